@@ -73,6 +73,9 @@ struct StorageSpec {
   Parameter latency_s = {0.05, 0.05, 0.05, Origin::assumed, "default"};
   // Of its bandwidth that snapshots of the job may take: what is advised keeps to it.
   double share = 0.1;
+  double background = 0;  // share of its bandwidth that other jobs take, on average
+
+  double left_Bps(const Parameter& bandwidth) const { return bandwidth.value * (1 - background); }
   bool operator==(const StorageSpec&) const = default;
 };
 

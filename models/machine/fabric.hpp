@@ -26,14 +26,20 @@ enum class Topology : std::uint8_t {
   graph,          // an edge list
 };
 
-// Who picks among equal ways. With spray, a bundle of parallel links is one link of their summed
-// bandwidth; otherwise every link of a bundle stands for itself.
+// Who picks among the ways.
 enum class Routing : std::uint8_t {
-  spray,              // packets over all ways: ideal, or adaptive routing
+  spray,              // packets over all equal ways, ideally even
+  adaptive,           // of a dragonfly: minimal ways and detours, each of them in the share that
+                      // loads the busiest link least (path_choice.hpp)
   ecmp,               // every connection on one way, by hash; hashes collide
   split_single_path,  // every connection in `parts` equal parts, ways assigned in turn
   planned,            // every connection on the way least loaded so far (C4P, arXiv 2406.04594)
 };
+// Whether a bundle of parallel links is one link of their summed bandwidth; otherwise each stands
+// for itself.
+constexpr bool joins_bundles(Routing routing) {
+  return routing == Routing::spray || routing == Routing::adaptive;
+}
 
 // The software and wire beneath a collective between nodes: what a machine's law of latency and
 // efficiency defaults to (models/network/collectives/collective_law.hpp).
@@ -79,6 +85,15 @@ struct LinkFault {
   bool operator==(const LinkFault&) const = default;
 };
 
+// What others take of links, on average over a step: `load` of the bandwidth of the link of this
+// name, or of all whose names begin with these words ("pod-up", "global 3"). What is left is there
+// all the time: docs/network.md, "Other people's traffic".
+struct BackgroundLoad {
+  std::string links;
+  double load = 0;
+  bool operator==(const BackgroundLoad&) const = default;
+};
+
 // NICs do not give every job the same: each runs at a factor of its bandwidth, drawn once per
 // NIC from a log-normal around 1 (never above 1), and with probability `slow_share` from a second
 // one around `slow_factor`. Counter-based: NIC i of a seed always has the same factor. Over all
@@ -122,6 +137,7 @@ struct FabricSpec {
   std::vector<EdgeSpec> edges;
 
   std::vector<LinkFault> faults;
+  std::vector<BackgroundLoad> background;
   NicVariation variation;
   bool operator==(const FabricSpec&) const = default;
 };

@@ -37,6 +37,10 @@ struct Software {
   bool ep_merged = false;    // a token goes once to a node (or, in one node, to a rank): DeepEP
   bool cuda_graphs = false;  // the host launches nothing
   Sends sends = Sends::asynchronous;
+  // Without sequence parallelism the ranks of tp hold equal activations. Of those at a pipeline cut
+  // each sends its part, and the receivers gather them (scatter/gather of Megatron-LM: Narayanan et
+  // al. 2021, arXiv 2104.04473, section 4.1); otherwise each sends all, as Megatron-Core does.
+  bool scatter_sends = false;
   // The optimizer steps on each rank when its own gradients are there and is rolled back if their
   // norm turns out too large (Zero Bubble, arXiv 2401.10241, section 4); otherwise all ranks wait
   // for the norm first.

@@ -5,10 +5,12 @@
 #include <algorithm>
 #include <set>
 #include <span>
+#include <string_view>
 #include <utility>
 #include <vector>
 
 #include "models/base/error.hpp"
+#include "models/machine/fabrics/link_faults.hpp"
 #include "models/machine/links/links.hpp"
 #include "models/plan/kernel_pace.hpp"
 
@@ -202,6 +204,21 @@ void bound_by_nodes(const Plan& plan, const Cluster& cluster, const std::vector<
   }
 }
 
+// Of what joins a pod, or a group, with all others; a common network joins them besides.
+void bound_by_joints(std::vector<int> place_of_rank, const std::vector<BothWays>& capacity,
+                     std::string_view name, const Plan& plan, const Cluster& cluster,
+                     const std::vector<Volume>& of_group, PlanBound& bound) {
+  if (capacity.size() < 2 || cluster.networks_differ()) return;
+  Places places(capacity.size(), std::move(place_of_rank));
+  count(plan, of_group, places);
+  for (std::size_t place = 0; place < capacity.size(); ++place) {
+    const BothWays& bytes = places.bytes()[place];
+    const std::string joint = fmt::format("{} {}", name, place);
+    consider(bytes.out, capacity[place].out, joint, bound);
+    consider(bytes.in, capacity[place].in, joint, bound);
+  }
+}
+
 // The uplinks of a tree's pods have this share of the bandwidth of the NICs below them.
 void bound_by_pods(const Plan& plan, const Cluster& cluster, const std::vector<Volume>& of_group,
                    PlanBound& bound) {
@@ -211,16 +228,46 @@ void bound_by_pods(const Plan& plan, const Cluster& cluster, const std::vector<V
   if (!tree || fabric.nodes_per_pod == 0) return;
   std::vector<int> pod_of_rank(plan.ranks);
   for (RankId rank = 0; rank < plan.ranks; ++rank) pod_of_rank[rank] = pod_of(cluster, rank);
-  const int pods = pods_of(cluster);
-  if (pods < 2) return;
-  Places places(pods, std::move(pod_of_rank));
-  count(plan, of_group, places);
-  const double capacity =
+  const double whole_Bps =
       cluster.most_nics_Bps() * fabric.nodes_per_pod / fabric.pod_oversubscription;
-  for (int pod = 0; pod < pods; ++pod) {
-    const BothWays& bytes = places.bytes()[pod];
-    consider(std::max(bytes.out, bytes.in), capacity, fmt::format("uplinks of pod {}", pod), bound);
+  const int rails = fabric.topology == Topology::rail_fat_tree ? cluster.nics_per_node() : 1;
+  const auto left_Bps = [&](const char* direction, int pod) {
+    double left = 0;
+    for (int rail = 0; rail < rails; ++rail) {
+      const std::string bundle = fmt::format("{} {}", direction, pod);
+      left += background_left(fabric, rails > 1 ? fmt::format("{} rail {}", bundle, rail) : bundle);
+    }
+    return whole_Bps * left / rails;
+  };
+  std::vector<BothWays> capacity;
+  for (int pod = 0; pod < pods_of(cluster); ++pod) {
+    capacity.push_back({left_Bps("pod-up", pod), left_Bps("pod-down", pod)});
   }
+  bound_by_joints(std::move(pod_of_rank), capacity, "uplinks of pod", plan, cluster, of_group, bound);
+}
+
+// What leaves a group of a dragonfly takes one of its bundles, whatever the way behind it.
+void bound_by_groups(const Plan& plan, const Cluster& cluster, const std::vector<Volume>& of_group,
+                     PlanBound& bound) {
+  const FabricSpec& fabric = cluster.fabric;
+  if (fabric.topology != Topology::dragonfly) return;
+  const int nodes_per_group = fabric.nodes_per_router * fabric.routers_per_group;
+  const int groups = (cluster.fabric_nodes() - 1) / nodes_per_group + 1;
+  std::vector<int> group_of_rank(plan.ranks);
+  for (RankId rank = 0; rank < plan.ranks; ++rank) {
+    group_of_rank[rank] = cluster.place_of(cluster.node_of(rank)) / nodes_per_group;
+  }
+  std::vector<BothWays> capacity(groups);
+  for (int from = 0; from < groups; ++from) {
+    for (int to = 0; to < groups; ++to) {
+      if (from == to) continue;
+      const double bundle_Bps = fabric.global_Bps.value *
+                                background_left(fabric, fmt::format("global {} to {}", from, to));
+      capacity[from].out += bundle_Bps;
+      capacity[to].in += bundle_Bps;
+    }
+  }
+  bound_by_joints(std::move(group_of_rank), capacity, "bundles of group", plan, cluster, of_group, bound);
 }
 
 // Of the kernels of one rank, which run one after another.
@@ -258,6 +305,7 @@ PlanBound plan_bound(const Plan& plan, const Cluster& cluster, CountedTransfers 
   const std::vector<Volume> of_group = volumes(plan, counted);
   bound_by_nodes(plan, cluster, of_group, bound);
   bound_by_pods(plan, cluster, of_group, bound);
+  bound_by_groups(plan, cluster, of_group, bound);
   bound.compute_s = busiest_kernels_s(plan, cluster);
   return bound;
 }

@@ -1,7 +1,7 @@
-// What no execution of a Plan beats: the bytes that have to enter and leave a node, or a pod, over
-// the bandwidth that it has for them, and the kernels of the busiest GPU. Counted from what each
-// collective must move whatever its routes, not from the flows of a simulation, so that it can
-// contradict one.
+// What no execution of a Plan beats: the bytes that have to enter and leave a node, a pod of a tree
+// or a group of a dragonfly, over the bandwidth that it has for them, and the kernels of the
+// busiest GPU. Counted from what each collective must move whatever its routes, not from the flows
+// of a simulation, so that it can contradict one.
 #pragma once
 
 #include <string>
@@ -15,7 +15,8 @@ namespace windtunnel {
 // Of all iterations of the Plan together.
 struct PlanBound {
   double link_s = 0;
-  std::string link;  // "NICs of node 3", "uplinks of pod 0"; empty: nothing leaves a node
+  std::string link;  // "NICs of node 3", "uplinks of pod 0", "bundles of group 1"; empty: nothing
+                     // leaves a node
   double compute_s = 0;
 
   double seconds() const { return link_s > compute_s ? link_s : compute_s; }

@@ -1,6 +1,7 @@
 #include "policies/exchange/replica_groups.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <numeric>
 #include <span>
 
@@ -31,13 +32,15 @@ bool regular(const StridedGroups& groups, int first, const Cluster& cluster) {
          (span % gpus == 0 || gpus % span == 0);
 }
 
-// Of nodes that are numbered one after another.
-double worst_nic_factor_of(const Cluster& cluster, int first_node, int last_node) {
+// What the slowest NIC of these nodes gives, as a share of one of the pool's.
+double slowest_nic(const Cluster& cluster, int first_node, int last_node, int pool = -1) {
   if (has_uneven_nics(cluster) || !cluster.in_order()) {
     const int gpus = cluster.node.gpus;
-    std::vector<std::int32_t> all((last_node - first_node + 1) * gpus);
-    std::iota(all.begin(), all.end(), first_node * gpus);
-    return cluster.node.nics > 0 ? worst_nic_factor(all, -1, cluster) : 1;
+    double factor = std::numeric_limits<double>::infinity();  // a site's NICs may be faster
+    for (int gpu = first_node * gpus; gpu < (last_node + 1) * gpus; ++gpu) {
+      factor = std::min(factor, nic_share(cluster, gpu, cluster.node_of_pool(pool)));
+    }
+    return cluster.node.nics > 0 ? factor : 1;
   }
   const int nics = cluster.node.nics;
   double factor = 1;
@@ -77,7 +80,7 @@ int members_in_node(const StridedGroups& group, int gpus) {
 // Nodes from this one on whose ways to others are alike.
 int nodes_alike(const LinkTable& links, int node) {
   const Cluster& cluster = links.cluster();
-  if (cluster.nodes == 1 || !is_tree(cluster.fabric.topology)) return 1;
+  if (!cluster.in_order() || cluster.nodes == 1 || !is_tree(cluster.fabric.topology)) return 1;
   return static_cast<const TreeLinks&>(links.fabric()).nodes_alike(node);
 }
 
@@ -223,7 +226,7 @@ GroupShape StridedShapes::worst_of_regular(const StridedGroups& groups, int firs
   worst.load = scaled(worst.load, worst.load.by_rail ? per_nic : per_node);
   worst.ports = first_node_ports(groups, first, per_node, cluster);
   const int last = groups.start_of(groups.size() - 1) + (groups.count - 1) * groups.stride + first;
-  worst.nic_factor = worst_nic_factor_of(cluster, cluster.node_of(first), cluster.node_of(last));
+  worst.nic_factor = slowest_nic(cluster, cluster.node_of(first), cluster.node_of(last));
   return worst;
 }
 
@@ -242,7 +245,7 @@ GroupShape world_shape(const LinkTable& links) {
   shape.fabric_hops = way.hops;
   shape.extra_latency_s = way.extra_latency_s;
   shape.members_per_nic = (node.gpus + std::max(1, node.nics) - 1) / std::max(1, node.nics);
-  shape.nic_factor = worst_nic_factor_of(cluster, 0, cluster.nodes - 1);
+  shape.nic_factor = slowest_nic(cluster, 0, cluster.nodes - 1);
   std::vector<std::int32_t> members(node.gpus);
   std::iota(members.begin(), members.end(), 0);
   shape.ports = node_ports(members, 0, cluster);
@@ -271,6 +274,12 @@ MessageWay message_way(const Layout& layout, const LinkTable& links, int from_pp
     way.hops = std::max(way.hops, links.switch_hops(from, to));
     way.extra_latency_s = std::max(way.extra_latency_s, links.extra_latency_s(from, to));
   }
+  if (way.in_node) return way;
+  const auto slowest_of = [&](int pp) {
+    return slowest_nic(cluster, cluster.node_of(pp * members),
+                       cluster.node_of((pp + 1) * members - 1), way.pool);
+  };
+  way.nic_factor = std::min(slowest_of(from_pp), slowest_of(to_pp));
   return way;
 }
 

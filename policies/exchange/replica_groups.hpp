@@ -91,6 +91,7 @@ struct MessageWay {
   bool in_package = true;
   int hops = 0;
   double extra_latency_s = 0;  // of a cable between sites
+  double nic_factor = 1;       // of the slowest NIC at either end
   int pool = -1;               // of both ends of all; -1: of several, or all nodes are alike
   bool apart = false;          // some take the common network
   bool operator==(const MessageWay&) const = default;

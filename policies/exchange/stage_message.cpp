@@ -30,6 +30,8 @@ double boundary_s(const Job& job, const MessageWay& way, double bytes) {
   if (way.apart) {
     on_nic = std::min(members, node.gpus);
     nic_Bps = std::min(nic_Bps * node.nics, job.cluster.common.node_Bps.value);
+  } else {
+    nic_Bps *= way.nic_factor;
   }
   return c.p2p_launch_s.value + c.nic_latency_s.value +
          way.hops * job.cluster.fabric.hop_latency_s.value + way.extra_latency_s +

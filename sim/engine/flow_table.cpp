@@ -30,17 +30,19 @@ bool copies_over_pcie(const Plan& plan) {
 
 class FlowTableBuilder {
  public:
-  FlowTableBuilder(const Plan& plan, const Cluster& cluster, const Calibration& calibration,
-                   const std::vector<Calibration>& pools)
+  // Keeps references.
+  FlowTableBuilder(const Plan& plan, const LinkTable& links, const Calibration& calibration,
+                   const std::vector<Calibration>& pools, PathChooser& chooser)
       : plan_(plan),
-        cluster_(cluster),
+        cluster_(links.cluster()),
         calibration_(calibration),
         pools_(pools),
-        link_table_(cluster, copies_over_pcie(plan)),
-        shapes_(cluster),
-        chooser_(link_table_) {}
+        link_table_(links),
+        shapes_(cluster_),
+        chooser_(chooser) {}
 
-  FlowTable build() {
+  // Every transfer asks for its ways.
+  void lay_ways() {
     table_.classes.resize(plan_.classes.size());
     table_.collective_of.resize(plan_.classes.size());
     table_.groups.resize(plan_.groups.size());
@@ -52,6 +54,10 @@ class FlowTableBuilder {
       add_demands(c);
       add_collectives(c);
     }
+  }
+
+  // Of the ways that are laid.
+  FlowTable table() {
     drop_bounded_links(ways_, table_.capacity);
     join_ways();
     const std::vector<std::int32_t> stays_as = merge_alike_links(table_);
@@ -80,7 +86,7 @@ class FlowTableBuilder {
 
   void add_transfer(RankId source, RankId destination, double bytes) {
     const bool choice =
-        cluster_.fabric.routing != Routing::spray && link_table_.paths(source, destination) > 1;
+        !joins_bundles(cluster_.fabric.routing) && link_table_.paths(source, destination) > 1;
     for (const PathShare& way : chooser_.choose(source, destination, bytes)) {
       route_.clear();
       link_table_.append_route(source, destination, route_, way.path);
@@ -294,9 +300,9 @@ class FlowTableBuilder {
   const Cluster& cluster_;
   const Calibration& calibration_;
   const std::vector<Calibration>& pools_;
-  const LinkTable link_table_;
+  const LinkTable& link_table_;
   GroupShapes shapes_;
-  PathChooser chooser_;
+  PathChooser& chooser_;
   FlowTable table_;
   std::vector<std::int32_t> dense_of_link_;  // [LinkId] -> link of the table, -1: not used
   std::vector<LinkId> route_;
@@ -312,7 +318,15 @@ class FlowTableBuilder {
 
 FlowTable flow_table(const Plan& plan, const Cluster& cluster, const Calibration& calibration,
                      const std::vector<Calibration>& pools) {
-  return FlowTableBuilder(plan, cluster, calibration, pools).build();
+  const LinkTable links(cluster, copies_over_pcie(plan));
+  PathChooser chooser(links);
+  if (chooser.asks_twice()) {
+    FlowTableBuilder(plan, links, calibration, pools, chooser).lay_ways();
+    chooser.settle();
+  }
+  FlowTableBuilder builder(plan, links, calibration, pools, chooser);
+  builder.lay_ways();
+  return builder.table();
 }
 
 }  // namespace windtunnel

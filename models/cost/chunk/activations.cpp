@@ -230,6 +230,12 @@ BoundaryRecipe stage_boundary(const Job& job, const SequenceSlice& slice) {
   return cut;
 }
 
+int boundary_parts(const Job& job) {
+  const Layout& layout = job.layout;
+  const bool equal = !layout.sequence_parallel && layout.mesh_side() == 1;
+  return job.software.scatter_sends && equal && layout.pp > 1 ? layout.tp : 1;
+}
+
 void check_boundary(const Job& job) {
   const double rank = job.communication.boundary_rank;
   if (rank == 0) return;

@@ -32,6 +32,9 @@ LayerActivations head_activations(const Job& job, const SequenceSlice& slice = {
 // What crosses between stages: an activation, 1/tp of it per GPU under sequence parallelism, or its
 // factor of low rank.
 BoundaryRecipe stage_boundary(const Job& job, const SequenceSlice& slice = {});
+// Into how many parts it is cut, of which each rank of tp sends one (Software::scatter_sends); 1:
+// into none.
+int boundary_parts(const Job& job);
 // Throws Error that starts with the key where a job has a rank for it and no place for it.
 void check_boundary(const Job& job);
 

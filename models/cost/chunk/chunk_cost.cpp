@@ -86,6 +86,20 @@ class BlockCoster {
     return cost;
   }
 
+  // Of a stage what arrives in parts is gathered: its input, and backward the gradient of its
+  // output.
+  BlockCost gathered(const BoundaryRecipe& cut, bool first, bool last) const {
+    BlockCost cost;
+    if (boundary_parts(job_) == 1) return cost;
+    const InnerCollective gather =
+        setting_.collective(InnerGroup::tensor, CollectiveKind::all_gather, tp_shape_, cut.bytes);
+    const InnerRound round = {
+        .category = Category::tp, .origin = gather.origin, .collectives = {gather}};
+    if (!first) cost.of_forward().add(round);
+    if (!last) cost.of_backward_input().add(round);
+    return cost;
+  }
+
  private:
   void add_tensor(Block block, const PassOps& ops, BlockCost& cost) const {
     if (job_.layout.mesh_side() > 1)
@@ -302,8 +316,10 @@ std::vector<ChunkCost> chunk_costs(const Job& job, const ChunkUnit& unit) {
     }
     chunk.parameters = parameters[stage];
     chunk.expert_parameters = moe * local_experts * model.expert_parameters();
-    chunk.boundary_bytes = cut.bytes;
-    add_cuts(job, cut, stage == 0, stage + 1 == chunks.size(), chunk);
+    chunk.boundary_bytes = cut.bytes / boundary_parts(job);
+    const bool last = stage + 1 == chunks.size();
+    add_cuts(job, cut, stage == 0, last, chunk);
+    add_block(chunk, coster.gathered(cut, stage == 0, last), 1);
     if (moe > 0) chunk.transient_bytes += hot_expert_bytes(job);
   }
   add_block(chunks.front(), coster.end(Block::embedding), 1);
@@ -330,13 +346,18 @@ std::vector<ChunkRounds> chunk_rounds(const Job& job, const ChunkUnit& unit) {
     if (count > 0) chunk.push_back({count, rounds});
   };
   add(chunks.front(), 1, coster.end(Block::embedding).rounds);
+  const BoundaryRecipe cut = stage_boundary(job, unit.slice);
+  const int cut_in_parts = boundary_parts(job) > 1 ? 1 : 0;
   for (std::size_t stage = 0; stage < chunks.size(); ++stage) {
+    // What arrives forward comes before all layers, what arrives backward behind them.
+    add(chunks[stage], cut_in_parts, coster.gathered(cut, stage == 0, true).rounds);
     for (const SharedKind& kind : kinds) {
       const LayerCounts count =
           layer_counts(kind, layers[stage], moe_layers[stage], recompute_share_of(unit, stage));
       add(chunks[stage], count.recomputing, kind.recomputing.cost.rounds);
       add(chunks[stage], count.keeping, kind.keeping.cost.rounds);
     }
+    add(chunks[stage], cut_in_parts, coster.gathered(cut, true, stage + 1 == chunks.size()).rounds);
   }
   add(chunks.back(), 1, coster.end(Block::head).rounds);
   return chunks;

@@ -37,8 +37,9 @@ class DragonflyLinks final : public FabricLinks {
       throw Error("a dragonfly needs 'global', the bandwidth between two groups");
     }
     gateways_ = groups_ > 1 ? std::max(1, routers_ / (groups_ - 1)) : 1;
-    cables_ = cluster.fabric.routing == Routing::spray ? 1 : gateways_;
-    faults_ = LinkFaults(cluster.fabric.faults, DragonflyLinks::count(),
+    adaptive_ = cluster.fabric.routing == Routing::adaptive;
+    cables_ = joins_bundles(cluster.fabric.routing) ? 1 : gateways_;
+    faults_ = LinkFaults(cluster.fabric, DragonflyLinks::count(),
                          [this](int link) { return DragonflyLinks::name(link); });
     check_joined();
   }
@@ -64,7 +65,9 @@ class DragonflyLinks final : public FabricLinks {
   }
 
   int paths(int src_nic, int dst_nic) const override {
-    if (!faults_.any_failed()) return direct_ways(src_nic, dst_nic);
+    if (!faults_.any_failed()) {
+      return direct_ways(src_nic, dst_nic) + (adaptive_ ? detours(src_nic, dst_nic) : 0);
+    }
     return std::max(1, static_cast<int>(open_ways(src_nic, dst_nic).size()));
   }
 
@@ -95,12 +98,24 @@ class DragonflyLinks final : public FabricLinks {
     return router_of(src_nic) / routers_ == router_of(dst_nic) / routers_ ? 1 : cables_;
   }
 
-  // Ways are numbered: the direct ones, then one through each group that is neither's, counted from
-  // the sender's router on so that senders of a group spread.
+  // Ways through a third group, or inside a group a third router.
+  int detours(int src_nic, int dst_nic) const {
+    const int from = router_of(src_nic);
+    const int to = router_of(dst_nic);
+    if (from == to) return 0;
+    return (from / routers_ == to / routers_ ? routers_ : groups_) - 2;
+  }
+
+  // Ways are numbered: the direct ones, then the detours, counted from the sender's router on so
+  // that senders of a group spread.
   void append_way(int from, int to, int way, std::vector<int>& route) const {
     const int source = from / routers_;
     const int target = to / routers_;
-    if (source == target) return append_local(from, to, route);
+    if (source == target) {
+      const int at = way == 0 ? from : third_router(from, to, way - 1);
+      append_local(from, at, route);
+      return append_local(at, to, route);
+    }
     if (way < cables_) {
       append_local(append_global(from, target, way, route), to, route);
       return;
@@ -112,6 +127,12 @@ class DragonflyLinks final : public FabricLinks {
     int at = append_global(from, group, 0, route);
     at = append_global(at, target, 0, route);
     append_local(at, to, route);
+  }
+
+  int third_router(int from, int to, int index) const {
+    const int ahead = (to - from + routers_) % routers_;  // both are of one group
+    const int step = index + 1 < ahead ? index + 1 : index + 2;
+    return from - from % routers_ + (from % routers_ + step) % routers_;
   }
 
   void append_local(int from, int to, std::vector<int>& route) const {
@@ -147,10 +168,12 @@ class DragonflyLinks final : public FabricLinks {
   }
 
   // Direct ways without a failed link; those through a third group if the whole bundle failed.
+  // Adaptive: all.
   std::vector<int> open_ways(int src_nic, int dst_nic) const {
     const int from = router_of(src_nic);
     const int to = router_of(dst_nic);
     const int direct = direct_ways(src_nic, dst_nic);
+    if (adaptive_) return open_among(from, to, 0, direct + detours(src_nic, dst_nic));
     if (!bundle_failed(from / routers_, to / routers_)) return open_among(from, to, 0, direct);
     return open_among(from, to, direct, direct + groups_ - 2);
   }
@@ -212,7 +235,8 @@ class DragonflyLinks final : public FabricLinks {
   int routers_ = 1;  // of a group
   int groups_ = 1;
   int gateways_ = 1;  // routers of a group that a bundle hangs on
-  int cables_ = 1;    // links of a bundle: one under spray, else one of each gateway
+  bool adaptive_ = false;
+  int cables_ = 1;  // links of a bundle: one under spray, else one of each gateway
   double local_Bps_ = 0;
   double global_Bps_ = 0;
   LinkFaults faults_;

@@ -16,7 +16,8 @@ namespace windtunnel {
 // group, at least one, taken in turn from (h - g) modulo the groups. Under spray the bundle is one
 // link and a byte takes it from the gateway that its own router is nearest to; otherwise each
 // gateway's cable is a link and a way of its own. Where the whole bundle failed, every third group
-// is a way (Valiant's routing).
+// is a way (Valiant's routing). Adaptive routing has these detours always, inside a group those
+// over a third router, and way 0 is the minimal one.
 std::unique_ptr<const FabricLinks> make_dragonfly_links(const Cluster& cluster);
 
 }  // namespace windtunnel

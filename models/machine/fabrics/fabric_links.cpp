@@ -34,14 +34,21 @@ std::unique_ptr<const FabricLinks> links_of(const Cluster& cluster) {
 }  // namespace
 
 bool names_nic(std::string_view link) {
-  return link.starts_with("nic-out ") || link.starts_with("nic-in ");
+  return link.starts_with("nic-out ") || link.starts_with("nic-in ") || link == "nic-out" ||
+         link == "nic-in";
 }
 
 std::unique_ptr<const FabricLinks> make_fabric_links(const Cluster& cluster) {
-  const auto of_nic = [](const LinkFault& fault) { return names_nic(fault.link); };
-  if (std::ranges::none_of(cluster.fabric.faults, of_nic)) return links_of(cluster);
+  const auto is_of_nic = [](const LinkFault& fault) { return names_nic(fault.link); };
+  const auto loads_nic = [](const BackgroundLoad& load) { return names_nic(load.links); };
+  const FabricSpec& fabric = cluster.fabric;
+  if (std::ranges::none_of(fabric.faults, is_of_nic) &&
+      std::ranges::none_of(fabric.background, loads_nic)) {
+    return links_of(cluster);
+  }
   Cluster without = cluster;
-  std::erase_if(without.fabric.faults, of_nic);
+  std::erase_if(without.fabric.faults, is_of_nic);
+  std::erase_if(without.fabric.background, loads_nic);
   return links_of(without);
 }
 

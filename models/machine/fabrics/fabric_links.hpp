@@ -34,11 +34,11 @@ class FabricLinks {
 
 // Throws Error when the spec is not a fabric of this cluster: dimensions that do not multiply to
 // the nodes, an edge list that leaves nodes apart (names two of them), a fault of a link that is
-// none (names the nearest). Trees say when a way is asked for that failed links leave no way.
-// Faults of NICs are not of the fabric: LinkTable knows them.
+// none (names the nearest), a load likewise. Trees say when a way is asked for that failed links
+// leave no way. Faults and loads of NICs are not of the fabric: LinkTable knows them.
 std::unique_ptr<const FabricLinks> make_fabric_links(const Cluster& cluster);
 
-// Whether a link's name is that of a NIC: "nic-out 3".
+// Whether a link's name is that of a NIC, or of all of them: "nic-out 3", "nic-in".
 bool names_nic(std::string_view link);
 
 }  // namespace windtunnel

@@ -70,7 +70,7 @@ class GraphLinks final : public FabricLinks {
   explicit GraphLinks(const Cluster& cluster)
       : nics_(cluster.nics_per_node()), merge_(cluster.fabric.routing == Routing::spray) {
     read_cables(cluster);
-    faults_ = LinkFaults(cluster.fabric.faults, GraphLinks::count(),
+    faults_ = LinkFaults(cluster.fabric, GraphLinks::count(),
                          [this](int link) { return GraphLinks::name(link); });
     place_nics(cluster);
     fold_leaves();

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 
 #include "models/base/error.hpp"
 
@@ -26,35 +27,72 @@ void mark_reached(int start, const StepsFrom& steps_from, std::vector<char>& see
   }
 }
 
-}  // namespace
+// Whether a link is called so, or begins with these words.
+bool names(std::string_view words, std::string_view link) {
+  return link.starts_with(words) && (link.size() == words.size() || link[words.size()] == ' ');
+}
 
-LinkFaults::LinkFaults(const std::vector<LinkFault>& faults, int count,
-                       const std::function<std::string(int)>& name) {
-  if (faults.empty()) return;
-  std::map<std::string, double> factor_of;
-  for (const LinkFault& fault : faults) {
-    const auto [entry, added] = factor_of.try_emplace(fault.link, fault.factor);
-    if (!added) entry->second *= fault.factor;
-  }
-  for (int link = 0; link < count; ++link) {
-    const auto found = factor_of.find(name(link));
-    if (found == factor_of.end()) continue;
-    factors_.emplace_back(link, found->second);
-    factor_of.erase(found);
-    if (factor_of.empty()) return;
-  }
-  const std::string& unknown = factor_of.begin()->first;
-  if (count == 0) {
+[[noreturn]] void throw_unknown(const std::string& unknown, const std::vector<std::string>& known) {
+  if (known.empty()) {
     throw Error(fmt::format("unknown link '{}'; this fabric has no links that can fail", unknown));
   }
-  std::vector<std::string> known;
-  for (int link = 0; link < count; ++link) known.push_back(name(link));
   const std::string nearest = nearest_name(unknown, known);
   if (nearest.empty()) {
     throw Error(fmt::format("unknown link '{}'; links of this fabric are called as '{}'", unknown,
                             known.front()));
   }
   throw Error(fmt::format("unknown link '{}'; did you mean '{}'?", unknown, nearest));
+}
+
+// Every beginning of the names that ends with a word, each once.
+std::vector<std::string> beginnings_of(const std::vector<std::string>& links) {
+  std::set<std::string> all;
+  for (const std::string& link : links) {
+    for (std::size_t end = link.find(' '); end != std::string::npos;
+         end = link.find(' ', end + 1)) {
+      all.insert(link.substr(0, end));
+    }
+    all.insert(link);
+  }
+  return {all.begin(), all.end()};
+}
+
+}  // namespace
+
+double background_left(const FabricSpec& fabric, std::string_view link) {
+  double left = 1;
+  for (const BackgroundLoad& background : fabric.background) {
+    if (names(background.links, link)) left *= 1 - background.load;
+  }
+  return left;
+}
+
+LinkFaults::LinkFaults(const FabricSpec& fabric, int count,
+                       const std::function<std::string(int)>& name) {
+  const std::vector<LinkFault>& faults = fabric.faults;
+  if (faults.empty() && fabric.background.empty()) return;
+  std::vector<std::string> links;
+  for (int link = 0; link < count; ++link) links.push_back(name(link));
+  std::map<std::string, double> factor_of;
+  for (const LinkFault& fault : faults) {
+    const auto [entry, added] = factor_of.try_emplace(fault.link, fault.factor);
+    if (!added) entry->second *= fault.factor;
+  }
+  for (const BackgroundLoad& background : fabric.background) {
+    const auto is_named = [&](const std::string& link) { return names(background.links, link); };
+    if (std::ranges::none_of(links, is_named))
+      throw_unknown(background.links, beginnings_of(links));
+  }
+  for (int link = 0; link < count; ++link) {
+    const auto found = factor_of.find(links[link]);
+    double factor = background_left(fabric, links[link]);
+    if (found != factor_of.end()) {
+      factor *= found->second;
+      factor_of.erase(found);
+    }
+    if (factor != 1) factors_.emplace_back(link, factor);
+  }
+  if (!factor_of.empty()) throw_unknown(factor_of.begin()->first, links);
 }
 
 double LinkFaults::factor(int link) const {

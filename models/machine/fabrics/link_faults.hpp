@@ -1,5 +1,5 @@
-// FabricSpec::faults by the number of the link: what every form of fabric asks before it states a
-// capacity or takes a way; and the search for a way around what failed.
+// FabricSpec::faults and background by the number of the link: what every form of fabric asks
+// before it states a capacity or takes a way; and the search for a way around what failed.
 //
 // Forms answer routes by arithmetic. Only between ends whose arithmetic ways are all cut is the
 // fabric searched, breadth first, so that a fault costs nothing elsewhere.
@@ -7,6 +7,7 @@
 
 #include <functional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -18,8 +19,7 @@ class LinkFaults {
  public:
   LinkFaults() = default;
   // Throws Error, with the nearest name, for a link that is none of the `count` called `name`.
-  LinkFaults(const std::vector<LinkFault>& faults, int count,
-             const std::function<std::string(int)>& name);
+  LinkFaults(const FabricSpec& fabric, int count, const std::function<std::string(int)>& name);
 
   double factor(int link) const;  // of its bandwidth; 1 unless it is in the list
   bool failed(int link) const { return factor(link) == 0; }
@@ -28,6 +28,9 @@ class LinkFaults {
  private:
   std::vector<std::pair<int, double>> factors_;  // by link, each once
 };
+
+// What others leave of the link's bandwidth: 1 unless FabricSpec::background names it.
+double background_left(const FabricSpec& fabric, std::string_view link);
 
 // A directed link from one switch (or router, or node that forwards) to another.
 struct Step {

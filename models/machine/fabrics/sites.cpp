@@ -23,7 +23,7 @@ class SitesLinks final : public FabricLinks {
       ends_.push_back(end);
       names_.push_back(site.name.empty() ? std::to_string(names_.size()) : site.name);
     }
-    faults_ = LinkFaults(cluster.fabric.faults, SitesLinks::count(),
+    faults_ = LinkFaults(cluster.fabric, SitesLinks::count(),
                          [this](int link) { return SitesLinks::name(link); });
     check_joined();
   }

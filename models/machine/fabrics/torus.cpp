@@ -45,7 +45,7 @@ class TorusLinks final : public FabricLinks {
     for (size_t i = 0; i < sizes_.size(); ++i) {
       first_[i + 1] = first_[i] + std::min(sizes_[i] - 1, 2);
     }
-    faults_ = LinkFaults(cluster.fabric.faults, TorusLinks::count(),
+    faults_ = LinkFaults(cluster.fabric, TorusLinks::count(),
                          [this](int link) { return TorusLinks::name(link); });
     check_joined();
   }

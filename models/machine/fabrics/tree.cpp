@@ -58,7 +58,7 @@ class Tree final : public TreeLinks {
     node_Bps /= fabric.pod_oversubscription;
     node_ways /= fabric.pod_oversubscription;
     add_level("pod", pod, nodes_, node_Bps, fabric.uplinks > 0 ? fabric.uplinks : pod * node_ways);
-    faults_ = LinkFaults(fabric.faults, count(), [this](int link) { return name(link); });
+    faults_ = LinkFaults(fabric, count(), [this](int link) { return name(link); });
   }
 
   int count() const override { return levels_.back().first_link + 2 * levels_.back().links; }

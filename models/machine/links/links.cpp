@@ -7,6 +7,7 @@
 
 #include "models/base/error.hpp"
 #include "models/base/random.hpp"
+#include "models/machine/fabrics/link_faults.hpp"
 #include "models/machine/fabrics/sites.hpp"
 #include "models/machine/fabrics/tree.hpp"
 
@@ -29,10 +30,14 @@ double varied_factor(const NicVariation& variation, int nic) {
   return std::min(1.0, (slow ? variation.slow_factor : 1) * std::exp(sigma * random.normal()));
 }
 
-// `prefix`: "nic-out " or "nic-in ".
+// What faults and others' traffic leave. `prefix`: "nic-out " or "nic-in ".
 double fault_factor(const Cluster& cluster, std::string_view prefix, int nic) {
+  const FabricSpec& fabric = cluster.fabric;
   double factor = 1;
-  for (const LinkFault& fault : cluster.fabric.faults) {
+  if (!fabric.background.empty()) {
+    factor = background_left(fabric, fmt::format("{}{}", prefix, nic));
+  }
+  for (const LinkFault& fault : fabric.faults) {
     if (!fault.link.starts_with(prefix)) continue;
     int named = -1;
     const char* end = fault.link.data() + fault.link.size();
@@ -119,7 +124,9 @@ bool has_uneven_nics(const Cluster& cluster) {
   return !cluster.pools.empty() || fabric.topology == Topology::sites ||
          fabric.variation.sigma != 0 || fabric.variation.slow_share != 0 ||
          std::ranges::any_of(fabric.faults,
-                             [](const LinkFault& fault) { return names_nic(fault.link); });
+                             [](const LinkFault& fault) { return names_nic(fault.link); }) ||
+         std::ranges::any_of(fabric.background,
+                             [](const BackgroundLoad& load) { return names_nic(load.links); });
 }
 
 LinkTable::LinkTable(const Cluster& cluster, bool nics_behind_pcie)
@@ -155,9 +162,13 @@ LinkTable::LinkTable(std::shared_ptr<const Cluster> kept, bool nics_behind_pcie)
       gpus,  gpus,  gpus,  gpus,  gpus,    gpus,   packaged, packaged,         nics, nics, nodes,
       nodes, nodes, nodes, nodes, bridges, common, common,   fabric_->count(), 1,    1};
   for (int kind = 0; kind < kKinds; ++kind) first_[kind + 1] = first_[kind] + sizes[kind];
-  for (const LinkFault& fault : cluster.fabric.faults) {
-    if (!names_nic(fault.link) || find(fault.link)) continue;
-    throw Error(fmt::format("unknown link '{}'; the NICs are 0 to {}", fault.link, nics - 1));
+  const auto check_nic = [&](const std::string& named) {
+    if (!names_nic(named) || find(named)) return;
+    throw Error(fmt::format("unknown link '{}'; the NICs are 0 to {}", named, nics - 1));
+  };
+  for (const LinkFault& fault : cluster.fabric.faults) check_nic(fault.link);
+  for (const BackgroundLoad& load : cluster.fabric.background) {
+    if (load.links != "nic-out" && load.links != "nic-in") check_nic(load.links);
   }
 }
 
@@ -235,9 +246,9 @@ double LinkTable::capacity(LinkId link) const {
     case Kind::fabric:
       return fabric_->capacity(index);
     case Kind::storage_write:
-      return cluster_->storage.write_Bps.value;
+      return cluster_->storage.left_Bps(cluster_->storage.write_Bps);
     case Kind::storage_read:
-      return cluster_->storage.read_Bps.value;
+      return cluster_->storage.left_Bps(cluster_->storage.read_Bps);
   }
   return 0;
 }

@@ -11,6 +11,9 @@
 namespace windtunnel {
 namespace {
 
+// Of a transfer, where it could take more ways: SimGrid's work grows with the square of its links.
+constexpr int kMostShares = 16;
+
 std::uint64_t pair_of(int a, int b) {
   return static_cast<std::uint64_t>(a) << 32 | static_cast<std::uint32_t>(b);
 }
@@ -46,6 +49,7 @@ std::span<const PathShare> PathChooser::choose(int src_gpu, int dst_gpu, double 
   CHECK(paths > 0, "{} ways from GPU {} to {}", paths, src_gpu, dst_gpu);
   // A bundle is one link: only edge lists, and detours around a failed bundle, leave several ways.
   if (paths > 1 && routing == Routing::spray) spray(paths, hashed(src_gpu, dst_gpu, paths));
+  if (routing == Routing::adaptive) adapt(src_gpu, dst_gpu, paths, bytes);
   if (routing == Routing::planned) {
     shares_.front().path = least_loaded(src_gpu, dst_gpu, paths, bytes);
   } else if (paths > 1 && routing == Routing::ecmp) {
@@ -58,12 +62,63 @@ std::span<const PathShare> PathChooser::choose(int src_gpu, int dst_gpu, double 
 
 // All ways alike, or that many of them evenly spaced.
 void PathChooser::spray(int paths, int first) {
-  constexpr int kMostShares = 16;
   const int shares = std::min(paths, kMostShares);
   shares_.clear();
   for (int i = 0; i < shares; ++i) {
     shares_.push_back({(first + i * paths / shares) % paths, 1.0 / shares});
   }
+}
+
+// The minimal way, and detours evenly apart. Before settle() both are only counted.
+void PathChooser::adapt(int src_gpu, int dst_gpu, int paths, double bytes) {
+  const int detours = std::min(paths - 1, kMostShares);
+  const double minimal = detours == 0 ? 1 : static_cast<double>(minimal_parts_) / kParts;
+  shares_.front().share = minimal;
+  for (int i = 0; i < detours; ++i) {
+    shares_.push_back({1 + i * (paths - 1) / detours, (1 - minimal) / detours});
+  }
+  if (!settled_) return expect(src_gpu, dst_gpu, bytes);
+  std::erase_if(shares_, [](const PathShare& way) { return way.share == 0; });
+}
+
+void PathChooser::expect(int src_gpu, int dst_gpu, double bytes) {
+  const auto detours = static_cast<double>(shares_.size() - 1);
+  for (const PathShare& way : shares_) {
+    route_.clear();
+    links_.append_route(src_gpu, dst_gpu, route_, way.path);
+    for (const LinkId link : route_) {
+      if (links_.fabric_link(link) < 0) continue;
+      LinkLoad& load = expected_[link];
+      const double seconds = bytes / links_.capacity(link);
+      if (way.path == 0) load.minimal_s += seconds;
+      if (detours == 0) load.detour_s += seconds;  // it has no other way
+      if (way.path > 0) load.detour_s += seconds / detours;
+    }
+  }
+}
+
+double PathChooser::busiest_s(int minimal_parts) const {
+  const double minimal = static_cast<double>(minimal_parts) / kParts;
+  double most_s = 0;
+  for (const auto& [link, load] : expected_) {
+    most_s = std::max(most_s, minimal * load.minimal_s + (1 - minimal) * load.detour_s);
+  }
+  return most_s;
+}
+
+// The load of the busiest link is convex in the share: where the next larger share is not worse,
+// the best one is not smaller.
+void PathChooser::settle() {
+  int low = 0;
+  int high = kParts;
+  while (low < high) {
+    const int middle = (low + high) / 2;
+    const bool worse = busiest_s(middle + 1) > busiest_s(middle) * (1 + 1e-9);
+    (worse ? high : low) = worse ? middle : middle + 1;
+  }
+  minimal_parts_ = low;
+  settled_ = true;
+  expected_.clear();
 }
 
 int PathChooser::hashed(int src_gpu, int dst_gpu, int paths) const {

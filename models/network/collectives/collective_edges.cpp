@@ -111,6 +111,12 @@ double busiest_link_s(std::span<const CollectiveEdge> edges, std::span<const std
   std::map<LinkId, double> load_s;
   std::vector<LinkId> route;
   PathChooser chooser(links);
+  if (chooser.asks_twice()) {
+    for (const CollectiveEdge& edge : edges) {
+      chooser.choose(gpus[edge.source], gpus[edge.destination], edge.bytes);
+    }
+    chooser.settle();
+  }
   double most_s = 0;
   for (const CollectiveEdge& edge : edges) {
     const int src = gpus[edge.source];

@@ -143,6 +143,15 @@ CollectiveSteps all_at_once(const Call& c) {
   return pairs(c, c.g > 1 ? 1 : 0, c.nodes > 1 ? 1 : 0);
 }
 
+// The same in two phases, the second of which begins when the first has ended: all that goes to a
+// rail is on it before it leaves the node (2D all-to-all of Tutel: Hwang et al., arXiv 2206.03382;
+// forwarding of Rail-only: Wang et al., arXiv 2307.12169).
+CollectiveSteps in_two_phases(const Call& c) {
+  CollectiveSteps steps = pairwise(c);
+  steps.pipelined = false;
+  return steps;
+}
+
 // To the first member's rail inside the node, then along it.
 CollectiveSteps gather(const Call& c) {
   const double share = c.bytes / c.n;
@@ -225,6 +234,7 @@ constexpr Row kRows[] = {
     {K::reduce, A::ring, 0, chain},
     {K::all_to_all, A::pairwise, 0, pairwise},
     {K::all_to_all, A::direct, 0, all_at_once},
+    {K::all_to_all, A::hierarchical, regular | several_nodes | several_a_node, in_two_phases},
     {K::gather, A::direct, 0, gather},
     {K::send_recv, A::direct, 0, shift},
 };

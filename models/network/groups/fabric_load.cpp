@@ -1,10 +1,13 @@
 #include "models/network/groups/fabric_load.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <bit>
 #include <utility>
 
 #include "models/base/error.hpp"
+#include "models/machine/fabrics/link_faults.hpp"
 #include "models/machine/fabrics/tree.hpp"
 #include "models/machine/links/path_choice.hpp"
 #include "models/network/groups/pattern.hpp"
@@ -147,26 +150,37 @@ class RoutedLoad {
       : lanes_(lanes), links_(links), bytes_(links.fabric()) {}
 
   double seconds(Pattern pattern) {
-    PathChooser chooser(links_);
-    return pattern_seconds(pattern, lanes_.nodes(), bytes_,
-                           [&](size_t from, size_t to, double share, int step) {
-                             add(chooser, from, to, share, step);
-                           });
+    return asked([&](PathChooser& chooser) {
+      return pattern_seconds(pattern, lanes_.nodes(), bytes_,
+                             [&](size_t from, size_t to, double share, int step) {
+                               add(chooser, from, to, share, step);
+                             });
+    });
   }
 
   double pairs_seconds() {
     const int n = lanes_.nodes();
     const auto distances = sampled_distances(n, most_distances(lanes_));
-    PathChooser chooser(links_);
-    bytes_.start(1);
     const double share = (n - 1.0) / n / static_cast<double>(distances.size());
-    for (int from = 0; from < n; ++from) {
-      for (const int distance : distances) add(chooser, from, (from + distance) % n, share, 0);
-    }
-    return bytes_.seconds();
+    return asked([&](PathChooser& chooser) {
+      bytes_.start(1);
+      for (int from = 0; from < n; ++from) {
+        for (const int distance : distances) add(chooser, from, (from + distance) % n, share, 0);
+      }
+      return bytes_.seconds();
+    });
   }
 
  private:
+  template <class Ask>
+  double asked(const Ask& ask) const {
+    PathChooser chooser(links_);
+    const double seconds = ask(chooser);
+    if (!chooser.asks_twice()) return seconds;
+    chooser.settle();
+    return ask(chooser);
+  }
+
   void add(PathChooser& chooser, size_t from, size_t to, double share, int step) {
     for (int lane = 0; lane < lanes_.lanes; ++lane) {
       const int src = lanes_.gpu(from, lane);
@@ -222,7 +236,9 @@ double evenly_spread_ring(const Lanes& lanes, const LinkTable& links) {
   for (int pod = 0; pod < pods; ++pod) {
     const double pod_Bps =
         nodes_of_pod(cluster, pod) * node_Bps / cluster.fabric.pod_oversubscription;
-    seconds = std::max(seconds, std::max(up[pod], down[pod]) / pod_Bps);
+    const double up_left = background_left(cluster.fabric, fmt::format("pod-up {}", pod));
+    const double down_left = background_left(cluster.fabric, fmt::format("pod-down {}", pod));
+    seconds = std::max(seconds, std::max(up[pod] / up_left, down[pod] / down_left) / pod_Bps);
   }
   return seconds;
 }
@@ -246,7 +262,11 @@ int lanes_per_rail(const Lanes& lanes, const Cluster& cluster) {
 bool is_even_tree(const FabricSpec& fabric) {
   const bool whole = std::ranges::all_of(
       fabric.faults, [](const LinkFault& fault) { return names_nic(fault.link); });
-  return is_tree(fabric.topology) && fabric.routing == Routing::spray && whole;
+  // A kind of links has no number in its name.
+  const bool evenly_loaded = std::ranges::all_of(fabric.background, [](const BackgroundLoad& load) {
+    return names_nic(load.links) || load.links.find(' ') == std::string::npos;
+  });
+  return is_tree(fabric.topology) && fabric.routing == Routing::spray && whole && evenly_loaded;
 }
 
 FabricLoad fabric_load(const Lanes& lanes, const LinkTable& links) {

@@ -90,7 +90,7 @@ bool GroupShapes::on_same_nodes(std::span<const std::int32_t> known,
   const FabricSpec& fabric = cluster.fabric;
   const bool by_node = fabric.topology == Topology::torus ||
                        fabric.topology == Topology::dragonfly || fabric.topology == Topology::sites;
-  if (!by_node || fabric.routing != Routing::spray) return false;
+  if (!by_node || !joins_bundles(fabric.routing)) return false;
   for (std::size_t i = 0; i < gpus.size(); ++i) {
     const int node = cluster.node_of(gpus[i]);
     if (node != cluster.node_of(known[i])) return false;

@@ -339,6 +339,12 @@ Rows host_rows() {
           {.example = "asynchronous",
            .help = "what a pipeline rank that sends waits for: nothing, the end of the "
                    "message, or the receiver as well"}),
+      flag_row<&Software::scatter_sends>(
+          "software.scatter_sends",
+          {.example = "true",
+           .help = "without sequence parallelism each rank of tp sends its part of what crosses a "
+                   "pipeline cut, and the receivers gather them over NVLink (Megatron-LM's "
+                   "scatter/gather); otherwise each sends all of it"}),
       flag_row<&Software::post_validation>(
           "software.post_validation",
           {.example = "false",

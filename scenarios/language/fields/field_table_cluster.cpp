@@ -54,6 +54,12 @@ Rows machine_rows() {
            .example = "50 ms",
            .help = "to open and commit a file"}),
       storage_share_row(),
+      fact_row<&StorageSpec::background>(
+          "cluster.storage.background", Dimension::number,
+          {.low = 0,
+           .high = 0.999,
+           .example = "0.2",
+           .help = "share of its bandwidth that other jobs take on average"}),
       list_row(
           "cluster.slow_nodes",
           {.default_text = "[]", .example = "[{node: 3, slowdown: 1.2}]", .help = "stragglers"}),

@@ -47,7 +47,8 @@ Rows form_rows() {
           {.optional = true,
            .example = "ecmp",
            .help = "who picks among equal ways: packets take all, a hash of the connection, "
-                   "parts of a connection in turn, or the least loaded way"}),
+                   "parts of a connection in turn, or the least loaded way; adaptive: on a "
+                   "dragonfly, detours too, as far as they relieve the busiest link"}),
       whole_row("cluster.fabric.uplinks",
                 {.low = 1,
                  .high = 1e5,
@@ -198,6 +199,25 @@ Rows state_rows() {
            .example = "0.5",
            .help = "share of the bandwidth that is left; 0: failed, and avoided where there "
                    "is another way"}),
+      list_row("cluster.fabric.background", {.default_text = "[]",
+                                             .example = "[{links: global, load: 0.3}]",
+                                             .help = "what other people's traffic takes of links"}),
+      map_row("cluster.fabric.background.*",
+              {.example = "{links: global, load: 0.3}", .help = "of one link, or of many"}),
+      text_row<&BackgroundLoad::links>(
+          "cluster.fabric.background.*.links",
+          {.required = true,
+           .example = "global",
+           .help = "the name of one, or the words with which those of all begin: nic-out, pod-up, "
+                   "global 3; of a wrong one the error names the nearest"}),
+      fact_row<&BackgroundLoad::load>(
+          "cluster.fabric.background.*.load", Dimension::number,
+          {.low = 0,
+           .high = 0.999,
+           .required = true,
+           .example = "0.3",
+           .help = "share of the bandwidth that it takes on average; the rest is there all the "
+                   "time"}),
       map_row("cluster.fabric.variation",
               {.example = "{sigma: 0.02, slow_share: 0.01, slow_factor: 0.5}",
                .help = "NICs (with cable and port) are not equal: each runs at a factor drawn once "

@@ -47,12 +47,18 @@ void check_keys_of_form(const Values& values, const FabricSpec& fabric) {
     values.fail(key, fmt::format("is a key of topology {}; this fabric is of topology {}",
                                  fmt::join(homes, " or "), name_of(fabric.topology)));
   }
+  if (fabric.routing == Routing::adaptive && fabric.topology != Topology::dragonfly) {
+    values.fail(fabric_key("routing"),
+                fmt::format("adaptive takes detours, of which topology {} has none; take spray, "
+                            "which is adaptive among equal ways, or topology: dragonfly",
+                            name_of(fabric.topology)));
+  }
   const auto check = [&](const char* name, bool used, const char* routing) {
     if (!values.stated(fabric_key(name)) || used) return;
     values.fail(fabric_key(name), fmt::format("does nothing under routing {}; set routing: {}",
                                               name_of(fabric.routing), routing));
   };
-  check("uplinks", fabric.routing != Routing::spray, "ecmp, split-single-path or planned");
+  check("uplinks", !joins_bundles(fabric.routing), "ecmp, split-single-path or planned");
   check("parts", fabric.routing == Routing::split_single_path, "split-single-path");
   check("routing_seed", fabric.routing == Routing::ecmp, "ecmp");
 }
@@ -144,6 +150,15 @@ std::vector<EdgeSpec> resolve_edges(const Values& values, NamedFiles& files,
   return edges;
 }
 
+std::vector<BackgroundLoad> resolve_background(const Values& values) {
+  const std::string list = fabric_key("background");
+  std::vector<BackgroundLoad> background;
+  for (int i = 0; i < values.length(list); ++i) {
+    values.fill(fmt::format("{}.{}", list, i), background.emplace_back());
+  }
+  return background;
+}
+
 std::vector<LinkFault> resolve_faults(const Values& values) {
   const std::string list = fabric_key("faults");
   std::vector<LinkFault> faults;
@@ -173,6 +188,15 @@ void check_form(const Values& values, const Cluster& cluster) {
     if (values.stated(fabric_key(name))) key = fabric_key(name);
   }
   values.about(key, [&] { const LinkTable links(cluster); });
+}
+
+void check_background(const Values& values, const Cluster& cluster) {
+  Cluster single = cluster;
+  for (size_t i = 0; i < cluster.fabric.background.size(); ++i) {
+    single.fabric.background = {cluster.fabric.background[i]};
+    values.about(fmt::format("{}.{}.links", fabric_key("background"), i),
+                 [&] { const LinkTable links(single); });
+  }
 }
 
 // Every link is there, and what failed leaves a way between the nodes.
@@ -219,6 +243,8 @@ void resolve_fabric(const Values& values, const EvidenceList& evidence, NamedFil
   check_form(values, cluster);
   fabric.faults = resolve_faults(values);
   if (!fabric.faults.empty()) check_faults(values, cluster);
+  fabric.background = resolve_background(values);
+  check_background(values, cluster);
 }
 
 }  // namespace windtunnel

@@ -43,6 +43,7 @@ inline constexpr Choice<Transport> kChoices<Transport>[] = {{"infiniband", Trans
 template <>
 inline constexpr Choice<Routing> kChoices<Routing>[] = {
     {"spray", Routing::spray},
+    {"adaptive", Routing::adaptive},
     {"ecmp", Routing::ecmp},
     {"split-single-path", Routing::split_single_path},
     {"planned", Routing::planned}};

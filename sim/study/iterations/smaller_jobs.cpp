@@ -20,7 +20,7 @@ namespace {
 // idle.
 bool has_fixed_nodes(const FabricSpec& fabric) {
   return fabric.topology == Topology::torus || fabric.topology == Topology::sites ||
-         fabric.topology == Topology::graph || !fabric.faults.empty();
+         fabric.topology == Topology::graph || !fabric.faults.empty() || !fabric.background.empty();
 }
 
 // Which node dies is not known; one that is slow or has a degraded NIC is taken to stay: of those

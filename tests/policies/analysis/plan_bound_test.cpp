@@ -72,6 +72,31 @@ TEST(PlanBound, CountsPodsWhereNodesStand) {
   EXPECT_DOUBLE_EQ(bound_s(plan, cluster), 8);
 }
 
+TEST(PlanBound, CountsGroupsOfADragonflyAndWhatOthersTake) {
+  Cluster cluster = small_cluster(2, 4);
+  cluster.fabric.nodes_per_pod = 1;
+  cluster.fabric.pod_oversubscription = 4;
+  cluster.fabric.background = {{"pod-down 1", 0.5}};
+  const Plan plan = plan_of(CollectiveKind::all_to_all, CollectiveAlgorithm::pairwise, 100e9);
+  PlanBound bound = plan_bound(plan, cluster, CountedTransfers::all);
+  EXPECT_DOUBLE_EQ(bound.link_s, 16);
+  EXPECT_EQ(bound.link, "uplinks of pod 1");
+
+  // Of a machine of four groups: three bundles of 20 GB/s lead out of each, whatever the way.
+  cluster.machine_nodes = 4;
+  cluster.fabric = FabricSpec();
+  cluster.fabric.topology = Topology::dragonfly;
+  cluster.fabric.nodes_per_router = cluster.fabric.routers_per_group = 1;
+  cluster.fabric.global_Bps.value = 20e9;
+  bound = plan_bound(plan, cluster, CountedTransfers::all);
+  EXPECT_DOUBLE_EQ(bound.link_s, 200.0 / 60);
+  EXPECT_EQ(bound.link, "bundles of group 0");
+  cluster.fabric.background = {{"global 0", 0.5}};
+  EXPECT_DOUBLE_EQ(bound_s(plan, cluster), 200.0 / 30);
+  cluster.fabric.background = {{"nic-out", 0.95}};
+  EXPECT_NEAR(bound_s(plan, cluster), 200.0 / (100 * 0.05), 1e-9);
+}
+
 TEST(PlanBound, TheBusiestGpuComputes) {
   Cluster cluster = small_cluster(2, 4);
   Plan plan = plan_of(CollectiveKind::all_gather, CollectiveAlgorithm::ring, 1);

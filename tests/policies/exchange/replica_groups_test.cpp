@@ -170,5 +170,22 @@ TEST(ReplicaGroups, TheWorldCostsWhatAllGpusCost) {
   }
 }
 
+// The slowest NIC at either end; those of other stages do not matter.
+TEST(ReplicaGroups, MessagesTakeNicsAsTheyAre) {
+  const Layout layout{.tp = 4, .pp = 3, .dp = 2};  // two nodes for each stage
+  Cluster cluster = small_cluster(6, 4);
+  const auto factor = [&](int from, int to) {
+    return message_way(layout, LinkTable(cluster), from, to).nic_factor;
+  };
+  EXPECT_EQ(factor(0, 1), 1);
+  cluster.degraded_nics = {{.node = 3, .nic = 1, .factor = 0.5}};
+  EXPECT_EQ(factor(0, 1), 0.5);
+  EXPECT_EQ(factor(1, 2), 0.5);
+  EXPECT_EQ(factor(2, 0), 1);
+  cluster.fabric.background = {{"nic-in", 0.3}};
+  EXPECT_DOUBLE_EQ(factor(0, 1), 0.35);
+  EXPECT_DOUBLE_EQ(factor(2, 0), 0.7);
+}
+
 }  // namespace
 }  // namespace windtunnel

@@ -106,6 +106,8 @@ INSTANTIATE_TEST_SUITE_P(
                                          Topology::dragonfly),
                        ::testing::Values(Routing::spray, Routing::ecmp, Routing::split_single_path,
                                          Routing::planned)));
+INSTANTIATE_TEST_SUITE_P(Adaptive, FoldedOnEveryFabric,
+                         ::testing::Values(std::tuple(Topology::dragonfly, Routing::adaptive)));
 
 // Two pipeline ranks, four replicas, tp 2 on nodes of two GPUs: replica d of rank p is node 4 p +
 // d.

@@ -31,15 +31,16 @@ class Draw {
     text += fmt::format("recompute: {}\n", one_of({"none", "selective", "full"}));
     const std::string_view overlap =
         one_of({"none", "pipelined", "fused", "domino", "sub-pipelined", "ladder"});
-    text += fmt::format("software: {{tp_overlap: {}, ep_merged: {}, ep_overlap: {}}}\n",
-                        tp_ > 1 ? overlap : "none", experts_ && chance(0.3),
-                        experts_ && !in_node_ && chance(0.3));
+    text += fmt::format(
+        "software: {{tp_overlap: {}, ep_merged: {}, ep_overlap: {}, scatter_sends: {}}}\n",
+        tp_ > 1 ? overlap : "none", experts_ && chance(0.3), experts_ && !in_node_ && chance(0.3),
+        chance(0.3));
     text += fmt::format("schedule: {}\n", one_of({"gpipe", "1f1b", "1f1b", "interleaved-1f1b",
                                                   "zb-h1", "zb-v", "dualpipe", "2bp", "hanayo"}));
-    text += fmt::format(
-        "communication: {{overlap: {}, fidelity: {}, collectives: {{{}}}}}\n",
-        one_of({"none", "bucketed", "bucketed"}), in_node_ ? "auto" : "flows",
-        one_of({"", "", "", "all_reduce: ring", "all_reduce: tree", "ep: direct", "tp: ring"}));
+    text += fmt::format("communication: {{overlap: {}, fidelity: {}, collectives: {{{}}}}}\n",
+                        one_of({"none", "bucketed", "bucketed"}), in_node_ ? "auto" : "flows",
+                        one_of({"", "", "", "all_reduce: ring", "all_reduce: tree", "ep: direct",
+                                "tp: ring", "all_to_all: hierarchical"}));
     return text;
   }
 
@@ -80,6 +81,12 @@ class Draw {
         std::string("topology: torus, dimensions: [2, 2], link: 20 GB/s"),
         std::string("topology: dragonfly, nodes_per_router: 1, routers_per_group: 2, local: 20 "
                     "GB/s, global: 10 GB/s"),
+        std::string("topology: dragonfly, nodes_per_router: 1, routers_per_group: 4, local: 10 "
+                    "GB/s, global: 10 GB/s, routing: adaptive"),
+        std::string("topology: dragonfly, nodes_per_router: 1, routers_per_group: 1, local: 10 "
+                    "GB/s, global: 10 GB/s, routing: adaptive, background: [{links: global 1, "
+                    "load: 0.4}]"),
+        trees[0] + ", background: [{links: pod-up, load: 0.3}, {links: nic-in 1, load: 0.5}]",
         std::string("topology: sites, sites: [{name: a, nodes: 2}, {name: b, nodes: 2}], wan: 40 "
                     "Gb/s, wan_latency: 1 ms")};
     return others[random_.below(others.size())];
@@ -131,8 +138,8 @@ class Draw {
         "layout: {{tp: {}, cp: {}, ep: {}, pp: {}, sharding: {}, sequence_parallel: {}, context: "
         "{}{}}}\n",
         tp_, cp, experts_ ? power(0, 3) : 1, power(0, 2),
-        one_of({"none", "zero1", "zero2", "zero3"}), tp_ > 1, one_of({"ring", "ring", "ulysses"}),
-        pools_ ? placing() : "");
+        one_of({"none", "zero1", "zero2", "zero3"}), tp_ > 1 && chance(0.8),
+        one_of({"ring", "ring", "ulysses"}), pools_ ? placing() : "");
   }
 
   RandomStream random_;

@@ -14,12 +14,15 @@ bool any(const TrainingRun&) {
   return true;
 }
 
-// Megatron-LM before Transformer Engine and FlashAttention.
+// Megatron-LM before Transformer Engine and FlashAttention. It scatters what crosses a pipeline cut
+// unless --no-scatter-gather-tensors-in-pipeline says otherwise, and DeepSpeed's pipeline engine
+// does so always (is_pipe_partitioned, is_grad_partitioned).
 void megatron_2021(const TrainingRun&, Job& job) {
   job.model.attention = AttentionKernel::unfused;
   job.model.dropout = true;
   job.software.gradient_bytes = 2;
   job.software.reduce_bytes = 2;
+  job.software.scatter_sends = true;
   job.communication.overlap = GradientOverlap::none;
 }
 

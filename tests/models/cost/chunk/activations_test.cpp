@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "models/cost/chunk/chunk_cost.hpp"
+#include "models/network/collectives/collective.hpp"
 #include "tests/models/cost/cost_fixtures.hpp"
 
 namespace windtunnel {
@@ -56,6 +58,41 @@ TEST(Activations, LlamaLayerByHand) {
   const double elements = 4.0 * 16384 + 1.125 * 16384 + 16384 + 3.0 * 53248;
   EXPECT_EQ(layer_activations(test_job(llama3_405b(), layout, batch)).kept,
             4096.0 / 8 * (2 * elements + 4 * 128));
+}
+
+double tp_s(const std::vector<CostPart>& parts) {
+  double sum = 0;
+  for (const CostPart& part : parts) sum += part.category == Category::tp ? part.seconds : 0;
+  return sum;
+}
+
+// Megatron-LM's scatter/gather: a rank sends its part of the boundary, and gathers what it
+// receives.
+TEST(Activations, ScatteredSendsAreGatheredByTheReceiver) {
+  const Batch batch{.global = 16, .micro = 1, .sequence = 8192};
+  Job job = test_job(llama3_8b(), {.tp = 8, .pp = 4}, batch);
+  job.cluster = test_cluster(4);
+  const auto whole = chunk_costs(job);
+  job.software.scatter_sends = true;
+  const auto scattered = chunk_costs(job);
+  const double bytes = 2.0 * 8192 * 4096;
+  const std::vector<std::int32_t> gpus = {0, 1, 2, 3, 4, 5, 6, 7};
+  const double gather_s =
+      collective_cost(CollectiveKind::all_gather, CollectiveAlgorithm::automatic,
+                      group_shape(gpus, job.cluster), bytes, job.cluster, job.calibration)
+          .seconds;
+  for (int stage = 0; stage < 4; ++stage) {
+    EXPECT_EQ(whole[stage].boundary_bytes, bytes);
+    EXPECT_EQ(scattered[stage].boundary_bytes, bytes / 8);
+    EXPECT_NEAR(tp_s(scattered[stage].forward) - tp_s(whole[stage].forward),
+                stage > 0 ? gather_s : 0, 1e-12);
+    EXPECT_NEAR(tp_s(scattered[stage].backward_input) - tp_s(whole[stage].backward_input),
+                stage < 3 ? gather_s : 0, 1e-12);
+  }
+  // Parts of a sequence are no copies of one another.
+  job.layout.sequence_parallel = true;
+  EXPECT_EQ(boundary_parts(job), 1);
+  EXPECT_EQ(chunk_costs(job)[1].boundary_bytes, bytes / 8);
 }
 
 }  // namespace

@@ -26,6 +26,9 @@ TEST(RestoreCost, StorageIsBoundByItselfOrByTheNodesNic) {
   EXPECT_DOUBLE_EQ(restore_s(tier, {6e9, 10e9}, job.layout, job.cluster, job.calibration), 5.5);
   job.cluster.storage.read_Bps.value = 5e9;  // 12.8 s
   EXPECT_DOUBLE_EQ(restore_s(tier, {6e9, 10e9}, job.layout, job.cluster, job.calibration), 14.3);
+  job.cluster.storage.read_Bps.value = 20e9;
+  job.cluster.storage.background = 0.75;  // other jobs
+  EXPECT_DOUBLE_EQ(restore_s(tier, {6e9, 10e9}, job.layout, job.cluster, job.calibration), 14.3);
 }
 
 // 2 nodes of 4 GPUs, 10 GB on the fullest: PCIe 0.5 s, NICs of a node 100 GB/s, disk 14 GB/s.

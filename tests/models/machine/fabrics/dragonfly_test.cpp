@@ -163,6 +163,54 @@ TEST(Dragonfly, AFailedLocalCableIsAvoidedInItsGroup) {
   expect_well_formed(*links, 24);
 }
 
+TEST(Dragonfly, AdaptiveRoutesTakeDetoursByHand) {
+  const auto links = make_dragonfly_links(dragonfly(40, 2, 5, Routing::adaptive));
+  EXPECT_EQ(links->paths(0, 1), 1);  // one router
+  EXPECT_EQ(links->paths(0, 4), 1 + 3);
+  EXPECT_EQ(names_of_route(*links, 0, 4, 0), (Names{"local 0 from 0 to 2"}));
+  EXPECT_EQ(names_of_route(*links, 0, 4, 1), (Names{"local 0 from 0 to 1", "local 0 from 1 to 2"}));
+  EXPECT_EQ(names_of_route(*links, 0, 4, 2), (Names{"local 0 from 0 to 3", "local 0 from 3 to 2"}));
+  EXPECT_EQ(names_of_route(*links, 8, 0, 1), (Names{"local 0 from 4 to 1", "local 0 from 1 to 0"}));
+  EXPECT_EQ(links->paths(0, 10), 1 + 2);  // a third and a fourth group
+  EXPECT_EQ(links->switch_hops(0, 4), 2);
+  expect_well_formed(*links, 40);
+}
+
+// Way 0 is what a minimal route takes, and detours take two bundles, or two cables of the group.
+TEST(Dragonfly, AdaptiveRoutesOnRandomForms) {
+  for (int i = 0; i < 60; ++i) {
+    RandomStream random(3, RandomPurpose::test, i);
+    const int per_router = 1 + static_cast<int>(random.below(2));
+    const int routers = 1 + static_cast<int>(random.below(6));
+    const int nodes = 2 + static_cast<int>(random.below(40));
+    Cluster cluster = dragonfly(nodes, per_router, routers, Routing::adaptive);
+    const auto links = make_dragonfly_links(cluster);
+    cluster.fabric.routing = Routing::spray;
+    const auto minimal = make_dragonfly_links(cluster);
+    expect_well_formed(*links, nodes);
+    for (int to = 1; to < nodes; ++to) {
+      EXPECT_EQ(names_of_route(*links, 0, to), names_of_route(*minimal, 0, to));
+      const bool in_group = to < per_router * routers;
+      for (int way = 1; way < links->paths(0, to); ++way) {
+        const Names names = names_of_route(*links, 0, to, way);
+        const auto is_global = [](const std::string& name) { return name.starts_with("global"); };
+        EXPECT_EQ(std::ranges::count_if(names, is_global), in_group ? 0 : 2);
+        if (in_group) {
+          EXPECT_EQ(names.size(), 2u);
+        }
+      }
+    }
+  }
+}
+
+TEST(Dragonfly, AdaptiveRoutesAvoidWhatFailed) {
+  Cluster cluster = dragonfly(40, 2, 5, Routing::adaptive);
+  cluster.fabric.faults = {{"local 0 from 0 to 2", 0}, {"local 0 from 0 to 1", 0}};
+  const auto links = make_dragonfly_links(cluster);
+  EXPECT_EQ(links->paths(0, 4), 2);
+  expect_well_formed(*links, 40);
+}
+
 TEST(Dragonfly, WhatIsNoDragonfly) {
   Cluster cluster = dragonfly(4, 1, 2);
   cluster.fabric.faults = {{"global 0 to 1", 0}};

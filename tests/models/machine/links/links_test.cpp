@@ -272,6 +272,31 @@ TEST(Links, NicsFailAndDifferToo) {
   EXPECT_NEAR(full, 4500, 200);  // the upper half of the log-normal
 }
 
+// Every link of these words keeps what others leave of it, on top of what faults leave.
+TEST(Links, OthersTakeTheirShare) {
+  Cluster cluster = cluster_of(24, Topology::rail_fat_tree);
+  const LinkTable whole(cluster);
+  cluster.fabric.background = {{"pod-up", 0.5}, {"pod-up 1", 0.2}, {"nic-in 3", 0.25}};
+  cluster.fabric.faults = {{"pod-up 1 rail 1", 0.1}};
+  cluster.storage.write_Bps.value = cluster.storage.read_Bps.value = 10e9;
+  cluster.storage.background = 0.4;
+  const LinkTable links(cluster);
+  for (LinkId link = 0; link < links.count(); ++link) {
+    const std::string name = links.name(link);
+    if (name.starts_with("storage-")) continue;
+    double left = name.starts_with("pod-up ") ? 0.5 : 1;
+    if (name.starts_with("pod-up 1 ")) left *= 0.8;  // but not of pods 10 and 11
+    if (name == "pod-up 1 rail 1") left *= 0.1;
+    if (name == "nic-in 3") left = 0.75;
+    EXPECT_NEAR(links.capacity(link), left * whole.capacity(link), 1e-6) << name;
+  }
+  EXPECT_DOUBLE_EQ(links.capacity(*links.find("storage-write")), 6e9);
+  EXPECT_DOUBLE_EQ(links.capacity(*links.find("storage-read")), 6e9);
+  EXPECT_EQ(nic_factor(cluster, 3), 0.75);
+  EXPECT_EQ(nic_factor(cluster, 4), 1);
+  EXPECT_TRUE(has_uneven_nics(cluster));
+}
+
 TEST(Links, WithoutNvlinkTheHostBridgeJoinsTheGpus) {
   Cluster cluster = cluster_of(5, Topology::fat_tree);
   cluster.node.gpu_path = GpuPath::pcie;

@@ -182,6 +182,99 @@ TEST(PathChoice, APlanAvoidsCollisions) {
   EXPECT_GT(ecmp_s, 1.3 * planned_s);
 }
 
+// Nodes of one GPU and NIC on routers of a node each.
+Cluster dragonfly_of(int groups, int routers, Routing routing) {
+  Cluster cluster = tree_of(groups * routers, 0, 0);
+  cluster.fabric.topology = Topology::dragonfly;
+  cluster.fabric.nodes_per_router = 1;
+  cluster.fabric.routers_per_group = routers;
+  cluster.fabric.local_Bps = exact_value(10);
+  cluster.fabric.global_Bps = exact_value(10 * routers / 2.0);
+  cluster.fabric.routing = routing;
+  return cluster;
+}
+
+// The busiest link of the fabric, and the largest share that goes the minimal way.
+struct AdaptiveLoad {
+  double busiest_s = 0;
+  double minimal = 0;
+};
+
+AdaptiveLoad adaptive_load(const Cluster& cluster, const std::vector<Transfer>& transfers) {
+  const LinkTable links(cluster);
+  PathChooser chooser(links);
+  if (chooser.asks_twice()) {
+    for (const Transfer& transfer : transfers) chooser.choose(transfer.from, transfer.to, 1);
+    chooser.settle();
+  }
+  AdaptiveLoad load;
+  std::vector<double> load_s(links.count(), 0);
+  std::vector<LinkId> route;
+  for (const Transfer& transfer : transfers) {
+    double shares = 0;
+    for (const PathShare& way : chooser.choose(transfer.from, transfer.to, 1)) {
+      route.clear();
+      links.append_route(transfer.from, transfer.to, route, way.path);
+      if (way.path == 0) load.minimal = std::max(load.minimal, way.share);
+      shares += way.share;
+      for (const LinkId link : route) {
+        if (links.fabric_link(link) < 0) continue;
+        load_s[link] += way.share / links.capacity(link);
+        load.busiest_s = std::max(load.busiest_s, load_s[link]);
+      }
+    }
+    EXPECT_NEAR(shares, 1, 1e-12);
+  }
+  return load;
+}
+
+TEST(PathChoice, AdaptiveRoutesSpreadALoneTransferAndKeepEvenTrafficMinimal) {
+  const Cluster adaptive = dragonfly_of(1, 9, Routing::adaptive);
+  // One direct way and seven detours, in 64ths.
+  EXPECT_NEAR(adaptive_load(adaptive, {{0, 5}}).busiest_s, 0.1 / 8, 1e-12);
+  EXPECT_NEAR(adaptive_load(adaptive, {{0, 5}}).minimal, 1.0 / 8, 1e-12);
+  // Every cable has as much to do: a detour would take two where one is enough.
+  const AdaptiveLoad even = adaptive_load(adaptive, all_pairs(9));
+  EXPECT_EQ(even.minimal, 1);
+  EXPECT_NEAR(even.busiest_s, 0.1, 1e-12);
+}
+
+// The adversary of Kim et al. 2008: every group sends all to the next one. Minimal routes have one
+// bundle for it; with detours over all others nearly half of what leaves a group is of use.
+TEST(PathChoice, AdaptiveRoutesHalveWhatAnAdversaryLeaves) {
+  std::vector<Transfer> transfers;
+  for (int group = 0; group < 9; ++group) {
+    for (int router = 0; router < 4; ++router) {
+      transfers.push_back({4 * group + router, (4 * group + 4) % 36 + router});
+    }
+  }
+  Cluster cluster = dragonfly_of(9, 4, Routing::adaptive);
+  cluster.fabric.local_Bps = exact_value(1000);
+  const double adaptive_s = adaptive_load(cluster, transfers).busiest_s;
+  cluster.fabric.routing = Routing::spray;
+  const double minimal_s = adaptive_load(cluster, transfers).busiest_s;
+  EXPECT_NEAR(minimal_s, 4 / 20.0, 1e-12);
+  EXPECT_NEAR(minimal_s / adaptive_s, 8 / 2.0, 0.6);
+}
+
+TEST(PathChoice, AdaptiveRoutesAreNoWorseThanMinimalOnes) {
+  int better = 0;
+  for (int seed = 0; seed < 60; ++seed) {
+    RandomStream random(seed, RandomPurpose::test, 23);
+    const int groups = 1 + static_cast<int>(random.below(5));
+    const int routers = 3 + static_cast<int>(random.below(4));
+    std::vector<Transfer> transfers = permutation(groups * routers, random);
+    std::erase_if(transfers, [](const Transfer& t) { return t.from == t.to; });
+    const Cluster adaptive = dragonfly_of(groups, routers, Routing::adaptive);
+    const double minimal_s =
+        adaptive_load(dragonfly_of(groups, routers, Routing::spray), transfers).busiest_s;
+    const double adaptive_s = adaptive_load(adaptive, transfers).busiest_s;
+    EXPECT_LE(adaptive_s, minimal_s * (1 + 1e-9)) << "seed " << seed;
+    better += adaptive_s < 0.8 * minimal_s;
+  }
+  EXPECT_GT(better, 20);
+}
+
 TEST(PathChoice, HashesAreFixedAndEven) {
   const Cluster cluster = with(tree_of(64, 32, 8), Routing::ecmp);
   const LinkTable links(cluster);

@@ -11,6 +11,7 @@
 #include <string>
 
 #include "models/base/random.hpp"
+#include "models/machine/fabrics/tree.hpp"
 #include "models/network/groups/collective_steps.hpp"
 #include "tests/models/network/collective_fixtures.hpp"
 
@@ -69,7 +70,8 @@ void set_fabric(RandomStream& random, Cluster& cluster) {
       fabric.topology = Topology::dragonfly;
       cluster.nodes = 8;
       fabric.nodes_per_router = 2;
-      fabric.routers_per_group = 2;
+      fabric.routers_per_group = pick(random, {2, 4});
+      if (random.below(2) == 0) fabric.routing = Routing::adaptive;
       fabric.local_Bps = parameter(kNic_Bps * pick(random, {4, 16}));
       fabric.global_Bps = parameter(kNic_Bps * pick(random, {4, 8}));
   }
@@ -80,6 +82,12 @@ Case random_case(std::uint64_t index) {
   Case made;
   made.cluster = make_cluster(pick(random, {1, 2, 3, 4, 5, 7, 8}), 8, pick(random, {4, 8}));
   set_fabric(random, made.cluster);
+  if (random.below(4) == 0) {
+    FabricSpec& fabric = made.cluster.fabric;
+    fabric.background = {{"nic-in", 0.3}};
+    if (is_tree(fabric.topology)) fabric.background.push_back({"pod-up", 0.6});
+    if (fabric.topology == Topology::dragonfly) fabric.background.push_back({"local 0", 0.5});
+  }
   if (random.below(6) == 0) {
     made.cluster.node.gpu_path = GpuPath::pcie;
     if (random.below(2) == 0) made.cluster.node.host_bridge_Bps = parameter(150e9);

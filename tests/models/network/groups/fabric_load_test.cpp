@@ -37,6 +37,8 @@ Cluster random_tree(RandomStream& random) {
   fabric.nodes_per_leaf = up_to(pod);
   fabric.leaf_oversubscription = up_to(3);
   cluster.node.nics = 1 << random.below(4);
+  if (random.below(3) == 0) fabric.background = {{"pod-up", 0.4}, {"pod-down", 0.1}};
+  if (random.below(6) == 0) fabric.background.push_back({"pod-up 0", 0.5});
   return cluster;
 }
 

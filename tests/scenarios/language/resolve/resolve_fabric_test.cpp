@@ -36,11 +36,12 @@ const std::vector<std::string>& good_fabrics() {
       "faults: [{link: pod-up 0 rail 1 way 2, factor: 0.5}, {link: nic-out 3, factor: 0.5}]}",
       "{topology: clos, nodes_per_pod: 4, pod_oversubscription: 4, nodes_per_leaf: 2, "
       "leaf_oversubscription: 2, routing: split-single-path, parts: 4}",
-      "{topology: rail-only, nodes_per_pod: 0}",
+      "{topology: rail-only, nodes_per_pod: 0, background: [{links: nic-out, load: 0.2}]}",
       "{topology: fat-tree, routing: planned}",
       "{topology: torus, dimensions: [4, 2], link: 25 GB/s, faults: [{link: torus 0 +x}]}",
       "{topology: dragonfly, nodes_per_router: 1, routers_per_group: 2, local: 25 GB/s, "
-      "global: 100 GB/s, faults: [{link: global 0 to 1}]}",
+      "global: 100 GB/s, routing: adaptive, faults: [{link: global 0 to 1}], "
+      "background: [{links: global, load: 0.3}, {links: local 1, load: 0.5}]}",
       "{topology: sites, sites: [{name: north, nodes: 6, nic: 200 Gb/s, transport: roce}, "
       "{name: south, nodes: 2}], wan: 400 Gb/s, wan_latency: 10 ms}",
       "{topology: graph, edges: [{a: node 0, b: leaf, bandwidth: 400 Gb/s}, "
@@ -105,6 +106,8 @@ TEST(Fabrics, ValuesArriveInTheSpec) {
   EXPECT_EQ(dragonfly.routers_per_group, 2);
   EXPECT_EQ(dragonfly.local_Bps.value, 25e9);
   EXPECT_EQ(dragonfly.global_Bps.value, 100e9);
+  EXPECT_EQ(dragonfly.routing, Routing::adaptive);
+  EXPECT_EQ(dragonfly.background, (std::vector<BackgroundLoad>{{"global", 0.3}, {"local 1", 0.5}}));
 
   const FabricSpec sites = fabric_of(good_fabrics()[6]);
   ASSERT_EQ(sites.sites.size(), 2U);
@@ -220,6 +223,15 @@ TEST(Fabrics, Refused) {
       torus + "[8, 1], faults: [{link: torus 0 +y}]}",
       dragonfly + "faults: [{link: global 0 to 4}]}",
       dragonfly + "faults: [{link: global 0 to 1}, {link: global 0 to 2}, {link: global 0 to 3}]}",
+      "{routing: adaptive}",
+      torus + "[4, 2], routing: adaptive}",
+      "{nodes_per_pod: 4, background: [{links: pod-pu, load: 0.3}]}",
+      "{nodes_per_pod: 4, background: [{links: pod-up 2, load: 0.3}]}",
+      "{nodes_per_pod: 4, background: [{links: pod-up, load: 1}]}",
+      "{nodes_per_pod: 4, background: [{links: pod-up}]}",
+      "{background: [{links: nic-out 64, load: 0.3}]}",
+      "{background: [{links: nvlink-out, load: 0.3}]}",
+      "{background: {links: pod-up, load: 0.3}}",
       "{variation: {slow_factor: 0}}",
       "{variation: {sigma: 3}}",
   };
