@@ -93,7 +93,7 @@ MeshShapes tensor_mesh_shapes(const Layout& layout, const Cluster& cluster) {
   const auto worst_of = [&](bool rows) {
     WorstShape worst(cluster);
     for (const auto& group : mesh_groups(layout, rows, layout.ranks())) worst.add(group);
-    return among_concurrent(worst.shape(), cluster.node);
+    return among_concurrent(worst.shape(), cluster);
   };
   return {worst_of(true), worst_of(false)};
 }
