@@ -381,7 +381,7 @@ class Explanation {
     add_members_of("software", job_.software);
     add_members_of("communication", job_.communication);
     add_members_of("recovery", job_.recovery);
-    add_compressor();
+    add_compressors();
     if (job_.lengths) {
       add_members_of("", *job_.lengths);
       const LengthDistribution& law = job_.lengths->distribution;
@@ -411,10 +411,29 @@ class Explanation {
     }
   }
 
-  void add_compressor() {
-    const CompressorChoice choice = with_usual(job_.communication.compressor);
+  void add_compressors() {
+    bool gradients = false;
+    for (int i = 0; i < values_.length("compress"); ++i) {
+      const std::string place = fmt::format("compress.{}", i);
+      const std::string& axis = values_.text(place + ".axis");
+      gradients |= axis == "dp";
+      for (const CompressedAxis& each : kCompressedAxes) {
+        if (axis == to_string(each.axis)) {
+          add_compressor(place, job_.communication.compressors.*each.choice);
+        }
+      }
+    }
+    if (!gradients) {
+      add_compressor("communication.compressor", job_.communication.compressors.dp);
+    }
+  }
+
+  void add_compressor(const std::string& place, const CompressorChoice& stated) {
+    const CompressorChoice choice = with_usual(stated);
     const CompressorKind& kind = compressor_kind(choice.name);
-    add_members_of("communication.compressor", choice, [&](std::string_view key) {
+    const bool experts = &stated == &job_.communication.compressors.ep;
+    add_members_of(place, choice, [&](std::string_view key) {
+      if (key == "passes") return experts;
       for (const CompressorNumber& number : compressor_numbers()) {
         if (number.name == key) return takes(kind, number);
       }

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <utility>
 
 #include "models/base/error.hpp"
@@ -27,12 +28,16 @@ double seconds_of(const BlockSetting& setting, const std::vector<Op>& pass, cons
   return seconds;
 }
 
-// Of `bytes` that a rank sends. Stated locality: what leaves the node and what stays go at once.
+// Of `bytes` that a rank sends, the share `distinct` of which is no copy of the rest. Stated
+// locality: what leaves the node and what stays go at once.
 std::vector<InnerCollective> exchange(const BlockSetting& setting, const GroupShape& shape,
-                                      double bytes) {
+                                      double bytes, bool packed, double distinct) {
   const std::optional<double>& locality = setting.job.model.moe.locality;
   const auto all_to_all = [&](InnerGroup group, const GroupShape& of, double sent) {
-    return setting.collective(group, CollectiveKind::all_to_all, of, sent);
+    constexpr auto kKind = CollectiveKind::all_to_all;
+    if (!packed) return setting.collective(group, kKind, of, sent);
+    return setting.exchanged(group, kKind, of, sent, bytes_of(setting.job.precision), distinct)
+        .front();
   };
   if (!locality || shape.nodes == 1) return {all_to_all(InnerGroup::expert, shape, bytes)};
   GroupShape node = shape;
@@ -57,19 +62,26 @@ Exchange both_ways(const BlockSetting& setting, const GroupShape& shape, const G
   const double width = copies(job, shape) * job.model.hidden;
   const bool all = job.layout.ep_tokens == ExpertTokens::all;
   const double bytes = setting.activation_bytes(width / (all ? 1 : job.layout.tp));
-  const std::vector<InnerCollective> once = exchange(setting, shape, load.received * bytes);
+  // A token is packed once, however many experts it goes to; each of them sends a vector of its own
+  // back.
+  const double own = load.received > 0 ? 1 / load.received : 1;
+  const bool back = job.communication.compressors.ep.passes != CompressedPasses::dispatch;
+  const std::vector<InnerCollective> there =
+      exchange(setting, shape, load.received * bytes, true, own / copies(job, shape));
+  const std::vector<InnerCollective> home =
+      exchange(setting, shape, load.received * bytes, back, own);
   Exchange both;
   both.sent.category = both.gathered.category = Category::ep;
   both.sent.origin = both.gathered.origin =
-      std::ranges::max_element(once, {}, &InnerCollective::seconds)->origin;
-  for (int way = 0; way < 2; ++way) {
-    both.sent.collectives.insert(both.sent.collectives.end(), once.begin(), once.end());
-  }
+      std::ranges::max_element(there, {}, &InnerCollective::seconds)->origin;
+  both.sent.collectives = there;
+  both.sent.collectives.insert(both.sent.collectives.end(), home.begin(), home.end());
   if (job.layout.ep_tokens == ExpertTokens::dropped && job.layout.tp > 1) {
     for (const double gathered : {width, static_cast<double>(job.model.hidden)}) {
-      both.gathered.collectives.push_back(setting.collective(InnerGroup::tensor,
-                                                             CollectiveKind::all_gather, tp_shape,
-                                                             setting.activation_bytes(gathered)));
+      std::ranges::move(
+          setting.exchanged(InnerGroup::tensor, CollectiveKind::all_gather, tp_shape,
+                            setting.activation_bytes(gathered), bytes_of(job.precision)),
+          std::back_inserter(both.gathered.collectives));
     }
   }
   return both;

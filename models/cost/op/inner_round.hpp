@@ -36,6 +36,9 @@ struct InnerCollective {
   double seconds = 0;
   double transfer_s = 0;
   Origin origin = Origin::assumed;
+  // Of the kernels that pack what it carries and unpack it: compute of its pass.
+  double kernels_s = 0;
+  Origin kernels_origin = Origin::assumed;
   bool in_node = true;         // of all its groups
   bool with_previous = false;  // at the same time as the collective that stands before it
 };
@@ -60,6 +63,8 @@ struct InnerRound {
   bool into_next_layer = false;
 };
 
+// Of collectives one after another.
+double collectives_s(const std::vector<InnerCollective>& collectives);
 // Of the round's collectives together.
 double collectives_s(const InnerRound& round);
 // Of them what runs while the compute beside them does.
@@ -69,8 +74,8 @@ double slowed_s(const InnerRound& round);
 // What the round adds to the compute of its pass.
 double exposed_s(const InnerRound& round);
 
-// A share of a collective: of its bytes and of its time.
-InnerCollective share_of(InnerCollective collective, double share);
+// A share of each collective: of its bytes and of its time.
+std::vector<InnerCollective> shares_of(std::vector<InnerCollective> collectives, double share);
 
 // Of a layer, in the order in which they run.
 struct PassRounds {

@@ -74,6 +74,38 @@ TEST(ExpertParallel, ShortcutGainsWithTheShareOfCommunication) {
   EXPECT_LT(gains[0], 1 / 0.6);
 }
 
+double kernels_of_compression_s(const Job& job) {
+  double seconds = 0;
+  for (const CostPart& part : chunk_costs(job)[1].forward) {
+    seconds += part.category == Category::compression ? part.seconds : 0;
+  }
+  return seconds;
+}
+
+// DeepSeek-V3 dispatches in fp8 and combines in bf16: a byte and its scale for every two there, and
+// two back.
+TEST(ExpertParallel, PackedDispatchSendsHalfAsMuchOneWay) {
+  Job job = expert_job(1e9);  // all of it is bytes
+  const double dense_s = ep_s(job);
+  const double share = (1 + 4.0 / 128) / 2;
+  job.communication.compressors.ep.name = "fp8";
+  EXPECT_NEAR(ep_s(job) / dense_s, share, 1e-3);
+  const double both_s = kernels_of_compression_s(job);
+  job.communication.compressors.ep.passes = CompressedPasses::dispatch;
+  EXPECT_NEAR(ep_s(job) / dense_s, (1 + share) / 2, 1e-3);
+  EXPECT_GT(kernels_of_compression_s(job), 0);
+  EXPECT_LT(kernels_of_compression_s(job), both_s);
+}
+
+// Inside one node nothing is packed where only what leaves a node shall be.
+TEST(ExpertParallel, PackedAcrossNodesOnly) {
+  Job job = expert_job();
+  job.communication.compressors.ep = {.name = "fp8", .hop = CompressedHop::across};
+  EXPECT_GT(kernels_of_compression_s(job), 0);
+  job.layout.ep = 8;
+  EXPECT_EQ(kernels_of_compression_s(job), 0);
+}
+
 // Of 16 ranks on two nodes half of the copies stay by chance.
 TEST(ExpertParallel, LocalityOfChanceIsTheUsualExchange) {
   Job job = expert_job();

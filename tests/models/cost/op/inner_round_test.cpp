@@ -54,10 +54,13 @@ TEST(InnerRound, CollectivesAtOnceTakeAsLongAsTheLonger) {
 }
 
 TEST(InnerRound, AShareHasItsShareOfBytesAndTime) {
-  const InnerCollective quarter = share_of(lasting(4), 0.25);
+  InnerCollective whole = lasting(4);
+  whole.kernels_s = 2;
+  const InnerCollective quarter = shares_of({whole}, 0.25).front();
   EXPECT_EQ(quarter.seconds, 1);
   EXPECT_EQ(quarter.transfer_s, 0.5);
   EXPECT_EQ(quarter.bytes, 10);
+  EXPECT_EQ(quarter.kernels_s, 0.5);
 }
 
 }  // namespace
