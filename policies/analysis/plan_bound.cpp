@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 #include <set>
 #include <span>
 #include <utility>
@@ -23,6 +24,8 @@ struct Volume {
   double summed = 0;     // all-reduced by switches or trees: in and out once at least
   double exchanged = 0;  // all-to-all, of one member
   double shifted = 0;    // to the next member
+  // Of all-to-alls that are not even: by exchange of the Plan and direction.
+  std::map<std::pair<std::int16_t, bool>, double> uneven = {};
 };
 
 bool moves_twice(CollectiveAlgorithm algorithm) {
@@ -54,7 +57,11 @@ void add(const Task& task, Volume& volume) {
       volume.gathered += task.bytes;
       break;
     case CollectiveKind::all_to_all:
-      volume.exchanged += task.bytes;
+      if (task.exchange >= 0) {
+        volume.uneven[{task.exchange, task.returns}] += task.bytes;
+      } else {
+        volume.exchanged += task.bytes;
+      }
       break;
     case CollectiveKind::send_recv:
       volume.shifted += task.bytes;
@@ -107,6 +114,16 @@ class Places {
     }
   }
 
+  // `sent`: [from * n + to] of the group's members.
+  void add_matrix(const Group& group, const std::vector<double>& sent) {
+    const std::size_t n = group.members.size();
+    for (std::size_t from = 0; from < n; ++from) {
+      for (std::size_t to = 0; to < n; ++to) {
+        add_message(group.members[from], group.members[to], sent[from * n + to]);
+      }
+    }
+  }
+
   const std::vector<BothWays>& bytes() const { return bytes_; }
 
  private:
@@ -140,9 +157,15 @@ std::vector<Volume> volumes(const Plan& plan, CountedTransfers counted) {
   return of_group;
 }
 
-void count(const Plan& plan, const std::vector<Volume>& of_group, Places& places) {
+void count(const Plan& plan, const Cluster& cluster, const std::vector<Volume>& of_group,
+           Places& places) {
   for (std::size_t g = 0; g < plan.groups.size(); ++g) {
     places.add_group(plan.groups[g], of_group[g]);
+    for (const auto& [which, bytes] : of_group[g].uneven) {
+      const auto [exchange, returns] = which;
+      places.add_matrix(plan.groups[g], exchange_bytes(plan.exchanges[exchange], returns, bytes,
+                                                       plan.groups[g].members, cluster));
+    }
   }
   for (const RankClass& owner : plan.classes) {
     std::vector<double> of_slot(owner.peers.size());
@@ -184,7 +207,7 @@ void bound_by_nodes(const Plan& plan, const Cluster& cluster, const std::vector<
   for (RankId rank = 0; rank < plan.ranks; ++rank) node_of_rank[rank] = cluster.node_of(rank);
   const int nodes = plan.ranks == 0 ? 0 : node_of_rank.back() + 1;
   Places places(nodes, std::move(node_of_rank));
-  count(plan, of_group, places);
+  count(plan, cluster, of_group, places);
   const LinkTable links = LinkTable::keeping_reference(cluster);
   const bool uneven = has_uneven_nics(cluster) || !cluster.degraded_nics.empty();
   BothWays capacity;
@@ -212,7 +235,7 @@ void bound_by_pods(const Plan& plan, const Cluster& cluster, const std::vector<V
   const int pods = pods_of(cluster);
   if (pods < 2) return;
   Places places(pods, std::move(pod_of_rank));
-  count(plan, of_group, places);
+  count(plan, cluster, of_group, places);
   const NodeSpec& node = cluster.node;
   const double capacity =
       node.nic_Bps.value * node.nics * fabric.nodes_per_pod / fabric.pod_oversubscription;

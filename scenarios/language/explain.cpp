@@ -78,6 +78,7 @@ class Explanation {
                              .dimension = value.dimension,
                              .scope = value.field->scope};
       if (value.text.empty()) resolved.number = value.number;
+      if (listed_gradients() && key.starts_with("communication.compressor")) continue;
       if (key == "schedule.name" && job_.schedule.imported) {  // what runs, not the default
         resolved.value = job_.schedule.name;
         resolved.source = "schedule.file";
@@ -411,19 +412,25 @@ class Explanation {
     }
   }
 
+  // What compresses gradients stands in "compress".
+  bool listed_gradients() const {
+    for (int i = 0; i < values_.length("compress"); ++i) {
+      if (values_.text(fmt::format("compress.{}.axis", i)) == "dp") return true;
+    }
+    return false;
+  }
+
   void add_compressors() {
-    bool gradients = false;
     for (int i = 0; i < values_.length("compress"); ++i) {
       const std::string place = fmt::format("compress.{}", i);
       const std::string& axis = values_.text(place + ".axis");
-      gradients |= axis == "dp";
       for (const CompressedAxis& each : kCompressedAxes) {
         if (axis == to_string(each.axis)) {
           add_compressor(place, job_.communication.compressors.*each.choice);
         }
       }
     }
-    if (!gradients) {
+    if (!listed_gradients()) {
       add_compressor("communication.compressor", job_.communication.compressors.dp);
     }
   }

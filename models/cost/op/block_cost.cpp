@@ -68,7 +68,7 @@ void BlockSetting::add_kernels(std::initializer_list<Op> kernels,
 
 std::vector<InnerCollective> BlockSetting::exchanged(InnerGroup group, CollectiveKind kind,
                                                      const GroupShape& shape, double bytes,
-                                                     double element_bytes, double distinct) const {
+                                                     double element_bytes) const {
   using K = CollectiveKind;
   const std::optional<ActivationCodec> packed = codec(group, shape, element_bytes);
   if (!packed) return {collective(group, kind, shape, bytes)};
@@ -79,7 +79,7 @@ std::vector<InnerCollective> BlockSetting::exchanged(InnerGroup group, Collectiv
     add_kernels(kernels, one);
     return one;
   };
-  const Op encode = packed->encode(distinct * n, element_bytes);
+  const Op encode = packed->encode(n, element_bytes);
   const Op decode = packed->decode(n, element_bytes);
   switch (kind) {
     case K::all_to_all:

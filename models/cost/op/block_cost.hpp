@@ -78,10 +78,10 @@ struct BlockSetting {
                              double bytes) const;
   // What becomes of a collective over `bytes` of activations, of `element_bytes` each, by the
   // compressor of its axis: with the kernels that pack and unpack them; as it is where there is
-  // none. `distinct`: of what a rank sends the share that it packs, the rest being copies.
+  // none.
   std::vector<InnerCollective> exchanged(InnerGroup group, CollectiveKind kind,
                                          const GroupShape& shape, double bytes,
-                                         double element_bytes, double distinct = 1) const;
+                                         double element_bytes) const;
   // Of what groups of this shape send; nothing where it goes as it is, or packed is no smaller.
   std::optional<ActivationCodec> codec(InnerGroup group, const GroupShape& shape,
                                        double element_bytes) const;

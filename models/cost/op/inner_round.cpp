@@ -20,12 +20,7 @@ Category axis_of(InnerGroup group) {
 
 double collectives_s(const std::vector<InnerCollective>& collectives) {
   double seconds = 0;
-  double before_s = 0;  // of the collective that stands before
-  for (const InnerCollective& collective : collectives) {
-    seconds += collective.with_previous ? std::max(0.0, collective.seconds - before_s)
-                                        : collective.seconds;
-    before_s = collective.seconds;
-  }
+  for (const InnerCollective& collective : collectives) seconds += collective.seconds;
   return seconds;
 }
 

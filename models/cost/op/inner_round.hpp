@@ -22,10 +22,16 @@ enum class InnerGroup : std::uint8_t {
   context_ring,
   context_exchange,
   expert,
-  expert_in_node,  // its members of one node
 };
-inline constexpr int kInnerGroups = 7;
+inline constexpr int kInnerGroups = 6;
 Category axis_of(InnerGroup group);  // tp, cp or ep
+
+// What the members of an all-to-all get.
+enum class ExchangeWay : std::uint8_t {
+  even,  // all as much
+  there,
+  back,  // each returns what it got
+};
 
 struct InnerCollective {
   InnerGroup group = InnerGroup::tensor;
@@ -39,8 +45,10 @@ struct InnerCollective {
   // Of the kernels that pack what it carries and unpack it: compute of its pass.
   double kernels_s = 0;
   Origin kernels_origin = Origin::assumed;
-  bool in_node = true;         // of all its groups
-  bool with_previous = false;  // at the same time as the collective that stands before it
+  bool in_node = true;  // of all its groups
+  // Where experts get unlike amounts (expert_exchange()): `bytes` are the mean that a rank sends,
+  // its seconds those of the busiest.
+  ExchangeWay way = ExchangeWay::even;
 };
 
 // Whose kernels run beside the collectives of a round.

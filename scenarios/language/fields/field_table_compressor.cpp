@@ -2,6 +2,7 @@
 // of one axis after another.
 #include <deque>
 #include <string>
+#include <string_view>
 
 #include "models/compression/compressors.hpp"
 #include "models/compression/layer_choice.hpp"
@@ -21,12 +22,18 @@ std::vector<std::string> base_names() {
   return names;
 }
 
-// Of one compressor, which stands at `place`.
-Rows choice_rows(const std::string& place, bool named) {
-  static std::deque<std::string> paths;  // the rows refer to them
-  const auto path = [&](const char* key) -> std::string_view {
-    return paths.emplace_back(place + key);
-  };
+// Paths below a place.
+struct PathsBelow {
+  std::string_view place;
+
+  std::string_view operator()(std::string_view key) const {
+    static std::deque<std::string> paths;  // the rows refer to them
+    return paths.emplace_back(std::string(place) + std::string(key));
+  }
+};
+
+// Of one compressor.
+Rows choice_rows(const PathsBelow& path, bool named) {
   return {
       name_row<&CompressorChoice::name>(
           path(".name"), {.required = named,
@@ -113,7 +120,7 @@ Rows compressor_rows() {
       {{map_row("communication.compressor", {.shorthand = "name",
                                              .example = "{name: powersgd, rank: 4}",
                                              .help = "of the gradients"})},
-       choice_rows("communication.compressor", false),
+       choice_rows({"communication.compressor"}, false),
        {list_row("compress", {.example = "[{axis: dp, name: powersgd}, {axis: ep, name: fp8}]",
                               .help = "compressors of what the axes send, each once; of dp this "
                                       "says what communication.compressor does, in its place"}),
@@ -130,7 +137,7 @@ Rows compressor_rows() {
             {.optional = true,
              .example = "dispatch",
              .help = "of ep: both ways, or only what tokens bring to their experts"})},
-       choice_rows("compress.*", true)});
+       choice_rows({"compress.*"}, true)});
 }
 
 }  // namespace windtunnel

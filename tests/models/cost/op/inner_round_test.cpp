@@ -45,14 +45,6 @@ TEST(InnerRound, EndsWithTheLaterOfBoth) {
   }
 }
 
-TEST(InnerRound, CollectivesAtOnceTakeAsLongAsTheLonger) {
-  InnerCollective inside = lasting(1);
-  inside.with_previous = true;
-  EXPECT_EQ(collectives_s(round_of({lasting(4), inside}, 0, 0)), 4);
-  inside.seconds = 6;
-  EXPECT_EQ(collectives_s(round_of({lasting(4), inside, lasting(1)}, 0, 0)), 7);
-}
-
 TEST(InnerRound, AShareHasItsShareOfBytesAndTime) {
   InnerCollective whole = lasting(4);
   whole.kernels_s = 2;

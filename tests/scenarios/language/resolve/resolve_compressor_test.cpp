@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <map>
 #include <tuple>
 #include <utility>
@@ -142,6 +143,12 @@ TEST(Compress, OfDpIsTheCompressorOfGradients) {
   const CompressorChoice& a = in_list.job.communication.compressors.dp;
   const CompressorChoice& b = alone.job.communication.compressors.dp;
   EXPECT_EQ(std::tie(a.name, a.density, a.hop), std::tie(b.name, b.density, b.hop));
+  const auto explains = [](const Case& of, const std::string& key) {
+    return std::ranges::count(of.values, key, &ResolvedValue::key) == 1;
+  };
+  EXPECT_TRUE(explains(in_list, "compress.0.density"));
+  EXPECT_FALSE(explains(in_list, "communication.compressor.name"));
+  EXPECT_TRUE(explains(alone, "communication.compressor.density"));
   EXPECT_NE(in_list.key, of_axes("{axis: dp, name: topk, density: 0.02, hop: across}").key);
 }
 
