@@ -17,4 +17,12 @@ BoundaryRecipe low_rank_boundary(double rows, double width, double rank, double 
           .behind = {product("low-rank product", rows, width, rank, 1, element_bytes)}};
 }
 
+BoundaryRecipe packed_boundary(double elements, double element_bytes,
+                               const ActivationCodec& codec) {
+  if (codec.bytes >= element_bytes) return {.bytes = elements * element_bytes};
+  return {.before = {codec.encode(elements, element_bytes)},
+          .bytes = elements * codec.bytes,
+          .behind = {codec.decode(elements, element_bytes)}};
+}
+
 }  // namespace windtunnel

@@ -1,4 +1,5 @@
-// Activations at a pipeline cut through a layer of low rank (Split fine-tuning: Guo et al. 2022,
+// Activations at a pipeline cut, and their gradients on the way back, as something smaller: in few
+// bits (activation_codec.hpp), or through a layer of low rank (Split fine-tuning: Guo et al. 2022,
 // arXiv 2211.16703): the matrix at the cut becomes two factors, and what crosses has `rank` columns
 // instead of `width`, forward and, as its gradient, backward.
 //
@@ -10,6 +11,7 @@
 
 #include <vector>
 
+#include "models/compression/activation_codec.hpp"
 #include "models/workload/op_kernel.hpp"
 
 namespace windtunnel {
@@ -22,5 +24,8 @@ struct BoundaryRecipe {
 
 // `rows` tokens of `width` elements of `element_bytes`. Throws Error for a rank above the width.
 BoundaryRecipe low_rank_boundary(double rows, double width, double rank, double element_bytes);
+
+// So many elements of `element_bytes`; as they are where packed they are no smaller.
+BoundaryRecipe packed_boundary(double elements, double element_bytes, const ActivationCodec& codec);
 
 }  // namespace windtunnel

@@ -1,5 +1,7 @@
-// Which gradient compressor a job uses, and with which numbers. What it does is a recipe
-// (models/compression/recipe.hpp); which there are, by name: models/compression/compressors.hpp.
+// Which compressor a job uses for what an axis sends, and with which numbers. What it does to
+// gradients is a recipe (models/compression/recipe.hpp), to activations a codec
+// (models/compression/activation_codec.hpp); which there are, by name:
+// models/compression/compressors.hpp.
 #pragma once
 
 #include <memory>
@@ -25,6 +27,10 @@ enum class CompressedHop {
   across,
 };
 
+// Of what an axis sends that is no gradient. dispatch: only what tokens bring to their experts, the
+// way back stays as it is (DeepSeek-V3, arXiv 2412.19437, section 3.3.3).
+enum class CompressedPasses { all, dispatch };
+
 // Of one layer's gradient, a matrix as a rank holds it: mean squared error of its elements by rank,
 // density or bits, over the mean square of the elements of all gradients.
 struct LayerErrors {
@@ -48,6 +54,7 @@ struct CompressorChoice {
   double error = 0;
   ErrorFeedback feedback = ErrorFeedback::usual;
   CompressedHop hop = CompressedHop::automatic;
+  CompressedPasses passes = CompressedPasses::all;
   Location where = {};    // the scenario says it
   std::string base = {};  // lgreco: the method whose numbers it chooses
   // lgreco: measured errors by layer, in place of assumed ones.

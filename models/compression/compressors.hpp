@@ -22,6 +22,9 @@ struct CompressorKind {
   bool fusible = false;
   // Reads and writes whole matrices: partitions of tensors and shards do not do.
   bool whole_tensors = false;
+  // Quantises every element for itself, to so many bits where CompressorChoice::bits says nothing:
+  // so it goes with activations, too. 0: it does not.
+  double element_bits = 0;
   // Freezes Adam's second moments and sends the first.
   bool of_moments = false;
   Recipe (*recipe)(const CompressorChoice& choice, std::span<const TensorShape> tensors,

@@ -7,23 +7,6 @@
 namespace windtunnel {
 namespace {
 
-// The kernels of kernel_kinds() that are these very ones; empty: none.
-struct MeasuredForms {
-  std::string_view quantise, dequantise;
-};
-
-MeasuredForms forms_of(double bits) {
-  if (bits == 8) return {"quantise-int8", "dequantise-int8"};
-  if (bits == 4) return {"quantise-int4", "dequantise-int4"};
-  return {};
-}
-
-Op blocks(double bytes, double starts, std::string_view kernel) {
-  Op op = pass("quantise blocks", bytes, starts);
-  op.kernel = kernel;
-  return op;
-}
-
 Op ternary_pass(double bytes, std::string_view kernel) {
   Op op = pass("ternary", bytes);
   op.kernel = kernel;
@@ -32,14 +15,13 @@ Op ternary_pass(double bytes, std::string_view kernel) {
 
 // Parts to the rank that sums them, requantises, and hands the sum out: 2 (P-1)/P of `packed`.
 Recipe two_hops(ErrorFeedback feedback, double n, double packed, double starts,
-                const MeasuredForms& measured, const ReducingGroup& group, double b) {
+                const QuantiseKernels& measured, const ReducingGroup& group, double b) {
   Recipe recipe;
   std::vector<Op> kernels;
   add_feedback(feedback, n, b, kernels, recipe);
-  kernels.push_back(blocks(b * n + packed, starts, measured.quantise));
-  add_two_hops(std::move(kernels), {pass("requantise blocks", packed + packed / group.ranks)},
-               packed, recipe);
-  recipe.steps.push_back(last_step({blocks(packed + b * n, starts, measured.dequantise)}));
+  kernels.push_back(block_pass(b * n + packed, starts, measured.quantise));
+  add_two_hops(std::move(kernels), {requantise_pass(packed, group.ranks)}, packed, recipe);
+  recipe.steps.push_back(last_step({block_pass(packed + b * n, starts, measured.dequantise)}));
   recipe.buffer_bytes = 2 * packed;
   return recipe;
 }
@@ -48,7 +30,7 @@ Recipe of_bits(double bits, const CompressorChoice& choice, std::span<const Tens
                const ReducingGroup& group, double b) {
   const double n = elements_of(tensors);
   return two_hops(choice.feedback, n, n * (bits / 8 + kScaleBytes / choice.block), 1,
-                  forms_of(bits), group, b);
+                  quantise_kernels(bits), group, b);
 }
 
 }  // namespace
@@ -97,9 +79,9 @@ Recipe fp8_recipe(const CompressorChoice& choice, std::span<const TensorShape> t
   recipe.steps.push_back(all_reduce_step({}, kScaleBytes * buffer.tensors));
   std::vector<Op> kernels;
   add_feedback(choice.feedback, n, b, kernels, recipe);
-  kernels.push_back(blocks((b + 1) * n, 1, "quantise-fp8"));
+  kernels.push_back(block_pass((b + 1) * n, 1, "quantise-fp8"));
   recipe.steps.push_back(all_reduce_step(std::move(kernels), n));
-  recipe.steps.push_back(last_step({blocks((1 + b) * n, 1, "dequantise-fp8")}));
+  recipe.steps.push_back(last_step({block_pass((1 + b) * n, 1, "dequantise-fp8")}));
   recipe.buffer_bytes = n;
   return recipe;
 }

@@ -94,7 +94,7 @@ void check_compressor(const CompressorChoice& choice, std::span<const TensorShap
     if (tensor.matrix()) largest = std::max(largest, std::min(tensor.rows, tensor.columns));
   }
   if (full.rank <= largest || largest == 0) return;
-  throw Error::about({"communication.compressor.rank", "communication.compressor"},
+  throw Error::about({"communication.compressor.rank", "communication.compressor", "compress"},
                      "compressor {}: rank {:g} is above the {:g} rows or columns of the largest "
                      "gradient; choose a smaller one",
                      choice.name, full.rank, largest);

@@ -40,6 +40,22 @@ Op product(std::string_view name, double m, double n, double k, double count,
   return op;
 }
 
+QuantiseKernels quantise_kernels(double bits) {
+  if (bits == 8) return {"quantise-int8", "dequantise-int8"};
+  if (bits == 4) return {"quantise-int4", "dequantise-int4"};
+  return {};
+}
+
+Op block_pass(double bytes, double starts, std::string_view kernel) {
+  Op op = pass("quantise blocks", bytes, starts);
+  op.kernel = kernel;
+  return op;
+}
+
+Op requantise_pass(double packed, double ranks) {
+  return pass("requantise blocks", packed + packed / ranks);
+}
+
 RecipeStep all_reduce_step(std::vector<Op> kernels, double bytes) {
   return {.kernels = std::move(kernels), .kind = CollectiveKind::all_reduce, .bytes = bytes};
 }

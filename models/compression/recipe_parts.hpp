@@ -30,6 +30,17 @@ Op pass(std::string_view name, double bytes, double starts = 1);
 // `count` products of m x k by k x n.
 Op product(std::string_view name, double m, double n, double k, double count, double element_bytes);
 
+// The kernels of kernel_kinds() that pack whole numbers of so many bits, and unpack them; empty:
+// none is measured.
+struct QuantiseKernels {
+  std::string_view quantise, dequantise;
+};
+QuantiseKernels quantise_kernels(double bits);
+// Elements to blocks of few bits with a scale each, or back; `kernel`: the one that measures it.
+Op block_pass(double bytes, double starts, std::string_view kernel);
+// The parts of `packed` bytes from all ranks summed, and the sum packed again.
+Op requantise_pass(double packed, double ranks);
+
 RecipeStep all_reduce_step(std::vector<Op> kernels, double bytes);
 // `bytes` of every member, P times as many of all.
 RecipeStep all_gather_step(std::vector<Op> kernels, double bytes, const ReducingGroup& group);

@@ -72,6 +72,29 @@ struct CollectiveRule {
 inline constexpr Category kCollectiveAxes[] = {Category::tp, Category::cp, Category::ep,
                                                Category::dp};
 
+// By what each axis sends: gradients of dp, activations and their gradients of the others
+// (models/compression/activation_codec.hpp).
+struct AxisCompressors {
+  CompressorChoice dp, tp, cp, ep, pp;
+};
+struct CompressedAxis {
+  Category axis;
+  CompressorChoice AxisCompressors::*choice;
+};
+inline constexpr CompressedAxis kCompressedAxes[] = {{Category::dp, &AxisCompressors::dp},
+                                                     {Category::tp, &AxisCompressors::tp},
+                                                     {Category::cp, &AxisCompressors::cp},
+                                                     {Category::ep, &AxisCompressors::ep},
+                                                     {Category::pp, &AxisCompressors::pp}};
+
+inline const CompressorChoice& compressor_of(const AxisCompressors& compressors, Category axis) {
+  for (const CompressedAxis& each : kCompressedAxes) {
+    if (each.axis == axis) return compressors.*each.choice;
+  }
+  CHECK(false, "{} sends nothing that is compressed", static_cast<int>(axis));
+  return compressors.dp;
+}
+
 struct Communication {
   GradientOverlap overlap = GradientOverlap::none;
   double bucket_bytes = 25e6;
@@ -80,7 +103,7 @@ struct Communication {
   double credit_bytes = 16e6;     // priority: partitions under way
   Aggregation aggregation = Aggregation::all_reduce;
   int servers = 0;  // parameter server: machines of their own; 0: one on the host of every node
-  CompressorChoice compressor;
+  AxisCompressors compressors;
   Fidelity fidelity = Fidelity::automatic;
   InnerForm inner = InnerForm::automatic;
   // Of an axis before those of a kind; of other collectives what costs least.

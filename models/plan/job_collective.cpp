@@ -25,8 +25,8 @@ const CollectiveRule* rule_of(const Job& job, Category axis, CollectiveKind kind
 
 std::span<const CollectiveKind> kinds_of_axis(Category axis) {
   using K = CollectiveKind;
-  static constexpr K kTensor[] = {K::all_reduce, K::reduce_scatter, K::all_gather, K::broadcast,
-                                  K::reduce};
+  static constexpr K kTensor[] = {K::all_reduce, K::reduce_scatter, K::all_gather,
+                                  K::broadcast,  K::reduce,         K::all_to_all};
   static constexpr K kContext[] = {K::all_to_all};
   static constexpr K kExperts[] = {K::all_to_all, K::all_gather, K::reduce_scatter};
   static constexpr K kReplicas[] = {K::all_reduce, K::reduce_scatter, K::all_gather, K::all_to_all};

@@ -33,6 +33,7 @@ JoinedPlan joined(std::vector<Plan> plans, const std::vector<double>& start_s) {
     Plan& own = plans[job];
     const RankId first_rank = plan.ranks;
     const auto first_group = static_cast<std::int32_t>(plan.groups.size());
+    const auto first_exchange = static_cast<std::int16_t>(plan.exchanges.size());
     result.first_class.push_back(static_cast<std::int32_t>(plan.classes.size()));
     for (Group& group : own.groups) {
       for (RankId& member : group.members) member += first_rank;
@@ -41,11 +42,15 @@ JoinedPlan joined(std::vector<Plan> plans, const std::vector<double>& start_s) {
       for (RankId& member : rank_class.members) member += first_rank;
       shift(rank_class.groups, first_group);
       shift(rank_class.peers, first_rank);
+      for (Task& task : rank_class.tasks) {
+        if (task.exchange >= 0) task.exchange = std::int16_t(task.exchange + first_exchange);
+      }
       start_at(start_s[job], rank_class);
     }
     plan.ranks += own.ranks;
     plan.iterations = std::max(plan.iterations, own.iterations);
     std::ranges::move(own.groups, std::back_inserter(plan.groups));
+    std::ranges::move(own.exchanges, std::back_inserter(plan.exchanges));
     std::ranges::move(own.classes, std::back_inserter(plan.classes));
   }
   result.first_class.push_back(static_cast<std::int32_t>(plan.classes.size()));

@@ -43,6 +43,21 @@ void check_slots(const Plan& plan, const RankClass& owner) {
   }
 }
 
+void check_exchange(const Plan& plan, std::int32_t c, TaskIndex t) {
+  const RankClass& owner = plan.classes[c];
+  const Task& task = owner.tasks[t];
+  if (task.exchange == -1) return;
+  CHECK(task.exchange >= 0 && task.exchange < std::ssize(plan.exchanges) &&
+            task.collective == CollectiveKind::all_to_all,
+        "{}: no all-to-all of exchange {}", task_label(plan, c, t), task.exchange);
+  const std::size_t members = plan.exchanges[task.exchange].received.size();
+  for (const std::int32_t group : owner.groups[task.group_slot]) {
+    CHECK(members == 0 || members == plan.groups[group].members.size(),
+          "{}: an exchange of {} members in a group of {}", task_label(plan, c, t), members,
+          plan.groups[group].members.size());
+  }
+}
+
 // Messages and collectives, and where they may stand.
 void check_communication(const Plan& plan, std::int32_t c, TaskIndex t) {
   const RankClass& owner = plan.classes[c];
@@ -58,6 +73,7 @@ void check_communication(const Plan& plan, std::int32_t c, TaskIndex t) {
   if (task.kind == TaskKind::collective) {
     CHECK(task.group_slot >= 0 && task.group_slot < std::ssize(owner.groups),
           "{}: no group slot {}", task_label(plan, c, t), task.group_slot);
+    check_exchange(plan, c, t);
   }
   CHECK(owner.streams[task.stream].order != StreamOrder::by_priority || task.kind != TaskKind::recv,
         "{}: a stream by priority holds no receives", task_label(plan, c, t));

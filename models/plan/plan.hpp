@@ -13,6 +13,7 @@
 
 #include "models/machine/links/links.hpp"
 #include "models/network/collectives/collective.hpp"
+#include "models/network/groups/uneven_exchange.hpp"
 #include "models/plan/schedule.hpp"
 #include "models/plan/task_cost.hpp"
 
@@ -77,6 +78,10 @@ struct Task {
   CollectiveAlgorithm algorithm = CollectiveAlgorithm::automatic;
   Protocol protocol = Protocol::automatic;
   bool as_flows = false;  // false: `cost` is the closed form's time; true: cost = latency
+  // Of an all-to-all, whose `bytes` are then the mean that a member sends: index into
+  // Plan::exchanges, -1: all get as much; and whether it is the way back.
+  std::int16_t exchange = -1;
+  bool returns = false;
 
   // Memory timeline of the rank.
   double allocate_bytes = 0;  // when it starts
@@ -121,6 +126,7 @@ struct Plan {
   int in_step = 1;
   std::vector<RankClass> classes;
   std::vector<Group> groups;
+  std::vector<UnevenExchange> exchanges;
   bool operator==(const Plan&) const = default;
 };
 

@@ -18,24 +18,29 @@ std::vector<double> popularity(const MixtureOfExperts& moe) {
   return shares;
 }
 
-// Share of the fullest of `ranks` equal parts of the shares in random order, on average.
-double fullest(std::vector<double> shares, int ranks) {
-  constexpr int kOrders = 32;
+// Sums of the `ranks` equal parts of the shares.
+std::vector<double> parts_of(const std::vector<double>& shares, int ranks) {
   const std::size_t part = shares.size() / ranks;
+  std::vector<double> parts(ranks);
+  for (std::size_t i = 0; i < shares.size(); ++i) parts[i / part] += shares[i];
+  return parts;
+}
+
+// Of random orders of the shares, the parts of the one whose fullest is nearest to their mean.
+std::vector<double> usual_parts(std::vector<double> shares, int ranks) {
+  constexpr int kOrders = 32;
   RandomStream random(0, RandomPurpose::expert_order, 0);
-  double sum = 0;
+  std::vector<std::vector<double>> orders;
+  double mean = 0;
   for (int order = 0; order < kOrders; ++order) {
     for (std::size_t i = shares.size(); i > 1; --i)
       std::swap(shares[i - 1], shares[random.below(i)]);
-    double most = 0;
-    for (auto begin = shares.begin(); begin != shares.end();) {
-      const auto end = begin + static_cast<std::ptrdiff_t>(part);
-      most = std::max(most, std::accumulate(begin, end, 0.0));
-      begin = end;
-    }
-    sum += most;
+    orders.push_back(parts_of(shares, ranks));
+    mean += std::ranges::max(orders.back()) / kOrders;
   }
-  return sum / kOrders;
+  return *std::ranges::min_element(orders, {}, [&](const std::vector<double>& parts) {
+    return std::abs(std::ranges::max(parts) - mean);
+  });
 }
 
 }  // namespace
@@ -48,7 +53,9 @@ ExpertLoad expert_load(const MixtureOfExperts& moe, int ranks) {
   ExpertLoad load;
   load.hot = std::accumulate(shares.begin(), hot_end, 0.0);
   std::fill(shares.begin(), hot_end, 0.0);  // none of their copies travels
-  load.received = fullest(std::move(shares), ranks) * ranks;
+  load.by_rank = usual_parts(std::move(shares), ranks);
+  load.received = std::ranges::max(load.by_rank) * ranks;
+  for (double& part : load.by_rank) part *= ranks / std::max(1 - load.hot, 1e-12);
   return load;
 }
 

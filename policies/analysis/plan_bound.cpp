@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 #include <set>
 #include <span>
 #include <string_view>
@@ -25,6 +26,8 @@ struct Volume {
   double summed = 0;     // all-reduced by switches or trees: in and out once at least
   double exchanged = 0;  // all-to-all, of one member
   double shifted = 0;    // to the next member
+  // Of all-to-alls that are not even: by exchange of the Plan and direction.
+  std::map<std::pair<std::int16_t, bool>, double> uneven = {};
 };
 
 bool moves_twice(CollectiveAlgorithm algorithm) {
@@ -56,7 +59,11 @@ void add(const Task& task, Volume& volume) {
       volume.gathered += task.bytes;
       break;
     case CollectiveKind::all_to_all:
-      volume.exchanged += task.bytes;
+      if (task.exchange >= 0) {
+        volume.uneven[{task.exchange, task.returns}] += task.bytes;
+      } else {
+        volume.exchanged += task.bytes;
+      }
       break;
     case CollectiveKind::send_recv:
       volume.shifted += task.bytes;
@@ -109,6 +116,16 @@ class Places {
     }
   }
 
+  // `sent`: [from * n + to] of the group's members.
+  void add_matrix(const Group& group, const std::vector<double>& sent) {
+    const std::size_t n = group.members.size();
+    for (std::size_t from = 0; from < n; ++from) {
+      for (std::size_t to = 0; to < n; ++to) {
+        add_message(group.members[from], group.members[to], sent[from * n + to]);
+      }
+    }
+  }
+
   const std::vector<BothWays>& bytes() const { return bytes_; }
 
  private:
@@ -142,9 +159,15 @@ std::vector<Volume> volumes(const Plan& plan, CountedTransfers counted) {
   return of_group;
 }
 
-void count(const Plan& plan, const std::vector<Volume>& of_group, Places& places) {
+void count(const Plan& plan, const Cluster& cluster, const std::vector<Volume>& of_group,
+           Places& places) {
   for (std::size_t g = 0; g < plan.groups.size(); ++g) {
     places.add_group(plan.groups[g], of_group[g]);
+    for (const auto& [which, bytes] : of_group[g].uneven) {
+      const auto [exchange, returns] = which;
+      places.add_matrix(plan.groups[g], exchange_bytes(plan.exchanges[exchange], returns, bytes,
+                                                       plan.groups[g].members, cluster));
+    }
   }
   for (const RankClass& owner : plan.classes) {
     std::vector<double> of_slot(owner.peers.size());
@@ -188,7 +211,7 @@ void bound_by_nodes(const Plan& plan, const Cluster& cluster, const std::vector<
   for (RankId rank = 0; rank < plan.ranks; ++rank) node_of_rank[rank] = cluster.node_of(rank);
   const int nodes = plan.ranks == 0 ? 0 : node_of_rank.back() + 1;
   Places places(nodes, std::move(node_of_rank));
-  count(plan, of_group, places);
+  count(plan, cluster, of_group, places);
   const LinkTable links = LinkTable::keeping_reference(cluster);
   const bool uneven = has_uneven_nics(cluster) || !cluster.degraded_nics.empty();
   BothWays capacity;
@@ -210,7 +233,7 @@ void bound_by_joints(std::vector<int> place_of_rank, const std::vector<BothWays>
                      const std::vector<Volume>& of_group, PlanBound& bound) {
   if (capacity.size() < 2 || cluster.networks_differ()) return;
   Places places(capacity.size(), std::move(place_of_rank));
-  count(plan, of_group, places);
+  count(plan, cluster, of_group, places);
   for (std::size_t place = 0; place < capacity.size(); ++place) {
     const BothWays& bytes = places.bytes()[place];
     const std::string joint = fmt::format("{} {}", name, place);
@@ -243,7 +266,8 @@ void bound_by_pods(const Plan& plan, const Cluster& cluster, const std::vector<V
   for (int pod = 0; pod < pods_of(cluster); ++pod) {
     capacity.push_back({left_Bps("pod-up", pod), left_Bps("pod-down", pod)});
   }
-  bound_by_joints(std::move(pod_of_rank), capacity, "uplinks of pod", plan, cluster, of_group, bound);
+  bound_by_joints(std::move(pod_of_rank), capacity, "uplinks of pod", plan, cluster, of_group,
+                  bound);
 }
 
 // What leaves a group of a dragonfly takes one of its bundles, whatever the way behind it.
@@ -267,7 +291,8 @@ void bound_by_groups(const Plan& plan, const Cluster& cluster, const std::vector
       capacity[to].in += bundle_Bps;
     }
   }
-  bound_by_joints(std::move(group_of_rank), capacity, "bundles of group", plan, cluster, of_group, bound);
+  bound_by_joints(std::move(group_of_rank), capacity, "bundles of group", plan, cluster, of_group,
+                  bound);
 }
 
 // Of the kernels of one rank, which run one after another.

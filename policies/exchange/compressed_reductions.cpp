@@ -38,7 +38,7 @@ struct GradientExchange::Axes {
 GradientExchange::GradientExchange(const Job& job, const ReplicaNetwork& network)
     : job_(job),
       network_(network),
-      compresses_(compresses(job.communication.compressor)),
+      compresses_(compresses(job.communication.compressors.dp)),
       across_(compresses_across(job)),
       copies_(job.software.bucket_copies &&
               job.communication.overlap == GradientOverlap::bucketed &&
@@ -104,8 +104,9 @@ std::vector<Transfer> GradientExchange::compressed(const std::vector<TensorShape
   const Axes axes = this->axes(pp, expert);
   if (axes.group.ranks == 1 || shapes.empty()) return {};
   if (across_) return compressed_across(shapes, axes, pp, expert);
-  return of_recipe(make_recipe(job_.communication.compressor, shapes, axes.group, element_bytes_),
-                   axes, pp, expert);
+  return of_recipe(
+      make_recipe(job_.communication.compressors.dp, shapes, axes.group, element_bytes_), axes, pp,
+      expert);
 }
 
 // The members of a place scatter dense sums among themselves; each compresses its part and
@@ -122,9 +123,9 @@ std::vector<Transfer> GradientExchange::compressed_across(const std::vector<Tens
   if (inside) row.push_back(transfer(pp, axes.inner_axis, CollectiveKind::reduce_scatter, bytes));
   if (outer.group.ranks > 1) {
     const std::vector<TensorShape> parts = parts_of(shapes, axes.inner);
-    const std::vector<Transfer> exchanged =
-        of_recipe(make_recipe(job_.communication.compressor, parts, outer.group, element_bytes_),
-                  outer, pp, expert);
+    const std::vector<Transfer> exchanged = of_recipe(
+        make_recipe(job_.communication.compressors.dp, parts, outer.group, element_bytes_), outer,
+        pp, expert);
     row.insert(row.end(), exchanged.begin(), exchanged.end());
   }
   if (inside && axes.shards == 1) {
@@ -137,7 +138,7 @@ std::vector<Transfer> GradientExchange::compressed_across(const std::vector<Tens
 std::vector<TensorShape> GradientExchange::parts_of(std::vector<TensorShape> shapes,
                                                     int members) const {
   double share = 1.0 / members;
-  if (compressor_kind(job_.communication.compressor.name).whole_tensors) {
+  if (compressor_kind(job_.communication.compressors.dp.name).whole_tensors) {
     double all = 0;
     double largest = 0;
     for (const TensorShape& shape : shapes) {
@@ -161,9 +162,10 @@ CompressorMemory GradientExchange::memory(const std::vector<StageTensor>& tensor
     const Axes axes = this->axes(pp, expert);
     if (axes.group.ranks == 1 || shapes.empty()) continue;
     const Recipe recipe =
-        across_ ? make_recipe(job_.communication.compressor, parts_of(shapes, axes.inner),
-                              axes.across_only().group, element_bytes_)
-                : make_recipe(job_.communication.compressor, shapes, axes.group, element_bytes_);
+        across_
+            ? make_recipe(job_.communication.compressors.dp, parts_of(shapes, axes.inner),
+                          axes.across_only().group, element_bytes_)
+            : make_recipe(job_.communication.compressors.dp, shapes, axes.group, element_bytes_);
     memory.state += recipe.state_bytes;
     memory.buffers += recipe.buffer_bytes;
   }
@@ -179,7 +181,7 @@ std::vector<GradientExchange::Hop> GradientExchange::hops_of(const RecipeStep& s
                                                              const Axes& axes, bool expert) const {
   if (axes.shards > 1) {
     const bool sums = step.kind == CollectiveKind::all_reduce && step.hop == ReduceHop::all;
-    CHECK(sums || step.bytes <= 0, "{} is not summable", job_.communication.compressor.name);
+    CHECK(sums || step.bytes <= 0, "{} is not summable", job_.communication.compressors.dp.name);
     return {{axes.shard, CollectiveKind::reduce_scatter, step.bytes},
             {axes.across, CollectiveKind::all_reduce, step.bytes / axes.shards}};
   }
@@ -191,7 +193,7 @@ std::vector<GradientExchange::Hop> GradientExchange::hops_of(const RecipeStep& s
     if (alone) return {};
     return {{axes.across, step.kind, step.bytes}};
   }
-  CHECK(!expert, "{} reduces experts node by node", job_.communication.compressor.name);
+  CHECK(!expert, "{} reduces experts node by node", job_.communication.compressors.dp.name);
   const bool inside = step.hop == ReduceHop::node;
   return {{inside ? ReplicaAxis::node_part : ReplicaAxis::node_peers, step.kind, step.bytes}};
 }
@@ -330,7 +332,7 @@ void GradientExchange::append_gather(const std::vector<StageTensor>& tensors,
 
 std::vector<double> GradientExchange::sizes(const std::vector<StageTensor>& tensors, int pp) const {
   std::vector<double> sizes;
-  const bool fused = compresses_ && compressor_kind(job_.communication.compressor.name).fusible;
+  const bool fused = compresses_ && compressor_kind(job_.communication.compressors.dp.name).fusible;
   for (const StageTensor& tensor : tensors) {
     sizes.push_back(tensor.parameters * element_bytes_);
     if (goes_as_rows(tensor)) {
@@ -341,8 +343,8 @@ std::vector<double> GradientExchange::sizes(const std::vector<StageTensor>& tens
     const Axes axes = this->axes(pp, tensor.expert);
     if (axes.group.ranks == 1) continue;
     sizes.back() = 0;
-    const Recipe recipe =
-        make_recipe(job_.communication.compressor, {&tensor.shape, 1}, axes.group, element_bytes_);
+    const Recipe recipe = make_recipe(job_.communication.compressors.dp, {&tensor.shape, 1},
+                                      axes.group, element_bytes_);
     for (const RecipeStep& step : recipe.steps) sizes.back() += step.bytes;
   }
   return sizes;

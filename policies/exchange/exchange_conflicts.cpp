@@ -34,7 +34,7 @@ struct Exchange {
 
   explicit Exchange(const Job& the_job)
       : job(the_job),
-        kind(compressor_kind(the_job.communication.compressor.name)),
+        kind(compressor_kind(the_job.communication.compressors.dp.name)),
         overlap(the_job.communication.overlap),
         sharded(the_job.layout.sharding != Sharding::none),
         served(the_job.communication.aggregation == Aggregation::parameter_server) {}
@@ -131,7 +131,7 @@ constexpr std::array kCompressorConflicts{
     Conflict{kCompressor,
              [](const Exchange& of) {
                return of.experts() && !of.sharded &&
-                      (has_hops(of.job.communication.compressor) || compresses_across(of.job));
+                      (has_hops(of.job.communication.compressors.dp) || compresses_across(of.job));
              },
              "reduces inside the nodes first, and replicas of experts have no groups for that"},
     Conflict{kCompressor,
@@ -161,6 +161,9 @@ void refuse_conflicts(std::span<const Conflict> conflicts, const Exchange& of,
         fmt::runtime(conflict.text), fmt::arg("sharding", name_of(of.job.layout.sharding)),
         fmt::arg("overlap", name_of(of.overlap)), fmt::arg("ep", of.job.layout.ep),
         fmt::arg("copies", counted ? of.expert_copies() : 0));
+    if (conflict.key == kCompressor) {
+      throw Error::about({kCompressor, "compress"}, "{}{}{}", kCompressor, subject, text);
+    }
     throw Error::of_key(conflict.key, "{}{}", subject, text);
   }
 }
@@ -170,7 +173,7 @@ void refuse_conflicts(std::span<const Conflict> conflicts, const Exchange& of,
 void check_gradient_exchange(const Job& job) {
   const Exchange of(job);
   refuse_conflicts(kConflicts, of, "");
-  if (compresses(job.communication.compressor)) {
+  if (compresses(job.communication.compressors.dp)) {
     refuse_conflicts(kCompressorConflicts, of, fmt::format(": {} ", of.kind.name));
   }
 }

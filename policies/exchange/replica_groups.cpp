@@ -147,7 +147,7 @@ int nodes_per_site(const FabricSpec& fabric) {
 }  // namespace
 
 bool compresses_across(const Job& job) {
-  const CompressorChoice& choice = job.communication.compressor;
+  const CompressorChoice& choice = job.communication.compressors.dp;
   if (!compresses(choice) || choice.hop == CompressedHop::all) return false;
   if (choice.hop == CompressedHop::across) return true;
   const Communication& communication = job.communication;

@@ -182,7 +182,7 @@ ReplicaNetwork::ReplicaNetwork(const Job& job, const LinkTable& links) : traffic
 ReplicaNetwork::Traffic ReplicaNetwork::traffic_of(const Job& job) {
   const Communication& communication = job.communication;
   const bool served = communication.aggregation == Aggregation::parameter_server;
-  return {job.model.moe_layers() > 0, compresses(communication.compressor) || served,
+  return {job.model.moe_layers() > 0, compresses(communication.compressors.dp) || served,
           gpus_per_place(job), weight_bytes_per_parameter(job), reduce_bytes_per_parameter(job)};
 }
 

@@ -68,14 +68,11 @@ void take_off(const std::vector<InnerRound>& rounds, std::vector<CostPart>& part
   std::erase_if(parts, [&](const CostPart& part) { return part.seconds <= 1e-15 * all_s; });
 }
 
-std::vector<InnerCollective> shares_of(const std::vector<InnerCollective>& collectives,
-                                       double share) {
-  std::vector<InnerCollective> shares;
-  if (share <= kRounding) return shares;
-  for (const InnerCollective& collective : collectives) {
-    shares.push_back(share_of(collective, share));
-  }
-  return shares;
+// None where the share is rounding.
+std::vector<InnerCollective> parts_of(const std::vector<InnerCollective>& collectives,
+                                      double share) {
+  if (share <= kRounding) return {};
+  return shares_of(collectives, share);
 }
 
 // Compute that does not wait for a collective is spread evenly between them. A round whose compute
@@ -96,19 +93,13 @@ std::vector<ActionStep> steps_of(const std::vector<InnerRound>& rounds, double c
       continue;
     }
     const double covered = covered_s(round) / collectives_s(round);
-    step.collectives = shares_of(round.collectives, 1 - covered);
-    step.later = shares_of(round.collectives, covered);
+    step.collectives = parts_of(round.collectives, 1 - covered);
+    step.later = parts_of(round.collectives, covered);
     step.compute_s = slowed_s(round);
   }
   steps.emplace_back();
   for (ActionStep& step : steps) step.compute_s += left_s / static_cast<double>(steps.size());
   return steps;
-}
-
-double wait_s(const std::vector<InnerCollective>& collectives) {
-  InnerRound round;
-  round.collectives = collectives;
-  return collectives_s(round);
 }
 
 // What of the exchanges of a pass another action's kernels can hide, round by round.
@@ -122,10 +113,11 @@ Hideable hideable(const std::vector<InnerRound>& rounds) {
   for (const InnerRound& round : rounds) {
     const double open = exposed_s(round) / collectives_s(round);
     ActionStep& step = result.steps.emplace_back();
-    step.collectives = shares_of(round.collectives, open);
-    step.later = shares_of(round.collectives, 1 - open);
-    const double first_s = wait_s(result.steps.front().collectives);
-    if (std::abs(wait_s(step.collectives) - first_s) > kRounding * first_s) result.alike = false;
+    step.collectives = parts_of(round.collectives, open);
+    step.later = parts_of(round.collectives, 1 - open);
+    const double first_s = collectives_s(result.steps.front().collectives);
+    if (std::abs(collectives_s(step.collectives) - first_s) > kRounding * first_s)
+      result.alike = false;
   }
   return result;
 }
@@ -213,7 +205,7 @@ InnerTasks inner_tasks(const Job& job, const std::vector<ChunkRounds>& units) {
 
 double seconds_of(const ActionStep& step) {
   const double beside_s = step.beside_s + seconds_of(std::span<const ActionStep>(step.beside));
-  return step.compute_s + std::max(wait_s(step.collectives), beside_s);
+  return step.compute_s + std::max(collectives_s(step.collectives), beside_s);
 }
 
 double seconds_of(std::span<const ActionStep> steps) {
@@ -241,8 +233,8 @@ std::vector<ActionStep> part_of(std::span<const ActionStep> steps, double from, 
     }
     part.push_back({.compute_s = share * step.compute_s,
                     .category = step.category,
-                    .collectives = shares_of(step.collectives, share),
-                    .later = shares_of(step.later, share),
+                    .collectives = parts_of(step.collectives, share),
+                    .later = parts_of(step.later, share),
                     .beside_s = share * step.beside_s,
                     .beside = part_of(step.beside, first, last)});
   }

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "models/base/error.hpp"
+#include "models/cost/expert/expert_parallel.hpp"
 #include "models/network/groups/parallel_groups.hpp"
 #include "policies/lowering/kind_cost.hpp"
 #include "policies/lowering/pipeline_rank.hpp"
@@ -36,8 +37,6 @@ StridedGroups inner_groups(const Job& job, InnerGroup group, int members) {
       return strided(layout.ring_ranks(), layout.tp * layout.exchange_ranks());
     case InnerGroup::expert:
       return strided(layout.ep, 1);
-    case InnerGroup::expert_in_node:
-      return strided(std::gcd(layout.ep, job.cluster.node.gpus), 1);
   }
   return {};
 }
@@ -118,6 +117,7 @@ Plan plan_microbatches(const Job& job, const PreparedIteration& prepared,
   plan.iterations = options.iterations * schedule.iterations;
   plan.draw = options.draw;
   plan.in_step = ranks_of_one_pace(job.layout, inner);
+  if (const auto uneven = expert_exchange(job); inner.ep && uneven) plan.exchanges = {*uneven};
   std::vector<PipelineRankGroups> groups(job.layout.pp);
   for (int pp = 0; pp < job.layout.pp; ++pp) {
     for (int a = 0; a < kReplicaAxes; ++a) {

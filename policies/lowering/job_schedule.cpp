@@ -8,6 +8,7 @@
 
 #include "models/base/error.hpp"
 #include "models/base/units.hpp"
+#include "models/compression/compressors.hpp"
 #include "models/cost/memory/memory.hpp"
 #include "policies/exchange/stage_message.hpp"
 #include "policies/lowering/unit_cost.hpp"
@@ -78,17 +79,19 @@ void check_slices(const Job& job, const Schedule& schedule) {
                       schedule.name, schedule.slices, job.model.frames);
 }
 
-// Neighbouring stages on one rank send each other nothing: a factor there would only cost.
+// Neighbouring stages on one rank send each other nothing: to compress there would only cost.
 void check_cuts(const Job& job, const Schedule& schedule) {
-  if (job.communication.boundary_rank == 0) return;
+  const bool packed = compresses(job.communication.compressors.pp);
+  if (job.communication.boundary_rank == 0 && !packed) return;
+  const std::string_view what = packed ? "compress: axis pp" : "communication.boundary_rank";
   for (int stage = 1; stage < schedule.model_stages(); ++stage) {
     if (schedule.rank_of_stage[stage - 1] != schedule.rank_of_stage[stage]) continue;
-    throw Error::of_key(
-        "communication.boundary_rank",
-        ": schedule '{}' has stages {} and {} on one pipeline rank, "
+    throw Error::about(
+        {"communication.boundary_rank", "compress"},
+        "{}: schedule '{}' has stages {} and {} on one pipeline rank, "
         "where nothing is sent; take one whose neighbours are on different ranks, as 1f1b or "
         "interleaved-1f1b",
-        schedule.name, stage - 1, stage);
+        what, schedule.name, stage - 1, stage);
   }
 }
 

@@ -24,12 +24,11 @@ std::vector<int> pools_of_stages(const Job& job, const ReplicaKind& kind) {
 
 std::vector<ChunkCost> chunk_costs(const Job& job, const ReplicaKind& kind,
                                    const std::vector<int>& pools) {
-  return costs_by_stage(pools,
-                        [&](int pool) { return chunk_costs(job_of_kind(job, kind, pool)); });
+  return costs_by_stage(pools, [&](int pool) { return chunk_costs(job_of_kind(job, kind, pool)); });
 }
 
-std::vector<ChunkCost> unit_costs(const Job& job, const ReplicaKind& kind,
-                                  const Schedule& schedule, const std::vector<ChunkCost>& chunks) {
+std::vector<ChunkCost> unit_costs(const Job& job, const ReplicaKind& kind, const Schedule& schedule,
+                                  const std::vector<ChunkCost>& chunks) {
   return costs_by_stage(pools_of_stages(job, kind, schedule), [&](int pool) {
     return unit_costs(job_of_kind(job, kind, pool), schedule, chunks);
   });

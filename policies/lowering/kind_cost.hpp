@@ -1,4 +1,5 @@
-// What the passes of a replica on unlike nodes cost: every stage what it costs on nodes of its pool.
+// What the passes of a replica on unlike nodes cost: every stage what it costs on nodes of its
+// pool.
 #pragma once
 
 #include <algorithm>
@@ -40,8 +41,8 @@ auto costs_by_stage(const std::vector<int>& pools, const Make& of_pool) {
 // chunk_costs(), unit_costs() and unit_rounds() of a replica of the kind.
 std::vector<ChunkCost> chunk_costs(const Job& job, const ReplicaKind& kind,
                                    const std::vector<int>& pools);
-std::vector<ChunkCost> unit_costs(const Job& job, const ReplicaKind& kind,
-                                  const Schedule& schedule, const std::vector<ChunkCost>& chunks);
+std::vector<ChunkCost> unit_costs(const Job& job, const ReplicaKind& kind, const Schedule& schedule,
+                                  const std::vector<ChunkCost>& chunks);
 std::vector<ChunkRounds> unit_rounds(const Job& job, const ReplicaKind& kind,
                                      const Schedule& schedule);
 

@@ -183,8 +183,7 @@ void share_batch(const Job& job, std::span<const double> microbatch_s,
   // 2104.04473). Shares that are stated are of the sequences, whatever they take.
   const bool timed = !sizes && batch.shares == BatchShares::automatic;
   const double lead = timed ? (job.layout.pp - 1.0) / job.layout.vpp : 0;
-  const std::vector<int> numbers =
-      balanced_numbers(equals.replicas, equals.unit_s, lead, total);
+  const std::vector<int> numbers = balanced_numbers(equals.replicas, equals.unit_s, lead, total);
   if (numbers.empty()) {
     throw Error::about({"batch.shares", "batch.global", "batch.micro"},
                        "no share of {} {} gives all replicas of a pool as many, and each one at "

@@ -1,6 +1,6 @@
-// Layers of the stages so that all pipeline ranks compute as long: slow nodes get fewer, as do those
-// with the embedding or the loss head. As HexiScale (Yan et al. 2024, arXiv 2409.01143) and Whale
-// (Jia et al. 2022, arXiv 2011.09208) divide models among unlike GPUs.
+// Layers of the stages so that all pipeline ranks compute as long: slow nodes get fewer, as do
+// those with the embedding or the loss head. As HexiScale (Yan et al. 2024, arXiv 2409.01143) and
+// Whale (Jia et al. 2022, arXiv 2011.09208) divide models among unlike GPUs.
 #pragma once
 
 #include <vector>

@@ -39,28 +39,22 @@ class StepTasks {
     std::vector<TaskIndex> before = awaited_;
     if (last_ >= 0) before.push_back(last_);
     // The steps beside them may have such collectives themselves, which do not wait for these.
-    const bool apart = !step.beside.empty();
-    const std::vector<TaskIndex> ends = issue(step.collectives, step.category, apart, before);
-    const std::vector<TaskIndex> later = issue(step.later, step.category, true, before);
+    const Stream stream = step.beside.empty() ? Stream::awaited : Stream::later;
+    const std::vector<TaskIndex> ends = issue(step.collectives, step.category, stream, before);
+    const std::vector<TaskIndex> later = issue(step.later, step.category, Stream::later, before);
     later_.insert(later_.end(), later.begin(), later.end());
     compute(step.beside_s);
     for (const ActionStep& other : step.beside) add(other, 0);
     awaited_.insert(awaited_.end(), ends.begin(), ends.end());
   }
 
-  // One after another, some with another at their side: those that end last. `apart`: on the
-  // streams of what runs beside other passes.
+  // One after another: the one that ends last, if there is any.
   std::vector<TaskIndex> issue(const std::vector<InnerCollective>& collectives, Category category,
-                               bool apart, std::vector<TaskIndex> ready) {
-    std::vector<TaskIndex> ends;
+                               Stream stream, std::vector<TaskIndex> ready) {
     for (const InnerCollective& collective : collectives) {
-      const bool second = collective.with_previous && !ends.empty();
-      if (!second && !ends.empty()) ready = std::exchange(ends, {});
-      const Stream stream = apart ? (second ? Stream::later_second : Stream::later)
-                                  : (second ? Stream::awaited_second : Stream::awaited);
-      ends.push_back(append(collective, category, stream, ready));
+      ready = {append(collective, category, stream, ready)};
     }
-    return ends;
+    return collectives.empty() ? std::vector<TaskIndex>{} : ready;
   }
 
   TaskIndex append(const InnerCollective& collective, Category category, Stream stream,

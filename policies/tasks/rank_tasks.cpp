@@ -359,9 +359,9 @@ std::int16_t RankTasks::inner_stream(Category category, InnerStream stream) {
   const auto [known, is_new] = inner_streams_.try_emplace(
       {category, stream}, static_cast<std::int16_t>(class_.streams.size()));
   if (is_new) {
-    constexpr std::array kSuffixes = {"", " in node", " beside", " beside, in node"};
+    const char* suffix = stream == InnerStream::later ? " beside" : "";
     class_.streams.push_back(
-        {fmt::format("{}{}", to_string(category), kSuffixes[int(stream)]), StreamOrder::in_order});
+        {fmt::format("{}{}", to_string(category), suffix), StreamOrder::in_order});
   }
   return known->second;
 }
@@ -378,6 +378,8 @@ TaskIndex RankTasks::append_inner(Task task, const InnerCollective& collective, 
   task.algorithm = collective.choice.algorithm;
   task.protocol = collective.choice.protocol;
   task.bytes = collective.bytes;
+  if (collective.way != ExchangeWay::even) task.exchange = 0;  // the only one of its Plan
+  task.returns = collective.way == ExchangeWay::back;
   task.origin = collective.origin;
   const Fidelity fidelity = job_.communication.fidelity;
   // PCIe links carry what goes to NICs and to the host, too.

@@ -143,8 +143,8 @@ class RankTasks {
   TaskIndex append_collective(Task task, int slot, double longer_s = 0);
 
   // Of the streams of a category's collectives inside a replica: those that the pass awaits and
-  // those that run beside another pass, and of both a second one for what runs at the same time.
-  enum class InnerStream : std::uint8_t { awaited, awaited_second, later, later_second };
+  // those that run beside another pass.
+  enum class InnerStream : std::uint8_t { awaited, later };
   // A collective between ranks of a replica, in `task`, which has a name, a stage, a micro-batch
   // and what it waits for.
   TaskIndex append_inner(Task task, const InnerCollective& collective, Category category,

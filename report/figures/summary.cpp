@@ -29,14 +29,20 @@ std::string titled(const Record& record, std::string_view key) {
 }
 
 // "compressor powersgd, rank 4": numbers that are not the method's usual ones.
-std::string compressor_text(const CompressorChoice& choice) {
-  if (choice.name == "none") return "no compressor";
-  std::string text = "compressor " + choice.name;
-  for (const CompressorNumber& number : compressor_numbers()) {
-    const double value = choice.*number.member;
-    if (value > 0) text += fmt::format(", {} {:g}", number.name, value);
+std::string compressor_text(const AxisCompressors& compressors) {
+  std::string text;
+  for (const CompressedAxis& axis : kCompressedAxes) {
+    const CompressorChoice& choice = compressors.*axis.choice;
+    if (!compresses(choice)) continue;
+    const bool gradients = &choice == &compressors.dp;
+    text += text.empty() ? "compressor " : ", ";
+    text += gradients ? choice.name : fmt::format("{} in {}", to_string(axis.axis), choice.name);
+    for (const CompressorNumber& number : compressor_numbers()) {
+      const double value = choice.*number.member;
+      if (value > 0) text += fmt::format(", {} {:g}", number.name, value);
+    }
   }
-  return text;
+  return text.empty() ? "no compressor" : text;
 }
 
 SummarySection iteration_section(const Record& record) {
@@ -282,7 +288,7 @@ std::vector<std::string> how_it_trains(const Job& job) {
   const Communication& communication = job.communication;
   return {job.schedule.name, std::string(name_of(job.precision)),
           fmt::format("overlap {}", name_of(communication.overlap)),
-          compressor_text(communication.compressor), fmt::format("batch {}", batch_text(job))};
+          compressor_text(communication.compressors), fmt::format("batch {}", batch_text(job))};
 }
 
 // All of it in one line.

@@ -81,6 +81,7 @@ class Explanation {
                              .dimension = value.dimension,
                              .scope = value.field->scope};
       if (value.text.empty()) resolved.number = value.number;
+      if (listed_gradients() && key.starts_with("communication.compressor")) continue;
       if (key == "schedule.name" && job_.schedule.imported) {  // what runs, not the default
         resolved.value = job_.schedule.name;
         resolved.source = "schedule.file";
@@ -382,7 +383,7 @@ class Explanation {
     add_members_of("software", job_.software);
     add_members_of("communication", job_.communication);
     add_members_of("recovery", job_.recovery);
-    add_compressor();
+    add_compressors();
     if (job_.lengths) {
       add_members_of("", *job_.lengths);
       const LengthDistribution& law = job_.lengths->distribution;
@@ -417,10 +418,35 @@ class Explanation {
     }
   }
 
-  void add_compressor() {
-    const CompressorChoice choice = with_usual(job_.communication.compressor);
+  // What compresses gradients stands in "compress".
+  bool listed_gradients() const {
+    for (int i = 0; i < values_.length("compress"); ++i) {
+      if (values_.text(fmt::format("compress.{}.axis", i)) == "dp") return true;
+    }
+    return false;
+  }
+
+  void add_compressors() {
+    for (int i = 0; i < values_.length("compress"); ++i) {
+      const std::string place = fmt::format("compress.{}", i);
+      const std::string& axis = values_.text(place + ".axis");
+      for (const CompressedAxis& each : kCompressedAxes) {
+        if (axis == to_string(each.axis)) {
+          add_compressor(place, job_.communication.compressors.*each.choice);
+        }
+      }
+    }
+    if (!listed_gradients()) {
+      add_compressor("communication.compressor", job_.communication.compressors.dp);
+    }
+  }
+
+  void add_compressor(const std::string& place, const CompressorChoice& stated) {
+    const CompressorChoice choice = with_usual(stated);
     const CompressorKind& kind = compressor_kind(choice.name);
-    add_members_of("communication.compressor", choice, [&](std::string_view key) {
+    const bool experts = &stated == &job_.communication.compressors.ep;
+    add_members_of(place, choice, [&](std::string_view key) {
+      if (key == "passes") return experts;
       for (const CompressorNumber& number : compressor_numbers()) {
         if (number.name == key) return takes(kind, number);
       }

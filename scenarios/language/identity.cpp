@@ -48,8 +48,8 @@ void add_files_of_iterations(const Job& job, Digest& digest) {
                      layer.input, layer.output, layer.kept, layer.groups, layer.winograd);
     }
   }
-  if (job.communication.compressor.errors != nullptr) {
-    for (const LayerErrors& layer : *job.communication.compressor.errors) {
+  if (job.communication.compressors.dp.errors != nullptr) {
+    for (const LayerErrors& layer : *job.communication.compressors.dp.errors) {
       digest.add_all(layer.rows, layer.columns);
       for (const auto& [number, error] : layer.by_number) digest.add_all(number, error);
     }

@@ -169,8 +169,11 @@ class FlowTableBuilder {
     for (size_t t = 0; t < rank_class.tasks.size(); ++t) {
       const Task& task = rank_class.tasks[t];
       if (task.kind != TaskKind::collective || !task.as_flows || task.bytes <= 0) continue;
-      const FlowTable::Collective collective{
-          task.collective, {task.algorithm, task.protocol}, task.bytes};
+      const FlowTable::Collective collective{task.collective,
+                                             {task.algorithm, task.protocol},
+                                             task.bytes,
+                                             task.exchange,
+                                             task.returns};
       auto found = std::find(table_.collectives.begin(), table_.collectives.end(), collective);
       const auto index = static_cast<std::int32_t>(found - table_.collectives.begin());
       if (found == table_.collectives.end()) table_.collectives.push_back(collective);
@@ -189,9 +192,7 @@ class FlowTableBuilder {
     const std::vector<RankId>& members = plan_.groups[group].members;
     std::optional<GroupShape>& shape = shape_[group];
     if (!shape) shape = shapes_.of(members);
-    CollectiveFlows flows =
-        collective_flows(collective.kind, collective.choice, *shape, members, collective.bytes,
-                         cluster_, shape->pool < 0 ? calibration_ : pools_[shape->pool]);
+    CollectiveFlows flows = flows_of(collective, *shape, members);
     for (CollectiveEdge& edge : flows.edges) edge.bytes /= collective.bytes;
     for (CollectiveDemand& demand : flows.demands) demand.bytes /= collective.bytes;
     std::vector<CollectiveFlows>& known = known_[group];
@@ -208,6 +209,23 @@ class FlowTableBuilder {
       double& amount = amount_[pattern.first_flow + s];
       amount = std::max(amount, pattern.pipelined[s].bytes * collective.bytes);
     }
+  }
+
+  CollectiveFlows flows_of(const FlowTable::Collective& collective, const GroupShape& shape,
+                           const std::vector<RankId>& members) const {
+    const Calibration& calibration = shape.pool < 0 ? calibration_ : pools_[shape.pool];
+    if (collective.exchange < 0) {
+      return collective_flows(collective.kind, collective.choice, shape, members, collective.bytes,
+                              cluster_, calibration);
+    }
+    const std::vector<double> bytes =
+        exchange_bytes(plan_.exchanges[collective.exchange], collective.returns, collective.bytes,
+                       members, cluster_);
+    CollectiveFlows flows;
+    flows.edges =
+        all_to_all_v_edges(bytes, collective.choice, shape, members, cluster_, calibration);
+    flows.independent = true;
+    return flows;
   }
 
   static bool same_bytes(double a, double b) { return std::abs(a - b) <= 1e-13 * std::abs(a); }

@@ -44,6 +44,8 @@ struct FlowTable : FlowRoutes {
     CollectiveKind kind;
     CollectiveChoice choice;
     double bytes;
+    std::int16_t exchange = -1;  // Task::exchange, Task::returns
+    bool returns = false;
     bool operator==(const Collective&) const = default;
   };
 

@@ -22,10 +22,10 @@ Note share_note(const Job& job, const PreparedIteration& prepared) {
   std::string shares;
   for (const ReplicaCosts& own : prepared.kinds) {
     const ReplicaKind& kind = own.kind;
-    shares += fmt::format("{}{} replica{} on {} with {} micro-batch{} of {}",
-                          shares.empty() ? "" : "; ", kind.replicas,
-                          kind.replicas == 1 ? "" : "s", pools_text(job, kind), kind.microbatches,
-                          kind.microbatches == 1 ? "" : "es", kind.micro);
+    shares +=
+        fmt::format("{}{} replica{} on {} with {} micro-batch{} of {}", shares.empty() ? "" : "; ",
+                    kind.replicas, kind.replicas == 1 ? "" : "s", pools_text(job, kind),
+                    kind.microbatches, kind.microbatches == 1 ? "" : "es", kind.micro);
   }
   return {"batch.shares",
           "the sequences of an iteration are shared out so that unlike replicas end together",

@@ -62,7 +62,7 @@ double run_bytes(const Job& job) {
     shapes.push_back(tensor.shape);
   }
   const ReducingGroup all{job.cluster.gpus(), job.cluster.nodes};
-  return run_wire_bytes(job.communication.compressor, shapes, all,
+  return run_wire_bytes(job.communication.compressors.dp, shapes, all,
                         job.precision == Precision::fp32 ? 4 : 2);
 }
 

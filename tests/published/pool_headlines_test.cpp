@@ -8,7 +8,8 @@ namespace windtunnel {
 namespace {
 
 double step_s(const std::string& file, const Overrides& set = {}) {
-  return simulate(load_case(WINDTUNNEL_SOURCE_DIR "/scenarios/pools/" + file, set)).iteration.time_s;
+  return simulate(load_case(WINDTUNNEL_SOURCE_DIR "/scenarios/pools/" + file, set))
+      .iteration.time_s;
 }
 
 constexpr const char* kEthernet = "{base: dgx-a100, nics: 1, nic: 25 Gb/s}";

@@ -174,6 +174,39 @@ std::vector<std::string> own_names() {
 
 }  // namespace
 
+FlatExchanges flattened(const std::vector<UnevenExchange>& exchanges) {
+  FlatExchanges flat;
+  for (const UnevenExchange& exchange : exchanges) {
+    flat.members.push_back(std::ssize(exchange.received));
+    flat.received.insert(flat.received.end(), exchange.received.begin(), exchange.received.end());
+    flat.locality.push_back(exchange.locality.value_or(-1));
+  }
+  return flat;
+}
+
+std::vector<UnevenExchange> unflattened(const FlatExchanges& flat) {
+  const auto refuse = [] { throw Error("exchange_members, _received and _locality do not fit"); };
+  if (flat.members.size() != flat.locality.size()) refuse();
+  std::vector<UnevenExchange> exchanges;
+  std::size_t next = 0;
+  for (std::size_t i = 0; i < flat.members.size(); ++i) {
+    const std::int64_t members = flat.members[i];
+    if (members < 0 || members > std::ssize(flat.received)) refuse();
+    UnevenExchange& exchange = exchanges.emplace_back();
+    for (std::int64_t member = 0; member < members; ++member, ++next) {
+      if (next >= flat.received.size() ||
+          !(flat.received[next] >= 0 && flat.received[next] < 1e9)) {
+        refuse();
+      }
+      exchange.received.push_back(flat.received[next]);
+    }
+    if (!(flat.locality[i] <= 1)) refuse();
+    if (flat.locality[i] >= 0) exchange.locality = flat.locality[i];
+  }
+  if (next != flat.received.size()) refuse();
+  return exchanges;
+}
+
 const std::vector<std::string>& names_of(TaskKind) {
   static const std::vector<std::string> names = {"compute", "send",   "recv", "collective",
                                                  "copy",    "encode", "store"};

@@ -82,6 +82,8 @@ void visit_task_fields(First& a, Second& b, const Visit& field) {
   field("algorithm", a.algorithm, b.algorithm);
   field("protocol", a.protocol, b.protocol);
   field("as_flows", a.as_flows, b.as_flows);
+  field("exchange", a.exchange, b.exchange);
+  field("returns", a.returns, b.returns);
   field("allocate_bytes", a.allocate_bytes, b.allocate_bytes);
   field("free_bytes", a.free_bytes, b.free_bytes);
 }
@@ -94,6 +96,16 @@ void visit_list_fields(First& a, Second& b, const Visit& field) {
   field("flow_max_rate", a.flow_max_rate, b.flow_max_rate);
   field("flow_demands", a.flow_demands, b.flow_demands);
 }
+
+// Plan::exchanges as lists of numbers.
+struct FlatExchanges {
+  std::vector<std::int64_t> members;  // of each exchange: how many of `received` are its
+  std::vector<double> received;
+  std::vector<double> locality;  // of each; below 0: none
+};
+FlatExchanges flattened(const std::vector<UnevenExchange>& exchanges);
+// Throws Error where the lists do not fit together.
+std::vector<UnevenExchange> unflattened(const FlatExchanges& flat);
 
 // A node as its standard fields describe it. What they leave open is as in a new Task.
 struct StandardNode {

@@ -78,6 +78,7 @@ class OwnHeader {
       throw Error(fmt::format("members {} to {} of a class of a job of {} ranks", rank.first_member,
                               rank.first_member + members - 1, rank.ranks));
     }
+    rank.exchanges = unflattened(exchanges_);
     rank.rank_class.groups = by_slot(groups_, members, "groups");
     rank.rank_class.peers = by_slot(peers_, members, "peers");
     return tasks_;
@@ -91,6 +92,9 @@ class OwnHeader {
         {"ranks", [&] { rank.ranks = small_integer(attribute, 1); }},
         {"iterations", [&] { rank.iterations = small_integer(attribute, 1, kMostShort); }},
         {"in_step", [&] { rank.in_step = small_integer(attribute, 1); }},
+        {"exchange_members", [&] { exchanges_.members = integers_of(attribute); }},
+        {"exchange_received", [&] { exchanges_.received = numbers_of(attribute); }},
+        {"exchange_locality", [&] { exchanges_.locality = numbers_of(attribute); }},
         {"class", [&] { rank.rank_class.name = text_of(attribute); }},
         {"class_index", [&] { rank.class_index = small_integer(attribute, 0); }},
         {"first_member", [&] { rank.first_member = small_integer(attribute, 0); }},
@@ -114,6 +118,7 @@ class OwnHeader {
   }
 
   int format_ = 0;
+  FlatExchanges exchanges_;
   std::int32_t tasks_ = 0;
   std::vector<std::string> streams_;
   std::vector<std::string> orders_;

@@ -101,6 +101,7 @@ class PlanMerger {
       ranks_ = rank.ranks;
       plan_.iterations = rank.iterations;
       plan_.in_step = rank.in_step;
+      plan_.exchanges = rank.exchanges;
     }
     if (rank.ranks != ranks_ || rank.iterations != plan_.iterations) {
       throw Error(Location{rank.file},
@@ -258,7 +259,8 @@ void check_collectives(const Plan& plan) {
     const RankClass* owner;
   };
   const auto terms = [](const Task& task) {
-    return std::tuple(task.collective, task.algorithm, task.bytes, task.as_flows);
+    return std::tuple(task.collective, task.algorithm, task.bytes, task.as_flows, task.exchange,
+                      task.returns);
   };
   const std::vector<std::vector<std::int32_t>> rendezvous = rendezvous_of(plan);
   std::map<std::pair<std::int32_t, std::int32_t>, Met> met;

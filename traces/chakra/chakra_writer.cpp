@@ -191,6 +191,12 @@ chakra::GlobalMetadata metadata_of(const Plan& plan, std::int32_t c, std::int32_
   add("ranks", plan.ranks);
   add("iterations", plan.iterations);
   add("in_step", plan.in_step);
+  if (!plan.exchanges.empty()) {
+    const FlatExchanges flat = flattened(plan.exchanges);
+    add("exchange_members", flat.members);
+    add("exchange_received", flat.received);
+    add("exchange_locality", flat.locality);
+  }
   add("class", owner.name);
   add("class_index", c);
   add("first_member", first);

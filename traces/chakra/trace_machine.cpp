@@ -45,8 +45,9 @@ void run_collectives_as(const Job& job, Plan& plan) {
       if (choice == CollectiveChoice(task.algorithm, task.protocol) && flows == task.as_flows) {
         continue;
       }
-      const CollectiveCost cost =
-          collective_cost(task.collective, choice, shape, task.bytes, job.cluster, job.calibration);
+      const double most = task.exchange < 0 ? 1 : plan.exchanges[task.exchange].most();
+      const CollectiveCost cost = collective_cost(task.collective, choice, shape, most * task.bytes,
+                                                  job.cluster, job.calibration);
       task.algorithm = choice.algorithm;
       task.protocol = choice.protocol;
       task.as_flows = flows;

@@ -1,6 +1,7 @@
 #include "models/cost/chunk/activations.hpp"
 
 #include "models/base/error.hpp"
+#include "models/compression/compressors.hpp"
 #include "models/workload/context_traffic.hpp"
 #include "models/workload/expert_routing.hpp"
 
@@ -221,7 +222,11 @@ BoundaryRecipe stage_boundary(const Job& job, const SequenceSlice& slice) {
   const double e = bytes_of(job.precision);
   const double rows = rows_of(job, slice).divided;
   const double rank = job.communication.boundary_rank;
-  if (rank == 0) return {.bytes = e * rows * job.model.hidden};
+  if (rank == 0) {
+    const double elements = rows * job.model.hidden;
+    const auto codec = activation_codec(job.communication.compressors.pp);
+    return codec ? packed_boundary(elements, e, *codec) : BoundaryRecipe{.bytes = e * elements};
+  }
   BoundaryRecipe cut = low_rank_boundary(rows, job.model.hidden, rank, e);
   if (!is_scaled(job.precision)) return cut;
   for (auto* ops : {&cut.before, &cut.behind}) {
@@ -240,6 +245,12 @@ void check_boundary(const Job& job) {
   const double rank = job.communication.boundary_rank;
   if (rank == 0) return;
   constexpr const char* kKey = "communication.boundary_rank";
+  if (compresses(job.communication.compressors.pp)) {
+    throw Error::about({kKey, "compress"},
+                       "{} and compress with axis: pp both say how activations cross a pipeline "
+                       "cut; state one of them",
+                       kKey);
+  }
   if (job.layout.pp == 1) {
     throw Error::of_key(kKey, ": layout.pp is 1, so that no activations are sent on; leave it out");
   }

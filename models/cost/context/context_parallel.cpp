@@ -41,6 +41,30 @@ double beside_ring_s(const BlockSetting& setting, const std::vector<Op>& pass) {
   return attention_s * (ring - 1) / ring + blocks_s;
 }
 
+// On a ring, keys and values are packed by the rank that has them and unpacked at every step; what
+// goes with them backward is a sum that grows on the way: packed again at every step.
+InnerCollective ring_steps(const BlockSetting& setting, const GroupShape& shape,
+                           const ContextTraffic& traffic, Pass pass) {
+  const Job& job = setting.job;
+  const double e = bytes_of(job.precision);
+  const std::optional<ActivationCodec> packed = setting.codec(InnerGroup::context_ring, shape, e);
+  const double ranks = job.layout.ring_ranks();
+  const double step_bytes = traffic.step_bytes * (packed ? packed->bytes / e : 1);
+  const CollectiveCost cost =
+      collective_cost(CollectiveKind::all_gather, CollectiveAlgorithm::ring, shape,
+                      ranks * step_bytes, job.cluster, job.calibration);
+  // One ring through all ranks: on the wire that is what each sends to its neighbour.
+  InnerCollective steps = inner_collective(InnerGroup::context_ring, CollectiveKind::send_recv,
+                                           shape, (ranks - 1) * step_bytes, cost);
+  steps.choice = CollectiveAlgorithm::direct;
+  if (packed) {
+    const double n = traffic.step_bytes / e;
+    const double encoded = pass == Pass::forward ? n : traffic.steps * n;
+    setting.add_kernels({packed->encode(encoded, e), packed->decode(traffic.steps * n, e)}, steps);
+  }
+  return steps;
+}
+
 }  // namespace
 
 ContextRounds context_rounds(const BlockSetting& setting, const ContextShapes& shapes, Pass pass) {
@@ -50,21 +74,16 @@ ContextRounds context_rounds(const BlockSetting& setting, const ContextShapes& s
   const ContextTraffic traffic = context_traffic(job.layout, context_tensors(setting), pass);
   if (traffic.all_to_alls > 0) {
     const InnerCollective once =
-        setting.collective(InnerGroup::context_exchange, CollectiveKind::all_to_all,
-                           shapes.exchange, traffic.all_to_all_bytes / traffic.all_to_alls);
+        setting
+            .exchanged(InnerGroup::context_exchange, CollectiveKind::all_to_all, shapes.exchange,
+                       traffic.all_to_all_bytes / traffic.all_to_alls, bytes_of(job.precision))
+            .front();
     rounds.exchange.origin = once.origin;
     rounds.exchange.collectives.assign(traffic.all_to_alls, once);
   }
   if (traffic.steps > 0) {
-    const double ranks = job.layout.ring_ranks();
-    const CollectiveCost cost =
-        collective_cost(CollectiveKind::all_gather, CollectiveAlgorithm::ring, shapes.ring,
-                        ranks * traffic.step_bytes, job.cluster, job.calibration);
-    // One ring through all ranks: on the wire that is what each sends to its neighbour.
-    InnerCollective steps = inner_collective(InnerGroup::context_ring, CollectiveKind::send_recv,
-                                             shapes.ring, (ranks - 1) * traffic.step_bytes, cost);
-    steps.choice = CollectiveAlgorithm::direct;
-    rounds.ring.origin = cost.origin;
+    const InnerCollective steps = ring_steps(setting, shapes.ring, traffic, pass);
+    rounds.ring.origin = steps.origin;
     rounds.ring.collectives = {steps};
   }
   return rounds;

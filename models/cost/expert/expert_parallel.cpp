@@ -4,6 +4,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
+#include <numeric>
+#include <span>
 #include <utility>
 
 #include "models/base/error.hpp"
@@ -27,22 +30,69 @@ double seconds_of(const BlockSetting& setting, const std::vector<Op>& pass, cons
   return seconds;
 }
 
-// Of `bytes` that a rank sends. Stated locality: what leaves the node and what stays go at once.
-std::vector<InnerCollective> exchange(const BlockSetting& setting, const GroupShape& shape,
-                                      double bytes) {
-  const std::optional<double>& locality = setting.job.model.moe.locality;
-  const auto all_to_all = [&](InnerGroup group, const GroupShape& of, double sent) {
-    return setting.collective(group, CollectiveKind::all_to_all, of, sent);
+// What ranks send their experts, or get back, and how.
+struct Sending {
+  double bytes = 0;     // of all copies of a rank's tokens, hot ones too
+  double distinct = 1;  // of them the share that is no copy of the rest: packed once
+  ExchangeWay way = ExchangeWay::there;
+};
+
+// Over the mean, what the members behind the busiest NIC get on average, where they are so many.
+double busiest_nic(const ExpertLoad& load, int behind) {
+  if (load.by_rank.empty()) return load.received;
+  double most = 0;
+  const std::span<const double> ranks = load.by_rank;
+  for (std::size_t first = 0; first < ranks.size(); first += behind) {
+    const auto some = ranks.subspan(first, std::min<std::size_t>(behind, ranks.size() - first));
+    const double sum = std::accumulate(some.begin(), some.end(), 0.0);
+    most = std::max(most, sum / static_cast<double>(some.size()));
+  }
+  return (1 - load.hot) * most;
+}
+
+// An all-to-all of as much as the busiest rank gets, on its port and, among nodes, on its NIC,
+// which others may share and even out. Stated locality: what leaves the node and what stays go at
+// once.
+InnerCollective exchange(const BlockSetting& setting, const GroupShape& shape,
+                         const ExpertLoad& load, const Sending& sending) {
+  const Job& job = setting.job;
+  const double e = bytes_of(job.precision);
+  const bool packs = sending.way == ExchangeWay::there ||
+                     job.communication.compressors.ep.passes != CompressedPasses::dispatch;
+  const std::optional<ActivationCodec> codec =
+      packs ? setting.codec(InnerGroup::expert, shape, e) : std::nullopt;
+  const double on_wire = codec ? codec->bytes / e : 1;
+  const double busiest = load.received * sending.bytes * on_wire;
+  const double on_nic = busiest_nic(load, shape.members_per_nic) * sending.bytes * on_wire;
+  const auto all_to_all = [&](const GroupShape& of, double bytes) {
+    return setting.collective(InnerGroup::expert, CollectiveKind::all_to_all, of, bytes);
   };
-  if (!locality || shape.nodes == 1) return {all_to_all(InnerGroup::expert, shape, bytes)};
-  GroupShape node = shape;
-  node.members = shape.members_per_node;
-  node.nodes = 1;
-  const double usual = static_cast<double>(shape.members_per_node) / shape.members;
-  InnerCollective inside = all_to_all(InnerGroup::expert_in_node, node, bytes * *locality);
-  if (*locality == 1) return {inside};
-  inside.with_previous = true;
-  return {all_to_all(InnerGroup::expert, shape, bytes * (1 - *locality) / (1 - usual)), inside};
+  const std::optional<double>& locality = job.model.moe.locality;
+  const bool local = locality && shape.nodes > 1;
+  const bool uneven = local || !load.by_rank.empty();
+  InnerCollective sent;
+  if (uneven && shape.nodes > 1) {
+    GroupShape node = shape;
+    node.members = shape.members_per_node;
+    node.nodes = 1;
+    const double usual = static_cast<double>(shape.members_per_node) / shape.members;
+    const double stays = locality.value_or(usual);
+    sent = all_to_all(node, busiest * (local ? stays : 1));  // PXN takes the others' along
+    const InnerCollective away = all_to_all(shape, on_nic * (1 - stays) / (1 - usual));
+    if (stays < 1 && away.seconds > sent.seconds) sent = away;
+    sent.in_node = stays == 1;
+  } else {
+    sent = all_to_all(shape, busiest);
+  }
+  const double own = load.by_rank.empty() ? load.received : 1 - load.hot;
+  sent.bytes = own * sending.bytes * on_wire;
+  if (uneven) sent.way = sending.way;
+  if (codec) {
+    setting.add_kernels({codec->encode(sending.distinct * (1 - load.hot) * sending.bytes / e, e),
+                         codec->decode(load.received * sending.bytes / e, e)},
+                        sent);
+  }
+  return sent;
 }
 
 // Of one direction.
@@ -57,19 +107,20 @@ Exchange both_ways(const BlockSetting& setting, const GroupShape& shape, const G
   const double width = copies(job, shape) * job.model.hidden;
   const bool all = job.layout.ep_tokens == ExpertTokens::all;
   const double bytes = setting.activation_bytes(width / (all ? 1 : job.layout.tp));
-  const std::vector<InnerCollective> once = exchange(setting, shape, load.received * bytes);
+  // A token is packed once, however many experts it goes to; each of them sends a vector of its own
+  // back.
+  const double distinct = 1 / copies(job, shape);
   Exchange both;
   both.sent.category = both.gathered.category = Category::ep;
-  both.sent.origin = both.gathered.origin =
-      std::ranges::max_element(once, {}, &InnerCollective::seconds)->origin;
-  for (int way = 0; way < 2; ++way) {
-    both.sent.collectives.insert(both.sent.collectives.end(), once.begin(), once.end());
-  }
+  both.sent.collectives = {exchange(setting, shape, load, {bytes, distinct, ExchangeWay::there}),
+                           exchange(setting, shape, load, {bytes, 1, ExchangeWay::back})};
+  both.sent.origin = both.gathered.origin = both.sent.collectives.front().origin;
   if (job.layout.ep_tokens == ExpertTokens::dropped && job.layout.tp > 1) {
     for (const double gathered : {width, static_cast<double>(job.model.hidden)}) {
-      both.gathered.collectives.push_back(setting.collective(InnerGroup::tensor,
-                                                             CollectiveKind::all_gather, tp_shape,
-                                                             setting.activation_bytes(gathered)));
+      std::ranges::move(
+          setting.exchanged(InnerGroup::tensor, CollectiveKind::all_gather, tp_shape,
+                            setting.activation_bytes(gathered), bytes_of(job.precision)),
+          std::back_inserter(both.gathered.collectives));
     }
   }
   return both;
@@ -155,6 +206,12 @@ void add_expert_parallel(const BlockSetting& setting, const GroupShape& shape,
   };
   add(beside.forward_s, cost.of_forward());
   add(beside.backward_s, cost.of_backward_input());
+}
+
+std::optional<UnevenExchange> expert_exchange(const Job& job) {
+  const MixtureOfExperts& moe = job.model.moe;
+  if (job.layout.ep == 1 || (moe.zipf == 0 && !moe.locality)) return std::nullopt;
+  return UnevenExchange{expert_load(moe, job.layout.ep).by_rank, moe.locality};
 }
 
 double hot_expert_bytes(const Job& job) {

@@ -6,8 +6,11 @@
 // behind which compute: docs/cost.md, "Expert parallelism".
 #pragma once
 
+#include <optional>
+
 #include "models/cost/op/block_cost.hpp"
 #include "models/network/groups/group_shape.hpp"
+#include "models/network/groups/uneven_exchange.hpp"
 
 namespace windtunnel {
 
@@ -15,6 +18,10 @@ namespace windtunnel {
 // and its tp and cp parts: the other micro-batch has the same.
 void add_expert_parallel(const BlockSetting& setting, const GroupShape& shape,
                          const GroupShape& tp_shape, const PassOps& ops, BlockCost& cost);
+
+// Who gets how much in the all-to-alls of a step that are not even (InnerCollective::way), the same
+// in all of them; nothing where all are.
+std::optional<UnevenExchange> expert_exchange(const Job& job);
 
 // Copies of hot experts on a GPU, of one layer: weights, and in the backward pass their gradients.
 double hot_expert_bytes(const Job& job);

@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "models/base/error.hpp"
 #include "models/plan/job_collective.hpp"
 
 namespace windtunnel {
@@ -47,6 +48,55 @@ InnerCollective BlockSetting::collective(InnerGroup group, CollectiveKind kind,
                           collective_cost(job, axis_of(group), kind, shape, bytes));
 }
 
+std::optional<ActivationCodec> BlockSetting::codec(InnerGroup group, const GroupShape& shape,
+                                                   double element_bytes) const {
+  const CompressorChoice& choice = compressor_of(job.communication.compressors, axis_of(group));
+  const bool here = choice.hop != CompressedHop::across || shape.nodes > 1;
+  if (!here || shape.members <= 1) return std::nullopt;
+  std::optional<ActivationCodec> codec = activation_codec(choice);
+  return codec && codec->bytes < element_bytes ? codec : std::nullopt;
+}
+
+void BlockSetting::add_kernels(std::initializer_list<Op> kernels,
+                               InnerCollective& collective) const {
+  for (const Op& kernel : kernels) {
+    const OpCost of_kernel = cost(kernel);
+    collective.kernels_s += of_kernel.seconds;
+    collective.kernels_origin = of_kernel.origin;
+  }
+}
+
+std::vector<InnerCollective> BlockSetting::exchanged(InnerGroup group, CollectiveKind kind,
+                                                     const GroupShape& shape, double bytes,
+                                                     double element_bytes) const {
+  using K = CollectiveKind;
+  const std::optional<ActivationCodec> packed = codec(group, shape, element_bytes);
+  if (!packed) return {collective(group, kind, shape, bytes)};
+  const double n = bytes / element_bytes;
+  const double ranks = shape.members;
+  const auto sent = [&](K of_kind, std::initializer_list<Op> kernels) {
+    InnerCollective one = collective(group, of_kind, shape, packed->bytes * n);
+    add_kernels(kernels, one);
+    return one;
+  };
+  const Op encode = packed->encode(n, element_bytes);
+  const Op decode = packed->decode(n, element_bytes);
+  switch (kind) {
+    case K::all_to_all:
+      return {sent(kind, {encode, decode})};
+    case K::all_gather:
+      return {sent(kind, {packed->encode(n / ranks, element_bytes), decode})};
+    case K::reduce_scatter:
+      return {sent(K::all_to_all, {encode, packed->sum(n, element_bytes, ranks)})};
+    case K::all_reduce:
+      return {sent(K::all_to_all, {encode, packed->requantise(n, ranks)}),
+              sent(K::all_gather, {decode})};
+    default:
+      CHECK(false, "a packed {}", to_string(kind));
+      return {};
+  }
+}
+
 InnerCollective inner_collective(InnerGroup group, CollectiveKind kind, const GroupShape& shape,
                                  double bytes, const CollectiveCost& cost) {
   return {.group = group,
@@ -60,6 +110,9 @@ InnerCollective inner_collective(InnerGroup group, CollectiveKind kind, const Gr
 }
 
 void BlockPass::add(InnerRound round) const {
+  for (const InnerCollective& collective : round.collectives) {
+    add_cost(parts, Category::compression, collective.kernels_origin, collective.kernels_s);
+  }
   std::erase_if(round.collectives,
                 [](const InnerCollective& collective) { return collective.seconds <= 0; });
   if (round.collectives.empty()) return;

@@ -4,8 +4,11 @@
 // and expert_parallel.hpp (what its ranks send each other).
 #pragma once
 
+#include <initializer_list>
+#include <optional>
 #include <vector>
 
+#include "models/compression/activation_codec.hpp"
 #include "models/cost/op/inner_round.hpp"
 #include "models/cost/op/op.hpp"
 #include "models/cost/op/op_cost.hpp"
@@ -32,8 +35,8 @@ struct BlockPass {
   std::vector<InnerRound>& rounds;
   std::vector<CostPart>& end;
 
-  // Charges what the round leaves exposed, and what the end of a chunk adds to that. Nothing for a
-  // round that sends nothing.
+  // Charges what the round leaves exposed, what the end of a chunk adds to that, and the kernels
+  // of its collectives. Nothing for a round that sends nothing.
   void add(InnerRound round) const;
 };
 
@@ -73,6 +76,16 @@ struct BlockSetting {
   // On groups of this shape.
   InnerCollective collective(InnerGroup group, CollectiveKind kind, const GroupShape& shape,
                              double bytes) const;
+  // What becomes of a collective over `bytes` of activations, of `element_bytes` each, by the
+  // compressor of its axis: with the kernels that pack and unpack them; as it is where there is
+  // none.
+  std::vector<InnerCollective> exchanged(InnerGroup group, CollectiveKind kind,
+                                         const GroupShape& shape, double bytes,
+                                         double element_bytes) const;
+  // Of what groups of this shape send; nothing where it goes as it is, or packed is no smaller.
+  std::optional<ActivationCodec> codec(InnerGroup group, const GroupShape& shape,
+                                       double element_bytes) const;
+  void add_kernels(std::initializer_list<Op> kernels, InnerCollective& collective) const;
   // Share by which kernels take longer beside a collective.
   double slowdown() const { return job.calibration.overlap_slowdown.value; }
 };

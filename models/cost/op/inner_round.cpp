@@ -18,15 +18,14 @@ Category axis_of(InnerGroup group) {
   }
 }
 
-double collectives_s(const InnerRound& round) {
+double collectives_s(const std::vector<InnerCollective>& collectives) {
   double seconds = 0;
-  double before_s = 0;  // of the collective that stands before
-  for (const InnerCollective& collective : round.collectives) {
-    seconds += collective.with_previous ? std::max(0.0, collective.seconds - before_s)
-                                        : collective.seconds;
-    before_s = collective.seconds;
-  }
+  for (const InnerCollective& collective : collectives) seconds += collective.seconds;
   return seconds;
+}
+
+double collectives_s(const InnerRound& round) {
+  return collectives_s(round.collectives);
 }
 
 double covered_s(const InnerRound& round) {
@@ -41,11 +40,14 @@ double exposed_s(const InnerRound& round) {
   return collectives_s(round) - covered_s(round) + slowed_s(round);
 }
 
-InnerCollective share_of(InnerCollective collective, double share) {
-  collective.bytes *= share;
-  collective.seconds *= share;
-  collective.transfer_s *= share;
-  return collective;
+std::vector<InnerCollective> shares_of(std::vector<InnerCollective> collectives, double share) {
+  for (InnerCollective& collective : collectives) {
+    collective.bytes *= share;
+    collective.seconds *= share;
+    collective.transfer_s *= share;
+    collective.kernels_s *= share;
+  }
+  return collectives;
 }
 
 }  // namespace windtunnel

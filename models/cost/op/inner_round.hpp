@@ -22,10 +22,16 @@ enum class InnerGroup : std::uint8_t {
   context_ring,
   context_exchange,
   expert,
-  expert_in_node,  // its members of one node
 };
-inline constexpr int kInnerGroups = 7;
+inline constexpr int kInnerGroups = 6;
 Category axis_of(InnerGroup group);  // tp, cp or ep
+
+// What the members of an all-to-all get.
+enum class ExchangeWay : std::uint8_t {
+  even,  // all as much
+  there,
+  back,  // each returns what it got
+};
 
 struct InnerCollective {
   InnerGroup group = InnerGroup::tensor;
@@ -36,8 +42,13 @@ struct InnerCollective {
   double seconds = 0;
   double transfer_s = 0;
   Origin origin = Origin::assumed;
-  bool in_node = true;         // of all its groups
-  bool with_previous = false;  // at the same time as the collective that stands before it
+  // Of the kernels that pack what it carries and unpack it: compute of its pass.
+  double kernels_s = 0;
+  Origin kernels_origin = Origin::assumed;
+  bool in_node = true;  // of all its groups
+  // Where experts get unlike amounts (expert_exchange()): `bytes` are the mean that a rank sends,
+  // its seconds those of the busiest.
+  ExchangeWay way = ExchangeWay::even;
 };
 
 // Whose kernels run beside the collectives of a round.
@@ -60,6 +71,8 @@ struct InnerRound {
   bool into_next_layer = false;
 };
 
+// Of collectives one after another.
+double collectives_s(const std::vector<InnerCollective>& collectives);
 // Of the round's collectives together.
 double collectives_s(const InnerRound& round);
 // Of them what runs while the compute beside them does.
@@ -69,8 +82,8 @@ double slowed_s(const InnerRound& round);
 // What the round adds to the compute of its pass.
 double exposed_s(const InnerRound& round);
 
-// A share of a collective: of its bytes and of its time.
-InnerCollective share_of(InnerCollective collective, double share);
+// A share of each collective: of its bytes and of its time.
+std::vector<InnerCollective> shares_of(std::vector<InnerCollective> collectives, double share);
 
 // Of a layer, in the order in which they run.
 struct PassRounds {

@@ -40,12 +40,23 @@ Half mlp_half(const TransformerSpec& model, Block block) {
   return {{{OpRole::shared_up, hidden}}, OpRole::shared_down};  // tp divides no other experts
 }
 
+// A change of signature as collectives one after another; none where a rank has what it needs.
+using Sent = std::vector<InnerCollective>;
+
+Origin origin_of(const Sent& sent) {
+  return sent.empty() ? Origin::assumed : sent.front().origin;
+}
+
+void append(const Sent& more, Sent& to) {
+  to.insert(to.end(), more.begin(), more.end());
+}
+
 // What follows a half, for one row slice, and the compute that can hide another's.
 struct Slot {
-  std::vector<InnerRound> own;          // beside kernels of the half itself
-  std::vector<InnerCollective> sent;    // summing its output, as far as nothing of its own hides it
-  std::vector<InnerCollective> before;  // gathering its input
-  double compute_s = 0;                 // that is left for another half's
+  std::vector<InnerRound> own;  // beside kernels of the half itself
+  Sent sent;                    // summing its output, as far as nothing of its own hides it
+  Sent before;                  // gathering its input
+  double compute_s = 0;         // that is left for another half's
 };
 
 bool fills_slots(TensorOverlap overlap) {
@@ -84,7 +95,7 @@ class TensorParallel {
         InnerGroup::tensor, CollectiveKind::all_reduce, shape_, 4 * setting_.rows);
     cost.of_forward().add(
         {.category = Category::tp, .origin = small.origin, .collectives = {small, small, small}});
-    add_column_parallel({OpRole::logits, hidden_}, bytes, ops, cost.of_backward_input());
+    add_column_parallel({OpRole::logits, hidden_}, gather(bytes), ops, cost.of_backward_input());
   }
 
  private:
@@ -97,21 +108,30 @@ class TensorParallel {
   // How the activations between the halves lie on the ranks.
   Signature between() const { return job_.layout.sequence_parallel ? split_along(0) : kBroadcast; }
 
-  // Nothing (of no time) where a rank has what it needs.
-  InnerCollective change(const Signature& from, const Signature& to, double bytes) const {
+  // Of elements as they stand, or as a linear layer's GEMM reads them.
+  Sent change(const Signature& from, const Signature& to, double bytes,
+              double element_bytes) const {
     const Transition step = transition(from, to, bytes, shape_.members);
     if (!step.collective) return {};
-    return setting_.collective(InnerGroup::tensor, *step.collective, shape_, step.bytes);
+    return setting_.exchanged(InnerGroup::tensor, *step.collective, shape_, step.bytes,
+                              element_bytes);
   }
 
   // Sums partial results over tp: to every rank, or to each its part of the sequence.
-  InnerCollective sum(double bytes) const { return change(kPartial, between(), bytes); }
-  InnerCollective gather(double bytes) const { return change(between(), kBroadcast, bytes); }
+  Sent sum(double bytes) const {
+    return change(kPartial, between(), bytes, bytes_of(job_.precision));
+  }
+  Sent gather(double bytes) const {
+    return change(between(), kBroadcast, bytes, bytes_of(job_.precision));
+  }
+  Sent gather_operands(double bytes) const {
+    return change(between(), kBroadcast, bytes, gemm_bytes_of(job_.precision));
+  }
 
-  static void add(const InnerCollective& collective, const Kernels& beside, const BlockPass& pass) {
+  static void add(const Sent& sent, const Kernels& beside, const BlockPass& pass) {
     pass.add({.category = Category::tp,
-              .origin = collective.origin,
-              .collectives = {collective},
+              .origin = origin_of(sent),
+              .collectives = sent,
               .beside_s = beside.seconds,
               .beside = beside.of});
   }
@@ -129,9 +149,9 @@ class TensorParallel {
   // fused: of a reduction what runs within `gemm_s` of the GEMM that writes what is reduced.
   double fused_s(double width, double gemm_s) const {
     if (overlap_ != TensorOverlap::fused) return 0;
-    const InnerCollective scatter =
-        change(kPartial, split_along(0), setting_.activation_bytes(width));
-    return std::min(scatter.seconds, gemm_s);
+    const Sent scatter = change(kPartial, split_along(0), setting_.activation_bytes(width),
+                                bytes_of(job_.precision));
+    return std::min(collectives_s(scatter), gemm_s);
   }
 
   void add_half(const Half& half, const PassOps& ops, BlockCost& cost) const {
@@ -140,22 +160,22 @@ class TensorParallel {
          fused_s(hidden_, op_s(ops.forward, half.row_parallel))},
         cost.of_forward());
     // Of the row-parallel layer's output gradient.
-    add(gather(setting_.operand_bytes(hidden_)),
+    add(gather_operands(setting_.operand_bytes(hidden_)),
         {pipelined_s(ops.backward_input, half.row_parallel)}, cost.of_backward_input());
     for (const ColumnParallel& column : half.columns) {
-      const double bytes = setting_.operand_bytes(column.width);
-      add(gather(bytes), {pipelined_s(ops.forward, column.role)}, cost.of_forward());
-      add_column_parallel(column, bytes, ops, cost.of_backward_input());
+      const Sent input = gather_operands(setting_.operand_bytes(column.width));
+      add(input, {pipelined_s(ops.forward, column.role)}, cost.of_forward());
+      add_column_parallel(column, input, ops, cost.of_backward_input());
     }
   }
 
   // Backward of a column-parallel layer: its input is gathered again beside the input gradient's
   // GEMM, and the input gradient is reduced beside the weight gradient's GEMM.
-  void add_column_parallel(const ColumnParallel& column, double input_bytes, const PassOps& ops,
+  void add_column_parallel(const ColumnParallel& column, const Sent& input, const PassOps& ops,
                            const BlockPass& pass) const {
     const double input_gradient_s = op_s(ops.backward_input, column.role);
-    const double left_s = std::max(0.0, input_gradient_s - gather(input_bytes).seconds);
-    add(gather(input_bytes), {input_gradient_s}, pass);
+    const double left_s = std::max(0.0, input_gradient_s - collectives_s(input));
+    add(input, {input_gradient_s}, pass);
     add(sum(setting_.activation_bytes(column.width)),
         {op_s(ops.backward_weight, column.role) + fused_s(column.width, left_s),
          BesideCompute::weights},
@@ -176,14 +196,13 @@ class TensorParallel {
   }
 
   // A collective beside kernels of its own half: what of it sticks out is sent behind them.
-  void add_own(const InnerCollective& collective, double times, InnerRound round,
-               Slot& slot) const {
-    if (collective.seconds <= 0 || times <= 0) return;
+  void add_own(const Sent& sent, double times, InnerRound round, Slot& slot) const {
+    if (collectives_s(sent) <= 0 || times <= 0) return;
     round.category = Category::tp;
-    round.collectives = {share_of(collective, times)};
+    round.collectives = shares_of(sent, times);
     const double covered = covered_s(round) / collectives_s(round);
-    slot.sent.push_back(share_of(round.collectives.front(), 1 - covered));
-    round.collectives = {share_of(round.collectives.front(), covered)};
+    append(shares_of(round.collectives, 1 - covered), slot.sent);
+    round.collectives = shares_of(round.collectives, covered);
     slot.own.push_back(std::move(round));
   }
 
@@ -191,16 +210,16 @@ class TensorParallel {
   Slot forward_slot(const Half& half, const PassOps& ops) const {
     const double slices = tensor_slices(job_);
     const double columns = tensor_columns(job_);
-    const InnerCollective piece = sum(setting_.activation_bytes(hidden_) / (slices * columns));
+    const Sent piece = sum(setting_.activation_bytes(hidden_) / (slices * columns));
     const double beside_s = (columns - 1) * op_s(ops.forward, half.row_parallel);
     Slot slot;
-    slot.sent.push_back(piece);
+    slot.sent = piece;
     add_own(piece, columns - 1, {.beside_s = beside_s, .slowdown = setting_.slowdown()}, slot);
     for (const InnerRound& early : slot.own) {
       slot.compute_s -= covered_s(early) - slowed_s(early);
     }
     for (const ColumnParallel& column : half.columns) {
-      slot.before.push_back(gather(setting_.operand_bytes(column.width) / slices));
+      append(gather_operands(setting_.operand_bytes(column.width) / slices), slot.before);
     }
     return slot;
   }
@@ -208,11 +227,11 @@ class TensorParallel {
   Slot backward_slot(const Half& half, const PassOps& ops) const {
     const double slices = tensor_slices(job_);
     Slot slot;
-    slot.before.push_back(gather(setting_.operand_bytes(hidden_) / slices));
+    slot.before = gather_operands(setting_.operand_bytes(hidden_) / slices);
     for (const ColumnParallel& column : half.columns) {
-      const InnerCollective again = gather(setting_.operand_bytes(column.width) / slices);
-      const double hidden_s = std::min(again.seconds, op_s(ops.backward_input, column.role));
-      slot.own.push_back({.category = Category::tp, .collectives = {again}, .beside_s = hidden_s});
+      const Sent again = gather_operands(setting_.operand_bytes(column.width) / slices);
+      const double hidden_s = std::min(collectives_s(again), op_s(ops.backward_input, column.role));
+      slot.own.push_back({.category = Category::tp, .collectives = again, .beside_s = hidden_s});
       slot.compute_s -= hidden_s;
       add_own(
           sum(setting_.activation_bytes(column.width) / slices), 1,
@@ -245,11 +264,11 @@ class TensorParallel {
   void expose(const Slot& half, const Slot& next, bool leaves_layer, const BlockPass& pass) const {
     const int slices = tensor_slices(job_);
     InnerRound between{.category = Category::tp,
-                       .origin = sum(setting_.activation_bytes(hidden_)).origin,
+                       .origin = origin_of(sum(setting_.activation_bytes(hidden_))),
                        .collectives = half.sent,
                        .beside_s = half.compute_s,
                        .slowdown = setting_.slowdown()};
-    between.collectives.insert(between.collectives.end(), next.before.begin(), next.before.end());
+    append(next.before, between.collectives);
     for (int slice = 0; slice < slices; ++slice) {
       for (InnerRound own : half.own) {
         own.origin = between.origin;

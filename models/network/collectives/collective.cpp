@@ -324,19 +324,24 @@ struct SizedPairs {
   std::vector<CollectiveEdge> edges;
 };
 
+// The most that a member sends.
+double most_sent(std::span<const double> bytes, std::size_t members) {
+  CHECK(bytes.size() == members * members, "{} sizes for {} members", bytes.size(), members);
+  double most = 0;
+  for (size_t from = 0; from < members; ++from) {
+    const std::span<const double> row = bytes.subspan(from * members, members);
+    most = std::max(most, std::accumulate(row.begin(), row.end(), 0.0));
+  }
+  return most;
+}
+
 SizedPairs sized_pairs(std::span<const double> bytes, std::span<const std::int32_t> gpus,
                        const Cluster& cluster, const Calibration& calibration) {
-  CHECK(bytes.size() == gpus.size() * gpus.size(), "{} sizes for {} members", bytes.size(),
-        gpus.size());
   constexpr auto kKind = CollectiveKind::all_to_all;
   const CollectiveChoice choice(CollectiveAlgorithm::pairwise, Protocol::simple);
   const LinkTable links = LinkTable::keeping_reference(cluster);
   const GroupShape shape = group_shape(gpus, links);
-  double most = 0;  // that a member sends
-  for (size_t from = 0; from < gpus.size(); ++from) {
-    const std::span<const double> row = bytes.subspan(from * gpus.size(), gpus.size());
-    most = std::max(most, std::accumulate(row.begin(), row.end(), 0.0));
-  }
+  const double most = most_sent(bytes, gpus.size());
   SizedPairs pairs;
   const CollectiveLaw group_law(kKind, choice, shape, cluster, calibration);
   pairs.cost = collective_cost(group_law, most);
@@ -367,6 +372,20 @@ CollectiveFlows all_to_all_v_flows(std::span<const double> bytes,
   flows.edges = std::move(pairs.edges);
   flows.independent = true;
   return flows;
+}
+
+std::vector<CollectiveEdge> all_to_all_v_edges(std::span<const double> bytes,
+                                               CollectiveChoice choice, const GroupShape& shape,
+                                               std::span<const std::int32_t> gpus,
+                                               const Cluster& cluster,
+                                               const Calibration& calibration) {
+  if (shape.members <= 1) return {};
+  const double most = most_sent(bytes, gpus.size());
+  const CollectiveLaw group_law(CollectiveKind::all_to_all, choice, shape, cluster, calibration);
+  const CollectiveCost cost = collective_cost(group_law, most);
+  const CollectiveSteps steps = steps_of(CollectiveKind::all_to_all, cost.algorithm, shape, most);
+  const LawTerms law = terms_of(group_law, {cost.algorithm, cost.protocol}, steps, most);
+  return matrix_edges(bytes, law, gpus, cluster);
 }
 
 }  // namespace windtunnel

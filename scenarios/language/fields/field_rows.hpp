@@ -32,7 +32,7 @@ Rows length_rows();          // "batch.lengths", and who computes which
 Rows shard_rows();           // what "layout.sharding" divides among whom
 Rows tensor_overlap_rows();  // "software.tp_overlap"
 Rows routing_rows();         // "model.moe": where its tokens go
-Rows compressor_rows();      // "communication.compressor"
+Rows compressor_rows();      // "communication.compressor", "compress"
 Rows campaign_rows();        // snapshots, failures, recovery, job, campaign
 Rows snapshot_rows();
 Rows recovery_rows();

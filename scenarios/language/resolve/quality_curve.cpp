@@ -32,7 +32,9 @@ constexpr std::array kNumbers{NumberColumn{"rank", &CompressorChoice::rank},
 class Curve {
  public:
   Curve(CsvTable table, const Job& job)
-      : table_(std::move(table)), job_(job), compressor_(with_usual(job.communication.compressor)) {
+      : table_(std::move(table)),
+        job_(job),
+        compressor_(with_usual(job.communication.compressors.dp)) {
     for (const std::string& column : table_.header()) check_column(column);
     steps_column_ = table_.column("steps");
     for (std::size_t row = 0; row < table_.rows(); ++row) add(row);

@@ -39,9 +39,10 @@ void resolve_parallel(const Values& values, Job& job);
 // Sequences of unequal length, of a job whose model, layout and batch are resolved.
 void resolve_lengths(const Values& values, Job& job);
 
-CompressorChoice resolve_compressor(const Values& values, NamedFiles& files);
-// What a compressor asks of the gradients of a job whose other parts are resolved.
-void check_compressor(const Values& values, const Job& job);
+AxisCompressors resolve_compressors(const Values& values, NamedFiles& files);
+// What compressors ask of a job whose other parts are resolved: of its gradients, and of the forms
+// in which its axes send.
+void check_compressors(const Values& values, const Job& job);
 
 // `gpus` of one node.
 std::vector<SnapshotTier> resolve_snapshots(const Values& values, int gpus);

@@ -1,10 +1,11 @@
-// The compressor of a job, from checked values: which keys its method has a use for, and measured
-// errors of layers.
+// The compressors of a job, from checked values: which axis each is of, which keys its method has a
+// use for, and measured errors of layers.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <filesystem>
 
+#include "models/compression/activation_codec.hpp"
 #include "models/compression/compressors.hpp"
 #include "models/cost/chunk/chunk_cost.hpp"
 #include "policies/exchange/gradient_tensors.hpp"
@@ -15,8 +16,14 @@
 namespace windtunnel {
 namespace {
 
-std::string compressor_key(std::string_view number) {
-  return fmt::format("communication.compressor.{}", number);
+// Where what the scenario says of gradients stands.
+std::string gradients_at(const Values& values) {
+  for (int i = 0; i < values.length("compress"); ++i) {
+    if (values.text(fmt::format("compress.{}.axis", i)) == "dp") {
+      return fmt::format("compress.{}", i);
+    }
+  }
+  return "communication.compressor";
 }
 
 // Keys that this method has a use for.
@@ -30,11 +37,11 @@ std::vector<std::string_view> keys_of(const CompressorKind& kind) {
   return keys;
 }
 
-[[noreturn]] void refuse(const Values& values, std::string_view key, const CompressorKind& kind) {
+[[noreturn]] void refuse(const Values& values, const std::string& key, const CompressorKind& kind) {
   const std::vector<std::string_view> keys = keys_of(kind);
-  values.fail(compressor_key(key), keys.empty() ? fmt::format("{} has no use for it", kind.name)
-                                                : fmt::format("{} has no use for it; it takes {}",
-                                                              kind.name, fmt::join(keys, ", ")));
+  values.fail(key, keys.empty() ? fmt::format("{} has no use for it", kind.name)
+                                : fmt::format("{} has no use for it; it takes {}", kind.name,
+                                              fmt::join(keys, ", ")));
 }
 
 // All gradients of the model as the ranks of a pipeline hold them.
@@ -53,11 +60,11 @@ std::vector<TensorShape> gradients_of(const Job& job) {
   return shapes;
 }
 
-void resolve_errors(const Values& values, NamedFiles& files, const CompressorKind& kind,
-                    CompressorChoice& choice) {
-  const std::string key = compressor_key("errors");
+void resolve_errors(const Values& values, const std::string& place, NamedFiles& files,
+                    const CompressorKind& kind, CompressorChoice& choice) {
+  const std::string key = place + ".errors";
   if (!values.has(key)) return;
-  if (kind.usual.base.empty()) refuse(values, "errors", kind);
+  if (kind.usual.base.empty()) refuse(values, key, kind);
   const std::string& name = values.text(key);
   choice.errors = values.about(key, [&] {
     return layer_errors_of(CsvTable::parse(files.text(name), files.path(name)),
@@ -65,31 +72,106 @@ void resolve_errors(const Values& values, NamedFiles& files, const CompressorKin
   });
 }
 
-}  // namespace
+// Forms of an axis that quantised values do not go with.
+void check_inner_compressors(const Job& job) {
+  const AxisCompressors& compressors = job.communication.compressors;
+  const Layout& layout = job.layout;
+  const auto fail = [](const CompressorChoice& choice, const char* what) {
+    throw Error(choice.where, what);
+  };
+  if (compresses(compressors.tp) && layout.mesh_side() > 1) {
+    fail(compressors.tp,
+         "compress: axis tp: with layout.tp_form 2d weights travel, too, and partial sums from "
+         "rank to rank; take 1d");
+  }
+  if (!compresses(compressors.cp)) return;
+  const bool quantises = layout.context == ContextForm::ring ||
+                         layout.context == ContextForm::ulysses ||
+                         layout.context == ContextForm::usp || layout.context == ContextForm::dsp;
+  if (!quantises) {
+    fail(compressors.cp,
+         "compress: axis cp: layout.context sends states or fp32 statistics of rows that no "
+         "source quantises; take ring, ulysses, usp or dsp");
+  }
+  if (job.lengths) {
+    fail(compressors.cp,
+         "compress: axis cp: with batch.lengths the kernels of every pack would count, which "
+         "they do not yet; leave one of them out");
+  }
+}
 
-CompressorChoice resolve_compressor(const Values& values, NamedFiles& files) {
+CompressorChoice resolve_choice(const Values& values, const std::string& place, NamedFiles& files) {
   CompressorChoice choice;
-  values.fill("communication.compressor", choice);
-  choice.where = values.fault_at("communication.compressor");
+  values.fill(place, choice);
+  choice.where = values.fault_at(place);
   const CompressorKind& kind = compressor_kind(choice.name);
-  const auto check = [&](std::string_view key, bool taken) {
-    if (!taken && values.has(compressor_key(key))) refuse(values, key, kind);
+  const auto check = [&](std::string_view name, bool taken) {
+    const std::string key = fmt::format("{}.{}", place, name);
+    if (!taken && values.has(key)) refuse(values, key, kind);
   };
   for (const CompressorNumber& number : compressor_numbers()) {
     check(number.name, takes(kind, number));
   }
   check("feedback", takes_feedback(kind));
   check("base", !kind.usual.base.empty());
-  resolve_errors(values, files, kind, choice);
+  resolve_errors(values, place, files, kind, choice);
   return choice;
 }
 
-void check_compressor(const Values& values, const Job& job) {
-  const CompressorChoice& choice = job.communication.compressor;
+// What of a compressor goes with gradients alone, and of which axis it is none.
+void check_activations(const Values& values, const std::string& place, const std::string& axis,
+                       const CompressorChoice& choice) {
+  values.about(place + ".name", [&] { return activation_codec(choice); });
+  const auto refuse_key = [&](const char* key, const char* reason) {
+    if (values.stated(place + key)) values.fail(place + key, reason);
+  };
+  refuse_key(".warmup", "activations are quantised in every step; it is for gradients (axis: dp)");
+  refuse_key(".feedback",
+             "what quantising leaves of an activation is not kept for the next one; "
+             "it is for gradients (axis: dp)");
+  if (axis == "pp") {
+    refuse_key(".hop",
+               "a message between stages leaves its node or does not; take axis: tp, cp "
+               "or ep, or leave it out");
+  }
+  if (axis != "ep") refuse_key(".passes", "it is for experts (axis: ep)");
+}
+
+}  // namespace
+
+AxisCompressors resolve_compressors(const Values& values, NamedFiles& files) {
+  AxisCompressors compressors;
+  compressors.dp = resolve_choice(values, "communication.compressor", files);
+  for (int i = 0; i < values.length("compress"); ++i) {
+    const std::string place = fmt::format("compress.{}", i);
+    const std::string& axis = values.text(place + ".axis");
+    for (int before = 0; before < i; ++before) {
+      if (values.text(fmt::format("compress.{}.axis", before)) != axis) continue;
+      values.fail(place + ".axis", fmt::format("{} has a compressor already; take one out", axis));
+    }
+    if (axis == "dp" && values.stated("communication.compressor")) {
+      values.fail(place + ".axis", "communication.compressor is of dp, too; state one of the two");
+    }
+    const CompressorChoice choice = resolve_choice(values, place, files);
+    if (axis != "dp") check_activations(values, place, axis, choice);
+    if (axis == "dp" && values.stated(place + ".passes")) {
+      values.fail(place + ".passes", "it is for experts (axis: ep)");
+    }
+    for (const CompressedAxis& each : kCompressedAxes) {
+      if (axis == to_string(each.axis)) compressors.*each.choice = choice;
+    }
+  }
+  return compressors;
+}
+
+void check_compressors(const Values& values, const Job& job) {
+  check_inner_compressors(job);
+  const CompressorChoice& choice = job.communication.compressors.dp;
   if (!compresses(choice)) return;
   const std::vector<TensorShape> gradients = gradients_of(job);
   if (choice.errors != nullptr) {
-    values.about(compressor_key("errors"), [&] { check_layer_errors(*choice.errors, gradients); });
+    values.about(gradients_at(values) + ".errors",
+                 [&] { check_layer_errors(*choice.errors, gradients); });
   }
   check_compressor(choice, gradients);
 }

@@ -155,7 +155,7 @@ void add_collective_rule(const Values& values, const std::string& key, Collectiv
 Communication resolve_communication(const Values& values, NamedFiles& files) {
   Communication communication;
   values.fill("communication", communication);
-  communication.compressor = resolve_compressor(values, files);
+  communication.compressors = resolve_compressors(values, files);
   for (const Choice<CollectiveKind>& kind : kChoices<CollectiveKind>) {
     add_collective_rule(
         values, fmt::format("communication.collectives.{}", kind.name), {.kind = kind.value},
@@ -289,7 +289,7 @@ Job resolve_job(const Values& values, const EvidenceList& evidence, NamedFiles& 
   }
   check_layers(job);
   check_passes(values, job);
-  check_compressor(values, job);
+  check_compressors(values, job);
   check_gradient_exchange(job);
   resolve_campaign(values, evidence, files, job);
   job.steps = resolve_steps(values, files, job);

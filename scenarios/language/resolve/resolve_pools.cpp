@@ -20,11 +20,11 @@ void check_alike(const Values& values, const std::vector<Pool>& pools) {
   for (int i = 1; i < std::ssize(pools); ++i) {
     const NodeSpec& node = pools[i].node;
     const auto fail = [&](std::string_view what) {
-      throw Error(values.fault_at(pool_key(i, "node")),
-                  fmt::format("{}: {} has {} than {} of pool '{}'; nodes of a job have as many "
-                              "GPUs, joined in the same way",
-                              pool_key(i, "node"), node.name, what, first.name,
-                              pools.front().name));
+      throw Error(
+          values.fault_at(pool_key(i, "node")),
+          fmt::format("{}: {} has {} than {} of pool '{}'; nodes of a job have as many "
+                      "GPUs, joined in the same way",
+                      pool_key(i, "node"), node.name, what, first.name, pools.front().name));
     };
     if (node.gpus != first.gpus) {
       fail(fmt::format("{} GPUs and not {}, other", node.gpus, first.gpus));

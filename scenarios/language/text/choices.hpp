@@ -70,6 +70,9 @@ inline constexpr Choice<CompressedHop> kChoices<CompressedHop>[] = {
     {"all", CompressedHop::all},
     {"across", CompressedHop::across}};
 template <>
+inline constexpr Choice<CompressedPasses> kChoices<CompressedPasses>[] = {
+    {"all", CompressedPasses::all}, {"dispatch", CompressedPasses::dispatch}};
+template <>
 inline constexpr Choice<InnerForm> kChoices<InnerForm>[] = {
     {"auto", InnerForm::automatic}, {"folded", InnerForm::folded}, {"tasks", InnerForm::tasks}};
 template <>

@@ -338,10 +338,10 @@ DrawnIteration run_draws(const Job& job, const PreparedIteration& prepared, int 
 }
 
 Warmup measure_warmup(const Job& job) {
-  const double share = with_usual(job.communication.compressor).warmup;
+  const double share = with_usual(job.communication.compressors.dp).warmup;
   if (share == 0) return {};
   Job dense = job;
-  dense.communication.compressor = {};
+  dense.communication.compressors.dp = {};
   return {share, run_draws(dense, prepare_iteration(dense)).step_s.mean};
 }
 

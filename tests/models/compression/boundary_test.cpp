@@ -34,5 +34,16 @@ TEST(Boundary, RanksAboveTheWidthAreRefused) {
   EXPECT_NO_THROW(low_rank_boundary(10, 64, 64, 2));
 }
 
+TEST(Boundary, PackedElementsAndTheirKernelsByHand) {
+  const ActivationCodec codec = *activation_codec({.name = "int8"});
+  const BoundaryRecipe recipe = packed_boundary(1000, 2, codec);
+  EXPECT_DOUBLE_EQ(recipe.bytes, 1000 * (1 + 4.0 / 256));
+  EXPECT_DOUBLE_EQ(recipe.before.at(0).bytes, 2000 + recipe.bytes);
+  EXPECT_DOUBLE_EQ(recipe.behind.at(0).bytes, 2000 + recipe.bytes);
+  const BoundaryRecipe as_it_is = packed_boundary(1000, 1, codec);
+  EXPECT_DOUBLE_EQ(as_it_is.bytes, 1000);
+  EXPECT_TRUE(as_it_is.before.empty() && as_it_is.behind.empty());
+}
+
 }  // namespace
 }  // namespace windtunnel

@@ -55,6 +55,23 @@ TEST(JoinedPlan, OneAloneIsItself) {
   EXPECT_EQ(joined({two_ranks()}, {0}).plan, two_ranks());
 }
 
+TEST(JoinedPlan, ExchangesStayThoseOfTheirJob) {
+  Plan uneven = two_ranks();
+  uneven.exchanges = {{{0.5, 1.5}, std::nullopt}};
+  for (RankClass& owner : uneven.classes) {
+    owner.tasks.back().collective = CollectiveKind::all_to_all;
+    owner.tasks.back().exchange = 0;
+  }
+  Plan other = uneven;
+  other.exchanges[0].received = {2, 0};
+  const Plan plan = joined({uneven, two_ranks(), other}, {0, 0, 0}).plan;
+  validate_plan(plan);
+  ASSERT_EQ(plan.exchanges.size(), 2u);
+  EXPECT_EQ(plan.exchanges[plan.classes[0].tasks.back().exchange], uneven.exchanges[0]);
+  EXPECT_EQ(plan.classes[2].tasks.back().exchange, -1);
+  EXPECT_EQ(plan.exchanges[plan.classes[4].tasks.back().exchange], other.exchanges[0]);
+}
+
 TEST(JoinedClusters, NodesStandWhereTheyStood) {
   Cluster a;
   a.nodes = 2;

@@ -2,7 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
+#include <numeric>
 
 namespace windtunnel {
 namespace {
@@ -52,6 +54,26 @@ TEST(ExpertRouting, HotExpertsTakeTheirTokensOutOfTheCount) {
   }
   EXPECT_NEAR(expert_load(experts(1.0, 64), 16).busiest(), 1, 1e-12);
   EXPECT_NEAR(expert_load(experts(1.0, 64), 16).received, 0, 1e-12);
+}
+
+// Every rank has its share, of which the fullest has what the others wait for.
+TEST(ExpertRouting, RanksHaveSharesOfTheirOwn) {
+  for (const int hot : {0, 4}) {
+    for (const int ranks : {4, 16, 64}) {
+      const ExpertLoad load = expert_load(experts(1.0, hot), ranks);
+      ASSERT_EQ(std::ssize(load.by_rank), ranks);
+      EXPECT_NEAR(std::accumulate(load.by_rank.begin(), load.by_rank.end(), 0.0), ranks, 1e-9);
+      EXPECT_NEAR(std::ranges::max(load.by_rank) * (1 - load.hot), load.received, 1e-9);
+      EXPECT_GE(std::ranges::min(load.by_rank), 0);
+    }
+  }
+  EXPECT_TRUE(expert_load(experts(0), 8).by_rank.empty());
+}
+
+// Of 20,000 orders by another generator the fullest eighth has 2.39 times the mean on average, with
+// a deviation of 0.34 from order to order: the mean of 32 is off by 0.06.
+TEST(ExpertRouting, TheOrderIsAUsualOne) {
+  EXPECT_NEAR(expert_load(experts(1.0), 8).received, 2.39, 3 * 0.06);
 }
 
 }  // namespace

@@ -47,6 +47,24 @@ TEST(PlanBound, CountsWhatHasToLeaveANode) {
   EXPECT_DOUBLE_EQ(seconds(send_recv, CollectiveAlgorithm::direct), 1);
 }
 
+// Half of what everybody sends goes to node 0, of which its own members send half: without them
+// 4 x 50 GB enter it. All for node 1, node 0 sends 400 GB there; on the way back it gets them.
+TEST(PlanBound, CountsWhatEachMemberGets) {
+  const Cluster cluster = small_cluster(2, 4);
+  Plan plan = plan_of(CollectiveKind::all_to_all, CollectiveAlgorithm::pairwise, 100e9);
+  plan.classes[0].tasks[0].exchange = 0;
+  plan.exchanges = {{{0, 0, 0, 4, 1, 1, 1, 1}, std::nullopt}};
+  EXPECT_DOUBLE_EQ(bound_s(plan, cluster), 2);
+  plan.exchanges = {{{0, 0, 0, 0, 2, 2, 2, 2}, std::nullopt}};
+  PlanBound bound = plan_bound(plan, cluster, CountedTransfers::all);
+  EXPECT_DOUBLE_EQ(bound.link_s, 4);
+  plan.classes[0].tasks[0].returns = true;
+  EXPECT_DOUBLE_EQ(bound_s(plan, cluster), 4);
+  plan.exchanges[0].locality = 1;
+  plan.exchanges[0].received.clear();
+  EXPECT_EQ(bound_s(plan, cluster), 0);
+}
+
 TEST(PlanBound, KnowsPodsSlowNicsAndClosedForms) {
   Cluster cluster = small_cluster(2, 4);
   const Plan plan = plan_of(CollectiveKind::all_to_all, CollectiveAlgorithm::pairwise, 100e9);

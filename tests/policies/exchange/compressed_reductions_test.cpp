@@ -32,7 +32,7 @@ Job job_of(GradientOverlap overlap, std::string_view compressor, int tp = 1, int
   job.communication.overlap = overlap;
   job.communication.fidelity = Fidelity::closed;
   job.communication.bucket_bytes = 10e6;
-  job.communication.compressor.name = compressor;
+  job.communication.compressors.dp.name = compressor;
   return job;
 }
 
@@ -163,7 +163,7 @@ TEST(GradientExchange, PowerSgdPaysOnSlowNetworksOnly) {
       dense.cluster.node.nic_Bps = spec(nic_Bps);
       if (nic_Bps > 1e12) dense.cluster.node.nvlink_Bps = spec(nic_Bps);
       Job low_rank = dense;
-      low_rank.communication.compressor.name = "powersgd";
+      low_rank.communication.compressors.dp.name = "powersgd";
       const double gain = run(dense).seconds / run(low_rank).seconds;
       if (nic_Bps < 1e12) {
         EXPECT_GT(gain, 1.5);
@@ -332,7 +332,7 @@ TEST(GradientExchange, WhatRunsEveryFewStepsCostsItsShare) {
   Job job = job_of(GradientOverlap::none, "zero-one-adam");
   job.calibration.collective_launch_s.value = 5e-3;
   const auto dp_s = [&](double every) {
-    job.communication.compressor.every = every;
+    job.communication.compressors.dp.every = every;
     double seconds = 0;
     const Outcome outcome = run(job);
     for (const Task& task : outcome.plan.classes.front().tasks) {
@@ -378,7 +378,7 @@ TEST(GradientExchange, CompressesAcrossNodesOnly) {
   const Outcome all = run(job);
   const double dense = bytes_by_kind(
       run(job_of(GradientOverlap::bucketed, "none")).plan)[CollectiveKind::all_reduce];
-  job.communication.compressor.hop = CompressedHop::across;
+  job.communication.compressors.dp.hop = CompressedHop::across;
   const Outcome across = run(job);
   ASSERT_EQ(across.refused, "");
   std::map<CollectiveKind, double> flat = bytes_by_kind(all.plan);
@@ -397,11 +397,11 @@ TEST(GradientExchange, OnSitesItCompressesAcrossThemByItself) {
   job.cluster.fabric.sites = {{.name = "north", .nodes = 4}, {.name = "south", .nodes = 4}};
   job.cluster.fabric.wan_Bps = spec(1e9);
   const double chosen_s = run(job).seconds;
-  job.communication.compressor.hop = CompressedHop::across;
+  job.communication.compressors.dp.hop = CompressedHop::across;
   EXPECT_EQ(run(job).seconds, chosen_s);
-  job.communication.compressor.hop = CompressedHop::all;
+  job.communication.compressors.dp.hop = CompressedHop::all;
   EXPECT_GT(run(job).seconds, 1.5 * chosen_s);
-  job.communication.compressor.name = "none";
+  job.communication.compressors.dp.name = "none";
   EXPECT_GT(run(job).seconds, chosen_s);
 }
 
@@ -409,9 +409,9 @@ TEST(GradientExchange, ShardsAreCompressedBetweenTheirCopies) {
   Job job = job_of(GradientOverlap::bucketed, "int8");
   job.layout.sharding = Sharding::zero2;
   job.layout.shard_ranks = 4;
-  job.communication.compressor.hop = CompressedHop::all;
+  job.communication.compressors.dp.hop = CompressedHop::all;
   EXPECT_NE(run(job).refused.find("hop: across"), std::string::npos) << run(job).refused;
-  job.communication.compressor.hop = CompressedHop::across;
+  job.communication.compressors.dp.hop = CompressedHop::across;
   const Outcome across = run(job);
   ASSERT_EQ(across.refused, "");
   EXPECT_GT(bytes_by_kind(across.plan)[CollectiveKind::all_to_all], 0);

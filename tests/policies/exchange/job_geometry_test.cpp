@@ -97,7 +97,7 @@ TEST(JobGeometry, IsOfJobsThatLieAlike) {
   EXPECT_FALSE(kept([](Job& other) { other.cluster.nodes += 1; }));
   EXPECT_FALSE(kept([](Job& other) { other.cluster.fabric.nodes_per_pod = 1; }));
   EXPECT_FALSE(kept([](Job& other) { other.cluster.degraded_nics = {{0, 0, 0.5}}; }));
-  EXPECT_FALSE(kept([](Job& other) { other.communication.compressor.name = "powersgd"; }));
+  EXPECT_FALSE(kept([](Job& other) { other.communication.compressors.dp.name = "powersgd"; }));
   EXPECT_FALSE(kept([](Job& other) { other.model.tied_embeddings = false; }));
   EXPECT_FALSE(kept([](Job& other) { other.software.reduce_bytes = 2.5; }));
 }

@@ -97,13 +97,19 @@ Job random_job(RandomStream& random) {
   return job;
 }
 
-// Of some jobs: packages; factors of low rank at the cuts; 16 frames of 64 places.
+// Of some jobs: packages; factors of low rank or few bits at the cuts; few bits inside; 16 frames
+// of 64 places.
 void add_rarer(int i, Job& job) {
   if (i % 5 < 2 && job.cluster.node.gpus % 2 == 0) {
     job.cluster.node.package_gpus = 2;
     job.cluster.node.package_Bps = spec(800e9);
   }
   if (job.layout.pp > 1 && i % 3 == 0) job.communication.boundary_rank = 1 + 8 * (i % 7);
+  if (job.layout.pp > 1 && i % 3 == 1) job.communication.compressors.pp.name = "int8";
+  if (i % 2 == 1) {
+    job.communication.compressors.tp.name = "int4";
+    job.communication.compressors.ep.name = "fp8";
+  }
   if (i % 4 != 1) return;
   job.model.frames = 16;
   job.layout.context = ContextForm::dsp;
@@ -169,7 +175,7 @@ void exchange_otherwise(RandomStream& random, Job& job) {
     if (kind.name != "powersgd-hook") names.push_back(kind.name);
   }
   if (random.below(2) == 0) {
-    communication.compressor.name = names[random.below(names.size())];
+    communication.compressors.dp.name = names[random.below(names.size())];
   } else if (random.below(4) == 0) {
     communication.aggregation = Aggregation::parameter_server;
     communication.servers = pick(random, {0, 0, 1, 4});
@@ -204,13 +210,13 @@ TEST(Estimate, EqualsTheEngineForEveryExchangeOfGradients) {
       }
     }
     SCOPED_TRACE(fmt::format("{}: {}, overlap {}, {}, servers {}", i, name_of(job),
-                             int(job.communication.overlap), job.communication.compressor.name,
+                             int(job.communication.overlap), job.communication.compressors.dp.name,
                              int(job.communication.aggregation)));
     const double error = std::abs(compare(job, prepared).error());
     EXPECT_LT(error, 1e-6);
     worst = std::max(worst, error);
     ++compared;
-    seen.emplace(job.communication.overlap, job.communication.compressor.name != "none");
+    seen.emplace(job.communication.overlap, job.communication.compressors.dp.name != "none");
   }
   fmt::print("{} jobs, {} refused, worst {:.1e}\n", compared, refused, worst);
   EXPECT_GT(compared, 300);

@@ -21,9 +21,9 @@ double least_s(std::span<const int> weights, std::span<const double> unit_s, dou
   }
   double least = 1e300;
   for (int n = 1; n * weights[0] < total; ++n) {
-    least = std::min(least, std::max((n + lead) * unit_s[0],
-                                     least_s(weights.subspan(1), unit_s.subspan(1), lead,
-                                             total - n * weights[0])));
+    least = std::min(
+        least, std::max((n + lead) * unit_s[0], least_s(weights.subspan(1), unit_s.subspan(1), lead,
+                                                        total - n * weights[0])));
   }
   return least;
 }
@@ -50,7 +50,8 @@ TEST(BalancedNumbers, AreTheBestOfAllThatAddUp) {
     ++found;
     EXPECT_EQ(std::inner_product(weights.begin(), weights.end(), numbers.begin(), 0), total);
     double end_s = 0;
-    for (std::size_t k = 0; k < kinds; ++k) end_s = std::max(end_s, (numbers[k] + lead) * unit_s[k]);
+    for (std::size_t k = 0; k < kinds; ++k)
+      end_s = std::max(end_s, (numbers[k] + lead) * unit_s[k]);
     EXPECT_NEAR(end_s, least, 1e-9);
   }
   EXPECT_GT(found, 100);

@@ -135,7 +135,7 @@ TEST(HtmlPage, TablesOfTiersAndIntervals) {
 
 TEST(HtmlPage, SaysHowTheJobTrainsAndOnWhichValues) {
   Record record = sample_record();
-  record.job.communication.compressor = {.name = "powersgd", .rank = 4};
+  record.job.communication.compressors.dp = {.name = "powersgd", .rank = 4};
   record.job.communication.overlap = GradientOverlap::bucketed;
   const std::string html = html_page(page_document(record));
   EXPECT_NE(html.find("ZeRO-1; gpipe; bf16; overlap bucketed; compressor powersgd, rank 4; batch"),

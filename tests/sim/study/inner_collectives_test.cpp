@@ -3,7 +3,10 @@
 #include <gtest/gtest.h>
 
 #include <functional>
+#include <numeric>
 
+#include "models/cost/chunk/chunk_cost.hpp"
+#include "models/cost/expert/expert_parallel.hpp"
 #include "policies/analysis/plan_bound.hpp"
 #include "policies/iteration.hpp"
 #include "sim/engine/engine.hpp"
@@ -78,6 +81,67 @@ TEST_P(InnerCollectives, FoldAsAnythingElse) {
     const double whole_s = run_of(job, prepared, InnerForm::tasks, FoldMode::none).step_s;
     EXPECT_NEAR(whole_s / folded_s, 1, 1e-6);
   });
+}
+
+// Two nodes with one NIC a GPU: a rank's NIC takes in what its experts get.
+Case zipf_job(const std::string& node, const Overrides& more = {}) {
+  Overrides overrides = {{"model.layers", "8"},     {"model.moe.experts", "16"},
+                         {"model.moe.ffn", "3584"}, {"model.moe.zipf", "1"},
+                         {"cluster.node", node},    {"cluster.nodes", "2"},
+                         {"layout.pp", "1"},        {"layout.ep", "16"},
+                         {"batch.global", "32"},    {"schedule", "1f1b"}};
+  overrides.insert(overrides.end(), more.begin(), more.end());
+  return load_case(WINDTUNNEL_SOURCE_DIR "/scenarios/mixtral-shared-nics.yaml", overrides);
+}
+
+// What the exchanges of a layer take less, forward, when each pair of ranks has its own bytes.
+double shorter_s(const Job& job) {
+  const UnevenExchange exchange = *expert_exchange(job);
+  std::vector<std::int32_t> gpus(job.layout.ep);
+  std::iota(gpus.begin(), gpus.end(), 0);
+  double seconds = 0;
+  const std::vector<ChunkRounds> chunks = chunk_rounds(job);
+  for (const LayerRounds& layers : chunks.front()) {
+    for (const InnerRound& round : layers.rounds.forward) {
+      for (const InnerCollective& sent : round.collectives) {
+        const std::vector<double> bytes =
+            exchange_bytes(exchange, sent.way == ExchangeWay::back, sent.bytes, gpus, job.cluster);
+        seconds += sent.transfer_s -
+                   all_to_all_v_cost(bytes, gpus, job.cluster, job.calibration).transfer_s;
+      }
+    }
+  }
+  return seconds;
+}
+
+// Alone on its links each exchange takes what its busiest link does. To the experts that is the NIC
+// of the busiest rank; on the way back what it returns is spread over the NICs of its node (PXN).
+TEST(InnerCollectives, UnevenExchangesTakeWhatTheirBusiestLinkDoes) {
+  const Job job = zipf_job("dgx-h100", {{"communication.overlap", "none"}}).job;
+  const PreparedIteration prepared = prepare_iteration(job);
+  const double closed_s = run_of(job, prepared, InnerForm::folded).step_s;
+  const double flows_s = run_of(job, prepared, InnerForm::tasks).step_s;
+  const double less_s = 2 * job.model.layers * microbatches(job.layout, job.batch) * shorter_s(job);
+  EXPECT_GT(less_s, 0.05 * closed_s);
+  EXPECT_NEAR(flows_s, closed_s - less_s, 1e-4 * closed_s);
+}
+
+// Where eight share one, its load is that of their mean, in flows as in closed form. All ranks as
+// busy as the busiest would need far longer.
+TEST(InnerCollectives, RanksThatShareANicShareWhatTheyGet) {
+  const Job job = zipf_job("{base: dgx-h100, nics: 1, nic: 100 Gb/s}",
+                           {{"layout.sharding", "none"}, {"communication.overlap", "none"}})
+                      .job;
+  const PreparedIteration prepared = prepare_iteration(job);
+  const Simulated own = run_of(job, prepared, InnerForm::tasks);
+  EXPECT_NEAR(own.step_s / run_of(job, prepared, InnerForm::folded).step_s, 1, 0.1);
+  const double whole_s = run_of(job, prepared, InnerForm::tasks, FoldMode::none).step_s;
+  EXPECT_NEAR(whole_s / own.step_s, 1, 1e-6);
+  EXPECT_GE(own.step_s, plan_bound(own.plan, job.cluster, CountedTransfers::all).link_s);
+  Job alike = job;
+  alike.model.moe.zipf = 0;
+  alike.model.moe.imbalance = expert_exchange(job)->most();
+  EXPECT_LT(own.step_s, 0.9 * run_of(alike, prepare_iteration(alike), InnerForm::tasks).step_s);
 }
 
 // What the bound is for: as seconds of the passes the exchanges of this job met nothing, and the

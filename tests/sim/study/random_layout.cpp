@@ -41,6 +41,7 @@ class Draw {
                         one_of({"none", "bucketed", "bucketed"}), in_node_ ? "auto" : "flows",
                         one_of({"", "", "", "all_reduce: ring", "all_reduce: tree", "ep: direct",
                                 "tp: ring", "all_to_all: hierarchical"}));
+    text += compress();
     return text;
   }
 
@@ -140,6 +141,24 @@ class Draw {
         tp_, cp, experts_ ? power(0, 3) : 1, power(0, 2),
         one_of({"none", "zero1", "zero2", "zero3"}), tp_ > 1 && chance(0.8),
         one_of({"ring", "ring", "ulysses"}), pools_ ? placing() : "");
+  }
+
+  // Of some axes what they send in few bits.
+  std::string compress() {
+    std::string text;
+    const auto add = [&](std::string_view axis, std::string_view choice) {
+      if (!choice.empty()) text += fmt::format("  - {{axis: {}, {}}}\n", axis, choice);
+    };
+    const std::string_view tp = one_of({"", "", "name: int4", "name: fp8, hop: across"});
+    const std::string_view cp = one_of({"", "", "name: int8", "name: fp8, hop: across"});
+    const std::string_view ep =
+        one_of({"", "", "name: fp8, passes: dispatch", "name: int8, hop: across", "name: int4"});
+    const std::string_view pp = one_of({"", "", "", "name: int8"});
+    add("tp", tp);
+    add("cp", cp);
+    add("ep", ep);
+    add("pp", pp);
+    return text.empty() ? text : "compress:\n" + text;
   }
 
   RandomStream random_;

@@ -204,10 +204,10 @@ const std::vector<Relation>& relations() {
       {"a smaller vocabulary", not_slow, [](Job& job) { job.model.vocabulary /= 2; }},
       {"half of the batch", not_slow, [](Job& job) { job.batch.global /= 2; }},
       {"fewer bytes: a tenth of the density", not_slow,
-       [](Job& job) { job.communication.compressor.density /= 10; }},
+       [](Job& job) { job.communication.compressors.dp.density /= 10; }},
       {"fewer bytes: a lower rank", not_slow,
        [](Job& job) {
-         CompressorChoice& compressor = job.communication.compressor;
+         CompressorChoice& compressor = job.communication.compressors.dp;
          if (compressor.rank > 1) compressor.rank /= 2;
        }},
       forced("all-reduces as rings", CollectiveAlgorithm::ring),

@@ -206,10 +206,10 @@ TEST(Simulate, AWarmUpCountsInTheWholeRun) {
   job.price_usd_per_gpu_s = 1e-3;
   const Record dense = simulate(case_of(job));
   EXPECT_EQ(dense.iteration.warmup.share, 0);
-  job.communication.compressor = {.name = "powersgd"};
+  job.communication.compressors.dp = {.name = "powersgd"};
   const Record at_once = simulate(case_of(job));
   EXPECT_EQ(at_once.iteration.warmup.step_s, 0);
-  job.communication.compressor.warmup = 0.25;
+  job.communication.compressors.dp.warmup = 0.25;
   const Record later = simulate(case_of(job));
   EXPECT_EQ(later.iteration.time_s, at_once.iteration.time_s);
   EXPECT_EQ(later.iteration.warmup.step_s, dense.iteration.time_s);
@@ -220,7 +220,7 @@ TEST(Simulate, AWarmUpCountsInTheWholeRun) {
   EXPECT_NEAR(later.campaign->job_cost_usd.mean, longer * at_once.campaign->job_cost_usd.mean,
               1e-9 * later.campaign->job_cost_usd.mean);
   // 1-bit LAMB has one without being told.
-  job.communication.compressor = {.name = "onebit-lamb"};
+  job.communication.compressors.dp = {.name = "onebit-lamb"};
   job.campaign = {};
   EXPECT_EQ(simulate(case_of(job)).iteration.warmup.share, 0.165);
 }

@@ -96,6 +96,9 @@ Plan rich_plan() {
   flows.collective = CollectiveKind::all_to_all;
   flows.as_flows = true;
   flows.bytes = 8;
+  flows.exchange = 1;
+  flows.returns = true;
+  plan.exchanges = {{{}, 0.25}, {{0.5, 1.5}, std::nullopt}};
   owner.tasks = {step, move, encode, store, there, back, reduce, flows};
   plan.classes = {owner};
   return plan;

@@ -81,8 +81,8 @@ double predicted_s(const CompressionRun& run, const Method& method, const LinkLa
       exchange_job(run.model, run.parameters.value_or(0), run.gpus, run.batch.value_or(kUsualBatch),
                    {"pcie-rtx2080ti", kGpusPerNode, kNic_Bps});
   job.communication.overlap = method.overlap;
-  job.communication.compressor.name = method.compressor;
-  job.communication.compressor.rank = method.rank;
+  job.communication.compressors.dp.name = method.compressor;
+  job.communication.compressors.dp.rank = method.rank;
   set_alone_s(job, alone_s);
   apply_links(law, "10GbE", job.calibration);
   return exchange_step_s(job);

@@ -60,8 +60,8 @@ struct SparseLaw {
 Job job_of(const Series& series, const Method& method, int gpus, double tcp_step_s) {
   Job job = exchange_job(series.model, series.parameters, gpus, series.batch, kMachine);
   job.communication.overlap = GradientOverlap::none;
-  job.communication.compressor.name = method.compressor;
-  if (!method.dense()) job.communication.compressor.density = kDensity;
+  job.communication.compressors.dp.name = method.compressor;
+  if (!method.dense()) job.communication.compressors.dp.density = kDensity;
   job.calibration.nic_latency_s.value = tcp_step_s;
   job.calibration.collective_launch_s.value = 0;
   return job;
@@ -78,7 +78,7 @@ double encode_s(const Job& job, std::string_view without = "") {
   const std::array tensors = {TensorShape{.columns = exchange_parameters(job)}};
   const ReducingGroup group{job.layout.dp, job.cluster.nodes};
   const Recipe recipe =
-      make_recipe(with_usual(job.communication.compressor), tensors, group, kElementBytes);
+      make_recipe(with_usual(job.communication.compressors.dp), tensors, group, kElementBytes);
   double seconds = 0;
   for (const Op& op : recipe.steps.front().kernels) {
     if (op.compressing == without) continue;

@@ -62,10 +62,11 @@ void check_runs(const Job& job) {
                             "batch.micro to {}",
                             job.batch.micro * job.layout.dp, job.batch.global / job.layout.dp));
   }
-  const std::string reason = why_no_exchange(communication.compressor);
+  const std::string reason = why_no_exchange(communication.compressors.dp);
   if (!reason.empty()) {
-    throw Error(communication.compressor.where, fmt::format("communication.compressor: {} {}",
-                                                            communication.compressor.name, reason));
+    throw Error(
+        communication.compressors.dp.where,
+        fmt::format("communication.compressor: {} {}", communication.compressors.dp.name, reason));
   }
 }
 
@@ -90,7 +91,7 @@ MlpPlan mlp_plan(const Job& job) {
   std::vector<MlpLayer> layers = layers_of(job);
   check_runs(job);
   MlpPlan plan = mlp_plan(std::move(layers), job.layout.dp, job.batch.micro);
-  plan.compressor = job.communication.compressor;
+  plan.compressor = job.communication.compressors.dp;
   plan.optimizer = job.software.optimizer;
   const std::vector<StageTensor> tensors =
       stage_tensors(job, 0, 0, job.model.layers, chunk_costs(job).front());

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <stdexcept>
+
 #include "models/cost/chunk/chunk_cost.hpp"
 #include "tests/models/cost/cost_fixtures.hpp"
 #include "tests/support/error_of.hpp"
@@ -72,6 +74,70 @@ TEST(ExpertParallel, ShortcutGainsWithTheShareOfCommunication) {
   EXPECT_LT(gains[1], 1 / 0.85 + 1e-3);
   EXPECT_GT(gains[0], 1.30);
   EXPECT_LT(gains[0], 1 / 0.6);
+}
+
+double kernels_of_compression_s(const Job& job) {
+  double seconds = 0;
+  for (const CostPart& part : chunk_costs(job)[1].forward) {
+    seconds += part.category == Category::compression ? part.seconds : 0;
+  }
+  return seconds;
+}
+
+// DeepSeek-V3 dispatches in fp8 and combines in bf16: a byte and its scale for every two there, and
+// two back.
+TEST(ExpertParallel, PackedDispatchSendsHalfAsMuchOneWay) {
+  Job job = expert_job(1e9);  // all of it is bytes
+  const double dense_s = ep_s(job);
+  const double share = (1 + 4.0 / 128) / 2;
+  job.communication.compressors.ep.name = "fp8";
+  EXPECT_NEAR(ep_s(job) / dense_s, share, 1e-3);
+  const double both_s = kernels_of_compression_s(job);
+  job.communication.compressors.ep.passes = CompressedPasses::dispatch;
+  EXPECT_NEAR(ep_s(job) / dense_s, (1 + share) / 2, 1e-3);
+  EXPECT_GT(kernels_of_compression_s(job), 0);
+  EXPECT_LT(kernels_of_compression_s(job), both_s);
+}
+
+const InnerRound& exchange_of(const ChunkRounds& chunk) {
+  for (const InnerRound& round : chunk.back().rounds.forward) {
+    const bool sends = round.collectives.front().kind == CollectiveKind::all_to_all;
+    if (round.category == Category::ep && sends) return round;
+  }
+  throw std::logic_error("no exchange");
+}
+
+// The bytes are what a rank sends on average, the time is that of the rank that gets most.
+TEST(ExpertParallel, UnevenExchangesCarryTheMeanAndLastAsTheBusiest) {
+  Job job = expert_job(1e9);
+  const std::vector<ChunkRounds> even = chunk_rounds(job);
+  job.model.moe.zipf = 1;
+  const std::vector<ChunkRounds> uneven = chunk_rounds(job);
+  const InnerRound& before = exchange_of(even[1]);
+  const InnerRound& after = exchange_of(uneven[1]);
+  const std::optional<UnevenExchange> shares = expert_exchange(job);
+  ASSERT_TRUE(shares);
+  ASSERT_EQ(after.collectives.size(), 2u);
+  EXPECT_EQ(after.collectives[0].way, ExchangeWay::there);
+  EXPECT_EQ(after.collectives[1].way, ExchangeWay::back);
+  for (int i = 0; i < 2; ++i) {
+    EXPECT_EQ(before.collectives[i].way, ExchangeWay::even);
+    EXPECT_NEAR(after.collectives[i].bytes / before.collectives[i].bytes, 1, 1e-9);
+    EXPECT_NEAR(after.collectives[i].transfer_s / before.collectives[i].transfer_s, shares->most(),
+                1e-9);
+  }
+  job.model.moe.hot_experts = 2;  // whose copies stay at home
+  const std::vector<ChunkRounds> fewer = chunk_rounds(job);
+  EXPECT_LT(exchange_of(fewer[1]).collectives[0].bytes, 0.7 * after.collectives[0].bytes);
+}
+
+// Inside one node nothing is packed where only what leaves a node shall be.
+TEST(ExpertParallel, PackedAcrossNodesOnly) {
+  Job job = expert_job();
+  job.communication.compressors.ep = {.name = "fp8", .hop = CompressedHop::across};
+  EXPECT_GT(kernels_of_compression_s(job), 0);
+  job.layout.ep = 8;
+  EXPECT_EQ(kernels_of_compression_s(job), 0);
 }
 
 // Of 16 ranks on two nodes half of the copies stay by chance.

@@ -45,19 +45,14 @@ TEST(InnerRound, EndsWithTheLaterOfBoth) {
   }
 }
 
-TEST(InnerRound, CollectivesAtOnceTakeAsLongAsTheLonger) {
-  InnerCollective inside = lasting(1);
-  inside.with_previous = true;
-  EXPECT_EQ(collectives_s(round_of({lasting(4), inside}, 0, 0)), 4);
-  inside.seconds = 6;
-  EXPECT_EQ(collectives_s(round_of({lasting(4), inside, lasting(1)}, 0, 0)), 7);
-}
-
 TEST(InnerRound, AShareHasItsShareOfBytesAndTime) {
-  const InnerCollective quarter = share_of(lasting(4), 0.25);
+  InnerCollective whole = lasting(4);
+  whole.kernels_s = 2;
+  const InnerCollective quarter = shares_of({whole}, 0.25).front();
   EXPECT_EQ(quarter.seconds, 1);
   EXPECT_EQ(quarter.transfer_s, 0.5);
   EXPECT_EQ(quarter.bytes, 10);
+  EXPECT_EQ(quarter.kernels_s, 0.5);
 }
 
 }  // namespace

@@ -47,8 +47,8 @@ TEST_F(LayerErrorFiles, AreReadInTheOrderOfTheirNumbers) {
   const std::string csv =
       kHead + "qkv.0,2304,768,4,0.2\nup.0,3072,768,4,0.3\nqkv.0,2304,768,1,0.6\n";
   const Case read = of("{name: lgreco, errors: errors.csv}", csv);
-  ASSERT_NE(read.job.communication.compressor.errors, nullptr);
-  const std::vector<LayerErrors>& layers = *read.job.communication.compressor.errors;
+  ASSERT_NE(read.job.communication.compressors.dp.errors, nullptr);
+  const std::vector<LayerErrors>& layers = *read.job.communication.compressors.dp.errors;
   ASSERT_EQ(layers.size(), 2U);
   EXPECT_EQ(layers[0].layer, "qkv.0");
   EXPECT_EQ(layers[0].rows, 2304);
@@ -59,7 +59,7 @@ TEST_F(LayerErrorFiles, AreReadInTheOrderOfTheirNumbers) {
   EXPECT_NE(read.key, other.key);
   const Case sparse =
       of("{name: lgreco, base: topk, errors: errors.csv}", kHead + "up.0,3072,768,0.001,0.3\n");
-  EXPECT_EQ(sparse.job.communication.compressor.errors->front().by_number.front().first, 0.001);
+  EXPECT_EQ(sparse.job.communication.compressors.dp.errors->front().by_number.front().first, 0.001);
 }
 
 TEST_F(LayerErrorFiles, BadOnesAreRefusedAtTheirLine) {

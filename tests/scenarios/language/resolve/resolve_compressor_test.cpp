@@ -1,8 +1,12 @@
-// communication.compressor: every key with every method that takes it, refused by all others.
+// communication.compressor: every key with every method that takes it, refused by all others; and
+// compress: the same by axis.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <map>
+#include <tuple>
+#include <utility>
 
 #include "models/compression/compressors.hpp"
 #include "scenarios/language/library/calibration_writer.hpp"
@@ -30,7 +34,7 @@ std::string message(const std::string& compressor) {
 }
 
 CompressorChoice choice_of(const std::string& compressor) {
-  return parse_case(scenario(compressor), "s.yaml").job.communication.compressor;
+  return parse_case(scenario(compressor), "s.yaml").job.communication.compressors.dp;
 }
 
 const std::map<std::string, std::string>& examples() {
@@ -96,6 +100,83 @@ TEST(Compressor, RankAboveTheMatricesIsRefused) {
   EXPECT_EQ(message("{name: powersgd, rank: 769}"),
             "s.yaml:7:38: compressor powersgd: rank 769 is above the 768 rows or columns of the "
             "largest gradient; choose a smaller one");
+}
+
+Case of_axes(const std::string& list, const std::string& communication = "{}") {
+  return parse_case(fmt::format(R"(name: t
+model: mpt-125m
+cluster: {{node: dgx-a100, nodes: 2}}
+layout: {{tp: 2, pp: 2, sequence_parallel: true}}
+batch: {{global: 16, micro: 1}}
+communication: {}
+compress: [{}]
+)",
+                                communication, list),
+                    "s.yaml");
+}
+
+std::string refusal(const std::string& list, const std::string& communication = "{}") {
+  return error_of([&] { of_axes(list, communication); });
+}
+
+TEST(Compress, EachAxisHasItsOwn) {
+  const AxisCompressors compressors =
+      of_axes(
+          "{axis: dp, name: powersgd, rank: 8}, {axis: tp, name: int4, block: 64}, {axis: pp, "
+          "name: int8}, {axis: ep, name: fp8, passes: dispatch}, {axis: cp, name: fp8, hop: "
+          "across}")
+          .job.communication.compressors;
+  EXPECT_EQ(compressors.dp.name, "powersgd");
+  EXPECT_EQ(compressors.dp.rank, 8);
+  EXPECT_EQ(compressors.tp.name, "int4");
+  EXPECT_EQ(compressors.tp.block, 64);
+  EXPECT_EQ(compressors.pp.name, "int8");
+  EXPECT_EQ(compressors.ep.passes, CompressedPasses::dispatch);
+  EXPECT_EQ(compressors.cp.hop, CompressedHop::across);
+  EXPECT_EQ(of_axes("{axis: tp, name: int4}").job.communication.compressors.dp.name, "none");
+}
+
+// Said in either place, a compressor of gradients gives the same job.
+TEST(Compress, OfDpIsTheCompressorOfGradients) {
+  const Case in_list = of_axes("{axis: dp, name: topk, density: 0.01, hop: across}");
+  const Case alone = of_axes("", "{compressor: {name: topk, density: 0.01, hop: across}}");
+  const CompressorChoice& a = in_list.job.communication.compressors.dp;
+  const CompressorChoice& b = alone.job.communication.compressors.dp;
+  EXPECT_EQ(std::tie(a.name, a.density, a.hop), std::tie(b.name, b.density, b.hop));
+  const auto explains = [](const Case& of, const std::string& key) {
+    return std::ranges::count(of.values, key, &ResolvedValue::key) == 1;
+  };
+  EXPECT_TRUE(explains(in_list, "compress.0.density"));
+  EXPECT_FALSE(explains(in_list, "communication.compressor.name"));
+  EXPECT_TRUE(explains(alone, "communication.compressor.density"));
+  EXPECT_NE(in_list.key, of_axes("{axis: dp, name: topk, density: 0.02, hop: across}").key);
+}
+
+TEST(Compress, WhatDoesNotGoIsRefusedAtItsPlace) {
+  const std::pair<std::string, std::string> cases[] = {
+      {"{axis: tp, name: powersgd}",
+       "s.yaml:7:29: compress.0.name: powersgd is made for gradients, which are summed and forgive "
+       "what is left out; activations take what quantises each element: qsgd, int8, int6, int4, "
+       "fp8"},
+      {"{axis: tp, name: int8}, {axis: tp, name: fp8}",
+       "s.yaml:7:43: compress.1.axis: tp has a compressor already; take one out"},
+      {"{axis: pp, name: fp8, hop: across}", "s.yaml:7:39: compress.0.hop: a message"},
+      {"{axis: tp, name: fp8, passes: dispatch}",
+       "s.yaml:7:42: compress.0.passes: it is for experts (axis: ep)"},
+      {"{axis: tp, name: int8, warmup: 0.1}", "s.yaml:7:43: compress.0.warmup: activations are"},
+      {"{axis: tp, name: int8, feedback: ef}", "s.yaml:7:45: compress.0.feedback: what quantising"},
+      {"{axis: tp, name: int8, rank: 4}", "s.yaml:7:41: compress.0.rank: int8 has no use for it"},
+      {"{axis: tp}", "s.yaml:7:12: compress.0"},
+      {"{name: int8}", "s.yaml:7:12: compress.0"},
+      {"{axis: ddp, name: int8}", "s.yaml:7:19: unknown axis 'ddp'"}};
+  for (const auto& [list, start] : cases) {
+    EXPECT_EQ(refusal(list).substr(0, start.size()), start);
+  }
+  EXPECT_EQ(refusal("{axis: dp, name: topk}", "{compressor: powersgd}"),
+            "s.yaml:7:19: compress.0.axis: communication.compressor is of dp, too; state one of "
+            "the two");
+  EXPECT_NE(refusal("{axis: pp, name: fp8}", "{boundary_rank: 8}").find("state one of them"),
+            std::string::npos);
 }
 
 // Shares of kernels in a calibration: written, read back, and refused at their place.

@@ -67,8 +67,8 @@ TEST(ResolvePools, StandWhereTheLayoutPlacesThem) {
 TEST(ResolvePools, LayersAndSequencesFollowWhatNodesCompute) {
   const Job job = case_of({.layout = "tp: 8, pp: 2, stages: auto"}).job;
   EXPECT_GT(job.layout.stage_layers[0], job.layout.stage_layers[1]);
-  const Case shared = case_of({.layout = "tp: 8, pp: 2, place: {dp: [new, old]}",
-                               .batch = "global: 64, shares: auto"});
+  const Case shared = case_of(
+      {.layout = "tp: 8, pp: 2, place: {dp: [new, old]}", .batch = "global: 64, shares: auto"});
   const auto& kinds = shared.prepared->kinds;
   ASSERT_EQ(kinds.size(), 2U);
   EXPECT_GT(kinds[0].kind.microbatches, kinds[1].kind.microbatches);
@@ -98,17 +98,17 @@ TEST(ResolvePools, FaultsNameTheirPlace) {
          "4:42: unknown pool 'newer'; did you mean 'new'?");
   expect({.layout = "tp: 8, pp: 2, place: {pp: [new, new]}"},
          "4:32: layout.place.pp: asks for more nodes of pool 'new' than its 2");
-  expect({.layout = "tp: 8, pp: 2, place: {pp: [new, old, old]}"},
-         "4:32: layout.place.pp: lists 3 pools for 2 ranks of pp; list one for each, or for runs of "
-         "equal length");
+  expect(
+      {.layout = "tp: 8, pp: 2, place: {pp: [new, old, old]}"},
+      "4:32: layout.place.pp: lists 3 pools for 2 ranks of pp; list one for each, or for runs of "
+      "equal length");
   expect({.layout = "tp: 4, pp: 2, place: {dp: [new, old, new, old]}"},
          "4:32: layout.place.dp: ranks 0 to 7 share a node, and it places them on different pools");
   expect({.layout = "tp: 8, pp: 2, place: {pp: [new, old], dp: [new, old]}"},
          "4:32: layout.place.pp: layout.place.dp says where ranks stand, too; keep one of them");
   expect({.layout = "tp: 8, pp: 2, order: [tp, pp]"},
          "4:24: layout.order: has no dp, of which the layout has 2");
-  expect({.layout = "tp: 8, pp: 2, order: [tp, pp, pp]"},
-         "4:40: layout.order.2: pp stands twice");
+  expect({.layout = "tp: 8, pp: 2, order: [tp, pp, pp]"}, "4:40: layout.order.2: pp stands twice");
   expect({.layout = "tp: 4, pp: 2, order: [pp, tp, dp]"},
          "4:24: layout.order: a node of 8 GPUs would hold other ranks than those of order [tp, cp, "
          "dp, pp]; whole nodes move: begin with the axes that fill one");

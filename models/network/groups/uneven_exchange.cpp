@@ -1,0 +1,45 @@
+#include "models/network/groups/uneven_exchange.hpp"
+
+#include <algorithm>
+#include <map>
+
+#include "models/base/error.hpp"
+
+namespace windtunnel {
+
+double UnevenExchange::most() const {
+  return received.empty() ? 1 : std::ranges::max(received);
+}
+
+std::vector<double> exchange_bytes(const UnevenExchange& exchange, bool returns, double bytes,
+                                   std::span<const std::int32_t> gpus, const Cluster& cluster) {
+  const std::size_t n = gpus.size();
+  CHECK(exchange.received.empty() || exchange.received.size() == n,
+        "an exchange of {} members in a group of {}", exchange.received.size(), n);
+  const auto weight = [&](std::size_t member) {
+    return exchange.received.empty() ? 1.0 : exchange.received[member];
+  };
+  std::map<int, double> in_node;  // weight of its members
+  double all = 0;
+  for (std::size_t member = 0; member < n; ++member) {
+    in_node[cluster.node_of(gpus[member])] += weight(member);
+    all += weight(member);
+  }
+  std::vector<double> sent(n * n, 0);
+  for (std::size_t from = 0; from < n; ++from) {
+    const double near = in_node.at(cluster.node_of(gpus[from]));
+    const double far = all - near;
+    // Where nobody elsewhere gets anything all stays, without locality what chance leaves there.
+    const double stays = far <= 0 ? 1 : near <= 0 ? 0 : exchange.locality.value_or(near / all);
+    const double near_share = near > 0 ? stays / near : 0;
+    const double far_share = far > 0 ? (1 - stays) / far : 0;
+    for (std::size_t to = 0; to < n; ++to) {
+      const bool same = cluster.node_of(gpus[from]) == cluster.node_of(gpus[to]);
+      const double share = same ? near_share : far_share;
+      sent[returns ? to * n + from : from * n + to] = bytes * share * weight(to);
+    }
+  }
+  return sent;
+}
+
+}  // namespace windtunnel
