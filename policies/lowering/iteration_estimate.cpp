@@ -477,12 +477,10 @@ namespace {
 
 // As if all replicas were of the kind.
 PreparedIteration alone(const ReplicaCosts& kind, const PreparedIteration& prepared) {
-  PreparedIteration own;
-  own.schedule = kind.schedule;
-  own.chunks = kind.chunks;
-  own.units = kind.units;
-  own.geometry = prepared.geometry;
-  return own;
+  return {.schedule = kind.schedule,
+          .chunks = kind.chunks,
+          .units = kind.units,
+          .geometry = prepared.geometry};
 }
 
 }  // namespace

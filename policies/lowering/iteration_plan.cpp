@@ -86,38 +86,13 @@ struct ReplicaContexts {
   InnerTasks inner;
 };
 
-// ", replicas 0 to 3": behind the name of a class.
-std::string name_of_range(const Job& job, const IterationContext& context) {
-  const int width = job.layout.tp * job.layout.cp;
-  const int first = context.range.first / width;
-  const int last = first + context.range.count / width - 1;
-  return first == last ? fmt::format(", replica {}", first)
-                       : fmt::format(", replicas {} to {}", first, last);
-}
-
-}  // namespace
-
-Plan plan_microbatches(const Job& job, const PreparedIteration& prepared,
-                       const IterationPlanOptions& options) {
-  const Schedule& schedule = prepared.schedule;
-  const std::vector<ChunkCost>& chunks = prepared.chunks;
-  CHECK(schedule.ranks == job.layout.pp && schedule.model_stages() == job.layout.stages(),
-        "schedule for {} ranks and {} stages, layout with {} and {}", schedule.ranks,
-        schedule.model_stages(), job.layout.pp, job.layout.stages());
-  CHECK(std::ssize(chunks) == schedule.model_stages(), "{} chunk costs for {} stages",
-        chunks.size(), schedule.model_stages());
-  const DataParallel data_parallel(job, schedule, prepared.units, overlapped_slowdown(job),
-                                   prepared.geometry);
-  const ReplicaContexts replicas(job, prepared, options, data_parallel);
+// Of each pipeline rank the communicators of its members. `flushes`: all ranks meet at the end.
+std::vector<PipelineRankGroups> add_all_groups(const Job& job, const ReplicaContexts& replicas,
+                                               bool flushes, const IterationPlanOptions& options,
+                                               Plan& plan) {
   const IterationContext& ctx = replicas.contexts.front();
   const InnerTasks inner = replicas.inner;
   const int members = whole_pipeline_rank(job.layout).count;
-  Plan plan;
-  plan.ranks = job.layout.ranks();
-  plan.iterations = options.iterations * schedule.iterations;
-  plan.draw = options.draw;
-  plan.in_step = ranks_of_one_pace(job.layout, inner);
-  if (const auto uneven = expert_exchange(job); inner.ep && uneven) plan.exchanges = {*uneven};
   std::vector<PipelineRankGroups> groups(job.layout.pp);
   for (int pp = 0; pp < job.layout.pp; ++pp) {
     for (int a = 0; a < kReplicaAxes; ++a) {
@@ -148,8 +123,8 @@ Plan plan_microbatches(const Job& job, const PreparedIteration& prepared,
     groups[pp].partner = groups[partner.rank].partner =
         add_groups(partner.groups, partner.shape, Category::pp, pp * members, members, plan);
   }
-  if (plan.ranks > 1 && schedule.iterations == 1 && !ctx.data_parallel.crosses()) {
-    GroupSlot world = add_world_group(data_parallel.geometry().world(), plan);
+  if (plan.ranks > 1 && flushes && !ctx.data_parallel.crosses()) {
+    GroupSlot world = add_world_group(ctx.data_parallel.geometry().world(), plan);
     world.instance_of_member.resize(members);  // one group, whoever asks
     for (PipelineRankGroups& of_rank : groups) of_rank.world = world;
   }
@@ -159,6 +134,41 @@ Plan plan_microbatches(const Job& job, const PreparedIteration& prepared,
       groups[pp].codes.emplace(tier, std::move(slots[pp]));
     }
   }
+  return groups;
+}
+
+// ", replicas 0 to 3": behind the name of a class.
+std::string name_of_range(const Job& job, const IterationContext& context) {
+  const int width = job.layout.tp * job.layout.cp;
+  const int first = context.range.first / width;
+  const int last = first + context.range.count / width - 1;
+  return first == last ? fmt::format(", replica {}", first)
+                       : fmt::format(", replicas {} to {}", first, last);
+}
+
+}  // namespace
+
+Plan plan_microbatches(const Job& job, const PreparedIteration& prepared,
+                       const IterationPlanOptions& options) {
+  const Schedule& schedule = prepared.schedule;
+  const std::vector<ChunkCost>& chunks = prepared.chunks;
+  CHECK(schedule.ranks == job.layout.pp && schedule.model_stages() == job.layout.stages(),
+        "schedule for {} ranks and {} stages, layout with {} and {}", schedule.ranks,
+        schedule.model_stages(), job.layout.pp, job.layout.stages());
+  CHECK(std::ssize(chunks) == schedule.model_stages(), "{} chunk costs for {} stages",
+        chunks.size(), schedule.model_stages());
+  const DataParallel data_parallel(job, schedule, prepared.units, overlapped_slowdown(job),
+                                   prepared.geometry);
+  const ReplicaContexts replicas(job, prepared, options, data_parallel);
+  const InnerTasks inner = replicas.inner;
+  Plan plan;
+  plan.ranks = job.layout.ranks();
+  plan.iterations = options.iterations * schedule.iterations;
+  plan.draw = options.draw;
+  plan.in_step = ranks_of_one_pace(job.layout, inner);
+  if (const auto uneven = expert_exchange(job); inner.ep && uneven) plan.exchanges = {*uneven};
+  const std::vector<PipelineRankGroups> groups =
+      add_all_groups(job, replicas, schedule.iterations == 1, options, plan);
   GroupsAlone alone(plan, job.cluster);
   for (int pp = 0; pp < job.layout.pp; ++pp) {
     for (const IterationContext& of_kind : replicas.contexts) {

@@ -9,7 +9,7 @@
 
 #include "models/cost/chunk/chunk_cost.hpp"
 #include "models/plan/schedule.hpp"
-#include "policies/lowering/replica_kind.hpp"
+#include "policies/shares/replica_kind.hpp"
 
 namespace windtunnel {
 

@@ -12,7 +12,7 @@
 #include "models/plan/job.hpp"
 #include "models/plan/schedule.hpp"
 #include "policies/exchange/job_geometry.hpp"
-#include "policies/lowering/replica_kind.hpp"
+#include "policies/shares/replica_kind.hpp"
 
 namespace windtunnel {
 

@@ -14,11 +14,11 @@
 #include "models/cost/memory/memory.hpp"
 #include "policies/iteration.hpp"
 #include "policies/protection/snapshot_tiers.hpp"
+#include "policies/shares/share_notes.hpp"
 #include "sim/campaign/campaign.hpp"
 #include "sim/study/dearer_choices.hpp"
 #include "sim/study/goodput_range.hpp"
 #include "sim/study/interval_advice.hpp"
-#include "sim/study/pool_notes.hpp"
 #include "sim/study/spoilt_copies.hpp"
 #include "sim/study/tier_reports.hpp"
 
@@ -125,7 +125,9 @@ Record simulated(const Case& the_case, const SimulateOptions& options) {
   record.ranks = job.layout.ranks();
   MeasuredIteration measured = measured_iteration(the_case, options);
   std::ranges::move(dearer_choices(job, *measured.prepared), std::back_inserter(record.notes));
-  std::ranges::move(pool_notes(job, *measured.prepared), std::back_inserter(record.notes));
+  std::vector<ReplicaKind> kinds;
+  for (const ReplicaCosts& own : measured.prepared->kinds) kinds.push_back(own.kind);
+  std::ranges::move(share_notes(job, kinds), std::back_inserter(record.notes));
   if (measured.plain.timeline.sampled_of > 0) {
     record.notes.push_back(sampled_note(measured.plain.timeline));
   }

@@ -50,6 +50,7 @@ constexpr std::array kRooms = std::to_array<std::string_view>({
     "policies/schedules",
     "policies/tasks",
     "policies/protection",
+    "policies/shares",
     "policies/lowering",
     "policies/lengths",
     "policies",

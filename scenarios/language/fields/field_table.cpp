@@ -394,31 +394,6 @@ Rows axis_rows() {
                                .example = "8",
                                .help = "model chunks per pipeline rank; default: the schedule's "
                                        "usual, 1 without a pipeline"}),
-      text_row("layout.placement",
-               {.example = "places.csv",
-                .help = "on which nodes of the cluster the job's ranks stand: a CSV file beside "
-                        "the scenario with one column, node, and a row for each block of ranks "
-                        "that shares a node; left out: in order from node 0"}),
-      list_row("layout.order",
-               {.default_text = "[]",
-                .example = "[tp, cp, pp, dp]",
-                .help = "which ranks are neighbours: axes from the fastest to the slowest; whole "
-                        "nodes move, so that what shares a node keeps tp, cp, dp, pp; left out: "
-                        "[tp, cp, dp, pp]"}),
-      name_row("layout.order.*",
-               {.names = {"tp", "cp", "dp", "pp"}, .example = "pp", .help = "an axis"}),
-      map_row("layout.place", {.example = "{pp: [new, new, new, old]}",
-                               .help = "which pools the stages (pp), or the replicas (dp), stand "
-                                       "on"}),
-      list_row("layout.place.pp",
-               {.default_text = "[]",
-                .example = "[new, new, new, old]",
-                .help = "a pool for each pipeline rank, or for runs of equal length"}),
-      text_row("layout.place.pp.*", {.example = "new", .help = "name of a pool"}),
-      list_row("layout.place.dp", {.default_text = "[]",
-                                   .example = "[new, old]",
-                                   .help = "a pool for each replica, or for runs of equal length"}),
-      text_row("layout.place.dp.*", {.example = "new", .help = "name of a pool"}),
       whole_row<&Layout::dp>("layout.dp",
                              {.low = 1,
                               .high = 1e8,
@@ -509,7 +484,7 @@ Rows batch_rows() {
 }
 
 Rows layout_rows() {
-  return joined({axis_rows(), shard_rows(), stage_rows(), batch_rows()});
+  return joined({axis_rows(), place_rows(), shard_rows(), stage_rows(), batch_rows()});
 }
 
 // What is filled over an entry of the library, which a default would silently replace.

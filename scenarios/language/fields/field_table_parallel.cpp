@@ -1,5 +1,5 @@
-// Rows of the field table about forms of parallelism: context, sequence lengths, sharding, overlap
-// of tensor parallelism, routing to experts.
+// Rows of the field table about forms of parallelism: context, places of ranks, sequence lengths,
+// sharding, overlap of tensor parallelism, routing to experts.
 #include "models/workload/layout.hpp"
 #include "scenarios/language/fields/field_rows.hpp"
 
@@ -27,6 +27,36 @@ Rows context_rows() {
            .help = "what tensor-parallel ranks send to experts: parts of the sequence "
                    "(divided), all tokens of each (all), or parts of what all hold, gathered "
                    "behind (dropped, DeepSpeed-TED)"}),
+  };
+}
+
+Rows place_rows() {
+  return {
+      text_row("layout.placement",
+               {.example = "places.csv",
+                .help = "on which nodes of the cluster the job's ranks stand: a CSV file beside "
+                        "the scenario with one column, node, and a row for each block of ranks "
+                        "that shares a node; left out: in order from node 0"}),
+      list_row("layout.order",
+               {.default_text = "[]",
+                .example = "[tp, cp, pp, dp]",
+                .help = "which ranks are neighbours: axes from the fastest to the slowest; whole "
+                        "nodes move, so that what shares a node keeps tp, cp, dp, pp; left out: "
+                        "[tp, cp, dp, pp]"}),
+      name_row("layout.order.*",
+               {.names = {"tp", "cp", "dp", "pp"}, .example = "pp", .help = "an axis"}),
+      map_row("layout.place", {.example = "{pp: [new, new, new, old]}",
+                               .help = "which pools the stages (pp), or the replicas (dp), stand "
+                                       "on"}),
+      list_row("layout.place.pp",
+               {.default_text = "[]",
+                .example = "[new, new, new, old]",
+                .help = "a pool for each pipeline rank, or for runs of equal length"}),
+      text_row("layout.place.pp.*", {.example = "new", .help = "name of a pool"}),
+      list_row("layout.place.dp", {.default_text = "[]",
+                                   .example = "[new, old]",
+                                   .help = "a pool for each replica, or for runs of equal length"}),
+      text_row("layout.place.dp.*", {.example = "new", .help = "name of a pool"}),
   };
 }
 

@@ -1,19 +1,20 @@
-#include "sim/study/pool_notes.hpp"
+#include "policies/shares/share_notes.hpp"
 
 #include <gtest/gtest.h>
 
-#include "policies/iteration.hpp"
 #include "tests/support/pool_job.hpp"
 
 namespace windtunnel {
 namespace {
 
-TEST(PoolNotes, SayWhatAutoCameTo) {
+TEST(ShareNotes, SayWhatAutoCameTo) {
   Job job = pool_job(PoolAxis::dp);
-  EXPECT_TRUE(pool_notes(job, prepare_iteration(job)).empty());
+  std::vector<ReplicaKind> kinds = replica_kinds(job);
+  EXPECT_TRUE(share_notes(job, kinds).empty());
   job.batch.shares = BatchShares::stated;
   job.batch.share_of_pool = {3, 1};
-  const std::vector<Note> notes = pool_notes(job, prepare_iteration(job));
+  share_batch(job, std::vector<double>{1, 1}, kinds);
+  const std::vector<Note> notes = share_notes(job, kinds);
   ASSERT_EQ(notes.size(), 1U);
   EXPECT_EQ(notes[0].key, "batch.shares");
   EXPECT_EQ(notes[0].figures,

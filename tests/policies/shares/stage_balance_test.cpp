@@ -1,4 +1,4 @@
-#include "policies/lowering/stage_balance.hpp"
+#include "policies/shares/stage_balance.hpp"
 
 #include <gtest/gtest.h>
 

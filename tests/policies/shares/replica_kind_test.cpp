@@ -1,4 +1,4 @@
-#include "policies/lowering/replica_kind.hpp"
+#include "policies/shares/replica_kind.hpp"
 
 #include <gtest/gtest.h>
 

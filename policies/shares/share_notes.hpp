@@ -2,15 +2,16 @@
 // batch each gets, where the scenario leaves that to `auto`.
 #pragma once
 
+#include <span>
 #include <vector>
 
 #include "models/plan/job.hpp"
 #include "models/results/note.hpp"
-#include "policies/lowering/prepared_iteration.hpp"
+#include "policies/shares/replica_kind.hpp"
 
 namespace windtunnel {
 
-// `prepared`: prepare_iteration() of the job. None where nothing was left to `auto`.
-std::vector<Note> pool_notes(const Job& job, const PreparedIteration& prepared);
+// `kinds`: those of its replicas, with their shares. None where nothing was left to `auto`.
+std::vector<Note> share_notes(const Job& job, std::span<const ReplicaKind> kinds);
 
 }  // namespace windtunnel

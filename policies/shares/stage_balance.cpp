@@ -1,9 +1,9 @@
-#include "policies/lowering/stage_balance.hpp"
+#include "policies/shares/stage_balance.hpp"
 
 #include <algorithm>
 
 #include "models/cost/chunk/chunk_cost.hpp"
-#include "policies/lowering/replica_kind.hpp"
+#include "policies/shares/replica_kind.hpp"
 
 namespace windtunnel {
 namespace {

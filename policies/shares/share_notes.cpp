@@ -1,4 +1,4 @@
-#include "sim/study/pool_notes.hpp"
+#include "policies/shares/share_notes.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -18,10 +18,9 @@ std::string pools_text(const Job& job, const ReplicaKind& kind) {
   return text;
 }
 
-Note share_note(const Job& job, const PreparedIteration& prepared) {
+Note share_note(const Job& job, std::span<const ReplicaKind> kinds) {
   std::string shares;
-  for (const ReplicaCosts& own : prepared.kinds) {
-    const ReplicaKind& kind = own.kind;
+  for (const ReplicaKind& kind : kinds) {
     shares +=
         fmt::format("{}{} replica{} on {} with {} micro-batch{} of {}", shares.empty() ? "" : "; ",
                     kind.replicas, kind.replicas == 1 ? "" : "s", pools_text(job, kind),
@@ -34,7 +33,7 @@ Note share_note(const Job& job, const PreparedIteration& prepared) {
 
 }  // namespace
 
-std::vector<Note> pool_notes(const Job& job, const PreparedIteration& prepared) {
+std::vector<Note> share_notes(const Job& job, std::span<const ReplicaKind> kinds) {
   std::vector<Note> notes;
   if (job.layout.balance == StageBalance::automatic) {
     notes.push_back({"layout.stages",
@@ -42,7 +41,7 @@ std::vector<Note> pool_notes(const Job& job, const PreparedIteration& prepared) 
                      "the same time",
                      fmt::format("{}", fmt::join(job.layout.stage_layers, ", "))});
   }
-  if (job.batch.shares != BatchShares::even) notes.push_back(share_note(job, prepared));
+  if (job.batch.shares != BatchShares::even) notes.push_back(share_note(job, kinds));
   return notes;
 }
 

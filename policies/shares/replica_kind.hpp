@@ -16,8 +16,8 @@ struct ReplicaKind {
   int replicas = 1;
   std::vector<int> pools;  // [pipeline rank]; ranks that wait for each other in every layer have
                            // the pool of the slowest
-  int microbatches = 1;  // of each replica
-  int micro = 1;         // sequences of each
+  int microbatches = 1;    // of each replica
+  int micro = 1;           // sequences of each
 };
 
 // In the order of the replicas, all with an even share of the batch; without pools one.
