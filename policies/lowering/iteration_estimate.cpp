@@ -16,84 +16,12 @@
 #include "policies/exchange/replica_groups.hpp"
 #include "policies/exchange/stage_message.hpp"
 #include "policies/lowering/action_cost.hpp"
+#include "policies/lowering/action_times.hpp"
 #include "policies/lowering/expected_pace.hpp"
 #include "policies/lowering/iteration_plan.hpp"
 
 namespace windtunnel {
 namespace {
-
-// The times inside an action as the maxima of sums that schedule_evaluator.hpp explains: run once
-// with each of the times that go in at 0 and the others at "never".
-class ActionTimes {
- public:
-  // `early`: the gathers have been issued before, and hold back the end only.
-  ActionTimes(const Segments& segments, double action_s, bool overlap, bool early)
-      : overlap_(overlap) {
-    steps_.reserve(segments.size());
-    for (const Segment& segment : segments) {
-      Step step;
-      step.work_s = segment.share * segment.slowdown * action_s;
-      for (const Transfer& t : segment.gathers) step.gather_s += early ? 0 : t.seconds;
-      for (const Transfer& t : segment.reductions) step.reduce_s += t.seconds;
-      steps_.push_back(step);
-    }
-  }
-
-  ActionMap map() const {
-    ActionMap map;
-    map.gather_s = steps_.front().gather_s;
-    map.reduce_s = steps_.back().reduce_s;
-    map.whole = steps_.size() == 1;
-    for (auto& row : map.later_s) row[ActionMap::kFixed] = ActionMap::kNever;
-    for (int in = 0; in < 3; ++in) {
-      std::array<double, 3> times;
-      times.fill(ActionMap::kNever);
-      times[in] = 0;
-      run(times);
-      for (int out = 0; out < 3; ++out) map.later_s[out][in] = times[out];
-    }
-    return map;
-  }
-
- private:
-  struct Step {
-    double work_s = 0;
-    double gather_s = 0;
-    double reduce_s = 0;
-  };
-
-  void run(std::array<double, 3>& times) const {
-    double& before_s = times[ActionMap::kBefore];
-    double& compute_s = times[ActionMap::kCompute];
-    double& channel_s = times[ActionMap::kChannel];
-    compute_s += steps_.front().work_s;
-    for (std::size_t i = 1; i < steps_.size(); ++i) {
-      const Step& step = steps_[i];
-      double start_s = compute_s;
-      const auto reduce = [&] {
-        const double last_s = steps_[i - 1].reduce_s;
-        if (last_s > 0) channel_s = std::max(channel_s, compute_s) + last_s;
-      };
-      const auto gather = [&](double after_s) {
-        if (step.gather_s <= 0) return;
-        channel_s = std::max(channel_s, after_s) + step.gather_s;
-        start_s = std::max(start_s, channel_s);
-      };
-      if (overlap_) {
-        gather(before_s);
-        reduce();
-      } else {
-        reduce();
-        gather(compute_s);
-        start_s = std::max(start_s, channel_s);
-      }
-      before_s = std::exchange(compute_s, start_s + step.work_s);
-    }
-  }
-
-  bool overlap_;
-  std::vector<Step> steps_;
-};
 
 bool same_seconds(const StageCost& a, const StageCost& b) {
   return a.forward_s == b.forward_s && a.backward_input_s == b.backward_input_s &&

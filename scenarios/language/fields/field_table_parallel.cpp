@@ -1,4 +1,4 @@
-// Rows of the field table about forms of parallelism: context, places of ranks, sequence lengths,
+// Rows of the field table about forms of parallelism: context, places of ranks, stages, lengths,
 // sharding, overlap of tensor parallelism, routing to experts.
 #include "models/workload/layout.hpp"
 #include "scenarios/language/fields/field_rows.hpp"
@@ -57,6 +57,37 @@ Rows place_rows() {
                                    .example = "[new, old]",
                                    .help = "a pool for each replica, or for runs of equal length"}),
       text_row("layout.place.dp.*", {.example = "new", .help = "name of a pool"}),
+  };
+}
+
+Rows stage_rows() {
+  return {
+      flag_row<&Layout::sequence_parallel>(
+          "layout.sequence_parallel",
+          {.example = "true",
+           .help = "norms and dropout split along the sequence over the tensor-parallel ranks"}),
+      Field{.path = "layout.stages",
+            .map = true,
+            .list = true,
+            .shorthand = "balance",
+            .example = "{first: -1, last: -1}",
+            .help = "layers of the stages where they are not even: what the first and last have "
+                    "more than the others, a list of all pp x vpp, or auto"},
+      name_row<&Layout::balance>(
+          "layout.stages.balance",
+          {.example = "auto",
+           .help = "auto: layers divide so that all pipeline ranks compute as long, slow pools, "
+                   "embedding and loss head counted; check that it fits in memory"}),
+      whole_row<&Layout::first_stage_layers>("layout.stages.first",
+                                             {.low = -1e4,
+                                              .high = 1e4,
+                                              .example = "-1",
+                                              .help = "-1 takes a layer off the first stage"}),
+      whole_row<&Layout::last_stage_layers>(
+          "layout.stages.last",
+          {.low = -1e4, .high = 1e4, .example = "-1", .help = "the same for the last stage"}),
+      whole_row("layout.stages.*",
+                {.low = 0, .high = 1e4, .example = "2", .help = "layers of one stage"}),
   };
 }
 
