@@ -213,8 +213,10 @@ ExitCode import_traces(const ImportOptions& options) {
   }
   run_collectives_as(job, import.plan);
   if (import.foreign) add_latencies(import.plan, job.cluster, job.calibration);
-  const Timeline timeline =
-      execute(import.plan, job.cluster, {.fold = job.fold, .calibration = job.calibration});
+  const Timeline timeline = execute(import.plan, job.cluster,
+                                    {.fold = job.fold,
+                                     .calibration = job.calibration,
+                                     .pool_calibrations = job.pool_calibrations});
   check_bound(import.plan, job.cluster, timeline);
   // Of the report only what follows from the timeline: the traces may be of another job.
   const IterationReport report =

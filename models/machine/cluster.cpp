@@ -13,11 +13,10 @@ constexpr std::array kGpuNumbers = {
     &GpuSpec::fp8_flops,  &GpuSpec::fp4_flops,  &GpuSpec::memory_bytes, &GpuSpec::memory_Bps,
     &GpuSpec::sms,        &GpuSpec::l2_bytes};
 
-constexpr std::array kNodeNumbers = {&NodeSpec::nvlink_Bps,        &NodeSpec::package_Bps,
-                                     &NodeSpec::nic_Bps,           &NodeSpec::pcie_Bps,
-                                     &NodeSpec::host_memory_bytes, &NodeSpec::host_memory_Bps,
-                                     &NodeSpec::cpu_cores,         &NodeSpec::storage_nic_Bps,
-                                     &NodeSpec::local_disk_Bps,    &NodeSpec::host_bridge_Bps};
+constexpr std::array kNodeNumbers = {&NodeSpec::nvlink_Bps,      &NodeSpec::package_Bps,
+                                     &NodeSpec::pcie_Bps,        &NodeSpec::host_memory_bytes,
+                                     &NodeSpec::host_memory_Bps, &NodeSpec::cpu_cores,
+                                     &NodeSpec::storage_nic_Bps, &NodeSpec::local_disk_Bps};
 
 template <class Spec, class Numbers>
 void take_least(const Spec& other, const Numbers& numbers, Spec& spec) {
@@ -38,6 +37,12 @@ double Cluster::slowdown_of(int gpu) const {
     if (slow.node == place_of(node_of(gpu))) slowdown *= slow.slowdown;
   }
   return slowdown;
+}
+
+bool Cluster::in_part(int gpu) const {
+  return part.empty() || std::ranges::any_of(part, [&](const GpuRange& range) {
+           return range.first <= gpu && gpu < range.first + range.count;
+         });
 }
 
 int Cluster::pool_of_place(int place) const {
@@ -75,6 +80,8 @@ bool Cluster::apart(int gpu, int other) const {
 
 NodeSpec shared_node(const std::vector<Pool>& pools) {
   NodeSpec shared = pools.front().node;
+  Parameter all_nics_Bps = shared.nic_Bps;
+  all_nics_Bps.value *= shared.nics;
   for (const Pool& pool : pools) {
     const NodeSpec& node = pool.node;
     take_least(node, kNodeNumbers, shared);
@@ -84,7 +91,19 @@ NodeSpec shared_node(const std::vector<Pool>& pools) {
     shared.gpu.generation = std::min(shared.gpu.generation, node.gpu.generation);
     shared.gpu.superchip &= node.gpu.superchip;
     shared.nics = std::min(shared.nics, node.nics);
+    if (node.nics * node.nic_Bps.value < all_nics_Bps.value) {
+      all_nics_Bps = node.nic_Bps;
+      all_nics_Bps.value *= node.nics;
+    }
+    // 0 is no limit.
+    const double bridge_Bps = node.host_bridge_Bps.value;
+    const double least_Bps = shared.host_bridge_Bps.value;
+    if (bridge_Bps > 0 && (least_Bps == 0 || bridge_Bps < least_Bps)) {
+      shared.host_bridge_Bps = node.host_bridge_Bps;
+    }
   }
+  shared.nic_Bps = all_nics_Bps;
+  shared.nic_Bps.value /= std::max(1, shared.nics);
   return shared;
 }
 

@@ -114,14 +114,24 @@ struct CommonNetwork {
   bool operator==(const CommonNetwork&) const = default;
 };
 
+struct GpuRange {
+  int first = 0;
+  int count = 0;
+  bool operator==(const GpuRange&) const = default;
+};
+
 struct Cluster {
   int nodes = 1;  // of the job
   // [node of the job] -> node of the machine, each once; empty: its first nodes, in order.
   std::vector<int> places;
-  int machine_nodes = 0;  // that the fabric joins; 0: those of the job
-  NodeSpec node;          // where there are pools: shared_node(), for what does not tell them apart
+  int machine_nodes = 0;    // that the fabric joins; 0: those of the job
+  NodeSpec node;            // where there are pools: `shared`, for what does not tell them apart
   std::vector<Pool> pools;  // empty: all nodes are `node`
+  NodeSpec shared;          // what all of them have: shared_node()
   CommonNetwork common;     // where networks of pools differ
+  // GPUs whose groups inside a replica are asked for; empty: all. They have one pool, `node`
+  // (on_pool in models/plan/job.hpp).
+  std::vector<GpuRange> part;
   FabricSpec fabric;
   StorageSpec storage;
   std::vector<SlowNode> slow_nodes;
@@ -140,7 +150,11 @@ struct Cluster {
   // Index of the pool that a node of the machine belongs to; -1: all nodes are alike.
   int pool_of_place(int place) const;
   int pool_of(int gpu) const { return pools.empty() ? -1 : pool_of_place(place_of(node_of(gpu))); }
-  const NodeSpec& node_of_pool(int pool) const { return pool < 0 ? node : pools[pool].node; }
+  const NodeSpec& node_of_pool(int pool) const {
+    if (pool >= 0) return pools[pool].node;
+    return pools.empty() ? node : shared;
+  }
+  bool in_part(int gpu) const;
   const NodeSpec& spec_of(int of_node) const {
     return pools.empty() ? node : node_of_pool(pool_of_place(place_of(of_node)));
   }
@@ -155,7 +169,8 @@ struct Cluster {
 };
 
 // What every node of some pools has: of each number the least, as a group of unlike nodes goes at
-// the pace of the worst in every respect. All have as many GPUs, joined in the same way.
+// the pace of the worst in every respect; the fewest NICs, which have together what those of the
+// node have that has the least. All have as many GPUs, joined in the same way.
 NodeSpec shared_node(const std::vector<Pool>& pools);
 
 }  // namespace windtunnel

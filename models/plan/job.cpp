@@ -21,8 +21,6 @@ Job on_pool(const Job& job, int pool) {
   Job own = job;
   own.cluster.node = job.cluster.pools[pool].node;
   own.calibration = job.pool_calibrations[pool];
-  own.cluster.pools.clear();
-  own.pool_calibrations.clear();
   return own;
 }
 

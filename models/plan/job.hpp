@@ -159,7 +159,8 @@ inline const Calibration& calibration_of(const Job& job, int pool) {
 // average.
 double price_usd_per_s(const Job& job);
 
-// The job as if all nodes were of this pool.
+// The job as the nodes of a pool see it: `node` and `calibration` are theirs, machine and groups
+// those of the job.
 Job on_pool(const Job& job, int pool);
 
 }  // namespace windtunnel

@@ -400,8 +400,8 @@ int microbatches(const Layout& layout, const Batch& batch) {
     // Where dp is not stated, it follows from the others.
     throw Error::about({"batch.global", "batch.micro", "layout.dp", "layout.tp", "layout.pp",
                         "layout.cp", "cluster.nodes"},
-                       "batch.global {} does not divide by batch.micro {} x dp {} = {}",
-                       batch.global, batch.micro, even ? layout.dp : 1, per_step);
+                       "batch.global {} does not divide by batch.micro {}{}", batch.global,
+                       batch.micro, even ? fmt::format(" x dp {} = {}", layout.dp, per_step) : "");
   }
   return batch.global / per_step;
 }

@@ -29,7 +29,7 @@ double boundary_s(const Job& job, const MessageWay& way, double bytes) {
   double nic_Bps = node.nic_Bps.value;
   if (way.apart) {
     on_nic = std::min(members, node.gpus);
-    nic_Bps = std::min(nic_Bps * node.nics, job.cluster.common.node_Bps.value);
+    nic_Bps = job.cluster.common.node_Bps.value;
   } else {
     nic_Bps *= way.nic_factor;
   }

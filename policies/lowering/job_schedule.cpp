@@ -79,15 +79,19 @@ void check_slices(const Job& job, const Schedule& schedule) {
                       schedule.name, schedule.slices, job.model.frames);
 }
 
-// Neighbouring stages on one rank send each other nothing: to compress there would only cost.
+// Neighbouring stages on one rank send each other nothing: to compress or gather there would only
+// cost.
 void check_cuts(const Job& job, const Schedule& schedule) {
   const bool packed = compresses(job.communication.compressors.pp);
-  if (job.communication.boundary_rank == 0 && !packed) return;
-  const std::string_view what = packed ? "compress: axis pp" : "communication.boundary_rank";
+  const bool scattered = job.software.scatter_sends;
+  if (job.communication.boundary_rank == 0 && !packed && !scattered) return;
+  const std::string_view what = packed      ? "compress: axis pp"
+                                : scattered ? "software.scatter_sends"
+                                            : "communication.boundary_rank";
   for (int stage = 1; stage < schedule.model_stages(); ++stage) {
     if (schedule.rank_of_stage[stage - 1] != schedule.rank_of_stage[stage]) continue;
     throw Error::about(
-        {"communication.boundary_rank", "compress"},
+        {"communication.boundary_rank", "compress", "software.scatter_sends"},
         "{}: schedule '{}' has stages {} and {} on one pipeline rank, "
         "where nothing is sent; take one whose neighbours are on different ranks, as 1f1b or "
         "interleaved-1f1b",

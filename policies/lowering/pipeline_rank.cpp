@@ -39,6 +39,7 @@ class Builder {
     for (int s = 0; s < ctx_.schedule.stages(); ++s) {
       if (ctx_.schedule.rank_of_stage[s] == rank) stages_.push_back(s);
     }
+    if (!ctx_.pools.empty()) own_ = std::make_unique<const Job>(on_pool(job_, ctx_.pools[rank]));
     if (ctx_.data_parallel.has_kernels()) tasks_.put_kernels_first();
     if (ctx_.data_parallel.has_second_channel()) tasks_.add_second_channel();
     if (!ctx_.rendezvous.empty()) tasks_.add_rendezvous();
@@ -99,7 +100,7 @@ class Builder {
   void add_due_snapshot(int index) {
     const SnapshotTier& tier = job_.snapshots[index];
     const double largest = *std::ranges::max_element(ctx_.snapshot_bytes);
-    const auto [staged, complete] = add_snapshot(job_, tier, ctx_.snapshot_bytes[rank_], largest,
+    const auto [staged, complete] = add_snapshot(own(), tier, ctx_.snapshot_bytes[rank_], largest,
                                                  tasks_.code_slot(index), optimizer_, tasks_);
     if (complete < 0) return;
     switch (tier.mode) {
@@ -152,15 +153,13 @@ class Builder {
     const DataParallel& data = ctx_.data_parallel;
     std::vector<CostPart> update;
     if (!data.crosses()) {
-      update = update_of(data.updated_parameters(rank_));
+      update = optimizer_cost(data.updated_parameters(rank_), own());
     }
     optimizer_ = tasks_.optimizer(std::move(update), std::move(ready));
   }
 
-  std::vector<CostPart> update_of(double parameters) const {
-    if (ctx_.pools.empty()) return optimizer_cost(parameters, job_);
-    return optimizer_cost(parameters, on_pool(job_, ctx_.pools[rank_]));
-  }
+  // As the rank's own nodes see it.
+  const Job& own() const { return own_ == nullptr ? job_ : *own_; }
 
   // ---- actions ----
 
@@ -392,6 +391,7 @@ class Builder {
 
   const IterationContext& ctx_;
   const Job& job_;
+  std::unique_ptr<const Job> own_;  // null: job_
   const int rank_;
   RankTasks tasks_;
   std::vector<int> stages_;

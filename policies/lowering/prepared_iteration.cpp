@@ -20,6 +20,7 @@
 #include "policies/lowering/job_schedule.hpp"
 #include "policies/lowering/kind_cost.hpp"
 #include "policies/lowering/unit_cost.hpp"
+#include "policies/shares/stage_balance.hpp"
 
 namespace windtunnel {
 namespace {
@@ -136,12 +137,7 @@ ScheduleEvaluation evaluated(const PreparedIteration& prepared) {
 double slowest_stage_s(const Job& job, const ReplicaKind& kind) {
   double slowest_s = 0;
   for (const ChunkCost& chunk : chunk_costs(job, kind, pools_of_stages(job, kind))) {
-    double seconds = 0;
-    for (const auto* parts :
-         {&chunk.forward, &chunk.backward_input, &chunk.backward_weight, &chunk.recompute}) {
-      seconds += total_seconds(*parts);
-    }
-    slowest_s = std::max(slowest_s, seconds);
+    slowest_s = std::max(slowest_s, pass_s(chunk));
   }
   return slowest_s;
 }
@@ -158,10 +154,9 @@ std::vector<GpuMemory> memory_of_kind(const Job& job, const ReplicaKind& kind,
 
 void keep_tightest(const Job& job, const std::vector<GpuMemory>& own,
                    std::vector<GpuMemory>& memory) {
-  const auto room = [&](const GpuMemory& at) { return usable_bytes(job, at) - at.total(); };
   if (memory.empty()) memory = own;
   for (std::size_t rank = 0; rank < own.size(); ++rank) {
-    if (room(own[rank]) < room(memory[rank])) memory[rank] = own[rank];
+    if (room_bytes(job, own[rank]) < room_bytes(job, memory[rank])) memory[rank] = own[rank];
   }
 }
 

@@ -197,6 +197,12 @@ void share_batch(const Job& job, std::span<const double> microbatch_s,
 
 Job job_of_kind(const Job& job, const ReplicaKind& kind, int pool) {
   Job own = on_pool(job, pool);
+  const int width = job.layout.tp * job.layout.cp;
+  const int members = job.layout.ranks() / job.layout.pp;
+  for (int pp = 0; pp < job.layout.pp && pool >= 0; ++pp) {
+    if (kind.pools[pp] != pool) continue;
+    own.cluster.part.push_back({pp * members + kind.first * width, kind.replicas * width});
+  }
   own.batch.micro = kind.micro;
   own.batch.global = kind.micro * kind.microbatches * job.layout.dp;
   own.batch.shares = BatchShares::even;

@@ -33,7 +33,8 @@ void share_batch(const Job& job, std::span<const double> microbatch_s,
 // That of the GPU with the lower peak; -1: no pool yet.
 int slower_pool(const Job& job, int a, int b);
 
-// The job as a replica of the kind has it whose nodes are all of the pool.
+// The job as the ranks see it that a replica of the kind has on nodes of the pool: their kernels,
+// and the groups that they are in. -1: what all nodes have, all groups.
 Job job_of_kind(const Job& job, const ReplicaKind& kind, int pool);
 
 // The numbers n[i] >= 1 with sum(weights[i] * n[i]) == total of which max(unit_s[i] * (n[i] +

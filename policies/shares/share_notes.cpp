@@ -26,8 +26,12 @@ Note share_note(const Job& job, std::span<const ReplicaKind> kinds) {
                     kind.replicas, kind.replicas == 1 ? "" : "s", pools_text(job, kind),
                     kind.microbatches, kind.microbatches == 1 ? "" : "es", kind.micro);
   }
+  const bool stated = job.batch.shares == BatchShares::stated;
   return {"batch.shares",
-          "the sequences of an iteration are shared out so that unlike replicas end together",
+          stated
+              ? "the sequences of an iteration are shared out as stated, as nearly as they divide"
+              : "the sequences of an iteration are shared out so that unlike replicas end "
+                "together",
           shares};
 }
 

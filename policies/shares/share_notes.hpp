@@ -1,5 +1,5 @@
 // What was decided for the nodes of a job that are not alike: which layers and which part of the
-// batch each gets, where the scenario leaves that to `auto`.
+// batch each gets, where that is not even.
 #pragma once
 
 #include <span>
@@ -11,7 +11,7 @@
 
 namespace windtunnel {
 
-// `kinds`: those of its replicas, with their shares. None where nothing was left to `auto`.
+// `kinds`: those of its replicas, with their shares. None where all is even.
 std::vector<Note> share_notes(const Job& job, std::span<const ReplicaKind> kinds);
 
 }  // namespace windtunnel

@@ -1,11 +1,17 @@
 #include "policies/shares/stage_balance.hpp"
 
 #include <algorithm>
+#include <map>
 
-#include "models/cost/chunk/chunk_cost.hpp"
 #include "policies/shares/replica_kind.hpp"
 
 namespace windtunnel {
+
+double pass_s(const ChunkCost& chunk) {
+  return total_seconds(chunk.forward) + total_seconds(chunk.backward_input) +
+         total_seconds(chunk.backward_weight) + total_seconds(chunk.recompute);
+}
+
 namespace {
 
 // Of a pass through the model and back.
@@ -14,11 +20,6 @@ struct PartTimes {
   double embedding_s = 0;
   double head_s = 0;
 };
-
-double pass_s(const ChunkCost& chunk) {
-  return total_seconds(chunk.forward) + total_seconds(chunk.backward_input) +
-         total_seconds(chunk.backward_weight) + total_seconds(chunk.recompute);
-}
 
 PartTimes part_times(Job job) {
   const int layers = job.model.layers;
@@ -43,15 +44,15 @@ PartTimes slower(const PartTimes& a, const PartTimes& b) {
 // [pipeline rank]
 std::vector<PartTimes> times_of_ranks(const Job& job) {
   const std::vector<ReplicaKind> kinds = replica_kinds(job);
-  std::vector<PartTimes> of_pool;
-  for (int pool = 0; pool < std::ssize(job.cluster.pools); ++pool) {
-    of_pool.push_back(part_times(job_of_kind(job, kinds.front(), pool)));
-  }
-  if (of_pool.empty()) return std::vector(job.layout.pp, part_times(job));
+  if (job.cluster.pools.empty()) return std::vector(job.layout.pp, part_times(job));
   std::vector<PartTimes> of_rank(job.layout.pp);
   for (const ReplicaKind& kind : kinds) {
+    std::map<int, PartTimes> of_pool;
     for (std::size_t rank = 0; rank < of_rank.size(); ++rank) {
-      of_rank[rank] = slower(of_rank[rank], of_pool[kind.pools[rank]]);
+      const int pool = kind.pools[rank];
+      const auto [known, is_new] = of_pool.try_emplace(pool);
+      if (is_new) known->second = part_times(job_of_kind(job, kind, pool));
+      of_rank[rank] = slower(of_rank[rank], known->second);
     }
   }
   return of_rank;

@@ -5,9 +5,13 @@
 
 #include <vector>
 
+#include "models/cost/chunk/chunk_cost.hpp"
 #include "models/plan/job.hpp"
 
 namespace windtunnel {
+
+// Of a micro-batch through a stage and back, all passes.
+double pass_s(const ChunkCost& chunk);
 
 // [stage] of a job of two stages or more, whose ranks hold them in a loop. Layers count as equally
 // long. A rank takes as long as on the slowest of its replicas' nodes.

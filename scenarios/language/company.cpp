@@ -97,6 +97,11 @@ JobText read_job(const ScenarioText& company, const Value& name, NamedFiles& fil
                 "dgx-h100}' with the nodes that it takes");
   }
   job.values = check_values(*cluster, "cluster");
+  if (!job.values.has("cluster.nodes")) {
+    throw Error(cluster->where,
+                "cluster has no 'nodes'; add e.g. 'nodes: 8' with those that the job "
+                "takes");
+  }
   job.nodes = job.values.integer("cluster.nodes");
   if (const DocumentNode* layout = document.value_of("layout")) {
     const DocumentNode* placement = layout->value_of("placement");
@@ -222,6 +227,11 @@ Company resolve_company(const ScenarioText& scenario) {
   }
   NamedFiles files(std::filesystem::path(scenario.file).parent_path().string(), scenario.files);
   const Values shared = check_values(*document.value_of("cluster"), "cluster");
+  if (shared.length("cluster.pools") > 0) {
+    shared.fail("cluster.pools",
+                "jobs that share unlike nodes are not modelled; take nodes of one "
+                "kind");
+  }
   const Cluster machine = resolve_cluster(shared, EvidenceList(nullptr), files);
   if (shared.has("cluster.fabric.nodes")) {
     shared.fail("cluster.fabric.nodes", "the cluster that jobs share is the whole fabric");

@@ -213,6 +213,7 @@ class FlowTableBuilder {
 
   CollectiveFlows flows_of(const FlowTable::Collective& collective, const GroupShape& shape,
                            const std::vector<RankId>& members) const {
+    CHECK(shape.pool < std::ssize(pools_), "no calibration of pool {}", shape.pool);
     const Calibration& calibration = shape.pool < 0 ? calibration_ : pools_[shape.pool];
     if (collective.exchange < 0) {
       return collective_flows(collective.kind, collective.choice, shape, members, collective.bytes,

@@ -278,7 +278,7 @@ void check_aim(const Job& job, Aim aim) {
         {"campaign"},
         "goodput and cost come with a campaign only: add campaign.length and failures");
   }
-  if (aim == Aim::cost && job.price_usd_per_gpu_s * job.tokens == 0) {
+  if (aim == Aim::cost && price_usd_per_s(job) * job.tokens == 0) {
     throw Error::about({"job"}, "the cost needs job.tokens and job.price");
   }
 }

@@ -30,7 +30,7 @@ inline Job pool_job(PoolAxis axis) {
   }
   cluster.pools = {fast, slow};
   cluster.machine_nodes = 4;
-  cluster.node = shared_node(cluster.pools);
+  cluster.node = cluster.shared = shared_node(cluster.pools);
   job.pool_calibrations = {job.calibration, job.calibration};
   if (axis == PoolAxis::dp) cluster.places = {0, 2, 1, 3};
   return job;

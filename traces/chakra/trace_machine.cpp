@@ -47,7 +47,7 @@ void run_collectives_as(const Job& job, Plan& plan) {
       }
       const double most = task.exchange < 0 ? 1 : plan.exchanges[task.exchange].most();
       const CollectiveCost cost = collective_cost(task.collective, choice, shape, most * task.bytes,
-                                                  job.cluster, job.calibration);
+                                                  job.cluster, calibration_of(job, shape.pool));
       task.algorithm = choice.algorithm;
       task.protocol = choice.protocol;
       task.as_flows = flows;

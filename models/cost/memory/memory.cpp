@@ -193,8 +193,12 @@ double usable_bytes(const Job& job, const GpuMemory& memory) {
   return usable_bytes(job.cluster.node_of_pool(memory.pool).gpu);
 }
 
+double room_bytes(const Job& job, const GpuMemory& memory) {
+  return usable_bytes(job, memory) - memory.total();
+}
+
 const GpuMemory* tightest(const std::vector<GpuMemory>& memory, const Job& job) {
-  const auto room = [&](const GpuMemory& at) { return usable_bytes(job, at) - at.total(); };
+  const auto room = [&](const GpuMemory& at) { return room_bytes(job, at); };
   const auto found = std::ranges::min_element(memory, {}, room);
   return found == memory.end() ? nullptr : &*found;
 }

@@ -88,6 +88,8 @@ std::vector<double> snapshot_bytes_per_gpu(const Job& job, const std::vector<Chu
 double usable_bytes(const GpuSpec& gpu);
 double usable_bytes(const Job& job, const GpuMemory& memory);  // of its GPU
 
+double room_bytes(const Job& job, const GpuMemory& memory);  // that are left of them
+
 // The one that has the least room left, or lacks the most; nullptr: there is none.
 const GpuMemory* tightest(const std::vector<GpuMemory>& memory, const Job& job);
 // usable_bytes() of it; without one, of the job's nodes.

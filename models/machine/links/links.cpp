@@ -116,7 +116,8 @@ double nic_share(const Cluster& cluster, int gpu, const NodeSpec& node) {
   const int nic = nic_of(cluster, gpu);
   const double factor = nic_factor(cluster, nic);
   if (cluster.pools.empty()) return factor;
-  return factor * node_of_nic(cluster, nic).nic_Bps.value / node.nic_Bps.value;
+  const NodeSpec& own = node_of_nic(cluster, nic);
+  return factor * own.nics * own.nic_Bps.value / (node.nics * node.nic_Bps.value);
 }
 
 bool has_uneven_nics(const Cluster& cluster) {

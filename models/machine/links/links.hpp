@@ -49,7 +49,7 @@ const Parameter& inner_port(const NodeSpec& node, bool in_package);
 // Of its node's nic_Bps: what its site, its cable and port (NicVariation), degradation and faults
 // leave; of both directions the less. Throws Error where nothing is left.
 double nic_factor(const Cluster& cluster, int nic);
-// What the NIC of a GPU gives, as a share of one of `node`.
+// What a GPU has of the NICs of its node, as a share of what one of `node` has.
 double nic_share(const Cluster& cluster, int gpu, const NodeSpec& node);
 bool has_uneven_nics(const Cluster& cluster);  // other than by degradation: any may be slower
 

@@ -35,6 +35,7 @@ GroupShape consecutive_shape(int size, int ranks, const Cluster& cluster) {
   WorstShape worst(cluster);
   std::vector<std::int32_t> group(size);
   for (int start = 0; start < ranks; start += size) {
+    if (!cluster.in_part(start)) continue;
     const bool known = even && start >= period && start + size <= whole_pods_end;
     if (known && !may_have_slow_nic(cluster, start, size)) continue;
     std::iota(group.begin(), group.end(), start);
@@ -49,6 +50,7 @@ GroupShape worst_strided_shape(int size, int stride, const Layout& layout, const
   WorstShape worst(cluster);
   std::vector<std::int32_t> group(size);
   for (int block = 0; block < layout.ranks(); block += size * stride) {
+    if (!cluster.in_part(block)) continue;
     for (int first = block; first < block + stride; ++first) {
       for (int i = 0; i < size; ++i) group[i] = first + i * stride;
       worst.add(group);
@@ -62,7 +64,7 @@ GroupShape worst_strided_shape(int size, int stride, const Layout& layout, const
 GroupShape tensor_group_shape(const Layout& layout, const Cluster& cluster) {
   if (layout.tp > 1 && cluster.node.gpus % layout.tp == 0) {  // inside a node all are alike
     std::vector<std::int32_t> group(layout.tp);
-    std::iota(group.begin(), group.end(), 0);
+    std::iota(group.begin(), group.end(), cluster.part.empty() ? 0 : cluster.part.front().first);
     return group_shape(group, cluster);
   }
   return consecutive_shape(layout.tp, layout.ranks(), cluster);
@@ -92,7 +94,9 @@ MeshShapes tensor_mesh_shapes(const Layout& layout, const Cluster& cluster) {
   CHECK(layout.ranks() <= cluster.gpus(), "{} ranks, {} GPUs", layout.ranks(), cluster.gpus());
   const auto worst_of = [&](bool rows) {
     WorstShape worst(cluster);
-    for (const auto& group : mesh_groups(layout, rows, layout.ranks())) worst.add(group);
+    for (const auto& group : mesh_groups(layout, rows, layout.ranks())) {
+      if (cluster.in_part(group.front())) worst.add(group);
+    }
     return among_concurrent(worst.shape(), cluster);
   };
   return {worst_of(true), worst_of(false)};

@@ -112,7 +112,8 @@ void resolve_degraded_nics(const Values& values, Cluster& cluster) {
   for (int i = 0; i < values.length(list); ++i) {
     const std::string path = fmt::format("{}.{}", list, i);
     const int node = resolve_index(values, path + ".node", cluster.fabric_nodes(), "node");
-    const int nic = resolve_index(values, path + ".nic", cluster.nics_per_node(), "NIC");
+    const int nic = resolve_index(values, path + ".nic",
+                                  cluster.node_of_pool(cluster.pool_of_place(node)).nics, "NIC");
     const auto [other, added] = entry_of.try_emplace({node, nic}, i);
     if (!added) {
       fail_twice(values, list, other->second, i, fmt::format("NIC {} of node {}", nic, node));

@@ -196,6 +196,20 @@ void check_layers(const Job& job) {
   check_sequences(job);
 }
 
+// A pool without a price beside one that has a price would be free in silence.
+void check_prices(const Values& values, const Job& job) {
+  const auto priced = [](const Pool& pool) { return pool.price_usd_per_gpu_s > 0; };
+  const std::vector<Pool>& pools = job.cluster.pools;
+  if (values.stated("job.price") || std::ranges::none_of(pools, priced)) return;
+  const auto without = std::ranges::find_if_not(pools, priced);
+  if (without == pools.end()) return;
+  throw Error(
+      values.fault_at(fmt::format("cluster.pools.{}", without - pools.begin())),
+      fmt::format("pool '{}' has no price, and others have; add one, or job.price for those "
+                  "without",
+                  without->name));
+}
+
 // What goes with cluster.pools, and what they alone have.
 void check_unlike_nodes(const Values& values, Job& job) {
   const bool pools = !job.cluster.pools.empty();
@@ -219,11 +233,17 @@ void check_unlike_nodes(const Values& values, Job& job) {
   if (job.communication.aggregation == Aggregation::parameter_server) {
     values.fail("communication.aggregation", "servers beside cluster.pools are not modelled");
   }
-  if (values.stated("recovery.when_no_spare") &&
-      values.text("recovery.when_no_spare") == "shrink") {
-    values.fail("recovery.when_no_spare",
-                "which of cluster.pools would shrink is not modelled; take wait");
+  const std::string_view without = values.stated("recovery.when_no_spare")
+                                       ? values.text("recovery.when_no_spare")
+                                       : std::string_view("wait");
+  if (without != "wait") {
+    values.fail(
+        "recovery.when_no_spare",
+        fmt::format("what is left when nodes of cluster.pools are out differs by pool, which "
+                    "{} does not know; take wait",
+                    without));
   }
+  check_prices(values, job);
 }
 
 std::vector<int> balanced_layers(const Values& values, const Job& job) {

@@ -71,7 +71,7 @@ void resolve_pools(const Values& values, const EvidenceList& evidence, Cluster& 
                 fmt::format("is {}, and cluster.pools have {} together", cluster.nodes, nodes));
   }
   cluster.machine_nodes = nodes;
-  cluster.node = shared_node(cluster.pools);
+  cluster.node = cluster.shared = shared_node(cluster.pools);
   resolve_common(values, evidence, cluster);
 }
 

@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
+
 namespace windtunnel {
 
 std::vector<Note> unused_keys(const Values& values, const Job& job) {
@@ -19,8 +21,11 @@ std::vector<Note> unused_keys(const Values& values, const Job& job) {
                        "'campaign: {length: 54 d}'"});
     }
   }
-  if (values.stated("job.price") && job.tokens == 0) {
-    notes.push_back({"job.price", "a cost needs job.tokens or job.steps besides; add one"});
+  const bool pool_price = std::ranges::any_of(
+      job.cluster.pools, [](const Pool& pool) { return pool.price_usd_per_gpu_s > 0; });
+  if ((values.stated("job.price") || pool_price) && job.tokens == 0) {
+    notes.push_back({pool_price ? "cluster.pools.*.price" : "job.price",
+                     "a cost needs job.tokens or job.steps besides; add one"});
   }
   if (values.stated("cluster.common") && !job.cluster.networks_differ()) {
     notes.push_back(

@@ -272,7 +272,7 @@ class Checker {
     }
     // What a shorthand's key is called is of no interest: "model", not "base".
     std::string noun = last_part(field.path);
-    if (noun == "base" || noun == "name" || noun == "balance" || noun == "form") {
+    if (noun == "base" || noun == "name" || noun == "balance" || noun == "form" || noun == "*") {
       const std::vector<std::string> parts = split_path(field.path);
       noun = parts[parts.size() - 2];
     }

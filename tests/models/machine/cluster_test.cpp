@@ -68,7 +68,7 @@ TEST(Pools, OfUnlikeNetworksMeetOnTheCommonOneAlone) {
 TEST(Pools, MayHaveFewerNics) {
   Cluster cluster = pool_job(PoolAxis::pp).cluster;
   cluster.pools[1].node.nics = 2;
-  cluster.node = shared_node(cluster.pools);
+  cluster.node = cluster.shared = shared_node(cluster.pools);
   EXPECT_EQ(nic_of(cluster, 5), 5);
   EXPECT_EQ(nic_of(cluster, 8), 8);
   EXPECT_EQ(nic_of(cluster, 9), 8);

@@ -13,8 +13,8 @@ TEST(KindCosts, AreOfTheNodesThatAStageStandsOn) {
   const Job job = pool_job(PoolAxis::pp);
   const ReplicaKind kind = replica_kinds(job).front();
   const std::vector<ChunkCost> mixed = chunk_costs(job, kind, pools_of_stages(job, kind));
-  const std::vector<ChunkCost> fast = chunk_costs(on_pool(job, 0));
-  const std::vector<ChunkCost> slow = chunk_costs(on_pool(job, 1));
+  const std::vector<ChunkCost> fast = chunk_costs(job_of_kind(job, kind, 0));
+  const std::vector<ChunkCost> slow = chunk_costs(job_of_kind(job, kind, 1));
   EXPECT_EQ(total_seconds(mixed[0].forward), total_seconds(fast[0].forward));
   EXPECT_EQ(total_seconds(mixed[1].forward), total_seconds(slow[1].forward));
   EXPECT_GT(total_seconds(slow[1].forward), 1.9 * total_seconds(fast[1].forward));
@@ -33,7 +33,7 @@ TEST(PreparedKinds, OfPoolsThatAreAlikeAreThoseOfOneKind) {
   for (const PoolAxis axis : {PoolAxis::pp, PoolAxis::dp}) {
     Job pools = pool_job(axis);
     for (Pool& pool : pools.cluster.pools) pool.node = pools.cluster.pools[0].node;
-    pools.cluster.node = shared_node(pools.cluster.pools);
+    pools.cluster.node = pools.cluster.shared = shared_node(pools.cluster.pools);
     Job one = pools;
     one.cluster.pools.clear();
     one.pool_calibrations.clear();

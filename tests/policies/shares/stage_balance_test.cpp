@@ -12,11 +12,6 @@
 namespace windtunnel {
 namespace {
 
-double pass_s(const ChunkCost& chunk) {
-  return total_seconds(chunk.forward) + total_seconds(chunk.backward_input) +
-         total_seconds(chunk.backward_weight) + total_seconds(chunk.recompute);
-}
-
 double slowest_rank_s(Job job, const std::vector<int>& layers) {
   job.layout.stage_layers = layers;
   const ReplicaKind kind = replica_kinds(job).front();

@@ -166,6 +166,27 @@ TEST(InnerCollectives, SecondsOfPassesBeatTheNics) {
   EXPECT_LT(run_of(job, prepared, InnerForm::folded).step_s, 1.807);
 }
 
+// Half the clock is half the kernels' speed: NVLink and NICs are as fast as before.
+TEST(InnerCollectives, ASlowNodeCostsWhatItsKernelsCost) {
+  const std::string text =
+      "name: slow\nmodel: {layers: 8, hidden: 4096, heads: 32, vocabulary: 32000, sequence: 4096}\n"
+      "cluster: {nodes: 1, node: dgx-h100}\nlayout: {tp: 8, sequence_parallel: true}\n"
+      "batch: {global: 8, micro: 1}\nrecompute: none\n";
+  Job job = parse_case(text, "slow.yaml").job;
+  const auto run = [&] { return run_of(job, prepare_iteration(job), InnerForm::automatic); };
+  const auto kernels_s = [&](const Simulated& of) {
+    return plan_bound(of.plan, job.cluster, CountedTransfers::all).compute_s;
+  };
+  const Simulated plain = run();
+  const double plain_s = kernels_s(plain);
+  job.cluster.slow_nodes = {{.node = 0, .slowdown = 2}};
+  const Simulated slow = run();
+  const double longer_s = kernels_s(slow) - plain_s;
+  EXPECT_GT(longer_s, 0.7 * plain_s);
+  EXPECT_NEAR(slow.step_s - plain.step_s, longer_s, 0.01 * plain.step_s);
+  EXPECT_GT(plain.step_s - longer_s, 0.05 * plain.step_s);  // what does not grow
+}
+
 INSTANTIATE_TEST_SUITE_P(Blocks, InnerCollectives, testing::Range(0, kBlocks));
 
 }  // namespace

@@ -116,6 +116,12 @@ TEST(ResolvePools, FaultsNameTheirPlace) {
          "4:24: layout.stages: auto finds what the first and the last stage get, too");
   expect({.layout = "tp: 8, pp: 1, stages: auto"},
          "4:24: layout.stages: there is one pipeline rank; auto has nothing to divide");
+  expect(
+      {.cluster = "pools: [{name: a, nodes: 2, node: dgx-h100, price: 2 USD per gpu-hour}, {name: "
+                  "b, nodes: 2, node: dgx-a100}]"},
+      "3:83: pool 'b' has no price, and others have; add one, or job.price for those without");
+  expect({.layout = "tp: 8, pp: 2, order: [tp, ep]"},
+         "4:36: unknown order 'ep'; did you mean 'tp'?");
   expect({.batch = "global: 16, shares: [1, 2, 3]"},
          "5:21: batch.shares: lists 3 shares for 2 pools");
   expect({.cluster = "nodes: 4, node: dgx-h100", .batch = "global: 16, shares: auto"},
