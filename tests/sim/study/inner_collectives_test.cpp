@@ -173,7 +173,7 @@ TEST(InnerCollectives, ASlowNodeCostsWhatItsKernelsCost) {
       "cluster: {nodes: 1, node: dgx-h100}\nlayout: {tp: 8, sequence_parallel: true}\n"
       "batch: {global: 8, micro: 1}\nrecompute: none\n";
   Job job = parse_case(text, "slow.yaml").job;
-  const auto run = [&] { return run_of(job, prepare_iteration(job), InnerForm::automatic); };
+  const auto run = [&] { return run_of(job, prepare_iteration(job), InnerForm::tasks); };
   const auto kernels_s = [&](const Simulated& of) {
     return plan_bound(of.plan, job.cluster, CountedTransfers::all).compute_s;
   };
