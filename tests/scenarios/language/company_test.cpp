@@ -62,6 +62,16 @@ class CompanyText : public testing::Test {
   std::string folder_;
 };
 
+TEST_F(CompanyText, UnlikeNodesAreRefused) {
+  EXPECT_EQ(message(company("", "{pools: [{name: a, nodes: 8, node: dgx-h100}]}")),
+            "c.yaml:2:11: cluster.pools: jobs that share unlike nodes are not modelled; take nodes "
+            "of one kind");
+  write("b.yaml", job("b", "nodes: 2, ", ""));
+  EXPECT_EQ(
+      message(company()),
+      "b.yaml:3:10: cluster has no 'nodes'; add e.g. 'nodes: 8' with those that the job takes");
+}
+
 TEST_F(CompanyText, EachJobIsACaseOnItsPlaces) {
   const Company packed = resolve(company());
   ASSERT_EQ(packed.jobs.size(), 2u);

@@ -11,7 +11,7 @@
 #include "policies/lowering/unit_cost.hpp"
 #include "policies/schedules/schedules.hpp"
 #include "sim/engine/engine.hpp"
-#include "tests/support/small_job.hpp"
+#include "tests/support/pool_job.hpp"
 #include "traces/chakra/chakra.hpp"
 #include "traces/chakra/chakra_fields.hpp"
 #include "traces/chakra/trace_machine.hpp"
@@ -90,6 +90,21 @@ TEST(ChakraRoundTrip, RandomJobsRunTheSame) {
       EXPECT_TRUE(read == plan) << "round " << round;
       expect_same(execute(read, job.cluster, {.calibration = job.calibration}), expected);
     }
+  }
+}
+
+TEST(ChakraRoundTrip, UnlikeNodesRunTheSame) {
+  for (const PoolAxis axis : {PoolAxis::pp, PoolAxis::dp}) {
+    Job job = pool_job(axis);
+    job.communication.fidelity = Fidelity::flows;
+    Plan plan = iteration_plan(job, prepare_iteration(job));
+    const EngineOptions options{.calibration = job.calibration,
+                                .pool_calibrations = job.pool_calibrations};
+    const Timeline expected = execute(plan, job.cluster, options);
+    Plan read = read_chakra(export_plan(plan, ChakraRanks::all)).plan;
+    run_collectives_as(job, read);
+    EXPECT_TRUE(read == plan);
+    expect_same(execute(read, job.cluster, options), expected);
   }
 }
 
