@@ -62,7 +62,7 @@ int Cluster::nics_per_node() const {
   return most;
 }
 
-double Cluster::most_nics_Bps() const {
+double Cluster::widest_node() const {
   const auto of = [](const NodeSpec& spec) { return std::max(1, spec.nics) * spec.nic_Bps.value; };
   double most_Bps = of(node);
   for (const Pool& pool : pools) most_Bps = std::max(most_Bps, of(pool.node));

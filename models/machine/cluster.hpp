@@ -75,7 +75,7 @@ struct StorageSpec {
   double share = 0.1;
   double background = 0;  // share of its bandwidth that other jobs take, on average
 
-  double left_Bps(const Parameter& bandwidth) const { return bandwidth.value * (1 - background); }
+  double left_of(const Parameter& bandwidth) const { return bandwidth.value * (1 - background); }
   bool operator==(const StorageSpec&) const = default;
 };
 
@@ -160,8 +160,8 @@ struct Cluster {
   }
   // The most of any node: NICs are numbered place * nics_per_node() + NIC of the node.
   int nics_per_node() const;
-  // All NICs of a node, of the nodes that have the most: what uplinks are made for.
-  double most_nics_Bps() const;
+  // Bytes/s of all NICs of a node, of the nodes that have the most: what uplinks are made for.
+  double widest_node() const;
   // Whether the bytes between two GPUs take the common network.
   bool networks_differ() const;
   bool apart(int gpu, int other) const;

@@ -252,7 +252,7 @@ void bound_by_pods(const Plan& plan, const Cluster& cluster, const std::vector<V
   std::vector<int> pod_of_rank(plan.ranks);
   for (RankId rank = 0; rank < plan.ranks; ++rank) pod_of_rank[rank] = pod_of(cluster, rank);
   const double whole_Bps =
-      cluster.most_nics_Bps() * fabric.nodes_per_pod / fabric.pod_oversubscription;
+      cluster.widest_node() * fabric.nodes_per_pod / fabric.pod_oversubscription;
   const int rails = fabric.topology == Topology::rail_fat_tree ? cluster.nics_per_node() : 1;
   const auto left_Bps = [&](const char* direction, int pod) {
     double left = 0;

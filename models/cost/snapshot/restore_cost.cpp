@@ -36,7 +36,7 @@ class Ways {
   }
   double storage_s(const Parameter& storage_Bps) const {
     const double efficiency = calibration_.storage_efficiency.value;
-    return std::max(of_job_ / (cluster_.storage.left_Bps(storage_Bps) * efficiency),
+    return std::max(of_job_ / (cluster_.storage.left_of(storage_Bps) * efficiency),
                     of_node_ / (cluster_.node.storage_nic_Bps.value * efficiency));
   }
   // `blocks` times what a node holds, over its NICs.

@@ -40,7 +40,7 @@ class Tree final : public TreeLinks {
         spray_(cluster.fabric.routing == Routing::spray) {
     const FabricSpec& fabric = cluster.fabric;
     const int pod = unit_nodes(fabric.nodes_per_pod, nodes_);
-    double node_Bps = cluster.most_nics_Bps() / rails_;
+    double node_Bps = cluster.widest_node() / rails_;
     double node_ways = static_cast<double>(nics_) / rails_;
     if (fabric.topology == Topology::clos) {
       const int leaf = fabric.nodes_per_leaf;

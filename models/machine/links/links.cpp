@@ -247,9 +247,9 @@ double LinkTable::capacity(LinkId link) const {
     case Kind::fabric:
       return fabric_->capacity(index);
     case Kind::storage_write:
-      return cluster_->storage.left_Bps(cluster_->storage.write_Bps);
+      return cluster_->storage.left_of(cluster_->storage.write_Bps);
     case Kind::storage_read:
-      return cluster_->storage.left_Bps(cluster_->storage.read_Bps);
+      return cluster_->storage.left_of(cluster_->storage.read_Bps);
   }
   return 0;
 }

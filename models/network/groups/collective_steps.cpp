@@ -244,11 +244,11 @@ constexpr int kAlgorithms = static_cast<int>(A::hfreduce) + 1;
 
 // [kind][algorithm] -> row, -1: none.
 constexpr auto kRowOf = [] {
-  std::array<std::array<std::int8_t, kAlgorithms>, kKinds> rows{};
+  std::array<std::array<int, kAlgorithms>, kKinds> rows{};
   for (auto& row : rows) row.fill(-1);
   for (size_t i = 0; i < std::size(kRows); ++i) {
     rows[static_cast<int>(kRows[i].kind)][static_cast<int>(kRows[i].algorithm)] =
-        static_cast<std::int8_t>(i);
+        static_cast<int>(i);
   }
   return rows;
 }();

@@ -232,7 +232,7 @@ double evenly_spread_ring(const Lanes& lanes, const LinkTable& links) {
     }
   }
   double seconds = 0;
-  const double node_Bps = cluster.most_nics_Bps();
+  const double node_Bps = cluster.widest_node();
   for (int pod = 0; pod < pods; ++pod) {
     const double pod_Bps =
         nodes_of_pod(cluster, pod) * node_Bps / cluster.fabric.pod_oversubscription;

@@ -293,7 +293,7 @@ double storage_s(const Job& job, const SnapshotTier& tier, const std::vector<dou
   }
   const double gpus_per_stage = double(job.layout.tp) * job.layout.cp * job.layout.dp;
   return written * gpus_per_stage /
-         (job.cluster.storage.left_Bps(job.cluster.storage.write_Bps) *
+         (job.cluster.storage.left_of(job.cluster.storage.write_Bps) *
           job.calibration.storage_efficiency.value);
 }
 

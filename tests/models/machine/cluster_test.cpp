@@ -20,7 +20,7 @@ TEST(Pools, ShareWhatTheWorstOfThemHas) {
   const NodeSpec& slow = cluster.pools[1].node;
   EXPECT_EQ(cluster.node.gpu.bf16_flops.value, slow.gpu.bf16_flops.value);
   EXPECT_EQ(cluster.node.host_memory_bytes.value, fast.host_memory_bytes.value);
-  EXPECT_EQ(cluster.most_nics_Bps(), fast.nics * fast.nic_Bps.value);
+  EXPECT_EQ(cluster.widest_node(), fast.nics * fast.nic_Bps.value);
   EXPECT_FALSE(cluster.in_order());
 }
 
