@@ -49,10 +49,21 @@ Cluster with(Cluster cluster, Routing routing, int parts = 1, std::uint64_t seed
   return cluster;
 }
 
-// Longest time that a link above the NICs takes for one unit of bytes per transfer.
-double busiest_s(const Cluster& cluster, const std::vector<Transfer>& transfers) {
+// Of one unit of bytes per transfer: the time of the busiest link of the fabric, and the largest
+// share that goes the first way, on a dragonfly the minimal one.
+struct RoutedLoad {
+  double busiest_s = 0;
+  double minimal = 0;
+};
+
+RoutedLoad routed_load(const Cluster& cluster, const std::vector<Transfer>& transfers) {
   const LinkTable links(cluster);
   PathChooser chooser(links);
+  if (chooser.asks_twice()) {
+    for (const Transfer& transfer : transfers) chooser.choose(transfer.from, transfer.to, 1);
+    chooser.settle();
+  }
+  RoutedLoad load;
   std::vector<double> load_s(links.count(), 0);
   std::vector<LinkId> route;
   for (const Transfer& transfer : transfers) {
@@ -60,18 +71,21 @@ double busiest_s(const Cluster& cluster, const std::vector<Transfer>& transfers)
     for (const PathShare& way : chooser.choose(transfer.from, transfer.to, 1)) {
       route.clear();
       links.append_route(transfer.from, transfer.to, route, way.path);
-      for (const LinkId link : route) load_s[link] += way.share / links.capacity(link);
+      if (way.path == 0) load.minimal = std::max(load.minimal, way.share);
       shares += way.share;
+      for (const LinkId link : route) {
+        if (links.fabric_link(link) < 0) continue;
+        load_s[link] += way.share / links.capacity(link);
+        load.busiest_s = std::max(load.busiest_s, load_s[link]);
+      }
     }
     EXPECT_NEAR(shares, 1, 1e-12);
   }
-  double most_s = 0;
-  for (LinkId link = 0; link < links.count(); ++link) {
-    const std::string name = links.name(link);
-    if (name.starts_with("pod") || name.starts_with("leaf"))
-      most_s = std::max(most_s, load_s[link]);
-  }
-  return most_s;
+  return load;
+}
+
+double busiest_s(const Cluster& cluster, const std::vector<Transfer>& transfers) {
+  return routed_load(cluster, transfers).busiest_s;
 }
 
 std::vector<Transfer> shuffled(std::vector<Transfer> transfers, RandomStream& random) {
@@ -194,47 +208,13 @@ Cluster dragonfly_of(int groups, int routers, Routing routing) {
   return cluster;
 }
 
-// The busiest link of the fabric, and the largest share that goes the minimal way.
-struct AdaptiveLoad {
-  double busiest_s = 0;
-  double minimal = 0;
-};
-
-AdaptiveLoad adaptive_load(const Cluster& cluster, const std::vector<Transfer>& transfers) {
-  const LinkTable links(cluster);
-  PathChooser chooser(links);
-  if (chooser.asks_twice()) {
-    for (const Transfer& transfer : transfers) chooser.choose(transfer.from, transfer.to, 1);
-    chooser.settle();
-  }
-  AdaptiveLoad load;
-  std::vector<double> load_s(links.count(), 0);
-  std::vector<LinkId> route;
-  for (const Transfer& transfer : transfers) {
-    double shares = 0;
-    for (const PathShare& way : chooser.choose(transfer.from, transfer.to, 1)) {
-      route.clear();
-      links.append_route(transfer.from, transfer.to, route, way.path);
-      if (way.path == 0) load.minimal = std::max(load.minimal, way.share);
-      shares += way.share;
-      for (const LinkId link : route) {
-        if (links.fabric_link(link) < 0) continue;
-        load_s[link] += way.share / links.capacity(link);
-        load.busiest_s = std::max(load.busiest_s, load_s[link]);
-      }
-    }
-    EXPECT_NEAR(shares, 1, 1e-12);
-  }
-  return load;
-}
-
 TEST(PathChoice, AdaptiveRoutesSpreadALoneTransferAndKeepEvenTrafficMinimal) {
   const Cluster adaptive = dragonfly_of(1, 9, Routing::adaptive);
   // One direct way and seven detours, in 64ths.
-  EXPECT_NEAR(adaptive_load(adaptive, {{0, 5}}).busiest_s, 0.1 / 8, 1e-12);
-  EXPECT_NEAR(adaptive_load(adaptive, {{0, 5}}).minimal, 1.0 / 8, 1e-12);
+  EXPECT_NEAR(routed_load(adaptive, {{0, 5}}).busiest_s, 0.1 / 8, 1e-12);
+  EXPECT_NEAR(routed_load(adaptive, {{0, 5}}).minimal, 1.0 / 8, 1e-12);
   // Every cable has as much to do: a detour would take two where one is enough.
-  const AdaptiveLoad even = adaptive_load(adaptive, all_pairs(9));
+  const RoutedLoad even = routed_load(adaptive, all_pairs(9));
   EXPECT_EQ(even.minimal, 1);
   EXPECT_NEAR(even.busiest_s, 0.1, 1e-12);
 }
@@ -250,9 +230,9 @@ TEST(PathChoice, AdaptiveRoutesHalveWhatAnAdversaryLeaves) {
   }
   Cluster cluster = dragonfly_of(9, 4, Routing::adaptive);
   cluster.fabric.local_Bps = exact_value(1000);
-  const double adaptive_s = adaptive_load(cluster, transfers).busiest_s;
+  const double adaptive_s = routed_load(cluster, transfers).busiest_s;
   cluster.fabric.routing = Routing::spray;
-  const double minimal_s = adaptive_load(cluster, transfers).busiest_s;
+  const double minimal_s = routed_load(cluster, transfers).busiest_s;
   EXPECT_NEAR(minimal_s, 4 / 20.0, 1e-12);
   EXPECT_NEAR(minimal_s / adaptive_s, 8 / 2.0, 0.6);
 }
@@ -267,8 +247,8 @@ TEST(PathChoice, AdaptiveRoutesAreNoWorseThanMinimalOnes) {
     std::erase_if(transfers, [](const Transfer& t) { return t.from == t.to; });
     const Cluster adaptive = dragonfly_of(groups, routers, Routing::adaptive);
     const double minimal_s =
-        adaptive_load(dragonfly_of(groups, routers, Routing::spray), transfers).busiest_s;
-    const double adaptive_s = adaptive_load(adaptive, transfers).busiest_s;
+        routed_load(dragonfly_of(groups, routers, Routing::spray), transfers).busiest_s;
+    const double adaptive_s = routed_load(adaptive, transfers).busiest_s;
     EXPECT_LE(adaptive_s, minimal_s * (1 + 1e-9)) << "seed " << seed;
     better += adaptive_s < 0.8 * minimal_s;
   }
