@@ -1,9 +1,12 @@
 #include "policies/iteration.hpp"
 
+#include <algorithm>
+
 #include "models/compression/boundary.hpp"
 #include "policies/exchange/compressed_reductions.hpp"
 #include "policies/exchange/exchange_conflicts.hpp"
 #include "policies/lengths/length_plan.hpp"
+#include "policies/outer/outer_period.hpp"
 
 namespace windtunnel {
 namespace {
@@ -38,6 +41,12 @@ const Strategy& strategy_of(const Job& job) {
   return job.lengths ? kUnequal : kAlike;
 }
 
+// `step_s` with what exchanges between islands add to it on average.
+double with_sync(const Job& job, const PreparedIteration& prepared, double step_s) {
+  return job.sync.empty() ? step_s
+                          : mean_step_s(job.sync, sync_seconds(job, prepared, step_s), step_s);
+}
+
 }  // namespace
 
 PreparedIteration prepare_iteration(const Job& job, const SharedGeometry& geometry) {
@@ -61,12 +70,46 @@ Plan iteration_plan(const Job& job, const PreparedIteration& prepared,
   return strategy_of(job).lower(job, prepared, options);
 }
 
+std::vector<SyncSeconds> sync_seconds(const Job& job, const PreparedIteration& prepared,
+                                      double step_s) {
+  const SharedGeometry geometry = geometry_of(job, prepared.geometry);
+  std::vector<SyncSeconds> levels =
+      sync_seconds(job, prepared.schedule, prepared.chunks, geometry->network(), step_s);
+  for (int level = 0; level < std::ssize(levels); ++level) {
+    if (job.sync[level].start != SyncStart::layers) continue;
+    const Job layered = layered_step(job, level);
+    const double with_s = iteration_step_s(layered, prepare_checked(layered));
+    levels[level].exposed_s = std::max(0.0, with_s - (1 + job.sync[level].hiding_steps()) * step_s);
+  }
+  return levels;
+}
+
+Job layered_step(const Job& job, int level) {
+  Job layered = job;
+  layered.sync.clear();
+  std::vector<int>& groups = layered.layout.sync_groups;
+  groups.erase(groups.begin(), groups.begin() + level + 1);
+  // Layers of a fragment lie apart, so that a part of each layer stands for them.
+  const double bytes = job.sync[level].element_bytes / job.sync[level].fragments;
+  layered.software.reduce_bytes = bytes;
+  return layered;
+}
+
 IterationEstimate estimate_iteration(const Job& job, const PreparedIteration& prepared) {
-  return strategy_of(job).estimate(job, prepared);
+  IterationEstimate estimate = strategy_of(job).estimate(job, prepared);
+  if (job.sync.empty()) return estimate;
+  const std::vector<SyncSeconds> levels = sync_seconds(job, prepared, estimate.step_s);
+  for (std::size_t level = 0; level < levels.size(); ++level) {
+    const double exposed_s = levels[level].exposed_s / job.sync[level].cycle_steps();
+    estimate.step_s += exposed_s;
+    estimate.seconds[static_cast<int>(Category::sync)] += exposed_s;
+    estimate.origin_s[static_cast<int>(levels[level].origin)] += exposed_s;
+  }
+  return estimate;
 }
 
 double iteration_step_s(const Job& job, const PreparedIteration& prepared) {
-  return strategy_of(job).step_s(job, prepared);
+  return with_sync(job, prepared, strategy_of(job).step_s(job, prepared));
 }
 
 double repriced_step_s(const Job& job, PreparedIteration& prepared) {
@@ -75,7 +118,7 @@ double repriced_step_s(const Job& job, PreparedIteration& prepared) {
     return iteration_step_s(job, prepared);
   }
   reprice_microbatches(job, prepared);
-  return microbatches_step_s(job, prepared);
+  return with_sync(job, prepared, microbatches_step_s(job, prepared));
 }
 
 LeastIteration least_iteration(const Job& job) {

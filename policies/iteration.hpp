@@ -22,6 +22,7 @@ void check_sequences(const Job& job);
 // `prepared`: prepare_iteration() of the job, or of one with other replicas.
 Plan iteration_plan(const Job& job, const PreparedIteration& prepared,
                     const IterationPlanOptions& options = {});
+// The mean over steps with and without exchanges between islands (Job::sync).
 IterationEstimate estimate_iteration(const Job& job, const PreparedIteration& prepared);
 // IterationEstimate::step_s alone: for searches.
 double iteration_step_s(const Job& job, const PreparedIteration& prepared);
@@ -29,6 +30,12 @@ double iteration_step_s(const Job& job, const PreparedIteration& prepared);
 // prepared: the actions keep their order, and `prepared` gets the costs of this calibration. For
 // derivatives: where the order was the best one, it changes nothing to first order.
 double repriced_step_s(const Job& job, PreparedIteration& prepared);
+
+// The job whose steps exchange a fragment of a level layer by layer (SyncStart::layers).
+Job layered_step(const Job& job, int level);
+// [level of Job::sync] One exchange of a fragment, in closed form, beside steps of `step_s`.
+std::vector<SyncSeconds> sync_seconds(const Job& job, const PreparedIteration& prepared,
+                                      double step_s);
 
 // Of a job that check_layout() and check_sequences() have seen.
 LeastIteration least_iteration(const Job& job);

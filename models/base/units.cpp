@@ -113,6 +113,8 @@ constexpr std::array kUnits{
 
     Unit{"iterations", Dimension::iterations, 1},
     Unit{"iteration", Dimension::iterations, 1, false},
+    Unit{"steps", Dimension::iterations, 1, false},
+    Unit{"step", Dimension::iterations, 1, false},
 };
 
 const DimensionText& text_of(Dimension dimension) {

@@ -16,6 +16,7 @@
 #include "models/machine/cluster.hpp"
 #include "models/network/collectives/collective.hpp"
 #include "models/plan/schedule.hpp"
+#include "models/plan/sync_level.hpp"
 #include "models/plan/task_cost.hpp"
 #include "models/reliability/failure_process.hpp"
 #include "models/reliability/snapshot.hpp"
@@ -134,6 +135,7 @@ struct Job {
   Software software;
   ScheduleChoice schedule;
   Communication communication;
+  std::vector<SyncLevel> sync;  // from inside to outside, as Layout::sync_groups; empty: every step
   Calibration calibration;
   std::vector<Calibration> pool_calibrations;  // [pool]; `calibration`: of groups of several
   FoldMode fold = FoldMode::automatic;

@@ -30,6 +30,8 @@ const char* to_string(Category category) {
       return "host";
     case Category::compression:
       return "compression";
+    case Category::sync:
+      return "sync";
   }
   return "unknown";
 }

@@ -24,8 +24,9 @@ enum class Category : std::uint8_t {
   wait,         // nothing ran: not_before, a straggler
   host,         // the GPU waits for the CPU to launch its kernels
   compression,  // kernels that encode and decode gradients
+  sync,         // what islands of replicas exchange between their steps (Job::sync)
 };
-inline constexpr int kCategories = 13;
+inline constexpr int kCategories = 14;
 const char* to_string(Category category);
 
 struct CostPart {

@@ -318,13 +318,41 @@ double run_step_s(const Warmup& warmup, double step_s) {
   return warmup.share * warmup.step_s + (1 - warmup.share) * step_s;
 }
 
-void set_drawn(IterationReport& report, const Estimate& step_s) {
-  const double longer = step_s.mean / report.time_s;
-  report.drawn_s = step_s;
-  report.time_s = step_s.mean;
+namespace {
+
+// Of what a step of another length gets done.
+void set_time(IterationReport& report, double time_s) {
+  const double longer = time_s / report.time_s;
+  report.time_s = time_s;
   for (double* rate : {&report.tokens_per_s, &report.tflops_per_gpu, &report.mfu, &report.hfu}) {
     *rate /= longer;
   }
+}
+
+}  // namespace
+
+void add_sync(IterationReport& report, const std::vector<SyncLevel>& levels,
+              std::vector<SyncReport> sync) {
+  report.inner_step_s = report.time_s;
+  report.sync = std::move(sync);
+  double added_s = 0;
+  for (std::size_t level = 0; level < levels.size(); ++level) {
+    const SyncSeconds& seconds = report.sync[level].seconds;
+    const double own_s = seconds.exposed_s / levels[level].cycle_steps();
+    report.critical_path_s[static_cast<int>(Category::sync)] += own_s;
+    report.origin_s[static_cast<int>(seconds.origin)] += own_s;
+    added_s += own_s;
+  }
+  report.bubble.makespan_s += added_s;
+  // All GPUs are idle then.
+  report.bubble.idle = (report.bubble.idle * report.time_s + added_s) / (report.time_s + added_s);
+  set_time(report, report.time_s + added_s);
+}
+
+void set_drawn(IterationReport& report, const Estimate& step_s) {
+  const double longer = step_s.mean / report.time_s;
+  report.drawn_s = step_s;
+  set_time(report, step_s.mean);
   report.bubble.makespan_s *= longer;
   report.bubble.longest_stage_s *= longer;
   for (double& seconds : report.critical_path_s) seconds *= longer;

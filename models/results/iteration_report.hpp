@@ -33,8 +33,15 @@ struct Warmup {
 // Mean over a run whose other steps take `step_s`.
 double run_step_s(const Warmup& warmup, double step_s);
 
+// Exchanges of a level of Job::sync.
+struct SyncReport {
+  SyncSeconds seconds;    // of one exchange of a fragment
+  double sent_bytes = 0;  // between islands, by the GPU that sends most, of all fragments
+};
+
 struct IterationReport {
-  double time_s = 0;  // period of the steady state; behind the warm-up
+  // Period of the steady state, behind the warm-up; with exchanges between islands their mean part.
+  double time_s = 0;
   double tokens_per_s = 0;
   double tflops_per_gpu = 0;  // model FLOPs, Megatron's convention
   double mfu = 0;
@@ -44,10 +51,15 @@ struct IterationReport {
   OriginShares origin_s{};                            // the same seconds by origin; sums to time_s
   std::vector<GpuMemory> memory;                      // per pipeline rank
   Warmup warmup;
+  std::vector<SyncReport> sync;  // [level]
+  double inner_step_s = 0;       // of a step without an exchange
   // Where the machine jitters: the step time over its draws. time_s is the mean, and all else that
   // of the draw nearest to it, drawn out to the mean.
   std::optional<Estimate> drawn_s;
 };
+// Adds what exchanges between islands take on average.
+void add_sync(IterationReport& report, const std::vector<SyncLevel>& levels,
+              std::vector<SyncReport> sync);
 // Of one draw: makes it that of all of them.
 void set_drawn(IterationReport& report, const Estimate& step_s);
 

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <functional>
 #include <initializer_list>
 #include <numeric>
 #include <string_view>
@@ -212,7 +213,8 @@ void check_experts(const TransformerSpec& model, const Layout& layout) {
     throw Error::of_key("layout.ep", "is {} but model '{}' has no experts", layout.ep, model.name);
   }
   check_divides({"layout.ep", "layout.tp", "layout.cp", "layout.dp"}, layout.ep,
-                "tp x cp x dp =", layout.tp * layout.cp * layout.dp);
+                layout.islands() > 1 ? "tp x cp x dp of an island =" : "tp x cp x dp =",
+                layout.tp * layout.island_replicas());
   check_divides({"layout.ep", "model.moe.experts"}, layout.ep, "moe.experts", model.moe.experts);
   // Without it all ranks of a tp group hold the same tokens, and each would send them.
   const bool divided = layout.ep_tokens == ExpertTokens::divided;
@@ -298,8 +300,9 @@ void check_sharding(const Layout& layout, int gpus_per_node) {
       throw Error::of_key("layout.shard_ranks", "is {} but layout.sharding is none",
                           layout.shard_ranks);
     }
-    check_divides({"layout.shard_ranks", "layout.dp", "layout.cp"}, layout.shard_ranks,
-                  "dp x cp =", layout.dp * layout.cp);
+    check_divides(
+        {"layout.shard_ranks", "layout.dp", "layout.cp"}, layout.shard_ranks,
+        layout.islands() > 1 ? "dp x cp of an island =" : "dp x cp =", layout.island_replicas());
   }
   check_shards(layout, gpus_per_node);
 }
@@ -309,7 +312,7 @@ void check_sharding(const Layout& layout, int gpus_per_node) {
 ShardRanks shard_ranks(const Layout& layout) {
   ShardRanks shards;
   if (layout.sharding == Sharding::none) return shards;
-  shards.optimizer = layout.shard_ranks > 0 ? layout.shard_ranks : layout.dp * layout.cp;
+  shards.optimizer = layout.shard_ranks > 0 ? layout.shard_ranks : layout.island_replicas();
   if (layout.sharding >= Sharding::zero2) shards.gradients = shards.optimizer;
   if (layout.sharding == Sharding::zero3) {
     shards.weights = layout.weight_ranks > 0 ? layout.weight_ranks : shards.optimizer;
@@ -321,6 +324,10 @@ ShardRanks shard_ranks(const Layout& layout) {
 bool has_shard_keys(const Layout& layout) {
   return std::ranges::any_of(kShardKeys,
                              [&](const ShardKey& key) { return layout.*key.value != 0; });
+}
+
+int Layout::islands() const {
+  return std::accumulate(sync_groups.begin(), sync_groups.end(), 1, std::multiplies());
 }
 
 int Layout::mesh_side() const {

@@ -93,7 +93,13 @@ struct Layout {
   ContextForm context = ContextForm::ring;
   int ulysses = 0;  // usp: neighbours of cp that divide the heads; rings join their equals
   ExpertTokens ep_tokens = ExpertTokens::divided;
+  // Consecutive replicas of an island synchronise in every step; so many islands of a region in
+  // longer periods, then regions, ...: SyncLevel::groups. Empty: all replicas are one island.
+  std::vector<int> sync_groups = {};
 
+  int islands() const;
+  // Ranks of an island that share the state of a stage: dp x cp of one island.
+  int island_replicas() const { return dp * cp / islands(); }
   int ranks() const { return tp * cp * pp * dp; }
   int stages() const { return pp * vpp; }
   int ulysses_ranks() const {

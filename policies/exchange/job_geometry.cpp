@@ -27,7 +27,7 @@ JobGeometry::JobGeometry(const Job& job)
       cluster_(job.cluster),
       links_(LinkTable::keeping_reference(cluster_)),
       network_(job, links_),
-      world_(world_shape(links_)),
+      world_(world_shape(layout_, links_)),
       ends_(shape_of_ends(job, links_)) {
   const int ranks = layout_.pp;
   for (int pp = 0; pp < ranks; ++pp) {

@@ -94,7 +94,8 @@ std::vector<std::int32_t> StridedGroups::members(int first, int group) const {
 
 StridedGroups replica_groups(const Layout& layout, ReplicaAxis axis, int gpus_per_node) {
   const int members = layout.tp * layout.cp * layout.dp;
-  const int replicas = layout.cp * layout.dp;
+  const int replicas = layout.island_replicas();
+  const int island = layout.tp * replicas;  // consecutive ranks
   const ShardRanks shards = shard_ranks(layout);
   const int shard = shards.optimizer;
   const int region = layout.tp * shard;  // consecutive ranks that hold one copy of the stage
@@ -103,6 +104,12 @@ StridedGroups replica_groups(const Layout& layout, ReplicaAxis axis, int gpus_pe
   const auto part = [&](int ranks) { return strided(members, layout.tp, ranks); };
   const auto peers = [&](int group, int ranks) {
     return strided(members, layout.tp * ranks, group / ranks);
+  };
+  const auto level = [&](std::size_t at) {
+    const std::vector<int>& groups = layout.sync_groups;
+    int unit = island;
+    for (std::size_t below = 0; below < std::min(at, groups.size()); ++below) unit *= groups[below];
+    return strided(members, unit, at < groups.size() ? groups[at] : 1);
   };
   switch (axis) {
     case ReplicaAxis::dense_shard:
@@ -113,8 +120,8 @@ StridedGroups replica_groups(const Layout& layout, ReplicaAxis axis, int gpus_pe
       // An ep group that reaches beyond the region leaves no second copy of an expert inside it.
       return strided(members, layout.ep, region % layout.ep == 0 ? region / layout.ep : 1);
     case ReplicaAxis::expert_across:
-      return region % layout.ep == 0 ? strided(members, region, members / region)
-                                     : strided(members, layout.ep, members / layout.ep);
+      return region % layout.ep == 0 ? strided(members, region, island / region)
+                                     : strided(members, layout.ep, island / layout.ep);
     case ReplicaAxis::node_part:
       return part(in_node);
     case ReplicaAxis::node_peers:
@@ -129,6 +136,10 @@ StridedGroups replica_groups(const Layout& layout, ReplicaAxis axis, int gpus_pe
       return peers(shard, shards.gradients);
     case ReplicaAxis::secondary_part:
       return part(std::max(1, layout.secondary_ranks));
+    case ReplicaAxis::island_peers:
+      return level(0);
+    case ReplicaAxis::region_peers:
+      return level(1);
   }
   return {};
 }
@@ -170,9 +181,10 @@ StridedGroups stage_pairs(const Layout& layout, int low, int high) {
 
 StridedGroups state_copies(const Layout& layout) {
   const int members = layout.tp * layout.cp * layout.dp;
+  const int island = layout.tp * layout.island_replicas();
   const int stride = std::lcm(replica_groups(layout, ReplicaAxis::dense_across).stride,
                               replica_groups(layout, ReplicaAxis::expert_across).stride);
-  return strided(members, stride, members / stride);
+  return strided(members, stride, island / stride);
 }
 
 GroupShape StridedShapes::worst(const StridedGroups& groups, int first) {
@@ -180,7 +192,30 @@ GroupShape StridedShapes::worst(const StridedGroups& groups, int first) {
   const Cluster& cluster = links_.cluster();
   const GroupShape worst = regular(groups, first, cluster) ? worst_of_regular(groups, first)
                                                            : worst_of_all(groups, first, cluster);
-  return among_concurrent(worst, cluster);
+  return sharing_cables(groups, first, among_concurrent(worst, cluster));
+}
+
+// Groups on other nodes cross the cables between sites at the same time.
+GroupShape StridedShapes::sharing_cables(const StridedGroups& groups, int first,
+                                         GroupShape shape) const {
+  const Cluster& cluster = links_.cluster();
+  const bool alike = groups.count % shape.members_per_node == 0 && !shape.load.by_rail;
+  if (cluster.fabric.topology != Topology::sites || shape.nodes == 1 || !alike) return shape;
+  Lanes all;
+  all.lanes = groups.size() * shape.members_per_node;
+  const int nodes = groups.count / shape.members_per_node;
+  for (int node = 0; node < nodes; ++node) {
+    for (int group = 0; group < groups.size(); ++group) {
+      const std::vector<std::int32_t> members = groups.members(first, group);
+      const auto own = members.begin() + node * shape.members_per_node;
+      all.gpus.insert(all.gpus.end(), own, own + shape.members_per_node);
+    }
+  }
+  const FabricLoad together = routed_fabric_load(all, links_);
+  for (const auto field : kFabricLoads) {
+    shape.load.*field = std::max(shape.load.*field, together.*field / shape.concurrent_per_node);
+  }
+  return shape;
 }
 
 // Groups that start at the same place of a pod and do not reach the last one, which may be smaller,
@@ -230,8 +265,23 @@ GroupShape StridedShapes::worst_of_regular(const StridedGroups& groups, int firs
   return worst;
 }
 
-GroupShape world_shape(const LinkTable& links) {
+std::vector<std::vector<std::int32_t>> island_ranks(const Layout& layout) {
+  const int island = layout.tp * layout.island_replicas();
+  const int members = layout.ranks() / layout.pp;
+  std::vector<std::vector<std::int32_t>> ranks(layout.islands());
+  for (int rank = 0; rank < layout.ranks(); ++rank) {
+    ranks[rank % members / island].push_back(rank);
+  }
+  return ranks;
+}
+
+GroupShape world_shape(const Layout& layout, const LinkTable& links) {
   const Cluster& cluster = links.cluster();
+  if (layout.islands() > 1) {
+    GroupShape shape = group_shape(island_ranks(layout).front(), links);
+    shape.load = {};
+    return shape;
+  }
   const NodeSpec& node = cluster.node;
   Lanes lanes;
   for (int n = 0; n < cluster.nodes; n += nodes_alike(links, n)) {

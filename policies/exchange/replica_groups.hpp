@@ -30,8 +30,10 @@ enum class ReplicaAxis {
   gradient_part,   // likewise of the gradients
   gradient_peers,  // likewise
   secondary_part,  // likewise of the second copy of the weights
+  island_peers,    // ranks of equal place in the islands of a region (Layout::sync_groups)
+  region_peers,    // likewise in the regions
 };
-inline constexpr int kReplicaAxes = 11;
+inline constexpr int kReplicaAxes = 13;
 
 // Members first + block * stride * count + lane + i * stride, i < count: one group per block and
 // lane < lanes.
@@ -74,6 +76,7 @@ class StridedShapes {
   GroupShape worst(const StridedGroups& groups, int first);
 
  private:
+  GroupShape sharing_cables(const StridedGroups& groups, int first, GroupShape shape) const;
   GroupShape worst_of_regular(const StridedGroups& groups, int first);
   GroupShape one_gpu_per_node(int node, int nodes, int node_step);
 
@@ -81,8 +84,11 @@ class StridedShapes {
   std::map<std::tuple<int, int, int>, GroupShape> known_;  // place in a pod, nodes, step
 };
 
-// Of all GPUs in one group, for a few bytes: uplinks are not looked at.
-GroupShape world_shape(const LinkTable& links);
+// Of all GPUs that wait for a common norm of the gradients, in one group, for a few bytes: uplinks
+// are not looked at. Of several islands, those of the first.
+GroupShape world_shape(const Layout& layout, const LinkTable& links);
+// [island] Its ranks, ascending.
+std::vector<std::vector<std::int32_t>> island_ranks(const Layout& layout);
 
 // The way of the messages from the ranks of one stage to those of another: where some cross nodes
 // and some do not, the longer one.

@@ -197,6 +197,14 @@ void ReplicaNetwork::mark_used(const Job& job) {
       mark(Steps(job, *this).reductions(experts, action));
     }
   }
+  for (const ReplicaAxis axis : {ReplicaAxis::island_peers, ReplicaAxis::region_peers}) {
+    uses_[int(axis)] = groups(axis).count > 1;
+  }
+  if (!job.sync.empty()) {  // an island's copies gather what each of them has exchanged
+    for (const ReplicaAxis axis : {ReplicaAxis::dense_across, ReplicaAxis::expert_across}) {
+      uses_[int(axis)] |= groups(axis).count > 1;
+    }
+  }
   if (!traffic_.in_nodes) return;
   for (const ReplicaAxis axis : {ReplicaAxis::node_part, ReplicaAxis::node_peers}) {
     uses_[int(axis)] |= groups(axis).count > 1;

@@ -215,7 +215,7 @@ class PlanBuilder {
                                        0, plan_.ranks, plan_);
     }
     if (plan_.ranks > 1 && !data_.crosses()) {
-      common_.world = add_world_group(data_.geometry().world(), plan_);
+      common_.world = add_world_groups(job_.layout, data_.geometry().world(), plan_);
     }
     for (const int tier : options_.due_snapshots) {
       std::vector<GroupSlot> slots = add_code_groups(job_, job_.snapshots[tier], plan_);
@@ -481,7 +481,7 @@ IterationEstimate estimate_lengths(const Job& job, const PreparedIteration& prep
     if (total_seconds(own) > total_seconds(parts)) parts = std::move(own);
   }
   const LinkTable links = LinkTable::keeping_reference(job.cluster);
-  const Origin waits = ReplicaNetwork(job, links).origin(job, 0, world_shape(links));
+  const Origin waits = ReplicaNetwork(job, links).origin(job, 0, world_shape(job.layout, links));
   parts.push_back({Category::dp, waits, estimate.step_s - total_seconds(parts)});
   for (const CostPart& part : parts) {
     estimate.seconds[static_cast<int>(part.category)] += part.seconds;

@@ -13,6 +13,7 @@
 #include "policies/lowering/kind_cost.hpp"
 #include "policies/lowering/pipeline_rank.hpp"
 #include "policies/lowering/unit_cost.hpp"
+#include "policies/outer/outer_exchange.hpp"
 #include "policies/protection/snapshot_tasks.hpp"
 
 namespace windtunnel {
@@ -71,6 +72,15 @@ struct ReplicaContexts {
                             data_parallel, whole_pipeline_rank(job.layout));
       rounds.push_back(unit_rounds(job, prepared.schedule));
     }
+    if (options.outer) {
+      for (IterationContext& context : contexts) {
+        const OuterExchange exchange(job, context.schedule, prepared.chunks,
+                                     data_parallel.network());
+        for (int pp = 0; pp < job.layout.pp; ++pp) {
+          context.outer.push_back(exchange.row(options.outer->level, pp));
+        }
+      }
+    }
     // One kind's tasks are those of all: they meet in groups.
     for (const std::vector<ChunkRounds>& of_kind : rounds) {
       const InnerTasks own = inner_tasks(job, of_kind);
@@ -124,8 +134,8 @@ std::vector<PipelineRankGroups> add_all_groups(const Job& job, const ReplicaCont
         add_groups(partner.groups, partner.shape, Category::pp, pp * members, members, plan);
   }
   if (plan.ranks > 1 && flushes && !ctx.data_parallel.crosses()) {
-    GroupSlot world = add_world_group(ctx.data_parallel.geometry().world(), plan);
-    world.instance_of_member.resize(members);  // one group, whoever asks
+    const GroupSlot world =
+        add_world_groups(job.layout, ctx.data_parallel.geometry().world(), plan);
     for (PipelineRankGroups& of_rank : groups) of_rank.world = world;
   }
   for (const int tier : options.due_snapshots) {

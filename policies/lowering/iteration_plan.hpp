@@ -3,6 +3,7 @@
 // snapshots that are due. policies/iteration.hpp lowers any job.
 #pragma once
 
+#include <optional>
 #include <vector>
 
 #include "models/plan/job.hpp"
@@ -11,12 +12,20 @@
 
 namespace windtunnel {
 
+// One exchange of a fragment between islands (Job::sync), from the end of the first iteration on;
+// the last one's end waits for it.
+struct OuterWindow {
+  int level = 0;
+  double share = 1;  // of the exchange, where the iterations are a part of those that hide it
+};
+
 struct IterationPlanOptions {
   int iterations = 1;  // of the schedule, each with a flush at its end
   // Indices into job.snapshots that are taken in the first iteration; of a schedule of several
   // iterations without a flush in the last of steady_window().
   std::vector<int> due_snapshots = {};
   int draw = 0;  // of the machine's jitter
+  std::optional<OuterWindow> outer = {};
 };
 
 // Reads schedule, chunks and units of `prepared`. The Plan spans all iterations of the schedule.

@@ -149,6 +149,8 @@ class Builder {
     // No rank waits for all others where iterations follow one another without a flush.
     if (tasks_.has_world()) ready = {tasks_.norm(std::move(ready))};
     ready.insert(ready.end(), copies_.begin(), copies_.end());
+    const bool last_of_all = round_ + 1 == ctx_.options.iterations && iteration + 1 == iterations();
+    if (outer_ >= 0 && last_of_all) ready.push_back(outer_);
     // Where gradients arrive in the next iteration, so do the updates; this is where all join.
     const DataParallel& data = ctx_.data_parallel;
     std::vector<CostPart> update;
@@ -156,6 +158,10 @@ class Builder {
       update = optimizer_cost(data.updated_parameters(rank_), own());
     }
     optimizer_ = tasks_.optimizer(std::move(update), std::move(ready));
+    if (ctx_.options.outer && outer_ < 0) {
+      outer_ = tasks_.background(ctx_.outer[rank_], "exchange between islands",
+                                 ctx_.options.outer->share, optimizer_);
+    }
   }
 
   // As the rank's own nodes see it.
@@ -408,6 +414,7 @@ class Builder {
   std::vector<std::vector<TaskIndex>> gathered_;  // [stage][segment] that its first forward awaits
   std::vector<TaskIndex> unsharded_;              // [stage] its last gather; empty: none yet
   std::vector<TaskIndex> copies_;                 // that the optimizer waits for
+  TaskIndex outer_ = -1;                          // last task of options.outer
   std::vector<TaskIndex> before_compute_;         // that the next compute task waits for
 
   // [cell, kind, cell of the second action of a pair or -1]

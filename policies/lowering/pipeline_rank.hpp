@@ -41,6 +41,7 @@ struct IterationContext {
   const std::vector<GradientPartner> partners;  // [pipeline rank]
   const std::vector<IterationMarks> marks;      // [iteration of the schedule]
   const std::vector<double> snapshot_bytes;     // [pipeline rank], per GPU
+  std::vector<std::vector<Transfer>> outer;     // [pipeline rank] of options.outer
   const MemberRange range;                      // of every pipeline rank
   std::vector<int> pools;  // [pipeline rank] whose nodes they are; empty: all are alike
   // [unit] what its forward pass waits for, indices into PipelineRankGroups::rendezvous; empty:

@@ -46,8 +46,16 @@ GroupSlot add_groups(std::vector<std::vector<std::int32_t>> groups, const GroupS
   return slot;
 }
 
-GroupSlot add_world_group(const GroupShape& world, Plan& plan) {
-  return add_groups({1, plan.ranks, 1, 1}, world, Category::dp, 0, plan.ranks, plan);
+GroupSlot add_world_groups(const Layout& layout, const GroupShape& world, Plan& plan) {
+  const auto before = static_cast<std::int32_t>(plan.groups.size());
+  const int members = whole_pipeline_rank(layout).count;
+  const int island = members / layout.islands();
+  for (std::vector<std::int32_t>& ranks : island_ranks(layout)) {
+    plan.groups.push_back({Category::dp, std::move(ranks)});
+  }
+  GroupSlot slot{std::vector<std::int32_t>(members), world};
+  for (int m = 0; m < members; ++m) slot.instance_of_member[m] = before + m / island;
+  return slot;
 }
 
 MemberRange whole_pipeline_rank(const Layout& layout) {
@@ -268,6 +276,41 @@ TaskIndex RankTasks::kernels(const Transfer& transfer, const std::string& name, 
   const TaskIndex added = append(std::move(task));
   if (transfer.bytes <= 0) last_kernels_.push_back(added);
   return added;
+}
+
+TaskIndex RankTasks::background(const std::vector<Transfer>& row, const std::string& name,
+                                double share, TaskIndex after) {
+  if (background_stream_ < 0) {
+    background_stream_ = static_cast<std::int16_t>(class_.streams.size());
+    class_.streams.push_back({"sync", StreamOrder::in_order});
+  }
+  TaskIndex last = after;
+  for (const Transfer& transfer : row) {
+    Task task;
+    task.name = name;
+    task.stream = background_stream_;
+    task.category = Category::sync;
+    if (last >= 0) task.after = {last};
+    if (transfer.bytes <= 0) {
+      task.kind = TaskKind::encode;
+      task.cost = transfer.kernels;
+      for (CostPart& part : task.cost) part.seconds *= share;
+      last = append(std::move(task));
+      continue;
+    }
+    CHECK(transfer.kernels.empty(), "kernels of {} stand before it", name);
+    task.kind = TaskKind::collective;
+    task.collective = transfer.kind;
+    task.algorithm = transfer.algorithm;
+    task.bytes = transfer.bytes * share;
+    const int slot = replica_slots_[static_cast<int>(transfer.axis)];
+    // Of a part of it that much of its latency, too.
+    const CollectiveCost whole =
+        collective_cost(job_, Category::dp, transfer.kind, groups_[slot].shape, transfer.bytes);
+    last =
+        append_collective(std::move(task), slot, (share - 1) * (whole.seconds - whole.transfer_s));
+  }
+  return last;
 }
 
 std::vector<TaskIndex> RankTasks::last_transfers() const {

@@ -54,8 +54,8 @@ GroupSlot add_groups(const StridedGroups& groups, const GroupShape& shape, Categ
 // The same, of groups that are no such family: of places among the `members`.
 GroupSlot add_groups(std::vector<std::vector<std::int32_t>> groups, const GroupShape& shape,
                      Category axis, RankId first, int members, Plan& plan);
-// Of all ranks.
-GroupSlot add_world_group(const GroupShape& world, Plan& plan);
+// Of all ranks, or those of each island: of any pipeline rank's members.
+GroupSlot add_world_groups(const Layout& layout, const GroupShape& world, Plan& plan);
 
 enum StreamIndex : std::int16_t {
   kCompute,
@@ -123,6 +123,10 @@ class RankTasks {
   void put_kernels_first() { class_.streams[kCompute].order = StreamOrder::by_priority; }
   bool kernels_first() const { return class_.streams[kCompute].order == StreamOrder::by_priority; }
   void add_second_channel() { class_.streams.push_back({"dp beside", StreamOrder::in_order}); }
+  // On a stream of its own beside all others, one after the other behind `after`; the last of them.
+  // `share`: of each transfer, its kernels included, that goes.
+  TaskIndex background(const std::vector<Transfer>& row, const std::string& name, double share,
+                       TaskIndex after);
   // After the second channel, if there is one.
   void add_rendezvous() {
     meeting_stream_ = static_cast<std::int16_t>(class_.streams.size());
@@ -201,6 +205,7 @@ class RankTasks {
   std::vector<int> rendezvous_slots_;
   std::vector<int> meeting_sequence_;  // [rendezvous]
   std::int16_t meeting_stream_ = -1;
+  std::int16_t background_stream_ = -1;
   std::array<TaskIndex, 2> last_collective_ = {-1, -1};  // of both streams of reductions
   std::vector<TaskIndex> last_kernels_;
 };

@@ -128,6 +128,18 @@ Of of_warmup(double (*value)(const IterationReport& report)) {
   };
 }
 
+// [level of Job::sync] Nothing where replicas synchronise in every step.
+Of of_sync(double (*value)(const SyncReport& report)) {
+  return [value](const Record& record) -> FigureValue {
+    std::map<std::string, Estimate> levels;
+    for (std::size_t level = 0; level < record.iteration.sync.size(); ++level) {
+      const double number = value(record.iteration.sync[level]);
+      levels[record.job.sync[level].over] = {.mean = number, .low = number, .high = number};
+    }
+    return levels.empty() ? FigureValue() : FigureValue(levels);
+  };
+}
+
 // Not known where no tokens or no price are given (0), and where some trial makes no progress.
 template <Estimate CampaignReport::*member>
 FigureValue if_known(const Record& record) {
@@ -174,7 +186,8 @@ class Table {
   void add_category(const char* part, Category category, const char* before) {
     const char* name = to_string(category);
     add({{fmt::format("iteration.{}.{}", part, name), fmt::format("{}{}", before, name), seconds,
-          lower, "of it on the critical path", [category](const Record& record) {
+          lower, "of it on the critical path", [category](const Record& record) -> FigureValue {
+            if (category == Category::sync && record.job.sync.empty()) return {};
             return record.iteration.critical_path_s[static_cast<size_t>(category)];
           }}});
   }
@@ -207,7 +220,7 @@ class Table {
           "mean share of the step in which none of a rank's own kernels run (a profiler's view)",
           of<&Bubble::idle>}});
     for (const Category category : {Category::tp, Category::cp, Category::pp, Category::ep,
-                                    Category::dp, Category::snapshot}) {
+                                    Category::dp, Category::snapshot, Category::sync}) {
       add_category("exposed_s", category, "exposed ");
     }
     add({{"iteration.memory_bytes.peak", "peak memory", memory, lower, "of the fullest GPU",
@@ -233,6 +246,21 @@ class Table {
           of_warmup([](const IterationReport& report) { return report.warmup.step_s; })},
          {"iteration.warmup_share", "warm-up", share, lower, "of all steps",
           of_warmup([](const IterationReport& report) { return report.warmup.share; })},
+         {"iteration.inner_step_s", "inner step", seconds, lower,
+          "a step without an exchange between islands",
+          [](const Record& record) {
+            const bool any = !record.job.sync.empty();
+            return any ? FigureValue(record.iteration.inner_step_s) : FigureValue();
+          }},
+         {"iteration.sync_exchange_s", "exchange between islands", seconds, lower,
+          "of one fragment, by level of sync, beside nothing else",
+          of_sync([](const SyncReport& report) { return report.seconds.exchange_s; })},
+         {"iteration.sync_exposed_s", "exposed exchange", seconds, lower,
+          "what steps take longer for one exchange, by level of sync",
+          of_sync([](const SyncReport& report) { return report.seconds.exposed_s; })},
+         {"iteration.sync_sent_bytes", "sent between islands", bytes, lower,
+          "by the GPU that sends most, of all fragments, by level of sync",
+          of_sync([](const SyncReport& report) { return report.sent_bytes; })},
          {"iteration.run_step_s", "mean step", seconds, lower, "over a whole run",
           of_warmup([](const IterationReport& report) {
             return run_step_s(report.warmup, report.time_s);

@@ -13,12 +13,14 @@
 #include "models/calibration/prediction_error.hpp"
 #include "models/cost/memory/memory.hpp"
 #include "policies/iteration.hpp"
+#include "policies/outer/outer_exchange.hpp"
 #include "policies/protection/snapshot_tiers.hpp"
 #include "policies/shares/share_notes.hpp"
 #include "sim/campaign/campaign.hpp"
 #include "sim/study/dearer_choices.hpp"
 #include "sim/study/goodput_range.hpp"
 #include "sim/study/interval_advice.hpp"
+#include "sim/study/iterations/sync_window.hpp"
 #include "sim/study/spoilt_copies.hpp"
 #include "sim/study/tier_reports.hpp"
 
@@ -73,6 +75,20 @@ Note sampled_note(const Timeline& timeline) {
           fmt::format("{} of {} ranks", timeline.ranks_simulated, timeline.sampled_of)};
 }
 
+std::vector<SyncReport> sync_reports(const Job& job, const PreparedIteration& prepared,
+                                     const std::vector<SyncSeconds>& seconds) {
+  const SharedGeometry geometry = geometry_of(job, prepared.geometry);
+  const OuterExchange exchange(job, prepared.schedule, prepared.chunks, geometry->network());
+  std::vector<SyncReport> reports;
+  for (int level = 0; level < std::ssize(seconds); ++level) {
+    SyncReport& report = reports.emplace_back(SyncReport{.seconds = seconds[level]});
+    for (int pp = 0; pp < job.layout.pp; ++pp) {
+      report.sent_bytes = std::max(report.sent_bytes, exchange.sent_bytes(level, pp));
+    }
+  }
+  return reports;
+}
+
 void tell(const SimulateOptions& options, const std::string& step) {
   if (options.progress) options.progress(step);
 }
@@ -94,12 +110,15 @@ MeasuredIteration measured_iteration(const Case& the_case, const SimulateOptions
   tell(options,
        fmt::format("simulating {} on {} GPUs",
                    campaign ? "the campaign's iterations" : "an iteration", job.layout.ranks()));
+  std::vector<SyncSeconds> sync;
   if (campaign) {
-    auto [plain, table] = campaign_iterations(job, prepared, options.threads);
-    drawn = std::move(plain);
-    measured.table = std::move(table);
+    CampaignIterations all = campaign_iterations(job, prepared, options.threads);
+    drawn = std::move(all.plain);
+    sync = std::move(all.sync);
+    measured.table = std::move(all.table);
   } else {
     drawn = run_draws(job, prepared, options.threads);
+    sync = measure_sync(job, prepared, drawn.step_s.mean);
   }
   measured.plain = std::move(drawn.execution);
   const Execution& plain = measured.plain;
@@ -107,6 +126,7 @@ MeasuredIteration measured_iteration(const Case& the_case, const SimulateOptions
   measured.report = iteration_report(job, hardware_flops(job, prepared), prepared.memory,
                                      plain.plan, plain.timeline, measured.critical_path);
   if (job.cluster.jitter.active()) set_drawn(measured.report, drawn.step_s);
+  if (!job.sync.empty()) add_sync(measured.report, job.sync, sync_reports(job, prepared, sync));
   measured.report.warmup = campaign ? measured.table.warmup : measure_warmup(job);
   return measured;
 }

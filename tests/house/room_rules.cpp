@@ -47,6 +47,7 @@ constexpr std::array kRooms = std::to_array<std::string_view>({
     "policies/evaluation",
     "policies/analysis",
     "policies/exchange",
+    "policies/outer",
     "policies/schedules",
     "policies/tasks",
     "policies/protection",

@@ -136,30 +136,34 @@ std::vector<GpuMemory> gpu_memory(const Job& job, const std::vector<ChunkCost>& 
   CHECK(weight_copies.empty() || weight_copies.size() == ranks, "{} copies", weight_copies.size());
   const StateShards shards = state_shards(job, false);
   const StateShards expert_shards = state_shards(job, true);
-  const double replicas = static_cast<double>(layout.dp) * layout.cp;
+  const double replicas = layout.island_replicas();
   const double boundary = stage_boundary(job).bytes;
   const bool gathered = layout.sharding == Sharding::zero3 && shards.optimizer > 1;
   const HeldStages stages_of = held.empty() ? looped_stages(layout.pp, layout.vpp) : held;
   std::vector<GpuMemory> memory(ranks);
   for (std::size_t rank = 0; rank < ranks; ++rank) {
-    double parameters = 0;
+    double dense = 0;
+    double experts = 0;
     double transient = 0;
     double kept = 0;  // of a micro-batch of each stage
     double sent = 0;  // the same; the model's last stage sends nothing
     State state;
     for (const int stage : stages_of[rank]) {
-      parameters += chunks[stage].parameters;
-      add_state(job, chunks[stage].parameters - chunks[stage].expert_parameters, shards, state);
-      add_state(job, chunks[stage].expert_parameters, expert_shards, state);
+      const double of_experts = chunks[stage].expert_parameters;
+      dense += chunks[stage].parameters - of_experts;
+      experts += of_experts;
+      add_state(job, chunks[stage].parameters - of_experts, shards, state);
+      add_state(job, of_experts, expert_shards, state);
       transient = std::max(transient, chunks[stage].transient_bytes);
       kept += chunks[stage].activation_bytes;
       if (stage + 1 < layout.stages()) sent += boundary;
     }
+    const double parameters = dense + experts;
     GpuMemory& at = memory[rank];
     const double copies = weight_copies.empty() ? 1 : weight_copies[rank];
     at.weights = copies * state.weights + scaled_weight_bytes(job) * parameters / shards.weights;
     at.gradients = state.gradients;
-    at.optimizer = state.optimizer;
+    at.optimizer = state.optimizer + outer_state_bytes(job, dense, experts);
     at.activations = peak_activation_bytes[rank];
     // One output for each micro-batch under way.
     if (job.software.held_outputs && kept > 0) at.activations += sent * at.activations / kept;

@@ -25,6 +25,10 @@ double optimizer_bytes_per_parameter(const Job& job);
 // Of a snapshot, which holds weights and optimizer state, the share that weights are.
 double weight_share(const Job& job);
 
+// What a rank keeps for the levels of Job::sync, of so many parameters of its stages: its own part
+// of them, as all ranks of an island that hold the same ones divide what they exchange.
+double outer_state_bytes(const Job& job, double dense, double experts);
+
 // Ranks that share one copy, as shard_ranks(). Of experts tp / ep times as many, without levels or
 // a second copy.
 struct StateShards {

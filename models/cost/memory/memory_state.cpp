@@ -14,7 +14,7 @@ double weight_bytes_per_parameter(const Job& job) {
 
 double gradient_bytes_per_parameter(const Job& job) {
   if (!is_mixed(job.precision)) return 4;
-  const bool reduced = job.layout.dp * job.layout.cp > 1;
+  const bool reduced = job.layout.island_replicas() > 1;
   return job.software.gradient_bytes + (reduced ? job.software.reduced_copy_bytes : 0);
 }
 
@@ -25,6 +25,18 @@ double optimizer_bytes_per_parameter(const Job& job) {
 double weight_share(const Job& job) {
   const double weights = weight_bytes_per_parameter(job);
   return weights / (weights + optimizer_bytes_per_parameter(job));
+}
+
+double outer_state_bytes(const Job& job, double dense, double experts) {
+  const Layout& layout = job.layout;
+  const double replicas = layout.island_replicas();
+  const double parameters =
+      dense / replicas + experts / std::max(1.0, replicas * layout.tp / layout.ep);
+  double bytes = 0;
+  for (const SyncLevel& level : job.sync) {
+    bytes += outer_state_bytes_per_parameter(level) * parameters;
+  }
+  return bytes;
 }
 
 double gathered_parameters(const Job& job) {
@@ -88,7 +100,7 @@ std::vector<double> snapshot_bytes_per_gpu(const Job& job, const std::vector<Chu
                                            const HeldStages& held) {
   const double per_parameter = weight_bytes_per_parameter(job) + optimizer_bytes_per_parameter(job);
   const Layout& layout = job.layout;
-  const double replicas = static_cast<double>(layout.dp) * layout.cp;
+  const double replicas = layout.island_replicas();
   const double expert_replicas = std::max(1.0, replicas * layout.tp / layout.ep);
   std::vector<double> bytes(static_cast<std::size_t>(layout.pp));
   const HeldStages stages_of = held.empty() ? looped_stages(layout.pp, layout.vpp) : held;

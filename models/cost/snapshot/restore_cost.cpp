@@ -69,7 +69,7 @@ class Ways {
   }
   // The whole shard that a GPU holds, of which a snapshot takes the part that is its own to save.
   double from_replica_s() const {
-    return network_s(double(layout_.cp) * layout_.dp / shard_ranks(layout_).optimizer);
+    return network_s(double(layout_.island_replicas()) / shard_ranks(layout_).optimizer);
   }
   double of_gpu() const { return of_gpu_; }
   double of_node() const { return of_node_; }
@@ -122,7 +122,7 @@ double rebuild_s(const SnapshotTier& tier, const std::vector<double>& bytes_per_
 double reshape_s(const SnapshotTier& tier, const std::vector<double>& bytes_per_gpu,
                  const Layout& layout, const Cluster& cluster, const Calibration& calibration) {
   const int shard = shard_ranks(layout).optimizer;
-  const bool own = shard == 1 || shard < layout.cp * layout.dp;
+  const bool own = shard == 1 || shard < layout.island_replicas();
   if (own || tier.any_layout) return 0;
   return Ways(tier, bytes_per_gpu, layout, cluster, calibration).conversion_s();
 }

@@ -13,6 +13,7 @@ const CATEGORY = {
   snapshot: "#59a14f",
   host: "#9c755f",
   compression: "#86bcb6",
+  sync: "#499894",
   wait: "#9aa5b1",
 };
 // Of the rows of a comparison: a backward and its halves are shades of one colour.

@@ -34,8 +34,9 @@ Rows stage_rows();           // layers of the stages
 Rows shard_rows();           // what "layout.sharding" divides among whom
 Rows tensor_overlap_rows();  // "software.tp_overlap"
 Rows routing_rows();         // "model.moe": where its tokens go
-Rows compressor_rows();      // "communication.compressor", "compress"
-Rows campaign_rows();        // snapshots, failures, recovery, job, campaign
+Rows compressor_rows();      // "communication.compressor", "compress", those of "sync"
+Rows sync_rows();
+Rows campaign_rows();  // snapshots, failures, recovery, job, campaign
 Rows snapshot_rows();
 Rows recovery_rows();
 Rows more_rows();  // none; a program that defines its own has these keys besides

@@ -293,7 +293,7 @@ Rows kernel_rows() {
                                          .help = "type of the gradients on the network"}),
       name_row<&Software::reduced_copy_bytes>(
           "software.reduced_copies",
-          {.names = names_of<double>(),
+          {.names = {"none", "fp32", "bf16"},
            .example = "bf16",
            .help = "type of a second copy of the gradients that the reduction keeps (DDP's "
                    "buckets)"}),
@@ -476,9 +476,10 @@ void check_rows(const Rows& rows) {
 const std::vector<Field>& field_table() {
   static const std::vector<Field> table = [] {
     Rows all;
-    for (const Rows& rows : {general_rows(), model_rows(), model_part_rows(), routing_rows(),
-                             cluster_rows(), layout_rows(), length_rows(), context_rows(),
-                             software_rows(), communication_rows(), campaign_rows(), more_rows()}) {
+    for (const Rows& rows :
+         {general_rows(), model_rows(), model_part_rows(), routing_rows(), cluster_rows(),
+          layout_rows(), length_rows(), context_rows(), software_rows(), communication_rows(),
+          sync_rows(), campaign_rows(), more_rows()}) {
       all.insert(all.end(), rows.begin(), rows.end());
     }
     check_rows(all);

@@ -137,7 +137,11 @@ Rows compressor_rows() {
             {.optional = true,
              .example = "dispatch",
              .help = "of ep: both ways, or only what tokens bring to their experts"})},
-       choice_rows({"compress.*"}, true)});
+       choice_rows({"compress.*"}, true),
+       {map_row("sync.*.compressor", {.shorthand = "name",
+                                      .example = "{name: int4}",
+                                      .help = "of what islands exchange at the level"})},
+       choice_rows({"sync.*.compressor"}, false)});
 }
 
 }  // namespace windtunnel

@@ -39,10 +39,17 @@ void resolve_parallel(const Values& values, Job& job);
 // Sequences of unequal length, of a job whose model, layout and batch are resolved.
 void resolve_lengths(const Values& values, Job& job);
 
+// The compressor at a place, with the keys that its method has a use for.
+CompressorChoice resolve_compressor(const Values& values, const std::string& place,
+                                    NamedFiles& files);
 AxisCompressors resolve_compressors(const Values& values, NamedFiles& files);
 // What compressors ask of a job whose other parts are resolved: of its gradients, and of the forms
 // in which its axes send.
 void check_compressors(const Values& values, const Job& job);
+
+// Job::sync and Layout::sync_groups, of a job whose layout, cluster, schedule and communication are
+// resolved.
+void resolve_sync(const Values& values, NamedFiles& files, Job& job);
 
 // `gpus` of one node.
 std::vector<SnapshotTier> resolve_snapshots(const Values& values, int gpus);

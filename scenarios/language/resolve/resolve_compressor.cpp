@@ -100,24 +100,6 @@ void check_inner_compressors(const Job& job) {
   }
 }
 
-CompressorChoice resolve_choice(const Values& values, const std::string& place, NamedFiles& files) {
-  CompressorChoice choice;
-  values.fill(place, choice);
-  choice.where = values.fault_at(place);
-  const CompressorKind& kind = compressor_kind(choice.name);
-  const auto check = [&](std::string_view name, bool taken) {
-    const std::string key = fmt::format("{}.{}", place, name);
-    if (!taken && values.has(key)) refuse(values, key, kind);
-  };
-  for (const CompressorNumber& number : compressor_numbers()) {
-    check(number.name, takes(kind, number));
-  }
-  check("feedback", takes_feedback(kind));
-  check("base", !kind.usual.base.empty());
-  resolve_errors(values, place, files, kind, choice);
-  return choice;
-}
-
 // What of a compressor goes with gradients alone, and of which axis it is none.
 void check_activations(const Values& values, const std::string& place, const std::string& axis,
                        const CompressorChoice& choice) {
@@ -139,9 +121,28 @@ void check_activations(const Values& values, const std::string& place, const std
 
 }  // namespace
 
+CompressorChoice resolve_compressor(const Values& values, const std::string& place,
+                                    NamedFiles& files) {
+  CompressorChoice choice;
+  values.fill(place, choice);
+  choice.where = values.fault_at(place);
+  const CompressorKind& kind = compressor_kind(choice.name);
+  const auto check = [&](std::string_view name, bool taken) {
+    const std::string key = fmt::format("{}.{}", place, name);
+    if (!taken && values.has(key)) refuse(values, key, kind);
+  };
+  for (const CompressorNumber& number : compressor_numbers()) {
+    check(number.name, takes(kind, number));
+  }
+  check("feedback", takes_feedback(kind));
+  check("base", !kind.usual.base.empty());
+  resolve_errors(values, place, files, kind, choice);
+  return choice;
+}
+
 AxisCompressors resolve_compressors(const Values& values, NamedFiles& files) {
   AxisCompressors compressors;
-  compressors.dp = resolve_choice(values, "communication.compressor", files);
+  compressors.dp = resolve_compressor(values, "communication.compressor", files);
   for (int i = 0; i < values.length("compress"); ++i) {
     const std::string place = fmt::format("compress.{}", i);
     const std::string& axis = values.text(place + ".axis");
@@ -152,7 +153,7 @@ AxisCompressors resolve_compressors(const Values& values, NamedFiles& files) {
     if (axis == "dp" && values.stated("communication.compressor")) {
       values.fail(place + ".axis", "communication.compressor is of dp, too; state one of the two");
     }
-    const CompressorChoice choice = resolve_choice(values, place, files);
+    const CompressorChoice choice = resolve_compressor(values, place, files);
     if (axis != "dp") check_activations(values, place, axis, choice);
     if (axis == "dp" && values.stated(place + ".passes")) {
       values.fail(place + ".passes", "it is for experts (axis: ep)");

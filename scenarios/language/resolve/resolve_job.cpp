@@ -302,6 +302,7 @@ Job resolve_job(const Values& values, const EvidenceList& evidence, NamedFiles& 
   job.calibration = resolve_job_calibration(values, job, files);
   resolve_parallel(values, job);
   resolve_lengths(values, job);
+  resolve_sync(values, files, job);
   check_batch(values, job);
   check_unlike_nodes(values, job);
   if (job.layout.balance == StageBalance::automatic) {

@@ -243,7 +243,8 @@ class Checker {
   }
 
   static void read_interval(const DocumentNode& node, const std::string& path, Value& value) {
-    const bool iterations = node.text.find("iter") != std::string::npos;
+    const bool iterations =
+        node.text.find("iter") != node.text.npos || node.text.find("step") != node.text.npos;
     value.dimension = iterations ? Dimension::iterations : Dimension::seconds;
     try {
       value.number = parse_quantity(node.text, value.dimension);

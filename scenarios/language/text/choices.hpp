@@ -138,7 +138,8 @@ inline constexpr Choice<TensorForm> kChoices<TensorForm>[] = {{"1d", TensorForm:
                                                               {"2d", TensorForm::two_d}};
 // Bytes of an element of a gradient.
 template <>
-inline constexpr Choice<double> kChoices<double>[] = {{"none", 0}, {"fp32", 4}, {"bf16", 2}};
+inline constexpr Choice<double> kChoices<double>[] = {
+    {"none", 0}, {"fp32", 4}, {"bf16", 2}, {"fp8", 1}, {"fp4", 0.5}};
 template <>
 inline constexpr Choice<ExpertTokens> kChoices<ExpertTokens>[] = {
     {"divided", ExpertTokens::divided},
@@ -149,6 +150,15 @@ inline constexpr Choice<EmbeddingExchange> kChoices<EmbeddingExchange>[] = {
     {"dense", EmbeddingExchange::dense},
     {"all-gather", EmbeddingExchange::all_gather},
     {"all-to-all", EmbeddingExchange::all_to_all}};
+template <>
+inline constexpr Choice<OuterOptimizer> kChoices<OuterOptimizer>[] = {
+    {"average", OuterOptimizer::average}, {"nesterov", OuterOptimizer::nesterov}};
+template <>
+inline constexpr Choice<SyncStart> kChoices<SyncStart>[] = {{"step", SyncStart::step},
+                                                            {"layers", SyncStart::layers}};
+template <>
+inline constexpr Choice<SyncPattern> kChoices<SyncPattern>[] = {
+    {"all-reduce", SyncPattern::all_reduce}, {"leader", SyncPattern::leader}};
 template <>
 inline constexpr Choice<LengthPolicy> kChoices<LengthPolicy>[] = {
     {"fixed", LengthPolicy::fixed}, {"flexsp", LengthPolicy::flexsp}, {"hdp", LengthPolicy::hdp}};

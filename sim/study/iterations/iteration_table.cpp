@@ -21,6 +21,7 @@
 #include "policies/protection/snapshot_tiers.hpp"
 #include "sim/engine/engine.hpp"
 #include "sim/study/iterations/smaller_jobs.hpp"
+#include "sim/study/iterations/sync_window.hpp"
 
 namespace windtunnel {
 namespace {
@@ -323,6 +324,11 @@ Execution run_iteration(const Job& job, const PreparedIteration& prepared, std::
   IterationPlanOptions options;
   options.draw = draw;
   options.due_snapshots = std::move(due);
+  return run_plan(job, prepared, options);
+}
+
+Execution run_plan(const Job& job, const PreparedIteration& prepared,
+                   const IterationPlanOptions& options) {
   Execution execution;
   execution.plan = iteration_plan(job, prepared, options);
   execution.timeline = execute(execution.plan, job.cluster,
@@ -360,7 +366,7 @@ CampaignIterations campaign_iterations(const Job& job, const PreparedIteration& 
                                        int threads) {
   check_snapshot_tiers(job.snapshots, job.layout, job.cluster);
   CampaignIterations iterations;
-  auto& [plain, table] = iterations;
+  auto& [plain, sync, table] = iterations;
   const auto bytes = snapshot_bytes_per_gpu(job, prepared.chunks, held_stages(prepared.schedule));
   for (const SnapshotTier& tier : job.snapshots) {
     table.tiers.push_back(
@@ -375,7 +381,8 @@ CampaignIterations campaign_iterations(const Job& job, const PreparedIteration& 
   const ShrunkIterations shrunk_job(job, prepared, simulations);
   const SlowIterations slow(job, simulations);
   plain = simulations.run(threads);
-  table.iteration_s.push_back(plain.step_s.mean);
+  sync = measure_sync(job, prepared, plain.step_s.mean);
+  table.iteration_s.push_back(mean_step_s(job.sync, sync, plain.step_s.mean));
   snapshots.fill(simulations, table);
   shrunk_job.fill(simulations, threads, table);
   if (job.recovery.elastic.groups > 0) {

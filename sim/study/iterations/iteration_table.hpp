@@ -9,6 +9,7 @@
 #include "models/plan/job.hpp"
 #include "models/plan/timeline.hpp"
 #include "models/results/campaign_report.hpp"
+#include "policies/lowering/iteration_plan.hpp"
 #include "policies/lowering/prepared_iteration.hpp"
 #include "sim/campaign/campaign.hpp"
 
@@ -19,6 +20,9 @@ struct Execution {
   Timeline timeline;
 };
 
+// The iteration's Plan with these options, simulated and held against its bound.
+Execution run_plan(const Job& job, const PreparedIteration& prepared,
+                   const IterationPlanOptions& options);
 // The iteration in which the tiers `due` take snapshots, as the machine jitters in one of its
 // draws.
 Execution run_iteration(const Job& job, const PreparedIteration& prepared, std::vector<int> due,
@@ -38,7 +42,8 @@ Warmup measure_warmup(const Job& job);
 std::vector<double> snapshot_host_bytes_per_node(const Job& job, const PreparedIteration& prepared);
 
 struct CampaignIterations {
-  DrawnIteration plain;  // without snapshots
+  DrawnIteration plain;           // without snapshots
+  std::vector<SyncSeconds> sync;  // [level of Job::sync]
   IterationTable table;
 };
 

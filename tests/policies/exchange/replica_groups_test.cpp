@@ -166,7 +166,8 @@ TEST(ReplicaGroups, TheWorldCostsWhatAllGpusCost) {
                              cluster, calibration)
           .seconds;
     };
-    EXPECT_NEAR(seconds(world_shape(LinkTable(cluster))), seconds(group_shape(all, cluster)), 1e-8);
+    EXPECT_NEAR(seconds(world_shape({}, LinkTable(cluster))), seconds(group_shape(all, cluster)),
+                1e-8);
   }
 }
 

@@ -1,0 +1,183 @@
+// Levels of synchronisation from checked values: which replicas are an island, and what goes with
+// islands.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+
+#include "models/compression/compressors.hpp"
+#include "models/machine/fabrics/sites.hpp"
+#include "policies/exchange/compressed_reductions.hpp"
+#include "policies/exchange/replica_groups.hpp"
+#include "policies/schedules/schedules.hpp"
+#include "scenarios/language/resolve/resolve.hpp"
+
+namespace windtunnel {
+namespace {
+
+std::string key_of(int level, const char* key) {
+  return fmt::format("sync.{}{}", level, key);
+}
+
+// Which place, of those that `over` names, a rank stands on; of islands that are counted, its own.
+int place_of(const Job& job, const std::string& over, int rank) {
+  const int node = job.cluster.node_of(rank);
+  if (over == "site") return site_of(job.cluster, job.cluster.place_of(node));
+  return node;
+}
+
+// Islands of a level in the whole job.
+int islands_of(const Values& values, const Job& job, int level) {
+  if (values.has(key_of(level, ".islands"))) {
+    if (values.has(key_of(level, ".over"))) {
+      values.fail(key_of(level, ".islands"), "a level has islands or over, not both");
+    }
+    return values.integer(key_of(level, ".islands"));
+  }
+  if (!values.has(key_of(level, ".over"))) {
+    throw Error(values.where(key_of(level, "")),
+                fmt::format("sync.{} says neither over (replica, node, site) nor islands", level));
+  }
+  const std::string& over = values.text(key_of(level, ".over"));
+  if (over == "replica") return job.layout.dp;
+  if (over == "node") return job.cluster.nodes;
+  const FabricSpec& fabric = job.cluster.fabric;
+  if (fabric.topology != Topology::sites) {
+    values.fail(key_of(level, ".over"),
+                "the cluster has no sites (fabric.topology: sites); take node or islands: N");
+  }
+  return static_cast<int>(fabric.sites.size());
+}
+
+// Each island lies on places of its own, and on one of those that `over` names.
+void check_places(const Values& values, const Job& job, int level) {
+  const std::string& over = job.sync[level].over;
+  if (over != "node" && over != "site") return;
+  const int below = job.layout.islands();
+  int merged = 1;  // islands in one place of this level
+  for (int l = 0; l < level; ++l) merged *= job.layout.sync_groups[l];
+  std::set<int> taken;
+  const auto islands = island_ranks(job.layout);
+  for (int first = 0; first < below; first += merged) {
+    std::set<int> own;
+    for (int island = first; island < first + merged; ++island) {
+      for (const int rank : islands[island]) own.insert(place_of(job, over, rank));
+    }
+    if (own.size() == 1 && taken.insert(*own.begin()).second) continue;
+    values.fail(key_of(level, ".over"),
+                fmt::format("the replicas {} to {} do not lie on one {} of their own; order the "
+                            "ranks so that whole replicas do (layout.order, e.g. [tp, pp, dp])",
+                            first * job.layout.dp / below,
+                            (first + merged) * job.layout.dp / below - 1, over));
+  }
+}
+
+void check_level(const Values& values, const Job& job, int level) {
+  const SyncLevel& own = job.sync[level];
+  if (own.every_steps < own.fragments) {
+    values.fail(key_of(level, ".fragments"),
+                fmt::format("{} fragments in {:g} steps are more than one a step; take fewer",
+                            own.fragments, own.every_steps));
+  }
+  if (own.delay_steps > own.every_steps) {
+    values.fail(key_of(level, ".delay"),
+                fmt::format("is {:g} steps, but the next exchange begins after {:g}",
+                            own.delay_steps, own.every_steps));
+  }
+  if (level > 0 && own.every_steps <= job.sync[level - 1].every_steps) {
+    values.fail(key_of(level, ".every"),
+                fmt::format("is no more than that of the level before it, {:g} steps; list levels "
+                            "from inside to outside",
+                            job.sync[level - 1].every_steps));
+  }
+  if (own.start == SyncStart::layers) {
+    if (level > 0 || job.layout.island_replicas() > 1) {
+      values.fail(key_of(level, ".start"),
+                  "layers goes with islands of one replica, whose own gradients do not travel in "
+                  "the same step; take step");
+    }
+    if (!is_mixed(job.precision)) {
+      values.fail(key_of(level, ".start"),
+                  "layers goes with a precision of 16 bits or less, whose gradients have a type of "
+                  "their own on the network; take step");
+    }
+    if (compresses(own.compressor) || own.pattern == SyncPattern::leader) {
+      values.fail(key_of(level, ".start"),
+                  "layers goes with deltas that are summed as they are (precision); take step");
+    }
+  }
+  if (own.pattern == SyncPattern::leader && compresses(own.compressor)) {
+    values.fail(key_of(level, ".compressor"), "a leader's weights travel as they are");
+  }
+  if (compresses(own.compressor) && compressor_kind(own.compressor.name).whole_tensors) {
+    values.fail(key_of(level, ".compressor"),
+                fmt::format("{} takes whole matrices, and the ranks of an island divide them; take "
+                            "one that quantises or drops elements",
+                            own.compressor.name));
+  }
+}
+
+// What is simulated as steps that end for all ranks of an island together.
+void check_rest(const Values& values, const Job& job) {
+  const auto fail = [&](const char* why) { values.fail("sync", why); };
+  if (job.lengths) fail("with batch.lengths is not modelled; leave one of them out");
+  if (crosses_iterations(job.communication.overlap)) {
+    fail("does not go with communication.overlap: dear or priority, whose gradients arrive in the "
+         "next step; take another");
+  }
+  if (job.communication.aggregation == Aggregation::parameter_server) {
+    fail("does not go with communication.aggregation: parameter-server");
+  }
+  if (job.software.post_validation || schedule_kind(job.schedule).asynchronous) {
+    fail("goes with schedules that end each step together, which this one does not");
+  }
+}
+
+}  // namespace
+
+void resolve_sync(const Values& values, NamedFiles& files, Job& job) {
+  std::vector<int> islands;
+  for (int level = 0; level < values.length("sync"); ++level) {
+    SyncLevel own;
+    const std::string place = key_of(level, "");
+    values.fill(place, own);
+    own.where = values.fault_at(place);
+    if (values.stated(place + ".compressor")) {
+      own.compressor = resolve_compressor(values, place + ".compressor", files);
+    }
+    const int count = islands_of(values, job, level);
+    if (own.over.empty()) own.over = fmt::format("{} islands", count);
+    if (own.every_steps > 1) {
+      job.sync.push_back(own);
+      islands.push_back(count);
+    } else if (!job.sync.empty()) {
+      values.fail(place + ".every", "is one step, and a level inside it takes more; list levels "
+                                    "from inside to outside");
+    }
+  }
+  const int skipped = values.length("sync") - static_cast<int>(job.sync.size());
+  if (job.sync.empty()) return;
+  if (job.sync.size() > 2) {
+    values.fail(key_of(skipped + 2, ""), "there are two levels above the steps already; more are "
+                                         "not modelled");
+  }
+  for (std::size_t level = 0; level < islands.size(); ++level) {
+    const int above = level + 1 < islands.size() ? islands[level + 1] : 1;
+    const bool divides = islands[level] % above == 0 && islands[level] > above;
+    if (!divides || job.layout.dp % islands[level] != 0) {
+      values.fail(key_of(skipped + static_cast<int>(level), ""),
+                  fmt::format("{} islands do not divide the {} replicas (layout.dp){}",
+                              islands[level], job.layout.dp,
+                              above > 1 ? fmt::format(" into the {} of the next level", above)
+                                        : ""));
+    }
+    job.layout.sync_groups.push_back(islands[level] / above);
+  }
+  for (int level = 0; level < std::ssize(job.sync); ++level) {
+    check_level(values, job, level);
+    check_places(values, job, level);
+  }
+  check_rest(values, job);
+}
+
+}  // namespace windtunnel

@@ -1,0 +1,93 @@
+#include "policies/outer/outer_exchange.hpp"
+
+#include <gtest/gtest.h>
+
+#include "policies/iteration.hpp"
+#include "tests/support/small_job.hpp"
+
+namespace windtunnel {
+namespace {
+
+// 8 replicas on as many GPUs, in islands.
+Job island_job(std::vector<int> groups, Sharding sharding = Sharding::none) {
+  Job job = small_job(1, 1, 8);
+  job.layout.sharding = sharding;
+  job.layout.sync_groups = std::move(groups);
+  for (std::size_t level = 0; level < job.layout.sync_groups.size(); ++level) {
+    job.sync.push_back({.over = "islands", .every_steps = 100.0 * (level + 1)});
+  }
+  return job;
+}
+
+class Exchanged {
+ public:
+  explicit Exchanged(Job job) : job_(std::move(job)), prepared_(prepare_iteration(job_)) {}
+  std::vector<Transfer> row(int level = 0) const { return exchange().row(level, 0); }
+  double sent_bytes(int level = 0) const { return exchange().sent_bytes(level, 0); }
+  double parameters() const { return prepared_.chunks.front().parameters; }
+
+ private:
+  OuterExchange exchange() const {
+    return {job_, prepared_.schedule, prepared_.chunks, prepared_.geometry->network()};
+  }
+  Job job_;
+  PreparedIteration prepared_;
+};
+
+// A ring's 2 (P - 1) / P of what is summed.
+TEST(OuterExchange, EachCopySendsItsPartToTheOtherIslands) {
+  for (const int islands : {2, 4, 8}) {
+    const Exchanged all(island_job({islands}));
+    const double part = all.parameters() / (8.0 / islands);
+    EXPECT_NEAR(all.sent_bytes(), 2.0 * (islands - 1) / islands * 4 * part, 1e-6 * part);
+  }
+}
+
+TEST(OuterExchange, FragmentsAndShardsSendAsMuchInAll) {
+  const double whole = Exchanged(island_job({2})).sent_bytes();
+  Job fragments = island_job({2});
+  fragments.sync[0].fragments = 8;
+  EXPECT_NEAR(Exchanged(fragments).sent_bytes(), whole, 1e-9 * whole);
+  EXPECT_NEAR(Exchanged(island_job({2}, Sharding::zero3)).sent_bytes(), whole, 1e-9 * whole);
+}
+
+TEST(OuterExchange, FewerBytesAnElementSendFewerBytes) {
+  const double fp32 = Exchanged(island_job({2})).sent_bytes();
+  Job job = island_job({2});
+  job.sync[0].element_bytes = 0.5;
+  EXPECT_NEAR(Exchanged(job).sent_bytes(), fp32 / 8, 1e-9 * fp32);
+  job.sync[0].element_bytes = 4;
+  job.sync[0].compressor.name = "int8";
+  // A scale of four bytes for each block of 256 beside a byte an element.
+  EXPECT_NEAR(Exchanged(job).sent_bytes(), fp32 / 4 * (1 + 4.0 / 256), 1e-9 * fp32);
+}
+
+TEST(OuterExchange, ALeaderSendsWhatOthersReceiveOnce) {
+  Job job = island_job({4});
+  const double summed = Exchanged(job).sent_bytes();
+  job.sync[0].pattern = SyncPattern::leader;
+  EXPECT_NEAR(Exchanged(job).sent_bytes(), summed / 1.5, 1e-9 * summed);
+}
+
+TEST(OuterExchange, TheCopiesOfAnIslandGatherWhatEachExchanged) {
+  const auto kinds = [](const Job& job) {
+    std::vector<CollectiveKind> found;
+    for (const Transfer& transfer : Exchanged(job).row()) {
+      if (transfer.bytes > 0) found.push_back(transfer.kind);
+    }
+    return found;
+  };
+  using enum CollectiveKind;
+  EXPECT_EQ(kinds(island_job({2})), (std::vector{all_reduce, all_gather}));
+  EXPECT_EQ(kinds(island_job({8})), std::vector{all_reduce});
+  EXPECT_EQ(kinds(island_job({2}, Sharding::zero3)), std::vector{all_reduce});
+}
+
+TEST(OuterExchange, RegionsExchangeWhatTheirIslandsHave) {
+  const Exchanged all(island_job({2, 2}));
+  EXPECT_NEAR(all.sent_bytes(0), all.sent_bytes(1), 1e-6);
+  EXPECT_EQ(all.row(1).at(1).axis, ReplicaAxis::region_peers);
+}
+
+}  // namespace
+}  // namespace windtunnel

@@ -1,0 +1,93 @@
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "scenarios/language/case.hpp"
+#include "tests/support/error_of.hpp"
+
+namespace windtunnel {
+namespace {
+
+using testing::HasSubstr;
+
+std::string text_of(const std::string& sync, const std::string& layout = "tp: 8, dp: 8",
+                    const std::string& rest = {}) {
+  return fmt::format(
+      "name: a\nmodel: {{layers: 12, hidden: 4096, heads: 32, vocabulary: 32000, sequence: 1024}}\n"
+      "cluster: {{nodes: 8, node: dgx-h100, fabric: {{topology: sites, wan: 10 Gb/s, sites: "
+      "[{{name: a, nodes: 4}}, {{name: b, nodes: 4}}]}}}}\n"
+      "layout: {{{}}}\nbatch: {{global: 64}}\nsync: {}\n{}\n",
+      layout, sync, rest);
+}
+
+Job job_of(const std::string& sync, const std::string& layout = "tp: 8, dp: 8") {
+  return parse_case(text_of(sync, layout), "a.yaml").job;
+}
+
+std::string fault_of(const std::string& sync, const std::string& layout = "tp: 8, dp: 8",
+                     const std::string& rest = {}) {
+  return error_of([&] { parse_case(text_of(sync, layout, rest), "a.yaml"); });
+}
+
+TEST(ResolveSync, IslandsAreThePlacesThatExchange) {
+  const auto groups = [](const char* sync) { return job_of(sync).layout.sync_groups; };
+  EXPECT_EQ(groups("[{over: site, every: 100 steps}]"), std::vector{2});
+  EXPECT_EQ(groups("[{over: node, every: 1 step}, {over: site, every: 100 steps}]"),
+            std::vector{2});
+  EXPECT_EQ(groups("[{over: node, every: 8 steps}, {over: site, every: 100 steps}]"),
+            (std::vector{4, 2}));
+  EXPECT_EQ(groups("[{over: replica, every: 30 steps}]"), std::vector{8});
+  EXPECT_EQ(groups("[{islands: 4, every: 30 steps}]"), std::vector{4});
+  EXPECT_EQ(groups("[{over: site, every: 1 step}]"), std::vector<int>());
+}
+
+TEST(ResolveSync, ALevelHasItsForm) {
+  const Job job = job_of(
+      "[{over: site, every: 100 steps, fragments: 8, delay: 5 steps, precision: bf16, "
+      "optimizer: average, compressor: {name: int4}}]");
+  const SyncLevel& level = job.sync.at(0);
+  EXPECT_EQ(level.over, "site");
+  EXPECT_EQ(level.every_steps, 100);
+  EXPECT_EQ(level.fragments, 8);
+  EXPECT_EQ(level.delay_steps, 5);
+  EXPECT_EQ(level.element_bytes, 2);
+  EXPECT_EQ(level.optimizer, OuterOptimizer::average);
+  EXPECT_EQ(level.compressor.name, "int4");
+}
+
+TEST(ResolveSync, WholeReplicasLieOnAnIsland) {
+  EXPECT_THAT(fault_of("[{over: node, every: 8 steps}]", "tp: 8, pp: 4, dp: 2"),
+              HasSubstr("a.yaml:6:15"));
+  // Megatron's order puts a pipeline's stages on different sites.
+  EXPECT_THAT(fault_of("[{over: site, every: 8 steps}]", "tp: 8, pp: 4, dp: 2"),
+              HasSubstr("do not lie on one site of their own"));
+  EXPECT_EQ(job_of("[{over: site, every: 8 steps}]", "tp: 8, pp: 4, dp: 2, order: [tp, pp, dp]")
+                .layout.islands(),
+            2);
+}
+
+TEST(ResolveSync, MistakesHaveTheirPlace) {
+  const auto fault = [](const char* sync, const char* what) {
+    EXPECT_THAT(fault_of(sync), HasSubstr(what)) << sync;
+    EXPECT_THAT(fault_of(sync), HasSubstr("a.yaml:6:")) << sync;
+  };
+  fault("[{every: 100 steps}]", "neither over");
+  fault("[{over: site}]", "every");
+  fault("[{over: sites, every: 2 steps}]", "site");
+  fault("[{over: site, islands: 2, every: 2 steps}]", "not both");
+  fault("[{over: site, every: 100 steps, delay: 101 steps}]", "the next exchange begins");
+  fault("[{over: site, every: 4 steps, fragments: 5}]", "more than one a step");
+  fault("[{islands: 3, every: 4 steps}]", "3 islands do not divide the 8 replicas");
+  fault("[{over: site, every: 10 steps}, {over: node, every: 100 steps}]", "do not divide");
+  fault("[{over: node, every: 10 steps}, {over: site, every: 5 steps}]", "from inside to outside");
+  fault("[{over: node, every: 10 steps}, {over: site, every: 1 step}]", "from inside to outside");
+  fault("[{over: site, every: 10 steps, compressor: powersgd}]", "whole matrices");
+  fault("[{over: site, every: 10 steps, pattern: leader, compressor: int8}]", "as they are");
+  fault("[{over: site, every: 10 steps, start: layers}]", "islands of one replica");
+  EXPECT_THAT(fault_of("[{over: site, every: 10 steps}]", "tp: 8, dp: 8",
+                       "communication: {overlap: dear}"),
+              HasSubstr("overlap: dear"));
+}
+
+}  // namespace
+}  // namespace windtunnel
