@@ -350,6 +350,7 @@ Job resolve_job(const Values& values, const EvidenceList& evidence, NamedFiles& 
   job.layout = resolve_layout(values, job.cluster.gpus(), job.schedule);
   const std::vector<int> places = placed_by_axes(values, job.layout, job.cluster);
   if (!places.empty()) job.cluster.places = places;
+  keep_to_pools_in_use(job.cluster);
   job.batch = resolve_batch(values, job.model);
   check_precision(values, job);
   job.software = resolve_software(values);
