@@ -33,8 +33,8 @@ std::vector<PoolState> states_by_pool(const Job& job, const PreparedIteration& p
     double fullest_bytes = 0;
     for (int pp = 0; pp < job.layout.pp; ++pp) {
       if (ranks_by_pool(job, pp)[pool] == 0) continue;
-      fullest_bytes = std::max(fullest_bytes, bytes[pp] * state_factor(job, pp, pool) /
-                                                  largest_state_factor(job, pp));
+      fullest_bytes = std::max(
+          fullest_bytes, bytes[pp] * state_factor(job, pp, pool) / largest_state_factor(job, pp));
     }
     if (fullest_bytes > 0) states.push_back({pool, {fullest_bytes, all.state.all_bytes}});
   }

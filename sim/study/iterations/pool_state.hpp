@@ -25,8 +25,8 @@ PoolState state_of_all(const Job& job, const PreparedIteration& prepared);
 double snapshot_host_bytes(const Job& job, const SnapshotTier& tier, const PoolState& of_pool,
                            const PoolState& of_all);
 
-// TierTiming's; each pool reads its own, and where nodes of several must give what others lost, they
-// are as the worst of all in every respect.
+// TierTiming's; each pool reads its own, and where nodes of several must give what others lost,
+// they are as the worst of all in every respect.
 struct RestoreTimes {
   double restore_s = 0;
   double rebuild_s = 0;

@@ -43,8 +43,7 @@ TEST(StateShares, AddUpToTheWhole) {
     job.layout.state_of_pool = {0.01 + random.uniform(), 0.01 + random.uniform()};
     for (int pp = 0; pp < job.layout.pp; ++pp) {
       const std::vector<int> ranks = ranks_by_pool(job, pp);
-      const double held =
-          ranks[0] * state_factor(job, pp, 0) + ranks[1] * state_factor(job, pp, 1);
+      const double held = ranks[0] * state_factor(job, pp, 0) + ranks[1] * state_factor(job, pp, 1);
       EXPECT_NEAR(held, ranks[0] + ranks[1], 1e-9);
       const double n = job.layout.dp;
       EXPECT_GE(uneven_ring_factor(job, pp), 1);

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <iostream>
 
 #include "models/base/random.hpp"
 #include "models/plan/state_shares.hpp"
@@ -12,6 +13,7 @@
 #include "scenarios/language/case.hpp"
 #include "sim/study/iterations/iteration_table.hpp"
 #include "sim/study/simulate.hpp"
+#include "tests/sim/study/random_layout.hpp"
 #include "tests/support/error_of.hpp"
 #include "tests/support/pool_job.hpp"
 
@@ -64,6 +66,19 @@ TEST(UnevenState, FlowsTakeTheTimeOfTheBusiestLink) {
   EXPECT_NEAR(flows_s / step_s(Fidelity::closed), 1, 1e-6);
   job.layout.state_of_pool.clear();
   EXPECT_GT(flows_s, step_s(Fidelity::flows));
+}
+
+// The properties of random jobs (inner_collectives_test.cpp) hold of them, too.
+TEST(UnevenState, IsDrawnInRandomJobs) {
+  int uneven = 0;
+  int all = 0;
+  for (int number = 0; number < 1000; ++number) {
+    const auto drawn = random_layout_case(number, InnerSpread::anywhere);
+    all += drawn ? 1 : 0;
+    uneven += drawn && uneven_state(drawn->job) ? 1 : 0;
+  }
+  EXPECT_GT(uneven, 3);
+  std::cout << uneven << " of " << all << " random jobs have uneven shares\n";
 }
 
 std::string scenario(const std::string& layout, const std::string& rest = {}) {

@@ -29,8 +29,7 @@ TEST(PoolState, OfStagesIsThatOfTheirPool) {
   Job job = pool_job(PoolAxis::pp);
   job.layout.stage_layers = {6, 2};
   const PreparedIteration prepared = prepare_iteration(job);
-  const auto bytes =
-      snapshot_bytes_per_gpu(job, prepared.chunks, held_stages(prepared.schedule));
+  const auto bytes = snapshot_bytes_per_gpu(job, prepared.chunks, held_stages(prepared.schedule));
   const std::vector<PoolState> states = states_by_pool(job, prepared);
   ASSERT_EQ(states.size(), 2U);
   EXPECT_EQ(states[0].state.fullest_bytes, bytes[0]);

@@ -1,4 +1,4 @@
-#include "policies/lowering/state_balance.hpp"
+#include "policies/search/state_balance.hpp"
 
 #include <gtest/gtest.h>
 

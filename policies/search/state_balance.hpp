@@ -17,9 +17,10 @@ namespace windtunnel {
 std::vector<double> shares_above(double least, std::span<const int> ranks,
                                  std::span<const double> unit_s, std::span<const double> most);
 
-// [pool] Of a job that has passed all checks; its own shares are not read. Of the shares that fit in
-// memory those of the shortest step in closed form, even ones before others; empty: even. Where none
-// fit, in proportion to the room. Throws Error where pipeline ranks mix pools in unlike proportions.
+// [pool] Of a job that has passed all checks; its own shares are not read. Of the shares that fit
+// in memory those of the shortest step in closed form, even ones before others; empty: even. Where
+// none fit, in proportion to the room. Throws Error where pipeline ranks mix pools in unlike
+// proportions.
 std::vector<double> balanced_state(const Job& job);
 
 }  // namespace windtunnel

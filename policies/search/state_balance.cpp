@@ -1,7 +1,6 @@
-#include "policies/lowering/state_balance.hpp"
+#include "policies/search/state_balance.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <limits>
 #include <numeric>
 #include <utility>
@@ -36,7 +35,8 @@ std::vector<int> mixed_ranks(const Job& job) {
   for (int pp = 0; pp < job.layout.pp; ++pp) {
     std::vector<int> own = ranks_by_pool(job, pp);
     if (std::ranges::count(own, 0) == std::ssize(own) - 1) continue;
-    if (mixed.empty()) mixed = std::move(own);
+    if (mixed.empty())
+      mixed = std::move(own);
     else if (mixed != own) {
       throw Error::of_key("layout.shard_shares",
                           "auto knows one mix of pools, and the stages stand on several: list the "
@@ -124,17 +124,15 @@ std::vector<double> balanced_state(const Job& job) {
   }
   const double all = std::accumulate(ranks.begin(), ranks.end(), 0.0);
   const std::vector<double> most = rooms(tried, prepared, pools, all);
-  // Pools that no mixed stage stands on hold what is theirs alone, whatever their number.
+  // Pools that no mixed stage stands on hold what is theirs alone, whatever their number; a stage
+  // on one pool shares its state evenly, as long as that is no share of nothing.
+  constexpr double kLeast = 1e-9;
   const auto by_pool = [&](const std::vector<double>& shares) {
     std::vector<double> result(mixed.size(), 1);
-    for (std::size_t i = 0; i < pools.size(); ++i) result[pools[i]] = shares[i];
+    for (std::size_t i = 0; i < pools.size(); ++i) result[pools[i]] = std::max(kLeast, shares[i]);
     return result;
   };
-  if (std::inner_product(most.begin(), most.end(), ranks.begin(), 0.0) < all) {
-    std::vector<double> little = most;
-    for (double& share : little) share = std::max(share, 1e-6);
-    return by_pool(little);
-  }
+  if (std::inner_product(most.begin(), most.end(), ranks.begin(), 0.0) < all) return by_pool(most);
   constexpr int kSteps = 8;
   const double even = std::min(1.0, std::ranges::min(most));
   std::vector<double> best;
