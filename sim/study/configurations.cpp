@@ -106,9 +106,11 @@ std::vector<Configuration> layouts_of(const Configuration& base) {
                         "lists the layers of one layout; --over layout needs the even split");
   }
   if (!job.cluster.pools.empty() && !job.cluster.places.empty()) {
-    throw Error::about({"layout.place", "layout.order", "layout.placement", "cluster.pools"},
-                       "says where one layout has its ranks; --over layout takes ranks in their "
-                       "own order: leave it out, or compare layouts of yours with compare --vary");
+    throw Error::about(
+        {"layout.place", "layout.order", "layout.placement", "cluster.pools"},
+        "cluster.pools: layout.place, order and placement say where one layout has its "
+        "ranks, and --over layout takes ranks in their own order: leave them out, or "
+        "compare layouts of yours with compare --vary");
   }
   if (uneven_state(job)) {
     throw Error::of_key("layout.shard_shares",
