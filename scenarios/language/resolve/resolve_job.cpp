@@ -312,6 +312,11 @@ std::vector<int> balanced_layers(const Values& values, const Job& job) {
   }
   if (job.layout.pp == 1)
     values.fail(key, "there is one pipeline rank; auto has nothing to divide");
+  // All but the layers must go together before it is known who computes what.
+  Layout tried = job.layout;
+  tried.stage_layers.assign(tried.stages(), 0);
+  tried.stage_layers.front() = job.model.layers;
+  check_layout(job.model, tried, job.batch, job.cluster.gpus(), job.cluster.node.gpus);
   return balanced_stages(job);
 }
 
