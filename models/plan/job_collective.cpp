@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "models/network/groups/collective_steps.hpp"
+#include "models/plan/state_shares.hpp"
 
 namespace windtunnel {
 namespace {
@@ -19,6 +20,24 @@ const CollectiveRule* rule_of(const Job& job, Category axis, CollectiveKind kind
     if (!rule.axis && rule.kind == kind) of_kind = &rule;
   }
   return of_kind;
+}
+
+// Shards of unlike size go round rings (models/plan/state_shares.hpp).
+bool on_rings(const Job& job, Category axis, CollectiveKind kind) {
+  return uneven_state(job) && axis == Category::dp &&
+         (kind == CollectiveKind::all_gather || kind == CollectiveKind::reduce_scatter);
+}
+
+CollectiveChoice ring_of(const CollectiveRule* rule) {
+  if (rule == nullptr) return CollectiveAlgorithm::ring;
+  if (rule->algorithm == CollectiveAlgorithm::automatic ||
+      rule->algorithm == CollectiveAlgorithm::ring) {
+    return {CollectiveAlgorithm::ring, rule->protocol};
+  }
+  throw Error(rule->where,
+              fmt::format("communication.collectives: {} does not go with uneven "
+                          "layout.shard_shares, whose parts go round rings one by one; take ring",
+                          to_string(rule->algorithm)));
 }
 
 }  // namespace
@@ -45,6 +64,7 @@ std::span<const CollectiveKind> kinds_of_axis(Category axis) {
 CollectiveChoice collective_choice(const Job& job, Category axis, CollectiveKind kind,
                                    const GroupShape& shape) {
   const CollectiveRule* rule = shape.members > 1 ? rule_of(job, axis, kind) : nullptr;
+  if (on_rings(job, axis, kind) && shape.members > 1) return ring_of(rule);
   if (rule == nullptr) return {};
   if (rule->algorithm != CollectiveAlgorithm::automatic) {
     try {

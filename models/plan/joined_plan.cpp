@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "models/base/error.hpp"
+#include "models/machine/fabrics/job_places.hpp"
 
 namespace windtunnel {
 namespace {
@@ -68,6 +69,9 @@ Cluster joined(const std::vector<const Cluster*>& clusters) {
           all.machine_nodes, cluster->fabric_nodes());
     for (int node = 0; node < cluster->nodes; ++node) all.places.push_back(cluster->place_of(node));
     all.nodes += cluster->nodes;
+    if (std::ranges::count(pools_in_use(*cluster), true) > 1) {
+      all.node = all.shared = cluster->shared;
+    }
   }
   return all;
 }

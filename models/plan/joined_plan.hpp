@@ -20,7 +20,8 @@ struct JoinedPlan {
 JoinedPlan joined(std::vector<Plan> plans, const std::vector<double>& start_s);
 
 // Jobs on one machine: nodes of each follow those of the one before and stand where they stood.
-// What else the machine is, the first says.
+// What else the machine is, the first says; what groups of unlike nodes have, those jobs that have
+// such groups.
 Cluster joined(const std::vector<const Cluster*>& clusters);
 
 }  // namespace windtunnel

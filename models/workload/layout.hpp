@@ -31,6 +31,16 @@ template <>
 inline constexpr Choice<StageBalance> kChoices<StageBalance>[] = {
     {"even", StageBalance::stated}, {"auto", StageBalance::automatic}};
 
+// How the training state that Layout::sharding divides is shared out among ranks on unlike nodes.
+enum class StateShares {
+  even,
+  automatic,  // so that it fits; Layout::state_of_pool has what was found
+  stated,     // Layout::state_of_pool
+};
+template <>
+inline constexpr Choice<StateShares> kChoices<StateShares>[] = {{"even", StateShares::even},
+                                                                {"auto", StateShares::automatic}};
+
 // Megatron-LM's columns and rows, or blocks on a square mesh of ranks:
 // models/cost/tensor/tensor_mesh.hpp.
 enum class TensorForm { one_d, two_d };
@@ -69,6 +79,11 @@ struct Layout {
   Sharding sharding = Sharding::none;
   // Ranks that share one copy under `sharding` (FSDP's HYBRID_SHARD); 0: all dp x cp.
   int shard_ranks = 0;
+  StateShares state = StateShares::even;
+  std::vector<double> state_of_pool = {};  // of a rank, in proportion; empty: even
+  // [pipeline rank] what a rank holds of the state over the mean, of a job as the nodes of one pool
+  // see it (job_of_kind); empty: it is seen by all.
+  std::vector<double> state_factors = {};
   // ZeRO-3 only, of dense parameters. Fewer of these that share one copy of the weights, and of the
   // gradients until the last micro-batch, 0: as many (three levels: Xu et al. 2025, arXiv
   // 2501.04266); ranks that share a second copy of the weights, from which backward gathers, 0:

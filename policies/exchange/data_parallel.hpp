@@ -69,7 +69,7 @@ class DataParallel {
   int traffic_number(int stage) const { return of_stage_[stage]; }
   const JobGeometry& geometry() const { return *geometry_; }
   const ReplicaNetwork& network() const { return network_; }
-  // Parameters of a pipeline rank that one GPU updates.
+  // Parameters of a pipeline rank that one GPU updates, on average.
   double updated_parameters(int pp) const;
   // The schedule says when stages are gathered and reduced.
   bool by_schedule() const { return by_schedule_; }

@@ -6,6 +6,7 @@
 
 #include "models/base/error.hpp"
 #include "models/cost/memory/memory.hpp"
+#include "models/plan/state_shares.hpp"
 
 namespace windtunnel {
 namespace {
@@ -48,7 +49,7 @@ std::vector<GradientPartner> gradient_partners(const Job& job, const Schedule& s
     const double parameters = partner.embedding
                                   ? double(padded_vocabulary(job.model.vocabulary, job.layout.tp)) *
                                         job.model.hidden / job.layout.tp
-                                  : data.updated_parameters(rank);
+                                  : data.updated_parameters(rank) * largest_state_factor(job, rank);
     partner.bytes = parameters * reduce_bytes_per_parameter(job);
     const auto [low, high] = std::minmax(rank, partner.rank);
     partner.groups = stage_pairs(job.layout, low, high);

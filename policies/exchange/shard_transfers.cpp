@@ -8,6 +8,7 @@
 #include "models/cost/memory/memory.hpp"
 #include "models/cost/op/op_cost.hpp"
 #include "models/plan/job_collective.hpp"
+#include "models/plan/state_shares.hpp"
 
 namespace windtunnel {
 namespace {
@@ -121,7 +122,8 @@ void append_steps(const std::vector<Step>& steps, const Job& job, const ReplicaN
                   int pp, double parameters, std::vector<Transfer>& to) {
   if (parameters <= 0) return;
   for (const Step& step : steps) {
-    Transfer transfer{step.axis, step.kind, step.bytes * parameters, 0};
+    const double factor = step.axis == ReplicaAxis::dense_shard ? network.ring_factor(pp) : 1;
+    Transfer transfer{step.axis, step.kind, step.bytes * parameters * factor, 0};
     transfer.starts_row = &step == &steps.front();
     if (step.bytes > 0) {
       transfer.seconds = collective_cost(job, Category::dp, step.kind, network.shape(pp, step.axis),
@@ -174,6 +176,7 @@ ReplicaNetwork::ReplicaNetwork(const Job& job, const LinkTable& links) : traffic
     }
     const auto known = std::ranges::find(shapes_, own);
     of_rank_.push_back(static_cast<int>(known - shapes_.begin()));
+    if (uneven_state(job)) ring_factors_.push_back(uneven_ring_factor(job, pp));
     if (known == shapes_.end()) shapes_.push_back(own);
   }
 }

@@ -63,7 +63,11 @@ class ReplicaNetwork {
   const GroupShape& shape(int pp, ReplicaAxis axis) const {
     return shapes_[of_rank_[pp]][int(axis)];
   }
-  bool same_shapes(int pp, int other) const { return of_rank_[pp] == of_rank_[other]; }
+  bool same_shapes(int pp, int other) const {
+    return of_rank_[pp] == of_rank_[other] && ring_factor(pp) == ring_factor(other);
+  }
+  // uneven_ring_factor(), of what goes along dense_shard.
+  double ring_factor(int pp) const { return ring_factors_.empty() ? 1 : ring_factors_[pp]; }
   // What the times of the pipeline rank's collectives rest on; without any, of the norm's, which is
   // over all ranks: `world`.
   Origin origin(const Job& job, int pp, const GroupShape& world) const;
@@ -87,6 +91,7 @@ class ReplicaNetwork {
   std::array<StridedGroups, kReplicaAxes> groups_;
   std::vector<std::array<GroupShape, kReplicaAxes>> shapes_;  // that differ
   std::vector<int> of_rank_;                                  // [pipeline rank] in shapes_
+  std::vector<double> ring_factors_;                          // [pipeline rank]; empty: 1
 };
 
 // Of a stage: which of its actions gathers, or reduces. Without levels or a second copy all are

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "models/plan/job_collective.hpp"
+#include "models/plan/state_shares.hpp"
 #include "models/results/iteration_report.hpp"
 #include "policies/evaluation/plan_evaluation.hpp"
 #include "policies/evaluation/schedule_evaluator.hpp"
@@ -315,7 +316,18 @@ class Estimator {
   }
 
   std::vector<CostPart> optimizer(int rank) const {
-    return optimizer_cost(data_.updated_parameters(rank), job_);
+    const double parameters = data_.updated_parameters(rank);
+    if (job_.cluster.pools.empty()) return optimizer_cost(parameters, job_);
+    // On unlike nodes all start when the norm is known.
+    const std::vector<int> ranks = ranks_by_pool(job_, rank);
+    std::vector<CostPart> longest;
+    for (int pool = 0; pool < std::ssize(ranks); ++pool) {
+      if (ranks[pool] == 0) continue;
+      const std::vector<CostPart> own =
+          optimizer_cost(parameters * state_factor(job_, rank, pool), on_pool(job_, pool));
+      if (total_seconds(own) > total_seconds(longest)) longest = own;
+    }
+    return longest;
   }
 
   // Of the slowest rank; where ranks do not wait for one another, of this one.

@@ -10,6 +10,7 @@
 
 #include "models/base/error.hpp"
 #include "models/cost/memory/memory.hpp"
+#include "models/plan/state_shares.hpp"
 #include "policies/lowering/step_tasks.hpp"
 #include "policies/protection/snapshot_tasks.hpp"
 
@@ -100,8 +101,10 @@ class Builder {
   void add_due_snapshot(int index) {
     const SnapshotTier& tier = job_.snapshots[index];
     const double largest = *std::ranges::max_element(ctx_.snapshot_bytes);
-    const auto [staged, complete] = add_snapshot(own(), tier, ctx_.snapshot_bytes[rank_], largest,
-                                                 tasks_.code_slot(index), optimizer_, tasks_);
+    const double own_bytes =
+        ctx_.snapshot_bytes[rank_] * state_share() / largest_state_factor(job_, rank_);
+    const auto [staged, complete] =
+        add_snapshot(own(), tier, own_bytes, largest, tasks_.code_slot(index), optimizer_, tasks_);
     if (complete < 0) return;
     switch (tier.mode) {
       case SnapshotMode::sync:
@@ -155,13 +158,18 @@ class Builder {
     const DataParallel& data = ctx_.data_parallel;
     std::vector<CostPart> update;
     if (!data.crosses()) {
-      update = optimizer_cost(data.updated_parameters(rank_), own());
+      update = optimizer_cost(data.updated_parameters(rank_) * state_share(), own());
     }
     optimizer_ = tasks_.optimizer(std::move(update), std::move(ready));
     if (ctx_.options.outer && outer_ < 0) {
       outer_ = tasks_.background(ctx_.outer[rank_], "exchange between islands",
                                  ctx_.options.outer->share, optimizer_);
     }
+  }
+
+  // Of the training state, over the mean.
+  double state_share() const {
+    return ctx_.pools.empty() ? 1 : state_factor(job_, rank_, ctx_.pools[rank_]);
   }
 
   // As the rank's own nodes see it.

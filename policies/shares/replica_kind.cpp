@@ -7,6 +7,7 @@
 
 #include "models/base/error.hpp"
 #include "models/cost/op/op_cost.hpp"
+#include "models/plan/state_shares.hpp"
 
 namespace windtunnel {
 namespace {
@@ -202,6 +203,9 @@ Job job_of_kind(const Job& job, const ReplicaKind& kind, int pool) {
   for (int pp = 0; pp < job.layout.pp && pool >= 0; ++pp) {
     if (kind.pools[pp] != pool) continue;
     own.cluster.part.push_back({pp * members + kind.first * width, kind.replicas * width});
+  }
+  for (int pp = 0; pp < job.layout.pp && pool >= 0 && uneven_state(job); ++pp) {
+    own.layout.state_factors.push_back(state_factor(job, pp, pool));
   }
   own.batch.micro = kind.micro;
   own.batch.global = kind.micro * kind.microbatches * job.layout.dp;

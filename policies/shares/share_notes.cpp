@@ -3,8 +3,11 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <set>
 #include <string>
+
+#include "models/plan/state_shares.hpp"
 
 namespace windtunnel {
 namespace {
@@ -35,6 +38,23 @@ Note share_note(const Job& job, std::span<const ReplicaKind> kinds) {
           shares};
 }
 
+// On the first stage whose ranks stand on several pools.
+Note state_note(const Job& job) {
+  std::string factors;
+  for (int pp = 0; pp < job.layout.pp && factors.empty(); ++pp) {
+    const std::vector<int> ranks = ranks_by_pool(job, pp);
+    if (std::ranges::count(ranks, 0) + 1 == std::ssize(ranks)) continue;
+    for (int pool = 0; pool < std::ssize(ranks); ++pool) {
+      if (ranks[pool] == 0) continue;
+      factors += fmt::format("{}{} {:.3g}", factors.empty() ? "" : ", ",
+                             job.cluster.pools[pool].name, state_factor(job, pp, pool));
+    }
+  }
+  return {"layout.shard_shares",
+          "the training state is shared out unevenly; what a rank of each pool holds over the mean",
+          factors};
+}
+
 }  // namespace
 
 std::vector<Note> share_notes(const Job& job, std::span<const ReplicaKind> kinds) {
@@ -45,6 +65,7 @@ std::vector<Note> share_notes(const Job& job, std::span<const ReplicaKind> kinds
                      "the same time",
                      fmt::format("{}", fmt::join(job.layout.stage_layers, ", "))});
   }
+  if (uneven_state(job)) notes.push_back(state_note(job));
   if (job.batch.shares != BatchShares::even) notes.push_back(share_note(job, kinds));
   return notes;
 }

@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <map>
 #include <memory>
+#include <numeric>
 #include <optional>
 #include <utility>
 
@@ -30,6 +31,12 @@ struct JobText {
   int nodes = 1;
   std::vector<int> places;  // as its own layout.placement says
   std::optional<CsvTable> placement;
+  bool names_pools = false;  // layout.place
+  bool orders_axes = false;  // layout.order
+  // Where it says so: the nodes of the job in the order in which they take nodes of the machine,
+  // and, in this order, the pools that they must stand on; empty: any.
+  std::vector<int> order;
+  std::vector<int> pools;
 };
 
 void check_keys(const DocumentNode& document) {
@@ -104,6 +111,8 @@ JobText read_job(const ScenarioText& company, const Value& name, NamedFiles& fil
   }
   job.nodes = job.values.integer("cluster.nodes");
   if (const DocumentNode* layout = document.value_of("layout")) {
+    job.names_pools = layout->value_of("place") != nullptr;
+    job.orders_axes = layout->value_of("order") != nullptr;
     const DocumentNode* placement = layout->value_of("placement");
     if (placement != nullptr && placement->kind == DocumentNode::Kind::scalar) {
       NamedFiles own(std::filesystem::path(job.scenario.file).parent_path().string());
@@ -142,29 +151,75 @@ void check_room(const std::vector<JobText>& jobs, int machine_nodes, const Locat
                                  fmt::join(each, ", "), machine_nodes));
 }
 
+// Of each pool those that its jobs name are there, beside what others took by a file.
+void check_pools(const std::vector<JobText>& jobs, const Cluster& machine, const Location& where) {
+  std::vector<int> left;
+  for (const Pool& pool : machine.pools) left.push_back(pool.nodes);
+  for (const JobText& job : jobs) {
+    for (const int place : job.places) {
+      if (!left.empty()) --left[machine.pool_of_place(place)];
+    }
+  }
+  for (const JobText& job : jobs) {
+    for (const int pool : job.pools) {
+      if (--left[pool] >= 0) continue;
+      throw Error(
+          where,
+          fmt::format("jobs: pool '{}' has {} nodes, fewer than they place on it; {} "
+                      "finds none left",
+                      machine.pools[pool].name, machine.pools[pool].nodes, job.scenario.file));
+    }
+  }
+}
+
 // The shared cluster as one job sees it.
-std::string cluster_of_job(const DocumentNode& company, int nodes, int machine_nodes) {
+std::string cluster_of_job(const DocumentNode& company, int nodes, const Cluster& machine) {
   DocumentNode document = company;
   apply_override(document, "cluster.nodes", std::to_string(nodes));
-  apply_override(document, "cluster.fabric.nodes", std::to_string(machine_nodes));
+  if (machine.pools.empty()) {
+    apply_override(document, "cluster.fabric.nodes", std::to_string(machine.nodes));
+  }
   return flow_text(*document.value_of("cluster"));
 }
 
-// Jobs share the machine, and so what was fitted on it.
-void check_calibration(const Case& job, const Case& first) {
-  const auto constants = [](const Case& of) {
+bool on_several_pools(const Case& job) {
+  return std::ranges::count(pools_in_use(job.job.cluster), true) > 1;
+}
+
+bool both_mix(const Case& job, const Case& other) {
+  return on_several_pools(job) && on_several_pools(other);
+}
+
+// Groups of several kinds have what those have in common; jobs of two mixes would give one fabric
+// two laws.
+void check_mix(const Case& job, const Case& other, const Location& where) {
+  if (!both_mix(job, other)) return;
+  if (pools_in_use(job.job.cluster) == pools_in_use(other.job.cluster)) return;
+  throw Error(where, fmt::format("jobs: {} and {} stand on several pools each, and not on the "
+                                 "same; give one of them nodes of one pool",
+                                 other.file, job.file));
+}
+
+// Jobs share the machine, and so what was fitted on it. Unlike nodes have their own; then the
+// constants are those of groups of several kinds.
+void check_calibration(const Case& job, const Case& other) {
+  const bool pools = !job.job.cluster.pools.empty();
+  const bool mixed = both_mix(job, other);
+  const auto constants = [&](const Case& of) {
     std::map<std::string, std::pair<std::string, double>> found;
     for (const ResolvedValue& value : of.values) {
-      if (!value.key.starts_with("calibration.")) continue;
+      const bool law = pools && value.key == "communication.law";
+      const bool constant = (!pools || mixed) && value.key.starts_with("calibration.");
+      if (!law && !constant) continue;
       found[value.key] = {value.value, value.number.value_or(0)};
     }
     return found;
   };
-  if (constants(job) == constants(first)) return;
+  if (constants(job) == constants(other)) return;
   throw Error(job.places.where("calibration"),
               fmt::format("calibration: is another one than that of the job {}, and the jobs share "
                           "one machine",
-                          first.file));
+                          other.file));
 }
 
 // Each job draws its own stragglers, which are other ones alone and beside others.
@@ -180,15 +235,41 @@ std::string placement_text(const std::vector<int>& places) {
 }
 
 // Files that the shared cluster names stand beside the scenario of the jobs, not beside each job.
-std::vector<NamedFile> files_of_job(NamedFiles& files, const Values& cluster,
-                                    const std::vector<int>& places) {
-  std::vector<NamedFile> given;
+std::vector<NamedFile> files_of_cluster(NamedFiles& files, const Values& cluster) {
+  std::vector<std::string> names;
   if (cluster.has("cluster.fabric.edges_file")) {
-    const std::string& name = cluster.text("cluster.fabric.edges_file");
-    given.push_back({.name = name, .text = files.text(name)});
+    names.push_back(cluster.text("cluster.fabric.edges_file"));
   }
-  given.push_back({.name = kPlacesFile, .text = placement_text(places)});
+  for (int pool = 0; pool < cluster.length("cluster.pools"); ++pool) {
+    const std::string& name = cluster.text(fmt::format("cluster.pools.{}.calibration", pool));
+    if (name.ends_with(".yaml")) names.push_back(name);
+  }
+  std::vector<NamedFile> given;
+  for (const std::string& name : names) given.push_back({.name = name, .text = files.text(name)});
   return given;
+}
+
+// A job that says which of its axes stand where is looked at alone first: which of its nodes take
+// which pools, and in which order.
+void read_axes(const Cluster& machine, JobText& job) {
+  if (!(job.names_pools || job.orders_axes) || !job.places.empty()) return;
+  const Cluster alone = resolve_case(job.scenario).job.cluster;
+  if (alone.places.empty()) return;
+  job.order.resize(alone.places.size());
+  std::iota(job.order.begin(), job.order.end(), 0);
+  std::ranges::sort(job.order, {}, [&](int node) { return alone.places[node]; });
+  if (!job.names_pools) return;
+  for (const int node : job.order) {
+    job.pools.push_back(machine.pool_of_place(alone.places[node]));
+  }
+}
+
+// [node of the job] of those that were chosen for it in JobText::order.
+std::vector<int> in_order_of_job(const JobText& job, const std::vector<int>& chosen) {
+  if (job.order.empty()) return chosen;
+  std::vector<int> places(chosen.size());
+  for (std::size_t i = 0; i < chosen.size(); ++i) places[job.order[i]] = chosen[i];
+  return places;
 }
 
 DocumentNode company_document(const ScenarioText& scenario) {
@@ -227,11 +308,6 @@ Company resolve_company(const ScenarioText& scenario) {
   }
   NamedFiles files(std::filesystem::path(scenario.file).parent_path().string(), scenario.files);
   const Values shared = check_values(*document.value_of("cluster"), "cluster");
-  if (shared.length("cluster.pools") > 0) {
-    shared.fail("cluster.pools",
-                "jobs that share unlike nodes are not modelled; take nodes of one "
-                "kind");
-  }
   const Cluster machine = resolve_cluster(shared, EvidenceList(nullptr), files);
   if (shared.has("cluster.fabric.nodes")) {
     shared.fail("cluster.fabric.nodes", "the cluster that jobs share is the whole fabric");
@@ -255,15 +331,30 @@ Company resolve_company(const ScenarioText& scenario) {
   if (jobs.empty()) names.fail("jobs", "there is none; add e.g. '[a.yaml, b.yaml]'");
   check_apart(jobs);
   check_room(jobs, machine.nodes, names.where("jobs"));
-  const auto places = places_of_jobs(machine, company.placement, nodes, std::move(stated));
+  std::vector<std::vector<int>> wanted;
+  for (JobText& job : jobs) {
+    job.scenario.set = {{"cluster", cluster_of_job(document, job.nodes, machine)}};
+    job.scenario.set_at = std::make_shared<const Location>(shared.where("cluster"));
+    job.scenario.files = files_of_cluster(files, shared);
+    read_axes(machine, job);
+    wanted.push_back(job.pools);
+  }
+  check_pools(jobs, machine, names.where("jobs"));
+  const auto places = places_of_jobs(machine, company.placement, nodes, std::move(stated), wanted);
   for (std::size_t job = 0; job < jobs.size(); ++job) {
     ScenarioText& text = jobs[job].scenario;
-    text.set = {{"cluster", cluster_of_job(document, nodes[job], machine.nodes)},
-                {"layout.placement", kPlacesFile}};
-    text.set_at = std::make_shared<const Location>(shared.where("cluster"));
-    text.files = files_of_job(files, shared, places[job]);
+    text.set.emplace_back("layout.placement", kPlacesFile);
+    if (!jobs[job].order.empty()) {  // which says where they stand by now
+      text.set.emplace_back("layout.place", "{}");
+      text.set.emplace_back("layout.order", "[]");
+    }
+    text.files.push_back(
+        {.name = kPlacesFile, .text = placement_text(in_order_of_job(jobs[job], places[job]))});
     company.jobs.push_back(resolve_case(text));
-    check_calibration(company.jobs.back(), company.jobs.front());
+    for (const Case& other : company.jobs) {
+      check_mix(company.jobs.back(), other, jobs[job].where);
+      check_calibration(company.jobs.back(), other);
+    }
     check_jitter(company.jobs.back());
     company.key += company.jobs.back().key;
   }

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "models/base/error.hpp"
+#include "models/plan/state_shares.hpp"
 #include "scenarios/language/text/choices.hpp"
 
 namespace windtunnel {
@@ -104,10 +105,16 @@ std::vector<Configuration> layouts_of(const Configuration& base) {
     throw Error::of_key("layout.stages",
                         "lists the layers of one layout; --over layout needs the even split");
   }
-  if (!job.cluster.pools.empty()) {
-    throw Error::of_key("cluster.pools",
-                        "stand where one layout has its ranks; --over layout needs nodes of one "
-                        "kind, compare --vary takes layouts of yours");
+  if (!job.cluster.pools.empty() && !job.cluster.places.empty()) {
+    throw Error::about(
+        {"layout.place", "layout.order", "layout.placement", "cluster.pools"},
+        "cluster.pools: layout.place, order and placement say where one layout has its "
+        "ranks, and --over layout takes ranks in their own order: leave them out, or "
+        "compare layouts of yours with compare --vary");
+  }
+  if (uneven_state(job)) {
+    throw Error::of_key("layout.shard_shares",
+                        "are shares of one layout; --over layout needs even ones");
   }
   const int gpus = job.cluster.gpus();
   std::vector<Configuration> configurations;

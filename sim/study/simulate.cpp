@@ -20,6 +20,7 @@
 #include "sim/study/dearer_choices.hpp"
 #include "sim/study/goodput_range.hpp"
 #include "sim/study/interval_advice.hpp"
+#include "sim/study/iterations/pool_state.hpp"
 #include "sim/study/iterations/sync_window.hpp"
 #include "sim/study/spoilt_copies.hpp"
 #include "sim/study/tier_reports.hpp"
@@ -59,12 +60,18 @@ double peak_rss_bytes() {
 std::string memory_excess(const Job& job, const PreparedIteration& prepared) {
   std::string gpu = gpu_memory_excess(prepared.memory, job);
   if (!gpu.empty()) return gpu;
-  const std::vector<double> bytes = snapshot_host_bytes_per_node(job, prepared);
-  std::vector<std::pair<std::string, double>> by_tier;
-  for (std::size_t i = 0; i < bytes.size(); ++i) {
-    if (bytes[i] > 0) by_tier.emplace_back(tier_name(job.snapshots[i]), bytes[i]);
+  const PoolState of_all = state_of_all(job, prepared);
+  for (const PoolState& own : states_by_pool(job, prepared)) {
+    std::vector<std::pair<std::string, double>> by_tier;
+    for (const SnapshotTier& tier : job.snapshots) {
+      const double bytes = snapshot_host_bytes(job, tier, own, of_all);
+      if (bytes > 0) by_tier.emplace_back(tier_name(tier), bytes);
+    }
+    const std::string pool = own.pool < 0 ? "" : job.cluster.pools[own.pool].name;
+    std::string host = host_memory_excess(by_tier, job.cluster.node_of_pool(own.pool), pool);
+    if (!host.empty()) return host;
   }
-  return host_memory_excess(by_tier, job.cluster.node);
+  return {};
 }
 
 Note sampled_note(const Timeline& timeline) {

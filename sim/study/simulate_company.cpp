@@ -11,6 +11,7 @@
 
 #include "models/base/error.hpp"
 #include "models/base/units.hpp"
+#include "models/machine/fabrics/job_places.hpp"
 #include "models/plan/joined_plan.hpp"
 #include "policies/analysis/plan_bound.hpp"
 #include "policies/iteration.hpp"
@@ -89,6 +90,11 @@ class CompanySteps {
   EngineOptions options() const {
     EngineOptions options;
     options.calibration = job(0).calibration;  // of all: resolve_company() sees to it
+    options.pool_calibrations = job(0).pool_calibrations;
+    for (const Case& each : company_.jobs) {  // inside a pool its own counts
+      const std::vector<bool> used = pools_in_use(each.job.cluster);
+      if (std::ranges::count(used, true) > 1) options.calibration = each.job.calibration;
+    }
     options.fold = FoldMode::exact;  // a sample may be off by more than what jobs do to each other
     for (const Case& each : company_.jobs) {
       if (each.job.fold == FoldMode::none) options.fold = FoldMode::none;

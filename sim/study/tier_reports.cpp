@@ -10,6 +10,7 @@
 #include "policies/protection/snapshot_tiers.hpp"
 #include "sim/campaign/pace.hpp"
 #include "sim/study/iterations/iteration_table.hpp"
+#include "sim/study/iterations/pool_state.hpp"
 
 namespace windtunnel {
 namespace {
@@ -71,7 +72,8 @@ std::vector<TierReport> tier_reports(const Job& job, const PreparedIteration& pr
                                      const CampaignInputs& inputs) {
   const auto bytes = snapshot_bytes_per_gpu(job, prepared.chunks, held_stages(prepared.schedule));
   const double most = *std::ranges::max_element(bytes);
-  const std::vector<double> host_bytes = snapshot_host_bytes_per_node(job, prepared);
+  const PoolState of_all = state_of_all(job, prepared);
+  const std::vector<PoolState> by_pool = states_by_pool(job, prepared);
   const IterationTable& table = inputs.table;
   const Pace pace(table, table.iteration_s[0], std::vector<int>(table.tiers.size(), 1));
   std::vector<TierReport> reports;
@@ -89,7 +91,10 @@ std::vector<TierReport> tier_reports(const Job& job, const PreparedIteration& pr
     report.rebuild_s = timing.rebuild_s;
     report.moved_bytes = moved.moved;
     report.wire_bytes = moved.wire;
-    report.host_bytes = host_bytes[i];
+    for (const PoolState& own : by_pool) {
+      report.host_bytes =
+          std::max(report.host_bytes, snapshot_host_bytes(job, timing.tier, own, of_all));
+    }
     report.survival_7d =
         survival(protection_of(timing.tier, inputs.nodes, inputs.same_shard), inputs);
     reports.push_back(std::move(report));

@@ -3,6 +3,7 @@
 
 #include "scenarios/language/case.hpp"
 #include "sim/study/simulate.hpp"
+#include "tests/support/error_of.hpp"
 
 namespace windtunnel {
 namespace {
@@ -35,6 +36,20 @@ TEST(Cephalo, SequencesSharedOutBeatAnEvenSplit) {
   const double even_s = step_s("uneven-batch.yaml", {{"batch.shares", "even"}});
   const double shared_s = step_s("uneven-batch.yaml");
   EXPECT_GT(even_s, 1.2 * shared_s);
+}
+
+// And models that an even division of the training state has no room for.
+TEST(Cephalo, StateApartFromSequencesFitsALargerModel) {
+  for (const char* micro : {"1", "2", "4"}) {
+    EXPECT_TRUE(fails(
+        [&] {
+          step_s("uneven-state.yaml", {{"layout.shard_shares", "even"}, {"batch.micro", micro}});
+        },
+        "more than the usable", ExitCode::failed))
+        << micro;
+  }
+  const double even_s = step_s("uneven-state.yaml", {{"batch.shares", "even"}});
+  EXPECT_GT(even_s, 1.2 * step_s("uneven-state.yaml"));
 }
 
 // No machine of both generations is faster than one of the newer, or slower than one of the older

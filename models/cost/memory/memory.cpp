@@ -36,6 +36,14 @@ void add_state(const Job& job, double parameters, const StateShards& shards, Sta
   }
 }
 
+// Of a rank that holds so much over the mean of what is divided.
+StateShards of_share(StateShards shards, double factor) {
+  for (double* ranks : {&shards.weights, &shards.gradients, &shards.optimizer}) {
+    if (*ranks > 1) *ranks /= factor;
+  }
+  return shards;
+}
+
 // ZeRO-3: the weights and gradients of what is whole at a time, and what they are on the network
 // where that is fewer bits: weights as they arrive, gradients as they leave and as they arrive.
 double whole_bytes(const Job& job, const WholeParameters& whole) {
@@ -134,11 +142,11 @@ std::vector<GpuMemory> gpu_memory(const Job& job, const std::vector<ChunkCost>& 
   CHECK(chunks.size() == static_cast<std::size_t>(layout.stages()), "{} chunks", chunks.size());
   CHECK(peak_activation_bytes.size() == ranks, "{} peaks", peak_activation_bytes.size());
   CHECK(weight_copies.empty() || weight_copies.size() == ranks, "{} copies", weight_copies.size());
-  const StateShards shards = state_shards(job, false);
+  const StateShards even = state_shards(job, false);
   const StateShards expert_shards = state_shards(job, true);
   const double replicas = layout.island_replicas();
   const double boundary = stage_boundary(job).bytes;
-  const bool gathered = layout.sharding == Sharding::zero3 && shards.optimizer > 1;
+  const bool gathered = layout.sharding == Sharding::zero3 && even.optimizer > 1;
   const HeldStages stages_of = held.empty() ? looped_stages(layout.pp, layout.vpp) : held;
   std::vector<GpuMemory> memory(ranks);
   for (std::size_t rank = 0; rank < ranks; ++rank) {
@@ -148,6 +156,8 @@ std::vector<GpuMemory> gpu_memory(const Job& job, const std::vector<ChunkCost>& 
     double kept = 0;  // of a micro-batch of each stage
     double sent = 0;  // the same; the model's last stage sends nothing
     State state;
+    const StateShards shards =
+        layout.state_factors.empty() ? even : of_share(even, layout.state_factors[rank]);
     for (const int stage : stages_of[rank]) {
       const double of_experts = chunks[stage].expert_parameters;
       dense += chunks[stage].parameters - of_experts;
@@ -237,7 +247,7 @@ std::string gpu_memory_excess(const std::vector<GpuMemory>& memory, const Job& j
 }
 
 std::string host_memory_excess(const std::vector<std::pair<std::string, double>>& by_tier,
-                               const NodeSpec& node) {
+                               const NodeSpec& node, const std::string& pool) {
   double bytes_per_node = 0;
   std::vector<std::string> parts;
   for (const auto& [tier, bytes] : by_tier) {
@@ -246,10 +256,10 @@ std::string host_memory_excess(const std::vector<std::pair<std::string, double>>
   }
   if (bytes_per_node <= node.host_memory_bytes.value) return {};
   return fmt::format(
-      "snapshots in host memory need {} per node ({}), {} more than the {} of node '{}'; shard "
+      "snapshots in host memory need {} per node{} ({}), {} more than the {} of node '{}'; shard "
       "them over more nodes or keep fewer copies",
-      format_bytes(bytes_per_node), fmt::join(parts, ", "),
-      format_bytes(bytes_per_node - node.host_memory_bytes.value),
+      format_bytes(bytes_per_node), pool.empty() ? "" : fmt::format(" of pool '{}'", pool),
+      fmt::join(parts, ", "), format_bytes(bytes_per_node - node.host_memory_bytes.value),
       format_bytes(node.host_memory_bytes.value), node.name);
 }
 

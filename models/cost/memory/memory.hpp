@@ -105,8 +105,9 @@ double fullest_bytes(const std::vector<GpuMemory>& memory);
 // Why the job does not fit, naming rank, tensor class, excess and what it does not do yet that
 // would remedy it; empty if it fits.
 std::string gpu_memory_excess(const std::vector<GpuMemory>& memory, const Job& job);
-// `by_tier`: name and bytes per node of each tier that takes any.
+// `by_tier`: name and bytes per node of each tier that takes any. `pool`: name of the nodes' pool;
+// empty: there is none.
 std::string host_memory_excess(const std::vector<std::pair<std::string, double>>& by_tier,
-                               const NodeSpec& node);
+                               const NodeSpec& node, const std::string& pool = {});
 
 }  // namespace windtunnel

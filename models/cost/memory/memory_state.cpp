@@ -4,6 +4,7 @@
 
 #include "models/cost/chunk/layer_table_cost.hpp"
 #include "models/cost/memory/memory.hpp"
+#include "models/plan/state_shares.hpp"
 #include "models/workload/stage_parameters.hpp"
 
 namespace windtunnel {
@@ -109,10 +110,14 @@ std::vector<double> snapshot_bytes_per_gpu(const Job& job, const std::vector<Chu
     for (const int stage : stages) ++copies[stage];
   }
   for (std::size_t rank = 0; rank < bytes.size(); ++rank) {
+    const double share = layout.state_factors.empty()
+                             ? largest_state_factor(job, static_cast<int>(rank))
+                             : layout.state_factors[rank];
     for (const int stage : stages_of[rank]) {
       const double experts = chunks[stage].expert_parameters;
       const double dense = chunks[stage].parameters - experts;
-      bytes[rank] += per_parameter * (dense / replicas + experts / expert_replicas) / copies[stage];
+      bytes[rank] +=
+          per_parameter * (share * dense / replicas + experts / expert_replicas) / copies[stage];
     }
   }
   return bytes;

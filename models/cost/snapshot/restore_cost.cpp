@@ -11,15 +11,13 @@ namespace {
 // Seconds of the ways that the state of the fullest GPU, or of the job, can take.
 class Ways {
  public:
-  Ways(const SnapshotTier& tier, const std::vector<double>& bytes_per_gpu, const Layout& layout,
+  Ways(const SnapshotTier& tier, const SavedState& state, const Layout& layout,
        const Cluster& cluster, const Calibration& calibration)
       : tier_(tier), layout_(layout), cluster_(cluster), calibration_(calibration) {
     const double share = restored_share(tier);
-    of_gpu_ = share * *std::ranges::max_element(bytes_per_gpu);
+    of_gpu_ = share * state.fullest_bytes;
     of_node_ = of_gpu_ * cluster.node.gpus;
-    const double ranks_per_stage = double(layout.tp) * layout.cp * layout.dp;
-    of_job_ =
-        share * ranks_per_stage * std::accumulate(bytes_per_gpu.begin(), bytes_per_gpu.end(), 0.0);
+    of_job_ = share * state.all_bytes;
   }
 
   double to_gpu_s() const {
@@ -86,9 +84,15 @@ class Ways {
 
 }  // namespace
 
-double restore_s(const SnapshotTier& tier, const std::vector<double>& bytes_per_gpu,
-                 const Layout& layout, const Cluster& cluster, const Calibration& calibration) {
-  const Ways ways(tier, bytes_per_gpu, layout, cluster, calibration);
+SavedState saved_state(const std::vector<double>& bytes_per_gpu, const Layout& layout) {
+  const double ranks_per_stage = double(layout.tp) * layout.cp * layout.dp;
+  return {std::ranges::max(bytes_per_gpu),
+          ranks_per_stage * std::accumulate(bytes_per_gpu.begin(), bytes_per_gpu.end(), 0.0)};
+}
+
+double restore_s(const SnapshotTier& tier, const SavedState& state, const Layout& layout,
+                 const Cluster& cluster, const Calibration& calibration) {
+  const Ways ways(tier, state, layout, cluster, calibration);
   switch (tier.place) {
     case SnapshotPlace::host_memory:
     case SnapshotPlace::peers:
@@ -104,12 +108,12 @@ double restore_s(const SnapshotTier& tier, const std::vector<double>& bytes_per_
   return 0;
 }
 
-double rebuild_s(const SnapshotTier& tier, const std::vector<double>& bytes_per_gpu,
-                 const Layout& layout, const Cluster& cluster, const Calibration& calibration) {
+double rebuild_s(const SnapshotTier& tier, const SavedState& state, const Layout& layout,
+                 const Cluster& cluster, const Calibration& calibration) {
   const ErasureCode& code = tier.code;
-  const Ways ways(tier, bytes_per_gpu, layout, cluster, calibration);
+  const Ways ways(tier, state, layout, cluster, calibration);
   const bool itself = tier.place == SnapshotPlace::replicas || code.name == CodeName::recompute;
-  if (itself) return restore_s(tier, bytes_per_gpu, layout, cluster, calibration);
+  if (itself) return restore_s(tier, state, layout, cluster, calibration);
   if (code.parity == 0 || tier.place == SnapshotPlace::storage) return 0;
   if (code.in_node) {
     return ways.decode_s(code.data * ways.of_gpu()) + ways.to_gpu_s();
@@ -119,12 +123,12 @@ double rebuild_s(const SnapshotTier& tier, const std::vector<double>& bytes_per_
   return gather_s + ways.decode_s(code.data * ways.of_node()) + ways.to_gpu_s();
 }
 
-double reshape_s(const SnapshotTier& tier, const std::vector<double>& bytes_per_gpu,
-                 const Layout& layout, const Cluster& cluster, const Calibration& calibration) {
+double reshape_s(const SnapshotTier& tier, const SavedState& state, const Layout& layout,
+                 const Cluster& cluster, const Calibration& calibration) {
   const int shard = shard_ranks(layout).optimizer;
   const bool own = shard == 1 || shard < layout.island_replicas();
   if (own || tier.any_layout) return 0;
-  return Ways(tier, bytes_per_gpu, layout, cluster, calibration).conversion_s();
+  return Ways(tier, state, layout, cluster, calibration).conversion_s();
 }
 
 }  // namespace windtunnel

@@ -11,18 +11,27 @@
 
 namespace windtunnel {
 
+// Of the training state that GPUs must save: of the fullest one (of those that are asked about),
+// and of all.
+struct SavedState {
+  double fullest_bytes = 0;
+  double all_bytes = 0;
+};
+// `bytes_per_gpu` by pipeline rank: snapshot_bytes_per_gpu().
+SavedState saved_state(const std::vector<double>& bytes_per_gpu, const Layout& layout);
+
 // Seconds until every GPU has its state again, all ranks reading at once what they hold themselves.
-// `bytes_per_gpu` by pipeline rank: snapshot_bytes_per_gpu(); S of them is the most, times
-// restored_share(). Each byte leaves the tier once (weights that several replicas need are read by
-// one of them and gathered over the training network, which is faster than storage by orders and
-// not counted), then crosses host memory and PCIe. g GPUs per node:
+// S is SavedState::fullest_bytes times restored_share(). Each byte leaves the tier once (weights
+// that several replicas need are read by one of them and gathered over the training network, which
+// is faster than storage by orders and not counted), then crosses host memory and PCIe. g GPUs per
+// node:
 //   to the GPU    max(S / PCIe, g S / host memory)
 //   host-memory, peers   that (the own copy is at home)
 //   local-disk    g S / disk + that
 //   storage       latency + max(all bytes / storage read, g S / storage NIC) + that
 //   replicas      what a GPU holds, S x ranks that hold the same, from a live one over its NIC
-double restore_s(const SnapshotTier& tier, const std::vector<double>& bytes_per_gpu,
-                 const Layout& layout, const Cluster& cluster, const Calibration& calibration);
+double restore_s(const SnapshotTier& tier, const SavedState& state, const Layout& layout,
+                 const Cluster& cluster, const Calibration& calibration);
 
 // The same when as many members as the code covers, m of k + m, were lost; 0: it covers none.
 //   code over nodes: max(k, m) g S / NICs of a node (each rebuilder takes k blocks in while each of
@@ -32,14 +41,14 @@ double restore_s(const SnapshotTier& tier, const std::vector<double>& bytes_per_
 //   code in the node: decoding k S, then to the GPU
 //   recompute: the lost optimizer state comes out of the weights: as restore_s()
 //   replicas: restore_s()
-double rebuild_s(const SnapshotTier& tier, const std::vector<double>& bytes_per_gpu,
-                 const Layout& layout, const Cluster& cluster, const Calibration& calibration);
+double rebuild_s(const SnapshotTier& tier, const SavedState& state, const Layout& layout,
+                 const Cluster& cluster, const Calibration& calibration);
 
 // Besides, where replicas were lost or came back since the copy was taken, and shards go over all
 // of them: it is converted, read and written at its place once more. Without sharding, or with
 // whole copies of shards left, every rank finds its own; a copy for any layout (Universal
 // Checkpointing, arXiv 2406.18820) is read as it is needed.
-double reshape_s(const SnapshotTier& tier, const std::vector<double>& bytes_per_gpu,
-                 const Layout& layout, const Cluster& cluster, const Calibration& calibration);
+double reshape_s(const SnapshotTier& tier, const SavedState& state, const Layout& layout,
+                 const Cluster& cluster, const Calibration& calibration);
 
 }  // namespace windtunnel

@@ -64,9 +64,49 @@ std::vector<std::vector<int>> fabric_parts(const Cluster& machine) {
   return parts;
 }
 
+std::vector<bool> pools_in_use(const Cluster& cluster) {
+  std::vector<bool> used(cluster.pools.size(), false);
+  for (int node = 0; node < cluster.nodes && !used.empty(); ++node) {
+    used[cluster.pool_of_place(cluster.place_of(node))] = true;
+  }
+  return used;
+}
+
+namespace {
+
+// Nodes of the machine in the order in which jobs choose, of each pool and of all.
+class FreeNodes {
+ public:
+  FreeNodes(const Cluster& machine, std::vector<int> order, std::vector<char> taken)
+      : machine_(machine),
+        order_(std::move(order)),
+        taken_(std::move(taken)),
+        next_(machine.pools.size() + 1, 0) {}
+
+  // `pool`: -1: any.
+  int take(int pool) {
+    for (std::size_t& next = next_[pool + 1]; next < order_.size(); ++next) {
+      const int node = order_[next];
+      if (pool >= 0 && machine_.pool_of_place(node) != pool) continue;
+      if (std::exchange(taken_[node], 1) == 0) return node;
+    }
+    CHECK(false, "more nodes are asked for than there are");
+    return -1;
+  }
+
+ private:
+  const Cluster& machine_;
+  std::vector<int> order_;
+  std::vector<char> taken_;
+  std::vector<std::size_t> next_;  // [pool + 1] in the order
+};
+
+}  // namespace
+
 std::vector<std::vector<int>> places_of_jobs(const Cluster& machine, JobPlacement placement,
                                              const std::vector<int>& nodes,
-                                             std::vector<std::vector<int>> stated) {
+                                             std::vector<std::vector<int>> stated,
+                                             const std::vector<std::vector<int>>& wanted) {
   CHECK(stated.size() == nodes.size(), "{} placements of {} jobs", stated.size(), nodes.size());
   std::vector<char> taken(machine.fabric_nodes(), 0);
   for (const std::vector<int>& places : stated) {
@@ -74,28 +114,28 @@ std::vector<std::vector<int>> places_of_jobs(const Cluster& machine, JobPlacemen
       CHECK(!std::exchange(taken[place], 1), "node {} has two jobs", place);
     }
   }
-  std::vector<int> free = placement == JobPlacement::spread ? in_turn(fabric_parts(machine))
-                                                            : std::vector<int>(taken.size());
-  if (placement != JobPlacement::spread) std::iota(free.begin(), free.end(), 0);
-  std::erase_if(free, [&](int node) { return taken[node] != 0; });
-  std::vector<std::size_t> choosing;  // jobs whose places are not stated
-  for (std::size_t job = 0; job < nodes.size(); ++job) {
-    if (stated[job].empty()) choosing.push_back(job);
-  }
-  auto next = free.begin();
+  std::vector<int> order(taken.size());
+  std::iota(order.begin(), order.end(), 0);
+  if (placement == JobPlacement::spread) order = in_turn(fabric_parts(machine));
+  FreeNodes free(machine, std::move(order), std::move(taken));
+  const auto wants = [&](std::size_t job) { return !wanted.empty() && !wanted[job].empty(); };
   const auto take = [&](std::size_t job) {
-    CHECK(next != free.end(), "more nodes are asked for than there are");
-    stated[job].push_back(*next++);
+    stated[job].push_back(free.take(wants(job) ? wanted[job][stated[job].size()] : -1));
   };
-  if (placement != JobPlacement::interleaved) {
-    for (const std::size_t job : choosing) {
-      while (std::ssize(stated[job]) < nodes[job]) take(job);
+  for (const bool wanting : {true, false}) {
+    std::vector<std::size_t> choosing;  // jobs whose places are not stated
+    for (std::size_t job = 0; job < nodes.size(); ++job) {
+      if (wants(job) == wanting && std::ssize(stated[job]) < nodes[job]) choosing.push_back(job);
     }
-    return stated;
-  }
-  while (!choosing.empty()) {
-    for (const std::size_t job : choosing) take(job);
-    std::erase_if(choosing, [&](std::size_t job) { return std::ssize(stated[job]) == nodes[job]; });
+    const bool in_turn = placement == JobPlacement::interleaved;
+    while (!choosing.empty()) {
+      for (const std::size_t job : choosing) {
+        do take(job);
+        while (!in_turn && std::ssize(stated[job]) < nodes[job]);
+      }
+      std::erase_if(choosing,
+                    [&](std::size_t job) { return std::ssize(stated[job]) == nodes[job]; });
+    }
   }
   return stated;
 }

@@ -23,11 +23,16 @@ inline constexpr Choice<JobPlacement> kChoices<JobPlacement>[] = {
 // dragonfly; all of another fabric are one part.
 std::vector<std::vector<int>> fabric_parts(const Cluster& machine);
 
+// [pool] whether any node of the job stands on it; empty: all nodes are alike.
+std::vector<bool> pools_in_use(const Cluster& cluster);
+
 // [job][node of the job] -> node of the machine. `stated`: [job] its places where somebody said
-// them, distinct over all jobs; empty: to be chosen. `nodes` of the jobs are no more than there
-// are.
+// them, distinct over all jobs; empty: to be chosen. `wanted`: [job][node of the job] the pool that
+// it must stand on; empty: any. Jobs that want pools choose first. `nodes` of the jobs are no more
+// than there are, and none wants more of a pool than it has beside those stated.
 std::vector<std::vector<int>> places_of_jobs(const Cluster& machine, JobPlacement placement,
                                              const std::vector<int>& nodes,
-                                             std::vector<std::vector<int>> stated);
+                                             std::vector<std::vector<int>> stated,
+                                             const std::vector<std::vector<int>>& wanted = {});
 
 }  // namespace windtunnel

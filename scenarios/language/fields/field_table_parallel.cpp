@@ -157,6 +157,20 @@ Rows shard_rows() {
                                        .example = "8",
                                        .help = "ranks that share one copy under sharding (FSDP's "
                                                "HYBRID_SHARD); default: dp x cp"}),
+      Field{.path = "layout.shard_shares",
+            .map = true,
+            .list = true,
+            .shorthand = "form",
+            .example = "auto",
+            .help = "of the training state that sharding divides, what ranks on each of "
+                    "cluster.pools hold: even, auto, or a list of what a rank of each pool holds "
+                    "in proportion"},
+      name_row<&Layout::state>(
+          "layout.shard_shares.form",
+          {.example = "auto",
+           .help = "auto: ranks hold what they have room for, as evenly as pays"}),
+      fact_row("layout.shard_shares.*", Dimension::number,
+               {.low = 0, .above_low = true, .high = 1e6, .example = "2", .help = "of one pool"}),
       whole_row<&Layout::weight_ranks>(
           "layout.weight_ranks",
           {.low = 1,

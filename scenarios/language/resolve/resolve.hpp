@@ -24,6 +24,8 @@ void resolve_fabric(const Values& values, const EvidenceList& evidence, NamedFil
 NodeSpec resolve_node(const Values& values, const EvidenceList& evidence, const std::string& path);
 // Cluster::pools, and what follows from them.
 void resolve_pools(const Values& values, const EvidenceList& evidence, Cluster& cluster);
+// Of a job whose places are known: what its nodes have in common is that of the pools it stands on.
+void keep_to_pools_in_use(Cluster& cluster);
 // What `key` names, for these nodes.
 Calibration resolve_calibration(const Values& values, const std::string& key, const NodeSpec& node,
                                 Transport transport, NamedFiles& files);

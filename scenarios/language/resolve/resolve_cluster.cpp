@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "models/cost/chunk/layer_table_cost.hpp"
+#include "models/machine/fabrics/job_places.hpp"
 #include "scenarios/language/library/interconnect_laws.hpp"
 #include "scenarios/language/library/layer_table_reader.hpp"
 #include "scenarios/language/library/library.hpp"
@@ -295,9 +296,10 @@ Calibration resolve_job_calibration(const Values& values, const Job& job, NamedF
   if (values.text(key) != "auto") {
     values.fail(key, "with cluster.pools each pool has its own: cluster.pools.0.calibration");
   }
-  int slowest = 0;
-  for (int pool = 1; pool < std::ssize(cluster.pools); ++pool) {
-    slowest = slower_pool(job, slowest, pool);
+  const std::vector<bool> used = pools_in_use(cluster);
+  int slowest = -1;
+  for (int pool = 0; pool < std::ssize(cluster.pools); ++pool) {
+    if (used[pool]) slowest = slower_pool(job, slowest, pool);
   }
   return job.pool_calibrations[slowest];
 }

@@ -7,6 +7,7 @@
 #include <limits>
 #include <memory>
 
+#include "models/compression/compressors.hpp"
 #include "models/cost/chunk/chunk_cost.hpp"
 #include "models/cost/chunk/layer_table_cost.hpp"
 #include "models/cost/chunk/step_work.hpp"
@@ -15,12 +16,14 @@
 #include "models/cost/tensor/tensor_ops.hpp"
 #include "models/network/groups/collective_steps.hpp"
 #include "models/plan/job_collective.hpp"
+#include "models/plan/state_shares.hpp"
 #include "policies/evaluation/message_validator.hpp"
 #include "policies/evaluation/schedule_lowering.hpp"
 #include "policies/exchange/compressed_reductions.hpp"
 #include "policies/exchange/exchange_conflicts.hpp"
 #include "policies/iteration.hpp"
 #include "policies/schedules/schedules.hpp"
+#include "policies/search/state_balance.hpp"
 #include "policies/shares/stage_balance.hpp"
 #include "scenarios/language/library/spec_fields.hpp"
 #include "scenarios/language/resolve/placement.hpp"
@@ -246,6 +249,59 @@ void check_unlike_nodes(const Values& values, Job& job) {
   check_prices(values, job);
 }
 
+// Why a job's training state cannot be shared out unevenly; empty: it can.
+std::string why_even_state(const Job& job) {
+  const Layout& layout = job.layout;
+  if (job.cluster.pools.empty()) return "all nodes are alike; it shares out among cluster.pools";
+  if (layout.sharding == Sharding::none) {
+    return "layout.sharding is none, so every rank holds all; take zero1, zero2 or zero3";
+  }
+  if (has_shard_keys(layout) || shard_ranks(layout).optimizer < layout.dp * layout.cp) {
+    return "copies of a shard, or of parts of it, must be of one size; leave out what the layout "
+           "says of shard_ranks, weight_ranks, gradient_ranks, secondary_ranks and bits";
+  }
+  if (job.model.moe_layers() > 0) {
+    return "experts are divided among ranks of their own, of which unlike shares are not modelled";
+  }
+  if (compresses(job.communication.compressors.dp)) {
+    return "gradients that are compressed are scattered in equal parts; leave out the compressor "
+           "of dp";
+  }
+  bool mixed = false;
+  for (int pp = 0; pp < layout.pp; ++pp) {
+    const std::vector<int> ranks = ranks_by_pool(job, pp);
+    mixed |= std::ranges::count(ranks, 0) < std::ssize(ranks) - 1;
+    for (const int own : ranks) {
+      if (own % ranks_in_step(layout) == 0) continue;
+      return "ranks of tp or cp that share a layer stand on several pools; place whole replicas";
+    }
+  }
+  if (mixed) return {};
+  return "the ranks that share a copy of the state stand on one pool, all of them; place replicas "
+         "on several (layout.place: {dp: [...]})";
+}
+
+void resolve_state_shares(const Values& values, Job& job) {
+  const std::string key = "layout.shard_shares";
+  std::vector<double>& shares = job.layout.state_of_pool;
+  for (int i = 0; i < values.length(key); ++i) {
+    shares.push_back(values.number(fmt::format("{}.{}", key, i)));
+  }
+  if (!shares.empty()) job.layout.state = StateShares::stated;
+  if (job.layout.state == StateShares::even) return;
+  if (const std::string why = why_even_state(job); !why.empty()) values.fail(key, why);
+  if (job.layout.state == StateShares::automatic) {
+    shares = balanced_state(job);
+    return;
+  }
+  if (shares.size() != job.cluster.pools.size()) {
+    values.fail(
+        key, fmt::format("lists {} shares for {} pools", shares.size(), job.cluster.pools.size()));
+  }
+  const bool even = std::ranges::all_of(shares, [&](double each) { return each == shares[0]; });
+  if (even) shares.clear();
+}
+
 std::vector<int> balanced_layers(const Values& values, const Job& job) {
   const std::string key = "layout.stages";
   if (values.stated(key + ".first") || values.stated(key + ".last")) {
@@ -256,6 +312,11 @@ std::vector<int> balanced_layers(const Values& values, const Job& job) {
   }
   if (job.layout.pp == 1)
     values.fail(key, "there is one pipeline rank; auto has nothing to divide");
+  // All but the layers must go together before it is known who computes what.
+  Layout tried = job.layout;
+  tried.stage_layers.assign(tried.stages(), 0);
+  tried.stage_layers.front() = job.model.layers;
+  check_layout(job.model, tried, job.batch, job.cluster.gpus(), job.cluster.node.gpus);
   return balanced_stages(job);
 }
 
@@ -294,6 +355,7 @@ Job resolve_job(const Values& values, const EvidenceList& evidence, NamedFiles& 
   job.layout = resolve_layout(values, job.cluster.gpus(), job.schedule);
   const std::vector<int> places = placed_by_axes(values, job.layout, job.cluster);
   if (!places.empty()) job.cluster.places = places;
+  keep_to_pools_in_use(job.cluster);
   job.batch = resolve_batch(values, job.model);
   check_precision(values, job);
   job.software = resolve_software(values);
@@ -312,6 +374,7 @@ Job resolve_job(const Values& values, const EvidenceList& evidence, NamedFiles& 
   check_passes(values, job);
   check_compressors(values, job);
   check_gradient_exchange(job);
+  resolve_state_shares(values, job);
   resolve_campaign(values, evidence, files, job);
   job.steps = resolve_steps(values, files, job);
   if (job.steps > 0) job.tokens = job.steps * tokens_per_step(job);

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "models/machine/fabrics/job_places.hpp"
 #include "scenarios/language/library/spec_fields.hpp"
 #include "scenarios/language/resolve/resolve.hpp"
 #include "scenarios/language/resolve/resolve_values.hpp"
@@ -73,6 +74,15 @@ void resolve_pools(const Values& values, const EvidenceList& evidence, Cluster& 
   cluster.machine_nodes = nodes;
   cluster.node = cluster.shared = shared_node(cluster.pools);
   resolve_common(values, evidence, cluster);
+}
+
+void keep_to_pools_in_use(Cluster& cluster) {
+  const std::vector<bool> used = pools_in_use(cluster);
+  std::vector<Pool> pools;
+  for (std::size_t pool = 0; pool < used.size(); ++pool) {
+    if (used[pool]) pools.push_back(cluster.pools[pool]);
+  }
+  if (!pools.empty()) cluster.node = cluster.shared = shared_node(pools);
 }
 
 std::vector<Calibration> resolve_pool_calibrations(const Values& values, const Cluster& cluster,

@@ -12,14 +12,15 @@
 #include "models/compression/compressors.hpp"
 #include "models/cost/chunk/step_work.hpp"
 #include "models/cost/memory/memory.hpp"
-#include "models/cost/snapshot/restore_cost.hpp"
 #include "models/cost/snapshot/snapshot_cost.hpp"
+#include "models/plan/state_shares.hpp"
 #include "models/results/iteration_report.hpp"
 #include "policies/analysis/plan_bound.hpp"
 #include "policies/iteration.hpp"
 #include "policies/lowering/for_each_index.hpp"
 #include "policies/protection/snapshot_tiers.hpp"
 #include "sim/engine/engine.hpp"
+#include "sim/study/iterations/pool_state.hpp"
 #include "sim/study/iterations/smaller_jobs.hpp"
 #include "sim/study/iterations/sync_window.hpp"
 
@@ -351,30 +352,23 @@ Warmup measure_warmup(const Job& job) {
   return {share, run_draws(dense, prepare_iteration(dense)).step_s.mean};
 }
 
-std::vector<double> snapshot_host_bytes_per_node(const Job& job,
-                                                 const PreparedIteration& prepared) {
-  const auto bytes = snapshot_bytes_per_gpu(job, prepared.chunks, held_stages(prepared.schedule));
-  const double most = *std::ranges::max_element(bytes);
-  std::vector<double> by_tier;
-  for (const SnapshotTier& tier : job.snapshots) {
-    by_tier.push_back(snapshot_host_bytes(tier, most, weight_share(job)) * job.cluster.node.gpus);
-  }
-  return by_tier;
-}
-
 CampaignIterations campaign_iterations(const Job& job, const PreparedIteration& prepared,
                                        int threads) {
   check_snapshot_tiers(job.snapshots, job.layout, job.cluster);
   CampaignIterations iterations;
   auto& [plain, sync, table] = iterations;
-  const auto bytes = snapshot_bytes_per_gpu(job, prepared.chunks, held_stages(prepared.schedule));
+  // Of an average GPU: storage takes what all write.
+  auto bytes = snapshot_bytes_per_gpu(job, prepared.chunks, held_stages(prepared.schedule));
+  for (int pp = 0; pp < job.layout.pp; ++pp) bytes[pp] /= largest_state_factor(job, pp);
+  const std::vector<PoolState> by_pool = states_by_pool(job, prepared);
+  const PoolState of_all = state_of_all(job, prepared);
   for (const SnapshotTier& tier : job.snapshots) {
-    table.tiers.push_back(
-        {.tier = tier,
-         .restore_s = restore_s(tier, bytes, job.layout, job.cluster, job.calibration),
-         .rebuild_s = rebuild_s(tier, bytes, job.layout, job.cluster, job.calibration),
-         .storage_s = storage_s(job, tier, bytes),
-         .reshape_s = reshape_s(tier, bytes, job.layout, job.cluster, job.calibration)});
+    const RestoreTimes times = restore_times(job, tier, by_pool, of_all);
+    table.tiers.push_back({.tier = tier,
+                           .restore_s = times.restore_s,
+                           .rebuild_s = times.rebuild_s,
+                           .storage_s = storage_s(job, tier, bytes),
+                           .reshape_s = times.reshape_s});
   }
   Simulations simulations(job, prepared);
   const SnapshotIterations snapshots(job, simulations);

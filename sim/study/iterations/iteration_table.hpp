@@ -38,9 +38,6 @@ DrawnIteration run_draws(const Job& job, const PreparedIteration& prepared, int 
 // Simulates a step with dense gradients where the job's compressor does not start at once.
 Warmup measure_warmup(const Job& job);
 
-// [tier] of the node that needs most: snapshot_host_bytes() of its GPUs.
-std::vector<double> snapshot_host_bytes_per_node(const Job& job, const PreparedIteration& prepared);
-
 struct CampaignIterations {
   DrawnIteration plain;           // without snapshots
   std::vector<SyncSeconds> sync;  // [level of Job::sync]

@@ -62,14 +62,87 @@ class CompanyText : public testing::Test {
   std::string folder_;
 };
 
-TEST_F(CompanyText, UnlikeNodesAreRefused) {
-  EXPECT_EQ(message(company("", "{pools: [{name: a, nodes: 8, node: dgx-h100}]}")),
-            "c.yaml:2:11: cluster.pools: jobs that share unlike nodes are not modelled; take nodes "
-            "of one kind");
+constexpr const char* kPools =
+    "{pools: [{name: new, nodes: 4, node: dgx-h100}, {name: old, nodes: 4, node: dgx-a100}]}";
+
+// Of two nodes, with more of its layout.
+std::string pool_job(const std::string& name, const std::string& layout = "") {
+  return "name: " + name +
+         "\nmodel: {layers: 4, hidden: 1024, heads: 16, vocabulary: 32000, sequence: 1024}\n"
+         "cluster: {nodes: 2}\nlayout: {tp: 8, pp: 1" +
+         layout + "}\nbatch: {global: 16, micro: 1}\n";
+}
+
+TEST_F(CompanyText, JobsStandOnPools) {
+  const auto places = [&](const std::string& placement, const std::string& of_a,
+                          const std::string& of_b) {
+    write("a.yaml", pool_job("a", of_a));
+    write("b.yaml", pool_job("b", of_b));
+    const Company both = resolve(company("placement: " + placement + "\n", kPools));
+    return std::vector{both.jobs[0].job.cluster.places, both.jobs[1].job.cluster.places};
+  };
+  using Places = std::vector<std::vector<int>>;
+  const std::string old = ", place: {dp: [old]}";
+  const std::string mixed = ", place: {dp: [old, new]}";
+  EXPECT_EQ(places("packed", "", ""), (Places{{0, 1}, {2, 3}}));
+  EXPECT_EQ(places("packed", "", old), (Places{{0, 1}, {4, 5}}));
+  EXPECT_EQ(places("packed", old, old), (Places{{4, 5}, {6, 7}}));
+  EXPECT_EQ(places("interleaved", old, old), (Places{{4, 6}, {5, 7}}));
+  EXPECT_EQ(places("packed", "", mixed), (Places{{1, 2}, {4, 0}}));
+  EXPECT_EQ(places("interleaved", old, mixed), (Places{{4, 5}, {6, 0}}));
+  write("a.csv", "node\n5\n0\n");
+  EXPECT_EQ(places("packed", ", placement: a.csv", old), (Places{{5, 0}, {4, 6}}));
+  EXPECT_EQ(places("packed", ", order: [tp, dp]", ""), (Places{{0, 1}, {2, 3}}));
+}
+
+// What its nodes have in common is that of the pools that it stands on.
+TEST_F(CompanyText, AJobOnOnePoolKnowsNoOther) {
+  write("a.yaml", pool_job("a", ", place: {dp: [new]}"));
+  write("b.yaml", pool_job("b", ", place: {dp: [old]}"));
+  const Company both = resolve(company("", kPools));
+  EXPECT_EQ(both.jobs[0].job.cluster.node.name, "dgx-h100");
+  EXPECT_EQ(both.jobs[0].job.calibration.gpu, "h100");
+  EXPECT_EQ(both.jobs[1].job.cluster.node.name, "dgx-a100");
+  const Case& first = both.jobs[0];
+  const Case again = resolve_case(
+      {.file = first.file, .text = first.text, .set = first.set, .files = first.files});
+  EXPECT_EQ(again.key, first.key);
+  EXPECT_EQ(again.job.cluster.places, first.job.cluster.places);
+}
+
+TEST_F(CompanyText, PoolsThatAreTooSmall) {
+  const std::string small =
+      "{pools: [{name: new, nodes: 4, node: dgx-h100}, {name: old, nodes: 3, node: dgx-a100}]}";
+  write("a.yaml", pool_job("a", ", place: {dp: [old]}"));
+  write("b.yaml", pool_job("b", ", place: {dp: [old]}"));
+  EXPECT_EQ(message(company("", small)),
+            "c.yaml:3:7: jobs: pool 'old' has 3 nodes, fewer than they place on it; b.yaml finds "
+            "none left");
+  write("b.yaml", pool_job("b", ", place: {dp: [older]}"));
+  EXPECT_EQ(message(company("", small)), "b.yaml:4:37: unknown pool 'older'; did you mean 'old'?");
+  write("b.yaml", job("b"));
+  EXPECT_EQ(message(company("", small)),
+            "b.yaml:3:27: cluster.node.base: dgx-h100 here, and not stated of the cluster that the "
+            "jobs share (c.yaml:2:10); leave it out here, or say the same there");
   write("b.yaml", job("b", "nodes: 2, ", ""));
   EXPECT_EQ(
       message(company()),
       "b.yaml:3:10: cluster has no 'nodes'; add e.g. 'nodes: 8' with those that the job takes");
+}
+
+// Groups of several kinds have one law on one fabric.
+TEST_F(CompanyText, JobsOfTwoMixesOfPools) {
+  const std::string three =
+      "{pools: [{name: new, nodes: 2, node: dgx-h100}, {name: old, nodes: 2, node: dgx-a100}, "
+      "{name: older, nodes: 2, node: {base: dgx-a100, nics: 4}}]}";
+  write("a.yaml", pool_job("a", ", place: {dp: [new, old]}"));
+  write("b.yaml", pool_job("b", ", place: {dp: [new, older]}"));
+  EXPECT_EQ(
+      message(company("", three)),
+      "c.yaml:3:16: jobs: a.yaml and b.yaml stand on several pools each, and not on the same; "
+      "give one of them nodes of one pool");
+  write("b.yaml", pool_job("b", ", place: {dp: [older, older]}"));
+  EXPECT_EQ(message(company("", three)), "no error");
 }
 
 TEST_F(CompanyText, EachJobIsACaseOnItsPlaces) {

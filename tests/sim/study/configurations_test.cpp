@@ -5,7 +5,9 @@
 #include <algorithm>
 #include <set>
 
-#include "tests/support/small_job.hpp"
+#include "policies/iteration.hpp"
+#include "tests/support/error_of.hpp"
+#include "tests/support/pool_job.hpp"
 
 namespace windtunnel {
 namespace {
@@ -64,6 +66,25 @@ TEST(Configurations, OneRankHasNoPipelineToOrder) {
   ASSERT_EQ(one.size(), 1U);
   EXPECT_EQ(one[0].job.schedule.name, "1f1b");
   EXPECT_EQ(one[0].job.layout.vpp, 1);
+}
+
+// Ranks in their own order stand on pools under any layout; places are of one layout.
+TEST(Configurations, OfUnlikeNodesKeepTheOrderOfRanks) {
+  Configuration base{pool_job(PoolAxis::pp), {}};
+  int prepared = 0;
+  for (const Configuration& each : layouts_of(base)) {
+    EXPECT_EQ(each.job.layout.ranks(), 16);
+    EXPECT_EQ(each.job.cluster.pools.size(), 2U);
+    if (each.job.batch.global % each.job.layout.dp != 0 || each.job.layout.tp > 2) continue;
+    EXPECT_GT(iteration_step_s(each.job, prepare_iteration(each.job)), 0);
+    ++prepared;
+  }
+  EXPECT_GT(prepared, 5);
+  base.job.layout.sharding = Sharding::zero1;
+  base.job.layout.state_of_pool = {3, 1};
+  EXPECT_TRUE(fails([&] { layouts_of(base); }, "layout.shard_shares"));
+  base.job = pool_job(PoolAxis::dp);
+  EXPECT_TRUE(fails([&] { layouts_of(base); }, "compare layouts of yours with compare --vary"));
 }
 
 }  // namespace

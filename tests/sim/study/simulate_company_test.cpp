@@ -81,6 +81,36 @@ TEST_F(CompanyRun, JobsThatShareNoLinkAreAsAlone) {
   }
 }
 
+// Jobs on parts of a machine of unlike nodes are those jobs on nodes of one kind.
+TEST_F(CompanyRun, JobsOnPoolsAreJobsOnTheirNodes) {
+  const std::vector<std::string> nodes = {"dgx-h100", "dgx-a100"};
+  for (const std::string placement : {"packed", "spread", "interleaved"}) {
+    std::vector<double> alone_s;
+    for (std::size_t j = 0; j < nodes.size(); ++j) {
+      std::string job = ring_job(fmt::format("{}", j), 6, 4);
+      std::string alone = job;
+      alone.replace(alone.find("dgx-h100"), 8, nodes[j]);
+      alone_s.push_back(simulate(parse_case(alone, "alone.yaml")).iteration.time_s);
+      job.replace(job.find(", node: dgx-h100"), 16, "");
+      job.replace(job.find("pp: 1"), 5, fmt::format("pp: 1, place: {{dp: [{}]}}", nodes[j]));
+      std::ofstream(fmt::format("{}/{}.yaml", folder_, j)) << job;
+    }
+    const CompanyReport report = simulate_company(
+        resolve_company({.file = folder_ + "/company.yaml",
+                         .text = fmt::format("name: company\ncluster: {{pools: [{{name: dgx-h100, "
+                                             "nodes: 6, node: dgx-h100}}, {{name: dgx-a100, nodes: "
+                                             "4, node: dgx-a100}}]}}\njobs: [0.yaml, 1.yaml]\n"
+                                             "placement: {}\n",
+                                             placement)}),
+        {.threads = 2});
+    for (std::size_t j = 0; j < nodes.size(); ++j) {
+      EXPECT_NEAR(report.jobs[j].alone_s(), alone_s[j], 1e-9 * alone_s[j]) << nodes[j];
+      EXPECT_NEAR(report.jobs[j].slowdown, 1, 1e-6) << nodes[j];
+    }
+    EXPECT_GT(alone_s[1], 1.2 * alone_s[0]);
+  }
+}
+
 // Bytes a second over the busiest uplink of a pod, to its capacity: of every collective of a step
 // the ring's edges that leave a pod, counted from the places alone.
 double busiest_uplink(const CompanyReport& report, const Cluster& machine) {

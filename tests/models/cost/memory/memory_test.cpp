@@ -366,6 +366,10 @@ TEST(Memory, HostExcessNamesTheNode) {
             "snapshots in host memory need 1.50 TB per node (host-memory 1.20 TB, storage 300 GB), "
             "500 GB more than the 1.00 TB of node 'small'; shard them over more nodes or keep "
             "fewer copies");
+  EXPECT_EQ(host_memory_excess({{"storage", 1.5e12}}, node, "old"),
+            "snapshots in host memory need 1.50 TB per node of pool 'old' (storage 1.50 TB), 500 "
+            "GB more than the 1.00 TB of node 'small'; shard them over more nodes or keep fewer "
+            "copies");
 }
 
 }  // namespace

@@ -11,10 +11,14 @@ TEST(RestoreCost, HostMemoryReadsOverPcieAllGpusAtOnce) {
   Job job = small_job(1, 2, 4);
   const SnapshotTier tier{SnapshotPlace::host_memory, SnapshotMode::async, 1, 0, true};
   // 10 GB on the fuller rank over 20 GB/s.
-  EXPECT_DOUBLE_EQ(restore_s(tier, {6e9, 10e9}, job.layout, job.cluster, job.calibration), 0.5);
+  EXPECT_DOUBLE_EQ(restore_s(tier, saved_state({6e9, 10e9}, job.layout), job.layout, job.cluster,
+                             job.calibration),
+                   0.5);
   // Four GPUs of a node share its host memory: 40 GB over 50 GB/s.
   job.cluster.node.host_memory_Bps.value = 50e9;
-  EXPECT_DOUBLE_EQ(restore_s(tier, {6e9, 10e9}, job.layout, job.cluster, job.calibration), 0.8);
+  EXPECT_DOUBLE_EQ(restore_s(tier, saved_state({6e9, 10e9}, job.layout), job.layout, job.cluster,
+                             job.calibration),
+                   0.8);
 }
 
 TEST(RestoreCost, StorageIsBoundByItselfOrByTheNodesNic) {
@@ -23,22 +27,30 @@ TEST(RestoreCost, StorageIsBoundByItselfOrByTheNodesNic) {
   tier.place = SnapshotPlace::storage;
   job.cluster.storage.latency_s = spec(1);
   // 4 ranks x (6 + 10) GB over 20 GB/s = 3.2 s; a node: 40 GB over 10 GB/s = 4 s; PCIe 0.5 s.
-  EXPECT_DOUBLE_EQ(restore_s(tier, {6e9, 10e9}, job.layout, job.cluster, job.calibration), 5.5);
+  EXPECT_DOUBLE_EQ(restore_s(tier, saved_state({6e9, 10e9}, job.layout), job.layout, job.cluster,
+                             job.calibration),
+                   5.5);
   job.cluster.storage.read_Bps.value = 5e9;  // 12.8 s
-  EXPECT_DOUBLE_EQ(restore_s(tier, {6e9, 10e9}, job.layout, job.cluster, job.calibration), 14.3);
+  EXPECT_DOUBLE_EQ(restore_s(tier, saved_state({6e9, 10e9}, job.layout), job.layout, job.cluster,
+                             job.calibration),
+                   14.3);
   job.cluster.storage.read_Bps.value = 20e9;
   job.cluster.storage.background = 0.75;  // other jobs
-  EXPECT_DOUBLE_EQ(restore_s(tier, {6e9, 10e9}, job.layout, job.cluster, job.calibration), 14.3);
+  EXPECT_DOUBLE_EQ(restore_s(tier, saved_state({6e9, 10e9}, job.layout), job.layout, job.cluster,
+                             job.calibration),
+                   14.3);
 }
 
 // 2 nodes of 4 GPUs, 10 GB on the fullest: PCIe 0.5 s, NICs of a node 100 GB/s, disk 14 GB/s.
 class Rebuild : public ::testing::Test {
  protected:
   double restored() const {
-    return restore_s(tier, {6e9, 10e9}, job.layout, job.cluster, job.calibration);
+    return restore_s(tier, saved_state({6e9, 10e9}, job.layout), job.layout, job.cluster,
+                     job.calibration);
   }
   double rebuilt() const {
-    return rebuild_s(tier, {6e9, 10e9}, job.layout, job.cluster, job.calibration);
+    return rebuild_s(tier, saved_state({6e9, 10e9}, job.layout), job.layout, job.cluster,
+                     job.calibration);
   }
   Job job = small_job(1, 2, 4);
   SnapshotTier tier;
@@ -101,7 +113,8 @@ TEST_F(Rebuild, DifferentialsAreReadOnTop) {
 
 TEST_F(Rebuild, AnotherNumberOfShardsIsReadAndWrittenOnceMore) {
   const auto reshaped = [&] {
-    return reshape_s(tier, {6e9, 10e9}, job.layout, job.cluster, job.calibration);
+    return reshape_s(tier, saved_state({6e9, 10e9}, job.layout), job.layout, job.cluster,
+                     job.calibration);
   };
   tier.place = SnapshotPlace::storage;
   job.layout.sharding = Sharding::zero1;

@@ -131,6 +131,11 @@ TEST(ResolvePools, FaultsNameTheirPlace) {
          "cluster.pools.0.calibration");
 }
 
+TEST(ResolvePools, StagesAreBalancedOfLayoutsThatFitTheMachine) {
+  const std::string fault = fault_of({.layout = "tp: 8, pp: 2, dp: 3, stages: auto"});
+  EXPECT_NE(fault.find("GPUs"), std::string::npos) << fault;
+}
+
 TEST(ResolvePools, ABatchThatDoesNotDivideIsRefused) {
   const std::string fault = fault_of({.layout = "tp: 8, pp: 1, place: {dp: [new, new, new, old]}"});
   EXPECT_NE(fault.find("asks for more nodes"), std::string::npos) << fault;
