@@ -109,6 +109,14 @@ TEST(ChakraRoundTrip, UnlikeNodesRunTheSame) {
   }
 }
 
+// As the input gradients of a schedule that takes weight gradients apart may.
+TEST(ChakraRoundTrip, ATaskMayLeaveMoreThanItFrees) {
+  const Job job = small_job(1, 2, 1);
+  Plan plan = iteration_plan(job, prepare_iteration(job));
+  plan.classes.front().tasks.front().free_bytes = -5e6;
+  EXPECT_TRUE(read_chakra(export_plan(plan, ChakraRanks::all)).plan == plan);
+}
+
 // Written as flows and read in closed form: the seconds of a job that is in closed form itself,
 // also of all-to-alls between experts that are uneven and stay in their nodes.
 TEST(ChakraRoundTrip, UnevenExchangesCostInClosedFormWhatTheyCostAJob) {
