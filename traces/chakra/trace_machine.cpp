@@ -11,9 +11,10 @@
 namespace windtunnel {
 namespace {
 
-// Of the groups that a class's members have for the task the worst.
-GroupShape shape_of(const RankClass& owner, const Task& task, const Plan& plan,
-                    GroupShapes& shapes) {
+// Of the groups that a class's members have for the task the worst: as flows each by itself, in
+// closed form beside the others, which run it at the same time.
+GroupShape shape_of(const RankClass& owner, const Task& task, bool flows, const Plan& plan,
+                    const Cluster& cluster, GroupShapes& shapes) {
   std::set<std::int32_t> seen;
   std::optional<GroupShape> shape;
   for (const std::int32_t group : owner.groups[task.group_slot]) {
@@ -21,7 +22,8 @@ GroupShape shape_of(const RankClass& owner, const Task& task, const Plan& plan,
     const GroupShape own = shapes.of(plan.groups[group].members);
     shape = shape ? worse(*shape, own) : own;
   }
-  return shape.value_or(GroupShape{});
+  if (!shape) return {};
+  return !flows && seen.size() > 1 ? among_concurrent(*shape, cluster) : *shape;
 }
 
 struct Chosen {
@@ -59,8 +61,9 @@ void run_collectives_as(const Job& job, Plan& plan) {
     for (Task& task : owner.tasks) {
       const bool exchanges = task.kind == TaskKind::collective && task.bytes > 0;
       if (!exchanges || task.category == Category::snapshot) continue;
-      const auto [choice, cost] = cost_of(job, task, plan, shape_of(owner, task, plan, shapes));
       const bool flows = as_flows(task, job.communication.fidelity);
+      const GroupShape shape = shape_of(owner, task, flows, plan, job.cluster, shapes);
+      const auto [choice, cost] = cost_of(job, task, plan, shape);
       if (choice == CollectiveChoice(task.algorithm, task.protocol) && flows == task.as_flows) {
         continue;
       }

@@ -124,10 +124,12 @@ TEST(ChakraRoundTrip, UnevenExchangesCostInClosedFormWhatTheyCostAJob) {
     for (const std::optional<double> locality :
          {std::optional<double>{}, std::optional<double>{0.3}, std::optional<double>{0.9}}) {
       Job job = small_job(1, 1, 8);
+      job.cluster.node.nics = 1;
+      job.layout.sharding = Sharding::zero1;
       job.model.moe = {.experts = 16, .per_token = 2, .ffn_hidden = 1024};
       job.model.moe.zipf = zipf;
       job.model.moe.locality = locality;
-      job.layout.ep = 8;
+      job.layout.ep = zipf > 0 ? 8 : 4;
       job.calibration.nic_latency_s.value = 3e-6;
       job.communication.inner = InnerForm::tasks;
       job.communication.overlap = GradientOverlap::none;
