@@ -76,6 +76,38 @@ void clear_traces(const ExportOptions& options, const std::string& stem) {
   }
 }
 
+// Of a scenario an import takes the machine, and how it lets collectives run; layout, batch and
+// model say what fits the machine. What decides tasks stands in the traces.
+bool is_taken(std::string_view key) {
+  constexpr std::string_view kTaken[] = {"name",
+                                         "cluster",
+                                         "calibration",
+                                         "fold",
+                                         "layout",
+                                         "batch",
+                                         "model",
+                                         "origins",
+                                         "communication.collectives",
+                                         "communication.fidelity",
+                                         "communication.law"};
+  return std::ranges::any_of(kTaken, [&](std::string_view prefix) {
+    return key == prefix || key.starts_with(fmt::format("{}.", prefix));
+  });
+}
+
+std::string text_of(const ResolvedValue& value) {
+  return fmt::format("{}: {}", value.key, value.value);
+}
+
+// What the scenario states beside that, and traces hold in the end.
+std::vector<std::string> stated_in_traces(const Case& the_case) {
+  std::vector<std::string> texts;
+  for (const ResolvedValue& value : the_case.values) {
+    if (!value.is_default && !is_taken(value.key)) texts.push_back(text_of(value));
+  }
+  return texts;
+}
+
 ExitCode export_traces(const ExportOptions& options) {
   const Case the_case = load_scenario(options.scenario, parse_overrides(options.set)).at();
   if (options.faults) return export_faults(the_case, options.out, options.fault);
@@ -83,7 +115,7 @@ ExitCode export_traces(const ExportOptions& options) {
   const std::string stem = file_stem(the_case.scenario);
   prepare_folder(options.out);
   clear_traces(options, stem);
-  const ChakraExport traces(plan, options.ranks);
+  const ChakraExport traces(plan, options.ranks, stated_in_traces(the_case));
   double bytes = 0;
   {
     Progress progress;
@@ -153,31 +185,17 @@ Summary import_summary(const ImportOptions& options, const ChakraImport& import,
   return summary;
 }
 
-// Of a scenario an import takes the machine, and how it lets collectives run. What decides tasks is
-// refused, for they stand in the traces; layout, batch and model may have to change for the
-// scenario to fit the machine.
-void check_set(const Overrides& set) {
-  constexpr std::string_view kTaken[] = {"name",
-                                         "cluster",
-                                         "calibration",
-                                         "fold",
-                                         "layout",
-                                         "batch",
-                                         "model",
-                                         "communication.collectives",
-                                         "communication.fidelity",
-                                         "communication.law"};
-  for (const auto& override : set) {
-    const std::string_view key = override.first;
-    const bool taken = std::ranges::any_of(kTaken, [&](std::string_view prefix) {
-      return key == prefix || key.starts_with(fmt::format("{}.", prefix));
-    });
-    if (taken) continue;
-    throw Error(
-        fmt::format("--set {}: the traces say what is computed and sent when; of a scenario "
-                    "they take cluster, calibration, fold and communication.collectives, "
-                    "fidelity and law",
-                    key));
+// It may say again what the traces were exported with.
+void check_scenario(const Case& read, const ChakraImport& import) {
+  for (const ResolvedValue& value : read.values) {
+    if (value.is_default || is_taken(value.key)) continue;
+    const std::string text = text_of(value);
+    if (std::ranges::find(import.scenario, text) != import.scenario.end()) continue;
+    throw Error(read.places.fault_at(value.key),
+                fmt::format("{}, of which the traces know nothing: they say what is computed and "
+                            "sent when; of a scenario they take cluster, calibration, fold and "
+                            "communication.collectives, fidelity and law; leave it out",
+                            text));
   }
 }
 
@@ -196,9 +214,7 @@ ExitCode import_traces(const ImportOptions& options) {
         "--scenario is missing: execution traces run on a scenario's machine (only logs of "
         "faults, FILE.csv, do without)");
   }
-  const Overrides set = parse_overrides(options.set);
-  check_set(set);
-  const Case read = load_scenario(options.scenario, set).at();
+  const Case read = load_scenario(options.scenario, parse_overrides(options.set)).at();
   const Job& job = read.job;
   if (job.cluster.jitter.active()) {
     read.places.placing([] {
@@ -211,6 +227,7 @@ ExitCode import_traces(const ImportOptions& options) {
     throw Error(fmt::format("the traces are of {} ranks, the cluster of {} has {} GPUs",
                             import.plan.ranks, options.scenario, job.cluster.gpus()));
   }
+  check_scenario(read, import);
   run_collectives_as(job, import.plan);
   if (import.foreign) add_latencies(import.plan, job.cluster, job.calibration);
   const Timeline timeline = execute(import.plan, job.cluster,

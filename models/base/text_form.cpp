@@ -31,13 +31,14 @@ constexpr std::array kMemorySizes{TextScale{0, 1, "B", 0},
                                   TextScale{kRoundsUp * kKibibyte, kKibibyte, "KiB"},
                                   TextScale{kRoundsUp * kMebibyte, kMebibyte, "MiB"},
                                   TextScale{kRoundsUp * kGibibyte, kGibibyte, "GiB"}};
-constexpr std::array kCounts{
-    TextScale{0, 1, "", kAsShort}, TextScale{1e5, 1e3, "K"}, TextScale{kRoundsUp * 1e6, 1e6, "M"},
-    TextScale{kRoundsUp * 1e9, 1e9, "B"}, TextScale{kRoundsUp * 1e12, 1e12, "T"}};
+constexpr std::array kCounts{TextScale{0, 1, "", kAsShort}, TextScale{9999.5, 1e3, "K"},
+                             TextScale{kRoundsUp * 1e6, 1e6, "M"},
+                             TextScale{kRoundsUp * 1e9, 1e9, "B"},
+                             TextScale{kRoundsUp * 1e12, 1e12, "T"}};
 constexpr std::array kPercents{TextScale{0, 1, "%", 1}};
 
 std::string number_text(double number, int decimals) {
-  if (decimals == kAsShort) return fmt::format("{:.6g}", number);
+  if (decimals == kAsShort) return fmt::format("{:.4g}", number);
   if (decimals == kThreeDigits) {
     const double size = std::abs(number);
     decimals = size < 9.995 ? 2 : size < 99.95 ? 1 : 0;

@@ -11,7 +11,7 @@ namespace windtunnel {
 
 // In place of a number of decimals.
 inline constexpr int kThreeDigits = -1;  // "1.62", "25.0", "400"
-inline constexpr int kAsShort = -2;      // up to six digits, without trailing zeros
+inline constexpr int kAsShort = -2;      // up to four digits, without trailing zeros
 
 struct TextScale {
   double from;            // absolute values from this one on are written in this scale

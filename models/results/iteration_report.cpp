@@ -168,7 +168,7 @@ void charge(const Task& task, double seconds, IterationReport& report) {
 
 bool is_compute(const Task& task) {
   return task.kind == TaskKind::compute && task.category != Category::optimizer &&
-         task.category != Category::compression;
+         task.category != Category::compression && task.category != Category::host;
 }
 
 bool is_communication(Category category) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
 #include <numeric>
 #include <vector>
 
@@ -43,6 +44,13 @@ std::vector<double> usual_parts(std::vector<double> shares, int ranks) {
   });
 }
 
+// Of a random order of its own; layer 0 draws the first one behind those of usual_parts().
+std::vector<double> parts_of_layer(std::vector<double> shares, int ranks, int layer) {
+  RandomStream random(0, RandomPurpose::expert_order, static_cast<std::uint64_t>(layer) + 1);
+  for (std::size_t i = shares.size(); i > 1; --i) std::swap(shares[i - 1], shares[random.below(i)]);
+  return parts_of(shares, ranks);
+}
+
 }  // namespace
 
 ExpertLoad expert_load(const MixtureOfExperts& moe, int ranks) {
@@ -53,7 +61,9 @@ ExpertLoad expert_load(const MixtureOfExperts& moe, int ranks) {
   ExpertLoad load;
   load.hot = std::accumulate(shares.begin(), hot_end, 0.0);
   std::fill(shares.begin(), hot_end, 0.0);  // none of their copies travels
-  load.by_rank = usual_parts(std::move(shares), ranks);
+  load.by_rank = moe.orders == PopularityOrder::one
+                     ? usual_parts(std::move(shares), ranks)
+                     : parts_of_layer(std::move(shares), ranks, moe.layer);
   load.received = std::ranges::max(load.by_rank) * ranks;
   for (double& part : load.by_rank) part *= ranks / std::max(1 - load.hot, 1e-12);
   return load;

@@ -3,7 +3,8 @@
 // experts: the i-th most visited one gets a share of all copies proportional to i^-zipf. Experts
 // lie on the ranks in an order that knows nothing of that: of several seeded random orders the one
 // whose fullest rank is nearest to their mean. It holds for all layers, micro-batches and groups of
-// a step. That no expert can see a token twice is not counted.
+// a step; or each layer draws one (PopularityOrder::by_layer), for all micro-batches and groups.
+// That no expert can see a token twice is not counted.
 //
 // Hot experts, the most visited ones, may lie on every rank (Hecate's fully sharded sparse data
 // parallelism: arXiv 2502.02581, as remembered): then their tokens stay where they are, evenly.
@@ -24,7 +25,7 @@ struct ExpertLoad {
   double busiest() const { return hot + received; }
 };
 
-// Of experts divided among `ranks`; one rank has them all.
+// Of experts divided among `ranks`, in MixtureOfExperts::layer; one rank has them all.
 ExpertLoad expert_load(const MixtureOfExperts& moe, int ranks);
 
 }  // namespace windtunnel

@@ -103,6 +103,27 @@ void check_mesh(const TransformerSpec& model, const Layout& layout, const Batch&
   }
 }
 
+void check_signatures(const TransformerSpec& model, const Layout& layout) {
+  const ProductSignatures& of = layout.signatures;
+  if (of == ProductSignatures{}) return;
+  if (layout.tensor == TensorForm::two_d) {
+    throw Error::about({"layout.signatures", "layout.tp_form"},
+                       "layout.signatures: with layout.tp_form 2d every matrix is in blocks; take "
+                       "tp_form 1d");
+  }
+  if (of.qkv != ProductSignatures{}.qkv && model.latent.kv_rank > 0) {
+    throw Error::of_key("layout.signatures.qkv",
+                        ": the products behind model '{}'s latents are split by heads; take S(1)",
+                        model.name);
+  }
+  if (of.embedding == MatrixSplit::columns && model.tied_embeddings) {
+    throw Error::of_key("layout.signatures.embedding",
+                        ": the loss head of model '{}' reads the same table by parts of the "
+                        "vocabulary; take S(0), or model.tied_embeddings: false",
+                        model.name);
+  }
+}
+
 bool takes(ContextForm form, AttentionKernel kernel) {
   switch (kernel) {
     case AttentionKernel::linear:
@@ -423,6 +444,7 @@ void check_layout(const TransformerSpec& model, const Layout& layout, const Batc
   check_positive("batch.sequence", batch.sequence);
   check_positive("layout.ep", layout.ep);
   check_mesh(model, layout, batch);
+  check_signatures(model, layout);
   check_heads(model, layout);
   check_context(model, layout, batch);
   check_frames(model, layout, batch);

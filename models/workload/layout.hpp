@@ -45,6 +45,23 @@ inline constexpr Choice<StateShares> kChoices<StateShares>[] = {{"even", StateSh
 // models/cost/tensor/tensor_mesh.hpp.
 enum class TensorForm { one_d, two_d };
 
+// How a matrix is split over the tp ranks, in OneFlow's words: along its rows, or its columns.
+enum class MatrixSplit { rows, columns };
+template <>
+inline constexpr Choice<MatrixSplit> kChoices<MatrixSplit>[] = {{"S(0)", MatrixSplit::rows},
+                                                                {"S(1)", MatrixSplit::columns}};
+
+// The weights of a layer's products, input x output, and the embedding, vocabulary x width. What
+// lies between them follows: models/cost/tensor/tensor_parallel.hpp. Megatron-LM's are the default.
+struct ProductSignatures {
+  MatrixSplit embedding = MatrixSplit::rows;
+  MatrixSplit qkv = MatrixSplit::columns;
+  MatrixSplit projection = MatrixSplit::rows;
+  MatrixSplit up = MatrixSplit::columns;
+  MatrixSplit down = MatrixSplit::rows;
+  bool operator==(const ProductSignatures&) const = default;
+};
+
 // How cp ranks share the attention over a sequence: models/workload/context_traffic.hpp.
 enum class ContextForm { ring, ulysses, usp, burst, token_ring, rsa, lasp, dsp };
 template <>
@@ -102,6 +119,7 @@ struct Layout {
   int last_stage_layers = 0;
   StageBalance balance = StageBalance::stated;  // automatic: stage_layers has what was found
   TensorForm tensor = TensorForm::one_d;
+  ProductSignatures signatures = {};  // of one_d
   // Side of the squares of the mesh that consecutive ranks fill, row by row of squares (Optimus'
   // rank_rearrange: 2, four GPUs of a node); 1: they fill rows of the mesh.
   int mesh_block = 1;

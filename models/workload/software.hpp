@@ -19,7 +19,24 @@ enum class Sends {
 };
 
 // What runs beside the collectives of tensor parallelism: models/cost/tensor/tensor_parallel.hpp.
-enum class TensorOverlap { none, pipelined, domino, sub_pipelined, fused, ladder };
+enum class TensorOverlap { none, pipelined, domino, sub_pipelined, fused, ladder, kraken };
+
+// One controller has all hosts start each program (Pathways: Barham et al. 2022, arXiv 2203.12533,
+// sections 4.3 to 4.5): policies/evaluation/dispatch.hpp.
+enum class DispatchMode {
+  asynchronous,  // while the program before runs, as far ahead as need be
+  synchronous,   // when what the program waits for is there
+};
+enum class DispatchProgram {
+  step,  // an iteration, of all ranks
+  pass,  // an action of the schedule, of the ranks of its pipeline stage
+};
+// Ranks that begin a program together, so that the last of them to be ready counts.
+enum class DispatchGang {
+  none,    // each begins when it is ready
+  island,  // those of the program in one site
+  all,     // all of the program
+};
 
 // What it keeps of a parameter beside gradient and fp32 copy: two moments, one, nothing.
 enum class Optimizer { adam, momentum, sgd };
@@ -75,6 +92,10 @@ struct Software {
   // Of TensorOverlap::domino.
   int domino_rows = 2;
   int domino_columns = 1;
+  double dispatch_latency_s = 0;  // of one program; 0: every host starts its own
+  DispatchMode dispatch_mode = DispatchMode::asynchronous;
+  DispatchProgram dispatch_program = DispatchProgram::step;
+  DispatchGang dispatch_gang = DispatchGang::none;
 };
 
 }  // namespace windtunnel

@@ -19,6 +19,12 @@ enum class PositionEncoding { learned, rotary };
 enum class AttentionKernel { flash, unfused, linear };
 inline constexpr double kLinearBlock = 256;
 
+// In which order the experts of a layer are popular (expert_routing.hpp).
+enum class PopularityOrder {
+  one,       // in all layers the same, the usual one of many that are drawn
+  by_layer,  // each layer draws its own
+};
+
 // The MLP of a layer replaced by a router and experts (Lepikhin et al. 2020, arXiv 2006.16668).
 struct MixtureOfExperts {
   int experts = 0;       // of one layer; 0: a dense model
@@ -31,6 +37,8 @@ struct MixtureOfExperts {
   double imbalance = 1;
   // In place of imbalance: exponent of the experts' popularity (expert_routing.hpp); 0: even.
   double zipf = 0;
+  PopularityOrder orders = PopularityOrder::one;
+  int layer = 0;        // of those with experts, where each has an order of its own: of this one
   int hot_experts = 0;  // the most visited ones, on every rank, gathered and reduced in each pass
   // Share of a token's copies that stay in its node where experts lie on several (LocMoE: Li et al.
   // 2024, arXiv 2401.13920); none: as many as chance leaves there.
@@ -90,6 +98,10 @@ struct TransformerSpec {
   int value_dim() const { return latent.kv_rank > 0 ? latent.value_width : head_dim(); }
   int context_width() const { return heads * value_dim(); }  // input of the output projection
   // Columns of the first MLP matrix: SwiGLU's gate and up projection are one GEMM.
+  // Every layer with experts has loads of its own.
+  bool draws_by_layer() const {
+    return moe.orders == PopularityOrder::by_layer && moe_layers() > 0;
+  }
   int up_width() const { return activation == Activation::swiglu ? 2 * ffn_hidden : ffn_hidden; }
   bool is_moe(int layer) const { return moe.experts > 0 && layer >= moe.dense_layers; }
   int moe_layers() const { return moe.experts > 0 ? layers - moe.dense_layers : 0; }

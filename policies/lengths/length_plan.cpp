@@ -350,6 +350,10 @@ void check_passes(const Job& job) {
          "tasks does not go with batch.lengths, whose packs hold their collectives as seconds; "
          "take auto or folded");
   }
+  if (job.software.dispatch_latency_s > 0 || job.software.dispatch_gang != DispatchGang::none) {
+    fail("software.dispatch",
+         "does not go with batch.lengths, whose packs are no programs of all ranks");
+  }
   if (layout.tensor != TensorForm::one_d) {
     fail("layout.tp_form", "2d does not go with batch.lengths; take 1d");
   }

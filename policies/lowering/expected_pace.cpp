@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "policies/evaluation/dispatch.hpp"
 #include "policies/evaluation/schedule_stages.hpp"
 
 namespace windtunnel {
@@ -26,8 +27,9 @@ struct JitterGroups {
   double groups = 1;  // of one pipeline rank
 };
 JitterGroups jitter_groups(const Job& job) {
-  const double members = double(job.layout.ranks()) / job.layout.pp;
-  const double in_step = ranks_in_step(job.layout);
+  const int members = job.layout.ranks() / job.layout.pp;
+  const auto ganged = static_cast<double>(gangs(job, 0, members).size());
+  const double in_step = ganged > 0 ? members / ganged : ranks_in_step(job.layout);
   const double unit = job.cluster.jitter.of == JitterOf::node ? job.cluster.node.gpus : 1;
   return {std::max(1.0, in_step / unit), std::max(1.0, members / std::max(in_step, unit))};
 }

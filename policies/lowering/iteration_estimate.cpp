@@ -9,6 +9,7 @@
 #include "models/plan/job_collective.hpp"
 #include "models/plan/state_shares.hpp"
 #include "models/results/iteration_report.hpp"
+#include "policies/evaluation/dispatch.hpp"
 #include "policies/evaluation/plan_evaluation.hpp"
 #include "policies/evaluation/schedule_evaluator.hpp"
 #include "policies/evaluation/stage_cost.hpp"
@@ -46,6 +47,24 @@ class Estimator {
         times_(stage_times(schedule_, costs_, {{0}, {0}}, slowdown_)) {}
 
   IterationEstimate estimate() {
+    IterationEstimate estimate = undispatched();
+    const double waited_s = dispatched_s(job_, schedule_, estimate.step_s) - estimate.step_s;
+    estimate.step_s += waited_s;
+    estimate.seconds[static_cast<int>(Category::host)] += waited_s;
+    estimate.origin_s[static_cast<int>(Origin::assumed)] += waited_s;
+    return estimate;
+  }
+
+  double step_s() {
+    const double step_s = needs_plan()
+                              ? of_plan().step_s
+                              : whole_s({.messages = messages(), .slowdown = slowdown_}, nullptr);
+    return dispatched_s(job_, schedule_, step_s);
+  }
+
+ private:
+  // But for what waits for dispatches between and beside iterations.
+  IterationEstimate undispatched() {
     if (needs_plan()) return of_plan();
     SideStreams beside{.messages = messages(), .slowdown = slowdown_};
     const ScheduleEvaluation pipeline = evaluate_schedule(schedule_, costs_, beside);
@@ -57,12 +76,6 @@ class Estimator {
     return estimate;
   }
 
-  double step_s() {
-    if (needs_plan()) return of_plan().step_s;
-    return whole_s({.messages = messages(), .slowdown = slowdown_}, nullptr);
-  }
-
- private:
   bool needs_plan() const {
     return data_.has_kernels() || data_.has_second_channel() || data_.crosses();
   }
@@ -83,6 +96,7 @@ class Estimator {
   IterationEstimate of_plan() const {
     Job closed = job_;
     closed.communication.fidelity = Fidelity::closed;
+    closed.software.dispatch_latency_s = 0;
     const Plan plan = plan_microbatches(closed, prepared_, {});
     const Timeline timeline = evaluate_plan(plan, job_.cluster, slowdown_);
     const ScheduleEvaluation pipeline =

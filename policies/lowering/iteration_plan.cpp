@@ -10,6 +10,7 @@
 #include "models/base/error.hpp"
 #include "models/cost/expert/expert_parallel.hpp"
 #include "models/network/groups/parallel_groups.hpp"
+#include "policies/evaluation/dispatch.hpp"
 #include "policies/lowering/kind_cost.hpp"
 #include "policies/lowering/pipeline_rank.hpp"
 #include "policies/lowering/unit_cost.hpp"
@@ -89,7 +90,13 @@ struct ReplicaContexts {
     for (std::size_t k = 0; k < contexts.size() && inner.any(); ++k) {
       contexts[k].take_apart(rounds[k], inner);
     }
+    const bool all_alone = whole_pipeline_rank(job.layout).count == 1;
+    for (IterationContext& context : contexts) {
+      context.gang = job.software.dispatch_gang != DispatchGang::none && !all_alone;
+    }
   }
+
+  bool gang() const { return contexts.front().gang; }
 
   std::deque<IterationContext> contexts;  // which cannot be moved
   std::deque<std::vector<ChunkRounds>> rounds;
@@ -138,6 +145,11 @@ std::vector<PipelineRankGroups> add_all_groups(const Job& job, const ReplicaCont
         add_world_groups(job.layout, ctx.data_parallel.geometry().world(), plan);
     for (PipelineRankGroups& of_rank : groups) of_rank.world = world;
   }
+  for (int pp = 0; pp < job.layout.pp && replicas.gang(); ++pp) {
+    groups[pp].rendezvous = {
+        add_groups(gangs(job, pp, members), {}, Category::wait, pp * members, members, plan)
+            .instance_of_member};
+  }
   for (const int tier : options.due_snapshots) {
     std::vector<GroupSlot> slots = add_code_groups(job, job.snapshots[tier], plan);
     for (std::size_t pp = 0; pp < slots.size(); ++pp) {
@@ -176,7 +188,7 @@ Plan plan_microbatches(const Job& job, const PreparedIteration& prepared,
   plan.iterations = options.iterations * schedule.iterations;
   plan.draw = options.draw;
   plan.in_step = ranks_of_one_pace(job.layout, inner);
-  if (const auto uneven = expert_exchange(job); inner.ep && uneven) plan.exchanges = {*uneven};
+  if (inner.ep) plan.exchanges = expert_exchanges(job);
   const std::vector<PipelineRankGroups> groups =
       add_all_groups(job, replicas, schedule.iterations == 1, options, plan);
   GroupsAlone alone(plan, job.cluster);

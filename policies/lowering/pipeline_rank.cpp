@@ -11,6 +11,7 @@
 #include "models/base/error.hpp"
 #include "models/cost/memory/memory.hpp"
 #include "models/plan/state_shares.hpp"
+#include "policies/evaluation/dispatch.hpp"
 #include "policies/lowering/step_tasks.hpp"
 #include "policies/protection/snapshot_tasks.hpp"
 
@@ -43,7 +44,7 @@ class Builder {
     if (!ctx_.pools.empty()) own_ = std::make_unique<const Job>(on_pool(job_, ctx_.pools[rank]));
     if (ctx_.data_parallel.has_kernels()) tasks_.put_kernels_first();
     if (ctx_.data_parallel.has_second_channel()) tasks_.add_second_channel();
-    if (!ctx_.rendezvous.empty()) tasks_.add_rendezvous();
+    if (!ctx_.rendezvous.empty() || ctx_.gang) tasks_.add_rendezvous();
   }
 
   RankClass build() {
@@ -165,6 +166,9 @@ class Builder {
       outer_ = tasks_.background(ctx_.outer[rank_], "exchange between islands",
                                  ctx_.options.outer->share, optimizer_);
     }
+    const double ahead_s = dispatch_ahead_s(job_, ctx_.schedule, rank_);
+    const double between_s = dispatch_between_s(job_);
+    if (ahead_s + between_s > 0) optimizer_ = tasks_.dispatch(ahead_s, between_s, optimizer_);
   }
 
   // Of the training state, over the mean.
@@ -195,13 +199,15 @@ class Builder {
     task.after = std::exchange(before_compute_, {});
     if (action.kind == ActionKind::forward && !ctx_.rendezvous.empty()) {
       for (const int rendezvous : ctx_.rendezvous[action.unit]) {
-        task.after.push_back(tasks_.meet(rendezvous, "meet " + task.name, last_compute_));
+        task.after.push_back(
+            tasks_.meet(rendezvous, "meet " + task.name, Category::cp, behind({}, last_compute_)));
       }
     }
     receive_for(action, before, task);
     const IterationMarks& marks = ctx_.marks[iteration];
     const bool first = index == marks.first_forward[action.stage];
     if (second == nullptr) {
+      if (ctx_.gang) await_gang(task);
       task.cost = ctx_.costs.parts(action);
       stepped_ = stepped(action, nullptr);
       const bool last = index == ctx_.marks[iteration_of(action)].last_backward[action.stage];
@@ -212,6 +218,7 @@ class Builder {
       task.cost = ctx_.costs.pair_parts(action, *second);
       stepped_ = stepped(action, second);
       receive_for(*second, before, task);
+      if (ctx_.gang) await_gang(task);
       const bool last = index + 1 == ctx_.marks[iteration_of(*second)].last_backward[second->stage];
       kept_pieces_.push_back(std::make_unique<Segments>(
           joined(pieces_of(action, first, false), total_seconds(ctx_.costs.parts(action)),
@@ -221,6 +228,17 @@ class Builder {
     send_from(action, kSend);
     // Both wait for their receivers at once.
     if (second != nullptr) send_from(*second, synchronous ? kSendBack : kSend);
+  }
+
+  static std::vector<TaskIndex> behind(std::vector<TaskIndex> tasks, TaskIndex last) {
+    if (last >= 0) tasks.push_back(last);
+    return tasks;
+  }
+
+  // The pass begins when that of every rank in the gang could.
+  void await_gang(Task& task) {
+    task.after = {tasks_.meet(0, "gang " + task.name, Category::wait,
+                              behind(std::move(task.after), last_compute_))};
   }
 
   // Of an action, or a pair of them, the steps that its segments are cut from; nullptr: it is one

@@ -47,6 +47,9 @@ struct IterationContext {
   // [unit] what its forward pass waits for, indices into PipelineRankGroups::rendezvous; empty:
   // none.
   std::vector<std::vector<int>> rendezvous;
+  // Every pass begins with those of all others in the rank's gang, PipelineRankGroups::rendezvous'
+  // first.
+  bool gang = false;
 };
 
 RankClass pipeline_rank(const IterationContext& context, int rank, PipelineRankGroups groups,

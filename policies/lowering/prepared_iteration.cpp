@@ -11,6 +11,7 @@
 #include "models/compression/compressors.hpp"
 #include "models/cost/memory/memory.hpp"
 #include "models/cost/tensor/tensor_ops.hpp"
+#include "policies/evaluation/dispatch.hpp"
 #include "policies/evaluation/schedule_evaluator.hpp"
 #include "policies/evaluation/stage_cost.hpp"
 #include "policies/exchange/compressed_reductions.hpp"
@@ -121,7 +122,15 @@ bool without_flush(const Job& job) {
          (crosses_iterations(job.communication.overlap) && job.layout.dp * job.layout.cp > 1);
 }
 
+std::vector<ChunkCost> pass_costs(const Job& job, const Schedule& schedule,
+                                  const std::vector<ChunkCost>& chunks) {
+  std::vector<ChunkCost> units = unit_costs(job, schedule, chunks);
+  add_dispatch_of_passes(job, schedule, units);
+  return units;
+}
+
 void check_order(const Job& job, PreparedIteration& prepared) {
+  check_dispatch(job, !without_flush(job) && prepared.schedule.iterations == 1);
   if (without_flush(job) && prepared.schedule.iterations == 1 && job.layout.pp > 1) {
     prepared.schedule = in_a_row(std::move(prepared.schedule));
   }
@@ -173,6 +182,7 @@ PreparedIteration prepare_kind(const Job& job, const ReplicaKind& kind,
   own.chunks = chunk_costs(job, kind, pools_of_stages(job, kind, own.schedule));
   hold_tied_once(job, own.schedule, own.chunks);
   own.units = unit_costs(job, kind, own.schedule, own.chunks);
+  add_dispatch_of_passes(job, own.schedule, own.units);
   return own;
 }
 
@@ -235,7 +245,7 @@ PreparedIteration prepare_microbatches(const Job& job, SharedGeometry geometry) 
   prepared.chunks = chunk_costs(job);
   prepared.schedule = job_schedule(job, prepared.chunks);
   hold_tied_once(job, prepared.schedule, prepared.chunks);
-  prepared.units = unit_costs(job, prepared.schedule, prepared.chunks);
+  prepared.units = pass_costs(job, prepared.schedule, prepared.chunks);
   const ScheduleEvaluation alone = evaluated(prepared);
   prepared.peak_activation_bytes = alone.peak_activation;
   prepared.memory = iteration_memory(job, prepared);
@@ -250,7 +260,7 @@ void reprice_microbatches(const Job& job, PreparedIteration& prepared) {
   }
   prepared.chunks = chunk_costs(job);
   hold_tied_once(job, prepared.schedule, prepared.chunks);
-  prepared.units = unit_costs(job, prepared.schedule, prepared.chunks);
+  prepared.units = pass_costs(job, prepared.schedule, prepared.chunks);
 }
 
 double hardware_flops(const Job& job, const PreparedIteration& prepared) {

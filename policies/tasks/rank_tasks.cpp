@@ -349,13 +349,14 @@ TaskIndex RankTasks::collective(std::string name, int slot, CollectiveKind kind,
   return last_collective_[0] = append_collective(std::move(task), slot);
 }
 
-TaskIndex RankTasks::meet(int rendezvous, std::string name, TaskIndex after) {
+TaskIndex RankTasks::meet(int rendezvous, std::string name, Category category,
+                          std::vector<TaskIndex> after) {
   Task task;
   task.kind = TaskKind::collective;
   task.name = std::move(name);
   task.stream = meeting_stream_;
-  if (after >= 0) task.after = {after};
-  task.category = Category::cp;
+  task.after = std::move(after);
+  task.category = category;
   task.group_slot = static_cast<std::int16_t>(rendezvous_slots_[rendezvous]);
   task.sequence = meeting_sequence_[rendezvous]++;
   return append(std::move(task));
@@ -421,7 +422,9 @@ TaskIndex RankTasks::append_inner(Task task, const InnerCollective& collective, 
   task.algorithm = collective.choice.algorithm;
   task.protocol = collective.choice.protocol;
   task.bytes = collective.bytes;
-  if (collective.way != ExchangeWay::even) task.exchange = 0;  // the only one of its Plan
+  if (collective.way != ExchangeWay::even) {
+    task.exchange = static_cast<std::int16_t>(collective.exchange);
+  }
   task.returns = collective.way == ExchangeWay::back;
   task.origin = collective.origin;
   const Fidelity fidelity = job_.communication.fidelity;
@@ -443,6 +446,33 @@ TaskIndex RankTasks::optimizer(std::vector<CostPart> cost, std::vector<TaskIndex
   task.cost = std::move(cost);
   task.after = std::move(after);
   return append(std::move(task));
+}
+
+TaskIndex RankTasks::dispatch(double ahead_s, double between_s, TaskIndex last) {
+  const auto host = [](double seconds) {
+    return std::vector<CostPart>{{Category::host, Origin::assumed, seconds}};
+  };
+  Task begin;
+  begin.kind = TaskKind::compute;
+  begin.name = "dispatched";
+  begin.stream = kCompute;
+  begin.category = Category::host;
+  begin.after = {last};
+  if (between_s > 0) begin.cost = host(between_s);
+  if (ahead_s > 0) {
+    if (dispatch_stream_ < 0) {
+      dispatch_stream_ = static_cast<std::int16_t>(class_.streams.size());
+      class_.streams.push_back({"dispatch", StreamOrder::in_order});
+    }
+    Task ahead;
+    ahead.kind = TaskKind::encode;  // of the host, beside kernels
+    ahead.name = "dispatch";
+    ahead.stream = dispatch_stream_;
+    ahead.category = Category::host;
+    ahead.cost = host(ahead_s);
+    begin.after.push_back(append(std::move(ahead)));
+  }
+  return append(std::move(begin));
 }
 
 }  // namespace windtunnel

@@ -132,10 +132,13 @@ class RankTasks {
     meeting_stream_ = static_cast<std::int16_t>(class_.streams.size());
     class_.streams.push_back({"meet", StreamOrder::in_order});
   }
-  // Ends when all ranks of the rendezvous have come; takes no time.
-  TaskIndex meet(int rendezvous, std::string name, TaskIndex after);
+  // Ends when all ranks of the rendezvous have come; takes no time. `category`: of what is waited.
+  TaskIndex meet(int rendezvous, std::string name, Category category, std::vector<TaskIndex> after);
 
   TaskIndex optimizer(std::vector<CostPart> cost, std::vector<TaskIndex> after);
+  // A controller dispatches the programs of the next iteration: `ahead_s` beside this one, from the
+  // dispatches before on, and `between_s` behind `last`, the end of this one.
+  TaskIndex dispatch(double ahead_s, double between_s, TaskIndex last);
 
   // -1 without groups.
   int code_slot(int tier) const {
@@ -206,6 +209,7 @@ class RankTasks {
   std::vector<int> meeting_sequence_;  // [rendezvous]
   std::int16_t meeting_stream_ = -1;
   std::int16_t background_stream_ = -1;
+  std::int16_t dispatch_stream_ = -1;
   std::array<TaskIndex, 2> last_collective_ = {-1, -1};  // of both streams of reductions
   std::vector<TaskIndex> last_kernels_;
 };

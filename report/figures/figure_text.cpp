@@ -14,7 +14,7 @@ namespace {
 constexpr std::array kTenths{TextScale{0, 1, "", 1}};
 constexpr std::array kHundredths{TextScale{0, 1, "", 2}};
 constexpr std::array kSmallPercents{TextScale{0, 1, "%", 2}};
-constexpr std::array kDollars{TextScale{0, 1, "USD", kAsShort}, TextScale{1e5, 1e3, "K USD"},
+constexpr std::array kDollars{TextScale{0, 1, "USD", kAsShort}, TextScale{9999.5, 1e3, "K USD"},
                               TextScale{0.9995e6, 1e6, "M USD"}, TextScale{0.9995e9, 1e9, "B USD"},
                               TextScale{0.9995e12, 1e12, "T USD"}};
 constexpr std::array kWholes{TextScale{0, 1, "", 0}};

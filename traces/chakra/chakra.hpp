@@ -19,7 +19,8 @@ enum class ChakraRanks { all, one_per_class };
 // class) is enough to read it back; other readers want all ranks.
 class ChakraExport {
  public:
-  ChakraExport(const Plan& plan, ChakraRanks ranks);
+  // `scenario`: what the Plan was made from, "key: value" each.
+  ChakraExport(const Plan& plan, ChakraRanks ranks, std::vector<std::string> scenario = {});
 
   int files() const { return static_cast<int>(parts_.size()); }
   RankId rank(int file) const;          // whose trace it is; ascending
@@ -33,6 +34,7 @@ class ChakraExport {
   };
 
   const Plan& plan_;
+  const std::vector<std::string> scenario_;
   std::vector<Part> parts_;
   std::vector<std::vector<Counterpart>> partners_;
   std::vector<std::vector<std::int32_t>> groups_of_rank_;
@@ -40,7 +42,8 @@ class ChakraExport {
 
 struct ChakraImport {
   Plan plan;
-  bool foreign = false;  // no file has our attributes
+  bool foreign = false;               // no file has our attributes
+  std::vector<std::string> scenario;  // as it was exported; empty: not known
 };
 
 // Called with the number of files read and that of all.

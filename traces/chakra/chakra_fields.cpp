@@ -35,6 +35,12 @@ double not_negative(const AttributeProto& attribute) {
   return value;
 }
 
+double finite(const AttributeProto& attribute) {
+  const double value = number_of(attribute);
+  expect(std::isfinite(value), attribute, "a finite number");
+  return value;
+}
+
 // The first row of a type, and of a kind, is the one that counts.
 constexpr std::pair<chakra::CollectiveCommType, CollectiveKind> kCollectives[] = {
     {chakra::ALL_REDUCE, CollectiveKind::all_reduce},
@@ -133,7 +139,10 @@ void set_value(const AttributeProto& attribute, Number& value) {
   if constexpr (std::is_same_v<Number, bool>) {
     value = flag_of(attribute);
   } else if constexpr (std::is_floating_point_v<Number>) {
-    value = not_negative(attribute);
+    // Memory that a task frees is below 0 where an input gradient leaves more for its weights than
+    // it gives back.
+    const bool signed_bytes = attribute.name().ends_with("free_bytes");
+    value = signed_bytes ? finite(attribute) : not_negative(attribute);
   } else {
     const std::int64_t integer = integer_of(attribute);
     if (!std::in_range<Number>(integer)) wrong_type(attribute, "in range");

@@ -95,6 +95,7 @@ class OwnHeader {
         {"exchange_members", [&] { exchanges_.members = integers_of(attribute); }},
         {"exchange_received", [&] { exchanges_.received = numbers_of(attribute); }},
         {"exchange_locality", [&] { exchanges_.locality = numbers_of(attribute); }},
+        {"scenario", [&] { rank.scenario = texts_of(attribute); }},
         {"class", [&] { rank.rank_class.name = text_of(attribute); }},
         {"class_index", [&] { rank.class_index = small_integer(attribute, 0); }},
         {"first_member", [&] { rank.first_member = small_integer(attribute, 0); }},

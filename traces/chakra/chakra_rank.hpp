@@ -25,6 +25,7 @@ struct ChakraRank {
   int iterations = 1;
   int in_step = 1;
   std::vector<UnevenExchange> exchanges;
+  std::vector<std::string> scenario;
   std::int32_t class_index = 0;
   std::int32_t first_member = 0;
   // Its groups are indices into Plan::groups in our own files, and into group_names in others.

@@ -326,6 +326,7 @@ ChakraImport read_chakra(std::vector<std::string> files, const ChakraProgress& p
     if (progress) progress(i, files.size());
     ChakraRank rank = read_chakra_rank(files[i]);
     import.foreign = !rank.own;
+    import.scenario = rank.scenario;
     merger.add(std::move(rank));
   }
   import.plan = merger.finish();

@@ -172,8 +172,8 @@ class TaskWriter {
   std::vector<TaskIndex> last_on_stream_;
 };
 
-chakra::GlobalMetadata metadata_of(const Plan& plan, std::int32_t c, std::int32_t first,
-                                   std::int32_t count) {
+chakra::GlobalMetadata metadata_of(const Plan& plan, const std::vector<std::string>& scenario,
+                                   std::int32_t c, std::int32_t first, std::int32_t count) {
   const RankClass& owner = plan.classes[c];
   std::vector<std::string> streams;
   std::vector<std::string> orders;
@@ -197,6 +197,7 @@ chakra::GlobalMetadata metadata_of(const Plan& plan, std::int32_t c, std::int32_
     add("exchange_received", flat.received);
     add("exchange_locality", flat.locality);
   }
+  if (!scenario.empty()) add("scenario", scenario);
   add("class", owner.name);
   add("class_index", c);
   add("first_member", first);
@@ -211,8 +212,11 @@ chakra::GlobalMetadata metadata_of(const Plan& plan, std::int32_t c, std::int32_
 
 }  // namespace
 
-ChakraExport::ChakraExport(const Plan& plan, ChakraRanks ranks)
-    : plan_(plan), partners_(match_messages(plan)), groups_of_rank_(plan.ranks) {
+ChakraExport::ChakraExport(const Plan& plan, ChakraRanks ranks, std::vector<std::string> scenario)
+    : plan_(plan),
+      scenario_(std::move(scenario)),
+      partners_(match_messages(plan)),
+      groups_of_rank_(plan.ranks) {
   for (std::int32_t c = 0; c < std::ssize(plan.classes); ++c) {
     const auto members = static_cast<std::int32_t>(plan.classes[c].members.size());
     if (ranks == ChakraRanks::one_per_class) {
@@ -238,7 +242,8 @@ RankId ChakraExport::rank(int file) const {
 std::string ChakraExport::content(int file) const {
   const Part& part = parts_.at(file);
   const RankClass& owner = plan_.classes[part.rank_class];
-  std::string bytes = encode(metadata_of(plan_, part.rank_class, part.first, part.count));
+  std::string bytes =
+      encode(metadata_of(plan_, scenario_, part.rank_class, part.first, part.count));
   std::vector<std::int32_t> groups;
   for (std::int32_t m = part.first; m < part.first + part.count; ++m) {
     const auto& of_rank = groups_of_rank_[owner.members[m]];

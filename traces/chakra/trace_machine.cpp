@@ -11,9 +11,10 @@
 namespace windtunnel {
 namespace {
 
-// Of the groups that a class's members have for the task the worst.
-GroupShape shape_of(const RankClass& owner, const Task& task, const Plan& plan,
-                    GroupShapes& shapes) {
+// Of the groups that a class's members have for the task the worst: as flows each by itself, in
+// closed form beside the others, which run it at the same time.
+GroupShape shape_of(const RankClass& owner, const Task& task, bool flows, const Plan& plan,
+                    const Cluster& cluster, GroupShapes& shapes) {
   std::set<std::int32_t> seen;
   std::optional<GroupShape> shape;
   for (const std::int32_t group : owner.groups[task.group_slot]) {
@@ -21,7 +22,30 @@ GroupShape shape_of(const RankClass& owner, const Task& task, const Plan& plan,
     const GroupShape own = shapes.of(plan.groups[group].members);
     shape = shape ? worse(*shape, own) : own;
   }
-  return shape.value_or(GroupShape{});
+  if (!shape) return {};
+  return !flows && seen.size() > 1 ? among_concurrent(*shape, cluster) : *shape;
+}
+
+struct Chosen {
+  CollectiveChoice choice;
+  CollectiveCost cost;
+};
+
+// As the scenario says, of an exchange that is not even by the phase that takes longer.
+Chosen cost_of(const Job& job, const Task& task, const Plan& plan, const GroupShape& shape) {
+  const auto of = [&](const ExchangePhase& phase) {
+    CollectiveChoice choice = collective_choice(job, task.category, task.collective, phase.shape);
+    if (choice.algorithm == CollectiveAlgorithm::automatic) choice.algorithm = task.algorithm;
+    if (choice.protocol == Protocol::automatic) choice.protocol = task.protocol;
+    return Chosen{choice, collective_cost(task.collective, choice, phase.shape, phase.bytes,
+                                          job.cluster, calibration_of(job, phase.shape.pool))};
+  };
+  if (task.exchange < 0) return of({shape, task.bytes});
+  const ExchangePhases phases = exchange_phases(plan.exchanges[task.exchange], shape, task.bytes);
+  const Chosen inside = of(phases.inside);
+  if (phases.across.bytes == 0) return inside;
+  const Chosen across = of(phases.across);
+  return across.cost.seconds > inside.cost.seconds ? across : inside;
 }
 
 // Whether it runs as flows, where the scenario says so for all.
@@ -37,17 +61,12 @@ void run_collectives_as(const Job& job, Plan& plan) {
     for (Task& task : owner.tasks) {
       const bool exchanges = task.kind == TaskKind::collective && task.bytes > 0;
       if (!exchanges || task.category == Category::snapshot) continue;
-      const GroupShape shape = shape_of(owner, task, plan, shapes);
-      CollectiveChoice choice = collective_choice(job, task.category, task.collective, shape);
-      if (choice.algorithm == CollectiveAlgorithm::automatic) choice.algorithm = task.algorithm;
-      if (choice.protocol == Protocol::automatic) choice.protocol = task.protocol;
       const bool flows = as_flows(task, job.communication.fidelity);
+      const GroupShape shape = shape_of(owner, task, flows, plan, job.cluster, shapes);
+      const auto [choice, cost] = cost_of(job, task, plan, shape);
       if (choice == CollectiveChoice(task.algorithm, task.protocol) && flows == task.as_flows) {
         continue;
       }
-      const double most = task.exchange < 0 ? 1 : plan.exchanges[task.exchange].most();
-      const CollectiveCost cost = collective_cost(task.collective, choice, shape, most * task.bytes,
-                                                  job.cluster, calibration_of(job, shape.pool));
       task.algorithm = choice.algorithm;
       task.protocol = choice.protocol;
       task.as_flows = flows;

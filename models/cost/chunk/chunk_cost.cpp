@@ -201,9 +201,11 @@ void add_ends(ChunkCost& chunk, const BlockCost& first, const BlockCost& last) {
   add_costs(chunk.backward_input, first.backward_end, 1);
 }
 
-// A dense layer, or one with experts.
+// A dense layer, or one with experts: any of them, or where each has loads of its own this one.
 struct LayerForm {
   Block block = Block::layer;
+  int layer = kAny;  // of those with experts
+  static constexpr int kAny = -1;
   BlockCost cost;
   LayerActivations activations;
 };
@@ -215,7 +217,15 @@ std::vector<LayerForm> layer_kinds(const Job& job, const SequenceSlice& slice) {
   for (const Block block : {Block::layer, Block::moe_layer}) {
     const int count = block == Block::layer ? job.model.layers - moe_layers : moe_layers;
     if (count == 0) continue;
-    kinds.push_back({block, coster.layer(block), layer_activations(job, block, slice)});
+    if (block == Block::moe_layer && job.model.draws_by_layer()) break;
+    kinds.push_back(
+        {block, LayerForm::kAny, coster.layer(block), layer_activations(job, block, slice)});
+  }
+  if (!job.model.draws_by_layer()) return kinds;
+  Job drawn = job;
+  for (int& layer = drawn.model.moe.layer; layer < moe_layers; ++layer) {
+    kinds.push_back({Block::moe_layer, layer, BlockCoster(drawn, slice).layer(Block::moe_layer),
+                     layer_activations(drawn, Block::moe_layer, slice)});
   }
   return kinds;
 }
@@ -276,10 +286,32 @@ struct LayerCounts {
   int keeping = 0;
 };
 
-LayerCounts layer_counts(const SharedKind& kind, int layers, int moe_layers, double share) {
-  const int count = kind.keeping.block == Block::moe_layer ? moe_layers : layers - moe_layers;
+// Of a stage; behind `moe_before` with experts.
+struct StageLayers {
+  int all = 0;
+  int moe = 0;
+  int moe_before = 0;
+};
+
+std::vector<StageLayers> stage_layers(const Job& job) {
+  const std::vector<int> layers = layers_per_stage(job.model, job.layout);
+  const std::vector<int> moe_layers = moe_layers_per_stage(job.model, job.layout);
+  std::vector<StageLayers> stages;
+  int before = 0;
+  for (std::size_t stage = 0; stage < layers.size(); ++stage) {
+    stages.push_back({layers[stage], moe_layers[stage], before});
+    before += moe_layers[stage];
+  }
+  return stages;
+}
+
+LayerCounts layer_counts(const SharedKind& kind, const StageLayers& of, double share) {
+  const int count = kind.keeping.block == Block::moe_layer ? of.moe : of.all - of.moe;
   const int recomputing = static_cast<int>(std::lround(share * count));
-  return {recomputing, count - recomputing};
+  if (kind.keeping.layer == LayerForm::kAny) return {recomputing, count - recomputing};
+  const int place = kind.keeping.layer - of.moe_before;  // those that recompute come first
+  if (place < 0 || place >= of.moe) return {};
+  return place < recomputing ? LayerCounts{1, 0} : LayerCounts{0, 1};
 }
 
 double recompute_share_of(const ChunkUnit& unit, std::size_t stage) {
@@ -293,24 +325,22 @@ std::vector<ChunkCost> chunk_costs(const Job& job, const ChunkUnit& unit) {
   const TransformerSpec& model = job.model;
   const BlockCoster coster(job, unit.slice);
   const std::vector<SharedKind> kinds = shared_kinds(job, unit);
-  const std::vector<int> layers = layers_per_stage(model, job.layout);
+  const std::vector<StageLayers> layers = stage_layers(job);
   const std::vector<double> parameters = stage_parameters(model, job.layout);
   const double local_experts = static_cast<double>(model.moe.experts) / job.layout.ep;
   const BoundaryRecipe cut = stage_boundary(job, unit.slice);
   std::vector<ChunkCost> chunks(layers.size());
-  const std::vector<int> moe_layers = moe_layers_per_stage(model, job.layout);
   for (std::size_t stage = 0; stage < chunks.size(); ++stage) {
     ChunkCost& chunk = chunks[stage];
-    const int moe = moe_layers[stage];
+    const int moe = layers[stage].moe;
     for (const SharedKind& kind : kinds) {
-      const LayerCounts count =
-          layer_counts(kind, layers[stage], moe, recompute_share_of(unit, stage));
+      const LayerCounts count = layer_counts(kind, layers[stage], recompute_share_of(unit, stage));
       add_layers(chunk, kind.recomputing, count.recomputing, unit.recomputes_ahead);
       add_layers(chunk, kind.keeping, count.keeping, unit.recomputes_ahead);
     }
-    if (layers[stage] > 0) {  // the dense ones come first
+    if (layers[stage].all > 0) {  // the dense ones come first
       const bool all_dense = moe == 0;
-      const bool all_moe = moe == layers[stage];
+      const bool all_moe = moe == layers[stage].all;
       add_ends(chunk, (all_moe ? kinds.back() : kinds.front()).keeping.cost,
                (all_dense ? kinds.front() : kinds.back()).keeping.cost);
     }
@@ -330,7 +360,7 @@ std::vector<ChunkCost> chunk_costs(const Job& job, const ChunkUnit& unit) {
   chunks.back().transient_bytes = std::max(chunks.back().transient_bytes, head.transient);
   const double pending = pending_gradient_bytes(job, unit.slice);
   for (std::size_t stage = 0; stage < chunks.size(); ++stage) {
-    chunks[stage].transient_bytes += layers[stage] * pending;
+    chunks[stage].transient_bytes += layers[stage].all * pending;
   }
   return chunks;
 }
@@ -339,8 +369,7 @@ std::vector<ChunkRounds> chunk_rounds(const Job& job, const ChunkUnit& unit) {
   if (job.network) return std::vector<ChunkRounds>(1);
   const BlockCoster coster(job, unit.slice);
   const std::vector<SharedKind> kinds = shared_kinds(job, unit);
-  const std::vector<int> layers = layers_per_stage(job.model, job.layout);
-  const std::vector<int> moe_layers = moe_layers_per_stage(job.model, job.layout);
+  const std::vector<StageLayers> layers = stage_layers(job);
   std::vector<ChunkRounds> chunks(layers.size());
   const auto add = [](ChunkRounds& chunk, int count, const PassRounds& rounds) {
     if (count > 0) chunk.push_back({count, rounds});
@@ -352,8 +381,7 @@ std::vector<ChunkRounds> chunk_rounds(const Job& job, const ChunkUnit& unit) {
     // What arrives forward comes before all layers, what arrives backward behind them.
     add(chunks[stage], cut_in_parts, coster.gathered(cut, stage == 0, true).rounds);
     for (const SharedKind& kind : kinds) {
-      const LayerCounts count =
-          layer_counts(kind, layers[stage], moe_layers[stage], recompute_share_of(unit, stage));
+      const LayerCounts count = layer_counts(kind, layers[stage], recompute_share_of(unit, stage));
       add(chunks[stage], count.recomputing, kind.recomputing.cost.rounds);
       add(chunks[stage], count.keeping, kind.keeping.cost.rounds);
     }

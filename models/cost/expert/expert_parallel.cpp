@@ -37,22 +37,7 @@ struct Sending {
   ExchangeWay way = ExchangeWay::there;
 };
 
-// Over the mean, what the members behind the busiest NIC get on average, where they are so many.
-double busiest_nic(const ExpertLoad& load, int behind) {
-  if (load.by_rank.empty()) return load.received;
-  double most = 0;
-  const std::span<const double> ranks = load.by_rank;
-  for (std::size_t first = 0; first < ranks.size(); first += behind) {
-    const auto some = ranks.subspan(first, std::min<std::size_t>(behind, ranks.size() - first));
-    const double sum = std::accumulate(some.begin(), some.end(), 0.0);
-    most = std::max(most, sum / static_cast<double>(some.size()));
-  }
-  return (1 - load.hot) * most;
-}
-
-// An all-to-all of as much as the busiest rank gets, on its port and, among nodes, on its NIC,
-// which others may share and even out. Stated locality: what leaves the node and what stays go at
-// once.
+// An all-to-all of as much as the busiest rank gets, on its port and, among nodes, on its NIC.
 InnerCollective exchange(const BlockSetting& setting, const GroupShape& shape,
                          const ExpertLoad& load, const Sending& sending) {
   const Job& job = setting.job;
@@ -62,31 +47,31 @@ InnerCollective exchange(const BlockSetting& setting, const GroupShape& shape,
   const std::optional<ActivationCodec> codec =
       packs ? setting.codec(InnerGroup::expert, shape, e) : std::nullopt;
   const double on_wire = codec ? codec->bytes / e : 1;
-  const double busiest = load.received * sending.bytes * on_wire;
-  const double on_nic = busiest_nic(load, shape.members_per_nic) * sending.bytes * on_wire;
-  const auto all_to_all = [&](const GroupShape& of, double bytes) {
-    return setting.collective(InnerGroup::expert, CollectiveKind::all_to_all, of, bytes);
+  const auto all_to_all = [&](const ExchangePhase& phase) {
+    return setting.collective(InnerGroup::expert, CollectiveKind::all_to_all, phase.shape,
+                              phase.bytes);
   };
-  const std::optional<double>& locality = job.model.moe.locality;
-  const bool local = locality && shape.nodes > 1;
+  const bool local = job.model.moe.locality && shape.nodes > 1;
   const bool uneven = local || !load.by_rank.empty();
-  InnerCollective sent;
-  if (uneven && shape.nodes > 1) {
-    GroupShape node = shape;
-    node.members = shape.members_per_node;
-    node.nodes = 1;
-    const double usual = static_cast<double>(shape.members_per_node) / shape.members;
-    const double stays = locality.value_or(usual);
-    sent = all_to_all(node, busiest * (local ? stays : 1));  // PXN takes the others' along
-    const InnerCollective away = all_to_all(shape, on_nic * (1 - stays) / (1 - usual));
-    if (stays < 1 && away.seconds > sent.seconds) sent = away;
-    sent.in_node = stays == 1;
-  } else {
-    sent = all_to_all(shape, busiest);
-  }
+  // Where no rank is known to get more, any may be the busiest.
   const double own = load.by_rank.empty() ? load.received : 1 - load.hot;
-  sent.bytes = own * sending.bytes * on_wire;
-  if (uneven) sent.way = sending.way;
+  const double mean = own * sending.bytes * on_wire;
+  InnerCollective sent;
+  if (uneven) {
+    const ExchangePhases phases =
+        exchange_phases({load.by_rank, job.model.moe.locality}, shape, mean);
+    sent = all_to_all(phases.inside);
+    if (phases.across.bytes > 0) {
+      const InnerCollective away = all_to_all(phases.across);
+      if (away.seconds > sent.seconds) sent = away;
+      sent.in_node = false;
+    }
+    sent.way = sending.way;
+    sent.exchange = job.model.moe.layer;
+  } else {
+    sent = all_to_all({shape, mean});
+  }
+  sent.bytes = mean;
   if (codec) {
     setting.add_kernels({codec->encode(sending.distinct * (1 - load.hot) * sending.bytes / e, e),
                          codec->decode(load.received * sending.bytes / e, e)},
@@ -208,10 +193,15 @@ void add_expert_parallel(const BlockSetting& setting, const GroupShape& shape,
   add(beside.backward_s, cost.of_backward_input());
 }
 
-std::optional<UnevenExchange> expert_exchange(const Job& job) {
-  const MixtureOfExperts& moe = job.model.moe;
-  if (job.layout.ep == 1 || (moe.zipf == 0 && !moe.locality)) return std::nullopt;
-  return UnevenExchange{expert_load(moe, job.layout.ep).by_rank, moe.locality};
+std::vector<UnevenExchange> expert_exchanges(const Job& job) {
+  MixtureOfExperts moe = job.model.moe;
+  if (job.layout.ep == 1 || (moe.zipf == 0 && !moe.locality)) return {};
+  std::vector<UnevenExchange> exchanges;
+  const int count = job.model.draws_by_layer() ? job.model.moe_layers() : 1;
+  for (moe.layer = 0; moe.layer < count; ++moe.layer) {
+    exchanges.push_back({expert_load(moe, job.layout.ep).by_rank, moe.locality});
+  }
+  return exchanges;
 }
 
 double hot_expert_bytes(const Job& job) {
@@ -228,6 +218,11 @@ void check_expert_routing(const Job& job) {
   if (moe.hot_experts > 0 && moe.zipf == 0) {
     throw Error::of_key("model.moe.hot_experts",
                         "needs model.moe.zipf: which share of the tokens visits them");
+  }
+  if (moe.orders == PopularityOrder::by_layer && moe.zipf == 0) {
+    throw Error::of_key("model.moe.orders",
+                        ": by-layer draws in which order experts are popular, and without "
+                        "model.moe.zipf all are alike");
   }
   if (moe.hot_experts > moe.experts) {
     throw Error::of_key("model.moe.hot_experts", "is {}; a layer has {} experts", moe.hot_experts,

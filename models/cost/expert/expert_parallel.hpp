@@ -6,7 +6,7 @@
 // behind which compute: docs/cost.md, "Expert parallelism".
 #pragma once
 
-#include <optional>
+#include <vector>
 
 #include "models/cost/op/block_cost.hpp"
 #include "models/network/groups/group_shape.hpp"
@@ -19,9 +19,9 @@ namespace windtunnel {
 void add_expert_parallel(const BlockSetting& setting, const GroupShape& shape,
                          const GroupShape& tp_shape, const PassOps& ops, BlockCost& cost);
 
-// Who gets how much in the all-to-alls of a step that are not even (InnerCollective::way), the same
-// in all of them; nothing where all are.
-std::optional<UnevenExchange> expert_exchange(const Job& job);
+// Who gets how much in the all-to-alls of a step that are not even (InnerCollective::exchange): one
+// for all layers, or one for each that has experts. Empty where all are even.
+std::vector<UnevenExchange> expert_exchanges(const Job& job);
 
 // Copies of hot experts on a GPU, of one layer: weights, and in the backward pass their gradients.
 double hot_expert_bytes(const Job& job);

@@ -46,9 +46,10 @@ struct InnerCollective {
   double kernels_s = 0;
   Origin kernels_origin = Origin::assumed;
   bool in_node = true;  // of all its groups
-  // Where experts get unlike amounts (expert_exchange()): `bytes` are the mean that a rank sends,
+  // Where experts get unlike amounts (expert_exchanges()): `bytes` are the mean that a rank sends,
   // its seconds those of the busiest.
   ExchangeWay way = ExchangeWay::even;
+  int exchange = 0;  // which of expert_exchanges()
 };
 
 // Whose kernels run beside the collectives of a round.

@@ -48,8 +48,10 @@ std::vector<Op> layer_ops(const Job& job, Block block, Pass pass, const Shard& s
   return ops;
 }
 
-std::vector<Op> embedding_ops(const TransformerSpec& model, Pass pass, const Shard& s) {
-  const double elements = s.tokens * s.hidden;
+std::vector<Op> embedding_ops(const Job& job, Pass pass, const Shard& s) {
+  const TransformerSpec& model = job.model;
+  const bool narrow = job.layout.signatures.embedding == MatrixSplit::columns;
+  const double elements = s.tokens * s.hidden / (narrow ? job.layout.tp : 1);
   switch (pass) {
     case Pass::forward: {
       const double mask = model.dropout ? 1 : 0;
@@ -91,7 +93,7 @@ std::vector<Op> block_ops(const Job& job, Block block, Pass pass, const Sequence
   const Shard s = shard_of(job, slice);
   switch (block) {
     case Block::embedding:
-      return embedding_ops(job.model, pass, s);
+      return embedding_ops(job, pass, s);
     case Block::head:
       return head_ops(job, pass, s);
     case Block::moe_layer:

@@ -151,7 +151,9 @@ void append_latent_keys(const Job& job, const Shard& s, Pass pass, std::vector<O
 
 void append_inputs(const Job& job, const Shard& s, Pass pass, std::vector<Op>& ops) {
   if (job.model.latent.kv_rank == 0) {
-    Linear all{"qkv", OpRole::query_key_value, s.tokens, s.hidden, s.q + s.k + s.v, s.norm_tokens};
+    Linear all = split_as(
+        {"qkv", OpRole::query_key_value, s.tokens, s.hidden, s.q + s.k + s.v, s.norm_tokens},
+        MatrixSplit::columns, job.layout.signatures.qkv, job.layout.tp);
     all.input_cast = true;
     append_linear(all, pass, s, ops);
     return;
@@ -173,8 +175,9 @@ void append_unfused_forward(const TransformerSpec& model, const Shard& s, std::v
 }
 
 void append_attention(const Job& job, const Shard& s, Pass pass, std::vector<Op>& ops) {
-  const Linear projection{"projection", OpRole::projection, s.tokens,     s.context,
-                          s.hidden,     s.tokens,           s.norm_tokens};
+  const Linear projection = split_as(
+      {"projection", OpRole::projection, s.tokens, s.context, s.hidden, s.tokens, s.norm_tokens},
+      MatrixSplit::rows, job.layout.signatures.projection, job.layout.tp);
   if (pass == Pass::forward) {
     append_inputs(job, s, pass, ops);
     append_rotary(job, s, pass, ops);

@@ -61,10 +61,13 @@ void append_matrices(const Linear& up, const Op& activation, const Linear& down,
 void append_shared(const Job& job, const Shard& s, Pass pass, std::vector<Op>& ops) {
   const double ffn = shared_ffn(job);
   if (ffn == 0) return;
-  const Linear up{"shared up", OpRole::shared_up,     s.tokens,
-                  s.hidden,    up_of(job.model, ffn), s.norm_tokens};
-  const Linear down{"shared down", OpRole::shared_down, s.tokens, ffn, s.hidden,
-                    s.tokens,      s.norm_tokens};
+  const ProductSignatures& split = job.layout.signatures;
+  const Linear up = split_as(
+      {"shared up", OpRole::shared_up, s.tokens, s.hidden, up_of(job.model, ffn), s.norm_tokens},
+      MatrixSplit::columns, split.up, job.layout.tp);
+  const Linear down = split_as(
+      {"shared down", OpRole::shared_down, s.tokens, ffn, s.hidden, s.tokens, s.norm_tokens},
+      MatrixSplit::rows, split.down, job.layout.tp);
   append_matrices(up, shared_activation_op(job, pass, s), down, pass, s, ops);
   if (pass == Pass::backward_weight) return;
   ops.push_back(
@@ -138,8 +141,11 @@ void append_sort(std::string_view name, const Job& job, const Shard& s, std::vec
 }  // namespace
 
 void append_mlp(const Job& job, const Shard& s, Pass pass, std::vector<Op>& ops) {
-  Linear up{"up", OpRole::up, s.tokens, s.hidden, s.up, s.norm_tokens};
-  Linear down{"down", OpRole::down, s.tokens, s.ffn, s.hidden, s.tokens, s.norm_tokens};
+  const ProductSignatures& split = job.layout.signatures;
+  Linear up = split_as({"up", OpRole::up, s.tokens, s.hidden, s.up, s.norm_tokens},
+                       MatrixSplit::columns, split.up, job.layout.tp);
+  Linear down = split_as({"down", OpRole::down, s.tokens, s.ffn, s.hidden, s.tokens, s.norm_tokens},
+                         MatrixSplit::rows, split.down, job.layout.tp);
   up.input_cast = up.gradient_cast = down.input_cast = true;
   append_matrices(up, dense_activation_op(job.model, pass, s), down, pass, s, ops);
 }

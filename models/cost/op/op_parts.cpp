@@ -151,6 +151,14 @@ void append_linear(const Linear& linear, Pass pass, const Shard& s, std::vector<
   ops.push_back(gemm_op(linear, pass, s.operand, s.e, s.gradient));
 }
 
+Linear split_as(Linear linear, MatrixSplit usual, MatrixSplit split, double tp) {
+  if (split == usual) return linear;
+  const double wider = split == MatrixSplit::rows ? tp : 1 / tp;
+  linear.out *= wider;
+  linear.in /= wider;
+  return linear;
+}
+
 Op plain_linear_op(const Linear& linear, Pass pass, double output_bytes, const Job& job,
                    const Shard& s) {
   Op op = gemm_op(linear, pass, s.e, output_bytes, s.gradient);

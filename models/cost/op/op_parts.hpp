@@ -72,6 +72,8 @@ struct Linear {
   // Written by a kernel that can quantise it on the way (Shard::casts_inside).
   bool input_cast = false, gradient_cast = false;
 };
+// Whose columns tp has divided, or its rows (`usual`), with its weights split as told instead.
+Linear split_as(Linear linear, MatrixSplit usual, MatrixSplit split, double tp);
 // The GEMM and what quantises for it, in the order in which they run.
 void append_linear(const Linear& linear, Pass pass, const Shard& s, std::vector<Op>& ops);
 // The same in 16 bit (or fp32) whatever the precision, its output of `output_bytes` per element.

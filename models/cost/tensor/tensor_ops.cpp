@@ -118,6 +118,18 @@ void check_tensor_overlap(const Job& job) {
                         ": pipelined cuts up the gathers and scatters of sequence parallelism, "
                         "which is off; set layout.sequence_parallel: true, or take another form");
   }
+  if (job.layout.signatures != ProductSignatures{}) {
+    throw Error::about({"software.tp_overlap", "layout.signatures"},
+                       "software.tp_overlap: hides the collectives of Megatron-LM's layout; leave "
+                       "layout.signatures out, or take none");
+  }
+  const bool kraken = software.tp_overlap == TensorOverlap::kraken;
+  if (kraken && (job.layout.sequence_parallel || job.model.moe.experts > 0)) {
+    throw Error::of_key("software.tp_overlap",
+                        ": kraken's ranks have residual streams of their own, which nothing "
+                        "divides or routes; set layout.sequence_parallel: false, take a model "
+                        "without experts, or another form");
+  }
   const int slices = tensor_slices(job);
   if (slices > job.batch.micro) {
     throw Error::of_key("software.tp_overlap",

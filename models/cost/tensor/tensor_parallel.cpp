@@ -12,32 +12,70 @@
 namespace windtunnel {
 namespace {
 
-// A GEMM whose input tp gathers.
-struct ColumnParallel {
+// The first product of a half, or one of several.
+struct FirstProduct {
   OpRole role = OpRole::other;
-  double width = 0;  // of the gathered input
+  double width = 0;  // of its input
 };
 
 // Attention or an MLP as tp divides it.
 struct Half {
-  std::vector<ColumnParallel> columns;
-  OpRole row_parallel = OpRole::projection;  // the GEMM whose output is summed over tp
+  std::vector<FirstProduct> first;
+  OpRole last = OpRole::projection;
+  MatrixSplit first_split = MatrixSplit::columns;
+  MatrixSplit last_split = MatrixSplit::rows;
+  double first_out = 0;  // widths of what lies between the products
+  double last_in = 0;
 };
 
-Half attention_half(const TransformerSpec& model) {
+// What a product x w needs of x, and how its result lies: OneFlow's table (arXiv 2110.15032,
+// section 3.1).
+Signature operand_of(MatrixSplit weights) {
+  return weights == MatrixSplit::columns ? kBroadcast : split_along(1);
+}
+Signature result_of(MatrixSplit weights) {
+  return weights == MatrixSplit::columns ? split_along(1) : kPartial;
+}
+// Of the gradient of a tensor that lies so where it is read, or made.
+Signature gradient_of(const Signature& signature) {
+  if (signature == kBroadcast) return kPartial;
+  return signature == kPartial ? kBroadcast : signature;
+}
+// Between the products of a half: a rank's heads, or its units of an MLP.
+constexpr Signature kOwnUnits = split_along(1);
+
+Half attention_half(const Job& job) {
+  const TransformerSpec& model = job.model;
   const LatentAttention& latent = model.latent;
   const double hidden = model.hidden;
-  if (latent.kv_rank == 0) return {{{OpRole::query_key_value, hidden}}, OpRole::projection};
-  const ColumnParallel keys{OpRole::key_value_up,
-                            static_cast<double>(latent.kv_rank + latent.rotary_width)};
-  if (latent.query_rank == 0) return {{{OpRole::query, hidden}, keys}, OpRole::projection};
-  return {{{OpRole::query_up, static_cast<double>(latent.query_rank)}, keys}, OpRole::projection};
+  Half half{.first = {},
+            .last = OpRole::projection,
+            .first_split = job.layout.signatures.qkv,
+            .last_split = job.layout.signatures.projection,
+            .first_out = static_cast<double>(model.q_width() + 2 * model.kv_width()),
+            .last_in = static_cast<double>(model.context_width())};
+  const FirstProduct keys{OpRole::key_value_up,
+                          static_cast<double>(latent.kv_rank + latent.rotary_width)};
+  if (latent.kv_rank == 0) {
+    half.first = {{OpRole::query_key_value, hidden}};
+  } else if (latent.query_rank == 0) {
+    half.first = {{OpRole::query, hidden}, keys};
+  } else {
+    half.first = {{OpRole::query_up, static_cast<double>(latent.query_rank)}, keys};
+  }
+  return half;
 }
 
-Half mlp_half(const TransformerSpec& model, Block block) {
-  const double hidden = model.hidden;
-  if (block == Block::layer) return {{{OpRole::up, hidden}}, OpRole::down};
-  return {{{OpRole::shared_up, hidden}}, OpRole::shared_down};  // tp divides no other experts
+Half mlp_half(const Job& job, Block block) {
+  const TransformerSpec& model = job.model;
+  const bool dense = block == Block::layer;  // tp divides no experts but the shared one
+  const int ffn = dense ? model.ffn_hidden : model.moe.shared_ffn;
+  return {.first = {{dense ? OpRole::up : OpRole::shared_up, static_cast<double>(model.hidden)}},
+          .last = dense ? OpRole::down : OpRole::shared_down,
+          .first_split = job.layout.signatures.up,
+          .last_split = job.layout.signatures.down,
+          .first_out = (model.activation == Activation::swiglu ? 2.0 : 1.0) * ffn,
+          .last_in = static_cast<double>(ffn)};
 }
 
 // A change of signature as collectives one after another; none where a rank has what it needs.
@@ -61,7 +99,7 @@ struct Slot {
 
 bool fills_slots(TensorOverlap overlap) {
   return overlap == TensorOverlap::domino || overlap == TensorOverlap::sub_pipelined ||
-         overlap == TensorOverlap::ladder;
+         overlap == TensorOverlap::ladder || overlap == TensorOverlap::kraken;
 }
 
 class TensorParallel {
@@ -74,28 +112,32 @@ class TensorParallel {
         hidden_(setting.job.model.hidden) {}
 
   void add_layer(Block block, const PassOps& ops, BlockCost& cost) const {
-    std::vector<Half> halves = {attention_half(job_.model)};
+    std::vector<Half> halves = {attention_half(job_)};
     if (block == Block::layer || job_.model.moe.shared_ffn > 0) {
-      halves.push_back(mlp_half(job_.model, block));
+      halves.push_back(mlp_half(job_, block));
     }
     if (fills_slots(overlap_)) return add_slots(halves, ops, cost);
     for (const Half& half : halves) add_half(half, ops, cost);
   }
 
   void add_embedding(BlockCost& cost) const {
-    add(sum(setting_.activation_bytes(hidden_)), {}, cost.of_forward());
-    add(gather(setting_.activation_bytes(hidden_)), {}, cost.of_backward_weight());
+    const double bytes = setting_.activation_bytes(hidden_);
+    const Signature rows = result_of(job_.layout.signatures.embedding);
+    add(change(rows, between(), bytes), {}, cost.of_forward());
+    add(change(between(), gradient_of(rows), bytes), {}, cost.of_backward_weight());
   }
 
   void add_head(const PassOps& ops, BlockCost& cost) const {
     const double bytes = setting_.activation_bytes(hidden_);
-    add(gather(bytes), {}, cost.of_forward());
+    const Sent gathered = change(between(), kBroadcast, bytes);
+    add(gathered, {}, cost.of_forward());
     // Maximum, predicted logit and sum of exponentials, one fp32 number per token each.
     const InnerCollective small = setting_.collective(
         InnerGroup::tensor, CollectiveKind::all_reduce, shape_, 4 * setting_.rows);
     cost.of_forward().add(
         {.category = Category::tp, .origin = small.origin, .collectives = {small, small, small}});
-    add_column_parallel({OpRole::logits, hidden_}, gather(bytes), ops, cost.of_backward_input());
+    add_first_product({OpRole::logits, hidden_}, MatrixSplit::columns, gathered, ops,
+                      cost.of_backward_input());
   }
 
  private:
@@ -108,7 +150,6 @@ class TensorParallel {
   // How the activations between the halves lie on the ranks.
   Signature between() const { return job_.layout.sequence_parallel ? split_along(0) : kBroadcast; }
 
-  // Of elements as they stand, or as a linear layer's GEMM reads them.
   Sent change(const Signature& from, const Signature& to, double bytes,
               double element_bytes) const {
     const Transition step = transition(from, to, bytes, shape_.members);
@@ -116,17 +157,18 @@ class TensorParallel {
     return setting_.exchanged(InnerGroup::tensor, *step.collective, shape_, step.bytes,
                               element_bytes);
   }
+  // Of elements as they stand, or as a linear layer's GEMM reads them.
+  Sent change(const Signature& from, const Signature& to, double bytes) const {
+    return change(from, to, bytes, bytes_of(job_.precision));
+  }
+  Sent change_operands(const Signature& from, const Signature& to, double bytes) const {
+    return change(from, to, bytes, gemm_bytes_of(job_.precision));
+  }
 
-  // Sums partial results over tp: to every rank, or to each its part of the sequence.
-  Sent sum(double bytes) const {
-    return change(kPartial, between(), bytes, bytes_of(job_.precision));
-  }
-  Sent gather(double bytes) const {
-    return change(between(), kBroadcast, bytes, bytes_of(job_.precision));
-  }
-  Sent gather_operands(double bytes) const {
-    return change(between(), kBroadcast, bytes, gemm_bytes_of(job_.precision));
-  }
+  // Megatron-LM's, of overlaps: partial results are summed over tp, to every rank or to each its
+  // part of the sequence, and operands gathered.
+  Sent sum(double bytes) const { return change(kPartial, between(), bytes); }
+  Sent gather_operands(double bytes) const { return change_operands(between(), kBroadcast, bytes); }
 
   static void add(const Sent& sent, const Kernels& beside, const BlockPass& pass) {
     pass.add({.category = Category::tp,
@@ -155,29 +197,45 @@ class TensorParallel {
   }
 
   void add_half(const Half& half, const PassOps& ops, BlockCost& cost) const {
-    add(sum(setting_.activation_bytes(hidden_)),
-        {pipelined_s(ops.forward, half.row_parallel) +
-         fused_s(hidden_, op_s(ops.forward, half.row_parallel))},
+    const Signature result = result_of(half.last_split);
+    add(change(result, between(), setting_.activation_bytes(hidden_)),
+        {pipelined_s(ops.forward, half.last) + fused_s(hidden_, op_s(ops.forward, half.last))},
         cost.of_forward());
-    // Of the row-parallel layer's output gradient.
-    add(gather_operands(setting_.operand_bytes(hidden_)),
-        {pipelined_s(ops.backward_input, half.row_parallel)}, cost.of_backward_input());
-    for (const ColumnParallel& column : half.columns) {
-      const Sent input = gather_operands(setting_.operand_bytes(column.width));
-      add(input, {pipelined_s(ops.forward, column.role)}, cost.of_forward());
-      add_column_parallel(column, input, ops, cost.of_backward_input());
+    add(change_operands(between(), gradient_of(result), setting_.operand_bytes(hidden_)),
+        {pipelined_s(ops.backward_input, half.last)}, cost.of_backward_input());
+    for (const FirstProduct& product : half.first) {
+      const Sent input = change_operands(between(), operand_of(half.first_split),
+                                         setting_.operand_bytes(product.width));
+      add(input, {pipelined_s(ops.forward, product.role)}, cost.of_forward());
+      add_first_product(product, half.first_split, input, ops, cost.of_backward_input());
     }
+    add_inside(half, ops, cost);
   }
 
-  // Backward of a column-parallel layer: its input is gathered again beside the input gradient's
+  // Between the products, where their weights ask for it: Megatron-LM's need nothing.
+  void add_inside(const Half& half, const PassOps& ops, BlockCost& cost) const {
+    const Signature made = result_of(half.first_split);
+    const double made_bytes = setting_.activation_bytes(half.first_out);
+    add(change(made, kOwnUnits, made_bytes), {}, cost.of_forward());
+    const Signature read = operand_of(half.last_split);
+    const Sent operand = change_operands(kOwnUnits, read, setting_.operand_bytes(half.last_in));
+    add(operand, {}, cost.of_forward());
+    add(operand, {op_s(ops.backward_input, half.last)}, cost.of_backward_input());  // again
+    add(change(gradient_of(read), kOwnUnits, setting_.activation_bytes(half.last_in)),
+        {op_s(ops.backward_weight, half.last), BesideCompute::weights}, cost.of_backward_input());
+    add(change_operands(kOwnUnits, gradient_of(made), setting_.operand_bytes(half.first_out)), {},
+        cost.of_backward_input());
+  }
+
+  // Backward of a half's first product: its input is gathered again beside the input gradient's
   // GEMM, and the input gradient is reduced beside the weight gradient's GEMM.
-  void add_column_parallel(const ColumnParallel& column, const Sent& input, const PassOps& ops,
-                           const BlockPass& pass) const {
-    const double input_gradient_s = op_s(ops.backward_input, column.role);
+  void add_first_product(const FirstProduct& product, MatrixSplit split, const Sent& input,
+                         const PassOps& ops, const BlockPass& pass) const {
+    const double input_gradient_s = op_s(ops.backward_input, product.role);
     const double left_s = std::max(0.0, input_gradient_s - collectives_s(input));
     add(input, {input_gradient_s}, pass);
-    add(sum(setting_.activation_bytes(column.width)),
-        {op_s(ops.backward_weight, column.role) + fused_s(column.width, left_s),
+    add(change(gradient_of(operand_of(split)), between(), setting_.activation_bytes(product.width)),
+        {op_s(ops.backward_weight, product.role) + fused_s(product.width, left_s),
          BesideCompute::weights},
         pass);
   }
@@ -206,19 +264,26 @@ class TensorParallel {
     slot.own.push_back(std::move(round));
   }
 
+  // Kraken: each rank's attention reads and writes a residual stream of its own. What MLPs write is
+  // summed, beside the next layer's attention, and read by its MLP.
+  bool stays_apart(const Half& half) const {
+    return overlap_ == TensorOverlap::kraken && half.last == OpRole::projection;
+  }
+
   // Columns that the row-parallel GEMM has written are reduced beside those that it writes.
   Slot forward_slot(const Half& half, const PassOps& ops) const {
     const double slices = tensor_slices(job_);
     const double columns = tensor_columns(job_);
     const Sent piece = sum(setting_.activation_bytes(hidden_) / (slices * columns));
-    const double beside_s = (columns - 1) * op_s(ops.forward, half.row_parallel);
+    const double beside_s = (columns - 1) * op_s(ops.forward, half.last);
     Slot slot;
+    if (stays_apart(half)) return slot;
     slot.sent = piece;
     add_own(piece, columns - 1, {.beside_s = beside_s, .slowdown = setting_.slowdown()}, slot);
     for (const InnerRound& early : slot.own) {
       slot.compute_s -= covered_s(early) - slowed_s(early);
     }
-    for (const ColumnParallel& column : half.columns) {
+    for (const FirstProduct& column : half.first) {
       append(gather_operands(setting_.operand_bytes(column.width) / slices), slot.before);
     }
     return slot;
@@ -227,8 +292,12 @@ class TensorParallel {
   Slot backward_slot(const Half& half, const PassOps& ops) const {
     const double slices = tensor_slices(job_);
     Slot slot;
+    if (overlap_ == TensorOverlap::kraken) {
+      if (!stays_apart(half)) slot.sent = sum(setting_.activation_bytes(hidden_));
+      return slot;
+    }
     slot.before = gather_operands(setting_.operand_bytes(hidden_) / slices);
-    for (const ColumnParallel& column : half.columns) {
+    for (const FirstProduct& column : half.first) {
       const Sent again = gather_operands(setting_.operand_bytes(column.width) / slices);
       const double hidden_s = std::min(collectives_s(again), op_s(ops.backward_input, column.role));
       slot.own.push_back({.category = Category::tp, .collectives = again, .beside_s = hidden_s});
@@ -276,8 +345,10 @@ class TensorParallel {
       }
       if (slice + 1 < slices) pass.add(between);
     }
-    // The first slice of the next half waits for the same slice of this one, except on a ladder.
-    const bool passes = slices > 1 || overlap_ == TensorOverlap::ladder;
+    // The first slice of the next half waits for the same slice of this one, except where that
+    // reads the sum before.
+    const bool passes =
+        slices > 1 || overlap_ == TensorOverlap::ladder || overlap_ == TensorOverlap::kraken;
     between.beside_s = passes ? next.compute_s : 0;
     between.into_next_layer = leaves_layer;
     pass.add(std::move(between));

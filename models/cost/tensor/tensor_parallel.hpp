@@ -1,11 +1,13 @@
-// What the collectives of tensor parallelism add to a block and no kernel hides, as Megatron-LM
-// runs it (Korthikanti et al. 2022, arXiv 2205.05198, figure 5): all-gathers and reduce-scatters
-// around attention and around the MLP, of which some run beside a GEMM of the backward pass.
+// What the collectives of tensor parallelism add to a block and no kernel hides. How the weights of
+// its products lie (Layout::signatures) says how their operands must and their results do, and each
+// change between two is a collective (sbp.hpp). Megatron-LM's (Korthikanti et al. 2022, arXiv
+// 2205.05198, figure 5) come out as all-gathers and reduce-scatters, or all-reduces, around
+// attention and around the MLP. Some run beside a GEMM of the backward pass.
 //
-// Software::tp_overlap hides more (pipelined, domino, sub-pipelined, fused, ladder). What each
-// hides behind what, with sources, and what is not counted: docs/cost.md, "Tensor parallelism". Two
-// dimensions: tensor_mesh.hpp; kernels that are cut: tensor_ops.hpp; kernels that are slowed down:
-// Calibration::overlap_slowdown.
+// Software::tp_overlap hides more (pipelined, domino, sub-pipelined, fused, ladder, kraken). What
+// each hides behind what, with sources, and what is not counted: docs/cost.md, "Tensor
+// parallelism". Two dimensions: tensor_mesh.hpp; kernels that are cut: tensor_ops.hpp; kernels that
+// are slowed down: Calibration::overlap_slowdown.
 #pragma once
 
 #include "models/cost/op/block_cost.hpp"

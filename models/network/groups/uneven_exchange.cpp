@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <numeric>
 
 #include "models/base/error.hpp"
 
@@ -9,6 +10,36 @@ namespace windtunnel {
 
 double UnevenExchange::most() const {
   return received.empty() ? 1 : std::ranges::max(received);
+}
+
+namespace {
+
+// What the members behind the fullest NIC get on average, where they are so many.
+double fullest_nic(const UnevenExchange& exchange, int behind) {
+  const std::span<const double> members = exchange.received;
+  double most = members.empty() ? 1 : 0;
+  for (std::size_t first = 0; first < members.size(); first += behind) {
+    const auto some = members.subspan(first, std::min<std::size_t>(behind, members.size() - first));
+    const double sum = std::accumulate(some.begin(), some.end(), 0.0);
+    most = std::max(most, sum / static_cast<double>(some.size()));
+  }
+  return most;
+}
+
+}  // namespace
+
+ExchangePhases exchange_phases(const UnevenExchange& exchange, const GroupShape& shape,
+                               double bytes) {
+  ExchangePhases phases{{shape, exchange.most() * bytes}, {shape, 0}};
+  if (shape.nodes == 1) return phases;
+  const double usual = static_cast<double>(shape.members_per_node) / shape.members;
+  const double stays = exchange.locality.value_or(usual);
+  phases.inside.shape.members = shape.members_per_node;
+  phases.inside.shape.nodes = 1;
+  if (exchange.locality) phases.inside.bytes *= stays;
+  phases.across.bytes =
+      fullest_nic(exchange, shape.members_per_nic) * bytes * (1 - stays) / (1 - usual);
+  return phases;
 }
 
 std::vector<double> exchange_bytes(const UnevenExchange& exchange, bool returns, double bytes,

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "models/machine/cluster.hpp"
+#include "models/network/groups/group_shape.hpp"
 
 namespace windtunnel {
 
@@ -22,6 +23,22 @@ struct UnevenExchange {
 
   double most() const;  // of `received`
 };
+
+// Even all-to-alls of so many bytes a member that take as long, in closed form: what stays in a
+// node on the ports of the fullest member, and what leaves it on the fullest NIC, which others may
+// share and even out. Where a locality is stated both go at once; otherwise what leaves is taken
+// along by the ports' owners (PXN), so that they carry all of it.
+struct ExchangePhase {
+  GroupShape shape;
+  double bytes = 0;  // 0: it has none
+};
+struct ExchangePhases {
+  ExchangePhase inside;
+  ExchangePhase across;
+};
+// `bytes`: the mean of what the members of a group of this shape send.
+ExchangePhases exchange_phases(const UnevenExchange& exchange, const GroupShape& shape,
+                               double bytes);
 
 // [from * n + to] for members on these GPUs, n of them; `bytes`: what each sends, its own part
 // included. `returns`: the way back.

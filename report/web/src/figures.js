@@ -10,7 +10,7 @@ export const shownShare = given.shown_share;
 
 const THREE_DIGITS = -1;
 const AS_SHORT = -2;
-const short = (number) => String(Number(number.toPrecision(6)));
+const short = (number, digits = 4) => String(Number(number.toPrecision(digits)));
 
 function numberText(number, decimals) {
   if (decimals === AS_SHORT) return short(number);
@@ -28,7 +28,7 @@ function written(unit, value, textOf) {
 
 export const valueText = (unit, value) => written(unit, value, numberText);
 // Round numbers along an axis: as many digits as they have.
-export const tickText = (unit, value) => written(unit, value, short);
+export const tickText = (unit, value) => written(unit, value, (number) => short(number, 6));
 
 export const secondsText = (seconds) => valueText("seconds", seconds);
 export const percentText = (share) => valueText("share", share);

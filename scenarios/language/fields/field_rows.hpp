@@ -30,9 +30,11 @@ Rows communication_rows();
 Rows context_rows();         // forms of "layout.cp" and "layout.ep"
 Rows length_rows();          // "batch.lengths", and who computes which
 Rows place_rows();           // which nodes the ranks of "layout" stand on
+Rows signature_rows();       // "layout.signatures"
 Rows stage_rows();           // layers of the stages
 Rows shard_rows();           // what "layout.sharding" divides among whom
 Rows tensor_overlap_rows();  // "software.tp_overlap"
+Rows dispatch_rows();        // "software.dispatch"
 Rows routing_rows();         // "model.moe": where its tokens go
 Rows compressor_rows();      // "communication.compressor", "compress", those of "sync"
 Rows sync_rows();

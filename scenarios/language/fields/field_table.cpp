@@ -362,7 +362,7 @@ Rows host_rows() {
 }
 
 Rows software_rows() {
-  return joined({kernel_rows(), tensor_overlap_rows(), host_rows()});
+  return joined({kernel_rows(), tensor_overlap_rows(), host_rows(), dispatch_rows()});
 }
 
 Rows axis_rows() {
@@ -453,7 +453,8 @@ Rows batch_rows() {
 }
 
 Rows layout_rows() {
-  return joined({axis_rows(), place_rows(), shard_rows(), stage_rows(), batch_rows()});
+  return joined(
+      {axis_rows(), place_rows(), shard_rows(), signature_rows(), stage_rows(), batch_rows()});
 }
 
 // What is filled over an entry of the library, which a default would silently replace.

@@ -60,6 +60,34 @@ Rows place_rows() {
   };
 }
 
+Rows signature_rows() {
+  return {
+      map_row(
+          "layout.signatures",
+          {.example = "{activations: S(0), up: S(1), down: S(0)}",
+           .help = "how tp divides a layer's tensors, in OneFlow's words: S(0) by rows, S(1) by "
+                   "columns, B: whole on each rank; collectives follow"}),
+      name_row<>("layout.signatures.activations",
+                 {.optional = true,
+                  .names = {"B", "S(0)"},
+                  .example = "S(0)",
+                  .help = "tokens x width between the halves of a layer; S(0) is "
+                          "layout.sequence_parallel: true"}),
+      name_row<&Layout::signatures, &ProductSignatures::embedding>(
+          "layout.signatures.embedding",
+          {.example = "S(0)", .help = "vocabulary x width; S(0): summed, S(1): gathered"}),
+      name_row<&Layout::signatures, &ProductSignatures::qkv>(
+          "layout.signatures.qkv", {.example = "S(1)", .help = "input x queries, keys, values"}),
+      name_row<&Layout::signatures, &ProductSignatures::projection>(
+          "layout.signatures.projection", {.example = "S(0)", .help = "heads x output"}),
+      name_row<&Layout::signatures, &ProductSignatures::up>(
+          "layout.signatures.up", {.example = "S(1)", .help = "of the MLP: input x inner width"}),
+      name_row<&Layout::signatures, &ProductSignatures::down>(
+          "layout.signatures.down",
+          {.example = "S(0)", .help = "of the MLP: inner width x output"}),
+  };
+}
+
 Rows stage_rows() {
   return {
       flag_row<&Layout::sequence_parallel>(
@@ -227,7 +255,9 @@ Rows tensor_overlap_rows() {
            .help = "their matrix multiplication, cut up like they (pipelined, also true; "
                    "needs sequence parallelism); other slices of the micro-batch (domino; "
                    "sub-pipelined, as Merak has it); the tiles of the multiplication before "
-                   "(fused, as T3 has it); the next half of the layer (ladder)"}),
+                   "(fused, as T3 has it); the next half of the layer (ladder); the next layer's "
+                   "attention, "
+                   "which has no sum of its own (kraken)"}),
       whole_row<&Software::domino_rows>(
           "software.tp_overlap.rows",
           {.low = 1, .high = 1e4, .example = "2", .help = "domino: slices of the micro-batch"}),
@@ -240,6 +270,35 @@ Rows tensor_overlap_rows() {
   };
 }
 
+Rows dispatch_rows() {
+  return {
+      map_row("software.dispatch",
+              {.example = "{latency: 2.3 ms, mode: asynchronous}",
+               .help = "one controller has all hosts start each program (Pathways)"}),
+      fact_row<&Software::dispatch_latency_s>(
+          "software.dispatch.latency", Dimension::seconds,
+          {.low = 0,
+           .high = 60,
+           .example = "2.3 ms",
+           .help = "until all hosts of a program are told; 0: each starts its own kernels"}),
+      name_row<&Software::dispatch_mode>(
+          "software.dispatch.mode",
+          {.example = "asynchronous",
+           .help = "asynchronous: beside what runs, as far ahead as need be; synchronous: when "
+                   "what the program waits for is there"}),
+      name_row<&Software::dispatch_program>(
+          "software.dispatch.program",
+          {.example = "step",
+           .help = "what is dispatched at once: a step of all ranks, or a pass of a pipeline "
+                   "stage"}),
+      name_row<&Software::dispatch_gang>(
+          "software.dispatch.gang",
+          {.example = "all",
+           .help = "program: pass: which of its ranks begin it together: all, those of one site "
+                   "(island), or each by itself (none)"}),
+  };
+}
+
 Rows routing_rows() {
   return {
       fact_row<&MixtureOfExperts::zipf>(
@@ -249,6 +308,12 @@ Rows routing_rows() {
            .optional = true,
            .example = "0.8",
            .help = "in place of imbalance: exponent of the experts' popularity"}),
+      name_row<&MixtureOfExperts::orders>(
+          "model.moe.orders",
+          {.optional = true,
+           .example = "by-layer",
+           .help = "zipf: in which order experts are popular: one for all layers, or one drawn for "
+                   "each (by-layer)"}),
       whole_row<&MixtureOfExperts::hot_experts>(
           "model.moe.hot_experts",
           {.low = 0,

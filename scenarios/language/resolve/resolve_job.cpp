@@ -93,9 +93,22 @@ int usual_chunks(const ScheduleChoice& choice) {
   return choice.imported->chunks / choice.imported->directions;
 }
 
+// What lies between the halves of a layer has two names, of which one may be stated.
+void resolve_activations(const Values& values, Layout& layout) {
+  const char* key = "layout.signatures.activations";
+  if (!values.has(key)) return;
+  const bool split = values.text(key) == "S(0)";
+  if (values.stated("layout.sequence_parallel") && split != layout.sequence_parallel) {
+    values.fail(key, fmt::format("says {} and layout.sequence_parallel {}; leave one of them out",
+                                 values.text(key), layout.sequence_parallel));
+  }
+  layout.sequence_parallel = split;
+}
+
 Layout resolve_layout(const Values& values, int gpus, const ScheduleChoice& schedule) {
   Layout layout;
   values.fill("layout", layout);
+  resolve_activations(values, layout);
   if (!values.has("layout.vpp") && layout.pp > 1) layout.vpp = usual_chunks(schedule);
   for (int i = 0; i < values.length("layout.stages"); ++i) {
     layout.stage_layers.push_back(values.integer(fmt::format("layout.stages.{}", i)));
@@ -178,6 +191,17 @@ Software resolve_software(const Values& values) {
   for (const char* key : {"software.tp_overlap.rows", "software.tp_overlap.columns"}) {
     if (software.tp_overlap == TensorOverlap::domino || !values.stated(key)) continue;
     values.fail(key, "only form: domino cuts as told; set that form, or leave this out");
+  }
+  if (software.dispatch_program == DispatchProgram::step &&
+      software.dispatch_gang != DispatchGang::none) {
+    values.fail("software.dispatch.gang",
+                "all ranks begin a step together, behind its gradient norm; set program: pass, or "
+                "leave this out");
+  }
+  for (const char* key : {"software.dispatch.mode", "software.dispatch.program"}) {
+    const bool gangs = software.dispatch_gang != DispatchGang::none;
+    if (software.dispatch_latency_s > 0 || gangs || !values.stated(key)) continue;
+    values.fail(key, "without software.dispatch.latency every host starts its own programs");
   }
   return software;
 }

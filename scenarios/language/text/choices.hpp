@@ -129,10 +129,23 @@ inline constexpr Choice<Optimizer> kChoices<Optimizer>[] = {
     {"adam", Optimizer::adam}, {"momentum", Optimizer::momentum}, {"sgd", Optimizer::sgd}};
 template <>
 inline constexpr Choice<TensorOverlap> kChoices<TensorOverlap>[] = {
-    {"none", TensorOverlap::none},      {"pipelined", TensorOverlap::pipelined},
-    {"domino", TensorOverlap::domino},  {"sub-pipelined", TensorOverlap::sub_pipelined},
-    {"fused", TensorOverlap::fused},    {"ladder", TensorOverlap::ladder},
-    {"true", TensorOverlap::pipelined}, {"false", TensorOverlap::none}};
+    {"none", TensorOverlap::none},     {"pipelined", TensorOverlap::pipelined},
+    {"domino", TensorOverlap::domino}, {"sub-pipelined", TensorOverlap::sub_pipelined},
+    {"fused", TensorOverlap::fused},   {"ladder", TensorOverlap::ladder},
+    {"kraken", TensorOverlap::kraken}, {"true", TensorOverlap::pipelined},
+    {"false", TensorOverlap::none}};
+template <>
+inline constexpr Choice<PopularityOrder> kChoices<PopularityOrder>[] = {
+    {"one", PopularityOrder::one}, {"by-layer", PopularityOrder::by_layer}};
+template <>
+inline constexpr Choice<DispatchMode> kChoices<DispatchMode>[] = {
+    {"asynchronous", DispatchMode::asynchronous}, {"synchronous", DispatchMode::synchronous}};
+template <>
+inline constexpr Choice<DispatchProgram> kChoices<DispatchProgram>[] = {
+    {"step", DispatchProgram::step}, {"pass", DispatchProgram::pass}};
+template <>
+inline constexpr Choice<DispatchGang> kChoices<DispatchGang>[] = {
+    {"none", DispatchGang::none}, {"island", DispatchGang::island}, {"all", DispatchGang::all}};
 template <>
 inline constexpr Choice<TensorForm> kChoices<TensorForm>[] = {{"1d", TensorForm::one_d},
                                                               {"2d", TensorForm::two_d}};

@@ -47,9 +47,29 @@ TEST(TraceCommand, CollectivesRunAsTheScenarioOfTheImportSays) {
     return json::parse(result.out).at("step_s").get<double>();
   };
   EXPECT_GT(step_s(" --set 'communication.collectives={dp: nvls}'"), step_s(""));
-  const ProgramResult refused = run_program(import + " --set schedule=gpipe");
-  EXPECT_EQ(refused.exit_code, 2);
-  EXPECT_NE(refused.err.find("--set schedule: the traces say"), std::string::npos) << refused.err;
+}
+
+// The scenario that they were exported from may say it again.
+TEST(TraceCommand, WhatTracesDoNotTakeFromAScenarioIsRefused) {
+  const std::string folder = scratch_folder("trace-stated");
+  const std::string recompute = " --set recompute=full";
+  ASSERT_EQ(run_program("trace export scenarios/small.yaml --ranks one-per-class --out " + folder +
+                        recompute)
+                .exit_code,
+            0);
+  const std::string import = "trace import " + folder + " --scenario scenarios/small.yaml";
+  EXPECT_EQ(run_program(import + recompute).exit_code, 0);
+  const std::pair<const char*, const char*> refusals[] = {
+      {"", "small.yaml:11:12: recompute: selective, of which the traces know nothing"},
+      {" --set recompute=full --set schedule=gpipe",
+       "--set schedule=gpipe: schedule.name: gpipe, of which the traces know nothing"},
+      {" --set recompute=full --set communication.inner=tasks",
+       "communication.inner: tasks, of which the traces know nothing"}};
+  for (const auto& [set, message] : refusals) {
+    const ProgramResult refused = run_program(import + set);
+    EXPECT_EQ(refused.exit_code, 2) << set;
+    EXPECT_NE(refused.err.find(message), std::string::npos) << refused.err;
+  }
 }
 
 TEST(TraceCommand, AnEarlierExportIsKeptUnlessForced) {

@@ -26,6 +26,12 @@ TEST(TextForm, IsForPeople) {
   EXPECT_EQ(format_memory(81559 * 1048576.0), "79.6 GiB");
   EXPECT_EQ(format_memory(1023.9 * 1048576), "1.00 GiB");
   EXPECT_EQ(format_count(2048), "2048");
+  EXPECT_EQ(format_count(7.25), "7.25");
+  EXPECT_EQ(format_count(1234.567), "1235");
+  EXPECT_EQ(format_count(9999.4), "9999");
+  EXPECT_EQ(format_count(9999.6), "10.0 K");
+  EXPECT_EQ(format_count(85003.9), "85.0 K");
+  EXPECT_EQ(format_count(999.6e3), "1.00 M");
   EXPECT_EQ(format_count(15.6e12), "15.6 T");
   EXPECT_EQ(format_percent(0.4123), "41.2 %");
 }

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <vector>
 
 namespace windtunnel {
 namespace {
@@ -32,6 +33,27 @@ TEST(ExpertRouting, OneExpertPerRankByHand) {
   for (int i = 1; i <= 64; ++i) sum += std::pow(i, -1.2);
   EXPECT_NEAR(expert_load(experts(1.2), 64).busiest(), 64 / sum, 1e-9);
   EXPECT_NEAR(expert_load(experts(1.2), 1).busiest(), 1, 1e-12);
+}
+
+// The same popularity in another order, whichever way it is asked for; on average as uneven as the
+// one order that stands for all.
+TEST(ExpertRouting, EachLayerDrawsAnOrder) {
+  MixtureOfExperts moe = experts(1.0);
+  const double usual = expert_load(moe, 8).busiest();
+  moe.orders = PopularityOrder::by_layer;
+  double mean = 0;
+  for (moe.layer = 0; moe.layer < 400; ++moe.layer) {
+    const ExpertLoad load = expert_load(moe, 8);
+    EXPECT_NEAR(std::accumulate(load.by_rank.begin(), load.by_rank.end(), 0.0), 8, 1e-9);
+    mean += load.busiest() / 400;
+  }
+  EXPECT_NEAR(mean, usual, 0.05 * usual);
+  moe.layer = 7;
+  const std::vector<double> seventh = expert_load(moe, 8).by_rank;
+  moe.layer = 8;
+  EXPECT_NE(expert_load(moe, 8).by_rank, seventh);
+  moe.layer = 7;
+  EXPECT_EQ(expert_load(moe, 8).by_rank, seventh);
 }
 
 TEST(ExpertRouting, FewerExpertsPerRankAndSteeperPopularityAreLessEven) {

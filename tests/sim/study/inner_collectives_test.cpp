@@ -96,7 +96,7 @@ Case zipf_job(const std::string& node, const Overrides& more = {}) {
 
 // What the exchanges of a layer take less, forward, when each pair of ranks has its own bytes.
 double shorter_s(const Job& job) {
-  const UnevenExchange exchange = *expert_exchange(job);
+  const UnevenExchange exchange = expert_exchanges(job).front();
   std::vector<std::int32_t> gpus(job.layout.ep);
   std::iota(gpus.begin(), gpus.end(), 0);
   double seconds = 0;
@@ -140,8 +140,24 @@ TEST(InnerCollectives, RanksThatShareANicShareWhatTheyGet) {
   EXPECT_GE(own.step_s, plan_bound(own.plan, job.cluster, CountedTransfers::all).link_s);
   Job alike = job;
   alike.model.moe.zipf = 0;
-  alike.model.moe.imbalance = expert_exchange(job)->most();
+  alike.model.moe.imbalance = expert_exchanges(job).front().most();
   EXPECT_LT(own.step_s, 0.9 * run_of(alike, prepare_iteration(alike), InnerForm::tasks).step_s);
+}
+
+// Each layer's exchange has bytes of its own; what folds, the bound and the closed form know them.
+TEST(InnerCollectives, LayersThatDrawTheirOwnRouting) {
+  const Job job =
+      zipf_job("{base: dgx-h100, nics: 1, nic: 100 Gb/s}", {{"layout.sharding", "none"},
+                                                            {"communication.overlap", "none"},
+                                                            {"model.moe.orders", "by-layer"}})
+          .job;
+  const PreparedIteration prepared = prepare_iteration(job);
+  const Simulated own = run_of(job, prepared, InnerForm::tasks);
+  EXPECT_EQ(std::ssize(own.plan.exchanges), job.model.moe_layers());
+  EXPECT_NEAR(own.step_s / run_of(job, prepared, InnerForm::folded).step_s, 1, 0.1);
+  const double whole_s = run_of(job, prepared, InnerForm::tasks, FoldMode::none).step_s;
+  EXPECT_NEAR(whole_s / own.step_s, 1, 1e-6);
+  EXPECT_GE(own.step_s, plan_bound(own.plan, job.cluster, CountedTransfers::all).link_s);
 }
 
 // What the bound is for: as seconds of the passes the exchanges of this job met nothing, and the

@@ -2,7 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <numeric>
 #include <stdexcept>
+#include <vector>
 
 #include "models/cost/chunk/chunk_cost.hpp"
 #include "tests/models/cost/cost_fixtures.hpp"
@@ -115,20 +118,68 @@ TEST(ExpertParallel, UnevenExchangesCarryTheMeanAndLastAsTheBusiest) {
   const std::vector<ChunkRounds> uneven = chunk_rounds(job);
   const InnerRound& before = exchange_of(even[1]);
   const InnerRound& after = exchange_of(uneven[1]);
-  const std::optional<UnevenExchange> shares = expert_exchange(job);
-  ASSERT_TRUE(shares);
+  const std::vector<UnevenExchange> shares = expert_exchanges(job);
+  ASSERT_EQ(shares.size(), 1u);
   ASSERT_EQ(after.collectives.size(), 2u);
   EXPECT_EQ(after.collectives[0].way, ExchangeWay::there);
   EXPECT_EQ(after.collectives[1].way, ExchangeWay::back);
   for (int i = 0; i < 2; ++i) {
     EXPECT_EQ(before.collectives[i].way, ExchangeWay::even);
     EXPECT_NEAR(after.collectives[i].bytes / before.collectives[i].bytes, 1, 1e-9);
-    EXPECT_NEAR(after.collectives[i].transfer_s / before.collectives[i].transfer_s, shares->most(),
-                1e-9);
+    EXPECT_NEAR(after.collectives[i].transfer_s / before.collectives[i].transfer_s,
+                shares.front().most(), 1e-9);
   }
   job.model.moe.hot_experts = 2;  // whose copies stay at home
   const std::vector<ChunkRounds> fewer = chunk_rounds(job);
   EXPECT_LT(exchange_of(fewer[1]).collectives[0].bytes, 0.7 * after.collectives[0].bytes);
+}
+
+// Each layer its own exchange and its own busiest rank; a chunk costs what its layers do.
+TEST(ExpertParallel, LayersDrawTheirOwnOrders) {
+  Job job = expert_job(1e9);
+  job.model.moe.zipf = 1;
+  job.model.moe.orders = PopularityOrder::by_layer;
+  const int moe_layers = job.model.moe_layers();
+  const std::vector<UnevenExchange> exchanges = expert_exchanges(job);
+  ASSERT_EQ(int(exchanges.size()), moe_layers);
+  ASSERT_GT(moe_layers, 1);
+  std::vector<int> seen;
+  for (const ChunkRounds& chunk : chunk_rounds(job)) {
+    for (const LayerRounds& layers : chunk) {
+      for (const InnerRound& round : layers.rounds.forward) {
+        if (round.category != Category::ep || round.collectives.empty()) continue;
+        const InnerCollective& there = round.collectives.front();
+        if (there.way != ExchangeWay::there) continue;
+        EXPECT_EQ(layers.layers, 1);
+        seen.push_back(there.exchange);
+      }
+    }
+  }
+  std::vector<int> all(moe_layers);
+  std::iota(all.begin(), all.end(), 0);
+  EXPECT_EQ(seen, all);
+  // Of one layer after the other, alone in all layers.
+  double sum_s = 0;
+  const auto experts_s = [](const Job& of) {
+    double seconds = 0;
+    for (const ChunkCost& chunk : chunk_costs(of)) {
+      seconds += total_seconds(chunk.forward) + total_seconds(chunk.backward_input) +
+                 total_seconds(chunk.backward_weight) + total_seconds(chunk.recompute);
+    }
+    return seconds;
+  };
+  double most = 0;
+  for (int layer = 0; layer < moe_layers; ++layer) {
+    Job same = job;
+    same.model.moe.orders = PopularityOrder::one;
+    same.model.moe.zipf = 0;
+    same.model.moe.imbalance = exchanges[layer].most();
+    sum_s += experts_s(same) / moe_layers;
+    EXPECT_NE(exchanges[layer].received, exchanges[(layer + 1) % moe_layers].received);
+    most = std::max(most, exchanges[layer].most());
+  }
+  EXPECT_NEAR(experts_s(job) / sum_s, 1, 0.01);  // NICs even out a little of it
+  EXPECT_GT(most, 1);
 }
 
 // Inside one node nothing is packed where only what leaves a node shall be.

@@ -2,11 +2,16 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <array>
 #include <optional>
+#include <utility>
+#include <vector>
 
 #include "models/base/error.hpp"
 #include "models/cost/chunk/chunk_cost.hpp"
+#include "models/cost/tensor/tensor_ops.hpp"
+#include "models/cost/tensor/tensor_parallel.hpp"
 #include "models/network/groups/parallel_groups.hpp"
 #include "models/plan/job_collective.hpp"
 #include "tests/models/cost/cost_fixtures.hpp"
@@ -110,6 +115,133 @@ TEST(Sbp, MegatronsLayerComesOutOfTheRules) {
     // Backward: the transposed weights in reverse order, so again columns first, then rows.
     const auto gradient = product_signature(kBroadcast, kColumns);
     EXPECT_EQ(product_signature(gradient.value(), kRows), kPartial);
+  }
+}
+
+// ---- the signatures of a layer's products ----
+
+using Collectives = std::vector<std::pair<CollectiveKind, double>>;
+
+Collectives collectives_of(const std::vector<InnerRound>& rounds) {
+  Collectives all;
+  for (const InnerRound& round : rounds) {
+    for (const InnerCollective& each : round.collectives) all.emplace_back(each.kind, each.bytes);
+  }
+  std::ranges::sort(all);
+  return all;
+}
+
+struct Product {
+  MatrixSplit weights;
+  double in = 0;  // widths
+  double out = 0;
+};
+
+Signature lies(MatrixSplit split) {
+  return split == MatrixSplit::rows ? kRows : kColumns;
+}
+
+// What one product after another sends that starts and ends `between`, by the table of products
+// alone: an operand becomes what goes with the weights and costs least.
+void append_chain(const std::vector<Product>& products, const Signature& between, double rows_bytes,
+                  int ranks, Collectives& all) {
+  const auto change = [&](const Signature& from, const Signature& to, double width) {
+    const Transition step = transition(from, to, rows_bytes * width, ranks);
+    if (step.collective) all.emplace_back(*step.collective, step.bytes);
+  };
+  Signature now = between;
+  for (std::size_t i = 0; i < products.size(); ++i) {
+    const Product& product = products[i];
+    if (i > 0) {
+      change(now, kColumns, products[i - 1].out);
+      now = kColumns;
+    }
+    const Signature operand =
+        product_signature(kBroadcast, lies(product.weights)) ? kBroadcast : kColumns;
+    change(now, operand, product.in);
+    now = product_signature(operand, lies(product.weights)).value();
+  }
+  change(now, between, products.back().out);
+}
+
+MatrixSplit transposed(MatrixSplit split) {
+  return split == MatrixSplit::rows ? MatrixSplit::columns : MatrixSplit::rows;
+}
+
+// All sixteen, both ways; backward the same of the transposed weights in reverse order, and the
+// operands of the forward pass again. The work is divided evenly whatever the signatures.
+TEST(Signatures, WhatALayerSendsFollowsFromThem) {
+  constexpr std::array kSplits = {MatrixSplit::rows, MatrixSplit::columns};
+  TransformerSpec model = llama3_8b();
+  const int tp = 4;
+  const double rows_bytes = 2.0 * 2048;
+  double flops = 0;
+  for (int i = 0; i < 32; ++i) {
+    const bool split = (i & 16) != 0;
+    const ProductSignatures signatures{.qkv = kSplits[i & 1],
+                                       .projection = kSplits[i >> 1 & 1],
+                                       .up = kSplits[i >> 2 & 1],
+                                       .down = kSplits[i >> 3 & 1]};
+    const Layout layout{.tp = tp, .sequence_parallel = split, .signatures = signatures};
+    const Job job = test_job(model, layout, {.global = 1, .micro = 1, .sequence = 2048});
+    const PassOps ops = tensor_parallel_ops(job, Block::layer, {});
+    BlockCost cost;
+    add_tensor_parallel(BlockSetting(job, {}), tensor_group_shape(layout, job.cluster),
+                        Block::layer, ops, cost);
+    const std::vector<std::vector<Product>> halves = {
+        {{signatures.qkv, 4096, 4096 + 2 * 1024}, {signatures.projection, 4096, 4096}},
+        {{signatures.up, 4096, 2 * 14336}, {signatures.down, 14336, 4096}}};
+    const Signature between = split ? kRows : kBroadcast;
+    Collectives forward, backward;
+    for (const auto& half : halves) {
+      append_chain(half, between, rows_bytes, tp, forward);
+      append_chain({{transposed(half[1].weights), half[1].out, half[1].in},
+                    {transposed(half[0].weights), half[0].out, half[0].in}},
+                   between, rows_bytes, tp, backward);
+      const auto again = [&](const Signature& from, const Product& product) {
+        const Signature operand = product.weights == MatrixSplit::columns ? kBroadcast : kColumns;
+        const Transition step = transition(from, operand, rows_bytes * product.in, tp);
+        if (step.collective) backward.emplace_back(*step.collective, step.bytes);
+      };
+      again(between, half[0]);
+      again(kColumns, half[1]);
+    }
+    std::ranges::sort(forward);
+    std::ranges::sort(backward);
+    EXPECT_EQ(collectives_of(cost.rounds.forward), forward) << i;
+    EXPECT_EQ(collectives_of(cost.rounds.backward_input), backward) << i;
+    double all = 0;
+    for (const auto* pass : {&ops.forward, &ops.backward_input, &ops.backward_weight}) {
+      for (const Op& op : *pass) all += op.flops;
+    }
+    if (i == 0) flops = all;
+    EXPECT_NEAR(all / flops, 1, 1e-12) << i;
+  }
+}
+
+// Megatron-LM's of 2019 and 2022: what follows is what Megatron-LM does.
+TEST(Signatures, TheDefaultsAreMegatrons) {
+  TransformerSpec model = llama3_8b();
+  const double bytes = 2.0 * 2048 * 4096;
+  for (const bool split : {false, true}) {
+    const Layout layout{.tp = 4, .sequence_parallel = split};
+    const Job job = test_job(model, layout, {.global = 1, .micro = 1, .sequence = 2048});
+    BlockCost cost;
+    add_tensor_parallel(BlockSetting(job, {}), tensor_group_shape(layout, job.cluster),
+                        Block::layer, tensor_parallel_ops(job, Block::layer, {}), cost);
+    const std::pair gather{CollectiveKind::all_gather, bytes};
+    const std::pair scatter{CollectiveKind::reduce_scatter, bytes};
+    const std::pair reduce{CollectiveKind::all_reduce, bytes};
+    Collectives forward = {reduce, reduce};
+    Collectives backward = {reduce, reduce};
+    if (split) {
+      forward = {gather, gather, scatter, scatter};
+      backward = {gather, gather, gather, gather, scatter, scatter};
+    }
+    std::ranges::sort(forward);
+    std::ranges::sort(backward);
+    EXPECT_EQ(collectives_of(cost.rounds.forward), forward);
+    EXPECT_EQ(collectives_of(cost.rounds.backward_input), backward);
   }
 }
 

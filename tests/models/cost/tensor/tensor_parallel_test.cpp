@@ -20,7 +20,8 @@ namespace {
 
 constexpr std::array kForms = {TensorOverlap::none,   TensorOverlap::pipelined,
                                TensorOverlap::domino, TensorOverlap::sub_pipelined,
-                               TensorOverlap::fused,  TensorOverlap::ladder};
+                               TensorOverlap::fused,  TensorOverlap::ladder,
+                               TensorOverlap::kraken};
 
 double seconds(const std::vector<CostPart>& parts, Category category) {
   double sum = 0;
@@ -140,6 +141,45 @@ TEST(TensorOverlapLadder, HidesAHalfsReductionBehindTheNextHalf) {
   EXPECT_EQ(seconds(layer_cost(job).forward, Category::tp), 0);
 }
 
+// One sum a layer, each way, behind the MLP: the next layer's attention is beside it and none of
+// the MLP. The last layer of a chunk has nothing beside it.
+TEST(TensorOverlapKraken, HidesALayersReductionBehindTheNextAttention) {
+  Job job = job_of(TensorOverlap::kraken);
+  job.cluster.node.nvlink_Bps = parameter(2e9);
+  const double reduce_s = collective_s(job, CollectiveKind::all_reduce, 2.0 * 4 * 2048 * 4096);
+  const PassOps ops = tensor_parallel_ops(job, Block::layer, {});
+  const auto attention_s = [&](const std::vector<Op>& pass, bool forward) {
+    const auto end = std::ranges::find(pass, OpRole::first_residual, &Op::role);
+    return compute_s(
+        job, forward ? std::vector<Op>(pass.begin(), end + 1) : std::vector<Op>(end, pass.end()));
+  };
+  const BlockCost layer = layer_cost(job);
+  EXPECT_NEAR(seconds(layer.forward, Category::tp), reduce_s - attention_s(ops.forward, true),
+              1e-12);
+  EXPECT_NEAR(seconds(layer.backward_input, Category::tp),
+              reduce_s - attention_s(ops.backward_input, false), 1e-12);
+  EXPECT_EQ(seconds(layer.backward_weight, Category::tp), 0);
+  EXPECT_NEAR(seconds(layer.forward, Category::tp) + seconds(layer.forward_end, Category::tp),
+              reduce_s, 1e-12);
+  job.cluster.node.nvlink_Bps = parameter(450e9);
+  EXPECT_EQ(seconds(layer_cost(job).forward, Category::tp), 0);
+}
+
+// Beside Ladder, which sends twice as much and has twice as much to hide it behind.
+TEST(TensorOverlapKraken, SendsHalfOfWhatALadderSends) {
+  const auto bytes = [](TensorOverlap form) {
+    const BlockCost layer = layer_cost(job_of(form));
+    double sum = 0;
+    for (const auto* pass : {&layer.rounds.forward, &layer.rounds.backward_input}) {
+      for (const InnerRound& round : *pass) {
+        for (const InnerCollective& each : round.collectives) sum += each.bytes;
+      }
+    }
+    return sum;
+  };
+  EXPECT_DOUBLE_EQ(2 * bytes(TensorOverlap::kraken), bytes(TensorOverlap::ladder));
+}
+
 // Of GEMM, reduce-scatter and all-gather of equal length one disappears: 3 / 2, the bound of the
 // published "up to 47 %" (arXiv 2401.16677, abstract).
 TEST(TensorOverlapFused, TakesTheLongerOfMultiplicationAndScatter) {
@@ -183,6 +223,9 @@ TEST(TensorOverlapProperties, BetweenTheLongerOfBothAndTheirSum) {
     const int rows = 1 << random.below(3);
     const int columns = rows == 1 ? 2 : 1 + static_cast<int>(random.below(3));
     for (const TensorOverlap form : kForms) {
+      const bool kraken = form == TensorOverlap::kraken;  // one sum a layer and direction
+      if (kraken && sequence_parallel) continue;
+      const double halves = kraken ? 1 : 2;
       job.software.tp_overlap = form;
       job.software.domino_rows = rows;
       job.software.domino_columns = columns;
@@ -197,9 +240,9 @@ TEST(TensorOverlapProperties, BetweenTheLongerOfBothAndTheirSum) {
       const double gathers_s =
           sequence_parallel ? collective_s(job, CollectiveKind::all_gather, row_bytes(slices)) : 0;
       const double forward_tp_s =
-          2 * (pieces * collective_s(job, sum, row_bytes(pieces)) + slices * gathers_s);
+          halves * (pieces * collective_s(job, sum, row_bytes(pieces)) + slices * gathers_s);
       const double backward_tp_s =
-          2 * slices * (collective_s(job, sum, row_bytes(slices)) + 2 * gathers_s);
+          halves * slices * (collective_s(job, sum, row_bytes(slices)) + 2 * gathers_s);
       const double forward_s = compute_s(job, ops.forward);
       const double backward_s =
           compute_s(job, ops.backward_input) + compute_s(job, ops.backward_weight);
@@ -271,8 +314,8 @@ std::string refusal(const Job& job) {
 // A recomputed layer is followed by its own backward: what would run beside the next layer's
 // forward waits, layer by layer.
 TEST(TensorOverlaps, ARecomputedLayerEndsLikeAChunk) {
-  for (const TensorOverlap form :
-       {TensorOverlap::domino, TensorOverlap::sub_pipelined, TensorOverlap::ladder}) {
+  for (const TensorOverlap form : {TensorOverlap::domino, TensorOverlap::sub_pipelined,
+                                   TensorOverlap::ladder, TensorOverlap::kraken}) {
     Job job = job_of(form);
     job.recompute = Recompute::full;
     for (const double link_Bps : {2e9, 450e9}) {
@@ -305,6 +348,8 @@ TEST(TensorOverlapRefusals, NameTheKey) {
   job.layout.tp = 4;
   job.layout.tensor = TensorForm::two_d;
   EXPECT_NE(refusal(job).find("tp_form 2d"), std::string::npos);
+  EXPECT_NE(refusal(job_of(TensorOverlap::kraken, true)).find("residual streams of their own"),
+            std::string::npos);
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <numeric>
 
 #include "models/base/random.hpp"
@@ -39,6 +40,41 @@ UnevenExchange random_exchange(RandomStream& random, std::size_t n) {
                       static_cast<double>(n);
   for (double& weight : exchange.received) weight /= mean;
   return exchange;
+}
+
+// In closed form the phases carry what the fullest member and the fullest NIC get of the matrix.
+TEST(UnevenExchange, PhasesCarryWhatTheFullestGet) {
+  RandomStream random(8, RandomPurpose::test, 0);
+  for (int i = 0; i < 100; ++i) {
+    const int nodes = 1 + i % 4;
+    const Cluster cluster = cluster_of(nodes);
+    const auto gpus = all_gpus(nodes);
+    const std::size_t n = gpus.size();
+    UnevenExchange exchange = random_exchange(random, n);
+    GroupShape shape;
+    shape.members = static_cast<int>(n);
+    shape.nodes = nodes;
+    shape.members_per_node = shape.members_per_nic = 4;
+    const ExchangePhases phases = exchange_phases(exchange, shape, 7e6);
+    EXPECT_EQ(phases.inside.bytes, 7e6 * exchange.most());
+    EXPECT_EQ(phases.inside.shape.nodes, 1);
+    EXPECT_EQ(phases.across.bytes > 0, nodes > 1);
+    if (nodes == 1) continue;
+    double fullest = 0;
+    for (int node = 0; node < nodes; ++node) {
+      double sum = 0;
+      for (int member = 4 * node; member < 4 * (node + 1); ++member) {
+        sum += exchange.received[member] / 4;
+      }
+      fullest = std::max(fullest, sum);
+    }
+    EXPECT_NEAR(phases.across.bytes, 7e6 * fullest, 1e-3);
+    exchange.locality = random.uniform();
+    const ExchangePhases local = exchange_phases(exchange, shape, 7e6);
+    const double left = 1 - 1.0 / nodes;
+    EXPECT_NEAR(local.inside.bytes, phases.inside.bytes * *exchange.locality, 1e-3);
+    EXPECT_NEAR(local.across.bytes, phases.across.bytes * (1 - *exchange.locality) / left, 1e-3);
+  }
 }
 
 TEST(UnevenExchange, EachSendsAllOfItsOwnAndGetsItsShare) {

@@ -66,6 +66,44 @@ TEST(BadLayouts, OverlapsThatHaveNothingToOverlap) {
             "that form, or leave this out");
 }
 
+TEST(BadLayouts, SignaturesThatDivideNothing) {
+  const auto signatures = [](const std::string& keys, const std::string& software = "") {
+    return refusal("tp: 8, signatures: {" + keys + "}", "global: 8, micro: 2", software);
+  };
+  EXPECT_EQ(signatures("up: B"), "layouts.yaml:4:34: unknown up 'B'; known: S(0), S(1)");
+  EXPECT_EQ(signatures("down: S(2)"),
+            "layouts.yaml:4:36: unknown down 'S(2)'; did you mean 'S(0)'?");
+  EXPECT_EQ(signatures("downn: S(0)"),
+            "layouts.yaml:4:30: unknown layout.signatures key 'downn'; did you mean 'down'?");
+  EXPECT_EQ(signatures("activations: B}, sequence_parallel: true, place: {"),
+            "layouts.yaml:4:43: layout.signatures.activations: says B and layout.sequence_parallel "
+            "true; leave one of them out");
+  EXPECT_EQ(signatures("up: S(0)", "tp_overlap: ladder"),
+            "layouts.yaml:6:12: software.tp_overlap: hides the collectives of Megatron-LM's "
+            "layout; leave layout.signatures out, or take none");
+  EXPECT_EQ(refusal("tp: 4, tp_form: 2d, signatures: {up: S(0)}", "global: 8, micro: 2"),
+            "layouts.yaml:4:30: layout.signatures: with layout.tp_form 2d every matrix is in "
+            "blocks; take tp_form 1d");
+  EXPECT_TRUE(accepted("tp: 8, signatures: {activations: S(0)}", "global: 8, micro: 2", "")
+                  .layout.sequence_parallel);
+}
+
+TEST(BadSoftware, DispatchesThatAreNone) {
+  const auto dispatch = [](const std::string& keys, const std::string& more = "") {
+    return refusal("tp: 8, pp: 2", "global: 8, micro: 2", "dispatch: {" + keys + "}" + more);
+  };
+  EXPECT_EQ(dispatch("mode: synchronous"),
+            "layouts.yaml:6:29: software.dispatch.mode: without software.dispatch.latency every "
+            "host starts its own programs");
+  EXPECT_EQ(dispatch("latency: 1 ms, gang: all"),
+            "layouts.yaml:6:44: software.dispatch.gang: all ranks begin a step together, behind "
+            "its gradient norm; set program: pass, or leave this out");
+  EXPECT_EQ(dispatch("latency: 1 ms", ", post_validation: true"),
+            "layouts.yaml:6:12: a step's programs are dispatched behind the step before, but here "
+            "steps run into each other; take an overlap that ends with its iteration, and "
+            "post_validation: false");
+}
+
 TEST(BadLayouts, PackagesThatAreNone) {
   const auto refused = [](const std::string& node) {
     return error_of([&] {
