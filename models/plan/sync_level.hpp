@@ -27,7 +27,7 @@ enum class SyncPattern { all_reduce, leader };
 enum class SyncStart { step, layers };
 
 struct SyncLevel {
-  std::string over;        // the scenario's word for what exchanges: "site"
+  std::string over = {};   // the scenario's word for what exchanges: "site"
   double every_steps = 1;  // between two exchanges of the same parameter
   // Parts of the model that are exchanged in turn, one every every_steps / fragments (Streaming
   // DiLoCo: Douillard et al. 2025, arXiv 2501.18512).
@@ -39,7 +39,7 @@ struct SyncLevel {
   SyncPattern pattern = SyncPattern::all_reduce;
   OuterOptimizer optimizer = OuterOptimizer::nesterov;
   double element_bytes = 4;     // of a delta on the network, before it is compressed
-  CompressorChoice compressor;  // of the deltas
+  CompressorChoice compressor = {};  // of the deltas
   Location where = {};          // the scenario says it
 
   // Steps from one exchange to the next, of whichever fragment.
@@ -53,8 +53,8 @@ struct SyncLevel {
 
 // One exchange of one fragment at a level.
 struct SyncSeconds {
-  double exchange_s = 0;           // of the pipeline rank that takes longest, beside nothing else
-  double exposed_s = 0;            // that steps take longer for it
+  double exchange_s = 0;            // of the pipeline rank that takes longest, beside nothing else
+  double exposed_s = 0;             // that steps take longer for it
   Origin origin = Origin::assumed;  // what they rest on
 };
 

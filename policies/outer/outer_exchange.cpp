@@ -76,8 +76,8 @@ void OuterExchange::append(const Part& part, int level, int pp, std::vector<Tran
   const auto transfer = [&](ReplicaAxis along, CollectiveKind kind, double bytes) -> Transfer& {
     const double seconds =
         collective_cost(job_, Category::dp, kind, network_.shape(pp, along), bytes).seconds;
-    return row.emplace_back(Transfer{.axis = along, .kind = kind, .bytes = bytes,
-                                     .seconds = seconds});
+    return row.emplace_back(
+        Transfer{.axis = along, .kind = kind, .bytes = bytes, .seconds = seconds});
   };
   const auto only_kernels = [&](std::vector<CostPart> kernels) {
     row.push_back({.axis = axis, .kernels = std::move(kernels)});
@@ -95,8 +95,7 @@ void OuterExchange::append(const Part& part, int level, int pp, std::vector<Tran
       double kernels_s = 0;
       auto origin = Origin::measured;
       for (const Op& op : step.kernels) {
-        const OpCost cost =
-            op_cost(op, job_.cluster.node.gpu, job_.precision, job_.calibration);
+        const OpCost cost = op_cost(op, job_.cluster.node.gpu, job_.precision, job_.calibration);
         kernels_s += cost.seconds;
         origin = weakest(origin, cost.origin);
       }
@@ -105,9 +104,9 @@ void OuterExchange::append(const Part& part, int level, int pp, std::vector<Tran
       if (step.bytes > 0 && step.hop != ReduceHop::node) transfer(axis, step.kind, step.bytes);
     }
   }
-  only_kernels(kernels("outer optimizer",
-                       part.elements * (sent + kFp32Bytes +
-                                        2 * outer_state_bytes_per_parameter(of_level))));
+  only_kernels(
+      kernels("outer optimizer",
+              part.elements * (sent + kFp32Bytes + 2 * outer_state_bytes_per_parameter(of_level))));
   if (part.copies > 1) {
     transfer(part.copies_axis, CollectiveKind::all_gather,
              part.elements * part.copies * kFp32Bytes);

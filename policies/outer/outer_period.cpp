@@ -30,12 +30,10 @@ std::vector<SyncSeconds> sync_seconds(const Job& job, const Schedule& schedule,
   for (int level = 0; level < std::ssize(job.sync); ++level) {
     SyncSeconds longest;
     for (int pp = 0; pp < job.layout.pp; ++pp) {
-      const SyncSeconds own =
-          seconds_alone(exchange.row(level, pp), exchange.origin(level, pp));
+      const SyncSeconds own = seconds_alone(exchange.row(level, pp), exchange.origin(level, pp));
       if (own.exchange_s > longest.exchange_s) longest = own;
     }
-    longest.exposed_s =
-        std::max(0.0, longest.exchange_s - job.sync[level].hiding_steps() * step_s);
+    longest.exposed_s = std::max(0.0, longest.exchange_s - job.sync[level].hiding_steps() * step_s);
     levels.push_back(longest);
   }
   return levels;

@@ -114,7 +114,8 @@ TEST(LocalTraining, NeedsTheBandwidthThatItsAuthorsSimulated) {
     const int percent = whole("utilisation_percent");
     const double published = table.number(row, table.column("gbit_per_s"));
     const Job job = two_workers(model);
-    const int ours = least_point(job, level_of(method, every, model), model.step_s, percent / 100.0);
+    const int ours =
+        least_point(job, level_of(method, every, model), model.step_s, percent / 100.0);
     const int apart = ours - point_of(published);
     auto& [good, all] = inside[method];
     ++all;

@@ -59,10 +59,9 @@ Rows sync_rows() {
            .help = "what the sum becomes: the gradient of an outer optimizer with a momentum "
                    "(nesterov, as DiLoCo), or the mean of the weights (average, local SGD)"}),
       name_row<&SyncLevel::element_bytes>(
-          "sync.*.precision",
-          {.names = {"fp32", "bf16", "fp8", "fp4"},
-           .example = "bf16",
-           .help = "of a delta on the network, before it is compressed"}),
+          "sync.*.precision", {.names = {"fp32", "bf16", "fp8", "fp4"},
+                               .example = "bf16",
+                               .help = "of a delta on the network, before it is compressed"}),
   };
 }
 

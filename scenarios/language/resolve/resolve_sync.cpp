@@ -122,8 +122,9 @@ void check_rest(const Values& values, const Job& job) {
   const auto fail = [&](const char* why) { values.fail("sync", why); };
   if (job.lengths) fail("with batch.lengths is not modelled; leave one of them out");
   if (crosses_iterations(job.communication.overlap)) {
-    fail("does not go with communication.overlap: dear or priority, whose gradients arrive in the "
-         "next step; take another");
+    fail(
+        "does not go with communication.overlap: dear or priority, whose gradients arrive in the "
+        "next step; take another");
   }
   if (job.communication.aggregation == Aggregation::parameter_server) {
     fail("does not go with communication.aggregation: parameter-server");
@@ -151,25 +152,27 @@ void resolve_sync(const Values& values, NamedFiles& files, Job& job) {
       job.sync.push_back(own);
       islands.push_back(count);
     } else if (!job.sync.empty()) {
-      values.fail(place + ".every", "is one step, and a level inside it takes more; list levels "
-                                    "from inside to outside");
+      values.fail(place + ".every",
+                  "is one step, and a level inside it takes more; list levels "
+                  "from inside to outside");
     }
   }
   const int skipped = values.length("sync") - static_cast<int>(job.sync.size());
   if (job.sync.empty()) return;
   if (job.sync.size() > 2) {
-    values.fail(key_of(skipped + 2, ""), "there are two levels above the steps already; more are "
-                                         "not modelled");
+    values.fail(key_of(skipped + 2, ""),
+                "there are two levels above the steps already; more are "
+                "not modelled");
   }
   for (std::size_t level = 0; level < islands.size(); ++level) {
     const int above = level + 1 < islands.size() ? islands[level + 1] : 1;
     const bool divides = islands[level] % above == 0 && islands[level] > above;
     if (!divides || job.layout.dp % islands[level] != 0) {
-      values.fail(key_of(skipped + static_cast<int>(level), ""),
-                  fmt::format("{} islands do not divide the {} replicas (layout.dp){}",
-                              islands[level], job.layout.dp,
-                              above > 1 ? fmt::format(" into the {} of the next level", above)
-                                        : ""));
+      values.fail(
+          key_of(skipped + static_cast<int>(level), ""),
+          fmt::format("{} islands do not divide the {} replicas (layout.dp){}", islands[level],
+                      job.layout.dp,
+                      above > 1 ? fmt::format(" into the {} of the next level", above) : ""));
     }
     job.layout.sync_groups.push_back(islands[level] / above);
   }

@@ -42,9 +42,8 @@ std::vector<SyncSeconds> measure_sync(const Job& job, const PreparedIteration& p
       const Job layered = layered_step(job, level);
       const PreparedIteration own = prepare_iteration(layered);
       const auto [plan, timeline] = run_plan(layered, own, {});
-      levels[level].exposed_s =
-          std::max(0.0, iteration_s(layered, plan, timeline) -
-                            (1 + job.sync[level].hiding_steps()) * step_s);
+      levels[level].exposed_s = std::max(0.0, iteration_s(layered, plan, timeline) -
+                                                  (1 + job.sync[level].hiding_steps()) * step_s);
       continue;
     }
     const Window window = window_of(job.sync[level], levels[level].exchange_s, step_s);

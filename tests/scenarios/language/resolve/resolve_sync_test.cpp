@@ -84,9 +84,9 @@ TEST(ResolveSync, MistakesHaveTheirPlace) {
   fault("[{over: site, every: 10 steps, compressor: powersgd}]", "whole matrices");
   fault("[{over: site, every: 10 steps, pattern: leader, compressor: int8}]", "as they are");
   fault("[{over: site, every: 10 steps, start: layers}]", "islands of one replica");
-  EXPECT_THAT(fault_of("[{over: site, every: 10 steps}]", "tp: 8, dp: 8",
-                       "communication: {overlap: dear}"),
-              HasSubstr("overlap: dear"));
+  EXPECT_THAT(
+      fault_of("[{over: site, every: 10 steps}]", "tp: 8, dp: 8", "communication: {overlap: dear}"),
+      HasSubstr("overlap: dear"));
 }
 
 }  // namespace
