@@ -48,8 +48,8 @@ class Simulations {
   }
   // Returns the plain iteration.
   DrawnIteration run(int threads) {
-    const Jitter& jitter = asked_.front().job.cluster.jitter;
-    const std::size_t draws = jitter.active() ? jitter.draws : 1;
+    const Cluster& cluster = asked_.front().job.cluster;
+    const std::size_t draws = cluster.is_drawn() ? cluster.jitter.draws : 1;
     std::vector<Ends> drawn(asked_.size() * draws);
     DrawnIteration plain;
     for_each_index(drawn.size(), threads, [&](std::size_t i) {
@@ -368,8 +368,11 @@ CampaignIterations campaign_iterations(const Job& job, const PreparedIteration& 
          .restore_s = restore_s(tier, bytes, job.layout, job.cluster, job.calibration),
          .rebuild_s = rebuild_s(tier, bytes, job.layout, job.cluster, job.calibration),
          .storage_s = storage_s(job, tier, bytes),
+         .startup = startup_reads(&tier, bytes, job.layout, job.cluster, job.calibration),
          .reshape_s = reshape_s(tier, bytes, job.layout, job.cluster, job.calibration)});
   }
+  table.anew = startup_reads(nullptr, bytes, job.layout, job.cluster, job.calibration);
+  table.storm_chance = job.cluster.storage.storm.chance;
   Simulations simulations(job, prepared);
   const SnapshotIterations snapshots(job, simulations);
   const ShrunkIterations shrunk_job(job, prepared, simulations);
