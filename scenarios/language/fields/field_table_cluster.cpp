@@ -63,6 +63,7 @@ Rows machine_rows() {
       fact_row<&StorageSpec::startup_bytes>(
           "cluster.storage.startup", Dimension::bytes,
           {.low = 0,
+           .high = 1e18,
            .optional = true,
            .example = "20 GB",
            .help = "what every node reads at a restart beside a copy: container image, packages, "
@@ -80,6 +81,7 @@ Rows machine_rows() {
                                                                       .scope = Scope::campaign}),
       fact_row<&StorageStorm::read_bytes>("cluster.storage.storm.read", Dimension::bytes,
                                           {.low = 0,
+                                           .high = 1e18,
                                            .required = true,
                                            .example = "100 GB",
                                            .help = "by each of those nodes",
