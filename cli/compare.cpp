@@ -9,6 +9,7 @@
 #include <thread>
 #include <utility>
 
+#include "cli/compare_company.hpp"
 #include "cli/program/command.hpp"
 #include "cli/program/load_scenario.hpp"
 #include "cli/program/output.hpp"
@@ -20,6 +21,7 @@
 #include "report/page/drawing.hpp"
 #include "report/page/page.hpp"
 #include "report/store/sweep_store.hpp"
+#include "scenarios/language/company.hpp"
 #include "scenarios/language/overrides.hpp"
 #include "sim/study/simulate.hpp"
 #include "traces/perfetto/perfetto.hpp"
@@ -139,8 +141,27 @@ std::string write_folder(const Outcome& outcome, const std::vector<std::string>&
       out);
 }
 
+ExitCode compare_jobs(const ScenarioText& scenario, const std::vector<VariedKey>& vary,
+                      const CompareOptions& options) {
+  if (!options.out.empty()) {
+    throw Error(
+        "--out: a compare of several jobs writes no folder; take --json, or `windtunnel run "
+        "--out` for one of the points");
+  }
+  SimulateOptions simulate_options;
+  simulate_options.threads = options.threads;
+  simulate_options.allow_oom = options.allow_oom;
+  return compare_company({.scenario = scenario,
+                          .points = cross_product(vary),
+                          .json = options.json,
+                          .timing = options.timing},
+                         simulate_options);
+}
+
 ExitCode compare(const CompareOptions& options) {
   std::vector<VariedKey> vary = parse_varied(options.vary);
+  const ScenarioText text = load_scenario(options.scenario, parse_overrides(options.set)).text;
+  if (has_jobs(text)) return compare_jobs(text, vary, options);
   Simulation simulation(options, std::move(vary));  // before a folder is made for nothing
   if (!options.out.empty()) prepare_folder(options.out, kSweepFile);
   const Outcome outcome = simulation.run();

@@ -10,6 +10,7 @@
 #include "cli/program/override_options.hpp"
 #include "models/base/error.hpp"
 #include "report/console/console.hpp"
+#include "report/page/company_page.hpp"
 #include "report/page/comparison_page.hpp"
 #include "report/page/page.hpp"
 #include "report/page/sweep_page.hpp"
@@ -24,6 +25,13 @@ namespace {
 ExitCode draw_record(const std::string& folder) {
   const std::string file = folder + "/" + kRecordFile;
   const Json document = parse_json(read_file(file), file);
+  if (is_company_document(document)) {
+    check_company_document(document, file);
+    write_file(folder + "/report.html", company_page(document));
+    print_result(fmt::format("{}\nwrote {}/report.html\n",
+                             summary_text(summary_of(document), human_style(false)), folder));
+    return ExitCode::ok;
+  }
   const bool comparison = is_comparison_document(document);
   if (comparison) {
     check_comparison_document(document, file);

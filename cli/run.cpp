@@ -13,6 +13,7 @@
 #include "report/figures/company_summary.hpp"
 #include "report/json/company_json.hpp"
 #include "report/json/json.hpp"
+#include "report/page/company_page.hpp"
 #include "report/page/page.hpp"
 #include "report/store/sweep_store.hpp"
 #include "sim/study/simulate_company.hpp"
@@ -66,7 +67,10 @@ Record simulate_with_progress(const Case& the_case, const RunOptions& options, b
 
 // Each job has a folder of its own below `folder`, which holds it alone.
 std::string write_company(const CompanyReport& report, const std::string& folder) {
-  std::string text;
+  const Json document = company_page_document(report);
+  write_file(folder + "/" + kRecordFile, json_text(document, -1));
+  write_file(folder + "/report.html", company_page(document));
+  std::string text = fmt::format("\nwrote {0}/report.html, {0}/record.json\n", folder);
   for (std::size_t j = 0; j < report.jobs.size(); ++j) {
     const std::string own = fmt::format("{}/job-{}", folder, j);
     prepare_folder(own);

@@ -58,6 +58,12 @@ std::string command_line(const std::string& command, const Json& document) {
 
 [[noreturn]] void refuse(const Json& document, const std::string& path) {
   const std::string folder = fs::absolute(path).lexically_normal().parent_path();
+  if (format_of(document).starts_with("windtunnel-company")) {
+    throw Error(Location{path},
+                fmt::format("is of several jobs; the record of each alone is {0}/job-N/{1}, "
+                            "`windtunnel report {0}` draws it",
+                            shell_word(folder), kRecordFile));
+  }
   const bool sweep = format_of(document).starts_with("windtunnel-sweep");
   std::string what =
       sweep ? fmt::format(

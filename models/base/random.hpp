@@ -28,6 +28,7 @@ enum class RandomPurpose : std::uint32_t {
   resample = 15,     // of timings
   measurement = 16,  // the order of what is measured, its data
   kernel_jitter = 17,
+  background = 18,  // bursts on a link
 };
 
 class RandomStream {

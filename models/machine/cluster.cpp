@@ -69,6 +69,10 @@ double Cluster::widest_node() const {
   return most_Bps;
 }
 
+bool Cluster::is_drawn() const {
+  return jitter.active() || std::ranges::any_of(fabric.background, &BackgroundLoad::in_bursts);
+}
+
 bool Cluster::networks_differ() const {
   return std::ranges::any_of(
       pools, [&](const Pool& pool) { return pool.network != pools.front().network; });

@@ -66,6 +66,15 @@ struct NodeSpec {
   bool operator==(const NodeSpec&) const = default;
 };
 
+// Other jobs that restart when this one does, after a fault that struck them all, and read from the
+// same storage.
+struct StorageStorm {
+  int nodes = 0;          // of those jobs
+  double read_bytes = 0;  // by each of them
+  double chance = 1;      // share of this job's restarts that they restart with
+  bool operator==(const StorageStorm&) const = default;
+};
+
 struct StorageSpec {
   Parameter write_Bps;  // whole cluster
   Parameter read_Bps;
@@ -74,6 +83,9 @@ struct StorageSpec {
   // Of its bandwidth that snapshots of the job may take: what is advised keeps to it.
   double share = 0.1;
   double background = 0;  // share of its bandwidth that other jobs take, on average
+  double startup_bytes =
+      0;  // that each node reads at a restart: container image, index of the data
+  StorageStorm storm;
 
   double left_of(const Parameter& bandwidth) const { return bandwidth.value * (1 - background); }
   bool operator==(const StorageSpec&) const = default;
@@ -146,6 +158,8 @@ struct Cluster {
   // meets is arithmetic.
   bool in_order() const { return places.empty() && fabric_nodes() == nodes && pools.empty(); }
   double slowdown_of(int gpu) const;  // by slow nodes
+  // Whether a step is another one each time: stragglers in time, bursts of others' traffic.
+  bool is_drawn() const;
 
   // Index of the pool that a node of the machine belongs to; -1: all nodes are alike.
   int pool_of_place(int place) const;

@@ -85,12 +85,18 @@ struct LinkFault {
   bool operator==(const LinkFault&) const = default;
 };
 
-// What others take of links, on average over a step: `load` of the bandwidth of the link of this
-// name, or of all whose names begin with these words ("pod-up", "global 3"). What is left is there
-// all the time: docs/network.md, "Other people's traffic".
+// What others take of links: `load` of the bandwidth, on average, of the link of this name, or of
+// all whose names begin with these words ("pod-up", "global 3"). All the time, or in bursts, each
+// link in its own: load / duty during one, nothing between two; both last exponential times, of
+// mean burst_s and burst_s * (1 - duty) / duty (Gilbert 1960, in time that is not in steps).
+// docs/network.md, "Other people's traffic".
 struct BackgroundLoad {
   std::string links;
   double load = 0;
+  double duty = 1;     // share of the time in bursts
+  double burst_s = 0;  // mean length of one; 0: all the time
+  bool in_bursts() const { return burst_s > 0 && duty < 1; }
+  double burst_load() const { return in_bursts() ? load / duty : load; }
   bool operator==(const BackgroundLoad&) const = default;
 };
 
@@ -138,6 +144,7 @@ struct FabricSpec {
 
   std::vector<LinkFault> faults;
   std::vector<BackgroundLoad> background;
+  std::uint64_t background_seed = 1;  // of bursts
   NicVariation variation;
   bool operator==(const FabricSpec&) const = default;
 };

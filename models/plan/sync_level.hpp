@@ -38,9 +38,9 @@ struct SyncLevel {
   SyncStart start = SyncStart::step;
   SyncPattern pattern = SyncPattern::all_reduce;
   OuterOptimizer optimizer = OuterOptimizer::nesterov;
-  double element_bytes = 4;     // of a delta on the network, before it is compressed
+  double element_bytes = 4;          // of a delta on the network, before it is compressed
   CompressorChoice compressor = {};  // of the deltas
-  Location where = {};          // the scenario says it
+  Location where = {};               // the scenario says it
 
   // Steps from one exchange to the next, of whichever fragment.
   double cycle_steps() const { return every_steps / fragments; }

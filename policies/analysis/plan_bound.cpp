@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <map>
+#include <numeric>
 #include <set>
 #include <span>
 #include <string_view>
@@ -14,286 +15,284 @@
 #include "models/machine/fabrics/link_faults.hpp"
 #include "models/machine/links/links.hpp"
 #include "models/plan/kernel_pace.hpp"
+#include "policies/analysis/plan_bytes.hpp"
 
 namespace windtunnel {
 namespace {
 
-// Bytes of the collectives of a group, all its tasks together, by what they must move.
-struct Volume {
-  double scattered = 0;  // every part of a buffer comes to one member: reduce-scatter, and half of
-                         // an all-reduce
-  double gathered = 0;   // every member gets all parts
-  double summed = 0;     // all-reduced by switches or trees: in and out once at least
-  double exchanged = 0;  // all-to-all, of one member
-  double shifted = 0;    // to the next member
-  // Of all-to-alls that are not even: by exchange of the Plan and direction.
-  std::map<std::pair<std::int16_t, bool>, double> uneven = {};
-};
+constexpr int kMostWays = 16;        // of two GPUs, that are looked through for common links
+constexpr double kMostPairs = 4000;  // of nodes that exchange all to all
 
-bool moves_twice(CollectiveAlgorithm algorithm) {
-  switch (algorithm) {
-    case CollectiveAlgorithm::ring:
-    case CollectiveAlgorithm::hierarchical:
-    case CollectiveAlgorithm::nvls:
-    case CollectiveAlgorithm::halving_doubling:
-      return true;
-    default:
-      return false;
-  }
-}
-
-void add(const Task& task, Volume& volume) {
-  switch (task.collective) {
-    case CollectiveKind::all_reduce:
-      if (moves_twice(task.algorithm)) {
-        volume.scattered += task.bytes;
-        volume.gathered += task.bytes;
-      } else {
-        volume.summed += task.bytes;
-      }
-      break;
-    case CollectiveKind::reduce_scatter:
-      volume.scattered += task.bytes;
-      break;
-    case CollectiveKind::all_gather:
-      volume.gathered += task.bytes;
-      break;
-    case CollectiveKind::all_to_all:
-      if (task.exchange >= 0) {
-        volume.uneven[{task.exchange, task.returns}] += task.bytes;
-      } else {
-        volume.exchanged += task.bytes;
-      }
-      break;
-    case CollectiveKind::send_recv:
-      volume.shifted += task.bytes;
-      break;
-    case CollectiveKind::broadcast:  // what these ask of a place depends on where it stands
-    case CollectiveKind::reduce:
-    case CollectiveKind::gather:
-      break;
-  }
-}
-
-struct BothWays {
-  double out = 0;
-  double in = 0;
-};
-
-// Of a place with `inside` of a group's members: none of the algorithms gets along with less in
-// either direction, as what is away is reduced or copied on its way through places of equal size.
-double least_bytes(const Volume& volume, double inside, double members) {
-  if (inside == members) return 0;
-  const double away = (members - inside) / members;
-  return volume.summed + inside * away * volume.exchanged + volume.shifted +
-         away * (volume.scattered + volume.gathered);
-}
-
-// Counts by place: a node, or a pod.
-class Places {
+class LinkBound {
  public:
-  Places(std::size_t count, std::vector<int> place_of_rank)
-      : bytes_(count), of_rank_(std::move(place_of_rank)) {}
+  LinkBound(const Plan& plan, const Cluster& cluster, CountedTransfers counted)
+      : plan_(plan),
+        cluster_(cluster),
+        bytes_(plan, cluster, counted),
+        links_(LinkTable::keeping_reference(cluster)) {}
 
-  void add_message(RankId from, RankId to, double bytes) {
-    if (of_rank_[from] == of_rank_[to]) return;
-    bytes_[of_rank_[from]].out += bytes;
-    bytes_[of_rank_[to]].in += bytes;
+  void find(PlanBound& bound) const {
+    by_gpus(bound);
+    by_nodes(bound);
+    by_networks(bound);
+    for (const FabricCut& cut : links_.fabric().cuts()) by_cut(cut, bound);
+    by_links(bound);
   }
-
-  void add_group(const Group& group, const Volume& volume) {
-    std::vector<int> places;
-    places.reserve(group.members.size());
-    for (const RankId rank : group.members) places.push_back(of_rank_[rank]);
-    std::ranges::sort(places);
-    for (auto first = places.begin(); first != places.end();) {
-      const auto last = std::upper_bound(first, places.end(), *first);
-      const double least = least_bytes(volume, static_cast<double>(last - first),
-                                       static_cast<double>(places.size()));
-      bytes_[*first].out += least;
-      bytes_[*first].in += least;
-      first = last;
-    }
-  }
-
-  // `sent`: [from * n + to] of the group's members.
-  void add_matrix(const Group& group, const std::vector<double>& sent) {
-    const std::size_t n = group.members.size();
-    for (std::size_t from = 0; from < n; ++from) {
-      for (std::size_t to = 0; to < n; ++to) {
-        add_message(group.members[from], group.members[to], sent[from * n + to]);
-      }
-    }
-  }
-
-  const std::vector<BothWays>& bytes() const { return bytes_; }
 
  private:
-  std::vector<BothWays> bytes_;
-  std::vector<int> of_rank_;
+  using Capacities = std::vector<BothWays>;  // [part]
+
+  static void consider(double bytes, double capacity, std::string_view links, std::size_t number,
+                       PlanBound& bound) {
+    if (bytes <= 0 || bytes / capacity <= bound.link_s) return;
+    bound.link_s = bytes / capacity;
+    bound.link = fmt::format("{} {}", links, number);
+  }
+
+  void compare(const std::vector<BothWays>& bytes, const Capacities& capacities,
+               std::string_view links, PlanBound& bound) const {
+    for (std::size_t part = 0; part < bytes.size(); ++part) {
+      consider(bytes[part].out, capacities[part].out, links, part, bound);
+      consider(bytes[part].in, capacities[part].in, links, part, bound);
+    }
+  }
+
+  // What goes to another network leaves a part beside the links that join it with its own:
+  // `common_Bps` of each.
+  void by_parts(const std::vector<int>& part_of_rank, Capacities capacities,
+                const std::vector<double>& common_Bps, std::string_view links, bool inside_node,
+                PlanBound& bound) const {
+    const int parts = static_cast<int>(capacities.size());
+    if (cluster_.networks_differ()) {
+      compare(bytes_.across(part_of_rank, parts, Within::network, inside_node), capacities, links,
+              bound);
+      for (int part = 0; part < parts; ++part) {
+        capacities[part].out += common_Bps[part];
+        capacities[part].in += common_Bps[part];
+      }
+    }
+    compare(bytes_.across(part_of_rank, parts, Within::machine, inside_node), capacities, links,
+            bound);
+  }
+
+  double capacity_of(int gpu, Resource resource) const {
+    std::vector<LinkId> route;
+    links_.append_resource(gpu, resource, route);
+    return links_.capacity(route.front());
+  }
+
+  // Inside a node GPUs talk by their ports alone; what leaves it goes by the port, from a GPU on
+  // the NIC's rail, or by the GPU's own NIC. All NICs of nodes on PCIe hang behind the GPUs' ports.
+  void by_gpus(PlanBound& bound) const {
+    std::vector<int> gpu_of_rank(plan_.ranks);
+    std::iota(gpu_of_rank.begin(), gpu_of_rank.end(), 0);
+    Capacities ports(plan_.ranks);
+    std::vector<double> common_Bps(plan_.ranks, 0);
+    for (int gpu = 0; gpu < plan_.ranks; ++gpu) {
+      const NodeSpec& node = cluster_.spec_of(cluster_.node_of(gpu));
+      const bool pcie = node.gpu_path == GpuPath::pcie;
+      const double packaged_Bps = node.package_gpus > 1 ? node.package_Bps.value : 0;
+      const double port_Bps = pcie ? node.pcie_Bps.value : node.nvlink_Bps.value + packaged_Bps;
+      ports[gpu] = {port_Bps, port_Bps};
+      if (cluster_.networks_differ()) common_Bps[gpu] = cluster_.common.node_Bps.value;
+    }
+    const std::vector<BothWays> inside =
+        bytes_.across(gpu_of_rank, plan_.ranks, Within::node, true);
+    compare(inside, ports, "ports of GPU", bound);
+    by_bridges(inside, bound);
+    by_packages(bound);
+    if (cluster_.nodes == 1) return;
+    for (int gpu = 0; gpu < plan_.ranks; ++gpu) {
+      if (cluster_.spec_of(cluster_.node_of(gpu)).gpu_path == GpuPath::pcie) continue;
+      ports[gpu].out += capacity_of(gpu, Resource::nic_out);
+      ports[gpu].in += capacity_of(gpu, Resource::nic_in);
+    }
+    by_parts(gpu_of_rank, std::move(ports), common_Bps, "ports and NIC of GPU", true, bound);
+  }
+
+  // Of nodes on PCIe all that goes from GPU to GPU crosses the host bridge.
+  void by_bridges(const std::vector<BothWays>& inside, PlanBound& bound) const {
+    std::vector<double> crossing(cluster_.nodes, 0);
+    for (int gpu = 0; gpu < plan_.ranks; ++gpu) crossing[cluster_.node_of(gpu)] += inside[gpu].out;
+    for (int node = 0; node < cluster_.nodes; ++node) {
+      const NodeSpec& spec = cluster_.spec_of(node);
+      if (spec.gpu_path != GpuPath::pcie || spec.host_bridge_Bps.value <= 0) continue;
+      consider(crossing[node], spec.host_bridge_Bps.value, "host bridge of node", node, bound);
+    }
+  }
+
+  // Packages of a node talk over what joins their GPUs with all others.
+  void by_packages(PlanBound& bound) const {
+    const int gpus = cluster_.node.package_gpus;
+    if (gpus < 2) return;
+    std::vector<int> package_of_rank(plan_.ranks);
+    for (int gpu = 0; gpu < plan_.ranks; ++gpu) package_of_rank[gpu] = gpu / gpus;
+    Capacities ports((plan_.ranks - 1) / gpus + 1);
+    for (std::size_t package = 0; package < ports.size(); ++package) {
+      const int node = cluster_.node_of(static_cast<int>(package) * gpus);
+      const double whole_Bps = gpus * cluster_.spec_of(node).nvlink_Bps.value;
+      ports[package] = {whole_Bps, whole_Bps};
+    }
+    const int packages = static_cast<int>(ports.size());
+    compare(bytes_.across(package_of_rank, packages, Within::node, true), ports, "ports of package",
+            bound);
+  }
+
+  // Of all NICs of a node that its GPUs reach.
+  double nics_of_node(int node, Resource direction) const {
+    const int gpus = cluster_.node.gpus;
+    std::set<LinkId> nics;
+    std::vector<LinkId> route;
+    for (int gpu = node * gpus; gpu < (node + 1) * gpus; ++gpu) {
+      route.clear();
+      links_.append_resource(gpu, direction, route);
+      nics.insert(route.begin(), route.end());
+    }
+    double capacity = 0;
+    for (const LinkId nic : nics) capacity += links_.capacity(nic);
+    return capacity;
+  }
+
+  void by_nodes(PlanBound& bound) const {
+    if (cluster_.nodes == 1) return;
+    const bool uneven = has_uneven_nics(cluster_) || !cluster_.degraded_nics.empty();
+    Capacities nics(cluster_.nodes);
+    for (int node = 0; node < cluster_.nodes; ++node) {
+      nics[node] = uneven || node == 0 ? BothWays{nics_of_node(node, Resource::nic_out),
+                                                  nics_of_node(node, Resource::nic_in)}
+                                       : nics.front();
+    }
+    const std::vector<double> common_Bps(cluster_.nodes, cluster_.common.node_Bps.value);
+    by_parts(node_of_rank(), std::move(nics), common_Bps, "NICs of node", false, bound);
+  }
+
+  // Nodes of one network reach all others by the accesses of its nodes to the common one.
+  void by_networks(PlanBound& bound) const {
+    if (!cluster_.networks_differ()) return;
+    std::vector<std::string> networks;
+    std::vector<int> network_of_rank(plan_.ranks);
+    Capacities accesses;
+    for (int gpu = 0; gpu < plan_.ranks; ++gpu) {
+      const std::string& network = cluster_.pools[cluster_.pool_of(gpu)].network;
+      const auto found = std::ranges::find(networks, network);
+      network_of_rank[gpu] = static_cast<int>(found - networks.begin());
+      if (found == networks.end()) {
+        networks.push_back(network);
+        accesses.emplace_back();
+      }
+      if (gpu % cluster_.node.gpus != 0) continue;
+      accesses[network_of_rank[gpu]].out += cluster_.common.node_Bps.value;
+      accesses[network_of_rank[gpu]].in += cluster_.common.node_Bps.value;
+    }
+    const int parts = static_cast<int>(networks.size());
+    compare(bytes_.across(network_of_rank, parts, Within::machine), accesses,
+            "common accesses of network", bound);
+  }
+
+  void by_cut(const FabricCut& cut, PlanBound& bound) const {
+    if (cut.out_Bps.size() < 2) return;
+    std::vector<int> part_of_rank(plan_.ranks);
+    Capacities capacities(cut.out_Bps.size());
+    std::vector<double> common_Bps(cut.out_Bps.size(), 0);
+    for (int gpu = 0; gpu < plan_.ranks; ++gpu) {
+      part_of_rank[gpu] = cut.part_of_node[cluster_.place_of(cluster_.node_of(gpu))];
+      if (gpu % cluster_.node.gpus == 0) {
+        common_Bps[part_of_rank[gpu]] += cluster_.common.node_Bps.value;
+      }
+    }
+    for (std::size_t part = 0; part < capacities.size(); ++part) {
+      capacities[part] = {cut.out_Bps[part], cut.in_Bps[part]};
+    }
+    by_parts(part_of_rank, std::move(capacities), common_Bps, cut.links, false, bound);
+  }
+
+  // Single links: what tasks ask of their node and of the storage, messages, and what nodes
+  // exchange, where every way crosses the link.
+  void by_links(PlanBound& bound) const {
+    std::vector<double> load(links_.count(), 0);
+    add_demands(load);
+    std::vector<LinkId> common;
+    bytes_.for_each_message([&](RankId from, RankId to, double bytes) {
+      common.clear();
+      append_common(from, to, common);
+      for (const LinkId link : common) load[link] += bytes;
+    });
+    for (const auto& [nodes, bytes] : bytes_.exchanged_between_nodes(kMostPairs)) {
+      for (const LinkId link : links_between(nodes.first, nodes.second)) load[link] += bytes;
+    }
+    for (LinkId link = 0; link < links_.count(); ++link) {
+      if (load[link] <= 0 || load[link] / links_.capacity(link) <= bound.link_s) continue;
+      bound.link_s = load[link] / links_.capacity(link);
+      bound.link = links_.name(link);
+    }
+  }
+
+  void add_demands(std::vector<double>& load) const {
+    std::vector<LinkId> used;
+    for (const RankClass& owner : plan_.classes) {
+      std::map<Resource, double> amounts;  // of a member, on nodes that are not slow
+      for (const Task& task : owner.tasks) {
+        for (const Flow& flow : task.flows) {
+          for (const Demand& demand : flow.demands) {
+            amounts[demand.resource] += flow.amount * demand.weight;
+          }
+        }
+      }
+      for (const auto& [resource, amount] : amounts) {
+        for (const RankId rank : owner.members) {
+          used.clear();
+          links_.append_resource(rank, resource, used);
+          for (const LinkId link : used) load[link] += amount;
+        }
+      }
+    }
+  }
+
+  // Links that all ways of two GPUs cross; where there are many ways, those outside the fabric.
+  void append_common(int from, int to, std::vector<LinkId>& common) const {
+    links_.append_route(from, to, common);
+    const int ways = links_.paths(from, to);
+    if (ways > kMostWays) {
+      std::erase_if(common, [&](LinkId link) { return links_.fabric_link(link) >= 0; });
+      return;
+    }
+    std::vector<LinkId> other;
+    for (int way = 1; way < ways; ++way) {
+      other.clear();
+      links_.append_route(from, to, other, way);
+      std::erase_if(common,
+                    [&](LinkId link) { return std::ranges::find(other, link) == other.end(); });
+    }
+  }
+
+  // Links of the fabric that all ways cross from a node to another, by any of their NICs.
+  std::vector<LinkId> links_between(int node, int other) const {
+    const int gpus = cluster_.node.gpus;
+    std::vector<LinkId> common;
+    std::vector<LinkId> ways;
+    for (int i = 0; i < gpus * gpus; ++i) {
+      if (i > 0 && common.empty()) break;
+      std::vector<LinkId>& found = i == 0 ? common : ways;
+      found.clear();
+      append_common(node * gpus + i / gpus, other * gpus + i % gpus, found);
+      std::erase_if(common, [&](LinkId link) {
+        return links_.fabric_link(link) < 0 || std::ranges::find(found, link) == found.end();
+      });
+    }
+    return common;
+  }
+
+  std::vector<int> node_of_rank() const {
+    std::vector<int> nodes(plan_.ranks);
+    for (RankId rank = 0; rank < plan_.ranks; ++rank) nodes[rank] = cluster_.node_of(rank);
+    return nodes;
+  }
+
+  const Plan& plan_;
+  const Cluster& cluster_;
+  PlanBytes bytes_;
+  LinkTable links_;
 };
-
-bool counts(const Task& task, CountedTransfers counted) {
-  return task.bytes > 0 && (counted == CountedTransfers::all || task.as_flows);
-}
-
-// [group] -> what it moves. All members of a group have the same collectives.
-std::vector<Volume> volumes(const Plan& plan, CountedTransfers counted) {
-  std::vector<Volume> of_group(plan.groups.size());
-  std::vector<bool> known(plan.groups.size(), false);
-  for (const RankClass& owner : plan.classes) {
-    std::vector<Volume> of_slot(owner.groups.size());
-    for (const Task& task : owner.tasks) {
-      if (task.kind == TaskKind::collective && counts(task, counted)) {
-        add(task, of_slot[task.group_slot]);
-      }
-    }
-    for (std::size_t slot = 0; slot < owner.groups.size(); ++slot) {
-      for (const std::int32_t group : owner.groups[slot]) {
-        if (known[group]) continue;
-        known[group] = true;
-        of_group[group] = of_slot[slot];
-      }
-    }
-  }
-  return of_group;
-}
-
-void count(const Plan& plan, const Cluster& cluster, const std::vector<Volume>& of_group,
-           Places& places) {
-  for (std::size_t g = 0; g < plan.groups.size(); ++g) {
-    places.add_group(plan.groups[g], of_group[g]);
-    for (const auto& [which, bytes] : of_group[g].uneven) {
-      const auto [exchange, returns] = which;
-      places.add_matrix(plan.groups[g], exchange_bytes(plan.exchanges[exchange], returns, bytes,
-                                                       plan.groups[g].members, cluster));
-    }
-  }
-  for (const RankClass& owner : plan.classes) {
-    std::vector<double> of_slot(owner.peers.size());
-    for (const Task& task : owner.tasks) {
-      if (task.kind == TaskKind::send) of_slot[task.peer_slot] += task.bytes;
-    }
-    for (std::size_t slot = 0; slot < of_slot.size(); ++slot) {
-      for (std::size_t i = 0; i < owner.members.size(); ++i) {
-        places.add_message(owner.members[i], owner.peers[slot][i], of_slot[slot]);
-      }
-    }
-  }
-}
-
-// Of all NICs of a node that its GPUs reach.
-double capacity_of_node(const LinkTable& links, int node, Resource direction) {
-  const int gpus = links.cluster().node.gpus;
-  std::set<LinkId> nics;
-  std::vector<LinkId> route;
-  for (int gpu = node * gpus; gpu < (node + 1) * gpus; ++gpu) {
-    route.clear();
-    links.append_resource(gpu, direction, route);
-    nics.insert(route.begin(), route.end());
-  }
-  double capacity = 0;
-  for (const LinkId nic : nics) capacity += links.capacity(nic);
-  // What goes to another network goes beside the NICs.
-  const Cluster& cluster = links.cluster();
-  return cluster.networks_differ() ? capacity + cluster.common.node_Bps.value : capacity;
-}
-
-void consider(double bytes, double capacity, const std::string& link, PlanBound& bound) {
-  if (bytes <= 0 || bytes / capacity <= bound.link_s) return;
-  bound.link_s = bytes / capacity;
-  bound.link = link;
-}
-
-void bound_by_nodes(const Plan& plan, const Cluster& cluster, const std::vector<Volume>& of_group,
-                    PlanBound& bound) {
-  std::vector<int> node_of_rank(plan.ranks);
-  for (RankId rank = 0; rank < plan.ranks; ++rank) node_of_rank[rank] = cluster.node_of(rank);
-  const int nodes = plan.ranks == 0 ? 0 : node_of_rank.back() + 1;
-  Places places(nodes, std::move(node_of_rank));
-  count(plan, cluster, of_group, places);
-  const LinkTable links = LinkTable::keeping_reference(cluster);
-  const bool uneven = has_uneven_nics(cluster) || !cluster.degraded_nics.empty();
-  BothWays capacity;
-  for (int node = 0; node < nodes; ++node) {
-    if (uneven || node == 0) {
-      capacity = {capacity_of_node(links, node, Resource::nic_out),
-                  capacity_of_node(links, node, Resource::nic_in)};
-    }
-    const BothWays& bytes = places.bytes()[node];
-    const std::string name = fmt::format("NICs of node {}", node);
-    consider(bytes.out, capacity.out, name, bound);
-    consider(bytes.in, capacity.in, name, bound);
-  }
-}
-
-// Of what joins a pod, or a group, with all others; a common network joins them besides.
-void bound_by_joints(std::vector<int> place_of_rank, const std::vector<BothWays>& capacity,
-                     std::string_view name, const Plan& plan, const Cluster& cluster,
-                     const std::vector<Volume>& of_group, PlanBound& bound) {
-  if (capacity.size() < 2 || cluster.networks_differ()) return;
-  Places places(capacity.size(), std::move(place_of_rank));
-  count(plan, cluster, of_group, places);
-  for (std::size_t place = 0; place < capacity.size(); ++place) {
-    const BothWays& bytes = places.bytes()[place];
-    const std::string joint = fmt::format("{} {}", name, place);
-    consider(bytes.out, capacity[place].out, joint, bound);
-    consider(bytes.in, capacity[place].in, joint, bound);
-  }
-}
-
-// The uplinks of a tree's pods have this share of the bandwidth of the NICs below them.
-void bound_by_pods(const Plan& plan, const Cluster& cluster, const std::vector<Volume>& of_group,
-                   PlanBound& bound) {
-  const FabricSpec& fabric = cluster.fabric;
-  const bool tree =
-      fabric.topology == Topology::fat_tree || fabric.topology == Topology::rail_fat_tree;
-  if (!tree || fabric.nodes_per_pod == 0) return;
-  std::vector<int> pod_of_rank(plan.ranks);
-  for (RankId rank = 0; rank < plan.ranks; ++rank) pod_of_rank[rank] = pod_of(cluster, rank);
-  const double whole_Bps =
-      cluster.widest_node() * fabric.nodes_per_pod / fabric.pod_oversubscription;
-  const int rails = fabric.topology == Topology::rail_fat_tree ? cluster.nics_per_node() : 1;
-  const auto left_Bps = [&](const char* direction, int pod) {
-    double left = 0;
-    for (int rail = 0; rail < rails; ++rail) {
-      const std::string bundle = fmt::format("{} {}", direction, pod);
-      left += background_left(fabric, rails > 1 ? fmt::format("{} rail {}", bundle, rail) : bundle);
-    }
-    return whole_Bps * left / rails;
-  };
-  std::vector<BothWays> capacity;
-  for (int pod = 0; pod < pods_of(cluster); ++pod) {
-    capacity.push_back({left_Bps("pod-up", pod), left_Bps("pod-down", pod)});
-  }
-  bound_by_joints(std::move(pod_of_rank), capacity, "uplinks of pod", plan, cluster, of_group,
-                  bound);
-}
-
-// What leaves a group of a dragonfly takes one of its bundles, whatever the way behind it.
-void bound_by_groups(const Plan& plan, const Cluster& cluster, const std::vector<Volume>& of_group,
-                     PlanBound& bound) {
-  const FabricSpec& fabric = cluster.fabric;
-  if (fabric.topology != Topology::dragonfly) return;
-  const int nodes_per_group = fabric.nodes_per_router * fabric.routers_per_group;
-  const int groups = (cluster.fabric_nodes() - 1) / nodes_per_group + 1;
-  std::vector<int> group_of_rank(plan.ranks);
-  for (RankId rank = 0; rank < plan.ranks; ++rank) {
-    group_of_rank[rank] = cluster.place_of(cluster.node_of(rank)) / nodes_per_group;
-  }
-  std::vector<BothWays> capacity(groups);
-  for (int from = 0; from < groups; ++from) {
-    for (int to = 0; to < groups; ++to) {
-      if (from == to) continue;
-      const double bundle_Bps = fabric.global_Bps.value *
-                                background_left(fabric, fmt::format("global {} to {}", from, to));
-      capacity[from].out += bundle_Bps;
-      capacity[to].in += bundle_Bps;
-    }
-  }
-  bound_by_joints(std::move(group_of_rank), capacity, "bundles of group", plan, cluster, of_group,
-                  bound);
-}
 
 // Of the kernels of one rank, which run one after another.
 double kernels_s(const RankClass& owner, std::span<const double> slowdowns,
@@ -327,10 +326,13 @@ double busiest_kernels_s(const Plan& plan, const Cluster& cluster) {
 
 PlanBound plan_bound(const Plan& plan, const Cluster& cluster, CountedTransfers counted) {
   PlanBound bound;
-  const std::vector<Volume> of_group = volumes(plan, counted);
-  bound_by_nodes(plan, cluster, of_group, bound);
-  bound_by_pods(plan, cluster, of_group, bound);
-  bound_by_groups(plan, cluster, of_group, bound);
+  if (has_bursts(cluster.fabric)) {  // a step may meet none
+    Cluster quiet = cluster;
+    quiet.fabric = between_bursts(quiet.fabric);
+    LinkBound(plan, quiet, counted).find(bound);
+  } else {
+    LinkBound(plan, cluster, counted).find(bound);
+  }
   bound.compute_s = busiest_kernels_s(plan, cluster);
   return bound;
 }

@@ -36,18 +36,6 @@ Json table_json(const TextTable& table) {
   return {{"columns", columns}, {"rows", table.rows}};
 }
 
-Json summary_json(const Summary& summary) {
-  Json sections = Json::array();
-  for (const SummarySection& section : summary.sections) {
-    sections.push_back({{"title", section.title}, {"rows", rows_json(section.rows)}});
-    if (!section.table.columns.empty()) sections.back()["table"] = table_json(section.table);
-  }
-  return {{"title", summary.title},
-          {"subtitle", summary.subtitle},
-          {"figures", rows_json(summary.figures)},
-          {"sections", sections}};
-}
-
 Json values_json(const std::vector<ResolvedValue>& values) {
   const TextTable table = explain_table(values);
   Json array = Json::array();
@@ -116,32 +104,6 @@ Json gantt_json(const Record& record, const PageOptions& options) {
           {"categories", categories},
           {"ranks_left_out", left_out},
           {"tracks", tracks}};
-}
-
-// Sections with a table need the page's width: they stand below the others.
-std::string summary_html(const Summary& summary) {
-  std::string html = fmt::format("<header><h1>{}</h1><p>{}</p></header>\n<dl class=\"figures\">",
-                                 escape_html(summary.title), escape_html(summary.subtitle));
-  for (const SummaryRow& row : summary.figures) {
-    const std::string detail =
-        row.detail.empty() ? "" : fmt::format("<small>{}</small>", escape_html(row.detail));
-    html += fmt::format("<div><dt>{}</dt><dd>{}{}</dd></div>", escape_html(row.label),
-                        escape_html(row.value), detail);
-  }
-  html += "</dl>\n<div class=\"sections\">";
-  std::string wide;
-  for (const SummarySection& section : summary.sections) {
-    std::string& part = section.table.columns.empty() ? html : wide;
-    part += fmt::format("<section><h2>{}</h2>", escape_html(section.title));
-    if (!section.table.columns.empty()) part += table_html(section.table);
-    part += "<table>";
-    for (const SummaryRow& row : section.rows) {
-      part += fmt::format("<tr><th>{}</th><td>{}</td></tr>", escape_html(row.label),
-                          escape_html(row.value));
-    }
-    part += "</table></section>\n";
-  }
-  return fmt::format("{}</div>\n{}", html, wide);
 }
 
 // What a cut or edited document may say, and a row needs a head.
@@ -224,6 +186,44 @@ void check_charts(const Json& document) {
 }
 
 }  // namespace
+
+Json summary_json(const Summary& summary) {
+  Json sections = Json::array();
+  for (const SummarySection& section : summary.sections) {
+    sections.push_back({{"title", section.title}, {"rows", rows_json(section.rows)}});
+    if (!section.table.columns.empty()) sections.back()["table"] = table_json(section.table);
+  }
+  return {{"title", summary.title},
+          {"subtitle", summary.subtitle},
+          {"figures", rows_json(summary.figures)},
+          {"sections", sections}};
+}
+
+// Sections with a table need the page's width: they stand below the others.
+std::string summary_html(const Summary& summary) {
+  std::string html = fmt::format("<header><h1>{}</h1><p>{}</p></header>\n<dl class=\"figures\">",
+                                 escape_html(summary.title), escape_html(summary.subtitle));
+  for (const SummaryRow& row : summary.figures) {
+    const std::string detail =
+        row.detail.empty() ? "" : fmt::format("<small>{}</small>", escape_html(row.detail));
+    html += fmt::format("<div><dt>{}</dt><dd>{}{}</dd></div>", escape_html(row.label),
+                        escape_html(row.value), detail);
+  }
+  html += "</dl>\n<div class=\"sections\">";
+  std::string wide;
+  for (const SummarySection& section : summary.sections) {
+    std::string& part = section.table.columns.empty() ? html : wide;
+    part += fmt::format("<section><h2>{}</h2>", escape_html(section.title));
+    if (!section.table.columns.empty()) part += table_html(section.table);
+    part += "<table>";
+    for (const SummaryRow& row : section.rows) {
+      part += fmt::format("<tr><th>{}</th><td>{}</td></tr>", escape_html(row.label),
+                          escape_html(row.value));
+    }
+    part += "</table></section>\n";
+  }
+  return fmt::format("{}</div>\n{}", html, wide);
+}
 
 Json page_document(const Record& record, const PageOptions& options) {
   return {{"format", kRecordFormat},

@@ -36,8 +36,10 @@ struct MadeRecord {
 };
 MadeRecord made_record(const Json& document, const std::string& file);
 
-// The summary that the document holds.
+// The summary that the document holds under "summary", as what, and as the page shows it.
+Json summary_json(const Summary& summary);
 Summary summary_of(const Json& page_document);
+std::string summary_html(const Summary& summary);
 
 // The page: template, bundle and data in one file; opens without network, readable without scripts.
 std::string html_page(const Json& page_document);

@@ -28,8 +28,10 @@ void append(const std::vector<Note>& more, std::vector<Note>& notes) {
 void check_one_job(const DocumentNode& document) {
   for (const DocumentEntry& entry : document.entries) {
     if (entry.key == "jobs") {
-      throw Error(entry.where,
-                  "jobs: this is a scenario of several jobs, which `windtunnel run` takes alone");
+      throw Error(
+          entry.where,
+          "jobs: this is a scenario of several jobs, which `windtunnel run` and `compare` take "
+          "alone");
     }
     if (entry.key == "placement") {
       throw Error(entry.where,

@@ -16,14 +16,16 @@ void check_table(const IterationTable& table, const std::vector<FailureClass>& f
   for (const double duration_s : table.iteration_s) {
     CHECK(std::isfinite(duration_s) && duration_s > 0, "an iteration takes {} s", duration_s);
   }
-  for (const auto& [tier, complete_s, restore_s, rebuild_s, storage_s, reshape_s] : table.tiers) {
+  for (const auto& [tier, complete_s, restore_s, rebuild_s, storage_s, startup, reshape_s] :
+       table.tiers) {
     const int cadences =
         (tier.every_iterations > 0) + (tier.every_s > 0) + (tier.every_overhead > 0);
     CHECK(cadences == (tier.place == SnapshotPlace::replicas ? 0 : 1),
           "{} every {} iterations, {} s and for {} of the time", tier_name(tier),
           tier.every_iterations, tier.every_s, tier.every_overhead);
     CHECK(is_duration(complete_s) && is_duration(restore_s) && is_duration(rebuild_s) &&
-              is_duration(storage_s) && is_duration(reshape_s),
+              is_duration(storage_s) && is_duration(startup.alone_s) &&
+              is_duration(startup.storm_s) && is_duration(reshape_s),
           "a tier completes in {} s, restores in {} s, rebuilds in {} s, stores in {} s, converts "
           "in {} s",
           complete_s, restore_s, rebuild_s, storage_s, reshape_s);

@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "models/cost/snapshot/restore_cost.hpp"
 #include "models/plan/job.hpp"
 #include "models/reliability/failure_process.hpp"
 #include "models/reliability/snapshot.hpp"
@@ -29,6 +30,7 @@ struct TierTiming {
   double rebuild_s = 0;
   // For so long a snapshot would take all of the storage's bandwidth; 0: it goes elsewhere.
   double storage_s = 0;
+  StartupReads startup = {};
   // Besides, under `shrink`, when other nodes are out than when it was taken: converting the copy.
   double reshape_s = 0;
 };
@@ -40,6 +42,8 @@ struct IterationTable {
   // iteration stalls as long as a full one.
   std::vector<double> iteration_s;
   std::vector<TierTiming> tiers;
+  StartupReads anew = {};   // where no copy is left
+  double storm_chance = 1;  // that others read beside a restart of the job
   // [j]: with j + 1 nodes out (shrink), plain iteration time and share of the batch. What a lost
   // node costs the layout is decided by who fills this. With more nodes out the job waits.
   std::vector<double> shrunk_iteration_s;

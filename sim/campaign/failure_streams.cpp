@@ -77,6 +77,11 @@ bool FailureStreams::needs_human(int failure_class) {
   return share > 0 && one.human.uniform() < share;
 }
 
+bool FailureStreams::meets_storm() {
+  const double chance = inputs_.table.storm_chance;
+  return chance >= 1 || restarts_.uniform() < chance;
+}
+
 bool FailureStreams::restart_works() {
   const double success = inputs_.recovery.success;
   return success >= 1 || restarts_.uniform() < success;

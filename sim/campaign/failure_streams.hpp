@@ -28,6 +28,7 @@ class FailureStreams {
   double draw_repair_s(int failure_class);
   bool needs_human(int failure_class);
   bool restart_works();
+  bool meets_storm();  // other jobs read from the storage beside this restart
 
  private:
   struct Class {

@@ -252,9 +252,17 @@ Trial::State Trial::recover() {
 // The newest copy; one that turns out to be bad is followed by the next.
 std::optional<Trial::State> Trial::load() {
   Copies::Source source;
+  // What else is read at a restart, once.
+  double storms = streams_.meets_storm() ? 1 : 0;
+  double starts = 1;
   do {
     source = newest_copy(false);
-    const auto interrupted = spend(Loss::restart, source.load_s);
+    const IterationTable& table = inputs_.table;
+    const StartupReads& startup =
+        source.tier == kNoTier ? table.anew : table.tiers[source.tier].startup;
+    const double startup_s = starts * startup.alone_s + storms * startup.storm_s;
+    starts = storms = 0;
+    const auto interrupted = spend(Loss::restart, source.load_s + startup_s);
     if (interrupted) return interrupted;
     // It may have become so only now.
     source.bad = source.tier != kNoTier && newest_copy(false).bad;

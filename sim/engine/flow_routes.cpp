@@ -96,11 +96,11 @@ Uses uses_of_links(const FlowRoutes& routes) {
 }
 
 // [link]: the lowest one with the same uses.
-std::vector<std::int32_t> alike_links(const Uses& uses) {
+std::vector<std::int32_t> alike_links(const Uses& uses, const std::vector<LinkBurst>& bursts) {
   const auto links = static_cast<std::int32_t>(uses.divisor.size());
   std::vector<std::pair<std::uint64_t, std::int32_t>> order;  // hash of the uses, link
   for (std::int32_t link = 0; link < links; ++link) {
-    if (uses.divisor[link] == 0) continue;
+    if (uses.divisor[link] == 0 || (!bursts.empty() && bursts[link].load >= 0)) continue;
     std::uint64_t hash = 0;
     for (const Use& use : uses.of(link)) {
       const auto both = static_cast<std::uint64_t>(use.flow) << 32 | use.weight;
@@ -155,7 +155,8 @@ std::int32_t whole_unit(const Ways& ways) {
   return static_cast<std::int32_t>(unit);
 }
 
-void drop_bounded_links(Ways& ways, const std::vector<double>& capacity) {
+void drop_bounded_links(Ways& ways, const std::vector<double>& capacity,
+                        const std::vector<double>& least) {
   const std::vector<double> before = bound_of_links(ways, capacity, true);
   const std::vector<double> behind = bound_of_links(ways, capacity, false);
   std::uint32_t kept = 0;
@@ -165,7 +166,7 @@ void drop_bounded_links(Ways& ways, const std::vector<double>& capacity) {
     for (std::uint32_t i = begin; i < end; ++i) {
       const std::int32_t link = ways.links[i];
       const bool inner = i > begin && i + 1 < end;
-      const double enough = capacity[link] * (1 + 1e-12);
+      const double enough = least[link] * (1 + 1e-12);
       if (inner && (before[link] <= enough || behind[link] <= enough)) continue;
       ways.links[kept++] = link;
     }
@@ -177,10 +178,11 @@ void drop_bounded_links(Ways& ways, const std::vector<double>& capacity) {
 
 std::vector<std::int32_t> merge_alike_links(FlowRoutes& routes) {
   const Uses uses = uses_of_links(routes);
-  const std::vector<std::int32_t> alike = alike_links(uses);
+  const std::vector<std::int32_t> alike = alike_links(uses, routes.bursts);
   std::vector<std::int32_t> number(alike.size(), -1);  // of the links that stay
   std::vector<double> capacity;
   std::vector<double> largest_amount;
+  std::vector<LinkBurst> bursts;
   for (size_t link = 0; link < alike.size(); ++link) {
     if (uses.divisor[link] == 0) continue;
     const double own = routes.capacity[link] / uses.divisor[link];
@@ -189,6 +191,7 @@ std::vector<std::int32_t> merge_alike_links(FlowRoutes& routes) {
       stays = static_cast<std::int32_t>(capacity.size());
       capacity.push_back(own);
       largest_amount.push_back(0);
+      if (!routes.bursts.empty()) bursts.push_back(routes.bursts[alike[link]]);
     }
     capacity[stays] = std::min(capacity[stays], own);
     largest_amount[stays] = std::max(largest_amount[stays], routes.largest_amount[link]);
@@ -207,6 +210,7 @@ std::vector<std::int32_t> merge_alike_links(FlowRoutes& routes) {
   }
   routes.links.resize(kept);
   routes.links.shrink_to_fit();
+  routes.bursts = std::move(bursts);
   routes.capacity = std::move(capacity);
   routes.largest_amount = std::move(largest_amount);
   for (size_t link = 0; link < alike.size(); ++link) number[link] = number[alike[link]];

@@ -17,10 +17,20 @@ struct WeightedLink {
   bool operator==(const WeightedLink&) const = default;
 };
 
+// Others' traffic that comes in bursts: index into FabricSpec::background, -1: none; and what tells
+// the link from others of the machine.
+struct LinkBurst {
+  std::int32_t load = -1;
+  std::uint32_t link = 0;
+  double most = 0;  // of the bandwidth, that others take
+  bool operator==(const LinkBurst&) const = default;
+};
+
 struct FlowRoutes {
   std::vector<std::uint32_t> first_link{0};  // [flow + 1]
   std::vector<WeightedLink> links;           // of a flow, no link twice
-  std::vector<double> capacity;              // [link]
+  std::vector<double> capacity;              // [link], between bursts
+  std::vector<LinkBurst> bursts;             // [link]; empty: none has any
   std::vector<double> largest_amount;        // [link], of a flow that uses it
 
   FlowIndex flows() const { return static_cast<FlowIndex>(first_link.size() - 1); }
@@ -55,12 +65,13 @@ struct Ways {
 std::int32_t whole_unit(const Ways& ways);
 
 // Drops inner links of ways that the links before (or behind) them bound anyway: those whose ways
-// begin (or end) at links of no more capacity together.
-void drop_bounded_links(Ways& ways, const std::vector<double>& capacity);
+// begin (or end) at links of no more capacity together. `least`: of what a link has, in bursts.
+void drop_bounded_links(Ways& ways, const std::vector<double>& capacity,
+                        const std::vector<double>& least);
 
-// Links that all flows load in the same proportion are one, the tightest; the common divisor of the
-// weights on a link goes into its capacity. Links that no flow uses go. [link]: as which one it
-// stays; -1: it goes.
+// Links that all flows load in the same proportion are one, the tightest (but those with bursts);
+// the common divisor of the weights on a link goes into its capacity. Links that no flow uses go.
+// [link]: as which one it stays; -1: it goes.
 std::vector<std::int32_t> merge_alike_links(FlowRoutes& routes);
 
 }  // namespace windtunnel

@@ -3,9 +3,12 @@
 #include <algorithm>
 #include <cmath>
 #include <optional>
+#include <string>
+#include <string_view>
 #include <utility>
 
 #include "models/base/error.hpp"
+#include "models/machine/fabrics/link_faults.hpp"
 #include "models/machine/links/path_choice.hpp"
 #include "models/network/groups/group_shapes.hpp"
 
@@ -31,10 +34,14 @@ bool copies_over_pcie(const Plan& plan) {
 class FlowTableBuilder {
  public:
   // Keeps references.
-  FlowTableBuilder(const Plan& plan, const LinkTable& links, const Calibration& calibration,
-                   const std::vector<Calibration>& pools, PathChooser& chooser)
+  // `links`: as they are between the bursts of others' traffic.
+  FlowTableBuilder(const Plan& plan, const Cluster& cluster, const LinkTable& links,
+                   const Calibration& calibration, const std::vector<Calibration>& pools,
+                   PathChooser& chooser)
       : plan_(plan),
-        cluster_(links.cluster()),
+        cluster_(cluster),
+        background_(cluster.fabric.background),
+        has_bursts_(has_bursts(cluster.fabric)),
         calibration_(calibration),
         pools_(pools),
         link_table_(links),
@@ -58,7 +65,7 @@ class FlowTableBuilder {
 
   // Of the ways that are laid.
   FlowTable table() {
-    drop_bounded_links(ways_, table_.capacity);
+    drop_bounded_links(ways_, table_.capacity, least_capacity());
     join_ways();
     const std::vector<std::int32_t> stays_as = merge_alike_links(table_);
     table_.chosen.assign(table_.capacity.size(), 0);
@@ -69,6 +76,8 @@ class FlowTableBuilder {
   }
 
  private:
+  static constexpr int kWireParts = 256;
+
   // Closes the ways added since the last flow as the next one; `amount` is the largest that it
   // will carry.
   FlowIndex close_flow(double amount) {
@@ -84,7 +93,20 @@ class FlowTableBuilder {
     ways_.share.push_back(share);
   }
 
-  void add_transfer(RankId source, RankId destination, double bytes) {
+  // In bursts of others' traffic.
+  std::vector<double> least_capacity() const {
+    std::vector<double> least = table_.capacity;
+    for (size_t l = 0; l < table_.bursts.size(); ++l) {
+      least[l] *= 1 - table_.bursts[l].most;
+    }
+    return least;
+  }
+
+  // `wire_share`: of the bytes, that other links than the NICs carry.
+  void add_transfer(RankId source, RankId destination, double bytes, double wire_share = 1) {
+    // In parts, as shares of ways are: more rather than less.
+    wire_share = std::ceil(wire_share * kWireParts - 1e-9) / kWireParts;
+    bytes *= wire_share;
     const bool choice =
         !joins_bundles(cluster_.fabric.routing) && link_table_.paths(source, destination) > 1;
     for (const PathShare& way : chooser_.choose(source, destination, bytes)) {
@@ -94,8 +116,12 @@ class FlowTableBuilder {
         ways_.links.push_back(dense_link(link));
         if (choice && link_table_.fabric_link(link) >= 0) chosen_[ways_.links.back()] = 1;
       }
-      close_way(way.share);
+      close_way(way.share * wire_share);
     }
+    if (wire_share == 1) return;
+    ways_.links.push_back(dense_link(route_.front()));
+    ways_.links.push_back(dense_link(route_.back()));
+    close_way(1 - wire_share);
   }
 
   void add_resource(RankId rank, Resource resource) {
@@ -112,11 +138,25 @@ class FlowTableBuilder {
       throw Error(fmt::format("the plan sends data over '{}', which has no bandwidth",
                               link_table_.name(link)));
     }
-    return dense = add_link(capacity);
+    if (!has_bursts_) return dense = add_link(capacity);
+    const std::string name = link_table_.name(link);
+    const int load = burst_of(cluster_.fabric, name);
+    if (load < 0) return dense = add_link(capacity);
+    return dense = add_link(capacity, {load, number_of(name), background_[load].burst_load()});
   }
 
-  std::int32_t add_link(double capacity) {
+  // FNV-1a (Fowler, Noll, Vo): the same for every job on the machine, whatever else its links are.
+  static std::uint32_t number_of(std::string_view name) {
+    std::uint32_t number = 2166136261u;
+    for (const char letter : name) {
+      number = (number ^ static_cast<unsigned char>(letter)) * 16777619u;
+    }
+    return number;
+  }
+
+  std::int32_t add_link(double capacity, LinkBurst burst = {}) {
     table_.capacity.push_back(capacity);
+    if (has_bursts_) table_.bursts.push_back(burst);
     chosen_.push_back(0);
     return static_cast<std::int32_t>(table_.capacity.size() - 1);
   }
@@ -233,7 +273,8 @@ class FlowTableBuilder {
 
   static bool same_flows(const CollectiveFlows& a, const CollectiveFlows& b) {
     const auto same_edge = [](const CollectiveEdge& x, const CollectiveEdge& y) {
-      return x.source == y.source && x.destination == y.destination && same_bytes(x.bytes, y.bytes);
+      return x.source == y.source && x.destination == y.destination &&
+             same_bytes(x.bytes, y.bytes) && same_bytes(x.wire_share, y.wire_share);
     };
     const auto same_demand = [](const CollectiveDemand& x, const CollectiveDemand& y) {
       return x.member == y.member && x.resource == y.resource && same_bytes(x.bytes, y.bytes);
@@ -251,7 +292,8 @@ class FlowTableBuilder {
       for (const std::int32_t e : flow) {
         if (e < edges) {
           const CollectiveEdge& edge = flows.edges[e];
-          add_transfer(members[edge.source], members[edge.destination], edge.bytes * bytes);
+          add_transfer(members[edge.source], members[edge.destination], edge.bytes * bytes,
+                       edge.wire_share);
         } else {
           const CollectiveDemand& demand = flows.demands[e - edges];
           add_resource(members[demand.member], demand.resource);
@@ -317,6 +359,8 @@ class FlowTableBuilder {
 
   const Plan& plan_;
   const Cluster& cluster_;
+  const std::vector<BackgroundLoad>& background_;
+  const bool has_bursts_;
   const Calibration& calibration_;
   const std::vector<Calibration>& pools_;
   const LinkTable& link_table_;
@@ -337,13 +381,17 @@ class FlowTableBuilder {
 
 FlowTable flow_table(const Plan& plan, const Cluster& cluster, const Calibration& calibration,
                      const std::vector<Calibration>& pools) {
-  const LinkTable links(cluster, copies_over_pcie(plan));
+  const bool pcie = copies_over_pcie(plan);
+  const LinkTable links(cluster, pcie);  // on average: who chooses ways sees no bursts
+  Cluster quiet = cluster;
+  quiet.fabric = between_bursts(quiet.fabric);
+  const LinkTable between = has_bursts(cluster.fabric) ? LinkTable(quiet, pcie) : links;
   PathChooser chooser(links);
   if (chooser.asks_twice()) {
-    FlowTableBuilder(plan, links, calibration, pools, chooser).lay_ways();
+    FlowTableBuilder(plan, cluster, between, calibration, pools, chooser).lay_ways();
     chooser.settle();
   }
-  FlowTableBuilder builder(plan, links, calibration, pools, chooser);
+  FlowTableBuilder builder(plan, cluster, between, calibration, pools, chooser);
   builder.lay_ways();
   return builder.table();
 }

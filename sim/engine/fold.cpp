@@ -53,6 +53,7 @@ std::vector<std::int32_t> fold_links(const FlowTable& flows, const std::vector<C
     if (number == static_cast<std::int32_t>(folding.capacity.size())) {
       represents[l] = number;
       folding.capacity.push_back(flows.capacity[l]);
+      if (!flows.bursts.empty()) folding.bursts.push_back(flows.bursts[l]);
       folding.largest_amount.push_back(0);
     }
     double& largest = folding.largest_amount[number];
@@ -97,7 +98,9 @@ Folding fold(const Plan& plan, const Cluster& cluster, const FlowTable& flows, F
   const Colours colours = refined_colours(plan, cluster, flows, ChosenWays::tell_apart);
   fold_ranks(plan, colours.ranks, folding);
   const auto unlike = static_cast<std::int64_t>(folding.ranks.size());
-  if (mode == FoldMode::automatic && unlike > limits.unlike_ranks) {
+  // A sample's links stand for others, whose bursts come at other times.
+  const bool samples = mode == FoldMode::automatic && flows.bursts.empty();
+  if (samples && unlike > limits.unlike_ranks) {
     Folding sampled = sampled_fold(plan, cluster, flows, limits.sampled_ranks);
     sampled.sampled_of = unlike;
     if (std::ssize(sampled.ranks) < unlike) return sampled;

@@ -69,9 +69,22 @@ class RouteZone : public simgrid::kernel::routing::NetZoneImpl {
  public:
   explicit RouteZone(const Folding& folding) : NetZoneImpl("windtunnel"), folding_(folding) {}
 
+  // SimGrid never lets a transfer go faster than the links of its route were when it started,
+  // whatever they weigh. A link with bursts is so many times as fast and weighs as much more, so
+  // that in a burst, too, it is as fast as it has to be between two.
+  int repeats(std::size_t link) const {
+    if (folding_.bursts.empty()) return 1;
+    return static_cast<int>(std::ceil(1 / (1 - folding_.bursts[link].most) - 1e-9));
+  }
+
   void add_link(double bandwidth) {
+    bandwidth *= repeats(links_.size());
     simgrid::s4u::Link* link = create_link(fmt::format("l{}", links_.size()), {bandwidth});
-    links_.push_back(link->set_latency(0)->seal()->get_impl());
+    links_.push_back(link->set_latency(0)->seal());
+  }
+
+  void set_bandwidth(std::size_t link, double bandwidth) {
+    links_[link]->set_bandwidth(bandwidth * repeats(link));
   }
 
   // From a host to itself: the route of the flow with the host's number.
@@ -81,13 +94,14 @@ class RouteZone : public simgrid::kernel::routing::NetZoneImpl {
     const std::size_t flow = from->id();
     for (std::uint32_t i = folding_.first_link[flow]; i < folding_.first_link[flow + 1]; ++i) {
       const WeightedLink& link = folding_.links[i];
-      into->link_list_.insert(into->link_list_.end(), link.weight, links_[link.link]);
+      into->link_list_.insert(into->link_list_.end(), link.weight * repeats(link.link),
+                              links_[link.link]->get_impl());
     }
   }
 
  private:
   const Folding& folding_;
-  std::vector<simgrid::kernel::resource::StandardLinkImpl*> links_;
+  std::vector<simgrid::s4u::Link*> links_;
 };
 
 Platform::Platform(const Folding& folding, std::size_t actors, double longest_s)
@@ -130,6 +144,10 @@ void Platform::scale_links() {
 
 bool Platform::has_links(FlowIndex flow) const {
   return folding_.first_link[flow] < folding_.first_link[flow + 1];
+}
+
+void Platform::set_share(std::size_t link, double share) {
+  zone_->set_bandwidth(link, folding_.capacity[link] * scale_[link] * share);
 }
 
 simgrid::s4u::Mailbox* Platform::mailbox(std::size_t actor) {

@@ -34,6 +34,8 @@ class Platform {
   simgrid::s4u::Engine& engine() { return *engine_; }
   simgrid::s4u::Host* host() { return hosts_.front(); }  // where the actors live
   simgrid::s4u::Mailbox* mailbox(std::size_t actor);     // of one actor, by its number
+  // From now on a link has this share of its capacity. Only an actor may call it.
+  void set_share(std::size_t link, double share);
   bool has_links(FlowIndex flow) const;
   // Starts the transfer of `amount` units over the route of the flow, which has links. Only an
   // actor may call it, with its own mailbox.

@@ -35,6 +35,9 @@ class Refinement {
       }
     }
     for (size_t l = 0; l < link_.size(); ++l) link_[l] = of_number(flows.capacity[l]);
+    for (size_t l = 0; l < flows.bursts.size(); ++l) {  // each has bursts of its own
+      if (flows.bursts[l].load >= 0) link_[l] = join(link_[l], mix_colour(flows.bursts[l].link));
+    }
     for (size_t g = 0; g < group_.size(); ++g)
       group_[g] = mix_colour(plan.groups[g].members.size());
   }

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "models/base/error.hpp"
+#include "models/machine/fabrics/link_faults.hpp"
 #include "models/plan/kernel_pace.hpp"
 #include "sim/engine/platform.hpp"
 #include "sim/engine/recorder.hpp"
@@ -20,6 +21,7 @@ class Simulation {
   Simulation(const Plan& plan, const Cluster& cluster, const FlowTable& flows,
              const Folding& folding, const Program& program, std::vector<RankId> recorded_by)
       : plan_(plan),
+        fabric_(cluster.fabric),
         flows_(flows),
         folding_(folding),
         program_(program),
@@ -33,6 +35,7 @@ class Simulation {
   Timeline run() {
     post_initial_receives();
     for (std::int32_t r = 0; r < ranks(); ++r) start_actors(r);
+    start_bursts();
     platform_->engine().run();
     if (failure_) std::rethrow_exception(failure_);
     check_all_done();
@@ -85,7 +88,7 @@ class Simulation {
       for (const StreamTemplate& stream : rank.tasks_of->streams) actors += !stream.passive;
       actors += !rank.tasks_of->timed.empty();
     }
-    return actors;
+    return actors + folding_.bursts.size();
   }
 
   void start_actors(std::int32_t r) {
@@ -101,6 +104,22 @@ class Simulation {
     }
     if (!tasks_of.timed.empty()) {
       s4u::Actor::create("t", platform_->host(), [this, r] { guarded([&] { run_timer(r); }); });
+    }
+  }
+
+  // Of each link on its own, until the last of the tasks has ended.
+  void start_bursts() {
+    for (std::size_t l = 0; l < folding_.bursts.size(); ++l) {
+      const LinkBurst& burst = folding_.bursts[l];
+      if (burst.load < 0) continue;
+      s4u::Actor::create("b", platform_->host(), [this, l, burst] {
+        const BackgroundLoad& load = fabric_.background[burst.load];
+        BurstTimes times(load, fabric_.background_seed, burst.link, plan_.draw);
+        for (bool on = true;; on = !on) {
+          sleep_for(times.next_s());
+          platform_->set_share(l, on ? 1 - burst.most : 1);
+        }
+      })->daemonize();
     }
   }
 
@@ -441,6 +460,7 @@ class Simulation {
   }
 
   const Plan& plan_;
+  const FabricSpec& fabric_;
   const FlowTable& flows_;
   const Folding& folding_;
   const Program& program_;

@@ -17,11 +17,14 @@ IterationTable scaled(IterationTable table, double factor) {
     for (double& seconds : *times) seconds *= factor;
   }
   for (TierTiming& timing : table.tiers) {
-    for (double* seconds : {&timing.complete_s, &timing.restore_s, &timing.rebuild_s,
-                            &timing.storage_s, &timing.reshape_s}) {
+    for (double* seconds :
+         {&timing.complete_s, &timing.restore_s, &timing.rebuild_s, &timing.storage_s,
+          &timing.reshape_s, &timing.startup.alone_s, &timing.startup.storm_s}) {
       *seconds *= factor;
     }
   }
+  table.anew.alone_s *= factor;
+  table.anew.storm_s *= factor;
   table.warmup.step_s *= factor;
   return table;
 }

@@ -150,7 +150,8 @@ std::optional<IntervalReport> interval_advice(const CampaignInputs& inputs,
   advice.mtbf_s = 1 / (failures.per_s * subject.restored);
   advice.cost_s = subject.stall_s;
   advice.restart_s = failures.detect_s + inputs.recovery.restart_s / inputs.recovery.success +
-                     timing.restore_s + rebuilt * (timing.rebuild_s - timing.restore_s);
+                     timing.restore_s + rebuilt * (timing.rebuild_s - timing.restore_s) +
+                     timing.startup.alone_s + inputs.table.storm_chance * timing.startup.storm_s;
   advice.storage_s = storage_interval_s(inputs, subject.tier);
   advice.configured_s = subject.configured_s;
   advice.young_s = subject.possible_s(young_interval_s(advice.cost_s, advice.mtbf_s));

@@ -132,7 +132,7 @@ MeasuredIteration measured_iteration(const Case& the_case, const SimulateOptions
   measured.critical_path = critical_path(plain.plan, plain.timeline);
   measured.report = iteration_report(job, hardware_flops(job, prepared), prepared.memory,
                                      plain.plan, plain.timeline, measured.critical_path);
-  if (job.cluster.jitter.active()) set_drawn(measured.report, drawn.step_s);
+  if (job.cluster.is_drawn()) set_drawn(measured.report, drawn.step_s);
   if (!job.sync.empty()) add_sync(measured.report, job.sync, sync_reports(job, prepared, sync));
   measured.report.warmup = campaign ? measured.table.warmup : measure_warmup(job);
   return measured;

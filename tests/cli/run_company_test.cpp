@@ -41,18 +41,40 @@ TEST(RunCompany, AJobsRecordIsItselfAloneWhereItStands) {
   EXPECT_EQ(json::parse(again.out), json::parse(run.out).at("jobs").at(1).at("alone"));
 }
 
+TEST(RunCompany, ComparesPlacements) {
+  const ProgramResult compared =
+      run_program("compare scenarios/company/company.yaml --vary placement=packed,spread --json");
+  ASSERT_EQ(compared.exit_code, 0) << compared.err;
+  const json points = json::parse(compared.out).at("points");
+  ASSERT_EQ(points.size(), 2u);
+  const json spread = json::parse(run_program("run scenarios/company/company.yaml --json").out);
+  EXPECT_EQ(points.at(1).at("set").at("placement"), "spread");
+  EXPECT_EQ(points.at(1).at("result").at("jobs"), spread.at("jobs"));
+  EXPECT_NE(points.at(0).at("result").at("jobs"), spread.at("jobs"));
+  const ProgramResult none =
+      run_program("compare scenarios/company/company.yaml --vary cluster.nodes=15,14");
+  EXPECT_EQ(none.exit_code, 2);
+}
+
+TEST(RunCompany, DrawsAPage) {
+  const std::string folder = scratch_folder("company-page");
+  ASSERT_EQ(run_program("run scenarios/company/company.yaml --out " + folder).exit_code, 0);
+  const ProgramResult drawn = run_program("report " + folder);
+  EXPECT_EQ(drawn.exit_code, 0) << drawn.err;
+  EXPECT_NE(drawn.out.find("spread"), std::string::npos);
+}
+
 TEST(RunCompany, WhatCannotBeExitsWithTwo) {
   const ProgramResult full =
       run_program("run scenarios/company/company.yaml --set cluster.nodes=15");
   EXPECT_EQ(full.exit_code, 2);
   EXPECT_NE(full.err.find("they want 16 nodes"), std::string::npos) << full.err;
-  const ProgramResult compared =
-      run_program("compare scenarios/company/company.yaml --vary placement=packed,spread");
-  EXPECT_EQ(compared.exit_code, 2);
-  EXPECT_NE(compared.err.find("scenarios/company/company.yaml:11:1: jobs: this is a scenario of "
-                              "several jobs"),
-            std::string::npos)
-      << compared.err;
+  const ProgramResult swept =
+      run_program("sweep scenarios/company/company.yaml --vary placement=packed,spread --out " +
+                  scratch_folder("company-sweep"));
+  EXPECT_EQ(swept.exit_code, 2);
+  EXPECT_NE(swept.err.find("jobs: this is a scenario of several jobs"), std::string::npos)
+      << swept.err;
   const ProgramResult explained = run_program("run scenarios/company/company.yaml --explain");
   EXPECT_EQ(explained.exit_code, 2);
 }

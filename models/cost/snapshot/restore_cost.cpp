@@ -37,6 +37,21 @@ class Ways {
     return std::max(of_job_ / (cluster_.storage.left_of(storage_Bps) * efficiency),
                     of_node_ / (cluster_.node.storage_nic_Bps.value * efficiency));
   }
+  // Of the copy where it is in storage, and of what every node reads besides; beside `others`.
+  double startup_s(bool copy, double startup_bytes, const StorageStorm& others) const {
+    const double efficiency = calibration_.storage_efficiency.value;
+    const double all_Bps = cluster_.storage.left_of(cluster_.storage.read_Bps) * efficiency;
+    const double node_Bps = cluster_.node.storage_nic_Bps.value * efficiency;
+    const double of_all = (copy ? of_job_ : 0) + cluster_.nodes * startup_bytes;
+    // The nodes of the job as if each had as much; the fullest may take longer on its own way.
+    const double mean = of_all / cluster_.nodes;
+    const double fullest_s = ((copy ? of_node_ : 0) + startup_bytes) / node_Bps;
+    const auto rate = [&](double nodes) { return std::min(all_Bps / nodes, node_Bps); };
+    const double shared_Bps = rate(cluster_.nodes + others.nodes);
+    const double while_shared = std::min(mean, others.nodes > 0 ? others.read_bytes : 0);
+    return std::max(while_shared / shared_Bps + (mean - while_shared) / rate(cluster_.nodes),
+                    fullest_s);
+  }
   // `blocks` times what a node holds, over its NICs.
   double network_s(double blocks) const {
     const NodeSpec& node = cluster_.node;
@@ -129,6 +144,21 @@ double reshape_s(const SnapshotTier& tier, const SavedState& state, const Layout
   const bool own = shard == 1 || shard < layout.island_replicas();
   if (own || tier.any_layout) return 0;
   return Ways(tier, state, layout, cluster, calibration).conversion_s();
+}
+
+StartupReads startup_reads(const SnapshotTier* tier, const std::vector<double>& bytes_per_gpu,
+                           const Layout& layout, const Cluster& cluster,
+                           const Calibration& calibration) {
+  const StorageSpec& storage = cluster.storage;
+  const bool copy = tier != nullptr && tier->place == SnapshotPlace::storage;
+  if (storage.startup_bytes == 0 && (!copy || storage.storm.nodes == 0)) return {};
+  const SnapshotTier none;
+  const Ways ways(copy ? *tier : none, bytes_per_gpu, layout, cluster, calibration);
+  const double copy_s = copy ? ways.startup_s(true, 0, {}) : 0;
+  const double both_s = ways.startup_s(copy, storage.startup_bytes, {});
+  const double latency_s = copy ? 0 : storage.latency_s.value;  // restore_s() has that of a copy
+  return {latency_s + both_s - copy_s,
+          ways.startup_s(copy, storage.startup_bytes, storage.storm) - both_s};
 }
 
 }  // namespace windtunnel

@@ -51,4 +51,21 @@ double rebuild_s(const SnapshotTier& tier, const SavedState& state, const Layout
 double reshape_s(const SnapshotTier& tier, const SavedState& state, const Layout& layout,
                  const Cluster& cluster, const Calibration& calibration);
 
+// What nodes read at every restart besides (StorageSpec::startup_bytes), and how much longer all of
+// it takes beside others that restart at the same time (StorageSpec::storm).
+struct StartupReads {
+  double alone_s = 0;
+  double storm_s = 0;
+  bool operator==(const StartupReads&) const = default;
+};
+
+// Before a copy of this tier is loaded; nullptr: the job starts anew. From storage the copy is read
+// together with the rest, from elsewhere behind it. Storage is shared evenly by the nodes that read
+// from it, each at most as fast as its own way there; those that have read what they need leave
+// theirs to the others:
+//   r = min(storage read / nodes, storage NIC)
+StartupReads startup_reads(const SnapshotTier* tier, const std::vector<double>& bytes_per_gpu,
+                           const Layout& layout, const Cluster& cluster,
+                           const Calibration& calibration);
+
 }  // namespace windtunnel

@@ -90,7 +90,40 @@ class DragonflyLinks final : public FabricLinks {
     return static_cast<int>(route.size()) + 1;
   }
 
+  // Of groups, and of routers, each with all bundles that hang on it.
+  std::vector<FabricCut> cuts() const override {
+    std::vector<int> router_of_node(nodes_);
+    std::vector<int> group_of_node(nodes_);
+    for (int node = 0; node < nodes_; ++node) {
+      router_of_node[node] = node / nodes_per_router_;
+      group_of_node[node] = router_of_node[node] / routers_;
+    }
+    FabricCut groups("bundles of group", std::move(group_of_node), groups_);
+    FabricCut routers("cables of router", std::move(router_of_node), groups_ * routers_);
+    for (int link = 0; link < locals(); ++link) {
+      const int from = link / (routers_ - 1);
+      const int to = from - from % routers_ + skipped(from % routers_, link % (routers_ - 1));
+      routers.add_link(from, to, capacity(link));
+    }
+    for (int source = 0; source < groups_; ++source) {
+      for (int target = 0; target < groups_; ++target) {
+        if (source != target) add_bundle(source, target, groups, routers);
+      }
+    }
+    return {std::move(groups), std::move(routers)};
+  }
+
  private:
+  // One link may stand for cables of several routers: each may have all of it.
+  void add_bundle(int source, int target, FabricCut& groups, FabricCut& routers) const {
+    for (int cable = 0; cable < gateways_; ++cable) {
+      const double bandwidth_Bps = capacity(global_link(source, target, cable));
+      if (cable < cables_) groups.add_link(source, target, bandwidth_Bps);
+      routers.add_link(source * routers_ + gateway(source, target, cable),
+                       target * routers_ + gateway(target, source, cable), bandwidth_Bps);
+    }
+  }
+
   int router_of(int nic) const { return nic / nics_ / nodes_per_router_; }
   int locals() const { return groups_ * routers_ * (routers_ - 1); }
 

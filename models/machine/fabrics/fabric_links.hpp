@@ -8,11 +8,33 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "models/machine/cluster.hpp"
 
 namespace windtunnel {
+
+// The machine's nodes in parts, and what joins each part with all others: a byte that leaves a part
+// crosses one of those links, whatever its way.
+struct FabricCut {
+  FabricCut(std::string links_of_part, std::vector<int> parts_of_nodes, int parts)
+      : links(std::move(links_of_part)),
+        part_of_node(std::move(parts_of_nodes)),
+        out_Bps(parts, 0),
+        in_Bps(parts, 0) {}
+
+  void add_link(int from_part, int to_part, double bandwidth_Bps) {
+    if (from_part == to_part) return;
+    out_Bps[from_part] += bandwidth_Bps;
+    in_Bps[to_part] += bandwidth_Bps;
+  }
+
+  std::string links;  // "uplinks of pod": a part's number follows
+  std::vector<int> part_of_node;
+  std::vector<double> out_Bps;  // [part]
+  std::vector<double> in_Bps;
+};
 
 class FabricLinks {
  public:
@@ -30,6 +52,9 @@ class FabricLinks {
   virtual int switch_hops(int src_nic, int dst_nic) const = 0;
   // Beyond the switches' own: of a cable between sites.
   virtual double extra_latency_s(int /*src_nic*/, int /*dst_nic*/) const { return 0; }
+  // Those that say what the fabric cannot carry; none where nothing in it is narrow. From the form
+  // of the fabric, not from its routes.
+  virtual std::vector<FabricCut> cuts() const = 0;
 };
 
 // Throws Error when the spec is not a fabric of this cluster: dimensions that do not multiply to

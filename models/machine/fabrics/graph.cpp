@@ -118,7 +118,64 @@ class GraphLinks final : public FabricLinks {
     return std::max(1, towards(dst_nic).distance[inner_of_[anchor_[from]]] + folded - 1);
   }
 
+  // Of each cable the vertices that are nearer to its one end than to the other, and the reverse:
+  // in a tree what hangs below it, of a ring a half, of islands one of them.
+  std::vector<FabricCut> cuts() const override {
+    std::vector<FabricCut> cuts;
+    if (cables_.size() > kMostCutCables) return cuts;
+    std::map<std::vector<int>, int> known;  // sides that are there already
+    for (int link = 0; link < count(); ++link) {
+      std::vector<int> side = nearer_to(from_of(link), to_of(link));
+      if (!known.try_emplace(side, link).second) continue;
+      std::vector<int> side_of_node = sides_of_nodes(side);
+      if (side_of_node.empty()) continue;
+      FabricCut& cut = cuts.emplace_back(fmt::format("cables beside '{}', side", name(link)),
+                                         std::move(side_of_node), 2);
+      for (int each = 0; each < count(); ++each) {
+        cut.add_link(side[from_of(each)], side[to_of(each)], capacity(each));
+      }
+    }
+    return cuts;
+  }
+
  private:
+  static constexpr size_t kMostCutCables = 256;  // of each, all vertices are looked at
+
+  // [vertex] -> 0: it has fewer cables to `one` than to `other`; 1: it has not.
+  std::vector<int> nearer_to(int one, int other) const {
+    const std::vector<int> to_one = distances_to(one);
+    const std::vector<int> to_other = distances_to(other);
+    std::vector<int> side(vertices());
+    for (int v = 0; v < vertices(); ++v) side[v] = to_one[v] < to_other[v] ? 0 : 1;
+    return side;
+  }
+
+  std::vector<int> distances_to(int end) const {
+    std::vector<int> distance(vertices(), vertices());
+    distance[end] = 0;
+    for (bool changed = true; changed;) {
+      changed = false;
+      for (const Cable& cable : cables_) {
+        const int nearest = std::min(distance[cable.a], distance[cable.b]) + 1;
+        changed |= nearest < distance[cable.a] || nearest < distance[cable.b];
+        distance[cable.a] = std::min(distance[cable.a], nearest);
+        distance[cable.b] = std::min(distance[cable.b], nearest);
+      }
+    }
+    return distance;
+  }
+
+  // Empty where the NICs of a node fall on both sides: its inside joins them.
+  std::vector<int> sides_of_nodes(const std::vector<int>& side_of_vertex) const {
+    std::vector<int> sides;
+    for (size_t nic = 0; nic < vertex_of_nic_.size(); ++nic) {
+      const int side = side_of_vertex[vertex_of_nic_[nic]];
+      if (nic % nics_ == 0) sides.push_back(side);
+      if (sides.back() != side) return {};
+    }
+    return sides;
+  }
+
   struct Cable {
     int a = 0;
     int b = 0;

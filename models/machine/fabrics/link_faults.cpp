@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 #include <set>
+#include <utility>
 
 #include "models/base/error.hpp"
 
@@ -65,6 +66,45 @@ double background_left(const FabricSpec& fabric, std::string_view link) {
     if (names(background.links, link)) left *= 1 - background.load;
   }
   return left;
+}
+
+bool has_bursts(const FabricSpec& fabric) {
+  return std::ranges::any_of(fabric.background, &BackgroundLoad::in_bursts);
+}
+
+FabricSpec between_bursts(FabricSpec fabric) {
+  std::erase_if(fabric.background, [](const BackgroundLoad& load) { return load.in_bursts(); });
+  return fabric;
+}
+
+int burst_of(const FabricSpec& fabric, std::string_view link) {
+  int found = -1;
+  for (std::size_t i = 0; i < fabric.background.size(); ++i) {
+    const BackgroundLoad& load = fabric.background[i];
+    if (!load.in_bursts() || !names(load.links, link)) continue;
+    if (found >= 0) {
+      throw Error::of_key(fmt::format("cluster.fabric.background.{}", i),
+                          "'{}' and '{}' both send in bursts over '{}'; a link has one such load",
+                          fabric.background[found].links, load.links, link);
+    }
+    found = static_cast<int>(i);
+  }
+  return found;
+}
+
+BurstTimes::BurstTimes(const BackgroundLoad& load, std::uint64_t seed, std::uint32_t link, int draw)
+    : random_(seed, RandomPurpose::background, static_cast<std::uint64_t>(draw) << 32 | link),
+      duty_(load.duty),
+      burst_s_(load.burst_s) {}
+
+double BurstTimes::next_s() {
+  if (std::exchange(first_, false) && random_.uniform() < duty_) {
+    burst_ = true;
+    return 0;
+  }
+  const double mean_s = burst_ ? burst_s_ : burst_s_ * (1 - duty_) / duty_;
+  burst_ = !burst_;
+  return random_.exponential(mean_s);
 }
 
 LinkFaults::LinkFaults(const FabricSpec& fabric, int count,

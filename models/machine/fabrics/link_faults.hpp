@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "models/base/random.hpp"
 #include "models/machine/fabric.hpp"
 
 namespace windtunnel {
@@ -29,8 +30,30 @@ class LinkFaults {
   std::vector<std::pair<int, double>> factors_;  // by link, each once
 };
 
-// What others leave of the link's bandwidth: 1 unless FabricSpec::background names it.
+// What others leave of the link's bandwidth on average: 1 unless FabricSpec::background names it.
 double background_left(const FabricSpec& fabric, std::string_view link);
+
+bool has_bursts(const FabricSpec& fabric);
+// While nobody sends in bursts: what the machine never exceeds.
+FabricSpec between_bursts(FabricSpec fabric);
+// Of the link, in between_bursts() of the fabric: which of FabricSpec::background sends in bursts;
+// -1: none. Throws Error where several do.
+int burst_of(const FabricSpec& fabric, std::string_view link);
+
+// Lengths of the times without and with a burst in turn, of a link by its number in a draw; the
+// first is 0 where it starts in a burst. Counter-based: always the same.
+class BurstTimes {
+ public:
+  BurstTimes(const BackgroundLoad& load, std::uint64_t seed, std::uint32_t link, int draw);
+  double next_s();
+
+ private:
+  RandomStream random_;
+  double duty_;
+  double burst_s_;
+  bool first_ = true;
+  bool burst_ = false;  // whether the next one is
+};
 
 // A directed link from one switch (or router, or node that forwards) to another.
 struct Step {

@@ -54,6 +54,18 @@ class SitesLinks final : public FabricLinks {
     return site_of_nic(src_nic) == site_of_nic(dst_nic) ? 0 : wan_latency_s_;
   }
 
+  std::vector<FabricCut> cuts() const override {
+    std::vector<int> site_of_node(ends_.back());
+    for (int node = 0; node < ends_.back(); ++node) site_of_node[node] = site_of_nic(node * nics_);
+    const int sites = static_cast<int>(ends_.size());
+    FabricCut cut("access of site", std::move(site_of_node), sites);
+    for (int site = 0; site < sites; ++site) {
+      cut.out_Bps[site] = capacity(2 * site);
+      cut.in_Bps[site] = capacity(2 * site + 1);
+    }
+    return {std::move(cut)};
+  }
+
  private:
   int site_of_nic(int nic) const {
     const int node = nic / nics_;

@@ -95,7 +95,42 @@ class TorusLinks final : public FabricLinks {
     return hops;
   }
 
+  // Of every node, and by each dimension of planes and of halves, which cut it in two places.
+  std::vector<FabricCut> cuts() const override {
+    std::vector<FabricCut> cuts;
+    cuts.push_back(cut("cables of node", nodes_, [](int node) { return node; }));
+    int stride = 1;
+    for (size_t i = 0; i < sizes_.size(); ++i) {
+      const int size = sizes_[i];
+      const auto at = [stride, size](int node) { return node / stride % size; };
+      if (size > 1) cuts.push_back(cut(fmt::format("cables of plane {} =", kAxes[i]), size, at));
+      for (int start = 0; size > 3 && start < (size + 1) / 2; ++start) {
+        const auto half = [&](int node) { return (at(node) + size - start) % size * 2 / size; };
+        cuts.push_back(cut(
+            fmt::format("cables of the halves from {} = {} on, half", kAxes[i], start), 2, half));
+      }
+      stride *= size;
+    }
+    return cuts;
+  }
+
  private:
+  template <class PartOf>
+  FabricCut cut(std::string links, int parts, const PartOf& part_of) const {
+    std::vector<int> part_of_node(nodes_);
+    for (int node = 0; node < nodes_; ++node) part_of_node[node] = part_of(node);
+    FabricCut cut(std::move(links), std::move(part_of_node), parts);
+    std::vector<Step> steps;
+    for (int node = 0; node < nodes_; ++node) {
+      steps.clear();
+      append_steps(node, steps);
+      for (const Step& step : steps) {
+        cut.add_link(cut.part_of_node[node], cut.part_of_node[step.to], capacity(step.link));
+      }
+    }
+    return cut;
+  }
+
   void check_sizes() const {
     const int dimensions = static_cast<int>(sizes_.size());
     if (dimensions < kLeastDimensions || dimensions > kMostDimensions) {

@@ -100,6 +100,23 @@ class Tree final : public TreeLinks {
     for (int l = top; l >= 0; --l) route.push_back(down(l, top, dst_nic, path));
   }
 
+  std::vector<FabricCut> cuts() const override {
+    std::vector<FabricCut> cuts;
+    for (const Level& level : levels_) {
+      std::vector<int> unit_of_node(nodes_);
+      for (int node = 0; node < nodes_; ++node) unit_of_node[node] = unit_of(level, node);
+      const int units = unit_of_node.back() + 1;
+      FabricCut& cut = cuts.emplace_back(fmt::format("uplinks of {}", level.name),
+                                         std::move(unit_of_node), units);
+      for (int index = 0; index < level.links; ++index) {
+        const int unit = place_of(level, index).unit;
+        cut.out_Bps[unit] += capacity(level.first_link + index);
+        cut.in_Bps[unit] += capacity(level.first_link + level.links + index);
+      }
+    }
+    return cuts;
+  }
+
   int levels() const override { return static_cast<int>(levels_.size()); }
   int up_link(int level, int nic) const override { return up(level, level, nic, 0); }
   int down_link(int level, int nic) const override { return down(level, level, nic, 0); }

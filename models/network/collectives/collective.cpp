@@ -80,7 +80,7 @@ double node_seconds(const CollectiveSteps& steps, double nic_bytes, const GroupS
                        steps.host_bytes * shape.concurrent_per_node /
                            (node.host_memory_Bps.value * calibration.host_memory_efficiency.value));
   }
-  if (nics_behind_pcie(node, steps)) on_pcie += nic_bytes / law.net_efficiency;
+  if (nics_behind_pcie(node, steps)) on_pcie += nic_bytes / law.wire_efficiency;
   return on_pcie > 0 ? std::max(seconds, on_pcie / node.pcie_Bps.value) : seconds;
 }
 
@@ -118,7 +118,15 @@ double fabric_seconds(const CollectiveSteps& steps, const GroupShape& shape, con
       per_byte_s = load.shifts;
       break;
   }
-  return per_byte_s * groups * steps.across_bytes / law.net_efficiency;
+  return per_byte_s * groups * steps.across_bytes / law.wire_efficiency;
+}
+
+// Of what all nodes exchange only the pairs of unlike networks take the common one, beside those
+// that do not.
+double nic_factor_of(const CollectiveSteps& steps, const GroupShape& shape) {
+  const double crossing = shape.crossing_pairs;
+  if (steps.across != Pattern::pairs || crossing == 0) return shape.nic_factor;
+  return 1 / std::max(crossing / shape.nic_factor, (1 - crossing) / shape.own_nic_factor);
 }
 
 Transfer transfer_of(const CollectiveSteps& steps, const GroupShape& shape, const LawTerms& law,
@@ -129,8 +137,9 @@ Transfer transfer_of(const CollectiveSteps& steps, const GroupShape& shape, cons
   if (steps.across_bytes > 0) {
     nic_bytes = port_bytes(steps.across, shape.nodes, steps.across_bytes);
     const double on_nic = (steps.one_lane ? 1 : shape.members_per_nic) * shape.concurrent_per_nic;
+    const double factor = nic_factor_of(steps, shape);
     transfer.net_s =
-        std::max(nic_bytes * on_nic / (node.nic_Bps.value * law.net_efficiency * shape.nic_factor),
+        std::max(nic_bytes * on_nic / (node.nic_Bps.value * law.net_efficiency * factor),
                  fabric_seconds(steps, shape, law));
   }
   transfer.node_s = node_seconds(steps, nic_bytes, shape, law, node, calibration);

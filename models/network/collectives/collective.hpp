@@ -52,6 +52,7 @@ struct CollectiveEdge {
   std::int32_t source = 0;
   std::int32_t destination = 0;
   double bytes = 0;
+  double wire_share = 1;  // of `bytes`, on all links but the NICs: FabricSpec::measured
 };
 
 // Bytes that a member moves over a resource of its node: HFReduce's copies over PCIe and its sums

@@ -51,10 +51,11 @@ std::vector<CollectiveEdge> collective_edges(const CollectiveSteps& steps, const
   size_t lanes = gpus.size();
   for (const auto& members : nodes) lanes = std::min(lanes, members.size());
   if (steps.one_lane) lanes = 1;
+  const double wire_share = law.net_efficiency / law.wire_efficiency;
   for_each_edge(steps.across, nodes.size(), [&](size_t from, size_t to, double share) {
     const double bytes = share * steps.across_bytes / law.net_efficiency;
     for (size_t lane = 0; lane < lanes; ++lane) {
-      edges.push_back({nodes[from][lane], nodes[to][lane], bytes});
+      edges.push_back({nodes[from][lane], nodes[to][lane], bytes, wire_share});
     }
   });
   return edges;

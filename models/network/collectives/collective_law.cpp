@@ -247,6 +247,7 @@ LawTerms CollectiveLaw::terms(CollectiveChoice running, double bytes) const {
   // More than the wire carries is no share.
   terms.net_efficiency = std::min(1.0, terms.net_efficiency);
   terms.node_efficiency = std::min(1.0, terms.node_efficiency);
+  terms.wire_efficiency = terms.net_efficiency;
   bound_by_measured(kind_, shape_, *cluster_, terms);
   return terms;
 }

@@ -25,8 +25,11 @@ struct LawTerms {
   double net_step_s = 0;       // across nodes, switches not counted
   double node_efficiency = 1;  // payload / (bandwidth of the NVLink port * time)
   double net_efficiency = 1;   // likewise of the NIC
-  double overlap = 1;          // exponent p of models/calibration/interconnect_law.hpp
-  double slowdown = 1;         // by slow nodes of a shared machine, median
+  // Of links behind the NICs and before them: what FabricSpec::measured leaves a node is felt at
+  // its NICs alone, as the links that made it so narrow carry no more than the payload.
+  double wire_efficiency = 1;
+  double overlap = 1;   // exponent p of models/calibration/interconnect_law.hpp
+  double slowdown = 1;  // by slow nodes of a shared machine, median
   // Of the whole, measured, of which launch_s is what passes before bytes flow; node_efficiency
   // follows from the rest. 0: not measured.
   double measured_s = 0;

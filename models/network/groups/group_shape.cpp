@@ -2,6 +2,9 @@
 
 #include <algorithm>
 #include <limits>
+#include <map>
+#include <set>
+#include <string_view>
 #include <unordered_map>
 
 #include "models/base/error.hpp"
@@ -116,6 +119,23 @@ double worst_nic_factor(std::span<const std::int32_t> gpus, int pool, const Clus
   return std::min(worst, cluster.common.node_Bps.value / (node.nics * node.nic_Bps.value));
 }
 
+void set_nic_factors(std::span<const std::int32_t> gpus, const Cluster& cluster,
+                     GroupShape& shape) {
+  shape.nic_factor = shape.own_nic_factor = worst_nic_factor(gpus, shape.pool, cluster);
+  if (!cluster.networks_differ() || shape.nodes == 1) return;
+  const NodeSpec& node = cluster.node_of_pool(shape.pool);
+  std::map<std::string_view, std::set<int>> nodes;  // of each network
+  shape.own_nic_factor = std::numeric_limits<double>::infinity();
+  for (const std::int32_t gpu : gpus) {
+    nodes[cluster.pools[cluster.pool_of(gpu)].network].insert(cluster.node_of(gpu));
+    shape.own_nic_factor = std::min(shape.own_nic_factor, nic_share(cluster, gpu, node));
+  }
+  for (const auto& [network, own] : nodes) {
+    const auto others = static_cast<double>(shape.nodes - std::ssize(own));
+    shape.crossing_pairs = std::max(shape.crossing_pairs, others / (shape.nodes - 1));
+  }
+}
+
 GroupShape group_shape(std::span<const std::int32_t> gpus, const Cluster& cluster) {
   return group_shape(gpus, LinkTable::keeping_reference(cluster));
 }
@@ -134,7 +154,7 @@ GroupShape group_shape(std::span<const std::int32_t> gpus, const LinkTable& link
     shape.members_per_node = std::min(shape.members_per_node, static_cast<int>(members.size()));
     shape.members_per_nic = std::max(shape.members_per_nic, most_behind_one_nic(members, cluster));
   }
-  shape.nic_factor = worst_nic_factor(gpus, shape.pool, cluster);
+  set_nic_factors(gpus, cluster, shape);
   Lanes lanes;
   lanes.lanes = shape.members_per_node;
   const bool packages = cluster.node.package_gpus > 1;
@@ -169,6 +189,8 @@ GroupShape worse(const GroupShape& a, const GroupShape& b) {
   worst.fabric_hops = std::max(a.fabric_hops, b.fabric_hops);
   worst.members_per_nic = std::max(a.members_per_nic, b.members_per_nic);
   worst.nic_factor = std::min(a.nic_factor, b.nic_factor);
+  worst.crossing_pairs = std::max(a.crossing_pairs, b.crossing_pairs);
+  worst.own_nic_factor = std::min(a.own_nic_factor, b.own_nic_factor);
   worst.concurrent_per_nic = std::max(a.concurrent_per_nic, b.concurrent_per_nic);
   worst.concurrent_per_node = std::max(a.concurrent_per_node, b.concurrent_per_node);
   for (const auto load : kFabricLoads) {

@@ -51,10 +51,14 @@ struct GroupShape {
   int members = 1;
   int members_per_node = 1;  // the fewest in any node; n = this * nodes for a regular group
   int nodes = 1;
-  int fabric_hops = 1;          // switches between two nodes' members, the most of any pair
-  int members_per_nic = 1;      // the most of this group behind one NIC
-  int pool = -1;                // of all members; -1: of several, or all nodes are alike
-  double nic_factor = 1;        // of the slowest NIC among the members', of one of their pool's
+  int fabric_hops = 1;      // switches between two nodes' members, the most of any pair
+  int members_per_nic = 1;  // the most of this group behind one NIC
+  int pool = -1;            // of all members; -1: of several, or all nodes are alike
+  double nic_factor = 1;    // of the slowest NIC among the members', of one of their pool's
+  // Where networks differ: of pairs of nodes the share that crosses, of the node with the most, and
+  // nic_factor of those pairs that do not.
+  double crossing_pairs = 0;
+  double own_nic_factor = 1;
   int concurrent_per_nic = 1;   // groups that share the member's NIC at the same time
   int concurrent_per_node = 1;  // and that share its node, hence the pod's uplinks
   FabricLoad load;
@@ -73,6 +77,10 @@ GroupShape group_shape(std::span<const std::int32_t> gpus, const Cluster& cluste
 // What the slowest NIC among the members' gives, as a share of one of their pool's nodes; across
 // networks, of what the node has of the common one.
 double worst_nic_factor(std::span<const std::int32_t> gpus, int pool, const Cluster& cluster);
+
+// Sets nic_factor, and what tells pairs of nodes that cross networks from those that do not; needs
+// the pool and the number of nodes.
+void set_nic_factors(std::span<const std::int32_t> gpus, const Cluster& cluster, GroupShape& shape);
 
 // Of the members of the node at this place in its group, in their order.
 NodePorts node_ports(std::span<const std::int32_t> members, int place, const Cluster& cluster);

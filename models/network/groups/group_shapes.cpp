@@ -26,7 +26,7 @@ GroupShape GroupShapes::of(std::span<const std::int32_t> gpus) {
   for (const Measured& known : measured_) {
     if (!alike(known.gpus, gpus)) continue;
     GroupShape shape = known.shape;  // only its NICs may be different ones
-    shape.nic_factor = worst_nic_factor(gpus, shape.pool, links_.cluster());
+    set_nic_factors(gpus, links_.cluster(), shape);
     return shape;
   }
   const std::size_t most = remembered(links_.cluster());

@@ -10,7 +10,7 @@ if (record.format.startsWith("windtunnel-comparison-")) {
   drawComparison(record, charts);
 } else if (record.format.startsWith("windtunnel-sweep-")) {
   drawSweep(record, charts);
-} else {
+} else if (!record.format.startsWith("windtunnel-company-")) { // whose page is drawn already
   drawRun(record, charts);
 }
 window.windtunnel = { estimateText, valueText }; // for scripts beside this one

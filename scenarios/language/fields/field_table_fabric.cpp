@@ -210,14 +210,32 @@ Rows state_rows() {
            .example = "global",
            .help = "the name of one, or the words with which those of all begin: nic-out, pod-up, "
                    "global 3; of a wrong one the error names the nearest"}),
-      fact_row<&BackgroundLoad::load>(
-          "cluster.fabric.background.*.load", Dimension::number,
-          {.low = 0,
-           .high = 0.999,
-           .required = true,
-           .example = "0.3",
-           .help = "share of the bandwidth that it takes on average; the rest is there all the "
-                   "time"}),
+      fact_row<&BackgroundLoad::load>("cluster.fabric.background.*.load", Dimension::number,
+                                      {.low = 0,
+                                       .high = 0.999,
+                                       .required = true,
+                                       .example = "0.3",
+                                       .help = "share of the bandwidth that it takes on average"}),
+      fact_row<&BackgroundLoad::duty>(
+          "cluster.fabric.background.*.duty", Dimension::number,
+          {.low = 0.001,
+           .high = 1,
+           .example = "0.4",
+           .help = "share of the time in bursts, which take load / duty of the bandwidth; nothing "
+                   "is taken between two; 1: the load is there all the time"}),
+      fact_row<&BackgroundLoad::burst_s>(
+          "cluster.fabric.background.*.burst", Dimension::seconds,
+          {.low = 1e-5,
+           .high = 1e6,
+           .optional = true,
+           .example = "50 ms",
+           .help = "mean length of a burst; lengths are drawn, for each link on its own"}),
+      whole_row<&FabricSpec::background_seed>("cluster.fabric.background_seed",
+                                              {.low = 0,
+                                               .high = 1e8,
+                                               .optional = true,
+                                               .example = "2",
+                                               .help = "of the bursts: vary it"}),
       map_row("cluster.fabric.variation",
               {.example = "{sigma: 0.02, slow_share: 0.01, slow_factor: 0.5}",
                .help = "NICs (with cable and port) are not equal: each runs at a factor drawn once "

@@ -69,6 +69,9 @@ StorageSpec resolve_storage(const Values& values, const EvidenceList& evidence) 
   StorageSpec storage;
   if (!values.stated("cluster.storage")) return storage;
   values.fill("cluster.storage", storage);
+  if (values.stated("cluster.storage.storm")) {
+    values.fill("cluster.storage.storm", storage.storm);
+  }
   override_parameter(storage.write_Bps, "cluster.storage.write", values, evidence);
   override_parameter(storage.read_Bps, "cluster.storage.read", values, evidence);
   override_parameter(storage.latency_s, "cluster.storage.latency", values, evidence);

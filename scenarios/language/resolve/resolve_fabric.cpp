@@ -6,6 +6,7 @@
 #include <filesystem>
 
 #include "models/machine/fabrics/graph.hpp"
+#include "models/machine/fabrics/link_faults.hpp"
 #include "models/machine/links/links.hpp"
 #include "scenarios/language/library/library.hpp"
 #include "scenarios/language/resolve/resolve.hpp"
@@ -154,7 +155,23 @@ std::vector<BackgroundLoad> resolve_background(const Values& values) {
   const std::string list = fabric_key("background");
   std::vector<BackgroundLoad> background;
   for (int i = 0; i < values.length(list); ++i) {
-    values.fill(fmt::format("{}.{}", list, i), background.emplace_back());
+    const std::string path = fmt::format("{}.{}", list, i);
+    const BackgroundLoad& load = background.emplace_back();
+    values.fill(path, background.back());
+    const bool lasts = load.burst_s > 0;
+    if (lasts != (load.duty < 1)) {
+      throw Error(values.where(path + (lasts ? ".burst" : ".duty")),
+                  fmt::format("{}: bursts have a 'duty' below 1 and a mean length 'burst'; the {} "
+                              "is missing",
+                              path, lasts ? "duty" : "length"));
+    }
+    constexpr double kMostInBurst = 0.95;  // what is left weighs on a simulation
+    if (load.in_bursts() && load.burst_load() > kMostInBurst) {
+      throw Error(values.where(path + ".load"),
+                  fmt::format("{}.load: a mean of {} in {} of the time is {:.3g} of the bandwidth "
+                              "in a burst; at most {} of it can be taken",
+                              path, load.load, load.duty, load.burst_load(), kMostInBurst));
+    }
   }
   return background;
 }
@@ -197,6 +214,11 @@ void check_background(const Values& values, const Cluster& cluster) {
     values.about(fmt::format("{}.{}.links", fabric_key("background"), i),
                  [&] { const LinkTable links(single); });
   }
+  if (!has_bursts(cluster.fabric)) return;
+  values.about(fabric_key("background"), [&] {
+    const LinkTable links(cluster);
+    for (LinkId link = 0; link < links.count(); ++link) burst_of(cluster.fabric, links.name(link));
+  });
 }
 
 // Every link is there, and what failed leaves a way between the nodes.

@@ -50,8 +50,8 @@ class Simulations {
   }
   // Returns the plain iteration.
   DrawnIteration run(int threads) {
-    const Jitter& jitter = asked_.front().job.cluster.jitter;
-    const std::size_t draws = jitter.active() ? jitter.draws : 1;
+    const Cluster& cluster = asked_.front().job.cluster;
+    const std::size_t draws = cluster.is_drawn() ? cluster.jitter.draws : 1;
     std::vector<Ends> drawn(asked_.size() * draws);
     DrawnIteration plain;
     for_each_index(drawn.size(), threads, [&](std::size_t i) {
@@ -364,12 +364,16 @@ CampaignIterations campaign_iterations(const Job& job, const PreparedIteration& 
   const PoolState of_all = state_of_all(job, prepared);
   for (const SnapshotTier& tier : job.snapshots) {
     const RestoreTimes times = restore_times(job, tier, by_pool, of_all);
-    table.tiers.push_back({.tier = tier,
-                           .restore_s = times.restore_s,
-                           .rebuild_s = times.rebuild_s,
-                           .storage_s = storage_s(job, tier, bytes),
-                           .reshape_s = times.reshape_s});
+    table.tiers.push_back(
+        {.tier = tier,
+         .restore_s = times.restore_s,
+         .rebuild_s = times.rebuild_s,
+         .storage_s = storage_s(job, tier, bytes),
+         .startup = startup_reads(&tier, bytes, job.layout, job.cluster, job.calibration),
+         .reshape_s = times.reshape_s});
   }
+  table.anew = startup_reads(nullptr, bytes, job.layout, job.cluster, job.calibration);
+  table.storm_chance = job.cluster.storage.storm.chance;
   Simulations simulations(job, prepared);
   const SnapshotIterations snapshots(job, simulations);
   const ShrunkIterations shrunk_job(job, prepared, simulations);

@@ -1,5 +1,6 @@
 #include "policies/analysis/plan_bound.hpp"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <numeric>
@@ -62,7 +63,10 @@ TEST(PlanBound, CountsWhatEachMemberGets) {
   EXPECT_DOUBLE_EQ(bound_s(plan, cluster), 4);
   plan.exchanges[0].locality = 1;
   plan.exchanges[0].received.clear();
-  EXPECT_EQ(bound_s(plan, cluster), 0);
+  // Three quarters of what a GPU sends goes to others of its node.
+  bound = plan_bound(plan, cluster, CountedTransfers::all);
+  EXPECT_DOUBLE_EQ(bound.link_s, 0.75 * 100e9 / cluster.node.nvlink_Bps.value);
+  EXPECT_EQ(bound.link, "ports of GPU 0");
 }
 
 TEST(PlanBound, KnowsPodsSlowNicsAndClosedForms) {
@@ -106,6 +110,8 @@ TEST(PlanBound, CountsGroupsOfADragonflyAndWhatOthersTake) {
   cluster.fabric.topology = Topology::dragonfly;
   cluster.fabric.nodes_per_router = cluster.fabric.routers_per_group = 1;
   cluster.fabric.global_Bps.value = 20e9;
+  EXPECT_DOUBLE_EQ(bound_s(plan, cluster), 200.0 / 20);  // minimal ways take one of the bundles
+  cluster.fabric.routing = Routing::adaptive;
   bound = plan_bound(plan, cluster, CountedTransfers::all);
   EXPECT_DOUBLE_EQ(bound.link_s, 200.0 / 60);
   EXPECT_EQ(bound.link, "bundles of group 0");
@@ -113,6 +119,140 @@ TEST(PlanBound, CountsGroupsOfADragonflyAndWhatOthersTake) {
   EXPECT_DOUBLE_EQ(bound_s(plan, cluster), 200.0 / 30);
   cluster.fabric.background = {{"nic-out", 0.95}};
   EXPECT_NEAR(bound_s(plan, cluster), 200.0 / (100 * 0.05), 1e-9);
+}
+
+// All to all of 100 GB each: every node sends 50 GB to each other one, from each of four GPUs.
+Plan exchange_of(int nodes) {
+  Plan plan = plan_of(CollectiveKind::all_to_all, CollectiveAlgorithm::pairwise, 25e9 * nodes);
+  plan.ranks = 4 * nodes;
+  plan.groups[0].members.resize(plan.ranks);
+  std::iota(plan.groups[0].members.begin(), plan.groups[0].members.end(), 0);
+  plan.classes[0].members = plan.groups[0].members;
+  plan.classes[0].groups[0].resize(plan.ranks, 0);
+  return plan;
+}
+
+Cluster cluster_on(Topology topology, int nodes) {
+  Cluster cluster = small_cluster(nodes, 4);
+  cluster.fabric = FabricSpec();
+  cluster.fabric.topology = topology;
+  return cluster;
+}
+
+// Between any two nodes 4 x 25 GB each way. Of a torus of 4 x 1 each cable carries what goes to the
+// next node; halves the wrap-around joins twice; dimension order says where the rest goes.
+TEST(PlanBound, CountsCablesOfATorus) {
+  Cluster cluster = cluster_on(Topology::torus, 4);
+  cluster.fabric.dimensions = {4, 1};
+  cluster.fabric.link_Bps.value = 10e9;
+  const Plan plan = exchange_of(4);
+  PlanBound bound = plan_bound(plan, cluster, CountedTransfers::all);
+  // Two of four nodes send 4 x 100 GB to the others over two cables: 20 s. All pairs two apart go
+  // the same way round, so that one cable has 1 + 2 times 100 GB.
+  EXPECT_DOUBLE_EQ(bound.link_s, 30);
+  EXPECT_EQ(bound.link, "torus 0 +x");
+  cluster.fabric.routing = Routing::ecmp;  // one dimension leaves no choice
+  EXPECT_DOUBLE_EQ(bound_s(plan, cluster), 30);
+  // On a square what goes to the far corner may go either way: two cables of each node then.
+  cluster.fabric.dimensions = {2, 2};
+  bound = plan_bound(plan, cluster, CountedTransfers::all);
+  EXPECT_DOUBLE_EQ(bound.link_s, 20);
+  EXPECT_EQ(bound.link, "cables of plane x = 0");
+  // Collectives that choose their way are held by the cuts.
+  Plan reduced = exchange_of(4);
+  reduced.classes[0].tasks[0].collective = CollectiveKind::all_reduce;
+  reduced.classes[0].tasks[0].algorithm = CollectiveAlgorithm::ring;
+  EXPECT_DOUBLE_EQ(bound_s(reduced, cluster), 2 * 100 * 0.75 / 20);
+}
+
+TEST(PlanBound, CountsCablesOfAGraph) {
+  Cluster cluster = cluster_on(Topology::graph, 4);
+  for (int node = 0; node < 4; ++node) {
+    cluster.fabric.edges.push_back(
+        {fmt::format("node {}", node), node < 2 ? "left" : "right", 200e9});
+  }
+  cluster.fabric.edges.push_back({"left", "right", 20e9});
+  const Plan plan = exchange_of(4);
+  PlanBound bound = plan_bound(plan, cluster, CountedTransfers::all);
+  EXPECT_DOUBLE_EQ(bound.link_s, 4 * 100.0 / 20);
+  // Two cables between them, one by a third switch, of which routing takes none: shortest ways.
+  cluster.fabric.edges.push_back({"left", "between", 20e9});
+  cluster.fabric.edges.push_back({"between", "right", 20e9});
+  EXPECT_DOUBLE_EQ(bound_s(plan, cluster), 20);
+  // Two equal ways: either may have all of it, the cut has both.
+  cluster.fabric.edges[4] = {"left", "other", 20e9};
+  cluster.fabric.edges.push_back({"other", "right", 20e9});
+  cluster.fabric.routing = Routing::ecmp;
+  EXPECT_DOUBLE_EQ(bound_s(plan, cluster), 10);
+}
+
+TEST(PlanBound, CountsPortsAndBridgesInsideANode) {
+  Cluster cluster = small_cluster(1, 4);
+  const double port_Bps = cluster.node.nvlink_Bps.value;
+  const auto seconds = [&](CollectiveKind kind, CollectiveAlgorithm algorithm) {
+    Plan plan = exchange_of(1);
+    plan.classes[0].tasks[0].collective = kind;
+    plan.classes[0].tasks[0].algorithm = algorithm;
+    return bound_s(plan, cluster);
+  };
+  using enum CollectiveKind;
+  EXPECT_DOUBLE_EQ(seconds(all_to_all, CollectiveAlgorithm::direct), 0.75 * 25e9 / port_Bps);
+  EXPECT_DOUBLE_EQ(seconds(all_reduce, CollectiveAlgorithm::ring), 1.5 * 25e9 / port_Bps);
+  EXPECT_DOUBLE_EQ(seconds(all_reduce, CollectiveAlgorithm::nvls), 25e9 / port_Bps);
+  EXPECT_EQ(seconds(all_reduce, CollectiveAlgorithm::hfreduce), 0);
+  cluster.node.package_gpus = 2;
+  cluster.node.package_Bps = spec(10 * port_Bps);
+  EXPECT_DOUBLE_EQ(seconds(all_to_all, CollectiveAlgorithm::direct), 0.5 * 25e9 / port_Bps);
+  cluster.node.package_gpus = 1;
+  cluster.node.gpu_path = GpuPath::pcie;
+  EXPECT_DOUBLE_EQ(seconds(all_to_all, CollectiveAlgorithm::direct),
+                   0.75 * 25e9 / cluster.node.pcie_Bps.value);
+  cluster.node.host_bridge_Bps = spec(10e9);
+  EXPECT_DOUBLE_EQ(seconds(all_to_all, CollectiveAlgorithm::direct), 4 * 0.75 * 25 / 10);
+}
+
+// Node 0 to 2 over the common network, node 0 to 1 by their NICs.
+TEST(PlanBound, CountsNetworksApart) {
+  Cluster cluster = cluster_on(Topology::fat_tree, 4);
+  cluster.fabric.nodes_per_pod = 1;
+  cluster.fabric.pod_oversubscription = 4;
+  cluster.pools = {{.name = "a", .nodes = 2, .node = cluster.node, .network = "a"},
+                   {.name = "b", .nodes = 2, .node = cluster.node, .network = "b"}};
+  cluster.shared = shared_node(cluster.pools);
+  cluster.common.node_Bps = spec(1e9);
+  Plan plan = exchange_of(4);
+  PlanBound bound = plan_bound(plan, cluster, CountedTransfers::all);
+  EXPECT_DOUBLE_EQ(bound.link_s, 4 * 100.0 / 2);
+  EXPECT_EQ(bound.link, "common accesses of network 0");
+  // Groups of one network have its uplinks alone: 25 GB/s of each pod.
+  plan.groups[0].members.resize(8);
+  cluster.common.node_Bps = spec(1000e9);
+  bound = plan_bound(plan, cluster, CountedTransfers::all);
+  EXPECT_DOUBLE_EQ(bound.link_s, 8);
+  EXPECT_EQ(bound.link, "uplinks of pod 0");
+}
+
+// Messages have one way; copies and storage are in the Plan as they are.
+TEST(PlanBound, CountsSingleLinks) {
+  Cluster cluster = small_cluster(2, 4);
+  Plan plan;
+  plan.ranks = 8;
+  RankClass& owner = plan.classes.emplace_back();
+  owner.members = {0};
+  owner.peers = {{5}};
+  Task& message = owner.tasks.emplace_back();
+  message.kind = TaskKind::send;
+  message.bytes = 50e9;
+  message.peer_slot = 0;
+  PlanBound bound = plan_bound(plan, cluster, CountedTransfers::all);
+  EXPECT_DOUBLE_EQ(bound.link_s, 2);
+  EXPECT_EQ(bound.link, "nic-out 0");
+  Task& copy = owner.tasks.emplace_back();
+  copy.kind = TaskKind::copy;
+  copy.flows = {{.amount = 40 * cluster.node.host_memory_Bps.value,
+                 .demands = {{Resource::pcie_out, 1}, {Resource::host_memory, 2}}}};
+  bound = plan_bound(plan, cluster, CountedTransfers::all);
+  EXPECT_GE(bound.link_s, 80);
 }
 
 TEST(PlanBound, TheBusiestGpuComputes) {

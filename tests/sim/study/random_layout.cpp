@@ -88,9 +88,40 @@ class Draw {
                     "GB/s, global: 10 GB/s, routing: adaptive, background: [{links: global 1, "
                     "load: 0.4}]"),
         trees[0] + ", background: [{links: pod-up, load: 0.3}, {links: nic-in 1, load: 0.5}]",
+        std::string("topology: torus, dimensions: [4, 1], link: 5 GB/s, routing: ecmp"),
+        std::string("topology: torus, dimensions: [2, 2], link: 10 GB/s, background: [{links: "
+                    "torus 1, load: 0.5}]"),
+        graph(),
+        graph(),
         std::string("topology: sites, sites: [{name: a, nodes: 2}, {name: b, nodes: 2}], wan: 40 "
                     "Gb/s, wan_latency: 1 ms")};
     return others[random_.below(others.size())];
+  }
+
+  // Four nodes in a ring, below two leaves, behind switches of their own with two ways between
+  // them, or in a row.
+  std::string graph() {
+    const auto cable = [](std::string_view a, std::string_view b, std::string_view bandwidth) {
+      return fmt::format("{{a: {}, b: {}, bandwidth: {}}}", a, b, bandwidth);
+    };
+    std::string text =
+        fmt::format("topology: graph, routing: {}, edges: [", one_of({"spray", "ecmp", "planned"}));
+    const int form = static_cast<int>(random_.below(4));
+    for (int node = 0; node < 4; ++node) {
+      const std::string own = fmt::format("node {}", node);
+      if (node > 0) text += ", ";
+      if (form == 0) text += cable(own, fmt::format("node {}", (node + 1) % 4), "10 GB/s");
+      if (form == 1) text += cable(own, node < 2 ? "left" : "right", "50 GB/s");
+      if (form == 2) {
+        text += cable(own, "near", "20 GB/s") + ", " + cable(own, "far", "20 GB/s");
+      }
+      if (form == 3) text += cable(own, fmt::format("s{}", node), "100 GB/s");
+      if (form == 3 && node > 0) {
+        text += ", " + cable(fmt::format("s{}", node - 1), fmt::format("s{}", node), "8 GB/s");
+      }
+    }
+    if (form == 1) text += ", " + cable("left", "right", "10 GB/s");
+    return text + "]";
   }
 
   // One or two nodes of each kind.
@@ -120,7 +151,8 @@ class Draw {
 
   std::string cluster() {
     const std::string_view anywhere =
-        one_of({"dgx-h100", "dgx-a100", "dgx-v100", "frontier-mi250x"});
+        one_of({"dgx-h100", "dgx-a100", "dgx-v100", "frontier-mi250x", "polaris-a100",
+                "pcie-rtx3080", "pcie-rtx3080, host_bridge: 20 GB/s"});
     std::string text =
         pools_ ? pools()
                : fmt::format("cluster:\n  nodes: {}\n  node: {{base: {}, nics: {}}}\n", power(0, 2),

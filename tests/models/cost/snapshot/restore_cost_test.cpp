@@ -41,6 +41,31 @@ TEST(RestoreCost, StorageIsBoundByItselfOrByTheNodesNic) {
                    14.3);
 }
 
+// 2 nodes, of which the fuller reads 40 GB of 64, and an image of 10 GB each: 10 GB/s for each of
+// two nodes, 2.5 GB/s for each of eight.
+TEST(RestoreCost, NodesThatStartTogetherShareTheStorage) {
+  Job job = small_job(1, 2, 4);
+  job.cluster.storage.latency_s = spec(1);
+  SnapshotTier tier;
+  tier.place = SnapshotPlace::storage;
+  const auto reads = [&](const SnapshotTier* from) {
+    return startup_reads(from, {6e9, 10e9}, job.layout, job.cluster, job.calibration);
+  };
+  EXPECT_EQ(reads(&tier), StartupReads{});
+  job.cluster.storage.startup_bytes = 10e9;
+  EXPECT_DOUBLE_EQ(reads(&tier).alone_s, 1);  // 5 s for 4 s
+  EXPECT_EQ(reads(&tier).storm_s, 0);
+  job.cluster.storage.storm = {.nodes = 6, .read_bytes = 100e9};
+  EXPECT_DOUBLE_EQ(reads(&tier).storm_s, 42 / 2.5 - 5);  // on average a node reads 42 GB
+  job.cluster.storage.storm.read_bytes = 10e9;
+  EXPECT_DOUBLE_EQ(reads(&tier).storm_s, 10 / 2.5 + 32 / 10.0 - 5);
+  // A copy elsewhere meets nobody, but the image does.
+  tier.place = SnapshotPlace::host_memory;
+  EXPECT_DOUBLE_EQ(reads(&tier).alone_s, 1 + 1);
+  EXPECT_DOUBLE_EQ(reads(&tier).storm_s, 10 / 2.5 - 1);
+  EXPECT_EQ(reads(nullptr), reads(&tier));
+}
+
 // 2 nodes of 4 GPUs, 10 GB on the fullest: PCIe 0.5 s, NICs of a node 100 GB/s, disk 14 GB/s.
 class Rebuild : public ::testing::Test {
  protected:

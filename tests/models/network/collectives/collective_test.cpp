@@ -435,5 +435,53 @@ TEST(Collective, MeasuredBusBoundsWhatCrossesNodes) {
               1e-6);
 }
 
+// The uplinks that make a measured bus as slow as it is carry the payload alone: three tenths of
+// the NICs, and the uplinks of a pod of two nodes, a quarter of their NICs, would give 0.45 of
+// them.
+TEST(Collective, WhatMadeTheMeasuredBusSlowIsCountedOnce) {
+  Cluster cluster = make_cluster(8);
+  cluster.fabric.topology = Topology::fat_tree;
+  cluster.fabric.nodes_per_pod = 2;
+  cluster.fabric.pod_oversubscription = 4;
+  const Calibration calibration = make_calibration();
+  const auto gpus = strided(64, 1);
+  const double bytes = 64e9;
+  const auto seconds = [&] {
+    return collective_cost(CollectiveKind::all_reduce, CollectiveAlgorithm::ring,
+                           group_shape(gpus, cluster), bytes, cluster, calibration)
+        .transfer_s;
+  };
+  const double payload = 2 * 63.0 / 64 * bytes;
+  const double by_uplinks_s = seconds();
+  EXPECT_NEAR(by_uplinks_s, payload / (0.9 * 8 * kNic_Bps / 2), 1e-9);
+  cluster.fabric.measured.all_reduce_Bps = 0.3 * 8 * kNic_Bps;
+  EXPECT_NEAR(seconds(), payload / (0.3 * 8 * kNic_Bps), 1e-9);
+  cluster.fabric.measured.all_reduce_Bps = 0.6 * 8 * kNic_Bps;
+  EXPECT_NEAR(seconds(), by_uplinks_s, 1e-9);
+}
+
+// Two nodes of either network: of what a node exchanges two thirds cross, over a common network of
+// a tenth of its NICs.
+TEST(Collective, OnlyPairsThatCrossTakeTheCommonNetwork) {
+  Cluster cluster = make_cluster(4);
+  cluster.fabric.topology = Topology::fat_tree;
+  cluster.pools = {{.name = "a", .nodes = 2, .node = cluster.node, .network = "a"},
+                   {.name = "b", .nodes = 2, .node = cluster.node, .network = "b"}};
+  cluster.shared = shared_node(cluster.pools);
+  cluster.common.node_Bps = parameter(0.1 * 8 * kNic_Bps);
+  const Calibration calibration = make_calibration();
+  const auto gpus = strided(32, 1);
+  const double bytes = 32e9;
+  const GroupShape shape = group_shape(gpus, cluster);
+  EXPECT_DOUBLE_EQ(shape.crossing_pairs, 2.0 / 3);
+  const CollectiveCost cost =
+      collective_cost(CollectiveKind::all_to_all, CollectiveAlgorithm::pairwise, shape, bytes,
+                      cluster, calibration);
+  EXPECT_NEAR(cost.transfer_s, 8 * bytes / 2 / (0.9 * 0.1 * 8 * kNic_Bps), 1e-9);
+  const CollectiveFlows flows = collective_flows(
+      CollectiveKind::all_to_all, CollectiveAlgorithm::pairwise, gpus, bytes, cluster, calibration);
+  EXPECT_NEAR(fluid_time(flows, gpus, cluster), cost.seconds, 1e-6);
+}
+
 }  // namespace
 }  // namespace windtunnel

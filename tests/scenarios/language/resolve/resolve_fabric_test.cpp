@@ -36,7 +36,9 @@ const std::vector<std::string>& good_fabrics() {
       "faults: [{link: pod-up 0 rail 1 way 2, factor: 0.5}, {link: nic-out 3, factor: 0.5}]}",
       "{topology: clos, nodes_per_pod: 4, pod_oversubscription: 4, nodes_per_leaf: 2, "
       "leaf_oversubscription: 2, routing: split-single-path, parts: 4}",
-      "{topology: rail-only, nodes_per_pod: 0, background: [{links: nic-out, load: 0.2}]}",
+      "{topology: rail-only, nodes_per_pod: 0, background: [{links: nic-out, load: 0.2, duty: 0.5, "
+      "burst: "
+      "10 ms}], background_seed: 2}",
       "{topology: fat-tree, routing: planned}",
       "{topology: torus, dimensions: [4, 2], link: 25 GB/s, faults: [{link: torus 0 +x}]}",
       "{topology: dragonfly, nodes_per_router: 1, routers_per_group: 2, local: 25 GB/s, "
@@ -58,6 +60,23 @@ void collect_keys(const DocumentNode& node, const std::string& path, std::set<st
     collect_keys(entry.value, join_path(path, entry.key), keys);
   }
   for (const DocumentNode& item : node.items) collect_keys(item, path + ".*", keys);
+}
+
+TEST(Fabrics, BurstsHaveALengthAndRoomForThem) {
+  const auto message = [](const std::string& load) {
+    return parse_message(fabric_scenario("{topology: fat-tree, background: [" + load + "]}"),
+                         "a.yaml");
+  };
+  using testing::HasSubstr;
+  EXPECT_THAT(message("{links: nic-out, load: 0.2, duty: 0.5}"),
+              HasSubstr("the length is missing"));
+  EXPECT_THAT(message("{links: nic-out, load: 0.2, burst: 1 ms}"),
+              HasSubstr("the duty is missing"));
+  EXPECT_THAT(message("{links: nic-out, load: 0.6, duty: 0.5, burst: 1 ms}"),
+              HasSubstr("at most 0.95 of it can be taken"));
+  const std::string one = "{links: nic-out, load: 0.2, duty: 0.5, burst: 1 ms}";
+  EXPECT_THAT(message(one + ", " + one), HasSubstr("a link has one such load"));
+  EXPECT_EQ(message(one + ", {links: nic-out, load: 0.2}"), "no error");
 }
 
 TEST(Fabrics, EveryKeyIsAcceptedWhereItBelongs) {

@@ -1,0 +1,71 @@
+#include "cli/compare_company.hpp"
+
+#include <fmt/format.h>
+
+#include <optional>
+#include <string>
+
+#include "cli/program/output.hpp"
+#include "cli/program/override_options.hpp"
+#include "report/console/console.hpp"
+#include "report/figures/figure_text.hpp"
+#include "report/json/company_json.hpp"
+#include "report/json/json.hpp"
+#include "scenarios/language/overrides.hpp"
+#include "sim/study/simulate_company.hpp"
+
+namespace windtunnel {
+namespace {
+
+TextTable empty_table() {
+  TextTable table;
+  table.columns = {{"set"},
+                   {"job"},
+                   {"step alone", Align::right},
+                   {"together", Align::right},
+                   {"slowdown", Align::right},
+                   {"over starts", Align::right}};
+  return table;
+}
+
+void add_rows(const std::string& set, const CompanyReport& report, TextTable& table) {
+  for (const CompanyJob& job : report.jobs) {
+    table.rows.push_back({set, job.alone.scenario, value_text(Unit::seconds, job.alone_s()),
+                          value_text(Unit::seconds, job.together_s()),
+                          fmt::format("{:.4f}", job.slowdown),
+                          fmt::format("{:.4f} .. {:.4f}", job.least_slowdown, job.most_slowdown)});
+  }
+}
+
+}  // namespace
+
+ExitCode compare_company(const CompanyComparison& wanted, const SimulateOptions& options) {
+  TextTable table = empty_table();
+  Json points = Json::array();
+  std::string reasons;
+  std::optional<Error> first;
+  Progress progress;
+  for (const Overrides& point : wanted.points) {
+    progress.show(fmt::format("[{}/{}] {}", points.size(), wanted.points.size(), set_text(point)));
+    Json& document = points.emplace_back(Json::object());
+    for (const auto& [key, value] : point) document["set"][key] = value;
+    ScenarioText scenario = wanted.scenario;
+    scenario.set.insert(scenario.set.end(), point.begin(), point.end());
+    try {
+      const CompanyReport report = simulate_company(resolve_company(scenario), options);
+      document["result"] = company_document(report, wanted.timing);
+      add_rows(set_text(point), report, table);
+    } catch (const Error& error) {
+      if (!first) first = as_varied(error, point);
+      document["reason"] = error.what();
+      reasons += fmt::format("{}: {}\n", set_text(point), error.what());
+    }
+  }
+  progress.wipe();
+  if (table.rows.empty()) throw *first;
+  if (wanted.json) print_result(json_text(Json{{"points", points}}));
+  print_human(table_text(table) + "\n" + reasons, wanted.json);
+  return ExitCode::ok;
+}
+
+}  // namespace windtunnel
