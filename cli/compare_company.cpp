@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <filesystem>
 #include <optional>
 #include <string>
 
@@ -52,7 +53,9 @@ ExitCode compare_company(const CompanyComparison& wanted, const SimulateOptions&
     ScenarioText scenario = wanted.scenario;
     scenario.set.insert(scenario.set.end(), point.begin(), point.end());
     try {
-      const CompanyReport report = simulate_company(resolve_company(scenario), options);
+      Company company = resolve_company(scenario);
+      for (Case& each : company.jobs) each.file = std::filesystem::absolute(each.file);
+      const CompanyReport report = simulate_company(company, options);
       document["result"] = company_document(report, wanted.timing);
       add_rows(set_text(point), report, table);
     } catch (const Error& error) {

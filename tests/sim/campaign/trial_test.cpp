@@ -53,6 +53,30 @@ CampaignInputs with_peers(double length_s) {
   return inputs;
 }
 
+// --- what restarts read beside a copy
+
+TEST_P(Rules, RestartsReadTheRestAndMeetOthers) {
+  CampaignInputs inputs = with_storage(2000);
+  inputs.failures = {traced(FailureKind::process, {5, 500, 900, 1300})};
+  const auto lost_s = [&](const CampaignInputs& of) {
+    return run_trial(of, 0, GetParam()).lost_s[static_cast<int>(Loss::restart)];
+  };
+  const double plain_s = lost_s(inputs);
+  inputs.table.tiers[0].startup = {.alone_s = 3, .storm_s = 40};
+  inputs.table.anew = {.alone_s = 2, .storm_s = 30};  // the first, before there is a copy
+  EXPECT_DOUBLE_EQ(lost_s(inputs), plain_s + 32 + 3 * 43);
+  inputs.table.storm_chance = 0;
+  EXPECT_DOUBLE_EQ(lost_s(inputs), plain_s + 2 + 3 * 3);
+  // Drawn for each: 0 or 30 for the first, 40 for none to all of the others.
+  inputs.table.storm_chance = 0.5;
+  double sum_s = 0;
+  constexpr int kTrials = 400;
+  for (int trial = 0; trial < kTrials; ++trial) {
+    sum_s += run_trial(inputs, trial, GetParam()).lost_s[static_cast<int>(Loss::restart)];
+  }
+  EXPECT_NEAR(sum_s / kTrials, plain_s + 2 + 3 * 3 + 0.5 * (30 + 3 * 40), 8);
+}
+
 // --- copies
 
 // 0-41: 0 1 2* 3; 41-50: part of 4*, whose copy is complete at 45.
