@@ -146,14 +146,13 @@ double reshape_s(const SnapshotTier& tier, const SavedState& state, const Layout
   return Ways(tier, state, layout, cluster, calibration).conversion_s();
 }
 
-StartupReads startup_reads(const SnapshotTier* tier, const std::vector<double>& bytes_per_gpu,
-                           const Layout& layout, const Cluster& cluster,
-                           const Calibration& calibration) {
+StartupReads startup_reads(const SnapshotTier* tier, const SavedState& state, const Layout& layout,
+                           const Cluster& cluster, const Calibration& calibration) {
   const StorageSpec& storage = cluster.storage;
   const bool copy = tier != nullptr && tier->place == SnapshotPlace::storage;
   if (storage.startup_bytes == 0 && (!copy || storage.storm.nodes == 0)) return {};
   const SnapshotTier none;
-  const Ways ways(copy ? *tier : none, bytes_per_gpu, layout, cluster, calibration);
+  const Ways ways(copy ? *tier : none, state, layout, cluster, calibration);
   const double copy_s = copy ? ways.startup_s(true, 0, {}) : 0;
   const double both_s = ways.startup_s(copy, storage.startup_bytes, {});
   const double latency_s = copy ? 0 : storage.latency_s.value;  // restore_s() has that of a copy

@@ -64,8 +64,7 @@ struct StartupReads {
 // from it, each at most as fast as its own way there; those that have read what they need leave
 // theirs to the others:
 //   r = min(storage read / nodes, storage NIC)
-StartupReads startup_reads(const SnapshotTier* tier, const std::vector<double>& bytes_per_gpu,
-                           const Layout& layout, const Cluster& cluster,
-                           const Calibration& calibration);
+StartupReads startup_reads(const SnapshotTier* tier, const SavedState& state, const Layout& layout,
+                           const Cluster& cluster, const Calibration& calibration);
 
 }  // namespace windtunnel

@@ -261,10 +261,12 @@ double resolve_restart(const Values& values, int gpus) {
 
 // What a lost group alone held of the state, the others could not go on without.
 void check_copies_of_groups(const Values& values, const Layout& layout, int groups) {
-  const int copies = state_copies(layout).count;
+  // An island is not further from another than its steps since their last exchange.
+  const int copies = state_copies(layout).count * layout.islands();
   if (copies % groups == 0) return;
   const int replicas = layout.dp * layout.cp / groups;
-  const bool dense = replica_groups(layout, ReplicaAxis::dense_across).count % groups == 0;
+  const bool dense =
+      replica_groups(layout, ReplicaAxis::dense_across).count * layout.islands() % groups == 0;
   const std::string advice =
       dense ? fmt::format("let layout.ep divide the {} ranks of a stage that a group has",
                           layout.tp * replicas)

@@ -121,10 +121,10 @@ void check_level(const Values& values, const Job& job, int level) {
 void check_rest(const Values& values, const Job& job) {
   const auto fail = [&](const char* why) { values.fail("sync", why); };
   if (job.lengths) fail("with batch.lengths is not modelled; leave one of them out");
-  if (crosses_iterations(job.communication.overlap)) {
+  if (crosses_iterations(job.communication.overlap) && job.layout.island_replicas() > 1) {
     fail(
         "does not go with communication.overlap: dear or priority, whose gradients arrive in the "
-        "next step; take another");
+        "next step, within islands of several replicas; take another");
   }
   if (job.communication.aggregation == Aggregation::parameter_server) {
     fail("does not go with communication.aggregation: parameter-server");

@@ -369,10 +369,10 @@ CampaignIterations campaign_iterations(const Job& job, const PreparedIteration& 
          .restore_s = times.restore_s,
          .rebuild_s = times.rebuild_s,
          .storage_s = storage_s(job, tier, bytes),
-         .startup = startup_reads(&tier, bytes, job.layout, job.cluster, job.calibration),
+         .startup = startup_reads(&tier, of_all.state, job.layout, job.cluster, job.calibration),
          .reshape_s = times.reshape_s});
   }
-  table.anew = startup_reads(nullptr, bytes, job.layout, job.cluster, job.calibration);
+  table.anew = startup_reads(nullptr, of_all.state, job.layout, job.cluster, job.calibration);
   table.storm_chance = job.cluster.storage.storm.chance;
   Simulations simulations(job, prepared);
   const SnapshotIterations snapshots(job, simulations);

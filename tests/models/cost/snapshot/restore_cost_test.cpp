@@ -49,7 +49,8 @@ TEST(RestoreCost, NodesThatStartTogetherShareTheStorage) {
   SnapshotTier tier;
   tier.place = SnapshotPlace::storage;
   const auto reads = [&](const SnapshotTier* from) {
-    return startup_reads(from, {6e9, 10e9}, job.layout, job.cluster, job.calibration);
+    return startup_reads(from, saved_state({6e9, 10e9}, job.layout), job.layout, job.cluster,
+                         job.calibration);
   };
   EXPECT_EQ(reads(&tier), StartupReads{});
   job.cluster.storage.startup_bytes = 10e9;

@@ -165,7 +165,8 @@ TEST(BadValues, EveryKeyOfTheTableIsCovered) {
     if (field.path.starts_with("jobs")) continue;
     // Every compressor takes a few of these, none takes none: resolve_compressor_test.cpp.
     const bool of_compressor = field.path.starts_with("communication.compressor.") ||
-                               field.path.starts_with("compress.*.");
+                               field.path.starts_with("compress.*.") ||
+                               field.path.starts_with("sync.*.compressor.");
     if (of_compressor && !field.path.ends_with(".name") && !field.path.ends_with(".axis")) {
       continue;
     }

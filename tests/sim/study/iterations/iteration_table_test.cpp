@@ -29,7 +29,7 @@ struct Measured {
 Measured measured(const Job& job) {
   Measured result;
   result.prepared = prepare_iteration(job);
-  auto [plain, table] = campaign_iterations(job, result.prepared);
+  auto [plain, sync, table] = campaign_iterations(job, result.prepared);
   result.plain = std::move(plain.execution);
   result.table = std::move(table);
   return result;
