@@ -62,6 +62,23 @@ TEST(OuterExchange, FewerBytesAnElementSendFewerBytes) {
   EXPECT_NEAR(Exchanged(job).sent_bytes(), fp32 / 4 * (1 + 4.0 / 256), 1e-9 * fp32);
 }
 
+// INTELLECT-1 (arXiv 2412.01152): 100 steps apart and in a byte for four, 400 times less.
+TEST(OuterExchange, SendsAsManyTimesLessAsStepsAndBytesSay) {
+  Job job = island_job({8});
+  Job every_step = job;
+  every_step.sync.clear();
+  every_step.layout.sync_groups.clear();
+  const PreparedIteration prepared = prepare_iteration(every_step);
+  std::vector<Transfer> reduced;
+  append_reductions(every_step, prepared.geometry->network(), 0,
+                    {prepared.chunks.front().parameters, 0}, reduced);
+  const double dense = 2.0 * 7 / 8 * reduced.front().bytes;
+  job.sync[0].element_bytes = 1;
+  const double ratio = reduce_bytes_per_parameter(job);
+  EXPECT_NEAR(dense / (Exchanged(job).sent_bytes() / job.sync[0].every_steps), 100 * ratio, 1e-6);
+  EXPECT_EQ(ratio, 4);
+}
+
 TEST(OuterExchange, ALeaderSendsWhatOthersReceiveOnce) {
   Job job = island_job({4});
   const double summed = Exchanged(job).sent_bytes();
