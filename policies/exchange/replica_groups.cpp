@@ -262,6 +262,7 @@ GroupShape StridedShapes::worst_of_regular(const StridedGroups& groups, int firs
   worst.ports = first_node_ports(groups, first, per_node, cluster);
   const int last = groups.start_of(groups.size() - 1) + (groups.count - 1) * groups.stride + first;
   worst.nic_factor = slowest_nic(cluster, cluster.node_of(first), cluster.node_of(last));
+  if (!cluster.networks_differ()) worst.own_nic_factor = worst.nic_factor;
   return worst;
 }
 

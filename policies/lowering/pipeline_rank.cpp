@@ -154,7 +154,6 @@ class Builder {
     if (tasks_.has_world()) ready = {tasks_.norm(std::move(ready))};
     ready.insert(ready.end(), copies_.begin(), copies_.end());
     const bool last_of_all = round_ + 1 == ctx_.options.iterations && iteration + 1 == iterations();
-    if (outer_ >= 0 && last_of_all) ready.push_back(outer_);
     // Where gradients arrive in the next iteration, so do the updates; this is where all join.
     const DataParallel& data = ctx_.data_parallel;
     std::vector<CostPart> update;
@@ -162,6 +161,14 @@ class Builder {
       update = optimizer_cost(data.updated_parameters(rank_) * state_share(), own());
     }
     optimizer_ = tasks_.optimizer(std::move(update), std::move(ready));
+    if (outer_ >= 0 && last_of_all) {
+      Task take_in;
+      take_in.name = "take in exchange";
+      take_in.stream = kCompute;
+      take_in.after = {optimizer_, outer_};
+      take_in.category = Category::sync;
+      optimizer_ = tasks_.append(std::move(take_in));
+    }
     if (ctx_.options.outer && outer_ < 0) {
       outer_ = tasks_.background(ctx_.outer[rank_], "exchange between islands",
                                  ctx_.options.outer->share, optimizer_);

@@ -143,7 +143,7 @@ class Draw {
     std::string text;
     if (chance(0.3)) text += ", order: [tp, cp, pp, dp]";
     if (chance(0.3)) text += ", stages: auto";
-    if (!experts_ && chance(0.4)) text += ", shard_shares: [3, 1]";
+    if (!experts_ && chance(0.8)) text += ", shard_shares: [3, 1]";
     const std::string_view where =
         one_of({"", "{pp: [h100, a100]}", "{pp: [a100, h100]}", "{dp: [h100, a100]}"});
     return where.empty() ? text : text + fmt::format(", place: {}", where);

@@ -66,10 +66,10 @@ TEST(SyncWindow, ExposesWhatTheStepsDoNotHide) {
 
 // Of so many steps a part stands for all.
 TEST(SyncWindow, ManyHidingStepsAreAsAFew) {
-  Job job = random_job(0);
+  Job job = small_job(1, 1, 8);
+  job.communication.fidelity = Fidelity::closed;
   job.layout.sync_groups = {8};
-  job.sync.resize(1);
-  job.sync[0] = {.over = "islands", .every_steps = 400, .delay_steps = 300};
+  job.sync.push_back({.over = "islands", .every_steps = 400, .delay_steps = 300});
   job.cluster.node.nic_Bps.value = 1e6;
   const PreparedIteration prepared = prepare_iteration(job);
   const double inner_s = step_s(job, prepared);
