@@ -223,6 +223,14 @@ void check_calibration(const Case& job, const Case& other) {
 }
 
 // Each job draws its own stragglers, which are other ones alone and beside others.
+void check_every_step(const Case& job) {
+  if (job.job.sync.empty()) return;
+  throw Error(
+      job.places.where("sync"),
+      "sync: of several jobs one step each is simulated, without what islands exchange every "
+      "so many; leave it out");
+}
+
 void check_jitter(const Case& job) {
   if (!job.job.cluster.jitter.active()) return;
   throw Error(job.places.where("cluster.jitter"),
@@ -356,6 +364,7 @@ Company resolve_company(const ScenarioText& scenario) {
       check_calibration(company.jobs.back(), other);
     }
     check_jitter(company.jobs.back());
+    check_every_step(company.jobs.back());
     company.key += company.jobs.back().key;
   }
   company.key = text_hash(company.key);

@@ -7,6 +7,7 @@
 
 #include "models/compression/compressors.hpp"
 #include "models/machine/fabrics/sites.hpp"
+#include "models/plan/state_shares.hpp"
 #include "policies/exchange/compressed_reductions.hpp"
 #include "policies/exchange/replica_groups.hpp"
 #include "policies/schedules/schedules.hpp"
@@ -128,6 +129,16 @@ void check_rest(const Values& values, const Job& job) {
   }
   if (job.communication.aggregation == Aggregation::parameter_server) {
     fail("does not go with communication.aggregation: parameter-server");
+  }
+  if (uneven_state(job)) fail("does not go with uneven layout.shard_shares; take even");
+  for (const char* shrinks : {"shrink", "reroute"}) {
+    if (!values.has("recovery.when_no_spare")) break;
+    if (values.text("recovery.when_no_spare") != shrinks) continue;
+    values.fail(
+        "recovery.when_no_spare",
+        fmt::format("what islands of unlike size do is not modelled, and {} makes such; take "
+                    "wait",
+                    shrinks));
   }
   if (job.software.post_validation || schedule_kind(job.schedule).asynchronous) {
     fail("goes with schedules that end each step together, which this one does not");

@@ -215,6 +215,11 @@ TEST_F(CompanyText, JitterIsNotToldFromNeighbours) {
                   .find("cluster.jitter: what jobs do to each other") != std::string::npos);
 }
 
+TEST_F(CompanyText, JobsSynchroniseInEveryStep) {
+  write("a.yaml", job("a") + "sync: [{islands: 2, every: 10 steps}]\n");
+  EXPECT_TRUE(message(company()).find("sync: of several jobs one step each") != std::string::npos);
+}
+
 TEST_F(CompanyText, OtherMistakesHaveTheirPlace) {
   EXPECT_EQ(message(company("model: gpt3-175b\n")),
             "c.yaml:4:1: model: a scenario of several jobs has name, cluster, jobs, placement; "

@@ -87,6 +87,9 @@ TEST(ResolveSync, MistakesHaveTheirPlace) {
   EXPECT_THAT(
       fault_of("[{over: site, every: 10 steps}]", "tp: 8, dp: 8", "communication: {overlap: dear}"),
       HasSubstr("overlap: dear"));
+  EXPECT_THAT(fault_of("[{over: site, every: 10 steps}]", "tp: 8, dp: 8",
+                       "recovery: {when_no_spare: shrink}"),
+              HasSubstr("recovery.when_no_spare: what islands of unlike size do"));
 }
 
 }  // namespace
