@@ -87,6 +87,10 @@ std::vector<SyncSeconds> sync_seconds(const Job& job, const PreparedIteration& p
 Job layered_step(const Job& job, int level) {
   Job layered = job;
   layered.sync.clear();
+  // Within an island of one they change nothing.
+  layered.layout.sharding = Sharding::none;
+  layered.layout.shard_ranks = 0;
+  layered.communication.compressors.dp = {};
   std::vector<int>& groups = layered.layout.sync_groups;
   groups.erase(groups.begin(), groups.begin() + level + 1);
   // Layers of a fragment lie apart, so that a part of each layer stands for them.
@@ -100,7 +104,7 @@ IterationEstimate estimate_iteration(const Job& job, const PreparedIteration& pr
   if (job.sync.empty()) return estimate;
   const std::vector<SyncSeconds> levels = sync_seconds(job, prepared, estimate.step_s);
   for (std::size_t level = 0; level < levels.size(); ++level) {
-    const double exposed_s = levels[level].exposed_s / job.sync[level].cycle_steps();
+    const double exposed_s = mean_exposed_s(job.sync[level], levels[level]);
     estimate.step_s += exposed_s;
     estimate.seconds[static_cast<int>(Category::sync)] += exposed_s;
     estimate.origin_s[static_cast<int>(levels[level].origin)] += exposed_s;

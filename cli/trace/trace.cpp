@@ -111,6 +111,11 @@ std::vector<std::string> stated_in_traces(const Case& the_case) {
 ExitCode export_traces(const ExportOptions& options) {
   const Case the_case = load_scenario(options.scenario, parse_overrides(options.set)).at();
   if (options.faults) return export_faults(the_case, options.out, options.fault);
+  if (!the_case.job.sync.empty()) {
+    throw Error(the_case.places.where("sync"),
+                "sync: traces are of one step, without what islands exchange every so many; leave "
+                "it out, e.g. with --set sync=[]");
+  }
   const Plan plan = iteration_plan(the_case.job, *the_case.prepared);
   const std::string stem = file_stem(the_case.scenario);
   prepare_folder(options.out);

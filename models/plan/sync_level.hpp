@@ -58,12 +58,18 @@ struct SyncSeconds {
   Origin origin = Origin::assumed;  // what they rest on
 };
 
+// What a step takes longer for the level on average.
+inline double mean_exposed_s(const SyncLevel& level, const SyncSeconds& seconds) {
+  return seconds.exposed_s / level.cycle_steps();
+}
+
 // Mean over many steps that take `step_s` each, but for what each level's exchanges add.
 double mean_step_s(const std::vector<SyncLevel>& levels, const std::vector<SyncSeconds>& seconds,
                    double step_s);
 
 // Bytes that a rank keeps for each parameter that it exchanges at a level: the weights of the last
-// exchange, and the outer optimizer's momentum, both in fp32.
+// exchange, and the outer optimizer's momentum, both in fp32; of a leader's, which replace its own,
+// none.
 double outer_state_bytes_per_parameter(const SyncLevel& level);
 
 }  // namespace windtunnel

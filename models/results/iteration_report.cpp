@@ -338,7 +338,7 @@ void add_sync(IterationReport& report, const std::vector<SyncLevel>& levels,
   double added_s = 0;
   for (std::size_t level = 0; level < levels.size(); ++level) {
     const SyncSeconds& seconds = report.sync[level].seconds;
-    const double own_s = seconds.exposed_s / levels[level].cycle_steps();
+    const double own_s = mean_exposed_s(levels[level], seconds);
     report.critical_path_s[static_cast<int>(Category::sync)] += own_s;
     report.origin_s[static_cast<int>(seconds.origin)] += own_s;
     added_s += own_s;

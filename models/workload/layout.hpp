@@ -126,8 +126,9 @@ struct Layout {
   ContextForm context = ContextForm::ring;
   int ulysses = 0;  // usp: neighbours of cp that divide the heads; rings join their equals
   ExpertTokens ep_tokens = ExpertTokens::divided;
-  // Consecutive replicas of an island synchronise in every step; so many islands of a region in
-  // longer periods, then regions, ...: SyncLevel::groups. Empty: all replicas are one island.
+  // Consecutive replicas form islands, which synchronise inside in every step; so many islands
+  // exchange at the first level of Job::sync, so many of those groups at the next. Empty: all
+  // replicas are one island.
   std::vector<int> sync_groups = {};
 
   int islands() const;

@@ -175,7 +175,10 @@ class Builder {
     }
     const double ahead_s = dispatch_ahead_s(job_, ctx_.schedule, rank_);
     const double between_s = dispatch_between_s(job_);
-    if (ahead_s + between_s > 0) optimizer_ = tasks_.dispatch(ahead_s, between_s, optimizer_);
+    // What all wait for comes before the next program is sent.
+    const bool awaited = outer_ >= 0 && ctx_.options.iterations == 1;
+    const TaskIndex ended = awaited ? outer_ : optimizer_;
+    if (ahead_s + between_s > 0) optimizer_ = tasks_.dispatch(ahead_s, between_s, ended);
   }
 
   // Of the training state, over the mean.

@@ -1,7 +1,5 @@
 #include "policies/outer/outer_exchange.hpp"
 
-#include <algorithm>
-
 #include "models/base/error.hpp"
 #include "models/compression/recipe.hpp"
 #include "models/cost/memory/memory.hpp"
@@ -83,12 +81,12 @@ void OuterExchange::append(const Part& part, int level, int pp, std::vector<Tran
     row.push_back({.axis = axis, .kernels = std::move(kernels)});
   };
   const double sent = of_level.element_bytes;
-  // Weights less those of the last exchange.
-  only_kernels(kernels("delta", part.elements * (2 * kFp32Bytes + sent)));
-  const int groups = network_.groups(axis).count;
   if (of_level.pattern == SyncPattern::leader) {
     transfer(axis, CollectiveKind::broadcast, part.elements * sent);
   } else {
+    // Weights less those of the last exchange.
+    only_kernels(kernels("delta", part.elements * (2 * kFp32Bytes + sent)));
+    const int groups = network_.groups(axis).count;
     const Recipe recipe =
         make_recipe(of_level.compressor, part.shapes, {.ranks = groups, .nodes = groups}, sent);
     for (const RecipeStep& step : recipe.steps) {
@@ -100,13 +98,13 @@ void OuterExchange::append(const Part& part, int level, int pp, std::vector<Tran
         origin = weakest(origin, cost.origin);
       }
       if (kernels_s > 0) only_kernels({{Category::sync, origin, kernels_s}});
-      // All members stand on places of their own, so that nothing goes inside them.
+      // Hops inside a node are of methods that know one; here all members are alike.
       if (step.bytes > 0 && step.hop != ReduceHop::node) transfer(axis, step.kind, step.bytes);
     }
+    only_kernels(kernels(
+        "outer optimizer",
+        part.elements * (sent + kFp32Bytes + 2 * outer_state_bytes_per_parameter(of_level))));
   }
-  only_kernels(
-      kernels("outer optimizer",
-              part.elements * (sent + kFp32Bytes + 2 * outer_state_bytes_per_parameter(of_level))));
   if (part.copies > 1) {
     transfer(part.copies_axis, CollectiveKind::all_gather,
              part.elements * part.copies * kFp32Bytes);

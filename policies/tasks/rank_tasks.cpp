@@ -295,6 +295,8 @@ TaskIndex RankTasks::background(const std::vector<Transfer>& row, const std::str
       task.kind = TaskKind::encode;
       task.cost = transfer.kernels;
       for (CostPart& part : task.cost) part.seconds *= share;
+      constexpr double kLeast_s = 1e-9;  // the engine's clock does not tell less
+      if (total_seconds(task.cost) < kLeast_s) continue;
       last = append(std::move(task));
       continue;
     }
@@ -381,6 +383,11 @@ TaskIndex RankTasks::append_collective(Task task, int slot, double longer_s) {
       collective_cost(task.collective, choice, group.shape, task.bytes, job_.cluster,
                       calibration_of(job_, group.shape.pool));
   task.origin = closed.origin;
+  // What costs least beside the groups that run at the same time, alone it need not.
+  if (task.category != Category::snapshot) {
+    task.algorithm = closed.algorithm;
+    task.protocol = closed.protocol;
+  }
   // Inside one NVSwitch domain nothing else shares the ports with this group for long; and the
   // few bytes of the world-wide norm are all latency.
   const bool idle = group.shape.nodes == 1 || slot == world_slot_;
@@ -390,8 +397,9 @@ TaskIndex RankTasks::append_collective(Task task, int slot, double longer_s) {
     task.as_flows = true;
     // As collective_flows() has it for the group alone.
     const GroupShape& shape = shape_alone(slot);
-    const CollectiveCost alone = collective_cost(task.collective, choice, shape, task.bytes,
-                                                 job_.cluster, calibration_of(job_, shape.pool));
+    const CollectiveCost alone =
+        collective_cost(task.collective, {task.algorithm, task.protocol}, shape, task.bytes,
+                        job_.cluster, calibration_of(job_, shape.pool));
     // Bytes flow at the pace of their own protocol, so that less than their time cannot be had.
     const double waited_s = std::max(0.0, alone.seconds - alone.transfer_s + longer_s);
     task.cost = {{task.category, closed.origin, waited_s}};

@@ -52,7 +52,9 @@ std::string sync_text(const SyncLevel& level, const SyncReport& report) {
                                  value_text(Unit::bytes, report.sent_bytes));
   if (level.fragments > 1) text += fmt::format(" in {} fragments, each", level.fragments);
   text += fmt::format(" in {}", seconds(report.seconds.exchange_s));
-  if (level.delay_steps > 0) text += fmt::format(" beside {:g} steps", level.delay_steps);
+  if (const int hiding = level.hiding_steps(); hiding > 0) {
+    text += fmt::format(" beside {} step{}", hiding, hiding == 1 ? "" : "s");
+  }
   return text + fmt::format(", of which {} make steps longer", seconds(report.seconds.exposed_s));
 }
 

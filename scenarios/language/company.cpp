@@ -222,7 +222,6 @@ void check_calibration(const Case& job, const Case& other) {
                           other.file));
 }
 
-// Each job draws its own stragglers, which are other ones alone and beside others.
 void check_every_step(const Case& job) {
   if (job.job.sync.empty()) return;
   throw Error(
@@ -231,6 +230,7 @@ void check_every_step(const Case& job) {
       "so many; leave it out");
 }
 
+// Each job draws its own stragglers, which are other ones alone and beside others.
 void check_jitter(const Case& job) {
   if (!job.job.cluster.jitter.active()) return;
   throw Error(job.places.where("cluster.jitter"),

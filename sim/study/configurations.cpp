@@ -6,6 +6,7 @@
 
 #include "models/base/error.hpp"
 #include "models/plan/state_shares.hpp"
+#include "policies/search/state_balance.hpp"
 #include "scenarios/language/text/choices.hpp"
 
 namespace windtunnel {
@@ -97,6 +98,14 @@ std::vector<int> slices_of(const ScheduleKind& kind) {
   return {1};
 }
 
+// What shares of the state that are found by themselves are with this micro-batch, or without that
+// memory.
+void find_shares_again(Job& job) {
+  if (job.layout.state != StateShares::automatic) return;
+  job.layout.state_of_pool.clear();
+  job.layout.state_of_pool = balanced_state(job);
+}
+
 }  // namespace
 
 std::vector<Configuration> layouts_of(const Configuration& base) {
@@ -112,9 +121,14 @@ std::vector<Configuration> layouts_of(const Configuration& base) {
         "ranks, and --over layout takes ranks in their own order: leave them out, or "
         "compare layouts of yours with compare --vary");
   }
-  if (uneven_state(job)) {
+  if (uneven_state(job) || job.layout.state == StateShares::automatic) {
     throw Error::of_key("layout.shard_shares",
                         "are shares of one layout; --over layout needs even ones");
+  }
+  if (!job.sync.empty()) {
+    throw Error::of_key("sync",
+                        "says which replicas of one layout are an island; leave it out of --over "
+                        "layout, or compare layouts of yours with compare --vary");
   }
   const int gpus = job.cluster.gpus();
   std::vector<Configuration> configurations;
@@ -158,6 +172,7 @@ std::vector<Configuration> micro_batches_of(const Configuration& base) {
     Configuration next = base;
     next.job.batch.micro = micro;
     put(next.set, "batch.micro", std::to_string(micro));
+    find_shares_again(next.job);
     configurations.push_back(std::move(next));
   }
   // Too many replicas: let the caller say so.
@@ -172,6 +187,7 @@ std::vector<Configuration> recomputes_of(const Configuration& base) {
     Configuration next = base;
     next.job.recompute = recompute;
     put(next.set, "recompute", std::string(name));
+    find_shares_again(next.job);
     configurations.push_back(std::move(next));
   }
   return configurations;

@@ -280,6 +280,7 @@ std::string why_even_state(const Job& job) {
   if (layout.sharding == Sharding::none) {
     return "layout.sharding is none, so every rank holds all; take zero1, zero2 or zero3";
   }
+  if (!job.sync.empty()) return "the ranks of an island divide what they exchange evenly (sync)";
   if (has_shard_keys(layout) || shard_ranks(layout).optimizer < layout.dp * layout.cp) {
     return "copies of a shard, or of parts of it, must be of one size; leave out what the layout "
            "says of shard_ranks, weight_ranks, gradient_ranks, secondary_ranks and bits";

@@ -3,11 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <set>
 
 #include "models/compression/compressors.hpp"
 #include "models/machine/fabrics/sites.hpp"
-#include "models/plan/state_shares.hpp"
 #include "policies/exchange/compressed_reductions.hpp"
 #include "policies/exchange/replica_groups.hpp"
 #include "policies/schedules/schedules.hpp"
@@ -50,8 +50,9 @@ int islands_of(const Values& values, const Job& job, int level) {
   return static_cast<int>(fabric.sites.size());
 }
 
-// Each island lies on places of its own, and on one of those that `over` names.
-void check_places(const Values& values, const Job& job, int level) {
+// Each island lies on places of its own, and on one of those that `over` names. `entry`: of the
+// level in the list.
+void check_places(const Values& values, const Job& job, int level, int entry) {
   const std::string& over = job.sync[level].over;
   if (over != "node" && over != "site") return;
   const int below = job.layout.islands();
@@ -65,7 +66,7 @@ void check_places(const Values& values, const Job& job, int level) {
       for (const int rank : islands[island]) own.insert(place_of(job, over, rank));
     }
     if (own.size() == 1 && taken.insert(*own.begin()).second) continue;
-    values.fail(key_of(level, ".over"),
+    values.fail(key_of(entry, ".over"),
                 fmt::format("the replicas {} to {} do not lie on one {} of their own; order the "
                             "ranks so that whole replicas do (layout.order, e.g. [tp, pp, dp])",
                             first * job.layout.dp / below,
@@ -73,45 +74,51 @@ void check_places(const Values& values, const Job& job, int level) {
   }
 }
 
-void check_level(const Values& values, const Job& job, int level) {
+void check_level(const Values& values, const Job& job, int level, int entry) {
   const SyncLevel& own = job.sync[level];
   if (own.every_steps < own.fragments) {
-    values.fail(key_of(level, ".fragments"),
+    values.fail(key_of(entry, ".fragments"),
                 fmt::format("{} fragments in {:g} steps are more than one a step; take fewer",
                             own.fragments, own.every_steps));
   }
+  if (own.delay_steps != std::floor(own.delay_steps)) {
+    values.fail(key_of(entry, ".delay"), "a whole number of steps is due");
+  }
   if (own.delay_steps > own.every_steps) {
-    values.fail(key_of(level, ".delay"),
+    values.fail(key_of(entry, ".delay"),
                 fmt::format("is {:g} steps, but the next exchange begins after {:g}",
                             own.delay_steps, own.every_steps));
   }
   if (level > 0 && own.every_steps <= job.sync[level - 1].every_steps) {
-    values.fail(key_of(level, ".every"),
+    values.fail(key_of(entry, ".every"),
                 fmt::format("is no more than that of the level before it, {:g} steps; list levels "
                             "from inside to outside",
                             job.sync[level - 1].every_steps));
   }
   if (own.start == SyncStart::layers) {
     if (level > 0 || job.layout.island_replicas() > 1) {
-      values.fail(key_of(level, ".start"),
+      values.fail(key_of(entry, ".start"),
                   "layers goes with islands of one replica, whose own gradients do not travel in "
                   "the same step; take step");
     }
     if (!is_mixed(job.precision)) {
-      values.fail(key_of(level, ".start"),
+      values.fail(key_of(entry, ".start"),
                   "layers goes with a precision of 16 bits or less, whose gradients have a type of "
                   "their own on the network; take step");
     }
     if (compresses(own.compressor) || own.pattern == SyncPattern::leader) {
-      values.fail(key_of(level, ".start"),
+      values.fail(key_of(entry, ".start"),
                   "layers goes with deltas that are summed as they are (precision); take step");
     }
   }
+  if (own.pattern == SyncPattern::leader && values.stated(key_of(entry, ".optimizer"))) {
+    values.fail(key_of(entry, ".optimizer"), "a leader's weights are taken as they are");
+  }
   if (own.pattern == SyncPattern::leader && compresses(own.compressor)) {
-    values.fail(key_of(level, ".compressor"), "a leader's weights travel as they are");
+    values.fail(key_of(entry, ".compressor"), "a leader's weights travel as they are");
   }
   if (compresses(own.compressor) && compressor_kind(own.compressor.name).whole_tensors) {
-    values.fail(key_of(level, ".compressor"),
+    values.fail(key_of(entry, ".compressor"),
                 fmt::format("{} takes whole matrices, and the ranks of an island divide them; take "
                             "one that quantises or drops elements",
                             own.compressor.name));
@@ -130,7 +137,6 @@ void check_rest(const Values& values, const Job& job) {
   if (job.communication.aggregation == Aggregation::parameter_server) {
     fail("does not go with communication.aggregation: parameter-server");
   }
-  if (uneven_state(job)) fail("does not go with uneven layout.shard_shares; take even");
   for (const char* shrinks : {"shrink", "reroute"}) {
     if (!values.has("recovery.when_no_spare")) break;
     if (values.text("recovery.when_no_spare") != shrinks) continue;
@@ -162,7 +168,16 @@ void resolve_sync(const Values& values, NamedFiles& files, Job& job) {
     if (own.every_steps > 1) {
       job.sync.push_back(own);
       islands.push_back(count);
-    } else if (!job.sync.empty()) {
+      continue;
+    }
+    for (const char* key : {".fragments", ".delay", ".start", ".pattern", ".optimizer",
+                            ".precision", ".compressor"}) {
+      if (!values.stated(place + key)) continue;
+      values.fail(place + key,
+                  "what synchronises in every step exchanges gradients, which "
+                  "communication says all of; leave it out");
+    }
+    if (!job.sync.empty()) {
       values.fail(place + ".every",
                   "is one step, and a level inside it takes more; list levels "
                   "from inside to outside");
@@ -178,6 +193,13 @@ void resolve_sync(const Values& values, NamedFiles& files, Job& job) {
   for (std::size_t level = 0; level < islands.size(); ++level) {
     const int above = level + 1 < islands.size() ? islands[level + 1] : 1;
     const bool divides = islands[level] % above == 0 && islands[level] > above;
+    if (islands[level] <= above) {
+      values.fail(key_of(skipped + static_cast<int>(level), ""),
+                  above > 1 ? fmt::format("{} islands are no more than the {} of the next level; "
+                                          "list levels from inside to outside",
+                                          islands[level], above)
+                            : "there is one island alone, which has nobody to exchange with");
+    }
     if (!divides || job.layout.dp % islands[level] != 0) {
       values.fail(
           key_of(skipped + static_cast<int>(level), ""),
@@ -188,8 +210,8 @@ void resolve_sync(const Values& values, NamedFiles& files, Job& job) {
     job.layout.sync_groups.push_back(islands[level] / above);
   }
   for (int level = 0; level < std::ssize(job.sync); ++level) {
-    check_level(values, job, level);
-    check_places(values, job, level);
+    check_level(values, job, level, skipped + level);
+    check_places(values, job, level, skipped + level);
   }
   check_rest(values, job);
 }

@@ -230,8 +230,10 @@ class SlowIterations {
     for (const double slowdown : slowdowns_) {
       double& seconds = table.slow_iteration_s.emplace_back(0);
       if (slowdown == 0) continue;
-      seconds =
-          std::max(table.iteration_s.front(), simulations.ends(place_.at(slowdown)).iteration_s);
+      // What islands exchange comes on top of a slow step, too.
+      const double added_s = table.iteration_s.front() - simulations.ends(0).iteration_s;
+      seconds = std::max(table.iteration_s.front(),
+                         simulations.ends(place_.at(slowdown)).iteration_s + added_s);
     }
   }
 

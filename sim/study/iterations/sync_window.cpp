@@ -1,7 +1,6 @@
 #include "sim/study/iterations/sync_window.hpp"
 
 #include <algorithm>
-#include <cmath>
 
 #include "models/results/iteration_report.hpp"
 #include "policies/iteration.hpp"
@@ -34,24 +33,28 @@ double end_s(const Job& job, const PreparedIteration& prepared,
 
 }  // namespace
 
+// Of the same draw as what is simulated beside an exchange.
 std::vector<SyncSeconds> measure_sync(const Job& job, const PreparedIteration& prepared,
                                       double step_s) {
   std::vector<SyncSeconds> levels = sync_seconds(job, prepared, step_s);
   for (int level = 0; level < std::ssize(levels); ++level) {
-    if (job.sync[level].start == SyncStart::layers) {
-      const Job layered = layered_step(job, level);
-      const PreparedIteration own = prepare_iteration(layered);
-      const auto [plan, timeline] = run_plan(layered, own, {});
-      levels[level].exposed_s = std::max(0.0, iteration_s(layered, plan, timeline) -
-                                                  (1 + job.sync[level].hiding_steps()) * step_s);
+    const SyncLevel& of_level = job.sync[level];
+    const bool layered = of_level.start == SyncStart::layers;
+    const Window window =
+        layered ? Window{} : window_of(of_level, levels[level].exchange_s, step_s);
+    IterationPlanOptions options{.iterations = window.steps + 1};
+    const bool known = window.steps == 0 && !job.cluster.is_drawn();
+    const double without_s = known ? step_s : end_s(job, prepared, options);
+    if (layered) {
+      const Job with = layered_step(job, level);
+      const auto [plan, timeline] = run_plan(with, prepare_iteration(with), {});
+      levels[level].exposed_s = std::max(
+          0.0, iteration_s(with, plan, timeline) - without_s - of_level.hiding_steps() * step_s);
       continue;
     }
-    const Window window = window_of(job.sync[level], levels[level].exchange_s, step_s);
-    IterationPlanOptions options{.iterations = window.steps + 1};
-    const double without_s = window.steps == 0 ? step_s : end_s(job, prepared, options);
     options.outer = OuterWindow{.level = level, .share = window.share};
-    const double with_s = end_s(job, prepared, options);
-    levels[level].exposed_s = std::max(0.0, with_s - without_s) / window.share;
+    levels[level].exposed_s =
+        std::max(0.0, end_s(job, prepared, options) - without_s) / window.share;
   }
   return levels;
 }

@@ -84,6 +84,7 @@ TEST(OuterExchange, ALeaderSendsWhatOthersReceiveOnce) {
   const double summed = Exchanged(job).sent_bytes();
   job.sync[0].pattern = SyncPattern::leader;
   EXPECT_NEAR(Exchanged(job).sent_bytes(), summed / 1.5, 1e-9 * summed);
+  EXPECT_EQ(outer_state_bytes_per_parameter(job.sync[0]), 0);
 }
 
 TEST(OuterExchange, TheCopiesOfAnIslandGatherWhatEachExchanged) {

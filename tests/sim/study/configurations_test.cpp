@@ -83,6 +83,10 @@ TEST(Configurations, OfUnlikeNodesKeepTheOrderOfRanks) {
   base.job.layout.sharding = Sharding::zero1;
   base.job.layout.state_of_pool = {3, 1};
   EXPECT_TRUE(fails([&] { layouts_of(base); }, "layout.shard_shares"));
+  base.job.layout.state_of_pool.clear();
+  base.job.layout.state = StateShares::even;
+  base.job.sync.push_back({.over = "replica", .every_steps = 10});
+  EXPECT_TRUE(fails([&] { layouts_of(base); }, "sync"));
   base.job = pool_job(PoolAxis::dp);
   EXPECT_TRUE(fails([&] { layouts_of(base); }, "compare layouts of yours with compare --vary"));
 }

@@ -66,6 +66,16 @@ TEST(ResolveSync, WholeReplicasLieOnAnIsland) {
             2);
 }
 
+// Of the level in the list, though those of one step are none of the job's.
+TEST(ResolveSync, MistakesStandAtTheirLevel) {
+  const std::string first = "\n  - {over: node, every: 1 step";
+  const std::string second = "}\n  - {over: site, every: 10 steps";
+  EXPECT_THAT(fault_of(first + second + ", fragments: 20}"), HasSubstr("a.yaml:8:"));
+  EXPECT_THAT(fault_of(first + second + ", compressor: powersgd}"), HasSubstr("a.yaml:8:"));
+  EXPECT_THAT(fault_of(first + ", compressor: int4" + second + "}"),
+              HasSubstr("sync.0.compressor: what synchronises in every step"));
+}
+
 TEST(ResolveSync, MistakesHaveTheirPlace) {
   const auto fault = [](const char* sync, const char* what) {
     EXPECT_THAT(fault_of(sync), HasSubstr(what)) << sync;
@@ -83,6 +93,8 @@ TEST(ResolveSync, MistakesHaveTheirPlace) {
   fault("[{over: node, every: 10 steps}, {over: site, every: 1 step}]", "from inside to outside");
   fault("[{over: site, every: 10 steps, compressor: powersgd}]", "whole matrices");
   fault("[{over: site, every: 10 steps, pattern: leader, compressor: int8}]", "as they are");
+  fault("[{over: site, every: 10 steps, pattern: leader, optimizer: average}]", "as they are");
+  fault("[{over: site, every: 10 steps, delay: 2.5 steps}]", "a whole number of steps");
   fault("[{over: site, every: 10 steps, start: layers}]", "islands of one replica");
   EXPECT_THAT(
       fault_of("[{over: site, every: 10 steps}]", "tp: 8, dp: 8", "communication: {overlap: dear}"),

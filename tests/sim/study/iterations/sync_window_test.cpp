@@ -78,6 +78,53 @@ TEST(SyncWindow, ManyHidingStepsAreAsAFew) {
   EXPECT_NEAR(measure_sync(job, prepared, inner_s).front().exposed_s, closed_s, 1e-6 * closed_s);
 }
 
+// A step with an exchange is held against one of the same draw.
+TEST(SyncWindow, StragglersAreNoPartOfIt) {
+  Job job = small_job(1, 1, 8);
+  job.communication.fidelity = Fidelity::closed;
+  job.layout.sync_groups = {8};
+  job.sync.push_back({.over = "islands", .every_steps = 50});
+  job.cluster.jitter.sigma = 0.3;
+  job.cluster.jitter.draws = 2;
+  const PreparedIteration prepared = prepare_iteration(job);
+  for (std::uint64_t seed = 1; seed < 6; ++seed) {
+    job.cluster.jitter.seed = seed;
+    const double inner_s = step_s(job, prepared);
+    const SyncSeconds simulated = measure_sync(job, prepared, inner_s).front();
+    // Stragglers slow its kernels, a tenth of it.
+    EXPECT_GE(simulated.exposed_s, simulated.exchange_s * (1 - 1e-9)) << seed;
+    EXPECT_LT(simulated.exposed_s, simulated.exchange_s * 1.15) << seed;
+  }
+}
+
+// Islands of one replica have nothing to shard.
+TEST(SyncWindow, LayersGoAsTheyWouldWithoutSharding) {
+  Job job = small_job(1, 1, 8);
+  job.layout.sync_groups = {8};
+  job.sync.push_back({.over = "replica", .every_steps = 50, .start = SyncStart::layers});
+  const auto exposed_s = [&](Sharding sharding) {
+    job.layout.sharding = sharding;
+    const PreparedIteration prepared = prepare_iteration(job);
+    return measure_sync(job, prepared, step_s(job, prepared)).front().exposed_s;
+  };
+  const double whole_s = exposed_s(Sharding::none);
+  EXPECT_GT(whole_s, 0);
+  EXPECT_NEAR(exposed_s(Sharding::zero3), whole_s, 1e-6 * whole_s);
+}
+
+TEST(SyncWindow, ASlowNodeIsSlowBesideExchangesToo) {
+  Job job = small_job(1, 1, 8);
+  job.layout.sync_groups = {8};
+  job.cluster.node.nic_Bps.value = 50e6;
+  job.sync.push_back({.over = "replica", .every_steps = 10});
+  job.failures.push_back({.name = "slow", .kind = FailureKind::slow_node, .slowdown = 2});
+  const CampaignIterations all = campaign_iterations(job, prepare_iteration(job));
+  const double plain_s = all.plain.step_s.mean;
+  const double added_s = all.table.iteration_s.front() - plain_s;
+  EXPECT_GT(added_s, plain_s);
+  EXPECT_GT(all.table.slow_iteration_s.front(), added_s + 1.5 * plain_s);
+}
+
 // Messages of a pipeline cross the same NICs as what islands exchange meanwhile.
 TEST(SyncWindow, StepsBesideAnExchangeShareItsLinks) {
   Job job = small_job(1, 4, 4);
