@@ -88,7 +88,8 @@ TEST(ResolveSync, MistakesHaveTheirPlace) {
   fault("[{over: site, every: 100 steps, delay: 101 steps}]", "the next exchange begins");
   fault("[{over: site, every: 4 steps, fragments: 5}]", "more than one a step");
   fault("[{islands: 3, every: 4 steps}]", "3 islands do not divide the 8 replicas");
-  fault("[{over: site, every: 10 steps}, {over: node, every: 100 steps}]", "do not divide");
+  fault("[{over: site, every: 10 steps}, {over: node, every: 100 steps}]",
+        "list levels from inside to outside");
   fault("[{over: node, every: 10 steps}, {over: site, every: 5 steps}]", "from inside to outside");
   fault("[{over: node, every: 10 steps}, {over: site, every: 1 step}]", "from inside to outside");
   fault("[{over: site, every: 10 steps, compressor: powersgd}]", "whole matrices");

@@ -91,9 +91,9 @@ TEST(SyncWindow, StragglersAreNoPartOfIt) {
     job.cluster.jitter.seed = seed;
     const double inner_s = step_s(job, prepared);
     const SyncSeconds simulated = measure_sync(job, prepared, inner_s).front();
-    // Stragglers slow its kernels, a tenth of it.
+    // Stragglers slow its kernels, which are a fifth of it, less than twofold.
     EXPECT_GE(simulated.exposed_s, simulated.exchange_s * (1 - 1e-9)) << seed;
-    EXPECT_LT(simulated.exposed_s, simulated.exchange_s * 1.15) << seed;
+    EXPECT_LT(simulated.exposed_s, simulated.exchange_s * 1.3) << seed;
   }
 }
 
