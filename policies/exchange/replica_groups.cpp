@@ -203,11 +203,10 @@ GroupShape StridedShapes::sharing_cables(const StridedGroups& groups, int first,
   if (cluster.fabric.topology != Topology::sites || shape.nodes == 1 || !alike) return shape;
   Lanes all;
   all.lanes = groups.size() * shape.members_per_node;
-  const int nodes = groups.count / shape.members_per_node;
-  for (int node = 0; node < nodes; ++node) {
+  for (int from = 0; from < groups.count; from += shape.members_per_node) {  // node by node
     for (int group = 0; group < groups.size(); ++group) {
       const std::vector<std::int32_t> members = groups.members(first, group);
-      const auto own = members.begin() + node * shape.members_per_node;
+      const auto own = members.begin() + from;
       all.gpus.insert(all.gpus.end(), own, own + shape.members_per_node);
     }
   }
