@@ -125,7 +125,7 @@ void throw_if_all_fail_alike(const Outcome& outcome) {
   const bool alike = std::ranges::all_of(outcome.faults, [&](const std::optional<Error>& fault) {
     return fault && first && fault->text() == first->text();
   });
-  if (alike) throw *first;
+  if (alike) throw Error(*first);
 }
 
 // Returns what was written.
