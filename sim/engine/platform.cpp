@@ -94,7 +94,7 @@ class RouteZone : public simgrid::kernel::routing::NetZoneImpl {
     const std::size_t flow = from->id();
     for (std::uint32_t i = folding_.first_link[flow]; i < folding_.first_link[flow + 1]; ++i) {
       const WeightedLink& link = folding_.links[i];
-      into->link_list_.insert(into->link_list_.end(), link.weight * repeats(link.link),
+      into->link_list_.insert(into->link_list_.end(), std::size_t(link.weight) * repeats(link.link),
                               links_[link.link]->get_impl());
     }
   }
