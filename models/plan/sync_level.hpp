@@ -7,7 +7,6 @@
 #include <string>
 #include <vector>
 
-#include "models/base/error.hpp"
 #include "models/base/origin.hpp"
 #include "models/compression/compressor.hpp"
 
@@ -40,7 +39,6 @@ struct SyncLevel {
   OuterOptimizer optimizer = OuterOptimizer::nesterov;
   double element_bytes = 4;          // of a delta on the network, before it is compressed
   CompressorChoice compressor = {};  // of the deltas
-  Location where = {};               // the scenario says it
 
   // Steps from one exchange to the next, of whichever fragment.
   double cycle_steps() const { return every_steps / fragments; }

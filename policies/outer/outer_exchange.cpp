@@ -71,11 +71,10 @@ std::vector<CostPart> OuterExchange::kernels(const char* name, double bytes) con
 void OuterExchange::append(const Part& part, int level, int pp, std::vector<Transfer>& row) const {
   const SyncLevel& of_level = job_.sync[level];
   const ReplicaAxis axis = sync_axis(level);
-  const auto transfer = [&](ReplicaAxis along, CollectiveKind kind, double bytes) -> Transfer& {
+  const auto transfer = [&](ReplicaAxis along, CollectiveKind kind, double bytes) {
     const double seconds =
         collective_cost(job_, Category::dp, kind, network_.shape(pp, along), bytes).seconds;
-    return row.emplace_back(
-        Transfer{.axis = along, .kind = kind, .bytes = bytes, .seconds = seconds});
+    row.push_back(Transfer{.axis = along, .kind = kind, .bytes = bytes, .seconds = seconds});
   };
   const auto only_kernels = [&](std::vector<CostPart> kernels) {
     row.push_back({.axis = axis, .kernels = std::move(kernels)});

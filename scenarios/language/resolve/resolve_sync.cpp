@@ -20,7 +20,7 @@ std::string key_of(int level, const char* key) {
   return fmt::format("sync.{}{}", level, key);
 }
 
-// Which place, of those that `over` names, a rank stands on; of islands that are counted, its own.
+// The node or site, as `over` says, that a rank stands on.
 int place_of(const Job& job, const std::string& over, int rank) {
   const int node = job.cluster.node_of(rank);
   if (over == "site") return site_of(job.cluster, job.cluster.place_of(node));
@@ -159,7 +159,6 @@ void resolve_sync(const Values& values, NamedFiles& files, Job& job) {
     SyncLevel own;
     const std::string place = key_of(level, "");
     values.fill(place, own);
-    own.where = values.fault_at(place);
     if (values.stated(place + ".compressor")) {
       own.compressor = resolve_compressor(values, place + ".compressor", files);
     }
