@@ -77,9 +77,12 @@ CollectiveChoice collective_choice(const Job& job, Category axis, CollectiveKind
 }
 
 CollectiveCost collective_cost(const Job& job, Category axis, CollectiveKind kind,
-                               const GroupShape& shape, double bytes) {
-  return collective_cost(kind, collective_choice(job, axis, kind, shape), shape, bytes, job.cluster,
-                         calibration_of(job, shape.pool));
+                               const GroupShape& shape, double bytes,
+                               CollectiveAlgorithm algorithm) {
+  const CollectiveChoice choice = algorithm == CollectiveAlgorithm::automatic
+                                      ? collective_choice(job, axis, kind, shape)
+                                      : CollectiveChoice(algorithm);
+  return collective_cost(kind, choice, shape, bytes, job.cluster, calibration_of(job, shape.pool));
 }
 
 }  // namespace windtunnel

@@ -17,8 +17,9 @@ std::span<const CollectiveKind> kinds_of_axis(Category axis);
 CollectiveChoice collective_choice(const Job& job, Category axis, CollectiveKind kind,
                                    const GroupShape& shape);
 
-// collective_cost() by that choice.
+// collective_cost() by that choice, or by an algorithm that who asks has chosen.
 CollectiveCost collective_cost(const Job& job, Category axis, CollectiveKind kind,
-                               const GroupShape& shape, double bytes);
+                               const GroupShape& shape, double bytes,
+                               CollectiveAlgorithm algorithm = CollectiveAlgorithm::automatic);
 
 }  // namespace windtunnel

@@ -17,8 +17,22 @@ namespace windtunnel {
 enum class OuterOptimizer { average, nesterov };
 
 // Who sends what to whom. leader: one island's weights go to all others (LSGD: Teng et al. 2019,
-// arXiv 1905.10395).
-enum class SyncPattern { all_reduce, leader };
+// arXiv 1905.10395). gossip: each island's weights go to its neighbours of a graph, which take the
+// mean (Lian et al. 2017, arXiv 1705.09056). none: islands never exchange (Decentralized Diffusion
+// Models: McAllister et al. 2025, arXiv 2501.05450).
+enum class SyncPattern { all_reduce, leader, gossip, none };
+
+// Neighbours of an island. exponential: those at distance 1, 2, 4, ... (Ying et al. 2021, arXiv
+// 2110.13363). random: others, drawn anew for each exchange.
+enum class SyncGraph { ring, exponential, random };
+
+// When an island exchanges. scheduled: all in the same step. poisson: each at times of its own, at
+// random, in the background, so that nobody waits for anybody (DADAO: Nabli and Oyallon 2022, arXiv
+// 2208.00779).
+enum class SyncEvents { scheduled, poisson };
+
+// Of which parameters. dense: the experts of a mixture are each island's own.
+enum class SyncParameters { all, dense };
 
 // When the exchange of a step begins. step: when its optimizer is through. layers: layer by layer,
 // as gradients of a step are reduced (communication.overlap): a layer's goes as soon as its last
@@ -26,8 +40,10 @@ enum class SyncPattern { all_reduce, leader };
 enum class SyncStart { step, layers };
 
 struct SyncLevel {
-  std::string over = {};   // the scenario's word for what exchanges: "site"
-  double every_steps = 1;  // between two exchanges of the same parameter
+  std::string over = {};  // the scenario's word for what exchanges: "site"
+  // Between two exchanges of the same parameter; of a period that follows the learning rate the
+  // mean over the run (models/plan/sync_rule.hpp).
+  double every_steps = 1;
   // Parts of the model that are exchanged in turn, one every every_steps / fragments (Streaming
   // DiLoCo: Douillard et al. 2025, arXiv 2501.18512).
   int fragments = 1;
@@ -36,6 +52,14 @@ struct SyncLevel {
   double delay_steps = 0;
   SyncStart start = SyncStart::step;
   SyncPattern pattern = SyncPattern::all_reduce;
+  SyncGraph graph = SyncGraph::ring;  // gossip
+  // gossip: of its neighbours in the graph so many get an island's weights in one exchange, all in
+  // turn; 0: all of them, of a random graph one.
+  int peers = 0;
+  SyncEvents events = SyncEvents::scheduled;  // gossip
+  SyncParameters parameters = SyncParameters::all;
+  // Vectors of the optimizer's state that are averaged along with the weights (local Adam: two).
+  int optimizer_states = 0;
   OuterOptimizer optimizer = OuterOptimizer::nesterov;
   double element_bytes = 4;          // of a delta on the network, before it is compressed
   CompressorChoice compressor = {};  // of the deltas
@@ -56,6 +80,10 @@ struct SyncSeconds {
   Origin origin = Origin::assumed;  // what they rest on
 };
 
+// What is waited for of an exchange that takes `exchange_s` alone, beside steps of `step_s`. Of one
+// at random times nothing, but for links that it never leaves idle.
+double exposed_seconds(const SyncLevel& level, double exchange_s, double step_s);
+
 // What a step takes longer for the level on average.
 inline double mean_exposed_s(const SyncLevel& level, const SyncSeconds& seconds) {
   return seconds.exposed_s / level.cycle_steps();
@@ -66,8 +94,13 @@ double mean_step_s(const std::vector<SyncLevel>& levels, const std::vector<SyncS
                    double step_s);
 
 // Bytes that a rank keeps for each parameter that it exchanges at a level: the weights of the last
-// exchange, and the outer optimizer's momentum, both in fp32; of a leader's, which replace its own,
-// none.
+// exchange, and the outer optimizer's momentum, both in fp32; of gossip the sum of what came in; of
+// a leader's, which replace its own, none.
 double outer_state_bytes_per_parameter(const SyncLevel& level);
+
+// Islands that get an island's weights in one exchange by gossip among `islands`.
+int gossip_peers(const SyncLevel& level, int islands);
+// Neighbours of an island in a graph among so many.
+int graph_degree(SyncGraph graph, int islands);
 
 }  // namespace windtunnel

@@ -130,6 +130,10 @@ struct Layout {
   // exchange at the first level of Job::sync, so many of those groups at the next. Empty: all
   // replicas are one island.
   std::vector<int> sync_groups = {};
+  // Modules that each block of layers has, of which an island trains one: islands with the same one
+  // exchange it (DiPaCo: Douillard et al. 2024, arXiv 2403.10616). Two blocks, whose modules times
+  // each other are the islands; empty: all islands have the same parameters.
+  std::vector<int> path_modules = {};
 
   int islands() const;
   // Ranks of an island that share the state of a stage: dp x cp of one island.

@@ -75,28 +75,10 @@ GradientExchange::Axes GradientExchange::axes(int pp, bool expert) const {
 Transfer GradientExchange::transfer(int pp, ReplicaAxis axis, CollectiveKind kind, double bytes,
                                     CollectiveAlgorithm algorithm) const {
   const GroupShape& shape = network_.shape(pp, axis);
-  const double seconds = algorithm == CollectiveAlgorithm::automatic
-                             ? collective_cost(job_, Category::dp, kind, shape, bytes).seconds
-                             : collective_cost(kind, algorithm, shape, bytes, job_.cluster,
-                                               calibration_of(job_, shape.pool))
-                                   .seconds;
+  const double seconds = collective_cost(job_, Category::dp, kind, shape, bytes, algorithm).seconds;
   Transfer transfer{axis, kind, bytes, seconds};
   transfer.algorithm = algorithm;
   return transfer;
-}
-
-std::vector<CostPart> GradientExchange::kernel_costs(const std::vector<Op>& kernels) const {
-  std::vector<CostPart> parts;
-  for (const Op& op : kernels) {
-    const OpCost cost = op_cost(op, job_.cluster.node.gpu, job_.precision, job_.calibration);
-    const auto same = std::ranges::find(parts, cost.origin, &CostPart::origin);
-    if (same == parts.end()) {
-      parts.push_back({Category::compression, cost.origin, cost.seconds});
-    } else {
-      same->seconds += cost.seconds;
-    }
-  }
-  return parts;
 }
 
 std::vector<Transfer> GradientExchange::compressed(const std::vector<TensorShape>& shapes, int pp,
@@ -202,7 +184,7 @@ std::vector<Transfer> GradientExchange::of_recipe(const Recipe& recipe, const Ax
                                                   bool expert) const {
   std::vector<Transfer> row;
   for (const RecipeStep& step : recipe.steps) {
-    std::vector<CostPart> kernels = kernel_costs(step.kernels);
+    std::vector<CostPart> kernels = kernel_costs(job_, step.kernels, Category::compression);
     for (const auto& [axis, kind, bytes] : hops_of(step, axes, expert)) {
       if (bytes <= 0 || network_.groups(axis).count == 1) continue;
       row.push_back(transfer(pp, axis, kind, bytes, step.algorithm));
@@ -254,7 +236,8 @@ std::vector<Transfer> GradientExchange::served(double parameters, int pp, bool e
 // Each element is read and written, into the bucket and back.
 void GradientExchange::add_copies(double parameters, std::vector<Transfer>& row) const {
   std::vector<CostPart> copy =
-      kernel_costs({{.name = "bucket copy", .bytes = 2 * element_bytes_ * parameters}});
+      kernel_costs(job_, {{.name = "bucket copy", .bytes = 2 * element_bytes_ * parameters}},
+                   Category::compression);
   for (CostPart& part : copy) part.category = Category::dp;
   std::vector<CostPart>& first = row.front().kernels;
   first.insert(first.begin(), copy.begin(), copy.end());

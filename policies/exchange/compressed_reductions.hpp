@@ -76,7 +76,6 @@ class GradientExchange {
   std::vector<Transfer> served(double parameters, int pp, bool expert) const;
   Transfer transfer(int pp, ReplicaAxis axis, CollectiveKind kind, double bytes,
                     CollectiveAlgorithm algorithm = CollectiveAlgorithm::automatic) const;
-  std::vector<CostPart> kernel_costs(const std::vector<Op>& kernels) const;
   void add_copies(double parameters, std::vector<Transfer>& row) const;
 
   const Job& job_;

@@ -140,6 +140,11 @@ StridedGroups replica_groups(const Layout& layout, ReplicaAxis axis, int gpus_pe
       return level(0);
     case ReplicaAxis::region_peers:
       return level(1);
+    case ReplicaAxis::path_near:
+      return strided(members, island, layout.path_modules.empty() ? 1 : layout.path_modules[1]);
+    case ReplicaAxis::path_far:
+      if (layout.path_modules.empty()) return strided(members, island, 1);
+      return strided(members, island * layout.path_modules[1], layout.path_modules[0]);
   }
   return {};
 }

@@ -32,8 +32,10 @@ enum class ReplicaAxis {
   secondary_part,  // likewise of the second copy of the weights
   island_peers,    // ranks of equal place in the islands of a region (Layout::sync_groups)
   region_peers,    // likewise in the regions
+  path_near,       // of island_peers those with the same module of the first block of layers
+  path_far,        // and of the second block (Layout::path_modules)
 };
-inline constexpr int kReplicaAxes = 13;
+inline constexpr int kReplicaAxes = 15;
 
 // Members first + block * stride * count + lane + i * stride, i < count: one group per block and
 // lane < lanes.

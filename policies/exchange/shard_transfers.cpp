@@ -142,6 +142,21 @@ void append_steps(const std::vector<Step>& steps, const Job& job, const ReplicaN
 
 }  // namespace
 
+std::vector<CostPart> kernel_costs(const Job& job, const std::vector<Op>& kernels,
+                                   Category category) {
+  std::vector<CostPart> parts;
+  for (const Op& op : kernels) {
+    const OpCost cost = op_cost(op, job.cluster.node.gpu, job.precision, job.calibration);
+    const auto same = std::ranges::find(parts, cost.origin, &CostPart::origin);
+    if (same == parts.end()) {
+      parts.push_back({category, cost.origin, cost.seconds});
+    } else {
+      same->seconds += cost.seconds;
+    }
+  }
+  return parts;
+}
+
 double seconds_of(const std::vector<Transfer>& transfers) {
   std::array<double, 2> seconds{};
   for (const Transfer& transfer : transfers) {
@@ -200,7 +215,8 @@ void ReplicaNetwork::mark_used(const Job& job) {
       mark(Steps(job, *this).reductions(experts, action));
     }
   }
-  for (const ReplicaAxis axis : {ReplicaAxis::island_peers, ReplicaAxis::region_peers}) {
+  for (const ReplicaAxis axis : {ReplicaAxis::island_peers, ReplicaAxis::region_peers,
+                                 ReplicaAxis::path_near, ReplicaAxis::path_far}) {
     uses_[int(axis)] = groups(axis).count > 1;
   }
   if (!job.sync.empty()) {  // an island's copies gather what each of them has exchanged

@@ -11,6 +11,7 @@
 #include <array>
 #include <vector>
 
+#include "models/cost/op/op_cost.hpp"
 #include "models/network/collectives/collective.hpp"
 #include "models/plan/job.hpp"
 #include "models/plan/task_cost.hpp"
@@ -34,6 +35,11 @@ struct Transfer {
   double longer_s = 0;
   bool second_channel = false;  // on a stream of its own beside the others
 };
+
+// Kernels on the job's GPU one after the other, charged to `category`; those of one origin
+// together.
+std::vector<CostPart> kernel_costs(const Job& job, const std::vector<Op>& kernels,
+                                   Category category);
 
 // Of the collectives, with longer_s; of two streams the longer.
 double seconds_of(const std::vector<Transfer>& transfers);

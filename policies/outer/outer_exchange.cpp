@@ -1,5 +1,8 @@
 #include "policies/outer/outer_exchange.hpp"
 
+#include <algorithm>
+#include <iterator>
+
 #include "models/base/error.hpp"
 #include "models/compression/recipe.hpp"
 #include "models/cost/memory/memory.hpp"
@@ -10,6 +13,24 @@ namespace windtunnel {
 namespace {
 
 constexpr double kFp32Bytes = 4;
+constexpr ReducingGroup kPair{.ranks = 2, .nodes = 2};
+
+// Blocks of layers whose modules are told apart.
+int blocks_of(const Layout& layout) {
+  return layout.path_modules.empty() ? 1 : static_cast<int>(layout.path_modules.size());
+}
+
+// The block of a tensor; the embedding goes with the first one, the loss head with the last.
+int block_of(const Job& job, const StageTensor& tensor, int stage) {
+  const int blocks = blocks_of(job.layout);
+  if (tensor.layer < 0) return stage == 0 ? 0 : blocks - 1;
+  return tensor.layer * blocks / job.model.layers;
+}
+
+ReplicaAxis axis_of_block(const Layout& layout, int level, int block) {
+  if (layout.path_modules.empty()) return sync_axis(level);
+  return block == 0 ? ReplicaAxis::path_near : ReplicaAxis::path_far;
+}
 
 }  // namespace
 
@@ -18,10 +39,11 @@ ReplicaAxis sync_axis(int level) {
   return level == 0 ? ReplicaAxis::island_peers : ReplicaAxis::region_peers;
 }
 
-// What of a fragment one rank exchanges of dense parameters or of experts.
+// What of a fragment one rank exchanges of dense parameters or of experts of one block of layers.
 struct OuterExchange::Part {
   std::vector<TensorShape> shapes;
   double elements = 0;
+  ReplicaAxis axis = ReplicaAxis::island_peers;  // with whom
   int copies = 1;  // ranks of the island that divide the same parameters
   ReplicaAxis copies_axis = ReplicaAxis::dense_across;
 };
@@ -31,83 +53,115 @@ OuterExchange::OuterExchange(const Job& job, const Schedule& schedule,
     : job_(job), network_(network) {
   const std::vector<int> layers = layers_per_stage(job.model, job.layout);
   for (const std::vector<int>& stages : held_stages(schedule)) {
-    std::vector<StageTensor>& held = tensors_.emplace_back();
+    std::vector<std::vector<StageTensor>>& held = tensors_.emplace_back(blocks_of(job.layout));
     for (const int stage : stages) {
       int first = 0;
       for (int before = 0; before < stage; ++before) first += layers[before];
-      const std::vector<StageTensor> own =
-          stage_tensors(job, stage, first, layers[stage], chunks[stage]);
-      held.insert(held.end(), own.begin(), own.end());
+      for (const StageTensor& tensor :
+           stage_tensors(job, stage, first, layers[stage], chunks[stage])) {
+        held[block_of(job, tensor, stage)].push_back(tensor);
+      }
     }
   }
 }
 
 std::vector<OuterExchange::Part> OuterExchange::parts(int level, int pp) const {
   std::vector<Part> parts;
-  for (const bool expert : {false, true}) {
-    Part part;
-    part.copies_axis = expert ? ReplicaAxis::expert_across : ReplicaAxis::dense_across;
-    const ReplicaAxis shard = expert ? ReplicaAxis::expert_shard : ReplicaAxis::dense_shard;
-    part.copies = network_.groups(part.copies_axis).count;
-    const double share =
-        1.0 / (double(part.copies) * network_.groups(shard).count * job_.sync[level].fragments);
-    for (const StageTensor& tensor : tensors_[pp]) {
-      if (tensor.expert != expert) continue;
-      part.shapes.push_back(tensor.shape);
-      part.shapes.back().count *= share;
-      part.elements += part.shapes.back().elements();
+  const SyncLevel& of_level = job_.sync[level];
+  if (of_level.pattern == SyncPattern::none) return parts;
+  for (int block = 0; block < std::ssize(tensors_[pp]); ++block) {
+    for (const bool expert : {false, true}) {
+      if (expert && of_level.parameters == SyncParameters::dense) continue;
+      Part part;
+      part.axis = axis_of_block(job_.layout, level, block);
+      part.copies_axis = expert ? ReplicaAxis::expert_across : ReplicaAxis::dense_across;
+      const ReplicaAxis shard = expert ? ReplicaAxis::expert_shard : ReplicaAxis::dense_shard;
+      part.copies = network_.groups(part.copies_axis).count;
+      const double share =
+          (1.0 + of_level.optimizer_states) /
+          (double(part.copies) * network_.groups(shard).count * of_level.fragments);
+      for (const StageTensor& tensor : tensors_[pp][block]) {
+        if (tensor.expert != expert) continue;
+        part.shapes.push_back(tensor.shape);
+        part.shapes.back().count *= share;
+        part.elements += part.shapes.back().elements();
+      }
+      if (part.elements > 0) parts.push_back(std::move(part));
     }
-    if (part.elements > 0) parts.push_back(std::move(part));
   }
   return parts;
 }
 
-std::vector<CostPart> OuterExchange::kernels(const char* name, double bytes) const {
-  const OpCost cost = op_cost({.name = name, .bytes = bytes}, job_.cluster.node.gpu, job_.precision,
-                              job_.calibration);
-  return {{Category::sync, cost.origin, cost.seconds}};
+Transfer OuterExchange::collective(int pp, ReplicaAxis axis, CollectiveKind kind, double bytes,
+                                   CollectiveAlgorithm algorithm) const {
+  const GroupShape& shape = network_.shape(pp, axis);
+  const double seconds = collective_cost(job_, Category::dp, kind, shape, bytes, algorithm).seconds;
+  return {.axis = axis, .kind = kind, .bytes = bytes, .seconds = seconds, .algorithm = algorithm};
+}
+
+// To the neighbours of a graph, each of which gets what one partner alone would. A ring's are
+// served one after the other; an exponential graph's are those of recursive doubling; which ones a
+// random graph has is drawn anew every time, so that all get their part on average.
+std::vector<Transfer> OuterExchange::gossip(const Part& part, int level, int pp,
+                                            double message_bytes) const {
+  const SyncLevel& of_level = job_.sync[level];
+  const int islands = network_.groups(part.axis).count;
+  const int peers = gossip_peers(of_level, islands);
+  const int degree = graph_degree(of_level.graph, islands);
+  const double sent = message_bytes * peers / degree;  // to a neighbour, on average
+  switch (of_level.graph) {
+    case SyncGraph::ring:
+      return std::vector(degree, collective(pp, part.axis, CollectiveKind::send_recv, sent));
+    case SyncGraph::exponential:
+      return {collective(pp, part.axis, CollectiveKind::all_reduce, sent,
+                         CollectiveAlgorithm::recursive_doubling)};
+    case SyncGraph::random:
+      return {collective(pp, part.axis, CollectiveKind::all_to_all, sent * islands,
+                         CollectiveAlgorithm::pairwise)};
+  }
+  return {};
 }
 
 void OuterExchange::append(const Part& part, int level, int pp, std::vector<Transfer>& row) const {
   const SyncLevel& of_level = job_.sync[level];
-  const ReplicaAxis axis = sync_axis(level);
-  const auto transfer = [&](ReplicaAxis along, CollectiveKind kind, double bytes) {
-    const double seconds =
-        collective_cost(job_, Category::dp, kind, network_.shape(pp, along), bytes).seconds;
-    row.push_back(Transfer{.axis = along, .kind = kind, .bytes = bytes, .seconds = seconds});
-  };
-  const auto only_kernels = [&](std::vector<CostPart> kernels) {
-    row.push_back({.axis = axis, .kernels = std::move(kernels)});
+  const auto kernels = [&](const std::vector<Op>& ops) {
+    std::vector<CostPart> costs = kernel_costs(job_, ops, Category::sync);
+    if (!costs.empty()) row.push_back({.axis = part.axis, .kernels = std::move(costs)});
   };
   const double sent = of_level.element_bytes;
   if (of_level.pattern == SyncPattern::leader) {
-    transfer(axis, CollectiveKind::broadcast, part.elements * sent);
+    row.push_back(collective(pp, part.axis, CollectiveKind::broadcast, part.elements * sent));
   } else {
     // Weights less those of the last exchange.
-    only_kernels(kernels("delta", part.elements * (2 * kFp32Bytes + sent)));
-    const int groups = network_.groups(axis).count;
+    kernels({{.name = "delta", .bytes = part.elements * (2 * kFp32Bytes + sent)}});
+    const bool gossips = of_level.pattern == SyncPattern::gossip;
     const Recipe recipe =
-        make_recipe(of_level.compressor, part.shapes, {.ranks = groups, .nodes = groups}, sent);
+        make_recipe(of_level.compressor, part.shapes, group_of(part, level), sent);
     for (const RecipeStep& step : recipe.steps) {
-      double kernels_s = 0;
-      auto origin = Origin::measured;
-      for (const Op& op : step.kernels) {
-        const OpCost cost = op_cost(op, job_.cluster.node.gpu, job_.precision, job_.calibration);
-        kernels_s += cost.seconds;
-        origin = weakest(origin, cost.origin);
-      }
-      if (kernels_s > 0) only_kernels({{Category::sync, origin, kernels_s}});
+      kernels(step.kernels);
       // Hops inside a node are of methods that know one; here all members are alike.
-      if (step.bytes > 0 && step.hop != ReduceHop::node) transfer(axis, step.kind, step.bytes);
+      if (gossips || step.bytes <= 0 || step.hop == ReduceHop::node) continue;
+      row.push_back(collective(pp, part.axis, step.kind, step.bytes));
     }
-    only_kernels(kernels(
-        "outer optimizer",
-        part.elements * (sent + kFp32Bytes + 2 * outer_state_bytes_per_parameter(of_level))));
+    if (gossips) {
+      std::ranges::move(gossip(part, level, pp, wire_bytes(recipe, kPair)),
+                        std::back_inserter(row));
+    }
+    kernels({{.name = "outer optimizer",
+              .bytes = part.elements *
+                       (sent + kFp32Bytes + 2 * outer_state_bytes_per_parameter(of_level))}});
   }
   if (part.copies > 1) {
-    transfer(part.copies_axis, CollectiveKind::all_gather,
-             part.elements * part.copies * kFp32Bytes);
+    row.push_back(collective(pp, part.copies_axis, CollectiveKind::all_gather,
+                             part.elements * part.copies * kFp32Bytes));
   }
+}
+
+// Among whom what is sent is reduced: of gossip each pair of neighbours for itself.
+ReducingGroup OuterExchange::group_of(const Part& part, int level) const {
+  if (job_.sync[level].pattern == SyncPattern::gossip) return kPair;
+  const int groups = network_.groups(part.axis).count;
+  return {.ranks = groups, .nodes = groups};
 }
 
 std::vector<Transfer> OuterExchange::row(int level, int pp) const {
@@ -117,13 +171,13 @@ std::vector<Transfer> OuterExchange::row(int level, int pp) const {
 }
 
 Origin OuterExchange::origin(int level, int pp) const {
-  return collective_cost(job_, Category::dp, CollectiveKind::all_reduce,
-                         network_.shape(pp, sync_axis(level)), 1e6)
+  const ReplicaAxis axis = axis_of_block(job_.layout, level, 0);
+  return collective_cost(job_, Category::dp, CollectiveKind::all_reduce, network_.shape(pp, axis),
+                         1e6)
       .origin;
 }
 
 double OuterExchange::sent_bytes(int level, int pp) const {
-  const int groups = network_.groups(sync_axis(level)).count;
   const SyncLevel& of_level = job_.sync[level];
   double bytes = 0;
   for (const Part& part : parts(level, pp)) {
@@ -131,9 +185,11 @@ double OuterExchange::sent_bytes(int level, int pp) const {
       bytes += part.elements * of_level.element_bytes;
       continue;
     }
-    const ReducingGroup group{.ranks = groups, .nodes = groups};
-    bytes += wire_bytes(
+    const ReducingGroup group = group_of(part, level);
+    const double of_part = wire_bytes(
         make_recipe(of_level.compressor, part.shapes, group, of_level.element_bytes), group);
+    const bool gossips = of_level.pattern == SyncPattern::gossip;
+    bytes += of_part * (gossips ? gossip_peers(of_level, network_.groups(part.axis).count) : 1);
   }
   return bytes * of_level.fragments;
 }

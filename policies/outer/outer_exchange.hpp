@@ -2,11 +2,14 @@
 // sync_level.hpp), by rank: the difference of its weights to those of the last exchange, made and
 // compressed by kernels, summed with the ranks of equal place in the other islands, and taken in by
 // the outer optimizer. The ranks of an island that hold the same parameters divide them among
-// themselves, each exchanges its part, and then they gather the whole.
+// themselves, each exchanges its part, and then they gather the whole. By gossip an island's go to
+// some others only; of a model of paths each block of layers goes to those who train the same
+// module of it.
 #pragma once
 
 #include <vector>
 
+#include "models/compression/recipe.hpp"
 #include "models/cost/chunk/chunk_cost.hpp"
 #include "models/plan/job.hpp"
 #include "models/plan/schedule.hpp"
@@ -34,12 +37,15 @@ class OuterExchange {
  private:
   struct Part;
   std::vector<Part> parts(int level, int pp) const;
+  ReducingGroup group_of(const Part& part, int level) const;
   void append(const Part& part, int level, int pp, std::vector<Transfer>& row) const;
-  std::vector<CostPart> kernels(const char* name, double bytes) const;
+  Transfer collective(int pp, ReplicaAxis axis, CollectiveKind kind, double bytes,
+                      CollectiveAlgorithm algorithm = CollectiveAlgorithm::automatic) const;
+  std::vector<Transfer> gossip(const Part& part, int level, int pp, double message_bytes) const;
 
   const Job& job_;
   const ReplicaNetwork& network_;
-  std::vector<std::vector<StageTensor>> tensors_;  // [pipeline rank]
+  std::vector<std::vector<std::vector<StageTensor>>> tensors_;  // [pipeline rank][block of layers]
 };
 
 }  // namespace windtunnel

@@ -33,7 +33,7 @@ std::vector<SyncSeconds> sync_seconds(const Job& job, const Schedule& schedule,
       const SyncSeconds own = seconds_alone(exchange.row(level, pp), exchange.origin(level, pp));
       if (own.exchange_s > longest.exchange_s) longest = own;
     }
-    longest.exposed_s = std::max(0.0, longest.exchange_s - job.sync[level].hiding_steps() * step_s);
+    longest.exposed_s = exposed_seconds(job.sync[level], longest.exchange_s, step_s);
     levels.push_back(longest);
   }
   return levels;

@@ -307,8 +307,8 @@ TaskIndex RankTasks::background(const std::vector<Transfer>& row, const std::str
     task.bytes = transfer.bytes * share;
     const int slot = replica_slots_[static_cast<int>(transfer.axis)];
     // Of a part of it that much of its latency, too.
-    const CollectiveCost whole =
-        collective_cost(job_, Category::dp, transfer.kind, groups_[slot].shape, transfer.bytes);
+    const CollectiveCost whole = collective_cost(
+        job_, Category::dp, transfer.kind, groups_[slot].shape, transfer.bytes, transfer.algorithm);
     last =
         append_collective(std::move(task), slot, (share - 1) * (whole.seconds - whole.transfer_s));
   }

@@ -47,9 +47,13 @@ std::string compressor_text(const AxisCompressors& compressors) {
 
 // "every 100 steps 3.2 GB from each GPU in 28.7 s, of which 28.7 s are waited for".
 std::string sync_text(const SyncLevel& level, const SyncReport& report) {
+  if (level.pattern == SyncPattern::none) return "never";
   const auto seconds = [](double s) { return value_text(Unit::seconds, s); };
-  std::string text = fmt::format("every {:g} steps {} from a GPU", level.every_steps,
-                                 value_text(Unit::bytes, report.sent_bytes));
+  std::string text =
+      level.every_steps == 1 ? "every step" : fmt::format("every {:.4g} steps", level.every_steps);
+  if (level.events == SyncEvents::poisson) text += ", at random times,";
+  text += fmt::format(" {} from a GPU", value_text(Unit::bytes, report.sent_bytes));
+  if (level.pattern == SyncPattern::gossip) text += " to neighbours";
   if (level.fragments > 1) text += fmt::format(" in {} fragments, each", level.fragments);
   text += fmt::format(" in {}", seconds(report.seconds.exchange_s));
   if (const int hiding = level.hiding_steps(); hiding > 0) {

@@ -125,7 +125,7 @@ MeasuredIteration measured_iteration(const Case& the_case, const SimulateOptions
     measured.table = std::move(all.table);
   } else {
     drawn = run_draws(job, prepared, options.threads);
-    sync = measure_sync(job, prepared, drawn.step_s.mean);
+    sync = measure_sync(job, prepared, drawn);
   }
   measured.plain = std::move(drawn.execution);
   const Execution& plain = measured.plain;

@@ -31,11 +31,12 @@ double weight_share(const Job& job) {
 double outer_state_bytes(const Job& job, double dense, double experts) {
   const Layout& layout = job.layout;
   const double replicas = layout.island_replicas();
-  const double parameters =
-      dense / replicas + experts / std::max(1.0, replicas * layout.tp / layout.ep);
+  const double of_experts = experts / std::max(1.0, replicas * layout.tp / layout.ep);
   double bytes = 0;
   for (const SyncLevel& level : job.sync) {
-    bytes += outer_state_bytes_per_parameter(level) * parameters;
+    const bool all = level.parameters == SyncParameters::all;
+    bytes += outer_state_bytes_per_parameter(level) * (1 + level.optimizer_states) *
+             (dense / replicas + (all ? of_experts : 0));
   }
   return bytes;
 }

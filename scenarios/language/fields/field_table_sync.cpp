@@ -27,9 +27,19 @@ Rows sync_rows() {
           "sync.*.every", Dimension::iterations,
           {.low = 1,
            .high = 1e9,
-           .required = true,
+           .optional = true,
            .example = "100 steps",
-           .help = "steps between two exchanges of the same parameter (H)"}),
+           .help = "steps between two exchanges of the same parameter (H); with rates the shortest "
+                   "period"}),
+      text_row("sync.*.rates",
+               {.example = "rates.csv",
+                .help = "learning rates by which periods grow (Quadratic Synchronization Rule): a "
+                        "CSV file beside this one with the columns step, rate"}),
+      choice_row("sync.*.growth", Dimension::number,
+                 {.low = 1e-12,
+                  .high = 1e6,
+                  .example = "0.0175",
+                  .help = "with rates: a period is (growth / rate)^2 steps, every at least"}),
       whole_row<&SyncLevel::fragments>(
           "sync.*.fragments",
           {.low = 1,
@@ -52,7 +62,41 @@ Rows sync_rows() {
       name_row<&SyncLevel::pattern>(
           "sync.*.pattern",
           {.example = "leader",
-           .help = "all islands' deltas are summed, or one island's weights go to all others"}),
+           .help = "all islands' deltas are summed, one island's weights go to all others, each "
+                   "island's go to some others (gossip), or they never exchange (none)"}),
+      name_row<&SyncLevel::graph>(
+          "sync.*.graph",
+          {.example = "exponential",
+           .help = "gossip: neighbours of an island: the next two of a ring, those at distance 1, "
+                   "2, 4, ..., or others drawn anew each time"}),
+      whole_row<&SyncLevel::peers>(
+          "sync.*.peers", {.low = 0,
+                           .high = 1e6,
+                           .example = "1",
+                           .help = "gossip: of its neighbours so many get an island's weights in "
+                                   "one exchange, all in turn; 0: all; of a random graph one"}),
+      name_row<&SyncLevel::events>(
+          "sync.*.events",
+          {.example = "poisson",
+           .help = "gossip: all exchange in the same step, or each at random times of its own in "
+                   "the background, every so often on average, so that nobody waits"}),
+      list_row("sync.*.paths",
+               {.example = "[16, 16]",
+                .help = "modules that each half of the layers has; an island trains one of each, "
+                        "and those with the same one exchange it (DiPaCo)"}),
+      whole_row(
+          "sync.*.paths.*",
+          {.low = 2, .high = 1e6, .example = "16", .help = "modules of one half of the layers"}),
+      name_row<&SyncLevel::parameters>(
+          "sync.*.parameters",
+          {.example = "dense",
+           .help = "what is exchanged; dense: all but the experts, which are each island's own"}),
+      whole_row<&SyncLevel::optimizer_states>(
+          "sync.*.optimizer_states",
+          {.low = 0,
+           .high = 4,
+           .example = "2",
+           .help = "vectors of the optimizer's state that are averaged along with the weights"}),
       name_row<&SyncLevel::optimizer>(
           "sync.*.optimizer",
           {.example = "average",

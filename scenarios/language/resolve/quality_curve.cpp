@@ -46,9 +46,7 @@ class Curve {
     const auto above = by_batch_.lower_bound(batch);
     if (above != by_batch_.end() && above->first == batch) return above->second;
     if (by_batch_.empty()) {
-      const std::vector<std::string> known(compressors_.begin(), compressors_.end());
-      throw Error(fmt::format("{} has no row for compressor '{}' with these numbers; it has {}",
-                              table_.file(), compressor_.name, fmt::join(known, ", ")));
+      throw Error(no_row());
     }
     if (above == by_batch_.begin() || above == by_batch_.end()) {
       throw Error(fmt::format("{} knows global batches of {:g} to {:g}, not {}", table_.file(),
@@ -61,8 +59,22 @@ class Curve {
   }
 
  private:
+  std::string no_row() const {
+    const std::vector<std::string> known(compressors_.begin(), compressors_.end());
+    std::string text = fmt::format("{} has no row for compressor '{}' with these numbers",
+                                   table_.file(), compressor_.name);
+    if (!known.empty()) text += fmt::format("; it has {}", fmt::join(known, ", "));
+    if (!job_.sync.empty()) {
+      text += fmt::format("; of {} islands that exchange every {:g} steps with compressor '{}'",
+                          job_.layout.islands(), job_.sync.front().every_steps,
+                          with_usual(job_.sync.front().compressor).name);
+    }
+    return text;
+  }
+
   static void check_column(const std::string& column) {
-    std::vector<std::string> known = {"compressor", "global_batch", "steps"};
+    std::vector<std::string> known = {"compressor", "global_batch",    "steps",
+                                      "every",      "sync_compressor", "islands"};
     for (const NumberColumn& number : kNumbers) known.emplace_back(number.name);
     if (std::ranges::find(known, column) == known.end()) {
       throw Error(unknown_name("column", column, known));
@@ -80,7 +92,20 @@ class Curve {
     return value;
   }
 
+  // Of the innermost level above the steps; without one replicas synchronise in every step.
+  bool of_my_levels(std::size_t row) const {
+    const SyncLevel level = job_.sync.empty() ? SyncLevel{} : job_.sync.front();
+    const std::optional<double> every = positive(row, "every");
+    const std::optional<double> islands = positive(row, "islands");
+    if (every && *every != level.every_steps) return false;
+    if (islands && *islands != job_.layout.islands()) return false;
+    if (!table_.has("sync_compressor")) return true;
+    const std::string& name = table_.text(row, table_.column("sync_compressor"));
+    return name.empty() || name == with_usual(level.compressor).name;
+  }
+
   bool is_mine(std::size_t row) {
+    if (!of_my_levels(row)) return false;
     if (table_.has("compressor")) {
       const std::string& name = table_.text(row, table_.column("compressor"));
       if (!name.empty()) compressors_.insert(name);

@@ -1,6 +1,8 @@
 // Iterations that a job needs to its target quality: stated, or from a file of the user. A file is
 // CSV with the columns `steps` and, where it has several rows, `compressor` (its name), `rank`,
-// `density`, `bits` and `global_batch`; an empty cell goes with everything. Between two batches of
+// `density`, `bits`, `global_batch`, and of local training `every` (steps between two exchanges of
+// the innermost level of `sync`), `islands` and `sync_compressor`; an empty cell goes with
+// everything. Between two batches of
 // the file steps follow a power law, which holds exactly where twice the batch takes half the steps
 // (McCandlish et al. 2018, arXiv 1812.06162); beyond them nothing is known. That a compressor needs
 // more steps is the user's to say: nothing here predicts it.

@@ -11,6 +11,7 @@
 #include "policies/exchange/compressed_reductions.hpp"
 #include "policies/exchange/replica_groups.hpp"
 #include "policies/schedules/schedules.hpp"
+#include "scenarios/language/resolve/learning_rates.hpp"
 #include "scenarios/language/resolve/resolve.hpp"
 
 namespace windtunnel {
@@ -74,8 +75,77 @@ void check_places(const Values& values, const Job& job, int level, int entry) {
   }
 }
 
+// Keys of patterns that a level does not have.
+void check_pattern(const Values& values, const SyncLevel& own, int entry) {
+  struct Unused {
+    bool unused;
+    std::vector<const char*> keys;
+    const char* why;
+  };
+  using enum SyncPattern;
+  const SyncPattern pattern = own.pattern;
+  const bool poisson = own.events == SyncEvents::poisson;
+  const Unused all[] = {
+      {pattern != gossip, {".graph", ".peers", ".events"}, "goes with pattern: gossip"},
+      {pattern == leader, {".optimizer"}, "a leader's weights are taken as they are"},
+      {pattern == leader, {".compressor"}, "a leader's weights travel as they are"},
+      {pattern == gossip, {".optimizer"}, "by gossip neighbours take the mean of their weights"},
+      {pattern != all_reduce, {".paths"}, "goes with pattern: all-reduce"},
+      {pattern == none,
+       {".every", ".rates", ".growth", ".fragments", ".delay", ".start", ".optimizer", ".precision",
+        ".compressor", ".parameters", ".optimizer_states"},
+       "islands of pattern: none exchange nothing"},
+      {poisson, {".delay", ".start"}, "nobody waits for an exchange at random times"}};
+  for (const Unused& row : all) {
+    for (const char* key : row.keys) {
+      if (!row.unused || !values.stated(key_of(entry, key))) continue;
+      values.fail(key_of(entry, key), fmt::format("{}; leave it out", row.why));
+    }
+  }
+}
+
+// Steps from the keys `every`, or `rates` and `growth`.
+void resolve_period(const Values& values, NamedFiles& files, int entry, SyncLevel& own) {
+  const std::string every = key_of(entry, ".every");
+  const std::string rates = key_of(entry, ".rates");
+  const std::string growth = key_of(entry, ".growth");
+  if (own.pattern == SyncPattern::none) return;
+  if (!values.has(every)) {
+    throw Error(values.where(key_of(entry, "")),
+                fmt::format("sync.{} does not say every how many steps", entry));
+  }
+  if (values.has(rates) != values.has(growth)) {
+    values.fail(values.has(rates) ? rates : growth, "rates and growth go together; state both");
+  }
+  if (!values.has(rates)) return;
+  const std::string& name = values.text(rates);
+  const double base_steps = own.every_steps;
+  own.every_steps = quadratic_period_steps(parse_learning_rates(files.text(name), files.path(name)),
+                                           base_steps, values.number(growth));
+  if (own.delay_steps > base_steps) {
+    values.fail(
+        key_of(entry, ".delay"),
+        fmt::format("is {:g} steps, but the shortest period is {:g}", own.delay_steps, base_steps));
+  }
+}
+
+void check_graph(const Values& values, const Job& job, int level, int entry) {
+  const SyncLevel& own = job.sync[level];
+  if (own.pattern != SyncPattern::gossip) return;
+  const int islands = job.layout.sync_groups[level];
+  const int degree = graph_degree(own.graph, islands);
+  if (own.peers > degree) {
+    values.fail(key_of(entry, ".peers"),
+                fmt::format("an island has {} neighbours among {} islands", degree, islands));
+  }
+  if (compresses(own.compressor) && compressor_kind(own.compressor.name).name == "lgreco") {
+    values.fail(key_of(entry, ".compressor"), "lgreco chooses numbers for a common sum");
+  }
+}
+
 void check_level(const Values& values, const Job& job, int level, int entry) {
   const SyncLevel& own = job.sync[level];
+  check_graph(values, job, level, entry);
   if (own.every_steps < own.fragments) {
     values.fail(key_of(entry, ".fragments"),
                 fmt::format("{} fragments in {:g} steps are more than one a step; take fewer",
@@ -89,11 +159,17 @@ void check_level(const Values& values, const Job& job, int level, int entry) {
                 fmt::format("is {:g} steps, but the next exchange begins after {:g}",
                             own.delay_steps, own.every_steps));
   }
-  if (level > 0 && own.every_steps <= job.sync[level - 1].every_steps) {
+  const SyncLevel* below = level > 0 ? &job.sync[level - 1] : nullptr;
+  if (below != nullptr && below->pattern == SyncPattern::none) {
+    values.fail(key_of(entry, ""),
+                "stands above islands that never exchange; leave one of them out");
+  }
+  if (below != nullptr && own.pattern != SyncPattern::none &&
+      own.every_steps <= below->every_steps) {
     values.fail(key_of(entry, ".every"),
                 fmt::format("is no more than that of the level before it, {:g} steps; list levels "
                             "from inside to outside",
-                            job.sync[level - 1].every_steps));
+                            below->every_steps));
   }
   if (own.start == SyncStart::layers) {
     if (level > 0 || job.layout.island_replicas() > 1) {
@@ -106,16 +182,13 @@ void check_level(const Values& values, const Job& job, int level, int entry) {
                   "layers goes with a precision of 16 bits or less, whose gradients have a type of "
                   "their own on the network; take step");
     }
-    if (compresses(own.compressor) || own.pattern == SyncPattern::leader) {
+    if (compresses(own.compressor) || own.pattern != SyncPattern::all_reduce ||
+        own.optimizer_states > 0 || own.parameters != SyncParameters::all ||
+        !job.layout.path_modules.empty()) {
       values.fail(key_of(entry, ".start"),
-                  "layers goes with deltas that are summed as they are (precision); take step");
+                  "layers goes with deltas of all weights that all islands sum as they are "
+                  "(precision); take step");
     }
-  }
-  if (own.pattern == SyncPattern::leader && values.stated(key_of(entry, ".optimizer"))) {
-    values.fail(key_of(entry, ".optimizer"), "a leader's weights are taken as they are");
-  }
-  if (own.pattern == SyncPattern::leader && compresses(own.compressor)) {
-    values.fail(key_of(entry, ".compressor"), "a leader's weights travel as they are");
   }
   if (compresses(own.compressor) && compressor_kind(own.compressor.name).whole_tensors) {
     values.fail(key_of(entry, ".compressor"),
@@ -123,6 +196,26 @@ void check_level(const Values& values, const Job& job, int level, int entry) {
                             "one that quantises or drops elements",
                             own.compressor.name));
   }
+}
+
+// Layout::path_modules; `entry`: of the first level above the steps.
+void resolve_paths(const Values& values, Job& job, int entry) {
+  const std::string key = key_of(entry, ".paths");
+  const int blocks = values.length(key);
+  if (blocks == 0) return;
+  std::vector<int>& modules = job.layout.path_modules;
+  for (int block = 0; block < blocks; ++block) {
+    modules.push_back(values.integer(fmt::format("{}.{}", key, block)));
+  }
+  const int islands = job.layout.sync_groups.front();
+  if (blocks != 2 || modules[0] * modules[1] != islands) {
+    values.fail(key,
+                fmt::format("modules of two halves of the layers are due, whose product is the "
+                            "{} islands; e.g. [{}, {}]",
+                            islands, islands / 2, 2));
+  }
+  if (job.sync.size() > 1) values.fail(key, "goes with one level above the steps");
+  if (job.network) values.fail(key, "goes with a transformer, whose layers are alike");
 }
 
 // What is simulated as steps that end for all ranks of an island together.
@@ -164,13 +257,17 @@ void resolve_sync(const Values& values, NamedFiles& files, Job& job) {
     }
     const int count = islands_of(values, job, level);
     if (own.over.empty()) own.over = fmt::format("{} islands", count);
-    if (own.every_steps > 1) {
+    check_pattern(values, own, level);
+    resolve_period(values, files, level, own);
+    const bool between = own.pattern == SyncPattern::gossip || own.pattern == SyncPattern::none;
+    if (own.every_steps > 1 || between) {
       job.sync.push_back(own);
       islands.push_back(count);
       continue;
     }
-    for (const char* key : {".fragments", ".delay", ".start", ".pattern", ".optimizer",
-                            ".precision", ".compressor"}) {
+    for (const char* key :
+         {".fragments", ".delay", ".start", ".pattern", ".optimizer", ".precision", ".compressor",
+          ".paths", ".parameters", ".optimizer_states"}) {
       if (!values.stated(place + key)) continue;
       values.fail(place + key,
                   "what synchronises in every step exchanges gradients, which "
@@ -208,6 +305,7 @@ void resolve_sync(const Values& values, NamedFiles& files, Job& job) {
     }
     job.layout.sync_groups.push_back(islands[level] / above);
   }
+  resolve_paths(values, job, skipped);
   for (int level = 0; level < std::ssize(job.sync); ++level) {
     check_level(values, job, level, skipped + level);
     check_places(values, job, level, skipped + level);

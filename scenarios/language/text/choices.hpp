@@ -171,7 +171,20 @@ inline constexpr Choice<SyncStart> kChoices<SyncStart>[] = {{"step", SyncStart::
                                                             {"layers", SyncStart::layers}};
 template <>
 inline constexpr Choice<SyncPattern> kChoices<SyncPattern>[] = {
-    {"all-reduce", SyncPattern::all_reduce}, {"leader", SyncPattern::leader}};
+    {"all-reduce", SyncPattern::all_reduce},
+    {"leader", SyncPattern::leader},
+    {"gossip", SyncPattern::gossip},
+    {"none", SyncPattern::none}};
+template <>
+inline constexpr Choice<SyncGraph> kChoices<SyncGraph>[] = {{"ring", SyncGraph::ring},
+                                                            {"exponential", SyncGraph::exponential},
+                                                            {"random", SyncGraph::random}};
+template <>
+inline constexpr Choice<SyncEvents> kChoices<SyncEvents>[] = {{"scheduled", SyncEvents::scheduled},
+                                                              {"poisson", SyncEvents::poisson}};
+template <>
+inline constexpr Choice<SyncParameters> kChoices<SyncParameters>[] = {
+    {"all", SyncParameters::all}, {"dense", SyncParameters::dense}};
 template <>
 inline constexpr Choice<LengthPolicy> kChoices<LengthPolicy>[] = {
     {"fixed", LengthPolicy::fixed}, {"flexsp", LengthPolicy::flexsp}, {"hdp", LengthPolicy::hdp}};

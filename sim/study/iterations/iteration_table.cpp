@@ -381,7 +381,7 @@ CampaignIterations campaign_iterations(const Job& job, const PreparedIteration& 
   const ShrunkIterations shrunk_job(job, prepared, simulations);
   const SlowIterations slow(job, simulations);
   plain = simulations.run(threads);
-  sync = measure_sync(job, prepared, plain.step_s.mean);
+  sync = measure_sync(job, prepared, plain);
   table.iteration_s.push_back(mean_step_s(job.sync, sync, plain.step_s.mean));
   snapshots.fill(simulations, table);
   shrunk_job.fill(simulations, threads, table);

@@ -4,7 +4,6 @@
 
 #include "models/results/iteration_report.hpp"
 #include "policies/iteration.hpp"
-#include "sim/study/iterations/iteration_table.hpp"
 
 namespace windtunnel {
 namespace {
@@ -31,30 +30,41 @@ double end_s(const Job& job, const PreparedIteration& prepared,
   return foreground_end_s(plan, timeline, options.iterations - 1);
 }
 
+// When step `last` ends beside no exchange.
+double end_without_s(const Job& job, const PreparedIteration& prepared, const DrawnIteration& plain,
+                     int last) {
+  if (job.cluster.is_drawn()) return end_s(job, prepared, {.iterations = last + 1});
+  const auto& [plan, timeline] = plain.execution;
+  const int known = std::min(last, plan.iterations - 1);
+  return foreground_end_s(plan, timeline, known) + (last - known) * plain.step_s.mean;
+}
+
 }  // namespace
 
 // Of the same draw as what is simulated beside an exchange.
 std::vector<SyncSeconds> measure_sync(const Job& job, const PreparedIteration& prepared,
-                                      double step_s) {
+                                      const DrawnIteration& plain) {
+  const double step_s = plain.step_s.mean;
   std::vector<SyncSeconds> levels = sync_seconds(job, prepared, step_s);
   for (int level = 0; level < std::ssize(levels); ++level) {
     const SyncLevel& of_level = job.sync[level];
-    const bool layered = of_level.start == SyncStart::layers;
-    const Window window =
-        layered ? Window{} : window_of(of_level, levels[level].exchange_s, step_s);
-    IterationPlanOptions options{.iterations = window.steps + 1};
-    const bool known = window.steps == 0 && !job.cluster.is_drawn();
-    const double without_s = known ? step_s : end_s(job, prepared, options);
-    if (layered) {
+    const bool waits = of_level.events == SyncEvents::scheduled && levels[level].exchange_s > 0;
+    if (!waits) continue;
+    if (of_level.start == SyncStart::layers) {
       const Job with = layered_step(job, level);
       const auto [plan, timeline] = run_plan(with, prepare_iteration(with), {});
-      levels[level].exposed_s = std::max(
-          0.0, iteration_s(with, plan, timeline) - without_s - of_level.hiding_steps() * step_s);
+      levels[level].exposed_s =
+          std::max(0.0, iteration_s(with, plan, timeline) - end_without_s(job, prepared, plain, 0) -
+                            of_level.hiding_steps() * step_s);
       continue;
     }
-    options.outer = OuterWindow{.level = level, .share = window.share};
-    levels[level].exposed_s =
-        std::max(0.0, end_s(job, prepared, options) - without_s) / window.share;
+    const Window window = window_of(of_level, levels[level].exchange_s, step_s);
+    const double with_s = end_s(job, prepared,
+                                {.iterations = window.steps + 1,
+                                 .outer = OuterWindow{.level = level, .share = window.share}});
+    const double longer_s = with_s - end_without_s(job, prepared, plain, window.steps);
+    // What is less than the engine's clock tells is none.
+    levels[level].exposed_s = longer_s > 1e-9 * with_s ? longer_s / window.share : 0;
   }
   return levels;
 }

@@ -8,12 +8,13 @@
 #include "models/plan/job.hpp"
 #include "models/plan/sync_level.hpp"
 #include "policies/lowering/prepared_iteration.hpp"
+#include "sim/study/iterations/iteration_table.hpp"
 
 namespace windtunnel {
 
-// [level] `step_s`: of a simulated step without an exchange. Of an exchange that so many steps hide
+// [level] `plain`: simulated steps without an exchange. Of an exchange that so many steps hide
 // that they would take long to simulate, as many of them as are simulated get their part of it.
 std::vector<SyncSeconds> measure_sync(const Job& job, const PreparedIteration& prepared,
-                                      double step_s);
+                                      const DrawnIteration& plain);
 
 }  // namespace windtunnel

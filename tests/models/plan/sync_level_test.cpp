@@ -26,5 +26,27 @@ TEST(SyncLevel, AnOuterOptimizerKeepsItsMomentum) {
   EXPECT_EQ(outer_state_bytes_per_parameter({.optimizer = OuterOptimizer::nesterov}), 8);
 }
 
+TEST(SyncLevel, NeighboursAreThoseOfTheGraph) {
+  EXPECT_EQ(graph_degree(SyncGraph::ring, 2), 1);
+  EXPECT_EQ(graph_degree(SyncGraph::ring, 16), 2);
+  EXPECT_EQ(graph_degree(SyncGraph::exponential, 16), 4);
+  EXPECT_EQ(graph_degree(SyncGraph::random, 16), 15);
+  SyncLevel level{.pattern = SyncPattern::gossip, .graph = SyncGraph::exponential};
+  EXPECT_EQ(gossip_peers(level, 16), 4);
+  level.peers = 1;
+  EXPECT_EQ(gossip_peers(level, 16), 1);
+  EXPECT_EQ(gossip_peers({.graph = SyncGraph::random}, 16), 1);
+  EXPECT_EQ(outer_state_bytes_per_parameter({.pattern = SyncPattern::gossip}), 4);
+  EXPECT_EQ(outer_state_bytes_per_parameter({.pattern = SyncPattern::none}), 0);
+}
+
+TEST(SyncLevel, NobodyWaitsForExchangesAtRandomTimes) {
+  SyncLevel level{.every_steps = 10, .delay_steps = 2};
+  EXPECT_EQ(exposed_seconds(level, 5, 1), 3);
+  EXPECT_EQ(exposed_seconds(level, 1, 1), 0);
+  level.events = SyncEvents::poisson;
+  EXPECT_EQ(exposed_seconds(level, 5, 1), 0);
+}
+
 }  // namespace
 }  // namespace windtunnel

@@ -2,6 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cmath>
+#include <set>
+
 #include "policies/iteration.hpp"
 #include "tests/support/small_job.hpp"
 
@@ -105,6 +109,71 @@ TEST(OuterExchange, RegionsExchangeWhatTheirIslandsHave) {
   const Exchanged all(island_job({2, 2}));
   EXPECT_NEAR(all.sent_bytes(0), all.sent_bytes(1), 1e-6);
   EXPECT_EQ(all.row(1).at(1).axis, ReplicaAxis::region_peers);
+}
+
+// What each island sends is its weights to each neighbour, whatever the number of islands.
+TEST(OuterExchange, GossipSendsToNeighboursOnly) {
+  for (const int islands : {2, 4, 8}) {
+    Job job = island_job({islands});
+    job.sync[0].pattern = SyncPattern::gossip;
+    const Exchanged ring(job);
+    const double part = 4 * ring.parameters() / (8.0 / islands);
+    EXPECT_NEAR(ring.sent_bytes(), std::min(2, islands - 1) * part, 1e-6 * part);
+    job.sync[0].graph = SyncGraph::exponential;
+    EXPECT_NEAR(Exchanged(job).sent_bytes(), std::log2(islands) * part, 1e-6 * part);
+    job.sync[0].peers = 1;
+    EXPECT_NEAR(Exchanged(job).sent_bytes(), part, 1e-6 * part);
+    job.sync[0].graph = SyncGraph::random;
+    EXPECT_NEAR(Exchanged(job).sent_bytes(), part, 1e-6 * part);
+    job.sync[0].compressor.name = "int8";
+    EXPECT_NEAR(Exchanged(job).sent_bytes(), part / 4 * (1 + 4.0 / 256), 1e-6 * part);
+  }
+}
+
+// On an even network the time is that of the bytes that leave a NIC, and of latencies.
+TEST(OuterExchange, GossipTakesAsLongAsItsBytes) {
+  const auto seconds_of = [](SyncGraph graph, int peers) {
+    Job job = small_job(1, 1, 8);
+    job.cluster = small_cluster(8, 1);
+    job.layout.sync_groups = {8};
+    job.sync = {{.over = "node", .pattern = SyncPattern::gossip, .graph = graph, .peers = peers}};
+    double seconds = 0;
+    for (const Transfer& transfer : Exchanged(job).row()) seconds += transfer.seconds;
+    return seconds;
+  };
+  const double one_s = seconds_of(SyncGraph::exponential, 1);
+  EXPECT_NEAR(seconds_of(SyncGraph::exponential, 3), 3 * one_s, 0.05 * one_s);
+  EXPECT_NEAR(seconds_of(SyncGraph::ring, 2), 2 * one_s, 0.05 * one_s);
+  EXPECT_NEAR(seconds_of(SyncGraph::random, 1), one_s, 0.05 * one_s);
+}
+
+TEST(OuterExchange, IslandsThatNeverExchangeSendNothing) {
+  Job job = island_job({8});
+  job.sync[0].pattern = SyncPattern::none;
+  EXPECT_TRUE(Exchanged(job).row().empty());
+  EXPECT_EQ(Exchanged(job).sent_bytes(), 0);
+}
+
+// A module goes round those who train it: 2 of the 8 islands have the same first half, 4 the
+// second.
+TEST(OuterExchange, PathsExchangeEachModuleAmongItsUsers) {
+  Job job = island_job({8});
+  job.layout.path_modules = {4, 2};
+  const Exchanged paths(job);
+  const double whole = Exchanged(island_job({8})).sent_bytes() / (2.0 * 7 / 8);
+  EXPECT_LT(paths.sent_bytes(), whole * 2 * 3 / 4);
+  EXPECT_GT(paths.sent_bytes(), whole * 2 * 1 / 2);
+  std::set<ReplicaAxis> axes;
+  for (const Transfer& transfer : paths.row()) axes.insert(transfer.axis);
+  EXPECT_TRUE(axes.contains(ReplicaAxis::path_near));
+  EXPECT_TRUE(axes.contains(ReplicaAxis::path_far));
+}
+
+TEST(OuterExchange, StatesOfTheOptimizerTravelAlong) {
+  Job job = island_job({4});
+  const double weights = Exchanged(job).sent_bytes();
+  job.sync[0].optimizer_states = 2;
+  EXPECT_NEAR(Exchanged(job).sent_bytes(), 3 * weights, 1e-6 * weights);
 }
 
 }  // namespace

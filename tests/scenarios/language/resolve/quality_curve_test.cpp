@@ -88,5 +88,19 @@ TEST_F(QualityCurve, WhatIsWrongIsNamedWithItsPlace) {
             "numbers; it has acp-sgd, powersgd");
 }
 
+TEST_F(QualityCurve, StepsMayDependOnHowOftenIslandsExchange) {
+  const std::string curve =
+      "every,islands,sync_compressor,steps\n1,,,1000\n100,8,none,1100\n100,8,int4,1150\n";
+  const auto steps = [&](const std::string& sync) {
+    return job("job: {quality: curve.csv}\n" + sync, curve).steps;
+  };
+  EXPECT_EQ(steps(""), 1000);
+  EXPECT_EQ(steps("sync: [{over: node, every: 100 steps}]\n"), 1100);
+  EXPECT_EQ(steps("sync: [{over: node, every: 100 steps, compressor: int4}]\n"), 1150);
+  EXPECT_NE(fault("job: {quality: curve.csv}\nsync: [{over: node, every: 50 steps}]", curve)
+                .find("8 islands that exchange every 50 steps"),
+            std::string::npos);
+}
+
 }  // namespace
 }  // namespace windtunnel

@@ -105,5 +105,44 @@ TEST(ResolveSync, MistakesHaveTheirPlace) {
               HasSubstr("recovery.when_no_spare: what islands of unlike size do"));
 }
 
+TEST(ResolveSync, GossipMayHappenInEveryStep) {
+  const Job job = job_of(
+      "[{over: replica, every: 1 step, pattern: gossip, graph: exponential, peers: 1, delay: 1 "
+      "step}]");
+  const SyncLevel& level = job.sync.at(0);
+  EXPECT_EQ(level.pattern, SyncPattern::gossip);
+  EXPECT_EQ(level.graph, SyncGraph::exponential);
+  EXPECT_EQ(level.peers, 1);
+  EXPECT_EQ(level.hiding_steps(), 1);
+  EXPECT_EQ(job.layout.islands(), 8);
+}
+
+TEST(ResolveSync, IslandsMayNeverExchange) {
+  const Job job = job_of("[{over: node, pattern: none}]");
+  EXPECT_EQ(job.layout.islands(), 8);
+  EXPECT_EQ(job.sync.at(0).pattern, SyncPattern::none);
+}
+
+TEST(ResolveSync, PathsHaveModules) {
+  const Job job = job_of("[{over: replica, every: 10 steps, paths: [4, 2]}]");
+  EXPECT_EQ(job.layout.path_modules, (std::vector{4, 2}));
+}
+
+TEST(ResolveSync, KeysGoWithTheirPattern) {
+  const auto fault = [](const char* sync, const char* what) {
+    EXPECT_THAT(fault_of(sync), HasSubstr(what)) << sync;
+  };
+  fault("[{over: node, every: 10 steps, graph: ring}]", "goes with pattern: gossip");
+  fault("[{over: node, every: 10 steps, pattern: gossip, peers: 3}]", "has 2 neighbours");
+  fault("[{over: node, every: 10 steps, pattern: none}]", "exchange nothing; leave it out");
+  fault("[{over: node}]", "does not say every how many steps");
+  fault("[{over: node, every: 9 steps, pattern: gossip, events: poisson, delay: 1 step}]",
+        "nobody waits");
+  fault("[{over: node, every: 9 steps, paths: [4, 4]}]", "whose product is the 8 islands");
+  fault("[{over: node, every: 9 steps, paths: [8]}]", "modules of two halves");
+  fault("[{over: node, pattern: none}, {over: site, every: 9 steps}]", "never exchange");
+  fault("[{over: node, every: 9 steps, growth: 0.1}]", "rates and growth go together");
+}
+
 }  // namespace
 }  // namespace windtunnel

@@ -52,7 +52,7 @@ TEST(SyncWindow, ExposesWhatTheStepsDoNotHide) {
     const PreparedIteration prepared = prepare_iteration(job);
     const double inner_s = step_s(job, prepared);
     const auto closed = sync_seconds(job, prepared, inner_s);
-    const auto simulated = measure_sync(job, prepared, inner_s);
+    const auto simulated = measure_sync(job, prepared, run_draws(job, prepared));
     for (std::size_t level = 0; level < closed.size(); ++level) {
       EXPECT_NEAR(simulated[level].exposed_s, closed[level].exposed_s,
                   1e-6 * (inner_s + closed[level].exchange_s))
@@ -75,7 +75,8 @@ TEST(SyncWindow, ManyHidingStepsAreAsAFew) {
   const double inner_s = step_s(job, prepared);
   const double closed_s = sync_seconds(job, prepared, inner_s).front().exposed_s;
   ASSERT_GT(closed_s, 0);
-  EXPECT_NEAR(measure_sync(job, prepared, inner_s).front().exposed_s, closed_s, 1e-6 * closed_s);
+  EXPECT_NEAR(measure_sync(job, prepared, run_draws(job, prepared)).front().exposed_s, closed_s,
+              1e-6 * closed_s);
 }
 
 // A step with an exchange is held against one of the same draw.
@@ -89,8 +90,7 @@ TEST(SyncWindow, StragglersAreNoPartOfIt) {
   const PreparedIteration prepared = prepare_iteration(job);
   for (std::uint64_t seed = 1; seed < 6; ++seed) {
     job.cluster.jitter.seed = seed;
-    const double inner_s = step_s(job, prepared);
-    const SyncSeconds simulated = measure_sync(job, prepared, inner_s).front();
+    const SyncSeconds simulated = measure_sync(job, prepared, run_draws(job, prepared)).front();
     // Stragglers slow its kernels, which are a fifth of it, less than twofold.
     EXPECT_GE(simulated.exposed_s, simulated.exchange_s * (1 - 1e-9)) << seed;
     EXPECT_LT(simulated.exposed_s, simulated.exchange_s * 1.3) << seed;
@@ -105,7 +105,7 @@ TEST(SyncWindow, LayersGoAsTheyWouldWithoutSharding) {
   const auto exposed_s = [&](Sharding sharding) {
     job.layout.sharding = sharding;
     const PreparedIteration prepared = prepare_iteration(job);
-    return measure_sync(job, prepared, step_s(job, prepared)).front().exposed_s;
+    return measure_sync(job, prepared, run_draws(job, prepared)).front().exposed_s;
   };
   const double whole_s = exposed_s(Sharding::none);
   EXPECT_GT(whole_s, 0);
@@ -134,10 +134,11 @@ TEST(SyncWindow, StepsBesideAnExchangeShareItsLinks) {
   job.communication.fidelity = Fidelity::flows;
   job.sync = {{.over = "replica", .every_steps = 50, .delay_steps = 50}};
   const PreparedIteration prepared = prepare_iteration(job);
-  const double inner_s = step_s(job, prepared);
+  const DrawnIteration plain = run_draws(job, prepared);
+  const double inner_s = plain.step_s.mean;
   const double closed_s = sync_seconds(job, prepared, inner_s).front().exposed_s;
   EXPECT_EQ(closed_s, 0);
-  EXPECT_GT(measure_sync(job, prepared, inner_s).front().exposed_s, 0.01 * inner_s);
+  EXPECT_GT(measure_sync(job, prepared, plain).front().exposed_s, 0.01 * inner_s);
 }
 
 }  // namespace
