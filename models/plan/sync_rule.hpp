@@ -1,6 +1,6 @@
-// Periods of local training that grow as the learning rate falls. Quadratic Synchronization Rule (Gu
-// et al. 2024, arXiv 2310.14423, equation 2): an exchange that follows step t is due after
-// H = max(H_base, floor((alpha / rate(t))^2)) more steps.
+// Periods of local training that grow as the learning rate falls. Quadratic Synchronization Rule
+// (Gu et al. 2024, arXiv 2310.14423, equation 2): an exchange that follows step t is due after H =
+// max(H_base, floor((alpha / rate(t))^2)) more steps.
 #pragma once
 
 #include <vector>
