@@ -51,7 +51,8 @@ std::string random_level(Draw& draw, std::string_view over, std::string_view eve
   level += draw.maybe("fragments", {"1", "4", "60"});
   level += draw.maybe("delay", {"0 steps", "2 steps", "40 steps"});
   if (draw.chance(0.2)) level += draw.maybe("optimizer_states", {"0", "2"});
-  if (draw.chance(0.5)) level += draw.maybe("compressor", {"int8", "int4", "topk", "qsgd", "powersgd"});
+  if (draw.chance(0.5))
+    level += draw.maybe("compressor", {"int8", "int4", "topk", "qsgd", "powersgd"});
   if (draw.chance(0.3)) level += draw.maybe("optimizer", {"nesterov", "average"});
   return level + "}";
 }
@@ -69,7 +70,8 @@ std::string random_job(std::uint64_t number) {
   std::string text = fmt::format(
       "name: composed-{}\n"
       "model: {{layers: 8, hidden: 1024, heads: 16, vocabulary: 32000, sequence: 1024{}}}\n"
-      "cluster: {{nodes: 4, node: dgx-h100, fabric: {{topology: sites, wan: {} Gb/s, sites: [{{name: "
+      "cluster: {{nodes: 4, node: dgx-h100, fabric: {{topology: sites, wan: {} Gb/s, sites: "
+      "[{{name: "
       "a, nodes: 2}}, {{name: b, nodes: 2}}]}}, storage: {{write: 10 GB/s, read: 10 GB/s}}}}\n",
       number, draw.chance(0.15) ? ", moe: {experts: 8, per_token: 2}" : "",
       draw.one_of({"1", "10", "100"}));
@@ -91,8 +93,9 @@ std::string random_job(std::uint64_t number) {
     text += fmt::format("  - {{tier: {}, every: 20 iterations}}\n",
                         draw.one_of({"host-memory", "peers", "replicas"}));
   }
-  text += "failures:\n  - {class: node, rate: 20 per 1000 node-days, repair: 12 h}\n"
-          "  - {class: process, rate: 20 per 1000 node-days}\n";
+  text +=
+      "failures:\n  - {class: node, rate: 20 per 1000 node-days, repair: 12 h}\n"
+      "  - {class: process, rate: 20 per 1000 node-days}\n";
   text += fmt::format("recovery: {{spares: {}, detect: 30 s, restart: 5 min, when_no_spare: {}}}\n",
                       draw.one_of({"0", "1"}), draw.one_of({"wait", "wait", "wait", "shrink"}));
   text += "campaign: {length: 20 d, replicas: 4}\njob: {tokens: 10 G}\n";
