@@ -76,8 +76,8 @@ TEST(LocalTrainingSystems, CO2ScalesWhereDataParallelismIsBoundByItsNetwork) {
   const double adamw = efficiency("");
   const double short_period = efficiency(sync_of(12));
   const double long_period = efficiency(sync_of(48));
-  std::printf("16 to 128 GPUs: AdamW %.2f (published 0.82), tau 12 %.2f (0.86), tau 48 %.2f (1.06)\n",
-              adamw, short_period, long_period);
+  std::printf("16 to 128 GPUs: AdamW %.2f (0.82), tau 12 %.2f (0.86), tau 48 %.2f (1.06)\n", adamw,
+              short_period, long_period);
   // Their order; the misses stand in docs/local-training.md.
   EXPECT_LT(adamw, short_period);
   EXPECT_LE(short_period, long_period);
@@ -99,7 +99,7 @@ TEST(LocalTrainingSystems, TheRuleLeavesATwelfthOfTheExchanges) {
   const auto exchange_s = [&](double before_h, double after_h) {
     return (before_h - after_h) / (1 - left) * 3600 / kSteps;
   };
-  std::printf("exchanges a step %.3f; an all-reduce took %.3f s on 16 GPUs and %.3f s on 64\n", left,
+  std::printf("%.3f exchanges a step; an all-reduce took %.3f s on 16 GPUs, %.3f on 64\n", left,
               exchange_s(26.7, 20.2), exchange_s(8.6, 5.5));
   // No one network gives both: more GPUs take longer for the same gradients.
   EXPECT_GT(exchange_s(26.7, 20.2), 1.5 * exchange_s(8.6, 5.5));
