@@ -122,6 +122,12 @@ void resolve_period(const Values& values, NamedFiles& files, int entry, SyncLeve
   const double base_steps = own.every_steps;
   own.every_steps = quadratic_period_steps(parse_learning_rates(files.text(name), files.path(name)),
                                            base_steps, values.number(growth));
+  if (own.fragments > base_steps) {
+    values.fail(key_of(entry, ".fragments"),
+                fmt::format("{} fragments in the shortest period, {:g} steps, are more than one a "
+                            "step; take fewer",
+                            own.fragments, base_steps));
+  }
   if (own.delay_steps > base_steps) {
     values.fail(
         key_of(entry, ".delay"),
