@@ -256,6 +256,7 @@ Json run_document(const Record& record, bool with_timing) {
                         {"ranks_simulated", record.timeline.ranks_simulated},
                         {"ranks", record.ranks}};
   place_figures(document, record, "job.");
+  place_figures(document, record, "rollout.");
   document["notes"] = notes_json(record.notes);
   if (with_timing) {
     document["timing"] = {{"wall_s", record.wall_s}, {"peak_rss_bytes", record.peak_rss_bytes}};
