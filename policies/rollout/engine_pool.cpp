@@ -142,7 +142,7 @@ bool EnginePool::handle(Engine& engine) {
   const std::size_t before = engine.running.size();
   std::erase_if(engine.running, [&](const Running& each) {
     if (each.end > engine.steps) return false;
-    const Sample& sample = samples_[each.sample];
+    const RolloutSample& sample = samples_[each.sample];
     engine.context -= sample.prompt + sample.output;
     ended_.push_back({each.sample, engine.now_s});
     return true;
@@ -171,8 +171,8 @@ void EnginePool::handle_all(double at_s) {
   }
 }
 
-void EnginePool::submit(double now_s, const std::vector<Sample>& samples) {
-  for (const Sample& each : samples) {
+void EnginePool::submit(double now_s, const std::vector<RolloutSample>& samples) {
+  for (const RolloutSample& each : samples) {
     CHECK(each.output >= 1 && each.prompt + each.output <= speed_.capacity,
           "a sample of {} and {} tokens in {}", each.prompt, each.output, speed_.capacity);
     queue_.push_back({static_cast<int>(samples_.size()), 0});
@@ -221,7 +221,8 @@ void EnginePool::fail(int engine, double now_s, double for_s) {
   give_out_at(now_s);
 }
 
-double generation_s(const EngineSpeed& speed, int engines, const std::vector<Sample>& samples) {
+double generation_s(const EngineSpeed& speed, int engines,
+                    const std::vector<RolloutSample>& samples) {
   EnginePool pool(speed, engines);
   pool.submit(0, samples);
   double end_s = 0;
@@ -229,7 +230,8 @@ double generation_s(const EngineSpeed& speed, int engines, const std::vector<Sam
   return end_s;
 }
 
-double equal_generation_s(const EngineSpeed& speed, int engines, const Sample& sample, int count) {
+double equal_generation_s(const EngineSpeed& speed, int engines, const RolloutSample& sample,
+                          int count) {
   const int most = (count + engines - 1) / engines;
   double seconds = 0;
   // All of a wave end together, and the next one begins.

@@ -22,7 +22,7 @@ namespace windtunnel {
 inline constexpr double kNever_s = std::numeric_limits<double>::infinity();
 
 // Tokens of a prompt and of what is written behind it, the first of which its prefill makes.
-struct Sample {
+struct RolloutSample {
   double prompt = 0;
   double output = 1;
 };
@@ -36,7 +36,7 @@ class EnginePool {
  public:
   EnginePool(EngineSpeed speed, int engines);
 
-  void submit(double now_s, const std::vector<Sample>& samples);
+  void submit(double now_s, const std::vector<RolloutSample>& samples);
   // The next sample that ends, if not later than that.
   std::optional<EndedSample> next(double until_s = kNever_s);
   // All engines stop behind the step that they are in, for so long. `computes_again`: keys and
@@ -93,15 +93,17 @@ class EnginePool {
 
   EngineSpeed speed_;
   std::vector<Engine> engines_;
-  std::vector<Sample> samples_;
+  std::vector<RolloutSample> samples_;
   std::deque<Waiting> queue_;
   std::deque<EndedSample> ended_;
   Totals totals_;
 };
 
 // Until all samples are through, of engines that are idle before.
-double generation_s(const EngineSpeed& speed, int engines, const std::vector<Sample>& samples);
+double generation_s(const EngineSpeed& speed, int engines,
+                    const std::vector<RolloutSample>& samples);
 // The same in closed form, of samples that are all alike and fill memory at no time.
-double equal_generation_s(const EngineSpeed& speed, int engines, const Sample& sample, int count);
+double equal_generation_s(const EngineSpeed& speed, int engines, const RolloutSample& sample,
+                          int count);
 
 }  // namespace windtunnel

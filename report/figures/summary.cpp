@@ -125,7 +125,7 @@ SummarySection path_section(const Record& record) {
   const double time_s = record.iteration.time_s;
   for (const Figure* each : figures_below("iteration.critical_path_s")) {
     const double share = time_s > 0 ? number_of(each->of(record)) / time_s : 0;
-    if (share < kShownShare) continue;
+    if (!(share >= kShownShare)) continue;  // nor what this job has none of
     section.rows.push_back({each->title, fmt::format("{:>6}  {}", value_text(Unit::share, share),
                                                      each->text(record))});
   }

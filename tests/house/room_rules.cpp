@@ -74,6 +74,7 @@ constexpr std::array kRooms = std::to_array<std::string_view>({
     "sim/study/iterations",
     "sim/study/rollout",
     "sim/study",
+    "sim/study/split",
     "validate/harness/ranks",
     "validate/harness/collectives",
     "validate/harness/exchange",

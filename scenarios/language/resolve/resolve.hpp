@@ -55,7 +55,8 @@ void check_compressors(const Values& values, const Job& job);
 // resolved.
 void resolve_sync(const Values& values, NamedFiles& files, Job& job);
 
-// Engines that write what the job learns from, of a job that is resolved; null: there are none.
+// Case::rollout: engines that write what the job learns from, of a job that is resolved; null:
+// there are none.
 std::shared_ptr<const RolloutSpec> resolve_rollout(const Values& values, const Job& job);
 
 // `gpus` of one node.

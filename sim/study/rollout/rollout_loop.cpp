@@ -8,9 +8,9 @@
 namespace windtunnel {
 namespace {
 
-double tokens_of(const std::vector<Sample>& samples) {
+double tokens_of(const std::vector<RolloutSample>& samples) {
   double tokens = 0;
-  for (const Sample& each : samples) tokens += each.prompt + each.output;
+  for (const RolloutSample& each : samples) tokens += each.prompt + each.output;
   return tokens;
 }
 
@@ -18,8 +18,8 @@ double training_s(const LoopInputs& inputs, double tokens) {
   return inputs.token_s * tokens + inputs.spec.reward_s;
 }
 
-void add_lengths(const std::vector<Sample>& samples, LoopTimes& times) {
-  for (const Sample& each : samples) {
+void add_lengths(const std::vector<RolloutSample>& samples, LoopTimes& times) {
+  for (const RolloutSample& each : samples) {
     times.output_tokens += each.output / static_cast<double>(samples.size());
     times.square_tokens += each.output * each.output / static_cast<double>(samples.size());
   }
@@ -31,7 +31,7 @@ struct Generation {
   EnginePool::Totals totals;
 };
 
-Generation generation(const LoopInputs& inputs, const std::vector<Sample>& samples) {
+Generation generation(const LoopInputs& inputs, const std::vector<RolloutSample>& samples) {
   EnginePool pool(inputs.speed, inputs.engines);
   pool.submit(0, samples);
   Generation result;
@@ -72,7 +72,7 @@ LoopTimes run_batches(const LoopInputs& inputs) {
   std::vector<double> training;
   std::vector<double> generating;
   for (int i = 0; i < spec.iterations; ++i) {
-    const std::vector<Sample> samples = draw_batch(spec, i);
+    const std::vector<RolloutSample> samples = draw_batch(spec, i);
     const Generation own = generation(inputs, samples);
     add_lengths(samples, times);
     generating.push_back(own.seconds);
@@ -124,7 +124,7 @@ class AsynchronousLoop {
 
  private:
   void begin_batch(double now_s) {
-    const std::vector<Sample> samples = draw_batch(spec_, begun_++);
+    const std::vector<RolloutSample> samples = draw_batch(spec_, begun_++);
     samples_.insert(samples_.end(), samples.begin(), samples.end());
     born_.insert(born_.end(), samples.size(), version_);
     pool_.submit(now_s, samples);
@@ -134,7 +134,7 @@ class AsynchronousLoop {
   void step() {
     while (std::ssize(ready_) < spec_.batch()) collect(kNever_s);
     const double begin_s = std::max(now_s_, ready_[spec_.batch() - 1].at_s);
-    std::vector<Sample> batch;
+    std::vector<RolloutSample> batch;
     for (int i = 0; i < spec_.batch(); ++i) {
       batch.push_back(samples_[ready_[i].sample]);
       times_.staleness += version_ - born_[ready_[i].sample];
@@ -162,7 +162,7 @@ class AsynchronousLoop {
   const LoopInputs& inputs_;
   const RolloutSpec& spec_;
   EnginePool pool_;
-  std::vector<Sample> samples_;
+  std::vector<RolloutSample> samples_;
   std::vector<int> born_;  // [sample] version when it was begun
   std::deque<EndedSample> ready_;
   int begun_ = 0;  // batches
@@ -173,8 +173,8 @@ class AsynchronousLoop {
 
 }  // namespace
 
-std::vector<Sample> draw_batch(const RolloutSpec& spec, int iteration) {
-  std::vector<Sample> samples;
+std::vector<RolloutSample> draw_batch(const RolloutSpec& spec, int iteration) {
+  std::vector<RolloutSample> samples;
   // Seeds of iterations are apart from those of other scenarios' first iterations.
   const std::uint64_t seed = spec.seed + 1000003ULL * static_cast<std::uint64_t>(iteration);
   for (const int output : draw_lengths(spec.output, spec.batch(), seed)) {

@@ -43,7 +43,7 @@ struct LoopTimes {
 LoopTimes run_loop(const LoopInputs& inputs);
 
 // Tokens of an iteration's samples: drawn by its number, whatever the mode.
-std::vector<Sample> draw_batch(const RolloutSpec& spec, int iteration);
+std::vector<RolloutSample> draw_batch(const RolloutSpec& spec, int iteration);
 
 // What engines lose where each fails at this rate and is away for so long. Of what they write: a
 // sequence is L tokens long when it ends, and a failure meets it with so many that the mean over

@@ -4,6 +4,7 @@
 
 #include "models/cost/chunk/step_work.hpp"
 #include "models/cost/memory/memory.hpp"
+#include "policies/iteration.hpp"
 
 namespace windtunnel {
 namespace {
@@ -37,10 +38,25 @@ double stops_per_node_s(const Job& job) {
   return rate;
 }
 
+LearnerPace pace_of(const std::vector<GpuMemory>& memory) {
+  LearnerPace pace;
+  for (const GpuMemory& each : memory) {
+    pace.saved_bytes = std::max(pace.saved_bytes, each.weights + each.optimizer);
+    pace.held_bytes = std::max(pace.held_bytes, each.weights + each.gradients + each.optimizer);
+  }
+  return pace;
+}
+
+double seconds_of(const std::vector<CostPart>& parts) {
+  double seconds = 0;
+  for (const CostPart& part : parts) seconds += part.seconds;
+  return seconds;
+}
+
 }  // namespace
 
 LearnerPace learner_pace(const IterationReport& iteration) {
-  LearnerPace pace;
+  LearnerPace pace = pace_of(iteration.memory);
   pace.step_s = iteration.time_s;
   const auto on_path = [&](Category category) {
     return iteration.critical_path_s[static_cast<std::size_t>(category)];
@@ -48,29 +64,30 @@ LearnerPace learner_pace(const IterationReport& iteration) {
   const double forward = on_path(Category::forward);
   const double passes = forward + on_path(Category::backward) + on_path(Category::recompute);
   if (passes > 0) pace.forward_share = forward / passes;
-  for (const GpuMemory& each : iteration.memory) {
-    pace.saved_bytes = std::max(pace.saved_bytes, each.weights + each.optimizer);
-    pace.held_bytes = std::max(pace.held_bytes, each.weights + each.gradients + each.optimizer);
-  }
   return pace;
 }
 
-LoopInputs loop_inputs(const Job& job, const RolloutSpec& spec, const LearnerPace& pace,
-                       const RolloutMachine& machine, const WeightTransfer& transfer) {
-  LoopInputs inputs;
-  inputs.spec = spec;
-  inputs.engines = machine.engines;
+LearnerPace estimated_pace(const Job& job, const PreparedIteration& prepared) {
+  LearnerPace pace = pace_of(prepared.memory);
+  pace.step_s = iteration_step_s(job, prepared);
+  double forward = 0;
+  double all = 0;
+  for (const ChunkCost& chunk : prepared.chunks) {
+    forward += seconds_of(chunk.forward);
+    all += seconds_of(chunk.forward) + seconds_of(chunk.backward_input) +
+           seconds_of(chunk.backward_weight) + seconds_of(chunk.recompute);
+  }
+  pace.forward_share = forward / all;
+  return pace;
+}
+
+EngineSpeed rollout_speed(const Job& job, const RolloutSpec& spec, const LearnerPace& pace) {
   const double held = spec.colocated && !spec.offloads ? pace.held_bytes : 0;
-  inputs.speed = engine_speed(job, spec.engine, longest_sequence(spec), held);
-  inputs.token_s =
-      pace.step_s / tokens_per_step(job) * (spec.epochs + spec.passes * pace.forward_share);
-  inputs.transfer_s = transfer.seconds;
-  inputs.switch_s = switch_s(job, spec, pace);
-  return inputs;
+  return engine_speed(job, spec.engine, longest_sequence(spec), held);
 }
 
 RolloutReport simulate_rollout(const Job& job, const RolloutSpec& spec, const LearnerPace& pace,
-                               double availability) {
+                               const EngineSpeed& speed, double availability) {
   const RolloutMachine machine = rollout_machine(job, spec);
   RolloutReport report;
   report.spec = spec;
@@ -78,7 +95,13 @@ RolloutReport simulate_rollout(const Job& job, const RolloutSpec& spec, const Le
   report.actor_gpus = machine.engines * spec.engine.tp;
   report.gpus = machine.cluster.gpus();
   report.transfer = weight_transfer(job, spec, machine);
-  const LoopInputs inputs = loop_inputs(job, spec, pace, machine, report.transfer);
+  const LoopInputs inputs = {.spec = spec,
+                             .speed = speed,
+                             .engines = machine.engines,
+                             .token_s = pace.step_s / tokens_per_step(job) *
+                                        (spec.epochs + spec.passes * pace.forward_share),
+                             .transfer_s = report.transfer.seconds,
+                             .switch_s = switch_s(job, spec, pace)};
   const LoopTimes times = run_loop(inputs);
 
   const double nodes = std::max(1, spec.engine.tp / job.cluster.node.gpus);
@@ -96,9 +119,8 @@ RolloutReport simulate_rollout(const Job& job, const RolloutSpec& spec, const Le
   report.learner_idle = times.learner_idle;
   report.running = times.running;
   report.output_tokens = times.output_tokens;
-  report.slots =
-      std::min<double>(spec.engine.most_sequences,
-                       inputs.speed.capacity / (spec.prompt_length + times.output_tokens));
+  report.slots = std::min<double>(spec.engine.most_sequences,
+                                  speed.capacity / (spec.prompt_length + times.output_tokens));
   report.staleness = times.staleness;
   report.returned = times.returned;
   report.samples_per_s = spec.batch() / report.period_s * availability;

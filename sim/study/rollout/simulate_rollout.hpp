@@ -4,6 +4,7 @@
 #include "models/plan/job.hpp"
 #include "models/results/iteration_report.hpp"
 #include "models/results/rollout_report.hpp"
+#include "policies/lowering/prepared_iteration.hpp"
 #include "sim/study/rollout/rollout_loop.hpp"
 
 namespace windtunnel {
@@ -18,14 +19,15 @@ struct LearnerPace {
   double held_bytes = 0;
 };
 LearnerPace learner_pace(const IterationReport& iteration);
+// The same in closed form, of an iteration that nobody simulated.
+LearnerPace estimated_pace(const Job& job, const PreparedIteration& prepared);
 
+// Of an engine beside this learner. Throws Error as engine_speed().
+EngineSpeed rollout_speed(const Job& job, const RolloutSpec& spec, const LearnerPace& pace);
+
+// `speed`: rollout_speed(). `availability` of the learner: useful share of its campaign's time.
 // Throws Error about the keys at fault.
-LoopInputs loop_inputs(const Job& job, const RolloutSpec& spec, const LearnerPace& pace,
-                       const RolloutMachine& machine, const WeightTransfer& transfer);
-
-// `availability` of the learner: useful share of its campaign's time. Throws Error as
-// loop_inputs().
 RolloutReport simulate_rollout(const Job& job, const RolloutSpec& spec, const LearnerPace& pace,
-                               double availability = 1);
+                               const EngineSpeed& speed, double availability = 1);
 
 }  // namespace windtunnel
