@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "cli/optimise/optimise_intervals.hpp"
+#include "cli/optimise/optimise_rollout.hpp"
 #include "cli/program/command.hpp"
 #include "cli/program/load_scenario.hpp"
 #include "cli/program/output.hpp"
@@ -71,8 +72,9 @@ OptimiseOptions options_of(const OptimiseCommand& command, std::vector<std::stri
     } else if (what == "recompute") {
       options.recompute = true;
     } else {
-      const std::string unknown = unknown_name("kind of configuration", what,
-                                               {"layout", "schedule", "batch.micro", "recompute"});
+      const std::string unknown =
+          unknown_name("kind of configuration", what,
+                       {"layout", "schedule", "batch.micro", "recompute", "rollout"});
       throw Error(fmt::format(
           "{}{} snapshots.N.every is searched as well; other keys are given with their values: "
           "KEY=A,B,C",
@@ -185,7 +187,20 @@ Json document_of(const OptimiseCommand& command, const Optimisation& result) {
   return document;
 }
 
+// It is searched alone: every split has a learner of its own.
+ExitCode run_rollout(const OptimiseCommand& command) {
+  if (command.over.size() > 1 || command.aim != "iteration") {
+    throw Error("--over rollout goes alone, for the most samples/s; state the rest by --set");
+  }
+  return optimise_rollout(
+      {command.scenario,
+       command.set,
+       {.top = command.top, .simulated = command.simulate, .threads = command.threads},
+       command.json});
+}
+
 ExitCode run(const OptimiseCommand& command) {
+  if (std::ranges::find(command.over, "rollout") != command.over.end()) return run_rollout(command);
   std::vector<std::string> lists;
   OptimiseOptions options = options_of(command, lists);
   if (!options.intervals.empty() && options.aim != Aim::goodput && options.aim != Aim::cost) {
@@ -218,7 +233,8 @@ Handler define_optimise(CLI::App& app) {
   app.add_option("SCENARIO", command->scenario, "scenario file (YAML)")->required();
   app.add_option("--over", command->over,
                  "what is varied: layout, schedule, batch.micro, recompute, KEY=A,B,C; "
-                 "snapshots.N.every (or .*.) searches for intervals, of each of the best")
+                 "snapshots.N.every (or .*.) searches for intervals, of each of the best; rollout, "
+                 "alone, for nodes of learner and engines and the size of an engine")
       ->type_name("WHAT...")
       ->required();
   app.add_option("--for", command->aim,

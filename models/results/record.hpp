@@ -11,6 +11,7 @@
 #include "models/results/named_file.hpp"
 #include "models/results/note.hpp"
 #include "models/results/resolved_value.hpp"
+#include "models/results/rollout_report.hpp"
 
 namespace windtunnel {
 
@@ -36,6 +37,7 @@ struct Record {
   Job job;
   IterationReport iteration;
   std::optional<CampaignReport> campaign;
+  std::optional<RolloutReport> rollout;          // of a job that learns from what engines write
   std::vector<ActivationPeak> activation_peaks;  // of the simulated iteration
   OriginShares origin{};                         // shares of the predicted wall time, sum 1
   std::string memory_excess;                     // not empty: does not fit, and why

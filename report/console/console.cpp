@@ -90,8 +90,8 @@ TextTable comparison_table(const Comparison& comparison) {
     for (const auto& [key, value] : point->set) row.push_back(value);
     for (const Figure* column : columns) row.push_back(figure_text(*column, *point->record));
     if (with_iteration) {
-      const double speed_up = reference->record->iteration.time_s / point->record->iteration.time_s;
-      row.insert(row.begin() + after_time, fmt::format("{:.3f}x", speed_up));
+      row.insert(row.begin() + after_time,
+                 fmt::format("{:.3f}x", speed_up(*reference->record, *point->record)));
     }
     table.rows.push_back(std::move(row));
   }

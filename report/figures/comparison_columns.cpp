@@ -21,6 +21,11 @@ bool any_record(const Comparison& comparison, Has has) {
       comparison.points, [&](const ComparedPoint& point) { return point.record && has(point); });
 }
 
+bool has_engines(const Comparison& comparison) {
+  return any_record(comparison,
+                    [](const ComparedPoint& point) { return point.record->rollout.has_value(); });
+}
+
 bool has_campaign(const Comparison& comparison) {
   return any_record(comparison,
                     [](const ComparedPoint& point) { return !!point.record->campaign; });
@@ -56,11 +61,25 @@ std::vector<const Figure*> further_columns(const Comparison& comparison) {
     columns.push_back(&figure("job.days"));
   }
   if (has_campaign(comparison)) columns.push_back(&figure("campaign.goodput"));
+  if (has_engines(comparison)) {
+    for (const Figure* each : figures_of({"rollout.period_s", "rollout.samples_per_s",
+                                          "rollout.actors_idle", "rollout.learner_idle"})) {
+      columns.push_back(each);
+    }
+  }
   return columns;
 }
 
 const Figure& ranking_figure(const Comparison& comparison) {
+  if (has_engines(comparison)) return figure("rollout.samples_per_s");
   return figure(varies_protection_only(comparison) ? "campaign.goodput" : "iteration.time_s");
+}
+
+double speed_up(const Record& reference, const Record& record) {
+  if (reference.rollout && record.rollout) {
+    return record.rollout->samples_per_s / reference.rollout->samples_per_s;
+  }
+  return reference.iteration.time_s / record.iteration.time_s;
 }
 
 bool varies_protection_only(const Comparison& comparison) {

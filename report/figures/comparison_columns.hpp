@@ -20,4 +20,7 @@ std::vector<const Figure*> further_columns(const Comparison& comparison);
 bool varies_protection_only(const Comparison& comparison);
 const Figure& ranking_figure(const Comparison& comparison);
 
+// Of iterations; of engines and learner in the samples of their loop.
+double speed_up(const Record& reference, const Record& record);
+
 }  // namespace windtunnel

@@ -11,6 +11,7 @@
 #include "models/calibration/prediction_error.hpp"
 #include "models/cost/chunk/step_work.hpp"
 #include "models/cost/memory/memory.hpp"
+#include "report/figures/rollout_figures.hpp"
 
 namespace windtunnel {
 namespace {
@@ -418,6 +419,7 @@ const std::vector<Figure>& figures() {
     table.add_campaign();
     table.add_protection();
     table.add_rest();
+    for (Figure& each : rollout_figures()) table.rows.push_back(std::move(each));
     return std::move(table.rows);
   }();
   return all;

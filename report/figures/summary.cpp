@@ -14,6 +14,7 @@
 #include "report/figures/campaign_summary.hpp"
 #include "report/figures/figures.hpp"
 #include "report/figures/notes.hpp"
+#include "report/figures/rollout_summary.hpp"
 #include "scenarios/language/library/spec_fields.hpp"
 
 namespace windtunnel {
@@ -128,7 +129,7 @@ SummarySection path_section(const Record& record) {
   const double time_s = record.iteration.time_s;
   for (const Figure* each : figures_below("iteration.critical_path_s")) {
     const double share = time_s > 0 ? number_of(each->of(record)) / time_s : 0;
-    if (share < kShownShare) continue;
+    if (!(share >= kShownShare)) continue;  // nor what this job has none of
     section.rows.push_back({each->title, fmt::format("{:>6}  {}", value_text(Unit::share, share),
                                                      each->text(record))});
   }
@@ -215,7 +216,8 @@ std::vector<SummaryRow> key_figures(const Record& record) {
   const char* items = record.job.network ? "iteration.samples_per_s" : "iteration.tokens_per_s";
   std::vector<SummaryRow> rows;
   for (const char* key : {"iteration.time_s", "iteration.mfu", "iteration.tflops_per_gpu", items,
-                          "campaign.goodput", "campaign.job.days", "campaign.job.cost_usd"}) {
+                          "campaign.goodput", "campaign.job.days", "campaign.job.cost_usd",
+                          "rollout.period_s", "rollout.samples_per_s"}) {
     const Figure& each = figure(key);
     const std::string text = each.text(record);
     if (text.empty()) continue;
@@ -352,6 +354,7 @@ std::string shared_facts(const std::vector<std::vector<std::string>>& jobs) {
 
 Summary summarise(const Record& record) {
   Summary summary{record.scenario, job_text(record.job), key_figures(record), {}};
+  if (record.rollout) summary.sections.push_back(rollout_section(record));
   summary.sections.push_back(iteration_section(record));
   SummarySection job{record.job.steps > 0 ? "To the target quality, if nothing fails"
                                           : "To train on all tokens, if nothing fails",

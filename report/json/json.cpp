@@ -242,6 +242,21 @@ Json campaign_json(const Record& record) {
   return std::move(campaign);
 }
 
+Json rollout_json(const Record& record) {
+  if (!record.rollout) return nullptr;
+  Json document;
+  place_figures(document, record, "rollout.");
+  const RolloutReport& report = *record.rollout;
+  Json& json = document["rollout"];
+  json["mode"] = std::string(name_of(report.spec.mode));
+  json["engines"] = report.engines;
+  json["engine_gpus"] = report.spec.engine.tp;
+  json["actor_gpus"] = report.actor_gpus;
+  json["gpus"] = report.gpus;
+  json["model_bytes"] = report.transfer.model_bytes;
+  return std::move(json);
+}
+
 Json run_document(const Record& record, bool with_timing) {
   Json document = {{"scenario", record.scenario},
                    {"key", record.key},
@@ -256,6 +271,7 @@ Json run_document(const Record& record, bool with_timing) {
                         {"ranks_simulated", record.timeline.ranks_simulated},
                         {"ranks", record.ranks}};
   place_figures(document, record, "job.");
+  if (record.rollout) document["rollout"] = rollout_json(record);
   document["notes"] = notes_json(record.notes);
   if (with_timing) {
     document["timing"] = {{"wall_s", record.wall_s}, {"peak_rss_bytes", record.peak_rss_bytes}};

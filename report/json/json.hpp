@@ -17,6 +17,7 @@ Json run_document(const Record& record, bool with_timing);
 
 // Its part `campaign`, which a sweep keeps alone.
 Json campaign_json(const Record& record);
+Json rollout_json(const Record& record);          // null without engines
 Json estimate_json(const Estimate& estimate);     // null where the mean is not finite
 Json parameter_json(const Parameter& parameter);  // {value, low, high, origin, source}
 Json set_json(const Overrides& set);

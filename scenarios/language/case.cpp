@@ -84,6 +84,7 @@ Case resolve_case(const ScenarioText& scenario, const Overrides& more, const Pre
   result.places = values.places();
   result.places.placing([&] {
     result.job = resolve_job(values, evidence, files, added.schedules);
+    result.rollout = resolve_rollout(values, result.job);
     append(unused_keys(values, result.job), result.notes);
     result.values = explain_values(values, evidence, result.job);
     result.table = identity_of(result.values, result.job, Scope::iteration);

@@ -11,6 +11,7 @@
 #include "models/results/named_file.hpp"
 #include "models/results/note.hpp"
 #include "models/results/resolved_value.hpp"
+#include "models/workload/rollout.hpp"
 #include "policies/lowering/prepared_iteration.hpp"
 #include "scenarios/language/text/places.hpp"
 
@@ -30,6 +31,7 @@ struct Case {
   Job job;
   // prepare_iteration() of the job; null: of a Case that was not read from a scenario.
   std::shared_ptr<const PreparedIteration> prepared = nullptr;
+  std::shared_ptr<const RolloutSpec> rollout = nullptr;  // engines beside the job; null: none
   std::vector<ResolvedValue> values = {};
   std::vector<Note> notes = {};  // each once
 };

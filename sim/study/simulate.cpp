@@ -22,6 +22,7 @@
 #include "sim/study/interval_advice.hpp"
 #include "sim/study/iterations/pool_state.hpp"
 #include "sim/study/iterations/sync_window.hpp"
+#include "sim/study/rollout/simulate_rollout.hpp"
 #include "sim/study/spoilt_copies.hpp"
 #include "sim/study/tier_reports.hpp"
 
@@ -176,6 +177,14 @@ Record simulated(const Case& the_case, const SimulateOptions& options) {
   record.critical_path = std::move(measured.critical_path);
   record.plan = std::move(measured.plain.plan);
   record.timeline = std::move(measured.plain.timeline);
+  if (the_case.rollout != nullptr) {
+    tell(options, fmt::format("simulating {} iterations of engines and learner",
+                              the_case.rollout->iterations));
+    const LearnerPace pace = learner_pace(record.iteration);
+    record.rollout =
+        simulate_rollout(job, *the_case.rollout, pace, rollout_speed(job, *the_case.rollout, pace),
+                         record.campaign ? record.campaign->goodput.mean : 1);
+  }
   record.activation_peaks = activation_peaks(record.plan, record.timeline);
   record.origin = origin_shares(job, record.iteration, record.campaign);
   record.peak_rss_bytes = std::max(peak_rss_bytes(), record.timeline.peak_rss_bytes);

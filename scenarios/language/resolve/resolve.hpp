@@ -2,10 +2,12 @@
 // over those of the library, and the checks that need more than one key.
 #pragma once
 
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "models/plan/job.hpp"
+#include "models/workload/rollout.hpp"
 #include "policies/lowering/prepared_iteration.hpp"
 #include "scenarios/language/text/evidence.hpp"
 #include "scenarios/language/text/named_files.hpp"
@@ -52,6 +54,10 @@ void check_compressors(const Values& values, const Job& job);
 // Job::sync and Layout::sync_groups, of a job whose layout, cluster, schedule and communication are
 // resolved.
 void resolve_sync(const Values& values, NamedFiles& files, Job& job);
+
+// Case::rollout: engines that write what the job learns from, of a job that is resolved; null:
+// there are none.
+std::shared_ptr<const RolloutSpec> resolve_rollout(const Values& values, const Job& job);
 
 // `gpus` of one node.
 std::vector<SnapshotTier> resolve_snapshots(const Values& values, int gpus);

@@ -9,10 +9,13 @@ namespace windtunnel {
 
 std::vector<Note> unused_keys(const Values& values, const Job& job) {
   std::vector<Note> notes;
+  const bool engines = values.stated("rollout");  // which fail and recover, and have a price
   if (job.campaign.length_s == 0) {
     std::vector<std::string> keys;
     for (const char* key : {"snapshots", "failures", "recovery"}) {
-      if (values.stated(key)) keys.emplace_back(key);
+      if (values.stated(key) && (!engines || key == std::string_view("snapshots"))) {
+        keys.emplace_back(key);
+      }
     }
     if (!keys.empty()) {
       notes.push_back({fmt::format("{}", fmt::join(keys, ", ")),
@@ -23,7 +26,7 @@ std::vector<Note> unused_keys(const Values& values, const Job& job) {
   }
   const bool pool_price = std::ranges::any_of(
       job.cluster.pools, [](const Pool& pool) { return pool.price_usd_per_gpu_s > 0; });
-  if ((values.stated("job.price") || pool_price) && job.tokens == 0) {
+  if ((values.stated("job.price") || pool_price) && job.tokens == 0 && !engines) {
     notes.push_back({pool_price ? "cluster.pools.*.price" : "job.price",
                      "a cost needs job.tokens or job.steps besides; add one"});
   }

@@ -225,5 +225,27 @@ TEST(ScheduleSearchCommand, RefusesWhatItCannotDo) {
   expect_fault("zb-v", "one argument too many");
 }
 
+TEST(OptimiseCommand, SplitsNodesBetweenLearnerAndEngines) {
+  const std::string scenario =
+      "scenarios/reinforcement.yaml --set rollout.iterations=2 --set rollout.mode=one-step-off ";
+  const Json result =
+      json_of("optimise " + scenario + "--over rollout --top 3 --simulate 2 --json");
+  const Json& best = result.at("best").at(0);
+  const Json& even = result.at("even");
+  EXPECT_GE(best.at("result").at("rollout").at("samples_per_s"),
+            even.at("result").at("rollout").at("samples_per_s"));
+  std::string run = "run " + scenario + "--json";
+  for (const auto& [key, value] : best.at("set").items()) {
+    run += " --set " + key + "=" + value.get<std::string>();
+  }
+  EXPECT_EQ(json_of(run).at("rollout").at("period_s"),
+            best.at("result").at("rollout").at("period_s"));
+  const ProgramResult text = run_program("optimise " + scenario + "--over rollout --simulate 0");
+  EXPECT_NE(text.out.find("samples/s of the even split"), std::string::npos) << text.out;
+  const ProgramResult mixed = run_program("optimise " + scenario + "--over rollout layout");
+  EXPECT_EQ(mixed.exit_code, 2);
+  EXPECT_NE(mixed.err.find("--over rollout goes alone"), std::string::npos) << mixed.err;
+}
+
 }  // namespace
 }  // namespace windtunnel

@@ -1,0 +1,153 @@
+#include "models/cost/inference/engine_speed.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+
+#include "models/base/error.hpp"
+#include "models/base/units.hpp"
+#include "models/cost/chunk/chunk_cost.hpp"
+#include "models/cost/memory/memory.hpp"
+#include "models/cost/op/op_cost.hpp"
+#include "models/workload/stage_parameters.hpp"
+
+namespace windtunnel {
+namespace {
+
+// Scaled formats are of training: engines hold and compute in 16 bit then.
+Precision engine_precision(const Job& job) {
+  return is_scaled(job.precision) ? Precision::bf16 : job.precision;
+}
+
+// One engine as a job that fills the node, or the nodes, that it stands on: its forward pass is
+// what an engine computes.
+Job engine_job(const Job& learner, const EngineSpec& engine) {
+  Job job;
+  job.model = learner.model;
+  job.model.dropout = false;
+  job.precision = engine_precision(learner);
+  job.calibration = learner.calibration;
+  job.communication.collectives = learner.communication.collectives;
+  job.software.cuda_graphs = true;
+  job.software.portable_attention = learner.software.portable_attention;
+  job.cluster = learner.cluster;
+  job.cluster.places.clear();
+  const int gpus = job.cluster.node.gpus;
+  job.cluster.nodes = std::max(1, engine.tp / gpus);
+  job.layout.tp = engine.tp;
+  job.layout.dp = std::max(1, gpus / engine.tp);
+  if (job.model.moe.experts > 0) job.layout.ep = engine.tp;
+  return job;
+}
+
+double forward_s(const Job& job) {
+  const std::vector<ChunkCost> chunks = chunk_costs(job);
+  double seconds = 0;
+  for (const CostPart& part : chunks.front().forward) seconds += part.seconds;
+  return seconds;
+}
+
+// Experts that so many tokens visit, of which every GPU has as many: a whole number on each.
+int visited_experts(const MixtureOfExperts& moe, double tokens, int gpus) {
+  const double share = static_cast<double>(moe.per_token) / moe.experts;
+  const double visited = moe.experts * (1 - std::pow(1 - share, tokens));
+  const int least = std::max(moe.per_token, static_cast<int>(std::ceil(visited)));
+  return std::min(moe.experts, (least + gpus - 1) / gpus * gpus);
+}
+
+double step_s(Job job, int sequences) {
+  job.batch.micro = sequences;
+  job.batch.sequence = 1;
+  job.batch.global = sequences * job.layout.dp;
+  MixtureOfExperts& moe = job.model.moe;
+  if (moe.experts > 0) moe.experts = visited_experts(moe, sequences, job.layout.tp);
+  return forward_s(job);
+}
+
+// A forward pass of prompts alone, whose last token alone meets the loss head: in a step of
+// decoding.
+double prompts_s(Job job, int prompts, int tokens) {
+  job.model.vocabulary = job.layout.tp;
+  job.batch.micro = prompts;
+  job.batch.sequence = tokens;
+  job.batch.global = prompts * job.layout.dp;
+  return forward_s(job);
+}
+
+// Per token of the context, of all layers of a GPU: it is read by memory-bound kernels unless so
+// many heads share a latent that the products take longer.
+double context_s(const Job& job) {
+  const TransformerSpec& model = job.model;
+  const double heads = std::max(1.0, static_cast<double>(model.heads) / job.layout.tp);
+  const bool latent = model.latent.kv_rank > 0;
+  const double widths = latent ? 2.0 * model.latent.kv_rank + model.latent.rotary_width
+                               : model.query_dim() + model.value_dim();
+  constexpr double kTokens = 1e9;  // so many that what does not grow with them is nothing
+  Op op;
+  op.name = "attention";
+  op.kind = OpKind::attention_forward;
+  op.m = 1;
+  op.n = kTokens;
+  op.k = model.query_dim();
+  op.batch = heads;
+  op.flops = 2 * model.layers * heads * widths * kTokens;
+  op.bytes = cache_bytes_per_token(model, job.layout.tp, bytes_of(job.precision)) * kTokens;
+  op.portable = job.software.portable_attention;
+  return op_cost(op, job.cluster.node.gpu, job.precision, job.calibration).seconds / kTokens;
+}
+
+}  // namespace
+
+double cache_bytes_per_token(const TransformerSpec& model, int tp, double element_bytes) {
+  if (model.latent.kv_rank > 0) {
+    return element_bytes * model.layers * (model.latent.kv_rank + model.latent.rotary_width);
+  }
+  const int heads = (model.kv_heads + tp - 1) / tp;  // each on as many GPUs as there are too many
+  return element_bytes * model.layers * 2.0 * heads * model.head_dim();
+}
+
+double engine_weight_bytes(const Job& job) {
+  return bytes_of(engine_precision(job)) * job.model.parameters();
+}
+
+EngineSpeed engine_speed(const Job& learner, const EngineSpec& engine, double longest,
+                         double other_bytes) {
+  const Job job = engine_job(learner, engine);
+  const double element = bytes_of(job.precision);
+  const double weights = element * stage_parameters(job.model, job.layout).front();
+  const double usable = usable_bytes(job.cluster.node.gpu);
+  const double framework = job.calibration.framework_bytes.value;
+  const double room = engine.memory_share * usable - weights - framework - other_bytes;
+  EngineSpeed speed;
+  speed.capacity =
+      std::floor(std::max(0.0, room) / cache_bytes_per_token(job.model, engine.tp, element));
+  if (speed.capacity < longest) {
+    const std::string others =
+        other_bytes > 0 ? fmt::format(", the learner's state {}", format_memory(other_bytes)) : "";
+    throw Error::about(
+        {"rollout.engine.tp", "rollout.engine", "rollout"},
+        "an engine of {} GPUs has room for keys and values of {:.0f} tokens, and a sequence may "
+        "have {:.0f}: of the {} of a GPU that it may use, weights take {}{} and the framework {}; "
+        "raise rollout.engine.tp or rollout.engine.memory",
+        engine.tp, speed.capacity, longest, format_memory(engine.memory_share * usable),
+        format_memory(weights), others, format_memory(framework));
+  }
+  speed.base_s.push_back(0);
+  for (int b = 1; b <= engine.most_sequences; ++b) {
+    // A step of more rows is never faster; tiles and algorithms of collectives rise in steps.
+    speed.base_s.push_back(std::max(speed.base_s.back(), step_s(job, b)));
+  }
+  speed.context_s = context_s(job);
+  // Two ways to fill a chunk, which differ in attention alone.
+  const int chunk = static_cast<int>(kPromptChunk);
+  const double whole_s = prompts_s(job, 1, chunk);
+  const double parts_s = prompts_s(job, 8, chunk / 8);
+  const double squares = kPromptChunk * kPromptChunk;
+  speed.prompt_square_s = std::max(0.0, (whole_s - parts_s) / (squares - squares / 8));
+  speed.prompt_token_s = (whole_s - speed.prompt_square_s * squares) / kPromptChunk;
+  return speed;
+}
+
+}  // namespace windtunnel

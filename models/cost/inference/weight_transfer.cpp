@@ -1,0 +1,227 @@
+#include "models/cost/inference/weight_transfer.hpp"
+
+#include <algorithm>
+#include <numeric>
+#include <set>
+
+#include "models/base/error.hpp"
+#include "models/cost/inference/engine_speed.hpp"
+#include "models/network/collectives/collective_edges.hpp"
+#include "models/workload/stage_parameters.hpp"
+
+namespace windtunnel {
+namespace {
+
+// ZeRO-3 with more replicas: so many of them, evenly spread, stand for all.
+constexpr int kMostReplicas = 512;
+
+// What ranks of the learner hold: by pipeline rank the share of the model, and who sends.
+class Holders {
+ public:
+  explicit Holders(const Job& job) : layout_(job.layout) {
+    const std::vector<double> stages = stage_parameters(job.model, job.layout);
+    share_.assign(layout_.pp, 0.0);
+    for (std::size_t s = 0; s < stages.size(); ++s) share_[s % layout_.pp] += stages[s];
+    const double all = std::accumulate(share_.begin(), share_.end(), 0.0);
+    for (double& share : share_) share /= all;
+  }
+
+  int replicas() const { return layout_.dp * layout_.cp; }
+  bool scattered() const { return layout_.sharding == Sharding::zero3 && replicas() > 1; }
+  int rank(int tp, int pp, int replica) const {
+    return rank_of(layout_,
+                   {.tp = tp, .cp = replica % layout_.cp, .dp = replica / layout_.cp, .pp = pp});
+  }
+  int replica_of(int rank) const {
+    const RankCoordinates at = coordinates_of(layout_, rank);
+    return at.dp * layout_.cp + at.cp;
+  }
+
+  // Calls add(pp, tp, share of the model) for all that slice `part` of `parts` has in common.
+  template <class Add>
+  void each(int part, int parts, const Add& add) const {
+    const double begin = static_cast<double>(part) / parts;
+    const double end = static_cast<double>(part + 1) / parts;
+    for (int tp = 0; tp < layout_.tp; ++tp) {
+      const double from = std::max(begin, static_cast<double>(tp) / layout_.tp);
+      const double to = std::min(end, static_cast<double>(tp + 1) / layout_.tp);
+      if (to <= from) continue;
+      for (int pp = 0; pp < layout_.pp; ++pp) add(pp, tp, share_[pp] * (to - from));
+    }
+  }
+
+ private:
+  const Layout& layout_;
+  std::vector<double> share_;  // [pp]
+};
+
+// Replicas that send in equal parts to the receiver `index` of so many: `all`, or those that are
+// its.
+std::vector<int> senders(int replicas, bool all, int index, int receivers) {
+  if (!all && receivers >= replicas) return {index % replicas};
+  const int step = all ? std::max(1, replicas / kMostReplicas) : receivers;
+  std::vector<int> chosen;
+  for (int r = all ? 0 : index; r < replicas; r += step) chosen.push_back(r);
+  return chosen;
+}
+
+class FlowBuilder {
+ public:
+  FlowBuilder(const Job& job, const RolloutSpec& rollout, const RolloutMachine& machine)
+      : machine_(machine), tp_(rollout.engine.tp), holders_(job), bytes_(engine_weight_bytes(job)) {
+    flows_.gpus.resize(machine.cluster.gpus());
+    std::iota(flows_.gpus.begin(), flows_.gpus.end(), 0);
+  }
+
+  // From all of the learner to a GPU of an engine, its slice or a share of it.
+  void from_learner(int gpu, int part, double share, const std::vector<int>& replicas) {
+    holders_.each(part, tp_, [&](int pp, int tp, double of_model) {
+      for (const int replica : replicas) {
+        add(holders_.rank(tp, pp, replica), gpu,
+            share * of_model * bytes_ / static_cast<double>(replicas.size()));
+      }
+    });
+  }
+
+  void direct() {
+    for (int e = 0; e < machine_.engines; ++e) {
+      const auto from = senders(holders_.replicas(), holders_.scattered(), e, machine_.engines);
+      for (int part = 0; part < tp_; ++part) from_learner(gpu_of(e, part), part, 1, from);
+    }
+  }
+
+  // A chain over nodes for each engine of a node, which carries an equal share of every slice: it
+  // enters a node at that engine, goes on to the next node from there, and to the engines beside.
+  void broadcast() {
+    const int lanes = std::max(1, machine_.cluster.node.gpus / tp_);
+    CHECK(machine_.engines % lanes == 0, "{} engines, {} in a node", machine_.engines, lanes);
+    const auto from = senders(holders_.replicas(), true, 0, 1);
+    for (int lane = 0; lane < lanes; ++lane) {
+      for (int part = 0; part < tp_; ++part) {
+        from_learner(gpu_of(lane, part), part, 1.0 / lanes, from);
+        chain(lane, lanes, part);
+      }
+    }
+    flows_.hops = machine_.engines / lanes + lanes - 1;
+  }
+
+  // Every GPU needs its slice of all stages, from ranks of its own replica where those hold it.
+  void colocated() {
+    for (int e = 0; e < machine_.engines; ++e) {
+      for (int part = 0; part < tp_; ++part) {
+        const int gpu = gpu_of(e, part);
+        const std::vector<int> from = holders_.scattered()
+                                          ? senders(holders_.replicas(), true, 0, 1)
+                                          : std::vector<int>{holders_.replica_of(gpu)};
+        from_learner(gpu, part, 1, from);
+      }
+    }
+  }
+
+  WeightFlows take() { return std::move(flows_); }
+
+ private:
+  int gpu_of(int engine, int part) const { return machine_.first_gpu + engine * tp_ + part; }
+
+  void add(int from, int to, double bytes) {
+    if (from != to && bytes > 0) flows_.edges.push_back({from, to, bytes});
+  }
+
+  void chain(int lane, int lanes, int part) {
+    const double bytes = bytes_ / tp_ / lanes;
+    for (int first = 0; first < machine_.engines; first += lanes) {
+      if (first > 0) add(gpu_of(first - lanes + lane, part), gpu_of(first + lane, part), bytes);
+      for (int i = 1; i < lanes; ++i) {
+        add(gpu_of(first + (lane + i - 1) % lanes, part), gpu_of(first + (lane + i) % lanes, part),
+            bytes);
+      }
+    }
+  }
+
+  const RolloutMachine& machine_;
+  int tp_;
+  Holders holders_;
+  double bytes_;
+  WeightFlows flows_;
+};
+
+void check_engines(const Job& learner, const RolloutSpec& rollout) {
+  const int gpus = learner.cluster.node.gpus;
+  const int tp = rollout.engine.tp;
+  const int nodes = rollout.colocated ? learner.cluster.nodes : rollout.nodes;
+  if (tp <= gpus ? gpus % tp == 0 : tp % gpus == 0 && nodes % (tp / gpus) == 0) return;
+  throw Error::of_key(
+      "rollout.engine.tp",
+      "is {}; engines fill nodes of {} GPUs, {} of them: take a divisor of a node's "
+      "GPUs, or of all in whole nodes",
+      tp, gpus, nodes);
+}
+
+}  // namespace
+
+RolloutMachine rollout_machine(const Job& learner, const RolloutSpec& rollout) {
+  check_engines(learner, rollout);
+  RolloutMachine machine;
+  machine.cluster = learner.cluster;
+  Cluster& both = machine.cluster;
+  if (rollout.colocated) {
+    machine.engines = both.gpus() / rollout.engine.tp;
+    return machine;
+  }
+  const int nodes = both.nodes + rollout.nodes;
+  if (both.machine_nodes > 0 && both.machine_nodes < nodes) {
+    throw Error::about({"rollout.nodes", "rollout"},
+                       "rollout.nodes: the fabric joins {} nodes (cluster.fabric.nodes), and the "
+                       "learner's {} and {} of engines are more",
+                       both.machine_nodes, both.nodes, rollout.nodes);
+  }
+  // Engines stand on the first nodes that the learner leaves free.
+  if (!both.places.empty()) {
+    const std::set<int> taken(both.places.begin(), both.places.end());
+    for (int place = 0; static_cast<int>(both.places.size()) < nodes; ++place) {
+      if (!taken.contains(place)) both.places.push_back(place);
+    }
+  }
+  machine.first_gpu = both.gpus();
+  both.nodes = nodes;
+  machine.engines = rollout.nodes * both.node.gpus / rollout.engine.tp;
+  return machine;
+}
+
+WeightFlows weight_flows(const Job& learner, const RolloutSpec& rollout,
+                         const RolloutMachine& machine) {
+  FlowBuilder builder(learner, rollout, machine);
+  if (rollout.colocated) {
+    builder.colocated();
+  } else if (rollout.weights == WeightPath::direct) {
+    builder.direct();
+  } else {
+    builder.broadcast();
+  }
+  return builder.take();
+}
+
+WeightTransfer weight_transfer(const Job& learner, const RolloutSpec& rollout,
+                               const RolloutMachine& machine) {
+  const Cluster& cluster = machine.cluster;
+  const Calibration& c = learner.calibration;
+  WeightFlows flows = weight_flows(learner, rollout, machine);
+  const LinkTable links = LinkTable::keeping_reference(cluster);
+  WeightTransfer transfer;
+  transfer.model_bytes = engine_weight_bytes(learner);
+  for (const CollectiveEdge& edge : flows.edges) transfer.sent_bytes += edge.bytes;
+  if (flows.edges.empty()) return transfer;
+  transfer.bound_s = busiest_link_s(flows.edges, flows.gpus, links);
+  bool across = false;
+  for (CollectiveEdge& edge : flows.edges) {
+    const bool inside = cluster.node_of(edge.source) == cluster.node_of(edge.destination);
+    edge.bytes /= inside ? c.nvlink_efficiency.value : c.nic_efficiency.value;
+    across |= !inside;
+  }
+  transfer.transfer_s = busiest_link_s(flows.edges, flows.gpus, links);
+  const double hop_s = across ? c.nic_latency_s.value : c.nvlink_latency_s.value;
+  transfer.seconds = c.collective_launch_s.value + flows.hops * hop_s + transfer.transfer_s;
+  return transfer;
+}
+
+}  // namespace windtunnel

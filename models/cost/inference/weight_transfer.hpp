@@ -1,0 +1,48 @@
+// The learner's weights to the engines. Each engine needs the whole model, divided among its GPUs
+// as its own tensor parallelism says; the learner's ranks hold parts by its pipeline and tensor
+// parallelism, and each of its replicas the same ones (under ZeRO-3 a share of them). A GPU of an
+// engine gets what its slice has in common with each of theirs; replicas send equal shares.
+//
+// Pipelined in small pieces, a transfer takes what its busiest link takes for all that crosses it,
+// and the latency of the longest chain of hops.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "models/network/collectives/collective.hpp"
+#include "models/plan/job.hpp"
+#include "models/workload/rollout.hpp"
+
+namespace windtunnel {
+
+// Where learner and engines stand: nodes of the learner first, those of the engines behind them,
+// or none where they are colocated.
+struct RolloutMachine {
+  Cluster cluster;    // of both
+  int first_gpu = 0;  // of the engines
+  int engines = 1;
+};
+// Throws Error about the keys at fault.
+RolloutMachine rollout_machine(const Job& learner, const RolloutSpec& rollout);
+
+// Payloads from GPU to GPU of `machine.cluster`, each pair once or more.
+struct WeightFlows {
+  std::vector<std::int32_t> gpus;  // that take part; sources and destinations count in them
+  std::vector<CollectiveEdge> edges;
+  int hops = 1;  // of the longest chain
+};
+WeightFlows weight_flows(const Job& learner, const RolloutSpec& rollout,
+                         const RolloutMachine& machine);
+
+struct WeightTransfer {
+  double seconds = 0;
+  double transfer_s = 0;  // of them the busiest link's, at what transfers reach of its rate
+  double bound_s = 0;     // likewise at its nominal rate: no schedule of these bytes is faster
+  double model_bytes = 0;
+  double sent_bytes = 0;  // all payloads
+};
+WeightTransfer weight_transfer(const Job& learner, const RolloutSpec& rollout,
+                               const RolloutMachine& machine);
+
+}  // namespace windtunnel

@@ -1,0 +1,65 @@
+// Reinforcement learning after pre-training: engines write samples (the actors, or rollout), the
+// job of the scenario learns from them (the learner), and its weights go back to the engines. What
+// a scenario says of it; the loop of both: sim/study/rollout/. Modes: HybridFlow (arXiv 2409.19256)
+// and its one-step-off trainer, AReaL (arXiv 2505.24298), LlamaRL (arXiv 2505.24034).
+#pragma once
+
+#include <cstdint>
+
+#include "models/base/choice.hpp"
+#include "models/workload/sequence_lengths.hpp"
+
+namespace windtunnel {
+
+// Who waits for whom.
+enum class RolloutMode {
+  synchronous,   // samples, then updates, then weights, one after the other
+  one_step_off,  // the learner works on a batch while the next one is written
+  asynchronous,  // engines go on writing; samples are a limited number of versions old
+};
+template <>
+inline constexpr Choice<RolloutMode> kChoices<RolloutMode>[] = {
+    {"synchronous", RolloutMode::synchronous},
+    {"one-step-off", RolloutMode::one_step_off},
+    {"asynchronous", RolloutMode::asynchronous}};
+
+// How weights reach the engines (models/cost/inference/weight_transfer.hpp).
+enum class WeightPath {
+  broadcast,  // to the first node of engines, and from node to node on
+  direct,     // to every engine from the learner
+};
+template <>
+inline constexpr Choice<WeightPath> kChoices<WeightPath>[] = {{"broadcast", WeightPath::broadcast},
+                                                              {"direct", WeightPath::direct}};
+
+// A copy of the model that writes samples, with continuous batching.
+struct EngineSpec {
+  int tp = 1;  // its GPUs
+  // Of a GPU's usable memory, for weights, keys and values, and all else; vLLM's default.
+  double memory_share = 0.9;
+  int most_sequences = 256;  // that run at once, however much memory there is
+};
+
+struct RolloutSpec {
+  RolloutMode mode = RolloutMode::synchronous;
+  bool colocated = false;     // on the learner's GPUs, in turn with it
+  int nodes = 0;              // of the engines, beside the learner's; 0: colocated
+  int staleness = 1;          // asynchronous: versions that a sample may be old at most
+  bool keeps_cache = false;   // asynchronous: keys and values of old weights stay in use
+  int prompts = 1;            // per iteration of the loop
+  int samples = 1;            // of each prompt
+  int prompt_length = 1;      // tokens
+  LengthDistribution output;  // tokens that an engine writes, the end's included
+  double epochs = 1;          // updates over each batch
+  double passes = 0;     // forward passes over it besides: reference, reward and former policies
+  double reward_s = 0;   // until rewards are there, behind the last sample
+  bool offloads = true;  // colocated: the training state is on the host while engines write
+  WeightPath weights = WeightPath::broadcast;
+  EngineSpec engine;
+  int iterations = 8;  // that are simulated
+  std::uint64_t seed = 1;
+
+  int batch() const { return prompts * samples; }  // samples of an iteration
+};
+
+}  // namespace windtunnel

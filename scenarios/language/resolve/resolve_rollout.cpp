@@ -1,0 +1,124 @@
+// Engines that write samples for reinforcement learning, from checked values.
+#include <cmath>
+
+#include "models/cost/inference/weight_transfer.hpp"
+#include "models/workload/layer_table.hpp"
+#include "scenarios/language/resolve/resolve.hpp"
+
+namespace windtunnel {
+namespace {
+
+constexpr double kNormalP99 = 2.3263478740408408;  // quantile of the normal law at 0.99
+
+LengthDistribution resolve_output(const Values& values, double room) {
+  LengthDistribution output;
+  const auto key = [](const char* name) { return fmt::format("rollout.output.{}", name); };
+  const int buckets = values.length(key("buckets"));
+  for (const char* name : {"median", "mean", "sigma", "p99", "longest"}) {
+    if (buckets == 0 || !values.stated(key(name))) continue;
+    values.fail(key(name), "buckets have their own bounds; keep one of the two");
+  }
+  for (int i = 0; i < buckets; ++i) {
+    values.fill(fmt::format("rollout.output.buckets.{}", i), output.buckets.emplace_back());
+  }
+  if (buckets > 0) return output;
+  const bool by_mean = values.stated(key("mean"));
+  if (by_mean == values.stated(key("median"))) {
+    values.fail("rollout.output", by_mean ? "has a median and a mean; keep one of them"
+                                          : "has neither a median, a mean nor buckets; add e.g. "
+                                            "'median: 2000'");
+  }
+  output.longest = room;
+  values.fill("rollout.output", output);
+  if (values.stated(key("p99"))) {
+    if (by_mean || values.stated(key("sigma"))) {
+      values.fail(key("p99"), "goes with a median, in place of sigma");
+    }
+    const double p99 = values.number(key("p99"));
+    if (p99 < output.median) values.fail(key("p99"), "is below the median");
+    output.sigma = std::log(p99 / output.median) / kNormalP99;
+  }
+  if (by_mean) {
+    output.median = values.number(key("mean")) * std::exp(-output.sigma * output.sigma / 2);
+  }
+  return output;
+}
+
+void check_model(const Values& values, const Job& job) {
+  if (job.network)
+    values.fail("rollout", "engines write tokens, and the model is a table of layers");
+  const bool causal =
+      job.model.frames == 0 && !job.model.encoder && job.model.attention != AttentionKernel::linear;
+  if (!causal) {
+    values.fail("rollout", "engines are modelled for causal transformers with softmax attention");
+  }
+  if (!job.cluster.pools.empty()) {
+    values.fail("rollout", "engines beside a job on cluster.pools are not modelled");
+  }
+  if (job.layout.islands() > 1) {
+    values.fail("rollout", "islands of replicas (sync) have no one version of the weights");
+  }
+}
+
+void check_mode(const Values& values, const RolloutSpec& rollout) {
+  if (rollout.colocated == (rollout.nodes > 0)) {
+    values.fail("rollout",
+                rollout.colocated
+                    ? "colocated engines stand on the job's nodes; leave out nodes"
+                    : "says neither nodes nor 'colocated: true'; where do engines stand?");
+  }
+  const bool asynchronous = rollout.mode == RolloutMode::asynchronous;
+  if (rollout.colocated && rollout.mode != RolloutMode::synchronous) {
+    values.fail("rollout.mode",
+                "colocated engines and the job take turns on the same GPUs, so only "
+                "synchronous goes; or give the engines nodes");
+  }
+  for (const char* key : {"rollout.staleness", "rollout.keep_cache"}) {
+    if (values.stated(key) && !asynchronous) values.fail(key, "is of mode: asynchronous");
+  }
+  for (const char* key : {"rollout.offload", "rollout.weights"}) {
+    const bool of_colocated = std::string_view(key) == "rollout.offload";
+    if (!values.stated(key) || of_colocated == rollout.colocated) continue;
+    values.fail(key,
+                of_colocated ? "is of colocated engines" : "colocated engines have them there");
+  }
+}
+
+}  // namespace
+
+std::shared_ptr<const RolloutSpec> resolve_rollout(const Values& values, const Job& job) {
+  if (!values.stated("rollout")) return nullptr;
+  RolloutSpec rollout;
+  values.fill("rollout", rollout);
+  values.fill("rollout.engine", rollout.engine);
+  check_model(values, job);
+  check_mode(values, rollout);
+  const double samples = static_cast<double>(rollout.prompts) * rollout.samples;
+  if (samples > 1e6) {
+    values.fail("rollout.prompts", fmt::format("{} prompts of {} samples are more than a million",
+                                               rollout.prompts, rollout.samples));
+  }
+  const double room = job.batch.sequence - rollout.prompt_length;
+  if (room < 1) {
+    values.fail("rollout.prompt_length",
+                fmt::format("batch.sequence {} leaves no room behind {} tokens of a prompt",
+                            job.batch.sequence, rollout.prompt_length));
+  }
+  rollout.output = resolve_output(values, room);
+  double longest = rollout.output.buckets.empty() ? rollout.output.longest : 0;
+  for (const LengthBucket& bucket : rollout.output.buckets) {
+    longest = std::max(longest, bucket.longest);
+  }
+  if (longest > room) {
+    values.fail(
+        "rollout.output",
+        fmt::format("{:.0f} tokens behind a prompt of {} are longer than batch.sequence {}, "
+                    "in which the job learns from them",
+                    longest, rollout.prompt_length, job.batch.sequence));
+  }
+  values.about("rollout.output", [&] { return draw_lengths(rollout.output, 1, rollout.seed); });
+  rollout_machine(job, rollout);
+  return std::make_shared<const RolloutSpec>(rollout);
+}
+
+}  // namespace windtunnel

@@ -1,0 +1,133 @@
+#include "sim/study/rollout/simulate_rollout.hpp"
+
+#include <algorithm>
+
+#include "models/cost/chunk/step_work.hpp"
+#include "models/cost/memory/memory.hpp"
+#include "policies/iteration.hpp"
+
+namespace windtunnel {
+namespace {
+
+double longest_sequence(const RolloutSpec& spec) {
+  double longest = spec.output.longest;
+  for (const LengthBucket& bucket : spec.output.buckets) {
+    longest = std::max(longest, bucket.longest);
+  }
+  return spec.prompt_length + longest;
+}
+
+// Of the training state over PCIe, to the host and back.
+double switch_s(const Job& job, const RolloutSpec& spec, const LearnerPace& pace) {
+  if (!spec.colocated || !spec.offloads) return 0;
+  const double rate = job.cluster.node.pcie_Bps.value * job.calibration.pcie_efficiency.value;
+  return 2 * pace.saved_bytes / rate;
+}
+
+// Failures of a node that stop what runs on it, per second.
+double stops_per_node_s(const Job& job) {
+  constexpr double kUsualLength_s = 30 * 86400.0;  // of a trace, without a campaign
+  const double length_s = job.campaign.length_s > 0 ? job.campaign.length_s : kUsualLength_s;
+  double rate = 0;
+  for (const FailureClass& each : job.failures) {
+    const bool stops = each.kind != FailureKind::slow_node &&
+                       each.kind != FailureKind::loss_spike &&
+                       each.kind != FailureKind::corrupt_snapshot;
+    if (stops) rate += mean_rate_per_s(each, job.cluster.nodes, length_s) / job.cluster.nodes;
+  }
+  return rate;
+}
+
+LearnerPace pace_of(const std::vector<GpuMemory>& memory) {
+  LearnerPace pace;
+  for (const GpuMemory& each : memory) {
+    pace.saved_bytes = std::max(pace.saved_bytes, each.weights + each.optimizer);
+    pace.held_bytes = std::max(pace.held_bytes, each.weights + each.gradients + each.optimizer);
+  }
+  return pace;
+}
+
+double seconds_of(const std::vector<CostPart>& parts) {
+  double seconds = 0;
+  for (const CostPart& part : parts) seconds += part.seconds;
+  return seconds;
+}
+
+}  // namespace
+
+LearnerPace learner_pace(const IterationReport& iteration) {
+  LearnerPace pace = pace_of(iteration.memory);
+  pace.step_s = iteration.time_s;
+  const auto on_path = [&](Category category) {
+    return iteration.critical_path_s[static_cast<std::size_t>(category)];
+  };
+  const double forward = on_path(Category::forward);
+  const double passes = forward + on_path(Category::backward) + on_path(Category::recompute);
+  if (passes > 0) pace.forward_share = forward / passes;
+  return pace;
+}
+
+LearnerPace estimated_pace(const Job& job, const PreparedIteration& prepared) {
+  LearnerPace pace = pace_of(prepared.memory);
+  pace.step_s = iteration_step_s(job, prepared);
+  double forward = 0;
+  double all = 0;
+  for (const ChunkCost& chunk : prepared.chunks) {
+    forward += seconds_of(chunk.forward);
+    all += seconds_of(chunk.forward) + seconds_of(chunk.backward_input) +
+           seconds_of(chunk.backward_weight) + seconds_of(chunk.recompute);
+  }
+  pace.forward_share = forward / all;
+  return pace;
+}
+
+EngineSpeed rollout_speed(const Job& job, const RolloutSpec& spec, const LearnerPace& pace) {
+  const double held = spec.colocated && !spec.offloads ? pace.held_bytes : 0;
+  return engine_speed(job, spec.engine, longest_sequence(spec), held);
+}
+
+RolloutReport simulate_rollout(const Job& job, const RolloutSpec& spec, const LearnerPace& pace,
+                               const EngineSpeed& speed, double availability) {
+  const RolloutMachine machine = rollout_machine(job, spec);
+  RolloutReport report;
+  report.spec = spec;
+  report.engines = machine.engines;
+  report.actor_gpus = machine.engines * spec.engine.tp;
+  report.gpus = machine.cluster.gpus();
+  report.transfer = weight_transfer(job, spec, machine);
+  const LoopInputs inputs = {.spec = spec,
+                             .speed = speed,
+                             .engines = machine.engines,
+                             .token_s = pace.step_s / tokens_per_step(job) *
+                                        (spec.epochs + spec.passes * pace.forward_share),
+                             .transfer_s = report.transfer.seconds,
+                             .switch_s = switch_s(job, spec, pace)};
+  const LoopTimes times = run_loop(inputs);
+
+  const double nodes = std::max(1, spec.engine.tp / job.cluster.node.gpus);
+  const double away_s = job.recovery.detect_s + job.recovery.restart_s + report.transfer.seconds;
+  const EngineLosses losses = engine_losses(times, nodes * stops_per_node_s(job), away_s);
+  report.lost_share = losses.lost_share;
+  report.away_share = losses.away_share;
+  report.availability = availability;
+  report.period_s = period_with(times, inputs, losses);
+
+  report.generation_s = times.generation_s;
+  report.training_s = times.training_s;
+  report.switch_s = inputs.switch_s;
+  report.actors_idle = times.actors_idle;
+  report.learner_idle = times.learner_idle;
+  report.running = times.running;
+  report.output_tokens = times.output_tokens;
+  report.slots = std::min<double>(spec.engine.most_sequences,
+                                  speed.capacity / (spec.prompt_length + times.output_tokens));
+  report.staleness = times.staleness;
+  report.returned = times.returned;
+  report.samples_per_s = spec.batch() / report.period_s * availability;
+  report.tokens_per_s = report.samples_per_s * (spec.prompt_length + times.output_tokens);
+  const double usd_per_s = price_usd_per_s(job) * report.gpus / job.cluster.gpus();
+  report.usd_per_sample = usd_per_s / report.samples_per_s;
+  return report;
+}
+
+}  // namespace windtunnel

@@ -1,0 +1,33 @@
+// The loop of a scenario with `rollout`, from its learner's iteration.
+#pragma once
+
+#include "models/plan/job.hpp"
+#include "models/results/iteration_report.hpp"
+#include "models/results/rollout_report.hpp"
+#include "policies/lowering/prepared_iteration.hpp"
+#include "sim/study/rollout/rollout_loop.hpp"
+
+namespace windtunnel {
+
+// What the learner takes for a batch: `step_s` of an iteration, of which `forward_share` is a
+// forward pass.
+struct LearnerPace {
+  double step_s = 0;
+  double forward_share = 1.0 / 3;
+  // Of the fullest GPU, for colocated engines: weights and optimizer state, and with gradients.
+  double saved_bytes = 0;
+  double held_bytes = 0;
+};
+LearnerPace learner_pace(const IterationReport& iteration);
+// The same in closed form, of an iteration that nobody simulated.
+LearnerPace estimated_pace(const Job& job, const PreparedIteration& prepared);
+
+// Of an engine beside this learner. Throws Error as engine_speed().
+EngineSpeed rollout_speed(const Job& job, const RolloutSpec& spec, const LearnerPace& pace);
+
+// `speed`: rollout_speed(). `availability` of the learner: useful share of its campaign's time.
+// Throws Error about the keys at fault.
+RolloutReport simulate_rollout(const Job& job, const RolloutSpec& spec, const LearnerPace& pace,
+                               const EngineSpeed& speed, double availability = 1);
+
+}  // namespace windtunnel

@@ -1,0 +1,145 @@
+#include "models/cost/inference/engine_speed.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/models/cost/cost_fixtures.hpp"
+#include "tests/support/error_of.hpp"
+
+namespace windtunnel {
+namespace {
+
+using testing::HasSubstr;
+
+TransformerSpec grouped_model() {
+  TransformerSpec model;
+  model.name = "grouped";
+  model.layers = 32;
+  model.hidden = 4096;
+  model.heads = 32;
+  model.kv_heads = 8;
+  model.ffn_hidden = 14336;
+  model.vocabulary = 128256;
+  model.sequence = 8192;
+  model.activation = Activation::swiglu;
+  model.normalisation = Normalisation::rms_norm;
+  model.position = PositionEncoding::rotary;
+  model.biases = false;
+  model.tied_embeddings = false;
+  return model;
+}
+
+Job learner_of(const TransformerSpec& model) {
+  Job job;
+  job.model = model;
+  job.cluster = test_cluster(2);
+  job.calibration = test_calibration();
+  return job;
+}
+
+TEST(EngineSpeed, KeysAndValuesByHand) {
+  const TransformerSpec model = grouped_model();
+  EXPECT_EQ(cache_bytes_per_token(model, 1, 2), 2 * 2 * 32 * 8 * 128);
+  EXPECT_EQ(cache_bytes_per_token(model, 4, 2), 2 * 2 * 32 * 2 * 128);
+  // More GPUs than key heads: each has one all the same.
+  EXPECT_EQ(cache_bytes_per_token(model, 16, 2), 2 * 2 * 32 * 1 * 128);
+  TransformerSpec latent = model;
+  latent.latent = {.query_rank = 1536, .kv_rank = 512, .rotary_width = 64, .value_width = 128};
+  EXPECT_EQ(cache_bytes_per_token(latent, 1, 2), 2 * 32 * (512 + 64));
+  EXPECT_EQ(cache_bytes_per_token(latent, 8, 2), 2 * 32 * (512 + 64));
+}
+
+TEST(EngineSpeed, AStepReadsTheWeightsAndTheCache) {
+  const Job learner = learner_of(grouped_model());
+  const EngineSpeed speed = engine_speed(learner, {.tp = 1}, 4096);
+  const double rate = 3e12 * 0.9;
+  const double matrices =
+      32 * (learner.model.attention_parameters() + learner.model.mlp_parameters()) +
+      128256.0 * 4096;
+  EXPECT_GT(speed.base_s[1], 2 * matrices / rate);
+  // Launches and the half bytes of some twenty kernels a layer come on top, no more.
+  EXPECT_LT(speed.base_s[1], 2 * matrices / rate + 33 * 20 * (2e-6 + 4e6 / rate));
+  EXPECT_NEAR(speed.context_s, 2.0 * 2 * 32 * 8 * 128 / rate, 1e-6 * speed.context_s);
+  // While memory binds more sequences hardly take longer; a big batch does.
+  EXPECT_LT(speed.base_s[16], 1.2 * speed.base_s[1]);
+  for (int b = 1; b < speed.most_sequences(); ++b) {
+    ASSERT_GE(speed.base_s[b + 1], speed.base_s[b]) << b;
+  }
+  const double room = 0.9 * 0.989 * 80 * 1024.0 * 1024 * 1024;
+  EXPECT_LT(speed.capacity, room / (2 * 2 * 32 * 8 * 128));
+  EXPECT_GT(speed.capacity, 0.6 * room / (2 * 2 * 32 * 8 * 128));
+}
+
+TEST(EngineSpeed, PromptsGoThroughAtTheRateOfCompute) {
+  const Job learner = learner_of(grouped_model());
+  const EngineSpeed speed = engine_speed(learner, {.tp = 1}, 4096);
+  const double flops =
+      2 * 32 * (learner.model.attention_parameters() + learner.model.mlp_parameters());
+  EXPECT_GT(speed.prompt_token_s, flops / 1000e12);
+  EXPECT_LT(speed.prompt_token_s, 3 * flops / 1000e12);
+  EXPECT_GT(speed.prompt_square_s, 0);
+  // Causal attention of a chunk of 8,192 tokens: half of the square, at most three times as long as
+  // at the peak.
+  const double attention = 2 * 32 * 32 * 128 * 2 / 2.0;
+  EXPECT_GT(speed.prompt_square_s, attention / 1000e12);
+  EXPECT_LT(speed.prompt_square_s, 3 * attention / 1000e12);
+}
+
+TEST(EngineSpeed, MoreGpusAreFasterAndHoldMore) {
+  Job learner = learner_of(grouped_model());
+  // Of so small a model eight GPUs wait longer for all-reduces than they save.
+  EXPECT_GT(engine_speed(learner, {.tp = 8}, 4096).base_s[1],
+            engine_speed(learner, {.tp = 4}, 4096).base_s[1]);
+  learner.calibration.collective_launch_s = parameter(0);
+  learner.calibration.nvlink_latency_s = parameter(0);
+  EngineSpeed before = engine_speed(learner, {.tp = 1}, 4096);
+  for (const int tp : {2, 4, 8}) {
+    const EngineSpeed speed = engine_speed(learner, {.tp = tp}, 4096);
+    EXPECT_LT(speed.base_s[1], before.base_s[1]) << tp;
+    EXPECT_GT(speed.capacity, 1.9 * before.capacity) << tp;
+    EXPECT_GT(speed.base_s[1], before.base_s[1] / 2) << tp;  // launches, and bytes of all-reduces
+    before = speed;
+  }
+}
+
+// Of 64 experts few tokens visit few, which alone are read.
+TEST(EngineSpeed, ExpertsThatNobodyVisitsAreNotRead) {
+  TransformerSpec model = grouped_model();
+  model.hidden = 2048;
+  model.ffn_hidden = 6144;
+  model.moe.experts = 64;
+  model.moe.per_token = 2;
+  model.moe.ffn_hidden = 1024;
+  const Job learner = learner_of(model);
+  const EngineSpeed speed = engine_speed(learner, {.tp = 1}, 4096);
+  const double rate = 3e12 * 0.9;
+  const double expert_s = 2 * 32 * model.expert_parameters() / rate;
+  EXPECT_LT(speed.base_s[1], 2 * (model.parameters() - 32 * 60 * model.expert_parameters()) / rate +
+                                 33 * 40 * (2e-6 + 4e6 / rate));
+  EXPECT_GT(speed.base_s[256] - speed.base_s[1], 55 * expert_s);
+}
+
+TEST(EngineSpeed, WithoutRoomItSaysWhat) {
+  const Job learner = learner_of(grouped_model());
+  const std::string fault =
+      error_of([&] { engine_speed(learner, {.tp = 1, .memory_share = 0.2}, 4096); });
+  EXPECT_THAT(fault, HasSubstr("room for keys and values of 0 tokens"));
+  EXPECT_THAT(fault, HasSubstr("raise rollout.engine.tp or rollout.engine.memory"));
+  EXPECT_THAT(error_of([&] { engine_speed(learner, {.tp = 1}, 4096, 60e9); }),
+              HasSubstr("the learner's state 55.9 GiB"));
+}
+
+TEST(EngineSpeed, StepsAddUpInClosedForm) {
+  const EngineSpeed speed{.base_s = {0, 1, 1.5, 2}, .context_s = 0.01, .capacity = 1e6};
+  double sum = 0;
+  double context = 70;
+  for (int i = 0; i < 25; ++i) {
+    sum += speed.decode_s(1, 3, context);
+    context += 3;
+  }
+  EXPECT_NEAR(speed.decode_s(25, 3, 70), sum, 1e-12 * sum);
+  EXPECT_EQ(speed.decode_s(1, 2, 100), 1.5 + 1);
+}
+
+}  // namespace
+}  // namespace windtunnel

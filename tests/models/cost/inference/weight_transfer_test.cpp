@@ -1,0 +1,185 @@
+#include "models/cost/inference/weight_transfer.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <map>
+#include <numeric>
+#include <vector>
+
+#include "models/base/random.hpp"
+#include "models/cost/inference/engine_speed.hpp"
+#include "models/workload/stage_parameters.hpp"
+#include "tests/models/cost/cost_fixtures.hpp"
+#include "tests/support/error_of.hpp"
+
+namespace windtunnel {
+namespace {
+
+using testing::HasSubstr;
+
+Job learner_of(int tp, int pp, int nodes) {
+  Job job;
+  job.model.layers = 16;
+  job.model.hidden = 2048;
+  job.model.heads = 16;
+  job.model.kv_heads = 16;
+  job.model.ffn_hidden = 8192;
+  job.model.vocabulary = 32000;
+  job.model.sequence = 2048;
+  job.cluster = test_cluster(nodes);
+  job.calibration = test_calibration();
+  job.layout.tp = tp;
+  job.layout.pp = pp;
+  job.layout.dp = nodes * 8 / (tp * pp);
+  return job;
+}
+
+struct Draw {
+  Job job;
+  RolloutSpec rollout;
+};
+
+Draw draw(int seed) {
+  RandomStream random(seed, RandomPurpose::test, 11);
+  const auto pick = [&](const std::vector<int>& from) { return from[random.below(from.size())]; };
+  Draw drawn{learner_of(pick({1, 2, 4, 8}), pick({1, 2, 4}), pick({1, 2, 4})), {}};
+  if (drawn.job.layout.dp == 0) drawn.job = learner_of(2, 1, 2);
+  if (random.uniform() < 0.3) drawn.job.layout.sharding = Sharding::zero3;
+  drawn.rollout.engine.tp = pick({1, 2, 4, 8, 16});
+  drawn.rollout.weights = random.uniform() < 0.5 ? WeightPath::direct : WeightPath::broadcast;
+  drawn.rollout.colocated = random.uniform() < 0.3;
+  if (drawn.rollout.colocated && drawn.job.cluster.gpus() % drawn.rollout.engine.tp != 0) {
+    drawn.rollout.engine.tp = 8;
+  }
+  if (!drawn.rollout.colocated) drawn.rollout.nodes = pick({2, 4, 6});
+  return drawn;
+}
+
+// What the GPU has of an engine's slice before anything is sent: its own part of the model.
+double held_bytes(const Draw& drawn, const RolloutMachine& machine, int gpu, double model_bytes) {
+  if (!drawn.rollout.colocated) return 0;
+  const Layout& layout = drawn.job.layout;
+  const RankCoordinates at = coordinates_of(layout, gpu);
+  const double part = (gpu - machine.first_gpu) % drawn.rollout.engine.tp;
+  const double tp = drawn.rollout.engine.tp;
+  const double from = std::max(part / tp, static_cast<double>(at.tp) / layout.tp);
+  const double to = std::min((part + 1) / tp, (at.tp + 1.0) / layout.tp);
+  const bool scattered = layout.sharding == Sharding::zero3;
+  const std::vector<double> stages = stage_parameters(drawn.job.model, layout);
+  const double share = stages[at.pp] / std::accumulate(stages.begin(), stages.end(), 0.0);
+  return std::max(0.0, to - from) * share * model_bytes / (scattered ? layout.dp : 1);
+}
+
+TEST(WeightTransfer, EveryGpuGetsItsSlice) {
+  for (int seed = 0; seed < 100; ++seed) {
+    const Draw drawn = draw(seed);
+    const RolloutMachine machine = rollout_machine(drawn.job, drawn.rollout);
+    const WeightFlows flows = weight_flows(drawn.job, drawn.rollout, machine);
+    const double model = engine_weight_bytes(drawn.job);
+    const double slice = model / drawn.rollout.engine.tp;
+    std::map<int, double> received;
+    for (const CollectiveEdge& edge : flows.edges) {
+      received[edge.destination] += edge.bytes;
+      ASSERT_NE(edge.source, edge.destination);
+    }
+    for (int i = 0; i < machine.engines * drawn.rollout.engine.tp; ++i) {
+      const int gpu = machine.first_gpu + i;
+      const double held = held_bytes(drawn, machine, gpu, model);
+      ASSERT_NEAR(received[gpu] + held, slice, 1e-9 * model) << "seed " << seed << " gpu " << gpu;
+    }
+  }
+}
+
+// Counted NIC by NIC, apart from the routes that the transfer was laid on, and by the cut around
+// each node: what enters it is the whole model.
+TEST(WeightTransfer, MeetsTheBoundOfItsLinks) {
+  int bound_by_nics = 0;
+  for (int seed = 0; seed < 100; ++seed) {
+    const Draw drawn = draw(seed);
+    const RolloutMachine machine = rollout_machine(drawn.job, drawn.rollout);
+    const WeightFlows flows = weight_flows(drawn.job, drawn.rollout, machine);
+    const WeightTransfer transfer = weight_transfer(drawn.job, drawn.rollout, machine);
+    const Cluster& cluster = machine.cluster;
+    const double nic_Bps = cluster.node.nic_Bps.value;
+    std::map<int, double> into_node, out_of_node, into_gpu;
+    for (const CollectiveEdge& edge : flows.edges) {
+      into_gpu[edge.destination] += edge.bytes;
+      if (cluster.node_of(edge.source) == cluster.node_of(edge.destination)) continue;
+      into_node[cluster.node_of(edge.destination)] += edge.bytes;
+      out_of_node[cluster.node_of(edge.source)] += edge.bytes;
+    }
+    double least_s = 0;
+    for (const auto* nodes : {&into_node, &out_of_node}) {
+      for (const auto& [node, bytes] : *nodes) {
+        least_s = std::max(least_s, bytes / (cluster.node.nics * nic_Bps));
+      }
+    }
+    for (const auto& [gpu, bytes] : into_gpu) {
+      least_s = std::max(least_s, bytes / (cluster.node.nvlink_Bps.value + nic_Bps));
+    }
+    if (!drawn.rollout.colocated && drawn.rollout.engine.tp <= 8) {
+      const double model = engine_weight_bytes(drawn.job);
+      ASSERT_GE(transfer.bound_s, model / (cluster.node.nics * nic_Bps) * (1 - 1e-9)) << seed;
+      ++bound_by_nics;
+    }
+    ASSERT_GE(transfer.bound_s, least_s * (1 - 1e-9)) << seed;
+    ASSERT_GE(transfer.transfer_s, transfer.bound_s * (1 - 1e-12)) << seed;
+    ASSERT_GE(transfer.seconds, transfer.transfer_s) << seed;
+    // At most the worst efficiency and what latencies add.
+    ASSERT_LE(transfer.seconds, transfer.bound_s / 0.8 + 1e-5 + flows.hops * 5e-6) << seed;
+  }
+  EXPECT_GT(bound_by_nics, 30);
+}
+
+// Two nodes of tp 8 to n nodes of tp 8: each NIC carries an eighth of the model.
+TEST(WeightTransfer, ABroadcastTakesAsLongHoweverManyEngines) {
+  const Job job = learner_of(8, 1, 2);
+  RolloutSpec rollout;
+  rollout.engine.tp = 8;
+  for (const int nodes : {1, 4, 16}) {
+    rollout.nodes = nodes;
+    const RolloutMachine machine = rollout_machine(job, rollout);
+    const WeightTransfer transfer = weight_transfer(job, rollout, machine);
+    EXPECT_NEAR(transfer.bound_s, transfer.model_bytes / 8 / 50e9, 1e-9 * transfer.bound_s);
+    rollout.weights = WeightPath::direct;
+    const WeightTransfer direct = weight_transfer(job, rollout, machine);
+    rollout.weights = WeightPath::broadcast;
+    const double copies = std::max(1.0, nodes / 2.0);  // each of the two replicas sends
+    EXPECT_NEAR(direct.bound_s, copies * transfer.model_bytes / 8 / 50e9, 1e-9 * direct.bound_s);
+  }
+}
+
+TEST(WeightTransfer, OnTheSameGpusEqualLayoutsSendNothing) {
+  Job job = learner_of(4, 1, 2);
+  RolloutSpec rollout;
+  rollout.colocated = true;
+  rollout.engine.tp = 4;
+  EXPECT_EQ(weight_transfer(job, rollout, rollout_machine(job, rollout)).seconds, 0);
+  job.layout.sharding = Sharding::zero3;  // four replicas: three quarters come from elsewhere
+  const WeightTransfer gathered = weight_transfer(job, rollout, rollout_machine(job, rollout));
+  EXPECT_NEAR(gathered.sent_bytes, 16 * 0.75 * gathered.model_bytes / 4,
+              1e-9 * gathered.sent_bytes);
+}
+
+TEST(WeightTransfer, EnginesFillNodesAndTheFabricHasRoom) {
+  Job job = learner_of(8, 1, 2);
+  RolloutSpec rollout;
+  rollout.nodes = 3;
+  rollout.engine.tp = 16;
+  EXPECT_THAT(error_of([&] { rollout_machine(job, rollout); }),
+              HasSubstr("rollout.engine.tp is 16; engines fill nodes of 8 GPUs, 3 of them"));
+  rollout.engine.tp = 8;
+  job.cluster.machine_nodes = 4;
+  EXPECT_THAT(error_of([&] { rollout_machine(job, rollout); }),
+              HasSubstr("the fabric joins 4 nodes"));
+  job.cluster.machine_nodes = 8;
+  job.cluster.places = {5, 0};
+  const RolloutMachine machine = rollout_machine(job, rollout);
+  EXPECT_EQ(machine.cluster.places, (std::vector{5, 0, 1, 2, 3}));
+  EXPECT_EQ(machine.first_gpu, 16);
+}
+
+}  // namespace
+}  // namespace windtunnel

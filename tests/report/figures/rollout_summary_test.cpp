@@ -1,0 +1,107 @@
+#include "report/figures/rollout_summary.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <set>
+
+#include "report/figures/rollout_figures.hpp"
+
+namespace windtunnel {
+namespace {
+
+using testing::HasSubstr;
+
+RolloutReport report_of(RolloutMode mode) {
+  RolloutReport report;
+  report.spec.mode = mode;
+  report.spec.nodes = 2;
+  report.spec.prompts = 128;
+  report.spec.samples = 8;
+  report.spec.prompt_length = 1024;
+  report.spec.engine.tp = 4;
+  report.engines = 4;
+  report.actor_gpus = 16;
+  report.gpus = 80;
+  report.period_s = 100;
+  report.generation_s = 60;
+  report.training_s = 39;
+  report.transfer.seconds = 1;
+  report.transfer.bound_s = 0.8;
+  report.transfer.model_bytes = 16e9;
+  report.actors_idle = 0.45;
+  report.learner_idle = 0.6;
+  report.running = 20;
+  report.slots = 64;
+  report.output_tokens = 3000;
+  report.samples_per_s = 10.24;
+  report.tokens_per_s = 41206;
+  return report;
+}
+
+Record record_of(const RolloutReport& report) {
+  Record record;
+  record.rollout = report;
+  return record;
+}
+
+std::string row(const SummarySection& section, const std::string& label) {
+  for (const SummaryRow& each : section.rows) {
+    if (each.label == label) return each.value;
+  }
+  return "";
+}
+
+TEST(RolloutSummary, WhoWaitsForWhom) {
+  const SummarySection section = rollout_section(record_of(report_of(RolloutMode::synchronous)));
+  EXPECT_EQ(row(section, "loop period"),
+            "100 s for 1,024 samples of 3,000 tokens behind prompts of 1,024, synchronous");
+  EXPECT_EQ(row(section, "pools"), "4 engines of 4 GPUs on 16 GPUs, the learner on 64");
+  EXPECT_THAT(row(section, "generation"), HasSubstr("60.0 %"));
+  EXPECT_THAT(row(section, "training"), HasSubstr("39.0 %"));
+  EXPECT_THAT(row(section, "weights to engines"), HasSubstr("16.0 GB to 4 engines"));
+  EXPECT_EQ(row(section, "idle"), "engines 45.0 %, learner 60.0 % of the period");
+  EXPECT_THAT(row(section, "rests on"), HasSubstr("assumed"));
+  EXPECT_EQ(row(section, "staleness"), "");
+  EXPECT_EQ(row(section, "failures"), "");
+  EXPECT_EQ(row(section, "cost per sample"), "");
+}
+
+TEST(RolloutSummary, WhatOnlySomeHave) {
+  RolloutReport report = report_of(RolloutMode::asynchronous);
+  report.staleness = 1.5;
+  report.returned = 3;
+  report.lost_share = 0.01;
+  report.away_share = 0.002;
+  report.usd_per_sample = 0.04;
+  const SummarySection section = rollout_section(record_of(report));
+  EXPECT_EQ(row(section, "staleness"), "1.5 versions");
+  EXPECT_THAT(row(section, "sent back"), HasSubstr("3.0 sequences of an iteration"));
+  EXPECT_THAT(row(section, "failures"), HasSubstr("write 1.00 % again"));
+  EXPECT_EQ(row(section, "cost per sample"), "0.04 USD");
+  report.spec.colocated = true;
+  report.spec.mode = RolloutMode::synchronous;
+  report.switch_s = 2;
+  const SummarySection colocated = rollout_section(record_of(report));
+  EXPECT_THAT(row(colocated, "pools"), HasSubstr("on the learner's 80 GPUs, in turn"));
+  EXPECT_THAT(row(colocated, "switching"), HasSubstr("2.0 %"));
+  EXPECT_THAT(row(colocated, "idle"), HasSubstr("of the GPUs' time"));
+}
+
+TEST(RolloutFigures, StandBelowRolloutAndSayNothingWithoutEngines) {
+  const Record none;
+  std::set<std::string> keys;
+  for (const Figure& each : rollout_figures()) {
+    EXPECT_TRUE(each.key.starts_with("rollout.")) << each.key;
+    EXPECT_TRUE(keys.insert(each.key).second) << each.key;
+    EXPECT_TRUE(std::holds_alternative<std::monostate>(each.of(none))) << each.key;
+    EXPECT_FALSE(each.help.empty());
+  }
+  EXPECT_GT(keys.size(), 12u);
+  const Record record = record_of(report_of(RolloutMode::synchronous));
+  EXPECT_EQ(number_of(figure("rollout.period_s").of(record)), 100);
+  EXPECT_EQ(number_of(figure("rollout.transfer_s").of(record)), 1);
+}
+
+}  // namespace
+}  // namespace windtunnel

@@ -1,0 +1,100 @@
+#include "sim/study/rollout/simulate_rollout.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "models/cost/chunk/step_work.hpp"
+#include "scenarios/language/case.hpp"
+#include "sim/study/simulate.hpp"
+
+namespace windtunnel {
+namespace {
+
+std::string text_of(const std::string& rollout, const std::string& rest = {}) {
+  return fmt::format(
+      "name: loop\nmodel: llama3-8b\ncluster: {{nodes: 2, node: dgx-h100, storage: {{write: 10 "
+      "GB/s, read: 10 GB/s}}}}\nlayout: {{tp: 2, "
+      "sharding: zero1}}\nbatch: {{global: 32, micro: 1, sequence: 4096}}\nrecompute: selective\n"
+      "rollout: {{prompts: 32, samples: 4, prompt_length: 256, engine: {{tp: 2}}, iterations: 3, "
+      "{}}}\njob: {{price: 2 USD per gpu-hour}}\n{}",
+      rollout, rest);
+}
+
+Record run(const std::string& rollout, const std::string& rest = {}) {
+  return simulate(parse_case(text_of(rollout, rest), "loop.yaml"), {.threads = 2});
+}
+
+constexpr const char* kEqual = "nodes: 2, output: {median: 1000, sigma: 0, longest: 2000}";
+
+TEST(SimulateRollout, TheParts) {
+  const Record record = run(kEqual);
+  const RolloutReport& report = record.rollout.value();
+  EXPECT_EQ(report.engines, 8);
+  EXPECT_EQ(report.gpus, 32);
+  EXPECT_EQ(report.actor_gpus, 16);
+  const double tokens = 128 * 1256;
+  EXPECT_NEAR(report.training_s, tokens / tokens_per_step(record.job) * record.iteration.time_s,
+              1e-9 * report.training_s);
+  const RolloutSpec& spec = report.spec;
+  const LearnerPace pace = learner_pace(record.iteration);
+  EXPECT_NEAR(report.generation_s,
+              equal_generation_s(rollout_speed(record.job, spec, pace), 8, {256, 1000}, 128),
+              1e-9 * report.generation_s);
+  EXPECT_NEAR(report.period_s, report.generation_s + report.training_s + report.transfer.seconds,
+              1e-6 * report.period_s);
+  EXPECT_NEAR(report.samples_per_s, 128 / report.period_s, 1e-9 * report.samples_per_s);
+  EXPECT_NEAR(report.usd_per_sample, 2.0 / 3600 * 32 / report.samples_per_s,
+              1e-9 * report.usd_per_sample);
+  EXPECT_EQ(report.lost_share, 0);
+}
+
+TEST(SimulateRollout, PassesAndEpochsAreTheLearners) {
+  const double once = run(kEqual).rollout->training_s;
+  EXPECT_NEAR(run(fmt::format("{}, epochs: 3", kEqual)).rollout->training_s, 3 * once, 1e-9 * once);
+  const double passes =
+      run(fmt::format("{}, passes: 2, reward: 7 s", kEqual)).rollout->training_s - 7;
+  EXPECT_GT(passes, once * (1 + 2 * 0.25));
+  EXPECT_LT(passes, once * (1 + 2 * 0.4));
+}
+
+TEST(SimulateRollout, EnginesFailAsNodesDo) {
+  const std::string failures =
+      "failures: [{class: node, rate: 5 per node-day, repair: 1 h}]\nrecovery: {spares: 1}\n";
+  const RolloutReport without = run(kEqual).rollout.value();
+  const RolloutReport with = run(kEqual, failures).rollout.value();
+  EXPECT_GT(with.lost_share, 0);
+  EXPECT_GT(with.away_share, 5 * 200.0 / 86400);  // detection and restart take some minutes
+  EXPECT_GT(with.period_s, without.period_s);
+}
+
+TEST(SimulateRollout, TheLearnersCampaignCounts) {
+  const Record record =
+      run(kEqual,
+          "snapshots: [{tier: storage, every: 30 min}]\nfailures: [{class: node, rate: 6.5 per "
+          "1000 node-days}]\ncampaign: {length: 5 d, replicas: 5}\n");
+  const RolloutReport& report = record.rollout.value();
+  EXPECT_EQ(report.availability, record.campaign->goodput.mean);
+  EXPECT_NEAR(report.samples_per_s, 128 / report.period_s * report.availability, 1e-12);
+}
+
+TEST(SimulateRollout, ColocatedEnginesHaveWhatTheLearnerLeaves) {
+  const std::string output = "output: {median: 1000, sigma: 0.8, longest: 3000}";
+  const RolloutReport moved = run("colocated: true, " + output).rollout.value();
+  const RolloutReport kept = run("colocated: true, offload: false, " + output).rollout.value();
+  EXPECT_GT(moved.switch_s, 0);
+  EXPECT_EQ(kept.switch_s, 0);
+  EXPECT_LE(kept.slots, moved.slots);
+  EXPECT_EQ(moved.gpus, 16);
+}
+
+TEST(SimulateRollout, TheEstimateIsNearTheSimulation) {
+  const Case the_case = parse_case(text_of(kEqual), "loop.yaml");
+  const LearnerPace estimated = estimated_pace(the_case.job, *the_case.prepared);
+  const LearnerPace simulated = learner_pace(simulate(the_case, {.threads = 2}).iteration);
+  EXPECT_NEAR(estimated.step_s, simulated.step_s, 0.1 * simulated.step_s);
+  EXPECT_NEAR(estimated.forward_share, simulated.forward_share, 0.05);
+  EXPECT_EQ(estimated.saved_bytes, simulated.saved_bytes);
+}
+
+}  // namespace
+}  // namespace windtunnel
