@@ -1,6 +1,7 @@
 // The result of one case: what the reports print and a sweep stores.
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -13,6 +14,9 @@
 #include "models/results/resolved_value.hpp"
 
 namespace windtunnel {
+
+struct FusedReport;      // models/results/fused_report.hpp
+struct VolunteerReport;  // models/results/volunteer_report.hpp
 
 // What it takes to make a result again: the program, the texts of the scenario and of the files
 // that it names, and what was set on top.
@@ -36,6 +40,8 @@ struct Record {
   Job job;
   IterationReport iteration;
   std::optional<CampaignReport> campaign;
+  std::shared_ptr<const VolunteerReport> volunteers;  // null: the case has none
+  std::shared_ptr<const FusedReport> fused;           // likewise
   std::vector<ActivationPeak> activation_peaks;  // of the simulated iteration
   OriginShares origin{};                         // shares of the predicted wall time, sum 1
   std::string memory_excess;                     // not empty: does not fit, and why

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <limits>
 #include <utility>
 
@@ -11,6 +12,8 @@
 #include "models/calibration/prediction_error.hpp"
 #include "models/cost/chunk/step_work.hpp"
 #include "models/cost/memory/memory.hpp"
+#include "report/figures/fused_summary.hpp"
+#include "report/figures/volunteer_figures.hpp"
 
 namespace windtunnel {
 namespace {
@@ -418,6 +421,8 @@ const std::vector<Figure>& figures() {
     table.add_campaign();
     table.add_protection();
     table.add_rest();
+    std::ranges::move(volunteer_figures(), std::back_inserter(table.rows));
+    std::ranges::move(fused_figures(), std::back_inserter(table.rows));
     return std::move(table.rows);
   }();
   return all;

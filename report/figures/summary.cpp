@@ -13,7 +13,9 @@
 #include "models/cost/memory/memory.hpp"
 #include "report/figures/campaign_summary.hpp"
 #include "report/figures/figures.hpp"
+#include "report/figures/fused_summary.hpp"
 #include "report/figures/notes.hpp"
+#include "report/figures/volunteer_summary.hpp"
 #include "scenarios/language/library/spec_fields.hpp"
 
 namespace windtunnel {
@@ -124,7 +126,7 @@ SummarySection path_section(const Record& record) {
   const double time_s = record.iteration.time_s;
   for (const Figure* each : figures_below("iteration.critical_path_s")) {
     const double share = time_s > 0 ? number_of(each->of(record)) / time_s : 0;
-    if (share < kShownShare) continue;
+    if (!(share >= kShownShare)) continue;  // nor what it does not have
     section.rows.push_back({each->title, fmt::format("{:>6}  {}", value_text(Unit::share, share),
                                                      each->text(record))});
   }
@@ -361,6 +363,10 @@ Summary summarise(const Record& record) {
       summary.sections.push_back(std::move(section));
     }
   }
+  for (SummarySection& section : volunteer_sections(record)) {
+    summary.sections.push_back(std::move(section));
+  }
+  if (record.fused) summary.sections.push_back(fused_section(record));
   summary.sections.push_back(evidence_section(record));
   if (!record.notes.empty()) summary.sections.push_back({kNotesTitle, note_rows(record.notes)});
   return summary;
