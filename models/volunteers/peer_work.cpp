@@ -19,8 +19,8 @@ std::vector<StageWork> stage_works(const Job& job, const std::vector<ChunkCost>&
   for (std::size_t stage = 0; stage < chunks.size(); ++stage) {
     const ChunkCost& chunk = chunks[stage];
     StageWork work;
-    for (const auto* pass : {&chunk.forward, &chunk.backward_input, &chunk.backward_weight,
-                             &chunk.recompute}) {
+    for (const auto* pass :
+         {&chunk.forward, &chunk.backward_input, &chunk.backward_weight, &chunk.recompute}) {
       work.compute_s += total_seconds(*pass);
     }
     if (stage > 0) {  // an activation arrives, its gradient goes back

@@ -36,8 +36,8 @@ class Programme {
 
   std::vector<double> maximise(int variable) {
     gain_[variable] = 1;
-    const auto model = std::unique_ptr<Clp_Simplex, decltype(&Clp_deleteModel)>(Clp_newModel(),
-                                                                                Clp_deleteModel);
+    const auto model =
+        std::unique_ptr<Clp_Simplex, decltype(&Clp_deleteModel)>(Clp_newModel(), Clp_deleteModel);
     const int variables = static_cast<int>(gain_.size());
     Clp_setLogLevel(model.get(), 0);
     Clp_resize(model.get(), 0, variables);

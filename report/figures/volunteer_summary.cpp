@@ -28,8 +28,8 @@ SummarySection figures_section(const std::string& title, std::string_view prefix
 
 // Throughput over latency, beside the figures at the peers' own.
 SummarySection calls_section(const Record& record) {
-  SummarySection section = figures_section("Trainers that ask experts on volunteers",
-                                           "volunteers.calls", record);
+  SummarySection section =
+      figures_section("Trainers that ask experts on volunteers", "volunteers.calls", record);
   section.table.columns = {{"latency", Align::right},
                            {figure("volunteers.calls.tokens_per_s").title, Align::right},
                            {figure("volunteers.calls.single_tokens_per_s").title, Align::right}};

@@ -18,14 +18,14 @@
 #include "policies/shares/share_notes.hpp"
 #include "sim/campaign/campaign.hpp"
 #include "sim/study/dearer_choices.hpp"
-#include "sim/study/fused_study.hpp"
 #include "sim/study/goodput_range.hpp"
 #include "sim/study/interval_advice.hpp"
 #include "sim/study/iterations/pool_state.hpp"
 #include "sim/study/iterations/sync_window.hpp"
 #include "sim/study/spoilt_copies.hpp"
 #include "sim/study/tier_reports.hpp"
-#include "sim/study/volunteer_study.hpp"
+#include "sim/study/volunteers/fused_study.hpp"
+#include "sim/study/volunteers/volunteer_study.hpp"
 
 namespace windtunnel {
 namespace {
@@ -179,8 +179,8 @@ Record simulated(const Case& the_case, const SimulateOptions& options) {
         study_volunteers(*the_case.volunteers, job, *measured.prepared, options.threads));
   }
   if (the_case.fused > 0) {
-    record.fused = std::make_shared<const FusedReport>(
-        study_fused(job, *measured.prepared, the_case.fused));
+    record.fused =
+        std::make_shared<const FusedReport>(study_fused(job, *measured.prepared, the_case.fused));
   }
   record.memory_excess = std::move(measured.memory_excess);
   record.source.allow_oom = !record.memory_excess.empty();

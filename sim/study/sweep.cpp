@@ -17,7 +17,7 @@
 #include "scenarios/language/overrides.hpp"
 #include "sim/study/simulate.hpp"
 #include "sim/study/tier_reports.hpp"
-#include "sim/study/volunteer_study.hpp"
+#include "sim/study/volunteers/volunteer_study.hpp"
 
 namespace windtunnel {
 namespace {
@@ -188,8 +188,8 @@ class SweepRun {
         point.campaign = run_campaign(inputs, threads);
         point.campaign->tiers = tier_reports(job, *group.measured.prepared, inputs);
         if (the_case->volunteers != nullptr) {
-          point.volunteers = std::make_shared<const VolunteerReport>(study_volunteers(
-              *the_case->volunteers, job, *group.measured.prepared, threads));
+          point.volunteers = std::make_shared<const VolunteerReport>(
+              study_volunteers(*the_case->volunteers, job, *group.measured.prepared, threads));
         }
       });
     } catch (const Error& error) {

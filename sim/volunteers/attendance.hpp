@@ -21,7 +21,6 @@ struct AttendanceChange {
 std::vector<int> first_peers(const Volunteers& volunteers);
 
 // Ascending, within Volunteers::length_s.
-std::vector<AttendanceChange> attendance_changes(const Volunteers& volunteers,
-                                                 std::uint64_t trial);
+std::vector<AttendanceChange> attendance_changes(const Volunteers& volunteers, std::uint64_t trial);
 
 }  // namespace windtunnel

@@ -38,8 +38,8 @@ class Run {
     }
     std::vector<Member*> order;
     for (Member& member : members_) order.push_back(&member);
-    std::ranges::stable_sort(
-        order, std::greater{}, [&](const Member* member) { return mean_rate(swarm, member->kind); });
+    std::ranges::stable_sort(order, std::greater{},
+                             [&](const Member* member) { return mean_rate(swarm, member->kind); });
     for (Member* member : order) {
       member->stage = slowest();
       assigned_[member->stage] += rate(member->kind, member->stage);
@@ -186,8 +186,7 @@ Swarm swarm_of(const Volunteers& volunteers, const std::vector<StageWork>& works
 double balanced_rate(const Swarm& swarm, const std::vector<int>& counts) {
   std::vector<int> order(counts.size());
   std::iota(order.begin(), order.end(), 0);
-  std::ranges::stable_sort(order, std::greater{},
-                           [&](int kind) { return mean_rate(swarm, kind); });
+  std::ranges::stable_sort(order, std::greater{}, [&](int kind) { return mean_rate(swarm, kind); });
   std::vector<double> stages(swarm.stages());
   for (const int kind : order) {
     for (int peer = 0; peer < counts[kind]; ++peer) {

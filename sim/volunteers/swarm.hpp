@@ -15,7 +15,7 @@
 namespace windtunnel {
 
 struct Swarm {
-  std::vector<int> first;                  // first_peers()
+  std::vector<int> first;                       // first_peers()
   std::vector<std::vector<double>> rates = {};  // [kind][stage] peer_rate()
   std::vector<std::vector<double>> takeover_s = {};
   double length_s = 0;

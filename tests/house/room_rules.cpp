@@ -73,6 +73,7 @@ constexpr std::array kRooms = std::to_array<std::string_view>({
     "sim/engine",
     "sim/volunteers",
     "sim/study/iterations",
+    "sim/study/volunteers",
     "sim/study",
     "validate/harness/ranks",
     "validate/harness/collectives",

@@ -32,7 +32,8 @@ BlockSetting::BlockSetting(const Job& job, const SequenceSlice& slice, int fused
       fused(fused) {}
 
 OpCost BlockSetting::cost(const Op& op) const {
-  return op_cost(fused > 1 ? fused_op(op, fused) : op, job.cluster.node.gpu, job.precision, job.calibration);
+  return op_cost(fused > 1 ? fused_op(op, fused) : op, job.cluster.node.gpu, job.precision,
+                 job.calibration);
 }
 
 double BlockSetting::activation_bytes(double width) const {

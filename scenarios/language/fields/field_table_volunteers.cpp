@@ -17,15 +17,14 @@ Rows peer_rows() {
       map_row("volunteers.peers.*",
               {.example = "{name: t4, count: 400, up: 500 Mb/s, down: 500 Mb/s}",
                .help = "machines that are alike; each is one node of the job but for its speed"}),
-      text_row<&PeerKind::name>("volunteers.peers.*.name", {.required = true,
-                                                            .example = "t4",
-                                                            .help = "what reports call them"}),
-      whole_row<&PeerKind::count>("volunteers.peers.*.count",
-                                  {.low = 0,
-                                   .high = kMostPeers,
-                                   .required = true,
-                                   .example = "400",
-                                   .help = "at the start"}),
+      text_row<&PeerKind::name>(
+          "volunteers.peers.*.name",
+          {.required = true, .example = "t4", .help = "what reports call them"}),
+      whole_row<&PeerKind::count>("volunteers.peers.*.count", {.low = 0,
+                                                               .high = kMostPeers,
+                                                               .required = true,
+                                                               .example = "400",
+                                                               .help = "at the start"}),
       fact_row<&PeerKind::speed>("volunteers.peers.*.speed", Dimension::number,
                                  {.low = 0,
                                   .high = 1e6,
@@ -38,8 +37,8 @@ Rows peer_rows() {
       bandwidth_row<&PeerKind::down_Bps>(
           "volunteers.peers.*.down",
           {.required = true, .example = "500 Mb/s", .help = "of its link, from the network"}),
-      duration_row<&PeerKind::latency_s>(
-          "volunteers.peers.*.latency", {.example = "50 ms", .help = "of a message, one way"}),
+      duration_row<&PeerKind::latency_s>("volunteers.peers.*.latency",
+                                         {.example = "50 ms", .help = "of a message, one way"}),
       fact_row<&PeerKind::leave_per_s>(
           "volunteers.peers.*.leave", Dimension::per_s,
           {.low = 0,
@@ -60,12 +59,9 @@ Rows call_rows() {
               {.example = "{trainers: 64, experts: 4, loss: 0.1}",
                .help = "trainers that ask experts on peers layer by layer, many at once, in the "
                        "place of a pipeline (Learning@home)"}),
-      whole_row<&ExpertCalls::trainers>("volunteers.calls.trainers",
-                                        {.low = 1,
-                                         .high = 1e6,
-                                         .required = true,
-                                         .example = "64",
-                                         .help = "batches in flight"}),
+      whole_row<&ExpertCalls::trainers>(
+          "volunteers.calls.trainers",
+          {.low = 1, .high = 1e6, .required = true, .example = "64", .help = "batches in flight"}),
       whole_row<&ExpertCalls::experts>(
           "volunteers.calls.experts",
           {.low = 1, .high = 1e3, .example = "4", .help = "that each layer's input is sent to"}),
@@ -105,13 +101,14 @@ Rows swarm_rows() {
                 .example = "peers.csv",
                 .help = "how many peers there are from when on, in place of leave and join: a file "
                         "beside this one with the columns time_s and peers"}),
-      duration_row<&Volunteers::length_s>(
-          "volunteers.length", {.example = "32 h", .help = "of a trial"}),
+      duration_row<&Volunteers::length_s>("volunteers.length",
+                                          {.example = "32 h", .help = "of a trial"}),
       whole_row<&Volunteers::trials>(
           "volunteers.trials",
           {.low = 1, .high = 1e5, .example = "100", .help = "how often it is simulated"}),
       whole_row<&Volunteers::seed>(
-          "volunteers.seed", {.low = 0, .high = 1e9, .example = "1", .help = "of who comes and goes"}),
+          "volunteers.seed",
+          {.low = 0, .high = 1e8, .example = "1", .help = "of who comes and goes"}),
       duration_row<&Volunteers::rebalance_s>(
           "volunteers.rebalance",
           {.example = "300 s",
@@ -119,7 +116,8 @@ Rows swarm_rows() {
                    "one; 0 s: never"}),
       name_row<&Volunteers::joiners>(
           "volunteers.joiners",
-          {.example = "busiest", .help = "which stage a peer takes that joins: the slowest, or any"}),
+          {.example = "busiest",
+           .help = "which stage a peer takes that joins: the slowest, or any"}),
       duration_row<&Volunteers::move_s>(
           "volunteers.takeover",
           {.optional = true,

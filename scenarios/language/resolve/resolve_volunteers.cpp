@@ -64,8 +64,8 @@ void resolve_peers(const Values& values, Volunteers& volunteers) {
 int resolve_fused(const Values& values, const Job& job) {
   if (!values.stated("fuse")) return 0;
   if (job.layout.ranks() > 1) {
-    values.fail("fuse", fmt::format("is of jobs of one GPU, and this one has {}",
-                                    job.layout.ranks()));
+    values.fail("fuse",
+                fmt::format("is of jobs of one GPU, and this one has {}", job.layout.ranks()));
   }
   if (job.lengths) values.fail("fuse", "with batch.lengths is not modelled; leave one out");
   return values.integer("fuse");

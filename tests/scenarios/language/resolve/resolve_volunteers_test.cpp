@@ -14,7 +14,7 @@ namespace {
 
 using testing::HasSubstr;
 
-std::string text_of(const std::string& rest, const std::string& layout = "pp: 4") {
+std::string swarm_text(const std::string& rest, const std::string& layout = "pp: 4") {
   return fmt::format(
       "name: a\nmodel: {{layers: 12, hidden: 1024, heads: 16, vocabulary: 32000, sequence: 512}}\n"
       "cluster: {{nodes: 4, node: {{base: aws-g4dn, gpus: 1}}}}\nlayout: {{{}}}\n"
@@ -27,22 +27,22 @@ std::string volunteers_of(const std::string& peer, const std::string& rest = "")
       "volunteers: {{peers: [{{name: t4, count: 8, up: 1 MB/s, down: 2 MB/s{}}}]{}}}", peer, rest);
 }
 
-Case case_of(const std::string& rest, const std::string& file = "a.yaml") {
-  return parse_case(text_of(rest), file);
+Case swarm_case(const std::string& rest, const std::string& file = "a.yaml") {
+  return parse_case(swarm_text(rest), file);
 }
 
-std::string fault_of(const std::string& rest, const std::string& layout = "pp: 4") {
-  return error_of([&] { parse_case(text_of(rest, layout), "a.yaml"); });
+std::string swarm_refusal(const std::string& rest, const std::string& layout = "pp: 4") {
+  return error_of([&] { parse_case(swarm_text(rest, layout), "a.yaml"); });
 }
 
 TEST(ResolveVolunteers, NobodyIsAskedForWithoutTheKey) {
-  EXPECT_EQ(case_of("").volunteers, nullptr);
-  EXPECT_EQ(case_of("").fused, 0);
+  EXPECT_EQ(swarm_case("").volunteers, nullptr);
+  EXPECT_EQ(swarm_case("").fused, 0);
 }
 
 TEST(ResolveVolunteers, PeersHaveWhatIsStatedAndTheDefaults) {
-  const Case read = case_of(volunteers_of(", speed: 0.5, latency: 30 ms, leave: 0.36 per hour",
-                                          ", rebalance: 60 s, joiners: random, takeover: 5 s"));
+  const Case read = swarm_case(volunteers_of(", speed: 0.5, latency: 30 ms, leave: 0.36 per hour",
+                                             ", rebalance: 60 s, joiners: random, takeover: 5 s"));
   const Volunteers& own = *read.volunteers;
   ASSERT_EQ(own.peers.size(), 1U);
   EXPECT_EQ(own.peers[0].name, "t4");
@@ -57,7 +57,7 @@ TEST(ResolveVolunteers, PeersHaveWhatIsStatedAndTheDefaults) {
   EXPECT_EQ(own.joiners, Joiners::random);
   EXPECT_EQ(own.move_s, 5);
   EXPECT_FALSE(own.calls);
-  const Case usual = case_of(volunteers_of(""));
+  const Case usual = swarm_case(volunteers_of(""));
   EXPECT_LT(usual.volunteers->move_s, 0);
   EXPECT_EQ(usual.volunteers->rebalance_s, 300);
 }
@@ -69,15 +69,15 @@ TEST(ResolveVolunteers, ATraceIsOfAFileBesideTheScenario) {
   const auto write = [&](const char* text) { std::ofstream(folder + "/peers.csv") << text; };
   const std::string rest = volunteers_of("", ", trace: peers.csv");
   write("time_s,peers\n0,8\n60,5\n");
-  const Case first = case_of(rest, scenario);
+  const Case first = swarm_case(rest, scenario);
   ASSERT_EQ(first.volunteers->trace.size(), 2U);
   EXPECT_EQ(first.volunteers->trace[1].at_s, 60);
   EXPECT_EQ(first.volunteers->trace[1].peers, 5);
   write("time_s,peers\n0,8\n60,6\n");
-  const Case second = case_of(rest, scenario);
+  const Case second = swarm_case(rest, scenario);
   EXPECT_NE(second.key, first.key);  // the file has another content
   EXPECT_EQ(second.table, first.table);
-  const auto fault = [&] { return error_of([&] { case_of(rest, scenario); }); };
+  const auto fault = [&] { return error_of([&] { swarm_case(rest, scenario); }); };
   write("time_s,peers\n60,8\n0,5\n");
   EXPECT_THAT(fault(), HasSubstr("times ascend"));
   write("time_s,peers\n60,-8\n");
@@ -85,19 +85,19 @@ TEST(ResolveVolunteers, ATraceIsOfAFileBesideTheScenario) {
   write("time_s,peers\n");
   EXPECT_THAT(fault(), HasSubstr("has no rows"));
   std::filesystem::remove_all(folder);
-  EXPECT_THAT(fault_of(volunteers_of(", leave: 1 per hour", ", trace: peers.csv")),
+  EXPECT_THAT(swarm_refusal(volunteers_of(", leave: 1 per hour", ", trace: peers.csv")),
               HasSubstr("peers.csv"));
 }
 
 TEST(ResolveVolunteers, WhatDoesNotGoTogetherIsRefusedWithItsPlace) {
-  EXPECT_THAT(fault_of("volunteers: {trials: 3}"), HasSubstr("has no 'peers'"));
-  EXPECT_THAT(fault_of(volunteers_of(", speed: 0")), HasSubstr("no peer computes"));
-  EXPECT_THAT(fault_of("volunteers: {peers: [{name: a, count: 1, up: 1 MB/s, down: 1 MB/s}, "
-                       "{name: a, count: 1, up: 1 MB/s, down: 1 MB/s}]}"),
+  EXPECT_THAT(swarm_refusal("volunteers: {trials: 3}"), HasSubstr("has no 'peers'"));
+  EXPECT_THAT(swarm_refusal(volunteers_of(", speed: 0")), HasSubstr("no peer computes"));
+  EXPECT_THAT(swarm_refusal("volunteers: {peers: [{name: a, count: 1, up: 1 MB/s, down: 1 MB/s}, "
+                            "{name: a, count: 1, up: 1 MB/s, down: 1 MB/s}]}"),
               HasSubstr("volunteers.peers.1.name: a second kind of that name"));
-  EXPECT_THAT(fault_of(volunteers_of("", ", calls: {trainers: 4, experts: 2, answers: 3}")),
+  EXPECT_THAT(swarm_refusal(volunteers_of("", ", calls: {trainers: 4, experts: 2, answers: 3}")),
               HasSubstr("volunteers.calls.answers: only 2 experts are asked"));
-  EXPECT_THAT(fault_of(volunteers_of("", ", length: 0 s")),
+  EXPECT_THAT(swarm_refusal(volunteers_of("", ", length: 0 s")),
               HasSubstr("volunteers.length: must be above 0"));
 }
 
@@ -107,7 +107,8 @@ TEST(ResolveVolunteers, JobsOfOneGpuAreFused) {
       "precision: fp16\nbatch: {global: 8, micro: 8}\nfuse: 6\n",
       "a.yaml");
   EXPECT_EQ(one.fused, 6);
-  EXPECT_THAT(fault_of("fuse: 6"), HasSubstr("fuse: is of jobs of one GPU, and this one has 4"));
+  EXPECT_THAT(swarm_refusal("fuse: 6"),
+              HasSubstr("fuse: is of jobs of one GPU, and this one has 4"));
 }
 
 }  // namespace

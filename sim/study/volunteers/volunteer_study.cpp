@@ -1,4 +1,4 @@
-#include "sim/study/volunteer_study.hpp"
+#include "sim/study/volunteers/volunteer_study.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -43,8 +43,8 @@ void add_trials(const Swarm& swarm, const std::vector<PairedTrial>& trials, doub
     return estimate(samples, most);
   };
   report.peers = over([](const auto& trial, const Swarm&) { return trial.own.peers; }, 1);
-  report.tokens_per_s = over(
-      [](const auto& trial, const Swarm& of) { return trial.own.done / of.length_s; }, tokens);
+  report.tokens_per_s =
+      over([](const auto& trial, const Swarm& of) { return trial.own.done / of.length_s; }, tokens);
   report.optimum_tokens_per_s = over(
       [](const auto& trial, const Swarm& of) { return trial.own.possible / of.length_s; }, tokens);
   report.optimum_share =

@@ -1,4 +1,4 @@
-#include "sim/study/fused_study.hpp"
+#include "sim/study/volunteers/fused_study.hpp"
 
 #include <algorithm>
 #include <set>
@@ -37,8 +37,8 @@ class FusedStudy {
     double seconds = 0;
     double parameters = 0;
     for (const ChunkCost& chunk : fused_chunks(job_, jobs)) {
-      for (const auto* pass : {&chunk.forward, &chunk.backward_input, &chunk.backward_weight,
-                               &chunk.recompute}) {
+      for (const auto* pass :
+           {&chunk.forward, &chunk.backward_input, &chunk.backward_weight, &chunk.recompute}) {
         seconds += total_seconds(*pass);
       }
       parameters += chunk.parameters;
