@@ -29,6 +29,8 @@ enum class RandomPurpose : std::uint32_t {
   measurement = 16,  // the order of what is measured, its data
   kernel_jitter = 17,
   background = 18,  // bursts on a link
+  attendance = 40,  // of volunteers
+  wiring = 41,      // which stage a volunteer takes
 };
 
 class RandomStream {

@@ -1,6 +1,7 @@
 // The result of one case: what the reports print and a sweep stores.
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -14,6 +15,9 @@
 #include "models/results/rollout_report.hpp"
 
 namespace windtunnel {
+
+struct FusedReport;      // models/results/fused_report.hpp
+struct VolunteerReport;  // models/results/volunteer_report.hpp
 
 // What it takes to make a result again: the program, the texts of the scenario and of the files
 // that it names, and what was set on top.
@@ -38,6 +42,8 @@ struct Record {
   IterationReport iteration;
   std::optional<CampaignReport> campaign;
   std::optional<RolloutReport> rollout;          // of a job that learns from what engines write
+  std::shared_ptr<const VolunteerReport> volunteers;  // null: the case has none
+  std::shared_ptr<const FusedReport> fused;           // likewise
   std::vector<ActivationPeak> activation_peaks;  // of the simulated iteration
   OriginShares origin{};                         // shares of the predicted wall time, sum 1
   std::string memory_excess;                     // not empty: does not fit, and why

@@ -1,7 +1,10 @@
 #include "report/figures/comparison_columns.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <string_view>
+
+#include "report/figures/volunteer_summary.hpp"
 
 namespace windtunnel {
 namespace {
@@ -60,6 +63,11 @@ std::vector<const Figure*> further_columns(const Comparison& comparison) {
                  [](const ComparedPoint& point) { return point.record->job.steps > 0; })) {
     columns.push_back(&figure("job.days"));
   }
+  if (any_record(comparison,
+                 [](const ComparedPoint& point) { return point.record->fused != nullptr; })) {
+    std::ranges::copy(figures_below("fused"), std::back_inserter(columns));
+  }
+  for (const Figure* figure : volunteer_columns(comparison)) columns.push_back(figure);
   if (has_campaign(comparison)) columns.push_back(&figure("campaign.goodput"));
   if (has_engines(comparison)) {
     for (const Figure* each : figures_of({"rollout.period_s", "rollout.samples_per_s",

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <limits>
 #include <utility>
 
@@ -12,6 +13,8 @@
 #include "models/cost/chunk/step_work.hpp"
 #include "models/cost/memory/memory.hpp"
 #include "report/figures/rollout_figures.hpp"
+#include "report/figures/fused_summary.hpp"
+#include "report/figures/volunteer_figures.hpp"
 
 namespace windtunnel {
 namespace {
@@ -420,6 +423,8 @@ const std::vector<Figure>& figures() {
     table.add_protection();
     table.add_rest();
     for (Figure& each : rollout_figures()) table.rows.push_back(std::move(each));
+    std::ranges::move(volunteer_figures(), std::back_inserter(table.rows));
+    std::ranges::move(fused_figures(), std::back_inserter(table.rows));
     return std::move(table.rows);
   }();
   return all;

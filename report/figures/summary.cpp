@@ -13,8 +13,10 @@
 #include "models/cost/memory/memory.hpp"
 #include "report/figures/campaign_summary.hpp"
 #include "report/figures/figures.hpp"
+#include "report/figures/fused_summary.hpp"
 #include "report/figures/notes.hpp"
 #include "report/figures/rollout_summary.hpp"
+#include "report/figures/volunteer_summary.hpp"
 #include "scenarios/language/library/spec_fields.hpp"
 
 namespace windtunnel {
@@ -368,6 +370,10 @@ Summary summarise(const Record& record) {
       summary.sections.push_back(std::move(section));
     }
   }
+  for (SummarySection& section : volunteer_sections(record)) {
+    summary.sections.push_back(std::move(section));
+  }
+  if (record.fused) summary.sections.push_back(fused_section(record));
   summary.sections.push_back(evidence_section(record));
   if (!record.notes.empty()) summary.sections.push_back({kNotesTitle, note_rows(record.notes)});
   return summary;

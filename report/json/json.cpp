@@ -8,6 +8,8 @@
 #include <utility>
 
 #include "models/calibration/prediction_error.hpp"
+#include "models/results/fused_report.hpp"
+#include "models/results/volunteer_report.hpp"
 #include "report/figures/notes.hpp"
 
 namespace windtunnel {
@@ -26,22 +28,6 @@ struct AsJson {
     return object;
   }
 };
-
-// Puts all figures of the record whose key begins with `part` at their paths.
-void place_figures(Json& document, const Record& record, std::string_view part) {
-  for (const Figure& figure : figures()) {
-    if (!figure.key.starts_with(part)) continue;
-    const FigureValue value = figure.of(record);
-    if (std::holds_alternative<std::monostate>(value)) continue;
-    Json* at = &document;
-    for (size_t from = 0; from < figure.key.size();) {
-      const size_t dot = std::min(figure.key.find('.', from), figure.key.size());
-      at = &(*at)[figure.key.substr(from, dot - from)];
-      from = dot + 1;
-    }
-    *at = std::visit(AsJson{}, value);
-  }
-}
 
 template <class Part>
 void place_parts(Json& object, std::span<const PartFigure<Part>> figures, const Part& part) {
@@ -87,6 +73,28 @@ Json model_error_json(const Record& record) {
           {"ranges", ranges}};
 }
 
+Json by_latency_json(const VolunteerReport& report) {
+  Json points = Json::array();
+  for (const CallsPoint& point : report.by_latency) {
+    points.push_back({{"latency_s", point.latency_s},
+                      {"tokens_per_s", point.tokens_per_s},
+                      {"single_tokens_per_s", point.single_tokens_per_s}});
+  }
+  return points;
+}
+
+Json fused_json(const FusedReport& report) {
+  Json points = Json::array();
+  for (const FusedPoint& point : report.points) {
+    points.push_back({{"jobs", point.jobs},
+                      {"step_s", point.step_s},
+                      {"speedup", point.speedup},
+                      {"memory_bytes", point.memory_bytes},
+                      {"fits", point.fits}});
+  }
+  return points;
+}
+
 // JSON holds no other text: a writer replaces what it cannot hold.
 bool is_utf8(const std::string& text) {
   try {
@@ -98,6 +106,21 @@ bool is_utf8(const std::string& text) {
 }
 
 }  // namespace
+
+void place_figures(Json& document, const Record& record, std::string_view part) {
+  for (const Figure& figure : figures()) {
+    if (!figure.key.starts_with(part)) continue;
+    const FigureValue value = figure.of(record);
+    if (std::holds_alternative<std::monostate>(value)) continue;
+    Json* at = &document;
+    for (size_t from = 0; from < figure.key.size();) {
+      const size_t dot = std::min(figure.key.find('.', from), figure.key.size());
+      at = &(*at)[figure.key.substr(from, dot - from)];
+      from = dot + 1;
+    }
+    *at = std::visit(AsJson{}, value);
+  }
+}
 
 Json estimate_json(const Estimate& estimate) {
   if (!std::isfinite(estimate.mean)) return nullptr;
@@ -265,6 +288,12 @@ Json run_document(const Record& record, bool with_timing) {
   place_figures(document, record, "iteration.");
   place_memory(document["iteration"]["memory_bytes"], record);
   document["campaign"] = campaign_json(record);
+  place_figures(document, record, "volunteers.");
+  if (record.volunteers != nullptr && record.volunteers->calls) {
+    document["volunteers"]["calls"]["by_latency"] = by_latency_json(*record.volunteers);
+  }
+  place_figures(document, record, "fused.");
+  if (record.fused != nullptr) document["fused"]["points"] = fused_json(*record.fused);
   place_figures(document, record, "origin.");
   document["model_error"] = model_error_json(record);
   document["engine"] = {{"events", record.timeline.events},

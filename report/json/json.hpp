@@ -18,6 +18,9 @@ Json run_document(const Record& record, bool with_timing);
 // Its part `campaign`, which a sweep keeps alone.
 Json campaign_json(const Record& record);
 Json rollout_json(const Record& record);          // null without engines
+// Puts all figures of the record whose key begins with `part` at their paths.
+void place_figures(Json& document, const Record& record, std::string_view part);
+
 Json estimate_json(const Estimate& estimate);     // null where the mean is not finite
 Json parameter_json(const Parameter& parameter);  // {value, low, high, origin, source}
 Json set_json(const Overrides& set);

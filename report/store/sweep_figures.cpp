@@ -57,7 +57,8 @@ const std::vector<std::string>& sweep_keys() {
   static const std::vector<std::string> keys = [] {
     std::vector<std::string> all = {"campaign.goodput", "campaign.ettr"};
     for (const Figure* lost : figures_below("campaign.lost")) all.push_back(lost->key);
-    for (const char* key : {"iteration.time_s", "campaign.job.days", "campaign.job.cost_usd"}) {
+    for (const char* key : {"iteration.time_s", "campaign.job.days", "campaign.job.cost_usd",
+                            "volunteers.optimum_share", "volunteers.tokens_per_s"}) {
       all.emplace_back(key);
     }
     return all;

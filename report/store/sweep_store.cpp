@@ -183,6 +183,8 @@ std::string point_line(const SweepCase& the_case, const SweepPoint& point) {
     line["iteration"][part] = number_of(figure(fmt::format("iteration.{}", part)).of(record));
   }
   line["result"] = campaign_json(record);
+  record.volunteers = point.volunteers;
+  place_figures(line, record, "volunteers.");
   line["job"] = job_facts(point.job);
   line["trial_goodput"] = point.campaign->trial_goodput;
   return one_line(line);

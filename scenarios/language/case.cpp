@@ -85,13 +85,15 @@ Case resolve_case(const ScenarioText& scenario, const Overrides& more, const Pre
   result.places.placing([&] {
     result.job = resolve_job(values, evidence, files, added.schedules);
     result.rollout = resolve_rollout(values, result.job);
+    result.volunteers = resolve_volunteers(values, files, result.job);
+    result.fused = resolve_fused(values, result.job);
     append(unused_keys(values, result.job), result.notes);
     result.values = explain_values(values, evidence, result.job);
     result.table = identity_of(result.values, result.job, Scope::iteration);
     result.prepared = resolve_iteration(result.job, result.table, prepare);
   });
   result.files = files.read();
-  result.key = identity_of(result.values, result.job, Scope::campaign);
+  result.key = identity_of(result.values, result.job, Scope::campaign, result.volunteers.get());
   return result;
 }
 

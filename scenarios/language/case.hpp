@@ -17,6 +17,8 @@
 
 namespace windtunnel {
 
+struct Volunteers;  // models/volunteers/volunteers.hpp
+
 struct Case {
   std::string scenario;  // its `name`
   std::string key;       // stable: hash of the resolved values
@@ -32,6 +34,8 @@ struct Case {
   // prepare_iteration() of the job; null: of a Case that was not read from a scenario.
   std::shared_ptr<const PreparedIteration> prepared = nullptr;
   std::shared_ptr<const RolloutSpec> rollout = nullptr;  // engines beside the job; null: none
+  std::shared_ptr<const Volunteers> volunteers = nullptr;  // who serve its stages; null: nobody
+  int fused = 0;  // so many jobs like it in one program on its GPU are compared; 0: not asked
   std::vector<ResolvedValue> values = {};
   std::vector<Note> notes = {};  // each once
 };

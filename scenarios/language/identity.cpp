@@ -5,6 +5,7 @@
 
 #include <type_traits>
 
+#include "models/volunteers/volunteers.hpp"
 #include "models/workload/layer_table.hpp"
 #include "scenarios/language/library/kernel_laws.hpp"
 #include "scenarios/language/library/spec_fields.hpp"
@@ -94,7 +95,8 @@ void add_origins_of_iterations(const Job& job, Digest& digest) {
 
 }  // namespace
 
-std::string identity_of(const std::vector<ResolvedValue>& values, const Job& job, Scope scope) {
+std::string identity_of(const std::vector<ResolvedValue>& values, const Job& job, Scope scope,
+                        const Volunteers* volunteers) {
   Digest digest;
   for (const ResolvedValue& value : values) {
     if (value.scope > scope) continue;
@@ -112,6 +114,9 @@ std::string identity_of(const std::vector<ResolvedValue>& values, const Job& job
   for (const FailureClass& failure : job.failures) {
     digest.add_all(failure.trace_s, failure.trace_nodes, failure.gaps_s,
                    failure.repair.empirical_s);
+  }
+  if (volunteers != nullptr) {
+    for (const Attendance& row : volunteers->trace) digest.add_all(row.at_s, row.peers);
   }
   return digest.text();
 }

@@ -11,6 +11,8 @@
 
 namespace windtunnel {
 
+struct Volunteers;
+
 // 16 hexadecimal digits, of the values of `scope` and of narrower ones: of campaigns all that
 // decides a result, of iterations what tables of iterations are made from (the time between
 // snapshots, rates of failures and what recovery takes are not). Equal for scenarios that differ in
@@ -18,6 +20,7 @@ namespace windtunnel {
 // out; different if a value or the content of a file that the scenario names differs, or the origin
 // of a number whose origin the results name (of hardware, calibration, failures and recovery): a
 // number of the library that is written out counts as assumed unless `origins` says otherwise.
-std::string identity_of(const std::vector<ResolvedValue>& values, const Job& job, Scope scope);
+std::string identity_of(const std::vector<ResolvedValue>& values, const Job& job, Scope scope,
+                        const Volunteers* volunteers = nullptr);
 
 }  // namespace windtunnel

@@ -25,6 +25,8 @@
 #include "sim/study/rollout/simulate_rollout.hpp"
 #include "sim/study/spoilt_copies.hpp"
 #include "sim/study/tier_reports.hpp"
+#include "sim/study/volunteers/fused_study.hpp"
+#include "sim/study/volunteers/volunteer_study.hpp"
 
 namespace windtunnel {
 namespace {
@@ -170,6 +172,16 @@ Record simulated(const Case& the_case, const SimulateOptions& options) {
     record.campaign->tiers = tier_reports(job, *measured.prepared, inputs);
     std::ranges::move(spoilt_copies(job, record.campaign->tiers), std::back_inserter(record.notes));
     record.campaign->interval = interval_advice(inputs, *record.campaign, options.threads);
+  }
+  if (the_case.volunteers != nullptr) {
+    tell(options, fmt::format("simulating volunteers for {}",
+                              format_seconds(the_case.volunteers->length_s)));
+    record.volunteers = std::make_shared<const VolunteerReport>(
+        study_volunteers(*the_case.volunteers, job, *measured.prepared, options.threads));
+  }
+  if (the_case.fused > 0) {
+    record.fused =
+        std::make_shared<const FusedReport>(study_fused(job, *measured.prepared, the_case.fused));
   }
   record.memory_excess = std::move(measured.memory_excess);
   record.source.allow_oom = !record.memory_excess.empty();

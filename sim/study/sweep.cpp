@@ -17,6 +17,7 @@
 #include "scenarios/language/overrides.hpp"
 #include "sim/study/simulate.hpp"
 #include "sim/study/tier_reports.hpp"
+#include "sim/study/volunteers/volunteer_study.hpp"
 
 namespace windtunnel {
 namespace {
@@ -186,6 +187,10 @@ class SweepRun {
         const CampaignInputs inputs = campaign_inputs(job, group.measured.table);
         point.campaign = run_campaign(inputs, threads);
         point.campaign->tiers = tier_reports(job, *group.measured.prepared, inputs);
+        if (the_case->volunteers != nullptr) {
+          point.volunteers = std::make_shared<const VolunteerReport>(
+              study_volunteers(*the_case->volunteers, job, *group.measured.prepared, threads));
+        }
       });
     } catch (const Error& error) {
       point.fault = as_varied(error, each.set);

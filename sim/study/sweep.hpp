@@ -17,6 +17,8 @@
 
 namespace windtunnel {
 
+struct VolunteerReport;  // models/results/volunteer_report.hpp
+
 struct VariedKey {
   std::string key;
   std::vector<std::string> values;
@@ -68,6 +70,7 @@ struct SweepPoint {
   Job job{};
   IterationReport iteration{};
   std::optional<CampaignReport> campaign{};  // with a goodput per trial
+  std::shared_ptr<const VolunteerReport> volunteers{};  // where the case has them
 };
 
 struct SweepOptions {

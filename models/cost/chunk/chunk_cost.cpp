@@ -34,7 +34,8 @@ double convention_flops(const Op& op, const TransformerSpec& model, const Sequen
 
 class BlockCoster {
  public:
-  BlockCoster(const Job& job, const SequenceSlice& slice) : job_(job), setting_(job, slice) {
+  explicit BlockCoster(const Job& job, const ChunkUnit& unit = {})
+      : job_(job), setting_(job, unit.slice, unit.fused) {
     if (job.layout.mesh_side() > 1) {
       mesh_shapes_ = tensor_mesh_shapes(job.layout, job.cluster);
     } else {
@@ -210,8 +211,9 @@ struct LayerForm {
   LayerActivations activations;
 };
 
-std::vector<LayerForm> layer_kinds(const Job& job, const SequenceSlice& slice) {
-  const BlockCoster coster(job, slice);
+std::vector<LayerForm> layer_kinds(const Job& job, const ChunkUnit& unit) {
+  const BlockCoster coster(job, unit);
+  const SequenceSlice& slice = unit.slice;
   const int moe_layers = job.model.moe_layers();
   std::vector<LayerForm> kinds;
   for (const Block block : {Block::layer, Block::moe_layer}) {
@@ -224,7 +226,7 @@ std::vector<LayerForm> layer_kinds(const Job& job, const SequenceSlice& slice) {
   if (!job.model.draws_by_layer()) return kinds;
   Job drawn = job;
   for (int& layer = drawn.model.moe.layer; layer < moe_layers; ++layer) {
-    kinds.push_back({Block::moe_layer, layer, BlockCoster(drawn, slice).layer(Block::moe_layer),
+    kinds.push_back({Block::moe_layer, layer, BlockCoster(drawn, unit).layer(Block::moe_layer),
                      layer_activations(drawn, Block::moe_layer, slice)});
   }
   return kinds;
@@ -248,12 +250,12 @@ struct SharedKind {
 };
 
 std::vector<SharedKind> shared_kinds(const Job& job, const ChunkUnit& unit) {
-  const std::vector<LayerForm> recomputing = layer_kinds(job, unit.slice);
+  const std::vector<LayerForm> recomputing = layer_kinds(job, unit);
   std::vector<LayerForm> keeping = recomputing;
   if (!unit.recompute_shares.empty() && job.recompute != Recompute::none) {
     Job without = job;
     without.recompute = Recompute::none;
-    keeping = layer_kinds(without, unit.slice);
+    keeping = layer_kinds(without, unit);
   }
   std::vector<SharedKind> kinds;
   for (std::size_t i = 0; i < recomputing.size(); ++i)
@@ -318,12 +320,26 @@ double recompute_share_of(const ChunkUnit& unit, std::size_t stage) {
   return unit.recompute_shares.empty() ? 1 : unit.recompute_shares[stage];
 }
 
+// What fused models hold, send and compute together; their kernels' seconds are counted already.
+void multiply_amounts(ChunkCost& chunk, int fused) {
+  for (double ChunkCost::*amount :
+       {&ChunkCost::parameters, &ChunkCost::expert_parameters, &ChunkCost::activation_bytes,
+        &ChunkCost::weight_activation_bytes, &ChunkCost::transient_bytes,
+        &ChunkCost::recomputed_bytes, &ChunkCost::boundary_bytes, &ChunkCost::hardware_flops}) {
+    chunk.*amount *= fused;
+  }
+}
+
 }  // namespace
 
 std::vector<ChunkCost> chunk_costs(const Job& job, const ChunkUnit& unit) {
-  if (job.network) return network_chunk_costs(job, unit);
+  if (job.network) {
+    std::vector<ChunkCost> chunks = network_chunk_costs(job, unit);
+    multiply_amounts(chunks.front(), unit.fused);
+    return chunks;
+  }
   const TransformerSpec& model = job.model;
-  const BlockCoster coster(job, unit.slice);
+  const BlockCoster coster(job, unit);
   const std::vector<SharedKind> kinds = shared_kinds(job, unit);
   const std::vector<StageLayers> layers = stage_layers(job);
   const std::vector<double> parameters = stage_parameters(model, job.layout);
@@ -362,12 +378,13 @@ std::vector<ChunkCost> chunk_costs(const Job& job, const ChunkUnit& unit) {
   for (std::size_t stage = 0; stage < chunks.size(); ++stage) {
     chunks[stage].transient_bytes += layers[stage].all * pending;
   }
+  for (ChunkCost& chunk : chunks) multiply_amounts(chunk, unit.fused);
   return chunks;
 }
 
 std::vector<ChunkRounds> chunk_rounds(const Job& job, const ChunkUnit& unit) {
   if (job.network) return std::vector<ChunkRounds>(1);
-  const BlockCoster coster(job, unit.slice);
+  const BlockCoster coster(job, unit);
   const std::vector<SharedKind> kinds = shared_kinds(job, unit);
   const std::vector<StageLayers> layers = stage_layers(job);
   std::vector<ChunkRounds> chunks(layers.size());

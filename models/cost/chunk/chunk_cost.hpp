@@ -42,6 +42,9 @@ struct ChunkUnit {
   std::vector<double> recompute_shares;  // [stage] of its layers that recompute; empty: all of them
   // In an action of its own: what it brings is not transient but recomputed_bytes.
   bool recomputes_ahead = false;
+  // Of so many equal models at once: each kernel does the work of all (HFTA, arXiv 2102.02344), and
+  // the host launches it once. Costs, bytes and parameters are those of all.
+  int fused = 1;
 };
 
 // Size layout.stages(). Stage 0 holds the embedding, the last one the final norm and loss head.

@@ -112,13 +112,14 @@ OpCost convolution_cost(Op op, const Job& job) {
 
 }  // namespace
 
-std::vector<LayerCost> network_layer_costs(const Job& job) {
+std::vector<LayerCost> network_layer_costs(const Job& job, int fused) {
   const LayerTable& network = *job.network;
   std::vector<LayerCost> costs(network.layers.size());
   for (std::size_t i = 0; i < costs.size(); ++i) {
     const auto cost_of = [&](Pass pass) {
-      const std::optional<Op> op = layer_op(network, i, job.batch.micro, job.precision, pass);
+      std::optional<Op> op = layer_op(network, i, job.batch.micro, job.precision, pass);
       if (!op) return OpCost{};
+      if (fused > 1) op = fused_op(*op, fused);
       if (network.layers[i].winograd && job.precision == Precision::fp32) {
         return convolution_cost(*op, job);
       }
@@ -134,7 +135,7 @@ std::vector<LayerCost> network_layer_costs(const Job& job) {
 std::vector<ChunkCost> network_chunk_costs(const Job& job, const ChunkUnit& unit) {
   check_network(job);
   CHECK(unit.slice.share() == 1, "a sample cut into slices");
-  const std::vector<LayerCost> layers = network_layer_costs(job);
+  const std::vector<LayerCost> layers = network_layer_costs(job, unit.fused);
   ChunkCost chunk;
   for (const LayerCost& layer : layers) {
     add(chunk.forward, Category::forward, layer.forward);

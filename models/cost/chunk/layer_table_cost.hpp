@@ -29,8 +29,8 @@ struct LayerCost {
 
   double backward_s() const { return backward_input.seconds + backward_weight.seconds; }
 };
-// [layer of the network]
-std::vector<LayerCost> network_layer_costs(const Job& job);
+// [layer of the network] `fused`: ChunkUnit::fused.
+std::vector<LayerCost> network_layer_costs(const Job& job, int fused = 1);
 
 // One chunk. Throws Error as check_network() and peak_flops() do. A unit of it is the whole.
 std::vector<ChunkCost> network_chunk_costs(const Job& job, const ChunkUnit& unit);

@@ -24,14 +24,16 @@ void add_costs(std::vector<CostPart>& parts, const std::vector<CostPart>& more, 
   }
 }
 
-BlockSetting::BlockSetting(const Job& job, const SequenceSlice& slice)
+BlockSetting::BlockSetting(const Job& job, const SequenceSlice& slice, int fused)
     : job(job),
       slice(slice),
       rows(slice.share() * static_cast<double>(job.batch.micro) * job.batch.sequence /
-           job.layout.cp) {}
+           job.layout.cp),
+      fused(fused) {}
 
 OpCost BlockSetting::cost(const Op& op) const {
-  return op_cost(op, job.cluster.node.gpu, job.precision, job.calibration);
+  return op_cost(fused > 1 ? fused_op(op, fused) : op, job.cluster.node.gpu, job.precision,
+                 job.calibration);
 }
 
 double BlockSetting::activation_bytes(double width) const {

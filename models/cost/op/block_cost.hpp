@@ -63,11 +63,12 @@ void add_costs(std::vector<CostPart>& parts, const std::vector<CostPart>& more, 
 
 // One micro-batch, or a slice of it, on one GPU. The job must outlive it.
 struct BlockSetting {
-  BlockSetting(const Job& job, const SequenceSlice& slice);
+  BlockSetting(const Job& job, const SequenceSlice& slice, int fused = 1);
 
   const Job& job;
   SequenceSlice slice;
   double rows = 0;  // tokens
+  int fused = 1;    // ChunkUnit::fused
 
   OpCost cost(const Op& op) const;
   // Of all rows at this width: as a tensor stands, and as a linear layer's GEMM reads it.

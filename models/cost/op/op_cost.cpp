@@ -229,6 +229,13 @@ double peak_flops(const GpuSpec& gpu, Precision precision) {
   return checked_peak(gpu, precision).value;
 }
 
+Op fused_op(Op op, int times) {
+  op.batch *= times;
+  op.flops *= times;
+  op.bytes *= times;
+  return op;
+}
+
 OpCost op_cost(const Op& op, const GpuSpec& gpu, Precision precision,
                const Calibration& calibration) {
   if (const auto measured = measured_cost(op, precision, calibration)) return *measured;

@@ -27,6 +27,9 @@ struct OpCost {
 OpCost op_cost(const Op& op, const GpuSpec& gpu, Precision precision,
                const Calibration& calibration);
 
+// So many equal ops as one kernel: a product becomes a batched one of unlike matrices.
+Op fused_op(Op op, int times);
+
 // Dense peak, FLOP/s. Throws Error when the GPU does not support the precision.
 double peak_flops(const GpuSpec& gpu, Precision precision);
 

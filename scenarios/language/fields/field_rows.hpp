@@ -39,6 +39,7 @@ Rows routing_rows();         // "model.moe": where its tokens go
 Rows compressor_rows();      // "communication.compressor", "compress", those of "sync"
 Rows sync_rows();
 Rows rollout_rows();
+Rows volunteer_rows();
 Rows campaign_rows();  // snapshots, failures, recovery, job, campaign
 Rows snapshot_rows();
 Rows recovery_rows();

@@ -15,6 +15,8 @@
 
 namespace windtunnel {
 
+struct Volunteers;
+
 // Job::model, and Job::network where it is a table of layers, of the library or a file. `files` are
 // those that a scenario names.
 void resolve_model(const Values& values, NamedFiles& files, Job& job);
@@ -68,6 +70,13 @@ bool takes_key(FailureKind kind, std::string_view key);
 // Snapshots, failures, recovery and campaign of a job whose other parts are resolved.
 void resolve_campaign(const Values& values, const EvidenceList& evidence, NamedFiles& files,
                       Job& job);
+
+// Null: the scenario has none. `job` is resolved.
+std::shared_ptr<const Volunteers> resolve_volunteers(const Values& values, NamedFiles& files,
+                                                     const Job& job);
+
+// Case::fused.
+int resolve_fused(const Values& values, const Job& job);
 
 // All of a Job, and its iteration. Throw Error with the place of the key at fault, or about keys.
 Job resolve_job(const Values& values, const EvidenceList& evidence, NamedFiles& files,

@@ -1,0 +1,57 @@
+#include "report/figures/fused_summary.hpp"
+
+#include <fmt/format.h>
+
+#include "models/results/fused_report.hpp"
+
+namespace windtunnel {
+namespace {
+
+// Of the best number of jobs; nothing where there is none.
+template <auto member>
+FigureValue of_best(const Record& record) {
+  const FusedPoint* best = record.fused == nullptr ? nullptr : record.fused->best();
+  return best == nullptr ? FigureValue() : FigureValue(double(best->*member));
+}
+
+}  // namespace
+
+std::vector<Figure> fused_figures() {
+  constexpr const char* kOrigin = "closed form";
+  return {
+      {"fused.most_jobs", "jobs that fit", Unit::whole, Better::higher,
+       "fused on one GPU, of those asked for",
+       [](const Record& record) -> FigureValue {
+         if (record.fused == nullptr) return {};
+         return double(record.fused->most_jobs);
+       },
+       kOrigin},
+      {"fused.jobs", "best together", Unit::whole, Better::neither,
+       "of the numbers of jobs that were compared and fit", of_best<&FusedPoint::jobs>, kOrigin},
+      {"fused.step_s", "step of these", Unit::seconds, Better::lower, "of all of them",
+       of_best<&FusedPoint::step_s>, kOrigin, Follows::time},
+      {"fused.speedup", "speed-up by fusion", Unit::events, Better::higher,
+       "of these, over one job after the other", of_best<&FusedPoint::speedup>, kOrigin}};
+}
+
+SummarySection fused_section(const Record& record) {
+  SummarySection section{"Jobs fused on one GPU", {}};
+  section.table.columns = {{"jobs", Align::right},
+                           {"step of all", Align::right},
+                           {"speed-up", Align::right},
+                           {"memory", Align::right},
+                           {"fits"}};
+  for (const FusedPoint& point : record.fused->points) {
+    section.table.rows.push_back(
+        {value_text(Unit::whole, point.jobs), value_text(Unit::seconds, point.step_s),
+         fmt::format("{:.2f}", point.speedup), value_text(Unit::memory, point.memory_bytes),
+         point.fits ? "yes" : "no"});
+  }
+  for (const Figure* each : figures_below("fused")) {
+    const std::string text = each->text(record);
+    if (!text.empty()) section.rows.push_back({each->title, text});
+  }
+  return section;
+}
+
+}  // namespace windtunnel

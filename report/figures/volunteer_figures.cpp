@@ -1,0 +1,84 @@
+#include "report/figures/volunteer_figures.hpp"
+
+#include "models/results/volunteer_report.hpp"
+
+namespace windtunnel {
+namespace {
+
+constexpr const char* kClosedForm = "closed form";
+
+using enum Unit;
+using enum Better;
+
+// Nothing where the record has none, or no part of that kind.
+template <auto member>
+FigureValue of_volunteers(const Record& record) {
+  if (record.volunteers == nullptr) return {};
+  const auto& value = (*record.volunteers).*member;
+  if constexpr (requires { value.empty(); }) {
+    return value.empty() ? FigureValue() : FigureValue(value);
+  } else {
+    return value;
+  }
+}
+
+using Report = VolunteerReport;
+
+template <double CallsPoint::*member>
+FigureValue of_calls(const Record& record) {
+  if (record.volunteers == nullptr || !record.volunteers->calls) return {};
+  return (*record.volunteers->calls).*member;
+}
+
+}  // namespace
+
+std::vector<Figure> volunteer_figures() {
+  return {
+      {"volunteers.tokens_per_s", "tokens/s of peers", count, higher,
+       "of the stages on peers that come and go, on average", of_volunteers<&Report::tokens_per_s>,
+       kSimulated, Follows::rate},
+      {"volunteers.optimum_tokens_per_s", "tokens/s if balanced", count, higher,
+       "of the same peers, dealt out over the stages anew at every moment",
+       of_volunteers<&Report::optimum_tokens_per_s>, kSimulated, Follows::rate},
+      {"volunteers.optimum_share", "of the optimum", share, higher,
+       "tokens over those of the same peers in balance", of_volunteers<&Report::optimum_share>},
+      {"volunteers.unmoved_share", "of it without moves", share, higher,
+       "likewise, where no peer goes over to another stage", of_volunteers<&Report::unmoved_share>},
+      {"volunteers.peers", "peers", events, neither, "on average", of_volunteers<&Report::peers>},
+      {"volunteers.moves_per_h", "moves per hour", events, lower, "from stage to stage",
+       of_volunteers<&Report::moves_per_h>},
+      {"volunteers.stalled", "stalled", small_share, lower,
+       "share of the time in which a stage has no peer", of_volunteers<&Report::stalled>},
+      {"volunteers.utilisation", "peers compute", share, higher,
+       "share of their time, by kind, with micro-batches waiting for them",
+       of_volunteers<&Report::utilisation>},
+      {"volunteers.unhidden_utilisation", "peers compute, one in flight", share, higher,
+       "likewise, where each micro-batch waits for its message before it is computed",
+       of_volunteers<&Report::unhidden_utilisation>},
+      {"volunteers.averaging_s", "averaging", seconds, lower,
+       "of a step's gradients among the peers of a stage, by who averages them",
+       of_volunteers<&Report::averaging_s>, kClosedForm},
+      {"volunteers.step_s", "step of peers", seconds, lower,
+       "the longer of that and the compute of a batch by all peers at the start",
+       of_volunteers<&Report::step_s>, kClosedForm},
+      {"volunteers.parts", "averages", small_share, neither,
+       "share of the gradients that a peer of a kind averages: adaptive",
+       of_volunteers<&Report::parts>, kClosedForm},
+      {"volunteers.computing", "compute", word, neither, "the kinds that do: adaptive",
+       of_volunteers<&Report::computing>, kClosedForm},
+      {"volunteers.calls.tokens_per_s", "tokens/s of trainers", count, higher,
+       "that ask experts on peers, at the peers' latency", of_calls<&CallsPoint::tokens_per_s>,
+       kClosedForm},
+      {"volunteers.calls.single_tokens_per_s", "tokens/s one at a time", count, higher,
+       "likewise, with one batch in flight", of_calls<&CallsPoint::single_tokens_per_s>,
+       kClosedForm},
+      {"volunteers.calls.saturating_trainers", "trainers that saturate", whole, neither,
+       "with fewer the peers are idle at times even if nobody queues",
+       [](const Record& record) -> FigureValue {
+         if (record.volunteers == nullptr || !record.volunteers->calls) return {};
+         return record.volunteers->saturating_trainers;
+       },
+       kClosedForm}};
+}
+
+}  // namespace windtunnel

@@ -1,0 +1,98 @@
+// Volunteers from checked values: kinds of peers, a trace of how many there are.
+#include <fmt/format.h>
+
+#include <set>
+
+#include "models/volunteers/volunteers.hpp"
+#include "scenarios/language/resolve/resolve.hpp"
+#include "traces/text/csv.hpp"
+
+namespace windtunnel {
+namespace {
+
+constexpr int kMostPeers = 100'000;
+constexpr int kMostKinds = 8;  // roles are tried for each set of them that may compute
+
+std::vector<Attendance> trace_of(const std::string& name, NamedFiles& files) {
+  const CsvTable table = CsvTable::parse(files.text(name), files.path(name));
+  const std::size_t time = table.column("time_s");
+  const std::size_t peers = table.column("peers");
+  std::vector<Attendance> trace;
+  for (std::size_t row = 0; row < table.rows(); ++row) {
+    const Attendance own{table.number(row, time), table.integer(row, peers)};
+    const auto fail = [&](std::size_t column, const std::string& what) {
+      throw Error(Location{table.file(), table.line(row), static_cast<int>(column) + 1}, what);
+    };
+    if (own.at_s < (trace.empty() ? 0 : trace.back().at_s)) {
+      fail(time, "time_s: is before the row above, or below 0; times ascend");
+    }
+    if (own.peers < 0 || own.peers > kMostPeers) {
+      fail(peers, fmt::format("peers: a number from 0 to {} is due", kMostPeers));
+    }
+    trace.push_back(own);
+  }
+  if (trace.empty()) throw Error(Location{table.file()}, "has no rows");
+  return trace;
+}
+
+void resolve_peers(const Values& values, Volunteers& volunteers) {
+  std::set<std::string> names;
+  double computing = 0;
+  for (int kind = 0; kind < values.length("volunteers.peers"); ++kind) {
+    const std::string path = fmt::format("volunteers.peers.{}", kind);
+    PeerKind& peer = volunteers.peers.emplace_back();
+    values.fill(path, peer);
+    if (!names.insert(peer.name).second) {
+      values.fail(path + ".name", "a second kind of that name; take another");
+    }
+    for (const char* key : {".leave", ".join"}) {
+      if (!volunteers.trace.empty() && values.stated(path + key)) {
+        values.fail(path + key, "volunteers.trace says who comes and goes; keep one");
+      }
+    }
+    if (peer.speed > 0) computing += peer.count;
+  }
+  if (values.length("volunteers.peers") > kMostKinds) {
+    values.fail("volunteers.peers",
+                fmt::format("at most {} kinds are told apart; merge some", kMostKinds));
+  }
+  if (computing == 0) values.fail("volunteers.peers", "at the start no peer computes; add one");
+}
+
+}  // namespace
+
+int resolve_fused(const Values& values, const Job& job) {
+  if (!values.stated("fuse")) return 0;
+  if (job.layout.ranks() > 1) {
+    values.fail("fuse",
+                fmt::format("is of jobs of one GPU, and this one has {}", job.layout.ranks()));
+  }
+  if (job.lengths) values.fail("fuse", "with batch.lengths is not modelled; leave one out");
+  return values.integer("fuse");
+}
+
+std::shared_ptr<const Volunteers> resolve_volunteers(const Values& values, NamedFiles& files,
+                                                     const Job& job) {
+  if (!values.stated("volunteers")) return nullptr;
+  if (job.network) values.fail("volunteers", "goes with transformers, not with tables of layers");
+  if (job.lengths) values.fail("volunteers", "with batch.lengths is not modelled; leave one out");
+  auto volunteers = std::make_shared<Volunteers>();
+  values.fill("volunteers", *volunteers);
+  if (volunteers->length_s <= 0) values.fail("volunteers.length", "must be above 0");
+  if (values.has("volunteers.trace")) {
+    values.about("volunteers.trace",
+                 [&] { volunteers->trace = trace_of(values.text("volunteers.trace"), files); });
+  }
+  resolve_peers(values, *volunteers);
+  if (values.stated("volunteers.calls")) {
+    ExpertCalls& calls = volunteers->calls.emplace();
+    values.fill("volunteers.calls", calls);
+    if (calls.answers > calls.experts) {
+      values.fail("volunteers.calls.answers",
+                  fmt::format("only {} experts are asked", calls.experts));
+    }
+  }
+  return volunteers;
+}
+
+}  // namespace windtunnel

@@ -1,0 +1,12 @@
+// So many jobs like one in one program on its GPU, in closed form.
+#pragma once
+
+#include "models/results/fused_report.hpp"
+#include "policies/lowering/prepared_iteration.hpp"
+
+namespace windtunnel {
+
+// `job` has one GPU; up to `most` of it.
+FusedReport study_fused(const Job& job, const PreparedIteration& prepared, int most);
+
+}  // namespace windtunnel

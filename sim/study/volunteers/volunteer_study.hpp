@@ -1,0 +1,14 @@
+// A job's stages on volunteers: what the cost models say of them, and trials of who comes and goes.
+#pragma once
+
+#include "models/results/volunteer_report.hpp"
+#include "models/volunteers/volunteers.hpp"
+#include "policies/lowering/prepared_iteration.hpp"
+
+namespace windtunnel {
+
+// `threads` 0: all cores; the same report for any number.
+VolunteerReport study_volunteers(const Volunteers& volunteers, const Job& job,
+                                 const PreparedIteration& prepared, int threads);
+
+}  // namespace windtunnel

@@ -1,0 +1,44 @@
+// The stages of a model, each served by many peers (SWARM, arXiv 2301.11913, section 3.2). Every
+// micro-batch goes to a peer of the next stage as often as that peer is fast, so that a stage is as
+// fast as its peers together, and the whole as its slowest stage. Every so many seconds one peer of
+// the stage with the most to spare goes over to the one with the least, if that lifts the slower of
+// the two; a peer that joins goes there too.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "models/volunteers/peer_work.hpp"
+#include "sim/volunteers/attendance.hpp"
+
+namespace windtunnel {
+
+struct Swarm {
+  std::vector<int> first;                       // first_peers()
+  std::vector<std::vector<double>> rates = {};  // [kind][stage] peer_rate()
+  std::vector<std::vector<double>> takeover_s = {};
+  double length_s = 0;
+  double rebalance_s = 0;  // 0: never
+  Joiners joiners = Joiners::busiest;
+  std::uint64_t seed = 1;
+  int stages() const { return static_cast<int>(rates.front().size()); }
+};
+Swarm swarm_of(const Volunteers& volunteers, const std::vector<StageWork>& works);
+
+// Micro-batches a second when these peers, [kind] of them, are dealt out anew: the fastest first,
+// each to the stage that is slowest by then. Of peers that are alike no other way is better.
+double balanced_rate(const Swarm& swarm, const std::vector<int>& counts);
+
+struct SwarmTrial {
+  double done = 0;      // micro-batches
+  double possible = 0;  // by balanced_rate() of the peers at every moment
+  double peers = 0;     // on average
+  double empty_s = 0;   // in which some stage had no peer that could serve it
+  int moves = 0;        // from stage to stage
+  double done_share() const { return possible > 0 ? done / possible : 0; }
+};
+SwarmTrial run_swarm(const Swarm& swarm, std::span<const AttendanceChange> changes,
+                     std::uint64_t trial);
+
+}  // namespace windtunnel
