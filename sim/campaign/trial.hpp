@@ -72,7 +72,6 @@ class Trial {
   double lose_nodes(int failure_class);
   double lose_node(int slot, int failure_class);
   State go_down();
-  double noticed_after_s(int failure_class);
   void finish_repairs();
   int lacking() const;  // nodes or groups
   // Whether the nodes that are there now make a larger job than the one that trains.
