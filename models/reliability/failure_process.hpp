@@ -63,13 +63,11 @@ struct FailureClass {
   double growth_nodes = 1;
   std::vector<double> gaps_s{};             // (empirical)
   std::vector<std::int32_t> trace_nodes{};  // of trace_s, if recorded; else drawn
-  std::vector<double> trace_repair_s{};     // of trace_s, until the node is back; else `repair`
   double day_amplitude = 0;  // the rate follows 1 + amplitude * sin(2 pi t / day), below 1
   // Of the gamma distribution, mean 1, that nodes' hazards are drawn from (lemons); 0: all alike.
   double frailty_variance = 0;
   std::vector<double> batch_shares{};  // [i]: share of failures that hit i + 1 nodes; empty: one
   bool batch_adjacent = true;          // nodes of one rack, switch or power feed; else any
-  double notice_s = 0;        // (node) it is told so long before it leaves
   bool takes_keeper = false;  // (process) the keeper of the failed rank's memory dies as well
   double slowdown = 1;        // (slow_node) of an iteration's computation on that node
   double rollback_s = 0;      // (loss_spike) copies younger than this when it shows are spoilt

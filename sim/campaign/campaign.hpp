@@ -18,7 +18,7 @@
 #include "models/results/campaign_report.hpp"
 #include "models/results/iteration_report.hpp"
 #include "policies/protection/snapshot_tiers.hpp"
-#include "sim/campaign/island_table.hpp"
+#include "sim/campaign/parts/island_table.hpp"
 
 namespace windtunnel {
 

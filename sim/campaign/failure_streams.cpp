@@ -81,9 +81,6 @@ void FailureStreams::stands(int slot, int node, bool was_empty, double now_s) {
 
 double FailureStreams::draw_repair_s(int failure_class) {
   Class& one = classes_[failure_class];
-  const std::vector<double>& traced_s = one.failure_class->trace_repair_s;
-  // Of the arrival that has just struck.
-  if (!traced_s.empty()) return traced_s[one.arrivals.traced() - 1];
   return windtunnel::draw_repair_s(one.failure_class->repair, one.repair);
 }
 

@@ -11,9 +11,9 @@
 
 #include "sim/campaign/account.hpp"
 #include "sim/campaign/copies.hpp"
-#include "sim/campaign/elastic.hpp"
 #include "sim/campaign/failure_streams.hpp"
 #include "sim/campaign/node_pool.hpp"
+#include "sim/campaign/parts/elastic.hpp"
 #include "sim/campaign/undisturbed_run.hpp"
 
 namespace windtunnel {

@@ -7,7 +7,7 @@
 #include "models/plan/job.hpp"
 #include "models/plan/sync_level.hpp"
 #include "policies/lowering/prepared_iteration.hpp"
-#include "sim/campaign/island_table.hpp"
+#include "sim/campaign/parts/island_table.hpp"
 
 namespace windtunnel {
 

@@ -54,7 +54,7 @@ std::vector<RelaidJob> listed(const Job& job) {
       jobs.push_back(prepared(job, size));
     } catch (const Error& error) {
       throw Error::of_key(fmt::format("recovery.relayout.{}", i),
-                          "tp {} x pp {} x dp {} cannot be: {}; take another or leave it out",
+                          "with tp {} x pp {} x dp {} cannot be: {}; take another or leave it out",
                           size.tp, size.pp, size.dp, error.what());
     }
   }

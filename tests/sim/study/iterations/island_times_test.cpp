@@ -70,7 +70,7 @@ TEST(IslandTimes, IslandsThatShareNodesCountAsOne) {
 TEST(IslandTimes, StreamsTheStateOverTheNic) {
   Job job = job_of_islands(2);
   const PreparedIteration prepared = prepare_iteration(job);
-  const double bytes = *std::ranges::max_element(snapshot_bytes_per_gpu(job, prepared.chunks));
+  const double bytes = std::ranges::max(snapshot_bytes_per_gpu(job, prepared.chunks));
   const double state_s = island_table(job, prepared, {{}}).levels[0].stream_s;
   const double least_s = bytes / job.cluster.node.nic_Bps.value;
   EXPECT_GE(state_s, least_s * (1 - 1e-9));
@@ -97,10 +97,14 @@ std::string scenario(const std::string& every, const std::string& wait_for,
          "layout: {tp: 8, dp: 32, sharding: none}\n"
          "batch: {global: 256, micro: 1, sequence: 4096}\n"
          "sync:\n"
-         "  - {over: node, every: " + every + ", delay: 2 steps, wait_for: " + wait_for + "}\n"
+         "  - {over: node, every: " +
+         every + ", delay: 2 steps, wait_for: " + wait_for +
+         "}\n"
          "snapshots: [{tier: storage, every: 30 min, mode: async}]\n"
          "failures: [{class: node, rate: 100 per 1000 node-days, repair: 1 h}]\n"
-         "recovery: {spares: 4, detect: 60 s, restart: 180 s" + rest + "}\n"
+         "recovery: {spares: 4, detect: 60 s, restart: 180 s" +
+         rest +
+         "}\n"
          "campaign: {length: 10 d, replicas: 20}\n";
 }
 

@@ -21,12 +21,13 @@ std::string scenario(const std::string& model, const std::string& cluster,
                      const std::string& layout, const std::string& batch,
                      const std::string& relayout) {
   return "name: a\nmodel: " + model + "\ncluster: {" + cluster +
-         ", storage: {write: 20 GB/s, read: 50 GB/s}}\nlayout: {" + layout +
-         "}\nbatch: {" + batch +
-         "}\nprecision: bf16\n"
+         ", storage: {write: 20 GB/s, read: 50 GB/s}}\nlayout: {" + layout + "}\nbatch: {" + batch +
+         "}\nprecision: bf16\nrecompute: full\n"
          "snapshots: [{tier: storage, every: 10 min}]\n"
-         "failures: [{class: node, rate: 20000 per 1000 node-days, repair: 4 h}]\n"
-         "recovery: {when_no_spare: relayout, relayout: " + relayout + "}\n"
+         "failures: [{class: node, rate: 9000 per 1000 node-days, repair: 4 h}]\n"
+         "recovery: {when_no_spare: relayout, relayout: " +
+         relayout +
+         "}\n"
          "campaign: {length: 1 d, replicas: 4}\n";
 }
 
@@ -48,8 +49,9 @@ TEST(RelaidJobs, PublishedCasesCanBeSimulated) {
     EXPECT_GT(iteration_step_s(other, prepare_iteration(other)), 0);
   }
   const Job bloom =
-      parse_case(scenario("bloom-176b", "nodes: 48, node: dgx-a100-80g",
-                          "tp: 2, pp: 24, dp: 8, sharding: zero1",
+      parse_case(scenario("bloom-176b", "nodes: 48, node: dgx-a100",
+                          // 70 layers; the ends have the embedding, too.
+                          "tp: 2, pp: 24, dp: 8, sharding: zero1, stages: {first: -1, last: -1}",
                           "global: 512, micro: 1, sequence: 2048", "[{dp: 4}]"),
                  "a.yaml")
           .job;
@@ -62,7 +64,7 @@ TEST(RelaidJobs, PublishedCasesCanBeSimulated) {
   EXPECT_LT(half[0].closed_s, 2.0 * whole_s);
   const Job mixtral =
       parse_case(scenario("mixtral-8x7b", "nodes: 2, node: {base: dgx-h100, gpus: 4}",
-                          "tp: 1, pp: 2, dp: 4, ep: 4, sharding: zero3",
+                          "tp: 1, pp: 2, dp: 4, ep: 4, sharding: zero1, sequence_parallel: true",
                           "global: 64, micro: 1, sequence: 2048", "any"),
                  "a.yaml")
           .job;
@@ -98,9 +100,7 @@ TEST(RelaidJobs, ConversionReadsAndWritesTheStateOnce) {
   // Weights in bf16, and in fp32 once more with both moments: 14 bytes a parameter.
   EXPECT_NEAR(all.state.all_bytes / (14 * 6.738e9), 1, 0.01);
   job.calibration.storage_efficiency.value = 1;
-  const auto convert = [&] {
-    return restore_times(job, job.snapshots[0], {all}, all).reshape_s;
-  };
+  const auto convert = [&] { return restore_times(job, job.snapshots[0], {all}, all).reshape_s; };
   EXPECT_NEAR(convert(), all.state.all_bytes / 50e9 + all.state.all_bytes / 20e9, 1e-9);
   job.snapshots[0].any_layout = true;
   EXPECT_EQ(convert(), 0);
@@ -116,10 +116,10 @@ TEST(RelaidJobs, WhatCannotBeSaysWhy) {
 TEST(RelaidJobs, CampaignGoesOnInAnotherLayout) {
   const auto report = [](const std::string& relayout, const char* then) {
     Overrides set = {{"recovery.when_no_spare", then}};
-    return *simulate(parse_case(scenario("llama2-7b", kLlama,
-                                         "tp: 2, pp: 2, dp: 2, sharding: zero1",
-                                         "global: 64, micro: 1, sequence: 2048", relayout),
-                                "a.yaml", set))
+    return *simulate(
+                parse_case(scenario("llama2-7b", kLlama, "tp: 2, pp: 2, dp: 2, sharding: zero1",
+                                    "global: 64, micro: 1, sequence: 2048", relayout),
+                           "a.yaml", set))
                 .campaign;
   };
   const CampaignReport waits = report("any", "wait");
