@@ -50,6 +50,7 @@ struct SyncLevel {
   // Steps that go on while an exchange is under way; its result is taken in behind them. 0: all
   // wait for it.
   double delay_steps = 0;
+  int missing_islands = 0;  // of the members of an exchange, so many need not be waited for
   SyncStart start = SyncStart::step;
   SyncPattern pattern = SyncPattern::all_reduce;
   SyncGraph graph = SyncGraph::ring;  // gossip

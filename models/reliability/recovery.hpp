@@ -3,12 +3,29 @@
 // campaign uses these numbers: docs/campaign.md.
 #pragma once
 
+#include <vector>
+
 namespace windtunnel {
 
 enum class WhenNoSpare {
-  wait,     // for a repair
-  shrink,   // go on with fewer data-parallel replicas, grow back after a repair
-  reroute,  // the other replicas' ranks of the same stage take the lost node's micro-batches
+  wait,      // for a repair
+  shrink,    // go on with fewer data-parallel replicas, grow back after a repair
+  reroute,   // the other replicas' ranks of the same stage take the lost node's micro-batches
+  relayout,  // go on in another layout (tp, pp, dp) of fewer nodes, with the whole batch
+};
+
+// What an island of replicas (Layout::islands) that begins again takes from one that trains.
+enum class PeerStream {
+  state,    // weights, and what its optimizers hold
+  weights,  // these alone: its inner optimizer begins anew
+};
+
+// A layout to go on in, as far as it differs from the job's.
+struct RelayoutSize {
+  int tp = 1;
+  int pp = 1;
+  int dp = 1;
+  bool operator==(const RelayoutSize&) const = default;
 };
 
 // Replicas that are whole go on while the one that failed restarts beside them and takes its state
@@ -41,6 +58,8 @@ struct RecoveryPolicy {
   double manual_s = 0;         // what a human needs, where one must act
   double steady_overhead = 0;  // share of every iteration that readiness costs (Bamboo)
   ElasticGroups elastic{};
+  PeerStream stream = PeerStream::state;
+  std::vector<RelayoutSize> relayouts{};  // (relayout) empty: any
 };
 
 // What no key's range says: throws Error about the keys that do not go together, or with a job of

@@ -79,6 +79,8 @@ const char* to_string(Loss loss) {
       return "degraded";
     case Loss::wait:
       return "wait";
+    case Loss::sync:
+      return "sync";
   }
   return "unknown";
 }

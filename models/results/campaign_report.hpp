@@ -40,8 +40,9 @@ enum class Loss {
   restart,   // from there (or from the end of waiting) until the state is restored
   degraded,  // iterations with fewer replicas progress less than they take
   wait,      // for a node, when no spare is left
+  sync,      // islands of replicas wait at an exchange for others
 };
-inline constexpr int kLosses = 6;
+inline constexpr int kLosses = 7;
 const char* to_string(Loss loss);
 
 // What one tier of the stack costs and protects.
@@ -116,6 +117,7 @@ struct CampaignReport {
   double size_error = 0;
   Estimate failed_restarts;
   Estimate evicted_nodes;
+  Estimate islands_lost;  // by failures, in 90 days; 0 where the job is one island
   std::vector<TierReport> tiers;
   std::optional<IntervalReport> interval;
   // To train on job.tokens at this goodput. Mean 0: not asked; infinite: no progress.

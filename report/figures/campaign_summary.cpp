@@ -25,8 +25,8 @@ void add_warnings(const Record& record, SummarySection& section) {
                             fmt::format("{} snapshots to {}: the one before was not finished",
                                         value_text(Unit::events, skipped.mean), place)});
   }
-  for (const char* key :
-       {"campaign.nodes_down", "campaign.failed_restarts", "campaign.evicted_nodes"}) {
+  for (const char* key : {"campaign.nodes_down", "campaign.failed_restarts",
+                          "campaign.evicted_nodes", "campaign.islands_lost"}) {
     const Figure& each = figure(key);
     if (number_of(each.of(record)) < kWorthALine) continue;
     section.rows.push_back({each.title, fmt::format("{} {}", each.text(record), each.help)});

@@ -97,7 +97,8 @@ constexpr const char* kLossHelp[kLosses] = {
     "from a failure until it is noticed",
     "from there, or from the end of waiting, until the state is restored",
     "iterations with fewer replicas progress less than they take",
-    "for a node, when no spare is left"};
+    "for a node, when no spare is left",
+    "islands of replicas wait at an exchange for others"};
 
 using Of = std::function<FigureValue(const Record&)>;
 
@@ -307,7 +308,9 @@ class Table {
          {"campaign.failed_restarts", "failed again", events, lower, "restarts",
           of<&CampaignReport::failed_restarts>},
          {"campaign.evicted_nodes", "evicted", events, lower, "nodes that failed too often",
-          of<&CampaignReport::evicted_nodes>}});
+          of<&CampaignReport::evicted_nodes>},
+         {"campaign.islands_lost", "islands lost", events, lower, "to failures, in 90 days",
+          of<&CampaignReport::islands_lost>}});
     for (int i = 0; i < kLosses; ++i) {
       const char* name = to_string(static_cast<Loss>(i));
       add({{fmt::format("campaign.lost.{}", name), name, share, lower, kLossHelp[i],

@@ -4,6 +4,7 @@
 
 #include "models/base/error.hpp"
 #include "policies/lowering/for_each_index.hpp"
+#include "sim/campaign/island_trial.hpp"
 #include "sim/campaign/reduction.hpp"
 #include "sim/campaign/trial.hpp"
 
@@ -65,6 +66,21 @@ void check_ranges(const RecoveryPolicy& recovery) {
         recovery.elastic.groups);
 }
 
+void check_islands(const CampaignInputs& inputs) {
+  const IslandTable& islands = inputs.table.islands;
+  if (!islands.has_islands()) return;
+  CHECK(std::ssize(islands.of_node) == inputs.nodes, "islands of {} nodes, not {}",
+        islands.of_node.size(), inputs.nodes);
+  for (const IslandLevel& level : islands.levels) {
+    CHECK(level.cycle_steps >= 1 && level.delay_steps >= 0 && level.missing >= 0 &&
+              level.missing < level.members && is_duration(level.exchange_s) &&
+              is_duration(level.stream_s),
+          "an exchange every {} steps, {} later, without {} of {}, for {} s, streams {} s",
+          level.cycle_steps, level.delay_steps, level.missing, level.members, level.exchange_s,
+          level.stream_s);
+  }
+}
+
 void check_inputs(const CampaignInputs& inputs) {
   CHECK(inputs.nodes > 0, "{} nodes", inputs.nodes);
   CHECK(inputs.campaign.length_s > 0 && std::isfinite(inputs.campaign.length_s) &&
@@ -77,6 +93,7 @@ void check_inputs(const CampaignInputs& inputs) {
   for (const TierTiming& timing : inputs.table.tiers) tiers.push_back(timing.tier);
   check_snapshot_tiers(tiers, inputs.failures);
   check_table(inputs.table, inputs.failures);
+  check_islands(inputs);
 }
 
 }  // namespace
@@ -84,16 +101,24 @@ void check_inputs(const CampaignInputs& inputs) {
 TrialResult run_trial(const CampaignInputs& inputs, int trial, CampaignMode mode,
                       std::vector<CampaignEvent>* events) {
   check_inputs(inputs);
+  if (inputs.table.islands.has_islands()) {
+    const CampaignInputs counted = counted_in_steps(inputs);
+    return IslandTrial(CampaignPlan(counted), trial, events).run();
+  }
   const CampaignPlan plan(inputs);
   return Trial(plan, trial, mode, events).run();
 }
 
 CampaignReport run_campaign(const CampaignInputs& inputs, int threads) {
   check_inputs(inputs);
-  const CampaignPlan plan(inputs);
+  const bool islands = inputs.table.islands.has_islands();
+  const CampaignInputs counted = islands ? counted_in_steps(inputs) : CampaignInputs();
+  const CampaignPlan plan(islands ? counted : inputs);
   std::vector<TrialResult> results(inputs.campaign.trials);
   for_each_index(results.size(), threads, [&](std::size_t index) {
-    results[index] = Trial(plan, static_cast<int>(index), CampaignMode::fast_forward).run();
+    const int trial = static_cast<int>(index);
+    results[index] = islands ? IslandTrial(plan, trial).run()
+                             : Trial(plan, trial, CampaignMode::fast_forward).run();
   });
   return reduce(inputs, results);
 }

@@ -18,6 +18,7 @@
 #include "models/results/campaign_report.hpp"
 #include "models/results/iteration_report.hpp"
 #include "policies/protection/snapshot_tiers.hpp"
+#include "sim/campaign/parts/island_table.hpp"
 
 namespace windtunnel {
 
@@ -56,6 +57,7 @@ struct IterationTable {
   std::vector<double> slow_iteration_s;
   // Of the whole job's steps; a campaign is a time behind it.
   Warmup warmup = {};
+  IslandTable islands = {};
 };
 
 struct CampaignInputs {
@@ -79,13 +81,15 @@ struct TrialResult {
   double lost_s[kLosses] = {};
   std::int64_t iterations = 0;         // that survived
   std::vector<std::int64_t> failures;  // by class index
-  // Unexpected failures by the tier restored from, as decided when they struck; last: from nothing.
+  // Unexpected failures by the tier restored from, as decided when they struck; then from nothing,
+  // and from other islands.
   std::vector<std::int64_t> restored_from;
   std::vector<std::int64_t> snapshots;          // by tier, in whole iterations
   std::vector<std::int64_t> skipped_snapshots;  // by tier: due while the last was unfinished
   double node_down_s = 0;                       // of all nodes together, in repair
   std::int64_t failed_restarts = 0;
   std::int64_t evicted_nodes = 0;
+  std::int64_t islands_lost = 0;
   double at_size_s[kSizeClasses] = {};  // in whole iterations, kept or lost, by size_class()
   bool operator==(const TrialResult&) const = default;
 };

@@ -38,8 +38,9 @@ struct CampaignPlan {
   int size_of(int level) const { return size_of_level[std::min(level, most_out)]; }
   // Which layout a copy taken at this level is of: 0 where only the work of others is missing.
   int layout_of(int level) const {
-    const bool shrinks = inputs.recovery.when_no_spare == WhenNoSpare::shrink && !is_elastic();
-    return shrinks ? size_of(level) : 0;
+    const WhenNoSpare then = inputs.recovery.when_no_spare;
+    const bool changes = then == WhenNoSpare::shrink || then == WhenNoSpare::relayout;
+    return changes && !is_elastic() ? size_of(level) : 0;
   }
 
   const CampaignInputs& inputs;     // must outlive the plan

@@ -15,13 +15,15 @@ bool on_gpus(const SnapshotTier& tier) {
 Copies::Copies(const CampaignPlan& plan) : plan_(plan), tiers_(plan.tiers.size()) {}
 
 void Copies::collect(const UndisturbedRun& run, double at_s, bool running, int out) {
-  for (std::size_t tier = 0; tier < tiers_.size(); ++tier) {
-    const std::vector<Copy>& copies = tiers_[tier].copies;
-    run.complete_copies(static_cast<int>(tier), at_s, running, [&](const StartedCopy& copy) {
-      if (!copies.empty() && copies.back().start_s >= copy.start_s) return;  // known
-      add(static_cast<int>(tier), copy, out);
-    });
+  for (int tier = 0; tier < std::ssize(tiers_); ++tier) {
+    run.complete_copies(tier, at_s, running,
+                        [&](const StartedCopy& copy) { add_if_newer(tier, copy, out); });
   }
+}
+
+void Copies::add_if_newer(int tier, const StartedCopy& copy, int out) {
+  const std::vector<Copy>& copies = tiers_[tier].copies;
+  if (copies.empty() || copies.back().start_s < copy.start_s) add(tier, copy, out);
 }
 
 void Copies::add(int tier, const StartedCopy& copy, int out) {
@@ -76,6 +78,13 @@ void Copies::spoil(double since_s) {
     // What is on the GPUs diverges as well.
     if (on_gpus(plan_.tiers[tier])) tiers_[tier].copies.clear();
     forget_old_losses(tiers_[tier]);
+  }
+}
+
+void Copies::forget_after(std::int64_t iteration) {
+  for (Tier& tier : tiers_) {
+    std::erase_if(tier.copies, [&](const Copy& copy) { return copy.iteration > iteration; });
+    forget_old_losses(tier);
   }
 }
 

@@ -20,6 +20,7 @@ class Copies {
   // layout lacks in it.
   void collect(const UndisturbedRun& run, double at_s, bool running, int out);
   void add(int tier, const StartedCopy& copy, int out);
+  void add_if_newer(int tier, const StartedCopy& copy, int out);
   // The GPUs of all nodes but these hold this state until all trainers end; a job that restarts
   // holds none until it trains.
   void hold(const StartedCopy& live, const std::vector<int>& empty_slots);
@@ -32,6 +33,8 @@ class Copies {
   void end_trainers(const FailureClass& failure_class);
   // Those started after `since_s` hold what a diverging run wrote.
   void spoil(double since_s);
+  // Those of later iterations belong to a run that is given up.
+  void forget_after(std::int64_t iteration);
   // The newest of the tier is bad from now on; nobody knows.
   void corrupt(int tier);
 

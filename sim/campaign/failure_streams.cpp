@@ -1,7 +1,9 @@
 #include "sim/campaign/failure_streams.hpp"
 
+#include <cmath>
 #include <limits>
 
+#include "models/base/units.hpp"
 #include "sim/campaign/node_pool.hpp"
 
 namespace windtunnel {
@@ -9,6 +11,17 @@ namespace {
 
 std::uint64_t stream_index(int trial, std::size_t failure_class) {
   return (static_cast<std::uint64_t>(trial) << 16) | failure_class;
+}
+
+// Until somebody is there.
+double attended_after_s(const AttendedHours& attended, double now_s) {
+  if (attended.from_h == attended.to_h) return 0;
+  const double hour = std::fmod(now_s / kHour_s, 24);
+  const bool through_midnight = attended.to_h < attended.from_h;
+  const bool after_from = hour >= attended.from_h;
+  const bool before_to = hour < attended.to_h;
+  if (through_midnight ? after_from || before_to : after_from && before_to) return 0;
+  return (after_from ? attended.from_h + 24 - hour : attended.from_h - hour) * kHour_s;
 }
 
 }  // namespace
@@ -75,6 +88,14 @@ bool FailureStreams::needs_human(int failure_class) {
   Class& one = classes_[failure_class];
   const double share = one.failure_class->manual_share;
   return share > 0 && one.human.uniform() < share;
+}
+
+double FailureStreams::noticed_after_s(int class_index, double now_s) {
+  const FailureClass& failure_class = inputs_.failures[class_index];
+  const RecoveryPolicy& recovery = inputs_.recovery;
+  const double detect_s = failure_class.detect_s >= 0 ? failure_class.detect_s : recovery.detect_s;
+  if (!needs_human(class_index)) return detect_s;
+  return detect_s + attended_after_s(recovery.attended, now_s + detect_s) + recovery.manual_s;
 }
 
 bool FailureStreams::meets_storm() {

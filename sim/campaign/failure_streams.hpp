@@ -26,11 +26,14 @@ class FailureStreams {
   void stands(int slot, int node, bool was_empty, double now_s);
 
   double draw_repair_s(int failure_class);
-  bool needs_human(int failure_class);
+  // From a failure at now_s until somebody or something acts.
+  double noticed_after_s(int failure_class, double now_s);
   bool restart_works();
   bool meets_storm();  // other jobs read from the storage beside this restart
 
  private:
+  bool needs_human(int failure_class);
+
   struct Class {
     const FailureClass* failure_class;
     std::uint64_t stream;

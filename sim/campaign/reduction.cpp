@@ -45,6 +45,10 @@ class Reduction {
         over([](const TrialResult& r) { return static_cast<double>(r.failed_restarts); });
     report.evicted_nodes =
         over([](const TrialResult& r) { return static_cast<double>(r.evicted_nodes); });
+    constexpr double kPer_s = 90 * 86400.0;
+    report.islands_lost = over([&](const TrialResult& r) {
+      return static_cast<double>(r.islands_lost) * kPer_s / inputs_.campaign.length_s;
+    });
     add_sizes(report);
     add_failures(report);
     add_tiers(report);
@@ -119,6 +123,9 @@ class Reduction {
       });
     }
     by_name["none"].push_back(inputs_.table.tiers.size());
+    if (inputs_.table.islands.has_islands()) {
+      by_name["other islands"].push_back(inputs_.table.tiers.size() + 1);
+    }
     for (const auto& [name, tiers] : by_name) {
       std::vector<double> shares;
       for (const TrialResult& result : results_) {
@@ -163,7 +170,8 @@ class Reduction {
   void add_unseen_wait(CampaignReport& report) const {
     const RecoveryPolicy& recovery = inputs_.recovery;
     if (recovery.when_no_spare != WhenNoSpare::wait || recovery.elastic.groups > 0 ||
-        recovery.repair_slots > 0 || recovery.evict_after > 0 || waits_for_more()) {
+        inputs_.table.islands.has_islands() || recovery.repair_slots > 0 ||
+        recovery.evict_after > 0 || waits_for_more()) {
       return;
     }
     const double length_s = inputs_.campaign.length_s;

@@ -323,7 +323,7 @@ bool Trial::interrupts(int failure_class) {
   if (hit_.empty()) return false;
   if (state_ == State::down || !groups_.all_out(hit_)) return true;
   // A group that is out is hit again: the others do not notice.
-  double ready_s = now_s_ + noticed_after_s(failure_class);
+  double ready_s = now_s_ + streams_.noticed_after_s(failure_class, now_s_);
   if (kind.kind == FailureKind::network) ready_s += streams_.draw_repair_s(failure_class);
   groups_.lose(hit_, ready_s + lose_nodes(failure_class));
   return false;

@@ -11,9 +11,9 @@
 
 #include "sim/campaign/account.hpp"
 #include "sim/campaign/copies.hpp"
-#include "sim/campaign/elastic.hpp"
 #include "sim/campaign/failure_streams.hpp"
 #include "sim/campaign/node_pool.hpp"
+#include "sim/campaign/parts/elastic.hpp"
 #include "sim/campaign/undisturbed_run.hpp"
 
 namespace windtunnel {
@@ -72,7 +72,6 @@ class Trial {
   double lose_nodes(int failure_class);
   double lose_node(int slot, int failure_class);
   State go_down();
-  double noticed_after_s(int failure_class);
   void finish_repairs();
   int lacking() const;  // nodes or groups
   // Whether the nodes that are there now make a larger job than the one that trains.

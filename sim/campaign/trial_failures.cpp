@@ -1,25 +1,12 @@
 // What a failure takes, who leaves and who comes; see trial.hpp.
 #include <algorithm>
-#include <cmath>
 #include <limits>
 #include <set>
 
-#include "models/base/units.hpp"
 #include "sim/campaign/trial.hpp"
 
 namespace windtunnel {
 namespace {
-
-// Until somebody is there.
-double attended_after_s(const AttendedHours& attended, double now_s) {
-  if (attended.from_h == attended.to_h) return 0;
-  const double hour = std::fmod(now_s / kHour_s, 24);
-  const bool through_midnight = attended.to_h < attended.from_h;
-  const bool after_from = hour >= attended.from_h;
-  const bool before_to = hour < attended.to_h;
-  if (through_midnight ? after_from || before_to : after_from && before_to) return 0;
-  return (after_from ? attended.from_h + 24 - hour : attended.from_h - hour) * kHour_s;
-}
 
 // Which of the nodes that hold the same shard: the replica that the node is a part of.
 int replica_of(int slot, const NodeGroups& same_shard) {
@@ -43,7 +30,7 @@ void Trial::strike(const Event& event) {
 // An unexpected failure at now_s_ that stops the job.
 Trial::State Trial::fail(int class_index) {
   const FailureClass& failure_class = inputs_.failures[class_index];
-  detect_s_ = noticed_after_s(class_index);
+  detect_s_ = streams_.noticed_after_s(class_index, now_s_);
   const bool others_go_on = state_ != State::down && !hit_.empty() && groups_.can_lose(hit_);
   const double provision_s = lose_nodes(class_index);
   lose_copies(failure_class);
@@ -105,15 +92,6 @@ double Trial::lose_node(int slot, int failure_class) {
   return provision_s;
 }
 
-// From the failure until somebody or something acts.
-double Trial::noticed_after_s(int class_index) {
-  const FailureClass& failure_class = inputs_.failures[class_index];
-  const RecoveryPolicy& recovery = inputs_.recovery;
-  const double detect_s = failure_class.detect_s >= 0 ? failure_class.detect_s : recovery.detect_s;
-  if (!streams_.needs_human(class_index)) return detect_s;
-  return detect_s + attended_after_s(recovery.attended, now_s_ + detect_s) + recovery.manual_s;
-}
-
 void Trial::finish_repairs() {
   while (const std::optional<NodePool::Back> back = pool_.take_back(now_s_)) {
     const auto kind = back->evicted ? CampaignEvent::Kind::evicted : CampaignEvent::Kind::repaired;
@@ -147,7 +125,7 @@ std::vector<int> Trial::slots_out() const {
 // --- slow nodes
 
 void Trial::note_slow_node(int failure_class) {
-  const double noticed_s = now_s_ + noticed_after_s(failure_class);
+  const double noticed_s = now_s_ + streams_.noticed_after_s(failure_class, now_s_);
   for (const int slot : hit_) slow_.push_back({slot, failure_class, noticed_s});
 }
 

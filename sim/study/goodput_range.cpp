@@ -23,6 +23,10 @@ IterationTable scaled(IterationTable table, double factor) {
       *seconds *= factor;
     }
   }
+  for (IslandLevel& level : table.islands.levels) {
+    level.exchange_s *= factor;
+    level.stream_s *= factor;
+  }
   table.anew.alone_s *= factor;
   table.anew.storm_s *= factor;
   table.warmup.step_s *= factor;

@@ -137,7 +137,10 @@ double storage_interval_s(const CampaignInputs& inputs, std::size_t tier) {
 
 std::optional<IntervalReport> interval_advice(const CampaignInputs& inputs,
                                               const CampaignReport& report, int threads) {
-  if (inputs.recovery.elastic.groups > 0) return std::nullopt;
+  // The formulas are of a job that stops and goes back as a whole.
+  if (inputs.recovery.elastic.groups > 0 || inputs.table.islands.has_islands()) {
+    return std::nullopt;
+  }
   const Failures failures = failures_of(inputs);
   const std::optional<Subject> found = costliest(inputs, report, failures.per_s);
   if (!found || failures.per_s <= 0) return std::nullopt;

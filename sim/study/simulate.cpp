@@ -46,7 +46,7 @@ OriginShares origin_shares(const Job& job, const IterationReport& iteration,
   }
   shares[static_cast<int>(job.failure_origin)] += lost(Loss::redo);
   shares[static_cast<int>(job.recovery_origin)] +=
-      lost(Loss::detect) + lost(Loss::restart) + lost(Loss::wait);
+      lost(Loss::detect) + lost(Loss::restart) + lost(Loss::wait) + lost(Loss::sync);
   double total = 0;
   for (const double share : shares) total += share;
   for (double& share : shares) share /= total;

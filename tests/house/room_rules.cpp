@@ -71,6 +71,7 @@ constexpr std::array kRooms = std::to_array<std::string_view>({
     "scenarios/language/resolve",
     "scenarios/language",
     "scenarios/language/fields",
+    "sim/campaign/parts",
     "sim/campaign",
     "sim/engine",
     "sim/volunteers",

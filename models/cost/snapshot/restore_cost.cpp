@@ -142,7 +142,12 @@ double reshape_s(const SnapshotTier& tier, const SavedState& state, const Layout
                  const Cluster& cluster, const Calibration& calibration) {
   const int shard = shard_ranks(layout).optimizer;
   const bool own = shard == 1 || shard < layout.island_replicas();
-  if (own || tier.any_layout) return 0;
+  return own ? 0 : convert_s(tier, state, layout, cluster, calibration);
+}
+
+double convert_s(const SnapshotTier& tier, const SavedState& state, const Layout& layout,
+                 const Cluster& cluster, const Calibration& calibration) {
+  if (tier.any_layout) return 0;
   return Ways(tier, state, layout, cluster, calibration).conversion_s();
 }
 

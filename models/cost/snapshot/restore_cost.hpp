@@ -50,6 +50,11 @@ double rebuild_s(const SnapshotTier& tier, const SavedState& state, const Layout
 // Checkpointing, arXiv 2406.18820) is read as it is needed.
 double reshape_s(const SnapshotTier& tier, const SavedState& state, const Layout& layout,
                  const Cluster& cluster, const Calibration& calibration);
+// The same for another tp, pp or dp, of which no rank finds its own: Universal Checkpointing's
+// conversion, or 0 where loading does it (SnapshotTier::any_layout; ByteCheckpoint, arXiv
+// 2407.20143).
+double convert_s(const SnapshotTier& tier, const SavedState& state, const Layout& layout,
+                 const Cluster& cluster, const Calibration& calibration);
 
 // What nodes read at every restart besides (StorageSpec::startup_bytes), and how much longer all of
 // it takes beside others that restart at the same time (StorageSpec::storm).

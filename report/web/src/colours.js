@@ -37,6 +37,7 @@ const LOSS = {
   restart: "#f28e2b",
   degraded: "#b07aa1",
   wait: "#9aa5b1",
+  sync: "#76b7b2",
 };
 const ORIGIN = {
   measured: "#59a14f",

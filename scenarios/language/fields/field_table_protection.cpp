@@ -194,8 +194,32 @@ Rows policy_rows() {
       name_row<&RecoveryPolicy::when_no_spare>(
           "recovery.when_no_spare",
           {.example = "shrink",
-           .help = "wait for a repair, go on with fewer data-parallel replicas, or let the "
-                   "same stage of other replicas take the micro-batches"}),
+           .help = "wait for a repair, go on with fewer data-parallel replicas, let the same "
+                   "stage of other replicas take the micro-batches, or go on in another layout"}),
+      Field{.path = "recovery.relayout",
+            .scalar = ScalarType::name,
+            .list = true,
+            .default_text = "any",
+            .names = {"any"},
+            .example = "any",
+            .help = "(when_no_spare: relayout) layouts of fewer nodes, with the same batch, of "
+                    "which the fastest goes on; any: of those by factors of two"},
+      map_row("recovery.relayout.*", {.example = "{tp: 2, pp: 1, dp: 2}",
+                                      .help = "a layout; what is left out stays as it is"}),
+      whole_row<&RelayoutSize::tp>(
+          "recovery.relayout.*.tp",
+          {.low = 1, .high = 1e6, .optional = true, .example = "2", .help = "as in layout"}),
+      whole_row<&RelayoutSize::pp>(
+          "recovery.relayout.*.pp",
+          {.low = 1, .high = 1e6, .optional = true, .example = "1", .help = "as in layout"}),
+      whole_row<&RelayoutSize::dp>(
+          "recovery.relayout.*.dp",
+          {.low = 1, .high = 1e6, .optional = true, .example = "2", .help = "as in layout"}),
+      name_row<&RecoveryPolicy::stream>(
+          "recovery.stream",
+          {.example = "weights",
+           .help = "what an island (sync) that begins again reads from one that trains: the whole "
+                   "state, or the weights alone, and its optimizer begins anew"}),
       fact_row<&RecoveryPolicy::success>(
           "recovery.success", Dimension::number,
           {.low = 0,
@@ -341,7 +365,9 @@ Rows snapshot_rows() {
 
 Rows recovery_rows() {
   return of_campaign(joined({policy_rows(), time_rows(), group_rows()}),
-                     {"recovery.when_no_spare", "recovery.elastic.groups"});
+                     {"recovery.when_no_spare", "recovery.elastic.groups", "recovery.stream",
+                      "recovery.relayout", "recovery.relayout.*", "recovery.relayout.*.tp",
+                      "recovery.relayout.*.pp", "recovery.relayout.*.dp"});
 }
 
 }  // namespace windtunnel

@@ -54,6 +54,12 @@ Rows sync_rows() {
            .example = "5 steps",
            .help = "steps that go on beside an exchange, whose result is taken in behind them; "
                    "0: all wait for it"}),
+      text_row("sync.*.wait_for",
+               {.default_text = "all",
+                .example = "all-but-1",
+                .help = "whom an exchange waits for: all, or all but so many (all-but-K) who "
+                        "failed or are late: it goes on without what they have learnt, and they "
+                        "take in its result"}),
       name_row<&SyncLevel::start>(
           "sync.*.start",
           {.example = "layers",

@@ -299,6 +299,47 @@ void check_elastic(const Values& values, const Job& job) {
   check_copies_of_groups(values, job.layout, groups);
 }
 
+// Layouts to go on in without a spare.
+void resolve_relayouts(const Values& values, Job& job) {
+  const std::string key = "recovery.relayout";
+  const int gpus = job.cluster.node.gpus;
+  for (int i = 0; i < values.length(key); ++i) {
+    const std::string path = fmt::format("{}.{}", key, i);
+    RelayoutSize size{job.layout.tp, job.layout.pp, job.layout.dp};
+    values.fill(path, size);
+    const double ranks = double(size.tp) * size.pp * size.dp * job.layout.cp;
+    if (std::ceil(ranks / gpus) >= job.cluster.nodes) {
+      values.fail(path, fmt::format("needs {:g} GPUs, which are no fewer nodes than the {} of the "
+                                    "job; take a smaller layout",
+                                    ranks, job.cluster.nodes));
+    }
+    job.recovery.relayouts.push_back(size);
+  }
+  if (job.recovery.when_no_spare != WhenNoSpare::relayout) return;
+  const auto fail = [&](const char* why) { values.fail("recovery.when_no_spare", why); };
+  if (!job.cluster.pools.empty()) fail("relayout goes with nodes that are all alike; take wait");
+  if (!job.cluster.in_order()) fail("relayout goes with ranks in order; take shrink or wait");
+  if (job.lengths) fail("relayout goes with sequences of one length; take shrink or wait");
+  for (const SnapshotTier& tier : job.snapshots) {
+    if (tier.place != SnapshotPlace::replicas) continue;
+    fail(
+        "relayout loads another part of the state on every GPU than the replicas have; "
+        "leave that tier out, or take shrink");
+  }
+}
+
+// What a slow node costs islands of which the others go on is not simulated.
+void check_islands(const Values& values, const Job& job) {
+  if (job.sync.empty() || job.recovery.elastic.groups > 0 || job.campaign.length_s == 0) return;
+  for (size_t i = 0; i < job.failures.size(); ++i) {
+    if (job.failures[i].kind != FailureKind::slow_node) continue;
+    values.fail(
+        fmt::format("failures.{}", i),
+        "kind: slow-node does not go with islands that exchange now and then (sync), each of "
+        "which has failures of its own; leave it out, or one of them");
+  }
+}
+
 // The weakest evidence of what was added.
 class WeakestEvidence {
  public:
@@ -390,7 +431,9 @@ void resolve_campaign(const Values& values, const EvidenceList& evidence, NamedF
   check_tiers(values, job);
   resolve_failures(values, files, job);
   job.recovery = resolve_recovery(values, job.cluster.gpus());
+  resolve_relayouts(values, job);
   check_elastic(values, job);
+  check_islands(values, job);
   check_recovery(job.recovery, job.cluster.nodes);
   check_failures_in_all(values, job);
   resolve_origins(values, evidence, files, job);

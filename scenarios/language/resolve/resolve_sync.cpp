@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
 #include <cmath>
 #include <set>
 
@@ -49,6 +50,21 @@ int islands_of(const Values& values, const Job& job, int level) {
                 "the cluster has no sites (fabric.topology: sites); take node or islands: N");
   }
   return static_cast<int>(fabric.sites.size());
+}
+
+// Members of a level's exchanges that need not be waited for.
+int missing_of(const Values& values, int level) {
+  const std::string key = key_of(level, ".wait_for");
+  const std::string& text = values.text(key);
+  if (text == "all") return 0;
+  constexpr std::string_view kAllBut = "all-but-";
+  int missing = 0;
+  if (text.starts_with(kAllBut)) {
+    const char* end = text.data() + text.size();
+    const auto [rest, error] = std::from_chars(text.data() + kAllBut.size(), end, missing);
+    if (error == std::errc() && rest == end && missing > 0) return missing;
+  }
+  values.fail(key, fmt::format("'{}' is neither all nor all-but-K, e.g. all-but-1", text));
 }
 
 // Each island lies on places of its own, and on one of those that `over` names. `entry`: of the
@@ -165,6 +181,17 @@ void check_level(const Values& values, const Job& job, int level, int entry) {
                 fmt::format("is {:g} steps, but the next exchange begins after {:g}",
                             own.delay_steps, own.every_steps));
   }
+  const int members = job.layout.sync_groups[level];
+  if (own.missing_islands >= members) {
+    values.fail(
+        key_of(entry, ".wait_for"),
+        fmt::format("waits for nobody: {} take part in an exchange; take all-but-{} or less",
+                    members, members - 1));
+  }
+  if (own.missing_islands > 0 && job.sync.size() > 1) {
+    values.fail(key_of(entry, ".wait_for"),
+                "all-but-K goes with one level of exchanges; take all, or list one level");
+  }
   const SyncLevel* below = level > 0 ? &job.sync[level - 1] : nullptr;
   if (below != nullptr && below->pattern == SyncPattern::none) {
     values.fail(key_of(entry, ""),
@@ -236,7 +263,7 @@ void check_rest(const Values& values, const Job& job) {
   if (job.communication.aggregation == Aggregation::parameter_server) {
     fail("does not go with communication.aggregation: parameter-server");
   }
-  for (const char* shrinks : {"shrink", "reroute"}) {
+  for (const char* shrinks : {"shrink", "reroute", "relayout"}) {
     if (!values.has("recovery.when_no_spare")) break;
     if (values.text("recovery.when_no_spare") != shrinks) continue;
     values.fail(
@@ -262,6 +289,7 @@ void resolve_sync(const Values& values, NamedFiles& files, Job& job) {
       own.compressor = resolve_compressor(values, place + ".compressor", files);
     }
     const int count = islands_of(values, job, level);
+    own.missing_islands = missing_of(values, level);
     if (own.over.empty()) own.over = fmt::format("{} islands", count);
     check_pattern(values, own, level);
     resolve_period(values, files, level, own);
@@ -273,7 +301,7 @@ void resolve_sync(const Values& values, NamedFiles& files, Job& job) {
     }
     for (const char* key :
          {".fragments", ".delay", ".start", ".pattern", ".optimizer", ".precision", ".compressor",
-          ".paths", ".parameters", ".optimizer_states"}) {
+          ".paths", ".parameters", ".optimizer_states", ".wait_for"}) {
       if (!values.stated(place + key)) continue;
       values.fail(place + key,
                   "what synchronises in every step exchanges gradients, which "

@@ -118,9 +118,14 @@ inline constexpr Choice<FailureKind> kChoices<FailureKind>[] = {
     {"loss-spike", FailureKind::loss_spike},
     {"corrupt-snapshot", FailureKind::corrupt_snapshot}};
 template <>
-inline constexpr Choice<WhenNoSpare> kChoices<WhenNoSpare>[] = {{"wait", WhenNoSpare::wait},
-                                                                {"shrink", WhenNoSpare::shrink},
-                                                                {"reroute", WhenNoSpare::reroute}};
+inline constexpr Choice<WhenNoSpare> kChoices<WhenNoSpare>[] = {
+    {"wait", WhenNoSpare::wait},
+    {"shrink", WhenNoSpare::shrink},
+    {"reroute", WhenNoSpare::reroute},
+    {"relayout", WhenNoSpare::relayout}};
+template <>
+inline constexpr Choice<PeerStream> kChoices<PeerStream>[] = {{"state", PeerStream::state},
+                                                              {"weights", PeerStream::weights}};
 template <>
 inline constexpr Choice<Fusion> kChoices<Fusion>[] = {{"none", Fusion::none},
                                                       {"partial", Fusion::partial}};

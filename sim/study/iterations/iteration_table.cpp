@@ -4,6 +4,7 @@
 #include <bit>
 #include <cmath>
 #include <map>
+#include <memory>
 #include <span>
 #include <utility>
 
@@ -20,7 +21,9 @@
 #include "policies/lowering/for_each_index.hpp"
 #include "policies/protection/snapshot_tiers.hpp"
 #include "sim/engine/engine.hpp"
+#include "sim/study/iterations/island_times.hpp"
 #include "sim/study/iterations/pool_state.hpp"
+#include "sim/study/iterations/relaid_jobs.hpp"
 #include "sim/study/iterations/smaller_jobs.hpp"
 #include "sim/study/iterations/sync_window.hpp"
 
@@ -41,11 +44,12 @@ class Simulations {
 
   // Keeps references.
   Simulations(const Job& job, const PreparedIteration& prepared)
-      : prepared_(prepared), asked_{{job, {}}} {}
+      : prepared_(prepared), asked_{{job, {}, nullptr}} {}
 
-  // The place of its ends.
-  std::size_t add(Job job, std::vector<int> due = {}) {
-    asked_.push_back({std::move(job), std::move(due)});
+  // The place of its ends. `own`: of a job with another schedule.
+  std::size_t add(Job job, std::vector<int> due = {},
+                  std::shared_ptr<const PreparedIteration> own = nullptr) {
+    asked_.push_back({std::move(job), std::move(due), std::move(own)});
     return asked_.size() - 1;
   }
   // Returns the plain iteration.
@@ -55,8 +59,9 @@ class Simulations {
     std::vector<Ends> drawn(asked_.size() * draws);
     DrawnIteration plain;
     for_each_index(drawn.size(), threads, [&](std::size_t i) {
-      const auto& [job, due] = asked_[i / draws];
-      Execution execution = run_iteration(job, prepared_, due, static_cast<int>(i % draws));
+      const auto& [job, due, own] = asked_[i / draws];
+      Execution execution =
+          run_iteration(job, own ? *own : prepared_, due, static_cast<int>(i % draws));
       drawn[i] = ends_of(job, execution, !due.empty());
       if (i == 0 && draws == 1) plain.execution = std::move(execution);
     });
@@ -80,6 +85,7 @@ class Simulations {
   struct Asked {
     Job job;
     std::vector<int> due;
+    std::shared_ptr<const PreparedIteration> own;
   };
 
   static Ends ends_of(const Job& job, const Execution& execution, bool saves) {
@@ -145,6 +151,42 @@ class ShrunkIterations {
   const PreparedIteration& prepared_;
   std::vector<int> sizes_;            // missing replicas
   std::map<int, std::size_t> place_;  // by missing replicas, of those that are simulated
+};
+
+// With one node out, two, ...: of the layouts that the nodes left are enough for, the fastest.
+class RelaidIterations {
+ public:
+  // Asks for nothing where the job keeps its layout.
+  RelaidIterations(const Job& job, Simulations& simulations) : nodes_(job.cluster.nodes) {
+    const RecoveryPolicy& recovery = job.recovery;
+    if (recovery.when_no_spare != WhenNoSpare::relayout || recovery.elastic.groups > 0) return;
+    for (RelaidJob& each : relaid_jobs(job)) {
+      if (each.nodes < nodes_) {
+        sizes_.push_back({each.nodes, simulations.add(std::move(each.job), {}, each.prepared)});
+      }
+    }
+  }
+
+  void fill(const Simulations& simulations, IterationTable& table) const {
+    for (int left = nodes_ - 1; left > 0; --left) {
+      double best_s = kInfinity;
+      for (const Size& size : sizes_) {
+        if (size.nodes > left) continue;
+        best_s = std::min(best_s, simulations.ends(size.place).iteration_s);
+      }
+      if (best_s == kInfinity) return;
+      table.shrunk_iteration_s.push_back(best_s);
+      table.shrunk_progress.push_back(1);
+    }
+  }
+
+ private:
+  struct Size {
+    int nodes;
+    std::size_t place;
+  };
+  int nodes_;
+  std::vector<Size> sizes_;
 };
 
 // Kernels of the model's passes, and all that runs on the compute stream.
@@ -301,6 +343,23 @@ double storage_s(const Job& job, const SnapshotTier& tier, const std::vector<dou
           job.calibration.storage_efficiency.value);
 }
 
+// `job`: of those that restart together.
+void set_restores(const Job& job, const PreparedIteration& prepared, IterationTable& table) {
+  const std::vector<PoolState> by_pool = states_by_pool(job, prepared);
+  const PoolState of_all = state_of_all(job, prepared);
+  const auto startup = [&](const SnapshotTier* tier) {
+    return startup_reads(tier, of_all.state, job.layout, job.cluster, job.calibration);
+  };
+  for (TierTiming& timing : table.tiers) {
+    const RestoreTimes times = restore_times(job, timing.tier, by_pool, of_all);
+    timing.restore_s = times.restore_s;
+    timing.rebuild_s = times.rebuild_s;
+    timing.reshape_s = times.reshape_s;
+    timing.startup = startup(&timing.tier);
+  }
+  table.anew = startup(nullptr);
+}
+
 // The intervals of the job, which is not the one that the table was made for where they differ.
 void set_intervals(const Job& job, IterationTable& table) {
   CHECK(job.snapshots.size() == table.tiers.size(), "a table of {} tiers for {}",
@@ -362,29 +421,24 @@ CampaignIterations campaign_iterations(const Job& job, const PreparedIteration& 
   // Of an average GPU: storage takes what all write.
   auto bytes = snapshot_bytes_per_gpu(job, prepared.chunks, held_stages(prepared.schedule));
   for (int pp = 0; pp < job.layout.pp; ++pp) bytes[pp] /= largest_state_factor(job, pp);
-  const std::vector<PoolState> by_pool = states_by_pool(job, prepared);
-  const PoolState of_all = state_of_all(job, prepared);
   for (const SnapshotTier& tier : job.snapshots) {
-    const RestoreTimes times = restore_times(job, tier, by_pool, of_all);
-    table.tiers.push_back(
-        {.tier = tier,
-         .restore_s = times.restore_s,
-         .rebuild_s = times.rebuild_s,
-         .storage_s = storage_s(job, tier, bytes),
-         .startup = startup_reads(&tier, of_all.state, job.layout, job.cluster, job.calibration),
-         .reshape_s = times.reshape_s});
+    table.tiers.push_back({.tier = tier, .storage_s = storage_s(job, tier, bytes)});
   }
-  table.anew = startup_reads(nullptr, of_all.state, job.layout, job.cluster, job.calibration);
   table.storm_chance = job.cluster.storage.storm.chance;
   Simulations simulations(job, prepared);
   const SnapshotIterations snapshots(job, simulations);
   const ShrunkIterations shrunk_job(job, prepared, simulations);
+  const RelaidIterations relaid_job(job, simulations);
   const SlowIterations slow(job, simulations);
   plain = simulations.run(threads);
   sync = measure_sync(job, prepared, plain);
   table.iteration_s.push_back(mean_step_s(job.sync, sync, plain.step_s.mean));
+  table.islands = island_table(job, prepared, sync);
+  set_restores(table.islands.has_islands() ? one_island(job, table.islands.count) : job, prepared,
+               table);
   snapshots.fill(simulations, table);
   shrunk_job.fill(simulations, threads, table);
+  relaid_job.fill(simulations, table);
   if (job.recovery.elastic.groups > 0) {
     add_groups_out(job, table);
   } else if (job.recovery.when_no_spare == WhenNoSpare::reroute) {

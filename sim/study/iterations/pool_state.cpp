@@ -55,12 +55,13 @@ RestoreTimes restore_times(const Job& job, const SnapshotTier& tier,
     const Job own = on_pool(job, held.pool);
     return seconds(tier, held.state, own.layout, own.cluster, own.calibration);
   };
+  const auto& convert = job.recovery.when_no_spare == WhenNoSpare::relayout ? convert_s : reshape_s;
   const bool alone = tier.place != SnapshotPlace::replicas;
   for (const PoolState& own : by_pool) {
     times.restore_s = std::max(times.restore_s, at(alone ? own : of_all, restore_s));
     times.rebuild_s =
         std::max(times.rebuild_s, at(alone && !over_nodes(tier) ? own : of_all, rebuild_s));
-    times.reshape_s = std::max(times.reshape_s, at(own, reshape_s));
+    times.reshape_s = std::max(times.reshape_s, at(own, convert));
   }
   return times;
 }

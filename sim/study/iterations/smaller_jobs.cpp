@@ -154,6 +154,12 @@ double correction_error(const std::vector<Correction>& known) {
 
 }  // namespace
 
+Cluster with_nodes(Cluster cluster, int nodes) {
+  keep_within(nodes, cluster);
+  if (!has_fixed_nodes(cluster.fabric)) cluster.nodes = nodes;
+  return cluster;
+}
+
 Job shrunk(const Job& job, int missing) {
   Job smaller = job;
   smaller.layout.dp -= missing;
@@ -168,9 +174,8 @@ Job shrunk(const Job& job, int missing) {
     smaller.cluster.nodes = nodes;
     return smaller;
   }
-  keep_within(nodes, smaller.cluster);
+  smaller.cluster = with_nodes(job.cluster, nodes);
   if (has_fixed_nodes(job.cluster.fabric)) return smaller;
-  smaller.cluster.nodes = nodes;
   const double kept = double(smaller.layout.dp) / job.layout.dp;
   int& nodes_per_pod = smaller.cluster.fabric.nodes_per_pod;
   if (nodes_per_pod > 0 && nodes_per_pod < job.cluster.nodes) {

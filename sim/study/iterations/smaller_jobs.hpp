@@ -16,6 +16,10 @@ namespace windtunnel {
 // as they are, and the others keep their places.
 Job shrunk(const Job& job, int missing);
 
+// The machine, with ranks in order, of a job that needs so many of its nodes. One whose cables,
+// sites or faults name nodes stays whole.
+Cluster with_nodes(Cluster cluster, int nodes);
+
 // How many replicas may be missing, ascending: whole groups share experts and shards, fewer
 // replicas that share the optimizer state still fit in memory, and the longest sequence into a
 // group.

@@ -34,7 +34,7 @@ TEST(RunDocument, KeysAndTheirOrderAreTheContract) {
   EXPECT_EQ(keys_of(run["campaign"]),
             (Keys{"goodput", "ettr", "wall_s", "useful_s", "job", "failures", "lost_s", "survival",
                   "skipped_snapshots", "sizes", "nodes_down", "failed_restarts", "evicted_nodes",
-                  "lost", "copy", "snapshots", "tiers", "interval"}));
+                  "islands_lost", "lost", "copy", "snapshots", "tiers", "interval"}));
   EXPECT_EQ(keys_of(run["campaign"]["tiers"][0]),
             (Keys{"name", "every_s", "saving_s", "stall_s", "overhead", "restore_s", "rebuild_s",
                   "moved_bytes", "wire_bytes", "host_bytes", "survival_7d"}));
@@ -47,7 +47,7 @@ TEST(RunDocument, KeysAndTheirOrderAreTheContract) {
   EXPECT_EQ(keys_of(run["campaign"]["goodput"]), (Keys{"mean", "low", "high", "p05", "p95"}));
   EXPECT_EQ(keys_of(run["campaign"]["job"]), (Keys{"days", "cost_usd"}));
   EXPECT_EQ(keys_of(run["campaign"]["lost_s"]),
-            (Keys{"stall", "redo", "detect", "restart", "degraded", "wait"}));
+            (Keys{"stall", "redo", "detect", "restart", "degraded", "wait", "sync"}));
   EXPECT_EQ(keys_of(run["origin"]), (Keys{"measured", "published", "spec", "assumed"}));
   EXPECT_EQ(keys_of(run["engine"]), (Keys{"events", "ranks_simulated", "ranks"}));
   EXPECT_EQ(keys_of(run["timing"]), (Keys{"wall_s", "peak_rss_bytes"}));

@@ -47,7 +47,10 @@ void expect_much(const Met& met) {
   EXPECT_GT(met.failures, 10000);
   EXPECT_GT(met.snapshots, 100000);
   EXPECT_GT(met.skipped, 10000);
-  for (const double loss_s : met.lost_s) EXPECT_GT(loss_s, 10000);
+  for (int loss = 0; loss < kLosses; ++loss) {
+    if (loss == static_cast<int>(Loss::sync)) continue;  // of islands alone
+    EXPECT_GT(met.lost_s[loss], 10000);
+  }
 }
 
 TEST(CampaignReplay, FastForwardIsTheSameTimeline) {

@@ -1,4 +1,4 @@
-#include "sim/campaign/elastic.hpp"
+#include "sim/campaign/parts/elastic.hpp"
 
 #include <algorithm>
 #include <cstdint>

@@ -1,0 +1,221 @@
+#include "sim/campaign/exchanges.hpp"
+
+#include <algorithm>
+#include <limits>
+
+#include "models/base/error.hpp"
+#include "models/base/units.hpp"
+
+namespace windtunnel {
+
+Exchanges::Exchanges(const IslandTable& table, const Pace& pace)
+    : table_(table), pace_(pace), islands_(table.count) {
+  for (int level = 0; level < std::ssize(table.levels); ++level) {
+    begin_of_level_.push_back(static_cast<int>(groups_.size()));
+    const int members = table.levels[level].members;
+    CHECK(members > 0 && table.count % members == 0, "{} islands in groups of {}", table.count,
+          members);
+    for (int first = 0; first < table.count; first += members) groups_.push_back({level, first});
+  }
+}
+
+// Until the step begins, of a clock that starts with step 0. That one takes no snapshot: its state
+// has just been loaded.
+double Exchanges::elapsed_s(std::int64_t step) const {
+  Steps done;
+  if (step == 0) return 0;
+  done.total = 1;
+  pace_.add_iterations(done, 1, step);
+  return pace_.elapsed_s(done);
+}
+
+// By a snapshot that the first step does not take.
+double Exchanges::spared_s(std::int64_t first) const {
+  return first > 0 ? pace_.stall_s(pace_.due_by_iteration(first)) : 0;
+}
+
+// An island may come so much later than others without holding them up: what the delay leaves of an
+// exchange. What it does not hide is in the time of the steps.
+double Exchanges::slack_s(const IslandLevel& level) const {
+  return std::max(0.0, level.delay_steps * pace_.iteration_s() - level.exchange_s);
+}
+
+void Exchanges::set_offset(int island, double offset_s) {
+  islands_[island].offset_s = offset_s;
+  for (int level = 0; level < std::ssize(table_.levels); ++level) {
+    group_of(level, island).known = false;
+  }
+}
+
+void Exchanges::begin(int island, std::int64_t step, double at_s) {
+  set_offset(island, at_s - elapsed_s(step) - spared_s(step));
+  islands_[island].first = step;
+  if (islands_[island].trains) return;
+  islands_[island].trains = true;
+  for (int level = 0; level < std::ssize(table_.levels); ++level) --group_of(level, island).down;
+}
+
+void Exchanges::stop(int island) {
+  CHECK(islands_[island].trains, "island {} stops twice", island);
+  islands_[island].trains = false;
+  for (int level = 0; level < std::ssize(table_.levels); ++level) {
+    Group& group = group_of(level, island);
+    ++group.down;
+    group.known = false;
+  }
+}
+
+std::int64_t Exchanges::limit(int island, int from_level) const {
+  std::int64_t limit = kManyIterations;
+  for (int level = from_level; level < std::ssize(table_.levels); ++level) {
+    const IslandLevel& of_level = table_.levels[level];
+    const std::int64_t next = of_level.step_of(group_of(level, island).through + 1);
+    limit = std::min(limit, next + of_level.delay_steps);
+  }
+  return limit;
+}
+
+Exchanges::Position Exchanges::position(int island, double at_s) const {
+  const double offset_s = islands_[island].offset_s;
+  const std::int64_t most = limit(island);
+  Position position;
+  Steps none;
+  // Nobody has ended a step before its own start, and the limit is most often not reached.
+  if (at_s < offset_s + pace_.iteration_s()) {
+    position.step = 0;
+  } else {
+    none.total = 1;
+    position.step =
+        1 + pace_.iterations_by(at_s, offset_s, none, 1, std::max<std::int64_t>(0, most - 1));
+  }
+  position.ended_s = begun_s(island, position.step);
+  position.stands = position.step == most;
+  return position;
+}
+
+// An exchange waits for all but `missing` members; for those too as long as that holds up nobody.
+void Exchanges::look_at(Group& group) {
+  if (group.known) return;
+  group.known = true;
+  const IslandLevel& level = level_of(group);
+  const double slack = slack_s(level);
+  double least_s = kInfinity;
+  double most_s = -kInfinity;
+  sorted_.clear();
+  for (int island = group.first; island < group.first + level.members; ++island) {
+    if (!islands_[island].trains) continue;
+    const double offset_s = islands_[island].offset_s;
+    least_s = std::min(least_s, offset_s);
+    most_s = std::max(most_s, offset_s);
+    if (level.missing > 0) sorted_.push_back(offset_s);
+  }
+  group.last_offset_s = most_s;
+  if (level.missing > 0 && !is_stuck(group)) {
+    const auto needed = sorted_.begin() + (level.members - level.missing - 1);
+    std::ranges::nth_element(sorted_, needed);
+    const double patience_s = *needed + slack;
+    group.last_offset_s = group.down > 0 ? patience_s : std::min(most_s, patience_s);
+  }
+  group.at_rest = most_s <= group.last_offset_s && least_s >= group.last_offset_s - slack;
+}
+
+// Exchanges that change nothing, of all groups but one.
+void Exchanges::catch_up(double until_s, const Group* but) {
+  // From outside to inside: those inside go no further than those around them let them.
+  for (auto group = groups_.rbegin(); group != groups_.rend(); ++group) {
+    look_at(*group);
+    if (is_stuck(*group) || &*group == but) continue;
+    const IslandLevel& level = level_of(*group);
+    const double time_s = until_s - group->last_offset_s + slack_s(level);
+    if (time_s < pace_.iteration_s()) continue;
+    Steps first;
+    first.total = 1;
+    const std::int64_t ended = 1 + pace_.iterations_by(time_s, 0, first, 1, kManyIterations);
+    const std::int64_t step =
+        std::min(ended - level.delay_steps, limit(group->first, group->level + 1));
+    if (step < 0) continue;
+    group->through = std::max(group->through, level.exchange_by(step));
+  }
+}
+
+void Exchanges::settle(double until_s, const Told& told) {
+  for (;;) {
+    Group* next = nullptr;
+    double next_s = until_s;
+    for (Group& group : groups_) {
+      look_at(group);
+      if (group.at_rest || is_stuck(group)) continue;
+      const IslandLevel& level = level_of(group);
+      // At rest until somebody's offset changed: it is behind what is through by then.
+      const std::int64_t step = level.step_of(group.through + 1);
+      if (step > limit(group.first, group.level + 1)) continue;
+      const double at_s =
+          group.last_offset_s - slack_s(level) + elapsed_s(step + level.delay_steps);
+      if (at_s > next_s) continue;
+      next = &group;
+      next_s = at_s;
+    }
+    if (next == nullptr) break;
+    catch_up(next_s, next);
+    complete(*next, next_s, told);
+  }
+  catch_up(until_s, nullptr);
+}
+
+void Exchanges::complete(Group& group, double at_s, const Told& told) {
+  const IslandLevel& level = level_of(group);
+  const double last_s = group.last_offset_s;
+  const double lifted_s = last_s - slack_s(level);
+  const std::int64_t shared = level.step_of(group.through++);
+  const std::int64_t step = level.step_of(group.through) + level.delay_steps;
+  for (int island = group.first; island < group.first + level.members; ++island) {
+    if (!islands_[island].trains) continue;
+    if (islands_[island].offset_s > last_s) {
+      told.missed(island, at_s, shared, step);
+      continue;
+    }
+    // Where it has not begun with its first step yet.
+    const std::int64_t first = islands_[island].first;
+    const double offset_s = first == step ? lifted_s - spared_s(first) : lifted_s;
+    if (islands_[island].offset_s >= offset_s) continue;
+    told.waited(island, offset_s - islands_[island].offset_s);
+    set_offset(island, offset_s);
+  }
+}
+
+std::optional<Exchanges::Peers> Exchanges::peers(int island) const {
+  Peers peers;
+  bool found = false;
+  for (int level = 0; level < std::ssize(table_.levels); ++level) {
+    const Group& group = group_of(level, island);
+    const int others = table_.levels[level].members - (trains(island) ? 1 : 0);
+    if (!found && group.down < others) {
+      found = true;
+      peers.level = level;
+    }
+    if (found) peers.step = std::max(peers.step, table_.levels[level].step_of(group.through));
+  }
+  if (!found) return std::nullopt;
+  return peers;
+}
+
+std::int64_t Exchanges::last_exchange(int island) const {
+  std::int64_t step = 0;
+  for (int level = 0; level < std::ssize(table_.levels); ++level) {
+    step = std::max(step, table_.levels[level].step_of(group_of(level, island).through));
+  }
+  return step;
+}
+
+void Exchanges::set_state(int island, std::int64_t step) {
+  for (int level = 0; level < std::ssize(table_.levels); ++level) {
+    const IslandLevel& of_level = table_.levels[level];
+    Group& group = group_of(level, island);
+    if (group.down < of_level.members) return;
+    const std::int64_t taken_in = std::max<std::int64_t>(0, step - of_level.delay_steps);
+    group.through = std::min(std::max(group.through, of_level.exchange_by(taken_in)),
+                             of_level.exchange_by(step));
+  }
+}
+
+}  // namespace windtunnel

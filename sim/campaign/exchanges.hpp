@@ -1,0 +1,107 @@
+// When islands of replicas are at which step, and who waits for whom. While an island trains, it
+// ends step s at `offset + T(s)`, T of a job that nothing disturbs: what it has waited or stood
+// still so far is all in its offset. Where all wait for the last one at an exchange, its result is
+// taken in behind the delay, and offsets are lifted to that of the last island less the slack that
+// the delay leaves; where they are no further apart it changes nothing.
+// Hence rounds in which nothing happens cost nothing to simulate.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <vector>
+
+#include "sim/campaign/pace.hpp"
+#include "sim/campaign/parts/island_table.hpp"
+
+namespace windtunnel {
+
+class Exchanges {
+ public:
+  // Keeps references. All islands begin with step 0 at time 0.
+  Exchanges(const IslandTable& table, const Pace& pace);
+
+  // From now on the island trains, beginning with this step; or it does not.
+  void begin(int island, std::int64_t step, double at_s);
+  void stop(int island);
+  bool trains(int island) const { return islands_[island].trains; }
+
+  struct Told {
+    // It stood still for others, until now.
+    std::function<void(int island, double wait_s)> waited;
+    // The others went on without it: what it did from `shared` on is in vain. It is to take in what
+    // they have, and to begin with `step`.
+    std::function<void(int island, double at_s, std::int64_t shared, std::int64_t step)> missed;
+  };
+  // All exchanges that are through by `until_s`. `missed` stops the island and begins anew.
+  void settle(double until_s, const Told& told);
+
+  // Steps that the island, which trains, has ended by `at_s`, and the time at which the last of
+  // them ended. `stands`: it may not begin the next before an exchange is through.
+  struct Position {
+    std::int64_t step = 0;
+    double ended_s = 0;
+    bool stands = false;
+  };
+  Position position(int island, double at_s) const;
+  double begun_s(int island, std::int64_t step) const {
+    return islands_[island].offset_s + elapsed_s(step);
+  }
+
+  // The newest weights of an exchange that others hold which train, and the level that they are
+  // read at; nothing: none of them trains.
+  struct Peers {
+    std::int64_t step = 0;
+    int level = 0;
+  };
+  std::optional<Peers> peers(int island) const;
+  // The step that the island may not begin before an exchange is through, of this level or of those
+  // above it.
+  std::int64_t limit(int island, int from_level = 0) const;
+  // The last exchange that is through which the island has a part in.
+  std::int64_t last_exchange(int island) const;
+  // The island is to begin with the state of this step, which becomes that of the groups of which
+  // nobody trains: exchanges that are not in it are done again.
+  void set_state(int island, std::int64_t step);
+
+ private:
+  struct Island {
+    bool trains = true;
+    double offset_s = 0;
+    std::int64_t first = 0;  // step that it began with, which takes no snapshot
+  };
+  struct Group {
+    int level;
+    int first;                 // island
+    std::int64_t through = 0;  // exchanges
+    int down = 0;
+    // Of those that train.
+    bool known = false;
+    double last_offset_s = 0;  // of the last that an exchange waits for
+    bool at_rest = true;       // an exchange would change nothing
+  };
+  const IslandLevel& level_of(const Group& group) const { return table_.levels[group.level]; }
+  Group& group_of(int level, int island) {
+    return groups_[begin_of_level_[level] + island / table_.levels[level].members];
+  }
+  const Group& group_of(int level, int island) const {
+    return const_cast<Exchanges&>(*this).group_of(level, island);
+  }
+  double elapsed_s(std::int64_t step) const;
+  double spared_s(std::int64_t first) const;
+  double slack_s(const IslandLevel& level) const;
+  void look_at(Group& group);
+  bool is_stuck(const Group& group) const { return group.down > level_of(group).missing; }
+  void catch_up(double until_s, const Group* but);
+  void complete(Group& group, double at_s, const Told& told);
+  void set_offset(int island, double offset_s);
+
+  const IslandTable& table_;
+  const Pace& pace_;
+  std::vector<Island> islands_;
+  std::vector<Group> groups_;
+  std::vector<int> begin_of_level_;
+  std::vector<double> sorted_;  // scratch
+};
+
+}  // namespace windtunnel

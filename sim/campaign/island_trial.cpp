@@ -1,0 +1,440 @@
+#include "sim/campaign/island_trial.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "models/base/error.hpp"
+#include "models/base/units.hpp"
+
+namespace windtunnel {
+
+CampaignInputs counted_in_steps(CampaignInputs inputs) {
+  const double step_s = inputs.table.iteration_s[0] * (1 + inputs.recovery.steady_overhead);
+  for (TierTiming& timing : inputs.table.tiers) {
+    SnapshotTier& tier = timing.tier;
+    if (tier.every_s <= 0) continue;
+    tier.every_iterations = std::max(1, static_cast<int>(std::lround(tier.every_s / step_s)));
+    tier.every_s = 0;
+  }
+  return inputs;
+}
+
+IslandTrial::IslandTrial(const CampaignPlan& plan, int index, std::vector<CampaignEvent>* events)
+    : plan_(plan),
+      inputs_(plan.inputs),
+      table_(inputs_.table.islands),
+      pace_(plan.pace(plan.pace_index(0, kNoSlowNode))),
+      events_(events),
+      streams_(inputs_, index),
+      pool_(inputs_.recovery, inputs_.nodes, inputs_.campaign.length_s),
+      account_(plan),
+      exchanges_(table_, pace_),
+      islands_(table_.count, Island(plan)),
+      failures_(inputs_.failures.size(), 0),
+      restored_from_(plan.tiers.size() + 2, 0) {
+  account_.begin(0, plan.pace_index(0, kNoSlowNode));
+  told_.waited = [this](int, double wait_s) { account_.spend(Loss::sync, wait_s); };
+  told_.missed = [this](int island, double at_s, std::int64_t shared, std::int64_t step) {
+    miss(island, at_s, shared, step);
+  };
+}
+
+TrialResult IslandTrial::run() {
+  const double length_s = inputs_.campaign.length_s;
+  for (;;) {
+    const FailureStreams::Next failure = streams_.next();
+    const double end_s = next_end_s();
+    // As a job that is one, it looks who is back when it waits, and else between its phases.
+    const bool waits = std::ranges::any_of(
+        down_, [&](int island) { return islands_[island].phase == Phase::waiting; });
+    const double back_s = waits ? pool_.next_back_s() : kInfinity;
+    const double at_s = std::min({failure.at_s, end_s, back_s, length_s});
+    exchanges_.settle(at_s, told_);
+    now_s_ = at_s;
+    if (at_s >= length_s) break;
+    if (at_s == end_s) {
+      // By place: those that are through leave the list.
+      const std::vector<int> down = down_;
+      for (const int island : down) {
+        if (islands_[island].until_s <= now_s_) go_on(island);
+      }
+    } else if (at_s == back_s) {
+      finish_repairs();
+    } else {
+      meet_failure(failure);
+    }
+  }
+  return result();
+}
+
+double IslandTrial::next_end_s() const {
+  double next_s = kInfinity;
+  for (const int island : down_) next_s = std::min(next_s, islands_[island].until_s);
+  return next_s;
+}
+
+// --- failures
+
+void IslandTrial::meet_failure(const FailureStreams::Next& failure) {
+  finish_repairs();
+  const FailureClass& failure_class = inputs_.failures[failure.failure_class];
+  ++failures_[failure.failure_class];
+  streams_.strike(failure.failure_class, hit_);
+  std::erase_if(hit_, [&](int slot) { return pool_.node_at(slot) == kNobody; });
+  if (CampaignEvent* event = log(CampaignEvent::Kind::failure)) {
+    event->failure_class = failure.failure_class;
+    event->nodes = hit_;
+  }
+  switch (failure_class.kind) {
+    case FailureKind::planned:
+      stop_all_as_planned(std::max(0.0, failure_class.detect_s));
+      return;
+    case FailureKind::corrupt_snapshot:
+      for (int island = 0; island < table_.count; ++island) {
+        if (exchanges_.trains(island)) collect(island, exchanges_.position(island, now_s_));
+        islands_[island].copies.corrupt(failure_class.corrupt_tier);
+      }
+      return;
+    case FailureKind::loss_spike:
+      // Whoever is down already begins again from before it as well.
+      for (int island = 0; island < table_.count; ++island) fail(island, failure.failure_class, 0);
+      return;
+    default:
+      break;
+  }
+  if (hit_.empty()) return;
+  const double link_s = failure_class.kind == FailureKind::network
+                            ? streams_.draw_repair_s(failure.failure_class)
+                            : 0;
+  // An island at a time; slots of one stand together.
+  while (!hit_.empty()) {
+    const int island = table_.of_node[hit_.front()];
+    fail(island, failure.failure_class, link_s);
+    std::erase_if(hit_, [&](int slot) { return table_.of_node[slot] == island; });
+  }
+}
+
+// The island's part of a failure at now_s_.
+void IslandTrial::fail(int index, int class_index, double link_s) {
+  Island& island = islands_[index];
+  const FailureClass& failure_class = inputs_.failures[class_index];
+  halt(index);
+  island.fails = true;
+  if (!hit_.empty()) ++islands_lost_;
+  island.detect_s = streams_.noticed_after_s(class_index, now_s_);
+  if (failure_class.kind == FailureKind::loss_spike) {
+    island.copies.spoil(now_s_ - failure_class.rollback_s);
+  }
+  for (const int slot : hit_) {
+    if (table_.of_node[slot] != index) continue;
+    if (failure_class.kind == FailureKind::node) {
+      const double repair_s = streams_.draw_repair_s(class_index);
+      island.copies.lose_node(slot, now_s_);
+      island.provision_s = std::max(island.provision_s, pool_.replace(slot, now_s_, repair_s));
+      const int node = pool_.node_at(slot);
+      if (node == kNobody) ++island.empty_slots;
+      streams_.stands(slot, node, false, now_s_);
+    } else {
+      island.copies.lose_gpus(slot);
+      if (failure_class.takes_keeper) island.copies.lose_keeper(slot, now_s_);
+    }
+  }
+  island.copies.end_trainers(failure_class);
+  if (link_s > 0) island.link_up_s = std::max(island.link_up_s, now_s_ + link_s);
+  enter(island, Phase::detecting, island.detect_s);
+}
+
+// What the island does ends now: training, or a phase of its recovery.
+void IslandTrial::halt(int index, bool at_end) {
+  Island& island = islands_[index];
+  if (!exchanges_.trains(index)) {
+    book(island);
+    return;
+  }
+  const Exchanges::Position position = exchanges_.position(index, now_s_);
+  collect(index, position);
+  const std::int64_t step = std::max(position.step, island.step);
+  CHECK(exchanges_.limit(index) >= island.step, "island {} began behind its limit", index);
+  Steps done;
+  if (step > island.step) {
+    done.total = 1;  // the first, which takes no snapshot
+    pace_.add_iterations(done, island.step + 1, step);
+  }
+  account_.execute(0, done);
+  const double rest_s = now_s_ - std::max(position.ended_s, island.since_s);
+  if (position.stands) {
+    account_.spend(Loss::sync, rest_s);
+  } else if (at_end) {
+    unended_s_ += rest_s;
+  } else {
+    account_.cut(rest_s);
+  }
+  const std::int64_t exchanged = exchanges_.last_exchange(index);
+  island.shared = std::max(island.shared, exchanged);
+  island.step = step;
+  exchanges_.stop(index);
+  down_.push_back(index);
+}
+
+// What it has saved since it began.
+void IslandTrial::collect(int index, const Exchanges::Position& position) {
+  Island& island = islands_[index];
+  for (int tier = 0; tier < pace_.tiers(); ++tier) {
+    const Cadence& cadence = pace_.cadence(tier);
+    if (cadence.every_iterations == 0) continue;
+    const std::int64_t running = position.stands ? position.step - 1 : position.step;
+    const std::int64_t newest = running / cadence.every_iterations * cadence.every_iterations;
+    for (int back = cadence.kept; back >= 0; --back) {
+      const std::int64_t step = newest - back * cadence.every_iterations;
+      if (step <= island.step) continue;
+      const double start_s = exchanges_.begun_s(index, step);
+      if (start_s + cadence.complete_s <= now_s_) {
+        island.copies.add_if_newer(tier, {step, start_s}, 0);
+      }
+    }
+  }
+  if (!plan_.has_replicas) return;
+  island.copies.hold({std::max(position.step, island.step), position.ended_s},
+                     {pool_.empty().begin(), pool_.empty().end()});
+}
+
+void IslandTrial::finish_repairs() {
+  while (const std::optional<NodePool::Back> back = pool_.take_back(now_s_)) {
+    if (back->slot == kNobody) continue;
+    streams_.stands(back->slot, back->node, true, now_s_);
+    Island& island = islands_[table_.of_node[back->slot]];
+    --island.empty_slots;
+    if (island.phase != Phase::waiting) continue;
+    book(island);
+    wait_or_restart(island);
+  }
+}
+
+// --- recovery
+
+void IslandTrial::enter(Island& island, Phase phase, double duration_s) {
+  island.phase = phase;
+  island.since_s = now_s_;
+  island.until_s = now_s_ + duration_s;
+}
+
+// The time of a phase up to now.
+void IslandTrial::book(Island& island) {
+  const double spent_s = now_s_ - island.since_s;
+  island.since_s = now_s_;
+  switch (island.phase) {
+    case Phase::training:
+      return;
+    case Phase::saving:
+      return account_.spend(Loss::stall, spent_s);
+    case Phase::detecting:
+      return account_.spend(Loss::detect, spent_s);
+    case Phase::waiting:
+      return account_.spend(Loss::wait, spent_s);
+    case Phase::restarting:
+    case Phase::loading:
+      return account_.spend(Loss::restart, spent_s);
+  }
+}
+
+void IslandTrial::go_on(int index) {
+  Island& island = islands_[index];
+  book(island);
+  switch (island.phase) {
+    case Phase::training:
+      return;
+    case Phase::saving: {
+      island.copies.add(plan_.saver, {island.step, now_s_}, 0);
+      FailureClass stop;
+      stop.kind = FailureKind::planned;
+      island.copies.end_trainers(stop);
+      return enter(island, Phase::detecting, island.detect_s);
+    }
+    case Phase::detecting:
+      finish_repairs();
+      return wait_or_restart(island);
+    case Phase::waiting:
+      return wait_or_restart(island);
+    case Phase::restarting:
+      island.provision_s = 0;
+      if (!streams_.restart_works()) {
+        ++failed_restarts_;
+        return enter(island, Phase::restarting, inputs_.recovery.restart_s);
+      }
+      island.reads_all = true;
+      return load(index);
+    case Phase::loading:
+      return end_load(index);
+  }
+}
+
+void IslandTrial::wait_or_restart(Island& island) {
+  if (island.empty_slots > 0) return enter(island, Phase::waiting, kInfinity);
+  if (island.link_up_s > now_s_) return enter(island, Phase::waiting, island.link_up_s - now_s_);
+  enter(island, Phase::restarting, inputs_.recovery.restart_s + island.provision_s);
+}
+
+// Its own copy where that is newer than what others hold; one from behind an exchange that those
+// have lost is of no use.
+IslandTrial::Source IslandTrial::newest(int index) const {
+  Source source{exchanges_.peers(index), islands_[index].copies.newest(false, 0)};
+  const std::int64_t own = source.own.iteration;
+  if (source.peers && own > source.peers->step && own <= exchanges_.limit(index)) {
+    source.peers.reset();
+  }
+  return source;
+}
+
+void IslandTrial::load(int index) {
+  Island& island = islands_[index];
+  const Source source = newest(index);
+  const bool copied = !source.peers && source.own.tier != kNoTier;
+  const StartupReads& startup =
+      copied ? inputs_.table.tiers[source.own.tier].startup : inputs_.table.anew;
+  double load_s = source.peers ? table_.levels[source.peers->level].stream_s : source.own.load_s;
+  if (island.reads_all) {
+    load_s += startup.alone_s + (streams_.meets_storm() ? startup.storm_s : 0);
+  }
+  island.reads_all = false;
+  enter(island, Phase::loading, load_s);
+}
+
+void IslandTrial::end_load(int index) {
+  Island& island = islands_[index];
+  finish_repairs();
+  const auto [peers, own] = newest(index);
+  std::size_t source = restored_from_.size() - 1;
+  if (peers) {
+    begin(index, peers->step);
+    take_weights_of_others(island, peers->step);
+  } else {
+    if (own.bad) {
+      island.copies.discard(own.tier);
+      return load(index);
+    }
+    source = own.tier == kNoTier ? restored_from_.size() - 2 : own.tier;
+    begin(index, std::max<std::int64_t>(0, own.iteration));
+  }
+  if (island.fails) ++restored_from_[source];
+  island.fails = false;
+  if (CampaignEvent* event = log(CampaignEvent::Kind::restored)) {
+    event->nodes = {index};
+    event->iteration = island.step;
+  }
+}
+
+// What it did since its last exchanges goes: of several fragments, that of each since its own.
+void IslandTrial::take_weights_of_others(Island& island, std::int64_t step) {
+  if (step > island.shared) {
+    // They went on without it.
+    island.missed.emplace_back(island.shared, step);
+  } else if (table_.fragments > 1) {
+    const double cycle = table_.levels.front().cycle_steps;
+    const auto own = static_cast<double>(step - island.fresh);
+    double lost = 0;
+    for (int since = 0; since < table_.fragments; ++since) lost += std::min(since * cycle, own);
+    const auto steps = static_cast<std::int64_t>(lost / table_.fragments);
+    if (steps > 0) island.missed.emplace_back(step - steps, step);
+  }
+  island.fresh = island.shared = step;
+}
+
+void IslandTrial::begin(int index, std::int64_t step) {
+  Island& island = islands_[index];
+  exchanges_.set_state(index, step);
+  island.copies.forget_after(step);
+  island.shared = std::min(island.shared, step);
+  island.fresh = std::min(island.fresh, step);
+  std::erase_if(island.missed, [&](const auto& missed) { return missed.first >= step; });
+  for (auto& [first, last] : island.missed) last = std::min(last, step);
+  exchanges_.begin(index, step, now_s_);
+  island.phase = Phase::training;
+  island.since_s = now_s_;
+  island.step = step;
+  std::erase(down_, index);
+}
+
+void IslandTrial::miss(int index, double at_s, std::int64_t shared, std::int64_t step) {
+  Island& island = islands_[index];
+  const double until_s = now_s_;
+  now_s_ = at_s;
+  shared = std::max(shared, island.shared);
+  halt(index);
+  std::erase(down_, index);
+  exchanges_.begin(index, step, at_s);
+  island.missed.emplace_back(shared, step);
+  island.fresh = island.shared = island.step = step;
+  island.since_s = at_s;
+  now_s_ = until_s;
+}
+
+void IslandTrial::stop_all_as_planned(double detect_s) {
+  CHECK(plan_.saver != kNoTier, "a planned stop that no tier survives");
+  for (int index = 0; index < table_.count; ++index) {
+    Island& island = islands_[index];
+    if (!exchanges_.trains(index)) continue;
+    halt(index);
+    island.detect_s = detect_s;
+    enter(island, Phase::saving, inputs_.table.tiers[plan_.saver].complete_s);
+  }
+}
+
+// --- the end
+
+// Steps of the island that are not lost.
+std::int64_t IslandTrial::counted(int index) const {
+  const Island& island = islands_[index];
+  std::int64_t step = island.step;
+  if (island.phase != Phase::training) {
+    const std::int64_t held = exchanges_.peers(index) ? island.shared : 0;
+    step = std::min(step, std::max(held, island.copies.newest(true, 0).iteration));
+  }
+  std::int64_t missed = 0;
+  for (const auto& [first, last] : island.missed) {
+    missed += std::max<std::int64_t>(0, std::min(last, step) - first);
+  }
+  return std::max<std::int64_t>(0, step - missed);
+}
+
+TrialResult IslandTrial::result() {
+  std::int64_t steps = 0;
+  // What others hold is asked before they stop.
+  for (int index = 0; index < table_.count; ++index) {
+    if (!exchanges_.trains(index)) steps += counted(index);
+  }
+  for (int index = 0; index < table_.count; ++index) {
+    const bool trains = exchanges_.trains(index);
+    halt(index, true);
+    if (trains) steps += counted(index);
+  }
+  TrialResult result;
+  const double islands = table_.count;
+  account_.close(steps, now_s_ * islands - unended_s_, result);
+  result.wall_s /= islands;
+  result.useful_s /= islands;
+  for (double& lost_s : result.lost_s) lost_s /= islands;
+  for (double& seconds : result.at_size_s) seconds /= islands;
+  result.iterations /= table_.count;
+  for (auto* counts : {&result.snapshots, &result.skipped_snapshots}) {
+    for (std::int64_t& count : *counts) count /= table_.count;
+  }
+  result.failures = failures_;
+  result.restored_from = restored_from_;
+  result.node_down_s = pool_.down_s();
+  result.failed_restarts = failed_restarts_;
+  result.evicted_nodes = pool_.evicted();
+  result.islands_lost = islands_lost_;
+  if (CampaignEvent* event = log(CampaignEvent::Kind::end)) event->at_s = now_s_;
+  return result;
+}
+
+CampaignEvent* IslandTrial::log(CampaignEvent::Kind kind) {
+  if (events_ == nullptr) return nullptr;
+  CampaignEvent& event = events_->emplace_back();
+  event.kind = kind;
+  event.at_s = now_s_;
+  return &event;
+}
+
+}  // namespace windtunnel

@@ -1,0 +1,40 @@
+// Islands of replicas that fail on their own (models/plan/sync_level.hpp), as a campaign sees them:
+// which nodes are of which, when they exchange, and how long one that begins again reads from the
+// others. docs/campaign.md, "Islands".
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+namespace windtunnel {
+
+// A level of synchronisation, from inside to outside. An exchange is due every cycle_steps; its
+// result is taken in delay_steps later.
+struct IslandLevel {
+  int members = 2;  // islands of a group that exchanges: so many consecutive ones
+  double cycle_steps = 1;
+  int delay_steps = 0;
+  double exchange_s = 0;
+  int missing = 0;      // of the members, that need not be waited for
+  double stream_s = 0;  // until an island that begins again has the state of another of its group
+
+  // The step before which exchange `k` begins, k = 0 being the common start.
+  std::int64_t step_of(std::int64_t k) const {
+    return static_cast<std::int64_t>(static_cast<double>(k) * cycle_steps + 1e-9);
+  }
+  // The last exchange that begins before this step, or before an earlier one.
+  std::int64_t exchange_by(std::int64_t step) const {
+    return static_cast<std::int64_t>((static_cast<double>(step) + 1 - 1e-6) / cycle_steps);
+  }
+};
+
+struct IslandTable {
+  std::vector<int> of_node;  // [node] its island; empty: the job is one
+  int count = 1;
+  int fragments = 1;  // of the innermost level: parts of the model that are exchanged in turn
+  std::vector<IslandLevel> levels;
+
+  bool has_islands() const { return count > 1; }
+};
+
+}  // namespace windtunnel

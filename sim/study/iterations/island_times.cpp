@@ -1,0 +1,102 @@
+#include "sim/study/iterations/island_times.hpp"
+
+#include <algorithm>
+#include <map>
+#include <numeric>
+
+#include "models/cost/memory/memory.hpp"
+#include "models/plan/job_collective.hpp"
+#include "policies/exchange/job_geometry.hpp"
+#include "policies/outer/outer_exchange.hpp"
+#include "sim/study/iterations/smaller_jobs.hpp"
+
+namespace windtunnel {
+namespace {
+
+// [node] The first of the islands that share it, directly or by way of others.
+std::vector<int> first_islands(const Job& job) {
+  std::vector<int> of_node(job.cluster.nodes, -1);
+  std::vector<int> first(job.layout.islands());
+  std::iota(first.begin(), first.end(), 0);
+  const auto root = [&](int island) {
+    while (first[island] != island) island = first[island];
+    return island;
+  };
+  const auto ranks = island_ranks(job.layout);
+  for (int island = 0; island < std::ssize(ranks); ++island) {
+    for (const int rank : ranks[island]) {
+      int& owner = of_node[job.cluster.node_of(rank)];
+      if (owner < 0) owner = island;
+      const int one = root(owner);
+      const int other = root(island);
+      first[std::max(one, other)] = std::min(one, other);
+    }
+  }
+  for (int& owner : of_node) owner = owner < 0 ? 0 : root(owner);
+  return of_node;
+}
+
+double stream_s(const Job& job, const PreparedIteration& prepared, int level) {
+  std::vector<double> bytes =
+      snapshot_bytes_per_gpu(job, prepared.chunks, held_stages(prepared.schedule));
+  const double share = job.recovery.stream == PeerStream::weights ? weight_share(job) : 1;
+  const SharedGeometry geometry = geometry_of(job, prepared.geometry);
+  double longest_s = 0;
+  for (int pp = 0; pp < job.layout.pp; ++pp) {
+    longest_s = std::max(longest_s, collective_cost(job, Category::dp, CollectiveKind::broadcast,
+                                                    geometry->network().shape(pp, sync_axis(level)),
+                                                    share * bytes[pp])
+                                        .seconds);
+  }
+  return longest_s;
+}
+
+}  // namespace
+
+IslandTable island_table(const Job& job, const PreparedIteration& prepared,
+                         const std::vector<SyncSeconds>& seconds) {
+  IslandTable table;
+  if (job.sync.empty() || job.recovery.elastic.groups > 0) return table;
+  std::vector<int> of_node = first_islands(job);
+  std::map<int, int> number;  // by first island
+  for (const int island : of_node) number.try_emplace(island, 0);
+  table.count = 0;
+  for (auto& [island, own] : number) own = table.count++;
+  for (int& island : of_node) island = number.at(island);
+  const int merged = job.layout.islands() / table.count;
+  int members = 1;
+  for (int level = 0; level < std::ssize(job.sync); ++level) {
+    members *= job.layout.sync_groups[level];
+    // Those that share nodes have exchanged already.
+    if (members % merged != 0 || members <= merged) continue;
+    const SyncLevel& of_level = job.sync[level];
+    // Islands that never exchange have but their common start, beyond all campaigns.
+    constexpr double kNever_steps = 1e15;
+    const bool never = of_level.pattern == SyncPattern::none;
+    const bool nobody_waits = of_level.events == SyncEvents::poisson;
+    table.levels.push_back({.members = members / merged,
+                            .cycle_steps = never ? kNever_steps : of_level.cycle_steps(),
+                            .delay_steps = of_level.hiding_steps(),
+                            .exchange_s = seconds[level].exchange_s,
+                            .missing = nobody_waits ? members / merged - 1
+                                                    : of_level.missing_islands,
+                            .stream_s = stream_s(job, prepared, level)});
+    if (table.levels.size() == 1) table.fragments = of_level.fragments;
+  }
+  const bool whole = table.count > 1 && job.layout.islands() % table.count == 0 &&
+                     !table.levels.empty() && table.levels.back().members == table.count &&
+                     table.levels.front().missing < table.levels.front().members;
+  if (!whole) return {};
+  table.of_node = std::move(of_node);
+  return table;
+}
+
+Job one_island(const Job& job, int islands) {
+  Job island = shrunk(job, job.layout.dp - job.layout.dp / islands);
+  island.layout.sync_groups.clear();
+  island.sync.clear();
+  island.cluster.nodes = std::max(1, job.cluster.nodes / islands);
+  return island;
+}
+
+}  // namespace windtunnel

@@ -1,0 +1,108 @@
+#include "sim/study/iterations/relaid_jobs.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+#include <optional>
+#include <utility>
+
+#include "models/base/error.hpp"
+#include "models/cost/memory/memory.hpp"
+#include "policies/iteration.hpp"
+#include "sim/study/iterations/smaller_jobs.hpp"
+
+namespace windtunnel {
+namespace {
+
+// The number times powers of two, up to `most`, as far as they are whole.
+std::vector<int> by_twos(int number, int most) {
+  std::vector<int> result;
+  int least = number;
+  while (least % 2 == 0) least /= 2;
+  for (int each = least; each <= most; each *= 2) result.push_back(each);
+  return result;
+}
+
+int nodes_of(const Job& job, const RelayoutSize& size) {
+  const int ranks = size.tp * size.pp * size.dp * job.layout.cp;
+  return (ranks + job.cluster.node.gpus - 1) / job.cluster.node.gpus;
+}
+
+// Throws Error when the job cannot have that layout.
+RelaidJob prepared(const Job& job, const RelayoutSize& size) {
+  RelaidJob result;
+  result.job = relaid(job, size);
+  result.nodes = nodes_of(job, size);
+  if (job.batch.global % (job.batch.micro * size.dp) != 0) {
+    throw Error(
+        fmt::format("a batch of {} in micro-batches of {} does not divide among {} replicas",
+                    job.batch.global, job.batch.micro, size.dp));
+  }
+  result.prepared = std::make_shared<const PreparedIteration>(prepare_iteration(result.job));
+  const std::string excess = gpu_memory_excess(result.prepared->memory, result.job);
+  if (!excess.empty()) throw Error(excess);
+  result.closed_s = iteration_step_s(result.job, *result.prepared);
+  return result;
+}
+
+std::vector<RelaidJob> listed(const Job& job) {
+  std::vector<RelaidJob> jobs;
+  for (std::size_t i = 0; i < job.recovery.relayouts.size(); ++i) {
+    const RelayoutSize& size = job.recovery.relayouts[i];
+    try {
+      jobs.push_back(prepared(job, size));
+    } catch (const Error& error) {
+      throw Error::of_key(fmt::format("recovery.relayout.{}", i),
+                          "with tp {} x pp {} x dp {} cannot be: {}; take another or leave it out",
+                          size.tp, size.pp, size.dp, error.what());
+    }
+  }
+  std::ranges::stable_sort(jobs, {}, &RelaidJob::nodes);
+  return jobs;
+}
+
+std::vector<RelaidJob> all_that_can_be(const Job& job) {
+  const int ranks = job.layout.tp * job.layout.pp * job.layout.dp;
+  std::vector<RelaidJob> jobs;
+  for (const int tp : by_twos(job.layout.tp, job.cluster.node.gpus)) {
+    for (const int pp : by_twos(job.layout.pp, ranks / tp)) {
+      for (const int dp : by_twos(job.layout.dp, ranks / tp / pp)) {
+        if (nodes_of(job, {tp, pp, dp}) >= job.cluster.nodes) continue;
+        try {
+          jobs.push_back(prepared(job, {tp, pp, dp}));
+        } catch (const Error&) {
+          continue;  // what cannot be is not among them
+        }
+      }
+    }
+  }
+  std::ranges::stable_sort(
+      jobs, {}, [](const RelaidJob& each) { return std::pair(each.nodes, each.closed_s); });
+  double best_s = std::numeric_limits<double>::infinity();
+  std::erase_if(jobs, [&](const RelaidJob& each) {
+    if (each.closed_s >= best_s) return true;
+    best_s = each.closed_s;
+    return false;
+  });
+  return jobs;
+}
+
+}  // namespace
+
+Job relaid(const Job& job, const RelayoutSize& size) {
+  Job other = job;
+  other.layout.tp = size.tp;
+  other.layout.pp = size.pp;
+  other.layout.dp = size.dp;
+  // Shards over all replicas are so however many there are.
+  if (job.layout.shard_ranks == job.layout.cp * job.layout.dp) other.layout.shard_ranks = 0;
+  other.cluster = with_nodes(job.cluster, nodes_of(job, size));
+  return other;
+}
+
+std::vector<RelaidJob> relaid_jobs(const Job& job) {
+  return job.recovery.relayouts.empty() ? all_that_can_be(job) : listed(job);
+}
+
+}  // namespace windtunnel

@@ -1,0 +1,28 @@
+// A job that lost nodes and goes on in another layout (tp, pp, dp) with the same batch, as
+// Universal Checkpointing (arXiv 2406.18820) and ByteCheckpoint (arXiv 2407.20143) let it.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "models/plan/job.hpp"
+#include "policies/lowering/prepared_iteration.hpp"
+
+namespace windtunnel {
+
+// The job in that layout, on as many nodes as it needs.
+Job relaid(const Job& job, const RelayoutSize& size);
+
+struct RelaidJob {
+  Job job;
+  std::shared_ptr<const PreparedIteration> prepared;
+  int nodes = 0;        // that it needs
+  double closed_s = 0;  // iteration, in closed form
+};
+
+// By nodes, ascending: those of RecoveryPolicy::relayouts. Any: of layouts whose tp, pp and dp are
+// the job's times powers of two, those that can be, fit in memory, and are faster in closed form
+// than any of as many nodes or fewer. Throws Error about the key of a listed one that cannot be.
+std::vector<RelaidJob> relaid_jobs(const Job& job);
+
+}  // namespace windtunnel

@@ -1,0 +1,312 @@
+// Islands that fail on their own: accounts worked out by hand, expectations in closed form, and
+// what holds of every campaign.
+#include "sim/campaign/island_trial.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "models/base/random.hpp"
+#include "sim/campaign/trial.hpp"
+#include "tests/sim/campaign/by_hand.hpp"
+#include "tests/sim/campaign/random_campaign.hpp"
+
+namespace windtunnel {
+namespace {
+
+using by_hand::traced;
+
+// `islands` of one node each, steps of 10 s, an exchange every 10 steps that takes no time.
+CampaignInputs islands_of(int islands, double length_s) {
+  CampaignInputs inputs;
+  inputs.nodes = islands;
+  inputs.table.iteration_s = {10};
+  inputs.recovery = {.detect_s = 5, .restart_s = 15};
+  inputs.campaign = {length_s, 1, 1};
+  inputs.table.islands.count = islands;
+  inputs.table.islands.of_node.resize(islands);
+  std::iota(inputs.table.islands.of_node.begin(), inputs.table.islands.of_node.end(), 0);
+  inputs.table.islands.levels = {{islands, 10, 0, 0, 0, 7}};
+  return inputs;
+}
+
+// Both ways of the trial of one: as an island, and as a job.
+TrialResult as_islands(const CampaignInputs& inputs, int trial = 0) {
+  const CampaignInputs counted = counted_in_steps(inputs);
+  const CampaignPlan plan(counted);
+  return IslandTrial(plan, trial).run();
+}
+
+double lost_s(const TrialResult& result, Loss loss) {
+  return result.lost_s[static_cast<int>(loss)];
+}
+
+// Island 1 of 2 fails in its 13th step, at 125 s, and streams the weights of the exchange at 100 s:
+// 2 steps and 5 s are lost. It is back at 125 + 5 + 15 + 7 = 152 s and comes to the next exchange
+// at 252 s, for which the other has waited since 200 s.
+TEST(IslandTrial, LostIslandRedoesItsOwnStepsAndTheOthersWait) {
+  CampaignInputs inputs = islands_of(2, 252 + 100);
+  inputs.failures = {traced(FailureKind::process, {125}, {1})};
+  const TrialResult result = as_islands(inputs);
+  EXPECT_DOUBLE_EQ(lost_s(result, Loss::detect), 5 / 2.0);
+  EXPECT_DOUBLE_EQ(lost_s(result, Loss::restart), (15 + 7) / 2.0);
+  EXPECT_DOUBLE_EQ(lost_s(result, Loss::redo), (20 + 5) / 2.0);
+  EXPECT_DOUBLE_EQ(lost_s(result, Loss::sync), 52 / 2.0);
+  EXPECT_DOUBLE_EQ(result.useful_s, 300);
+  EXPECT_EQ(result.iterations, 30);
+  EXPECT_EQ(result.islands_lost, 1);
+  EXPECT_EQ(result.restored_from, (std::vector<std::int64_t>{0, 1}));
+}
+
+// The same with a copy of its own from step 12, which is 5 s old: half a step is lost, and it comes
+// to the exchange 25 s + the load of 3 s late.
+TEST(IslandTrial, OwnCopyIsTakenWhereItIsNewer) {
+  CampaignInputs inputs = islands_of(2, 233 + 100);
+  inputs.failures = {traced(FailureKind::process, {125}, {1})};
+  const SnapshotTier host{
+      .place = SnapshotPlace::host_memory, .every_iterations = 4, .keeper_process = true};
+  inputs.table.tiers = {{host, 4, 3}};
+  inputs.table.iteration_s = {10, 10};
+  const TrialResult result = as_islands(inputs);
+  EXPECT_DOUBLE_EQ(lost_s(result, Loss::redo), 5 / 2.0);
+  EXPECT_DOUBLE_EQ(lost_s(result, Loss::sync), (5 + 5 + 15 + 3) / 2.0);
+  EXPECT_EQ(result.restored_from, (std::vector<std::int64_t>{1, 0, 0}));
+}
+
+// What the delay of an exchange hides, nobody waits for: five steps less 20 s of the exchange.
+TEST(IslandTrial, DelayHidesLateness) {
+  CampaignInputs inputs = islands_of(2, 1000);
+  inputs.table.islands.levels[0].delay_steps = 5;
+  inputs.table.islands.levels[0].exchange_s = 20;
+  inputs.failures = {traced(FailureKind::process, {125}, {1})};
+  // Before the first exchange is through, at 120 s, the island has nothing but the start.
+  EXPECT_DOUBLE_EQ(lost_s(as_islands(inputs), Loss::sync), (52 - 30) / 2.0);
+  inputs.failures = {traced(FailureKind::process, {119}, {1})};
+  EXPECT_DOUBLE_EQ(lost_s(as_islands(inputs), Loss::redo), 119 / 2.0);
+}
+
+// All but one: the others go on at 200 s, and the lost one, back at 152 s, trains in vain until
+// then. Its part of ten steps is missing.
+TEST(IslandTrial, OthersGoOnWithoutIt) {
+  CampaignInputs inputs = islands_of(4, 400);
+  inputs.table.islands.levels[0].missing = 1;
+  inputs.failures = {traced(FailureKind::process, {125}, {1})};
+  const TrialResult result = as_islands(inputs);
+  EXPECT_DOUBLE_EQ(lost_s(result, Loss::sync), 0);
+  EXPECT_DOUBLE_EQ(lost_s(result, Loss::redo), (25 + 48) / 4.0);
+  EXPECT_DOUBLE_EQ(result.useful_s, (3 * 400 + 300) / 4.0);
+}
+
+// Two regions of two islands: at the inner exchange its region waits for the lost island, the other
+// region does so at the outer one.
+TEST(IslandTrial, RegionWaitsForItsIsland) {
+  CampaignInputs inputs = islands_of(4, 300);
+  inputs.table.islands.levels = {{2, 10, 0, 0, 0, 7}, {4, 20, 0, 0, 0, 9}};
+  inputs.failures = {traced(FailureKind::process, {55}, {0})};
+  // Back at 82 s; comes to step 10 at 182 s, where island 1 has waited since 100 s; to step 20 at
+  // 282 s, where the others have since 200 s.
+  const TrialResult result = as_islands(inputs);
+  EXPECT_DOUBLE_EQ(lost_s(result, Loss::sync), (82 + 82 + 82) / 4.0);
+  EXPECT_DOUBLE_EQ(lost_s(result, Loss::restart), (15 + 7) / 4.0);
+  // Both of a region: the outer exchange is what the other one holds.
+  inputs.failures = {traced(FailureKind::process, {155, 155}, {0, 1})};
+  EXPECT_DOUBLE_EQ(lost_s(as_islands(inputs), Loss::redo), 2 * 155 / 4.0);
+}
+
+// All at once: nobody holds the exchanged weights, and what is left are the copies in storage, of
+// which the newest, of step 24, was complete at 250 s.
+TEST(IslandTrial, WithAllIslandsTheirCopiesAreLeft) {
+  CampaignInputs inputs = islands_of(2, 500);
+  inputs.table.tiers = {{{.every_iterations = 8}, 10, 3}};
+  inputs.table.iteration_s = {10, 10};
+  inputs.failures = {traced(FailureKind::process, {255, 255}, {0, 1})};
+  const TrialResult result = as_islands(inputs);
+  EXPECT_EQ(result.restored_from, (std::vector<std::int64_t>{2, 0, 0}));
+  EXPECT_DOUBLE_EQ(lost_s(result, Loss::redo), 15);
+  // Without copies all begins anew.
+  inputs.table.tiers.clear();
+  inputs.table.iteration_s = {10};
+  EXPECT_EQ(as_islands(inputs).restored_from, (std::vector<std::int64_t>{1, 1}));
+  EXPECT_DOUBLE_EQ(lost_s(as_islands(inputs), Loss::redo), 255);
+}
+
+// --- theory
+
+// One failure in each of many rounds, of one island alone, at a uniform time x of the round (the
+// copy of the last exchange is all there is): the island comes D + x late, and all wait for it. So
+// a failure costs the job D + R / 2 on average: no less than if it were one.
+// With several islands failing per round the round is as long as the worst of them: with p the
+// chance of each of P to fail (once), E max = sum over k of the binomial law times
+// (D + R k / (k + 1)), which is what the expectation of the largest of k uniform times is.
+TEST(IslandTheory, RoundTakesTheExpectationOfTheLatestIsland) {
+  constexpr int kIslands = 8;
+  constexpr double kRound_s = 100;
+  constexpr double kDown_s = 5 + 15 + 7;
+  constexpr int kRounds = 40000;
+  constexpr double kChance = 0.2;
+  RandomStream random(1, RandomPurpose::test, 0);
+  CampaignInputs inputs = islands_of(kIslands, 1e9);
+  FailureClass failures = traced(FailureKind::process, {});
+  double begin_s = 0;
+  std::vector<std::pair<double, int>> struck;
+  for (int round = 0; round < kRounds; ++round) {
+    double latest_s = 0;
+    for (int island = 0; island < kIslands; ++island) {
+      if (random.uniform() >= kChance) continue;
+      const double after_s = random.uniform() * kRound_s;
+      struck.emplace_back(begin_s + after_s, island);
+      latest_s = std::max(latest_s, after_s + kDown_s);
+    }
+    begin_s += kRound_s + latest_s;
+  }
+  std::ranges::sort(struck);
+  for (const auto& [at_s, island] : struck) {
+    failures.trace_s.push_back(at_s);
+    failures.trace_nodes.push_back(island);
+  }
+  inputs.failures = {failures};
+  inputs.campaign.length_s = begin_s;
+  const TrialResult result = as_islands(inputs);
+  // As many rounds as were laid out: the trial's rounds are as long as the worst island.
+  EXPECT_NEAR(static_cast<double>(result.iterations), 10.0 * kRounds, 10);
+  double expected_s = kRound_s;
+  for (int k = 1; k <= kIslands; ++k) {
+    const double ways =
+        std::exp(std::lgamma(kIslands + 1) - std::lgamma(k + 1) - std::lgamma(kIslands - k + 1));
+    const double law = ways * std::pow(kChance, k) * std::pow(1 - kChance, kIslands - k);
+    expected_s += law * (kDown_s + kRound_s * k / (k + 1));
+  }
+  EXPECT_NEAR(begin_s / kRounds / expected_s, 1, 5e-3);
+  // Of which every island's own failure is its part, and all else is waiting for others.
+  const double failed = static_cast<double>(struck.size()) / kRounds / kIslands;
+  const double own_s = failed * (kDown_s + kRound_s / 2);
+  EXPECT_NEAR(lost_s(result, Loss::sync) / kRounds / (expected_s - kRound_s - own_s), 1, 2e-2);
+}
+
+// Islands that never exchange do not hear of each other's failures: each costs 1 / P of what it
+// costs a job that is one.
+TEST(IslandTheory, IsolatedIslandsLoseTheirShare) {
+  CampaignInputs inputs = islands_of(8, 100000);
+  inputs.table.tiers = {{{.every_iterations = 20}, 10, 3}};
+  inputs.table.iteration_s = {10, 12};
+  inputs.table.islands.levels[0].cycle_steps = 1e9;
+  inputs.failures = {traced(FailureKind::process, {5000, 20000, 40000, 71000}, {1, 3, 3, 7})};
+  const TrialResult islands = as_islands(inputs);
+  inputs.table.islands = {};
+  const TrialResult one = run_trial(inputs, 0, CampaignMode::replay);
+  EXPECT_EQ(lost_s(islands, Loss::sync), 0);
+  for (const Loss loss : {Loss::detect, Loss::restart, Loss::redo}) {
+    // Of the islands' failures none moves the next, so the part of an iteration differs.
+    EXPECT_NEAR(lost_s(islands, loss), lost_s(one, loss) / 8, loss == Loss::redo ? 4 * 10 : 1e-9);
+  }
+}
+
+TEST(IslandTheory, OneIslandIsTheOrdinaryCampaign) {
+  int failed = 0;
+  for (std::uint64_t index = 0; index < 200; ++index) {
+    CampaignInputs inputs = random_plain_campaign(index);
+    inputs.recovery.when_no_spare = WhenNoSpare::wait;
+    std::erase_if(inputs.failures, [](const FailureClass& one) {
+      return one.kind == FailureKind::planned || one.kind == FailureKind::slow_node;
+    });
+    inputs.table.slow_iteration_s.clear();
+    inputs = counted_in_steps(inputs);
+    const TrialResult job = run_trial(inputs, 0, CampaignMode::fast_forward);
+    inputs.table.islands.of_node.assign(inputs.nodes, 0);
+    const TrialResult island = as_islands(inputs);
+    EXPECT_EQ(island.iterations, job.iterations) << index;
+    EXPECT_EQ(island.failures, job.failures);
+    EXPECT_EQ(island.snapshots, job.snapshots);
+    EXPECT_NEAR(island.wall_s, job.wall_s, 1e-6 * job.wall_s);
+    EXPECT_NEAR(island.useful_s, job.useful_s, 1e-6 * job.wall_s);
+    for (int loss = 0; loss < kLosses; ++loss) {
+      EXPECT_NEAR(island.lost_s[loss], job.lost_s[loss], 1e-6 * job.wall_s) << index << " " << loss;
+    }
+    failed += std::accumulate(job.failures.begin(), job.failures.end(), 0) > 0;
+  }
+  EXPECT_GT(failed, 100);
+}
+
+// --- of every campaign
+
+CampaignInputs random_islands(std::uint64_t index) {
+  RandomStream random(index, RandomPurpose::test, 77);
+  CampaignInputs inputs = random_campaign(index);
+  inputs.recovery.when_no_spare = WhenNoSpare::wait;
+  inputs.recovery.elastic = {};
+  inputs.table.shrunk_iteration_s.clear();
+  inputs.table.shrunk_progress.clear();
+  std::erase_if(inputs.failures,
+                [](const FailureClass& one) { return one.kind == FailureKind::slow_node; });
+  inputs.table.slow_iteration_s.clear();
+  IslandTable& islands = inputs.table.islands;
+  const int regions = 1 + static_cast<int>(random.below(3));
+  const int members = 1 + static_cast<int>(random.below(4)) + (regions == 1 ? 1 : 0);
+  islands.count = regions * members;
+  inputs.nodes = std::max(inputs.nodes, islands.count);
+  for (int node = 0; node < inputs.nodes; ++node) {
+    islands.of_node.push_back(node * islands.count / inputs.nodes);
+  }
+  islands.fragments = 1 + static_cast<int>(random.below(3));
+  const double cycle = 1 + 50 * random.uniform();
+  const int delay = static_cast<int>(random.below(1 + static_cast<std::uint64_t>(cycle)));
+  const double step_s = inputs.table.iteration_s[0];
+  islands.levels = {{members, cycle, delay, step_s * 3 * random.uniform(), 0, 10}};
+  if (regions > 1) {
+    islands.levels.push_back({islands.count, 4 * cycle, 0, step_s, 0, 20});
+  } else {
+    islands.levels[0].missing = static_cast<int>(random.below(members));
+  }
+  return inputs;
+}
+
+TEST(IslandTrial, AccountsForEverySecond) {
+  int lost = 0;
+  int waited = 0;
+  for (std::uint64_t index = 0; index < 400; ++index) {
+    const CampaignInputs inputs = random_islands(index);
+    // That the parts sum to the wall time is checked as the account is closed.
+    SCOPED_TRACE(index);
+    const TrialResult result = as_islands(inputs);
+    EXPECT_GE(result.useful_s, 0);
+    EXPECT_LE(result.useful_s, result.wall_s * (1 + 1e-12));
+    for (const double seconds : result.lost_s) EXPECT_GE(seconds, -1e-6) << index;
+    EXPECT_EQ(as_islands(inputs).lost_s[0], result.lost_s[0]);
+    lost += result.islands_lost > 0;
+    waited += lost_s(result, Loss::sync) > 0;
+  }
+  EXPECT_GT(lost, 200);
+  EXPECT_GT(waited, 100);
+}
+
+// The more islands the less each failure costs, where they do not wait for each other.
+TEST(IslandTrial, MoreIslandsLoseNoMore) {
+  for (std::uint64_t index = 0; index < 50; ++index) {
+    CampaignInputs inputs = islands_of(8, 50000);
+    FailureClass crash;
+    crash.kind = FailureKind::process;
+    crash.rate_per_node_s = 1e-5;
+    inputs.failures = {crash};
+    inputs.campaign.seed = index;
+    inputs.table.islands.levels[0].cycle_steps = 1e9;
+    inputs.table.tiers = {{{.every_iterations = 20}, 10, 3}};
+    inputs.table.iteration_s = {10, 10};
+    double before = 0;
+    for (const int islands : {1, 2, 4, 8}) {
+      inputs.table.islands.count = islands;
+      inputs.table.islands.levels[0].members = islands;
+      for (int node = 0; node < 8; ++node) {
+        inputs.table.islands.of_node[node] = node * islands / 8;
+      }
+      const TrialResult result = as_islands(inputs);
+      // But for the iteration that the end cuts.
+      EXPECT_GE(result.useful_s, before - 20) << index << " " << islands;
+      before = result.useful_s;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace windtunnel

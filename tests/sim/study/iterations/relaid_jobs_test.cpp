@@ -1,0 +1,135 @@
+#include "sim/study/iterations/relaid_jobs.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "models/cost/snapshot/restore_cost.hpp"
+#include "policies/iteration.hpp"
+#include "scenarios/language/case.hpp"
+#include "sim/study/iterations/pool_state.hpp"
+#include "sim/study/simulate.hpp"
+#include "tests/support/error_of.hpp"
+
+namespace windtunnel {
+namespace {
+
+using testing::HasSubstr;
+
+std::string scenario(const std::string& model, const std::string& cluster,
+                     const std::string& layout, const std::string& batch,
+                     const std::string& relayout) {
+  return "name: a\nmodel: " + model + "\ncluster: {" + cluster +
+         ", storage: {write: 20 GB/s, read: 50 GB/s}}\nlayout: {" + layout + "}\nbatch: {" + batch +
+         "}\nprecision: bf16\nrecompute: full\n"
+         "snapshots: [{tier: storage, every: 10 min}]\n"
+         "failures: [{class: node, rate: 9000 per 1000 node-days, repair: 4 h}]\n"
+         "recovery: {when_no_spare: relayout, relayout: " +
+         relayout +
+         "}\n"
+         "campaign: {length: 1 d, replicas: 4}\n";
+}
+
+// TP = PP = DP = 2, a stage of a replica a node.
+const char* const kLlama = "nodes: 4, node: {base: dgx-h100, gpus: 2}";
+Job llama(const std::string& relayout) {
+  return parse_case(scenario("llama2-7b", kLlama, "tp: 2, pp: 2, dp: 2, sharding: zero1",
+                             "global: 64, micro: 1, sequence: 2048", relayout),
+                    "a.yaml")
+      .job;
+}
+
+// The cases of Universal Checkpointing (arXiv 2406.18820), of which the last keeps its GPUs.
+TEST(RelaidJobs, PublishedCasesCanBeSimulated) {
+  for (const RelayoutSize size : {RelayoutSize{2, 1, 2}, RelayoutSize{2, 2, 1}}) {
+    const Job other = relaid(llama("any"), size);
+    EXPECT_EQ(other.layout.ranks(), 4);
+    EXPECT_EQ(other.cluster.nodes, 2);
+    EXPECT_GT(iteration_step_s(other, prepare_iteration(other)), 0);
+  }
+  const Job bloom =
+      parse_case(scenario("bloom-176b", "nodes: 48, node: dgx-a100",
+                          // 70 layers; the ends have the embedding, too.
+                          "tp: 2, pp: 24, dp: 8, sharding: zero1, stages: {first: -1, last: -1}",
+                          "global: 512, micro: 1, sequence: 2048", "[{dp: 4}]"),
+                 "a.yaml")
+          .job;
+  const std::vector<RelaidJob> half = relaid_jobs(bloom);
+  ASSERT_EQ(half.size(), 1);
+  EXPECT_EQ(half[0].nodes, 24);
+  // Twice the micro-batches on each pipeline, which fill and drain no longer.
+  const double whole_s = iteration_step_s(bloom, prepare_iteration(bloom));
+  EXPECT_GT(half[0].closed_s, 1.5 * whole_s);
+  EXPECT_LT(half[0].closed_s, 2.0 * whole_s);
+  const Job mixtral =
+      parse_case(scenario("mixtral-8x7b", "nodes: 2, node: {base: dgx-h100, gpus: 4}",
+                          "tp: 1, pp: 2, dp: 4, ep: 4, sharding: zero1, sequence_parallel: true",
+                          "global: 64, micro: 1, sequence: 2048", "any"),
+                 "a.yaml")
+          .job;
+  const Job other = relaid(mixtral, {2, 2, 2});
+  EXPECT_EQ(other.layout.ranks(), 8);
+  EXPECT_EQ(other.cluster.nodes, 2);
+  EXPECT_GT(iteration_step_s(other, prepare_iteration(other)), 0);
+}
+
+TEST(RelaidJobs, AnyIsTheFastestOfAsManyNodes) {
+  const Job job = llama("any");
+  const std::vector<RelaidJob> jobs = relaid_jobs(job);
+  ASSERT_FALSE(jobs.empty());
+  for (std::size_t i = 0; i < jobs.size(); ++i) {
+    EXPECT_LT(jobs[i].nodes, 4);
+    EXPECT_LE(jobs[i].job.layout.ranks(), 2 * jobs[i].nodes);
+    if (i == 0) continue;
+    EXPECT_GT(jobs[i].nodes, jobs[i - 1].nodes);
+    EXPECT_LT(jobs[i].closed_s, jobs[i - 1].closed_s);
+  }
+  // Nothing that is listed beats it.
+  for (const RelayoutSize size : {RelayoutSize{2, 1, 2}, RelayoutSize{2, 2, 1}}) {
+    const Job other = relaid(job, size);
+    EXPECT_GE(iteration_step_s(other, prepare_iteration(other)), jobs.back().closed_s * (1 - 1e-9));
+  }
+}
+
+// Converting reads the whole state and writes it once; a copy that any layout loads needs none.
+TEST(RelaidJobs, ConversionReadsAndWritesTheStateOnce) {
+  Job job = llama("any");
+  const PreparedIteration prepared = prepare_iteration(job);
+  const PoolState all = state_of_all(job, prepared);
+  // Weights in bf16, and in fp32 once more with both moments: 14 bytes a parameter.
+  EXPECT_NEAR(all.state.all_bytes / (14 * 6.738e9), 1, 0.01);
+  job.calibration.storage_efficiency.value = 1;
+  const auto convert = [&] { return restore_times(job, job.snapshots[0], {all}, all).reshape_s; };
+  EXPECT_NEAR(convert(), all.state.all_bytes / 50e9 + all.state.all_bytes / 20e9, 1e-9);
+  job.snapshots[0].any_layout = true;
+  EXPECT_EQ(convert(), 0);
+}
+
+TEST(RelaidJobs, WhatCannotBeSaysWhy) {
+  EXPECT_THAT(error_of([] { relaid_jobs(llama("[{dp: 1, tp: 3}]")); }),
+              HasSubstr("recovery.relayout.0"));
+  EXPECT_THAT(error_of([] { llama("[{tp: 2}]"); }), HasSubstr("no fewer nodes than the 4"));
+}
+
+// Without spares it goes on in the other layout more slowly where it would have waited.
+TEST(RelaidJobs, CampaignGoesOnInAnotherLayout) {
+  const auto report = [](const std::string& relayout, const char* then) {
+    Overrides set = {{"recovery.when_no_spare", then}};
+    return *simulate(
+                parse_case(scenario("llama2-7b", kLlama, "tp: 2, pp: 2, dp: 2, sharding: zero1",
+                                    "global: 64, micro: 1, sequence: 2048", relayout),
+                           "a.yaml", set))
+                .campaign;
+  };
+  const CampaignReport waits = report("any", "wait");
+  const CampaignReport goes_on = report("[{tp: 2, pp: 1, dp: 2}]", "relayout");
+  EXPECT_EQ(goes_on.most_out, 2);
+  EXPECT_GT(goes_on.lost_s[static_cast<int>(Loss::degraded)].mean, 0);
+  EXPECT_LT(goes_on.lost_s[static_cast<int>(Loss::wait)].mean,
+            waits.lost_s[static_cast<int>(Loss::wait)].mean);
+  EXPECT_GT(goes_on.goodput.mean, waits.goodput.mean);
+}
+
+}  // namespace
+}  // namespace windtunnel
