@@ -12,6 +12,7 @@
 #include "models/base/version.hpp"
 #include "models/calibration/prediction_error.hpp"
 #include "models/cost/memory/memory.hpp"
+#include "models/reliability/stragglers/redundancy.hpp"
 #include "policies/iteration.hpp"
 #include "policies/outer/outer_exchange.hpp"
 #include "policies/protection/snapshot_tiers.hpp"
@@ -82,6 +83,24 @@ Note sampled_note(const Timeline& timeline) {
           fmt::format("{} of {} ranks", timeline.ranks_simulated, timeline.sampled_of)};
 }
 
+// What a step's gradient lacks, and when it is complete.
+void add_redundancy_notes(const Job& job, const StragglerReport& report, std::vector<Note>& notes) {
+  if (!is_exact(*job.redundancy)) {
+    notes.push_back({"redundancy",
+                     "the gradient is not that of the whole batch: it lacks those of the replicas "
+                     "that a step does not wait for, but their samples count as trained on; how "
+                     "many steps that costs is not predicted",
+                     fmt::format("{:.1f} % of it", 100 * (1 - report.gradient_share))});
+  }
+  if (report.delay_steps > 0) {
+    notes.push_back(
+        {"redundancy",
+         "the gradient of a step is complete some steps later: so many models and one "
+         "more are trained in turn, or weights are so many steps old",
+         fmt::format("{} step{}", report.delay_steps, report.delay_steps == 1 ? "" : "s")});
+  }
+}
+
 std::vector<SyncReport> sync_reports(const Job& job, const PreparedIteration& prepared,
                                      const std::vector<SyncSeconds>& seconds) {
   const SharedGeometry geometry = geometry_of(job, prepared.geometry);
@@ -125,14 +144,19 @@ MeasuredIteration measured_iteration(const Case& the_case, const SimulateOptions
     measured.table = std::move(all.table);
   } else {
     drawn = run_draws(job, prepared, options.threads);
-    sync = measure_sync(job, prepared, drawn.step_s.mean);
+    sync = measure_sync(job, prepared, drawn.step_s.mean,
+                        drawn.stragglers ? drawn.stragglers->work_s : 0);
   }
   measured.plain = std::move(drawn.execution);
   const Execution& plain = measured.plain;
   measured.critical_path = critical_path(plain.plan, plain.timeline);
   measured.report = iteration_report(job, hardware_flops(job, prepared), prepared.memory,
                                      plain.plan, plain.timeline, measured.critical_path);
-  if (job.cluster.is_drawn()) set_drawn(measured.report, drawn.step_s);
+  if (drawn.stragglers) {
+    add_stragglers(measured.report, *drawn.stragglers);
+  } else if (job.cluster.is_drawn()) {
+    set_drawn(measured.report, drawn.step_s);
+  }
   if (!job.sync.empty()) add_sync(measured.report, job.sync, sync_reports(job, prepared, sync));
   measured.report.warmup = campaign ? measured.table.warmup : measure_warmup(job);
   return measured;
@@ -169,6 +193,9 @@ Record simulated(const Case& the_case, const SimulateOptions& options) {
     record.campaign->tiers = tier_reports(job, *measured.prepared, inputs);
     std::ranges::move(spoilt_copies(job, record.campaign->tiers), std::back_inserter(record.notes));
     record.campaign->interval = interval_advice(inputs, *record.campaign, options.threads);
+  }
+  if (job.redundancy) {
+    add_redundancy_notes(job, *measured.report.stragglers, record.notes);
   }
   record.memory_excess = std::move(measured.memory_excess);
   record.source.allow_oom = !record.memory_excess.empty();

@@ -38,6 +38,7 @@ Rows dispatch_rows();        // "software.dispatch"
 Rows routing_rows();         // "model.moe": where its tokens go
 Rows compressor_rows();      // "communication.compressor", "compress", those of "sync"
 Rows sync_rows();
+Rows redundancy_rows();
 Rows campaign_rows();  // snapshots, failures, recovery, job, campaign
 Rows snapshot_rows();
 Rows recovery_rows();

@@ -63,6 +63,11 @@ bool takes_key(FailureKind kind, std::string_view key);
 void resolve_campaign(const Values& values, const EvidenceList& evidence, NamedFiles& files,
                       Job& job);
 
+// Job::redundancy, of a job whose other parts but the campaign are resolved.
+void resolve_redundancy(const Values& values, Job& job);
+// Communication::robust, of a job whose replicas are known.
+void resolve_robust(const Values& values, Job& job);
+
 // All of a Job, and its iteration. Throw Error with the place of the key at fault, or about keys.
 Job resolve_job(const Values& values, const EvidenceList& evidence, NamedFiles& files,
                 const OwnSchedules& own);

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
 #include <cmath>
 #include <set>
 
@@ -50,6 +51,23 @@ int islands_of(const Values& values, const Job& job, int level) {
   return static_cast<int>(fabric.sites.size());
 }
 
+// The islands that an exchange does not wait for, by sync.*.wait_for.
+void resolve_wait(const Values& values, const std::string& key, SyncLevel& level) {
+  const std::string& text = values.text(key);
+  level.chooses_missing = text == "dynamic";
+  if (text == "all" || level.chooses_missing) return;
+  constexpr std::string_view kAllBut = "all-but-";
+  const char* end = text.data() + text.size();
+  const char* number = text.data() + std::min(kAllBut.size(), text.size());
+  const auto [rest, error] = std::from_chars(number, end, level.missing_islands);
+  if (text.starts_with(kAllBut) && error == std::errc() && rest == end &&
+      level.missing_islands >= 0) {
+    return;
+  }
+  values.fail(key,
+              fmt::format("is '{}'; all, all-but-K (K a whole number) or dynamic is due", text));
+}
+
 // Each island lies on places of its own, and on one of those that `over` names. `entry`: of the
 // level in the list.
 void check_places(const Values& values, const Job& job, int level, int entry) {
@@ -88,6 +106,15 @@ void check_level(const Values& values, const Job& job, int level, int entry) {
     values.fail(key_of(entry, ".delay"),
                 fmt::format("is {:g} steps, but the next exchange begins after {:g}",
                             own.delay_steps, own.every_steps));
+  }
+  if (own.missing_islands >= job.layout.sync_groups[level]) {
+    values.fail(key_of(entry, ".wait_for"),
+                fmt::format("leaves out {} of {} islands; take fewer", own.missing_islands,
+                            job.layout.sync_groups[level]));
+  }
+  if (own.chooses_missing && !job.cluster.jitter.active()) {
+    values.fail(key_of(entry, ".wait_for"),
+                "is dynamic, and no island comes later than others; state cluster.jitter");
   }
   if (level > 0 && own.every_steps <= job.sync[level - 1].every_steps) {
     values.fail(key_of(entry, ".every"),
@@ -159,6 +186,7 @@ void resolve_sync(const Values& values, NamedFiles& files, Job& job) {
     SyncLevel own;
     const std::string place = key_of(level, "");
     values.fill(place, own);
+    resolve_wait(values, place + ".wait_for", own);
     if (values.stated(place + ".compressor")) {
       own.compressor = resolve_compressor(values, place + ".compressor", files);
     }
@@ -170,7 +198,7 @@ void resolve_sync(const Values& values, NamedFiles& files, Job& job) {
       continue;
     }
     for (const char* key : {".fragments", ".delay", ".start", ".pattern", ".optimizer",
-                            ".precision", ".compressor"}) {
+                            ".precision", ".compressor", ".wait_for"}) {
       if (!values.stated(place + key)) continue;
       values.fail(place + key,
                   "what synchronises in every step exchanges gradients, which "

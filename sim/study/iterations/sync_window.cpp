@@ -5,6 +5,7 @@
 #include "models/results/iteration_report.hpp"
 #include "policies/iteration.hpp"
 #include "sim/study/iterations/iteration_table.hpp"
+#include "sim/study/iterations/straggler_step.hpp"
 
 namespace windtunnel {
 namespace {
@@ -33,9 +34,10 @@ double end_s(const Job& job, const PreparedIteration& prepared,
 
 }  // namespace
 
-// Of the same draw as what is simulated beside an exchange.
-std::vector<SyncSeconds> measure_sync(const Job& job, const PreparedIteration& prepared,
-                                      double step_s) {
+// Of the same draw as what is simulated beside an exchange, where links have bursts.
+std::vector<SyncSeconds> measure_sync(const Job& disturbed, const PreparedIteration& prepared,
+                                      double step_s, double work_s) {
+  const Job job = without_stragglers(disturbed);
   std::vector<SyncSeconds> levels = sync_seconds(job, prepared, step_s);
   for (int level = 0; level < std::ssize(levels); ++level) {
     const SyncLevel& of_level = job.sync[level];
@@ -43,7 +45,7 @@ std::vector<SyncSeconds> measure_sync(const Job& job, const PreparedIteration& p
     const Window window =
         layered ? Window{} : window_of(of_level, levels[level].exchange_s, step_s);
     IterationPlanOptions options{.iterations = window.steps + 1};
-    const bool known = window.steps == 0 && !job.cluster.is_drawn();
+    const bool known = window.steps == 0 && !disturbed.cluster.is_drawn();
     const double without_s = known ? step_s : end_s(job, prepared, options);
     if (layered) {
       const Job with = layered_step(job, level);
@@ -56,6 +58,7 @@ std::vector<SyncSeconds> measure_sync(const Job& job, const PreparedIteration& p
     levels[level].exposed_s =
         std::max(0.0, end_s(job, prepared, options) - without_s) / window.share;
   }
+  add_drift(disturbed, work_s, levels);
   return levels;
 }
 

@@ -13,7 +13,8 @@ namespace windtunnel {
 
 // [level] `step_s`: of a simulated step without an exchange. Of an exchange that so many steps hide
 // that they would take long to simulate, as many of them as are simulated get their part of it.
+// `work_s`: of a step, that stragglers draw out, so that islands drift apart.
 std::vector<SyncSeconds> measure_sync(const Job& job, const PreparedIteration& prepared,
-                                      double step_s);
+                                      double step_s, double work_s = 0);
 
 }  // namespace windtunnel
