@@ -116,6 +116,11 @@ ExitCode export_traces(const ExportOptions& options) {
                 "sync: traces are of one step, without what islands exchange every so many; leave "
                 "it out, e.g. with --set sync=[]");
   }
+  if (the_case.job.redundancy) {
+    throw Error(the_case.places.where("redundancy"),
+                "redundancy: traces are of one step in which all replicas do their own part; leave "
+                "it out, e.g. with --set redundancy=none");
+  }
   const Plan plan = iteration_plan(the_case.job, *the_case.prepared);
   const std::string stem = file_stem(the_case.scenario);
   prepare_folder(options.out);

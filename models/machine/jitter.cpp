@@ -2,15 +2,14 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <numbers>
-
-#include "models/base/random.hpp"
 
 namespace windtunnel {
 namespace {
 
-// The three laws as two: a log-normal, or 1 and `slowdown` with probability `share`, whose
-// neighbours in time correlate by `memory`.
+// Laws with states: 1, and `slowdown` with probability `share`, whose neighbours in time correlate
+// by `memory`.
 struct TwoFactors {
   double share = 0;
   double slowdown = 1;
@@ -26,39 +25,6 @@ TwoFactors two_factors(const Jitter& jitter) {
 
 double normal_share(double x) {
   return 0.5 * std::erfc(-x / std::numbers::sqrt2);
-}
-
-// Mean and variance of the largest of n independent factors exp(sigma z - sigma^2 / 2): integrals
-// of x and x^2 with the density n F^(n-1) f (David and Nagaraja, Order Statistics, 2003, section
-// 2.1). The trapezoidal rule converges exponentially, as the integrand falls off on both sides.
-struct Moments {
-  double mean = 0;
-  double variance = 0;
-};
-template <class Value>
-Moments moments_of_largest(double n, Value value) {
-  constexpr double kStep = 1.0 / 16;
-  constexpr double kEnd = 12;
-  double weight = 0;
-  double first = 0;
-  double second = 0;
-  for (double z = -kEnd; z <= kEnd; z += kStep) {
-    const double below = normal_share(z);
-    if (below <= 0) continue;
-    const double density = std::exp((n - 1) * std::log(below) - z * z / 2);
-    weight += density;
-    first += density * value(z);
-    second += density * value(z) * value(z);
-  }
-  const double mean = first / weight;
-  return {mean, std::max(0.0, second / weight - mean * mean)};
-}
-
-Moments largest_log_normal(double sigma, double n) {
-  return moments_of_largest(n, [&](double z) { return std::exp(sigma * z - sigma * sigma / 2); });
-}
-double largest_normal(double n) {
-  return moments_of_largest(n, [](double z) { return z; }).mean;
 }
 
 // Of n groups the most bad draws of `trials`: sum over k of 1 - F(k)^n, F the binomial law (the
@@ -77,39 +43,168 @@ double expected_most(double n, int trials, double share) {
   return most;
 }
 
+// The factor of one draw that a share of them lies below, of the laws without states.
+Quantile quantile_of(const Jitter& jitter) {
+  if (jitter.exponential > 0) {
+    return [mean = jitter.exponential](double /*below*/, double above) {
+      return 1 - mean * std::log(above);
+    };
+  }
+  if (jitter.pareto > 0) {
+    return [exponent = jitter.pareto](double /*below*/, double above) {
+      return std::pow(above, -1 / exponent);
+    };
+  }
+  return [sigma = jitter.sigma](double below, double above) {
+    return std::exp(sigma * normal_quantile(below, above) - sigma * sigma / 2);
+  };
+}
+
+bool has_states(const Jitter& jitter) {
+  return jitter.sigma == 0 && jitter.exponential == 0 && jitter.pareto == 0;
+}
+
+// Variance of the mean of `draws` factors over that of one: (1 + r) / (1 - r) of an autoregressive
+// series, over their number.
+double averaged(double draws, double memory) {
+  return (1 + memory) / (1 - memory) / draws;
+}
+
+// In how many independent draws that say as much.
+double free_draws(double draws, double memory) {
+  return std::min(draws, 1 / averaged(draws, memory));
+}
+
+// Of the k-th smallest of n in two states, whose bad one has a tail: by how many are bad.
+Moments order_of_states(const TwoFactors& law, double tail, double n, double k) {
+  double mean = 0;
+  double square = 0;
+  for (double bad = 0; bad <= n; ++bad) {
+    const double chance = binomial_chance(n, bad, law.share);
+    const double place = k - (n - bad);  // among the bad ones
+    if (chance < 1e-18) continue;
+    const auto power = [&](double exponent) {
+      if (place < 1) return 1.0;
+      return tail > 0 ? expected_pareto_order(bad, place, exponent) : 1.0;
+    };
+    const double factor = place < 1 ? 1 : law.slowdown;
+    mean += chance * factor * power(tail);
+    square += chance * factor * factor * power(tail / 2);
+  }
+  return {mean, std::max(0.0, square - mean * mean)};
+}
+
 }  // namespace
 
 bool Jitter::active() const {
   const TwoFactors law = two_factors(*this);
-  return sigma > 0 || (law.share > 0 && law.slowdown != 1);
+  return sigma > 0 || exponential > 0 || pareto > 0 ||
+         (law.share > 0 && (law.slowdown != 1 || bursts.tail > 0));
+}
+
+FactorStream::FactorStream(const Jitter& jitter, int unit, int draw)
+    : jitter_(jitter),
+      random_(jitter.seed, RandomPurpose::kernel_jitter,
+              static_cast<std::uint64_t>(draw) << 32 | static_cast<std::uint32_t>(unit)) {
+  const TwoFactors law = two_factors(jitter);
+  chance_ = law.share;
+  stays_ = law.share + law.memory * (1 - law.share);
+  turns_ = law.share - law.memory * law.share;
+  slowdown_ = law.slowdown;
+}
+
+double FactorStream::transformed(double z) const {
+  if (jitter_.sigma > 0) return std::exp(jitter_.sigma * z - jitter_.sigma * jitter_.sigma / 2);
+  const double log_above = std::log(normal_share(-z));
+  return jitter_.exponential > 0 ? 1 - jitter_.exponential * log_above
+                                 : std::exp(-log_above / jitter_.pareto);
+}
+
+void FactorStream::next(std::span<double> factors) {
+  if (jitter_.per != JitterPer::run) {
+    draw(factors);
+    return;
+  }
+  if (held_ == 0) draw(std::span(&held_, 1));
+  std::ranges::fill(factors, held_);
+}
+
+void FactorStream::draw(std::span<double> factors) {
+  if (!has_states(jitter_)) {
+    const double memory = jitter_.memory;
+    const double rest = std::sqrt(1 - memory * memory);
+    for (double& factor : factors) {
+      z_ = begun_ && memory != 0 ? memory * z_ + rest * random_.normal() : random_.normal();
+      begun_ = true;
+      factor = transformed(z_);
+    }
+    return;
+  }
+  for (double& factor : factors) {
+    const bool bad = random_.uniform() < chance_;
+    factor = bad ? slowdown_ : 1;
+    if (bad && jitter_.bursts.tail > 0) {
+      factor *= std::pow(random_.uniform(), -1 / jitter_.bursts.tail);
+    }
+    chance_ = bad ? stays_ : turns_;
+  }
 }
 
 void draw_factors(const Jitter& jitter, int unit, int draw, std::span<double> factors) {
-  const auto index = static_cast<std::uint64_t>(draw) << 32 | static_cast<std::uint32_t>(unit);
-  RandomStream random(jitter.seed, RandomPurpose::kernel_jitter, index);
-  if (jitter.sigma > 0) {
-    const double shift = jitter.sigma * jitter.sigma / 2;
-    for (double& factor : factors) factor = std::exp(jitter.sigma * random.normal() - shift);
-    return;
+  FactorStream(jitter, unit, draw).next(factors);
+}
+
+Moments factor_moments(const Jitter& jitter) {
+  constexpr double kNone = std::numeric_limits<double>::infinity();
+  const auto pareto = [](double exponent) {  // mean and mean square
+    return Moments{exponent > 1 ? exponent / (exponent - 1) : kNone,
+                   exponent > 2 ? exponent / (exponent - 2) : kNone};
+  };
+  if (jitter.sigma > 0) return {1, std::expm1(jitter.sigma * jitter.sigma)};
+  if (jitter.exponential > 0) return {1 + jitter.exponential, std::pow(jitter.exponential, 2)};
+  if (jitter.pareto > 0) {
+    const auto [mean, square] = pareto(jitter.pareto);
+    return {mean, square - mean * mean};
   }
   const TwoFactors law = two_factors(jitter);
-  // Bad after bad, and bad after good; equal without memory.
-  const double stays = law.share + law.memory * (1 - law.share);
-  const double turns = law.share - law.memory * law.share;
-  double chance = law.share;
-  for (double& factor : factors) {
-    const bool bad = random.uniform() < chance;
-    factor = bad ? law.slowdown : 1;
-    chance = bad ? stays : turns;
+  const Moments tail = jitter.bursts.tail > 0 ? pareto(jitter.bursts.tail) : Moments{1, 1};
+  const double mean = 1 - law.share + law.share * law.slowdown * tail.mean;
+  const double square = 1 - law.share + law.share * law.slowdown * law.slowdown * tail.variance;
+  return {mean, square - mean * mean};
+}
+
+double factor_correlation(const Jitter& jitter, int distance) {
+  if (jitter.per == JitterPer::run) return 1;
+  if (!has_states(jitter)) return std::pow(jitter.memory, distance);
+  return std::pow(two_factors(jitter).memory, distance);
+}
+
+double expected_factor(const Jitter& jitter, double n, double k) {
+  if (jitter.exponential > 0) return 1 + jitter.exponential * expected_exponential_order(n, k);
+  if (jitter.pareto > 0) return expected_pareto_order(n, k, jitter.pareto);
+  if (jitter.sigma > 0) return moments_of_order(n, k, quantile_of(jitter)).mean;
+  return order_of_states(two_factors(jitter), jitter.bursts.tail, n, k).mean;
+}
+
+Moments slowest_moments(const Jitter& jitter, double units) {
+  if (!has_states(jitter)) {
+    Moments slowest = moments_of_order(units, units, quantile_of(jitter));
+    slowest.mean = expected_factor(jitter, units, units);
+    return slowest;
   }
+  return order_of_states(two_factors(jitter), jitter.bursts.tail, std::round(units),
+                         std::round(units));
 }
 
 ExpectedFactors expected_factors(const Jitter& jitter, double units, double groups, double draws) {
-  if (jitter.sigma > 0) {
-    const Moments group = largest_log_normal(jitter.sigma, units);
-    if (draws <= 1) return {group.mean, largest_log_normal(jitter.sigma, units * groups).mean};
+  if (jitter.per == JitterPer::run) draws = 1;
+  if (!has_states(jitter) || jitter.bursts.tail > 0) {
+    const Moments group = slowest_moments(jitter, units);
+    if (draws <= 1) return {group.mean, slowest_moments(jitter, units * groups).mean};
     // The mean of many draws is normal.
-    return {group.mean, group.mean + std::sqrt(group.variance / draws) * largest_normal(groups)};
+    const double deviation =
+        std::sqrt(group.variance / free_draws(draws, factor_correlation(jitter, 1)));
+    return {group.mean, group.mean + deviation * expected_normal_order(groups, groups)};
   }
   const TwoFactors law = two_factors(jitter);
   const double share = 1 - std::pow(1 - law.share, units);

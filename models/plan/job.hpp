@@ -28,6 +28,8 @@
 namespace windtunnel {
 
 struct LayerTable;
+struct Redundancy;
+struct RobustAggregation;
 
 // When the gradients of an iteration are reduced, and which together
 // (policies/exchange/gradient_overlap.hpp).
@@ -103,6 +105,8 @@ struct Communication {
   double partition_bytes = 4e6;   // priority: the most that goes at once and cannot be overtaken
   double credit_bytes = 16e6;     // priority: partitions under way
   Aggregation aggregation = Aggregation::all_reduce;
+  // What faulty workers cannot spoil, in the place of the sum; null: it is the sum.
+  std::shared_ptr<const RobustAggregation> robust;
   int servers = 0;  // parameter server: machines of their own; 0: one on the host of every node
   AxisCompressors compressors;
   Fidelity fidelity = Fidelity::automatic;
@@ -135,6 +139,8 @@ struct Job {
   Software software;
   ScheduleChoice schedule;
   Communication communication;
+  // What stragglers of a step are made up for by; null: all wait for the slowest.
+  std::shared_ptr<const Redundancy> redundancy;
   std::vector<SyncLevel> sync;  // from inside to outside, as Layout::sync_groups; empty: every step
   Calibration calibration;
   std::vector<Calibration> pool_calibrations;  // [pool]; `calibration`: of groups of several

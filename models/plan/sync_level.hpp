@@ -50,7 +50,6 @@ struct SyncLevel {
   // Steps that go on while an exchange is under way; its result is taken in behind them. 0: all
   // wait for it.
   double delay_steps = 0;
-  int missing_islands = 0;  // of the members of an exchange, so many need not be waited for
   SyncStart start = SyncStart::step;
   SyncPattern pattern = SyncPattern::all_reduce;
   SyncGraph graph = SyncGraph::ring;  // gossip
@@ -64,6 +63,8 @@ struct SyncLevel {
   OuterOptimizer optimizer = OuterOptimizer::nesterov;
   double element_bytes = 4;          // of a delta on the network, before it is compressed
   CompressorChoice compressor = {};  // of the deltas
+  int missing_islands = 0;           // so many, the last to come, an exchange does not wait for
+  bool chooses_missing = false;      // as many as make most progress a second
 
   // Steps from one exchange to the next, of whichever fragment.
   double cycle_steps() const { return every_steps / fragments; }
@@ -76,8 +77,11 @@ struct SyncLevel {
 
 // One exchange of one fragment at a level.
 struct SyncSeconds {
-  double exchange_s = 0;            // of the pipeline rank that takes longest, beside nothing else
-  double exposed_s = 0;             // that steps take longer for it
+  double exchange_s = 0;  // of the pipeline rank that takes longest, beside nothing else
+  double exposed_s = 0;   // that steps take longer for it
+  // That an island waits for those that it waits for, on average: stragglers of every_steps drift
+  // apart.
+  double wait_s = 0;
   Origin origin = Origin::assumed;  // what they rest on
 };
 
@@ -87,7 +91,7 @@ double exposed_seconds(const SyncLevel& level, double exchange_s, double step_s)
 
 // What a step takes longer for the level on average.
 inline double mean_exposed_s(const SyncLevel& level, const SyncSeconds& seconds) {
-  return seconds.exposed_s / level.cycle_steps();
+  return (seconds.exposed_s + seconds.wait_s) / level.cycle_steps();
 }
 
 // Mean over many steps that take `step_s` each, but for what each level's exchanges add.

@@ -349,6 +349,31 @@ void add_sync(IterationReport& report, const std::vector<SyncLevel>& levels,
   set_time(report, report.time_s + added_s);
 }
 
+void add_stragglers(IterationReport& report, const StragglerReport& stragglers) {
+  const double added_s = stragglers.step_s.mean - report.time_s;
+  const double passes_s = (stragglers.load - 1) * stragglers.passes_s;
+  const double waits_s = added_s - passes_s - stragglers.exchange_s;
+  const auto on_path = [&](Category category) -> double& {
+    return report.critical_path_s[static_cast<int>(category)];
+  };
+  double passes_on_path_s = 0;
+  const Category passes[] = {Category::forward, Category::backward, Category::recompute};
+  for (const Category category : passes) passes_on_path_s += on_path(category);
+  for (const Category category : passes) {
+    on_path(category) *= 1 + passes_s / passes_on_path_s;
+  }
+  on_path(Category::dp) += stragglers.exchange_s;
+  on_path(Category::wait) += waits_s;
+  const double longer = stragglers.step_s.mean / report.time_s;
+  for (double& seconds : report.origin_s) seconds *= longer;
+  const double idle_s = report.bubble.idle * report.time_s + waits_s + stragglers.exchange_s;
+  report.bubble.makespan_s += waits_s + stragglers.exchange_s;
+  report.bubble.idle = idle_s / stragglers.step_s.mean;
+  report.hfu *= stragglers.load;
+  report.stragglers = stragglers;
+  set_time(report, stragglers.step_s.mean);
+}
+
 void set_drawn(IterationReport& report, const Estimate& step_s) {
   const double longer = step_s.mean / report.time_s;
   report.drawn_s = step_s;

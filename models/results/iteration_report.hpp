@@ -39,6 +39,20 @@ struct SyncReport {
   double sent_bytes = 0;  // between islands, by the GPU that sends most, of all fragments
 };
 
+// How stragglers of a step are made up for (Job::redundancy).
+struct StragglerReport {
+  Estimate step_s;        // with them
+  double waiting_s = 0;   // what a step would take if all waited for the slowest, without more work
+  double load = 1;        // what a worker computes, over its part of the batch
+  double passes_s = 0;    // forward and backward passes of the busiest rank, undisturbed
+  double work_s = 0;      // its passes under the load, and its optimizer: what stragglers draw out
+  double exchange_s = 0;  // of further gradients of a step
+  double waited_share = 0;    // of the steps, in which some were waited for beyond the tolerance
+  double missing = 0;         // workers that a step does not wait for, on average
+  double gradient_share = 1;  // of the batch that the gradient has seen, on average
+  int delay_steps = 0;        // until the gradient of a step is complete
+};
+
 struct IterationReport {
   // Period of the steady state, behind the warm-up; with exchanges between islands their mean part.
   double time_s = 0;
@@ -56,10 +70,13 @@ struct IterationReport {
   // Where the machine jitters: the step time over its draws. time_s is the mean, and all else that
   // of the draw nearest to it, drawn out to the mean.
   std::optional<Estimate> drawn_s;
+  std::optional<StragglerReport> stragglers;
 };
 // Adds what exchanges between islands take on average.
 void add_sync(IterationReport& report, const std::vector<SyncLevel>& levels,
               std::vector<SyncReport> sync);
+// Adds what redundant work and waiting take.
+void add_stragglers(IterationReport& report, const StragglerReport& stragglers);
 // Of one draw: makes it that of all of them.
 void set_drawn(IterationReport& report, const Estimate& step_s);
 

@@ -5,6 +5,7 @@
 
 #include "models/base/error.hpp"
 #include "models/compression/compressors.hpp"
+#include "models/compression/robust.hpp"
 #include "models/cost/chunk/embedding_exchange.hpp"
 #include "models/cost/op/op_cost.hpp"
 #include "models/plan/job_collective.hpp"
@@ -12,6 +13,10 @@
 namespace windtunnel {
 bool crosses_iterations(GradientOverlap overlap) {
   return overlap == GradientOverlap::priority || overlap == GradientOverlap::dear;
+}
+
+bool has_recipe(const Job& job) {
+  return compresses(job.communication.compressors.dp) || job.communication.robust;
 }
 
 // Who reduces, in which groups.
@@ -38,7 +43,7 @@ struct GradientExchange::Axes {
 GradientExchange::GradientExchange(const Job& job, const ReplicaNetwork& network)
     : job_(job),
       network_(network),
-      compresses_(compresses(job.communication.compressors.dp)),
+      compresses_(has_recipe(job)),
       across_(compresses_across(job)),
       copies_(job.software.bucket_copies &&
               job.communication.overlap == GradientOverlap::bucketed &&
@@ -81,14 +86,22 @@ Transfer GradientExchange::transfer(int pp, ReplicaAxis axis, CollectiveKind kin
   return transfer;
 }
 
+Recipe GradientExchange::recipe_of(const std::vector<TensorShape>& shapes,
+                                   const ReducingGroup& group) const {
+  if (job_.communication.robust) {
+    double elements = 0;
+    for (const TensorShape& shape : shapes) elements += shape.elements();
+    return robust_recipe(*job_.communication.robust, elements, group, element_bytes_);
+  }
+  return make_recipe(job_.communication.compressors.dp, shapes, group, element_bytes_);
+}
+
 std::vector<Transfer> GradientExchange::compressed(const std::vector<TensorShape>& shapes, int pp,
                                                    bool expert) const {
   const Axes axes = this->axes(pp, expert);
   if (axes.group.ranks == 1 || shapes.empty()) return {};
   if (across_) return compressed_across(shapes, axes, pp, expert);
-  return of_recipe(
-      make_recipe(job_.communication.compressors.dp, shapes, axes.group, element_bytes_), axes, pp,
-      expert);
+  return of_recipe(recipe_of(shapes, axes.group), axes, pp, expert);
 }
 
 // The members of a place scatter dense sums among themselves; each compresses its part and
@@ -105,9 +118,8 @@ std::vector<Transfer> GradientExchange::compressed_across(const std::vector<Tens
   if (inside) row.push_back(transfer(pp, axes.inner_axis, CollectiveKind::reduce_scatter, bytes));
   if (outer.group.ranks > 1) {
     const std::vector<TensorShape> parts = parts_of(shapes, axes.inner);
-    const std::vector<Transfer> exchanged = of_recipe(
-        make_recipe(job_.communication.compressors.dp, parts, outer.group, element_bytes_), outer,
-        pp, expert);
+    const std::vector<Transfer> exchanged =
+        of_recipe(recipe_of(parts, outer.group), outer, pp, expert);
     row.insert(row.end(), exchanged.begin(), exchanged.end());
   }
   if (inside && axes.shards == 1) {
@@ -143,11 +155,9 @@ CompressorMemory GradientExchange::memory(const std::vector<StageTensor>& tensor
     }
     const Axes axes = this->axes(pp, expert);
     if (axes.group.ranks == 1 || shapes.empty()) continue;
-    const Recipe recipe =
-        across_
-            ? make_recipe(job_.communication.compressors.dp, parts_of(shapes, axes.inner),
-                          axes.across_only().group, element_bytes_)
-            : make_recipe(job_.communication.compressors.dp, shapes, axes.group, element_bytes_);
+    const Recipe recipe = across_
+                              ? recipe_of(parts_of(shapes, axes.inner), axes.across_only().group)
+                              : recipe_of(shapes, axes.group);
     memory.state += recipe.state_bytes;
     memory.buffers += recipe.buffer_bytes;
   }
@@ -315,7 +325,8 @@ void GradientExchange::append_gather(const std::vector<StageTensor>& tensors,
 
 std::vector<double> GradientExchange::sizes(const std::vector<StageTensor>& tensors, int pp) const {
   std::vector<double> sizes;
-  const bool fused = compresses_ && compressor_kind(job_.communication.compressors.dp.name).fusible;
+  const bool fused = compresses(job_.communication.compressors.dp) &&
+                     compressor_kind(job_.communication.compressors.dp.name).fusible;
   for (const StageTensor& tensor : tensors) {
     sizes.push_back(tensor.parameters * element_bytes_);
     if (goes_as_rows(tensor)) {

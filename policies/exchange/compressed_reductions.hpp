@@ -20,6 +20,9 @@ namespace windtunnel {
 // all gradients, and there is no common norm.
 bool crosses_iterations(GradientOverlap overlap);
 
+// Gradients are not summed as they are: a compressor's, or a robust rule's.
+bool has_recipe(const Job& job);
+
 // Bytes on one GPU beside gradients and buckets.
 struct CompressorMemory {
   double state = 0;    // kept from step to step: errors, factors
@@ -59,6 +62,7 @@ class GradientExchange {
   Axes axes(int pp, bool expert) const;
   std::vector<Transfer> row(const std::vector<StageTensor>& tensors, const GradientBucket& bucket,
                             int pp, double share, StageAction action = StageAction::backward) const;
+  Recipe recipe_of(const std::vector<TensorShape>& shapes, const ReducingGroup& group) const;
   std::vector<Transfer> compressed(const std::vector<TensorShape>& shapes, int pp,
                                    bool expert) const;
   // Of tensors that `members` divide among themselves: of the member that has most.

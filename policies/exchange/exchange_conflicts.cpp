@@ -151,6 +151,29 @@ constexpr std::array kCompressorConflicts{
              "partitions that are reduced one by one; take bucketed"},
 };
 
+constexpr std::string_view kRobust = "communication.robust";
+
+// Likewise, of a robust rule, which is no sum.
+constexpr std::array kRobustConflicts{
+    Conflict{kRobust,
+             [](const Exchange& of) { return compresses(of.job.communication.compressors.dp); },
+             "takes gradients as they are; leave out the compressor of dp"},
+    Conflict{kRobust, [](const Exchange& of) { return of.served; },
+             "needs communication.aggregation: all-reduce, because servers sum gradients"},
+    Conflict{kRobust, [](const Exchange& of) { return of.sharded; },
+             "is no sum that can be reduce-scattered, and layout.sharding: {sharding} scatters "
+             "gradients; take layout.sharding: none"},
+    Conflict{kRobust, [](const Exchange& of) { return of.rows(); },
+             "takes dense gradients; leave out communication.embeddings"},
+    Conflict{kRobust, [](const Exchange& of) { return of.dear() || of.priority(); },
+             "is more than one all-reduce, which communication.overlap: {overlap} takes; take none "
+             "or bucketed"},
+    Conflict{kRobust, [](const Exchange& of) { return of.experts(); },
+             "of experts is not modelled, whose copies are fewer than the replicas"},
+    Conflict{kRobust, [](const Exchange& of) { return of.job.layout.cp > 1; },
+             "is of replicas, and layout.cp leaves each rank a part of one's gradient; take cp: 1"},
+};
+
 // Throws the first that holds. `subject`: what stands between the key and the text.
 void refuse_conflicts(std::span<const Conflict> conflicts, const Exchange& of,
                       std::string_view subject) {
@@ -173,6 +196,7 @@ void refuse_conflicts(std::span<const Conflict> conflicts, const Exchange& of,
 void check_gradient_exchange(const Job& job) {
   const Exchange of(job);
   refuse_conflicts(kConflicts, of, "");
+  if (job.communication.robust) refuse_conflicts(kRobustConflicts, of, "");
   if (compresses(job.communication.compressors.dp)) {
     refuse_conflicts(kCompressorConflicts, of, fmt::format(": {} ", of.kind.name));
   }

@@ -9,6 +9,7 @@
 #include "models/cost/op/op_cost.hpp"
 #include "models/plan/job_collective.hpp"
 #include "models/plan/state_shares.hpp"
+#include "policies/exchange/compressed_reductions.hpp"
 
 namespace windtunnel {
 namespace {
@@ -200,8 +201,8 @@ ReplicaNetwork::ReplicaNetwork(const Job& job, const LinkTable& links) : traffic
 ReplicaNetwork::Traffic ReplicaNetwork::traffic_of(const Job& job) {
   const Communication& communication = job.communication;
   const bool served = communication.aggregation == Aggregation::parameter_server;
-  return {job.model.moe_layers() > 0, compresses(communication.compressors.dp) || served,
-          gpus_per_place(job), weight_bytes_per_parameter(job), reduce_bytes_per_parameter(job)};
+  return {job.model.moe_layers() > 0, has_recipe(job) || served, gpus_per_place(job),
+          weight_bytes_per_parameter(job), reduce_bytes_per_parameter(job)};
 }
 
 void ReplicaNetwork::mark_used(const Job& job) {

@@ -79,7 +79,7 @@ void hold_tied_once(const Job& job, const Schedule& schedule, std::vector<ChunkC
 // gradients at once, or for the bucket that is under way and the one behind it.
 void add_compressor(const Job& job, const PreparedIteration& prepared,
                     std::vector<GpuMemory>& memory) {
-  if (!compresses(job.communication.compressors.dp)) return;
+  if (!has_recipe(job)) return;
   const SharedGeometry geometry = geometry_of(job, prepared.geometry);
   const ReplicaNetwork& network = geometry->network();
   if (!network.active()) return;

@@ -15,6 +15,7 @@
 #include "report/figures/rollout_figures.hpp"
 #include "report/figures/fused_summary.hpp"
 #include "report/figures/volunteer_figures.hpp"
+#include "report/figures/straggler_figures.hpp"
 
 namespace windtunnel {
 namespace {
@@ -242,12 +243,12 @@ class Table {
           },
           kSimulated, Follows::rate},
          {"iteration.drawn_s", "mean over draws", seconds, lower,
-          "of the machine's jitter (cluster.jitter)",
-          [](const Record& record) {
+          "of the machine's jitter (cluster.jitter)", [](const Record& record) {
             const std::optional<Estimate>& drawn = record.iteration.drawn_s;
             return drawn ? FigureValue(*drawn) : FigureValue();
-          }},
-         {"iteration.warmup_step_s", "warm-up step", seconds, lower, "a step with dense gradients",
+          }}});
+    for (Figure& each : straggler_figures()) rows.push_back(std::move(each));
+    add({{"iteration.warmup_step_s", "warm-up step", seconds, lower, "a step with dense gradients",
           of_warmup([](const IterationReport& report) { return report.warmup.step_s; })},
          {"iteration.warmup_share", "warm-up", share, lower, "of all steps",
           of_warmup([](const IterationReport& report) { return report.warmup.share; })},
@@ -263,6 +264,12 @@ class Table {
          {"iteration.sync_exposed_s", "exposed exchange", seconds, lower,
           "what steps take longer for one exchange, by level of sync",
           of_sync([](const SyncReport& report) { return report.seconds.exposed_s; })},
+         {"iteration.sync_wait_s", "wait of islands", seconds, lower,
+          "of an island for others at an exchange, as stragglers drift apart, by level of sync",
+          [](const Record& record) -> FigureValue {
+            if (!record.iteration.stragglers) return {};
+            return of_sync([](const SyncReport& report) { return report.seconds.wait_s; })(record);
+          }},
          {"iteration.sync_sent_bytes", "sent between islands", bytes, lower,
           "by the GPU that sends most, of all fragments, by level of sync",
           of_sync([](const SyncReport& report) { return report.sent_bytes; })},

@@ -11,6 +11,7 @@
 #include "models/compression/compressors.hpp"
 #include "models/cost/chunk/step_work.hpp"
 #include "models/cost/memory/memory.hpp"
+#include "models/reliability/stragglers/redundancy.hpp"
 #include "report/figures/campaign_summary.hpp"
 #include "report/figures/figures.hpp"
 #include "report/figures/fused_summary.hpp"
@@ -62,7 +63,28 @@ std::string sync_text(const SyncLevel& level, const SyncReport& report) {
   if (const int hiding = level.hiding_steps(); hiding > 0) {
     text += fmt::format(" beside {} step{}", hiding, hiding == 1 ? "" : "s");
   }
-  return text + fmt::format(", of which {} make steps longer", seconds(report.seconds.exposed_s));
+  text += fmt::format(", of which {} make steps longer", seconds(report.seconds.exposed_s));
+  if (level.missing_islands > 0) {
+    text += fmt::format("; without the last {} to come", level.missing_islands);
+  }
+  if (report.seconds.wait_s != 0) {
+    text += fmt::format("; an island waits {} for others", seconds(report.seconds.wait_s));
+  }
+  return text;
+}
+
+// "m-sgc, burst 1, window 2, lambda 27: each computes 1.93 times its part, ..."
+std::string redundancy_text(const Redundancy& redundancy, const Record& record) {
+  const auto text = [&](std::string_view key) { return text_of(record, key); };
+  std::string line = fmt::format(
+      "{}: each computes {:.3g} times its part, a step leaves out {:.3g} "
+      "of {} replicas",
+      to_string(redundancy), record.iteration.stragglers->load,
+      record.iteration.stragglers->missing, record.job.layout.dp);
+  if (redundancy.tolerance > 0) {
+    line += fmt::format(" and in {} waits longer", text("iteration.stragglers.waited_share"));
+  }
+  return line;
 }
 
 SummarySection iteration_section(const Record& record) {
@@ -100,6 +122,18 @@ SummarySection iteration_section(const Record& record) {
         {figure("iteration.inner_step_s").title,
          fmt::format("{}, {} of the mean", text("iteration.inner_step_s"),
                      value_text(Unit::share, report.inner_step_s / report.time_s))});
+  }
+  if (report.stragglers) {
+    section.rows.insert(
+        section.rows.begin() + 1,
+        {figure("iteration.stragglers.step_s").title,
+         fmt::format("{}, {}; {} {}", estimate_text(Unit::seconds, report.stragglers->step_s),
+                     kIntervalTitle, text("iteration.stragglers.waiting_s"),
+                     figure("iteration.stragglers.waiting_s").title)});
+  }
+  if (record.job.redundancy) {
+    section.rows.insert(section.rows.begin() + 2,
+                        {"redundancy", redundancy_text(*record.job.redundancy, record)});
   }
   if (report.drawn_s) {
     section.rows.insert(

@@ -223,6 +223,11 @@ void check_calibration(const Case& job, const Case& other) {
 }
 
 void check_every_step(const Case& job) {
+  if (job.job.redundancy) {
+    throw Error(job.places.where("redundancy"),
+                "redundancy: of several jobs one step each is simulated, without stragglers; leave "
+                "it out");
+  }
   if (job.job.sync.empty()) return;
   throw Error(
       job.places.where("sync"),

@@ -125,6 +125,12 @@ std::vector<Configuration> layouts_of(const Configuration& base) {
     throw Error::of_key("layout.shard_shares",
                         "are shares of one layout; --over layout needs even ones");
   }
+  if (job.redundancy) {
+    throw Error::of_key(
+        "redundancy",
+        "is of so many replicas, and layouts have other ones; leave it out of --over "
+        "layout, or compare layouts of yours with compare --vary");
+  }
   if (!job.sync.empty()) {
     throw Error::of_key("sync",
                         "says which replicas of one layout are an island; leave it out of --over "

@@ -12,6 +12,7 @@
 #include "models/base/version.hpp"
 #include "models/calibration/prediction_error.hpp"
 #include "models/cost/memory/memory.hpp"
+#include "models/reliability/stragglers/redundancy.hpp"
 #include "policies/iteration.hpp"
 #include "policies/outer/outer_exchange.hpp"
 #include "policies/protection/snapshot_tiers.hpp"
@@ -85,6 +86,24 @@ Note sampled_note(const Timeline& timeline) {
           fmt::format("{} of {} ranks", timeline.ranks_simulated, timeline.sampled_of)};
 }
 
+// What a step's gradient lacks, and when it is complete.
+void add_redundancy_notes(const Job& job, const StragglerReport& report, std::vector<Note>& notes) {
+  if (!is_exact(*job.redundancy)) {
+    notes.push_back({"redundancy",
+                     "the gradient is not that of the whole batch: it lacks those of the replicas "
+                     "that a step does not wait for, but their samples count as trained on; how "
+                     "many steps that costs is not predicted",
+                     fmt::format("{:.1f} % of it", 100 * (1 - report.gradient_share))});
+  }
+  if (report.delay_steps > 0) {
+    notes.push_back(
+        {"redundancy",
+         "the gradient of a step is complete some steps later: so many models and one "
+         "more are trained in turn, or weights are so many steps old",
+         fmt::format("{} step{}", report.delay_steps, report.delay_steps == 1 ? "" : "s")});
+  }
+}
+
 std::vector<SyncReport> sync_reports(const Job& job, const PreparedIteration& prepared,
                                      const std::vector<SyncSeconds>& seconds) {
   const SharedGeometry geometry = geometry_of(job, prepared.geometry);
@@ -135,7 +154,11 @@ MeasuredIteration measured_iteration(const Case& the_case, const SimulateOptions
   measured.critical_path = critical_path(plain.plan, plain.timeline);
   measured.report = iteration_report(job, hardware_flops(job, prepared), prepared.memory,
                                      plain.plan, plain.timeline, measured.critical_path);
-  if (job.cluster.is_drawn()) set_drawn(measured.report, drawn.step_s);
+  if (drawn.stragglers) {
+    add_stragglers(measured.report, *drawn.stragglers);
+  } else if (job.cluster.is_drawn()) {
+    set_drawn(measured.report, drawn.step_s);
+  }
   if (!job.sync.empty()) add_sync(measured.report, job.sync, sync_reports(job, prepared, sync));
   measured.report.warmup = campaign ? measured.table.warmup : measure_warmup(job);
   return measured;
@@ -182,6 +205,9 @@ Record simulated(const Case& the_case, const SimulateOptions& options) {
   if (the_case.fused > 0) {
     record.fused =
         std::make_shared<const FusedReport>(study_fused(job, *measured.prepared, the_case.fused));
+  }
+  if (job.redundancy) {
+    add_redundancy_notes(job, *measured.report.stragglers, record.notes);
   }
   record.memory_excess = std::move(measured.memory_excess);
   record.source.allow_oom = !record.memory_excess.empty();

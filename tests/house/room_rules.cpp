@@ -24,6 +24,7 @@ constexpr std::array kRooms = std::to_array<std::string_view>({
     "models/machine/fabrics",
     "models/machine/links",
     "models/reliability",
+    "models/reliability/stragglers",
     "models/workload",
     "models/cost/snapshot",
     "models/network/groups",

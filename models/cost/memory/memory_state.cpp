@@ -5,6 +5,7 @@
 #include "models/cost/chunk/layer_table_cost.hpp"
 #include "models/cost/memory/memory.hpp"
 #include "models/plan/state_shares.hpp"
+#include "models/reliability/stragglers/redundancy.hpp"
 #include "models/workload/stage_parameters.hpp"
 
 namespace windtunnel {
@@ -13,10 +14,20 @@ double weight_bytes_per_parameter(const Job& job) {
   return is_mixed(job.precision) ? 2 : 4;
 }
 
+namespace {
+
+// That are summed apart, as each is of another step (results_of()).
+int gradients_of(const Job& job) {
+  return job.redundancy ? results_of(*job.redundancy) : 1;
+}
+
+}  // namespace
+
 double gradient_bytes_per_parameter(const Job& job) {
-  if (!is_mixed(job.precision)) return 4;
+  if (!is_mixed(job.precision)) return 4.0 * gradients_of(job);
   const bool reduced = job.layout.island_replicas() > 1;
-  return job.software.gradient_bytes + (reduced ? job.software.reduced_copy_bytes : 0);
+  return gradients_of(job) *
+         (job.software.gradient_bytes + (reduced ? job.software.reduced_copy_bytes : 0));
 }
 
 double optimizer_bytes_per_parameter(const Job& job) {

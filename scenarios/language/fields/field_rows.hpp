@@ -40,6 +40,7 @@ Rows compressor_rows();      // "communication.compressor", "compress", those of
 Rows sync_rows();
 Rows rollout_rows();
 Rows volunteer_rows();
+Rows redundancy_rows();
 Rows campaign_rows();  // snapshots, failures, recovery, job, campaign
 Rows snapshot_rows();
 Rows recovery_rows();

@@ -5,6 +5,7 @@
 #include <deque>
 #include <string>
 
+#include "models/compression/robust.hpp"
 #include "models/network/groups/collective_steps.hpp"
 #include "models/plan/job_collective.hpp"
 #include "scenarios/language/fields/field_rows.hpp"
@@ -103,6 +104,38 @@ Rows communication_rows() {
       name_row<&Communication::aggregation>(
           "communication.aggregation",
           {.example = "all-reduce", .help = "who sums gradients: the GPUs, or parameter servers"}),
+      map_row("communication.robust",
+              {.shorthand = "rule",
+               .example = "{rule: krum, faulty: 2}",
+               .help = "what becomes of gradients in place of their sum, so that faulty replicas "
+                       "cannot spoil it"}),
+      name_row<&RobustAggregation::rule>(
+          "communication.robust.rule",
+          {.required = true,
+           .example = "krum",
+           .help =
+               "none: their sum; by coordinate (median, trimmed-mean), the gradient nearest to its "
+               "neighbours or "
+               "the mean of those (krum, multi-krum), least squares reweighted (flag), the mean "
+               "of the models nearest to one's own (monna)"}),
+      whole_row<&RobustAggregation::faulty>(
+          "communication.robust.faulty", {.low = 0,
+                                          .high = 1e6,
+                                          .optional = true,
+                                          .example = "2",
+                                          .help = "replicas that may be faulty (f); default: 1"}),
+      name_row<&RobustAggregation::form>(
+          "communication.robust.form",
+          {.optional = true,
+           .example = "sliced",
+           .help = "every rank has all gradients (gathered, the default), or its part of them and "
+                   "gathers the result (sliced)"}),
+      whole_row<&RobustAggregation::iterations>("communication.robust.iterations",
+                                                {.low = 1,
+                                                 .high = 1e4,
+                                                 .optional = true,
+                                                 .example = "5",
+                                                 .help = "flag: of the least squares; default: 5"}),
       whole_row<&Communication::servers>(
           "communication.servers",
           {.low = 1,

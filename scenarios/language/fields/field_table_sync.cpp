@@ -54,12 +54,6 @@ Rows sync_rows() {
            .example = "5 steps",
            .help = "steps that go on beside an exchange, whose result is taken in behind them; "
                    "0: all wait for it"}),
-      text_row("sync.*.wait_for",
-               {.default_text = "all",
-                .example = "all-but-1",
-                .help = "whom an exchange waits for: all, or all but so many (all-but-K) who "
-                        "failed or are late: it goes on without what they have learnt, and they "
-                        "take in its result"}),
       name_row<&SyncLevel::start>(
           "sync.*.start",
           {.example = "layers",
@@ -108,6 +102,13 @@ Rows sync_rows() {
           {.example = "average",
            .help = "what the sum becomes: the gradient of an outer optimizer with a momentum "
                    "(nesterov, as DiLoCo), or the mean of the weights (average, local SGD)"}),
+      text_row(
+          "sync.*.wait_for",
+          {.default_text = "all",
+           .example = "all-but-2",
+           .help = "the islands that an exchange waits for: all, all-but-K, or as many as make "
+                   "most progress a second under cluster.jitter (dynamic); those that failed or "
+                   "come later stop where they are and take its result"}),
       name_row<&SyncLevel::element_bytes>(
           "sync.*.precision", {.names = {"fp32", "bf16", "fp8", "fp4"},
                                .example = "bf16",

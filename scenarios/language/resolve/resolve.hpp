@@ -77,6 +77,10 @@ std::shared_ptr<const Volunteers> resolve_volunteers(const Values& values, Named
 
 // Case::fused.
 int resolve_fused(const Values& values, const Job& job);
+// Job::redundancy, of a job whose other parts but the campaign are resolved.
+void resolve_redundancy(const Values& values, Job& job);
+// Communication::robust, of a job whose replicas are known.
+void resolve_robust(const Values& values, Job& job);
 
 // All of a Job, and its iteration. Throw Error with the place of the key at fault, or about keys.
 Job resolve_job(const Values& values, const EvidenceList& evidence, NamedFiles& files,

@@ -131,7 +131,7 @@ void resolve_jitter(const Values& values, Cluster& cluster) {
   if (!values.stated(path)) return;
   values.fill(path, cluster.jitter);
   std::string law;
-  for (const char* name : {"sigma", "gilbert_elliott", "share"}) {
+  for (const char* name : {"sigma", "exponential", "pareto", "gilbert_elliott", "share"}) {
     const std::string key = join_path(path, name);
     if (!values.stated(key)) continue;
     if (!law.empty()) {
@@ -148,7 +148,13 @@ void resolve_jitter(const Values& values, Cluster& cluster) {
     values.fail(share, "how slow they are is not stated; add slowdown");
   }
   if (law.empty()) {
-    values.fail(path, "no law is stated; add sigma, gilbert_elliott, or share with slowdown");
+    values.fail(path,
+                "no law is stated; add sigma, exponential, pareto, gilbert_elliott, or share "
+                "with slowdown");
+  }
+  const std::string memory = path + ".memory";
+  if (values.stated(memory) && (law.ends_with("share") || law.ends_with("gilbert_elliott"))) {
+    values.fail(memory, "goes with sigma, exponential or pareto; bursts are gilbert_elliott's");
   }
 }
 

@@ -390,6 +390,8 @@ Job resolve_job(const Values& values, const EvidenceList& evidence, NamedFiles& 
   resolve_parallel(values, job);
   resolve_lengths(values, job);
   resolve_sync(values, files, job);
+  resolve_redundancy(values, job);
+  resolve_robust(values, job);
   check_batch(values, job);
   check_unlike_nodes(values, job);
   if (job.layout.balance == StageBalance::automatic) {

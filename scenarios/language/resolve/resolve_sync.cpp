@@ -52,19 +52,21 @@ int islands_of(const Values& values, const Job& job, int level) {
   return static_cast<int>(fabric.sites.size());
 }
 
-// Members of a level's exchanges that need not be waited for.
-int missing_of(const Values& values, int level) {
-  const std::string key = key_of(level, ".wait_for");
+// The islands that an exchange does not wait for, by sync.*.wait_for.
+void resolve_wait(const Values& values, const std::string& key, SyncLevel& level) {
   const std::string& text = values.text(key);
-  if (text == "all") return 0;
+  level.chooses_missing = text == "dynamic";
+  if (text == "all" || level.chooses_missing) return;
   constexpr std::string_view kAllBut = "all-but-";
-  int missing = 0;
-  if (text.starts_with(kAllBut)) {
-    const char* end = text.data() + text.size();
-    const auto [rest, error] = std::from_chars(text.data() + kAllBut.size(), end, missing);
-    if (error == std::errc() && rest == end && missing > 0) return missing;
+  const char* end = text.data() + text.size();
+  const char* number = text.data() + std::min(kAllBut.size(), text.size());
+  const auto [rest, error] = std::from_chars(number, end, level.missing_islands);
+  if (text.starts_with(kAllBut) && error == std::errc() && rest == end &&
+      level.missing_islands >= 0) {
+    return;
   }
-  values.fail(key, fmt::format("'{}' is neither all nor all-but-K, e.g. all-but-1", text));
+  values.fail(key,
+              fmt::format("is '{}'; all, all-but-K (K a whole number) or dynamic is due", text));
 }
 
 // Each island lies on places of its own, and on one of those that `over` names. `entry`: of the
@@ -183,14 +185,16 @@ void check_level(const Values& values, const Job& job, int level, int entry) {
   }
   const int members = job.layout.sync_groups[level];
   if (own.missing_islands >= members) {
-    values.fail(
-        key_of(entry, ".wait_for"),
-        fmt::format("waits for nobody: {} take part in an exchange; take all-but-{} or less",
-                    members, members - 1));
+    values.fail(key_of(entry, ".wait_for"),
+                fmt::format("leaves out {} of {} islands; take fewer", own.missing_islands, members));
   }
   if (own.missing_islands > 0 && job.sync.size() > 1) {
     values.fail(key_of(entry, ".wait_for"),
                 "all-but-K goes with one level of exchanges; take all, or list one level");
+  }
+  if (own.chooses_missing && !job.cluster.jitter.active()) {
+    values.fail(key_of(entry, ".wait_for"),
+                "is dynamic, and no island comes later than others; state cluster.jitter");
   }
   const SyncLevel* below = level > 0 ? &job.sync[level - 1] : nullptr;
   if (below != nullptr && below->pattern == SyncPattern::none) {
@@ -285,11 +289,11 @@ void resolve_sync(const Values& values, NamedFiles& files, Job& job) {
     SyncLevel own;
     const std::string place = key_of(level, "");
     values.fill(place, own);
+    resolve_wait(values, place + ".wait_for", own);
     if (values.stated(place + ".compressor")) {
       own.compressor = resolve_compressor(values, place + ".compressor", files);
     }
     const int count = islands_of(values, job, level);
-    own.missing_islands = missing_of(values, level);
     if (own.over.empty()) own.over = fmt::format("{} islands", count);
     check_pattern(values, own, level);
     resolve_period(values, files, level, own);

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <map>
 #include <memory>
+#include <optional>
 #include <span>
 #include <utility>
 
@@ -25,6 +26,7 @@
 #include "sim/study/iterations/pool_state.hpp"
 #include "sim/study/iterations/relaid_jobs.hpp"
 #include "sim/study/iterations/smaller_jobs.hpp"
+#include "sim/study/iterations/straggler_step.hpp"
 #include "sim/study/iterations/sync_window.hpp"
 
 namespace windtunnel {
@@ -54,6 +56,14 @@ class Simulations {
   }
   // Returns the plain iteration.
   DrawnIteration run(int threads) {
+    const bool by_rule = by_straggler_rule(asked_.front().job);
+    if (by_rule) {
+      const Job& plain_job = asked_.front().job;
+      const std::vector<double> shares =
+          work_shares(plain_job, iteration_plan(plain_job, prepared_));
+      for (const Asked& each : asked_) rules_.push_back(rule_of(each.job, shares));
+      for (Asked& each : asked_) each.job = without_stragglers(each.job);
+    }
     const Cluster& cluster = asked_.front().job.cluster;
     const std::size_t draws = cluster.is_drawn() ? cluster.jitter.draws : 1;
     std::vector<Ends> drawn(asked_.size() * draws);
@@ -63,6 +73,8 @@ class Simulations {
       Execution execution =
           run_iteration(job, own ? *own : prepared_, due, static_cast<int>(i % draws));
       drawn[i] = ends_of(job, execution, !due.empty());
+      if (by_rule)
+        add_stragglers(*rules_[i / draws], execution, drawn[i], plain.stragglers, i == 0);
       if (i == 0 && draws == 1) plain.execution = std::move(execution);
     });
     for (std::size_t i = 0; i < drawn.size(); i += draws) {
@@ -70,7 +82,7 @@ class Simulations {
     }
     std::vector<double> steps_s;
     for (std::size_t i = 0; i < draws; ++i) steps_s.push_back(drawn[i].iteration_s);
-    plain.step_s = estimate(steps_s);
+    plain.step_s = draws == 1 && by_rule ? plain.stragglers->step_s : estimate(steps_s);
     if (draws == 1) return plain;
     // Simulated again: to keep all until the mean is known would take their memory.
     const auto off = [&](double step_s) { return std::abs(step_s - plain.step_s.mean); };
@@ -88,6 +100,25 @@ class Simulations {
     std::shared_ptr<const PreparedIteration> own;
   };
 
+  // That of the plain job is that of all that differ from it in neither workers nor slow nodes.
+  std::shared_ptr<const StragglerRule> rule_of(const Job& job,
+                                               const std::vector<double>& shares) const {
+    const Job& plain = asked_.front().job;
+    const bool same = job.layout == plain.layout &&
+                      std::ranges::equal(job.cluster.slow_nodes, plain.cluster.slow_nodes);
+    if (same && !rules_.empty()) return rules_.front();
+    return std::make_shared<const StragglerRule>(job, shares);
+  }
+  static void add_stragglers(const StragglerRule& rule, const Execution& execution, Ends& ends,
+                             std::optional<StragglerReport>& stragglers, bool plain) {
+    const StragglerReport report =
+        rule.report(execution.plan, execution.timeline, ends.iteration_s);
+    const double added_s = report.step_s.mean - ends.iteration_s;
+    ends.iteration_s += added_s;
+    ends.foreground_s += added_s;
+    if (ends.snapshot_s > 0) ends.snapshot_s += added_s;
+    if (plain) stragglers = report;
+  }
   static Ends ends_of(const Job& job, const Execution& execution, bool saves) {
     const auto& [plan, timeline] = execution;
     const int at = reported_window(job, plan).last;
@@ -109,6 +140,7 @@ class Simulations {
 
   const PreparedIteration& prepared_;
   std::vector<Asked> asked_;
+  std::vector<std::shared_ptr<const StragglerRule>> rules_;  // [asked]; empty: of none
   std::vector<Ends> ends_;
 };
 
@@ -189,24 +221,6 @@ class RelaidIterations {
   std::vector<Size> sizes_;
 };
 
-// Kernels of the model's passes, and all that runs on the compute stream.
-struct BusySeconds {
-  double passes = 0;
-  double all = 0;
-};
-BusySeconds busy_s(const Plan& plan, const RankTimeline& rank) {
-  BusySeconds busy;
-  const RankClass& owner = plan.classes[rank.rank_class];
-  for (TaskIndex t = 0; t < std::ssize(owner.tasks); ++t) {
-    const Task& task = owner.tasks[t];
-    if (task.kind != TaskKind::compute) continue;
-    const double span_s = rank.spans[t].end_s - rank.spans[t].start_s;
-    busy.all += span_s;
-    if (task.category != Category::optimizer) busy.passes += span_s;
-  }
-  return busy;
-}
-
 // With `out` nodes out, spread over the stages, the other replicas' ranks of the stage that lost
 // most run its micro-batches besides their own; what fits into their idle time costs nothing
 // (ReCycle, Gandhi et al., SOSP 2024, arXiv 2405.14009, sections 4.1 and 4.2). That they hold more
@@ -216,15 +230,15 @@ void add_rerouted(const Job& job, const Execution& plain, IterationTable& table)
   const double stage_ranks_per_node =
       std::max(1.0, double(job.cluster.node.gpus) / (double(layout.tp) * layout.cp));
   std::vector<BusySeconds> busy;
-  for (const RankTimeline& rank : plain.timeline.ranks) busy.push_back(busy_s(plain.plan, rank));
-  const double iterations = plain.plan.iterations;
+  for (const RankTimeline& rank : plain.timeline.ranks)
+    busy.push_back(busy_seconds(plain.plan, rank));
   for (int out = 1; out < job.cluster.nodes; ++out) {
     const double lost = std::ceil(double(out) / layout.pp) * stage_ranks_per_node;
     if (lost >= layout.dp) return;
     double longer_s = 0;
     for (const BusySeconds& rank : busy) {
-      const double extra_s = rank.passes / iterations * lost / (layout.dp - lost);
-      const double idle_s = table.iteration_s.front() - rank.all / iterations;
+      const double extra_s = rank.passes * lost / (layout.dp - lost);
+      const double idle_s = table.iteration_s.front() - rank.all;
       longer_s = std::max(longer_s, extra_s - std::max(0.0, idle_s));
     }
     table.shrunk_iteration_s.push_back(table.iteration_s.front() + longer_s);

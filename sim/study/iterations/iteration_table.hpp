@@ -3,12 +3,14 @@
 // come back. Made once for all campaigns that differ only in failures, recovery and intervals.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "models/plan/job.hpp"
 #include "models/plan/timeline.hpp"
 #include "models/results/campaign_report.hpp"
+#include "models/results/iteration_report.hpp"
 #include "policies/lowering/iteration_plan.hpp"
 #include "policies/lowering/prepared_iteration.hpp"
 #include "sim/campaign/campaign.hpp"
@@ -30,8 +32,9 @@ Execution run_iteration(const Job& job, const PreparedIteration& prepared, std::
 
 // An iteration as often as the machine's jitter is to be drawn, else once.
 struct DrawnIteration {
-  Execution execution;  // of the draw whose step time is nearest to the mean
-  Estimate step_s;      // over the draws
+  Execution execution;                        // of the draw whose step time is nearest to the mean
+  Estimate step_s;                            // over the draws
+  std::optional<StragglerReport> stragglers;  // of by_straggler_rule()
 };
 DrawnIteration run_draws(const Job& job, const PreparedIteration& prepared, int threads = 0);
 

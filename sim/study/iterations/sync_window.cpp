@@ -4,6 +4,7 @@
 
 #include "models/results/iteration_report.hpp"
 #include "policies/iteration.hpp"
+#include "sim/study/iterations/straggler_step.hpp"
 
 namespace windtunnel {
 namespace {
@@ -30,10 +31,13 @@ double end_s(const Job& job, const PreparedIteration& prepared,
   return foreground_end_s(plan, timeline, options.iterations - 1);
 }
 
-// When step `last` ends beside no exchange.
+// When step `last` ends beside no exchange. `job`: as it is simulated.
 double end_without_s(const Job& job, const PreparedIteration& prepared, const DrawnIteration& plain,
                      int last) {
-  if (job.cluster.is_drawn()) return end_s(job, prepared, {.iterations = last + 1});
+  // The mean of steps that are drawn is that of no step beside an exchange.
+  if (job.cluster.is_drawn() || plain.stragglers) {
+    return end_s(job, prepared, {.iterations = last + 1});
+  }
   const auto& [plan, timeline] = plain.execution;
   const int known = std::min(last, plan.iterations - 1);
   return foreground_end_s(plan, timeline, known) + (last - known) * plain.step_s.mean;
@@ -42,8 +46,9 @@ double end_without_s(const Job& job, const PreparedIteration& prepared, const Dr
 }  // namespace
 
 // Of the same draw as what is simulated beside an exchange.
-std::vector<SyncSeconds> measure_sync(const Job& job, const PreparedIteration& prepared,
+std::vector<SyncSeconds> measure_sync(const Job& disturbed, const PreparedIteration& prepared,
                                       const DrawnIteration& plain) {
+  const Job job = without_stragglers(disturbed);
   const double step_s = plain.step_s.mean;
   std::vector<SyncSeconds> levels = sync_seconds(job, prepared, step_s);
   for (int level = 0; level < std::ssize(levels); ++level) {
@@ -66,6 +71,7 @@ std::vector<SyncSeconds> measure_sync(const Job& job, const PreparedIteration& p
     // What is less than the engine's clock tells is none.
     levels[level].exposed_s = longer_s > 1e-9 * with_s ? longer_s / window.share : 0;
   }
+  if (plain.stragglers) add_drift(disturbed, plain.stragglers->work_s, levels);
   return levels;
 }
 

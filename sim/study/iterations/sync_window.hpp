@@ -14,6 +14,7 @@ namespace windtunnel {
 
 // [level] `plain`: simulated steps without an exchange. Of an exchange that so many steps hide
 // that they would take long to simulate, as many of them as are simulated get their part of it.
+// Stragglers that drew those steps out let islands drift apart, and wait for each other.
 std::vector<SyncSeconds> measure_sync(const Job& job, const PreparedIteration& prepared,
                                       const DrawnIteration& plain);
 

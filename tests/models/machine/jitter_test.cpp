@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <span>
 #include <vector>
 
 namespace windtunnel {
@@ -82,6 +83,93 @@ TEST(Jitter, DrawsDependOnTheirPlaceAlone) {
     Jitter other = jitter;
     other.seed = 2;
     EXPECT_NE(factors_of(other, 12, 5, 100), many);
+  }
+}
+
+const Jitter kLaws[] = {{.sigma = 0.3},
+                        {.exponential = 0.2},
+                        {.pareto = 6},
+                        {.share = 0.1, .slowdown = 2},
+                        {.bursts = {.good = 30, .bad = 4, .slowdown = 3}},
+                        {.bursts = {.good = 30, .bad = 4, .slowdown = 3, .tail = 6}}};
+
+TEST(Jitter, EachLawHasItsMoments) {
+  for (const Jitter& jitter : kLaws) {
+    const Moments moments = factor_moments(jitter);
+    Sample all;
+    constexpr int kUnits = 200;
+    for (int unit = 0; unit < kUnits; ++unit) {
+      const Sample own = sample_of(factors_of(jitter, unit, 0, 4000));
+      all.mean += own.mean / kUnits;
+      all.deviation += own.deviation * own.deviation / kUnits;
+      all.error += std::pow(own.mean - moments.mean, 2) / kUnits;
+    }
+    const double error = std::sqrt(all.error / kUnits);
+    EXPECT_NEAR(all.mean, moments.mean, 4 * error);
+    EXPECT_NEAR(all.deviation, moments.variance, 0.05 * moments.variance) << moments.mean;
+    EXPECT_NEAR(moments.mean, expected_factor(jitter, 1, 1), 1e-6);
+  }
+}
+
+// Neighbours in time correlate as stated, in time as Markov chains do.
+TEST(Jitter, ItRemembersAsStated) {
+  for (const double memory : {0.0, 0.5, 0.95}) {
+    const Jitter jitter{.sigma = 0.01, .memory = memory};
+    double correlation[3] = {};
+    for (int unit = 0; unit < 200; ++unit) {
+      const std::vector<double> factors = factors_of(jitter, unit, 0, 2000);
+      for (int distance : {1, 2}) {
+        for (std::size_t i = distance; i < factors.size(); ++i) {
+          correlation[distance] += std::log(factors[i] / 0.99995) *
+                                   std::log(factors[i - distance] / 0.99995) / 1e-4 / 200 / 2000;
+        }
+      }
+    }
+    for (int distance : {1, 2}) {
+      EXPECT_NEAR(correlation[distance], factor_correlation(jitter, distance), 0.02) << memory;
+    }
+  }
+}
+
+TEST(Jitter, AFactorOfTheRunHoldsForAllOfIt) {
+  for (Jitter jitter : kLaws) {
+    const double step = factors_of(jitter, 5, 2, 1).front();
+    jitter.per = JitterPer::run;
+    for (const double factor : factors_of(jitter, 5, 2, 50)) EXPECT_EQ(factor, step);
+  }
+}
+
+TEST(Jitter, AStreamGoesOnWhereItWas) {
+  for (const Jitter& jitter : kLaws) {
+    const std::vector<double> whole = factors_of(jitter, 7, 1, 60);
+    FactorStream stream(jitter, 7, 1);
+    std::vector<double> parts(60);
+    stream.next(std::span(parts).first(13));
+    stream.next(std::span(parts).subspan(13, 1));
+    stream.next(std::span(parts).subspan(14));
+    EXPECT_EQ(parts, whole);
+  }
+}
+
+TEST(Jitter, OrderStatisticsAreThoseOfSamples) {
+  constexpr int kUnits = 24;
+  constexpr int kDraws = 5000;
+  for (const Jitter& jitter : kLaws) {
+    std::vector<std::vector<double>> sorted(kUnits);
+    std::vector<double> own(kUnits);
+    for (int draw = 0; draw < kDraws; ++draw) {
+      for (int unit = 0; unit < kUnits; ++unit) own[unit] = factors_of(jitter, unit, draw, 1)[0];
+      std::ranges::sort(own);
+      for (int k = 0; k < kUnits; ++k) sorted[k].push_back(own[k]);
+    }
+    for (int k = 1; k <= kUnits; ++k) {
+      const Sample sample = sample_of(sorted[k - 1]);
+      EXPECT_NEAR(expected_factor(jitter, kUnits, k), sample.mean, 5 * sample.error + 1e-3) << k;
+    }
+    const Sample slowest = sample_of(sorted.back());
+    const Moments expected = slowest_moments(jitter, kUnits);
+    EXPECT_NEAR(expected.mean, slowest.mean, 5 * slowest.error);
+    EXPECT_NEAR(std::sqrt(expected.variance), slowest.deviation, 0.06 * slowest.deviation);
   }
 }
 

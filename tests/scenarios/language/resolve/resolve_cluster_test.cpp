@@ -70,10 +70,12 @@ TEST(ResolveJitter, EachLawIsRead) {
 TEST(ResolveJitter, WhatIsWrongIsNamedWithItsPlace) {
   const std::pair<const char*, const char*> faults[] = {
       {"{}",
-       "s.yaml:6:3: cluster.jitter: no law is stated; add sigma, gilbert_elliott, or share "
+       "s.yaml:6:3: cluster.jitter: no law is stated; add sigma, exponential, pareto, "
+       "gilbert_elliott, or share "
        "with slowdown"},
       {"{per: task}",
-       "s.yaml:6:3: cluster.jitter: no law is stated; add sigma, gilbert_elliott, "
+       "s.yaml:6:3: cluster.jitter: no law is stated; add sigma, exponential, pareto, "
+       "gilbert_elliott, "
        "or share with slowdown"},
       {"{sigma: -0.1}", "s.yaml:6:19: cluster.jitter.sigma: must be at least 0, not -0.1"},
       {"{sigma: 3}", "s.yaml:6:19: cluster.jitter.sigma: must be at most 2, not 3"},
@@ -108,7 +110,8 @@ TEST(ResolveJitter, WhatIsWrongIsNamedWithItsPlace) {
        "s.yaml:6:57: cluster.jitter.gilbert_elliott.slowdown: must be at least 1, not 0.9"},
       {"{gilbert_elliot: {good: 5, bad: 5, slowdown: 2}}",
        "s.yaml:6:12: unknown cluster.jitter key 'gilbert_elliot'; did you mean 'gilbert_elliott'?"},
-      {"{sigma: 0.1, per: iteration}", "s.yaml:6:29: unknown per 'iteration'; known: step, task"},
+      {"{sigma: 0.1, per: iteration}",
+       "s.yaml:6:29: unknown per 'iteration'; known: step, task, run"},
       {"{sigma: 0.1, of: rack}", "s.yaml:6:28: unknown of 'rack'; known: gpu, node"},
       {"{sigma: 0.1, draws: 1}", "s.yaml:6:31: cluster.jitter.draws: must be at least 2, not 1"},
       {"{sigma: 0.1, draws: 2.5}",

@@ -1,0 +1,44 @@
+// Promised: 100,000 rounds of 256 workers in two states within a second.
+#include <benchmark/benchmark.h>
+
+#include "models/reliability/stragglers/straggler_rounds.hpp"
+
+namespace windtunnel {
+namespace {
+
+void run(benchmark::State& state, const Redundancy& redundancy, const Jitter& jitter, int rounds) {
+  for (auto _ : state) {
+    WorkerFactors factors(jitter, alike_workers(256, 1));
+    benchmark::DoNotOptimize(sample_rounds(redundancy, jitter, std::move(factors), rounds));
+  }
+  state.SetItemsProcessed(state.iterations() * rounds);
+}
+
+constexpr Jitter kBursts{.bursts = {.good = 32, .bad = 1.1, .slowdown = 5}};
+
+void BM_Rounds(benchmark::State& state) {
+  run(state,
+      {.scheme = static_cast<RedundancyScheme>(state.range(0)),
+       .stragglers = 15,
+       .distinct = 27,
+       .tolerance = 1},
+      kBursts, 100'000);
+}
+BENCHMARK(BM_Rounds)
+    ->Arg(int(RedundancyScheme::gradient_coding))
+    ->Arg(int(RedundancyScheme::sr_sgc))
+    ->Arg(int(RedundancyScheme::m_sgc))
+    ->Arg(int(RedundancyScheme::replicated))
+    ->Arg(int(RedundancyScheme::dynamic_backup))
+    ->Unit(benchmark::kMillisecond);
+
+void BM_LogNormalRounds(benchmark::State& state) {
+  run(state, {.scheme = RedundancyScheme::backup_workers, .stragglers = 15}, {.sigma = 0.1},
+      10'000);
+}
+BENCHMARK(BM_LogNormalRounds)->Unit(benchmark::kMillisecond);
+
+}  // namespace
+}  // namespace windtunnel
+
+BENCHMARK_MAIN();

@@ -1,0 +1,72 @@
+// What a data-parallel step does about stragglers: workers compute more than their part of the
+// batch, so that the step need not wait for all of them, or it goes ahead without some of the
+// batch. A worker is a replica, n the number of them. In words: docs/stragglers.md.
+#pragma once
+
+#include <string>
+
+#include "models/base/choice.hpp"
+
+namespace windtunnel {
+
+enum class RedundancyScheme {
+  none,
+  gradient_coding,  // GC(n, s): Tandon et al. 2017, arXiv 1612.03301
+  // Sequential gradient coding: Krishnan, Ebrahimi, Khisti 2023, arXiv 2211.13802. What a straggler
+  // left unfinished is repeated some rounds later; in part, and coded in part (m_sgc).
+  sr_sgc,
+  m_sgc,
+  replicated,      // r workers compute the same
+  drop_slowest,    // the gradient is that of the others
+  backup_workers,  // likewise, but they have the whole batch: Chen et al. 2016, arXiv 1604.00981
+  // So many are dropped as make most progress a second: Xu et al. 2020, arXiv 2004.14696.
+  dynamic_backup,
+};
+template <>
+inline constexpr Choice<RedundancyScheme> kChoices<RedundancyScheme>[] = {
+    {"none", RedundancyScheme::none},
+    {"gradient-coding", RedundancyScheme::gradient_coding},
+    {"sr-sgc", RedundancyScheme::sr_sgc},
+    {"m-sgc", RedundancyScheme::m_sgc},
+    {"replicated", RedundancyScheme::replicated},
+    {"drop-slowest", RedundancyScheme::drop_slowest},
+    {"backup-workers", RedundancyScheme::backup_workers},
+    {"dynamic-backup", RedundancyScheme::dynamic_backup}};
+
+struct Redundancy {
+  RedundancyScheme scheme = RedundancyScheme::none;
+  int stragglers = 1;  // that a step does not wait for: s, k or b
+  int copies = 2;      // replicated: r
+  // Sequential codes: in any `window` rounds (W) at most `distinct` workers straggle (lambda), each
+  // within `burst` rounds (B).
+  int burst = 1;
+  int window = 2;
+  int distinct = 1;
+  // How much longer than the fastest worker the others may take before they are stragglers, over
+  // what it takes (mu).
+  double tolerance = 0;
+  // dynamic: progress of a step with the gradients of k workers is k / (1 + k / noise); 0: k.
+  double noise = 0;
+};
+
+// Of n workers; empty: it can be.
+std::string why_not(const Redundancy& redundancy, int workers);
+
+// Stragglers in a step that GC, of which SR-SGC is one, makes up for.
+int coded_stragglers(const Redundancy& redundancy);
+// What a worker computes in a step, over the n-th part of the batch.
+double load_of(const Redundancy& redundancy, int workers);
+// Further rounds until the gradient of a step is complete (T).
+int delay_of(const Redundancy& redundancy);
+// Gradients, of as many steps, that a worker sends in a round.
+int results_of(const Redundancy& redundancy);
+bool is_exact(const Redundancy& redundancy);  // the gradient is that of the whole batch
+
+// "gradient-coding, 15 stragglers".
+std::string to_string(const Redundancy& redundancy);
+
+// The progress of a step with the gradients of so many workers, by Redundancy::noise: of a noisy
+// gradient McCandlish et al. 2018 (arXiv 1812.06162, equation 2.10).
+double step_progress(double noise, double workers);
+
+}  // namespace windtunnel

@@ -1,0 +1,30 @@
+// Rounds of a data-parallel step, sampled: each ends when the master has what it needs of its
+// workers by the scheme of redundancy. Those that are not there then stop and begin the next round
+// with the others.
+#pragma once
+
+#include <vector>
+
+#include "models/reliability/stragglers/redundancy.hpp"
+#include "models/reliability/stragglers/worker_factors.hpp"
+
+namespace windtunnel {
+
+struct StragglerRounds {
+  // All over what a round takes an undisturbed worker. Means of equal parts of the rounds, each far
+  // longer than a burst: they vary as independent numbers do.
+  std::vector<double> lengths;
+  double length = 0;        // mean of all
+  double slowest = 0;       // if all waited for the slowest
+  double waited_share = 0;  // of the rounds, that went on beyond the tolerance for want of workers
+  double missing = 0;       // workers that a round did not wait for
+  double gradient_share = 0;  // of the batch that the gradient has seen
+};
+
+inline constexpr int kRoundParts = 32;
+
+// `rounds` is rounded up to a multiple of kRoundParts. `jitter`: the law of `factors`.
+StragglerRounds sample_rounds(const Redundancy& redundancy, const Jitter& jitter,
+                              WorkerFactors factors, int rounds);
+
+}  // namespace windtunnel

@@ -1,0 +1,27 @@
+// Robust aggregation from checked values; what goes with it: policies/exchange/
+// exchange_conflicts.cpp.
+#include <fmt/format.h>
+
+#include "models/compression/robust.hpp"
+#include "scenarios/language/resolve/resolve.hpp"
+
+namespace windtunnel {
+
+void resolve_robust(const Values& values, Job& job) {
+  const std::string path = "communication.robust";
+  if (!values.stated(path)) return;
+  RobustAggregation own;
+  values.fill(path, own);
+  if (own.rule == RobustRule::none) return;
+  if (values.stated(path + ".iterations") && own.rule != RobustRule::flag) {
+    values.fail(path + ".iterations", fmt::format("{} has none", name_of(own.rule)));
+  }
+  if (job.redundancy) {
+    values.fail(path, "is not modelled beside redundancy; leave one of them out");
+  }
+  const std::string why = why_not(own, job.layout.island_replicas() / job.layout.cp);
+  if (!why.empty()) values.fail(path, why);
+  job.communication.robust = std::make_shared<const RobustAggregation>(own);
+}
+
+}  // namespace windtunnel

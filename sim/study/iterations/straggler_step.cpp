@@ -1,0 +1,212 @@
+#include "sim/study/iterations/straggler_step.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <map>
+
+#include "models/reliability/stragglers/best_count.hpp"
+#include "models/reliability/stragglers/island_drift.hpp"
+
+namespace windtunnel {
+namespace {
+
+constexpr double kMostNumbers = 1 << 21;  // that are drawn
+constexpr double kMostRounds = 16384;
+constexpr double kLeastRounds = 128;
+
+// GPUs or nodes of some replicas, each once, with the share of the busiest pipeline rank's work
+// that theirs has: what is slow where there is less to do holds up less.
+std::vector<WorkerUnit> units_of(const Job& job, const std::vector<double>& shares,
+                                 int first_replica, int replicas) {
+  const Cluster& cluster = job.cluster;
+  std::map<int, std::size_t> seen;
+  std::vector<WorkerUnit> units;
+  for (int rank = 0; rank < job.layout.ranks(); ++rank) {
+    const RankCoordinates at = coordinates_of(job.layout, rank);
+    if (at.dp < first_replica || at.dp >= first_replica + replicas) continue;
+    const int unit = cluster.jitter.of == JitterOf::node ? cluster.node_of(rank) : rank;
+    const double slow = shares[at.pp] * (job.redundancy ? cluster.slowdown_of(rank) : 1);
+    const auto [place, fresh] = seen.try_emplace(unit, units.size());
+    if (fresh) units.push_back({unit, slow});
+    units[place->second].slowdown = std::max(units[place->second].slowdown, slow);
+  }
+  return units;
+}
+
+int rounds_for(double units) {
+  return static_cast<int>(std::clamp(kMostNumbers / units, kLeastRounds, kMostRounds));
+}
+
+// Of the gradients of a step, where they are not hidden at all: as the rank has it that waits for
+// others least.
+double exchange_s(const Plan& plan, const Timeline& timeline) {
+  double least_s = std::numeric_limits<double>::infinity();
+  for (const RankTimeline& rank : timeline.ranks) {
+    const std::vector<Task>& tasks = plan.classes[rank.rank_class].tasks;
+    double own_s = 0;
+    for (std::size_t t = 0; t < tasks.size(); ++t) {
+      if (tasks[t].kind != TaskKind::collective || tasks[t].category != Category::dp) continue;
+      own_s += rank.spans[t].end_s - rank.spans[t].start_s;
+    }
+    least_s = std::min(least_s, own_s / plan.iterations);
+  }
+  return least_s;
+}
+
+double work_of(const Task& task) {
+  double seconds = 0;
+  for (const CostPart& part : task.cost) {
+    if (slowed_by_node(part.category)) seconds += part.seconds;
+  }
+  return seconds;
+}
+
+// What stragglers draw out of a class of ranks in an iteration.
+BusySeconds work_of(const Plan& plan, const RankClass& own) {
+  BusySeconds work;
+  for (const Task& task : own.tasks) {
+    if (task.kind != TaskKind::compute) continue;
+    const double seconds = work_of(task) / plan.iterations;
+    work.all += seconds;
+    if (task.category != Category::optimizer) work.passes += seconds;
+  }
+  return work;
+}
+BusySeconds busiest_work(const Plan& plan) {
+  BusySeconds most;
+  for (const RankClass& own : plan.classes) {
+    const BusySeconds work = work_of(plan, own);
+    if (work.passes > most.passes) most = work;
+  }
+  return most;
+}
+
+std::vector<std::vector<WorkerUnit>> workers_of(const Job& job, const std::vector<double>& shares) {
+  if (!job.redundancy) {
+    return {units_of(job, shares, 0, job.layout.island_replicas() / job.layout.cp)};
+  }
+  std::vector<std::vector<WorkerUnit>> workers;
+  for (int replica = 0; replica < job.layout.dp; ++replica) {
+    workers.push_back(units_of(job, shares, replica, 1));
+  }
+  return workers;
+}
+
+// Of so many that exchange at a level, those not waited for.
+int missing_of(const Job& job, int units, int level, const DriftLevel& drift) {
+  const SyncLevel& own = job.sync[level];
+  if (!own.chooses_missing) return own.missing_islands;
+  const int groups = drift.groups;
+  const double period = drift.steps * island_step(job.cluster.jitter, units).mean;
+  return groups - best_count(
+                      groups,
+                      [&](int k) {
+                        DriftLevel of_count = drift;
+                        of_count.missing = groups - k;
+                        return period +
+                               expected_drift(job.cluster.jitter, units, of_count).wait.front();
+                      },
+                      [](int k) { return double(k); });
+}
+
+}  // namespace
+
+BusySeconds busy_seconds(const Plan& plan, const RankTimeline& rank) {
+  BusySeconds busy;
+  const RankClass& owner = plan.classes[rank.rank_class];
+  for (TaskIndex t = 0; t < std::ssize(owner.tasks); ++t) {
+    const Task& task = owner.tasks[t];
+    if (task.kind != TaskKind::compute) continue;
+    const double span_s = (rank.spans[t].end_s - rank.spans[t].start_s) / plan.iterations;
+    busy.all += span_s;
+    if (task.category != Category::optimizer) busy.passes += span_s;
+  }
+  return busy;
+}
+
+bool by_straggler_rule(const Job& job) {
+  return job.redundancy != nullptr || (!job.sync.empty() && job.cluster.jitter.active());
+}
+
+Job without_stragglers(const Job& job) {
+  Job calm = job;
+  const Jitter& own = job.cluster.jitter;
+  calm.cluster.jitter = {.per = own.per, .of = own.of, .draws = own.draws, .seed = own.seed};
+  if (job.redundancy) calm.cluster.slow_nodes.clear();
+  return calm;
+}
+
+std::vector<double> work_shares(const Job& job, const Plan& plan) {
+  const std::vector<ClassMember> classes = class_of_rank(plan);
+  const double most = busiest_work(plan).passes;
+  std::vector<double> shares;
+  for (int pp = 0; pp < job.layout.pp; ++pp) {
+    const RankClass& own = plan.classes[classes[rank_of(job.layout, {.pp = pp})].rank_class];
+    shares.push_back(most > 0 ? work_of(plan, own).passes / most : 1);
+  }
+  return shares;
+}
+
+StragglerRule::StragglerRule(const Job& job, const std::vector<double>& shares) {
+  const Jitter& jitter = job.cluster.jitter;
+  const std::vector<std::vector<WorkerUnit>> workers = workers_of(job, shares);
+  std::size_t units = 0;
+  for (const std::vector<WorkerUnit>& own : workers) units += own.size();
+  const Redundancy redundancy = job.redundancy ? *job.redundancy : Redundancy{};
+  const int count = static_cast<int>(workers.size());
+  load_ = load_of(redundancy, count);
+  results_ = results_of(redundancy);
+  delay_ = delay_of(redundancy);
+  rounds_ = sample_rounds(redundancy, jitter, WorkerFactors(jitter, workers),
+                          rounds_for(static_cast<double>(units)));
+  slowest_ = rounds_.slowest;
+  if (!job.redundancy) {
+    slowest_ = slowest_moments(jitter, static_cast<double>(units) * job.layout.islands()).mean;
+  }
+}
+
+StragglerReport StragglerRule::report(const Plan& plan, const Timeline& timeline,
+                                      double step_s) const {
+  const BusySeconds work = busiest_work(plan);
+  StragglerReport report;
+  report.load = load_;
+  report.passes_s = work.passes;
+  report.work_s = work.all + (load_ - 1) * work.passes;
+  report.exchange_s = results_ > 1 ? (results_ - 1) * exchange_s(plan, timeline) : 0;
+  report.waiting_s = step_s + work.all * (slowest_ - 1);
+  const double calm_s = step_s + (load_ - 1) * work.passes + report.exchange_s;
+  std::vector<double> steps_s;
+  for (const double length : rounds_.lengths) {
+    steps_s.push_back(calm_s + report.work_s * (length - 1));
+  }
+  report.step_s = estimate(std::move(steps_s));
+  report.waited_share = rounds_.waited_share;
+  report.missing = rounds_.missing;
+  report.gradient_share = rounds_.gradient_share;
+  report.delay_steps = delay_;
+  return report;
+}
+
+void add_drift(const Job& job, double work_s, std::vector<SyncSeconds>& levels) {
+  if (levels.empty() || !job.cluster.jitter.active()) return;
+  const std::vector<double> alike(job.layout.pp, 1);
+  const int units = static_cast<int>(workers_of(job, alike).front().size());
+  std::vector<DriftLevel> drifts;
+  for (int level = 0; level < std::ssize(job.sync); ++level) {
+    const SyncLevel& own = job.sync[level];
+    // Islands that wait for nobody stay apart, and so do those of the levels above.
+    if (own.pattern == SyncPattern::none || own.events == SyncEvents::poisson) break;
+    DriftLevel& drift = drifts.emplace_back(DriftLevel{.steps = own.cycle_steps(),
+                                                       .groups = job.layout.sync_groups[level],
+                                                       .slack = double(own.hiding_steps())});
+    drift.missing = missing_of(job, units, level, drift);
+  }
+  if (drifts.empty()) return;
+  const IslandDrift drift = sample_drift(job.cluster.jitter, units, drifts);
+  for (std::size_t level = 0; level < drifts.size(); ++level) {
+    levels[level].wait_s = work_s * (drift.wait[level] - drift.given_up[level]);
+  }
+}
+
+}  // namespace windtunnel

@@ -1,0 +1,78 @@
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "models/reliability/stragglers/redundancy.hpp"
+#include "scenarios/language/case.hpp"
+#include "tests/support/error_of.hpp"
+
+namespace windtunnel {
+namespace {
+
+using testing::HasSubstr;
+
+std::string redundancy_text(const std::string& redundancy,
+                            const std::string& layout = "tp: 8, dp: 8",
+                            const std::string& rest = {}) {
+  return fmt::format(
+      "name: a\nmodel: {{layers: 12, hidden: 4096, heads: 32, vocabulary: 32000, sequence: 1024}}\n"
+      "cluster: {{nodes: 8, node: dgx-h100, fabric: {{topology: fat-tree}}, jitter: {{sigma: "
+      "0.1}}}}\n"
+      "layout: {{{}}}\nbatch: {{global: 64}}\nredundancy: {}\n{}\n",
+      layout, redundancy, rest);
+}
+
+std::shared_ptr<const Redundancy> redundancy_of(const std::string& redundancy) {
+  return parse_case(redundancy_text(redundancy), "a.yaml").job.redundancy;
+}
+
+std::string redundancy_fault(const std::string& redundancy,
+                             const std::string& layout = "tp: 8, dp: 8",
+                             const std::string& rest = {}) {
+  return error_of([&] { parse_case(redundancy_text(redundancy, layout, rest), "a.yaml"); });
+}
+
+TEST(ResolveRedundancy, ASchemeHasItsNumbers) {
+  EXPECT_EQ(redundancy_of("none"), nullptr);
+  const auto code = redundancy_of("{scheme: gradient-coding, stragglers: 3, tolerance: 0.5}");
+  ASSERT_NE(code, nullptr);
+  EXPECT_EQ(code->scheme, RedundancyScheme::gradient_coding);
+  EXPECT_EQ(code->stragglers, 3);
+  EXPECT_EQ(code->tolerance, 0.5);
+  const auto multiplexed =
+      redundancy_of("{scheme: m-sgc, burst: 2, window: 4, lambda: 5, tolerance: 1}");
+  EXPECT_EQ(multiplexed->burst, 2);
+  EXPECT_EQ(multiplexed->window, 4);
+  EXPECT_EQ(multiplexed->distinct, 5);
+  EXPECT_EQ(redundancy_of("{scheme: replicated, copies: 4}")->copies, 4);
+  EXPECT_EQ(redundancy_of("dynamic-backup")->scheme, RedundancyScheme::dynamic_backup);
+  EXPECT_EQ(redundancy_of("{scheme: dynamic-backup, noise: 12}")->noise, 12);
+}
+
+TEST(ResolveRedundancy, ItIsPartOfWhatACaseIs) {
+  const auto key = [](const char* text) { return parse_case(redundancy_text(text), "a.yaml").key; };
+  EXPECT_NE(key("{scheme: drop-slowest, stragglers: 1}"),
+            key("{scheme: drop-slowest, stragglers: 2}"));
+}
+
+TEST(ResolveRedundancy, WhatCannotBeIsRefusedByName) {
+  EXPECT_THAT(redundancy_fault("{scheme: drop-slowest, copies: 2}"),
+              HasSubstr("has no use for it"));
+  EXPECT_THAT(redundancy_fault("{scheme: gradient-coding, stragglers: 8}"),
+              HasSubstr("leave none"));
+  EXPECT_THAT(redundancy_fault("{scheme: m-sgc, lambda: 3}"), HasSubstr("tolerance"));
+  EXPECT_THAT(redundancy_fault("{scheme: sr-sgc, burst: 2, window: 4, tolerance: 1}"),
+              HasSubstr("does not divide"));
+  EXPECT_THAT(redundancy_fault("drop-slowest", "tp: 8, pp: 8, dp: 1"), HasSubstr("one replica"));
+  EXPECT_THAT(redundancy_fault("drop-slowest", "tp: 8, dp: 8, sharding: zero3"),
+              HasSubstr("zero3"));
+  EXPECT_THAT(
+      redundancy_fault("drop-slowest", "tp: 8, dp: 8", "sync: [{over: node, every: 10 steps}]"),
+      HasSubstr("wait_for"));
+  EXPECT_THAT(redundancy_fault("drop-slowest", "tp: 8, dp: 8", "communication: {overlap: dear}"),
+              HasSubstr("dear"));
+  EXPECT_THAT(redundancy_fault("dorp-slowest"), HasSubstr("drop-slowest"));
+}
+
+}  // namespace
+}  // namespace windtunnel

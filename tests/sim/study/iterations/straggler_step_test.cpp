@@ -1,0 +1,138 @@
+#include "sim/study/iterations/straggler_step.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "policies/iteration.hpp"
+#include "sim/study/iterations/iteration_table.hpp"
+#include "sim/study/iterations/sync_window.hpp"
+#include "tests/support/small_job.hpp"
+
+namespace windtunnel {
+namespace {
+
+using enum RedundancyScheme;
+
+Job job_with(const Redundancy& redundancy, int dp = 16, int pp = 1) {
+  Job job = small_job(1, pp, dp);
+  job.communication.fidelity = Fidelity::closed;
+  job.redundancy = std::make_shared<const Redundancy>(redundancy);
+  return job;
+}
+
+DrawnIteration drawn_of(const Job& job) {
+  return run_draws(job, prepare_iteration(job));
+}
+
+// Against the engine, which draws the same law for each rank and lets all wait for the slowest.
+TEST(StragglerStep, WaitingForAllIsWhatTheEngineDraws) {
+  for (const int pp : {1, 4}) {
+    Job job = job_with({}, 16 / pp, pp);
+    job.cluster.jitter = {.sigma = 0.05, .draws = 60};
+    const DrawnIteration own = drawn_of(job);
+    job.redundancy = nullptr;
+    const Estimate engine = run_draws(job, prepare_iteration(job)).step_s;
+    job.cluster.jitter = {};
+    const double calm_s = drawn_of(job).step_s.mean;
+    // Within a tenth of what stragglers cost, or of a pipeline, whose other ranks are like most, a
+    // fifth.
+    const double cost_s = engine.mean - calm_s;
+    EXPECT_GT(cost_s, 0.02 * calm_s);
+    EXPECT_NEAR(own.step_s.mean, engine.mean,
+                (pp == 1 ? 0.1 : 0.2) * cost_s + (engine.high - engine.mean))
+        << pp;
+    EXPECT_NEAR(own.stragglers->waiting_s, own.step_s.mean, 1e-3 * calm_s);
+  }
+}
+
+// Twice the work is the step of twice the micro-batches, without a second exchange.
+TEST(StragglerStep, ALoadIsMoreMicrobatches) {
+  for (const int pp : {1, 2, 4}) {
+    Job job = job_with({.scheme = replicated, .copies = 2}, 8, pp);
+    const DrawnIteration own = drawn_of(job);
+    EXPECT_EQ(own.stragglers->load, 2);
+    job.redundancy = nullptr;
+    job.batch.global *= 2;
+    const double twice_s = drawn_of(job).step_s.mean;
+    EXPECT_NEAR(own.step_s.mean, twice_s, 0.02 * twice_s) << pp;
+  }
+}
+
+TEST(StragglerStep, SlowNodesAreLeftOut) {
+  Job job = job_with({.scheme = drop_slowest, .stragglers = 4});
+  const double calm_s = drawn_of(job).step_s.mean;
+  job.cluster.slow_nodes = {{1, 3.0}};  // four of the sixteen replicas
+  const DrawnIteration left_out = drawn_of(job);
+  EXPECT_NEAR(left_out.step_s.mean, calm_s, 1e-9 * calm_s);
+  EXPECT_GT(left_out.stragglers->waiting_s, 1.5 * calm_s);
+  EXPECT_EQ(left_out.stragglers->missing, 4);
+  EXPECT_EQ(left_out.stragglers->gradient_share, 0.75);
+  job = job_with({.scheme = drop_slowest, .stragglers = 3});
+  job.cluster.slow_nodes = {{1, 3.0}};
+  EXPECT_NEAR(drawn_of(job).step_s.mean, left_out.stragglers->waiting_s, 1e-6 * calm_s);
+}
+
+TEST(StragglerStep, TheReportsPartsAreItsStep) {
+  Job job = job_with({.scheme = m_sgc, .window = 3, .distinct = 6, .tolerance = 1});
+  job.cluster.jitter = {.bursts = {.good = 40, .bad = 2, .slowdown = 3}};
+  const PreparedIteration prepared = prepare_iteration(job);
+  const DrawnIteration drawn = run_draws(job, prepared);
+  IterationReport report =
+      iteration_report(job, 1e15, prepared.memory, drawn.execution.plan, drawn.execution.timeline,
+                       critical_path(drawn.execution.plan, drawn.execution.timeline));
+  const double plain_s = report.time_s;
+  add_stragglers(report, *drawn.stragglers);
+  EXPECT_GT(report.time_s, plain_s);
+  EXPECT_DOUBLE_EQ(report.time_s, drawn.stragglers->step_s.mean);
+  double path_s = 0;
+  for (const double seconds : report.critical_path_s) path_s += seconds;
+  double origin_s = 0;
+  for (const double seconds : report.origin_s) origin_s += seconds;
+  EXPECT_NEAR(path_s, report.time_s, 1e-9 * report.time_s);
+  EXPECT_NEAR(origin_s, report.time_s, 1e-9 * report.time_s);
+  EXPECT_GT(drawn.stragglers->exchange_s, 0);
+  EXPECT_EQ(drawn.stragglers->delay_steps, 2);
+}
+
+TEST(StragglerStep, FurtherGradientsTakeMemory) {
+  const Job plain = small_job(1, 1, 16);
+  const Job coded = job_with({.scheme = m_sgc, .window = 3, .distinct = 6, .tolerance = 1});
+  const double one = prepare_iteration(plain).memory.front().gradients;
+  EXPECT_DOUBLE_EQ(prepare_iteration(coded).memory.front().gradients, 3 * one);
+  EXPECT_DOUBLE_EQ(
+      prepare_iteration(job_with({.scheme = gradient_coding})).memory.front().gradients, one);
+}
+
+// Islands wait at exchanges for sums; in each step an island is as its own slowest GPU.
+TEST(StragglerStep, IslandsDriftApart) {
+  Job job = small_job(1, 1, 16);
+  job.communication.fidelity = Fidelity::closed;
+  job.layout.sync_groups = {8};
+  job.sync.push_back({.over = "islands", .every_steps = 64});
+  const double calm_s = drawn_of(job).step_s.mean;
+  job.cluster.jitter = {.sigma = 0.1};
+  const DrawnIteration drawn = drawn_of(job);
+  ASSERT_TRUE(drawn.stragglers.has_value());
+  const double work_s = drawn.stragglers->work_s;
+  const double island = expected_factor(job.cluster.jitter, 2, 2);
+  EXPECT_NEAR(drawn.step_s.mean, calm_s + work_s * (island - 1), 1e-3 * calm_s);
+  const auto levels = measure_sync(job, prepare_iteration(job), drawn.step_s.mean, work_s);
+  const double mean_s = mean_step_s(job.sync, levels, drawn.step_s.mean);
+  const double exposed_s = levels[0].exposed_s / 64;
+  EXPECT_GT(levels[0].wait_s, 0);
+  // Less than half of what waiting in each step costs.
+  const double cost_s = drawn.stragglers->waiting_s - drawn.step_s.mean;
+  EXPECT_LT(mean_s - exposed_s - drawn.step_s.mean, 0.5 * cost_s);
+  // The less of them one waits for, the less one waits; a dynamic number is one that pays.
+  double last_s = levels[0].wait_s;
+  for (const int missing : {1, 2, 4}) {
+    job.sync[0].missing_islands = missing;
+    const auto own = measure_sync(job, prepare_iteration(job), drawn.step_s.mean, work_s);
+    EXPECT_LT(own[0].wait_s, last_s) << missing;
+    last_s = own[0].wait_s;
+  }
+}
+
+}  // namespace
+}  // namespace windtunnel
