@@ -10,12 +10,12 @@
 #include "cli/program/output.hpp"
 #include "cli/program/override_options.hpp"
 #include "report/console/console.hpp"
-#include "report/figures/company_summary.hpp"
 #include "report/json/company_json.hpp"
 #include "report/json/json.hpp"
 #include "report/page/company_page.hpp"
 #include "report/page/page.hpp"
 #include "report/store/sweep_store.hpp"
+#include "report/summary/company_summary.hpp"
 #include "sim/study/simulate_company.hpp"
 #include "traces/perfetto/perfetto.hpp"
 

@@ -17,10 +17,10 @@
 #include "cli/program/override_options.hpp"
 #include "models/base/units.hpp"
 #include "models/base/version.hpp"
-#include "report/figures/notes.hpp"
 #include "report/page/page.hpp"
 #include "report/page/sweep_page.hpp"
 #include "report/store/sweep_results.hpp"
+#include "report/summary/notes.hpp"
 #include "traces/text/text.hpp"
 
 namespace windtunnel {

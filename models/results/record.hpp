@@ -41,12 +41,12 @@ struct Record {
   Job job;
   IterationReport iteration;
   std::optional<CampaignReport> campaign;
-  std::optional<RolloutReport> rollout;          // of a job that learns from what engines write
+  std::optional<RolloutReport> rollout;  // of a job that learns from what engines write
   std::shared_ptr<const VolunteerReport> volunteers;  // null: the case has none
   std::shared_ptr<const FusedReport> fused;           // likewise
-  std::vector<ActivationPeak> activation_peaks;  // of the simulated iteration
-  OriginShares origin{};                         // shares of the predicted wall time, sum 1
-  std::string memory_excess;                     // not empty: does not fit, and why
+  std::vector<ActivationPeak> activation_peaks;       // of the simulated iteration
+  OriginShares origin{};                              // shares of the predicted wall time, sum 1
+  std::string memory_excess;                          // not empty: does not fit, and why
   // One simulated iteration, for the Gantt chart and the trace.
   Plan plan;
   Timeline timeline;

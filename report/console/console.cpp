@@ -6,9 +6,9 @@
 #include <algorithm>
 #include <set>
 
-#include "report/figures/comparison_columns.hpp"
-#include "report/figures/notes.hpp"
 #include "report/figures/ranking.hpp"
+#include "report/summary/comparison_columns.hpp"
+#include "report/summary/notes.hpp"
 #include "report/text/table.hpp"
 
 namespace windtunnel {

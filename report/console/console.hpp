@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "report/figures/comparison.hpp"
-#include "report/figures/summary.hpp"
+#include "report/summary/comparison.hpp"
+#include "report/summary/summary.hpp"
 #include "report/text/console_style.hpp"
 
 namespace windtunnel {

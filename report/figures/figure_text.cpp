@@ -6,7 +6,6 @@
 #include <cmath>
 
 #include "models/base/error.hpp"
-#include "report/figures/summary.hpp"
 
 namespace windtunnel {
 namespace {
@@ -76,6 +75,16 @@ std::string_view range_pattern() {
 
 std::string_view estimate_pattern() {
   return kEstimate;
+}
+
+std::string with_separators(double count) {
+  std::string digits = fmt::format("{:.0f}", count);
+  const size_t first = digits.starts_with('-') ? 1 : 0;
+  for (size_t i = digits.size(); i > first + 3;) {
+    i -= 3;
+    digits.insert(i, 1, ',');
+  }
+  return digits;
 }
 
 }  // namespace windtunnel

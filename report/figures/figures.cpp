@@ -12,10 +12,10 @@
 #include "models/calibration/prediction_error.hpp"
 #include "models/cost/chunk/step_work.hpp"
 #include "models/cost/memory/memory.hpp"
+#include "report/figures/fused_figures.hpp"
 #include "report/figures/rollout_figures.hpp"
-#include "report/figures/fused_summary.hpp"
-#include "report/figures/volunteer_figures.hpp"
 #include "report/figures/straggler_figures.hpp"
+#include "report/figures/volunteer_figures.hpp"
 
 namespace windtunnel {
 namespace {

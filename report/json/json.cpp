@@ -10,7 +10,7 @@
 #include "models/calibration/prediction_error.hpp"
 #include "models/results/fused_report.hpp"
 #include "models/results/volunteer_report.hpp"
-#include "report/figures/notes.hpp"
+#include "report/summary/notes.hpp"
 
 namespace windtunnel {
 namespace {

@@ -6,8 +6,8 @@
 #pragma once
 
 #include "models/results/record.hpp"
-#include "report/figures/comparison.hpp"
 #include "report/figures/figures.hpp"
+#include "report/summary/comparison.hpp"
 #include "report/text/json_text.hpp"
 
 namespace windtunnel {
@@ -17,7 +17,7 @@ Json run_document(const Record& record, bool with_timing);
 
 // Its part `campaign`, which a sweep keeps alone.
 Json campaign_json(const Record& record);
-Json rollout_json(const Record& record);          // null without engines
+Json rollout_json(const Record& record);  // null without engines
 // Puts all figures of the record whose key begins with `part` at their paths.
 void place_figures(Json& document, const Record& record, std::string_view part);
 

@@ -6,11 +6,11 @@
 #include <string_view>
 
 #include "models/base/error.hpp"
-#include "report/figures/company_summary.hpp"
 #include "report/figures/figure_text.hpp"
 #include "report/json/company_json.hpp"
 #include "report/page/html.hpp"
 #include "report/page/page.hpp"
+#include "report/summary/company_summary.hpp"
 
 namespace windtunnel {
 namespace {

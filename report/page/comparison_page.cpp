@@ -14,13 +14,13 @@
 
 #include "models/base/error.hpp"
 #include "report/console/console.hpp"
-#include "report/figures/comparison_columns.hpp"
-#include "report/figures/notes.hpp"
 #include "report/figures/ranking.hpp"
-#include "report/figures/summary.hpp"
 #include "report/page/drawing.hpp"
 #include "report/page/html.hpp"
 #include "report/store/varied_keys.hpp"
+#include "report/summary/comparison_columns.hpp"
+#include "report/summary/notes.hpp"
+#include "report/summary/summary.hpp"
 
 namespace windtunnel {
 namespace {

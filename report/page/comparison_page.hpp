@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "report/figures/comparison.hpp"
 #include "report/json/json.hpp"
+#include "report/summary/comparison.hpp"
 
 namespace windtunnel {
 

@@ -8,8 +8,8 @@
 
 #include <string>
 
-#include "report/figures/summary.hpp"
 #include "report/json/json.hpp"
+#include "report/summary/summary.hpp"
 
 namespace windtunnel {
 

@@ -11,7 +11,7 @@
 
 #include "models/base/error.hpp"
 #include "models/results/record.hpp"
-#include "report/figures/summary.hpp"
+#include "report/summary/summary.hpp"
 #include "traces/text/text.hpp"
 
 namespace windtunnel {

@@ -4,7 +4,7 @@
 #include <fmt/ranges.h>
 
 #include "models/base/units.hpp"
-#include "report/figures/summary.hpp"
+#include "report/summary/summary.hpp"
 #include "report/text/table.hpp"
 
 namespace windtunnel {

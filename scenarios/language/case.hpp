@@ -33,7 +33,7 @@ struct Case {
   Job job;
   // prepare_iteration() of the job; null: of a Case that was not read from a scenario.
   std::shared_ptr<const PreparedIteration> prepared = nullptr;
-  std::shared_ptr<const RolloutSpec> rollout = nullptr;  // engines beside the job; null: none
+  std::shared_ptr<const RolloutSpec> rollout = nullptr;    // engines beside the job; null: none
   std::shared_ptr<const Volunteers> volunteers = nullptr;  // who serve its stages; null: nobody
   int fused = 0;  // so many jobs like it in one program on its GPU are compared; 0: not asked
   std::vector<ResolvedValue> values = {};

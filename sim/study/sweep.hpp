@@ -69,7 +69,7 @@ struct SweepPoint {
   std::optional<Error> fault{};  // the same, where this process found it
   Job job{};
   IterationReport iteration{};
-  std::optional<CampaignReport> campaign{};  // with a goodput per trial
+  std::optional<CampaignReport> campaign{};             // with a goodput per trial
   std::shared_ptr<const VolunteerReport> volunteers{};  // where the case has them
 };
 

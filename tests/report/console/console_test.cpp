@@ -6,7 +6,8 @@
 #include <algorithm>
 #include <limits>
 
-#include "report/figures/campaign_summary.hpp"
+#include "report/figures/figure_text.hpp"
+#include "report/summary/campaign_summary.hpp"
 #include "report/text/table.hpp"
 #include "scenarios/language/text/choices.hpp"
 #include "tests/report/sample_record.hpp"

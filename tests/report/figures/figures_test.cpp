@@ -7,8 +7,8 @@
 #include <optional>
 #include <set>
 
-#include "report/figures/summary.hpp"
 #include "report/json/json.hpp"
+#include "report/summary/summary.hpp"
 #include "tests/report/sample_record.hpp"
 
 namespace windtunnel {

@@ -117,7 +117,7 @@ TEST(StragglerStep, IslandsDriftApart) {
   const double work_s = drawn.stragglers->work_s;
   const double island = expected_factor(job.cluster.jitter, 2, 2);
   EXPECT_NEAR(drawn.step_s.mean, calm_s + work_s * (island - 1), 1e-3 * calm_s);
-  const auto levels = measure_sync(job, prepare_iteration(job), drawn.step_s.mean, work_s);
+  const auto levels = measure_sync(job, prepare_iteration(job), drawn);
   const double mean_s = mean_step_s(job.sync, levels, drawn.step_s.mean);
   const double exposed_s = levels[0].exposed_s / 64;
   EXPECT_GT(levels[0].wait_s, 0);
@@ -128,7 +128,7 @@ TEST(StragglerStep, IslandsDriftApart) {
   double last_s = levels[0].wait_s;
   for (const int missing : {1, 2, 4}) {
     job.sync[0].missing_islands = missing;
-    const auto own = measure_sync(job, prepare_iteration(job), drawn.step_s.mean, work_s);
+    const auto own = measure_sync(job, prepare_iteration(job), drawn);
     EXPECT_LT(own[0].wait_s, last_s) << missing;
     last_s = own[0].wait_s;
   }

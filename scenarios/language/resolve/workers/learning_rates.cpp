@@ -1,4 +1,4 @@
-#include "scenarios/language/resolve/learning_rates.hpp"
+#include "scenarios/language/resolve/workers/learning_rates.hpp"
 
 #include "models/base/error.hpp"
 #include "traces/text/csv.hpp"

@@ -12,8 +12,8 @@
 #include "policies/exchange/compressed_reductions.hpp"
 #include "policies/exchange/replica_groups.hpp"
 #include "policies/schedules/schedules.hpp"
-#include "scenarios/language/resolve/learning_rates.hpp"
 #include "scenarios/language/resolve/resolve.hpp"
+#include "scenarios/language/resolve/workers/learning_rates.hpp"
 
 namespace windtunnel {
 namespace {
@@ -185,8 +185,8 @@ void check_level(const Values& values, const Job& job, int level, int entry) {
   }
   const int members = job.layout.sync_groups[level];
   if (own.missing_islands >= members) {
-    values.fail(key_of(entry, ".wait_for"),
-                fmt::format("leaves out {} of {} islands; take fewer", own.missing_islands, members));
+    values.fail(key_of(entry, ".wait_for"), fmt::format("leaves out {} of {} islands; take fewer",
+                                                        own.missing_islands, members));
   }
   if (own.missing_islands > 0 && job.sync.size() > 1) {
     values.fail(key_of(entry, ".wait_for"),

@@ -1,4 +1,4 @@
-#include "report/figures/fused_summary.hpp"
+#include "report/summary/fused_summary.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "report/figures/campaign_summary.hpp"
+#include "report/summary/campaign_summary.hpp"
 
 #include <fmt/format.h>
 

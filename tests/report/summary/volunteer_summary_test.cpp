@@ -1,14 +1,15 @@
-#include "report/figures/volunteer_summary.hpp"
+#include "report/summary/volunteer_summary.hpp"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
 
 #include "models/results/volunteer_report.hpp"
-#include "report/figures/comparison_columns.hpp"
 #include "report/figures/figures.hpp"
 #include "report/json/json.hpp"
+#include "report/summary/comparison_columns.hpp"
 #include "tests/report/sample_record.hpp"
+#include "tests/report/summary/section_row.hpp"
 
 namespace windtunnel {
 namespace {
@@ -32,11 +33,6 @@ VolunteerReport swarm_report() {
   report.averaging_s = {{"adaptive", exactly(2)}, {"server", exactly(30)}};
   report.computing = "cloud, home";
   return report;
-}
-
-std::string row(const SummarySection& section, const std::string& label) {
-  const auto found = std::ranges::find(section.rows, label, &SummaryRow::label);
-  return found == section.rows.end() ? "no such row" : found->value;
 }
 
 TEST(VolunteerSummary, IsThereWhereTheyAre) {

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "models/results/company_report.hpp"
-#include "report/figures/summary.hpp"
+#include "report/summary/summary.hpp"
 
 namespace windtunnel {
 

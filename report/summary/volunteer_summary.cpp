@@ -1,4 +1,4 @@
-#include "report/figures/volunteer_summary.hpp"
+#include "report/summary/volunteer_summary.hpp"
 
 #include <fmt/format.h>
 

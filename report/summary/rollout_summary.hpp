@@ -1,7 +1,7 @@
 // The loop of engines and learner in a few lines.
 #pragma once
 
-#include "report/figures/summary.hpp"
+#include "report/summary/summary.hpp"
 
 namespace windtunnel {
 

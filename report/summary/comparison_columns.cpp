@@ -1,10 +1,10 @@
-#include "report/figures/comparison_columns.hpp"
+#include "report/summary/comparison_columns.hpp"
 
 #include <algorithm>
 #include <iterator>
 #include <string_view>
 
-#include "report/figures/volunteer_summary.hpp"
+#include "report/summary/volunteer_summary.hpp"
 
 namespace windtunnel {
 namespace {

@@ -3,8 +3,8 @@
 
 #include <vector>
 
-#include "report/figures/comparison.hpp"
-#include "report/figures/summary.hpp"
+#include "report/summary/comparison.hpp"
+#include "report/summary/summary.hpp"
 
 namespace windtunnel {
 

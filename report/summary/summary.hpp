@@ -51,6 +51,4 @@ std::vector<std::pair<const char*, double>> memory_parts(const GpuMemory& rank);
 const char* item_noun(const Job& job);
 std::string batch_text(const Job& job);  // "2,048 x 8,192 tokens"
 
-std::string with_separators(double count);  // 16384 -> "16,384", rounded
-
 }  // namespace windtunnel

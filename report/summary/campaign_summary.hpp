@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "report/figures/summary.hpp"
+#include "report/summary/summary.hpp"
 
 namespace windtunnel {
 

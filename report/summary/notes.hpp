@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "models/results/note.hpp"
-#include "report/figures/comparison.hpp"
-#include "report/figures/summary.hpp"
+#include "report/summary/comparison.hpp"
+#include "report/summary/summary.hpp"
 
 namespace windtunnel {
 

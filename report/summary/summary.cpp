@@ -1,4 +1,4 @@
-#include "report/figures/summary.hpp"
+#include "report/summary/summary.hpp"
 
 #include <fmt/format.h>
 
@@ -12,12 +12,12 @@
 #include "models/cost/chunk/step_work.hpp"
 #include "models/cost/memory/memory.hpp"
 #include "models/reliability/stragglers/redundancy.hpp"
-#include "report/figures/campaign_summary.hpp"
 #include "report/figures/figures.hpp"
-#include "report/figures/fused_summary.hpp"
-#include "report/figures/notes.hpp"
-#include "report/figures/rollout_summary.hpp"
-#include "report/figures/volunteer_summary.hpp"
+#include "report/summary/campaign_summary.hpp"
+#include "report/summary/fused_summary.hpp"
+#include "report/summary/notes.hpp"
+#include "report/summary/rollout_summary.hpp"
+#include "report/summary/volunteer_summary.hpp"
 #include "scenarios/language/library/spec_fields.hpp"
 
 namespace windtunnel {
@@ -277,16 +277,6 @@ std::vector<std::pair<const char*, double>> memory_parts(const GpuMemory& rank) 
   return {{"weights", rank.weights},     {"gradients", rank.gradients},
           {"optimizer", rank.optimizer}, {"activations", rank.activations},
           {"buffers", rank.buffers},     {"framework", rank.framework + rank.fragmentation}};
-}
-
-std::string with_separators(double count) {
-  std::string digits = fmt::format("{:.0f}", count);
-  const size_t first = digits.starts_with('-') ? 1 : 0;
-  for (size_t i = digits.size(); i > first + 3;) {
-    i -= 3;
-    digits.insert(i, 1, ',');
-  }
-  return digits;
 }
 
 const char* item_noun(const Job& job) {

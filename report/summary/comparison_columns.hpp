@@ -4,8 +4,8 @@
 
 #include <vector>
 
-#include "report/figures/comparison.hpp"
 #include "report/figures/figures.hpp"
+#include "report/summary/comparison.hpp"
 
 namespace windtunnel {
 

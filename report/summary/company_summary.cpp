@@ -1,4 +1,4 @@
-#include "report/figures/company_summary.hpp"
+#include "report/summary/company_summary.hpp"
 
 #include <fmt/format.h>
 
@@ -8,7 +8,7 @@
 
 #include "models/cost/chunk/step_work.hpp"
 #include "report/figures/figure_text.hpp"
-#include "report/figures/notes.hpp"
+#include "report/summary/notes.hpp"
 
 namespace windtunnel {
 namespace {

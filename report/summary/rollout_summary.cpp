@@ -1,4 +1,4 @@
-#include "report/figures/rollout_summary.hpp"
+#include "report/summary/rollout_summary.hpp"
 
 #include <fmt/format.h>
 

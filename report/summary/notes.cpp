@@ -1,4 +1,4 @@
-#include "report/figures/notes.hpp"
+#include "report/summary/notes.hpp"
 
 #include <fmt/format.h>
 

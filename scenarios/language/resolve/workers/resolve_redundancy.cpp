@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include "models/reliability/stragglers/redundancy.hpp"
+#include "policies/exchange/compressed_reductions.hpp"
 #include "policies/schedules/schedules.hpp"
 #include "scenarios/language/resolve/resolve.hpp"
 
