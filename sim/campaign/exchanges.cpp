@@ -69,6 +69,7 @@ std::int64_t Exchanges::limit(int island, int from_level) const {
   std::int64_t limit = kManyIterations;
   for (int level = from_level; level < std::ssize(table_.levels); ++level) {
     const IslandLevel& of_level = table_.levels[level];
+    if (!of_level.together) continue;
     const std::int64_t next = of_level.step_of(group_of(level, island).through + 1);
     limit = std::min(limit, next + of_level.delay_steps);
   }
@@ -116,7 +117,8 @@ void Exchanges::look_at(Group& group) {
     const double patience_s = *needed + slack;
     group.last_offset_s = group.down > 0 ? patience_s : std::min(most_s, patience_s);
   }
-  group.at_rest = most_s <= group.last_offset_s && least_s >= group.last_offset_s - slack;
+  group.at_rest =
+      !level.together || (most_s <= group.last_offset_s && least_s >= group.last_offset_s - slack);
 }
 
 // Exchanges that change nothing, of all groups but one.
@@ -189,11 +191,13 @@ std::optional<Exchanges::Peers> Exchanges::peers(int island) const {
   for (int level = 0; level < std::ssize(table_.levels); ++level) {
     const Group& group = group_of(level, island);
     const int others = table_.levels[level].members - (trains(island) ? 1 : 0);
-    if (!found && group.down < others) {
-      found = true;
-      peers.level = level;
+    const bool nearest = !found && group.down < others;
+    if (nearest) peers.level = level;
+    found = found || nearest;
+    // What others have beyond them is in their weights where all have taken it in.
+    if (nearest || (found && table_.levels[level].together)) {
+      peers.step = std::max(peers.step, table_.levels[level].step_of(group.through));
     }
-    if (found) peers.step = std::max(peers.step, table_.levels[level].step_of(group.through));
   }
   if (!found) return std::nullopt;
   return peers;

@@ -170,8 +170,8 @@ void IslandTrial::halt(int index, bool at_end) {
   } else {
     account_.cut(rest_s);
   }
-  const std::int64_t exchanged = exchanges_.last_exchange(index);
-  island.shared = std::max(island.shared, exchanged);
+  // Where nobody waits, others may have gone further.
+  island.shared = std::max(island.shared, std::min(exchanges_.last_exchange(index), step));
   island.step = step;
   exchanges_.stop(index);
   down_.push_back(index);

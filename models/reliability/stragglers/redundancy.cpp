@@ -27,6 +27,9 @@ std::string why_not_sequential(const Redundancy& own, int workers) {
 }  // namespace
 
 std::string why_not(const Redundancy& own, int workers) {
+  if (own.scheme != RedundancyScheme::none && workers == 1) {
+    return "there is one replica alone (layout.dp), which nobody can stand in for";
+  }
   switch (own.scheme) {
     case RedundancyScheme::sr_sgc:
     case RedundancyScheme::m_sgc:

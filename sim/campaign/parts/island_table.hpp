@@ -17,6 +17,8 @@ struct IslandLevel {
   double exchange_s = 0;
   int missing = 0;      // of the members, that need not be waited for
   double stream_s = 0;  // until an island that begins again has the state of another of its group
+  // Else each exchanges with those whom it meets: nobody waits, and who is late misses nothing.
+  bool together = true;
 
   // The step before which exchange `k` begins, k = 0 being the common start.
   std::int64_t step_of(std::int64_t k) const {

@@ -39,6 +39,7 @@ RelaidJob prepared(const Job& job, const RelayoutSize& size) {
         fmt::format("a batch of {} in micro-batches of {} does not divide among {} replicas",
                     job.batch.global, job.batch.micro, size.dp));
   }
+  if (const std::string why = why_no_stand_ins(result.job); !why.empty()) throw Error(why);
   result.prepared = std::make_shared<const PreparedIteration>(prepare_iteration(result.job));
   const std::string excess = gpu_memory_excess(result.prepared->memory, result.job);
   if (!excess.empty()) throw Error(excess);

@@ -8,8 +8,10 @@
 #include <utility>
 
 #include "models/base/error.hpp"
+#include "models/compression/robust.hpp"
 #include "models/cost/chunk/step_work.hpp"
 #include "models/cost/memory/memory.hpp"
+#include "models/reliability/stragglers/redundancy.hpp"
 #include "policies/iteration.hpp"
 #include "policies/lowering/for_each_index.hpp"
 
@@ -184,10 +186,22 @@ Job shrunk(const Job& job, int missing) {
   return smaller;
 }
 
+std::string why_no_stand_ins(const Job& job) {
+  std::string why;
+  if (job.redundancy) why = why_not(*job.redundancy, job.layout.dp);
+  if (why.empty() && job.communication.robust) {
+    why = why_not(*job.communication.robust, job.layout.island_replicas() / job.layout.cp);
+  }
+  return why;
+}
+
 std::vector<int> smaller_sizes(const Job& job, const PreparedIteration& prepared) {
   std::vector<int> sizes;
   for (int missing = 1; missing < job.layout.dp; ++missing) {
-    if (groups_are_whole(shrunk(job, missing).layout)) sizes.push_back(missing);
+    const Job smaller = shrunk(job, missing);
+    if (groups_are_whole(smaller.layout) && why_no_stand_ins(smaller).empty()) {
+      sizes.push_back(missing);
+    }
   }
   const auto end = std::ranges::partition_point(sizes, [&](int missing) {
     const Job smaller = shrunk(job, missing);

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <map>
+#include <string>
 #include <vector>
 
 #include "models/plan/job.hpp"
@@ -20,9 +21,13 @@ Job shrunk(const Job& job, int missing);
 // sites or faults name nodes stays whole.
 Cluster with_nodes(Cluster cluster, int nodes);
 
-// How many replicas may be missing, ascending: whole groups share experts and shards, fewer
-// replicas that share the optimizer state still fit in memory, and the longest sequence into a
-// group.
+// What the job does about slow and faulty replicas (redundancy, communication.robust) cannot be
+// done with as many as it has; empty: it can.
+std::string why_no_stand_ins(const Job& job);
+
+// How many replicas may be missing, ascending: whole groups share experts and shards, enough are
+// left for what is done about slow and faulty ones, fewer replicas that share the optimizer state
+// still fit in memory, and the longest sequence into a group.
 std::vector<int> smaller_sizes(const Job& job, const PreparedIteration& prepared);
 
 // Those of smaller_sizes() that smaller_iterations() wants simulated.

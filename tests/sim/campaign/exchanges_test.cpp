@@ -127,6 +127,43 @@ TEST(Exchanges, AllButSomeAreWaitedFor) {
   EXPECT_EQ(exchanges.begun_s(3, 12), 150);
 }
 
+// Each exchanges with those whom it meets: nobody is waited for, and who is late goes on by itself.
+TEST(Exchanges, OfEachByItselfHoldUpNobody) {
+  const IslandTable table =
+      table_of(3, {.members = 3, .cycle_steps = 10, .missing = 2, .together = false});
+  const Pace pace(plain(), 10, {});
+  Exchanges exchanges(table, pace);
+  Heard heard(3);
+  exchanges.stop(1);
+  exchanges.begin(1, 0, 500);
+  exchanges.stop(2);
+  exchanges.settle(1005, heard.told(exchanges));
+  EXPECT_EQ(heard.waited_s, (std::vector<double>{0, 0, 0}));
+  EXPECT_EQ(heard.missed, (std::vector<int>{0, 0, 0}));
+  EXPECT_EQ(exchanges.position(0, 1005).step, 100);
+  EXPECT_EQ(exchanges.position(1, 1005).step, 50);
+  EXPECT_EQ(exchanges.peers(2)->step, 100);  // of the one that is ahead
+}
+
+// The region of island 0 stands before step 20, as island 1 is lost, and others go on: island 1 has
+// of island 0 what that has.
+TEST(Exchanges, OfEachByItselfAroundARegionThatStands) {
+  IslandTable table = table_of(4, {.members = 2, .cycle_steps = 10});
+  table.levels.push_back({.members = 4, .cycle_steps = 30, .missing = 3, .together = false});
+  const Pace pace(plain(), 10, {});
+  Exchanges exchanges(table, pace);
+  Heard heard(4);
+  exchanges.settle(155, heard.told(exchanges));
+  exchanges.stop(1);
+  exchanges.settle(1005, heard.told(exchanges));
+  EXPECT_EQ(exchanges.position(0, 1005).step, 20);
+  EXPECT_TRUE(exchanges.position(0, 1005).stands);
+  EXPECT_EQ(exchanges.position(2, 1005).step, 100);
+  EXPECT_EQ(exchanges.peers(1)->step, 10);
+  exchanges.stop(0);
+  EXPECT_EQ(exchanges.peers(1)->step, 90);  // of the other region
+}
+
 TEST(Exchanges, NobodyIsLeftToRemember) {
   const IslandTable table = table_of(2, {.members = 2, .cycle_steps = 10});
   const Pace pace(plain(), 10, {});

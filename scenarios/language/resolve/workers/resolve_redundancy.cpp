@@ -25,8 +25,6 @@ bool takes(RedundancyScheme scheme, std::string_view key) {
 // Replicas must be workers that nobody waits for before their gradients are reduced.
 std::string why_no_workers(const Job& job) {
   const Layout& layout = job.layout;
-  if (layout.dp == 1)
-    return "there is one replica alone (layout.dp), which nobody can stand in for";
   if (!job.sync.empty()) {
     return "islands (sync) wait for each other by sync.*.wait_for; leave one of them out";
   }
