@@ -50,19 +50,30 @@ void Exchanges::set_offset(int island, double offset_s) {
 void Exchanges::begin(int island, std::int64_t step, double at_s) {
   set_offset(island, at_s - elapsed_s(step) - spared_s(step));
   islands_[island].first = step;
-  if (islands_[island].trains) return;
-  islands_[island].trains = true;
-  for (int level = 0; level < std::ssize(table_.levels); ++level) --group_of(level, island).down;
+  mark(island, true, islands_[island].awaited);
 }
 
 void Exchanges::stop(int island) {
   CHECK(islands_[island].trains, "island {} stops twice", island);
-  islands_[island].trains = false;
+  mark(island, false, islands_[island].awaited);
+}
+
+void Exchanges::drop(int island) {
+  CHECK(!islands_[island].trains, "island {} drops out while it trains", island);
+  mark(island, false, false);
+}
+
+void Exchanges::mark(int index, bool trains, bool awaited) {
+  Island& island = islands_[index];
   for (int level = 0; level < std::ssize(table_.levels); ++level) {
-    Group& group = group_of(level, island);
-    ++group.down;
+    Group& group = group_of(level, index);
+    group.down += int(island.trains) - int(trains);
+    group.dropped += int(island.awaited) - int(awaited);
+    group.lacking += int(awaited && !trains) - int(island.awaited && !island.trains);
     group.known = false;
   }
+  island.trains = trains;
+  island.awaited = awaited;
 }
 
 std::int64_t Exchanges::limit(int island, int from_level) const {
@@ -95,30 +106,37 @@ Exchanges::Position Exchanges::position(int island, double at_s) const {
 }
 
 // An exchange waits for all but `missing` members; for those too as long as that holds up nobody.
+// Where nobody trains whom the others wait for, whoever trains goes on.
 void Exchanges::look_at(Group& group) {
   if (group.known) return;
   group.known = true;
   const IslandLevel& level = level_of(group);
   const double slack = slack_s(level);
+  const bool any = group.dropped + group.lacking == level.members;
   double least_s = kInfinity;
   double most_s = -kInfinity;
+  double awaited_s = -kInfinity;
   sorted_.clear();
   for (int island = group.first; island < group.first + level.members; ++island) {
     if (!islands_[island].trains) continue;
     const double offset_s = islands_[island].offset_s;
     least_s = std::min(least_s, offset_s);
     most_s = std::max(most_s, offset_s);
+    if (!any && !islands_[island].awaited) continue;
+    awaited_s = std::max(awaited_s, offset_s);
     if (level.missing > 0) sorted_.push_back(offset_s);
   }
-  group.last_offset_s = most_s;
+  group.last_offset_s = awaited_s;
+  const int needed = std::max(1, level.members - group.dropped - level.missing);
   if (level.missing > 0 && !is_stuck(group)) {
-    const auto needed = sorted_.begin() + (level.members - level.missing - 1);
-    std::ranges::nth_element(sorted_, needed);
-    const double patience_s = *needed + slack;
-    group.last_offset_s = group.down > 0 ? patience_s : std::min(most_s, patience_s);
+    const auto last = sorted_.begin() + (needed - 1);
+    std::ranges::nth_element(sorted_, last);
+    const double patience_s = *last + slack;
+    group.last_offset_s = group.lacking > 0 ? patience_s : std::min(awaited_s, patience_s);
   }
   group.at_rest =
-      !level.together || (most_s <= group.last_offset_s && least_s >= group.last_offset_s - slack);
+      !level.together || (most_s <= group.last_offset_s && least_s >= group.last_offset_s - slack &&
+                          group.dropped == group.down - group.lacking);
 }
 
 // Exchanges that change nothing, of all groups but one.
@@ -172,7 +190,9 @@ void Exchanges::complete(Group& group, double at_s, const Told& told) {
   const std::int64_t step = level.step_of(group.through) + level.delay_steps;
   for (int island = group.first; island < group.first + level.members; ++island) {
     if (!islands_[island].trains) continue;
-    if (islands_[island].offset_s > last_s) {
+    const bool late = islands_[island].offset_s > last_s;
+    mark(island, true, true);
+    if (late) {
       told.missed(island, at_s, shared, step);
       continue;
     }

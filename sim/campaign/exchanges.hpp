@@ -25,6 +25,9 @@ class Exchanges {
   void begin(int island, std::int64_t step, double at_s);
   void stop(int island);
   bool trains(int island) const { return islands_[island].trains; }
+  // Nobody waits for the island until it has taken part in an exchange, or taken in the result of
+  // one: it dropped out, and joins again beside the training of the others.
+  void drop(int island);
 
   struct Told {
     // It stood still for others, until now.
@@ -67,6 +70,7 @@ class Exchanges {
  private:
   struct Island {
     bool trains = true;
+    bool awaited = true;
     double offset_s = 0;
     std::int64_t first = 0;  // step that it began with, which takes no snapshot
   };
@@ -74,7 +78,9 @@ class Exchanges {
     int level;
     int first;                 // island
     std::int64_t through = 0;  // exchanges
-    int down = 0;
+    int down = 0;              // that do not train
+    int dropped = 0;           // that are not awaited
+    int lacking = 0;           // that are awaited and do not train
     // Of those that train.
     bool known = false;
     double last_offset_s = 0;  // of the last that an exchange waits for
@@ -91,7 +97,10 @@ class Exchanges {
   double spared_s(std::int64_t first) const;
   double slack_s(const IslandLevel& level) const;
   void look_at(Group& group);
-  bool is_stuck(const Group& group) const { return group.down > level_of(group).missing; }
+  bool is_stuck(const Group& group) const {
+    return group.lacking > level_of(group).missing || group.down == level_of(group).members;
+  }
+  void mark(int island, bool trains, bool awaited);
   void catch_up(double until_s, const Group* but);
   void complete(Group& group, double at_s, const Told& told);
   void set_offset(int island, double offset_s);

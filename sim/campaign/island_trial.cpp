@@ -270,7 +270,12 @@ void IslandTrial::go_on(int index) {
 }
 
 void IslandTrial::wait_or_restart(Island& island) {
-  if (island.empty_slots > 0) return enter(island, Phase::waiting, kInfinity);
+  if (island.empty_slots > 0) {
+    if (inputs_.recovery.when_no_spare == WhenNoSpare::shrink) {
+      exchanges_.drop(static_cast<int>(&island - islands_.data()));
+    }
+    return enter(island, Phase::waiting, kInfinity);
+  }
   if (island.link_up_s > now_s_) return enter(island, Phase::waiting, island.link_up_s - now_s_);
   enter(island, Phase::restarting, inputs_.recovery.restart_s + island.provision_s);
 }

@@ -153,6 +153,7 @@ class ShrunkIterations {
       : job_(job), prepared_(prepared) {
     const RecoveryPolicy& recovery = job.recovery;
     if (recovery.when_no_spare != WhenNoSpare::shrink || recovery.elastic.groups > 0) return;
+    if (!job.sync.empty()) return;  // whole islands drop out
     sizes_ = smaller_sizes(job, prepared);
     for (const int missing : sizes_to_simulate(job, sizes_)) {
       place_[missing] = simulations.add(shrunk(job, missing));
@@ -448,6 +449,12 @@ CampaignIterations campaign_iterations(const Job& job, const PreparedIteration& 
   sync = measure_sync(job, prepared, plain);
   table.iteration_s.push_back(mean_step_s(job.sync, sync, plain.step_s.mean));
   table.islands = island_table(job, prepared, sync);
+  if (!job.sync.empty() && !table.islands.has_islands() &&
+      job.recovery.when_no_spare == WhenNoSpare::shrink) {
+    throw Error::of_key("recovery.when_no_spare",
+                        "shrink lets an island drop out that lacks a node, but here no island has "
+                        "nodes of its own; take wait");
+  }
   set_restores(table.islands.has_islands() ? one_island(job, table.islands.count) : job, prepared,
                table);
   snapshots.fill(simulations, table);

@@ -99,6 +99,24 @@ TEST(IslandTrial, OthersGoOnWithoutIt) {
   EXPECT_DOUBLE_EQ(result.useful_s, (3 * 400 + 300) / 4.0);
 }
 
+// Without a spare the island drops out, and nobody waits for it. Its node is back 500 s later; it
+// streams what was exchanged at 600 s while the others train, and is with them again at 700 s.
+TEST(IslandTrial, IslandDropsOutAndJoinsAgain) {
+  CampaignInputs inputs = islands_of(4, 1000);
+  inputs.recovery.when_no_spare = WhenNoSpare::shrink;
+  inputs.failures = {traced(FailureKind::node, {125}, {1})};
+  inputs.failures[0].repair.fixed_s = 500;
+  const TrialResult result = as_islands(inputs);
+  EXPECT_DOUBLE_EQ(lost_s(result, Loss::sync), 0);
+  EXPECT_DOUBLE_EQ(lost_s(result, Loss::wait), 495 / 4.0);
+  EXPECT_DOUBLE_EQ(lost_s(result, Loss::restart), 22 / 4.0);
+  EXPECT_DOUBLE_EQ(lost_s(result, Loss::redo), (25 + 53) / 4.0);
+  EXPECT_DOUBLE_EQ(result.useful_s, (3 * 1000 + 100 + 300) / 4.0);
+  // If they wait for it, all of them do.
+  inputs.recovery.when_no_spare = WhenNoSpare::wait;
+  EXPECT_DOUBLE_EQ(lost_s(as_islands(inputs), Loss::sync), 3 * (647 + 100 - 200) / 4.0);
+}
+
 // Two regions of two islands: at the inner exchange its region waits for the lost island, the other
 // region does so at the outer one.
 TEST(IslandTrial, RegionWaitsForItsIsland) {
@@ -256,8 +274,13 @@ CampaignInputs random_islands(std::uint64_t index) {
   islands.levels = {{members, cycle, delay, step_s * 3 * random.uniform(), 0, 10}};
   if (regions > 1) {
     islands.levels.push_back({islands.count, 4 * cycle, 0, step_s, 0, 20});
+    if (random.below(2) == 0) {
+      islands.levels[1].missing = islands.count - 1;
+      islands.levels[1].together = false;
+    }
   } else {
     islands.levels[0].missing = static_cast<int>(random.below(members));
+    if (random.below(2) == 0) inputs.recovery.when_no_spare = WhenNoSpare::shrink;
   }
   return inputs;
 }

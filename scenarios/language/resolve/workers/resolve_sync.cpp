@@ -255,6 +255,24 @@ void resolve_paths(const Values& values, Job& job, int entry) {
   if (job.network) values.fail(key, "goes with a transformer, whose layers are alike");
 }
 
+void check_shrinking(const Values& values, const Job& job) {
+  const std::string key = "recovery.when_no_spare";
+  if (!values.has(key)) return;
+  const std::string policy = values.text(key);
+  if (policy == "reroute" || policy == "relayout") {
+    values.fail(key,
+                fmt::format("what islands of unlike size do is not modelled, and {} makes such; "
+                            "take wait, or shrink, under which an island that lacks a node drops "
+                            "out",
+                            policy));
+  }
+  if (policy == "shrink" && job.sync.size() > 1) {
+    values.fail(key,
+                "shrink, under which an island that lacks a node drops out, goes with one level of "
+                "exchanges; take wait, or list one level");
+  }
+}
+
 // What is simulated as steps that end for all ranks of an island together.
 void check_rest(const Values& values, const Job& job) {
   const auto fail = [&](const char* why) { values.fail("sync", why); };
@@ -267,15 +285,7 @@ void check_rest(const Values& values, const Job& job) {
   if (job.communication.aggregation == Aggregation::parameter_server) {
     fail("does not go with communication.aggregation: parameter-server");
   }
-  for (const char* shrinks : {"shrink", "reroute", "relayout"}) {
-    if (!values.has("recovery.when_no_spare")) break;
-    if (values.text("recovery.when_no_spare") != shrinks) continue;
-    values.fail(
-        "recovery.when_no_spare",
-        fmt::format("what islands of unlike size do is not modelled, and {} makes such; take "
-                    "wait",
-                    shrinks));
-  }
+  check_shrinking(values, job);
   if (job.software.post_validation || schedule_kind(job.schedule).asynchronous) {
     fail("goes with schedules that end each step together, which this one does not");
   }

@@ -101,8 +101,11 @@ TEST(ResolveSync, MistakesHaveTheirPlace) {
       fault_of("[{over: site, every: 10 steps}]", "tp: 8, dp: 8", "communication: {overlap: dear}"),
       HasSubstr("overlap: dear"));
   EXPECT_THAT(fault_of("[{over: site, every: 10 steps}]", "tp: 8, dp: 8",
-                       "recovery: {when_no_spare: shrink}"),
+                       "recovery: {when_no_spare: reroute}"),
               HasSubstr("recovery.when_no_spare: what islands of unlike size do"));
+  EXPECT_THAT(fault_of("[{over: node, every: 10 steps}, {over: site, every: 100 steps}]",
+                       "tp: 8, dp: 8", "recovery: {when_no_spare: shrink}"),
+              HasSubstr("recovery.when_no_spare: shrink, under which an island that lacks a node"));
 }
 
 TEST(ResolveSync, GossipMayHappenInEveryStep) {
