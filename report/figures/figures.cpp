@@ -15,6 +15,7 @@
 #include "report/figures/fused_figures.hpp"
 #include "report/figures/rollout_figures.hpp"
 #include "report/figures/straggler_figures.hpp"
+#include "report/figures/sync_figures.hpp"
 #include "report/figures/volunteer_figures.hpp"
 
 namespace windtunnel {
@@ -134,18 +135,6 @@ Of of_warmup(double (*value)(const IterationReport& report)) {
   };
 }
 
-// [level of Job::sync] Nothing where replicas synchronise in every step.
-Of of_sync(double (*value)(const SyncReport& report)) {
-  return [value](const Record& record) -> FigureValue {
-    std::map<std::string, Estimate> levels;
-    for (std::size_t level = 0; level < record.iteration.sync.size(); ++level) {
-      const double number = value(record.iteration.sync[level]);
-      levels[record.job.sync[level].over] = {.mean = number, .low = number, .high = number};
-    }
-    return levels.empty() ? FigureValue() : FigureValue(levels);
-  };
-}
-
 // Not known where no tokens or no price are given (0), and where some trial makes no progress.
 template <Estimate CampaignReport::*member>
 FigureValue if_known(const Record& record) {
@@ -252,31 +241,11 @@ class Table {
           of_warmup([](const IterationReport& report) { return report.warmup.step_s; })},
          {"iteration.warmup_share", "warm-up", share, lower, "of all steps",
           of_warmup([](const IterationReport& report) { return report.warmup.share; })},
-         {"iteration.inner_step_s", "inner step", seconds, lower,
-          "a step without an exchange between islands",
-          [](const Record& record) {
-            const bool any = !record.job.sync.empty();
-            return any ? FigureValue(record.iteration.inner_step_s) : FigureValue();
-          }},
-         {"iteration.sync_exchange_s", "exchange between islands", seconds, lower,
-          "of one fragment, by level of sync, beside nothing else",
-          of_sync([](const SyncReport& report) { return report.seconds.exchange_s; })},
-         {"iteration.sync_exposed_s", "exposed exchange", seconds, lower,
-          "what steps take longer for one exchange, by level of sync",
-          of_sync([](const SyncReport& report) { return report.seconds.exposed_s; })},
-         {"iteration.sync_wait_s", "wait of islands", seconds, lower,
-          "of an island for others at an exchange, as stragglers drift apart, by level of sync",
-          [](const Record& record) -> FigureValue {
-            if (!record.iteration.stragglers) return {};
-            return of_sync([](const SyncReport& report) { return report.seconds.wait_s; })(record);
-          }},
-         {"iteration.sync_sent_bytes", "sent between islands", bytes, lower,
-          "by the GPU that sends most, of all fragments, by level of sync",
-          of_sync([](const SyncReport& report) { return report.sent_bytes; })},
          {"iteration.run_step_s", "mean step", seconds, lower, "over a whole run",
           of_warmup([](const IterationReport& report) {
             return run_step_s(report.warmup, report.time_s);
           })}});
+    for (Figure& each : sync_figures()) rows.push_back(std::move(each));
   }
 
   void add_campaign() {

@@ -60,6 +60,10 @@ std::vector<const Figure*> further_columns(const Comparison& comparison) {
                           "campaign.copy.survival_7d", "campaign.snapshots.host_bytes"});
   }
   if (any_record(comparison,
+                 [](const ComparedPoint& point) { return !point.record->job.sync.empty(); })) {
+    columns.push_back(&figure("iteration.sync_utilization"));
+  }
+  if (any_record(comparison,
                  [](const ComparedPoint& point) { return point.record->job.steps > 0; })) {
     columns.push_back(&figure("job.days"));
   }

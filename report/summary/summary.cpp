@@ -118,10 +118,9 @@ SummarySection iteration_section(const Record& record) {
                             sync_text(record.job.sync[level], report.sync[level])});
   }
   if (!report.sync.empty()) {
-    section.rows.push_back(
-        {figure("iteration.inner_step_s").title,
-         fmt::format("{}, {} of the mean", text("iteration.inner_step_s"),
-                     value_text(Unit::share, report.inner_step_s / report.time_s))});
+    section.rows.push_back({figure("iteration.inner_step_s").title,
+                            fmt::format("{}, {} of the mean", text("iteration.inner_step_s"),
+                                        text("iteration.sync_utilization"))});
   }
   if (report.stragglers) {
     section.rows.insert(

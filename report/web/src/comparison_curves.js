@@ -1,7 +1,8 @@
 // A comparison over a key of numbers, such as a bandwidth: the step time along it, or how many times
-// faster than the first value of the other key, a curve for each of these.
+// faster than the first value of the other key, and what exchanges between islands leave of the
+// time, a curve for each of these.
 import { escapeHtml } from "./chart.js";
-import { figureOf, secondsText } from "./figures.js";
+import { figureOf, percentText, secondsText } from "./figures.js";
 import { drawKeyCurves } from "./key_curves.js";
 import { panel } from "./panel.js";
 import { gridOf } from "./sweep_data.js";
@@ -26,10 +27,19 @@ function lineOf(grid, { along, other }, row) {
   });
 }
 
-function metricsOf(first) {
+// Of jobs whose islands exchange; those without any have none.
+function utilisation(columns) {
+  const key = "iteration.sync_utilization";
+  const at = columns.findIndex((column) => column.key === key);
+  if (at < 0) return [];
+  const of = ({ point }) => point.values[at];
+  return [{ name: figureOf(key).title, share: true, text: percentText, of }];
+}
+
+function metricsOf(first, columns) {
   const name = figureOf("iteration.time_s").title;
   const times = { name, log: true, text: secondsText, of: ({ point }) => stepTime(point) };
-  if (!first) return [times];
+  if (!first) return [times, ...utilisation(columns)];
   const base = new Map(first.line.map(({ i, point }) => [i, stepTime(point)]));
   return [
     {
@@ -39,6 +49,7 @@ function metricsOf(first) {
       of: ({ i, point }) => (base.has(i) ? base.get(i) / stepTime(point) : null),
     },
     times,
+    ...utilisation(columns),
   ];
 }
 
@@ -89,7 +100,7 @@ export function drawComparisonCurves(record, charts, chooser) {
     .filter(({ line }) => line.length > 0);
   if (lines.length === 0) return;
   const chosen = firstChoice(lines);
-  const draws = metricsOf(lines.length > 1 ? lines[0] : null).map((metric) => {
+  const draws = metricsOf(lines.length > 1 ? lines[0] : null, record.columns).map((metric) => {
     const element = panel(charts, `${metric.name} over ${grid.keys[keys.along].key}`, 380, "");
     return { element, chart: drawKeyCurves(element, () => viewOf(grid, keys, lines, chosen, metric)) };
   });

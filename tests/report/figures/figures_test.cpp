@@ -52,6 +52,15 @@ TEST(Figures, TextsHaveTheirUnits) {
   }
 }
 
+TEST(Figures, IslandsAreUsedWhereExchangesLeaveThemTheTime) {
+  Record record = sample_record();
+  record.iteration.inner_step_s = 3;
+  record.iteration.time_s = 4;
+  EXPECT_EQ(figure("iteration.sync_utilization").text(record), "");
+  record.job.sync = {{.over = "site"}};
+  EXPECT_EQ(figure("iteration.sync_utilization").text(record), "75.0 %");
+}
+
 // 95 % of predictions whose log standard deviation is known to be 0.1 are off by less than e^0.196.
 TEST(Figures, RangesFollowTheCalibrationsError) {
   Record record = sample_record();
