@@ -12,19 +12,19 @@
 #include "models/base/version.hpp"
 #include "models/calibration/prediction_error.hpp"
 #include "models/cost/memory/memory.hpp"
-#include "models/reliability/stragglers/redundancy.hpp"
 #include "policies/iteration.hpp"
 #include "policies/outer/outer_exchange.hpp"
 #include "policies/protection/snapshot_tiers.hpp"
 #include "policies/shares/share_notes.hpp"
 #include "sim/campaign/campaign.hpp"
-#include "sim/study/dearer_choices.hpp"
 #include "sim/study/goodput_range.hpp"
 #include "sim/study/interval_advice.hpp"
 #include "sim/study/iterations/pool_state.hpp"
 #include "sim/study/iterations/sync_window.hpp"
+#include "sim/study/notes/dearer_choices.hpp"
+#include "sim/study/notes/learning_notes.hpp"
+#include "sim/study/notes/spoilt_copies.hpp"
 #include "sim/study/rollout/simulate_rollout.hpp"
-#include "sim/study/spoilt_copies.hpp"
 #include "sim/study/tier_reports.hpp"
 #include "sim/study/volunteers/fused_study.hpp"
 #include "sim/study/volunteers/volunteer_study.hpp"
@@ -84,24 +84,6 @@ Note sampled_note(const Timeline& timeline) {
           "them is simulated and the step time is an estimate (docs/network.md states its error); "
           "fold: exact simulates all that differ",
           fmt::format("{} of {} ranks", timeline.ranks_simulated, timeline.sampled_of)};
-}
-
-// What a step's gradient lacks, and when it is complete.
-void add_redundancy_notes(const Job& job, const StragglerReport& report, std::vector<Note>& notes) {
-  if (!is_exact(*job.redundancy)) {
-    notes.push_back({"redundancy",
-                     "the gradient is not that of the whole batch: it lacks those of the replicas "
-                     "that a step does not wait for, but their samples count as trained on; how "
-                     "many steps that costs is not predicted",
-                     fmt::format("{:.1f} % of it", 100 * (1 - report.gradient_share))});
-  }
-  if (report.delay_steps > 0) {
-    notes.push_back(
-        {"redundancy",
-         "the gradient of a step is complete some steps later: so many models and one "
-         "more are trained in turn, or weights are so many steps old",
-         fmt::format("{} step{}", report.delay_steps, report.delay_steps == 1 ? "" : "s")});
-  }
 }
 
 std::vector<SyncReport> sync_reports(const Job& job, const PreparedIteration& prepared,
@@ -206,9 +188,7 @@ Record simulated(const Case& the_case, const SimulateOptions& options) {
     record.fused =
         std::make_shared<const FusedReport>(study_fused(job, *measured.prepared, the_case.fused));
   }
-  if (job.redundancy) {
-    add_redundancy_notes(job, *measured.report.stragglers, record.notes);
-  }
+  std::ranges::move(learning_notes(job, measured.report), std::back_inserter(record.notes));
   record.memory_excess = std::move(measured.memory_excess);
   record.source.allow_oom = !record.memory_excess.empty();
   record.iteration = std::move(measured.report);

@@ -78,6 +78,7 @@ constexpr std::array kRooms = std::to_array<std::string_view>({
     "sim/engine",
     "sim/volunteers",
     "sim/study/iterations",
+    "sim/study/notes",
     "sim/study/rollout",
     "sim/study/volunteers",
     "sim/study",

@@ -1,4 +1,4 @@
-#include "sim/study/spoilt_copies.hpp"
+#include "sim/study/notes/spoilt_copies.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

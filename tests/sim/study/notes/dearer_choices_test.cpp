@@ -1,4 +1,4 @@
-#include "sim/study/dearer_choices.hpp"
+#include "sim/study/notes/dearer_choices.hpp"
 
 #include <gmock/gmock.h>
 
