@@ -8,8 +8,7 @@ namespace {
 
 void run(benchmark::State& state, const Redundancy& redundancy, const Jitter& jitter, int rounds) {
   for (auto _ : state) {
-    WorkerFactors factors(jitter, alike_workers(256, 1));
-    benchmark::DoNotOptimize(sample_rounds(redundancy, jitter, std::move(factors), rounds));
+    benchmark::DoNotOptimize(sample_rounds(redundancy, jitter, alike_workers(256, 1), rounds));
   }
   state.SetItemsProcessed(state.iterations() * rounds);
 }

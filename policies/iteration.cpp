@@ -44,7 +44,7 @@ const Strategy& strategy_of(const Job& job) {
 // `step_s` with what exchanges between islands add to it on average.
 double with_sync(const Job& job, const PreparedIteration& prepared, double step_s) {
   return job.sync.empty() ? step_s
-                          : mean_step_s(job.sync, sync_seconds(job, prepared, step_s), step_s);
+                          : mean_step(job.sync, sync_seconds(job, prepared, step_s), step_s).all_s;
 }
 
 }  // namespace

@@ -201,6 +201,13 @@ ExpectedFactors expected_factors(const Jitter& jitter, double units, double grou
   if (!has_states(jitter) || jitter.bursts.tail > 0) {
     const Moments group = slowest_moments(jitter, units);
     if (draws <= 1) return {group.mean, slowest_moments(jitter, units * groups).mean};
+    if (!std::isfinite(factor_moments(jitter).variance)) {
+      // The one largest of all draws makes the difference (the principle of a single big jump:
+      // Foss, Korshunov and Zachary, An Introduction to Heavy-Tailed and Subexponential
+      // Distributions, 2013, section 3.1).
+      const double largest = slowest_moments(jitter, units * groups * draws).mean;
+      return {group.mean, group.mean + std::max(0.0, largest - group.mean) / draws};
+    }
     // The mean of many draws is normal.
     const double deviation =
         std::sqrt(group.variance / free_draws(draws, factor_correlation(jitter, 1)));

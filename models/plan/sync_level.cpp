@@ -1,17 +1,28 @@
 #include "models/plan/sync_level.hpp"
 
 #include <algorithm>
-#include <bit>
+
+#include "models/plan/sync_graph.hpp"
 
 namespace windtunnel {
 
-double mean_step_s(const std::vector<SyncLevel>& levels, const std::vector<SyncSeconds>& seconds,
+double trained_share(const SyncLevel& level, const SyncSeconds& seconds) {
+  const double behind = std::min(1.0, level.delay_steps / level.cycle_steps());
+  return (1 - seconds.late) * (1 - seconds.late * behind);
+}
+
+MeanStep mean_step(const std::vector<SyncLevel>& levels, const std::vector<SyncSeconds>& seconds,
                    double step_s) {
-  double mean_s = step_s;
+  MeanStep mean{step_s, 0};
+  double added_s = 0;
+  double trained = 1;
   for (std::size_t level = 0; level < seconds.size(); ++level) {
-    mean_s += mean_exposed_s(levels[level], seconds[level]);
+    mean.inner_s -= seconds[level].saved_s / levels[level].cycle_steps();
+    added_s += mean_exposed_s(levels[level], seconds[level]);
+    trained *= trained_share(levels[level], seconds[level]);
   }
-  return mean_s;
+  mean.all_s = (mean.inner_s + added_s) / trained;
+  return mean;
 }
 
 double exposed_seconds(const SyncLevel& level, double exchange_s, double step_s) {
@@ -27,15 +38,7 @@ double outer_state_bytes_per_parameter(const SyncLevel& level) {
 }
 
 int graph_degree(SyncGraph graph, int islands) {
-  switch (graph) {
-    case SyncGraph::ring:
-      return std::min(2, islands - 1);
-    case SyncGraph::exponential:
-      return std::bit_width(static_cast<unsigned>(islands - 1));
-    case SyncGraph::random:
-      return islands - 1;
-  }
-  return 0;
+  return static_cast<int>(graph_distances(graph, islands).size());
 }
 
 int gossip_peers(const SyncLevel& level, int islands) {

@@ -79,9 +79,12 @@ struct SyncLevel {
 struct SyncSeconds {
   double exchange_s = 0;  // of the pipeline rank that takes longest, beside nothing else
   double exposed_s = 0;   // that steps take longer for it
-  // That an island waits for those that it waits for, on average: stragglers of every_steps drift
-  // apart.
+  // Islands drift apart by stragglers. Means of an island: what it waits for those that an exchange
+  // waits for, and what it is cut off where it comes too late.
   double wait_s = 0;
+  double saved_s = 0;
+  int left_out = 0;                 // islands that an exchange need not wait for
+  double late = 0;                  // share of them all that come too late: the period is in vain
   Origin origin = Origin::assumed;  // what they rest on
 };
 
@@ -89,13 +92,22 @@ struct SyncSeconds {
 // at random times nothing, but for links that it never leaves idle.
 double exposed_seconds(const SyncLevel& level, double exchange_s, double step_s);
 
-// What a step takes longer for the level on average.
+// What exchanges of a level add to a step on average.
 inline double mean_exposed_s(const SyncLevel& level, const SyncSeconds& seconds) {
   return (seconds.exposed_s + seconds.wait_s) / level.cycle_steps();
 }
 
-// Mean over many steps that take `step_s` each, but for what each level's exchanges add.
-double mean_step_s(const std::vector<SyncLevel>& levels, const std::vector<SyncSeconds>& seconds,
+// Of the steps of islands those that are not in vain. Who comes too late begins again behind the
+// delay.
+double trained_share(const SyncLevel& level, const SyncSeconds& seconds);
+
+// Where islands do steps of `step_s` that only those cut off who come too late: the mean of those,
+// and of one that is not in vain, with what each level's exchanges add.
+struct MeanStep {
+  double inner_s = 0;
+  double all_s = 0;
+};
+MeanStep mean_step(const std::vector<SyncLevel>& levels, const std::vector<SyncSeconds>& seconds,
                    double step_s);
 
 // Bytes that a rank keeps for each parameter that it exchanges at a level: the weights of the last

@@ -333,37 +333,48 @@ void set_time(IterationReport& report, double time_s) {
 
 void add_sync(IterationReport& report, const std::vector<SyncLevel>& levels,
               std::vector<SyncReport> sync) {
-  report.inner_step_s = report.time_s;
+  std::vector<SyncSeconds> seconds;
+  for (const SyncReport& own : sync) seconds.push_back(own.seconds);
+  const MeanStep mean = mean_step(levels, seconds, report.time_s);
   report.sync = std::move(sync);
-  double added_s = 0;
+  report.inner_step_s = mean.inner_s;
+  // Who is cut off is so in the midst of a step.
+  const double cut = mean.inner_s / report.time_s;
+  for (double& own_s : report.critical_path_s) own_s *= cut;
+  for (double& own_s : report.origin_s) own_s *= cut;
+  double exchanged_s = 0;
   for (std::size_t level = 0; level < levels.size(); ++level) {
-    const SyncSeconds& seconds = report.sync[level].seconds;
-    const double own_s = mean_exposed_s(levels[level], seconds);
-    report.critical_path_s[static_cast<int>(Category::sync)] += own_s;
-    report.origin_s[static_cast<int>(seconds.origin)] += own_s;
-    added_s += own_s;
+    const double own_s = mean_exposed_s(levels[level], seconds[level]);
+    report.origin_s[static_cast<int>(seconds[level].origin)] += own_s;
+    exchanged_s += own_s;
   }
-  report.bubble.makespan_s += added_s;
   // All GPUs are idle then.
-  report.bubble.idle = (report.bubble.idle * report.time_s + added_s) / (report.time_s + added_s);
-  set_time(report, report.time_s + added_s);
+  const double nominal_s = mean.inner_s + exchanged_s;
+  report.bubble.idle = (report.bubble.idle * mean.inner_s + exchanged_s) / nominal_s;
+  // What was in vain comes on top.
+  for (double& own_s : report.origin_s) own_s *= mean.all_s / nominal_s;
+  const double added_s = mean.all_s - mean.inner_s;
+  report.critical_path_s[static_cast<int>(Category::sync)] += added_s;
+  report.bubble.makespan_s = report.bubble.makespan_s * cut + added_s;
+  set_time(report, mean.all_s);
 }
 
 void add_stragglers(IterationReport& report, const StragglerReport& stragglers) {
   const double added_s = stragglers.step_s.mean - report.time_s;
-  const double passes_s = (stragglers.load - 1) * stragglers.passes_s;
-  const double waits_s = added_s - passes_s - stragglers.exchange_s;
+  const double waits_s = added_s - stragglers.passes_s - stragglers.exchange_s;
   const auto on_path = [&](Category category) -> double& {
     return report.critical_path_s[static_cast<int>(category)];
   };
+  // Passes with what goes along with them.
+  using enum Category;
   double passes_on_path_s = 0;
-  const Category passes[] = {Category::forward, Category::backward, Category::recompute};
+  const Category passes[] = {forward, backward, recompute, tp, cp, pp, ep, host};
   for (const Category category : passes) passes_on_path_s += on_path(category);
   for (const Category category : passes) {
-    on_path(category) *= 1 + passes_s / passes_on_path_s;
+    on_path(category) *= 1 + stragglers.passes_s / passes_on_path_s;
   }
-  on_path(Category::dp) += stragglers.exchange_s;
-  on_path(Category::wait) += waits_s;
+  on_path(dp) += stragglers.exchange_s;
+  on_path(wait) += waits_s;
   const double longer = stragglers.step_s.mean / report.time_s;
   for (double& seconds : report.origin_s) seconds *= longer;
   const double idle_s = report.bubble.idle * report.time_s + waits_s + stragglers.exchange_s;

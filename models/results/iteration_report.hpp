@@ -44,7 +44,7 @@ struct StragglerReport {
   Estimate step_s;        // with them
   double waiting_s = 0;   // what a step would take if all waited for the slowest, without more work
   double load = 1;        // what a worker computes, over its part of the batch
-  double passes_s = 0;    // forward and backward passes of the busiest rank, undisturbed
+  double passes_s = 0;    // what the load makes a step longer by
   double work_s = 0;      // its passes under the load, and its optimizer: what stragglers draw out
   double exchange_s = 0;  // of further gradients of a step
   double waited_share = 0;    // of the steps, in which some were waited for beyond the tolerance

@@ -21,7 +21,8 @@ FigureValue of_redundancy(const Record& record) {
 std::vector<Figure> straggler_figures() {
   return {
       {"iteration.stragglers.step_s", "mean over steps", seconds, lower,
-       "sampled under the machine's stragglers", of_stragglers<&StragglerReport::step_s>},
+       "sampled under the machine's stragglers; of islands, between their exchanges",
+       of_stragglers<&StragglerReport::step_s>},
       {"iteration.stragglers.waiting_s", "if all were waited for", seconds, lower,
        "a step that waits for the slowest of all, without redundant work",
        of_stragglers<&StragglerReport::waiting_s>},

@@ -24,35 +24,44 @@ std::function<FigureValue(const Record&)> of_sync(double (*value)(const SyncRepo
 }  // namespace
 
 std::vector<Figure> sync_figures() {
-  return {{"iteration.inner_step_s", "inner step", seconds, lower,
-           "a step without an exchange between islands",
-           [](const Record& record) {
-             const bool any = !record.job.sync.empty();
-             return any ? FigureValue(record.iteration.inner_step_s) : FigureValue();
-           }},
-          {"iteration.sync_utilization", "utilisation of islands", share, higher,
-           "what inner steps take of the mean step: the rest are exposed exchanges and waits of "
-           "islands for each other",
-           [](const Record& record) {
-             const IterationReport& report = record.iteration;
-             return record.job.sync.empty() ? FigureValue()
-                                            : FigureValue(report.inner_step_s / report.time_s);
-           }},
-          {"iteration.sync_exchange_s", "exchange between islands", seconds, lower,
-           "of one fragment, by level of sync, beside nothing else",
-           of_sync([](const SyncReport& report) { return report.seconds.exchange_s; })},
-          {"iteration.sync_exposed_s", "exposed exchange", seconds, lower,
-           "what steps take longer for one exchange, by level of sync",
-           of_sync([](const SyncReport& report) { return report.seconds.exposed_s; })},
-          {"iteration.sync_wait_s", "wait of islands", seconds, lower,
-           "of an island for others at an exchange, as stragglers drift apart, by level of sync",
-           [](const Record& record) -> FigureValue {
-             if (!record.iteration.stragglers) return {};
-             return of_sync([](const SyncReport& report) { return report.seconds.wait_s; })(record);
-           }},
-          {"iteration.sync_sent_bytes", "sent between islands", bytes, lower,
-           "by the GPU that sends most, of all fragments, by level of sync",
-           of_sync([](const SyncReport& report) { return report.sent_bytes; })}};
+  return {
+      {"iteration.inner_step_s", "inner step", seconds, lower,
+       "a step without an exchange between islands; those who come too late to one stop "
+       "where they are",
+       [](const Record& record) {
+         const bool any = !record.job.sync.empty();
+         return any ? FigureValue(record.iteration.inner_step_s) : FigureValue();
+       }},
+      {"iteration.sync_utilization", "utilisation of islands", share, higher,
+       "what inner steps take of the mean step: the rest are exposed exchanges and waits of "
+       "islands for each other",
+       [](const Record& record) {
+         const IterationReport& report = record.iteration;
+         return record.job.sync.empty() ? FigureValue()
+                                        : FigureValue(report.inner_step_s / report.time_s);
+       }},
+      {"iteration.sync_exchange_s", "exchange between islands", seconds, lower,
+       "of one fragment, by level of sync, beside nothing else",
+       of_sync([](const SyncReport& report) { return report.seconds.exchange_s; })},
+      {"iteration.sync_exposed_s", "exposed exchange", seconds, lower,
+       "what steps take longer for one exchange, by level of sync",
+       of_sync([](const SyncReport& report) { return report.seconds.exposed_s; })},
+      {"iteration.sync_wait_s", "wait of islands", seconds, lower,
+       "of an island for others at an exchange, as stragglers drift apart, by level of sync",
+       [](const Record& record) -> FigureValue {
+         if (!record.iteration.stragglers) return {};
+         return of_sync([](const SyncReport& report) { return report.seconds.wait_s; })(record);
+       }},
+      {"iteration.sync_left_out", "islands not waited for", events, neither,
+       "that an exchange goes ahead without, by level of sync",
+       of_sync(
+           [](const SyncReport& report) { return static_cast<double>(report.seconds.left_out); })},
+      {"iteration.sync_late", "islands too late", share, lower,
+       "of all at an exchange, whose steps since the last one count for nothing, by level of sync",
+       of_sync([](const SyncReport& report) { return report.seconds.late; })},
+      {"iteration.sync_sent_bytes", "sent between islands", bytes, lower,
+       "by the GPU that sends most, of all fragments, by level of sync",
+       of_sync([](const SyncReport& report) { return report.sent_bytes; })}};
 }
 
 }  // namespace windtunnel

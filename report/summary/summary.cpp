@@ -64,11 +64,15 @@ std::string sync_text(const SyncLevel& level, const SyncReport& report) {
     text += fmt::format(" beside {} step{}", hiding, hiding == 1 ? "" : "s");
   }
   text += fmt::format(", of which {} make steps longer", seconds(report.seconds.exposed_s));
-  if (level.missing_islands > 0) {
-    text += fmt::format("; without the last {} to come", level.missing_islands);
+  if (report.seconds.left_out > 0) {
+    text += fmt::format("; goes ahead without the last {} to come", report.seconds.left_out);
   }
   if (report.seconds.wait_s != 0) {
     text += fmt::format("; an island waits {} for others", seconds(report.seconds.wait_s));
+  }
+  if (report.seconds.late > 0) {
+    text += fmt::format("; {} of the islands come too late, and their steps count for nothing",
+                        value_text(Unit::share, report.seconds.late));
   }
   return text;
 }
@@ -122,15 +126,13 @@ SummarySection iteration_section(const Record& record) {
                             fmt::format("{}, {} of the mean", text("iteration.inner_step_s"),
                                         text("iteration.sync_utilization"))});
   }
-  if (report.stragglers) {
+  if (record.job.redundancy) {
     section.rows.insert(
         section.rows.begin() + 1,
         {figure("iteration.stragglers.step_s").title,
          fmt::format("{}, {}; {} {}", estimate_text(Unit::seconds, report.stragglers->step_s),
                      kIntervalTitle, text("iteration.stragglers.waiting_s"),
                      figure("iteration.stragglers.waiting_s").title)});
-  }
-  if (record.job.redundancy) {
     section.rows.insert(section.rows.begin() + 2,
                         {"redundancy", redundancy_text(*record.job.redundancy, record)});
   }

@@ -270,6 +270,17 @@ Case start_of(const ScenarioText& scenario, const Overrides& point,
   }
 }
 
+// The closed form ranks configurations, and knows no steps that do not wait for all.
+void check_ranked(const Overrides& point) {
+  for (const auto& [key, value] : point) {
+    if (!key.starts_with("redundancy") && !key.ends_with(".wait_for")) continue;
+    throw Error(
+        fmt::format("{} is not in the closed form that configurations are ranked by; "
+                    "compare such scenarios with compare --vary",
+                    key));
+  }
+}
+
 }  // namespace
 
 void check_aim(const Job& job, Aim aim) {
@@ -288,6 +299,7 @@ Optimisation optimise(const ScenarioText& scenario, const std::vector<Overrides>
   Optimiser optimiser(options);
   for (const Overrides& point : points) {
     try {
+      check_ranked(point);
       const Case start = start_of(scenario, point, options);
       const auto own = static_cast<std::ptrdiff_t>(scenario.set.size());
       start.places.placing([&] {

@@ -30,8 +30,7 @@ Jitter stragglers(double share, double rounds) {
 // Of a round, if a worker that computes the whole batch takes `slope` times longer than for
 // nothing.
 double round_s(const Redundancy& own, const Jitter& jitter, double slope) {
-  const StragglerRounds rounds =
-      sample_rounds(own, jitter, WorkerFactors(jitter, alike_workers(kWorkers, 1)), 3200);
+  const StragglerRounds rounds = sample_rounds(own, jitter, alike_workers(kWorkers, 1), 3200);
   return rounds.length * (1 + slope * load_of(own, kWorkers) / kWorkers);
 }
 

@@ -30,53 +30,140 @@ double long_of_states(const Jitter& jitter, double units, double bad_share) {
   return sum;
 }
 
-// What an island takes for its steps up to the next exchange.
+// What islands take for their steps up to the next exchange.
 class Periods {
  public:
-  Periods(const Jitter& jitter, int units, int islands, int steps, bool by_step)
-      : steps_(steps),
+  enum class By { steps, sums, machines };
+
+  Periods(const Jitter& jitter, int units, int islands, int steps, By by)
+      : jitter_(jitter),
+        units_(units),
+        steps_(steps),
+        by_(by),
         step_(island_step(jitter, units)),
-        random_(jitter.seed, RandomPurpose::kernel_jitter, ~std::uint64_t{0}) {
-    if (by_step) factors_.emplace(jitter, alike_workers(islands, units));
-    sums_.resize(islands);
+        random_(jitter.seed, RandomPurpose::kernel_jitter, ~std::uint64_t{0}),
+        sums_(islands) {
+    draw_machine();
   }
+  // [island] valid until the next call.
   const std::vector<double>& next() {
-    if (!factors_) {
+    if (by_ == By::sums) {
       const double deviation = std::sqrt(steps_ * step_.long_variance);
       for (double& sum : sums_) sum = steps_ * step_.mean + deviation * random_.normal();
       return sums_;
     }
     std::ranges::fill(sums_, 0);
-    for (int step = 0; step < steps_; ++step) {
+    // The factors of a machine that hold for the run are drawn once.
+    const int draws = by_ == By::machines ? 1 : steps_;
+    for (int draw = 0; draw < draws; ++draw) {
       const std::span<const double> own = factors_->next_round();
-      for (std::size_t island = 0; island < sums_.size(); ++island) sums_[island] += own[island];
+      for (std::size_t island = 0; island < sums_.size(); ++island) {
+        sums_[island] += own[island] * steps_ / draws;
+      }
     }
     return sums_;
   }
+  void draw_machine() {
+    if (by_ == By::sums) return;
+    factors_.emplace(jitter_, alike_workers(static_cast<int>(sums_.size()), units_), machine_++);
+  }
 
  private:
+  const Jitter& jitter_;
+  int units_;
   int steps_;
+  By by_;
   IslandStep step_;
   RandomStream random_;
   std::optional<WorkerFactors> factors_;
+  int machine_ = 0;
   std::vector<double> sums_;
 };
 
-// The islands of a group of one level, which are so many groups of the level below.
-void exchange(std::span<double> clocks, const DriftLevel& level, double slack, double& wait,
-              double& given_up) {
+// Sums over the exchanges of a level.
+struct ExchangeSums {
+  double wait = 0;
+  double late = 0;
+  double saved = 0;
+  int exchanges = 0;
+};
+
+void wait_until(double ready, std::span<double> clocks, ExchangeSums& sums) {
+  for (double& clock : clocks) {
+    sums.wait += std::max(0.0, ready - clock);
+    clock = std::max(clock, ready);
+  }
+}
+
+// Each of the groups waits for those that it gets weights from.
+void gossip(std::span<double> clocks, const std::vector<double>& arrivals, const DriftLevel& level,
+            double slack, RandomStream& random, ExchangeSums& sums) {
+  const GossipSenders& own = level.gossip;
+  const std::size_t below = clocks.size() / arrivals.size();
+  const std::size_t at_once = std::min<std::size_t>(own.at_once, own.distances.size());
+  for (std::size_t group = 0; group < arrivals.size(); ++group) {
+    double ready = arrivals[group];
+    for (std::size_t turn = 0; turn < at_once; ++turn) {
+      const std::size_t place = own.random
+                                    ? random.below(own.distances.size())
+                                    : (sums.exchanges * at_once + turn) % own.distances.size();
+      const std::size_t sender = (group + own.distances[place]) % arrivals.size();
+      ready = std::max(ready, arrivals[sender]);
+    }
+    wait_until(ready - slack, clocks.subspan(group * below, below), sums);
+  }
+}
+
+// The islands of a group of one level, which are so many groups of the level below. As a campaign
+// has it (sim/campaign/exchanges.cpp): those that need not be waited for are so as long as that
+// holds up nobody.
+void exchange(std::span<double> clocks, const DriftLevel& level, double slack, RandomStream& random,
+              ExchangeSums& sums) {
   const std::size_t below = clocks.size() / level.groups;
   std::vector<double> arrivals;
   for (int group = 0; group < level.groups; ++group) {
     arrivals.push_back(std::ranges::max(clocks.subspan(group * below, below)));
   }
-  const auto last = arrivals.end() - 1 - level.missing;
-  std::ranges::nth_element(arrivals, last);
-  for (double& clock : clocks) {
-    if (level.missing > 0) given_up += std::max(0.0, clock - *last);
-    wait += std::max(0.0, *last - slack - clock);
-    clock = std::max(level.missing > 0 ? std::min(clock, *last) : clock, *last - slack);
+  if (!level.gossip.distances.empty()) {
+    gossip(clocks, arrivals, level, slack, random, sums);
+    return;
   }
+  const double most = std::ranges::max(arrivals);
+  const auto needed = arrivals.end() - 1 - level.missing;
+  std::ranges::nth_element(arrivals, needed);
+  const double last = level.missing > 0 ? std::min(most, *needed + slack) : most;
+  for (double& clock : clocks) {
+    if (clock <= last) continue;
+    sums.late += 1;
+    sums.saved += clock - (last - slack);
+    clock = last - slack;
+  }
+  wait_until(last - slack, clocks, sums);
+}
+
+// How many exchanges of the innermost level are drawn, and how; `outer`: of them until the
+// outermost one.
+struct Sampling {
+  Periods::By by = Periods::By::steps;
+  int periods = 0;
+};
+
+Sampling sampling_of(const Jitter& jitter, double units, int steps, int outer) {
+  const double least = double(kLeastExchanges) * outer;
+  const double most = std::max(least, double(kExchanges));
+  if (jitter.per == JitterPer::run) {
+    const double machines = std::clamp(kMostNumbers / units, double(kLeastExchanges), most);
+    return {Periods::By::machines, static_cast<int>(machines) * outer};
+  }
+  const double numbers = units * steps;
+  // Sums without a variance are never normal: fewer of them have to do.
+  constexpr double kFew = 8;
+  const bool has_variance = std::isfinite(factor_moments(jitter).variance);
+  if (has_variance && numbers * least > kMostNumbers) {
+    return {Periods::By::sums, static_cast<int>(most)};
+  }
+  const double fewest = has_variance ? least : kFew * outer;
+  return {Periods::By::steps, static_cast<int>(std::clamp(kMostNumbers / numbers, fewest, most))};
 }
 
 }  // namespace
@@ -96,19 +183,7 @@ IslandStep island_step(const Jitter& jitter, double units) {
   return {slowest.mean, slowest.variance, slowest.variance * longer};
 }
 
-IslandDrift expected_drift(const Jitter& jitter, double units, const DriftLevel& level) {
-  const IslandStep step = island_step(jitter, units);
-  const double deviation = std::sqrt(level.steps * step.long_variance);
-  IslandDrift drift{.step = step.mean};
-  // Of an island that is waited for and of one that gives up alike: the mean is that of all.
-  drift.wait = {deviation * expected_normal_order(level.groups, level.groups - level.missing)};
-  return drift;
-}
-
 IslandDrift sample_drift(const Jitter& jitter, int units, const std::vector<DriftLevel>& levels) {
-  IslandDrift drift{.step = island_step(jitter, units).mean};
-  drift.wait.assign(levels.size(), 0);
-  drift.given_up.assign(levels.size(), 0);
   int islands = 1;
   for (const DriftLevel& level : levels) islands *= level.groups;
   const int steps = std::max(1, static_cast<int>(std::lround(levels.front().steps)));
@@ -116,32 +191,35 @@ IslandDrift sample_drift(const Jitter& jitter, int units, const std::vector<Drif
   for (const DriftLevel& level : levels) {
     every.push_back(std::max(1, static_cast<int>(std::lround(level.steps / steps))));
   }
-  const double numbers = double(steps) * islands * units;
-  const double least = double(kLeastExchanges) * every.back();
-  const bool by_step = numbers * least <= kMostNumbers;
-  const int count = static_cast<int>(
-      by_step ? std::clamp(kMostNumbers / numbers, least, std::max(least, double(kExchanges)))
-              : std::max(least, double(kExchanges)));
-  Periods periods(jitter, units, islands, steps, by_step);
+  const Sampling sampling = sampling_of(jitter, double(islands) * units, steps, every.back());
+  Periods periods(jitter, units, islands, steps, sampling.by);
+  IslandDrift drift{.step = island_step(jitter, units).mean};
+  RandomStream random(jitter.seed, RandomPurpose::wiring, 0);
   std::vector<double> clocks(islands, 0);
-  std::vector<int> done(levels.size());
-  for (int period = 1; period <= count; ++period) {
+  std::vector<ExchangeSums> sums(levels.size());
+  for (int period = 1; period <= sampling.periods; ++period) {
     const std::vector<double>& own = periods.next();
     for (int island = 0; island < islands; ++island) clocks[island] += own[island];
     int below = 1;  // islands of a group of the level
     for (std::size_t l = 0; l < levels.size(); ++l) {
       below *= levels[l].groups;
       if (period % every[l] != 0) continue;
-      ++done[l];
       for (int first = 0; first < islands; first += below) {
         exchange(std::span(clocks).subspan(first, below), levels[l], levels[l].slack * drift.step,
-                 drift.wait[l], drift.given_up[l]);
+                 random, sums[l]);
       }
+      ++sums[l].exchanges;
+    }
+    if (sampling.by == Periods::By::machines && period % every.back() == 0) {
+      periods.draw_machine();
+      std::ranges::fill(clocks, 0);
     }
   }
-  for (std::size_t l = 0; l < levels.size(); ++l) {
-    drift.wait[l] /= double(done[l]) * islands;
-    drift.given_up[l] /= double(done[l]) * islands;
+  for (const ExchangeSums& own : sums) {
+    const double all = double(own.exchanges) * islands;
+    drift.wait.push_back(own.wait / all);
+    drift.late.push_back(own.late / all);
+    drift.saved.push_back(own.saved / all);
   }
   return drift;
 }

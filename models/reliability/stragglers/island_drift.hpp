@@ -9,26 +9,36 @@
 
 namespace windtunnel {
 
+// By gossip: one of n gets weights of those so far behind it, numbered in a ring, and waits for
+// them alone; of so many at a time, in turn or at random.
+struct GossipSenders {
+  std::vector<int> distances = {};  // empty: all wait for each other
+  int at_once = 1;
+  bool random = false;
+};
+
 struct DriftLevel {
   double steps = 1;  // between two exchanges; of the second level a multiple of the first's
   int groups = 1;    // that exchange
   int missing = 0;   // of them, that an exchange does not wait for
   double slack = 0;  // steps that an island goes on before it needs the result
+  GossipSenders gossip = {};
 };
 
+// [level] Means over exchanges and islands; times over that of an undisturbed step.
 struct IslandDrift {
   double step = 1;                // mean factor of an island's steps
-  std::vector<double> wait = {};  // [level] of an island at an exchange, over an undisturbed step
-  std::vector<double> given_up = {};  // [level] likewise: work of islands that came too late
+  std::vector<double> wait = {};  // until those are there that an exchange waits for
+  // Islands that come too late stop where they are, and begin again with the result: what they did
+  // since the last exchange is in vain, and what they would have taken for the rest is saved.
+  std::vector<double> late = {};  // share of the islands
+  std::vector<double> saved = {};
 };
 
-// By the law of large numbers, of one level without slack: the sum over many steps is normal, its
-// variance that of a step times the steps times (1 + r) / (1 - r) of their correlation; the k-th of
-// n is expected where that of n normal variables is.
-IslandDrift expected_drift(const Jitter& jitter, double units, const DriftLevel& level);
-
-// Sampled, step by step, or where that is too many numbers by normal sums of the periods. `units`:
-// GPUs or nodes of an island, whose slowest each of its steps waits for.
+// Sampled, step by step; where that is too many numbers by normal sums of the periods, if the law
+// has a variance: that of a step times the steps times (1 + r) / (1 - r) of their correlation. Of
+// factors that hold for a run many machines are drawn. `units`: GPUs or nodes of an island, whose
+// slowest each of its steps waits for.
 IslandDrift sample_drift(const Jitter& jitter, int units, const std::vector<DriftLevel>& levels);
 
 // The slowest of an island in a step: mean, variance, and that of a sum of many steps over their

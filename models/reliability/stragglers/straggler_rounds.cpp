@@ -81,13 +81,14 @@ class Master {
 }  // namespace
 
 StragglerRounds sample_rounds(const Redundancy& redundancy, const Jitter& jitter,
-                              WorkerFactors factors, int rounds) {
+                              const std::vector<std::vector<WorkerUnit>>& workers, int rounds) {
   const int part = (rounds + kRoundParts - 1) / kRoundParts;
-  const int workers = factors.workers();
-  Master master(redundancy, jitter, workers);
+  WorkerFactors factors(jitter, workers);
+  Master master(redundancy, jitter, factors.workers());
   StragglerRounds result;
   double missing = 0;
   for (int i = 0; i < kRoundParts; ++i) {
+    if (i > 0 && jitter.per == JitterPer::run) factors = WorkerFactors(jitter, workers, i);
     double sum = 0;
     for (int round = 0; round < part; ++round) {
       const std::span<const double> times = factors.next_round();
@@ -103,7 +104,7 @@ StragglerRounds sample_rounds(const Redundancy& redundancy, const Jitter& jitter
   result.slowest /= all;
   result.missing = missing / all;
   result.waited_share = master.waited_rounds() / all;
-  result.gradient_share = is_exact(redundancy) ? 1 : 1 - result.missing / workers;
+  result.gradient_share = is_exact(redundancy) ? 1 : 1 - result.missing / factors.workers();
   return result;
 }
 

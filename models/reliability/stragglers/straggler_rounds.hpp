@@ -23,8 +23,9 @@ struct StragglerRounds {
 
 inline constexpr int kRoundParts = 32;
 
-// `rounds` is rounded up to a multiple of kRoundParts. `jitter`: the law of `factors`.
+// `rounds` is rounded up to a multiple of kRoundParts. Where factors hold for a run each part is of
+// another machine.
 StragglerRounds sample_rounds(const Redundancy& redundancy, const Jitter& jitter,
-                              WorkerFactors factors, int rounds);
+                              const std::vector<std::vector<WorkerUnit>>& workers, int rounds);
 
 }  // namespace windtunnel

@@ -74,13 +74,14 @@ IslandTable island_table(const Job& job, const PreparedIteration& prepared,
     constexpr double kNever_steps = 1e15;
     const bool never = of_level.pattern == SyncPattern::none;
     const bool together = of_level.events != SyncEvents::poisson;
-    table.levels.push_back({.members = members / merged,
-                            .cycle_steps = never ? kNever_steps : of_level.cycle_steps(),
-                            .delay_steps = of_level.hiding_steps(),
-                            .exchange_s = seconds[level].exchange_s,
-                            .missing = together ? of_level.missing_islands : members / merged - 1,
-                            .stream_s = stream_s(job, prepared, level),
-                            .together = together});
+    table.levels.push_back(
+        {.members = members / merged,
+         .cycle_steps = never ? kNever_steps : of_level.cycle_steps(),
+         .delay_steps = of_level.hiding_steps(),
+         .exchange_s = seconds[level].exchange_s,
+         .missing = together ? seconds[level].left_out / merged : members / merged - 1,
+         .stream_s = stream_s(job, prepared, level),
+         .together = together});
     if (table.levels.size() == 1) table.fragments = of_level.fragments;
   }
   const bool whole = table.count > 1 && job.layout.islands() % table.count == 0 &&

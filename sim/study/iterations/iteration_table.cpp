@@ -107,7 +107,16 @@ class Simulations {
     const bool same = job.layout == plain.layout &&
                       std::ranges::equal(job.cluster.slow_nodes, plain.cluster.slow_nodes);
     if (same && !rules_.empty()) return rules_.front();
-    return std::make_shared<const StragglerRule>(job, shares);
+    return std::make_shared<const StragglerRule>(job, shares, has_load(job) ? passes_s(job) : 0);
+  }
+  // What as many micro-batches again take.
+  static double passes_s(const Job& job) {
+    const auto step_s = [](const Job& each) {
+      const auto [plan, timeline] = run_iteration(each, prepare_iteration(each), {}, 0);
+      return iteration_s(each, plan, timeline);
+    };
+    const Job calm = without_stragglers(job);
+    return step_s(with_twice_the_passes(calm)) - step_s(calm);
   }
   static void add_stragglers(const StragglerRule& rule, const Execution& execution, Ends& ends,
                              std::optional<StragglerReport>& stragglers, bool plain) {
@@ -447,7 +456,7 @@ CampaignIterations campaign_iterations(const Job& job, const PreparedIteration& 
   const SlowIterations slow(job, simulations);
   plain = simulations.run(threads);
   sync = measure_sync(job, prepared, plain);
-  table.iteration_s.push_back(mean_step_s(job.sync, sync, plain.step_s.mean));
+  table.iteration_s.push_back(mean_step(job.sync, sync, plain.step_s.mean).all_s);
   table.islands = island_table(job, prepared, sync);
   if (!job.sync.empty() && !table.islands.has_islands() &&
       job.recovery.when_no_spare == WhenNoSpare::shrink) {

@@ -5,7 +5,7 @@
 #include <limits>
 #include <map>
 
-#include "models/reliability/stragglers/best_count.hpp"
+#include "models/plan/sync_graph.hpp"
 #include "models/reliability/stragglers/island_drift.hpp"
 
 namespace windtunnel {
@@ -93,21 +93,14 @@ std::vector<std::vector<WorkerUnit>> workers_of(const Job& job, const std::vecto
   return workers;
 }
 
-// Of so many that exchange at a level, those not waited for.
-int missing_of(const Job& job, int units, int level, const DriftLevel& drift) {
-  const SyncLevel& own = job.sync[level];
-  if (!own.chooses_missing) return own.missing_islands;
-  const int groups = drift.groups;
-  const double period = drift.steps * island_step(job.cluster.jitter, units).mean;
-  return groups - best_count(
-                      groups,
-                      [&](int k) {
-                        DriftLevel of_count = drift;
-                        of_count.missing = groups - k;
-                        return period +
-                               expected_drift(job.cluster.jitter, units, of_count).wait.front();
-                      },
-                      [](int k) { return double(k); });
+// Numbers of islands to leave out that are looked at: all few, and half as many again.
+std::vector<int> numbers_to_leave_out(int groups) {
+  constexpr int kFew = 8;
+  std::vector<int> numbers;
+  for (int number = 0; number < groups; number += number < kFew ? 1 : number / 2) {
+    numbers.push_back(number);
+  }
+  return numbers;
 }
 
 }  // namespace
@@ -129,6 +122,16 @@ bool by_straggler_rule(const Job& job) {
   return job.redundancy != nullptr || (!job.sync.empty() && job.cluster.jitter.active());
 }
 
+bool has_load(const Job& job) {
+  return job.redundancy && load_of(*job.redundancy, job.layout.dp) != 1;
+}
+
+Job with_twice_the_passes(const Job& job) {
+  Job twice = job;
+  twice.batch.global *= 2;
+  return twice;
+}
+
 Job without_stragglers(const Job& job) {
   Job calm = job;
   const Jitter& own = job.cluster.jitter;
@@ -148,7 +151,8 @@ std::vector<double> work_shares(const Job& job, const Plan& plan) {
   return shares;
 }
 
-StragglerRule::StragglerRule(const Job& job, const std::vector<double>& shares) {
+StragglerRule::StragglerRule(const Job& job, const std::vector<double>& shares, double passes_s)
+    : passes_s_(passes_s) {
   const Jitter& jitter = job.cluster.jitter;
   const std::vector<std::vector<WorkerUnit>> workers = workers_of(job, shares);
   std::size_t units = 0;
@@ -158,8 +162,7 @@ StragglerRule::StragglerRule(const Job& job, const std::vector<double>& shares) 
   load_ = load_of(redundancy, count);
   results_ = results_of(redundancy);
   delay_ = delay_of(redundancy);
-  rounds_ = sample_rounds(redundancy, jitter, WorkerFactors(jitter, workers),
-                          rounds_for(static_cast<double>(units)));
+  rounds_ = sample_rounds(redundancy, jitter, workers, rounds_for(static_cast<double>(units)));
   slowest_ = rounds_.slowest;
   if (!job.redundancy) {
     slowest_ = slowest_moments(jitter, static_cast<double>(units) * job.layout.islands()).mean;
@@ -171,11 +174,11 @@ StragglerReport StragglerRule::report(const Plan& plan, const Timeline& timeline
   const BusySeconds work = busiest_work(plan);
   StragglerReport report;
   report.load = load_;
-  report.passes_s = work.passes;
+  report.passes_s = (load_ - 1) * passes_s_;
   report.work_s = work.all + (load_ - 1) * work.passes;
   report.exchange_s = results_ > 1 ? (results_ - 1) * exchange_s(plan, timeline) : 0;
   report.waiting_s = step_s + work.all * (slowest_ - 1);
-  const double calm_s = step_s + (load_ - 1) * work.passes + report.exchange_s;
+  const double calm_s = step_s + report.passes_s + report.exchange_s;
   std::vector<double> steps_s;
   for (const double length : rounds_.lengths) {
     steps_s.push_back(calm_s + report.work_s * (length - 1));
@@ -188,7 +191,8 @@ StragglerReport StragglerRule::report(const Plan& plan, const Timeline& timeline
   return report;
 }
 
-void add_drift(const Job& job, double work_s, std::vector<SyncSeconds>& levels) {
+void add_drift(const Job& job, const StragglerReport& stragglers,
+               std::vector<SyncSeconds>& levels) {
   if (levels.empty() || !job.cluster.jitter.active()) return;
   const std::vector<double> alike(job.layout.pp, 1);
   const int units = static_cast<int>(workers_of(job, alike).front().size());
@@ -197,16 +201,42 @@ void add_drift(const Job& job, double work_s, std::vector<SyncSeconds>& levels) 
     const SyncLevel& own = job.sync[level];
     // Islands that wait for nobody stay apart, and so do those of the levels above.
     if (own.pattern == SyncPattern::none || own.events == SyncEvents::poisson) break;
-    DriftLevel& drift = drifts.emplace_back(DriftLevel{.steps = own.cycle_steps(),
-                                                       .groups = job.layout.sync_groups[level],
-                                                       .slack = double(own.hiding_steps())});
-    drift.missing = missing_of(job, units, level, drift);
+    const int groups = job.layout.sync_groups[level];
+    drifts.push_back({.steps = own.cycle_steps(),
+                      .groups = groups,
+                      .missing = own.missing_islands,
+                      .slack = double(own.hiding_steps())});
+    if (own.pattern != SyncPattern::gossip) continue;
+    drifts.back().gossip = {graph_distances(own.graph, groups), gossip_peers(own, groups),
+                            own.graph == SyncGraph::random};
   }
   if (drifts.empty()) return;
-  const IslandDrift drift = sample_drift(job.cluster.jitter, units, drifts);
-  for (std::size_t level = 0; level < drifts.size(); ++level) {
-    levels[level].wait_s = work_s * (drift.wait[level] - drift.given_up[level]);
+  const auto with = [&](int left_out) {
+    drifts.front().missing = left_out;
+    const IslandDrift drift = sample_drift(job.cluster.jitter, units, drifts);
+    std::vector<SyncSeconds> own = levels;
+    own.front().left_out = left_out;
+    for (std::size_t level = 0; level < drifts.size(); ++level) {
+      own[level].wait_s = stragglers.work_s * drift.wait[level];
+      own[level].saved_s = stragglers.work_s * drift.saved[level];
+      own[level].late = drift.late[level];
+    }
+    return own;
+  };
+  if (!job.sync.front().chooses_missing) {
+    levels = with(drifts.front().missing);
+    return;
   }
+  std::vector<SyncSeconds> best;
+  double best_s = std::numeric_limits<double>::infinity();
+  for (const int left_out : numbers_to_leave_out(drifts.front().groups)) {
+    std::vector<SyncSeconds> own = with(left_out);
+    const double own_s = mean_step(job.sync, own, stragglers.step_s.mean).all_s;
+    if (own_s >= best_s) continue;
+    best_s = own_s;
+    best = std::move(own);
+  }
+  levels = std::move(best);
 }
 
 }  // namespace windtunnel

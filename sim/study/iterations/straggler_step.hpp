@@ -25,18 +25,26 @@ BusySeconds busy_seconds(const Plan& plan, const RankTimeline& rank);
 bool by_straggler_rule(const Job& job);
 Job without_stragglers(const Job& job);  // as it is simulated
 
+// Whether replicas compute more than their part of the batch, and the job with as many
+// micro-batches again: what its step takes longer, with all that goes with a pass, is what a load
+// of 2 costs.
+bool has_load(const Job& job);
+Job with_twice_the_passes(const Job& job);
+
 // [pipeline rank] What its ranks compute over what those of the busiest one do.
 std::vector<double> work_shares(const Job& job, const Plan& plan);
 
 class StragglerRule {
  public:
-  // Of a job with by_straggler_rule(); samples its rounds.
-  StragglerRule(const Job& job, const std::vector<double>& shares);
+  // Of a job with by_straggler_rule(); samples its rounds. `passes_s`: what a step takes longer for
+  // as many micro-batches again, where has_load().
+  StragglerRule(const Job& job, const std::vector<double>& shares, double passes_s = 0);
 
   // Of a step that takes `step_s` undisturbed, in the Plan that was simulated.
   StragglerReport report(const Plan& plan, const Timeline& timeline, double step_s) const;
 
  private:
+  double passes_s_ = 0;
   double load_ = 1;
   int results_ = 1;
   int delay_ = 0;
@@ -44,8 +52,9 @@ class StragglerRule {
   double slowest_ = 1;  // of all, in each step
 };
 
-// What islands wait for each other at the exchanges of each level, if a step has so much work that
-// stragglers draw out: SyncSeconds::wait_s.
-void add_drift(const Job& job, double work_s, std::vector<SyncSeconds>& levels);
+// What islands wait for each other at the exchanges of each level, who comes too late and, where
+// `wait_for` leaves it open, how many are not waited for: so many that a step which is not in vain
+// takes least. `stragglers`: of the steps of islands.
+void add_drift(const Job& job, const StragglerReport& stragglers, std::vector<SyncSeconds>& levels);
 
 }  // namespace windtunnel

@@ -71,7 +71,10 @@ std::vector<SyncSeconds> measure_sync(const Job& disturbed, const PreparedIterat
     // What is less than the engine's clock tells is none.
     levels[level].exposed_s = longer_s > 1e-9 * with_s ? longer_s / window.share : 0;
   }
-  if (plain.stragglers) add_drift(disturbed, plain.stragglers->work_s, levels);
+  for (std::size_t level = 0; level < levels.size(); ++level) {
+    levels[level].left_out = job.sync[level].missing_islands;
+  }
+  if (plain.stragglers) add_drift(disturbed, *plain.stragglers, levels);
   return levels;
 }
 

@@ -5,8 +5,6 @@
 #include <set>
 #include <string>
 
-#include "models/reliability/stragglers/redundancy.hpp"
-
 namespace windtunnel {
 namespace {
 
@@ -51,9 +49,8 @@ void add_approximations(const Job& job, std::vector<Note>& notes) {
 }
 
 // What a step's gradient lacks, and when it is complete.
-void add_redundancy(const Redundancy& redundancy, const StragglerReport& report,
-                    std::vector<Note>& notes) {
-  if (!is_exact(redundancy)) {
+void add_redundancy(const StragglerReport& report, std::vector<Note>& notes) {
+  if (report.gradient_share < 1) {
     notes.push_back({"redundancy",
                      "the gradient is not that of the whole batch: it lacks those of the replicas "
                      "that a step does not wait for, but their samples count as trained on; how "
@@ -73,7 +70,7 @@ void add_redundancy(const Redundancy& redundancy, const StragglerReport& report,
 std::vector<Note> learning_notes(const Job& job, const IterationReport& report) {
   std::vector<Note> notes;
   if (job.steps == 0) add_approximations(job, notes);
-  if (job.redundancy) add_redundancy(*job.redundancy, *report.stragglers, notes);
+  if (job.redundancy) add_redundancy(*report.stragglers, notes);
   return notes;
 }
 

@@ -17,8 +17,19 @@ TEST(SyncLevel, TheMeanStepHasAllLevels) {
   const std::vector<SyncLevel> levels = {{.over = "node", .every_steps = 10},
                                          {.over = "site", .every_steps = 100, .fragments = 4}};
   const std::vector<SyncSeconds> seconds = {{.exposed_s = 1}, {.exposed_s = 5}};
-  EXPECT_DOUBLE_EQ(mean_step_s(levels, seconds, 2), 2 + 0.1 + 0.2);
-  EXPECT_DOUBLE_EQ(mean_step_s({}, {}, 2), 2);
+  EXPECT_DOUBLE_EQ(mean_step(levels, seconds, 2).all_s, 2 + 0.1 + 0.2);
+  EXPECT_DOUBLE_EQ(mean_step({}, {}, 2).all_s, 2);
+}
+
+// Of four islands one is late, and stops halfway: of 10 steps of 2 s it does not do 5, and of the
+// next period not the first 5.
+TEST(SyncLevel, StepsInVainCountForNothing) {
+  const SyncLevel level{.every_steps = 10, .delay_steps = 5};
+  const SyncSeconds seconds{.exposed_s = 1, .wait_s = 2, .saved_s = 10.0 / 4, .late = 0.25};
+  EXPECT_DOUBLE_EQ(trained_share(level, seconds), 0.75 * (1 - 0.25 * 0.5));
+  const MeanStep mean = mean_step({level}, {seconds}, 2);
+  EXPECT_DOUBLE_EQ(mean.inner_s, 2 - 0.25);
+  EXPECT_DOUBLE_EQ(mean.all_s, (2 - 0.25 + 0.3) / (0.75 * 0.875));
 }
 
 TEST(SyncLevel, AnOuterOptimizerKeepsItsMomentum) {

@@ -124,10 +124,12 @@ const std::vector<RecordBound>& sync_bounds() {
          const IterationReport& report = record.iteration;
          if (report.sync.empty()) return true;
          double mean_s = report.inner_step_s;
+         double trained = 1;
          for (std::size_t level = 0; level < report.sync.size(); ++level) {
            mean_s += mean_exposed_s(record.job.sync[level], report.sync[level].seconds);
+           trained *= trained_share(record.job.sync[level], report.sync[level].seconds);
          }
-         return near(report.time_s, mean_s);
+         return near(report.time_s, mean_s / trained) && trained > 0 && trained <= 1;
        }},
       {"who exchanges takes time for its bytes, and nobody else does",
        [](const Record& record) {

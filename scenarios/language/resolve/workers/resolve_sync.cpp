@@ -108,6 +108,7 @@ void check_pattern(const Values& values, const SyncLevel& own, int entry) {
       {pattern == leader, {".optimizer"}, "a leader's weights are taken as they are"},
       {pattern == leader, {".compressor"}, "a leader's weights travel as they are"},
       {pattern == gossip, {".optimizer"}, "by gossip neighbours take the mean of their weights"},
+      {pattern == gossip, {".wait_for"}, "by gossip an island waits for its neighbours alone"},
       {pattern != all_reduce, {".paths"}, "goes with pattern: all-reduce"},
       {pattern == none,
        {".every", ".rates", ".growth", ".fragments", ".delay", ".start", ".optimizer", ".precision",
@@ -167,9 +168,87 @@ void check_graph(const Values& values, const Job& job, int level, int entry) {
   }
 }
 
+// Whom an exchange waits for.
+void check_waiting(const Values& values, const Job& job, int level, int entry) {
+  const SyncLevel& own = job.sync[level];
+  const int members = job.layout.sync_groups[level];
+  if (own.missing_islands >= members) {
+    values.fail(key_of(entry, ".wait_for"), fmt::format("leaves out {} of {} islands; take fewer",
+                                                        own.missing_islands, members));
+  }
+  if ((own.missing_islands > 0 || own.chooses_missing) && job.sync.size() > 1) {
+    values.fail(
+        key_of(entry, ".wait_for"),
+        "all-but-K and dynamic go with one level of exchanges; take all, or list one level");
+  }
+  if (own.chooses_missing && !job.cluster.jitter.active()) {
+    values.fail(key_of(entry, ".wait_for"),
+                "is dynamic, and no island comes later than others; state cluster.jitter");
+  }
+  const bool all_wait = own.missing_islands == 0 && !own.chooses_missing &&
+                        own.pattern != SyncPattern::none && own.events == SyncEvents::scheduled;
+  if (!all_wait && !job.cluster.slow_nodes.empty()) {
+    values.fail("cluster.slow_nodes",
+                "islands of unlike speed are modelled where all wait for each other: at "
+                "exchanges on schedule, with wait_for: all; leave them out");
+  }
+}
+
+// A level above another one.
+void check_above(const Values& values, const Job& job, int level, int entry) {
+  const SyncLevel& own = job.sync[level];
+  const SyncLevel& below = job.sync[level - 1];
+  if (below.pattern == SyncPattern::none) {
+    values.fail(key_of(entry, ""),
+                "stands above islands that never exchange; leave one of them out");
+  }
+  if (own.pattern != SyncPattern::none && own.every_steps <= below.every_steps) {
+    values.fail(key_of(entry, ".every"),
+                fmt::format("is no more than that of the level before it, {:g} steps; list levels "
+                            "from inside to outside",
+                            below.every_steps));
+  }
+  const double turns = own.cycle_steps() / below.cycle_steps();
+  if (job.cluster.jitter.active() && own.pattern != SyncPattern::none &&
+      !values.has(key_of(entry, ".rates")) && std::abs(turns - std::round(turns)) > 1e-9) {
+    values.fail(
+        key_of(entry, ".every"),
+        fmt::format(
+            "{:g} steps from one exchange to the next are no multiple of the {:g} "
+            "of the level before it, which cluster.jitter asks for; choose them so that they "
+            "are",
+            own.cycle_steps(), below.cycle_steps()));
+  }
+}
+
+void check_layers(const Values& values, const Job& job, int level, int entry) {
+  const SyncLevel& own = job.sync[level];
+  if (own.start != SyncStart::layers) return;
+  if (level > 0 || job.layout.island_replicas() > 1) {
+    values.fail(key_of(entry, ".start"),
+                "layers goes with islands of one replica, whose own gradients do not travel in "
+                "the same step; take step");
+  }
+  if (!is_mixed(job.precision)) {
+    values.fail(key_of(entry, ".start"),
+                "layers goes with a precision of 16 bits or less, whose gradients have a type of "
+                "their own on the network; take step");
+  }
+  if (compresses(own.compressor) || own.pattern != SyncPattern::all_reduce ||
+      own.optimizer_states > 0 || own.parameters != SyncParameters::all ||
+      !job.layout.path_modules.empty()) {
+    values.fail(key_of(entry, ".start"),
+                "layers goes with deltas of all weights that all islands sum as they are "
+                "(precision); take step");
+  }
+}
+
 void check_level(const Values& values, const Job& job, int level, int entry) {
   const SyncLevel& own = job.sync[level];
   check_graph(values, job, level, entry);
+  check_waiting(values, job, level, entry);
+  if (level > 0) check_above(values, job, level, entry);
+  check_layers(values, job, level, entry);
   if (own.every_steps < own.fragments) {
     values.fail(key_of(entry, ".fragments"),
                 fmt::format("{} fragments in {:g} steps are more than one a step; take fewer",
@@ -182,50 +261,6 @@ void check_level(const Values& values, const Job& job, int level, int entry) {
     values.fail(key_of(entry, ".delay"),
                 fmt::format("is {:g} steps, but the next exchange begins after {:g}",
                             own.delay_steps, own.every_steps));
-  }
-  const int members = job.layout.sync_groups[level];
-  if (own.missing_islands >= members) {
-    values.fail(key_of(entry, ".wait_for"), fmt::format("leaves out {} of {} islands; take fewer",
-                                                        own.missing_islands, members));
-  }
-  if (own.missing_islands > 0 && job.sync.size() > 1) {
-    values.fail(key_of(entry, ".wait_for"),
-                "all-but-K goes with one level of exchanges; take all, or list one level");
-  }
-  if (own.chooses_missing && !job.cluster.jitter.active()) {
-    values.fail(key_of(entry, ".wait_for"),
-                "is dynamic, and no island comes later than others; state cluster.jitter");
-  }
-  const SyncLevel* below = level > 0 ? &job.sync[level - 1] : nullptr;
-  if (below != nullptr && below->pattern == SyncPattern::none) {
-    values.fail(key_of(entry, ""),
-                "stands above islands that never exchange; leave one of them out");
-  }
-  if (below != nullptr && own.pattern != SyncPattern::none &&
-      own.every_steps <= below->every_steps) {
-    values.fail(key_of(entry, ".every"),
-                fmt::format("is no more than that of the level before it, {:g} steps; list levels "
-                            "from inside to outside",
-                            below->every_steps));
-  }
-  if (own.start == SyncStart::layers) {
-    if (level > 0 || job.layout.island_replicas() > 1) {
-      values.fail(key_of(entry, ".start"),
-                  "layers goes with islands of one replica, whose own gradients do not travel in "
-                  "the same step; take step");
-    }
-    if (!is_mixed(job.precision)) {
-      values.fail(key_of(entry, ".start"),
-                  "layers goes with a precision of 16 bits or less, whose gradients have a type of "
-                  "their own on the network; take step");
-    }
-    if (compresses(own.compressor) || own.pattern != SyncPattern::all_reduce ||
-        own.optimizer_states > 0 || own.parameters != SyncParameters::all ||
-        !job.layout.path_modules.empty()) {
-      values.fail(key_of(entry, ".start"),
-                  "layers goes with deltas of all weights that all islands sum as they are "
-                  "(precision); take step");
-    }
   }
   if (compresses(own.compressor) && compressor_kind(own.compressor.name).whole_tensors) {
     values.fail(key_of(entry, ".compressor"),
@@ -281,6 +316,9 @@ void check_rest(const Values& values, const Job& job) {
     fail(
         "does not go with communication.overlap: dear or priority, whose gradients arrive in the "
         "next step, within islands of several replicas; take another");
+  }
+  if (job.cluster.jitter.active() && job.cluster.jitter.per == JitterPer::task) {
+    fail("needs factors of whole steps; take cluster.jitter.per: step or run");
   }
   if (job.communication.aggregation == Aggregation::parameter_server) {
     fail("does not go with communication.aggregation: parameter-server");

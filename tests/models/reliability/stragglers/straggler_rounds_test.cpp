@@ -15,8 +15,7 @@ constexpr int kWorkers = 64;
 
 StragglerRounds rounds_of(const Redundancy& redundancy, const Jitter& jitter, int rounds = 8000,
                           int workers = kWorkers) {
-  return sample_rounds(redundancy, jitter, WorkerFactors(jitter, alike_workers(workers, 1)),
-                       rounds);
+  return sample_rounds(redundancy, jitter, alike_workers(workers, 1), rounds);
 }
 
 // Backup workers, dropping the slowest and a gradient code wait for the n - s fastest.

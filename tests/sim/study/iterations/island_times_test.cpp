@@ -27,8 +27,8 @@ Job job_of_islands(int islands) {
 
 TEST(IslandTimes, IslandsStandOnTheirNodesAndExchangeAsTheLevelsSay) {
   Job job = job_of_islands(4);
-  job.sync[0].missing_islands = 2;
-  const IslandTable table = island_table(job, prepare_iteration(job), {{.exchange_s = 1.5}});
+  const IslandTable table =
+      island_table(job, prepare_iteration(job), {{.exchange_s = 1.5, .left_out = 2}});
   EXPECT_EQ(table.count, 4);
   EXPECT_THAT(table.of_node, ElementsAre(0, 1, 2, 3));
   EXPECT_EQ(table.fragments, 2);
@@ -58,6 +58,11 @@ TEST(IslandTimes, IslandsThatShareNodesCountAsOne) {
   job.layout.sync_groups = {16};
   job.sync = {{.every_steps = 20}};
   EXPECT_EQ(island_table(job, prepare_iteration(job), {{}}).count, 4);
+  // A node that fails takes four: of them all are waited for, or none.
+  for (const auto& [left_out, nodes] : {std::pair{3, 0}, {4, 1}, {11, 2}, {15, 3}}) {
+    const auto table = island_table(job, prepare_iteration(job), {{.left_out = left_out}});
+    EXPECT_EQ(table.levels.at(0).missing, nodes) << left_out;
+  }
   job.layout.sync_groups = {4, 4};
   job.sync.push_back({.every_steps = 100});
   const IslandTable regions = island_table(job, prepare_iteration(job), {{}, {}});

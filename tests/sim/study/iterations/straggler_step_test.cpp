@@ -46,16 +46,24 @@ TEST(StragglerStep, WaitingForAllIsWhatTheEngineDraws) {
   }
 }
 
-// Twice the work is the step of twice the micro-batches, without a second exchange.
+// A load is so many more micro-batches, with all that goes with them, without a second exchange: of
+// kernels, of messages, and of a host that cannot keep up.
 TEST(StragglerStep, ALoadIsMoreMicrobatches) {
   for (const int pp : {1, 2, 4}) {
-    Job job = job_with({.scheme = replicated, .copies = 2}, 8, pp);
-    const DrawnIteration own = drawn_of(job);
-    EXPECT_EQ(own.stragglers->load, 2);
-    job.redundancy = nullptr;
-    job.batch.global *= 2;
-    const double twice_s = drawn_of(job).step_s.mean;
-    EXPECT_NEAR(own.step_s.mean, twice_s, 0.02 * twice_s) << pp;
+    for (const int tp : {1, 4}) {
+      for (const int copies : {2, 4}) {
+        Job job = small_job(tp, pp, 8);
+        job.communication.fidelity = Fidelity::closed;
+        job.redundancy =
+            std::make_shared<const Redundancy>(Redundancy{.scheme = replicated, .copies = copies});
+        const DrawnIteration own = drawn_of(job);
+        EXPECT_EQ(own.stragglers->load, copies);
+        job.redundancy = nullptr;
+        job.batch.global *= copies;
+        const double all_s = drawn_of(job).step_s.mean;
+        EXPECT_NEAR(own.step_s.mean, all_s, 0.01 * all_s) << pp << " " << tp << " " << copies;
+      }
+    }
   }
 }
 
@@ -118,20 +126,47 @@ TEST(StragglerStep, IslandsDriftApart) {
   const double island = expected_factor(job.cluster.jitter, 2, 2);
   EXPECT_NEAR(drawn.step_s.mean, calm_s + work_s * (island - 1), 1e-3 * calm_s);
   const auto levels = measure_sync(job, prepare_iteration(job), drawn);
-  const double mean_s = mean_step_s(job.sync, levels, drawn.step_s.mean);
+  const double mean_s = mean_step(job.sync, levels, drawn.step_s.mean).all_s;
   const double exposed_s = levels[0].exposed_s / 64;
   EXPECT_GT(levels[0].wait_s, 0);
   // Less than half of what waiting in each step costs.
   const double cost_s = drawn.stragglers->waiting_s - drawn.step_s.mean;
   EXPECT_LT(mean_s - exposed_s - drawn.step_s.mean, 0.5 * cost_s);
-  // The less of them one waits for, the less one waits; a dynamic number is one that pays.
+  // The less of them one waits for, the less one waits, and the more are late.
   double last_s = levels[0].wait_s;
+  double last_late = 0;
   for (const int missing : {1, 2, 4}) {
     job.sync[0].missing_islands = missing;
     const auto own = measure_sync(job, prepare_iteration(job), drawn);
     EXPECT_LT(own[0].wait_s, last_s) << missing;
+    EXPECT_GT(own[0].late, last_late) << missing;
     last_s = own[0].wait_s;
+    last_late = own[0].late;
   }
+}
+
+// Islands that are alike are all waited for; one that stands still now and then is not.
+TEST(StragglerStep, ADynamicNumberIsTheOneThatPays) {
+  Job job = small_job(1, 1, 16);
+  job.communication.fidelity = Fidelity::closed;
+  job.layout.sync_groups = {8};
+  job.sync.push_back({.over = "islands", .every_steps = 20, .chooses_missing = true});
+  const auto left_out = [&](const Jitter& jitter) {
+    job.cluster.jitter = jitter;
+    const DrawnIteration drawn = drawn_of(job);
+    const int number = measure_sync(job, prepare_iteration(job), drawn)[0].left_out;
+    const auto step_s = [&](int missing) {
+      Job fixed = job;
+      fixed.sync[0].chooses_missing = false;
+      fixed.sync[0].missing_islands = missing;
+      const auto levels = measure_sync(fixed, prepare_iteration(fixed), drawn);
+      return mean_step(fixed.sync, levels, drawn.step_s.mean).all_s;
+    };
+    for (int missing = 0; missing < 8; ++missing) EXPECT_GE(step_s(missing), step_s(number));
+    return number;
+  };
+  EXPECT_EQ(left_out({.sigma = 0.05}), 0);
+  EXPECT_GE(left_out({.share = 0.001, .slowdown = 500}), 1);
 }
 
 }  // namespace

@@ -108,6 +108,23 @@ TEST(ResolveSync, MistakesHaveTheirPlace) {
               HasSubstr("recovery.when_no_spare: shrink, under which an island that lacks a node"));
 }
 
+TEST(ResolveSync, MistakesOfWaitingHaveTheirPlace) {
+  std::string drifting = text_of("[{over: node, every: 10 steps}, {over: site, every: 15 steps}]");
+  EXPECT_EQ(error_of([&] { parse_case(drifting, "a.yaml"); }), "no error");
+  drifting.replace(drifting.find("node: dgx-h100"), 0, "jitter: {sigma: 0.1}, ");
+  EXPECT_THAT(error_of([&] { parse_case(drifting, "a.yaml"); }),
+              HasSubstr("no multiple of the 10 of the level before it, which cluster.jitter"));
+  EXPECT_THAT(fault_of("[{over: site, every: 10 steps, fragments: 20}]", "tp: 8, dp: 8"),
+              HasSubstr("sync.0.fragments: 20 fragments in 10 steps"));
+  EXPECT_THAT(fault_of("[{over: node, every: 10 steps, wait_for: dynamic}, {over: site, every: 20 "
+                       "steps}]",
+                       "tp: 8, dp: 8"),
+              HasSubstr("sync.0.wait_for: all-but-K and dynamic go with one level"));
+  EXPECT_THAT(fault_of("[{over: node, every: 10 steps, pattern: gossip, wait_for: all-but-1}]",
+                       "tp: 8, dp: 8"),
+              HasSubstr("sync.0.wait_for: by gossip an island waits for its neighbours alone"));
+}
+
 TEST(ResolveSync, GossipMayHappenInEveryStep) {
   const Job job = job_of(
       "[{over: replica, every: 1 step, pattern: gossip, graph: exponential, peers: 1, delay: 1 "
