@@ -15,7 +15,7 @@ void run(benchmark::State& state, const Redundancy& redundancy, const Jitter& ji
 
 constexpr Jitter kBursts{.bursts = {.good = 32, .bad = 1.1, .slowdown = 5}};
 
-void BM_Rounds(benchmark::State& state) {
+void rounds_of_workers(benchmark::State& state) {
   run(state,
       {.scheme = static_cast<RedundancyScheme>(state.range(0)),
        .stragglers = 15,
@@ -23,7 +23,7 @@ void BM_Rounds(benchmark::State& state) {
        .tolerance = 1},
       kBursts, 100'000);
 }
-BENCHMARK(BM_Rounds)
+BENCHMARK(rounds_of_workers)
     ->Arg(int(RedundancyScheme::gradient_coding))
     ->Arg(int(RedundancyScheme::sr_sgc))
     ->Arg(int(RedundancyScheme::m_sgc))
@@ -31,11 +31,11 @@ BENCHMARK(BM_Rounds)
     ->Arg(int(RedundancyScheme::dynamic_backup))
     ->Unit(benchmark::kMillisecond);
 
-void BM_LogNormalRounds(benchmark::State& state) {
+void log_normal_rounds(benchmark::State& state) {
   run(state, {.scheme = RedundancyScheme::backup_workers, .stragglers = 15}, {.sigma = 0.1},
       10'000);
 }
-BENCHMARK(BM_LogNormalRounds)->Unit(benchmark::kMillisecond);
+BENCHMARK(log_normal_rounds)->Unit(benchmark::kMillisecond);
 
 }  // namespace
 }  // namespace windtunnel

@@ -1,0 +1,75 @@
+// What systems for volunteers' machines publish, against scenarios/volunteers.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstdio>
+
+#include "models/results/volunteer_report.hpp"
+#include "scenarios/language/case.hpp"
+#include "sim/study/simulate.hpp"
+
+namespace windtunnel {
+namespace {
+
+Record volunteers_of(const std::string& file, const Overrides& set = {}) {
+  return simulate(load_case(WINDTUNNEL_SOURCE_DIR "/scenarios/volunteers/" + file, set));
+}
+
+// SWARM (arXiv 2301.11913, section 4.4): 95.8 % of the optimum where a peer goes over to the slowest
+// stage every 300 s, 82.7 % without. Its trace is not public; where joiners go without rebalancing is
+// not either, and both readings lie around the second figure.
+TEST(Swarm, RebalancingComesNearTheOptimum) {
+  const Record slowest = volunteers_of("swarm.yaml");
+  const Record any = volunteers_of("swarm.yaml", {{"volunteers.joiners", "random"},
+                                                  {"volunteers.takeover", "0 s"}});
+  const auto print = [](const char* joiners, const VolunteerReport& own) {
+    std::printf("joiners %s: %.1f %% (published 95.8), without moves %.1f %% (82.7)\n", joiners,
+                100 * own.optimum_share.mean, 100 * own.unmoved_share.mean);
+  };
+  print("to the slowest stage", *slowest.volunteers);
+  print("anywhere", *any.volunteers);
+  EXPECT_NEAR(slowest.volunteers->optimum_share.mean, 0.958, 0.03);
+  EXPECT_GT(slowest.volunteers->unmoved_share.mean, 0.827);
+  EXPECT_LT(any.volunteers->unmoved_share.mean, 0.827);
+  EXPECT_GT(any.volunteers->optimum_share.mean, any.volunteers->unmoved_share.mean + 0.131);
+}
+
+// Learning@home (arXiv 2002.04013, section 4.1): throughput hardly depends on latency, up to 1 s,
+// where a model-parallel pipeline of one batch at a time falls.
+TEST(LearningAtHome, ManyTrainersHideTheNetwork) {
+  const Record record = volunteers_of("experts.yaml");
+  double near = 0;
+  double near_alone = 0;
+  for (const CallsPoint& point : record.volunteers->by_latency) {
+    if (point.latency_s < 0.005) continue;
+    if (near == 0) {
+      near = point.tokens_per_s;
+      near_alone = point.single_tokens_per_s;
+    }
+    std::printf("%4.0f ms: %.0f tokens/s, one batch at a time %.2f\n", 1e3 * point.latency_s,
+                point.tokens_per_s, point.single_tokens_per_s);
+    EXPECT_GT(point.tokens_per_s, 0.99 * near);
+    if (point.latency_s >= 1) {
+      EXPECT_LT(point.single_tokens_per_s, near_alone / 4);
+    }
+  }
+  EXPECT_GT(near, 0);
+}
+
+// FusionAI (arXiv 2309.01172): 50 RTX 3080 are comparable to four H100. Not here, at any bandwidth:
+// docs/volunteers.md has the reason. Held: that the link decides, and what data sheets allow.
+TEST(FusionAi, ConsumerGpusStayBelowFourServerGpus) {
+  const double server = volunteers_of("fusionai-h100.yaml").iteration.tokens_per_s;
+  double last = 0;
+  for (const char* link : {"100 Mb/s", "1 Gb/s", "10 Gb/s", "100 Gb/s"}) {
+    const double ratio =
+        volunteers_of("fusionai.yaml", {{"cluster.node.nic", link}}).iteration.tokens_per_s / server;
+    std::printf("%s: %.3f of four H100\n", link, ratio);
+    EXPECT_GT(ratio, last);
+    EXPECT_LT(ratio, 48 * 59.5 / (4 * 989.4));
+    last = ratio;
+  }
+}
+
+}  // namespace
+}  // namespace windtunnel
