@@ -58,7 +58,9 @@ const std::vector<std::string>& sweep_keys() {
     std::vector<std::string> all = {"campaign.goodput", "campaign.ettr"};
     for (const Figure* lost : figures_below("campaign.lost")) all.push_back(lost->key);
     for (const char* key : {"iteration.time_s", "campaign.job.days", "campaign.job.cost_usd",
-                            "volunteers.optimum_share", "volunteers.tokens_per_s"}) {
+                            "volunteers.optimum_share", "volunteers.tokens_per_s",
+                            "rollout.period_s", "rollout.samples_per_s", "rollout.usd_per_sample",
+                            "rollout.actors_idle", "rollout.learner_idle"}) {
       all.emplace_back(key);
     }
     return all;

@@ -185,6 +185,8 @@ std::string point_line(const SweepCase& the_case, const SweepPoint& point) {
   line["result"] = campaign_json(record);
   record.volunteers = point.volunteers;
   place_figures(line, record, "volunteers.");
+  record.rollout = point.rollout;
+  place_figures(line, record, "rollout.");
   line["job"] = job_facts(point.job);
   line["trial_goodput"] = point.campaign->trial_goodput;
   return one_line(line);

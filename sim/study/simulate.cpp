@@ -198,10 +198,8 @@ Record simulated(const Case& the_case, const SimulateOptions& options) {
   if (the_case.rollout != nullptr) {
     tell(options, fmt::format("simulating {} iterations of engines and learner",
                               the_case.rollout->iterations));
-    const LearnerPace pace = learner_pace(record.iteration);
-    record.rollout =
-        simulate_rollout(job, *the_case.rollout, pace, rollout_speed(job, *the_case.rollout, pace),
-                         record.campaign ? record.campaign->goodput.mean : 1);
+    record.rollout = simulate_rollout(job, *the_case.rollout, record.iteration,
+                                      record.campaign ? &*record.campaign : nullptr);
   }
   record.activation_peaks = activation_peaks(record.plan, record.timeline);
   record.origin = origin_shares(job, record.iteration, record.campaign);

@@ -15,6 +15,7 @@
 #include "policies/iteration.hpp"
 #include "policies/lowering/for_each_index.hpp"
 #include "scenarios/language/overrides.hpp"
+#include "sim/study/rollout/simulate_rollout.hpp"
 #include "sim/study/simulate.hpp"
 #include "sim/study/tier_reports.hpp"
 #include "sim/study/volunteers/volunteer_study.hpp"
@@ -190,6 +191,10 @@ class SweepRun {
         if (the_case->volunteers != nullptr) {
           point.volunteers = std::make_shared<const VolunteerReport>(
               study_volunteers(*the_case->volunteers, job, *group.measured.prepared, threads));
+        }
+        if (the_case->rollout != nullptr) {
+          point.rollout =
+              simulate_rollout(job, *the_case->rollout, point.iteration, &*point.campaign);
         }
       });
     } catch (const Error& error) {

@@ -13,6 +13,7 @@
 #include "models/base/error.hpp"
 #include "models/results/campaign_report.hpp"
 #include "models/results/iteration_report.hpp"
+#include "models/results/rollout_report.hpp"
 #include "scenarios/language/case.hpp"
 
 namespace windtunnel {
@@ -69,8 +70,10 @@ struct SweepPoint {
   std::optional<Error> fault{};  // the same, where this process found it
   Job job{};
   IterationReport iteration{};
-  std::optional<CampaignReport> campaign{};             // with a goodput per trial
-  std::shared_ptr<const VolunteerReport> volunteers{};  // where the case has them
+  std::optional<CampaignReport> campaign{};  // with a goodput per trial
+  // Where the case has them.
+  std::shared_ptr<const VolunteerReport> volunteers{};
+  std::optional<RolloutReport> rollout{};
 };
 
 struct SweepOptions {

@@ -15,13 +15,13 @@ Record volunteers_of(const std::string& file, const Overrides& set = {}) {
   return simulate(load_case(WINDTUNNEL_SOURCE_DIR "/scenarios/volunteers/" + file, set));
 }
 
-// SWARM (arXiv 2301.11913, section 4.4): 95.8 % of the optimum where a peer goes over to the slowest
-// stage every 300 s, 82.7 % without. Its trace is not public; where joiners go without rebalancing is
-// not either, and both readings lie around the second figure.
+// SWARM (arXiv 2301.11913, section 4.4): 95.8 % of the optimum where a peer goes over to the
+// slowest stage every 300 s, 82.7 % without. Its trace is not public; where joiners go without
+// rebalancing is not either, and both readings lie around the second figure.
 TEST(Swarm, RebalancingComesNearTheOptimum) {
   const Record slowest = volunteers_of("swarm.yaml");
-  const Record any = volunteers_of("swarm.yaml", {{"volunteers.joiners", "random"},
-                                                  {"volunteers.takeover", "0 s"}});
+  const Record any = volunteers_of(
+      "swarm.yaml", {{"volunteers.joiners", "random"}, {"volunteers.takeover", "0 s"}});
   const auto print = [](const char* joiners, const VolunteerReport& own) {
     std::printf("joiners %s: %.1f %% (published 95.8), without moves %.1f %% (82.7)\n", joiners,
                 100 * own.optimum_share.mean, 100 * own.unmoved_share.mean);
@@ -63,7 +63,8 @@ TEST(FusionAi, ConsumerGpusStayBelowFourServerGpus) {
   double last = 0;
   for (const char* link : {"100 Mb/s", "1 Gb/s", "10 Gb/s", "100 Gb/s"}) {
     const double ratio =
-        volunteers_of("fusionai.yaml", {{"cluster.node.nic", link}}).iteration.tokens_per_s / server;
+        volunteers_of("fusionai.yaml", {{"cluster.node.nic", link}}).iteration.tokens_per_s /
+        server;
     std::printf("%s: %.3f of four H100\n", link, ratio);
     EXPECT_GT(ratio, last);
     EXPECT_LT(ratio, 48 * 59.5 / (4 * 989.4));

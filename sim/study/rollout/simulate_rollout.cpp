@@ -130,4 +130,11 @@ RolloutReport simulate_rollout(const Job& job, const RolloutSpec& spec, const Le
   return report;
 }
 
+RolloutReport simulate_rollout(const Job& job, const RolloutSpec& spec,
+                               const IterationReport& iteration, const CampaignReport* campaign) {
+  const LearnerPace pace = learner_pace(iteration);
+  return simulate_rollout(job, spec, pace, rollout_speed(job, spec, pace),
+                          campaign != nullptr ? campaign->goodput.mean : 1);
+}
+
 }  // namespace windtunnel

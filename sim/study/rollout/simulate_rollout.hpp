@@ -2,6 +2,7 @@
 #pragma once
 
 #include "models/plan/job.hpp"
+#include "models/results/campaign_report.hpp"
 #include "models/results/iteration_report.hpp"
 #include "models/results/rollout_report.hpp"
 #include "policies/lowering/prepared_iteration.hpp"
@@ -29,5 +30,8 @@ EngineSpeed rollout_speed(const Job& job, const RolloutSpec& spec, const Learner
 // Throws Error about the keys at fault.
 RolloutReport simulate_rollout(const Job& job, const RolloutSpec& spec, const LearnerPace& pace,
                                const EngineSpeed& speed, double availability = 1);
+// Beside a learner whose iteration and campaign were simulated; nullptr: none was.
+RolloutReport simulate_rollout(const Job& job, const RolloutSpec& spec,
+                               const IterationReport& iteration, const CampaignReport* campaign);
 
 }  // namespace windtunnel
