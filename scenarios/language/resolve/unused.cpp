@@ -36,6 +36,19 @@ std::vector<Note> unused_keys(const Values& values, const Job& job) {
          "nothing takes it: all nodes are of one network, which cluster.pools.0.network "
          "and the others name"});
   }
+  if (values.stated("volunteers")) {
+    std::vector<std::string> keys;
+    for (const char* key : {"communication.compressor", "compress", "communication.robust",
+                            "redundancy", "sync", "cluster.jitter"}) {
+      if (values.stated(key)) keys.emplace_back(key);
+    }
+    if (!keys.empty()) {
+      notes.push_back({fmt::format("{}", fmt::join(keys, ", ")),
+                       "goes into the job's own figures, not into those of volunteers: their peers "
+                       "average whole gradients in every step, and each is as fast as it is said "
+                       "to be"});
+    }
+  }
   return notes;
 }
 
