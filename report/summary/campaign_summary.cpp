@@ -62,7 +62,8 @@ SummarySection campaign_section(const Record& record) {
                                                      range_text(Unit::share, report.goodput.p05,
                                                                 report.goodput.p95))});
   add("campaign.ettr", estimate_text(Unit::share, report.ettr));
-  if (report.job_days.mean > 0) add("campaign.job.days", days_text(report.job_days));
+  if (report.job_days.mean > 0 && !record.rollout)
+    add("campaign.job.days", days_text(report.job_days));
   add("campaign.job.cost_usd", figure("campaign.job.cost_usd").text(record));
   add("campaign.failures",
       report.failures.empty() ? "none" : figure("campaign.failures").text(record));
