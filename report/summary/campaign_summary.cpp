@@ -102,6 +102,19 @@ SummarySection tiers_section(const std::vector<TierReport>& tiers) {
   return section;
 }
 
+SummarySection relaid_section(const std::vector<RelaidLayout>& layouts) {
+  SummarySection section{"Layouts without a spare",
+                         {},
+                         {{{"nodes", Align::right}, {"layout"}, {"step time", Align::right}}, {}}};
+  for (const RelaidLayout& layout : layouts) {
+    section.table.rows.push_back(
+        {with_separators(layout.nodes),
+         fmt::format("tp {} x pp {} x dp {}", layout.tp, layout.pp, layout.dp),
+         value_text(Unit::seconds, layout.step_s)});
+  }
+  return section;
+}
+
 SummarySection interval_section(const IntervalReport& report, double storage_share) {
   SummarySection section{
       fmt::format("How often to save: {}", report.tier),
@@ -153,6 +166,7 @@ const IntervalReport::Point* point_at(const IntervalReport& report, double every
 std::vector<SummarySection> campaign_sections(const Record& record) {
   const CampaignReport& report = *record.campaign;
   std::vector<SummarySection> sections = {campaign_section(record), lost_section(record)};
+  if (!report.relaid.empty()) sections.push_back(relaid_section(report.relaid));
   if (!report.tiers.empty()) sections.push_back(tiers_section(report.tiers));
   if (report.interval) {
     sections.push_back(interval_section(*report.interval, record.job.cluster.storage.share));
