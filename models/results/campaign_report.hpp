@@ -93,6 +93,16 @@ struct GoodputRange {
   double if_slower = 0;
 };
 
+// A layout that the job goes on in while nodes are out, on so many of them.
+struct RelaidLayout {
+  int nodes = 0;
+  int tp = 1;
+  int pp = 1;
+  int dp = 1;
+  double step_s = 0;
+  bool operator==(const RelaidLayout&) const = default;
+};
+
 struct CampaignReport {
   int trials = 0;
   Estimate goodput;  // useful / wall
@@ -113,6 +123,7 @@ struct CampaignReport {
   // Share of the training time by size_class_name(); empty where the job is always whole.
   std::map<std::string, Estimate> sizes;
   int most_out = 0;  // nodes, or groups, without which the job goes on; with more out it waits
+  std::vector<RelaidLayout> relaid;  // (relayout) most nodes first
   // Iteration times of sizes that were not simulated are off by about this share at most.
   double size_error = 0;
   Estimate failed_restarts;

@@ -21,10 +21,11 @@ struct CallsPoint {
 struct VolunteerReport {
   int trials = 0;
   int stages = 0;
-  Estimate peers = {};  // time averages, as the next six
-  Estimate tokens_per_s = {};
-  Estimate optimum_tokens_per_s = {};  // of the same peers, dealt out anew at every moment
-  Estimate optimum_share = {};         // tokens over those
+  Estimate peers = {};                 // time averages, as the next seven
+  Estimate tokens_per_s = {};          // of steps, whose gradients are averaged beside the next
+  Estimate passed_tokens_per_s = {};   // of the stages, whatever averaging takes
+  Estimate optimum_tokens_per_s = {};  // likewise, of the same peers, dealt out anew all the time
+  Estimate optimum_share = {};         // tokens that pass over those
   Estimate unmoved_share = {};         // likewise, where no peer goes over to another stage
   Estimate moves_per_h = {};
   Estimate stalled = {};  // share of the time in which a stage has no peer

@@ -135,20 +135,24 @@ Of of_warmup(double (*value)(const IterationReport& report)) {
   };
 }
 
-// Not known where no tokens or no price are given (0), and where some trial makes no progress.
+// Not known where no tokens or no price are given (0), where some trial makes no progress, and of a
+// learner, which waits for engines that are paid, too.
 template <Estimate CampaignReport::*member>
 FigureValue if_known(const Record& record) {
-  return campaign_value(record, [](const CampaignReport& report) {
+  return campaign_value(record, [&](const CampaignReport& report) {
     const double mean = (report.*member).mean;
-    return mean > 0 && std::isfinite(mean) ? report.*member : Estimate{.mean = kUnknown};
+    return !record.rollout && mean > 0 && std::isfinite(mean) ? report.*member
+                                                              : Estimate{.mean = kUnknown};
   });
 }
 
 // If nothing fails: of the steps to the target quality; without a campaign, which counts them
-// itself, of all tokens. Nothing where the scenario names neither.
+// itself, of all tokens. Nothing where the scenario names neither, or the loop of rollout_figures()
+// says how long it takes.
 Of of_steps(double (*value)(const Job& job, double taken_s)) {
   return [value](const Record& record) -> FigureValue {
     const Job& job = record.job;
+    if (record.rollout) return {};
     const double step_s = run_step_s(record.iteration.warmup, record.iteration.time_s);
     if (job.steps > 0) return value(job, job.steps * step_s);
     if (record.campaign || job.tokens <= 0) return {};

@@ -29,6 +29,14 @@ FigureValue if_any(const Record& record) {
   return number != nullptr && *number > 0 ? value : FigureValue();
 }
 
+// What all of job.tokens take at the loop's rate; nothing where the scenario does not name them, or
+// names steps, of which a batch of samples may be any number.
+FigureValue of_all_tokens(const Record& record, double (*value)(const RolloutReport&, double)) {
+  if (!record.rollout || record.job.tokens <= 0 || record.job.steps > 0) return {};
+  const double known = value(*record.rollout, record.job.tokens / record.rollout->tokens_per_s);
+  return known > 0 ? FigureValue(known) : FigureValue();
+}
+
 constexpr const char* kLoopClosedForm = "closed form";
 
 std::vector<Figure> times() {
@@ -70,6 +78,20 @@ std::vector<Figure> rates() {
        Follows::rate},
       {"rollout.usd_per_sample", "cost per sample", usd, lower, "of all GPUs, at job.price",
        if_any<&Report::usd_per_sample>, kSimulated, Follows::time},
+      {"rollout.job_days", "time for all tokens", days, lower, "job.tokens at the loop's rate",
+       [](const Record& record) {
+         return of_all_tokens(record,
+                              [](const RolloutReport&, double taken_s) { return taken_s / 86400; });
+       },
+       kSimulated, Follows::time},
+      {"rollout.job_cost_usd", "cost of all tokens", usd, lower,
+       "likewise, of all GPUs, at job.price",
+       [](const Record& record) {
+         return of_all_tokens(record, [](const RolloutReport& report, double taken_s) {
+           return taken_s * report.samples_per_s * report.usd_per_sample;
+         });
+       },
+       kSimulated, Follows::time},
       {"rollout.running", "sequences per engine", count, neither, "while it has any, on average",
        of_loop<&Report::running>},
       {"rollout.output_tokens", "output", count, neither, "tokens of a sample, on average",

@@ -260,6 +260,13 @@ Json campaign_json(const Record& record) {
     place_parts(json, tier_figures(), tier);
     campaign["tiers"].push_back(std::move(json));
   }
+  for (const RelaidLayout& layout : record.campaign->relaid) {
+    campaign["relayouts"].push_back({{"nodes", layout.nodes},
+                                     {"tp", layout.tp},
+                                     {"pp", layout.pp},
+                                     {"dp", layout.dp},
+                                     {"step_s", layout.step_s}});
+  }
   const std::optional<IntervalReport>& interval = record.campaign->interval;
   campaign["interval"] = interval ? interval_json(*interval) : Json(nullptr);
   return std::move(campaign);

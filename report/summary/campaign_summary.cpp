@@ -62,7 +62,8 @@ SummarySection campaign_section(const Record& record) {
                                                      range_text(Unit::share, report.goodput.p05,
                                                                 report.goodput.p95))});
   add("campaign.ettr", estimate_text(Unit::share, report.ettr));
-  if (report.job_days.mean > 0) add("campaign.job.days", days_text(report.job_days));
+  if (report.job_days.mean > 0 && !record.rollout)
+    add("campaign.job.days", days_text(report.job_days));
   add("campaign.job.cost_usd", figure("campaign.job.cost_usd").text(record));
   add("campaign.failures",
       report.failures.empty() ? "none" : figure("campaign.failures").text(record));
@@ -97,6 +98,19 @@ SummarySection tiers_section(const std::vector<TierReport>& tiers) {
     for (size_t i = 0; i < tiers.size(); ++i) {
       section.table.rows[i].push_back(figure.text(tiers[i]));
     }
+  }
+  return section;
+}
+
+SummarySection relaid_section(const std::vector<RelaidLayout>& layouts) {
+  SummarySection section{"Layouts without a spare",
+                         {},
+                         {{{"nodes", Align::right}, {"layout"}, {"step time", Align::right}}, {}}};
+  for (const RelaidLayout& layout : layouts) {
+    section.table.rows.push_back(
+        {with_separators(layout.nodes),
+         fmt::format("tp {} x pp {} x dp {}", layout.tp, layout.pp, layout.dp),
+         value_text(Unit::seconds, layout.step_s)});
   }
   return section;
 }
@@ -152,6 +166,7 @@ const IntervalReport::Point* point_at(const IntervalReport& report, double every
 std::vector<SummarySection> campaign_sections(const Record& record) {
   const CampaignReport& report = *record.campaign;
   std::vector<SummarySection> sections = {campaign_section(record), lost_section(record)};
+  if (!report.relaid.empty()) sections.push_back(relaid_section(report.relaid));
   if (!report.tiers.empty()) sections.push_back(tiers_section(report.tiers));
   if (report.interval) {
     sections.push_back(interval_section(*report.interval, record.job.cluster.storage.share));

@@ -45,7 +45,9 @@ SummarySection rollout_section(const Record& record) {
   section.rows.push_back(
       {"throughput", fmt::format("{} samples/s, {} tokens/s", text("rollout.samples_per_s"),
                                  text("rollout.tokens_per_s"))});
-  if (report.usd_per_sample > 0) add("rollout.usd_per_sample", text("rollout.usd_per_sample"));
+  for (const char* key : {"rollout.usd_per_sample", "rollout.job_days", "rollout.job_cost_usd"}) {
+    if (const std::string known = text(key); !known.empty()) add(key, known);
+  }
   add("rollout.generation_s", phase_text(report, report.generation_s));
   add("rollout.training_s", phase_text(report, report.training_s));
   add("rollout.transfer_s", fmt::format("{}, {} to {} engines; its busiest link allows {}",

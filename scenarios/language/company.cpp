@@ -223,16 +223,23 @@ void check_calibration(const Case& job, const Case& other) {
 }
 
 void check_every_step(const Case& job) {
-  if (job.job.redundancy) {
-    throw Error(job.places.where("redundancy"),
-                "redundancy: of several jobs one step each is simulated, without stragglers; leave "
-                "it out");
+  struct Row {
+    const char* key;
+    bool stated;
+    const char* without;
+  };
+  for (const auto& [key, stated, without] :
+       {Row{"redundancy", job.job.redundancy != nullptr, "stragglers"},
+        Row{"sync", !job.job.sync.empty(), "what islands exchange every so many"},
+        Row{"rollout", job.rollout != nullptr, "engines beside it"},
+        Row{"volunteers", job.volunteers != nullptr, "peers in place of its nodes"},
+        Row{"fuse", job.fused > 0, "others fused with it"}}) {
+    if (!stated) continue;
+    throw Error(job.places.where(key),
+                fmt::format("{}: of several jobs one step each is simulated, without {}; leave it "
+                            "out",
+                            key, without));
   }
-  if (job.job.sync.empty()) return;
-  throw Error(
-      job.places.where("sync"),
-      "sync: of several jobs one step each is simulated, without what islands exchange every "
-      "so many; leave it out");
 }
 
 // Each job draws its own stragglers, which are other ones alone and beside others.

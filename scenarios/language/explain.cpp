@@ -9,6 +9,8 @@
 #include <set>
 
 #include "models/compression/compressors.hpp"
+#include "models/compression/robust.hpp"
+#include "models/reliability/stragglers/redundancy.hpp"
 #include "policies/schedules/schedules.hpp"
 #include "scenarios/language/library/library.hpp"
 #include "scenarios/language/library/spec_fields.hpp"
@@ -384,6 +386,14 @@ class Explanation {
     add_members_of("communication", job_.communication);
     add_members_of("recovery", job_.recovery);
     add_compressors();
+    if (job_.redundancy) {
+      add_members_of("redundancy", *job_.redundancy,
+                     [&](std::string_view key) { return takes_key(job_.redundancy->scheme, key); });
+    }
+    if (const auto& robust = job_.communication.robust) {
+      add_members_of("communication.robust", *robust,
+                     [&](std::string_view key) { return takes_key(robust->rule, key); });
+    }
     if (job_.lengths) {
       add_members_of("", *job_.lengths);
       const LengthDistribution& law = job_.lengths->distribution;

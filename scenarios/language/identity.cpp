@@ -65,6 +65,7 @@ void add_files_of_iterations(const Job& job, Digest& digest) {
   if (job.schedule.imported != nullptr) {
     digest.add(torch_schedule_text(*job.schedule.imported, true));
   }
+  for (const SyncLevel& level : job.sync) digest.add(level.every_steps);  // of a file of rates
 }
 
 // Where the numbers come from that the results name with their origin.

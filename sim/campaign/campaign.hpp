@@ -49,6 +49,7 @@ struct IterationTable {
   // node costs the layout is decided by who fills this. With more nodes out the job waits.
   std::vector<double> shrunk_iteration_s;
   std::vector<double> shrunk_progress;
+  std::vector<RelaidLayout> relaid = {};  // those of these iterations, most nodes first
   // Not all sizes were simulated: how far iteration times of neighbours that were looked at lie
   // apart, or the closed form is off between simulated ones, as a share; the others are off by
   // about as much at most. 0: all were simulated.

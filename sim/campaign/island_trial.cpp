@@ -281,12 +281,15 @@ void IslandTrial::wait_or_restart(Island& island) {
 }
 
 // Its own copy where that is newer than what others hold; one from behind an exchange that those
-// have lost is of no use.
+// have lost is of no use. Before an exchange others hold the common start, which nobody streams.
 IslandTrial::Source IslandTrial::newest(int index) const {
   Source source{exchanges_.peers(index), islands_[index].copies.newest(false, 0)};
+  if (!source.peers) return source;
   const std::int64_t own = source.own.iteration;
-  if (source.peers && own > source.peers->step && own <= exchanges_.limit(index)) {
+  if (own > source.peers->step && own <= exchanges_.limit(index)) {
     source.peers.reset();
+  } else if (source.peers->step == 0) {
+    source = {};
   }
   return source;
 }

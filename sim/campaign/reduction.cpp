@@ -68,6 +68,7 @@ class Reduction {
 
   void add_sizes(CampaignReport& report) const {
     report.size_error = inputs_.table.shrunk_gap;
+    report.relaid = inputs_.table.relaid;
     report.most_out = static_cast<int>(inputs_.table.shrunk_iteration_s.size());
     for (int size = 0; size < kSizeClasses; ++size) {
       const Estimate of_time = over(

@@ -24,6 +24,7 @@
 #include "sim/study/notes/dearer_choices.hpp"
 #include "sim/study/notes/learning_notes.hpp"
 #include "sim/study/notes/spoilt_copies.hpp"
+#include "sim/study/notes/whole_jobs.hpp"
 #include "sim/study/rollout/simulate_rollout.hpp"
 #include "sim/study/tier_reports.hpp"
 #include "sim/study/volunteers/fused_study.hpp"
@@ -176,6 +177,8 @@ Record simulated(const Case& the_case, const SimulateOptions& options) {
                       error_factor(job.calibration.step_error, kReportedShare), options.threads);
     record.campaign->tiers = tier_reports(job, *measured.prepared, inputs);
     std::ranges::move(spoilt_copies(job, record.campaign->tiers), std::back_inserter(record.notes));
+    std::ranges::move(whole_job_notes(job, *measured.prepared, record.campaign->most_out),
+                      std::back_inserter(record.notes));
     record.campaign->interval = interval_advice(inputs, *record.campaign, options.threads);
   }
   if (the_case.volunteers != nullptr) {

@@ -6,7 +6,6 @@
 
 #include "models/base/error.hpp"
 #include "models/base/random.hpp"
-#include "models/base/units.hpp"
 
 namespace windtunnel {
 namespace {
@@ -83,6 +82,7 @@ class Run {
     const double passed_s = to_s - now_s_;
     const double rate_now = *std::ranges::min_element(serving_);
     result_.done += passed_s * rate_now;
+    result_.averaged += passed_s * std::min(rate_now, swarm_.averaged_rate);
     result_.possible += passed_s * std::max(possible_, rate_now);
     result_.peers += passed_s * static_cast<double>(members_.size());
     if (rate_now <= 0) result_.empty_s += passed_s;

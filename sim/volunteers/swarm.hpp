@@ -9,6 +9,7 @@
 #include <span>
 #include <vector>
 
+#include "models/base/units.hpp"
 #include "models/volunteers/peer_work.hpp"
 #include "sim/volunteers/attendance.hpp"
 
@@ -20,6 +21,8 @@ struct Swarm {
   std::vector<std::vector<double>> takeover_s = {};
   double length_s = 0;
   double rebalance_s = 0;  // 0: never
+  // Micro-batches a second whose gradients the peers can average beside the compute.
+  double averaged_rate = kInfinity;
   Joiners joiners = Joiners::busiest;
   std::uint64_t seed = 1;
   int stages() const { return static_cast<int>(rates.front().size()); }
@@ -31,7 +34,8 @@ Swarm swarm_of(const Volunteers& volunteers, const std::vector<StageWork>& works
 double balanced_rate(const Swarm& swarm, const std::vector<int>& counts);
 
 struct SwarmTrial {
-  double done = 0;      // micro-batches
+  double done = 0;      // micro-batches that pass all stages
+  double averaged = 0;  // of them, at no more than Swarm::averaged_rate
   double possible = 0;  // by balanced_rate() of the peers at every moment
   double peers = 0;     // on average
   double empty_s = 0;   // in which some stage had no peer that could serve it

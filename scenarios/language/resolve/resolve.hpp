@@ -4,6 +4,7 @@
 
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "models/plan/job.hpp"
@@ -16,6 +17,8 @@
 namespace windtunnel {
 
 struct Volunteers;
+enum class RedundancyScheme;
+enum class RobustRule;
 
 // Job::model, and Job::network where it is a table of layers, of the library or a file. `files` are
 // those that a scenario names.
@@ -79,8 +82,12 @@ std::shared_ptr<const Volunteers> resolve_volunteers(const Values& values, Named
 int resolve_fused(const Values& values, const Job& job);
 // Job::redundancy, of a job whose other parts but the campaign are resolved.
 void resolve_redundancy(const Values& values, Job& job);
+// Whether the scheme has a use for the key, which stands below "redundancy".
+bool takes_key(RedundancyScheme scheme, std::string_view key);
 // Communication::robust, of a job whose replicas are known.
 void resolve_robust(const Values& values, Job& job);
+// Whether the rule has a use for the key, which stands below "communication.robust".
+bool takes_key(RobustRule rule, std::string_view key);
 
 // All of a Job, and its iteration. Throw Error with the place of the key at fault, or about keys.
 Job resolve_job(const Values& values, const EvidenceList& evidence, NamedFiles& files,

@@ -4,8 +4,57 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <iterator>
 
 namespace windtunnel {
+namespace {
+
+using Keys = std::vector<std::string>;
+
+// Those that somebody wrote.
+Keys stated_of(const Values& values, const Keys& keys) {
+  Keys stated;
+  std::ranges::copy_if(keys, std::back_inserter(stated),
+                       [&](const std::string& key) { return values.stated(key); });
+  return stated;
+}
+
+Keys stated_below(const Values& values, const std::string& map, const char* but) {
+  Keys keys;
+  for (const std::string& key : child_keys(map)) {
+    if (key != but) keys.push_back(join_path(map, key));
+  }
+  return stated_of(values, keys);
+}
+
+// Keys of something that the scenario has not.
+void add_idle(const Values& values, const Job& job, std::vector<Note>& notes) {
+  const auto add = [&](const Keys& keys, const char* why) {
+    if (!keys.empty()) notes.push_back({fmt::format("{}", fmt::join(keys, ", ")), why});
+  };
+  if (!job.redundancy) {
+    add(stated_below(values, "redundancy", "scheme"), "nothing takes it: the scheme is none");
+  }
+  if (!job.communication.robust) {
+    add(stated_below(values, "communication.robust", "rule"), "nothing takes it: the rule is none");
+  }
+  if (job.campaign.length_s > 0 && job.sync.empty()) {
+    add(stated_of(values, {"recovery.stream"}),
+        "nothing takes it: it is of islands (sync), which stream from each other");
+  }
+  if (job.campaign.length_s > 0 && job.recovery.when_no_spare != WhenNoSpare::relayout) {
+    add(stated_of(values, {"recovery.relayout"}),
+        "nothing takes it: it is of recovery.when_no_spare: relayout");
+  }
+  if (values.stated("volunteers")) {
+    add(stated_of(values, {"communication.compressor", "compress", "communication.robust",
+                           "redundancy", "sync", "cluster.jitter"}),
+        "goes into the job's own figures, not into those of volunteers: their peers average whole "
+        "gradients in every step, and each is as fast as it is said to be");
+  }
+}
+
+}  // namespace
 
 std::vector<Note> unused_keys(const Values& values, const Job& job) {
   std::vector<Note> notes;
@@ -36,6 +85,7 @@ std::vector<Note> unused_keys(const Values& values, const Job& job) {
          "nothing takes it: all nodes are of one network, which cluster.pools.0.network "
          "and the others name"});
   }
+  add_idle(values, job, notes);
   return notes;
 }
 

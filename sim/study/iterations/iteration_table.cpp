@@ -204,27 +204,32 @@ class RelaidIterations {
     if (recovery.when_no_spare != WhenNoSpare::relayout || recovery.elastic.groups > 0) return;
     for (RelaidJob& each : relaid_jobs(job)) {
       if (each.nodes < nodes_) {
-        sizes_.push_back({each.nodes, simulations.add(std::move(each.job), {}, each.prepared)});
+        const Layout& layout = each.job.layout;
+        const RelaidLayout own{each.nodes, layout.tp, layout.pp, layout.dp};
+        sizes_.push_back({own, simulations.add(std::move(each.job), {}, each.prepared)});
       }
     }
   }
 
   void fill(const Simulations& simulations, IterationTable& table) const {
     for (int left = nodes_ - 1; left > 0; --left) {
-      double best_s = kInfinity;
+      RelaidLayout best{.step_s = kInfinity};
       for (const Size& size : sizes_) {
-        if (size.nodes > left) continue;
-        best_s = std::min(best_s, simulations.ends(size.place).iteration_s);
+        const double step_s = simulations.ends(size.place).iteration_s;
+        if (size.layout.nodes > left || step_s >= best.step_s) continue;
+        best = size.layout;
+        best.step_s = step_s;
       }
-      if (best_s == kInfinity) return;
-      table.shrunk_iteration_s.push_back(best_s);
+      if (best.step_s == kInfinity) return;
+      table.shrunk_iteration_s.push_back(best.step_s);
       table.shrunk_progress.push_back(1);
+      if (table.relaid.empty() || table.relaid.back() != best) table.relaid.push_back(best);
     }
   }
 
  private:
   struct Size {
-    int nodes;
+    RelaidLayout layout;
     std::size_t place;
   };
   int nodes_;

@@ -63,17 +63,21 @@ std::vector<RelaidJob> listed(const Job& job) {
   return jobs;
 }
 
-std::vector<RelaidJob> all_that_can_be(const Job& job) {
+std::vector<RelaidJob> all_that_can_be(const Job& job, std::string& why) {
   const int ranks = job.layout.tp * job.layout.pp * job.layout.dp;
   std::vector<RelaidJob> jobs;
+  int refused_nodes = 0;
+  why = "it has no layout of fewer nodes";
   for (const int tp : by_twos(job.layout.tp, job.cluster.node.gpus)) {
     for (const int pp : by_twos(job.layout.pp, ranks / tp)) {
       for (const int dp : by_twos(job.layout.dp, ranks / tp / pp)) {
         if (nodes_of(job, {tp, pp, dp}) >= job.cluster.nodes) continue;
         try {
           jobs.push_back(prepared(job, {tp, pp, dp}));
-        } catch (const Error&) {
-          continue;  // what cannot be is not among them
+        } catch (const Error& error) {  // what cannot be is not among them
+          if (nodes_of(job, {tp, pp, dp}) <= refused_nodes) continue;
+          refused_nodes = nodes_of(job, {tp, pp, dp});
+          why = fmt::format("tp {} x pp {} x dp {} cannot be: {}", tp, pp, dp, error.what());
         }
       }
     }
@@ -96,14 +100,17 @@ Job relaid(const Job& job, const RelayoutSize& size) {
   other.layout.tp = size.tp;
   other.layout.pp = size.pp;
   other.layout.dp = size.dp;
-  // Shards over all replicas are so however many there are.
-  if (job.layout.shard_ranks == job.layout.cp * job.layout.dp) other.layout.shard_ranks = 0;
+  keep_shards_whole(job.layout, other.layout);
   other.cluster = with_nodes(job.cluster, nodes_of(job, size));
   return other;
 }
 
-std::vector<RelaidJob> relaid_jobs(const Job& job) {
-  return job.recovery.relayouts.empty() ? all_that_can_be(job) : listed(job);
+std::vector<RelaidJob> relaid_jobs(const Job& job, std::string* why) {
+  if (!job.recovery.relayouts.empty()) return listed(job);
+  std::string refused;
+  std::vector<RelaidJob> jobs = all_that_can_be(job, refused);
+  if (why != nullptr && jobs.empty()) *why = refused;
+  return jobs;
 }
 
 }  // namespace windtunnel

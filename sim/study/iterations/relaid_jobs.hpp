@@ -3,6 +3,7 @@
 #pragma once
 
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "models/plan/job.hpp"
@@ -23,6 +24,7 @@ struct RelaidJob {
 // By nodes, ascending: those of RecoveryPolicy::relayouts. Any: of layouts whose tp, pp and dp are
 // the job's times powers of two, those that can be, fit in memory, and are faster in closed form
 // than any of as many nodes or fewer. Throws Error about the key of a listed one that cannot be.
-std::vector<RelaidJob> relaid_jobs(const Job& job);
+// `why`: where none can be of any, why not that of most nodes.
+std::vector<RelaidJob> relaid_jobs(const Job& job, std::string* why = nullptr);
 
 }  // namespace windtunnel

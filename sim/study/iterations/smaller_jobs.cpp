@@ -156,6 +156,13 @@ double correction_error(const std::vector<Correction>& known) {
 
 }  // namespace
 
+void keep_shards_whole(const Layout& layout, Layout& smaller) {
+  for (int Layout::*ranks :
+       {&Layout::shard_ranks, &Layout::weight_ranks, &Layout::gradient_ranks}) {
+    if (layout.*ranks == layout.cp * layout.dp) smaller.*ranks = 0;  // all
+  }
+}
+
 Cluster with_nodes(Cluster cluster, int nodes) {
   keep_within(nodes, cluster);
   if (!has_fixed_nodes(cluster.fabric)) cluster.nodes = nodes;
@@ -165,8 +172,7 @@ Cluster with_nodes(Cluster cluster, int nodes) {
 Job shrunk(const Job& job, int missing) {
   Job smaller = job;
   smaller.layout.dp -= missing;
-  // Shards over all replicas are so however many there are.
-  if (job.layout.shard_ranks == job.layout.cp * job.layout.dp) smaller.layout.shard_ranks = 0;
+  keep_shards_whole(job.layout, smaller.layout);
   smaller.batch.global = job.batch.global / job.layout.dp * smaller.layout.dp;
   const int gpus = smaller.layout.ranks();
   const int nodes = (gpus + job.cluster.node.gpus - 1) / job.cluster.node.gpus;
@@ -210,6 +216,24 @@ std::vector<int> smaller_sizes(const Job& job, const PreparedIteration& prepared
   });
   sizes.erase(end, sizes.end());
   return sizes;
+}
+
+std::string why_no_smaller(const Job& job, const PreparedIteration& prepared) {
+  const double per_node = double(job.cluster.node.gpus) * job.layout.dp / job.layout.ranks();
+  const int least = static_cast<int>(std::ceil(per_node - 1e-9));
+  const std::vector<int> sizes = smaller_sizes(job, prepared);
+  if (!sizes.empty() && sizes.back() >= least) return {};
+  if (least >= job.layout.dp) return "no replica is left without one node";
+  for (int missing = least; missing < job.layout.dp; ++missing) {
+    const Job smaller = shrunk(job, missing);
+    if (!groups_are_whole(smaller.layout)) continue;
+    const std::string why = why_no_stand_ins(smaller);
+    if (!why.empty()) return why;
+    const std::string excess = gpu_memory_excess(iteration_memory(smaller, prepared), job);
+    if (!excess.empty()) return excess;
+    return "the longest sequence does not fit into what is left";
+  }
+  return "fewer replicas do not hold whole groups of experts and shards (layout.ep, shard_ranks)";
 }
 
 // A few all; of more the smallest job, and of those that keep_pods() the one nearest to half the

@@ -17,6 +17,10 @@ namespace windtunnel {
 // as they are, and the others keep their places.
 Job shrunk(const Job& job, int missing);
 
+// Shards over all replicas are so however many there are: in `smaller`, of which `layout` was the
+// whole, too.
+void keep_shards_whole(const Layout& layout, Layout& smaller);
+
 // The machine, with ranks in order, of a job that needs so many of its nodes. One whose cables,
 // sites or faults name nodes stays whole.
 Cluster with_nodes(Cluster cluster, int nodes);
@@ -29,6 +33,9 @@ std::string why_no_stand_ins(const Job& job);
 // left for what is done about slow and faulty ones, fewer replicas that share the optimizer state
 // still fit in memory, and the longest sequence into a group.
 std::vector<int> smaller_sizes(const Job& job, const PreparedIteration& prepared);
+
+// Why, with one node out, there are none; empty: there are.
+std::string why_no_smaller(const Job& job, const PreparedIteration& prepared);
 
 // Those of smaller_sizes() that smaller_iterations() wants simulated.
 std::vector<int> sizes_to_simulate(const Job& job, const std::vector<int>& sizes);

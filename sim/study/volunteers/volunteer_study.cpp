@@ -43,7 +43,9 @@ void add_trials(const Swarm& swarm, const std::vector<PairedTrial>& trials, doub
     return estimate(samples, most);
   };
   report.peers = over([](const auto& trial, const Swarm&) { return trial.own.peers; }, 1);
-  report.tokens_per_s =
+  report.tokens_per_s = over(
+      [](const auto& trial, const Swarm& of) { return trial.own.averaged / of.length_s; }, tokens);
+  report.passed_tokens_per_s =
       over([](const auto& trial, const Swarm& of) { return trial.own.done / of.length_s; }, tokens);
   report.optimum_tokens_per_s = over(
       [](const auto& trial, const Swarm& of) { return trial.own.possible / of.length_s; }, tokens);
@@ -107,9 +109,10 @@ class AveragingStudy {
   double bytes_ = 0;
 };
 
-// Adaptive roles leave out of the compute whoever holds up the exchange more than it helps.
-void add_averaging(const Volunteers& volunteers, const Swarm& swarm,
-                   const std::vector<StageWork>& works, const Job& job, VolunteerReport& report) {
+// Adaptive roles leave out of the compute whoever holds up the exchange more than it helps: in the
+// swarm, too, from here on.
+void add_averaging(const Volunteers& volunteers, const std::vector<StageWork>& works,
+                   const Job& job, Swarm& swarm, VolunteerReport& report) {
   const AveragingStudy study(volunteers, swarm, works, job);
   const unsigned all = study.all_that_can();
   const auto add = [&](const char* name, const Averaging& averaging) {
@@ -128,6 +131,10 @@ void add_averaging(const Volunteers& volunteers, const Swarm& swarm,
     chosen = some;
   }
   add("adaptive", best);
+  if (best.averaging_s > 0) swarm.averaged_rate = microbatches_of(job) / best.averaging_s;
+  for (std::size_t kind = 0; kind < swarm.rates.size(); ++kind) {
+    if (((all & ~chosen) >> kind & 1) != 0) std::ranges::fill(swarm.rates[kind], 0);
+  }
   if (best.step_s == kInfinity) return;
   for (std::size_t kind = 0; kind < volunteers.peers.size(); ++kind) {
     const std::string& name = volunteers.peers[kind].name;
@@ -208,7 +215,8 @@ VolunteerReport study_volunteers(const Volunteers& volunteers, const Job& job,
     report.utilisation[peer.name] = certain(hidden);
     report.unhidden_utilisation[peer.name] = certain(unhidden);
   }
-  const Swarm swarm = swarm_of(volunteers, works);
+  Swarm swarm = swarm_of(volunteers, works);
+  add_averaging(volunteers, works, job, swarm, report);
   Swarm unmoved = swarm;
   unmoved.rebalance_s = 0;
   std::vector<PairedTrial> trials(volunteers.trials);
@@ -217,7 +225,6 @@ VolunteerReport study_volunteers(const Volunteers& volunteers, const Job& job,
     trials[trial] = {run_swarm(swarm, changes, trial), run_swarm(unmoved, changes, trial)};
   });
   add_trials(swarm, trials, batch_tokens(job), report);
-  add_averaging(volunteers, swarm, works, job, report);
   if (volunteers.calls) add_calls(volunteers, works, job, report);
   return report;
 }

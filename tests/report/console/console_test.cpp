@@ -51,6 +51,17 @@ TEST(Summary, OneRowPerTierAndNoColumnWithoutANumber) {
   EXPECT_EQ(text.find("host/node"), std::string::npos) << text;
 }
 
+TEST(Summary, LayoutsWithoutASpareHaveARow) {
+  Record record = sample_record();
+  EXPECT_EQ(summary_text(summarise(record)).find("Layouts without a spare"), std::string::npos);
+  record.campaign->relaid = {{3, 2, 1, 3, 0.5}, {2, 2, 2, 1, 0.75}};
+  const std::string text = summary_text(summarise(record));
+  for (const char* line : {"Layouts without a spare", "    3  tp 2 x pp 1 x dp 3     500 ms",
+                           "    2  tp 2 x pp 2 x dp 1     750 ms"}) {
+    EXPECT_NE(text.find(line), std::string::npos) << "missing: " << line << "\nin:\n" << text;
+  }
+}
+
 TEST(Summary, FormulaBesideSimulationForEveryIntervalThatWasSimulated) {
   Record record = sample_record();
   const std::string text = summary_text(summarise(record));

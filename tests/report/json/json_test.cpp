@@ -94,6 +94,15 @@ TEST(RunDocument, WithoutFailuresThereIsNoInterval) {
   EXPECT_TRUE(run_document(record, false)["campaign"]["interval"].is_null());
 }
 
+TEST(RunDocument, LayoutsWithoutASpareAreAList) {
+  Record record = sample_record();
+  EXPECT_FALSE(run_document(record, false)["campaign"].contains("relayouts"));
+  record.campaign->relaid = {{3, 2, 1, 3, 0.5}, {2, 2, 2, 1, 0.75}};
+  EXPECT_EQ(run_document(record, false)["campaign"]["relayouts"].dump(),
+            R"([{"nodes":3,"tp":2,"pp":1,"dp":3,"step_s":0.5},)"
+            R"({"nodes":2,"tp":2,"pp":2,"dp":1,"step_s":0.75}])");
+}
+
 TEST(RunDocument, WhatIsNotKnownIsNull) {
   Record record = sample_record();
   record.campaign->job_days = {};  // no tokens asked for

@@ -5,7 +5,9 @@
 
 #include <set>
 
+#include "report/figures/figures.hpp"
 #include "report/figures/rollout_figures.hpp"
+#include "tests/report/sample_record.hpp"
 #include "tests/report/summary/section_row.hpp"
 
 namespace windtunnel {
@@ -80,6 +82,28 @@ TEST(RolloutSummary, WhatOnlySomeHave) {
   EXPECT_THAT(row(colocated, "pools"), HasSubstr("on the learner's 80 GPUs, in turn"));
   EXPECT_THAT(row(colocated, "switching"), HasSubstr("2.0 %"));
   EXPECT_THAT(row(colocated, "idle"), HasSubstr("of the GPUs' time"));
+}
+
+// 1 T tokens at 41,206 a second are 280.9 days, in which 248.5 M samples are paid. A learner alone
+// would be through earlier, and without engines to pay.
+TEST(RolloutSummary, AllTokensTakeWhatTheLoopTakes) {
+  RolloutReport report = report_of(RolloutMode::synchronous);
+  report.usd_per_sample = 0.04;
+  Record record = sample_record();
+  record.job.tokens = 1e12;
+  record.job.price_usd_per_gpu_s = 1;
+  record.rollout = report;
+  const SummarySection section = rollout_section(record);
+  EXPECT_EQ(row(section, "time for all tokens"), "280.9 d");
+  EXPECT_EQ(row(section, "cost of all tokens"), "9.94 M USD");
+  EXPECT_EQ(figure("campaign.job.days").text(record), "");
+  EXPECT_EQ(figure("campaign.job.cost_usd").text(record), "");
+  record.campaign.reset();
+  EXPECT_EQ(figure("job.days").text(record), "");
+  EXPECT_EQ(figure("job.cost_usd").text(record), "");
+  record.job.steps = 1000;  // of how many samples, nobody says
+  EXPECT_EQ(row(rollout_section(record), "time for all tokens"), "no such row");
+  EXPECT_EQ(figure("job.days").text(record), "");
 }
 
 TEST(RolloutFigures, StandBelowRolloutAndSayNothingWithoutEngines) {

@@ -220,6 +220,26 @@ TEST_F(CompanyText, JobsSynchroniseInEveryStep) {
   EXPECT_TRUE(message(company()).find("sync: of several jobs one step each") != std::string::npos);
 }
 
+TEST_F(CompanyText, JobsAreTheirStepsAlone) {
+  for (const std::string& more :
+       {std::string("redundancy: drop-slowest\n"),
+        std::string("rollout: {nodes: 1, prompts: 16, samples: 2, prompt_length: 100, output: "
+                    "{median: 200}}\n"),
+        std::string(
+            "volunteers: {peers: [{name: a, count: 8, up: 1 Gb/s, down: 1 Gb/s}], trials: 1}\n")}) {
+    write("a.yaml", job("a") + more);
+    const std::string told = message(company());
+    const std::string key = more.substr(0, more.find(':'));
+    EXPECT_TRUE(told.find(key + ": of several jobs one step each") != std::string::npos) << told;
+    EXPECT_TRUE(told.starts_with("a.yaml:6:")) << told;
+  }
+  const std::string small = "{nodes: 1, node: {base: dgx-h100, gpus: 1}}";
+  write("a.yaml", "name: a\nmodel: resnet-50\ncluster: " + small +
+                      "\nprecision: fp16\nbatch: {global: 8, micro: 8}\nfuse: 4\n");
+  EXPECT_EQ(message("name: c\ncluster: " + small + "\njobs: [a.yaml]\n").substr(0, 47),
+            "a.yaml:6:7: fuse: of several jobs one step each");
+}
+
 TEST_F(CompanyText, OtherMistakesHaveTheirPlace) {
   EXPECT_EQ(message(company("model: gpt3-175b\n")),
             "c.yaml:4:1: model: a scenario of several jobs has name, cluster, jobs, placement; "

@@ -163,6 +163,64 @@ TEST(Identity, IsOfTheOriginOfATrace) {
   std::filesystem::remove_all(folder);
 }
 
+// A file may change under its name: what is read of it counts.
+TEST(Identity, IsOfWhatStandsInNamedFiles) {
+  const std::string text =
+      "name: a\nmodel: llama3-8b\ncluster: {nodes: 4, node: dgx-h100}\nlayout: {tp: 8, dp: 4}\n"
+      "batch: {global: 32}\n";
+  struct Named {
+    std::string file, rows, others;
+    Overrides set;
+    bool of_iterations = false;
+  };
+  const std::string cables = "node 0,leaf,50 GB/s\nnode 1,leaf,50 GB/s\nnode 2,leaf,50 GB/s\n";
+  const Named all[] = {
+      {"rates.csv",
+       "step,rate\n0,0.01\n1000,0.0001\n",
+       "step,rate\n0,0.01\n1000,0.009\n",
+       {{"sync", "[{over: node, every: 4 steps, rates: rates.csv, growth: 0.02}]"}},
+       true},
+      {"peers.csv",
+       "time_s,peers\n0,8\n",
+       "time_s,peers\n0,9\n",
+       {{"volunteers",
+         "{peers: [{name: a, count: 8, up: 1 Gb/s, down: 1 Gb/s}], trace: peers.csv}"}}},
+      {"steps.csv", "steps\n1000\n", "steps\n2000\n", {{"job.quality", "steps.csv"}}},
+      {"edges.csv",
+       "a,b,bandwidth\n" + cables + "node 3,leaf,50 GB/s\n",
+       "a,b,bandwidth\n" + cables + "node 3,leaf,25 GB/s\n",
+       {{"cluster.fabric", "{topology: graph, edges_file: edges.csv}"}},
+       true},
+      {"places.csv",
+       "node\n0\n1\n2\n3\n",
+       "node\n4\n5\n6\n7\n",
+       {{"cluster.fabric", "{nodes: 8}"}, {"layout.placement", "places.csv"}},
+       true},
+      {"times.csv",
+       "1\n2\n5\n",
+       "1\n2\n6\n",
+       {{"failures", "[{class: node, arrivals: {trace: times.csv}}]"}}},
+      {"repairs.csv",
+       "1\n2\n5\n",
+       "1\n2\n6\n",
+       {{"failures",
+         "[{class: node, rate: 1 per 1000 node-days, repair: {empirical: repairs.csv}}]"}}}};
+  const std::string folder = testing::TempDir() + "identity_test_files";
+  std::filesystem::create_directories(folder);
+  for (const Named& each : all) {
+    const auto with = [&](const std::string& rows) {
+      std::ofstream(folder + "/" + each.file) << rows;
+      return parse_case(text, folder + "/a.yaml", each.set);
+    };
+    const Case one = with(each.rows);
+    const Case other = with(each.others);
+    EXPECT_NE(one.key, other.key) << each.file;
+    EXPECT_EQ(one.table == other.table, !each.of_iterations) << each.file;
+    EXPECT_EQ(with(each.rows).key, one.key) << each.file;
+  }
+  std::filesystem::remove_all(folder);
+}
+
 // More digits than a value is printed with.
 TEST(Identity, IsOfExactNumbers) {
   const auto key = [](const std::string& bucket) {

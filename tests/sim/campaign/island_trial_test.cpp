@@ -87,6 +87,25 @@ TEST(IslandTrial, DelayHidesLateness) {
   EXPECT_DOUBLE_EQ(lost_s(as_islands(inputs), Loss::redo), 119 / 2.0);
 }
 
+// Islands that share nothing, or have not yet: nothing comes from others, in no time of streaming.
+// With a copy of its own the island takes that.
+TEST(IslandTrial, NothingComesFromOthersBeforeAnExchange) {
+  CampaignInputs never = islands_of(2, 400);
+  never.table.islands.levels[0].cycle_steps = 1e15;
+  never.failures = {traced(FailureKind::process, {125}, {1})};
+  EXPECT_EQ(as_islands(never).restored_from, (std::vector<std::int64_t>{1, 0}));
+  EXPECT_DOUBLE_EQ(lost_s(as_islands(never), Loss::restart), 15 / 2.0);
+  EXPECT_DOUBLE_EQ(lost_s(as_islands(never), Loss::redo), 125 / 2.0);
+  CampaignInputs early = islands_of(2, 400);
+  early.failures = {traced(FailureKind::process, {95}, {1})};
+  EXPECT_EQ(as_islands(early).restored_from, (std::vector<std::int64_t>{1, 0}));
+  EXPECT_DOUBLE_EQ(lost_s(as_islands(early), Loss::restart), 15 / 2.0);
+  never.table.tiers = {{{.every_iterations = 8}, 10, 3}};
+  never.table.iteration_s = {10, 10};
+  EXPECT_EQ(as_islands(never).restored_from, (std::vector<std::int64_t>{1, 0, 0}));
+  EXPECT_DOUBLE_EQ(lost_s(as_islands(never), Loss::redo), 45 / 2.0);
+}
+
 // All but one: the others go on at 200 s, and the lost one, back at 152 s, trains in vain until
 // then. Its part of ten steps is missing.
 TEST(IslandTrial, OthersGoOnWithoutIt) {
@@ -123,11 +142,11 @@ TEST(IslandTrial, RegionWaitsForItsIsland) {
   CampaignInputs inputs = islands_of(4, 300);
   inputs.table.islands.levels = {{2, 10, 0, 0, 0, 7}, {4, 20, 0, 0, 0, 9}};
   inputs.failures = {traced(FailureKind::process, {55}, {0})};
-  // Back at 82 s; comes to step 10 at 182 s, where island 1 has waited since 100 s; to step 20 at
-  // 282 s, where the others have since 200 s.
+  // Back at 75 s, as there is nothing to stream yet; comes to step 10 at 175 s, where island 1 has
+  // waited since 100 s; to step 20 at 275 s, where the others have since 200 s.
   const TrialResult result = as_islands(inputs);
-  EXPECT_DOUBLE_EQ(lost_s(result, Loss::sync), (82 + 82 + 82) / 4.0);
-  EXPECT_DOUBLE_EQ(lost_s(result, Loss::restart), (15 + 7) / 4.0);
+  EXPECT_DOUBLE_EQ(lost_s(result, Loss::sync), (75 + 75 + 75) / 4.0);
+  EXPECT_DOUBLE_EQ(lost_s(result, Loss::restart), 15 / 4.0);
   // Both of a region: the outer exchange is what the other one holds.
   inputs.failures = {traced(FailureKind::process, {155, 155}, {0, 1})};
   EXPECT_DOUBLE_EQ(lost_s(as_islands(inputs), Loss::redo), 2 * 155 / 4.0);
@@ -146,7 +165,7 @@ TEST(IslandTrial, WithAllIslandsTheirCopiesAreLeft) {
   // Without copies all begins anew.
   inputs.table.tiers.clear();
   inputs.table.iteration_s = {10};
-  EXPECT_EQ(as_islands(inputs).restored_from, (std::vector<std::int64_t>{1, 1}));
+  EXPECT_EQ(as_islands(inputs).restored_from, (std::vector<std::int64_t>{2, 0}));
   EXPECT_DOUBLE_EQ(lost_s(as_islands(inputs), Loss::redo), 255);
 }
 

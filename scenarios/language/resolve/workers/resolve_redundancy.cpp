@@ -9,19 +9,6 @@
 namespace windtunnel {
 namespace {
 
-// Keys that a scheme has a use for.
-bool takes(RedundancyScheme scheme, std::string_view key) {
-  const bool sequential = scheme == RedundancyScheme::sr_sgc || scheme == RedundancyScheme::m_sgc;
-  if (key == "burst" || key == "window" || key == "lambda") return sequential;
-  if (key == "copies") return scheme == RedundancyScheme::replicated;
-  if (key == "noise") return scheme == RedundancyScheme::dynamic_backup;
-  const bool counted = scheme == RedundancyScheme::gradient_coding ||
-                       scheme == RedundancyScheme::drop_slowest ||
-                       scheme == RedundancyScheme::backup_workers;
-  if (key == "stragglers") return counted;
-  return counted || sequential || scheme == RedundancyScheme::dynamic_backup;  // tolerance
-}
-
 // Replicas must be workers that nobody waits for before their gradients are reduced.
 std::string why_no_workers(const Job& job) {
   const Layout& layout = job.layout;
@@ -52,6 +39,18 @@ std::string why_no_workers(const Job& job) {
 
 }  // namespace
 
+bool takes_key(RedundancyScheme scheme, std::string_view key) {
+  const bool sequential = scheme == RedundancyScheme::sr_sgc || scheme == RedundancyScheme::m_sgc;
+  if (key == "burst" || key == "window" || key == "lambda") return sequential;
+  if (key == "copies") return scheme == RedundancyScheme::replicated;
+  if (key == "noise") return scheme == RedundancyScheme::dynamic_backup;
+  const bool counted = scheme == RedundancyScheme::gradient_coding ||
+                       scheme == RedundancyScheme::drop_slowest ||
+                       scheme == RedundancyScheme::backup_workers;
+  if (key == "stragglers") return counted;
+  return counted || sequential || scheme == RedundancyScheme::dynamic_backup;  // tolerance
+}
+
 void resolve_redundancy(const Values& values, Job& job) {
   const std::string path = "redundancy";
   if (!values.stated(path)) return;
@@ -60,7 +59,7 @@ void resolve_redundancy(const Values& values, Job& job) {
   if (own.scheme == RedundancyScheme::none) return;
   for (const char* key :
        {"stragglers", "copies", "burst", "window", "lambda", "tolerance", "noise"}) {
-    if (!values.stated(join_path(path, key)) || takes(own.scheme, key)) continue;
+    if (!values.stated(join_path(path, key)) || takes_key(own.scheme, key)) continue;
     values.fail(join_path(path, key), fmt::format("{} has no use for it", name_of(own.scheme)));
   }
   std::string why = why_no_workers(job);

@@ -7,13 +7,18 @@
 
 namespace windtunnel {
 
+bool takes_key(RobustRule rule, std::string_view key) {
+  if (key == "iterations") return rule == RobustRule::flag;
+  return rule != RobustRule::none;
+}
+
 void resolve_robust(const Values& values, Job& job) {
   const std::string path = "communication.robust";
   if (!values.stated(path)) return;
   RobustAggregation own;
   values.fill(path, own);
   if (own.rule == RobustRule::none) return;
-  if (values.stated(path + ".iterations") && own.rule != RobustRule::flag) {
+  if (values.stated(path + ".iterations") && !takes_key(own.rule, "iterations")) {
     values.fail(path + ".iterations", fmt::format("{} has none", name_of(own.rule)));
   }
   if (job.redundancy) {

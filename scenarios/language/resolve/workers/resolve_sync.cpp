@@ -112,9 +112,9 @@ void check_pattern(const Values& values, const SyncLevel& own, int entry) {
       {pattern != all_reduce, {".paths"}, "goes with pattern: all-reduce"},
       {pattern == none,
        {".every", ".rates", ".growth", ".fragments", ".delay", ".start", ".optimizer", ".precision",
-        ".compressor", ".parameters", ".optimizer_states"},
+        ".compressor", ".parameters", ".optimizer_states", ".wait_for"},
        "islands of pattern: none exchange nothing"},
-      {poisson, {".delay", ".start"}, "nobody waits for an exchange at random times"}};
+      {poisson, {".delay", ".start", ".wait_for"}, "nobody waits for an exchange at random times"}};
   for (const Unused& row : all) {
     for (const char* key : row.keys) {
       if (!row.unused || !values.stated(key_of(entry, key))) continue;
@@ -139,8 +139,10 @@ void resolve_period(const Values& values, NamedFiles& files, int entry, SyncLeve
   if (!values.has(rates)) return;
   const std::string& name = values.text(rates);
   const double base_steps = own.every_steps;
-  own.every_steps = quadratic_period_steps(parse_learning_rates(files.text(name), files.path(name)),
-                                           base_steps, values.number(growth));
+  own.every_steps = values.about(rates, [&] {
+    return quadratic_period_steps(parse_learning_rates(files.text(name), files.path(name)),
+                                  base_steps, values.number(growth));
+  });
   if (own.fragments > base_steps) {
     values.fail(key_of(entry, ".fragments"),
                 fmt::format("{} fragments in the shortest period, {:g} steps, are more than one a "
@@ -262,6 +264,9 @@ void check_level(const Values& values, const Job& job, int level, int entry) {
                 fmt::format("is {:g} steps, but the next exchange begins after {:g}",
                             own.delay_steps, own.every_steps));
   }
+  if (own.parameters == SyncParameters::dense && job.model.moe.experts == 0) {
+    values.fail(key_of(entry, ".parameters"), "the model has no experts; leave it out");
+  }
   if (compresses(own.compressor) && compressor_kind(own.compressor.name).whole_tensors) {
     values.fail(key_of(entry, ".compressor"),
                 fmt::format("{} takes whole matrices, and the ranks of an island divide them; take "
@@ -280,6 +285,11 @@ void resolve_paths(const Values& values, Job& job, int entry) {
     modules.push_back(values.integer(fmt::format("{}.{}", key, block)));
   }
   const int islands = job.layout.sync_groups.front();
+  if (islands < 4) {
+    values.fail(key, fmt::format("takes two modules of either half of the layers at least, and so "
+                                 "four islands, where there are {}; leave it out",
+                                 islands));
+  }
   if (blocks != 2 || modules[0] * modules[1] != islands) {
     values.fail(key,
                 fmt::format("modules of two halves of the layers are due, whose product is the "
@@ -288,6 +298,21 @@ void resolve_paths(const Values& values, Job& job, int entry) {
   }
   if (job.sync.size() > 1) values.fail(key, "goes with one level above the steps");
   if (job.network) values.fail(key, "goes with a transformer, whose layers are alike");
+}
+
+// In a campaign what a failed island has lost comes back from any other, which must have it.
+void check_own_parts(const Values& values, const Job& job, int level, int entry) {
+  if (job.campaign.length_s == 0) return;
+  if (job.sync[level].parameters == SyncParameters::dense) {
+    values.fail(key_of(entry, ".parameters"),
+                "dense beside a campaign is not modelled: no other island has the experts of one "
+                "that fails; take all, or leave campaign.length out");
+  }
+  if (level == 0 && !job.layout.path_modules.empty()) {
+    values.fail(key_of(entry, ".paths"),
+                "beside a campaign is not modelled: a failed island holds up those that have one "
+                "of its modules, and gets them from these alone; leave it or campaign.length out");
+  }
 }
 
 void check_shrinking(const Values& values, const Job& job) {
@@ -395,6 +420,7 @@ void resolve_sync(const Values& values, NamedFiles& files, Job& job) {
   for (int level = 0; level < std::ssize(job.sync); ++level) {
     check_level(values, job, level, skipped + level);
     check_places(values, job, level, skipped + level);
+    check_own_parts(values, job, level, skipped + level);
   }
   check_rest(values, job);
 }

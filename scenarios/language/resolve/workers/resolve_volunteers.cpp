@@ -68,6 +68,11 @@ int resolve_fused(const Values& values, const Job& job) {
                 fmt::format("is of jobs of one GPU, and this one has {}", job.layout.ranks()));
   }
   if (job.lengths) values.fail("fuse", "with batch.lengths is not modelled; leave one out");
+  if (!job.cluster.slow_nodes.empty() || job.cluster.jitter.active()) {
+    values.fail("fuse",
+                "is of a GPU that takes what its kernels do; leave it out, or cluster.slow_nodes "
+                "and cluster.jitter");
+  }
   return values.integer("fuse");
 }
 

@@ -4,10 +4,15 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
 #include <set>
+#include <type_traits>
 
+#include "models/compression/robust.hpp"
+#include "models/reliability/stragglers/redundancy.hpp"
 #include "scenarios/language/library/spec_fields.hpp"
 #include "scenarios/language/text/fields.hpp"
+#include "scenarios/language/text/values.hpp"
 #include "tests/scenarios/golden.hpp"
 
 namespace windtunnel {
@@ -303,6 +308,27 @@ TEST(BadValues, HugeNumbers) {
 }
 
 // The limits themselves are allowed, in any unit.
+// Where a default stands in the help of a key, which its struct decides.
+TEST(FieldTable, HelpTellsTheDefaultOfTheStruct) {
+  int told = 0;
+  const auto check = [&](const auto& usual) {
+    using Struct = std::remove_cvref_t<decltype(usual)>;
+    for (const Field& field : field_table()) {
+      const std::size_t at = field.help.find("default: ");
+      if (field.binding.target != &kTypeTag<Struct> || at == std::string_view::npos) continue;
+      const std::string_view said = field.help.substr(at + 9);
+      if (said.empty() || std::isdigit(static_cast<unsigned char>(said[0])) == 0) continue;
+      Value value{.field = &field, .dimension = field.dimension};
+      ASSERT_TRUE(field.binding.read(&usual, value)) << field.path;
+      EXPECT_EQ(said, text_of(value)) << field.path;
+      ++told;
+    }
+  };
+  check(Redundancy{});
+  check(RobustAggregation{});
+  EXPECT_EQ(told, 7);
+}
+
 TEST(BadValues, LimitsAreInside) {
   const Subject subject("tests/scenarios/every_key.yaml");
   for (const auto& [key, value] : Overrides{

@@ -30,5 +30,31 @@ TEST(Unused, APriceOfNothing) {
   EXPECT_EQ(keys_of("job: {price: 2 USD per gpu-hour, steps: 1000}\n"), "");
 }
 
+// Each of them has its effect beside the key that it belongs to, and a note without.
+TEST(Unused, WhatBelongsToAnotherKey) {
+  const std::string campaign =
+      "failures: [{class: node, rate: 3 per 1000 node-days}]\ncampaign: {length: 3 d}\n";
+  const std::string streamed = campaign + "recovery: {stream: weights}\n";
+  EXPECT_EQ(keys_of(streamed), "recovery.stream ");
+  EXPECT_EQ(keys_of(streamed + "sync: [{over: node, every: 10 steps}]\n"), "");
+  const std::string relaid = campaign + "recovery: {relayout: [{dp: 2}], when_no_spare: ";
+  EXPECT_EQ(keys_of(relaid + "wait}\n"), "recovery.relayout ");
+  EXPECT_EQ(keys_of(relaid + "relayout}\n"), "");
+  EXPECT_EQ(keys_of("redundancy: {scheme: none, copies: 3, stragglers: 2}\n"),
+            "redundancy.stragglers, redundancy.copies ");
+  EXPECT_EQ(keys_of("redundancy: {scheme: replicated, copies: 2}\n"), "");
+  EXPECT_EQ(keys_of("communication: {robust: {rule: none, faulty: 99}}\n"),
+            "communication.robust.faulty ");
+  EXPECT_EQ(keys_of("communication: {robust: {rule: median, faulty: 1}}\n"), "");
+}
+
+TEST(Unused, WhatVolunteersDoNotTake) {
+  const std::string volunteers =
+      "volunteers: {peers: [{name: a, count: 8, up: 1 Gb/s, down: 1 Gb/s}]}\n";
+  EXPECT_EQ(keys_of(volunteers), "");
+  EXPECT_EQ(keys_of(volunteers + "communication: {compressor: fp8}\n"),
+            "communication.compressor ");
+}
+
 }  // namespace
 }  // namespace windtunnel

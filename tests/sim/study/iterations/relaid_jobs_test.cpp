@@ -9,6 +9,7 @@
 #include "policies/iteration.hpp"
 #include "scenarios/language/case.hpp"
 #include "sim/study/iterations/pool_state.hpp"
+#include "sim/study/iterations/smaller_jobs.hpp"
 #include "sim/study/simulate.hpp"
 #include "tests/support/error_of.hpp"
 
@@ -106,6 +107,24 @@ TEST(RelaidJobs, ConversionReadsAndWritesTheStateOnce) {
   EXPECT_EQ(convert(), 0);
 }
 
+// Shards of any kind over all replicas are so in every layout.
+TEST(RelaidJobs, ShardsOverAllReplicasStayWhole) {
+  for (const char* shards : {"shard_ranks: 8", "weight_ranks: 8", "gradient_ranks: 8",
+                             "shard_ranks: 8, weight_ranks: 8, gradient_ranks: 8"}) {
+    const Job job = parse_case(scenario("llama2-7b", kLlama,
+                                        "tp: 1, dp: 8, sharding: zero3, " + std::string(shards),
+                                        "global: 64, micro: 1, sequence: 2048", "[{dp: 4}]"),
+                               "a.yaml")
+                        .job;
+    const std::vector<RelaidJob> jobs = relaid_jobs(job);
+    ASSERT_EQ(jobs.size(), 1) << shards;
+    EXPECT_EQ(shard_ranks(jobs[0].job.layout).optimizer, 4) << shards;
+    EXPECT_EQ(shard_ranks(jobs[0].job.layout).weights, 4) << shards;
+    EXPECT_EQ(shard_ranks(jobs[0].job.layout).gradients, 4) << shards;
+    EXPECT_EQ(shard_ranks(shrunk(job, 4).layout).weights, 4) << shards;
+  }
+}
+
 TEST(RelaidJobs, WhatCannotBeSaysWhy) {
   EXPECT_THAT(error_of([] { relaid_jobs(llama("[{dp: 1, tp: 3}]")); }),
               HasSubstr("recovery.relayout.0"));
@@ -125,6 +144,10 @@ TEST(RelaidJobs, CampaignGoesOnInAnotherLayout) {
   const CampaignReport waits = report("any", "wait");
   const CampaignReport goes_on = report("[{tp: 2, pp: 1, dp: 2}]", "relayout");
   EXPECT_EQ(goes_on.most_out, 2);
+  ASSERT_EQ(goes_on.relaid.size(), 1);
+  EXPECT_EQ(goes_on.relaid[0], (RelaidLayout{2, 2, 1, 2, goes_on.relaid[0].step_s}));
+  EXPECT_GT(goes_on.relaid[0].step_s, 0);
+  EXPECT_TRUE(waits.relaid.empty());
   EXPECT_GT(goes_on.lost_s[static_cast<int>(Loss::degraded)].mean, 0);
   EXPECT_LT(goes_on.lost_s[static_cast<int>(Loss::wait)].mean,
             waits.lost_s[static_cast<int>(Loss::wait)].mean);

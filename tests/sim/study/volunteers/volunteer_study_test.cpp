@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "models/cost/chunk/step_work.hpp"
 #include "scenarios/language/case.hpp"
 
 namespace windtunnel {
@@ -39,7 +40,7 @@ TEST(VolunteerStudy, SharesAreOfTheOptimum) {
   const VolunteerReport report = report_of(case_of(kChanging));
   EXPECT_LE(report.optimum_share.mean, 1);
   EXPECT_GE(report.optimum_share.mean, report.unmoved_share.mean);
-  EXPECT_NEAR(report.tokens_per_s.mean / report.optimum_tokens_per_s.mean,
+  EXPECT_NEAR(report.passed_tokens_per_s.mean / report.optimum_tokens_per_s.mean,
               report.optimum_share.mean, 0.01);
   EXPECT_GT(report.moves_per_h.mean, 0);
   EXPECT_GT(report.utilisation.at("t4").mean, report.unhidden_utilisation.at("t4").mean);
@@ -82,6 +83,37 @@ TEST(VolunteerStudy, ALinkThatIsTooSlowDoesNotCompute) {
                         1));
   EXPECT_EQ(report.computing, "wide");
   EXPECT_LT(report.step_s.at("adaptive").mean, 0.1 * report.step_s.at("all-reduce").mean);
+}
+
+// Peers that stay, on one stage: a batch takes as long as compute and averaging under adaptive
+// roles let it, whichever of them is slower, and whoever they leave out adds nothing.
+TEST(VolunteerStudy, TokensAreThoseOfTheStepBeneath) {
+  const char* const fast = "{name: wide, count: 4, up: 100 Gb/s, down: 100 Gb/s}";
+  const char* const slow = "{name: narrow, count: 4, up: 100 Mb/s, down: 100 Mb/s}";
+  const std::string modem =
+      std::string(fast) + ", {name: modem, count: 2, up: 1 Mb/s, down: 1 Mb/s}";
+  int limited_by_averaging = 0;
+  for (const std::string& peers : {std::string(fast), std::string(slow), modem}) {
+    const Case the_case = case_of("{trials: 1, peers: [" + peers + "]}", 1);
+    const VolunteerReport report = report_of(the_case);
+    const double step_s = report.step_s.at("adaptive").mean;
+    const double tokens = tokens_per_step(the_case.job) / step_s;
+    EXPECT_NEAR(report.tokens_per_s.mean / tokens, 1, 1e-9) << peers;
+    const bool limited = report.averaging_s.at("adaptive").mean == step_s;
+    limited_by_averaging += limited;
+    EXPECT_EQ(report.tokens_per_s.mean < 0.999 * report.passed_tokens_per_s.mean, limited) << peers;
+    EXPECT_EQ(report.computing, peers == slow ? "narrow" : "wide");
+  }
+  EXPECT_EQ(limited_by_averaging, 1);
+}
+
+// With nobody to average with there is nothing to wait for.
+TEST(VolunteerStudy, OnePeerPerStageAveragesNothing) {
+  const VolunteerReport report =
+      report_of(case_of("{trials: 1, peers: [{name: a, count: 4, up: 1 Mb/s, down: 1 Mb/s}]}"));
+  EXPECT_GT(report.tokens_per_s.mean, 0);
+  EXPECT_EQ(report.tokens_per_s.mean, report.passed_tokens_per_s.mean);
+  EXPECT_TRUE(report.step_s.empty());
 }
 
 TEST(VolunteerStudy, ManyTrainersDoNotMindTheLatency) {

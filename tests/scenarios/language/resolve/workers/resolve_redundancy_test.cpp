@@ -55,6 +55,24 @@ TEST(ResolveRedundancy, ItIsPartOfWhatACaseIs) {
             key("{scheme: drop-slowest, stragglers: 2}"));
 }
 
+// Whatever a scheme takes and nobody has said stands among the values, from the struct.
+TEST(ResolveRedundancy, DefaultsAreExplained) {
+  const auto open = [](const char* text) {
+    std::string keys;
+    for (const ResolvedValue& value : parse_case(redundancy_text(text), "a.yaml").values) {
+      if (!value.is_default || !value.key.starts_with("redundancy.")) continue;
+      keys += fmt::format("{} {} ", value.key.substr(11), value.value);
+    }
+    return keys;
+  };
+  EXPECT_EQ(open("gradient-coding"), "stragglers 1 tolerance 0 ");
+  EXPECT_EQ(open("{scheme: gradient-coding, stragglers: 1}"), "tolerance 0 ");
+  EXPECT_EQ(open("replicated"), "copies 2 ");
+  EXPECT_EQ(open("{scheme: sr-sgc, tolerance: 1}"), "burst 1 window 2 lambda 1 ");
+  EXPECT_EQ(open("dynamic-backup"), "tolerance 0 noise 0 ");
+  EXPECT_EQ(open("none"), "");
+}
+
 TEST(ResolveRedundancy, WhatCannotBeIsRefusedByName) {
   EXPECT_THAT(redundancy_fault("{scheme: drop-slowest, copies: 2}"),
               HasSubstr("has no use for it"));

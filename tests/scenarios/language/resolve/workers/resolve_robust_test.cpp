@@ -35,6 +35,20 @@ TEST(ResolveRobust, ARuleHasItsNumbers) {
   EXPECT_EQ(flag->iterations, 9);
 }
 
+TEST(ResolveRobust, DefaultsAreExplained) {
+  const auto open = [](const char* text) {
+    std::string keys;
+    for (const ResolvedValue& value : parse_case(robust_text(text), "a.yaml").values) {
+      if (!value.is_default || !value.key.starts_with("communication.robust.")) continue;
+      keys += fmt::format("{} {} ", value.key.substr(21), value.value);
+    }
+    return keys;
+  };
+  EXPECT_EQ(open("{robust: flag}"), "faulty 1 form gathered iterations 5 ");
+  EXPECT_EQ(open("{robust: {rule: krum, form: sliced}}"), "faulty 1 ");
+  EXPECT_EQ(open("{robust: none}"), "");
+}
+
 TEST(ResolveRobust, WhatCannotBeIsRefused) {
   EXPECT_THAT(robust_fault("{robust: {rule: krum, faulty: 3}}"), HasSubstr("9 or more"));
   EXPECT_THAT(robust_fault("{robust: {rule: krum, iterations: 3}}"), HasSubstr("has none"));

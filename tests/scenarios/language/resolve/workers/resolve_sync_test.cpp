@@ -2,12 +2,16 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <filesystem>
+#include <fstream>
+
 #include "scenarios/language/case.hpp"
 #include "tests/support/error_of.hpp"
 
 namespace windtunnel {
 namespace {
 
+using testing::AllOf;
 using testing::HasSubstr;
 
 std::string text_of(const std::string& sync, const std::string& layout = "tp: 8, dp: 8",
@@ -25,8 +29,8 @@ Job job_of(const std::string& sync, const std::string& layout = "tp: 8, dp: 8") 
 }
 
 std::string fault_of(const std::string& sync, const std::string& layout = "tp: 8, dp: 8",
-                     const std::string& rest = {}) {
-  return error_of([&] { parse_case(text_of(sync, layout, rest), "a.yaml"); });
+                     const std::string& rest = {}, const Overrides& set = {}) {
+  return error_of([&] { parse_case(text_of(sync, layout, rest), "a.yaml", set); });
 }
 
 TEST(ResolveSync, IslandsAreThePlacesThatExchange) {
@@ -148,6 +152,22 @@ TEST(ResolveSync, PathsHaveModules) {
   EXPECT_EQ(job.layout.path_modules, (std::vector{4, 2}));
 }
 
+// Others have neither the experts nor the pair of modules of an island that fails.
+TEST(ResolveSync, WhatOthersDoNotHaveGoesWithoutCampaigns) {
+  const std::string campaign = "campaign: {length: 5 d}";
+  const Overrides experts = {{"model.moe", "{experts: 8, per_token: 2, ffn: 4096}"}};
+  for (const char* own : {"paths: [4, 2]", "parameters: dense"}) {
+    const std::string sync = fmt::format("[{{over: replica, every: 10 steps, {}}}]", own);
+    EXPECT_EQ(fault_of(sync, "tp: 8, dp: 8", "", experts), "no error") << own;
+    EXPECT_THAT(fault_of(sync, "tp: 8, dp: 8", campaign, experts),
+                AllOf(HasSubstr("a.yaml:6:"), HasSubstr("beside a campaign is not modelled")))
+        << own;
+  }
+  EXPECT_EQ(fault_of("[{over: replica, every: 10 steps, parameters: all}]", "tp: 8, dp: 8",
+                     campaign, experts),
+            "no error");
+}
+
 TEST(ResolveSync, KeysGoWithTheirPattern) {
   const auto fault = [](const char* sync, const char* what) {
     EXPECT_THAT(fault_of(sync), HasSubstr(what)) << sync;
@@ -161,7 +181,25 @@ TEST(ResolveSync, KeysGoWithTheirPattern) {
   fault("[{over: node, every: 9 steps, paths: [4, 4]}]", "whose product is the 8 islands");
   fault("[{over: node, every: 9 steps, paths: [8]}]", "modules of two halves");
   fault("[{over: node, pattern: none}, {over: site, every: 9 steps}]", "never exchange");
+  fault("[{over: node, pattern: none, wait_for: all-but-1}]", "exchange nothing; leave it out");
+  fault("[{over: node, every: 9 steps, pattern: gossip, events: poisson, wait_for: all-but-1}]",
+        "nobody waits");
+  fault("[{over: node, every: 9 steps, parameters: dense}]", "the model has no experts");
+  fault("[{over: site, every: 9 steps, paths: [2, 2]}]", "four islands, where there are 2");
   fault("[{over: node, every: 9 steps, growth: 0.1}]", "rates and growth go together");
+}
+
+TEST(ResolveSync, AFileOfRatesHasItsPlace) {
+  const std::string level = "[{over: node, every: 4 steps, rates: rates.csv, growth: 0.02}]";
+  const std::string folder = testing::TempDir() + "resolve_sync_test_rates";
+  std::filesystem::create_directories(folder);
+  const std::string file = folder + "/a.yaml";
+  const auto fault = [&] { return error_of([&] { parse_case(text_of(level), file); }); };
+  EXPECT_THAT(fault(), AllOf(HasSubstr("a.yaml:6:"), HasSubstr("sync.0.rates: "),
+                             HasSubstr("rates.csv: cannot be read")));
+  std::ofstream(folder + "/rates.csv") << "step,rate\n0,0.1\n";
+  EXPECT_THAT(fault(), AllOf(HasSubstr("a.yaml:6:"), HasSubstr("needs two rows")));
+  std::filesystem::remove_all(folder);
 }
 
 }  // namespace

@@ -102,11 +102,17 @@ TEST(ResolveVolunteers, WhatDoesNotGoTogetherIsRefusedWithItsPlace) {
 }
 
 TEST(ResolveVolunteers, JobsOfOneGpuAreFused) {
-  const Case one = parse_case(
+  const std::string one =
       "name: a\nmodel: resnet-50\ncluster: {nodes: 1, node: {base: aws-g4dn, gpus: 1}}\n"
-      "precision: fp16\nbatch: {global: 8, micro: 8}\nfuse: 6\n",
-      "a.yaml");
-  EXPECT_EQ(one.fused, 6);
+      "precision: fp16\nbatch: {global: 8, micro: 8}\nfuse: 6\n";
+  EXPECT_EQ(parse_case(one, "a.yaml").fused, 6);
+  for (const auto& [key, value] :
+       {std::pair<std::string, std::string>{"cluster.slow_nodes", "[{node: 0, slowdown: 2}]"},
+        {"cluster.jitter", "{sigma: 0.1}"}}) {
+    const Overrides set = {{key, value}};
+    EXPECT_THAT(error_of([&] { parse_case(one, "a.yaml", set); }),
+                HasSubstr("a.yaml:6:7: fuse: is of a GPU"));
+  }
   EXPECT_THAT(swarm_refusal("fuse: 6"),
               HasSubstr("fuse: is of jobs of one GPU, and this one has 4"));
 }
