@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "models/base/random.hpp"
@@ -246,6 +247,27 @@ TEST(PreemptionTheory, WhatANoticeLeavesIsSavingAndRestarting) {
   EXPECT_LT(report.goodput.high - report.goodput.low, 2e-3 * expected);
   EXPECT_EQ(report.lost_s[static_cast<int>(Loss::detect)].mean, 0);
   EXPECT_EQ(report.lost_s[static_cast<int>(Loss::redo)].mean, 0);
+}
+
+// Rare ones come at any time of an iteration of t alike: with n seconds to go and C to save (n - C)
+// / t of them are in time.
+TEST(PreemptionTheory, HowManyAreInTimeFollowsFromTheRestOfTheIteration) {
+  for (const double notice_s : {2.0, 4.5, 8.0, 20.0}) {
+    CampaignInputs inputs = often_preempted(1'000'000, notice_s);
+    inputs.table.iteration_s = {10, 11.5};
+    inputs.recovery.restart_s = 0;
+    inputs.failures[0].rate_per_node_s = 1e-4 / inputs.nodes;
+    inputs.campaign = {1e8, 1, 1};
+    std::vector<CampaignEvent> events;
+    const TrialResult result = run_trial(inputs, 0, CampaignMode::fast_forward, &events);
+    const auto failures = static_cast<double>(result.failures[0]);
+    const auto saved = std::ranges::count(events, CampaignEvent::Kind::saved, &CampaignEvent::kind);
+    const double share = std::min(1.0, (notice_s - 1.5) / 10);
+    // And those that come while it is down, or another is announced: fewer than one in 500.
+    const double error = 4 * std::sqrt(share * (1 - share) / failures) + 2e-3;
+    EXPECT_NEAR(static_cast<double>(saved) / failures, share, error) << notice_s;
+    EXPECT_GT(failures, 9000);
+  }
 }
 
 // One that leaves no time for that is a lost node, noticed at once (Daly's expectation).
