@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <deque>
 #include <limits>
 #include <numbers>
 #include <numeric>
@@ -80,6 +81,23 @@ std::string broken_effect(const FailureClass& c) {
   return "";
 }
 
+std::string broken_notice(const FailureClass& c) {
+  if (!is_duration(c.notice_s)) return "the notice must be 0 or more";
+  if (is_reclaimed(c) && c.kind != FailureKind::node) return "it is nodes that a provider takes";
+  if (c.taken.empty()) return "";
+  if (c.taken.size() != c.trace_s.size() || !c.batch_shares.empty()) {
+    return "of each loss of capacity it must be said which nodes it takes";
+  }
+  for (std::size_t i = 0; i < c.taken.size(); ++i) {
+    const double from_s = c.taken[i].from_s;
+    const auto is_later = [&](double at_s) { return at_s >= from_s; };
+    if (!(from_s >= c.trace_s[i]) || !std::ranges::all_of(c.taken[i].until_s, is_later)) {
+      return "nodes must leave after the notice, and come back after that";
+    }
+  }
+  return "";
+}
+
 double nodes_rate_per_s(const FailureClass& failure_class, int nodes) {
   const double growth = failure_class.growth == 0
                             ? 1
@@ -94,7 +112,7 @@ bool is_duration(double seconds) {
 }
 
 void check_failure_class(const FailureClass& failure_class) {
-  for (const auto& broken : {broken_rate, broken_arrivals, broken_effect}) {
+  for (const auto& broken : {broken_rate, broken_arrivals, broken_effect, broken_notice}) {
     const std::string what = broken(failure_class);
     if (!what.empty()) {
       throw Error(fmt::format("failure class '{}': {}", failure_class.name, what));
@@ -132,6 +150,44 @@ int draw_batch(const FailureClass& failure_class, RandomStream& random) {
     if (left < 0) return size;
   }
   return sizes;
+}
+
+double mean_batch(const FailureClass& failure_class) {
+  double nodes = 0;
+  if (!failure_class.taken.empty()) {
+    for (const TakenNodes& taken : failure_class.taken) {
+      nodes += static_cast<double>(taken.until_s.size());
+    }
+    return nodes / static_cast<double>(failure_class.taken.size());
+  }
+  if (failure_class.batch_shares.empty()) return 1;
+  for (std::size_t i = 0; i < failure_class.batch_shares.size(); ++i) {
+    nodes += failure_class.batch_shares[i] * static_cast<double>(i + 1);
+  }
+  return nodes;
+}
+
+void set_capacity(const std::vector<double>& at_s, const std::vector<int>& nodes_from, int nodes,
+                  FailureClass& failure_class) {
+  CHECK(at_s.size() == nodes_from.size(), "{} times of {} capacities", at_s.size(),
+        nodes_from.size());
+  failure_class.arrivals = Arrivals::trace;
+  std::deque<std::pair<std::size_t, std::size_t>> away;  // loss, and which of its nodes
+  double given_s = 0;
+  for (std::size_t i = 0; i < at_s.size(); ++i) {
+    const int given = std::min(nodes_from[i], nodes);
+    for (; nodes - given < std::ssize(away); away.pop_front()) {
+      failure_class.taken[away.front().first].until_s[away.front().second] = at_s[i];
+      given_s = at_s[i];
+    }
+    const auto taken = static_cast<std::size_t>(nodes - given) - away.size();
+    if (taken == 0) continue;
+    for (std::size_t node = 0; node < taken; ++node) {
+      away.emplace_back(failure_class.taken.size(), node);
+    }
+    failure_class.trace_s.push_back(std::max(given_s, at_s[i] - failure_class.notice_s));
+    failure_class.taken.push_back({at_s[i], std::vector<double>(taken, kInfinity)});
+  }
 }
 
 double operational_time_s(double at_s, double to_s, double day_amplitude) {

@@ -47,6 +47,12 @@ struct RepairTime {
   double lognormal_sigma = 0;
 };
 
+// Nodes that a provider takes away at once.
+struct TakenNodes {
+  double from_s = 0;
+  std::vector<double> until_s;  // of each: infinite, for ever
+};
+
 struct FailureClass {
   std::string name;  // as the scenario calls it
   FailureKind kind = FailureKind::node;
@@ -73,7 +79,21 @@ struct FailureClass {
   double rollback_s = 0;      // (loss_spike) copies younger than this when it shows are spoilt
   int corrupt_tier = 0;       // (corrupt_snapshot) index into the tiers
   double manual_share = 0;    // of the failures that need a human: RecoveryPolicy::manual_s
+  double notice_s = 0;        // (node) so long before it leaves, the node is known to (preemption)
+  // (trace) Of trace_s, when their notice comes; in place of batch_shares and repair.
+  std::vector<TakenNodes> taken{};
 };
+
+// Whether a provider takes the node, who gives another one in its time. Else the node is broken.
+inline bool is_reclaimed(const FailureClass& failure_class) {
+  return failure_class.notice_s > 0 || !failure_class.taken.empty();
+}
+
+// What a provider takes who from at_s[i] on, ascending, has nodes_from[i] to give, and before that
+// all the nodes of the job. Who was taken first is replaced first. A notice comes notice_s before,
+// but not before the start and the last time that nodes were given, which may be those.
+void set_capacity(const std::vector<double>& at_s, const std::vector<int>& nodes_from, int nodes,
+                  FailureClass& failure_class);
 
 // Long-run failures of the class per second in a job of `nodes` nodes; not for a trace.
 double job_rate_per_s(const FailureClass& failure_class, int nodes);
@@ -90,6 +110,8 @@ double draw_repair_s(const RepairTime& repair, RandomStream& random);
 
 // How many nodes a failure hits, 1 or more.
 int draw_batch(const FailureClass& failure_class, RandomStream& random);
+// The mean of it.
+double mean_batch(const FailureClass& failure_class);
 
 // What the daily cycle gives from `at_s` to `to_s`: the integral of 1 + amplitude * sin(2 pi t /
 // day); amplitude 0: the time between.

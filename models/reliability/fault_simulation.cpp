@@ -40,7 +40,7 @@ class Cluster {
       : down_(nodes, false) {
     for (std::size_t i = 0; i < classes.size(); ++i) {
       check_failure_class(classes[i]);
-      if (!has_victims(classes[i].kind)) continue;
+      if (!has_victims(classes[i].kind) || is_reclaimed(classes[i])) continue;
       for (const int node : classes[i].trace_nodes) {
         if (node < nodes) continue;
         throw Error(fmt::format("failure class '{}': its trace has node {}, the cluster {} nodes",

@@ -11,10 +11,11 @@
 
 namespace windtunnel {
 
-// Classes that stop the job alone (planned stops, spoilt snapshots, loss spikes) leave no fault;
-// those that leave the node healthy leave one without a repair (process, hang) or with the link's.
-// A fault's cause is its class. `index` as in ArrivalStream, tells repetitions apart. Throws Error:
-// a class that cannot be, a trace of nodes that are not there.
+// Classes that stop the job alone (planned stops, spoilt snapshots, loss spikes) leave no fault,
+// nor do nodes that a provider takes; those that leave the node healthy leave one without a repair
+// (process, hang) or with the link's. A fault's cause is its class. `index` as in ArrivalStream,
+// tells repetitions apart. Throws Error: a class that cannot be, a trace of nodes that are not
+// there.
 FaultLog simulate_faults(const std::vector<FailureClass>& classes, int nodes, double span_s,
                          std::uint64_t seed, std::uint64_t index);
 

@@ -80,6 +80,13 @@ void Victims::draw(std::vector<int>& hit) {
   }
 }
 
+void Victims::draw_any(std::size_t count, std::vector<int>& hit) {
+  hit.clear();
+  if (count == 0 || (!all_alike() && tree_[1] == 0)) return;
+  hit.push_back(one());
+  take_any(count, hit);
+}
+
 int Victims::one() {
   if (all_alike()) return static_cast<int>(victim_random_.below(slots_));
   double left = victim_random_.uniform() * tree_[1];

@@ -34,6 +34,8 @@ class Victims {
   // slots are the next taken ones above the first, then below it (batch_adjacent), or drawn like
   // the first.
   void draw(std::vector<int>& hit);
+  // So many, or all that stand.
+  void draw_any(std::size_t count, std::vector<int>& hit);
 
  private:
   bool all_alike() const { return tree_.empty(); }

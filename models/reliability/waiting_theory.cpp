@@ -7,15 +7,6 @@
 namespace windtunnel {
 namespace {
 
-double mean_batch(const FailureClass& failure_class) {
-  if (failure_class.batch_shares.empty()) return 1;
-  double nodes = 0;
-  for (std::size_t i = 0; i < failure_class.batch_shares.size(); ++i) {
-    nodes += failure_class.batch_shares[i] * static_cast<double>(i + 1);
-  }
-  return nodes;
-}
-
 double normal(double x) {
   return std::erfc(-x / std::sqrt(2.0)) / 2;
 }

@@ -315,11 +315,11 @@ class Explanation {
       add_open(key("arrivals"), "exponential", kDefault);
     }
     const bool own = failure.detect_s >= 0;
-    if (!values_.stated(key("detect"))) {
+    if (!values_.stated(key("detect")) && failure.notice_s == 0) {
       add_open(key("detect"), own ? failure.detect_s : job_.recovery.detect_s, Dimension::seconds,
                {Origin::assumed, "recovery.detect"}, key("detect"));
     }
-    if (!values_.stated(key("repair"))) {
+    if (!values_.stated(key("repair")) && failure.taken.empty()) {
       add_open(key("repair"), failure.repair.fixed_s, Dimension::seconds, kDefault, key("repair"));
     }
   }

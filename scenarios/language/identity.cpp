@@ -115,6 +115,7 @@ std::string identity_of(const std::vector<ResolvedValue>& values, const Job& job
   for (const FailureClass& failure : job.failures) {
     digest.add_all(failure.trace_s, failure.trace_nodes, failure.gaps_s,
                    failure.repair.empirical_s);
+    for (const TakenNodes& taken : failure.taken) digest.add_all(taken.from_s, taken.until_s);
   }
   if (volunteers != nullptr) {
     for (const Attendance& row : volunteers->trace) digest.add_all(row.at_s, row.peers);

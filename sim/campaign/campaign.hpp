@@ -105,7 +105,7 @@ struct CampaignEvent {
     evicted,
     grown,  // after growth, or with groups back
     end,
-    swapped,   // a slow node left
+    swapped,   // a slow node left, or one that had a notice
     reformed,  // the groups left go on, from `iteration`
     saved,     // the last snapshot of a planned stop, in `tier`
   };

@@ -54,6 +54,18 @@ CampaignPlan::CampaignPlan(const CampaignInputs& campaign_inputs) : inputs(campa
   }
 }
 
+int CampaignPlan::saver_within(double time_s, std::span<const int> lost_nodes) const {
+  int best = kNoTier;
+  for (std::size_t i = 0; i < tiers.size(); ++i) {
+    const double saved_s = inputs.table.tiers[i].complete_s;
+    const bool outlives = protections[i].stop && survives_nodes(protections[i], lost_nodes);
+    if (!outlives || saved_s > time_s) continue;
+    if (best == kNoTier || saved_s < inputs.table.tiers[best].complete_s)
+      best = static_cast<int>(i);
+  }
+  return best;
+}
+
 JobSize CampaignPlan::size_at(int level) const {
   const IterationTable& table = inputs.table;
   const double plain_s = table.iteration_s[0];

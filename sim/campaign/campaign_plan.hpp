@@ -4,6 +4,7 @@
 #pragma once
 
 #include <algorithm>
+#include <span>
 #include <vector>
 
 #include "policies/protection/snapshot_tiers.hpp"
@@ -34,6 +35,9 @@ struct CampaignPlan {
   }
   int size_of_pace(int pace) const { return pace / (1 + static_cast<int>(inputs.failures.size())); }
   const Pace& pace(int index) const { return paces[place_of_pace[index]]; }
+  // The tier that is first to hold a whole state which outlives a stop and these nodes; kNoTier:
+  // none does within the time.
+  int saver_within(double time_s, std::span<const int> lost_nodes) const;
   // An index into `sizes`; beyond the highest level, where the job waits, of that.
   int size_of(int level) const { return size_of_level[std::min(level, most_out)]; }
   // Which layout a copy taken at this level is of: 0 where only the work of others is missing.

@@ -1,5 +1,6 @@
 #include "sim/campaign/failure_streams.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -50,14 +51,27 @@ FailureStreams::Next FailureStreams::next() const {
     const double at_s = classes_[i].arrivals.next_s();
     if (at_s < next.at_s) next = {at_s, static_cast<int>(i)};
   }
+  for (const Leaving& one : leaving_) {
+    if (one.at_s <= next.at_s) next = {one.at_s, one.failure_class, true};
+  }
   return next;
 }
 
-void FailureStreams::strike(int failure_class, std::vector<int>& hit) {
-  Class& one = classes_[failure_class];
+void FailureStreams::strike(const Next& next, std::vector<int>& hit) {
+  Class& one = classes_[next.failure_class];
   const std::vector<std::int32_t>& traced = one.failure_class->trace_nodes;
   hit.clear();
-  if (has_victims(one.failure_class->kind)) {
+  if (next.leaves) {
+    std::erase_if(leaving_, [&](const Leaving& leaves) {
+      const bool now = leaves.at_s <= next.at_s && leaves.failure_class == next.failure_class;
+      if (now) hit.push_back(leaves.slot);
+      return now;
+    });
+    return;
+  }
+  if (!one.failure_class->taken.empty()) {
+    reclaim(one, hit);
+  } else if (has_victims(one.failure_class->kind)) {
     if (one.failure_class->arrivals == Arrivals::trace && !traced.empty()) {
       hit.push_back(traced[one.arrivals.traced()] % inputs_.nodes);
     } else {
@@ -67,8 +81,37 @@ void FailureStreams::strike(int failure_class, std::vector<int>& hit) {
   one.arrivals.advance();
 }
 
+// Of the nodes that do not leave anyway.
+void FailureStreams::reclaim(Class& one, std::vector<int>& hit) {
+  const auto& [from_s, until_s] = one.failure_class->taken[one.arrivals.traced()];
+  one.victims.draw_any(until_s.size() + leaving_.size(), hit);
+  std::erase_if(hit, [&](int slot) { return is_leaving(slot); });
+  if (hit.size() > until_s.size()) hit.resize(until_s.size());
+  for (std::size_t i = 0; i < hit.size(); ++i) away_[hit[i]] = {from_s, until_s[i]};
+}
+
+bool FailureStreams::is_leaving(int slot) const {
+  return std::ranges::find(leaving_, slot, &Leaving::slot) != leaving_.end();
+}
+
+double FailureStreams::next_leaving_s() const {
+  double next_s = std::numeric_limits<double>::infinity();
+  for (const Leaving& one : leaving_) next_s = std::min(next_s, one.at_s);
+  return next_s;
+}
+
+void FailureStreams::announce(int failure_class, const std::vector<int>& slots, double now_s) {
+  const FailureClass& one = inputs_.failures[failure_class];
+  for (const int slot : slots) {
+    if (is_leaving(slot)) continue;
+    const double at_s = one.taken.empty() ? now_s + one.notice_s : away_.at(slot).from_s;
+    leaving_.push_back({slot, failure_class, at_s});
+  }
+}
+
 void FailureStreams::stands(int slot, int node, bool was_empty, double now_s) {
   const bool is_empty = node == kNobody;
+  std::erase_if(leaving_, [&](const Leaving& one) { return one.slot == slot; });
   for (Class& one : classes_) {
     const FailureClass& failure_class = *one.failure_class;
     if (!has_victims(failure_class.kind)) continue;
@@ -84,6 +127,11 @@ double FailureStreams::draw_repair_s(int failure_class) {
   return windtunnel::draw_repair_s(one.failure_class->repair, one.repair);
 }
 
+double FailureStreams::draw_away_s(int failure_class, int slot, double now_s) {
+  if (inputs_.failures[failure_class].taken.empty()) return draw_repair_s(failure_class);
+  return std::max(0.0, away_.at(slot).until_s - now_s);
+}
+
 bool FailureStreams::needs_human(int failure_class) {
   Class& one = classes_[failure_class];
   const double share = one.failure_class->manual_share;
@@ -93,6 +141,7 @@ bool FailureStreams::needs_human(int failure_class) {
 double FailureStreams::noticed_after_s(int class_index, double now_s) {
   const FailureClass& failure_class = inputs_.failures[class_index];
   const RecoveryPolicy& recovery = inputs_.recovery;
+  if (failure_class.notice_s > 0) return 0;
   const double detect_s = failure_class.detect_s >= 0 ? failure_class.detect_s : recovery.detect_s;
   if (!needs_human(class_index)) return detect_s;
   return detect_s + attended_after_s(recovery.attended, now_s + detect_s) + recovery.manual_s;

@@ -2,6 +2,7 @@
 // whether what is done about it works.
 #pragma once
 
+#include <map>
 #include <vector>
 
 #include "models/reliability/failure_process.hpp"
@@ -18,14 +19,31 @@ class FailureStreams {
   struct Next {
     double at_s;
     int failure_class;
+    bool leaves = false;  // nodes whose notice is over; of a class with a notice else that begins
   };
   Next next() const;
-  // The arrival of the class strikes these slots; the next one of the class is drawn.
-  void strike(int failure_class, std::vector<int>& hit);
+  bool is_notice(const Next& next) const {
+    return !next.leaves && inputs_.failures[next.failure_class].notice_s > 0;
+  }
+  // It strikes these slots; of an arrival the next one of the class is drawn.
+  void strike(const Next& next, std::vector<int>& hit);
+
+  // A node that the job knows it will lose.
+  struct Leaving {
+    int slot;
+    int failure_class;
+    double at_s;
+  };
+  // These, which the notice just struck, leave at its end if nothing takes them before.
+  void announce(int failure_class, const std::vector<int>& slots, double now_s);
+  const std::vector<Leaving>& leaving() const { return leaving_; }
+  double next_leaving_s() const;  // infinite: none leaves
   // From now on this node, or kNobody, stands there; `was_empty`: before nobody did.
   void stands(int slot, int node, bool was_empty, double now_s);
 
   double draw_repair_s(int failure_class);
+  // Until the node that leaves the slot is there again, or another for it.
+  double draw_away_s(int failure_class, int slot, double now_s);
   // From a failure at now_s until somebody or something acts.
   double noticed_after_s(int failure_class, double now_s);
   bool restart_works();
@@ -42,8 +60,17 @@ class FailureStreams {
     RandomStream repair;
     RandomStream human;
   };
+  void reclaim(Class& one, std::vector<int>& hit);
+  bool is_leaving(int slot) const;
+
   const CampaignInputs& inputs_;
   std::vector<Class> classes_;
+  std::vector<Leaving> leaving_;
+  // By slot, of those that a trace of capacity took last.
+  struct Away {
+    double from_s, until_s;
+  };
+  std::map<int, Away> away_;
   RandomStream restarts_;
 };
 

@@ -79,12 +79,14 @@ double IslandTrial::next_end_s() const {
 void IslandTrial::meet_failure(const FailureStreams::Next& failure) {
   finish_repairs();
   const FailureClass& failure_class = inputs_.failures[failure.failure_class];
-  ++failures_[failure.failure_class];
-  streams_.strike(failure.failure_class, hit_);
+  streams_.strike(failure, hit_);
   std::erase_if(hit_, [&](int slot) { return pool_.node_at(slot) == kNobody; });
-  if (CampaignEvent* event = log(CampaignEvent::Kind::failure)) {
-    event->failure_class = failure.failure_class;
-    event->nodes = hit_;
+  if (!failure.leaves) {
+    ++failures_[failure.failure_class];
+    if (CampaignEvent* event = log(CampaignEvent::Kind::failure)) {
+      event->failure_class = failure.failure_class;
+      event->nodes = hit_;
+    }
   }
   switch (failure_class.kind) {
     case FailureKind::planned:
@@ -110,7 +112,11 @@ void IslandTrial::meet_failure(const FailureStreams::Next& failure) {
   // An island at a time; slots of one stand together.
   while (!hit_.empty()) {
     const int island = table_.of_node[hit_.front()];
-    fail(island, failure.failure_class, link_s);
+    if (streams_.is_notice(failure)) {
+      heed_notice(island, failure.failure_class);
+    } else {
+      fail(island, failure.failure_class, link_s);
+    }
     std::erase_if(hit_, [&](int slot) { return table_.of_node[slot] == island; });
   }
 }
@@ -129,20 +135,55 @@ void IslandTrial::fail(int index, int class_index, double link_s) {
   for (const int slot : hit_) {
     if (table_.of_node[slot] != index) continue;
     if (failure_class.kind == FailureKind::node) {
-      const double repair_s = streams_.draw_repair_s(class_index);
-      island.copies.lose_node(slot, now_s_);
-      island.provision_s = std::max(island.provision_s, pool_.replace(slot, now_s_, repair_s));
-      const int node = pool_.node_at(slot);
-      if (node == kNobody) ++island.empty_slots;
-      streams_.stands(slot, node, false, now_s_);
+      lose_node(index, slot, class_index);
     } else {
       island.copies.lose_gpus(slot);
       if (failure_class.takes_keeper) island.copies.lose_keeper(slot, now_s_);
     }
   }
+  lose_leaving(index);
   island.copies.end_trainers(failure_class);
   if (link_s > 0) island.link_up_s = std::max(island.link_up_s, now_s_ + link_s);
   enter(island, Phase::detecting, island.detect_s);
+}
+
+// The island saves in the middle of a step if that leaves a copy in time, and else trains on; one
+// that is down gives the nodes in hit_ up at once.
+void IslandTrial::heed_notice(int index, int class_index) {
+  const Island& island = islands_[index];
+  const bool trains = exchanges_.trains(index);
+  if (!trains && island.phase != Phase::saving) return fail(index, class_index, 0);
+  std::vector<int> slots = hit_;
+  std::erase_if(slots, [&](int slot) { return table_.of_node[slot] != index; });
+  streams_.announce(class_index, slots, now_s_);
+  if (!trains) return;
+  double at_s = kInfinity;
+  slots.clear();
+  for (const FailureStreams::Leaving& one : streams_.leaving()) {
+    if (table_.of_node[one.slot] != index) continue;
+    slots.push_back(one.slot);
+    at_s = std::min(at_s, one.at_s);
+  }
+  const int tier = plan_.saver_within(at_s - now_s_, slots);
+  if (tier != kNoTier) stop_as_planned(index, tier, 0);
+}
+
+void IslandTrial::lose_node(int index, int slot, int class_index) {
+  Island& island = islands_[index];
+  const double away_s = streams_.draw_away_s(class_index, slot, now_s_);
+  const bool reclaimed = is_reclaimed(inputs_.failures[class_index]);
+  island.copies.lose_node(slot, now_s_);
+  island.provision_s = std::max(island.provision_s, pool_.replace(slot, now_s_, away_s, reclaimed));
+  const int node = pool_.node_at(slot);
+  if (node == kNobody) ++island.empty_slots;
+  streams_.stands(slot, node, false, now_s_);
+}
+
+void IslandTrial::lose_leaving(int index) {
+  const std::vector<FailureStreams::Leaving> leaving = streams_.leaving();
+  for (const FailureStreams::Leaving& one : leaving) {
+    if (table_.of_node[one.slot] == index) lose_node(index, one.slot, one.failure_class);
+  }
 }
 
 // What the island does ends now: training, or a phase of its recovery.
@@ -245,10 +286,11 @@ void IslandTrial::go_on(int index) {
     case Phase::training:
       return;
     case Phase::saving: {
-      island.copies.add(plan_.saver, {island.step, now_s_}, 0);
+      island.copies.add(island.saver, {island.step, now_s_}, 0);
       FailureClass stop;
       stop.kind = FailureKind::planned;
       island.copies.end_trainers(stop);
+      lose_leaving(index);
       return enter(island, Phase::detecting, island.detect_s);
     }
     case Phase::detecting:
@@ -380,12 +422,16 @@ void IslandTrial::miss(int index, double at_s, std::int64_t shared, std::int64_t
 void IslandTrial::stop_all_as_planned(double detect_s) {
   CHECK(plan_.saver != kNoTier, "a planned stop that no tier survives");
   for (int index = 0; index < table_.count; ++index) {
-    Island& island = islands_[index];
-    if (!exchanges_.trains(index)) continue;
-    halt(index);
-    island.detect_s = detect_s;
-    enter(island, Phase::saving, inputs_.table.tiers[plan_.saver].complete_s);
+    if (exchanges_.trains(index)) stop_as_planned(index, plan_.saver, detect_s);
   }
+}
+
+void IslandTrial::stop_as_planned(int index, int tier, double detect_s) {
+  Island& island = islands_[index];
+  halt(index);
+  island.detect_s = detect_s;
+  island.saver = tier;
+  enter(island, Phase::saving, inputs_.table.tiers[tier].complete_s);
 }
 
 // --- the end

@@ -3,7 +3,7 @@
 // account in common. The rules: docs/campaign.md, "Islands".
 //
 //   training --failure--> detecting --> waiting --> restarting --> loading --> training
-//   training --planned stop--> saving --> detecting ...
+//   training --planned stop, notice--> saving --> detecting ...
 #pragma once
 
 #include <cstdint>
@@ -51,12 +51,17 @@ class IslandTrial {
     double link_up_s = 0;
     bool reads_all = true;  // of a restart, once: what nodes read besides
     bool fails = false;     // it is down because of a failure
+    int saver = kNoTier;    // (saving) to this tier
   };
 
   double next_end_s() const;  // of a phase of an island that is down
   void meet_failure(const FailureStreams::Next& failure);
   void stop_all_as_planned(double detect_s);
+  void stop_as_planned(int island, int tier, double detect_s);
   void fail(int island, int failure_class, double link_s);
+  void heed_notice(int island, int failure_class);
+  void lose_node(int island, int slot, int failure_class);
+  void lose_leaving(int island);
   void halt(int island, bool at_end = false);
   void collect(int island, const Exchanges::Position& position);
   void finish_repairs();

@@ -7,19 +7,26 @@
 #include "models/base/units.hpp"
 
 namespace windtunnel {
-namespace {}  // namespace
 
 NodePool::NodePool(const RecoveryPolicy& recovery, int nodes, double length_s)
-    : recovery_(recovery), length_s_(length_s), node_at_(nodes) {
+    : recovery_(recovery),
+      length_s_(length_s),
+      node_at_(nodes),
+      next_node_(nodes + recovery.spares) {
   std::iota(node_at_.begin(), node_at_.end(), 0);
   for (int i = 0; i < recovery.spares; ++i) {
     spares_.push_back({nodes + i, i < recovery.hot_spares ? 0 : kInfinity});
   }
 }
 
-double NodePool::replace(int slot, double now_s, double repair_s) {
+double NodePool::replace(int slot, double now_s, double repair_s, bool reclaimed) {
   const Broken broken{node_at_[slot], repair_s, now_s};
-  if (recovery_.repair_slots == 0 || std::ssize(repairs_) < recovery_.repair_slots) {
+  if (reclaimed) {
+    down_s_.add(std::min(repair_s, length_s_ - now_s));
+    repairs_.emplace(now_s + repair_s, next_node_++, false, true);
+    ++awaited_;
+  } else if (recovery_.repair_slots == 0 ||
+             std::ssize(repairs_) - awaited_ < recovery_.repair_slots) {
     begin_repair(broken, now_s);
   } else {
     queue_.push_back(broken);
@@ -44,7 +51,8 @@ double NodePool::replace(int slot, double now_s, double repair_s) {
 void NodePool::begin_repair(const Broken& broken, double at_s) {
   const double waited_s = at_s - broken.failed_s;
   down_s_.add(std::min(waited_s + broken.repair_s, length_s_ - broken.failed_s));
-  repairs_.emplace(at_s + broken.repair_s, broken.node, is_evicted(broken.node, broken.failed_s));
+  repairs_.emplace(at_s + broken.repair_s, broken.node, is_evicted(broken.node, broken.failed_s),
+                   false);
 }
 
 bool NodePool::is_evicted(int node, double now_s) {
@@ -63,9 +71,11 @@ double NodePool::next_back_s() const {
 
 std::optional<NodePool::Back> NodePool::take_back(double now_s) {
   if (next_back_s() > now_s) return std::nullopt;
-  const auto [at_s, node, evicted] = repairs_.top();
+  const auto [at_s, node, evicted, is_new] = repairs_.top();
   repairs_.pop();
-  if (!queue_.empty()) {
+  if (is_new) {
+    --awaited_;
+  } else if (!queue_.empty()) {
     begin_repair(queue_.front(), at_s);
     queue_.pop_front();
   }

@@ -26,8 +26,9 @@ class NodePool {
   const std::deque<int>& empty() const { return empty_; }  // in the order in which they became so
 
   // The node in this slot leaves for repair; a spare takes its place if there is one. Returns the
-  // time until that one can join.
-  double replace(int slot, double now_s, double repair_s);
+  // time until that one can join. `reclaimed`: it leaves for good, and the provider gives a new one
+  // in that time, which neither waits for a repair slot nor has failed before.
+  double replace(int slot, double now_s, double repair_s, bool reclaimed = false);
 
   // When the next node comes back from repair; infinite: none.
   double next_back_s() const;
@@ -62,12 +63,14 @@ class NodePool {
   std::deque<int> empty_;
   std::deque<Spare> spares_;
   std::deque<Broken> queue_;  // for repair
-  // When they come back, node, not to be taken.
-  using InRepair = std::tuple<double, int, bool>;
+  // When they come back, node, not to be taken, new.
+  using InRepair = std::tuple<double, int, bool, bool>;
   std::priority_queue<InRepair, std::vector<InRepair>, std::greater<>> repairs_;
   std::map<int, std::vector<double>> failed_s_;  // by node, where nodes are evicted
   CompensatedSum down_s_;
   std::int64_t evicted_ = 0;
+  int next_node_;    // number of the next new one
+  int awaited_ = 0;  // new ones
 };
 
 }  // namespace windtunnel

@@ -54,14 +54,18 @@ Trial::State Trial::train() {
   begin_training();
   for (;;) {
     const Event event = next_event();
-    if (pause_ != Pause::none && run_->step(event.at_s)) return pause();
+    if (pause_ != Pause::none && run_->step(event.at_s)) {
+      if (const std::optional<State> next = pause()) return *next;
+      continue;
+    }
     if (pause_ == Pause::none) run_->advance(event.at_s);
     if (event.kind == Event::Kind::end) {
       leave(run_->now_s(), false);
       return State::over;
     }
     if (const std::optional<State> next = meet(event)) return *next;
-    if (pause_ != Pause::none && run_->now_s() >= event.at_s) return pause();
+    if (pause_ == Pause::none || run_->now_s() < event.at_s) continue;
+    if (const std::optional<State> next = pause()) return *next;
   }
 }
 
@@ -82,9 +86,9 @@ void Trial::begin_training() {
 // Of simultaneous ones the end comes first, then what the job does itself.
 Trial::Event Trial::next_event() const {
   const FailureStreams::Next failure = streams_.next();
-  Event event{Event::Kind::failure, failure.at_s, failure.failure_class};
+  Event event{Event::Kind::failure, failure.at_s, failure};
   const auto earlier = [&](Event::Kind kind, double at_s) {
-    if (at_s <= event.at_s) event = {kind, at_s, -1};
+    if (at_s <= event.at_s) event = {kind, at_s};
   };
   if (pause_ != Pause::stop && !slow_.empty()) {
     earlier(Event::Kind::noticed, std::max(now_s_, next_notice_s()));
@@ -121,8 +125,15 @@ std::optional<Trial::State> Trial::meet(const Event& event) {
 }
 
 std::optional<Trial::State> Trial::meet_failure(const Event& event) {
-  strike(event);
-  const FailureClass& failure_class = inputs_.failures[event.failure_class];
+  const int class_index = event.failure.failure_class;
+  const FailureClass& failure_class = inputs_.failures[class_index];
+  strike(event.failure);
+  if (streams_.is_notice(event.failure)) {
+    if (!interrupts(class_index)) return std::nullopt;
+    streams_.announce(class_index, hit_, now_s_);
+    pause_ = std::max(pause_, Pause::part);
+    return std::nullopt;
+  }
   if (failure_class.kind == FailureKind::planned) {
     pause_ = Pause::stop;
     stop_detect_s_ = std::max(0.0, failure_class.detect_s);
@@ -131,34 +142,49 @@ std::optional<Trial::State> Trial::meet_failure(const Event& event) {
   if (failure_class.kind == FailureKind::corrupt_snapshot) {
     copies_.collect(*run_, now_s_, true, plan_.layout_of(level_));
   }
-  if (failure_class.kind != FailureKind::loss_spike && !interrupts(event.failure_class)) {
+  if (failure_class.kind != FailureKind::loss_spike && !interrupts(class_index)) {
     // The iteration under way already takes the time of the slow node.
     if (failure_class.kind == FailureKind::slow_node) set_pace();
     return std::nullopt;
   }
   cut(now_s_);
-  return fail(event.failure_class);
+  return fail(class_index);
 }
 
-Trial::State Trial::pause() {
-  return pause_ == Pause::stop ? stop_as_planned() : rejoin();
+// At the end of an iteration; nothing: there is no use in it now, and the job trains on.
+std::optional<Trial::State> Trial::pause() {
+  if (pause_ == Pause::rejoin) return rejoin();
+  const std::vector<int> slots = leaving();
+  if (pause_ == Pause::part && groups_.can_lose(slots)) return part();
+  int tier = plan_.saver;
+  if (!slots.empty()) {
+    const double left_s = streams_.next_leaving_s() - run_->now_s();
+    tier = plan_.saver_within(left_s, slots);
+  } else if (pause_ == Pause::part) {
+    tier = kNoTier;
+  }
+  if (tier != kNoTier) return stop_as_planned(tier);
+  // A stop is asked for until a node is lost, which is one as well.
+  if (pause_ == Pause::part) pause_ = Pause::none;
+  return std::nullopt;
 }
 
-Trial::State Trial::stop_as_planned() {
+Trial::State Trial::stop_as_planned(int tier) {
   leave(run_->now_s(), false);
   state_ = State::down;
-  CHECK(plan_.saver != kNoTier, "a planned stop that no tier survives");
-  const auto interrupted = spend(Loss::stall, inputs_.table.tiers[plan_.saver].complete_s);
+  CHECK(tier != kNoTier, "a planned stop that no tier survives");
+  const auto interrupted = spend(Loss::stall, inputs_.table.tiers[tier].complete_s);
   if (interrupted) return *interrupted;
-  copies_.add(plan_.saver, {reached_, now_s_}, plan_.layout_of(level_));
+  copies_.add(tier, {reached_, now_s_}, plan_.layout_of(level_));
   if (CampaignEvent* event = log(CampaignEvent::Kind::saved, now_s_)) {
-    event->tier = plan_.saver;
+    event->tier = tier;
     event->iteration = reached_;
   }
   FailureClass stop;
   stop.kind = FailureKind::planned;
   copies_.end_trainers(stop);
-  if (plan_.saver_outlives_node) swap_slow_nodes();
+  if (tier == plan_.saver && plan_.saver_outlives_node) swap_slow_nodes();
+  provision_s_ = std::max(provision_s_, lose_leaving());
   head_ = newest_copy(true).iteration;
   detect_s_ = stop_detect_s_;
   return State::down;
@@ -171,9 +197,22 @@ Trial::State Trial::give_up_slow_nodes() {
   FailureClass slow_class;
   slow_class.kind = FailureKind::slow_node;
   swap_slow_nodes();
+  provision_s_ = std::max(provision_s_, lose_leaving());
   copies_.end_trainers(slow_class);
   detect_s_ = 0;
   return go_down();
+}
+
+// The groups of nodes with a notice go, and no iteration is lost.
+Trial::State Trial::part() {
+  leave(run_->now_s(), false);
+  run_->forget_copies();
+  FailureClass node_class;
+  copies_.end_trainers(node_class);
+  const std::vector<int> slots = leaving();
+  groups_.lose(slots, now_s_ + inputs_.recovery.elastic.stall_s + lose_leaving());
+  detect_s_ = 0;
+  return State::reforming;
 }
 
 Trial::State Trial::rejoin() {
@@ -295,8 +334,14 @@ std::optional<Trial::State> Trial::spend(Loss loss, double duration_s) {
     }
     account_.spend(loss, next.at_s - now_s_);
     now_s_ = next.at_s;
-    strike({Event::Kind::failure, next.at_s, next.failure_class});
-    if (interrupts(next.failure_class)) return fail(next.failure_class);
+    strike(next);
+    // A snapshot before a stop goes on under a notice. Who does nothing else of use gives the node
+    // up at once.
+    if (loss == Loss::stall && streams_.is_notice(next)) {
+      streams_.announce(next.failure_class, hit_, now_s_);
+    } else if (interrupts(next.failure_class)) {
+      return fail(next.failure_class);
+    }
   }
 }
 

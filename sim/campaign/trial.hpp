@@ -2,7 +2,7 @@
 //
 //   training --failure--> down --restart and load--> training
 //   training --failure that other groups outlive--> reforming --> training
-//   training --end of an iteration, when asked--> snapshot --> down, or a group rejoins
+//   training --end of an iteration, when asked--> snapshot --> down, or a group leaves or rejoins
 #pragma once
 
 #include <cstdint>
@@ -29,13 +29,13 @@ class Trial {
  private:
   enum class State { training, reforming, down, over };
   // What the job is asked to do at the end of the iteration under way.
-  enum class Pause { none, rejoin, stop };
+  enum class Pause { none, rejoin, part, stop };
 
   // What ends or interrupts a run.
   struct Event {
     enum class Kind { end, repair, rejoin, noticed, failure } kind = Kind::end;
     double at_s = 0;
-    int failure_class = -1;
+    FailureStreams::Next failure = {0, -1};
   };
   struct SlowNode {
     int slot;
@@ -49,8 +49,9 @@ class Trial {
   Event next_event() const;
   std::optional<State> meet(const Event& event);
   std::optional<State> meet_failure(const Event& event);
-  State pause();
-  State stop_as_planned();
+  std::optional<State> pause();
+  State stop_as_planned(int tier);
+  State part();
   State rejoin();
   State give_up_slow_nodes();
   void leave(double at_s, bool running);
@@ -66,11 +67,13 @@ class Trial {
   bool interrupts(int failure_class);
 
   // Failures.
-  void strike(const Event& event);  // draws hit_
+  void strike(const FailureStreams::Next& failure);  // draws hit_
   State fail(int failure_class);
   void lose_copies(const FailureClass& failure_class);
   double lose_nodes(int failure_class);
   double lose_node(int slot, int failure_class);
+  std::vector<int> leaving() const;  // slots
+  double lose_leaving();
   State go_down();
   void finish_repairs();
   int lacking() const;  // nodes or groups
@@ -87,6 +90,7 @@ class Trial {
   void set_pace();
 
   CampaignEvent* log(CampaignEvent::Kind kind, double at_s);
+  void log_swap(int slot, int failure_class);
 
   const CampaignPlan& plan_;
   const CampaignInputs& inputs_;

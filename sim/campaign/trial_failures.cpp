@@ -15,13 +15,14 @@ int replica_of(int slot, const NodeGroups& same_shard) {
 
 }  // namespace
 
-void Trial::strike(const Event& event) {
+void Trial::strike(const FailureStreams::Next& failure) {
   finish_repairs();
-  ++failures_[event.failure_class];
-  streams_.strike(event.failure_class, hit_);
+  streams_.strike(failure, hit_);
+  if (failure.leaves) return;  // its notice counted
+  ++failures_[failure.failure_class];
   std::erase_if(hit_, [&](int slot) { return pool_.node_at(slot) == kNobody; });
-  if (CampaignEvent* logged = log(CampaignEvent::Kind::failure, event.at_s)) {
-    logged->failure_class = event.failure_class;
+  if (CampaignEvent* logged = log(CampaignEvent::Kind::failure, failure.at_s)) {
+    logged->failure_class = failure.failure_class;
     logged->nodes = hit_;
     struck_ = events_->size() - 1;
   }
@@ -31,14 +32,18 @@ void Trial::strike(const Event& event) {
 Trial::State Trial::fail(int class_index) {
   const FailureClass& failure_class = inputs_.failures[class_index];
   detect_s_ = streams_.noticed_after_s(class_index, now_s_);
-  const bool others_go_on = state_ != State::down && !hit_.empty() && groups_.can_lose(hit_);
-  const double provision_s = lose_nodes(class_index);
+  // Nodes with a notice go with it.
+  std::vector<int> out = leaving();
+  out.insert(out.end(), hit_.begin(), hit_.end());
+  const bool others_go_on = state_ != State::down && !hit_.empty() && groups_.can_lose(out);
+  const double of_hit_s = lose_nodes(class_index);
+  const double provision_s = std::max(of_hit_s, lose_leaving());
   lose_copies(failure_class);
   const double link_s =
       failure_class.kind == FailureKind::network ? streams_.draw_repair_s(class_index) : 0;
   if (others_go_on) {
     const double stalled_s = detect_s_ + inputs_.recovery.elastic.stall_s + provision_s;
-    groups_.lose(hit_, now_s_ + std::max(stalled_s, link_s));
+    groups_.lose(out, now_s_ + std::max(stalled_s, link_s));
     return State::reforming;
   }
   provision_s_ = std::max(provision_s_, provision_s);
@@ -77,15 +82,33 @@ double Trial::lose_nodes(int failure_class) {
   return provision_s;
 }
 
-// The node leaves for repair; what it held is lost.
+std::vector<int> Trial::leaving() const {
+  std::vector<int> slots;
+  for (const FailureStreams::Leaving& one : streams_.leaving()) slots.push_back(one.slot);
+  return slots;
+}
+
+// Before their notice is over.
+double Trial::lose_leaving() {
+  double provision_s = 0;
+  while (!streams_.leaving().empty()) {
+    const FailureStreams::Leaving one = streams_.leaving().front();
+    provision_s = std::max(provision_s, lose_node(one.slot, one.failure_class));
+  }
+  return provision_s;
+}
+
+// The node leaves for repair, or for good; what it held is lost.
 double Trial::lose_node(int slot, int failure_class) {
-  const double repair_s = streams_.draw_repair_s(failure_class);
+  const double repair_s = streams_.draw_away_s(failure_class, slot, now_s_);
+  if (inputs_.failures[failure_class].notice_s > 0) log_swap(slot, failure_class);
   if (events_ != nullptr && (*events_)[struck_].repair_s == 0) {
     (*events_)[struck_].repair_s = repair_s;
   }
   copies_.lose_node(slot, now_s_);
   std::erase_if(slow_, [&](const SlowNode& slow) { return slow.slot == slot; });
-  const double provision_s = pool_.replace(slot, now_s_, repair_s);
+  const bool reclaimed = is_reclaimed(inputs_.failures[failure_class]);
+  const double provision_s = pool_.replace(slot, now_s_, repair_s, reclaimed);
   const int node = pool_.node_at(slot);
   if (node == kNobody) groups_.emptied(slot);
   streams_.stands(slot, node, false, now_s_);
@@ -158,13 +181,17 @@ void Trial::swap_slow_nodes() {
   for (const SlowNode& slow : noticed()) {
     // It left already, where it became slow twice.
     if (std::ranges::find(slow_, slow.slot, &SlowNode::slot) == slow_.end()) continue;
-    if (CampaignEvent* event = log(CampaignEvent::Kind::swapped, now_s_)) {
-      event->failure_class = slow.failure_class;
-      event->nodes = {slow.slot};
-      struck_ = events_->size() - 1;
-    }
+    log_swap(slow.slot, slow.failure_class);
     provision_s_ = std::max(provision_s_, lose_node(slow.slot, slow.failure_class));
   }
+}
+
+void Trial::log_swap(int slot, int failure_class) {
+  CampaignEvent* event = log(CampaignEvent::Kind::swapped, now_s_);
+  if (event == nullptr) return;
+  event->failure_class = failure_class;
+  event->nodes = {slot};
+  struck_ = events_->size() - 1;
 }
 
 void Trial::set_pace() {

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "models/reliability/interval_theory.hpp"
+#include "sim/campaign/campaign_plan.hpp"
 #include "sim/campaign/pace.hpp"
 #include "sim/study/paired_trials.hpp"
 
@@ -24,6 +25,16 @@ bool goes_back(FailureKind kind) {
          kind != FailureKind::corrupt_snapshot;
 }
 
+// Of its failures those that a notice leaves no time for, at the end of an iteration, to save.
+double unsaved_share(const FailureClass& failure_class, const CampaignPlan& plan) {
+  const std::vector<int> any_node = {0};
+  const int tier = plan.saver_within(failure_class.notice_s, any_node);
+  if (failure_class.notice_s == 0 || tier == kNoTier) return 1;
+  const IterationTable& table = plan.inputs.table;
+  const double spare_s = failure_class.notice_s - table.tiers[tier].complete_s;
+  return std::max(0.0, 1 - spare_s / table.iteration_s[0]);
+}
+
 // Of all failures that go back.
 struct Failures {
   double per_s = 0;
@@ -33,13 +44,17 @@ struct Failures {
 
 Failures failures_of(const CampaignInputs& inputs) {
   const RecoveryPolicy& recovery = inputs.recovery;
+  const CampaignPlan plan(inputs);
   Failures failures;
   for (const FailureClass& one : inputs.failures) {
     if (!goes_back(one.kind)) continue;
-    const double per_s = mean_rate_per_s(one, inputs.nodes, inputs.campaign.length_s);
+    const double per_s =
+        mean_rate_per_s(one, inputs.nodes, inputs.campaign.length_s) * unsaved_share(one, plan);
+    const double detect_s = one.detect_s >= 0 ? one.detect_s : recovery.detect_s;
     failures.per_s += per_s;
-    failures.detect_s += per_s * ((one.detect_s >= 0 ? one.detect_s : recovery.detect_s) +
-                                  one.manual_share * recovery.manual_s);
+    if (one.notice_s == 0) {
+      failures.detect_s += per_s * (detect_s + one.manual_share * recovery.manual_s);
+    }
     if (one.kind == FailureKind::node) failures.node_share += per_s;
   }
   if (failures.per_s > 0) {

@@ -17,14 +17,6 @@ namespace {
 
 constexpr double kSurvivalTime_s = 7 * 86400.0;
 
-double nodes_per_failure(const FailureClass& failure_class) {
-  double nodes = failure_class.batch_shares.empty() ? 1 : 0;
-  for (std::size_t i = 0; i < failure_class.batch_shares.size(); ++i) {
-    nodes += double(i + 1) * failure_class.batch_shares[i];
-  }
-  return nodes;
-}
-
 // That no group loses more nodes in the time than the tier stands, and nothing else befalls that it
 // does not survive; exponential failures, none repaired, independent nodes: those of a batch, too.
 double survival(const TierProtection& protection, const CampaignInputs& inputs) {
@@ -34,7 +26,7 @@ double survival(const TierProtection& protection, const CampaignInputs& inputs) 
   for (const FailureClass& failure_class : inputs.failures) {
     const double rate = mean_rate_per_s(failure_class, inputs.nodes, inputs.campaign.length_s);
     if (failure_class.kind == FailureKind::node) {
-      nodes_per_s += rate * nodes_per_failure(failure_class);
+      nodes_per_s += rate * mean_batch(failure_class);
     }
     // Snapshots before planned stops are taken for them (tier_for_planned_stop()); a bad copy ends
     // nobody.

@@ -107,6 +107,15 @@ void read_repairs(const std::string& bytes) {
   find_repairs("times.csv", files, {});
 }
 
+void read_capacity(const std::string& bytes) {
+  const ScratchFile file("spot.csv", bytes);
+  NamedFiles files(file.folder());
+  const Counts given = read_counts("spot.csv", "nodes", 10'000, files);
+  FailureClass failure;
+  set_capacity(given.seconds, given.counts, 100, failure);
+  check_failure_class(failure);
+}
+
 // The file "named.csv" of a scenario.
 void read_named(const std::string& scenario, const std::string& bytes) {
   const ScratchFile file("named.csv", bytes);
@@ -244,6 +253,7 @@ const std::vector<Reader>& readers() {
       {"network", read_network_text, {"scenarios/models/mlp.yaml"}},
       {"arrivals", read_arrivals},
       {"repairs", read_repairs},
+      {"capacity", read_capacity},
       {"edges", read_edges_file},
       {"layer-errors", read_layer_errors},
       {"quality", read_quality},

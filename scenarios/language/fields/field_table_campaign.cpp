@@ -115,6 +115,13 @@ Rows arrival_rows() {
                 .file_suffix = ".csv",
                 .example = "infinitehbd",
                 .help = "gaps drawn from those of recorded failures, scaled to the rate"}),
+      text_row("failures.*.arrivals.capacity",
+               {.optional = true,
+                .file_suffix = ".csv",
+                .example = "spot.csv",
+                .help = "how many of the job's nodes a provider gives from when on, of which it "
+                        "takes those that it gives no more: a file beside this one with the "
+                        "columns time_s and nodes (kind: node)"}),
       fact_row<&FailureClass::day_amplitude>(
           "failures.*.arrivals.day_amplitude", Dimension::number,
           {.low = 0,
@@ -158,6 +165,13 @@ Rows outcome_rows() {
            .required = true,
            .example = "1.2",
            .help = "standard deviation of the logarithm"}),
+      duration_row<&FailureClass::notice_s>(
+          "failures.*.notice",
+          {.above_low = true,
+           .optional = true,
+           .example = "2 min",
+           .help = "so long before it leaves, the job knows of the node, and may save before; "
+                   "repair is the time until the provider gives another (kind: node)"}),
       name_row<&FailureClass::takes_keeper>(
           "failures.*.keeper",
           {.names = {"kept", "lost"},

@@ -9,6 +9,7 @@
 #include "models/base/units.hpp"
 #include "scenarios/language/library/library_files.hpp"
 #include "traces/rows/fault_log.hpp"
+#include "traces/text/csv.hpp"
 
 namespace windtunnel {
 namespace {
@@ -126,6 +127,30 @@ TimeSeries find_series(std::string_view library_folder, const std::string& name,
 }
 
 }  // namespace
+
+Counts read_counts(const std::string& name, std::string_view column, int most, NamedFiles& files) {
+  const CsvTable table = CsvTable::parse(files.text(name), files.path(name));
+  const std::size_t time = table.column("time_s");
+  const std::size_t count = table.column(column);
+  Counts all;
+  for (std::size_t row = 0; row < table.rows(); ++row) {
+    const double at_s = table.number(row, time);
+    const int there = table.integer(row, count);
+    const auto fail = [&](std::size_t at, const std::string& what) {
+      throw Error(Location{table.file(), table.line(row), static_cast<int>(at) + 1}, what);
+    };
+    if (at_s < (all.seconds.empty() ? 0 : all.seconds.back())) {
+      fail(time, "time_s: is before the row above, or below 0; times ascend");
+    }
+    if (there < 0 || there > most) {
+      fail(count, fmt::format("{}: a number from 0 to {} is due", column, most));
+    }
+    all.seconds.push_back(at_s);
+    all.counts.push_back(there);
+  }
+  if (all.seconds.empty()) throw Error(Location{table.file()}, "has no rows");
+  return all;
+}
 
 std::vector<std::string> arrival_trace_names() {
   return names_below(kArrivals);

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "scenarios/language/text/evidence.hpp"
@@ -18,6 +19,16 @@ struct TimeSeries {
   std::vector<std::int32_t> nodes = {};  // of arrivals, where all are recorded
   Evidence evidence;
 };
+
+// How many there are: counts[i] from seconds[i] on, ascending.
+struct Counts {
+  std::vector<double> seconds;
+  std::vector<int> counts;
+};
+
+// Of a .csv file with the columns time_s and `column`, of numbers up to `most`. Throws Error in the
+// file.
+Counts read_counts(const std::string& name, std::string_view column, int most, NamedFiles& files);
 
 std::vector<std::string> arrival_trace_names();
 std::vector<std::string> repair_names();

@@ -33,6 +33,8 @@ struct KeyOfKind {
   FailureKind kind;
 };
 constexpr KeyOfKind kKeysOfKinds[] = {{"batch", FailureKind::node},
+                                      {"notice", FailureKind::node},
+                                      {"arrivals.capacity", FailureKind::node},
                                       {"keeper", FailureKind::process},
                                       {"slowdown", FailureKind::slow_node},
                                       {"rollback", FailureKind::loss_spike},
@@ -52,6 +54,18 @@ void check_keys_of_kind(const Values& values, const std::string& path, FailureKi
   };
   need(FailureKind::slow_node, "slowdown", "1.1");
   need(FailureKind::loss_spike, "rollback", "30 min");
+  const auto stands_beside = [&](const char* key, const char* other, const char* why) {
+    const std::string path_of_other = join_path(path, other);
+    if (values.stated(join_path(path, key)) && values.stated(path_of_other)) {
+      values.fail(path_of_other, why);
+    }
+  };
+  for (const char* noticing : {"detect", "manual"}) {
+    stands_beside("notice", noticing, "the notice says when the node leaves; remove this key");
+  }
+  stands_beside("arrivals.capacity", "repair",
+                "the capacity says when nodes are back; remove this key");
+  stands_beside("arrivals.capacity", "batch", "the capacity says how many leave; remove this key");
 }
 
 void resolve_rates(const Values& values, const std::string& path, FailureClass& failure) {
@@ -76,18 +90,22 @@ std::vector<double> gaps_of(const std::vector<double>& times) {
   return gaps;
 }
 
-void resolve_arrivals(const Values& values, const std::string& path, NamedFiles& files,
+constexpr int kMostNodesGiven = 10'000'000;
+
+void resolve_arrivals(const Values& values, const std::string& path, NamedFiles& files, int nodes,
                       FailureClass& failure) {
   const std::string arrivals = path + ".arrivals";
   const std::string weibull = arrivals + ".weibull";
   const std::string trace = arrivals + ".trace";
   const std::string empirical = arrivals + ".empirical";
+  const std::string capacity = arrivals + ".capacity";
   const std::string amplitude = arrivals + ".day_amplitude";
   int laws = 0;
-  for (const std::string& law : {weibull, trace, empirical}) {
+  for (const std::string& law : {weibull, trace, empirical, capacity}) {
     if (values.has(law) && ++laws == 2) {
-      throw Error(values.where(law),
-                  fmt::format("{}: weibull, trace or empirical, not two of them", arrivals));
+      throw Error(
+          values.where(law),
+          fmt::format("{}: weibull, trace, empirical or capacity, not two of them", arrivals));
     }
   }
   if (laws == 0 && !values.has(arrivals) && !values.has(amplitude)) {
@@ -103,7 +121,11 @@ void resolve_arrivals(const Values& values, const std::string& path, NamedFiles&
     TimeSeries times = find_arrival_trace(values.text(trace), files, values.where(trace));
     failure.trace_s = std::move(times.seconds);
     failure.trace_nodes = std::move(times.nodes);
-    if (values.has(amplitude)) values.fail(amplitude, "a trace has its own days; remove this key");
+  } else if (values.has(capacity)) {
+    values.about(capacity, [&] {
+      const Counts given = read_counts(values.text(capacity), "nodes", kMostNodesGiven, files);
+      set_capacity(given.seconds, given.counts, nodes, failure);
+    });
   } else if (values.has(empirical)) {
     failure.arrivals = Arrivals::empirical;
     const TimeSeries times =
@@ -112,6 +134,9 @@ void resolve_arrivals(const Values& values, const std::string& path, NamedFiles&
     if (failure.gaps_s.empty() || times.seconds.back() <= times.seconds.front()) {
       values.fail(empirical, fmt::format("'{}' has no gaps: all at one time", times.name));
     }
+  }
+  if (failure.arrivals == Arrivals::trace && values.has(amplitude)) {
+    values.fail(amplitude, "a trace has its own days; remove this key");
   }
 }
 
@@ -177,7 +202,8 @@ double resolve_detect(const Values& values, const std::string& path, FailureKind
                   key, name_of(kind), path));
 }
 
-FailureClass resolve_failure(const Values& values, const std::string& path, NamedFiles& files) {
+FailureClass resolve_failure(const Values& values, const std::string& path, NamedFiles& files,
+                             int nodes) {
   FailureClass failure;
   values.fill(path, failure);
   failure.kind = resolve_kind(values, path);
@@ -189,7 +215,7 @@ FailureClass resolve_failure(const Values& values, const std::string& path, Name
                             path, failure.name, failure.name));
   }
   check_keys_of_kind(values, path, failure.kind);
-  resolve_arrivals(values, path, files, failure);
+  resolve_arrivals(values, path, files, nodes, failure);
   resolve_rates(values, path, failure);
   resolve_batch_shares(values, path, failure);
   resolve_repair(values, path, files, failure);
@@ -201,7 +227,7 @@ FailureClass resolve_failure(const Values& values, const std::string& path, Name
 void resolve_failures(const Values& values, NamedFiles& files, Job& job) {
   for (int i = 0; i < values.length("failures"); ++i) {
     const std::string path = fmt::format("failures.{}", i);
-    const FailureClass failure = resolve_failure(values, path, files);
+    const FailureClass failure = resolve_failure(values, path, files, job.cluster.nodes);
     const bool known = std::any_of(job.failures.begin(), job.failures.end(),
                                    [&](const auto& other) { return other.name == failure.name; });
     if (known) {
@@ -391,7 +417,9 @@ void resolve_origins(const Values& values, const EvidenceList& evidence, NamedFi
         failure.add(find_arrival_trace(trace->text, files, trace->where).evidence.origin);
       }
     }
-    for (const char* key : {"detect", "slowdown", "rollback", "manual"}) {
+    // A file of the user without evidence.
+    if (values.has(path_of(i, "arrivals.capacity"))) failure.add(Origin::assumed);
+    for (const char* key : {"detect", "notice", "slowdown", "rollback", "manual"}) {
       recovery.add(path_of(i, key));
     }
     const FailureKind kind = job.failures[i].kind;
@@ -400,7 +428,8 @@ void resolve_origins(const Values& values, const EvidenceList& evidence, NamedFi
     if (const Value* repairs = values.find(path_of(i, "repair.empirical"))) {
       recovery.add(find_repairs(repairs->text, files, repairs->where).evidence.origin);
     }
-    if (repaired && !values.stated(path_of(i, "repair"))) recovery.add(Origin::assumed);
+    const bool known = !job.failures[i].taken.empty() || values.stated(path_of(i, "repair"));
+    if (repaired && !known) recovery.add(Origin::assumed);
   }
   recovery.add("recovery");
   for (const char* key : {"recovery.detect", "recovery.restart"}) {

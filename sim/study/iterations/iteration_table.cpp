@@ -5,8 +5,6 @@
 #include <cmath>
 #include <map>
 #include <memory>
-#include <optional>
-#include <span>
 #include <utility>
 
 #include "models/base/error.hpp"
@@ -17,11 +15,9 @@
 #include "models/cost/snapshot/snapshot_cost.hpp"
 #include "models/plan/state_shares.hpp"
 #include "models/results/iteration_report.hpp"
-#include "policies/analysis/plan_bound.hpp"
 #include "policies/iteration.hpp"
 #include "policies/lowering/for_each_index.hpp"
 #include "policies/protection/snapshot_tiers.hpp"
-#include "sim/engine/engine.hpp"
 #include "sim/study/iterations/island_times.hpp"
 #include "sim/study/iterations/pool_state.hpp"
 #include "sim/study/iterations/relaid_jobs.hpp"
@@ -31,127 +27,6 @@
 
 namespace windtunnel {
 namespace {
-
-// The job's plain iteration and others that its campaign meets: they do not depend on one another
-// and are simulated together, as often as the machine's jitter is to be drawn. All see the same
-// draws, so that their differences are not the draws'.
-class Simulations {
- public:
-  struct Ends {
-    double iteration_s = 0;
-    double begin_s = 0;       // of the reported window's last iteration
-    double foreground_s = 0;  // foreground_end_s() of it
-    double snapshot_s = 0;    // snapshot_end_s()
-  };
-
-  // Keeps references.
-  Simulations(const Job& job, const PreparedIteration& prepared)
-      : prepared_(prepared), asked_{{job, {}, nullptr}} {}
-
-  // The place of its ends. `own`: of a job with another schedule.
-  std::size_t add(Job job, std::vector<int> due = {},
-                  std::shared_ptr<const PreparedIteration> own = nullptr) {
-    asked_.push_back({std::move(job), std::move(due), std::move(own)});
-    return asked_.size() - 1;
-  }
-  // Returns the plain iteration.
-  DrawnIteration run(int threads) {
-    const bool by_rule = by_straggler_rule(asked_.front().job);
-    if (by_rule) {
-      const Job& plain_job = asked_.front().job;
-      const std::vector<double> shares =
-          work_shares(plain_job, iteration_plan(plain_job, prepared_));
-      for (const Asked& each : asked_) rules_.push_back(rule_of(each.job, shares));
-      for (Asked& each : asked_) each.job = without_stragglers(each.job);
-    }
-    const Cluster& cluster = asked_.front().job.cluster;
-    const std::size_t draws = cluster.is_drawn() ? cluster.jitter.draws : 1;
-    std::vector<Ends> drawn(asked_.size() * draws);
-    DrawnIteration plain;
-    for_each_index(drawn.size(), threads, [&](std::size_t i) {
-      const auto& [job, due, own] = asked_[i / draws];
-      Execution execution =
-          run_iteration(job, own ? *own : prepared_, due, static_cast<int>(i % draws));
-      drawn[i] = ends_of(job, execution, !due.empty());
-      if (by_rule)
-        add_stragglers(*rules_[i / draws], execution, drawn[i], plain.stragglers, i == 0);
-      if (i == 0 && draws == 1) plain.execution = std::move(execution);
-    });
-    for (std::size_t i = 0; i < drawn.size(); i += draws) {
-      ends_.push_back(mean_of(std::span(drawn).subspan(i, draws)));
-    }
-    std::vector<double> steps_s;
-    for (std::size_t i = 0; i < draws; ++i) steps_s.push_back(drawn[i].iteration_s);
-    plain.step_s = draws == 1 && by_rule ? plain.stragglers->step_s : estimate(steps_s);
-    if (draws == 1) return plain;
-    // Simulated again: to keep all until the mean is known would take their memory.
-    const auto off = [&](double step_s) { return std::abs(step_s - plain.step_s.mean); };
-    const auto nearest = std::ranges::min_element(steps_s, {}, off) - steps_s.begin();
-    plain.execution = run_iteration(asked_.front().job, prepared_, {}, static_cast<int>(nearest));
-    return plain;
-  }
-  // Means over the draws. Place 0: of the plain iteration.
-  const Ends& ends(std::size_t place) const { return ends_[place]; }
-
- private:
-  struct Asked {
-    Job job;
-    std::vector<int> due;
-    std::shared_ptr<const PreparedIteration> own;
-  };
-
-  // That of the plain job is that of all that differ from it in neither workers nor slow nodes.
-  std::shared_ptr<const StragglerRule> rule_of(const Job& job,
-                                               const std::vector<double>& shares) const {
-    const Job& plain = asked_.front().job;
-    const bool same = job.layout == plain.layout &&
-                      std::ranges::equal(job.cluster.slow_nodes, plain.cluster.slow_nodes);
-    if (same && !rules_.empty()) return rules_.front();
-    return std::make_shared<const StragglerRule>(job, shares, has_load(job) ? passes_s(job) : 0);
-  }
-  // What as many micro-batches again take.
-  static double passes_s(const Job& job) {
-    const auto step_s = [](const Job& each) {
-      const auto [plan, timeline] = run_iteration(each, prepare_iteration(each), {}, 0);
-      return iteration_s(each, plan, timeline);
-    };
-    const Job calm = without_stragglers(job);
-    return step_s(with_twice_the_passes(calm)) - step_s(calm);
-  }
-  static void add_stragglers(const StragglerRule& rule, const Execution& execution, Ends& ends,
-                             std::optional<StragglerReport>& stragglers, bool plain) {
-    const StragglerReport report =
-        rule.report(execution.plan, execution.timeline, ends.iteration_s);
-    const double added_s = report.step_s.mean - ends.iteration_s;
-    ends.iteration_s += added_s;
-    ends.foreground_s += added_s;
-    if (ends.snapshot_s > 0) ends.snapshot_s += added_s;
-    if (plain) stragglers = report;
-  }
-  static Ends ends_of(const Job& job, const Execution& execution, bool saves) {
-    const auto& [plan, timeline] = execution;
-    const int at = reported_window(job, plan).last;
-    return {iteration_s(job, plan, timeline), at > 0 ? foreground_end_s(plan, timeline, at - 1) : 0,
-            foreground_end_s(plan, timeline, at), saves ? snapshot_end_s(plan, timeline) : 0};
-  }
-  static Ends mean_of(std::span<const Ends> draws) {
-    Ends sum;
-    for (const Ends& each : draws) {
-      sum.iteration_s += each.iteration_s;
-      sum.begin_s += each.begin_s;
-      sum.foreground_s += each.foreground_s;
-      sum.snapshot_s += each.snapshot_s;
-    }
-    const auto count = static_cast<double>(draws.size());
-    return {sum.iteration_s / count, sum.begin_s / count, sum.foreground_s / count,
-            sum.snapshot_s / count};
-  }
-
-  const PreparedIteration& prepared_;
-  std::vector<Asked> asked_;
-  std::vector<std::shared_ptr<const StragglerRule>> rules_;  // [asked]; empty: of none
-  std::vector<Ends> ends_;
-};
 
 // With one node out, two, ...: a replica that loses a node lends the others of its nodes to those
 // that lose one after it, so that as many replicas train as nodes are left for.
@@ -409,30 +284,6 @@ void check_length(const Job& job, const IterationTable& table) {
 }
 
 }  // namespace
-
-Execution run_iteration(const Job& job, const PreparedIteration& prepared, std::vector<int> due,
-                        int draw) {
-  IterationPlanOptions options;
-  options.draw = draw;
-  options.due_snapshots = std::move(due);
-  return run_plan(job, prepared, options);
-}
-
-Execution run_plan(const Job& job, const PreparedIteration& prepared,
-                   const IterationPlanOptions& options) {
-  Execution execution;
-  execution.plan = iteration_plan(job, prepared, options);
-  execution.timeline = execute(execution.plan, job.cluster,
-                               {.fold = job.fold,
-                                .calibration = job.calibration,
-                                .pool_calibrations = job.pool_calibrations});
-  check_bound(execution.plan, job.cluster, execution.timeline);
-  return execution;
-}
-
-DrawnIteration run_draws(const Job& job, const PreparedIteration& prepared, int threads) {
-  return Simulations(job, prepared).run(threads);
-}
 
 Warmup measure_warmup(const Job& job) {
   const double share = with_usual(job.communication.compressors.dp).warmup;

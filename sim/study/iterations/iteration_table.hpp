@@ -3,40 +3,16 @@
 // come back. Made once for all campaigns that differ only in failures, recovery and intervals.
 #pragma once
 
-#include <optional>
-#include <string>
 #include <vector>
 
 #include "models/plan/job.hpp"
-#include "models/plan/timeline.hpp"
 #include "models/results/campaign_report.hpp"
 #include "models/results/iteration_report.hpp"
-#include "policies/lowering/iteration_plan.hpp"
 #include "policies/lowering/prepared_iteration.hpp"
 #include "sim/campaign/campaign.hpp"
+#include "sim/study/iterations/simulations.hpp"
 
 namespace windtunnel {
-
-struct Execution {
-  Plan plan;
-  Timeline timeline;
-};
-
-// The iteration's Plan with these options, simulated and held against its bound.
-Execution run_plan(const Job& job, const PreparedIteration& prepared,
-                   const IterationPlanOptions& options);
-// The iteration in which the tiers `due` take snapshots, as the machine jitters in one of its
-// draws.
-Execution run_iteration(const Job& job, const PreparedIteration& prepared, std::vector<int> due,
-                        int draw = 0);
-
-// An iteration as often as the machine's jitter is to be drawn, else once.
-struct DrawnIteration {
-  Execution execution;                        // of the draw whose step time is nearest to the mean
-  Estimate step_s;                            // over the draws
-  std::optional<StragglerReport> stragglers;  // of by_straggler_rule()
-};
-DrawnIteration run_draws(const Job& job, const PreparedIteration& prepared, int threads = 0);
 
 // Simulates a step with dense gradients where the job's compressor does not start at once.
 Warmup measure_warmup(const Job& job);

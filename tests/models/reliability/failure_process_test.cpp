@@ -7,6 +7,7 @@
 #include <numbers>
 #include <utility>
 
+#include "models/base/units.hpp"
 #include "tests/support/error_of.hpp"
 
 namespace windtunnel {
@@ -315,6 +316,27 @@ TEST(FailureProcess, WhatCannotBeIsAnError) {
   for (const auto& [change, what] : more) {
     EXPECT_EQ(error(change), "failure class 'gpu': " + what);
   }
+}
+
+// Of four nodes two are taken at 100 s and, one of them given again at 160, three at 300: who was
+// away first is replaced first.
+TEST(FailureProcess, CapacityIsWhatItTakesAndUntilWhen) {
+  const auto of = [](double notice_s) {
+    FailureClass result;
+    result.notice_s = notice_s;
+    set_capacity({0, 100, 160, 160, 300, 400, 500}, {4, 2, 2, 3, 0, 9, 3}, 4, result);
+    return result;
+  };
+  const FailureClass at_once = of(0);
+  EXPECT_EQ(at_once.trace_s, (std::vector<double>{100, 300, 500}));
+  std::vector<std::vector<double>> until_s;
+  for (const TakenNodes& taken : at_once.taken) until_s.push_back(taken.until_s);
+  EXPECT_EQ(until_s, (std::vector<std::vector<double>>{{160, 400}, {400, 400, 400}, {kInfinity}}));
+  EXPECT_NEAR(mean_batch(at_once), 2, 1e-12);
+  // A notice is to nodes that are there: not before 0, 160 and 400.
+  EXPECT_EQ(of(120).trace_s, (std::vector<double>{0, 180, 400}));
+  EXPECT_EQ(of(120).taken[2].from_s, 500);
+  check_failure_class(of(120));
 }
 
 }  // namespace

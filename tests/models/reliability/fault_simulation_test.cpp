@@ -122,6 +122,8 @@ TEST(FaultSimulation, ARecordIsReplayed) {
     EXPECT_EQ(log.faults[i].node, recorded.trace_nodes[i]);
   }
   EXPECT_THROW(simulate_faults({recorded}, 3, 15, 1, 0), Error);
+  recorded.notice_s = 120;  // a provider takes them
+  EXPECT_TRUE(simulate_faults({recorded}, 8, 15, 1, 0).faults.empty());
 }
 
 TEST(FaultSimulation, SeedAndIndexDecideAll) {

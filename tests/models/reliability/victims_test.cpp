@@ -130,6 +130,30 @@ TEST(Victims, ABatchIsNoLargerThanTheJob) {
   }
 }
 
+// As many as are asked for, each once and all as often; where nobody stands nobody.
+TEST(Victims, SoManyOfThoseThatStand) {
+  Victims victims(FailureClass(), 8, 1, 9);
+  std::vector<int> hit;
+  for (const bool one_missing : {false, true}) {
+    if (one_missing) victims.set_hazard(5, 0);
+    for (const std::size_t count : {0, 1, 3, 8, 11}) {
+      std::vector<int> counts(8, 0);
+      const std::size_t stand = one_missing ? 7 : 8;
+      for (int i = 0; i < 7000; ++i) {
+        victims.draw_any(count, hit);
+        ASSERT_EQ(hit.size(), std::min(count, stand));
+        ASSERT_EQ(std::set<int>(hit.begin(), hit.end()).size(), hit.size());
+        for (const int slot : hit) ++counts[slot];
+      }
+      const double share = double(std::min(count, stand)) / double(stand);
+      for (int slot = 0; slot < 8; ++slot) {
+        const double expected = one_missing && slot == 5 ? 0 : share * 7000;
+        EXPECT_NEAR(counts[slot], expected, 4.5 * std::sqrt(7000 * share * (1 - share)));
+      }
+    }
+  }
+}
+
 // Both members of a pair that is drawn one after the other by hazards 3, 1, 1: the first with 3/5,
 // the second of the rest; slot 0 is in it with 3/5 + 2 * 1/5 * 3/4.
 TEST(Victims, ABatchAnywhereIsDrawnLikeTheFirst) {

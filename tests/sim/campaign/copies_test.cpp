@@ -58,6 +58,8 @@ class Follower {
 
   int restored_with_losses() const { return restored_with_losses_; }
   int restored() const { return restored_; }
+  int saved() const { return saved_; }
+  int unsaved() const { return unsaved_; }
 
  private:
   struct Begun {  // a run or, with a tier, the last snapshot of a stop
@@ -79,6 +81,9 @@ class Follower {
         break;
       case Kind::swapped:
         for (const int slot : event.nodes) lose(event.at_s, slot, true);
+        if (inputs_.failures[event.failure_class].notice_s > 0) {
+          ++(begun_.back().tier != kNoTier && begun_.back().at_s == event.at_s ? saved_ : unsaved_);
+        }
         break;
       case Kind::restored:
         check_restored(event);
@@ -93,7 +98,7 @@ class Follower {
         begun_.push_back({event.at_s, event.iteration});
         break;
       case Kind::repaired:
-        EXPECT_LE(event.nodes[0], inputs_.nodes + inputs_.recovery.spares);
+        EXPECT_LE(event.nodes[0], inputs_.nodes + inputs_.recovery.spares + given_);
         --out_;
         EXPECT_GE(out_, 0);
         break;
@@ -116,7 +121,9 @@ class Follower {
     for (const int slot : event.nodes) {
       EXPECT_GE(slot, 0);
       EXPECT_LT(slot, inputs_.nodes);
-      if (failure_class.kind == FailureKind::slow_node) continue;
+      given_ += is_reclaimed(failure_class) ? 1 : 0;
+      // These leave later.
+      if (failure_class.kind == FailureKind::slow_node || failure_class.notice_s > 0) continue;
       lose(event.at_s, slot, failure_class.kind == FailureKind::node);
     }
   }
@@ -198,6 +205,9 @@ class Follower {
   bool reformed_ = false;
   int out_ = 0;
   int restored_ = 0;
+  int given_ = 0;    // nodes by a provider, at most
+  int saved_ = 0;    // that left with a notice, behind a snapshot for it
+  int unsaved_ = 0;  // or without
   int restored_with_losses_ = 0;
   std::int64_t evicted_ = 0;
   double down_most_s_ = 0;
@@ -206,6 +216,8 @@ class Follower {
 TEST(CampaignInvariants, HoldInAnyCampaign) {
   int restored = 0;
   int restored_with_losses = 0;
+  int saved = 0;
+  int unsaved = 0;
   for (std::uint64_t index = 0; index < 1000; ++index) {
     SCOPED_TRACE(index);
     const CampaignInputs inputs = random_campaign(5000 + index);
@@ -216,11 +228,15 @@ TEST(CampaignInvariants, HoldInAnyCampaign) {
     follower.follow(events);
     restored += follower.restored();
     restored_with_losses += follower.restored_with_losses();
+    saved += follower.saved();
+    unsaved += follower.unsaved();
     // The log changes nothing.
     EXPECT_TRUE(result == run_trial(inputs, 0, CampaignMode::fast_forward));
   }
   EXPECT_GT(restored, 5000);
   EXPECT_GT(restored_with_losses, 300);
+  EXPECT_GT(saved, 300);
+  EXPECT_GT(unsaved, 300);
 }
 
 TEST(CampaignInvariants, TheSameBytesOnAnyNumberOfThreads) {

@@ -75,6 +75,36 @@ TEST(IslandTrial, OwnCopyIsTakenWhereItIsNewer) {
   EXPECT_EQ(result.restored_from, (std::vector<std::int64_t>{1, 0, 0}));
 }
 
+// Island 1 is told at 125 s that its node leaves: it gives up half a step, saves for 8 s, restarts
+// and loads. It is back at 151 s with step 12 and comes to the exchange 31 s late. With 5 s it
+// trains on until 130 s and begins again with the exchange at 100 s.
+TEST(IslandTrial, IslandWithANoticeSaves) {
+  CampaignInputs inputs = islands_of(2, 231 + 100);
+  inputs.recovery.spares = 1;
+  inputs.table.tiers = {{{.every_iterations = 1000}, 8, 3}};
+  inputs.table.iteration_s = {10, 10};
+  inputs.failures = {traced(FailureKind::node, {125}, {1})};
+  inputs.failures[0].notice_s = 60;
+  TrialResult result = as_islands(inputs);
+  EXPECT_DOUBLE_EQ(lost_s(result, Loss::redo), 5 / 2.0);
+  EXPECT_DOUBLE_EQ(lost_s(result, Loss::stall), 8 / 2.0);
+  EXPECT_DOUBLE_EQ(lost_s(result, Loss::detect), 0);
+  EXPECT_DOUBLE_EQ(lost_s(result, Loss::restart), (15 + 3) / 2.0);
+  EXPECT_DOUBLE_EQ(lost_s(result, Loss::sync), 31 / 2.0);
+  EXPECT_DOUBLE_EQ(result.useful_s, 300);
+  EXPECT_EQ(result.islands_lost, 0);
+  EXPECT_EQ(result.restored_from, (std::vector<std::int64_t>{0, 0, 0}));
+  inputs.failures[0].notice_s = 5;
+  inputs.campaign.length_s = 252 + 100;
+  result = as_islands(inputs);
+  EXPECT_DOUBLE_EQ(lost_s(result, Loss::redo), 30 / 2.0);
+  EXPECT_DOUBLE_EQ(lost_s(result, Loss::stall), 0);
+  EXPECT_DOUBLE_EQ(lost_s(result, Loss::restart), (15 + 7) / 2.0);
+  EXPECT_DOUBLE_EQ(lost_s(result, Loss::sync), 52 / 2.0);
+  EXPECT_EQ(result.restored_from, (std::vector<std::int64_t>{0, 0, 1}));
+  EXPECT_EQ(result.islands_lost, 1);
+}
+
 // What the delay of an exchange hides, nobody waits for: five steps less 20 s of the exchange.
 TEST(IslandTrial, DelayHidesLateness) {
   CampaignInputs inputs = islands_of(2, 1000);

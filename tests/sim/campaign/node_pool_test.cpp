@@ -44,6 +44,22 @@ TEST(NodePool, RepairsQueueForTheirSlots) {
   }
 }
 
+// One that a provider takes leaves for good: another comes, beside the one repair slot, and has
+// never failed.
+TEST(NodePool, WhatAProviderGivesIsNew) {
+  const RecoveryPolicy recovery{.spares = 1, .repair_slots = 1, .evict_after = 2};
+  NodePool pool(recovery, 3, 1000);
+  pool.replace(0, 10, 500);  // in repair, and the spare, 3, in its place
+  pool.replace(0, 20, 100);  // waits for the slot
+  pool.replace(1, 30, 100, true);
+  EXPECT_EQ(pool.next_back_s(), 130);
+  EXPECT_EQ(pool.take_back(130)->node, 4);
+  EXPECT_EQ(pool.next_back_s(), 510);  // no slot was free before
+  EXPECT_EQ(pool.take_back(510)->node, 0);
+  EXPECT_EQ(pool.next_back_s(), 610);
+  EXPECT_NEAR(pool.down_s(), 500 + 590 + 100, 1e-9);
+}
+
 TEST(NodePool, ANodeThatFailsTwiceWithinItsTimeIsNotTakenBack) {
   const RecoveryPolicy recovery{.evict_after = 2, .evict_within_s = 100};
   NodePool pool(recovery, 1, 1e6);

@@ -104,6 +104,21 @@ FailureClass random_plain_class(RandomStream& random, FailureKind kind, double l
   return result;
 }
 
+// Of all nodes or more, of a few, or of none.
+void make_capacity(RandomStream& random, double length_s, FailureClass& result) {
+  std::vector<double> at_s;
+  std::vector<int> given;
+  for (double now_s = 0; now_s < length_s; now_s += random.exponential(length_s / 20)) {
+    at_s.push_back(now_s);
+    given.push_back(static_cast<int>(random.below(kNodes + 4)));
+  }
+  result.trace_s.clear();
+  result.trace_nodes.clear();
+  result.frailty_variance = result.day_amplitude = 0;
+  result.batch_shares.clear();
+  set_capacity(at_s, given, kNodes, result);
+}
+
 // What only failures of its kind have.
 void set_kind(RandomStream& random, FailureKind kind, int tiers, FailureClass& result) {
   if (kind == FailureKind::node && one_in(random, 2)) {
@@ -131,6 +146,8 @@ FailureClass random_class(RandomStream& random, FailureKind kind, double length_
     if (one_in(random, 3)) result.rate_per_job_s = random.uniform() / length_s;
   }
   set_kind(random, kind, tiers, result);
+  if (kind == FailureKind::node && one_in(random, 3)) result.notice_s = 60 * random.uniform();
+  if (kind == FailureKind::node && one_in(random, 4)) make_capacity(random, length_s, result);
   if (one_in(random, 3)) result.manual_share = random.uniform();
   return result;
 }

@@ -64,13 +64,28 @@ TEST(CampaignReplay, FastForwardIsTheSameTimeline) {
 
 TEST(CampaignReplay, FastForwardIsTheSameTimelineOfEveryProtection) {
   Met met;
-  for (std::uint64_t index = 0; index < 1500; ++index) {
+  for (std::uint64_t index = 0; index < 2500; ++index) {
     SCOPED_TRACE(index);
     expect_same_timeline(random_campaign(index), met);
   }
   expect_much(met);
   EXPECT_GT(met.failed_restarts, 1000);
   EXPECT_GT(met.evicted, 500);
+}
+
+// Every lost node with a notice, of a failure class as it comes or of a trace of capacity.
+TEST(CampaignReplay, FastForwardIsTheSameTimelineUnderNotices) {
+  Met met;
+  for (std::uint64_t index = 0; index < 1000; ++index) {
+    SCOPED_TRACE(index);
+    RandomStream random(4, RandomPurpose::test, index);
+    CampaignInputs inputs = random_campaign(20000 + index);
+    for (FailureClass& one : inputs.failures) {
+      if (one.kind == FailureKind::node && one.taken.empty()) one.notice_s = 60 * random.uniform();
+    }
+    expect_same_timeline(inputs, met);
+  }
+  expect_much(met);
 }
 
 // Two to four timed tiers whose periods are long enough for leaps, in campaigns long enough.

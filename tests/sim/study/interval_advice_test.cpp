@@ -76,6 +76,24 @@ TEST(IntervalAdvice, ExponentialFailuresGiveWhatTheFormulaSays) {
   EXPECT_EQ(point_at(*advice, 1800).every_s, 1800);
 }
 
+// A notice of 32.5 s leaves 30 s to save and the end of an iteration of 5 s with chance one half:
+// half of these failures lose nothing, and no snapshot is taken for them.
+TEST(IntervalAdvice, FailuresWithANoticeLongEnoughDoNotCount) {
+  CampaignInputs inputs = storage_only();
+  inputs.recovery.spares = 64;
+  inputs.failures[0].kind = FailureKind::node;
+  inputs.failures[0].repair.fixed_s = 3600;
+  for (const auto& [notice_s, share] : {std::pair(29.0, 1.0), std::pair(32.5, 0.5)}) {
+    inputs.failures[0].notice_s = notice_s;
+    const std::optional<IntervalReport> advice = advice_on(inputs);
+    ASSERT_TRUE(advice);
+    EXPECT_NEAR(advice->mtbf_s * share / (kLength / 419), 1, 5e-3) << notice_s;
+    EXPECT_EQ(advice->restart_s, 180 + 60);
+  }
+  inputs.failures[0].notice_s = 36;
+  EXPECT_FALSE(advice_on(inputs));
+}
+
 TEST(IntervalAdvice, TheSameForAnyNumberOfThreads) {
   const std::optional<IntervalReport> one = advice_on(storage_only(), 1);
   const std::optional<IntervalReport> three = advice_on(storage_only(), 3);

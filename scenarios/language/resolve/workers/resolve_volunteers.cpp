@@ -4,8 +4,8 @@
 #include <set>
 
 #include "models/volunteers/volunteers.hpp"
+#include "scenarios/language/library/time_series.hpp"
 #include "scenarios/language/resolve/resolve.hpp"
-#include "traces/text/csv.hpp"
 
 namespace windtunnel {
 namespace {
@@ -14,24 +14,11 @@ constexpr int kMostPeers = 100'000;
 constexpr int kMostKinds = 8;  // roles are tried for each set of them that may compute
 
 std::vector<Attendance> trace_of(const std::string& name, NamedFiles& files) {
-  const CsvTable table = CsvTable::parse(files.text(name), files.path(name));
-  const std::size_t time = table.column("time_s");
-  const std::size_t peers = table.column("peers");
+  const Counts peers = read_counts(name, "peers", kMostPeers, files);
   std::vector<Attendance> trace;
-  for (std::size_t row = 0; row < table.rows(); ++row) {
-    const Attendance own{table.number(row, time), table.integer(row, peers)};
-    const auto fail = [&](std::size_t column, const std::string& what) {
-      throw Error(Location{table.file(), table.line(row), static_cast<int>(column) + 1}, what);
-    };
-    if (own.at_s < (trace.empty() ? 0 : trace.back().at_s)) {
-      fail(time, "time_s: is before the row above, or below 0; times ascend");
-    }
-    if (own.peers < 0 || own.peers > kMostPeers) {
-      fail(peers, fmt::format("peers: a number from 0 to {} is due", kMostPeers));
-    }
-    trace.push_back(own);
+  for (std::size_t i = 0; i < peers.seconds.size(); ++i) {
+    trace.push_back({peers.seconds[i], peers.counts[i]});
   }
-  if (trace.empty()) throw Error(Location{table.file()}, "has no rows");
   return trace;
 }
 

@@ -135,6 +135,14 @@ TEST(BadProtection, Failures) {
                "{median: 1 h, sigma: 1}}"),
           with("class: node, rate: 1 per node-day, manual: 1.5"),
           with("class: node, rate: 1 per node-day, frailty: -1"),
+          with("class: node, rate: 1 per node-day, notice: 0 s"),
+          with("class: process, rate: 1 per node-day, notice: 2 min"),
+          with("class: node, rate: 1 per node-day, notice: 2 min, detect: 5 s"),
+          with("class: node, rate: 1 per node-day, notice: 2 min, manual: 0.1"),
+          with("class: process, arrivals: {capacity: spot.csv}"),
+          with("class: node, arrivals: {capacity: spot.csv}, repair: 1 h"),
+          with("class: node, arrivals: {capacity: spot.csv}, batch: {shares: [1]}"),
+          with("class: node, arrivals: {capacity: spot.csv, trace: infinitehbd}"),
       },
       "protection_failures.txt");
 }
@@ -220,6 +228,7 @@ TEST(BadProtection, RecordsThatCannotBeRead) {
   const std::string trace = "arrivals: {trace: own.csv}";
   const std::string gaps = "rate: 1 per node-day, arrivals: {empirical: own.csv}";
   const std::string repair = "rate: 1 per node-day, repair: {empirical: own.csv}";
+  const std::string capacity = "arrivals: {capacity: own.csv}";
   EXPECT_EQ(message("1\n2\n", trace), "no error");
   EXPECT_EQ(message("1\n2\n", gaps), "no error");
   EXPECT_EQ(message("2\n1\n", repair), "no error");
@@ -243,6 +252,26 @@ TEST(BadProtection, RecordsThatCannotBeRead) {
   EXPECT_EQ(message("start_h,repair_h\n1,0\n", repair), "a.yaml:7:68: own.csv: has no times");
   EXPECT_TRUE(message("begin,end\n1,2\n", trace).starts_with("a.yaml:7:44: own.csv:1:"));
   EXPECT_TRUE(message("start_h,node\n1,2\nx,2\n", trace).starts_with("a.yaml:7:44: own.csv:3:"));
+  // What a provider gives.
+  EXPECT_EQ(message("time_s,nodes\n0,8\n60,5\n", capacity), "no error");
+  EXPECT_EQ(message("time_s,nodes\n60,8\n0,5\n", capacity),
+            "a.yaml:7:47: failures.0.arrivals.capacity: own.csv:3:1: time_s: is before the row "
+            "above, or below 0; times ascend");
+  EXPECT_EQ(message("time_s,nodes\n60,-8\n", capacity),
+            "a.yaml:7:47: failures.0.arrivals.capacity: own.csv:2:2: nodes: a number from 0 to "
+            "10000000 is due");
+  EXPECT_EQ(message("time_s,nodes\n", capacity),
+            "a.yaml:7:47: failures.0.arrivals.capacity: own.csv: has no rows");
+  EXPECT_EQ(message("time_s,nodes\n0,8\n", capacity + ", rate: 1 per node-day"),
+            "a.yaml:7:63: failures.0.rate: a trace has its own rate; remove this key");
+  std::ofstream(folder / "own.csv") << "time_s,nodes\n0,9\n100,6\n500,8\n";
+  const Parts spot{.failures = "[{class: node, notice: 2 min, arrivals: {capacity: own.csv}}]"};
+  const FailureClass taken =
+      parse_case(scenario(spot), (folder / "a.yaml").string()).job.failures[0];
+  EXPECT_EQ(taken.notice_s, 120);
+  EXPECT_EQ(taken.trace_s, (std::vector<double>{0}));
+  EXPECT_EQ(taken.taken[0].from_s, 100);
+  EXPECT_EQ(taken.taken[0].until_s, (std::vector<double>{500, 500}));
   std::ofstream(folder / "own.csv") << "# a log\nstart_h,repair_h,node\n1,2,3\n4,0,1\n";
   const Parts logged{.failures =
                          "[{class: node, arrivals: {trace: own.csv}, repair: {empirical: "
