@@ -156,14 +156,14 @@ class Roles {
   double widest_ = 1;  // rates are counted in it: numbers near 1 are solved best
 };
 
-double link_Bps(const AveragingPeers& kind) {
+double link_rate(const AveragingPeers& kind) {
   return std::min(kind.up_Bps, kind.down_Bps);
 }
 
-double narrowest_Bps(const std::vector<AveragingPeers>& kinds) {
+double narrowest_rate(const std::vector<AveragingPeers>& kinds) {
   double least = kNoLimit;
   for (const AveragingPeers& kind : kinds) {
-    if (kind.computes && kind.count > 0) least = std::min(least, link_Bps(kind));
+    if (kind.computes && kind.count > 0) least = std::min(least, link_rate(kind));
   }
   return least;
 }
@@ -185,7 +185,7 @@ AveragingRoles all_reduce_roles(const std::vector<AveragingPeers>& kinds) {
   AveragingRoles roles;
   for (const AveragingPeers& kind : kinds) roles.parts.push_back(kind.computes ? 1 / peers : 0);
   // Each sends its gradients but for its own part, and the means of that part to the others.
-  roles.rate_Bps = narrowest_Bps(kinds) * peers / (2 * (peers - 1));
+  roles.rate_Bps = narrowest_rate(kinds) * peers / (2 * (peers - 1));
   return roles;
 }
 
@@ -197,7 +197,7 @@ AveragingRoles server_roles(const std::vector<AveragingPeers>& kinds) {
     std::vector<AveragingPeers> clients = kinds;
     clients[server].count -= 1;
     const double served = peers - (kinds[server].computes ? 1 : 0);
-    const double rate = std::min(narrowest_Bps(clients), link_Bps(kinds[server]) / served);
+    const double rate = std::min(narrowest_rate(clients), link_rate(kinds[server]) / served);
     if (rate <= best.rate_Bps) continue;
     best.rate_Bps = rate;
     best.parts.assign(kinds.size(), 0);
