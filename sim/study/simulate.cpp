@@ -24,6 +24,7 @@
 #include "sim/study/notes/dearer_choices.hpp"
 #include "sim/study/notes/learning_notes.hpp"
 #include "sim/study/notes/spoilt_copies.hpp"
+#include "sim/study/power_study.hpp"
 #include "sim/study/rollout/simulate_rollout.hpp"
 #include "sim/study/tier_reports.hpp"
 #include "sim/study/volunteers/fused_study.hpp"
@@ -202,6 +203,9 @@ Record simulated(const Case& the_case, const SimulateOptions& options) {
     record.rollout =
         simulate_rollout(job, *the_case.rollout, pace, rollout_speed(job, *the_case.rollout, pace),
                          record.campaign ? record.campaign->goodput.mean : 1);
+  }
+  if (the_case.power != nullptr) {
+    record.power = std::make_shared<const PowerReport>(study_power(*the_case.power, record));
   }
   record.activation_peaks = activation_peaks(record.plan, record.timeline);
   record.origin = origin_shares(job, record.iteration, record.campaign);
