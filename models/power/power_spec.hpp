@@ -28,7 +28,7 @@ struct PowerSpec {
   double pue = 1.1;        // what the building draws, over what its machines do
   int rack_nodes = 4;      // consecutive nodes of the job
   double cap_W = 0;        // of a GPU; 0: its limit alone
-  double clock_power = 2;  // dynamic power goes with this power of the clock
+  double clock_power = 3;  // dynamic power goes with this power of the clock
   double usd_per_kWh = 0;  // 0: no price is known
 
   const NodePower& of_pool(int pool) const { return nodes[std::max(pool, 0)]; }

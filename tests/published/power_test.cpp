@@ -32,11 +32,15 @@ Record trained(const std::string& node, const Overrides& set = {}) {
 TEST(FireFlyer, ANodeDrawsSixtyPercentOfADgxA100) {
   const Record fire_flyer = trained("fire-flyer-a100");
   const Record dgx = trained("dgx-a100-40");
-  const double peaks = fire_flyer.power->node.peak_W / dgx.power->node.peak_W;
-  EXPECT_NEAR(peaks, 0.6, 0.1);
-  // Its GPUs compute 83 % of what those of a DGX do (the paper's products in fp16, 220 and 263
-  // TFLOP/s, as remembered): work for work it takes more of the energy than of the power.
-  EXPECT_LT(peaks, peaks / 0.83);
+  EXPECT_NEAR(fire_flyer.power->node.peak_W / dgx.power->node.peak_W, 0.6, 0.1);
+}
+
+// Its GPUs multiply at 83 % of the rate of a DGX's (220 and 263 TFLOP/s in fp16, as the paper is
+// remembered), at 250 in the place of 400 W: what the default of clock_power rests on, so this is
+// no prediction. Work for work it then takes 0.59 / 0.83 of the energy.
+TEST(FireFlyer, TheCapOfAPcieCardSlowsAsPublished) {
+  const Record capped = trained("dgx-a100-40", {{"cluster.power.cap_watts", "250"}});
+  EXPECT_NEAR(capped.power->clock, 0.83, 0.02);
 }
 
 TEST(Polca, PeaksReachTheLimitAndAlignOverNodes) {

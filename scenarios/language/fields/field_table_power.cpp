@@ -80,7 +80,7 @@ Rows power_rows() {
             {.low = 1,
              .high = 4,
              .optional = true,
-             .example = "2",
+             .example = "3",
              .help = "a GPU's power above idling goes with this power of its clock"}),
         whole_row<&PowerSpec::rack_nodes>("cluster.power.rack_nodes",
                                           {.low = 1,

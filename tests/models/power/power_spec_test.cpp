@@ -27,6 +27,7 @@ TEST(PowerSpec, AGpuDrawsBetweenIdleAndItsLimit) {
 TEST(PowerSpec, TheClockUnderACapDrawsTheCap) {
   PowerSpec spec = spec_of(100, 700);
   const NodePower& node = spec.of_pool(0);
+  spec.clock_power = 2;
   spec.cap_W = 250;  // a quarter of the 600 W: half the clock, squared
   EXPECT_DOUBLE_EQ(clock_under_cap(spec, node), 0.5);
   EXPECT_DOUBLE_EQ(gpu_power_W(spec, node, 1), 250);

@@ -49,7 +49,7 @@ TEST(ResolvePower, WattsOfTheLibraryAndDefaultsAreExplained) {
 
 TEST(ResolvePower, ACapSlowsWhatArithmeticBinds) {
   const Case plain = case_of("");
-  const Case capped = case_of(", power: {idle_watts: 100, cap_watts: 250}");
+  const Case capped = case_of(", power: {idle_watts: 100, cap_watts: 250, clock_power: 2}");
   EXPECT_DOUBLE_EQ(capped.job.calibration.kernel_sustained.value,
                    plain.job.calibration.kernel_sustained.value / 2);
   EXPECT_NE(capped.table, plain.table);
