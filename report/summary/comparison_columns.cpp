@@ -73,8 +73,7 @@ std::vector<const Figure*> further_columns(const Comparison& comparison) {
   }
   if (any_record(comparison,
                  [](const ComparedPoint& point) { return point.record->power != nullptr; })) {
-    std::ranges::copy(figures_of({"power.peak_W", "power.step_J"}),
-                      std::back_inserter(columns));
+    std::ranges::copy(figures_of({"power.peak_W", "power.step_J"}), std::back_inserter(columns));
   }
   for (const Figure* figure : volunteer_columns(comparison)) columns.push_back(figure);
   if (has_campaign(comparison)) columns.push_back(&figure("campaign.goodput"));
