@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "scenarios/language/company.hpp"
+#include "sim/study/power_study.hpp"
 #include "sim/study/simulate.hpp"
 #include "sim/study/simulate_company.hpp"
 
@@ -27,6 +28,18 @@ void simulate_iteration(benchmark::State& state, const Overrides& overrides,
 
 void folded_16384(benchmark::State& state) {
   simulate_iteration(state, {});
+}
+
+// Energy of that step and the peaks of its nodes and racks. Budget: 10 ms.
+void power_16384(benchmark::State& state) {
+  Case the_case = load_case(WINDTUNNEL_SOURCE_DIR "/scenarios/llama3-405b.yaml",
+                            {{"cluster.power.pue", "1.1"}});
+  the_case.job.campaign.length_s = 0;
+  const Record record = simulate(the_case, {.allow_oom = true});
+  for (auto _ : state) {
+    const PowerReport report = study_power(*the_case.power, record);
+    state.counters["peak_MW"] = report.cluster.peak_W / 1e6;
+  }
 }
 
 // All collectives of tensor parallelism as tasks. Budget: 2 s.
@@ -96,6 +109,7 @@ void jobs_side_by_side(benchmark::State& state, const char* placement) {
 }
 
 BENCHMARK(folded_16384)->Unit(benchmark::kMillisecond)->UseRealTime();
+BENCHMARK(power_16384)->Unit(benchmark::kMillisecond)->UseRealTime();
 BENCHMARK(inner_tasks_16384)->Unit(benchmark::kMillisecond)->UseRealTime();
 BENCHMARK(deepseek_v3)->Unit(benchmark::kMillisecond)->UseRealTime();
 BENCHMARK(mixed_1024)->Unit(benchmark::kMillisecond)->UseRealTime();

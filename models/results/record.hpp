@@ -18,6 +18,7 @@ namespace windtunnel {
 
 struct FusedReport;      // models/results/fused_report.hpp
 struct VolunteerReport;  // models/results/volunteer_report.hpp
+struct PowerReport;      // models/power/power_report.hpp
 
 // What it takes to make a result again: the program, the texts of the scenario and of the files
 // that it names, and what was set on top.
@@ -44,6 +45,7 @@ struct Record {
   std::optional<RolloutReport> rollout;  // of a job that learns from what engines write
   std::shared_ptr<const VolunteerReport> volunteers;  // null: the case has none
   std::shared_ptr<const FusedReport> fused;           // likewise
+  std::shared_ptr<const PowerReport> power;           // likewise
   std::vector<ActivationPeak> activation_peaks;       // of the simulated iteration
   OriginShares origin{};                              // shares of the predicted wall time, sum 1
   std::string memory_excess;                          // not empty: does not fit, and why

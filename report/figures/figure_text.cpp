@@ -16,12 +16,19 @@ constexpr std::array kSmallPercents{TextScale{0, 1, "%", 2}};
 constexpr std::array kDollars{TextScale{0, 1, "USD", kAsShort}, TextScale{9999.5, 1e3, "K USD"},
                               TextScale{0.9995e6, 1e6, "M USD"}, TextScale{0.9995e9, 1e9, "B USD"},
                               TextScale{0.9995e12, 1e12, "T USD"}};
+constexpr std::array kWatts{TextScale{0, 1, "W"}, TextScale{999.5, 1e3, "kW"},
+                            TextScale{0.9995e6, 1e6, "MW"}, TextScale{0.9995e9, 1e9, "GW"}};
+constexpr std::array kJoules{TextScale{0, 1, "J"}, TextScale{999.5, 1e3, "kJ"},
+                             TextScale{3.6e5, 3.6e6, "kWh"}, TextScale{3.598e9, 3.6e9, "MWh"},
+                             TextScale{3.598e12, 3.6e12, "GWh"}};
 constexpr std::array kWholes{TextScale{0, 1, "", 0}};
 
 const TextForm kTenthsForm{kTenths};
 const TextForm kPointsForm{kHundredths, 100};
 const TextForm kSmallShareForm{kSmallPercents, 100};
 const TextForm kUsdForm{kDollars};
+const TextForm kWattsForm{kWatts};
+const TextForm kJoulesForm{kJoules};
 const TextForm kWholeForm{kWholes};
 const TextForm kDaysForm{kDurationForm.scales, 86400, kDurationForm.zero};
 
@@ -46,7 +53,8 @@ const UnitForm& unit_form(Unit unit) {
       {"points", &kPointsForm, "share"},   {"probability", &kPercentForm, "share"},
       {"bytes", &kBytesForm, "bytes"},     {"memory", &kMemoryForm, "bytes"},
       {"tflops", &kTenthsForm, "TFLOP/s"}, {"count", &kCountForm, ""},
-      {"usd", &kUsdForm, "USD"},           {"events", &kTenthsForm, ""},
+      {"usd", &kUsdForm, "USD"},           {"watts", &kWattsForm, "W"},
+      {"joules", &kJoulesForm, "J"},       {"events", &kTenthsForm, ""},
       {"whole", &kWholeForm, ""},          {"word", &kCountForm, ""}};
   const auto place = static_cast<size_t>(unit);
   CHECK(place < std::size(forms), "a unit without a form");

@@ -21,6 +21,8 @@ enum class Unit {
   tflops,  // the unit stands in the title
   count,
   usd,
+  watts,
+  joules,  // written in kWh from a tenth of one on
   events,  // a mean number of them
   whole,   // "16,384"
   word     // or yes and no

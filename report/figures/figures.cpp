@@ -13,6 +13,7 @@
 #include "models/cost/chunk/step_work.hpp"
 #include "models/cost/memory/memory.hpp"
 #include "report/figures/fused_figures.hpp"
+#include "report/figures/power_figures.hpp"
 #include "report/figures/rollout_figures.hpp"
 #include "report/figures/straggler_figures.hpp"
 #include "report/figures/sync_figures.hpp"
@@ -408,6 +409,7 @@ const std::vector<Figure>& figures() {
     for (Figure& each : rollout_figures()) table.rows.push_back(std::move(each));
     std::ranges::move(volunteer_figures(), std::back_inserter(table.rows));
     std::ranges::move(fused_figures(), std::back_inserter(table.rows));
+    std::ranges::move(power_figures(), std::back_inserter(table.rows));
     return std::move(table.rows);
   }();
   return all;

@@ -301,6 +301,7 @@ Json run_document(const Record& record, bool with_timing) {
   }
   place_figures(document, record, "fused.");
   if (record.fused != nullptr) document["fused"]["points"] = fused_json(*record.fused);
+  place_figures(document, record, "power.");
   place_figures(document, record, "origin.");
   document["model_error"] = model_error_json(record);
   document["engine"] = {{"events", record.timeline.events},

@@ -71,6 +71,10 @@ std::vector<const Figure*> further_columns(const Comparison& comparison) {
                  [](const ComparedPoint& point) { return point.record->fused != nullptr; })) {
     std::ranges::copy(figures_below("fused"), std::back_inserter(columns));
   }
+  if (any_record(comparison,
+                 [](const ComparedPoint& point) { return point.record->power != nullptr; })) {
+    std::ranges::copy(figures_of({"power.peak_W", "power.step_J"}), std::back_inserter(columns));
+  }
   for (const Figure* figure : volunteer_columns(comparison)) columns.push_back(figure);
   if (has_campaign(comparison)) columns.push_back(&figure("campaign.goodput"));
   if (has_engines(comparison)) {

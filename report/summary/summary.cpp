@@ -249,6 +249,21 @@ std::optional<FigureRange> wider_range(const Figure& figure, const Record& recor
   return FigureRange{std::min(range->low, estimate->low), std::max(range->high, estimate->high)};
 }
 
+// Of a run with the range that its trials and the cost models leave.
+SummarySection power_section(const Record& record) {
+  SummarySection section{"Power and energy", {}};
+  for (const Figure* each : figures_below("power")) {
+    std::string text = each->text(record);
+    if (text.empty()) continue;
+    const std::optional<FigureRange> range = wider_range(*each, record);
+    if (range && each->follows == Follows::training) {
+      text += fmt::format("  ({})", range_text(each->unit, range->low, range->high));
+    }
+    section.rows.push_back({each->title, text});
+  }
+  return section;
+}
+
 std::vector<SummaryRow> key_figures(const Record& record) {
   const char* items = record.job.network ? "iteration.samples_per_s" : "iteration.tokens_per_s";
   std::vector<SummaryRow> rows;
@@ -399,6 +414,7 @@ Summary summarise(const Record& record) {
     summary.sections.push_back(std::move(section));
   }
   if (record.fused) summary.sections.push_back(fused_section(record));
+  if (record.power) summary.sections.push_back(power_section(record));
   summary.sections.push_back(evidence_section(record));
   if (!record.notes.empty()) summary.sections.push_back({kNotesTitle, note_rows(record.notes)});
   return summary;

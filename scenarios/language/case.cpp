@@ -7,6 +7,7 @@
 #include "scenarios/language/identity.hpp"
 #include "scenarios/language/overrides.hpp"
 #include "scenarios/language/resolve/resolve.hpp"
+#include "scenarios/language/resolve/resolve_power.hpp"
 #include "scenarios/language/resolve/schemes.hpp"
 #include "scenarios/language/resolve/unused.hpp"
 #include "scenarios/language/text/named_files.hpp"
@@ -84,11 +85,13 @@ Case resolve_case(const ScenarioText& scenario, const Overrides& more, const Pre
   result.places = values.places();
   result.places.placing([&] {
     result.job = resolve_job(values, evidence, files, added.schedules);
+    result.power = resolve_power(values, evidence, result.job);
+    if (result.power != nullptr) lower_clocks(*result.power, result.job);
     result.rollout = resolve_rollout(values, result.job);
     result.volunteers = resolve_volunteers(values, files, result.job);
     result.fused = resolve_fused(values, result.job);
     append(unused_keys(values, result.job), result.notes);
-    result.values = explain_values(values, evidence, result.job);
+    result.values = explain_values(values, evidence, result.job, result.power.get());
     result.table = identity_of(result.values, result.job, Scope::iteration);
     result.prepared = resolve_iteration(result.job, result.table, prepare);
   });

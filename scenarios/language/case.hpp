@@ -18,6 +18,7 @@
 namespace windtunnel {
 
 struct Volunteers;  // models/volunteers/volunteers.hpp
+struct PowerSpec;   // models/power/power_spec.hpp
 
 struct Case {
   std::string scenario;  // its `name`
@@ -35,6 +36,7 @@ struct Case {
   std::shared_ptr<const PreparedIteration> prepared = nullptr;
   std::shared_ptr<const RolloutSpec> rollout = nullptr;    // engines beside the job; null: none
   std::shared_ptr<const Volunteers> volunteers = nullptr;  // who serve its stages; null: nobody
+  std::shared_ptr<const PowerSpec> power = nullptr;        // null: watts are not asked for
   int fused = 0;  // so many jobs like it in one program on its GPU are compared; 0: not asked
   std::vector<ResolvedValue> values = {};
   std::vector<Note> notes = {};  // each once

@@ -242,6 +242,12 @@ void check_every_step(const Case& job) {
   }
 }
 
+void check_power(const Case& job) {
+  if (job.power == nullptr) return;
+  throw Error(job.places.where("cluster.power"),
+              "cluster.power: is of a machine that one job has; take it out");
+}
+
 // Each job draws its own stragglers, which are other ones alone and beside others.
 void check_jitter(const Case& job) {
   if (!job.job.cluster.jitter.active()) return;
@@ -376,6 +382,7 @@ Company resolve_company(const ScenarioText& scenario) {
       check_calibration(company.jobs.back(), other);
     }
     check_jitter(company.jobs.back());
+    check_power(company.jobs.back());
     check_every_step(company.jobs.back());
     company.key += company.jobs.back().key;
   }

@@ -10,6 +10,7 @@
 
 #include "models/compression/compressors.hpp"
 #include "models/compression/robust.hpp"
+#include "models/power/power_spec.hpp"
 #include "models/reliability/stragglers/redundancy.hpp"
 #include "policies/schedules/schedules.hpp"
 #include "scenarios/language/library/library.hpp"
@@ -25,8 +26,9 @@ const Evidence kUsual = {Origin::assumed, "the schedule's usual"};
 
 class Explanation {
  public:
-  Explanation(const Values& values, const EvidenceList& evidence, const Job& job)
-      : values_(values), evidence_(evidence), job_(job) {}
+  Explanation(const Values& values, const EvidenceList& evidence, const Job& job,
+              const PowerSpec* power)
+      : values_(values), evidence_(evidence), job_(job), power_(power) {}
 
   std::vector<ResolvedValue> rows() {
     add_scenario();
@@ -36,6 +38,7 @@ class Explanation {
       add_node(fmt::format("cluster.pools.{}.node", i), job_.cluster.pools[i].node);
     }
     add_fabric();
+    if (power_ != nullptr) add_power(*power_);
     add_calibration();
     add_derived();
     add_members();
@@ -167,6 +170,18 @@ class Explanation {
     add_name("model.normalisation", name_of(model.normalisation));
     add_name("model.position", name_of(model.position));
     add_name("model.attention", name_of(model.attention));
+  }
+
+  void add_power(const PowerSpec& power) {
+    add_members_of("cluster.power", power);
+    if (power.nodes.size() > 1) return;  // each pool has its own
+    const NodePower& node = power.nodes.front();
+    const auto add = [&](const char* key, const Parameter& watts) {
+      add_open(key, watts.value, Dimension::number, evidence_of(watts), key);
+    };
+    add("cluster.power.gpu_watts", node.gpu_W);
+    add("cluster.power.idle_watts", node.gpu_idle_W);
+    add("cluster.power.node_watts", node.rest_W);
   }
 
   void add_node(const std::string& path, const NodeSpec& node) {
@@ -467,6 +482,7 @@ class Explanation {
   const Values& values_;
   const EvidenceList& evidence_;
   const Job& job_;
+  const PowerSpec* power_;  // null: watts are not asked for
   std::vector<Row> rows_;
   std::set<std::string, std::less<>> open_;  // keys of add_open()
 };
@@ -474,8 +490,8 @@ class Explanation {
 }  // namespace
 
 std::vector<ResolvedValue> explain_values(const Values& values, const EvidenceList& evidence,
-                                          const Job& job) {
-  return Explanation(values, evidence, job).rows();
+                                          const Job& job, const PowerSpec* power) {
+  return Explanation(values, evidence, job, power).rows();
 }
 
 }  // namespace windtunnel

@@ -13,6 +13,6 @@ namespace windtunnel {
 // In the order of the field table: what the scenario states, then the program's defaults and the
 // library's numbers for what it leaves open.
 std::vector<ResolvedValue> explain_values(const Values& values, const EvidenceList& evidence,
-                                          const Job& job);
+                                          const Job& job, const PowerSpec* power = nullptr);
 
 }  // namespace windtunnel

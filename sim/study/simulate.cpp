@@ -25,6 +25,7 @@
 #include "sim/study/notes/learning_notes.hpp"
 #include "sim/study/notes/spoilt_copies.hpp"
 #include "sim/study/notes/whole_jobs.hpp"
+#include "sim/study/power_study.hpp"
 #include "sim/study/rollout/simulate_rollout.hpp"
 #include "sim/study/tier_reports.hpp"
 #include "sim/study/volunteers/fused_study.hpp"
@@ -203,6 +204,9 @@ Record simulated(const Case& the_case, const SimulateOptions& options) {
                               the_case.rollout->iterations));
     record.rollout = simulate_rollout(job, *the_case.rollout, record.iteration,
                                       record.campaign ? &*record.campaign : nullptr);
+  }
+  if (the_case.power != nullptr) {
+    record.power = std::make_shared<const PowerReport>(study_power(*the_case.power, record));
   }
   record.activation_peaks = activation_peaks(record.plan, record.timeline);
   record.origin = origin_shares(job, record.iteration, record.campaign);

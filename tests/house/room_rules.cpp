@@ -41,6 +41,7 @@ constexpr std::array kRooms = std::to_array<std::string_view>({
     "models/cost/inference",
     "models/volunteers",
     "models/results",
+    "models/power",
     "kernels/device",
     "kernels/code",
     "kernels/compression",

@@ -215,6 +215,11 @@ TEST_F(CompanyText, JitterIsNotToldFromNeighbours) {
                   .find("cluster.jitter: what jobs do to each other") != std::string::npos);
 }
 
+TEST_F(CompanyText, WattsAreOfOneJob) {
+  EXPECT_TRUE(message(company("", "{nodes: 8, node: dgx-h100, power: {pue: 1.2}}"))
+                  .find("cluster.power: is of a machine that one job has") != std::string::npos);
+}
+
 TEST_F(CompanyText, JobsSynchroniseInEveryStep) {
   write("a.yaml", job("a") + "sync: [{islands: 2, every: 10 steps}]\n");
   EXPECT_TRUE(message(company()).find("sync: of several jobs one step each") != std::string::npos);

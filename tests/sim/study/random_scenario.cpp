@@ -24,7 +24,7 @@ std::string random_scenario(std::uint64_t number) {
                   8 * between(1, 2), 1024 * between(1, 4), one_of({"32000", "128256"}),
                   one_of({"1024", "2048", "4096"}));
   text += fmt::format(
-      "cluster:\n  nodes: {}\n  node: {{base: {}, nics: {}}}\n"
+      "cluster:\n  nodes: {}\n  node: {{base: {}, nics: {}}}\n  power: {{usd_per_kwh: 0.1}}\n"
       "  fabric: {{topology: {}, nodes_per_pod: 2, pod_oversubscription: {}}}\n"
       "  storage: {{write: {} GB/s, read: {} GB/s}}\n",
       one_of({"1", "2", "4"}), one_of({"dgx-h100", "dgx-a100", "dgx-v100", "frontier-mi250x"}),

@@ -6,6 +6,7 @@
 
 #include "models/cost/chunk/step_work.hpp"
 #include "models/cost/memory/memory.hpp"
+#include "models/power/power_report.hpp"
 
 namespace windtunnel {
 namespace {
@@ -17,6 +18,52 @@ double sum(const auto& values) {
 bool in_order(const Estimate& estimate) {
   return estimate.low <= estimate.mean && estimate.mean <= estimate.high &&
          estimate.p05 <= estimate.p95;
+}
+
+// Of all GPUs over the reported steps, each recorded rank as often as it stands for others.
+double gpus_energy_J(const Record& record, double from_s, double to_s) {
+  const PowerSpec& spec = record.power->spec;
+  double energy_J = 0;
+  for (const RankTimeline& rank : record.timeline.ranks) {
+    const NodePower& node = spec.of_pool(record.job.cluster.pool_of(rank.rank));
+    const PowerCurve curve = gpu_curve(spec, node, record.plan.classes[rank.rank_class], rank);
+    energy_J += rank.multiplicity * range_of(curve, from_s, to_s).energy_J;
+  }
+  return energy_J;
+}
+
+bool energy_is_the_integral(const Record& record) {
+  if (record.power == nullptr) return true;
+  const PowerReport& power = *record.power;
+  const Cluster& cluster = record.job.cluster;
+  const SteadyWindow window = reported_window(record.job, record.plan);
+  const auto end_s = [&](int iteration) {
+    return foreground_end_s(record.plan, record.timeline, iteration);
+  };
+  const double from_s = window.last > window.first ? end_s(window.first) : 0;
+  const double to_s = end_s(window.last);
+  const NodePower& node = power.spec.of_pool(0);
+  const double rest_W =
+      cluster.nodes * (node.rest_W.value + cluster.node.nics * power.spec.switch_W);
+  const double energy_J = gpus_energy_J(record, from_s, to_s) + rest_W * (to_s - from_s);
+  return near(power.cluster.energy_J, energy_J) &&
+         near(power.step_J, power.spec.pue * energy_J * record.iteration.time_s / (to_s - from_s));
+}
+
+bool power_is_within_limits(const Record& record) {
+  if (record.power == nullptr) return true;
+  const PowerReport& power = *record.power;
+  const Cluster& cluster = record.job.cluster;
+  const NodePower& node = power.spec.of_pool(0);
+  const double most_W = cluster.nodes * (cluster.node.gpus * node.gpu_W.value + node.rest_W.value +
+                                         cluster.node.nics * power.spec.switch_W);
+  const double above = 1 + kRounding;
+  return power.idle_W <= power.cluster.least_W * above &&
+         power.cluster.least_W <= power.cluster.mean_W * above &&
+         power.cluster.mean_W <= power.cluster.peak_W * above &&
+         power.cluster.peak_W <= most_W * above && power.aligned <= above &&
+         power.rack.peak_W <= power.spec.rack_nodes * power.node.peak_W * above &&
+         power.run->energy_J.mean >= power.undisturbed_J * (1 - kRounding);
 }
 
 }  // namespace
@@ -72,6 +119,8 @@ const std::vector<RecordBound>& record_bounds() {
          for (const Estimate& lost : report.lost_s) all_s += lost.mean;
          return near(all_s, report.wall_s.mean);
        }},
+      {"the energy of a step is the integral of power", energy_is_the_integral},
+      {"power is between idling and the limits", power_is_within_limits},
       {"what does not fit in memory is told",
        [](const Record& record) {
          const double usable = usable_bytes(record.job.cluster.node.gpu);

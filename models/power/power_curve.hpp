@@ -1,0 +1,46 @@
+// Watts over the time of a simulated step, read off its Timeline: of a GPU by what its tasks do,
+// and sums of such curves. A task draws its mean all along, as the order of kernels and collectives
+// inside of it is not known: peaks are those of a meter that is slower than a layer.
+#pragma once
+
+#include <vector>
+
+#include "models/plan/timeline.hpp"
+#include "models/power/power_spec.hpp"
+
+namespace windtunnel {
+
+// Constant from each step on until the next; ascending, the first at 0 s.
+struct PowerStep {
+  double at_s = 0;
+  double W = 0;
+};
+using PowerCurve = std::vector<PowerStep>;
+
+// Shares of a task's span in which kernels of the GPU compute, and move bytes between GPUs. What
+// the span has beyond the task's cost is of its category; a receive waits, copies and stores to
+// hosts are others' work.
+struct Activity {
+  double computing = 0;
+  double communicating = 0;
+};
+Activity task_activity(const Task& task, double span_s);
+
+PowerCurve gpu_curve(const PowerSpec& spec, const NodePower& node, const RankClass& rank_class,
+                     const RankTimeline& rank);
+
+struct CountedCurve {
+  const PowerCurve* curve = nullptr;
+  double count = 1;
+};
+PowerCurve sum_of(const std::vector<CountedCurve>& curves, double constant_W = 0);
+
+struct PowerRange {
+  double energy_J = 0;  // the integral
+  double mean_W = 0;
+  double peak_W = 0;
+  double least_W = 0;
+};
+PowerRange range_of(const PowerCurve& curve, double from_s, double to_s);
+
+}  // namespace windtunnel

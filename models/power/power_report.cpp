@@ -1,0 +1,158 @@
+#include "models/power/power_report.hpp"
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include "models/base/units.hpp"
+
+namespace windtunnel {
+namespace {
+
+// Of things that are alike: their curve, how many there are, and what it is between two times.
+struct Alike {
+  PowerCurve curve;
+  double count = 0;
+  PowerRange range;
+};
+
+// Parts of a machine by what they consist of, the first of a kind standing for all.
+class Kinds {
+ public:
+  int of(const std::vector<int>& parts) {
+    const auto [at, fresh] = known_.try_emplace(parts, static_cast<int>(kinds_.size()));
+    if (fresh) kinds_.emplace_back(parts, 0);
+    ++kinds_[at->second].second;
+    return at->second;
+  }
+  const std::vector<std::pair<std::vector<int>, int>>& all() const { return kinds_; }
+
+ private:
+  std::map<std::vector<int>, int> known_;
+  std::vector<std::pair<std::vector<int>, int>> kinds_;  // {parts, how many}
+};
+
+std::vector<CountedCurve> counted(const std::vector<int>& parts, const auto& curve_of) {
+  std::map<int, double> counts;
+  for (const int part : parts) ++counts[part];
+  std::vector<CountedCurve> curves;
+  for (const auto& [part, count] : counts) curves.push_back({curve_of(part), count});
+  return curves;
+}
+
+const Alike& highest(const std::vector<Alike>& all) {
+  return *std::ranges::max_element(all, {}, [](const Alike& one) { return one.range.peak_W; });
+}
+
+double nodes_idle_W(const PowerSpec& spec, const Cluster& cluster) {
+  double idle_W = 0;
+  for (int node = 0; node < cluster.nodes; ++node) {
+    const NodePower& own = spec.of_pool(cluster.pool_of(node * cluster.node.gpus));
+    idle_W += cluster.node.gpus * gpu_power_W(spec, own, 0) + own.rest_W.value;
+  }
+  return idle_W;
+}
+
+double shared_W(const PowerSpec& spec, const Cluster& cluster) {
+  double nics = 0;
+  for (int node = 0; node < cluster.nodes; ++node) nics += cluster.spec_of(node).nics;
+  return nics * spec.switch_W + spec.storage_W;
+}
+
+}  // namespace
+
+PowerReport power_report(const PowerSpec& spec, const Cluster& cluster, const Plan& plan,
+                         const Timeline& timeline, double from_s, double to_s) {
+  const int gpus = cluster.node.gpus;
+  PowerReport report;
+  report.spec = spec;
+  for (const NodePower& node : spec.nodes) {
+    report.clock = std::min(report.clock, clock_under_cap(spec, node));
+  }
+  // Of each recorded rank in each pool; the last of a pool is a GPU without work.
+  const int unused = static_cast<int>(timeline.ranks.size());
+  const auto curve_place = [&](int pool, int recorded) {
+    return std::max(pool, 0) * (unused + 1) + recorded;
+  };
+  std::map<int, PowerCurve> of_gpu;
+  Kinds node_kinds;
+  std::vector<int> kind_of_node;
+  for (int node = 0; node < cluster.nodes; ++node) {
+    std::vector<int> parts{std::max(0, cluster.pool_of(node * gpus))};
+    const NodePower& own = spec.of_pool(parts.front());
+    for (int gpu = node * gpus; gpu < (node + 1) * gpus; ++gpu) {
+      const int recorded = gpu < plan.ranks ? timeline.recorded_as[gpu] : unused;
+      parts.push_back(curve_place(parts.front(), recorded));
+      auto [at, fresh] = of_gpu.try_emplace(parts.back());
+      if (!fresh) continue;
+      if (recorded == unused) {
+        at->second = {{0, gpu_power_W(spec, own, 0)}};
+      } else {
+        const RankTimeline& rank = timeline.ranks[recorded];
+        at->second = gpu_curve(spec, own, plan.classes[rank.rank_class], rank);
+      }
+    }
+    kind_of_node.push_back(node_kinds.of(parts));
+  }
+  std::vector<Alike> nodes;
+  for (const auto& [parts, count] : node_kinds.all()) {
+    const std::vector<int> own(parts.begin() + 1, parts.end());
+    Alike& node = nodes.emplace_back();
+    node.curve = sum_of(counted(own, [&](int part) { return &of_gpu.at(part); }),
+                        spec.of_pool(parts.front()).rest_W.value);
+    node.count = count;
+    node.range = range_of(node.curve, from_s, to_s);
+  }
+  const auto curve_of_node = [&](int kind) { return &nodes[kind].curve; };
+  Kinds rack_kinds;
+  for (int first = 0; first < cluster.nodes; first += spec.rack_nodes) {
+    const int behind = std::min(cluster.nodes, first + spec.rack_nodes);
+    std::vector<int> own(kind_of_node.begin() + first, kind_of_node.begin() + behind);
+    std::ranges::sort(own);
+    rack_kinds.of(own);
+  }
+  std::vector<Alike> racks;
+  for (const auto& [parts, count] : rack_kinds.all()) {
+    Alike& rack = racks.emplace_back();
+    rack.curve = sum_of(counted(parts, curve_of_node));
+    rack.range = range_of(rack.curve, from_s, to_s);
+  }
+  report.node = highest(nodes).range;
+  report.rack = highest(racks).range;
+  const PowerCurve all = sum_of(counted(kind_of_node, curve_of_node));
+  double peaks_W = 0;
+  for (const Alike& node : nodes) peaks_W += node.count * node.range.peak_W;
+  report.aligned = range_of(all, from_s, to_s).peak_W / peaks_W;
+  const double shared = shared_W(spec, cluster);
+  report.cluster = range_of(sum_of({{&all, 1}}, shared), from_s, to_s);
+  report.idle_W = nodes_idle_W(spec, cluster) + shared;
+  return report;
+}
+
+void add_energy(PowerReport& report, double step_s, double tokens_per_step, double tokens) {
+  report.step_J = report.cluster.mean_W * report.spec.pue * step_s;
+  report.token_J = report.step_J / tokens_per_step;
+  report.undisturbed_J = report.token_J * tokens;
+}
+
+void add_campaign(PowerReport& power, const CampaignReport& report, const Cluster& cluster,
+                  double spares) {
+  const auto lost_s = [&](Loss loss) { return report.lost_s[static_cast<int>(loss)].mean; };
+  double idle_s = 0;
+  for (const Loss loss : {Loss::detect, Loss::restart, Loss::wait, Loss::sync}) {
+    idle_s += lost_s(loss);
+  }
+  const double idle_share = std::clamp(idle_s / report.wall_s.mean, 0.0, 1.0);
+  const double spare_W = nodes_idle_W(power.spec, cluster) / cluster.nodes * spares;
+  power.campaign_W = (1 - idle_share) * power.cluster.mean_W + idle_share * power.idle_W + spare_W;
+  if (report.job_days.mean <= 0) return;
+  const auto scaled = [](const Estimate& days, double factor) {
+    return Estimate{days.mean * factor, days.low * factor, days.high * factor, days.p05 * factor,
+                    days.p95 * factor};
+  };
+  const double per_day_J = *power.campaign_W * power.spec.pue * kDay_s;
+  power.run = {scaled(report.job_days, per_day_J),
+               scaled(report.job_days, power.usd_of(per_day_J))};
+}
+
+}  // namespace windtunnel

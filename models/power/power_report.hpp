@@ -1,0 +1,49 @@
+// Power and energy of a step: of the whole cluster, and of the node and the rack of the job that
+// draw most. A peak is the largest sum of what is drawn at one time, not a sum of peaks: data
+// parallel replicas compute and synchronise in phase, so the two come close (POLCA, Patel et al.,
+// arXiv 2308.12908).
+#pragma once
+
+#include <optional>
+
+#include "models/machine/cluster.hpp"
+#include "models/plan/timeline.hpp"
+#include "models/power/power_curve.hpp"
+#include "models/results/campaign_report.hpp"
+
+namespace windtunnel {
+
+// To train on all tokens, of the whole building.
+struct RunEnergy {
+  Estimate energy_J;
+  Estimate usd;  // 0: no price is known
+};
+
+struct PowerReport {
+  PowerSpec spec;
+  double clock = 1;    // under the cap, over the one without; of pools the lowest
+  PowerRange cluster;  // over the step: nodes, switches and storage
+  PowerRange node;     // the one with the highest peak
+  PowerRange rack;     // likewise
+  double idle_W = 0;   // of the cluster while no GPU does anything
+  double aligned = 1;  // peak of all nodes together over the sum of the peak of each
+  double step_J = 0;   // of the whole building: with PUE
+  double token_J = 0;
+  double undisturbed_J = 0;  // of all tokens if nothing fails; 0: it is not known how many
+  // Of a campaign: mean of the cluster. While state is redone or iterations are longer GPUs draw
+  // what they do in a step; while they wait, detect, restart or load they idle.
+  std::optional<double> campaign_W;
+  std::optional<RunEnergy> run;
+  double usd_of(double energy_J) const { return energy_J / kJoulesPerKWh * spec.usd_per_kWh; }
+};
+
+// Of the ranks of a timeline from `from_s` to `to_s`; money, tokens and campaign are left open.
+PowerReport power_report(const PowerSpec& spec, const Cluster& cluster, const Plan& plan,
+                         const Timeline& timeline, double from_s, double to_s);
+// Adds steps of `step_s` and so many tokens, which draw what the simulated one does on average.
+void add_energy(PowerReport& report, double step_s, double tokens_per_step, double tokens);
+// Of a campaign; `spares` are nodes that idle. Until it is done it takes report.job_days.
+void add_campaign(PowerReport& power, const CampaignReport& report, const Cluster& cluster,
+                  double spares);
+
+}  // namespace windtunnel

@@ -1,0 +1,30 @@
+#include "models/power/power_spec.hpp"
+
+#include <cmath>
+
+#include "models/base/error.hpp"
+
+namespace windtunnel {
+
+double gpu_power_W(const PowerSpec& spec, const NodePower& node, double activity) {
+  const double idle_W = node.gpu_idle_W.value;
+  const double asked_W = idle_W + (node.gpu_W.value - idle_W) * activity;
+  return spec.cap_W > 0 ? std::min(asked_W, spec.cap_W) : asked_W;
+}
+
+double activity_of(const PowerSpec& spec, double computing, double communicating) {
+  const double both = spec.computing * std::clamp(computing, 0.0, 1.0) +
+                      spec.communicating * std::clamp(communicating, 0.0, 1.0);
+  return std::min(1.0, both);
+}
+
+double clock_under_cap(const PowerSpec& spec, const NodePower& node) {
+  if (spec.cap_W <= 0) return 1;
+  const double idle_W = node.gpu_idle_W.value;
+  const double dynamic_W = (node.gpu_W.value - idle_W) * spec.computing;
+  CHECK(spec.cap_W > idle_W, "a cap of {} W at {} W idle", spec.cap_W, idle_W);
+  if (spec.cap_W >= idle_W + dynamic_W) return 1;
+  return std::pow((spec.cap_W - idle_W) / dynamic_W, 1 / spec.clock_power);
+}
+
+}  // namespace windtunnel

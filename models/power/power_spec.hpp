@@ -1,0 +1,47 @@
+// What draws how many watts: GPUs between idling and their limit, the rest of a node, switches,
+// storage, the building (PUE). Of a GPU that computes with its whole chip it is `computing` of the
+// way from idling to the limit, of one whose kernels move bytes between GPUs `communicating`;
+// both at once add up to the limit at most. A cap lowers the clock. Origins and intervals of the
+// shares: docs/power.md.
+#pragma once
+
+#include <algorithm>
+#include <vector>
+
+#include "models/base/origin.hpp"
+
+namespace windtunnel {
+
+// Of the nodes of one kind.
+struct NodePower {
+  Parameter gpu_W;       // of a GPU at its limit (TDP)
+  Parameter gpu_idle_W;  // of one that nothing runs on
+  Parameter rest_W;      // of a node besides GPUs: CPUs, memory, NICs, fans, losses
+};
+
+struct PowerSpec {
+  std::vector<NodePower> nodes;  // [pool]; of nodes of one kind: one
+  double computing = 1;
+  double communicating = 0.35;
+  double switch_W = 35;    // of the fabric, per NIC of a node
+  double storage_W = 0;    // of the shared storage as a whole
+  double pue = 1.1;        // what the building draws, over what its machines do
+  int rack_nodes = 4;      // consecutive nodes of the job
+  double cap_W = 0;        // of a GPU; 0: its limit alone
+  double clock_power = 3;  // dynamic power goes with this power of the clock
+  double usd_per_kWh = 0;  // 0: no price is known
+
+  const NodePower& of_pool(int pool) const { return nodes[std::max(pool, 0)]; }
+};
+
+inline constexpr double kJoulesPerKWh = 3.6e6;
+
+// Of a GPU whose kernels are busy to `activity`, 0 to 1.
+double gpu_power_W(const PowerSpec& spec, const NodePower& node, double activity);
+// Of a GPU of which so large a part computes, and so large a part sends.
+double activity_of(const PowerSpec& spec, double computing, double communicating);
+// The clock under the cap, over the one without: such that a GPU that computes draws the cap,
+// idle + (limit - idle) computing clock^clock_power = cap. The cap is above what it idles at.
+double clock_under_cap(const PowerSpec& spec, const NodePower& node);
+
+}  // namespace windtunnel

@@ -1,0 +1,21 @@
+// Watts of the library's GPUs and nodes (scenarios/library/power.yaml), each with its origin.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "models/machine/cluster.hpp"
+#include "models/power/power_spec.hpp"
+
+namespace windtunnel {
+
+struct GpuWatts {
+  Parameter peak_W;
+  Parameter idle_W;
+};
+// Nothing where no watts of such a GPU are known.
+std::optional<GpuWatts> watts_of_gpu(const std::string& gpu);
+// Of a node besides its GPUs: its own, or so many watts for each of its GPUs.
+Parameter rest_watts_of(const NodeSpec& node);
+
+}  // namespace windtunnel

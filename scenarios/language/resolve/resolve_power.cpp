@@ -1,0 +1,87 @@
+#include "scenarios/language/resolve/resolve_power.hpp"
+
+#include <fmt/format.h>
+
+#include "scenarios/language/library/power_watts.hpp"
+#include "scenarios/language/resolve/resolve_values.hpp"
+
+namespace windtunnel {
+namespace {
+
+constexpr const char* kGpuKey = "cluster.power.gpu_watts";
+constexpr const char* kIdleKey = "cluster.power.idle_watts";
+constexpr const char* kNodeKey = "cluster.power.node_watts";
+constexpr const char* kCapKey = "cluster.power.cap_watts";
+
+NodePower power_of(const NodeSpec& node, const Values& values, const EvidenceList& evidence) {
+  NodePower power;
+  const std::optional<GpuWatts> known = watts_of_gpu(node.gpu.name);
+  if (!known && !(values.has(kGpuKey) && values.has(kIdleKey))) {
+    values.fail("cluster.power", fmt::format("no watts of {} are in the library; state gpu_watts "
+                                             "and idle_watts",
+                                             node.gpu.name));
+  }
+  if (known) power = {known->peak_W, known->idle_W, {}};
+  power.rest_W = rest_watts_of(node);
+  override_parameter(power.gpu_W, kGpuKey, values, evidence);
+  override_parameter(power.gpu_idle_W, kIdleKey, values, evidence);
+  override_parameter(power.rest_W, kNodeKey, values, evidence);
+  if (power.gpu_idle_W.value >= power.gpu_W.value) {
+    values.fail(values.has(kIdleKey) ? kIdleKey : kGpuKey,
+                fmt::format("a GPU idles at {:g} W, and its limit is {:g} W; the limit is higher",
+                            power.gpu_idle_W.value, power.gpu_W.value));
+  }
+  return power;
+}
+
+void check_cap(const PowerSpec& power, const Values& values, const Job& job) {
+  for (const NodePower& node : power.nodes) {
+    if (power.cap_W > node.gpu_idle_W.value) continue;
+    values.fail(kCapKey,
+                fmt::format("must be above the {:g} W that a GPU idles at", node.gpu_idle_W.value));
+  }
+  if (!job.calibration.kernel_laws.laws.empty()) {
+    values.fail(kCapKey,
+                "kernels go by laws that were measured at a clock of their own; take a "
+                "calibration without kernel_laws, or measure under the cap");
+  }
+}
+
+void lower(Calibration& calibration, double clock) {
+  if (clock == 1) return;
+  Parameter& sustained = calibration.kernel_sustained;
+  for (double* each : {&sustained.value, &sustained.low, &sustained.high}) *each *= clock;
+  sustained.origin = Origin::assumed;
+  sustained.source += fmt::format("; times {:.4f}, the clock under cluster.power.cap_watts", clock);
+}
+
+}  // namespace
+
+std::shared_ptr<const PowerSpec> resolve_power(const Values& values, const EvidenceList& evidence,
+                                               const Job& job) {
+  if (!values.stated("cluster.power")) return nullptr;
+  auto power = std::make_shared<PowerSpec>();
+  values.fill("cluster.power", *power);
+  const std::vector<Pool>& pools = job.cluster.pools;
+  for (const char* key : {kGpuKey, kIdleKey, kNodeKey}) {
+    if (!pools.empty() && values.has(key)) {
+      values.fail(key, "is of nodes of one kind; those of pools have the library's watts");
+    }
+  }
+  for (const Pool& pool : pools) power->nodes.push_back(power_of(pool.node, values, evidence));
+  if (pools.empty()) power->nodes.push_back(power_of(job.cluster.node, values, evidence));
+  if (power->cap_W > 0) check_cap(*power, values, job);
+  return power;
+}
+
+void lower_clocks(const PowerSpec& power, Job& job) {
+  double lowest = 1;
+  for (std::size_t pool = 0; pool < power.nodes.size(); ++pool) {
+    const double clock = clock_under_cap(power, power.nodes[pool]);
+    lowest = std::min(lowest, clock);
+    if (!job.pool_calibrations.empty()) lower(job.pool_calibrations[pool], clock);
+  }
+  lower(job.calibration, lowest);
+}
+
+}  // namespace windtunnel

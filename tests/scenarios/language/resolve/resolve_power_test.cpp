@@ -1,0 +1,100 @@
+#include "scenarios/language/resolve/resolve_power.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "scenarios/language/case.hpp"
+#include "scenarios/language/library/library.hpp"
+#include "scenarios/language/library/power_watts.hpp"
+#include "tests/support/error_of.hpp"
+
+namespace windtunnel {
+namespace {
+
+Case case_of(const std::string& power, const std::string& more = "") {
+  return parse_case(
+      "name: power\nmodel: llama3-8b\n"
+      "cluster: {nodes: 2, node: dgx-h100" +
+          power + "}\nlayout: {tp: 8}\nbatch: {global: 2}\n" + more,
+      "power.yaml");
+}
+
+TEST(ResolvePower, NothingIsSaidUnlessAsked) {
+  const Case plain = case_of("");
+  EXPECT_EQ(plain.power, nullptr);
+  EXPECT_TRUE(std::ranges::none_of(plain.values, [](const ResolvedValue& value) {
+    return value.key.starts_with("cluster.power");
+  }));
+}
+
+TEST(ResolvePower, WattsOfTheLibraryAndDefaultsAreExplained) {
+  const Case asked = case_of(", power: {pue: 1.2, idle_watts: 80}");
+  ASSERT_NE(asked.power, nullptr);
+  const NodePower& node = asked.power->of_pool(-1);
+  EXPECT_EQ(node.gpu_W.value, 700);
+  EXPECT_EQ(node.gpu_W.origin, Origin::spec);
+  EXPECT_EQ(node.gpu_idle_W.value, 80);
+  EXPECT_EQ(asked.power->pue, 1.2);
+  const auto value_of = [&](std::string_view key) {
+    const auto found = std::ranges::find(asked.values, key, &ResolvedValue::key);
+    return found == asked.values.end() ? ResolvedValue{} : *found;
+  };
+  EXPECT_EQ(value_of("cluster.power.gpu_watts").value, "700");
+  EXPECT_EQ(value_of("cluster.power.gpu_watts").origin, Origin::spec);
+  EXPECT_EQ(value_of("cluster.power.node_watts").origin, Origin::published);
+  EXPECT_TRUE(value_of("cluster.power.communicating").is_default);
+  EXPECT_EQ(value_of("cluster.power.communicating").value, "0.35");
+}
+
+TEST(ResolvePower, ACapSlowsWhatArithmeticBinds) {
+  const Case plain = case_of("");
+  const Case capped = case_of(", power: {idle_watts: 100, cap_watts: 250, clock_power: 2}");
+  EXPECT_DOUBLE_EQ(capped.job.calibration.kernel_sustained.value,
+                   plain.job.calibration.kernel_sustained.value / 2);
+  EXPECT_NE(capped.table, plain.table);
+  const Case cheap = case_of(", power: {usd_per_kwh: 0.1}");
+  const Case dear = case_of(", power: {usd_per_kwh: 0.2}");
+  EXPECT_EQ(cheap.table, dear.table);
+  EXPECT_NE(cheap.key, dear.key);
+}
+
+TEST(ResolvePower, Refuses) {
+  EXPECT_TRUE(fails([] { case_of(", power: {cap_watts: 60}"); },
+                    "power.yaml:3:56: cluster.power.cap_watts: must be above the 75 W"));
+  EXPECT_TRUE(fails([] { case_of(", power: {gpu_watts: 50}"); }, "the limit is higher"));
+  EXPECT_TRUE(fails(
+      [] {
+        parse_case(
+            "name: power\nmodel: bert-large\ncluster: {nodes: 2, node: single-p102-100, "
+            "power: {pue: 1.2}}\nbatch: {global: 2}\nprecision: fp16\n",
+            "power.yaml");
+      },
+      "no watts of p102-100 are in the library; state gpu_watts and idle_watts"));
+  EXPECT_TRUE(fails(
+      [] {
+        parse_case(
+            "name: power\nmodel: llama3-8b\ncluster: {pools: [{name: a, nodes: 1, node: "
+            "dgx-h100}, {name: b, nodes: 1, node: dgx-a100}], power: {gpu_watts: 500}}\n"
+            "layout: {tp: 8}\nbatch: {global: 2}\n",
+            "power.yaml");
+      },
+      "is of nodes of one kind"));
+}
+
+TEST(PowerWatts, OfTheLibraryAreInOrder) {
+  int known = 0;
+  for (const GpuSpec& gpu : library_gpus()) {
+    const std::optional<GpuWatts> watts = watts_of_gpu(gpu.name);
+    if (!watts) continue;
+    ++known;
+    EXPECT_LT(watts->idle_W.high, watts->peak_W.low) << gpu.name;
+    EXPECT_GT(watts->idle_W.low, 0) << gpu.name;
+  }
+  EXPECT_EQ(known, 21);  // so each entry is one of a GPU
+  for (const NodeSpec& node : library_nodes()) EXPECT_GT(rest_watts_of(node).value, 0);
+  EXPECT_EQ(rest_watts_of(find_node("mi300x")).value, 8 * 160);
+}
+
+}  // namespace
+}  // namespace windtunnel
