@@ -25,9 +25,8 @@ double passes_s(const Job& job) {
 }
 
 void add_stragglers(const StragglerRule& rule, const Execution& execution, Simulations::Ends& ends,
-                           std::optional<StragglerReport>& stragglers, bool plain) {
-  const StragglerReport report =
-      rule.report(execution.plan, execution.timeline, ends.iteration_s);
+                    std::optional<StragglerReport>& stragglers, bool plain) {
+  const StragglerReport report = rule.report(execution.plan, execution.timeline, ends.iteration_s);
   const double added_s = report.step_s.mean - ends.iteration_s;
   ends.iteration_s += added_s;
   ends.foreground_s += added_s;
@@ -94,8 +93,7 @@ DrawnIteration Simulations::run(int threads) {
   const bool by_rule = by_straggler_rule(asked_.front().job);
   if (by_rule) {
     const Job& plain_job = asked_.front().job;
-    const std::vector<double> shares =
-        work_shares(plain_job, iteration_plan(plain_job, prepared_));
+    const std::vector<double> shares = work_shares(plain_job, iteration_plan(plain_job, prepared_));
     for (const Asked& each : asked_) rules_.push_back(rule_of(each.job, shares));
     for (Asked& each : asked_) each.job = without_stragglers(each.job);
   }
@@ -108,8 +106,7 @@ DrawnIteration Simulations::run(int threads) {
     Execution execution =
         run_iteration(job, own ? *own : prepared_, due, static_cast<int>(i % draws));
     drawn[i] = ends_of(job, execution, !due.empty());
-    if (by_rule)
-      add_stragglers(*rules_[i / draws], execution, drawn[i], plain.stragglers, i == 0);
+    if (by_rule) add_stragglers(*rules_[i / draws], execution, drawn[i], plain.stragglers, i == 0);
     if (i == 0 && draws == 1) plain.execution = std::move(execution);
   });
   for (std::size_t i = 0; i < drawn.size(); i += draws) {
@@ -128,7 +125,7 @@ DrawnIteration Simulations::run(int threads) {
 
 // That of the plain job is that of all that differ from it in neither workers nor slow nodes.
 std::shared_ptr<const StragglerRule> Simulations::rule_of(const Job& job,
-                                             const std::vector<double>& shares) const {
+                                                          const std::vector<double>& shares) const {
   const Job& plain = asked_.front().job;
   const bool same = job.layout == plain.layout &&
                     std::ranges::equal(job.cluster.slow_nodes, plain.cluster.slow_nodes);
