@@ -278,11 +278,17 @@ SteadyWindow reported_window(const Job& job, const Plan& plan) {
   return steady_window(schedule);
 }
 
+Span reported_span(const Job& job, const Plan& plan, const Timeline& timeline) {
+  const SteadyWindow window = reported_window(job, plan);
+  const bool several = window.last > window.first;
+  return {several ? foreground_end_s(plan, timeline, window.first) : 0,
+          foreground_end_s(plan, timeline, window.last)};
+}
+
 double iteration_s(const Job& job, const Plan& plan, const Timeline& timeline) {
   const SteadyWindow window = reported_window(job, plan);
-  const double end_s = foreground_end_s(plan, timeline, window.last);
-  if (window.last == window.first) return end_s;
-  return (end_s - foreground_end_s(plan, timeline, window.first)) / (window.last - window.first);
+  const Span span = reported_span(job, plan, timeline);
+  return (span.end_s - span.start_s) / std::max(1, window.last - window.first);
 }
 
 double snapshot_end_s(const Plan& plan, const Timeline& timeline) {
@@ -415,9 +421,7 @@ IterationReport iteration_report(const Job& job, double hardware_flops,
                                  const Timeline& timeline, const std::vector<PathStep>& path) {
   IterationReport report;
   const SteadyWindow window = reported_window(job, plan);
-  const double end_s = foreground_end_s(plan, timeline, window.last);
-  const double begin_s =
-      window.last > window.first ? foreground_end_s(plan, timeline, window.first) : 0;
+  const auto [begin_s, end_s] = reported_span(job, plan, timeline);
   const double periods = std::max(1, window.last - window.first);
   report.time_s = iteration_s(job, plan, timeline);
 

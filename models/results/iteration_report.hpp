@@ -94,6 +94,8 @@ std::vector<PathStep> critical_path(const Plan& plan, const Timeline& timeline);
 // Of a Plan of several iterations those that are reported (of one: 0 to 0), as steady_window() has
 // it.
 SteadyWindow reported_window(const Job& job, const Plan& plan);
+// From the end of the first of them to that of the last; of one iteration all of it.
+Span reported_span(const Job& job, const Plan& plan, const Timeline& timeline);
 // The period of the steady state; of one iteration its end.
 double iteration_s(const Job& job, const Plan& plan, const Timeline& timeline);
 

@@ -248,7 +248,7 @@ void IslandTrial::finish_repairs() {
     --island.empty_slots;
     if (island.phase != Phase::waiting) continue;
     book(island);
-    wait_or_restart(island);
+    wait_or_restart(table_.of_node[back->slot]);
   }
 }
 
@@ -295,9 +295,9 @@ void IslandTrial::go_on(int index) {
     }
     case Phase::detecting:
       finish_repairs();
-      return wait_or_restart(island);
+      return wait_or_restart(index);
     case Phase::waiting:
-      return wait_or_restart(island);
+      return wait_or_restart(index);
     case Phase::restarting:
       island.provision_s = 0;
       if (!streams_.restart_works()) {
@@ -311,10 +311,11 @@ void IslandTrial::go_on(int index) {
   }
 }
 
-void IslandTrial::wait_or_restart(Island& island) {
+void IslandTrial::wait_or_restart(int index) {
+  Island& island = islands_[index];
   if (island.empty_slots > 0) {
     if (inputs_.recovery.when_no_spare == WhenNoSpare::shrink) {
-      exchanges_.drop(static_cast<int>(&island - islands_.data()));
+      exchanges_.drop(index);
     }
     return enter(island, Phase::waiting, kInfinity);
   }

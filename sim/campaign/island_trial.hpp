@@ -68,7 +68,7 @@ class IslandTrial {
 
   void go_on(int island);  // its phase is over
   void enter(Island& island, Phase phase, double duration_s);
-  void wait_or_restart(Island& island);
+  void wait_or_restart(int island);
   // What to begin again with.
   struct Source {
     std::optional<Exchanges::Peers> peers{};  // nothing: its own copy

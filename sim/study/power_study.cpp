@@ -6,13 +6,8 @@ namespace windtunnel {
 
 PowerReport study_power(const PowerSpec& spec, const Record& record) {
   const Job& job = record.job;
-  const SteadyWindow window = reported_window(job, record.plan);
-  const auto end_s = [&](int iteration) {
-    return foreground_end_s(record.plan, record.timeline, iteration);
-  };
-  const double from_s = window.last > window.first ? end_s(window.first) : 0;
-  PowerReport report =
-      power_report(spec, job.cluster, record.plan, record.timeline, from_s, end_s(window.last));
+  const auto [from_s, to_s] = reported_span(job, record.plan, record.timeline);
+  PowerReport report = power_report(spec, job.cluster, record.plan, record.timeline, from_s, to_s);
   add_energy(report, record.iteration.time_s, tokens_per_step(job), job.tokens);
   if (record.campaign) {
     add_campaign(report, *record.campaign, job.cluster, job.recovery.spares);

@@ -177,6 +177,10 @@ TEST(OptimiseCommand, RefusesWhatItCannotDo) {
                          "batch: {global: 64}\n";
   expect_fault("optimise " + bare + " --over layout --for goodput",
                bare + ":1:1: goodput and cost come with a campaign only");
+  expect_fault(kSmall + "--over redundancy.scheme=drop-slowest,backup-workers",
+               "redundancy.scheme is not in the closed form that configurations are ranked by");
+  expect_fault("optimise scenarios/diloco.yaml --over sync.1.wait_for=all,all-but-1",
+               "sync.1.wait_for is not in the closed form");
   expect_fault(kSmall + "--over layot", "did you mean 'layout'? snapshots.N.every");
   expect_fault(kSmall, "--over");
 }

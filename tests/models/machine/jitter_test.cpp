@@ -259,5 +259,27 @@ TEST(ExpectedFactors, BurstsAreMetWithinAFifthOfWhatTheyCost) {
   }
 }
 
+// Tails without a variance: finite, between a group's mean and the slowest of one draw, falling
+// with the draws, and near what is drawn.
+TEST(ExpectedFactors, TailsWithoutAVariance) {
+  for (const Jitter& law :
+       {Jitter{.pareto = 1.8}, Jitter{.bursts = {.good = 50, .bad = 3, .slowdown = 4, .tail = 1.8}},
+        Jitter{.bursts = {.good = 50, .bad = 3, .slowdown = 4, .tail = 1.1}}}) {
+    double last = expected_factors(law, 1, 64, 1).slowest;
+    for (const int draws : {10, 100, 1000}) {
+      const ExpectedFactors expected = expected_factors(law, 1, 64, draws);
+      EXPECT_LT(expected.group, expected.slowest);
+      EXPECT_LT(expected.slowest, last);
+      last = expected.slowest;
+    }
+  }
+  const Jitter law{.pareto = 1.8};
+  for (const int draws : {10, 100}) {
+    const double expected = expected_factors(law, 1, 64, draws).slowest;
+    const Sample drawn = slowest_by_simulation(law, 1, 64, draws, 2000);
+    EXPECT_NEAR(expected - 1, drawn.mean - 1, 0.3 * (drawn.mean - 1)) << draws;
+  }
+}
+
 }  // namespace
 }  // namespace windtunnel

@@ -89,6 +89,10 @@ TEST(ResolveRedundancy, WhatCannotBeIsRefusedByName) {
       HasSubstr("wait_for"));
   EXPECT_THAT(redundancy_fault("drop-slowest", "tp: 8, dp: 8", "communication: {overlap: dear}"),
               HasSubstr("dear"));
+  EXPECT_THAT(redundancy_fault("drop-slowest", "tp: 8, dp: 8",
+                               "recovery: {when_no_spare: reroute}\nfailures: [{class: node, rate: "
+                               "1 per node-day, repair: 1 h}]\ncampaign: {length: 5 d}"),
+              HasSubstr("reroute does not go with redundancy"));
   EXPECT_THAT(redundancy_fault("dorp-slowest"), HasSubstr("drop-slowest"));
 }
 

@@ -129,6 +129,20 @@ TEST(ResolveSync, MistakesOfWaitingHaveTheirPlace) {
               HasSubstr("sync.0.wait_for: by gossip an island waits for its neighbours alone"));
 }
 
+// An island of a slow node is waited for, or its speed would be another one than that of all.
+TEST(ResolveSync, SlowNodesGoWithIslandsThatWait) {
+  const auto fault = [](const std::string& sync) {
+    std::string text = text_of(sync);
+    text.replace(text.find("node: dgx-h100"), 0, "slow_nodes: [{node: 1, slowdown: 2}], ");
+    return error_of([&] { parse_case(text, "a.yaml"); });
+  };
+  EXPECT_EQ(fault("[{over: site, every: 10 steps}]"), "no error");
+  for (const char* rest : {"wait_for: all-but-1", "pattern: gossip, events: poisson"}) {
+    EXPECT_THAT(fault(fmt::format("[{{over: site, every: 10 steps, {}}}]", rest)),
+                HasSubstr("cluster.slow_nodes: islands of unlike speed"));
+  }
+}
+
 TEST(ResolveSync, GossipMayHappenInEveryStep) {
   const Job job = job_of(
       "[{over: replica, every: 1 step, pattern: gossip, graph: exponential, peers: 1, delay: 1 "
