@@ -27,9 +27,13 @@
 
 namespace windtunnel {
 
+struct Filling;
+struct InputPipeline;
 struct LayerTable;
+struct Offload;
 struct Redundancy;
 struct RobustAggregation;
+struct Training;
 
 // When the gradients of an iteration are reduced, and which together
 // (policies/exchange/gradient_overlap.hpp).
@@ -137,6 +141,10 @@ struct Job {
   Precision precision = Precision::bf16;
   Recompute recompute = Recompute::none;
   Software software;
+  std::shared_ptr<const Training> training;    // what is trained, and how; null: all, by backward
+  std::shared_ptr<const Offload> offload;      // what lies beside the GPU's memory; null: nothing
+  std::shared_ptr<const Filling> filling;      // what runs where a rank would idle; null: nothing
+  std::shared_ptr<const InputPipeline> input;  // null: samples are there when they are needed
   ScheduleChoice schedule;
   Communication communication;
   // What stragglers of a step are made up for by; null: all wait for the slowest.
