@@ -71,10 +71,12 @@ OptimiseOptions options_of(const OptimiseCommand& command, std::vector<std::stri
       options.micro_batch = true;
     } else if (what == "recompute") {
       options.recompute = true;
+    } else if (what == "offload") {
+      options.offload = true;
     } else {
       const std::string unknown =
           unknown_name("kind of configuration", what,
-                       {"layout", "schedule", "batch.micro", "recompute", "rollout"});
+                       {"layout", "schedule", "batch.micro", "recompute", "offload", "rollout"});
       throw Error(fmt::format(
           "{}{} snapshots.N.every is searched as well; other keys are given with their values: "
           "KEY=A,B,C",
@@ -87,7 +89,8 @@ OptimiseOptions options_of(const OptimiseCommand& command, std::vector<std::stri
       return wanted && list.starts_with(start);
     };
     if (clashes(options.layout, "layout") || clashes(options.schedule, "schedule") ||
-        clashes(options.micro_batch, "batch.micro=") || clashes(options.recompute, "recompute=")) {
+        clashes(options.micro_batch, "batch.micro=") || clashes(options.recompute, "recompute=") ||
+        clashes(options.offload, "offload")) {
       throw Error(fmt::format("--over '{}': its key is varied as a whole already", list));
     }
   }
@@ -143,6 +146,42 @@ TextTable table_of(const Optimisation& result) {
   return table;
 }
 
+std::string set_text(const Overrides& set) {
+  std::string text;
+  for (const auto& [key, value] : set) {
+    text += fmt::format("{}{}={}", text.empty() ? "" : " ", key, value);
+  }
+  return text;
+}
+
+// What a GiB less than the place before it on the frontier costs.
+double seconds_per_GiB(const RankedConfiguration& less, const RankedConfiguration& more) {
+  return (less.estimated_s - more.estimated_s) /
+         ((more.memory_bytes - less.memory_bytes) / kGibibyte);
+}
+
+// Most memory first: what each step down saves, and what it costs.
+std::string frontier_text(const Optimisation& result) {
+  if (result.frontier.size() < 2) return {};
+  const Figure& memory = figure("iteration.memory_bytes.peak");
+  const Figure& step_time = figure("iteration.time_s");
+  TextTable table{{{memory.title, Align::right},
+                   {"estimate", Align::right},
+                   {"a GiB less costs", Align::right},
+                   {"by"}},
+                  {}};
+  for (size_t i = result.frontier.size(); i-- > 0;) {
+    const RankedConfiguration& at = result.frontier[i];
+    const bool first = i + 1 == result.frontier.size();
+    table.rows.push_back({value_text(memory.unit, at.memory_bytes),
+                          value_text(step_time.unit, at.estimated_s),
+                          first ? "-" : format_seconds(seconds_per_GiB(at, result.frontier[i + 1])),
+                          set_text(at.set)});
+  }
+  return "\nWhat memory costs: the fastest configurations by the memory of the fullest GPU\n" +
+         table_text(table);
+}
+
 std::string text_of(const OptimiseCommand& command, const Optimisation& result) {
   std::string text = table_text(table_of(result));
   text +=
@@ -154,6 +193,7 @@ std::string text_of(const OptimiseCommand& command, const Optimisation& result) 
   for (const RankedConfiguration& at : result.best) {
     if (!at.failure.empty()) text += fmt::format("not simulated: {}\n", at.failure);
   }
+  text += frontier_text(result);
   return text + "\nbest: " + command_line(command, result.best.front().set) + "\n";
 }
 
@@ -165,6 +205,16 @@ Json document_of(const OptimiseCommand& command, const Optimisation& result) {
   for (const auto& [reason, at] : result.infeasible) {
     document["infeasible"].push_back(
         {{"reason", reason}, {"count", at.count}, {"example", at.example}});
+  }
+  document["frontier"] = Json::array();
+  for (size_t i = 0; i < result.frontier.size(); ++i) {
+    const RankedConfiguration& at = result.frontier[i];
+    const bool last = i + 1 == result.frontier.size();
+    document["frontier"].push_back(
+        {{"set", set_json(at.set)},
+         {"estimated_s", at.estimated_s},
+         {"memory_bytes", at.memory_bytes},
+         {"s_per_gib", last ? Json(nullptr) : Json(seconds_per_GiB(at, result.frontier[i + 1]))}});
   }
   document["best"] = Json::array();
   for (const RankedConfiguration& at : result.best) {
@@ -232,7 +282,7 @@ Handler define_optimise(CLI::App& app) {
   auto command = std::make_shared<OptimiseCommand>();
   app.add_option("SCENARIO", command->scenario, "scenario file (YAML)")->required();
   app.add_option("--over", command->over,
-                 "what is varied: layout, schedule, batch.micro, recompute, KEY=A,B,C; "
+                 "what is varied: layout, schedule, batch.micro, recompute, offload, KEY=A,B,C; "
                  "snapshots.N.every (or .*.) searches for intervals, of each of the best; rollout, "
                  "alone, for nodes of learner and engines and the size of an engine")
       ->type_name("WHAT...")

@@ -86,6 +86,9 @@ struct Task {
   // Memory timeline of the rank.
   double allocate_bytes = 0;  // when it starts
   double free_bytes = 0;      // when it ends
+  // Likewise of what lies in a tier beside the GPU (Job::offload).
+  double tier_allocate_bytes = 0;
+  double tier_free_bytes = 0;
   bool operator==(const Task&) const = default;
 };
 

@@ -32,6 +32,8 @@ const char* to_string(Category category) {
       return "compression";
     case Category::sync:
       return "sync";
+    case Category::offload:
+      return "offload";
   }
   return "unknown";
 }

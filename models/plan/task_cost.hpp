@@ -25,8 +25,9 @@ enum class Category : std::uint8_t {
   host,         // the GPU waits for the CPU to launch its kernels
   compression,  // kernels that encode and decode gradients
   sync,         // what islands of replicas exchange between their steps (Job::sync)
+  offload,      // copies between GPU and host, and what the host computes (Job::offload)
 };
-inline constexpr int kCategories = 14;
+inline constexpr int kCategories = 15;
 const char* to_string(Category category);
 
 struct CostPart {

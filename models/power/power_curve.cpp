@@ -27,6 +27,7 @@ Doing doing_of(Category category) {
     case Category::sync:
       return Doing::communicating;
     case Category::snapshot:
+    case Category::offload:
     case Category::wait:
     case Category::host:
       return Doing::nothing;

@@ -13,13 +13,17 @@ struct Change {
   TaskIndex task = -1;
 };
 
-std::vector<Change> changes_of(const RankClass& rank_class, const RankTimeline& rank) {
+std::vector<Change> changes_of(const RankClass& rank_class, const RankTimeline& rank,
+                               MemoryPlace place) {
+  const bool gpu = place == MemoryPlace::gpu;
   std::vector<Change> changes;
   for (TaskIndex t = 0; t < std::ssize(rank_class.tasks); ++t) {
     const Task& task = rank_class.tasks[t];
     const Span& span = rank.spans[t];
-    if (task.allocate_bytes != 0) changes.push_back({span.start_s, true, task.allocate_bytes, t});
-    if (task.free_bytes != 0) changes.push_back({span.end_s, false, -task.free_bytes, t});
+    const double allocated = gpu ? task.allocate_bytes : task.tier_allocate_bytes;
+    const double freed = gpu ? task.free_bytes : task.tier_free_bytes;
+    if (allocated != 0) changes.push_back({span.start_s, true, allocated, t});
+    if (freed != 0) changes.push_back({span.end_s, false, -freed, t});
   }
   std::ranges::stable_sort(changes, [](const Change& a, const Change& b) {
     return a.at_s != b.at_s ? a.at_s < b.at_s : !a.allocates && b.allocates;
@@ -29,14 +33,14 @@ std::vector<Change> changes_of(const RankClass& rank_class, const RankTimeline& 
 
 }  // namespace
 
-MemoryTimeline memory_timeline(const RankClass& rank_class, const RankTimeline& rank,
-                               double from_s) {
+MemoryTimeline memory_timeline(const RankClass& rank_class, const RankTimeline& rank, double from_s,
+                               MemoryPlace place) {
   // A sum of thousands of terms comes back to a peak with another last digit: the first time is
   // meant.
   constexpr double kRounding = 1e-9;
   MemoryTimeline timeline;
   double alive_bytes = 0;
-  for (const Change& change : changes_of(rank_class, rank)) {
+  for (const Change& change : changes_of(rank_class, rank, place)) {
     alive_bytes += change.bytes;
     const bool counts = change.allocates && change.at_s >= from_s;
     if (counts && alive_bytes > timeline.peak_bytes * (1 + kRounding)) {

@@ -22,10 +22,13 @@ struct MemoryTimeline {
   TaskIndex peak_task = -1;  // whose start brings the peak, the first time that it is reached
 };
 
+// Where it lies: on the GPU, or in the tiers beside it.
+enum class MemoryPlace { gpu, tier };
+
 // What ends at an instant frees before what starts then allocates: tasks follow each other on a
 // stream. The peak is looked for from `from_s` on.
 MemoryTimeline memory_timeline(const RankClass& rank_class, const RankTimeline& rank,
-                               double from_s = 0);
+                               double from_s = 0, MemoryPlace place = MemoryPlace::gpu);
 
 // The first recorded rank of each class: ranks of a class look alike. Indices into
 // Timeline::ranks, ascending.

@@ -7,8 +7,10 @@
 #include <utility>
 
 #include "models/cost/memory/memory.hpp"
+#include "models/cost/offload/offload.hpp"
 #include "models/plan/job_collective.hpp"
 #include "policies/exchange/contention.hpp"
+#include "policies/exchange/host_copies.hpp"
 
 namespace windtunnel {
 namespace {
@@ -48,11 +50,13 @@ Segments joined(const Segments& forward, double forward_s, const Segments& backw
   const double share = (1 - part) * first.share;
   Segment& last = segments.back();
   std::size_t next = 0;
-  if (last.reductions.empty() && first.gathers.empty()) {
+  if (last.reductions.empty() && first.gathers.empty() && !last.evicted.any() &&
+      !first.fetched.any()) {
     const double whole = last.share + share;
     if (whole > 0) last.slowdown = (last.share * last.slowdown + share * first.slowdown) / whole;
     last.share = whole;
     last.reductions = first.reductions;
+    last.evicted = first.evicted;
     next = 1;
   }
   for (; next < backward.size(); ++next) {
@@ -164,11 +168,25 @@ double DataParallel::updated_parameters(int pp) const {
 
 StageTraffic DataParallel::make(int stage, int first_layer, int layers) const {
   const ChunkCost& held = chunk(stage);
+  const bool offloads = offload_of(job_).any() && held.parameters > 0;
+  Tensors tensors;
+  if ((active() && held.parameters > 0) || offloads) {
+    tensors = stage_tensors(job_, schedule_.model_stage(stage), first_layer, layers, held,
+                            embeddings_together(job_, schedule_));
+  }
+  StageTraffic traffic = exchanges(stage, tensors);
+  if (!offloads) return traffic;
+  const std::vector<StagePiece> pieces = stage_pieces(job_, tensors, held, first_layer, layers);
+  traffic.evicted_at_end =
+      add_host_copies(job_, pieces, !traffic.at_end.empty() || by_schedule_, traffic);
+  return traffic;
+}
+
+StageTraffic DataParallel::exchanges(int stage, const Tensors& tensors) const {
+  const ChunkCost& held = chunk(stage);
   StageTraffic traffic;
   for (Segments* segments : traffic.all()) segments->resize(1);
   if (!active() || held.parameters <= 0) return traffic;
-  const auto tensors = stage_tensors(job_, schedule_.model_stage(stage), first_layer, layers, held,
-                                     embeddings_together(job_, schedule_));
   if (by_schedule_) {
     const Amount all{held.parameters - held.expert_parameters, held.expert_parameters};
     add_gathers(rank_of_[stage], all, traffic.unshard);

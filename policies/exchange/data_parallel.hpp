@@ -25,6 +25,7 @@ namespace windtunnel {
 
 struct StageTraffic : ByAction<Segments> {
   std::vector<Transfer> at_end;  // reductions after all actions
+  HostCopies evicted_at_end;     // behind those
   // Of actions of their own.
   std::vector<Transfer> unshard;
   std::vector<Transfer> reduce_grad;
@@ -91,6 +92,7 @@ class DataParallel {
     append_gathers(job_, network_, pp, amount, to, action);
   }
   StageTraffic make(int stage, int first_layer, int layers) const;
+  StageTraffic exchanges(int stage, const Tensors& tensors) const;
   std::vector<GradientBucket> buckets_of(int stage, const Tensors& tensors) const;
   Cuts cut_by_bucket(int stage, const Tensors& tensors) const;
   Cuts cut_by_layer(const Tensors& tensors) const;

@@ -8,6 +8,16 @@
 
 namespace windtunnel {
 
+// What a segment has on its way between the GPU and the tiers beside it, in bytes
+// (Job::offload).
+struct HostCopies {
+  double weights = 0;
+  double gradients = 0;
+  double activations = 0;
+
+  bool any() const { return weights + gradients + activations > 0; }
+};
+
 // Part of an action: `share` of its cost, times `slowdown` because collectives run beside it and
 // take SMs and memory bandwidth from it.
 struct Segment {
@@ -15,6 +25,8 @@ struct Segment {
   double slowdown = 1;
   std::vector<Transfer> gathers;
   std::vector<Transfer> reductions;
+  HostCopies fetched = {};  // before it, and before its gathers
+  HostCopies evicted = {};  // behind it; gradients behind its reductions
 };
 using Segments = std::vector<Segment>;
 

@@ -6,6 +6,7 @@
 #include <tuple>
 #include <utility>
 
+#include "models/cost/offload/offload.hpp"
 #include "models/plan/job_collective.hpp"
 #include "models/plan/state_shares.hpp"
 #include "models/results/iteration_report.hpp"
@@ -77,7 +78,8 @@ class Estimator {
   }
 
   bool needs_plan() const {
-    return data_.has_kernels() || data_.has_second_channel() || data_.crosses();
+    return data_.has_kernels() || data_.has_second_channel() || data_.crosses() ||
+           offload_of(job_).any();
   }
 
   // With data parallelism and the optimizer beside the pipeline.
@@ -92,12 +94,16 @@ class Estimator {
     return evaluate_schedule(schedule_, costs_, beside, ends_s).makespan_s;
   }
 
-  // What maps of three times cannot say: the Plan itself, evaluated.
-  IterationEstimate of_plan() const {
+  Job on_idle_network() const {
     Job closed = job_;
     closed.communication.fidelity = Fidelity::closed;
     closed.software.dispatch_latency_s = 0;
-    const Plan plan = plan_microbatches(closed, prepared_, {});
+    return closed;
+  }
+
+  // What maps of three times cannot say: the Plan itself, evaluated.
+  IterationEstimate of_plan() const {
+    const Plan plan = plan_microbatches(on_idle_network(), prepared_, {});
     const Timeline timeline = evaluate_plan(plan, job_.cluster, slowdown_);
     const ScheduleEvaluation pipeline =
         evaluate_schedule(schedule_, costs_, {.messages = messages(), .slowdown = slowdown_});
@@ -114,8 +120,23 @@ class Estimator {
     }
     IterationEstimate estimate;
     estimate.step_s = iteration_s(job_, plan, timeline);
-    attribute(estimate, pipeline, rank, beside_passes(plan, rank));
+    std::vector<CostPart> beside = beside_passes(plan, rank);
+    if (offload_of(job_).any()) {
+      const double exposed_s = estimate.step_s - pipeline.makespan_s - total_seconds(beside);
+      beside.push_back({Category::offload, Origin::assumed,
+                        exposed_s - without_offload_s(pipeline.makespan_s, rank)});
+    }
+    attribute(estimate, pipeline, rank, beside);
     return estimate;
+  }
+
+  // What data parallelism adds where nothing leaves the GPU.
+  double without_offload_s(double pipeline_s, int rank) const {
+    Job job = on_idle_network();
+    job.offload = nullptr;
+    const Plan plan = plan_microbatches(job, prepared_, {});
+    const Timeline timeline = evaluate_plan(plan, job_.cluster, slowdown_);
+    return iteration_s(job, plan, timeline) - pipeline_s - total_seconds(beside_passes(plan, rank));
   }
 
   // What the rank computes beside the passes of an iteration: updates, encoding, decoding.

@@ -10,6 +10,7 @@
 #include "models/base/units.hpp"
 #include "models/compression/compressors.hpp"
 #include "models/cost/memory/memory.hpp"
+#include "models/cost/offload/offload.hpp"
 #include "policies/exchange/stage_message.hpp"
 #include "policies/lowering/unit_cost.hpp"
 #include "policies/schedules/schedules.hpp"
@@ -66,6 +67,29 @@ void check_sharding(const Layout& layout, const Schedule& schedule) {
                           "goes with schedules that leave gathers and reductions to ZeRO-3; '{}' "
                           "says itself when stages are gathered or reduced",
                           schedule.name);
+    }
+  }
+}
+
+// Layers' weights come, and their activations go, within passes; a schedule that gathers stages or
+// recomputes them in actions of its own has other times for that.
+void check_offload(const Job& job, const Schedule& schedule) {
+  const Offload& offload = offload_of(job);
+  if (offload.activations != MemoryTier::gpu && schedule.explicit_recompute) {
+    throw Error::of_key("offload.activations",
+                        "goes with schedules whose backward passes recompute; '{}' recomputes in "
+                        "actions of its own",
+                        schedule.name);
+  }
+  if (offload.weights == MemoryTier::gpu && offload.gradients == MemoryTier::gpu) return;
+  for (const auto& actions : schedule.actions) {
+    for (const Action& action : actions) {
+      if (action.kind != ActionKind::unshard && action.kind != ActionKind::reduce_grad) continue;
+      throw Error::of_key(
+          offload.weights != MemoryTier::gpu ? "offload.weights" : "offload.gradients",
+          "goes with schedules that leave gathers and reductions to ZeRO-3; '{}' says itself when "
+          "stages are gathered or reduced",
+          schedule.name);
     }
   }
 }
@@ -183,6 +207,7 @@ Schedule job_schedule(const Job& job, const std::vector<ChunkCost>& chunks) {
   Schedule schedule =
       job.schedule.imported != nullptr ? imported_schedule(job) : named_schedule(job, chunks);
   check_sharding(job.layout, schedule);
+  check_offload(job, schedule);
   check_slices(job, schedule);
   check_cuts(job, schedule);
   return schedule;

@@ -13,12 +13,12 @@
 #include "models/plan/state_shares.hpp"
 #include "policies/evaluation/dispatch.hpp"
 #include "policies/lowering/step_tasks.hpp"
+#include "policies/offload/offload_tasks.hpp"
 #include "policies/protection/snapshot_tasks.hpp"
+#include "policies/tasks/stage_messages.hpp"
 
 namespace windtunnel {
 namespace {
-
-enum class Direction { forward, backward };
 
 std::vector<CostPart> scaled(std::vector<CostPart> cost, double share) {
   for (CostPart& item : cost) item.seconds *= share;
@@ -37,7 +37,9 @@ class Builder {
       : ctx_(context),
         job_(context.job),
         rank_(rank),
-        tasks_(job_, rank, context.range, std::move(groups), alone) {
+        tasks_(job_, rank, context.range, std::move(groups), alone),
+        messages_(context.schedule, rank, tasks_),
+        offload_(job_, tasks_) {
     for (int s = 0; s < ctx_.schedule.stages(); ++s) {
       if (ctx_.schedule.rank_of_stage[s] == rank) stages_.push_back(s);
     }
@@ -48,7 +50,10 @@ class Builder {
   }
 
   RankClass build() {
-    for (round_ = 0; round_ < ctx_.options.iterations; ++round_) run_schedule();
+    for (round_ = 0; round_ < ctx_.options.iterations; ++round_) {
+      messages_.set_round(round_);
+      run_schedule();
+    }
     return tasks_.take();
   }
 
@@ -93,6 +98,7 @@ class Builder {
     copies_.clear();
     pending_ = nullptr;
     before_last_compute_ = last_compute_ = optimizer_;
+    offload_.begin_iteration(ctx_.data_parallel.updated_parameters(rank_), optimizer_);
     if (ctx_.data_parallel.gathers_early()) gather_parameters();
     const int due = iterations() > 1 ? steady_window(ctx_.schedule).last : 0;
     if (round_ > 0 || iteration != due) return;
@@ -138,8 +144,12 @@ class Builder {
   void end_iteration(int iteration) {
     tasks_.set_iteration(round_ * iterations() + iteration);
     for (const int stage : stages_) {
-      tasks_.transfers(ctx_.data_parallel.stage(stage).at_end, "reduce", fmt::format("{}", stage),
-                       stage, last_compute_);
+      const StageTraffic& traffic = ctx_.data_parallel.stage(stage);
+      const std::string where = fmt::format("{}", stage);
+      tasks_.transfers(traffic.at_end, "reduce", where, stage, last_compute_);
+      const std::vector<TaskIndex> reduced = tasks_.last_transfers();
+      offload_.evict_gradients(traffic.evicted_at_end, where, stage,
+                               reduced.empty() ? last_compute_ : reduced.back());
     }
     reduce_pending();
     std::vector<TaskIndex> ready = {last_compute_};
@@ -156,11 +166,8 @@ class Builder {
     const bool last_of_all = round_ + 1 == ctx_.options.iterations && iteration + 1 == iterations();
     // Where gradients arrive in the next iteration, so do the updates; this is where all join.
     const DataParallel& data = ctx_.data_parallel;
-    std::vector<CostPart> update;
-    if (!data.crosses()) {
-      update = optimizer_cost(data.updated_parameters(rank_) * state_share(), own());
-    }
-    optimizer_ = tasks_.optimizer(std::move(update), std::move(ready));
+    const double updated = data.crosses() ? 0 : data.updated_parameters(rank_) * state_share();
+    optimizer_ = offload_.step(updated, own(), std::move(ready));
     if (outer_ >= 0 && last_of_all) {
       Task take_in;
       take_in.name = "take in exchange";
@@ -292,10 +299,17 @@ class Builder {
         segment.allocate_bytes = 0;
       }
       if (i + 1 < segments.size()) segment.free_bytes = 0;
+      // Ahead of the passes, whatever the collectives do; shards before they are gathered.
+      const TaskIndex fetched =
+          offload_.fetch(segments[i].fetched, segment.name, reducing.stage, reducing.unit);
+      if (fetched >= 0) segment.after.push_back(fetched);
+      for (const TaskIndex room : offload_.take_room(segments[i].evicted)) {
+        segment.after.push_back(room);
+      }
       const auto gather = [&](TaskIndex after) {
         return early ? early_gather(whole, i)
                      : tasks_.transfers(segments[i].gathers, "gather", segment.name, whole.stage,
-                                        after);
+                                        segments[i].fetched.weights > 0 ? fetched : after);
       };
       if (ctx_.data_parallel.overlaps()) {
         const TaskIndex gathered = gather(before_last_compute_);
@@ -311,8 +325,11 @@ class Builder {
       const double from = std::exchange(done, last ? 1 : done + segments[i].share);
       before_last_compute_ =
           std::exchange(last_compute_, append_segment(std::move(segment), segments[i], from, done));
-      if (!segments[i].reductions.empty()) {
-        pending_ = &segments[i].reductions;
+      offload_.used(segments[i].fetched, last_compute_);
+      offload_.evict_activations(segments[i].evicted, whole.name + suffix, whole.stage,
+                                 whole.microbatch, last_compute_);
+      if (!segments[i].reductions.empty() || segments[i].evicted.gradients > 0) {
+        pending_ = &segments[i];
         pending_stage_ = reducing.stage;
         pending_where_ = pieces_where(reducing, i, segments.size());
       }
@@ -358,8 +375,11 @@ class Builder {
 
   void reduce_pending() {
     if (pending_ == nullptr) return;
-    tasks_.transfers(*std::exchange(pending_, nullptr), "reduce", pending_where_, pending_stage_,
-                     last_compute_);
+    const Segment& segment = *std::exchange(pending_, nullptr);
+    const TaskIndex reduced = tasks_.transfers(segment.reductions, "reduce", pending_where_,
+                                               pending_stage_, last_compute_);
+    offload_.evict_gradients(segment.evicted, pending_where_, pending_stage_,
+                             reduced >= 0 ? reduced : last_compute_);
   }
 
   // ---- actions of sharded weights ----
@@ -383,51 +403,20 @@ class Builder {
 
   // ---- messages ----
 
-  std::int64_t tag(int stage, int unit, Direction direction) const {
-    const std::int64_t step = 2 * round_ + (direction == Direction::backward);
-    return (step * ctx_.schedule.units() + unit) * ctx_.schedule.stages() + stage;
-  }
-
-  // The stage on another rank that the action takes from (step -1) or gives to (+1); -1: none.
-  int other_stage(const Action& action, int step) const {
-    const bool forward = action.kind == ActionKind::forward;
-    if (!forward && !makes_input_gradient(action.kind)) return -1;
-    const int way = forward ? step : -step;
-    const int at = ctx_.schedule.model_stage(action.stage) + way;
-    if (at < 0 || at >= ctx_.schedule.model_stages()) return -1;
-    const int other = action.stage + way;
-    return ctx_.schedule.rank_of_stage[other] == rank_ ? -1 : other;
-  }
-
-  // Messages are named by the stage that sends.
-  Message message(const Action& action, int source, int other) const {
-    const bool forward = action.kind == ActionKind::forward;
-    return {.name = fmt::format("{}{}.{}", forward ? 'F' : 'B', source, action.unit),
-            .stage = action.stage,
-            .unit = action.unit,
-            .peer = ctx_.schedule.rank_of_stage[other],
-            .tag = tag(source, action.unit, forward ? Direction::forward : Direction::backward)};
-  }
-
-  // `before`: what must have ended before the receive is posted, -1 for nothing.
   void receive_for(const Action& action, TaskIndex before, Task& consumer) {
-    const int source = other_stage(action, -1);
-    if (source < 0) return;
-    consumer.after.push_back(
-        tasks_.receive(message(action, source, source),
-                       before >= 0 ? std::vector{before} : std::vector<TaskIndex>{}));
+    const TaskIndex received = messages_.receive(action, before);
+    if (received >= 0) consumer.after.push_back(received);
   }
 
   void send_from(const Action& action, StreamIndex stream) {
-    const int target = other_stage(action, 1);
+    const int target = messages_.other_stage(action, 1);
     if (target < 0) return;
     // The boundary tensor crosses in the direction of the pass with the size that the stage before
     // the boundary gave it.
     Action producer = action;
     producer.stage = std::min(action.stage, target);
-    const TaskIndex sent =
-        tasks_.send(message(action, action.stage, target), ctx_.costs.unit(producer).boundary_bytes,
-                    stream, {last_compute_});
+    const TaskIndex sent = messages_.send(action, target, ctx_.costs.unit(producer).boundary_bytes,
+                                          stream, last_compute_);
     if (job_.software.sends != Sends::asynchronous) before_compute_.push_back(sent);
   }
 
@@ -436,6 +425,8 @@ class Builder {
   std::unique_ptr<const Job> own_;  // null: job_
   const int rank_;
   RankTasks tasks_;
+  StageMessages messages_;
+  OffloadTasks offload_;
   std::vector<int> stages_;
   std::vector<std::unique_ptr<Segments>> kept_pieces_;  // of pairs
 
@@ -444,7 +435,7 @@ class Builder {
   TaskIndex optimizer_ = -1;  // of the iteration before
   TaskIndex before_last_compute_ = -1;
   TaskIndex last_compute_ = -1;
-  const std::vector<Transfer>* pending_ = nullptr;  // reductions behind the last segment
+  const Segment* pending_ = nullptr;  // whose reductions and gradients' copies are to come
   int pending_stage_ = -1;
   std::string pending_where_;
   std::vector<std::vector<TaskIndex>> gathered_;  // [stage][segment] that its first forward awaits

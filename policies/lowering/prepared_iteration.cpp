@@ -10,6 +10,7 @@
 #include "models/base/error.hpp"
 #include "models/compression/compressors.hpp"
 #include "models/cost/memory/memory.hpp"
+#include "models/cost/offload/offload.hpp"
 #include "models/cost/tensor/tensor_ops.hpp"
 #include "policies/evaluation/dispatch.hpp"
 #include "policies/evaluation/schedule_evaluator.hpp"
@@ -104,6 +105,14 @@ void add_compressor(const Job& job, const PreparedIteration& prepared,
     memory[rank].gradients += sum.state;
     memory[rank].buffers += sum.buffers * (at_once ? 1 : std::min(1.0, under_way));
   }
+}
+
+// [pipeline rank] The most of its activations that is in a tier beside the GPU at once.
+std::vector<double> offloaded_peaks(const PreparedIteration& prepared) {
+  std::vector<StageCost> costs;
+  for (const ChunkCost& unit : prepared.units)
+    costs.push_back({.activation = unit.offloaded_bytes});
+  return evaluate_schedule(prepared.schedule, costs, 0).peak_activation;
 }
 
 double kernels_s(const std::vector<CostPart>& parts) {
@@ -285,6 +294,9 @@ std::vector<GpuMemory> iteration_memory(const Job& job, const PreparedIteration&
       job, memory_chunks(prepared.chunks, prepared.units), prepared.peak_activation_bytes,
       held_stages(schedule), schedule.weight_copies, whole_parameters(schedule, prepared.chunks));
   add_compressor(job, prepared, memory);
+  if (offload_of(job).activations != MemoryTier::gpu) {
+    add_offloaded_activations(job, offloaded_peaks(prepared), memory);
+  }
   return memory;
 }
 

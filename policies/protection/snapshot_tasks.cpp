@@ -1,10 +1,12 @@
 #include "policies/protection/snapshot_tasks.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <utility>
 
 #include "models/base/error.hpp"
 #include "models/cost/memory/memory.hpp"
+#include "models/cost/offload/host_work.hpp"
 #include "models/cost/snapshot/snapshot_cost.hpp"
 #include "models/network/groups/group_shapes.hpp"
 #include "policies/protection/snapshot_tiers.hpp"
@@ -62,24 +64,6 @@ class Snapshot {
     return task;
   }
 
-  // `amount` over a resource, and the host memory traffic of `bytes` at the pace that `rate` of the
-  // resource allows. Two flows, because each has an efficiency of its own.
-  std::vector<Flow> paced_by(Resource resource, double amount, double rate, double bytes) const {
-    Flow through;
-    through.amount = amount;
-    through.demands = {{resource, 1}};
-    return {through, host_traffic(bytes, rate / amount)};
-  }
-
-  // `pace`: shares of it per second, at most.
-  Flow host_traffic(double bytes, double pace) const {
-    Flow host;
-    host.amount = bytes / job_.calibration.host_memory_efficiency.value;
-    host.max_rate = pace * host.amount;
-    host.demands = {{Resource::host_memory, 1}};
-    return host;
-  }
-
   TaskIndex encode_on_gpu(TaskIndex after) {
     const GpuSpec& gpu = job_.cluster.node.gpu;
     Task encode = task(TaskKind::encode, "encode", kCopy, bytes_.state, {after});
@@ -96,8 +80,14 @@ class Snapshot {
     Task copy = task(TaskKind::copy, "copy to host", kCopy, bytes_.moved, {after});
     double rate = pcie_Bps.value;
     if (tier_.copy_limit_Bps > 0) rate = std::min(rate, tier_.copy_limit_Bps / efficiency.value);
-    copy.flows = paced_by(Resource::pcie_out, bytes_.moved / efficiency.value, rate, bytes_.moved);
-    if (rate < pcie_Bps.value) copy.flows.front().max_rate = rate;
+    const double crossing = bytes_.moved * state_share_on_gpu(job_);
+    copy.flows =
+        paced_by(job_, Resource::pcie_out, crossing / efficiency.value, rate, bytes_.moved);
+    if (crossing <= 0) {  // all of it is there already
+      copy.flows = {host_traffic(job_, bytes_.moved, std::numeric_limits<double>::infinity())};
+    } else if (rate < pcie_Bps.value) {
+      copy.flows.front().max_rate = rate;
+    }
     copy.origin = origin_of_rate(pcie_Bps.origin, efficiency.origin);
     return tasks_.append(std::move(copy));
   }
@@ -108,7 +98,7 @@ class Snapshot {
     const double cores = tier_.code.cpu_cores / job_.cluster.node.gpus;
     Task encode = task(TaskKind::encode, "encode", kEncode, bytes_.coded, {after});
     const double core_s = bytes_.coded / core_Bps.value;
-    encode.flows = paced_by(Resource::cpu, core_s, cores, bytes_.coded + bytes_.parity);
+    encode.flows = paced_by(job_, Resource::cpu, core_s, cores, bytes_.coded + bytes_.parity);
     encode.flows.front().max_rate = cores;
     encode.origin = weakest(core_Bps.origin, job_.cluster.node.cpu_cores.origin);
     return tasks_.append(std::move(encode));
@@ -129,7 +119,7 @@ class Snapshot {
     exchange.after.erase(std::unique(exchange.after.begin(), exchange.after.end()),
                          exchange.after.end());
     exchange.collective = copies ? CollectiveKind::all_to_all : CollectiveKind::reduce_scatter;
-    if (!code.on_gpu) exchange.flows = {host_traffic(2 * wire, nic_Bps / wire)};
+    if (!code.on_gpu) exchange.flows = {host_traffic(job_, 2 * wire, nic_Bps / wire)};
     if (code_slot_ >= 0) return tasks_.append_collective(std::move(exchange), code_slot_);
     exchange.kind = TaskKind::store;
     exchange.bytes = wire;
@@ -147,8 +137,8 @@ class Snapshot {
     const Parameter& disk_Bps = job_.cluster.node.local_disk_Bps;
     const Parameter& efficiency = job_.calibration.storage_efficiency;
     Task store = task(TaskKind::store, "write to disk", kStore, bytes_.written, {after});
-    store.flows = paced_by(Resource::local_disk, bytes_.written / efficiency.value, disk_Bps.value,
-                           bytes_.written);
+    store.flows = paced_by(job_, Resource::local_disk, bytes_.written / efficiency.value,
+                           disk_Bps.value, bytes_.written);
     store.origin = origin_of_rate(disk_Bps.origin, efficiency.origin);
     return tasks_.append(std::move(store));
   }
@@ -158,7 +148,7 @@ class Snapshot {
     const Parameter& efficiency = job_.calibration.storage_efficiency;
     Task store = task(TaskKind::store, "write to storage", kStore, bytes_.written, {after});
     store.cost = {{Category::snapshot, storage.latency_s.origin, storage.latency_s.value}};
-    store.flows = paced_by(Resource::storage_write, bytes_.written / efficiency.value,
+    store.flows = paced_by(job_, Resource::storage_write, bytes_.written / efficiency.value,
                            job_.cluster.node.storage_nic_Bps.value, bytes_.written);
     store.origin = origin_of_rate(storage.write_Bps.origin, efficiency.origin);
     return tasks_.append(std::move(store));

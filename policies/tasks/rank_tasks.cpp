@@ -280,15 +280,12 @@ TaskIndex RankTasks::kernels(const Transfer& transfer, const std::string& name, 
 
 TaskIndex RankTasks::background(const std::vector<Transfer>& row, const std::string& name,
                                 double share, TaskIndex after) {
-  if (background_stream_ < 0) {
-    background_stream_ = static_cast<std::int16_t>(class_.streams.size());
-    class_.streams.push_back({"sync", StreamOrder::in_order});
-  }
+  const std::int16_t stream = stream_named("sync");
   TaskIndex last = after;
   for (const Transfer& transfer : row) {
     Task task;
     task.name = name;
-    task.stream = background_stream_;
+    task.stream = stream;
     task.category = Category::sync;
     if (last >= 0) task.after = {last};
     if (transfer.bytes <= 0) {
@@ -407,6 +404,13 @@ TaskIndex RankTasks::append_collective(Task task, int slot, double longer_s) {
   return append(std::move(task));
 }
 
+std::int16_t RankTasks::stream_named(const std::string& name) {
+  const auto known = std::ranges::find(class_.streams, name, &Stream::name);
+  if (known == class_.streams.end()) class_.streams.push_back({name, StreamOrder::in_order});
+  return static_cast<std::int16_t>(std::ranges::find(class_.streams, name, &Stream::name) -
+                                   class_.streams.begin());
+}
+
 std::int16_t RankTasks::inner_stream(Category category, InnerStream stream) {
   const auto [known, is_new] = inner_streams_.try_emplace(
       {category, stream}, static_cast<std::int16_t>(class_.streams.size()));
@@ -468,14 +472,10 @@ TaskIndex RankTasks::dispatch(double ahead_s, double between_s, TaskIndex last) 
   begin.after = {last};
   if (between_s > 0) begin.cost = host(between_s);
   if (ahead_s > 0) {
-    if (dispatch_stream_ < 0) {
-      dispatch_stream_ = static_cast<std::int16_t>(class_.streams.size());
-      class_.streams.push_back({"dispatch", StreamOrder::in_order});
-    }
     Task ahead;
     ahead.kind = TaskKind::encode;  // of the host, beside kernels
     ahead.name = "dispatch";
-    ahead.stream = dispatch_stream_;
+    ahead.stream = stream_named("dispatch");
     ahead.category = Category::host;
     ahead.cost = host(ahead_s);
     begin.after.push_back(append(std::move(ahead)));

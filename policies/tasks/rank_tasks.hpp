@@ -157,8 +157,15 @@ class RankTasks {
   TaskIndex append_inner(Task task, const InnerCollective& collective, Category category,
                          InnerStream stream);
 
+  // Of a stream in order that is none of StreamIndex; there from its first use on.
+  std::int16_t stream_named(const std::string& name);
+
   // Memory that the task frees when it ends.
   void set_free_bytes(TaskIndex task, double bytes) { class_.tasks[task].free_bytes = bytes; }
+  void set_tier_bytes(TaskIndex task, double allocated, double freed) {
+    class_.tasks[task].tier_allocate_bytes = allocated;
+    class_.tasks[task].tier_free_bytes = freed;
+  }
 
   RankClass take() { return std::move(class_); }
 
@@ -208,8 +215,6 @@ class RankTasks {
   std::vector<int> rendezvous_slots_;
   std::vector<int> meeting_sequence_;  // [rendezvous]
   std::int16_t meeting_stream_ = -1;
-  std::int16_t background_stream_ = -1;
-  std::int16_t dispatch_stream_ = -1;
   std::array<TaskIndex, 2> last_collective_ = {-1, -1};  // of both streams of reductions
   std::vector<TaskIndex> last_kernels_;
 };

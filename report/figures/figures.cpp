@@ -12,6 +12,7 @@
 #include "models/calibration/prediction_error.hpp"
 #include "models/cost/chunk/step_work.hpp"
 #include "models/cost/memory/memory.hpp"
+#include "models/cost/offload/offload.hpp"
 #include "report/figures/fused_figures.hpp"
 #include "report/figures/power_figures.hpp"
 #include "report/figures/rollout_figures.hpp"
@@ -188,6 +189,7 @@ class Table {
     add({{fmt::format("iteration.{}.{}", part, name), fmt::format("{}{}", before, name), seconds,
           lower, "of it on the critical path", [category](const Record& record) -> FigureValue {
             if (category == Category::sync && record.job.sync.empty()) return {};
+            if (category == Category::offload && !offload_of(record.job).any()) return {};
             return record.iteration.critical_path_s[static_cast<size_t>(category)];
           }}});
   }
@@ -219,12 +221,20 @@ class Table {
          {"iteration.bubble.idle", "idle", share, lower,
           "mean share of the step in which none of a rank's own kernels run (a profiler's view)",
           of<&Bubble::idle>}});
-    for (const Category category : {Category::tp, Category::cp, Category::pp, Category::ep,
-                                    Category::dp, Category::snapshot, Category::sync}) {
+    for (const Category category :
+         {Category::tp, Category::cp, Category::pp, Category::ep, Category::dp, Category::snapshot,
+          Category::sync, Category::offload}) {
       add_category("exposed_s", category, "exposed ");
     }
     add({{"iteration.memory_bytes.peak", "peak memory", memory, lower, "of the fullest GPU",
           [](const Record& record) { return fullest_bytes(record.iteration.memory); }, kClosedForm},
+         {"iteration.memory_bytes.host", "offloaded to the host", memory, lower,
+          "of the node's memory, all its GPUs together; without snapshots",
+          [](const Record& record) -> FigureValue {
+            if (!offload_of(record.job).any()) return {};
+            return host_memory_of_node(record.job, record.iteration.memory).total();
+          },
+          kClosedForm},
          {"iteration.memory_bytes.fits", "fits", word, neither,
           "in the usable memory of GPU and host",
           [](const Record& record) { return record.memory_excess.empty(); }, kClosedForm}});

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "models/calibration/prediction_error.hpp"
+#include "models/cost/offload/offload.hpp"
 #include "models/results/fused_report.hpp"
 #include "models/results/volunteer_report.hpp"
 #include "report/summary/notes.hpp"
@@ -39,6 +40,19 @@ void place_memory(Json& memory, const Record& record) {
   memory["per_stage"] = Json::array();
   for (const GpuMemory& stage : record.iteration.memory) {
     memory["per_stage"].push_back(stage.total());
+  }
+  if (offload_of(record.job).any()) {
+    memory["tiers_per_stage"] = Json::array();
+    const auto parts = [](const TierMemory& tier) {
+      return Json{{"weights", tier.weights},
+                  {"gradients", tier.gradients},
+                  {"optimizer", tier.optimizer},
+                  {"activations", tier.activations}};
+    };
+    for (const GpuMemory& stage : record.iteration.memory) {
+      memory["tiers_per_stage"].push_back(
+          {{"host", parts(stage.host)}, {"disk", parts(stage.disk)}});
+    }
   }
   memory["activation_peaks"] = Json::array();
   for (const ActivationPeak& peak : record.activation_peaks) {

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "models/base/error.hpp"
+#include "models/cost/offload/offload.hpp"
 #include "models/results/memory_timeline.hpp"
 #include "traces/perfetto/tracks.hpp"
 
@@ -179,16 +180,32 @@ std::string label_of(const Record& record, int entry) {
   return name.empty() ? fmt::format("rank {}", rank.rank) : name;
 }
 
-// Memory is known per pipeline rank, and a class is one.
-double static_bytes(const Record& record, int entry) {
+// Memory is known per pipeline rank, and a class is one; nullptr: of this one it is not.
+const GpuMemory* memory_of(const Record& record, int entry) {
   const auto rank_class = static_cast<size_t>(record.timeline.ranks[entry].rank_class);
   const std::vector<GpuMemory>& memory = record.iteration.memory;
-  if (memory.size() != record.plan.classes.size()) return 0;
-  return memory[rank_class].total() - memory[rank_class].activations;
+  return memory.size() == record.plan.classes.size() ? &memory[rank_class] : nullptr;
 }
 
-Json curve_json(const Record& record, int entry, const MemoryTimeline& memory, const Window& window,
+// What stays as it is.
+double static_bytes(const Record& record, int entry, MemoryPlace place) {
+  const GpuMemory* memory = memory_of(record, entry);
+  if (memory == nullptr) return 0;
+  if (place == MemoryPlace::gpu) return memory->total() - memory->activations;
+  return memory->host.total() + memory->disk.total() - memory->host.activations -
+         memory->disk.activations;
+}
+
+// A curve of a rank.
+struct RankMemory {
+  int entry = 0;
+  MemoryPlace place = MemoryPlace::gpu;
+  MemoryTimeline timeline;
+};
+
+Json curve_json(const Record& record, const RankMemory& of, const Window& window,
                 double unit_bytes) {
+  const auto& [entry, place, memory] = of;
   const std::int64_t tick_ns = tick_for(window);
   const auto tick_of = [&](double at_s) {
     return ticks(std::max<std::int64_t>(0, nanoseconds(at_s) - window.begin_ns), tick_ns);
@@ -213,8 +230,8 @@ Json curve_json(const Record& record, int entry, const MemoryTimeline& memory, c
             {"bytes", memory.peak_bytes},
             {"task", owner.tasks[memory.peak_task].name}};
   }
-  return {{"rank", label_of(record, entry)},
-          {"static_bytes", static_bytes(record, entry)},
+  return {{"rank", label_of(record, entry) + (place == MemoryPlace::tier ? ", offloaded" : "")},
+          {"static_bytes", static_bytes(record, entry, place)},
           {"gap", gap},
           {"change", change},
           {"peak", peak}};
@@ -222,20 +239,23 @@ Json curve_json(const Record& record, int entry, const MemoryTimeline& memory, c
 
 Json curves_json(const Record& record, size_t most, const Window& window) {
   constexpr int kDigits = 5;
-  std::vector<std::pair<int, MemoryTimeline>> timelines;
+  std::vector<RankMemory> timelines;
   double peak_bytes = 0;
   const double from_s = static_cast<double>(window.begin_ns) / 1e9;
   for (const int entry : rank_of_each_class(record.plan, record.timeline)) {
-    if (timelines.size() == most) break;
+    if (timelines.size() >= most) break;
     const RankTimeline& rank = record.timeline.ranks[entry];
-    timelines.emplace_back(entry,
-                           memory_timeline(record.plan.classes[rank.rank_class], rank, from_s));
-    peak_bytes = std::max(peak_bytes, timelines.back().second.peak_bytes);
+    for (const MemoryPlace place : {MemoryPlace::gpu, MemoryPlace::tier}) {
+      if (place == MemoryPlace::tier && !offload_of(record.job).any()) continue;
+      const RankClass& owner = record.plan.classes[rank.rank_class];
+      timelines.push_back({entry, place, memory_timeline(owner, rank, from_s, place)});
+      peak_bytes = std::max(peak_bytes, timelines.back().timeline.peak_bytes);
+    }
   }
   const double unit_bytes = unit_for(peak_bytes, kDigits);
   Json ranks = Json::array();
-  for (const auto& [entry, memory] : timelines) {
-    ranks.push_back(curve_json(record, entry, memory, window, unit_bytes));
+  for (const RankMemory& memory : timelines) {
+    ranks.push_back(curve_json(record, memory, window, unit_bytes));
   }
   return {{"tick_ns", tick_for(window)},
           {"unit_bytes", unit_bytes},

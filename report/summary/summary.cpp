@@ -11,6 +11,7 @@
 #include "models/compression/compressors.hpp"
 #include "models/cost/chunk/step_work.hpp"
 #include "models/cost/memory/memory.hpp"
+#include "models/cost/offload/offload.hpp"
 #include "models/reliability/stragglers/redundancy.hpp"
 #include "report/figures/figures.hpp"
 #include "report/summary/campaign_summary.hpp"
@@ -19,6 +20,7 @@
 #include "report/summary/rollout_summary.hpp"
 #include "report/summary/volunteer_summary.hpp"
 #include "scenarios/language/library/spec_fields.hpp"
+#include "scenarios/language/text/choices.hpp"
 
 namespace windtunnel {
 namespace {
@@ -181,6 +183,26 @@ std::string totals_text(const std::vector<GpuMemory>& memory) {
   return text + " GiB";
 }
 
+// "weights 2.9 GiB and optimizer 17 GiB in host memory"
+std::string tiers_text(const GpuMemory& rank) {
+  std::string text;
+  const std::pair<const char*, const TierMemory*> tiers[] = {{"in host memory", &rank.host},
+                                                             {"on drives", &rank.disk}};
+  for (const auto& [where, tier] : tiers) {
+    std::string parts;
+    const std::pair<const char*, double> of_it[] = {{"weights", tier->weights},
+                                                    {"gradients", tier->gradients},
+                                                    {"optimizer", tier->optimizer},
+                                                    {"activations", tier->activations}};
+    for (const auto& [name, bytes] : of_it) {
+      if (bytes <= 0) continue;
+      parts += fmt::format("{}{} {}", parts.empty() ? "" : ", ", name, format_memory(bytes));
+    }
+    if (!parts.empty()) text += fmt::format("{}{} {}", text.empty() ? "" : "; ", parts, where);
+  }
+  return text;
+}
+
 SummarySection memory_section(const Record& record) {
   const std::vector<GpuMemory>& memory = record.iteration.memory;
   const double usable = tightest_bytes(memory, record.job);
@@ -205,6 +227,13 @@ SummarySection memory_section(const Record& record) {
                                format_seconds(setter->at_s), format_memory(setter->bytes))});
   }
   if (memory.size() > 1) section.rows.push_back({"by rank", totals_text(memory)});
+  if (offload_of(record.job).any()) {
+    section.rows.push_back({"beside it", tiers_text(*peak)});
+    const double host = host_memory_of_node(record.job, memory).total();
+    section.rows.push_back(
+        {"host", fmt::format("{} of the {} of a node", format_memory(host),
+                             format_memory(record.job.cluster.node.host_memory_bytes.value))});
+  }
   if (!record.memory_excess.empty()) section.rows.push_back({"excess", record.memory_excess});
   return section;
 }
@@ -357,9 +386,17 @@ std::string machine_text(const Cluster& cluster) {
 
 std::vector<std::string> how_it_trains(const Job& job) {
   const Communication& communication = job.communication;
-  return {job.schedule.name, std::string(name_of(job.precision)),
-          fmt::format("overlap {}", name_of(communication.overlap)),
-          compressor_text(communication.compressors), fmt::format("batch {}", batch_text(job))};
+  std::vector<std::string> facts = {job.schedule.name, std::string(name_of(job.precision)),
+                                    fmt::format("overlap {}", name_of(communication.overlap)),
+                                    compressor_text(communication.compressors),
+                                    fmt::format("batch {}", batch_text(job))};
+  const Offload& offload = offload_of(job);
+  if (offload.searched.recompute && !job.network) {
+    facts.push_back(fmt::format("recompute {}", name_of(job.recompute)));
+  }
+  const std::string offloaded = to_string(offload);
+  if (!offloaded.empty()) facts.push_back(offloaded);
+  return facts;
 }
 
 // All of it in one line.

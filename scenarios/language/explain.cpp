@@ -10,6 +10,7 @@
 
 #include "models/compression/compressors.hpp"
 #include "models/compression/robust.hpp"
+#include "models/cost/offload/offload.hpp"
 #include "models/power/power_spec.hpp"
 #include "models/reliability/stragglers/redundancy.hpp"
 #include "policies/schedules/schedules.hpp"
@@ -405,6 +406,7 @@ class Explanation {
       add_members_of("redundancy", *job_.redundancy,
                      [&](std::string_view key) { return takes_key(job_.redundancy->scheme, key); });
     }
+    if (job_.offload) add_members_of("offload", *job_.offload);
     if (const auto& robust = job_.communication.robust) {
       add_members_of("communication.robust", *robust,
                      [&](std::string_view key) { return takes_key(robust->rule, key); });

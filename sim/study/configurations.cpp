@@ -3,9 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <memory>
 
 #include "models/base/error.hpp"
 #include "models/plan/state_shares.hpp"
+#include "policies/offload/offload_conflicts.hpp"
+#include "policies/search/memory_search.hpp"
 #include "policies/search/state_balance.hpp"
 #include "scenarios/language/text/choices.hpp"
 
@@ -189,12 +192,40 @@ std::vector<Configuration> micro_batches_of(const Configuration& base) {
 std::vector<Configuration> recomputes_of(const Configuration& base) {
   std::vector<Configuration> configurations;
   for (const auto& [name, recompute] : kChoices<Recompute>) {
+    if (recompute == Recompute::automatic) continue;
     if (base.job.network && recompute != Recompute::none) continue;
     Configuration next = base;
     next.job.recompute = recompute;
+    if (base.job.offload) {
+      Offload offload = *base.job.offload;
+      offload.searched.recompute = false;
+      next.job.offload = std::make_shared<const Offload>(std::move(offload));
+    }
     put(next.set, "recompute", std::string(name));
     find_shares_again(next.job);
     configurations.push_back(std::move(next));
+  }
+  return configurations;
+}
+
+std::vector<Configuration> offloads_of(const Configuration& base) {
+  constexpr int kQuarters = 4;
+  std::vector<Configuration> configurations;
+  for (Offload offload : state_offloads(base.job)) {
+    offload.searched.state = offload.searched.activations = false;
+    for (int quarters = 0; quarters <= (base.job.network ? 0 : kQuarters); ++quarters) {
+      offload.activations = quarters == 0 ? MemoryTier::gpu : MemoryTier::host;
+      offload.activation_share = quarters == 0 ? 1 : double(quarters) / kQuarters;
+      if (!why_not(offload, base.job).empty()) continue;
+      Configuration next = base;
+      next.job.offload = std::make_shared<const Offload>(offload);
+      put(next.set, "offload.optimizer", std::string(name_of(offload.optimizer)));
+      put(next.set, "offload.gradients", std::string(name_of(offload.gradients)));
+      put(next.set, "offload.weights", std::string(name_of(offload.weights)));
+      put(next.set, "offload.activations", std::string(name_of(offload.activations)));
+      put(next.set, "offload.activation_share", fmt::format("{:g}", offload.activation_share));
+      configurations.push_back(std::move(next));
+    }
   }
   return configurations;
 }

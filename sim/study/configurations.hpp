@@ -28,6 +28,11 @@ std::vector<Configuration> micro_batches_of(const Configuration& base);
 // None, selective, full.
 std::vector<Configuration> recomputes_of(const Configuration& base);
 
+// From nothing beside the GPU to all of the training state (state_offloads()), each with the
+// activations of none, a quarter, half, three quarters or all of the layers; of a table of layers
+// the state alone.
+std::vector<Configuration> offloads_of(const Configuration& base);
+
 // The job's own schedule, or every synchronous one, with the chunks and slices that make a
 // difference. `chunks`: also other numbers of model chunks per rank.
 std::vector<Configuration> schedules_of(const Configuration& base, bool all, bool chunks);

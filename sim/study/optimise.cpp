@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <set>
@@ -13,6 +14,8 @@
 #include "models/cost/memory/memory.hpp"
 #include "policies/iteration.hpp"
 #include "policies/lowering/for_each_index.hpp"
+#include "policies/offload/offload_conflicts.hpp"
+#include "policies/search/memory_search.hpp"
 #include "scenarios/language/overrides.hpp"
 #include "sim/study/configurations.hpp"
 #include "sim/study/interval_search.hpp"
@@ -26,7 +29,7 @@ namespace {
 constexpr size_t kBlock = 32;
 
 constexpr const char* kLayoutFault = "layout, model and cluster do not fit together";
-constexpr const char* kMemoryFault = "does not fit in GPU memory";
+constexpr const char* kMemoryFault = "does not fit in the memory of GPU or host";
 constexpr const char* kScheduleFault = "no such schedule for this pipeline";
 
 // One layout, micro-batch and recomputation, under any schedule.
@@ -62,13 +65,14 @@ class Optimiser {
     std::vector<Configuration> all = vary(options_.layout, layouts_of, {base});
     all = vary(options_.micro_batch, micro_batches_of, std::move(all));
     all = vary(options_.recompute, recomputes_of, std::move(all));
+    all = vary(options_.offload, offloads_of, std::move(all));
     for (Configuration& each : all) add(std::move(each));
   }
 
   Optimisation run() {
     std::ranges::stable_sort(candidates_, {}, &Candidate::least);
     for (size_t first = 0; first < candidates_.size(); first += kBlock) {
-      if (full() && candidates_[first].least > value_of(result_.best.back())) {
+      if (!options_.offload && full() && candidates_[first].least > value_of(result_.best.back())) {
         result_.passed_over += static_cast<std::int64_t>(candidates_.size() - first);
         break;
       }
@@ -104,8 +108,11 @@ class Optimiser {
     Job job = configuration.job;
     if (options_.layout || options_.schedule) job.layout.vpp = 1;
     try {
+      find_memory(job, configuration.job);
       check_layout(job.model, job.layout, job.batch, job.cluster.gpus(), job.cluster.node.gpus);
       check_sequences(job);
+      const std::string conflict = why_not(offload_of(job), job);
+      if (!conflict.empty()) return note(kLayoutFault, "offload: " + conflict);
       const LeastIteration at_least = least_iteration(job);
       const std::string excess = gpu_memory_excess(at_least.memory, job);
       if (!excess.empty()) return note(kMemoryFault, excess);
@@ -127,7 +134,11 @@ class Optimiser {
       try {
         const PreparedIteration prepared = prepare_iteration(each.job, geometry);
         geometry = prepared.geometry;
-        const std::string excess = gpu_memory_excess(prepared.memory, each.job);
+        std::string excess = gpu_memory_excess(prepared.memory, each.job);
+        if (excess.empty()) {
+          const double host = host_memory_of_node(each.job, prepared.memory).total();
+          excess = host_memory_excess({{"offload", host}}, each.job.cluster.node);
+        }
         if (!excess.empty()) {
           judged.faults.emplace_back(kMemoryFault, excess);
           continue;
@@ -157,6 +168,7 @@ class Optimiser {
         std::ranges::sort(sorted);
         if (!seen_.insert(std::move(sorted)).second) continue;
         ++result_.estimated;
+        if (options_.recompute || options_.offload) result_.frontier.push_back(ranked);
         result_.best.push_back(std::move(ranked));
       }
     }
@@ -164,6 +176,30 @@ class Optimiser {
       return std::pair(value_of(at), at.estimated_s);
     });
     if (full()) result_.best.resize(options_.top);
+    keep_frontier(result_.frontier);
+  }
+
+  // What the scenario leaves to the search, for this configuration: under the plain schedule where
+  // others are tried.
+  void find_memory(Job& job, Job& configured) const {
+    if (!offload_of(job).searched.any()) return;
+    Job open = with_memory_open(job);
+    if (options_.layout || options_.schedule) open.schedule = {};
+    const Job found = with_memory_found(open);
+    job.recompute = configured.recompute = found.recompute;
+    job.offload = configured.offload = found.offload;
+  }
+
+  static void keep_frontier(std::vector<RankedConfiguration>& all) {
+    std::ranges::stable_sort(all, {}, [](const RankedConfiguration& at) {
+      return std::pair(at.memory_bytes, at.estimated_s);
+    });
+    double fastest_s = std::numeric_limits<double>::infinity();
+    std::erase_if(all, [&](const RankedConfiguration& at) {
+      if (at.estimated_s >= fastest_s) return true;
+      fastest_s = at.estimated_s;
+      return false;
+    });
   }
 
   const OptimiseOptions& options_;

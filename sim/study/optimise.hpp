@@ -30,6 +30,7 @@ struct OptimiseOptions {
   bool schedule = false;  // every synchronous one that has a name
   bool micro_batch = false;
   bool recompute = false;
+  bool offload = false;  // what lies beside the GPU; then nothing is passed over as too slow
   // "snapshots.0.every": intervals that are searched for each place of the ranking
   // (interval_search.hpp), where a campaign decides.
   std::vector<std::string> intervals = {};
@@ -51,6 +52,9 @@ struct RankedConfiguration {
 
 struct Optimisation {
   std::vector<RankedConfiguration> best;  // best first
+  // Where memory is what is varied (recompute, offload): of the configurations that fit those that
+  // no other one beats in both, by memory. Each is faster than the one before it.
+  std::vector<RankedConfiguration> frontier;
   std::int64_t estimated = 0;
   std::int64_t passed_over = 0;  // cannot be among the best
   // Infeasible ones by what is wrong, with an example each.

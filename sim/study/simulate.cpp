@@ -12,6 +12,7 @@
 #include "models/base/version.hpp"
 #include "models/calibration/prediction_error.hpp"
 #include "models/cost/memory/memory.hpp"
+#include "models/cost/offload/offload.hpp"
 #include "policies/iteration.hpp"
 #include "policies/outer/outer_exchange.hpp"
 #include "policies/protection/snapshot_tiers.hpp"
@@ -68,13 +69,17 @@ std::string memory_excess(const Job& job, const PreparedIteration& prepared) {
   if (!gpu.empty()) return gpu;
   const PoolState of_all = state_of_all(job, prepared);
   for (const PoolState& own : states_by_pool(job, prepared)) {
-    std::vector<std::pair<std::string, double>> by_tier;
+    std::vector<std::pair<std::string, double>> by_use;
     for (const SnapshotTier& tier : job.snapshots) {
       const double bytes = snapshot_host_bytes(job, tier, own, of_all);
-      if (bytes > 0) by_tier.emplace_back(tier_name(tier), bytes);
+      if (bytes > 0) by_use.emplace_back(tier_name(tier), bytes);
+    }
+    if (offload_of(job).any()) {
+      const double bytes = host_memory_of_node(job, prepared.memory).total();
+      if (bytes > 0) by_use.emplace_back("offload", bytes);
     }
     const std::string pool = own.pool < 0 ? "" : job.cluster.pools[own.pool].name;
-    std::string host = host_memory_excess(by_tier, job.cluster.node_of_pool(own.pool), pool);
+    std::string host = host_memory_excess(by_use, job.cluster.node_of_pool(own.pool), pool);
     if (!host.empty()) return host;
   }
   return {};

@@ -192,6 +192,8 @@ LayerActivations layer_activations(const Job& job, Block block, const SequenceSl
       bytes.kept = input + (slice.share() < 1 ? key_value_bytes(job, rows.full) : 0);
       bytes.transient += everything;
       break;
+    case Recompute::automatic:
+      CHECK(false, "what is recomputed is not chosen yet");
   }
   bytes.recomputed = everything - bytes.kept;
   return bytes;

@@ -8,6 +8,7 @@
 #include "models/cost/chunk/layer_table_cost.hpp"
 #include "models/cost/context/context_parallel.hpp"
 #include "models/cost/expert/expert_parallel.hpp"
+#include "models/cost/offload/offload.hpp"
 #include "models/cost/op/block_cost.hpp"
 #include "models/cost/op/host_launch.hpp"
 #include "models/cost/op/op.hpp"
@@ -320,12 +321,24 @@ double recompute_share_of(const ChunkUnit& unit, std::size_t stage) {
   return unit.recompute_shares.empty() ? 1 : unit.recompute_shares[stage];
 }
 
+// Of the layers' activations what leaves the GPU between forward and backward. Two layers' are
+// there for a moment: one that a pass works on, and one on its way.
+void offload_activations(const Job& job, int layers, ChunkCost& chunk) {
+  const int away = offloaded_layers(offload_of(job), layers);
+  if (away == 0) return;
+  const double of_layer = chunk.activation_bytes / layers;
+  chunk.offloaded_bytes = away * of_layer;
+  chunk.activation_bytes -= chunk.offloaded_bytes;
+  chunk.transient_bytes += std::min(away, 2) * of_layer;
+}
+
 // What fused models hold, send and compute together; their kernels' seconds are counted already.
 void multiply_amounts(ChunkCost& chunk, int fused) {
   for (double ChunkCost::*amount :
        {&ChunkCost::parameters, &ChunkCost::expert_parameters, &ChunkCost::activation_bytes,
-        &ChunkCost::weight_activation_bytes, &ChunkCost::transient_bytes,
-        &ChunkCost::recomputed_bytes, &ChunkCost::boundary_bytes, &ChunkCost::hardware_flops}) {
+        &ChunkCost::offloaded_bytes, &ChunkCost::weight_activation_bytes,
+        &ChunkCost::transient_bytes, &ChunkCost::recomputed_bytes, &ChunkCost::boundary_bytes,
+        &ChunkCost::hardware_flops}) {
     chunk.*amount *= fused;
   }
 }
@@ -354,6 +367,7 @@ std::vector<ChunkCost> chunk_costs(const Job& job, const ChunkUnit& unit) {
       add_layers(chunk, kind.recomputing, count.recomputing, unit.recomputes_ahead);
       add_layers(chunk, kind.keeping, count.keeping, unit.recomputes_ahead);
     }
+    offload_activations(job, layers[stage].all, chunk);
     if (layers[stage].all > 0) {  // the dense ones come first
       const bool all_dense = moe == 0;
       const bool all_moe = moe == layers[stage].all;

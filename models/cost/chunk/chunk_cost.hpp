@@ -20,7 +20,8 @@ struct ChunkCost {
   std::vector<CostPart> recompute;  // before the backward
   double parameters = 0;            // on this GPU (after tp and ep), all of them
   double expert_parameters = 0;     // those of them in experts, reduced over groups of their own
-  double activation_bytes = 0;      // kept from F to B, per micro-batch and GPU (M_B)
+  double activation_bytes = 0;      // kept on the GPU from F to B, per micro-batch (M_B)
+  double offloaded_bytes = 0;       // likewise in a tier beside it (Job::offload)
   // Kept from I to W when the backward is split (M_W): inputs and output gradients of the GEMMs.
   double weight_activation_bytes = 0;
   // Alive only while the chunk runs: gathered inputs, gradients of a layer, recomputed tensors.

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "models/base/error.hpp"
+#include "models/cost/offload/offload.hpp"
 #include "models/cost/op/block_cost.hpp"
 #include "models/cost/op/host_launch.hpp"
 #include "models/workload/layer_table.hpp"
@@ -40,16 +41,43 @@ void add_host(const Job& job, const std::vector<LayerCost>& layers, ChunkCost& c
   add(chunk.backward_input, Category::host, wait(backward));
 }
 
-// All layers keep theirs; beside them live the gradients of one layer's two sides.
-void add_activations(const Job& job, ChunkCost& chunk) {
+ActivationRule rule_of(const Job& job, std::size_t layer) {
+  const Offload& offload = offload_of(job);
+  return layer < offload.layers.size() ? offload.layers[layer] : ActivationRule::keep;
+}
+
+// All layers keep theirs, but for those that are swapped, of which two are there for a moment, and
+// those that are computed again, which all live from the last one that was kept on; beside them
+// live the gradients of one layer's two sides.
+void add_activations(const Job& job, const std::vector<LayerCost>& costs, ChunkCost& chunk) {
   const LayerTable& network = *job.network;
   const double bytes = bytes_of(job.precision) * job.batch.micro;
-  chunk.activation_bytes = bytes * (network.layers.front().input + network.kept_elements());
-  for (const NetworkLayer& layer : network.layers) {
+  chunk.activation_bytes = bytes * network.layers.front().input;
+  double run = 0;
+  double largest_swapped = 0;
+  for (std::size_t i = 0; i < network.layers.size(); ++i) {
+    const NetworkLayer& layer = network.layers[i];
+    const double kept = bytes * layer.kept;
+    switch (rule_of(job, i)) {
+      case ActivationRule::keep:
+        chunk.activation_bytes += kept;
+        if (kept > 0) run = 0;
+        break;
+      case ActivationRule::swap:
+        chunk.offloaded_bytes += kept;
+        largest_swapped = std::max(largest_swapped, kept);
+        if (kept > 0) run = 0;
+        break;
+      case ActivationRule::recompute:
+        run += kept;
+        add(chunk.recompute, Category::recompute, costs[i].forward);
+        break;
+    }
     const double sides = bytes * (layer.input + layer.output);
-    chunk.transient_bytes = std::max(chunk.transient_bytes, sides);
+    chunk.transient_bytes = std::max(chunk.transient_bytes, sides + run);
     if (layer.forward_macs() > 0) chunk.weight_activation_bytes += sides;
   }
+  chunk.transient_bytes += 2 * largest_swapped;
 }
 
 }  // namespace
@@ -91,8 +119,10 @@ void check_network(const Job& job) {
                         "leave it out",
                         job.batch.sequence, name);
   }
-  if (job.recompute != Recompute::none) {
-    throw Error::of_key("recompute", ": model '{}' keeps its activations; set recompute: none",
+  if (job.recompute != Recompute::none && job.recompute != Recompute::automatic) {
+    throw Error::of_key("recompute",
+                        ": model '{}' is a table of layers, of which a search says which are "
+                        "computed again; set recompute: auto, or none",
                         name);
   }
 }
@@ -143,9 +173,13 @@ std::vector<ChunkCost> network_chunk_costs(const Job& job, const ChunkUnit& unit
     add(chunk.backward_weight, Category::backward, layer.backward_weight);
   }
   add_host(job, layers, chunk);
-  add_activations(job, chunk);
+  add_activations(job, layers, chunk);
   chunk.parameters = job.network->parameters();
-  chunk.hardware_flops = model_flops(*job.network, job.batch.micro);  // nothing is repeated
+  chunk.hardware_flops = model_flops(*job.network, job.batch.micro);
+  for (std::size_t i = 0; i < layers.size(); ++i) {
+    if (rule_of(job, i) != ActivationRule::recompute) continue;
+    chunk.hardware_flops += 2 * job.network->layers[i].forward_macs() * job.batch.micro;
+  }
   return {chunk};
 }
 

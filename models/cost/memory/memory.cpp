@@ -7,6 +7,8 @@
 
 #include "models/base/error.hpp"
 #include "models/base/units.hpp"
+#include "models/cost/memory/tiers.hpp"
+#include "models/cost/offload/offload.hpp"
 
 namespace windtunnel {
 namespace {
@@ -87,6 +89,11 @@ std::string more_sharding(const Job& job, Sharding wanted) {
   return fmt::format("set sharding: {}, or ", name_of(wanted));
 }
 
+std::string more_offload(const Job& job, MemoryTier Offload::*what, const char* key) {
+  if (offload_of(job).*what != MemoryTier::gpu) return "";
+  return fmt::format("set offload.{}: host, or ", key);
+}
+
 std::string more_recomputation(const Job& job) {
   switch (job.recompute) {
     case Recompute::none:
@@ -94,6 +101,7 @@ std::string more_recomputation(const Job& job) {
     case Recompute::selective:
       return "set recompute: full, or ";
     case Recompute::full:
+    case Recompute::automatic:
       break;
   }
   return "";
@@ -115,7 +123,10 @@ constexpr std::array<TensorClass, 7> kClasses = {{
     {"gradients", &GpuMemory::gradients,
      [](const Job& job) { return more_sharding(job, Sharding::zero2) + "raise tp or pp"; }},
     {"optimizer state", &GpuMemory::optimizer,
-     [](const Job& job) { return more_sharding(job, Sharding::zero1) + "raise dp, tp or pp"; }},
+     [](const Job& job) {
+       return more_sharding(job, Sharding::zero1) +
+              more_offload(job, &Offload::optimizer, "optimizer") + "raise dp, tp or pp";
+     }},
     {"activations", &GpuMemory::activations,
      [](const Job& job) {
        const char* smaller = job.batch.micro > 1 ? "lower batch.micro, or " : "";
@@ -148,6 +159,7 @@ std::vector<GpuMemory> gpu_memory(const Job& job, const std::vector<ChunkCost>& 
   const double boundary = stage_boundary(job).bytes;
   const bool gathered = layout.sharding == Sharding::zero3 && even.optimizer > 1;
   const HeldStages stages_of = held.empty() ? looped_stages(layout.pp, layout.vpp) : held;
+  const Offload& offload = offload_of(job);
   std::vector<GpuMemory> memory(ranks);
   for (std::size_t rank = 0; rank < ranks; ++rank) {
     double dense = 0;
@@ -189,7 +201,10 @@ std::vector<GpuMemory> gpu_memory(const Job& job, const std::vector<ChunkCost>& 
       buffers += whole_bytes(job, whole.empty() ? WholeParameters{layers, layers} : whole[rank]);
     }
     // Activations are gone when the weights are gathered after the step.
-    at.buffers = std::max(buffers, state.update - at.activations) + state.gradients_flat;
+    const double updated_here = 1 - (offload.updates_on_host() ? offload.optimizer_share : 0);
+    at.buffers =
+        std::max(buffers, state.update - at.activations) + updated_here * state.gradients_flat;
+    move_to_tiers(job, {copies * state.weights, state.gradients, state.optimizer}, parameters, at);
     if (!job.software.expandable_segments) {
       at.fragmentation = calibration.fragmentation.value * at.allocated();
     }
@@ -246,18 +261,19 @@ std::string gpu_memory_excess(const std::vector<GpuMemory>& memory, const Job& j
       largest->remedy(job));
 }
 
-std::string host_memory_excess(const std::vector<std::pair<std::string, double>>& by_tier,
+std::string host_memory_excess(const std::vector<std::pair<std::string, double>>& by_use,
                                const NodeSpec& node, const std::string& pool) {
   double bytes_per_node = 0;
   std::vector<std::string> parts;
-  for (const auto& [tier, bytes] : by_tier) {
+  for (const auto& [use, bytes] : by_use) {
     bytes_per_node += bytes;
-    parts.push_back(fmt::format("{} {}", tier, format_bytes(bytes)));
+    parts.push_back(fmt::format("{} {}", use, format_bytes(bytes)));
   }
   if (bytes_per_node <= node.host_memory_bytes.value) return {};
   return fmt::format(
-      "snapshots in host memory need {} per node{} ({}), {} more than the {} of node '{}'; shard "
-      "them over more nodes or keep fewer copies",
+      "snapshots and offloaded state in host memory need {} per node{} ({}), {} more than the {} "
+      "of "
+      "node '{}'; shard them over more nodes, keep fewer copies, or offload less",
       format_bytes(bytes_per_node), pool.empty() ? "" : fmt::format(" of pool '{}'", pool),
       fmt::join(parts, ", "), format_bytes(bytes_per_node - node.host_memory_bytes.value),
       format_bytes(node.host_memory_bytes.value), node.name);

@@ -1,7 +1,7 @@
 // GPU and host memory from first principles: what a stage holds (Rajbhandari et al. 2020, arXiv
 // 1910.02054, for the training state; Korthikanti et al. 2022, arXiv 2205.05198, for activations,
-// generalised to GQA, SwiGLU and fused attention). Not modelled: offloading weights, optimizer
-// state or activations to the host, checkpointed activations divided over tp.
+// generalised to GQA, SwiGLU and fused attention); and what of it Job::offload lays in host memory
+// or on drives. Not modelled: checkpointed activations divided over tp.
 #pragma once
 
 #include <string>
@@ -25,6 +25,9 @@ double optimizer_bytes_per_parameter(const Job& job);
 // Of a snapshot, which holds weights and optimizer state, the share that weights are.
 double weight_share(const Job& job);
 
+// Of the same what lies on the GPU: the rest is offloaded.
+double state_share_on_gpu(const Job& job);
+
 // What a rank keeps for the levels of Job::sync, of so many parameters of its stages: its own part
 // of them, as all ranks of an island that hold the same ones divide what they exchange.
 double outer_state_bytes(const Job& job, double dense, double experts);
@@ -42,6 +45,15 @@ StateShards state_shards(const Job& job, bool experts);
 // gathered_parameters() of stage_parameters.hpp, or those of a table of layers.
 double gathered_parameters(const Job& job);
 
+// What of a GPU's job lies beside it, in a tier of Job::offload, in bytes at its peak.
+struct TierMemory {
+  double weights = 0;
+  double gradients = 0;
+  double optimizer = 0;
+  double activations = 0;
+  double total() const { return weights + gradients + optimizer + activations; }
+};
+
 // Bytes on the GPU of one pipeline rank at its peak.
 struct GpuMemory {
   double weights = 0;
@@ -52,6 +64,8 @@ struct GpuMemory {
   double fragmentation = 0;  // what the allocator reserves beyond its tensors
   double framework = 0;      // outside the allocator: context and communicators
   int pool = -1;             // whose GPU it is: Cluster::node_of_pool()
+  TierMemory host = {};      // of its node's memory
+  TierMemory disk = {};      // of its node's drives
   double allocated() const { return weights + gradients + optimizer + activations + buffers; }
   double total() const { return allocated() + fragmentation + framework; }
 };
@@ -84,6 +98,14 @@ std::vector<GpuMemory> gpu_memory(const Job& job, const std::vector<ChunkCost>& 
 std::vector<double> snapshot_bytes_per_gpu(const Job& job, const std::vector<ChunkCost>& chunks,
                                            const HeldStages& held = {});
 
+// Adds what leaves the GPU of each pipeline rank between forward and backward: `bytes` at its peak.
+void add_offloaded_activations(const Job& job, const std::vector<double>& bytes,
+                               std::vector<GpuMemory>& memory);
+
+// Of the node that holds most of it, what of the job lies in its memory: all its GPUs together.
+// `memory`: [pipeline rank].
+TierMemory host_memory_of_node(const Job& job, const std::vector<GpuMemory>& memory);
+
 // Of the memory as it is sold: "80 GB" are 80 GiB, of which the driver keeps some. What is left to
 // CUDA is what PyTorch's out-of-memory messages call the capacity: 79.11 GiB of an H100 80 GB (98.9
 // %; github.com/vllm-project/vllm/issues/27508), 79.25 of an A100 80 GB (99.1 %), 31.75 of a V100
@@ -105,9 +127,9 @@ double fullest_bytes(const std::vector<GpuMemory>& memory);
 // Why the job does not fit, naming rank, tensor class, excess and what it does not do yet that
 // would remedy it; empty if it fits.
 std::string gpu_memory_excess(const std::vector<GpuMemory>& memory, const Job& job);
-// `by_tier`: name and bytes per node of each tier that takes any. `pool`: name of the nodes' pool;
-// empty: there is none.
-std::string host_memory_excess(const std::vector<std::pair<std::string, double>>& by_tier,
+// `by_use`: name and bytes per node of what takes any: snapshots' tiers, offloaded state. `pool`:
+// name of the nodes' pool; empty: there is none.
+std::string host_memory_excess(const std::vector<std::pair<std::string, double>>& by_use,
                                const NodeSpec& node, const std::string& pool = {});
 
 }  // namespace windtunnel

@@ -14,6 +14,7 @@ const CATEGORY = {
   host: "#9c755f",
   compression: "#86bcb6",
   sync: "#499894",
+  offload: "#8cd17d",
   wait: "#9aa5b1",
 };
 // Of the rows of a comparison: a backward and its halves are shades of one colour.

@@ -82,6 +82,10 @@ std::shared_ptr<const Volunteers> resolve_volunteers(const Values& values, Named
 int resolve_fused(const Values& values, const Job& job);
 // Job::redundancy, of a job whose other parts but the campaign are resolved.
 void resolve_redundancy(const Values& values, Job& job);
+// Job::offload, likewise.
+void resolve_offload(const Values& values, const EvidenceList& evidence, Job& job);
+// What recompute: auto and offload: auto leave open, of a job that all checks have seen.
+void find_memory(const Values& values, Job& job);
 // Whether the scheme has a use for the key, which stands below "redundancy".
 bool takes_key(RedundancyScheme scheme, std::string_view key);
 // Communication::robust, of a job whose replicas are known.

@@ -23,6 +23,7 @@
 #include "policies/exchange/exchange_conflicts.hpp"
 #include "policies/iteration.hpp"
 #include "policies/schedules/schedules.hpp"
+#include "policies/search/memory_search.hpp"
 #include "policies/search/state_balance.hpp"
 #include "policies/shares/stage_balance.hpp"
 #include "scenarios/language/library/spec_fields.hpp"
@@ -391,16 +392,23 @@ Job resolve_job(const Values& values, const EvidenceList& evidence, NamedFiles& 
   resolve_lengths(values, job);
   resolve_sync(values, files, job);
   resolve_redundancy(values, job);
+  resolve_offload(values, evidence, job);
   resolve_robust(values, job);
   check_batch(values, job);
   check_unlike_nodes(values, job);
   if (job.layout.balance == StageBalance::automatic) {
+    if (leaves_memory_open(job)) {
+      values.fail("layout.balance",
+                  "auto weighs what layers take, which recompute: auto and offload: auto leave "
+                  "open; state one of them");
+    }
     job.layout.stage_layers = balanced_layers(values, job);
   }
   check_layers(job);
   check_passes(values, job);
   check_compressors(values, job);
   check_gradient_exchange(job);
+  find_memory(values, job);
   resolve_state_shares(values, job);
   resolve_campaign(values, evidence, files, job);
   job.steps = resolve_steps(values, files, job);

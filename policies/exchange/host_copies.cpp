@@ -1,0 +1,188 @@
+#include "policies/exchange/host_copies.hpp"
+
+#include <algorithm>
+
+#include "models/base/error.hpp"
+#include "models/cost/memory/memory.hpp"
+#include "models/cost/offload/offload.hpp"
+#include "models/workload/layer_table.hpp"
+
+namespace windtunnel {
+namespace {
+
+constexpr double kRounding = 1e-9;
+
+// [layer of the model] in the stage, what of its activations leaves the GPU.
+std::vector<double> moved_bytes(const Job& job, const ChunkCost& chunk, int layers) {
+  const Offload& offload = offload_of(job);
+  if (job.network) {
+    const std::vector<NetworkLayer>& all = job.network->layers;
+    std::vector<double> bytes(all.size(), 0);
+    const double of_element = bytes_of(job.precision) * job.batch.micro;
+    for (std::size_t i = 0; i < offload.layers.size(); ++i) {
+      if (offload.layers[i] == ActivationRule::swap) bytes[i] = of_element * all[i].kept;
+    }
+    return bytes;
+  }
+  std::vector<double> bytes(layers, 0);
+  const int away = offloaded_layers(offload, layers);
+  for (int i = 0; i < away; ++i) bytes[i] = chunk.offloaded_bytes / away;
+  return bytes;
+}
+
+// Of a parameter on this GPU, what is fetched or leaves.
+class CopiedBytes {
+ public:
+  explicit CopiedBytes(const Job& job)
+      : offload_(offload_of(job)),
+        dense_(state_shards(job, false)),
+        experts_(state_shards(job, true)),
+        weight_bytes_(weight_bytes_per_parameter(job)),
+        gradient_bytes_(is_mixed(job.precision) ? job.software.reduce_bytes : 4) {}
+
+  double weights(const StagePiece& piece) const {
+    if (offload_.weights == MemoryTier::gpu) return 0;
+    return weight_bytes_ * (piece.dense / dense_.weights + piece.experts / experts_.weights);
+  }
+  // Once a step, or after each micro-batch.
+  double gradients(const StagePiece& piece, bool last) const {
+    if (offload_.gradients != MemoryTier::gpu) {
+      return gradient_bytes_ *
+             (piece.dense / dense_.gradients + piece.experts / experts_.gradients);
+    }
+    if (!offload_.updates_on_host() || !last) return 0;
+    return offload_.optimizer_share * gradient_bytes_ *
+           (piece.dense / dense_.optimizer + piece.experts / experts_.optimizer);
+  }
+
+ private:
+  const Offload& offload_;
+  const StateShards dense_;
+  const StateShards experts_;
+  const double weight_bytes_;
+  const double gradient_bytes_;
+};
+
+// Where a piece begins and ends in the action, and the segments that do.
+class Placed {
+ public:
+  explicit Placed(Segments& segments) : segments_(segments) {
+    double end = 0;
+    for (const Segment& segment : segments) ends_.push_back(end += segment.share);
+  }
+
+  Segment& that_begins(double share) {
+    std::size_t i = 0;
+    while (i + 1 < segments_.size() && ends_[i] < share + kRounding) ++i;
+    return segments_[i];
+  }
+  Segment& that_ends(double share) { return segments_[index_of_end(share)]; }
+  // Gradients leave when they are summed.
+  Segment& that_reduces(double share) {
+    const auto reduces = [](const Segment& segment) { return !segment.reductions.empty(); };
+    const auto from = segments_.begin() + static_cast<std::ptrdiff_t>(index_of_end(share));
+    const auto next = std::find_if(from, segments_.end(), reduces);
+    if (next != segments_.end()) return *next;
+    const auto last = std::find_if(segments_.rbegin(), segments_.rend(), reduces);
+    return last != segments_.rend() ? *last : *from;
+  }
+
+ private:
+  std::size_t index_of_end(double share) const {
+    std::size_t i = 0;
+    while (i + 1 < segments_.size() && ends_[i] < share - kRounding) ++i;
+    return i;
+  }
+
+  Segments& segments_;
+  std::vector<double> ends_;
+};
+
+}  // namespace
+
+std::vector<StagePiece> stage_pieces(const Job& job, const std::vector<StageTensor>& tensors,
+                                     const ChunkCost& chunk, int first_layer, int layers) {
+  std::vector<StagePiece> pieces;
+  const std::vector<double> moved = moved_bytes(job, chunk, layers);
+  int end = static_cast<int>(moved.size());  // behind what the pieces hold already
+  int layer = -2;
+  double left = 1;
+  for (const StageTensor& tensor : tensors) {
+    if (tensor.layer != layer && (pieces.empty() || tensor.work > 0)) pieces.emplace_back();
+    layer = tensor.layer;
+    StagePiece& piece = pieces.back();
+    piece.share += tensor.work;
+    left -= tensor.work;
+    (tensor.expert ? piece.experts : piece.dense) += tensor.parameters;
+    const int place = job.network ? layer : layer - first_layer;
+    for (; layer >= 0 && place < end; --end) piece.activation_bytes += moved[end - 1];
+  }
+  CHECK(!pieces.empty(), "a stage without weights has nothing to offload");
+  for (; end > 0; --end) pieces.back().activation_bytes += moved[end - 1];
+  pieces.back().share += left;  // rounding; all of it where nothing carries time
+  return pieces;
+}
+
+Segments cut_at(const Segments& segments, const std::vector<double>& shares) {
+  Segments result;
+  double begin = 0;
+  auto next = shares.begin();
+  for (const Segment& segment : segments) {
+    const double end = begin + segment.share;
+    Segment rest = segment;
+    for (; next != shares.end() && *next < end - kRounding; ++next) {
+      if (*next < begin + kRounding) continue;
+      Segment piece{*next - begin, segment.slowdown, std::move(rest.gathers), {}};
+      rest.gathers.clear();
+      rest.share = end - *next;
+      begin = *next;
+      result.push_back(std::move(piece));
+    }
+    begin = end;
+    result.push_back(std::move(rest));
+  }
+  return result;
+}
+
+HostCopies add_host_copies(const Job& job, const std::vector<StagePiece>& pieces, bool at_end,
+                           ByAction<Segments>& traffic) {
+  const CopiedBytes bytes(job);
+  std::vector<double> begins = {0};  // [piece] in the backward pass, and the end
+  for (const StagePiece& piece : pieces) begins.push_back(begins.back() + piece.share);
+  std::vector<double> inner(begins.begin() + 1, begins.end() - 1);
+  std::vector<double> inner_forward;
+  for (std::size_t i = inner.size(); i-- > 0;) inner_forward.push_back(1 - inner[i]);
+  for (Segments* segments : {&traffic.first_forward, &traffic.forward}) {
+    *segments = cut_at(*segments, inner_forward);
+    Placed placed(*segments);
+    for (std::size_t i = 0; i < pieces.size(); ++i) {
+      placed.that_begins(1 - begins[i + 1]).fetched.weights += bytes.weights(pieces[i]);
+      placed.that_ends(1 - begins[i]).evicted.activations += pieces[i].activation_bytes;
+    }
+  }
+  const auto add_backward = [&](Segments& segments, bool inputs, bool gradients, bool last) {
+    segments = cut_at(segments, inner);
+    Placed placed(segments);
+    for (std::size_t i = 0; i < pieces.size(); ++i) {
+      if (inputs) {
+        HostCopies& fetched = placed.that_begins(begins[i]).fetched;
+        fetched.weights += bytes.weights(pieces[i]);
+        fetched.activations += pieces[i].activation_bytes;
+      }
+      if (!gradients || (last && at_end)) continue;
+      placed.that_reduces(begins[i + 1]).evicted.gradients += bytes.gradients(pieces[i], last);
+    }
+  };
+  add_backward(traffic.backward, true, true, false);
+  add_backward(traffic.backward_input, true, false, false);
+  add_backward(traffic.backward_weight, false, true, false);
+  add_backward(traffic.last_backward, true, true, true);
+  add_backward(traffic.last_backward_weight, false, true, true);
+  HostCopies end;
+  for (const StagePiece& piece : pieces) {
+    if (at_end) end.gradients += bytes.gradients(piece, true);
+  }
+  return end;
+}
+
+}  // namespace windtunnel

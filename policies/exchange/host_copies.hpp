@@ -1,0 +1,36 @@
+// What Job::offload puts beside the actions of a stage: weights that come from the host before the
+// layer that needs them, gradients and activations that leave when their layer is through, and
+// activations that come back before its backward.
+#pragma once
+
+#include <vector>
+
+#include "models/cost/chunk/chunk_cost.hpp"
+#include "models/plan/job.hpp"
+#include "policies/exchange/gradient_tensors.hpp"
+#include "policies/exchange/segments.hpp"
+
+namespace windtunnel {
+
+// A layer of a stage with weights, and what follows it until the next; the embedding goes with the
+// first, the loss head with the last.
+struct StagePiece {
+  double share = 0;  // of the stage's passes
+  double dense = 0;  // parameters on this GPU, before sharding
+  double experts = 0;
+  double activation_bytes = 0;  // that leave the GPU, per micro-batch
+};
+
+// In the order of the backward pass; their shares add up to 1. `tensors`: stage_tensors().
+std::vector<StagePiece> stage_pieces(const Job& job, const std::vector<StageTensor>& tensors,
+                                     const ChunkCost& chunk, int first_layer, int layers);
+
+// The same segments, cut besides at these shares of the action, ascending.
+Segments cut_at(const Segments& segments, const std::vector<double>& shares);
+
+// Adds them to all actions. `at_end`: gradients are summed behind all of them, and leave then:
+// what that is, is returned.
+HostCopies add_host_copies(const Job& job, const std::vector<StagePiece>& pieces, bool at_end,
+                           ByAction<Segments>& traffic);
+
+}  // namespace windtunnel

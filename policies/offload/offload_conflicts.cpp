@@ -1,0 +1,56 @@
+#include "policies/offload/offload_conflicts.hpp"
+
+#include "policies/exchange/compressed_reductions.hpp"
+
+namespace windtunnel {
+namespace {
+
+bool is_away(MemoryTier tier) {
+  return tier == MemoryTier::host || tier == MemoryTier::disk;
+}
+
+std::string why_no_state(const Offload& offload, const Job& job) {
+  const bool alone = job.layout.island_replicas() == 1;
+  const bool moves = is_away(offload.gradients) || is_away(offload.weights);
+  if (moves && !offload.updates_on_host()) {
+    return "gradients and weights lie beside the GPU only with the optimizer that needs them "
+           "there; set offload.optimizer: host or disk";
+  }
+  if (is_away(offload.gradients) && !alone && job.layout.sharding < Sharding::zero2) {
+    return "gradients that are summed once per step stay on the GPU until then; take "
+           "layout.sharding: zero2 or zero3, or leave offload.gradients out";
+  }
+  if (is_away(offload.weights) && !alone && job.layout.sharding != Sharding::zero3) {
+    return "weights beside the GPU are gathered layer by layer; take layout.sharding: zero3";
+  }
+  return {};
+}
+
+std::string why_no_activations(const Offload& offload, const Job& job) {
+  if (!is_away(offload.activations)) return {};
+  if (job.lengths) return "activations of sequences of unequal length (batch.lengths) stay";
+  if (job.schedule.slices > 1) return "activations of slices (schedule.slices) stay on the GPU";
+  if (job.network && offload.layers.empty()) {
+    return "of a table of layers a search says which activations move; set offload.activations: "
+           "auto";
+  }
+  return {};
+}
+
+}  // namespace
+
+std::string why_not(const Offload& offload, const Job& job) {
+  if (!offload.any()) return {};
+  if (!job.cluster.pools.empty()) return "of unlike nodes (cluster.pools) is not modelled";
+  if (crosses_iterations(job.communication.overlap)) {
+    return "does not go with communication.overlap: dear or priority, whose gradients arrive in "
+           "the next step; take another";
+  }
+  if (job.software.post_validation) {
+    return "does not go with software.post_validation, which steps twice; leave one of them out";
+  }
+  std::string why = why_no_state(offload, job);
+  return why.empty() ? why_no_activations(offload, job) : why;
+}
+
+}  // namespace windtunnel

@@ -1,0 +1,283 @@
+#include "policies/search/memory_search.hpp"
+
+#include <algorithm>
+#include <array>
+#include <exception>
+#include <functional>
+#include <limits>
+#include <memory>
+#include <optional>
+#include <utility>
+
+#include "models/base/error.hpp"
+#include "models/cost/chunk/layer_table_cost.hpp"
+#include "models/cost/memory/memory.hpp"
+#include "models/workload/layer_table.hpp"
+#include "models/workload/stage_parameters.hpp"
+#include "policies/iteration.hpp"
+#include "policies/offload/offload_conflicts.hpp"
+
+namespace windtunnel {
+namespace {
+
+constexpr int kSteps = 16;  // of a share that is searched
+
+Job with_offload(const Job& job, const Offload& offload) {
+  Job result = job;
+  result.offload = std::make_shared<const Offload>(offload);
+  return result;
+}
+
+// A choice, and what it needs and takes.
+struct Judged {
+  Job job;
+  double lacking_bytes = 0;  // of the GPU or the host that lacks most; at most 0: it fits
+  double step_s = std::numeric_limits<double>::infinity();
+};
+
+double lacking_bytes(const Job& job, const std::vector<GpuMemory>& memory) {
+  const GpuMemory* worst = tightest(memory, job);
+  const double on_gpu = worst == nullptr ? 0 : -room_bytes(job, *worst);
+  const double on_host =
+      host_memory_of_node(job, memory).total() - job.cluster.node.host_memory_bytes.value;
+  return std::max(on_gpu, on_host);
+}
+
+// The fewest of 0 to `most` that do; nothing: not even `most`. More of them never do worse.
+template <class Does>
+std::optional<int> fewest(int most, const Does& does) {
+  if (does(0)) return 0;
+  if (most == 0 || !does(most)) return std::nullopt;
+  int low = 0;
+  int high = most;
+  while (high - low > 1) {
+    const int middle = (low + high) / 2;
+    (does(middle) ? high : low) = middle;
+  }
+  return high;
+}
+
+// The first of 0 to `most`, in at most kScanned steps, that does: more of them may do worse.
+template <class Does>
+std::optional<int> first_of(int most, const Does& does) {
+  constexpr int kScanned = 64;
+  const int step = std::max(1, most / kScanned);
+  for (int count = 0; count <= most; count += step) {
+    if (does(count)) return count;
+  }
+  return std::nullopt;
+}
+
+class MemorySearch {
+ public:
+  explicit MemorySearch(const Job& open)
+      : searched_(open_parts(open)), stated_(offload_of(open)), open_(open) {}
+
+  Job found() {
+    for (const Recompute recompute : recomputes()) {
+      Job job = open_;
+      job.recompute = recompute;
+      for (const Offload& state : states(job)) {
+        if (job.network) {
+          try_tables(with_offload(job, state));
+        } else {
+          try_shares(job, state);
+        }
+      }
+    }
+    if (!best_) {
+      CHECK(fault_ != nullptr, "no choice of memory was tried");
+      std::rethrow_exception(fault_);
+    }
+    return best_->job;
+  }
+
+ private:
+  static Offload::Parts open_parts(const Job& job) {
+    const Offload& offload = offload_of(job);
+    return {job.recompute == Recompute::automatic, offload.optimizer == MemoryTier::automatic,
+            offload.activations == MemoryTier::automatic};
+  }
+
+  std::vector<Recompute> recomputes() const {
+    if (!searched_.recompute) return {open_.recompute};
+    // Of a table of layers those that are computed again are chosen one by one.
+    if (open_.network) return {Recompute::none};
+    return {Recompute::none, Recompute::selective, Recompute::full};
+  }
+
+  std::vector<Offload> states(const Job& job) const {
+    Offload plain = stated_;
+    plain.searched = searched_;
+    if (searched_.activations) plain.activations = MemoryTier::gpu;
+    if (!searched_.state) return {plain};
+    std::vector<Offload> all;
+    for (const Offload& state : state_offloads(job)) {
+      Offload next = plain;
+      next.optimizer = state.optimizer;
+      next.gradients = state.gradients;
+      next.weights = state.weights;
+      all.push_back(next);
+    }
+    return all;
+  }
+
+  // Of the state as given, the fewest layers whose activations leave; without any, the smallest
+  // share of the optimizer.
+  void try_shares(const Job& job, const Offload& state) {
+    const std::vector<int> of_stages = layers_per_stage(job.model, job.layout);
+    const int layers = *std::ranges::max_element(of_stages);
+    const auto with_layers = [&](int away) {
+      Offload next = state;
+      if (away > 0) {
+        next.activations = MemoryTier::host;
+        next.activation_share = static_cast<double>(away) / layers;
+      }
+      return with_offload(job, next);
+    };
+    const std::optional<int> away = fewest(searched_.activations ? layers : 0,
+                                           [&](int count) { return fits(with_layers(count)); });
+    if (!away) return consider(with_layers(searched_.activations ? layers : 0));
+    if (*away > 0 || !searched_.state || !state.updates_on_host()) {
+      return consider(with_layers(*away));
+    }
+    const auto with_share = [&](int steps) {
+      Offload next = state;
+      next.optimizer_share = static_cast<double>(std::max(1, steps)) / kSteps;
+      return with_offload(job, next);
+    };
+    const std::optional<int> share =
+        fewest(kSteps, [&](int steps) { return fits(with_share(steps)); });
+    consider(with_share(share.value_or(kSteps)));
+  }
+
+  // Of a table of layers: the dearest to compute again are swapped, as many as pay; of the others
+  // the cheapest are computed again until the rest fits.
+  void try_tables(const Job& job) {
+    const Offload& offload = offload_of(job);
+    const std::vector<std::size_t> order = dearest_first(job);
+    const int count = static_cast<int>(order.size());
+    const int swaps = searched_.activations ? count : 0;
+    const auto with_rules = [&](int swapped, int recomputed) {
+      Offload next = offload;
+      next.layers.assign(job.network->layers.size(), ActivationRule::keep);
+      for (int i = 0; i < swapped; ++i) next.layers[order[i]] = ActivationRule::swap;
+      for (int i = 0; i < recomputed; ++i) {
+        next.layers[order[count - 1 - i]] = ActivationRule::recompute;
+      }
+      if (swapped > 0) next.activations = MemoryTier::host;
+      return with_offload(job, next);
+    };
+    for (int step = 0; step <= kSteps; ++step) {
+      const int swapped = swaps * step / kSteps;
+      if (step > 0 && swapped == swaps * (step - 1) / kSteps) continue;
+      const int rest = searched_.recompute ? count - swapped : 0;
+      // Layers computed again in a row live together, so that more of them can need more memory.
+      const std::optional<int> again =
+          first_of(rest, [&](int recomputed) { return fits(with_rules(swapped, recomputed)); });
+      consider(with_rules(swapped, again.value_or(rest)));
+    }
+  }
+
+  // Layers that keep something, by what computing it again takes per byte.
+  static std::vector<std::size_t> dearest_first(const Job& job) {
+    const std::vector<NetworkLayer>& layers = job.network->layers;
+    const std::vector<LayerCost> costs = network_layer_costs(job);
+    std::vector<std::size_t> order;
+    for (std::size_t i = 0; i < layers.size(); ++i) {
+      if (layers[i].kept > 0) order.push_back(i);
+    }
+    std::ranges::stable_sort(order, std::greater<>(), [&](std::size_t i) {
+      return costs[i].forward.seconds / layers[i].kept;
+    });
+    return order;
+  }
+
+  PreparedIteration prepared(const Job& job) {
+    PreparedIteration iteration = prepare_checked(job, geometry_);
+    geometry_ = iteration.geometry;
+    return iteration;
+  }
+
+  bool fits(const Job& job) {
+    try {
+      return lacking_bytes(job, prepared(job).memory) <= 0;
+    } catch (const Error&) {
+      keep_fault();
+      return false;
+    }
+  }
+
+  void consider(const Job& job) {
+    try {
+      const PreparedIteration iteration = prepared(job);
+      Judged judged{job, lacking_bytes(job, iteration.memory)};
+      const bool fits = judged.lacking_bytes <= 0;
+      if (fits) judged.step_s = iteration_step_s(job, iteration);
+      const bool better = !best_ || (fits ? judged.step_s < best_->step_s
+                                          : best_->lacking_bytes > 0 &&
+                                                judged.lacking_bytes < best_->lacking_bytes);
+      if (better) best_ = std::move(judged);
+    } catch (const Error&) {
+      keep_fault();
+    }
+  }
+
+  void keep_fault() {
+    if (fault_ == nullptr) fault_ = std::current_exception();
+  }
+
+  const Offload::Parts searched_;
+  const Offload stated_;
+  const Job& open_;
+  SharedGeometry geometry_;  // the same for all
+  std::optional<Judged> best_;
+  std::exception_ptr fault_;  // the first
+};
+
+}  // namespace
+
+std::vector<Offload> state_offloads(const Job& job) {
+  using enum MemoryTier;
+  std::vector<Offload> all;
+  for (const auto& [optimizer, gradients, weights] :
+       {std::array{gpu, gpu, gpu}, std::array{host, gpu, gpu}, std::array{host, host, gpu},
+        std::array{host, host, host}, std::array{disk, host, host}}) {
+    Offload next = offload_of(job);
+    next.optimizer = optimizer;
+    next.gradients = gradients;
+    next.weights = weights;
+    next.activations = gpu;
+    if (why_not(next, job).empty()) all.push_back(next);
+  }
+  return all;
+}
+
+bool leaves_memory_open(const Job& job) {
+  const Offload& offload = offload_of(job);
+  return job.recompute == Recompute::automatic || offload.optimizer == MemoryTier::automatic ||
+         offload.activations == MemoryTier::automatic;
+}
+
+Job with_memory_found(const Job& job) {
+  return MemorySearch(job).found();
+}
+
+Job with_memory_open(Job job) {
+  Offload offload = offload_of(job);
+  const Offload::Parts& searched = offload.searched;
+  if (searched.recompute) job.recompute = Recompute::automatic;
+  if (searched.state) {
+    offload.optimizer = offload.gradients = offload.weights = MemoryTier::automatic;
+    offload.optimizer_share = 1;
+  }
+  if (searched.activations) {
+    offload.activations = MemoryTier::automatic;
+    offload.activation_share = 1;
+  }
+  if (searched.recompute || searched.activations) offload.layers.clear();
+  job.offload = std::make_shared<const Offload>(std::move(offload));
+  return job;
+}
+
+}  // namespace windtunnel

@@ -1,0 +1,80 @@
+#include "models/cost/memory/tiers.hpp"
+
+#include <gtest/gtest.h>
+
+#include "models/base/random.hpp"
+#include "models/cost/offload/offload.hpp"
+#include "tests/support/small_job.hpp"
+
+namespace windtunnel {
+namespace {
+
+std::shared_ptr<const Offload> shared(const Offload& offload) {
+  return std::make_shared<const Offload>(offload);
+}
+
+std::vector<GpuMemory> memory_of(const Job& job) {
+  const std::vector<double> none(job.layout.pp, 0);
+  return gpu_memory(job, chunk_costs(job), none);
+}
+
+// 18 bytes of a parameter: 2 of its weight, 4 of its gradient, 12 of the optimizer.
+TEST(Tiers, WhatLeavesTheGpuLiesBesideIt) {
+  for (std::uint64_t i = 0; i < 300; ++i) {
+    RandomStream random(7, RandomPurpose::test, i);
+    Job job = small_job(1 << random.below(2), 1 << random.below(2), 1 << random.below(3));
+    job.layout.sharding = Sharding::zero3;
+    const std::vector<GpuMemory> before = memory_of(job);
+    Offload offload;
+    offload.optimizer = random.below(2) == 0 ? MemoryTier::host : MemoryTier::disk;
+    offload.optimizer_share = 0.25 + 0.75 * random.uniform();
+    if (random.below(2) == 0) offload.gradients = MemoryTier::host;
+    if (random.below(2) == 0) offload.weights = MemoryTier::host;
+    job.offload = shared(offload);
+    const std::vector<GpuMemory> after = memory_of(job);
+    for (std::size_t rank = 0; rank < after.size(); ++rank) {
+      const TierMemory& host = after[rank].host;
+      const TierMemory& disk = after[rank].disk;
+      EXPECT_NEAR(after[rank].optimizer + host.optimizer + disk.optimizer, before[rank].optimizer,
+                  1);
+      EXPECT_NEAR(after[rank].gradients + host.gradients, before[rank].gradients, 1);
+      EXPECT_NEAR(after[rank].weights + host.weights, before[rank].weights, 1);
+      EXPECT_GE(after[rank].buffers, before[rank].buffers);
+      EXPECT_LE(after[rank].total(), before[rank].total() + after[rank].buffers);
+    }
+  }
+}
+
+TEST(Tiers, AllOfTheStateIsEighteenBytesOfAParameter) {
+  Job job = small_job(1, 1, 1);
+  Offload offload;
+  offload.optimizer = offload.gradients = offload.weights = MemoryTier::host;
+  job.offload = shared(offload);
+  const double parameters = chunk_costs(job).front().parameters;
+  EXPECT_NEAR(memory_of(job).front().host.total(), 18 * parameters, 1);
+}
+
+TEST(Tiers, ANodeHoldsWhatItsGpusLay) {
+  Job job = small_job(1, 2, 6);  // three nodes of 4: the second one has ranks of both stages
+  std::vector<GpuMemory> memory(2);
+  memory[0].host.optimizer = 1;
+  memory[1].host.optimizer = 10;
+  EXPECT_EQ(host_memory_of_node(job, memory).total(), 40);
+  memory[1].host.optimizer = 0;
+  EXPECT_EQ(host_memory_of_node(job, memory).total(), 4);
+}
+
+TEST(Tiers, ASnapshotTakesOverPcieWhatIsOnTheGpu) {
+  Job job = small_job(1, 1, 4);
+  EXPECT_EQ(state_share_on_gpu(job), 1);
+  Offload offload;
+  offload.optimizer = MemoryTier::host;
+  job.offload = shared(offload);
+  EXPECT_NEAR(state_share_on_gpu(job), 2.0 / 14, 1e-12);
+  offload.optimizer_share = 0.5;
+  job.offload = shared(offload);
+  EXPECT_NEAR(state_share_on_gpu(job), 8.0 / 14, 1e-12);
+}
+
+}  // namespace
+}  // namespace windtunnel

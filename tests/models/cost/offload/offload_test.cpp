@@ -1,0 +1,39 @@
+#include "models/cost/offload/offload.hpp"
+
+#include <gtest/gtest.h>
+
+#include "models/plan/job.hpp"
+
+namespace windtunnel {
+namespace {
+
+TEST(Offload, WithoutOneNothingLiesElsewhere) {
+  EXPECT_FALSE(offload_of(Job{}).any());
+  EXPECT_EQ(to_string(offload_of(Job{})), "");
+}
+
+TEST(Offload, LayersLeaveFromTheFirstOn) {
+  Offload offload;
+  EXPECT_EQ(offloaded_layers(offload, 8), 0);
+  offload.activations = MemoryTier::host;
+  EXPECT_EQ(offloaded_layers(offload, 8), 8);
+  offload.activation_share = 0.25;
+  EXPECT_EQ(offloaded_layers(offload, 8), 2);
+}
+
+TEST(Offload, IsSaidInWords) {
+  Offload offload;
+  offload.optimizer = MemoryTier::disk;
+  offload.gradients = MemoryTier::host;
+  offload.activations = MemoryTier::host;
+  offload.activation_share = 0.5;
+  EXPECT_EQ(to_string(offload),
+            "optimizer on disk, gradients in host memory, activations of 50.0 % of the layers in "
+            "host memory");
+  offload.layers = {ActivationRule::swap, ActivationRule::recompute, ActivationRule::recompute};
+  offload.optimizer = offload.gradients = MemoryTier::gpu;
+  EXPECT_EQ(to_string(offload), "activations of 1 layers in host memory, 2 layers computed again");
+}
+
+}  // namespace
+}  // namespace windtunnel

@@ -1,0 +1,64 @@
+#include "policies/offload/offload_conflicts.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/support/small_job.hpp"
+
+namespace windtunnel {
+namespace {
+
+using testing::HasSubstr;
+
+Offload all_on_host() {
+  Offload offload;
+  offload.optimizer = offload.gradients = offload.weights = offload.activations = MemoryTier::host;
+  return offload;
+}
+
+TEST(OffloadConflicts, NothingIsInTheWayOfNothing) {
+  Job job = small_job(1, 1, 4);
+  job.software.post_validation = true;
+  EXPECT_EQ(why_not(Offload{}, job), "");
+}
+
+TEST(OffloadConflicts, ShardsSayWhatCanLeave) {
+  Job job = small_job(1, 1, 4);
+  job.layout.sharding = Sharding::zero3;
+  EXPECT_EQ(why_not(all_on_host(), job), "");
+  job.layout.sharding = Sharding::zero2;
+  EXPECT_THAT(why_not(all_on_host(), job), HasSubstr("zero3"));
+  Offload offload = all_on_host();
+  offload.weights = MemoryTier::gpu;
+  EXPECT_EQ(why_not(offload, job), "");
+  job.layout.sharding = Sharding::zero1;
+  EXPECT_THAT(why_not(offload, job), HasSubstr("zero2"));
+  offload.gradients = MemoryTier::gpu;
+  EXPECT_EQ(why_not(offload, job), "");
+}
+
+TEST(OffloadConflicts, OneRankHasNobodyToShareWith) {
+  const Job job = small_job(1, 1, 1);
+  EXPECT_EQ(why_not(all_on_host(), job), "");
+}
+
+TEST(OffloadConflicts, WeightsGoWithTheOptimizer) {
+  Offload offload;
+  offload.weights = MemoryTier::host;
+  EXPECT_THAT(why_not(offload, small_job(1, 1, 1)), HasSubstr("offload.optimizer"));
+}
+
+TEST(OffloadConflicts, WhatIsNotModelledIsNamed) {
+  Job job = small_job(1, 1, 1);
+  job.software.post_validation = true;
+  EXPECT_THAT(why_not(all_on_host(), job), HasSubstr("software.post_validation"));
+  job = small_job(1, 1, 4);
+  job.communication.overlap = GradientOverlap::dear;
+  EXPECT_THAT(why_not(all_on_host(), job), HasSubstr("communication.overlap"));
+  job = small_job(1, 1, 1);
+  job.schedule.slices = 2;
+  EXPECT_THAT(why_not(all_on_host(), job), HasSubstr("schedule.slices"));
+}
+
+}  // namespace
+}  // namespace windtunnel

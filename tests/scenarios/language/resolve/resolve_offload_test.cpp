@@ -1,0 +1,67 @@
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "models/cost/offload/offload.hpp"
+#include "scenarios/language/case.hpp"
+#include "tests/support/error_of.hpp"
+
+namespace windtunnel {
+namespace {
+
+using testing::HasSubstr;
+
+std::string offload_text(const std::string& offload, const std::string& rest = {}) {
+  return fmt::format(
+      "name: a\nmodel: {{layers: 12, hidden: 4096, heads: 32, vocabulary: 32000, sequence: 1024}}\n"
+      "cluster: {{nodes: 1, node: dgx-h100}}\nlayout: {{tp: 1, dp: 8, sharding: zero3}}\n"
+      "batch: {{global: 64}}\noffload: {}\n{}\n",
+      offload, rest);
+}
+
+Job offload_job(const std::string& offload, const std::string& rest = {}) {
+  return parse_case(offload_text(offload, rest), "a.yaml").job;
+}
+
+std::string offload_fault(const std::string& offload, const std::string& rest = {}) {
+  return error_of([&] { parse_case(offload_text(offload, rest), "a.yaml"); });
+}
+
+TEST(ResolveOffload, TiersAreNamed) {
+  const Job job = offload_job("{optimizer: disk, gradients: host, activations: host, cores: 12}");
+  const Offload& offload = offload_of(job);
+  EXPECT_EQ(offload.optimizer, MemoryTier::disk);
+  EXPECT_EQ(offload.gradients, MemoryTier::host);
+  EXPECT_EQ(offload.weights, MemoryTier::gpu);
+  EXPECT_EQ(offload.activations, MemoryTier::host);
+  EXPECT_EQ(offload.cores, 12);
+  EXPECT_EQ(offload_job("gpu").offload, nullptr);
+  EXPECT_EQ(offload_of(offload_job("host")).optimizer, MemoryTier::host);
+}
+
+TEST(ResolveOffload, TheCoresRateHasTheOriginOfTheScenario) {
+  const Job job = offload_job("{optimizer: host, core_rate: {value: 5 GB/s, origin: measured}}");
+  EXPECT_EQ(offload_of(job).core_Bps.value, 5e9);
+  EXPECT_EQ(offload_of(job).core_Bps.origin, Origin::measured);
+}
+
+TEST(ResolveOffload, FaultsNameTheirKey) {
+  EXPECT_THAT(offload_fault("{weights: host}"), HasSubstr("a.yaml:6:10: offload: gradients and"));
+  EXPECT_THAT(offload_fault("{optimizer: hsot}"), HasSubstr("did you mean 'host'"));
+  EXPECT_THAT(offload_fault("{optimizer: auto, weights: host}"), HasSubstr("searched together"));
+  EXPECT_THAT(offload_fault("{optimizer: host, activation_share: 1.5}"), HasSubstr("a.yaml:6:"));
+  EXPECT_THAT(offload_fault("{activations: host}", "schedule: {name: 1f1b, slices: 2}"),
+              HasSubstr("slices"));
+}
+
+TEST(ResolveOffload, AutoIsWhatFits) {
+  const Job roomy = offload_job("auto", "recompute: auto");
+  EXPECT_EQ(roomy.recompute, Recompute::none);
+  EXPECT_FALSE(offload_of(roomy).any());
+  EXPECT_TRUE(offload_of(roomy).searched.state);
+  const Job tight = offload_job("auto", "recompute: auto\nbatch.micro: 8");
+  EXPECT_NE(tight.recompute, Recompute::automatic);
+}
+
+}  // namespace
+}  // namespace windtunnel
