@@ -1,5 +1,7 @@
 #include "models/calibration/calibration.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "models/calibration/compression_kernels.hpp"
@@ -82,6 +84,11 @@ const std::vector<CalibrationField>& calibration_fields() {
        "log standard deviation of the peak memory's error on runs not fitted on"},
   };
   return fields;
+}
+
+bool is_of(const Calibration& calibration, std::string_view gpu) {
+  const std::string names = " " + calibration.gpu + " ";
+  return !gpu.empty() && names.find(fmt::format(" {} ", gpu)) != std::string::npos;
 }
 
 const Parameter* kernel_share(const Calibration& calibration, std::string_view name) {

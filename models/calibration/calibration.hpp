@@ -30,7 +30,7 @@ struct KernelStarts {
 
 struct Calibration {
   std::string name;  // "h100-published"
-  std::string gpu;   // GPU kind it was fitted on; empty = any
+  std::string gpu;   // kinds of GPUs that it is of, between blanks; empty: any
 
   // Matrix multiplication: see docs/cost.md for the law.
   Parameter gemm_efficiency;  // share of peak FLOP/s reached by an endless, aligned GEMM
@@ -104,6 +104,8 @@ struct Calibration {
   KernelLaws kernel_laws = {};
 };
 
+// Whether it names this kind of GPU.
+bool is_of(const Calibration& calibration, std::string_view gpu);
 // Share of memory_efficiency that the kernel of this name reaches; nullptr: it has none of its own.
 const Parameter* kernel_share(const Calibration& calibration, std::string_view name);
 // That of a group on so many nodes.

@@ -43,7 +43,8 @@ constexpr bool joins_bundles(Routing routing) {
 
 // The software and wire beneath a collective between nodes: what a machine's law of latency and
 // efficiency defaults to (models/network/collectives/collective_law.hpp).
-enum class Transport : std::uint8_t { infiniband, roce, slingshot, efa, tcpx, tcpxo, tcp };
+// `ici`: the links of TPUs, over which XLA's collectives run and not NCCL's.
+enum class Transport : std::uint8_t { infiniband, roce, slingshot, efa, tcpx, tcpxo, tcp, ici };
 
 // Bus bandwidth (nccl-tests' busbw, bytes per second) of one group over all GPUs of the job, where
 // somebody measured it; 0: not measured. It bounds what the NICs of a node deliver to a collective
@@ -133,6 +134,8 @@ struct FabricSpec {
 
   std::vector<int> dimensions;  // torus: nodes = their product
   Parameter link_Bps;           // torus: per direction of a cable; value 0: one NIC's
+  // torus: by dimension, in place of link_Bps: pods of one torus each, say, joined by Ethernet.
+  std::vector<double> dimension_Bps;
   int nodes_per_router = 0;     // dragonfly
   int routers_per_group = 0;
   Parameter local_Bps;   // dragonfly: between two routers of a group

@@ -9,6 +9,8 @@
 namespace windtunnel {
 namespace {
 
+constexpr double kYear_s = 365.25 * kDay_s;
+
 // Of things that are alike: their curve, how many there are, and what it is between two times.
 struct Alike {
   PowerCurve curve;
@@ -51,6 +53,19 @@ double nodes_idle_W(const PowerSpec& spec, const Cluster& cluster) {
     idle_W += cluster.node.gpus * gpu_power_W(spec, own, 0) + own.rest_W.value;
   }
   return idle_W;
+}
+
+// Nodes of a job work in step, pipelines on average over their stages.
+RowReport row_of(const PowerSpec& spec, const Cluster& cluster, const PowerCurve& all, double from_s,
+                 double to_s) {
+  const NodePower& node = spec.of_pool(0);
+  const int gpus = cluster.node.gpus;
+  RowLoad load;
+  load.limit_W = gpus * node.gpu_W.value + node.rest_W.value;
+  load.base_W = gpus * node.gpu_idle_W.value + node.rest_W.value;
+  load.phases = phases_of(all, cluster.nodes, from_s, to_s);
+  load.clock_power = spec.clock_power;
+  return oversubscribed(load, cluster.nodes, spec.more_nodes);
 }
 
 double shared_W(const PowerSpec& spec, const Cluster& cluster) {
@@ -126,7 +141,17 @@ PowerReport power_report(const PowerSpec& spec, const Cluster& cluster, const Pl
   const double shared = shared_W(spec, cluster);
   report.cluster = range_of(sum_of({{&all, 1}}, shared), from_s, to_s);
   report.idle_W = nodes_idle_W(spec, cluster) + shared;
+  if (spec.more_nodes > 0) report.row = row_of(spec, cluster, all, from_s, to_s);
   return report;
+}
+
+void add_machines(PowerReport& report, const Cluster& cluster, double spares) {
+  const PowerSpec& spec = report.spec;
+  if (spec.node_usd <= 0) return;
+  const double nodes = cluster.nodes + spares;
+  report.network_usd = nodes * cluster.node.nics * spec.nic_usd;
+  report.machines_usd = nodes * spec.node_usd + report.network_usd;
+  report.owned_usd_per_s = report.machines_usd / (spec.years * kYear_s);
 }
 
 void add_energy(PowerReport& report, double step_s, double tokens_per_step, double tokens) {

@@ -8,6 +8,7 @@
 
 #include "models/machine/cluster.hpp"
 #include "models/plan/timeline.hpp"
+#include "models/power/oversubscription.hpp"
 #include "models/power/power_curve.hpp"
 #include "models/results/campaign_report.hpp"
 
@@ -34,12 +35,20 @@ struct PowerReport {
   // what they do in a step; while they wait, detect, restart or load they idle.
   std::optional<double> campaign_W;
   std::optional<RunEnergy> run;
+  double machines_usd = 0;  // of all nodes, spares too, and their network; 0: no price is known
+  double network_usd = 0;   // of them
+  double owned_usd_per_s = 0;        // written off over PowerSpec::years
+  std::optional<RowReport> row;      // where it has more nodes than were planned for
+  std::vector<PowerReport> at_low;   // [number that is unsure]: the report with it at its low end
+  std::vector<PowerReport> at_high;  // likewise
   double usd_of(double energy_J) const { return energy_J / kJoulesPerKWh * spec.usd_per_kWh; }
 };
 
 // Of the ranks of a timeline from `from_s` to `to_s`; money, tokens and campaign are left open.
 PowerReport power_report(const PowerSpec& spec, const Cluster& cluster, const Plan& plan,
                          const Timeline& timeline, double from_s, double to_s);
+// Adds what the machines cost, with so many nodes that idle.
+void add_machines(PowerReport& report, const Cluster& cluster, double spares);
 // Adds steps of `step_s` and so many tokens, which draw what the simulated one does on average.
 void add_energy(PowerReport& report, double step_s, double tokens_per_step, double tokens);
 // Of a campaign; `spares` are nodes that idle. Until it is done it takes report.job_days.

@@ -6,6 +6,41 @@
 
 namespace windtunnel {
 
+std::vector<PowerVariant> power_variants(const PowerSpec& spec) {
+  std::vector<PowerVariant> variants;
+  const auto add = [&](const auto& set) {
+    PowerVariant variant{spec, spec};
+    set(variant.low, false);
+    set(variant.high, true);
+    for (PowerSpec* each : {&variant.low, &variant.high}) {
+      for (NodePower& node : each->nodes) {
+        // A GPU idles below its limit and below the cap.
+        double& idle_W = node.gpu_idle_W.value;
+        idle_W = std::min(idle_W, 0.95 * node.gpu_W.value);
+        if (spec.cap_W > 0) idle_W = std::min(idle_W, 0.95 * spec.cap_W);
+      }
+    }
+    variants.push_back(std::move(variant));
+  };
+  for (Parameter NodePower::* const of_node :
+       {&NodePower::gpu_W, &NodePower::gpu_idle_W, &NodePower::rest_W}) {
+    const bool sure = std::ranges::all_of(spec.nodes, [&](const NodePower& node) {
+      return (node.*of_node).low == (node.*of_node).high;
+    });
+    if (sure) continue;
+    add([&](PowerSpec& own, bool high) {
+      for (NodePower& node : own.nodes) {
+        Parameter& watts = node.*of_node;
+        watts.value = high ? watts.high : watts.low;
+      }
+    });
+  }
+  for (const UnsureDefault& one : spec.unsure) {
+    add([&](PowerSpec& own, bool high) { own.*one.member = high ? one.high : one.low; });
+  }
+  return variants;
+}
+
 double gpu_power_W(const PowerSpec& spec, const NodePower& node, double activity) {
   const double idle_W = node.gpu_idle_W.value;
   const double asked_W = idle_W + (node.gpu_W.value - idle_W) * activity;

@@ -19,6 +19,15 @@ struct NodePower {
   Parameter rest_W;      // of a node besides GPUs: CPUs, memory, NICs, fans, losses
 };
 
+struct PowerSpec;
+
+// A number that the scenario leaves at its default, which may be otherwise.
+struct UnsureDefault {
+  double PowerSpec::*member = nullptr;
+  double low = 0;
+  double high = 0;
+};
+
 struct PowerSpec {
   std::vector<NodePower> nodes;  // [pool]; of nodes of one kind: one
   double computing = 1;
@@ -30,11 +39,25 @@ struct PowerSpec {
   double cap_W = 0;        // of a GPU; 0: its limit alone
   double clock_power = 3;  // dynamic power goes with this power of the clock
   double usd_per_kWh = 0;  // 0: no price is known
+  // What machines cost whose owner writes them off; 0: no price is known.
+  double node_usd = 0;  // of a node with all that is in it
+  double nic_usd = 0;   // of the network, for each NIC of a node: cables, ports, switches
+  double years = 4;     // until they are worth nothing, in use all the time
+  double more_nodes = 0;  // in a row, over those that its supply was planned for
+  std::vector<UnsureDefault> unsure = {};
 
   const NodePower& of_pool(int pool) const { return nodes[std::max(pool, 0)]; }
 };
 
 inline constexpr double kJoulesPerKWh = 3.6e6;
+
+// The spec with one of its numbers at an end of its interval: of GPUs and nodes those of the library,
+// of the rest defaults that nobody stated.
+struct PowerVariant {
+  PowerSpec low;
+  PowerSpec high;
+};
+std::vector<PowerVariant> power_variants(const PowerSpec& spec);
 
 // Of a GPU whose kernels are busy to `activity`, 0 to 1.
 double gpu_power_W(const PowerSpec& spec, const NodePower& node, double activity);

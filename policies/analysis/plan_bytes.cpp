@@ -35,6 +35,7 @@ void PlanBytes::add(const Task& task, Volume& volume) {
         case CollectiveAlgorithm::ring:
         case CollectiveAlgorithm::hierarchical:
         case CollectiveAlgorithm::halving_doubling:
+        case CollectiveAlgorithm::torus:
           volume.scattered += task.bytes;
           volume.gathered += task.bytes;
           break;

@@ -390,7 +390,9 @@ std::string Figure::text(const Record& record) const {
   return value_text(unit, number_of(value));
 }
 
-std::optional<FigureRange> model_range(const Figure& figure, const Record& record) {
+namespace {
+
+std::optional<FigureRange> range_of_times(const Figure& figure, const Record& record) {
   const double value = number_of(figure.of(record));
   if (figure.follows == Follows::none || !std::isfinite(value)) return std::nullopt;
   const double factor = error_factor(record.job.calibration.step_error, kReportedShare);
@@ -407,6 +409,21 @@ std::optional<FigureRange> model_range(const Figure& figure, const Record& recor
   }
   if (if_slower <= 0) return std::nullopt;  // then it might never end
   return FigureRange{value / factor * goodput / if_faster, value * factor * goodput / if_slower};
+}
+
+}  // namespace
+
+// Errors of step times and of inputs are independent: their logarithms add up as variances do.
+std::optional<FigureRange> model_range(const Figure& figure, const Record& record) {
+  const std::optional<FigureRange> times = range_of_times(figure, record);
+  const auto inputs = figure.of_inputs ? figure.of_inputs(record) : std::nullopt;
+  if (!times || !inputs) return times ? times : inputs;
+  const double value = number_of(figure.of(record));
+  if (value <= 0 || times->low <= 0 || inputs->low <= 0) return times;
+  const auto both = [&](double a, double b) {
+    return std::exp(std::hypot(std::log(a / value), std::log(b / value)));
+  };
+  return FigureRange{value / both(times->low, inputs->low), value * both(times->high, inputs->high)};
 }
 
 const std::vector<Figure>& figures() {

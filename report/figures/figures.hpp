@@ -37,6 +37,11 @@ inline constexpr const char* kSimulated = "simulated";
 // and costs of training grow with f and fall with it.
 enum class Follows { none, time, rate, goodput, training };
 
+struct FigureRange {
+  double low = 0;
+  double high = 0;
+};
+
 struct Figure {
   std::string key;  // its path in the run document: "iteration.time_s"
   std::string title;
@@ -46,17 +51,15 @@ struct Figure {
   std::function<FigureValue(const Record&)> of;
   const char* origin = kSimulated;
   Follows follows = Follows::none;
+  // Where the figure is by what is not known of its own inputs, step times apart.
+  std::function<std::optional<FigureRange>(const Record&)> of_inputs = {};
 
   std::string text(const Record& record) const;
 };
 
-struct FigureRange {
-  double low = 0;
-  double high = 0;
-};
 // Where the figure is with 95 % probability, for all that is known of the calibration's error on
-// runs that it was not fitted on (error.step). Nothing: it does not follow from step times, or is
-// not known.
+// runs that it was not fitted on (error.step), and of its own inputs. Nothing: it does not follow from
+// step times and its inputs are sure, or it is not known.
 std::optional<FigureRange> model_range(const Figure& figure, const Record& record);
 
 // In the order of the run document.

@@ -1,5 +1,11 @@
 #include "report/figures/power_figures.hpp"
 
+#include <algorithm>
+#include <cmath>
+#include <iterator>
+#include <memory>
+
+#include "models/base/units.hpp"
 #include "models/power/power_report.hpp"
 
 namespace windtunnel {
@@ -9,8 +15,10 @@ using enum Unit;
 using enum Better;
 using Report = PowerReport;
 
+using Value = FigureValue (*)(const Report&);
+
 // Nothing where power is not asked for.
-std::function<FigureValue(const Record&)> of(FigureValue (*value)(const Report&)) {
+std::function<FigureValue(const Record&)> of(Value value) {
   return [value](const Record& record) {
     return record.power == nullptr ? FigureValue() : value(*record.power);
   };
@@ -26,9 +34,8 @@ FigureValue paid(const Report& report, double energy_J) {
   return if_any(report.usd_of(energy_J));
 }
 
-}  // namespace
-
-std::vector<Figure> power_figures() {
+// Of a record without anything but its power: of_inputs asks for other reports.
+std::vector<Figure> draw_figures() {
   return {
       {"power.mean_W", "mean power", watts, lower,
        "of nodes, switches and storage, over a step; without what cooling and conversion add (PUE)",
@@ -90,6 +97,124 @@ std::vector<Figure> power_figures() {
          return known ? FigureValue(report.run->usd) : FigureValue();
        }),
        kSimulated, Follows::training}};
+}
+
+// Of the machines, written off, and their energy.
+double owned_usd_per_s(const Report& report) {
+  const double energy_W = report.cluster.mean_W * report.spec.pue;
+  return report.owned_usd_per_s > 0 ? report.owned_usd_per_s + report.usd_of(energy_W) : 0;
+}
+
+// Of step_J and token_J the seconds that they took.
+double step_s(const Report& report) {
+  return report.step_J / (report.cluster.mean_W * report.spec.pue);
+}
+
+double one_step(const Report&) {
+  return 1;
+}
+
+double per_million_tokens(const Report& report) {
+  return 1e6 * report.token_J / report.step_J;
+}
+
+// So many steps of all GPUs, at the price of an hour.
+std::function<FigureValue(const Record&)> rented(double (*steps)(const Report&)) {
+  return [steps](const Record& record) {
+    if (record.power == nullptr) return FigureValue();
+    const double step_usd = price_usd_per_s(record.job) * record.iteration.time_s;
+    return if_any(step_usd * steps(*record.power));
+  };
+}
+
+FigureValue of_row(const Report& report, double (*value)(const RowReport&)) {
+  return report.row ? FigureValue(value(*report.row)) : FigureValue();
+}
+
+std::vector<Figure> price_figures() {
+  return {
+      {"power.machines_usd", "price of the machines", usd, lower,
+       "nodes, spares and network, bought",
+       of([](const Report& report) { return if_any(report.machines_usd); })},
+      {"power.network_share", "of it network", share, lower, "cluster.power.nic_usd for each NIC",
+       of([](const Report& report) {
+         return report.machines_usd > 0 ? FigureValue(report.network_usd / report.machines_usd)
+                                        : FigureValue();
+       })},
+      {"power.owned_hour_usd", "cost of an hour", usd, lower,
+       "of all machines, written off over cluster.power.years, and their energy",
+       of([](const Report& report) { return if_any(owned_usd_per_s(report) * kHour_s); })},
+      {"power.owned_step_usd", "cost of a step, owned", usd, lower, "likewise",
+       of([](const Report& report) { return if_any(owned_usd_per_s(report) * step_s(report)); }),
+       kSimulated, Follows::time},
+      {"power.owned_million_tokens_usd", "cost per million tokens, owned", usd, lower, "likewise",
+       of([](const Report& report) {
+         return if_any(owned_usd_per_s(report) * step_s(report) * per_million_tokens(report));
+       }),
+       kSimulated, Follows::time},
+      {"power.owned_undisturbed_usd", "undisturbed cost, owned", usd, lower,
+       "likewise, of all tokens, if nothing fails", of([](const Report& report) {
+         return if_any(owned_usd_per_s(report) * step_s(report) * report.undisturbed_J /
+                       report.step_J);
+       }),
+       kSimulated, Follows::time},
+      {"power.rented_step_usd", "cost of a step, rented", usd, lower,
+       "of all GPUs, spares too, at job.price or those of pools", rented(one_step), kSimulated,
+       Follows::time},
+      {"power.rented_million_tokens_usd", "cost per million tokens, rented", usd, lower, "likewise",
+       rented(per_million_tokens), kSimulated, Follows::time},
+      {"power.row_fitting", "nodes that fit", share, higher,
+       "without a cap, over those that a row's supply was planned for, each at its limit",
+       of([](const Report& report) {
+         return of_row(report, [](const RowReport& row) { return row.fitting; });
+       })},
+      {"power.row_capped", "capped", share, lower,
+       "of the time, with cluster.power.more_nodes in a row", of([](const Report& report) {
+         return of_row(report, [](const RowReport& row) { return row.capped_share; });
+       })},
+      {"power.row_clock", "lowest clock", share, higher, "likewise", of([](const Report& report) {
+         return of_row(report, [](const RowReport& row) { return row.clock; });
+       })},
+      {"power.row_slowdown", "a step takes", share, lower,
+       "likewise, at most: as if all kernels that are capped were bound by arithmetic",
+       of([](const Report& report) {
+         return of_row(report, [](const RowReport& row) { return row.slowdown; });
+       })}};
+}
+
+// With the range that the ends of its unsure inputs leave, one at a time: they are independent.
+Figure with_inputs(Figure figure) {
+  const auto value = figure.of;
+  figure.of_inputs = [value](const Record& record) -> std::optional<FigureRange> {
+    if (record.power == nullptr || record.power->at_low.empty()) return std::nullopt;
+    const auto at = [&](const Report& report) {
+      Record other;
+      other.power = std::shared_ptr<const PowerReport>(std::shared_ptr<const void>(), &report);
+      return number_of(value(other));
+    };
+    const double middle = number_of(value(record));
+    if (!std::isfinite(middle)) return std::nullopt;
+    double below = 0;
+    double above = 0;
+    for (std::size_t i = 0; i < record.power->at_low.size(); ++i) {
+      const double low = at(record.power->at_low[i]) - middle;
+      const double high = at(record.power->at_high[i]) - middle;
+      below = std::hypot(below, std::min({0.0, low, high}));
+      above = std::hypot(above, std::max({0.0, low, high}));
+    }
+    if (!(below + above > 1e-9 * std::abs(middle))) return std::nullopt;
+    return FigureRange{middle - below, middle + above};
+  };
+  return figure;
+}
+
+}  // namespace
+
+std::vector<Figure> power_figures() {
+  std::vector<Figure> figures = draw_figures();
+  std::ranges::move(price_figures(), std::back_inserter(figures));
+  for (Figure& each : figures) each = with_inputs(std::move(each));
+  return figures;
 }
 
 }  // namespace windtunnel

@@ -249,7 +249,7 @@ SummarySection evidence_section(const Record& record) {
   section.table.columns.push_back({"with the cost models' error", Align::right});
   for (const Figure& each : figures()) {
     const std::optional<FigureRange> range = model_range(each, record);
-    if (!range) continue;
+    if (!range || each.follows == Follows::none) continue;
     std::vector<std::string> row = {each.title, each.text(record)};
     if (record.campaign) row.push_back(trials_text(each, record));
     row.push_back(range_text(each.unit, range->low, range->high));
@@ -278,14 +278,14 @@ std::optional<FigureRange> wider_range(const Figure& figure, const Record& recor
   return FigureRange{std::min(range->low, estimate->low), std::max(range->high, estimate->high)};
 }
 
-// Of a run with the range that its trials and the cost models leave.
+// With the range that trials, the cost models and what is not known of watts leave.
 SummarySection power_section(const Record& record) {
   SummarySection section{"Power and energy", {}};
   for (const Figure* each : figures_below("power")) {
     std::string text = each->text(record);
     if (text.empty()) continue;
     const std::optional<FigureRange> range = wider_range(*each, record);
-    if (range && each->follows == Follows::training) {
+    if (range) {
       text += fmt::format("  ({})", range_text(each->unit, range->low, range->high));
     }
     section.rows.push_back({each->title, text});

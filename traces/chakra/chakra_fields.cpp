@@ -262,7 +262,7 @@ const std::vector<std::string>& names_of(CollectiveKind) {
 
 const std::vector<std::string>& names_of(CollectiveAlgorithm) {
   static const auto names =
-      words<CollectiveAlgorithm>(static_cast<int>(CollectiveAlgorithm::hfreduce) + 1);
+      words<CollectiveAlgorithm>(static_cast<int>(CollectiveAlgorithm::torus) + 1);
   return names;
 }
 

@@ -38,12 +38,12 @@ class TorusLinks final : public FabricLinks {
       : sizes_(cluster.fabric.dimensions),
         nodes_(cluster.fabric_nodes()),
         nics_(cluster.nics_per_node()),
-        spray_(cluster.fabric.routing == Routing::spray),
-        bandwidth_Bps_(cluster.fabric.link_Bps.value > 0 ? cluster.fabric.link_Bps.value
-                                                         : cluster.node.nic_Bps.value) {
+        spray_(cluster.fabric.routing == Routing::spray) {
     check_sizes();
+    check_bandwidths(cluster.fabric);
     for (size_t i = 0; i < sizes_.size(); ++i) {
       first_[i + 1] = first_[i] + std::min(sizes_[i] - 1, 2);
+      bandwidth_Bps_[i] = cable_Bps(cluster, static_cast<int>(i));
     }
     faults_ = LinkFaults(cluster.fabric, TorusLinks::count(),
                          [this](int link) { return TorusLinks::name(link); });
@@ -52,7 +52,9 @@ class TorusLinks final : public FabricLinks {
 
   int count() const override { return nodes_ * links_per_node(); }
 
-  double capacity(int link) const override { return bandwidth_Bps_ * faults_.factor(link); }
+  double capacity(int link) const override {
+    return bandwidth_Bps_[dimension_of(link % links_per_node())] * faults_.factor(link);
+  }
 
   std::string name(int link) const override {
     const int port = link % links_per_node();
@@ -149,6 +151,13 @@ class TorusLinks final : public FabricLinks {
     }
   }
 
+  void check_bandwidths(const FabricSpec& fabric) const {
+    const std::size_t stated = fabric.dimension_Bps.size();
+    if (stated == 0 || stated == sizes_.size()) return;
+    throw Error(fmt::format("{} bandwidths of cables for {} dimensions; state one for each", stated,
+                            sizes_.size()));
+  }
+
   void check_joined() const {
     if (!faults_.any_failed()) return;
     const auto [from, to] = cut_pair(
@@ -235,13 +244,19 @@ class TorusLinks final : public FabricLinks {
   int nodes_ = 1;
   int nics_ = 1;
   bool spray_ = true;
-  double bandwidth_Bps_ = 0;
+  std::array<double, kMostDimensions> bandwidth_Bps_{};  // of a cable, by dimension
   // Ports of a node by dimension: two, one where both ways lead to the same neighbour.
   std::array<int, kMostDimensions + 1> first_{};
   LinkFaults faults_;
 };
 
 }  // namespace
+
+double cable_Bps(const Cluster& cluster, int dimension) {
+  const FabricSpec& fabric = cluster.fabric;
+  if (!fabric.dimension_Bps.empty()) return fabric.dimension_Bps[dimension];
+  return fabric.link_Bps.value > 0 ? fabric.link_Bps.value : cluster.node.nic_Bps.value;
+}
 
 std::unique_ptr<const FabricLinks> make_torus_links(const Cluster& cluster) {
   return std::make_unique<TorusLinks>(cluster);

@@ -117,6 +117,9 @@ double fabric_seconds(const CollectiveSteps& steps, const GroupShape& shape, con
     case Pattern::shifts:
       per_byte_s = load.shifts;
       break;
+    case Pattern::torus:
+      per_byte_s = load.torus;
+      break;
   }
   return per_byte_s * groups * steps.across_bytes / law.wire_efficiency;
 }
@@ -152,7 +155,8 @@ std::size_t islands(const Cluster& cluster) {
 }
 
 double hops_s(const CollectiveSteps& steps, const GroupShape& shape, const Cluster& cluster) {
-  const double way_s = shape.fabric_hops * cluster.fabric.hop_latency_s.value;
+  const int hops = steps.across == Pattern::torus ? shape.torus_hops : shape.fabric_hops;
+  const double way_s = hops * cluster.fabric.hop_latency_s.value;
   if (shape.extra_latency_s == 0) return steps.across_steps * way_s;
   // A byte that goes round passes a cable between sites as often as there are sites; up and down a
   // tree twice that at most. Exchanges may all be with another site.
@@ -225,7 +229,8 @@ Origin origin_of(const CollectiveSteps& steps, const GroupShape& shape, double h
 }
 
 // Of `automatic`: ring, tree, hierarchical; between sites also exchanges at growing distances, of
-// which the last few alone cross the long cables (MPI and Gloo have them, NCCL has not).
+// which the last few alone cross the long cables (MPI and Gloo have them, NCCL has not); between
+// TPUs those of a torus (XLA has them, NCCL has not).
 using Candidates = std::array<CollectiveAlgorithm, 5>;
 
 Candidates candidates(CollectiveKind kind, const GroupShape& shape, const Cluster& cluster) {
@@ -238,10 +243,11 @@ Candidates candidates(CollectiveKind kind, const GroupShape& shape, const Cluste
   if (!scatters || !shape.regular()) return all;
   if (kind == CollectiveKind::all_reduce) all[1] = CollectiveAlgorithm::tree;
   if (shape.nodes > 1 && shape.members_per_node > 1) all[2] = CollectiveAlgorithm::hierarchical;
-  if (cluster.fabric.topology != Topology::sites || shape.nodes == 1) return all;
   const auto add = [&](std::size_t at, CollectiveAlgorithm algorithm) {
     if (why_not(kind, algorithm, shape, cluster) == nullptr) all[at] = algorithm;
   };
+  if (cluster.fabric.transport == Transport::ici) add(3, CollectiveAlgorithm::torus);
+  if (cluster.fabric.topology != Topology::sites || shape.nodes == 1) return all;
   add(3, CollectiveAlgorithm::halving_doubling);
   if (kind == CollectiveKind::all_reduce) add(4, CollectiveAlgorithm::recursive_doubling);
   return all;

@@ -4,8 +4,10 @@
 #include <map>
 #include <utility>
 
+#include "models/base/error.hpp"
 #include "models/machine/links/links.hpp"
 #include "models/machine/links/path_choice.hpp"
+#include "models/network/groups/torus_box.hpp"
 
 namespace windtunnel {
 namespace {
@@ -52,12 +54,23 @@ std::vector<CollectiveEdge> collective_edges(const CollectiveSteps& steps, const
   for (const auto& members : nodes) lanes = std::min(lanes, members.size());
   if (steps.one_lane) lanes = 1;
   const double wire_share = law.net_efficiency / law.wire_efficiency;
-  for_each_edge(steps.across, nodes.size(), [&](size_t from, size_t to, double share) {
+  const auto add = [&](size_t from, size_t to, double share) {
     const double bytes = share * steps.across_bytes / law.net_efficiency;
     for (size_t lane = 0; lane < lanes; ++lane) {
       edges.push_back({nodes[from][lane], nodes[to][lane], bytes, wire_share});
     }
-  });
+  };
+  if (steps.across == Pattern::torus) {
+    std::vector<int> places;
+    for (const auto& members : nodes) {
+      places.push_back(cluster.place_of(cluster.node_of(gpus[members.front()])));
+    }
+    const auto box = TorusBox::of(places, cluster);
+    CHECK(box.has_value(), "{} nodes fill no box of the torus", nodes.size());
+    box->for_each_edge(add);
+  } else {
+    for_each_edge(steps.across, nodes.size(), add);
+  }
   return edges;
 }
 

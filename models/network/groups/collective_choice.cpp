@@ -54,6 +54,8 @@ const char* to_string(CollectiveAlgorithm algorithm) {
       return "direct";
     case CollectiveAlgorithm::hfreduce:
       return "hfreduce";
+    case CollectiveAlgorithm::torus:
+      return "torus";
   }
   return "unknown";
 }

@@ -33,6 +33,7 @@ enum class CollectiveAlgorithm : std::uint8_t {
   pairwise,            // n - 1 exchanges
   direct,              // all pairs at once
   hfreduce,            // on the hosts' CPUs (Fire-Flyer, arXiv 2408.14158)
+  torus,               // rings both ways along every dimension of a torus at once, as XLA's on TPUs
 };
 
 // NCCL's wire formats: 8-byte lines with flags, 128-byte lines, plain with fences.

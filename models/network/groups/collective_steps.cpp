@@ -122,6 +122,11 @@ CollectiveSteps hfreduce(const Call& c) {
   return steps;
 }
 
+CollectiveSteps torus(const Call& c) {
+  return with(Pattern::ring, c.passes * c.of_node * c.bytes, c.passes, Pattern::torus,
+              c.passes * c.of_fabric * c.per_lane, c.passes * c.shape.torus_steps);
+}
+
 CollectiveSteps chain(const Call& c) {
   const Pattern pattern = c.kind == CollectiveKind::reduce ? Pattern::back_chain : Pattern::chain;
   return with(pattern, c.bytes, c.shape.members - c.nodes, pattern, c.per_lane, c.nodes - 1);
@@ -180,6 +185,7 @@ enum Need : unsigned {
   powers_of_two = 32,  // of members on a node and of nodes
   nvlink_switch = 64,
   infiniband = 128,
+  box = 256,
 };
 
 struct NeedText {
@@ -196,6 +202,7 @@ constexpr NeedText kNeeds[] = {
     {powers_of_two, "a power of two of members on every node, and of nodes"},
     {nvlink_switch, "GPUs behind an NVSwitch"},
     {infiniband, "switches that add (SHARP): a fabric with transport infiniband"},
+    {box, "nodes that fill a box of a torus"},
 };
 
 struct Row {
@@ -220,16 +227,19 @@ constexpr Row kRows[] = {
     {K::all_reduce, A::collnet_direct, regular | several_nodes | infiniband, collnet_direct},
     {K::all_reduce, A::collnet_chain, regular | several_nodes | infiniband, collnet_chain},
     {K::all_reduce, A::hfreduce, regular, hfreduce},
+    {K::all_reduce, A::torus, regular | box, torus},
     {K::reduce_scatter, A::ring, 0, ring},
     {K::reduce_scatter, A::hierarchical, regular | several_nodes | several_a_node, hierarchical},
     {K::reduce_scatter, A::halving_doubling, regular | powers_of_two, halving_doubling},
     {K::reduce_scatter, A::nvls, regular | several_a_node | nvlink_switch, nvls},
     {K::reduce_scatter, A::pat, one_a_node, pat},
+    {K::reduce_scatter, A::torus, regular | box, torus},
     {K::all_gather, A::ring, 0, ring},
     {K::all_gather, A::hierarchical, regular | several_nodes | several_a_node, hierarchical},
     {K::all_gather, A::halving_doubling, regular | powers_of_two, halving_doubling},
     {K::all_gather, A::nvls, regular | several_a_node | nvlink_switch, nvls},
     {K::all_gather, A::pat, one_a_node, pat},
+    {K::all_gather, A::torus, regular | box, torus},
     {K::broadcast, A::ring, 0, chain},
     {K::reduce, A::ring, 0, chain},
     {K::all_to_all, A::pairwise, 0, pairwise},
@@ -240,7 +250,7 @@ constexpr Row kRows[] = {
 };
 
 constexpr int kKinds = static_cast<int>(K::send_recv) + 1;
-constexpr int kAlgorithms = static_cast<int>(A::hfreduce) + 1;
+constexpr int kAlgorithms = static_cast<int>(A::torus) + 1;
 
 // [kind][algorithm] -> row, -1: none.
 constexpr auto kRowOf = [] {
@@ -275,6 +285,7 @@ unsigned offered(const GroupShape& shape, const Cluster& cluster) {
   if (even && is_power_of_two(shape.nodes)) has |= powers_of_two;
   if (cluster.node.gpu_path == GpuPath::nvlink) has |= nvlink_switch;
   if (is_infiniband(cluster.fabric)) has |= infiniband;
+  if (shape.torus_steps > 0) has |= box;
   return has;
 }
 

@@ -158,6 +158,17 @@ class RoutedLoad {
     });
   }
 
+  double torus_seconds() {
+    const auto box = torus_box(lanes_, links_.cluster());
+    if (!box) return 0;
+    return asked([&](PathChooser& chooser) {
+      bytes_.start(1);
+      box->for_each_edge(
+          [&](size_t from, size_t to, double share) { add(chooser, from, to, share, 0); });
+      return bytes_.seconds();
+    });
+  }
+
   double pairs_seconds() {
     const int n = lanes_.nodes();
     const auto distances = sampled_distances(n, most_distances(lanes_));
@@ -287,7 +298,18 @@ FabricLoad fabric_load(const Lanes& lanes, const LinkTable& links) {
 }
 
 FabricLoad routed_fabric_load(const Lanes& lanes, const LinkTable& links) {
-  return load_of(RoutedLoad(lanes, links));
+  FabricLoad load = load_of(RoutedLoad(lanes, links));
+  load.torus = RoutedLoad(lanes, links).torus_seconds();
+  return load;
+}
+
+std::optional<TorusBox> torus_box(const Lanes& lanes, const Cluster& cluster) {
+  if (cluster.fabric.topology != Topology::torus || lanes.nodes() == 1) return std::nullopt;
+  std::vector<int> places;
+  for (int node = 0; node < lanes.nodes(); ++node) {
+    places.push_back(cluster.place_of(cluster.node_of(lanes.gpu(node, 0))));
+  }
+  return TorusBox::of(places, cluster);
 }
 
 FabricLoad scaled(FabricLoad load, double lanes) {

@@ -9,10 +9,12 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "models/machine/links/links.hpp"
 #include "models/network/groups/group_shape.hpp"
+#include "models/network/groups/torus_box.hpp"
 
 namespace windtunnel {
 
@@ -26,6 +28,9 @@ struct Lanes {
   int nodes() const { return static_cast<int>(gpus.size()) / lanes; }
   int gpu(size_t node, int lane) const { return gpus[node * lanes + lane]; }
 };
+
+// That the nodes fill; nothing: they fill none, or the fabric is no torus.
+std::optional<TorusBox> torus_box(const Lanes& lanes, const Cluster& cluster);
 
 // Whether the load on this fabric is the same for groups moved by whole pods: by arithmetic.
 bool is_even_tree(const FabricSpec& fabric);

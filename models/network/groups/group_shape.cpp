@@ -169,6 +169,10 @@ GroupShape group_shape(std::span<const std::int32_t> gpus, const LinkTable& link
   shape.fabric_hops = way.hops;
   shape.extra_latency_s = way.extra_latency_s;
   shape.load = fabric_load(lanes, links);
+  if (const auto box = torus_box(lanes, cluster)) {
+    shape.torus_steps = box->steps();
+    shape.torus_hops = box->hops();
+  }
   return shape;
 }
 
@@ -200,6 +204,9 @@ GroupShape worse(const GroupShape& a, const GroupShape& b) {
   worst.load.even_share = std::max(a.load.even_share, b.load.even_share);
   worst.extra_latency_s = std::max(a.extra_latency_s, b.extra_latency_s);
   worst.ports = worse(a.ports, b.ports);
+  const bool boxes = a.torus_steps > 0 && b.torus_steps > 0;
+  worst.torus_steps = boxes ? std::max(a.torus_steps, b.torus_steps) : 0;
+  worst.torus_hops = boxes ? std::max(a.torus_hops, b.torus_hops) : 0;
   return worst;
 }
 

@@ -23,6 +23,7 @@ struct FabricLoad {
   double doubling = 0;  // the same of a whole byte each
   double shifts = 0;    // as Pattern::shifts
   double to_first = 0;  // every other node a byte to the first
+  double torus = 0;     // the edges of TorusBox (torus_box.hpp), of a group that fills one
   // The links above the NICs are each of one rail: lanes of different rails share none, so that
   // concurrent_per_nic groups share one, not concurrent_per_node.
   bool by_rail = false;
@@ -34,9 +35,9 @@ struct FabricLoad {
   bool operator==(const FabricLoad&) const = default;
 };
 
-inline constexpr std::array<double FabricLoad::*, 7> kFabricLoads = {
-    &FabricLoad::ring,     &FabricLoad::tree,   &FabricLoad::pairs,   &FabricLoad::halving,
-    &FabricLoad::doubling, &FabricLoad::shifts, &FabricLoad::to_first};
+inline constexpr std::array<double FabricLoad::*, 8> kFabricLoads = {
+    &FabricLoad::ring,     &FabricLoad::tree,   &FabricLoad::pairs,    &FabricLoad::halving,
+    &FabricLoad::doubling, &FabricLoad::shifts, &FabricLoad::to_first, &FabricLoad::torus};
 
 // What a pattern among the members of a node puts on the busiest port to GPUs of the same package
 // (NodeSpec::package_gpus) and on the busiest to others, as port_share() of all alike.
@@ -64,6 +65,10 @@ struct GroupShape {
   FabricLoad load;
   double extra_latency_s = 0;  // of the longest cable between sites, beyond fabric_hops
   NodePorts ports;             // the most of any node; zero in nodes without packages
+  // Of a group that fills a box of a torus: steps of its rings one after the other, and the most
+  // cables of a step. 0: it fills none.
+  int torus_steps = 0;
+  int torus_hops = 0;
 
   bool regular() const { return members == members_per_node * nodes; }
   bool operator==(const GroupShape&) const = default;

@@ -28,6 +28,7 @@ enum class Pattern : std::uint8_t {
   doubling,  // each with the one at distance 1, 2, 4, ..., all of the bytes
   halving,   // the same, half of the bytes, a quarter, ...
   shifts,    // to the one 1, 2, 4, ... further: of n blocks fewer the further
+  torus,     // rings both ways along each dimension of a box: edges by place, torus_box.hpp
 };
 
 // Calls add(from, to, share): of the pattern's bytes.
@@ -48,6 +49,7 @@ void for_each_edge(Pattern pattern, std::size_t n, const Add& add) {
   for (std::size_t i = 0; i < n; ++i) {
     switch (pattern) {
       case Pattern::none:
+      case Pattern::torus:
         break;
       case Pattern::ring:
         add(i, (i + 1) % n, 1.0);
@@ -103,6 +105,7 @@ inline double port_share(Pattern pattern, int n) {
     case Pattern::ring:
     case Pattern::chain:
     case Pattern::back_chain:
+    case Pattern::torus:
       return 1;
     case Pattern::double_tree:
       // An inner node of one tree is a leaf of the other: three edges and one, both ways; with two

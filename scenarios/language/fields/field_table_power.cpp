@@ -59,6 +59,39 @@ Rows draw_rows() {
   };
 }
 
+Rows price_rows() {
+  return {
+      fact_row<&PowerSpec::usd_per_kWh>("cluster.power.usd_per_kwh", Dimension::number,
+                                        {.low = 0,
+                                         .above_low = true,
+                                         .high = 1e3,
+                                         .optional = true,
+                                         .example = "0.08",
+                                         .help = "price of energy"}),
+      fact_row<&PowerSpec::node_usd>("cluster.power.node_usd", Dimension::number,
+                                     {.low = 0,
+                                      .above_low = true,
+                                      .high = 1e9,
+                                      .optional = true,
+                                      .example = "199000",
+                                      .help = "price of a node with all that is in it, of an "
+                                              "owner who writes it off"}),
+      fact_row<&PowerSpec::nic_usd>("cluster.power.nic_usd", Dimension::number,
+                                    {.low = 0,
+                                     .high = 1e9,
+                                     .optional = true,
+                                     .example = "3000",
+                                     .help = "price of the network for each NIC of a node: cables, "
+                                             "ports, switches"}),
+      fact_row<&PowerSpec::years>("cluster.power.years", Dimension::number,
+                                  {.low = 0,
+                                   .above_low = true,
+                                   .high = 100,
+                                   .optional = true,
+                                   .example = "4",
+                                   .help = "until machines are written off, in use all the time"})};
+}
+
 }  // namespace
 
 Rows power_rows() {
@@ -88,13 +121,15 @@ Rows power_rows() {
                                            .optional = true,
                                            .example = "4",
                                            .help = "consecutive nodes of one rack"}),
-        fact_row<&PowerSpec::usd_per_kWh>("cluster.power.usd_per_kwh", Dimension::number,
-                                          {.low = 0,
-                                           .above_low = true,
-                                           .high = 1e3,
-                                           .optional = true,
-                                           .example = "0.08",
-                                           .help = "price of energy"})}});
+        fact_row<&PowerSpec::more_nodes>(
+            "cluster.power.more_nodes", Dimension::number,
+            {.low = 0,
+             .high = 10,
+             .optional = true,
+             .example = "0.3",
+             .help = "more nodes in a row than its supply was planned for, each at its limit, as a "
+                     "share"})},
+       price_rows()});
   // The cap and the law behind it decide how long kernels take.
   return of_campaign(
       rows, {"cluster.power.cap_watts", "cluster.power.clock_power", "cluster.power.gpu_watts",

@@ -9,6 +9,7 @@
 namespace windtunnel {
 
 InterconnectLaw specified_interconnect_law(const NodeSpec& node, Transport transport) {
+  CHECK(transport != Transport::ici, "NCCL's law of links that it does not run over");
   static const DocumentNode layers = library_document("interconnect_laws.yaml");
   InterconnectLaw law;
   const auto add = [&](std::string_view name) {

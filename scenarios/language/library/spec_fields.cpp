@@ -74,6 +74,7 @@ constexpr std::array kFormKeys{
     FormKey{"leaf_oversubscription", bit(Topology::clos)},
     FormKey{"dimensions", bit(Topology::torus)},
     FormKey{"link", bit(Topology::torus)},
+    FormKey{"dimension_links", bit(Topology::torus)},
     FormKey{"nodes_per_router", bit(Topology::dragonfly)},
     FormKey{"routers_per_group", bit(Topology::dragonfly)},
     FormKey{"local", bit(Topology::dragonfly)},

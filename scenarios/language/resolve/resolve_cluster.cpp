@@ -189,7 +189,7 @@ Calibration named_calibration(const Values& values, const std::string& key, cons
   }
   if (name != "auto") return find_calibration(name);
   for (const Calibration& calibration : library_calibrations()) {
-    if (calibration.gpu == gpu.name) return calibration;
+    if (is_of(calibration, gpu.name)) return calibration;
   }
   return find_calibration("generic");
 }
@@ -288,6 +288,9 @@ Calibration resolve_calibration(const Values& values, const std::string& key, co
                                 Transport transport, NamedFiles& files) {
   Calibration calibration = named_calibration(values, key, node.gpu, files);
   if (values.text("communication.law") != "nccl") return calibration;
+  if (transport == Transport::ici) {
+    values.fail("communication.law", "NCCL does not run over transport ici, the links of TPUs");
+  }
   const auto state = [&](InterconnectLaw& law) {
     if (!law.stated) law = specified_interconnect_law(node, transport);
   };

@@ -74,6 +74,19 @@ std::vector<int> resolve_dimensions(const Values& values, std::vector<int> other
   return dimensions;
 }
 
+std::vector<double> resolve_dimension_links(const Values& values) {
+  const std::string list = fabric_key("dimension_links");
+  std::vector<double> bandwidths_Bps;
+  if (!values.stated(list)) return bandwidths_Bps;
+  if (values.stated(fabric_key("link"))) {
+    values.fail(list, "cables have one bandwidth ('link') or one by dimension, not both");
+  }
+  for (int i = 0; i < values.length(list); ++i) {
+    bandwidths_Bps.push_back(values.number(fmt::format("{}.{}", list, i)));
+  }
+  return bandwidths_Bps;
+}
+
 std::vector<SiteSpec> resolve_sites(const Values& values, Transport transport) {
   const std::string list = fabric_key("sites");
   std::vector<SiteSpec> sites;
@@ -201,7 +214,7 @@ void check_rails(const Values& values, const Cluster& cluster) {
 // Fabrics say themselves what is wrong with them; here it gets its place.
 void check_form(const Values& values, const Cluster& cluster) {
   std::string key(kPath);
-  for (const char* name : {"edges_file", "edges", "sites", "dimensions"}) {
+  for (const char* name : {"edges_file", "edges", "sites", "dimension_links", "dimensions"}) {
     if (values.stated(fabric_key(name))) key = fabric_key(name);
   }
   values.about(key, [&] { const LinkTable links(cluster); });
@@ -258,6 +271,7 @@ void resolve_fabric(const Values& values, const EvidenceList& evidence, NamedFil
   }
   fabric.measured = resolve_measured_bus(values, evidence);
   fabric.dimensions = resolve_dimensions(values, fabric.dimensions);
+  fabric.dimension_Bps = resolve_dimension_links(values);
   fabric.sites = resolve_sites(values, fabric.transport);
   fabric.edges = resolve_edges(values, files, cluster);
   values.fill(fabric_key("variation"), fabric.variation);

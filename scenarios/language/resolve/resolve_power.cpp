@@ -12,6 +12,8 @@ constexpr const char* kGpuKey = "cluster.power.gpu_watts";
 constexpr const char* kIdleKey = "cluster.power.idle_watts";
 constexpr const char* kNodeKey = "cluster.power.node_watts";
 constexpr const char* kCapKey = "cluster.power.cap_watts";
+constexpr const char* kPriceKey = "cluster.power.node_usd";
+constexpr const char* kMoreKey = "cluster.power.more_nodes";
 
 NodePower power_of(const NodeSpec& node, const Values& values, const EvidenceList& evidence) {
   NodePower power;
@@ -32,6 +34,26 @@ NodePower power_of(const NodeSpec& node, const Values& values, const EvidenceLis
                             power.gpu_idle_W.value, power.gpu_W.value));
   }
   return power;
+}
+
+// Defaults that may be otherwise, with their ends: docs/power.md.
+struct UnsureKey {
+  const char* key;
+  UnsureDefault unsure;
+};
+constexpr UnsureKey kUnsure[] = {
+    {"cluster.power.communicating", {&PowerSpec::communicating, 0.05, 0.7}},
+    {"cluster.power.switch_watts", {&PowerSpec::switch_W, 35, 80}},
+    {"cluster.power.pue", {&PowerSpec::pue, 1.05, 1.6}},
+    {"cluster.power.years", {&PowerSpec::years, 3, 6}},
+};
+
+void check_prices(const PowerSpec& power, const Values& values) {
+  for (const char* key : {"cluster.power.nic_usd", "cluster.power.years"}) {
+    if (values.has(key) && power.node_usd == 0) {
+      values.fail(key, "does nothing without the price of a node: cluster.power.node_usd");
+    }
+  }
 }
 
 void check_cap(const PowerSpec& power, const Values& values, const Job& job) {
@@ -68,9 +90,18 @@ std::shared_ptr<const PowerSpec> resolve_power(const Values& values, const Evide
       values.fail(key, "is of nodes of one kind; those of pools have the library's watts");
     }
   }
+  for (const char* key : {kPriceKey, kMoreKey}) {
+    if (!pools.empty() && values.has(key)) {
+      values.fail(key, "is of nodes of one kind; this cluster has pools");
+    }
+  }
   for (const Pool& pool : pools) power->nodes.push_back(power_of(pool.node, values, evidence));
   if (pools.empty()) power->nodes.push_back(power_of(job.cluster.node, values, evidence));
   if (power->cap_W > 0) check_cap(*power, values, job);
+  check_prices(*power, values);
+  for (const UnsureKey& one : kUnsure) {
+    if (!values.has(one.key)) power->unsure.push_back(one.unsure);
+  }
   return power;
 }
 

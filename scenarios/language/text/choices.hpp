@@ -39,7 +39,8 @@ inline constexpr Choice<Transport> kChoices<Transport>[] = {{"infiniband", Trans
                                                             {"efa", Transport::efa},
                                                             {"tcpx", Transport::tcpx},
                                                             {"tcpxo", Transport::tcpxo},
-                                                            {"tcp", Transport::tcp}};
+                                                            {"tcp", Transport::tcp},
+                                                            {"ici", Transport::ici}};
 template <>
 inline constexpr Choice<Routing> kChoices<Routing>[] = {
     {"spray", Routing::spray},

@@ -206,7 +206,7 @@ CollectiveMachine machine_of(const CollectiveRow& row, const NodeSizes& sizes) {
 CollectiveChoice forced_choice(const std::string& notes) {
   CollectiveChoice choice;
   const std::string algorithm = setting(notes, "NCCL_ALGO");
-  for (int i = 0; i <= static_cast<int>(CollectiveAlgorithm::hfreduce); ++i) {
+  for (int i = 0; i <= static_cast<int>(CollectiveAlgorithm::torus); ++i) {
     const auto known = static_cast<CollectiveAlgorithm>(i);
     const bool of_nccl = find_nccl_latencies(known) != nullptr;
     if (of_nccl && plain_name(to_string(known)) == algorithm) choice.algorithm = known;

@@ -60,7 +60,7 @@ void set_fabric(RandomStream& random, Cluster& cluster) {
       fabric.nodes_per_pod = pick(random, {0, 4});
       return;
     default:
-      if (random.below(2) == 0) {
+      if (random.below(3) > 0) {
         fabric.topology = Topology::torus;
         fabric.dimensions = {4, cluster.nodes > 4 ? 2 : 1};
         cluster.nodes = 4 * fabric.dimensions[1];

@@ -16,6 +16,7 @@ bool may_be_none(std::string_view name) {
 TEST(InterconnectLaws, EveryNumberHasAValueAndASource) {
   for (const NodeSpec& node : library_nodes()) {
     for (const Choice<Transport>& transport : kChoices<Transport>) {
+      if (transport.value == Transport::ici) continue;  // NCCL does not run over it
       const InterconnectLaw law = specified_interconnect_law(node, transport.value);
       ASSERT_TRUE(law.stated) << node.name;
       for (const InterconnectLawField& field : interconnect_law_fields()) {
@@ -40,7 +41,7 @@ TEST(InterconnectLaws, LayersChangeWhatIsTheirs) {
   const NodeSpec h100 = find_node("dgx-h100");
   const InterconnectLaw base = specified_interconnect_law(h100, Transport::infiniband);
   for (const Choice<Transport>& transport : kChoices<Transport>) {
-    if (transport.value == Transport::infiniband) continue;
+    if (transport.value == Transport::infiniband || transport.value == Transport::ici) continue;
     const InterconnectLaw law = specified_interconnect_law(h100, transport.value);
     EXPECT_LT(law.net_share.value, base.net_share.value) << transport.name;
     EXPECT_EQ(law.node_share.value, base.node_share.value) << transport.name;

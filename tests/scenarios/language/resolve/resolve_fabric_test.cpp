@@ -50,7 +50,8 @@ const std::vector<std::string>& good_fabrics() {
       "{a: node 1, b: leaf, bandwidth: 400 Gb/s}, {a: node 2, b: leaf, bandwidth: 400 Gb/s}, "
       "{a: node 3, b: leaf, bandwidth: 400 Gb/s}, {a: node 4, b: leaf, bandwidth: 400 Gb/s}, "
       "{a: node 5, b: leaf, bandwidth: 400 Gb/s}, {a: node 6, b: leaf, bandwidth: 400 Gb/s}, "
-      "{a: node 7, b: leaf, bandwidth: 400 Gb/s}]}"};
+      "{a: node 7, b: leaf, bandwidth: 400 Gb/s}]}",
+      "{topology: torus, transport: ici, dimensions: [4, 2], dimension_links: [50 GB/s, 3 GB/s]}"};
   return fabrics;
 }
 
@@ -118,6 +119,9 @@ TEST(Fabrics, ValuesArriveInTheSpec) {
   const FabricSpec torus = fabric_of(good_fabrics()[4]);
   EXPECT_EQ(torus.dimensions, (std::vector<int>{4, 2}));
   EXPECT_EQ(torus.link_Bps.value, 25e9);
+  const FabricSpec pods = fabric_of(good_fabrics().back());
+  EXPECT_EQ(pods.transport, Transport::ici);
+  EXPECT_EQ(pods.dimension_Bps, (std::vector<double>{50e9, 3e9}));
   EXPECT_EQ(torus.faults[0].factor, 0);
 
   const FabricSpec dragonfly = fabric_of(good_fabrics()[5]);
@@ -204,6 +208,8 @@ TEST(Fabrics, Refused) {
       torus + "[0, 8]}",
       torus + "8}",
       torus + "[4, 2], link: -1 GB/s}",
+      torus + "[4, 2], dimension_links: [50 GB/s]}",
+      torus + "[4, 2], link: 50 GB/s, dimension_links: [50 GB/s, 5 GB/s]}",
       "{topology: torus}",
       "{topology: clos, nodes_per_pod: 4}",
       "{topology: clos, nodes_per_pod: 4, nodes_per_leaf: 5}",
