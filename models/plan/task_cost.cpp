@@ -32,6 +32,10 @@ const char* to_string(Category category) {
       return "compression";
     case Category::sync:
       return "sync";
+    case Category::filling:
+      return "filling";
+    case Category::input:
+      return "input";
   }
   return "unknown";
 }
@@ -50,6 +54,7 @@ bool slowed_by_node(Category category) {
     case Category::ep:
     case Category::wait:
     case Category::host:
+    case Category::input:
       return false;
     default:
       return true;

@@ -25,8 +25,10 @@ enum class Category : std::uint8_t {
   host,         // the GPU waits for the CPU to launch its kernels
   compression,  // kernels that encode and decode gradients
   sync,         // what islands of replicas exchange between their steps (Job::sync)
+  filling,      // other work where the rank would idle (Job::filling)
+  input,        // samples are read and prepared (Job::input)
 };
-inline constexpr int kCategories = 14;
+inline constexpr int kCategories = 16;
 const char* to_string(Category category);
 
 struct CostPart {

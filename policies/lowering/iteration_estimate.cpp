@@ -9,6 +9,7 @@
 #include "models/plan/job_collective.hpp"
 #include "models/plan/state_shares.hpp"
 #include "models/results/iteration_report.hpp"
+#include "models/workload/filling.hpp"
 #include "policies/evaluation/dispatch.hpp"
 #include "policies/evaluation/plan_evaluation.hpp"
 #include "policies/evaluation/schedule_evaluator.hpp"
@@ -17,6 +18,7 @@
 #include "policies/exchange/gradient_partners.hpp"
 #include "policies/exchange/replica_groups.hpp"
 #include "policies/exchange/stage_message.hpp"
+#include "policies/filling/fill_plan.hpp"
 #include "policies/lowering/action_cost.hpp"
 #include "policies/lowering/action_times.hpp"
 #include "policies/lowering/expected_pace.hpp"
@@ -77,7 +79,8 @@ class Estimator {
   }
 
   bool needs_plan() const {
-    return data_.has_kernels() || data_.has_second_channel() || data_.crosses();
+    return data_.has_kernels() || data_.has_second_channel() || data_.crosses() || job_.input ||
+           (job_.filling && is_needed(*job_.filling));
   }
 
   // With data parallelism and the optimizer beside the pipeline.
@@ -97,8 +100,12 @@ class Estimator {
     Job closed = job_;
     closed.communication.fidelity = Fidelity::closed;
     closed.software.dispatch_latency_s = 0;
-    const Plan plan = plan_microbatches(closed, prepared_, {});
-    const Timeline timeline = evaluate_plan(plan, job_.cluster, slowdown_);
+    Plan plan = plan_microbatches(closed, prepared_, {.input_alone = true});
+    Timeline timeline = evaluate_plan(plan, job_.cluster, slowdown_);
+    if (job_.filling) {
+      plan = fill_plan(job_, prepared_.memory, plan, timeline, slowdown_).plan;
+      timeline = evaluate_plan(plan, job_.cluster, slowdown_);
+    }
     const ScheduleEvaluation pipeline =
         evaluate_schedule(schedule_, costs_, {.messages = messages(), .slowdown = slowdown_});
     const int last = reported_window(job_, plan).last;
@@ -434,13 +441,12 @@ PreparedIteration alone(const ReplicaCosts& kind, const PreparedIteration& prepa
   return {.schedule = kind.schedule,
           .chunks = kind.chunks,
           .units = kind.units,
+          .memory = prepared.memory,
           .geometry = prepared.geometry};
 }
 
-}  // namespace
-
 // Of unlike replicas all wait for those that take longest.
-IterationEstimate estimate_microbatches(const Job& job, const PreparedIteration& prepared) {
+IterationEstimate undisturbed(const Job& job, const PreparedIteration& prepared) {
   if (prepared.kinds.empty()) return Estimator(job, prepared).estimate();
   IterationEstimate longest;
   for (const ReplicaCosts& kind : prepared.kinds) {
@@ -449,6 +455,28 @@ IterationEstimate estimate_microbatches(const Job& job, const PreparedIteration&
     if (own.step_s > longest.step_s) longest = own;
   }
   return longest;
+}
+
+}  // namespace
+
+// What a step waits for samples, and what runs exposed behind it, come on top.
+IterationEstimate estimate_microbatches(const Job& job, const PreparedIteration& prepared) {
+  if (!job.input && !job.filling) return undisturbed(job, prepared);
+  Job own = job;
+  own.input = nullptr;
+  own.filling = nullptr;
+  IterationEstimate estimate = undisturbed(own, prepared);
+  const auto lengthen = [&](Category category) {
+    const double longer_s = microbatches_step_s(own, prepared) - estimate.step_s;
+    estimate.step_s += longer_s;
+    estimate.seconds[static_cast<int>(category)] += longer_s;
+    estimate.origin_s[static_cast<int>(Origin::assumed)] += longer_s;
+  };
+  own.input = job.input;
+  if (job.input) lengthen(Category::input);
+  own.filling = job.filling;
+  if (job.filling) lengthen(Category::filling);
+  return estimate;
 }
 
 double microbatches_step_s(const Job& job, const PreparedIteration& prepared) {

@@ -26,6 +26,7 @@ enum class DrawnKind : std::uint8_t {
   optimizer,
   message,
   collective,
+  filling,
   other,
 };
 
@@ -74,6 +75,8 @@ DrawnKind kind_of(const Task& task) {
     case Category::ep:
     case Category::dp:
       return DrawnKind::collective;
+    case Category::filling:
+      return DrawnKind::filling;
     default:
       return DrawnKind::other;
   }
@@ -246,11 +249,10 @@ Json curves_json(const Record& record, size_t most, const Window& window) {
 }  // namespace
 
 Json drawn_kinds() {
-  return {"forward",        "backward",
-          "input gradient", "weight gradient",
-          "recompute",      "forward + backward",
-          "optimizer",      "message",
-          "collective",     "other"};
+  return {"forward",         "backward",  "input gradient",
+          "weight gradient", "recompute", "forward + backward",
+          "optimizer",       "message",   "collective",
+          "filling",         "other"};
 }
 
 Json memory_curves(const Record& record, size_t most) {

@@ -57,6 +57,7 @@ constexpr std::array kRooms = std::to_array<std::string_view>({
     "policies/tasks",
     "policies/protection",
     "policies/shares",
+    "policies/filling",
     "policies/lowering",
     "policies/lengths",
     "policies/rollout",

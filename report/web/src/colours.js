@@ -14,6 +14,8 @@ const CATEGORY = {
   host: "#9c755f",
   compression: "#86bcb6",
   sync: "#499894",
+  filling: "#8cd17d",
+  input: "#d7b5a6",
   wait: "#9aa5b1",
 };
 // Of the rows of a comparison: a backward and its halves are shades of one colour.
@@ -27,6 +29,7 @@ const KIND = {
   optimizer: "#b0628f",
   message: "#e15759",
   collective: "#edc948",
+  filling: "#8cd17d",
   other: "#9aa5b1",
 };
 const LOSS = {
@@ -38,6 +41,8 @@ const LOSS = {
   degraded: "#b07aa1",
   wait: "#9aa5b1",
   sync: "#76b7b2",
+  evaluate: "#9c755f",
+  log: "#d7b5a6",
 };
 const ORIGIN = {
   measured: "#59a14f",
