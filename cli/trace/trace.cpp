@@ -21,6 +21,7 @@
 #include "report/console/console.hpp"
 #include "report/json/json.hpp"
 #include "sim/engine/engine.hpp"
+#include "sim/study/iterations/simulations.hpp"
 #include "sim/study/simulate.hpp"
 #include "traces/chakra/chakra.hpp"
 #include "traces/chakra/chakra_rank.hpp"
@@ -121,7 +122,9 @@ ExitCode export_traces(const ExportOptions& options) {
                 "redundancy: traces are of one step in which all replicas do their own part; leave "
                 "it out, e.g. with --set redundancy=none");
   }
-  const Plan plan = iteration_plan(the_case.job, *the_case.prepared);
+  // What fills idle time is known once the plan has run.
+  const Plan plan = the_case.job.filling ? run_iteration(the_case.job, *the_case.prepared, {}).plan
+                                         : iteration_plan(the_case.job, *the_case.prepared);
   const std::string stem = file_stem(the_case.scenario);
   prepare_folder(options.out);
   clear_traces(options, stem);

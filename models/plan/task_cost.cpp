@@ -34,6 +34,10 @@ const char* to_string(Category category) {
       return "sync";
     case Category::offload:
       return "offload";
+    case Category::filling:
+      return "filling";
+    case Category::input:
+      return "input";
   }
   return "unknown";
 }
@@ -52,6 +56,7 @@ bool slowed_by_node(Category category) {
     case Category::ep:
     case Category::wait:
     case Category::host:
+    case Category::input:
       return false;
     default:
       return true;

@@ -26,8 +26,10 @@ enum class Category : std::uint8_t {
   compression,  // kernels that encode and decode gradients
   sync,         // what islands of replicas exchange between their steps (Job::sync)
   offload,      // copies between GPU and host, and what the host computes (Job::offload)
+  filling,      // other work where the rank would idle (Job::filling)
+  input,        // samples are read and prepared (Job::input)
 };
-inline constexpr int kCategories = 15;
+inline constexpr int kCategories = 17;
 const char* to_string(Category category);
 
 struct CostPart {

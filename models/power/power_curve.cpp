@@ -18,6 +18,7 @@ Doing doing_of(Category category) {
     case Category::recompute:
     case Category::optimizer:
     case Category::compression:
+    case Category::filling:
       return Doing::computing;
     case Category::tp:
     case Category::cp:
@@ -30,6 +31,7 @@ Doing doing_of(Category category) {
     case Category::offload:
     case Category::wait:
     case Category::host:
+    case Category::input:
       return Doing::nothing;
   }
   return Doing::nothing;

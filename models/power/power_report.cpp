@@ -164,7 +164,7 @@ void add_campaign(PowerReport& power, const CampaignReport& report, const Cluste
                   double spares) {
   const auto lost_s = [&](Loss loss) { return report.lost_s[static_cast<int>(loss)].mean; };
   double idle_s = 0;
-  for (const Loss loss : {Loss::detect, Loss::restart, Loss::wait, Loss::sync}) {
+  for (const Loss loss : {Loss::detect, Loss::restart, Loss::wait, Loss::sync, Loss::log}) {
     idle_s += lost_s(loss);
   }
   const double idle_share = std::clamp(idle_s / report.wall_s.mean, 0.0, 1.0);

@@ -81,6 +81,10 @@ const char* to_string(Loss loss) {
       return "wait";
     case Loss::sync:
       return "sync";
+    case Loss::evaluate:
+      return "evaluate";
+    case Loss::log:
+      return "log";
   }
   return "unknown";
 }

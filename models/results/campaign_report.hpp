@@ -41,8 +41,10 @@ enum class Loss {
   degraded,  // iterations with fewer replicas progress less than they take
   wait,      // for a node, when no spare is left
   sync,      // islands of replicas wait at an exchange for others
+  evaluate,  // training pauses for an evaluation (campaign.evaluation)
+  log,       // or for logging (campaign.logging)
 };
-inline constexpr int kLosses = 7;
+inline constexpr int kLosses = 9;
 const char* to_string(Loss loss);
 
 // What one tier of the stack costs and protects.

@@ -168,7 +168,8 @@ void charge(const Task& task, double seconds, IterationReport& report) {
 
 bool is_compute(const Task& task) {
   return task.kind == TaskKind::compute && task.category != Category::optimizer &&
-         task.category != Category::compression && task.category != Category::host;
+         task.category != Category::compression && task.category != Category::host &&
+         task.category != Category::filling;
 }
 
 bool is_communication(Category category) {
@@ -232,13 +233,26 @@ Passes passes_of(const std::vector<Span>& spans) {
 Bubble bubble_of(const Plan& plan, const Timeline& timeline, int iteration, double time_s) {
   double busiest_s = 0;
   double longest_s = 0;
-  double idle = 0;
-  double ranks = 0;
   for (const RankTimeline& rank : timeline.ranks) {
     const RankClass& owner = plan.classes[rank.rank_class];
     const Passes passes = passes_of(spans_of_passes(owner, rank, iteration));
     busiest_s = std::max(busiest_s, passes.busy_s);
     longest_s = std::max(longest_s, passes.from_first_to_last_s);
+  }
+  // Without a flush a rank works on other iterations within the span: its share is the period. By
+  // rounding the parts of a span may exceed it.
+  const auto beyond_busiest_s = [&](double span_s) { return std::max(0.0, span_s - busiest_s); };
+  return {beyond_busiest_s(time_s), beyond_busiest_s(std::min(longest_s, time_s)),
+          idle_share(plan, timeline, iteration, time_s)};
+}
+
+}  // namespace
+
+double idle_share(const Plan& plan, const Timeline& timeline, int iteration, double time_s) {
+  double idle = 0;
+  double ranks = 0;
+  for (const RankTimeline& rank : timeline.ranks) {
+    const RankClass& owner = plan.classes[rank.rank_class];
     double kernels_s = 0;
     for (TaskIndex t = 0; t < std::ssize(owner.tasks); ++t) {
       const Task& task = owner.tasks[t];
@@ -249,13 +263,8 @@ Bubble bubble_of(const Plan& plan, const Timeline& timeline, int iteration, doub
     idle += rank.multiplicity * (1 - kernels_s / time_s);
     ranks += rank.multiplicity;
   }
-  // Without a flush a rank works on other iterations within the span: its share is the period. By
-  // rounding the parts of a span may exceed it.
-  const auto beyond_busiest_s = [&](double span_s) { return std::max(0.0, span_s - busiest_s); };
-  return {beyond_busiest_s(time_s), beyond_busiest_s(std::min(longest_s, time_s)), idle / ranks};
+  return idle / ranks;
 }
-
-}  // namespace
 
 double foreground_end_s(const Plan& plan, const Timeline& timeline, int iteration) {
   double end_s = 0;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <array>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -14,6 +15,9 @@
 #include "models/results/campaign_report.hpp"
 
 namespace windtunnel {
+
+struct FillingReport;  // models/results/filling_report.hpp
+struct InputReport;    // models/results/input_report.hpp
 
 // The three bubbles in print (schedules differ by which they quote), of the last reported
 // iteration. Compute is forward, backward and recomputation with the tp and cp collectives inside
@@ -71,6 +75,8 @@ struct IterationReport {
   // of the draw nearest to it, drawn out to the mean.
   std::optional<Estimate> drawn_s;
   std::optional<StragglerReport> stragglers;
+  std::shared_ptr<const FillingReport> filling;  // null: nothing fills idle time (Job::filling)
+  std::shared_ptr<const InputReport> input;      // null: no samples are loaded (Job::input)
 };
 // Adds what exchanges between islands take on average.
 void add_sync(IterationReport& report, const std::vector<SyncLevel>& levels,
@@ -103,6 +109,9 @@ double iteration_s(const Job& job, const Plan& plan, const Timeline& timeline);
 double foreground_end_s(const Plan& plan, const Timeline& timeline, int iteration);
 // End of the last snapshot task: from then on the copy can be restored. 0: none was taken.
 double snapshot_end_s(const Plan& plan, const Timeline& timeline);
+
+// Mean share of `time_s` in which none of a rank's own kernels of the iteration run.
+double idle_share(const Plan& plan, const Timeline& timeline, int iteration, double time_s);
 
 // `hardware_flops`: of an iteration on all GPUs (ChunkCost::hardware_flops). `path` is
 // critical_path(plan, timeline); with several iterations those of reported_window().

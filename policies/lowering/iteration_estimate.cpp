@@ -10,6 +10,7 @@
 #include "models/plan/job_collective.hpp"
 #include "models/plan/state_shares.hpp"
 #include "models/results/iteration_report.hpp"
+#include "models/workload/filling.hpp"
 #include "policies/evaluation/dispatch.hpp"
 #include "policies/evaluation/plan_evaluation.hpp"
 #include "policies/evaluation/schedule_evaluator.hpp"
@@ -18,6 +19,7 @@
 #include "policies/exchange/gradient_partners.hpp"
 #include "policies/exchange/replica_groups.hpp"
 #include "policies/exchange/stage_message.hpp"
+#include "policies/filling/fill_plan.hpp"
 #include "policies/lowering/action_cost.hpp"
 #include "policies/lowering/action_times.hpp"
 #include "policies/lowering/expected_pace.hpp"
@@ -78,8 +80,8 @@ class Estimator {
   }
 
   bool needs_plan() const {
-    return data_.has_kernels() || data_.has_second_channel() || data_.crosses() ||
-           offload_of(job_).any();
+    return data_.has_kernels() || data_.has_second_channel() || data_.crosses() || job_.input ||
+           offload_of(job_).any() || (job_.filling && is_needed(*job_.filling));
   }
 
   // With data parallelism and the optimizer beside the pipeline.
@@ -94,17 +96,17 @@ class Estimator {
     return evaluate_schedule(schedule_, costs_, beside, ends_s).makespan_s;
   }
 
-  Job on_idle_network() const {
+  // What maps of three times cannot say: the Plan itself, evaluated.
+  IterationEstimate of_plan() const {
     Job closed = job_;
     closed.communication.fidelity = Fidelity::closed;
     closed.software.dispatch_latency_s = 0;
-    return closed;
-  }
-
-  // What maps of three times cannot say: the Plan itself, evaluated.
-  IterationEstimate of_plan() const {
-    const Plan plan = plan_microbatches(on_idle_network(), prepared_, {});
-    const Timeline timeline = evaluate_plan(plan, job_.cluster, slowdown_);
+    Plan plan = plan_microbatches(closed, prepared_, {.input_alone = true});
+    Timeline timeline = evaluate_plan(plan, job_.cluster, slowdown_);
+    if (job_.filling) {
+      plan = fill_plan(job_, prepared_.memory, plan, timeline, slowdown_).plan;
+      timeline = evaluate_plan(plan, job_.cluster, slowdown_);
+    }
     const ScheduleEvaluation pipeline =
         evaluate_schedule(schedule_, costs_, {.messages = messages(), .slowdown = slowdown_});
     const int last = reported_window(job_, plan).last;
@@ -120,23 +122,8 @@ class Estimator {
     }
     IterationEstimate estimate;
     estimate.step_s = iteration_s(job_, plan, timeline);
-    std::vector<CostPart> beside = beside_passes(plan, rank);
-    if (offload_of(job_).any()) {
-      const double exposed_s = estimate.step_s - pipeline.makespan_s - total_seconds(beside);
-      beside.push_back({Category::offload, Origin::assumed,
-                        exposed_s - without_offload_s(pipeline.makespan_s, rank)});
-    }
-    attribute(estimate, pipeline, rank, beside);
+    attribute(estimate, pipeline, rank, beside_passes(plan, rank));
     return estimate;
-  }
-
-  // What data parallelism adds where nothing leaves the GPU.
-  double without_offload_s(double pipeline_s, int rank) const {
-    Job job = on_idle_network();
-    job.offload = nullptr;
-    const Plan plan = plan_microbatches(job, prepared_, {});
-    const Timeline timeline = evaluate_plan(plan, job_.cluster, slowdown_);
-    return iteration_s(job, plan, timeline) - pipeline_s - total_seconds(beside_passes(plan, rank));
   }
 
   // What the rank computes beside the passes of an iteration: updates, encoding, decoding.
@@ -455,13 +442,12 @@ PreparedIteration alone(const ReplicaCosts& kind, const PreparedIteration& prepa
   return {.schedule = kind.schedule,
           .chunks = kind.chunks,
           .units = kind.units,
+          .memory = prepared.memory,
           .geometry = prepared.geometry};
 }
 
-}  // namespace
-
 // Of unlike replicas all wait for those that take longest.
-IterationEstimate estimate_microbatches(const Job& job, const PreparedIteration& prepared) {
+IterationEstimate undisturbed(const Job& job, const PreparedIteration& prepared) {
   if (prepared.kinds.empty()) return Estimator(job, prepared).estimate();
   IterationEstimate longest;
   for (const ReplicaCosts& kind : prepared.kinds) {
@@ -470,6 +456,32 @@ IterationEstimate estimate_microbatches(const Job& job, const PreparedIteration&
     if (own.step_s > longest.step_s) longest = own;
   }
   return longest;
+}
+
+}  // namespace
+
+// What copies to the host add, what a step waits for samples, and what runs exposed behind it, come
+// on top.
+IterationEstimate estimate_microbatches(const Job& job, const PreparedIteration& prepared) {
+  if (!job.input && !job.filling && !offload_of(job).any()) return undisturbed(job, prepared);
+  Job own = job;
+  own.offload = nullptr;
+  own.input = nullptr;
+  own.filling = nullptr;
+  IterationEstimate estimate = undisturbed(own, prepared);
+  const auto lengthen = [&](Category category) {
+    const double longer_s = microbatches_step_s(own, prepared) - estimate.step_s;
+    estimate.step_s += longer_s;
+    estimate.seconds[static_cast<int>(category)] += longer_s;
+    estimate.origin_s[static_cast<int>(Origin::assumed)] += longer_s;
+  };
+  own.offload = job.offload;
+  if (offload_of(job).any()) lengthen(Category::offload);
+  own.input = job.input;
+  if (job.input) lengthen(Category::input);
+  own.filling = job.filling;
+  if (job.filling) lengthen(Category::filling);
+  return estimate;
 }
 
 double microbatches_step_s(const Job& job, const PreparedIteration& prepared) {

@@ -26,6 +26,8 @@ struct IterationPlanOptions {
   std::vector<int> due_snapshots = {};
   int draw = 0;  // of the machine's jitter
   std::optional<OuterWindow> outer = {};
+  // Samples are loaded in the time that this takes with nothing beside it: for closed forms.
+  bool input_alone = false;
 };
 
 // Reads schedule, chunks and units of `prepared`. The Plan spans all iterations of the schedule.

@@ -16,6 +16,7 @@
 #include "policies/lowering/action_cost.hpp"
 #include "policies/lowering/action_steps.hpp"
 #include "policies/lowering/iteration_plan.hpp"
+#include "policies/tasks/input_load.hpp"
 #include "policies/tasks/rank_tasks.hpp"
 
 namespace windtunnel {
@@ -42,6 +43,7 @@ struct IterationContext {
   const std::vector<IterationMarks> marks;      // [iteration of the schedule]
   const std::vector<double> snapshot_bytes;     // [pipeline rank], per GPU
   std::vector<std::vector<Transfer>> outer;     // [pipeline rank] of options.outer
+  const std::optional<InputLoad> input;         // empty: samples are there
   const MemberRange range;                      // of every pipeline rank
   std::vector<int> pools;  // [pipeline rank] whose nodes they are; empty: all are alike
   // [unit] what its forward pass waits for, indices into PipelineRankGroups::rendezvous; empty:

@@ -14,6 +14,7 @@
 #include "models/cost/memory/memory.hpp"
 #include "models/cost/offload/offload.hpp"
 #include "report/figures/fused_figures.hpp"
+#include "report/figures/idle_figures.hpp"
 #include "report/figures/power_figures.hpp"
 #include "report/figures/rollout_figures.hpp"
 #include "report/figures/straggler_figures.hpp"
@@ -102,13 +103,22 @@ constexpr const char* kLossHelp[kLosses] = {
     "from there, or from the end of waiting, until the state is restored",
     "iterations with fewer replicas progress less than they take",
     "for a node, when no spare is left",
-    "islands of replicas wait at an exchange for others"};
+    "islands of replicas wait at an exchange for others",
+    "training pauses for evaluations (campaign.evaluation)",
+    "training pauses to write logs (campaign.logging)"};
 
 using Of = std::function<FigureValue(const Record&)>;
 
 template <class Report>
 FigureValue campaign_value(const Record& record, Report report) {
   return record.campaign ? FigureValue(report(*record.campaign)) : FigureValue();
+}
+
+// Of a campaign without such pauses.
+bool is_unasked_pause(const Record& record, int loss) {
+  const bool pause =
+      loss == static_cast<int>(Loss::evaluate) || loss == static_cast<int>(Loss::log);
+  return pause && record.campaign && record.campaign->lost_s[loss].high == 0;
 }
 
 // A member of the iteration's report, its bubble, or the campaign's report.
@@ -190,6 +200,8 @@ class Table {
           lower, "of it on the critical path", [category](const Record& record) -> FigureValue {
             if (category == Category::sync && record.job.sync.empty()) return {};
             if (category == Category::offload && !offload_of(record.job).any()) return {};
+            if (category == Category::filling && !record.job.filling) return {};
+            if (category == Category::input && !record.job.input) return {};
             return record.iteration.critical_path_s[static_cast<size_t>(category)];
           }}});
   }
@@ -261,6 +273,7 @@ class Table {
             return run_step_s(report.warmup, report.time_s);
           })}});
     for (Figure& each : sync_figures()) rows.push_back(std::move(each));
+    for (Figure& each : idle_figures()) rows.push_back(std::move(each));
   }
 
   void add_campaign() {
@@ -283,6 +296,7 @@ class Table {
       const char* name = to_string(static_cast<Loss>(i));
       add({{fmt::format("campaign.lost_s.{}", name), name, seconds, lower, kLossHelp[i],
             [i](const Record& record) {
+              if (is_unasked_pause(record, i)) return FigureValue();
               return campaign_value(record, [i](const auto& report) { return report.lost_s[i]; });
             }}});
     }
@@ -306,6 +320,7 @@ class Table {
       const char* name = to_string(static_cast<Loss>(i));
       add({{fmt::format("campaign.lost.{}", name), name, share, lower, kLossHelp[i],
             [i](const Record& record) {
+              if (is_unasked_pause(record, i)) return FigureValue();
               return campaign_value(record, [i](const auto& report) {
                 return share_of(report.lost_s[i], report.wall_s.mean);
               });

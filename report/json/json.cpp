@@ -9,6 +9,7 @@
 
 #include "models/calibration/prediction_error.hpp"
 #include "models/cost/offload/offload.hpp"
+#include "models/results/filling_report.hpp"
 #include "models/results/fused_report.hpp"
 #include "models/results/volunteer_report.hpp"
 #include "report/summary/notes.hpp"
@@ -107,6 +108,29 @@ Json fused_json(const FusedReport& report) {
                       {"fits", point.fits}});
   }
   return points;
+}
+
+void place_filling(Json& iteration, const FillingReport& report) {
+  Json works = Json::array();
+  for (const FilledWork& work : report.work) {
+    works.push_back({{"name", work.name},
+                     {"unit_s", work.unit_s},
+                     {"piece_s", work.piece_s},
+                     {"units", work.done},
+                     {"exposed_units", work.exposed},
+                     {"exposed_s", work.exposed_s},
+                     {"left_out", work.left_out}});
+  }
+  Json ranks = Json::array();
+  for (const FilledRank& rank : report.ranks) {
+    ranks.push_back({{"idle_s", rank.idle_s},
+                     {"filled_s", rank.filled_s},
+                     {"short_s", rank.short_s},
+                     {"memory_s", rank.memory_s},
+                     {"memory_bytes", rank.memory_bytes}});
+  }
+  iteration["filling"]["work"] = std::move(works);
+  iteration["filling"]["ranks"] = std::move(ranks);
 }
 
 // JSON holds no other text: a writer replaces what it cannot hold.
@@ -308,6 +332,7 @@ Json run_document(const Record& record, bool with_timing) {
                    {"commit", record.source.commit}};
   place_figures(document, record, "iteration.");
   place_memory(document["iteration"]["memory_bytes"], record);
+  if (record.iteration.filling) place_filling(document["iteration"], *record.iteration.filling);
   document["campaign"] = campaign_json(record);
   place_figures(document, record, "volunteers.");
   if (record.volunteers != nullptr && record.volunteers->calls) {

@@ -27,6 +27,7 @@ enum class DrawnKind : std::uint8_t {
   optimizer,
   message,
   collective,
+  filling,
   other,
 };
 
@@ -75,6 +76,8 @@ DrawnKind kind_of(const Task& task) {
     case Category::ep:
     case Category::dp:
       return DrawnKind::collective;
+    case Category::filling:
+      return DrawnKind::filling;
     default:
       return DrawnKind::other;
   }
@@ -266,11 +269,10 @@ Json curves_json(const Record& record, size_t most, const Window& window) {
 }  // namespace
 
 Json drawn_kinds() {
-  return {"forward",        "backward",
-          "input gradient", "weight gradient",
-          "recompute",      "forward + backward",
-          "optimizer",      "message",
-          "collective",     "other"};
+  return {"forward",         "backward",  "input gradient",
+          "weight gradient", "recompute", "forward + backward",
+          "optimizer",       "message",   "collective",
+          "filling",         "other"};
 }
 
 Json memory_curves(const Record& record, size_t most) {

@@ -16,6 +16,7 @@
 #include "report/figures/figures.hpp"
 #include "report/summary/campaign_summary.hpp"
 #include "report/summary/fused_summary.hpp"
+#include "report/summary/idle_summary.hpp"
 #include "report/summary/notes.hpp"
 #include "report/summary/rollout_summary.hpp"
 #include "report/summary/volunteer_summary.hpp"
@@ -441,6 +442,9 @@ Summary summarise(const Record& record) {
   add_figures(record, "job", job);
   if (!job.rows.empty()) summary.sections.push_back(std::move(job));
   summary.sections.push_back(path_section(record));
+  for (SummarySection& section : idle_sections(record)) {
+    summary.sections.push_back(std::move(section));
+  }
   summary.sections.push_back(memory_section(record));
   if (record.campaign) {
     for (SummarySection& section : campaign_sections(record)) {

@@ -90,6 +90,7 @@ Case resolve_case(const ScenarioText& scenario, const Overrides& more, const Pre
     result.rollout = resolve_rollout(values, result.job);
     result.volunteers = resolve_volunteers(values, files, result.job);
     result.fused = resolve_fused(values, result.job);
+    result.pauses = resolve_pauses(values);
     append(unused_keys(values, result.job), result.notes);
     result.values = explain_values(values, evidence, result.job, result.power.get());
     result.table = identity_of(result.values, result.job, Scope::iteration);

@@ -8,6 +8,7 @@
 
 #include "models/base/error.hpp"
 #include "models/plan/job.hpp"
+#include "models/reliability/pauses.hpp"
 #include "models/results/named_file.hpp"
 #include "models/results/note.hpp"
 #include "models/results/resolved_value.hpp"
@@ -37,6 +38,7 @@ struct Case {
   std::shared_ptr<const RolloutSpec> rollout = nullptr;    // engines beside the job; null: none
   std::shared_ptr<const Volunteers> volunteers = nullptr;  // who serve its stages; null: nobody
   std::shared_ptr<const PowerSpec> power = nullptr;        // null: watts are not asked for
+  TrainingPauses pauses = {};                              // of the campaign
   int fused = 0;  // so many jobs like it in one program on its GPU are compared; 0: not asked
   std::vector<ResolvedValue> values = {};
   std::vector<Note> notes = {};  // each once

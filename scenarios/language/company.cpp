@@ -231,6 +231,7 @@ void check_every_step(const Case& job) {
   for (const auto& [key, stated, without] :
        {Row{"redundancy", job.job.redundancy != nullptr, "stragglers"},
         Row{"sync", !job.job.sync.empty(), "what islands exchange every so many"},
+        Row{"filling", job.job.filling != nullptr, "other work in its idle time"},
         Row{"rollout", job.rollout != nullptr, "engines beside it"},
         Row{"volunteers", job.volunteers != nullptr, "peers in place of its nodes"},
         Row{"fuse", job.fused > 0, "others fused with it"}}) {

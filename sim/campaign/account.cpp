@@ -61,6 +61,9 @@ void Account::close(std::int64_t head, double wall_s, TrialResult& result) const
     lost_s(Loss::degraded) += counted * (pace.iteration_s() - useful_s);
     lost_s(Loss::redo) +=
         static_cast<double>(executed.total - survived[index]) * pace.iteration_s();
+    for (int kind = 0; kind < kPauses; ++kind) {
+      lost_s(kLossOfPause[kind]) += static_cast<double>(executed.pauses[kind]) * pace.pause_s(kind);
+    }
     for (int set = 1; set < pace.sets(); ++set) {
       lost_s(Loss::stall) += static_cast<double>(executed.by_set[set]) * pace.stall_s(set);
       for (int tier = 0; tier < pace.tiers(); ++tier) {

@@ -14,6 +14,7 @@
 #include "models/cost/snapshot/restore_cost.hpp"
 #include "models/plan/job.hpp"
 #include "models/reliability/failure_process.hpp"
+#include "models/reliability/pauses.hpp"
 #include "models/reliability/snapshot.hpp"
 #include "models/results/campaign_report.hpp"
 #include "models/results/iteration_report.hpp"
@@ -58,6 +59,7 @@ struct IterationTable {
   std::vector<double> slow_iteration_s;
   // Of the whole job's steps; a campaign is a time behind it.
   Warmup warmup = {};
+  TrainingPauses pauses = {};
   IslandTable islands = {};
 };
 

@@ -200,6 +200,7 @@ void IslandTrial::halt(int index, bool at_end) {
   Steps done;
   if (step > island.step) {
     done.total = 1;  // the first, which takes no snapshot
+    pace_.add_pauses(done, island.step, island.step + 1);
     pace_.add_iterations(done, island.step + 1, step);
   }
   account_.execute(0, done);

@@ -16,6 +16,11 @@ std::int64_t whole_turns(double duration_s, double turn_s) {
   return std::max<std::int64_t>(1, std::llround(std::ceil(duration_s / turn_s - 1e-9)));
 }
 
+std::int64_t pause_period(const TrainingPause& pause, double iteration_s) {
+  if (pause.every_s <= 0) return pause.every_iterations;
+  return std::max<std::int64_t>(1, std::llround(pause.every_s / iteration_s));
+}
+
 // The largest count in [0, most] with fits(value(count)), where value rises by `mean` per count on
 // average and fits(value(0)) holds: interpolation, then bisection in what it leaves.
 template <class Value, class Fits>
@@ -41,12 +46,14 @@ std::int64_t largest_fit(Value value, Fits fits, double limit, double mean, std:
 Steps& Steps::operator+=(const Steps& other) {
   total += other.total;
   for (std::size_t set = 0; set < by_set.size(); ++set) by_set[set] += other.by_set[set];
+  for (int kind = 0; kind < kPauses; ++kind) pauses[kind] += other.pauses[kind];
   return *this;
 }
 
 Steps& Steps::operator-=(const Steps& other) {
   total -= other.total;
   for (std::size_t set = 0; set < by_set.size(); ++set) by_set[set] -= other.by_set[set];
+  for (int kind = 0; kind < kPauses; ++kind) pauses[kind] -= other.pauses[kind];
   return *this;
 }
 
@@ -59,6 +66,10 @@ Pace::Pace(const IterationTable& table, double iteration_s, const std::vector<in
   for (int tier = 0; tier < static_cast<int>(table.tiers.size()); ++tier) {
     cadences_.push_back(cadence_of(table, tier));
     cadences_.back().kept = kept[tier];
+  }
+  for (int kind = 0; kind < kPauses; ++kind) {
+    const TrainingPause& pause = kind == 0 ? table.pauses.evaluation : table.pauses.logging;
+    pauses_[kind] = {pause_period(pause, table.iteration_s[0]), pause.takes_s};
   }
   set_common_periods();
   set_leaps();
@@ -114,6 +125,22 @@ void Pace::set_common_periods() {
   for (int set = 1; set < sets(); ++set) {
     if ((set & untimed_) == set) untimed_sets_.push_back(set);
   }
+  is_even_ = untimed_ == 0;
+  for (const Pause& pause : pauses_) {
+    if (pause.every_iterations == 0) continue;
+    is_even_ = false;
+    mean_iteration_s_ += pause.takes_s / static_cast<double>(pause.every_iterations);
+  }
+}
+
+// After which everything that goes by iterations repeats; 0: too many.
+std::int64_t Pace::whole_period() const {
+  std::int64_t period = untimed_ == 0 ? 1 : common_period_[untimed_];
+  for (const Pause& pause : pauses_) {
+    if (pause.every_iterations > 0) period = std::lcm(period, pause.every_iterations);
+    if (period > kMostResidues) return 0;
+  }
+  return period;
 }
 
 // leaps_[0][r]: from the start of the timed tier at an iteration that is r modulo the common period
@@ -129,7 +156,7 @@ void Pace::set_leaps() {
     if (!cadence.is_timed()) continue;
     if (leaping < 0 || cadence.every_s < cadences_[leaping].every_s) leaping = tier;
   }
-  const std::int64_t period = untimed_ == 0 ? 1 : common_period_[untimed_];
+  const std::int64_t period = whole_period();
   if (leaping < 0 || period == 0 || period > kMostResidues) return;
   leaping_tier_ = 1 << leaping;
   const double every_s = cadences_[leaping].every_s;
@@ -139,6 +166,7 @@ void Pace::set_leaps() {
     steps.total = 1;
     ++steps.by_set[due_by_iteration(residue) | leaping_tier_];
     const std::int64_t next = period + residue + 1;  // any iteration >= 1 with that residue
+    add_pauses(steps, next - 1, next);
     add_iterations(steps, next, next + iterations_before(every_s, steps, next, kManyIterations));
     leaps_[0][residue] = steps;
   }
@@ -149,7 +177,8 @@ void Pace::set_leaps() {
       leaps_[leap][residue] = steps;
     }
   }
-  const double slowest_s = iteration_s_ + *std::max_element(stall_s_.begin(), stall_s_.end());
+  double slowest_s = iteration_s_ + *std::max_element(stall_s_.begin(), stall_s_.end());
+  for (const Pause& pause : pauses_) slowest_s += pause.takes_s;
   longest_period_s_ = every_s + 2 * slowest_s;
   leap_guard_s_ =
       kept * longest_period_s_ + static_cast<double>((kept + 1) * longest_period + 1) * slowest_s;
@@ -160,11 +189,24 @@ double Pace::elapsed_s(const Steps& steps) const {
   for (int set = 1; set < sets(); ++set) {
     stalls += static_cast<double>(steps.by_set[set]) * stall_s_[set];
   }
+  for (int kind = 0; kind < kPauses; ++kind) {
+    stalls += static_cast<double>(steps.pauses[kind]) * pauses_[kind].takes_s;
+  }
   return static_cast<double>(steps.total) * iteration_s_ + stalls;
+}
+
+void Pace::add_pauses(Steps& steps, std::int64_t first, std::int64_t last) const {
+  for (int kind = 0; kind < kPauses; ++kind) {
+    const std::int64_t every = pauses_[kind].every_iterations;
+    if (every <= 0) continue;
+    const std::int64_t before = std::max<std::int64_t>(0, first - 1);
+    steps.pauses[kind] += std::max<std::int64_t>(0, last - 1) / every - before / every;
+  }
 }
 
 void Pace::add_iterations(Steps& steps, std::int64_t first, std::int64_t last) const {
   steps.total += last - first;
+  add_pauses(steps, first, last);
   // First those with at least the tiers of the set, then without the ones that have more. This is
   // the innermost loop of a campaign: unsigned division is the faster one, both are 0 or more.
   std::array<std::int64_t, 1 << kMaxSnapshotTiers> count;
@@ -189,7 +231,7 @@ class Pace::Ahead {
  public:
   Ahead(const Pace& pace, const Steps& done, std::int64_t first)
       : pace_(pace), done_(done), first_(first), now_s_(pace.elapsed_s(done)) {
-    if (pace.untimed_ == 0) {
+    if (pace.is_even_) {
       Steps none = done;
       none.total = 0;
       stalls_s_ = pace.elapsed_s(none);
@@ -198,7 +240,7 @@ class Pace::Ahead {
   double operator()(std::int64_t more) const {
     if (more == 0) return now_s_;
     // Without snapshots in them the stalls stay what they are, and it is the same sum.
-    if (pace_.untimed_ == 0) {
+    if (pace_.is_even_) {
       return static_cast<double>(done_.total + more) * pace_.iteration_s_ + stalls_s_;
     }
     Steps after = done_;
@@ -231,6 +273,15 @@ std::int64_t Pace::iterations_by(double until_s, double start_s, const Steps& do
   const auto in_time = [&](double end) { return end <= until_s; };
   if (most < kManyIterations && in_time(end_s(most))) return most;
   return largest_fit(end_s, in_time, until_s, mean_iteration_s_, most);
+}
+
+double Pace::training_share() const {
+  double wall_s = iteration_s_;
+  for (const Pause& pause : pauses_) {
+    if (pause.every_iterations == 0) continue;
+    wall_s += pause.takes_s / static_cast<double>(pause.every_iterations);
+  }
+  return iteration_s_ / wall_s;
 }
 
 int Pace::due_by_iteration(std::int64_t iteration) const {

@@ -12,11 +12,16 @@
 
 namespace windtunnel {
 
+// Kinds of pause, and what each is booked as.
+inline constexpr int kPauses = 2;
+inline constexpr Loss kLossOfPause[kPauses] = {Loss::evaluate, Loss::log};
+
 // Whole iterations executed.
 struct Steps {
   std::int64_t total = 0;
   // Those in which exactly the tiers of the set took a snapshot; [0], none, is not kept.
   std::array<std::int64_t, 1 << kMaxSnapshotTiers> by_set{};
+  std::array<std::int64_t, kPauses> pauses{};  // behind them, by kind
 
   Steps& operator+=(const Steps& other);
   Steps& operator-=(const Steps& other);
@@ -46,6 +51,7 @@ class Pace {
   const Cadence& cadence(int tier) const { return cadences_[tier]; }
   double iteration_s() const { return iteration_s_; }
   double stall_s(int set) const { return stall_s_[set]; }
+  double pause_s(int kind) const { return pauses_[kind].takes_s; }
 
   double elapsed_s(const Steps& steps) const;
   // Adds iterations first .. last-1 (first >= 1) in which only tiers due by iteration take
@@ -58,6 +64,10 @@ class Pace {
   // How many of them, at most `most`, end when at most until_s - start_s has elapsed.
   std::int64_t iterations_by(double until_s, double start_s, const Steps& done, std::int64_t first,
                              std::int64_t most) const;
+  // Of the time in which nothing fails and no snapshot is taken, what pauses leave.
+  double training_share() const;
+  // Counts the pauses behind iterations first .. last-1; there is none behind iteration 0.
+  void add_pauses(Steps& steps, std::int64_t first, std::int64_t last) const;
   // Tiers due by iteration at this one.
   int due_by_iteration(std::int64_t iteration) const;
 
@@ -78,10 +88,18 @@ class Pace {
   Cadence cadence_of(const IterationTable& table, int tier) const;
   class Ahead;
   void set_common_periods();
+  std::int64_t whole_period() const;
   void set_leaps();
 
+  struct Pause {
+    std::int64_t every_iterations = 0;  // 0: never
+    double takes_s = 0;
+  };
+
   double iteration_s_;
-  double mean_iteration_s_;      // without timed tiers
+  double mean_iteration_s_;  // without timed tiers
+  std::array<Pause, kPauses> pauses_;
+  bool is_even_ = true;          // neither tiers by iterations nor pauses
   std::vector<double> stall_s_;  // by set
   std::vector<Cadence> cadences_;
   // By set: the iterations at which all of its tiers are due are the multiples of this; 0: never.

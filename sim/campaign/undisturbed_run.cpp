@@ -54,6 +54,7 @@ bool UndisturbedRun::step(double until_s) {
   Steps after = done_;
   ++after.total;
   if (set != 0) ++after.by_set[set];
+  pace_->add_pauses(after, iteration(), iteration() + 1);
   if (start_s_ + pace_->elapsed_s(after) > until_s) return false;
   for (int tier = 0; tier < pace_->tiers(); ++tier) {
     if (set >> tier & 1) note_snapshot(tier, iteration(), done_);

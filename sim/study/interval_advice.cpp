@@ -175,12 +175,18 @@ std::optional<IntervalReport> interval_advice(const CampaignInputs& inputs,
   advice.young_s = subject.possible_s(young_interval_s(advice.cost_s, advice.mtbf_s));
   advice.daly_s = subject.possible_s(daly_interval_s(advice.cost_s, advice.mtbf_s));
   advice.exact_s = subject.possible_s(exact_interval_s(advice.cost_s, advice.mtbf_s));
+  // Pauses are a part of what is done again.
+  const double training =
+      Pace(inputs.table, subject.iteration_s, std::vector<int>(inputs.table.tiers.size(), 1))
+          .training_share();
   const auto expected = [&](double work_s) {
-    return expected_goodput(work_s, advice.cost_s, advice.mtbf_s, advice.restart_s + subject.lag_s);
+    return training * expected_goodput(work_s / training, advice.cost_s, advice.mtbf_s,
+                                       advice.restart_s + subject.lag_s);
   };
   advice.formula_goodput = expected(advice.configured_s);
-  advice.rsc_ettr = rsc_ettr(inputs.nodes, 1 / advice.mtbf_s / inputs.nodes, advice.restart_s,
-                             advice.configured_s, advice.cost_s);
+  advice.rsc_ettr =
+      training * rsc_ettr(inputs.nodes, 1 / advice.mtbf_s / inputs.nodes, advice.restart_s,
+                          advice.configured_s / training, advice.cost_s);
 
   const int young = subject.iterations(advice.young_s);
   const int exact = subject.iterations(advice.exact_s);

@@ -20,6 +20,7 @@
 #include "sim/campaign/campaign.hpp"
 #include "sim/study/goodput_range.hpp"
 #include "sim/study/interval_advice.hpp"
+#include "sim/study/iterations/input_step.hpp"
 #include "sim/study/iterations/pool_state.hpp"
 #include "sim/study/iterations/sync_window.hpp"
 #include "sim/study/notes/dearer_choices.hpp"
@@ -143,12 +144,19 @@ MeasuredIteration measured_iteration(const Case& the_case, const SimulateOptions
   measured.critical_path = critical_path(plain.plan, plain.timeline);
   measured.report = iteration_report(job, hardware_flops(job, prepared), prepared.memory,
                                      plain.plan, plain.timeline, measured.critical_path);
+  measured.report.filling = plain.filling;
+  if (job.input) {
+    const double step_s = measured.report.time_s;
+    measured.report.input =
+        std::make_shared<const InputReport>(study_input(job, prepared, step_s, options.threads));
+  }
   if (drawn.stragglers) {
     add_stragglers(measured.report, *drawn.stragglers);
   } else if (job.cluster.is_drawn()) {
     set_drawn(measured.report, drawn.step_s);
   }
   if (!job.sync.empty()) add_sync(measured.report, job.sync, sync_reports(job, prepared, sync));
+  measured.table.pauses = the_case.pauses;
   measured.report.warmup = campaign ? measured.table.warmup : measure_warmup(job);
   return measured;
 }

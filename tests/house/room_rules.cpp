@@ -59,6 +59,7 @@ constexpr std::array kRooms = std::to_array<std::string_view>({
     "policies/offload",
     "policies/protection",
     "policies/shares",
+    "policies/filling",
     "policies/lowering",
     "policies/lengths",
     "policies/rollout",

@@ -15,6 +15,8 @@ const CATEGORY = {
   compression: "#86bcb6",
   sync: "#499894",
   offload: "#8cd17d",
+  filling: "#d4a6c8",
+  input: "#d7b5a6",
   wait: "#9aa5b1",
 };
 // Of the rows of a comparison: a backward and its halves are shades of one colour.
@@ -28,6 +30,7 @@ const KIND = {
   optimizer: "#b0628f",
   message: "#e15759",
   collective: "#edc948",
+  filling: "#d4a6c8",
   other: "#9aa5b1",
 };
 const LOSS = {
@@ -39,6 +42,8 @@ const LOSS = {
   degraded: "#b07aa1",
   wait: "#9aa5b1",
   sync: "#76b7b2",
+  evaluate: "#9c755f",
+  log: "#d7b5a6",
 };
 const ORIGIN = {
   measured: "#59a14f",

@@ -16,6 +16,7 @@
 
 namespace windtunnel {
 
+struct TrainingPauses;
 struct Volunteers;
 enum class RedundancyScheme;
 enum class RobustRule;
@@ -77,6 +78,12 @@ void resolve_campaign(const Values& values, const EvidenceList& evidence, NamedF
 // Null: the scenario has none. `job` is resolved.
 std::shared_ptr<const Volunteers> resolve_volunteers(const Values& values, NamedFiles& files,
                                                      const Job& job);
+
+// Job::filling and Job::input, of a job whose other parts but the campaign are resolved.
+void resolve_filling(const Values& values, Job& job);
+void resolve_input(const Values& values, Job& job);
+// Case::pauses.
+TrainingPauses resolve_pauses(const Values& values);
 
 // Case::fused.
 int resolve_fused(const Values& values, const Job& job);

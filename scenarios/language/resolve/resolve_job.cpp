@@ -410,6 +410,8 @@ Job resolve_job(const Values& values, const EvidenceList& evidence, NamedFiles& 
   check_gradient_exchange(job);
   find_memory(values, job);
   resolve_state_shares(values, job);
+  resolve_filling(values, job);
+  resolve_input(values, job);
   resolve_campaign(values, evidence, files, job);
   job.steps = resolve_steps(values, files, job);
   if (job.steps > 0) job.tokens = job.steps * tokens_per_step(job);

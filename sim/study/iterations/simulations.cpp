@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "policies/analysis/plan_bound.hpp"
+#include "policies/filling/fill_plan.hpp"
 #include "policies/iteration.hpp"
 #include "policies/lowering/for_each_index.hpp"
 #include "sim/engine/engine.hpp"
@@ -17,8 +18,8 @@ namespace {
 // What as many micro-batches again take.
 double passes_s(const Job& job) {
   const auto step_s = [](const Job& each) {
-    const auto [plan, timeline] = run_iteration(each, prepare_iteration(each), {}, 0);
-    return iteration_s(each, plan, timeline);
+    const Execution run = run_iteration(each, prepare_iteration(each), {}, 0);
+    return iteration_s(each, run.plan, run.timeline);
   };
   const Job calm = without_stragglers(job);
   return step_s(with_twice_the_passes(calm)) - step_s(calm);
@@ -35,7 +36,7 @@ void add_stragglers(const StragglerRule& rule, const Execution& execution, Simul
 }
 
 Simulations::Ends ends_of(const Job& job, const Execution& execution, bool saves) {
-  const auto& [plan, timeline] = execution;
+  const auto& [plan, timeline, filling] = execution;
   const int at = reported_window(job, plan).last;
   return {iteration_s(job, plan, timeline), at > 0 ? foreground_end_s(plan, timeline, at - 1) : 0,
           foreground_end_s(plan, timeline, at), saves ? snapshot_end_s(plan, timeline) : 0};
@@ -66,13 +67,30 @@ Execution run_iteration(const Job& job, const PreparedIteration& prepared, std::
 
 Execution run_plan(const Job& job, const PreparedIteration& prepared,
                    const IterationPlanOptions& options) {
+  const auto executed = [&](const Plan& plan) {
+    Timeline timeline = execute(plan, job.cluster,
+                                {.fold = job.fold,
+                                 .calibration = job.calibration,
+                                 .pool_calibrations = job.pool_calibrations});
+    check_bound(plan, job.cluster, timeline);
+    return timeline;
+  };
   Execution execution;
   execution.plan = iteration_plan(job, prepared, options);
-  execution.timeline = execute(execution.plan, job.cluster,
-                               {.fold = job.fold,
-                                .calibration = job.calibration,
-                                .pool_calibrations = job.pool_calibrations});
-  check_bound(execution.plan, job.cluster, execution.timeline);
+  execution.timeline = executed(execution.plan);
+  if (!job.filling) return execution;
+  auto [filled, report] = fill_plan(job, prepared.memory, execution.plan, execution.timeline);
+  report.plain_s = iteration_s(job, execution.plan, execution.timeline);
+  report.plain_idle = idle_share(execution.plan, execution.timeline,
+                                 reported_window(job, execution.plan).last, report.plain_s);
+  execution.plan = std::move(filled);
+  execution.timeline = executed(execution.plan);
+  report.apart_s = report.plain_s;
+  for (const FilledWork& work : report.work) {
+    if (work.needed) report.apart_s += work.done * work.unit_s / job.layout.ranks();
+  }
+  report.step_s = iteration_s(job, execution.plan, execution.timeline);
+  execution.filling = std::make_shared<const FillingReport>(std::move(report));
   return execution;
 }
 

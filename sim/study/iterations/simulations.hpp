@@ -20,9 +20,11 @@ class StragglerRule;
 struct Execution {
   Plan plan;
   Timeline timeline;
+  std::shared_ptr<const FillingReport> filling = {};  // null: nothing fills idle time
 };
 
-// The iteration's Plan with these options, simulated and held against its bound.
+// The iteration's Plan with these options, simulated and held against its bound; with filling that
+// is the profile, and the Plan filled by it is simulated again.
 Execution run_plan(const Job& job, const PreparedIteration& prepared,
                    const IterationPlanOptions& options);
 // The iteration in which the tiers `due` take snapshots, as the machine jitters in one of its

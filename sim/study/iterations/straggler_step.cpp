@@ -110,7 +110,7 @@ BusySeconds busy_seconds(const Plan& plan, const RankTimeline& rank) {
   const RankClass& owner = plan.classes[rank.rank_class];
   for (TaskIndex t = 0; t < std::ssize(owner.tasks); ++t) {
     const Task& task = owner.tasks[t];
-    if (task.kind != TaskKind::compute) continue;
+    if (task.kind != TaskKind::compute || task.category == Category::filling) continue;
     const double span_s = (rank.spans[t].end_s - rank.spans[t].start_s) / plan.iterations;
     busy.all += span_s;
     if (task.category != Category::optimizer) busy.passes += span_s;

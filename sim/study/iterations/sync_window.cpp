@@ -27,8 +27,8 @@ Window window_of(const SyncLevel& level, double exchange_s, double step_s) {
 
 double end_s(const Job& job, const PreparedIteration& prepared,
              const IterationPlanOptions& options) {
-  const auto [plan, timeline] = run_plan(job, prepared, options);
-  return foreground_end_s(plan, timeline, options.iterations - 1);
+  const Execution run = run_plan(job, prepared, options);
+  return foreground_end_s(run.plan, run.timeline, options.iterations - 1);
 }
 
 // When step `last` ends beside no exchange. `job`: as it is simulated.
@@ -38,7 +38,7 @@ double end_without_s(const Job& job, const PreparedIteration& prepared, const Dr
   if (job.cluster.is_drawn() || plain.stragglers) {
     return end_s(job, prepared, {.iterations = last + 1});
   }
-  const auto& [plan, timeline] = plain.execution;
+  const auto& [plan, timeline, filling] = plain.execution;
   const int known = std::min(last, plan.iterations - 1);
   return foreground_end_s(plan, timeline, known) + (last - known) * plain.step_s.mean;
 }
@@ -57,10 +57,10 @@ std::vector<SyncSeconds> measure_sync(const Job& disturbed, const PreparedIterat
     if (!waits) continue;
     if (of_level.start == SyncStart::layers) {
       const Job with = layered_step(job, level);
-      const auto [plan, timeline] = run_plan(with, prepare_iteration(with), {});
-      levels[level].exposed_s =
-          std::max(0.0, iteration_s(with, plan, timeline) - end_without_s(job, prepared, plain, 0) -
-                            of_level.hiding_steps() * step_s);
+      const Execution run = run_plan(with, prepare_iteration(with), {});
+      levels[level].exposed_s = std::max(0.0, iteration_s(with, run.plan, run.timeline) -
+                                                  end_without_s(job, prepared, plain, 0) -
+                                                  of_level.hiding_steps() * step_s);
       continue;
     }
     const Window window = window_of(of_level, levels[level].exchange_s, step_s);

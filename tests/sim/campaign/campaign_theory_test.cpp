@@ -52,6 +52,18 @@ TEST(CampaignTheory, SynchronousTierAgreesWithDaly) {
   EXPECT_LT(report.goodput.high - report.goodput.low, 2e-3 * exact);
 }
 
+// A pause in each interval between saves is a part of what is done again.
+TEST(CampaignTheory, PausesStretchTheWork) {
+  CampaignInputs inputs = one_tier(20, 1.5, 1.5);
+  inputs.table.pauses.evaluation = {.every_iterations = 10, .takes_s = 2};
+  const CampaignReport report = run_campaign(inputs);
+  const double share = 20 / 24.0;
+  const double exact = share * expected_goodput(24, 1.5, kMtbf, kDown);
+  EXPECT_NEAR(report.goodput.mean / exact, 1, 2e-3);
+  EXPECT_NEAR(report.lost_s[static_cast<int>(Loss::evaluate)].mean / report.useful_s.mean, 0.2,
+              0.03);
+}
+
 // A job that waits 0.4 % of its time, when three of 16 nodes are out at once: few trials meet that,
 // and those that do not agree with each other all too well.
 TEST(CampaignTheory, IntervalsReachToWaitsThatWereNotSeen) {

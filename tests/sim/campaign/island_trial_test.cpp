@@ -43,6 +43,15 @@ double lost_s(const TrialResult& result, Loss loss) {
   return result.lost_s[static_cast<int>(loss)];
 }
 
+TEST(IslandTrial, PausesAreThoseOfEachIsland) {
+  CampaignInputs inputs = islands_of(2, 21 * 10 + 4 * 3);
+  inputs.table.pauses.evaluation = {.every_iterations = 5, .takes_s = 3};
+  const TrialResult result = as_islands(inputs);
+  EXPECT_EQ(result.iterations, 21);
+  EXPECT_DOUBLE_EQ(lost_s(result, Loss::evaluate), 12);
+  EXPECT_DOUBLE_EQ(result.useful_s, 210);
+}
+
 // Island 1 of 2 fails in its 13th step, at 125 s, and streams the weights of the exchange at 100 s:
 // 2 steps and 5 s are lost. It is back at 125 + 5 + 15 + 7 = 152 s and comes to the next exchange
 // at 252 s, for which the other has waited since 200 s.

@@ -73,6 +73,13 @@ IterationTable random_table(RandomStream& random, int most_tiers, Tier draw_tier
     table.shrunk_iteration_s.push_back(plain_s * (0.9 + 0.2 * random.uniform()));
     table.shrunk_progress.push_back(1 - missing / 8.0);
   }
+  if (one_in(random, 3)) {
+    table.pauses.evaluation = {.every_iterations = 1 + static_cast<int>(random.below(40)),
+                               .takes_s = 10 * plain_s * random.uniform()};
+  }
+  if (one_in(random, 3)) {
+    table.pauses.logging = {.every_s = 100 * random.uniform(), .takes_s = random.uniform()};
+  }
   return table;
 }
 

@@ -1,0 +1,32 @@
+// What it takes to load samples (Job::input). Who reads: the GPUs that run the first stage. Those
+// of a replica share its loader, each an equal part of the samples and of the cores: Megatron's
+// loader on tp rank 0 broadcasts, and what its node reads and prepares is the same. Reading and
+// preparing go on side by side, sample by sample.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "models/plan/job.hpp"
+#include "models/plan/plan.hpp"
+
+namespace windtunnel {
+
+struct InputLoad {
+  // Of one sample of a GPU's part; empty: samples are there.
+  std::vector<Flow> flows;
+  double sample_s = 0;  // likewise, while all GPUs that read do, and nothing else
+  std::string bound;    // what lets it be no faster: "workers", "CPU cores", "storage", ...
+  Origin origin = Origin::assumed;
+  std::vector<bool> reads;  // [pipeline rank]
+  double of_replica = 1;    // GPUs that share a loader
+};
+
+InputLoad input_load(const Job& job, const Schedule& schedule);
+
+// Of a micro-batch those that each of these GPUs loads.
+double samples_of_microbatch(const Job& job, const InputLoad& load);
+// Micro-batches of an iteration whose first stage a pipeline rank runs.
+int microbatches_read(const Schedule& schedule, int rank);
+
+}  // namespace windtunnel

@@ -1,0 +1,12 @@
+// Idle time in the lines of a summary: what fills it, and what waits for samples.
+#pragma once
+
+#include <vector>
+
+#include "report/summary/summary.hpp"
+
+namespace windtunnel {
+
+std::vector<SummarySection> idle_sections(const Record& record);
+
+}  // namespace windtunnel

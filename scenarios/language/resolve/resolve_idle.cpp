@@ -1,0 +1,116 @@
+// Idle time from checked values: what fills it, how samples are loaded, when a campaign pauses; and
+// what goes with them.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "models/cost/chunk/layer_table_cost.hpp"
+#include "models/reliability/pauses.hpp"
+#include "models/workload/filling.hpp"
+#include "models/workload/input_pipeline.hpp"
+#include "policies/filling/filling_cost.hpp"
+#include "scenarios/language/library/library.hpp"
+#include "scenarios/language/resolve/resolve.hpp"
+
+namespace windtunnel {
+namespace {
+
+std::shared_ptr<const FillingModel> forward_model(const std::string& name) {
+  auto model = std::make_shared<FillingModel>();
+  const auto& networks = library_networks();
+  const auto found = std::ranges::find(networks, name, &LayerTable::name);
+  if (found == networks.end()) {
+    model->transformer = find_model(name);
+  } else {
+    model->network = std::make_shared<const LayerTable>(*found);
+    model->transformer = network_model(*model->network);
+  }
+  return model;
+}
+
+FillingWork resolve_work(const Values& values, const std::string& path, const Job& job) {
+  FillingWork work;
+  values.fill(path, work);
+  const std::string model = path + ".model";
+  if (values.has(model)) {
+    work.model = forward_model(values.text(model));
+    if (values.has(path + ".piece")) {
+      values.fail(path + ".piece", "follows from the model; leave one of them out");
+    }
+    values.about(model, [&] { return filling_cost(job, work); });
+  } else {
+    if (!values.has(path + ".piece")) {
+      values.fail(path,
+                  "says neither of which model it is a pass nor what a piece takes; add e.g. "
+                  "'piece: 3 ms'");
+    }
+    if (values.stated(path + ".samples")) {
+      values.fail(path + ".samples", "is of a model's pass; add model, or leave it out");
+    }
+  }
+  if (work.need == FillingNeed::nothing && values.stated(path + ".units")) {
+    values.fail(path + ".units", "is of work that something needs; add needed_by, or leave it out");
+  }
+  return work;
+}
+
+}  // namespace
+
+void resolve_filling(const Values& values, Job& job) {
+  if (!values.stated("filling")) return;
+  Filling filling;
+  values.fill("filling", filling);
+  for (int i = 0; i < values.length("filling.work"); ++i) {
+    filling.work.push_back(resolve_work(values, fmt::format("filling.work.{}", i), job));
+  }
+  if (filling.work.empty()) return;
+  if (job.cluster.jitter.active() && job.cluster.jitter.per == JitterPer::task) {
+    values.fail("filling",
+                "is fitted into what a profile shows, and kernels of which each has a "
+                "factor of its own repeat none; take cluster.jitter.per: step");
+  }
+  if (job.redundancy) {
+    values.fail("filling",
+                "is not told from the work that redundancy makes up for stragglers by; "
+                "leave one of them out");
+  }
+  job.filling = std::make_shared<const Filling>(std::move(filling));
+}
+
+void resolve_input(const Values& values, Job& job) {
+  if (!values.stated("input")) return;
+  InputPipeline input;
+  values.fill("input", input);
+  if (job.lengths) {
+    values.fail("input",
+                "with batch.lengths is not modelled, whose packs have unlike numbers of "
+                "samples; leave one of them out");
+  }
+  if (job.batch.shares != BatchShares::even) {
+    values.fail("input",
+                "with batch.shares is not modelled, by which replicas have unlike numbers "
+                "of samples; leave one of them out");
+  }
+  if (input.source == InputSource::memory && input.sample_bytes > 0) {
+    values.fail("input.sample", "is not read from anywhere: read_from is memory; leave it out");
+  }
+  job.input = std::make_shared<const InputPipeline>(input);
+}
+
+TrainingPauses resolve_pauses(const Values& values) {
+  const auto pause_of = [&](const std::string& path) {
+    TrainingPause pause;
+    if (!values.stated(path)) return pause;
+    const Value& every = values.at(path + ".every");
+    if (every.dimension == Dimension::iterations) {
+      pause.every_iterations = static_cast<std::int64_t>(every.number);
+    } else {
+      pause.every_s = every.number;
+    }
+    pause.takes_s = values.number(path + ".takes");
+    return pause;
+  };
+  return {pause_of("campaign.evaluation"), pause_of("campaign.logging")};
+}
+
+}  // namespace windtunnel
