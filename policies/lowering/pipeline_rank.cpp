@@ -396,7 +396,14 @@ class Builder {
     const int at = ctx_.schedule.model_stage(action.stage) + way;
     if (at < 0 || at >= ctx_.schedule.model_stages()) return -1;
     const int other = action.stage + way;
+    if (!forward && !passes_gradient(action, std::max(action.stage, other))) return -1;
     return ctx_.schedule.rank_of_stage[other] == rank_ ? -1 : other;
+  }
+
+  // Whether a stage's backward pass of the action's unit has something to send.
+  bool passes_gradient(Action action, int stage) const {
+    action.stage = stage;
+    return ctx_.costs.unit(action).passes_gradient;
   }
 
   // Messages are named by the stage that sends.

@@ -405,6 +405,9 @@ class Explanation {
       add_members_of("redundancy", *job_.redundancy,
                      [&](std::string_view key) { return takes_key(job_.redundancy->scheme, key); });
     }
+    if (const Training* own = job_.training.get()) {
+      add_members_of("train", *own, [&](std::string_view key) { return takes_key(*own, key); });
+    }
     if (const auto& robust = job_.communication.robust) {
       add_members_of("communication.robust", *robust,
                      [&](std::string_view key) { return takes_key(robust->rule, key); });

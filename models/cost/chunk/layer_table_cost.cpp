@@ -10,6 +10,7 @@
 #include "models/cost/op/block_cost.hpp"
 #include "models/cost/op/host_launch.hpp"
 #include "models/workload/layer_table.hpp"
+#include "models/workload/training.hpp"
 
 namespace windtunnel {
 namespace {
@@ -40,16 +41,29 @@ void add_host(const Job& job, const std::vector<LayerCost>& layers, ChunkCost& c
   add(chunk.backward_input, Category::host, wait(backward));
 }
 
-// All layers keep theirs; beside them live the gradients of one layer's two sides.
+// What a layer of the table takes part in. It is a part of the model as a transformer's are.
+PartTraining layer_training(const Job& job, std::size_t layer) {
+  return part_training(job.training.get(), static_cast<int>(layer),
+                       static_cast<int>(job.network->layers.size()));
+}
+
+// All layers that gradients pass through keep theirs; beside them live the gradients of one layer's
+// two sides.
 void add_activations(const Job& job, ChunkCost& chunk) {
   const LayerTable& network = *job.network;
   const double bytes = bytes_of(job.precision) * job.batch.micro;
-  chunk.activation_bytes = bytes * (network.layers.front().input + network.kept_elements());
-  for (const NetworkLayer& layer : network.layers) {
+  double kept = layer_training(job, 0).backward ? network.layers.front().input : 0;
+  for (std::size_t i = 0; i < network.layers.size(); ++i) {
+    const NetworkLayer& layer = network.layers[i];
+    const PartTraining part = layer_training(job, i);
     const double sides = bytes * (layer.input + layer.output);
     chunk.transient_bytes = std::max(chunk.transient_bytes, sides);
-    if (layer.forward_macs() > 0) chunk.weight_activation_bytes += sides;
+    if (part.backward) kept += layer.kept;
+    if (part.backward && part.weights && layer.forward_macs() > 0) {
+      chunk.weight_activation_bytes += sides;
+    }
   }
+  chunk.activation_bytes = bytes * kept;
 }
 
 }  // namespace
@@ -126,8 +140,10 @@ std::vector<LayerCost> network_layer_costs(const Job& job, int fused) {
       return op_cost(*op, job.cluster.node.gpu, job.precision, job.calibration);
     };
     costs[i].forward = cost_of(Pass::forward);
+    const PartTraining part = layer_training(job, i);
+    if (!part.backward) continue;
     costs[i].backward_input = cost_of(Pass::backward_input);
-    costs[i].backward_weight = cost_of(Pass::backward_weight);
+    if (part.weights) costs[i].backward_weight = cost_of(Pass::backward_weight);
   }
   return costs;
 }
@@ -144,8 +160,11 @@ std::vector<ChunkCost> network_chunk_costs(const Job& job, const ChunkUnit& unit
   }
   add_host(job, layers, chunk);
   add_activations(job, chunk);
-  chunk.parameters = job.network->parameters();
-  chunk.hardware_flops = model_flops(*job.network, job.batch.micro);  // nothing is repeated
+  for (std::size_t i = 0; i < layers.size(); ++i) {
+    const bool trained = layer_training(job, i).weights;
+    (trained ? chunk.parameters : chunk.frozen_parameters) += job.network->layers[i].parameters;
+  }
+  chunk.hardware_flops = step_flops(job, job.batch.micro);  // nothing is repeated
   return {chunk};
 }
 
@@ -162,6 +181,25 @@ double network_gathered_parameters(const LayerTable& network) {
 
 double model_flops(const LayerTable& network, double samples) {
   return 3 * 2 * network.forward_macs() * samples;
+}
+
+double trained_parameters(const Job& job) {
+  double parameters = 0;
+  for (std::size_t i = 0; i < job.network->layers.size(); ++i) {
+    if (layer_training(job, i).weights) parameters += job.network->layers[i].parameters;
+  }
+  return parameters;
+}
+
+double step_flops(const Job& job, double samples) {
+  if (!job.training) return model_flops(*job.network, samples);
+  double macs = 0;
+  for (std::size_t i = 0; i < job.network->layers.size(); ++i) {
+    const PartTraining part = layer_training(job, i);
+    const int products = 1 + (part.backward ? 1 : 0) + (part.backward && part.weights ? 1 : 0);
+    macs += products * job.network->layers[i].forward_macs();
+  }
+  return 2 * macs * samples;
 }
 
 }  // namespace windtunnel

@@ -41,6 +41,7 @@ Rows sync_rows();
 Rows rollout_rows();
 Rows volunteer_rows();
 Rows redundancy_rows();
+Rows training_rows();  // "train"
 Rows power_rows();     // "cluster.power"
 Rows campaign_rows();  // snapshots, failures, recovery, job, campaign
 Rows snapshot_rows();

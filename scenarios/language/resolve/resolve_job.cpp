@@ -392,6 +392,7 @@ Job resolve_job(const Values& values, const EvidenceList& evidence, NamedFiles& 
   resolve_sync(values, files, job);
   resolve_redundancy(values, job);
   resolve_robust(values, job);
+  resolve_training(values, job);
   check_batch(values, job);
   check_unlike_nodes(values, job);
   if (job.layout.balance == StageBalance::automatic) {
