@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "models/workload/layout.hpp"
+#include "models/workload/training.hpp"
 #include "models/workload/transformer.hpp"
 
 namespace windtunnel {
@@ -13,6 +14,26 @@ namespace windtunnel {
 // twice when the first and last stage are on different ranks. Experts are divided by ep, whole
 // ones each, and not by tp.
 std::vector<double> stage_parameters(const TransformerSpec& model, const Layout& layout);
+
+// The same by what is trained of them, adapters included. `weight_bytes`: of a parameter in the
+// job's precision.
+struct TrainedParameters {
+  double trained = 0;
+  double trained_experts = 0;  // those of them in experts
+  // The others, by their bytes: one in 4 bits counts as what it takes of `weight_bytes`.
+  double frozen = 0;
+  double frozen_experts = 0;
+};
+std::vector<TrainedParameters> trained_parameters(const TransformerSpec& model,
+                                                  const Layout& layout, const Training& training,
+                                                  double weight_bytes);
+
+// Of the whole model, adapters included, each once.
+struct ParameterCounts {
+  double all = 0;
+  double trained = 0;
+};
+ParameterCounts parameter_counts(const TransformerSpec& model, const Training* training);
 
 // Parameters on one GPU that ZeRO-3 holds whole at a time: the layer that runs, the next one, and
 // the vocabulary (of FSDP's root unit, which stays).

@@ -89,21 +89,25 @@ double TransformerSpec::parameters() const {
          moe_layers() * moe_layer_parameters() + head_parameters();
 }
 
-double model_flops(const TransformerSpec& model, double sequences, int sequence) {
-  const double tokens = sequences * sequence;
+LayerFlops layer_flops(const TransformerSpec& model, int sequence, bool moe) {
   // Two operations per weight and token; QK^T and PV over the whole square, linear attention's of a
   // block, and a state that is written and read.
   const bool linear = model.attention == AttentionKernel::linear;
   const double seen =
       linear ? std::min<double>(kLinearBlock, sequence) : attended_keys(model, sequence);
   const double state = linear ? 4.0 * model.q_width() * model.value_dim() : 0;
-  const double attention = 2 * model.attention_parameters() +
-                           2.0 * seen * (model.q_width() + model.context_width()) + state;
-  const double dense = attention + 2 * model.mlp_parameters();
-  const double sparse = attention + 2 * (model.moe.per_token * model.expert_parameters() +
-                                         shared_parameters(model) + router_parameters(model));
+  const double mlp = moe ? model.moe.per_token * model.expert_parameters() +
+                               shared_parameters(model) + router_parameters(model)
+                         : model.mlp_parameters();
+  return {2 * model.attention_parameters() + 2 * mlp,
+          2.0 * seen * (model.q_width() + model.context_width()) + state};
+}
+
+double model_flops(const TransformerSpec& model, double sequences, int sequence) {
+  const double dense = layer_flops(model, sequence, false).sum();
+  const double sparse = model.moe_layers() > 0 ? layer_flops(model, sequence, true).sum() : 0;
   const double head = 2.0 * model.hidden * model.vocabulary;
-  return 3 * tokens *
+  return 3 * sequences * sequence *
          ((model.layers - model.moe_layers()) * dense + model.moe_layers() * sparse + head);
 }
 

@@ -128,5 +128,13 @@ double norm_parameters(const TransformerSpec& model);  // of one norm: scale and
 // token visits): matrix multiplications of forward and backward (three times the forward), full
 // (not causal) attention, no recomputation.
 double model_flops(const TransformerSpec& model, double sequences, int sequence);
+// Of the same convention, forward, a token of a layer: products with weights, whose backward pass
+// has two of them, and attention's own.
+struct LayerFlops {
+  double products = 0;
+  double attention = 0;
+  double sum() const { return products + attention; }
+};
+LayerFlops layer_flops(const TransformerSpec& model, int sequence, bool moe);
 
 }  // namespace windtunnel

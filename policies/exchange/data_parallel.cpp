@@ -9,6 +9,7 @@
 #include "models/cost/memory/memory.hpp"
 #include "models/cost/offload/offload.hpp"
 #include "models/plan/job_collective.hpp"
+#include "models/workload/training.hpp"
 #include "policies/exchange/contention.hpp"
 #include "policies/exchange/host_copies.hpp"
 
@@ -147,9 +148,15 @@ bool DataParallel::equal(int stage, int other, const std::vector<int>& layers) c
   const int b = schedule_.model_stage(other);
   const int last = schedule_.model_stages() - 1;
   const bool end = a == 0 || a == last || b == 0 || b == last;
+  const auto first_layer = [&](int of) {
+    return std::accumulate(layers.begin(), layers.begin() + of, 0);
+  };
   return (a == b || !end) && layers[a] == layers[b] &&
          chunk(stage).parameters == chunk(other).parameters &&
          chunk(stage).expert_parameters == chunk(other).expert_parameters &&
+         chunk(stage).frozen_parameters == chunk(other).frozen_parameters &&
+         trained_alike(job_.training.get(), job_.model.layers, first_layer(a), first_layer(b),
+                       layers[a]) &&
          reduces_[stage] == reduces_[other] &&
          network_.same_shapes(rank_of_[stage], rank_of_[other]);
 }
@@ -168,14 +175,14 @@ double DataParallel::updated_parameters(int pp) const {
 
 StageTraffic DataParallel::make(int stage, int first_layer, int layers) const {
   const ChunkCost& held = chunk(stage);
-  const bool offloads = offload_of(job_).any() && held.parameters > 0;
+  const bool offloads = offload_of(job_).any();
   Tensors tensors;
-  if ((active() && held.parameters > 0) || offloads) {
+  if (active() || offloads) {
     tensors = stage_tensors(job_, schedule_.model_stage(stage), first_layer, layers, held,
                             embeddings_together(job_, schedule_));
   }
   StageTraffic traffic = exchanges(stage, tensors);
-  if (!offloads) return traffic;
+  if (!offloads || tensors.empty()) return traffic;
   const std::vector<StagePiece> pieces = stage_pieces(job_, tensors, held, first_layer, layers);
   traffic.evicted_at_end =
       add_host_copies(job_, pieces, !traffic.at_end.empty() || by_schedule_, traffic);
@@ -186,10 +193,13 @@ StageTraffic DataParallel::exchanges(int stage, const Tensors& tensors) const {
   const ChunkCost& held = chunk(stage);
   StageTraffic traffic;
   for (Segments* segments : traffic.all()) segments->resize(1);
-  if (!active() || held.parameters <= 0) return traffic;
-  if (by_schedule_) {
-    const Amount all{held.parameters - held.expert_parameters, held.expert_parameters};
-    add_gathers(rank_of_[stage], all, traffic.unshard);
+  if (!active() || tensors.empty()) return traffic;  // nothing is trained, nor sharded
+  if (is_zeroth_order(job_.training.get())) {
+    add_at_end(stage, tensors, traffic.at_end);
+  } else if (by_schedule_) {
+    const double experts = held.expert_parameters + held.frozen_experts;
+    add_gathers(rank_of_[stage], {held.parameters + held.frozen_parameters - experts, experts},
+                traffic.unshard);
     add_at_end(stage, tensors, reduces_[stage] ? traffic.reduce_grad : traffic.at_end);
   } else if (job_.layout.sharding == Sharding::zero3) {
     add_units(stage, tensors, cut_by_layer(tensors), traffic);
@@ -268,7 +278,8 @@ DataParallel::Cuts DataParallel::cut_by_layer(const Tensors& tensors) const {
     cut.share += tensor.work;
     left -= tensor.work;
     Amount& amount = tensor.layer < 0 ? cut.root : cut.amount;
-    (tensor.expert ? amount.experts : amount.dense) += tensor.parameters;
+    (tensor.expert ? amount.experts : amount.dense) += tensor.parameters + tensor.frozen;
+    if (tensor.parameters <= 0) continue;
     GradientBucket& bucket = tensor.layer < 0 ? cut.root_bucket : cut.buckets[tensor.expert];
     bucket.parameters += tensor.parameters;
     bucket.expert = tensor.expert;
@@ -281,12 +292,15 @@ DataParallel::Cuts DataParallel::cut_by_layer(const Tensors& tensors) const {
   return cuts;
 }
 
-// All gradients of the stage at once.
+// All gradients of the stage at once; of a step without them a number, by which all draw the same
+// directions again.
 void DataParallel::add_at_end(int stage, const Tensors& tensors, std::vector<Transfer>& to) const {
+  const bool number = is_zeroth_order(job_.training.get());
   for (const bool expert : {false, true}) {
     GradientBucket all{.parameters = 0, .expert = expert};
     for (int i = 0; i < std::ssize(tensors); ++i) {
-      if (tensors[i].expert == expert) all.tensors.push_back(i);
+      const bool own = (tensors[i].expert && !number) == expert;
+      if (own && tensors[i].parameters > 0) all.tensors.push_back(i);
     }
     const double experts = chunk(stage).expert_parameters;
     all.parameters = expert ? experts : chunk(stage).parameters - experts;
@@ -451,7 +465,7 @@ void DataParallel::add_units(int stage, const Tensors& tensors, const Cuts& cuts
         exchange_.append(tensors, bucket, pp, segments[i].reductions, 1, action);
       }
     }
-    if (root.dense > 0) {
+    if (root_bucket.parameters > 0) {
       exchange_.append(tensors, root_bucket, pp, segments.back().reductions, 1, action);
     }
     return segments;

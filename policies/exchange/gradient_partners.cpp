@@ -7,6 +7,7 @@
 #include "models/base/error.hpp"
 #include "models/cost/memory/memory.hpp"
 #include "models/plan/state_shares.hpp"
+#include "models/workload/training.hpp"
 
 namespace windtunnel {
 namespace {
@@ -37,7 +38,10 @@ std::vector<GradientPartner> gradient_partners(const Job& job, const Schedule& s
   }
   const int first = schedule.rank_of_stage.front();
   const int last = schedule.rank_of_stage[stages - 1];
-  if (job.model.tied_embeddings && first != last && partners[first].rank != last) {
+  const Training* training = job.training.get();
+  const bool trained = !is_zeroth_order(training) &&
+                       part_training(training, kEmbeddingPart, job.model.layers).weights;
+  if (job.model.tied_embeddings && trained && first != last && partners[first].rank != last) {
     join(partners, first, last, schedule);
     partners[first].embedding = partners[last].embedding = true;
   }
@@ -51,6 +55,7 @@ std::vector<GradientPartner> gradient_partners(const Job& job, const Schedule& s
                                         job.model.hidden / job.layout.tp
                                   : data.updated_parameters(rank) * largest_state_factor(job, rank);
     partner.bytes = parameters * reduce_bytes_per_parameter(job);
+    if (is_zeroth_order(training)) partner.bytes = std::min(partner.bytes, 1.0);  // a number
     const auto [low, high] = std::minmax(rank, partner.rank);
     partner.groups = stage_pairs(job.layout, low, high);
     const bool ends = low == 0 && high + 1 == schedule.ranks && data.geometry().ends();

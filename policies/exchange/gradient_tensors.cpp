@@ -3,10 +3,12 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <utility>
 
 #include "models/base/error.hpp"
 #include "models/cost/chunk/layer_table_cost.hpp"
 #include "models/cost/chunk/step_work.hpp"
+#include "models/workload/adapter.hpp"
 #include "models/workload/layer_table.hpp"
 
 namespace windtunnel {
@@ -21,15 +23,19 @@ enum class Split { none, rows, columns };
 class StageWeights {
  public:
   StageWeights(const Job& job, std::vector<StageTensor>& tensors)
-      : model_(job.model), layout_(job.layout), tensors_(tensors) {}
+      : model_(job.model), layout_(job.layout), training_(job.training.get()), tensors_(tensors) {}
 
   // Final norm, and what stands behind it.
   void head(bool shared) {
+    part_ = part_training(training_, head_part(model_.layers), model_.layers);
     const double h = model_.hidden;
     const double vocabulary = padded_vocabulary(model_.vocabulary, layout_.tp);
     const double work = double(model_.vocabulary) * h;
     if (model_.encoder) linear(2, h, Split::none, true, 2 * h);
-    if (shared) {
+    if (is_contrastive(training_)) {
+      const double width = training_->loss.width > 0 ? training_->loss.width : h;
+      linear(width, h, Split::none, false, width * h);
+    } else if (shared) {
       pending_work_ = work;
     } else {
       linear(vocabulary, h, Split::rows, false, work);
@@ -45,6 +51,7 @@ class StageWeights {
 
   void layer(int layer) {
     layer_ = layer;
+    part_ = part_training(training_, layer, model_.layers);
     if (model_.is_moe(layer)) {
       experts();
     } else {
@@ -53,24 +60,56 @@ class StageWeights {
     norm();
     attention();
     norm();
+    if (part_.adapter) adapters();
     layer_ = -1;
   }
 
   void embedding(double filled) {
+    part_ = part_training(training_, kEmbeddingPart, model_.layers);
     const double h = model_.hidden;
     if (model_.encoder) linear(2, h, Split::none, false, 0);
     if (model_.position == PositionEncoding::learned) {
       linear(model_.sequence, h, Split::none, false, 0);
     }
     linear(padded_vocabulary(model_.vocabulary, layout_.tp), h, Split::rows, false, 0);
-    tensors_.back().shape.filled = filled;
+    if (part_.weights) tensors_.back().shape.filled = filled;
   }
 
  private:
   void append(const TensorShape& shape, double work, bool expert = false) {
-    work += pending_work_;
-    pending_work_ = 0;
+    if (!part_.weights) return leave_out(shape, work, expert);
+    work += std::exchange(pending_work_, 0);
     tensors_.push_back({shape.elements(), work, layer_, expert, shape, work});
+  }
+
+  void leave_out(const TensorShape& shape, double work, bool expert) {
+    if (!part_.backward) work = 0;
+    if (layout_.sharding != Sharding::zero3) {
+      pending_work_ += work / 2;
+      return;
+    }
+    tensors_.push_back({.work = work / 2,
+                        .layer = layer_,
+                        .expert = expert,
+                        .forward_work = work / 2,
+                        .frozen = shape.elements()});
+  }
+
+  // Behind the layer's own, in the order of the backward pass.
+  void adapters() {
+    const Adapter& adapter = training_->adapter;
+    const std::vector<AdaptedMatrix> matrices =
+        adapted_matrices(model_, layout_, adapter, model_.is_moe(layer_));
+    part_.weights = true;
+    for (auto matrix = matrices.rbegin(); matrix != matrices.rend(); ++matrix) {
+      const double rank = adapter.rank;
+      if (adapter.kind == AdapterKind::dora)
+        append({0, matrix->count * matrix->out}, 0, matrix->expert);
+      append({matrix->out, rank, matrix->count}, 0, matrix->expert);
+      part_.weights = adapter.trains_first();
+      append({rank, matrix->in, matrix->count}, 0, matrix->expert);
+      part_.weights = true;
+    }
   }
   void vector(double elements, double work = 0) { append({0, elements}, work); }
 
@@ -141,7 +180,9 @@ class StageWeights {
 
   const TransformerSpec& model_;
   const Layout& layout_;
+  const Training* training_;
   std::vector<StageTensor>& tensors_;
+  PartTraining part_;
   int layer_ = -1;
   double pending_work_ = 0;  // of a matrix that another stage's tensor stands for
 };
@@ -185,10 +226,20 @@ std::vector<StageTensor> network_tensors(const Job& job) {
     group.forward_s += costs[i].forward.seconds;
     group.backward_s += costs[i].backward_s();
     if (layers[i].parameters <= 0) continue;
+    const int part = static_cast<int>(i);
+    if (!part_training(job.training.get(), part, static_cast<int>(layers.size())).weights) {
+      if (job.layout.sharding != Sharding::zero3) continue;
+      tensors.push_back({.work = group.backward_s,
+                         .layer = part,
+                         .forward_work = group.forward_s,
+                         .frozen = layers[i].parameters});
+      group = {};
+      continue;
+    }
     append_weights(layers[i], static_cast<int>(i), group, tensors);
     group = {};
   }
-  CHECK(!tensors.empty(), "network '{}' has no weights", job.network->name);
+  if (tensors.empty()) return tensors;
   tensors.back().work += group.backward_s;
   tensors.back().forward_work += group.forward_s;
   return tensors;
@@ -213,15 +264,29 @@ std::vector<StageTensor> transformer_tensors(const Job& job, int stage, int firs
 void scale_parameters(const ChunkCost& chunk, std::vector<StageTensor>& tensors) {
   std::array<double, 2> parameters{};  // dense, experts
   for (const StageTensor& tensor : tensors) parameters[tensor.expert] += tensor.parameters;
-  CHECK(parameters[0] > 0, "a stage has parameters but no tensors");
-  const double experts = chunk.expert_parameters;
-  const std::array<double, 2> scale = {(chunk.parameters - experts) / parameters[0],
-                                       parameters[1] > 0 ? experts / parameters[1] : 0};
+  const std::array<double, 2> held = {chunk.parameters - chunk.expert_parameters,
+                                      chunk.expert_parameters};
+  std::array<double, 2> scale{};
+  for (const bool expert : {false, true}) {
+    CHECK(parameters[expert] > 0 || held[expert] < 1, "a stage has parameters but no tensors");
+    if (parameters[expert] > 0) scale[expert] = held[expert] / parameters[expert];
+  }
   for (StageTensor& tensor : tensors) {
     const double times = scale[tensor.expert];
-    if (std::abs(times - 1) < 1e-9) continue;
+    if (tensor.parameters == 0 || std::abs(times - 1) < 1e-9) continue;
     tensor.parameters *= times;
     tensor.shape.columns *= times;
+  }
+}
+
+// To the bytes that a stage's frozen weights take, of which some are in 4 bits.
+void scale_frozen(const ChunkCost& chunk, std::vector<StageTensor>& tensors) {
+  std::array<double, 2> frozen{};
+  for (const StageTensor& tensor : tensors) frozen[tensor.expert] += tensor.frozen;
+  const std::array<double, 2> held = {chunk.frozen_parameters - chunk.frozen_experts,
+                                      chunk.frozen_experts};
+  for (StageTensor& tensor : tensors) {
+    if (tensor.frozen > 0) tensor.frozen *= held[tensor.expert] / frozen[tensor.expert];
   }
 }
 
@@ -242,11 +307,12 @@ void share_work(std::vector<StageTensor>& tensors) {
 
 std::vector<StageTensor> stage_tensors(const Job& job, int stage, int first_layer, int layers,
                                        const ChunkCost& chunk, bool embedding_here) {
-  if (chunk.parameters <= 0) return {};
+  if (chunk.parameters + chunk.frozen_parameters <= 0) return {};
   std::vector<StageTensor> tensors =
       job.network ? network_tensors(job)
                   : transformer_tensors(job, stage, first_layer, layers, embedding_here);
   scale_parameters(chunk, tensors);
+  scale_frozen(chunk, tensors);
   share_work(tensors);
   return tensors;
 }

@@ -18,6 +18,9 @@ struct StageTensor {
   bool expert = false;
   TensorShape shape = {};   // of `parameters` elements
   double forward_work = 0;  // share of the stage's forward
+  // Under ZeRO-3 of a tensor that is not trained, which has no gradient: by its bytes
+  // (ChunkCost::frozen_parameters).
+  double frozen = 0;
 };
 
 // In the order in which the backward pass completes them, biases and norms as vectors of their own;
@@ -25,7 +28,9 @@ struct StageTensor {
 // the weight matrices only carry time, spread in proportion to the parameters that a token meets,
 // because forward and backward of a GEMM cost 6 FLOPs per weight and token; of a table of layers
 // each layer carries its kernels'. The time of a layer stands at its tensor that comes first here:
-// the backward completes all of them with it, and the forward needs them all before it.
+// the backward completes all of them with it, and the forward needs them all before it. Of a part
+// that is not trained it stands at what is trained next, half of it, as inputs alone have
+// gradients; below the first trained part there is none.
 // `first_layer`: of the stage, `layers` of them. `embedding_here`: the first stage lies on the same
 // rank as this.
 std::vector<StageTensor> stage_tensors(const Job& job, int stage, int first_layer, int layers,

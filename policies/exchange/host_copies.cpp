@@ -42,7 +42,8 @@ class CopiedBytes {
 
   double weights(const StagePiece& piece) const {
     if (offload_.weights == MemoryTier::gpu) return 0;
-    return weight_bytes_ * (piece.dense / dense_.weights + piece.experts / experts_.weights);
+    return weight_bytes_ * ((piece.dense + piece.frozen) / dense_.weights +
+                            (piece.experts + piece.frozen_experts) / experts_.weights);
   }
   // Once a step, or after each micro-batch.
   double gradients(const StagePiece& piece, bool last) const {
@@ -114,6 +115,7 @@ std::vector<StagePiece> stage_pieces(const Job& job, const std::vector<StageTens
     piece.share += tensor.work;
     left -= tensor.work;
     (tensor.expert ? piece.experts : piece.dense) += tensor.parameters;
+    (tensor.expert ? piece.frozen_experts : piece.frozen) += tensor.frozen;
     const int place = job.network ? layer : layer - first_layer;
     for (; layer >= 0 && place < end; --end) piece.activation_bytes += moved[end - 1];
   }

@@ -18,6 +18,8 @@ struct StagePiece {
   double share = 0;  // of the stage's passes
   double dense = 0;  // parameters on this GPU, before sharding
   double experts = 0;
+  double frozen = 0;  // weights alone, counted by their bytes
+  double frozen_experts = 0;
   double activation_bytes = 0;  // that leave the GPU, per micro-batch
 };
 

@@ -27,6 +27,14 @@ int ActionCosts::cell_of(const Action& action) const {
   return schedule_.model_stage(action.stage) * schedule_.slices + action.unit % schedule_.slices;
 }
 
+std::vector<bool> ActionCosts::passes_gradient() const {
+  std::vector<bool> passes;
+  for (int stage = 0; stage < schedule_.model_stages(); ++stage) {
+    passes.push_back(units_[std::size_t(stage) * schedule_.slices].passes_gradient);
+  }
+  return passes;
+}
+
 std::vector<CostPart> ActionCosts::parts(const Action& action) const {
   const ChunkCost& cost = unit(action);
   std::vector<CostPart> all;

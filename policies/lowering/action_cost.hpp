@@ -19,6 +19,8 @@ class ActionCosts {
   int cell_of(const Action& action) const;  // index into units
   const ChunkCost& unit(const Action& action) const { return units_[cell_of(action)]; }
 
+  std::vector<bool> passes_gradient() const;  // [stage of the model] ChunkCost::passes_gradient
+
   // Of an action that computes.
   std::vector<CostPart> parts(const Action& action) const;
   // Of a forward and the full backward behind it as one (overlapped_s): what is hidden is taken off

@@ -177,8 +177,10 @@ class Estimator {
         const bool up = at + 1 < of_replica;
         messages.times.forward_s.push_back(
             up ? message_s(rank_of(stage), rank_of(stage + 1), bytes(at)) : 0);
+        const bool down =
+            at > 0 && prepared_.units[std::size_t(at) * schedule_.slices + slice].passes_gradient;
         messages.times.backward_s.push_back(
-            at > 0 ? message_s(rank_of(stage), rank_of(stage - 1), bytes(at - 1)) : 0);
+            down ? message_s(rank_of(stage), rank_of(stage - 1), bytes(at - 1)) : 0);
       }
     }
     return messages;

@@ -39,7 +39,7 @@ class Builder {
         job_(context.job),
         rank_(rank),
         tasks_(job_, rank, context.range, std::move(groups), alone),
-        messages_(context.schedule, rank, tasks_),
+        messages_(context.schedule, rank, context.costs.passes_gradient(), tasks_),
         offload_(job_, tasks_) {
     for (int s = 0; s < ctx_.schedule.stages(); ++s) {
       if (ctx_.schedule.rank_of_stage[s] == rank) stages_.push_back(s);

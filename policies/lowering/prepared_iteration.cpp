@@ -12,6 +12,7 @@
 #include "models/cost/memory/memory.hpp"
 #include "models/cost/offload/offload.hpp"
 #include "models/cost/tensor/tensor_ops.hpp"
+#include "models/workload/training.hpp"
 #include "policies/evaluation/dispatch.hpp"
 #include "policies/evaluation/schedule_evaluator.hpp"
 #include "policies/evaluation/stage_cost.hpp"
@@ -72,8 +73,10 @@ void check_waits(const Job& job, const PreparedIteration& prepared) {
 // A rank that has the embedding does not hold its tied copy in the head, too.
 void hold_tied_once(const Job& job, const Schedule& schedule, std::vector<ChunkCost>& chunks) {
   if (!embeddings_together(job, schedule)) return;
-  chunks.back().parameters -= double(padded_vocabulary(job.model.vocabulary, job.layout.tp)) *
-                              job.model.hidden / job.layout.tp;
+  const bool trained = part_training(job.training.get(), kEmbeddingPart, job.model.layers).weights;
+  double& held = trained ? chunks.back().parameters : chunks.back().frozen_parameters;
+  held -= double(padded_vocabulary(job.model.vocabulary, job.layout.tp)) * job.model.hidden /
+          job.layout.tp;
 }
 
 // What a compressor keeps counts as gradients, what it needs for a moment as buffers: for all

@@ -94,6 +94,8 @@ std::vector<ChunkCost> unit_costs(const Job& job, const Schedule& schedule,
       cost = of_slice[stage];
       cost.parameters = chunks[stage].parameters;
       cost.expert_parameters = chunks[stage].expert_parameters;
+      cost.frozen_parameters = chunks[stage].frozen_parameters;
+      cost.frozen_experts = chunks[stage].frozen_experts;
     }
   }
   return costs;

@@ -1,5 +1,6 @@
 #include "policies/offload/offload_conflicts.hpp"
 
+#include "models/workload/training.hpp"
 #include "policies/exchange/compressed_reductions.hpp"
 
 namespace windtunnel {
@@ -22,6 +23,27 @@ std::string why_no_state(const Offload& offload, const Job& job) {
   }
   if (is_away(offload.weights) && !alone && job.layout.sharding != Sharding::zero3) {
     return "weights beside the GPU are gathered layer by layer; take layout.sharding: zero3";
+  }
+  return {};
+}
+
+// Where parts of the model are not trained.
+std::string why_no_parts(const Offload& offload, const Job& job) {
+  const Training* training = job.training.get();
+  if (training == nullptr) return {};
+  if (is_zeroth_order(training)) {
+    return "of a step without a backward pass (train.method: zeroth-order) nothing but weights is "
+           "left to move, which is not modelled";
+  }
+  const bool parts = training->adapter.kind != AdapterKind::none || training->frozen_embedding ||
+                     training->frozen_head || !training->frozen_layers.empty();
+  if (parts && is_away(offload.weights) && job.layout.sharding != Sharding::zero3) {
+    return "weights of which some are frozen (train) come layer by layer under layout.sharding: "
+           "zero3; take it, or leave offload.weights out";
+  }
+  if (!training->frozen_layers.empty() && is_away(offload.activations)) {
+    return "activations of layers of which some are frozen (train.frozen) differ, which is not "
+           "modelled; leave offload.activations out";
   }
   return {};
 }
@@ -49,7 +71,8 @@ std::string why_not(const Offload& offload, const Job& job) {
   if (job.software.post_validation) {
     return "does not go with software.post_validation, which steps twice; leave one of them out";
   }
-  std::string why = why_no_state(offload, job);
+  std::string why = why_no_parts(offload, job);
+  if (why.empty()) why = why_no_state(offload, job);
   return why.empty() ? why_no_activations(offload, job) : why;
 }
 

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 namespace windtunnel {
 
 int StageMessages::other_stage(const Action& action, int step) const {
@@ -11,6 +13,8 @@ int StageMessages::other_stage(const Action& action, int step) const {
   const int at = schedule_.model_stage(action.stage) + way;
   if (at < 0 || at >= schedule_.model_stages()) return -1;
   const int other = action.stage + way;
+  const int later = std::max(action.stage, other);
+  if (!forward && !passes_gradient_[schedule_.model_stage(later)]) return -1;
   return schedule_.rank_of_stage[other] == rank_ ? -1 : other;
 }
 

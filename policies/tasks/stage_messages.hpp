@@ -1,6 +1,7 @@
 // What a pipeline rank's actions take from and give to the stages beside theirs on other ranks.
 #pragma once
 
+#include <utility>
 #include <vector>
 
 #include "models/plan/schedule.hpp"
@@ -10,9 +11,13 @@ namespace windtunnel {
 
 class StageMessages {
  public:
-  // Keeps references.
-  StageMessages(const Schedule& schedule, int rank, RankTasks& tasks)
-      : schedule_(schedule), rank_(rank), tasks_(tasks) {}
+  // Keeps references. `passes_gradient`: [stage of the model] ChunkCost::passes_gradient.
+  StageMessages(const Schedule& schedule, int rank, std::vector<bool> passes_gradient,
+                RankTasks& tasks)
+      : schedule_(schedule),
+        rank_(rank),
+        passes_gradient_(std::move(passes_gradient)),
+        tasks_(tasks) {}
 
   // Times that the schedule has run: messages of each have tags of their own.
   void set_round(int round) { round_ = round; }
@@ -32,6 +37,7 @@ class StageMessages {
 
   const Schedule& schedule_;
   const int rank_;
+  const std::vector<bool> passes_gradient_;
   RankTasks& tasks_;
   int round_ = 0;
 };

@@ -139,6 +139,14 @@ FigureValue share_of_step(const Record& record) {
   return report.time_s > 0 ? report.bubble.*member / report.time_s : 0;
 }
 
+// Nothing where all is trained.
+Of of_training(double (*value)(const ParameterCounts& counts)) {
+  return [value](const Record& record) {
+    const ParameterCounts counts = parameter_counts(record.job);
+    return counts.trained < counts.all ? FigureValue(value(counts)) : FigureValue();
+  };
+}
+
 // Before a compressor starts; nothing where none waits.
 Of of_warmup(double (*value)(const IterationReport& report)) {
   return [value](const Record& record) {
@@ -253,6 +261,11 @@ class Table {
     for (int i = 0; i < kCategories; ++i) {
       add_category("critical_path_s", static_cast<Category>(i), "");
     }
+    add({{"iteration.parameters", "parameters", count, neither,
+          "of the model, adapters included, where it is not trained as a whole (train)",
+          of_training([](const ParameterCounts& counts) { return counts.all; }), kClosedForm},
+         {"iteration.trained_parameters", "trained", count, neither, "of these",
+          of_training([](const ParameterCounts& counts) { return counts.trained; }), kClosedForm}});
     add({{"iteration.samples_per_s", "samples/s", count, higher, "of the whole job",
           [](const Record& record) {
             return record.job.network ? FigureValue(record.iteration.tokens_per_s) : FigureValue();

@@ -409,6 +409,9 @@ class Explanation {
                      [&](std::string_view key) { return takes_key(job_.redundancy->scheme, key); });
     }
     if (job_.offload) add_members_of("offload", *job_.offload);
+    if (const Training* own = job_.training.get()) {
+      add_members_of("train", *own, [&](std::string_view key) { return takes_key(*own, key); });
+    }
     if (const auto& robust = job_.communication.robust) {
       add_members_of("communication.robust", *robust,
                      [&](std::string_view key) { return takes_key(robust->rule, key); });

@@ -1,7 +1,10 @@
 #include "models/cost/chunk/activations.hpp"
 
+#include <algorithm>
+
 #include "models/base/error.hpp"
 #include "models/compression/compressors.hpp"
+#include "models/workload/adapter.hpp"
 #include "models/workload/context_traffic.hpp"
 #include "models/workload/expert_routing.hpp"
 
@@ -89,9 +92,10 @@ double exchanged_bytes(const Job& job, const Rows& rows) {
 
 // An MLP, or the experts of a rank, over rows of `width` columns on this GPU.
 struct Mlp {
-  double up = 0;       // output of the first matrix
-  double product = 0;  // input of the second one
-  double kept = 0;     // both, and what the software keeps beside them
+  double up = 0;            // output of the first matrix
+  double product = 0;       // input of the second one
+  double kept = 0;          // both, and what the software keeps beside them
+  double kept_product = 0;  // of that, for the second one's weights
 };
 
 Mlp mlp_bytes(const Job& job, double rows, double width) {
@@ -100,7 +104,8 @@ Mlp mlp_bytes(const Job& job, double rows, double width) {
   Mlp mlp;
   mlp.up = e * rows * width * (gated ? 2 : 1);
   mlp.product = e * rows * width;
-  mlp.kept = mlp.up + kept_input_bytes(job) * rows * width;
+  mlp.kept_product = kept_input_bytes(job) * rows * width;
+  mlp.kept = mlp.up + mlp.kept_product;
   // The gate's activation is a tensor of its own unless it is fused with the product.
   if (gated && job.software.fusion == Fusion::none) mlp.kept += e * rows * width;
   if (job.software.held_tensors && job.layout.tp > 1) mlp.kept += mlp.up;
@@ -114,6 +119,7 @@ struct Experts {
   double inputs = 0;
   double outputs = 0;
   double router = 0;
+  double rows = 0;  // that a rank's experts get
 };
 
 Experts expert_bytes(const Job& job, const Rows& rows) {
@@ -123,15 +129,130 @@ Experts expert_bytes(const Job& job, const Rows& rows) {
   const double busiest = moe.zipf > 0 ? expert_load(moe, job.layout.ep).busiest() : moe.imbalance;
   const double sent = own * moe.per_token * busiest;
   Experts experts;
+  experts.rows = sent;
   experts.mlp = mlp_bytes(job, sent, moe.ffn_hidden);
   const Mlp shared = mlp_bytes(job, rows.full, moe.shared_ffn / static_cast<double>(job.layout.tp));
   experts.mlp.up += shared.up;
   experts.mlp.product += shared.product;
   experts.mlp.kept += shared.kept;
+  experts.mlp.kept_product += shared.kept_product;
   experts.inputs = kept_input_bytes(job) * sent * job.model.hidden;
   experts.outputs = bytes_of(job.precision) * sent * job.model.hidden;
   experts.router = 2 * 4 * own * moe.experts;
   return experts;
+}
+
+// What a layer's passes write, each for the backward pass unless it is recomputed or spared.
+struct LayerTensors {
+  Rows rows;
+  double input = 0;        // of the layer; of either norm
+  double norm_output = 0;  // of one norm, as it is kept
+  double masks = 0;
+  double qkv = 0;
+  double context = 0;
+  double exchanged = 0;
+  double scores = 0;
+  bool fused = false;
+  Mlp mlp;
+  Experts experts;
+
+  double routed() const { return experts.inputs + experts.outputs + experts.router; }
+  // Inputs of the two norms, the norms' outputs (inputs of QKV and up projection), q k v, context.
+  double everything() const {
+    return 2 * input + 2 * norm_output + masks + qkv + context + exchanged + mlp.kept + routed() +
+           scores;
+  }
+};
+
+LayerTensors layer_tensors(const Job& job, Block block, const SequenceSlice& slice) {
+  const TransformerSpec& model = job.model;
+  LayerTensors at;
+  at.rows = rows_of(job, slice);
+  const double e = bytes_of(job.precision);
+  const double h = model.hidden;
+  at.input = e * at.rows.divided * h;
+  at.norm_output = kept_input_bytes(job) * at.rows.divided * h;
+  at.masks = model.dropout ? 2 * at.rows.divided * h : 0;
+  at.qkv = qkv_bytes(job, at.rows);
+  at.context = e * at.rows.full * model.context_width() / job.layout.tp;
+  at.exchanged = exchanged_bytes(job, at.rows);
+  at.scores = score_bytes(job, slice);
+  at.fused = model.attention != AttentionKernel::unfused;
+  if (block == Block::moe_layer) at.experts = expert_bytes(job, at.rows);
+  at.mlp =
+      block == Block::moe_layer
+          ? at.experts.mlp
+          : mlp_bytes(job, at.rows.full, model.ffn_hidden / static_cast<double>(job.layout.tp));
+  return at;
+}
+
+// Inputs of products whose weights are frozen: of what a layer would keep, that it does not. Norms,
+// attention, activations and the router's weights need theirs to pass gradients on.
+struct Spared {
+  double norms = 0;    // outputs of
+  double context = 0;  // fused attention's own backward pass reads it
+  double product = 0;
+  double experts = 0;  // inputs of
+  double sum() const { return norms + context + product + experts; }
+};
+
+Spared spared_inputs(const Job& job, Block block, const LayerTensors& at) {
+  const PartTraining part = part_training(job.training.get());
+  if (part.weights) return {};
+  const Adapter& adapter = job.training->adapter;
+  const auto spares = [&](LinearSite site) {
+    return !(part.adapter && adapter.trains_first() && !adapter.dropout && adapter.on(site));
+  };
+  const bool moe = block == Block::moe_layer;
+  Spared spared;
+  if (spares(LinearSite::query_key_value)) spared.norms += at.norm_output;
+  // Experts have copies of their rows; a shared expert reads the norm's output itself.
+  const bool routed_only = moe && job.model.moe.shared_ffn == 0;
+  if (spares(LinearSite::up) || routed_only) spared.norms += at.norm_output;
+  if (spares(LinearSite::up)) spared.experts = at.experts.inputs;
+  if (spares(LinearSite::projection) && !at.fused) spared.context = at.context;
+  if (spares(LinearSite::down)) spared.product = at.mlp.kept_product;
+  return spared;
+}
+
+// x A of every adapter, whose gradient of B reads it; with dropout the mask, and where A is trained
+// what it left of x; DoRA's magnitudes read their outputs.
+double adapter_bytes(const Job& job, Block block, const LayerTensors& at) {
+  if (!part_training(job.training.get()).adapter) return 0;
+  const Adapter& adapter = job.training->adapter;
+  const bool dora = adapter.kind == AdapterKind::dora;
+  double bytes = 0;
+  for (const AdaptedMatrix& matrix :
+       adapted_matrices(job.model, job.layout, adapter, block == Block::moe_layer)) {
+    const double rows = matrix.expert ? at.experts.rows : at.rows.full;
+    const double e = bytes_of(job.precision);
+    bytes += e * rows * (adapter.rank + (dora ? matrix.out : 0));
+    if (adapter.dropout) bytes += rows * matrix.in * (adapter.trains_first() ? 1 + e : 1);
+  }
+  return bytes;
+}
+
+// From I to W: inputs and output gradients of the four GEMMs.
+double for_weights(const Job& job, const LayerTensors& at, const Spared& spared, double adapters) {
+  const double inputs = 2 * at.input + at.context + at.mlp.product;
+  const double gradients = at.qkv + at.input + at.mlp.up + at.input;
+  const PartTraining part = part_training(job.training.get());
+  if (part.weights) return inputs + gradients + at.routed();
+  if (!part.adapter) return 0;
+  const Adapter& on = job.training->adapter;
+  double bytes = adapters;
+  if (on.on(LinearSite::query_key_value)) bytes += at.qkv;
+  if (on.on(LinearSite::projection)) bytes += at.input;
+  if (on.on(LinearSite::up)) bytes += at.mlp.up + at.experts.inputs;
+  if (on.on(LinearSite::down)) bytes += at.input + at.experts.outputs;
+  return bytes + std::max(0.0, inputs - spared.sum() - (at.fused ? at.context : 0));
+}
+
+// Without a backward pass a tensor is gone when the last kernel that reads it has run.
+LayerActivations forward_alone(const LayerTensors& at, double buffers) {
+  const double attention = at.norm_output + at.qkv + at.context + at.exchanged + at.scores;
+  const double mlp = at.norm_output + at.mlp.kept + at.routed();
+  return {.transient = buffers + at.input + std::max(attention, mlp)};
 }
 
 }  // namespace
@@ -140,38 +261,26 @@ LayerActivations layer_activations(const Job& job, Block block, const SequenceSl
   const TransformerSpec& model = job.model;
   const Layout& layout = job.layout;
   const double e = bytes_of(job.precision);
-  const Rows rows = rows_of(job, slice);
   const double h = model.hidden;
-  const double input = e * rows.divided * h;  // of the layer; each norm's output is as large
-  const double norm_output = kept_input_bytes(job) * rows.divided * h;
-  const double masks = model.dropout ? 2 * rows.divided * h : 0;
-  const double qkv = qkv_bytes(job, rows);
-  const double context = e * rows.full * model.context_width() / layout.tp;
-  const double scores = score_bytes(job, slice);
-  const bool fused = model.attention != AttentionKernel::unfused;
-  const bool moe = block == Block::moe_layer;
-  const Experts experts = moe ? expert_bytes(job, rows) : Experts{};
-  const Mlp mlp =
-      moe ? experts.mlp
-          : mlp_bytes(job, rows.full, model.ffn_hidden / static_cast<double>(layout.tp));
-  const double routed = experts.inputs + experts.outputs + experts.router;
-
-  // Inputs of the two norms, the norms' outputs (inputs of QKV and up projection), q k v, context.
-  const double everything = 2 * input + 2 * norm_output + masks + qkv + context +
-                            exchanged_bytes(job, rows) + mlp.kept + routed + scores;
-  const double dropped = 2 * norm_output + mlp.product + (fused ? 0 : scores);  // by selective
+  const LayerTensors at = layer_tensors(job, block, slice);
+  const Rows& rows = at.rows;
+  const Spared spared = spared_inputs(job, block, at);
+  const double adapters = adapter_bytes(job, block, at);
+  const double everything = at.everything() - spared.sum() + adapters;
+  const double dropped = 2 * at.norm_output + at.mlp.product + (at.fused ? 0 : at.scores) -
+                         spared.norms - spared.product;  // by selective
 
   LayerActivations bytes;
-  // Output gradients of QKV, projection, up and down; inputs of the same.
-  bytes.for_weights = (2 * input + context + mlp.product) + (qkv + input + mlp.up + input) + routed;
+  bytes.for_weights = for_weights(job, at, spared, adapters);
   // Input of a column-parallel layer, all of its rows; on a mesh, of a step of SUMMA a block of
   // that and one of the widest weights.
   const double gathered =
-      layout.mesh_side() > 1 ? input + e * h * model.up_width() / layout.tp : e * rows.full * h;
+      layout.mesh_side() > 1 ? at.input + e * h * model.up_width() / layout.tp : e * rows.full * h;
   // The buffers that gathers and scatters go through, one each way, stay.
   const double through = job.software.held_tensors && layout.tp > 1 ? 2 * gathered : 0;
+  if (!part_training(job.training.get()).backward) return forward_alone(at, through + gathered);
   bytes.transient =
-      through + 2 * gathered + mlp.up + mlp.product + experts.inputs + experts.outputs;
+      through + 2 * gathered + at.mlp.up + at.mlp.product + at.experts.inputs + at.experts.outputs;
   switch (job.recompute) {
     case Recompute::none:
       bytes.kept = everything;
@@ -181,7 +290,8 @@ LayerActivations layer_activations(const Job& job, Block block, const SequenceSl
         // Products in order: q k v projection, gate up down: the first of each pair is kept.
         const double values = e * rows.full * model.kv_width() / layout.tp;
         const double queries = e * rows.full * model.q_width() / layout.tp;
-        bytes.kept = input + queries + values + context + scores + mlp.product + input;
+        bytes.kept = std::min(everything, at.input + queries + values + at.context + at.scores +
+                                              at.mlp.product + at.input);
         bytes.transient += everything - bytes.kept;
         break;
       }
@@ -189,7 +299,7 @@ LayerActivations layer_activations(const Job& job, Block block, const SequenceSl
       bytes.transient += dropped;
       break;
     case Recompute::full:
-      bytes.kept = input + (slice.share() < 1 ? key_value_bytes(job, rows.full) : 0);
+      bytes.kept = at.input + (slice.share() < 1 ? key_value_bytes(job, rows.full) : 0);
       bytes.transient += everything;
       break;
     case Recompute::automatic:
@@ -203,6 +313,47 @@ double pending_gradient_bytes(const Job& job, const SequenceSlice& slice) {
   return key_value_bytes(job, rows_of(job, {0, slice.begin}).full);
 }
 
+namespace {
+
+// Of the loss over all of a rank's sequences, beside what a micro-batch of them keeps: their own
+// embeddings of both sides and the gradients of these, in fp32, and
+//   whole: all others', and for either direction the similarities and their softmax;
+//   tiled: all others' with gradients, and tiles;
+//   ring: for either direction those that are there and those that arrive, with gradients, and
+//     tiles.
+// One micro-batch is embedded at a time, and once more for its backward pass (GradCache: Gao et al.
+// 2021, arXiv 2101.06983).
+LayerActivations contrastive_activations(const Job& job, const Rows& rows) {
+  const TrainingLoss& loss = job.training->loss;
+  const double width = 4.0 * (loss.width > 0 ? loss.width : job.model.hidden);
+  const double batch = job.batch.global;
+  const double own = batch / job.layout.dp;
+  const double tile = std::min<double>(loss.tile, own);
+  const double tiles = 2 * 4 * tile * tile;
+  double beside = 0;
+  switch (loss.form) {
+    case ContrastiveForm::whole:
+      beside = 2 * batch * width + 2 * 2 * 4 * own * batch;
+      break;
+    case ContrastiveForm::tiled:
+      beside = 2 * 2 * batch * width + tiles;
+      break;
+    case ContrastiveForm::ring:
+      beside = 2 * 2 * 2 * own * width + tiles;
+      break;
+  }
+  LayerActivations bytes;
+  const double e = bytes_of(job.precision);
+  if (part_training(job.training.get()).backward) {
+    bytes.kept = e * rows.full * job.model.hidden;
+    bytes.for_weights = e * job.batch.micro * (job.model.hidden + width / 4);
+  }
+  bytes.transient = 2 * 2 * own * width + beside;
+  return bytes;
+}
+
+}  // namespace
+
 LayerActivations head_activations(const Job& job, const SequenceSlice& slice) {
   const TransformerSpec& model = job.model;
   const Layout& layout = job.layout;
@@ -213,10 +364,22 @@ LayerActivations head_activations(const Job& job, const SequenceSlice& slice) {
   // kernel for the loss writes the gradient over the logits.
   const double softmax = job.software.fused_loss ? e : 4;
   const double at_peak = job.software.fused_loss ? 2 * e : job.software.logit_bytes;
+  const Training* training = job.training.get();
+  if (is_contrastive(training)) return contrastive_activations(job, rows);
+  const PartTraining part = part_training(training);
+  const double chunks = training == nullptr ? 1 : training->loss.chunks;
+  const double vectors = e * rows.divided * model.hidden;
   LayerActivations bytes;
-  bytes.kept = 2 * e * rows.divided * model.hidden + softmax * logits;
-  bytes.for_weights = e * rows.divided * model.hidden + e * logits;
-  bytes.transient = 2 * e * rows.full * model.hidden + (at_peak - softmax) * logits;
+  bytes.transient = 2 * e * rows.full * model.hidden;
+  if (!part.backward || chunks > 1) {
+    // The gradient of a chunked loss takes the place of the norm's output.
+    if (part.backward) bytes.kept = 2 * vectors;
+    bytes.transient += at_peak * logits / chunks;
+    return bytes;
+  }
+  bytes.kept = (part.weights ? 2 : 1) * vectors + softmax * logits;
+  if (part.weights) bytes.for_weights = vectors + e * logits;
+  bytes.transient += (at_peak - softmax) * logits;
   return bytes;
 }
 

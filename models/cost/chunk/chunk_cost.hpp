@@ -18,10 +18,15 @@ struct ChunkCost {
   std::vector<CostPart> backward_input;
   std::vector<CostPart> backward_weight;
   std::vector<CostPart> recompute;  // before the backward
-  double parameters = 0;            // on this GPU (after tp and ep), all of them
+  double parameters = 0;            // on this GPU (after tp and ep), all that are trained
   double expert_parameters = 0;     // those of them in experts, reduced over groups of their own
-  double activation_bytes = 0;      // kept on the GPU from F to B, per micro-batch (M_B)
-  double offloaded_bytes = 0;       // likewise in a tier beside it (Job::offload)
+  // Weights that are not trained, counted by their bytes (TrainedParameters::frozen).
+  double frozen_parameters = 0;
+  double frozen_experts = 0;  // those of them in experts
+  // Gradients go on to the stage before: something there is trained.
+  bool passes_gradient = true;
+  double activation_bytes = 0;  // kept on the GPU from F to B, per micro-batch (M_B)
+  double offloaded_bytes = 0;   // likewise in a tier beside it (Job::offload)
   // Kept from I to W when the backward is split (M_W): inputs and output gradients of the GEMMs.
   double weight_activation_bytes = 0;
   // Alive only while the chunk runs: gathered inputs, gradients of a layer, recomputed tensors.

@@ -11,6 +11,7 @@
 #include "models/cost/op/block_cost.hpp"
 #include "models/cost/op/host_launch.hpp"
 #include "models/workload/layer_table.hpp"
+#include "models/workload/training.hpp"
 
 namespace windtunnel {
 namespace {
@@ -46,18 +47,27 @@ ActivationRule rule_of(const Job& job, std::size_t layer) {
   return layer < offload.layers.size() ? offload.layers[layer] : ActivationRule::keep;
 }
 
-// All layers keep theirs, but for those that are swapped, of which two are there for a moment, and
-// those that are computed again, which all live from the last one that was kept on; beside them
-// live the gradients of one layer's two sides.
+// What a layer of the table takes part in. It is a part of the model as a transformer's are.
+PartTraining layer_training(const Job& job, std::size_t layer) {
+  return part_training(job.training.get(), static_cast<int>(layer),
+                       static_cast<int>(job.network->layers.size()));
+}
+
+// All layers that gradients pass through keep theirs, but for those that are swapped, of which two
+// are there for a moment, and those that are computed again, which all live from the last one that
+// was kept on; beside them live the gradients of one layer's two sides.
 void add_activations(const Job& job, const std::vector<LayerCost>& costs, ChunkCost& chunk) {
   const LayerTable& network = *job.network;
   const double bytes = bytes_of(job.precision) * job.batch.micro;
-  chunk.activation_bytes = bytes * network.layers.front().input;
+  if (layer_training(job, 0).backward) {
+    chunk.activation_bytes = bytes * network.layers.front().input;
+  }
   double run = 0;
   double largest_swapped = 0;
   for (std::size_t i = 0; i < network.layers.size(); ++i) {
     const NetworkLayer& layer = network.layers[i];
-    const double kept = bytes * layer.kept;
+    const PartTraining part = layer_training(job, i);
+    const double kept = part.backward ? bytes * layer.kept : 0;
     switch (rule_of(job, i)) {
       case ActivationRule::keep:
         chunk.activation_bytes += kept;
@@ -70,12 +80,14 @@ void add_activations(const Job& job, const std::vector<LayerCost>& costs, ChunkC
         break;
       case ActivationRule::recompute:
         run += kept;
-        add(chunk.recompute, Category::recompute, costs[i].forward);
+        if (part.backward) add(chunk.recompute, Category::recompute, costs[i].forward);
         break;
     }
     const double sides = bytes * (layer.input + layer.output);
     chunk.transient_bytes = std::max(chunk.transient_bytes, sides + run);
-    if (layer.forward_macs() > 0) chunk.weight_activation_bytes += sides;
+    if (part.backward && part.weights && layer.forward_macs() > 0) {
+      chunk.weight_activation_bytes += sides;
+    }
   }
   chunk.transient_bytes += 2 * largest_swapped;
 }
@@ -156,8 +168,10 @@ std::vector<LayerCost> network_layer_costs(const Job& job, int fused) {
       return op_cost(*op, job.cluster.node.gpu, job.precision, job.calibration);
     };
     costs[i].forward = cost_of(Pass::forward);
+    const PartTraining part = layer_training(job, i);
+    if (!part.backward) continue;
     costs[i].backward_input = cost_of(Pass::backward_input);
-    costs[i].backward_weight = cost_of(Pass::backward_weight);
+    if (part.weights) costs[i].backward_weight = cost_of(Pass::backward_weight);
   }
   return costs;
 }
@@ -174,11 +188,14 @@ std::vector<ChunkCost> network_chunk_costs(const Job& job, const ChunkUnit& unit
   }
   add_host(job, layers, chunk);
   add_activations(job, layers, chunk);
-  chunk.parameters = job.network->parameters();
-  chunk.hardware_flops = model_flops(*job.network, job.batch.micro);
+  chunk.hardware_flops = step_flops(job, job.batch.micro);
   for (std::size_t i = 0; i < layers.size(); ++i) {
-    if (rule_of(job, i) != ActivationRule::recompute) continue;
-    chunk.hardware_flops += 2 * job.network->layers[i].forward_macs() * job.batch.micro;
+    const NetworkLayer& layer = job.network->layers[i];
+    const PartTraining part = layer_training(job, i);
+    (part.weights ? chunk.parameters : chunk.frozen_parameters) += layer.parameters;
+    if (rule_of(job, i) == ActivationRule::recompute && part.backward) {
+      chunk.hardware_flops += 2 * layer.forward_macs() * job.batch.micro;
+    }
   }
   return {chunk};
 }
@@ -196,6 +213,25 @@ double network_gathered_parameters(const LayerTable& network) {
 
 double model_flops(const LayerTable& network, double samples) {
   return 3 * 2 * network.forward_macs() * samples;
+}
+
+double trained_parameters(const Job& job) {
+  double parameters = 0;
+  for (std::size_t i = 0; i < job.network->layers.size(); ++i) {
+    if (layer_training(job, i).weights) parameters += job.network->layers[i].parameters;
+  }
+  return parameters;
+}
+
+double step_flops(const Job& job, double samples) {
+  if (!job.training) return model_flops(*job.network, samples);
+  double macs = 0;
+  for (std::size_t i = 0; i < job.network->layers.size(); ++i) {
+    const PartTraining part = layer_training(job, i);
+    const int products = 1 + (part.backward ? 1 : 0) + (part.backward && part.weights ? 1 : 0);
+    macs += products * job.network->layers[i].forward_macs();
+  }
+  return 2 * macs * samples;
 }
 
 }  // namespace windtunnel

@@ -40,5 +40,9 @@ double network_gathered_parameters(const LayerTable& network);
 
 // Two operations per multiplication and addition, forward and twice backward.
 double model_flops(const LayerTable& network, double samples);
+// The same of what the job trains: one of forward products, of those that gradients pass through
+// another, and a third of weights that are trained.
+double step_flops(const Job& job, double samples);
+double trained_parameters(const Job& job);  // of its table
 
 }  // namespace windtunnel

@@ -4,6 +4,8 @@
 
 #include "models/base/error.hpp"
 #include "models/cost/chunk/layer_table_cost.hpp"
+#include "models/workload/layer_table.hpp"
+#include "models/workload/training.hpp"
 
 namespace windtunnel {
 
@@ -18,12 +20,48 @@ double tokens_per_step(const Job& job) {
   return std::accumulate(lengths.begin(), lengths.end(), 0.0);
 }
 
+namespace {
+
+// Forward, of those that gradients pass through the gradients of their inputs, and those of the
+// weights that are trained; adapters are not counted.
+double trained_flops(const Job& job) {
+  const TransformerSpec& model = job.model;
+  const Training* training = job.training.get();
+  const double tokens = double(job.batch.global) * job.batch.sequence;
+  const auto products_of = [](const PartTraining& part) {
+    return 1 + (part.backward ? 1 : 0) + (part.backward && part.weights ? 1 : 0);
+  };
+  double flops = 0;
+  for (int layer = 0; layer < model.layers; ++layer) {
+    const LayerFlops forward = layer_flops(model, job.batch.sequence, model.is_moe(layer));
+    const PartTraining part = part_training(training, layer, model.layers);
+    flops += tokens *
+             (products_of(part) * forward.products + (part.backward ? 3 : 1) * forward.attention);
+  }
+  const int head = products_of(part_training(training, head_part(model.layers), model.layers));
+  if (!is_contrastive(training))
+    return flops + head * tokens * 2.0 * model.hidden * model.vocabulary;
+  const double width = training->loss.width > 0 ? training->loss.width : model.hidden;
+  const double sequences = job.batch.global;
+  return flops + head * sequences * 2 * model.hidden * width +
+         3 * 2 * sequences * 2 * sequences * width;
+}
+
+}  // namespace
+
 double flops_per_step(const Job& job) {
-  if (job.network) return model_flops(*job.network, job.batch.global);
+  const int passes = is_zeroth_order(job.training.get()) ? 2 : 1;
+  if (job.network) return passes * step_flops(job, job.batch.global);
+  if (job.training) return passes * trained_flops(job);
   if (!job.lengths) return model_flops(job.model, job.batch.global, job.batch.sequence);
   double flops = 0;
   for (const int length : step_lengths(job)) flops += model_flops(job.model, 1, length);
   return flops;
+}
+
+ParameterCounts parameter_counts(const Job& job) {
+  if (job.network) return {job.network->parameters(), trained_parameters(job)};
+  return parameter_counts(job.model, job.training.get());
 }
 
 }  // namespace windtunnel

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "models/plan/job.hpp"
+#include "models/workload/stage_parameters.hpp"
 
 namespace windtunnel {
 
@@ -11,7 +12,9 @@ namespace windtunnel {
 std::vector<int> step_lengths(const Job& job);
 
 double tokens_per_step(const Job& job);  // of networks: samples
-// Megatron's convention (model_flops()), each sequence by its own length.
+// Megatron's convention (model_flops()), each sequence by its own length; of what is trained.
 double flops_per_step(const Job& job);
+
+ParameterCounts parameter_counts(const Job& job);
 
 }  // namespace windtunnel

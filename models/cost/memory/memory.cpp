@@ -23,12 +23,14 @@ struct State {
 };
 
 // ZeRO (Rajbhandari et al. 2020, arXiv 1910.02054, figure 1): stage 1 shards the optimizer state,
-// 2 the gradients too, 3 the weights too.
-void add_state(const Job& job, double parameters, const StateShards& shards, State& state) {
+// 2 the gradients too, 3 the weights too. `frozen`: parameters that have nothing but weights.
+void add_state(const Job& job, double parameters, double frozen, const StateShards& shards,
+               State& state) {
   const Sharding sharding = job.layout.sharding;
   const double weights = weight_bytes_per_parameter(job) * parameters;
-  state.weights += weights / shards.weights;
-  if (shards.secondary > 0) state.weights += weights / shards.secondary;
+  const double held = weights + weight_bytes_per_parameter(job) * frozen;
+  state.weights += held / shards.weights;
+  if (shards.secondary > 0) state.weights += held / shards.secondary;
   state.gradients += gradient_bytes_per_parameter(job) * parameters / shards.gradients;
   state.optimizer += optimizer_bytes_per_parameter(job) * parameters / shards.optimizer;
   state.gradients_flat += job.software.update_bytes * parameters / shards.optimizer;
@@ -162,8 +164,7 @@ std::vector<GpuMemory> gpu_memory(const Job& job, const std::vector<ChunkCost>& 
   const Offload& offload = offload_of(job);
   std::vector<GpuMemory> memory(ranks);
   for (std::size_t rank = 0; rank < ranks; ++rank) {
-    double dense = 0;
-    double experts = 0;
+    double dense = 0, experts = 0, frozen = 0;
     double transient = 0;
     double kept = 0;  // of a micro-batch of each stage
     double sent = 0;  // the same; the model's last stage sends nothing
@@ -171,19 +172,23 @@ std::vector<GpuMemory> gpu_memory(const Job& job, const std::vector<ChunkCost>& 
     const StateShards shards =
         layout.state_factors.empty() ? even : of_share(even, layout.state_factors[rank]);
     for (const int stage : stages_of[rank]) {
-      const double of_experts = chunks[stage].expert_parameters;
-      dense += chunks[stage].parameters - of_experts;
+      const ChunkCost& chunk = chunks[stage];
+      const double of_experts = chunk.expert_parameters;
+      dense += chunk.parameters - of_experts;
       experts += of_experts;
-      add_state(job, chunks[stage].parameters - of_experts, shards, state);
-      add_state(job, of_experts, expert_shards, state);
-      transient = std::max(transient, chunks[stage].transient_bytes);
-      kept += chunks[stage].activation_bytes;
+      frozen += chunk.frozen_parameters;
+      add_state(job, chunk.parameters - of_experts, chunk.frozen_parameters - chunk.frozen_experts,
+                shards, state);
+      add_state(job, of_experts, chunk.frozen_experts, expert_shards, state);
+      transient = std::max(transient, chunk.transient_bytes);
+      kept += chunk.activation_bytes;
       if (stage + 1 < layout.stages()) sent += boundary;
     }
     const double parameters = dense + experts;
     GpuMemory& at = memory[rank];
     const double copies = weight_copies.empty() ? 1 : weight_copies[rank];
-    at.weights = copies * state.weights + scaled_weight_bytes(job) * parameters / shards.weights;
+    at.weights =
+        copies * state.weights + scaled_weight_bytes(job) * (parameters + frozen) / shards.weights;
     at.gradients = state.gradients;
     at.optimizer = state.optimizer + outer_state_bytes(job, dense, experts);
     at.activations = peak_activation_bytes[rank];
@@ -197,14 +202,17 @@ std::vector<GpuMemory> gpu_memory(const Job& job, const std::vector<ChunkCost>& 
     double buffers = transient + pipeline + bucket + gemm_workspace_bytes(job.cluster.node.gpu);
     if (gathered) {
       // Two layers and the vocabulary; gradients before they are reduced and scattered.
-      const double layers = std::min(gathered_parameters(job), parameters);
-      buffers += whole_bytes(job, whole.empty() ? WholeParameters{layers, layers} : whole[rank]);
+      const double most = gathered_parameters(job);
+      const WholeParameters by_layer{std::min(most, parameters + frozen),
+                                     std::min(most, parameters)};
+      buffers += whole_bytes(job, whole.empty() ? by_layer : whole[rank]);
     }
     // Activations are gone when the weights are gathered after the step.
     const double updated_here = 1 - (offload.updates_on_host() ? offload.optimizer_share : 0);
     at.buffers =
         std::max(buffers, state.update - at.activations) + updated_here * state.gradients_flat;
-    move_to_tiers(job, {copies * state.weights, state.gradients, state.optimizer}, parameters, at);
+    move_to_tiers(job, {copies * state.weights, state.gradients, state.optimizer},
+                  parameters + frozen, at);
     if (!job.software.expandable_segments) {
       at.fragmentation = calibration.fragmentation.value * at.allocated();
     }

@@ -7,6 +7,7 @@
 #include "models/plan/state_shares.hpp"
 #include "models/reliability/stragglers/redundancy.hpp"
 #include "models/workload/stage_parameters.hpp"
+#include "models/workload/training.hpp"
 
 namespace windtunnel {
 
@@ -24,6 +25,7 @@ int gradients_of(const Job& job) {
 }  // namespace
 
 double gradient_bytes_per_parameter(const Job& job) {
+  if (is_zeroth_order(job.training.get())) return 0;
   if (!is_mixed(job.precision)) return 4.0 * gradients_of(job);
   const bool reduced = job.layout.island_replicas() > 1;
   return gradients_of(job) *
@@ -31,6 +33,7 @@ double gradient_bytes_per_parameter(const Job& job) {
 }
 
 double optimizer_bytes_per_parameter(const Job& job) {
+  if (is_zeroth_order(job.training.get())) return 0;
   return (is_mixed(job.precision) ? 4 : 0) + 4 * moments(job.software.optimizer);
 }
 
@@ -79,8 +82,10 @@ std::vector<WholeParameters> whole_parameters(const Schedule& schedule,
   for (std::size_t rank = 0; rank < peaks.size(); ++rank) {
     WholeParameters now;
     for (const Action& action : schedule.actions[rank]) {
-      const double parameters = chunks[schedule.model_stage(action.stage)].parameters;
+      const ChunkCost& chunk = chunks[schedule.model_stage(action.stage)];
       const auto set = [&](std::vector<bool>& whole, bool value, double& sum) {
+        const bool of_weights = &whole == &weights;
+        const double parameters = chunk.parameters + (of_weights ? chunk.frozen_parameters : 0);
         if (whole[action.stage] != value) sum += value ? parameters : -parameters;
         whole[action.stage] = value;
       };

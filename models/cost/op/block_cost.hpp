@@ -51,6 +51,7 @@ struct BlockCost {
   std::vector<CostPart> backward_end;
   PassRounds rounds;  // whose exposed time the parts hold
   double hardware_flops = 0;
+  double forward_flops = 0;  // of them
 
   BlockPass of_forward() { return {forward, rounds.forward, forward_end}; }
   BlockPass of_backward_input() { return {backward_input, rounds.backward_input, backward_end}; }

@@ -39,7 +39,7 @@ std::vector<Op> layer_ops(const Job& job, Block block, Pass pass, const Shard& s
       append_second_half(job, s, pass, ops);
       append_attention(job, s, pass, ops);
       // Sums over the rows of the four output gradients.
-      if (job.model.biases) {
+      if (job.model.biases && s.trains) {
         const double columns = s.q + s.k + s.v + s.up + 2 * s.hidden;
         ops.push_back(memory_op("bias gradients", s.e * s.tokens * columns));
       }
@@ -63,6 +63,7 @@ std::vector<Op> embedding_ops(const Job& job, Pass pass, const Shard& s) {
     case Pass::backward_weight:
       break;
   }
+  if (!s.trains) return {};
   return {memory_op("lookup", (s.e + s.gradient) * elements)};
 }
 
@@ -75,7 +76,39 @@ double cross_entropy_bytes(bool fused, Pass pass, double e) {
   return pass == Pass::forward ? e + 4 + 4 + 8 + 8 + 4 + 8 : 8 + 4 + e;
 }
 
+// A chunk's loss is followed by its gradients, of the input and the weights, so that its logits are
+// gone before those of the next (Liger Kernel: Hsu et al. 2024, arXiv 2410.10989, section 3.2); the
+// backward pass scales them.
+std::vector<Op> chunked_head_ops(const Job& job, Pass pass, const Shard& s) {
+  const double chunks = job.training->loss.chunks;
+  const Linear chunk{"logits", OpRole::logits, s.tokens / chunks, s.hidden, s.vocabulary};
+  const auto product = [&](Pass of) { return plain_linear_op(chunk, of, s.e, job, s); };
+  const Op norm = norm_op("final norm", pass, s);
+  if (pass == Pass::backward_weight) return {not_run(product(pass))};
+  if (pass == Pass::backward_input) {
+    return {memory_op("scale gradient", 2 * s.e * s.tokens * s.hidden), not_run(product(pass)),
+            norm};
+  }
+  std::vector<Op> ops = {norm};
+  const bool backward = part_training(job.training.get()).backward;
+  const double loss_bytes =
+      cross_entropy_bytes(job.software.fused_loss, Pass::forward, s.e) +
+      (backward ? cross_entropy_bytes(job.software.fused_loss, Pass::backward_input, s.e) : 0);
+  for (int i = 0; i < job.training->loss.chunks; ++i) {
+    ops.push_back(product(Pass::forward));
+    ops.push_back(memory_op("cross entropy", loss_bytes * chunk.rows * s.vocabulary));
+    if (!backward) continue;
+    for (const Pass of : {Pass::backward_input, Pass::backward_weight}) {
+      ops.push_back(product(of));
+      ops.back().role = OpRole::other;
+    }
+  }
+  return ops;
+}
+
 std::vector<Op> head_ops(const Job& job, Pass pass, const Shard& s) {
+  if (is_contrastive(job.training.get())) return contrastive_ops(job, pass, s);
+  if (job.training && job.training->loss.chunks > 1) return chunked_head_ops(job, pass, s);
   const Op logits = plain_linear_op({"logits", OpRole::logits, s.tokens, s.hidden, s.vocabulary},
                                     pass, s.e, job, s);
   if (pass == Pass::backward_weight) return {logits};
@@ -117,6 +150,12 @@ std::vector<Op> recomputed_ops(const Job& job, Block block, const SequenceSlice&
   ops.push_back(norm_op("norm 2", Pass::forward, s));
   append_activations(job, block, Pass::forward, s, ops);
   return ops;
+}
+
+Op not_run(Op op) {
+  op.kind = OpKind::memory;
+  op.flops = op.bytes = op.launches = op.starts = 0;
+  return op;
 }
 
 const Op& product_of(const std::vector<Op>& ops, OpRole role) {

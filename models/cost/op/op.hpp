@@ -24,6 +24,9 @@ std::vector<Op> recomputed_ops(const Job& job, Block block, const SequenceSlice&
 // what tp gathers, because Transformer Engine quantises first.
 double gemm_bytes_of(Precision precision);
 
+// The same op where its pass leaves it out: it keeps its role, and costs nothing.
+Op not_run(Op op);
+
 // The product of this role; throws InternalError when it is not there.
 const Op& product_of(const std::vector<Op>& ops, OpRole role);
 

@@ -126,11 +126,13 @@ void append_latent_queries(const Job& job, const Shard& s, Pass pass, std::vecto
   if (rank == 0) {
     Linear queries{"q", OpRole::query, s.tokens, s.hidden, s.q, s.norm_tokens};
     queries.input_cast = true;
+    queries.site = LinearSite::query_key_value;
     append_linear(queries, pass, s, ops);
     return;
   }
-  const Linear down{"q down", OpRole::other, s.norm_tokens, s.hidden, rank};
-  const Linear up{"q up", OpRole::query_up, s.tokens, rank, s.q, s.norm_tokens};
+  Linear down{"q down", OpRole::other, s.norm_tokens, s.hidden, rank};
+  Linear up{"q up", OpRole::query_up, s.tokens, rank, s.q, s.norm_tokens};
+  down.site = up.site = LinearSite::query_key_value;
   append_linear(pass == Pass::forward ? down : up, pass, s, ops);
   if (pass != Pass::backward_weight) ops.push_back(latent_norm_op("q norm", pass, rank, s));
   append_linear(pass == Pass::forward ? up : down, pass, s, ops);
@@ -140,10 +142,11 @@ void append_latent_keys(const Job& job, const Shard& s, Pass pass, std::vector<O
   const LatentAttention& latent = job.model.latent;
   const double rank = latent.kv_rank;
   const double heads = static_cast<double>(job.model.heads) / job.layout.tp;
-  const Linear down{"kv down", OpRole::other, s.norm_tokens, s.hidden, rank + latent.rotary_width};
-  const Linear up{
+  Linear down{"kv down", OpRole::other, s.norm_tokens, s.hidden, rank + latent.rotary_width};
+  Linear up{
       "kv up",      OpRole::key_value_up, s.tokens, rank, s.k - heads * latent.rotary_width + s.v,
       s.norm_tokens};
+  down.site = up.site = LinearSite::query_key_value;
   append_linear(pass == Pass::forward ? down : up, pass, s, ops);
   if (pass != Pass::backward_weight) ops.push_back(latent_norm_op("kv norm", pass, rank, s));
   append_linear(pass == Pass::forward ? up : down, pass, s, ops);
@@ -155,6 +158,7 @@ void append_inputs(const Job& job, const Shard& s, Pass pass, std::vector<Op>& o
         {"qkv", OpRole::query_key_value, s.tokens, s.hidden, s.q + s.k + s.v, s.norm_tokens},
         MatrixSplit::columns, job.layout.signatures.qkv, job.layout.tp);
     all.input_cast = true;
+    all.site = LinearSite::query_key_value;
     append_linear(all, pass, s, ops);
     return;
   }
@@ -175,9 +179,10 @@ void append_unfused_forward(const TransformerSpec& model, const Shard& s, std::v
 }
 
 void append_attention(const Job& job, const Shard& s, Pass pass, std::vector<Op>& ops) {
-  const Linear projection = split_as(
+  Linear projection = split_as(
       {"projection", OpRole::projection, s.tokens, s.context, s.hidden, s.tokens, s.norm_tokens},
       MatrixSplit::rows, job.layout.signatures.projection, job.layout.tp);
+  projection.site = LinearSite::projection;
   if (pass == Pass::forward) {
     append_inputs(job, s, pass, ops);
     append_rotary(job, s, pass, ops);

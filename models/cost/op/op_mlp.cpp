@@ -50,9 +50,11 @@ Op expert_activation_op(const Job& job, Pass pass, const Shard& s) {
 }
 
 // Up projection, activation, down projection: forward, or back.
-void append_matrices(const Linear& up, const Op& activation, const Linear& down, Pass pass,
-                     const Shard& s, std::vector<Op>& ops) {
+void append_matrices(Linear up, const Op& activation, Linear down, Pass pass, const Shard& s,
+                     std::vector<Op>& ops) {
   const bool forward = pass == Pass::forward;
+  up.site = LinearSite::up;
+  down.site = LinearSite::down;
   append_linear(forward ? up : down, pass, s, ops);
   if (pass != Pass::backward_weight) ops.push_back(activation);
   append_linear(forward ? down : up, pass, s, ops);

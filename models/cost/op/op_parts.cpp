@@ -55,6 +55,76 @@ Op gemm_op(const Linear& linear, Pass pass, double operand, double output, doubl
   return op;
 }
 
+void set_training(const Job& job, Shard& s) {
+  const Training* training = job.training.get();
+  const PartTraining part = part_training(training);
+  s.trains = part.weights;
+  s.adapter = part.adapter ? &training->adapter : nullptr;
+  const bool quantised = training != nullptr && training->adapter.kind == AdapterKind::qlora;
+  s.dequantise = quantised ? kNf4Bytes + s.e : 0;
+}
+
+// Outputs of the matrices of a product that adapters are on.
+std::vector<double> adapted_outputs(const Linear& linear, const Shard& s) {
+  if (s.adapter == nullptr || !s.adapter->on(linear.site)) return {};
+  if (linear.site == LinearSite::up && s.gated) return {linear.out / 2, linear.out / 2};
+  if (linear.role != OpRole::query_key_value) return {linear.out};
+  const double share = linear.out / (s.q + s.k + s.v);
+  std::vector<double> outputs;
+  if (s.adapter->queries) outputs.push_back(share * s.q);
+  if (s.adapter->keys) outputs.push_back(share * s.k);
+  if (s.adapter->values) outputs.push_back(share * s.v);
+  return outputs;
+}
+
+// The factors A and B of one matrix, in 16 bit. Backward both sum into what the base's product has
+// written. DoRA's norms of W + A B are constants of the backward pass (section 4.3).
+void append_adapter(const Linear& linear, double out, Pass pass, const Shard& s,
+                    std::vector<Op>& ops) {
+  const double rank = s.adapter->rank;
+  const auto linear_of = [&](std::string_view name, double in, double outputs) {
+    Linear factor{name, OpRole::other, linear.rows, in, outputs};
+    factor.batch = linear.batch;
+    return factor;
+  };
+  const auto gemm = [&](const Linear& factor) {
+    Op op = gemm_op(factor, pass, s.e, s.e, s.gradient);
+    if (s.quantise > 0) op.precision = Precision::bf16;
+    return op;
+  };
+  const Linear first = linear_of("adapter A", linear.in, rank);
+  const Linear second = linear_of("adapter B", rank, out);
+  const double rows = linear.batch * linear.rows;
+  const double weights = linear.batch * linear.in * out;
+  const bool dora = s.adapter->kind == AdapterKind::dora;
+  const Op dropout = memory_op("adapter dropout", (2 * s.e + 1) * rows * linear.in);
+  Linear weights_of_both{"adapter product", OpRole::other, linear.in, rank, out};
+  weights_of_both.batch = linear.batch;
+  switch (pass) {
+    case Pass::forward:
+      if (s.adapter->dropout) ops.push_back(dropout);
+      ops.insert(ops.end(),
+                 {gemm(first), gemm(second), memory_op("adapter sum", 3 * s.e * rows * out)});
+      if (!dora) return;
+      // A B, its sum with W, and the norms of that; the outputs by their magnitudes.
+      ops.push_back(gemm(weights_of_both));
+      ops.push_back(memory_op("weight norms", 4 * s.e * weights));
+      ops.push_back(memory_op("magnitudes", 2 * s.e * rows * out));
+      return;
+    case Pass::backward_input:
+      if (dora) ops.push_back(memory_op("magnitudes", 2 * s.e * rows * out));
+      ops.insert(ops.end(), {gemm(second), gemm(first)});
+      if (s.adapter->dropout) ops.push_back(dropout);
+      ops.push_back(memory_op("adapter sum", 3 * s.e * rows * linear.in));
+      return;
+    case Pass::backward_weight:
+      if (dora) ops.push_back(memory_op("magnitudes", 2 * s.e * rows * out));
+      ops.push_back(gemm(second));
+      if (s.adapter->trains_first()) ops.push_back(gemm(first));
+      return;
+  }
+}
+
 }  // namespace
 
 double gemm_bytes_of(Precision precision) {
@@ -99,6 +169,8 @@ Shard shard_of(const Job& job, const SequenceSlice& slice) {
   s.routed = s.tokens / tp * model.moe.per_token;
   s.expert_rows = s.routed * expert_load(model.moe, layout.ep).busiest();
   s.local_experts = static_cast<double>(model.moe.experts) / layout.ep;
+  s.gated = model.activation == Activation::swiglu;
+  set_training(job, s);
   return s;
 }
 
@@ -148,7 +220,13 @@ void append_linear(const Linear& linear, Pass pass, const Shard& s, std::vector<
     if (forward) elements += s.steps_share * linear.batch * linear.in * linear.out;
     if (elements > 0) ops.push_back(memory_op("quantise", s.quantise * elements, OpRole::quantise));
   }
-  ops.push_back(gemm_op(linear, pass, s.operand, s.e, s.gradient));
+  const bool has_site = linear.site != LinearSite::none;
+  if (s.dequantise > 0 && has_site && pass != Pass::backward_weight) {
+    ops.push_back(memory_op("dequantise", s.dequantise * linear.batch * linear.in * linear.out));
+  }
+  const Op gemm = gemm_op(linear, pass, s.operand, s.e, s.gradient);
+  ops.push_back(pass == Pass::backward_weight && !s.trains ? not_run(gemm) : gemm);
+  for (const double out : adapted_outputs(linear, s)) append_adapter(linear, out, pass, s, ops);
 }
 
 Linear split_as(Linear linear, MatrixSplit usual, MatrixSplit split, double tp) {
@@ -163,7 +241,7 @@ Op plain_linear_op(const Linear& linear, Pass pass, double output_bytes, const J
                    const Shard& s) {
   Op op = gemm_op(linear, pass, s.e, output_bytes, s.gradient);
   if (is_scaled(job.precision)) op.precision = Precision::bf16;
-  return op;
+  return pass == Pass::backward_weight && !s.trains ? not_run(op) : op;
 }
 
 }  // namespace windtunnel

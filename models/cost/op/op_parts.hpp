@@ -10,6 +10,7 @@
 
 #include "models/cost/op/op.hpp"
 #include "models/plan/job.hpp"
+#include "models/workload/training.hpp"
 
 namespace windtunnel {
 
@@ -37,6 +38,10 @@ struct Shard {
   // Experts: rows that this GPU sends (expert tensor parallelism 1: tp scatters the tokens), rows
   // that its experts get on the busiest rank, and how many experts lie here.
   double routed, expert_rows, local_experts;
+  bool trains;             // gradients of its own weights are computed
+  const Adapter* adapter;  // beside them; null: none
+  double dequantise;       // HBM bytes per weight of a quantised base, read and written; 0: none
+  bool gated;              // the up projection of an MLP is two matrices
 };
 
 Shard shard_of(const Job& job, const SequenceSlice& slice = {});
@@ -71,14 +76,18 @@ struct Linear {
   double batch = 1;
   // Written by a kernel that can quantise it on the way (Shard::casts_inside).
   bool input_cast = false, gradient_cast = false;
+  LinearSite site = LinearSite::none;  // none: nothing is put beside it
 };
 // Whose columns tp has divided, or its rows (`usual`), with its weights split as told instead.
 Linear split_as(Linear linear, MatrixSplit usual, MatrixSplit split, double tp);
-// The GEMM and what quantises for it, in the order in which they run.
+// The GEMM, what quantises or dequantises for it and its adapters, in the order in which they run.
 void append_linear(const Linear& linear, Pass pass, const Shard& s, std::vector<Op>& ops);
 // The same in 16 bit (or fp32) whatever the precision, its output of `output_bytes` per element.
 Op plain_linear_op(const Linear& linear, Pass pass, double output_bytes, const Job& job,
                    const Shard& s);
+
+// A contrastive loss in the place of the head's: the sequences' embeddings against those of all.
+std::vector<Op> contrastive_ops(const Job& job, Pass pass, const Shard& s);
 
 // From the first norm's output to the residual's input. Ops of the pass in its order.
 void append_attention(const Job& job, const Shard& s, Pass pass, std::vector<Op>& ops);

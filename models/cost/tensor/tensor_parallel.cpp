@@ -8,6 +8,7 @@
 
 #include "models/cost/tensor/sbp.hpp"
 #include "models/cost/tensor/tensor_ops.hpp"
+#include "models/workload/training.hpp"
 
 namespace windtunnel {
 namespace {
@@ -132,10 +133,12 @@ class TensorParallel {
     const Sent gathered = change(between(), kBroadcast, bytes);
     add(gathered, {}, cost.of_forward());
     // Maximum, predicted logit and sum of exponentials, one fp32 number per token each.
+    const int chunks = job_.training ? job_.training->loss.chunks : 1;
     const InnerCollective small = setting_.collective(
-        InnerGroup::tensor, CollectiveKind::all_reduce, shape_, 4 * setting_.rows);
-    cost.of_forward().add(
-        {.category = Category::tp, .origin = small.origin, .collectives = {small, small, small}});
+        InnerGroup::tensor, CollectiveKind::all_reduce, shape_, 4 * setting_.rows / chunks);
+    cost.of_forward().add({.category = Category::tp,
+                           .origin = small.origin,
+                           .collectives = Sent(static_cast<std::size_t>(3 * chunks), small)});
     add_first_product({OpRole::logits, hidden_}, MatrixSplit::columns, gathered, ops,
                       cost.of_backward_input());
   }

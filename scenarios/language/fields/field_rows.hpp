@@ -41,10 +41,11 @@ Rows sync_rows();
 Rows rollout_rows();
 Rows volunteer_rows();
 Rows redundancy_rows();
-Rows power_rows();    // "cluster.power"
+Rows training_rows();  // "train"
+Rows power_rows();     // "cluster.power"
 Rows offload_rows();   // "offload"
-Rows filling_rows();  // "filling"
-Rows input_rows();    // "input"
+Rows filling_rows();   // "filling"
+Rows input_rows();     // "input"
 Rows campaign_pause_rows();
 Rows campaign_rows();  // snapshots, failures, recovery, job, campaign
 Rows snapshot_rows();

@@ -9,6 +9,7 @@
 
 #include "models/plan/job.hpp"
 #include "models/workload/rollout.hpp"
+#include "models/workload/training.hpp"
 #include "policies/lowering/prepared_iteration.hpp"
 #include "scenarios/language/text/evidence.hpp"
 #include "scenarios/language/text/named_files.hpp"
@@ -95,6 +96,11 @@ void resolve_offload(const Values& values, const EvidenceList& evidence, Job& jo
 void find_memory(const Values& values, Job& job);
 // Whether the scheme has a use for the key, which stands below "redundancy".
 bool takes_key(RedundancyScheme scheme, std::string_view key);
+// Job::training, of a job whose other parts but the campaign are resolved; a method says what is
+// exchanged, and the compressor one-byte which method it is.
+void resolve_training(const Values& values, Job& job);
+// Whether there is a use for the key, which stands below "train".
+bool takes_key(const Training& training, std::string_view key);
 // Communication::robust, of a job whose replicas are known.
 void resolve_robust(const Values& values, Job& job);
 // Whether the rule has a use for the key, which stands below "communication.robust".

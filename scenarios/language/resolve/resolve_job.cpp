@@ -394,6 +394,7 @@ Job resolve_job(const Values& values, const EvidenceList& evidence, NamedFiles& 
   resolve_redundancy(values, job);
   resolve_offload(values, evidence, job);
   resolve_robust(values, job);
+  resolve_training(values, job);
   check_batch(values, job);
   check_unlike_nodes(values, job);
   if (job.layout.balance == StageBalance::automatic) {

@@ -93,7 +93,8 @@ struct Subject {
 
 std::vector<Subject> subjects() {
   return {Subject("tests/scenarios/every_key.yaml"), Subject("scenarios/llama3-405b.yaml"),
-          Subject("tests/scenarios/every_pool_key.yaml")};
+          Subject("tests/scenarios/every_pool_key.yaml"),
+          Subject("tests/scenarios/every_contrastive_key.yaml")};
 }
 
 bool is_number(const Field& field) {

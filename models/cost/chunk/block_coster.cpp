@@ -1,0 +1,204 @@
+#include "models/cost/chunk/block_coster.hpp"
+
+#include <utility>
+
+#include "models/cost/chunk/activations.hpp"
+#include "models/cost/chunk/contrastive_exchange.hpp"
+#include "models/cost/expert/expert_parallel.hpp"
+#include "models/cost/op/op.hpp"
+#include "models/cost/tensor/tensor_mesh.hpp"
+#include "models/cost/tensor/tensor_ops.hpp"
+#include "models/workload/training.hpp"
+
+namespace windtunnel {
+namespace {
+
+// As model_flops() counts: the whole square of queries and keys, of which fused attention computes
+// the half that a causal mask leaves, and the products of a slice what lies before its end.
+double convention_flops(const Op& op, const TransformerSpec& model, const SequenceSlice& slice) {
+  if (model.frames > 0) return op.flops;
+  const bool fused = op.kind == OpKind::attention_forward || op.kind == OpKind::attention_backward;
+  if (fused) return 2 * op.flops;
+  const bool product =
+      op.kind == OpKind::attention_gemm && model.attention == AttentionKernel::unfused;
+  return product ? op.flops / slice.end : op.flops;
+}
+
+// Collectives of a layer and direction, for the host's count.
+constexpr int kCollectives = 2;
+
+double exposed_s(const std::vector<CostPart>& parts) {
+  double seconds = 0;
+  for (const CostPart& part : parts) {
+    const bool compute = part.category == Category::forward || part.category == Category::backward;
+    seconds += compute ? 0 : part.seconds;
+  }
+  return seconds;
+}
+
+void forget_backward(BlockCost& cost) {
+  for (std::vector<CostPart>* parts :
+       {&cost.backward_input, &cost.backward_weight, &cost.backward_end}) {
+    parts->clear();
+  }
+  cost.rounds.backward_input.clear();
+  cost.rounds.backward_weight.clear();
+}
+
+}  // namespace
+
+BlockCoster::BlockCoster(const Job& job, const ChunkUnit& unit)
+    : job_(job), setting_(job, unit.slice, unit.fused) {
+  if (job.layout.mesh_side() > 1) {
+    mesh_shapes_ = tensor_mesh_shapes(job.layout, job.cluster);
+  } else {
+    tp_shape_ = tensor_group_shape(job.layout, job.cluster);
+  }
+  cp_shapes_ = {context_ring_shape(job.layout, job.cluster),
+                context_exchange_shape(job.layout, job.cluster)};
+  if (job.model.moe_layers() > 0) ep_shape_ = expert_group_shape(job.layout, job.cluster);
+  launch_s_ = job.calibration.host_launch_s.value;
+  if (job.software.shared_cores && job.layout.tp > 1 && job.layout.pp > 1 &&
+      job.cluster.nodes > 1) {
+    launch_s_ *= 1 + job.calibration.host_contention.value * job.layout.tp;
+  }
+}
+
+BlockCost BlockCoster::layer(Block block) const {
+  const PassOps ops = pass_ops(block);
+  BlockCost cost = compute(ops);
+  add_tensor(block, ops, cost);
+  add_context_parallel(setting_, cp_shapes_, ops, cost);
+  if (block == Block::moe_layer) add_expert_parallel(setting_, ep_shape_, tp_shape_, ops, cost);
+  std::vector<Op> recomputed;
+  if (goes_back()) {
+    recomputed = tensor_parallel_recomputed(job_, block, setting_.slice);
+    add_recomputed(recomputed, cost);
+  } else {
+    forget_backward(cost);
+  }
+  add_host(ops, recomputed, cost);
+  return cost;
+}
+
+BlockCost BlockCoster::end(Block block) const {
+  const PassOps ops = pass_ops(block);
+  BlockCost cost = compute(ops);
+  add_tensor(block, ops, cost);
+  if (block == Block::head && is_contrastive(job_.training.get())) {
+    add_contrastive_exchange(setting_, cost);
+  }
+  if (!goes_back()) forget_backward(cost);
+  add_host(ops, {}, cost);
+  return cost;
+}
+
+BlockCost BlockCoster::gathered(const BoundaryRecipe& cut, bool input, bool gradient) const {
+  BlockCost cost;
+  if (boundary_parts(job_) == 1) return cost;
+  const InnerCollective gather =
+      setting_.collective(InnerGroup::tensor, CollectiveKind::all_gather, tp_shape_, cut.bytes);
+  const InnerRound round = {
+      .category = Category::tp, .origin = gather.origin, .collectives = {gather}};
+  if (input) cost.of_forward().add(round);
+  if (gradient) cost.of_backward_input().add(round);
+  return cost;
+}
+
+bool BlockCoster::goes_back() const {
+  return part_training(job_.training.get()).backward;
+}
+
+PassOps BlockCoster::pass_ops(Block block) const {
+  PassOps ops = tensor_parallel_ops(job_, block, setting_.slice);
+  if (goes_back()) return ops;
+  for (std::vector<Op>* pass : {&ops.backward_input, &ops.backward_weight}) {
+    for (Op& op : *pass) op = not_run(op);
+  }
+  return ops;
+}
+
+void BlockCoster::add_tensor(Block block, const PassOps& ops, BlockCost& cost) const {
+  if (job_.layout.mesh_side() > 1) return add_tensor_mesh(setting_, mesh_shapes_, block, ops, cost);
+  add_tensor_parallel(setting_, tp_shape_, block, ops, cost);
+}
+
+void BlockCoster::add_recomputed(const std::vector<Op>& recomputed, BlockCost& cost) const {
+  for (const Op& op : recomputed) {
+    add_op(op, Category::recompute, cost.recompute);
+    cost.hardware_flops += convention_flops(op, job_.model, setting_.slice);
+  }
+  if (job_.recompute != Recompute::full) return;
+  for (const CostPart& part : cost.forward) {  // the collectives run again too
+    if (part.category != Category::forward) {
+      add_cost(cost.recompute, part.category, part.origin, part.seconds);
+    }
+  }
+  add_costs(cost.recompute, cost.forward_end, 1);  // its own backward follows, no next layer
+  for (InnerRound round : cost.rounds.forward) {
+    if (round.into_next_layer) round.beside_s = 0;
+    cost.rounds.recompute.push_back(std::move(round));
+  }
+}
+
+void BlockCoster::add_host(const PassOps& ops, const std::vector<Op>& recomputed,
+                           BlockCost& cost) const {
+  if (job_.software.cuda_graphs) return;
+  std::vector<Launched> forward = launched({&ops.forward}, exposed_s(cost.forward));
+  std::vector<Launched> input =
+      launched({&recomputed, &ops.backward_input}, exposed_s(cost.backward_input));
+  std::vector<Launched> weight = launched({&ops.backward_weight}, 0);
+  const double input_s = wait_s(input);
+  const double weight_s = wait_s(weight);
+  input.insert(input.end(), weight.begin(), weight.end());
+  // The host runs ahead from one half of the backward pass into the other, so both wait for less
+  // than each would by itself; where a schedule takes them apart, each keeps its share.
+  const double kept = input_s + weight_s > 0 ? wait_s(input) / (input_s + weight_s) : 0;
+  const Origin origin = job_.calibration.host_launch_s.origin;
+  add_cost(cost.forward, Category::host, origin, wait_s(forward));
+  add_cost(cost.backward_input, Category::host, origin, kept * input_s);
+  add_cost(cost.backward_weight, Category::host, origin, kept * weight_s);
+}
+
+double BlockCoster::wait_s(const std::vector<Launched>& launched) const {
+  return host_wait_s(launched, launch_s_, job_.calibration.host_run_ahead.value);
+}
+
+std::vector<Launched> BlockCoster::launched(std::initializer_list<const std::vector<Op>*> passes,
+                                            double exposed_s) const {
+  std::vector<Launched> all;
+  for (const std::vector<Op>* pass : passes) add_launched(*pass, all);
+  if (exposed_s > 0) all.insert(all.end(), kCollectives, {1, exposed_s / kCollectives});
+  return all;
+}
+
+void BlockCoster::add_launched(const std::vector<Op>& pass, std::vector<Launched>& launched) const {
+  for (const Op& op : pass) {
+    if (op.starts == 0) continue;  // not_run()
+    const bool graphed = job_.software.dense_graphs && !op.routed;
+    launched.push_back({graphed ? 0 : op.launches, setting_.cost(op).seconds});
+  }
+}
+
+void BlockCoster::add_op(const Op& op, Category category, std::vector<CostPart>& parts) const {
+  const OpCost cost = setting_.cost(op);
+  add_cost(parts, category, cost.origin, cost.seconds);
+}
+
+BlockCost BlockCoster::compute(const PassOps& ops) const {
+  BlockCost cost;
+  const auto add_pass = [&](const std::vector<Op>& pass, Category category,
+                            std::vector<CostPart>& parts) {
+    for (const Op& op : pass) {
+      add_op(op, category, parts);
+      cost.hardware_flops += convention_flops(op, job_.model, setting_.slice);
+    }
+  };
+  add_pass(ops.forward, Category::forward, cost.forward);
+  cost.forward_flops = cost.hardware_flops;
+  add_pass(ops.backward_input, Category::backward, cost.backward_input);
+  add_pass(ops.backward_weight, Category::backward, cost.backward_weight);
+  return cost;
+}
+
+}  // namespace windtunnel

@@ -1,0 +1,53 @@
+// Puts together what a layer, the embedding or the loss head costs one GPU: its kernels, what the
+// host adds, and what its ranks send each other.
+#pragma once
+
+#include <initializer_list>
+#include <vector>
+
+#include "models/cost/chunk/chunk_cost.hpp"
+#include "models/cost/context/context_parallel.hpp"
+#include "models/cost/op/block_cost.hpp"
+#include "models/cost/op/host_launch.hpp"
+#include "models/cost/tensor/tensor_parallel.hpp"
+#include "models/network/groups/parallel_groups.hpp"
+
+namespace windtunnel {
+
+// Of the part that the job looks at (Training::part). The job must outlive it.
+class BlockCoster {
+ public:
+  explicit BlockCoster(const Job& job, const ChunkUnit& unit = {});
+
+  BlockCost layer(Block block) const;
+  // The embedding or the loss head.
+  BlockCost end(Block block) const;
+  // Of a stage what arrives in parts is gathered: its input, and backward the gradient of its
+  // output.
+  BlockCost gathered(const BoundaryRecipe& cut, bool input, bool gradient) const;
+
+ private:
+  // Whether gradients pass through the part that is looked at.
+  bool goes_back() const;
+  PassOps pass_ops(Block block) const;
+  void add_tensor(Block block, const PassOps& ops, BlockCost& cost) const;
+  void add_recomputed(const std::vector<Op>& recomputed, BlockCost& cost) const;
+  void add_host(const PassOps& ops, const std::vector<Op>& recomputed, BlockCost& cost) const;
+  double wait_s(const std::vector<Launched>& launched) const;
+  // The operations of these passes, and the collectives among them that take `exposed_s` more.
+  std::vector<Launched> launched(std::initializer_list<const std::vector<Op>*> passes,
+                                 double exposed_s) const;
+  void add_launched(const std::vector<Op>& pass, std::vector<Launched>& launched) const;
+  void add_op(const Op& op, Category category, std::vector<CostPart>& parts) const;
+  BlockCost compute(const PassOps& ops) const;
+
+  const Job& job_;
+  BlockSetting setting_;
+  GroupShape tp_shape_;
+  MeshShapes mesh_shapes_;
+  ContextShapes cp_shapes_;
+  GroupShape ep_shape_;
+  double launch_s_ = 0;  // of the host, per operation
+};
+
+}  // namespace windtunnel

@@ -1,0 +1,38 @@
+// The matrices of a layer that an adapter is on, as one GPU has them.
+#pragma once
+
+#include <vector>
+
+#include "models/workload/layout.hpp"
+#include "models/workload/training.hpp"
+#include "models/workload/transformer.hpp"
+
+namespace windtunnel {
+
+// Of so many inputs and outputs on this GPU: tp divides the outputs of the first product of a half,
+// and with them its second factors, and the inputs of the second product with its first factors.
+struct AdaptedMatrix {
+  LinearSite site = LinearSite::none;
+  double in = 0;
+  double out = 0;
+  double count = 1;     // of experts on this GPU
+  bool expert = false;  // whose rows the router sends
+
+  double first_parameters(int rank) const { return count * in * rank; }
+  double second_parameters(int rank) const { return count * rank * out; }
+};
+// In the order of the forward pass.
+std::vector<AdaptedMatrix> adapted_matrices(const TransformerSpec& model, const Layout& layout,
+                                            const Adapter& adapter, bool moe);
+
+// Of one layer on this GPU.
+struct AdapterParameters {
+  double trained = 0;
+  double trained_experts = 0;  // those of them in experts
+  double frozen = 0;           // LoRA-FA's first factors
+  double frozen_experts = 0;
+};
+AdapterParameters adapter_parameters(const TransformerSpec& model, const Layout& layout,
+                                     const Adapter& adapter, bool moe);
+
+}  // namespace windtunnel

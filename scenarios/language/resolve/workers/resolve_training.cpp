@@ -1,0 +1,294 @@
+// What a step trains, from checked values, and what goes with it.
+#include <fmt/format.h>
+
+#include <array>
+#include <charconv>
+#include <optional>
+
+#include "models/compression/compressors.hpp"
+#include "models/workload/layer_table.hpp"
+#include "models/workload/training.hpp"
+#include "policies/schedules/schedules.hpp"
+#include "scenarios/language/resolve/resolve.hpp"
+
+namespace windtunnel {
+namespace {
+
+constexpr std::string_view kOneByte = "one-byte";
+
+int layers_of(const Job& job) {
+  return job.network ? static_cast<int>(job.network->layers.size()) : job.model.layers;
+}
+
+struct LayerRange {
+  int first = 0;
+  int last = 0;
+};
+
+std::optional<int> whole_number(std::string_view text) {
+  int number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error != std::errc() || end != text.data() + text.size()) return {};
+  return number;
+}
+
+// "layers", "layers 3", "layers 0-11", "layer 3".
+std::optional<LayerRange> layer_range(std::string_view text, int layers) {
+  if (text == "layers") return LayerRange{0, layers - 1};
+  for (const std::string_view word : {"layers ", "layer "}) {
+    if (!text.starts_with(word)) continue;
+    text.remove_prefix(word.size());
+    const std::size_t dash = text.find('-');
+    const auto first = whole_number(text.substr(0, dash));
+    const auto last = dash == std::string_view::npos ? first : whole_number(text.substr(dash + 1));
+    if (!first || !last) return {};
+    return LayerRange{*first, *last};
+  }
+  return {};
+}
+
+void resolve_frozen(const Values& values, const Job& job, Training& training) {
+  const int layers = layers_of(job);
+  for (int i = 0; i < values.length("train.frozen"); ++i) {
+    const std::string key = fmt::format("train.frozen.{}", i);
+    const std::string& part = values.text(key);
+    if (part == "embedding" || part == "head") {
+      if (job.network) values.fail(key, "a table of layers has layers alone");
+      (part == "head" ? training.frozen_head : training.frozen_embedding) = true;
+      continue;
+    }
+    const std::optional<LayerRange> range = layer_range(part, layers);
+    if (!range) {
+      values.fail(key, fmt::format("'{}' is no part of a model; take embedding, head, layers, "
+                                   "'layers 3' or 'layers 0-11'",
+                                   part));
+    }
+    if (range->first > range->last || range->last >= layers) {
+      values.fail(key, fmt::format("model '{}' has layers 0 to {}", job.model.name, layers - 1));
+    }
+    training.frozen_layers.resize(layers, false);
+    for (int layer = range->first; layer <= range->last; ++layer) {
+      training.frozen_layers[layer] = true;
+    }
+  }
+}
+
+struct SiteName {
+  std::string_view name;
+  bool Adapter::*on;
+};
+constexpr std::array kSiteNames = {
+    SiteName{"q", &Adapter::queries},   SiteName{"k", &Adapter::keys},
+    SiteName{"v", &Adapter::values},    SiteName{"proj", &Adapter::projection},
+    SiteName{"up", &Adapter::up},       SiteName{"down", &Adapter::down},
+    SiteName{"qkv", &Adapter::queries}, SiteName{"qkv", &Adapter::keys},
+    SiteName{"qkv", &Adapter::values}};
+
+void resolve_sites(const Values& values, const Job& job, Adapter& adapter) {
+  const int count = values.length("train.adapter.on");
+  if (!values.stated("train.adapter.on")) return;
+  if (count == 0) values.fail("train.adapter.on", "names no matrix; leave it out for all");
+  for (const SiteName& site : kSiteNames) adapter.*site.on = false;
+  for (int i = 0; i < count; ++i) {
+    const std::string key = fmt::format("train.adapter.on.{}", i);
+    const std::string& name = values.text(key);
+    if (name.size() == 1 && job.model.latent.kv_rank > 0) {
+      values.fail(key, "latent attention has no matrix of these alone; take qkv");
+    }
+    for (const SiteName& site : kSiteNames) {
+      if (site.name == name) adapter.*site.on = true;
+    }
+  }
+}
+
+void resolve_adapter(const Values& values, const Job& job, Adapter& adapter) {
+  constexpr int kUsualRank = 16;
+  const std::string key = "train.adapter";
+  if (adapter.kind == AdapterKind::none) {
+    for (const char* unused : {".rank", ".on", ".dropout"}) {
+      if (values.stated(key + unused)) values.fail(key + unused, "there is no adapter");
+    }
+    return;
+  }
+  if (job.network) {
+    values.fail(key, "a table of layers has no products of a transformer to put one beside");
+  }
+  if (adapter.rank == 0) adapter.rank = kUsualRank;
+  if (adapter.rank > job.model.hidden) {
+    values.fail(key + ".rank", fmt::format("{} is above the width {} of model '{}'", adapter.rank,
+                                           job.model.hidden, job.model.name));
+  }
+  resolve_sites(values, job, adapter);
+  if (job.layout.mesh_side() > 1) {
+    values.fail(key, "with layout.tp_form 2d no rank has whole rows to multiply; take 1d");
+  }
+  const bool in_16_bit = bytes_of(job.precision) == 2 && !is_scaled(job.precision);
+  if (adapter.kind == AdapterKind::qlora && !in_16_bit) {
+    values.fail(key + ".kind",
+                fmt::format("qlora computes in 16 bit what it holds in 4; precision is {}",
+                            name_of(job.precision)));
+  }
+}
+
+// Why a step without gradients does not go with the job; the key at fault and what is said of it.
+struct Refusal {
+  std::string key;
+  std::string why;
+};
+std::optional<Refusal> why_no_zeroth_order(const Job& job) {
+  const Communication& communication = job.communication;
+  if (job.layout.sharding != Sharding::none) {
+    return Refusal{"layout.sharding",
+                   "train.method: zeroth-order has no gradients and no optimizer state to shard, "
+                   "and moves whole weights; take none"};
+  }
+  if (communication.aggregation == Aggregation::parameter_server) {
+    return Refusal{"communication.aggregation",
+                   "train.method: zeroth-order has no gradients that servers could sum"};
+  }
+  if (communication.robust) {
+    return Refusal{"communication.robust",
+                   "train.method: zeroth-order exchanges numbers, not gradients"};
+  }
+  if (job.redundancy) {
+    return Refusal{"redundancy",
+                   "codes and copies are of gradients, which train.method: "
+                   "zeroth-order has none of"};
+  }
+  if (!job.sync.empty()) {
+    return Refusal{"sync", "islands beside train.method: zeroth-order are not modelled"};
+  }
+  const GradientOverlap overlap = communication.overlap;
+  if (overlap == GradientOverlap::dear || overlap == GradientOverlap::priority) {
+    return Refusal{"communication.overlap",
+                   fmt::format("{} orders gradients, which train.method: zeroth-order has none of",
+                               name_of(overlap))};
+  }
+  const std::string& compressor = communication.compressors.dp.name;
+  if (compresses(communication.compressors.dp) && compressor != kOneByte) {
+    return Refusal{"communication.compressor",
+                   fmt::format("{} is of gradients, and train.method: zeroth-order exchanges a "
+                               "number; leave it out",
+                               compressor)};
+  }
+  return {};
+}
+
+void resolve_method(const Values& values, Job& job, Training& training) {
+  CompressorChoice& compressor = job.communication.compressors.dp;
+  if (compressor.name == kOneByte) {
+    if (values.stated("train.method") && training.method == TrainingMethod::backward) {
+      values.fail("train.method",
+                  "the compressor one-byte is of steps without a backward pass; take zeroth-order");
+    }
+    training.method = TrainingMethod::zeroth_order;
+  }
+  if (training.method == TrainingMethod::backward) return;
+  if (const auto refusal = why_no_zeroth_order(job)) {
+    // What was not stated follows from the method.
+    values.fail(values.stated(refusal->key) ? refusal->key : "train.method", refusal->why);
+  }
+  compressor.name = kOneByte;
+}
+
+void refuse_unused(const Values& values, bool used, const char* key, const char* why) {
+  if (!used && values.stated(key)) values.fail(key, why);
+}
+
+void check_contrastive(const Values& values, const Job& job, const Training& training) {
+  const std::string key = "train.loss.kind";
+  const Layout& layout = job.layout;
+  if (training.method != TrainingMethod::backward) {
+    values.fail(key, "contrastive beside zeroth-order steps is not modelled");
+  }
+  if (!job.model.tied_embeddings) {
+    values.fail(key,
+                "a contrastive loss has no matrix of the vocabulary; set "
+                "model.tied_embeddings: true");
+  }
+  if (layout.pp * layout.tp * layout.cp > 1) {
+    values.fail(key,
+                "a contrastive loss needs the embeddings of all replicas before any backward "
+                "pass, which is modelled for whole replicas only; set layout.tp, cp and pp "
+                "to 1");
+  }
+  if (job.schedule.slices > 1) values.fail(key, "slices of a sequence have no embedding each");
+}
+
+void check_loss(const Values& values, const Job& job, const Training& training) {
+  const TrainingLoss& loss = training.loss;
+  const bool contrastive = loss.kind == LossKind::contrastive;
+  if (job.network && values.stated("train.loss")) {
+    values.fail("train.loss", "a table of layers ends in its own layers");
+  }
+  refuse_unused(values, !contrastive, "train.loss.chunks",
+                "a contrastive loss is cut by its form: tiled or ring");
+  for (const char* of_contrastive : {"train.loss.form", "train.loss.width", "train.loss.tile"}) {
+    refuse_unused(values, contrastive, of_contrastive, "is of kind: contrastive");
+  }
+  refuse_unused(values, loss.form != ContrastiveForm::whole, "train.loss.tile",
+                "similarities are whole; set form: tiled or ring");
+  if (contrastive) check_contrastive(values, job, training);
+  const double tokens = double(job.batch.micro) * job.batch.sequence / job.layout.cp;
+  if (loss.chunks > tokens) {
+    values.fail("train.loss.chunks",
+                fmt::format("{} are more than the {:.0f} tokens of a micro-batch on a rank",
+                            loss.chunks, tokens));
+  }
+}
+
+void check_trained(const Values& values, const Job& job, const Training& training) {
+  const int layers = layers_of(job);
+  int first = first_trained_part(&training, layers);
+  if (job.network) {
+    for (first = 0; first < layers; ++first) {
+      if (job.network->layers[first].parameters > 0 &&
+          part_training(&training, first, layers).weights) {
+        break;
+      }
+    }
+    if (first == layers) values.fail("train.frozen", "nothing is left to be trained");
+    return;
+  }
+  const bool adapters = training.adapter.kind != AdapterKind::none;
+  if (first > head_part(layers)) values.fail("train.frozen", "nothing is left to be trained");
+  if (!adapters && job.model.tied_embeddings && training.frozen_embedding != training.frozen_head) {
+    values.fail("train.frozen",
+                fmt::format("model '{}' has one matrix for embedding and head; freeze both or "
+                            "neither",
+                            job.model.name));
+  }
+}
+
+}  // namespace
+
+bool takes_key(const Training& training, std::string_view key) {
+  const TrainingLoss& loss = training.loss;
+  const bool contrastive = loss.kind == LossKind::contrastive;
+  if (key.starts_with("adapter")) return training.adapter.kind != AdapterKind::none;
+  if (key == "loss.chunks") return !contrastive;
+  if (key == "loss.tile") return contrastive && loss.form != ContrastiveForm::whole;
+  return !key.starts_with("loss.") || key == "loss.kind" || contrastive;
+}
+
+void resolve_training(const Values& values, Job& job) {
+  const bool one_byte = job.communication.compressors.dp.name == kOneByte;
+  if (!values.stated("train") && !one_byte) return;
+  const std::string place = values.stated("train") ? "train" : "communication.compressor";
+  Training training;
+  values.fill("train", training);
+  for (const char* other : {"batch.lengths", "rollout", "volunteers"}) {
+    if (values.stated(other) && values.stated("train")) {
+      values.fail(place, fmt::format("beside {} is not modelled; leave one of them out", other));
+    }
+  }
+  resolve_frozen(values, job, training);
+  resolve_adapter(values, job, training.adapter);
+  resolve_method(values, job, training);
+  check_trained(values, job, training);
+  check_loss(values, job, training);
+  if (training == Training{}) return;
+  job.training = std::make_shared<const Training>(std::move(training));
+}
+
+}  // namespace windtunnel

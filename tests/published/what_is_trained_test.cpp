@@ -1,0 +1,275 @@
+// Fine-tuning as published: memory and steps of adapters, and the memory of losses. The table of
+// docs/what-is-trained.md is made of these.
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+
+#include "models/cost/chunk/activations.hpp"
+#include "models/cost/chunk/step_work.hpp"
+#include "models/cost/memory/memory.hpp"
+#include "models/workload/training.hpp"
+#include "policies/iteration.hpp"
+#include "policies/lowering/iteration_estimate.hpp"
+#include "scenarios/language/case.hpp"
+#include "traces/text/csv.hpp"
+
+namespace windtunnel {
+namespace {
+
+Job job_of(const std::string& text) {
+  return parse_case(text, "published.yaml").job;
+}
+
+double memory_GiB(const Job& job) {
+  return fullest_bytes(prepare_iteration(job).memory) / 1073741824.0;
+}
+
+double step_s(const Job& job) {
+  return microbatches_step_s(job, prepare_iteration(job));
+}
+
+// As Hugging Face has LLaMA: 32,000 words, no biases.
+std::string llama(int layers, int hidden, int heads, int ffn) {
+  return fmt::format(
+      "model: {{layers: {}, hidden: {}, heads: {}, ffn: {}, vocabulary: 32000, sequence: 2048, "
+      "activation: swiglu, normalisation: rms-norm, position: rotary, biases: false, "
+      "tied_embeddings: false}}\n",
+      layers, hidden, heads, ffn);
+}
+std::string llama_7b() {
+  return llama(32, 4096, 32, 11008);
+}
+std::string llama_33b() {
+  return llama(60, 6656, 52, 17920);
+}
+std::string llama_65b() {
+  return llama(80, 8192, 64, 22016);
+}
+
+std::string one_a100(const std::string& model, int sequence, int global, int micro,
+                     const std::string& rest) {
+  return fmt::format(
+      "name: a\n{}cluster: {{nodes: 1, node: {{base: dgx-a100, gpus: 1}}}}\n"
+      "batch: {{global: {}, micro: {}, sequence: {}}}\n{}\n",
+      model, global, micro, sequence, rest);
+}
+
+// ---- rows of the table of Qwen's fine-tuning ----
+
+struct FineTuning {
+  std::string model, method;
+  int sequence;
+  double memory, step;  // predicted over published
+};
+
+std::vector<FineTuning> fine_tuning() {
+  const CsvTable table = CsvTable::read(WINDTUNNEL_SOURCE_DIR "/tests/data/fine_tuning_runs.csv");
+  const auto text = [&](std::size_t row, const char* name) {
+    return table.text(row, table.column(name));
+  };
+  std::vector<FineTuning> runs;
+  for (std::size_t row = 0; row < table.rows(); ++row) {
+    const std::string model = fmt::format(
+        "model: {{layers: {}, hidden: {}, heads: {}, ffn: {}, vocabulary: {}, sequence: 2048, "
+        "activation: swiglu, normalisation: rms-norm, position: rotary, biases: false, "
+        "tied_embeddings: false}}\n",
+        text(row, "layers"), text(row, "hidden"), text(row, "heads"), text(row, "ffn"),
+        text(row, "vocabulary"));
+    const int sequence = table.integer(row, table.column("sequence"));
+    const Job job = job_of(one_a100(
+        model, sequence, 8, 1,
+        fmt::format("recompute: full\ntrain: {{adapter: {{kind: {}, rank: {}, dropout: true}}}}",
+                    text(row, "method"), text(row, "rank"))));
+    runs.push_back({text(row, "model"), text(row, "method"), sequence,
+                    memory_GiB(job) / table.number(row, table.column("memory_GiB")),
+                    step_s(job) / table.number(row, table.column("step_s"))});
+    if (std::getenv("WINDTUNNEL_PRINT_ROWS") != nullptr) {
+      const FineTuning& run = runs.back();
+      fmt::print("{} {} {} memory {:+.0f} % step {:+.0f} %\n", run.model, run.method, run.sequence,
+                 100 * (run.memory - 1), 100 * (run.step - 1));
+    }
+  }
+  return runs;
+}
+
+double median_error(const std::vector<FineTuning>& runs, double FineTuning::*ratio,
+                    const std::function<bool(const FineTuning&)>& of) {
+  std::vector<double> errors;
+  for (const FineTuning& run : runs) {
+    if (of(run)) errors.push_back(std::abs(run.*ratio - 1));
+  }
+  std::ranges::sort(errors);
+  return errors.at(errors.size() / 2);
+}
+
+TEST(WhatIsTrained, QwenFineTuning) {
+  const std::vector<FineTuning> runs = fine_tuning();
+  ASSERT_EQ(runs.size(), 42U);
+  const auto lora = [](const FineTuning& run) { return run.method == "lora"; };
+  const auto quantised = [](const FineTuning& run) { return run.method == "qlora"; };
+  // GPTQ dequantises by other kernels, which short sequences wait for.
+  const auto long_ones = [](const FineTuning& run) {
+    return run.method == "qlora" && run.sequence >= 4096;
+  };
+  EXPECT_LE(median_error(runs, &FineTuning::memory, lora), 0.1);
+  EXPECT_LE(median_error(runs, &FineTuning::memory, quantised), 0.1);
+  EXPECT_LE(median_error(runs, &FineTuning::step, lora), 0.1);
+  EXPECT_LE(median_error(runs, &FineTuning::step, long_ones), 0.1);
+  for (const FineTuning& run : runs) {
+    if (run.method != "lora" || run.model == "qwen-1.8B" || run.sequence > 2048) continue;
+    EXPECT_NEAR(run.memory, 1, 0.1) << run.model << " " << run.sequence;
+    if (run.sequence >= 1024) EXPECT_NEAR(run.step, 1, 0.1) << run.model << " " << run.sequence;
+  }
+}
+
+// ---- QLoRA (arXiv 2305.14314) ----
+
+// Abstract: 65B in less than 48 GB where full fine-tuning in 16 bit takes more than 780 GB; 33B on
+// a GPU of 24 GB. Rank 64 on all matrices (appendix B.2), 16-bit adapters, gradients of 16 bit, one
+// sequence of 512 with gradient checkpointing. Adam's states are paged: those that lie on the host
+// are the difference.
+TEST(WhatIsTrained, QloraFits) {
+  const auto allocated_GB = [](const std::string& model, const char* train) {
+    const Job job = job_of(
+        one_a100(model, 512, 16, 1,
+                 fmt::format("recompute: full\nsoftware: {{gradient_bytes: 2}}\n{}", train)));
+    const GpuMemory memory = prepare_iteration(job).memory.front();
+    return std::pair((memory.allocated() - memory.optimizer) / 1e9, memory.allocated() / 1e9);
+  };
+  const char* qlora = "train: {adapter: {kind: qlora, rank: 64}}";
+  EXPECT_LT(allocated_GB(llama_65b(), qlora).first, 48);
+  EXPECT_GT(allocated_GB(llama_65b(), "").second, 780);
+  EXPECT_LT(allocated_GB(llama_33b(), qlora).first, 24);
+}
+
+// Section 2: of 7B with adapters of 0.2 % of its weights (26 MB) the base takes 5,048 MB. Theirs
+// has embeddings and head in fp32 and keeps 16-bit copies; matrices in 4 bits are two thirds of it.
+TEST(WhatIsTrained, AQuantisedBase) {
+  const Job job =
+      job_of(one_a100(llama_7b(), 512, 16, 1, "train: {adapter: {kind: qlora, rank: 2}}"));
+  const ChunkCost chunk = chunk_costs(job).front();
+  const double base_MB = 2 * chunk.frozen_parameters / 1e6;
+  const double embeddings_MB = 2 * 32000 * 4096 * 2 / 1e6;  // both, 16 bit
+  EXPECT_NEAR(base_MB, 6.476e3 * kNf4Bytes + embeddings_MB, 0.01 * base_MB);
+}
+
+// ---- LoRA (arXiv 2106.09685), section 4.2 ----
+
+std::string gpt3(const std::string& rest) {
+  return "name: a\nmodel: gpt3-175b\ncluster: {nodes: 12, node: dgx-v100, fabric: {topology: "
+         "fat-tree}}\n"
+         "layout: {tp: 8, pp: 12}\nbatch: {global: 96, micro: 1, sequence: 2048}\n"
+         "precision: fp16\nrecompute: full\n" +
+         rest;
+}
+
+// 43.1 tokens/s a V100 over 32.5. How many GPUs there were is not said; the layout is assumed.
+TEST(WhatIsTrained, LoraIsFaster) {
+  const double full_s = step_s(job_of(gpt3("")));
+  const double lora_s =
+      step_s(job_of(gpt3("train: {adapter: {kind: lora, rank: 4, on: [q, v]}}\n")));
+  EXPECT_NEAR(full_s / lora_s, 43.1 / 32.5, 0.1 * 43.1 / 32.5);
+}
+
+// 350 GB of memory, of 1.2 TB: 16-bit weights are all that is left of the state, which full
+// fine-tuning has three more times over (fp16 weights and gradients, Adam's moments: 7 B).
+TEST(WhatIsTrained, LoraHoldsTheWeights) {
+  double lora_GB = 0;
+  const Job job = job_of(gpt3("train: {adapter: {kind: lora, rank: 4, on: [q, v]}}\n"));
+  for (const GpuMemory& rank : prepare_iteration(job).memory) {
+    lora_GB += 8 * (rank.weights + rank.gradients + rank.optimizer) / 1e9;
+  }
+  EXPECT_NEAR(lora_GB, 350, 35);
+}
+
+// ---- LoRA-FA (arXiv 2308.03303) ----
+
+// Up to 1.4 times less memory than LoRA. As PEFT runs LoRA: dropout, all matrices, no
+// recomputation; model and batch are those of 7B on one GPU of 80 GB, the most sequences of 1,024
+// that fit.
+TEST(WhatIsTrained, LoraFaTakesLess) {
+  double most = 0;
+  for (int micro = 1; micro <= 8; ++micro) {
+    const auto with = [&](const char* kind) {
+      return job_of(
+          one_a100(llama_7b(), 1024, 8 * micro, micro,
+                   fmt::format("train: {{adapter: {{kind: {}, rank: 8, dropout: true}}}}", kind)));
+    };
+    const double lora = memory_GiB(with("lora"));
+    if (lora > 79) break;
+    most = std::max(most, lora / memory_GiB(with("lora-fa")));
+  }
+  EXPECT_NEAR(most, 1.4, 0.14);
+}
+
+// Section 1: inputs of all LoRA layers of 65B, 4 sequences of 2,048, are more than 50 GB.
+TEST(WhatIsTrained, InputsOfLoraLayers) {
+  const auto activations = [](const char* kind) {
+    return chunk_costs(
+               job_of(one_a100(llama_65b(), 2048, 4, 4,
+                               fmt::format("train: {{adapter: {{kind: {}, rank: 8}}}}", kind))))
+        .front()
+        .activation_bytes;
+  };
+  const double spared_GB = (activations("lora") - activations("lora-fa")) / 1e9;
+  // Those of the projection stay, as fused attention reads them.
+  const double projection_GB = 80 * 4 * 2048 * 8192 * 2 / 1e9;
+  EXPECT_GT(spared_GB + projection_GB, 50);
+}
+
+// ---- contrastive losses: Inf-CL (arXiv 2410.17243), tables 1, 2 and 4 ----
+
+// CLIP's ViT-L/14: its vision tower, embeddings of 768.
+Job clip(int gpus, double batch, const char* form, int width = 768) {
+  return job_of(fmt::format(
+      "name: a\nmodel: {{layers: 24, hidden: 1024, heads: 16, ffn: 4096, vocabulary: 1000, "
+      "sequence: 257, tied_embeddings: true}}\n"
+      "cluster: {{nodes: {}, node: {{base: dgx-a100, gpus: {}}}}}\n"
+      "batch: {{global: {:.0f}, micro: 128}}\ntrain: {{loss: {{kind: contrastive, form: {}, width: "
+      "{}}}}}\n",
+      gpus > 8 ? gpus / 8 : 1, gpus > 8 ? 8 : gpus, batch, form, width));
+}
+
+double loss_GiB(const Job& job) {
+  return head_activations(job).transient / 1073741824.0;
+}
+
+// OpenCLIP's local loss.
+TEST(WhatIsTrained, WholeSimilarities) {
+  struct Row {
+    int gpus;
+    double batch, published_GiB;
+    int width = 768;
+  };
+  constexpr double kKilo = 1024;
+  for (const Row& row :
+       {Row{8, 32 * kKilo, 2.27}, Row{8, 64 * kKilo, 8.63}, Row{8, 128 * kKilo, 33.64},
+        Row{32, 32 * kKilo, 0.71}, Row{32, 64 * kKilo, 2.45}, Row{32, 128 * kKilo, 8.98},
+        Row{32, 256 * kKilo, 34.35}, Row{4, 64 * kKilo, 16.96, 512}}) {
+    EXPECT_NEAR(loss_GiB(clip(row.gpus, row.batch, "whole", row.width)), row.published_GiB,
+                0.1 * row.published_GiB)
+        << row.gpus << " " << row.batch;
+  }
+}
+
+// 4 M sequences on 8 A800 and 12 M on 32 fit in 80 GB by tiles on a ring, and not with whole
+// similarities, of which 184k and 368k are the most.
+TEST(WhatIsTrained, TilesOnARingFit) {
+  constexpr double kKilo = 1024;
+  const auto fits = [](const Job& job) {
+    return gpu_memory_excess(prepare_iteration(job).memory, job).empty();
+  };
+  EXPECT_TRUE(fits(clip(8, 4096 * kKilo, "ring")));
+  EXPECT_TRUE(fits(clip(32, 12288 * kKilo, "ring")));
+  EXPECT_FALSE(fits(clip(8, 4096 * kKilo, "whole")));
+  EXPECT_FALSE(fits(clip(32, 12288 * kKilo, "whole")));
+  EXPECT_TRUE(fits(clip(8, 184 * kKilo, "whole")));
+  EXPECT_TRUE(fits(clip(32, 352 * kKilo, "whole")));
+  EXPECT_FALSE(fits(clip(8, 256 * kKilo, "whole")));
+}
+
+}  // namespace
+}  // namespace windtunnel
