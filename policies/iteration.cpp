@@ -4,7 +4,7 @@
 
 #include "models/compression/boundary.hpp"
 #include "policies/exchange/compressed_reductions.hpp"
-#include "policies/exchange/exchange_conflicts.hpp"
+#include "policies/conflicts/exchange_conflicts.hpp"
 #include "policies/lengths/length_plan.hpp"
 #include "policies/outer/outer_period.hpp"
 

@@ -41,32 +41,6 @@ bool embeddings_together(const Job& job, const Schedule& schedule) {
   return false;
 }
 
-Segments joined(const Segments& forward, double forward_s, const Segments& backward,
-                double backward_s) {
-  const double both_s = forward_s + backward_s;
-  const double part = both_s > 0 ? forward_s / both_s : 0.5;
-  Segments segments = forward;
-  for (Segment& segment : segments) segment.share *= part;
-  const Segment& first = backward.front();
-  const double share = (1 - part) * first.share;
-  Segment& last = segments.back();
-  std::size_t next = 0;
-  if (last.reductions.empty() && first.gathers.empty() && !last.evicted.any() &&
-      !first.fetched.any()) {
-    const double whole = last.share + share;
-    if (whole > 0) last.slowdown = (last.share * last.slowdown + share * first.slowdown) / whole;
-    last.share = whole;
-    last.reductions = first.reductions;
-    last.evicted = first.evicted;
-    next = 1;
-  }
-  for (; next < backward.size(); ++next) {
-    segments.push_back(backward[next]);
-    segments.back().share *= 1 - part;
-  }
-  return segments;
-}
-
 DataParallel::DataParallel(const Job& job, const Schedule& schedule,
                            const std::vector<ChunkCost>& units, double slowdown,
                            SharedGeometry geometry)

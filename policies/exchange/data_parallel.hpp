@@ -31,11 +31,6 @@ struct StageTraffic : ByAction<Segments> {
   std::vector<Transfer> reduce_grad;
 };
 
-// Segments of a forward and a backward that run as one and take `forward_s` and `backward_s` apart:
-// one behind the other; where they meet, one segment if no collective stands between them.
-Segments joined(const Segments& forward, double forward_s, const Segments& backward,
-                double backward_s);
-
 class DataParallel {
  public:
   // Keeps references. `units`: unit_costs(); segments are the same for all slices and slowed down

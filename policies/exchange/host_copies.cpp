@@ -125,27 +125,6 @@ std::vector<StagePiece> stage_pieces(const Job& job, const std::vector<StageTens
   return pieces;
 }
 
-Segments cut_at(const Segments& segments, const std::vector<double>& shares) {
-  Segments result;
-  double begin = 0;
-  auto next = shares.begin();
-  for (const Segment& segment : segments) {
-    const double end = begin + segment.share;
-    Segment rest = segment;
-    for (; next != shares.end() && *next < end - kRounding; ++next) {
-      if (*next < begin + kRounding) continue;
-      Segment piece{*next - begin, segment.slowdown, std::move(rest.gathers), {}};
-      rest.gathers.clear();
-      rest.share = end - *next;
-      begin = *next;
-      result.push_back(std::move(piece));
-    }
-    begin = end;
-    result.push_back(std::move(rest));
-  }
-  return result;
-}
-
 HostCopies add_host_copies(const Job& job, const std::vector<StagePiece>& pieces, bool at_end,
                            ByAction<Segments>& traffic) {
   const CopiedBytes bytes(job);

@@ -27,9 +27,6 @@ struct StagePiece {
 std::vector<StagePiece> stage_pieces(const Job& job, const std::vector<StageTensor>& tensors,
                                      const ChunkCost& chunk, int first_layer, int layers);
 
-// The same segments, cut besides at these shares of the action, ascending.
-Segments cut_at(const Segments& segments, const std::vector<double>& shares);
-
 // Adds them to all actions. `at_end`: gradients are summed behind all of them, and leave then:
 // what that is, is returned.
 HostCopies add_host_copies(const Job& job, const std::vector<StagePiece>& pieces, bool at_end,

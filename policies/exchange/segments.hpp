@@ -30,4 +30,12 @@ struct Segment {
 };
 using Segments = std::vector<Segment>;
 
+// Segments of a forward and a backward that run as one and take `forward_s` and `backward_s` apart:
+// one behind the other; where they meet, one segment if no collective stands between them.
+Segments joined(const Segments& forward, double forward_s, const Segments& backward,
+                double backward_s);
+
+// The same segments, cut besides at these shares of the action, ascending.
+Segments cut_at(const Segments& segments, const std::vector<double>& shares);
+
 }  // namespace windtunnel

@@ -15,7 +15,7 @@
 #include "models/workload/layer_table.hpp"
 #include "models/workload/stage_parameters.hpp"
 #include "policies/iteration.hpp"
-#include "policies/offload/offload_conflicts.hpp"
+#include "policies/conflicts/offload_conflicts.hpp"
 
 namespace windtunnel {
 namespace {

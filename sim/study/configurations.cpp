@@ -7,7 +7,7 @@
 
 #include "models/base/error.hpp"
 #include "models/plan/state_shares.hpp"
-#include "policies/offload/offload_conflicts.hpp"
+#include "policies/conflicts/offload_conflicts.hpp"
 #include "policies/search/memory_search.hpp"
 #include "policies/search/state_balance.hpp"
 #include "scenarios/language/text/choices.hpp"

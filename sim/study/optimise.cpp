@@ -14,7 +14,7 @@
 #include "models/cost/memory/memory.hpp"
 #include "policies/iteration.hpp"
 #include "policies/lowering/for_each_index.hpp"
-#include "policies/offload/offload_conflicts.hpp"
+#include "policies/conflicts/offload_conflicts.hpp"
 #include "policies/search/memory_search.hpp"
 #include "scenarios/language/overrides.hpp"
 #include "sim/study/configurations.hpp"

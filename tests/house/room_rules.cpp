@@ -53,6 +53,7 @@ constexpr std::array kRooms = std::to_array<std::string_view>({
     "policies/evaluation",
     "policies/analysis",
     "policies/exchange",
+    "policies/conflicts",
     "policies/outer",
     "policies/schedules",
     "policies/tasks",

@@ -20,7 +20,7 @@
 #include "policies/evaluation/message_validator.hpp"
 #include "policies/evaluation/schedule_lowering.hpp"
 #include "policies/exchange/compressed_reductions.hpp"
-#include "policies/exchange/exchange_conflicts.hpp"
+#include "policies/conflicts/exchange_conflicts.hpp"
 #include "policies/iteration.hpp"
 #include "policies/schedules/schedules.hpp"
 #include "policies/search/memory_search.hpp"

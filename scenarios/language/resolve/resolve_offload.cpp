@@ -2,7 +2,7 @@
 #include <memory>
 
 #include "models/cost/offload/offload.hpp"
-#include "policies/offload/offload_conflicts.hpp"
+#include "policies/conflicts/offload_conflicts.hpp"
 #include "policies/search/memory_search.hpp"
 #include "scenarios/language/resolve/resolve.hpp"
 #include "scenarios/language/resolve/resolve_values.hpp"

@@ -12,7 +12,7 @@
 #include "models/compression/compressors.hpp"
 #include "models/results/iteration_report.hpp"
 #include "policies/evaluation/plan_evaluation.hpp"
-#include "policies/exchange/exchange_conflicts.hpp"
+#include "policies/conflicts/exchange_conflicts.hpp"
 #include "policies/iteration.hpp"
 #include "tests/support/small_job.hpp"
 

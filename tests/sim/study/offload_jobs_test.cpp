@@ -12,7 +12,7 @@
 #include "models/results/iteration_report.hpp"
 #include "models/results/memory_timeline.hpp"
 #include "policies/iteration.hpp"
-#include "policies/offload/offload_conflicts.hpp"
+#include "policies/conflicts/offload_conflicts.hpp"
 #include "policies/search/memory_search.hpp"
 #include "sim/engine/engine.hpp"
 #include "tests/support/small_job.hpp"

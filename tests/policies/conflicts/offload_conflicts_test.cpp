@@ -1,4 +1,4 @@
-#include "policies/offload/offload_conflicts.hpp"
+#include "policies/conflicts/offload_conflicts.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

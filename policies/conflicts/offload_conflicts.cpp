@@ -1,4 +1,4 @@
-#include "policies/offload/offload_conflicts.hpp"
+#include "policies/conflicts/offload_conflicts.hpp"
 
 #include "models/workload/training.hpp"
 #include "policies/exchange/compressed_reductions.hpp"

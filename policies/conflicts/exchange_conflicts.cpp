@@ -1,4 +1,4 @@
-#include "policies/exchange/exchange_conflicts.hpp"
+#include "policies/conflicts/exchange_conflicts.hpp"
 
 #include <fmt/format.h>
 

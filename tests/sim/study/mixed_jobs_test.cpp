@@ -1,0 +1,127 @@
+// What is trained, what lies beside the GPU, what fills idle time, samples, pauses and watts, in
+// any combination with layouts and schedules: each scenario is refused with its place and reason,
+// or what it says adds up.
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <exception>
+#include <initializer_list>
+#include <string>
+#include <string_view>
+
+#include "models/base/random.hpp"
+#include "models/cost/memory/memory.hpp"
+#include "models/cost/offload/offload.hpp"
+#include "sim/study/simulate.hpp"
+#include "tests/sim/study/record_bounds.hpp"
+
+namespace windtunnel {
+namespace {
+
+constexpr int kMixedJobs = 500;
+constexpr int kMixedBlocks = 10;  // which run beside each other
+
+class MixedDraw {
+ public:
+  explicit MixedDraw(std::uint64_t number) : random_(20261126, RandomPurpose::test, number) {}
+
+  std::string one_of(std::initializer_list<std::string_view> words) {
+    return std::string(*(words.begin() + random_.below(words.size())));
+  }
+  bool chance(double share) { return random_.uniform() < share; }
+  // One of the words, or nothing.
+  std::string maybe(double share, std::initializer_list<std::string_view> words) {
+    return chance(share) ? one_of(words) : "";
+  }
+
+ private:
+  RandomStream random_;
+};
+
+std::string mixed_job(std::uint64_t number) {
+  MixedDraw draw(number);
+  const bool table = draw.chance(0.15);
+  std::string text = fmt::format("name: mixed-{}\n", number);
+  text += table
+              ? "model: resnet-50\n"
+              : "model: {layers: 8, hidden: 1024, heads: 16, vocabulary: 32000, sequence: 1024}\n";
+  text += fmt::format(
+      "cluster: {{nodes: 2, node: dgx-a100, storage: {{write: 10 GB/s, read: 10 GB/s}}{}}}\n",
+      draw.maybe(0.3, {", power: {usd_per_kwh: 0.1}"}));
+  text += fmt::format("layout: {{tp: {}, pp: {}, sharding: {}}}\n",
+                      table ? "1" : draw.one_of({"1", "2", "8"}),
+                      table ? "1" : draw.one_of({"1", "1", "2", "4"}),
+                      draw.one_of({"none", "zero1", "zero2", "zero3", "zero3"}));
+  text += fmt::format("batch: {{global: 64, micro: {}}}\n", draw.one_of({"1", "2", "4"}));
+  text += fmt::format("schedule: {}\n",
+                      draw.one_of({"1f1b", "gpipe", "zb-h1", "1f1b", "interleaved-1f1b"}));
+  text += fmt::format("communication: {{overlap: {}}}\n",
+                      draw.one_of({"none", "bucketed", "bucketed", "priority"}));
+  text +=
+      fmt::format("recompute: {}\n", draw.one_of({"none", "none", "selective", "full", "auto"}));
+  text += draw.maybe(
+      0.6, {"offload: host\n", "offload: auto\n", "offload: {optimizer: host, gradients: host}\n",
+            "offload: {optimizer: disk, weights: host, gradients: host}\n",
+            "offload: {activations: host, activation_share: 0.5}\n",
+            "offload: {activations: auto}\n", "offload: {optimizer: host, delayed: true}\n"});
+  text += draw.maybe(
+      0.4, {"train: {adapter: {kind: lora, rank: 16}}\n", "train: {frozen: [embedding]}\n",
+            "train: {adapter: {kind: qlora, rank: 64}}\n", "train: {frozen: [\"layers 0-3\"]}\n",
+            "train: {method: zeroth-order}\n", "train: {loss: {kind: cross-entropy, chunks: 4}}\n",
+            "train: {loss: {kind: contrastive, form: tiled}}\n"});
+  text += draw.maybe(
+      0.3,
+      {"filling: {work: [{name: evaluation, piece: 1 ms, pieces: 8}]}\n",
+       "filling: {work: [{name: encoder, model: bert-large, samples: 8, needed_by: step}]}\n"});
+  text += draw.maybe(0.3, {"input: {sample: 100 kB, prepare: 5 ms, workers: 8}\n",
+                           "input: {sample: 1 MB, prepare: 50 ms, workers: 2, prefetch: 0}\n"});
+  text +=
+      "snapshots:\n  - {tier: storage, every: 1 h, mode: async}\n"
+      "failures:\n  - {class: node, rate: 20 per 1000 node-days, repair: 12 h}\n"
+      "recovery: {spares: 1, detect: 30 s, restart: 5 min}\n";
+  text += fmt::format("campaign: {{length: 10 d, replicas: 2{}}}\n",
+                      draw.maybe(0.3, {", evaluation: {every: 1 h, takes: 60 s}",
+                                       ", logging: {every: 10 min, takes: 2 s}"}));
+  return text;
+}
+
+bool holds_memory(const Record& record) {
+  for (const GpuMemory& rank : record.iteration.memory) {
+    for (const double bytes : {rank.weights, rank.gradients, rank.optimizer, rank.activations,
+                               rank.buffers, rank.host.total(), rank.disk.total()}) {
+      if (!(bytes >= 0)) return false;
+    }
+  }
+  return true;
+}
+
+class MixedJobs : public testing::TestWithParam<int> {};
+
+TEST_P(MixedJobs, AddUpOrAreRefusedWithTheReason) {
+  constexpr int kInBlock = kMixedJobs / kMixedBlocks;
+  const std::uint64_t first = std::uint64_t(GetParam()) * 100 * kInBlock;
+  int ran = 0;
+  for (std::uint64_t number = first; ran < kInBlock; ++number) {
+    ASSERT_LT(number, first + 100 * kInBlock) << "the reader refuses nearly all jobs";
+    const std::string text = mixed_job(number);
+    const std::string file = fmt::format("mixed-{}.yaml", number);
+    try {
+      const Record record = simulate(parse_case(text, file), {.threads = 1, .allow_oom = true});
+      ++ran;
+      for (const RecordBound& bound : record_bounds()) {
+        EXPECT_TRUE(bound.holds(record)) << "not so: " << bound.name << "\n" << text;
+      }
+      EXPECT_TRUE(holds_memory(record)) << text;
+    } catch (const Error& error) {
+      const std::string why = error.what();
+      EXPECT_TRUE(why.starts_with(file + ":")) << why << "\n" << text;
+    } catch (const std::exception& fault) {
+      ADD_FAILURE() << fault.what() << "\n" << text;
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Blocks, MixedJobs, testing::Range(0, kMixedBlocks));
+
+}  // namespace
+}  // namespace windtunnel
