@@ -102,9 +102,10 @@ Rows direct_rows() {
       bandwidth_row("cluster.fabric.link",
                     {.example = "50 GB/s",
                      .help = "of a torus: a cable, per direction; left out: that of a NIC"}),
-      list_row("cluster.fabric.dimension_links",
-               {.example = "[50 GB/s, 50 GB/s, 3 GB/s]",
-                .help = "of a torus: a cable of each dimension, per direction, in place of `link`"}),
+      list_row(
+          "cluster.fabric.dimension_links",
+          {.example = "[50 GB/s, 50 GB/s, 3 GB/s]",
+           .help = "of a torus: a cable of each dimension, per direction, in place of `link`"}),
       bandwidth_row("cluster.fabric.dimension_links.*",
                     {.example = "50 GB/s", .help = "of the cables of one dimension"}),
       whole_row("cluster.fabric.nodes_per_router",
