@@ -11,7 +11,7 @@ namespace {
 // Sums of independent servers that are this many standard deviations above the mean or more are met
 // less than once in 1,000 times.
 constexpr double kRareDeviations = 3.09;
-constexpr int kSteps = 400;  // of an integral over the normal law
+constexpr int kSteps = 400;   // of an integral over the normal law
 constexpr double kReach = 6;  // standard deviations that it goes to
 
 // The clock at which servers that ask for `asked_W` draw `given_W`; 0: none is low enough.

@@ -1,10 +1,11 @@
-// More servers in a row of racks than its supply was planned for, and a cap that keeps them within it
-// (POLCA: Patel et al., arXiv 2308.12908): how many fit without ever being capped, and with more of
-// them how often and how deep the clocks of all fall, and what that costs in time.
+// More servers in a row of racks than its supply was planned for, and a cap that keeps them within
+// it (POLCA: Patel et al., arXiv 2308.12908): how many fit without ever being capped, and with more
+// of them how often and how deep the clocks of all fall, and what that costs in time.
 //
-// A supply is planned for what a server draws at its limit. Servers that train together are in the same
-// phase at the same time, so that their peaks add up; servers that answer requests are each in a phase
-// of their own, so that the sum keeps near its mean (here normal, as of many independent ones).
+// A supply is planned for what a server draws at its limit. Servers that train together are in the
+// same phase at the same time, so that their peaks add up; servers that answer requests are each in
+// a phase of their own, so that the sum keeps near its mean (here normal, as of many independent
+// ones).
 #pragma once
 
 #include <vector>
@@ -29,8 +30,8 @@ struct RowLoad {
 };
 
 struct RowReport {
-  double fitting = 0;      // servers that fit without a cap, over those planned for
-  double peak = 0;         // with as many as were planned for, over what was planned
+  double fitting = 0;       // servers that fit without a cap, over those planned for
+  double peak = 0;          // with as many as were planned for, over what was planned
   double capped_share = 0;  // of the time
   double clock = 1;         // the lowest: of servers that are not aligned, in all but 1 / 1,000
   double slowdown = 1;      // of the work of a server, on average

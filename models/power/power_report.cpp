@@ -56,8 +56,8 @@ double nodes_idle_W(const PowerSpec& spec, const Cluster& cluster) {
 }
 
 // Nodes of a job work in step, pipelines on average over their stages.
-RowReport row_of(const PowerSpec& spec, const Cluster& cluster, const PowerCurve& all, double from_s,
-                 double to_s) {
+RowReport row_of(const PowerSpec& spec, const Cluster& cluster, const PowerCurve& all,
+                 double from_s, double to_s) {
   const NodePower& node = spec.of_pool(0);
   const int gpus = cluster.node.gpus;
   RowLoad load;

@@ -22,7 +22,7 @@ std::vector<PowerVariant> power_variants(const PowerSpec& spec) {
     }
     variants.push_back(std::move(variant));
   };
-  for (Parameter NodePower::* const of_node :
+  for (Parameter NodePower::*const of_node :
        {&NodePower::gpu_W, &NodePower::gpu_idle_W, &NodePower::rest_W}) {
     const bool sure = std::ranges::all_of(spec.nodes, [&](const NodePower& node) {
       return (node.*of_node).low == (node.*of_node).high;

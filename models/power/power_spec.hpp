@@ -40,9 +40,9 @@ struct PowerSpec {
   double clock_power = 3;  // dynamic power goes with this power of the clock
   double usd_per_kWh = 0;  // 0: no price is known
   // What machines cost whose owner writes them off; 0: no price is known.
-  double node_usd = 0;  // of a node with all that is in it
-  double nic_usd = 0;   // of the network, for each NIC of a node: cables, ports, switches
-  double years = 4;     // until they are worth nothing, in use all the time
+  double node_usd = 0;    // of a node with all that is in it
+  double nic_usd = 0;     // of the network, for each NIC of a node: cables, ports, switches
+  double years = 4;       // until they are worth nothing, in use all the time
   double more_nodes = 0;  // in a row, over those that its supply was planned for
   std::vector<UnsureDefault> unsure = {};
 
@@ -51,8 +51,8 @@ struct PowerSpec {
 
 inline constexpr double kJoulesPerKWh = 3.6e6;
 
-// The spec with one of its numbers at an end of its interval: of GPUs and nodes those of the library,
-// of the rest defaults that nobody stated.
+// The spec with one of its numbers at an end of its interval: of GPUs and nodes those of the
+// library, of the rest defaults that nobody stated.
 struct PowerVariant {
   PowerSpec low;
   PowerSpec high;

@@ -451,7 +451,8 @@ std::optional<FigureRange> model_range(const Figure& figure, const Record& recor
   const auto both = [&](double a, double b) {
     return std::exp(std::hypot(std::log(a / value), std::log(b / value)));
   };
-  return FigureRange{value / both(times->low, inputs->low), value * both(times->high, inputs->high)};
+  return FigureRange{value / both(times->low, inputs->low),
+                     value * both(times->high, inputs->high)};
 }
 
 const std::vector<Figure>& figures() {

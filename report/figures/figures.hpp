@@ -58,8 +58,8 @@ struct Figure {
 };
 
 // Where the figure is with 95 % probability, for all that is known of the calibration's error on
-// runs that it was not fitted on (error.step), and of its own inputs. Nothing: it does not follow from
-// step times and its inputs are sure, or it is not known.
+// runs that it was not fitted on (error.step), and of its own inputs. Nothing: it does not follow
+// from step times and its inputs are sure, or it is not known.
 std::optional<FigureRange> model_range(const Figure& figure, const Record& record);
 
 // In the order of the run document.

@@ -1,6 +1,6 @@
-// Training on chips of which the library knows the specification alone, beside what is published of it
-// (docs/chips.md). No number of the library was chosen by these runs, and none of them was fitted:
-// what is published lies in the 95 % interval of ours.
+// Training on chips of which the library knows the specification alone, beside what is published of
+// it (docs/chips.md). No number of the library was chosen by these runs, and none of them was
+// fitted: what is published lies in the 95 % interval of ours.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -88,17 +88,17 @@ TEST(Chips, GspmdLiesInItsBand) {
   EXPECT_LT(record.iteration.mfu, 0.62);
 }
 
-// The second pod joins over Ethernet of a thirtieth of a link, and costs little: what PaLM was split
-// so for.
+// The second pod joins over Ethernet of a thirtieth of a link, and costs little: what PaLM was
+// split so for.
 TEST(Chips, ASecondPodOfPalmCostsLittle) {
   const Record two = simulate(scenario("scenarios/palm-540b.yaml"), {});
-  const Record one = simulate(scenario("scenarios/palm-540b.yaml",
-                                        {{"cluster.nodes", "3072"},
-                                         {"cluster.fabric.dimensions", "[12, 16, 16]"},
-                                         {"cluster.fabric.dimension_links",
-                                          "[50 GB/s, 50 GB/s, 50 GB/s]"},
-                                         {"batch.global", "1024"}}),
-                              {});
+  const Record one =
+      simulate(scenario("scenarios/palm-540b.yaml",
+                        {{"cluster.nodes", "3072"},
+                         {"cluster.fabric.dimensions", "[12, 16, 16]"},
+                         {"cluster.fabric.dimension_links", "[50 GB/s, 50 GB/s, 50 GB/s]"},
+                         {"batch.global", "1024"}}),
+               {});
   EXPECT_GT(one.iteration.time_s / two.iteration.time_s, 0.9);
   EXPECT_LE(one.iteration.time_s, two.iteration.time_s);
 }

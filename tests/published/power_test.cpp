@@ -1,8 +1,8 @@
 // What is published of the power of training, against the power model.
 //
-// Fire-Flyer 2 (An et al., arXiv 2408.14158) says of its nodes of eight A100 PCIe that they cost and
-// draw about 60 % of what a DGX A100 does, at 83 % of its performance. Inputs: limits of the GPUs from
-// NVIDIA's data sheets, 250 and 400 W; the rest of a node is added up from its parts
+// Fire-Flyer 2 (An et al., arXiv 2408.14158) says of its nodes of eight A100 PCIe that they cost
+// and draw about 60 % of what a DGX A100 does, at 83 % of its performance. Inputs: limits of the
+// GPUs from NVIDIA's data sheets, 250 and 400 W; the rest of a node is added up from its parts
 // (scenarios/library/power.yaml); prices are those of kFireFlyerUsd and kDgxUsd. None is from the
 // paper.
 //
@@ -41,8 +41,8 @@ TEST(FireFlyer, ANodeDrawsSixtyPercentOfADgxA100) {
 constexpr const char* kDgxUsd = "199000";
 constexpr const char* kFireFlyerUsd = "110000";
 
-// Pipelines over four nodes' NICs or PCIe, gradients by HFReduce and by NCCL. The card is the die of
-// the other behind a limit of 250 W, which is a cap to the model.
+// Pipelines over four nodes' NICs or PCIe, gradients by HFReduce and by NCCL. The card is the die
+// of the other behind a limit of 250 W, which is a cap to the model.
 Record at_work(bool fire_flyer) {
   const std::string text =
       "name: power\nmodel: {base: llama3-8b, layers: 8}\n"

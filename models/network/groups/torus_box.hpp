@@ -1,10 +1,11 @@
-// Groups whose nodes fill a box of a torus: of each dimension some places, in all combinations. XLA's
-// collectives on TPUs run along all dimensions of such a box at once, both ways round: of the bytes
-// each dimension gets a part, and each part passes the dimensions in an order of its own, so that in
-// the end every node has sent on its cables in proportion to what they carry (Jain and Sabharwal
-// 2010, "Optimal bucket algorithms for large MPI collectives on torus interconnects"; Austin et al.
-// 2025, "How to Scale Your Model", section 3). A dimension of which the box has all places is a ring
-// and has two cables of each node; of a part of it, a line, the node at the end has one.
+// Groups whose nodes fill a box of a torus: of each dimension some places, in all combinations.
+// XLA's collectives on TPUs run along all dimensions of such a box at once, both ways round: of the
+// bytes each dimension gets a part, and each part passes the dimensions in an order of its own, so
+// that in the end every node has sent on its cables in proportion to what they carry (Jain and
+// Sabharwal 2010, "Optimal bucket algorithms for large MPI collectives on torus interconnects";
+// Austin et al. 2025, "How to Scale Your Model", section 3). A dimension of which the box has all
+// places is a ring and has two cables of each node; of a part of it, a line, the node at the end
+// has one.
 #pragma once
 
 #include <optional>

@@ -36,6 +36,24 @@ TEST(PowerSpec, TheClockUnderACapDrawsTheCap) {
   EXPECT_EQ(clock_under_cap(spec, node), 1);
 }
 
+// Each number that is unsure goes to both of its ends, alone; GPUs idle below limit and cap.
+TEST(PowerSpec, VariantsMoveOneNumberEach) {
+  PowerSpec spec = spec_of(100, 700);
+  EXPECT_TRUE(power_variants(spec).empty());
+  spec.nodes.front().gpu_idle_W.low = 50;
+  spec.nodes.front().gpu_idle_W.high = 300;
+  spec.unsure = {{&PowerSpec::pue, 1.05, 1.6}};
+  spec.cap_W = 200;
+  const std::vector<PowerVariant> variants = power_variants(spec);
+  ASSERT_EQ(variants.size(), 2U);
+  EXPECT_EQ(variants[0].low.nodes.front().gpu_idle_W.value, 50);
+  EXPECT_LT(variants[0].high.nodes.front().gpu_idle_W.value, 200);
+  EXPECT_EQ(variants[0].high.pue, spec.pue);
+  EXPECT_EQ(variants[1].low.pue, 1.05);
+  EXPECT_EQ(variants[1].high.pue, 1.6);
+  EXPECT_EQ(variants[1].high.nodes.front().gpu_idle_W.value, 100);
+}
+
 TEST(PowerSpec, AHigherCapIsNeverSlower) {
   for (std::uint64_t seed = 0; seed < 500; ++seed) {
     RandomStream random(seed, RandomPurpose::test, 0);

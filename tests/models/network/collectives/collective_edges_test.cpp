@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <set>
 #include <string>
@@ -22,6 +23,7 @@ using K = CollectiveKind;
 using A = CollectiveAlgorithm;
 
 constexpr std::uint64_t kCases = 500;
+constexpr std::uint64_t kTorusCases = 100;
 
 struct Case {
   Cluster cluster;
@@ -60,7 +62,7 @@ void set_fabric(RandomStream& random, Cluster& cluster) {
       fabric.nodes_per_pod = pick(random, {0, 4});
       return;
     default:
-      if (random.below(3) > 0) {
+      if (random.below(2) == 0) {
         fabric.topology = Topology::torus;
         fabric.dimensions = {4, cluster.nodes > 4 ? 2 : 1};
         cluster.nodes = 4 * fabric.dimensions[1];
@@ -115,6 +117,27 @@ Case random_case(std::uint64_t index) {
   return made;
 }
 
+// Of a torus and all of its nodes.
+Case torus_case(std::uint64_t index) {
+  RandomStream random(2, RandomPurpose::test, index);
+  const std::vector<int> sizes = {pick(random, {2, 3, 4, 5}), pick(random, {1, 2, 4}),
+                                  pick(random, {1, 2, 3})};
+  Case made;
+  made.cluster = make_cluster(sizes[0] * sizes[1] * sizes[2], 8, pick(random, {1, 4, 8}));
+  FabricSpec& fabric = made.cluster.fabric;
+  fabric.hop_latency_s = parameter(1e-6);
+  fabric.topology = Topology::torus;
+  fabric.dimensions = sizes;
+  fabric.link_Bps = parameter(kNic_Bps * pick(random, {1, 2, 8}));
+  const int a_node = pick(random, {1, 2, 4, 8});
+  made.gpus = strided(a_node * made.cluster.nodes, 8 / a_node);
+  constexpr std::array kKinds = {K::all_reduce, K::all_gather, K::reduce_scatter};
+  made.kind = kKinds[random.below(kKinds.size())];
+  made.algorithm = A::torus;
+  made.bytes = std::pow(10, 3 + 7 * random.uniform());
+  return made;
+}
+
 std::string text_of(const Case& made, CollectiveAlgorithm ran) {
   const FabricSpec& fabric = made.cluster.fabric;
   return fmt::format(
@@ -128,8 +151,8 @@ TEST(CollectiveForms, AgreeOnAnIdleNetwork) {
   const Calibration calibration = make_calibration();
   std::set<std::pair<CollectiveKind, CollectiveAlgorithm>> met;
   int exact = 0;
-  for (std::uint64_t index = 0; index < kCases; ++index) {
-    const Case made = random_case(index);
+  for (std::uint64_t index = 0; index < kCases + kTorusCases; ++index) {
+    const Case made = index < kCases ? random_case(index) : torus_case(index);
     const GroupShape shape = group_shape(made.gpus, made.cluster);
     const CollectiveCost closed =
         collective_cost(made.kind, made.algorithm, shape, made.bytes, made.cluster, calibration);

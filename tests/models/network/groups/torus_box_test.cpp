@@ -45,13 +45,15 @@ double all_gather_s(const std::vector<std::int32_t>& gpus, const Cluster& cluste
 // a line has one cable to its end.
 TEST(TorusBox, BytesTakeEveryCableOfTheNodeAtTheEnd) {
   constexpr double kBytes = 1e9;
-  const auto expected = [&](int n, double cables) { return kBytes * (n - 1) / n / (cables * 50e9); };
+  const auto expected = [&](int n, double cables) {
+    return kBytes * (n - 1) / n / (cables * 50e9);
+  };
   const Cluster cluster = chips({4, 8, 16});
-  EXPECT_NEAR(all_gather_s(first(4), cluster, kBytes), expected(4, 2), 1e-12);       // a ring
-  EXPECT_NEAR(all_gather_s(first(3), cluster, kBytes), expected(3, 1), 1e-12);       // a line
-  EXPECT_NEAR(all_gather_s(first(8), cluster, kBytes), expected(8, 3), 1e-12);       // 4 x 2
-  EXPECT_NEAR(all_gather_s(first(32), cluster, kBytes), expected(32, 4), 1e-12);     // 4 x 8
-  EXPECT_NEAR(all_gather_s(first(64), cluster, kBytes), expected(64, 5), 1e-12);     // 4 x 8 x 2
+  EXPECT_NEAR(all_gather_s(first(4), cluster, kBytes), expected(4, 2), 1e-12);    // a ring
+  EXPECT_NEAR(all_gather_s(first(3), cluster, kBytes), expected(3, 1), 1e-12);    // a line
+  EXPECT_NEAR(all_gather_s(first(8), cluster, kBytes), expected(8, 3), 1e-12);    // 4 x 2
+  EXPECT_NEAR(all_gather_s(first(32), cluster, kBytes), expected(32, 4), 1e-12);  // 4 x 8
+  EXPECT_NEAR(all_gather_s(first(64), cluster, kBytes), expected(64, 5), 1e-12);  // 4 x 8 x 2
   EXPECT_NEAR(all_gather_s(first(512), cluster, kBytes), expected(512, 6), 1e-12);
 }
 
@@ -73,7 +75,8 @@ TEST(TorusBox, EveryNodeSendsAndReceivesOnce) {
       std::vector<int> own(sizes.back());
       std::iota(own.begin(), own.end(), 0);
       for (std::size_t i = own.size(); i > 1; --i) {
-        std::swap(own[i - 1], own[static_cast<std::size_t>(random.uniform() * static_cast<double>(i))]);
+        std::swap(own[i - 1],
+                  own[static_cast<std::size_t>(random.uniform() * static_cast<double>(i))]);
       }
       own.resize(1 + static_cast<std::size_t>(random.uniform() * static_cast<double>(own.size())));
       at.push_back(own);
@@ -110,7 +113,8 @@ TEST(TorusBox, EveryNodeSendsAndReceivesOnce) {
     // A node out of the box leaves a hole.
     if (places.size() > 2) {
       places.erase(places.begin() + 1);
-      const bool line = std::ranges::count_if(at, [](const auto& own) { return own.size() > 1; }) == 1;
+      const bool line =
+          std::ranges::count_if(at, [](const auto& own) { return own.size() > 1; }) == 1;
       EXPECT_EQ(TorusBox::of(places, cluster).has_value(), line);
     }
   }
@@ -125,14 +129,12 @@ TEST(TorusBox, FlowsAgreeWithTheClosedForm) {
     for (const CollectiveKind kind :
          {CollectiveKind::all_reduce, CollectiveKind::all_gather, CollectiveKind::reduce_scatter}) {
       const auto gpus = first(count);
-      const CollectiveCost cost =
-          collective_cost(kind, CollectiveAlgorithm::torus, group_shape(gpus, cluster), 1e9,
-                          cluster, calibration);
+      const CollectiveCost cost = collective_cost(
+          kind, CollectiveAlgorithm::torus, group_shape(gpus, cluster), 1e9, cluster, calibration);
       const CollectiveFlows flows =
           collective_flows(kind, CollectiveAlgorithm::torus, gpus, 1e9, cluster, calibration);
       ASSERT_EQ(flows.algorithm, CollectiveAlgorithm::torus);
-      EXPECT_NEAR(busiest_link_s(flows.edges, gpus, links), cost.transfer_s,
-                  1e-9 * cost.transfer_s)
+      EXPECT_NEAR(busiest_link_s(flows.edges, gpus, links), cost.transfer_s, 1e-9 * cost.transfer_s)
           << to_string(kind) << " over " << count;
     }
   }

@@ -80,6 +80,18 @@ TEST(Library, GpusAreThoseOfTheDataSheets) {
       {"gb300", 2500, 5000, 15000, 279, 8000},
       {"mi250x-gcd", 191.5, 0, 0, 64, 1638.4},
       {"mi300x", 1307.4, 2614.9, 0, 192, 5300},
+      {"h800", 989.4, 1978.9, 0, 80, 3350},
+      {"a800", 312, 0, 0, 80, 2039},
+      {"h20", 148, 296, 0, 96, 4000},
+      {"l40s", 362, 733, 0, 48, 864},
+      {"mi325x", 1307.4, 2614.9, 0, 256, 6000},
+      {"mi355x", 2500, 5000, 10000, 288, 8000},
+      {"gaudi3", 459, 1835, 0, 128, 3700},
+      {"trainium2", 667, 1299, 0, 96, 2900},
+      {"tpu-v3-core", 0, 0, 0, 16, 450},  // TPUs have bf16 alone
+      {"tpu-v4", 0, 0, 0, 32, 1200},
+      {"tpu-v5e", 0, 0, 0, 16, 819},
+      {"tpu-v5p", 0, 0, 0, 95, 2765},
       {"cpu-core", 0, 0, 0, 4, 10},  // no data sheet: assumed
   };
   for (const Row& row : rows) {
@@ -93,9 +105,20 @@ TEST(Library, GpusAreThoseOfTheDataSheets) {
   EXPECT_EQ(library_gpus().size(), rows.size());
 }
 
+TEST(Library, TpusHaveTheirPeaksInBf16) {
+  EXPECT_DOUBLE_EQ(2 * find_gpu("tpu-v3-core").bf16_flops.value, 123e12);
+  EXPECT_DOUBLE_EQ(find_gpu("tpu-v4").bf16_flops.value, 275e12);
+  EXPECT_DOUBLE_EQ(find_gpu("tpu-v5e").bf16_flops.value, 197e12);
+  EXPECT_DOUBLE_EQ(find_gpu("tpu-v5p").bf16_flops.value, 459e12);
+}
+
 // What matrix units do: half the width, twice the rate. bf16 is as fast as fp16 where there is one.
+// Gaudi's, Trainium's and TPUs' are built otherwise; the data sheet of L40S rounds.
 TEST(Library, PeaksDoubleWithEveryHalving) {
+  const std::set<std::string> others = {"gaudi3",  "trainium2", "tpu-v3-core", "tpu-v4",
+                                        "tpu-v5e", "tpu-v5p",   "l40s"};
   for (const GpuSpec& gpu : library_gpus()) {
+    if (others.contains(gpu.name)) continue;
     if (gpu.bf16_flops.value > 0) {
       EXPECT_EQ(gpu.bf16_flops.value, gpu.fp16_flops.value) << gpu.name;
     }
@@ -176,6 +199,7 @@ TEST(Library, ModelsHaveThePublishedSize) {
       {"gpt-oss-120b", 116.83, 0.06},  // without the biases of experts
       {"deepseek-v3", 671, 0.5},
       {"kimi-k2", 1040, 15},
+      {"palm-540b", 552.6, 0.3},  // 540.35, and keys and values eleven times more: a copy a tp rank
   };
   for (const Row& row : rows) {
     EXPECT_NEAR(find_model(row.name).parameters() / 1e9, row.billions, row.tolerance) << row.name;

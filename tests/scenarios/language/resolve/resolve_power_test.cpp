@@ -59,6 +59,31 @@ TEST(ResolvePower, ACapSlowsWhatArithmeticBinds) {
   EXPECT_NE(cheap.key, dear.key);
 }
 
+// What nobody stated may be otherwise.
+TEST(ResolvePower, DefaultsAreUnsure) {
+  const auto unsure = [](const std::string& keys) {
+    return case_of(", power: {" + keys + "}").power->unsure.size();
+  };
+  EXPECT_EQ(unsure("rack_nodes: 2"), 4U);
+  EXPECT_EQ(unsure("pue: 1.2"), 3U);
+  EXPECT_EQ(unsure("pue: 1.2, communicating: 0.3, switch_watts: 40, node_usd: 1000, years: 3"), 0U);
+}
+
+TEST(ResolvePower, RefusesPricesThatDoNothing) {
+  EXPECT_TRUE(fails([] { case_of(", power: {nic_usd: 3000}"); },
+                    "does nothing without the price of a node"));
+  EXPECT_TRUE(
+      fails([] { case_of(", power: {years: 3}"); }, "does nothing without the price of a node"));
+  const auto pools = [](const char* key) {
+    return "name: power\nmodel: llama3-8b\ncluster: {pools: [{name: a, nodes: 1, node: dgx-h100}, "
+           "{name: b, nodes: 1, node: dgx-a100}], power: {" +
+           std::string(key) + "}}\nlayout: {tp: 8}\nbatch: {global: 2}\n";
+  };
+  for (const char* key : {"node_usd: 100", "more_nodes: 0.1"}) {
+    EXPECT_TRUE(fails([&] { parse_case(pools(key), "power.yaml"); }, "this cluster has pools"));
+  }
+}
+
 TEST(ResolvePower, Refuses) {
   EXPECT_TRUE(fails([] { case_of(", power: {cap_watts: 60}"); },
                     "power.yaml:3:56: cluster.power.cap_watts: must be above the 75 W"));
@@ -91,7 +116,7 @@ TEST(PowerWatts, OfTheLibraryAreInOrder) {
     EXPECT_LT(watts->idle_W.high, watts->peak_W.low) << gpu.name;
     EXPECT_GT(watts->idle_W.low, 0) << gpu.name;
   }
-  EXPECT_EQ(known, 21);  // so each entry is one of a GPU
+  EXPECT_EQ(known, 30);  // so each entry is one of a GPU
   for (const NodeSpec& node : library_nodes()) EXPECT_GT(rest_watts_of(node).value, 0);
   EXPECT_EQ(rest_watts_of(find_node("mi300x")).value, 8 * 160);
 }
