@@ -97,6 +97,11 @@ class RankTasks {
             GroupsAlone& alone);
 
   void set_iteration(int iteration) { iteration_ = iteration; }
+  // One of its own, in order; the number by which tasks name it.
+  int add_stream(const char* name) {
+    class_.streams.push_back({name, StreamOrder::in_order});
+    return static_cast<int>(class_.streams.size()) - 1;
+  }
   TaskIndex append(Task task);
 
   // Of the last message, -1 without.
@@ -135,9 +140,6 @@ class RankTasks {
   // Ends when all ranks of the rendezvous have come; takes no time. `category`: of what is waited.
   TaskIndex meet(int rendezvous, std::string name, Category category, std::vector<TaskIndex> after);
 
-  // Samples of the input pipeline, on a stream of its own.
-  TaskIndex load(std::string name, std::vector<Flow> flows, std::vector<CostPart> cost,
-                 Origin origin, std::vector<TaskIndex> after);
   TaskIndex optimizer(std::vector<CostPart> cost, std::vector<TaskIndex> after);
   // A controller dispatches the programs of the next iteration: `ahead_s` beside this one, from the
   // dispatches before on, and `between_s` behind `last`, the end of this one.
@@ -213,7 +215,6 @@ class RankTasks {
   std::int16_t meeting_stream_ = -1;
   std::int16_t background_stream_ = -1;
   std::int16_t dispatch_stream_ = -1;
-  std::int16_t input_stream_ = -1;
   std::array<TaskIndex, 2> last_collective_ = {-1, -1};  // of both streams of reductions
   std::vector<TaskIndex> last_kernels_;
 };
