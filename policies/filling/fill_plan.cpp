@@ -14,6 +14,7 @@
 #include "models/plan/kernel_pace.hpp"
 #include "models/results/iteration_report.hpp"
 #include "models/results/memory_timeline.hpp"
+#include "policies/evaluation/plan_evaluation.hpp"
 #include "policies/filling/filling_cost.hpp"
 #include "policies/filling/idle_periods.hpp"
 
@@ -421,6 +422,18 @@ class Filler {
 FilledPlan fill_plan(const Job& job, const std::vector<GpuMemory>& memory, const Plan& plan,
                      const Timeline& timeline, std::span<const double> slowdowns) {
   return Filler(job, memory, plan, timeline, slowdowns).fill();
+}
+
+Timeline evaluate_filled(const Job& job, const std::vector<GpuMemory>& memory, Plan& plan,
+                         std::span<const double> slowdowns) {
+  const auto evaluated = [&] {
+    return slowdowns.empty() ? evaluate_plan(plan, job.cluster)
+                             : evaluate_plan(plan, job.cluster, slowdowns);
+  };
+  Timeline timeline = evaluated();
+  if (!job.filling) return timeline;
+  plan = fill_plan(job, memory, plan, timeline, slowdowns).plan;
+  return evaluated();
 }
 
 }  // namespace windtunnel

@@ -25,4 +25,8 @@ struct FilledPlan {
 FilledPlan fill_plan(const Job& job, const std::vector<GpuMemory>& memory, const Plan& plan,
                      const Timeline& timeline, std::span<const double> slowdowns = {});
 
+// evaluate_plan(), of a job with filling with the Plan filled by its first evaluation.
+Timeline evaluate_filled(const Job& job, const std::vector<GpuMemory>& memory, Plan& plan,
+                         std::span<const double> slowdowns = {});
+
 }  // namespace windtunnel

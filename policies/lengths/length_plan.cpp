@@ -13,7 +13,6 @@
 #include "models/cost/op/block_cost.hpp"
 #include "models/cost/tensor/tensor_ops.hpp"
 #include "models/results/iteration_report.hpp"
-#include "policies/evaluation/plan_evaluation.hpp"
 #include "policies/exchange/data_parallel.hpp"
 #include "policies/filling/fill_plan.hpp"
 #include "policies/lowering/pipeline_rank.hpp"
@@ -474,13 +473,9 @@ IterationEstimate estimate_lengths(const Job& job, const PreparedIteration& prep
   const int draws = job.cluster.jitter.active() ? job.cluster.jitter.draws : 1;
   IterationEstimate estimate;
   for (plan.draw = 0; plan.draw < draws; ++plan.draw) {
-    Plan filled = plan;
-    Timeline timeline = evaluate_plan(plan, job.cluster);
-    if (job.filling) {
-      filled = fill_plan(job, prepared.memory, plan, timeline).plan;
-      timeline = evaluate_plan(filled, job.cluster);
-    }
-    estimate.step_s += iteration_s(job, filled, timeline) / draws;
+    Plan own = plan;
+    const Timeline timeline = evaluate_filled(job, prepared.memory, own);
+    estimate.step_s += iteration_s(job, own, timeline) / draws;
   }
   // The class that computes longest; what it waits for beside that is data parallelism.
   std::vector<CostPart> parts;

@@ -12,7 +12,6 @@
 #include "models/results/iteration_report.hpp"
 #include "models/workload/filling.hpp"
 #include "policies/evaluation/dispatch.hpp"
-#include "policies/evaluation/plan_evaluation.hpp"
 #include "policies/evaluation/schedule_evaluator.hpp"
 #include "policies/evaluation/stage_cost.hpp"
 #include "policies/exchange/data_parallel.hpp"
@@ -102,11 +101,7 @@ class Estimator {
     closed.communication.fidelity = Fidelity::closed;
     closed.software.dispatch_latency_s = 0;
     Plan plan = plan_microbatches(closed, prepared_, {.input_alone = true});
-    Timeline timeline = evaluate_plan(plan, job_.cluster, slowdown_);
-    if (job_.filling) {
-      plan = fill_plan(job_, prepared_.memory, plan, timeline, slowdown_).plan;
-      timeline = evaluate_plan(plan, job_.cluster, slowdown_);
-    }
+    const Timeline timeline = evaluate_filled(job_, prepared_.memory, plan, slowdown_);
     const ScheduleEvaluation pipeline =
         evaluate_schedule(schedule_, costs_, {.messages = messages(), .slowdown = slowdown_});
     const int last = reported_window(job_, plan).last;

@@ -11,11 +11,11 @@
 #include "models/base/error.hpp"
 #include "models/cost/memory/memory.hpp"
 #include "models/plan/state_shares.hpp"
-#include "models/workload/input_pipeline.hpp"
 #include "policies/evaluation/dispatch.hpp"
 #include "policies/lowering/step_tasks.hpp"
 #include "policies/offload/offload_tasks.hpp"
 #include "policies/protection/snapshot_tasks.hpp"
+#include "policies/tasks/sample_loads.hpp"
 #include "policies/tasks/stage_messages.hpp"
 
 namespace windtunnel {
@@ -40,7 +40,8 @@ class Builder {
         rank_(rank),
         tasks_(job_, rank, context.range, std::move(groups), alone),
         messages_(context.schedule, rank, context.costs.passes_gradient(), tasks_),
-        offload_(job_, tasks_) {
+        offload_(job_, tasks_),
+        samples_(job_, context.schedule, context.input, rank, context.options.input_alone, tasks_) {
     for (int s = 0; s < ctx_.schedule.stages(); ++s) {
       if (ctx_.schedule.rank_of_stage[s] == rank) stages_.push_back(s);
     }
@@ -101,54 +102,10 @@ class Builder {
     before_last_compute_ = last_compute_ = optimizer_;
     offload_.begin_iteration(ctx_.data_parallel.updated_parameters(rank_), optimizer_);
     if (ctx_.data_parallel.gathers_early()) gather_parameters();
-    if (loads_samples() && job_.input->prefetch > 0)
-      next_samples(round_ * iterations() + iteration);
+    samples_.begin(round_ * iterations() + iteration, optimizer_);
     const int due = iterations() > 1 ? steady_window(ctx_.schedule).last : 0;
     if (round_ > 0 || iteration != due) return;
     for (const int tier : ctx_.options.due_snapshots) add_due_snapshot(tier);
-  }
-
-  bool loads_samples() const {
-    return ctx_.input && ctx_.input->reads[rank_] && !ctx_.input->flows.empty();
-  }
-
-  // Those of the step behind the iteration, in one go.
-  TaskIndex next_samples(int iteration) {
-    const double samples = samples_of_microbatch(job_, *ctx_.input);
-    while (iteration >= std::ssize(next_samples_)) {
-      next_samples_.push_back(
-          load("load the next step", samples * microbatches_read(ctx_.schedule, rank_)));
-    }
-    return next_samples_[iteration];
-  }
-
-  TaskIndex load(std::string name, double samples) {
-    const InputLoad& input = *ctx_.input;
-    std::vector<TaskIndex> after = behind({}, optimizer_);
-    if (ctx_.options.input_alone) {
-      return tasks_.load(std::move(name), {},
-                         {{Category::input, input.origin, samples * input.sample_s}}, input.origin,
-                         std::move(after));
-    }
-    std::vector<Flow> flows = input.flows;
-    for (Flow& flow : flows) flow.amount *= samples;
-    return tasks_.load(std::move(name), std::move(flows), {}, input.origin, std::move(after));
-  }
-
-  // The first forward of a step waits for all of its samples; without prefetching that of each
-  // micro-batch for its own, which are loaded one after the other from the step's begin on.
-  void await_samples(const Action& action, Task& task) {
-    if (!loads_samples() || action.kind != ActionKind::forward) return;
-    if (ctx_.schedule.model_stage(action.stage) != 0) return;
-    if (action.unit % ctx_.schedule.slices != 0) return;
-    const int read = read_++;
-    const int iteration = read / microbatches_read(ctx_.schedule, rank_);
-    if (job_.input->prefetch == 0) {
-      const double samples = samples_of_microbatch(job_, *ctx_.input);
-      task.after.push_back(load(fmt::format("load {}", action.unit), samples));
-    } else if (iteration > 0 && read % microbatches_read(ctx_.schedule, rank_) == 0) {
-      task.after.push_back(next_samples(iteration - 1));
-    }
   }
 
   void add_due_snapshot(int index) {
@@ -266,8 +223,8 @@ class Builder {
             tasks_.meet(rendezvous, "meet " + task.name, Category::cp, behind({}, last_compute_)));
       }
     }
-    await_samples(action, task);
-    if (second != nullptr) await_samples(*second, task);
+    samples_.await(action, task);
+    if (second != nullptr) samples_.await(*second, task);
     receive_for(action, before, task);
     const IterationMarks& marks = ctx_.marks[iteration];
     const bool first = index == marks.first_forward[action.stage];
@@ -475,6 +432,7 @@ class Builder {
   RankTasks tasks_;
   StageMessages messages_;
   OffloadTasks offload_;
+  SampleLoads samples_;
   std::vector<int> stages_;
   std::vector<std::unique_ptr<Segments>> kept_pieces_;  // of pairs
 
@@ -490,8 +448,6 @@ class Builder {
   std::vector<TaskIndex> unsharded_;              // [stage] its last gather; empty: none yet
   std::vector<TaskIndex> copies_;                 // that the optimizer waits for
   TaskIndex outer_ = -1;                          // last task of options.outer
-  std::vector<TaskIndex> next_samples_;           // [iteration] that load those of the next one
-  int read_ = 0;                                  // micro-batches whose first stage is in the list
   std::vector<TaskIndex> before_compute_;         // that the next compute task waits for
 
   // [cell, kind, cell of the second action of a pair or -1]

@@ -14,8 +14,8 @@
 #include "models/cost/memory/memory.hpp"
 #include "models/workload/layer_table.hpp"
 #include "models/workload/stage_parameters.hpp"
-#include "policies/iteration.hpp"
 #include "policies/conflicts/offload_conflicts.hpp"
+#include "policies/iteration.hpp"
 
 namespace windtunnel {
 namespace {

@@ -449,24 +449,6 @@ TaskIndex RankTasks::append_inner(Task task, const InnerCollective& collective, 
   return append(std::move(task));
 }
 
-TaskIndex RankTasks::load(std::string name, std::vector<Flow> flows, std::vector<CostPart> cost,
-                          Origin origin, std::vector<TaskIndex> after) {
-  if (input_stream_ < 0) {
-    input_stream_ = static_cast<std::int16_t>(class_.streams.size());
-    class_.streams.push_back({"input", StreamOrder::in_order});
-  }
-  Task task;
-  task.kind = TaskKind::store;
-  task.name = std::move(name);
-  task.stream = input_stream_;
-  task.category = Category::input;
-  task.origin = origin;
-  task.flows = std::move(flows);
-  task.cost = std::move(cost);
-  task.after = std::move(after);
-  return append(std::move(task));
-}
-
 TaskIndex RankTasks::optimizer(std::vector<CostPart> cost, std::vector<TaskIndex> after) {
   Task task;
   task.kind = TaskKind::compute;

@@ -135,9 +135,6 @@ class RankTasks {
   // Ends when all ranks of the rendezvous have come; takes no time. `category`: of what is waited.
   TaskIndex meet(int rendezvous, std::string name, Category category, std::vector<TaskIndex> after);
 
-  // Samples of the input pipeline, on a stream of its own.
-  TaskIndex load(std::string name, std::vector<Flow> flows, std::vector<CostPart> cost,
-                 Origin origin, std::vector<TaskIndex> after);
   TaskIndex optimizer(std::vector<CostPart> cost, std::vector<TaskIndex> after);
   // A controller dispatches the programs of the next iteration: `ahead_s` beside this one, from the
   // dispatches before on, and `between_s` behind `last`, the end of this one.
@@ -218,7 +215,6 @@ class RankTasks {
   std::vector<int> rendezvous_slots_;
   std::vector<int> meeting_sequence_;  // [rendezvous]
   std::int16_t meeting_stream_ = -1;
-  std::int16_t input_stream_ = -1;
   std::array<TaskIndex, 2> last_collective_ = {-1, -1};  // of both streams of reductions
   std::vector<TaskIndex> last_kernels_;
 };

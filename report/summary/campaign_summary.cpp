@@ -81,8 +81,9 @@ SummarySection lost_section(const Record& record) {
   };
   add(figure("campaign.useful_s"), share_of(report.useful_s, report.wall_s.mean));
   for (const Figure* lost : figures_below("campaign.lost")) {
-    const auto share = std::get<Estimate>(lost->of(record));
-    if (share.mean >= kShownShare) add(*lost, share);
+    const FigureValue share = lost->of(record);  // nothing: no such pause is asked for
+    const auto* estimate = std::get_if<Estimate>(&share);
+    if (estimate != nullptr && estimate->mean >= kShownShare) add(*lost, *estimate);
   }
   return section;
 }

@@ -9,13 +9,9 @@
 #include <set>
 
 #include "models/compression/compressors.hpp"
-#include "models/compression/robust.hpp"
-#include "models/cost/offload/offload.hpp"
 #include "models/power/power_spec.hpp"
-#include "models/reliability/stragglers/redundancy.hpp"
-#include "models/workload/filling.hpp"
-#include "models/workload/input_pipeline.hpp"
 #include "policies/schedules/schedules.hpp"
+#include "scenarios/language/explained_parts.hpp"
 #include "scenarios/language/library/library.hpp"
 #include "scenarios/language/library/spec_fields.hpp"
 #include "scenarios/language/resolve/resolve.hpp"
@@ -404,19 +400,9 @@ class Explanation {
     add_members_of("communication", job_.communication);
     add_members_of("recovery", job_.recovery);
     add_compressors();
-    if (job_.redundancy) {
-      add_members_of("redundancy", *job_.redundancy,
-                     [&](std::string_view key) { return takes_key(job_.redundancy->scheme, key); });
+    for (const ExplainedPart& part : explained_parts(job_)) {
+      add_members_of(part.path, part.type, part.from, part.takes);
     }
-    if (job_.offload) add_members_of("offload", *job_.offload);
-    if (const Training* own = job_.training.get()) {
-      add_members_of("train", *own, [&](std::string_view key) { return takes_key(*own, key); });
-    }
-    if (const auto& robust = job_.communication.robust) {
-      add_members_of("communication.robust", *robust,
-                     [&](std::string_view key) { return takes_key(robust->rule, key); });
-    }
-    add_idle_time();
     if (job_.lengths) {
       add_members_of("", *job_.lengths);
       const LengthDistribution& law = job_.lengths->distribution;
@@ -447,19 +433,6 @@ class Explanation {
         const bool traced = failure.arrivals == Arrivals::trace;
         if (key == "rate" || key == "job_rate" || key == "arrivals.day_amplitude") return !traced;
         return key != "arrivals.weibull" && takes_key(failure.kind, key);
-      });
-    }
-  }
-
-  void add_idle_time() {
-    if (job_.input) add_members_of("input", *job_.input);
-    if (!job_.filling) return;
-    add_members_of("filling", *job_.filling);
-    for (std::size_t i = 0; i < job_.filling->work.size(); ++i) {
-      const FillingWork& work = job_.filling->work[i];
-      add_members_of(fmt::format("filling.work.{}", i), work, [&](std::string_view key) {
-        if (key == "samples") return work.model != nullptr;
-        return key != "units" || work.need != FillingNeed::nothing;
       });
     }
   }

@@ -74,6 +74,7 @@ struct Subject {
   double configured_s = 0;
   double least_s = 0;
   double most_s = 0;
+  double training = 1;  // of the work that is done again, what is no pause
 
   int iterations(double work_s) const {
     constexpr double kMost = std::numeric_limits<int>::max();
@@ -109,6 +110,8 @@ Subject subject(const CampaignInputs& inputs, const CampaignReport& report, std:
       whole_s(std::max(subject.lag_s, storage_interval_s(inputs, index)), subject.iteration_s);
   subject.most_s = std::max(subject.least_s, inputs.campaign.length_s);
   subject.configured_s = configured_s(table, subject);
+  const std::vector<int> kept(table.tiers.size(), 1);
+  subject.training = Pace(table, subject.iteration_s, kept).training_share();
 
   const auto share = report.survival.find(tier_name(timing.tier));
   if (share != report.survival.end()) subject.restored = share->second.mean;
@@ -175,18 +178,14 @@ std::optional<IntervalReport> interval_advice(const CampaignInputs& inputs,
   advice.young_s = subject.possible_s(young_interval_s(advice.cost_s, advice.mtbf_s));
   advice.daly_s = subject.possible_s(daly_interval_s(advice.cost_s, advice.mtbf_s));
   advice.exact_s = subject.possible_s(exact_interval_s(advice.cost_s, advice.mtbf_s));
-  // Pauses are a part of what is done again.
-  const double training =
-      Pace(inputs.table, subject.iteration_s, std::vector<int>(inputs.table.tiers.size(), 1))
-          .training_share();
   const auto expected = [&](double work_s) {
-    return training * expected_goodput(work_s / training, advice.cost_s, advice.mtbf_s,
-                                       advice.restart_s + subject.lag_s);
+    return subject.training * expected_goodput(work_s / subject.training, advice.cost_s,
+                                               advice.mtbf_s, advice.restart_s + subject.lag_s);
   };
   advice.formula_goodput = expected(advice.configured_s);
   advice.rsc_ettr =
-      training * rsc_ettr(inputs.nodes, 1 / advice.mtbf_s / inputs.nodes, advice.restart_s,
-                          advice.configured_s / training, advice.cost_s);
+      subject.training * rsc_ettr(inputs.nodes, 1 / advice.mtbf_s / inputs.nodes, advice.restart_s,
+                                  advice.configured_s / subject.training, advice.cost_s);
 
   const int young = subject.iterations(advice.young_s);
   const int exact = subject.iterations(advice.exact_s);

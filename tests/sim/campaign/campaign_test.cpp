@@ -304,40 +304,6 @@ TEST_P(Modes, NoFailureLeavesPlainAndStall) {
   EXPECT_EQ(result.lost_s[static_cast<int>(Loss::redo)], 0);
 }
 
-// Behind iterations 10, 20, ... an evaluation of 7 s, and logs after every 42 s of training, which
-// are 4 iterations.
-TEST_P(Modes, PausesAreLossesOfTheirOwn) {
-  CampaignInputs inputs = two_tiers();
-  inputs.table.tiers.clear();
-  inputs.table.iteration_s = {10};
-  inputs.table.pauses = {.evaluation = {.every_iterations = 10, .takes_s = 7},
-                         .logging = {.every_s = 42, .takes_s = 0.5}};
-  inputs.campaign.length_s = 101 * 10 + 10 * 7 + 25 * 0.5;
-  const TrialResult result = run_trial(inputs, 0, GetParam());
-  EXPECT_EQ(result.iterations, 101);  // 0 to 100
-  EXPECT_DOUBLE_EQ(result.wall_s, inputs.campaign.length_s);
-  EXPECT_DOUBLE_EQ(result.useful_s, 1010);
-  EXPECT_DOUBLE_EQ(result.lost_s[static_cast<int>(Loss::evaluate)], 70);
-  EXPECT_DOUBLE_EQ(result.lost_s[static_cast<int>(Loss::log)], 12.5);
-}
-
-// What is done again is evaluated again.
-TEST_P(Modes, AFailureWithinAPauseLosesTheIterationBefore) {
-  CampaignInputs inputs = two_tiers();
-  inputs.table.tiers.clear();
-  inputs.table.iteration_s = {10};
-  inputs.table.pauses.evaluation = {.every_iterations = 2, .takes_s = 5};
-  inputs.recovery = {.detect_s = 1, .restart_s = 3};
-  // Iterations 0, 1 and 2 end at 30 s; the evaluation behind 2 would end at 35 s.
-  inputs.failures = {traced(FailureKind::process, {32})};
-  inputs.campaign.length_s = 36 + 35;
-  const TrialResult result = run_trial(inputs, 0, GetParam());
-  EXPECT_EQ(result.iterations, 3);
-  EXPECT_DOUBLE_EQ(result.lost_s[static_cast<int>(Loss::evaluate)], 5);
-  EXPECT_DOUBLE_EQ(result.lost_s[static_cast<int>(Loss::redo)], 32);
-  EXPECT_DOUBLE_EQ(result.lost_s[static_cast<int>(Loss::restart)], 3);
-}
-
 INSTANTIATE_TEST_SUITE_P(Campaign, Modes,
                          ::testing::Values(CampaignMode::fast_forward, CampaignMode::replay),
                          [](const auto& mode) {

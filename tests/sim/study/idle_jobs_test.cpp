@@ -18,12 +18,12 @@
 namespace windtunnel {
 namespace {
 
-constexpr int kJobs = 300;
-constexpr int kBlocks = 10;  // which run beside each other
+constexpr int kIdleJobs = 300;
+constexpr int kIdleBlocks = 10;  // which run beside each other
 
-class Draw {
+class IdleDraw {
  public:
-  explicit Draw(std::uint64_t number) : random_(20261203, RandomPurpose::test, number) {}
+  explicit IdleDraw(std::uint64_t number) : random_(20261203, RandomPurpose::test, number) {}
 
   std::string one_of(std::initializer_list<std::string_view> words) {
     return std::string(*(words.begin() + random_.below(words.size())));
@@ -34,7 +34,7 @@ class Draw {
   RandomStream random_;
 };
 
-std::string random_work(Draw& draw, int number) {
+std::string random_work(IdleDraw& draw, int number) {
   std::string work = fmt::format("{{name: work-{}", number);
   if (draw.chance(0.4)) {
     work += fmt::format(", model: {}, samples: {}", draw.one_of({"bert-base", "resnet-50"}),
@@ -54,7 +54,7 @@ std::string random_work(Draw& draw, int number) {
 }
 
 // On top of a job of random_scenario().
-std::string idle_parts(Draw& draw) {
+std::string idle_parts(IdleDraw& draw) {
   std::string text;
   if (draw.chance(0.8)) {
     text += "filling: {work: [" + random_work(draw, 0);
@@ -73,7 +73,7 @@ std::string idle_parts(Draw& draw) {
   return text;
 }
 
-std::string pauses(Draw& draw) {
+std::string pauses(IdleDraw& draw) {
   std::string text;
   if (draw.chance(0.6)) {
     text += fmt::format(", evaluation: {{every: {}, takes: {}}}",
@@ -88,7 +88,7 @@ std::string pauses(Draw& draw) {
 }
 
 std::string scenario_of(std::uint64_t number) {
-  Draw draw(number);
+  IdleDraw draw(number);
   std::string text = random_scenario(number) + idle_parts(draw);
   const std::string campaign = "length: 20 d, replicas: 8";
   text.replace(text.find(campaign), campaign.size(), "length: 2 d, replicas: 3" + pauses(draw));
@@ -123,7 +123,7 @@ void expect_adds_up(const Record& record, const std::string& text) {
 class IdleJobs : public testing::TestWithParam<int> {};
 
 TEST_P(IdleJobs, AddUpOrAreRefused) {
-  constexpr int kOfBlock = kJobs / kBlocks;
+  constexpr int kOfBlock = kIdleJobs / kIdleBlocks;
   int simulated = 0;
   for (int i = 0; i < kOfBlock; ++i) {
     const std::uint64_t number = GetParam() * kOfBlock + i;
@@ -143,7 +143,7 @@ TEST_P(IdleJobs, AddUpOrAreRefused) {
   EXPECT_GT(simulated, kOfBlock / 4);
 }
 
-INSTANTIATE_TEST_SUITE_P(Blocks, IdleJobs, testing::Range(0, kBlocks));
+INSTANTIATE_TEST_SUITE_P(Blocks, IdleJobs, testing::Range(0, kIdleBlocks));
 
 }  // namespace
 }  // namespace windtunnel

@@ -1,0 +1,67 @@
+#include "policies/tasks/sample_loads.hpp"
+
+#include <fmt/format.h>
+
+#include <utility>
+
+#include "models/workload/input_pipeline.hpp"
+
+namespace windtunnel {
+
+SampleLoads::SampleLoads(const Job& job, const Schedule& schedule,
+                         const std::optional<InputLoad>& load, int rank, bool alone,
+                         RankTasks& tasks)
+    : job_(job),
+      schedule_(schedule),
+      load_(load && load->reads[rank] && !load->flows.empty() ? &*load : nullptr),
+      alone_(alone),
+      tasks_(tasks) {
+  if (load_ == nullptr) return;
+  microbatches_ = microbatches_read(schedule, rank);
+  stream_ = tasks_.stream_named("input");
+}
+
+void SampleLoads::begin(int iteration, TaskIndex after) {
+  after_ = after;
+  if (load_ != nullptr && job_.input->prefetch > 0) next_samples(iteration);
+}
+
+// The first forward of a step waits for all of its samples; without prefetching that of each
+// micro-batch for its own, which are loaded one after the other from the step's begin on.
+void SampleLoads::await(const Action& action, Task& task) {
+  if (load_ == nullptr || action.kind != ActionKind::forward) return;
+  if (schedule_.model_stage(action.stage) != 0 || action.unit % schedule_.slices != 0) return;
+  const int read = read_++;
+  if (job_.input->prefetch == 0) {
+    task.after.push_back(add(fmt::format("load {}", action.unit), 1));
+  } else if (read >= microbatches_ && read % microbatches_ == 0) {
+    task.after.push_back(next_samples(read / microbatches_ - 1));
+  }
+}
+
+TaskIndex SampleLoads::next_samples(int iteration) {
+  while (iteration >= static_cast<int>(next_samples_.size())) {
+    next_samples_.push_back(add("load the next step", microbatches_));
+  }
+  return next_samples_[iteration];
+}
+
+TaskIndex SampleLoads::add(std::string name, double microbatches) {
+  const double samples = microbatches * samples_of_microbatch(job_, *load_);
+  Task task;
+  task.kind = TaskKind::store;
+  task.name = std::move(name);
+  task.stream = static_cast<std::int16_t>(stream_);
+  task.category = Category::input;
+  task.origin = load_->origin;
+  if (alone_) {
+    task.cost = {{Category::input, load_->origin, samples * load_->sample_s}};
+  } else {
+    task.flows = load_->flows;
+    for (Flow& flow : task.flows) flow.amount *= samples;
+  }
+  if (after_ >= 0) task.after = {after_};
+  return tasks_.append(std::move(task));
+}
+
+}  // namespace windtunnel
