@@ -3,6 +3,7 @@
 #include <benchmark/benchmark.h>
 #include <fmt/format.h>
 
+#include "policies/search/memory_search.hpp"
 #include "scenarios/language/company.hpp"
 #include "sim/study/power_study.hpp"
 #include "sim/study/simulate.hpp"
@@ -45,6 +46,22 @@ void power_16384(benchmark::State& state) {
 // All collectives of tensor parallelism as tasks. Budget: 2 s.
 void inner_tasks_16384(benchmark::State& state) {
   simulate_iteration(state, {{"communication.inner", "tasks"}});
+}
+
+// State and activations of 70 billion parameters beside eight GPUs, each layer's copies as flows.
+void offload_8(benchmark::State& state) {
+  simulate_iteration(state,
+                     {{"recompute", "selective"},
+                      {"offload", "{optimizer: host, gradients: host, weights: host, activations: "
+                                  "host}"}},
+                     WINDTUNNEL_SOURCE_DIR "/scenarios/offload.yaml");
+}
+
+// What fits of it and costs least: recompute: auto, offload: auto.
+void offload_found(benchmark::State& state) {
+  const Case the_case = load_case(WINDTUNNEL_SOURCE_DIR "/scenarios/offload.yaml");
+  const Job open = with_memory_open(the_case.job);
+  for (auto _ : state) benchmark::DoNotOptimize(with_memory_found(open));
 }
 
 // 2,048 GPUs, experts over 64 of them, whose exchanges are tasks. Budget: 2 s.
@@ -111,6 +128,8 @@ void jobs_side_by_side(benchmark::State& state, const char* placement) {
 BENCHMARK(folded_16384)->Unit(benchmark::kMillisecond)->UseRealTime();
 BENCHMARK(power_16384)->Unit(benchmark::kMillisecond)->UseRealTime();
 BENCHMARK(inner_tasks_16384)->Unit(benchmark::kMillisecond)->UseRealTime();
+BENCHMARK(offload_8)->Unit(benchmark::kMillisecond);
+BENCHMARK(offload_found)->Unit(benchmark::kMillisecond);
 BENCHMARK(deepseek_v3)->Unit(benchmark::kMillisecond)->UseRealTime();
 BENCHMARK(mixed_1024)->Unit(benchmark::kMillisecond)->UseRealTime();
 BENCHMARK(mixed_replicas_1024)->Unit(benchmark::kMillisecond)->UseRealTime();
