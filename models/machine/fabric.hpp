@@ -136,7 +136,7 @@ struct FabricSpec {
   Parameter link_Bps;           // torus: per direction of a cable; value 0: one NIC's
   // torus: by dimension, in place of link_Bps: pods of one torus each, say, joined by Ethernet.
   std::vector<double> dimension_Bps;
-  int nodes_per_router = 0;     // dragonfly
+  int nodes_per_router = 0;  // dragonfly
   int routers_per_group = 0;
   Parameter local_Bps;   // dragonfly: between two routers of a group
   Parameter global_Bps;  // dragonfly: between two groups, the whole bundle

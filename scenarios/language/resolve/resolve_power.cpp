@@ -56,16 +56,11 @@ void check_prices(const PowerSpec& power, const Values& values) {
   }
 }
 
-void check_cap(const PowerSpec& power, const Values& values, const Job& job) {
+void check_cap(const PowerSpec& power, const Values& values) {
   for (const NodePower& node : power.nodes) {
     if (power.cap_W > node.gpu_idle_W.value) continue;
     values.fail(kCapKey,
                 fmt::format("must be above the {:g} W that a GPU idles at", node.gpu_idle_W.value));
-  }
-  if (!job.calibration.kernel_laws.laws.empty()) {
-    values.fail(kCapKey,
-                "kernels go by laws that were measured at a clock of their own; take a "
-                "calibration without kernel_laws, or measure under the cap");
   }
 }
 
@@ -75,6 +70,8 @@ void lower(Calibration& calibration, double clock) {
   for (double* each : {&sustained.value, &sustained.low, &sustained.high}) *each *= clock;
   sustained.origin = Origin::assumed;
   sustained.source += fmt::format("; times {:.4f}, the clock under cluster.power.cap_watts", clock);
+  // Of what was measured the part that goes with the operations: products have one.
+  for (KernelLaw& law : calibration.kernel_laws.laws) law.flop_s /= clock;
 }
 
 }  // namespace
@@ -97,7 +94,7 @@ std::shared_ptr<const PowerSpec> resolve_power(const Values& values, const Evide
   }
   for (const Pool& pool : pools) power->nodes.push_back(power_of(pool.node, values, evidence));
   if (pools.empty()) power->nodes.push_back(power_of(job.cluster.node, values, evidence));
-  if (power->cap_W > 0) check_cap(*power, values, job);
+  if (power->cap_W > 0) check_cap(*power, values);
   check_prices(*power, values);
   for (const UnsureKey& one : kUnsure) {
     if (!values.has(one.key)) power->unsure.push_back(one.unsure);

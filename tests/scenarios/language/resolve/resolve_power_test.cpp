@@ -59,6 +59,21 @@ TEST(ResolvePower, ACapSlowsWhatArithmeticBinds) {
   EXPECT_NE(cheap.key, dear.key);
 }
 
+// Of a measured product what goes with its operations; its bytes and its start stay.
+TEST(ResolvePower, ACapSlowsMeasuredProductsByTheirOperations) {
+  const Case plain = case_of(", power: {idle_watts: 100, clock_power: 2}");
+  PowerSpec capped = *plain.power;
+  capped.cap_W = 250;
+  Job job = plain.job;
+  job.calibration.kernel_laws.laws = {
+      {.key = "gemm type=bf16", .fixed_s = 1, .flop_s = 2, .byte_s = 3}};
+  lower_clocks(capped, job);
+  const KernelLaw& law = job.calibration.kernel_laws.laws.front();
+  EXPECT_DOUBLE_EQ(law.flop_s, 4);
+  EXPECT_EQ(law.fixed_s, 1);
+  EXPECT_EQ(law.byte_s, 3);
+}
+
 // What nobody stated may be otherwise.
 TEST(ResolvePower, DefaultsAreUnsure) {
   const auto unsure = [](const std::string& keys) {
