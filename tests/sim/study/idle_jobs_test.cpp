@@ -40,7 +40,7 @@ std::string random_work(IdleDraw& draw, int number) {
     work += fmt::format(", model: {}, samples: {}", draw.one_of({"bert-base", "resnet-50"}),
                         draw.one_of({"1", "8"}));
   } else {
-    work += fmt::format(", piece: {}, pieces: {}", draw.one_of({"100 us", "5 ms", "1 s"}),
+    work += fmt::format(", piece: {}, unit_pieces: {}", draw.one_of({"100 us", "5 ms", "1 s"}),
                         draw.one_of({"1", "20"}));
   }
   if (draw.chance(0.5)) {
