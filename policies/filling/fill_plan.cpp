@@ -141,10 +141,10 @@ class Filler {
       any = any || fits;
     }
     if (any || filling_.work[work].need == FillingNeed::nothing) return;
-    throw Error(
-        fmt::format("filling.work.{}.resident: {} has no room for it on any rank beside "
-                    "training; shard more of the training state, or leave it out",
-                    work, filling_.work[work].name));
+    throw Error::of_key(fmt::format("filling.work.{}.resident", work),
+                        ": {} has no room for it on any rank beside training; shard more of the "
+                        "training state, or leave it out",
+                        filling_.work[work].name);
   }
 
   bool has_room(int work, const Place& place, const Period& period) const {

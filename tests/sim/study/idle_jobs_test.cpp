@@ -125,8 +125,9 @@ class IdleJobs : public testing::TestWithParam<int> {};
 TEST_P(IdleJobs, AddUpOrAreRefused) {
   constexpr int kOfBlock = kIdleJobs / kIdleBlocks;
   int simulated = 0;
-  for (int i = 0; i < kOfBlock; ++i) {
-    const std::uint64_t number = GetParam() * kOfBlock + i;
+  const std::uint64_t first = std::uint64_t(GetParam()) * 20 * kOfBlock;
+  for (std::uint64_t number = first; simulated < kOfBlock; ++number) {
+    ASSERT_LT(number, first + 20 * kOfBlock) << "the reader refuses nearly all jobs";
     const std::string text = scenario_of(number);
     const std::string file = fmt::format("idle-{}.yaml", number);
     try {
@@ -140,7 +141,6 @@ TEST_P(IdleJobs, AddUpOrAreRefused) {
       ADD_FAILURE() << fault.what() << "\n" << text;
     }
   }
-  EXPECT_GT(simulated, kOfBlock / 4);
 }
 
 INSTANTIATE_TEST_SUITE_P(Blocks, IdleJobs, testing::Range(0, kIdleBlocks));
