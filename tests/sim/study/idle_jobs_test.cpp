@@ -60,6 +60,7 @@ std::string idle_parts(IdleDraw& draw) {
     text += "filling: {work: [" + random_work(draw, 0);
     if (draw.chance(0.4)) text += ", " + random_work(draw, 1);
     text += fmt::format("], margin: {}}}\n", draw.one_of({"0", "0.05", "0.5"}));
+    if (draw.chance(0.2)) text += "redundancy: drop-slowest\n";
   }
   if (draw.chance(0.6)) {
     text += fmt::format(
@@ -69,7 +70,6 @@ std::string idle_parts(IdleDraw& draw) {
         draw.one_of({"1", "8"}), draw.one_of({"storage", "local-disk", "memory"}),
         draw.one_of({"0", "1", "2"}));
   }
-  if (draw.chance(0.2)) text += "redundancy: drop-slowest\n";
   return text;
 }
 
