@@ -47,7 +47,8 @@ struct Place {
   std::vector<Period> periods;
   double peak_bytes = 0;                                        // of what tasks allocate
   double room_bytes = std::numeric_limits<double>::infinity();  // at that peak
-  double slowdown = 1;
+  double slowdown = 1;                                          // of the slowest member
+  double mean_slowdown = 0;                                     // of all, in the reported iteration
   std::vector<double> held_bytes;  // [work] that stays here for it; below 0: it has no room
   std::vector<Run> runs;
   int pp = 0;
@@ -98,6 +99,9 @@ class Filler {
       for (int i = 0; i < plan.iterations; ++i) {
         place.slowdown = std::max(place.slowdown, pace(rank, i));
       }
+      const double members = static_cast<double>(plan.classes[rank.rank_class].members.size());
+      place.mean_slowdown +=
+          rank.multiplicity / members * pace(rank, reported_window(job, plan).last);
     }
   }
 
@@ -141,10 +145,10 @@ class Filler {
       any = any || fits;
     }
     if (any || filling_.work[work].need == FillingNeed::nothing) return;
-    throw Error(
-        fmt::format("filling.work.{}.resident: {} has no room for it on any rank beside "
-                    "training; shard more of the training state, or leave it out",
-                    work, filling_.work[work].name));
+    throw Error::of_key(fmt::format("filling.work.{}.resident", work),
+                        ": {} has no room for it on any rank beside training; shard more of the "
+                        "training state, or leave it out",
+                        filling_.work[work].name);
   }
 
   bool has_room(int work, const Place& place, const Period& period) const {
@@ -341,7 +345,7 @@ class Filler {
           work.exposed += units;
           work.exposed_s = std::max(work.exposed_s, run.seconds * place.slowdown);
         } else {
-          rank.filled_s += members / of_pp * run.seconds * place.slowdown;
+          rank.filled_s += members / of_pp * run.seconds * place.mean_slowdown;
         }
       }
     }
@@ -371,7 +375,7 @@ class Filler {
     for (int work = 0; work < std::ssize(filling_.work); ++work) {
       room = room || has_room(work, place, period);
     }
-    (room ? rank.short_s : rank.memory_s) += share * period.left_s * place.slowdown;
+    (room ? rank.short_s : rank.memory_s) += share * period.left_s * place.mean_slowdown;
   }
 
   std::string left_out(int work, int iteration) const {

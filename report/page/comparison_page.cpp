@@ -91,7 +91,8 @@ Json point_json(const ComparedPoint& point, const std::vector<const Figure*>& co
                {"drawing", drawing}};
   if (point.record->campaign) {
     for (const Figure* lost : figures_below("campaign.lost")) {
-      json["lost"][lost->title] = number_of(lost->of(*point.record));
+      const double share = number_of(lost->of(*point.record));
+      if (!std::isnan(share)) json["lost"][lost->title] = share;
     }
   }
   return json;

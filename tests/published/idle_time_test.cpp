@@ -28,7 +28,7 @@ TEST(IdleTime, ASpeedUpByFillingIsNoHigherThanPublished) {
   for (const double share : {0.1, 0.3, 0.5, 0.7, 0.9, 1.2}) {
     const double piece_s = share * trained_s / (4 * 24);  // four micro-batches of 24 pieces
     const std::string text = fmt::format(
-        "{}filling: {{work: [{{name: encoder, needed_by: micro-batch, piece: {} s, pieces: "
+        "{}filling: {{work: [{{name: encoder, needed_by: micro-batch, piece: {} s, unit_pieces: "
         "24}}]}}\n",
         kPipeline, piece_s);
     const Record record = simulate(parse_case(text, "frozen.yaml"));

@@ -37,11 +37,12 @@ Rows work_rows() {
                                        .high = 1e6,
                                        .example = "1",
                                        .help = "that a step or a micro-batch needs"}),
-      name_row("filling.work.*.model",
-               {.library = forward_names,
-                .example = "bert-large",
-                .help = "a unit is a forward pass of this model on one GPU; else piece and pieces "
-                        "say what it takes"}),
+      name_row(
+          "filling.work.*.model",
+          {.library = forward_names,
+           .example = "bert-large",
+           .help = "a unit is a forward pass of this model on one GPU; else piece and unit_pieces "
+                   "say what it takes"}),
       whole_row<&FillingWork::samples>(
           "filling.work.*.samples",
           {.low = 1, .high = 1e6, .example = "8", .help = "sequences or images of that pass"}),
@@ -52,7 +53,7 @@ Rows work_rows() {
            .example = "3 ms",
            .help = "what a piece takes that cannot be interrupted, on a GPU with nothing beside"}),
       whole_row<&FillingWork::pieces>(
-          "filling.work.*.pieces",
+          "filling.work.*.unit_pieces",
           {.low = 1,
            .high = 1e6,
            .optional = true,
@@ -83,7 +84,7 @@ Rows work_rows() {
 
 Rows filling_rows() {
   return joined(
-      {{map_row("filling", {.example = "{work: [{name: evaluation, piece: 4 ms, pieces: 32}]}",
+      {{map_row("filling", {.example = "{work: [{name: evaluation, piece: 4 ms, unit_pieces: 32}]}",
                             .help = "work that runs only where ranks would idle: frozen encoders, "
                                     "evaluation, another job's forward passes"}),
         choice_row<&Filling::margin>(
@@ -93,7 +94,7 @@ Rows filling_rows() {
              .example = "0.05",
              .help = "share of each idle period that stays free, as it may turn out shorter"}),
         list_row("filling.work", {.required = true,
-                                  .example = "[{name: evaluation, piece: 4 ms, pieces: 32}]",
+                                  .example = "[{name: evaluation, piece: 4 ms, unit_pieces: 32}]",
                                   .help = "what runs there"})},
        work_rows()});
 }

@@ -60,8 +60,12 @@ TEST(CampaignTheory, PausesStretchTheWork) {
   const double share = 20 / 24.0;
   const double exact = share * expected_goodput(24, 1.5, kMtbf, kDown);
   EXPECT_NEAR(report.goodput.mean / exact, 1, 2e-3);
-  EXPECT_NEAR(report.lost_s[static_cast<int>(Loss::evaluate)].mean / report.useful_s.mean, 0.2,
-              0.03);
+  // Two in ten of the work, also of what is done again, which begins with an evaluation each time.
+  const double useful_s = report.useful_s.mean;
+  const double paused_s = report.lost_s[static_cast<int>(Loss::evaluate)].mean;
+  const double redone_s = report.lost_s[static_cast<int>(Loss::redo)].mean;
+  EXPECT_GE(paused_s, 0.2 * useful_s * (1 - 1e-3));
+  EXPECT_LE(paused_s, 0.2 * (useful_s + redone_s) + 2 * report.failures.at("unexpected").mean);
 }
 
 // A job that waits 0.4 % of its time, when three of 16 nodes are out at once: few trials meet that,

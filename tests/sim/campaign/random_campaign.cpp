@@ -52,7 +52,8 @@ SnapshotTier random_tier(RandomStream& random) {
 }
 
 template <class Tier>
-IterationTable random_table(RandomStream& random, int most_tiers, Tier draw_tier) {
+IterationTable random_table(RandomStream& random, std::uint64_t index, int most_tiers,
+                            Tier draw_tier) {
   IterationTable table;
   const double plain_s = 0.5 + 5 * random.uniform();
   const int tiers = static_cast<int>(random.below(most_tiers + 1));
@@ -73,12 +74,13 @@ IterationTable random_table(RandomStream& random, int most_tiers, Tier draw_tier
     table.shrunk_iteration_s.push_back(plain_s * (0.9 + 0.2 * random.uniform()));
     table.shrunk_progress.push_back(1 - missing / 8.0);
   }
-  if (one_in(random, 3)) {
-    table.pauses.evaluation = {.every_iterations = 1 + static_cast<int>(random.below(40)),
-                               .takes_s = 10 * plain_s * random.uniform()};
+  RandomStream of_pauses(3, RandomPurpose::test, index);
+  if (one_in(of_pauses, 3)) {
+    table.pauses.evaluation = {.every_iterations = 1 + static_cast<int>(of_pauses.below(40)),
+                               .takes_s = 10 * plain_s * of_pauses.uniform()};
   }
-  if (one_in(random, 3)) {
-    table.pauses.logging = {.every_s = 100 * random.uniform(), .takes_s = random.uniform()};
+  if (one_in(of_pauses, 3)) {
+    table.pauses.logging = {.every_s = 100 * of_pauses.uniform(), .takes_s = of_pauses.uniform()};
   }
   return table;
 }
@@ -194,7 +196,7 @@ bool stops_have_a_tier(const IterationTable& table) {
 CampaignInputs random_plain_campaign(std::uint64_t index) {
   RandomStream random(1, RandomPurpose::test, index);
   CampaignInputs inputs;
-  inputs.table = random_table(random, 3, random_plain_tier);
+  inputs.table = random_table(random, index, 3, random_plain_tier);
   inputs.nodes = kNodes;
   inputs.campaign = {500 + 20000 * random.uniform(), 1, index};
   // Every mix of the three kinds in turn, sometimes two classes of one kind; planned stops only
@@ -216,7 +218,7 @@ CampaignInputs random_plain_campaign(std::uint64_t index) {
 CampaignInputs random_campaign(std::uint64_t index) {
   RandomStream random(2, RandomPurpose::test, index);
   CampaignInputs inputs;
-  inputs.table = random_table(random, kMaxSnapshotTiers, random_tier);
+  inputs.table = random_table(random, index, kMaxSnapshotTiers, random_tier);
   inputs.nodes = kNodes;
   inputs.same_shard = {kNodes, 2 + 2 * static_cast<int>(random.below(2)), 2};
   inputs.campaign = {500 + 20000 * random.uniform(), 1, index};

@@ -32,7 +32,7 @@ TEST(ResolveFilling, TakesModelsAndPieces) {
   const Job job =
       idle_case(
           "filling: {margin: 0.1, work: [{name: encoder, model: bert-large, samples: 4, "
-          "needed_by: micro-batch, units: 2}, {name: other, piece: 3 ms, pieces: 7, "
+          "needed_by: micro-batch, units: 2}, {name: other, piece: 3 ms, unit_pieces: 7, "
           "resident: 1 GB, working: 2 MB, switch: 1 ms}]}")
           .job;
   ASSERT_NE(job.filling, nullptr);
