@@ -142,6 +142,7 @@ FigureValue share_of_step(const Record& record) {
 // Nothing where all is trained.
 Of of_training(double (*value)(const ParameterCounts& counts)) {
   return [value](const Record& record) {
+    if (!record.job.training) return FigureValue();
     const ParameterCounts counts = parameter_counts(record.job);
     return counts.trained < counts.all ? FigureValue(value(counts)) : FigureValue();
   };

@@ -112,13 +112,14 @@ SummarySection iteration_section(const Record& record) {
         fmt::format("{} of the step beyond the busiest rank's compute, mean {}",
                     text("iteration.bubble.makespan_share"),
                     titled(record, "iteration.bubble.idle"))}}};
-  const ParameterCounts counts = parameter_counts(record.job);
-  if (counts.trained < counts.all) {
+  const double trained = number_of(figure("iteration.trained_parameters").of(record));
+  if (std::isfinite(trained)) {
+    const double all = number_of(figure("iteration.parameters").of(record));
     section.rows.insert(
         section.rows.begin() + 1,
         {figure("iteration.trained_parameters").title,
          fmt::format("{} of {} parameters ({:.2g} %)", text("iteration.trained_parameters"),
-                     text("iteration.parameters"), 100 * counts.trained / counts.all)});
+                     text("iteration.parameters"), 100 * trained / all)});
   }
   if (report.warmup.share > 0) {
     section.rows.insert(

@@ -279,8 +279,11 @@ BlockCost end_cost(const Job& job, const ChunkUnit& unit, const BlockCoster& cos
 
 // Embeddings of a micro-batch are computed once for the loss of all, and again for its backward
 // pass (GradCache: Gao et al. 2021, arXiv 2101.06983).
+bool embeds_twice(const Job& job) {
+  return is_contrastive(job.training.get()) && microbatches(job.layout, job.batch) > 1;
+}
+
 void add_second_pass(const Job& job, const std::vector<SharedKind>& kinds, ChunkCost& chunk) {
-  if (microbatches(job.layout, job.batch) == 1) return;
   for (const CostPart& part : chunk.forward) {
     const bool kernels = part.category == Category::forward;
     add_cost(chunk.recompute, kernels ? Category::recompute : part.category, part.origin,
@@ -336,14 +339,17 @@ std::vector<ChunkCost> chunk_costs(const Job& job, const ChunkUnit& unit) {
     if (moe > 0) chunk.transient_bytes += hot_expert_bytes(job);
   }
   add_block(chunks.front(), end_cost(job, unit, coster, Block::embedding), 1);
-  if (is_contrastive(job.training.get())) add_second_pass(job, kinds, chunks.front());
+  if (embeds_twice(job)) add_second_pass(job, kinds, chunks.front());
   add_block(chunks.back(), end_cost(job, unit, coster, Block::head), 1);
   const LayerActivations head = job.training
                                     ? head_activations(at_end(job, Block::head), unit.slice)
                                     : head_activations(job, unit.slice);
-  chunks.back().activation_bytes += head.kept;
-  chunks.back().weight_activation_bytes += head.for_weights;
-  chunks.back().transient_bytes = std::max(chunks.back().transient_bytes, head.transient);
+  ChunkCost& last = chunks.back();
+  last.activation_bytes += head.kept;
+  last.weight_activation_bytes += head.for_weights;
+  // Between the two passes of accumulated embeddings no micro-batch has activations.
+  const double under_way = embeds_twice(job) ? last.activation_bytes : 0;
+  last.transient_bytes = std::max(last.transient_bytes, head.transient - under_way);
   const double pending = pending_gradient_bytes(job, unit.slice);
   for (std::size_t stage = 0; stage < chunks.size(); ++stage) {
     chunks[stage].transient_bytes += layers[stage].all * pending;

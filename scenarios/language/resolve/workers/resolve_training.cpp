@@ -274,11 +274,12 @@ bool takes_key(const Training& training, std::string_view key) {
 void resolve_training(const Values& values, Job& job) {
   const bool one_byte = job.communication.compressors.dp.name == kOneByte;
   if (!values.stated("train") && !one_byte) return;
-  const std::string place = values.stated("train") ? "train" : "communication.compressor";
+  const char* compressor = values.stated("compress") ? "compress" : "communication.compressor";
+  const std::string place = values.stated("train") ? "train" : compressor;
   Training training;
   values.fill("train", training);
   for (const char* other : {"batch.lengths", "rollout", "volunteers"}) {
-    if (values.stated(other) && values.stated("train")) {
+    if (values.stated(other)) {
       values.fail(place, fmt::format("beside {} is not modelled; leave one of them out", other));
     }
   }
