@@ -52,8 +52,9 @@ void inner_tasks_16384(benchmark::State& state) {
 void offload_8(benchmark::State& state) {
   simulate_iteration(state,
                      {{"recompute", "selective"},
-                      {"offload", "{optimizer: host, gradients: host, weights: host, activations: "
-                                  "host}"}},
+                      {"offload",
+                       "{optimizer: host, gradients: host, weights: host, activations: "
+                       "host}"}},
                      WINDTUNNEL_SOURCE_DIR "/scenarios/offload.yaml");
 }
 

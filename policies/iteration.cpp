@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include "models/compression/boundary.hpp"
-#include "policies/exchange/compressed_reductions.hpp"
 #include "policies/conflicts/exchange_conflicts.hpp"
+#include "policies/exchange/compressed_reductions.hpp"
 #include "policies/lengths/length_plan.hpp"
 #include "policies/outer/outer_period.hpp"
 

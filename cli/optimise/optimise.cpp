@@ -154,7 +154,7 @@ std::string set_text(const Overrides& set) {
   return text;
 }
 
-// What a GiB less than the place before it on the frontier costs.
+// Between neighbours of the frontier, what a GiB less costs on average.
 double seconds_per_GiB(const RankedConfiguration& less, const RankedConfiguration& more) {
   return (less.estimated_s - more.estimated_s) /
          ((more.memory_bytes - less.memory_bytes) / kGibibyte);
@@ -167,18 +167,29 @@ std::string frontier_text(const Optimisation& result) {
   const Figure& step_time = figure("iteration.time_s");
   TextTable table{{{memory.title, Align::right},
                    {"estimate", Align::right},
-                   {"a GiB less costs", Align::right},
+                   {"saves", Align::right},
+                   {"for", Align::right},
+                   {"each GiB", Align::right},
                    {"by"}},
                   {}};
   for (size_t i = result.frontier.size(); i-- > 0;) {
     const RankedConfiguration& at = result.frontier[i];
-    const bool first = i + 1 == result.frontier.size();
-    table.rows.push_back({value_text(memory.unit, at.memory_bytes),
-                          value_text(step_time.unit, at.estimated_s),
-                          first ? "-" : format_seconds(seconds_per_GiB(at, result.frontier[i + 1])),
-                          set_text(at.set)});
+    std::vector<std::string> row = {value_text(memory.unit, at.memory_bytes),
+                                    value_text(step_time.unit, at.estimated_s),
+                                    "-",
+                                    "-",
+                                    "-",
+                                    set_text(at.set)};
+    if (i + 1 < result.frontier.size()) {
+      const RankedConfiguration& above = result.frontier[i + 1];
+      row[2] = value_text(memory.unit, above.memory_bytes - at.memory_bytes);
+      row[3] = format_seconds(at.estimated_s - above.estimated_s);
+      row[4] = format_seconds(seconds_per_GiB(at, above));
+    }
+    table.rows.push_back(std::move(row));
   }
-  return "\nWhat memory costs: the fastest configurations by the memory of the fullest GPU\n" +
+  return "\nWhat memory costs: of all that fit, those that no other beats in both step time and "
+         "memory; each beside the row above it\n" +
          table_text(table);
 }
 
@@ -194,6 +205,7 @@ std::string text_of(const OptimiseCommand& command, const Optimisation& result) 
     if (!at.failure.empty()) text += fmt::format("not simulated: {}\n", at.failure);
   }
   text += frontier_text(result);
+  if (!result.best.front().failure.empty()) return text;
   return text + "\nbest: " + command_line(command, result.best.front().set) + "\n";
 }
 

@@ -24,6 +24,10 @@ std::string why_no_state(const Offload& offload, const Job& job) {
   if (is_away(offload.weights) && !alone && job.layout.sharding != Sharding::zero3) {
     return "weights beside the GPU are gathered layer by layer; take layout.sharding: zero3";
   }
+  if (is_away(offload.weights) && job.layout.secondary_ranks > 0) {
+    return "with a second copy of the weights (layout.secondary_ranks) backward passes gather from "
+           "that, which stays on the GPUs; leave one of them out";
+  }
   return {};
 }
 

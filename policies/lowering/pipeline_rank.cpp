@@ -139,7 +139,7 @@ class Builder {
         const std::string where =
             segments.size() > 1 ? fmt::format("{}/{}", stage, i) : fmt::format("{}", stage);
         gathered_[stage].push_back(
-            tasks_.transfers(segments[i].gathers, "gather", where, stage, optimizer_));
+            tasks_.transfers(segments[i].gathers, "gather", where, stage, {optimizer_}));
       }
     }
   }
@@ -149,7 +149,7 @@ class Builder {
     for (const int stage : stages_) {
       const StageTraffic& traffic = ctx_.data_parallel.stage(stage);
       const std::string where = fmt::format("{}", stage);
-      tasks_.transfers(traffic.at_end, "reduce", where, stage, last_compute_);
+      tasks_.transfers(traffic.at_end, "reduce", where, stage, {last_compute_});
       const std::vector<TaskIndex> reduced = tasks_.last_transfers();
       offload_.evict_gradients(traffic.evicted_at_end, where, stage,
                                reduced.empty() ? last_compute_ : reduced.back());
@@ -312,9 +312,10 @@ class Builder {
         segment.after.push_back(room);
       }
       const auto gather = [&](TaskIndex after) {
+        const TaskIndex shards = segments[i].fetched.weights > 0 ? fetched : -1;
         return early ? early_gather(whole, i)
                      : tasks_.transfers(segments[i].gathers, "gather", segment.name, whole.stage,
-                                        segments[i].fetched.weights > 0 ? fetched : after);
+                                        {after, shards});
       };
       if (ctx_.data_parallel.overlaps()) {
         const TaskIndex gathered = gather(before_last_compute_);
@@ -382,7 +383,7 @@ class Builder {
     if (pending_ == nullptr) return;
     const Segment& segment = *std::exchange(pending_, nullptr);
     const TaskIndex reduced = tasks_.transfers(segment.reductions, "reduce", pending_where_,
-                                               pending_stage_, last_compute_);
+                                               pending_stage_, {last_compute_});
     offload_.evict_gradients(segment.evicted, pending_where_, pending_stage_,
                              reduced >= 0 ? reduced : last_compute_);
   }
@@ -396,9 +397,9 @@ class Builder {
     if (action.kind == ActionKind::unshard) {
       unsharded_.resize(ctx_.schedule.stages(), -1);
       unsharded_[action.stage] =
-          tasks_.transfers(traffic.unshard, "gather", where, action.stage, last_compute_);
+          tasks_.transfers(traffic.unshard, "gather", where, action.stage, {last_compute_});
     } else if (action.kind == ActionKind::reduce_grad) {
-      tasks_.transfers(traffic.reduce_grad, "reduce", where, action.stage, last_compute_);
+      tasks_.transfers(traffic.reduce_grad, "reduce", where, action.stage, {last_compute_});
     }
   }
 

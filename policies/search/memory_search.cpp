@@ -12,6 +12,7 @@
 #include "models/base/error.hpp"
 #include "models/cost/chunk/layer_table_cost.hpp"
 #include "models/cost/memory/memory.hpp"
+#include "models/cost/snapshot/snapshot_cost.hpp"
 #include "models/workload/layer_table.hpp"
 #include "models/workload/stage_parameters.hpp"
 #include "policies/conflicts/offload_conflicts.hpp"
@@ -35,12 +36,28 @@ struct Judged {
   double step_s = std::numeric_limits<double>::infinity();
 };
 
-double lacking_bytes(const Job& job, const std::vector<GpuMemory>& memory) {
-  const GpuMemory* worst = tightest(memory, job);
-  const double on_gpu = worst == nullptr ? 0 : -room_bytes(job, *worst);
-  const double on_host =
-      host_memory_of_node(job, memory).total() - job.cluster.node.host_memory_bytes.value;
-  return std::max(on_gpu, on_host);
+double lacking_on_gpu(const Job& job, const PreparedIteration& prepared) {
+  const GpuMemory* worst = tightest(prepared.memory, job);
+  return worst == nullptr ? 0 : -room_bytes(job, *worst);
+}
+
+// What is offloaded, and snapshots.
+double lacking_on_host(const Job& job, const PreparedIteration& prepared) {
+  double snapshots = 0;
+  for (const double bytes :
+       snapshot_bytes_per_gpu(job, prepared.chunks, held_stages(prepared.schedule))) {
+    double own = 0;
+    for (const SnapshotTier& tier : job.snapshots) {
+      own += snapshot_host_bytes(tier, bytes, weight_share(job));
+    }
+    snapshots = std::max(snapshots, own * job.cluster.node.gpus);
+  }
+  return snapshots + host_memory_of_node(job, prepared.memory).total() -
+         job.cluster.node.host_memory_bytes.value;
+}
+
+double lacking_bytes(const Job& job, const PreparedIteration& prepared) {
+  return std::max(lacking_on_gpu(job, prepared), lacking_on_host(job, prepared));
 }
 
 // The fewest of 0 to `most` that do; nothing: not even `most`. More of them never do worse.
@@ -136,7 +153,7 @@ class MemorySearch {
       return with_offload(job, next);
     };
     const std::optional<int> away = fewest(searched_.activations ? layers : 0,
-                                           [&](int count) { return fits(with_layers(count)); });
+                                           [&](int count) { return fits_gpu(with_layers(count)); });
     if (!away) return consider(with_layers(searched_.activations ? layers : 0));
     if (*away > 0 || !searched_.state || !state.updates_on_host()) {
       return consider(with_layers(*away));
@@ -147,7 +164,7 @@ class MemorySearch {
       return with_offload(job, next);
     };
     const std::optional<int> share =
-        fewest(kSteps, [&](int steps) { return fits(with_share(steps)); });
+        fewest(kSteps, [&](int steps) { return fits_gpu(with_share(steps)); });
     consider(with_share(share.value_or(kSteps)));
   }
 
@@ -174,7 +191,7 @@ class MemorySearch {
       const int rest = searched_.recompute ? count - swapped : 0;
       // Layers computed again in a row live together, so that more of them can need more memory.
       const std::optional<int> again =
-          first_of(rest, [&](int recomputed) { return fits(with_rules(swapped, recomputed)); });
+          first_of(rest, [&](int recomputed) { return fits_gpu(with_rules(swapped, recomputed)); });
       consider(with_rules(swapped, again.value_or(rest)));
     }
   }
@@ -199,9 +216,11 @@ class MemorySearch {
     return iteration;
   }
 
-  bool fits(const Job& job) {
+  // More that moves leaves less on the GPU; the host, which then holds more, is looked at where a
+  // choice is considered.
+  bool fits_gpu(const Job& job) {
     try {
-      return lacking_bytes(job, prepared(job).memory) <= 0;
+      return lacking_on_gpu(job, prepared(job)) <= 0;
     } catch (const Error&) {
       keep_fault();
       return false;
@@ -211,7 +230,7 @@ class MemorySearch {
   void consider(const Job& job) {
     try {
       const PreparedIteration iteration = prepared(job);
-      Judged judged{job, lacking_bytes(job, iteration.memory)};
+      Judged judged{job, lacking_bytes(job, iteration)};
       const bool fits = judged.lacking_bytes <= 0;
       if (fits) judged.step_s = iteration_step_s(job, iteration);
       const bool better = !best_ || (fits ? judged.step_s < best_->step_s
@@ -240,10 +259,12 @@ class MemorySearch {
 std::vector<Offload> state_offloads(const Job& job) {
   using enum MemoryTier;
   std::vector<Offload> all;
+  Offload base = offload_of(job);
+  if (base.searched.state) base.optimizer_share = 1;
   for (const auto& [optimizer, gradients, weights] :
        {std::array{gpu, gpu, gpu}, std::array{host, gpu, gpu}, std::array{host, host, gpu},
         std::array{host, host, host}, std::array{disk, host, host}}) {
-    Offload next = offload_of(job);
+    Offload next = base;
     next.optimizer = optimizer;
     next.gradients = gradients;
     next.weights = weights;

@@ -201,13 +201,16 @@ TaskIndex RankTasks::send(const Message& message, double bytes, StreamIndex stre
 }
 
 TaskIndex RankTasks::transfers(const std::vector<Transfer>& transfers, const char* verb,
-                               const std::string& where, int stage, TaskIndex after) {
+                               const std::string& where, int stage,
+                               const std::vector<TaskIndex>& after) {
   TaskIndex last = -1;
   RowEnds row_ends = {-1, -1};
   for (const Transfer& transfer : transfers) {
     if (transfer.starts_row) row_ends.fill(-1);
     std::vector<TaskIndex> ready = before(transfer, last, row_ends);
-    if (ready.empty() && after >= 0) ready = {after};
+    if (ready.empty()) {
+      std::ranges::copy_if(after, std::back_inserter(ready), [](TaskIndex t) { return t >= 0; });
+    }
     const bool experts =
         transfer.axis == ReplicaAxis::expert_shard || transfer.axis == ReplicaAxis::expert_across;
     const std::string what = fmt::format("{}{}", experts ? "experts " : "", where);

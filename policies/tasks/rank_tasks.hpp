@@ -104,10 +104,10 @@ class RankTasks {
   TaskIndex send(const Message& message, double bytes, StreamIndex stream,
                  std::vector<TaskIndex> after);
 
-  // One after the other, each when `after` (-1: nothing) is through, with the kernels before it;
-  // the last task of them, -1 if there is none. "reduce experts 3/0": verb and where.
+  // One after the other, each when all of `after` (-1: nothing) are through, with the kernels
+  // before it; the last task of them, -1 if there is none. "reduce experts 3/0": verb and where.
   TaskIndex transfers(const std::vector<Transfer>& transfers, const char* verb,
-                      const std::string& where, int stage, TaskIndex after);
+                      const std::string& where, int stage, const std::vector<TaskIndex>& after);
   bool has_partner() const { return partner_slot_ >= 0; }
   bool has_world() const { return world_slot_ >= 0; }
   TaskIndex reduce_with_partner(std::string name, double bytes, std::vector<TaskIndex> after);

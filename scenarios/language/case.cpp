@@ -92,6 +92,7 @@ Case resolve_case(const ScenarioText& scenario, const Overrides& more, const Pre
     result.fused = resolve_fused(values, result.job);
     result.pauses = resolve_pauses(values);
     append(unused_keys(values, result.job), result.notes);
+    append(found_memory(result.job), result.notes);
     result.values = explain_values(values, evidence, result.job, result.power.get());
     result.table = identity_of(result.values, result.job, Scope::iteration);
     result.prepared = resolve_iteration(result.job, result.table, prepare);

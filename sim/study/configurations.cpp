@@ -220,6 +220,7 @@ std::vector<Configuration> offloads_of(const Configuration& base) {
       Configuration next = base;
       next.job.offload = std::make_shared<const Offload>(offload);
       put(next.set, "offload.optimizer", std::string(name_of(offload.optimizer)));
+      put(next.set, "offload.optimizer_share", fmt::format("{:g}", offload.optimizer_share));
       put(next.set, "offload.gradients", std::string(name_of(offload.gradients)));
       put(next.set, "offload.weights", std::string(name_of(offload.weights)));
       put(next.set, "offload.activations", std::string(name_of(offload.activations)));

@@ -12,13 +12,14 @@
 #include "models/base/error.hpp"
 #include "models/cost/chunk/step_work.hpp"
 #include "models/cost/memory/memory.hpp"
+#include "policies/conflicts/offload_conflicts.hpp"
 #include "policies/iteration.hpp"
 #include "policies/lowering/for_each_index.hpp"
-#include "policies/conflicts/offload_conflicts.hpp"
 #include "policies/search/memory_search.hpp"
 #include "scenarios/language/overrides.hpp"
 #include "sim/study/configurations.hpp"
 #include "sim/study/interval_search.hpp"
+#include "sim/study/iterations/memory_excess.hpp"
 #include "sim/study/simulate.hpp"
 
 namespace windtunnel {
@@ -134,11 +135,7 @@ class Optimiser {
       try {
         const PreparedIteration prepared = prepare_iteration(each.job, geometry);
         geometry = prepared.geometry;
-        std::string excess = gpu_memory_excess(prepared.memory, each.job);
-        if (excess.empty()) {
-          const double host = host_memory_of_node(each.job, prepared.memory).total();
-          excess = host_memory_excess({{"offload", host}}, each.job.cluster.node);
-        }
+        const std::string excess = memory_excess(each.job, prepared);
         if (!excess.empty()) {
           judged.faults.emplace_back(kMemoryFault, excess);
           continue;

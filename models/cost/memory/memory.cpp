@@ -92,8 +92,10 @@ std::string more_sharding(const Job& job, Sharding wanted) {
 }
 
 std::string more_offload(const Job& job, MemoryTier Offload::*what, const char* key) {
-  if (offload_of(job).*what != MemoryTier::gpu) return "";
-  return fmt::format("set offload.{}: host, or ", key);
+  if (offload_of(job).*what == MemoryTier::gpu)
+    return fmt::format("set offload.{}: host, or ", key);
+  const bool part = what == &Offload::optimizer && offload_of(job).optimizer_share < 1;
+  return part ? "raise offload.optimizer_share, or " : "";
 }
 
 std::string more_recomputation(const Job& job) {
@@ -278,13 +280,15 @@ std::string host_memory_excess(const std::vector<std::pair<std::string, double>>
     parts.push_back(fmt::format("{} {}", use, format_bytes(bytes)));
   }
   if (bytes_per_node <= node.host_memory_bytes.value) return {};
+  const bool offloads =
+      std::ranges::any_of(by_use, [](const auto& use) { return use.first == kOffloadUse; });
   return fmt::format(
-      "snapshots and offloaded state in host memory need {} per node{} ({}), {} more than the {} "
-      "of "
-      "node '{}'; shard them over more nodes, keep fewer copies, or offload less",
-      format_bytes(bytes_per_node), pool.empty() ? "" : fmt::format(" of pool '{}'", pool),
-      fmt::join(parts, ", "), format_bytes(bytes_per_node - node.host_memory_bytes.value),
-      format_bytes(node.host_memory_bytes.value), node.name);
+      "{} in host memory need {} per node{} ({}), {} more than the {} of node '{}'; shard them "
+      "over more nodes or keep fewer copies{}",
+      offloads ? "offloaded state and snapshots" : "snapshots", format_bytes(bytes_per_node),
+      pool.empty() ? "" : fmt::format(" of pool '{}'", pool), fmt::join(parts, ", "),
+      format_bytes(bytes_per_node - node.host_memory_bytes.value),
+      format_bytes(node.host_memory_bytes.value), node.name, offloads ? ", or offload less" : "");
 }
 
 }  // namespace windtunnel

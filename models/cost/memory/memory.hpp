@@ -129,6 +129,7 @@ double fullest_bytes(const std::vector<GpuMemory>& memory);
 std::string gpu_memory_excess(const std::vector<GpuMemory>& memory, const Job& job);
 // `by_use`: name and bytes per node of what takes any: snapshots' tiers, offloaded state. `pool`:
 // name of the nodes' pool; empty: there is none.
+inline constexpr const char* kOffloadUse = "offload";
 std::string host_memory_excess(const std::vector<std::pair<std::string, double>>& by_use,
                                const NodeSpec& node, const std::string& pool = {});
 

@@ -39,6 +39,12 @@ void move_to_tiers(const Job& job, const TierMemory& state, double parameters, G
     const double moved = offload.optimizer_share * state.optimizer;
     at.optimizer -= moved;
     tier->optimizer += moved;
+    // They arrive in the host's memory, whatever the state lies on, and are there for the step.
+    const double state_bytes = optimizer_bytes_per_parameter(job);
+    if (offload.gradients == MemoryTier::gpu && state_bytes > 0) {
+      const double arriving = is_mixed(job.precision) ? job.software.reduce_bytes : 4;
+      at.host.gradients += moved / state_bytes * arriving;
+    }
   }
   if (TierMemory* tier = tier_of(offload.gradients, at)) {
     at.gradients -= state.gradients;

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "models/plan/job.hpp"
+#include "models/results/note.hpp"
 #include "models/workload/rollout.hpp"
 #include "models/workload/training.hpp"
 #include "policies/lowering/prepared_iteration.hpp"
@@ -94,6 +95,8 @@ void resolve_redundancy(const Values& values, Job& job);
 void resolve_offload(const Values& values, const EvidenceList& evidence, Job& job);
 // What recompute: auto and offload: auto leave open, of a job that all checks have seen.
 void find_memory(const Values& values, Job& job);
+// What that is, in words; none where nothing was left open.
+std::vector<Note> found_memory(const Job& job);
 // Whether the scheme has a use for the key, which stands below "redundancy".
 bool takes_key(RedundancyScheme scheme, std::string_view key);
 // Job::training, of a job whose other parts but the campaign are resolved; a method says what is

@@ -63,7 +63,16 @@ void resolve_filling(const Values& values, Job& job) {
   for (int i = 0; i < values.length("filling.work"); ++i) {
     filling.work.push_back(resolve_work(values, fmt::format("filling.work.{}", i), job));
   }
-  if (filling.work.empty()) return;
+  if (filling.work.empty()) values.fail("filling.work", "names no work; add some, or leave it out");
+  for (std::size_t i = 1; i < filling.work.size(); ++i) {
+    const auto before = filling.work.begin() + static_cast<std::ptrdiff_t>(i);
+    const std::string& name = filling.work[i].name;
+    if (std::ranges::none_of(filling.work.begin(), before,
+                             [&](const FillingWork& other) { return other.name == name; })) {
+      continue;
+    }
+    values.fail(fmt::format("filling.work.{}.name", i), "is that of another work; take another");
+  }
   if (job.cluster.jitter.active() && job.cluster.jitter.per == JitterPer::task) {
     values.fail("filling",
                 "is fitted into what a profile shows, and kernels of which each has a "
@@ -93,6 +102,12 @@ void resolve_input(const Values& values, Job& job) {
   }
   if (input.source == InputSource::memory && input.sample_bytes > 0) {
     values.fail("input.sample", "is not read from anywhere: read_from is memory; leave it out");
+  }
+  if (input.source == InputSource::storage && input.sample_bytes > 0 &&
+      job.cluster.storage.read_Bps.value <= 0) {
+    values.fail("input",
+                "samples are read from the storage, which has no bandwidth; state "
+                "cluster.storage.read, or input.read_from: local-disk or memory");
   }
   job.input = std::make_shared<const InputPipeline>(input);
 }

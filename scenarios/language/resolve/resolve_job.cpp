@@ -17,10 +17,10 @@
 #include "models/network/groups/collective_steps.hpp"
 #include "models/plan/job_collective.hpp"
 #include "models/plan/state_shares.hpp"
+#include "policies/conflicts/exchange_conflicts.hpp"
 #include "policies/evaluation/message_validator.hpp"
 #include "policies/evaluation/schedule_lowering.hpp"
 #include "policies/exchange/compressed_reductions.hpp"
-#include "policies/conflicts/exchange_conflicts.hpp"
 #include "policies/iteration.hpp"
 #include "policies/schedules/schedules.hpp"
 #include "policies/search/memory_search.hpp"
@@ -409,11 +409,11 @@ Job resolve_job(const Values& values, const EvidenceList& evidence, NamedFiles& 
   check_passes(values, job);
   check_compressors(values, job);
   check_gradient_exchange(job);
-  find_memory(values, job);
   resolve_state_shares(values, job);
   resolve_filling(values, job);
   resolve_input(values, job);
   resolve_campaign(values, evidence, files, job);
+  find_memory(values, job);
   job.steps = resolve_steps(values, files, job);
   if (job.steps > 0) job.tokens = job.steps * tokens_per_step(job);
   return job;

@@ -1,11 +1,18 @@
 // What lies beside the GPUs' memory, from checked values.
+#include <fmt/format.h>
+
+#include <algorithm>
 #include <memory>
+#include <string_view>
+#include <utility>
 
 #include "models/cost/offload/offload.hpp"
+#include "models/workload/stage_parameters.hpp"
 #include "policies/conflicts/offload_conflicts.hpp"
 #include "policies/search/memory_search.hpp"
 #include "scenarios/language/resolve/resolve.hpp"
 #include "scenarios/language/resolve/resolve_values.hpp"
+#include "scenarios/language/text/choices.hpp"
 
 namespace windtunnel {
 namespace {
@@ -33,6 +40,33 @@ void open_all(const Values& values, Offload& offload) {
   }
 }
 
+// What nothing that is offloaded takes.
+void check_uses(const Values& values, const Offload& own, const Job& job) {
+  const auto moves = [](MemoryTier tier) {
+    return tier == MemoryTier::host || tier == MemoryTier::disk;
+  };
+  for (const char* key : {"offload.optimizer_share", "offload.delayed"}) {
+    if (!values.stated(key) || moves(own.optimizer)) continue;
+    if (own.optimizer == MemoryTier::automatic && key == std::string_view("offload.delayed")) {
+      continue;
+    }
+    values.fail(key, "is of an optimizer on the host; state offload.optimizer: host or disk");
+  }
+  if (values.stated("offload.activation_share") && !moves(own.activations)) {
+    values.fail("offload.activation_share",
+                "is of activations that move; state offload.activations: host or disk");
+  }
+  if (own.cores > job.cluster.node.cpu_cores.value) {
+    values.fail("offload.cores",
+                fmt::format("a node has {:g} for all its GPUs", job.cluster.node.cpu_cores.value));
+  }
+  if (!moves(own.activations) || job.network) return;
+  const int layers = std::ranges::max(layers_per_stage(job.model, job.layout));
+  if (offloaded_layers(own, layers) > 0) return;
+  values.fail("offload.activation_share",
+              fmt::format("of the {} layers of a stage that is none; state more", layers));
+}
+
 }  // namespace
 
 void resolve_offload(const Values& values, const EvidenceList& evidence, Job& job) {
@@ -41,6 +75,7 @@ void resolve_offload(const Values& values, const EvidenceList& evidence, Job& jo
   Offload own;
   values.fill(path, own);
   override_parameter(own.core_Bps, "offload.core_rate", values, evidence);
+  check_uses(values, own, job);
   open_all(values, own);
   const std::string why = why_not(own, job);
   if (!why.empty()) values.fail(path, why);
@@ -56,6 +91,15 @@ void find_memory(const Values& values, Job& job) {
                 "auto is of nodes of one kind, not of cluster.pools; state what you want");
   }
   job = with_memory_found(job);
+}
+
+std::vector<Note> found_memory(const Job& job) {
+  const Offload& offload = offload_of(job);
+  if (!offload.searched.any()) return {};
+  const std::string found = to_string(offload);
+  return {{offload.searched.recompute ? "recompute, offload" : "offload",
+           fmt::format("auto found recompute: {}, {}", name_of(job.recompute),
+                       found.empty() ? "and nothing beside the GPU" : found)}};
 }
 
 }  // namespace windtunnel

@@ -10,6 +10,7 @@
 #include "models/base/error.hpp"
 #include "models/cost/memory/memory.hpp"
 #include "policies/iteration.hpp"
+#include "sim/study/iterations/memory_excess.hpp"
 #include "sim/study/iterations/smaller_jobs.hpp"
 
 namespace windtunnel {
@@ -41,7 +42,7 @@ RelaidJob prepared(const Job& job, const RelayoutSize& size) {
   }
   if (const std::string why = why_no_stand_ins(result.job); !why.empty()) throw Error(why);
   result.prepared = std::make_shared<const PreparedIteration>(prepare_iteration(result.job));
-  const std::string excess = gpu_memory_excess(result.prepared->memory, result.job);
+  const std::string excess = memory_excess(result.job, *result.prepared);
   if (!excess.empty()) throw Error(excess);
   result.closed_s = iteration_step_s(result.job, *result.prepared);
   return result;

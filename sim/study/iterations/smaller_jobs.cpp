@@ -14,6 +14,7 @@
 #include "models/reliability/stragglers/redundancy.hpp"
 #include "policies/iteration.hpp"
 #include "policies/lowering/for_each_index.hpp"
+#include "sim/study/iterations/memory_excess.hpp"
 
 namespace windtunnel {
 namespace {
@@ -201,6 +202,16 @@ std::string why_no_stand_ins(const Job& job) {
   return why;
 }
 
+namespace {
+
+// Of a job with fewer replicas than the one that was prepared.
+std::string excess_of(const Job& smaller, PreparedIteration prepared) {
+  prepared.memory = iteration_memory(smaller, prepared);
+  return memory_excess(smaller, prepared);
+}
+
+}  // namespace
+
 std::vector<int> smaller_sizes(const Job& job, const PreparedIteration& prepared) {
   std::vector<int> sizes;
   for (int missing = 1; missing < job.layout.dp; ++missing) {
@@ -211,8 +222,7 @@ std::vector<int> smaller_sizes(const Job& job, const PreparedIteration& prepared
   }
   const auto end = std::ranges::partition_point(sizes, [&](int missing) {
     const Job smaller = shrunk(job, missing);
-    const std::vector<GpuMemory> memory = iteration_memory(smaller, prepared);
-    return gpu_memory_excess(memory, job).empty() && takes_lengths(smaller);
+    return excess_of(smaller, prepared).empty() && takes_lengths(smaller);
   });
   sizes.erase(end, sizes.end());
   return sizes;
@@ -229,7 +239,7 @@ std::string why_no_smaller(const Job& job, const PreparedIteration& prepared) {
     if (!groups_are_whole(smaller.layout)) continue;
     const std::string why = why_no_stand_ins(smaller);
     if (!why.empty()) return why;
-    const std::string excess = gpu_memory_excess(iteration_memory(smaller, prepared), job);
+    const std::string excess = excess_of(smaller, prepared);
     if (!excess.empty()) return excess;
     return "the longest sequence does not fit into what is left";
   }

@@ -44,7 +44,8 @@ TEST(Varied, AllStandsForEveryNameThatTheKeyKnows) {
   for (const ScheduleKind& kind : schedule_kinds()) schedules.emplace_back(kind.name);
   EXPECT_EQ(parse_varied({"schedule=all"})[0].values, schedules);
   EXPECT_EQ(parse_varied({"schedule.name=all"})[0].values, schedules);
-  EXPECT_EQ(parse_varied({"recompute=all"})[0].values, (Values{"none", "selective", "full", "auto"}));
+  EXPECT_EQ(parse_varied({"recompute=all"})[0].values,
+            (Values{"none", "selective", "full", "auto"}));
   // A number knows no names; "all" is then refused where the scenario is read, with its place.
   EXPECT_EQ(parse_varied({"layout.pp=all"})[0].values, (Values{"all"}));
   EXPECT_EQ(parse_varied({"no.such.key=all"})[0].values, (Values{"all"}));

@@ -11,8 +11,8 @@
 #include "models/base/error.hpp"
 #include "models/compression/compressors.hpp"
 #include "models/results/iteration_report.hpp"
-#include "policies/evaluation/plan_evaluation.hpp"
 #include "policies/conflicts/exchange_conflicts.hpp"
+#include "policies/evaluation/plan_evaluation.hpp"
 #include "policies/iteration.hpp"
 #include "tests/support/small_job.hpp"
 

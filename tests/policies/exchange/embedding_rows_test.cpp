@@ -4,9 +4,9 @@
 #include <algorithm>
 
 #include "models/results/iteration_report.hpp"
+#include "policies/conflicts/exchange_conflicts.hpp"
 #include "policies/evaluation/plan_evaluation.hpp"
 #include "policies/exchange/compressed_reductions.hpp"
-#include "policies/conflicts/exchange_conflicts.hpp"
 #include "policies/iteration.hpp"
 #include "tests/support/error_of.hpp"
 #include "tests/support/small_job.hpp"

@@ -1,0 +1,15 @@
+// Whether a job fits: in the memory of its GPUs, and of its hosts, where snapshots and what is
+// offloaded lie.
+#pragma once
+
+#include <string>
+
+#include "models/plan/job.hpp"
+#include "policies/lowering/prepared_iteration.hpp"
+
+namespace windtunnel {
+
+// Which memory, of GPUs or hosts, the job does not fit in, and by how much; empty: it fits.
+std::string memory_excess(const Job& job, const PreparedIteration& prepared);
+
+}  // namespace windtunnel
