@@ -11,10 +11,10 @@
 #include "models/base/error.hpp"
 #include "models/calibration/prediction_error.hpp"
 #include "models/cost/chunk/step_work.hpp"
-#include "models/cost/memory/memory.hpp"
 #include "models/cost/offload/offload.hpp"
 #include "report/figures/fused_figures.hpp"
 #include "report/figures/idle_figures.hpp"
+#include "report/figures/memory_figures.hpp"
 #include "report/figures/power_figures.hpp"
 #include "report/figures/rollout_figures.hpp"
 #include "report/figures/straggler_figures.hpp"
@@ -139,15 +139,6 @@ FigureValue share_of_step(const Record& record) {
   return report.time_s > 0 ? report.bubble.*member / report.time_s : 0;
 }
 
-// Nothing where all is trained.
-Of of_training(double (*value)(const ParameterCounts& counts)) {
-  return [value](const Record& record) {
-    if (!record.job.training) return FigureValue();
-    const ParameterCounts counts = parameter_counts(record.job);
-    return counts.trained < counts.all ? FigureValue(value(counts)) : FigureValue();
-  };
-}
-
 // Before a compressor starts; nothing where none waits.
 Of of_warmup(double (*value)(const IterationReport& report)) {
   return [value](const Record& record) {
@@ -236,8 +227,7 @@ class Table {
           "longest last end less first start of a rank, less the busiest rank's compute",
           of<&Bubble::longest_stage_s>},
          {"iteration.bubble.longest_stage_share", "stage bubble", share, lower,
-          "longest last end less first start of a rank, less the busiest rank's compute, as a "
-          "share of the step (Zero Bubble)",
+          "stage bubble time as a share of the step (Zero Bubble)",
           share_of_step<&Bubble::longest_stage_s>},
          {"iteration.bubble.idle", "idle", share, lower,
           "mean share of the step in which none of a rank's own kernels run (a profiler's view)",
@@ -247,26 +237,10 @@ class Table {
           Category::sync, Category::offload}) {
       add_category("exposed_s", category, "exposed ");
     }
-    add({{"iteration.memory_bytes.peak", "peak memory", memory, lower, "of the fullest GPU",
-          [](const Record& record) { return fullest_bytes(record.iteration.memory); }, kClosedForm},
-         {"iteration.memory_bytes.host", "offloaded to the host", memory, lower,
-          "of the node's memory, all its GPUs together; without snapshots",
-          [](const Record& record) -> FigureValue {
-            if (!offload_of(record.job).any()) return {};
-            return host_memory_of_node(record.job, record.iteration.memory).total();
-          },
-          kClosedForm},
-         {"iteration.memory_bytes.fits", "fits", word, neither,
-          "in the usable memory of GPU and host",
-          [](const Record& record) { return record.memory_excess.empty(); }, kClosedForm}});
+    for (Figure& each : memory_figures()) rows.push_back(std::move(each));
     for (int i = 0; i < kCategories; ++i) {
       add_category("critical_path_s", static_cast<Category>(i), "");
     }
-    add({{"iteration.parameters", "parameters", count, neither,
-          "of the model, adapters included, where it is not trained as a whole (train)",
-          of_training([](const ParameterCounts& counts) { return counts.all; }), kClosedForm},
-         {"iteration.trained_parameters", "trained", count, neither, "of these",
-          of_training([](const ParameterCounts& counts) { return counts.trained; }), kClosedForm}});
     add({{"iteration.samples_per_s", "samples/s", count, higher, "of the whole job",
           [](const Record& record) {
             return record.job.network ? FigureValue(record.iteration.tokens_per_s) : FigureValue();
@@ -463,7 +437,7 @@ const std::vector<Figure>& figures() {
     table.add_campaign();
     table.add_protection();
     table.add_rest();
-    for (Figure& each : rollout_figures()) table.rows.push_back(std::move(each));
+    std::ranges::move(rollout_figures(), std::back_inserter(table.rows));
     std::ranges::move(volunteer_figures(), std::back_inserter(table.rows));
     std::ranges::move(fused_figures(), std::back_inserter(table.rows));
     std::ranges::move(power_figures(), std::back_inserter(table.rows));

@@ -85,6 +85,35 @@ double gemm_workspace_bytes(const GpuSpec& gpu) {
   return gpu.fp8_flops.value > 0 ? (32 + 32) * kMebibyte : (8 + 4) * kMebibyte;
 }
 
+// Of the stages of a rank.
+struct StageSums {
+  double dense = 0, experts = 0, frozen = 0;  // parameters
+  double transient = 0;
+  double kept = 0;         // of a micro-batch of each stage
+  double stages_sent = 0;  // the model's last stage sends nothing
+  State state;
+};
+
+StageSums sums_of(const Job& job, const std::vector<ChunkCost>& chunks,
+                  const std::vector<int>& stages, const StateShards& shards,
+                  const StateShards& expert_shards) {
+  StageSums sums;
+  for (const int stage : stages) {
+    const ChunkCost& chunk = chunks[stage];
+    const double of_experts = chunk.expert_parameters;
+    sums.dense += chunk.parameters - of_experts;
+    sums.experts += of_experts;
+    sums.frozen += chunk.frozen_parameters;
+    add_state(job, chunk.parameters - of_experts, chunk.frozen_parameters - chunk.frozen_experts,
+              shards, sums.state);
+    add_state(job, of_experts, chunk.frozen_experts, expert_shards, sums.state);
+    sums.transient = std::max(sums.transient, chunk.transient_bytes);
+    sums.kept += chunk.activation_bytes;
+    if (stage + 1 < job.layout.stages()) ++sums.stages_sent;
+  }
+  return sums;
+}
+
 // What a job would set, or "" where it does so already.
 std::string more_sharding(const Job& job, Sharding wanted) {
   if (job.layout.sharding >= wanted) return "";
@@ -166,26 +195,10 @@ std::vector<GpuMemory> gpu_memory(const Job& job, const std::vector<ChunkCost>& 
   const Offload& offload = offload_of(job);
   std::vector<GpuMemory> memory(ranks);
   for (std::size_t rank = 0; rank < ranks; ++rank) {
-    double dense = 0, experts = 0, frozen = 0;
-    double transient = 0;
-    double kept = 0;  // of a micro-batch of each stage
-    double sent = 0;  // the same; the model's last stage sends nothing
-    State state;
     const StateShards shards =
         layout.state_factors.empty() ? even : of_share(even, layout.state_factors[rank]);
-    for (const int stage : stages_of[rank]) {
-      const ChunkCost& chunk = chunks[stage];
-      const double of_experts = chunk.expert_parameters;
-      dense += chunk.parameters - of_experts;
-      experts += of_experts;
-      frozen += chunk.frozen_parameters;
-      add_state(job, chunk.parameters - of_experts, chunk.frozen_parameters - chunk.frozen_experts,
-                shards, state);
-      add_state(job, of_experts, chunk.frozen_experts, expert_shards, state);
-      transient = std::max(transient, chunk.transient_bytes);
-      kept += chunk.activation_bytes;
-      if (stage + 1 < layout.stages()) sent += boundary;
-    }
+    const auto [dense, experts, frozen, transient, kept, stages_sent, state] =
+        sums_of(job, chunks, stages_of[rank], shards, expert_shards);
     const double parameters = dense + experts;
     GpuMemory& at = memory[rank];
     const double copies = weight_copies.empty() ? 1 : weight_copies[rank];
@@ -195,7 +208,8 @@ std::vector<GpuMemory> gpu_memory(const Job& job, const std::vector<ChunkCost>& 
     at.optimizer = state.optimizer + outer_state_bytes(job, dense, experts);
     at.activations = peak_activation_bytes[rank];
     // One output for each micro-batch under way.
-    if (job.software.held_outputs && kept > 0) at.activations += sent * at.activations / kept;
+    if (job.software.held_outputs && kept > 0)
+      at.activations += stages_sent * boundary * at.activations / kept;
     // One activation and one gradient in flight each way.
     const double pipeline = layout.pp > 1 ? 4 * boundary : 0;
     const double all_gradients = gradient_bytes_per_parameter(job) * parameters;

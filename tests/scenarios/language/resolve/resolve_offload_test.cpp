@@ -39,17 +39,20 @@ TEST(ResolveOffload, TiersAreNamed) {
   EXPECT_EQ(offload_of(offload_job("host")).optimizer, MemoryTier::host);
 }
 
-TEST(ResolveOffload, TheCoresRateHasTheOriginOfTheScenario) {
-  const Job job = offload_job("{optimizer: host, core_rate: {value: 5 GB/s, origin: measured}}");
+TEST(ResolveOffload, TheCoresRateIsThatOfTheScenario) {
+  const Job job = offload_job("{optimizer: host, core_rate: 5 GB/s}");
   EXPECT_EQ(offload_of(job).core_Bps.value, 5e9);
-  EXPECT_EQ(offload_of(job).core_Bps.origin, Origin::measured);
 }
 
 TEST(ResolveOffload, FaultsNameTheirKey) {
-  EXPECT_THAT(offload_fault("{weights: host}"), HasSubstr("a.yaml:6:10: offload: gradients and"));
+  EXPECT_THAT(offload_fault("{weights: host}"), HasSubstr("a.yaml:6:1: offload: gradients and"));
   EXPECT_THAT(offload_fault("{optimizer: hsot}"), HasSubstr("did you mean 'host'"));
   EXPECT_THAT(offload_fault("{optimizer: auto, weights: host}"), HasSubstr("searched together"));
   EXPECT_THAT(offload_fault("{optimizer: host, activation_share: 1.5}"), HasSubstr("a.yaml:6:"));
+  EXPECT_THAT(offload_fault("{optimizer_share: 0.5}"), HasSubstr("optimizer on the host"));
+  EXPECT_THAT(offload_fault("{activation_share: 0.5}"), HasSubstr("activations that move"));
+  EXPECT_THAT(offload_fault("{activations: host, activation_share: 0.01}"), HasSubstr("is none"));
+  EXPECT_THAT(offload_fault("{optimizer: host, cores: 500}"), HasSubstr("112 for all"));
   EXPECT_THAT(offload_fault("{activations: host}", "schedule: {name: 1f1b, slices: 2}"),
               HasSubstr("slices"));
 }
@@ -59,7 +62,7 @@ TEST(ResolveOffload, AutoIsWhatFits) {
   EXPECT_EQ(roomy.recompute, Recompute::none);
   EXPECT_FALSE(offload_of(roomy).any());
   EXPECT_TRUE(offload_of(roomy).searched.state);
-  const Job tight = offload_job("auto", "recompute: auto\nbatch.micro: 8");
+  const Job tight = offload_job("{activations: auto}", "recompute: auto");
   EXPECT_NE(tight.recompute, Recompute::automatic);
 }
 
