@@ -103,7 +103,9 @@ TEST(LayerTableCost, RunsDataParallelOnly) {
             "batch.sequence is 128, but model 'small' has samples, not sequences; leave it out");
   job = network_job(4);
   job.recompute = Recompute::selective;
-  EXPECT_EQ(fault_of(job), "recompute: model 'small' keeps its activations; set recompute: none");
+  EXPECT_EQ(fault_of(job),
+            "recompute: model 'small' is a table of layers, of which a search says which are "
+            "computed again; set recompute: auto, or none");
   job = network_job(4);
   job.layout.sequence_parallel = true;
   EXPECT_EQ(fault_of(job), "layout.sequence_parallel: model 'small' has no sequences");

@@ -349,7 +349,7 @@ TEST(Memory, RemediesAreWhatTheJobDoesNotDoYet) {
   EXPECT_EQ(remedy(&GpuMemory::activations), "raise tp or cp");
   EXPECT_EQ(remedy(&GpuMemory::buffers), "lower communication.bucket, or raise tp");
   job.layout.sharding = Sharding::zero1;
-  EXPECT_EQ(remedy(&GpuMemory::optimizer), "raise dp, tp or pp");
+  EXPECT_EQ(remedy(&GpuMemory::optimizer), "set offload.optimizer: host, or raise dp, tp or pp");
   EXPECT_EQ(remedy(&GpuMemory::gradients), "set sharding: zero2, or raise tp or pp");
   EXPECT_EQ(remedy(&GpuMemory::weights), "set sharding: zero3, or raise tp or pp");
   job.layout.sharding = Sharding::zero3;
