@@ -46,8 +46,9 @@ TEST(RunDocument, KeysAndTheirOrderAreTheContract) {
             (Keys{"every_s", "expected", "goodput"}));
   EXPECT_EQ(keys_of(run["campaign"]["goodput"]), (Keys{"mean", "low", "high", "p05", "p95"}));
   EXPECT_EQ(keys_of(run["campaign"]["job"]), (Keys{"days", "cost_usd"}));
-  EXPECT_EQ(keys_of(run["campaign"]["lost_s"]),
-            (Keys{"stall", "redo", "detect", "restart", "degraded", "wait", "sync"}));
+  EXPECT_EQ(
+      keys_of(run["campaign"]["lost_s"]),
+      (Keys{"stall", "redo", "detect", "restart", "degraded", "wait", "sync", "evaluate", "log"}));
   EXPECT_EQ(keys_of(run["origin"]), (Keys{"measured", "published", "spec", "assumed"}));
   EXPECT_EQ(keys_of(run["engine"]), (Keys{"events", "ranks_simulated", "ranks"}));
   EXPECT_EQ(keys_of(run["timing"]), (Keys{"wall_s", "peak_rss_bytes"}));
