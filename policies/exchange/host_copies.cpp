@@ -38,7 +38,7 @@ class CopiedBytes {
         dense_(state_shards(job, false)),
         experts_(state_shards(job, true)),
         weight_bytes_(weight_bytes_per_parameter(job)),
-        gradient_bytes_(is_mixed(job.precision) ? job.software.reduce_bytes : 4) {}
+        gradient_bytes_(reduce_bytes_per_parameter(job)) {}
 
   double weights(const StagePiece& piece) const {
     if (offload_.weights == MemoryTier::gpu) return 0;

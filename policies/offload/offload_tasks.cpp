@@ -9,6 +9,7 @@
 #include "models/cost/chunk/chunk_cost.hpp"
 #include "models/cost/memory/memory.hpp"
 #include "models/cost/offload/offload.hpp"
+#include "policies/exchange/shard_transfers.hpp"
 
 namespace windtunnel {
 namespace {
@@ -97,7 +98,7 @@ void OffloadTasks::evict_gradients(const HostCopies& copies, const std::string& 
   const bool stay = offload.gradients != MemoryTier::gpu;
   // Gradients of micro-batches are summed where they arrive, as the GPU would.
   const bool summed = stay && microbatches(job_.layout, job_.batch) > 1;
-  const double arriving = is_mixed(job_.precision) ? job_.software.reduce_bytes : 4;
+  const double arriving = reduce_bytes_per_parameter(job_);
   const double host_bytes =
       summed ? copies.gradients * (1 + 2 * gradient_bytes_per_parameter(job_) / arriving) : 0;
   last_gradients_ = copy(CopyWay::to_host, "evict gradients " + where, stage, copies.gradients,
@@ -130,7 +131,7 @@ TaskIndex OffloadTasks::step(double parameters, const Job& own, std::vector<Task
 
 void OffloadTasks::update(double parameters, const std::vector<TaskIndex>& after) {
   const Offload& offload = offload_of(job_);
-  const double arriving = is_mixed(job_.precision) ? job_.software.reduce_bytes : 4;
+  const double arriving = reduce_bytes_per_parameter(job_);
   const double state = optimizer_bytes_per_parameter(job_);
   const double weights = weight_bytes_per_parameter(job_);
   const double moved = offload.optimizer_share * parameters;
