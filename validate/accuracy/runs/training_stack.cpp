@@ -242,15 +242,21 @@ void zero_bubble(const TrainingRun&, Job& job) {
   if (job.schedule.name.ends_with("1f1b")) job.software.sends = Sends::blocking;
 }
 
+// As the model_config.yaml beside each test says. Releases and memory tests are those of real
+// training: Transformer Engine, the distributed optimizer, everything overlapped. Of the small ones
+// the name tells: --transformer-impl is local where it has no "te", and BERT's attention is unfused
+// (--attention-backend).
 void megatron_ci(const TrainingRun& run, Job& job) {
-  job.layout.sharding =
-      contains_text(run.model, "dist_optimizer") ? Sharding::zero1 : Sharding::none;
+  const auto named = [&](std::string_view part) { return contains_text(run.model, part); };
+  const bool real = named("memory_speed") || named("release");
+  const bool sharded = real || named("dist_optimizer");
+  job.layout.sharding = sharded ? Sharding::zero1 : Sharding::none;
   job.model.dropout = true;
-  job.communication.overlap = contains_text(run.model, "overlap_grad_reduce")
-                                  ? GradientOverlap::bucketed
-                                  : GradientOverlap::none;
-  // --transformer-impl local has no fused attention.
-  if (!contains_text(run.model, "_te")) job.model.attention = AttentionKernel::unfused;
+  const bool overlaps = real || named("overlap_grad_reduce");
+  job.communication.overlap = overlaps ? GradientOverlap::bucketed : GradientOverlap::none;
+  if (named("gpt3_7b")) job.model.tied_embeddings = false;
+  const bool local = named("mcore_tp") || named("local_spec") || named("bert");
+  if (local && !real) job.model.attention = AttentionKernel::unfused;
 }
 
 void unknown(const TrainingRun& run, Job& job) {
