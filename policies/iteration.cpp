@@ -1,6 +1,7 @@
 #include "policies/iteration.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 #include "models/compression/boundary.hpp"
 #include "policies/conflicts/exchange_conflicts.hpp"
@@ -123,6 +124,23 @@ double repriced_step_s(const Job& job, PreparedIteration& prepared) {
   }
   reprice_microbatches(job, prepared);
   return with_sync(job, prepared, microbatches_step_s(job, prepared));
+}
+
+StepSpread host_spread(const Job& job, const PreparedIteration& prepared) {
+  if (job.software.cuda_graphs) return {};
+  const auto step_s = [&](double Parameter::*end) {
+    Job other = job;
+    for (Parameter Calibration::*each :
+         {&Calibration::host_launch_s, &Calibration::host_kernel_s}) {
+      Parameter& parameter = other.calibration.*each;
+      parameter.value = parameter.*end;
+    }
+    PreparedIteration repriced = prepared;
+    return repriced_step_s(other, repriced);
+  };
+  const double as_known_s = step_s(&Parameter::value);
+  return {std::log(std::max(1.0, as_known_s / step_s(&Parameter::low))),
+          std::log(std::max(1.0, step_s(&Parameter::high) / as_known_s))};
 }
 
 LeastIteration least_iteration(const Job& job) {

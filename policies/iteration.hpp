@@ -2,6 +2,7 @@
 // depends on the batch: micro-batches that are all alike, or packs of sequences of unequal length.
 #pragma once
 
+#include "models/calibration/prediction_error.hpp"
 #include "policies/lowering/iteration_estimate.hpp"
 #include "policies/lowering/iteration_plan.hpp"
 #include "policies/lowering/prepared_iteration.hpp"
@@ -30,6 +31,11 @@ double iteration_step_s(const Job& job, const PreparedIteration& prepared);
 // prepared: the actions keep their order, and `prepared` gets the costs of this calibration. For
 // derivatives: where the order was the best one, it changes nothing to first order.
 double repriced_step_s(const Job& job, PreparedIteration& prepared);
+
+// How much less and more time a step takes at the ends of what is known of the host that launches
+// its kernels (Calibration::host_launch_s, host_kernel_s), both at once: nothing where it never
+// waits for the host.
+StepSpread host_spread(const Job& job, const PreparedIteration& prepared);
 
 // The job whose steps exchange a fragment of a level layer by layer (SyncStart::layers).
 Job layered_step(const Job& job, int level);

@@ -21,6 +21,7 @@
 #include "report/validation/validation_rows.hpp"
 #include "scenarios/language/library/library.hpp"
 #include "scenarios/language/library/library_reader.hpp"
+#include "scenarios/language/library/measured_runs.hpp"
 #include "scenarios/language/text/document.hpp"
 #include "traces/nccl/nccl_tests.hpp"
 #include "traces/rows/compression_rows.hpp"
@@ -45,6 +46,7 @@ struct ValidateOptions : VerdictOptions {
   std::vector<std::string> calibrate_on;
   std::string calibration;
   bool one_point = false;
+  std::string measured;  // where the library's table of training runs goes; empty: nowhere
   LogContext log;  // collectives
   bool pairs = false;
   int worst = 5;
@@ -141,6 +143,9 @@ Validation against_runs(const ValidateOptions& options) {
       if (done % 50 == 0) progress.show(fmt::format("{} of {} rows", done, all));
     };
     report = validate_runs(files, closed_predictor(options.threads), runs);
+  }
+  if (!options.measured.empty()) {
+    write_file(options.measured, measured_runs_text(report.measured));
   }
   return {.text = runs_text(report, options.worst),
           .document = validation_document(report),
@@ -340,6 +345,10 @@ CLI::App* define_runs(CLI::App& app, ValidateOptions& options) {
       ->excludes(flags.calibrate_on);
   add_markdown(*runs, options,
                "write a page with every miss above 20 % and every row not predicted");
+  runs->add_option("--measured", options.measured,
+                   "write the families and how far each was off, as the library's "
+                   "measured_runs.yaml has them, by which intervals of unlike jobs are widened")
+      ->type_name("FILE");
   return runs;
 }
 

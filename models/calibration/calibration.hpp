@@ -51,7 +51,16 @@ struct Calibration {
   Parameter memory_efficiency;        // share of peak HBM bandwidth, large memory-bound kernels
   Parameter memory_half_bytes;        // size at which a memory-bound kernel reaches half of that
   Parameter kernel_launch_s;          // per kernel, not hidden
-  Parameter host_launch_s;            // CPU time per operation of the model, small kernels included
+  // CPU time per operation of the model, small kernels included, in modules of Transformer Engine:
+  // see Software::host_share.
+  Parameter host_launch_s;
+  // CPU time per further kernel of an operation that its module launches in one loop: a product for
+  // each local expert, with its casts.
+  Parameter host_kernel_s = {45e-6, 20e-6, 80e-6, Origin::published,
+                             "fitted on the models with experts of NVIDIA's Megatron-Bridge "
+                             "summaries, containers 25.09 to 26.08, on H100 and B200 "
+                             "(github.com/NVIDIA-NeMo/Megatron-Bridge 067f987d): least error "
+                             "between 40 and 50 us"};
   // Share of the waiting for short kernels that the host saves by launching ahead during long ones.
   Parameter host_run_ahead;
   // Where Software::shared_cores holds and a pipeline with tensor parallelism crosses nodes: share

@@ -19,4 +19,20 @@ double freedom_of(const Parameter& error);
 // Data Analysis, section 2.6).
 double error_factor(const Parameter& error, double covered);
 
+// By what else is uncertain: logarithms of the factors by which a step takes less and more time at
+// the ends of its 95 % range.
+struct StepSpread {
+  double shorter = 0;
+  double longer = 0;
+};
+// The same where a further error of this log standard deviation is independent of it.
+StepSpread widened(const StepSpread& spread, double deviation);
+// At least 1: a prediction divided by `shorter` and multiplied by `longer`.
+struct ErrorFactors {
+  double shorter = 1;
+  double longer = 1;
+};
+// Both errors are independent: their logarithms add up as variances do.
+ErrorFactors error_factors(const Parameter& error, double covered, const StepSpread& spread);
+
 }  // namespace windtunnel

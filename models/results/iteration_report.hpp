@@ -8,11 +8,13 @@
 #include <string>
 #include <vector>
 
+#include "models/calibration/prediction_error.hpp"
 #include "models/cost/memory/memory.hpp"
 #include "models/plan/job.hpp"
 #include "models/plan/schedule.hpp"
 #include "models/plan/timeline.hpp"
 #include "models/results/campaign_report.hpp"
+#include "models/results/familiarity.hpp"
 
 namespace windtunnel {
 
@@ -65,6 +67,8 @@ struct IterationReport {
   double mfu = 0;
   double hfu = 0;  // hardware FLOPs, recomputation counted
   Bubble bubble;
+  StepSpread host_spread;   // of time_s, by what is known of the host
+  Familiarity familiarity;  // of the job with measured ones
   std::array<double, kCategories> critical_path_s{};  // by Category; sums to time_s
   OriginShares origin_s{};                            // the same seconds by origin; sums to time_s
   std::vector<GpuMemory> memory;                      // per pipeline rank
@@ -77,6 +81,9 @@ struct IterationReport {
   std::optional<StragglerReport> stragglers;
   std::shared_ptr<const FillingReport> filling;  // null: nothing fills idle time (Job::filling)
   std::shared_ptr<const InputReport> input;      // null: no samples are loaded (Job::input)
+
+  // By all that is uncertain beside the calibration's own error.
+  StepSpread spread() const { return widened(host_spread, familiarity.deviation); }
 };
 // Adds what exchanges between islands take on average.
 void add_sync(IterationReport& report, const std::vector<SyncLevel>& levels,

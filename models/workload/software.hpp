@@ -53,11 +53,20 @@ struct Software {
   bool ep_overlap = false;   // all-to-alls of a micro-batch run beside the compute of another
   bool ep_merged = false;    // a token goes once to a node (or, in one node, to a rank): DeepEP
   bool cuda_graphs = false;  // the host launches nothing
+  // CPU time per operation, of that of Transformer Engine's modules (Calibration::host_launch_s).
+  // 0.7: modules of plain PyTorch, as Megatron-Core's own tests take with either on three kinds of
+  // nodes (0.66 to 0.82: docs/cost.md).
+  double host_share = 1;
+  double host_step_s = 0;  // what GPUs wait for between steps: logging, norms, the training loop
   Sends sends = Sends::asynchronous;
   // Without sequence parallelism the ranks of tp hold equal activations. Of those at a pipeline cut
   // each sends its part, and the receivers gather them (scatter/gather of Megatron-LM: Narayanan et
   // al. 2021, arXiv 2104.04473, section 4.1); otherwise each sends all, as Megatron-Core does.
   bool scatter_sends = false;
+  // ZeRO-3 gathers each tensor of a layer, biases and norms too, by a collective of its own, as
+  // DeepSpeed did before it gathered a module's at once (0.6, partition_parameters.py); otherwise
+  // a layer is gathered as one.
+  bool tensor_gathers = false;
   // The optimizer steps on each rank when its own gradients are there and is rolled back if their
   // norm turns out too large (Zero Bubble, arXiv 2401.10241, section 4); otherwise all ranks wait
   // for the norm first.

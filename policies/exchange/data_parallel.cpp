@@ -346,7 +346,7 @@ void DataParallel::add_buckets(int stage, const Tensors& tensors, const Cuts& cu
 void DataParallel::add_update(const Cut& cut, std::vector<Transfer>& to) const {
   const double parameters = cut.amount.dense + cut.amount.experts;
   if (parameters <= 0) return;
-  Transfer update{.kernels = optimizer_cost(parameters, job_)};
+  Transfer update{.kernels = update_cost(parameters, job_)};
   to.push_back(std::move(update));
 }
 
@@ -420,6 +420,9 @@ void DataParallel::add_units(int stage, const Tensors& tensors, const Cuts& cuts
     for (std::size_t i = 0; i < cuts.size(); ++i) {
       segments[i].share = cuts[i].share;
       add_gathers(pp, cuts[i].amount, segments[i].gathers, action);
+      if (!job_.software.tensor_gathers) continue;
+      split_transfers(job_, network_, pp, tensor_shares(tensors, cuts[i].buckets),
+                      segments[i].gathers);
     }
     return segments;
   };

@@ -56,6 +56,17 @@ std::vector<GradientBucket> gradient_buckets(const std::vector<StageTensor>& ten
   return gradient_buckets(tensors, bytes, bucket_bytes);
 }
 
+std::vector<double> tensor_shares(const std::vector<StageTensor>& tensors,
+                                  const std::vector<GradientBucket>& buckets) {
+  std::vector<double> shares;
+  for (const GradientBucket& bucket : buckets) {
+    for (const int tensor : bucket.tensors) shares.push_back(tensors[tensor].parameters);
+  }
+  const double all = std::accumulate(shares.begin(), shares.end(), 0.0);
+  for (double& share : shares) share /= all;
+  return shares;
+}
+
 std::vector<GradientBucket> merged_buckets(const std::vector<StageTensor>& tensors,
                                            std::span<const double> bytes, double backward_s,
                                            std::span<const ReductionLaw, 2> laws) {

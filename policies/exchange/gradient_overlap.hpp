@@ -30,6 +30,10 @@ std::vector<GradientBucket> gradient_buckets(const std::vector<StageTensor>& ten
 std::vector<GradientBucket> gradient_buckets(const std::vector<StageTensor>& tensors,
                                              double bytes_per_parameter, double bucket_bytes);
 
+// Of all that these hold, each tensor's share.
+std::vector<double> tensor_shares(const std::vector<StageTensor>& tensors,
+                                  const std::vector<GradientBucket>& buckets);
+
 // A reduction of s bytes takes alpha_s + beta_s * s.
 struct ReductionLaw {
   double alpha_s = 0;

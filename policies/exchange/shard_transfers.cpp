@@ -250,6 +250,20 @@ void append_gathers(const Job& job, const ReplicaNetwork& network, int pp, const
   append_steps(Steps(job, network).gathers(true, action), job, network, pp, amount.experts, to);
 }
 
+void split_transfers(const Job& job, const ReplicaNetwork& network, int pp,
+                     const std::vector<double>& shares, std::vector<Transfer>& transfers) {
+  for (Transfer& transfer : transfers) {
+    if (transfer.bytes <= 0) continue;
+    for (const double share : shares) {
+      transfer.longer_s +=
+          collective_cost(job, Category::dp, transfer.kind, network.shape(pp, transfer.axis),
+                          share * transfer.bytes)
+              .seconds;
+    }
+    transfer.longer_s -= transfer.seconds;
+  }
+}
+
 void append_reductions(const Job& job, const ReplicaNetwork& network, int pp, const Amount& amount,
                        std::vector<Transfer>& to, StageAction action) {
   append_steps(Steps(job, network).reductions(false, action), job, network, pp, amount.dense, to);

@@ -83,7 +83,7 @@ std::vector<double> rooms(const Job& job, const PreparedIteration& prepared,
 }
 
 double optimizer_s(const Job& job, int pool) {
-  return total_seconds(optimizer_cost(1e9, on_pool(job, pool)));
+  return total_seconds(update_cost(1e9, on_pool(job, pool)));
 }
 
 }  // namespace

@@ -398,20 +398,20 @@ namespace {
 std::optional<FigureRange> range_of_times(const Figure& figure, const Record& record) {
   const double value = number_of(figure.of(record));
   if (figure.follows == Follows::none || !std::isfinite(value)) return std::nullopt;
-  const double factor = error_factor(record.job.calibration.step_error, kReportedShare);
-  if (figure.follows == Follows::time) return FigureRange{value / factor, value * factor};
+  const ErrorFactors off = error_factors(record.job.calibration.step_error, kReportedShare,
+                                         record.iteration.spread());
+  if (figure.follows == Follows::time) return FigureRange{value / off.shorter, value * off.longer};
   if (figure.follows == Follows::rate) {
     const double most = figure.unit == Unit::share ? 1 : std::numeric_limits<double>::infinity();
-    return FigureRange{value / factor, std::min(most, value * factor)};
+    return FigureRange{value / off.longer, std::min(most, value * off.shorter)};
   }
   const double goodput = record.campaign->goodput.mean;
   const auto& [if_faster, if_slower] = record.campaign->goodput_by_model;
-  if (figure.follows == Follows::goodput) {
-    return FigureRange{std::min({goodput, if_faster, if_slower}),
-                       std::max({goodput, if_faster, if_slower})};
-  }
+  const auto [least, most] = std::minmax({goodput, if_faster, if_slower});
+  if (figure.follows == Follows::goodput) return FigureRange{least, most};
   if (if_slower <= 0) return std::nullopt;  // then it might never end
-  return FigureRange{value / factor * goodput / if_faster, value * factor * goodput / if_slower};
+  return FigureRange{value / off.shorter * goodput / if_faster,
+                     value * off.longer * goodput / if_slower};
 }
 
 }  // namespace

@@ -74,6 +74,13 @@ Json interval_json(const IntervalReport& report) {
   return json;
 }
 
+Json familiarity_json(const Familiarity& familiarity) {
+  return {{"rows", familiarity.rows},
+          {"families", familiarity.families},
+          {"unfamiliar", familiarity.unfamiliar},
+          {"deviation", familiarity.deviation}};
+}
+
 // 95 % ranges by the cost models' error; those of means over trials stand in the estimates.
 Json model_error_json(const Record& record) {
   Json ranges = Json::object();
@@ -85,6 +92,10 @@ Json model_error_json(const Record& record) {
   return {{"calibration", calibration.name},
           {"step_error", parameter_json(calibration.step_error)},
           {"covered", kReportedShare},
+          {"host_spread",
+           {{"shorter", record.iteration.host_spread.shorter},
+            {"longer", record.iteration.host_spread.longer}}},
+          {"familiarity", familiarity_json(record.iteration.familiarity)},
           {"ranges", ranges}};
 }
 

@@ -244,6 +244,24 @@ std::string page_skipped_runs(const ValidationReport& report) {
   return text;
 }
 
+// Each family held against the others.
+std::string page_familiarity(const ValidationReport& report) {
+  std::string text =
+      "\n## How far each family lies from the others\n\n"
+      "What of a family none of the others has on the same GPU widens its interval, as it does for "
+      "any scenario\n(`models/results/familiarity.hpp`, and the notes of `run`). rms: of "
+      "log(predicted / measured); the last\ncolumn: the standard deviation that is added to the "
+      "calibration's own.\n\n"
+      "| family | rows | rms | what the others lack | added |\n|---|--:|--:|---|--:|\n";
+  for (const MeasuredRuns& runs : report.measured) {
+    const Familiarity found = familiarity(runs.traits, report.measured, runs.family);
+    if (found.unfamiliar.empty()) continue;
+    text += fmt::format("| {} | {} | {:.3f} | {} | {:.2f} |\n", runs.family, runs.rows, runs.rms,
+                        fmt::join(found.unfamiliar, "; "), found.deviation);
+  }
+  return text;
+}
+
 }  // namespace
 
 std::string runs_text(const ValidationReport& report, int worst) {
@@ -280,7 +298,8 @@ std::string runs_page(const ValidationReport& report, const std::string& command
   }
   text += "\n## Step time\n\n" + page_metric(report, std::string(kStep), rules);
   text += "\n## Peak memory\n\n" + page_metric(report, "memory_bytes", {});
-  text += page_labels(report) + page_ranking(report) + page_assumed(report, "rows");
+  text += page_labels(report) + page_ranking(report) + page_familiarity(report);
+  text += page_assumed(report, "rows");
   return text + page_missed_runs(report, miss_above) + page_skipped_runs(report);
 }
 

@@ -34,14 +34,14 @@ IterationTable scaled(IterationTable table, double factor) {
 }
 
 GoodputRange goodput_range(const CampaignInputs& inputs, const CampaignReport& report,
-                           double factor, int threads) {
+                           const ErrorFactors& factors, int threads) {
   const int trials = std::min(kTrialsAgain, paired_trials(report));
   const auto goodput_at = [&](double times) {
     CampaignInputs again = inputs;
     again.table = scaled(inputs.table, times);
     return paired_goodput(std::move(again), report, trials, threads).mean;
   };
-  return {.if_faster = goodput_at(1 / factor), .if_slower = goodput_at(factor)};
+  return {.if_faster = goodput_at(1 / factors.shorter), .if_slower = goodput_at(factors.longer)};
 }
 
 }  // namespace windtunnel

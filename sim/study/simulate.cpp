@@ -17,6 +17,7 @@
 #include "policies/outer/outer_exchange.hpp"
 #include "policies/protection/snapshot_tiers.hpp"
 #include "policies/shares/share_notes.hpp"
+#include "scenarios/language/library/measured_runs.hpp"
 #include "sim/campaign/campaign.hpp"
 #include "sim/study/goodput_range.hpp"
 #include "sim/study/interval_advice.hpp"
@@ -24,8 +25,10 @@
 #include "sim/study/iterations/memory_excess.hpp"
 #include "sim/study/iterations/sync_window.hpp"
 #include "sim/study/notes/dearer_choices.hpp"
+#include "sim/study/notes/host_bound.hpp"
 #include "sim/study/notes/learning_notes.hpp"
 #include "sim/study/notes/spoilt_copies.hpp"
+#include "sim/study/notes/unfamiliar.hpp"
 #include "sim/study/notes/whole_jobs.hpp"
 #include "sim/study/power_study.hpp"
 #include "sim/study/rollout/simulate_rollout.hpp"
@@ -122,6 +125,8 @@ MeasuredIteration measured_iteration(const Case& the_case, const SimulateOptions
   measured.critical_path = critical_path(plain.plan, plain.timeline);
   measured.report = iteration_report(job, hardware_flops(job, prepared), prepared.memory,
                                      plain.plan, plain.timeline, measured.critical_path);
+  measured.report.host_spread = host_spread(job, prepared);
+  if (!job.network) measured.report.familiarity = familiarity(traits_of(job), measured_runs());
   measured.report.filling = plain.filling;
   if (job.input) {
     const double step_s = measured.report.time_s;
@@ -166,7 +171,9 @@ Record simulated(const Case& the_case, const SimulateOptions& options) {
     record.campaign = run_campaign(inputs, options.threads);
     record.campaign->goodput_by_model =
         goodput_range(inputs, *record.campaign,
-                      error_factor(job.calibration.step_error, kReportedShare), options.threads);
+                      error_factors(job.calibration.step_error, kReportedShare,
+                                    measured.report.spread()),
+                      options.threads);
     record.campaign->tiers = tier_reports(job, *measured.prepared, inputs);
     std::ranges::move(spoilt_copies(job, record.campaign->tiers), std::back_inserter(record.notes));
     std::ranges::move(whole_job_notes(job, *measured.prepared, record.campaign->most_out),
@@ -183,6 +190,9 @@ Record simulated(const Case& the_case, const SimulateOptions& options) {
     record.fused =
         std::make_shared<const FusedReport>(study_fused(job, *measured.prepared, the_case.fused));
   }
+  std::ranges::move(host_bound_notes(job, measured.report), std::back_inserter(record.notes));
+  std::ranges::move(unfamiliar_notes(measured.report.familiarity),
+                    std::back_inserter(record.notes));
   std::ranges::move(learning_notes(job, measured.report), std::back_inserter(record.notes));
   record.memory_excess = std::move(measured.memory_excess);
   record.source.allow_oom = !record.memory_excess.empty();

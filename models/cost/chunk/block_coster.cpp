@@ -57,10 +57,9 @@ BlockCoster::BlockCoster(const Job& job, const ChunkUnit& unit)
   cp_shapes_ = {context_ring_shape(job.layout, job.cluster),
                 context_exchange_shape(job.layout, job.cluster)};
   if (job.model.moe_layers() > 0) ep_shape_ = expert_group_shape(job.layout, job.cluster);
-  launch_s_ = job.calibration.host_launch_s.value;
   if (job.software.shared_cores && job.layout.tp > 1 && job.layout.pp > 1 &&
       job.cluster.nodes > 1) {
-    launch_s_ *= 1 + job.calibration.host_contention.value * job.layout.tp;
+    contention_ += job.calibration.host_contention.value * job.layout.tp;
   }
 }
 
@@ -161,14 +160,18 @@ void BlockCoster::add_host(const PassOps& ops, const std::vector<Op>& recomputed
 }
 
 double BlockCoster::wait_s(const std::vector<Launched>& launched) const {
-  return host_wait_s(launched, launch_s_, job_.calibration.host_run_ahead.value);
+  return host_wait_s(launched, job_.calibration.host_run_ahead.value);
+}
+
+double BlockCoster::host_s(double launches) const {
+  return contention_ * host_launch_s(job_.calibration, job_.software, launches);
 }
 
 std::vector<Launched> BlockCoster::launched(std::initializer_list<const std::vector<Op>*> passes,
                                             double exposed_s) const {
   std::vector<Launched> all;
   for (const std::vector<Op>* pass : passes) add_launched(*pass, all);
-  if (exposed_s > 0) all.insert(all.end(), kCollectives, {1, exposed_s / kCollectives});
+  if (exposed_s > 0) all.insert(all.end(), kCollectives, {host_s(1), exposed_s / kCollectives});
   return all;
 }
 
@@ -176,7 +179,7 @@ void BlockCoster::add_launched(const std::vector<Op>& pass, std::vector<Launched
   for (const Op& op : pass) {
     if (op.starts == 0) continue;  // not_run()
     const bool graphed = job_.software.dense_graphs && !op.routed;
-    launched.push_back({graphed ? 0 : op.launches, setting_.cost(op).seconds});
+    launched.push_back({graphed ? 0 : host_s(op.launches), setting_.cost(op).seconds});
   }
 }
 

@@ -34,6 +34,7 @@ class BlockCoster {
   void add_recomputed(const std::vector<Op>& recomputed, BlockCost& cost) const;
   void add_host(const PassOps& ops, const std::vector<Op>& recomputed, BlockCost& cost) const;
   double wait_s(const std::vector<Launched>& launched) const;
+  double host_s(double launches) const;
   // The operations of these passes, and the collectives among them that take `exposed_s` more.
   std::vector<Launched> launched(std::initializer_list<const std::vector<Op>*> passes,
                                  double exposed_s) const;
@@ -47,7 +48,7 @@ class BlockCoster {
   MeshShapes mesh_shapes_;
   ContextShapes cp_shapes_;
   GroupShape ep_shape_;
-  double launch_s_ = 0;  // of the host, per operation
+  double contention_ = 1;  // by which a launch takes longer
 };
 
 }  // namespace windtunnel

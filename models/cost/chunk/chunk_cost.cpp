@@ -404,7 +404,7 @@ std::vector<CostPart> perturbation_cost(double parameters, const Job& job) {
 
 }  // namespace
 
-std::vector<CostPart> optimizer_cost(double parameters, const Job& job) {
+std::vector<CostPart> update_cost(double parameters, const Job& job) {
   const Calibration& calibration = job.calibration;
   if (parameters <= 0) return {{Category::optimizer, calibration.optimizer_bytes.origin, 0}};
   if (is_zeroth_order(job.training.get())) return perturbation_cost(parameters, job);
@@ -422,6 +422,12 @@ std::vector<CostPart> optimizer_cost(double parameters, const Job& job) {
   Origin origin = weakest(cost.origin, calibration.optimizer_bytes.origin);
   if (missing > 0) origin = weakest(origin, calibration.moment_bytes.origin);
   return {{Category::optimizer, origin, cost.seconds}};
+}
+
+std::vector<CostPart> optimizer_cost(double parameters, const Job& job) {
+  std::vector<CostPart> parts = update_cost(parameters, job);
+  add_cost(parts, Category::host, Origin::assumed, job.software.host_step_s);
+  return parts;
 }
 
 }  // namespace windtunnel

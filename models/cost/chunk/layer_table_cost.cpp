@@ -25,18 +25,18 @@ void add_host(const Job& job, const std::vector<LayerCost>& layers, ChunkCost& c
   if (job.software.cuda_graphs) return;
   std::vector<Launched> forward;
   std::vector<Launched> backward;
-  const auto launch = [](const OpCost& cost, std::vector<Launched>& launched) {
-    if (cost.seconds > 0) launched.push_back({1, cost.seconds});
+  const double launch_s = host_launch_s(job.calibration, job.software, 1);
+  const auto launch = [&](const OpCost& cost, std::vector<Launched>& launched) {
+    if (cost.seconds > 0) launched.push_back({launch_s, cost.seconds});
   };
   for (const LayerCost& layer : layers) {
     launch(layer.forward, forward);
     launch(layer.backward_input, backward);
     launch(layer.backward_weight, backward);
   }
-  const Parameter& launch_s = job.calibration.host_launch_s;
   const double run_ahead = job.calibration.host_run_ahead.value;
   const auto wait = [&](const std::vector<Launched>& launched) {
-    return OpCost{host_wait_s(launched, launch_s.value, run_ahead), launch_s.origin};
+    return OpCost{host_wait_s(launched, run_ahead), job.calibration.host_launch_s.origin};
   };
   add(chunk.forward, Category::host, wait(forward));
   add(chunk.backward_input, Category::host, wait(backward));

@@ -4,11 +4,16 @@
 
 namespace windtunnel {
 
-double host_wait_s(std::span<const Launched> launched, double launch_s, double run_ahead) {
+double host_launch_s(const Calibration& calibration, const Software& software, double launches) {
+  return std::min(1.0, launches) * software.host_share * calibration.host_launch_s.value +
+         std::max(0.0, launches - 1) * calibration.host_kernel_s.value;
+}
+
+double host_wait_s(std::span<const Launched> launched, double run_ahead) {
   double ahead_s = 0;
   double each_s = 0;
   for (const Launched& it : launched) {
-    const double wait_s = it.launches * launch_s - it.gpu_s;
+    const double wait_s = it.host_s - it.gpu_s;
     ahead_s += wait_s;
     each_s += std::max(0.0, wait_s);
   }

@@ -6,14 +6,21 @@
 
 #include <span>
 
+#include "models/calibration/calibration.hpp"
+#include "models/workload/software.hpp"
+
 namespace windtunnel {
 
 struct Launched {
-  double launches = 1;
+  double host_s = 0;  // CPU time
   double gpu_s = 0;
 };
 
-// `launched` between two synchronisations, `launch_s` for each launch; `run_ahead`: 0 to 1.
-double host_wait_s(std::span<const Launched> launched, double launch_s, double run_ahead);
+// CPU time of an operation of so many kernels: the first with all that the module does, each other
+// one by itself. Of a part of an operation (below 1) a part.
+double host_launch_s(const Calibration& calibration, const Software& software, double launches);
+
+// `launched` between two synchronisations; `run_ahead`: 0 to 1.
+double host_wait_s(std::span<const Launched> launched, double run_ahead);
 
 }  // namespace windtunnel

@@ -334,6 +334,24 @@ Rows host_rows() {
       flag_row<&Software::cuda_graphs>(
           "software.cuda_graphs",
           {.example = "false", .help = "the host launches no kernels one by one"}),
+      flag_row<&Software::tensor_gathers>(
+          "software.tensor_gathers",
+          {.example = "true",
+           .help = "layout.sharding: zero3: each tensor of a layer is gathered by itself, as in "
+                   "DeepSpeed before 0.6"}),
+      fact_row<&Software::host_share>(
+          "software.host_share", Dimension::number,
+          {.low = 0,
+           .high = 100,
+           .example = "0.7",
+           .help = "CPU time of an operation, of that of Transformer Engine's modules; 0.7: of "
+                   "plain PyTorch's"}),
+      fact_row<&Software::host_step_s>(
+          "software.host_step", Dimension::seconds,
+          {.low = 0,
+           .high = 3600,
+           .example = "20 ms",
+           .help = "what the GPUs wait for between steps: logging, norms, the training loop"}),
       name_row<&Software::sends>(
           "software.sends",
           {.example = "asynchronous",

@@ -20,7 +20,7 @@ TEST(GoodputRange, AllTimesAreScaledByOneFactor) {
 TEST(GoodputRange, SlowerIterationsLoseMoreWithEachFailure) {
   const CampaignInputs inputs = crashing_inputs(60);
   const CampaignReport report = run_campaign(inputs);
-  const GoodputRange range = goodput_range(inputs, report, 1.5);
+  const GoodputRange range = goodput_range(inputs, report, {1.5, 1.5});
   EXPECT_GT(range.if_faster, report.goodput.mean);
   EXPECT_LT(range.if_slower, report.goodput.mean);
 
@@ -33,7 +33,7 @@ TEST(GoodputRange, SlowerIterationsLoseMoreWithEachFailure) {
 TEST(GoodputRange, NothingChangesWithoutAnError) {
   const CampaignInputs inputs = crashing_inputs(60);
   const CampaignReport report = run_campaign(inputs);
-  const GoodputRange range = goodput_range(inputs, report, 1);
+  const GoodputRange range = goodput_range(inputs, report, {});
   EXPECT_DOUBLE_EQ(range.if_faster, report.goodput.mean);
   EXPECT_DOUBLE_EQ(range.if_slower, report.goodput.mean);
 }

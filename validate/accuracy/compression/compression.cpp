@@ -12,6 +12,7 @@
 #include "validate/accuracy/compression/compression_buckets.hpp"
 #include "validate/accuracy/compression/compression_others.hpp"
 #include "validate/accuracy/compression/compression_sparse.hpp"
+#include "validate/accuracy/rows/left_out_intervals.hpp"
 
 namespace windtunnel {
 namespace {
@@ -212,6 +213,7 @@ CompressionValidation validate_compression(const CompressionFiles& files,
   std::erase_if(report.rows, unwanted);
   std::erase_if(report.skipped, unwanted);
   for (const CsvTable& table : files.quantised) add_quantised(table, result);
+  add_left_out_intervals(report);
   summarise_families(report, notes);
   return result;
 }

@@ -11,6 +11,7 @@
 
 #include "models/base/error.hpp"
 #include "models/base/origin.hpp"
+#include "models/results/familiarity.hpp"
 
 namespace windtunnel {
 
@@ -101,6 +102,7 @@ struct ValidationReport {
   std::vector<std::string> fitted_before;
   std::vector<MemoryLabel> labels;
   std::vector<SkippedRow> skipped;
+  std::vector<MeasuredRuns> measured;  // of training runs: for the library
 };
 
 // Sums up rows, fitted rows and labels into `report.families`; a family may have no judged row.

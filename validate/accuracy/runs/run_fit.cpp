@@ -91,7 +91,8 @@ std::vector<Axis> free_axes(const Calibration& prior, const FitOptions& options)
 // ---- Predictions.
 
 double predicted_s(const Job& job, const FitOptions& options) {
-  return options.predict_s ? options.predict_s(job) : predict(job).step_s;
+  return options.predict_s ? options.predict_s(job)
+                           : iteration_step_s(job, prepare_iteration(job));
 }
 
 // A row's job whose calibration moves.
@@ -452,10 +453,11 @@ RunFit fit_one_point(const FitRow& row, const Calibration& prior, const FitOptio
 
 PredictionInterval interval(const RunPrediction& prediction, const Calibration& calibration) {
   constexpr double kCovered = 0.9;
-  const double step = error_factor(calibration.step_error, kCovered);
+  const ErrorFactors step =
+      error_factors(calibration.step_error, kCovered, prediction.spread);
   const double memory = error_factor(calibration.memory_error, kCovered);
-  return {.step_low_s = prediction.step_s / step,
-          .step_high_s = prediction.step_s * step,
+  return {.step_low_s = prediction.step_s / step.shorter,
+          .step_high_s = prediction.step_s * step.longer,
           .memory_low_bytes = prediction.memory_bytes / memory,
           .memory_high_bytes = prediction.memory_bytes * memory};
 }

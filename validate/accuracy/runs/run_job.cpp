@@ -40,6 +40,7 @@ class Mapper {
     set_schedule();
     const TrainingStack& stack = stack_of(run_);
     stack.apply(run_, job_);
+    assume_that_it_fitted();
     if (!stack.calibration.empty() && stack.gpu == job_.cluster.node.gpu.name) {
       job_.calibration = find_calibration(stack.calibration);
     }
@@ -262,6 +263,47 @@ class Mapper {
     job_.schedule.slices = printed->slices;
   }
 
+  // No prediction of memory was ever so far off where what it assumes was known.
+  static bool may_fit(const Job& job) {
+    constexpr double kMost = 2;
+    return fullest_bytes(prepare_iteration(job).memory) <=
+           kMost * job.cluster.node.gpu.memory_bytes.value;
+  }
+
+  // A run that was timed fitted: where it could not have, what it does not state is assumed
+  // otherwise, one thing after the other. Nothing is where that does not help, nor where the row is
+  // a label of whether it fitted, which is what is judged.
+  void assume_that_it_fitted() {
+    if (!run_.step_s || !run_.noted("status").empty() || may_fit(job_)) return;
+    struct Otherwise {
+      const char* text;
+      bool (*applies)(const Job&);
+      void (*apply)(Job&);
+    };
+    constexpr std::array kOtherwise{
+        Otherwise{"fused attention",
+                  [](const Job& job) {
+                    return job.model.attention == AttentionKernel::unfused;
+                  },
+                  [](Job& job) { job.model.attention = AttentionKernel::flash; }},
+        Otherwise{"optimizer states sharded",
+                  [](const Job& job) {
+                    return job.layout.sharding == Sharding::none && job.layout.dp > 1;
+                  },
+                  [](Job& job) { job.layout.sharding = Sharding::zero1; }}};
+    Job other = job_;
+    std::vector<std::string> changed;
+    for (const Otherwise& otherwise : kOtherwise) {
+      if (!otherwise.applies(other)) continue;
+      otherwise.apply(other);
+      changed.push_back(fmt::format("{}, as it fitted", otherwise.text));
+      if (!may_fit(other)) continue;
+      job_ = std::move(other);
+      assumed_.insert(assumed_.end(), changed.begin(), changed.end());
+      return;
+    }
+  }
+
   const TrainingRun& run_;
   Job job_;
   std::vector<std::string> assumed_;
@@ -314,6 +356,7 @@ RunPrediction predict(const Job& job) {
   const IterationEstimate estimate = estimate_iteration(job, prepared);
   RunPrediction prediction;
   prediction.step_s = estimate.step_s;
+  prediction.spread = host_spread(job, prepared);
   prediction.memory_bytes = fullest_bytes(prepared.memory);
   prediction.memory = prepared.memory;
   prediction.fits = gpu_memory_excess(prepared.memory, job).empty();

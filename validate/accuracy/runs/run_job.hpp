@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "models/calibration/prediction_error.hpp"
 #include "models/cost/memory/memory.hpp"
 #include "models/plan/job.hpp"
 #include "traces/rows/training_runs.hpp"
@@ -21,6 +22,7 @@ RunJob job_of(const TrainingRun& run);
 
 struct RunPrediction {
   double step_s = 0;
+  StepSpread spread;              // of step_s, beside the calibration's own error
   double memory_bytes = 0;        // peak of the fullest GPU, as its driver shows it
   std::vector<GpuMemory> memory;  // [pipeline rank]
   bool fits = true;

@@ -4,12 +4,14 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cmath>
 #include <mutex>
 #include <set>
 #include <utility>
 
 #include "models/base/error.hpp"
 #include "policies/lowering/for_each_index.hpp"
+#include "scenarios/language/library/measured_runs.hpp"
 #include "validate/accuracy/rows/baselines.hpp"
 #include "validate/accuracy/runs/fit_rows.hpp"
 
@@ -214,11 +216,16 @@ ValidationRow row_of(const Subject& subject, const char* metric) {
   return row;
 }
 
-void add_rows(const Subject& subject, const RunPredictor& predictor,
+void add_rows(const Subject& subject, const RunPredictor& predictor, bool fits,
               std::map<std::string, double> baselines, ValidationReport& report) {
   const TrainingRun& run = *subject.run;
-  const PredictionInterval range =
-      predictor.interval(subject.predicted, subject.what.job.calibration);
+  const Job& job = subject.what.job;
+  RunPrediction predicted = subject.predicted;
+  // What was not fitted here is held against the runs of other families.
+  const double unfamiliar =
+      familiarity(traits_of(job), measured_runs(), fits ? "" : subject.family).deviation;
+  predicted.spread = widened(predicted.spread, unfamiliar);
+  const PredictionInterval range = predictor.interval(predicted, job.calibration);
   std::vector<ValidationRow>& rows = subject.fit ? report.fitted : report.rows;
   if (run.step_s) {
     ValidationRow row = row_of(subject, kStep);
@@ -261,6 +268,26 @@ std::vector<std::map<std::string, double>> baselines_of(const std::vector<Subjec
   std::vector<std::map<std::string, double>> of_rows = step_baselines(rows);
   for (size_t i = 0; i < rows.size(); ++i) found[subject_of[i]] = std::move(of_rows[i]);
   return found;
+}
+
+// By family and traits, in the order of their first row.
+std::vector<MeasuredRuns> measured_of(const std::vector<Subject>& subjects) {
+  std::vector<MeasuredRuns> all;
+  for (const Subject& subject : subjects) {
+    if (!subject.failure.empty() || !subject.run->step_s) continue;
+    const RunTraits traits = traits_of(subject.what.job);
+    auto runs = std::ranges::find_if(all, [&](const MeasuredRuns& known) {
+      return known.family == subject.family && known.traits.gpu == traits.gpu &&
+             is_like(known.traits, traits);
+    });
+    if (runs == all.end()) runs = all.insert(all.end(), {subject.family, traits});
+    runs->traits.gpus = std::max(runs->traits.gpus, traits.gpus);
+    runs->traits.sequence = std::max(runs->traits.sequence, traits.sequence);
+    const double error = std::log(subject.predicted.step_s / *subject.run->step_s);
+    runs->rms = std::sqrt((runs->rms * runs->rms * runs->rows + error * error) / (runs->rows + 1));
+    ++runs->rows;
+  }
+  return all;
 }
 
 // By family, in how many rows each thing was assumed.
@@ -349,13 +376,14 @@ ValidationReport validate_runs(const std::vector<TrainingRuns>& files,
   std::vector<std::map<std::string, double>> baselines = baselines_of(subjects);
   for (size_t i = 0; i < subjects.size(); ++i) {
     if (subjects[i].failure.empty()) {
-      add_rows(subjects[i], predictor, std::move(baselines[i]), report);
+      add_rows(subjects[i], predictor, fits, std::move(baselines[i]), report);
     } else {
       report.skipped.push_back({subjects[i].run->id, subjects[i].failure});
     }
   }
   summarise_families(report, {});
   count_assumptions(subjects, report);
+  report.measured = measured_of(subjects);
   return report;
 }
 

@@ -256,7 +256,17 @@ void megatron_ci(const TrainingRun& run, Job& job) {
   job.communication.overlap = overlaps ? GradientOverlap::bucketed : GradientOverlap::none;
   if (named("gpt3_7b")) job.model.tied_embeddings = false;
   const bool local = named("mcore_tp") || named("local_spec") || named("bert");
-  if (local && !real) job.model.attention = AttentionKernel::unfused;
+  if (local && !real) {
+    job.model.attention = AttentionKernel::unfused;
+    job.software.host_share = 0.7;
+  }
+  // Norms of parameters and zeros of gradients are counted in each step (--log-params-norm,
+  // --log-num-zeros-in-grad). Fitted with host.launch on the same rows.
+  constexpr std::pair<std::string_view, double> kStepSeconds[] = {
+      {"A100", 53e-3}, {"H100", 22e-3}, {"GB200", 28e-3}};
+  for (const auto& [gpu, seconds] : kStepSeconds) {
+    if (contains_text(run.gpu_type, gpu)) job.software.host_step_s = seconds;
+  }
 }
 
 void unknown(const TrainingRun& run, Job& job) {

@@ -17,6 +17,7 @@
 #include "policies/schedules/schedules.hpp"
 #include "traces/text/csv.hpp"
 #include "traces/text/text.hpp"
+#include "validate/accuracy/rows/left_out_intervals.hpp"
 #include "validate/accuracy/schedules/printed_schedule.hpp"
 
 namespace windtunnel {
@@ -381,6 +382,7 @@ ValidationReport validate_schedules(const std::vector<std::string>& csv_paths) {
         "baseline '{}'",
         kLessMessages);
   }
+  add_left_out_intervals(report);
   summarise_families(report, notes);
   return report;
 }

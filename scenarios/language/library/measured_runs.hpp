@@ -1,0 +1,17 @@
+// The training runs that predictions were held against: scenarios/library/measured_runs.yaml, which
+// `windtunnel validate runs --measured FILE` writes.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "models/results/familiarity.hpp"
+
+namespace windtunnel {
+
+const std::vector<MeasuredRuns>& measured_runs();
+
+// As the library has them.
+std::string measured_runs_text(const std::vector<MeasuredRuns>& runs);
+
+}  // namespace windtunnel
