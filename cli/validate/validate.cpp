@@ -47,7 +47,7 @@ struct ValidateOptions : VerdictOptions {
   std::string calibration;
   bool one_point = false;
   std::string measured;  // where the library's table of training runs goes; empty: nowhere
-  LogContext log;  // collectives
+  LogContext log;        // collectives
   bool pairs = false;
   int worst = 5;
   int threads = 0;

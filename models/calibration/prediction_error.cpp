@@ -4,6 +4,7 @@
 #include <boost/math/distributions/normal.hpp>
 #include <boost/math/distributions/students_t.hpp>
 #include <cmath>
+#include <utility>
 
 #include "models/base/quantile.hpp"
 
@@ -20,9 +21,14 @@ double error_factor(const Parameter& error, double covered) {
   return std::exp(boost::math::quantile(distribution, (1 + covered) / 2) * error.value);
 }
 
-StepSpread widened(const StepSpread& spread, double deviation) {
-  const double more = kNormal95 * deviation;
-  return {std::hypot(spread.shorter, more), std::hypot(spread.longer, more)};
+Parameter error_told_by(double deviation, int errors, std::string source) {
+  const double uncertain = std::exp(kNormal95 / std::sqrt(2.0 * errors));
+  return {deviation, deviation / uncertain, deviation * uncertain, Origin::measured,
+          std::move(source)};
+}
+
+const Parameter& larger_error(const Parameter& one, const Parameter& other) {
+  return error_factor(one, kReportedShare) < error_factor(other, kReportedShare) ? other : one;
 }
 
 ErrorFactors error_factors(const Parameter& error, double covered, const StepSpread& spread) {

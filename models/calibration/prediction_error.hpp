@@ -3,6 +3,8 @@
 // between a prediction and the ends of its interval.
 #pragma once
 
+#include <string>
+
 #include "models/base/origin.hpp"
 
 namespace windtunnel {
@@ -25,8 +27,10 @@ struct StepSpread {
   double shorter = 0;
   double longer = 0;
 };
-// The same where a further error of this log standard deviation is independent of it.
-StepSpread widened(const StepSpread& spread, double deviation);
+// A log standard deviation that so many independent errors tell, with its 95 % interval.
+Parameter error_told_by(double deviation, int errors, std::string source);
+// The one by which predictions may be off further.
+const Parameter& larger_error(const Parameter& one, const Parameter& other);
 // At least 1: a prediction divided by `shorter` and multiplied by `longer`.
 struct ErrorFactors {
   double shorter = 1;

@@ -4,14 +4,13 @@
 
 #include <algorithm>
 #include <cmath>
-#include <set>
+#include <iterator>
+#include <map>
 
 namespace windtunnel {
 namespace {
 
-// Fitted on the families of docs/how-far.md, each held against the others.
-constexpr double kTraitDeviation = 0.1;
-constexpr double kDoublingDeviation = 0.03;
+constexpr int kFewestFamilies = 3;
 
 int product_bits(Precision precision) {
   switch (precision) {
@@ -28,51 +27,66 @@ int product_bits(Precision precision) {
   }
 }
 
-// What a job has and none of the runs.
-class Lacks {
- public:
-  Lacks(const RunTraits& traits, std::vector<const MeasuredRuns*> runs, std::string where)
-      : traits_(traits), runs_(std::move(runs)), where_(std::move(where)) {}
+// From most alike to all.
+enum class Likeness { gpu, bits, experts, any };
 
-  template <class Trait>
-  void trait(Trait RunTraits::*member, const std::string& what) {
-    if (std::ranges::any_of(runs_, [&](const MeasuredRuns* run) {
-          return run->traits.*member == traits_.*member;
-        })) {
-      return;
+bool is_alike(const RunTraits& one, const RunTraits& other, Likeness likeness) {
+  switch (likeness) {
+    case Likeness::gpu:
+      return one.gpu == other.gpu && is_alike(one, other, Likeness::bits);
+    case Likeness::bits:
+      return one.bits == other.bits && is_alike(one, other, Likeness::experts);
+    case Likeness::experts:
+      return one.experts == other.experts;
+    case Likeness::any:
+      break;
+  }
+  return true;
+}
+
+std::string alike_text(const RunTraits& traits, Likeness likeness) {
+  if (likeness == Likeness::any) return "all runs";
+  std::string text = traits.experts ? "models with experts" : "dense models";
+  if (likeness == Likeness::experts) return text;
+  text += fmt::format(" in {} bits", traits.bits);
+  return likeness == Likeness::bits ? text : text + " on " + traits.gpu;
+}
+
+// What a job has and none of the runs on its GPU.
+std::vector<std::string> unfamiliar(const RunTraits& traits,
+                                    const std::vector<const MeasuredRuns*>& all) {
+  std::vector<const MeasuredRuns*> same;
+  std::ranges::copy_if(all, std::back_inserter(same),
+                       [&](const MeasuredRuns* run) { return run->traits.gpu == traits.gpu; });
+  if (same.empty()) return {fmt::format("no run on {} was measured", traits.gpu)};
+  std::vector<std::string> lacks;
+  const auto look = [&](const std::string& what, const auto& has) {
+    if (std::ranges::none_of(same, [&](const MeasuredRuns* run) { return has(run->traits); })) {
+      lacks.push_back(fmt::format("no {} was measured on {}", what, traits.gpu));
     }
-    add(kTraitDeviation, fmt::format("{} were not measured{}", what, where_));
+  };
+  look(fmt::format("product of {} bits", traits.bits),
+       [&](const RunTraits& other) { return other.bits == traits.bits; });
+  look(traits.experts ? "model with experts" : "dense model",
+       [&](const RunTraits& other) { return other.experts == traits.experts; });
+  look(traits.sharded_weights ? "sharding of weights" : "run with whole weights",
+       [&](const RunTraits& other) { return other.sharded_weights == traits.sharded_weights; });
+  if (traits.context) {
+    look("context parallelism", [](const RunTraits& other) { return other.context; });
   }
+  look(fmt::format("run on {} GPUs or more", traits.gpus),
+       [&](const RunTraits& other) { return other.gpus >= traits.gpus; });
+  look(fmt::format("sequence of {} tokens or more", traits.sequence),
+       [&](const RunTraits& other) { return other.sequence >= traits.sequence; });
+  return lacks;
+}
 
-  void size(int RunTraits::*member, const std::string& what) {
-    int largest = 1;
-    for (const MeasuredRuns* run : runs_) largest = std::max(largest, run->traits.*member);
-    const double doublings = std::log2(static_cast<double>(traits_.*member) / largest);
-    if (doublings <= 0) return;
-    add(kDoublingDeviation * doublings,
-        fmt::format("{} {} are {:.3g} times the most that were measured{}", traits_.*member, what,
-                    std::exp2(doublings), where_));
-  }
-
-  void add(double deviation, std::string text) {
-    found.deviation = std::hypot(found.deviation, deviation);
-    found.unfamiliar.push_back(std::move(text));
-  }
-
-  Familiarity found;
-
- private:
-  const RunTraits& traits_;
-  std::vector<const MeasuredRuns*> runs_;
-  std::string where_;
+struct FamilyError {
+  int rows = 0;
+  double squares = 0;  // their sum
 };
 
 }  // namespace
-
-bool is_like(const RunTraits& one, const RunTraits& other) {
-  return one.bits == other.bits && one.experts == other.experts &&
-         one.sharded_weights == other.sharded_weights && one.context == other.context;
-}
 
 RunTraits traits_of(const Job& job) {
   return {.gpu = job.cluster.node.gpu.name,
@@ -84,37 +98,44 @@ RunTraits traits_of(const Job& job) {
           .sequence = job.batch.sequence};
 }
 
+bool is_like(const RunTraits& one, const RunTraits& other) {
+  return is_alike(one, other, Likeness::bits) && one.sharded_weights == other.sharded_weights &&
+         one.context == other.context;
+}
+
+Parameter Familiarity::error() const {
+  return error_told_by(deviation, std::max(families, 1), alike);
+}
+
 Familiarity familiarity(const RunTraits& traits, std::span<const MeasuredRuns> measured,
                         const std::string& without) {
   std::vector<const MeasuredRuns*> all;
-  std::vector<const MeasuredRuns*> same;
   for (const MeasuredRuns& run : measured) {
-    if (run.family == without) continue;
-    all.push_back(&run);
-    if (run.traits.gpu == traits.gpu) same.push_back(&run);
+    if (run.family != without) all.push_back(&run);
   }
-  const bool known = !same.empty();
-  Lacks lacks(traits, known ? same : all, known ? " on " + traits.gpu : "");
-  if (!known) lacks.add(kTraitDeviation, fmt::format("no runs on {} were measured", traits.gpu));
-  lacks.trait(&RunTraits::bits, fmt::format("products of {} bits", traits.bits));
-  lacks.trait(&RunTraits::experts, traits.experts ? "models with experts" : "dense models");
-  lacks.trait(&RunTraits::sharded_weights,
-              traits.sharded_weights ? "sharded weights" : "weights that are not sharded");
-  lacks.trait(&RunTraits::context,
-              traits.context ? "sequences cut by context parallelism" : "whole sequences");
-  lacks.size(&RunTraits::gpus, "GPUs");
-  lacks.size(&RunTraits::sequence, "tokens in a sequence");
-  std::set<std::string> families;
-  for (const MeasuredRuns* run : same) {
-    if (!is_like(run->traits, traits) || run->traits.gpus < traits.gpus ||
-        run->traits.sequence < traits.sequence) {
-      continue;
+  Familiarity found;
+  found.unfamiliar = unfamiliar(traits, all);
+  for (const Likeness likeness :
+       {Likeness::gpu, Likeness::bits, Likeness::experts, Likeness::any}) {
+    std::map<std::string, FamilyError> errors;
+    for (const MeasuredRuns* run : all) {
+      if (!is_alike(run->traits, traits, likeness)) continue;
+      FamilyError& error = errors[run->family];
+      error.rows += run->rows;
+      error.squares += run->rows * run->deviation * run->deviation;
     }
-    lacks.found.rows += run->rows;
-    families.insert(run->family);
+    found.families = static_cast<int>(errors.size());
+    if (found.families < kFewestFamilies && likeness != Likeness::any) continue;
+    found.alike = alike_text(traits, likeness);
+    double squares = 0;
+    for (const auto& [family, error] : errors) {
+      found.rows += error.rows;
+      squares += error.squares / error.rows / found.families;
+    }
+    found.deviation = std::sqrt(squares);
+    break;
   }
-  lacks.found.families = static_cast<int>(families.size());
-  return lacks.found;
+  return found;
 }
 
 }  // namespace windtunnel

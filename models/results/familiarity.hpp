@@ -1,5 +1,5 @@
-// How far a job lies from the training runs that predictions were held against, and how much less
-// sure its own prediction is for that.
+// How far a job lies from the training runs that predictions were held against, and how far off
+// those that are most alike were.
 #pragma once
 
 #include <span>
@@ -28,21 +28,28 @@ struct MeasuredRuns {
   std::string family;  // "BLOOM prequel (bigscience tr11) / A100-SXM4-80GB"
   RunTraits traits;    // gpus, sequence: the largest among them
   int rows = 0;
-  double rms = 0;  // of log(predicted / measured) of a step's time, from specification
+  // Of log(predicted / measured) of a step's time, from specification: what a normal one would have
+  // of which nine tenths are as small as these.
+  double deviation = 0;
 };
 
 struct Familiarity {
-  // Measured on the same GPU with all of its traits, at no smaller size.
+  // The measured runs that are most alike, of three families at least: "models with experts in 8
+  // bits on h100".
+  std::string alike;
   int rows = 0;
   int families = 0;
-  std::vector<std::string> unfamiliar;  // "experts were not measured on h200"
-  double deviation = 0;                 // log standard deviation that comes on top for that
+  double deviation = 0;                 // of log(predicted / measured), each family counting once
+  std::vector<std::string> unfamiliar;  // "no sequence of 131072 tokens was measured on h200"
+
+  // So many families tell it.
+  Parameter error() const;
 };
 
-// Against those of other families than `without`. What is not measured on its GPU counts as
-// unfamiliar even where it was measured on another one; of a GPU without runs, the GPU does, and
-// the rest is held against all runs. Each adds kTraitDeviation to the deviation, each doubling
-// beyond the largest number of GPUs and the longest sequence kDoublingDeviation; as variances do.
+// Those of the same GPU, product bits, and with or without experts; where fewer than three families
+// are so, of any GPU, then of any bits, then all. Not those of the family `without`. That a size or
+// a trait was not measured was found to say nothing of how far a prediction is off (docs/cost.md):
+// it is told, and widens nothing.
 Familiarity familiarity(const RunTraits& traits, std::span<const MeasuredRuns> measured,
                         const std::string& without = {});
 

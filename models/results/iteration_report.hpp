@@ -67,8 +67,11 @@ struct IterationReport {
   double mfu = 0;
   double hfu = 0;  // hardware FLOPs, recomputation counted
   Bubble bubble;
-  StepSpread host_spread;   // of time_s, by what is known of the host
-  Familiarity familiarity;  // of the job with measured ones
+  // How far time_s may be off: by the calibration or by measured runs that are alike, and by what
+  // is known of the host.
+  Parameter error;
+  StepSpread host_spread;
+  Familiarity familiarity;                            // of the job with measured ones
   std::array<double, kCategories> critical_path_s{};  // by Category; sums to time_s
   OriginShares origin_s{};                            // the same seconds by origin; sums to time_s
   std::vector<GpuMemory> memory;                      // per pipeline rank
@@ -81,9 +84,6 @@ struct IterationReport {
   std::optional<StragglerReport> stragglers;
   std::shared_ptr<const FillingReport> filling;  // null: nothing fills idle time (Job::filling)
   std::shared_ptr<const InputReport> input;      // null: no samples are loaded (Job::input)
-
-  // By all that is uncertain beside the calibration's own error.
-  StepSpread spread() const { return widened(host_spread, familiarity.deviation); }
 };
 // Adds what exchanges between islands take on average.
 void add_sync(IterationReport& report, const std::vector<SyncLevel>& levels,

@@ -255,10 +255,9 @@ void split_transfers(const Job& job, const ReplicaNetwork& network, int pp,
   for (Transfer& transfer : transfers) {
     if (transfer.bytes <= 0) continue;
     for (const double share : shares) {
-      transfer.longer_s +=
-          collective_cost(job, Category::dp, transfer.kind, network.shape(pp, transfer.axis),
-                          share * transfer.bytes)
-              .seconds;
+      transfer.longer_s += collective_cost(job, Category::dp, transfer.kind,
+                                           network.shape(pp, transfer.axis), share * transfer.bytes)
+                               .seconds;
     }
     transfer.longer_s -= transfer.seconds;
   }

@@ -398,8 +398,8 @@ namespace {
 std::optional<FigureRange> range_of_times(const Figure& figure, const Record& record) {
   const double value = number_of(figure.of(record));
   if (figure.follows == Follows::none || !std::isfinite(value)) return std::nullopt;
-  const ErrorFactors off = error_factors(record.job.calibration.step_error, kReportedShare,
-                                         record.iteration.spread());
+  const ErrorFactors off =
+      error_factors(record.iteration.error, kReportedShare, record.iteration.host_spread);
   if (figure.follows == Follows::time) return FigureRange{value / off.shorter, value * off.longer};
   if (figure.follows == Follows::rate) {
     const double most = figure.unit == Unit::share ? 1 : std::numeric_limits<double>::infinity();

@@ -77,8 +77,9 @@ Json interval_json(const IntervalReport& report) {
 Json familiarity_json(const Familiarity& familiarity) {
   return {{"rows", familiarity.rows},
           {"families", familiarity.families},
-          {"unfamiliar", familiarity.unfamiliar},
-          {"deviation", familiarity.deviation}};
+          {"alike", familiarity.alike},
+          {"deviation", familiarity.deviation},
+          {"unfamiliar", familiarity.unfamiliar}};
 }
 
 // 95 % ranges by the cost models' error; those of means over trials stand in the estimates.
@@ -90,7 +91,7 @@ Json model_error_json(const Record& record) {
   }
   const Calibration& calibration = record.job.calibration;
   return {{"calibration", calibration.name},
-          {"step_error", parameter_json(calibration.step_error)},
+          {"step_error", parameter_json(record.iteration.error)},
           {"covered", kReportedShare},
           {"host_spread",
            {{"shorter", record.iteration.host_spread.shorter},

@@ -248,16 +248,17 @@ std::string page_skipped_runs(const ValidationReport& report) {
 std::string page_familiarity(const ValidationReport& report) {
   std::string text =
       "\n## How far each family lies from the others\n\n"
-      "What of a family none of the others has on the same GPU widens its interval, as it does for "
-      "any scenario\n(`models/results/familiarity.hpp`, and the notes of `run`). rms: of "
-      "log(predicted / measured); the last\ncolumn: the standard deviation that is added to the "
-      "calibration's own.\n\n"
-      "| family | rows | rms | what the others lack | added |\n|---|--:|--:|---|--:|\n";
+      "The interval of a family, as of any scenario, is as wide as the runs of other families that "
+      "are most alike\nwere off, where that is more than its calibration's error "
+      "(`models/results/familiarity.hpp`). Deviations are of\nlog(predicted / measured).\n\n"
+      "| family | rows | its deviation | most alike | rows | their deviation | what no other "
+      "family "
+      "has |\n|---|--:|--:|---|--:|--:|---|\n";
   for (const MeasuredRuns& runs : report.measured) {
     const Familiarity found = familiarity(runs.traits, report.measured, runs.family);
-    if (found.unfamiliar.empty()) continue;
-    text += fmt::format("| {} | {} | {:.3f} | {} | {:.2f} |\n", runs.family, runs.rows, runs.rms,
-                        fmt::join(found.unfamiliar, "; "), found.deviation);
+    text += fmt::format("| {} | {} | {:.2f} | {} | {} | {:.2f} | {} |\n", runs.family, runs.rows,
+                        runs.deviation, found.alike, found.rows, found.deviation,
+                        fmt::join(found.unfamiliar, "; "));
   }
   return text;
 }

@@ -11,8 +11,8 @@ namespace windtunnel {
 // All times of the table by one factor.
 IterationTable scaled(IterationTable table, double factor);
 
-// `report` is run_campaign(inputs); `factors` are those by which predictions may be off. Some of its
-// trials are played again with all times divided and multiplied by them, under the same random
+// `report` is run_campaign(inputs); `factors` are those by which predictions may be off. Some of
+// its trials are played again with all times divided and multiplied by them, under the same random
 // numbers: paired_goodput().
 GoodputRange goodput_range(const CampaignInputs& inputs, const CampaignReport& report,
                            const ErrorFactors& factors, int threads = 0);

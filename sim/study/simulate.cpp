@@ -17,6 +17,7 @@
 #include "policies/outer/outer_exchange.hpp"
 #include "policies/protection/snapshot_tiers.hpp"
 #include "policies/shares/share_notes.hpp"
+#include "scenarios/language/library/gpu_names.hpp"
 #include "scenarios/language/library/measured_runs.hpp"
 #include "sim/campaign/campaign.hpp"
 #include "sim/study/goodput_range.hpp"
@@ -126,7 +127,12 @@ MeasuredIteration measured_iteration(const Case& the_case, const SimulateOptions
   measured.report = iteration_report(job, hardware_flops(job, prepared), prepared.memory,
                                      plain.plan, plain.timeline, measured.critical_path);
   measured.report.host_spread = host_spread(job, prepared);
-  if (!job.network) measured.report.familiarity = familiarity(traits_of(job), measured_runs());
+  measured.report.error = job.calibration.step_error;
+  if (!job.network && stands_for_a_gpu(job.calibration.name)) {
+    measured.report.familiarity = familiarity(traits_of(job), measured_runs());
+    measured.report.error =
+        larger_error(measured.report.error, measured.report.familiarity.error());
+  }
   measured.report.filling = plain.filling;
   if (job.input) {
     const double step_s = measured.report.time_s;
@@ -169,11 +175,10 @@ Record simulated(const Case& the_case, const SimulateOptions& options) {
                               format_seconds(job.campaign.length_s)));
     const CampaignInputs inputs = campaign_inputs(job, std::move(measured.table));
     record.campaign = run_campaign(inputs, options.threads);
-    record.campaign->goodput_by_model =
-        goodput_range(inputs, *record.campaign,
-                      error_factors(job.calibration.step_error, kReportedShare,
-                                    measured.report.spread()),
-                      options.threads);
+    record.campaign->goodput_by_model = goodput_range(
+        inputs, *record.campaign,
+        error_factors(measured.report.error, kReportedShare, measured.report.host_spread),
+        options.threads);
     record.campaign->tiers = tier_reports(job, *measured.prepared, inputs);
     std::ranges::move(spoilt_copies(job, record.campaign->tiers), std::back_inserter(record.notes));
     std::ranges::move(whole_job_notes(job, *measured.prepared, record.campaign->most_out),

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <vector>
 
 #include "models/base/error.hpp"
@@ -35,10 +36,20 @@ std::vector<GpuName> read_gpu_names(const DocumentNode& document) {
   return names;
 }
 
+const std::vector<GpuName>& gpu_names() {
+  static const std::vector<GpuName> names = read_gpu_names(library_document("gpu_names.yaml"));
+  return names;
+}
+
 }  // namespace
 
+bool stands_for_a_gpu(const std::string& calibration) {
+  return std::ranges::any_of(gpu_names(),
+                             [&](const GpuName& gpu) { return gpu.calibration == calibration; });
+}
+
 const GpuName& gpu_named(const std::string& text, bool stand_ins) {
-  static const std::vector<GpuName> names = read_gpu_names(library_document("gpu_names.yaml"));
+  const std::vector<GpuName>& names = gpu_names();
   const std::string plain = plain_name(text);
   const GpuName* found = nullptr;
   std::size_t first = std::string::npos;

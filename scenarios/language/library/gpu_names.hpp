@@ -18,4 +18,7 @@ struct GpuName {
 // Throws Error where the text names none; without `stand_ins` also where the library lacks it.
 const GpuName& gpu_named(const std::string& text, bool stand_ins);
 
+// Whether it is what the library takes for some kind of GPU, and not what was fitted elsewhere.
+bool stands_for_a_gpu(const std::string& calibration);
+
 }  // namespace windtunnel

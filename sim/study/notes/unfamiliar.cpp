@@ -3,17 +3,17 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <cmath>
-
 namespace windtunnel {
 
 std::vector<Note> unfamiliar_notes(const Familiarity& familiarity) {
   if (familiarity.unfamiliar.empty()) return {};
   return {{"calibration",
-           fmt::format("the step is less sure than its calibration's error says, since {}",
-                       fmt::join(familiarity.unfamiliar, " and ")),
-           fmt::format("{:.0f} % more, one standard deviation",
-                       100 * std::expm1(familiarity.deviation))}};
+           fmt::format("the prediction reaches beyond what it was held against: {}",
+                       fmt::join(familiarity.unfamiliar, ", ")),
+           fmt::format("the most alike are {} runs of {} families, {}, predicted within {:.0f} % "
+                       "(one standard deviation)",
+                       familiarity.rows, familiarity.families, familiarity.alike,
+                       100 * familiarity.deviation)}};
 }
 
 }  // namespace windtunnel

@@ -7,52 +7,61 @@
 namespace windtunnel {
 namespace {
 
+MeasuredRuns runs(const std::string& family, const RunTraits& traits, int rows, double deviation) {
+  return {.family = family, .traits = traits, .rows = rows, .deviation = deviation};
+}
+
+const RunTraits kDense = {.gpu = "x", .gpus = 64, .sequence = 4096};
+const RunTraits kExperts = {.gpu = "x", .experts = true, .gpus = 8, .sequence = 4096};
+const RunTraits kEightBits = {.gpu = "y", .bits = 8, .gpus = 512, .sequence = 8192};
 const std::vector<MeasuredRuns> kMeasured = {
-    {.family = "one", .traits = {.gpu = "x", .gpus = 64, .sequence = 4096}, .rows = 3},
-    {.family = "one", .traits = {.gpu = "x", .experts = true, .gpus = 8, .sequence = 4096}, .rows = 2},
-    {.family = "two", .traits = {.gpu = "x", .gpus = 256, .sequence = 2048}, .rows = 5},
-    {.family = "three", .traits = {.gpu = "y", .bits = 8, .gpus = 512, .sequence = 8192}, .rows = 7}};
+    runs("one", kDense, 3, 0.1), runs("one", kExperts, 2, 0.3), runs("two", kDense, 5, 0.2),
+    runs("three", kDense, 7, 0.2), runs("four", kEightBits, 9, 0.4)};
 
-TEST(Familiarity, CountsRunsThatAreAlikeAndNoSmaller) {
-  const Familiarity found =
-      familiarity({.gpu = "x", .gpus = 64, .sequence = 2048}, kMeasured);
-  EXPECT_EQ(found.rows, 8);
-  EXPECT_EQ(found.families, 2);
+TEST(Familiarity, HoldsAgainstTheSameKindOnTheSameGpu) {
+  const Familiarity found = familiarity(kDense, kMeasured);
+  EXPECT_EQ(found.alike, "dense models in 16 bits on x");
+  EXPECT_EQ(found.rows, 15);
+  EXPECT_EQ(found.families, 3);
+  EXPECT_DOUBLE_EQ(found.deviation, std::sqrt((0.01 + 0.04 + 0.04) / 3));  // each family once
   EXPECT_TRUE(found.unfamiliar.empty());
-  EXPECT_EQ(found.deviation, 0);
 }
 
-TEST(Familiarity, ATraitThatOnlyAnotherGpuHasIsUnfamiliar) {
-  const Familiarity found = familiarity({.gpu = "x", .bits = 8, .gpus = 64}, kMeasured);
-  ASSERT_EQ(found.unfamiliar.size(), 1);
-  EXPECT_EQ(found.unfamiliar[0], "products of 8 bits were not measured on x");
-  EXPECT_GT(found.deviation, 0);
-}
-
-TEST(Familiarity, AnUnknownGpuIsHeldAgainstAllRuns) {
-  const Familiarity found = familiarity({.gpu = "z", .bits = 8, .gpus = 64}, kMeasured);
-  ASSERT_EQ(found.unfamiliar.size(), 1);
-  EXPECT_EQ(found.unfamiliar[0], "no runs on z were measured");
-  EXPECT_EQ(found.rows, 0);
-}
-
-TEST(Familiarity, DeviationsOfDoublingsAndTraitsAddUpAsVariancesDo) {
-  const auto deviation = [](const RunTraits& traits) {
-    return familiarity(traits, kMeasured).deviation;
-  };
-  const double twice = deviation({.gpu = "x", .gpus = 512});
-  EXPECT_GT(twice, 0);
-  EXPECT_DOUBLE_EQ(deviation({.gpu = "x", .gpus = 1024}), 2 * twice);
-  const double trait = deviation({.gpu = "x", .bits = 8});
-  EXPECT_DOUBLE_EQ(deviation({.gpu = "x", .bits = 8, .gpus = 512}), std::hypot(twice, trait));
-  EXPECT_EQ(familiarity({.gpu = "x", .gpus = 1024}, kMeasured).unfamiliar[0],
-            "1024 GPUs are 4 times the most that were measured on x");
+TEST(Familiarity, WidensTheCircleUntilThreeFamiliesTell) {
+  EXPECT_EQ(familiarity({.gpu = "z"}, kMeasured).alike, "dense models in 16 bits");
+  EXPECT_EQ(familiarity(kEightBits, kMeasured).alike, "dense models");
+  EXPECT_EQ(familiarity(kExperts, kMeasured).alike, "all runs");
+  // A family counts by the rows of both its kinds.
+  EXPECT_DOUBLE_EQ(familiarity(kExperts, kMeasured).deviation,
+                   std::sqrt(((3 * 0.01 + 2 * 0.09) / 5 + 0.04 + 0.04 + 0.16) / 4));
 }
 
 TEST(Familiarity, AFamilyLeftOutTellsNothing) {
-  const RunTraits experts = {.gpu = "x", .experts = true};
-  EXPECT_EQ(familiarity(experts, kMeasured).deviation, 0);
-  EXPECT_GT(familiarity(experts, kMeasured, "one").deviation, 0);
+  const Familiarity found = familiarity(kDense, kMeasured, "three");
+  EXPECT_EQ(found.alike, "dense models");
+  EXPECT_EQ(found.families, 3);
+}
+
+TEST(Familiarity, SaysWhatWasNotMeasuredOnTheGpu) {
+  using Texts = std::vector<std::string>;
+  EXPECT_EQ(familiarity({.gpu = "z"}, kMeasured).unfamiliar, Texts{"no run on z was measured"});
+  EXPECT_EQ(familiarity({.gpu = "x", .bits = 8}, kMeasured).unfamiliar,
+            Texts{"no product of 8 bits was measured on x"});
+  EXPECT_EQ(familiarity({.gpu = "x", .context = true, .gpus = 128, .sequence = 8192}, kMeasured)
+                .unfamiliar,
+            (Texts{"no context parallelism was measured on x",
+                   "no run on 128 GPUs or more was measured on x",
+                   "no sequence of 8192 tokens or more was measured on x"}));
+}
+
+TEST(Familiarity, FewFamiliesTellLess) {
+  const auto width = [](const Familiarity& found) {
+    return found.error().high / found.error().low;
+  };
+  Familiarity three = familiarity(kDense, kMeasured);
+  Familiarity thirty = three;
+  thirty.families = 30;
+  EXPECT_GT(width(three), width(thirty));
 }
 
 }  // namespace

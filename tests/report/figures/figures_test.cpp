@@ -64,7 +64,7 @@ TEST(Figures, IslandsAreUsedWhereExchangesLeaveThemTheTime) {
 // 95 % of predictions whose log standard deviation is known to be 0.1 are off by less than e^0.196.
 TEST(Figures, RangesFollowTheCalibrationsError) {
   Record record = sample_record();
-  record.job.calibration.step_error = {0.1, 0.1, 0.1, Origin::measured, "test"};
+  record.iteration.error = {0.1, 0.1, 0.1, Origin::measured, "test"};
   record.campaign->goodput.mean = 0.8;
   record.campaign->goodput_by_model = {.if_faster = 0.84, .if_slower = 0.7};
   const double factor = std::exp(0.1 * 1.959964);

@@ -5,7 +5,6 @@
 #include <string>
 #include <utility>
 
-#include "models/base/quantile.hpp"
 #include "models/calibration/prediction_error.hpp"
 
 namespace windtunnel {
@@ -38,10 +37,7 @@ double left_out_factor(const std::map<Family, SquaredErrors>& errors, const Fami
   }
   if (others < kFewestFamilies) return 1;
   const double deviation = std::sqrt(sum / others);
-  const double uncertain = std::exp(kNormal95 / std::sqrt(2.0 * others));
-  const Parameter error{deviation, deviation / uncertain, deviation * uncertain, Origin::measured,
-                        "the other families"};
-  return error_factor(error, kCovered);
+  return error_factor(error_told_by(deviation, others, "the other families"), kCovered);
 }
 
 }  // namespace

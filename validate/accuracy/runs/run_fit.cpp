@@ -91,8 +91,7 @@ std::vector<Axis> free_axes(const Calibration& prior, const FitOptions& options)
 // ---- Predictions.
 
 double predicted_s(const Job& job, const FitOptions& options) {
-  return options.predict_s ? options.predict_s(job)
-                           : iteration_step_s(job, prepare_iteration(job));
+  return options.predict_s ? options.predict_s(job) : iteration_step_s(job, prepare_iteration(job));
 }
 
 // A row's job whose calibration moves.
@@ -453,8 +452,7 @@ RunFit fit_one_point(const FitRow& row, const Calibration& prior, const FitOptio
 
 PredictionInterval interval(const RunPrediction& prediction, const Calibration& calibration) {
   constexpr double kCovered = 0.9;
-  const ErrorFactors step =
-      error_factors(calibration.step_error, kCovered, prediction.spread);
+  const ErrorFactors step = error_factors(calibration.step_error, kCovered, prediction.spread);
   const double memory = error_factor(calibration.memory_error, kCovered);
   return {.step_low_s = prediction.step_s / step.shorter,
           .step_high_s = prediction.step_s * step.longer,

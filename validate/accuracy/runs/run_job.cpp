@@ -282,9 +282,7 @@ class Mapper {
     };
     constexpr std::array kOtherwise{
         Otherwise{"fused attention",
-                  [](const Job& job) {
-                    return job.model.attention == AttentionKernel::unfused;
-                  },
+                  [](const Job& job) { return job.model.attention == AttentionKernel::unfused; },
                   [](Job& job) { job.model.attention = AttentionKernel::flash; }},
         Otherwise{"optimizer states sharded",
                   [](const Job& job) {

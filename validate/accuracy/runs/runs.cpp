@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "models/base/error.hpp"
+#include "models/base/quantile.hpp"
 #include "policies/lowering/for_each_index.hpp"
 #include "scenarios/language/library/measured_runs.hpp"
 #include "validate/accuracy/rows/baselines.hpp"
@@ -219,13 +220,13 @@ ValidationRow row_of(const Subject& subject, const char* metric) {
 void add_rows(const Subject& subject, const RunPredictor& predictor, bool fits,
               std::map<std::string, double> baselines, ValidationReport& report) {
   const TrainingRun& run = *subject.run;
-  const Job& job = subject.what.job;
-  RunPrediction predicted = subject.predicted;
-  // What was not fitted here is held against the runs of other families.
-  const double unfamiliar =
-      familiarity(traits_of(job), measured_runs(), fits ? "" : subject.family).deviation;
-  predicted.spread = widened(predicted.spread, unfamiliar);
-  const PredictionInterval range = predictor.interval(predicted, job.calibration);
+  Calibration calibration = subject.what.job.calibration;
+  if (!fits) {  // what was not fitted here is held against the runs of other families
+    const RunTraits traits = traits_of(subject.what.job);
+    const Familiarity alike = familiarity(traits, measured_runs(), subject.family);
+    calibration.step_error = larger_error(calibration.step_error, alike.error());
+  }
+  const PredictionInterval range = predictor.interval(subject.predicted, calibration);
   std::vector<ValidationRow>& rows = subject.fit ? report.fitted : report.rows;
   if (run.step_s) {
     ValidationRow row = row_of(subject, kStep);
@@ -273,6 +274,7 @@ std::vector<std::map<std::string, double>> baselines_of(const std::vector<Subjec
 // By family and traits, in the order of their first row.
 std::vector<MeasuredRuns> measured_of(const std::vector<Subject>& subjects) {
   std::vector<MeasuredRuns> all;
+  std::vector<std::vector<double>> errors;  // [of all]
   for (const Subject& subject : subjects) {
     if (!subject.failure.empty() || !subject.run->step_s) continue;
     const RunTraits traits = traits_of(subject.what.job);
@@ -280,12 +282,19 @@ std::vector<MeasuredRuns> measured_of(const std::vector<Subject>& subjects) {
       return known.family == subject.family && known.traits.gpu == traits.gpu &&
              is_like(known.traits, traits);
     });
-    if (runs == all.end()) runs = all.insert(all.end(), {subject.family, traits});
+    if (runs == all.end()) {
+      runs = all.insert(all.end(), {subject.family, traits});
+      errors.emplace_back();
+    }
     runs->traits.gpus = std::max(runs->traits.gpus, traits.gpus);
     runs->traits.sequence = std::max(runs->traits.sequence, traits.sequence);
     const double error = std::log(subject.predicted.step_s / *subject.run->step_s);
-    runs->rms = std::sqrt((runs->rms * runs->rms * runs->rows + error * error) / (runs->rows + 1));
+    errors[runs - all.begin()].push_back(std::abs(error));
     ++runs->rows;
+  }
+  constexpr double kNormal90 = 1.645;
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    all[i].deviation = quantile(errors[i], 0.9) / kNormal90;
   }
   return all;
 }

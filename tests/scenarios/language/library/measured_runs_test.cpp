@@ -14,17 +14,20 @@ TEST(MeasuredRuns, AreOfTheLibrarysGpus) {
   for (const MeasuredRuns& runs : measured_runs()) {
     EXPECT_NO_THROW(find_gpu(runs.traits.gpu)) << runs.family;
     EXPECT_GT(runs.rows, 0) << runs.family;
-    EXPECT_GT(runs.rms, 0) << runs.family;
+    EXPECT_GT(runs.deviation, 0) << runs.family;
   }
 }
 
 TEST(MeasuredRuns, AreWrittenAsTheyAreRead) {
   const std::string text = measured_runs_text(
-      {{.family = "a / X", .traits = {.gpu = "h100", .bits = 8, .experts = true, .gpus = 64,
-                                      .sequence = 4096}, .rows = 3, .rms = 0.1234}});
-  EXPECT_NE(text.find("- {family: \"a / X\", gpu: h100, bits: 8, experts: 1, sharded_weights: 0, "
-                      "context: 0, gpus: 64, sequence: 4096, rows: 3, rms: 0.123}\n"),
-            std::string::npos)
+      {{.family = "a / X",
+        .traits = {.gpu = "h100", .bits = 8, .experts = true, .gpus = 64, .sequence = 4096},
+        .rows = 3,
+        .deviation = 0.1234}});
+  EXPECT_NE(
+      text.find("- {family: \"a / X\", gpu: h100, bits: 8, experts: true, sharded_weights: false, "
+                "context: false, gpus: 64, sequence: 4096, rows: 3, deviation: 0.123}\n"),
+      std::string::npos)
       << text;
 }
 

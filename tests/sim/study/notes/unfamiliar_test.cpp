@@ -5,16 +5,21 @@
 namespace windtunnel {
 namespace {
 
-TEST(Unfamiliar, SaysWhatWasNotMeasured) {
-  EXPECT_TRUE(unfamiliar_notes({.rows = 3, .families = 1}).empty());
-  const std::vector<Note> notes = unfamiliar_notes(
-      {.unfamiliar = {"no runs on x1 were measured", "products of 4 bits were not measured"},
-       .deviation = 0.1});
+TEST(Unfamiliar, SaysWhatWasNotMeasuredAndWhatComesNearest) {
+  EXPECT_TRUE(unfamiliar_notes({.alike = "all runs", .rows = 3, .families = 1}).empty());
+  const std::vector<Note> notes =
+      unfamiliar_notes({.alike = "dense models in 8 bits",
+                        .rows = 12,
+                        .families = 4,
+                        .deviation = 0.11,
+                        .unfamiliar = {"no run on 4096 GPUs or more was measured on x",
+                                       "no model with experts was"}});
   ASSERT_EQ(notes.size(), 1);
   EXPECT_EQ(notes[0].key, "calibration");
-  EXPECT_NE(notes[0].text.find("no runs on x1 were measured and products of 4 bits"),
-            std::string::npos);
-  EXPECT_EQ(notes[0].figures, "11 % more, one standard deviation");
+  EXPECT_NE(notes[0].text.find("measured on x, no model with experts"), std::string::npos);
+  EXPECT_EQ(notes[0].figures,
+            "the most alike are 12 runs of 4 families, dense models in 8 bits, predicted within "
+            "11 % (one standard deviation)");
 }
 
 }  // namespace

@@ -58,7 +58,8 @@ TEST(LeftOutIntervals, CoverWhatTheyPromise) {
     for (int family = 0; family < 40; ++family) {
       const double bias = 0.2 * random.normal();
       for (int i = 0; i < 5; ++i) {
-        report.rows.push_back(row(std::to_string(family), 1, std::exp(bias + 0.1 * random.normal())));
+        report.rows.push_back(
+            row(std::to_string(family), 1, std::exp(bias + 0.1 * random.normal())));
       }
     }
     add_left_out_intervals(report);
