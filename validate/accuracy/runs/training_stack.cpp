@@ -168,6 +168,8 @@ void dgxc(const TrainingRun& run, Job& job) {
   megatron_core(run, job);
   if (contains_text(run.model, "GPT-3")) job.model.dropout = true;
   if (contains_text(run.note, "fine-tuning")) unpack_samples(job);
+  // That Megatron-Core of its time slices experts by tp, whose ranks gather what arrives, and that
+  // groups of ep are then tp apart, over several nodes, is not counted.
   if (job.model.moe_layers() > 0) job.software.tp_overlap = TensorOverlap::none;
 }
 
