@@ -12,6 +12,9 @@ const std::vector<CalibrationField>& calibration_fields() {
   static const std::vector<CalibrationField> fields = {
       {"gemm.efficiency", &Calibration::gemm_efficiency, "",
        "share of peak FLOP/s reached by an endless, aligned GEMM", FieldRange::share},
+      {"gemm.scaled_efficiency", &Calibration::gemm_scaled_efficiency, "",
+       "the same of scaled precisions (fp8, mxfp8, nvfp4); 0: as gemm.efficiency",
+       FieldRange::added_share, false},
       {"gemm.k_half", &Calibration::gemm_k_half, "",
        "inner dimension at which a tile reaches half of that"},
       {"gemm.tile_m", &Calibration::gemm_tile_m, "", "rows of the largest output tile",

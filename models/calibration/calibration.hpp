@@ -34,8 +34,11 @@ struct Calibration {
 
   // Matrix multiplication: see docs/cost.md for the law.
   Parameter gemm_efficiency;  // share of peak FLOP/s reached by an endless, aligned GEMM
-  Parameter gemm_k_half;      // inner dimension at which a tile reaches half of that
-  Parameter gemm_tile_m;      // output tile of one thread block
+  // The same of products in fp8, mxfp8 and nvfp4, whose tensor cores hit the power limit earlier;
+  // 0: as the others.
+  Parameter gemm_scaled_efficiency = {0, 0, 0, Origin::assumed, "as gemm.efficiency"};
+  Parameter gemm_k_half;  // inner dimension at which a tile reaches half of that
+  Parameter gemm_tile_m;  // output tile of one thread block
   Parameter gemm_tile_n;
   // Convolutions of 3 x 3 with stride 1 in fp32: times by which Winograd's algorithm divides their
   // multiplications, its transforms counted against it. Tiles of 2 x 2 outputs give 2.25 at most,

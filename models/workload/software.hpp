@@ -94,9 +94,21 @@ struct Software {
   bool expandable_segments = false;  // PyTorch's allocator so configured hardly fragments
   // Selective recomputation keeps attention and every other matrix product (torchtitan's "op").
   bool every_other_gemm = false;
+  // Full recomputation ends where backward has all that it reads: without a dense layer's last
+  // product (PyTorch's non-reentrant checkpoints since 2.1; compilers drop it as dead code).
+  bool early_stop = false;
   bool held_outputs = false;  // a stage keeps what it sent until the backward pass
   bool flat_copies = false;   // ZeRO-1 gathers weights through flat copies of all of them
   bool held_tensors = false;  // asynchronous tp: gathered tensors wait for the host to free them
+  // Eager PyTorch: of an element of a norm's input, a copy that it keeps (fp32: 4); queries, keys
+  // and values as they were projected, beside rotated queries and keys.
+  double norm_copy_bytes = 0;
+  bool whole_qkv = false;
+  // Products with weights in 4 bits keep their inputs, though nothing reads them (bitsandbytes'
+  // MatMul4Bit before 0.44).
+  bool quantised_inputs = false;
+  bool pure_16_bit = false;   // no fp32 copy of the weights, moments in 16 bit
+  bool whole_start = false;   // ZeRO-3 shards what every GPU has loaded whole: both are there then
   bool scaled_copies = true;  // fp8, nvfp4: weights and GEMM inputs are kept in that precision
   // Of TensorOverlap::domino.
   int domino_rows = 2;

@@ -303,7 +303,7 @@ class Evaluator {
     if constexpr (kSide != Side::none) {
       if (delay_s > 0) {
         sent_s = std::max(sent_s, state.sent_s);
-        state.sent_s = sent_s + delay_s;
+        state.sent_s = sent_s + std::max(0.0, delay_s - beside_.messages.times.latency_s);
       }
     }
     there_s_[made] = sent_s + delay_s;
@@ -343,11 +343,11 @@ class Evaluator {
     }
   }
 
-  // Sets `through_s` to when the rank's own messages are, as far as it waits for them; the message
-  // of which that is not known.
+  // Sets `through_s`, as far as the rank waits for its messages; the one of which that is unknown.
   ResultId wait_for_sends(const Action& action, const Action* second, int rank, double now_s,
                           RankState& state) {
-    state.through_s = sends_ == Sends::blocking ? state.sent_s : 0;
+    const bool waits = sends_ == Sends::blocking && state.sent_s > 0;
+    state.through_s = waits ? state.sent_s + beside_.messages.times.latency_s : 0;
     if (sends_ != Sends::synchronous) return kNothing;
     post_receives(action, rank, now_s);
     if (second != nullptr) post_receives(*second, rank, now_s);

@@ -14,6 +14,9 @@ namespace windtunnel {
 struct MessageTimes {
   std::vector<double> forward_s;   // to the next stage
   std::vector<double> backward_s;  // to the stage before
+  // Of each, the part on its way, during which the sender's next one leaves. Analyses that take
+  // times apart (policies/analysis) count it as part of the sending.
+  double latency_s = 0;
 };
 
 // A stage as the inner loop reads it.

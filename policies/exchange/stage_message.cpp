@@ -11,6 +11,11 @@ double boundary_s(const Job& job, int from, double bytes) {
   return boundary_s(job, message_way(job.layout, links, from, (from + 1) % job.layout.pp), bytes);
 }
 
+double boundary_latency_s(const Job& job, const MessageWay& way) {
+  if (way.in_node) return 0;
+  return way.hops * job.cluster.fabric.hop_latency_s.value + way.extra_latency_s;
+}
+
 double boundary_s(const Job& job, const MessageWay& way, double bytes) {
   const Layout& layout = job.layout;
   const Calibration& c = calibration_of(job, way.pool);
@@ -33,8 +38,7 @@ double boundary_s(const Job& job, const MessageWay& way, double bytes) {
   } else {
     nic_Bps *= way.nic_factor;
   }
-  return c.p2p_launch_s.value + c.nic_latency_s.value +
-         way.hops * job.cluster.fabric.hop_latency_s.value + way.extra_latency_s +
+  return c.p2p_launch_s.value + c.nic_latency_s.value + boundary_latency_s(job, way) +
          bytes * on_nic / (nic_Bps * c.nic_efficiency.value);
 }
 

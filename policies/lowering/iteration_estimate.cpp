@@ -161,6 +161,9 @@ class Estimator {
       known.push_back({from, to, bytes, boundary_s(job_, data_.geometry().way(from, to), bytes)});
       return known.back().seconds;
     };
+    if (layout_.pp > 1) {
+      messages.times.latency_s = boundary_latency_s(job_, data_.geometry().way(0, 1));
+    }
     const int of_replica = schedule_.model_stages();
     for (int stage = 0; stage < schedule_.stages(); ++stage) {
       const int at = schedule_.model_stage(stage);

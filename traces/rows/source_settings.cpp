@@ -37,10 +37,20 @@ void fill_seq1f1b(TrainingRun& run) {
   if (!run.sequence_parallel) run.sequence_parallel = true;
 }
 
+// finetune/lora.py: batches of 128 by accumulation. Times are of a micro-batch whose sequences are
+// mostly shorter than the longest, which is what memory is of.
+void fill_litgpt(TrainingRun& run) {
+  if (contains_text(run.note, "batch 128 by accumulation")) fill(run.global_batch, 128);
+  if (contains_text(run.note, "OOM")) run.note += "; status=OOM";
+  if (run.memory_gib) run.note += "; status=Success";
+  run.step_s.reset();
+}
+
 }  // namespace
 
 void fill_from_source_settings(TrainingRun& run) {
   if (contains_text(run.source, "Zero Bubble")) fill(run.vocabulary, 32000);
+  if (contains_text(run.source, "LitGPT")) fill_litgpt(run);
   if (contains_text(run.source, "Seq1F1B") && run.parameters == "7B") fill_seq1f1b(run);
 }
 

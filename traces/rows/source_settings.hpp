@@ -15,6 +15,10 @@ namespace windtunnel {
 // Seq1F1B (arXiv 2406.03488, section 4.1 and its table of settings, as remembered and not read
 // again): 7 B parameters are 32 layers of 4096, 32 heads, on tp 8 x pp 4, micro-batches of one
 // sequence, as many as the note says; "-I" has two chunks per rank.
+//
+// LitGPT (github.com/Lightning-AI/litgpt, tutorials/resource-tables.md): batches of 128 by
+// accumulation; sequences are as long as the longest where memory is stated and shorter, padded,
+// where times are, so that rows have no times; "OOM" in a note is the label.
 void fill_from_source_settings(TrainingRun& run);
 
 }  // namespace windtunnel

@@ -127,10 +127,7 @@ void check_rate(const TrainingRun& run, std::string_view column, std::optional<d
                                           *run.step_s, column, implied_s));
 }
 
-void read_times(TrainingRun& run, RowReader& reader) {
-  run.step_s = reader.number({"iter_time_s", "seconds", 1e7});
-  run.tflops_per_gpu = reader.number({"tflops_per_gpu", "TFLOP/s", 1e6});
-  run.memory_gib = reader.number({"mem_gib", "GiB", 1e6});
+void check_times(TrainingRun& run, RowReader& reader) {
   reader.number({"mfu", "a share, not per cent", 1});
   const std::optional<double> tokens_per_s =
       reader.number({"tokens_per_s_per_gpu", "tokens/s", 1e12});
@@ -160,12 +157,15 @@ TrainingRun read_training_run(const CsvTable& table, size_t row, RowReader& read
   run.note = reader.text("note");
   for (const CountColumn& count : count_columns()) run.*count.member = reader.count(count.column);
   run.sequence_parallel = reader.flag("sequence_parallel");
+  run.step_s = reader.number({"iter_time_s", "seconds", 1e7});
+  run.tflops_per_gpu = reader.number({"tflops_per_gpu", "TFLOP/s", 1e6});
+  run.memory_gib = reader.number({"mem_gib", "GiB", 1e6});
   fill_from_source_settings(run);
   check_required(run, reader);
   check_model(run, reader);
   check_layout(run, reader);
   check_batch(run, reader);
-  read_times(run, reader);
+  check_times(run, reader);
   return run;
 }
 

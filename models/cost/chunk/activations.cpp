@@ -148,6 +148,7 @@ struct LayerTensors {
   double input = 0;        // of the layer; of either norm
   double norm_output = 0;  // of one norm, as it is kept
   double masks = 0;
+  double copies = 0;  // that eager norms and rotary embeddings keep
   double qkv = 0;
   double context = 0;
   double exchanged = 0;
@@ -159,8 +160,8 @@ struct LayerTensors {
   double routed() const { return experts.inputs + experts.outputs + experts.router; }
   // Inputs of the two norms, the norms' outputs (inputs of QKV and up projection), q k v, context.
   double everything() const {
-    return 2 * input + 2 * norm_output + masks + qkv + context + exchanged + mlp.kept + routed() +
-           scores;
+    return 2 * input + 2 * norm_output + masks + copies + qkv + context + exchanged + mlp.kept +
+           routed() + scores;
   }
 };
 
@@ -173,6 +174,10 @@ LayerTensors layer_tensors(const Job& job, Block block, const SequenceSlice& sli
   at.input = e * at.rows.divided * h;
   at.norm_output = kept_input_bytes(job) * at.rows.divided * h;
   at.masks = model.dropout ? 2 * at.rows.divided * h : 0;
+  at.copies = 2 * job.software.norm_copy_bytes * at.rows.divided * h;
+  if (job.software.whole_qkv) {
+    at.copies += e * at.rows.full * (model.q_width() + model.kv_width()) / job.layout.tp;
+  }
   at.qkv = qkv_bytes(job, at.rows);
   at.context = e * at.rows.full * model.context_width() / job.layout.tp;
   at.exchanged = exchanged_bytes(job, at.rows);
@@ -200,6 +205,7 @@ Spared spared_inputs(const Job& job, Block block, const LayerTensors& at) {
   const PartTraining part = part_training(job.training.get());
   if (part.weights) return {};
   const Adapter& adapter = job.training->adapter;
+  if (job.software.quantised_inputs && adapter.kind == AdapterKind::qlora) return {};
   const auto spares = [&](LinearSite site) {
     return !(part.adapter && adapter.trains_first() && !adapter.dropout && adapter.on(site));
   };

@@ -34,6 +34,9 @@ double gradient_bytes_per_parameter(const Job& job) {
 
 double optimizer_bytes_per_parameter(const Job& job) {
   if (is_zeroth_order(job.training.get())) return 0;
+  if (job.software.pure_16_bit && is_mixed(job.precision)) {
+    return 2.0 * moments(job.software.optimizer);
+  }
   return (is_mixed(job.precision) ? 4 : 0) + 4 * moments(job.software.optimizer);
 }
 
@@ -56,8 +59,15 @@ double outer_state_bytes(const Job& job, double dense, double experts) {
 }
 
 double gathered_parameters(const Job& job) {
-  return job.network ? network_gathered_parameters(*job.network)
-                     : gathered_parameters(job.model, job.layout);
+  if (job.network) return network_gathered_parameters(*job.network);
+  const double whole = gathered_parameters(job.model, job.layout);
+  const bool in_4_bits = job.training && job.training->adapter.kind == AdapterKind::qlora;
+  if (!in_4_bits) return whole;
+  // Layers are gathered as they are kept.
+  const int tp = job.layout.tp;
+  const double vocabulary =
+      static_cast<double>(padded_vocabulary(job.model.vocabulary, tp)) / tp * job.model.hidden;
+  return vocabulary + (whole - vocabulary) * kNf4Bytes / weight_bytes_per_parameter(job);
 }
 
 StateShards state_shards(const Job& job, bool experts) {

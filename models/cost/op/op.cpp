@@ -136,10 +136,42 @@ std::vector<Op> block_ops(const Job& job, Block block, Pass pass, const Sequence
   return layer_ops(job, block, pass, s);
 }
 
+namespace {
+
+// Up to what backward reads of a layer: see Software::early_stop.
+std::vector<Op> fully_recomputed_ops(const Job& job, Block block, const SequenceSlice& slice) {
+  std::vector<Op> ops = block_ops(job, block, Pass::forward, slice);
+  if (!job.software.early_stop || block != Block::layer) return ops;
+  const auto last = std::ranges::find(ops, OpRole::down, &Op::role);
+  ops.erase(last, ops.end());
+  return ops;
+}
+
+Op share_of_outputs(Op op, double share) {
+  op.n *= share;
+  op.flops *= share;
+  op.bytes *= share;
+  return op;
+}
+
+// Of q, k, v, projection, gate, up and down in this order every second one (torchtitan's per-op
+// policy): keys, projection, up.
+void append_every_other_gemm(const Job& job, Block block, const Shard& s, std::vector<Op>& ops) {
+  for (const Op& op : layer_ops(job, block, Pass::forward, s)) {
+    if (op.kind != OpKind::gemm) continue;
+    const double keys = s.k / (s.q + s.k + s.v);
+    if (op.role == OpRole::query_key_value) ops.push_back(share_of_outputs(op, keys));
+    if (op.role == OpRole::projection) ops.push_back(op);
+    if (op.role == OpRole::up && s.gated) ops.push_back(share_of_outputs(op, 0.5));
+  }
+}
+
+}  // namespace
+
 std::vector<Op> recomputed_ops(const Job& job, Block block, const SequenceSlice& slice) {
   if (job.recompute == Recompute::none) return {};
   const Shard s = shard_of(job, slice);
-  if (job.recompute == Recompute::full) return block_ops(job, block, Pass::forward, slice);
+  if (job.recompute == Recompute::full) return fully_recomputed_ops(job, block, slice);
   std::vector<Op> ops = {norm_op("norm 1", Pass::forward, s)};
   if (job.model.attention == AttentionKernel::unfused) {
     append_by_shard(job, s, ops, [&](const Shard& shard) {
@@ -149,6 +181,7 @@ std::vector<Op> recomputed_ops(const Job& job, Block block, const SequenceSlice&
   }
   ops.push_back(norm_op("norm 2", Pass::forward, s));
   append_activations(job, block, Pass::forward, s, ops);
+  if (job.software.every_other_gemm) append_every_other_gemm(job, block, s, ops);
   return ops;
 }
 

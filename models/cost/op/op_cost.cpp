@@ -86,9 +86,26 @@ Origin compute_origin(Origin peak, const Parameter& efficiency, const Calibratio
   return weakest(origin_of_rate(peak, efficiency.origin), sustained);
 }
 
-OpCost gemm_roof(const Op& op, const Parameter& peak, const GpuSpec& gpu, const Calibration& c) {
+const Parameter& gemm_efficiency(Precision precision, const Calibration& c) {
+  const bool own = is_scaled(precision) && c.gemm_scaled_efficiency.value > 0;
+  return own ? c.gemm_scaled_efficiency : c.gemm_efficiency;
+}
+
+// Start and end of a tile's inner loop take their time in every precision: where the tensor cores
+// are r times as fast as in 16 bit, as long as r times as many steps.
+double k_half_of(Precision precision, const Parameter& peak, const GpuSpec& gpu,
+                 const Calibration& c) {
+  const double in_16_bit = std::max(gpu.bf16_flops.value, gpu.fp16_flops.value);
+  if (!is_scaled(precision) || in_16_bit == 0) return c.gemm_k_half.value;
+  return peak.value / in_16_bit * c.gemm_k_half.value;
+}
+
+OpCost gemm_roof(const Op& op, Precision precision, const Parameter& peak, const GpuSpec& gpu,
+                 const Calibration& c) {
+  const Parameter& efficiency = gemm_efficiency(precision, c);
+  const double half = k_half_of(precision, peak, gpu, c);
   const double sms = gpu.sms.value;
-  const double tile_rate = peak.value * c.gemm_efficiency.value / sms;
+  const double tile_rate = peak.value * efficiency.value / sms;
   const double memory_rate = gpu.memory_Bps.value * c.memory_efficiency.value;
   double best_s = std::numeric_limits<double>::infinity();
   double k_half_share = 0;
@@ -98,19 +115,19 @@ OpCost gemm_roof(const Op& op, const Parameter& peak, const GpuSpec& gpu, const 
     const double tiles = op.batch * std::ceil(op.m / tile_m) * std::ceil(op.n / tile_n);
     for (const double split : kSplits) {
       const double waves = std::ceil(tiles * split / sms);
-      const double inner = op.k / split + c.gemm_k_half.value;
+      const double inner = op.k / split + half;
       // Each split but the first writes its partial sums in fp32, and they are read once.
       const double partial_bytes = (split - 1) * 8 * op.batch * op.m * op.n;
       const double seconds = waves * 2 * tile_m * tile_n * inner / (tile_rate * tile.speed) +
                              partial_bytes / memory_rate;
       if (seconds >= best_s) continue;
       best_s = seconds;
-      k_half_share = c.gemm_k_half.value / inner;
+      k_half_share = half / inner;
     }
   }
   // The efficiency was fitted with these tiles on so many SMs.
   const Origin sheet = weakest_of({&peak, &gpu.sms, &c.gemm_tile_m, &c.gemm_tile_n});
-  const Origin origin = compute_origin(sheet, c.gemm_efficiency, c);
+  const Origin origin = compute_origin(sheet, efficiency, c);
   return {best_s, with_correction(origin, c.gemm_k_half, k_half_share)};
 }
 
@@ -159,7 +176,7 @@ OpCost roofline(const Op& op, const GpuSpec& gpu, Precision precision, const Cal
   const Precision math = math_of(op, precision);
   const Parameter& peak = checked_peak(gpu, on_vector_units(op, math) ? Precision::fp32 : math);
   const bool fused = op.kind == OpKind::attention_forward || op.kind == OpKind::attention_backward;
-  const OpCost compute = fused ? attention_roof(op, peak, c) : gemm_roof(op, peak, gpu, c);
+  const OpCost compute = fused ? attention_roof(op, peak, c) : gemm_roof(op, math, peak, gpu, c);
   // Clocks fall under load, memory does not slow down with them.
   const double compute_s = compute.seconds / c.kernel_sustained.value;
   if (compute_s <= memory.seconds) return memory;

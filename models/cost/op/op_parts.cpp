@@ -217,7 +217,8 @@ void append_linear(const Linear& linear, Pass pass, const Shard& s, std::vector<
     const double rows = given > 0 ? given : linear.batch * linear.rows;
     const bool cast = forward ? linear.input_cast : linear.gradient_cast;
     double elements = cast && s.casts_inside ? 0 : rows * (forward ? linear.in : linear.out);
-    if (forward) elements += s.steps_share * linear.batch * linear.in * linear.out;
+    // Weights that a step does not change stay quantised.
+    if (forward && s.trains) elements += s.steps_share * linear.batch * linear.in * linear.out;
     if (elements > 0) ops.push_back(memory_op("quantise", s.quantise * elements, OpRole::quantise));
   }
   const bool has_site = linear.site != LinearSite::none;

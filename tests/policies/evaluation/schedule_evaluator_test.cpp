@@ -219,6 +219,16 @@ TEST(ScheduleEvaluator, MessagesQueue) {
   EXPECT_EQ(queued.busy_s, (std::vector<double>{6, 6}));
 }
 
+// The same with 2 of the 3 on the way, while the next one leaves:
+//   rank 1: F0 4-5, F1 5-6, B1 6-8, B0 8-10
+//   rank 0: B1 11-13, B0 13-15
+TEST(ScheduleEvaluator, MessagesOnTheirWayKeepNoLinkBusy) {
+  const Schedule schedule = generate_schedule("gpipe", 2, 2, 1);
+  const std::vector<StageCost> stages = {{1, 1, 1, 1, 0}, {1, 1, 1, 1, 0}};
+  const SideStreams beside{.messages = {{{3}, {3}, 2}}};
+  EXPECT_EQ(evaluate_schedule(schedule, stages, beside).makespan_s, 15);
+}
+
 // One rank, F = 2, B = 4 in two pieces, each piece with a reduction of 3 behind it: they end at
 // 4 + 3 and at 7 + 3 in place of 6 + 3. Then the norm, 0.5, and the optimizer, 5.
 TEST(ScheduleEvaluator, CollectivesRunBeside) {

@@ -16,6 +16,8 @@
 #include "scenarios/language/library/gpu_names.hpp"
 #include "scenarios/language/library/library.hpp"
 #include "traces/text/text.hpp"
+#include "validate/accuracy/runs/adapter_run.hpp"
+#include "validate/accuracy/runs/stated_network.hpp"
 #include "validate/accuracy/runs/training_stack.hpp"
 #include "validate/accuracy/schedules/printed_schedule.hpp"
 
@@ -27,8 +29,11 @@ class Mapper {
   explicit Mapper(const TrainingRun& run) : run_(run) {}
 
   RunJob map() {
-    if (contains_text(run_.note, "LoRA")) {
-      throw Error("the run tunes low-rank adapters (LoRA), which is not modelled");
+    for (const char* words : {"Nemotron-H", "Nemotron_H", "Nemotron_3", "Mamba"}) {
+      if (contains_text(run_.model, words)) {
+        throw Error(
+            fmt::format("model '{}' has layers of Mamba, which are not modelled", run_.model));
+      }
     }
     set_layout();
     set_batch();
@@ -40,6 +45,7 @@ class Mapper {
     set_schedule();
     const TrainingStack& stack = stack_of(run_);
     stack.apply(run_, job_);
+    job_.training = training_of(run_, job_.model, assumed_);
     assume_that_it_fitted();
     if (!stack.calibration.empty() && stack.gpu == job_.cluster.node.gpu.name) {
       job_.calibration = find_calibration(stack.calibration);
@@ -112,6 +118,7 @@ class Mapper {
     }
     model.sequence = job_.batch.sequence;
     if (known == nullptr) guess_architecture();
+    if (known == nullptr) set_experts();
     if (run_.ffn_hidden) {
       model.ffn_hidden = *run_.ffn_hidden;
     } else if (model.ffn_hidden == 0) {
@@ -135,6 +142,18 @@ class Mapper {
     model.position = PositionEncoding::rotary;
     model.biases = false;
     model.tied_embeddings = false;
+  }
+
+  // "(8 experts, top-2)" in the model's name.
+  void set_experts() {
+    int experts = 0;
+    int per_token = 0;
+    const std::size_t at = run_.model.find('(');
+    if (at == std::string::npos) return;
+    const char* text = run_.model.c_str() + at;
+    if (std::sscanf(text, "(%d experts, top-%d)", &experts, &per_token) != 2) return;
+    if (!run_.ffn_hidden) throw Error("the row does not state the width of an expert (ffn_hidden)");
+    job_.model.moe = {.experts = experts, .per_token = per_token, .ffn_hidden = *run_.ffn_hidden};
   }
 
   // "1.34B", "760M" or a plain count.
@@ -190,8 +209,12 @@ class Mapper {
     job_.cluster.node = find_node(gpu.node);
     if (contains_text(run_.source, "BLOOM")) job_.cluster.node = find_node("jean-zay-a100");
     if (contains_text(run_.source, "vTrain")) job_.cluster.node = find_node("vtrain-a100");
+    if (contains_text(run_.interconnect, "p3.2xlarge")) {
+      job_.cluster.node = find_node("aws-p3-2xlarge");
+    }
     job_.calibration = find_calibration(gpu.calibration);
     job_.cluster.fabric = find_fabric("full-bisection").fabric;
+    set_stated_network(run_.interconnect, job_.cluster);
     // A part of a node is a smaller node; one NVLink domain holds as many GPUs as divide the job.
     NodeSpec& node = job_.cluster.node;
     const int gpus = job_.layout.ranks();
@@ -251,10 +274,10 @@ class Mapper {
   void set_schedule() {
     const std::string& text = run_.schedule;
     job_.schedule.name = job_.layout.vpp > 1 ? "interleaved-1f1b" : "1f1b";
-    const bool plain = text.empty() || text == "none" || text == "DP" ||
-                       contains_text(text, "FSDP") || text.starts_with("1F1B") ||
-                       contains_text(text, "interleaved") ||
-                       (job_.layout.pp == 1 && contains_text(text, "1F1B"));
+    const bool plain =
+        text.empty() || text == "none" || text == "DP" || contains_text(text, "FSDP") ||
+        contains_text(text, "HSDP") || text.starts_with("ZeRO-") || text.starts_with("1F1B") ||
+        contains_text(text, "interleaved") || (job_.layout.pp == 1 && contains_text(text, "1F1B"));
     if (plain) return;
     const std::optional<PrintedSchedule> printed = printed_schedule(text);
     if (!printed) throw Error(fmt::format("schedule '{}' is not one of this build", text));
@@ -328,6 +351,11 @@ MemoryFigure memory_figure_of(const TrainingRun& run) {
       // "Mem Res (GB)", over 1024^3, written by rank 0: src/nanotron/helpers.py, log_throughput().
       Printed{"HF nanotron", {kGibibyte, What::reserved, Rank::first}},
       // As nvidia-smi shows the nodes with the word embedding; 80 GB of an A100 are GiB.
+      // finetune/lora.py: torch.cuda.max_memory_allocated() / 1e9.
+      Printed{"LitGPT", {1e9, What::allocated, Rank::fullest}},
+      // torchtune.training.get_memory_stats(): peak_memory_active, over 1024^3.
+      Printed{"torchtune", {kGibibyte, What::allocated, Rank::first}},
+      Printed{"InternEvo", {kGibibyte, What::device, Rank::fullest}},
       Printed{"BLOOM", {kGibibyte, What::device, Rank::fullest}}};
   for (const Printed& printed : kPrinted) {
     if (run.source.starts_with(printed.source)) return printed.figure;

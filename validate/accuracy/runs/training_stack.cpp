@@ -2,10 +2,11 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <string>
 
 #include "traces/text/text.hpp"
+#include "validate/accuracy/runs/adapter_run.hpp"
+#include "validate/accuracy/runs/bridge_choices.hpp"
 
 namespace windtunnel {
 namespace {
@@ -60,6 +61,7 @@ void llm_foundry(const TrainingRun& run, Job& job) {
   job.model.position = PositionEncoding::rotary;
   job.software.portable_attention = true;
   job.software.fusion = Fusion::none;
+  job.software.early_stop = true;
   job.software.gradient_bytes = 4;
   job.software.reduce_bytes = 2;
   job.communication.overlap = GradientOverlap::bucketed;
@@ -71,12 +73,16 @@ void torchtitan(const TrainingRun& run, Job& job) {
   job.software.fusion = compiled ? Fusion::partial : Fusion::none;
   job.software.portable_attention = true;  // of PyTorch's scaled_dot_product_attention
   job.software.reduce_bytes = 4;
-  if (contains_text(run.note, "AsyncTP")) job.software.tp_overlap = TensorOverlap::pipelined;
+  const bool async = contains_text(run.note, "AsyncTP") || contains_text(run.note, "async TP");
+  if (async) job.software.tp_overlap = TensorOverlap::pipelined;
+  // Scales by rows are of fp8 what those of blocks are of mxfp8: quantising is a kernel of its own.
+  if (contains_text(run.precision, "rowwise")) job.precision = Precision::mxfp8;
   job.communication.overlap = GradientOverlap::bucketed;
   // Logits in 16 bit, in fp32, their log-softmax and its gradient; fp8 casts are not kept.
   job.software.logit_bytes = 14;
   job.software.scaled_copies = false;
   job.software.every_other_gemm = true;
+  job.software.early_stop = true;
   job.software.expandable_segments = true;           // run_train.sh
   job.layout.sequence_parallel = job.layout.tp > 1;  // its only form of tensor parallelism
 }
@@ -118,6 +124,7 @@ void megatron_core(const TrainingRun& run, Job& job) {
   job.layout.sharding = contains_text(run.schedule, "FSDP") || contains_text(run.note, "FSDP=")
                             ? Sharding::zero3
                             : Sharding::zero1;
+  job.model.attention = AttentionKernel::flash;  // Transformer Engine's, cuDNN
   job.software.reduce_bytes = 2;
   job.software.fused_loss = true;
   if (job.layout.tp > 1) job.software.tp_overlap = TensorOverlap::pipelined;
@@ -133,102 +140,135 @@ void nemo_launcher(const TrainingRun& run, Job& job) {
   if (run.recompute.empty()) job.recompute = Recompute::selective;
 }
 
-// "NVIDIA Megatron-Bridge 26.04.01 NeMo Container" -> 2604; 0: not stated.
-int container_of(const TrainingRun& run) {
-  const std::string& text = run.source;
-  for (std::size_t i = 0; i + 5 <= text.size(); ++i) {
-    const auto digit = [&](std::size_t at) {
-      return std::isdigit(static_cast<unsigned char>(text[i + at])) != 0;
-    };
-    if (!digit(0) || !digit(1) || text[i + 2] != '.' || !digit(3) || !digit(4)) continue;
-    return std::stoi(text.substr(i, 2) + text.substr(i + 3, 2));
-  }
-  return 0;
-}
-
-// What recipes of Megatron-Bridge for experts go by.
-enum BridgeTrait : unsigned {
-  kBlackwell = 1,
-  kDeepSeek = 2,  // DeepSeek-V3, Kimi K2
-  kGptOss = 4,
-  kNoPipeline = 8,
-  kLeavesNode = 16,    // tokens on their way to experts
-  kDropsInRack = 32,   // tokens to full capacity, in one NVLink domain or without a pipeline
-  kFusedKernels = 64,  // from 26.06 on in mxfp8; DeepSeek's moved with the micro-batch, from 2 to 1
-};
-
-unsigned bridge_traits(const TrainingRun& run, int container, const Job& job) {
-  unsigned traits = 0;
-  const auto add = [&](BridgeTrait trait, bool has) { traits |= has ? trait : 0U; };
-  const bool blackwell = job.cluster.node.gpu.fp4_flops.value > 0;
-  const bool deepseek = job.model.latent.kv_rank > 0;
-  const bool no_pipeline = job.layout.pp == 1;
-  add(kBlackwell, blackwell);
-  add(kDeepSeek, deepseek);
-  add(kGptOss, contains_text(run.model, "GPT OSS"));
-  add(kNoPipeline, no_pipeline);
-  add(kLeavesNode, job.layout.ep > job.cluster.node.gpus);
-  add(kDropsInRack,
-      contains_text(run.note, "tokendrop") && (job.cluster.node.gpus > 8 || no_pipeline));
-  add(kFusedKernels, container >= 2606 && blackwell && job.precision == Precision::mxfp8 &&
-                         (!deepseek || job.batch.micro == 1));
-  return traits;
-}
-
-// Experts in Megatron-Bridge as its performance recipes have them (scripts/performance/configs):
-// tokens dropped to full capacity and the whole iteration in one graph at first; then dropless, and
-// graphs of what the router does not size; from 26.06 on, in mxfp8, graphs of whole iterations over
-// padded experts, dispatch beside the compute of another micro-batch, experts in fused kernels. A
-// row turns its choice on from a container on, for runs with all of some traits and none of others.
-struct BridgeRow {
-  bool Software::*choice;
-  int since;
-  unsigned with;
-  unsigned without = 0;
-};
-constexpr std::array kBridgeExperts{
-    // HybridEP (DeepEP): DeepSeek first; GPT-OSS only where fused.
-    BridgeRow{&Software::ep_merged, 0, kFusedKernels},
-    BridgeRow{&Software::ep_merged, 2511, kDeepSeek},
-    BridgeRow{&Software::ep_merged, 2602, kBlackwell, kGptOss},
-    BridgeRow{&Software::ep_merged, 2604, kNoPipeline, kGptOss},
-    BridgeRow{&Software::cuda_graphs, 0, kFusedKernels},
-    BridgeRow{&Software::cuda_graphs, 0, kDropsInRack | kBlackwell, kDeepSeek},  // 25.09: Qwen3's
-    BridgeRow{&Software::dense_graphs, 2511, kBlackwell},
-    BridgeRow{&Software::fused_experts, 0, kFusedKernels},
-    BridgeRow{&Software::ep_overlap, 0, kFusedKernels},
-    BridgeRow{&Software::ep_overlap, 0, kLeavesNode, kNoPipeline},
-};
-
-void bridge_experts(const TrainingRun& run, int container, Job& job) {
-  const unsigned traits = bridge_traits(run, container, job);
-  for (const BridgeRow& row : kBridgeExperts) {
-    const bool holds =
-        container >= row.since && (traits & row.with) == row.with && (traits & row.without) == 0;
-    job.software.*row.choice |= holds;
-  }
-  const bool blackwell = (traits & kBlackwell) != 0;
-  if (!blackwell) job.software.tp_overlap = TensorOverlap::none;
-  // Norms and activations of GPT-OSS, where memory is short.
-  const bool small = !(blackwell && contains_text(run.gpu_type, "300"));
-  const bool short_of_memory = small && (traits & (kGptOss | kFusedKernels)) == kGptOss;
-  if (short_of_memory && run.recompute.empty()) job.recompute = Recompute::selective;
-}
-
 void megatron_bridge(const TrainingRun& run, Job& job) {
   megatron_core(run, job);
-  const int container = container_of(run);
-  if (job.model.moe_layers() > 0) {
-    bridge_experts(run, container, job);
-  } else {
-    // "Full iteration cuda graph for dense model without pipelining": release notes of 25.09.
-    job.software.cuda_graphs = job.layout.pp == 1 && job.layout.sharding != Sharding::zero3;
-  }
+  choose_as_megatron_bridge(run, job);
 }
 
 void mlperf(const TrainingRun& run, Job& job) {
   megatron_core(run, job);
   job.software.cuda_graphs = true;
+}
+
+// NeMo packs the samples of SQuAD, some 250 tokens each, into sequences of which each sample
+// attends to itself alone (nemo/collections/llm/recipes, packed_sequence).
+void unpack_samples(Job& job) {
+  constexpr int kSample = 256;
+  const int samples = job.batch.sequence / kSample;
+  if (samples < 2 || job.layout.cp > 1) return;
+  job.batch.sequence = job.model.sequence = kSample;
+  job.batch.micro *= samples;
+  job.batch.global *= samples;
+}
+
+// NVIDIA's dgxc-benchmarking (35a9aecc to 143b90dd): configurations of NeMo, nemo_megatron/
+// gpt3_175b_hydra.yaml (dropout), grok1/grok1_314b.yaml (experts padded to their capacity, a GEMM
+// each, ub_tp_comm_overlap false).
+void dgxc(const TrainingRun& run, Job& job) {
+  megatron_core(run, job);
+  if (contains_text(run.model, "GPT-3")) job.model.dropout = true;
+  if (contains_text(run.note, "fine-tuning")) unpack_samples(job);
+  // That Megatron-Core of its time slices experts by tp, whose ranks gather what arrives, and that
+  // groups of ep are then tp apart, over several nodes, is not counted.
+  if (job.model.moe_layers() > 0) job.software.tp_overlap = TensorOverlap::none;
+}
+
+// JAX, whose compiler makes one program of a step: MaxText and PaxML of dgxc-benchmarking,
+// maxtext/configure.sh (remat_policy save_qkv_proj; cuDNN's attention; FSDP over 16 nodes from 64
+// on), paxml/configure.sh (FSDP over 16 nodes for 175B, over one for 5B) and paxml_mod_configs.py
+// (what is kept: all products of 5B; queries, keys, values and both projections of 175B). What a
+// policy keeps is not told apart further than by `selective` and `full`.
+void jax(const TrainingRun& run, Job& job) {
+  Layout& layout = job.layout;
+  layout.sharding = Sharding::zero3;
+  const bool small = run.parameters == "5B";
+  const int group = small ? job.cluster.node.gpus : 16 * job.cluster.node.gpus;
+  const bool divided = contains_text(run.note, "PaxML") || layout.dp >= 64 * job.cluster.node.gpus;
+  if (divided && layout.dp > group && layout.dp % group == 0) layout.shard_ranks = group;
+  if (run.recompute.empty()) job.recompute = small ? Recompute::selective : Recompute::full;
+  job.model.attention = AttentionKernel::flash;
+  job.software.early_stop = true;
+  job.software.cuda_graphs = true;
+  job.software.reduce_bytes = 2;
+  job.communication.overlap = GradientOverlap::bucketed;
+}
+
+// FSDP of PyTorch at IBM: github.com/foundation-model-stack/fms-fsdp, bfSixteen policy; attention
+// is PyTorch's; whole blocks are checkpointed.
+void fms_fsdp(const TrainingRun& run, Job& job) {
+  Layout& layout = job.layout;
+  layout.sharding = Sharding::zero3;
+  if (contains_text(run.schedule, "HSDP")) layout.shard_ranks = job.cluster.node.gpus;
+  const bool compiled = contains_text(run.source, "torch.compile");
+  job.software.fusion = compiled ? Fusion::partial : Fusion::none;
+  job.software.portable_attention = true;
+  job.software.early_stop = true;
+  job.software.reduce_bytes = 2;
+  job.software.logit_bytes = 12;
+  job.communication.overlap = GradientOverlap::bucketed;
+}
+
+// Decentralised training over sockets (DT-FM: Yuan et al. 2022, arXiv 2206.01288, section 4):
+// GPipe, copies to and from the network on streams of their own, gradients exchanged after the last
+// micro-batch.
+void decentralised(const TrainingRun&, Job& job) {
+  job.model.attention = AttentionKernel::unfused;
+  job.software.gradient_bytes = 2;
+  job.software.reduce_bytes = 2;
+  job.communication.overlap = GradientOverlap::none;
+}
+
+// InternLM's trainer: github.com/InternLM/InternEvo. "ZeRO-1 group n" shards optimizer states over
+// n neighbours.
+void intern_evo(const TrainingRun& run, Job& job) {
+  Layout& layout = job.layout;
+  layout.sharding = contains_text(run.schedule, "FSDP") ? Sharding::zero3 : Sharding::zero1;
+  if (contains_text(run.schedule, "group 8") && layout.dp % 8 == 0) layout.shard_ranks = 8;
+  job.software.portable_attention = true;
+  job.software.gradient_bytes = 2;
+  job.software.reduce_bytes = 2;
+  job.software.update_bytes = 6;  // flat 16-bit gradients and their fp32 copy: hybrid_zero_optim.py
+  job.communication.overlap = GradientOverlap::bucketed;
+}
+
+// github.com/Lightning-AI/litgpt, finetune/lora.py: weights and their gradients in bf16, PyTorch's
+// attention, no checkpointing, embedding and head apart.
+void litgpt(const TrainingRun& run, Job& job) {
+  // Several GPUs: FSDPStrategy with activation_checkpointing_policy.
+  if (contains_text(run.schedule, "FSDP")) {
+    job.layout.sharding = Sharding::zero3;
+    job.recompute = Recompute::full;
+    job.software.whole_start = true;
+  }
+  job.model.tied_embeddings = false;
+  job.software.pure_16_bit = true;
+  job.software.norm_copy_bytes = 4;
+  job.software.whole_qkv = true;
+  job.software.quantised_inputs = true;
+  job.software.fusion = Fusion::none;
+  job.software.portable_attention = true;
+  job.software.gradient_bytes = 2;
+  job.software.reduce_bytes = 2;
+}
+
+// github.com/pytorch/torchtune: weights in bf16, recomputation unless a row says otherwise, loss in
+// eight chunks.
+void torchtune(const TrainingRun& run, Job& job) {
+  if (contains_text(run.schedule, "FSDP")) job.layout.sharding = Sharding::zero3;
+  if (run.recompute.empty()) job.recompute = Recompute::full;
+  job.software.early_stop = true;
+  job.software.pure_16_bit = true;
+  job.software.fusion = Fusion::partial;
+  job.software.portable_attention = true;
+  job.software.gradient_bytes = 2;
+  job.software.reduce_bytes = 2;
+}
+
+// MLPerf's Llama 2 70B with adapters. NVIDIA's software has the iteration in one graph.
+void mlperf_adapters(const TrainingRun& run, Job& job) {
+  megatron_core(run, job);
+  job.layout.sharding = Sharding::none;
+  job.software.cuda_graphs = !contains_text(run.gpu_type, "MI3");
 }
 
 void zero_bubble(const TrainingRun&, Job& job) {
@@ -314,7 +354,7 @@ constexpr std::array kStacks{
                   [](const TrainingRun& run) {
                     return contains_text(run.source, "MosaicML") || contains_text(run.model, "MPT");
                   },
-                  llm_foundry},
+                  llm_foundry, "h100-pytorch", "h100"},
     TrainingStack{"torchtitan", "arXiv 2410.06511",
                   [](const TrainingRun& run) { return contains_text(run.source, "torchtitan"); },
                   torchtitan},
@@ -331,6 +371,37 @@ constexpr std::array kStacks{
         "Megatron-Core tests", "github.com/NVIDIA/Megatron-LM, tests/functional_tests",
         [](const TrainingRun& run) { return contains_text(run.source, "Megatron-LM CI"); },
         megatron_ci},
+    TrainingStack{"MLPerf submissions of Llama 2 70B with adapters",
+                  "github.com/mlcommons/training_results_v5.0",
+                  [](const TrainingRun& run) {
+                    return contains_text(run.source, "MLPerf") && trains_adapters(run);
+                  },
+                  mlperf_adapters},
+    TrainingStack{"JAX of dgxc-benchmarking", "github.com/NVIDIA/dgxc-benchmarking, maxtext, paxml",
+                  [](const TrainingRun& run) {
+                    return contains_text(run.note, "MaxText") || contains_text(run.note, "PaxML");
+                  },
+                  jax},
+    TrainingStack{"NeMo of dgxc-benchmarking", "github.com/NVIDIA/dgxc-benchmarking",
+                  [](const TrainingRun& run) { return contains_text(run.source, "dgxc"); }, dgxc},
+    TrainingStack{"fms-fsdp", "github.com/foundation-model-stack/fms-fsdp",
+                  [](const TrainingRun& run) {
+                    return contains_text(run.source, "fms-fsdp") ||
+                           contains_text(run.source, "IBM");
+                  },
+                  fms_fsdp, "h100-pytorch", "h100"},
+    TrainingStack{"DT-FM", "arXiv 2206.01288",
+                  [](const TrainingRun& run) { return contains_text(run.source, "Decentralised"); },
+                  decentralised},
+    TrainingStack{"InternEvo", "github.com/InternLM/InternEvo",
+                  [](const TrainingRun& run) { return contains_text(run.source, "InternEvo"); },
+                  intern_evo},
+    TrainingStack{"LitGPT", "github.com/Lightning-AI/litgpt",
+                  [](const TrainingRun& run) { return contains_text(run.source, "LitGPT"); },
+                  litgpt},
+    TrainingStack{"torchtune", "github.com/pytorch/torchtune",
+                  [](const TrainingRun& run) { return contains_text(run.source, "torchtune"); },
+                  torchtune},
     TrainingStack{"MLPerf submissions", "github.com/mlcommons/training_results_v3.1",
                   [](const TrainingRun& run) { return contains_text(run.source, "MLPerf"); },
                   mlperf},

@@ -49,6 +49,24 @@ double seconds(const std::vector<CostPart>& parts) {
 
 constexpr double kPairs = 7;  // q k v o gate up down
 
+// fp32 copies of both norms' inputs; queries and keys beside rotated ones; under weights in 4 bits
+// inputs that nothing reads: of the up projection and the last product.
+TEST(TrainedChunks, WhatEagerSoftwareKeepsBeside) {
+  Training queries = adapter(AdapterKind::qlora);
+  queries.adapter.keys = queries.adapter.values = queries.adapter.projection = false;
+  queries.adapter.up = queries.adapter.down = false;
+  Job job = at_layer(queries);
+  double before = kept(job);
+  job.software.norm_copy_bytes = 4;
+  EXPECT_EQ(kept(job), before + 2 * 4 * kRows * kHidden);
+  before = kept(job);
+  job.software.whole_qkv = true;
+  EXPECT_EQ(kept(job), before + 2 * kRows * (kHidden + 1024));
+  before = kept(job);
+  job.software.quantised_inputs = true;
+  EXPECT_EQ(kept(job), before + 2 * kRows * (kHidden + kFfn));
+}
+
 // LoRA keeps the inputs of all products and x A of each matrix; LoRA-FA, in the place of inputs
 // that nothing else reads (both norms' outputs and the MLP's product), x A alone. Fused attention's
 // backward pass reads its own output.

@@ -55,6 +55,15 @@ TEST(Memory, OptimizersKeepTheirMoments) {
   EXPECT_EQ(optimizer_bytes_per_parameter(job), 0);
 }
 
+TEST(Memory, Pure16BitHasNoFp32Copy) {
+  Job job;
+  job.precision = Precision::bf16;
+  job.software.pure_16_bit = true;
+  EXPECT_EQ(optimizer_bytes_per_parameter(job), 4);
+  job.precision = Precision::fp32;
+  EXPECT_EQ(optimizer_bytes_per_parameter(job), 8);
+}
+
 TEST(Memory, Zero1ShardsTheOptimizerOverReplicas) {
   const GpuMemory whole = state_of({.tp = 8, .cp = 2, .dp = 4}).memory[0];
   const GpuMemory shard =
@@ -132,6 +141,17 @@ TEST(Memory, Zero3HoldsWhatItGathers) {
 }
 
 // Experts' optimizer state shards over tp x cp x dp / ep ranks, the rest over dp x cp.
+// At least what a GPU holds when it has loaded all and sharded it.
+TEST(Memory, ShardsOfAWholeModel) {
+  Job job = test_job(llama3_8b(), {.dp = 8, .sharding = Sharding::zero3},
+                     {.global = 8, .micro = 1, .sequence = 128});
+  job.cluster = test_cluster(1);
+  job.software.whole_start = true;
+  const std::vector<ChunkCost> chunks = chunk_costs(job);
+  const GpuMemory at = gpu_memory(job, chunks, {0}).front();
+  EXPECT_GE(at.allocated(), 2 * chunks[0].parameters * (1 + 1.0 / 8));
+}
+
 TEST(Memory, ExpertsShardOverTheirOwnReplicas) {
   Job job = test_job(llama3_8b(), {.tp = 2, .dp = 8, .ep = 4, .sharding = Sharding::zero1},
                      {.global = 8, .micro = 1, .sequence = 8192});

@@ -60,6 +60,22 @@ TEST(OpCost, GemmLawByHand) {
   EXPECT_NEAR(seconds(gemm(11 * 256, 6 * 128, 8192)), kLaunch_s + half_s / kSustained, 1e-12);
 }
 
+// Twice the peak: the padding of k is twice as long, and the efficiency a share of its own.
+TEST(OpCost, ScaledPrecisionsByHand) {
+  const GpuSpec gpu = test_cluster().node.gpu;
+  Calibration calibration = test_calibration();
+  const Op op = gemm(11 * 256, 12 * 128, 8192);
+  const auto by_hand = [&](double efficiency) {
+    const double tile_rate = gpu.fp8_flops.value * efficiency / 132;
+    const double padding = 200 * gpu.fp8_flops.value / gpu.bf16_flops.value;
+    return kLaunch_s + 2.0 * 256 * 128 * (8192 + padding) / tile_rate / kSustained;
+  };
+  EXPECT_NEAR(op_cost(op, gpu, Precision::fp8, calibration).seconds, by_hand(0.8), 1e-12);
+  calibration.gemm_scaled_efficiency.value = 0.6;
+  EXPECT_NEAR(op_cost(op, gpu, Precision::fp8, calibration).seconds, by_hand(0.6), 1e-12);
+  EXPECT_EQ(op_cost(op, gpu, Precision::bf16, calibration).seconds, seconds(op));
+}
+
 TEST(OpCost, SplittingTheInnerDimensionFillsTheGpu) {
   // 6 x 6 tiles of 128 x 128 leave most SMs idle; three parts of k make 108 of 132 work.
   const double tile_rate = 0.92 * 1000e12 * 0.8 / 132;

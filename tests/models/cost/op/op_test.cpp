@@ -151,6 +151,23 @@ TEST(Op, RecomputedOpsAreNoneSomeOrAllOfTheForward) {
             2.0 * kBatch.micro * 2048 * 2048 * 12288);
 }
 
+TEST(Op, RecomputationThatStopsEarlyLeavesOutTheLastProduct) {
+  Job job = test_job(llama3_8b(), {}, kBatch, Precision::bf16, Recompute::full);
+  const double whole = flops(recomputed_ops(job, Block::layer), OpKind::gemm);
+  const double down = op_named(layer_ops(llama3_8b(), {}, Pass::forward), "down").flops;
+  job.software.early_stop = true;
+  EXPECT_EQ(flops(recomputed_ops(job, Block::layer), OpKind::gemm), whole - down);
+}
+
+// Keys, the projection and one of the two matrices of the up projection.
+TEST(Op, EveryOtherProductIsRecomputed) {
+  Job job = test_job(llama3_8b(), {}, kBatch, Precision::bf16, Recompute::selective);
+  job.software.every_other_gemm = true;
+  const double rows = 4096;
+  EXPECT_NEAR(flops(recomputed_ops(job, Block::layer), OpKind::gemm),
+              2 * rows * 4096 * (1024 + 4096 + 14336), 1);
+}
+
 TEST(Op, WideHeadsWidenTheirProjectionsAlone) {
   TransformerSpec model = llama3_8b();  // 32 heads of 128 make up its hidden size
   model.head_width = 192;

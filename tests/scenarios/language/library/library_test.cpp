@@ -92,6 +92,9 @@ TEST(Library, GpusAreThoseOfTheDataSheets) {
       {"tpu-v4", 0, 0, 0, 32, 1200},
       {"tpu-v5e", 0, 0, 0, 16, 819},
       {"tpu-v5p", 0, 0, 0, 95, 2765},
+      {"h200-nvl", 835.5, 1670.5, 0, 141, 4800},
+      {"rtx4090", 165.2, 330.3, 0, 24, 1008},
+      {"rtx-a6000", 154.8, 0, 0, 48, 768},
       {"cpu-core", 0, 0, 0, 4, 10},  // no data sheet: assumed
   };
   for (const Row& row : rows) {
@@ -199,6 +202,10 @@ TEST(Library, ModelsHaveThePublishedSize) {
       {"gpt-oss-120b", 116.83, 0.06},  // without the biases of experts
       {"deepseek-v3", 671, 0.5},
       {"kimi-k2", 1040, 15},
+      {"mixtral-8x22b", 140.6, 0.2},
+      {"grok-1", 316.5, 0.05},      // 314 by its name; embedding and head here 0.8 each
+      {"llama4-scout", 109, 1.5},   // rounded by its name
+      {"llama4-maverick", 400, 3},  // likewise
       {"palm-540b", 552.6, 0.3},  // 540.35, and keys and values eleven times more: a copy a tp rank
   };
   for (const Row& row : rows) {
@@ -350,8 +357,10 @@ TEST(Library, CalibrationsThatMakeTimesInfiniteOrNegativeAreRefused) {
   for (const CalibrationField& field : calibration_fields()) {
     const std::string key(field.name);
     if (key == "convolution.winograd") continue;  // at least 1: below
-    const bool divides = key.ends_with("efficiency") || key == "kernel.sustained" ||
-                         key == "host.run_ahead" || key.starts_with("gemm.tile_");
+    // gemm.scaled_efficiency: 0 is gemm.efficiency.
+    const bool divides = (key.ends_with("efficiency") && key != "gemm.scaled_efficiency") ||
+                         key == "kernel.sustained" || key == "host.run_ahead" ||
+                         key.starts_with("gemm.tile_");
     EXPECT_EQ(message_of_calibration(key, "0.5", "0.4", "0.6"), "no error") << key;
     EXPECT_NE(message_of_calibration(key, "-0.1", "-0.1", "0.5"), "no error") << key;
     EXPECT_NE(message_of_calibration(key, "0.5", "-0.1", "0.5"), "no error") << key;
@@ -369,13 +378,13 @@ TEST(Library, CalibrationsThatMakeTimesInfiniteOrNegativeAreRefused) {
   EXPECT_EQ(message("gemm.efficiency", "1", "0", "1"),
             "c.yaml:4:36: gemm.efficiency: must be above 0 and at most 1, not 0");
   EXPECT_EQ(message("gemm.k_half", "-1", "0", "1"),
-            "c.yaml:5:24: gemm.k_half: must be at least 0, not -1");
+            "c.yaml:6:24: gemm.k_half: must be at least 0, not -1");
   EXPECT_EQ(message("gemm.k_half", "5", "6", "7"),
-            "c.yaml:5:32: gemm.k_half: low 6 is above the value 5");
+            "c.yaml:6:32: gemm.k_half: low 6 is above the value 5");
   EXPECT_EQ(message("gemm.k_half", "5", "3", "4"),
-            "c.yaml:5:41: gemm.k_half: high 4 is below the value 5");
+            "c.yaml:6:41: gemm.k_half: high 4 is below the value 5");
   EXPECT_EQ(message("gemm.tile_m", "0", "0", "1"),
-            "c.yaml:6:24: gemm.tile_m: must be above 0, not 0");
+            "c.yaml:7:24: gemm.tile_m: must be above 0, not 0");
   EXPECT_NE(message("memory.fragmentation", "1.5", "0", "2")
                 .find(":33: memory.fragmentation: must be from 0 to 1, not 1.5"),
             std::string::npos);
