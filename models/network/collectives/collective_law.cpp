@@ -116,6 +116,11 @@ void add_net_terms(CollectiveChoice choice, const GroupShape& shape, double byte
   const bool alone = shape.members == shape.nodes && choice.algorithm == ring;
   terms.net_step_s = 1e-6 * (alone ? *find_nccl_latencies(tree) : row).net_us[p] * of(step);
   if (is_tree(choice.algorithm)) terms.net_step_s *= of(law.tree_step);
+  if (choice.algorithm == ring && shape.members > shape.nodes && shape.nodes > 1) {
+    // A part goes round the ring but for one edge; the last to arrive is spared one inside a node,
+    // and none of those across, which the steps count one less of.
+    terms.net_step_s *= shape.nodes / (shape.nodes - 1.);
+  }
   terms.net_efficiency = of(law.net_share);
   if (p == 0) terms.net_efficiency *= of(law.net_ll);
   if (p == 1) terms.net_efficiency *= of(law.net_ll128);
@@ -135,7 +140,8 @@ void add_waits(CollectiveChoice choice, const GroupShape& shape, double bytes,
   const NodeSpec& node = cluster.node_of_pool(shape.pool);
   const double share = std::min(1.0, static_cast<double>(shape.members_per_node) / node.gpus);
   const double node_Bps = node.nics * node.nic_Bps.value * share * law.net_share.value;
-  const double chunk = used(terms.net_origin, law.tree_chunk_bytes);
+  // A group on part of its nodes has as many of the channels, each with a chunk.
+  const double chunk = share * used(terms.net_origin, law.tree_chunk_bytes);
   if (node_Bps > 0) terms.net_step_s += std::min(bytes, chunk) / node_Bps;
 }
 
