@@ -164,7 +164,7 @@ ValidationRow predicted_row(const ScoredRow& row, const FittedNetwork* fitted,
   found.metric = "time_s";
   found.measured = row.seconds;
   found.predicted = seconds;
-  found.low = seconds * factors.low;
+  found.low = cost.seconds * factors.low;  // which process launches what is not known
   found.high = seconds * factors.high;
   found.origin = cost.origin;
   found.label = fmt::format("{}, {} {}, {}", label_of(row), to_string(cost.algorithm),

@@ -27,7 +27,7 @@ constexpr double kScaleGuess = 0.1;
 constexpr double kRanksNoise = 0.1;
 constexpr double kSizesNoise = 0.03;
 // Inside a node over NVLink, from specification: no network has a part in it.
-constexpr double kNodeNoise = 0.15;
+constexpr double kNodeNoise = 0.18;
 constexpr double kNodeSmallNoise = 0.27;
 // What the prior of slow nodes counts: node-jobs and slow nodes seen.
 constexpr double kPriorNodeJobs = 200;
