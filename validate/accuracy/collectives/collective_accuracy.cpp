@@ -282,10 +282,30 @@ std::vector<FittedNetwork> fit_networks(const std::vector<ScoredRow>& rows,
     if (is_new) groups.emplace_back();
     groups[at->second].push_back(row);
   }
+  // What all environments of a machine and a transport say together is where each starts.
+  std::map<std::pair<std::string, Transport>, std::vector<size_t>> kin;
+  for (size_t i = 0; i < groups.size(); ++i) {
+    const ScoredRow& first = groups[i].front();
+    kin[{first.machine, first.where->cluster.fabric.transport}].push_back(i);
+  }
+  std::vector<Calibration> starts(groups.size());
+  std::vector<std::vector<size_t>> families;
+  for (const auto& [of, members] : kin) families.push_back(members);
+  for_each_index(families.size(), threads, [&](size_t f) {
+    const ScoredRow& first = groups[families[f].front()].front();
+    Calibration calibration = start_of(first, start);
+    if (families[f].size() > 1) {
+      std::vector<ScoredRow> all;
+      for (const size_t i : families[f]) {
+        all.insert(all.end(), groups[i].begin(), groups[i].end());
+      }
+      calibration = shared_start(all, first.where->cluster, calibration);
+    }
+    for (const size_t i : families[f]) starts[i] = calibration;
+  });
   std::vector<FittedNetwork> networks(groups.size());
   for_each_index(groups.size(), threads, [&](size_t i) {
-    const ScoredRow& first = groups[i].front();
-    networks[i] = fit_network(groups[i], first.where->cluster, start_of(first, start));
+    networks[i] = fit_network(groups[i], groups[i].front().where->cluster, starts[i]);
   });
   return networks;
 }

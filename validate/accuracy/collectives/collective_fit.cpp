@@ -24,8 +24,8 @@ constexpr double kScaleGuess = 0.1;
 // the machines. Ranks: fitted on 16 GPUs and fewer (Polaris 8), judged to 64, of Alps, Polaris, DGX
 // A100, MareNostrum 5 and cluster01 0 to 0.25. Sizes: fitted to 16 MiB, judged beyond, of 22
 // machines, 14 of which need none.
-constexpr double kRanksNoise = 0.1;
-constexpr double kSizesNoise = 0.03;
+constexpr double kRanksNoise = 0.09;
+constexpr double kSizesNoise = 0.04;
 // Inside a node over NVLink, from specification: no network has a part in it.
 constexpr double kNodeNoise = 0.18;
 constexpr double kNodeSmallNoise = 0.27;
@@ -293,6 +293,25 @@ FittedNetwork fit_network(std::span<const ScoredRow> rows, const Cluster& node_t
   }
   set_noise(rows, fit, rows_say, law);
   return network;
+}
+
+Calibration shared_start(std::span<const ScoredRow> rows, const Cluster& node_template,
+                         const Calibration& prior) {
+  const InterconnectLaw before = fit_network({}, node_template, prior).calibration.network;
+  Calibration calibration = fit_network(rows, node_template, prior).calibration;
+  for (const InterconnectLawField* field : fitted_fields(before)) {
+    Parameter& parameter = calibration.network.*field->member;
+    const Parameter& bounds = before.*field->member;
+    const double factor = std::pow(bounds.high / bounds.low, 0.25);
+    parameter.low = parameter.value / factor;
+    parameter.high = parameter.value * factor;
+  }
+  // Of each environment anew.
+  calibration.network.noise_log = before.noise_log;
+  calibration.network.small_noise_log = before.small_noise_log;
+  calibration.network.slow_share = before.slow_share;
+  calibration.network.slow_log = before.slow_log;
+  return calibration;
 }
 
 std::string keep_unmeasured(std::span<const ScoredRow> rows, const Calibration& before,

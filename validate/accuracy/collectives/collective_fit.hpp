@@ -56,6 +56,11 @@ struct FittedNetwork {
 FittedNetwork fit_network(std::span<const ScoredRow> rows, const Cluster& node_template,
                           const Calibration& prior, Origin origin = Origin::published);
 
+// Where fits on parts of `rows` start: the law fitted on all of them, its numbers within the square
+// root of the bounds that they had.
+Calibration shared_start(std::span<const ScoredRow> rows, const Cluster& node_template,
+                         const Calibration& prior);
+
 // The release of NCCL that the rows state, if they do, picks.
 void set_release(const CollectiveMachine& where, InterconnectLaw& law);
 

@@ -163,6 +163,25 @@ TEST(CollectiveFit, FarFromWhatWasFittedLessIsKnown) {
   EXPECT_EQ(distance_of(network, points.back()).ranks, 0);
 }
 
+// Environments of one machine start where all of them together lie, held closer to it than the
+// specification held that.
+TEST(CollectiveFit, EnvironmentsStartFromTheirMachine) {
+  RandomStream random(11, RandomPurpose::test, 0);
+  std::vector<ScoredRow> points = points_at({16, 32, 64});
+  measure(points, other_machine(), random);
+  const Calibration before = start();
+  const Calibration shared = shared_start(points, points.front().where->cluster, before);
+  const Calibration fitted = fit(points).calibration;
+  for (const InterconnectLawField& field : interconnect_law_fields()) {
+    const Parameter& from = shared.network.*field.member;
+    const Parameter& bounds = before.network.*field.member;
+    if (!field.fitted || bounds.high <= bounds.low) continue;
+    EXPECT_EQ(from.value, (fitted.network.*field.member).value) << field.name;
+    EXPECT_NEAR(from.high / from.low, std::sqrt(bounds.high / bounds.low), 1e-9) << field.name;
+  }
+  EXPECT_EQ(shared.network.noise_log.value, before.network.noise_log.value);
+}
+
 // What the specification knows for sure no rows change.
 TEST(CollectiveFit, KnownSettingsAreNotTried) {
   Calibration known = start();
