@@ -233,6 +233,8 @@ CollectiveChoice forced_choice(const std::string& notes) {
     const bool of_nccl = find_nccl_latencies(known) != nullptr;
     if (of_nccl && plain_name(to_string(known)) == algorithm) choice.algorithm = known;
   }
+  // Its name before NCCL 2.14 had two of them.
+  if (algorithm == "collnet") choice.algorithm = CollectiveAlgorithm::collnet_direct;
   const std::string protocol = setting(notes, "NCCL_PROTO");
   for (const Protocol known : {Protocol::ll, Protocol::ll128, Protocol::simple}) {
     if (to_string(known) == protocol) choice.protocol = known;

@@ -216,7 +216,8 @@ TEST(CollectiveMachine, ForcedChoice) {
   EXPECT_EQ(forced_choice("NCCL_PROTO=LL128").protocol, Protocol::ll128);
   EXPECT_EQ(forced_choice("NCCL algorithm requested: tree; medians").algorithm,
             CollectiveAlgorithm::tree);
-  EXPECT_EQ(forced_choice("NCCL algorithm requested: collnet; medians"), CollectiveChoice());
+  EXPECT_EQ(forced_choice("NCCL algorithm requested: collnet; medians").algorithm,
+            CollectiveAlgorithm::collnet_direct);
   EXPECT_EQ(forced_choice("a tree stood there"), CollectiveChoice());
 }
 
