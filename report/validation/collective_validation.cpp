@@ -10,6 +10,7 @@
 #include "models/base/units.hpp"
 #include "report/text/markdown.hpp"
 #include "report/text/table.hpp"
+#include "report/validation/collective_splits.hpp"
 #include "report/validation/validation_rows.hpp"
 
 namespace windtunnel {
@@ -228,6 +229,7 @@ std::string collectives_text(const CollectivesReport& report, int worst) {
   }
   if (!misses.rows.empty()) text += "\n" + table_text(misses);
   if (!report.networks.empty()) text += "\n" + networks_text(report);
+  if (!report.summary.machines.empty()) text += "\n" + splits_text(report.summary);
   text += "\n" + totals(report) + "\n";
   for (const auto& [reason, rows, first] : reasons_of(report.report)) {
     text += fmt::format("  {}: {}, first {}\n", rows, reason, first);
@@ -251,6 +253,7 @@ std::string collectives_page(const CollectivesReport& report, const std::string&
       "collective (the\ntool's name), bytes (its size column), time_us; optional source, "
       "algbw_GBps, busbw_GBps, placement\n(in or out), nccl_version, dtype, notes (what stands "
       "before a semicolon is the environment), check\n(inconsistent: not used).\n";
+  text += page_splits(report.summary);
   text += "\n## Families\n\n" + page_families(report.report) + page_networks(report);
   return text + page_assumed(report.report, "points") + page_misses(report.report, miss_above) +
          page_skipped(report.report);

@@ -25,6 +25,8 @@ Json baselines_json(const std::map<std::string, double>& baselines) {
 Json row_json(const ValidationRow& row) {
   return {{"id", row.id},
           {"family", row.family},
+          {"label", row.label},
+          {"baselines", baselines_json(row.baselines)},
           {"metric", row.metric},
           {"measured", row.measured},
           {"predicted", row.predicted},

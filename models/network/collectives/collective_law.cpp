@@ -87,15 +87,23 @@ LawTerms pair_terms(CollectiveKind kind, const GroupShape& shape, const NcclLate
   return terms;
 }
 
-void add_node_terms(CollectiveKind kind, CollectiveChoice choice, const NcclLatencies& row,
-                    const Cluster& cluster, const InterconnectLaw& law, LawTerms& terms) {
+// NCCL counts S on a port whatever the group's size, where a port carries S (1 + 1/g); the law's
+// share is that of eight GPUs.
+double of_nvls_size(int members_per_node) {
+  return (1 + 1. / members_per_node) / (1 + 1. / 8);
+}
+
+void add_node_terms(CollectiveKind kind, CollectiveChoice choice, const GroupShape& shape,
+                    const NcclLatencies& row, const Cluster& cluster, const InterconnectLaw& law,
+                    LawTerms& terms) {
   const std::size_t p = protocol_index(choice.protocol);
   const auto of = [&](const Parameter& parameter) { return used(terms.node_origin, parameter); };
   if (choice.algorithm == nvls || choice.algorithm == nvls_tree) {
     // NCCL counts the switch once, whatever its steps.
     terms.launch_s = 1e-6 * row.nvlink_us[p] * used(terms.origin, law.nvls_launch);
-    terms.node_efficiency =
-        of(kind == CollectiveKind::all_reduce ? law.nvls_share : law.node_share);
+    terms.node_efficiency = kind == CollectiveKind::all_reduce
+                                ? of(law.nvls_share) * of_nvls_size(shape.members_per_node)
+                                : of(law.node_share);
   } else {
     terms.launch_s = 1e-6 * row.base_us[p] * used(terms.origin, law.launch);
     terms.node_step_s = node_step_s(row, p, cluster, law, terms);
@@ -116,6 +124,11 @@ void add_net_terms(CollectiveChoice choice, const GroupShape& shape, double byte
   const bool alone = shape.members == shape.nodes && choice.algorithm == ring;
   terms.net_step_s = 1e-6 * (alone ? *find_nccl_latencies(tree) : row).net_us[p] * of(step);
   if (is_tree(choice.algorithm)) terms.net_step_s *= of(law.tree_step);
+  if (choice.algorithm == ring && shape.members > shape.nodes && shape.nodes > 1) {
+    // A part goes round the ring but for one edge; the last to arrive is spared one inside a node,
+    // and none of those across, which the steps count one less of.
+    terms.net_step_s *= shape.nodes / (shape.nodes - 1.);
+  }
   terms.net_efficiency = of(law.net_share);
   if (p == 0) terms.net_efficiency *= of(law.net_ll);
   if (p == 1) terms.net_efficiency *= of(law.net_ll128);
@@ -135,7 +148,8 @@ void add_waits(CollectiveChoice choice, const GroupShape& shape, double bytes,
   const NodeSpec& node = cluster.node_of_pool(shape.pool);
   const double share = std::min(1.0, static_cast<double>(shape.members_per_node) / node.gpus);
   const double node_Bps = node.nics * node.nic_Bps.value * share * law.net_share.value;
-  const double chunk = used(terms.net_origin, law.tree_chunk_bytes);
+  // A group on part of its nodes has as many of the channels, each with a chunk.
+  const double chunk = share * used(terms.net_origin, law.tree_chunk_bytes);
   if (node_Bps > 0) terms.net_step_s += std::min(bytes, chunk) / node_Bps;
 }
 
@@ -150,7 +164,7 @@ LawTerms nccl_terms(CollectiveKind kind, CollectiveChoice choice, const GroupSha
   const NcclLatencies& row = known == nullptr ? ring_row : *known;
   if (row.net_us[protocol_index(choice.protocol)] == 0) choice.protocol = Protocol::simple;
   LawTerms terms;
-  add_node_terms(kind, choice, row, cluster, law, terms);
+  add_node_terms(kind, choice, shape, row, cluster, law, terms);
   add_net_terms(choice, shape, bytes, row, law, terms);
   if (kind == CollectiveKind::all_gather || kind == CollectiveKind::reduce_scatter) {
     const double factor = used(terms.origin, law.gather_step);

@@ -18,12 +18,14 @@ InterconnectLaw specified_interconnect_law(const NodeSpec& node, Transport trans
     read_law_layer(*layer, law);
   };
   add("nccl");
-  // Layer nccl is of Ampere and Hopper.
-  if (node.gpu.generation == GpuGeneration::volta) add("volta");
-  if (node.gpu.generation == GpuGeneration::blackwell) add("blackwell");
-  if (node.gpu_path == GpuPath::pcie) add("pcie");
   // Layer nccl is of InfiniBand.
   if (transport != Transport::infiniband) add(name_of(transport));
+  // Layer nccl is of Hopper. What a node holds back, no transport makes up for.
+  if (node.gpu.generation == GpuGeneration::volta && transport != Transport::tcp) add("volta");
+  if (node.gpu.name.starts_with("a100")) add("a100");
+  if (node.gpu.name.starts_with("mi")) add("rccl");
+  if (node.gpu.generation == GpuGeneration::blackwell) add("blackwell");
+  if (node.gpu_path == GpuPath::pcie) add("pcie");
   return law;
 }
 

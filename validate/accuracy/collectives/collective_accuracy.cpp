@@ -38,7 +38,7 @@ class Machines {
   // Throws Error as machine_of() does, once for each.
   std::shared_ptr<const CollectiveMachine> of(const CollectiveRow& row) {
     const std::string key = fmt::format("{}|{}|{}|{}|{}|{}", row.machine, row.gpu, row.network,
-                                        row.gpus, row.nodes, environment_of(row.notes));
+                                        row.gpus, row.nodes, environment_of(row));
     if (const auto reason = failed_.find(key); reason != failed_.end()) {
       throw Error(reason->second);
     }
@@ -58,6 +58,16 @@ class Machines {
   std::map<std::string, std::shared_ptr<const CollectiveMachine>> known_;
   std::map<std::string, std::string> failed_;
 };
+
+std::string before_semicolon(const std::string& notes) {
+  return notes.substr(0, notes.find(';'));
+}
+
+// "NCCL algorithm requested: tree"; empty where the notes do not begin so.
+std::string requested_of(const std::string& notes) {
+  const std::string text = before_semicolon(notes);
+  return text.starts_with("NCCL algorithm requested:") ? text : "";
+}
 
 struct Selection {
   std::vector<const CollectiveRow*> fit;
@@ -121,26 +131,44 @@ Calibration start_of(const ScoredRow& row, const std::optional<Calibration>& giv
   return given ? *given : find_calibration(row.where->calibration);
 }
 
+// How far a point lies from what was fitted.
+std::string distance_text(const FittedNetwork& network, const FitDistance& distance) {
+  if (network.rows == 0) return "nothing of the machine fitted";
+  std::string text;
+  const auto add = [&](double octaves, const char* of) {
+    if (octaves == 0) return;
+    text += fmt::format("{}{:.3g} times the {} fitted", text.empty() ? "" : ", ",
+                        std::exp2(octaves), of);
+  };
+  add(distance.ranks, "ranks");
+  add(distance.sizes, "bytes");
+  return text.empty() ? "within what was fitted" : text;
+}
+
 ValidationRow predicted_row(const ScoredRow& row, const FittedNetwork* fitted,
                             const CollectivesOptions& options) {
   FittedNetwork specification;
   if (fitted == nullptr) {
     specification = fit_network({}, row.where->cluster, start_of(row, options.calibration));
+    set_release(*row.where, specification.calibration.network);
   }
   const FittedNetwork& network = fitted != nullptr ? *fitted : specification;
   const CollectiveCost cost = collective_cost(row.kind, row.choice, row.where->shape, row.bytes,
                                               row.where->cluster, network.calibration);
-  const TimeFactors factors = interval(network, row.nodes, row.bytes);
+  const double seconds = fitted == nullptr ? reported_s(*row.where, cost.seconds) : cost.seconds;
+  const FitDistance distance = distance_of(network, row);
+  const TimeFactors factors = interval(network, distance, row);
   ValidationRow found;
   found.id = row.id;
   found.family = family_of(row, fitted == nullptr && !options.calibration);
   found.metric = "time_s";
   found.measured = row.seconds;
-  found.predicted = cost.seconds;
-  found.low = cost.seconds * factors.low;
-  found.high = cost.seconds * factors.high;
+  found.predicted = seconds;
+  found.low = cost.seconds * factors.low;  // which process launches what is not known
+  found.high = seconds * factors.high;
   found.origin = cost.origin;
-  found.label = label_of(row);
+  found.label = fmt::format("{}, {} {}, {}", label_of(row), to_string(cost.algorithm),
+                            to_string(cost.protocol), distance_text(network, distance));
   found.note = row.environment;
   return found;
 }
@@ -151,7 +179,9 @@ void count_assumptions(const std::vector<ScoredRow>& rows, CollectivesReport& re
   std::map<std::string, std::string> family_of_row;
   for (const ValidationRow& row : report.report.rows) family_of_row[row.id] = row.family;
   for (const ScoredRow& row : rows) {
-    for (const std::string& assumed : row.where->assumed) ++counts[family_of_row[row.id]][assumed];
+    auto& family = counts[family_of_row[row.id]];
+    for (const std::string& assumed : row.where->assumed) ++family[assumed];
+    if (!row.fell_back.empty()) ++family[row.fell_back];
   }
   for (ValidationFamily& family : report.report.families) family.assumed = counts[family.name];
 }
@@ -177,7 +207,7 @@ std::string environment_of(const std::string& notes) {
     }
     word.clear();
   };
-  for (const char c : notes.substr(0, notes.find(';'))) {
+  for (const char c : before_semicolon(notes)) {
     if (c == ' ') {
       end_word();
     } else {
@@ -186,6 +216,11 @@ std::string environment_of(const std::string& notes) {
   }
   end_word();
   return environment;
+}
+
+std::string environment_of(const CollectiveRow& row) {
+  // Runs of one machine that differ by what was forced follow one law.
+  return requested_of(row.notes).empty() ? environment_of(row.notes) : "";
 }
 
 std::string label_of(const ScoredRow& row) {
@@ -203,10 +238,10 @@ std::vector<ScoredRow> scored_rows(const std::vector<const CollectiveRow*>& rows
       skipped.push_back({row->id, row->unusable});
       continue;
     }
-    const std::string environment = environment_of(row->notes);
-    const std::string key =
-        fmt::format("{}|{}|{}|{}|{}|{}|{}|{:.0f}", row->machine, row->gpu, row->network,
-                    environment, static_cast<int>(row->kind), row->gpus, row->nodes, row->bytes);
+    const std::string environment = environment_of(*row);
+    const std::string key = fmt::format(
+        "{}|{}|{}|{}|{}|{}|{}|{}|{:.0f}", row->machine, row->gpu, row->network, environment,
+        requested_of(row->notes), static_cast<int>(row->kind), row->gpus, row->nodes, row->bytes);
     if (const auto known = index_of.find(key); known != index_of.end()) {
       found[known->second].samples.push_back(row->seconds);
       found[known->second].labels.push_back(row->notes);
@@ -223,7 +258,9 @@ std::vector<ScoredRow> scored_rows(const std::vector<const CollectiveRow*>& rows
     scored.machine = row->machine;
     scored.environment = environment;
     scored.kind = row->kind;
-    scored.choice = forced_choice(row->notes);
+    RunningChoice running = running_choice(row->kind, forced_choice(row->notes), *scored.where);
+    scored.choice = running.choice;
+    scored.fell_back = std::move(running.fell_back);
     scored.gpus = row->gpus;
     scored.nodes = scored.where->cluster.nodes;
     scored.bytes = row->bytes;
@@ -245,10 +282,30 @@ std::vector<FittedNetwork> fit_networks(const std::vector<ScoredRow>& rows,
     if (is_new) groups.emplace_back();
     groups[at->second].push_back(row);
   }
+  // What all environments of a machine and a transport say together is where each starts.
+  std::map<std::pair<std::string, Transport>, std::vector<size_t>> kin;
+  for (size_t i = 0; i < groups.size(); ++i) {
+    const ScoredRow& first = groups[i].front();
+    kin[{first.machine, first.where->cluster.fabric.transport}].push_back(i);
+  }
+  std::vector<Calibration> starts(groups.size());
+  std::vector<std::vector<size_t>> families;
+  for (const auto& [of, members] : kin) families.push_back(members);
+  for_each_index(families.size(), threads, [&](size_t f) {
+    const ScoredRow& first = groups[families[f].front()].front();
+    Calibration calibration = start_of(first, start);
+    if (families[f].size() > 1) {
+      std::vector<ScoredRow> all;
+      for (const size_t i : families[f]) {
+        all.insert(all.end(), groups[i].begin(), groups[i].end());
+      }
+      calibration = shared_start(all, first.where->cluster, calibration);
+    }
+    for (const size_t i : families[f]) starts[i] = calibration;
+  });
   std::vector<FittedNetwork> networks(groups.size());
   for_each_index(groups.size(), threads, [&](size_t i) {
-    const ScoredRow& first = groups[i].front();
-    networks[i] = fit_network(groups[i], first.where->cluster, start_of(first, start));
+    networks[i] = fit_network(groups[i], groups[i].front().where->cluster, starts[i]);
   });
   return networks;
 }
@@ -289,6 +346,7 @@ CollectivesReport validate_collectives(const std::vector<CollectiveRows>& files,
   predict_all(judged, out.report.rows);
   for (const ScoredRow& row : judged) out.measured_rows += static_cast<int>(row.samples.size());
   summarise_families(out.report, {});
+  out.summary = summary_of(judged, out.report.rows, out.networks);
   count_assumptions(judged, out);
   return out;
 }

@@ -15,6 +15,7 @@
 
 #include "traces/nccl/nccl_tests.hpp"
 #include "validate/accuracy/collectives/collective_fit.hpp"
+#include "validate/accuracy/collectives/collective_summary.hpp"
 #include "validate/accuracy/rows/row_filter.hpp"
 #include "validate/accuracy/rows/validation_report.hpp"
 
@@ -32,7 +33,8 @@ struct CollectivesOptions {
 struct CollectivesReport {
   ValidationReport report;
   std::vector<FittedNetwork> networks;  // fitted, in the order of their first row
-  int measured_rows = 0;                // that the judged points are medians of
+  CollectivesSummary summary;           // of the judged points
+  int measured_rows = 0;                // that these are medians of
 };
 
 // Throws Error when a filter names an unknown column, `where` leaves no row, or nothing can be
@@ -49,8 +51,10 @@ std::vector<ScoredRow> scored_rows(const std::vector<const CollectiveRow*>& rows
 std::vector<FittedNetwork> fit_networks(const std::vector<ScoredRow>& rows,
                                         const std::optional<Calibration>& start, int threads);
 
-// What a row's notes say of its environment.
+// What notes say of their row's environment; of a row, what it has in common with those that differ
+// from it by the algorithm that was asked for alone.
 std::string environment_of(const std::string& notes);
+std::string environment_of(const CollectiveRow& row);
 
 // "all-reduce, 64 GPUs on 8 nodes, 1.05 MB"
 std::string label_of(const ScoredRow& row);

@@ -128,12 +128,11 @@ std::map<std::string, double> CollectiveBaselines::seconds(const ScoredRow& row)
     };
     found["alpha-beta, ring"] = predict(laws->second.ring, ring_steps(row));
     found["alpha-beta, tree"] = predict(laws->second.tree, tree_steps(row));
-  } else {
-    found["specification, ring"] =
-        collective_cost(row.kind, CollectiveAlgorithm::ring, row.where->shape, row.bytes,
-                        row.where->cluster, find_calibration("generic"))
-            .seconds;
   }
+  found["specification, ring"] =
+      collective_cost(row.kind, CollectiveAlgorithm::ring, row.where->shape, row.bytes,
+                      row.where->cluster, find_calibration("generic"))
+          .seconds;
   if (row.samples.size() > 1) {
     found["noise floor"] = row.seconds * (1 + noise_share(row.samples));
   }

@@ -24,7 +24,8 @@ struct ScoredRow {
   std::string machine;
   std::string environment;
   CollectiveKind kind = CollectiveKind::all_reduce;
-  CollectiveChoice choice;                         // what its notes say was forced
+  CollectiveChoice choice;                         // what its notes say was forced, and can run
+  std::string fell_back;                           // what was forced and cannot; mostly empty
   std::shared_ptr<const CollectiveMachine> where;  // cluster, GPUs and their shape
   int gpus = 0;
   int nodes = 0;
@@ -34,11 +35,18 @@ struct ScoredRow {
   std::vector<std::string> labels;  // of each: its notes, which name the run
 };
 
+// Seconds that nccl-tests reports of a collective that takes `seconds`: no less than the process
+// needs to launch it on all its GPUs. Both go on at once, so the longer of the two, rounded at the
+// corner.
+double reported_s(const CollectiveMachine& where, double seconds);
+
 struct FittedNetwork {
   std::string machine;
   std::string environment;
   Calibration calibration;
-  int rows = 0;                          // fitted on; 0: from specification alone
+  int rows = 0;       // fitted on; 0: from specification alone
+  int most_gpus = 0;  // of these rows
+  double most_bytes = 0;
   std::vector<std::string_view> untold;  // fields that no row depends on: as before
 };
 
@@ -48,16 +56,33 @@ struct FittedNetwork {
 FittedNetwork fit_network(std::span<const ScoredRow> rows, const Cluster& node_template,
                           const Calibration& prior, Origin origin = Origin::published);
 
+// Where fits on parts of `rows` start: the law fitted on all of them, its numbers within the square
+// root of the bounds that they had.
+Calibration shared_start(std::span<const ScoredRow> rows, const Cluster& node_template,
+                         const Calibration& prior);
+
+// The release of NCCL that the rows state, if they do, picks.
+void set_release(const CollectiveMachine& where, InterconnectLaw& law);
+
 // Puts back to those of `before` what holds of groups inside a node, or across nodes, where no row
 // is of such a group. What was put back, for people; empty: nothing.
 std::string keep_unmeasured(std::span<const ScoredRow> rows, const Calibration& before,
                             Calibration& fitted);
 
-// The 90 % interval of measured / predicted: noise, and how many slow nodes there are.
+// How far a point lies beyond all that its law was fitted on: powers of two of ranks and of bytes.
+// 0: within, and of a law that was not fitted.
+struct FitDistance {
+  double ranks = 0;
+  double sizes = 0;
+};
+FitDistance distance_of(const FittedNetwork& network, const ScoredRow& row);
+
+// The 90 % interval of measured / predicted: noise, distance from what was fitted, slow nodes.
 struct TimeFactors {
   double low = 1;
   double high = 1;
 };
-TimeFactors interval(const FittedNetwork& network, int nodes, double bytes);
+TimeFactors interval(const FittedNetwork& network, const FitDistance& distance,
+                     const ScoredRow& row);
 
 }  // namespace windtunnel

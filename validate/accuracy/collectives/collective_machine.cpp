@@ -1,12 +1,14 @@
 #include "validate/accuracy/collectives/collective_machine.hpp"
 
 #include <fmt/format.h>
+#include <re2/re2.h>
 
 #include <algorithm>
 #include <cmath>
 
 #include "models/base/error.hpp"
 #include "models/network/nccl/nccl_latencies.hpp"
+#include "models/network/nccl/nccl_tuner.hpp"
 #include "scenarios/language/library/gpu_names.hpp"
 #include "scenarios/language/library/library.hpp"
 #include "traces/text/text.hpp"
@@ -36,11 +38,13 @@ class MachineReader {
     machine_.calibration = gpu_.calibration;
     machine_.sharp = network_.sharp;
     machine_.assumed = network_.assumed;
+    machine_.nccl_release = nccl_release(row_.nccl_version);
     set_node();
     set_domain();
     place();
     set_node_links();
     if (machine_.cluster.nodes > 1) set_network();
+    set_process();
     set_fabric();
     machine_.shape = group_shape(machine_.gpus, machine_.cluster);
     return std::move(machine_);
@@ -153,6 +157,16 @@ class MachineReader {
     at.nic_Bps = stated(nic_Bps);
   }
 
+  // nccl-tests on one node is mostly one process (-g 8), which launches on its GPUs in turn.
+  void set_process() {
+    const bool several = contains_text(row_.notes + row_.machine, "mpi") ||
+                         contains_text(row_.notes + row_.machine, "torch");
+    const bool amd = gpu_.kind.starts_with("mi");
+    if (machine_.cluster.nodes > 1 || row_.gpus < 8 || several || amd) return;
+    machine_.process_gpus = row_.gpus;
+    machine_.assumed.push_back(fmt::format("one process launches on {} GPUs", row_.gpus));
+  }
+
   // One pod: rows do not say where in the machine their nodes lie, and adaptive routing spreads
   // what few cables between neighbours could not carry. Fits on GH200 nodes of a dragonfly, one
   // number of nodes left out, are off by a sigma of 0.17 so, and by 0.81 on its groups in order.
@@ -203,19 +217,46 @@ CollectiveMachine machine_of(const CollectiveRow& row, const NodeSizes& sizes) {
   return MachineReader(row, sizes).read();
 }
 
+int nccl_release(const std::string& version) {
+  // RCCL counts as NCCL does and picks by a table of its own.
+  if (contains_text(version, "rccl")) return 0;
+  int minor = 0;
+  return RE2::PartialMatch(version, R"(\b2\.(\d{1,2})\b)", &minor) ? minor : 0;
+}
+
 CollectiveChoice forced_choice(const std::string& notes) {
   CollectiveChoice choice;
-  const std::string algorithm = setting(notes, "NCCL_ALGO");
+  std::string algorithm = setting(notes, "NCCL_ALGO");
+  if (algorithm.empty()) algorithm = setting(notes, "NCCL algorithm requested:");
   for (int i = 0; i <= static_cast<int>(CollectiveAlgorithm::torus); ++i) {
     const auto known = static_cast<CollectiveAlgorithm>(i);
     const bool of_nccl = find_nccl_latencies(known) != nullptr;
     if (of_nccl && plain_name(to_string(known)) == algorithm) choice.algorithm = known;
   }
+  // Its name before NCCL 2.14 had two of them.
+  if (algorithm == "collnet") choice.algorithm = CollectiveAlgorithm::collnet_direct;
   const std::string protocol = setting(notes, "NCCL_PROTO");
   for (const Protocol known : {Protocol::ll, Protocol::ll128, Protocol::simple}) {
     if (to_string(known) == protocol) choice.protocol = known;
   }
   return choice;
+}
+
+RunningChoice running_choice(CollectiveKind kind, CollectiveChoice forced,
+                             const CollectiveMachine& machine) {
+  if (forced.algorithm == CollectiveAlgorithm::automatic) return {forced, ""};
+  TunerSettings settings;
+  settings.collnet = machine.sharp;
+  if (machine.nccl_release > 0) settings.minor_version = machine.nccl_release;
+  const TunerTable table = make_tuner_table(kind, machine.shape, machine.cluster, settings);
+  for (const TunerEntry& pair : table.pairs()) {
+    if (pair.algorithm == forced.algorithm) return {forced, ""};
+  }
+  const bool to_ring = forced.algorithm == CollectiveAlgorithm::nvls_tree;
+  const CollectiveChoice running(
+      to_ring ? CollectiveAlgorithm::ring : CollectiveAlgorithm::automatic, forced.protocol);
+  return {running, fmt::format("{} asked for, which this machine cannot: {}",
+                               to_string(forced.algorithm), to_ring ? "ring" : "what NCCL picks")};
 }
 
 }  // namespace windtunnel

@@ -33,10 +33,13 @@ NetworkText read_network(const std::string& text);
 
 struct CollectiveMachine {
   Cluster cluster;
-  std::vector<std::int32_t> gpus;    // the first ones of each node
-  GroupShape shape;                  // of `gpus`
-  bool sharp = false;                // SHARP in the network's switches
-  std::string calibration;           // of the library, for this GPU
+  std::vector<std::int32_t> gpus;  // the first ones of each node
+  GroupShape shape;                // of `gpus`
+  bool sharp = false;              // SHARP in the network's switches
+  std::string calibration;         // of the library, for this GPU
+  int nccl_release = 0;            // as 23 for NCCL 2.23, which picks by its table; 0: not stated
+  // GPUs that one process drives, and so launches kernels on one after the other; 1: each its own.
+  int process_gpus = 1;
   std::vector<std::string> assumed;  // in the order in which it was decided
 };
 
@@ -48,7 +51,21 @@ NodeSizes node_sizes(const std::vector<CollectiveRow>& rows);
 // Throws Error with the reason when the row does not say enough.
 CollectiveMachine machine_of(const CollectiveRow& row, const NodeSizes& sizes);
 
-// What the row's notes say was forced, "NCCL_ALGO=Tree" and "NCCL_PROTO=LL".
+// 21 of "2.21.5"; 0 where the text names no release of NCCL 2, or another library.
+int nccl_release(const std::string& version);
+
+// What the row's notes say was forced: "NCCL_ALGO=Tree" or "NCCL algorithm requested: tree", and
+// "NCCL_PROTO=LL".
 CollectiveChoice forced_choice(const std::string& notes);
+
+// What runs where an algorithm is forced. NCCL ignores one that the machine or the kind has not
+// (its tuning.cc then allows rings and trees again), NVLSTree apart, after which only the ring is
+// left: so MareNostrum 5's curves by algorithm have it (github.com/HLC-Lab/pico 413bc5d).
+struct RunningChoice {
+  CollectiveChoice choice;
+  std::string fell_back;  // for people; empty: what was forced runs
+};
+RunningChoice running_choice(CollectiveKind kind, CollectiveChoice forced,
+                             const CollectiveMachine& machine);
 
 }  // namespace windtunnel

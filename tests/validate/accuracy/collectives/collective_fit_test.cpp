@@ -119,7 +119,7 @@ TEST(CollectiveFit, AKnownLawIsFoundAgain) {
     measure(others, truth, random);
     for (const ScoredRow& row : others) {
       const double predicted = law_of(row, network.calibration);
-      const TimeFactors factors = interval(network, row.nodes, row.bytes);
+      const TimeFactors factors = interval(network, {}, row);  // the law is the truth
       ++rows;
       covered += row.seconds >= predicted * factors.low && row.seconds <= predicted * factors.high;
       errors.push_back(std::abs(predicted / row.seconds - 1));
@@ -130,6 +130,67 @@ TEST(CollectiveFit, AKnownLawIsFoundAgain) {
   EXPECT_GE(covered, 0.85 * rows);
   EXPECT_LE(covered, 0.98 * rows);
   EXPECT_LT(median(errors), 0.06);
+}
+
+// The longer of launching on all GPUs, one after the other, and the collective itself.
+TEST(CollectiveFit, NoFasterThanItsLaunches) {
+  CollectiveMachine where;
+  EXPECT_EQ(reported_s(where, 5e-6), 5e-6);
+  where.process_gpus = 8;
+  EXPECT_NEAR(reported_s(where, 5e-6), 8 * 4.3e-6, 1e-7);
+  EXPECT_NEAR(reported_s(where, 1e-3), 1e-3, 1e-7);
+}
+
+// Powers of two beyond the largest fitted; intervals grow with them.
+TEST(CollectiveFit, FarFromWhatWasFittedLessIsKnown) {
+  FittedNetwork network;
+  network.calibration = start();
+  network.rows = 10;
+  network.most_gpus = 64;
+  network.most_bytes = 1 << 20;
+  std::vector<ScoredRow> points = points_at({64, 512});
+  double before = 0;
+  for (const ScoredRow& row : points) {
+    const FitDistance distance = distance_of(network, row);
+    EXPECT_EQ(distance.ranks, row.gpus == 64 ? 0 : 3);
+    EXPECT_EQ(distance.sizes, std::max(0., std::log2(row.bytes / (1 << 20))));
+    if (row.bytes < 1 << 20 || row.gpus > 64) continue;
+    const double high = interval(network, distance, row).high;
+    EXPECT_GT(high, before);
+    before = high;
+  }
+  network.rows = 0;  // of nothing that was fitted nothing is far
+  EXPECT_EQ(distance_of(network, points.back()).ranks, 0);
+}
+
+// Environments of one machine start where all of them together lie, held closer to it than the
+// specification held that.
+TEST(CollectiveFit, EnvironmentsStartFromTheirMachine) {
+  RandomStream random(11, RandomPurpose::test, 0);
+  std::vector<ScoredRow> points = points_at({16, 32, 64});
+  measure(points, other_machine(), random);
+  const Calibration before = start();
+  const Calibration shared = shared_start(points, points.front().where->cluster, before);
+  const Calibration fitted = fit(points).calibration;
+  for (const InterconnectLawField& field : interconnect_law_fields()) {
+    const Parameter& from = shared.network.*field.member;
+    const Parameter& bounds = before.network.*field.member;
+    if (!field.fitted || bounds.high <= bounds.low) continue;
+    EXPECT_EQ(from.value, (fitted.network.*field.member).value) << field.name;
+    EXPECT_NEAR(from.high / from.low, std::sqrt(bounds.high / bounds.low), 1e-9) << field.name;
+  }
+  EXPECT_EQ(shared.network.noise_log.value, before.network.noise_log.value);
+}
+
+// What the specification knows for sure no rows change.
+TEST(CollectiveFit, KnownSettingsAreNotTried) {
+  Calibration known = start();
+  known.network.tuner_ll128 = {0, 0, 0, Origin::published, "a NIC behind the host's bridge"};
+  RandomStream random(7, RandomPurpose::test, 0);
+  std::vector<ScoredRow> points = points_at({16, 32});
+  measure(points, other_machine(), random);
+  const FittedNetwork network = fit_network(points, points.front().where->cluster, known);
+  EXPECT_EQ(network.calibration.network.tuner_ll128.value, 0);
 }
 
 TEST(CollectiveFit, SettingsAreFound) {
@@ -145,7 +206,7 @@ TEST(CollectiveFit, SettingsAreFound) {
   };
   const InterconnectLaw usual = fitted([](InterconnectLaw&) {});
   EXPECT_EQ(usual.tuner_ll128.value, 1);
-  EXPECT_EQ(usual.rendezvous_bytes.value, 1e18);
+  EXPECT_EQ(usual.rendezvous_bytes.value, 8192);
   EXPECT_EQ(fitted([](InterconnectLaw& law) { law.tuner_ll128.value = 0; }).tuner_ll128.value, 0);
   const InterconnectLaw waits = fitted([](InterconnectLaw& law) {
     law.rendezvous_bytes.value = 65536;

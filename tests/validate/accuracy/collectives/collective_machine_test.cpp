@@ -214,7 +214,53 @@ TEST(CollectiveMachine, ForcedChoice) {
             CollectiveAlgorithm::tree);
   EXPECT_EQ(forced_choice("NCCL_ALGO=NVLSTree; excerpt").algorithm, CollectiveAlgorithm::nvls_tree);
   EXPECT_EQ(forced_choice("NCCL_PROTO=LL128").protocol, Protocol::ll128);
+  EXPECT_EQ(forced_choice("NCCL algorithm requested: tree; medians").algorithm,
+            CollectiveAlgorithm::tree);
+  EXPECT_EQ(forced_choice("NCCL algorithm requested: collnet; medians").algorithm,
+            CollectiveAlgorithm::collnet_direct);
   EXPECT_EQ(forced_choice("a tree stood there"), CollectiveChoice());
+}
+
+TEST(CollectiveMachine, ReleaseOfNccl) {
+  EXPECT_EQ(nccl_release("2.21.5"), 21);
+  EXPECT_EQ(nccl_release("2.18"), 18);
+  EXPECT_EQ(nccl_release("NCCL 2.9.6+cuda11"), 9);
+  EXPECT_EQ(nccl_release("RCCL 2.22.3"), 0);
+  EXPECT_EQ(nccl_release("NCCL (CUDA 12.2 module)"), 0);
+  EXPECT_EQ(nccl_release(""), 0);
+}
+
+// As MareNostrum 5 has it, nodes of four H100 without a switch: the curve of "nvlstree" is that of
+// "ring", those of the others that cannot run are that of what NCCL picks.
+TEST(CollectiveMachine, ForcedAndNotThere) {
+  using enum CollectiveAlgorithm;
+  const CollectiveMachine four =
+      machine(row_of("M", "H100", 16, 4, "InfiniBand NDR200 4 NICs per node"));
+  const auto running = [&](CollectiveAlgorithm algorithm) {
+    return running_choice(CollectiveKind::all_reduce, algorithm, four);
+  };
+  for (const CollectiveAlgorithm algorithm : {ring, tree}) {
+    EXPECT_EQ(running(algorithm).choice, CollectiveChoice(algorithm));
+    EXPECT_EQ(running(algorithm).fell_back, "");
+  }
+  EXPECT_EQ(running(nvls_tree).choice, CollectiveChoice(ring));
+  EXPECT_EQ(running(nvls_tree).fell_back, "nvls-tree asked for, which this machine cannot: ring");
+  for (const CollectiveAlgorithm algorithm : {nvls, collnet_direct, collnet_chain, pat}) {
+    EXPECT_EQ(running(algorithm).choice, CollectiveChoice());
+    EXPECT_FALSE(running(algorithm).fell_back.empty());
+  }
+  const CollectiveMachine eight =
+      machine(row_of("M", "H100", 16, 2, "InfiniBand NDR 8x400Gb/s/node"));
+  EXPECT_EQ(running_choice(CollectiveKind::all_reduce, nvls_tree, eight).choice,
+            CollectiveChoice(nvls_tree));
+}
+
+TEST(CollectiveMachine, OneProcessLaunchesForANode) {
+  const char* const node = "NVLink4/NVSwitch";
+  EXPECT_EQ(machine(row_of("M", "H100", 8, 1, node)).process_gpus, 8);
+  EXPECT_EQ(machine(row_of("M (torch.distributed)", "H100", 8, 1, node)).process_gpus, 1);
+  EXPECT_EQ(machine(row_of("M", "AMD MI300X", 8, 1, "xGMI")).process_gpus, 1);
+  EXPECT_EQ(machine(row_of("M", "H100", 16, 2, "RoCE 8x400Gb/s")).process_gpus, 1);
 }
 
 }  // namespace

@@ -1,0 +1,53 @@
+#include "report/validation/collective_splits.hpp"
+
+#include <gtest/gtest.h>
+
+namespace windtunnel {
+namespace {
+
+CollectivesSummary summary() {
+  CollectivesSummary summary;
+  JudgedMachine fitted;
+  fitted.name = "Alps";
+  fitted.fitted = true;
+  fitted.rows = 60;
+  fitted.all = fitted.below = {30, 0.1, 0.4};
+  fitted.covered = 0.9;
+  fitted.gpus = 512;
+  fitted.fitted_gpus = 64;
+  JudgedMachine unfitted;
+  unfitted.name = "Spark";
+  unfitted.rows = 8;
+  unfitted.all = unfitted.from = {4, 0.5, 0.3};
+  unfitted.covered = 1;
+  unfitted.gpus = 2;
+  summary.machines = {fitted, unfitted};
+  summary.beyond_below = fitted.below;
+  summary.unfitted = summary.unfitted_from = unfitted.from;
+  return summary;
+}
+
+TEST(CollectiveSplits, MachinesAndSums) {
+  const std::string text = splits_text(summary());
+  for (const char* part :
+       {"Alps         30  10% (40%)   10% (40%)          -     90%          512         64",
+        "Spark         4  50% (30%)           -  50% (30%)    100%            2    nothing",
+        "more ranks than were fitted on: 10% (40%) below 1 MB, - from 1 MB (30 and 0 points)",
+        "machines of which nothing was fitted: - below 1 MB, 50% (30%) from 1 MB",
+        "worse than the ring: 1 of 1: Spark", "below 1 MB worse than the ring: 0 of 0",
+        "hold 85 to 95 % of the points on 1 of 1 machines with 30 rows or more"}) {
+    EXPECT_NE(text.find(part), std::string::npos) << part << "\n" << text;
+  }
+  const std::string page = page_splits(summary());
+  EXPECT_NE(page.find("| Alps | 30 | 10% (40%) | 10% (40%) | - | 90% | 512 | 64 |"),
+            std::string::npos)
+      << page;
+}
+
+TEST(CollectiveSplits, NothingJudgedNothingSaid) {
+  EXPECT_EQ(splits_text({}), "");
+  EXPECT_EQ(page_splits({}), "");
+}
+
+}  // namespace
+}  // namespace windtunnel
