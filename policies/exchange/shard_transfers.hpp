@@ -110,7 +110,4 @@ void append_gathers(const Job& job, const ReplicaNetwork& network, int pp, const
 void append_reductions(const Job& job, const ReplicaNetwork& network, int pp, const Amount& amount,
                        std::vector<Transfer>& to, StageAction action = StageAction::backward);
 
-// Bytes of a parameter's gradient on the network.
-double reduce_bytes_per_parameter(const Job& job);
-
 }  // namespace windtunnel

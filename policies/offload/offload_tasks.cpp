@@ -9,7 +9,6 @@
 #include "models/cost/chunk/chunk_cost.hpp"
 #include "models/cost/memory/memory.hpp"
 #include "models/cost/offload/offload.hpp"
-#include "policies/exchange/shard_transfers.hpp"
 
 namespace windtunnel {
 namespace {

@@ -58,7 +58,7 @@ double whole_bytes(const Job& job, const WholeParameters& whole) {
     bytes += (weight_bytes_per_parameter(job) + layout.weight_bits / 8.0) * whole.weights;
   }
   if (shards.optimizer > 1) {
-    bytes += (job.software.reduce_bytes + 2 * layout.gradient_bits / 8.0) * whole.gradients;
+    bytes += (reduce_bytes_per_parameter(job) + 2 * layout.gradient_bits / 8.0) * whole.gradients;
   }
   return bytes;
 }

@@ -37,6 +37,10 @@ double optimizer_bytes_per_parameter(const Job& job) {
   return (is_mixed(job.precision) ? 4 : 0) + 4 * moments(job.software.optimizer);
 }
 
+double reduce_bytes_per_parameter(const Job& job) {
+  return is_mixed(job.precision) ? job.software.reduce_bytes : 4;
+}
+
 double weight_share(const Job& job) {
   const double weights = weight_bytes_per_parameter(job);
   return weights / (weights + optimizer_bytes_per_parameter(job));

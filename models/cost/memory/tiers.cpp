@@ -42,14 +42,13 @@ void move_to_tiers(const Job& job, const TierMemory& state, double parameters, G
     // They arrive in the host's memory, whatever the state lies on, and are there for the step.
     const double state_bytes = optimizer_bytes_per_parameter(job);
     if (offload.gradients == MemoryTier::gpu && state_bytes > 0) {
-      const double arriving = is_mixed(job.precision) ? job.software.reduce_bytes : 4;
-      at.host.gradients += moved / state_bytes * arriving;
+      at.host.gradients += moved / state_bytes * reduce_bytes_per_parameter(job);
     }
   }
   if (TierMemory* tier = tier_of(offload.gradients, at)) {
     at.gradients -= state.gradients;
     tier->gradients += state.gradients;
-    if (!gathered) at.buffers += std::min(state.gradients, pieces * job.software.reduce_bytes);
+    if (!gathered) at.buffers += std::min(state.gradients, pieces * reduce_bytes_per_parameter(job));
   }
   if (TierMemory* tier = tier_of(offload.weights, at)) {
     at.weights -= state.weights;
