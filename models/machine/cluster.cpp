@@ -16,7 +16,8 @@ constexpr std::array kGpuNumbers = {
 constexpr std::array kNodeNumbers = {&NodeSpec::nvlink_Bps,      &NodeSpec::package_Bps,
                                      &NodeSpec::pcie_Bps,        &NodeSpec::host_memory_bytes,
                                      &NodeSpec::host_memory_Bps, &NodeSpec::cpu_cores,
-                                     &NodeSpec::storage_nic_Bps, &NodeSpec::local_disk_Bps};
+                                     &NodeSpec::storage_nic_Bps, &NodeSpec::local_disk_Bps,
+                                     &NodeSpec::local_disk_bytes};
 
 template <class Spec, class Numbers>
 void take_least(const Spec& other, const Numbers& numbers, Spec& spec) {

@@ -11,7 +11,7 @@
 
 #include "models/base/error.hpp"
 #include "models/cost/chunk/layer_table_cost.hpp"
-#include "models/cost/memory/memory.hpp"
+#include "models/cost/memory/tiers.hpp"
 #include "models/cost/snapshot/snapshot_cost.hpp"
 #include "models/workload/layer_table.hpp"
 #include "models/workload/stage_parameters.hpp"
@@ -32,7 +32,7 @@ Job with_offload(const Job& job, const Offload& offload) {
 // A choice, and what it needs and takes.
 struct Judged {
   Job job;
-  double lacking_bytes = 0;  // of the GPU or the host that lacks most; at most 0: it fits
+  double lacking_bytes = 0;  // of the GPU, the host or the drives that lack most; at most 0: it fits
   double step_s = std::numeric_limits<double>::infinity();
 };
 
@@ -41,23 +41,29 @@ double lacking_on_gpu(const Job& job, const PreparedIteration& prepared) {
   return worst == nullptr ? 0 : -room_bytes(job, *worst);
 }
 
-// What is offloaded, and snapshots.
-double lacking_on_host(const Job& job, const PreparedIteration& prepared) {
+// Of a node, for what is offloaded, and snapshots.
+double lacking_in_tier(const Job& job, const PreparedIteration& prepared, MemoryTier tier) {
+  const auto& snapshot_bytes =
+      tier == MemoryTier::disk ? snapshot_disk_bytes : snapshot_host_bytes;
   double snapshots = 0;
   for (const double bytes :
        snapshot_bytes_per_gpu(job, prepared.chunks, held_stages(prepared.schedule))) {
     double own = 0;
-    for (const SnapshotTier& tier : job.snapshots) {
-      own += snapshot_host_bytes(tier, bytes, weight_share(job));
+    for (const SnapshotTier& snapshot : job.snapshots) {
+      own += snapshot_bytes(snapshot, bytes, weight_share(job));
     }
     snapshots = std::max(snapshots, own * job.cluster.node.gpus);
   }
-  return snapshots + host_memory_of_node(job, prepared.memory).total() -
-         job.cluster.node.host_memory_bytes.value;
+  return snapshots + tier_of_node(job, prepared.memory, tier).total() -
+         tier_capacity(job.cluster.node, tier);
 }
 
 double lacking_bytes(const Job& job, const PreparedIteration& prepared) {
-  return std::max(lacking_on_gpu(job, prepared), lacking_on_host(job, prepared));
+  double most = lacking_on_gpu(job, prepared);
+  for (const MemoryTier tier : kTiersBesideGpu) {
+    most = std::max(most, lacking_in_tier(job, prepared, tier));
+  }
+  return most;
 }
 
 // The fewest of 0 to `most` that do; nothing: not even `most`. More of them never do worse.

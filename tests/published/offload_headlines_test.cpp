@@ -4,13 +4,14 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <limits>
 #include <memory>
 #include <utility>
 
-#include "models/cost/memory/memory.hpp"
+#include "models/cost/memory/tiers.hpp"
 #include "models/cost/offload/offload.hpp"
 #include "policies/iteration.hpp"
 #include "policies/search/memory_search.hpp"
@@ -49,8 +50,10 @@ Case gpt_case(const Gpt& of) {
 bool fits(const Gpt& of) {
   const Case gpt = gpt_case(of);
   return gpu_memory_excess(gpt.prepared->memory, gpt.job).empty() &&
-         host_memory_of_node(gpt.job, gpt.prepared->memory).total() <=
-             gpt.job.cluster.node.host_memory_bytes.value;
+         std::ranges::all_of(kTiersBesideGpu, [&](MemoryTier tier) {
+           return tier_of_node(gpt.job, gpt.prepared->memory, tier).total() <=
+                  tier_capacity(gpt.job.cluster.node, tier);
+         });
 }
 
 // In billions of parameters.

@@ -285,24 +285,4 @@ std::string gpu_memory_excess(const std::vector<GpuMemory>& memory, const Job& j
       largest->remedy(job));
 }
 
-std::string host_memory_excess(const std::vector<std::pair<std::string, double>>& by_use,
-                               const NodeSpec& node, const std::string& pool) {
-  double bytes_per_node = 0;
-  std::vector<std::string> parts;
-  for (const auto& [use, bytes] : by_use) {
-    bytes_per_node += bytes;
-    parts.push_back(fmt::format("{} {}", use, format_bytes(bytes)));
-  }
-  if (bytes_per_node <= node.host_memory_bytes.value) return {};
-  const bool offloads =
-      std::ranges::any_of(by_use, [](const auto& use) { return use.first == kOffloadUse; });
-  return fmt::format(
-      "{} in host memory need {} per node{} ({}), {} more than the {} of node '{}'; shard them "
-      "over more nodes or keep fewer copies{}",
-      offloads ? "offloaded state and snapshots" : "snapshots", format_bytes(bytes_per_node),
-      pool.empty() ? "" : fmt::format(" of pool '{}'", pool), fmt::join(parts, ", "),
-      format_bytes(bytes_per_node - node.host_memory_bytes.value),
-      format_bytes(node.host_memory_bytes.value), node.name, offloads ? ", or offload less" : "");
-}
-
 }  // namespace windtunnel

@@ -1,24 +1,32 @@
 #include "models/cost/memory/tiers.hpp"
 
-#include <algorithm>
-#include <utility>
+#include <fmt/format.h>
 
-#include "models/cost/offload/offload.hpp"
+#include <algorithm>
+
+#include "models/base/error.hpp"
+#include "models/base/units.hpp"
 
 namespace windtunnel {
 namespace {
 
-TierMemory* tier_of(MemoryTier tier, GpuMemory& at) {
+// nullptr: it stays on the GPU.
+TierMemory GpuMemory::*part_of(MemoryTier tier) {
   switch (tier) {
     case MemoryTier::host:
-      return &at.host;
+      return &GpuMemory::host;
     case MemoryTier::disk:
-      return &at.disk;
+      return &GpuMemory::disk;
     case MemoryTier::gpu:
     case MemoryTier::automatic:
       break;
   }
   return nullptr;
+}
+
+TierMemory* tier_of(MemoryTier tier, GpuMemory& at) {
+  TierMemory GpuMemory::*part = part_of(tier);
+  return part == nullptr ? nullptr : &(at.*part);
 }
 
 void add(const TierMemory& more, double times, TierMemory& sum) {
@@ -73,7 +81,9 @@ void add_offloaded_activations(const Job& job, const std::vector<double>& bytes,
   }
 }
 
-TierMemory host_memory_of_node(const Job& job, const std::vector<GpuMemory>& memory) {
+TierMemory tier_of_node(const Job& job, const std::vector<GpuMemory>& memory, MemoryTier tier) {
+  TierMemory GpuMemory::*part = part_of(tier);
+  CHECK(part != nullptr, "tier {} is beside no GPU", static_cast<int>(tier));
   const int gpus = job.cluster.node.gpus;
   const int members = job.layout.tp * job.layout.cp * job.layout.dp;  // of a pipeline rank
   TierMemory most;
@@ -82,11 +92,42 @@ TierMemory host_memory_of_node(const Job& job, const std::vector<GpuMemory>& mem
     const int end = std::min(first + gpus, job.layout.ranks());
     for (int rank = first / members; rank * members < end; ++rank) {
       const int own = std::min(end, (rank + 1) * members) - std::max(first, rank * members);
-      add(memory[rank].host, own, node);
+      add(memory[rank].*part, own, node);
     }
     if (node.total() > most.total()) most = node;
   }
   return most;
+}
+
+double tier_capacity(const NodeSpec& node, MemoryTier tier) {
+  return tier == MemoryTier::disk ? node.local_disk_bytes.value : node.host_memory_bytes.value;
+}
+
+std::string tier_excess(MemoryTier tier, const std::vector<std::pair<std::string, double>>& by_use,
+                        const NodeSpec& node, const std::string& pool) {
+  double needed = 0;
+  bool offloads = false;
+  bool snapshots = false;
+  std::vector<std::string> parts;
+  for (const auto& [use, bytes] : by_use) {
+    needed += bytes;
+    (use == kOffloadUse ? offloads : snapshots) = true;
+    parts.push_back(fmt::format("{} {}", use, format_bytes(bytes)));
+  }
+  const double capacity = tier_capacity(node, tier);
+  if (needed <= capacity) return {};
+  const bool disk = tier == MemoryTier::disk;
+  std::vector<std::string> remedies = {"shard them over more nodes"};
+  if (snapshots) remedies.push_back("keep fewer copies");
+  if (offloads) remedies.push_back(disk ? "offload less to disk" : "offload less, or to disk");
+  return fmt::format(
+      "{}{}{} {} {} {} per node{} ({}), {} more than the {} of node '{}'; {}",
+      offloads ? "offloaded state" : "", offloads && snapshots ? " and " : "",
+      snapshots ? "snapshots" : "", disk ? "on drives" : "in host memory",
+      snapshots ? "need" : "needs", format_bytes(needed),
+      pool.empty() ? "" : fmt::format(" of pool '{}'", pool), fmt::join(parts, ", "),
+      format_bytes(needed - capacity), format_bytes(capacity), node.name,
+      fmt::join(remedies, ", or "));
 }
 
 }  // namespace windtunnel

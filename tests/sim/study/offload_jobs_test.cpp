@@ -1,13 +1,14 @@
 // Jobs with parts beside the GPU, from end to end: the closed form against the engine, and what may
 // never be cheaper or lost.
 #include <fmt/format.h>
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <memory>
 
 #include "models/base/random.hpp"
-#include "models/cost/memory/memory.hpp"
+#include "models/cost/memory/tiers.hpp"
 #include "models/cost/offload/offload.hpp"
 #include "models/results/iteration_report.hpp"
 #include "models/results/memory_timeline.hpp"
@@ -15,6 +16,7 @@
 #include "policies/iteration.hpp"
 #include "policies/search/memory_search.hpp"
 #include "sim/engine/engine.hpp"
+#include "sim/study/iterations/memory_excess.hpp"
 #include "tests/support/small_job.hpp"
 
 namespace windtunnel {
@@ -86,7 +88,13 @@ TEST(OffloadJobs, TheEngineAgreesWithTheClosedForm) {
     EXPECT_NEAR(estimate.step_s, engine_s, 1e-6 * engine_s) << i;
     EXPECT_NEAR(iteration_step_s(job, prepared), estimate.step_s, 1e-9 * estimate.step_s) << i;
     double parts_s = 0;
-    for (const double seconds : estimate.seconds) parts_s += seconds;
+    for (const double seconds : estimate.seconds) {
+      EXPECT_GE(seconds, -1e-9 * estimate.step_s) << i;
+      parts_s += seconds;
+    }
+    for (const double seconds : estimate.origin_s) {
+      EXPECT_GE(seconds, -1e-9 * estimate.step_s) << i;
+    }
     EXPECT_NEAR(parts_s, estimate.step_s, 1e-9 * estimate.step_s) << i;
     ++moved;
   }
@@ -149,6 +157,29 @@ TEST(OffloadJobs, WhatFitsIntoIdleTimeOfTheLinkIsHidden) {
   EXPECT_LT(engine(job, prepare_iteration(job)).step_s, 1.005 * plain_s);
 }
 
+// What is offloaded to drives and what snapshots keep there share their capacity.
+TEST(OffloadJobs, DrivesHaveACapacity) {
+  Job job = small_job(1, 1, 4);
+  job.layout.sharding = Sharding::zero3;
+  Offload offload;
+  offload.optimizer = MemoryTier::disk;
+  job.offload = shared(offload);
+  const PreparedIteration prepared = prepare_iteration(job);
+  const double held = tier_of_node(job, prepared.memory, MemoryTier::disk).total();
+  EXPECT_NEAR(held, 12 * prepared.chunks.front().parameters, 1);
+  Parameter& capacity = job.cluster.node.local_disk_bytes;
+  capacity = spec(held);
+  EXPECT_EQ(memory_excess(job, prepared), "");
+  job.snapshots = {{.place = SnapshotPlace::local_disk, .every_iterations = 10}};
+  EXPECT_THAT(memory_excess(job, prepared),
+              testing::HasSubstr("offloaded state and snapshots on drives need"));
+  capacity = spec(held + 3 * 14 * prepared.chunks.front().parameters);
+  EXPECT_EQ(memory_excess(job, prepared), "");
+  job.snapshots.clear();
+  capacity = spec(0.5 * held);
+  EXPECT_THAT(memory_excess(job, prepared), testing::HasSubstr("offloaded state on drives needs"));
+}
+
 // 175 billion parameters on four nodes of eight 40 GB GPUs and 1 TB: 18 bytes of a parameter.
 TEST(OffloadJobs, PatrickStarsLargestModelFits) {
   Job job = small_job(1, 1, 32);
@@ -169,9 +200,9 @@ TEST(OffloadJobs, PatrickStarsLargestModelFits) {
   const std::vector<GpuMemory> memory = prepare_iteration(job).memory;
   EXPECT_EQ(gpu_memory_excess(memory, job), "");
   const double parameters = job.model.parameters();
-  EXPECT_NEAR(4 * host_memory_of_node(job, memory).total(), 18 * parameters,
+  EXPECT_NEAR(4 * tier_of_node(job, memory, MemoryTier::host).total(), 18 * parameters,
               0.01 * 18 * parameters);
-  EXPECT_LT(host_memory_of_node(job, memory).total(), 1e12);
+  EXPECT_LT(tier_of_node(job, memory, MemoryTier::host).total(), 1e12);
 }
 
 }  // namespace
