@@ -10,7 +10,7 @@
 
 #include "models/base/random.hpp"
 #include "models/cost/memory/memory.hpp"
-#include "tests/sim/study/run_or_refused.hpp"
+#include "tests/sim/study/record_bounds.hpp"
 
 namespace windtunnel {
 namespace {
@@ -153,8 +153,9 @@ const std::vector<RecordBound>& sync_bounds() {
 class ComposedJobs : public testing::TestWithParam<int> {};
 
 TEST_P(ComposedJobs, AddUpOrAreRefusedWithTheReason) {
-  expect_run_or_refused({"composed", kComposedJobs, kComposedBlocks, random_job, within_bounds(sync_bounds())},
-                        GetParam());
+  expect_run_or_refused(
+      {"composed", kComposedJobs, kComposedBlocks, random_job, within_bounds(sync_bounds())},
+      GetParam());
 }
 
 INSTANTIATE_TEST_SUITE_P(Blocks, ComposedJobs, testing::Range(0, kComposedBlocks));

@@ -11,7 +11,7 @@
 #include "models/results/filling_report.hpp"
 #include "models/results/input_report.hpp"
 #include "tests/sim/study/random_scenario.hpp"
-#include "tests/sim/study/run_or_refused.hpp"
+#include "tests/sim/study/record_bounds.hpp"
 
 namespace windtunnel {
 namespace {

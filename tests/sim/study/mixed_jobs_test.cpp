@@ -10,7 +10,7 @@
 
 #include "models/base/random.hpp"
 #include "models/cost/memory/memory.hpp"
-#include "tests/sim/study/run_or_refused.hpp"
+#include "tests/sim/study/record_bounds.hpp"
 
 namespace windtunnel {
 namespace {
@@ -60,7 +60,9 @@ std::string mixed_job(std::uint64_t number) {
       0.6, {"offload: host\n", "offload: auto\n", "offload: {optimizer: host, gradients: host}\n",
             "offload: {optimizer: disk, weights: host, gradients: host}\n",
             "offload: {activations: host, activation_share: 0.5}\n",
-            "offload: {activations: auto}\n", "offload: {optimizer: host, delayed: true}\n"});
+            "offload: {activations: auto}\n", "offload: {optimizer: host, delayed: true}\n",
+            "offload: {activations: host, hidden: true}\n", "offload: {placement: chunks}\n",
+            "offload: {optimizer: host, weights: host, gradients: host, sections: 3, tiles: 2}\n"});
   text += draw.maybe(
       0.4, {"train: {adapter: {kind: lora, rank: 16}}\n", "train: {frozen: [embedding]}\n",
             "train: {adapter: {kind: qlora, rank: 64}}\n", "train: {frozen: [\"layers 0-3\"]}\n",
@@ -102,8 +104,8 @@ const std::vector<RecordBound>& memory_bounds() {
 class MixedJobs : public testing::TestWithParam<int> {};
 
 TEST_P(MixedJobs, AddUpOrAreRefusedWithTheReason) {
-  expect_run_or_refused({"mixed", kMixedJobs, kMixedBlocks, mixed_job, within_bounds(memory_bounds())},
-                        GetParam());
+  expect_run_or_refused(
+      {"mixed", kMixedJobs, kMixedBlocks, mixed_job, within_bounds(memory_bounds())}, GetParam());
 }
 
 INSTANTIATE_TEST_SUITE_P(Blocks, MixedJobs, testing::Range(0, kMixedBlocks));

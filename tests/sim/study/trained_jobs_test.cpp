@@ -16,7 +16,7 @@
 #include "policies/iteration.hpp"
 #include "policies/lowering/iteration_estimate.hpp"
 #include "sim/study/simulate.hpp"
-#include "tests/sim/study/run_or_refused.hpp"
+#include "tests/sim/study/record_bounds.hpp"
 
 namespace windtunnel {
 namespace {
@@ -164,8 +164,9 @@ Job without_training(Job job) {
 class TrainedJobs : public testing::TestWithParam<int> {};
 
 TEST_P(TrainedJobs, AddUpOrAreRefusedWithTheReason) {
-  expect_run_or_refused({"trained", kTrainedJobs, kTrainedBlocks, trained_job, within_bounds(training_bounds())},
-                        GetParam());
+  expect_run_or_refused(
+      {"trained", kTrainedJobs, kTrainedBlocks, trained_job, within_bounds(training_bounds())},
+      GetParam());
 }
 
 INSTANTIATE_TEST_SUITE_P(Blocks, TrainedJobs, testing::Range(0, kTrainedBlocks));
