@@ -16,6 +16,7 @@ namespace {
 // Of the training state, beside its bytes: what lives for a moment at the end of a step.
 struct State {
   double weights = 0;
+  double second_copy = 0;  // of weights, for backward passes; it stays on the GPU
   double gradients = 0;
   double optimizer = 0;
   double update = 0;          // flat copies of the weights while the shards are gathered
@@ -30,7 +31,7 @@ void add_state(const Job& job, double parameters, double frozen, const StateShar
   const double weights = weight_bytes_per_parameter(job) * parameters;
   const double held = weights + weight_bytes_per_parameter(job) * frozen;
   state.weights += held / shards.weights;
-  if (shards.secondary > 0) state.weights += held / shards.secondary;
+  if (shards.secondary > 0) state.second_copy += held / shards.secondary;
   state.gradients += gradient_bytes_per_parameter(job) * parameters / shards.gradients;
   state.optimizer += optimizer_bytes_per_parameter(job) * parameters / shards.optimizer;
   state.gradients_flat += job.software.update_bytes * parameters / shards.optimizer;
@@ -202,8 +203,8 @@ std::vector<GpuMemory> gpu_memory(const Job& job, const std::vector<ChunkCost>& 
     const double parameters = dense + experts;
     GpuMemory& at = memory[rank];
     const double copies = weight_copies.empty() ? 1 : weight_copies[rank];
-    at.weights =
-        copies * state.weights + scaled_weight_bytes(job) * (parameters + frozen) / shards.weights;
+    at.weights = copies * (state.weights + state.second_copy) +
+                 scaled_weight_bytes(job) * (parameters + frozen) / shards.weights;
     at.gradients = state.gradients;
     at.optimizer = state.optimizer + outer_state_bytes(job, dense, experts);
     at.activations = peak_activation_bytes[rank];

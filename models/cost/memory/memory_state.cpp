@@ -4,6 +4,7 @@
 
 #include "models/cost/chunk/layer_table_cost.hpp"
 #include "models/cost/memory/memory.hpp"
+#include "models/cost/offload/offload.hpp"
 #include "models/plan/state_shares.hpp"
 #include "models/reliability/stragglers/redundancy.hpp"
 #include "models/workload/stage_parameters.hpp"
@@ -61,7 +62,7 @@ double outer_state_bytes(const Job& job, double dense, double experts) {
 
 double gathered_parameters(const Job& job) {
   return job.network ? network_gathered_parameters(*job.network)
-                     : gathered_parameters(job.model, job.layout);
+                     : gathered_parameters(job.model, job.layout, 2.0 / offload_of(job).tiles);
 }
 
 StateShards state_shards(const Job& job, bool experts) {

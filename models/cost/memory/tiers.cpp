@@ -3,9 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "models/base/error.hpp"
 #include "models/base/units.hpp"
+#include "models/workload/stage_parameters.hpp"
 
 namespace windtunnel {
 namespace {
@@ -38,9 +40,49 @@ void add(const TierMemory& more, double times, TierMemory& sum) {
 
 }  // namespace
 
+namespace {
+
+// Of Offload::sections, and the vocabulary.
+double sections_parameters(const Job& job) {
+  const Offload& offload = offload_of(job);
+  return job.network
+             ? gathered_parameters(job) * offload.sections / 2
+             : gathered_parameters(job.model, job.layout, double(offload.sections) / offload.tiles);
+}
+
+// Chunks are of one size, full or not; gradients take the place of the weights that they are of.
+// Before the warm-up all of them are beside the GPU.
+void move_chunks(const Job& job, const TierMemory& state, GpuMemory& at) {
+  const Offload::Chunks& chunks = offload_of(job).chunks;
+  at.weights -= state.weights;
+  at.gradients -= state.gradients;
+  at.optimizer -= state.optimizer;
+  if (chunks.count == 0) {
+    at.host.weights += state.weights;
+    at.host.optimizer += state.optimizer;
+    return;
+  }
+  const double of_optimizer = optimizer_chunk_bytes(job);
+  const double room = (chunks.room_bytes - chunks.with_optimizer * of_optimizer) / chunks.bytes;
+  const int here =
+      static_cast<int>(std::clamp(std::floor(room), double(chunks.at_once), double(chunks.count)));
+  at.weights += here * chunks.bytes;
+  at.host.weights += (chunks.count - here) * chunks.bytes;
+  at.optimizer += chunks.with_optimizer * of_optimizer;
+  at.host.optimizer += (chunks.count - chunks.with_optimizer) * of_optimizer;
+}
+
+}  // namespace
+
+double optimizer_chunk_bytes(const Job& job) {
+  return offload_of(job).chunks.bytes * optimizer_bytes_per_parameter(job) /
+         weight_bytes_per_parameter(job);
+}
+
 void move_to_tiers(const Job& job, const TierMemory& state, double parameters, GpuMemory& at) {
   const Offload& offload = offload_of(job);
-  const double pieces = std::min(gathered_parameters(job), parameters);
+  if (offload.in_chunks()) return move_chunks(job, state, at);
+  const double pieces = std::min(sections_parameters(job), parameters);
   // Under ZeRO-3 those that are gathered and summed are counted already.
   const bool gathered = state_shards(job, false).weights > 1;
   if (TierMemory* tier = tier_of(offload.optimizer, at)) {
@@ -56,12 +98,17 @@ void move_to_tiers(const Job& job, const TierMemory& state, double parameters, G
   if (TierMemory* tier = tier_of(offload.gradients, at)) {
     at.gradients -= state.gradients;
     tier->gradients += state.gradients;
-    if (!gathered) at.buffers += std::min(state.gradients, pieces * reduce_bytes_per_parameter(job));
+    if (!gathered)
+      at.buffers += std::min(state.gradients, pieces * reduce_bytes_per_parameter(job));
   }
   if (TierMemory* tier = tier_of(offload.weights, at)) {
     at.weights -= state.weights;
     tier->weights += state.weights;
-    if (!gathered) at.buffers += std::min(state.weights, pieces * weight_bytes_per_parameter(job));
+    // Shards that are ahead of the gathers.
+    const double ahead =
+        gathered ? pieces - std::min(gathered_parameters(job), parameters) : pieces;
+    const double shares = state_shards(job, false).weights;
+    at.buffers += std::clamp(ahead * weight_bytes_per_parameter(job) / shares, 0.0, state.weights);
   }
 }
 
@@ -120,14 +167,13 @@ std::string tier_excess(MemoryTier tier, const std::vector<std::pair<std::string
   std::vector<std::string> remedies = {"shard them over more nodes"};
   if (snapshots) remedies.push_back("keep fewer copies");
   if (offloads) remedies.push_back(disk ? "offload less to disk" : "offload less, or to disk");
-  return fmt::format(
-      "{}{}{} {} {} {} per node{} ({}), {} more than the {} of node '{}'; {}",
-      offloads ? "offloaded state" : "", offloads && snapshots ? " and " : "",
-      snapshots ? "snapshots" : "", disk ? "on drives" : "in host memory",
-      snapshots ? "need" : "needs", format_bytes(needed),
-      pool.empty() ? "" : fmt::format(" of pool '{}'", pool), fmt::join(parts, ", "),
-      format_bytes(needed - capacity), format_bytes(capacity), node.name,
-      fmt::join(remedies, ", or "));
+  return fmt::format("{}{}{} {} {} {} per node{} ({}), {} more than the {} of node '{}'; {}",
+                     offloads ? "offloaded state" : "", offloads && snapshots ? " and " : "",
+                     snapshots ? "snapshots" : "", disk ? "on drives" : "in host memory",
+                     snapshots ? "need" : "needs", format_bytes(needed),
+                     pool.empty() ? "" : fmt::format(" of pool '{}'", pool), fmt::join(parts, ", "),
+                     format_bytes(needed - capacity), format_bytes(capacity), node.name,
+                     fmt::join(remedies, ", or "));
 }
 
 }  // namespace windtunnel

@@ -16,8 +16,11 @@ inline constexpr MemoryTier kTiersBesideGpu[] = {MemoryTier::host, MemoryTier::d
 
 // Moves of `state`, the weights, gradients and optimizer state of `at` that may move (its
 // activations are 0), what the job offloads, and adds the pieces of it that are on the GPU at once:
-// of weights and gradients those of two layers and the vocabulary.
+// of weights those of Offload::sections layers, of gradients those of two, and the vocabulary.
 void move_to_tiers(const Job& job, const TierMemory& state, double parameters, GpuMemory& at);
+
+// Of the optimizer state that belongs to the weights of a chunk (OffloadPlacement::chunks).
+double optimizer_chunk_bytes(const Job& job);
 
 // Of the node that holds most of it, what of the job lies in a tier: all its GPUs together.
 // `memory`: [pipeline rank].

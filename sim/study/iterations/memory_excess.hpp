@@ -1,5 +1,5 @@
-// Whether a job fits: in the memory of its GPUs, and in that of its hosts and on their drives, where
-// snapshots and what is offloaded lie.
+// Whether a job fits: in the memory of its GPUs, and in that of its hosts and on their drives,
+// where snapshots and what is offloaded lie.
 #pragma once
 
 #include <string>
