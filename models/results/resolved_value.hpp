@@ -19,6 +19,7 @@ struct ResolvedValue {
   std::string key;    // "cluster.fabric.pod_oversubscription"
   std::string value;  // as text with its unit
   bool is_default = false;
+  bool is_found = false;  // by a search, which the scenario leaves it to
   Origin origin = Origin::assumed;
   std::string source;
   std::optional<double> number = {};  // exactly, in base units; of a word there is none

@@ -95,5 +95,23 @@ TEST(ResolveOffload, WhatHidesIsFound) {
   EXPECT_THAT(offload_fault("{sections: 3}"), HasSubstr("layers that come and go"));
 }
 
+TEST(ResolveOffload, WhatIsFoundIsExplainedSo) {
+  const Case found = parse_case(offload_text("auto", "recompute: auto"), "a.yaml");
+  int rows = 0;
+  for (const ResolvedValue& value : found.values) {
+    const bool open = value.key == "recompute" || value.key == "offload.optimizer" ||
+                      value.key == "offload.gradients" || value.key == "offload.weights" ||
+                      value.key == "offload.optimizer_share" ||
+                      value.key == "offload.activations" || value.key == "offload.activation_share";
+    EXPECT_EQ(value.is_found, open) << value.key;
+    if (!open) continue;
+    ++rows;
+    EXPECT_EQ(value.source, "found by search");
+    EXPECT_FALSE(value.is_default);
+    EXPECT_NE(value.value, "auto");
+  }
+  EXPECT_EQ(rows, 7);
+}
+
 }  // namespace
 }  // namespace windtunnel
