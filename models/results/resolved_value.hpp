@@ -19,12 +19,12 @@ struct ResolvedValue {
   std::string key;    // "cluster.fabric.pod_oversubscription"
   std::string value;  // as text with its unit
   bool is_default = false;
-  bool is_found = false;  // by a search, which the scenario leaves it to
   Origin origin = Origin::assumed;
   std::string source;
   std::optional<double> number = {};  // exactly, in base units; of a word there is none
   Dimension dimension = Dimension::number;
   Scope scope = Scope::iteration;
+  bool is_found = false;  // by a search, which the scenario leaves it to
 };
 
 using Overrides = std::vector<std::pair<std::string, std::string>>;  // KEY, YAML value

@@ -42,8 +42,9 @@ HostCopies add_host_copies(const Job& job, const std::vector<StagePiece>& pieces
 
 // ---- weights in chunks of one size (PatrickStar: weight_chunks.cpp) ----
 
-// Of a chunk: what the job states, or what holds the largest tensor. Throws Error about
-// offload.chunk where that does not fit into what is stated.
+// Of a chunk: what the job states, or the size, at least that of the largest tensor, whose chunks
+// leave the least room unused. Throws Error about offload.chunk where the largest tensor does not
+// fit into what is stated.
 double chunk_bytes(const Job& job, const std::vector<StageTensor>& tensors);
 
 // [piece] in the order of the backward pass. Tensors stand in the order of the forward pass, each

@@ -2,6 +2,7 @@
 // layers need when: the chunks of host_copies.hpp.
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "models/base/error.hpp"
 #include "models/base/units.hpp"
@@ -13,26 +14,14 @@ namespace {
 
 // Small chunks would be all latency; PatrickStar's are 64 to 256 MiB.
 constexpr double kLeastChunkBytes = 128 * kMebibyte;
+// Of the sizes that are tried, as PatrickStar's search does, in steps of the least one.
+constexpr int kSizeSteps = 16;
+constexpr double kLargestSize = 3;
 
-}  // namespace
-
-double chunk_bytes(const Job& job, const std::vector<StageTensor>& tensors) {
-  double largest = 0;
-  for (const StageTensor& tensor : tensors) largest = std::max(largest, tensor.parameters);
-  largest *= weight_bytes_per_parameter(job);
-  const double stated = offload_of(job).chunk_bytes;
-  if (stated == 0) return std::max(kLeastChunkBytes, largest);
-  if (largest <= stated) return stated;
-  throw Error::of_key("offload.chunk", "is {}, but the largest tensor has {}; state that or more",
-                      format_memory(stated), format_memory(largest));
-}
-
-std::vector<ChunkRange> packed_chunks(const Job& job, const std::vector<StageTensor>& tensors,
-                                      const std::vector<int>& piece_of) {
-  const double of_weight = weight_bytes_per_parameter(job);
-  const double bytes = chunk_bytes(job, tensors);
-  const auto ranks = static_cast<int>(state_shards(job, false).weights);
-  std::vector<ChunkRange> pieces(std::ranges::max(piece_of) + 1, {-1, 0});
+// Tensors in the order of the forward pass, each whole: [tensor] its chunk, in the order of
+// `tensors`.
+std::vector<int> packed(const std::vector<StageTensor>& tensors, double of_weight, double bytes) {
+  std::vector<int> chunks(tensors.size());
   int chunk = 0;
   double used = 0;
   for (std::size_t i = tensors.size(); i-- > 0;) {
@@ -42,8 +31,51 @@ std::vector<ChunkRange> packed_chunks(const Job& job, const std::vector<StageTen
       used = 0;
     }
     used += own_bytes;
+    chunks[i] = chunk;
+  }
+  return chunks;
+}
+
+int sharing_ranks(const Job& job) {
+  return static_cast<int>(state_shards(job, false).weights);
+}
+
+// The size that leaves the least room unused, full chunks or not.
+double thriftiest_bytes(const Job& job, const std::vector<StageTensor>& tensors, double least) {
+  const double of_weight = weight_bytes_per_parameter(job);
+  double best = least;
+  double fewest = std::numeric_limits<double>::infinity();
+  for (int step = 0; step <= (kLargestSize - 1) * kSizeSteps; ++step) {
+    const double bytes = least * (1 + double(step) / kSizeSteps);
+    const int groups = packed(tensors, of_weight, bytes).front() / sharing_ranks(job) + 1;
+    if (groups * bytes >= fewest) continue;
+    fewest = groups * bytes;
+    best = bytes;
+  }
+  return best;
+}
+
+}  // namespace
+
+double chunk_bytes(const Job& job, const std::vector<StageTensor>& tensors) {
+  double largest = 0;
+  for (const StageTensor& tensor : tensors) largest = std::max(largest, tensor.parameters);
+  largest *= weight_bytes_per_parameter(job);
+  const double stated = offload_of(job).chunk_bytes;
+  if (stated == 0) return thriftiest_bytes(job, tensors, std::max(kLeastChunkBytes, largest));
+  if (largest <= stated) return stated;
+  throw Error::of_key("offload.chunk", "is {}, but the largest tensor has {}; state that or more",
+                      format_memory(stated), format_memory(largest));
+}
+
+std::vector<ChunkRange> packed_chunks(const Job& job, const std::vector<StageTensor>& tensors,
+                                      const std::vector<int>& piece_of) {
+  const std::vector<int> chunks =
+      packed(tensors, weight_bytes_per_parameter(job), chunk_bytes(job, tensors));
+  std::vector<ChunkRange> pieces(std::ranges::max(piece_of) + 1, {-1, 0});
+  for (std::size_t i = 0; i < tensors.size(); ++i) {
     ChunkRange& range = pieces[piece_of[i]];
-    const int own = chunk / ranks;
+    const int own = chunks[i] / sharing_ranks(job);
     range.first = range.first < 0 ? own : std::min(range.first, own);
     range.end = std::max(range.end, own + 1);
   }

@@ -67,7 +67,7 @@ struct Offload {
   std::vector<ActivationRule> layers;
 
   OffloadPlacement placement = OffloadPlacement::shares;
-  double chunk_bytes = 0;  // of a chunk's weights; 0: what holds the largest tensor
+  double chunk_bytes = 0;  // of a chunk's weights; 0: the size that is filled best
   // Of OffloadPlacement::chunks, what a warm-up iteration has found; [pipeline rank] is 0 alone.
   struct Chunks {
     double bytes = 0;  // of one

@@ -82,8 +82,9 @@ Rows offload_rows() {
                                        .high = 1e12,
                                        .optional = true,
                                        .example = "128 MiB",
-                                       .help = "weights of a chunk; default: 128 MiB, or what the "
-                                               "largest tensor takes"}),
+                                       .help = "weights of a chunk; default: of sizes from that "
+                                               "of the largest tensor on the one that is filled "
+                                               "best"}),
       flag_row<&Offload::delayed>(
           "offload.delayed",
           {.example = "true",

@@ -132,10 +132,11 @@ void find_memory(const Values& values, Job& job) {
 std::vector<Note> found_memory(const Job& job) {
   const Offload& offload = offload_of(job);
   if (!offload.searched.any()) return {};
-  const std::string found = to_string(offload);
-  return {{offload.searched.recompute ? "recompute, offload" : "offload",
-           fmt::format("auto found recompute: {}, {}", name_of(job.recompute),
-                       found.empty() ? "and nothing beside the GPU" : found)}};
+  std::string found = to_string(offload);
+  if (found.empty()) found = "nothing beside the GPU";
+  if (!offload.searched.recompute) return {{"offload", "found " + found}};
+  return {{"recompute, offload",
+           fmt::format("auto found recompute: {}, and {}", name_of(job.recompute), found)}};
 }
 
 }  // namespace windtunnel

@@ -67,10 +67,21 @@ TEST(WeightChunks, AreSharedByRanks) {
 
 TEST(WeightChunks, HoldTheLargestTensor) {
   EXPECT_EQ(chunk_bytes(chunked(0, 1), three_layers(2e6)), 128 * 1024 * 1024);
-  EXPECT_EQ(chunk_bytes(chunked(0, 1), three_layers(2e9)), 2e9);
   EXPECT_EQ(chunk_bytes(chunked(3e6, 1), three_layers(2e6)), 3e6);
   EXPECT_EQ(error_of([] { chunk_bytes(chunked(1e6, 1), three_layers(2e6)); }),
             "offload.chunk is 977 KiB, but the largest tensor has 1.91 MiB; state that or more");
+}
+
+// Of sizes from that of the largest tensor on, the one whose chunks have the least room together:
+// six tensors of 2 GB and, before each, one of 0.5 GB fill six chunks of 2.5 GB.
+TEST(WeightChunks, TakeTheSizeThatIsFilledBest) {
+  EXPECT_EQ(chunk_bytes(chunked(0, 1), three_layers(2e9)), 2e9);
+  std::vector<StageTensor> tensors;
+  for (const StageTensor& tensor : three_layers(2e9)) {
+    tensors.push_back(tensor);
+    tensors.push_back({.parameters = 0.25e9, .layer = tensor.layer});
+  }
+  EXPECT_EQ(chunk_bytes(chunked(0, 1), tensors), 2.5e9);
 }
 
 // Room grows by the activations that the layers behind have not yet, or no longer.
