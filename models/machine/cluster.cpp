@@ -13,10 +13,10 @@ constexpr std::array kGpuNumbers = {
     &GpuSpec::fp8_flops,  &GpuSpec::fp4_flops,  &GpuSpec::memory_bytes, &GpuSpec::memory_Bps,
     &GpuSpec::sms,        &GpuSpec::l2_bytes};
 
-constexpr std::array kNodeNumbers = {&NodeSpec::nvlink_Bps,      &NodeSpec::package_Bps,
-                                     &NodeSpec::pcie_Bps,        &NodeSpec::host_memory_bytes,
-                                     &NodeSpec::host_memory_Bps, &NodeSpec::cpu_cores,
-                                     &NodeSpec::storage_nic_Bps, &NodeSpec::local_disk_Bps};
+constexpr std::array kNodeNumbers = {
+    &NodeSpec::nvlink_Bps,        &NodeSpec::package_Bps,     &NodeSpec::pcie_Bps,
+    &NodeSpec::host_memory_bytes, &NodeSpec::host_memory_Bps, &NodeSpec::cpu_cores,
+    &NodeSpec::storage_nic_Bps,   &NodeSpec::local_disk_Bps,  &NodeSpec::local_disk_bytes};
 
 template <class Spec, class Numbers>
 void take_least(const Spec& other, const Numbers& numbers, Spec& spec) {

@@ -60,6 +60,8 @@ struct NodeSpec {
   // Per node and direction, drives of its own: data sheets of data-centre NVMe drives (PCIe Gen4)
   // say 2.7 to 4.1 GB/s of sequential writing each.
   Parameter local_disk_Bps = {14e9, 7e9, 28e9, Origin::assumed, "four NVMe drives of 3.5 GB/s"};
+  Parameter local_disk_bytes = {15.36e12, 7.68e12, 30.72e12, Origin::assumed,
+                                "four NVMe drives of 3.84 TB"};
   GpuPath gpu_path = GpuPath::nvlink;
   Parameter
       host_bridge_Bps;  // pcie: of the node, all GPUs and both directions together; 0: no limit

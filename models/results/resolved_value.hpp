@@ -24,6 +24,7 @@ struct ResolvedValue {
   std::optional<double> number = {};  // exactly, in base units; of a word there is none
   Dimension dimension = Dimension::number;
   Scope scope = Scope::iteration;
+  bool is_found = false;  // by a search, which the scenario leaves it to
 };
 
 using Overrides = std::vector<std::pair<std::string, std::string>>;  // KEY, YAML value

@@ -35,7 +35,7 @@ std::vector<StageWork> stage_works(const Job& job, const std::vector<ChunkCost>&
     const double parameters = chunk.parameters * job.layout.tp;
     work.state_bytes =
         parameters * (weight_bytes_per_parameter(job) + optimizer_bytes_per_parameter(job));
-    work.gradient_bytes = parameters * (is_mixed(job.precision) ? job.software.reduce_bytes : 4);
+    work.gradient_bytes = parameters * reduce_bytes_per_parameter(job);
     works.push_back(work);
   }
   return works;

@@ -173,13 +173,13 @@ ParameterCounts parameter_counts(const TransformerSpec& model, const Training* t
   return counts;
 }
 
-double gathered_parameters(const TransformerSpec& model, const Layout& layout) {
+double gathered_parameters(const TransformerSpec& model, const Layout& layout, double layers) {
   double layer = layer_parameters_per_gpu(model, layout.tp);
   if (model.moe.experts > 0) {
     layer = std::max(layer, moe_layer_parameters_per_gpu(model, layout.tp) +
                                 expert_parameters_per_gpu(model, layout.ep));
   }
-  return 2 * layer + vocabulary_parameters(model, layout.tp);
+  return layers * layer + vocabulary_parameters(model, layout.tp);
 }
 
 }  // namespace windtunnel

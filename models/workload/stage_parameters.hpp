@@ -35,8 +35,8 @@ struct ParameterCounts {
 };
 ParameterCounts parameter_counts(const TransformerSpec& model, const Training* training);
 
-// Parameters on one GPU that ZeRO-3 holds whole at a time: the layer that runs, the next one, and
-// the vocabulary (of FSDP's root unit, which stays).
-double gathered_parameters(const TransformerSpec& model, const Layout& layout);
+// Parameters on one GPU that ZeRO-3 holds whole at a time: the layer that runs, the next one
+// (`layers`), and the vocabulary (of FSDP's root unit, which stays).
+double gathered_parameters(const TransformerSpec& model, const Layout& layout, double layers = 2);
 
 }  // namespace windtunnel

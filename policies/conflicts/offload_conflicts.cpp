@@ -24,10 +24,6 @@ std::string why_no_state(const Offload& offload, const Job& job) {
   if (is_away(offload.weights) && !alone && job.layout.sharding != Sharding::zero3) {
     return "weights beside the GPU are gathered layer by layer; take layout.sharding: zero3";
   }
-  if (is_away(offload.weights) && job.layout.secondary_ranks > 0) {
-    return "with a second copy of the weights (layout.secondary_ranks) backward passes gather from "
-           "that, which stays on the GPUs; leave one of them out";
-  }
   return {};
 }
 
@@ -45,10 +41,6 @@ std::string why_no_parts(const Offload& offload, const Job& job) {
     return "weights of which some are frozen (train) come layer by layer under layout.sharding: "
            "zero3; take it, or leave offload.weights out";
   }
-  if (!training->frozen_layers.empty() && is_away(offload.activations)) {
-    return "activations of layers of which some are frozen (train.frozen) differ, which is not "
-           "modelled; leave offload.activations out";
-  }
   return {};
 }
 
@@ -59,6 +51,32 @@ std::string why_no_activations(const Offload& offload, const Job& job) {
   if (job.network && offload.layers.empty()) {
     return "of a table of layers a search says which activations move; set offload.activations: "
            "auto";
+  }
+  return {};
+}
+
+// PatrickStar's chunks: whole tensors of a model that is on every GPU's ranks alike, whose
+// gradients take the place of the weights that they are of.
+std::string why_no_chunks(const Offload& offload, const Job& job) {
+  if (!offload.in_chunks()) return {};
+  const std::string rule = "chunks (offload.placement) ";
+  if (job.network) return rule + "hold the weights of a transformer; take placement: shares";
+  if (job.layout.pp > 1 || job.layout.vpp > 1) {
+    return rule + "are of a model that is not cut into stages; take layout.pp: 1";
+  }
+  if (job.model.moe_layers() > 0) {
+    return rule + "are shared by all ranks, which experts are not; take placement: shares";
+  }
+  if (!is_mixed(job.precision)) {
+    return rule + "hold 16-bit weights, whose place their gradients take; take precision: bf16";
+  }
+  if (job.training) return rule + "are of a model that is trained as a whole; leave train out";
+  if (job.lengths) return rule + "are not planned for unequal lengths (batch.lengths)";
+  if (job.schedule.slices > 1) return rule + "are not planned for slices (schedule.slices)";
+  if (microbatches(job.layout, job.batch) > 1) {
+    return rule +
+           "give the place of weights to their gradients, which the next micro-batch would "
+           "need; take batch.micro x layout.dp = batch.global";
   }
   return {};
 }
@@ -75,7 +93,8 @@ std::string why_not(const Offload& offload, const Job& job) {
   if (job.software.post_validation) {
     return "does not go with software.post_validation, which steps twice; leave one of them out";
   }
-  std::string why = why_no_parts(offload, job);
+  std::string why = why_no_chunks(offload, job);
+  if (why.empty()) why = why_no_parts(offload, job);
   if (why.empty()) why = why_no_state(offload, job);
   return why.empty() ? why_no_activations(offload, job) : why;
 }

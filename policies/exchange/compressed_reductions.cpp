@@ -7,6 +7,7 @@
 #include "models/compression/compressors.hpp"
 #include "models/compression/robust.hpp"
 #include "models/cost/chunk/embedding_exchange.hpp"
+#include "models/cost/memory/memory.hpp"
 #include "models/cost/op/op_cost.hpp"
 #include "models/plan/job_collective.hpp"
 

@@ -24,9 +24,8 @@ std::vector<double> moved_bytes(const Job& job, const ChunkCost& chunk, int laye
     }
     return bytes;
   }
-  std::vector<double> bytes(layers, 0);
-  const int away = offloaded_layers(offload, layers);
-  for (int i = 0; i < away; ++i) bytes[i] = chunk.offloaded_bytes / away;
+  std::vector<double> bytes = chunk.offloaded_of_layers;
+  bytes.resize(layers, 0);
   return bytes;
 }
 
@@ -37,13 +36,16 @@ class CopiedBytes {
       : offload_(offload_of(job)),
         dense_(state_shards(job, false)),
         experts_(state_shards(job, true)),
+        second_copy_(job.layout.secondary_ranks > 0),
         weight_bytes_(weight_bytes_per_parameter(job)),
         gradient_bytes_(reduce_bytes_per_parameter(job)) {}
 
-  double weights(const StagePiece& piece) const {
+  // Backward passes gather from the second copy where there is one; of experts there is none.
+  double weights(const StagePiece& piece, bool backward) const {
     if (offload_.weights == MemoryTier::gpu) return 0;
-    return weight_bytes_ * ((piece.dense + piece.frozen) / dense_.weights +
-                            (piece.experts + piece.frozen_experts) / experts_.weights);
+    const double dense = backward && second_copy_ ? 0 : piece.dense + piece.frozen;
+    return weight_bytes_ *
+           (dense / dense_.weights + (piece.experts + piece.frozen_experts) / experts_.weights);
   }
   // Once a step, or after each micro-batch.
   double gradients(const StagePiece& piece, bool last) const {
@@ -60,9 +62,59 @@ class CopiedBytes {
   const Offload& offload_;
   const StateShards dense_;
   const StateShards experts_;
+  const bool second_copy_;
   const double weight_bytes_;
   const double gradient_bytes_;
 };
+
+// Of a piece, what of its state comes and goes beside each pass.
+struct PieceCopies {
+  double forward_in = 0;
+  double forward_out = 0;
+  double backward_in = 0;
+  double backward_out = 0;
+  double gradients = 0;  // of the last micro-batch; `summed` of the others
+  double summed = 0;
+};
+
+std::vector<PieceCopies> shared_copies(const Job& job, const std::vector<StagePiece>& pieces) {
+  const CopiedBytes bytes(job);
+  std::vector<PieceCopies> copies;
+  for (const StagePiece& piece : pieces) {
+    PieceCopies own;
+    own.forward_in = bytes.weights(piece, false);
+    own.backward_in = bytes.weights(piece, true);
+    own.gradients = bytes.gradients(piece, true);
+    own.summed = bytes.gradients(piece, false);
+    copies.push_back(own);
+  }
+  return copies;
+}
+
+// What has to leave for a piece leaves behind the last but one before it, so that it comes while
+// that between them is computed.
+std::vector<PieceCopies> chunk_copies(const Job& job, const std::vector<StagePiece>& pieces) {
+  std::vector<ChunkRange> ranges;
+  for (const StagePiece& piece : pieces) ranges.push_back(piece.chunks);
+  const std::vector<ChunkMoves> moves = chunk_moves(chunk_uses(job, ranges));
+  const double bytes = offload_of(job).chunks.bytes;
+  const std::size_t count = pieces.size();
+  std::vector<PieceCopies> copies(count);
+  for (std::size_t at = 0; at < moves.size(); ++at) {
+    const bool forward = at < count;
+    PieceCopies& own = copies[forward ? count - 1 - at : at - count];
+    (forward ? own.forward_in : own.backward_in) += moves[at].fetched * bytes;
+    own.gradients += moves[at].done * bytes;
+    if (at < 2) continue;
+    const std::size_t behind = at - 2;
+    if (behind < count) {
+      copies[count - 1 - behind].forward_out += moves[at].evicted * bytes;
+    } else {
+      copies[behind - count].backward_out += moves[at].evicted * bytes;
+    }
+  }
+  return copies;
+}
 
 // Where a piece begins and ends in the action, and the segments that do.
 class Placed {
@@ -104,6 +156,7 @@ class Placed {
 std::vector<StagePiece> stage_pieces(const Job& job, const std::vector<StageTensor>& tensors,
                                      const ChunkCost& chunk, int first_layer, int layers) {
   std::vector<StagePiece> pieces;
+  std::vector<int> piece_of;  // [tensor]
   const std::vector<double> moved = moved_bytes(job, chunk, layers);
   int end = static_cast<int>(moved.size());  // behind what the pieces hold already
   int layer = -2;
@@ -112,6 +165,7 @@ std::vector<StagePiece> stage_pieces(const Job& job, const std::vector<StageTens
     if (tensor.layer != layer && (pieces.empty() || tensor.work > 0)) pieces.emplace_back();
     layer = tensor.layer;
     StagePiece& piece = pieces.back();
+    piece_of.push_back(static_cast<int>(pieces.size()) - 1);
     piece.share += tensor.work;
     left -= tensor.work;
     (tensor.expert ? piece.experts : piece.dense) += tensor.parameters;
@@ -122,12 +176,18 @@ std::vector<StagePiece> stage_pieces(const Job& job, const std::vector<StageTens
   CHECK(!pieces.empty(), "a stage without weights has nothing to offload");
   for (; end > 0; --end) pieces.back().activation_bytes += moved[end - 1];
   pieces.back().share += left;  // rounding; all of it where nothing carries time
+  if (offload_of(job).in_chunks()) {
+    const std::vector<ChunkRange> packed = packed_chunks(job, tensors, piece_of);
+    for (std::size_t i = 0; i < pieces.size(); ++i) pieces[i].chunks = packed[i];
+  }
   return pieces;
 }
 
 HostCopies add_host_copies(const Job& job, const std::vector<StagePiece>& pieces, bool at_end,
                            ByAction<Segments>& traffic) {
-  const CopiedBytes bytes(job);
+  const bool in_chunks = offload_of(job).in_chunks() && offload_of(job).chunks.count > 0;
+  const std::vector<PieceCopies> copies =
+      in_chunks ? chunk_copies(job, pieces) : shared_copies(job, pieces);
   std::vector<double> begins = {0};  // [piece] in the backward pass, and the end
   for (const StagePiece& piece : pieces) begins.push_back(begins.back() + piece.share);
   std::vector<double> inner(begins.begin() + 1, begins.end() - 1);
@@ -137,8 +197,10 @@ HostCopies add_host_copies(const Job& job, const std::vector<StagePiece>& pieces
     *segments = cut_at(*segments, inner_forward);
     Placed placed(*segments);
     for (std::size_t i = 0; i < pieces.size(); ++i) {
-      placed.that_begins(1 - begins[i + 1]).fetched.weights += bytes.weights(pieces[i]);
-      placed.that_ends(1 - begins[i]).evicted.activations += pieces[i].activation_bytes;
+      placed.that_begins(1 - begins[i + 1]).fetched.weights += copies[i].forward_in;
+      HostCopies& evicted = placed.that_ends(1 - begins[i]).evicted;
+      evicted.activations += pieces[i].activation_bytes;
+      evicted.weights += copies[i].forward_out;
     }
   }
   const auto add_backward = [&](Segments& segments, bool inputs, bool gradients, bool last) {
@@ -147,11 +209,13 @@ HostCopies add_host_copies(const Job& job, const std::vector<StagePiece>& pieces
     for (std::size_t i = 0; i < pieces.size(); ++i) {
       if (inputs) {
         HostCopies& fetched = placed.that_begins(begins[i]).fetched;
-        fetched.weights += bytes.weights(pieces[i]);
+        fetched.weights += copies[i].backward_in;
         fetched.activations += pieces[i].activation_bytes;
+        placed.that_ends(begins[i + 1]).evicted.weights += copies[i].backward_out;
       }
       if (!gradients || (last && at_end)) continue;
-      placed.that_reduces(begins[i + 1]).evicted.gradients += bytes.gradients(pieces[i], last);
+      placed.that_reduces(begins[i + 1]).evicted.gradients +=
+          last ? copies[i].gradients : copies[i].summed;
     }
   };
   add_backward(traffic.backward, true, true, false);
@@ -160,8 +224,8 @@ HostCopies add_host_copies(const Job& job, const std::vector<StagePiece>& pieces
   add_backward(traffic.last_backward, true, true, true);
   add_backward(traffic.last_backward_weight, false, true, true);
   HostCopies end;
-  for (const StagePiece& piece : pieces) {
-    if (at_end) end.gradients += bytes.gradients(piece, true);
+  for (const PieceCopies& piece : copies) {
+    if (at_end) end.gradients += piece.gradients;
   }
   return end;
 }

@@ -166,10 +166,6 @@ double seconds_of(const std::vector<Transfer>& transfers) {
   return std::max(seconds[0], seconds[1]);
 }
 
-double reduce_bytes_per_parameter(const Job& job) {
-  return is_mixed(job.precision) ? job.software.reduce_bytes : 4;
-}
-
 ReplicaNetwork::ReplicaNetwork(const Job& job)
     : ReplicaNetwork(job, LinkTable::keeping_reference(job.cluster)) {}
 

@@ -114,7 +114,4 @@ void split_transfers(const Job& job, const ReplicaNetwork& network, int pp,
 void append_reductions(const Job& job, const ReplicaNetwork& network, int pp, const Amount& amount,
                        std::vector<Transfer>& to, StageAction action = StageAction::backward);
 
-// Bytes of a parameter's gradient on the network.
-double reduce_bytes_per_parameter(const Job& job);
-
 }  // namespace windtunnel

@@ -433,10 +433,6 @@ class Estimator {
   std::vector<std::vector<double>> gathered_s_;
 };
 
-}  // namespace
-
-namespace {
-
 // As if all replicas were of the kind.
 PreparedIteration alone(const ReplicaCosts& kind, const PreparedIteration& prepared) {
   return {.schedule = kind.schedule,
@@ -458,10 +454,19 @@ IterationEstimate undisturbed(const Job& job, const PreparedIteration& prepared)
   return longest;
 }
 
+// The optimizer's step as far as it is the host's; what that takes is the offload's.
+void take_off_gpu(const Job& job, IterationEstimate& estimate) {
+  if (!offload_of(job).updates_on_host()) return;
+  const double moved_s =
+      offload_of(job).optimizer_share * estimate.seconds[int(Category::optimizer)];
+  estimate.seconds[int(Category::optimizer)] -= moved_s;
+  estimate.step_s -= moved_s;
+  estimate.origin_s[int(optimizer_cost(1, job).front().origin)] -= moved_s;
+}
+
 }  // namespace
 
-// What copies to the host add, what a step waits for samples, and what runs exposed behind it, come
-// on top.
+// What copies to the host, waiting for samples and exposed filling add comes on top.
 IterationEstimate estimate_microbatches(const Job& job, const PreparedIteration& prepared) {
   if (!job.input && !job.filling && !offload_of(job).any()) return undisturbed(job, prepared);
   Job own = job;
@@ -469,6 +474,7 @@ IterationEstimate estimate_microbatches(const Job& job, const PreparedIteration&
   own.input = nullptr;
   own.filling = nullptr;
   IterationEstimate estimate = undisturbed(own, prepared);
+  take_off_gpu(job, estimate);
   const auto lengthen = [&](Category category) {
     const double longer_s = microbatches_step_s(own, prepared) - estimate.step_s;
     estimate.step_s += longer_s;

@@ -334,6 +334,7 @@ class Builder {
       offload_.used(segments[i].fetched, last_compute_);
       offload_.evict_activations(segments[i].evicted, whole.name + suffix, whole.stage,
                                  whole.microbatch, last_compute_);
+      offload_.evict_weights(segments[i].evicted, whole.name + suffix, whole.stage, last_compute_);
       if (!segments[i].reductions.empty() || segments[i].evicted.gradients > 0) {
         pending_ = &segments[i];
         pending_stage_ = reducing.stage;

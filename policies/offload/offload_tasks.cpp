@@ -8,8 +8,6 @@
 #include "models/base/error.hpp"
 #include "models/cost/chunk/chunk_cost.hpp"
 #include "models/cost/memory/memory.hpp"
-#include "models/cost/offload/offload.hpp"
-#include "policies/exchange/shard_transfers.hpp"
 
 namespace windtunnel {
 namespace {
@@ -58,19 +56,21 @@ TaskIndex OffloadTasks::fetch(const HostCopies& copies, const std::string& segme
     std::vector<TaskIndex>& away = away_[{stage, microbatch}];
     CHECK(!away.empty(), "activations of {} come back that have not left", segment);
     last = copy(CopyWay::from_host, "fetch activations " + segment, stage, copies.activations, 0,
-                offload.activations == MemoryTier::disk, {used_.before, away.back()});
+                offload.activations == MemoryTier::disk, {used_.front(), away.back()});
     away.pop_back();
     tasks_.set_tier_bytes(last, 0, copies.activations);
   }
   if (copies.weights > 0) {
     last = copy(CopyWay::from_host, "fetch weights " + segment, stage, copies.weights, 0,
-                offload.weights == MemoryTier::disk, {used_.before});
+                offload.weights == MemoryTier::disk, {used_.front(), weights_left_.before});
   }
   return last;
 }
 
 void OffloadTasks::used(const HostCopies& fetched, TaskIndex task) {
-  if (fetched.any()) used_.add(task);
+  if (!fetched.any() && !offload_of(job_).in_chunks()) return;
+  used_.pop_front();
+  used_.push_back(task);
 }
 
 std::vector<TaskIndex> OffloadTasks::take_room(const HostCopies& evicted) {
@@ -91,6 +91,16 @@ void OffloadTasks::evict_activations(const HostCopies& copies, const std::string
   evicted_.add(left);
 }
 
+void OffloadTasks::evict_weights(const HostCopies& copies, const std::string& segment, int stage,
+                                 TaskIndex after) {
+  TaskIndex left = weights_left_.last;
+  if (copies.weights > 0) {
+    left = copy(CopyWay::to_host, "evict weights " + segment, stage, copies.weights, 0, false,
+                {after});
+  }
+  weights_left_.add(left);
+}
+
 void OffloadTasks::evict_gradients(const HostCopies& copies, const std::string& where, int stage,
                                    TaskIndex after) {
   if (copies.gradients <= 0) return;
@@ -108,7 +118,7 @@ void OffloadTasks::evict_gradients(const HostCopies& copies, const std::string& 
 
 void OffloadTasks::begin_iteration(double parameters, TaskIndex after) {
   const Offload& offload = offload_of(job_);
-  used_ = {after, after};
+  std::ranges::fill(used_, after);
   if (offload.updates_on_host() && offload.delayed) update(parameters, {after});
 }
 

@@ -4,12 +4,14 @@
 // with the node's other GPUs.
 #pragma once
 
+#include <deque>
 #include <map>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "models/cost/offload/host_work.hpp"
+#include "models/cost/offload/offload.hpp"
 #include "models/plan/job.hpp"
 #include "policies/exchange/segments.hpp"
 #include "policies/tasks/rank_tasks.hpp"
@@ -19,16 +21,21 @@ namespace windtunnel {
 class OffloadTasks {
  public:
   // Keeps references.
-  OffloadTasks(const Job& job, RankTasks& tasks) : job_(job), tasks_(tasks) {}
+  OffloadTasks(const Job& job, RankTasks& tasks)
+      : job_(job), tasks_(tasks), used_(offload_of(job).sections, -1) {}
 
-  // What a segment of a micro-batch waits for; -1: it needs nothing. Two segments' copies are on
-  // the GPU at once: the next one's come when what the last but one fetched has been used, and
-  // activations when they have left.
+  // What a segment of a micro-batch waits for; -1: it needs nothing. Copies of Offload::sections
+  // segments are on the GPU at once: the next one's come when what the first of them fetched has
+  // been used, and activations when they have left.
   TaskIndex fetch(const HostCopies& copies, const std::string& segment, int stage, int microbatch);
   // The segment that fetched has this last task.
   void used(const HostCopies& fetched, TaskIndex task);
   void evict_activations(const HostCopies& copies, const std::string& segment, int stage,
                          int microbatch, TaskIndex after);
+  // Of each segment, whether it evicts any or not: what has left behind the last but one has made
+  // room for what the next fetches.
+  void evict_weights(const HostCopies& copies, const std::string& segment, int stage,
+                     TaskIndex after);
   void evict_gradients(const HostCopies& copies, const std::string& where, int stage,
                        TaskIndex after);
   // What a segment waits for that evicts so much: what left before the last that did is gone then,
@@ -62,7 +69,9 @@ class OffloadTasks {
     void add(TaskIndex task) { before = std::exchange(last, task); }
   };
   LastTwo evicted_;
-  LastTwo used_;
+  // The last Offload::sections segments that fetched, the oldest first.
+  std::deque<TaskIndex> used_;
+  LastTwo weights_left_;
   // [stage, micro-batch] the copies out of its activations, which the backward pass takes back from
   // the last one on.
   std::map<std::pair<int, int>, std::vector<TaskIndex>> away_;

@@ -11,17 +11,20 @@
 
 #include "models/base/error.hpp"
 #include "models/cost/chunk/layer_table_cost.hpp"
-#include "models/cost/memory/memory.hpp"
+#include "models/cost/memory/tiers.hpp"
 #include "models/cost/snapshot/snapshot_cost.hpp"
 #include "models/workload/layer_table.hpp"
 #include "models/workload/stage_parameters.hpp"
 #include "policies/conflicts/offload_conflicts.hpp"
 #include "policies/iteration.hpp"
+#include "policies/search/chunk_room.hpp"
 
 namespace windtunnel {
 namespace {
 
 constexpr int kSteps = 16;  // of a share that is searched
+constexpr int kHiddenSteps = 64;
+constexpr double kFreeOfCharge = 0.01;  // assumed: longer steps than that count as longer
 
 Job with_offload(const Job& job, const Offload& offload) {
   Job result = job;
@@ -32,7 +35,8 @@ Job with_offload(const Job& job, const Offload& offload) {
 // A choice, and what it needs and takes.
 struct Judged {
   Job job;
-  double lacking_bytes = 0;  // of the GPU or the host that lacks most; at most 0: it fits
+  double lacking_bytes =
+      0;  // of the GPU, the host or the drives that lack most; at most 0: it fits
   double step_s = std::numeric_limits<double>::infinity();
 };
 
@@ -41,23 +45,28 @@ double lacking_on_gpu(const Job& job, const PreparedIteration& prepared) {
   return worst == nullptr ? 0 : -room_bytes(job, *worst);
 }
 
-// What is offloaded, and snapshots.
-double lacking_on_host(const Job& job, const PreparedIteration& prepared) {
+// Of a node, for what is offloaded, and snapshots.
+double lacking_in_tier(const Job& job, const PreparedIteration& prepared, MemoryTier tier) {
+  const auto& snapshot_bytes = tier == MemoryTier::disk ? snapshot_disk_bytes : snapshot_host_bytes;
   double snapshots = 0;
   for (const double bytes :
        snapshot_bytes_per_gpu(job, prepared.chunks, held_stages(prepared.schedule))) {
     double own = 0;
-    for (const SnapshotTier& tier : job.snapshots) {
-      own += snapshot_host_bytes(tier, bytes, weight_share(job));
+    for (const SnapshotTier& snapshot : job.snapshots) {
+      own += snapshot_bytes(snapshot, bytes, weight_share(job));
     }
     snapshots = std::max(snapshots, own * job.cluster.node.gpus);
   }
-  return snapshots + host_memory_of_node(job, prepared.memory).total() -
-         job.cluster.node.host_memory_bytes.value;
+  return snapshots + tier_of_node(job, prepared.memory, tier).total() -
+         tier_capacity(job.cluster.node, tier);
 }
 
 double lacking_bytes(const Job& job, const PreparedIteration& prepared) {
-  return std::max(lacking_on_gpu(job, prepared), lacking_on_host(job, prepared));
+  double most = lacking_on_gpu(job, prepared);
+  for (const MemoryTier tier : kTiersBesideGpu) {
+    most = std::max(most, lacking_in_tier(job, prepared, tier));
+  }
+  return most;
 }
 
 // The fewest of 0 to `most` that do; nothing: not even `most`. More of them never do worse.
@@ -113,7 +122,7 @@ class MemorySearch {
   static Offload::Parts open_parts(const Job& job) {
     const Offload& offload = offload_of(job);
     return {job.recompute == Recompute::automatic, offload.optimizer == MemoryTier::automatic,
-            offload.activations == MemoryTier::automatic};
+            offload.activations == MemoryTier::automatic, offload.in_chunks(), offload.hidden};
   }
 
   std::vector<Recompute> recomputes() const {
@@ -142,6 +151,7 @@ class MemorySearch {
   // Of the state as given, the fewest layers whose activations leave; without any, the smallest
   // share of the optimizer.
   void try_shares(const Job& job, const Offload& state) {
+    if (searched_.hidden) return try_hidden(job, state);
     const std::vector<int> of_stages = layers_per_stage(job.model, job.layout);
     const int layers = *std::ranges::max_element(of_stages);
     const auto with_layers = [&](int away) {
@@ -166,6 +176,30 @@ class MemorySearch {
     const std::optional<int> share =
         fewest(kSteps, [&](int steps) { return fits_gpu(with_share(steps)); });
     consider(with_share(share.value_or(kSteps)));
+  }
+
+  // The largest share of each layer's activations that makes the step longer by no more than what
+  // the first and the last layer's copies may take.
+  void try_hidden(const Job& job, const Offload& state) {
+    const auto with_share = [&](int steps) {
+      Offload next = state;
+      if (steps == 0) next.activations = MemoryTier::gpu;
+      next.activation_share = steps > 0 ? static_cast<double>(steps) / kHiddenSteps : 1;
+      return with_offload(job, next);
+    };
+    const auto step_s = [&](int steps) {
+      const Job tried = with_share(steps);
+      return iteration_step_s(tried, prepared(tried));
+    };
+    try {
+      const double alone_s = step_s(0);
+      const auto longer = [&](int steps) {
+        return steps > kHiddenSteps || (steps > 0 && step_s(steps) > (1 + kFreeOfCharge) * alone_s);
+      };
+      consider(with_share(*fewest(kHiddenSteps + 1, longer) - 1));
+    } catch (const Error&) {
+      keep_fault();
+    }
   }
 
   // Of a table of layers: the dearest to compute again are swapped, as many as pay; of the others
@@ -227,8 +261,9 @@ class MemorySearch {
     }
   }
 
-  void consider(const Job& job) {
+  void consider(const Job& open) {
     try {
+      const Job job = offload_of(open).in_chunks() ? with_chunks_found(open, geometry_) : open;
       const PreparedIteration iteration = prepared(job);
       Judged judged{job, lacking_bytes(job, iteration)};
       const bool fits = judged.lacking_bytes <= 0;
@@ -277,7 +312,9 @@ std::vector<Offload> state_offloads(const Job& job) {
 bool leaves_memory_open(const Job& job) {
   const Offload& offload = offload_of(job);
   return job.recompute == Recompute::automatic || offload.optimizer == MemoryTier::automatic ||
-         offload.activations == MemoryTier::automatic;
+         offload.activations == MemoryTier::automatic ||
+         (offload.in_chunks() && offload.chunks.count == 0) ||
+         (offload.hidden && !offload.searched.hidden);
 }
 
 Job with_memory_found(const Job& job) {
@@ -296,6 +333,8 @@ Job with_memory_open(Job job) {
     offload.activations = MemoryTier::automatic;
     offload.activation_share = 1;
   }
+  if (searched.chunks) offload.chunks = {};
+  offload.searched.hidden = false;
   if (searched.recompute || searched.activations) offload.layers.clear();
   job.offload = std::make_shared<const Offload>(std::move(offload));
   return job;

@@ -18,9 +18,9 @@ std::vector<Offload> state_offloads(const Job& job);
 bool leaves_memory_open(const Job& job);
 
 // The same job with what it leaves open as it costs least time in closed form among what fits in
-// the memory of GPUs and hosts; where nothing fits, as it needs least. Of a job that has passed all
-// other checks. Throws Error where no choice goes with the rest of it. What it found can be found
-// again (Offload::searched) for another micro-batch, say.
+// the memory of GPUs and hosts and on drives; where nothing fits, as it needs least. Of a job that
+// has passed all other checks. Throws Error where no choice goes with the rest of it. What it found
+// can be found again (Offload::searched) for another micro-batch, say.
 Job with_memory_found(const Job& job);
 // Leaves open again what was found.
 Job with_memory_open(Job job);

@@ -146,8 +146,8 @@ std::string compare_text(const Comparison& comparison, const ConsoleStyle& style
 TextTable explain_table(const std::vector<ResolvedValue>& values) {
   TextTable table{{{"key"}, {"value"}, {"from"}, {"origin"}, {"source"}}, {}};
   for (const ResolvedValue& value : values) {
-    table.rows.push_back({value.key, value.value, value.is_default ? "default" : "scenario",
-                          to_string(value.origin), value.source});
+    const char* from = value.is_found ? "search" : value.is_default ? "default" : "scenario";
+    table.rows.push_back({value.key, value.value, from, to_string(value.origin), value.source});
   }
   return table;
 }

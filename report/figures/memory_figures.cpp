@@ -2,8 +2,7 @@
 
 #include <functional>
 
-#include "models/cost/memory/memory.hpp"
-#include "models/cost/offload/offload.hpp"
+#include "models/cost/memory/tiers.hpp"
 #include "models/workload/stage_parameters.hpp"
 
 namespace windtunnel {
@@ -24,6 +23,13 @@ std::function<FigureValue(const Record&)> of_training(
   };
 }
 
+// Nothing where nothing is offloaded.
+template <MemoryTier tier>
+FigureValue of_tier(const Record& record) {
+  if (!offload_of(record.job).any()) return {};
+  return tier_of_node(record.job, record.iteration.memory, tier).total();
+}
+
 }  // namespace
 
 std::vector<Figure> memory_figures() {
@@ -31,14 +37,13 @@ std::vector<Figure> memory_figures() {
       {"iteration.memory_bytes.peak", "peak memory", memory, lower, "of the fullest GPU",
        [](const Record& record) { return fullest_bytes(record.iteration.memory); }, kByClosedForm},
       {"iteration.memory_bytes.host", "offloaded to the host", memory, lower,
-       "of the node's memory, all its GPUs together; without snapshots",
-       [](const Record& record) -> FigureValue {
-         const Job& job = record.job;
-         if (!offload_of(job).any()) return {};
-         return host_memory_of_node(job, record.iteration.memory).total();
-       },
+       "of the node's memory, all its GPUs together; without snapshots", of_tier<MemoryTier::host>,
        kByClosedForm},
-      {"iteration.memory_bytes.fits", "fits", word, neither, "in the usable memory of GPU and host",
+      {"iteration.memory_bytes.disk", "offloaded to drives", memory, lower,
+       "of the node's drives, all its GPUs together; without snapshots", of_tier<MemoryTier::disk>,
+       kByClosedForm},
+      {"iteration.memory_bytes.fits", "fits", word, neither,
+       "in the usable memory of GPU and host, and on the node's drives",
        [](const Record& record) { return record.memory_excess.empty(); }, kByClosedForm},
       {"iteration.parameters", "parameters", count, neither,
        "of the model, adapters included, where it is not trained as a whole (train)",

@@ -10,8 +10,7 @@
 #include "models/base/units.hpp"
 #include "models/compression/compressors.hpp"
 #include "models/cost/chunk/step_work.hpp"
-#include "models/cost/memory/memory.hpp"
-#include "models/cost/offload/offload.hpp"
+#include "models/cost/memory/tiers.hpp"
 #include "models/reliability/stragglers/redundancy.hpp"
 #include "report/figures/figures.hpp"
 #include "report/summary/campaign_summary.hpp"
@@ -239,10 +238,14 @@ SummarySection memory_section(const Record& record) {
   if (memory.size() > 1) section.rows.push_back({"by rank", totals_text(memory)});
   if (offload_of(record.job).any()) {
     section.rows.push_back({"beside it", tiers_text(*peak)});
-    const double host = host_memory_of_node(record.job, memory).total();
-    section.rows.push_back(
-        {"host", fmt::format("{} of the {} of a node", format_memory(host),
-                             format_memory(record.job.cluster.node.host_memory_bytes.value))});
+    for (const MemoryTier tier : kTiersBesideGpu) {
+      const double bytes = tier_of_node(record.job, memory, tier).total();
+      if (bytes <= 0) continue;
+      section.rows.push_back(
+          {tier == MemoryTier::disk ? "drives" : "host",
+           fmt::format("{} of the {} of a node", format_memory(bytes),
+                       format_memory(tier_capacity(record.job.cluster.node, tier)))});
+    }
   }
   if (!record.memory_excess.empty()) section.rows.push_back({"excess", record.memory_excess});
   return section;

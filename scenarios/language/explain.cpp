@@ -41,6 +41,7 @@ class Explanation {
     add_calibration();
     add_derived();
     add_members();
+    for (Row& row : rows_) take_found(job_, row.value);
     std::stable_sort(rows_.begin(), rows_.end(),
                      [](const Row& a, const Row& b) { return a.rank < b.rank; });
     std::vector<ResolvedValue> sorted;

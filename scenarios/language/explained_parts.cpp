@@ -12,6 +12,7 @@
 #include "models/workload/training.hpp"
 #include "scenarios/language/resolve/resolve.hpp"
 #include "scenarios/language/text/fields.hpp"
+#include "scenarios/language/text/values.hpp"
 
 namespace windtunnel {
 namespace {
@@ -38,6 +39,19 @@ void add_filling(const Filling& filling, std::vector<ExplainedPart>& parts) {
   }
 }
 
+// Nullptr: no search has found it.
+const void* found_in(const Job& job, std::string_view key) {
+  const Offload::Parts& searched = offload_of(job).searched;
+  if (key == "recompute") return searched.recompute ? &job : nullptr;
+  const bool state = key == "offload.optimizer" || key == "offload.gradients" ||
+                     key == "offload.weights" || key == "offload.optimizer_share";
+  const bool activations = key == "offload.activations" || key == "offload.activation_share";
+  const bool found = (state && searched.state) || (activations && searched.activations) ||
+                     (key == "offload.optimizer_share" && searched.chunks) ||
+                     (key == "offload.activation_share" && searched.hidden);
+  return found ? job.offload.get() : nullptr;
+}
+
 }  // namespace
 
 std::vector<ExplainedPart> explained_parts(const Job& job) {
@@ -58,6 +72,19 @@ std::vector<ExplainedPart> explained_parts(const Job& job) {
   if (job.input) parts.push_back(part("input", *job.input, takes_all));
   if (job.filling) add_filling(*job.filling, parts);
   return parts;
+}
+
+void take_found(const Job& job, ResolvedValue& value) {
+  const void* from = found_in(job, value.key);
+  if (from == nullptr) return;
+  const Field* field = find_field(value.key);
+  Value found{.key = value.key, .field = field, .dimension = field->dimension};
+  if (!field->binding.read(from, found)) return;
+  value.value = text_of(found);
+  value.number = found.text.empty() ? std::optional(found.number) : std::nullopt;
+  value.is_default = false;
+  value.is_found = true;
+  value.source = "found by search";
 }
 
 }  // namespace windtunnel

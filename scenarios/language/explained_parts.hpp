@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "models/plan/job.hpp"
+#include "models/results/resolved_value.hpp"
 
 namespace windtunnel {
 
@@ -18,5 +19,9 @@ struct ExplainedPart {
 };
 
 std::vector<ExplainedPart> explained_parts(const Job& job);
+
+// What recompute: auto and offload: auto found, in the place of that the scenario leaves it to
+// them; other values stay.
+void take_found(const Job& job, ResolvedValue& value);
 
 }  // namespace windtunnel

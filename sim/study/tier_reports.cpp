@@ -84,8 +84,8 @@ std::vector<TierReport> tier_reports(const Job& job, const PreparedIteration& pr
     report.moved_bytes = moved.moved;
     report.wire_bytes = moved.wire;
     for (const PoolState& own : by_pool) {
-      report.host_bytes =
-          std::max(report.host_bytes, snapshot_host_bytes(job, timing.tier, own, of_all));
+      report.host_bytes = std::max(
+          report.host_bytes, snapshot_node_bytes(job, timing.tier, MemoryTier::host, own, of_all));
     }
     report.survival_7d =
         survival(protection_of(timing.tier, inputs.nodes, inputs.same_shard), inputs);

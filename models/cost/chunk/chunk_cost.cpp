@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
+#include <numeric>
 #include <utility>
 
 #include "models/base/error.hpp"
@@ -210,17 +212,6 @@ double recompute_share_of(const ChunkUnit& unit, std::size_t stage) {
   return unit.recompute_shares.empty() ? 1 : unit.recompute_shares[stage];
 }
 
-// Of the layers' activations what leaves the GPU between forward and backward. Two layers' are
-// there for a moment: one that a pass works on, and one on its way.
-void offload_activations(const Job& job, int layers, ChunkCost& chunk) {
-  const int away = offloaded_layers(offload_of(job), layers);
-  if (away == 0) return;
-  const double of_layer = chunk.activation_bytes / layers;
-  chunk.offloaded_bytes = away * of_layer;
-  chunk.activation_bytes -= chunk.offloaded_bytes;
-  chunk.transient_bytes += std::min(away, 2) * of_layer;
-}
-
 // What fused models hold, send and compute together; their kernels' seconds are counted already.
 void multiply_amounts(ChunkCost& chunk, int fused) {
   for (double ChunkCost::*amount :
@@ -230,6 +221,7 @@ void multiply_amounts(ChunkCost& chunk, int fused) {
         &ChunkCost::recomputed_bytes, &ChunkCost::boundary_bytes, &ChunkCost::hardware_flops}) {
     chunk.*amount *= fused;
   }
+  for (double& bytes : chunk.offloaded_of_layers) bytes *= fused;
 }
 
 void set_parameters(const Job& job, const std::vector<StageLayers>& layers,
@@ -254,16 +246,49 @@ void set_parameters(const Job& job, const std::vector<StageLayers>& layers,
   }
 }
 
-// Of a layer of the model, that keeps its activations; where each has loads of its own, of any.
-const LayerForm& form_of(const Job& job, const std::vector<SharedKind>& kinds, int layer) {
+// Of a layer of the model; where each has loads of its own, of any.
+std::size_t kind_of(const Job& job, const std::vector<SharedKind>& kinds, int layer) {
   const Block block = job.model.is_moe(layer) ? Block::moe_layer : Block::layer;
   const PartTraining part = part_training(job.training.get(), layer, job.model.layers);
-  for (auto kind = kinds.rbegin(); kind != kinds.rend(); ++kind) {
-    const LayerForm& form = kind->keeping;
-    if (form.block == block && form.training == part) return form;
+  for (std::size_t kind = kinds.size(); kind-- > 0;) {
+    const LayerForm& form = kinds[kind].keeping;
+    if (form.block == block && form.training == part) return kind;
   }
   CHECK(false, "layer {} has no cost", layer);
-  return kinds.front().keeping;
+  return 0;
+}
+
+// That keeps its activations.
+const LayerForm& form_of(const Job& job, const std::vector<SharedKind>& kinds, int layer) {
+  return kinds[kind_of(job, kinds, layer)].keeping;
+}
+
+// [layer of a stage] What it keeps: of each kind the first ones recompute.
+std::vector<double> kept_by_layer(const Job& job, const std::vector<SharedKind>& kinds,
+                                  const StageLayers& of, double recompute_share) {
+  std::vector<double> kept;
+  std::vector<int> met(kinds.size(), 0);
+  for (int layer = of.before; layer < of.before + of.all; ++layer) {
+    const std::size_t kind = kind_of(job, kinds, layer);
+    const bool recomputes =
+        met[kind]++ < layer_counts(job, kinds[kind], of, recompute_share).recomputing;
+    const LayerForm& form = recomputes ? kinds[kind].recomputing : kinds[kind].keeping;
+    kept.push_back(form.activations.kept);
+  }
+  return kept;
+}
+
+// Of the layers' activations what leaves the GPU between forward and backward. Those of some layers
+// are there for a moment: of one that a pass works on, and of those on their way.
+void offload_activations(const Offload& offload, std::vector<double> kept, ChunkCost& chunk) {
+  const std::vector<double> shares = offloaded_shares(offload, static_cast<int>(kept.size()));
+  for (std::size_t layer = 0; layer < kept.size(); ++layer) kept[layer] *= shares[layer];
+  chunk.offloaded_of_layers = kept;
+  chunk.offloaded_bytes = std::accumulate(kept.begin(), kept.end(), 0.0);
+  chunk.activation_bytes -= chunk.offloaded_bytes;
+  std::ranges::sort(kept, std::greater<>());
+  kept.resize(std::min(kept.size(), std::size_t(std::max(2, offload.sections))));
+  chunk.transient_bytes += std::accumulate(kept.begin(), kept.end(), 0.0);
 }
 
 // The job as its embedding or loss head sees it.
@@ -325,7 +350,10 @@ std::vector<ChunkCost> chunk_costs(const Job& job, const ChunkUnit& unit) {
       add_layers(chunk, kind.recomputing, count.recomputing, unit.recomputes_ahead);
       add_layers(chunk, kind.keeping, count.keeping, unit.recomputes_ahead);
     }
-    offload_activations(job, layers[stage].all, chunk);
+    if (offload_of(job).activations != MemoryTier::gpu) {
+      const double share = recompute_share_of(unit, stage);
+      offload_activations(offload_of(job), kept_by_layer(job, kinds, layers[stage], share), chunk);
+    }
     if (layers[stage].all > 0) {
       const int first = layers[stage].before;
       add_ends(chunk, form_of(job, kinds, first).cost,

@@ -27,6 +27,7 @@ struct ChunkCost {
   bool passes_gradient = true;
   double activation_bytes = 0;  // kept on the GPU from F to B, per micro-batch (M_B)
   double offloaded_bytes = 0;   // likewise in a tier beside it (Job::offload)
+  std::vector<double> offloaded_of_layers = {};  // [layer of the stage] of these; empty: none
   // Kept from I to W when the backward is split (M_W): inputs and output gradients of the GEMMs.
   double weight_activation_bytes = 0;
   // Alive only while the chunk runs: gathered inputs, gradients of a layer, recomputed tensors.

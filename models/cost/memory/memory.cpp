@@ -16,6 +16,7 @@ namespace {
 // Of the training state, beside its bytes: what lives for a moment at the end of a step.
 struct State {
   double weights = 0;
+  double second_copy = 0;  // of weights, for backward passes; it stays on the GPU
   double gradients = 0;
   double optimizer = 0;
   double update = 0;          // flat copies of the weights while the shards are gathered
@@ -30,7 +31,7 @@ void add_state(const Job& job, double parameters, double frozen, const StateShar
   const double weights = weight_bytes_per_parameter(job) * parameters;
   const double held = weights + weight_bytes_per_parameter(job) * frozen;
   state.weights += held / shards.weights;
-  if (shards.secondary > 0) state.weights += held / shards.secondary;
+  if (shards.secondary > 0) state.second_copy += held / shards.secondary;
   state.gradients += gradient_bytes_per_parameter(job) * parameters / shards.gradients;
   state.optimizer += optimizer_bytes_per_parameter(job) * parameters / shards.optimizer;
   state.gradients_flat += job.software.update_bytes * parameters / shards.optimizer;
@@ -58,7 +59,7 @@ double whole_bytes(const Job& job, const WholeParameters& whole) {
     bytes += (weight_bytes_per_parameter(job) + layout.weight_bits / 8.0) * whole.weights;
   }
   if (shards.optimizer > 1) {
-    bytes += (job.software.reduce_bytes + 2 * layout.gradient_bits / 8.0) * whole.gradients;
+    bytes += (reduce_bytes_per_parameter(job) + 2 * layout.gradient_bits / 8.0) * whole.gradients;
   }
   return bytes;
 }
@@ -202,8 +203,8 @@ std::vector<GpuMemory> gpu_memory(const Job& job, const std::vector<ChunkCost>& 
     const double parameters = dense + experts;
     GpuMemory& at = memory[rank];
     const double copies = weight_copies.empty() ? 1 : weight_copies[rank];
-    at.weights =
-        copies * state.weights + scaled_weight_bytes(job) * (parameters + frozen) / shards.weights;
+    at.weights = copies * (state.weights + state.second_copy) +
+                 scaled_weight_bytes(job) * (parameters + frozen) / shards.weights;
     at.gradients = state.gradients;
     at.optimizer = state.optimizer + outer_state_bytes(job, dense, experts);
     at.activations = peak_activation_bytes[rank];
@@ -288,26 +289,6 @@ std::string gpu_memory_excess(const std::vector<GpuMemory>& memory, const Job& j
       worst - memory.data(), format_memory(worst->total()), format_memory(worst->total() - usable),
       format_memory(usable), gpu.name, largest->name, format_memory((*worst).*largest->bytes),
       largest->remedy(job));
-}
-
-std::string host_memory_excess(const std::vector<std::pair<std::string, double>>& by_use,
-                               const NodeSpec& node, const std::string& pool) {
-  double bytes_per_node = 0;
-  std::vector<std::string> parts;
-  for (const auto& [use, bytes] : by_use) {
-    bytes_per_node += bytes;
-    parts.push_back(fmt::format("{} {}", use, format_bytes(bytes)));
-  }
-  if (bytes_per_node <= node.host_memory_bytes.value) return {};
-  const bool offloads =
-      std::ranges::any_of(by_use, [](const auto& use) { return use.first == kOffloadUse; });
-  return fmt::format(
-      "{} in host memory need {} per node{} ({}), {} more than the {} of node '{}'; shard them "
-      "over more nodes or keep fewer copies{}",
-      offloads ? "offloaded state and snapshots" : "snapshots", format_bytes(bytes_per_node),
-      pool.empty() ? "" : fmt::format(" of pool '{}'", pool), fmt::join(parts, ", "),
-      format_bytes(bytes_per_node - node.host_memory_bytes.value),
-      format_bytes(node.host_memory_bytes.value), node.name, offloads ? ", or offload less" : "");
 }
 
 }  // namespace windtunnel

@@ -5,7 +5,6 @@
 #pragma once
 
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "models/cost/chunk/activations.hpp"
@@ -22,6 +21,8 @@ namespace windtunnel {
 double weight_bytes_per_parameter(const Job& job);
 double gradient_bytes_per_parameter(const Job& job);
 double optimizer_bytes_per_parameter(const Job& job);
+// Of a gradient on its way: over the network, to a server or to the host.
+double reduce_bytes_per_parameter(const Job& job);
 // Of a snapshot, which holds weights and optimizer state, the share that weights are.
 double weight_share(const Job& job);
 
@@ -102,10 +103,6 @@ std::vector<double> snapshot_bytes_per_gpu(const Job& job, const std::vector<Chu
 void add_offloaded_activations(const Job& job, const std::vector<double>& bytes,
                                std::vector<GpuMemory>& memory);
 
-// Of the node that holds most of it, what of the job lies in its memory: all its GPUs together.
-// `memory`: [pipeline rank].
-TierMemory host_memory_of_node(const Job& job, const std::vector<GpuMemory>& memory);
-
 // Of the memory as it is sold: "80 GB" are 80 GiB, of which the driver keeps some. What is left to
 // CUDA is what PyTorch's out-of-memory messages call the capacity: 79.11 GiB of an H100 80 GB (98.9
 // %; github.com/vllm-project/vllm/issues/27508), 79.25 of an A100 80 GB (99.1 %), 31.75 of a V100
@@ -127,10 +124,5 @@ double fullest_bytes(const std::vector<GpuMemory>& memory);
 // Why the job does not fit, naming rank, tensor class, excess and what it does not do yet that
 // would remedy it; empty if it fits.
 std::string gpu_memory_excess(const std::vector<GpuMemory>& memory, const Job& job);
-// `by_use`: name and bytes per node of what takes any: snapshots' tiers, offloaded state. `pool`:
-// name of the nodes' pool; empty: there is none.
-inline constexpr const char* kOffloadUse = "offload";
-std::string host_memory_excess(const std::vector<std::pair<std::string, double>>& by_use,
-                               const NodeSpec& node, const std::string& pool = {});
 
 }  // namespace windtunnel

@@ -4,6 +4,7 @@
 
 #include "models/cost/chunk/layer_table_cost.hpp"
 #include "models/cost/memory/memory.hpp"
+#include "models/cost/offload/offload.hpp"
 #include "models/plan/state_shares.hpp"
 #include "models/reliability/stragglers/redundancy.hpp"
 #include "models/workload/stage_parameters.hpp"
@@ -40,6 +41,10 @@ double optimizer_bytes_per_parameter(const Job& job) {
   return (is_mixed(job.precision) ? 4 : 0) + 4 * moments(job.software.optimizer);
 }
 
+double reduce_bytes_per_parameter(const Job& job) {
+  return is_mixed(job.precision) ? job.software.reduce_bytes : 4;
+}
+
 double weight_share(const Job& job) {
   const double weights = weight_bytes_per_parameter(job);
   return weights / (weights + optimizer_bytes_per_parameter(job));
@@ -60,7 +65,7 @@ double outer_state_bytes(const Job& job, double dense, double experts) {
 
 double gathered_parameters(const Job& job) {
   if (job.network) return network_gathered_parameters(*job.network);
-  const double whole = gathered_parameters(job.model, job.layout);
+  const double whole = gathered_parameters(job.model, job.layout, 2.0 / offload_of(job).tiles);
   const bool in_4_bits = job.training && job.training->adapter.kind == AdapterKind::qlora;
   if (!in_4_bits) return whole;
   // Layers are gathered as they are kept.

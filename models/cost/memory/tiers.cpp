@@ -1,24 +1,34 @@
 #include "models/cost/memory/tiers.hpp"
 
-#include <algorithm>
-#include <utility>
+#include <fmt/format.h>
 
-#include "models/cost/offload/offload.hpp"
+#include <algorithm>
+#include <cmath>
+
+#include "models/base/error.hpp"
+#include "models/base/units.hpp"
+#include "models/workload/stage_parameters.hpp"
 
 namespace windtunnel {
 namespace {
 
-TierMemory* tier_of(MemoryTier tier, GpuMemory& at) {
+// nullptr: it stays on the GPU.
+TierMemory GpuMemory::*part_of(MemoryTier tier) {
   switch (tier) {
     case MemoryTier::host:
-      return &at.host;
+      return &GpuMemory::host;
     case MemoryTier::disk:
-      return &at.disk;
+      return &GpuMemory::disk;
     case MemoryTier::gpu:
     case MemoryTier::automatic:
       break;
   }
   return nullptr;
+}
+
+TierMemory* tier_of(MemoryTier tier, GpuMemory& at) {
+  TierMemory GpuMemory::*part = part_of(tier);
+  return part == nullptr ? nullptr : &(at.*part);
 }
 
 void add(const TierMemory& more, double times, TierMemory& sum) {
@@ -30,9 +40,49 @@ void add(const TierMemory& more, double times, TierMemory& sum) {
 
 }  // namespace
 
+namespace {
+
+// Of Offload::sections, and the vocabulary.
+double sections_parameters(const Job& job) {
+  const Offload& offload = offload_of(job);
+  return job.network
+             ? gathered_parameters(job) * offload.sections / 2
+             : gathered_parameters(job.model, job.layout, double(offload.sections) / offload.tiles);
+}
+
+// Chunks are of one size, full or not; gradients take the place of the weights that they are of.
+// Before the warm-up all of them are beside the GPU.
+void move_chunks(const Job& job, const TierMemory& state, GpuMemory& at) {
+  const Offload::Chunks& chunks = offload_of(job).chunks;
+  at.weights -= state.weights;
+  at.gradients -= state.gradients;
+  at.optimizer -= state.optimizer;
+  if (chunks.count == 0) {
+    at.host.weights += state.weights;
+    at.host.optimizer += state.optimizer;
+    return;
+  }
+  const double of_optimizer = optimizer_chunk_bytes(job);
+  const double room = (chunks.room_bytes - chunks.with_optimizer * of_optimizer) / chunks.bytes;
+  const int here =
+      static_cast<int>(std::clamp(std::floor(room), double(chunks.at_once), double(chunks.count)));
+  at.weights += here * chunks.bytes;
+  at.host.weights += (chunks.count - here) * chunks.bytes;
+  at.optimizer += chunks.with_optimizer * of_optimizer;
+  at.host.optimizer += (chunks.count - chunks.with_optimizer) * of_optimizer;
+}
+
+}  // namespace
+
+double optimizer_chunk_bytes(const Job& job) {
+  return offload_of(job).chunks.bytes * optimizer_bytes_per_parameter(job) /
+         weight_bytes_per_parameter(job);
+}
+
 void move_to_tiers(const Job& job, const TierMemory& state, double parameters, GpuMemory& at) {
   const Offload& offload = offload_of(job);
-  const double pieces = std::min(gathered_parameters(job), parameters);
+  if (offload.in_chunks()) return move_chunks(job, state, at);
+  const double pieces = std::min(sections_parameters(job), parameters);
   // Under ZeRO-3 those that are gathered and summed are counted already.
   const bool gathered = state_shards(job, false).weights > 1;
   if (TierMemory* tier = tier_of(offload.optimizer, at)) {
@@ -42,19 +92,23 @@ void move_to_tiers(const Job& job, const TierMemory& state, double parameters, G
     // They arrive in the host's memory, whatever the state lies on, and are there for the step.
     const double state_bytes = optimizer_bytes_per_parameter(job);
     if (offload.gradients == MemoryTier::gpu && state_bytes > 0) {
-      const double arriving = is_mixed(job.precision) ? job.software.reduce_bytes : 4;
-      at.host.gradients += moved / state_bytes * arriving;
+      at.host.gradients += moved / state_bytes * reduce_bytes_per_parameter(job);
     }
   }
   if (TierMemory* tier = tier_of(offload.gradients, at)) {
     at.gradients -= state.gradients;
     tier->gradients += state.gradients;
-    if (!gathered) at.buffers += std::min(state.gradients, pieces * job.software.reduce_bytes);
+    if (!gathered)
+      at.buffers += std::min(state.gradients, pieces * reduce_bytes_per_parameter(job));
   }
   if (TierMemory* tier = tier_of(offload.weights, at)) {
     at.weights -= state.weights;
     tier->weights += state.weights;
-    if (!gathered) at.buffers += std::min(state.weights, pieces * weight_bytes_per_parameter(job));
+    // Shards that are ahead of the gathers.
+    const double ahead =
+        gathered ? pieces - std::min(gathered_parameters(job), parameters) : pieces;
+    const double shares = state_shards(job, false).weights;
+    at.buffers += std::clamp(ahead * weight_bytes_per_parameter(job) / shares, 0.0, state.weights);
   }
 }
 
@@ -74,7 +128,9 @@ void add_offloaded_activations(const Job& job, const std::vector<double>& bytes,
   }
 }
 
-TierMemory host_memory_of_node(const Job& job, const std::vector<GpuMemory>& memory) {
+TierMemory tier_of_node(const Job& job, const std::vector<GpuMemory>& memory, MemoryTier tier) {
+  TierMemory GpuMemory::*part = part_of(tier);
+  CHECK(part != nullptr, "tier {} is beside no GPU", static_cast<int>(tier));
   const int gpus = job.cluster.node.gpus;
   const int members = job.layout.tp * job.layout.cp * job.layout.dp;  // of a pipeline rank
   TierMemory most;
@@ -83,11 +139,41 @@ TierMemory host_memory_of_node(const Job& job, const std::vector<GpuMemory>& mem
     const int end = std::min(first + gpus, job.layout.ranks());
     for (int rank = first / members; rank * members < end; ++rank) {
       const int own = std::min(end, (rank + 1) * members) - std::max(first, rank * members);
-      add(memory[rank].host, own, node);
+      add(memory[rank].*part, own, node);
     }
     if (node.total() > most.total()) most = node;
   }
   return most;
+}
+
+double tier_capacity(const NodeSpec& node, MemoryTier tier) {
+  return tier == MemoryTier::disk ? node.local_disk_bytes.value : node.host_memory_bytes.value;
+}
+
+std::string tier_excess(MemoryTier tier, const std::vector<std::pair<std::string, double>>& by_use,
+                        const NodeSpec& node, const std::string& pool) {
+  double needed = 0;
+  bool offloads = false;
+  bool snapshots = false;
+  std::vector<std::string> parts;
+  for (const auto& [use, bytes] : by_use) {
+    needed += bytes;
+    (use == kOffloadUse ? offloads : snapshots) = true;
+    parts.push_back(fmt::format("{} {}", use, format_bytes(bytes)));
+  }
+  const double capacity = tier_capacity(node, tier);
+  if (needed <= capacity) return {};
+  const bool disk = tier == MemoryTier::disk;
+  std::vector<std::string> remedies = {"shard them over more nodes"};
+  if (snapshots) remedies.push_back("keep fewer copies");
+  if (offloads) remedies.push_back(disk ? "offload less to disk" : "offload less, or to disk");
+  return fmt::format("{}{}{} {} {} {} per node{} ({}), {} more than the {} of node '{}'; {}",
+                     offloads ? "offloaded state" : "", offloads && snapshots ? " and " : "",
+                     snapshots ? "snapshots" : "", disk ? "on drives" : "in host memory",
+                     snapshots ? "need" : "needs", format_bytes(needed),
+                     pool.empty() ? "" : fmt::format(" of pool '{}'", pool), fmt::join(parts, ", "),
+                     format_bytes(needed - capacity), format_bytes(capacity), node.name,
+                     fmt::join(remedies, ", or "));
 }
 
 }  // namespace windtunnel

@@ -23,6 +23,13 @@ std::string to_string(const Offload& offload) {
                         tier == MemoryTier::disk ? "on disk" : "in host memory");
   };
   const auto percent = [](double share) { return format_percent(share); };
+  if (offload.in_chunks()) {
+    const Offload::Chunks& chunks = offload.chunks;
+    text = fmt::format("chunks of {} ({}, of {} with the optimizer on the GPU)",
+                       format_memory(chunks.bytes), chunks.count, chunks.with_optimizer);
+    add(offload.activations, "activations");
+    return text;
+  }
   add(offload.optimizer, offload.optimizer_share < 1
                              ? percent(offload.optimizer_share) + " of the optimizer"
                              : "optimizer");
@@ -31,7 +38,8 @@ std::string to_string(const Offload& offload) {
   if (offload.layers.empty()) {
     add(offload.activations,
         offload.activation_share < 1
-            ? fmt::format("activations of {} of the layers", percent(offload.activation_share))
+            ? fmt::format("activations of {} of {}", percent(offload.activation_share),
+                          offload.hidden ? "each layer" : "the layers")
             : "activations");
     return text;
   }
@@ -44,9 +52,14 @@ std::string to_string(const Offload& offload) {
   return text;
 }
 
-int offloaded_layers(const Offload& offload, int layers) {
-  if (offload.activations == MemoryTier::gpu) return 0;
-  return static_cast<int>(std::lround(offload.activation_share * layers));
+std::vector<double> offloaded_shares(const Offload& offload, int layers) {
+  std::vector<double> shares(layers, 0);
+  if (offload.activations == MemoryTier::gpu) return shares;
+  const auto away = static_cast<int>(std::lround(offload.activation_share * layers));
+  for (int layer = 0; layer < (offload.hidden ? layers - 1 : away); ++layer) {
+    shares[layer] = offload.hidden ? offload.activation_share : 1;
+  }
+  return shares;
 }
 
 }  // namespace windtunnel

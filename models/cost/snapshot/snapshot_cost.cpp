@@ -73,6 +73,15 @@ double snapshot_host_bytes(const SnapshotTier& tier, double state_bytes, double 
   return 2 * full * (1 + tier.changed_share * (tier.full_every - 1)) * coded;
 }
 
+double snapshot_disk_bytes(const SnapshotTier& tier, double state_bytes, double weight_share) {
+  if (tier.place != SnapshotPlace::local_disk) return 0;
+  // Copies that follow one another share the full snapshot that they build on.
+  const int fulls = 1 + (tier.kept - 1 + tier.full_every - 1) / tier.full_every;
+  const double held = fulls * (1 + tier.changed_share * (tier.full_every - 1));
+  return state_bytes * tier.quantised_share * (held + 1) *
+         (1 + parity_share(tier.code, weight_share));
+}
+
 double restored_share(const SnapshotTier& tier) {
   return tier.quantised_share * (1 + tier.changed_share * (tier.full_every - 1) / 2);
 }

@@ -28,6 +28,10 @@ SnapshotBytes snapshot_bytes(const SnapshotTier& tier, double state_bytes, doubl
 // (with all differentials since its full one) and the one being written, coded as they are;
 // else the buffer that what travels on is staged in, of the largest snapshot.
 double snapshot_host_bytes(const SnapshotTier& tier, double state_bytes, double weight_share);
+// Of the node's own drives, where they are the place: the copies that it keeps
+// (SnapshotTier::kept), each with the full snapshot that it builds on and the differentials since,
+// and the one being written, coded as they are.
+double snapshot_disk_bytes(const SnapshotTier& tier, double state_bytes, double weight_share);
 
 // Bytes that a restore reads per byte of state: the full snapshot and, on average, half of the
 // differentials that follow until the next.

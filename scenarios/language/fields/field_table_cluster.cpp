@@ -271,6 +271,13 @@ Rows node_rows(std::string_view at, bool required) {
                     {.example = "50 GB/s", .help = "towards storage, per node and direction"}),
       bandwidth_row(path(".local_disk"),
                     {.example = "14 GB/s", .help = "drives of the node, per direction"}),
+      fact_row(path(".local_disk_capacity"), Dimension::bytes,
+               {.low = 0,
+                .above_low = true,
+                .high = 1e18,
+                .example = "30 TB",
+                .help = "of all drives of the node: what is offloaded to them, and snapshots of "
+                        "the tier local-disk"}),
       name_row<&NodeSpec::gpu_path>(
           path(".gpu_path"),
           {.optional = true,

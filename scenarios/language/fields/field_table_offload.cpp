@@ -50,6 +50,41 @@ Rows offload_rows() {
            .example = "0.5",
            .help = "of a stage's layers, from the first on, that offload.activations moves; "
                    "default: 1"}),
+      flag_row<&Offload::hidden>(
+          "offload.hidden",
+          {.example = "true",
+           .help = "activations leave as far as that hides behind the passes, the same share of "
+                   "every layer's (ByteScale); the longer the sequence, the more"}),
+      whole_row<&Offload::sections>(
+          "offload.sections",
+          {.low = 1,
+           .high = 1000,
+           .optional = true,
+           .example = "3",
+           .help = "layers whose weights and activations have a place on the GPU while they come "
+                   "and go (SE-MoE's ring); default: 2, one is used while the next comes"}),
+      whole_row<&Offload::tiles>(
+          "offload.tiles",
+          {.low = 1,
+           .high = 1000,
+           .optional = true,
+           .example = "4",
+           .help = "parts of a layer's weights that come and are used one after another, so that "
+                   "layers larger than the GPU fit (ZeRO-Infinity's memory-centric tiling)"}),
+      name_row<&Offload::placement>(
+          "offload.placement",
+          {.example = "chunks",
+           .help = "shares: what the keys here say; chunks: weights, with the optimizer state of "
+                   "each, stay on the GPU as far as activations leave room (PatrickStar)"}),
+      fact_row<&Offload::chunk_bytes>("offload.chunk", Dimension::bytes,
+                                      {.low = 0,
+                                       .above_low = true,
+                                       .high = 1e12,
+                                       .optional = true,
+                                       .example = "128 MiB",
+                                       .help = "weights of a chunk; default: of sizes from that "
+                                               "of the largest tensor on the one that is filled "
+                                               "best"}),
       flag_row<&Offload::delayed>(
           "offload.delayed",
           {.example = "true",

@@ -32,6 +32,8 @@ constexpr std::array kNodeFields{
     ParameterField<NodeSpec>{"storage_nic", Dimension::bytes_per_s, &NodeSpec::storage_nic_Bps},
     ParameterField<NodeSpec>{"local_disk", Dimension::bytes_per_s, &NodeSpec::local_disk_Bps,
                              false},
+    ParameterField<NodeSpec>{"local_disk_capacity", Dimension::bytes, &NodeSpec::local_disk_bytes,
+                             false},
     ParameterField<NodeSpec>{"host_bridge", Dimension::bytes_per_s, &NodeSpec::host_bridge_Bps,
                              false},
 };

@@ -40,6 +40,28 @@ void open_all(const Values& values, Offload& offload) {
   }
 }
 
+// Chunks hold the whole training state; how much of it is where, follows.
+void lay_in_chunks(const Values& values, Offload& offload) {
+  if (!offload.in_chunks()) {
+    if (values.stated("offload.chunk")) {
+      values.fail("offload.chunk", "is of offload.placement: chunks");
+    }
+    return;
+  }
+  for (const char* key : {"offload.optimizer_share", "offload.delayed"}) {
+    if (values.stated(key)) {
+      values.fail(key, "is of offload.placement: shares; chunks follow from the room on the GPU");
+    }
+  }
+  for (const auto& [key, tier] : kTiers) {
+    if (tier == &Offload::activations) continue;
+    if (values.stated(key) && offload.*tier != MemoryTier::host) {
+      values.fail(key, "is host with offload.placement: chunks; leave it out");
+    }
+    offload.*tier = MemoryTier::host;
+  }
+}
+
 // What nothing that is offloaded takes.
 void check_uses(const Values& values, const Offload& own, const Job& job) {
   const auto moves = [](MemoryTier tier) {
@@ -56,13 +78,26 @@ void check_uses(const Values& values, const Offload& own, const Job& job) {
     values.fail("offload.activation_share",
                 "is of activations that move; state offload.activations: host or disk");
   }
+  if (own.hidden && !moves(own.activations)) {
+    values.fail("offload.hidden", "is of activations that move; state offload.activations: host");
+  }
+  if (own.hidden && values.stated("offload.activation_share")) {
+    values.fail("offload.activation_share", "is what offload.hidden finds; state one of them");
+  }
+  if (own.hidden && job.network) {
+    values.fail("offload.hidden", "is of a transformer; state offload.activations: auto");
+  }
+  for (const char* key : {"offload.tiles", "offload.sections"}) {
+    if (!values.stated(key) || own.any() || own.optimizer == MemoryTier::automatic) continue;
+    values.fail(key, "is of layers that come and go; state offload.weights or offload.activations");
+  }
   if (own.cores > job.cluster.node.cpu_cores.value) {
     values.fail("offload.cores",
                 fmt::format("a node has {:g} for all its GPUs", job.cluster.node.cpu_cores.value));
   }
   if (!moves(own.activations) || job.network) return;
   const int layers = std::ranges::max(layers_per_stage(job.model, job.layout));
-  if (offloaded_layers(own, layers) > 0) return;
+  if (std::ranges::max(offloaded_shares(own, layers)) > 0) return;
   values.fail("offload.activation_share",
               fmt::format("of the {} layers of a stage that is none; state more", layers));
 }
@@ -75,6 +110,7 @@ void resolve_offload(const Values& values, const EvidenceList& evidence, Job& jo
   Offload own;
   values.fill(path, own);
   override_parameter(own.core_Bps, "offload.core_rate", values, evidence);
+  lay_in_chunks(values, own);
   check_uses(values, own, job);
   open_all(values, own);
   const std::string why = why_not(own, job);
@@ -96,10 +132,11 @@ void find_memory(const Values& values, Job& job) {
 std::vector<Note> found_memory(const Job& job) {
   const Offload& offload = offload_of(job);
   if (!offload.searched.any()) return {};
-  const std::string found = to_string(offload);
-  return {{offload.searched.recompute ? "recompute, offload" : "offload",
-           fmt::format("auto found recompute: {}, {}", name_of(job.recompute),
-                       found.empty() ? "and nothing beside the GPU" : found)}};
+  std::string found = to_string(offload);
+  if (found.empty()) found = "nothing beside the GPU";
+  if (!offload.searched.recompute) return {{"offload", "found " + found}};
+  return {{"recompute, offload",
+           fmt::format("auto found recompute: {}, and {}", name_of(job.recompute), found)}};
 }
 
 }  // namespace windtunnel

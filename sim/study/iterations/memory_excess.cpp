@@ -3,29 +3,42 @@
 #include <utility>
 #include <vector>
 
-#include "models/cost/memory/memory.hpp"
-#include "models/cost/offload/offload.hpp"
+#include "models/cost/memory/tiers.hpp"
 #include "sim/study/iterations/pool_state.hpp"
 
 namespace windtunnel {
+namespace {
+
+// Name and bytes per node of what takes any of a tier.
+std::vector<std::pair<std::string, double>> uses_of(const Job& job,
+                                                    const PreparedIteration& prepared,
+                                                    MemoryTier tier, const PoolState& own,
+                                                    const PoolState& of_all) {
+  std::vector<std::pair<std::string, double>> by_use;
+  for (const SnapshotTier& snapshot : job.snapshots) {
+    const double bytes = snapshot_node_bytes(job, snapshot, tier, own, of_all);
+    if (bytes > 0) by_use.emplace_back(tier_name(snapshot), bytes);
+  }
+  if (offload_of(job).any()) {
+    const double bytes = tier_of_node(job, prepared.memory, tier).total();
+    if (bytes > 0) by_use.emplace_back(kOffloadUse, bytes);
+  }
+  return by_use;
+}
+
+}  // namespace
 
 std::string memory_excess(const Job& job, const PreparedIteration& prepared) {
   std::string gpu = gpu_memory_excess(prepared.memory, job);
   if (!gpu.empty()) return gpu;
   const PoolState of_all = state_of_all(job, prepared);
   for (const PoolState& own : states_by_pool(job, prepared)) {
-    std::vector<std::pair<std::string, double>> by_use;
-    for (const SnapshotTier& tier : job.snapshots) {
-      const double bytes = snapshot_host_bytes(job, tier, own, of_all);
-      if (bytes > 0) by_use.emplace_back(tier_name(tier), bytes);
-    }
-    if (offload_of(job).any()) {
-      const double bytes = host_memory_of_node(job, prepared.memory).total();
-      if (bytes > 0) by_use.emplace_back(kOffloadUse, bytes);
-    }
     const std::string pool = own.pool < 0 ? "" : job.cluster.pools[own.pool].name;
-    std::string host = host_memory_excess(by_use, job.cluster.node_of_pool(own.pool), pool);
-    if (!host.empty()) return host;
+    for (const MemoryTier tier : kTiersBesideGpu) {
+      std::string excess = tier_excess(tier, uses_of(job, prepared, tier, own, of_all),
+                                       job.cluster.node_of_pool(own.pool), pool);
+      if (!excess.empty()) return excess;
+    }
   }
   return {};
 }

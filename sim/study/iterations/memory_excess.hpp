@@ -1,5 +1,5 @@
-// Whether a job fits: in the memory of its GPUs, and of its hosts, where snapshots and what is
-// offloaded lie.
+// Whether a job fits: in the memory of its GPUs, and in that of its hosts and on their drives,
+// where snapshots and what is offloaded lie.
 #pragma once
 
 #include <string>
@@ -9,7 +9,7 @@
 
 namespace windtunnel {
 
-// Which memory, of GPUs or hosts, the job does not fit in, and by how much; empty: it fits.
+// Which memory, of GPUs, hosts or drives, the job does not fit in, and by how much; empty: it fits.
 std::string memory_excess(const Job& job, const PreparedIteration& prepared);
 
 }  // namespace windtunnel

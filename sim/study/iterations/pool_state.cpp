@@ -41,10 +41,11 @@ std::vector<PoolState> states_by_pool(const Job& job, const PreparedIteration& p
   return states;
 }
 
-double snapshot_host_bytes(const Job& job, const SnapshotTier& tier, const PoolState& of_pool,
-                           const PoolState& of_all) {
+double snapshot_node_bytes(const Job& job, const SnapshotTier& tier, MemoryTier where,
+                           const PoolState& of_pool, const PoolState& of_all) {
   const PoolState& held = over_nodes(tier) ? of_all : of_pool;
-  return snapshot_host_bytes(tier, held.state.fullest_bytes, weight_share(job)) *
+  const auto& bytes = where == MemoryTier::disk ? snapshot_disk_bytes : snapshot_host_bytes;
+  return bytes(tier, held.state.fullest_bytes, weight_share(job)) *
          job.cluster.node_of_pool(of_pool.pool).gpus;
 }
 

@@ -4,6 +4,7 @@
 
 #include <vector>
 
+#include "models/cost/offload/offload.hpp"
 #include "models/cost/snapshot/restore_cost.hpp"
 #include "models/plan/job.hpp"
 #include "policies/lowering/prepared_iteration.hpp"
@@ -20,10 +21,10 @@ std::vector<PoolState> states_by_pool(const Job& job, const PreparedIteration& p
 // Of all nodes, as the worst of them.
 PoolState state_of_all(const Job& job, const PreparedIteration& prepared);
 
-// Host memory that a tier takes per node of the pool. A code over several nodes has blocks of one
-// size.
-double snapshot_host_bytes(const Job& job, const SnapshotTier& tier, const PoolState& of_pool,
-                           const PoolState& of_all);
+// What a tier of snapshots takes per node of the pool, of host memory or of drives: `where`. A code
+// over several nodes has blocks of one size.
+double snapshot_node_bytes(const Job& job, const SnapshotTier& tier, MemoryTier where,
+                           const PoolState& of_pool, const PoolState& of_all);
 
 // TierTiming's; each pool reads its own, and where nodes of several must give what others lost,
 // they are as the worst of all in every respect.

@@ -60,5 +60,20 @@ TEST(OffloadConflicts, WhatIsNotModelledIsNamed) {
   EXPECT_THAT(why_not(all_on_host(), job), HasSubstr("schedule.slices"));
 }
 
+TEST(OffloadConflicts, ChunksAreOfOneMicroBatchOfAWholeModel) {
+  Job job = small_job(1, 1, 1);
+  job.batch.global = job.batch.micro;
+  Offload offload = all_on_host();
+  offload.placement = OffloadPlacement::chunks;
+  EXPECT_EQ(why_not(offload, job), "");
+  job.batch.global = 2 * job.batch.micro;
+  EXPECT_THAT(why_not(offload, job), HasSubstr("batch.micro"));
+  job = small_job(1, 2, 1);
+  EXPECT_THAT(why_not(offload, job), HasSubstr("layout.pp"));
+  job = small_job(1, 1, 1);
+  job.precision = Precision::fp32;
+  EXPECT_THAT(why_not(offload, job), HasSubstr("16-bit"));
+}
+
 }  // namespace
 }  // namespace windtunnel

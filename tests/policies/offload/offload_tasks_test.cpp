@@ -2,7 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <memory>
+#include <vector>
 
 #include "models/cost/offload/offload.hpp"
 #include "policies/protection/snapshot_tasks.hpp"
@@ -111,6 +113,60 @@ TEST_F(OneRank, DrivesAreReadAndWritten) {
   const Timeline timeline =
       executed([&](RankTasks&, OffloadTasks& offload) { offload.step(parameters, job_, {}); });
   EXPECT_NEAR(timeline.makespan_s, 2 * 12 * parameters / 2e9, 0.05 * 12);
+}
+
+// A ring of sections (SE-MoE): layers of so many bytes and seconds; the next but so many comes when
+// one has been used.
+TEST_F(OneRank, ARingOfSectionsHidesCopiesBehindLayers) {
+  struct Layer {
+    double fetch_s;
+    double compute_s;
+  };
+  const std::vector<Layer> equal(12, {0.2, 0.1});
+  const std::vector<Layer> quick(12, {0.1, 0.2});
+  std::vector<Layer> unequal;  // dense layers, and those with experts
+  for (int i = 0; i < 12; ++i) unequal.push_back(i % 2 == 0 ? Layer{0.05, 0.3} : Layer{0.5, 0.25});
+  const auto measured = [&](const std::vector<Layer>& layers, int sections) {
+    offload_.weights = MemoryTier::host;
+    offload_.sections = sections;
+    share();
+    return executed([&](RankTasks& tasks, OffloadTasks& offload) {
+             for (const Layer& layer : layers) {
+               const HostCopies piece{.weights = 20e9 * layer.fetch_s};
+               Task pass;
+               pass.name = "pass";
+               pass.stream = kCompute;
+               pass.cost = {{Category::forward, Origin::spec, layer.compute_s}};
+               pass.after = {offload.fetch(piece, "F", 0, 0)};
+               offload.used(piece, tasks.append(pass));
+             }
+           })
+        .makespan_s;
+  };
+  const auto expected = [](const std::vector<Layer>& layers, int sections) {
+    std::vector<double> used_s(sections, 0);
+    double fetched_s = 0;
+    double computed_s = 0;
+    for (std::size_t i = 0; i < layers.size(); ++i) {
+      fetched_s = std::max(fetched_s, used_s[i % sections]) + layers[i].fetch_s;
+      computed_s = std::max(computed_s, fetched_s) + layers[i].compute_s;
+      used_s[i % sections] = computed_s;
+    }
+    return computed_s;
+  };
+  for (const auto& layers : {equal, quick, unequal}) {
+    for (int sections = 1; sections <= 5; ++sections) {
+      EXPECT_NEAR(measured(layers, sections), expected(layers, sections), 1e-6) << sections;
+    }
+  }
+  // One place: one after another. More: the slower of the two, and the first copy or last layer.
+  EXPECT_NEAR(measured(equal, 1), 12 * 0.3, 1e-6);
+  for (const int sections : {2, 3}) {
+    EXPECT_NEAR(measured(equal, sections), 12 * 0.2 + 0.1, 1e-6);
+    EXPECT_NEAR(measured(quick, sections), 0.1 + 12 * 0.2, 1e-6);
+  }
+  // Of unequal layers a third place hides what two do not.
+  EXPECT_LT(measured(unequal, 3), 0.95 * measured(unequal, 2));
 }
 
 // What leaves faster than the link can take it makes the passes wait, two pieces behind.

@@ -4,14 +4,12 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include <exception>
 #include <initializer_list>
 #include <string>
 #include <string_view>
 
 #include "models/base/random.hpp"
 #include "models/cost/memory/memory.hpp"
-#include "sim/study/simulate.hpp"
 #include "tests/sim/study/record_bounds.hpp"
 
 namespace windtunnel {
@@ -155,28 +153,9 @@ const std::vector<RecordBound>& sync_bounds() {
 class ComposedJobs : public testing::TestWithParam<int> {};
 
 TEST_P(ComposedJobs, AddUpOrAreRefusedWithTheReason) {
-  constexpr int kInBlock = kComposedJobs / kComposedBlocks;
-  const std::uint64_t first = std::uint64_t(GetParam()) * 100 * kInBlock;
-  int ran = 0;
-  for (std::uint64_t number = first; ran < kInBlock; ++number) {
-    ASSERT_LT(number, first + 100 * kInBlock) << "the reader refuses nearly all jobs";
-    const std::string text = random_job(number);
-    const std::string file = fmt::format("composed-{}.yaml", number);
-    try {
-      const Record record = simulate(parse_case(text, file), {.threads = 1, .allow_oom = true});
-      ++ran;
-      for (const auto* bounds : {&record_bounds(), &sync_bounds()}) {
-        for (const RecordBound& bound : *bounds) {
-          EXPECT_TRUE(bound.holds(record)) << "not so: " << bound.name << "\n" << text;
-        }
-      }
-    } catch (const Error& error) {
-      const std::string why = error.what();
-      EXPECT_TRUE(why.starts_with(file + ":")) << why << "\n" << text;
-    } catch (const std::exception& fault) {
-      ADD_FAILURE() << fault.what() << "\n" << text;
-    }
-  }
+  expect_run_or_refused(
+      {"composed", kComposedJobs, kComposedBlocks, random_job, within_bounds(sync_bounds())},
+      GetParam());
 }
 
 INSTANTIATE_TEST_SUITE_P(Blocks, ComposedJobs, testing::Range(0, kComposedBlocks));

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include <exception>
 #include <initializer_list>
 #include <string>
 #include <string_view>
@@ -11,7 +10,6 @@
 #include "models/base/random.hpp"
 #include "models/results/filling_report.hpp"
 #include "models/results/input_report.hpp"
-#include "sim/study/simulate.hpp"
 #include "tests/sim/study/random_scenario.hpp"
 #include "tests/sim/study/record_bounds.hpp"
 
@@ -123,24 +121,7 @@ void expect_adds_up(const Record& record, const std::string& text) {
 class IdleJobs : public testing::TestWithParam<int> {};
 
 TEST_P(IdleJobs, AddUpOrAreRefused) {
-  constexpr int kOfBlock = kIdleJobs / kIdleBlocks;
-  int simulated = 0;
-  const std::uint64_t first = std::uint64_t(GetParam()) * 20 * kOfBlock;
-  for (std::uint64_t number = first; simulated < kOfBlock; ++number) {
-    ASSERT_LT(number, first + 20 * kOfBlock) << "the reader refuses nearly all jobs";
-    const std::string text = scenario_of(number);
-    const std::string file = fmt::format("idle-{}.yaml", number);
-    try {
-      const Case the_case = parse_case(text, file);
-      expect_adds_up(simulate(the_case, {.threads = 1, .allow_oom = true}), text);
-      ++simulated;
-    } catch (const Error& refusal) {
-      EXPECT_TRUE(std::string(refusal.what()).starts_with(file + ":")) << refusal.what() << "\n"
-                                                                       << text;
-    } catch (const std::exception& fault) {
-      ADD_FAILURE() << fault.what() << "\n" << text;
-    }
-  }
+  expect_run_or_refused({"idle", kIdleJobs, kIdleBlocks, scenario_of, expect_adds_up}, GetParam());
 }
 
 INSTANTIATE_TEST_SUITE_P(Blocks, IdleJobs, testing::Range(0, kIdleBlocks));

@@ -4,15 +4,12 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include <exception>
 #include <initializer_list>
 #include <string>
 #include <string_view>
 
 #include "models/base/random.hpp"
 #include "models/cost/memory/memory.hpp"
-#include "models/cost/offload/offload.hpp"
-#include "sim/study/simulate.hpp"
 #include "tests/sim/study/record_bounds.hpp"
 
 namespace windtunnel {
@@ -63,7 +60,9 @@ std::string mixed_job(std::uint64_t number) {
       0.6, {"offload: host\n", "offload: auto\n", "offload: {optimizer: host, gradients: host}\n",
             "offload: {optimizer: disk, weights: host, gradients: host}\n",
             "offload: {activations: host, activation_share: 0.5}\n",
-            "offload: {activations: auto}\n", "offload: {optimizer: host, delayed: true}\n"});
+            "offload: {activations: auto}\n", "offload: {optimizer: host, delayed: true}\n",
+            "offload: {activations: host, hidden: true}\n", "offload: {placement: chunks}\n",
+            "offload: {optimizer: host, weights: host, gradients: host, sections: 3, tiles: 2}\n"});
   text += draw.maybe(
       0.4, {"train: {adapter: {kind: lora, rank: 16}}\n", "train: {frozen: [embedding]}\n",
             "train: {adapter: {kind: qlora, rank: 64}}\n", "train: {frozen: [\"layers 0-3\"]}\n",
@@ -85,40 +84,28 @@ std::string mixed_job(std::uint64_t number) {
   return text;
 }
 
-bool holds_memory(const Record& record) {
-  for (const GpuMemory& rank : record.iteration.memory) {
-    for (const double bytes : {rank.weights, rank.gradients, rank.optimizer, rank.activations,
-                               rank.buffers, rank.host.total(), rank.disk.total()}) {
-      if (!(bytes >= 0)) return false;
-    }
-  }
-  return true;
+const std::vector<RecordBound>& memory_bounds() {
+  static const std::vector<RecordBound> all = {
+      {"no part of the memory is negative",
+       [](const Record& record) {
+         for (const GpuMemory& rank : record.iteration.memory) {
+           for (const double bytes :
+                {rank.weights, rank.gradients, rank.optimizer, rank.activations, rank.buffers,
+                 rank.host.total(), rank.disk.total()}) {
+             if (!(bytes >= 0)) return false;
+           }
+         }
+         return true;
+       }},
+  };
+  return all;
 }
 
 class MixedJobs : public testing::TestWithParam<int> {};
 
 TEST_P(MixedJobs, AddUpOrAreRefusedWithTheReason) {
-  constexpr int kInBlock = kMixedJobs / kMixedBlocks;
-  const std::uint64_t first = std::uint64_t(GetParam()) * 100 * kInBlock;
-  int ran = 0;
-  for (std::uint64_t number = first; ran < kInBlock; ++number) {
-    ASSERT_LT(number, first + 100 * kInBlock) << "the reader refuses nearly all jobs";
-    const std::string text = mixed_job(number);
-    const std::string file = fmt::format("mixed-{}.yaml", number);
-    try {
-      const Record record = simulate(parse_case(text, file), {.threads = 1, .allow_oom = true});
-      ++ran;
-      for (const RecordBound& bound : record_bounds()) {
-        EXPECT_TRUE(bound.holds(record)) << "not so: " << bound.name << "\n" << text;
-      }
-      EXPECT_TRUE(holds_memory(record)) << text;
-    } catch (const Error& error) {
-      const std::string why = error.what();
-      EXPECT_TRUE(why.starts_with(file + ":")) << why << "\n" << text;
-    } catch (const std::exception& fault) {
-      ADD_FAILURE() << fault.what() << "\n" << text;
-    }
-  }
+  expect_run_or_refused(
+      {"mixed", kMixedJobs, kMixedBlocks, mixed_job, within_bounds(memory_bounds())}, GetParam());
 }
 
 INSTANTIATE_TEST_SUITE_P(Blocks, MixedJobs, testing::Range(0, kMixedBlocks));

@@ -1,9 +1,12 @@
-// Bounds that the result of no scenario may leave.
+// Bounds that the result of no scenario may leave, and random scenarios of which each has to run
+// within them or to be refused with its place.
 #pragma once
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
 #include <functional>
+#include <string>
 #include <vector>
 
 #include "models/results/record.hpp"
@@ -23,5 +26,21 @@ struct RecordBound {
 
 // Of a record with a campaign.
 const std::vector<RecordBound>& record_bounds();
+
+struct RandomJobs {
+  const char* name;  // of their files, before the number
+  int jobs;          // of all blocks
+  int blocks;        // which run beside each other
+  std::function<std::string(std::uint64_t number)> text;
+  std::function<void(const Record& record, const std::string& text)> check;
+};
+
+// Runs the jobs of a block; those that the reader refuses do not count as run, and it must not
+// refuse nearly all.
+void expect_run_or_refused(const RandomJobs& random, int block);
+
+// A check: record_bounds() and `more` hold.
+std::function<void(const Record& record, const std::string& text)> within_bounds(
+    const std::vector<RecordBound>& more);
 
 }  // namespace windtunnel

@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include <exception>
 #include <initializer_list>
 #include <optional>
 #include <string>
@@ -100,6 +99,12 @@ std::string random_training(Draw& draw) {
   return "train: {" + text + "}\n";
 }
 
+std::string trained_job(std::uint64_t number) {
+  Draw draw(number);
+  const std::string rest = random_rest(draw, number);
+  return rest + random_training(draw);
+}
+
 const std::vector<RecordBound>& training_bounds() {
   static const std::vector<RecordBound> all = {
       {"what is trained is a part of the whole",
@@ -159,30 +164,9 @@ Job without_training(Job job) {
 class TrainedJobs : public testing::TestWithParam<int> {};
 
 TEST_P(TrainedJobs, AddUpOrAreRefusedWithTheReason) {
-  constexpr int kInBlock = kTrainedJobs / kTrainedBlocks;
-  const std::uint64_t first = std::uint64_t(GetParam()) * 100 * kInBlock;
-  int ran = 0;
-  for (std::uint64_t number = first; ran < kInBlock; ++number) {
-    ASSERT_LT(number, first + 100 * kInBlock) << "the reader refuses nearly all jobs";
-    Draw draw(number);
-    const std::string rest = random_rest(draw, number);
-    const std::string text = rest + random_training(draw);
-    const std::string file = fmt::format("trained-{}.yaml", number);
-    try {
-      const Record record = simulate(parse_case(text, file), {.threads = 1, .allow_oom = true});
-      ++ran;
-      for (const auto* bounds : {&record_bounds(), &training_bounds()}) {
-        for (const RecordBound& bound : *bounds) {
-          EXPECT_TRUE(bound.holds(record)) << "not so: " << bound.name << "\n" << text;
-        }
-      }
-    } catch (const Error& error) {
-      const std::string why = error.what();
-      EXPECT_TRUE(why.starts_with(file + ":")) << why << "\n" << text;
-    } catch (const std::exception& fault) {
-      ADD_FAILURE() << fault.what() << "\n" << text;
-    }
-  }
+  expect_run_or_refused(
+      {"trained", kTrainedJobs, kTrainedBlocks, trained_job, within_bounds(training_bounds())},
+      GetParam());
 }
 
 INSTANTIATE_TEST_SUITE_P(Blocks, TrainedJobs, testing::Range(0, kTrainedBlocks));

@@ -377,20 +377,5 @@ TEST(Memory, RemediesAreWhatTheJobDoesNotDoYet) {
   EXPECT_EQ(remedy(&GpuMemory::weights), "raise tp or pp");
 }
 
-TEST(Memory, HostExcessNamesTheNode) {
-  NodeSpec node;
-  node.name = "small";
-  node.host_memory_bytes = parameter(1e12);
-  EXPECT_EQ(host_memory_excess({{"host-memory", 0.4e12}, {"storage", 0.5e12}}, node), "");
-  EXPECT_EQ(host_memory_excess({{"host-memory", 1.2e12}, {"storage", 0.3e12}}, node),
-            "snapshots in host memory need 1.50 TB per node (host-memory 1.20 TB, storage 300 GB), "
-            "500 GB more than the 1.00 TB of node 'small'; shard them over more nodes or keep "
-            "fewer copies");
-  EXPECT_EQ(host_memory_excess({{"storage", 1.5e12}}, node, "old"),
-            "snapshots in host memory need 1.50 TB per node of pool 'old' (storage 1.50 TB), 500 "
-            "GB more than the 1.00 TB of node 'small'; shard them over more nodes or keep fewer "
-            "copies");
-}
-
 }  // namespace
 }  // namespace windtunnel

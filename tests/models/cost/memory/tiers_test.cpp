@@ -64,9 +64,9 @@ TEST(Tiers, ANodeHoldsWhatItsGpusLay) {
   std::vector<GpuMemory> memory(2);
   memory[0].host.optimizer = 1;
   memory[1].host.optimizer = 10;
-  EXPECT_EQ(host_memory_of_node(job, memory).total(), 40);
+  EXPECT_EQ(tier_of_node(job, memory, MemoryTier::host).total(), 40);
   memory[1].host.optimizer = 0;
-  EXPECT_EQ(host_memory_of_node(job, memory).total(), 4);
+  EXPECT_EQ(tier_of_node(job, memory, MemoryTier::host).total(), 4);
 }
 
 TEST(Tiers, ASnapshotTakesOverPcieWhatIsOnTheGpu) {
@@ -79,6 +79,32 @@ TEST(Tiers, ASnapshotTakesOverPcieWhatIsOnTheGpu) {
   offload.optimizer_share = 0.5;
   job.offload = shared(offload);
   EXPECT_NEAR(state_share_on_gpu(job), 8.0 / 14, 1e-12);
+}
+
+TEST(Tiers, ExcessNamesTheTierWhatNeedsItAndRemedies) {
+  NodeSpec node;
+  node.name = "small";
+  node.host_memory_bytes = spec(1e12);
+  node.local_disk_bytes = spec(4e12);
+  using enum MemoryTier;
+  EXPECT_EQ(tier_excess(host, {{"host-memory", 0.4e12}, {"storage", 0.5e12}}, node), "");
+  EXPECT_EQ(tier_excess(host, {{"host-memory", 1.2e12}, {"storage", 0.3e12}}, node),
+            "snapshots in host memory need 1.50 TB per node (host-memory 1.20 TB, storage 300 GB), "
+            "500 GB more than the 1.00 TB of node 'small'; shard them over more nodes, or keep "
+            "fewer copies");
+  EXPECT_EQ(tier_excess(host, {{"storage", 1.5e12}}, node, "old"),
+            "snapshots in host memory need 1.50 TB per node of pool 'old' (storage 1.50 TB), 500 "
+            "GB more than the 1.00 TB of node 'small'; shard them over more nodes, or keep fewer "
+            "copies");
+  EXPECT_EQ(tier_excess(disk, {{kOffloadUse, 3e12}}, node), "");
+  EXPECT_EQ(tier_excess(disk, {{"local-disk", 2e12}, {kOffloadUse, 3e12}}, node),
+            "offloaded state and snapshots on drives need 5.00 TB per node (local-disk 2.00 TB, "
+            "offload 3.00 TB), 1.00 TB more than the 4.00 TB of node 'small'; shard them over more "
+            "nodes, or keep fewer copies, or offload less to disk");
+  EXPECT_EQ(tier_excess(host, {{kOffloadUse, 3e12}}, node),
+            "offloaded state in host memory needs 3.00 TB per node (offload 3.00 TB), 2.00 TB more "
+            "than the 1.00 TB of node 'small'; shard them over more nodes, or offload less, or to "
+            "disk");
 }
 
 }  // namespace

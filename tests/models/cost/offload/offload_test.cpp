@@ -13,12 +13,15 @@ TEST(Offload, WithoutOneNothingLiesElsewhere) {
 }
 
 TEST(Offload, LayersLeaveFromTheFirstOn) {
+  using Shares = std::vector<double>;
   Offload offload;
-  EXPECT_EQ(offloaded_layers(offload, 8), 0);
+  EXPECT_EQ(offloaded_shares(offload, 4), Shares(4, 0));
   offload.activations = MemoryTier::host;
-  EXPECT_EQ(offloaded_layers(offload, 8), 8);
+  EXPECT_EQ(offloaded_shares(offload, 4), Shares(4, 1));
   offload.activation_share = 0.25;
-  EXPECT_EQ(offloaded_layers(offload, 8), 2);
+  EXPECT_EQ(offloaded_shares(offload, 4), Shares({1, 0, 0, 0}));
+  offload.hidden = true;
+  EXPECT_EQ(offloaded_shares(offload, 4), Shares({0.25, 0.25, 0.25, 0}));
 }
 
 TEST(Offload, IsSaidInWords) {

@@ -36,6 +36,21 @@ TEST(SnapshotCost, WhatTravelsOnIsStagedOnceAndReplicasTakeNothing) {
   EXPECT_EQ(snapshot_bytes(replicas, kState, kWeights).moved, 0);
 }
 
+TEST(SnapshotCost, DrivesHoldTheKeptCopiesAndTheOneBeingWritten) {
+  SnapshotTier tier{.place = SnapshotPlace::local_disk};
+  EXPECT_DOUBLE_EQ(snapshot_disk_bytes(tier, kState, kWeights), 3 * kState);
+  tier.kept = 5;
+  EXPECT_DOUBLE_EQ(snapshot_disk_bytes(tier, kState, kWeights), 6 * kState);
+  // Five of them in a row build on two full ones, with three differentials of a tenth each.
+  tier.changed_share = 0.1;
+  tier.full_every = 4;
+  EXPECT_DOUBLE_EQ(snapshot_disk_bytes(tier, kState, kWeights), (2 * 1.3 + 1) * kState);
+  tier.code = {.name = CodeName::xor_parity, .data = 2, .parity = 1};
+  EXPECT_DOUBLE_EQ(snapshot_disk_bytes(tier, kState, kWeights), 1.5 * (2 * 1.3 + 1) * kState);
+  tier.place = SnapshotPlace::storage;
+  EXPECT_EQ(snapshot_disk_bytes(tier, kState, kWeights), 0);
+}
+
 TEST(SnapshotCost, WireBytesAreThoseOfTheParityOrTheCopies) {
   SnapshotTier tier{.place = SnapshotPlace::peers};
   tier.code = {.name = CodeName::reed_solomon, .data = 6, .parity = 2};

@@ -66,5 +66,52 @@ TEST(ResolveOffload, AutoIsWhatFits) {
   EXPECT_NE(tight.recompute, Recompute::automatic);
 }
 
+TEST(ResolveOffload, ChunksAreFound) {
+  const auto at_once = [](const std::string& offload) {
+    std::string text = offload_text(offload, "recompute: full");
+    return text.replace(text.find("global: 64"), 10, "global: 8");
+  };
+  const Job job = parse_case(at_once("{placement: chunks, chunk: 256 MiB}"), "a.yaml").job;
+  EXPECT_GT(offload_of(job).chunks.count, 0);
+  EXPECT_EQ(offload_of(job).chunks.bytes, 256 * 1024 * 1024);
+  EXPECT_EQ(offload_of(job).weights, MemoryTier::host);
+  const auto fault = [&](const std::string& offload) {
+    return error_of([&] { parse_case(at_once(offload), "a.yaml"); });
+  };
+  EXPECT_THAT(fault("{placement: chunks, optimizer_share: 0.5}"), HasSubstr("a.yaml:6:"));
+  EXPECT_THAT(fault("{placement: chunks, optimizer: disk}"), HasSubstr("leave it out"));
+  EXPECT_THAT(fault("{placement: chunks, chunk: 1 MiB}"),
+              HasSubstr("a.yaml:6:37: offload.chunk is 1.00 MiB, but the largest tensor has"));
+  EXPECT_THAT(fault("{optimizer: host, chunk: 1 GiB}"), HasSubstr("placement: chunks"));
+  EXPECT_THAT(offload_fault("{placement: chunks}"), HasSubstr("a.yaml:6:1: offload: chunks"));
+}
+
+TEST(ResolveOffload, WhatHidesIsFound) {
+  const Job job = offload_job("{activations: host, hidden: true}");
+  EXPECT_TRUE(offload_of(job).searched.hidden);
+  EXPECT_THAT(offload_fault("{hidden: true}"), HasSubstr("offload.activations: host"));
+  EXPECT_THAT(offload_fault("{activations: host, hidden: true, activation_share: 0.5}"),
+              HasSubstr("state one of them"));
+  EXPECT_THAT(offload_fault("{sections: 3}"), HasSubstr("layers that come and go"));
+}
+
+TEST(ResolveOffload, WhatIsFoundIsExplainedSo) {
+  const Case found = parse_case(offload_text("auto", "recompute: auto"), "a.yaml");
+  int rows = 0;
+  for (const ResolvedValue& value : found.values) {
+    const bool open = value.key == "recompute" || value.key == "offload.optimizer" ||
+                      value.key == "offload.gradients" || value.key == "offload.weights" ||
+                      value.key == "offload.optimizer_share" ||
+                      value.key == "offload.activations" || value.key == "offload.activation_share";
+    EXPECT_EQ(value.is_found, open) << value.key;
+    if (!open) continue;
+    ++rows;
+    EXPECT_EQ(value.source, "found by search");
+    EXPECT_FALSE(value.is_default);
+    EXPECT_NE(value.value, "auto");
+  }
+  EXPECT_EQ(rows, 7);
+}
+
 }  // namespace
 }  // namespace windtunnel

@@ -35,7 +35,7 @@ TEST(PoolState, OfStagesIsThatOfTheirPool) {
   EXPECT_EQ(states[0].state.fullest_bytes, bytes[0]);
   EXPECT_EQ(states[1].state.fullest_bytes, bytes[1]);
   const PoolState all = state_of_all(job, prepared);
-  EXPECT_EQ(snapshot_host_bytes(job, kHost, states[1], all),
+  EXPECT_EQ(snapshot_node_bytes(job, kHost, MemoryTier::host, states[1], all),
             4 * snapshot_host_bytes(kHost, bytes[1], weight_share(job)));
   // Each reads its own, the old ones over links of half the bandwidth; as the worst of all in every
   // respect they took longer.
