@@ -433,7 +433,6 @@ class Estimator {
   std::vector<std::vector<double>> gathered_s_;
 };
 
-// As if all replicas were of the kind.
 PreparedIteration alone(const ReplicaCosts& kind, const PreparedIteration& prepared) {
   return {.schedule = kind.schedule,
           .chunks = kind.chunks,
@@ -442,7 +441,6 @@ PreparedIteration alone(const ReplicaCosts& kind, const PreparedIteration& prepa
           .geometry = prepared.geometry};
 }
 
-// Of unlike replicas all wait for those that take longest.
 IterationEstimate undisturbed(const Job& job, const PreparedIteration& prepared) {
   if (prepared.kinds.empty()) return Estimator(job, prepared).estimate();
   IterationEstimate longest;
@@ -457,16 +455,15 @@ IterationEstimate undisturbed(const Job& job, const PreparedIteration& prepared)
 // The optimizer's step as far as it is the host's; what that takes is the offload's.
 void take_off_gpu(const Job& job, IterationEstimate& estimate) {
   if (!offload_of(job).updates_on_host()) return;
-  const double moved_s =
-      offload_of(job).optimizer_share * estimate.seconds[int(Category::optimizer)];
-  estimate.seconds[int(Category::optimizer)] -= moved_s;
+  double& own_s = estimate.seconds[int(Category::optimizer)];
+  const double moved_s = offload_of(job).optimizer_share * own_s;
+  own_s -= moved_s;
   estimate.step_s -= moved_s;
   estimate.origin_s[int(optimizer_cost(1, job).front().origin)] -= moved_s;
 }
 
 }  // namespace
 
-// What copies to the host, waiting for samples and exposed filling add comes on top.
 IterationEstimate estimate_microbatches(const Job& job, const PreparedIteration& prepared) {
   if (!job.input && !job.filling && !offload_of(job).any()) return undisturbed(job, prepared);
   Job own = job;

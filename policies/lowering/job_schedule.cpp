@@ -11,6 +11,7 @@
 #include "models/compression/compressors.hpp"
 #include "models/cost/memory/memory.hpp"
 #include "models/cost/offload/offload.hpp"
+#include "policies/conflicts/offload_conflicts.hpp"
 #include "policies/exchange/stage_message.hpp"
 #include "policies/lowering/unit_cost.hpp"
 #include "policies/schedules/schedules.hpp"
@@ -75,6 +76,8 @@ void check_sharding(const Layout& layout, const Schedule& schedule) {
 // recomputes them in actions of its own has other times for that.
 void check_offload(const Job& job, const Schedule& schedule) {
   const Offload& offload = offload_of(job);
+  const std::string why = why_not(offload, job);
+  if (!why.empty()) throw Error::of_key("offload", ": {}", why);
   if (offload.activations != MemoryTier::gpu && schedule.explicit_recompute) {
     throw Error::of_key("offload.activations",
                         "goes with schedules whose backward passes recompute; '{}' recomputes in "

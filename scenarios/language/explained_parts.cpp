@@ -46,8 +46,8 @@ const void* found_in(const Job& job, std::string_view key) {
   const bool state = key == "offload.optimizer" || key == "offload.gradients" ||
                      key == "offload.weights" || key == "offload.optimizer_share";
   const bool activations = key == "offload.activations" || key == "offload.activation_share";
-  const bool found = (state && searched.state) || (activations && searched.activations) ||
-                     (key == "offload.optimizer_share" && searched.chunks) ||
+  const bool found = (state && (searched.state || searched.chunks)) ||
+                     (activations && searched.activations) ||
                      (key == "offload.activation_share" && searched.hidden);
   return found ? job.offload.get() : nullptr;
 }

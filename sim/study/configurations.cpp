@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <utility>
 
 #include "models/base/error.hpp"
 #include "models/plan/state_shares.hpp"
@@ -210,15 +211,21 @@ std::vector<Configuration> recomputes_of(const Configuration& base) {
 
 std::vector<Configuration> offloads_of(const Configuration& base) {
   constexpr int kQuarters = 4;
+  if (offload_of(base.job).in_chunks()) {
+    throw Error::of_key("offload.placement",
+                        "is chunks, whose room says what moves; take shares to compare them");
+  }
   std::vector<Configuration> configurations;
   for (Offload offload : state_offloads(base.job)) {
-    offload.searched.state = offload.searched.activations = false;
+    offload.searched.state = offload.searched.activations = offload.searched.hidden = false;
+    if (std::exchange(offload.hidden, false)) offload.activation_share = 1;
     for (int quarters = 0; quarters <= (base.job.network ? 0 : kQuarters); ++quarters) {
       offload.activations = quarters == 0 ? MemoryTier::gpu : MemoryTier::host;
       offload.activation_share = quarters == 0 ? 1 : double(quarters) / kQuarters;
       if (!why_not(offload, base.job).empty()) continue;
       Configuration next = base;
       next.job.offload = std::make_shared<const Offload>(offload);
+      if (offload_of(base.job).hidden) put(next.set, "offload.hidden", "false");
       put(next.set, "offload.optimizer", std::string(name_of(offload.optimizer)));
       put(next.set, "offload.optimizer_share", fmt::format("{:g}", offload.optimizer_share));
       put(next.set, "offload.gradients", std::string(name_of(offload.gradients)));

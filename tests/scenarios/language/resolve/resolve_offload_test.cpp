@@ -111,6 +111,10 @@ TEST(ResolveOffload, WhatIsFoundIsExplainedSo) {
     EXPECT_NE(value.value, "auto");
   }
   EXPECT_EQ(rows, 7);
+  const Case hidden = parse_case(offload_text("{activations: host, hidden: true}"), "a.yaml");
+  for (const ResolvedValue& value : hidden.values) {
+    EXPECT_EQ(value.is_found, value.key == "offload.activation_share") << value.key;
+  }
 }
 
 }  // namespace
