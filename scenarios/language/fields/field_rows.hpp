@@ -33,6 +33,7 @@ Rows place_rows();           // which nodes the ranks of "layout" stand on
 Rows signature_rows();       // "layout.signatures"
 Rows stage_rows();           // layers of the stages
 Rows shard_rows();           // what "layout.sharding" divides among whom
+Rows software_rows();        // "software"
 Rows tensor_overlap_rows();  // "software.tp_overlap"
 Rows dispatch_rows();        // "software.dispatch"
 Rows routing_rows();         // "model.moe": where its tokens go

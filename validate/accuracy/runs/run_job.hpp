@@ -22,7 +22,7 @@ RunJob job_of(const TrainingRun& run);
 
 struct RunPrediction {
   double step_s = 0;
-  StepSpread spread;              // of step_s, beside the calibration's own error
+  StepSpread spread = {};         // of step_s, beside the calibration's own error
   double memory_bytes = 0;        // peak of the fullest GPU, as its driver shows it
   std::vector<GpuMemory> memory;  // [pipeline rank]
   bool fits = true;

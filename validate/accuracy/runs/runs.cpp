@@ -333,23 +333,22 @@ std::string family_of(const TrainingRun& run) {
 
 namespace {
 
-// "h100-sweep: fitted on 205 rows of ..."; what a fit writes into its sources, up to the semicolon.
+// "h100-sweep: fitted on 205 rows of ..."; what a fit writes into its sources, up to the semicolon,
+// of each fit once.
 std::vector<std::string> fitted_before(const std::vector<Subject>& subjects) {
-  std::map<std::string, std::string> texts;
+  std::map<std::string, std::set<std::string>> fits;
   for (const Subject& subject : subjects) {
     const Calibration& calibration = subject.what.job.calibration;
-    if (texts.contains(calibration.name)) continue;
-    std::string& text = texts[calibration.name];
+    if (fits.contains(calibration.name)) continue;
+    std::set<std::string>& of_this = fits[calibration.name];
     for (const CalibrationField& field : calibration_fields()) {
       const std::string& source = (calibration.*field.member).source;
-      if (text.empty() && source.starts_with("fitted")) {
-        text = calibration.name + ": " + source.substr(0, source.find(';'));
-      }
+      if (source.starts_with("fitted")) of_this.insert(source.substr(0, source.find(';')));
     }
   }
   std::vector<std::string> lines;
-  for (auto& [name, text] : texts) {
-    if (!text.empty()) lines.push_back(std::move(text));
+  for (const auto& [name, of_this] : fits) {
+    if (!of_this.empty()) lines.push_back(fmt::format("{}: {}", name, fmt::join(of_this, "; ")));
   }
   return lines;
 }

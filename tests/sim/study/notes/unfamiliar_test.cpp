@@ -6,7 +6,7 @@ namespace windtunnel {
 namespace {
 
 TEST(Unfamiliar, SaysWhatWasNotMeasuredAndWhatComesNearest) {
-  EXPECT_TRUE(unfamiliar_notes({.alike = "all runs", .rows = 3, .families = 1}).empty());
+  EXPECT_TRUE(unfamiliar_notes(Familiarity()).empty());
   const std::vector<Note> notes =
       unfamiliar_notes({.alike = "dense models in 8 bits",
                         .rows = 12,

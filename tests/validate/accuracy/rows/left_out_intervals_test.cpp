@@ -11,12 +11,12 @@ namespace windtunnel {
 namespace {
 
 ValidationRow row(const std::string& family, double measured, double predicted) {
-  return {.family = family,
-          .metric = "step_s",
-          .measured = measured,
-          .predicted = predicted,
-          .low = predicted,
-          .high = predicted};
+  ValidationRow row;
+  row.family = family;
+  row.metric = "step_s";
+  row.measured = measured;
+  row.predicted = row.low = row.high = predicted;
+  return row;
 }
 
 TEST(LeftOutIntervals, AFamilyDoesNotTellItsOwn) {

@@ -1,0 +1,138 @@
+// Rows of the field table below "software": kernels, and the host that launches them.
+#include "scenarios/language/fields/field_rows.hpp"
+
+namespace windtunnel {
+namespace {
+
+// Types that a gradient is always in.
+std::vector<std::string_view> float_types() {
+  std::vector<std::string_view> names = names_of<double>();
+  std::erase(names, "none");
+  return names;
+}
+
+Rows kernel_rows() {
+  return {
+      map_row("software", {.example = "{fused_loss: true, reductions: bf16}",
+                           .help = "what the training software makes of the same mathematics; the "
+                                   "defaults are Megatron-Core with Transformer Engine"}),
+      name_row<&Software::fusion>(
+          "software.fusion",
+          {.example = "partial",
+           .help = "between matrix multiplications: one kernel per operation (none), or bias "
+                   "+ activation, bias + dropout + residual, softmax and norms fused by hand "
+                   "(partial)"}),
+      name_row<&Software::optimizer>(
+          "software.optimizer",
+          {.example = "momentum",
+           .help = "what it keeps of a parameter in fp32 and moves in a step: two moments, "
+                   "one (SGD with momentum), none"}),
+      flag_row<&Software::fused_loss>(
+          "software.fused_loss",
+          {.example = "true",
+           .help = "cross entropy in one kernel, without fp32 copies of the logits"}),
+      name_row<&Software::gradient_bytes>(
+          "software.gradients",
+          {.names = float_types(),
+           .example = "fp32",
+           .help = "type in which gradients are kept between micro-batches, in a precision "
+                   "of 16 bits or less"}),
+      name_row<&Software::reduce_bytes>("software.reductions",
+                                        {.names = float_types(),
+                                         .example = "bf16",
+                                         .help = "type of the gradients on the network"}),
+      name_row<&Software::reduced_copy_bytes>(
+          "software.reduced_copies",
+          {.names = {"none", "fp32", "bf16"},
+           .example = "bf16",
+           .help = "type of a second copy of the gradients that the reduction keeps (DDP's "
+                   "buckets)"}),
+      choice_row<&Software::logit_bytes>(
+          "software.logit_memory", Dimension::bytes,
+          {.low = 0,
+           .high = 100,
+           .example = "6 B",
+           .help = "of one logit at the peak of an unfused loss, all its copies"}),
+      flag_row<&Software::flat_copies>(
+          "software.flat_copies",
+          {.example = "false",
+           .help = "ZeRO-1 gathers weights through flat copies of all of them"}),
+      flag_row<&Software::held_tensors>(
+          "software.held_tensors",
+          {.example = "false",
+           .help = "asynchronous tensor parallelism: gathered tensors wait for the host to "
+                   "free them"}),
+      flag_row<&Software::scaled_copies>(
+          "software.scaled_copies",
+          {.example = "true",
+           .help = "with fp8 and nvfp4, weights and inputs of matrix multiplications are "
+                   "kept in that precision"}),
+  };
+}
+
+Rows host_rows() {
+  return {
+      flag_row<&Software::ep_overlap>(
+          "software.ep_overlap",
+          {.example = "false",
+           .help = "all-to-alls of a micro-batch run beside the compute of another"}),
+      flag_row<&Software::ep_merged>(
+          "software.ep_merged",
+          {.example = "false",
+           .help = "a token goes once to a node, not once to each of its experts there "
+                   "(DeepEP)"}),
+      flag_row<&Software::cuda_graphs>(
+          "software.cuda_graphs",
+          {.example = "false", .help = "the host launches no kernels one by one"}),
+      flag_row<&Software::tensor_gathers>(
+          "software.tensor_gathers",
+          {.example = "true",
+           .help = "layout.sharding: zero3: each tensor of a layer is gathered by itself, as in "
+                   "DeepSpeed before 0.6"}),
+      fact_row<&Software::host_share>(
+          "software.host_share", Dimension::number,
+          {.low = 0,
+           .high = 100,
+           .example = "0.7",
+           .help = "CPU time of an operation, of that of Transformer Engine's modules; 0.7: of "
+                   "plain PyTorch's"}),
+      fact_row<&Software::host_step_s>(
+          "software.host_step", Dimension::seconds,
+          {.low = 0,
+           .high = 3600,
+           .example = "20 ms",
+           .help = "what the GPUs wait for between steps: logging, norms, the training loop"}),
+      name_row<&Software::sends>(
+          "software.sends",
+          {.example = "asynchronous",
+           .help = "what a pipeline rank that sends waits for: nothing, the end of the "
+                   "message, or the receiver as well"}),
+      flag_row<&Software::scatter_sends>(
+          "software.scatter_sends",
+          {.example = "true",
+           .help = "without sequence parallelism each rank of tp sends its part of what crosses a "
+                   "pipeline cut, and the receivers gather them over NVLink (Megatron-LM's "
+                   "scatter/gather); otherwise each sends all of it"}),
+      flag_row<&Software::post_validation>(
+          "software.post_validation",
+          {.example = "false",
+           .help = "the optimizer does not wait for the gradients' norm (Zero Bubble)"}),
+      flag_row<&Software::shared_cores>(
+          "software.shared_cores",
+          {.example = "false",
+           .help = "the network's threads take cores from those that launch kernels"}),
+      flag_row<&Software::bucket_copies>(
+          "software.bucket_copies",
+          {.example = "true",
+           .help = "communication.overlap: bucketed: gradients are copied into their buckets "
+                   "and back (PyTorch DDP without gradient_as_bucket_view)"}),
+  };
+}
+
+}  // namespace
+
+Rows software_rows() {
+  return joined({kernel_rows(), tensor_overlap_rows(), host_rows(), dispatch_rows()});
+}
+
+}  // namespace windtunnel
