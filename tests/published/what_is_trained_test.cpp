@@ -65,6 +65,10 @@ struct FineTuning {
   double memory, step;  // predicted over published
 };
 
+// Hugging Face's transformers: of 0.2, 0.28, 0.4 and 0.7 the share that is nearest to the three LoRA
+// rows of 256 tokens, where the host decides; the others are not fitted on.
+constexpr double kTransformersHost = 0.2;
+
 std::vector<FineTuning> fine_tuning() {
   const CsvTable table = CsvTable::read(WINDTUNNEL_SOURCE_DIR "/tests/data/fine_tuning_runs.csv");
   const auto text = [&](std::size_t row, const char* name) {
@@ -81,8 +85,9 @@ std::vector<FineTuning> fine_tuning() {
     const int sequence = table.integer(row, table.column("sequence"));
     const Job job = job_of(one_a100(
         model, sequence, 8, 1,
-        fmt::format("recompute: full\ntrain: {{adapter: {{kind: {}, rank: {}, dropout: true}}}}",
-                    text(row, "method"), text(row, "rank"))));
+        fmt::format("recompute: full\nsoftware: {{host_share: {}}}\n"
+                    "train: {{adapter: {{kind: {}, rank: {}, dropout: true}}}}",
+                    kTransformersHost, text(row, "method"), text(row, "rank"))));
     runs.push_back({text(row, "model"), text(row, "method"), sequence,
                     memory_GiB(job) / table.number(row, table.column("memory_GiB")),
                     step_s(job) / table.number(row, table.column("step_s"))});
@@ -110,8 +115,7 @@ TEST(WhatIsTrained, QwenFineTuning) {
   ASSERT_EQ(runs.size(), 42U);
   const auto lora = [](const FineTuning& run) { return run.method == "lora"; };
   const auto quantised = [](const FineTuning& run) { return run.method == "qlora"; };
-  // GPTQ dequantises by other kernels, which short sequences wait for. Those of LoRA wait for the
-  // host, whose launches are overestimated here.
+  // GPTQ dequantises by other kernels, which short sequences wait for.
   const auto long_ones = [](const FineTuning& run) {
     return run.method == "qlora" && run.sequence >= 4096;
   };
@@ -119,14 +123,14 @@ TEST(WhatIsTrained, QwenFineTuning) {
   EXPECT_LE(median_error(runs, &FineTuning::memory, quantised), 0.1);
   EXPECT_LE(median_error(
                 runs, &FineTuning::step,
-                [](const FineTuning& run) { return run.method == "lora" && run.sequence >= 2048; }),
-            0.1);
+                [](const FineTuning& run) { return run.method == "lora" && run.sequence > 256; }),
+            0.05);
   EXPECT_LE(median_error(runs, &FineTuning::step, long_ones), 0.1);
   for (const FineTuning& run : runs) {
-    if (run.method != "lora" || run.model == "qwen-1.8B" || run.sequence > 2048) continue;
+    if (run.method != "lora") continue;
+    EXPECT_NEAR(run.step, 1, 0.12) << run.model << " " << run.sequence;
+    if (run.model == "qwen-1.8B" || run.sequence > 2048) continue;
     EXPECT_NEAR(run.memory, 1, 0.1) << run.model << " " << run.sequence;
-    if (run.sequence < 2048) continue;
-    EXPECT_NEAR(run.step, 1, 0.1) << run.model << " " << run.sequence;
   }
 }
 

@@ -94,8 +94,8 @@ Rows host_rows() {
           {.low = 0,
            .high = 100,
            .example = "0.7",
-           .help = "CPU time of an operation, of that of Transformer Engine's modules; 0.7: of "
-                   "plain PyTorch's"}),
+           .help = "CPU time of an operation, of that of Transformer Engine's modules; 0.7: "
+                   "Megatron-Core's own modules, 0.2: Hugging Face's transformers"}),
       fact_row<&Software::host_step_s>(
           "software.host_step", Dimension::seconds,
           {.low = 0,

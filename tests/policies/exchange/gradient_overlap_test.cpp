@@ -147,7 +147,8 @@ TEST(PriorityOrder, ByHand) {
 }
 
 TEST(TensorShares, AddUpToOneOverAllBuckets) {
-  const std::vector<StageTensor> tensors = {{.parameters = 6}, {.parameters = 1}, {.parameters = 1}};
+  const std::vector<StageTensor> tensors = {
+      {.parameters = 6}, {.parameters = 1}, {.parameters = 1}};
   const std::vector<GradientBucket> buckets = {{.parameters = 1, .tensors = {1}},
                                                {.parameters = 7, .tensors = {0, 2}}};
   EXPECT_EQ(tensor_shares(tensors, buckets), (std::vector<double>{1 / 8.0, 6 / 8.0, 1 / 8.0}));

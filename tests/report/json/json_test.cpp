@@ -21,7 +21,8 @@ TEST(RunDocument, KeysAndTheirOrderAreTheContract) {
   const Json run = run_document(sample_record(), true);
   EXPECT_EQ(keys_of(run), (Keys{"scenario", "key", "version", "commit", "iteration", "campaign",
                                 "origin", "model_error", "engine", "notes", "timing"}));
-  EXPECT_EQ(keys_of(run["model_error"]), (Keys{"calibration", "step_error", "covered", "ranges"}));
+  EXPECT_EQ(keys_of(run["model_error"]),
+            (Keys{"calibration", "step_error", "covered", "host_spread", "familiarity", "ranges"}));
   EXPECT_EQ(keys_of(run["iteration"]),
             (Keys{"time_s", "tflops_per_gpu", "mfu", "hfu", "tokens_per_s", "bubble", "exposed_s",
                   "memory_bytes", "critical_path_s"}));
