@@ -65,8 +65,8 @@ struct FineTuning {
   double memory, step;  // predicted over published
 };
 
-// Hugging Face's transformers: of 0.2, 0.28, 0.4 and 0.7 the share that is nearest to the three LoRA
-// rows of 256 tokens, where the host decides; the others are not fitted on.
+// Hugging Face's transformers: of 0.2, 0.28, 0.4 and 0.7 the share that is nearest to the three
+// LoRA rows of 256 tokens, where the host decides; the others are not fitted on.
 constexpr double kTransformersHost = 0.2;
 
 std::vector<FineTuning> fine_tuning() {
@@ -83,11 +83,11 @@ std::vector<FineTuning> fine_tuning() {
         text(row, "layers"), text(row, "hidden"), text(row, "heads"), text(row, "ffn"),
         text(row, "vocabulary"));
     const int sequence = table.integer(row, table.column("sequence"));
-    const Job job = job_of(one_a100(
-        model, sequence, 8, 1,
-        fmt::format("recompute: full\nsoftware: {{host_share: {}}}\n"
-                    "train: {{adapter: {{kind: {}, rank: {}, dropout: true}}}}",
-                    kTransformersHost, text(row, "method"), text(row, "rank"))));
+    const Job job =
+        job_of(one_a100(model, sequence, 8, 1,
+                        fmt::format("recompute: full\nsoftware: {{host_share: {}}}\n"
+                                    "train: {{adapter: {{kind: {}, rank: {}, dropout: true}}}}",
+                                    kTransformersHost, text(row, "method"), text(row, "rank"))));
     runs.push_back({text(row, "model"), text(row, "method"), sequence,
                     memory_GiB(job) / table.number(row, table.column("memory_GiB")),
                     step_s(job) / table.number(row, table.column("step_s"))});

@@ -20,8 +20,9 @@ TEST(HostBound, SaysHowMuchOfTheStepWaits) {
   ASSERT_EQ(notes.size(), 1);
   EXPECT_EQ(notes[0].key, "software.cuda_graphs");
   EXPECT_EQ(notes[0].text.find("would"), std::string::npos);
-  EXPECT_EQ(notes[0].figures,
-            "25 % of the step; 1.60 s to 3.00 s a step by the ranges of host.launch and host.kernel");
+  EXPECT_EQ(
+      notes[0].figures,
+      "25 % of the step; 1.60 s to 3.00 s a step by the ranges of host.launch and host.kernel");
 }
 
 TEST(HostBound, SaysThatItMightWait) {
