@@ -130,11 +130,15 @@ StepSpread host_spread(const Job& job, const PreparedIteration& prepared) {
   if (job.software.cuda_graphs) return {};
   const auto step_s = [&](double Parameter::*end) {
     Job other = job;
-    for (Parameter Calibration::*each :
-         {&Calibration::host_launch_s, &Calibration::host_kernel_s}) {
-      Parameter& parameter = other.calibration.*each;
-      parameter.value = parameter.*end;
-    }
+    const auto move_host = [&](Calibration& calibration) {
+      for (Parameter Calibration::*each :
+           {&Calibration::host_launch_s, &Calibration::host_kernel_s}) {
+        Parameter& parameter = calibration.*each;
+        parameter.value = parameter.*end;
+      }
+    };
+    move_host(other.calibration);
+    std::ranges::for_each(other.pool_calibrations, move_host);
     PreparedIteration repriced = prepared;
     return repriced_step_s(other, repriced);
   };

@@ -60,9 +60,12 @@ std::vector<double> tensor_shares(const std::vector<StageTensor>& tensors,
                                   const std::vector<GradientBucket>& buckets) {
   std::vector<double> shares;
   for (const GradientBucket& bucket : buckets) {
-    for (const int tensor : bucket.tensors) shares.push_back(tensors[tensor].parameters);
+    for (const int tensor : bucket.tensors) {
+      shares.push_back(tensors[tensor].parameters + tensors[tensor].frozen);
+    }
   }
   const double all = std::accumulate(shares.begin(), shares.end(), 0.0);
+  if (all <= 0) return {};
   for (double& share : shares) share /= all;
   return shares;
 }

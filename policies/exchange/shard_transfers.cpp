@@ -248,14 +248,16 @@ void append_gathers(const Job& job, const ReplicaNetwork& network, int pp, const
 
 void split_transfers(const Job& job, const ReplicaNetwork& network, int pp,
                      const std::vector<double>& shares, std::vector<Transfer>& transfers) {
+  if (shares.empty()) return;
   for (Transfer& transfer : transfers) {
     if (transfer.bytes <= 0) continue;
+    double seconds = 0;
     for (const double share : shares) {
-      transfer.longer_s += collective_cost(job, Category::dp, transfer.kind,
-                                           network.shape(pp, transfer.axis), share * transfer.bytes)
-                               .seconds;
+      seconds += collective_cost(job, Category::dp, transfer.kind, network.shape(pp, transfer.axis),
+                                 share * transfer.bytes)
+                     .seconds;
     }
-    transfer.longer_s -= transfer.seconds;
+    transfer.longer_s += std::max(0.0, seconds - transfer.seconds);
   }
 }
 

@@ -54,8 +54,7 @@ std::string certainty_text(const Comparison& comparison, const ConsoleStyle& sty
   std::set<int> trials;
   for (const ComparedPoint& point : comparison.points) {
     if (!point.record) continue;
-    const Calibration& calibration = point.record->job.calibration;
-    if (calibration.step_error.value > 0) models.insert(cost_models_text(calibration));
+    if (point.record->iteration.error.value > 0) models.insert(cost_models_text(*point.record));
     if (point.record->campaign) trials.insert(point.record->campaign->trials);
   }
   std::string text;

@@ -76,8 +76,7 @@ SummarySection certainty_section(const CompanyReport& report) {
   section.rows.push_back(
       {"over starts",
        "the least and the most of them: jobs of equal steps keep how far they are apart"});
-  section.rows.push_back(
-      {"cost models", cost_models_text(report.jobs.front().alone.job.calibration)});
+  section.rows.push_back({"cost models", cost_models_text(report.jobs.front().alone)});
   return section;
 }
 

@@ -273,7 +273,7 @@ SummarySection evidence_section(const Record& record) {
     shares += fmt::format("{}{} {}", shares.empty() ? "" : ", ", each->title, each->text(record));
   }
   section.rows = {
-      {"cost models", cost_models_text(record.job.calibration)},
+      {"cost models", cost_models_text(record)},
       {"rests on",
        fmt::format("{}: the share of the predicted time whose weakest number is of that origin; a "
                    "fitted number has the origin of its rows",
@@ -323,12 +323,15 @@ std::vector<SummaryRow> key_figures(const Record& record) {
 
 }  // namespace
 
-std::string cost_models_text(const Calibration& calibration) {
+std::string cost_models_text(const Record& record) {
+  const Calibration& calibration = record.job.calibration;
+  const Parameter& error = record.iteration.error;
+  const bool alike = error.value != calibration.step_error.value;
   return fmt::format(
-      "step times by the calibration {} are off by {} (one standard deviation, {}) on runs that it "
-      "was not fitted on",
-      calibration.name, value_text(Unit::share, calibration.step_error.value),
-      to_string(calibration.step_error.origin));
+      "step times by the calibration {} are off by {} (one standard deviation, {}) on {}",
+      calibration.name, value_text(Unit::share, error.value), to_string(error.origin),
+      alike ? "the measured runs that are most alike: " + error.source
+            : "runs that it was not fitted on");
 }
 
 std::vector<std::pair<const char*, double>> memory_parts(const GpuMemory& rank) {

@@ -32,8 +32,8 @@ struct Summary {
 Summary summarise(const Record& record);
 
 inline constexpr const char* kCertaintyTitle = "How sure this is";
-// How far predictions by the calibration are off.
-std::string cost_models_text(const Calibration& calibration);
+// How far predictions are off: by the calibration, or as the measured runs that are most alike.
+std::string cost_models_text(const Record& record);
 
 // Model, machine, axes of the layout, sharding, schedule, precision, overlap, compressor, batch: a
 // phrase each, so that where one is varied the others are still what points have in common.

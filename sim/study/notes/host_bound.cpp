@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "models/base/units.hpp"
@@ -15,8 +16,9 @@ constexpr double kNoteworthyShare = 0.1;
 
 std::vector<Note> host_bound_notes(const Job& job, const IterationReport& iteration) {
   if (job.software.cuda_graphs) return {};
-  const double share =
-      iteration.critical_path_s[static_cast<int>(Category::host)] / iteration.time_s;
+  // What is waited for between steps is stated, and launches nothing.
+  const double host_s = iteration.critical_path_s[static_cast<int>(Category::host)];
+  const double share = std::max(0.0, host_s - job.software.host_step_s) / iteration.time_s;
   const double slower_s = iteration.time_s * std::exp(iteration.host_spread.longer);
   const bool waits = share >= kNoteworthyShare;
   if (!waits && slower_s < (1 + kNoteworthyShare) * iteration.time_s) return {};

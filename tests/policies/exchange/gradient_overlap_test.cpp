@@ -154,5 +154,12 @@ TEST(TensorShares, AddUpToOneOverAllBuckets) {
   EXPECT_EQ(tensor_shares(tensors, buckets), (std::vector<double>{1 / 8.0, 6 / 8.0, 1 / 8.0}));
 }
 
+TEST(TensorShares, CountWhatIsNotTrainedAndNeverDivideByNothing) {
+  const std::vector<StageTensor> tensors = {{.parameters = 1, .frozen = 2}, {.frozen = 3}, {}};
+  EXPECT_EQ(tensor_shares(tensors, {{.tensors = {0, 1}}}), (std::vector<double>{0.5, 0.5}));
+  EXPECT_TRUE(tensor_shares(tensors, {{.tensors = {2}}}).empty());
+  EXPECT_TRUE(tensor_shares(tensors, {}).empty());
+}
+
 }  // namespace
 }  // namespace windtunnel

@@ -219,6 +219,7 @@ TEST(Compare, TellsTheErrorOfTheCostModels) {
   for (ComparedPoint& point : comparison.points) {
     point.record->job.calibration.name = "measured";
     point.record->job.calibration.step_error.value = 0.1;
+    point.record->iteration.error = point.record->job.calibration.step_error;
   }
   const std::string told = "step times by the calibration measured are off by 10.0 %";
   const std::string one = compare_text(comparison);

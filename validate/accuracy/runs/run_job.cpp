@@ -350,12 +350,12 @@ MemoryFigure memory_figure_of(const TrainingRun& run) {
       Printed{"Megatron-LM CI", {kGibibyte, What::allocated, Rank::last}},
       // "Mem Res (GB)", over 1024^3, written by rank 0: src/nanotron/helpers.py, log_throughput().
       Printed{"HF nanotron", {kGibibyte, What::reserved, Rank::first}},
-      // As nvidia-smi shows the nodes with the word embedding; 80 GB of an A100 are GiB.
       // finetune/lora.py: torch.cuda.max_memory_allocated() / 1e9.
       Printed{"LitGPT", {1e9, What::allocated, Rank::fullest}},
       // torchtune.training.get_memory_stats(): peak_memory_active, over 1024^3.
       Printed{"torchtune", {kGibibyte, What::allocated, Rank::first}},
       Printed{"InternEvo", {kGibibyte, What::device, Rank::fullest}},
+      // As nvidia-smi shows the nodes with the word embedding; 80 GB of an A100 are GiB.
       Printed{"BLOOM", {kGibibyte, What::device, Rank::fullest}}};
   for (const Printed& printed : kPrinted) {
     if (run.source.starts_with(printed.source)) return printed.figure;

@@ -339,7 +339,7 @@ std::vector<std::string> fitted_before(const std::vector<Subject>& subjects) {
   std::map<std::string, std::set<std::string>> fits;
   for (const Subject& subject : subjects) {
     const Calibration& calibration = subject.what.job.calibration;
-    if (fits.contains(calibration.name)) continue;
+    if (!subject.failure.empty() || fits.contains(calibration.name)) continue;
     std::set<std::string>& of_this = fits[calibration.name];
     for (const CalibrationField& field : calibration_fields()) {
       const std::string& source = (calibration.*field.member).source;

@@ -284,8 +284,8 @@ void zero_bubble(const TrainingRun&, Job& job) {
 
 // As the model_config.yaml beside each test says. Releases and memory tests are those of real
 // training: Transformer Engine, the distributed optimizer, everything overlapped. Of the small ones
-// the name tells: --transformer-impl is local where it has no "te", and BERT's attention is unfused
-// (--attention-backend).
+// the name tells: --transformer-impl is local where it has "mcore_tp" or "local_spec", and BERT's
+// attention is unfused (--attention-backend).
 void megatron_ci(const TrainingRun& run, Job& job) {
   const auto named = [&](std::string_view part) { return contains_text(run.model, part); };
   const bool real = named("memory_speed") || named("release");

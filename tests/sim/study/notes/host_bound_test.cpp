@@ -38,5 +38,11 @@ TEST(HostBound, IsSilentWhereTheHostDoesNotDecide) {
   EXPECT_TRUE(host_bound_notes(graphed, step(1, std::log(1.5))).empty());
 }
 
+TEST(HostBound, WhatTheScenarioStatesOfTheLoopLaunchesNothing) {
+  Job job;
+  job.software.host_step_s = 0.5;
+  EXPECT_TRUE(host_bound_notes(job, step(0.5, 0)).empty());
+}
+
 }  // namespace
 }  // namespace windtunnel
