@@ -22,12 +22,12 @@ double freedom_of(const Parameter& error);
 double error_factor(const Parameter& error, double covered);
 
 // By what else is uncertain: logarithms of the factors by which a step takes less and more time at
-// the ends of its 95 % range.
+// the ends of its 90 % range.
 struct StepSpread {
   double shorter = 0;
   double longer = 0;
 };
-// A log standard deviation that so many independent errors tell, with its 95 % interval.
+// A log standard deviation that so many independent errors tell, with its 90 % interval.
 Parameter error_told_by(double deviation, int errors, std::string source);
 // The one by which predictions may be off further.
 const Parameter& larger_error(const Parameter& one, const Parameter& other);

@@ -39,7 +39,7 @@ struct Familiarity {
   std::string alike;
   int rows = 0;
   int families = 0;
-  double deviation = 0;                 // of log(predicted / measured), each family counting once
+  double deviation = 0;  // of log(predicted / measured): the upper quartile over the families
   std::vector<std::string> unfamiliar;  // "no sequence of 131072 tokens was measured on h200"
 
   // So many families tell it.
