@@ -292,9 +292,8 @@ std::vector<MeasuredRuns> measured_of(const std::vector<Subject>& subjects) {
     errors[runs - all.begin()].push_back(std::abs(error));
     ++runs->rows;
   }
-  constexpr double kNormal90 = 1.645;
   for (std::size_t i = 0; i < all.size(); ++i) {
-    all[i].deviation = quantile(errors[i], 0.9) / kNormal90;
+    all[i].deviation = quantile(errors[i], 0.9) / kNormal95;
   }
   return all;
 }
