@@ -61,16 +61,17 @@ std::string random_scenario(std::uint64_t number) {
   return text;
 }
 
+Case with_fast_host(const std::string& text, const std::string& file) {
+  Case read = parse_case(text, file);
+  read.job.calibration.host_launch_s.value = 50e-6;
+  read.job.calibration.host_run_ahead.value = 0.5;
+  read.prepared = nullptr;
+  return read;
+}
+
 std::optional<Case> random_case(std::uint64_t number) {
   try {
-    Case drawn = parse_case(random_scenario(number), fmt::format("random-{}.yaml", number));
-    // Models that are simulated fast would wait for their hosts most of the time, and what GPUs and
-    // networks do would hardly show. There a faster GPU may also cost up to 3 % of a step, as an
-    // order that was made for one ratio of forward and backward passes meets another.
-    drawn.job.calibration.host_launch_s.value = 50e-6;
-    drawn.job.calibration.host_run_ahead.value = 0.5;
-    drawn.prepared = nullptr;
-    return drawn;
+    return with_fast_host(random_scenario(number), fmt::format("random-{}.yaml", number));
   } catch (const Error&) {
     return std::nullopt;
   }
