@@ -6,6 +6,8 @@ namespace {
 
 std::vector<Command> commands() {
   return {
+      {"plan", "from a machine, a model and a number of tokens to a training to start",
+       define_plan},
       {"run", "simulate a scenario: step time, memory, goodput, report", define_run},
       {"compare", "simulate it at every combination of varied values", define_compare},
       {"sweep", "months of it at every point of a grid, resumable and in shards", define_sweep},
@@ -22,6 +24,8 @@ std::vector<Command> commands() {
 
 constexpr const char* kExamples =
     "Examples:\n"
+    "  windtunnel plan --cluster '64 x dgx-h100' --model llama3-70b --tokens '2 T' --out "
+    "best.yaml\n"
     "  windtunnel run scenarios/llama3-405b.yaml --out out\n"
     "  windtunnel run scenarios/llama3-405b.yaml --set cluster.fabric.pod_oversubscription=1\n"
     "  windtunnel compare scenarios/llama3-405b.yaml --vary layout.vpp=1,2,4,8\n"

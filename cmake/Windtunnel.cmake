@@ -129,11 +129,11 @@ function(windtunnel_test name)
   gtest_discover_tests(${name} ${discovery} TEST_FILTER ${ARG_LONG} PROPERTIES LABELS ${ARG_LABEL})
 endfunction()
 
-# windtunnel_room_tests(FOLDER LINKS wt_models [EXCEPT a_test.cpp ...] [LABEL gpu]): one executable of all
-# sources in the folder and below it but for long tests (_long_test.cpp) and those of GPUs
+# windtunnel_room_tests(FOLDER LINKS wt_models [EXCEPT a_test.cpp ...] [LABEL gpu] [LONG FILTER]): one
+# executable of all sources in the folder and below it but for long tests (_long_test.cpp) and those of GPUs
 # (_gpu_test.cpp); of the latter alone with LABEL gpu. A test that is added there needs no row.
 function(windtunnel_room_tests folder)
-  cmake_parse_arguments(ARG "" "LABEL" "LINKS;EXCEPT" ${ARGN})
+  cmake_parse_arguments(ARG "" "LABEL;LONG" "LINKS;EXCEPT" ${ARGN})
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS RELATIVE ${CMAKE_CURRENT_SOURCE_DIR} ${folder}/*.cpp)
   set(name ${folder}_test)
   if(ARG_LABEL)
@@ -146,7 +146,7 @@ function(windtunnel_room_tests folder)
   cmake_path(RELATIVE_PATH CMAKE_CURRENT_SOURCE_DIR BASE_DIRECTORY ${CMAKE_SOURCE_DIR}/tests
     OUTPUT_VARIABLE floor)
   string(MAKE_C_IDENTIFIER ${floor}_${name} name)
-  windtunnel_test(${name} SOURCES ${sources} LINKS ${ARG_LINKS} LABEL ${ARG_LABEL})
+  windtunnel_test(${name} SOURCES ${sources} LINKS ${ARG_LINKS} LABEL ${ARG_LABEL} LONG ${ARG_LONG})
 endfunction()
 
 # windtunnel_bench(NAME SOURCES a_bench.cpp LINKS wt_models): a Google Benchmark executable.

@@ -56,15 +56,22 @@ Configuration with_layout(const Configuration& base, const Layout& layout) {
 
 // What is sharded over the replicas: as the scenario says, the optimizer state, and without a
 // pipeline, where weights would be gathered for every micro-batch, everything.
-std::vector<Sharding> shardings_of(const Layout& layout, Sharding own) {
+std::vector<Sharding> shardings_of(const Layout& layout, Sharding own, const Allowed& allowed) {
   // Keys of the scenario that take a sharding stay where one rank is a whole copy.
   const bool has_keys = layout.shard_ranks > 0 || has_shard_keys(layout);
   if (layout.dp * layout.cp == 1) return {has_keys ? own : Sharding::none};
   if (has_shard_keys(layout)) return {own};
+  const auto& named = layout.pp > 1 ? allowed.sharding_in_pipelines : allowed.sharding;
+  if (!named.empty()) return named;
   std::vector<Sharding> shardings = {Sharding::zero1};
   if (layout.pp == 1) shardings.push_back(Sharding::zero3);
   if (std::ranges::find(shardings, own) == shardings.end()) shardings.push_back(own);
   return shardings;
+}
+
+bool allows(const Allowed& allowed, std::string_view schedule) {
+  return allowed.schedules.empty() ||
+         std::ranges::find(allowed.schedules, schedule) != allowed.schedules.end();
 }
 
 Configuration with_schedule(const Configuration& base, std::string_view name, int chunks,
@@ -112,7 +119,7 @@ void find_shares_again(Job& job) {
 
 }  // namespace
 
-std::vector<Configuration> layouts_of(const Configuration& base) {
+std::vector<Configuration> layouts_of(const Configuration& base, const Allowed& allowed) {
   const Job& job = base.job;
   if (!job.layout.stage_layers.empty()) {
     throw Error::of_key("layout.stages",
@@ -163,7 +170,7 @@ std::vector<Configuration> layouts_of(const Configuration& base) {
         for (const int ep : divisors_of(tp * cp * layout.dp, experts)) {
           if (experts % ep != 0) continue;
           layout.ep = ep;
-          for (const Sharding sharding : shardings_of(layout, job.layout.sharding)) {
+          for (const Sharding sharding : shardings_of(layout, job.layout.sharding, allowed)) {
             layout.sharding = sharding;
             configurations.push_back(with_layout(base, layout));
           }
@@ -238,7 +245,8 @@ std::vector<Configuration> offloads_of(const Configuration& base) {
   return configurations;
 }
 
-std::vector<Configuration> schedules_of(const Configuration& base, bool all, bool chunks) {
+std::vector<Configuration> schedules_of(const Configuration& base, bool all, bool chunks,
+                                        const Allowed& allowed) {
   const Job& job = base.job;
   // One rank has no pipeline to order.
   if (job.layout.pp == 1) return {with_schedule(base, "1f1b", 1, 1)};
@@ -246,7 +254,7 @@ std::vector<Configuration> schedules_of(const Configuration& base, bool all, boo
   for (const ScheduleKind& kind : schedule_kinds()) {
     const bool own = job.schedule.file.empty() && kind.name == job.schedule.name;
     // The job's own only, and where nothing else is asked.
-    if (all ? kind.asynchronous : !own) continue;
+    if (all ? kind.asynchronous || !allows(allowed, kind.name) : !own) continue;
     for (const int v : chunks_of(job, kind, own, all || chunks)) {
       for (const int k : own ? std::vector{job.schedule.slices} : slices_of(kind)) {
         configurations.push_back(with_schedule(base, kind.name, v, k));

@@ -16,11 +16,18 @@ struct Configuration {
   Overrides set;
 };
 
+// What a framework has; an empty list allows all.
+struct Allowed {
+  std::vector<std::string> schedules = {};
+  std::vector<Sharding> sharding = {};               // without a pipeline
+  std::vector<Sharding> sharding_in_pipelines = {};  // with one
+};
+
 // All ways to lay the job out on its GPUs, one model chunk per rank: divisors that the model
 // allows, tp within a node, context parallelism for long sequences, experts divided, sharded states
 // with sequence parallelism as Megatron-LM runs them. Throws Error when the scenario lists the
 // layers of stages.
-std::vector<Configuration> layouts_of(const Configuration& base);
+std::vector<Configuration> layouts_of(const Configuration& base, const Allowed& allowed = {});
 
 // Micro-batches of 1, 2, 4, ... sequences that divide a replica's share of the batch.
 std::vector<Configuration> micro_batches_of(const Configuration& base);
@@ -35,6 +42,7 @@ std::vector<Configuration> offloads_of(const Configuration& base);
 
 // The job's own schedule, or every synchronous one, with the chunks and slices that make a
 // difference. `chunks`: also other numbers of model chunks per rank.
-std::vector<Configuration> schedules_of(const Configuration& base, bool all, bool chunks);
+std::vector<Configuration> schedules_of(const Configuration& base, bool all, bool chunks,
+                                        const Allowed& allowed = {});
 
 }  // namespace windtunnel

@@ -63,7 +63,9 @@ class Optimiser {
       }
       return all;
     };
-    std::vector<Configuration> all = vary(options_.layout, layouts_of, {base});
+    std::vector<Configuration> all =
+        vary(options_.layout,
+             [&](const Configuration& each) { return layouts_of(each, options_.allowed); }, {base});
     all = vary(options_.micro_batch, micro_batches_of, std::move(all));
     all = vary(options_.recompute, recomputes_of, std::move(all));
     all = vary(options_.offload, offloads_of, std::move(all));
@@ -104,6 +106,15 @@ class Optimiser {
     if (at.count++ == 0) at.example = example;
   }
 
+  // On GPUs of which a share is not to be used.
+  Job with_headroom(const Job& job) const {
+    if (options_.headroom == 0) return job;
+    Job less = job;
+    less.cluster.node.gpu.memory_bytes.value *= 1 - options_.headroom;
+    for (Pool& pool : less.cluster.pools) pool.node.gpu.memory_bytes.value *= 1 - options_.headroom;
+    return less;
+  }
+
   // Unless the layout is impossible, or the least that a GPU holds is too much.
   void add(Configuration configuration) {
     Job job = configuration.job;
@@ -115,7 +126,7 @@ class Optimiser {
       const std::string conflict = why_not(offload_of(job), job);
       if (!conflict.empty()) return note(kLayoutFault, "offload: " + conflict);
       const LeastIteration at_least = least_iteration(job);
-      const std::string excess = gpu_memory_excess(at_least.memory, job);
+      const std::string excess = gpu_memory_excess(at_least.memory, with_headroom(job));
       if (!excess.empty()) return note(kMemoryFault, excess);
       const double least = value_of({.estimated_s = at_least.step_s,
                                      .estimated_usd = undisturbed_usd(job, at_least.step_s),
@@ -129,13 +140,13 @@ class Optimiser {
   Judged judge(const Candidate& candidate) const {
     Judged judged;
     const auto schedules = schedules_of(candidate.configuration, options_.schedule,
-                                        options_.layout || options_.schedule);
+                                        options_.layout || options_.schedule, options_.allowed);
     SharedGeometry geometry;  // the same under every schedule
     for (const Configuration& each : schedules) {
       try {
         const PreparedIteration prepared = prepare_iteration(each.job, geometry);
         geometry = prepared.geometry;
-        const std::string excess = memory_excess(each.job, prepared);
+        const std::string excess = memory_excess(with_headroom(each.job), prepared);
         if (!excess.empty()) {
           judged.faults.emplace_back(kMemoryFault, excess);
           continue;

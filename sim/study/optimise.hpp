@@ -16,6 +16,7 @@
 
 #include "models/results/record.hpp"
 #include "scenarios/language/case.hpp"
+#include "sim/study/configurations.hpp"
 
 namespace windtunnel {
 
@@ -31,6 +32,8 @@ struct OptimiseOptions {
   bool micro_batch = false;
   bool recompute = false;
   bool offload = false;  // what lies beside the GPU; then nothing is passed over as too slow
+  Allowed allowed = {};  // of schedules and shardings
+  double headroom = 0;   // share of each GPU's memory that stays free
   // "snapshots.0.every": intervals that are searched for each place of the ranking
   // (interval_search.hpp), where a campaign decides.
   std::vector<std::string> intervals = {};

@@ -17,8 +17,8 @@
 #include "policies/outer/outer_exchange.hpp"
 #include "policies/protection/snapshot_tiers.hpp"
 #include "policies/shares/share_notes.hpp"
-#include "scenarios/language/library/gpu_names.hpp"
-#include "scenarios/language/library/measured_runs.hpp"
+#include "scenarios/language/library/facts/gpu_names.hpp"
+#include "scenarios/language/library/facts/measured_runs.hpp"
 #include "sim/campaign/campaign.hpp"
 #include "sim/study/goodput_range.hpp"
 #include "sim/study/interval_advice.hpp"
@@ -150,8 +150,7 @@ MeasuredIteration measured_iteration(const Case& the_case, const SimulateOptions
   return measured;
 }
 
-Record simulated(const Case& the_case, const SimulateOptions& options) {
-  const auto begin = std::chrono::steady_clock::now();
+Record simulated(const Case& the_case, MeasuredIteration measured, const SimulateOptions& options) {
   const Job& job = the_case.job;
   Record record;
   record.scenario = the_case.scenario;
@@ -162,7 +161,6 @@ Record simulated(const Case& the_case, const SimulateOptions& options) {
   record.notes = the_case.notes;
   record.job = job;
   record.ranks = job.layout.ranks();
-  MeasuredIteration measured = measured_iteration(the_case, options);
   std::ranges::move(dearer_choices(job, *measured.prepared), std::back_inserter(record.notes));
   std::vector<ReplicaKind> kinds;
   for (const ReplicaCosts& own : measured.prepared->kinds) kinds.push_back(own.kind);
@@ -217,7 +215,6 @@ Record simulated(const Case& the_case, const SimulateOptions& options) {
   record.activation_peaks = activation_peaks(record.plan, record.timeline);
   record.origin = origin_shares(job, record.iteration, record.campaign);
   record.peak_rss_bytes = std::max(peak_rss_bytes(), record.timeline.peak_rss_bytes);
-  record.wall_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   return record;
 }
 
@@ -228,7 +225,14 @@ MeasuredIteration measure_iteration(const Case& the_case, const SimulateOptions&
 }
 
 Record simulate(const Case& the_case, const SimulateOptions& options) {
-  return the_case.places.placing([&] { return simulated(the_case, options); });
+  const auto begin = std::chrono::steady_clock::now();
+  Record record = simulate(the_case, measure_iteration(the_case, options), options);
+  record.wall_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  return record;
+}
+
+Record simulate(const Case& the_case, MeasuredIteration measured, const SimulateOptions& options) {
+  return the_case.places.placing([&] { return simulated(the_case, std::move(measured), options); });
 }
 
 }  // namespace windtunnel

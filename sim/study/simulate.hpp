@@ -33,5 +33,8 @@ struct MeasuredIteration {
 // code 1: it does not fit in GPU or host memory (unless allow_oom: then memory_excess says so).
 MeasuredIteration measure_iteration(const Case& the_case, const SimulateOptions& options = {});
 Record simulate(const Case& the_case, const SimulateOptions& options = {});
+// The same where the iterations are known: of this case, or of one with the same Case::table.
+Record simulate(const Case& the_case, MeasuredIteration measured,
+                const SimulateOptions& options = {});
 
 }  // namespace windtunnel

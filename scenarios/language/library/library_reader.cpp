@@ -212,6 +212,10 @@ NamedFabric read_fabric(const std::string& name, const DocumentNode& map) {
 
 }  // namespace
 
+Parameter read_number(const DocumentNode& node, Dimension dimension, const std::string& key) {
+  return read_parameter(node, dimension, key, {});
+}
+
 std::vector<GpuSpec> read_gpus(const DocumentNode& document) {
   require_map(document, "GPUs");
   std::vector<GpuSpec> gpus;

@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "models/base/units.hpp"
 #include "scenarios/language/library/library.hpp"
 #include "scenarios/language/text/document.hpp"
 
@@ -13,6 +14,9 @@ namespace windtunnel {
 
 // The embedded file at `path` ("nodes.yaml"), which must be there.
 DocumentNode library_document(std::string_view path);
+
+// A number of at least 0 with evidence of its own. Throws Error with location.
+Parameter read_number(const DocumentNode& node, Dimension dimension, const std::string& key);
 
 // Each throws Error with location: unknown key, missing key, missing evidence, wrong unit.
 std::vector<GpuSpec> read_gpus(const DocumentNode& document);

@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "scenarios/language/library/power_watts.hpp"
+#include "scenarios/language/library/facts/power_watts.hpp"
 #include "scenarios/language/resolve/resolve_values.hpp"
 
 namespace windtunnel {

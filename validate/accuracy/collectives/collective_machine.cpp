@@ -9,7 +9,7 @@
 #include "models/base/error.hpp"
 #include "models/network/nccl/nccl_latencies.hpp"
 #include "models/network/nccl/nccl_tuner.hpp"
-#include "scenarios/language/library/gpu_names.hpp"
+#include "scenarios/language/library/facts/gpu_names.hpp"
 #include "scenarios/language/library/library.hpp"
 #include "traces/text/text.hpp"
 

@@ -13,7 +13,7 @@
 #include "models/base/units.hpp"
 #include "models/cost/memory/memory.hpp"
 #include "policies/iteration.hpp"
-#include "scenarios/language/library/gpu_names.hpp"
+#include "scenarios/language/library/facts/gpu_names.hpp"
 #include "scenarios/language/library/library.hpp"
 #include "traces/text/text.hpp"
 #include "validate/accuracy/runs/adapter_run.hpp"

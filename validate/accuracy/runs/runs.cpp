@@ -12,7 +12,7 @@
 #include "models/base/error.hpp"
 #include "models/base/quantile.hpp"
 #include "policies/lowering/for_each_index.hpp"
-#include "scenarios/language/library/measured_runs.hpp"
+#include "scenarios/language/library/facts/measured_runs.hpp"
 #include "validate/accuracy/rows/baselines.hpp"
 #include "validate/accuracy/runs/fit_rows.hpp"
 

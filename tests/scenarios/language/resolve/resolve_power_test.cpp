@@ -5,8 +5,8 @@
 #include <algorithm>
 
 #include "scenarios/language/case.hpp"
+#include "scenarios/language/library/facts/power_watts.hpp"
 #include "scenarios/language/library/library.hpp"
-#include "scenarios/language/library/power_watts.hpp"
 #include "tests/support/error_of.hpp"
 
 namespace windtunnel {

@@ -1,4 +1,4 @@
-#include "scenarios/language/library/gpu_names.hpp"
+#include "scenarios/language/library/facts/gpu_names.hpp"
 
 #include <fmt/format.h>
 

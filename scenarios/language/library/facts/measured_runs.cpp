@@ -1,4 +1,4 @@
-#include "scenarios/language/library/measured_runs.hpp"
+#include "scenarios/language/library/facts/measured_runs.hpp"
 
 #include <fmt/format.h>
 

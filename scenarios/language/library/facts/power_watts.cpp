@@ -1,10 +1,7 @@
-#include "scenarios/language/library/power_watts.hpp"
-
-#include <fmt/format.h>
+#include "scenarios/language/library/facts/power_watts.hpp"
 
 #include "scenarios/language/library/library_reader.hpp"
 #include "scenarios/language/text/document_reader.hpp"
-#include "scenarios/language/text/evidence.hpp"
 
 namespace windtunnel {
 namespace {
@@ -14,23 +11,8 @@ const DocumentNode& watts_document() {
   return document;
 }
 
-Parameter read_watts(const DocumentNode& map, const std::string& key) {
-  require_map(map, key);
-  check_keys(map, {"value", "low", "high", "origin", "source"});
-  const auto number = [&](const char* name, double otherwise) {
-    const DocumentNode* node = map.value_of(name);
-    return node == nullptr ? otherwise : quantity(*node, Dimension::number, key);
-  };
-  Parameter watts;
-  watts.value = quantity(require(map, "value"), Dimension::number, key);
-  watts.low = number("low", watts.value);
-  watts.high = number("high", watts.value);
-  if (!(watts.low >= 0 && watts.low <= watts.value && watts.value <= watts.high)) {
-    throw Error(map.where, fmt::format("{}: low to value to high must ascend from 0", key));
-  }
-  watts.origin = parse_origin(require_text(map, "origin"), require(map, "origin").where);
-  watts.source = require_text(map, "source");
-  return watts;
+Parameter read_watts(const DocumentNode& node, const std::string& key) {
+  return read_number(node, Dimension::number, key);
 }
 
 }  // namespace

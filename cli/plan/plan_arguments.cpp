@@ -1,0 +1,115 @@
+#include "cli/plan/plan_arguments.hpp"
+
+#include <fmt/format.h>
+#include <re2/re2.h>
+
+#include <algorithm>
+#include <vector>
+
+#include "models/base/error.hpp"
+#include "models/base/printable.hpp"
+#include "models/base/units.hpp"
+#include "scenarios/language/library/facts/gpu_names.hpp"
+#include "scenarios/language/library/library.hpp"
+#include "scenarios/language/text/document.hpp"
+#include "traces/text/text.hpp"
+
+namespace windtunnel {
+namespace {
+
+constexpr const char* kClusterForms =
+    "write '64 x dgx-h100' (nodes), '512 x h100' (GPUs) or '64 x 8 x h100'";
+
+[[noreturn]] void refuse_cluster(const std::string& text, const std::string& why) {
+  throw Error(Location{fmt::format("--cluster '{}'", excerpt(text))}, why);
+}
+
+const NodeSpec* node_named(const std::string& name) {
+  const std::vector<NodeSpec>& nodes = library_nodes();
+  const auto found = std::ranges::find(nodes, name, &NodeSpec::name);
+  return found == nodes.end() ? nullptr : &*found;
+}
+
+// The library's usual node of a GPU; null where it knows no such GPU.
+const NodeSpec* node_of_gpu(const std::string& name) {
+  try {
+    return &find_node(gpu_named(name, false).node);
+  } catch (const Error&) {
+    return nullptr;
+  }
+}
+
+std::vector<std::string> machine_names() {
+  std::vector<std::string> names;
+  for (const NodeSpec& node : library_nodes()) names.push_back(node.name);
+  for (const GpuSpec& gpu : library_gpus()) names.push_back(gpu.name);
+  return names;
+}
+
+int whole_number(const std::string& text, const std::string& digits) {
+  std::string plain = digits;
+  std::erase(plain, ',');
+  const double number = plain.empty() || plain.size() > 8 ? 0 : std::stod(plain);
+  if (number < 1 || number > 10e6)
+    refuse_cluster(text, "the number of nodes or GPUs is from 1 to 10 M");
+  return static_cast<int>(number);
+}
+
+}  // namespace
+
+ClusterArgument parse_cluster(const std::string& text) {
+  static const RE2 form(R"(\s*([0-9][0-9,]*)\s*[xX*]?\s+)"  // how many
+                        R"((?:([0-9]+)\s*[xX*]?\s+)?)"      // GPUs of a node
+                        R"(([A-Za-z][\w.-]*))"              // of what
+                        R"((?:\s+(nodes?|[gG][pP][uU]s?))?\s*)");
+  std::string count, per_node, name, noun;
+  if (!RE2::FullMatch(text, form, &count, &per_node, &name, &noun)) {
+    refuse_cluster(text, kClusterForms);
+  }
+  const int number = whole_number(text, count);
+  std::ranges::transform(name, name.begin(), [](unsigned char c) { return std::tolower(c); });
+  std::ranges::transform(noun, noun.begin(), [](unsigned char c) { return std::tolower(c); });
+  if (const NodeSpec* node = node_named(name)) {
+    if (!per_node.empty() && std::stoi(per_node) != node->gpus) {
+      refuse_cluster(text, fmt::format("a {} has {} GPUs", name, node->gpus));
+    }
+    return {number, node->name};
+  }
+  const NodeSpec* node = node_of_gpu(name);
+  if (node == nullptr) {
+    refuse_cluster(text, unknown_name("node or GPU", name, machine_names()));
+  }
+  if (!per_node.empty() && std::stoi(per_node) != node->gpus) {
+    refuse_cluster(text, fmt::format("the library's node of {} is '{}' with {} GPUs; name a node",
+                                     name, node->name, node->gpus));
+  }
+  if (!per_node.empty() || noun.starts_with("node")) return {number, node->name};
+  if (number % node->gpus != 0) {
+    refuse_cluster(text,
+                   fmt::format("{} GPUs are not whole nodes: a '{}' has {}; take {} or {}", number,
+                               node->name, node->gpus, number / node->gpus * node->gpus,
+                               (number / node->gpus + 1) * node->gpus));
+  }
+  return {number / node->gpus, node->name};
+}
+
+std::string model_value(const std::string& text) {
+  if (text.starts_with("{")) return text;
+  const bool is_file = text.find('.') != std::string::npos || text.find('/') != std::string::npos;
+  const std::vector<TransformerSpec>& models = library_models();
+  const bool known = std::ranges::find(models, text, &TransformerSpec::name) != models.end();
+  if (known) return text;
+  if (text.ends_with(".yaml") || text.ends_with(".yml")) {
+    const DocumentNode document = parse_document(read_text_file(text), text);
+    const DocumentNode* model = document.value_of("model");
+    return flow_text(model == nullptr ? document : *model);
+  }
+  if (is_file) return fmt::format("{{hf: '{}'}}", text);
+  std::vector<std::string> names;
+  for (const TransformerSpec& model : models) names.push_back(model.name);
+  throw Error(Location{"--model"},
+              unknown_name("model", text, names) +
+                  "; or give a config.json of Hugging Face, or dimensions: '{layers: 32, ...}'");
+}
+
+}  // namespace windtunnel

@@ -1,0 +1,22 @@
+// Machine and model as `windtunnel plan` and `windtunnel init` take them.
+#pragma once
+
+#include <string>
+
+namespace windtunnel {
+
+struct ClusterArgument {
+  int nodes = 0;
+  std::string node;  // a name of the library
+};
+
+// "64 x dgx-h100", "512 x h100" (GPUs, in whole nodes), "64 x 8 x h100", "32 a100 nodes". Throws
+// Error that says how it is written, with the nearest name.
+ClusterArgument parse_cluster(const std::string& text);
+
+// The value of a scenario's key `model`: a name of the library, dimensions in braces, a Hugging
+// Face config.json, a text with Megatron-LM's arguments, or a scenario of which the model is taken.
+// Throws Error likewise.
+std::string model_value(const std::string& text);
+
+}  // namespace windtunnel

@@ -1,0 +1,237 @@
+#include "report/plan/plan_summary.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "models/base/origin.hpp"
+#include "models/base/version.hpp"
+#include "models/cost/memory/memory.hpp"
+#include "models/workload/tensor_rules.hpp"
+#include "policies/protection/snapshot_tiers.hpp"
+#include "report/figures/figures.hpp"
+
+namespace windtunnel {
+namespace {
+
+std::string found_at(const PlanOption& option, const std::string& key) {
+  const Overrides& found = option.point.found;
+  const auto at = std::ranges::find(found, key, &std::pair<std::string, std::string>::first);
+  return at == found.end() ? "" : at->second;
+}
+
+std::string layout_of(const PlanOption& option) {
+  std::string text;
+  for (const char* axis : {"tp", "cp", "pp", "vpp", "ep", "dp"}) {
+    const std::string value = found_at(option, fmt::format("layout.{}", axis));
+    if (value.empty() || value == "1") continue;
+    text += fmt::format("{}{} {}", text.empty() ? "" : " x ", axis, value);
+  }
+  const std::string sharding = found_at(option, "layout.sharding");
+  return sharding.empty() || sharding == "none" ? text : text + ", " + sharding;
+}
+
+std::string schedule_of(const PlanOption& option) {
+  const std::string schedule = found_at(option, "schedule");
+  return schedule.empty() ? "1f1b" : schedule;
+}
+
+// "62 + 2 spares"
+std::string nodes_of(const PlanOption& option) {
+  return fmt::format("{} + {}", option.point.nodes, option.point.spares);
+}
+
+SummarySection answer(const PlanReport& plan) {
+  SummarySection section{fmt::format("The answer ({})", kIntervalTitle), {}, {}};
+  for (const SummaryRow& row : summarise(plan.record).figures) {
+    section.rows.push_back({row.label, row.detail.empty()
+                                           ? row.value
+                                           : fmt::format("{}  ({})", row.value, row.detail)});
+  }
+  return section;
+}
+
+std::string without_spare_text(const PlanOption& option) {
+  if (option.point.when_no_spare == "wait") return "without a spare wait for a repair";
+  return "without a spare go on with fewer replicas (shrink)";
+}
+
+// "host-memory every 10 iterations, storage every 4.0 h"
+std::string snapshots_text(const Job& job) {
+  std::string text;
+  for (const SnapshotTier& tier : job.snapshots) {
+    text += fmt::format("{}{} every {}", text.empty() ? "" : ", ", tier_name(tier),
+                        tier.every_iterations > 0
+                            ? format_quantity(tier.every_iterations, Dimension::iterations)
+                            : format_quantity(tier.every_s, Dimension::seconds));
+  }
+  return text;
+}
+
+std::string nodes_text(const PlanOption& option) {
+  if (option.point.spares == 0) {
+    return fmt::format("all {} train, none is kept as a spare", option.point.nodes);
+  }
+  return fmt::format("{} train, {} are kept as spares", option.point.nodes, option.point.spares);
+}
+
+SummarySection what_to_start(const PlanReport& plan) {
+  const PlanOption& best = plan.best;
+  const double usable = usable_bytes(plan.basis.node.gpu);
+  const std::string sequence_parallel =
+      found_at(best, "layout.sequence_parallel") == "true" ? ", sequence parallelism" : "";
+  SummarySection section{"What to start", {}, {}};
+  section.rows = {
+      {"nodes", nodes_text(best)},
+      {"layout", layout_of(best) + sequence_parallel},
+      {"schedule", fmt::format("{}, recompute {}", schedule_of(best), found_at(best, "recompute"))},
+      {"batch", fmt::format("{} sequences of {} tokens, micro-batches of {}", best.point.batch,
+                            plan.basis.sequence, found_at(best, "batch.micro"))},
+      {"memory",
+       fmt::format("{} of {} on the fullest GPU, {} free", format_memory(best.memory_bytes),
+                   format_memory(usable), format_percent(1 - best.memory_bytes / usable))},
+      {"snapshots", snapshots_text(plan.record.job)},
+      {"failures", without_spare_text(best)}};
+  return section;
+}
+
+TextTable options_table(const PlanReport& plan, const std::vector<PlanOption>& options,
+                        const std::string& title, std::string (*name)(const PlanOption&)) {
+  TextTable table{{{title},
+                   {figure("iteration.time_s").title, Align::right},
+                   {"memory", Align::right},
+                   {figure("campaign.goodput").title, Align::right},
+                   {"days", Align::right},
+                   {"cost", Align::right}},
+                  {}};
+  for (const PlanOption& each : options) {
+    if (each.goodput == 0) {
+      table.rows.push_back({name(each), format_seconds(each.step_s), "", "too slow", "", ""});
+      continue;
+    }
+    table.rows.push_back({name(each), format_seconds(each.step_s), format_memory(each.memory_bytes),
+                          format_percent(each.goodput),
+                          fmt::format("{:.1f}", days_of(plan.basis, each)),
+                          value_text(Unit::usd, usd_of(plan.basis, each))});
+  }
+  return table;
+}
+
+std::vector<SummarySection> what_else(const PlanReport& plan) {
+  std::vector<SummarySection> sections;
+  const auto add = [&](const char* title, const std::vector<PlanOption>& options,
+                       const char* column, std::string (*name)(const PlanOption&)) {
+    if (options.size() < 2) return;
+    sections.push_back({title, {}, options_table(plan, options, column, name)});
+  };
+  add("Other layouts, the runner-up second", plan.layouts, "layout",
+      [](const PlanOption& at) { return fmt::format("{}, {}", layout_of(at), schedule_of(at)); });
+  add("How many spares", plan.spares, "nodes that train + spares", nodes_of);
+  add("Which snapshots", plan.snapshots, "copies",
+      [](const PlanOption& at) { return at.point.snapshots.name; });
+  add("Without a spare", plan.without_spare, "then",
+      [](const PlanOption& at) { return at.point.when_no_spare; });
+  return sections;
+}
+
+// Of where a number is from the word alone: the scenario and --json have the source.
+std::string evidence_of(const TakenDefault& taken) {
+  const std::string word = taken.source.substr(0, taken.source.find(':'));
+  const bool is_origin = has_choice<Origin>(word);
+  return is_origin ? word : taken.source;
+}
+
+SummarySection taken_section(const PlanReport& plan) {
+  SummarySection section{"Taken where nothing was said (sources: the scenario, --json)", {}, {}};
+  section.table.columns = {{"what"}, {"taken"}, {"origin"}, {"to change it"}};
+  for (const TakenDefault& each : plan.basis.defaults) {
+    section.table.rows.push_back({each.what, each.value, evidence_of(each), each.change});
+  }
+  return section;
+}
+
+Json option_json(const PlanReport& plan, const PlanOption& option) {
+  return {{"set", set_json(option.point.found)},
+          {"nodes", option.point.nodes},
+          {"spares", option.point.spares},
+          {"batch", option.point.batch},
+          {"snapshots", option.point.snapshots.name},
+          {"when_no_spare", option.point.when_no_spare},
+          {"step_s", option.step_s},
+          {"tokens_per_s", option.tokens_per_s},
+          {"goodput", option.goodput},
+          {"memory_bytes", option.memory_bytes},
+          {"days", option.goodput > 0 ? Json(days_of(plan.basis, option)) : Json(nullptr)},
+          {"cost_usd", option.goodput > 0 ? Json(usd_of(plan.basis, option)) : Json(nullptr)}};
+}
+
+Json options_json(const PlanReport& plan, const std::vector<PlanOption>& options) {
+  Json list = Json::array();
+  for (const PlanOption& each : options) list.push_back(option_json(plan, each));
+  return list;
+}
+
+}  // namespace
+
+Summary summarise_plan(const PlanReport& plan, const std::string& command) {
+  const PlanBasis& basis = plan.basis;
+  Summary summary;
+  summary.title = fmt::format("{} on {} x {}: {} tokens", basis.model.name, basis.request.nodes,
+                              basis.node.name, format_count(basis.request.tokens));
+  summary.subtitle =
+      fmt::format("{} parameters, {} layers of {}; {} {} GPUs; {}",
+                  format_count(basis.model.parameters()), basis.model.layers, basis.model.hidden,
+                  basis.request.nodes * basis.node.gpus, basis.node.gpu.name, basis.framework.help);
+  summary.sections = {answer(plan), what_to_start(plan)};
+  for (SummarySection& section : what_else(plan)) summary.sections.push_back(std::move(section));
+  summary.sections.push_back(taken_section(plan));
+  summary.sections.push_back(
+      {"Next",
+       {{"simulate it", command},
+        {"tried", fmt::format("{} configurations in closed form", plan.estimated)}},
+       {}});
+  return summary;
+}
+
+Json plan_document(const PlanReport& plan) {
+  const PlanBasis& basis = plan.basis;
+  Json document = {{"schema", "windtunnel/plan/1"},
+                   {"version", program_version()},
+                   {"commit", program_commit()},
+                   {"model",
+                    {{"name", basis.model.name},
+                     {"parameters", basis.model.parameters()},
+                     {"layers", basis.model.layers},
+                     {"hidden", basis.model.hidden}}},
+                   {"framework", basis.framework.name}};
+  document["best"] = option_json(plan, plan.best);
+  document["best"]["scenario"] = plan.scenario;
+  document["best"]["result"] = run_document(plan.record, false);
+  document["runner_up"] = nullptr;
+  if (plan.runner_up) {
+    document["runner_up"] = option_json(plan, *plan.runner_up);
+    document["runner_up"]["result"] = run_document(*plan.runner_up_record, false);
+  }
+  document["layouts"] = options_json(plan, plan.layouts);
+  document["spares"] = options_json(plan, plan.spares);
+  document["snapshots"] = options_json(plan, plan.snapshots);
+  document["without_spare"] = options_json(plan, plan.without_spare);
+  document["defaults"] = Json::array();
+  for (const TakenDefault& each : basis.defaults) {
+    document["defaults"].push_back({{"what", each.what},
+                                    {"value", each.value},
+                                    {"source", each.source},
+                                    {"change", each.change}});
+  }
+  document["tensor_parallelism"] = Json::array();
+  for (const TensorRule& rule : tensor_rules(basis.model)) {
+    document["tensor_parallelism"].push_back({{"tensor", rule.tensor},
+                                              {"count", rule.count},
+                                              {"shape", {rule.rows, rule.columns}},
+                                              {"split", rule.split},
+                                              {"why", rule.why}});
+  }
+  return document;
+}
+
+}  // namespace windtunnel

@@ -1,0 +1,174 @@
+#include "scenarios/language/library/facts/planning.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "models/base/find_named.hpp"
+#include "scenarios/language/library/library_reader.hpp"
+#include "scenarios/language/text/document_reader.hpp"
+
+namespace windtunnel {
+namespace {
+
+struct UsualBatch {
+  double up_to = 0;  // parameters
+  Parameter tokens;
+};
+
+const DocumentNode& planning_document() {
+  static const DocumentNode document = library_document("planning.yaml");
+  return document;
+}
+
+const DocumentNode& planning(const std::string& key) {
+  return require(planning_document(), key);
+}
+
+std::vector<Sharding> shardings_in(const DocumentNode& map, const std::string& key) {
+  std::vector<Sharding> shardings;
+  for (const DocumentNode& item : require(map, key).items) {
+    if (!has_choice<Sharding>(item.text)) {
+      const std::vector<std::string_view> known = names_of<Sharding>();
+      throw Error(item.where, unknown_name(key, item.text, {known.begin(), known.end()}));
+    }
+    shardings.push_back(value_of<Sharding>(item.text));
+  }
+  return shardings;
+}
+
+std::vector<Framework> read_frameworks(const DocumentNode& document) {
+  std::vector<Framework> all;
+  for (const DocumentEntry& entry : document.entries) {
+    const DocumentNode& map = entry.value;
+    require_map(map, entry.key);
+    check_keys(map, {"help", "schedules", "sharding", "sharding_in_pipelines", "set", "source"});
+    Framework framework = {.name = entry.key,
+                           .help = require_text(map, "help"),
+                           .schedules = {},
+                           .sharding = shardings_in(map, "sharding"),
+                           .sharding_in_pipelines = shardings_in(map, "sharding_in_pipelines"),
+                           .set = {},
+                           .source = require_text(map, "source")};
+    for (const DocumentNode& item : require(map, "schedules").items) {
+      framework.schedules.push_back(item.text);
+    }
+    for (const DocumentEntry& set : require(map, "set").entries) {
+      framework.set.emplace_back(set.key, set.value.text);
+    }
+    all.push_back(std::move(framework));
+  }
+  return all;
+}
+
+std::vector<UsualBatch> read_batches(const DocumentNode& document) {
+  std::vector<UsualBatch> batches;
+  for (const DocumentNode& item : document.items) {
+    require_map(item, "batches");
+    check_keys(item, {"up_to", "tokens", "origin", "source"});
+    const double tokens = quantity(require(item, "tokens"), Dimension::count, "tokens");
+    batches.push_back({.up_to = quantity(require(item, "up_to"), Dimension::count, "up_to"),
+                       .tokens = {.value = tokens,
+                                  .low = tokens,
+                                  .high = tokens,
+                                  .origin = value_of<Origin>(require_text(item, "origin")),
+                                  .source = require_text(item, "source")}});
+  }
+  return batches;
+}
+
+// The entry of the longest name that the GPU's begins with, else "other".
+const DocumentEntry& entry_of_gpu(const DocumentNode& map, std::string_view gpu) {
+  const DocumentEntry* found = nullptr;
+  for (const DocumentEntry& entry : map.entries) {
+    const bool longer = found == nullptr || entry.key.size() > found->key.size();
+    if (gpu.starts_with(entry.key) && longer) found = &entry;
+  }
+  const auto other = std::ranges::find(map.entries, "other", &DocumentEntry::key);
+  if (found == nullptr && other != map.entries.end()) found = &*other;
+  CHECK(found != nullptr, "no entry 'other' for GPU '{}'", gpu);
+  return *found;
+}
+
+std::vector<std::pair<std::string, Parameter>> read_prices() {
+  std::vector<std::pair<std::string, Parameter>> prices;
+  for (const DocumentEntry& entry : planning("prices").entries) {
+    prices.emplace_back(entry.key, read_number(entry.value, Dimension::number, entry.key));
+  }
+  return prices;
+}
+
+}  // namespace
+
+const std::vector<Framework>& frameworks() {
+  static const std::vector<Framework> all = read_frameworks(planning("frameworks"));
+  return all;
+}
+
+const Framework& find_framework(std::string_view name) {
+  return find_named(frameworks(), "framework", name);
+}
+
+const Parameter& usual_batch_tokens(double parameters) {
+  static const std::vector<UsualBatch> batches = read_batches(planning("batches"));
+  for (const UsualBatch& batch : batches) {
+    if (parameters <= batch.up_to) return batch.tokens;
+  }
+  return batches.back().tokens;
+}
+
+const Parameter& usual_sequence() {
+  static const Parameter sequence =
+      read_number(planning("sequence"), Dimension::number, "sequence");
+  return sequence;
+}
+
+const Parameter& usual_headroom() {
+  static const Parameter headroom =
+      read_number(planning("headroom"), Dimension::number, "headroom");
+  return headroom;
+}
+
+const Parameter& usual_price_usd_per_gpu_h(std::string_view gpu) {
+  static const std::vector<std::pair<std::string, Parameter>> prices = read_prices();
+  const std::string& key = entry_of_gpu(planning("prices"), gpu).key;
+  for (const auto& [name, price] : prices) {
+    if (name == key) return price;
+  }
+  throw InternalError("a price that is not listed");
+}
+
+UsualPart usual_failures(std::string_view gpu) {
+  const DocumentEntry& entry = entry_of_gpu(planning("failures"), gpu);
+  return {"", flow_text(entry.value), require_text(planning("failure_sources"), entry.key)};
+}
+
+const UsualPart& usual_recovery() {
+  static const UsualPart recovery = {"", flow_text(planning("recovery")),
+                                     "assumed: seconds of a job that is watched"};
+  return recovery;
+}
+
+UsualPart usual_storage(int nodes) {
+  const DocumentNode& storage = planning("storage");
+  check_keys(storage, {"write", "read", "source"});
+  const auto of_all = [&](const char* key) {
+    const double rate_Bps = quantity(require(storage, key), Dimension::bytes_per_s, key);
+    return format_quantity(rate_Bps * nodes, Dimension::bytes_per_s);
+  };
+  return {"", fmt::format("{{write: {}, read: {}}}", of_all("write"), of_all("read")),
+          require_text(storage, "source")};
+}
+
+const std::vector<UsualPart>& usual_snapshots() {
+  static const std::vector<UsualPart> stacks = [] {
+    std::vector<UsualPart> all;
+    for (const DocumentEntry& entry : planning("snapshots").entries) {
+      all.push_back({entry.key, flow_text(entry.value), "assumed: tried by the plan"});
+    }
+    return all;
+  }();
+  return stacks;
+}
+
+}  // namespace windtunnel

@@ -1,0 +1,355 @@
+#include "sim/study/plan/make_plan.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <iterator>
+#include <utility>
+
+#include "models/base/error.hpp"
+#include "models/base/units.hpp"
+#include "scenarios/language/text/document.hpp"
+#include "sim/campaign/campaign.hpp"
+#include "sim/study/interval_advice.hpp"
+#include "sim/study/iterations/iteration_table.hpp"
+#include "sim/study/optimise.hpp"
+#include "sim/study/simulate.hpp"
+
+namespace windtunnel {
+namespace {
+
+constexpr int kRanked = 12;        // layouts that are kept of each number of nodes
+constexpr int kSpareShare = 8;     // at most an eighth of the cluster is kept as spares
+constexpr int kMostSimulated = 5;  // numbers of spares
+// Estimates of what training with so many nodes gains; worse ones are not simulated.
+constexpr double kNear = 0.85;
+constexpr int kTrialsToChoose = 16;
+constexpr int kTrials = 50;
+constexpr double kShortest_s = kDay_s, kLongest_s = 180 * kDay_s;
+// Of the progress: what is within it of the best is as good. Of intervals the longest is taken, as
+// it loads the storage least, of stacks of tiers the simplest.
+constexpr double kAsGood = 2e-3;
+// What people write down; longer ones lose too much when a loss spike has to be undone.
+constexpr std::array<double, 9> kIntervals_s = {5 * kMinute_s,  10 * kMinute_s, 15 * kMinute_s,
+                                                20 * kMinute_s, 30 * kMinute_s, kHour_s,
+                                                2 * kHour_s,    3 * kHour_s,    4 * kHour_s};
+
+// The same stack, with its tier on storage as often as that.
+UsualPart saved_every(const UsualPart& stack, double every_s) {
+  DocumentNode tiers = parse_document(stack.text, kPlanFile);
+  for (DocumentNode& tier : tiers.items) {
+    if (tier.value_of("tier")->text != "storage") continue;
+    tier.find("every")->value.text = format_quantity(every_s, Dimension::seconds);
+  }
+  return {stack.name, flow_text(tiers), stack.source};
+}
+
+const std::string& axis_of(const Overrides& found, const std::string& key) {
+  static const std::string none;
+  const auto at = std::ranges::find(found, key, &std::pair<std::string, std::string>::first);
+  return at == found.end() ? none : at->second;
+}
+
+// Whether ranks stand otherwise, and not only recomputation, chunks or micro-batches differ.
+bool other_layout(const Overrides& a, const Overrides& b) {
+  constexpr std::array<const char*, 4> kAxes = {"layout.tp", "layout.pp", "layout.cp", "layout.ep"};
+  return std::ranges::any_of(
+      kAxes, [&](const char* axis) { return axis_of(a, axis) != axis_of(b, axis); });
+}
+
+// Layers evenly over the stages; where they hardly divide also with one less on the last stage, or
+// on the first and the last, beside embedding and loss (Llama 3, arXiv 2407.21783, section 3.3.2).
+std::vector<Overrides> splits_of(int layers) {
+  constexpr int kDividesWell = 8;
+  std::vector<Overrides> splits = {{}};
+  if (layers % kDividesWell == 0) return splits;
+  splits.push_back({{"layout.stages.first", "0"}, {"layout.stages.last", "-1"}});
+  splits.push_back({{"layout.stages.first", "-1"}, {"layout.stages.last", "-1"}});
+  return splits;
+}
+
+std::vector<int> spare_counts(int nodes) {
+  std::vector<int> counts = {0};
+  for (int spares = 1; spares <= nodes / kSpareShare; spares *= 2) counts.push_back(spares);
+  return counts;
+}
+
+class Planner {
+ public:
+  explicit Planner(const PlanRequest& request) { report_.basis = plan_basis(request); }
+
+  PlanReport run() {
+    estimate_all();
+    choose_spares();
+    choose_layout();
+    choose_snapshots();
+    choose_without_spare();
+    finish();
+    return std::move(report_);
+  }
+
+ private:
+  struct Estimated {
+    PlanPoint point;
+    double tokens_per_s = 0;
+  };
+
+  struct Tried {
+    PlanOption option;
+    MeasuredIteration measured;
+  };
+
+  const PlanRequest& request() const { return report_.basis.request; }
+
+  void tell(const std::string& step) const {
+    if (request().progress) request().progress(step);
+  }
+
+  ScenarioText text_of(const PlanPoint& point) const {
+    return {.file = kPlanFile, .text = scenario_text(report_.basis, point), .set = request().set};
+  }
+
+  // The fastest layouts on so many nodes, the best first.
+  std::vector<Estimated> layouts_on(int nodes, const Allowed& allowed) {
+    PlanPoint point = {.nodes = nodes, .spares = request().nodes - nodes};
+    point.batch = batch_on(report_.basis, nodes);
+    point.found = {{"layout.tp", "1"}, {"layout.pp", "1"}};
+    const Optimisation result = optimise(text_of(point), splits_of(report_.basis.model.layers),
+                                         {.layout = true,
+                                          .schedule = true,
+                                          .micro_batch = true,
+                                          .recompute = true,
+                                          .allowed = allowed,
+                                          .headroom = report_.basis.headroom,
+                                          .top = kRanked,
+                                          .simulated = 0,
+                                          .threads = request().threads});
+    report_.estimated += result.estimated;
+    std::vector<Estimated> layouts;
+    for (const RankedConfiguration& at : result.best) {
+      Estimated& estimated = layouts.emplace_back(Estimated{point, 0});
+      estimated.point.found = at.set;
+      estimated.tokens_per_s =
+          static_cast<double>(point.batch) * report_.basis.sequence / at.estimated_s;
+    }
+    return layouts;
+  }
+
+  void estimate_all() {
+    const Framework& framework = report_.basis.framework;
+    Allowed allowed = {framework.schedules, framework.sharding, framework.sharding_in_pipelines};
+    std::string why;
+    for (const int spares : spare_counts(request().nodes)) {
+      tell(fmt::format("searching layouts on {} of {} nodes", request().nodes - spares,
+                       request().nodes));
+      try {
+        estimates_.push_back(layouts_on(request().nodes - spares, allowed));
+      } catch (const Error& error) {
+        if (error.code() != ExitCode::failed) throw;
+        if (why.empty()) why = error.what();
+      }
+    }
+    if (estimates_.empty()) throw Error(why, ExitCode::failed);
+    double most = 0;
+    for (const auto& layouts : estimates_) most = std::max(most, layouts.front().tokens_per_s);
+    campaign_s_ =
+        std::clamp(std::ceil(request().tokens / most / kDay_s) * kDay_s, kShortest_s, kLongest_s);
+  }
+
+  // Simulates the steps, then campaigns at several intervals of the tier on storage.
+  Tried simulated(PlanPoint point) const {
+    point.campaign_s = campaign_s_;
+    point.trials = kTrialsToChoose;
+    const Case the_case = resolve_case(text_of(point));
+    return the_case.places.placing([&] {
+      Tried tried;
+      tried.measured = measure_iteration(the_case, {.threads = request().threads});
+      const MeasuredIteration& measured = tried.measured;
+      tried.option = {.point = point,
+                      .step_s = measured.report.time_s,
+                      .tokens_per_s = measured.report.tokens_per_s,
+                      .memory_bytes = fullest_bytes(measured.prepared->memory)};
+      save_best(tried.option, campaign_inputs(the_case.job, measured.table));
+      return tried;
+    });
+  }
+
+  // Sets interval and goodput of the option.
+  void save_best(PlanOption& option, CampaignInputs inputs) const {
+    std::vector<std::pair<double, double>> goodputs;  // by interval
+    for (const double every_s : kIntervals_s) {
+      bool allowed = true;
+      for (size_t i = 0; i < inputs.table.tiers.size(); ++i) {
+        SnapshotTier& tier = inputs.table.tiers[i].tier;
+        if (tier.every_s <= 0) continue;  // the one on storage: others count iterations
+        tier.every_s = every_s;
+        allowed = every_s >= storage_interval_s(inputs, i);
+      }
+      if (!allowed && every_s < kIntervals_s.back()) continue;
+      goodputs.emplace_back(every_s, run_campaign(inputs, request().threads).goodput.mean);
+      const bool falls = goodputs.back().second < goodputs.front().second - 10 * kAsGood;
+      if (falls) break;
+    }
+    double best = 0;
+    for (const auto& [every_s, goodput] : goodputs) best = std::max(best, goodput);
+    for (const auto& [every_s, goodput] : goodputs) {
+      if (goodput < best * (1 - kAsGood)) continue;
+      option.goodput = goodput;
+      option.point.snapshots = saved_every(option.point.snapshots, every_s);
+    }
+  }
+
+  void keep_better(Tried tried) {
+    if (tried.option.progress_tokens_per_s() > best_.option.progress_tokens_per_s()) {
+      best_ = std::move(tried);
+    }
+  }
+
+  // What is too slow by its estimate is not simulated.
+  static PlanOption only_estimated(const Estimated& estimated, double tokens) {
+    return {.point = estimated.point,
+            .step_s = tokens / estimated.tokens_per_s,
+            .tokens_per_s = estimated.tokens_per_s};
+  }
+
+  double tokens_of(const PlanPoint& point) const {
+    return static_cast<double>(point.batch) * report_.basis.sequence;
+  }
+
+  void choose_spares() {
+    std::ranges::stable_sort(estimates_, std::greater<>(),
+                             [](const auto& layouts) { return layouts.front().tokens_per_s; });
+    most_tokens_per_s_ = estimates_.front().front().tokens_per_s;
+    for (const auto& layouts : estimates_) {
+      Estimated estimated = layouts.front();
+      estimated.point.snapshots = usual_snapshots().front();
+      const bool slow = estimated.tokens_per_s < kNear * most_tokens_per_s_;
+      if (std::ssize(report_.spares) >= kMostSimulated || slow) {
+        report_.spares.push_back(only_estimated(estimated, tokens_of(estimated.point)));
+        continue;
+      }
+      tell(fmt::format("simulating {} nodes and {} spares", estimated.point.nodes,
+                       estimated.point.spares));
+      Tried tried = simulated(estimated.point);
+      report_.spares.push_back(tried.option);
+      keep_better(std::move(tried));
+    }
+    std::ranges::sort(report_.spares, {}, [](const PlanOption& at) { return at.point.spares; });
+  }
+
+  // The next layouts of this number of nodes, each in its best form: the closed form may have
+  // ranked wrongly.
+  void choose_layout() {
+    constexpr size_t kLayouts = 3;
+    report_.layouts = {best_.option};
+    Tried first = best_;
+    for (const auto& layouts : estimates_) {
+      if (layouts.front().point.nodes != first.option.point.nodes) continue;
+      for (Estimated each : layouts) {
+        const bool known = std::ranges::any_of(report_.layouts, [&](const PlanOption& at) {
+          return !other_layout(at.point.found, each.point.found);
+        });
+        if (known || report_.layouts.size() >= kLayouts) continue;
+        each.point.snapshots = usual_snapshots().front();
+        if (each.tokens_per_s < kNear * layouts.front().tokens_per_s) {
+          report_.layouts.push_back(only_estimated(each, tokens_of(each.point)));
+          continue;
+        }
+        tell("simulating other layouts");
+        Tried tried = simulated(each.point);
+        report_.layouts.push_back(tried.option);
+        if (tried.option.progress_tokens_per_s() > runner_up_.option.progress_tokens_per_s()) {
+          runner_up_ = std::move(tried);
+        }
+      }
+    }
+    if (runner_up_.option.progress_tokens_per_s() > best_.option.progress_tokens_per_s()) {
+      std::swap(runner_up_, best_);
+    }
+    std::ranges::stable_sort(report_.layouts, std::greater<>(), &PlanOption::progress_tokens_per_s);
+  }
+
+  void choose_snapshots() {
+    std::vector<Tried> all = {best_};
+    for (size_t i = 1; i < usual_snapshots().size(); ++i) {
+      const UsualPart& stack = usual_snapshots()[i];
+      PlanPoint point = best_.option.point;
+      point.snapshots = stack;
+      tell("simulating snapshots: " + stack.name);
+      try {
+        all.push_back(simulated(point));
+      } catch (const Error&) {
+        continue;  // one node has no peers; the host's memory may not have the room
+      }
+    }
+    double most = 0;
+    for (const Tried& each : all) {
+      report_.snapshots.push_back(each.option);
+      most = std::max(most, each.option.progress_tokens_per_s());
+    }
+    // The first that is as good.
+    best_ = *std::ranges::find_if(all, [&](const Tried& each) {
+      return each.option.progress_tokens_per_s() >= (1 - kAsGood) * most;
+    });
+  }
+
+  // Without smaller jobs the same iterations are met.
+  void choose_without_spare() {
+    Tried waiting = best_;
+    PlanPoint& point = waiting.option.point;
+    point.when_no_spare = "wait";
+    const Case the_case = resolve_case(text_of(point));
+    save_best(waiting.option, campaign_inputs(the_case.job, waiting.measured.table));
+    report_.without_spare = {best_.option, waiting.option};
+    if (waiting.option.progress_tokens_per_s() <=
+        (1 + kAsGood) * best_.option.progress_tokens_per_s()) {
+      return;
+    }
+    waiting.measured = measure_iteration(the_case, {.threads = request().threads});
+    best_ = std::move(waiting);
+  }
+
+  Record recorded(Tried& tried) const {
+    tried.option.point.trials = kTrials;
+    Record record = simulate(resolve_case(text_of(tried.option.point)), std::move(tried.measured),
+                             {.threads = request().threads});
+    tried.option.goodput = record.campaign->goodput.mean;
+    return record;
+  }
+
+  void finish() {
+    tell("simulating the plan");
+    report_.record = recorded(best_);
+    report_.best = best_.option;
+    report_.scenario =
+        complete_scenario_text(report_.basis, best_.option.point, comments_of(report_.basis));
+    if (runner_up_.option.goodput == 0) return;
+    report_.runner_up_record = recorded(runner_up_);
+    report_.runner_up = runner_up_.option;
+  }
+
+  PlanReport report_;
+  std::vector<std::vector<Estimated>> estimates_;  // by number of nodes
+  double most_tokens_per_s_ = 0;
+  double campaign_s_ = 0;
+  Tried best_, runner_up_;
+};
+
+}  // namespace
+
+PlanReport make_plan(const PlanRequest& request) {
+  return Planner(request).run();
+}
+
+double days_of(const PlanBasis& basis, const PlanOption& option) {
+  return basis.request.tokens / option.progress_tokens_per_s() / kDay_s;
+}
+
+double usd_of(const PlanBasis& basis, const PlanOption& option) {
+  const double gpus = static_cast<double>(basis.request.nodes) * basis.node.gpus;
+  return days_of(basis, option) * kDay_s / kHour_s * gpus * basis.price_usd_per_gpu_h;
+}
+
+}  // namespace windtunnel

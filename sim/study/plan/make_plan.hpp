@@ -1,0 +1,49 @@
+// From a machine, a model and a number of tokens to a training that one can start: layout,
+// micro-batch, recomputation and schedule by optimise(); nodes kept as spares, the stack of
+// snapshot tiers and how often it saves, and what happens when no spare is left by simulated
+// campaigns. What counts is progress: tokens per second of the steps, times goodput; all nodes of
+// the cluster are paid for, so that the fastest is also the cheapest.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "models/results/record.hpp"
+#include "sim/study/plan/plan_basis.hpp"
+
+namespace windtunnel {
+
+// A training that was looked at.
+struct PlanOption {
+  PlanPoint point;
+  double step_s = 0;
+  double tokens_per_s = 0;
+  double goodput = 0;       // 0: only estimated, as too slow
+  double memory_bytes = 0;  // of the fullest GPU
+
+  double progress_tokens_per_s() const { return tokens_per_s * goodput; }
+};
+
+struct PlanReport {
+  PlanBasis basis;
+  PlanOption best;
+  Record record;         // of the best, simulated as `windtunnel run` does
+  std::string scenario;  // its text, commented
+  // The best training with another layout; nothing: no other one fits.
+  std::optional<PlanOption> runner_up;
+  std::optional<Record> runner_up_record;
+  // The best of each number of spares, of each layout, of each stack of tiers and each way to go
+  // on without a spare, the others as in the best.
+  std::vector<PlanOption> spares, layouts, snapshots, without_spare;
+  std::int64_t estimated = 0;  // configurations
+};
+
+// Throws Error where the request cannot be read, and (exit code 1) where no layout fits.
+PlanReport make_plan(const PlanRequest& request);
+
+// Days and USD of the training with this option.
+double days_of(const PlanBasis& basis, const PlanOption& option);
+double usd_of(const PlanBasis& basis, const PlanOption& option);
+
+}  // namespace windtunnel

@@ -1,0 +1,275 @@
+#include "sim/study/plan/plan_basis.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "models/base/units.hpp"
+#include "scenarios/language/library/library.hpp"
+#include "scenarios/language/overrides.hpp"
+#include "scenarios/language/text/document.hpp"
+
+namespace windtunnel {
+namespace {
+
+constexpr const char* kDefaultFramework = "megatron";
+
+std::string origin_text(const Parameter& parameter) {
+  return fmt::format("{}: {}", to_string(parameter.origin), parameter.source);
+}
+
+// What is decided here must not be set from outside: it would be overwritten.
+void check_open(const Overrides& set) {
+  struct Decided {
+    const char* key;
+    const char* instead;
+  };
+  constexpr std::array<Decided, 11> kDecided = {
+      {{"layout", "the plan searches layouts; simulate one of yours with windtunnel run"},
+       {"schedule", "the plan searches schedules among those of --framework"},
+       {"snapshots", "the plan tries stacks of tiers; take its scenario and change it there"},
+       {"batch", "give --batch TOKENS and --sequence TOKENS"},
+       {"recompute", "the plan searches what is recomputed"},
+       {"model", "give --model"},
+       {"cluster.nodes", "give --cluster"},
+       {"cluster.node.base", "give --cluster"},
+       {"recovery.spares", "the plan searches the number of spares"},
+       {"job", "give --tokens and --price"},
+       {"campaign", "the campaign is as long as the training"}}};
+  for (const auto& [key, value] : set) {
+    const bool node = key == "cluster.node" || key == "cluster";
+    for (const Decided& each : kDecided) {
+      const std::string own = each.key;
+      if (!node && key != own && !key.starts_with(own + ".")) continue;
+      throw Error(
+          Location{override_place(key, value)},
+          node ? "give --cluster; set keys below cluster.node to change one number" : each.instead);
+    }
+  }
+}
+
+// The scenario on all nodes without layout: only to read it.
+std::string first_text(const PlanRequest& request, const NodeSpec& node) {
+  return fmt::format(
+      "name: plan\nmodel: {}\ncluster: {{nodes: {}, node: {}}}\nlayout: {{tp: 1, pp: 1}}\n"
+      "batch: {{global: {}, micro: 1}}\n",
+      request.model, request.nodes, request.node, request.nodes * node.gpus);
+}
+
+// Its model and its node, with what the user sets.
+Job first_job(const PlanRequest& request, const NodeSpec& node) {
+  const ScenarioText scenario = {.file = kPlanFile, .text = first_text(request, node)};
+  Overrides set;  // what does not depend on the rest of a scenario
+  for (const auto& [key, value] : request.set) {
+    if (key.starts_with("cluster.node.")) set.emplace_back(key, value);
+  }
+  try {
+    return resolve_case(scenario, set,
+                        [](const Job&, const std::string&) {
+                          return std::shared_ptr<const PreparedIteration>();
+                        })
+        .job;
+  } catch (const Error& error) {
+    if (error.where().file != kPlanFile) throw;
+    throw Error(Location{"--model"}, error.what());
+  }
+}
+
+// "node 3.24, process 0.55 per 1000 node-days"
+std::string failures_text(const std::string& failures) {
+  const std::string unit = " per 1000 node-days";
+  std::string text;
+  for (const DocumentNode& item : parse_document(failures, kPlanFile).items) {
+    const std::string& rate = item.value_of("rate")->text;
+    text += fmt::format("{}{} {}", text.empty() ? "" : ", ", item.value_of("class")->text,
+                        rate.substr(0, rate.find(unit)));
+  }
+  return text + unit;
+}
+
+void add_default(PlanBasis& basis, bool open, TakenDefault taken) {
+  if (open) basis.defaults.push_back(std::move(taken));
+}
+
+std::string value_at(const Overrides& found, const std::string& key, const std::string& otherwise) {
+  const auto at = std::ranges::find(found, key, &std::pair<std::string, std::string>::first);
+  return at == found.end() ? otherwise : at->second;
+}
+
+// The scenario as a tree, of which every part is text in flow style.
+DocumentNode scenario_tree(const PlanBasis& basis, const PlanPoint& point) {
+  const PlanRequest& request = basis.request;
+  std::string text = fmt::format("name: {}\nmodel: {}\n", plan_name(basis), request.model);
+  text += fmt::format("cluster: {{nodes: {}, node: {}, storage: {}}}\n", point.nodes, request.node,
+                      basis.storage.text);
+  text += "layout: {}\n";
+  text += fmt::format("batch: {{global: {}, micro: {}, sequence: {}}}\n", point.batch,
+                      value_at(point.found, "batch.micro", "1"), basis.sequence);
+  text += fmt::format("precision: bf16\nrecompute: {}\nschedule: 1f1b\n",
+                      value_at(point.found, "recompute", "none"));
+  if (point.campaign_s > 0) {
+    text += fmt::format("snapshots: {}\nfailures: {}\n", point.snapshots.text, basis.failures.text);
+    text += fmt::format("recovery: {}\n", basis.recovery.text);
+  }
+  text += fmt::format("job: {{tokens: {}, price: {:g} USD per gpu-hour}}\n",
+                      format_quantity(request.tokens, Dimension::count), basis.price_usd_per_gpu_h);
+  if (point.campaign_s > 0) {
+    text += fmt::format("campaign: {{length: {}, replicas: {}, seed: 1}}\n",
+                        format_quantity(point.campaign_s, Dimension::seconds), point.trials);
+  }
+  DocumentNode tree = parse_document(text, kPlanFile);
+  for (const auto& [key, value] : point.found) apply_override(tree, key, value);
+  for (const auto& [key, value] : basis.framework.set) apply_override(tree, key, value);
+  if (point.campaign_s > 0) {
+    apply_override(tree, "recovery.spares", std::to_string(point.spares));
+    apply_override(tree, "recovery.when_no_spare", point.when_no_spare);
+  }
+  return tree;
+}
+
+// A part per line, lists and the cluster an item per line.
+std::string text_of(const DocumentNode& tree, const PartComments& comments) {
+  std::string text;
+  for (const DocumentEntry& entry : tree.entries) {
+    const auto comment = comments.find(entry.key);
+    if (comment != comments.end()) text += fmt::format("# {}\n", comment->second);
+    if (entry.value.kind == DocumentNode::Kind::list && !entry.value.items.empty()) {
+      text += entry.key + ":\n";
+      for (const DocumentNode& item : entry.value.items) {
+        text += fmt::format("  - {}\n", flow_text(item));
+      }
+    } else if (entry.key == "cluster") {
+      text += "cluster:\n";
+      for (const DocumentEntry& part : entry.value.entries) {
+        text += fmt::format("  {}: {}\n", part.key, flow_text(part.value));
+      }
+    } else {
+      text += fmt::format("{}: {}\n", entry.key, flow_text(entry.value));
+    }
+  }
+  return text;
+}
+
+}  // namespace
+
+PlanBasis plan_basis(const PlanRequest& request) {
+  check_open(request.set);
+  PlanBasis basis;
+  basis.request = request;
+  basis.framework = find_framework(request.framework.value_or(kDefaultFramework));
+  basis.node = find_node(request.node);
+  const Job job = first_job(request, basis.node);
+  basis.model = job.model;
+  basis.node = job.cluster.node;
+  const std::string& gpu = basis.node.gpu.name;
+  const double parameters = basis.model.parameters();
+  add_default(
+      basis, !request.framework,
+      {"framework", basis.framework.name, "assumed: " + basis.framework.help, "--framework"});
+
+  const Parameter& usual_tokens = usual_sequence();
+  basis.sequence = request.sequence.value_or(
+      std::min(basis.model.sequence, static_cast<int>(usual_tokens.value)));
+  const bool as_made = basis.sequence == basis.model.sequence;
+  add_default(basis, !request.sequence,
+              {"sequence", fmt::format("{} tokens", basis.sequence),
+               as_made ? "what the model is made for" : origin_text(usual_tokens), "--sequence"});
+
+  const Parameter& usual_batch = usual_batch_tokens(parameters);
+  basis.batch_tokens = request.batch_tokens.value_or(usual_batch.value);
+  add_default(basis, !request.batch_tokens,
+              {"batch", fmt::format("about {} tokens", format_count(basis.batch_tokens)),
+               origin_text(usual_batch), "--batch"});
+
+  const Parameter& price = usual_price_usd_per_gpu_h(gpu);
+  basis.price_usd_per_gpu_h = request.price_usd_per_gpu_h.value_or(price.value);
+  add_default(
+      basis, !request.price_usd_per_gpu_h,
+      {"price",
+       fmt::format("{:g} USD per GPU-hour ({:g} .. {:g})", price.value, price.low, price.high),
+       origin_text(price), "--price"});
+
+  const Parameter& headroom = usual_headroom();
+  basis.headroom = request.headroom.value_or(headroom.value);
+  add_default(basis, !request.headroom,
+              {"head-room", format_percent(basis.headroom) + " of a GPU's memory stay free",
+               origin_text(headroom), "--headroom"});
+
+  const auto is_set = [&](const std::string& start) {
+    return std::ranges::any_of(request.set,
+                               [&](const auto& set) { return set.first.starts_with(start); });
+  };
+  basis.storage = usual_storage(request.nodes);
+  add_default(basis, !is_set("cluster.storage"),
+              {"storage", basis.storage.text, basis.storage.source, "--set cluster.storage=..."});
+  basis.failures = usual_failures(gpu);
+  add_default(basis, !is_set("failures"),
+              {"failures", failures_text(basis.failures.text), basis.failures.source,
+               "--set failures=..."});
+  basis.recovery = usual_recovery();
+  add_default(basis, !is_set("recovery"),
+              {"recovery", basis.recovery.text, basis.recovery.source, "--set recovery.KEY=..."});
+  add_default(basis, !is_set("cluster.fabric"),
+              {"fabric", "every NIC at its full rate to every other one", "assumed: full bisection",
+               "--set cluster.fabric=..."});
+  add_default(basis, !is_set("precision"), {"precision", "bf16", "assumed", "--set precision=fp8"});
+  return basis;
+}
+
+int batch_on(const PlanBasis& basis, int nodes) {
+  constexpr double kNearEnough = 0.05;
+  const double asked = basis.batch_tokens / basis.sequence;
+  int best = 0;
+  double least = kInfinity;
+  // Of all GPUs, then of ever fewer, so that as many layouts as can be have whole shares.
+  for (double of = static_cast<double>(nodes) * basis.node.gpus; of >= 1; of /= 2) {
+    if (of != std::floor(of)) break;
+    const double count = std::max(1.0, std::round(asked / of)) * of;
+    const double off = std::abs(count - asked) / asked;
+    if (off < least) {
+      least = off;
+      best = static_cast<int>(count);
+    }
+    if (off <= kNearEnough) break;
+  }
+  return best;
+}
+
+PartComments comments_of(const PlanBasis& basis) {
+  PartComments comments;
+  const auto note = [&](const char* key, const std::string& text) { comments[key] = text; };
+  for (const TakenDefault& each : basis.defaults) {
+    if (each.what == "batch") note("batch", each.source);
+    if (each.what == "price") note("job", "price: " + each.source);
+    if (each.what == "failures") note("failures", each.source);
+    if (each.what == "recovery") note("recovery", each.source);
+    if (each.what == "storage") note("cluster", "storage: " + each.source);
+  }
+  note("layout", fmt::format("searched: the fastest that leaves {} of a GPU's memory free",
+                             format_percent(basis.headroom)));
+  note("communication", "as " + basis.framework.help);
+  note("campaign", "as long as the training");
+  return comments;
+}
+
+std::string scenario_text(const PlanBasis& basis, const PlanPoint& point,
+                          const PartComments& comments) {
+  return text_of(scenario_tree(basis, point), comments);
+}
+
+std::string complete_scenario_text(const PlanBasis& basis, const PlanPoint& point,
+                                   const PartComments& comments) {
+  DocumentNode tree = scenario_tree(basis, point);
+  for (const auto& [key, value] : basis.request.set) apply_override(tree, key, value);
+  return text_of(tree, comments);
+}
+
+std::string plan_name(const PlanBasis& basis) {
+  const std::string model =
+      basis.request.model.find_first_of("{/.") == std::string::npos ? basis.request.model : "model";
+  return fmt::format("plan-{}-{}-{}", model, basis.request.nodes, basis.request.node);
+}
+
+}  // namespace windtunnel

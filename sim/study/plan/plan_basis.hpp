@@ -1,0 +1,66 @@
+// What all scenarios that a plan looks at have in common, and the scenario of each.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "models/machine/cluster.hpp"
+#include "models/workload/transformer.hpp"
+#include "scenarios/language/library/facts/planning.hpp"
+#include "sim/study/plan/plan_request.hpp"
+
+namespace windtunnel {
+
+// What messages call a plan's scenarios.
+inline constexpr const char* kPlanFile = "plan";
+
+struct PlanBasis {
+  PlanRequest request;
+  Framework framework;
+  TransformerSpec model;
+  NodeSpec node;
+  int sequence = 0;
+  double batch_tokens = 0;
+  double price_usd_per_gpu_h = 0;
+  double headroom = 0;
+  UsualPart storage, failures, recovery;  // parts of the scenario
+  std::vector<TakenDefault> defaults;
+};
+
+// What the plan decides.
+struct PlanPoint {
+  int nodes = 0;   // that train
+  int spares = 0;  // of the cluster's other nodes
+  int batch = 0;   // sequences of a step
+  // Of the search over layouts: keys `layout.*`, `batch.micro`, `recompute`, `schedule`,
+  // `schedule.slices`.
+  Overrides found = {};
+  UsualPart snapshots = {};
+  std::string when_no_spare = "shrink";
+  double campaign_s = 0;  // 0: none
+  int trials = 0;
+};
+
+// Throws Error where model, node, framework or one of the keys set cannot be.
+PlanBasis plan_basis(const PlanRequest& request);
+
+// Sequences of a step of about `basis.batch_tokens` that replicas on so many nodes can share: a
+// multiple of nodes, of their GPUs where that is within a twentieth of what was asked for.
+int batch_on(const PlanBasis& basis, int nodes);
+
+// [top-level key] what a reader of the scenario should know of it.
+using PartComments = std::map<std::string, std::string>;
+PartComments comments_of(const PlanBasis& basis);
+
+// The scenario's text, without the user's further keys; with comments above its parts.
+std::string scenario_text(const PlanBasis& basis, const PlanPoint& point,
+                          const PartComments& comments = {});
+// The same with those keys in their places.
+std::string complete_scenario_text(const PlanBasis& basis, const PlanPoint& point,
+                                   const PartComments& comments);
+
+// "plan-llama3-70b-64-dgx-h100"
+std::string plan_name(const PlanBasis& basis);
+
+}  // namespace windtunnel

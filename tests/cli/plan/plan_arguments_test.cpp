@@ -1,0 +1,41 @@
+#include "cli/plan/plan_arguments.hpp"
+
+#include <gtest/gtest.h>
+
+#include "models/base/error.hpp"
+
+namespace windtunnel {
+namespace {
+
+TEST(PlanArguments, ClustersAreNodesOrGpus) {
+  struct Form {
+    const char* text;
+    int nodes;
+    const char* node;
+  };
+  for (const Form& form :
+       {Form{"64 x dgx-h100", 64, "dgx-h100"}, Form{"64 dgx-h100", 64, "dgx-h100"},
+        Form{"2,048 H100", 256, "dgx-h100"}, Form{"512 x h100", 64, "dgx-h100"},
+        Form{"64 x 8 H100 GPUs", 64, "dgx-h100"}, Form{"32 A100 nodes", 32, "dgx-a100"}}) {
+    const ClusterArgument cluster = parse_cluster(form.text);
+    EXPECT_EQ(cluster.nodes, form.nodes) << form.text;
+    EXPECT_EQ(cluster.node, form.node) << form.text;
+  }
+}
+
+TEST(PlanArguments, OthersAreRefused) {
+  for (const char* text : {"", "h100", "64", "64 x", "x h100", "-4 x h100", "64 x 7 x h100",
+                           "1e3 h100", "99999999999 h100", "64 x dgx-h100 towers"}) {
+    EXPECT_THROW(parse_cluster(text), Error) << text;
+  }
+}
+
+TEST(PlanArguments, ModelsAreNamesOrDimensions) {
+  EXPECT_EQ(model_value("llama3-70b"), "llama3-70b");
+  EXPECT_EQ(model_value("{layers: 4}"), "{layers: 4}");
+  EXPECT_EQ(model_value(WINDTUNNEL_SOURCE_DIR "/scenarios/small.yaml"), "llama3-8b");
+  EXPECT_THROW(model_value("llama"), Error);
+}
+
+}  // namespace
+}  // namespace windtunnel

@@ -1,0 +1,117 @@
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "tests/cli/run_program.hpp"
+
+namespace windtunnel {
+namespace {
+
+using Json = nlohmann::json;
+
+const std::string kAsked =
+    "plan --cluster '4 x dgx-h100' --model llama3-8b --tokens '100 G' --framework ";
+
+Json planned(const std::string& arguments) {
+  const ProgramResult result = run_program(arguments + " --json");
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  return Json::parse(result.out);
+}
+
+// The scenario that is written gives the very figures that the plan shows.
+TEST(PlanCommand, ItsScenarioIsWhatItPredicts) {
+  const std::string folder = scratch_folder("plan");
+  const std::string file = folder + "/best.yaml";
+  const Json plan = planned(kAsked + "megatron --out " + file);
+  const ProgramResult run = run_program("run " + file + " --json");
+  ASSERT_EQ(run.exit_code, 0) << run.err;
+  const Json ran = Json::parse(run.out);
+  const Json& result = plan.at("best").at("result");
+  EXPECT_EQ(ran.at("iteration"), result.at("iteration"));
+  EXPECT_EQ(ran.at("campaign"), result.at("campaign"));
+  EXPECT_EQ(read_text(file), plan.at("best").at("scenario").get<std::string>());
+}
+
+// Nothing that it looked at, and could be trained with, is better than what it says is best.
+TEST(PlanCommand, NothingThatItTriedIsBetter) {
+  const Json plan = planned(kAsked + "any");
+  const double best = plan.at("best").at("days");
+  for (const char* tried : {"layouts", "spares", "snapshots", "without_spare"}) {
+    ASSERT_FALSE(plan.at(tried).empty()) << tried;
+    for (const Json& option : plan.at(tried)) {
+      if (option.at("days").is_null()) continue;
+      // Simpler stacks are taken where they cost less than a five-hundredth; trials to choose by
+      // are fewer.
+      EXPECT_GE(option.at("days").get<double>(), best * (1 - 6e-3)) << tried << ": " << option;
+    }
+  }
+}
+
+TEST(PlanCommand, FrameworksHaveTheirOwnSchedules) {
+  const Json plan = planned(kAsked + "torchtitan");
+  for (const Json& layout : plan.at("layouts")) {
+    const Json& set = layout.at("set");
+    EXPECT_TRUE(set.at("layout.sharding") == "zero3" || set.at("layout.sharding") == "zero2");
+  }
+  EXPECT_EQ(plan.at("framework"), "torchtitan");
+}
+
+TEST(PlanCommand, SaysWhatItTookAndHowToChangeIt) {
+  const ProgramResult all = run_program(kAsked + "megatron");
+  ASSERT_EQ(all.exit_code, 0) << all.err;
+  EXPECT_NE(all.out.find("about 4.00 M tokens"), std::string::npos) << all.out;
+  EXPECT_NE(all.out.find("--batch"), std::string::npos);
+  const ProgramResult stated =
+      run_program(kAsked + "megatron --batch '1 M' --price '3 USD per gpu-hour' --headroom 20");
+  ASSERT_EQ(stated.exit_code, 0) << stated.err;
+  for (const char* option : {"--batch", "--price", "--headroom", "--framework"}) {
+    EXPECT_EQ(stated.out.find(option), std::string::npos) << stated.out;
+  }
+}
+
+TEST(PlanCommand, TensorsAreDividedByTheRulesOfTheModel) {
+  const Json plan = planned(kAsked + "megatron");
+  double parameters = 0;
+  for (const Json& rule : plan.at("tensor_parallelism")) {
+    parameters += rule.at("count").get<double>() * rule.at("shape")[0].get<double>() *
+                  rule.at("shape")[1].get<double>();
+  }
+  EXPECT_DOUBLE_EQ(parameters, plan.at("model").at("parameters").get<double>());
+}
+
+struct Wrong {
+  const char* arguments;
+  int exit_code;
+  const char* says;
+};
+
+class PlanRefuses : public testing::TestWithParam<Wrong> {};
+
+TEST_P(PlanRefuses, WithTheReason) {
+  const ProgramResult result = run_program(std::string("plan ") + GetParam().arguments);
+  EXPECT_EQ(result.exit_code, GetParam().exit_code);
+  EXPECT_NE(result.err.find(GetParam().says), std::string::npos) << result.err;
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Arguments, PlanRefuses,
+    testing::Values(
+        Wrong{"--cluster '64 x dgx-h10' --model llama3-8b --tokens 2T", 2, "'dgx-h100'"},
+        Wrong{"--cluster '60 x h100' --model llama3-8b --tokens 2T", 2, "take 56 or 64"},
+        Wrong{"--cluster 'many' --model llama3-8b --tokens 2T", 2, "'64 x dgx-h100'"},
+        Wrong{"--cluster '0 x h100' --model llama3-8b --tokens 2T", 2, "from 1"},
+        Wrong{"--cluster '8 x h100' --model llama3-7b --tokens 2T", 2, "'llama3-8b'"},
+        Wrong{"--cluster '8 x h100' --model '{layers: 3, hiden: 4}' --tokens 2T", 2, "'hidden'"},
+        Wrong{"--cluster '8 x h100' --model llama3-8b --tokens '2 X'", 2, "'15.6 T'"},
+        Wrong{"--cluster '8 x h100' --model llama3-8b --tokens 0", 2, "above 0"},
+        Wrong{"--cluster '8 x h100' --model llama3-8b --tokens 2T --framework megatorn", 2,
+              "'megatron'"},
+        Wrong{"--cluster '8 x h100' --model llama3-8b --tokens 2T --set layout.tp=4", 2,
+              "the plan searches layouts"},
+        Wrong{"--cluster '8 x h100' --model llama3-8b --tokens 2T --set cluster.fabrik=4", 2,
+              "'fabric'"},
+        Wrong{"--cluster '8 x h100' --model llama3-405b --tokens 2T", 1, "does not fit"}));
+
+}  // namespace
+}  // namespace windtunnel

@@ -1,0 +1,87 @@
+#include "sim/study/plan/plan_basis.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "models/base/error.hpp"
+#include "scenarios/language/case.hpp"
+
+namespace windtunnel {
+namespace {
+
+PlanRequest request() {
+  return {.model = "llama3-8b", .nodes = 4, .node = "dgx-h100", .tokens = 1e11};
+}
+
+TEST(PlanBasis, TellsOnlyWhatNobodySaid) {
+  const PlanBasis open = plan_basis(request());
+  PlanRequest stated = request();
+  stated.framework = "any";
+  stated.sequence = 4096;
+  stated.batch_tokens = 1e6;
+  stated.price_usd_per_gpu_h = 3;
+  stated.headroom = 0.2;
+  stated.set = {{"precision", "fp8"}, {"failures", "[]"}, {"cluster.fabric", "full-bisection"}};
+  const PlanBasis closed = plan_basis(stated);
+  EXPECT_EQ(open.defaults.size() - closed.defaults.size(), 8U);
+  EXPECT_EQ(closed.sequence, 4096);
+  EXPECT_EQ(closed.headroom, 0.2);
+  for (const TakenDefault& each : open.defaults) {
+    EXPECT_FALSE(each.source.empty()) << each.what;
+    EXPECT_EQ(each.change.substr(0, 2), "--") << each.what;
+  }
+}
+
+// Each node count has a batch that its nodes can share, near what was asked for where that is
+// possible.
+TEST(PlanBasis, BatchesAreMultiplesOfTheNodes) {
+  const PlanBasis basis = plan_basis(request());
+  const double asked = basis.batch_tokens / basis.sequence;
+  for (int nodes = 1; nodes <= 512; ++nodes) {
+    const int batch = batch_on(basis, nodes);
+    EXPECT_GT(batch, 0);
+    // Odd numbers of nodes cannot be halved further.
+    int of = nodes;
+    while (of % 2 == 0) of /= 2;
+    EXPECT_EQ(batch % of, 0) << nodes;
+    if (nodes > 48) continue;
+    EXPECT_NEAR(batch / asked, 1, 0.051) << nodes;
+  }
+}
+
+// A scenario of each framework is one that the language takes, with comments and without.
+TEST(PlanBasis, ScenariosCanBeRead) {
+  for (const Framework& framework : frameworks()) {
+    PlanRequest own = request();
+    own.framework = framework.name;
+    own.set = {{"cluster.node.host_memory", "1 TB"}, {"precision", "fp8"}};
+    const PlanBasis basis = plan_basis(own);
+    for (const UsualPart& stack : usual_snapshots()) {
+      PlanPoint point = {.nodes = 3, .spares = 1, .batch = 480};
+      point.found = {{"layout.tp", "1"}, {"layout.pp", "1"}, {"layout.sharding", "zero1"}};
+      point.snapshots = stack;
+      point.campaign_s = 1e6;
+      point.trials = 4;
+      const Case plain = parse_case(scenario_text(basis, point), "plan", own.set);
+      const Case complete =
+          parse_case(complete_scenario_text(basis, point, comments_of(basis)), "plan");
+      EXPECT_EQ(plain.key, complete.key) << framework.name << ", " << stack.name;
+      EXPECT_EQ(plain.job.recovery.spares, 1);
+      EXPECT_EQ(std::lround(plain.job.tokens), 100000000000);
+    }
+  }
+}
+
+TEST(PlanBasis, WhatIsSearchedMustNotBeSet) {
+  for (const char* key :
+       {"layout.tp", "schedule", "batch.micro", "recompute", "snapshots", "recovery.spares",
+        "job.tokens", "campaign.length", "cluster.nodes", "cluster.node", "model"}) {
+    PlanRequest own = request();
+    own.set = {{key, "1"}};
+    EXPECT_THROW(plan_basis(own), Error) << key;
+  }
+}
+
+}  // namespace
+}  // namespace windtunnel
