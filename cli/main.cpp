@@ -8,6 +8,7 @@ std::vector<Command> commands() {
   return {
       {"plan", "from a machine, a model and a number of tokens to a training to start",
        define_plan},
+      {"init", "write an annotated scenario to start from", define_init},
       {"run", "simulate a scenario: step time, memory, goodput, report", define_run},
       {"compare", "simulate it at every combination of varied values", define_compare},
       {"sweep", "months of it at every point of a grid, resumable and in shards", define_sweep},

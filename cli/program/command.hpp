@@ -24,6 +24,7 @@ Handler define_run(CLI::App& app);
 Handler define_compare(CLI::App& app);
 Handler define_sweep(CLI::App& app);
 Handler define_optimise(CLI::App& app);
+Handler define_init(CLI::App& app);
 Handler define_plan(CLI::App& app);
 Handler define_list(CLI::App& app);
 Handler define_schema(CLI::App& app);

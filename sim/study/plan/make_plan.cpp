@@ -80,6 +80,15 @@ class Planner {
  public:
   explicit Planner(const PlanRequest& request) { report_.basis = plan_basis(request); }
 
+  std::string first() {
+    const std::vector<Estimated> layouts = layouts_on(request().nodes, allowed());
+    PlanPoint point = layouts.front().point;
+    point.snapshots = usual_snapshots().front();
+    point.campaign_s = campaign_of(layouts.front().tokens_per_s);
+    point.trials = kTrials;
+    return complete_scenario_text(report_.basis, point, guide_of(report_.basis));
+  }
+
   PlanReport run() {
     estimate_all();
     choose_spares();
@@ -137,15 +146,24 @@ class Planner {
     return layouts;
   }
 
-  void estimate_all() {
+  Allowed allowed() const {
     const Framework& framework = report_.basis.framework;
-    Allowed allowed = {framework.schedules, framework.sharding, framework.sharding_in_pipelines};
+    return {framework.schedules, framework.sharding, framework.sharding_in_pipelines};
+  }
+
+  // As long as the training, in whole days.
+  double campaign_of(double tokens_per_s) const {
+    const double days = std::ceil(request().tokens / tokens_per_s / kDay_s);
+    return std::clamp(days * kDay_s, kShortest_s, kLongest_s);
+  }
+
+  void estimate_all() {
     std::string why;
     for (const int spares : spare_counts(request().nodes)) {
       tell(fmt::format("searching layouts on {} of {} nodes", request().nodes - spares,
                        request().nodes));
       try {
-        estimates_.push_back(layouts_on(request().nodes - spares, allowed));
+        estimates_.push_back(layouts_on(request().nodes - spares, allowed()));
       } catch (const Error& error) {
         if (error.code() != ExitCode::failed) throw;
         if (why.empty()) why = error.what();
@@ -154,8 +172,7 @@ class Planner {
     if (estimates_.empty()) throw Error(why, ExitCode::failed);
     double most = 0;
     for (const auto& layouts : estimates_) most = std::max(most, layouts.front().tokens_per_s);
-    campaign_s_ =
-        std::clamp(std::ceil(request().tokens / most / kDay_s) * kDay_s, kShortest_s, kLongest_s);
+    campaign_s_ = campaign_of(most);
   }
 
   // Simulates the steps, then campaigns at several intervals of the tier on storage.
@@ -341,6 +358,10 @@ class Planner {
 
 PlanReport make_plan(const PlanRequest& request) {
   return Planner(request).run();
+}
+
+std::string first_scenario(const PlanRequest& request) {
+  return Planner(request).first();
 }
 
 double days_of(const PlanBasis& basis, const PlanOption& option) {

@@ -42,6 +42,10 @@ struct PlanReport {
 // Throws Error where the request cannot be read, and (exit code 1) where no layout fits.
 PlanReport make_plan(const PlanRequest& request);
 
+// A scenario on all nodes with the layout that is fastest in closed form, and a comment on each of
+// its parts. Throws Error likewise.
+std::string first_scenario(const PlanRequest& request);
+
 // Days and USD of the training with this option.
 double days_of(const PlanBasis& basis, const PlanOption& option);
 double usd_of(const PlanBasis& basis, const PlanOption& option);

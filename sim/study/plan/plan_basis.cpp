@@ -1,15 +1,18 @@
 #include "sim/study/plan/plan_basis.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <sstream>
 
 #include "models/base/units.hpp"
 #include "scenarios/language/library/library.hpp"
 #include "scenarios/language/overrides.hpp"
 #include "scenarios/language/text/document.hpp"
+#include "scenarios/language/text/fields.hpp"
 
 namespace windtunnel {
 namespace {
@@ -129,12 +132,28 @@ DocumentNode scenario_tree(const PlanBasis& basis, const PlanPoint& point) {
   return tree;
 }
 
+// At most 98 columns each.
+std::vector<std::string> lines_of(const std::string& words) {
+  constexpr size_t kColumns = 98;
+  std::vector<std::string> lines = {""};
+  std::istringstream stream(words);
+  for (std::string word; stream >> word;) {
+    if (!lines.back().empty() && lines.back().size() + 1 + word.size() > kColumns) {
+      lines.emplace_back();
+    }
+    lines.back() += (lines.back().empty() ? "" : " ") + word;
+  }
+  return lines;
+}
+
 // A part per line, lists and the cluster an item per line.
 std::string text_of(const DocumentNode& tree, const PartComments& comments) {
   std::string text;
   for (const DocumentEntry& entry : tree.entries) {
     const auto comment = comments.find(entry.key);
-    if (comment != comments.end()) text += fmt::format("# {}\n", comment->second);
+    if (comment != comments.end()) {
+      text += fmt::format("# {}\n", fmt::join(lines_of(comment->second), "\n# "));
+    }
     if (entry.value.kind == DocumentNode::Kind::list && !entry.value.items.empty()) {
       text += entry.key + ":\n";
       for (const DocumentNode& item : entry.value.items) {
@@ -251,6 +270,16 @@ PartComments comments_of(const PlanBasis& basis) {
                              format_percent(basis.headroom)));
   note("communication", "as " + basis.framework.help);
   note("campaign", "as long as the training");
+  return comments;
+}
+
+PartComments guide_of(const PlanBasis& basis) {
+  PartComments comments = comments_of(basis);
+  for (const std::string& key : child_keys("")) {
+    std::string& comment = comments[key];
+    const std::string help(find_field(key)->help);
+    comment = comment.empty() ? help : fmt::format("{}. Here {}", help, comment);
+  }
   return comments;
 }
 

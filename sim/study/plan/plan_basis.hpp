@@ -53,6 +53,9 @@ int batch_on(const PlanBasis& basis, int nodes);
 using PartComments = std::map<std::string, std::string>;
 PartComments comments_of(const PlanBasis& basis);
 
+// The same behind what each part is, as the table of keys says it.
+PartComments guide_of(const PlanBasis& basis);
+
 // The scenario's text, without the user's further keys; with comments above its parts.
 std::string scenario_text(const PlanBasis& basis, const PlanPoint& point,
                           const PartComments& comments = {});

@@ -1,0 +1,45 @@
+// windtunnel init: a scenario to start from, with a word on each of its parts.
+#include <fmt/format.h>
+
+#include <filesystem>
+#include <memory>
+
+#include "cli/plan/plan_options.hpp"
+#include "cli/program/command.hpp"
+#include "cli/program/output.hpp"
+#include "cli/program/override_options.hpp"
+#include "sim/study/plan/make_plan.hpp"
+
+namespace windtunnel {
+namespace {
+
+struct InitCommand {
+  std::string file;
+  PlanOptions asked = {.cluster = "8 x dgx-h100", .model = "llama3-8b", .tokens = "1 T"};
+  bool force = false;
+};
+
+ExitCode run(const InitCommand& command) {
+  std::error_code ignored;
+  if (!command.force && std::filesystem::exists(command.file, ignored)) {
+    throw Error(Location{command.file}, "is there already; --force overwrites it");
+  }
+  write_file(command.file, first_scenario(request_of(command.asked)));
+  print_human(fmt::format("{} has a job that fits, its layout found in closed form. Next:\n"
+                          "  windtunnel run {} --out out\n",
+                          command.file, shell_word(command.file)),
+              false);
+  return ExitCode::ok;
+}
+
+}  // namespace
+
+Handler define_init(CLI::App& app) {
+  auto command = std::make_shared<InitCommand>();
+  app.add_option("FILE", command->file, "the scenario to write (YAML)")->required();
+  add_plan_options(app, command->asked, false);
+  app.add_flag("--force", command->force, "overwrite the file");
+  return [command] { return run(*command); };
+}
+
+}  // namespace windtunnel

@@ -1,0 +1,99 @@
+#include "cli/plan/plan_options.hpp"
+
+#include <fmt/format.h>
+
+#include "cli/plan/plan_arguments.hpp"
+#include "cli/program/command.hpp"
+#include "cli/program/override_options.hpp"
+#include "models/base/units.hpp"
+#include "scenarios/language/library/facts/planning.hpp"
+
+namespace windtunnel {
+namespace {
+
+double quantity_of(const char* option, const std::string& text, Dimension dimension) {
+  try {
+    const double value = parse_quantity(text, dimension);
+    if (value > 0) return value;
+  } catch (const Error& error) {
+    throw Error(Location{option}, error.what());
+  }
+  throw Error(Location{option}, fmt::format("must be above 0, not {}", text));
+}
+
+std::vector<std::string> framework_names() {
+  std::vector<std::string> names;
+  for (const Framework& framework : frameworks()) names.push_back(framework.name);
+  return names;
+}
+
+// "(default: 8 x dgx-h100)"
+std::string with_default(const std::string& help, const std::string& value) {
+  return value.empty() ? help : fmt::format("{} (default: {})", help, value);
+}
+
+}  // namespace
+
+void add_plan_options(CLI::App& app, PlanOptions& options, bool required) {
+  app.add_option("--cluster", options.cluster,
+                 with_default("machine: '64 x dgx-h100' (nodes), '512 x h100' (GPUs); windtunnel "
+                              "list nodes",
+                              options.cluster))
+      ->type_name("MACHINE")
+      ->required(required);
+  app.add_option("--model", options.model,
+                 with_default("a name (windtunnel list models), dimensions in braces as a scenario "
+                              "has them, or a file: config.json of Hugging Face, a scenario",
+                              options.model))
+      ->type_name("MODEL")
+      ->required(required);
+  app.add_option("--tokens", options.tokens,
+                 with_default("to train on, e.g. '2 T'", options.tokens))
+      ->type_name("COUNT")
+      ->required(required);
+  app.add_option("--framework", options.framework,
+                 "whose schedules and shardings are taken (default megatron)")
+      ->type_name("NAME")
+      ->check(one_of("framework", framework_names()));
+  app.add_option("--batch", options.batch, "tokens of a step (default: as models of its size)")
+      ->type_name("COUNT");
+  app.add_option("--sequence", options.sequence, "tokens of a sequence (default: at most 8192)")
+      ->type_name("TOKENS")
+      ->check(CLI::Range(1, 1 << 24));
+  app.add_option("--price", options.price, "e.g. '2 USD per gpu-hour' (default: by GPU)")
+      ->type_name("PRICE");
+  app.add_option("--headroom", options.headroom_percent,
+                 "percent of a GPU's memory that stay free (default 10)")
+      ->type_name("PERCENT")
+      ->check(number_in(0, 90));
+  app.add_option("--set", options.set, "set a further value of the scenario; may be repeated")
+      ->type_name("KEY=VALUE")
+      ->allow_extra_args(false);
+  app.add_option("-j", options.threads, "threads (default: all cores); the result is the same")
+      ->type_name("N")
+      ->check(CLI::Range(1, 4096));
+}
+
+PlanRequest request_of(const PlanOptions& options) {
+  const ClusterArgument cluster = parse_cluster(options.cluster);
+  PlanRequest request;
+  request.model = model_value(options.model);
+  request.nodes = cluster.nodes;
+  request.node = cluster.node;
+  request.tokens = quantity_of("--tokens", options.tokens, Dimension::count);
+  if (!options.framework.empty()) request.framework = options.framework;
+  if (options.sequence > 0) request.sequence = options.sequence;
+  if (!options.batch.empty()) {
+    request.batch_tokens = quantity_of("--batch", options.batch, Dimension::count);
+  }
+  if (!options.price.empty()) {
+    const double usd_per_s = quantity_of("--price", options.price, Dimension::usd_per_gpu_s);
+    request.price_usd_per_gpu_h = usd_per_s * kHour_s;
+  }
+  if (options.headroom_percent >= 0) request.headroom = options.headroom_percent / 100;
+  request.set = parse_overrides(options.set);
+  request.threads = options.threads;
+  return request;
+}
+
+}  // namespace windtunnel

@@ -1,0 +1,27 @@
+// What `windtunnel plan` and `windtunnel init` are asked.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <string>
+#include <vector>
+
+#include "sim/study/plan/plan_request.hpp"
+
+namespace windtunnel {
+
+struct PlanOptions {
+  std::string cluster = {}, model = {}, tokens = {};
+  std::string framework = {}, batch = {}, price = {};
+  int sequence = 0;
+  double headroom_percent = -1;
+  std::vector<std::string> set = {};
+  int threads = 0;
+};
+
+// `required`: machine, model and tokens must be given; else `options` has what they are otherwise.
+void add_plan_options(CLI::App& app, PlanOptions& options, bool required);
+
+// Throws Error that names the option.
+PlanRequest request_of(const PlanOptions& options);
+
+}  // namespace windtunnel
