@@ -1,0 +1,27 @@
+// Commands that a page of the documentation prints with their output, and what they print today.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace windtunnel {
+
+struct PrintedCommand {
+  int line = 0;                      // of the page, from 1
+  std::string command;               // behind "$ "
+  std::vector<std::string> printed;  // "..." stands for any number of lines
+};
+
+// Of blocks in fences: lines from "$ " on (with those that a backslash continues), and what follows
+// up to the next one or the end of the block.
+std::vector<PrintedCommand> printed_commands(const std::string& page);
+
+// Whether these lines are the ones printed, "..." apart.
+bool as_printed(const std::vector<std::string>& printed, const std::vector<std::string>& lines);
+
+// The page with other lines behind its commands, [command] in their order; where "..." stood, as
+// many lines before and behind it as there were.
+std::string with_outputs(const std::string& page,
+                         const std::vector<std::vector<std::string>>& outputs);
+
+}  // namespace windtunnel
