@@ -113,7 +113,7 @@ MeasuredIteration measured_iteration(const Case& the_case, const SimulateOptions
                    campaign ? "the campaign's iterations" : "an iteration", job.layout.ranks()));
   std::vector<SyncSeconds> sync;
   if (campaign) {
-    CampaignIterations all = campaign_iterations(job, prepared, options.threads);
+    CampaignIterations all = campaign_iterations(job, prepared, options.threads, options.others);
     drawn = std::move(all.plain);
     sync = std::move(all.sync);
     measured.table = std::move(all.table);

@@ -16,6 +16,7 @@ namespace windtunnel {
 struct SimulateOptions {
   int threads = 0;         // for iterations and campaigns; 0: all cores
   bool allow_oom = false;  // simulate although it does not fit in memory
+  OtherIterations others = OtherIterations::simulated;    // that its campaign meets
   std::function<void(const std::string&)> progress = {};  // told each step before it starts
 };
 

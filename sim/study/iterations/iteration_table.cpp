@@ -33,12 +33,14 @@ namespace {
 class ShrunkIterations {
  public:
   // Asks for nothing where the job does not shrink.
-  ShrunkIterations(const Job& job, const PreparedIteration& prepared, Simulations& simulations)
+  ShrunkIterations(const Job& job, const PreparedIteration& prepared, OtherIterations others,
+                   Simulations& simulations)
       : job_(job), prepared_(prepared) {
     const RecoveryPolicy& recovery = job.recovery;
     if (recovery.when_no_spare != WhenNoSpare::shrink || recovery.elastic.groups > 0) return;
     if (!job.sync.empty()) return;  // whole islands drop out
     sizes_ = smaller_sizes(job, prepared);
+    if (others == OtherIterations::closed) return;
     for (const int missing : sizes_to_simulate(job, sizes_)) {
       place_[missing] = simulations.add(shrunk(job, missing));
     }
@@ -204,11 +206,36 @@ std::vector<int> moving_tiers(const Job& job, std::size_t set) {
 // Every set of tiers that can fall due together.
 class SnapshotIterations {
  public:
-  SnapshotIterations(const Job& job, Simulations& simulations)
+  SnapshotIterations(const Job& job, OtherIterations others, Simulations& simulations)
       : job_(job), place_(std::size_t{1} << job.snapshots.size(), kNone) {
+    if (others == OtherIterations::closed) return;
     for (std::size_t set = 1; set < place_.size(); ++set) {
       std::vector<int> due = moving_tiers(job, set);
       if (std::ssize(due) == std::popcount(set)) place_[set] = simulations.add(job, std::move(due));
+    }
+  }
+
+  // Where they are not simulated, with TierTiming::restore_s of all tiers.
+  void fill_closed(const PreparedIteration& prepared, IterationTable& table) const {
+    const std::vector<PoolState> by_pool = states_by_pool(job_, prepared);
+    const PoolState of_all = state_of_all(job_, prepared);
+    std::vector<double> stall_s;
+    for (TierTiming& timing : table.tiers) {
+      SnapshotTier to_host = timing.tier;
+      to_host.place = SnapshotPlace::host_memory;
+      to_host.code = {};
+      const double copy_s = restore_times(job_, to_host, by_pool, of_all).restore_s;
+      const bool far = timing.tier.place == SnapshotPlace::storage;
+      timing.complete_s = copy_s + (far ? timing.storage_s : timing.restore_s);
+      const SnapshotMode mode = timing.tier.mode;
+      stall_s.push_back(mode == SnapshotMode::sync    ? timing.complete_s
+                        : mode == SnapshotMode::async ? copy_s
+                                                      : 0);
+    }
+    for (std::size_t set = 1; set < place_.size(); ++set) {
+      double sum_s = 0;
+      for (const int tier : moving_tiers(job_, set)) sum_s += stall_s[tier];
+      table.iteration_s.push_back(table.iteration_s.front() + sum_s);
     }
   }
 
@@ -294,7 +321,7 @@ Warmup measure_warmup(const Job& job) {
 }
 
 CampaignIterations campaign_iterations(const Job& job, const PreparedIteration& prepared,
-                                       int threads) {
+                                       int threads, OtherIterations others) {
   check_snapshot_tiers(job.snapshots, job.layout, job.cluster);
   CampaignIterations iterations;
   auto& [plain, sync, table] = iterations;
@@ -306,8 +333,8 @@ CampaignIterations campaign_iterations(const Job& job, const PreparedIteration& 
   }
   table.storm_chance = job.cluster.storage.storm.chance;
   Simulations simulations(job, prepared);
-  const SnapshotIterations snapshots(job, simulations);
-  const ShrunkIterations shrunk_job(job, prepared, simulations);
+  const SnapshotIterations snapshots(job, others, simulations);
+  const ShrunkIterations shrunk_job(job, prepared, others, simulations);
   const RelaidIterations relaid_job(job, simulations);
   const SlowIterations slow(job, simulations);
   plain = simulations.run(threads);
@@ -322,7 +349,11 @@ CampaignIterations campaign_iterations(const Job& job, const PreparedIteration& 
   }
   set_restores(table.islands.has_islands() ? one_island(job, table.islands.count) : job, prepared,
                table);
-  snapshots.fill(simulations, table);
+  if (others == OtherIterations::closed) {
+    snapshots.fill_closed(prepared, table);
+  } else {
+    snapshots.fill(simulations, table);
+  }
   shrunk_job.fill(simulations, threads, table);
   relaid_job.fill(simulations, table);
   if (job.recovery.elastic.groups > 0) {

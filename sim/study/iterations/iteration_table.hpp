@@ -23,10 +23,19 @@ struct CampaignIterations {
   IterationTable table;
 };
 
+// How iterations besides the plain one are known: of smaller jobs and with snapshots.
+enum class OtherIterations {
+  simulated,
+  // Smaller jobs by the closed form; a snapshot that training waits for takes what its copies
+  // would alone, and one beside training costs it nothing. For choices among many jobs.
+  closed,
+};
+
 // On `threads` threads (0: all cores), each of which waits for an engine of its own; the same bytes
 // for any number of threads.
 CampaignIterations campaign_iterations(const Job& job, const PreparedIteration& prepared,
-                                       int threads = 0);
+                                       int threads = 0,
+                                       OtherIterations others = OtherIterations::simulated);
 
 // `table` of a job with the same Case::table. Tiers are those of this job, with its intervals; how
 // often `every_overhead` allows a snapshot is worked out by sim/campaign/pace.hpp. Throws Error

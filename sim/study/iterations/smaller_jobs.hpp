@@ -45,9 +45,10 @@ struct SmallerIterations {
   double gap = 0;               // IterationTable::shrunk_gap
 };
 
-// `simulated_s`: of the job itself, 0 missing, and of the sizes_to_simulate(). Of the first, the
-// second, the fourth, ... and the last size the others have the closed form's time, corrected by
-// what that misses at the simulated ones; between all these time is linear in the missing replicas.
+// `simulated_s`: of the job itself, 0 missing, and of the sizes_to_simulate(), or of itself alone.
+// Of the first, the second, the fourth, ... and the last size the others have the closed form's
+// time, corrected by what that misses at the simulated ones; between all these time is linear in
+// the missing replicas.
 SmallerIterations smaller_iterations(const Job& job, const PreparedIteration& prepared,
                                      const std::vector<int>& sizes,
                                      const std::map<int, double>& simulated_s, int threads);

@@ -59,17 +59,6 @@ bool other_layout(const Overrides& a, const Overrides& b) {
       kAxes, [&](const char* axis) { return axis_of(a, axis) != axis_of(b, axis); });
 }
 
-// Layers evenly over the stages; where they hardly divide also with one less on the last stage, or
-// on the first and the last, beside embedding and loss (Llama 3, arXiv 2407.21783, section 3.3.2).
-std::vector<Overrides> splits_of(int layers) {
-  constexpr int kDividesWell = 8;
-  std::vector<Overrides> splits = {{}};
-  if (layers % kDividesWell == 0) return splits;
-  splits.push_back({{"layout.stages.first", "0"}, {"layout.stages.last", "-1"}});
-  splits.push_back({{"layout.stages.first", "-1"}, {"layout.stages.last", "-1"}});
-  return splits;
-}
-
 std::vector<int> spare_counts(int nodes) {
   std::vector<int> counts = {0};
   for (int spares = 1; spares <= nodes / kSpareShare; spares *= 2) counts.push_back(spares);
@@ -124,8 +113,7 @@ class Planner {
   std::vector<Estimated> layouts_on(int nodes, const Allowed& allowed) {
     PlanPoint point = {.nodes = nodes, .spares = request().nodes - nodes};
     point.batch = batch_on(report_.basis, nodes);
-    point.found = {{"layout.tp", "1"}, {"layout.pp", "1"}};
-    const Optimisation result = optimise(text_of(point), splits_of(report_.basis.model.layers),
+    const Optimisation result = optimise(text_of(point), layer_splits(report_.basis, point),
                                          {.layout = true,
                                           .schedule = true,
                                           .micro_batch = true,
@@ -182,7 +170,8 @@ class Planner {
     const Case the_case = resolve_case(text_of(point));
     return the_case.places.placing([&] {
       Tried tried;
-      tried.measured = measure_iteration(the_case, {.threads = request().threads});
+      tried.measured = measure_iteration(
+          the_case, {.threads = request().threads, .others = OtherIterations::closed});
       const MeasuredIteration& measured = tried.measured;
       tried.option = {.point = point,
                       .step_s = measured.report.time_s,
@@ -324,26 +313,23 @@ class Planner {
         (1 + kAsGood) * best_.option.progress_tokens_per_s()) {
       return;
     }
-    waiting.measured = measure_iteration(the_case, {.threads = request().threads});
     best_ = std::move(waiting);
   }
 
-  Record recorded(Tried& tried) const {
-    tried.option.point.trials = kTrials;
-    Record record = simulate(resolve_case(text_of(tried.option.point)), std::move(tried.measured),
-                             {.threads = request().threads});
-    tried.option.goodput = record.campaign->goodput.mean;
-    return record;
-  }
-
+  // What it would be for `windtunnel run`.
   void finish() {
     tell("simulating the plan");
-    report_.record = recorded(best_);
+    best_.option.point.trials = runner_up_.option.point.trials = kTrials;
+    report_.record =
+        simulate(resolve_case(text_of(best_.option.point)), {.threads = request().threads});
+    best_.option.goodput = report_.record.campaign->goodput.mean;
     report_.best = best_.option;
     report_.scenario =
         complete_scenario_text(report_.basis, best_.option.point, comments_of(report_.basis));
     if (runner_up_.option.goodput == 0) return;
-    report_.runner_up_record = recorded(runner_up_);
+    const Case second = resolve_case(text_of(runner_up_.option.point));
+    report_.runner_up_record =
+        simulate(second, std::move(runner_up_.measured), {.threads = request().threads});
     report_.runner_up = runner_up_.option;
   }
 

@@ -9,6 +9,7 @@
 #include <sstream>
 
 #include "models/base/units.hpp"
+#include "models/workload/tensor_rules.hpp"
 #include "scenarios/language/library/library.hpp"
 #include "scenarios/language/overrides.hpp"
 #include "scenarios/language/text/document.hpp"
@@ -146,6 +147,20 @@ std::vector<std::string> lines_of(const std::string& words) {
   return lines;
 }
 
+// tp and pp of those, even pipelines of so many layers, whose replicas can share the batch.
+std::vector<std::pair<int, int>> layouts_that_share(const PlanBasis& basis, int gpus, int batch,
+                                                    int layers) {
+  std::vector<std::pair<int, int>> layouts;
+  for (int tp = 1; tp <= basis.node.gpus; ++tp) {
+    if (basis.node.gpus % tp != 0 || most_tensor_ranks(basis.model) % tp != 0) continue;
+    for (int pp = 1; pp <= layers; ++pp) {
+      if (layers % pp != 0 || gpus / tp % pp != 0) continue;
+      if (batch % (gpus / tp / pp) == 0) layouts.emplace_back(tp, pp);
+    }
+  }
+  return layouts;
+}
+
 // A part per line, lists and the cluster an item per line.
 std::string text_of(const DocumentNode& tree, const PartComments& comments) {
   std::string text;
@@ -238,22 +253,44 @@ PlanBasis plan_basis(const PlanRequest& request) {
 }
 
 int batch_on(const PlanBasis& basis, int nodes) {
-  constexpr double kNearEnough = 0.05;
   const double asked = basis.batch_tokens / basis.sequence;
-  int best = 0;
-  double least = kInfinity;
-  // Of all GPUs, then of ever fewer, so that as many layouts as can be have whole shares.
-  for (double of = static_cast<double>(nodes) * basis.node.gpus; of >= 1; of /= 2) {
-    if (of != std::floor(of)) break;
-    const double count = std::max(1.0, std::round(asked / of)) * of;
-    const double off = std::abs(count - asked) / asked;
-    if (off < least) {
-      least = off;
-      best = static_cast<int>(count);
+  const int gpus = nodes * basis.node.gpus;
+  for (double near = 0.05; near < 1; near *= 2) {
+    const auto first = static_cast<int>(std::ceil((1 - near) * asked));
+    const auto last = std::max(first, static_cast<int>((1 + near) * asked));
+    int best = 0;
+    size_t most = 0;
+    for (int batch = std::max(1, first); batch <= last; ++batch) {
+      const size_t layouts = layouts_that_share(basis, gpus, batch, basis.model.layers).size();
+      const bool nearer = std::abs(batch - asked) < std::abs(best - asked);
+      if (layouts > most || (layouts == most && layouts > 0 && nearer)) {
+        most = layouts;
+        best = batch;
+      }
     }
-    if (off <= kNearEnough) break;
+    if (best > 0) return best;
   }
-  return best;
+  throw Error(fmt::format("no layout of {} GPUs shares about {:.0f} sequences evenly", gpus, asked),
+              ExitCode::failed);
+}
+
+std::vector<Overrides> layer_splits(const PlanBasis& basis, const PlanPoint& point) {
+  constexpr int kDividesWell = 8;
+  const int gpus = point.nodes * basis.node.gpus;
+  std::vector<Overrides> splits;
+  for (const auto& [first, last] : {std::pair(0, 0), std::pair(0, -1), std::pair(-1, -1)}) {
+    if (first + last < 0 && basis.model.layers % kDividesWell == 0) break;
+    const std::vector<std::pair<int, int>> layouts =
+        layouts_that_share(basis, gpus, point.batch, basis.model.layers - first - last);
+    if (layouts.empty()) continue;
+    const auto& [tp, pp] = layouts.front();
+    Overrides& split = splits.emplace_back();
+    split = {{"layout.tp", std::to_string(tp)}, {"layout.pp", std::to_string(pp)}};
+    if (first + last == 0) continue;
+    split.emplace_back("layout.stages.first", std::to_string(first));
+    split.emplace_back("layout.stages.last", std::to_string(last));
+  }
+  return splits;
 }
 
 PartComments comments_of(const PlanBasis& basis) {

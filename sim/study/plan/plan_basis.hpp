@@ -45,9 +45,15 @@ struct PlanPoint {
 // Throws Error where model, node, framework or one of the keys set cannot be.
 PlanBasis plan_basis(const PlanRequest& request);
 
-// Sequences of a step of about `basis.batch_tokens` that replicas on so many nodes can share: a
-// multiple of nodes, of their GPUs where that is within a twentieth of what was asked for.
+// Sequences of a step: within a twentieth of `basis.batch_tokens`, or further where nothing is
+// there, the number that most layouts of so many nodes can share evenly, of equals the nearest.
+// Throws Error (exit code 1) where no layout shares any.
 int batch_on(const PlanBasis& basis, int nodes);
+
+// How layers go to stages, each with a layout to start from, for its nodes and its batch: evenly;
+// where they hardly divide also with one less on the last stage, or on the first and the last,
+// beside embedding and loss (Llama 3, arXiv 2407.21783, section 3.3.2).
+std::vector<Overrides> layer_splits(const PlanBasis& basis, const PlanPoint& point);
 
 // [top-level key] what a reader of the scenario should know of it.
 using PartComments = std::map<std::string, std::string>;

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <string>
 
 #include "models/base/error.hpp"
 #include "scenarios/language/case.hpp"
@@ -33,21 +34,30 @@ TEST(PlanBasis, TellsOnlyWhatNobodySaid) {
   }
 }
 
-// Each node count has a batch that its nodes can share, near what was asked for where that is
-// possible.
-TEST(PlanBasis, BatchesAreMultiplesOfTheNodes) {
-  const PlanBasis basis = plan_basis(request());
+// Each node count has a batch near what was asked for, and a layout that shares it: on 2,880 GPUs 32
+// layers and 8 groups of heads leave multiples of 45 replicas only.
+TEST(PlanBasis, BatchesAreShared) {
+  PlanBasis basis = plan_basis(request());
   const double asked = basis.batch_tokens / basis.sequence;
-  for (int nodes = 1; nodes <= 512; ++nodes) {
-    const int batch = batch_on(basis, nodes);
-    EXPECT_GT(batch, 0);
-    // Odd numbers of nodes cannot be halved further.
-    int of = nodes;
-    while (of % 2 == 0) of /= 2;
-    EXPECT_EQ(batch % of, 0) << nodes;
-    if (nodes > 48) continue;
-    EXPECT_NEAR(batch / asked, 1, 0.051) << nodes;
+  for (int nodes = 1; nodes <= 64; ++nodes) {
+    const PlanPoint point = {.nodes = nodes, .batch = batch_on(basis, nodes)};
+    EXPECT_NEAR(point.batch / asked, 1, 0.1) << nodes;
+    const std::vector<Overrides> splits = layer_splits(basis, point);
+    ASSERT_EQ(splits.size(), 1U) << nodes;  // of 32 layers
+    const int ranks = std::stoi(splits[0][0].second) * std::stoi(splits[0][1].second);
+    ASSERT_EQ(nodes * 8 % ranks, 0) << nodes;
+    EXPECT_EQ(point.batch % (nodes * 8 / ranks), 0) << nodes;
   }
+  basis.node.gpus = 72;
+  EXPECT_EQ(batch_on(basis, 40), 495);
+}
+
+TEST(PlanBasis, LayersThatHardlyDivideMayLackSome) {
+  PlanBasis basis = plan_basis(request());
+  basis.model.layers = 126;
+  const std::vector<Overrides> splits = layer_splits(basis, {.nodes = 32, .batch = 512});
+  ASSERT_EQ(splits.size(), 3U);
+  EXPECT_EQ(splits[2][2].second, "-1");  // 128 / pp
 }
 
 // A scenario of each framework is one that the language takes, with comments and without.
