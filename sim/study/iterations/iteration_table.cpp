@@ -42,7 +42,12 @@ class ShrunkIterations {
     sizes_ = smaller_sizes(job, prepared);
     if (others == OtherIterations::closed) return;
     for (const int missing : sizes_to_simulate(job, sizes_)) {
-      place_[missing] = simulations.add(shrunk(job, missing));
+      Job smaller = shrunk(job, missing);
+      // With fewer replicas groups of experts may lie otherwise on nodes, and take longer.
+      const bool own = smaller.layout.ep > 1;
+      const auto prepared_own =
+          own ? std::make_shared<const PreparedIteration>(prepare_checked(smaller)) : nullptr;
+      place_[missing] = simulations.add(std::move(smaller), {}, prepared_own);
     }
   }
 

@@ -379,5 +379,42 @@ TEST(TierReports, SayWhatATierCostsAndCovers) {
   EXPECT_EQ(bad[0].survival_7d, crashed[0].survival_7d);
 }
 
+// Groups of 64 experts' ranks on nodes of 72: with fewer replicas the pipeline stages begin
+// elsewhere in a node, and other groups reach over two nodes.
+TEST(IterationTable, SmallerJobsHaveTheirOwnGroupsOfExperts) {
+  const Case the_case = parse_case(R"(
+name: experts-over-racks
+model: {base: gpt-oss-120b, layers: 6}
+cluster: {nodes: 8, node: gb200-nvl72}
+layout: {tp: 4, pp: 3, dp: 48, ep: 64, sharding: zero1, sequence_parallel: true}
+batch: {global: 192, micro: 1, sequence: 4096}
+schedule: 1f1b
+failures: [{class: node, rate: 3 per 1000 node-days, repair: 1 d}]
+recovery: {when_no_spare: shrink}
+campaign: {length: 1 d, replicas: 2}
+)",
+                                   "experts.yaml");
+  const CampaignIterations all = campaign_iterations(the_case.job, prepare_iteration(the_case.job));
+  ASSERT_FALSE(all.table.shrunk_iteration_s.empty());
+  EXPECT_NEAR(all.table.shrunk_iteration_s.front() / all.table.iteration_s.front(), 1, 0.1);
+}
+
+// What a choice among many jobs goes by is near what is simulated.
+TEST(IterationTable, OtherIterationsInClosedFormAreNear) {
+  const Case the_case = load_case(WINDTUNNEL_SOURCE_DIR "/scenarios/spot.yaml");
+  const PreparedIteration prepared = prepare_iteration(the_case.job);
+  const IterationTable exact = campaign_iterations(the_case.job, prepared).table;
+  const IterationTable near =
+      campaign_iterations(the_case.job, prepared, 1, OtherIterations::closed).table;
+  EXPECT_EQ(near.iteration_s.front(), exact.iteration_s.front());
+  ASSERT_EQ(near.iteration_s.size(), exact.iteration_s.size());
+  EXPECT_NEAR(near.iteration_s[1] / exact.iteration_s[1], 1, 0.05);
+  EXPECT_NEAR(near.tiers[0].complete_s / exact.tiers[0].complete_s, 1, 0.1);
+  ASSERT_EQ(near.shrunk_iteration_s.size(), exact.shrunk_iteration_s.size());
+  for (std::size_t i = 0; i < near.shrunk_iteration_s.size(); ++i) {
+    EXPECT_NEAR(near.shrunk_iteration_s[i] / exact.shrunk_iteration_s[i], 1, 0.05) << i;
+  }
+}
+
 }  // namespace
 }  // namespace windtunnel

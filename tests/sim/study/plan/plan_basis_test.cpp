@@ -34,8 +34,8 @@ TEST(PlanBasis, TellsOnlyWhatNobodySaid) {
   }
 }
 
-// Each node count has a batch near what was asked for, and a layout that shares it: on 2,880 GPUs 32
-// layers and 8 groups of heads leave multiples of 45 replicas only.
+// Each node count has a batch near what was asked for, and a layout that shares it: on 2,880 GPUs
+// 32 layers and 8 groups of heads leave multiples of 45 replicas only.
 TEST(PlanBasis, BatchesAreShared) {
   PlanBasis basis = plan_basis(request());
   const double asked = basis.batch_tokens / basis.sequence;
