@@ -11,6 +11,7 @@
 #include "models/cost/memory/memory.hpp"
 #include "models/results/iteration_report.hpp"
 #include "policies/iteration.hpp"
+#include "scenarios/language/case.hpp"
 #include "sim/campaign/pace.hpp"
 #include "sim/study/tier_reports.hpp"
 #include "tests/support/small_job.hpp"
