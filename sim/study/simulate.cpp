@@ -226,12 +226,12 @@ MeasuredIteration measure_iteration(const Case& the_case, const SimulateOptions&
 
 Record simulate(const Case& the_case, const SimulateOptions& options) {
   const auto begin = std::chrono::steady_clock::now();
-  Record record = simulate(the_case, measure_iteration(the_case, options), options);
+  Record record = record_of(the_case, measure_iteration(the_case, options), options);
   record.wall_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   return record;
 }
 
-Record simulate(const Case& the_case, MeasuredIteration measured, const SimulateOptions& options) {
+Record record_of(const Case& the_case, MeasuredIteration measured, const SimulateOptions& options) {
   return the_case.places.placing([&] { return simulated(the_case, std::move(measured), options); });
 }
 

@@ -35,7 +35,7 @@ struct MeasuredIteration {
 MeasuredIteration measure_iteration(const Case& the_case, const SimulateOptions& options = {});
 Record simulate(const Case& the_case, const SimulateOptions& options = {});
 // The same where the iterations are known: of this case, or of one with the same Case::table.
-Record simulate(const Case& the_case, MeasuredIteration measured,
-                const SimulateOptions& options = {});
+Record record_of(const Case& the_case, MeasuredIteration measured,
+                 const SimulateOptions& options = {});
 
 }  // namespace windtunnel

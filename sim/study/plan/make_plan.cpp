@@ -329,7 +329,7 @@ class Planner {
     if (runner_up_.option.goodput == 0) return;
     const Case second = resolve_case(text_of(runner_up_.option.point));
     report_.runner_up_record =
-        simulate(second, std::move(runner_up_.measured), {.threads = request().threads});
+        record_of(second, std::move(runner_up_.measured), {.threads = request().threads});
     report_.runner_up = runner_up_.option;
   }
 
