@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "models/base/error.hpp"
+#include "report/figures/figures.hpp"
 #include "report/page/page_assets.hpp"
 
 namespace windtunnel {
@@ -69,10 +70,23 @@ std::string escape_html(std::string_view text) {
   return escaped;
 }
 
+std::string term_html(std::string_view title) {
+  const auto named = [&](const Figure& figure) { return figure.title == title; };
+  const auto found = std::ranges::find_if(figures(), named);
+  if (found == figures().end() || found->help.empty()) return escape_html(title);
+  // Of several figures, which are parts of different things, none is meant surely.
+  const bool alone = std::ranges::all_of(found + 1, figures().end(), [&](const Figure& other) {
+    return !named(other) || other.help == found->help;
+  });
+  if (!alone) return escape_html(title);
+  return fmt::format("<span class=\"term\" tabindex=\"0\" title=\"{}\">{}</span>",
+                     escape_html(found->help), escape_html(title));
+}
+
 std::string table_html(const TextTable& table) {
   std::string html = "<div class=\"scroll\"><table class=\"comparison\"><thead><tr>";
   for (const Column& column : table.columns) {
-    html += fmt::format("<th scope=\"col\">{}</th>", escape_html(column.title));
+    html += fmt::format("<th scope=\"col\">{}</th>", term_html(column.title));
   }
   html += "</tr></thead><tbody>";
   for (const std::vector<std::string>& row : table.rows) {

@@ -10,6 +10,7 @@
 
 #include "models/base/error.hpp"
 #include "report/page/html.hpp"
+#include "report/store/sweep_edges.hpp"
 #include "report/store/sweep_figures.hpp"
 #include "report/store/sweep_ranking.hpp"
 
@@ -102,7 +103,8 @@ std::string best_html(const Json& document) {
   }
   html += "</dd></div>";
   const auto add = [&](std::string_view title, const std::string& text) {
-    if (!text.empty()) html += fmt::format("<div><dt>{}</dt><dd>{}</dd></div>", title, text);
+    if (!text.empty())
+      html += fmt::format("<div><dt>{}</dt><dd>{}</dd></div>", term_html(title), text);
   };
   add(figure("campaign.goodput").title, text_at(point, "campaign.goodput"));
   add(kIntervalTitle, range_at(point, "campaign.goodput"));
@@ -114,6 +116,10 @@ std::string best_html(const Json& document) {
   if (runner_up != best->end() && runner_up->is_object()) {
     html += fmt::format("<p class=\"note\" id=\"best\">Next: {}.</p>\n",
                         escape_html(runner_up_text(*runner_up)));
+  }
+  for (const SweepEdge& edge : edges_of_best(document)) {
+    html += fmt::format("<p class=\"warning\">On the edge of the grid: {}.</p>\n",
+                        escape_html(edge_text(edge)));
   }
   return html;
 }

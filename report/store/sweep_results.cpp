@@ -10,6 +10,7 @@
 #include "models/base/units.hpp"
 #include "models/base/version.hpp"
 #include "report/store/sqlite.hpp"
+#include "report/store/sweep_edges.hpp"
 #include "report/store/sweep_figures.hpp"
 #include "report/store/sweep_ranking.hpp"
 #include "report/store/varied_keys.hpp"
@@ -207,17 +208,20 @@ std::string sweep_text(const SweepResults& results, const ConsoleStyle& style) {
                   results.plan.cases.size(), sizes);
   std::string text = style.bold(title) + "\n\n";
   if (!results.document.at("best_by").empty()) {
-    return text + table_text(best_by_table(results.document)) +
+    return text + table_text(best_by_table(results.document), style.width) +
            infeasible_text(results.document.at("points"));
   }
-  if (rows > 0) text += table_text(table_of(results, ranking, rows));
+  if (rows > 0) text += table_text(table_of(results, ranking, rows), style.width);
   if (rows < ranking.size()) {
     const Json& last = ranking.at(ranking.size() - 1);
     text += fmt::format("the best {} of {}; the last, {}, has {}\n", rows, ranking.size(),
                         set_text(last.at("set")), text_at(last, "campaign.goodput"));
   }
-  return text + best_text(results.document.at("best")) +
-         infeasible_text(results.document.at("points"));
+  text += best_text(results.document.at("best"));
+  for (const SweepEdge& edge : edges_of_best(results.document)) {
+    if (style.notes) text += fmt::format("note: {}\n", edge_text(edge));
+  }
+  return text + infeasible_text(results.document.at("points"));
 }
 
 std::string ranges_text(const std::vector<int>& indices) {

@@ -121,8 +121,9 @@ TEST(HtmlPage, EscapesHostileNames) {
 
 TEST(HtmlPage, IsUsefulWithoutScripts) {
   const std::string html = html_page(page_document(sample_record()));
-  EXPECT_NE(html.find("<dt>goodput</dt><dd>93.0 %<small>"), std::string::npos);
-  EXPECT_NE(html.find("<th>utilisation</th><td>MFU 41.7 %, HFU 43.0 %</td>"), std::string::npos);
+  EXPECT_NE(html.find(">goodput</span></dt><dd>93.0 %<small>"), std::string::npos);
+  EXPECT_NE(html.find("<th scope=\"row\">utilisation</th><td>MFU 41.7 %, HFU 43.0 %</td>"),
+            std::string::npos);
 }
 
 TEST(HtmlPage, TablesOfTiersAndIntervals) {
