@@ -70,17 +70,22 @@ std::string escape_html(std::string_view text) {
   return escaped;
 }
 
-std::string term_html(std::string_view title) {
-  const auto named = [&](const Figure& figure) { return figure.title == title; };
-  const auto found = std::ranges::find_if(figures(), named);
-  if (found == figures().end() || found->help.empty()) return escape_html(title);
+std::string term_html(std::string_view title, std::string_view group) {
+  std::vector<const Figure*> named;
+  for (const Figure* each : figures_below(group)) {
+    if (each->title == title) named.push_back(each);
+  }
+  const bool of_group = !named.empty();
+  for (const Figure& each : figures()) {
+    if (!of_group && each.title == title) named.push_back(&each);
+  }
   // Of several figures, which are parts of different things, none is meant surely.
-  const bool alone = std::ranges::all_of(found + 1, figures().end(), [&](const Figure& other) {
-    return !named(other) || other.help == found->help;
+  const bool sure = !named.empty() && std::ranges::all_of(named, [&](const Figure* each) {
+    return each->help == named.front()->help;
   });
-  if (!alone) return escape_html(title);
+  if (!sure) return escape_html(title);
   return fmt::format("<span class=\"term\" tabindex=\"0\" title=\"{}\">{}</span>",
-                     escape_html(found->help), escape_html(title));
+                     escape_html(named.front()->help), escape_html(title));
 }
 
 std::string table_html(const TextTable& table) {

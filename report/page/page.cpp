@@ -12,6 +12,7 @@
 #include "models/base/error.hpp"
 #include "models/cost/memory/memory.hpp"
 #include "report/console/console.hpp"
+#include "report/figures/figures.hpp"
 #include "report/page/drawing.hpp"
 #include "report/page/html.hpp"
 #include "traces/perfetto/tracks.hpp"
@@ -230,9 +231,11 @@ std::string summary_html(const Summary& summary) {
     part += fmt::format("<section><h2>{}</h2>", escape_html(section.title));
     if (!section.table.columns.empty()) part += table_html(section.table);
     part += "<table>";
+    const auto shown = std::ranges::find(figure_groups(), section.title, &FigureGroup::title);
+    const std::string_view group = shown == figure_groups().end() ? "" : shown->key;
     for (const SummaryRow& row : section.rows) {
-      part += fmt::format("<tr><th scope=\"row\">{}</th><td>{}</td></tr>", term_html(row.label),
-                          escape_html(row.value));
+      part += fmt::format("<tr><th scope=\"row\">{}</th><td>{}</td></tr>",
+                          term_html(row.label, group), escape_html(row.value));
     }
     part += "</table></section>\n";
   }

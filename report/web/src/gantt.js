@@ -161,7 +161,7 @@ function noteText(gantt) {
   const rest = left > 0 ? ` ${left} more ranks are in trace.json only.` : "";
   return (
     "Drag to move, pinch or hold Ctrl and scroll to zoom, or use the slider or the keys + - and arrows. " +
-    `Rows of a rank: its streams. Underlined: the critical path, which no other work can shorten.${rest}`
+    `Rows of a rank: its streams. Underlined: the critical path, the tasks that set the step time.${rest}`
   );
 }
 

@@ -28,6 +28,9 @@ void expect_facts(const std::string& output, const std::vector<std::string>& fac
 
 TEST(PageTerms, SayWhatAFigureIsWhereItsTitleIsItsOwn) {
   EXPECT_NE(term_html("MFU").find("class=\"term\" tabindex=\"0\" title=\""), std::string::npos);
+  EXPECT_EQ(term_html("idle"), "idle") << "of the step, or of what fills it";
+  EXPECT_NE(term_html("forward", "iteration.critical_path_s").find("forward passes"),
+            std::string::npos);
   EXPECT_EQ(term_html("no <figure>"), "no &lt;figure&gt;");
 }
 
