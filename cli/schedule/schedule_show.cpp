@@ -83,7 +83,7 @@ Handler define_schedule_show(CLI::App& app) {
       ->type_name("N")
       ->check(CLI::Range(20, 100000));
   app.add_option("--sends", options->sends, "asynchronous (default), blocking or synchronous")
-      ->type_name("HOW");
+      ->type_name("HOW:{asynchronous,blocking,synchronous}");
   app.add_flag("--post-validation", options->analysis.sync.post_validation,
                "no rank waits for the gradients' norm: the step is the longest span of a rank");
   app.add_option("--norm", options->norm, "time of the norm's all-reduce at the end (default 0)")

@@ -284,7 +284,7 @@ Handler define_export(CLI::App& app) {
       app.add_option("--ranks", to->ranks,
                      "all (default), or one-per-class: only the first of the ranks that run the "
                      "same tasks; windtunnel reads all back from it, other programs do not")
-          ->type_name("WHICH")
+          ->type_name("WHICH:{all,one-per-class}")
           ->transform(CLI::CheckedTransformer(which, CLI::ignore_case).description(""));
   add_set(app, to->set);
   CLI::Option* force =

@@ -197,6 +197,12 @@ void check_charts(const Json& document) {
       if (category.get<size_t>() < categories.size()) continue;
       throw Error(fmt::format("there is no category {}", category.get<size_t>()));
     }
+    const auto critical = track.find("critical");  // records of older programs do not say it
+    if (critical == track.end()) continue;
+    for (const Json& task : critical->get_ref<const Json::array_t&>()) {
+      if (task.get<size_t>() < track.at("name").size()) continue;
+      throw Error(fmt::format("there is no task {} in its row", task.get<size_t>()));
+    }
   }
 }
 

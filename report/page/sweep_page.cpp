@@ -117,6 +117,11 @@ std::string best_html(const Json& document) {
     html += fmt::format("<p class=\"note\" id=\"best\">Next: {}.</p>\n",
                         escape_html(runner_up_text(*runner_up)));
   }
+  return html;
+}
+
+std::string edges_html(const Json& document) {
+  std::string html;
   for (const SweepEdge& edge : edges_of_best(document)) {
     html += fmt::format("<p class=\"warning\">On the edge of the grid: {}.</p>\n",
                         escape_html(edge_text(edge)));
@@ -171,6 +176,7 @@ std::string sweep_page(const Json& document, const SweepPageOptions& options) {
   if (!job.empty()) body += fmt::format("<p>{}</p>\n", escape_html(job));
   const std::string best_by = best_by_html(document);
   body += best_by.empty() ? best_html(document) : best_by;
+  body += edges_html(document);
   body += sweep_table(document, options) + infeasible_reasons(document);
   Json data = document;
   data["format"] = kSweepFormat;  // by which the script tells kinds of records apart

@@ -56,17 +56,17 @@ bool takes_beyond(std::string_view key, double number, bool least) {
   return least ? number > field->low : number < field->high;
 }
 
-}  // namespace
-
-std::vector<SweepEdge> edges_of_best(const Json& document) {
-  std::vector<SweepEdge> edges;
-  const auto best = document.find("best");
-  if (best == document.end() || !best->is_object()) return edges;
-  const Json* point = nullptr;
-  for (const Json& each : document.at("points")) {
-    if (each.at("index") == best->at("index")) point = &each;
+// "failures.0.rate=3 per 1000 node-days": what a point meets that nobody chooses.
+std::string circumstances_of(const Json& set) {
+  Json met = Json::object();
+  for (const auto& [key, value] : set.items()) {
+    if (is_circumstance(key)) met[key] = value;
   }
-  if (point == nullptr) return edges;
+  return met.empty() ? "" : set_text(met);
+}
+
+// Of the point that is the best, or the best under its circumstances.
+void add_edges(const Json& document, const Json& set, std::vector<SweepEdge>& edges) {
   for (const Json& varied : document.at("vary")) {
     const std::string key = varied.at("key");
     const auto given = varied.find("numbers");
@@ -76,12 +76,28 @@ std::vector<SweepEdge> edges_of_best(const Json& document) {
     if (numbers.size() < kFewest || values.size() != numbers.size()) continue;
     for (const bool least : {true, false}) {
       const size_t edge = outermost(numbers, least);
-      if (point->at("set").at(key) != values[edge]) continue;
-      Json neighbour = point->at("set");
+      if (set.at(key) != values[edge]) continue;
+      const bool known = std::ranges::any_of(
+          edges, [&](const SweepEdge& each) { return each.key == key && each.least == least; });
+      Json neighbour = set;
       neighbour[key] = values[next_to(numbers, least)];
-      if (!takes_beyond(key, numbers[edge], least)) continue;
-      if (!differs(document, point->at("set"), neighbour)) continue;
-      edges.push_back({key, values[edge], least});
+      if (known || !takes_beyond(key, numbers[edge], least)) continue;
+      if (!differs(document, set, neighbour)) continue;
+      edges.push_back({key, values[edge], least, circumstances_of(set)});
+    }
+  }
+}
+
+}  // namespace
+
+std::vector<SweepEdge> edges_of_best(const Json& document) {
+  Json bests = document.value("best_by", Json::array());
+  const auto best = document.find("best");
+  if (bests.empty() && best != document.end() && best->is_object()) bests.push_back(*best);
+  std::vector<SweepEdge> edges;
+  for (const Json& each : bests) {
+    for (const Json& point : document.at("points")) {
+      if (point.at("index") == each.at("index")) add_edges(document, point.at("set"), edges);
     }
   }
   return edges;
@@ -89,9 +105,10 @@ std::vector<SweepEdge> edges_of_best(const Json& document) {
 
 std::string edge_text(const SweepEdge& edge) {
   return fmt::format(
-      "the best {0}, {1}, is the {2} of those tried, so that a better one may lie beyond: widen "
-      "--vary {0} to {3} than {1}",
-      edge.key, edge.value, edge.least ? "smallest" : "largest", edge.least ? "less" : "more");
+      "the best {0}{1}, {2}, is the {3} of those tried, so that a better one may lie beyond: widen "
+      "--vary {0} to {4} than {2}",
+      edge.key, edge.under.empty() ? "" : " under " + edge.under, edge.value,
+      edge.least ? "smallest" : "largest", edge.least ? "less" : "more");
 }
 
 }  // namespace windtunnel

@@ -14,9 +14,11 @@ struct SweepEdge {
   std::string key;
   std::string value;  // as the command line has it
   bool least = false;
+  std::string under;  // the first circumstances in which it is so; empty: none are varied
 };
 
-// Of a sweep's document, in the order of its keys. Of keys with fewer than three values, and of
+// Of a sweep's document: of the best point, or of those under each of its circumstances; each edge
+// once. Of keys with fewer than three values, and of
 // circumstances, which nobody chooses, none.
 std::vector<SweepEdge> edges_of_best(const Json& document);
 

@@ -92,6 +92,15 @@ std::string best_text(const Json& best) {
   return next.is_null() ? text : fmt::format("{}next: {}\n", text, runner_up_text(next));
 }
 
+std::string edges_text(const Json& document, const ConsoleStyle& style) {
+  std::string text;
+  if (!style.notes) return text;
+  for (const SweepEdge& edge : edges_of_best(document)) {
+    text += fmt::format("note: {}\n", edge_text(edge));
+  }
+  return text;
+}
+
 std::string infeasible_text(const Json& points) {
   std::string text;
   size_t count = 0;
@@ -209,7 +218,7 @@ std::string sweep_text(const SweepResults& results, const ConsoleStyle& style) {
   std::string text = style.bold(title) + "\n\n";
   if (!results.document.at("best_by").empty()) {
     return text + table_text(best_by_table(results.document), style.width) +
-           infeasible_text(results.document.at("points"));
+           edges_text(results.document, style) + infeasible_text(results.document.at("points"));
   }
   if (rows > 0) text += table_text(table_of(results, ranking, rows), style.width);
   if (rows < ranking.size()) {
@@ -217,11 +226,8 @@ std::string sweep_text(const SweepResults& results, const ConsoleStyle& style) {
     text += fmt::format("the best {} of {}; the last, {}, has {}\n", rows, ranking.size(),
                         set_text(last.at("set")), text_at(last, "campaign.goodput"));
   }
-  text += best_text(results.document.at("best"));
-  for (const SweepEdge& edge : edges_of_best(results.document)) {
-    if (style.notes) text += fmt::format("note: {}\n", edge_text(edge));
-  }
-  return text + infeasible_text(results.document.at("points"));
+  return text + best_text(results.document.at("best")) + edges_text(results.document, style) +
+         infeasible_text(results.document.at("points"));
 }
 
 std::string ranges_text(const std::vector<int>& indices) {

@@ -83,6 +83,8 @@ TEST(PageDocument, RefusesWhatCannotBeDrawn) {
   refuses([](Json& document) { document["memory"] = 3; });
   refuses([](Json& document) { document["gantt"]["tracks"][0]["name"].erase(0); });
   refuses([](Json& document) { document["gantt"]["tracks"][0]["category"][0] = 99; });
+  refuses([](Json& document) { document["gantt"]["tracks"][0]["critical"] = {9999}; });
+  refuses([](Json& document) { document["gantt"]["tracks"][0]["critical"] = 5; });
   refuses([](Json& document) {
     for (Json& section : document["summary"]["sections"]) {
       if (section.contains("table")) section["table"]["rows"][0].push_back("one too many");

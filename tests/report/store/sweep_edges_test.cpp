@@ -39,6 +39,25 @@ TEST(SweepEdges, OfWhatIsBestAtAnEnd) {
   EXPECT_EQ(last[0].value, "3600 s");
 }
 
+// Both are the longest: it is said once, of the first.
+TEST(SweepEdges, OfWhatIsBestUnderEachCircumstance) {
+  Json document = sweep_of(kEvery, {600, 1200, 3600}, {0.7, 0.8, 0.9});
+  document["vary"].push_back({{"key", "failures.0.rate"}, {"values", {"low", "high"}}});
+  Json more = document["points"];
+  for (Json& point : document["points"]) point["set"]["failures.0.rate"] = "low";
+  for (Json& point : more) {
+    point["index"] = point["index"].get<int>() + 3;
+    point["set"]["failures.0.rate"] = "high";
+    document["points"].push_back(point);
+  }
+  document["best_by"] = {{{"index", 2}}, {{"index", 5}}};
+  const auto edges = edges_of_best(document);
+  ASSERT_EQ(edges.size(), 1U);
+  EXPECT_TRUE(edge_text(edges[0]).starts_with(
+      "the best snapshots.0.every under failures.0.rate=low, 3600 s, is the largest"))
+      << edge_text(edges[0]);
+}
+
 TEST(SweepEdges, NoneWhereNothingLiesBeyond) {
   EXPECT_TRUE(edges_of_best(sweep_of(kEvery, {600, 1200, 3600}, {0.8, 0.9, 0.7})).empty());
   EXPECT_TRUE(edges_of_best(sweep_of(kEvery, {600, 1200, 3600}, {0.9, 0.9, 0.9})).empty())
