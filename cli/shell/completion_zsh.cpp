@@ -21,7 +21,7 @@ _PROGRAM_values() {
 
 # KEY=VALUE
 _PROGRAM_keys() {
-  local index=0 key
+  local index=0 key words
   local -a match keys
   if [[ $PREFIX == *=* ]]; then
     key=${PREFIX%%\=*}
@@ -29,7 +29,8 @@ _PROGRAM_keys() {
     compadd -- ${=$(_PROGRAM_values "${key//.<->/.*}")}
   else
     [[ $PREFIX =~ '\.([0-9]+)(\.|$)' ]] && index=$match[1]
-    keys=(${=:-'<<KEYS>>'})
+    words='<<KEYS>>'
+    keys=(${=words})
     compadd -S = -- ${keys//\*/$index}
   fi
 }

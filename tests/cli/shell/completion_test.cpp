@@ -155,5 +155,27 @@ TEST(Completion, OfZshDefinesAFunctionForEachCommand) {
                                    "_windtunnel_keys", "_windtunnel_values"}));
 }
 
+// On a terminal of its own, as a user types it; what does not come ends at the timeout.
+TEST(Completion, OfZshCompletesWhatIsTyped) {
+  if (!has_program("zsh")) GTEST_SKIP() << "zsh is not installed";
+  const std::string script = fmt::format(
+      "zmodload zsh/zpty\nzpty z zsh -f -i\n"
+      "zpty -w z \"autoload -Uz compinit && compinit -u -D; source '{}'; print RE''ADY\"\n"
+      "zpty -r z out '*READY*'\n"
+      "try() {{ zpty -w -n z $1$'\\t'; zpty -r z out \"*$2*\" && print -- $2\n"
+      "         zpty -w -n z $'\\x15' }}\n"
+      "try 'windtunnel list gp' gpus\n"
+      "try 'windtunnel sweep run --sh' --shard\n"
+      "try 'windtunnel optimize a --for good' goodput\n"
+      "try 'windtunnel run a --set layout.vp' layout.vpp=\n"
+      "try 'windtunnel sweep a --vary failures.3.ra' failures.3.rate=\n"
+      "try 'windtunnel run scenarios/sm' scenarios/small.yaml\n"
+      "zpty -d z\n",
+      completion_file("zsh"));
+  EXPECT_THAT(lines_of("timeout 60 zsh -f", script),
+              ElementsAre("gpus", "--shard", "goodput",
+                          "layout.vpp=", "failures.3.rate=", "scenarios/small.yaml"));
+}
+
 }  // namespace
 }  // namespace windtunnel
