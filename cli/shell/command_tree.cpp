@@ -84,8 +84,8 @@ CommandPage command_page(const CLI::App& app, const std::string& path, const std
   }
   for (const CLI::App* sub : app.get_subcommands([](const CLI::App*) { return true; })) {
     const std::string& name = sub->get_name();
-    page.commands.push_back(
-        command_page(*sub, path.empty() ? name : path + " " + name, typed + " " + name));
+    const std::string own = path.empty() ? name : fmt::format("{} {}", path, name);
+    page.commands.push_back(command_page(*sub, own, fmt::format("{} {}", typed, name)));
   }
   page.usage = usage_of(page, typed);
   return page;
