@@ -74,6 +74,7 @@ std::vector<Documented> documented() {
     return [arguments](const std::string&) { return arguments; };
   };
   return {
+      {"plan", "plan", always("--cluster '2 x dgx-h100' --model llama3-8b --tokens '10 B'")},
       {"run", "run", always("scenarios/small.yaml")},
       {"run", "company", always("scenarios/company/company.yaml")},
       {"compare", "compare", always("scenarios/small.yaml --vary layout.vpp=1,2")},
