@@ -167,13 +167,14 @@ ExitCode compare(const CompareOptions& options) {
   const Outcome outcome = simulation.run();
   throw_if_all_fail_alike(outcome);
   const Comparison& comparison = outcome.comparison;
-  const std::string document = json_text(compare_document(comparison, options.timing));
+  const std::string document =
+      json_text(with_schema("compare", compare_document(comparison, options.timing)));
   std::string written;
   if (!options.out.empty()) {
     written = write_folder(outcome, simulation.folders(), document, options.out);
   }
   if (options.json) print_result(document);
-  print_human(compare_text(comparison, human_style(options.json)) + written, options.json);
+  print_human(compare_text(comparison, human_style(options.json)) + beside(written), options.json);
   const bool any = std::ranges::any_of(
       comparison.points, [](const ComparedPoint& point) { return point.record.has_value(); });
   return any ? ExitCode::ok : outcome.faults.front()->code();
@@ -202,6 +203,7 @@ Handler define_compare(CLI::App& app) {
   app.add_option("-j", options->threads, "points simulated at a time (default: all cores)")
       ->type_name("N")
       ->check(CLI::Range(1, 4096));
+  add_example(app, "scenarios/llama3-405b.yaml --vary layout.vpp=1,2,4,8");
   return [options] { return compare(*options); };
 }
 

@@ -66,8 +66,8 @@ ExitCode compare_company(const CompanyComparison& wanted, const SimulateOptions&
   }
   progress.wipe();
   if (table.rows.empty()) throw Error(*first);
-  if (wanted.json) print_result(json_text(Json{{"points", points}}));
-  print_human(table_text(table) + "\n" + reasons, wanted.json);
+  if (wanted.json) print_document("company-compare", {{"points", points}});
+  print_human(table_text(table, human_style(wanted.json).width) + "\n" + reasons, wanted.json);
   return ExitCode::ok;
 }
 

@@ -10,6 +10,7 @@ namespace {
 Handler define_validate_here(CLI::App& app) {
   const ValidationCommand samples = define_validate_samples(app);
   app.require_subcommand(1);
+  add_example(app, "samples node.samples.csv --calibration node.yaml");
   return samples.run;
 }
 
@@ -32,6 +33,9 @@ int main(int argc, char** argv) {
        windtunnel::kFooter,
        {{"calibrate", "measure a device and fit a calibration",
          windtunnel::define_device_calibration},
-        {"validate", "predicted against measured", windtunnel::define_validate_here}}},
+        {"validate", "predicted against measured", windtunnel::define_validate_here},
+        {"completion", "print what bash, zsh or fish complete commands by",
+         windtunnel::define_completion},
+        {"man", "print the manual page", windtunnel::define_man}}},
       argc, argv);
 }

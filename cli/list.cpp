@@ -27,7 +27,11 @@ ExitCode list(const ListOptions& options) {
   if (listing == listings().end()) {
     throw Error(unknown_name("list", options.what, listing_names()));
   }
-  print_result(options.json ? json_text(listing->document()) : table_text(listing->table()));
+  if (options.json) {
+    print_document("list", listing->document());
+  } else {
+    print_result(table_text(listing->table(), human_style(false).width));
+  }
   return ExitCode::ok;
 }
 
@@ -35,9 +39,11 @@ ExitCode list(const ListOptions& options) {
 
 Handler define_list(CLI::App& app) {
   auto options = std::make_shared<ListOptions>();
-  app.add_option("WHAT", options->what, fmt::format("{}", fmt::join(listing_names(), ", ")))
+  app.add_option("WHAT", options->what, "which list")
+      ->type_name(fmt::format("{{{}}}", fmt::join(listing_names(), ",")))
       ->required();
   app.add_flag("--json", options->json, "every number with its interval, origin and source");
+  add_example(app, "gpus");
   return [options] { return list(*options); };
 }
 

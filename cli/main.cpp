@@ -20,7 +20,9 @@ std::vector<Command> commands() {
       {"schedule", "pipeline schedules: list, show, search, export, import", define_schedule},
       {"trace", "write tasks as Chakra execution traces, or simulate such traces", define_trace},
       {"validate", "predicted against measured", define_validate},
-      {"calibrate", "fit the cost models to measured step times", define_calibrate}};
+      {"calibrate", "fit the cost models to measured step times", define_calibrate},
+      {"completion", "print what bash, zsh or fish complete commands by", define_completion},
+      {"man", "print the manual page", define_man}};
 }
 
 constexpr const char* kExamples =

@@ -59,6 +59,7 @@ ExitCode draw_sweep(const std::string& folder) {
 Handler define_report(CLI::App& app) {
   auto folder = std::make_shared<std::string>();
   app.add_option("DIR", *folder, "folder that --out of run, compare or sweep wrote")->required();
+  add_example(app, "out");
   return [folder] {
     std::error_code ignored;
     const bool sweep = std::filesystem::exists(*folder + "/sweep.json", ignored);

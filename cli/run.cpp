@@ -95,8 +95,9 @@ ExitCode run_company(const ScenarioText& scenario, const RunOptions& options) {
   progress.wipe();
   std::string written;
   if (!options.out.empty()) written = write_company(report, options.out);
-  if (options.json) print_result(json_text(company_document(report, options.timing)));
-  print_human(summary_text(summarise(report), human_style(options.json)) + written, options.json);
+  if (options.json) print_document("company", company_document(report, options.timing));
+  print_human(summary_text(summarise(report), human_style(options.json)) + beside(written),
+              options.json);
   return ExitCode::ok;
 }
 
@@ -105,15 +106,17 @@ ExitCode run(const RunOptions& options) {
   if (has_jobs(scenario.text)) return run_company(scenario.text, options);
   const Case the_case = scenario.at();
   if (!options.out.empty()) prepare_folder(options.out, kSweepFile);
-  if (options.explain) print_human(table_text(explain_table(the_case.values)) + "\n", options.json);
+  if (options.explain) {
+    print_human(explain_text(the_case.values, human_style(options.json)), options.json);
+  }
   const Record record =
       simulate_with_progress(the_case, options, options.allow_oom || scenario.allow_oom);
   std::string written;
   if (!options.out.empty()) written = write_folder(record, options.out);
-  if (options.json) print_result(json_text(run_document(record, options.timing)));
+  if (options.json) print_document("run", run_document(record, options.timing));
   std::string text = summary_text(summarise(record), human_style(options.json));
   if (options.timing) text += timing_text(record);
-  print_human(text + written, options.json);
+  print_human(text + beside(written), options.json);
   return ExitCode::ok;
 }
 
@@ -131,11 +134,13 @@ Handler define_run(CLI::App& app) {
       ->type_name("DIR");
   app.add_flag("--json", options->json, "print one JSON document on stdout, text on stderr");
   app.add_flag("--timing", options->timing, "also state how long the simulation itself took");
-  app.add_flag("--explain", options->explain, "print every resolved value with its origin");
+  app.add_flag("--explain", options->explain,
+               "print every value with its origin: first what the scenario gives");
   app.add_flag("--allow-oom", options->allow_oom, "simulate even if it does not fit in memory");
   app.add_option("-j", options->threads, "threads of the campaign (default: all cores)")
       ->type_name("N")
       ->check(CLI::Range(1, 4096));
+  add_example(app, "scenarios/llama3-405b.yaml --set layout.vpp=2 --out out");
   return [options] { return run(*options); };
 }
 

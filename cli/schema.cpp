@@ -6,7 +6,8 @@
 
 namespace windtunnel {
 
-Handler define_schema(CLI::App&) {
+Handler define_schema(CLI::App& app) {
+  add_example(app, "> windtunnel.schema.json");
   return [] {
     std::string schema = scenario_schema();
     if (!schema.ends_with('\n')) schema += '\n';

@@ -80,7 +80,7 @@ std::string_view unit_of(std::string_view name) {
   CHECK(false, "no parameter {}", name);
 }
 
-std::string parameters_text(const RunFit& fit, const Calibration& base) {
+std::string parameters_text(const RunFit& fit, const Calibration& base, std::size_t width) {
   TextTable table{{{"parameter"}, {"before"}, {"fitted (90 % interval)"}, {"origin"}}, {}};
   const auto add = [&](std::string_view name, const Parameter& before, const Parameter& after) {
     const std::string_view unit = unit_of(name);
@@ -90,7 +90,7 @@ std::string parameters_text(const RunFit& fit, const Calibration& base) {
   for (const FittedParameter& each : fit.fitted) add(each.name, each.prior, each.fitted);
   if (fit.folds > 0) add("error.step", base.step_error, fit.calibration.step_error);
   if (fit.memory_rows > 0) add("error.memory", base.memory_error, fit.calibration.memory_error);
-  std::string text = table_text(table);
+  std::string text = table_text(table, width);
   std::vector<std::string_view> outside;
   for (const FittedParameter& each : fit.fitted) {
     const double value = each.fitted.value;
@@ -136,7 +136,7 @@ std::string report_text(const CalibrateOptions& options, const FitInput& input,
       fmt::format("{}: {} {} rows of GPU kind {}, start {}{}\n\n", source_of(options), fit.rows,
                   options.origin, input.gpu, base.name,
                   input.other_rows > 0 ? fmt::format("; {} other rows", input.other_rows) : "");
-  text += parameters_text(fit, base);
+  text += parameters_text(fit, base, human_style(options.json).width);
   text += fmt::format("\nResidual {} rms; median error {} before, {} after\n",
                       format_percent(fit.residual_rms), format_percent(fit.median_ape_before),
                       format_percent(fit.median_ape_after));
@@ -239,7 +239,7 @@ ExitCode calibrate(const CalibrateOptions& options) {
       calibration_text(result.calibration,
                        fmt::format("Written by windtunnel calibrate from {}, start {}.",
                                    fs::path(options.from.front()).filename().string(), base.name)));
-  if (options.json) print_result(json_text(report_document(options, input, base, result)));
+  if (options.json) print_document("calibrate-runs", report_document(options, input, base, result));
   print_human(report_text(options, input, base, result), options.json);
   return ExitCode::ok;
 }
@@ -292,6 +292,7 @@ Handler define_calibrate(CLI::App& app) {
   app.add_option("-j", options->threads, "threads (default: all cores)")
       ->type_name("N")
       ->check(CLI::Range(1, 4096));
+  add_example(app, "--from runs.csv --gpu H100-SXM --out my-cluster.yaml");
   return [options] { return calibrate(*options); };
 }
 

@@ -168,7 +168,8 @@ std::map<std::string, Residuals> residuals_of(const std::vector<ScoredRow>& poin
 }
 
 // The parameters that the fit moved.
-std::string parameters_text(const Calibration& before, const Calibration& after) {
+std::string parameters_text(const Calibration& before, const Calibration& after,
+                            std::size_t width) {
   TextTable table{{{"parameter"}, {"before"}, {"fitted (90 % interval)"}}, {}};
   const auto add = [&](std::string_view name, std::string_view unit, const Parameter& from,
                        const Parameter& to) {
@@ -186,7 +187,7 @@ std::string parameters_text(const Calibration& before, const Calibration& after)
   for (const InterconnectLawField& field : interconnect_law_fields()) {
     add(field.name, field.unit, before.network.*field.member, after.network.*field.member);
   }
-  return table.rows.empty() ? "no parameter was moved\n" : table_text(table);
+  return table.rows.empty() ? "no parameter was moved\n" : table_text(table, width);
 }
 
 // What one machine's rows gave.
@@ -201,14 +202,14 @@ struct MachineFit {
   std::string out;
 };
 
-std::string report_text(const MachineFit& fit) {
+std::string report_text(const MachineFit& fit, std::size_t width) {
   const FitPoints& points = fit.points;
   const ScoredRow& first = points.points.front();
   std::string text = fmt::format(
       "{}: {} {} points of {}{}, start {}\n\n", points.files, points.points.size(),
       to_string(fit.origin), points.machine,
       first.environment.empty() ? "" : fmt::format(" ({})", first.environment), fit.base.name);
-  text += parameters_text(fit.start, fit.fitted.calibration);
+  text += parameters_text(fit.start, fit.fitted.calibration, width);
   if (!fit.fitted.untold.empty()) {
     text += fmt::format("as before, because no row depends on it: {}\n",
                         fmt::join(fit.fitted.untold, ", "));
@@ -227,7 +228,7 @@ std::string report_text(const MachineFit& fit) {
                           format_percent(quantile(residuals.after, 0.5)),
                           format_percent(quantile(residuals.after, 0.9))});
   }
-  text += "\n" + table_text(table);
+  text += "\n" + table_text(table, width);
   const InterconnectLaw& law = fit.fitted.calibration.network;
   text += fmt::format(
       "\nnoise of the logarithm {:.3f} from 1 MB, {:.3f} below; {} of the nodes are slow in a job, "
@@ -362,9 +363,10 @@ ExitCode calibrate_on_collectives(const CollectiveCalibration& options) {
   if (options.json) {
     Json documents = Json::array();
     for (const MachineFit& fit : fits) documents.push_back(report_document(fit));
-    print_result(json_text(fits.size() == 1 ? documents.front() : documents));
+    print_document("calibrate-collectives", fits.size() == 1 ? documents.front() : documents);
   }
-  for (const MachineFit& fit : fits) print_human(report_text(fit), options.json);
+  const std::size_t width = human_style(options.json).width;
+  for (const MachineFit& fit : fits) print_human(report_text(fit, width), options.json);
   for (const CollectiveRows& file : files) {
     for (const UnusableRow& row : file.unreadable) {
       print_human(fmt::format("warning: {}: {}; the row is not used\n", row.id, row.reason), true);

@@ -70,6 +70,7 @@ Handler define_device_calibration(CLI::App& app) {
                  "calibration that tells what is not measured, by name or file (default: generic)")
       ->type_name("CALIBRATION");
   add_output_options(app, *options);
+  add_example(app, "--backend cpu --ranks 2 --budget '3 min' --out node.yaml");
   return [options] { return calibrate_on_device(*options); };
 }
 

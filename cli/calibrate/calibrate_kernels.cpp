@@ -226,7 +226,7 @@ bool refused(const SampleFile& samples, const KnownMachine& known,
              const KernelCalibration& options) {
   const std::vector<SampleFault> faults = sample_faults(samples.runs, known);
   if (!any_refused(faults) || options.force) return false;
-  if (options.json) print_result(json_text({{"faults", sample_faults_json(faults)}}));
+  if (options.json) print_document("calibrate-kernels", {{"faults", sample_faults_json(faults)}});
   print_human(sample_faults_text(faults) +
                   fmt::format("no calibration is made of {}, which is kept as it is; --force makes "
                               "it all the same\n",
@@ -267,7 +267,7 @@ ExitCode calibrate_on_kernels(const KernelCalibration& options) {
   }
   print_human(measured_text(options, measured) + left_out_text(result), options.json);
   if (!result.complete) {
-    print_human("interrupted: the same command goes on where it was\n", options.json);
+    print_failure("interrupted: the same command goes on where it was\n");
     return ExitCode::incomplete;
   }
   const SampleFile samples = read_samples(options.samples);
@@ -292,7 +292,7 @@ ExitCode calibrate_on_kernels(const KernelCalibration& options) {
   if (options.json) {
     Json document = validation_document(report);
     document["faults"] = sample_faults_json(faults);
-    print_result(json_text(document));
+    print_document("calibrate-kernels", document);
   }
   print_human(sample_faults_text(faults) + rates_text(device_rates(laws)) +
                   validation_text(report) + fmt::format("wrote {}\n", options.out),

@@ -161,7 +161,7 @@ double seconds_per_GiB(const RankedConfiguration& less, const RankedConfiguratio
 }
 
 // Most memory first: what each step down saves, and what it costs.
-std::string frontier_text(const Optimisation& result) {
+std::string frontier_text(const Optimisation& result, size_t width) {
   if (result.frontier.size() < 2) return {};
   const Figure& memory = figure("iteration.memory_bytes.peak");
   const Figure& step_time = figure("iteration.time_s");
@@ -190,11 +190,12 @@ std::string frontier_text(const Optimisation& result) {
   }
   return "\nWhat memory costs: of all that fit, those that no other beats in both step time and "
          "memory; each beside the row above it\n" +
-         table_text(table);
+         table_text(table, width);
 }
 
 std::string text_of(const OptimiseCommand& command, const Optimisation& result) {
-  std::string text = table_text(table_of(result));
+  const size_t width = human_style(command.json).width;
+  std::string text = table_text(table_of(result), width);
   text +=
       fmt::format("\n{} configurations estimated, {} layouts passed over as too slow or large\n",
                   result.estimated, result.passed_over);
@@ -204,7 +205,7 @@ std::string text_of(const OptimiseCommand& command, const Optimisation& result) 
   for (const RankedConfiguration& at : result.best) {
     if (!at.failure.empty()) text += fmt::format("not simulated: {}\n", at.failure);
   }
-  text += frontier_text(result);
+  text += frontier_text(result, width);
   if (!result.best.front().failure.empty()) return text;
   return text + "\nbest: " + command_line(command, result.best.front().set) + "\n";
 }
@@ -283,7 +284,7 @@ ExitCode run(const OptimiseCommand& command) {
     options.progress = [&](const std::string& step) { progress.show(step); };
     result = optimise(scenario, points, options);
   }
-  if (command.json) print_result(json_text(document_of(command, result)));
+  if (command.json) print_document("optimise", document_of(command, result));
   print_human(text_of(command, result), command.json);
   return ExitCode::ok;
 }
@@ -291,6 +292,7 @@ ExitCode run(const OptimiseCommand& command) {
 }  // namespace
 
 Handler define_optimise(CLI::App& app) {
+  app.alias("optimize");
   auto command = std::make_shared<OptimiseCommand>();
   app.add_option("SCENARIO", command->scenario, "scenario file (YAML)")->required();
   app.add_option("--over", command->over,
@@ -319,6 +321,7 @@ Handler define_optimise(CLI::App& app) {
   app.add_option("-j", command->threads, "threads (default: all cores); the result is the same")
       ->type_name("N")
       ->check(CLI::Range(1, 4096));
+  add_example(app, "scenarios/llama3-405b.yaml --over layout schedule --top 5");
   return [command] { return run(*command); };
 }
 

@@ -49,7 +49,8 @@ std::string text_of(const IntervalCommand& command, const IntervalSearch& found)
        {figure("campaign.job.days").title, Align::right},
        {figure("campaign.job.cost_usd").title, Align::right}},
       {row_of("best", found.best), row_of("as given", found.given)}};
-  std::string text = table_text(tiers) + "\n" + table_text(goodput);
+  const size_t width = human_style(command.json).width;
+  std::string text = table_text(tiers, width) + "\n" + table_text(goodput, width);
   text += fmt::format("gain with the same failures: {} percentage points ({} {})\n",
                       value_text(Unit::points, found.gain.mean), kIntervalTitle,
                       range_text(Unit::points, found.gain.low, found.gain.high));
@@ -114,7 +115,7 @@ ExitCode optimise_intervals(IntervalCommand command) {
     command.options.progress = [&](const std::string& step) { progress.show(step); };
     found = search_intervals(scenario, command.options);
   }
-  if (command.json) print_result(json_text(document_of(command, found)));
+  if (command.json) print_document("optimise-intervals", document_of(command, found));
   print_human(text_of(command, found), command.json);
   return ExitCode::ok;
 }

@@ -57,7 +57,7 @@ std::string text_of(const RolloutCommand& command, const SplitSearch& found) {
     table.rows.push_back(row_of(std::to_string(i + 1), found.best[i]));
   }
   if (found.even) table.rows.push_back(row_of("even", *found.even));
-  std::string text = table_text(table);
+  std::string text = table_text(table, human_style(command.json).width);
   text += fmt::format("\n{} splits estimated", found.estimated);
   text += found.infeasible > 0
               ? fmt::format(", {} infeasible, as: {}\n", found.infeasible, found.example)
@@ -106,7 +106,7 @@ ExitCode optimise_rollout(RolloutCommand command) {
     command.options.progress = [&](const std::string& step) { progress.show(step); };
     found = search_splits(scenario, command.options);
   }
-  if (command.json) print_result(json_text(document_of(command, found)));
+  if (command.json) print_document("optimise-rollout", document_of(command, found));
   print_human(text_of(command, found), command.json);
   return ExitCode::ok;
 }

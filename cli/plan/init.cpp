@@ -39,6 +39,7 @@ Handler define_init(CLI::App& app) {
   app.add_option("FILE", command->file, "the scenario to write (YAML)")->required();
   add_plan_options(app, command->asked, false);
   app.add_flag("--force", command->force, "overwrite the file");
+  add_example(app, "my-job.yaml --cluster '8 x dgx-h100' --model llama3-8b");
   return [command] { return run(*command); };
 }
 

@@ -50,6 +50,7 @@ Handler define_plan(CLI::App& app) {
   app.add_option("--out", command->out, "write the best plan as a scenario, for windtunnel run")
       ->type_name("FILE");
   app.add_flag("--json", command->json, "print one JSON document on stdout, text on stderr");
+  add_example(app, "--cluster '64 x dgx-h100' --model llama3-70b --tokens '2 T' --out best.yaml");
   return [command] { return run(*command); };
 }
 

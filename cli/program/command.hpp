@@ -20,6 +20,9 @@ struct Command {
   Handler (*define)(CLI::App& app);
 };
 
+// What the help of a command ends with: itself with these arguments.
+void add_example(CLI::App& app, const std::string& arguments);
+
 Handler define_run(CLI::App& app);
 Handler define_compare(CLI::App& app);
 Handler define_sweep(CLI::App& app);
@@ -33,6 +36,8 @@ Handler define_validate(CLI::App& app);
 Handler define_schedule(CLI::App& app);
 Handler define_trace(CLI::App& app);
 Handler define_calibrate(CLI::App& app);
+Handler define_completion(CLI::App& app);
+Handler define_man(CLI::App& app);
 
 // CLI::Range, which lets "nan" pass.
 CLI::Validator number_in(double low, double high);

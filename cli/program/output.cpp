@@ -1,11 +1,14 @@
 #include "cli/program/output.hpp"
 
 #include <fmt/format.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
+#include <charconv>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
@@ -42,6 +45,32 @@ std::string with_style_only(std::string_view text) {
   return result;
 }
 
+bool& quiet() {
+  static bool asked = false;
+  return asked;
+}
+
+// What the environment says of a terminal's width, else what it says itself; 0: it is none.
+size_t width_of_stream(int stream) {
+  if (const char* columns = std::getenv("COLUMNS")) {
+    const std::string_view text = columns;
+    size_t width = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), width);
+    if (error == std::errc() && end == text.data() + text.size() && width > 0) return width;
+  }
+  winsize size{};
+  return ioctl(stream, TIOCGWINSZ, &size) == 0 ? size.ws_col : 0;
+}
+
+// no-color.org: set, and to anything but nothing.
+bool shows_bold(int stream) {
+  const auto says = [](const char* name) {
+    const char* value = std::getenv(name);
+    return std::string_view(value != nullptr ? value : "");
+  };
+  return isatty(stream) == 1 && says("NO_COLOR").empty() && says("TERM") != "dumb";
+}
+
 [[noreturn]] void fail(const std::string& path, const std::string& what) {
   throw Error(Location{path}, what, ExitCode::failed);
 }
@@ -52,19 +81,36 @@ void print_result(const std::string& text) {
   write_stream(text, stdout, "standard output");
 }
 
+void print_document(std::string_view kind, const Json& document) {
+  print_result(json_text(with_schema(kind, document)));
+}
+
 void print_human(const std::string& text, bool stdout_is_taken) {
   if (stdout_is_taken) {
-    write_stream(with_style_only(text), stderr, "standard error");
+    if (!quiet()) print_failure(text);
   } else {
     print_result(with_style_only(text));
   }
 }
 
-ConsoleStyle human_style(bool stdout_is_taken) {
-  return {.colour = isatty(stdout_is_taken ? STDERR_FILENO : STDOUT_FILENO) == 1};
+void print_failure(const std::string& text) {
+  write_stream(with_style_only(text), stderr, "standard error");
 }
 
-Progress::Progress() : terminal_(isatty(STDERR_FILENO) == 1) {}
+void be_quiet() {
+  quiet() = true;
+}
+
+std::string beside(const std::string& text) {
+  return quiet() ? "" : text;
+}
+
+ConsoleStyle human_style(bool stdout_is_taken) {
+  const int stream = stdout_is_taken ? STDERR_FILENO : STDOUT_FILENO;
+  return {.colour = shows_bold(stream), .width = width_of_stream(stream), .notes = !quiet()};
+}
+
+Progress::Progress() : terminal_(isatty(STDERR_FILENO) == 1 && !quiet()) {}
 
 Progress::~Progress() {
   wipe();

@@ -3,17 +3,32 @@
 
 #include <functional>
 #include <string>
+#include <string_view>
 
 #include "report/text/console_style.hpp"
+#include "report/text/json_text.hpp"
 
 namespace windtunnel {
 
 // The document of --json; nothing else goes to stdout then.
 void print_result(const std::string& text);
-// Text for people: stdout, or stderr when stdout holds a document. Of control characters only the
-// style's own reach the terminal: what a file holds is shown, and not obeyed.
+// The same of a document, which says that it is windtunnel/KIND/1.
+void print_document(std::string_view kind, const Json& document);
+// Text for people: stdout, or stderr when stdout holds a document; then it is only said beside the
+// answer. Of control characters only the style's own reach the terminal: what a file holds is
+// shown, and not obeyed.
 void print_human(const std::string& text, bool stdout_is_taken);
+// On stderr, quiet or not: why the command's exit code is not 0.
+void print_failure(const std::string& text);
+// Bold on a terminal unless NO_COLOR is set or TERM is dumb; the width that COLUMNS or the terminal
+// says.
 ConsoleStyle human_style(bool stdout_is_taken);
+
+// --quiet, from here on: only the answer, without progress, notes and what is said beside it. Of
+// the process, as the streams are.
+void be_quiet();
+// The text, or nothing when quiet.
+std::string beside(const std::string& text);
 
 // A line on stderr that each call overwrites; nothing when stderr is no terminal.
 class Progress {

@@ -9,6 +9,7 @@
 #include <exception>
 #include <new>
 
+#include "cli/program/output.hpp"
 #include "models/base/printable.hpp"
 #include "models/base/version.hpp"
 
@@ -36,6 +37,12 @@ CLI::Validator one_of(const std::string& noun, const std::vector<std::string>& n
 }
 
 namespace {
+
+// "windtunnel sweep run"
+std::string typed_name(const CLI::App& app) {
+  const CLI::App* parent = app.get_parent();
+  return parent == nullptr ? app.get_name() : typed_name(*parent) + " " + app.get_name();
+}
 
 std::vector<std::string> option_names(const CLI::App& app) {
   std::vector<std::string> names;
@@ -87,11 +94,7 @@ std::string usage_message(const CLI::App& app, const CLI::ParseError& error) {
 }
 
 std::string help_hint(const CLI::App& app) {
-  std::string name;
-  for (const CLI::App* at = &innermost(app); at != nullptr; at = at->get_parent()) {
-    name = name.empty() ? at->get_name() : fmt::format("{} {}", at->get_name(), name);
-  }
-  return fmt::format("see '{} --help'", name);
+  return fmt::format("see '{} --help'", typed_name(innermost(app)));
 }
 
 void complain(const CliProgram& program, const std::string& message) {
@@ -102,19 +105,27 @@ int exit_status(ExitCode code) {
   return static_cast<int>(code);
 }
 
+void add_quiet(CLI::App& app, bool& quiet) {
+  app.add_flag("-q,--quiet", quiet, "only the answer: no progress, no notes");
+  for (CLI::App* sub : app.get_subcommands([](const CLI::App*) { return true; })) {
+    add_quiet(*sub, quiet);
+  }
+}
+
 int run(const CliProgram& program, int argc, char** argv) {
   CLI::App app(program.description, program.name);
   app.set_help_flag("-h,--help", "print this help");
-  app.footer(program.footer);
   app.require_subcommand(1);
   app.set_version_flag("--version", fmt::format("{} {}", program.name, program_build()),
                        "print the version");
+  bool quiet = false;
   std::vector<std::pair<CLI::App*, Handler>> actions;
   for (const Command& command : program.commands) {
     CLI::App* sub = app.add_subcommand(command.name, command.help);
-    sub->footer("");
     actions.emplace_back(sub, command.define(*sub));
+    add_quiet(*sub, quiet);
   }
+  app.footer(program.footer);  // now: commands begin with their parent's
   if (argc == 1) {
     std::fputs(app.help().c_str(), stderr);
     return exit_status(ExitCode::usage);
@@ -127,6 +138,7 @@ int run(const CliProgram& program, int argc, char** argv) {
     complain(program, usage_message(app, error) + "\n" + help_hint(app));
     return exit_status(ExitCode::usage);
   }
+  if (quiet) be_quiet();
   for (const auto& [sub, action] : actions) {
     if (sub->parsed()) return exit_status(action());
   }
@@ -134,6 +146,11 @@ int run(const CliProgram& program, int argc, char** argv) {
 }
 
 }  // namespace
+
+void add_example(CLI::App& app, const std::string& arguments) {
+  app.footer(fmt::format("Example:\n  {}{}{}\n", typed_name(app), arguments.empty() ? "" : " ",
+                         arguments));
+}
 
 int run_program(const CliProgram& program, int argc, char** argv) {
   try {

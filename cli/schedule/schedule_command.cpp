@@ -16,13 +16,18 @@ ExitCode list(bool json) {
   const auto listing = std::find_if(listings().begin(), listings().end(),
                                     [](const Listing& each) { return each.name == "schedules"; });
   CHECK(listing != listings().end(), "no listing of schedules");
-  print_result(json ? json_text(listing->document()) : table_text(listing->table()));
+  if (json) {
+    print_document("list", listing->document());
+  } else {
+    print_result(table_text(listing->table(), human_style(false).width));
+  }
   return ExitCode::ok;
 }
 
 Handler define_schedule_list(CLI::App& app) {
   auto json = std::make_shared<bool>(false);
   app.add_flag("--json", *json, "one JSON document");
+  add_example(app, "--json");
   return [json] { return list(*json); };
 }
 
@@ -45,6 +50,7 @@ Handler define_schedule(CLI::App& app) {
     CLI::App* sub = app.add_subcommand(command.name, command.help);
     actions.emplace_back(sub, command.define(*sub));
   }
+  add_example(app, "show zb-h1 --ranks 4 --microbatches 8 --gantt");
   app.require_subcommand(1);
   return [actions] {
     for (const auto& [sub, action] : actions) {

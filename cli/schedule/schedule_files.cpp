@@ -93,6 +93,7 @@ Handler define_schedule_export(CLI::App& app) {
                "allow windtunnel's notation for directions, slices, iterations and recomputation, "
                "which torch does not read");
   app.add_option("--out", options->out, "the file to write (default: stdout)")->type_name("FILE");
+  add_example(app, "interleaved-1f1b --ranks 4 --microbatches 8 --out schedule.csv");
   return [options] { return export_schedule(*options); };
 }
 
@@ -103,6 +104,7 @@ Handler define_schedule_import(CLI::App& app) {
   app.add_flag("--lower", options->lower, "place sends, receives and reductions as torch does");
   app.add_flag("--fsdp", options->fsdp, "with --lower: weights gathered ahead of use and dropped");
   app.add_option("--out", options->out, "write it here, in today's dialect")->type_name("FILE");
+  add_example(app, "schedule.csv --lower");
   return [options] { return import_schedule(*options); };
 }
 

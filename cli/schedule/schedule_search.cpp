@@ -99,7 +99,7 @@ class Printer {
   Printer(const ScheduleSource& source, const SearchResult& result)
       : source_(source), result_(result) {}
 
-  std::string text(SearchObjective objective) const {
+  std::string text(SearchObjective objective, std::size_t width) const {
     const ScheduleEvaluation& best = result_.evaluation;
     std::string text;
     for (const std::string& note : source_.notes) text += note + "\n";
@@ -116,7 +116,7 @@ class Printer {
     line(objective == SearchObjective::makespan ? "no makespan below" : "no longest stage below",
          fmt::format("{}  ({})", time(result_.bound_s), result_.bound_because));
     line("gap", fmt::format("{:.3f} %", 100 * std::max(0.0, result_.gap())));
-    return text + "\n" + table_text(table());
+    return text + "\n" + table_text(table(), width);
   }
 
   Json document(const ScheduleSearchOptions& options) const {
@@ -213,12 +213,13 @@ ExitCode search(const ScheduleSearchOptions& options) {
   if (!best) throw Error(fault);
   const Printer printer(*best_source, *best);
   if (!options.out.empty()) write_file(options.out, torch_schedule_text(best->schedule));
-  if (options.json) print_result(json_text(printer.document(options)));
+  if (options.json) print_document("schedule-search", printer.document(options));
   const std::string title =
       fmt::format("{} ranks, {} micro-batches, {} chunk{} per rank\n", best_source->request.ranks,
                   best_source->request.microbatches, best_source->request.chunks,
                   best_source->request.chunks == 1 ? "" : "s");
-  print_human(title + printer.text(search_options(options).objective), options.json);
+  const std::size_t width = human_style(options.json).width;
+  print_human(title + printer.text(search_options(options).objective, width), options.json);
   return ExitCode::ok;
 }
 
@@ -254,6 +255,7 @@ Handler define_schedule_search(CLI::App& app) {
   app.add_option("-j", options->threads, "threads (default: all cores); the result is the same")
       ->type_name("N")
       ->check(CLI::Range(1, 4096));
+  add_example(app, "--ranks 4 --microbatches 8 --times 1,1,1 --out best.csv");
   return [options] { return search(*options); };
 }
 

@@ -1,6 +1,4 @@
 // windtunnel schedule show: all that is known of a schedule on an idle network.
-#include <sys/ioctl.h>
-#include <unistd.h>
 
 #include <memory>
 
@@ -25,13 +23,7 @@ struct ShowOptions {
   int width = 0;  // 0: the terminal's
 };
 
-// Of the terminal, if text goes to one.
-int terminal_width(bool stdout_is_taken) {
-  constexpr int kNoTerminal = 100;
-  winsize size{};
-  const int stream = stdout_is_taken ? STDERR_FILENO : STDOUT_FILENO;
-  return ioctl(stream, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : kNoTerminal;
-}
+constexpr int kNoTerminal = 100;  // characters of a drawing where no terminal says
 
 Sends sends_of(const std::string& name) {
   std::vector<std::string> known;
@@ -71,9 +63,10 @@ ExitCode show(const ShowOptions& given) {
                               .sends = sends,
                               .in_seconds = source.in_seconds,
                               .in_bytes = source.in_bytes};
-  if (options.json) print_result(json_text(schedule_document(report)));
-  const int width = options.width > 0 ? options.width : terminal_width(options.json);
-  const ConsoleStyle style = human_style(options.json);
+  if (options.json) print_document("schedule-show", schedule_document(report));
+  ConsoleStyle style = human_style(options.json);
+  if (options.width > 0) style.width = options.width;
+  const int width = style.width > 0 ? static_cast<int>(style.width) : kNoTerminal;
   std::string text = schedule_text(report, width, style);
   if (options.gantt) text += "\n" + schedule_gantt(source.schedule, analysis.spans, width, style);
   print_human(text, options.json);
@@ -90,7 +83,7 @@ Handler define_schedule_show(CLI::App& app) {
       ->type_name("N")
       ->check(CLI::Range(20, 100000));
   app.add_option("--sends", options->sends, "asynchronous (default), blocking or synchronous")
-      ->type_name("HOW");
+      ->type_name("HOW:{asynchronous,blocking,synchronous}");
   app.add_flag("--post-validation", options->analysis.sync.post_validation,
                "no rank waits for the gradients' norm: the step is the longest span of a rank");
   app.add_option("--norm", options->norm, "time of the norm's all-reduce at the end (default 0)")
@@ -106,6 +99,7 @@ Handler define_schedule_show(CLI::App& app) {
       ->type_name("X")
       ->check(number_in(0.0, 100.0));
   app.add_flag("--json", options->json, "print one JSON document on stdout, text on stderr");
+  add_example(app, "1f1b --ranks 4 --microbatches 8 --times 1,1,1 --gantt");
   return [options] { return show(*options); };
 }
 

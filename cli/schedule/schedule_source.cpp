@@ -275,7 +275,7 @@ void add_dialect(CLI::App& app, std::string& dialect) {
   app.add_option("--dialect", dialect,
                  "of a torch CSV: current (I, W, B) or old (B, W, BW) for input gradient, weight "
                  "gradient, full backward; default: what the file tells")
-      ->type_name("WHICH");
+      ->type_name("WHICH:{current,old}");
 }
 
 TorchSchedule load_torch_schedule(const std::string& path, const std::string& dialect) {

@@ -186,9 +186,8 @@ ExitCode run_shard(const std::string& folder, const SweepPlan& plan, const Sweep
     run_sweep(plan.sweep, cases, options);
   }
   if (done == cases.size()) return ExitCode::ok;
-  print_human(fmt::format("interrupted: {} of {} points are finished; go on with: {}\n",
-                          finished.size() + done, plan.cases.size(), resume_line(folder)),
-              true);
+  print_failure(fmt::format("interrupted: {} of {} points are finished; go on with: {}\n",
+                            finished.size() + done, plan.cases.size(), resume_line(folder)));
   return ExitCode::incomplete;
 }
 
@@ -196,15 +195,15 @@ ExitCode merge_sweep(const std::string& folder, const SweepPlan& plan, bool json
   const std::map<int, std::string> finished = finished_points(folder, plan);
   const std::vector<int> missing = missing_points(plan, finished);
   const SweepResults results = sweep_results(plan, finished);
-  const std::string document = json_text(results.document);
+  const std::string document = json_text(with_schema("sweep", results.document));
   write_file(folder + "/results.jsonl", results_text(finished));
   write_results_sqlite(folder + "/results.sqlite", results);
   write_file(folder + "/sweep.json", document);
   write_file(folder + "/report.html", sweep_page(results.document));
   if (json) print_result(document);
   std::string text = sweep_text(results, human_style(json));
-  text += fmt::format("\nwrote report.html, results.sqlite, results.jsonl and sweep.json in {}\n",
-                      folder);
+  text += beside(fmt::format(
+      "\nwrote report.html, results.sqlite, results.jsonl and sweep.json in {}\n", folder));
   if (!missing.empty()) {
     text += fmt::format("{} of {} points are missing: {}; run them with: {}\n", missing.size(),
                         plan.cases.size(), ranges_text(missing), resume_line(folder));
@@ -219,8 +218,9 @@ ExitCode show_sweep_status(const std::string& folder, bool json) {
   const std::map<int, std::string> finished = finished_points(folder, plan);
   const std::vector<int> missing = missing_points(plan, finished);
   if (json) {
-    print_result(json_text(
-        {{"points", plan.cases.size()}, {"finished", finished.size()}, {"missing", missing}}));
+    print_document(
+        "sweep-status",
+        {{"points", plan.cases.size()}, {"finished", finished.size()}, {"missing", missing}});
   } else {
     print_result(fmt::format("{} of {} points are finished{}\n", finished.size(), plan.cases.size(),
                              missing.empty() ? "" : "; missing: " + ranges_text(missing)));

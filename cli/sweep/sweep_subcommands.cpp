@@ -36,6 +36,7 @@ void add_grid(CLI::App& app, SweepGrid& grid) {
 Handler define_expand(CLI::App& app) {
   auto grid = std::make_shared<SweepGrid>();
   add_grid(app, *grid);
+  add_example(app, "scenarios/llama3-405b.yaml --vary layout.vpp=1,2,4 --out out");
   return [grid] {
     begin_sweep(*grid, 0);
     return ExitCode::ok;
@@ -54,6 +55,7 @@ Handler define_shard(CLI::App& app) {
                  "HQ_TASK_ID or OMPI_COMM_WORLD_RANK")
       ->type_name("I/N|auto/N");
   add_threads(app, options->threads);
+  add_example(app, "out --shard 0/4");
   return [options] {
     const SweepShard shard = parse_shard(options->shard);
     return run_shard(options->folder, open_sweep(options->folder), shard, options->threads);
@@ -65,6 +67,7 @@ Handler define_merge(CLI::App& app) {
   auto json = std::make_shared<bool>(false);
   add_folder(app, *folder);
   app.add_flag("--json", *json, "print one JSON document on stdout, text on stderr");
+  add_example(app, "out");
   return [folder, json] { return merge_sweep(*folder, open_sweep(*folder), *json); };
 }
 
@@ -78,6 +81,7 @@ Handler define_resume(CLI::App& app) {
   add_folder(app, options->folder);
   add_threads(app, options->threads);
   app.add_flag("--json", options->json, "print one JSON document on stdout, text on stderr");
+  add_example(app, "out");
   return [options] {
     const SweepPlan plan = open_sweep(options->folder);
     const ExitCode code = run_shard(options->folder, plan, {}, options->threads);
@@ -90,6 +94,7 @@ Handler define_status(CLI::App& app) {
   auto json = std::make_shared<bool>(false);
   add_folder(app, *folder);
   app.add_flag("--json", *json, "one JSON document");
+  add_example(app, "out");
   return [folder, json] { return show_sweep_status(*folder, *json); };
 }
 
@@ -110,6 +115,7 @@ Handler define_submit(CLI::App& app) {
       ->type_name("N")
       ->check(CLI::Range(1, 4096));
   app.add_flag("--print", options->of.print, "print the scripts and submit nothing");
+  add_example(app, "out --slurm --shards 32 --print");
   return [options] { return submit_sweep(options->folder, options->of); };
 }
 
@@ -142,6 +148,8 @@ Handler define_sweep(CLI::App& app) {
   add_threads(app, options->threads);
   app.add_flag("--json", options->json, "print one JSON document on stdout, text on stderr");
   app.require_subcommand(0, 1);
+  add_example(app,
+              "scenarios/llama3-405b.yaml --vary 'snapshots.1.every=5 min:4 h:10log' --out out");
   return [options, actions] {
     for (const auto& [sub, action] : actions) {
       if (sub->parsed()) return action();

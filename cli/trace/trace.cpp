@@ -251,7 +251,7 @@ ExitCode import_traces(const ImportOptions& options) {
   // Of the report only what follows from the timeline: the traces may be of another job.
   const IterationReport report =
       iteration_report(job, 0, {}, import.plan, timeline, critical_path(import.plan, timeline));
-  if (options.json) print_result(json_text(import_document(import, timeline, report)));
+  if (options.json) print_document("trace-import", import_document(import, timeline, report));
   const Summary summary = import_summary(options, import, timeline, report);
   print_human(summary_text(summary, human_style(options.json)), options.json);
   return ExitCode::ok;
@@ -284,7 +284,7 @@ Handler define_export(CLI::App& app) {
       app.add_option("--ranks", to->ranks,
                      "all (default), or one-per-class: only the first of the ranks that run the "
                      "same tasks; windtunnel reads all back from it, other programs do not")
-          ->type_name("WHICH")
+          ->type_name("WHICH:{all,one-per-class}")
           ->transform(CLI::CheckedTransformer(which, CLI::ignore_case).description(""));
   add_set(app, to->set);
   CLI::Option* force =
@@ -299,6 +299,7 @@ Handler define_export(CLI::App& app) {
   }
   app.add_option("--seed", to->fault.seed, "of the log of faults; default: the campaign's")
       ->needs(faults);
+  add_example(app, "scenarios/small.yaml --ranks one-per-class --out traces");
   return [to] { return export_traces(*to); };
 }
 
@@ -317,6 +318,7 @@ Handler define_import(CLI::App& app) {
                  "write the log of faults as plain.csv, arrivals.csv, repairs.csv and, fitted, "
                  "failures.yaml")
       ->type_name("DIR");
+  add_example(app, "traces --scenario scenarios/small.yaml");
   return [from] { return import_traces(*from); };
 }
 
@@ -333,6 +335,7 @@ Handler define_trace(CLI::App& app) {
       "node faults");
   const Handler to = define_export(*write);
   const Handler from = define_import(*read);
+  add_example(app, "export scenarios/small.yaml --ranks one-per-class --out traces");
   app.require_subcommand(1);
   return [to, from, write] { return write->parsed() ? to() : from(); };
 }

@@ -59,12 +59,13 @@ ExitCode import_faults(const std::string& path, const FaultImport& options, bool
     if (options.days > 0) log.span_s = options.days * kDay_s;
     const FaultFit fit = fit_faults(log);
     documents.push_back(fault_fit_document(log, fit));
-    text += fmt::format("{}{}", text.empty() ? "" : "\n", fault_fit_text(log, fit));
+    text += fmt::format("{}{}", text.empty() ? "" : "\n",
+                        fault_fit_text(log, fit, human_style(json).width));
     if (!options.out.empty()) {
       text += write_log(log, fit, path, folder_of(log, logs.size(), options.out));
     }
   }
-  if (json) print_result(json_text({{"logs", documents}}));
+  if (json) print_document("fault-logs", {{"logs", documents}});
   print_human(text, json);
   return ExitCode::ok;
 }

@@ -55,7 +55,7 @@ struct ValidateOptions : VerdictOptions {
 
 Validation against_schedules(const ValidateOptions& options) {
   const ValidationReport report = validate_schedules(options.files);
-  return {.text = validation_text(report),
+  return {.text = validation_text(report, options.width()),
           .document = validation_document(report),
           .verdict = verdict_of(report, options.fail_above, "")};
 }
@@ -125,7 +125,7 @@ Validation against_profiled_runs(const ValidateOptions& options) {
   }
   const ValidationReport report = validate_profiled_runs(
       read_all(options.files), profiles, {.where = filter_of(options.where, "--where")});
-  return {.text = validation_text(report),
+  return {.text = validation_text(report, options.width()),
           .document = validation_document(report),
           .verdict = verdict_of(report, options.fail_above, "speed_ratio")};
 }
@@ -147,7 +147,7 @@ Validation against_runs(const ValidateOptions& options) {
   if (!options.measured.empty()) {
     write_file(options.measured, measured_runs_text(report.measured));
   }
-  return {.text = runs_text(report, options.worst),
+  return {.text = runs_text(report, options.worst, options.width()),
           .document = validation_document(report),
           .page = runs_page(report, command_of(options, "runs")),
           .verdict = verdict_of(report, options.fail_above, "step_s")};
@@ -177,7 +177,7 @@ Validation against_pairs(const ValidateOptions& options) {
     all.unreadable.insert(all.unreadable.end(), file.unreadable.begin(), file.unreadable.end());
   }
   const PairSpread spread = validate_pairs(all);
-  return {.text = pairs_text(spread),
+  return {.text = pairs_text(spread, options.width()),
           .document = pairs_document(spread),
           .verdict = pairs_verdict(spread, options.fail_above)};
 }
@@ -192,7 +192,7 @@ Validation against_collectives(const ValidateOptions& options) {
   collectives.threads = options.threads;
   const CollectivesReport report =
       validate_collectives(read_logs(options.files, options.log), collectives);
-  return {.text = collectives_text(report, options.worst),
+  return {.text = collectives_text(report, options.worst, options.width()),
           .document = validation_document(report.report),
           .page = collectives_page(report, command_of(options, "collectives")),
           .verdict = verdict_of(report.report, options.fail_above, "time_s")};
@@ -213,7 +213,7 @@ Validation against_compression(const ValidateOptions& options) {
                             .fit_where = filter_of(options.fit_where, "--fit-where"),
                             .calibrate_on = exchanges_to_fit_on(options.calibrate_on),
                             .threads = options.threads});
-  return {.text = compression_text(validation, options.worst),
+  return {.text = compression_text(validation, options.worst, options.width()),
           .document = compression_document(validation),
           .page = compression_page(validation, command_of(options, "compression")),
           .verdict = verdict_of(validation.report, options.fail_above, "step_s")};
@@ -238,7 +238,7 @@ Validation against_faults(const ValidateOptions& options) {
   const FaultValidation validation =
       validate_faults(read_files(options.files, read_fault_points),
                       {.where = filter_of(options.where, "--where"), .threads = options.threads});
-  return {.text = faults_text(validation),
+  return {.text = faults_text(validation, options.width()),
           .document = faults_document(validation),
           .page = faults_page(validation, command_of(options, "faults")),
           .verdict = faults_verdict(validation, options.fail_above)};
@@ -271,6 +271,7 @@ CLI::App* define_schedules(CLI::App& app, ValidateOptions& options) {
       "schedules", "pipeline schedules against published bubble rates or reference makespans");
   schedules->add_option("FILE", options.files, "measured rows (CSV)")->required();
   add_verdict(*schedules, options, "a family");
+  add_example(*schedules, "rows.csv --fail-above 0.02");
   return schedules;
 }
 
@@ -326,6 +327,7 @@ CLI::App* define_collectives(CLI::App& app, ValidateOptions& options) {
        {"--where", "--fit-where", "--calibrate-on", "--calibration", "--worst", "--markdown"}) {
     pairs->excludes(collectives->get_option(other));
   }
+  add_example(*collectives, "all_reduce.log --machine my-cluster --collective all-reduce");
   return collectives;
 }
 
@@ -349,6 +351,7 @@ CLI::App* define_runs(CLI::App& app, ValidateOptions& options) {
                    "write the families and how far each was off, as the library's "
                    "measured_runs.yaml has them, by which intervals of unlike jobs are widened")
       ->type_name("FILE");
+  add_example(*runs, "runs.csv --where 'gpus>64' --markdown page.md");
   return runs;
 }
 
@@ -379,6 +382,7 @@ CLI::App* define_compression(CLI::App& app, ValidateOptions& options) {
   add_markdown(*compression, options,
                "write a page with every miss above 10 % and every reason not to predict");
   add_threads(*compression, options);
+  add_example(*compression, "steps.csv --fit-where 'method~\"WFBP\"'");
   return compression;
 }
 
@@ -397,6 +401,7 @@ CLI::App* define_faults(CLI::App& app, ValidateOptions& options) {
   add_where(*faults, options, "id~\"RSC\"");
   add_markdown(*faults, options, "write the same as a page");
   add_threads(*faults, options);
+  add_example(*faults, "points.csv --fail-above 0.1");
   return faults;
 }
 
@@ -405,7 +410,9 @@ CLI::App* define_faults(CLI::App& app, ValidateOptions& options) {
 Handler define_validate(CLI::App& app) {
   auto options = std::make_shared<ValidateOptions>();
   const auto kind = [options](CLI::App* command, Validation (*run)(const ValidateOptions&)) {
-    return ValidationCommand{command, [options, run] { return conclude(run(*options), *options); }};
+    return ValidationCommand{command, [options, run, name = command->get_name()] {
+                               return conclude(name, run(*options), *options);
+                             }};
   };
   const std::vector<ValidationCommand> commands = {
       kind(define_schedules(app, *options), against_schedules),
@@ -415,6 +422,7 @@ Handler define_validate(CLI::App& app) {
       define_validate_samples(app),
       define_validate_step(app),
       kind(define_runs(app, *options), against_runs)};
+  add_example(app, "runs runs.csv --worst 10");
   app.require_subcommand(1);
   return [commands] {
     return std::ranges::find_if(

@@ -74,11 +74,12 @@ ExitCode against_samples(const SampleOptions& options) {
     std::ranges::move(file.unusable, std::back_inserter(all.unusable));
   }
   const ValidationReport report = validate_samples(all, laws);
-  Validation validation = {.text = sample_faults_text(faults) + validation_text(report),
-                           .document = validation_document(report),
-                           .verdict = verdict_of(report, options.verdict.fail_above, "time_s")};
+  Validation validation = {
+      .text = sample_faults_text(faults) + validation_text(report, options.verdict.width()),
+      .document = validation_document(report),
+      .verdict = verdict_of(report, options.verdict.fail_above, "time_s")};
   validation.document["faults"] = sample_faults_json(faults);
-  const ExitCode verdict = conclude(validation, options.verdict);
+  const ExitCode verdict = conclude("samples", validation, options.verdict);
   return any_refused(faults) ? ExitCode::failed : verdict;
 }
 
@@ -94,6 +95,7 @@ ValidationCommand define_validate_samples(CLI::App& validate) {
       ->type_name("FILE")
       ->required();
   add_verdict(*samples, options->verdict, "a family");
+  add_example(*samples, "node.samples.csv --calibration node.yaml");
   return {samples, [options] { return against_samples(*options); }};
 }
 

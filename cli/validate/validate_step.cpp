@@ -261,7 +261,7 @@ ExitCode run(const StepOptions& options) {
     documents.push_back(document_of(step));
     print_human(text_of(step), options.json);
   }
-  if (options.json) print_result(json_text(documents));
+  if (options.json) print_document("validate-step", documents);
   return within ? ExitCode::ok : ExitCode::failed;
 }
 
@@ -292,6 +292,7 @@ ValidationCommand define_validate_step(CLI::App& validate) {
       ->type_name("SHARE")
       ->check(number_in(0.0, 1e6));
   app->add_flag("--json", options->json, "print one JSON document on stdout, text on stderr");
+  add_example(*app, "scenarios/mlp-cpu.yaml --calibration node.yaml");
   return {app, [options] { return run(*options); }};
 }
 

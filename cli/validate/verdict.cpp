@@ -6,12 +6,17 @@
 
 namespace windtunnel {
 
-ExitCode conclude(const Validation& validation, const VerdictOptions& options) {
+std::size_t VerdictOptions::width() const {
+  return human_style(json).width;
+}
+
+ExitCode conclude(std::string_view kind, const Validation& validation,
+                  const VerdictOptions& options) {
   if (!options.markdown.empty()) write_file(options.markdown, validation.page);
-  if (options.json) print_result(json_text(validation.document));
+  if (options.json) print_document(fmt::format("validate-{}", kind), validation.document);
   print_human(validation.text, options.json);
   if (validation.verdict.empty()) return ExitCode::ok;
-  print_human(validation.verdict, true);
+  print_failure(validation.verdict);
   return ExitCode::failed;
 }
 

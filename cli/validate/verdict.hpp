@@ -2,8 +2,10 @@
 // reaches people and programs.
 #pragma once
 
+#include <cstddef>
 #include <limits>
 #include <string>
+#include <string_view>
 
 #include "cli/program/command.hpp"
 #include "report/text/json_text.hpp"
@@ -15,6 +17,8 @@ struct VerdictOptions {
   bool json = false;
   double fail_above = std::numeric_limits<double>::infinity();
   std::string markdown;  // where the page goes; empty: nowhere
+
+  std::size_t width() const;  // of the lines for people; 0: any
 };
 
 struct Validation {
@@ -24,8 +28,9 @@ struct Validation {
   std::string verdict = {};  // why the bound is not met; empty: it is
 };
 
-// Writes the page, prints document, text and verdict.
-ExitCode conclude(const Validation& validation, const VerdictOptions& options);
+// Writes the page, prints document (of `validate` KIND), text and verdict.
+ExitCode conclude(std::string_view kind, const Validation& validation,
+                  const VerdictOptions& options);
 
 // A subcommand of `validate`, and what it does once its options have been read.
 struct ValidationCommand {

@@ -4,6 +4,8 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <charconv>
+#include <cmath>
 #include <set>
 
 #include "report/figures/ranking.hpp"
@@ -97,29 +99,70 @@ TextTable comparison_table(const Comparison& comparison) {
   return table;
 }
 
+// What a name in the scenario brings along: a default says no more than that it is one.
+bool is_of_library(const ResolvedValue& value) {
+  const auto below = [&](std::string_view path) { return value.key.starts_with(path); };
+  const bool has_library = below("model.") || below("cluster.") || below("calibration.");
+  return value.is_default && has_library && value.source != "default";
+}
+
+// "6.13539094648 min" to "6.135 min"; whole numbers and words as they are.
+std::string rounded_text(const std::string& value) {
+  const size_t end = std::min(value.find(' '), value.size());
+  double number = 0;
+  const auto [read, error] = std::from_chars(value.data(), value.data() + end, number);
+  const bool whole = value.substr(0, end).find_first_of(".e") == std::string::npos;
+  if (error != std::errc() || read != value.data() + end || whole) return value;
+  const std::string text =
+      std::abs(number) < 1e4 ? fmt::format("{:.4g}", number) : fmt::format("{:.0f}", number);
+  return text + value.substr(end);
+}
+
+constexpr size_t kIndent = 2;
+constexpr size_t kLeastValue = 12;  // characters of a wrapped value
+
 std::string indented(const std::string& lines) {
-  std::string text = "  ";
+  const std::string blanks(kIndent, ' ');
+  std::string text = blanks;
   for (const char c : lines) {
     text += c;
-    if (c == '\n') text += "  ";
+    if (c == '\n') text += blanks;
   }
-  text.resize(text.size() - 2);  // after the last line
+  text.resize(text.size() - kIndent);  // after the last line
+  return text;
+}
+
+// Label and value; a value too long for the line goes on below itself.
+std::string row_text(const SummaryRow& row, size_t label_width, size_t width) {
+  const size_t before = kIndent + label_width + 2;
+  std::string text = fmt::format("  {:<{}}  ", row.label, label_width);
+  const bool in_lines = row.value.find('\n') != std::string::npos;
+  if (in_lines || width < before + kLeastValue) return text + row.value + "\n";
+  bool first = true;
+  for (const std::string& line : wrapped(row.value, width - before)) {
+    text += (first ? "" : std::string(before, ' ')) + line + "\n";
+    first = false;
+  }
   return text;
 }
 
 }  // namespace
 
 std::string summary_text(const Summary& summary, const ConsoleStyle& style) {
-  std::string text = fmt::format("{}\n{}\n", style.bold(summary.title), summary.subtitle);
+  std::string text = style.bold(summary.title) + "\n";
+  const size_t line = style.width > 0 ? style.width : summary.subtitle.size();
+  for (const std::string& part : wrapped(summary.subtitle, line)) text += part + "\n";
   size_t width = 0;
+  const size_t table_width = style.width > kIndent ? style.width - kIndent : 0;
   for (const SummarySection& section : summary.sections) {
     for (const SummaryRow& row : section.rows) width = std::max(width, row.label.size());
   }
   for (const SummarySection& section : summary.sections) {
+    if (!style.notes && section.title == kNotesTitle) continue;
     text += fmt::format("\n{}\n", style.bold(section.title));
-    if (!section.table.columns.empty()) text += indented(table_text(section.table));
+    if (!section.table.columns.empty()) text += indented(table_text(section.table, table_width));
     for (const SummaryRow& row : section.rows) {
-      text += fmt::format("  {:<{}}  {}\n", row.label, width, row.value);
+      text += row_text(row, width, style.width);
     }
   }
   return text;
@@ -128,7 +171,8 @@ std::string summary_text(const Summary& summary, const ConsoleStyle& style) {
 std::string compare_text(const Comparison& comparison, const ConsoleStyle& style) {
   std::string text;
   const TextTable table = comparison_table(comparison);
-  if (!table.rows.empty()) text += table_text(table) + certainty_text(comparison, style);
+  if (!table.rows.empty())
+    text += table_text(table, style.width) + certainty_text(comparison, style);
   bool first = true;
   for (const ComparedPoint& point : comparison.points) {
     if (point.record) continue;
@@ -136,7 +180,7 @@ std::string compare_text(const Comparison& comparison, const ConsoleStyle& style
     text += fmt::format("  {}: {}\n", set_text(point.set), point.reason);
     first = false;
   }
-  const std::vector<Note> notes = notes_of(comparison);
+  const std::vector<Note> notes = style.notes ? notes_of(comparison) : std::vector<Note>();
   if (!notes.empty()) text += fmt::format("\n{}\n", style.bold(kNotesTitle));
   for (const Note& note : notes) text += fmt::format("  {}: {}\n", note.key, note_text(note));
   return text;
@@ -149,6 +193,33 @@ TextTable explain_table(const std::vector<ResolvedValue>& values) {
     table.rows.push_back({value.key, value.value, from, to_string(value.origin), value.source});
   }
   return table;
+}
+
+std::string explain_text(const std::vector<ResolvedValue>& values, const ConsoleStyle& style) {
+  struct Part {
+    std::string_view title;
+    bool (*holds)(const ResolvedValue& value);
+    TextTable table = {{{"key"}, {"value"}, {"origin"}, {"source"}}, {}};
+  };
+  Part parts[] = {
+      {"Given by the scenario", [](const ResolvedValue& value) { return !value.is_default; }},
+      {"From the library", is_of_library},
+      {"Defaults, which the scenario leaves as they are",
+       [](const ResolvedValue& /*value*/) { return true; }}};
+  for (const ResolvedValue& value : values) {
+    Part& part = *std::ranges::find_if(parts, [&](const Part& each) { return each.holds(value); });
+    part.table.rows.push_back(
+        {value.key, rounded_text(value.value), to_string(value.origin), value.source});
+  }
+  std::string text;
+  for (const Part& part : parts) {
+    if (part.table.rows.empty()) continue;
+    text += fmt::format("{}\n{}\n",
+                        style.bold(fmt::format("{} ({} of {} values)", part.title,
+                                               part.table.rows.size(), values.size())),
+                        table_text(part.table, style.width));
+  }
+  return text;
 }
 
 std::string set_text(const Overrides& set) {

@@ -19,6 +19,10 @@ std::string compare_text(const Comparison& comparison, const ConsoleStyle& style
 // Every resolved value of a scenario: key, value, default or set, origin, source.
 TextTable explain_table(const std::vector<ResolvedValue>& values);
 
+// The same for reading: first what the scenario gives and what the names in it bring along from the
+// library, then the defaults; numbers to four digits.
+std::string explain_text(const std::vector<ResolvedValue>& values, const ConsoleStyle& style = {});
+
 // "layout.pp=8 batch.micro=2"; "as given" when nothing is set.
 std::string set_text(const Overrides& set);
 

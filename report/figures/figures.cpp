@@ -15,6 +15,7 @@
 #include "report/figures/fused_figures.hpp"
 #include "report/figures/idle_figures.hpp"
 #include "report/figures/memory_figures.hpp"
+#include "report/figures/part_help.hpp"
 #include "report/figures/power_figures.hpp"
 #include "report/figures/rollout_figures.hpp"
 #include "report/figures/straggler_figures.hpp"
@@ -95,17 +96,6 @@ constexpr FigureGroup kGroups[] = {
     {"campaign.lost", "Where the wall time goes"},
     {"campaign.interval", "Goodput over the interval of snapshots"},
     {"origin", "What the predicted time rests on"}};
-
-constexpr const char* kLossHelp[kLosses] = {
-    "longer iterations while snapshots are taken, and snapshots before planned stops",
-    "iterations whose result was lost",
-    "from a failure until it is noticed",
-    "from there, or from the end of waiting, until the state is restored",
-    "iterations with fewer replicas progress less than they take",
-    "for a node, when no spare is left",
-    "islands of replicas wait at an exchange for others",
-    "training pauses for evaluations (campaign.evaluation)",
-    "training pauses to write logs (campaign.logging)"};
 
 using Of = std::function<FigureValue(const Record&)>;
 
@@ -197,7 +187,8 @@ class Table {
   void add_category(const char* part, Category category, const char* before) {
     const char* name = to_string(category);
     add({{fmt::format("iteration.{}.{}", part, name), fmt::format("{}{}", before, name), seconds,
-          lower, "of it on the critical path", [category](const Record& record) -> FigureValue {
+          lower, kCategoryHelp[static_cast<size_t>(category)],
+          [category](const Record& record) -> FigureValue {
             if (category == Category::sync && record.job.sync.empty()) return {};
             if (category == Category::offload && !offload_of(record.job).any()) return {};
             if (category == Category::filling && !record.job.filling) return {};
@@ -207,16 +198,21 @@ class Table {
   }
 
   void add_iteration() {
-    add({{"iteration.time_s", "step time", seconds, lower, "period of the steady state",
+    add({{"iteration.time_s", "step time", seconds, lower,
+          "time of one training iteration: forward, backward and update of one batch",
           of<&IterationReport::time_s>, kSimulated, Follows::time},
          {"iteration.tflops_per_gpu", "TFLOP/s per GPU", tflops, higher,
-          "model FLOP/s, without recomputation", of<&IterationReport::tflops_per_gpu>, kSimulated,
-          Follows::rate},
-         {"iteration.mfu", "MFU", share, higher, "model FLOP/s over the GPU's peak",
+          "floating-point operations that the model needs, per second and GPU; recomputation does "
+          "not count",
+          of<&IterationReport::tflops_per_gpu>, kSimulated, Follows::rate},
+         {"iteration.mfu", "MFU", share, higher,
+          "model FLOPs utilisation: operations that the model needs, as a share of what the GPU "
+          "could do at its peak",
           of<&IterationReport::mfu>, kSimulated, Follows::rate},
-         {"iteration.hfu", "HFU", share, higher, "FLOP/s with recomputation over the GPU's peak",
+         {"iteration.hfu", "HFU", share, higher,
+          "hardware FLOPs utilisation: as MFU, but recomputation counts, too",
           of<&IterationReport::hfu>, kSimulated, Follows::rate},
-         {"iteration.tokens_per_s", "tokens/s", count, higher, "of the whole job",
+         {"iteration.tokens_per_s", "tokens/s", count, higher, "trained by the whole job",
           of<&IterationReport::tokens_per_s>, kSimulated, Follows::rate},
          {"iteration.bubble.makespan", "bubble time", seconds, lower,
           "step time less the busiest rank's compute", of<&Bubble::makespan_s>},
@@ -267,7 +263,8 @@ class Table {
   void add_campaign() {
     add({{"campaign.goodput", "goodput", share, higher, "useful share of the campaign's wall time",
           of<&CampaignReport::goodput>, kSimulated, Follows::goodput},
-         {"campaign.ettr", "ETTR", share, higher, "likewise, without waiting for spares",
+         {"campaign.ettr", "ETTR", share, higher,
+          "effective training time ratio: as goodput, without waiting for spares",
           of<&CampaignReport::ettr>},
          {"campaign.wall_s", "wall time", seconds, neither, "of the campaign",
           of<&CampaignReport::wall_s>},

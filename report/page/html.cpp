@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "models/base/error.hpp"
+#include "report/figures/figures.hpp"
 #include "report/page/page_assets.hpp"
 
 namespace windtunnel {
@@ -69,10 +70,28 @@ std::string escape_html(std::string_view text) {
   return escaped;
 }
 
+std::string term_html(std::string_view title, std::string_view group) {
+  std::vector<const Figure*> named;
+  for (const Figure* each : figures_below(group)) {
+    if (each->title == title) named.push_back(each);
+  }
+  const bool of_group = !named.empty();
+  for (const Figure& each : figures()) {
+    if (!of_group && each.title == title) named.push_back(&each);
+  }
+  // Of several figures, which are parts of different things, none is meant surely.
+  const bool sure = !named.empty() && std::ranges::all_of(named, [&](const Figure* each) {
+    return each->help == named.front()->help;
+  });
+  if (!sure) return escape_html(title);
+  return fmt::format("<span class=\"term\" tabindex=\"0\" title=\"{}\">{}</span>",
+                     escape_html(named.front()->help), escape_html(title));
+}
+
 std::string table_html(const TextTable& table) {
   std::string html = "<div class=\"scroll\"><table class=\"comparison\"><thead><tr>";
   for (const Column& column : table.columns) {
-    html += fmt::format("<th scope=\"col\">{}</th>", escape_html(column.title));
+    html += fmt::format("<th scope=\"col\">{}</th>", term_html(column.title));
   }
   html += "</tr></thead><tbody>";
   for (const std::vector<std::string>& row : table.rows) {

@@ -12,6 +12,10 @@ namespace windtunnel {
 
 std::string escape_html(std::string_view text);
 
+// What a figure is called, with what it says where one of that title is meant; `group`: it is one
+// of those below this key.
+std::string term_html(std::string_view title, std::string_view group = {});
+
 // The first cell of a row names it.
 std::string table_html(const TextTable& table);
 

@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
+#include <set>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -10,6 +12,7 @@
 #include "models/base/error.hpp"
 #include "models/cost/memory/memory.hpp"
 #include "report/console/console.hpp"
+#include "report/figures/figures.hpp"
 #include "report/page/drawing.hpp"
 #include "report/page/html.hpp"
 #include "traces/perfetto/tracks.hpp"
@@ -58,10 +61,12 @@ Json memory_json(const Record& record, const PageOptions& options) {
 }
 
 // Parallel arrays, one entry per task: a tenth of the size of one object per task.
-Json track_json(const RankClass& rank_class, const std::string& label, const Track& track) {
+Json track_json(const RankClass& rank_class, const std::string& label, const Track& track,
+                const std::set<TaskIndex>& critical) {
   Json starts = Json::array(), durations = Json::array(), categories = Json::array(),
-       names = Json::array();
+       names = Json::array(), on_path = Json::array();
   for (const TrackEvent& event : track.events) {
+    if (critical.contains(event.task)) on_path.push_back(names.size());
     const Task& task = rank_class.tasks[event.task];
     starts.push_back(event.start_ns);
     durations.push_back(event.end_ns - event.start_ns);
@@ -74,7 +79,16 @@ Json track_json(const RankClass& rank_class, const std::string& label, const Tra
           {"start_ns", starts},
           {"duration_ns", durations},
           {"category", categories},
-          {"name", names}};
+          {"name", names},
+          {"critical", on_path}};
+}
+
+// The tasks of each class that the critical path goes through, on whichever of its ranks: one is
+// drawn for all.
+std::map<std::int32_t, std::set<TaskIndex>> critical_tasks(const Record& record) {
+  std::map<std::int32_t, std::set<TaskIndex>> tasks;
+  for (const PathStep& step : record.critical_path) tasks[step.rank_class].insert(step.task);
+  return tasks;
 }
 
 Json gantt_json(const Record& record, const PageOptions& options) {
@@ -83,6 +97,7 @@ Json gantt_json(const Record& record, const PageOptions& options) {
   size_t spans = 0;
   if (!record.timeline.ranks.empty()) {
     const TimelineTracks timeline_tracks(record.plan, record.timeline);
+    auto critical = critical_tasks(record);
     for (const int entry : rank_of_each_class(record.plan, record.timeline)) {
       const RankTimeline& rank = record.timeline.ranks[entry];
       const RankClass& rank_class = record.plan.classes[rank.rank_class];
@@ -94,7 +109,7 @@ Json gantt_json(const Record& record, const PageOptions& options) {
       const std::string label =
           rank_class.name.empty() ? fmt::format("rank {}", rank.rank) : rank_class.name;
       for (const Track& track : timeline_tracks.tracks(entry)) {
-        tracks.push_back(track_json(rank_class, label, track));
+        tracks.push_back(track_json(rank_class, label, track, critical[rank.rank_class]));
       }
     }
   }
@@ -182,6 +197,12 @@ void check_charts(const Json& document) {
       if (category.get<size_t>() < categories.size()) continue;
       throw Error(fmt::format("there is no category {}", category.get<size_t>()));
     }
+    const auto critical = track.find("critical");  // records of older programs do not say it
+    if (critical == track.end()) continue;
+    for (const Json& task : critical->get_ref<const Json::array_t&>()) {
+      if (task.get<size_t>() < track.at("name").size()) continue;
+      throw Error(fmt::format("there is no task {} in its row", task.get<size_t>()));
+    }
   }
 }
 
@@ -206,7 +227,7 @@ std::string summary_html(const Summary& summary) {
   for (const SummaryRow& row : summary.figures) {
     const std::string detail =
         row.detail.empty() ? "" : fmt::format("<small>{}</small>", escape_html(row.detail));
-    html += fmt::format("<div><dt>{}</dt><dd>{}{}</dd></div>", escape_html(row.label),
+    html += fmt::format("<div><dt>{}</dt><dd>{}{}</dd></div>", term_html(row.label),
                         escape_html(row.value), detail);
   }
   html += "</dl>\n<div class=\"sections\">";
@@ -216,9 +237,11 @@ std::string summary_html(const Summary& summary) {
     part += fmt::format("<section><h2>{}</h2>", escape_html(section.title));
     if (!section.table.columns.empty()) part += table_html(section.table);
     part += "<table>";
+    const auto shown = std::ranges::find(figure_groups(), section.title, &FigureGroup::title);
+    const std::string_view group = shown == figure_groups().end() ? "" : shown->key;
     for (const SummaryRow& row : section.rows) {
-      part += fmt::format("<tr><th>{}</th><td>{}</td></tr>", escape_html(row.label),
-                          escape_html(row.value));
+      part += fmt::format("<tr><th scope=\"row\">{}</th><td>{}</td></tr>",
+                          term_html(row.label, group), escape_html(row.value));
     }
     part += "</table></section>\n";
   }

@@ -10,6 +10,7 @@
 
 #include "models/base/error.hpp"
 #include "report/page/html.hpp"
+#include "report/store/sweep_edges.hpp"
 #include "report/store/sweep_figures.hpp"
 #include "report/store/sweep_ranking.hpp"
 
@@ -102,7 +103,8 @@ std::string best_html(const Json& document) {
   }
   html += "</dd></div>";
   const auto add = [&](std::string_view title, const std::string& text) {
-    if (!text.empty()) html += fmt::format("<div><dt>{}</dt><dd>{}</dd></div>", title, text);
+    if (!text.empty())
+      html += fmt::format("<div><dt>{}</dt><dd>{}</dd></div>", term_html(title), text);
   };
   add(figure("campaign.goodput").title, text_at(point, "campaign.goodput"));
   add(kIntervalTitle, range_at(point, "campaign.goodput"));
@@ -114,6 +116,15 @@ std::string best_html(const Json& document) {
   if (runner_up != best->end() && runner_up->is_object()) {
     html += fmt::format("<p class=\"note\" id=\"best\">Next: {}.</p>\n",
                         escape_html(runner_up_text(*runner_up)));
+  }
+  return html;
+}
+
+std::string edges_html(const Json& document) {
+  std::string html;
+  for (const SweepEdge& edge : edges_of_best(document)) {
+    html += fmt::format("<p class=\"warning\">On the edge of the grid: {}.</p>\n",
+                        escape_html(edge_text(edge)));
   }
   return html;
 }
@@ -165,6 +176,7 @@ std::string sweep_page(const Json& document, const SweepPageOptions& options) {
   if (!job.empty()) body += fmt::format("<p>{}</p>\n", escape_html(job));
   const std::string best_by = best_by_html(document);
   body += best_by.empty() ? best_html(document) : best_by;
+  body += edges_html(document);
   body += sweep_table(document, options) + infeasible_reasons(document);
   Json data = document;
   data["format"] = kSweepFormat;  // by which the script tells kinds of records apart

@@ -43,7 +43,7 @@ std::string plural(int count, std::string_view what) {
 }
 
 // Megatron and GPipe, Zero Bubble, profilers: see BubbleFigure.
-std::string bubble_text(const ScheduleReport& report, const Figures& figures) {
+std::string bubble_text(const ScheduleReport& report, const Figures& figures, std::size_t width) {
   constexpr std::array<std::string_view, 3> kMeanings = {
       "makespan - work of the busiest rank (GPipe, Megatron)",
       "longest span of a rank - the same (Zero Bubble)", "mean over ranks (a profiler)"};
@@ -60,7 +60,7 @@ std::string bubble_text(const ScheduleReport& report, const Figures& figures) {
     table.rows.push_back({name, figures.time(bubble.bubble_s), format_percent(bubble.of_ideal()),
                           format_percent(bubble.of_total()), std::string(kMeanings[i])});
   }
-  return table_text(table);
+  return table_text(table, width);
 }
 
 // How wide a text without its bars is.
@@ -104,7 +104,7 @@ std::string memory_text(const ScheduleReport& report, const Figures& figures, in
 }
 
 // Without the uses that no rank has.
-std::string time_text(const ScheduleReport& report) {
+std::string time_text(const ScheduleReport& report, std::size_t width) {
   constexpr std::array<std::string_view, kTimeUses> kTitles = {"forward",   "input",     "weight",
                                                                "recompute", "warm-up",   "message",
                                                                "stall",     "cool-down", "norm"};
@@ -127,7 +127,7 @@ std::string time_text(const ScheduleReport& report) {
     }
     table.rows.push_back(std::move(row));
   }
-  return table_text(table);
+  return table_text(table, width);
 }
 
 // "0F0 > 1F0 > 2F0..2B7 > 1B7": the path by stays on a rank, the middle left out if there are many.
@@ -253,9 +253,9 @@ std::string schedule_text(const ScheduleReport& report, int width, const Console
   const auto section = [&](const std::string& title, const std::string& body) {
     text += fmt::format("\n{}{}", title.empty() ? "" : style.bold(title) + "\n", body);
   };
-  section("", bubble_text(report, figures));
+  section("", bubble_text(report, figures, style.width));
   section("Activations", memory_text(report, figures, width));
-  section("Time of each rank, % of the step", time_text(report));
+  section("Time of each rank, % of the step", time_text(report, style.width));
   section("Critical path", path_text(report));
   section("Sensitivity", sensitivity_text(report, figures));
   return text;

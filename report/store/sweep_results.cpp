@@ -10,6 +10,7 @@
 #include "models/base/units.hpp"
 #include "models/base/version.hpp"
 #include "report/store/sqlite.hpp"
+#include "report/store/sweep_edges.hpp"
 #include "report/store/sweep_figures.hpp"
 #include "report/store/sweep_ranking.hpp"
 #include "report/store/varied_keys.hpp"
@@ -89,6 +90,15 @@ std::string best_text(const Json& best) {
                   range_of(goodput.unit, best.at("goodput")));
   const Json& next = best.at("runner_up");
   return next.is_null() ? text : fmt::format("{}next: {}\n", text, runner_up_text(next));
+}
+
+std::string edges_text(const Json& document, const ConsoleStyle& style) {
+  std::string text;
+  if (!style.notes) return text;
+  for (const SweepEdge& edge : edges_of_best(document)) {
+    text += fmt::format("note: {}\n", edge_text(edge));
+  }
+  return text;
 }
 
 std::string infeasible_text(const Json& points) {
@@ -207,16 +217,16 @@ std::string sweep_text(const SweepResults& results, const ConsoleStyle& style) {
                   results.plan.cases.size(), sizes);
   std::string text = style.bold(title) + "\n\n";
   if (!results.document.at("best_by").empty()) {
-    return text + table_text(best_by_table(results.document)) +
-           infeasible_text(results.document.at("points"));
+    return text + table_text(best_by_table(results.document), style.width) +
+           edges_text(results.document, style) + infeasible_text(results.document.at("points"));
   }
-  if (rows > 0) text += table_text(table_of(results, ranking, rows));
+  if (rows > 0) text += table_text(table_of(results, ranking, rows), style.width);
   if (rows < ranking.size()) {
     const Json& last = ranking.at(ranking.size() - 1);
     text += fmt::format("the best {} of {}; the last, {}, has {}\n", rows, ranking.size(),
                         set_text(last.at("set")), text_at(last, "campaign.goodput"));
   }
-  return text + best_text(results.document.at("best")) +
+  return text + best_text(results.document.at("best")) + edges_text(results.document, style) +
          infeasible_text(results.document.at("points"));
 }
 

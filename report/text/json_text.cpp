@@ -3,8 +3,10 @@
 #include <fmt/format.h>
 
 #include <string_view>
+#include <utility>
 
 #include "models/base/error.hpp"
+#include "models/base/version.hpp"
 
 namespace windtunnel {
 
@@ -25,6 +27,17 @@ std::string format_of(const Json& document) {
   if (!document.is_object()) return "";
   const auto found = document.find("format");
   return found != document.end() && found->is_string() ? found->get<std::string>() : "";
+}
+
+Json with_schema(std::string_view kind, Json document) {
+  if (document.is_array()) {
+    for (Json& each : document) each = with_schema(kind, std::move(each));
+    return document;
+  }
+  Json result = {{"schema", fmt::format("windtunnel/{}/1", kind)}};
+  if (!document.contains("version")) result["version"] = program_version();
+  for (auto& [key, value] : document.items()) result[key] = std::move(value);
+  return result;
 }
 
 std::string json_text(const Json& document, int indent) {

@@ -1,6 +1,7 @@
 #include "report/text/table.hpp"
 
 #include <algorithm>
+#include <numeric>
 
 #include "models/base/error.hpp"
 #include "models/base/printable.hpp"
@@ -8,41 +9,184 @@
 namespace windtunnel {
 namespace {
 
-size_t width_of(const std::string& text) {
-  return static_cast<size_t>(std::count_if(text.begin(), text.end(), [](unsigned char byte) {
-    return (byte & 0xC0) != 0x80;  // not a continuation byte
-  }));
+constexpr size_t kGap = 2;        // blanks between columns
+constexpr size_t kReadable = 12;  // a column of words gets no narrower while others can give
+constexpr size_t kHang = 2;       // what a cell's further lines are set in by
+
+using Cells = std::vector<std::string>;
+
+bool begins_character(char byte) {
+  return (static_cast<unsigned char>(byte) & 0xC0) != 0x80;  // not a continuation byte
 }
+
+size_t width_of(std::string_view text) {
+  return static_cast<size_t>(std::ranges::count_if(text, begins_character));
+}
+
+// The bytes of the first `count` characters.
+size_t bytes_of(std::string_view text, size_t count) {
+  size_t at = 0;
+  while (at < text.size()) {
+    if (begins_character(text[at]) && count-- == 0) break;
+    ++at;
+  }
+  return at;
+}
+
+size_t longest_word(std::string_view text) {
+  size_t longest = 0;
+  while (!text.empty()) {
+    const size_t end = std::min(text.find(' '), text.size());
+    longest = std::max(longest, width_of(text.substr(0, end)));
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+  return longest;
+}
+
+// Where a line of at most `width` characters ends: before a blank, else behind what separates the
+// parts of a name or a path, else anywhere.
+size_t line_end(std::string_view text, size_t width) {
+  const size_t most = bytes_of(text, width);
+  if (most == text.size()) return most;
+  const size_t blank = text.substr(0, most + 1).rfind(' ');
+  if (blank != text.npos && blank > 0) return blank;
+  const size_t mark = text.substr(0, most).find_last_of("/,;:=-_");
+  return mark != text.npos && mark > 0 ? mark + 1 : most;
+}
+
+// Narrow ones have no blanks to spare.
+Cells wrapped_cell(std::string_view text, size_t width) {
+  return wrapped(text, width, width > 2 * kHang + kReadable ? kHang : 0);
+}
+
+// Some columns of a table, its titles and rows made printable.
+class TableLayout {
+ public:
+  explicit TableLayout(const TextTable& table) : columns_(table.columns) {
+    Cells& titles = lines_.emplace_back();
+    for (const Column& column : table.columns) titles.push_back(printable(column.title));
+    for (const Cells& row : table.rows) {
+      CHECK(row.size() == table.columns.size(), "a row of {} cells in a table of {} columns",
+            row.size(), table.columns.size());
+      Cells& cells = lines_.emplace_back();
+      for (const std::string& cell : row) cells.push_back(printable(cell));
+    }
+    for (size_t i = 0; i < columns_.size(); ++i) measure(i);
+  }
+
+  std::string text(size_t width) const {
+    std::vector<size_t> all(columns_.size());
+    std::iota(all.begin(), all.end(), size_t{0});
+    if (width == 0 || total(all, natural_) <= width) return part(all, natural_);
+    std::string text;
+    for (const std::vector<size_t>& group : groups(width)) {
+      text += (text.empty() ? "" : "\n") + part(group, fitted(group, width));
+    }
+    return text;
+  }
+
+ private:
+  // Numbers are not broken, their titles are; of words there are at least some of a line.
+  void measure(size_t i) {
+    const bool words = columns_[i].align == Align::left;
+    size_t natural = width_of(lines_.front()[i]), least = longest_word(lines_.front()[i]);
+    for (size_t row = 1; row < lines_.size(); ++row) {
+      const std::string& cell = lines_[row][i];
+      natural = std::max(natural, width_of(cell));
+      least = std::max(least, words ? longest_word(cell) : width_of(cell));
+    }
+    natural_.push_back(natural);
+    least_.push_back(words ? std::min(least, kReadable) : least);
+  }
+
+  static size_t total(const std::vector<size_t>& group, const std::vector<size_t>& widths) {
+    size_t sum = kGap * (group.empty() ? 0 : group.size() - 1);
+    for (const size_t i : group) sum += widths[i];
+    return sum;
+  }
+
+  // As many columns as fit beside the first, which names the rows in each group.
+  std::vector<std::vector<size_t>> groups(size_t width) const {
+    std::vector<std::vector<size_t>> groups = {{0}};
+    for (size_t i = 1; i < columns_.size(); ++i) {
+      std::vector<size_t> with = groups.back();
+      with.push_back(i);
+      if (with.size() > 2 && total(with, least_) > width) {
+        groups.push_back({0, i});
+      } else {
+        groups.back() = with;
+      }
+    }
+    return groups;
+  }
+
+  // The widest columns give first, down to what each needs; then, where even that is too much, all.
+  std::vector<size_t> fitted(const std::vector<size_t>& group, size_t width) const {
+    std::vector<size_t> widths = natural_;
+    for (const bool below_least : {false, true}) {
+      while (total(group, widths) > width) {
+        const auto spare = [&](size_t i) {
+          return below_least ? widths[i] > 1 : widths[i] > least_[i];
+        };
+        const auto widest = std::ranges::max_element(
+            group, {}, [&](size_t i) { return spare(i) ? widths[i] : size_t{0}; });
+        if (!spare(*widest)) break;
+        --widths[*widest];
+      }
+    }
+    return widths;
+  }
+
+  std::string part(const std::vector<size_t>& group, const std::vector<size_t>& widths) const {
+    std::string text;
+    for (const Cells& row : lines_) append_row(row, group, widths, text);
+    return text;
+  }
+
+  void append_row(const Cells& row, const std::vector<size_t>& group,
+                  const std::vector<size_t>& widths, std::string& text) const {
+    std::vector<Cells> cells;
+    size_t height = 1;
+    for (const size_t i : group) {
+      cells.push_back(width_of(row[i]) <= widths[i] ? Cells{row[i]}
+                                                    : wrapped_cell(row[i], widths[i]));
+      height = std::max(height, cells.back().size());
+    }
+    for (size_t at = 0; at < height; ++at) {
+      std::string line;
+      for (size_t i = 0; i < group.size(); ++i) {
+        const std::string cell = at < cells[i].size() ? cells[i][at] : "";
+        const std::string padding(widths[group[i]] - width_of(cell), ' ');
+        if (i > 0) line.append(kGap, ' ');
+        line += columns_[group[i]].align == Align::left ? cell + padding : padding + cell;
+      }
+      line.erase(line.find_last_not_of(' ') + 1);
+      text += line + "\n";
+    }
+  }
+
+  const std::vector<Column>& columns_;
+  std::vector<Cells> lines_;  // titles, rows
+  std::vector<size_t> natural_, least_;
+};
 
 }  // namespace
 
-std::string table_text(const TextTable& table) {
-  // The titles and all rows, with what cells hold of files made printable.
-  std::vector<std::vector<std::string>> lines(1);
-  for (const Column& column : table.columns) lines.front().push_back(printable(column.title));
-  for (const std::vector<std::string>& row : table.rows) {
-    CHECK(row.size() == table.columns.size(), "a row of {} cells in a table of {} columns",
-          row.size(), table.columns.size());
-    std::vector<std::string>& cells = lines.emplace_back();
-    for (const std::string& cell : row) cells.push_back(printable(cell));
-  }
-  std::vector<size_t> widths(table.columns.size());
-  for (const std::vector<std::string>& row : lines) {
-    for (size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], width_of(row[i]));
-  }
-  std::string text;
-  const auto append_row = [&](const std::vector<std::string>& row) {
-    std::string line;
-    for (size_t i = 0; i < row.size(); ++i) {
-      const std::string padding(widths[i] - width_of(row[i]), ' ');
-      if (i > 0) line += "  ";
-      line += table.columns[i].align == Align::left ? row[i] + padding : padding + row[i];
-    }
-    line.erase(line.find_last_not_of(' ') + 1);
-    text += line + "\n";
-  };
-  for (const std::vector<std::string>& row : lines) append_row(row);
-  return text;
+std::vector<std::string> wrapped(std::string_view text, size_t width, size_t hang) {
+  std::vector<std::string> lines;
+  size_t room = width;
+  do {
+    const size_t end = line_end(text, room);
+    lines.push_back(std::string(lines.empty() ? 0 : hang, ' ').append(text.substr(0, end)));
+    text.remove_prefix(end);
+    text.remove_prefix(std::min(text.find_first_not_of(' '), text.size()));
+    room = width - hang;
+  } while (!text.empty());
+  return lines;
+}
+
+std::string table_text(const TextTable& table, size_t width) {
+  return TableLayout(table).text(width);
 }
 
 }  // namespace windtunnel

@@ -1,7 +1,9 @@
 // Columns of text, aligned: what every list and comparison on the console is made of.
 #pragma once
 
+#include <cstddef>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace windtunnel {
@@ -18,8 +20,16 @@ struct TextTable {
   std::vector<std::vector<std::string>> rows;  // each as long as columns
 };
 
-// Two spaces between columns, no trailing blanks. Widths count UTF-8 code points.
-// Control characters of a cell are shown as their bytes: it may come from a file.
-std::string table_text(const TextTable& table);
+// A text as lines of at most `width` characters, from the second on set in by `hang`: broken at
+// blanks, else behind what separates the parts of a name or a path.
+std::vector<std::string> wrapped(std::string_view text, size_t width, size_t hang = 0);
+
+// Two spaces between columns, no trailing blanks. Widths count UTF-8 code points. Control
+// characters of a cell are shown as their bytes: it may come from a file.
+//
+// `width`: no line is longer, 0: as wide as it is. Words are wrapped inside of their column,
+// numbers are not; where columns are too many, they stand in groups below each other, each beside
+// the first column.
+std::string table_text(const TextTable& table, size_t width = 0);
 
 }  // namespace windtunnel

@@ -82,7 +82,7 @@ std::string sums(const CollectivesSummary& summary) {
 
 }  // namespace
 
-std::string splits_text(const CollectivesSummary& summary) {
+std::string splits_text(const CollectivesSummary& summary, std::size_t width) {
   if (summary.machines.empty()) return "";
   TextTable table;
   for (const std::string& title : split_titles()) {
@@ -92,7 +92,7 @@ std::string splits_text(const CollectivesSummary& summary) {
     table.rows.push_back(machine_cells(machine));
     table.rows.back().front() = shortened(machine.name, kMachineWidth);
   }
-  return table_text(table) + "medians; in brackets those of a ring from specification.\n" +
+  return table_text(table, width) + "medians; in brackets those of a ring from specification.\n" +
          sums(summary);
 }
 

@@ -172,7 +172,7 @@ std::string page_skipped(const ValidationReport& report) {
 
 }  // namespace
 
-std::string networks_text(const CollectivesReport& report) {
+std::string networks_text(const CollectivesReport& report, std::size_t width) {
   if (report.networks.empty()) return "";
   TextTable table{{{"fitted"},
                    {"environment"},
@@ -186,12 +186,12 @@ std::string networks_text(const CollectivesReport& report) {
     table.rows.push_back(network_cells(shortened(network.machine, kNameWidth),
                                        shortened(network.environment, 32), network));
   }
-  return table_text(table) +
+  return table_text(table, width) +
          "noise: standard deviation of the logarithm of measured / predicted. slow nodes: share of "
          "nodes\nthat delay a job, and by what factor in the mean of the logarithm.\n";
 }
 
-std::string collectives_text(const CollectivesReport& report, int worst) {
+std::string collectives_text(const CollectivesReport& report, int worst, std::size_t width) {
   const std::vector<std::string> rules = rules_of(report.report);
   TextTable families;
   for (const std::string& title : family_titles()) {
@@ -205,7 +205,7 @@ std::string collectives_text(const CollectivesReport& report, int worst) {
     families.rows.push_back(family_cells(family, rules));
     families.rows.back().front() = console_name(family.name);
   }
-  std::string text = families.rows.empty() ? "" : table_text(families);
+  std::string text = families.rows.empty() ? "" : table_text(families, width);
   text +=
       "\nmedian to worst: |predicted - measured| / measured of points, each the median over "
       "repeats and\nplacements. in 90%: measured values inside the 90 % interval. *: from "
@@ -227,9 +227,9 @@ std::string collectives_text(const CollectivesReport& report, int worst) {
                            shortened(row->family.substr(0, row->family.find(',')), 26),
                            row->label});
   }
-  if (!misses.rows.empty()) text += "\n" + table_text(misses);
-  if (!report.networks.empty()) text += "\n" + networks_text(report);
-  if (!report.summary.machines.empty()) text += "\n" + splits_text(report.summary);
+  if (!misses.rows.empty()) text += "\n" + table_text(misses, width);
+  if (!report.networks.empty()) text += "\n" + networks_text(report, width);
+  if (!report.summary.machines.empty()) text += "\n" + splits_text(report.summary, width);
   text += "\n" + totals(report) + "\n";
   for (const auto& [reason, rows, first] : reasons_of(report.report)) {
     text += fmt::format("  {}: {}, first {}\n", rows, reason, first);

@@ -147,14 +147,15 @@ Json compression_document(const CompressionValidation& validation) {
   return document;
 }
 
-std::string compression_text(const CompressionValidation& validation, int worst) {
+std::string compression_text(const CompressionValidation& validation, int worst,
+                             std::size_t width) {
   const ValidationReport& report = validation.report;
   // Rules are compared on the page; the console has no room for their names.
   TextTable families = text_table(exchange_titles({}), 2);
   for (const ValidationFamily& family : report.families) {
     families.rows.push_back(exchange_cells(family, {}));
   }
-  std::string text = table_text(families);
+  std::string text = table_text(families, width);
   for (const ValidationFamily& family : report.families) {
     if (!family.note.empty()) text += fmt::format("{}: {}\n", family.name, family.note);
   }
@@ -166,13 +167,13 @@ std::string compression_text(const CompressionValidation& validation, int worst)
     for (const Crossover& crossover : validation.crossovers) {
       crossovers.rows.push_back(crossover_cells(crossover));
     }
-    text += table_text(crossovers);
+    text += table_text(crossovers, width);
   }
   TextTable misses = text_table(kMissTitles, 3);
   for (const ValidationRow* row : worst_first(report)) {
     if (misses.rows.size() < static_cast<size_t>(worst)) misses.rows.push_back(exchange_miss(*row));
   }
-  if (!misses.rows.empty()) text += "largest errors:\n" + table_text(misses);
+  if (!misses.rows.empty()) text += "largest errors:\n" + table_text(misses, width);
   for (const auto& [reason, rows, first] : reasons_of(report)) {
     text += fmt::format("not predicted, {} rows: {}, first {}\n", rows, reason, first);
   }

@@ -46,7 +46,7 @@ class FitTable {
   void add(const std::string& what, const std::string& value) {
     table_.rows.push_back({what, value, "", ""});
   }
-  std::string text() const { return table_text(table_); }
+  std::string text(std::size_t width) const { return table_text(table_, width); }
 
  private:
   TextTable table_{
@@ -55,7 +55,7 @@ class FitTable {
 
 }  // namespace
 
-std::string fault_fit_text(const FaultLog& log, const FaultFit& fit) {
+std::string fault_fit_text(const FaultLog& log, const FaultFit& fit, std::size_t width) {
   std::string text =
       fmt::format("{}: {} faults of {} nodes in {}\n", log.name, with_separators(fit.faults),
                   with_separators(fit.nodes), format_seconds(fit.span_s));
@@ -83,7 +83,8 @@ std::string fault_fit_text(const FaultLog& log, const FaultFit& fit) {
     table.add("nodes with a fault", fmt::format("{}", fit.nodes_with_fault));
     table.add("nodes with five or more", fmt::format("{}", fit.nodes_with_five));
   }
-  return text + table.text() + fmt::format("nodes per event: {}\n", batches_text(fit.batch_shares));
+  return text + table.text(width) +
+         fmt::format("nodes per event: {}\n", batches_text(fit.batch_shares));
 }
 
 Json fault_fit_document(const FaultLog& log, const FaultFit& fit) {

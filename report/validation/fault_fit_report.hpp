@@ -1,6 +1,7 @@
 // The fit of a log of faults as a table for reading, as JSON, and as the `failures:` of a scenario.
 #pragma once
 
+#include <cstddef>
 #include <string>
 
 #include "models/reliability/fault_fit.hpp"
@@ -8,7 +9,7 @@
 
 namespace windtunnel {
 
-std::string fault_fit_text(const FaultLog& log, const FaultFit& fit);
+std::string fault_fit_text(const FaultLog& log, const FaultFit& fit, std::size_t width = 0);
 
 // Seconds, and shares; {"value", "low", "high"} where there is an interval. null: too few faults.
 Json fault_fit_document(const FaultLog& log, const FaultFit& fit);

@@ -170,7 +170,7 @@ Json faults_document(const FaultValidation& validation) {
   return document;
 }
 
-std::string faults_text(const FaultValidation& validation) {
+std::string faults_text(const FaultValidation& validation, std::size_t width) {
   std::string text;
   for (const std::string& metric : metrics_of(validation)) {
     TextTable table;
@@ -178,7 +178,7 @@ std::string faults_text(const FaultValidation& validation) {
     for (const FaultPrediction& row : validation.predictions) {
       if (row.metric == metric) table.rows.push_back(cells_of(row));
     }
-    text += fmt::format("{}\n{}\n", metric, table_text(table));
+    text += fmt::format("{}\n{}\n", metric, table_text(table, width));
   }
   if (std::ranges::any_of(validation.predictions,
                           [](const FaultPrediction& row) { return !row.unpublished.empty(); })) {

@@ -2,6 +2,7 @@
 // page. One table per metric, because shares of time that are defined differently do not compare.
 #pragma once
 
+#include <cstddef>
 #include <string>
 
 #include "report/json/json.hpp"
@@ -14,7 +15,7 @@ namespace windtunnel {
 // "parameters": [...]}: the inputs that no source states, and the rates that rows share.
 Json faults_document(const FaultValidation& validation);
 
-std::string faults_text(const FaultValidation& validation);
+std::string faults_text(const FaultValidation& validation, std::size_t width = 0);
 
 // `command` made it. Files are named without their folders.
 std::string faults_page(const FaultValidation& validation, const std::string& command);

@@ -128,7 +128,7 @@ Json machine_json(const PairSpreadMachine& machine) {
 
 }  // namespace
 
-std::string pairs_text(const PairSpread& spread) {
+std::string pairs_text(const PairSpread& spread, std::size_t width) {
   std::string text = "Bus bandwidth over node pairs, GB/s\n";
   for (const PairSpreadMachine& machine : spread.machines) {
     TextTable table{{{"collective"},
@@ -147,7 +147,7 @@ std::string pairs_text(const PairSpread& spread) {
                     {}};
     for (const PairSeriesSpread& series : machine.series)
       table.rows.push_back(spread_cells(series));
-    text += "\n" + variation_text(machine) + table_text(table) + spread_verdict(machine);
+    text += "\n" + variation_text(machine) + table_text(table, width) + spread_verdict(machine);
   }
   for (const SkippedRow& row : spread.skipped) {
     text += fmt::format("not used: {}: {}\n", row.id, row.reason);

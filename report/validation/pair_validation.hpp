@@ -1,6 +1,7 @@
 // The spread of node pairs, simulated against measured, for reading and as JSON.
 #pragma once
 
+#include <cstddef>
 #include <string>
 
 #include "report/json/json.hpp"
@@ -10,7 +11,7 @@ namespace windtunnel {
 
 // Per machine what makes its pairs differ, then a line per series: quantiles over the pairs and
 // the largest error of the three, beside that of equal pairs.
-std::string pairs_text(const PairSpread& spread);
+std::string pairs_text(const PairSpread& spread, std::size_t width = 0);
 
 // {"machines": [{"name", "leaves", "uplinks", "shared_nics", "series": [...]}]}; bandwidths in
 // bytes per second, shares not per cent.

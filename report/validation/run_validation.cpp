@@ -128,7 +128,7 @@ std::string runs_table(const ValidationReport& report, const std::vector<std::st
   return text;
 }
 
-std::string worst_text(const ValidationReport& report, int worst) {
+std::string worst_text(const ValidationReport& report, int worst, std::size_t width) {
   TextTable table{{{"worst rows"},
                    {"measured", Align::right},
                    {"predicted", Align::right},
@@ -141,7 +141,7 @@ std::string worst_text(const ValidationReport& report, int worst) {
                           value_text(*row, row->predicted), signed_error(*row),
                           shortened(row->label, 33)});
   }
-  return table.rows.empty() ? "" : "\n" + table_text(table);
+  return table.rows.empty() ? "" : "\n" + table_text(table, width);
 }
 
 std::string skipped_text(const ValidationReport& report) {
@@ -265,10 +265,10 @@ std::string page_familiarity(const ValidationReport& report) {
 
 }  // namespace
 
-std::string runs_text(const ValidationReport& report, int worst) {
+std::string runs_text(const ValidationReport& report, int worst, std::size_t width) {
   std::string text;
   if (!report.families.empty()) text += runs_table(report, rules_of(report));
-  text += worst_text(report, worst) + "\n";
+  text += worst_text(report, worst, width) + "\n";
   if (!report.fitted.empty()) {
     text += fmt::format("{} rows were fitted on and are not judged\n", report.fitted.size());
   }

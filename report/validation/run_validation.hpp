@@ -2,6 +2,7 @@
 // page of Markdown that names every miss and every row that was not predicted.
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <vector>
 
@@ -11,7 +12,7 @@ namespace windtunnel {
 
 // A line per family and metric in 100 columns, whether runs fitted in memory, how layouts were
 // ranked, the `worst` rows, and why rows were not predicted.
-std::string runs_text(const ValidationReport& report, int worst);
+std::string runs_text(const ValidationReport& report, int worst, std::size_t width = 0);
 
 // `command` made it; `miss_above`: the relative error from which on a row is listed. Files are
 // named without their folders, so that the page is the same on every machine.

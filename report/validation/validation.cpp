@@ -126,9 +126,9 @@ Json validation_document(const ValidationReport& report) {
           {"skipped", skipped_document(report.skipped)}};
 }
 
-std::string validation_text(const ValidationReport& report) {
+std::string validation_text(const ValidationReport& report, std::size_t width) {
   std::string text;
-  if (!report.families.empty()) text += table_text(family_table(report));
+  if (!report.families.empty()) text += table_text(family_table(report), width);
   std::string last_note;  // families of one kind share it
   for (const ValidationFamily& family : report.families) {
     if (!family.note.empty() && family.note != last_note) {

@@ -1,6 +1,7 @@
 // Predicted against measured as JSON and as text.
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <vector>
 
@@ -18,6 +19,6 @@ Json validation_document(const ValidationReport& report);
 Json skipped_document(const std::vector<SkippedRow>& rows);
 
 // A line per family, its worst row, and the rows that could not be predicted, grouped by reason.
-std::string validation_text(const ValidationReport& report);
+std::string validation_text(const ValidationReport& report, std::size_t width = 0);
 
 }  // namespace windtunnel

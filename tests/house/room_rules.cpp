@@ -116,6 +116,7 @@ constexpr std::array kRooms = std::to_array<std::string_view>({
     "report/page",
     "report/validation",
     "cli/program",
+    "cli/shell",
     "cli/calibrate",
     "cli/optimise",
     "cli/plan",

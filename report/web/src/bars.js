@@ -7,7 +7,11 @@ import { memoryStep, memoryText, memoryTick, percentText, secondsText, tickText 
 // values are shares themselves.
 export function drawShares(element, entries, whole, colourOf) {
   const sorted = [...entries].sort((a, b) => a[1] - b[1]);
-  draw(element, (colours) => ({
+  const about = () => ({
+    words: [...sorted].reverse().map(([name, value]) => `${name} ${percentText(value / whole)}`).join(", "),
+    table: [["name", whole === 1 ? "share" : "seconds"], ...[...sorted].reverse()],
+  });
+  const option = (colours) => ({
     grid: { left: 88, right: 64, top: 8, bottom: 28 },
     tooltip: {
       ...tooltipStyle(colours),
@@ -44,7 +48,8 @@ export function drawShares(element, entries, whole, colourOf) {
         },
       },
     ],
-  }));
+  });
+  draw(element, option, about);
 }
 
 export function drawMemory(element, memory) {
@@ -53,7 +58,16 @@ export function drawMemory(element, memory) {
   const totals = memory.ranks.map((rank) => parts.reduce((sum, part) => sum + rank[part], 0));
   const most = 1.06 * Math.max(capacity, ...totals);
   const step = memoryStep(most);
-  draw(element, (colours) => ({
+  const about = () => ({
+    words:
+      `At most ${memoryText(Math.max(...totals))} on pipeline rank ` +
+      `${totals.indexOf(Math.max(...totals))}; capacity ${memoryText(capacity)}.`,
+    table: [
+      ["pipeline rank", ...parts.map((part) => `${part} bytes`)],
+      ...memory.ranks.map((rank, index) => [index, ...parts.map((part) => rank[part])]),
+    ],
+  });
+  const option = (colours) => ({
     grid: { left: 64, right: 16, top: 62, bottom: 44 },
     legend: {
       top: 0,
@@ -109,5 +123,6 @@ export function drawMemory(element, memory) {
               data: [{ yAxis: capacity }],
             },
     })),
-  }));
+  });
+  draw(element, option, about);
 }

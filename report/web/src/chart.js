@@ -12,6 +12,7 @@ import * as echarts from "echarts/core";
 import { LabelLayout } from "echarts/features";
 import { CanvasRenderer } from "echarts/renderers";
 import { theme } from "./colours.js";
+import { describe } from "./describe.js";
 import { tickText } from "./figures.js";
 
 echarts.use([
@@ -31,8 +32,9 @@ echarts.use([
 
 const FONT = 'system-ui, "Segoe UI", Roboto, "Helvetica Neue", Arial, sans-serif';
 
-// `option` is a function of the theme, called again when the reader switches between light and dark.
-export function draw(element, option) {
+// `option` is a function of the theme, called again when the reader switches between light and dark;
+// `about` says what the chart shows (describe.js).
+export function draw(element, option, about) {
   const chart = echarts.init(element, null, { renderer: "canvas" });
   const render = () => {
     const colours = theme();
@@ -46,7 +48,11 @@ export function draw(element, option) {
     );
   };
   render();
-  chart.redraw = render;
+  const say = about ? describe(element, chart, about) : () => {};
+  chart.redraw = () => {
+    render();
+    say();
+  };
   window.addEventListener("resize", () => chart.resize());
   window.matchMedia("(prefers-color-scheme: dark)").addEventListener("change", render);
   return chart;

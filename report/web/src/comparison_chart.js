@@ -3,7 +3,8 @@
 import { axisStyle, draw, timeLabel, timeZoom } from "./chart.js";
 import { kindColour } from "./colours.js";
 import { secondsText } from "./figures.js";
-import { addTooltip, labelWidthOf, legend, rowRenderer } from "./gantt.js";
+import { addTooltip, labelWidthOf, rowRenderer } from "./gantt.js";
+import { legend } from "./legend.js";
 import { axisTop, curveSeries, curvesOf, highest, memoryAxis, peakText } from "./memory_curves.js";
 
 const TITLE_PX = 24;
@@ -165,9 +166,20 @@ export function drawPoints(element, kinds, points, chosen) {
     element.style.height = `${placed(panes)}px`;
   };
   place();
-  const chart = draw(element, (colours) =>
-    optionOf(panes, fills, hidden, labelWidthOf(panes.flatMap(({ rows }) => rows)), colours),
-  );
+  const about = () => ({
+    words: panes.map(({ point, end_ns }) => `${point.name} ${secondsText(end_ns / 1e9)}`).join(", "),
+    table: [
+      ["point", "rank", "task", "kind", "start_s", "duration_s"],
+      ...panes.flatMap(({ point, rows }) =>
+        rows.flatMap(({ label, name, category, start_ns, duration_ns }) =>
+          name.map((task, i) => [point.name, label, task, kinds[category[i]], start_ns[i] / 1e9, duration_ns[i] / 1e9]),
+        ),
+      ),
+    ],
+  });
+  const option = (colours) =>
+    optionOf(panes, fills, hidden, labelWidthOf(panes.flatMap(({ rows }) => rows)), colours);
+  const chart = draw(element, option, about);
   showTitles(element, panes); // the chart has emptied its element
   addTooltip(
     chart,

@@ -6,16 +6,29 @@ import * as echarts from "echarts/core";
 import { axisStyle, draw, timeLabel, timeZoom } from "./chart.js";
 import { categoryColour } from "./colours.js";
 import { secondsText } from "./figures.js";
+import { rangeTable, searchBox, toggle } from "./gantt_tools.js";
+import { legend } from "./legend.js";
 
 const ROW_PX = 15;
+const HEAD_PX = 56; // the slider, and the time axis that stays in view
+const DIM = 0.16;
 const WIDE_ENOUGH_FOR_NAME_PX = 34;
 
-// Rows with tasks, ranks in order, the compute stream first; an axis label per rank.
+// Rows with tasks, ranks in order, the compute stream first; the first row of a rank is labelled with
+// it, every row with its stream. Records of older programs do not say what is critical.
 function rowsOf(gantt) {
   return gantt.tracks.map((track, index) => ({
     ...track,
     label: index === 0 || gantt.tracks[index - 1].rank !== track.rank ? track.rank : "",
+    critical: Uint8Array.from(track.name, () => 0),
+    ...(track.critical && { critical: flagsOf(track.critical, track.name.length) }),
   }));
+}
+
+function flagsOf(indices, length) {
+  const flags = new Uint8Array(length);
+  for (const index of indices) flags[index] = 1;
+  return flags;
 }
 
 function usedCategories(gantt) {
@@ -25,8 +38,9 @@ function usedCategories(gantt) {
 }
 
 // One data item per row: [row index]. renderItem draws all visible tasks of the row as a group, in
-// colours by category.
-export function rowRenderer(rows, fills, hidden, colours) {
+// colours by category. `look(row index, task)` is 0 for a task as it is, 1 for one that stands back,
+// 2 for one that is underlined.
+export function rowRenderer(rows, fills, hidden, colours, look = () => 0) {
   return (params, api) => {
     const row = rows[api.value(0)];
     const area = params.coordSys;
@@ -36,17 +50,21 @@ export function rowRenderer(rows, fills, hidden, colours) {
     const x0 = toX(0);
     const pixelsPerNs = (toX(1e9) - x0) / 1e9;
     const children = [];
+    const lines = []; // below critical tasks, in front of what stands beside them
     let filled = -Infinity; // right end of the last bar, and its category: merge what adds nothing
     let filledCategory = -1;
+    let filledLook = 0;
     for (let i = 0; i < row.start_ns.length; ++i) {
       const category = row.category[i];
       if (hidden.has(category)) continue;
       const left = x0 + row.start_ns[i] * pixelsPerNs;
       const right = left + Math.max(row.duration_ns[i] * pixelsPerNs, 0.6);
       if (right < area.x || left > area.x + area.width) continue;
-      if (right - filled < 0.5 && category === filledCategory) continue;
+      const looks = look(api.value(0), i);
+      if (right - filled < 0.5 && category === filledCategory && looks <= filledLook) continue;
       filled = right;
       filledCategory = category;
+      filledLook = looks;
       const shape = echarts.graphic.clipRectByRect(
         { x: left, y, width: right - left, height },
         { x: area.x, y: area.y, width: area.width, height: area.height },
@@ -57,10 +75,14 @@ export function rowRenderer(rows, fills, hidden, colours) {
       const bar = {
         type: "rect",
         shape,
-        style: { fill: fills[category] },
+        style: { fill: fills[category], opacity: looks === 1 ? DIM : 1 },
         silent: true,
       };
-      if (shape.width > WIDE_ENOUGH_FOR_NAME_PX && height >= 10) {
+      if (looks === 2) {
+        const line = { x: shape.x, y: y + height - 2.5, width: Math.max(shape.width, 1), height: 2.5 };
+        lines.push({ type: "rect", shape: line, style: { fill: colours.text }, silent: true });
+      }
+      if (looks !== 1 && shape.width > WIDE_ENOUGH_FOR_NAME_PX && height >= 10) {
         bar.textContent = {
           style: {
             text: row.name[i],
@@ -82,7 +104,7 @@ export function rowRenderer(rows, fills, hidden, colours) {
         style: { stroke: colours.line },
       });
     }
-    return { type: "group", children };
+    return { type: "group", children: [...children, ...lines] };
   };
 }
 
@@ -90,7 +112,8 @@ function taskText(track, gantt, task) {
   const category = gantt.categories[track.category[task]];
   const start = secondsText(track.start_ns[task] / 1e9);
   const duration = secondsText(track.duration_ns[task] / 1e9);
-  return `${track.name[task]} (${category})\n${track.rank}, stream ${track.stream}\nfrom ${start} for ${duration}`;
+  const critical = track.critical[task] ? ", on the critical path" : "";
+  return `${track.name[task]} (${category}${critical})\n${track.rank}, stream ${track.stream}\nfrom ${start} for ${duration}`;
 }
 
 // Index of the task of the row that runs at `ns`, or within `slack` of it; -1: none.
@@ -133,57 +156,139 @@ export function addTooltip(chart, element, panes, hidden, textOf) {
   chart.getZr().on("globalout", hide);
 }
 
-// A button per category that shows and hides it.
-export function legend(element, categories, used, fills, hidden, redraw) {
-  element.className = "legend";
-  for (const category of used) {
-    const button = document.createElement("button");
-    button.type = "button";
-    button.setAttribute("aria-pressed", "true");
-    const swatch = document.createElement("i");
-    swatch.style.background = fills[category];
-    button.append(swatch, categories[category]);
-    button.addEventListener("click", () => {
-      if (!hidden.delete(category)) hidden.add(category);
-      button.setAttribute("aria-pressed", String(!hidden.has(category)));
-      redraw();
-    });
-    element.append(button);
-  }
-}
-
 function noteText(gantt) {
   const left = gantt.ranks_left_out;
   const rest = left > 0 ? ` ${left} more ranks are in trace.json only.` : "";
   return (
-    "Drag to move, pinch or hold Ctrl and scroll to zoom, or use the slider. " +
-    `Rows of a rank: its streams.${rest}`
+    "Drag to move, pinch or hold Ctrl and scroll to zoom, or use the slider or the keys + - and arrows. " +
+    `Rows of a rank: its streams. Underlined: the critical path, the tasks that set the step time.${rest}`
   );
 }
 
 // Room for the labels of ranks, and of bytes in a chart below.
 export function labelWidthOf(rows) {
-  const longest = Math.max(0, ...rows.map((row) => row.label.length));
-  return Math.min(110, Math.max(64, 16 + 7 * longest));
+  const letters = ({ label, stream }) => label.length + (stream ? stream.length + 2 : 0);
+  const longest = Math.max(0, ...rows.map(letters));
+  return Math.min(170, 0.3 * window.innerWidth, Math.max(64, 16 + 7 * longest));
 }
 
-// Returns the chart, and the room on its left.
-export function drawGantt(panel, parent, gantt) {
-  const rows = rowsOf(gantt);
-  const height = Math.max(160, rows.length * ROW_PX) + 84;
-  const element = panel(parent, "One iteration", height, noteText(gantt));
-  const hidden = new Set();
-  const fills = gantt.categories.map(categoryColour);
-  const end = Math.max(gantt.makespan_s * 1e9, 1);
-  const labelled = new Map(rows.map((row, index) => [String(index), row.label]));
-  const labelWidth = labelWidthOf(rows);
-  const chart = draw(element, (colours) => ({
-    grid: { left: labelWidth, right: 16, top: 6, bottom: 78 },
-    dataZoom: timeZoom(colours),
+// The times at the two ends of what is shown.
+function shownRange(chart) {
+  const { startValue, endValue } = chart.getOption().dataZoom[0];
+  return [startValue, endValue];
+}
+
+// The keys of a map: + and - about the middle, arrows along the time.
+function steer(element, chart, end_ns) {
+  element.tabIndex = 0;
+  element.addEventListener("keydown", ({ key }) => {
+    const [from, to] = shownRange(chart);
+    const width = to - from;
+    const wider = { "+": 0.5, "=": 0.5, "-": 2 }[key];
+    const move = { ArrowLeft: -0.25, ArrowRight: 0.25 }[key];
+    if (!wider && !move) return;
+    const middle = (from + to) / 2 + (move ?? 0) * width;
+    showRange(chart, middle, Math.min(end_ns, width * (wider ?? 1)), end_ns);
+  });
+}
+
+function showRange(chart, middle_ns, width_ns, end_ns) {
+  const startValue = Math.min(Math.max(0, middle_ns - width_ns / 2), end_ns - width_ns);
+  chart.dispatchAction({ type: "dataZoom", startValue, endValue: startValue + width_ns });
+}
+
+// A drag over the chart chooses a range, while `active()`.
+function chooseByDrag(element, chart, active, chosen) {
+  const band = document.createElement("div");
+  band.className = "band";
+  element.append(band);
+  let from_px = null;
+  const timeAt = (x) => Math.max(0, chart.convertFromPixel({ xAxisIndex: 0 }, x));
+  const xOf = (event) => event.clientX - element.getBoundingClientRect().left;
+  element.addEventListener("pointerdown", (event) => {
+    if (!active()) return;
+    from_px = xOf(event);
+    element.setPointerCapture(event.pointerId);
+  });
+  element.addEventListener("pointermove", (event) => {
+    if (from_px === null) return;
+    const x = xOf(event);
+    Object.assign(band.style, {
+      display: "block",
+      left: `${Math.min(x, from_px)}px`,
+      width: `${Math.abs(x - from_px)}px`,
+    });
+  });
+  element.addEventListener("pointerup", (event) => {
+    if (from_px === null) return;
+    const ends = [from_px, xOf(event)].sort((a, b) => a - b).map(timeAt);
+    from_px = null;
+    if (ends[1] > ends[0]) chosen(...ends);
+  });
+  return {
+    // Where the range stands at the present zoom; without one, nowhere.
+    place(range) {
+      if (!range) {
+        band.style.display = "none";
+        return;
+      }
+      const [left, right] = range.map((ns) => chart.convertToPixel({ xAxisIndex: 0 }, ns));
+      Object.assign(band.style, { display: "block", left: `${left}px`, width: `${right - left}px` });
+    },
+  };
+}
+
+// The slider and the time axis, which stay in view above a long chart.
+function drawHead(element, labelWidth, end_ns) {
+  return draw(element, (colours) => ({
+    grid: { left: labelWidth, right: 16, top: HEAD_PX - 1, height: 1 },
+    dataZoom: timeZoom(colours).map((zoom, index) => (index > 0 ? zoom : { ...zoom, top: 4, bottom: undefined })),
+    xAxis: {
+      type: "value",
+      position: "top",
+      min: 0,
+      max: end_ns,
+      ...axisStyle(colours),
+      splitLine: { show: false },
+      axisLabel: timeLabel(colours),
+    },
+    yAxis: { type: "value", show: false },
+    series: [],
+  }));
+}
+
+function ganttAbout(gantt, rows) {
+  const tasks = rows.reduce((sum, row) => sum + row.name.length, 0);
+  const ranks = new Set(rows.map(({ rank }) => rank)).size;
+  return () => ({
+    words: `${tasks} tasks of ${ranks} ranks in ${secondsText(gantt.makespan_s)}.`,
+    table: [
+      ["rank", "stream", "task", "kind", "start_s", "duration_s", "critical"],
+      ...rows.flatMap((row) =>
+        row.name.map((name, i) => [
+          row.rank,
+          row.stream,
+          name,
+          gantt.categories[row.category[i]],
+          row.start_ns[i] / 1e9,
+          row.duration_ns[i] / 1e9,
+          row.critical[i],
+        ]),
+      ),
+    ],
+  });
+}
+
+function ganttOption(rows, labelWidth, end_ns, renderer) {
+  const labels = rows.map(({ label, stream }) => (label ? `{rank|${label}}  ${stream}` : stream));
+  return (colours) => ({
+    grid: { left: labelWidth, right: 16, top: 4, bottom: 24 },
+    // Moved by the slider above, which it is linked with.
+    dataZoom: timeZoom(colours).map((zoom, index) => (index > 0 ? zoom : { ...zoom, show: false })),
     xAxis: {
       type: "value",
       min: 0,
-      max: end,
+      max: end_ns,
       ...axisStyle(colours),
       axisLabel: timeLabel(colours),
     },
@@ -193,7 +298,15 @@ export function drawGantt(panel, parent, gantt) {
       data: rows.map((_, index) => String(index)),
       ...axisStyle(colours),
       axisTick: { show: false },
-      axisLabel: { color: colours.text, interval: 0, formatter: (index) => labelled.get(index) },
+      axisLabel: {
+        color: colours.muted,
+        fontSize: 11,
+        interval: 0,
+        width: labelWidth - 10,
+        overflow: "truncate",
+        rich: { rank: { color: colours.text, fontWeight: 600, fontSize: 11 } },
+        formatter: (index) => labels[index],
+      },
     },
     series: [
       {
@@ -202,17 +315,88 @@ export function drawGantt(panel, parent, gantt) {
         silent: true,
         encode: { y: 0 },
         data: rows.map((_, index) => [index]),
-        renderItem: rowRenderer(rows, fills, hidden, colours),
+        renderItem: renderer(colours),
       },
     ],
-  }));
+  });
+}
+
+// Returns the chart, the one with its slider, which has to be linked with it, and the room on its left.
+export function drawGantt(panel, parent, gantt) {
+  const rows = rowsOf(gantt);
+  const height = Math.max(60, rows.length * ROW_PX) + 28;
+  const element = panel(parent, "One iteration", height, noteText(gantt));
+  const head = document.createElement("div");
+  const axis = document.createElement("div");
+  head.className = "head";
+  axis.style.height = `${HEAD_PX}px`;
+  head.append(axis);
+  element.before(head);
+  const hidden = new Set();
+  const fills = gantt.categories.map(categoryColour);
+  const end_ns = Math.max(gantt.makespan_s * 1e9, 1);
+  const labelWidth = labelWidthOf(rows);
+  const state = { found: null, onlyCritical: false, measuring: false, range: null };
+  const look = (row, task) => {
+    const critical = rows[row].critical[task] === 1;
+    const back = state.found ? !state.found[row][task] : state.onlyCritical && !critical;
+    return back ? 1 : critical ? 2 : 0;
+  };
+  const renderer = (colours) => rowRenderer(rows, fills, hidden, colours, look);
+  const top = drawHead(axis, labelWidth, end_ns);
+  const chart = draw(element, ganttOption(rows, labelWidth, end_ns, renderer), ganttAbout(gantt, rows));
+  steer(element, chart, end_ns);
   addTooltip(chart, element, () => [{ grid: "grid", rows }], hidden, (row, task) =>
     taskText(row, gantt, task),
   );
-  const buttons = document.createElement("div");
-  legend(buttons, gantt.categories, usedCategories(gantt), fills, hidden, () =>
-    chart.setOption({ series: [{}] }),
+  const redraw = () => chart.setOption({ series: [{}] });
+
+  const sums = rangeTable(rows, gantt.categories, (from, to) => measure([from, to]));
+  const band = chooseByDrag(element, chart, () => state.measuring, (from, to) => measure([from, to]));
+  const measure = (range) => {
+    state.range = range;
+    band.place(range);
+    sums.update(...(range ?? shownRange(chart)));
+  };
+  chart.on("datazoom", () => {
+    if (state.measuring) measure(state.range);
+  });
+
+  const tools = document.createElement("div");
+  tools.className = "tools";
+  tools.append(
+    searchBox(rows, {
+      lit: (flags) => {
+        state.found = flags;
+        redraw();
+      },
+      show: (row, task) => {
+        const [from, to] = shownRange(chart);
+        const width = Math.min(to - from, Math.max(30 * row.duration_ns[task], 0.02 * end_ns));
+        showRange(chart, row.start_ns[task] + row.duration_ns[task] / 2, width, end_ns);
+      },
+    }),
   );
-  element.before(buttons);
-  return { chart, labelWidth };
+  if (rows.some(({ critical }) => critical.includes(1))) {
+    tools.append(
+      toggle("critical path", "let all other tasks stand back", false, (now) => {
+        state.onlyCritical = now;
+        redraw();
+      }),
+    );
+  }
+  tools.append(
+    toggle("sum a range", "drag over the chart, or give two times, for the time of each kind", false, (now) => {
+      state.measuring = now;
+      sums.box.hidden = !now;
+      chart.setOption({ dataZoom: [{}, { disabled: now }] });
+      element.classList.toggle("measuring", now);
+      measure(null);
+    }),
+  );
+  const buttons = document.createElement("div");
+  legend(buttons, gantt.categories, usedCategories(gantt), fills, hidden, redraw);
+  head.prepend(tools, buttons);
+  head.after(sums.box);
+  return { chart, top, labelWidth };
 }

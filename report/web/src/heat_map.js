@@ -101,7 +101,16 @@ export function scaleLegend(element, metric, span, anyMissing) {
 // `view()` gives {across, down, cells, span}: keys of sweep_data.js, and cells {x, y, value or null,
 // text, best, tooltip}.
 export function drawHeatMap(element, view) {
-  return draw(element, (colours) => {
+  const about = () => {
+    const { across, down, cells } = view();
+    const best = cells.find((cell) => cell.best);
+    const place = ({ x, y }) => `${down.key} ${down.values[y]}, ${across.key} ${across.values[x]}`;
+    return {
+      words: best ? `Best at ${place(best)}: ${best.text}.` : `${cells.length} points.`,
+      table: [[down.key, across.key, "value"], ...cells.map(({ x, y, value }) => [down.values[y], across.values[x], value])],
+    };
+  };
+  const option = (colours) => {
     const { across, down, cells, span } = view();
     const left = Math.min(200, 30 + 7 * Math.max(...down.labels.map((label) => label.length)));
     const axis = { type: "category", ...axisStyle(colours), splitLine: { show: false } };
@@ -122,5 +131,6 @@ export function drawHeatMap(element, view) {
         },
       ],
     };
-  });
+  };
+  return draw(element, option, about);
 }

@@ -56,7 +56,17 @@ export function drawInterval(element, interval) {
     ...band.flatMap(([, low, high]) => [low, high]),
   ]);
   const ticks = timeTicks(points[0].every_s, points.at(-1).every_s).map(Math.log10);
-  draw(element, (colours) => ({
+  const best = points.reduce((a, b) => (b.goodput.mean > a.goodput.mean ? b : a));
+  const about = () => ({
+    words: `Best simulated every ${secondsText(best.every_s)}: ${estimateText("share", best.goodput)}.`,
+    table: [
+      ["every_s", "goodput", "low", "high", "formula"],
+      ...points.map(({ every_s, goodput, expected: formula }) => [
+        every_s, goodput.mean, goodput.low, goodput.high, formula,
+      ]),
+    ],
+  });
+  const option = (colours) => ({
     grid: { left: 60, right: 24, top: 58, bottom: 44 },
     legend: { top: 0, left: 0, itemWidth: 16, textStyle: { color: colours.text } },
     tooltip: {
@@ -102,5 +112,6 @@ export function drawInterval(element, interval) {
       { ...lineSeries("formula", expected, FORMULA, { type: "dashed" }), showSymbol: false },
       ...markSeries(interval, simulated, colours),
     ],
-  }));
+  });
+  draw(element, option, about);
 }

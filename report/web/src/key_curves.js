@@ -81,7 +81,23 @@ function endLabel(name, colour) {
 // `view()` gives {metric, key, curves: [{name, points: [{i, estimate, best, tooltip}]}], atEnds}, `i`
 // the index of the key's value; `atEnds`: names stand where curves end, for curves without an order.
 export function drawKeyCurves(element, view) {
-  return draw(element, (colours) => {
+  const about = () => {
+    const { metric, key, curves } = view();
+    const ends = ({ name, points }) =>
+      points.length === 0
+        ? ""
+        : `${name || metric.name} from ${metric.text(points[0].estimate.mean)} to ${metric.text(points.at(-1).estimate.mean)}`;
+    return {
+      words: `${metric.name} over ${key.key}: ${curves.map(ends).filter((text) => text).slice(0, 8).join("; ")}.`,
+      table: [
+        ["curve", key.key, metric.name, "low", "high"],
+        ...curves.flatMap(({ name, points }) =>
+          points.map(({ i, estimate }) => [name, key.values[i], estimate.mean, estimate.low, estimate.high]),
+        ),
+      ],
+    };
+  };
+  const option = (colours) => {
     const { metric, key, curves, atEnds } = view();
     const places = placesOf(key);
     const several = curves.length > 1;
@@ -133,5 +149,6 @@ export function drawKeyCurves(element, view) {
         },
       ],
     };
-  });
+  };
+  return draw(element, option, about);
 }

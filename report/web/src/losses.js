@@ -1,7 +1,7 @@
 // Where the wall time of several campaigns goes: a stacked bar of what is lost for each.
 import { axisName, axisStyle, draw, nameAbove, tooltipStyle } from "./chart.js";
 import { lossColour } from "./colours.js";
-import { percentText, shownShare } from "./figures.js";
+import { percentText, shownShare, tickText } from "./figures.js";
 
 const LEFT_PX = 76;
 const MOST_LETTERS = 100; // of all labels side by side; more are slanted, so that each is shown
@@ -10,7 +10,19 @@ const MOST_SLANTED = 40; // labels
 // `view()` gives {key: {name, labels}, bars: [{i, lost}]}, `i` the index of the label and `lost` the
 // shares by cause; there is no bar where nothing ran.
 export function drawLosses(element, view) {
-  return draw(element, (colours) => {
+  const about = () => {
+    const { key, bars } = view();
+    const causes = Object.keys(bars[0]?.lost ?? {});
+    const most = bars.map(({ i, lost }) => {
+      const [cause] = Object.entries(lost).reduce((a, b) => (b[1] > a[1] ? b : a), ["nothing", 0]);
+      return `${key.labels[i]} most to ${cause}`;
+    });
+    return {
+      words: most.slice(0, 6).join(", "),
+      table: [[key.name || "point", ...causes], ...bars.map(({ i, lost }) => [key.labels[i], ...causes.map((cause) => lost[cause])])],
+    };
+  };
+  const option = (colours) => {
     const { key, bars } = view();
     const causes = Object.keys(bars[0]?.lost ?? {}).filter((cause) =>
       bars.some(({ lost }) => lost[cause] >= shownShare),
@@ -41,7 +53,7 @@ export function drawLosses(element, view) {
         type: "value",
         ...axisStyle(colours),
         ...nameAbove({ name: "lost, of the wall time" }, LEFT_PX, colours),
-        axisLabel: { color: colours.muted, formatter: percentText },
+        axisLabel: { color: colours.muted, formatter: (share) => tickText("share", share) },
       },
       series: causes.map((cause) => ({
         name: cause,
@@ -52,5 +64,6 @@ export function drawLosses(element, view) {
         data: bars.map(({ i, lost }) => [i, lost[cause]]),
       })),
     };
-  });
+  };
+  return draw(element, option, about);
 }

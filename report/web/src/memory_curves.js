@@ -5,7 +5,10 @@
 import { axisStyle, draw, timeLabel, timeZoom } from "./chart.js";
 import { rankColour } from "./colours.js";
 import { memoryStep, memoryText, memoryTick, secondsText } from "./figures.js";
+import { legend } from "./legend.js";
 import { panel } from "./panel.js";
+
+const MOST_NAMED = 16; // ranks in the legend
 
 // Ticks and changes, summed up to times in ns and bytes.
 function curveOf(rank, curves) {
@@ -71,7 +74,7 @@ function stepPoints(curve, x0, pixelsPerNs, toY, area) {
 }
 
 // One data item per curve: [0, 0, index]; the last one is the mark, in front of all curves.
-export function curveRenderer(curves, usableBytes, colours) {
+export function curveRenderer(curves, usableBytes, colours, hidden) {
   const top = highest(curves);
   return (params, api) => {
     const index = api.value(2);
@@ -84,6 +87,7 @@ export function curveRenderer(curves, usableBytes, colours) {
       const children = top ? peakMark(top, x0, pixelsPerNs, toY, area, colours, usableBytes) : [];
       return { type: "group", children };
     }
+    if (hidden.has(index)) return { type: "group", children: [] };
     return {
       type: "polyline",
       silent: true,
@@ -125,7 +129,7 @@ function peakMark(curve, x0, pixelsPerNs, toY, area, colours, usableBytes) {
 }
 
 // The series of one grid, and the value axis that holds both the curves and the line.
-export function curveSeries(curves, usableBytes, colours, axes) {
+export function curveSeries(curves, usableBytes, colours, axes, hidden = new Set()) {
   return {
     type: "custom",
     clip: true,
@@ -133,7 +137,7 @@ export function curveSeries(curves, usableBytes, colours, axes) {
     ...axes,
     encode: { x: 0, y: 1 },
     data: [...curves.keys(), curves.length].map((index) => [0, 0, index]),
-    renderItem: curveRenderer(curves, usableBytes, colours),
+    renderItem: curveRenderer(curves, usableBytes, colours, hidden),
     markLine: !(usableBytes > 0)
       ? undefined
       : {
@@ -169,13 +173,41 @@ export function memoryAxis(top, colours) {
 export const axisTop = (allCurves, usableBytes) =>
   1.12 * Math.max(usableBytes, ...allCurves.flat().map(({ peak }) => peak?.bytes ?? 0), 1);
 
+// A button per rank that shows and hides its curve; of many ranks the colours of the first and last.
+function curveLegend(curves, hidden, redraw) {
+  const element = document.createElement("div");
+  const colours = curves.map((_, index) => rankColour(index, curves.length));
+  if (curves.length <= MOST_NAMED) {
+    const indices = [...curves.keys()];
+    legend(element, curves.map(({ rank }) => rank), indices, colours, hidden, redraw);
+    return element;
+  }
+  element.className = "legend";
+  const scale = document.createElement("i");
+  scale.style.width = "120px";
+  scale.style.background = `linear-gradient(to right, ${colours.join(", ")})`;
+  element.append(curves[0].rank, scale, curves.at(-1).rank);
+  return element;
+}
+
 // Of a run: below its Gantt chart, on the same axis.
 export function drawCurves(parent, memory, gantt, labelWidth) {
   const curves = curvesOf(memory);
   const top = highest(curves);
   const note = top ? `Peak: ${peakText(top)}.` : "";
   const element = panel(parent, "Memory over time by pipeline rank", 240, note);
-  return draw(element, (colours) => ({
+  const hidden = new Set();
+  const about = () => ({
+    words: `${note} Usable ${memoryText(memory.usable_bytes)}.`,
+    table: [
+      ["rank", "at_s", "bytes"],
+      ...curves.flatMap(({ rank, static_bytes, at_ns, bytes }) => [
+        [rank, 0, static_bytes],
+        ...at_ns.map((at, i) => [rank, at / 1e9, bytes[i]]),
+      ]),
+    ],
+  });
+  const option = (colours) => ({
     grid: { left: labelWidth, right: 16, top: 10, bottom: 26 },
     // Moved by the slider of the chart above, which it is linked with.
     dataZoom: timeZoom(colours).map((zoom) => ({ ...zoom, show: false })),
@@ -187,6 +219,9 @@ export function drawCurves(parent, memory, gantt, labelWidth) {
       axisLabel: timeLabel(colours),
     },
     yAxis: memoryAxis(axisTop([curves], memory.usable_bytes), colours),
-    series: [curveSeries(curves, memory.usable_bytes, colours, {})],
-  }));
+    series: [curveSeries(curves, memory.usable_bytes, colours, {}, hidden)],
+  });
+  const chart = draw(element, option, about);
+  if (curves.length > 1) element.before(curveLegend(curves, hidden, chart.redraw));
+  return chart;
 }

@@ -1,11 +1,13 @@
 // Draws the charts from the record that the page carries: of a run, a comparison or a sweep.
 import { drawComparison } from "./comparison.js";
 import { estimateText, valueText } from "./figures.js";
+import { explainTerms } from "./glossary.js";
 import { drawRun } from "./run.js";
 import { drawSweep } from "./sweep.js";
 
 const record = JSON.parse(document.getElementById("record").textContent);
 const charts = document.getElementById("charts");
+explainTerms(document);
 if (record.format.startsWith("windtunnel-comparison-")) {
   drawComparison(record, charts);
 } else if (record.format.startsWith("windtunnel-sweep-")) {

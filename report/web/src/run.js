@@ -22,10 +22,9 @@ function shown(entries, whole) {
 
 export function drawRun({ result, memory, gantt }, charts) {
   if (gantt.tracks.length > 0) {
-    const { chart, labelWidth } = drawGantt(panel, charts, gantt);
-    if (memory.curves.ranks.length > 0) {
-      link(chart, drawCurves(charts, memory.curves, gantt, labelWidth));
-    }
+    const { chart, top, labelWidth } = drawGantt(panel, charts, gantt);
+    const curves = memory.curves.ranks.length > 0;
+    link(top, chart, ...(curves ? [drawCurves(charts, memory.curves, gantt, labelWidth)] : []));
   }
 
   const first = pair(charts);

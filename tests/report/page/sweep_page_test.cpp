@@ -132,6 +132,14 @@ TEST(SweepPage, IsReadableWithoutScripts) {
   EXPECT_NE(first, std::string::npos);
 }
 
+TEST(SweepPage, WarnsWhereTheBestPointIsOnTheEdge) {
+  Json document = sample_sweep({kInterval});
+  EXPECT_EQ(sweep_page(document).find("class=\"warning\""), std::string::npos);
+  document["best"]["index"] = 0;
+  EXPECT_NE(sweep_page(document).find("<p class=\"warning\">On the edge of the grid: the best "),
+            std::string::npos);
+}
+
 TEST(SweepPage, SaysWhereReplicasCannotTellTheBestTwoApart) {
   Json document = sample_sweep({kInterval});
   document["best"]["runner_up"]["difference"] = around(0.0004, 0.0009);

@@ -1,0 +1,39 @@
+// The commands of a program as its parser knows them, as plain values: what the manual page and the
+// completions of shells are written from.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <string>
+#include <vector>
+
+namespace windtunnel {
+
+// What may stand for an option's value or an argument, as far as a shell can help with it.
+enum class ValueKind { flag, text, choice, scenario, file, folder, key };
+
+struct OptionPage {
+  std::vector<std::string> names;  // "--set", "-j"; of an argument that has a place "SCENARIO"
+  bool positional = false;
+  ValueKind kind = ValueKind::flag;
+  std::string value;                 // "KEY=VALUE"; of a flag nothing
+  std::vector<std::string> choices;  // of ValueKind::choice
+  std::string help;
+  bool required = false;
+};
+
+struct CommandPage {
+  std::string path;  // "sweep run"; of the program itself ""
+  std::vector<std::string> names;
+  std::string help;
+  std::string usage;   // "windtunnel sweep run [OPTIONS] DIR"
+  std::string footer;  // examples
+  std::vector<OptionPage> options;
+  std::vector<CommandPage> commands;
+};
+
+CommandPage command_tree(const CLI::App& program);
+
+// All of them, the outer ones first.
+std::vector<const CommandPage*> all_commands(const CommandPage& page);
+
+}  // namespace windtunnel

@@ -1,0 +1,114 @@
+#include "report/store/sweep_edges.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <optional>
+
+#include "report/store/sweep_figures.hpp"
+#include "report/store/sweep_ranking.hpp"
+#include "scenarios/language/text/fields.hpp"
+
+namespace windtunnel {
+namespace {
+
+constexpr size_t kFewest = 3;  // of two values each is an edge
+
+// The place of the least or the most number.
+size_t outermost(const std::vector<double>& numbers, bool least) {
+  const auto at = least ? std::ranges::min_element(numbers) : std::ranges::max_element(numbers);
+  return static_cast<size_t>(at - numbers.begin());
+}
+
+// The place of the number next to the outermost one.
+size_t next_to(const std::vector<double>& numbers, bool least) {
+  const size_t edge = outermost(numbers, least);
+  std::optional<size_t> next;
+  for (size_t i = 0; i < numbers.size(); ++i) {
+    if (numbers[i] == numbers[edge]) continue;
+    const bool nearer =
+        !next || (least ? numbers[i] < numbers[*next] : numbers[i] > numbers[*next]);
+    if (nearer) next = i;
+  }
+  return next.value_or(edge);
+}
+
+const Json* point_at(const Json& document, const Json& set) {
+  const Json& points = document.at("points");
+  const auto found =
+      std::ranges::find_if(points, [&](const Json& point) { return point.at("set") == set; });
+  return found == points.end() ? nullptr : &*found;
+}
+
+// Whether what the best point has is worse at the neighbour: a key without influence has no edge.
+bool differs(const Json& document, const Json& best, const Json& neighbour) {
+  const Json* here = point_at(document, best);
+  const Json* there = point_at(document, neighbour);
+  if (here == nullptr || there == nullptr || !has_result(*there)) return true;
+  return std::ranges::any_of(sweep_keys(), [&](std::string_view key) {
+    return number_at(*here, key) != number_at(*there, key);
+  });
+}
+
+bool takes_beyond(std::string_view key, double number, bool least) {
+  const Field* field = find_field(key);
+  if (field == nullptr) return true;
+  return least ? number > field->low : number < field->high;
+}
+
+// "failures.0.rate=3 per 1000 node-days": what a point meets that nobody chooses.
+std::string circumstances_of(const Json& set) {
+  Json met = Json::object();
+  for (const auto& [key, value] : set.items()) {
+    if (is_circumstance(key)) met[key] = value;
+  }
+  return met.empty() ? "" : set_text(met);
+}
+
+// Of the point that is the best, or the best under its circumstances.
+void add_edges(const Json& document, const Json& set, std::vector<SweepEdge>& edges) {
+  for (const Json& varied : document.at("vary")) {
+    const std::string key = varied.at("key");
+    const auto given = varied.find("numbers");
+    if (given == varied.end() || given->is_null() || is_circumstance(key)) continue;
+    const auto numbers = given->get<std::vector<double>>();
+    const auto values = varied.at("values").get<std::vector<std::string>>();
+    if (numbers.size() < kFewest || values.size() != numbers.size()) continue;
+    for (const bool least : {true, false}) {
+      const size_t edge = outermost(numbers, least);
+      if (set.at(key) != values[edge]) continue;
+      const bool known = std::ranges::any_of(
+          edges, [&](const SweepEdge& each) { return each.key == key && each.least == least; });
+      Json neighbour = set;
+      neighbour[key] = values[next_to(numbers, least)];
+      if (known || !takes_beyond(key, numbers[edge], least)) continue;
+      if (!differs(document, set, neighbour)) continue;
+      edges.push_back({key, values[edge], least, circumstances_of(set)});
+    }
+  }
+}
+
+}  // namespace
+
+std::vector<SweepEdge> edges_of_best(const Json& document) {
+  Json bests = document.value("best_by", Json::array());
+  const auto best = document.find("best");
+  if (bests.empty() && best != document.end() && best->is_object()) bests.push_back(*best);
+  std::vector<SweepEdge> edges;
+  for (const Json& each : bests) {
+    for (const Json& point : document.at("points")) {
+      if (point.at("index") == each.at("index")) add_edges(document, point.at("set"), edges);
+    }
+  }
+  return edges;
+}
+
+std::string edge_text(const SweepEdge& edge) {
+  return fmt::format(
+      "the best {0}{1}, {2}, is the {3} of those tried, so that a better one may lie beyond: widen "
+      "--vary {0} to {4} than {2}",
+      edge.key, edge.under.empty() ? "" : " under " + edge.under, edge.value,
+      edge.least ? "smallest" : "largest", edge.least ? "less" : "more");
+}
+
+}  // namespace windtunnel

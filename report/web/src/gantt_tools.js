@@ -1,0 +1,119 @@
+// What a reader asks a Gantt chart: where tasks of a name are, what the critical path is, and how much
+// time each kind of task takes in a range. `rows` as gantt.js has them.
+import { percentText, secondsText, valueText } from "./figures.js";
+
+function element(tag, properties = {}, ...children) {
+  const node = Object.assign(document.createElement(tag), properties);
+  node.append(...children);
+  return node;
+}
+
+// Flags of the tasks of each row whose name holds the text; null: nothing is sought.
+export function matches(rows, text) {
+  const sought = text.trim().toLowerCase();
+  if (!sought) return null;
+  return rows.map((row) => Uint8Array.from(row.name, (name) => Number(name.toLowerCase().includes(sought))));
+}
+
+// Seconds of each category that its tasks have between two times, summed over the rows.
+export function sumsIn(rows, from_ns, to_ns) {
+  const sums = new Map();
+  for (const row of rows) {
+    row.start_ns.forEach((start, i) => {
+      const inside = Math.min(start + row.duration_ns[i], to_ns) - Math.max(start, from_ns);
+      if (inside > 0) sums.set(row.category[i], (sums.get(row.category[i]) ?? 0) + inside / 1e9);
+    });
+  }
+  return [...sums].sort((a, b) => b[1] - a[1]);
+}
+
+// A box that lights the tasks of a name; Enter goes from one to the next. `lit` gets the flags,
+// `show` a row and task to be brought into view.
+export function searchBox(rows, { lit, show }) {
+  const input = element("input", { type: "search", placeholder: "find tasks", size: 16 });
+  input.setAttribute("aria-label", "find tasks by name; Enter shows the next one");
+  const said = element("output");
+  let found = [];
+  let at = -1;
+  input.addEventListener("input", () => {
+    const flags = matches(rows, input.value);
+    found = [];
+    at = -1;
+    let sum_ns = 0;
+    flags?.forEach((row, r) =>
+      row.forEach((yes, i) => {
+        if (!yes) return;
+        found.push([r, i]);
+        sum_ns += rows[r].duration_ns[i];
+      }),
+    );
+    found.sort((a, b) => rows[a[0]].start_ns[a[1]] - rows[b[0]].start_ns[b[1]]);
+    said.textContent = flags ? `${found.length} tasks, ${secondsText(sum_ns / 1e9)} in all` : "";
+    lit(flags);
+  });
+  input.addEventListener("keydown", (event) => {
+    if (event.key !== "Enter" || found.length === 0) return;
+    event.preventDefault();
+    at = (at + (event.shiftKey ? found.length - 1 : 1)) % found.length;
+    const [row, task] = found[at];
+    said.textContent = `${at + 1} of ${found.length}: ${rows[row].name[task]} on ${rows[row].rank}`;
+    show(rows[row], task);
+  });
+  return element("label", { className: "search" }, input, said);
+}
+
+export function toggle(text, label, pressed, changed) {
+  const button = element("button", { type: "button", textContent: text, title: label });
+  button.setAttribute("aria-pressed", String(pressed));
+  button.addEventListener("click", () => {
+    const now = button.getAttribute("aria-pressed") !== "true";
+    button.setAttribute("aria-pressed", String(now));
+    changed(now);
+  });
+  return button;
+}
+
+// The table of a range: `update(from_ns, to_ns)` fills it and the two fields, through which a range is
+// given without a pointer.
+export function rangeTable(rows, categories, changed) {
+  const ranks = new Set(rows.map(({ rank }) => rank)).size;
+  const field = (label) => {
+    const input = element("input", { type: "number", step: "any", min: 0 });
+    input.setAttribute("aria-label", label);
+    return input;
+  };
+  const from = field("from, milliseconds");
+  const to = field("to, milliseconds");
+  const body = element("tbody");
+  const head = element("tr", {}, ...["kind", "time", `of the range, per rank`].map((text) => element("th", { scope: "col", textContent: text })));
+  const box = element(
+    "div",
+    { className: "range", hidden: true },
+    element("label", {}, "from ", from, " ms"),
+    element("label", {}, " to ", to, " ms"),
+    element("table", {}, element("caption", { textContent: `Time by kind, summed over the streams of ${ranks} ranks` }), element("thead", {}, head), body),
+  );
+  for (const input of [from, to]) {
+    input.addEventListener("change", () => {
+      const [a, b] = [Number(from.value) * 1e6, Number(to.value) * 1e6];
+      if (b > a) changed(a, b);
+    });
+  }
+  const update = (from_ns, to_ns) => {
+    from.value = String(Number((from_ns / 1e6).toPrecision(6)));
+    to.value = String(Number((to_ns / 1e6).toPrecision(6)));
+    const whole_s = ((to_ns - from_ns) / 1e9) * ranks;
+    body.replaceChildren(
+      ...sumsIn(rows, from_ns, to_ns).map(([category, sum_s]) =>
+        element(
+          "tr",
+          {},
+          element("th", { scope: "row", textContent: categories[category] }),
+          element("td", { textContent: valueText("seconds", sum_s) }),
+          element("td", { textContent: percentText(sum_s / whole_s) }),
+        ),
+      ),
+    );
+  };
+  return { box, update };
+}

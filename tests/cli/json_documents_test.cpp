@@ -1,0 +1,168 @@
+// Every document of the command line says what it is. docs/json.md lists the kinds.
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <functional>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "models/base/version.hpp"
+#include "tests/cli/help_pages.hpp"
+#include "tests/cli/run_program.hpp"
+
+namespace windtunnel {
+namespace {
+
+using nlohmann::ordered_json;
+
+// A command with --json, as its help has it, and a run of it; `folder` is its own.
+struct Documented {
+  std::string command;
+  std::string kind;
+  std::function<std::string(const std::string& folder)> arguments;
+};
+
+std::string collectives_log(const std::string& folder) {
+  const std::string path = folder + "/all_reduce.log";
+  std::ofstream out(path);
+  out << "# Collective test starting: all_reduce_perf\n# Using devices\n";
+  for (int rank = 0; rank < 16; ++rank) {
+    out << fmt::format("#  Rank {} Group 0 Pid 1 on host{} device {} [0x04] NVIDIA H100\n", rank,
+                       rank / 8, rank % 8);
+  }
+  out << "#  size  count  type  redop  root  time  algbw  busbw #wrong  time  algbw  busbw "
+         "#wrong\n";
+  for (const double bytes : {1048576.0, 16777216.0, 268435456.0}) {
+    const double us = 100 + bytes / 4e4;
+    const std::string half =
+        fmt::format("{:.2f} {:.2f} {:.2f} 0", us, bytes / us / 1e3, bytes / us / 1e3 * 1.875);
+    out << fmt::format("{:.0f} {:.0f} float sum -1 {} {}\n", bytes, bytes / 4, half, half);
+  }
+  return path;
+}
+
+std::string runs_table(const std::string& folder) {
+  const std::string path = folder + "/runs.csv";
+  std::ofstream out(path);
+  out << "source,model,layers,hidden,heads,ffn_hidden,seq,vocab,global_batch,micro_batch,gpus,"
+         "gpu_type,tp,pp,dp,recompute,schedule,precision,iter_time_s,note\n";
+  for (const int micro : {1, 2, 4}) {
+    out << fmt::format(
+        "test rows,GPT 1.3B,24,2048,16,8192,1024,50257,32,{},8,A100,2,2,2,full,1F1B,fp16,{},\n",
+        micro, 1.3 + 0.1 * micro);
+  }
+  return path;
+}
+
+std::string traces(const std::string& folder) {
+  run_program("trace export scenarios/small.yaml --ranks one-per-class --out " + folder + "/t");
+  return folder + "/t --scenario scenarios/small.yaml";
+}
+
+const std::string kNetwork = " --network 'InfiniBand NDR 8x400Gb/s/node'";
+const std::string kSmallSweep = "scenarios/small.yaml --vary layout.vpp=1,2 --replicas 2 --out ";
+
+std::string begun_sweep(const std::string& folder) {
+  EXPECT_EQ(run_program("sweep " + kSmallSweep + folder + "/s").exit_code, 0);
+  return folder + "/s";
+}
+
+std::vector<Documented> documented() {
+  const auto always = [](const std::string& arguments) {
+    return [arguments](const std::string&) { return arguments; };
+  };
+  return {
+      {"plan", "plan", always("--cluster '2 x dgx-h100' --model llama3-8b --tokens '10 B'")},
+      {"run", "run", always("scenarios/small.yaml")},
+      {"run", "company", always("scenarios/company/company.yaml")},
+      {"compare", "compare", always("scenarios/small.yaml --vary layout.vpp=1,2")},
+      {"compare", "company-compare",
+       always("scenarios/company/company.yaml --vary placement=packed,spread")},
+      {"sweep", "sweep", [](const std::string& folder) { return kSmallSweep + folder + "/s"; }},
+      {"sweep merge", "sweep", begun_sweep},
+      {"sweep resume", "sweep", begun_sweep},
+      {"sweep status", "sweep-status", begun_sweep},
+      {"optimise", "optimise", always("scenarios/small.yaml --over recompute --simulate 1")},
+      {"optimise", "optimise-intervals",
+       always("scenarios/small.yaml --over snapshots.0.every --for goodput "
+              "--set campaign.replicas=2")},
+      {"optimise", "optimise-rollout",
+       always("scenarios/reinforcement.yaml --over rollout --simulate 0")},
+      {"list", "list", always("gpus")},
+      {"schedule list", "list", always("")},
+      {"schedule show", "schedule-show", always("1f1b")},
+      {"schedule search", "schedule-search",
+       always("--ranks 2 --microbatches 3 --times 1,1,1 --effort 0.01")},
+      {"trace import", "trace-import", traces},
+      {"trace import", "fault-logs", always("tests/data/infinitehbd_faults.csv")},
+      {"validate schedules", "validate-schedules", always("tests/data/schedule_oracle.csv")},
+      {"validate faults", "validate-faults", always("tests/data/fault_reference_points.csv")},
+      {"validate collectives", "validate-collectives",
+       [](const std::string& folder) { return collectives_log(folder) + kNetwork; }},
+      {"validate compression", "validate-compression", always("tests/data/exchange_runs.csv")},
+      {"validate samples", "validate-samples",
+       always(
+           "tests/data/kernel_samples.csv --calibration tests/fuzz/corpus/kernel-laws/cpu.yaml")},
+      {"validate runs", "validate-runs", runs_table},
+      {"validate step", "validate-step", always("scenarios/mlp-cpu.yaml --budget '1 ms'")},
+      {"calibrate", "calibrate-runs",
+       [](const std::string& folder) {
+         return "--from " + runs_table(folder) + " --out " + folder + "/mine.yaml";
+       }},
+      {"calibrate", "calibrate-collectives",
+       [](const std::string& folder) {
+         return "--from " + collectives_log(folder) + kNetwork + " --machine M --out " + folder +
+                "/net.yaml";
+       }},
+      {"calibrate", "calibrate-kernels",
+       [](const std::string& folder) {
+         return "--backend cpu --ranks 1 --budget '1 s' --out " + folder + "/cpu.yaml";
+       }},
+  };
+}
+
+TEST(JsonDocuments, SayTheirSchemaAndVersion) {
+  const std::string docs = read_text(WINDTUNNEL_SOURCE_DIR "/docs/json.md");
+  int number = 0;
+  for (const Documented& each : documented()) {
+    const std::string folder = scratch_folder(fmt::format("document-{}", ++number));
+    const std::string command = fmt::format("{} --json {}", each.command, each.arguments(folder));
+    const ProgramResult result = run_program(command);
+    ordered_json document = ordered_json::parse(result.out, nullptr, false);
+    ASSERT_FALSE(document.is_discarded()) << command << ": " << result.err;
+    if (document.is_array()) {
+      ASSERT_FALSE(document.empty()) << command;
+      document = document.front();
+    }
+    EXPECT_EQ(document.begin().key(), "schema") << command;
+    EXPECT_EQ(document.at("schema"), fmt::format("windtunnel/{}/1", each.kind)) << command;
+    EXPECT_EQ(document.at("version"), program_version()) << command;
+    EXPECT_NE(docs.find(fmt::format("`{}`", each.kind)), std::string::npos)
+        << each.kind << " is not in docs/json.md";
+  }
+}
+
+// A new command with --json gets its row above.
+TEST(JsonDocuments, AreOfEveryCommandThatHasThem) {
+  std::set<std::string> with_json, walked;
+  for (const auto& [path, help] : help_pages()) {
+    if (help.find("  --json") != std::string::npos) with_json.insert(path);
+  }
+  for (const Documented& each : documented()) walked.insert(each.command);
+  EXPECT_EQ(walked, with_json);
+}
+
+// Of the folder of a result the same.
+TEST(JsonDocuments, InFilesAreTheSame) {
+  const std::string folder = scratch_folder("document-files");
+  const ProgramResult sweep = run_program("sweep --json " + kSmallSweep + folder + "/s");
+  EXPECT_EQ(read_text(folder + "/s/sweep.json"), sweep.out);
+  const ProgramResult compare = run_program(
+      "compare --json scenarios/small.yaml --vary layout.vpp=1,2 --out " + folder + "/c");
+  EXPECT_EQ(read_text(folder + "/c/compare.json"), compare.out);
+}
+
+}  // namespace
+}  // namespace windtunnel

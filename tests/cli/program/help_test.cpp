@@ -1,0 +1,131 @@
+// What newcomers meet first: examples in every help, quiet commands, width and emphasis of what a
+// terminal shows.
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "tests/cli/help_pages.hpp"
+#include "tests/cli/run_program.hpp"
+
+namespace windtunnel {
+namespace {
+
+// The example of a help, without the program and the command; fails where there is none.
+std::string example_of(const std::string& path, const std::string& help) {
+  const std::string start = "\nExample:\n  windtunnel " + path;
+  const size_t at = help.find(start);
+  EXPECT_NE(at, std::string::npos) << "no example: " << help;
+  if (at == std::string::npos) return "";
+  return help.substr(at + start.size(), help.find('\n', at + start.size()) - at - start.size());
+}
+
+TEST(Help, EveryCommandHasAnExampleOfItsOwn) {
+  ASSERT_GE(help_pages().size(), 30U);
+  for (const auto& [path, help] : help_pages()) {
+    if (path.empty()) continue;  // has several, in a golden file
+    std::istringstream words(example_of(path, help));
+    std::string subcommands = path;
+    for (std::string word; words >> word;) {
+      if (help_pages().contains(subcommands + " " + word)) subcommands += " " + word;
+      if (word.starts_with("--")) {
+        EXPECT_NE(help_pages().at(subcommands).find("  " + word), std::string::npos)
+            << path << ": " << word;
+      }
+      if (word.starts_with("scenarios/")) {
+        EXPECT_TRUE(std::filesystem::exists(WINDTUNNEL_SOURCE_DIR "/" + word)) << word;
+      }
+    }
+  }
+}
+
+TEST(Help, EveryCommandCanBeQuiet) {
+  for (const auto& [path, help] : help_pages()) {
+    EXPECT_EQ(help.find("--quiet") != std::string::npos, !path.empty()) << path;
+  }
+}
+
+TEST(Help, OptimiseIsSpeltBothWays) {
+  const std::string arguments = " scenarios/small.yaml --over recompute --simulate 0 --quiet";
+  const ProgramResult british = run_program("optimise" + arguments);
+  EXPECT_EQ(british.exit_code, 0) << british.err;
+  EXPECT_EQ(run_program("optimize" + arguments).out, british.out);
+}
+
+TEST(Quiet, LeavesTheAnswerAlone) {
+  const ProgramResult loud = run_program("run scenarios/small.yaml");
+  const ProgramResult quiet = run_program("run scenarios/small.yaml --quiet");
+  EXPECT_EQ(quiet.exit_code, 0);
+  EXPECT_EQ(quiet.err, "");
+  EXPECT_EQ(loud.out.substr(0, quiet.out.size()), quiet.out) << "less what is said at its end";
+  EXPECT_NE(quiet.out.find("step time"), std::string::npos);
+
+  const std::string folder = scratch_folder("quiet");
+  const ProgramResult document =
+      run_program("run scenarios/small.yaml --json -q --out " + folder + "/out");
+  EXPECT_EQ(document.err, "");
+  EXPECT_TRUE(nlohmann::json::parse(document.out).contains("iteration"));
+  EXPECT_TRUE(std::filesystem::exists(folder + "/out/report.html"));
+
+  const ProgramResult notes = run_program(
+      "run scenarios/small.yaml --quiet --set recovery.name=oobleck --set layout.vpp=1");
+  EXPECT_EQ(notes.out.find("\nNotes\n"), std::string::npos) << notes.out;
+
+  const ProgramResult wrong = run_program("run scenarios/small.yaml --quiet --set layout.tp=3");
+  EXPECT_EQ(wrong.exit_code, 2);
+  EXPECT_NE(wrong.err, "") << "an error is no note";
+}
+
+size_t longest_line(const std::string& text) {
+  size_t longest = 0;
+  std::istringstream lines(text);
+  for (std::string line; std::getline(lines, line);) {
+    size_t width = 0;
+    for (const char c : line) width += (static_cast<unsigned char>(c) & 0xC0) != 0x80 ? 1 : 0;
+    longest = std::max(longest, width);
+  }
+  return longest;
+}
+
+TEST(Width, TablesFitWhatColumnsSays) {
+  const ProgramResult plain = run_program("list recoveries");
+  ASSERT_GT(longest_line(plain.out), 200U) << "without a terminal a line of the table is a line";
+  // An assignment in front of the command would be of the shell's `cd` in run_program().
+  const auto at = [](const char* width, const std::string& arguments) {
+    setenv("COLUMNS", width, 1);
+    const ProgramResult result = run_program(arguments);
+    unsetenv("COLUMNS");
+    return result.out;
+  };
+  for (const char* width : {"100", "60", "40"}) {
+    for (const std::string arguments : {"list recoveries", "list gpus", "schedule list"}) {
+      EXPECT_LE(longest_line(at(width, arguments)), std::stoul(width)) << arguments;
+    }
+  }
+  EXPECT_LE(longest_line(at("60", "run scenarios/small.yaml -q")), 60U) << "values go on below";
+  EXPECT_EQ(at("9999", "list recoveries"), plain.out);
+  EXPECT_EQ(at("wide", "list recoveries"), plain.out);
+}
+
+// As a terminal, that of script(1).
+std::string on_terminal(const std::string& before, const std::string& arguments) {
+  const std::string folder = scratch_folder("terminal");
+  const std::string command = "cd '" WINDTUNNEL_SOURCE_DIR "' && script -qec \"stty cols 70; " +
+                              before + " '" WINDTUNNEL_PROGRAM "' " + arguments +
+                              "\" /dev/null >'" + folder + "/out' </dev/null";
+  EXPECT_EQ(std::system(command.c_str()), 0) << command;
+  return read_text(folder + "/out");
+}
+
+TEST(Emphasis, IsForTerminalsThatWantIt) {
+  if (std::system("command -v script >/dev/null") != 0) GTEST_SKIP() << "script is not installed";
+  const std::string run = "run scenarios/small.yaml --quiet";
+  EXPECT_NE(on_terminal("TERM=xterm", run).find("\x1b[1m"), std::string::npos);
+  EXPECT_EQ(on_terminal("NO_COLOR=1", run).find('\x1b'), std::string::npos);
+  EXPECT_EQ(on_terminal("TERM=dumb", run).find('\x1b'), std::string::npos);
+  EXPECT_LE(longest_line(on_terminal("TERM=xterm", "list recoveries")), 71U) << "and a \\r";
+}
+
+}  // namespace
+}  // namespace windtunnel

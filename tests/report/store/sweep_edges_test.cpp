@@ -1,0 +1,77 @@
+#include "report/store/sweep_edges.hpp"
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+namespace windtunnel {
+namespace {
+
+constexpr const char* kEvery = "snapshots.0.every";
+
+// A sweep over the interval of snapshots, and the goodput of each.
+Json sweep_of(const std::string& key, const std::vector<double>& numbers,
+              const std::vector<double>& goodputs) {
+  Json values = Json::array(), points = Json::array();
+  size_t best = 0;
+  for (size_t i = 0; i < numbers.size(); ++i) {
+    values.push_back(fmt::format("{:g} s", numbers[i]));
+    points.push_back({{"index", i},
+                      {"set", {{key, values[i]}}},
+                      {"result", {{"goodput", {{"mean", goodputs[i]}}}}}});
+    if (goodputs[i] > goodputs[best]) best = i;
+  }
+  return {{"vary", {{{"key", key}, {"values", values}, {"numbers", numbers}}}},
+          {"points", points},
+          {"best", {{"index", best}}}};
+}
+
+TEST(SweepEdges, OfWhatIsBestAtAnEnd) {
+  const auto first = edges_of_best(sweep_of(kEvery, {600, 1200, 3600}, {0.9, 0.8, 0.7}));
+  ASSERT_EQ(first.size(), 1U);
+  EXPECT_TRUE(first[0].least);
+  EXPECT_EQ(edge_text(first[0]),
+            "the best snapshots.0.every, 600 s, is the smallest of those tried, so that a better "
+            "one may lie beyond: widen --vary snapshots.0.every to less than 600 s");
+  // As given, not in order.
+  const auto last = edges_of_best(sweep_of(kEvery, {3600, 600, 1200}, {0.9, 0.7, 0.8}));
+  ASSERT_EQ(last.size(), 1U);
+  EXPECT_FALSE(last[0].least);
+  EXPECT_EQ(last[0].value, "3600 s");
+}
+
+// Both are the longest: it is said once, of the first.
+TEST(SweepEdges, OfWhatIsBestUnderEachCircumstance) {
+  Json document = sweep_of(kEvery, {600, 1200, 3600}, {0.7, 0.8, 0.9});
+  document["vary"].push_back({{"key", "failures.0.rate"}, {"values", {"low", "high"}}});
+  Json more = document["points"];
+  for (Json& point : document["points"]) point["set"]["failures.0.rate"] = "low";
+  for (Json& point : more) {
+    point["index"] = point["index"].get<int>() + 3;
+    point["set"]["failures.0.rate"] = "high";
+    document["points"].push_back(point);
+  }
+  document["best_by"] = {{{"index", 2}}, {{"index", 5}}};
+  const auto edges = edges_of_best(document);
+  ASSERT_EQ(edges.size(), 1U);
+  EXPECT_TRUE(edge_text(edges[0]).starts_with(
+      "the best snapshots.0.every under failures.0.rate=low, 3600 s, is the largest"))
+      << edge_text(edges[0]);
+}
+
+TEST(SweepEdges, NoneWhereNothingLiesBeyond) {
+  EXPECT_TRUE(edges_of_best(sweep_of(kEvery, {600, 1200, 3600}, {0.8, 0.9, 0.7})).empty());
+  EXPECT_TRUE(edges_of_best(sweep_of(kEvery, {600, 1200, 3600}, {0.9, 0.9, 0.9})).empty())
+      << "the key decides nothing";
+  EXPECT_TRUE(edges_of_best(sweep_of(kEvery, {600, 1200}, {0.9, 0.8})).empty())
+      << "of two values each is an edge";
+  EXPECT_TRUE(edges_of_best(sweep_of("failures.0.rate", {1, 2, 3}, {0.9, 0.8, 0.7})).empty())
+      << "nobody chooses it";
+  EXPECT_TRUE(edges_of_best(sweep_of("layout.vpp", {1, 2, 4}, {0.9, 0.8, 0.7})).empty())
+      << "there is no vpp below 1";
+  Json nothing = sweep_of(kEvery, {600, 1200, 3600}, {0.9, 0.8, 0.7});
+  nothing["best"] = nullptr;
+  EXPECT_TRUE(edges_of_best(nothing).empty());
+}
+
+}  // namespace
+}  // namespace windtunnel
