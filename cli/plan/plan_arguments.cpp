@@ -30,12 +30,15 @@ const NodeSpec* node_named(const std::string& name) {
   return found == nodes.end() ? nullptr : &*found;
 }
 
-// The library's usual node of a GPU; null where it knows no such GPU.
+// The library's usual node of a GPU, or its first; null where it knows no such GPU.
 const NodeSpec* node_of_gpu(const std::string& name) {
   try {
     return &find_node(gpu_named(name, false).node);
   } catch (const Error&) {
-    return nullptr;
+    const std::vector<NodeSpec>& nodes = library_nodes();
+    const auto found =
+        std::ranges::find_if(nodes, [&](const NodeSpec& node) { return node.gpu.name == name; });
+    return found == nodes.end() ? nullptr : &*found;
   }
 }
 
@@ -104,7 +107,13 @@ std::string model_value(const std::string& text) {
     const DocumentNode* model = document.value_of("model");
     return flow_text(model == nullptr ? document : *model);
   }
-  if (is_file) return fmt::format("{{hf: '{}'}}", text);
+  if (text.ends_with(".json") || text.ends_with(".args")) return fmt::format("'{}'", text);
+  if (is_file) {
+    throw Error(Location{"--model"},
+                fmt::format("'{}' is no file of a model: a config.json of Hugging Face ends in "
+                            ".json, arguments of Megatron-LM in .args, a scenario in .yaml",
+                            text));
+  }
   std::vector<std::string> names;
   for (const TransformerSpec& model : models) names.push_back(model.name);
   throw Error(Location{"--model"},

@@ -211,7 +211,7 @@ void check_context(const TransformerSpec& model, const Layout& layout, const Bat
   }
   // Causal attention balances a ring by giving each rank an early and a late piece.
   const bool balanced =
-      layout.ring_ranks() > 1 && layout.context != ContextForm::lasp && model.frames == 0;
+      layout.ring_ranks() > 1 && layout.context != ContextForm::lasp && model.masked();
   if (balanced) {
     check_divides({"layout.cp", "batch.sequence"}, 2 * layout.cp, "batch.sequence", batch.sequence,
                   "2 x layout.cp =");

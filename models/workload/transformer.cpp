@@ -15,6 +15,11 @@ double shared_parameters(const TransformerSpec& model) {
   return mlp_matrices(model, model.moe.shared_ffn);
 }
 
+double modulation_parameters(const TransformerSpec& model) {
+  const double h = model.hidden;
+  return model.modulation * (h * h + (model.biases ? h : 0));
+}
+
 double router_parameters(const TransformerSpec& model) {
   return static_cast<double>(model.hidden) * model.moe.experts;
 }
@@ -26,8 +31,18 @@ double attention_biases(const TransformerSpec& model) {
 }  // namespace
 
 double attended_keys(const TransformerSpec& model, int sequence) {
-  if (model.frames == 0) return sequence;
-  return (static_cast<double>(sequence) / model.frames + model.frames) / 2;
+  if (model.frames > 0) return (static_cast<double>(sequence) / model.frames + model.frames) / 2;
+  if (!model.windowed(sequence)) return sequence;
+  const double global = model.global_share();
+  const double seen = windowed_keys(model, 0, sequence);
+  return global * sequence + (1 - global) * (model.masked() ? 2 * seen : seen);
+}
+
+double windowed_keys(const TransformerSpec& model, double begin, double end) {
+  const double window = model.window;
+  if (!model.masked() || begin >= window) return window;
+  if (end <= window) return (begin + end) / 2;
+  return ((window * window - begin * begin) / 2 + window * (end - window)) / (end - begin);
 }
 
 double norm_parameters(const TransformerSpec& model) {
@@ -56,12 +71,14 @@ double TransformerSpec::expert_parameters() const {
 
 double TransformerSpec::layer_parameters() const {
   const double bias = biases ? attention_biases(*this) + up_width() + hidden : 0.0;
-  return attention_parameters() + mlp_parameters() + bias + 2 * norm_parameters(*this);
+  return attention_parameters() + mlp_parameters() + bias + 2 * norm_parameters(*this) +
+         modulation_parameters(*this);
 }
 
 double TransformerSpec::moe_layer_parameters() const {
   return attention_parameters() + attention_biases(*this) + moe.experts * expert_parameters() +
-         shared_parameters(*this) + router_parameters(*this) + 2 * norm_parameters(*this);
+         shared_parameters(*this) + router_parameters(*this) + 2 * norm_parameters(*this) +
+         modulation_parameters(*this);
 }
 
 double TransformerSpec::embedding_parameters() const {
@@ -87,6 +104,11 @@ double TransformerSpec::head_parameters() const {
 double TransformerSpec::parameters() const {
   return embedding_parameters() + (layers - moe_layers()) * layer_parameters() +
          moe_layers() * moe_layer_parameters() + head_parameters();
+}
+
+double TransformerSpec::active_parameters() const {
+  const double idle = std::max(0, moe.experts - moe.per_token);
+  return parameters() - moe_layers() * idle * expert_parameters();
 }
 
 LayerFlops layer_flops(const TransformerSpec& model, int sequence, bool moe) {

@@ -88,7 +88,24 @@ struct TransformerSpec {
   // place of all frames, without a mask (Open-Sora, Latte: arXiv 2401.03048). 0: every layer to the
   // whole sequence, causally.
   int frames = 0;
+  // Of flash attention: the latest keys, its own among them, that a query sees (Mistral, arXiv
+  // 2310.06825; Gemma 2, arXiv 2408.00118). 0: all before it.
+  int window = 0;
+  int global_every = 0;        // of so many layers one has no window; 0: all have it
+  bool bidirectional = false;  // no causal mask: every query sees the whole sequence
+  // Vectors of width `hidden` that a layer makes of its sequence's condition by a matrix each
+  // (adaLN: Peebles and Xie 2023, arXiv 2212.09748). Their products, of one row a sequence, are not
+  // counted.
+  int modulation = 0;
 
+  bool masked() const { return frames == 0 && !bidirectional; }
+  bool windowed(int length) const {
+    return attention == AttentionKernel::flash && window > 0 && window < length;
+  }
+  // Of the layers those without a window.
+  double global_share() const {
+    return global_every > 0 ? static_cast<double>(layers / global_every) / layers : 0;
+  }
   int head_dim() const { return head_width > 0 ? head_width : hidden / heads; }
   int q_width() const { return heads * query_dim(); }
   int kv_width() const {
@@ -116,10 +133,15 @@ struct TransformerSpec {
   double segment_parameters() const;    // an encoder's, of the embedding
   double encoder_parameters() const;    // an encoder's, of the head
   double parameters() const;            // the whole model
+  double active_parameters() const;     // those of them that a token meets: not all experts
 };
 
-// Keys that a query sees without a mask: the sequence, or the mean of a frame and of the frames.
+// Keys that a query sees, the half that a causal mask hides counted too: the sequence, the mean of
+// a frame and of the frames, or the mean over layers with and without a window.
 double attended_keys(const TransformerSpec& model, int sequence);
+
+// Mean over queries from `begin` to `end` of a sequence (in tokens) of the keys in their window.
+double windowed_keys(const TransformerSpec& model, double begin, double end);
 
 double norm_parameters(const TransformerSpec& model);  // of one norm: scale and, in LayerNorm, bias
 

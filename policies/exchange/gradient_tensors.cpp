@@ -60,6 +60,10 @@ class StageWeights {
     norm();
     attention();
     norm();
+    if (model_.modulation > 0) {
+      const double h = model_.hidden;
+      linear(model_.modulation * h, h, Split::rows, model_.biases, 0);
+    }
     if (part_.adapter) adapters();
     layer_ = -1;
   }

@@ -323,7 +323,7 @@ void check_model(const Job& job) {
   if (job.model.moe_layers() > 0) {
     fail("batch.lengths", ": how unequal packs share experts is not modelled; take a dense model");
   }
-  if (job.model.attention != AttentionKernel::flash || job.model.frames > 0) {
+  if (job.model.attention != AttentionKernel::flash || !job.model.masked()) {
     fail("batch.lengths",
          ": sequences stand behind each other in a pack, which needs the causal "
          "attention of model.attention: flash");

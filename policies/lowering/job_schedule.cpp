@@ -99,11 +99,14 @@ void check_offload(const Job& job, const Schedule& schedule) {
 
 // A slice sees the keys of those before it, which only a causal mask leaves to them.
 void check_slices(const Job& job, const Schedule& schedule) {
-  if (job.model.frames == 0 || schedule.slices == 1) return;
+  if (job.model.masked() || schedule.slices == 1) return;
+  const std::string which = job.model.frames > 0
+                                ? fmt::format("with frames (model.frames {})", job.model.frames)
+                                : "that is bidirectional";
   throw Error::of_key("schedule.slices",
                       ": schedule '{}' cuts sequences into {} slices, but layers of a "
-                      "model with frames (model.frames {}) attend without a mask",
-                      schedule.name, schedule.slices, job.model.frames);
+                      "model {} attend without a mask",
+                      schedule.name, schedule.slices, which);
 }
 
 // Neighbouring stages on one rank send each other nothing: to compress or gather there would only

@@ -12,6 +12,7 @@
 #include "models/results/filling_report.hpp"
 #include "models/results/fused_report.hpp"
 #include "models/results/volunteer_report.hpp"
+#include "report/json/model_json.hpp"
 #include "report/summary/notes.hpp"
 
 namespace windtunnel {
@@ -360,6 +361,7 @@ Json run_document(const Record& record, bool with_timing) {
                         {"ranks", record.ranks}};
   place_figures(document, record, "job.");
   if (record.rollout) document["rollout"] = rollout_json(record);
+  document["model"] = model_json(record.job);
   document["notes"] = notes_json(record.notes);
   if (with_timing) {
     document["timing"] = {{"wall_s", record.wall_s}, {"peak_rss_bytes", record.peak_rss_bytes}};

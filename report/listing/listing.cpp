@@ -10,6 +10,7 @@
 #include "policies/schedules/schedules.hpp"
 #include "report/figures/figures.hpp"
 #include "report/json/json.hpp"
+#include "report/json/model_json.hpp"
 #include "report/listing/compressor_listing.hpp"
 #include "scenarios/language/library/library.hpp"
 #include "scenarios/language/library/spec_fields.hpp"
@@ -46,11 +47,6 @@ void add_parameters(Json& json, std::span<const ParameterField<Spec>> fields, co
     if (holds != nullptr && !holds(field.key, spec)) continue;
     json[unit_key(field.key, field.dimension)] = parameter_json(spec.*field.member);
   }
-}
-
-template <class Spec>
-void add_sizes(Json& json, std::span<const SizeField<Spec>> fields, const Spec& spec) {
-  for (const SizeField<Spec>& field : fields) json[std::string(field.key)] = spec.*field.member;
 }
 
 std::string tflops_text(const Parameter& flops) {
@@ -127,6 +123,7 @@ Json node_document() {
 TextTable model_table() {
   TextTable table{{{"model"},
                    {"parameters", Align::right},
+                   {"active", Align::right},
                    {"layers", Align::right},
                    {"hidden", Align::right},
                    {"heads", Align::right},
@@ -137,49 +134,25 @@ TextTable model_table() {
                    {"source"}},
                   {}};
   for (const TransformerSpec& model : library_models()) {
-    table.rows.push_back({model.name, format_count(model.parameters()),
-                          std::to_string(model.layers), std::to_string(model.hidden),
-                          std::to_string(model.heads), std::to_string(model.kv_heads),
-                          std::to_string(model.ffn_hidden), std::to_string(model.vocabulary),
-                          std::to_string(model.sequence), model.source});
+    table.rows.push_back(
+        {model.name, format_count(model.parameters()), format_count(model.active_parameters()),
+         std::to_string(model.layers), std::to_string(model.hidden), std::to_string(model.heads),
+         std::to_string(model.kv_heads), std::to_string(model.ffn_hidden),
+         std::to_string(model.vocabulary), std::to_string(model.sequence), model.source});
   }
   // Tables of layers, which are no transformers.
   for (const LayerTable& network : library_networks()) {
     table.rows.push_back({network.name, format_count(network.parameters()),
-                          std::to_string(network.layers.size()), "-", "-", "-", "-", "-", "-",
-                          network.source});
+                          format_count(network.parameters()), std::to_string(network.layers.size()),
+                          "-", "-", "-", "-", "-", "-", network.source});
   }
   return table;
-}
-
-Json model_json(const TransformerSpec& model) {
-  Json json = {{"name", model.name}, {"parameters", model.parameters()}};
-  add_sizes(json, model_sizes(), model);
-  json["ffn_hidden"] = model.ffn_hidden;  // by the name that it had before "ffn", too
-  json["activation"] = name_of(model.activation);
-  json["normalisation"] = name_of(model.normalisation);
-  json["position"] = name_of(model.position);
-  json["attention"] = name_of(model.attention);
-  for (const ModelFlag& flag : model_flags()) json[std::string(flag.key)] = model.*flag.member;
-  json["moe"] = nullptr;
-  if (model.moe.experts > 0) add_sizes(json["moe"], moe_sizes(), model.moe);
-  json["latent"] = nullptr;
-  if (model.latent.kv_rank > 0) add_sizes(json["latent"], latent_sizes(), model.latent);
-  json["source"] = model.source;
-  return json;
 }
 
 Json model_document() {
   Json array = Json::array();
   for (const TransformerSpec& model : library_models()) array.push_back(model_json(model));
-  for (const LayerTable& network : library_networks()) {
-    array.push_back({{"name", network.name},
-                     {"parameters", network.parameters()},
-                     {"layers", network.layers.size()},
-                     {"forward_macs", network.forward_macs()},
-                     {"kept_elements", network.kept_elements()},
-                     {"source", network.source}});
-  }
+  for (const LayerTable& network : library_networks()) array.push_back(model_json(network));
   return {{"models", array}};
 }
 

@@ -16,6 +16,7 @@
 #include "report/summary/campaign_summary.hpp"
 #include "report/summary/fused_summary.hpp"
 #include "report/summary/idle_summary.hpp"
+#include "report/summary/model_summary.hpp"
 #include "report/summary/notes.hpp"
 #include "report/summary/rollout_summary.hpp"
 #include "report/summary/volunteer_summary.hpp"
@@ -449,6 +450,7 @@ std::string shared_facts(const std::vector<std::vector<std::string>>& jobs) {
 
 Summary summarise(const Record& record) {
   Summary summary{record.scenario, job_text(record.job), key_figures(record), {}};
+  summary.sections.push_back(model_section(record.job));
   if (record.rollout) summary.sections.push_back(rollout_section(record));
   summary.sections.push_back(iteration_section(record));
   SummarySection job{record.job.steps > 0 ? "To the target quality, if nothing fails"

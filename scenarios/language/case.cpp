@@ -6,6 +6,7 @@
 #include "scenarios/language/explain.hpp"
 #include "scenarios/language/identity.hpp"
 #include "scenarios/language/overrides.hpp"
+#include "scenarios/language/resolve/model_defaults.hpp"
 #include "scenarios/language/resolve/resolve.hpp"
 #include "scenarios/language/resolve/resolve_power.hpp"
 #include "scenarios/language/resolve/schemes.hpp"
@@ -91,6 +92,7 @@ Case resolve_case(const ScenarioText& scenario, const Overrides& more, const Pre
     result.volunteers = resolve_volunteers(values, files, result.job);
     result.fused = resolve_fused(values, result.job);
     result.pauses = resolve_pauses(values);
+    append(model_defaults(values, result.job), result.notes);
     append(unused_keys(values, result.job), result.notes);
     append(found_memory(result.job), result.notes);
     result.values = explain_values(values, evidence, result.job, result.power.get());

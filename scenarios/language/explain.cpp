@@ -185,7 +185,7 @@ class Explanation {
   }
 
   void add_node(const std::string& path, const NodeSpec& node) {
-    add_open(path + ".gpu", node.gpu.name, evidence_of(node.nvlink_Bps));
+    add_open(path + ".gpu.base", node.gpu.name, evidence_of(node.nvlink_Bps));
     add_whole(path + ".gpus", node.gpus, evidence_of(node.nvlink_Bps));
     if (node.package_gpus > 1) {
       add_whole(path + ".package_gpus", node.package_gpus, evidence_of(node.package_Bps));
@@ -200,8 +200,8 @@ class Explanation {
     }
     for (const ParameterField<GpuSpec>& field : gpu_fields()) {
       const Parameter& parameter = node.gpu.*field.member;
-      add_open(join_path(path + ".gpu", field.key), parameter.value, field.dimension,
-               evidence_of(parameter), path + ".gpu");
+      const std::string key = join_path(path + ".gpu", field.key);
+      add_open(key, parameter.value, field.dimension, evidence_of(parameter), key);
     }
   }
 

@@ -18,6 +18,8 @@
 #include "report/store/sweep_store.hpp"
 #include "report/text/json_text.hpp"
 #include "scenarios/language/case.hpp"
+#include "scenarios/language/configs/hugging_face.hpp"
+#include "scenarios/language/configs/megatron_arguments.hpp"
 #include "scenarios/language/library/kernel_laws.hpp"
 #include "scenarios/language/library/layer_table_reader.hpp"
 #include "scenarios/language/library/library_reader.hpp"
@@ -93,6 +95,14 @@ void read_kernel_law_text(const std::string& bytes) {
 
 void read_network_text(const std::string& bytes) {
   parse_network_file(bytes, "network.yaml");
+}
+
+void read_hugging_face(const std::string& bytes) {
+  model_of_hugging_face(bytes, "config.json");
+}
+
+void read_megatron_arguments(const std::string& bytes) {
+  model_of_megatron_arguments(bytes, "model.args");
 }
 
 void read_arrivals(const std::string& bytes) {
@@ -255,6 +265,8 @@ const std::vector<Reader>& readers() {
       {"repairs", read_repairs},
       {"capacity", read_capacity},
       {"edges", read_edges_file},
+      {"hugging-face", read_hugging_face},
+      {"megatron-arguments", read_megatron_arguments},
       {"layer-errors", read_layer_errors},
       {"quality", read_quality},
       {"given",

@@ -75,6 +75,7 @@ constexpr std::array kRooms = std::to_array<std::string_view>({
     "scenarios/language/text",
     "scenarios/language/library",
     "scenarios/language/library/facts",
+    "scenarios/language/configs",
     "scenarios/language/resolve",
     "scenarios/language/resolve/workers",
     "scenarios/language",

@@ -231,6 +231,12 @@ Record sample_record(const SampleOptions& options) {
 
   Job& job = record.job;
   job.model.name = "llama3-405b";
+  job.model.layers = 126;
+  job.model.hidden = 16384;
+  job.model.heads = 128;
+  job.model.kv_heads = 8;
+  job.model.ffn_hidden = 53248;
+  job.model.vocabulary = 128256;
   job.cluster.nodes = 2048;
   job.cluster.node.name = "dgx-h100";
   job.cluster.node.gpu.name = "h100";

@@ -16,7 +16,7 @@ namespace {
 // As model_flops() counts: the whole square of queries and keys, of which fused attention computes
 // the half that a causal mask leaves, and the products of a slice what lies before its end.
 double convention_flops(const Op& op, const TransformerSpec& model, const SequenceSlice& slice) {
-  if (model.frames > 0) return op.flops;
+  if (!model.masked()) return op.flops;
   const bool fused = op.kind == OpKind::attention_forward || op.kind == OpKind::attention_backward;
   if (fused) return 2 * op.flops;
   const bool product =

@@ -152,7 +152,7 @@ Shard shard_of(const Job& job, const SequenceSlice& slice) {
   s.key_copies = s.ulysses > 1 ? key_copies(key_heads, layout.ulysses_ranks()) : 1;
   s.queries = slice.share() * batch.sequence / s.ring;
   s.keys = slice.end * batch.sequence;
-  s.attended = (slice.begin + slice.end) / 2 * batch.sequence;
+  s.attended = model.masked() ? (slice.begin + slice.end) / 2 * batch.sequence : s.keys;
   s.tokens = batch.micro * s.queries / layout.exchange_ranks();
   s.norm_tokens = layout.sequence_parallel ? s.tokens / tp : s.tokens;
   s.hidden = model.hidden;
@@ -174,7 +174,29 @@ Shard shard_of(const Job& job, const SequenceSlice& slice) {
   return s;
 }
 
+namespace {
+
+// Of a layer with a window and of one without, by their shares of the layers.
+std::vector<Shard> window_shards(const Job& job, const Shard& s) {
+  const double end = s.keys;
+  const double begin = job.model.masked() ? 2 * s.attended - end : 0;
+  const double global = job.model.global_share();
+  std::vector<Shard> shards;
+  for (const bool windowed : {false, true}) {
+    const double share = windowed ? 1 - global : global;
+    if (share == 0) continue;
+    Shard& shard = shards.emplace_back(s);
+    shard.tokens *= share;
+    shard.heads *= share;
+    if (windowed) shard.attended = windowed_keys(job.model, begin, end);
+  }
+  return shards;
+}
+
+}  // namespace
+
 std::vector<Shard> attention_shards(const Job& job, const Shard& s) {
+  if (job.model.windowed(job.batch.sequence)) return window_shards(job, s);
   if (job.model.frames == 0) return {s};
   const double sequence = job.batch.sequence;
   std::vector<Shard> halves;

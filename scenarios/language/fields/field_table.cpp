@@ -123,18 +123,21 @@ Rows general_rows() {
 
 Rows model_rows() {
   return {
-      map_row("model",
-              {.shorthand = "base",
-               .required = true,
-               .example = "llama3-405b",
-               .help = "a name of the library, or a .yaml file with a table of layers; of a "
-                       "transformer also its dimensions, or a base and what differs from it"}),
+      map_row(
+          "model",
+          {.shorthand = "base",
+           .required = true,
+           .example = "llama3-405b",
+           .help = "a name of the library, a config.json of Hugging Face, or a .yaml file with "
+                   "a table of layers; of a transformer also its dimensions, or a base and what "
+                   "differs from it"}),
       name_row("model.base",
                {.library = model_names,
-                .file_suffix = ".yaml",
+                .file_suffix = ".yaml .json .args",
                 .example = "llama3-405b",
-                .help = "the model of the library to start from, or a table of layers as a .yaml "
-                        "file beside this one, with input and layers as those of the library's "
+                .help = "the model to start from: of the library, a config.json of Hugging Face "
+                        "(.json) or the arguments of Megatron-LM (.args) beside this file; or a "
+                        "table of layers (.yaml) with input and layers as those of the library's "
                         "layer_tables.yaml"}),
       whole_row("model.layers",
                 {.low = 1, .high = 1e4, .example = "126", .help = "transformer layers"}),
@@ -169,6 +172,24 @@ Rows model_rows() {
                  .help = "of a sequence of video: layers attend within a frame and at one place "
                          "over all frames in turn, without a mask; default: to the whole sequence, "
                          "causally"}),
+      whole_row(
+          "model.window",
+          {.low = 0,
+           .high = 1e8,
+           .example = "4096",
+           .help = "latest keys that a query of flash attention sees in layers with a sliding "
+                   "window; 0: all before it; without a base: 0"}),
+      whole_row("model.global_every",
+                {.low = 0,
+                 .high = 1e4,
+                 .example = "6",
+                 .help = "of so many layers one has no window; 0: all have it; without a base: 0"}),
+      whole_row("model.modulation",
+                {.low = 0,
+                 .high = 100,
+                 .example = "6",
+                 .help = "vectors that a layer makes of the condition of its sequence (adaLN of "
+                         "diffusion transformers), by a matrix each; without a base: 0"}),
       name_row<&TransformerSpec::activation>(
           "model.activation", {.optional = true, .example = "swiglu", .help = "of the MLP"}),
       name_row<&TransformerSpec::normalisation>(
@@ -189,6 +210,10 @@ Rows model_rows() {
       flag_row("model.encoder",
                {.example = "false",
                 .help = "BERT's segment embeddings, pooler and heads; without a base: false"}),
+      flag_row("model.bidirectional",
+               {.example = "false",
+                .help = "attention without a causal mask, as of encoders and diffusion "
+                        "transformers; without a base: false"}),
       name_row<&TransformerSpec::attention>(
           "model.attention",
           {.optional = true,

@@ -1,11 +1,15 @@
 // Rows of the field table below "cluster".
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <array>
 #include <deque>
 #include <string>
 
+#include "models/base/error.hpp"
 #include "scenarios/language/fields/field_rows.hpp"
 #include "scenarios/language/library/library.hpp"
+#include "scenarios/language/library/spec_fields.hpp"
 
 namespace windtunnel {
 namespace {
@@ -237,7 +241,6 @@ Rows node_rows(std::string_view at, bool required) {
                                .library = node_names,
                                .example = "dgx-h100",
                                .help = "the node of the library to start from"}),
-      name_row(path(".gpu"), {.library = gpu_names, .example = "h100", .help = "kind of its GPUs"}),
       whole_row<&NodeSpec::gpus>(path(".gpus"), {.low = 1,
                                                  .high = 1000,
                                                  .optional = true,
@@ -290,6 +293,53 @@ Rows node_rows(std::string_view at, bool required) {
   };
 }
 
+// The GPUs of a node at `at`, and what of them can be other than in the library.
+Rows gpu_rows(std::string_view at) {
+  static std::deque<std::string> paths;  // the rows refer to them
+  const auto path = [&](std::string_view end) -> std::string_view {
+    return paths.emplace_back(fmt::format("{}.gpu{}", at, end));
+  };
+  struct GpuRow {
+    std::string_view key;
+    std::string_view example;
+    std::string_view help;
+  };
+  static constexpr std::array kRows = std::to_array<GpuRow>({
+      {"fp32", "66.9 TFLOP/s", "dense peak of the vector units"},
+      {"tf32", "494.7 TFLOP/s", "dense peak of the matrix units; 0: they have none"},
+      {"fp16", "989.4 TFLOP/s", "likewise in fp16"},
+      {"bf16", "989.4 TFLOP/s", "likewise in bf16"},
+      {"fp8", "1978.9 TFLOP/s", "likewise in fp8"},
+      {"fp4", "0 TFLOP/s", "likewise in fp4"},
+      {"memory", "80 GB", "as sold"},
+      {"memory_bandwidth", "3.35 TB/s", "peak"},
+      {"sms", "132", "streaming multiprocessors, or what the chip has in their place"},
+      {"l2", "50 MB", "cache"},
+  });
+  Rows rows = {
+      map_row(path(""), {.shorthand = "base",
+                         .example = "h100",
+                         .help = "kind of its GPUs: a name of the library, or a base and what "
+                                 "differs from it"}),
+      name_row(path(".base"),
+               {.library = gpu_names,
+                .example = "h100",
+                .help = "the GPU of the library to start from; default: the node's"}),
+  };
+  for (const ParameterField<GpuSpec>& field : gpu_fields()) {
+    const auto* row = std::ranges::find(kRows, field.key, &GpuRow::key);
+    CHECK(row != kRows.end(), "no row for the GPU's '{}'", field.key);
+    const bool may_lack = field.dimension == Dimension::flops_per_s && field.key != "fp32";
+    rows.push_back(fact_row(path(fmt::format(".{}", field.key)), field.dimension,
+                            {.low = 0,
+                             .above_low = !may_lack,
+                             .high = 1e18,
+                             .example = row->example,
+                             .help = row->help}));
+  }
+  return rows;
+}
+
 Rows pool_rows() {
   return {
       list_row("cluster.pools",
@@ -339,8 +389,9 @@ Rows pool_rows() {
 }  // namespace
 
 Rows cluster_rows() {
-  return joined({machine_rows(), jitter_rows(), node_rows("cluster.node", false), pool_rows(),
-                 node_rows("cluster.pools.*.node", true), fabric_rows()});
+  return joined({machine_rows(), jitter_rows(), node_rows("cluster.node", false),
+                 gpu_rows("cluster.node"), pool_rows(), node_rows("cluster.pools.*.node", true),
+                 gpu_rows("cluster.pools.*.node"), fabric_rows()});
 }
 
 }  // namespace windtunnel

@@ -51,8 +51,8 @@ Json scalar_schemas(const Field& field) {
       break;
     case ScalarType::name:
       forms.push_back({{"type", "string"}, {"enum", names_of(field)}});
-      if (!field.file_suffix.empty()) {
-        forms.push_back({{"type", "string"}, {"pattern", fmt::format("\\{}$", field.file_suffix)}});
+      for (const std::string_view suffix : suffixes_of(field)) {
+        forms.push_back({{"type", "string"}, {"pattern", fmt::format("\\{}$", suffix)}});
       }
       break;
     case ScalarType::boolean:

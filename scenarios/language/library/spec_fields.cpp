@@ -99,6 +99,9 @@ constexpr std::array kModelSizes{
     ModelSize{"vocabulary", &TransformerSpec::vocabulary},
     ModelSize{"sequence", &TransformerSpec::sequence},
     ModelSize{"frames", &TransformerSpec::frames, false},
+    ModelSize{"window", &TransformerSpec::window, false},
+    ModelSize{"global_every", &TransformerSpec::global_every, false},
+    ModelSize{"modulation", &TransformerSpec::modulation, false},
 };
 
 using MoeSize = SizeField<MixtureOfExperts>;
@@ -124,6 +127,7 @@ constexpr std::array kModelFlags{
     ModelFlag{"dropout", &TransformerSpec::dropout},
     ModelFlag{"separate_projections", &TransformerSpec::separate_projections, false},
     ModelFlag{"encoder", &TransformerSpec::encoder, false},
+    ModelFlag{"bidirectional", &TransformerSpec::bidirectional, false},
 };
 
 void check_experts(const MixtureOfExperts& moe, int layers) {
@@ -185,6 +189,12 @@ void check_model(const TransformerSpec& model) {
   }
   if (latent.kv_rank == 0 && latent.rotary_width > 0) {
     throw Error("model.latent has no 'kv_rank', the width of the compressed keys and values");
+  }
+  if (model.window > 0 && model.frames > 0) {
+    throw Error("model.window: with model.frames layers see whole frames; keep one of them");
+  }
+  if (model.bidirectional && model.attention == AttentionKernel::linear) {
+    throw Error("model.bidirectional: linear attention is causal; take flash or unfused");
   }
 }
 

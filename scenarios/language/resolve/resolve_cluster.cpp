@@ -11,6 +11,8 @@
 
 #include "models/cost/chunk/layer_table_cost.hpp"
 #include "models/machine/fabrics/job_places.hpp"
+#include "scenarios/language/configs/hugging_face.hpp"
+#include "scenarios/language/configs/megatron_arguments.hpp"
 #include "scenarios/language/library/interconnect_laws.hpp"
 #include "scenarios/language/library/layer_table_reader.hpp"
 #include "scenarios/language/library/library.hpp"
@@ -49,7 +51,9 @@ void check_packages(const NodeSpec& node, const std::string& path, const Values&
 
 NodeSpec resolve_node(const Values& values, const EvidenceList& evidence, const std::string& path) {
   NodeSpec node = find_node(values.text(path + ".base"));
-  if (values.has(path + ".gpu")) node.gpu = find_gpu(values.text(path + ".gpu"));
+  const std::string gpu = path + ".gpu";
+  if (values.has(gpu + ".base")) node.gpu = find_gpu(values.text(gpu + ".base"));
+  override_parameters(gpu_fields(), gpu, values, evidence, node.gpu);
   values.fill(path, node);
   override_parameters(node_fields(), path, values, evidence, node);
   if (values.has(path + ".host_bridge") && node.gpu_path == GpuPath::nvlink) {
@@ -223,9 +227,23 @@ std::shared_ptr<const LayerTable> named_network(const Values& values, NamedFiles
   return std::make_shared<const LayerTable>(*std::move(found));
 }
 
-TransformerSpec resolve_transformer(const Values& values) {
+// Of the library, or from a file of another program.
+TransformerSpec base_model(const Values& values, NamedFiles& files) {
+  const std::string& name = values.text("model.base");
+  const bool json = name.ends_with(".json");
+  if (!json && !name.ends_with(".args")) return find_model(name);
+  try {
+    const std::string text = files.text(name);
+    const std::string path = files.path(name);
+    return json ? model_of_hugging_face(text, path) : model_of_megatron_arguments(text, path);
+  } catch (const Error& error) {
+    throw Error(values.where("model.base"), fmt::format("model: {}", error.what()));
+  }
+}
+
+TransformerSpec resolve_transformer(const Values& values, NamedFiles& files) {
   TransformerSpec model =
-      values.has("model.base") ? find_model(values.text("model.base")) : inline_model(values);
+      values.has("model.base") ? base_model(values, files) : inline_model(values);
   override_sizes(model_sizes(), "model", values, model);
   override_sizes(moe_sizes(), "model.moe", values, model.moe);
   values.fill("model", model);
@@ -249,7 +267,7 @@ TransformerSpec resolve_transformer(const Values& values) {
 
 void resolve_model(const Values& values, NamedFiles& files, Job& job) {
   job.network = named_network(values, files);
-  job.model = job.network ? network_model(*job.network) : resolve_transformer(values);
+  job.model = job.network ? network_model(*job.network) : resolve_transformer(values, files);
 }
 
 Cluster resolve_cluster(const Values& values, const EvidenceList& evidence, NamedFiles& files) {

@@ -263,7 +263,9 @@ class Checker {
   }
 
   std::string checked_name(const DocumentNode& node, const Field& field) const {
-    if (!field.file_suffix.empty() && node.text.ends_with(field.file_suffix)) return node.text;
+    for (const std::string_view suffix : suffixes_of(field)) {
+      if (node.text.ends_with(suffix)) return node.text;
+    }
     std::vector<std::string> names = names_of(field);
     if (const auto more = added_.find(field.path); more != added_.end()) {
       names.insert(names.end(), more->second.begin(), more->second.end());

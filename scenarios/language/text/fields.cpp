@@ -91,6 +91,17 @@ std::string type_text(const Field& field) {
   return fmt::format("{}", fmt::join(kinds, " or "));
 }
 
+std::vector<std::string_view> suffixes_of(const Field& field) {
+  std::vector<std::string_view> suffixes;
+  std::string_view rest = field.file_suffix;
+  while (!rest.empty()) {
+    const std::size_t blank = std::min(rest.find(' '), rest.size());
+    suffixes.push_back(rest.substr(0, blank));
+    rest.remove_prefix(std::min(blank + 1, rest.size()));
+  }
+  return suffixes;
+}
+
 std::vector<std::string> names_of(const Field& field) {
   if (field.library != nullptr) return field.library();
   return {field.names.begin(), field.names.end()};

@@ -55,7 +55,7 @@ struct Field {
   std::vector<std::string_view> names = {};
   std::string_view true_name = {};                  // of the two names of a flag
   std::vector<std::string> (*library)() = nullptr;  // names known to the library
-  std::string_view file_suffix = {};                // a name that ends so is a file, not looked up
+  std::string_view file_suffix = {};  // a name that ends so is a file; several with blanks between
   bool fact = false;  // a number about the world, that needs evidence; else a choice of the user
   std::string_view example = {};
   std::string_view help = {};
@@ -84,6 +84,8 @@ std::string pattern_of(std::string_view path);
 
 // The kinds of value that a field takes, for messages: "a whole number", "a name or a map".
 std::string type_text(const Field& field);
+
+std::vector<std::string_view> suffixes_of(const Field& field);
 
 // Names that the field takes, for messages and the schema.
 std::vector<std::string> names_of(const Field& field);

@@ -54,11 +54,12 @@ void check_open(const Overrides& set) {
   }
 }
 
-// The scenario on all nodes without layout: only to read it.
+// The scenario on all nodes without layout: only to read it. Of a sequence of any length: a model
+// from a file may name none.
 std::string first_text(const PlanRequest& request, const NodeSpec& node) {
   return fmt::format(
       "name: plan\nmodel: {}\ncluster: {{nodes: {}, node: {}}}\nlayout: {{tp: 1, pp: 1}}\n"
-      "batch: {{global: {}, micro: 1}}\n",
+      "batch: {{global: {}, micro: 1, sequence: 4096}}\n",
       request.model, request.nodes, request.node, request.nodes * node.gpus);
 }
 
@@ -204,8 +205,9 @@ PlanBasis plan_basis(const PlanRequest& request) {
       {"framework", basis.framework.name, "assumed: " + basis.framework.help, "--framework"});
 
   const Parameter& usual_tokens = usual_sequence();
-  basis.sequence = request.sequence.value_or(
-      std::min(basis.model.sequence, static_cast<int>(usual_tokens.value)));
+  const int usual = static_cast<int>(usual_tokens.value);
+  const int longest = basis.model.sequence > 0 ? basis.model.sequence : usual;
+  basis.sequence = request.sequence.value_or(std::min(longest, usual));
   const bool as_made = basis.sequence == basis.model.sequence;
   add_default(basis, !request.sequence,
               {"sequence", fmt::format("{} tokens", basis.sequence),

@@ -35,6 +35,9 @@ TEST(PlanArguments, ModelsAreNamesOrDimensions) {
   EXPECT_EQ(model_value("{layers: 4}"), "{layers: 4}");
   EXPECT_EQ(model_value(WINDTUNNEL_SOURCE_DIR "/scenarios/small.yaml"), "llama3-8b");
   EXPECT_THROW(model_value("llama"), Error);
+  EXPECT_EQ(model_value("x/config.json"), "'x/config.json'");
+  EXPECT_EQ(model_value("./model.args"), "'./model.args'");
+  EXPECT_THROW(model_value("./model.txt"), Error);
 }
 
 }  // namespace

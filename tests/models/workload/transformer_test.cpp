@@ -38,5 +38,40 @@ TEST(Transformer, LlamaFlopsAreSixPerMatrixWeightPlusFullAttention) {
   EXPECT_NEAR(model_flops(llama, 1, 8192) / (8192 * (6 * matrices + attention)), 1, 1e-12);
 }
 
+// Mistral 7B: of 8,192 tokens the first 4,096 see what is before them, the others 4,096.
+TEST(Transformer, AWindowHidesWhatIsBehindIt) {
+  TransformerSpec model = llama3_8b();
+  const double whole = model_flops(model, 1, 8192);
+  model.window = 4096;
+  EXPECT_DOUBLE_EQ(windowed_keys(model, 0, 8192), (4096 / 2 + 4096) / 2.0);
+  EXPECT_DOUBLE_EQ(windowed_keys(model, 0, 2048), 1024);
+  EXPECT_DOUBLE_EQ(windowed_keys(model, 6000, 8192), 4096);
+  EXPECT_DOUBLE_EQ(attended_keys(model, 8192), 6144);  // twice as many, as without a window
+  EXPECT_NEAR(whole - model_flops(model, 1, 8192), 12.0 * 32 * 4096 * 2048 * 8192, 1e3);
+  EXPECT_DOUBLE_EQ(attended_keys(model, 4096), 4096);
+  model.global_every = 4;
+  EXPECT_DOUBLE_EQ(attended_keys(model, 8192), (8192 + 3 * 6144) / 4.0);
+  model.attention = AttentionKernel::unfused;
+  EXPECT_DOUBLE_EQ(attended_keys(model, 8192), 8192);  // the mask hides them, but they are computed
+  model.attention = AttentionKernel::flash;
+  model.bidirectional = true;
+  model.global_every = 0;
+  EXPECT_DOUBLE_EQ(attended_keys(model, 8192), 4096);
+}
+
+TEST(Transformer, ATokenMeetsItsOwnExperts) {
+  TransformerSpec model = llama3_8b();
+  EXPECT_EQ(model.active_parameters(), model.parameters());
+  model.moe = {.experts = 8, .per_token = 2, .ffn_hidden = 1024, .dense_layers = 2};
+  EXPECT_DOUBLE_EQ(model.parameters() - model.active_parameters(), 30.0 * 6 * 3 * 4096 * 1024);
+}
+
+TEST(Transformer, ModulationIsAMatrixForEachVector) {
+  TransformerSpec model = llama3_8b();
+  const double plain = model.parameters();
+  model.modulation = 6;
+  EXPECT_DOUBLE_EQ(model.parameters() - plain, 32.0 * 6 * 4096 * 4096);
+}
+
 }  // namespace
 }  // namespace windtunnel

@@ -84,6 +84,7 @@ TEST(StageTensors, MatchTheChunkWhateverTheLayout) {
         job.model.activation = moe > 0 ? Activation::swiglu : Activation::gelu;
         job.model.biases = pp != 2;
         job.model.tied_embeddings = tp != 2;
+        job.model.modulation = pp == 4 ? 6 : 0;
         const std::vector<ChunkCost> chunks = chunk_costs(job);
         const int layers = job.model.layers / pp;
         for (int stage = 0; stage < pp; ++stage) {

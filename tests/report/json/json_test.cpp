@@ -20,7 +20,7 @@ using Keys = std::vector<std::string>;
 TEST(RunDocument, KeysAndTheirOrderAreTheContract) {
   const Json run = run_document(sample_record(), true);
   EXPECT_EQ(keys_of(run), (Keys{"scenario", "key", "version", "commit", "iteration", "campaign",
-                                "origin", "model_error", "engine", "notes", "timing"}));
+                                "origin", "model_error", "engine", "model", "notes", "timing"}));
   EXPECT_EQ(keys_of(run["model_error"]),
             (Keys{"calibration", "step_error", "covered", "host_spread", "familiarity", "ranges"}));
   EXPECT_EQ(keys_of(run["iteration"]),

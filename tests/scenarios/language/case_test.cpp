@@ -122,7 +122,7 @@ TEST(Case, DefaultsFollowFromOtherValues) {
   EXPECT_EQ(result.job.calibration.name, "a100-published");  // auto: fitted on this GPU
   EXPECT_EQ(result.job.failure_origin, Origin::published);
   EXPECT_EQ(result.job.recovery_origin, Origin::assumed);
-  EXPECT_EQ(example("small.yaml", {{"cluster.node", "dgx-h200"}}).job.calibration.name, "generic");
+  EXPECT_EQ(example("small.yaml", {{"cluster.node", "hl-325"}}).job.calibration.name, "generic");
 }
 
 TEST(Case, AMeasuredBusRestsOnTheWeakestOfItsNumbers) {

@@ -101,7 +101,7 @@ TEST_F(CompanyText, AJobOnOnePoolKnowsNoOther) {
   write("b.yaml", pool_job("b", ", place: {dp: [old]}"));
   const Company both = resolve(company("", kPools));
   EXPECT_EQ(both.jobs[0].job.cluster.node.name, "dgx-h100");
-  EXPECT_EQ(both.jobs[0].job.calibration.gpu, "h100");
+  EXPECT_EQ(both.jobs[0].job.calibration.name, "h100-published");
   EXPECT_EQ(both.jobs[1].job.cluster.node.name, "dgx-a100");
   const Case& first = both.jobs[0];
   const Case again = resolve_case(

@@ -48,7 +48,7 @@ void check_model(const Values& values, const Job& job) {
   if (job.network)
     values.fail("rollout", "engines write tokens, and the model is a table of layers");
   const bool causal =
-      job.model.frames == 0 && !job.model.encoder && job.model.attention != AttentionKernel::linear;
+      job.model.masked() && !job.model.encoder && job.model.attention != AttentionKernel::linear;
   if (!causal) {
     values.fail("rollout", "engines are modelled for causal transformers with softmax attention");
   }

@@ -76,6 +76,39 @@ TEST(ContextParallel, AllFormsComputeTheSameAttention) {
   }
 }
 
+// Of 65,536 tokens a query sees the latest 8,192 in three layers of four, and half of all in one.
+TEST(ContextParallel, WindowsHideKeysWhateverTheForm) {
+  for (const int cp : {1, 8}) {
+    Job job = context_job(cp == 1 ? ContextForm::ring : ContextForm::ulysses, cp);
+    job.model.window = 8192;
+    job.model.global_every = 4;
+    const double windowed = 8192 - 8192.0 * 8192 / 2 / 65536;
+    const double seen = (3 * windowed + 32768) / 4;
+    const double forward = 2 * 65536.0 / cp * seen * 2 * 4096;
+    EXPECT_NEAR(attention_flops(job, Pass::forward) / forward, 1, 1e-12) << cp;
+    EXPECT_NEAR(attention_flops(job, Pass::backward_input) / forward, 2.5, 1e-12) << cp;
+    Job whole = job;
+    whole.model.window = 0;
+    EXPECT_LT(step_s(job), step_s(whole));
+    job.model.global_every = 1;
+    EXPECT_NEAR(attention_flops(job, Pass::forward) / attention_flops(whole, Pass::forward), 1,
+                1e-12);
+    // By the convention, of which kernels do half, both count what is seen.
+    const auto flops = [](const Job& of) { return model_flops(of.model, 1, of.batch.sequence); };
+    EXPECT_NEAR(flops(job) / flops(whole), 1, 1e-12);
+  }
+}
+
+// What no mask hides is computed: twice as much.
+TEST(ContextParallel, BidirectionalLayersSeeTheWholeSequence) {
+  Job job = context_job(ContextForm::ulysses, 8);
+  const double causal = attention_flops(job, Pass::forward);
+  const double counted = chunk_costs(job)[1].hardware_flops;
+  job.model.bidirectional = true;
+  EXPECT_NEAR(attention_flops(job, Pass::forward) / causal, 2, 1e-12);
+  EXPECT_NEAR(chunk_costs(job)[1].hardware_flops / counted, 1, 1e-12);
+}
+
 // 64 frames of 1024 places.
 Job video_job(ContextForm form, int cp) {
   Job job = context_job(form, cp);

@@ -1,6 +1,10 @@
 #include <fmt/format.h>
 
+#include <filesystem>
+#include <fstream>
+
 #include "models/workload/layer_table.hpp"
+#include "scenarios/language/library/library.hpp"
 #include "tests/scenarios/golden.hpp"
 
 namespace windtunnel {
@@ -45,6 +49,69 @@ TEST(ResolveModel, WhatATableOfLayersCannotDoIsNamedWithItsPlace) {
       fault_of("model: resnet-50\nrecompute: full"),
       "s.yaml:6:12: recompute: model 'resnet-50' is a table of layers, of which a search says "
       "which are computed again; set recompute: auto, or none");
+}
+
+std::string gpu_scenario(const std::string& gpu) {
+  return "name: g\nmodel: llama3-8b\ncluster:\n  nodes: 2\n  node: {base: dgx-h100, gpu: " + gpu +
+         "}\nbatch: {global: 32}\n";
+}
+
+TEST(ResolveNode, AGpuOfTheLibraryIsChangedInPlace) {
+  const auto gpu_of = [](const std::string& gpu) {
+    return parse_case(gpu_scenario(gpu), "s.yaml").job.cluster.node.gpu;
+  };
+  const GpuSpec& h100 = find_gpu("h100");
+  const GpuSpec larger = gpu_of("{base: h100, memory: 94 GB, memory_bandwidth: 3.9 TB/s}");
+  EXPECT_EQ(larger.name, "h100");
+  EXPECT_DOUBLE_EQ(larger.memory_bytes.value, 94e9);
+  EXPECT_DOUBLE_EQ(larger.memory_Bps.value, 3.9e12);
+  EXPECT_EQ(larger.bf16_flops.value, h100.bf16_flops.value);
+  EXPECT_DOUBLE_EQ(gpu_of("{bf16: 800 TFLOP/s}").bf16_flops.value, 8e14);  // the node's own
+  EXPECT_EQ(gpu_of("h200").name, "h200");
+}
+
+TEST(ResolveNode, WhatAGpuDoesNotHaveIsNamedWithItsPlace) {
+  const auto fault = [](const std::string& gpu) {
+    return error_of([&] { parse_case(gpu_scenario(gpu), "s.yaml"); });
+  };
+  EXPECT_EQ(fault("{base: h100, memry: 94 GB}"),
+            "s.yaml:5:44: unknown cluster.node.gpu key 'memry'; did you mean 'memory'?");
+  EXPECT_EQ(fault("{base: h10}"), "s.yaml:5:38: unknown gpu 'h10'; did you mean 'h100'?");
+  EXPECT_EQ(fault("{memory: 0 GB}").substr(0, 49),
+            "s.yaml:5:40: cluster.node.gpu.memory: must be abo");
+}
+
+// A folder of its own with a scenario whose model stands beside it.
+std::string named_model_fault(const std::string& name, const std::string& text) {
+  const std::filesystem::path folder =
+      std::filesystem::path(testing::TempDir()) / "resolve_named_model";
+  std::filesystem::create_directories(folder);
+  std::ofstream(folder / name) << text;
+  std::ofstream(folder / "s.yaml") << "name: n\nmodel: {base: " << name
+                                   << ", layers: 3, sequence: 512}\n"
+                                      "cluster: {nodes: 1, node: dgx-h100}\nbatch: {global: 8}\n";
+  const std::string fault = error_of([&] {
+    const Job job = load_case((folder / "s.yaml").string()).job;
+    EXPECT_EQ(job.model.layers, 3);
+    EXPECT_EQ(job.model.hidden, 64);
+    EXPECT_EQ(job.batch.sequence, 512);
+  });
+  std::filesystem::remove_all(folder);
+  const std::size_t at = fault.find("model: ");
+  return at == std::string::npos ? fault : fault.substr(at);
+}
+
+TEST(ResolveModel, OfAnotherProgramsFile) {
+  const std::string json = R"({"model_type": "llama", "hidden_size": 64, "num_hidden_layers": 2,
+                               "num_attention_heads": 4, "vocab_size": 100)";
+  EXPECT_EQ(named_model_fault("config.json", json + ", \"intermediate_size\": 128}"), "no error");
+  const std::string missing = named_model_fault("config.json", json + "}");
+  EXPECT_NE(missing.find("config.json:1:1: 'intermediate_size' is missing"), std::string::npos)
+      << missing;
+  EXPECT_EQ(named_model_fault("model.args",
+                              "--num-layers 2 --hidden-size 64 --num-attention-heads 4 "
+                              "--vocab-size 100"),
+            "no error");
 }
 
 std::string jitter_fault(const std::string& jitter) {

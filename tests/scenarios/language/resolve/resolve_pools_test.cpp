@@ -38,9 +38,9 @@ TEST(ResolvePools, NumberTheNodesPoolByPool) {
   EXPECT_EQ(job.cluster.pools[1].node.name, "dgx-a100");
   EXPECT_EQ(job.cluster.pool_of(15), 0);
   EXPECT_EQ(job.cluster.pool_of(16), 1);
-  EXPECT_EQ(job.pool_calibrations[0].gpu, "h100");
-  EXPECT_EQ(job.pool_calibrations[1].gpu, "a100-80");
-  EXPECT_EQ(job.calibration.gpu, "a100-80");  // the slower
+  EXPECT_EQ(job.pool_calibrations[0].name, "h100-published");
+  EXPECT_EQ(job.pool_calibrations[1].name, "a100-published");
+  EXPECT_EQ(job.calibration.name, "a100-published");  // the slower
   EXPECT_EQ(job.layout.dp, 2);
 }
 

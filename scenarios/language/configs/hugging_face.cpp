@@ -1,0 +1,354 @@
+#include "scenarios/language/configs/hugging_face.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+
+#include "scenarios/language/configs/model_limits.hpp"
+#include "scenarios/language/text/document_reader.hpp"
+
+namespace windtunnel {
+namespace {
+
+using Kind = DocumentNode::Kind;
+
+// The fields of a file. The JSON value null is the same as none.
+class HuggingFaceConfig {
+ public:
+  static constexpr int kMostOfAll = 100'000'000;  // so that sums of them stay whole numbers
+
+  explicit HuggingFaceConfig(const DocumentNode& map) : map_(map) {}
+
+  const DocumentNode* find(std::string_view key) const {
+    const DocumentNode* node = map_.value_of(key);
+    const bool null = node != nullptr && (node->kind == Kind::null ||
+                                          (node->kind == Kind::scalar && node->text == "null"));
+    return null ? nullptr : node;
+  }
+  const DocumentNode& at(const std::string& key) const {
+    const DocumentNode* node = find(key);
+    if (node != nullptr) return *node;
+    throw Error(map_.where, fmt::format("'{}' is missing", key));
+  }
+
+  int whole(const std::string& key) const {
+    const int number = windtunnel::whole(at(key), key);
+    if (number <= kMostOfAll) return number;
+    throw Error(where(key), fmt::format("{}: {} is too large", key, number));
+  }
+  // Under one of two names, the second an older one.
+  int whole(const std::string& key, const std::string& older) const {
+    return find(key) == nullptr && find(older) != nullptr ? whole(older) : whole(key);
+  }
+  int whole_or(const std::string& key, int otherwise) const {
+    return find(key) == nullptr ? otherwise : whole(key);
+  }
+  double number_or(const std::string& key, double otherwise) const {
+    const DocumentNode* node = find(key);
+    return node == nullptr ? otherwise : quantity(*node, Dimension::number, key);
+  }
+  bool flag_or(const std::string& key, bool otherwise) const {
+    return find(key) == nullptr ? otherwise : flag(map_, key);
+  }
+  const std::vector<DocumentNode>& list(const std::string& key) const {
+    const DocumentNode& node = at(key);
+    if (node.kind != Kind::list) throw Error(node.where, fmt::format("{}: a list is due", key));
+    return node.items;
+  }
+  Location where(std::string_view key) const {
+    const DocumentNode* node = find(key);
+    return node == nullptr ? map_.where : node->where;
+  }
+
+ private:
+  const DocumentNode& map_;
+};
+
+using Config = HuggingFaceConfig;
+
+// What nearly all of them call alike.
+void read_dimensions(const Config& config, TransformerSpec& model) {
+  model.layers = config.whole("num_hidden_layers");
+  model.hidden = config.whole("hidden_size");
+  model.heads = config.whole("num_attention_heads");
+  model.kv_heads = config.whole_or("num_key_value_heads", model.heads);
+  model.head_width = config.whole_or("head_dim", 0);
+  model.ffn_hidden = config.whole("intermediate_size");
+  model.vocabulary = config.whole("vocab_size");
+  model.activation = Activation::swiglu;
+  model.normalisation = Normalisation::rms_norm;
+  model.position = PositionEncoding::rotary;
+  model.biases = config.flag_or("attention_bias", false);
+  model.tied_embeddings = config.flag_or("tie_word_embeddings", false);
+  model.dropout = config.number_or("attention_dropout", 0) > 0;
+}
+
+// Of `layers` so many without a window, evenly among the others.
+int global_every(int global, int layers, const Location& where) {
+  if (global == 0) return 0;
+  const int every = layers / global;
+  if (layers / every == global) return every;
+  throw Error(where, fmt::format("{} of {} layers see the whole sequence; only one in so many is "
+                                 "modelled, or none",
+                                 global, layers));
+}
+
+// Layers with a window: as layer_types lists them, or one in `usual_every` without (0: all have
+// it).
+void read_window(const Config& config, const std::string& key, int usual_every,
+                 TransformerSpec& model) {
+  model.window = config.whole_or(key, 0);
+  model.global_every = model.window > 0 ? usual_every : 0;
+  if (config.find("layer_types") == nullptr) return;
+  int global = 0;
+  for (const DocumentNode& type : config.list("layer_types")) {
+    const bool local = type.text == "sliding_attention" || type.text == "chunked_attention";
+    if (!local && type.text != "full_attention") {
+      throw Error(type.where, fmt::format("layer_types: '{}' is not modelled; known: "
+                                          "full_attention, sliding_attention, chunked_attention",
+                                          type.text));
+    }
+    global += local ? 0 : 1;
+  }
+  const Location where = config.where("layer_types");
+  if (std::ssize(config.list("layer_types")) != model.layers) {
+    throw Error(where, fmt::format("layer_types: lists {} of {} layers",
+                                   config.list("layer_types").size(), model.layers));
+  }
+  if (global == model.layers) {
+    model.window = 0;
+    model.global_every = 0;
+    return;
+  }
+  if (model.window == 0) config.at(key);
+  model.global_every = global_every(global, model.layers, where);
+}
+
+void read_llama(const Config& config, TransformerSpec& model) {
+  read_dimensions(config, model);
+}
+
+void read_mistral(const Config& config, TransformerSpec& model) {
+  read_dimensions(config, model);
+  read_window(config, "sliding_window", 0, model);
+}
+
+void read_mixtral(const Config& config, TransformerSpec& model) {
+  read_mistral(config, model);
+  model.moe.experts = config.whole("num_local_experts");
+  model.moe.per_token = config.whole("num_experts_per_tok");
+  model.moe.ffn_hidden = model.ffn_hidden;
+}
+
+// Its layers behind max_window_layers have the window, if it is used at all.
+void read_qwen2(const Config& config, TransformerSpec& model) {
+  read_dimensions(config, model);
+  model.biases = false;
+  if (!config.flag_or("use_sliding_window", false)) return;
+  const int global = std::min(config.whole_or("max_window_layers", model.layers), model.layers);
+  if (global == model.layers) return;
+  read_window(config, "sliding_window",
+              global_every(global, model.layers, config.where("max_window_layers")), model);
+}
+
+// Every decoder_sparse_step-th layer has experts, but for those of mlp_only_layers.
+void read_qwen_experts(const Config& config, TransformerSpec& model) {
+  const int step = std::max(1, config.whole_or("decoder_sparse_step", 1));
+  int dense = model.layers - model.layers / step;
+  if (config.find("mlp_only_layers") != nullptr) {
+    for (const DocumentNode& layer : config.list("mlp_only_layers")) {
+      dense += (windtunnel::whole(layer, "mlp_only_layers") + 1) % step == 0 ? 1 : 0;
+    }
+  }
+  model.moe.experts = config.whole("num_experts", "num_local_experts");
+  model.moe.per_token = config.whole("num_experts_per_tok");
+  model.moe.ffn_hidden = config.whole("moe_intermediate_size");
+  model.moe.shared_ffn = config.whole_or("shared_expert_intermediate_size", 0);
+  model.moe.dense_layers = dense;
+}
+
+void read_qwen2_moe(const Config& config, TransformerSpec& model) {
+  read_qwen2(config, model);
+  read_qwen_experts(config, model);
+}
+
+void read_qwen3(const Config& config, TransformerSpec& model) {
+  read_qwen2(config, model);
+  model.head_width = config.whole_or("head_dim", 128);
+}
+
+void read_qwen3_moe(const Config& config, TransformerSpec& model) {
+  read_qwen2(config, model);
+  read_qwen_experts(config, model);
+}
+
+void read_gemma(const Config& config, TransformerSpec& model) {
+  read_dimensions(config, model);
+  model.head_width = config.whole_or("head_dim", 256);
+  model.tied_embeddings = config.flag_or("tie_word_embeddings", true);
+}
+
+void read_gemma2(const Config& config, TransformerSpec& model) {
+  read_gemma(config, model);
+  read_window(config, "sliding_window", 2, model);
+}
+
+// The files of the multimodal ones leave out what is as in the class.
+void read_gemma3(const Config& config, TransformerSpec& model) {
+  model.layers = config.whole("num_hidden_layers");
+  model.hidden = config.whole("hidden_size");
+  model.ffn_hidden = config.whole("intermediate_size");
+  model.heads = config.whole_or("num_attention_heads", 8);
+  model.kv_heads = config.whole_or("num_key_value_heads", 4);
+  model.head_width = config.whole_or("head_dim", 256);
+  model.vocabulary = config.whole_or("vocab_size", 262208);
+  model.activation = Activation::swiglu;
+  model.normalisation = Normalisation::rms_norm;
+  model.position = PositionEncoding::rotary;
+  model.biases = config.flag_or("attention_bias", false);
+  model.tied_embeddings = config.flag_or("tie_word_embeddings", true);
+  read_window(config, "sliding_window", config.whole_or("sliding_window_pattern", 6), model);
+}
+
+void read_phi3(const Config& config, TransformerSpec& model) {
+  read_dimensions(config, model);
+  model.dropout = model.dropout || config.number_or("resid_pdrop", 0) > 0;
+  read_window(config, "sliding_window", 0, model);
+}
+
+void read_gpt_oss(const Config& config, TransformerSpec& model) {
+  read_dimensions(config, model);
+  model.biases = config.flag_or("attention_bias", true);
+  model.moe.experts = config.whole("num_local_experts", "num_experts");
+  model.moe.per_token = config.whole("num_experts_per_tok", "experts_per_token");
+  model.moe.ffn_hidden = model.ffn_hidden;
+  read_window(config, "sliding_window", 2, model);
+}
+
+void read_deepseek(const Config& config, TransformerSpec& model) {
+  read_dimensions(config, model);
+  model.kv_heads = model.heads;  // each has keys and values of its own out of the latent
+  model.head_width = config.whole("qk_nope_head_dim");
+  model.latent.query_rank = config.whole_or("q_lora_rank", 0);
+  model.latent.kv_rank = config.whole("kv_lora_rank");
+  model.latent.rotary_width = config.whole("qk_rope_head_dim");
+  model.latent.value_width = config.whole("v_head_dim");
+  model.moe.experts = config.whole("n_routed_experts");
+  model.moe.per_token = config.whole("num_experts_per_tok");
+  model.moe.ffn_hidden = config.whole("moe_intermediate_size");
+  model.moe.shared_ffn = static_cast<int>(std::min<double>(
+      Config::kMostOfAll, double(config.whole_or("n_shared_experts", 0)) * model.moe.ffn_hidden));
+  const int dense = std::min(config.whole_or("first_k_dense_replace", 0), model.layers);
+  const int step = std::max(1, config.whole_or("moe_layer_freq", 1));
+  const auto multiples_below = [step](int end) { return (end + step - 1) / step; };
+  const int sparse = multiples_below(model.layers) - multiples_below(dense);
+  model.moe.dense_layers = model.layers - sparse;
+}
+
+// Experts in every interleave_moe_layer_step-th layer; three layers in four attend to chunks, which
+// count as windows.
+void read_llama4(const Config& config, TransformerSpec& model) {
+  read_dimensions(config, model);
+  model.moe.ffn_hidden = model.ffn_hidden;
+  model.moe.shared_ffn = model.ffn_hidden;
+  model.ffn_hidden = config.whole("intermediate_size_mlp");
+  model.moe.experts = config.whole("num_local_experts");
+  model.moe.per_token = config.whole_or("num_experts_per_tok", 1);
+  const int step = std::max(1, config.whole_or("interleave_moe_layer_step", 1));
+  model.moe.dense_layers = model.layers - model.layers / step;
+  read_window(config, "attention_chunk_size", 4, model);
+}
+
+void read_nemotron(const Config& config, TransformerSpec& model) {
+  read_dimensions(config, model);
+  model.activation = Activation::gelu;  // the square of ReLU, not gated
+  model.normalisation = Normalisation::layer_norm;
+}
+
+void read_gpt2(const Config& config, TransformerSpec& model) {
+  model.layers = config.whole("n_layer");
+  model.hidden = config.whole("n_embd");
+  model.heads = model.kv_heads = config.whole("n_head");
+  model.ffn_hidden = config.whole_or("n_inner", 4 * model.hidden);
+  model.vocabulary = config.whole("vocab_size");
+  model.sequence = config.whole("n_positions", "n_ctx");
+  model.tied_embeddings = config.flag_or("tie_word_embeddings", true);
+  model.dropout = config.number_or("resid_pdrop", 0.1) > 0;
+}
+
+void read_gpt_neox(const Config& config, TransformerSpec& model) {
+  read_dimensions(config, model);
+  model.kv_heads = model.heads;
+  model.activation = Activation::gelu;
+  model.normalisation = Normalisation::layer_norm;
+  model.biases = config.flag_or("attention_bias", true);
+  model.dropout = config.number_or("hidden_dropout", 0) > 0;
+}
+
+struct HuggingFaceType {
+  std::string_view name;
+  void (*read)(const Config&, TransformerSpec&);
+};
+constexpr std::array kTypes = std::to_array<HuggingFaceType>({
+    {"deepseek_v2", read_deepseek},
+    {"deepseek_v3", read_deepseek},
+    {"gemma", read_gemma},
+    {"gemma2", read_gemma2},
+    {"gemma3", read_gemma3},
+    {"gemma3_text", read_gemma3},
+    {"gpt2", read_gpt2},
+    {"gpt_neox", read_gpt_neox},
+    {"gpt_oss", read_gpt_oss},
+    {"kimi_k2", read_deepseek},
+    {"llama", read_llama},
+    {"llama4", read_llama4},
+    {"llama4_text", read_llama4},
+    {"mistral", read_mistral},
+    {"mixtral", read_mixtral},
+    {"nemotron", read_nemotron},
+    {"phi3", read_phi3},
+    {"qwen2", read_qwen2},
+    {"qwen2_moe", read_qwen2_moe},
+    {"qwen3", read_qwen3},
+    {"qwen3_moe", read_qwen3_moe},
+});
+
+const HuggingFaceType& type_of(const DocumentNode& map, const DocumentNode& whole) {
+  const DocumentNode* node = map.value_of("model_type");
+  if (node == nullptr) node = whole.value_of("model_type");
+  if (node == nullptr) {
+    throw Error(whole.where, "'model_type' is missing, which a config.json of Hugging Face has");
+  }
+  const auto* found = std::ranges::find(kTypes, node->text, &HuggingFaceType::name);
+  if (found != kTypes.end()) return *found;
+  throw Error(node->where, fmt::format("unknown model_type '{}'; known: {}", node->text,
+                                       fmt::join(hugging_face_types(), ", ")));
+}
+
+}  // namespace
+
+std::vector<std::string> hugging_face_types() {
+  std::vector<std::string> names;
+  for (const HuggingFaceType& type : kTypes) names.emplace_back(type.name);
+  return names;
+}
+
+TransformerSpec model_of_hugging_face(const std::string& text, const std::string& path) {
+  const DocumentNode document = parse_document(text, path);  // JSON is YAML in flow style
+  require_map(document, path);
+  const DocumentNode* language = document.value_of("text_config");
+  const DocumentNode& map =
+      language != nullptr && language->kind == Kind::map ? *language : document;
+  const HuggingFaceType& type = type_of(map, document);
+  TransformerSpec model;
+  model.name = path;
+  model.source = fmt::format("{}, model_type {}", path, type.name);
+  type.read(Config(map), model);
+  check_limits(model, map.where);
+  return model;
+}
+
+}  // namespace windtunnel

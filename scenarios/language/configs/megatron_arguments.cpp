@@ -1,0 +1,244 @@
+#include "scenarios/language/configs/megatron_arguments.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cmath>
+#include <cstdint>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "models/base/units.hpp"
+#include "scenarios/language/configs/model_limits.hpp"
+
+namespace windtunnel {
+namespace {
+
+struct MegatronWord {
+  std::string text;
+  Location where;
+};
+
+// Quotes keep the blanks between them.
+std::vector<MegatronWord> words_of(std::string_view text, const std::string& path) {
+  std::vector<MegatronWord> words;
+  Location at{path, 1, 0};
+  bool inside = false;
+  bool comment = false;
+  char quote = 0;
+  for (const char c : text) {
+    ++at.column;
+    if (c == '\n') {
+      at = {path, at.line + 1, 0};
+      inside = comment = false;
+      quote = 0;
+      continue;
+    }
+    if (comment) continue;
+    if (quote != 0 ? c == quote : c == '"' || c == '\'') {
+      quote = quote == 0 ? c : 0;
+      continue;
+    }
+    const bool blank = c == ' ' || c == '\t' || c == '\r' || c == '\\';
+    if (quote == 0 && (blank || (c == '=' && inside && words.back().text.starts_with("--")))) {
+      inside = false;
+      continue;
+    }
+    if (quote == 0 && !inside && c == '#') {
+      comment = true;
+      continue;
+    }
+    if (!inside) words.push_back({{}, at});
+    inside = true;
+    words.back().text += c;
+  }
+  return words;
+}
+
+bool is_argument(const MegatronWord& word) {
+  return word.text.starts_with("--");
+}
+
+class MegatronArguments {
+ public:
+  MegatronArguments(std::string_view text, const std::string& path)
+      : words_(words_of(text, path)), path_(path) {}
+
+  // The value of the last of them, as argparse has it; null: it is not there.
+  const MegatronWord* find(std::string_view name) const {
+    const MegatronWord* found = nullptr;
+    for (std::size_t i = 0; i < words_.size(); ++i) {
+      if (words_[i].text != name) continue;
+      if (i + 1 == words_.size() || is_argument(words_[i + 1])) {
+        throw Error(words_[i].where, fmt::format("{}: a value is due behind it", name));
+      }
+      found = &words_[i + 1];
+    }
+    return found;
+  }
+  bool flag(std::string_view name) const {
+    return std::ranges::find(words_, name, &MegatronWord::text) != words_.end();
+  }
+  int whole(std::string_view name) const {
+    const MegatronWord* word = find(name);
+    if (word == nullptr) throw Error({path_, 1, 1}, fmt::format("{} is missing", name));
+    const double value = number(*word, name);
+    if (value == std::floor(value) && value >= 0 && value <= 1e8) return static_cast<int>(value);
+    throw Error(word->where, fmt::format("{}: '{}' is not a whole number", name, word->text));
+  }
+  int whole_or(std::string_view name, int otherwise) const {
+    return find(name) == nullptr ? otherwise : whole(name);
+  }
+  double number_or(std::string_view name, double otherwise) const {
+    const MegatronWord* word = find(name);
+    return word == nullptr ? otherwise : number(*word, name);
+  }
+  Location where(std::string_view name) const {
+    const MegatronWord* word = find(name);
+    return word == nullptr ? Location{path_, 1, 1} : word->where;
+  }
+
+ private:
+  static double number(const MegatronWord& word, std::string_view name) {
+    if (word.text.starts_with("$")) {
+      throw Error(word.where, fmt::format("{}: '{}' is a variable of the shell; write its value",
+                                          name, word.text));
+    }
+    try {
+      return parse_quantity(word.text, Dimension::number);
+    } catch (const Error&) {
+      throw Error(word.where, fmt::format("{}: '{}' is not a number", name, word.text));
+    }
+  }
+
+  std::vector<MegatronWord> words_;
+  std::string path_;
+};
+
+using Arguments = MegatronArguments;
+
+// How many zeros and ones "[0]*3+[1]*58" lists; nothing where it is no such list.
+std::optional<std::array<double, 2>> listed(std::string_view text) {
+  std::array<double, 2> counts{};
+  while (!text.empty()) {
+    const std::size_t end = text.find(']');
+    if (text.front() != '[' || end == text.npos) return {};
+    std::array<double, 2> inside{};
+    for (const char c : text.substr(1, end - 1)) {
+      if (c == '0' || c == '1') inside[c - '0'] += 1;
+      if (c != '0' && c != '1' && c != ',') return {};
+    }
+    text.remove_prefix(end + 1);
+    int times = 1;
+    if (text.starts_with('*')) {
+      const auto [rest, fault] = std::from_chars(text.data() + 1, text.data() + text.size(), times);
+      if (fault != std::errc() || times < 0) return {};
+      text.remove_prefix(rest - text.data());
+    }
+    for (int i : {0, 1}) counts[i] += times * inside[i];
+    if (!text.empty() && text.front() != '+') return {};
+    if (!text.empty()) text.remove_prefix(1);
+  }
+  return counts;
+}
+
+// Layers with a dense MLP: N means that one in N has experts, "([0]*3+[1]*58)" lists them.
+int dense_layers(const Arguments& arguments, int layers) {
+  const MegatronWord* word = arguments.find("--moe-layer-freq");
+  if (word == nullptr) return 0;
+  if (word->text.find_first_not_of("0123456789") == std::string::npos) {
+    const int every = std::max(1, arguments.whole("--moe-layer-freq"));
+    return layers - (layers + every - 1) / every;
+  }
+  std::string list = word->text;
+  std::erase_if(list, [](char c) { return c == '(' || c == ')' || c == ' '; });
+  const auto counts = listed(list);
+  if (!counts || (*counts)[0] + (*counts)[1] != layers) {
+    throw Error(word->where, fmt::format("--moe-layer-freq: '{}' is neither a number nor a list of "
+                                         "{} zeros and ones such as ([0]*3+[1]*58)",
+                                         word->text, layers));
+  }
+  return static_cast<int>((*counts)[0]);
+}
+
+void read_experts(const Arguments& arguments, TransformerSpec& model) {
+  model.moe.experts = arguments.whole_or("--num-experts", 0);
+  if (model.moe.experts == 0) return;
+  model.moe.per_token = arguments.whole_or("--moe-router-topk", 2);
+  model.moe.ffn_hidden = arguments.whole_or("--moe-ffn-hidden-size", model.ffn_hidden);
+  model.moe.shared_ffn = arguments.whole_or("--moe-shared-expert-intermediate-size", 0);
+  model.moe.dense_layers = dense_layers(arguments, model.layers);
+}
+
+void read_attention(const Arguments& arguments, TransformerSpec& model) {
+  model.heads = model.kv_heads = arguments.whole("--num-attention-heads");
+  if (arguments.flag("--group-query-attention")) {
+    model.kv_heads = arguments.whole_or("--num-query-groups", 1);
+  }
+  model.head_width = arguments.whole_or("--kv-channels", 0);
+  if (const MegatronWord* window = arguments.find("--window-size")) {
+    const std::string before = window->text.substr(0, window->text.find(','));
+    if (before.empty() || before.find_first_not_of("0123456789") != before.npos ||
+        before.size() > 8) {
+      throw Error(window->where, fmt::format("--window-size: '{}' is not two numbers such as 128,0",
+                                             window->text));
+    }
+    model.window = std::stoi(before) + 1;  // the keys before it, and its own
+  }
+  if (!arguments.flag("--multi-latent-attention")) return;
+  model.kv_heads = model.heads;
+  model.head_width = arguments.whole_or("--qk-head-dim", 128);
+  model.latent.query_rank = arguments.whole_or("--q-lora-rank", 0);
+  model.latent.kv_rank = arguments.whole_or("--kv-lora-rank", 32);
+  model.latent.rotary_width = arguments.whole_or("--qk-pos-emb-head-dim", 64);
+  model.latent.value_width = arguments.whole_or("--v-head-dim", 128);
+}
+
+// Gated, it is two thirds of four times the hidden width, in whole multiples of 64.
+int usual_ffn(const Arguments& arguments, int hidden) {
+  if (!arguments.flag("--swiglu")) return 4 * hidden;
+  return static_cast<int>(std::int64_t{hidden} * 4 * 2 / 3 / 64 * 64);
+}
+
+void read_forms(const Arguments& arguments, TransformerSpec& model) {
+  model.activation = arguments.flag("--swiglu") ? Activation::swiglu : Activation::gelu;
+  const MegatronWord* norm = arguments.find("--normalization");
+  if (norm != nullptr && norm->text != "RMSNorm" && norm->text != "LayerNorm") {
+    throw Error(norm->where,
+                fmt::format("--normalization: '{}' is neither LayerNorm nor RMSNorm", norm->text));
+  }
+  model.normalisation = norm != nullptr && norm->text == "RMSNorm" ? Normalisation::rms_norm
+                                                                   : Normalisation::layer_norm;
+  const MegatronWord* position = arguments.find("--position-embedding-type");
+  const bool learned = position == nullptr ? !arguments.flag("--use-rotary-position-embeddings")
+                                           : position->text == "learned_absolute";
+  model.position = learned ? PositionEncoding::learned : PositionEncoding::rotary;
+  model.biases = !arguments.flag("--disable-bias-linear");
+  model.tied_embeddings = !arguments.flag("--untie-embeddings-and-output-weights");
+  model.dropout = arguments.number_or("--hidden-dropout", 0.1) > 0;
+}
+
+}  // namespace
+
+TransformerSpec model_of_megatron_arguments(const std::string& text, const std::string& path) {
+  const Arguments arguments(text, path);
+  TransformerSpec model;
+  model.name = path;
+  model.source = fmt::format("{}, arguments of Megatron-LM", path);
+  model.layers = arguments.whole("--num-layers");
+  model.hidden = arguments.whole("--hidden-size");
+  model.ffn_hidden = arguments.whole_or("--ffn-hidden-size", usual_ffn(arguments, model.hidden));
+  // Before padding, which depends on tp and is done by layouts.
+  model.vocabulary = arguments.whole("--vocab-size");
+  model.sequence = arguments.whole_or("--seq-length", 0);
+  read_forms(arguments, model);
+  read_attention(arguments, model);
+  read_experts(arguments, model);
+  check_limits(model, arguments.where("--num-layers"));
+  return model;
+}
+
+}  // namespace windtunnel

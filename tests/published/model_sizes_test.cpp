@@ -1,0 +1,108 @@
+// Parameters of the library's models against what their makers publish.
+#include <gtest/gtest.h>
+
+#include <set>
+
+#include "scenarios/language/library/library.hpp"
+
+namespace windtunnel {
+namespace {
+
+struct PublishedSize {
+  const char* name;
+  double billions;    // sums of the tensors in the checkpoint, or as the paper has it
+  double active = 0;  // billions that a token meets, its row of the embedding's included; 0: dense
+  double tolerance = 0.01;
+  double active_tolerance = 0.01;
+};
+
+const PublishedSize kSizes[] = {
+    {"llama3.1-8b", 8.030261248},
+    {"llama3.1-70b", 70.553706496},
+    {"llama3.1-405b", 405.853388800},
+    {"llama3.2-1b", 1.235814400},
+    {"llama3.2-3b", 3.212749824},
+    {"llama2-7b", 6.738415616},
+    {"llama2-13b", 13.015864320},
+    {"llama2-70b", 68.976648192},
+    // Llama 4 is rounded by its name, and its vision tower (0.9) is left out.
+    {"llama4-scout", 108.6, 17, 0.01, 0.03},
+    {"llama4-maverick", 400.7, 17, 0.01, 0.03},
+    {"mistral-7b", 7.241732096},
+    {"mistral-nemo-12b", 12.247782400},
+    {"mistral-small-24b", 23.572403200},
+    {"mistral-large-123b", 122.610069504},
+    {"mixtral-8x7b", 46.702792704, 12.9},
+    {"mixtral-8x22b", 140.620634112, 39.1},
+    {"qwen2-0.5b", 0.494032768},
+    {"qwen2-1.5b", 1.543714304},
+    {"qwen2-7b", 7.615616512},
+    {"qwen2-72b", 72.706203648},
+    {"qwen2-57b-a14b", 57.409, 14.2, 0.01, 0.02},
+    {"qwen2.5-0.5b", 0.494032768},
+    {"qwen2.5-1.5b", 1.543714304},
+    {"qwen2.5-3b", 3.085938688},
+    {"qwen2.5-7b", 7.615616512},
+    {"qwen2.5-14b", 14.770033664},
+    {"qwen2.5-32b", 32.763876352},
+    {"qwen2.5-72b", 72.706203648},
+    {"qwen3-0.6b", 0.596049920},
+    {"qwen3-1.7b", 1.720574976},
+    {"qwen3-4b", 4.022468096},
+    {"qwen3-8b", 8.190735360},
+    {"qwen3-14b", 14.768307200},
+    {"qwen3-32b", 32.762123264},
+    {"qwen3-30b-a3b", 30.532122624, 3.35},
+    {"qwen3-235b-a22b", 235.093634560, 22.2},
+    {"gemma2-2b", 2.614341888},
+    {"gemma2-9b", 9.241705984},
+    {"gemma2-27b", 27.227128320},
+    // Gemma 3 without its vision tower: embedding and rest of arXiv 2503.19786, table 1.
+    {"gemma3-1b", 0.302 + 0.698},
+    {"gemma3-4b", 0.675 + 3.209},
+    {"gemma3-12b", 1.012 + 10.759},
+    {"gemma3-27b", 1.416 + 25.600},
+    {"phi3-mini", 3.821079552},
+    {"phi4-14b", 14.659507200},
+    // The model card counts the output matrix as active, and not the embedding (0.58).
+    {"gpt-oss-20b", 20.914757184, 3.61 + 0.58},
+    {"gpt-oss-120b", 116.829156672, 5.13 + 0.58},
+    {"deepseek-v2-lite", 15.706484224, 2.66},
+    {"deepseek-v2", 235.741434880, 21.4},
+    // Rounded to 37 by the paper.
+    {"deepseek-v3", 671.026, 37, 0.01, 0.02},
+    // Rounded to 1 T and 32 by its name; 32.6 and 1,043 in the paper.
+    {"kimi-k2", 1026, 32.6},
+    // 355 and 32 in the paper, without embedding and head (1.55), with the layer for multi-token
+    // prediction (3.8).
+    {"glm-4.5", 355 + 1.55 - 3.8, 32 + 1.55},
+    {"nemotron4-15b", 15.6},
+    {"nemotron-340b", 341},
+    {"vit-l-16", 0.3043},
+    {"vit-h-14", 0.632},
+    {"vit-big-g-14", 1.843},
+    {"dit-xl-2", 0.675},
+};
+
+TEST(ModelSizes, AreThePublishedOnes) {
+  for (const PublishedSize& row : kSizes) {
+    const TransformerSpec& model = find_model(row.name);
+    EXPECT_NEAR(model.parameters() / 1e9 / row.billions, 1, row.tolerance) << row.name;
+    const double active = model.active_parameters() / 1e9;
+    EXPECT_NEAR(active / (row.active > 0 ? row.active : row.billions), 1, row.active_tolerance)
+        << row.name << ' ' << active;
+  }
+}
+
+// Those of models.yaml that are not above are held to their papers by the test of the library.
+TEST(ModelSizes, NoModelWithExpertsIsLeftOut) {
+  std::set<std::string> names;
+  for (const PublishedSize& row : kSizes) names.insert(row.name);
+  for (const TransformerSpec& model : library_models()) {
+    if (model.moe.experts == 0 || model.name == "grok-1") continue;
+    EXPECT_TRUE(names.contains(model.name)) << model.name;
+  }
+}
+
+}  // namespace
+}  // namespace windtunnel

@@ -1,0 +1,203 @@
+#include "scenarios/language/configs/hugging_face.hpp"
+
+#include <gtest/gtest.h>
+
+#include "models/base/error.hpp"
+
+namespace windtunnel {
+namespace {
+
+struct PublishedConfig {
+  const char* what;
+  const char* text;
+  double parameters;  // of the published checkpoint's language model
+  double active = 0;  // 0: all of them
+};
+
+// Dimensions as published; the counts are sums of the tensors in the checkpoints.
+const PublishedConfig kConfigs[] = {
+    {"Llama 3.1 8B",
+     R"({"model_type": "llama", "hidden_size": 4096, "intermediate_size": 14336,
+         "num_hidden_layers": 32, "num_attention_heads": 32, "num_key_value_heads": 8,
+         "vocab_size": 128256, "max_position_embeddings": 131072, "attention_bias": false,
+         "rope_scaling": {"factor": 8.0, "rope_type": "llama3"}, "tie_word_embeddings": false})",
+     8030261248},
+    {"Mistral 7B",
+     R"({"model_type": "mistral", "hidden_size": 4096, "intermediate_size": 14336,
+         "num_hidden_layers": 32, "num_attention_heads": 32, "num_key_value_heads": 8,
+         "vocab_size": 32000, "sliding_window": 4096})",
+     7241732096},
+    {"Mixtral 8x7B",
+     R"({"model_type": "mixtral", "hidden_size": 4096, "intermediate_size": 14336,
+         "num_hidden_layers": 32, "num_attention_heads": 32, "num_key_value_heads": 8,
+         "vocab_size": 32000, "sliding_window": null, "num_local_experts": 8,
+         "num_experts_per_tok": 2})",
+     46702792704, 12.88e9},
+    {"Qwen2.5 7B",
+     R"({"model_type": "qwen2", "hidden_size": 3584, "intermediate_size": 18944,
+         "num_hidden_layers": 28, "num_attention_heads": 28, "num_key_value_heads": 4,
+         "vocab_size": 152064, "sliding_window": 131072, "use_sliding_window": false,
+         "max_window_layers": 28, "tie_word_embeddings": false})",
+     7615616512},
+    {"Qwen3 8B",
+     R"({"model_type": "qwen3", "hidden_size": 4096, "intermediate_size": 12288, "head_dim": 128,
+         "num_hidden_layers": 36, "num_attention_heads": 32, "num_key_value_heads": 8,
+         "vocab_size": 151936, "tie_word_embeddings": false})",
+     8190735360},
+    {"Qwen3 30B-A3B",
+     R"({"model_type": "qwen3_moe", "hidden_size": 2048, "intermediate_size": 6144,
+         "head_dim": 128, "num_hidden_layers": 48, "num_attention_heads": 32,
+         "num_key_value_heads": 4, "vocab_size": 151936, "num_experts": 128,
+         "num_experts_per_tok": 8, "moe_intermediate_size": 768, "decoder_sparse_step": 1,
+         "mlp_only_layers": [], "tie_word_embeddings": false})",
+     30532122624, 3.35e9},
+    {"Gemma 2 9B",
+     R"({"model_type": "gemma2", "hidden_size": 3584, "intermediate_size": 14336, "head_dim": 256,
+         "num_hidden_layers": 42, "num_attention_heads": 16, "num_key_value_heads": 8,
+         "vocab_size": 256000, "sliding_window": 4096})",
+     9241705984},
+    {"Gemma 3 27B",
+     R"({"model_type": "gemma3", "vision_config": {"hidden_size": 1152},
+         "text_config": {"model_type": "gemma3_text", "hidden_size": 5376,
+         "intermediate_size": 21504, "head_dim": 128, "num_hidden_layers": 62,
+         "num_attention_heads": 32, "num_key_value_heads": 16, "sliding_window": 1024}})",
+     27009e6},
+    {"DeepSeek-V2-Lite",
+     R"({"model_type": "deepseek_v2", "hidden_size": 2048, "intermediate_size": 10944,
+         "num_hidden_layers": 27, "num_attention_heads": 16, "num_key_value_heads": 16,
+         "vocab_size": 102400, "q_lora_rank": null, "kv_lora_rank": 512, "qk_nope_head_dim": 128,
+         "qk_rope_head_dim": 64, "v_head_dim": 128, "n_routed_experts": 64, "n_shared_experts": 2,
+         "num_experts_per_tok": 6, "moe_intermediate_size": 1408, "first_k_dense_replace": 1,
+         "moe_layer_freq": 1, "tie_word_embeddings": false})",
+     15706484224, 2.66e9},
+    {"DeepSeek-V3, without multi-token prediction",
+     R"({"model_type": "deepseek_v3", "hidden_size": 7168, "intermediate_size": 18432,
+         "num_hidden_layers": 61, "num_attention_heads": 128, "num_key_value_heads": 128,
+         "vocab_size": 129280, "q_lora_rank": 1536, "kv_lora_rank": 512, "qk_nope_head_dim": 128,
+         "qk_rope_head_dim": 64, "v_head_dim": 128, "n_routed_experts": 256,
+         "n_shared_experts": 1, "num_experts_per_tok": 8, "moe_intermediate_size": 2048,
+         "first_k_dense_replace": 3, "moe_layer_freq": 1})",
+     671026e6, 37.5e9},
+    {"GPT-2",
+     R"({"model_type": "gpt2", "n_embd": 768, "n_layer": 12, "n_head": 12, "n_positions": 1024,
+         "vocab_size": 50257})",
+     124439808},
+    {"GPT-NeoX 20B",
+     R"({"model_type": "gpt_neox", "hidden_size": 6144, "intermediate_size": 24576,
+         "num_hidden_layers": 44, "num_attention_heads": 64, "vocab_size": 50432,
+         "tie_word_embeddings": false})",
+     20554567680},
+    {"Phi-3 mini",
+     R"({"model_type": "phi3", "hidden_size": 3072, "intermediate_size": 8192,
+         "num_hidden_layers": 32, "num_attention_heads": 32, "num_key_value_heads": 32,
+         "vocab_size": 32064, "sliding_window": 2047})",
+     3821079552},
+    {"gpt-oss 20B",
+     R"({"model_type": "gpt_oss", "hidden_size": 2880, "intermediate_size": 2880, "head_dim": 64,
+         "num_hidden_layers": 24, "num_attention_heads": 64, "num_key_value_heads": 8,
+         "vocab_size": 201088, "sliding_window": 128, "num_local_experts": 32,
+         "num_experts_per_tok": 4, "tie_word_embeddings": false})",
+     20914757184, 0},
+    {"Nemotron-4 15B",
+     R"({"model_type": "nemotron", "hidden_size": 6144, "intermediate_size": 24576,
+         "num_hidden_layers": 32, "num_attention_heads": 48, "num_key_value_heads": 8,
+         "vocab_size": 256000, "hidden_act": "relu2", "tie_word_embeddings": false})",
+     15.6e9},
+};
+
+TEST(HuggingFace, CountsTheParametersOfPublishedCheckpoints) {
+  for (const PublishedConfig& config : kConfigs) {
+    const TransformerSpec model = model_of_hugging_face(config.text, "config.json");
+    EXPECT_NEAR(model.parameters() / config.parameters, 1, 0.003) << config.what;
+    if (config.active > 0) {
+      EXPECT_NEAR(model.active_parameters() / config.active, 1, 0.01) << config.what;
+    }
+    if (model.moe.experts == 0) {
+      EXPECT_EQ(model.active_parameters(), model.parameters()) << config.what;
+    }
+    EXPECT_EQ(model.name, "config.json");
+  }
+}
+
+TransformerSpec model_of(const std::string& fields) {
+  return model_of_hugging_face(
+      R"({"hidden_size": 64, "intermediate_size": 128, "num_hidden_layers": 6,
+          "num_attention_heads": 4, "vocab_size": 100, )" +
+          fields + "}",
+      "config.json");
+}
+
+TEST(HuggingFace, WindowsAreListedOrUsual) {
+  EXPECT_EQ(model_of(R"("model_type": "mistral", "sliding_window": 8)").window, 8);
+  EXPECT_EQ(model_of(R"("model_type": "mistral", "sliding_window": 8)").global_every, 0);
+  EXPECT_EQ(model_of(R"("model_type": "mistral", "sliding_window": null)").window, 0);
+  EXPECT_EQ(model_of(R"("model_type": "gemma2", "sliding_window": 8)").global_every, 2);
+  const std::string types = R"("model_type": "gemma3", "sliding_window": 8, "layer_types": [
+    "sliding_attention", "sliding_attention", "full_attention",
+    "sliding_attention", "sliding_attention", "full_attention"])";
+  EXPECT_EQ(model_of(types).global_every, 3);
+  EXPECT_EQ(model_of(R"("model_type": "qwen2", "use_sliding_window": true, "sliding_window": 8,
+                        "max_window_layers": 3)")
+                .global_every,
+            2);
+  EXPECT_EQ(model_of(R"("model_type": "llama4", "intermediate_size_mlp": 256,
+                        "num_local_experts": 4, "interleave_moe_layer_step": 2,
+                        "attention_chunk_size": 8)")
+                .moe.dense_layers,
+            3);
+}
+
+TEST(HuggingFace, LengthOfTrainingIsKnownOfLearnedPositionsAlone) {
+  EXPECT_EQ(model_of(R"("model_type": "llama", "max_position_embeddings": 4096)").sequence, 0);
+  EXPECT_EQ(model_of_hugging_face(kConfigs[10].text, "c.json").sequence, 1024);
+}
+
+std::string refusal(const std::string& text) {
+  try {
+    model_of_hugging_face(text, "config.json");
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "accepted";
+}
+
+TEST(HuggingFace, WhatIsMissingOrUnknownHasItsPlace) {
+  EXPECT_TRUE(refusal(R"({"model_type": "mamba2"})")
+                  .starts_with("config.json:1:16: unknown model_type 'mamba2'; known: deepseek_v2, "
+                               "deepseek_v3, gemma"));
+  EXPECT_EQ(refusal("{\"hidden_size\": 4}"),
+            "config.json:1:1: 'model_type' is missing, which a config.json of Hugging Face has");
+  EXPECT_EQ(refusal("\n{\"model_type\": \"llama\"}"),
+            "config.json:2:1: 'num_hidden_layers' is missing");
+  EXPECT_TRUE(refusal("[1, 2]").starts_with("config.json:1:1: "));
+  EXPECT_TRUE(refusal("{\"model_type\": ").starts_with("config.json:"));
+  const std::string llama = R"({"model_type": "llama", "num_hidden_layers": 2, "vocab_size": 10,
+      "num_attention_heads": 4, "intermediate_size": 8,)";
+  EXPECT_EQ(refusal(llama + "\"hidden_size\": 6.5}"),
+            "config.json:2:71: hidden_size: '6.5' is not a whole number");
+  EXPECT_EQ(
+      refusal(llama + "\"hidden_size\": 6}"),
+      "config.json:1:1: a hidden width of 6 does not divide by 4 heads, and none of a head is "
+      "stated");
+  EXPECT_EQ(refusal(llama + "\"hidden_size\": 8, \"num_key_value_heads\": 3}"),
+            "config.json:1:1: 4 heads do not share 3 key and value heads evenly");
+  EXPECT_EQ(refusal(llama + "\"hidden_size\": 0}"),
+            "config.json:1:1: model.hidden: 0 is not from 1 to 1000000");
+}
+
+TEST(HuggingFace, LayersThatAreNotModelledAreRefused) {
+  const std::string start = R"({"model_type": "mistral", "hidden_size": 64, "vocab_size": 100,
+      "intermediate_size": 128, "num_hidden_layers": 3, "num_attention_heads": 4,
+      "sliding_window": 8, "layer_types":)";
+  EXPECT_EQ(refusal(start + R"(["full_attention", "linear_attention", "full_attention"]})"),
+            "config.json:3:61: layer_types: 'linear_attention' is not modelled; known: "
+            "full_attention, sliding_attention, chunked_attention");
+  EXPECT_EQ(refusal(start + R"(["full_attention", "sliding_attention", "full_attention"]})"),
+            "config.json:3:42: 2 of 3 layers see the whole sequence; only one in so many is "
+            "modelled, or none");
+  EXPECT_EQ(refusal(start + R"(["full_attention"]})"),
+            "config.json:3:42: layer_types: lists 1 of 3 layers");
+}
+
+}  // namespace
+}  // namespace windtunnel

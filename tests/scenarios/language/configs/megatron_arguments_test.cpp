@@ -1,0 +1,89 @@
+#include "scenarios/language/configs/megatron_arguments.hpp"
+
+#include <gtest/gtest.h>
+
+#include "models/base/error.hpp"
+
+namespace windtunnel {
+namespace {
+
+TEST(MegatronArguments, GptAsOfItsPaper) {
+  const TransformerSpec model = model_of_megatron_arguments(
+      "--num-layers 96 --hidden-size 12288 --num-attention-heads 96 --seq-length 2048 "
+      "--max-position-embeddings 2048 --vocab-size 51200 --micro-batch-size 1",
+      "gpt.args");
+  EXPECT_NEAR(model.parameters() / 174.6e9, 1, 0.001);  // arXiv 2104.04473, eq. 2
+  EXPECT_EQ(model.ffn_hidden, 49152);
+  EXPECT_EQ(model.sequence, 2048);
+  EXPECT_TRUE(model.biases && model.tied_embeddings && model.dropout);
+  EXPECT_EQ(model.position, PositionEncoding::learned);
+}
+
+TEST(MegatronArguments, LlamaAsALaunchScriptHasIt) {
+  const TransformerSpec model = model_of_megatron_arguments(R"(MODEL=(   # Llama 3 70B
+    --num-layers 80 --hidden-size=8192 --ffn-hidden-size 28672 \
+    --num-attention-heads 64 --group-query-attention --num-query-groups 8
+    --seq-length 8192 --vocab-size 128256 --swiglu --normalization RMSNorm
+    --position-embedding-type rope --disable-bias-linear
+    --untie-embeddings-and-output-weights --hidden-dropout 0.0 --attention-dropout 0.0
+))",
+                                                            "llama.args");
+  EXPECT_EQ(model.parameters(), 70553706496.0);
+  EXPECT_FALSE(model.dropout);
+}
+
+TEST(MegatronArguments, ExpertsLatentAttentionAndWindows) {
+  const std::string text =
+      "--num-layers 61 --hidden-size 7168 --ffn-hidden-size 18432 --num-attention-heads 128 "
+      "--vocab-size 129280 --seq-length 4096 --swiglu --normalization RMSNorm "
+      "--position-embedding-type rope --disable-bias-linear "
+      "--untie-embeddings-and-output-weights --multi-latent-attention --q-lora-rank 1536 "
+      "--kv-lora-rank 512 --qk-head-dim 128 --qk-pos-emb-head-dim 64 --v-head-dim 128 "
+      "--num-experts 256 --moe-router-topk 8 --moe-ffn-hidden-size 2048 "
+      "--moe-shared-expert-intermediate-size 2048 --moe-layer-freq \"([0]*3+[1]*58)\"";
+  const TransformerSpec model = model_of_megatron_arguments(text, "v3.args");
+  EXPECT_NEAR(model.parameters() / 671.03e9, 1, 0.001);
+  EXPECT_EQ(model.moe.dense_layers, 3);
+  const auto sparse = [&](const std::string& freq) {
+    return model_of_megatron_arguments(
+        "--num-layers 5 --hidden-size 64 --num-attention-heads 4 "
+        "--vocab-size 100 --num-experts 4 --window-size 127,0 "
+        "--moe-layer-freq " +
+            freq,
+        "a.args");
+  };
+  EXPECT_EQ(sparse("2").moe.dense_layers, 2);
+  EXPECT_EQ(sparse("[1,0,1,1,0]").moe.dense_layers, 2);
+  EXPECT_EQ(sparse("1").window, 128);
+  EXPECT_THROW(sparse("[1,0]"), Error);
+}
+
+std::string arguments_refusal(const std::string& text) {
+  try {
+    model_of_megatron_arguments(text, "a.args");
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "accepted";
+}
+
+TEST(MegatronArguments, WhatIsMissingOrNoNumberHasItsPlace) {
+  EXPECT_EQ(arguments_refusal(""), "a.args:1:1: --num-layers is missing");
+  EXPECT_EQ(arguments_refusal("--num-layers --hidden-size 4"),
+            "a.args:1:1: --num-layers: a value is due behind it");
+  EXPECT_EQ(arguments_refusal("\n  --num-layers $LAYERS"),
+            "a.args:2:16: --num-layers: '$LAYERS' is a variable of the shell; write its value");
+  EXPECT_EQ(arguments_refusal("--num-layers many"),
+            "a.args:1:14: --num-layers: 'many' is not a number");
+  EXPECT_EQ(arguments_refusal("--num-layers 1.5"),
+            "a.args:1:14: --num-layers: '1.5' is not a whole number");
+  const std::string start = "--num-layers 2 --hidden-size 64 --vocab-size 9 ";
+  EXPECT_EQ(arguments_refusal(start + "--num-attention-heads 5"),
+            "a.args:1:14: a hidden width of 64 does not divide by 5 heads, and none of a head is "
+            "stated");
+  EXPECT_EQ(arguments_refusal(start + "--num-attention-heads 4 --normalization BatchNorm"),
+            "a.args:1:88: --normalization: 'BatchNorm' is neither LayerNorm nor RMSNorm");
+}
+
+}  // namespace
+}  // namespace windtunnel
