@@ -16,8 +16,8 @@ namespace windtunnel {
 struct SimulateOptions {
   int threads = 0;         // for iterations and campaigns; 0: all cores
   bool allow_oom = false;  // simulate although it does not fit in memory
-  OtherIterations others = OtherIterations::simulated;    // that its campaign meets
   std::function<void(const std::string&)> progress = {};  // told each step before it starts
+  OtherIterations others = OtherIterations::simulated;    // that its campaign meets
 };
 
 // What the engine says of a case: all of it but the campaigns.
