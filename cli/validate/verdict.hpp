@@ -6,6 +6,7 @@
 #include <limits>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "cli/program/command.hpp"
 #include "report/text/json_text.hpp"
@@ -24,8 +25,9 @@ struct VerdictOptions {
 struct Validation {
   std::string text;
   Json document;
-  std::string page = {};     // of Markdown; empty: this kind has none
-  std::string verdict = {};  // why the bound is not met; empty: it is
+  std::string page = {};                        // of Markdown; empty: this kind has none
+  std::string verdict = {};                     // why the bound is not met; empty: it is
+  std::vector<ValidationFamily> families = {};  // what the rows come to; none: not summed up so
 };
 
 // Writes the page, prints document (of `validate` KIND), text and verdict.

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "models/base/choice.hpp"
+#include "models/base/origin.hpp"
 
 namespace windtunnel {
 
@@ -51,6 +52,28 @@ struct ErasureCode {
   int members() const { return data + parity; }
 };
 
+// Which ranks write a snapshot, and how much of it each reads back.
+enum class WritingRanks {
+  all,      // each a part: those that hold the same shard share it; reads its part
+  holders,  // of those that hold the same shard one writes it, and each reads it whole
+  one,      // the first gathers the whole state and writes it; reads it whole and hands it out
+};
+template <>
+inline constexpr Choice<WritingRanks> kChoices<WritingRanks>[] = {
+    {"all", WritingRanks::all}, {"holders", WritingRanks::holders}, {"one", WritingRanks::one}};
+
+// The software that makes files of tensors and tensors of files. A process of it has a pace of its
+// own, however fast the storage is. Rates in bytes per second and process; 0: no limit.
+// models/cost/snapshot/snapshot_writer.hpp names some.
+struct SnapshotWriter {
+  double write_Bps = 0;
+  double read_Bps = 0;
+  double copy_Bps = 0;  // between GPU and host, where its memory is not pinned
+  double start_s = 0;   // in each snapshot before the first byte is written: plan, files
+  WritingRanks ranks = WritingRanks::all;
+  Origin origin = Origin::assumed;
+};
+
 // Every set of tiers that can fall due together is simulated once: 2^tiers iterations.
 inline constexpr int kMaxSnapshotTiers = 4;
 // Complete copies that a tier can hold on to.
@@ -65,6 +88,7 @@ struct SnapshotTier {
   bool keeper_process = false;  // host memory outlives the trainer's crash
   double every_overhead = 0;    // as often as costs at most this share of the time (CheckFreq)
   ErasureCode code{};
+  SnapshotWriter writer{};
   // Bytes per second and GPU that the copy to the host is held to; 0: as fast as it goes.
   double copy_limit_Bps = 0;
   // Of the state that a snapshot moves: differential and quantised snapshots (Check-N-Run). Every

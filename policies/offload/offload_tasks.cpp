@@ -126,9 +126,8 @@ TaskIndex OffloadTasks::step(double parameters, const Job& own, std::vector<Task
   const Offload& offload = offload_of(job_);
   const double here = parameters * (offload.updates_on_host() ? 1 - offload.optimizer_share : 1);
   if (offload.updates_on_host() && !offload.delayed) update(parameters, ready);
-  std::vector<CostPart> cost;
-  if (here > 0) cost = optimizer_cost(here, own);
-  const TaskIndex stepped = tasks_.optimizer(std::move(cost), std::move(ready));
+  // Of no parameters, too: GPUs wait for what the host does between steps all the same.
+  const TaskIndex stepped = tasks_.optimizer(optimizer_cost(here, own), std::move(ready));
   if (updates_.empty()) return stepped;
   Task join;
   join.name = "updated";

@@ -8,6 +8,7 @@
 #include "models/cost/memory/memory.hpp"
 #include "models/cost/offload/host_work.hpp"
 #include "models/cost/snapshot/snapshot_cost.hpp"
+#include "models/cost/snapshot/snapshot_writer.hpp"
 #include "models/network/groups/group_shapes.hpp"
 #include "policies/protection/snapshot_tiers.hpp"
 
@@ -78,8 +79,9 @@ class Snapshot {
     const Parameter& pcie_Bps = job_.cluster.node.pcie_Bps;
     const Parameter& efficiency = job_.calibration.pcie_efficiency;
     Task copy = task(TaskKind::copy, "copy to host", kCopy, bytes_.moved, {after});
-    double rate = pcie_Bps.value;
+    double rate = of_process(pcie_Bps.value);
     if (tier_.copy_limit_Bps > 0) rate = std::min(rate, tier_.copy_limit_Bps / efficiency.value);
+    rate = std::min(rate, of_process(tier_.writer.copy_Bps) / efficiency.value);
     const double crossing = bytes_.moved * state_share_on_gpu(job_);
     copy.flows =
         paced_by(job_, Resource::pcie_out, crossing / efficiency.value, rate, bytes_.moved);
@@ -133,25 +135,44 @@ class Snapshot {
     return tasks_.append(std::move(exchange));
   }
 
+  // What the rank's own part of the state gets of a process that goes at this rate; infinite: of
+  // one without a limit.
+  double of_process(double rate_Bps) const {
+    if (rate_Bps == 0) return std::numeric_limits<double>::infinity();
+    return rate_Bps / writer_parts(tier_.writer, job_.layout);
+  }
+
+  // `way_Bps`: of the resource, what one rank could take.
+  TaskIndex write(Task store, Resource resource, double way_Bps, Origin way) {
+    const Parameter& efficiency = job_.calibration.storage_efficiency;
+    const double process_Bps = of_process(tier_.writer.write_Bps) / efficiency.value;
+    const double rate_Bps = std::min(way_Bps, process_Bps);
+    store.flows =
+        paced_by(job_, resource, bytes_.written / efficiency.value, rate_Bps, bytes_.written);
+    store.origin = origin_of_rate(way, efficiency.origin);
+    if (process_Bps < way_Bps) {
+      store.flows.front().max_rate = process_Bps;
+      store.origin = weakest(store.origin, tier_.writer.origin);
+    }
+    return tasks_.append(std::move(store));
+  }
+
   TaskIndex write_to_disk(TaskIndex after) {
     const Parameter& disk_Bps = job_.cluster.node.local_disk_Bps;
-    const Parameter& efficiency = job_.calibration.storage_efficiency;
     Task store = task(TaskKind::store, "write to disk", kStore, bytes_.written, {after});
-    store.flows = paced_by(job_, Resource::local_disk, bytes_.written / efficiency.value,
-                           disk_Bps.value, bytes_.written);
-    store.origin = origin_of_rate(disk_Bps.origin, efficiency.origin);
-    return tasks_.append(std::move(store));
+    if (tier_.writer.start_s > 0) {
+      store.cost = {{Category::snapshot, tier_.writer.origin, tier_.writer.start_s}};
+    }
+    return write(std::move(store), Resource::local_disk, disk_Bps.value, disk_Bps.origin);
   }
 
   TaskIndex write_to_storage(TaskIndex after) {
     const StorageSpec& storage = job_.cluster.storage;
-    const Parameter& efficiency = job_.calibration.storage_efficiency;
     Task store = task(TaskKind::store, "write to storage", kStore, bytes_.written, {after});
-    store.cost = {{Category::snapshot, storage.latency_s.origin, storage.latency_s.value}};
-    store.flows = paced_by(job_, Resource::storage_write, bytes_.written / efficiency.value,
-                           job_.cluster.node.storage_nic_Bps.value, bytes_.written);
-    store.origin = origin_of_rate(storage.write_Bps.origin, efficiency.origin);
-    return tasks_.append(std::move(store));
+    store.cost = {{Category::snapshot, storage.latency_s.origin,
+                   storage.latency_s.value + tier_.writer.start_s}};
+    return write(std::move(store), Resource::storage_write, job_.cluster.node.storage_nic_Bps.value,
+                 storage.write_Bps.origin);
   }
 
   const Job& job_;

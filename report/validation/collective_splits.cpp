@@ -35,14 +35,16 @@ std::vector<std::string> machine_cells(const JudgedMachine& machine) {
           ours_and_ring(machine.from),
           percent(machine.covered),
           std::to_string(machine.gpus),
-          machine.fitted ? std::to_string(machine.fitted_gpus) : "nothing"};
+          machine.fitted    ? std::to_string(machine.fitted_gpus)
+          : machine.in_view ? "in view"
+                            : "nothing"};
 }
 
 std::string names_of(const CollectivesSummary& summary, MedianErrors JudgedMachine::*which) {
   std::vector<std::string> names;
   int judged = 0;
   for (const JudgedMachine& machine : summary.machines) {
-    if (machine.fitted || (machine.*which).points == 0) continue;
+    if (machine.fitted || machine.in_view || (machine.*which).points == 0) continue;
     ++judged;
     if ((machine.*which).worse()) names.push_back(machine.name);
   }
@@ -59,11 +61,13 @@ std::string line_of(const char* what, const MedianErrors& below, const MedianErr
 std::string sums(const CollectivesSummary& summary) {
   std::string text =
       line_of("more ranks than were fitted on", summary.beyond_below, summary.beyond_from);
-  if (summary.unfitted.points > 0) {
-    text += line_of("machines of which nothing was fitted", summary.unfitted_below,
-                    summary.unfitted_from);
-    text += fmt::format("  all sizes {}; worse than the ring: {}\n",
-                        ours_and_ring(summary.unfitted), names_of(summary, &JudgedMachine::all));
+  text += line_of("machines in view: nothing fitted here, but numbers of the library's laws",
+                  summary.in_view_below, summary.in_view_from);
+  if (summary.unseen.points > 0) {
+    text += line_of("machines of which nothing was fitted, here or in the library",
+                    summary.unseen_below, summary.unseen_from);
+    text += fmt::format("  all sizes {}; worse than the ring: {}\n", ours_and_ring(summary.unseen),
+                        names_of(summary, &JudgedMachine::all));
     text += fmt::format("  below 1 MB worse than the ring: {}\n",
                         names_of(summary, &JudgedMachine::below));
   }
@@ -100,7 +104,8 @@ std::string page_splits(const CollectivesSummary& summary) {
   if (summary.machines.empty()) return "";
   std::string text =
       "\n## By machine\n\nMedian error, in brackets that of a ring from specification on the same "
-      "points.\n\n" +
+      "points. In view: nothing of the\nmachine was fitted here, but its timings told numbers of "
+      "the library's laws (`interconnect_laws.yaml`).\n\n" +
       markdown_header(split_titles(), 1);
   for (const JudgedMachine& machine : summary.machines)
     text += markdown_row(machine_cells(machine));

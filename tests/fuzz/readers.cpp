@@ -28,6 +28,7 @@
 #include "scenarios/language/text/named_files.hpp"
 #include "traces/chakra/chakra.hpp"
 #include "traces/nccl/nccl_tests.hpp"
+#include "traces/rows/checkpoint_rows.hpp"
 #include "traces/rows/compression_rows.hpp"
 #include "traces/rows/fault_log.hpp"
 #include "traces/rows/fault_points.hpp"
@@ -300,6 +301,9 @@ const std::vector<Reader>& readers() {
       {"fault-points",
        [](const std::string& bytes) { parse_fault_points(bytes, "points.csv"); },
        {"tests/data/fault_reference_points.csv"}},
+      {"checkpoint-rows",
+       [](const std::string& bytes) { parse_checkpoint_rows(bytes, "times.csv"); },
+       {"tests/data/checkpoint_times.csv"}},
       {"compression-runs",
        [](const std::string& bytes) { parse_compression_runs(bytes, "runs.csv"); },
        {"tests/data/exchange_runs.csv"}},

@@ -97,6 +97,7 @@ constexpr std::array kRooms = std::to_array<std::string_view>({
     "validate/harness/timing",
     "validate/harness/step",
     "validate/accuracy/rows",
+    "validate/accuracy/checkpoints",
     "validate/accuracy/collectives",
     "validate/accuracy/compression",
     "validate/accuracy/faults",

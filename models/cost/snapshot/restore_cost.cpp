@@ -4,6 +4,7 @@
 #include <numeric>
 
 #include "models/cost/snapshot/snapshot_cost.hpp"
+#include "models/cost/snapshot/snapshot_writer.hpp"
 
 namespace windtunnel {
 namespace {
@@ -11,19 +12,31 @@ namespace {
 // Seconds of the ways that the state of the fullest GPU, or of the job, can take.
 class Ways {
  public:
-  Ways(const SnapshotTier& tier, const SavedState& state, const Layout& layout,
+  // `share` of the state crosses them.
+  Ways(double share, const SnapshotTier& tier, const SavedState& state, const Layout& layout,
        const Cluster& cluster, const Calibration& calibration)
       : tier_(tier), layout_(layout), cluster_(cluster), calibration_(calibration) {
-    const double share = restored_share(tier);
     of_gpu_ = share * state.fullest_bytes;
     of_node_ = of_gpu_ * cluster.node.gpus;
     of_job_ = share * state.all_bytes;
   }
 
-  double to_gpu_s() const {
+  // Between GPU and host.
+  double copy_s() const {
     const NodeSpec& node = cluster_.node;
-    return std::max(of_gpu_ / (node.pcie_Bps.value * calibration_.pcie_efficiency.value),
-                    host_memory_s());
+    const double pcie_Bps = node.pcie_Bps.value * calibration_.pcie_efficiency.value;
+    return std::max({of_process_s(pcie_Bps), of_process_s(tier_.writer.copy_Bps), host_memory_s()});
+  }
+  double to_host_s() const {
+    const double limit_Bps = tier_.copy_limit_Bps;
+    return std::max(copy_s(), limit_Bps > 0 ? of_gpu_ / limit_Bps : 0);
+  }
+  double loaded_s() const { return std::max(of_process_s(tier_.writer.read_Bps), copy_s()); }
+  double read_s(double place_s) const {
+    return std::max(place_s, of_process_s(tier_.writer.read_Bps)) + copy_s();
+  }
+  double write_s(double place_s) const {
+    return tier_.writer.start_s + std::max(place_s, of_process_s(tier_.writer.write_Bps));
   }
   double host_memory_s() const {
     return of_node_ /
@@ -88,6 +101,10 @@ class Ways {
   double of_node() const { return of_node_; }
 
  private:
+  double of_process_s(double rate_Bps) const {
+    return rate_Bps > 0 ? of_gpu_ * writer_parts(tier_.writer, layout_) / rate_Bps : 0;
+  }
+
   const SnapshotTier& tier_;
   const Layout& layout_;
   const Cluster& cluster_;
@@ -105,18 +122,36 @@ SavedState saved_state(const std::vector<double>& bytes_per_gpu, const Layout& l
           ranks_per_stage * std::accumulate(bytes_per_gpu.begin(), bytes_per_gpu.end(), 0.0)};
 }
 
-double restore_s(const SnapshotTier& tier, const SavedState& state, const Layout& layout,
-                 const Cluster& cluster, const Calibration& calibration) {
-  const Ways ways(tier, state, layout, cluster, calibration);
+double save_s(const SnapshotTier& tier, const SavedState& state, const Layout& layout,
+              const Cluster& cluster, const Calibration& calibration) {
+  const Ways ways(moved_share(tier), tier, state, layout, cluster, calibration);
   switch (tier.place) {
     case SnapshotPlace::host_memory:
     case SnapshotPlace::peers:
-      return ways.to_gpu_s();
+      return ways.to_host_s();
     case SnapshotPlace::local_disk:
-      return ways.disk_s() + ways.to_gpu_s();
+      return ways.to_host_s() + ways.write_s(ways.disk_s());
     case SnapshotPlace::storage:
-      return cluster.storage.latency_s.value + ways.storage_s(cluster.storage.read_Bps) +
-             ways.to_gpu_s();
+      return ways.to_host_s() + cluster.storage.latency_s.value +
+             ways.write_s(ways.storage_s(cluster.storage.write_Bps));
+    case SnapshotPlace::replicas:
+      return 0;
+  }
+  return 0;
+}
+
+double restore_s(const SnapshotTier& tier, const SavedState& state, const Layout& layout,
+                 const Cluster& cluster, const Calibration& calibration) {
+  const Ways ways(restored_share(tier), tier, state, layout, cluster, calibration);
+  switch (tier.place) {
+    case SnapshotPlace::host_memory:
+    case SnapshotPlace::peers:
+      return ways.loaded_s();
+    case SnapshotPlace::local_disk:
+      return ways.read_s(ways.disk_s());
+    case SnapshotPlace::storage:
+      return cluster.storage.latency_s.value +
+             ways.read_s(ways.storage_s(cluster.storage.read_Bps));
     case SnapshotPlace::replicas:
       return ways.from_replica_s();
   }
@@ -126,16 +161,16 @@ double restore_s(const SnapshotTier& tier, const SavedState& state, const Layout
 double rebuild_s(const SnapshotTier& tier, const SavedState& state, const Layout& layout,
                  const Cluster& cluster, const Calibration& calibration) {
   const ErasureCode& code = tier.code;
-  const Ways ways(tier, state, layout, cluster, calibration);
+  const Ways ways(restored_share(tier), tier, state, layout, cluster, calibration);
   const bool itself = tier.place == SnapshotPlace::replicas || code.name == CodeName::recompute;
   if (itself) return restore_s(tier, state, layout, cluster, calibration);
   if (code.parity == 0 || tier.place == SnapshotPlace::storage) return 0;
   if (code.in_node) {
-    return ways.decode_s(code.data * ways.of_gpu()) + ways.to_gpu_s();
+    return ways.decode_s(code.data * ways.of_gpu()) + ways.loaded_s();
   }
   double gather_s = ways.network_s(std::max(code.data, code.parity));
   if (tier.place == SnapshotPlace::local_disk) gather_s = std::max(gather_s, ways.disk_s());
-  return gather_s + ways.decode_s(code.data * ways.of_node()) + ways.to_gpu_s();
+  return gather_s + ways.decode_s(code.data * ways.of_node()) + ways.loaded_s();
 }
 
 double reshape_s(const SnapshotTier& tier, const SavedState& state, const Layout& layout,
@@ -148,7 +183,7 @@ double reshape_s(const SnapshotTier& tier, const SavedState& state, const Layout
 double convert_s(const SnapshotTier& tier, const SavedState& state, const Layout& layout,
                  const Cluster& cluster, const Calibration& calibration) {
   if (tier.any_layout) return 0;
-  return Ways(tier, state, layout, cluster, calibration).conversion_s();
+  return Ways(restored_share(tier), tier, state, layout, cluster, calibration).conversion_s();
 }
 
 StartupReads startup_reads(const SnapshotTier* tier, const SavedState& state, const Layout& layout,
@@ -157,7 +192,8 @@ StartupReads startup_reads(const SnapshotTier* tier, const SavedState& state, co
   const bool copy = tier != nullptr && tier->place == SnapshotPlace::storage;
   if (storage.startup_bytes == 0 && (!copy || storage.storm.nodes == 0)) return {};
   const SnapshotTier none;
-  const Ways ways(copy ? *tier : none, state, layout, cluster, calibration);
+  const SnapshotTier& read = copy ? *tier : none;
+  const Ways ways(restored_share(read), read, state, layout, cluster, calibration);
   const double copy_s = copy ? ways.startup_s(true, 0, {}) : 0;
   const double both_s = ways.startup_s(copy, storage.startup_bytes, {});
   const double latency_s = copy ? 0 : storage.latency_s.value;  // restore_s() has that of a copy

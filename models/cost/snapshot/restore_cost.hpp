@@ -1,5 +1,6 @@
-// How long it takes to read a snapshot back: whole (restore_s), with nodes lost that its code or
-// copies cover (rebuild_s), and converted for a job that lacks other nodes than then (reshape_s).
+// How long it takes to write a snapshot (save_s) and to read it back: whole (restore_s), with nodes
+// lost that its code or copies cover (rebuild_s), and converted for a job that lacks other nodes
+// than then (reshape_s).
 #pragma once
 
 #include <vector>
@@ -20,15 +21,29 @@ struct SavedState {
 // `bytes_per_gpu` by pipeline rank: snapshot_bytes_per_gpu().
 SavedState saved_state(const std::vector<double>& bytes_per_gpu, const Layout& layout);
 
+// Seconds until a snapshot of a tier without a code can be restored, with nothing beside it: what
+// the tasks of policies/protection/snapshot_tasks.hpp take alone. First to the host, then from
+// there to its place. S is SavedState::fullest_bytes times moved_share(), w the parts of a process
+// that writes (writer_parts()):
+//   to the host   max(w S / PCIe, w S / SnapshotWriter::copy_Bps, g S / host memory)
+//   local-disk    start + max(g S / disk, w S / SnapshotWriter::write_Bps)
+//   storage       start + latency + max(all bytes / storage write, g S / storage NIC,
+//                 w S / SnapshotWriter::write_Bps)
+// A SnapshotTier::copy_limit_Bps holds for the copy to the host besides. 0 for replicas.
+double save_s(const SnapshotTier& tier, const SavedState& state, const Layout& layout,
+              const Cluster& cluster, const Calibration& calibration);
+
 // Seconds until every GPU has its state again, all ranks reading at once what they hold themselves.
 // S is SavedState::fullest_bytes times restored_share(). Each byte leaves the tier once (weights
 // that several replicas need are read by one of them and gathered over the training network, which
 // is faster than storage by orders and not counted), then crosses host memory and PCIe. g GPUs per
 // node:
-//   to the GPU    max(S / PCIe, g S / host memory)
-//   host-memory, peers   that (the own copy is at home)
-//   local-disk    g S / disk + that
-//   storage       latency + max(all bytes / storage read, g S / storage NIC) + that
+//   to the GPU    max(w S / PCIe, w S / SnapshotWriter::copy_Bps, g S / host memory)
+//   host-memory, peers   max(w S / SnapshotWriter::read_Bps, that) (the own copy is at home)
+//   local-disk    max(g S / disk, w S / SnapshotWriter::read_Bps) + that
+//   storage       latency + max(all bytes / storage read, g S / storage NIC,
+//                 w S / SnapshotWriter::read_Bps) + that
+// Every file is read once, also where several processes want it: the others find it in memory.
 //   replicas      what a GPU holds, S x ranks that hold the same, from a live one over its NIC
 double restore_s(const SnapshotTier& tier, const SavedState& state, const Layout& layout,
                  const Cluster& cluster, const Calibration& calibration);

@@ -1,4 +1,5 @@
 // Rows of the field table for what is done against failures: snapshots and recovery.
+#include "models/cost/snapshot/snapshot_writer.hpp"
 #include "models/reliability/detection.hpp"
 #include "models/reliability/snapshot.hpp"
 #include "scenarios/language/fields/field_rows.hpp"
@@ -9,6 +10,9 @@ namespace {
 
 std::vector<std::string> snapshot_scheme_names() {
   return names_in(snapshot_schemes());
+}
+std::vector<std::string> writer_names() {
+  return names_in(snapshot_writers());
 }
 std::vector<std::string> recovery_scheme_names() {
   return names_in(recovery_schemes());
@@ -166,6 +170,47 @@ Rows copy_rows() {
           {.example = "0.5 s",
            .help = "training waits for so long in each snapshot besides: planning, "
                    "barriers"}),
+  };
+}
+
+Rows writer_rows() {
+  return {
+      map_row("snapshots.*.writer",
+              {.shorthand = "name",
+               .example = "{name: torch-save, write: 1 GB/s}",
+               .help = "the software that makes files of the state: a process of it has a pace of "
+                       "its own; default: as fast as the place takes it"}),
+      name_row("snapshots.*.writer.name", {.required = true,
+                                           .library = writer_names,
+                                           .example = "torch-save",
+                                           .help = "the software to start from"}),
+      bandwidth_row<&SnapshotWriter::write_Bps>(
+          "snapshots.*.writer.write",
+          {.optional = true,
+           .example = "1 GB/s",
+           .help = "of one process, from host memory to files; default: the software's"}),
+      bandwidth_row<&SnapshotWriter::read_Bps>(
+          "snapshots.*.writer.read",
+          {.optional = true,
+           .example = "2 GB/s",
+           .help = "of one process, from files to host memory; default: the software's"}),
+      bandwidth_row<&SnapshotWriter::copy_Bps>(
+          "snapshots.*.writer.copy",
+          {.optional = true,
+           .example = "6 GB/s",
+           .help = "of one process, between GPU and host memory that is not pinned; default: the "
+                   "software's"}),
+      duration_row<&SnapshotWriter::start_s>(
+          "snapshots.*.writer.start",
+          {.optional = true,
+           .example = "0.5 s",
+           .help = "before the first byte is written; default: the software's"}),
+      name_row<&SnapshotWriter::ranks>(
+          "snapshots.*.writer.ranks",
+          {.optional = true,
+           .example = "one",
+           .help = "all ranks write a part; of those that hold the same shard one, and each reads "
+                   "it whole; or one for all; default: the software's"}),
   };
 }
 
@@ -360,7 +405,7 @@ Rows detection_rows(const DetectionPaths& paths) {
 }
 
 Rows snapshot_rows() {
-  return joined({tier_rows(), code_rows(), copy_rows()});
+  return joined({tier_rows(), code_rows(), copy_rows(), writer_rows()});
 }
 
 Rows recovery_rows() {

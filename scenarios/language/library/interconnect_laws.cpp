@@ -7,13 +7,20 @@
 #include "scenarios/language/library/spec_fields.hpp"
 
 namespace windtunnel {
+namespace {
+
+const DocumentNode& law_layers() {
+  static const DocumentNode layers = library_document("interconnect_laws.yaml");
+  return layers;
+}
+
+}  // namespace
 
 InterconnectLaw specified_interconnect_law(const NodeSpec& node, Transport transport) {
   CHECK(transport != Transport::ici, "NCCL's law of links that it does not run over");
-  static const DocumentNode layers = library_document("interconnect_laws.yaml");
   InterconnectLaw law;
   const auto add = [&](std::string_view name) {
-    const DocumentNode* layer = layers.value_of(std::string(name));
+    const DocumentNode* layer = law_layers().value_of(std::string(name));
     CHECK(layer != nullptr, "interconnect_laws.yaml has no layer {}", name);
     read_law_layer(*layer, law);
   };
@@ -27,6 +34,17 @@ InterconnectLaw specified_interconnect_law(const NodeSpec& node, Transport trans
   if (node.gpu.generation == GpuGeneration::blackwell) add("blackwell");
   if (node.gpu_path == GpuPath::pcie) add("pcie");
   return law;
+}
+
+const std::vector<std::string>& machines_in_view() {
+  static const std::vector<std::string> machines = [] {
+    std::vector<std::string> words;
+    for (const DocumentNode& item : require(law_layers(), "in_view").items) {
+      words.push_back(item.text);
+    }
+    return words;
+  }();
+  return machines;
 }
 
 }  // namespace windtunnel

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "models/base/find_named.hpp"
+#include "models/cost/snapshot/snapshot_writer.hpp"
 #include "scenarios/language/library/spec_fields.hpp"
 #include "scenarios/language/resolve/resolve.hpp"
 
@@ -80,6 +82,15 @@ ErasureCode resolve_code(const Values& values, const std::string& path, const Sn
   return code;
 }
 
+SnapshotWriter resolve_writer(const Values& values, const std::string& path) {
+  const std::string key = path + ".writer";
+  if (!values.has(key + ".name")) return {};
+  SnapshotWriter writer =
+      usual_writer(find_named(snapshot_writers(), "writer", values.text(key + ".name")));
+  values.fill(key, writer);
+  return writer;
+}
+
 // Keys that say something about copies that the tier does not make or cannot have.
 void check_keys_of_place(const Values& values, const std::string& path, SnapshotPlace place) {
   if (place == SnapshotPlace::replicas) {
@@ -105,6 +116,7 @@ SnapshotTier resolve_tier(const Values& values, const std::string& path, int gpu
   if (tier.place == SnapshotPlace::replicas) return tier;
   resolve_interval(values, path, tier);
   tier.code = resolve_code(values, path, tier, gpus);
+  tier.writer = resolve_writer(values, path);
   if (tier.changed_share < 1 && tier.full_every == 1) {
     values.fail(
         path + ".changed",

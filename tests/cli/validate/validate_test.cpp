@@ -195,5 +195,68 @@ TEST(ValidateCommand, SamplesOfSeveralFilesOfOneDevice) {
   EXPECT_NE(refused.err.find("a calibration is of one device"), std::string::npos) << refused.err;
 }
 
+// 8 GB of one process each, then one whose place says nothing.
+std::string checkpoint_file(const std::string& folder) {
+  std::string path = folder + "/times.csv";
+  std::ofstream(path) << "source,system,gpus,gpu_type,model,checkpoint_bytes,storage,"
+                         "storage_bw_Bps,method,event,seconds\n"
+                         "s,node,1,A100,m,8e9,NVMe,4e9,torch.save,save,12.5\n"
+                         "s,node,8,A100,m,8e9,NVMe,4e9,torch.save by rank 0,save,25\n"
+                         "s,node,8,A100,m,8e9,somewhere,,torch.save,save,25\n";
+  return path;
+}
+
+TEST(ValidateCommand, PredictsTimesOfCheckpoints) {
+  const std::string folder = scratch_folder("validate_checkpoints");
+  const std::string rows = checkpoint_file(folder);
+  const ProgramResult result =
+      run_program("validate checkpoints " + rows + " --json --fail-above 0.1 --markdown " + folder +
+                  "/page.md");
+  EXPECT_EQ(result.exit_code, 1);  // the second is off by half
+  const json document = json::parse(result.out);
+  ASSERT_EQ(document.at("rows").size(), 2u);
+  EXPECT_EQ(document.at("families")[0].at("name"), "s, drives");
+  EXPECT_EQ(document.at("skipped")[0].at("id"), rows + ":4");
+  EXPECT_NE(result.err.find("off by more than 20 %"), std::string::npos) << result.err;
+  const std::string page = read_text(folder + "/page.md");
+  EXPECT_NE(page.find("the bandwidth of 'somewhere' is not stated"), std::string::npos) << page;
+  EXPECT_NE(page.find("-49%"), std::string::npos) << page;
+}
+
+TEST(ValidateCommand, TakesFilesOfAllKindsAtOnce) {
+  const std::string folder = scratch_folder("validate_all");
+  const std::string times = checkpoint_file(folder);
+  const std::string runs = training_rows(folder);
+  const std::string schedules = rows_file();
+  std::ofstream(folder + "/prices.csv") << "what,usd\nnode,1\n";
+  std::ofstream(folder + "/notes.txt") << "no table\n";
+
+  const ProgramResult result = run_program("validate all " + folder + " " + schedules + " --json");
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  const json document = json::parse(result.out);
+  ASSERT_EQ(document.at("kinds").size(), 3u);
+  EXPECT_EQ(document.at("kinds").at("checkpoints").at("rows").size(), 2u);
+  EXPECT_EQ(document.at("kinds").at("runs").at("files")[0], runs);
+  EXPECT_EQ(document.at("kinds").at("schedules").at("files")[0], schedules);
+  ASSERT_EQ(document.at("not_read").size(), 1u);
+  EXPECT_EQ(document.at("not_read")[0].at("file"), folder + "/prices.csv");
+  for (const char* part : {"checkpoints  s, drives", "runs", "1f1b", "prices.csv: not read"}) {
+    EXPECT_NE(result.err.find(part), std::string::npos) << part << "\n" << result.err;
+  }
+  // As the kind alone says it.
+  const json alone = json::parse(run_program("validate checkpoints " + times + " --json").out);
+  EXPECT_EQ(document.at("kinds").at("checkpoints").at("families"), alone.at("families"));
+
+  EXPECT_EQ(run_program("validate all " + folder + " --fail-above 1e-9").exit_code, 1);
+  const ProgramResult unknown = run_program("validate all " + times + " " + folder + "/prices.csv");
+  EXPECT_EQ(unknown.exit_code, 2);
+  EXPECT_NE(unknown.err.find("prices.csv: its header is that of no measured rows"),
+            std::string::npos)
+      << unknown.err;
+  EXPECT_NE(unknown.err.find("checkpoints (checkpoint_bytes, method, event, seconds)"),
+            std::string::npos);
+  EXPECT_EQ(run_program("validate all no/such.csv").exit_code, 2);
+}
+
 }  // namespace
 }  // namespace windtunnel

@@ -89,6 +89,19 @@ TEST_F(OneRank, TheStepIsTiledSoThatWeightsReturnBeside) {
   EXPECT_LT(timeline.makespan_s, 1.15 * update_s + back_s / 8);
 }
 
+// However much of the optimizer's step is the host's.
+TEST_F(OneRank, TheHostsTimeBetweenStepsStays) {
+  job_.software.host_step_s = 30;
+  for (const double on_host : {0.0, 0.5, 1.0}) {
+    offload_.optimizer_share = on_host;
+    share();
+    const Timeline timeline =
+        executed([&](RankTasks&, OffloadTasks& offload) { offload.step(1e9, job_, {}); });
+    const double here_s = (1 - on_host) * 30e9 / 2e12;
+    EXPECT_NEAR(timeline.makespan_s, 30 + here_s, 1e-6) << on_host;
+  }
+}
+
 TEST_F(OneRank, ADelayedStepRunsBesideTheNextIteration) {
   offload_.delayed = true;
   share();

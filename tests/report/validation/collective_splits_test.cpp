@@ -21,9 +21,12 @@ CollectivesSummary summary() {
   unfitted.all = unfitted.from = {4, 0.5, 0.3};
   unfitted.covered = 1;
   unfitted.gpus = 2;
-  summary.machines = {fitted, unfitted};
+  JudgedMachine in_view = unfitted;
+  in_view.name = "Sophia";
+  in_view.in_view = true;
+  summary.machines = {fitted, unfitted, in_view};
   summary.beyond_below = fitted.below;
-  summary.unfitted = summary.unfitted_from = unfitted.from;
+  summary.unseen = summary.unseen_from = summary.in_view_from = unfitted.from;
   return summary;
 }
 
@@ -33,7 +36,11 @@ TEST(CollectiveSplits, MachinesAndSums) {
        {"Alps         30  10% (40%)   10% (40%)          -     90%          512         64",
         "Spark         4  50% (30%)           -  50% (30%)    100%            2    nothing",
         "more ranks than were fitted on: 10% (40%) below 1 MB, - from 1 MB (30 and 0 points)",
-        "machines of which nothing was fitted: - below 1 MB, 50% (30%) from 1 MB",
+        "Sophia        4  50% (30%)           -  50% (30%)    100%            2    in view",
+        "machines of which nothing was fitted, here or in the library: - below 1 MB, 50% (30%) "
+        "from 1 MB",
+        "machines in view: nothing fitted here, but numbers of the library's laws: - below 1 MB, "
+        "50% (30%) from 1 MB",
         "worse than the ring: 1 of 1: Spark", "below 1 MB worse than the ring: 0 of 0",
         "hold 85 to 95 % of the points on 1 of 1 machines with 30 rows or more"}) {
     EXPECT_NE(text.find(part), std::string::npos) << part << "\n" << text;

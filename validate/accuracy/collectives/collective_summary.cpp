@@ -5,6 +5,8 @@
 
 #include "models/base/quantile.hpp"
 #include "models/base/units.hpp"
+#include "scenarios/language/library/interconnect_laws.hpp"
+#include "traces/text/text.hpp"
 
 namespace windtunnel {
 namespace {
@@ -41,6 +43,11 @@ struct MachineSoFar {
   int inside = 0;
 };
 
+bool is_in_view(const std::string& machine) {
+  return std::ranges::any_of(machines_in_view(),
+                             [&](const std::string& word) { return contains_text(machine, word); });
+}
+
 }  // namespace
 
 CollectivesSummary summary_of(const std::vector<ScoredRow>& points,
@@ -56,7 +63,8 @@ CollectivesSummary summary_of(const std::vector<ScoredRow>& points,
   std::vector<MachineSoFar> machines;
   std::map<std::string, size_t> index_of;
   BySize beyond;
-  BySize unfitted;
+  BySize unseen;
+  BySize in_view;
   for (const ScoredRow& point : points) {
     const auto found = prediction_of.find(point.id);
     if (found == prediction_of.end()) continue;
@@ -66,12 +74,13 @@ CollectivesSummary summary_of(const std::vector<ScoredRow>& points,
     MachineSoFar& of = machines[at->second];
     const auto most = fitted_gpus.find(point.machine);
     of.machine.fitted = most != fitted_gpus.end();
+    of.machine.in_view = is_in_view(point.machine);
     of.machine.fitted_gpus = of.machine.fitted ? most->second : 0;
     of.machine.gpus = std::max(of.machine.gpus, point.gpus);
     of.machine.rows += static_cast<int>(point.samples.size());
     of.inside += row.measured >= row.low && row.measured <= row.high ? 1 : 0;
     of.errors.add(point.bytes, row);
-    if (!of.machine.fitted) unfitted.add(point.bytes, row);
+    if (!of.machine.fitted) (of.machine.in_view ? in_view : unseen).add(point.bytes, row);
     if (of.machine.fitted && point.gpus > of.machine.fitted_gpus) beyond.add(point.bytes, row);
   }
   CollectivesSummary summary;
@@ -84,9 +93,11 @@ CollectivesSummary summary_of(const std::vector<ScoredRow>& points,
   }
   summary.beyond_below = beyond.below.medians();
   summary.beyond_from = beyond.from.medians();
-  summary.unfitted_below = unfitted.below.medians();
-  summary.unfitted_from = unfitted.from.medians();
-  summary.unfitted = unfitted.all.medians();
+  summary.unseen_below = unseen.below.medians();
+  summary.unseen_from = unseen.from.medians();
+  summary.unseen = unseen.all.medians();
+  summary.in_view_below = in_view.below.medians();
+  summary.in_view_from = in_view.from.medians();
   return summary;
 }
 

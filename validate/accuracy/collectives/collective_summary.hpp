@@ -23,8 +23,9 @@ struct MedianErrors {
 
 struct JudgedMachine {
   std::string name;
-  bool fitted = false;  // any of its rows
-  int rows = 0;         // measured, that its points are medians of
+  bool fitted = false;   // any of its rows
+  bool in_view = false;  // of those who fitted the library's laws
+  int rows = 0;          // measured, that its points are medians of
   MedianErrors all;
   MedianErrors below;  // 1 MB
   MedianErrors from;
@@ -38,10 +39,13 @@ struct CollectivesSummary {
   // Points with more ranks than any that their law was fitted on.
   MedianErrors beyond_below;
   MedianErrors beyond_from;
-  // Points of machines of which nothing was fitted.
-  MedianErrors unfitted_below;
-  MedianErrors unfitted_from;
-  MedianErrors unfitted;
+  // Points of machines of which nothing was fitted, and the library's laws have seen nothing.
+  MedianErrors unseen_below;
+  MedianErrors unseen_from;
+  MedianErrors unseen;
+  // Of those of which nothing was fitted, but that the laws have seen (machines_in_view()).
+  MedianErrors in_view_below;
+  MedianErrors in_view_from;
 };
 
 // `points` and the predictions of those that could be made, by id.

@@ -41,6 +41,38 @@ TEST(RestoreCost, StorageIsBoundByItselfOrByTheNodesNic) {
                    14.3);
 }
 
+// 2 nodes of 4 GPUs, the fuller with 10 GB each.
+TEST(RestoreCost, AProcessHasAPaceOfItsOwn) {
+  Job job = small_job(1, 2, 4);
+  job.cluster.storage.latency_s = spec(1);
+  job.layout.sharding = Sharding::none;
+  SnapshotTier tier;
+  const auto save = [&] {
+    return save_s(tier, saved_state({6e9, 10e9}, job.layout), job.layout, job.cluster,
+                  job.calibration);
+  };
+  const auto load = [&] {
+    return restore_s(tier, saved_state({6e9, 10e9}, job.layout), job.layout, job.cluster,
+                     job.calibration);
+  };
+  EXPECT_DOUBLE_EQ(save(), 0.5 + 1 + 4);  // PCIe, latency, 40 GB over the NIC
+  tier.writer = {.write_Bps = 1e9, .read_Bps = 2e9, .start_s = 0.25};
+  EXPECT_DOUBLE_EQ(save(), 0.5 + 0.25 + 1 + 10);
+  EXPECT_DOUBLE_EQ(load(), 0.5 + 1 + 5);
+  // One of the four replicas writes what all hold, through its own link; each reads all of it.
+  tier.writer.ranks = WritingRanks::holders;
+  EXPECT_DOUBLE_EQ(save(), 2 + 0.25 + 1 + 40);
+  EXPECT_DOUBLE_EQ(load(), 2 + 1 + 20);
+  tier.place = SnapshotPlace::host_memory;
+  tier.writer = {.read_Bps = 1e9, .copy_Bps = 5e9};
+  EXPECT_DOUBLE_EQ(save(), 2);
+  EXPECT_DOUBLE_EQ(load(), 10);
+  tier.copy_limit_Bps = 2.5e9;
+  EXPECT_DOUBLE_EQ(save(), 4);
+  tier.place = SnapshotPlace::replicas;
+  EXPECT_EQ(save(), 0);
+}
+
 // 2 nodes, of which the fuller reads 40 GB of 64, and an image of 10 GB each: 10 GB/s for each of
 // two nodes, 2.5 GB/s for each of eight.
 TEST(RestoreCost, NodesThatStartTogetherShareTheStorage) {

@@ -9,10 +9,12 @@
 #include "models/base/error.hpp"
 #include "models/base/random.hpp"
 #include "models/cost/memory/memory.hpp"
+#include "models/cost/snapshot/restore_cost.hpp"
 #include "models/results/iteration_report.hpp"
 #include "policies/iteration.hpp"
 #include "scenarios/language/case.hpp"
 #include "sim/campaign/pace.hpp"
+#include "sim/study/iterations/pool_state.hpp"
 #include "sim/study/tier_reports.hpp"
 #include "tests/support/small_job.hpp"
 
@@ -79,6 +81,23 @@ TEST(IterationTable, ASnapshotCostsWhatItsBytesTakeOnEveryLink) {
   expect_stall(bytes / 20e9 + 4 * bytes / 10e9);
   job.snapshots[0].place = SnapshotPlace::local_disk;
   expect_stall(bytes / 20e9 + 4 * bytes / 14e9);
+}
+
+// What the engine makes of the tasks is the closed form, whoever writes.
+TEST(IterationTable, ASaveTakesAsLongAsItsClosedForm) {
+  for (const SnapshotPlace place :
+       {SnapshotPlace::host_memory, SnapshotPlace::local_disk, SnapshotPlace::storage}) {
+    for (const WritingRanks ranks : {WritingRanks::all, WritingRanks::holders, WritingRanks::one}) {
+      Job job = small_job(2, 1, 8);
+      job.layout.sharding = Sharding::none;
+      job.snapshots = {{.place = place, .every_iterations = 10}};
+      job.snapshots[0].writer = {.write_Bps = 1e9, .copy_Bps = 8e9, .start_s = 0.2, .ranks = ranks};
+      const Measured saved = measured(job);
+      const double closed_s = save_s(job.snapshots[0], state_of_all(job, saved.prepared).state,
+                                     job.layout, job.cluster, job.calibration);
+      EXPECT_NEAR(saved.stall_s(), closed_s, 0.01 * closed_s) << name_of(place) << name_of(ranks);
+    }
+  }
 }
 
 TEST(IterationTable, ALazySnapshotThatFitsIntoTheIterationIsFree) {

@@ -58,8 +58,21 @@ TEST(CollectivesSummary, MachinesScalesAndTheRing) {
   EXPECT_FALSE(unfitted.fitted);
   EXPECT_FALSE(unfitted.all.worse());
   EXPECT_TRUE(unfitted.below.worse());
-  EXPECT_EQ(summary.unfitted.points, 3);
-  EXPECT_NEAR(summary.unfitted_from.median, 0.1, 1e-9);
+  EXPECT_EQ(summary.unseen.points, 3);
+  EXPECT_NEAR(summary.unseen_from.median, 0.1, 1e-9);
+}
+
+// From specification: the laws of the library rest on Sophia's timings, too.
+TEST(CollectivesSummary, WhatTheLibrarysLawsHaveSeenIsNotUnseen) {
+  Judged judged;
+  judged.add("ALCF Sophia (DGX A100)", 8, 1e3, 0.1, 0.2);
+  judged.add("new", 8, 1e9, 0.3, 0.2);
+  const CollectivesSummary summary = summary_of(judged.points, judged.predictions, {});
+  EXPECT_TRUE(summary.machines[0].in_view);
+  EXPECT_FALSE(summary.machines[1].in_view);
+  EXPECT_NEAR(summary.in_view_below.median, 0.1, 1e-9);
+  EXPECT_EQ(summary.in_view_from.points, 0);
+  EXPECT_EQ(summary.unseen.points, 1);
 }
 
 // What could not be predicted, and moved to the rows not used, is no point.

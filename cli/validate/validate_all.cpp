@@ -1,0 +1,170 @@
+#include "cli/validate/validate_all.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <limits>
+#include <map>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "cli/validate/validations.hpp"
+#include "models/base/error.hpp"
+#include "report/text/table.hpp"
+#include "report/validation/validation_rows.hpp"
+#include "traces/rows/row_kinds.hpp"
+
+namespace windtunnel {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct MeasuredFiles {
+  std::map<RowKind, std::vector<std::string>> of_kind;
+  std::vector<SkippedRow> not_read;  // of folders: files of no kind that is known
+};
+
+std::vector<std::string> tables_in(const std::string& folder) {
+  std::vector<std::string> tables;
+  for (const fs::directory_entry& entry : fs::directory_iterator(folder)) {
+    if (entry.is_regular_file() && entry.path().extension() == ".csv") {
+      tables.push_back(entry.path().string());
+    }
+  }
+  std::ranges::sort(tables);
+  return tables;
+}
+
+std::string unknown_header() {
+  return fmt::format(
+      "its header is that of no measured rows that are known; known are, by their columns: {}",
+      known_row_kinds());
+}
+
+// A folder holds what it holds; who names a file wants it judged.
+MeasuredFiles sorted_by_kind(const std::vector<std::string>& paths) {
+  MeasuredFiles files;
+  for (const std::string& path : paths) {
+    const bool folder = fs::is_directory(path);
+    for (const std::string& table : folder ? tables_in(path) : std::vector{path}) {
+      std::optional<RowKind> kind;
+      try {
+        kind = kind_of_rows(table);
+        if (!kind) throw Error(Location{table}, unknown_header());
+      } catch (const Error& error) {
+        if (!folder) throw;
+        files.not_read.push_back(skipped_row(table, error));
+        continue;
+      }
+      files.of_kind[*kind].push_back(table);
+    }
+  }
+  if (files.of_kind.empty()) {
+    throw Error(Location{paths.front()}, fmt::format("holds no file whose rows are known; known "
+                                                     "are, by their columns: {}",
+                                                     known_row_kinds()));
+  }
+  return files;
+}
+
+Validation validated(RowKind kind, const ValidateOptions& options) {
+  switch (kind) {
+    case RowKind::runs:
+      return against_runs(options);
+    case RowKind::collectives:
+      return against_collectives(options);
+    case RowKind::compression:
+      return against_compression(options);
+    case RowKind::schedules:
+      return against_schedules(options);
+    case RowKind::faults:
+      return against_faults(options);
+    case RowKind::checkpoints:
+      return against_checkpoints(options);
+  }
+  return {};
+}
+
+// The noise floor is no rule: it is what a point's other rows say of it.
+std::string best_rule(const ValidationFamily& family) {
+  std::string text = "-";
+  double least = std::numeric_limits<double>::infinity();
+  for (const auto& [name, mape] : family.baselines) {
+    if (name == "noise floor" || mape >= least) continue;
+    least = mape;
+    text = fmt::format("{} ({})", percent(mape), name);
+  }
+  return text;
+}
+
+void add_families(RowKind kind, const Validation& validation, TextTable& table) {
+  for (const ValidationFamily& family : validation.families) {
+    if (family.rows == 0) continue;
+    table.rows.push_back({std::string(name_of(kind)), shortened(family.name, 64), family.metric,
+                          std::to_string(family.rows), percent(family.mape),
+                          percent(family.median_ape), best_rule(family),
+                          family.coverage90 ? percent(*family.coverage90) : "-"});
+  }
+}
+
+Validation against_all(const ValidateOptions& options) {
+  const MeasuredFiles files = sorted_by_kind(options.files);
+  Validation all;
+  TextTable table{{{"kind"},
+                   {"family"},
+                   {"metric"},
+                   {"rows", Align::right},
+                   {"MAPE", Align::right},
+                   {"median", Align::right},
+                   {"MAPE of the best simpler rule"},
+                   {"in 90 %", Align::right}},
+                  {}};
+  all.document = Json::object();
+  Json& kinds = all.document["kinds"] = Json::object();
+  std::string read;
+  for (const auto& [kind, paths] : files.of_kind) {
+    ValidateOptions own = options;
+    own.files = paths;
+    const Validation validation = validated(kind, own);
+    add_families(kind, validation, table);
+    const std::string name(name_of(kind));
+    kinds[name] = validation.document;
+    kinds[name]["files"] = paths;
+    all.verdict += validation.verdict;
+    for (const std::string& path : paths) {
+      read += fmt::format("  {}: {}\n", without_folder(path), name);
+    }
+  }
+  Json not_read = Json::array();
+  for (const SkippedRow& file : files.not_read) {
+    not_read.push_back({{"file", file.id}, {"reason", file.reason}});
+  }
+  all.document["not_read"] = std::move(not_read);
+  all.text = table_text(table) + "\nfiles\n" + read;
+  for (const SkippedRow& file : files.not_read) {
+    all.text += fmt::format("  {}: not read\n", without_folder(file.id));
+  }
+  if (!files.not_read.empty()) all.text += "known are " + known_row_kinds() + "\n";
+  return all;
+}
+
+}  // namespace
+
+ValidationCommand define_validate_all(CLI::App& app) {
+  auto options = std::make_shared<ValidateOptions>();
+  CLI::App* all = app.add_subcommand(
+      "all", "files of any kinds of rows at once, each recognised by its header: one table");
+  all->add_option("FILE", options->files,
+                  "measured rows (CSV); of a folder all *.csv that are known")
+      ->required();
+  add_verdict(*all, *options, "a family");
+  all->add_option("-j", options->threads, "threads (default: all cores)")
+      ->type_name("N")
+      ->check(CLI::Range(1, 4096));
+  return {all, [options] { return conclude(against_all(*options), *options); }};
+}
+
+}  // namespace windtunnel

@@ -1,0 +1,34 @@
+// The kinds of measured rows that the simulator predicts, each read, judged and told about.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "cli/validate/verdict.hpp"
+#include "traces/nccl/nccl_tests.hpp"
+
+namespace windtunnel {
+
+struct ValidateOptions : VerdictOptions {
+  std::vector<std::string> files;
+  // Training runs and collectives.
+  std::string where;
+  std::string fit_where;
+  std::vector<std::string> calibrate_on;
+  std::string calibration;
+  bool one_point = false;
+  std::string measured;  // where the library's table of training runs goes; empty: nowhere
+  LogContext log;        // collectives
+  bool pairs = false;
+  int worst = 5;
+  int threads = 0;
+};
+
+Validation against_schedules(const ValidateOptions& options);
+Validation against_runs(const ValidateOptions& options);
+Validation against_collectives(const ValidateOptions& options);
+Validation against_compression(const ValidateOptions& options);
+Validation against_faults(const ValidateOptions& options);
+Validation against_checkpoints(const ValidateOptions& options);
+
+}  // namespace windtunnel

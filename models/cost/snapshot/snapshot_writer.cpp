@@ -1,0 +1,76 @@
+#include "models/cost/snapshot/snapshot_writer.hpp"
+
+#include <array>
+
+namespace windtunnel {
+namespace {
+
+Parameter published(double value, double low, double high, const char* source) {
+  return {value, low, high, Origin::published, source};
+}
+Parameter assumed(double value, double low, double high, const char* source) {
+  return {value, low, high, Origin::assumed, source};
+}
+
+// Sources: torchsnapshot's benchmarks/ddp/README.md (20 GB on p4d.24xlarge, PyTorch 1.13);
+// DLRover's docs/blogs/flash_checkpoint.md (GPT-2 xl on two A100).
+const std::array<NamedWriter, 4>& writer_table() {
+  static const std::array<NamedWriter, 4> kWriters = {{
+      {"torch-save",
+       published(0.64e9, 0.45e9, 1.1e9, "32 s for 20 GB on drives, torchsnapshot, one GPU"),
+       published(1.54e9, 1.1e9, 3e9, "9.3 s for 13.5 GB on drives, DLRover, DDP"),
+       {},
+       {},
+       WritingRanks::holders},
+      {"torchsnapshot",
+       published(1.6e9, 1.1e9, 2e9, "13.91 s for 20 GB on drives, torchsnapshot, one GPU"),
+       {},
+       {},
+       published(0.66, 0.3, 1, "20 GB on drives, torchsnapshot, 8 and 16 GPUs"),
+       WritingRanks::all},
+      {"dcp",
+       assumed(0.64e9, 0.45e9, 2e9, "torch.distributed.checkpoint: its files as torch.save's"),
+       assumed(1.54e9, 1.1e9, 3e9, "torch.distributed.checkpoint: its files as torch.save's"),
+       {},
+       {},
+       WritingRanks::all},
+      {"flash-checkpoint",
+       assumed(0.64e9, 0.45e9, 2e9, "behind training, by torch.save"),
+       published(3.65e9, 1.9e9, 4.6e9, "3.7 s for 13.5 GB in memory, DLRover, DDP"),
+       published(6.35e9, 2.3e9, 8.1e9, "1.0 s for 6.35 GB to memory, DLRover, ZeRO-3"),
+       {},
+       WritingRanks::all},
+  }};
+  return kWriters;
+}
+
+}  // namespace
+
+std::span<const NamedWriter> snapshot_writers() {
+  return writer_table();
+}
+
+SnapshotWriter usual_writer(const NamedWriter& named) {
+  SnapshotWriter writer;
+  writer.write_Bps = named.write_Bps.value;
+  writer.read_Bps = named.read_Bps.value;
+  writer.copy_Bps = named.copy_Bps.value;
+  writer.start_s = named.start_s.value;
+  writer.ranks = named.ranks;
+  writer.origin = named.write_Bps.origin;
+  return writer;
+}
+
+double writer_parts(const SnapshotWriter& writer, const Layout& layout) {
+  switch (writer.ranks) {
+    case WritingRanks::all:
+      return 1;
+    case WritingRanks::holders:
+      return double(layout.island_replicas()) / shard_ranks(layout).optimizer;
+    case WritingRanks::one:
+      return double(layout.ranks()) / layout.islands();
+  }
+  return 1;
+}
+
+}  // namespace windtunnel

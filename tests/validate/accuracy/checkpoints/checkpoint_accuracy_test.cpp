@@ -1,0 +1,78 @@
+// What words of rows of checkpoints become, by hand.
+#include "validate/accuracy/checkpoints/checkpoint_accuracy.hpp"
+
+#include <gtest/gtest.h>
+
+#include "models/base/error.hpp"
+
+namespace windtunnel {
+namespace {
+
+ValidationReport validated(const std::string& rows, const CheckpointOptions& options = {}) {
+  return validate_checkpoints(
+      {parse_checkpoint_rows("source,system,gpus,gpu_type,model,checkpoint_bytes,storage,"
+                             "storage_bw_Bps,method,event,seconds\n" +
+                                 rows,
+                             "times.csv")},
+      options);
+}
+
+// torch.save writes 0.64 GB/s and reads 1.54; a GPU's PCIe is 0.85 x 32 GB/s.
+TEST(CheckpointAccuracy, BytesGoThroughTheSoftwareToThePlace) {
+  const ValidationReport report = validated(
+      "s,2 nodes,16,A100,m,64e9,NVMe,4e9,torch.save by rank 0,save,100\n"
+      "s,2 nodes,16,A100,m,64e9,NVMe,4e9,ZeRO-3 synchronous,save,10\n"
+      "s,2 nodes,16,A100,m,64e9,NAS,5e8,ZeRO-3 synchronous,load,100\n"
+      "s,2 nodes,16,A100,m,64e9,8 x Gen5 NVMe,6e8,torch.save,save throughput,\n");
+  ASSERT_EQ(report.rows.size(), 4u) << report.skipped.front().reason;
+  const double pcie_Bps = 0.85 * 32e9;
+  EXPECT_NEAR(report.rows[0].predicted, 64e9 / pcie_Bps + 64e9 / 0.64e9, 0.1);
+  // 16 processes of 4 GB each: 6.25 s; 32 GB of a node on its drives take longer.
+  EXPECT_NEAR(report.rows[1].predicted, 4e9 / pcie_Bps + 8, 0.01);
+  EXPECT_NEAR(report.rows[1].baselines.at("bytes / bandwidth"), 8, 1e-9);
+  EXPECT_NEAR(report.rows[2].predicted, 0.05 + 128 + 4e9 / pcie_Bps, 0.01);
+  // A throughput is the time of 1 GB.
+  EXPECT_NEAR(report.rows[3].measured, 1 / 0.6, 1e-9);
+  EXPECT_NEAR(report.rows[3].predicted, 1e9 / pcie_Bps + 1 / 0.64, 0.01);
+}
+
+TEST(CheckpointAccuracy, SavesOverSlowStorageTellTheBytesOfARun) {
+  const std::string slow = "s,node,2,A100,m,,NAS,1e8,\"DDP, synchronous\",save,100\n";
+  const std::string fast = "s,node,2,A100,m,,SSD,2e9,\"DDP, synchronous\",save,12\n";
+  const ValidationReport both = validated(slow + fast);
+  ASSERT_EQ(both.fitted.size(), 1u);
+  ASSERT_EQ(both.rows.size(), 1u);
+  EXPECT_EQ(both.rows[0].id, "times.csv:3");
+  EXPECT_NEAR(both.rows[0].baselines.at("bytes / bandwidth"), 10e9 / 2e9, 1e-9);
+  const ValidationReport alone = validated(fast);
+  EXPECT_TRUE(alone.rows.empty());
+  EXPECT_EQ(alone.skipped.at(0).reason, "the bytes of the checkpoint are not stated");
+}
+
+TEST(CheckpointAccuracy, SkipsWithTheReason) {
+  const ValidationReport report = validated(
+      "s,node,8,A100,m,1e9,FSx for Lustre,,torch.save,save,10\n"
+      "s,node,8,A100,m,1e9,NVMe,1e9,FastPersist AIO,save,10\n"
+      "s,node,8,Q9000,m,1e9,NVMe,1e9,torch.save,save,10\n"
+      "s,1 x p99x.24xlarge,8,A100,m,1e9,NVMe,,torch.save,save,10\n"
+      "s,node,8,A100,m,1e9,NVMe,,torch.save,stall,10\n");
+  EXPECT_TRUE(report.rows.empty());
+  ASSERT_EQ(report.skipped.size(), 5u);
+  const char* const reasons[] = {"'stall' is none", "bandwidth of 'FSx for Lustre' is not stated",
+                                 "no software of the library", "Q9000", "aws-p99x"};
+  for (size_t i = 0; i < 5; ++i) {
+    EXPECT_NE(report.skipped[i].reason.find(reasons[i]), std::string::npos)
+        << report.skipped[i].reason;
+  }
+}
+
+TEST(CheckpointAccuracy, JudgesTheRowsThatAreAskedFor) {
+  const std::string rows =
+      "s,node,8,A100,m,1e9,NVMe,1e9,torch.save,save,10\n"
+      "s,node,4,A100,m,1e9,NVMe,1e9,torch.save,save,10\n";
+  EXPECT_EQ(validated(rows, {.where = RowFilter::parse("gpus==4")}).rows.size(), 1u);
+  EXPECT_THROW(validated(rows, {.where = RowFilter::parse("gpu==4")}), Error);
+}
+
+}  // namespace
+}  // namespace windtunnel
