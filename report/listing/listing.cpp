@@ -12,6 +12,7 @@
 #include "report/json/json.hpp"
 #include "report/json/model_json.hpp"
 #include "report/listing/compressor_listing.hpp"
+#include "report/listing/writer_listing.hpp"
 #include "scenarios/language/library/library.hpp"
 #include "scenarios/language/library/spec_fields.hpp"
 #include "scenarios/language/resolve/schemes.hpp"
@@ -425,6 +426,8 @@ const std::vector<Listing>& listings() {
        calibration_document},
       {"snapshots", "snapshot tiers, and published stacks of them", snapshot_table,
        snapshot_document},
+      {"writers", "software that writes snapshots: what a process does", snapshot_writer_table,
+       snapshot_writer_document},
       {"recoveries", "published ways to go on after a failure", recovery_table, recovery_document}};
   return table;
 }

@@ -22,8 +22,12 @@ std::string interval_cell(const ValidationRow& row) {
   return row.low == row.high ? "-" : fmt::format("{:.3g} .. {:.3g}", row.low, row.high);
 }
 
+std::string event_name(const std::string& metric) {
+  return metric == "load_s" ? "load" : metric == "stall_s" ? "stall" : "save";
+}
+
 std::string event_cell(const ValidationRow& row) {
-  return row.metric == "load_s" ? "load" : "save";
+  return event_name(row.metric);
 }
 
 const char* const kCheckpointRules = R"(
@@ -47,9 +51,8 @@ std::string family_lines_of(const ValidationReport& report) {
   for (const ValidationFamily& family : report.families) {
     const bool judged = family.rows > 0;
     const auto rule = family.baselines.find("bytes / bandwidth");
-    text += markdown_row({family.name, family.metric == "load_s" ? "load" : "save",
-                          std::to_string(family.rows), std::to_string(family.fitted),
-                          judged ? percent(family.mape) : "-",
+    text += markdown_row({family.name, event_name(family.metric), std::to_string(family.rows),
+                          std::to_string(family.fitted), judged ? percent(family.mape) : "-",
                           judged ? percent(family.median_ape) : "-",
                           rule == family.baselines.end() ? "-" : percent(rule->second),
                           family.coverage90 ? percent(*family.coverage90) : "-"});

@@ -17,6 +17,7 @@ constexpr std::array<std::string_view, 11> kRequired = {
 constexpr NumberColumn kBytes = {"checkpoint_bytes", "B", 1e18};
 constexpr NumberColumn kStorage = {"storage_bw_Bps", "B/s", 1e18};
 constexpr NumberColumn kSeconds = {"seconds", "s", 1e9};
+constexpr NumberColumn kBlocking = {"blocking_s", "s", 1e9};
 
 std::string stated(RowReader& reader, std::string_view column) {
   std::string text = reader.text(column);
@@ -53,6 +54,7 @@ CheckpointRow row_of(const CsvTable& table, size_t at, RowReader& reader) {
   row.bytes = reader.number(kBytes);
   row.storage_Bps = reader.number(kStorage);
   row.seconds = reader.number(kSeconds);
+  row.blocking_s = reader.number(kBlocking);
   const bool rate = row.event == CheckpointEvent::save_rate;
   const NumberColumn& needed = rate ? kStorage : kSeconds;
   if (reader.text(needed.name).empty()) reader.fault(needed.name, "is empty");

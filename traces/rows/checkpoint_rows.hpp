@@ -2,7 +2,8 @@
 // (those marked * must be there; an empty cell is "not stated"):
 //   source* url provenance system* gpus* gpu_type* model* params checkpoint_bytes* storage*
 //   storage_bw_Bps* method* event* seconds* blocking_s background_s note
-// event: save, load, or "save throughput", whose storage_bw_Bps is what was reached. Any other
+// event: save, load, or "save throughput", whose storage_bw_Bps is what was reached. blocking_s:
+// while training was paused. Any other
 // column is carried along for filters.
 #pragma once
 
@@ -26,7 +27,8 @@ struct CheckpointRow {
   CheckpointEvent event = CheckpointEvent::save;
   std::optional<double> bytes;  // of the whole checkpoint
   std::optional<double> storage_Bps;
-  std::optional<double> seconds;  // of the event
+  std::optional<double> seconds;     // of the event
+  std::optional<double> blocking_s;  // of it, training paused
 };
 
 struct CheckpointRows {

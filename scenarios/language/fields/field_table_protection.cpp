@@ -175,11 +175,13 @@ Rows copy_rows() {
 
 Rows writer_rows() {
   return {
-      map_row("snapshots.*.writer",
-              {.shorthand = "name",
-               .example = "{name: torch-save, write: 1 GB/s}",
-               .help = "the software that makes files of the state: a process of it has a pace of "
-                       "its own; default: as fast as the place takes it"}),
+      map_row(
+          "snapshots.*.writer",
+          {.shorthand = "name",
+           .example = "{name: torch-save, write: 1 GB/s}",
+           .help =
+               "the software that makes files of the state: a process of it has a pace of "
+               "its own, see `windtunnel list writers`; default: as fast as the place takes it"}),
       name_row("snapshots.*.writer.name", {.required = true,
                                            .library = writer_names,
                                            .example = "torch-save",

@@ -218,6 +218,18 @@ ValidationRow predict(const CheckpointRow& row, const BytesOfRuns& told) {
   return result;
 }
 
+// Of a save that goes on beside training, which waits for the copy to the host alone.
+bool goes_on_behind(const CheckpointRow& row) {
+  return row.event == CheckpointEvent::save && row.blocking_s && *row.blocking_s < *row.seconds;
+}
+ValidationRow predict_stall(CheckpointRow row, const BytesOfRuns& told) {
+  row.seconds = row.blocking_s;
+  row.storage += ", in memory";
+  ValidationRow result = predict(row, told);
+  result.metric = "stall_s";
+  return result;
+}
+
 }  // namespace
 
 ValidationReport validate_checkpoints(const std::vector<CheckpointRows>& files,
@@ -239,6 +251,7 @@ ValidationReport validate_checkpoints(const std::vector<CheckpointRows>& files,
         }
         const bool fitted = is_fitted_on(row) || tells_bytes(row);
         (fitted ? report.fitted : report.rows).push_back(std::move(result));
+        if (goes_on_behind(row)) report.rows.push_back(predict_stall(row, told));
       } catch (const Error& error) {
         report.skipped.push_back(skipped_row(row.id, error));
       }

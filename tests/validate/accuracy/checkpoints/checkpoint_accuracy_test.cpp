@@ -49,6 +49,21 @@ TEST(CheckpointAccuracy, SavesOverSlowStorageTellTheBytesOfARun) {
   EXPECT_EQ(alone.skipped.at(0).reason, "the bytes of the checkpoint are not stated");
 }
 
+// 4 GB a GPU over PCIe: what training waits for while DCP writes behind it.
+TEST(CheckpointAccuracy, ASaveBehindTrainingStallsItForTheCopy) {
+  const ValidationReport report = validate_checkpoints({parse_checkpoint_rows(
+      "source,system,gpus,gpu_type,model,checkpoint_bytes,storage,storage_bw_Bps,method,event,"
+      "seconds,blocking_s\n"
+      "s,node,8,A100,m,32e9,NVMe,4e9,DCP async,save,9,0.2\n"
+      "s,node,8,A100,m,32e9,NVMe,4e9,DCP,save,9,9\n",
+      "times.csv")});
+  ASSERT_EQ(report.rows.size(), 3u);
+  EXPECT_EQ(report.rows[1].metric, "stall_s");
+  EXPECT_EQ(report.rows[1].measured, 0.2);
+  EXPECT_NEAR(report.rows[1].predicted, 4e9 / (0.85 * 32e9), 1e-6);
+  EXPECT_NEAR(report.rows[0].predicted, report.rows[1].predicted + 8, 1e-6);
+}
+
 TEST(CheckpointAccuracy, SkipsWithTheReason) {
   const ValidationReport report = validated(
       "s,node,8,A100,m,1e9,FSx for Lustre,,torch.save,save,10\n"
