@@ -183,6 +183,7 @@ CLI::App* define_checkpoints(CLI::App& app, ValidateOptions& options) {
   add_verdict(*checkpoints, options, "a family");
   add_where(*checkpoints, options, "gpus>8 && method~\"torch.save\"");
   add_markdown(*checkpoints, options, "write a page with every row and every one not predicted");
+  add_example(*checkpoints, "times.csv --where 'gpus>8'");
   return checkpoints;
 }
 

@@ -143,7 +143,7 @@ Validation against_all(const ValidateOptions& options) {
     not_read.push_back({{"file", file.id}, {"reason", file.reason}});
   }
   all.document["not_read"] = std::move(not_read);
-  all.text = table_text(table) + "\nfiles\n" + read;
+  all.text = table_text(table, options.width()) + "\nfiles\n" + read;
   for (const SkippedRow& file : files.not_read) {
     all.text += fmt::format("  {}: not read\n", without_folder(file.id));
   }
@@ -164,7 +164,8 @@ ValidationCommand define_validate_all(CLI::App& app) {
   all->add_option("-j", options->threads, "threads (default: all cores)")
       ->type_name("N")
       ->check(CLI::Range(1, 4096));
-  return {all, [options] { return conclude(against_all(*options), *options); }};
+  add_example(*all, "rows/ --fail-above 0.2");
+  return {all, [options] { return conclude("all", against_all(*options), *options); }};
 }
 
 }  // namespace windtunnel
