@@ -229,7 +229,7 @@ ExitCode calibrate(const CalibrateOptions& options) {
   }
   const FitInput input = read_fit_rows(options.from.front(), options.where, options.gpu);
   const Calibration base = base_of(options, input);
-  if (!base.gpu.empty() && base.gpu != input.gpu) {
+  if (!base.gpu.empty() && !is_of(base, input.gpu)) {
     throw Error(fmt::format("--base: {} is a calibration of {}, the rows are of {}", base.name,
                             base.gpu, input.gpu));
   }
