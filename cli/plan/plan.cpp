@@ -35,10 +35,10 @@ ExitCode run(const PlanCommand& command) {
     request.progress = [&](const std::string& step) { progress.show(step); };
     plan = make_plan(request);
   }
-  if (!command.out.empty()) write_file(command.out, plan.scenario);
   if (command.json) print_result(json_text(plan_document(plan)));
   print_human(summary_text(summarise_plan(plan, next_command(command)), human_style(command.json)),
               command.json);
+  if (!command.out.empty()) write_file(command.out, plan.scenario);
   return ExitCode::ok;
 }
 

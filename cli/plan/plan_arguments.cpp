@@ -73,7 +73,7 @@ ClusterArgument parse_cluster(const std::string& text) {
   std::ranges::transform(name, name.begin(), [](unsigned char c) { return std::tolower(c); });
   std::ranges::transform(noun, noun.begin(), [](unsigned char c) { return std::tolower(c); });
   if (const NodeSpec* node = node_named(name)) {
-    if (!per_node.empty() && std::stoi(per_node) != node->gpus) {
+    if (!per_node.empty() && whole_number(text, per_node) != node->gpus) {
       refuse_cluster(text, fmt::format("a {} has {} GPUs", name, node->gpus));
     }
     return {number, node->name};
@@ -82,7 +82,7 @@ ClusterArgument parse_cluster(const std::string& text) {
   if (node == nullptr) {
     refuse_cluster(text, unknown_name("node or GPU", name, machine_names()));
   }
-  if (!per_node.empty() && std::stoi(per_node) != node->gpus) {
+  if (!per_node.empty() && whole_number(text, per_node) != node->gpus) {
     refuse_cluster(text, fmt::format("the library's node of {} is '{}' with {} GPUs; name a node",
                                      name, node->name, node->gpus));
   }

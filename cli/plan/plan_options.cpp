@@ -81,6 +81,11 @@ PlanRequest request_of(const PlanOptions& options) {
   request.nodes = cluster.nodes;
   request.node = cluster.node;
   request.tokens = quantity_of("--tokens", options.tokens, Dimension::count);
+  if (request.tokens < 1e6) {
+    throw Error(Location{"--tokens"},
+                fmt::format("{} are less than a step has; is a unit missing, as in '2 T'?",
+                            options.tokens));
+  }
   if (!options.framework.empty()) request.framework = options.framework;
   if (options.sequence > 0) request.sequence = options.sequence;
   if (!options.batch.empty()) {

@@ -106,7 +106,7 @@ TextTable options_table(const PlanReport& plan, const std::vector<PlanOption>& o
                   {}};
   for (const PlanOption& each : options) {
     if (each.goodput == 0) {
-      table.rows.push_back({name(each), format_seconds(each.step_s), "", "too slow", "", ""});
+      table.rows.push_back({name(each), format_seconds(each.step_s), "", "only estimated", "", ""});
       continue;
     }
     table.rows.push_back({name(each), format_seconds(each.step_s), format_memory(each.memory_bytes),
@@ -124,9 +124,9 @@ std::vector<SummarySection> what_else(const PlanReport& plan) {
     if (options.size() < 2) return;
     sections.push_back({title, {}, options_table(plan, options, column, name)});
   };
-  add("Other layouts, the runner-up second", plan.layouts, "layout",
+  add("Layouts, the best first, with copies on storage alone", plan.layouts, "layout",
       [](const PlanOption& at) { return fmt::format("{}, {}", layout_of(at), schedule_of(at)); });
-  add("How many spares", plan.spares, "nodes that train + spares", nodes_of);
+  add("How many spares, likewise", plan.spares, "nodes that train + spares", nodes_of);
   add("Which snapshots", plan.snapshots, "copies",
       [](const PlanOption& at) { return at.point.snapshots.name; });
   add("Without a spare", plan.without_spare, "then",

@@ -63,6 +63,8 @@ class Reader {
     Lines lines;
     std::istringstream stream(text_of(file));
     for (std::string line; std::getline(stream, line);) lines.push_back(line);
+    // A page does not show that an output ends in blank lines.
+    while (!lines.empty() && lines.back().empty()) lines.pop_back();
     return {lines, status == 0};
   }
 

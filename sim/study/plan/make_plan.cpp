@@ -330,6 +330,7 @@ class Planner {
     const Case second = resolve_case(text_of(runner_up_.option.point));
     report_.runner_up_record =
         record_of(second, std::move(runner_up_.measured), {.threads = request().threads});
+    runner_up_.option.goodput = report_.runner_up_record->campaign->goodput.mean;
     report_.runner_up = runner_up_.option;
   }
 

@@ -33,8 +33,8 @@ struct PlanReport {
   // The best training with another layout; nothing: no other one fits.
   std::optional<PlanOption> runner_up;
   std::optional<Record> runner_up_record;
-  // The best of each number of spares, of each layout, of each stack of tiers and each way to go
-  // on without a spare, the others as in the best.
+  // The best of each number of spares and of each layout, with copies on storage alone; then of
+  // each stack of tiers, and each way to go on without a spare. Goodput over few trials.
   std::vector<PlanOption> spares, layouts, snapshots, without_spare;
   std::int64_t estimated = 0;  // configurations
 };

@@ -30,7 +30,7 @@ void check_open(const Overrides& set) {
     const char* key;
     const char* instead;
   };
-  constexpr std::array<Decided, 11> kDecided = {
+  constexpr std::array<Decided, 12> kDecided = {
       {{"layout", "the plan searches layouts; simulate one of yours with windtunnel run"},
        {"schedule", "the plan searches schedules among those of --framework"},
        {"snapshots", "the plan tries stacks of tiers; take its scenario and change it there"},
@@ -40,10 +40,15 @@ void check_open(const Overrides& set) {
        {"cluster.nodes", "give --cluster"},
        {"cluster.node.base", "give --cluster"},
        {"recovery.spares", "the plan searches the number of spares"},
+       {"recovery.when_no_spare", "the plan tries both ways to go on"},
        {"job", "give --tokens and --price"},
-       {"campaign", "the campaign is as long as the training"}}};
+       {"campaign", "the campaign is as long as the training, from 1 to 180 days"}}};
   for (const auto& [key, value] : set) {
     const bool node = key == "cluster.node" || key == "cluster";
+    if (key == "recovery") {
+      throw Error(Location{override_place(key, value)},
+                  "would replace what the plan decides; set keys below it: recovery.detect=30 s");
+    }
     for (const Decided& each : kDecided) {
       const std::string own = each.key;
       if (!node && key != own && !key.starts_with(own + ".")) continue;
@@ -241,9 +246,11 @@ PlanBasis plan_basis(const PlanRequest& request) {
   add_default(basis, !is_set("cluster.storage"),
               {"storage", basis.storage.text, basis.storage.source, "--set cluster.storage=..."});
   basis.failures = usual_failures(gpu);
-  add_default(basis, !is_set("failures"),
-              {"failures", failures_text(basis.failures.text), basis.failures.source,
-               "--set failures=..."});
+  add_default(
+      basis, !is_set("failures"),
+      {"failures",
+       failures_text(basis.failures.text) + (basis.node.gpus == 8 ? "" : ", of nodes of 8 GPUs"),
+       basis.failures.source, "--set failures=..."});
   basis.recovery = usual_recovery();
   add_default(basis, !is_set("recovery"),
               {"recovery", basis.recovery.text, basis.recovery.source, "--set recovery.KEY=..."});
@@ -308,7 +315,7 @@ PartComments comments_of(const PlanBasis& basis) {
   note("layout", fmt::format("searched: the fastest that leaves {} of a GPU's memory free",
                              format_percent(basis.headroom)));
   note("communication", "as " + basis.framework.help);
-  note("campaign", "as long as the training");
+  note("campaign", "as long as the training by its estimate, from 1 to 180 days");
   return comments;
 }
 
