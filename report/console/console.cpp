@@ -8,6 +8,7 @@
 #include <cmath>
 #include <set>
 
+#include "models/base/wrapped.hpp"
 #include "report/figures/ranking.hpp"
 #include "report/summary/comparison_columns.hpp"
 #include "report/summary/notes.hpp"

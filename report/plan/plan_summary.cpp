@@ -14,25 +14,19 @@
 namespace windtunnel {
 namespace {
 
-std::string found_at(const PlanOption& option, const std::string& key) {
-  const Overrides& found = option.point.found;
-  const auto at = std::ranges::find(found, key, &std::pair<std::string, std::string>::first);
-  return at == found.end() ? "" : at->second;
-}
-
 std::string layout_of(const PlanOption& option) {
   std::string text;
   for (const char* axis : {"tp", "cp", "pp", "vpp", "ep", "dp"}) {
-    const std::string value = found_at(option, fmt::format("layout.{}", axis));
+    const std::string value = option.point.found_at(fmt::format("layout.{}", axis));
     if (value.empty() || value == "1") continue;
     text += fmt::format("{}{} {}", text.empty() ? "" : " x ", axis, value);
   }
-  const std::string sharding = found_at(option, "layout.sharding");
+  const std::string sharding = option.point.found_at("layout.sharding");
   return sharding.empty() || sharding == "none" ? text : text + ", " + sharding;
 }
 
 std::string schedule_of(const PlanOption& option) {
-  const std::string schedule = found_at(option, "schedule");
+  const std::string schedule = option.point.found_at("schedule");
   return schedule.empty() ? "1f1b" : schedule;
 }
 
@@ -48,6 +42,13 @@ SummarySection answer(const PlanReport& plan) {
                                            ? row.value
                                            : fmt::format("{}  ({})", row.value, row.detail)});
   }
+  const Parameter& price = usual_price_usd_per_gpu_h(plan.basis.node.gpu.name);
+  const double gpu_h = usd_of(plan.basis, plan.best) / plan.basis.price_usd_per_gpu_h;
+  section.rows.push_back(
+      {"other prices", fmt::format("{} at {:g} USD per GPU-hour, {} at {:g} ({})",
+                                   value_text(Unit::usd, gpu_h * price.low), price.low,
+                                   value_text(Unit::usd, gpu_h * price.high), price.high,
+                                   to_string(price.origin))});
   return section;
 }
 
@@ -79,14 +80,17 @@ SummarySection what_to_start(const PlanReport& plan) {
   const PlanOption& best = plan.best;
   const double usable = usable_bytes(plan.basis.node.gpu);
   const std::string sequence_parallel =
-      found_at(best, "layout.sequence_parallel") == "true" ? ", sequence parallelism" : "";
+      best.point.found_at("layout.sequence_parallel") == "true" ? ", sequence parallelism" : "";
   SummarySection section{"What to start", {}, {}};
   section.rows = {
       {"nodes", nodes_text(best)},
       {"layout", layout_of(best) + sequence_parallel},
-      {"schedule", fmt::format("{}, recompute {}", schedule_of(best), found_at(best, "recompute"))},
-      {"batch", fmt::format("{} sequences of {} tokens, micro-batches of {}", best.point.batch,
-                            plan.basis.sequence, found_at(best, "batch.micro"))},
+      {"schedule",
+       fmt::format("{}, recompute {}", schedule_of(best), best.point.found_at("recompute"))},
+      {"batch", fmt::format("{} sequences of {} tokens ({} tokens a step), micro-batches of {}",
+                            best.point.batch, plan.basis.sequence,
+                            format_count(double(best.point.batch) * plan.basis.sequence),
+                            best.point.found_at("batch.micro"))},
       {"memory",
        fmt::format("{} of {} on the fullest GPU, {} free", format_memory(best.memory_bytes),
                    format_memory(usable), format_percent(1 - best.memory_bytes / usable))},
@@ -105,12 +109,12 @@ TextTable options_table(const PlanReport& plan, const std::vector<PlanOption>& o
                    {"cost", Align::right}},
                   {}};
   for (const PlanOption& each : options) {
-    if (each.goodput == 0) {
+    if (!each.goodput) {
       table.rows.push_back({name(each), format_seconds(each.step_s), "", "only estimated", "", ""});
       continue;
     }
     table.rows.push_back({name(each), format_seconds(each.step_s), format_memory(each.memory_bytes),
-                          format_percent(each.goodput),
+                          estimate_text(Unit::share, *each.goodput),
                           fmt::format("{:.1f}", days_of(plan.basis, each)),
                           value_text(Unit::usd, usd_of(plan.basis, each))});
   }
@@ -131,6 +135,20 @@ std::vector<SummarySection> what_else(const PlanReport& plan) {
       [](const PlanOption& at) { return at.point.snapshots.name; });
   add("Without a spare", plan.without_spare, "then",
       [](const PlanOption& at) { return at.point.when_no_spare; });
+  for (const std::string& why : plan.impossible) {
+    sections.back().rows.push_back({"cannot be", why});
+  }
+  if (!sections.empty()) {
+    sections.push_back(
+        {"How to read these tables",
+         {{"goodput", fmt::format("mean and {} of a few trials, with the same failures in each "
+                                  "row: smaller differences may be chance",
+                                  kIntervalTitle)},
+          {"days, cost",
+           "of the mean, without the cost models' error, which all "
+           "rows share"}},
+         {}});
+  }
   return sections;
 }
 
@@ -159,10 +177,10 @@ Json option_json(const PlanReport& plan, const PlanOption& option) {
           {"when_no_spare", option.point.when_no_spare},
           {"step_s", option.step_s},
           {"tokens_per_s", option.tokens_per_s},
-          {"goodput", option.goodput},
+          {"goodput", option.goodput ? estimate_json(*option.goodput) : Json(nullptr)},
           {"memory_bytes", option.memory_bytes},
-          {"days", option.goodput > 0 ? Json(days_of(plan.basis, option)) : Json(nullptr)},
-          {"cost_usd", option.goodput > 0 ? Json(usd_of(plan.basis, option)) : Json(nullptr)}};
+          {"days", option.goodput ? Json(days_of(plan.basis, option)) : Json(nullptr)},
+          {"cost_usd", option.goodput ? Json(usd_of(plan.basis, option)) : Json(nullptr)}};
 }
 
 Json options_json(const PlanReport& plan, const std::vector<PlanOption>& options) {

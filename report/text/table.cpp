@@ -5,6 +5,7 @@
 
 #include "models/base/error.hpp"
 #include "models/base/printable.hpp"
+#include "models/base/wrapped.hpp"
 
 namespace windtunnel {
 namespace {
@@ -15,24 +16,6 @@ constexpr size_t kHang = 2;       // what a cell's further lines are set in by
 
 using Cells = std::vector<std::string>;
 
-bool begins_character(char byte) {
-  return (static_cast<unsigned char>(byte) & 0xC0) != 0x80;  // not a continuation byte
-}
-
-size_t width_of(std::string_view text) {
-  return static_cast<size_t>(std::ranges::count_if(text, begins_character));
-}
-
-// The bytes of the first `count` characters.
-size_t bytes_of(std::string_view text, size_t count) {
-  size_t at = 0;
-  while (at < text.size()) {
-    if (begins_character(text[at]) && count-- == 0) break;
-    ++at;
-  }
-  return at;
-}
-
 size_t longest_word(std::string_view text) {
   size_t longest = 0;
   while (!text.empty()) {
@@ -41,17 +24,6 @@ size_t longest_word(std::string_view text) {
     text.remove_prefix(std::min(end + 1, text.size()));
   }
   return longest;
-}
-
-// Where a line of at most `width` characters ends: before a blank, else behind what separates the
-// parts of a name or a path, else anywhere.
-size_t line_end(std::string_view text, size_t width) {
-  const size_t most = bytes_of(text, width);
-  if (most == text.size()) return most;
-  const size_t blank = text.substr(0, most + 1).rfind(' ');
-  if (blank != text.npos && blank > 0) return blank;
-  const size_t mark = text.substr(0, most).find_last_of("/,;:=-_");
-  return mark != text.npos && mark > 0 ? mark + 1 : most;
 }
 
 // Narrow ones have no blanks to spare.
@@ -171,19 +143,6 @@ class TableLayout {
 };
 
 }  // namespace
-
-std::vector<std::string> wrapped(std::string_view text, size_t width, size_t hang) {
-  std::vector<std::string> lines;
-  size_t room = width;
-  do {
-    const size_t end = line_end(text, room);
-    lines.push_back(std::string(lines.empty() ? 0 : hang, ' ').append(text.substr(0, end)));
-    text.remove_prefix(end);
-    text.remove_prefix(std::min(text.find_first_not_of(' '), text.size()));
-    room = width - hang;
-  } while (!text.empty());
-  return lines;
-}
 
 std::string table_text(const TextTable& table, size_t width) {
   return TableLayout(table).text(width);

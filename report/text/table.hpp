@@ -3,7 +3,6 @@
 
 #include <cstddef>
 #include <string>
-#include <string_view>
 #include <vector>
 
 namespace windtunnel {
@@ -19,10 +18,6 @@ struct TextTable {
   std::vector<Column> columns;
   std::vector<std::vector<std::string>> rows;  // each as long as columns
 };
-
-// A text as lines of at most `width` characters, from the second on set in by `hang`: broken at
-// blanks, else behind what separates the parts of a name or a path.
-std::vector<std::string> wrapped(std::string_view text, size_t width, size_t hang = 0);
 
 // Two spaces between columns, no trailing blanks. Widths count UTF-8 code points. Control
 // characters of a cell are shown as their bytes: it may come from a file.

@@ -10,6 +10,7 @@
 
 #include "models/base/version.hpp"
 #include "tests/cli/help_pages.hpp"
+#include "tests/cli/nccl_log.hpp"
 #include "tests/cli/run_program.hpp"
 
 namespace windtunnel {
@@ -23,25 +24,6 @@ struct Documented {
   std::string kind;
   std::function<std::string(const std::string& folder)> arguments;
 };
-
-std::string collectives_log(const std::string& folder) {
-  const std::string path = folder + "/all_reduce.log";
-  std::ofstream out(path);
-  out << "# Collective test starting: all_reduce_perf\n# Using devices\n";
-  for (int rank = 0; rank < 16; ++rank) {
-    out << fmt::format("#  Rank {} Group 0 Pid 1 on host{} device {} [0x04] NVIDIA H100\n", rank,
-                       rank / 8, rank % 8);
-  }
-  out << "#  size  count  type  redop  root  time  algbw  busbw #wrong  time  algbw  busbw "
-         "#wrong\n";
-  for (const double bytes : {1048576.0, 16777216.0, 268435456.0}) {
-    const double us = 100 + bytes / 4e4;
-    const std::string half =
-        fmt::format("{:.2f} {:.2f} {:.2f} 0", us, bytes / us / 1e3, bytes / us / 1e3 * 1.875);
-    out << fmt::format("{:.0f} {:.0f} float sum -1 {} {}\n", bytes, bytes / 4, half, half);
-  }
-  return path;
-}
 
 std::string runs_table(const std::string& folder) {
   const std::string path = folder + "/runs.csv";
@@ -103,7 +85,7 @@ std::vector<Documented> documented() {
        always("tests/data/checkpoint_times.csv tests/data/fault_reference_points.csv")},
       {"validate faults", "validate-faults", always("tests/data/fault_reference_points.csv")},
       {"validate collectives", "validate-collectives",
-       [](const std::string& folder) { return collectives_log(folder) + kNetwork; }},
+       [](const std::string& folder) { return nccl_log(folder, "all_reduce.log") + kNetwork; }},
       {"validate compression", "validate-compression", always("tests/data/exchange_runs.csv")},
       {"validate samples", "validate-samples",
        always(
@@ -116,8 +98,8 @@ std::vector<Documented> documented() {
        }},
       {"calibrate", "calibrate-collectives",
        [](const std::string& folder) {
-         return "--from " + collectives_log(folder) + kNetwork + " --machine M --out " + folder +
-                "/net.yaml";
+         return "--from " + nccl_log(folder, "all_reduce.log") + kNetwork + " --machine M --out " +
+                folder + "/net.yaml";
        }},
       {"calibrate", "calibrate-kernels",
        [](const std::string& folder) {

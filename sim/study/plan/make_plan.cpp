@@ -46,17 +46,11 @@ UsualPart saved_every(const UsualPart& stack, double every_s) {
   return {stack.name, flow_text(tiers), stack.source};
 }
 
-const std::string& axis_of(const Overrides& found, const std::string& key) {
-  static const std::string none;
-  const auto at = std::ranges::find(found, key, &std::pair<std::string, std::string>::first);
-  return at == found.end() ? none : at->second;
-}
-
 // Whether ranks stand otherwise, and not only recomputation, chunks or micro-batches differ.
-bool other_layout(const Overrides& a, const Overrides& b) {
+bool other_layout(const PlanPoint& a, const PlanPoint& b) {
   constexpr std::array<const char*, 4> kAxes = {"layout.tp", "layout.pp", "layout.cp", "layout.ep"};
   return std::ranges::any_of(
-      kAxes, [&](const char* axis) { return axis_of(a, axis) != axis_of(b, axis); });
+      kAxes, [&](const char* axis) { return a.found_at(axis) != b.found_at(axis); });
 }
 
 std::vector<int> spare_counts(int nodes) {
@@ -184,7 +178,7 @@ class Planner {
 
   // Sets interval and goodput of the option.
   void save_best(PlanOption& option, CampaignInputs inputs) const {
-    std::vector<std::pair<double, double>> goodputs;  // by interval
+    std::vector<std::pair<double, Estimate>> goodputs;  // by interval
     for (const double every_s : kIntervals_s) {
       bool allowed = true;
       for (size_t i = 0; i < inputs.table.tiers.size(); ++i) {
@@ -194,14 +188,14 @@ class Planner {
         allowed = every_s >= storage_interval_s(inputs, i);
       }
       if (!allowed && every_s < kIntervals_s.back()) continue;
-      goodputs.emplace_back(every_s, run_campaign(inputs, request().threads).goodput.mean);
-      const bool falls = goodputs.back().second < goodputs.front().second - 10 * kAsGood;
+      goodputs.emplace_back(every_s, run_campaign(inputs, request().threads).goodput);
+      const bool falls = goodputs.back().second.mean < goodputs.front().second.mean - 10 * kAsGood;
       if (falls) break;
     }
     double best = 0;
-    for (const auto& [every_s, goodput] : goodputs) best = std::max(best, goodput);
+    for (const auto& [every_s, goodput] : goodputs) best = std::max(best, goodput.mean);
     for (const auto& [every_s, goodput] : goodputs) {
-      if (goodput < best * (1 - kAsGood)) continue;
+      if (goodput.mean < best * (1 - kAsGood)) continue;
       option.goodput = goodput;
       option.point.snapshots = saved_every(option.point.snapshots, every_s);
     }
@@ -227,11 +221,11 @@ class Planner {
   void choose_spares() {
     std::ranges::stable_sort(estimates_, std::greater<>(),
                              [](const auto& layouts) { return layouts.front().tokens_per_s; });
-    most_tokens_per_s_ = estimates_.front().front().tokens_per_s;
+    const double most_tokens_per_s = estimates_.front().front().tokens_per_s;
     for (const auto& layouts : estimates_) {
       Estimated estimated = layouts.front();
       estimated.point.snapshots = usual_snapshots().front();
-      const bool slow = estimated.tokens_per_s < kNear * most_tokens_per_s_;
+      const bool slow = estimated.tokens_per_s < kNear * most_tokens_per_s;
       if (std::ssize(report_.spares) >= kMostSimulated || slow) {
         report_.spares.push_back(only_estimated(estimated, tokens_of(estimated.point)));
         continue;
@@ -250,12 +244,12 @@ class Planner {
   void choose_layout() {
     constexpr size_t kLayouts = 3;
     report_.layouts = {best_.option};
-    Tried first = best_;
+    const int nodes = best_.option.point.nodes;
     for (const auto& layouts : estimates_) {
-      if (layouts.front().point.nodes != first.option.point.nodes) continue;
+      if (layouts.front().point.nodes != nodes) continue;
       for (Estimated each : layouts) {
         const bool known = std::ranges::any_of(report_.layouts, [&](const PlanOption& at) {
-          return !other_layout(at.point.found, each.point.found);
+          return !other_layout(at.point, each.point);
         });
         if (known || report_.layouts.size() >= kLayouts) continue;
         each.point.snapshots = usual_snapshots().front();
@@ -286,8 +280,8 @@ class Planner {
       tell("simulating snapshots: " + stack.name);
       try {
         all.push_back(simulated(point));
-      } catch (const Error&) {
-        continue;  // one node has no peers; the host's memory may not have the room
+      } catch (const Error& error) {  // one node has no peers; hosts may not have the room
+        report_.impossible.push_back(fmt::format("{}: {}", stack.name, error.what()));
       }
     }
     double most = 0;
@@ -322,21 +316,20 @@ class Planner {
     best_.option.point.trials = runner_up_.option.point.trials = kTrials;
     report_.record =
         simulate(resolve_case(text_of(best_.option.point)), {.threads = request().threads});
-    best_.option.goodput = report_.record.campaign->goodput.mean;
+    best_.option.goodput = report_.record.campaign->goodput;
     report_.best = best_.option;
     report_.scenario =
         complete_scenario_text(report_.basis, best_.option.point, comments_of(report_.basis));
-    if (runner_up_.option.goodput == 0) return;
+    if (!runner_up_.option.goodput) return;
     const Case second = resolve_case(text_of(runner_up_.option.point));
     report_.runner_up_record =
         record_of(second, std::move(runner_up_.measured), {.threads = request().threads});
-    runner_up_.option.goodput = report_.runner_up_record->campaign->goodput.mean;
+    runner_up_.option.goodput = report_.runner_up_record->campaign->goodput;
     report_.runner_up = runner_up_.option;
   }
 
   PlanReport report_;
   std::vector<std::vector<Estimated>> estimates_;  // by number of nodes
-  double most_tokens_per_s_ = 0;
   double campaign_s_ = 0;
   Tried best_, runner_up_;
 };

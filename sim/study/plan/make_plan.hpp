@@ -19,10 +19,10 @@ struct PlanOption {
   PlanPoint point;
   double step_s = 0;
   double tokens_per_s = 0;
-  double goodput = 0;       // 0: only estimated, as too slow
-  double memory_bytes = 0;  // of the fullest GPU
+  std::optional<Estimate> goodput = {};  // over trials; nothing: only estimated, as too slow
+  double memory_bytes = 0;               // of the fullest GPU
 
-  double progress_tokens_per_s() const { return tokens_per_s * goodput; }
+  double progress_tokens_per_s() const { return goodput ? tokens_per_s * goodput->mean : 0; }
 };
 
 struct PlanReport {
@@ -36,7 +36,8 @@ struct PlanReport {
   // The best of each number of spares and of each layout, with copies on storage alone; then of
   // each stack of tiers, and each way to go on without a spare. Goodput over few trials.
   std::vector<PlanOption> spares, layouts, snapshots, without_spare;
-  std::int64_t estimated = 0;  // configurations
+  std::vector<std::string> impossible;  // stacks of tiers that cannot be, and why
+  std::int64_t estimated = 0;           // configurations
 };
 
 // Throws Error where the request cannot be read, and (exit code 1) where no layout fits.

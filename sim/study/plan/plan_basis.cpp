@@ -6,9 +6,9 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <sstream>
 
 #include "models/base/units.hpp"
+#include "models/base/wrapped.hpp"
 #include "models/workload/tensor_rules.hpp"
 #include "scenarios/language/library/library.hpp"
 #include "scenarios/language/overrides.hpp"
@@ -19,6 +19,7 @@ namespace windtunnel {
 namespace {
 
 constexpr const char* kDefaultFramework = "megatron";
+constexpr size_t kCommentColumns = 98;
 
 std::string origin_text(const Parameter& parameter) {
   return fmt::format("{}: {}", to_string(parameter.origin), parameter.source);
@@ -103,9 +104,17 @@ void add_default(PlanBasis& basis, bool open, TakenDefault taken) {
   if (open) basis.defaults.push_back(std::move(taken));
 }
 
-std::string value_at(const Overrides& found, const std::string& key, const std::string& otherwise) {
-  const auto at = std::ranges::find(found, key, &std::pair<std::string, std::string>::first);
-  return at == found.end() ? otherwise : at->second;
+// Of a map in flow style what the user sets by no key below `key`; empty: all of it is stated.
+std::string left_open(const Overrides& set, const std::string& key, const std::string& part) {
+  const auto is_set = [&](const std::string& path) {
+    return std::ranges::any_of(
+        set, [&](const auto& at) { return at.first == path || at.first.starts_with(path + "."); });
+  };
+  DocumentNode map = parse_document(part, kPlanFile);
+  std::erase_if(map.entries,
+                [&](const DocumentEntry& entry) { return is_set(key + "." + entry.key); });
+  const bool whole = std::ranges::any_of(set, [&](const auto& at) { return at.first == key; });
+  return whole || map.entries.empty() ? "" : flow_text(map);
 }
 
 // The scenario as a tree, of which every part is text in flow style.
@@ -115,10 +124,9 @@ DocumentNode scenario_tree(const PlanBasis& basis, const PlanPoint& point) {
   text += fmt::format("cluster: {{nodes: {}, node: {}, storage: {}}}\n", point.nodes, request.node,
                       basis.storage.text);
   text += "layout: {}\n";
-  text += fmt::format("batch: {{global: {}, micro: {}, sequence: {}}}\n", point.batch,
-                      value_at(point.found, "batch.micro", "1"), basis.sequence);
-  text += fmt::format("precision: bf16\nrecompute: {}\nschedule: 1f1b\n",
-                      value_at(point.found, "recompute", "none"));
+  text +=
+      fmt::format("batch: {{global: {}, micro: 1, sequence: {}}}\n", point.batch, basis.sequence);
+  text += "precision: bf16\nrecompute: none\nschedule: 1f1b\n";
   if (point.campaign_s > 0) {
     text += fmt::format("snapshots: {}\nfailures: {}\n", point.snapshots.text, basis.failures.text);
     text += fmt::format("recovery: {}\n", basis.recovery.text);
@@ -137,20 +145,6 @@ DocumentNode scenario_tree(const PlanBasis& basis, const PlanPoint& point) {
     apply_override(tree, "recovery.when_no_spare", point.when_no_spare);
   }
   return tree;
-}
-
-// At most 98 columns each.
-std::vector<std::string> lines_of(const std::string& words) {
-  constexpr size_t kColumns = 98;
-  std::vector<std::string> lines = {""};
-  std::istringstream stream(words);
-  for (std::string word; stream >> word;) {
-    if (!lines.back().empty() && lines.back().size() + 1 + word.size() > kColumns) {
-      lines.emplace_back();
-    }
-    lines.back() += (lines.back().empty() ? "" : " ") + word;
-  }
-  return lines;
 }
 
 // tp and pp of those, even pipelines of so many layers, whose replicas can share the batch.
@@ -173,7 +167,7 @@ std::string text_of(const DocumentNode& tree, const PartComments& comments) {
   for (const DocumentEntry& entry : tree.entries) {
     const auto comment = comments.find(entry.key);
     if (comment != comments.end()) {
-      text += fmt::format("# {}\n", fmt::join(lines_of(comment->second), "\n# "));
+      text += fmt::format("# {}\n", fmt::join(wrapped(comment->second, kCommentColumns), "\n# "));
     }
     if (entry.value.kind == DocumentNode::Kind::list && !entry.value.items.empty()) {
       text += entry.key + ":\n";
@@ -190,6 +184,37 @@ std::string text_of(const DocumentNode& tree, const PartComments& comments) {
     }
   }
   return text;
+}
+
+// Parts of the scenario that the user may set.
+void take_parts(PlanBasis& basis) {
+  const Overrides& set = basis.request.set;
+  // Where some of it is stated, what is left.
+  const auto is_stated = [&](const std::string& key) {
+    return std::ranges::any_of(
+        set, [&](const auto& at) { return at.first == key || at.first.starts_with(key + "."); });
+  };
+  basis.storage = usual_storage(basis.request.nodes);
+  const std::string storage = left_open(set, "cluster.storage", basis.storage.text);
+  add_default(basis, !storage.empty(),
+              {"storage", storage, basis.storage.source, "--set cluster.storage.KEY=..."});
+  basis.failures = usual_failures(basis.node.gpu.name);
+  const bool own_failures =
+      std::ranges::any_of(set, [](const auto& at) { return at.first == "failures"; });
+  add_default(
+      basis, !own_failures,
+      {"failures",
+       failures_text(basis.failures.text) + (basis.node.gpus == 8 ? "" : ", of nodes of 8 GPUs"),
+       basis.failures.source, "--set failures=..."});
+  basis.recovery = usual_recovery();
+  const std::string recovery = left_open(set, "recovery", basis.recovery.text);
+  add_default(basis, !recovery.empty(),
+              {"recovery", recovery, basis.recovery.source, "--set recovery.KEY=..."});
+  add_default(basis, !is_stated("cluster.fabric"),
+              {"fabric", "every NIC at its full rate to every other one", "assumed: full bisection",
+               "--set cluster.fabric=..."});
+  add_default(basis, !is_stated("precision"),
+              {"precision", "bf16", "assumed", "--set precision=fp8"});
 }
 
 }  // namespace
@@ -238,27 +263,13 @@ PlanBasis plan_basis(const PlanRequest& request) {
               {"head-room", format_percent(basis.headroom) + " of a GPU's memory stay free",
                origin_text(headroom), "--headroom"});
 
-  const auto is_set = [&](const std::string& start) {
-    return std::ranges::any_of(request.set,
-                               [&](const auto& set) { return set.first.starts_with(start); });
-  };
-  basis.storage = usual_storage(request.nodes);
-  add_default(basis, !is_set("cluster.storage"),
-              {"storage", basis.storage.text, basis.storage.source, "--set cluster.storage=..."});
-  basis.failures = usual_failures(gpu);
-  add_default(
-      basis, !is_set("failures"),
-      {"failures",
-       failures_text(basis.failures.text) + (basis.node.gpus == 8 ? "" : ", of nodes of 8 GPUs"),
-       basis.failures.source, "--set failures=..."});
-  basis.recovery = usual_recovery();
-  add_default(basis, !is_set("recovery"),
-              {"recovery", basis.recovery.text, basis.recovery.source, "--set recovery.KEY=..."});
-  add_default(basis, !is_set("cluster.fabric"),
-              {"fabric", "every NIC at its full rate to every other one", "assumed: full bisection",
-               "--set cluster.fabric=..."});
-  add_default(basis, !is_set("precision"), {"precision", "bf16", "assumed", "--set precision=fp8"});
+  take_parts(basis);
   return basis;
+}
+
+std::string PlanPoint::found_at(std::string_view key) const {
+  const auto at = std::ranges::find(found, key, &std::pair<std::string, std::string>::first);
+  return at == found.end() ? "" : at->second;
 }
 
 int batch_on(const PlanBasis& basis, int nodes) {

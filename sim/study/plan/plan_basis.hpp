@@ -3,6 +3,7 @@
 
 #include <map>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "models/machine/cluster.hpp"
@@ -40,6 +41,9 @@ struct PlanPoint {
   std::string when_no_spare = "shrink";
   double campaign_s = 0;  // 0: none
   int trials = 0;
+
+  // Of `found`; empty: not set.
+  std::string found_at(std::string_view key) const;
 };
 
 // Throws Error where model, node, framework or one of the keys set cannot be.

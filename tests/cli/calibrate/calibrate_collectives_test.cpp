@@ -5,6 +5,7 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
+#include "tests/cli/nccl_log.hpp"
 #include "tests/cli/run_program.hpp"
 
 namespace windtunnel {
@@ -30,26 +31,6 @@ std::string rows_file(const std::string& folder) {
   return path;
 }
 
-std::string log_file(const std::string& folder, const std::string& name,
-                     const std::string& title = "# Collective test starting: all_reduce_perf\n") {
-  const std::string path = folder + "/" + name;
-  std::ofstream out(path);
-  out << title << "# Using devices\n";
-  for (int rank = 0; rank < 16; ++rank) {
-    out << fmt::format("#  Rank {} Group 0 Pid 1 on host{} device {} [0x04] NVIDIA H100\n", rank,
-                       rank / 8, rank % 8);
-  }
-  out << "#  size  count  type  redop  root  time  algbw  busbw #wrong  time  algbw  busbw "
-         "#wrong\n";
-  for (const double bytes : {1048576.0, 16777216.0, 268435456.0}) {
-    const double us = 100 + bytes / 4e4;
-    const std::string half =
-        fmt::format("{:.2f} {:.2f} {:.2f} 0", us, bytes / us / 1e3, bytes / us / 1e3 * 1.875);
-    out << fmt::format("{:.0f} {:.0f} float sum -1 {} {}\n", bytes, bytes / 4, half, half);
-  }
-  return path;
-}
-
 TEST(ValidateCollectives, FitsAndJudges) {
   const std::string folder = scratch_folder("validate_collectives");
   const std::string rows = rows_file(folder);
@@ -72,7 +53,7 @@ TEST(ValidateCollectives, ReadsALog) {
   const ProgramResult result =
       run_program(fmt::format("validate collectives {} --network 'InfiniBand NDR 8x400Gb/s/node' "
                               "--json",
-                              log_file(folder, "run.log")));
+                              nccl_log(folder, "run.log")));
   ASSERT_EQ(result.exit_code, 0) << result.err;
   const json document = json::parse(result.out);
   EXPECT_EQ(document.at("rows").size(), 3u);
@@ -82,7 +63,7 @@ TEST(ValidateCollectives, ReadsALog) {
 // Several nodes without a network cannot be predicted, and the reason is named.
 TEST(ValidateCollectives, SaysWhatALogLacks) {
   const std::string folder = scratch_folder("validate_collectives_network");
-  const ProgramResult result = run_program("validate collectives " + log_file(folder, "run.log"));
+  const ProgramResult result = run_program("validate collectives " + nccl_log(folder, "run.log"));
   EXPECT_EQ(result.exit_code, 0);
   EXPECT_NE(result.out.find("6: '' does not say which network joins the nodes"), std::string::npos)
       << result.out;
@@ -139,7 +120,7 @@ TEST(CalibrateCollectives, FromALog) {
   const std::string out = folder + "/mine.yaml";
   const ProgramResult result = run_program(
       fmt::format("calibrate --from {} --machine mine --network 'RoCE 8x400Gb/s/node' --out {}",
-                  log_file(folder, "run.txt"), out));
+                  nccl_log(folder, "run.txt"), out));
   ASSERT_EQ(result.exit_code, 0) << result.err;
   EXPECT_NE(result.out.find("run.txt: 3 measured points of mine"), std::string::npos) << result.out;
   EXPECT_NE(read_text(out).find("name: \"mine\""), std::string::npos);
@@ -171,8 +152,8 @@ TEST(CalibrateCollectives, IsOfOneMachine) {
 // Logs that say nowhere which collective they are of, but for their names and the option.
 TEST(CalibrateCollectives, FromSeveralLogs) {
   const std::string folder = scratch_folder("calibrate_collectives_logs");
-  const std::string named = log_file(folder, "h100-allreduce-2n.log", "");
-  const std::string nameless = log_file(folder, "run.log", "");
+  const std::string named = nccl_log(folder, "h100-allreduce-2n.log", "");
+  const std::string nameless = nccl_log(folder, "run.log", "");
   const std::string start = fmt::format(
       "calibrate --network 'RoCE 8x400Gb/s/node' --machine mine --out {}/net.yaml "
       "--force",
@@ -195,7 +176,7 @@ TEST(CalibrateCollectives, WhatNoRowTellsOfStays) {
   const std::string out = folder + "/net.yaml";
   const ProgramResult fit =
       run_program(fmt::format("calibrate --from {} --network 'RoCE 8x400Gb/s/node' --out {}",
-                              log_file(folder, "two-nodes.log"), out));
+                              nccl_log(folder, "two-nodes.log"), out));
   ASSERT_EQ(fit.exit_code, 0) << fit.err;
   EXPECT_NE(fit.out.find("no row is of a group inside a node: collectives there stay as "
                          "h100-published has them"),

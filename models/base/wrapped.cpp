@@ -1,0 +1,52 @@
+#include "models/base/wrapped.hpp"
+
+#include <algorithm>
+
+namespace windtunnel {
+namespace {
+
+bool begins_character(char byte) {
+  return (static_cast<unsigned char>(byte) & 0xC0) != 0x80;  // not a continuation byte
+}
+
+// The bytes of the first `count` characters.
+size_t bytes_of(std::string_view text, size_t count) {
+  size_t at = 0;
+  while (at < text.size()) {
+    if (begins_character(text[at]) && count-- == 0) break;
+    ++at;
+  }
+  return at;
+}
+
+// Where a line of at most `width` characters ends: before a blank, else behind what separates the
+// parts of a name or a path, else anywhere.
+size_t line_end(std::string_view text, size_t width) {
+  const size_t most = bytes_of(text, width);
+  if (most == text.size()) return most;
+  const size_t blank = text.substr(0, most + 1).rfind(' ');
+  if (blank != text.npos && blank > 0) return blank;
+  const size_t mark = text.substr(0, most).find_last_of("/,;:=-_");
+  return mark != text.npos && mark > 0 ? mark + 1 : most;
+}
+
+}  // namespace
+
+size_t width_of(std::string_view text) {
+  return static_cast<size_t>(std::ranges::count_if(text, begins_character));
+}
+
+std::vector<std::string> wrapped(std::string_view text, size_t width, size_t hang) {
+  std::vector<std::string> lines;
+  size_t room = width;
+  do {
+    const size_t end = line_end(text, room);
+    lines.push_back(std::string(lines.empty() ? 0 : hang, ' ').append(text.substr(0, end)));
+    text.remove_prefix(end);
+    text.remove_prefix(std::min(text.find_first_not_of(' '), text.size()));
+    room = width - hang;
+  } while (!text.empty());
+  return lines;
+}
+
+}  // namespace windtunnel

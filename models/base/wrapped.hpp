@@ -1,0 +1,17 @@
+// Text broken into lines, its widths counted in characters (UTF-8 code points).
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace windtunnel {
+
+size_t width_of(std::string_view text);
+
+// A text as lines of at most `width` characters, from the second on set in by `hang`: broken at
+// blanks, else behind what separates the parts of a name or a path.
+std::vector<std::string> wrapped(std::string_view text, size_t width, size_t hang = 0);
+
+}  // namespace windtunnel

@@ -1,0 +1,12 @@
+// A log of nccl-tests as the commands read it.
+#pragma once
+
+#include <string>
+
+namespace windtunnel {
+
+// All-reduces on two nodes of eight H100, in `folder`; returns its path.
+std::string nccl_log(const std::string& folder, const std::string& name,
+                     const std::string& title = "# Collective test starting: all_reduce_perf\n");
+
+}  // namespace windtunnel

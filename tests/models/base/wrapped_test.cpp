@@ -1,0 +1,24 @@
+#include "models/base/wrapped.hpp"
+
+#include <gtest/gtest.h>
+
+namespace windtunnel {
+namespace {
+
+using Lines = std::vector<std::string>;
+
+TEST(Wrapped, BreaksAtBlanksThenAtMarksThenAnywhere) {
+  EXPECT_EQ(wrapped("one two three", 7), (Lines{"one two", "three"}));
+  EXPECT_EQ(wrapped("layout.tp=4,layout.pp=8", 13), (Lines{"layout.tp=4,", "layout.pp=8"}));
+  EXPECT_EQ(wrapped("abcdef", 4), (Lines{"abcd", "ef"}));
+  EXPECT_EQ(wrapped("one two three", 7, 2), (Lines{"one two", "  three"}));
+  EXPECT_EQ(wrapped("", 7), Lines{""});
+}
+
+TEST(Wrapped, CountsCharactersAndNotBytes) {
+  EXPECT_EQ(width_of("\xC2\xB5s"), 2U);
+  EXPECT_EQ(wrapped("\xC2\xB5\xC2\xB5\xC2\xB5", 2), (Lines{"\xC2\xB5\xC2\xB5", "\xC2\xB5"}));
+}
+
+}  // namespace
+}  // namespace windtunnel
