@@ -1,6 +1,7 @@
 // windtunnel plan: from a cluster, a model and a number of tokens to a training that one can start.
 #include <fmt/format.h>
 
+#include <exception>
 #include <memory>
 
 #include "cli/plan/plan_options.hpp"
@@ -35,10 +36,18 @@ ExitCode run(const PlanCommand& command) {
     request.progress = [&](const std::string& step) { progress.show(step); };
     plan = make_plan(request);
   }
+  // Before the text, whose reader may leave early (`| head`); and the text even where the file
+  // cannot be written.
+  std::exception_ptr not_written;
+  try {
+    if (!command.out.empty()) write_file(command.out, plan.scenario);
+  } catch (const Error&) {
+    not_written = std::current_exception();
+  }
   if (command.json) print_result(json_text(plan_document(plan)));
   print_human(summary_text(summarise_plan(plan, next_command(command)), human_style(command.json)),
               command.json);
-  if (!command.out.empty()) write_file(command.out, plan.scenario);
+  if (not_written) std::rethrow_exception(not_written);
   return ExitCode::ok;
 }
 

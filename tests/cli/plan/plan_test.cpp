@@ -33,6 +33,15 @@ TEST(PlanCommand, ItsScenarioIsWhatItPredicts) {
   EXPECT_EQ(read_text(file), plan.at("best").at("scenario").get<std::string>());
 }
 
+// A file that cannot be written takes the answer from nobody.
+TEST(PlanCommand, AnswersBeforeItComplains) {
+  const ProgramResult result =
+      run_program(kAsked + "megatron --out " + scratch_folder("plan_out") + "/none/best.yaml");
+  EXPECT_EQ(result.exit_code, 1);
+  EXPECT_NE(result.out.find("time to train"), std::string::npos);
+  EXPECT_NE(result.err.find("cannot write"), std::string::npos) << result.err;
+}
+
 // Nothing that it looked at, and could be trained with, is better than what it says is best.
 TEST(PlanCommand, NothingThatItTriedIsBetter) {
   const Json plan = planned(kAsked + "any");
