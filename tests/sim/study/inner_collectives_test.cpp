@@ -206,8 +206,9 @@ TEST(InnerCollectives, ASlowNodeCostsWhatItsKernelsCost) {
   EXPECT_GT(plain.step_s - longer_s, 0.05 * plain.step_s);  // what does not grow
 }
 
-INSTANTIATE_TEST_SUITE_P(Blocks, InnerCollectives, testing::Range(0, kBlocks));
-// 500 of the 2,000 jobs are drawn in every run of the tests, the others in long ones.
+// A quarter of the jobs is drawn in every run of the tests, the others in long ones.
+INSTANTIATE_TEST_SUITE_P(Blocks, InnerCollectives, testing::Range(0, kBlocks / 4));
+INSTANTIATE_TEST_SUITE_P(ManyBlocks, InnerCollectives, testing::Range(kBlocks / 4, kBlocks));
 INSTANTIATE_TEST_SUITE_P(Blocks, InnerBounds, testing::Range(0, kBlocks / 4));
 INSTANTIATE_TEST_SUITE_P(ManyBlocks, InnerBounds, testing::Range(kBlocks / 4, kBlocks));
 
