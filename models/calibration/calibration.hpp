@@ -51,9 +51,16 @@ struct Calibration {
   Parameter portable_forward_efficiency;
   Parameter portable_backward_efficiency;
   Parameter attention_half_sequence;  // sequence at which it reaches half of that
-  Parameter memory_efficiency;        // share of peak HBM bandwidth, large memory-bound kernels
-  Parameter memory_half_bytes;        // size at which a memory-bound kernel reaches half of that
-  Parameter kernel_launch_s;          // per kernel, not hidden
+  // Width of a head at which it reaches half of what endless heads would: scores go through the
+  // SM's 16 exponentials per clock while its matrix units make 2 x width products of each, so that
+  // narrow heads wait for the exponentials. The efficiencies above are of heads of 128.
+  Parameter attention_half_width = {
+      25, 0, 60, Origin::assumed,
+      "half of what was measured on an H200, whose SMs multiply twice as much per clock as an "
+      "A100's beside as many exponentials"};
+  Parameter memory_efficiency;  // share of peak HBM bandwidth, large memory-bound kernels
+  Parameter memory_half_bytes;  // size at which a memory-bound kernel reaches half of that
+  Parameter kernel_launch_s;    // per kernel, not hidden
   // CPU time per operation of the model, small kernels included, in modules of Transformer Engine:
   // see Software::host_share.
   Parameter host_launch_s;

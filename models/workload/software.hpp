@@ -57,6 +57,14 @@ struct Software {
   // 0.7: modules of plain PyTorch, as Megatron-Core's own tests take with either on three kinds of
   // nodes (0.66 to 0.82: docs/cost.md).
   double host_share = 1;
+  // CPU time of ZeRO-3 for one layer's gather, or reduction, before and behind its kernels: hooks,
+  // views of flat buffers, streams.
+  double host_shard_s = 0;
+  // ZeRO-3 gathers into, and reduces from, buffers of its own, beside the stream that computes:
+  // each rank's shard is cast into one, the gathered weights are copied out of it, gradients are
+  // cast into another (PyTorch's FSDP2: _fsdp_collectives.py, all_gather_copy_in,
+  // split_with_sizes_copy, chunk_cat).
+  bool shard_copies = false;
   double host_step_s = 0;  // what GPUs wait for between steps: logging, norms, the training loop
   Sends sends = Sends::asynchronous;
   // Without sequence parallelism the ranks of tp hold equal activations. Of those at a pipeline cut
@@ -86,6 +94,10 @@ struct Software {
   bool bucket_copies = false;
   // Memory. Beside gradient_bytes, of a second copy that the reduction keeps (DDP's buckets: 2).
   double reduced_copy_bytes = 0;
+  // Gradients are freed after the optimizer's step and come anew in the next backward pass, as
+  // activations go (PyTorch: zero_grad(set_to_none=True), the default since 2.0); otherwise they
+  // stay. Of use where a step is one micro-batch.
+  bool gradients_released = false;
   double logit_bytes = 6;  // of one logit at the peak of an unfused loss, all its copies
   // Of a parameter while the optimizer steps, sharded like its state: flat fp32 gradients, which do
   // not fit into the pieces that the allocator keeps of activations (DeepSpeed: 8, with the copy

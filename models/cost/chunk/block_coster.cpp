@@ -64,6 +64,8 @@ BlockCoster::BlockCoster(const Job& job, const ChunkUnit& unit)
 }
 
 BlockCost BlockCoster::layer(Block block) const {
+  const Layout& layout = job_.layout;
+  const TransformerSpec& model = job_.model;
   const PassOps ops = pass_ops(block);
   BlockCost cost = compute(ops);
   add_tensor(block, ops, cost);
@@ -76,7 +78,12 @@ BlockCost BlockCoster::layer(Block block) const {
   } else {
     forget_backward(cost);
   }
-  add_host(ops, recomputed, cost);
+  const bool experts = block == Block::moe_layer;
+  add_shard_copies(
+      experts ? model.moe_layer_parameters() / layout.ep : model.layer_parameters() / layout.tp,
+      cost);
+  const bool sharded = layout.sharding == Sharding::zero3;
+  add_host(ops, recomputed, sharded ? contention_ * job_.software.host_shard_s : 0, cost);
   return cost;
 }
 
@@ -88,7 +95,9 @@ BlockCost BlockCoster::end(Block block) const {
     add_contrastive_exchange(setting_, cost);
   }
   if (!goes_back()) forget_backward(cost);
-  add_host(ops, {}, cost);
+  add_shard_copies(static_cast<double>(job_.model.vocabulary) * job_.model.hidden / job_.layout.tp,
+                   cost);
+  add_host(ops, {}, 0, cost);
   return cost;
 }
 
@@ -140,13 +149,34 @@ void BlockCoster::add_recomputed(const std::vector<Op>& recomputed, BlockCost& c
   }
 }
 
-void BlockCoster::add_host(const PassOps& ops, const std::vector<Op>& recomputed,
+void BlockCoster::add_shard_copies(double parameters, BlockCost& cost) const {
+  const Layout& layout = job_.layout;
+  if (layout.sharding != Sharding::zero3 || !job_.software.shard_copies) return;
+  const double weight = is_mixed(job_.precision) ? 2 : 4;
+  const double reduced = is_mixed(job_.precision) ? job_.software.reduce_bytes : 4;
+  constexpr double kShard = 4;  // fp32
+  const ShardRanks ranks = shard_ranks(layout);
+  // Own shard cast, and placed by the collective; all of them copied out.
+  const Op gather{
+      .name = "gather copies",
+      .bytes = parameters * ((kShard + weight + 2 * weight) / ranks.weights + 2 * weight)};
+  add_op(gather, Category::forward, cost.forward);
+  if (!goes_back()) return;
+  add_op(gather, Category::backward, cost.backward_input);
+  if (job_.training) return;
+  const Op reduction{.name = "reduction copies",
+                     .bytes = parameters * (weight + reduced + 2 * reduced / ranks.gradients)};
+  add_op(reduction, Category::backward, cost.backward_weight);
+}
+
+void BlockCoster::add_host(const PassOps& ops, const std::vector<Op>& recomputed, double shard_s,
                            BlockCost& cost) const {
   if (job_.software.cuda_graphs) return;
   std::vector<Launched> forward = launched({&ops.forward}, exposed_s(cost.forward));
   std::vector<Launched> input =
       launched({&recomputed, &ops.backward_input}, exposed_s(cost.backward_input));
   std::vector<Launched> weight = launched({&ops.backward_weight}, 0);
+  for (std::vector<Launched>* pass : {&forward, &input, &weight}) pass->push_back({shard_s, 0});
   const double input_s = wait_s(input);
   const double weight_s = wait_s(weight);
   input.insert(input.end(), weight.begin(), weight.end());

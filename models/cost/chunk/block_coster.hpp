@@ -32,7 +32,11 @@ class BlockCoster {
   PassOps pass_ops(Block block) const;
   void add_tensor(Block block, const PassOps& ops, BlockCost& cost) const;
   void add_recomputed(const std::vector<Op>& recomputed, BlockCost& cost) const;
-  void add_host(const PassOps& ops, const std::vector<Op>& recomputed, BlockCost& cost) const;
+  // Software::shard_copies, of a block with so many parameters on this GPU.
+  void add_shard_copies(double parameters, BlockCost& cost) const;
+  // `shard_s`: CPU time of a gather or reduction, of which each pass has one.
+  void add_host(const PassOps& ops, const std::vector<Op>& recomputed, double shard_s,
+                BlockCost& cost) const;
   double wait_s(const std::vector<Launched>& launched) const;
   double host_s(double launches) const;
   // The operations of these passes, and the collectives among them that take `exposed_s` more.

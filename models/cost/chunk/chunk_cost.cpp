@@ -422,6 +422,21 @@ namespace {
 
 // The same random direction is drawn again in each pass over the weights: one way, the other, back,
 // and the update, which what replicas exchange brings (one_byte_recipe()), where there are any.
+// Everything in 16 bit: gradient read, weight and moments read and written in one kernel.
+bool updates_16_bit(const Job& job) {
+  return job.software.pure_16_bit && is_mixed(job.precision);
+}
+
+// HBM bytes of a parameter in a step of Adam, and those of them for each moment.
+double step_bytes(const Job& job) {
+  if (updates_16_bit(job)) return 2 + 2 * 2 + moments(Optimizer::adam) * 2 * 2;
+  return job.calibration.optimizer_bytes.value;
+}
+
+double moment_bytes(const Job& job) {
+  return updates_16_bit(job) ? 2 * 2 : job.calibration.moment_bytes.value;
+}
+
 std::vector<CostPart> perturbation_cost(double parameters, const Job& job) {
   const bool alone = job.layout.dp * job.layout.cp == 1;
   const double weight_bytes = is_mixed(job.precision) ? 2 : 4;
@@ -440,8 +455,7 @@ std::vector<CostPart> update_cost(double parameters, const Job& job) {
   Op step;
   step.name = "optimizer";
   step.kind = OpKind::memory;
-  step.bytes = parameters * std::max(0.0, calibration.optimizer_bytes.value -
-                                              missing * calibration.moment_bytes.value);
+  step.bytes = parameters * std::max(0.0, step_bytes(job) - missing * moment_bytes(job));
   // Momentum has no kernel of its own.
   if (job.software.optimizer == Optimizer::adam) step.kernel = "adam";
   if (job.software.optimizer == Optimizer::sgd) step.kernel = "sgd";

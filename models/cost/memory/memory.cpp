@@ -115,6 +115,13 @@ StageSums sums_of(const Job& job, const std::vector<ChunkCost>& chunks,
   return sums;
 }
 
+// Where a step has one micro-batch, gradients that come anew take the place of activations that go:
+// the peak is that of the first or of the last moment of the backward pass.
+bool replaces_activations(const Job& job) {
+  return job.software.gradients_released && job.layout.pp == 1 &&
+         microbatches(job.layout, job.batch) == 1;
+}
+
 // What a job would set, or "" where it does so already.
 std::string more_sharding(const Job& job, Sharding wanted) {
   if (job.layout.sharding >= wanted) return "";
@@ -233,6 +240,9 @@ std::vector<GpuMemory> gpu_memory(const Job& job, const std::vector<ChunkCost>& 
     const double updated_here = 1 - (offload.updates_on_host() ? offload.optimizer_share : 0);
     at.buffers =
         std::max(buffers, state.update - at.activations) + updated_here * state.gradients_flat;
+    if (replaces_activations(job)) {
+      at.gradients = std::max(0.0, at.gradients - at.activations - transient);
+    }
     move_to_tiers(job, {copies * state.weights, state.gradients, state.optimizer},
                   parameters + frozen, at);
     if (!job.software.expandable_segments) {

@@ -136,8 +136,11 @@ OpCost attention_roof(const Op& op, const Parameter& peak, const Calibration& c)
   const Parameter& efficiency =
       op.portable ? (forward ? c.portable_forward_efficiency : c.portable_backward_efficiency)
                   : (forward ? c.attention_forward_efficiency : c.attention_backward_efficiency);
+  constexpr double kFittedWidth = 128;  // of the heads that the efficiencies are of
   const double half = c.attention_half_sequence.value;
-  const double saturation = op.n / (op.n + half);
+  const double half_width = c.attention_half_width.value;
+  const double saturation =
+      op.n / (op.n + half) * (op.k / (op.k + half_width)) * (1 + half_width / kFittedWidth);
   const Origin origin = compute_origin(peak.origin, efficiency, c);
   return {op.flops / (peak.value * efficiency.value * saturation),
           with_correction(origin, c.attention_half_sequence, half / (op.n + half))};

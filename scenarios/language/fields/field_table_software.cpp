@@ -47,6 +47,11 @@ Rows kernel_rows() {
            .example = "bf16",
            .help = "type of a second copy of the gradients that the reduction keeps (DDP's "
                    "buckets)"}),
+      flag_row<&Software::gradients_released>(
+          "software.gradients_released",
+          {.example = "true",
+           .help = "gradients are freed after each step and come anew as activations go (PyTorch's "
+                   "zero_grad with set_to_none); counts where a step is one micro-batch"}),
       choice_row<&Software::logit_bytes>(
           "software.logit_memory", Dimension::bytes,
           {.low = 0,
@@ -96,6 +101,18 @@ Rows host_rows() {
            .example = "0.7",
            .help = "CPU time of an operation, of that of Transformer Engine's modules; 0.7: "
                    "Megatron-Core's own modules, 0.2: Hugging Face's transformers"}),
+      fact_row<&Software::host_shard_s>(
+          "software.host_shard", Dimension::seconds,
+          {.low = 0,
+           .high = 1,
+           .example = "1.1 ms",
+           .help = "layout.sharding: zero3: CPU time to gather or reduce one layer; FSDP2 in "
+                   "PyTorch 2.11: 1.1 ms"}),
+      flag_row<&Software::shard_copies>(
+          "software.shard_copies",
+          {.example = "true",
+           .help = "layout.sharding: zero3: weights and gradients are copied out of and into the "
+                   "buffers of collectives (PyTorch's FSDP2)"}),
       fact_row<&Software::host_step_s>(
           "software.host_step", Dimension::seconds,
           {.low = 0,

@@ -160,7 +160,8 @@ TEST_P(ComposedJobs, AddUpOrAreRefusedWithTheReason) {
 
 // Some of the jobs are drawn in every run of the tests, the others in long ones.
 INSTANTIATE_TEST_SUITE_P(Blocks, ComposedJobs, testing::Range(0, kComposedBlocks / 4));
-INSTANTIATE_TEST_SUITE_P(ManyBlocks, ComposedJobs, testing::Range(kComposedBlocks / 4, kComposedBlocks));
+INSTANTIATE_TEST_SUITE_P(ManyBlocks, ComposedJobs,
+                         testing::Range(kComposedBlocks / 4, kComposedBlocks));
 
 }  // namespace
 }  // namespace windtunnel

@@ -171,7 +171,8 @@ TEST_P(TrainedJobs, AddUpOrAreRefusedWithTheReason) {
 
 // Some of the jobs are drawn in every run of the tests, the others in long ones.
 INSTANTIATE_TEST_SUITE_P(Blocks, TrainedJobs, testing::Range(0, kTrainedBlocks / 2));
-INSTANTIATE_TEST_SUITE_P(ManyBlocks, TrainedJobs, testing::Range(kTrainedBlocks / 2, kTrainedBlocks));
+INSTANTIATE_TEST_SUITE_P(ManyBlocks, TrainedJobs,
+                         testing::Range(kTrainedBlocks / 2, kTrainedBlocks));
 
 // The case of a text; nothing where the reader refuses it.
 std::optional<Job> job_of(const std::string& text) {

@@ -354,6 +354,8 @@ MemoryFigure memory_figure_of(const TrainingRun& run) {
       Printed{"LitGPT", {1e9, What::allocated, Rank::fullest}},
       // torchtune.training.get_memory_stats(): peak_memory_active, over 1024^3.
       Printed{"torchtune", {kGibibyte, What::allocated, Rank::first}},
+      // torch.cuda.max_memory_allocated() over 1024^3.
+      Printed{"PyTorch", {kGibibyte, What::allocated, Rank::first}},
       Printed{"InternEvo", {kGibibyte, What::device, Rank::fullest}},
       // As nvidia-smi shows the nodes with the word embedding; 80 GB of an A100 are GiB.
       Printed{"BLOOM", {kGibibyte, What::device, Rank::fullest}}};

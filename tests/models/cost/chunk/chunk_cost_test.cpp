@@ -375,6 +375,21 @@ TEST(ChunkCost, OptimizerMovesItsBytes) {
   EXPECT_NEAR(optimizer_cost(1e9, job)[0].seconds, seconds(8e9), 1e-12);
 }
 
+// Gradient 2 read, weight 4, each moment 4 read and written.
+TEST(ChunkCost, OptimizersIn16BitMoveFewerBytes) {
+  Job job;
+  job.precision = Precision::bf16;
+  job.cluster = test_cluster();
+  job.calibration = test_calibration();
+  job.software.pure_16_bit = true;
+  const auto seconds = [](double bytes) { return 2e-6 + (bytes + 4e6) / (3e12 * 0.9); };
+  EXPECT_NEAR(optimizer_cost(1e9, job)[0].seconds, seconds(14e9), 1e-12);
+  job.software.optimizer = Optimizer::momentum;
+  EXPECT_NEAR(optimizer_cost(1e9, job)[0].seconds, seconds(10e9), 1e-12);
+  job.precision = Precision::fp32;  // nothing is in 16 bit
+  EXPECT_NEAR(optimizer_cost(1e9, job)[0].seconds, seconds(30e9), 1e-12);
+}
+
 TEST(ChunkCost, MeasuredOptimizersTakeTheTimeOfTheirKernel) {
   Job job;
   job.cluster = test_cluster();

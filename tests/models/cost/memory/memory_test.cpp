@@ -64,6 +64,24 @@ TEST(Memory, Pure16BitHasNoFp32Copy) {
   EXPECT_EQ(optimizer_bytes_per_parameter(job), 8);
 }
 
+// Gradients that come anew take the place of activations that go, where a step is one micro-batch.
+TEST(Memory, ReleasedGradientsReplaceActivations) {
+  Job job = test_job(llama3_8b(), {}, {.global = 1, .micro = 1, .sequence = 8192});
+  const std::vector<ChunkCost> chunks = chunk_costs(job);
+  const double gradients = 4 * chunks[0].parameters;
+  const double transient = chunks[0].transient_bytes;
+  job.software.gradients_released = true;
+  const auto counted = [&](double activations) {
+    const GpuMemory at = gpu_memory(job, chunks, {activations})[0];
+    return at.gradients + at.activations + transient;
+  };
+  ASSERT_GT(gradients, 7e9 + transient);
+  EXPECT_EQ(counted(7e9), gradients);                            // behind the last layer
+  EXPECT_EQ(counted(2 * gradients), 2 * gradients + transient);  // at the loss
+  job.batch.global = 2;  // the second micro-batch adds to them
+  EXPECT_EQ(counted(7e9), gradients + 7e9 + transient);
+}
+
 TEST(Memory, Zero1ShardsTheOptimizerOverReplicas) {
   const GpuMemory whole = state_of({.tp = 8, .cp = 2, .dp = 4}).memory[0];
   const GpuMemory shard =

@@ -49,6 +49,25 @@ double seconds(const Op& op, Precision precision = Precision::bf16) {
 constexpr double kLaunch_s = 2e-6;
 constexpr double kSustained = 0.75;
 
+// Heads of 64 take, for as many operations, (64 + w) / 64 over (128 + w) / 128 of the time of those
+// of 128, w being the half-width.
+TEST(OpCost, NarrowHeadsWaitForExponentials) {
+  Calibration c = test_calibration();
+  const auto seconds = [&](double width) {
+    Op op = attention(16384, 64 * 128 / width);
+    op.k = width;
+    op.flops = 2.0 * 64 * 16384 * 16384 * 128;
+    op.bytes = 0;
+    return op_cost(op, test_cluster().node.gpu, Precision::bf16, c).seconds - kLaunch_s;
+  };
+  c.attention_half_width = parameter(66);
+  const double wide_s = seconds(128);
+  EXPECT_NEAR(seconds(64) / wide_s, (130.0 / 64) / (194.0 / 128), 1e-9);
+  c.attention_half_width = parameter(0);
+  EXPECT_NEAR(seconds(64), wide_s, 1e-9 * wide_s);
+  EXPECT_NEAR(seconds(128), wide_s, 1e-9 * wide_s);
+}
+
 TEST(OpCost, GemmLawByHand) {
   // 11 x 12 tiles of 256 x 128 are one wave on 132 SMs; k is padded by 200.
   const double tile_rate = 1000e12 * 0.8 / 132;

@@ -1,0 +1,72 @@
+// What ZeRO-3 adds to the blocks of a chunk: the host's time and copies.
+#include "models/cost/chunk/block_coster.hpp"
+
+#include <gtest/gtest.h>
+
+#include "tests/models/cost/cost_fixtures.hpp"
+
+namespace windtunnel {
+namespace {
+
+const Batch kShardedBatch{.global = 16, .micro = 1, .sequence = 8192};
+
+TransformerSpec four_layer_model() {
+  TransformerSpec model = llama3_8b();
+  model.layers = 4;
+  return model;
+}
+
+double seconds_of(const std::vector<CostPart>& parts, Category category) {
+  double sum = 0;
+  for (const CostPart& part : parts) sum += part.category == category ? part.seconds : 0;
+  return sum;
+}
+
+// ZeRO-3 keeps the host busy once for each gather and reduction of a layer: forward one, backward
+// two. Graphs have none of it.
+TEST(ShardedChunks, ShardingKeepsTheHostBusy) {
+  Job job = test_job(four_layer_model(), {.dp = 4, .sharding = Sharding::zero3}, kShardedBatch);
+  const ChunkCost before = chunk_costs(job)[0];
+  job.calibration.host_run_ahead = parameter(1);
+  job.software.host_shard_s = 10;
+  const ChunkCost after = chunk_costs(job)[0];
+  const auto grown = [&](std::vector<CostPart> ChunkCost::*parts) {
+    return seconds_of(after.*parts, Category::host) - seconds_of(before.*parts, Category::host);
+  };
+  // Of the blocks, which run while the host launches, the longest takes less than 10 s.
+  EXPECT_GT(grown(&ChunkCost::forward), 0.9 * 4 * 10);
+  EXPECT_LT(grown(&ChunkCost::forward), 4 * 10);
+  const double backward = grown(&ChunkCost::backward_input) + grown(&ChunkCost::backward_weight);
+  EXPECT_GT(backward, 0.9 * 4 * 20);
+  EXPECT_LT(backward, 4 * 20);
+  job.software.cuda_graphs = true;
+  EXPECT_EQ(seconds_of(chunk_costs(job)[0].forward, Category::host), 0);
+}
+
+// Forward and backward each a shard cast (6 B) and placed (4 B), and all weights copied out (4 B);
+// gradients cast into fp32 (6 B), the own part of the sum written (8 B).
+TEST(ShardedChunks, ShardCopiesMoveTheirBytes) {
+  Job job = test_job(four_layer_model(), {.dp = 4, .sharding = Sharding::zero3}, kShardedBatch);
+  const ChunkCost before = chunk_costs(job)[0];
+  job.software.shard_copies = true;
+  const ChunkCost after = chunk_costs(job)[0];
+  const auto grown = [&](std::vector<CostPart> ChunkCost::*parts, Category category) {
+    return seconds_of(after.*parts, category) - seconds_of(before.*parts, category);
+  };
+  const TransformerSpec& model = job.model;
+  const double vocabulary = static_cast<double>(model.vocabulary) * model.hidden;
+  const double parameters = 4 * model.layer_parameters() + 2 * vocabulary;
+  const auto seconds = [&](double bytes) {
+    return 6 * 2e-6 + (bytes * parameters + 6 * 4e6) / (3e12 * 0.9);
+  };
+  const double gather_s = seconds((6.0 + 4.0) / 4 + 4);
+  EXPECT_NEAR(grown(&ChunkCost::forward, Category::forward), gather_s, 1e-9);
+  EXPECT_NEAR(grown(&ChunkCost::backward_input, Category::backward), gather_s, 1e-9);
+  EXPECT_NEAR(grown(&ChunkCost::backward_weight, Category::backward), seconds(6 + 8.0 / 4), 1e-9);
+  job.layout.sharding = Sharding::zero1;
+  EXPECT_LT(total_seconds(chunk_costs(job)[0].forward),
+            total_seconds(after.forward) - gather_s / 2);
+}
+
+}  // namespace
+}  // namespace windtunnel

@@ -1,0 +1,72 @@
+// Training steps of plain PyTorch on one H200 (validate/harness/pytorch/measure_steps.py) against
+// predictions whose constants were not fitted on any of them. What is asserted is coarser than what
+// docs/validation-h200.md prints, so that it fails when a law breaks, not when one improves.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+#include <vector>
+
+#include "validate/accuracy/runs/runs.hpp"
+
+namespace windtunnel {
+namespace {
+
+const ValidationReport& report() {
+  const std::string path = WINDTUNNEL_SOURCE_DIR "/tests/data/pytorch_steps_h200.csv";
+  static const ValidationReport found =
+      validate_runs({read_training_runs(path)}, closed_predictor(), {});
+  return found;
+}
+
+std::vector<double> errors(const std::string& metric, const std::string& family) {
+  std::vector<double> found;
+  for (const ValidationRow& row : report().rows) {
+    if (row.metric != metric || row.family.find(family) == std::string::npos) continue;
+    found.push_back(std::abs(row.predicted / row.measured - 1));
+  }
+  std::ranges::sort(found);
+  return found;
+}
+
+double median(const std::vector<double>& sorted) {
+  return sorted.at(sorted.size() / 2);
+}
+
+TEST(MeasuredSteps, AllArePredicted) {
+  EXPECT_TRUE(report().skipped.empty());
+  EXPECT_EQ(errors("step_s", "pure bf16").size(), 31U);
+  EXPECT_EQ(errors("step_s", "FSDP2").size(), 23U);
+}
+
+TEST(MeasuredSteps, MemoryIsCounted) {
+  for (const char* family : {"pure bf16", "FSDP2"}) {
+    const std::vector<double> found = errors("memory_bytes", family);
+    EXPECT_LT(median(found), 0.06) << family;
+    EXPECT_LT(found.back(), 0.2) << family;
+  }
+}
+
+TEST(MeasuredSteps, StepsAreNearer) {
+  for (const char* family : {"pure bf16", "FSDP2"}) {
+    EXPECT_LT(median(errors("step_s", family)), 0.12) << family;
+  }
+}
+
+// Of models that the host launches slower than the GPU computes, sharding doubles the step.
+TEST(MeasuredSteps, IntervalsHoldHostBoundSteps) {
+  int rows = 0, covered = 0;
+  for (const ValidationRow& row : report().rows) {
+    const bool small =
+        row.label.starts_with("Llama-like") && row.label.find("wide") == std::string::npos;
+    if (row.metric != "step_s" || !small) continue;
+    ++rows;
+    covered += row.low <= row.measured && row.measured <= row.high;
+  }
+  EXPECT_EQ(rows, 19);
+  EXPECT_GE(covered, 12);
+}
+
+}  // namespace
+}  // namespace windtunnel
