@@ -50,6 +50,7 @@ class Mapper {
     if (!stack.calibration.empty() && stack.gpu == job_.cluster.node.gpu.name) {
       job_.calibration = find_calibration(stack.calibration);
     }
+    state_collectives(job_);
     return {std::move(job_), std::move(assumed_)};
   }
 
