@@ -29,12 +29,7 @@ class Mapper {
   explicit Mapper(const TrainingRun& run) : run_(run) {}
 
   RunJob map() {
-    for (const char* words : {"Nemotron-H", "Nemotron_H", "Nemotron_3", "Mamba"}) {
-      if (contains_text(run_.model, words)) {
-        throw Error(
-            fmt::format("model '{}' has layers of Mamba, which are not modelled", run_.model));
-      }
-    }
+    refuse_what_rows_do_not_describe();
     set_layout();
     set_batch();
     set_model();
@@ -57,6 +52,23 @@ class Mapper {
   }
 
  private:
+  void refuse_what_rows_do_not_describe() const {
+    for (const char* words : {"Nemotron-H", "Nemotron_H", "Nemotron_3", "Mamba"}) {
+      if (contains_text(run_.model, words)) {
+        throw Error(
+            fmt::format("model '{}' has layers of Mamba, which are not modelled", run_.model));
+      }
+    }
+    if (contains_text(run_.model, "grpo")) {
+      throw Error("a step of GRPO writes samples first, of which the row says nothing");
+    }
+    for (const char* words : {"multimodal", "mimo_vlm", "llava"}) {
+      if (contains_text(run_.model, words)) {
+        throw Error("the row states a language model and not the encoder of images beside it");
+      }
+    }
+  }
+
   // nanotron before its authors' fix: a message of the pipeline from node to node takes half a
   // second whatever its size and the layout, and the rank waits; one inside a node does not.
   void slow_messages() {
