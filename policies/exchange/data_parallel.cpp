@@ -407,6 +407,7 @@ void DataParallel::add_partitions(int stage, const Tensors& tensors, const Cuts&
 void DataParallel::add_units(int stage, const Tensors& tensors, const Cuts& cuts,
                              StageTraffic& traffic) const {
   const int pp = rank_of_[stage];
+  const bool by_tensor = job_.software.tensor_gathers;
   Amount root;
   GradientBucket root_bucket;
   for (const Cut& cut : cuts) {
@@ -420,7 +421,7 @@ void DataParallel::add_units(int stage, const Tensors& tensors, const Cuts& cuts
     for (std::size_t i = 0; i < cuts.size(); ++i) {
       segments[i].share = cuts[i].share;
       add_gathers(pp, cuts[i].amount, segments[i].gathers, action);
-      if (!job_.software.tensor_gathers) continue;
+      if (!by_tensor) continue;
       split_transfers(job_, network_, pp, tensor_shares(tensors, cuts[i].buckets),
                       segments[i].gathers);
     }
@@ -439,7 +440,10 @@ void DataParallel::add_units(int stage, const Tensors& tensors, const Cuts& cuts
     for (std::size_t i = 0; i < cuts.size(); ++i) {
       segments[i].share = cuts[i].share;
       for (const GradientBucket& bucket : cuts[i].buckets) {
-        exchange_.append(tensors, bucket, pp, segments[i].reductions, 1, action);
+        std::vector<Transfer> row;
+        exchange_.append(tensors, bucket, pp, row, 1, action);
+        if (by_tensor) split_transfers(job_, network_, pp, tensor_shares(tensors, {bucket}), row);
+        std::ranges::move(row, std::back_inserter(segments[i].reductions));
       }
     }
     if (root_bucket.parameters > 0) {

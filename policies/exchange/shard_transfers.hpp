@@ -107,7 +107,7 @@ enum class StageAction { first_forward, forward, backward, last_backward };
 // Behind what `to` has already.
 void append_gathers(const Job& job, const ReplicaNetwork& network, int pp, const Amount& amount,
                     std::vector<Transfer>& to, StageAction action = StageAction::forward);
-// Instead of each of these as one, one for each of these shares of it.
+// Instead of each of these as one, one for each of these shares of it, through lists of slices.
 void split_transfers(const Job& job, const ReplicaNetwork& network, int pp,
                      const std::vector<double>& shares, std::vector<Transfer>& transfers);
 

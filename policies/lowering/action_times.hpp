@@ -24,8 +24,8 @@ class ActionTimes {
     for (const Segment& segment : segments) {
       Step step;
       step.work_s = segment.share * segment.slowdown * action_s;
-      for (const Transfer& t : segment.gathers) step.gather_s += early ? 0 : t.seconds;
-      for (const Transfer& t : segment.reductions) step.reduce_s += t.seconds;
+      for (const Transfer& t : segment.gathers) step.gather_s += early ? 0 : t.seconds + t.longer_s;
+      for (const Transfer& t : segment.reductions) step.reduce_s += t.seconds + t.longer_s;
       steps_.push_back(step);
     }
   }

@@ -196,7 +196,7 @@ class Estimator {
       if (data_.gathers_early()) {
         double& channel_s = beside.gathers_s[rank_of(s)];
         for (const Segment& segment : data_.first_forward(s)) {
-          for (const Transfer& t : segment.gathers) channel_s += t.seconds;
+          for (const Transfer& t : segment.gathers) channel_s += t.seconds + t.longer_s;
           gathered_s_[s].push_back(segment.gathers.empty() ? 0 : channel_s);
         }
       }

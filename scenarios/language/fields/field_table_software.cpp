@@ -92,8 +92,9 @@ Rows host_rows() {
       flag_row<&Software::tensor_gathers>(
           "software.tensor_gathers",
           {.example = "true",
-           .help = "layout.sharding: zero3: each tensor of a layer is gathered by itself, as in "
-                   "DeepSpeed before 0.6"}),
+           .help = "layout.sharding: zero3: each tensor of a layer is gathered and reduced by "
+                   "itself, through a list with a slice for each rank that the host copies, as in "
+                   "DeepSpeed before 0.6; it did so without overlap"}),
       fact_row<&Software::host_share>(
           "software.host_share", Dimension::number,
           {.low = 0,

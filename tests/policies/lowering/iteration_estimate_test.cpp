@@ -97,9 +97,10 @@ Job random_job(RandomStream& random) {
   return job;
 }
 
-// Of some jobs: packages; factors of low rank or few bits at the cuts; few bits inside; 16 frames
-// of 64 places.
+// Of some jobs: tensors gathered one by one; packages; factors of low rank or few bits at the cuts;
+// few bits inside; 16 frames of 64 places.
 void add_rarer(int i, Job& job) {
+  job.software.tensor_gathers = i % 4 == 0;  // counts where layers are gathered
   if (i % 5 < 2 && job.cluster.node.gpus % 2 == 0) {
     job.cluster.node.package_gpus = 2;
     job.cluster.node.package_Bps = spec(800e9);

@@ -15,6 +15,7 @@
 #include "scenarios/language/library/facts/measured_runs.hpp"
 #include "validate/accuracy/rows/baselines.hpp"
 #include "validate/accuracy/runs/fit_rows.hpp"
+#include "validate/accuracy/runs/stated_network.hpp"
 
 namespace windtunnel {
 namespace {
@@ -364,7 +365,9 @@ ValidationReport validate_runs(const std::vector<TrainingRuns>& files,
       throw Error("states neither a time nor memory nor whether it fitted");
     }
     subject.what = predictor.job_of(run);
-    if (options.calibration) subject.what.job.calibration = *options.calibration;
+    if (!options.calibration) return;
+    subject.what.job.calibration = *options.calibration;
+    state_collectives(subject.what.job);
   });
   const auto predict_all = [&] {
     for_each_subject(subjects, options, [&](Subject& subject) {

@@ -235,7 +235,10 @@ void intern_evo(const TrainingRun& run, Job& job) {
   job.software.portable_attention = true;
   job.software.gradient_bytes = 2;
   job.software.reduce_bytes = 2;
-  job.software.update_bytes = 6;  // flat 16-bit gradients and their fp32 copy: hybrid_zero_optim.py
+  // Flat 16-bit gradients and their fp32 copy (hybrid_zero_optim.py); AdamW as PyTorch has it by
+  // itself, neither fused nor in a loop, holds a root of all second moments (its documentation:
+  // about as much memory as the parameters).
+  job.software.update_bytes = 2 + 4 + 4;
   job.communication.overlap = GradientOverlap::bucketed;
 }
 
@@ -260,17 +263,37 @@ void litgpt(const TrainingRun& run, Job& job) {
 }
 
 // github.com/pytorch/torchtune: weights in bf16, recomputation unless a row says otherwise, loss in
-// eight chunks.
+// eight chunks, compiled but for the first steps of its ladder of optimisations. Steps of the
+// ladder add up: from "optimizer in backward" on no gradient outlives its tensor's backward pass;
+// 8-bit AdamW ends it. recipes/configs/llama3_1/8B_full_single_device.yaml has both, its states
+// paged.
 void torchtune(const TrainingRun& run, Job& job) {
+  const auto says = [&](const char* words) { return contains_text(run.note, words); };
+  Software& software = job.software;
   if (contains_text(run.schedule, "FSDP")) job.layout.sharding = Sharding::zero3;
   if (run.recompute.empty()) job.recompute = Recompute::full;
-  job.software.early_stop = true;
-  job.software.pure_16_bit = true;
-  job.software.gradients_released = true;
-  job.software.fusion = Fusion::partial;
-  job.software.portable_attention = true;
-  job.software.gradient_bytes = 2;
-  job.software.reduce_bytes = 2;
+  const bool eager = says("step: baseline") || says("step: + packed");
+  software.early_stop = true;
+  software.pure_16_bit = true;
+  software.gradients_released = true;
+  software.fusion = eager ? Fusion::none : Fusion::partial;
+  software.portable_attention = true;
+  software.gradient_bytes = 2;
+  software.reduce_bytes = 2;
+  // Logits and their gradient in 16 bit around an fp32 copy; eager, log-softmax and gradient in
+  // fp32 and one of 16 bit, or on the way there logits in both and log-softmax.
+  software.logit_bytes = eager ? 10 : 8;
+  if (eager) {
+    software.norm_copy_bytes = 4;
+    software.whole_qkv = true;
+  }
+  const bool paged = run.note.starts_with("Full finetune;") && job.layout.ranks() == 1;
+  const bool small_states = says("step: + 8-bit");
+  if (paged || small_states || says("step: + optimizer in") || says("step: + activation off")) {
+    software.gradient_bytes = 0;
+  }
+  if (small_states) software.optimizer = Optimizer::momentum;  // two of 8 bit, as one of 16
+  if (paged) software.optimizer = Optimizer::sgd;              // they lie on the host
 }
 
 // validate/harness/pytorch/measure_steps.py: modules of plain PyTorch, compiled block by block or

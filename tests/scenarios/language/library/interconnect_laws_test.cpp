@@ -63,5 +63,19 @@ TEST(InterconnectLaws, LayersChangeWhatIsTheirs) {
   }
 }
 
+// What a host holds back is bytes per second: half of 100 Gb/s on V100, 3.5 GB/s of sockets.
+TEST(InterconnectLaws, SlowNicsDoNotFeelTheirHost) {
+  NodeSpec node = find_node("dgx-v100");
+  const auto share = [&](double nic_Bps, Transport transport) {
+    node.nic_Bps = {nic_Bps, nic_Bps, nic_Bps, Origin::spec, "test"};
+    return specified_interconnect_law(node, transport).net_share.value;
+  };
+  EXPECT_DOUBLE_EQ(share(12.5e9, Transport::infiniband), 0.5);
+  EXPECT_DOUBLE_EQ(share(25e9, Transport::infiniband), 0.25);
+  EXPECT_DOUBLE_EQ(share(1.25e9, Transport::infiniband), 0.95);
+  EXPECT_DOUBLE_EQ(share(12.5e9, Transport::tcp), 0.28);
+  EXPECT_DOUBLE_EQ(share(1.25e9, Transport::tcp), 0.95);
+}
+
 }  // namespace
 }  // namespace windtunnel
