@@ -34,12 +34,9 @@ Json chart_json(const RangeChart& chart) {
                      {"best", item.best},
                      {"marks", item.marks}});
   }
-  return {{"kind", "ranges"},
-          {"title", chart.title},
-          {"note", chart.note},
-          {"axis", axis_json(chart.axis)},
-          {"from_zero", chart.from_zero},
-          {"items", items}};
+  return {{"kind", "ranges"},     {"title", chart.title},
+          {"note", chart.note},   {"axis", axis_json(chart.axis)},
+          {"floor", chart.floor}, {"items", items}};
 }
 
 Json chart_json(const ScatterChart& chart) {

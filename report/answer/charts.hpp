@@ -31,7 +31,7 @@ struct RangeChart {
   std::string title, note;
   ChartAxis axis;
   std::vector<RangeItem> items;
-  bool from_zero = false;
+  double floor = 0;  // above 0: values below stand there, on a logarithmic axis
 };
 Json chart_json(const RangeChart& chart);
 

@@ -103,7 +103,9 @@ std::string term_html(std::string_view title, std::string_view group) {
 std::string table_html(const TextTable& table) {
   std::string html = "<div class=\"scroll\"><table class=\"comparison\"><thead><tr>";
   for (const Column& column : table.columns) {
-    html += fmt::format("<th scope=\"col\">{}</th>", term_html(column.title));
+    html +=
+        fmt::format("<th scope=\"col\"{}>{}</th>",
+                    column.align == Align::left ? " class=\"left\"" : "", term_html(column.title));
   }
   html += "</tr></thead><tbody>";
   for (const std::vector<std::string>& row : table.rows) {

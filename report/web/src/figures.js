@@ -30,6 +30,35 @@ export const valueText = (unit, value) => written(unit, value, numberText);
 // Round numbers along an axis: as many digits as they have.
 export const tickText = (unit, value) => written(unit, value, (number) => short(number, 6));
 
+// Some five round numbers, evenly.
+function evenTicks(least, most) {
+  const rough = (most - least) / 5;
+  const power = 10 ** Math.floor(Math.log10(rough));
+  const step = power * [1, 2, 5, 10].find((digit) => digit * power >= rough);
+  const first = Math.ceil(least / step);
+  return Array.from({ length: Math.floor(most / step) - first + 1 }, (_, i) => (first + i) * step);
+}
+
+// Round numbers between two values of a logarithmic axis, in the units that they are written in.
+export function roundTicks(unit, least, most) {
+  const { scales, times } = given.units[unit];
+  const ticks = [];
+  scales.forEach(({ from, factor }, index) => {
+    const start = index === 0 ? 0 : from;
+    const end = scales[index + 1]?.from ?? Infinity;
+    for (let power = index === 0 ? -12 : 0; power < 16; ++power) {
+      for (const digit of [1, 2, 5]) {
+        const scaled = digit * 10 ** power * factor;
+        const value = scaled / times;
+        if (scaled >= start && scaled < end && value >= least && value <= most) ticks.push(value);
+      }
+    }
+  });
+  if (ticks.length < 3) return evenTicks(least, most);
+  const decades = Math.log10(most / least);
+  return decades > 4 ? ticks.filter((_, index) => index % Math.ceil(decades / 3) === 0) : ticks;
+}
+
 export const secondsText = (seconds) => valueText("seconds", seconds);
 export const percentText = (share) => valueText("share", share);
 export const memoryText = (bytes) => valueText("memory", bytes);

@@ -1,14 +1,15 @@
 // Things below each other, each with a value and its interval on one axis: names stand above their
 // intervals, so that long ones fit narrow screens, too.
-import { axisName, axisStyle, draw, escapeHtml, tooltipStyle } from "./chart.js";
+import { axisName, axisStyle, draw, escapeHtml, gridLines, tooltipStyle } from "./chart.js";
 import { lossColour, unorderedColour } from "./colours.js";
-import { estimateText, tickText, valueText } from "./figures.js";
+import { estimateText, roundTicks, tickText, valueText } from "./figures.js";
 import { scaleOf } from "./lines.js";
 import { panel } from "./panel.js";
 
 const LINE_PX = 16;
 const LETTER_PX = 6.6; // of 12 px type, on the safe side
-const BAR_PX = 18; // below a name
+const BAR_PX = 24; // below a name, with the gap to the next one
+const MIDDLE_PX = 8;
 const HEADING_PX = 24;
 const SIDE_PX = 8;
 const FOOT_PX = 50;
@@ -61,7 +62,7 @@ function rowRenderer(rows, scale, colours) {
     const weight = row.best ? { fontWeight: 700 } : {};
     row.name.forEach((line, index) => children.push(text(line, area.x, y + index * LINE_PX, weight)));
     if (row.value) children.push(text(row.value, area.x + area.width, y, { align: "right", ...weight }));
-    const middle = y + row.name.length * LINE_PX + BAR_PX / 2 - 2;
+    const middle = y + row.name.length * LINE_PX + MIDDLE_PX;
     const at = (value) => api.coord([scale.to(value), 0])[0];
     const colour = row.best ? BEST : lossColour("useful");
     const line = (x1, x2, y1, y2, lineWidth) => ({
@@ -84,26 +85,28 @@ function rowRenderer(rows, scale, colours) {
   };
 }
 
-function scaleAround(items, fromZero) {
+// Where values stand: `floor` is where those below it do, on an axis that is then logarithmic.
+function scaleAround(items, axis, floor) {
   const values = items.flatMap(({ low, mean, high, marks }) => [low, mean, high, ...Object.values(marks)]);
-  const known = values.filter(Number.isFinite);
-  const scale = fromZero ? scaleOf([0]) : scaleOf(known);
+  const known = values.filter(Number.isFinite).map((value) => Math.max(value, floor ?? -Infinity));
+  const scale = floor ? { log: true, to: (x) => Math.log10(Math.max(x, floor)), from: (at) => 10 ** at } : scaleOf(known);
   const places = known.map(scale.to);
-  const [least, most] = [fromZero ? 0 : Math.min(...places), Math.max(...places)];
+  const [least, most] = [Math.min(...places), Math.max(...places)];
   const room = 0.04 * (most - least) || Math.abs(most) * 0.1 || 1;
-  return { ...scale, min: fromZero ? 0 : least - room, max: most + room };
+  const [min, max] = [least - room, most + room];
+  return { ...scale, min, max, ticks: scale.log ? roundTicks(axis.unit, 10 ** min, 10 ** max).map(Math.log10) : null };
 }
 
 function barMiddle({ heading, name, top }) {
   const above = heading.length > 0 ? HEADING_PX + (heading.length - 1) * LINE_PX : 0;
-  return top + above + name.length * LINE_PX + BAR_PX / 2 - 2;
+  return top + above + name.length * LINE_PX + MIDDLE_PX;
 }
 
-export function drawRanges(place, { title, note, axis, from_zero: fromZero, items }) {
+export function drawRanges(place, { title, note, axis, floor, items }) {
   const element = panel(place, title, 100, note);
   const marks = [...new Set(items.flatMap((item) => Object.keys(item.marks)))];
   const text = (value) => valueText(axis.unit, value);
-  const scale = scaleAround(items, fromZero);
+  const scale = scaleAround(items, axis, floor);
   const top = marks.length > 0 ? LEGEND_PX : HEAD_PX;
   const arrange = () => {
     const arranged = placed(items, element.clientWidth, axis.unit);
@@ -139,11 +142,13 @@ export function drawRanges(place, { title, note, axis, from_zero: fromZero, item
         splitNumber: element.clientWidth < 600 ? 3 : 6,
         ...axisStyle(colours),
         ...axisName(axis, colours),
+        ...(scale.ticks && { axisTick: { customValues: scale.ticks, lineStyle: { color: colours.line } } }),
+        splitLine: { show: !scale.ticks, lineStyle: { color: colours.line } },
+        axisLine: { onZero: false, lineStyle: { color: colours.line } },
         axisLabel: {
           color: colours.muted,
           hideOverlap: true,
-          showMinLabel: Boolean(fromZero),
-          showMaxLabel: false,
+          ...(scale.ticks ? { customValues: scale.ticks } : { showMinLabel: false, showMaxLabel: false }),
           formatter: (x) => tickText(axis.unit, Number(scale.from(x).toPrecision(3))),
         },
       },
@@ -155,6 +160,7 @@ export function drawRanges(place, { title, note, axis, from_zero: fromZero, item
           encode: { x: 0, y: 1 },
           data: rows.map((row) => [scale.to(row.mean), barMiddle(row)]),
           renderItem: rowRenderer(rows, scale, colours),
+          ...(scale.ticks && { markLine: gridLines(scale.ticks, colours) }),
         },
         ...marks.map((mark, index) => ({
           name: mark,

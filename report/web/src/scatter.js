@@ -1,67 +1,83 @@
 // Points of two quantities by group, with curves through them; on logarithmic axes with the line
 // where both are equal and bands of so many percent beside it.
-import { axisName, axisStyle, draw, escapeHtml, nameAbove, tooltipStyle } from "./chart.js";
-import { unorderedColour } from "./colours.js";
-import { tickText, valueText } from "./figures.js";
+import { axisName, axisStyle, draw, escapeHtml, gridLines, nameAbove, tooltipStyle } from "./chart.js";
 import { choice } from "./choice.js";
+import { unorderedColour } from "./colours.js";
+import { memoryStep, roundTicks, tickText, valueText } from "./figures.js";
 import { legend } from "./legend.js";
 import { panel } from "./panel.js";
 
 const LEFT_PX = 76;
-const MOST_NAMED = 14; // groups with a button each
+const MOST_NAMED = 14; // groups with a button each; of more one chooses from a list
 const SYMBOLS = ["circle", "diamond", "triangle", "rect"];
 
-// The least and the most, with a little room; of logarithmic axes the room is a factor.
-function reach(values, log) {
+// The least and the most, with a little room.
+function reach(values) {
   const [least, most] = [Math.min(...values), Math.max(...values)];
-  if (log) return [least / 1.2, most * 1.2];
-  const room = 0.06 * (most - least) || Math.abs(most) * 0.1 || 1;
-  return [least >= 0 ? Math.max(0, least - room) : least - room, most + room];
+  const room = 0.05 * (most - least) || Math.abs(most) * 0.1 || 1;
+  return [least - room, most + room];
 }
 
+// Positions on a logarithmic axis are logarithms, so that its ticks are round in the unit's words.
 function axisOf(axis, [min, max], log, colours) {
-  const short = (value) => tickText(axis.unit, Number(value.toPrecision(2)));
+  const places = log && { customValues: ticksOf(axis, [min, max]) };
+  const label = (at) => tickText(axis.unit, Number((log ? 10 ** at : at).toPrecision(4)));
   return {
-    type: log ? "log" : "value",
+    type: "value",
     min,
     max,
+    ...(axis.unit === "memory" && !log && { interval: memoryStep(max - min) }),
     ...axisStyle(colours),
-    axisLabel: { color: colours.muted, hideOverlap: true, showMinLabel: false, showMaxLabel: false, formatter: short },
+    axisLine: { onZero: false, lineStyle: { color: colours.line } },
+    axisTick: { ...places, lineStyle: { color: colours.line } },
+    splitLine: { show: !log, lineStyle: { color: colours.line } },
+    axisLabel: {
+      ...places,
+      color: colours.muted,
+      hideOverlap: true,
+      ...(!log && { showMinLabel: min === 0, showMaxLabel: false }),
+      formatter: label,
+    },
   };
 }
 
-// Both are equal on the middle one of these lines.
+const ticksOf = (axis, [min, max]) => roundTicks(axis.unit, 10 ** min, 10 ** max).map(Math.log10);
+
+function gridSeries(x, xSpan, y, ySpan, colours) {
+  const lines = gridLines(ticksOf(x, xSpan), colours);
+  lines.data.push(...ticksOf(y, ySpan).map((at) => ({ yAxis: at })));
+  return { type: "line", silent: true, z: 0, data: [], markLine: lines };
+}
+
+// Where both are equal, and so far beside it; on logarithmic axes these are parallel.
 function bandLines([min, max], bands, colours) {
-  const lines = [[1, "equal", "solid"]].concat(
-    bands.flatMap((share) => [
-      [1 + share, `+${Math.round(100 * share)} %`, "dashed"],
-      [1 / (1 + share), "", "dashed"],
-    ]),
-  );
-  return lines.map(([factor, name, type]) => ({
+  const factors = [1, ...bands.flatMap((share) => [1 + share, 1 / (1 + share)])];
+  return factors.map((factor) => ({
     type: "line",
     silent: true,
     symbol: "none",
     z: 1,
-    lineStyle: { color: colours.muted, width: type === "solid" ? 1.4 : 0.8, type },
-    tooltip: { show: false },
-    data: [[min, min * factor], [max, max * factor]],
-    name,
     clip: true,
+    lineStyle: { color: colours.muted, width: factor === 1 ? 1.4 : 0.8, type: factor === 1 ? "solid" : "dashed" },
+    tooltip: { show: false },
+    data: [[min, min + Math.log10(factor)], [max, max + Math.log10(factor)]],
   }));
 }
 
-export function drawScatter(place, { title, note, x, y, log, bands, groups, one_at_a_time: one }) {
-  const element = panel(place, title, 400, note);
+export function drawScatter(parent, { title, note, x, y, log, bands, groups, one_at_a_time: one }) {
+  const element = panel(parent, title, 400, note);
   const hidden = new Set();
-  const state = { shown: 0 };
-  const visible = () => groups.map((_, index) => index).filter((index) => (one ? index === state.shown : !hidden.has(index)));
+  const chosen = one || groups.length > MOST_NAMED; // by a list, where buttons would be too many
+  const state = { shown: one ? 0 : -1 }; // -1: all
+  const visible = () =>
+    [...groups.keys()].filter((index) => (state.shown < 0 ? !hidden.has(index) : index === state.shown));
   const colourOf = (index) => (one ? unorderedColour(0) : unorderedColour(index));
+  const place = log ? Math.log10 : (value) => value;
   const spanOf = (indices) => {
-    const xs = indices.flatMap((i) => [...groups[i].x, ...groups[i].line.map(([at]) => at)]);
-    const ys = indices.flatMap((i) => [...groups[i].y, ...groups[i].line.map(([, at]) => at)]);
-    if (bands.length === 0) return [reach(xs, log), reach(ys, log)];
-    const both = reach([...xs, ...ys], log);
+    const xs = indices.flatMap((i) => [...groups[i].x, ...groups[i].line.map(([at]) => at)].map(place));
+    const ys = indices.flatMap((i) => [...groups[i].y, ...groups[i].line.map(([, at]) => at)].map(place));
+    if (bands.length === 0) return [reach(xs), reach(ys)];
+    const both = reach([...xs, ...ys]);
     return [both, both];
   };
   const about = () => {
@@ -97,6 +113,7 @@ export function drawScatter(place, { title, note, x, y, log, bands, groups, one_
       xAxis: { ...axisOf(x, xSpan, log, colours), ...axisName(x, colours) },
       yAxis: { ...axisOf(y, ySpan, log, colours), ...nameAbove(y, LEFT_PX, colours) },
       series: [
+        ...(log ? [gridSeries(x, xSpan, y, ySpan, colours)] : []),
         ...(bands.length > 0 ? bandLines(xSpan, bands, colours) : []),
         ...shown.map((index) => ({
           name: `${groups[index].name} `,
@@ -106,7 +123,7 @@ export function drawScatter(place, { title, note, x, y, log, bands, groups, one_
           z: 2,
           lineStyle: { color: colourOf(index), width: 1.5 },
           tooltip: { show: false },
-          data: groups[index].line,
+          data: groups[index].line.map((point) => point.map(place)),
         })),
         ...shown.map((index) => ({
           name: groups[index].name,
@@ -115,7 +132,7 @@ export function drawScatter(place, { title, note, x, y, log, bands, groups, one_
           symbol: SYMBOLS[Math.floor(index / 10) % SYMBOLS.length],
           symbolSize: groups[index].x.length > 200 ? 6 : 9,
           itemStyle: { color: colourOf(index), opacity: 0.75, borderColor: colours.ground, borderWidth: 0.5 },
-          data: groups[index].x.map((value, i) => [value, groups[index].y[i]]),
+          data: groups[index].x.map((value, i) => [place(value), place(groups[index].y[i])]),
         })),
       ],
     };
@@ -124,14 +141,14 @@ export function drawScatter(place, { title, note, x, y, log, bands, groups, one_
   if (groups.length < 2) return;
   const controls = document.createElement("div");
   element.before(controls);
-  if (one) {
+  const names = groups.map(({ name }) => name);
+  if (chosen) {
     controls.className = "controls";
-    choice(controls, "show ", groups.map(({ name }) => name), 0, (index) => {
-      state.shown = index;
+    choice(controls, "show ", one ? names : ["all", ...names], 0, (index) => {
+      state.shown = one ? index : index - 1;
       chart.redraw();
     });
-    return;
+  } else {
+    legend(controls, names, [...names.keys()], names.map((_, index) => colourOf(index)), hidden, chart.redraw);
   }
-  const named = groups.slice(0, MOST_NAMED);
-  legend(controls, named.map(({ name }) => name), [...named.keys()], named.map((_, index) => colourOf(index)), hidden, chart.redraw);
 }

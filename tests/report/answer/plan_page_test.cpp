@@ -5,6 +5,7 @@
 #include "report/answer/answer_page.hpp"
 #include "report/page/html.hpp"
 #include "report/plan/plan_summary.hpp"
+#include "tests/report/answer/page_record.hpp"
 #include "tests/report/browser.hpp"
 
 namespace windtunnel {
@@ -45,9 +46,7 @@ TEST(PlanPage, SaysAllThatTheConsoleSays) {
 TEST(PlanPage, ChartsHoldTheFigures) {
   const PlanReport& plan = small_plan();
   const std::string page = small_page();
-  const std::string mark = "id=\"record\">";
-  const size_t from = page.find(mark) + mark.size();
-  const Json record = Json::parse(page.substr(from, page.find("</script>", from) - from));
+  const Json record = page_record(page);
   const Json& answer = record.at("charts").at(0).at("items").at(0);
   EXPECT_DOUBLE_EQ(answer.at("mean"), plan.record.campaign->job_days.mean);
   EXPECT_LT(answer.at("low"), answer.at("mean"));
