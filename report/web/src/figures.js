@@ -30,13 +30,17 @@ export const valueText = (unit, value) => written(unit, value, numberText);
 // Round numbers along an axis: as many digits as they have.
 export const tickText = (unit, value) => written(unit, value, (number) => short(number, 6));
 
-// Some five round numbers, evenly.
-function evenTicks(least, most) {
-  const rough = (most - least) / 5;
+// Some five numbers, evenly, that are round in the unit that they are written in.
+export function evenTicks(unit, least, most) {
+  const { scales, times } = given.units[unit];
+  const size = Math.max(Math.abs(least), Math.abs(most)) * times;
+  const one = (scales.filter(({ from }) => size >= from).at(-1) ?? scales[0]).factor / times;
+  const rough = (most - least) / one / 5;
   const power = 10 ** Math.floor(Math.log10(rough));
   const step = power * [1, 2, 5, 10].find((digit) => digit * power >= rough);
-  const first = Math.ceil(least / step);
-  return Array.from({ length: Math.floor(most / step) - first + 1 }, (_, i) => (first + i) * step);
+  const first = Math.ceil(least / one / step);
+  const count = Math.floor(most / one / step) - first + 1;
+  return Array.from({ length: count }, (_, i) => (first + i) * step * one);
 }
 
 // Round numbers between two values of a logarithmic axis, in the units that they are written in.
@@ -54,7 +58,7 @@ export function roundTicks(unit, least, most) {
       }
     }
   });
-  if (ticks.length < 3) return evenTicks(least, most);
+  if (ticks.length < 3) return evenTicks(unit, least, most);
   const decades = Math.log10(most / least);
   return decades > 4 ? ticks.filter((_, index) => index % Math.ceil(decades / 3) === 0) : ticks;
 }

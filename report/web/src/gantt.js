@@ -192,7 +192,7 @@ function steer(element, chart, end_ns) {
   });
 }
 
-function showRange(chart, middle_ns, width_ns, end_ns) {
+export function showRange(chart, middle_ns, width_ns, end_ns) {
   const startValue = Math.min(Math.max(0, middle_ns - width_ns / 2), end_ns - width_ns);
   chart.dispatchAction({ type: "dataZoom", startValue, endValue: startValue + width_ns });
 }

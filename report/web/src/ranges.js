@@ -2,7 +2,7 @@
 // intervals, so that long ones fit narrow screens, too.
 import { axisName, axisStyle, draw, escapeHtml, gridLines, tooltipStyle } from "./chart.js";
 import { lossColour, unorderedColour } from "./colours.js";
-import { estimateText, roundTicks, tickText, valueText } from "./figures.js";
+import { estimateText, evenTicks, roundTicks, tickText, valueText } from "./figures.js";
 import { scaleOf } from "./lines.js";
 import { panel } from "./panel.js";
 
@@ -94,7 +94,7 @@ function scaleAround(items, axis, floor) {
   const [least, most] = [Math.min(...places), Math.max(...places)];
   const room = 0.04 * (most - least) || Math.abs(most) * 0.1 || 1;
   const [min, max] = [least - room, most + room];
-  return { ...scale, min, max, ticks: scale.log ? roundTicks(axis.unit, 10 ** min, 10 ** max).map(Math.log10) : null };
+  return { ...scale, min, max, ticks: scale.log ? roundTicks(axis.unit, 10 ** min, 10 ** max).map(Math.log10) : evenTicks(axis.unit, min, max) };
 }
 
 function barMiddle({ heading, name, top }) {
@@ -139,16 +139,15 @@ export function drawRanges(place, { title, note, axis, floor, items }) {
         type: "value",
         min: scale.min,
         max: scale.max,
-        splitNumber: element.clientWidth < 600 ? 3 : 6,
         ...axisStyle(colours),
         ...axisName(axis, colours),
-        ...(scale.ticks && { axisTick: { customValues: scale.ticks, lineStyle: { color: colours.line } } }),
-        splitLine: { show: !scale.ticks, lineStyle: { color: colours.line } },
+        axisTick: { customValues: scale.ticks, lineStyle: { color: colours.line } },
+        splitLine: { show: false },
         axisLine: { onZero: false, lineStyle: { color: colours.line } },
         axisLabel: {
           color: colours.muted,
           hideOverlap: true,
-          ...(scale.ticks ? { customValues: scale.ticks } : { showMinLabel: false, showMaxLabel: false }),
+          customValues: scale.ticks,
           formatter: (x) => tickText(axis.unit, Number(scale.from(x).toPrecision(3))),
         },
       },
@@ -160,7 +159,7 @@ export function drawRanges(place, { title, note, axis, floor, items }) {
           encode: { x: 0, y: 1 },
           data: rows.map((row) => [scale.to(row.mean), barMiddle(row)]),
           renderItem: rowRenderer(rows, scale, colours),
-          ...(scale.ticks && { markLine: gridLines(scale.ticks, colours) }),
+          markLine: gridLines(scale.ticks, colours),
         },
         ...marks.map((mark, index) => ({
           name: mark,

@@ -3,7 +3,7 @@
 import { axisName, axisStyle, draw, escapeHtml, gridLines, nameAbove, tooltipStyle } from "./chart.js";
 import { choice } from "./choice.js";
 import { unorderedColour } from "./colours.js";
-import { memoryStep, roundTicks, tickText, valueText } from "./figures.js";
+import { evenTicks, roundTicks, tickText, valueText } from "./figures.js";
 import { legend } from "./legend.js";
 import { panel } from "./panel.js";
 
@@ -18,34 +18,32 @@ function reach(values) {
   return [least - room, most + room];
 }
 
-// Positions on a logarithmic axis are logarithms, so that its ticks are round in the unit's words.
-function axisOf(axis, [min, max], log, colours) {
-  const places = log && { customValues: ticksOf(axis, [min, max]) };
-  const label = (at) => tickText(axis.unit, Number((log ? 10 ** at : at).toPrecision(4)));
+// Positions on a logarithmic axis are logarithms; ticks are round in the unit's words.
+const ticksOf = ({ unit }, [min, max], log) =>
+  log ? roundTicks(unit, 10 ** min, 10 ** max).map(Math.log10) : evenTicks(unit, min, max);
+
+function axisOf(axis, span, log, colours) {
+  const places = { customValues: ticksOf(axis, span, log) };
   return {
     type: "value",
-    min,
-    max,
-    ...(axis.unit === "memory" && !log && { interval: memoryStep(max - min) }),
+    min: span[0],
+    max: span[1],
     ...axisStyle(colours),
     axisLine: { onZero: false, lineStyle: { color: colours.line } },
     axisTick: { ...places, lineStyle: { color: colours.line } },
-    splitLine: { show: !log, lineStyle: { color: colours.line } },
+    splitLine: { show: false },
     axisLabel: {
       ...places,
       color: colours.muted,
       hideOverlap: true,
-      ...(!log && { showMinLabel: min === 0, showMaxLabel: false }),
-      formatter: label,
+      formatter: (at) => tickText(axis.unit, Number((log ? 10 ** at : at).toPrecision(4))),
     },
   };
 }
 
-const ticksOf = (axis, [min, max]) => roundTicks(axis.unit, 10 ** min, 10 ** max).map(Math.log10);
-
-function gridSeries(x, xSpan, y, ySpan, colours) {
-  const lines = gridLines(ticksOf(x, xSpan), colours);
-  lines.data.push(...ticksOf(y, ySpan).map((at) => ({ yAxis: at })));
+function gridSeries(x, xSpan, y, ySpan, log, colours) {
+  const lines = gridLines(ticksOf(x, xSpan, log), colours);
+  lines.data.push(...ticksOf(y, ySpan, log).map((at) => ({ yAxis: at })));
   return { type: "line", silent: true, z: 0, data: [], markLine: lines };
 }
 
@@ -113,7 +111,7 @@ export function drawScatter(parent, { title, note, x, y, log, bands, groups, one
       xAxis: { ...axisOf(x, xSpan, log, colours), ...axisName(x, colours) },
       yAxis: { ...axisOf(y, ySpan, log, colours), ...nameAbove(y, LEFT_PX, colours) },
       series: [
-        ...(log ? [gridSeries(x, xSpan, y, ySpan, colours)] : []),
+        gridSeries(x, xSpan, y, ySpan, log, colours),
         ...(bands.length > 0 ? bandLines(xSpan, bands, colours) : []),
         ...shown.map((index) => ({
           name: `${groups[index].name} `,
