@@ -51,7 +51,8 @@ std::string answer_page(const AnswerPage& page) {
     std::visit([&](const auto& each) { body.add(each); }, part);
   }
   html += body.html();
-  return filled_page(page.title, html, {{"format", kAnswerFormat}, {"charts", body.charts()}});
+  return filled_page(page.title, html,
+                     {{"format", kAnswerFormat}, {"charts", body.charts()}, {"plain", page.plain}});
 }
 
 }  // namespace windtunnel

@@ -22,6 +22,7 @@ struct AnswerPage {
   std::vector<SummaryRow> figures;
   std::vector<std::string> warnings;  // sentences
   std::vector<std::variant<SummarySection, AnswerChart>> parts;
+  std::vector<std::string> plain = {};  // units that charts write as plain numbers
 };
 
 std::string answer_page(const AnswerPage& page);

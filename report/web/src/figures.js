@@ -3,6 +3,9 @@
 const given = JSON.parse(document.getElementById("presentation").textContent);
 const byKey = new Map(given.figures.map((figure) => [figure.key, figure]));
 
+// Of numbers that have the unit only by name: from now on they are written without it.
+export const writePlainly = (unit) => { given.units[unit] = given.units.count; };
+
 export const figureOf = (key) => byKey.get(key);
 export const groupTitle = (key) => given.groups[key];
 export const intervalTitle = given.interval;
