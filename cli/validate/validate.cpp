@@ -10,6 +10,7 @@
 #include "cli/validate/validate_step.hpp"
 #include "cli/validate/validations.hpp"
 #include "cli/validate/verdict.hpp"
+#include "report/answer/calibration_page.hpp"
 #include "validate/accuracy/compression/compression.hpp"
 
 namespace windtunnel {
@@ -209,7 +210,7 @@ Handler define_validate(CLI::App& app) {
       kind(define_collectives(app, *options), against_collectives),
       kind(define_compression(app, *options), against_compression),
       define_validate_all(app),
-      define_validate_samples(app),
+      define_validate_samples(app, kernels_page),
       define_validate_step(app),
       kind(define_runs(app, *options), against_runs)};
   add_example(app, "runs runs.csv --worst 10");

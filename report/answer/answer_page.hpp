@@ -17,11 +17,13 @@ struct AnswerChart {
   bool half = false;  // beside the next or the previous one, where the screen is wide enough
 };
 
+using AnswerPart = std::variant<SummarySection, AnswerChart>;
+
 struct AnswerPage {
   std::string title, subtitle;
   std::vector<SummaryRow> figures;
   std::vector<std::string> warnings;  // sentences
-  std::vector<std::variant<SummarySection, AnswerChart>> parts;
+  std::vector<AnswerPart> parts;
   std::vector<std::string> plain = {};  // units that charts write as plain numbers
 };
 

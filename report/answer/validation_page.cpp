@@ -199,6 +199,8 @@ Accuracy accuracy_of(const ValidationReport& report) {
   return found;
 }
 
+}  // namespace
+
 std::vector<SummaryRow> accuracy_figures(const ValidationReport& report) {
   const Accuracy found = accuracy_of(report);
   const size_t rows = found.errors.size();
@@ -218,6 +220,8 @@ std::vector<SummaryRow> accuracy_figures(const ValidationReport& report) {
   }
   return figures;
 }
+
+namespace {
 
 // The median error of each kind: they have little in common.
 std::vector<SummaryRow> kinds_figures(const std::vector<JudgedRows>& judged) {
@@ -271,22 +275,6 @@ AnswerChart fault_chart(const FaultValidation& validation) {
   return {chart_json(chart)};
 }
 
-SummarySection command_section(const std::string& command) {
-  return {"How to make this again", {{"command", command}}, {}};
-}
-
-}  // namespace
-
-std::vector<AnswerChart> accuracy_charts(const ValidationReport& report) {
-  std::vector<AnswerChart> charts;
-  for (const std::string& metric : metrics_of(report)) {
-    charts.push_back(accuracy_chart(report, metric));
-  }
-  // The first is what rows are judged by.
-  for (size_t i = 1; i < charts.size(); ++i) charts[i].half = true;
-  return charts;
-}
-
 SummarySection worst_section(const ValidationReport& report, size_t most) {
   SummarySection section{"The worst rows", {}, {}};
   section.table.columns = {{"row"},
@@ -306,20 +294,29 @@ SummarySection worst_section(const ValidationReport& report, size_t most) {
   return section;
 }
 
-std::string validation_page(const std::vector<JudgedRows>& judged, const std::string& command) {
-  std::vector<std::string> kinds;
-  for (const JudgedRows& each : judged) kinds.push_back(each.kind);
-  AnswerPage page{
-      fmt::format("Predicted against measured: {}", fmt::join(kinds, ", ")),
-      command,
-      judged.size() == 1 ? accuracy_figures(judged.front().report) : kinds_figures(judged),
-      {},
-      {}};
-  const auto add = [&](auto&& parts) {
-    for (auto& part : parts) page.parts.emplace_back(std::move(part));
+SummarySection command_section(const std::string& command) {
+  return {"How to make this again", {{"command", command}}, {}};
+}
+
+}  // namespace
+
+std::vector<AnswerChart> accuracy_charts(const ValidationReport& report) {
+  std::vector<AnswerChart> charts;
+  for (const std::string& metric : metrics_of(report)) {
+    charts.push_back(accuracy_chart(report, metric));
+  }
+  // The first is what rows are judged by.
+  for (size_t i = 1; i < charts.size(); ++i) charts[i].half = true;
+  return charts;
+}
+
+std::vector<AnswerPart> validation_parts(const std::vector<JudgedRows>& judged) {
+  std::vector<AnswerPart> parts;
+  const auto add = [&](auto&& more) {
+    for (auto& part : more) parts.emplace_back(std::move(part));
   };
   const bool several = judged.size() > 1;
-  if (several) page.parts.emplace_back(errors_chart(judged));
+  if (several) parts.emplace_back(errors_chart(judged));
   for (const JudgedRows& each : judged) {
     std::vector<AnswerChart> charts = accuracy_charts(each.report);
     if (several) {
@@ -331,15 +328,27 @@ std::string validation_page(const std::vector<JudgedRows>& judged, const std::st
     }
     add(std::move(charts));
   }
-  if (!several) page.parts.emplace_back(errors_chart(judged));
-  page.parts.emplace_back(families_section(judged));
+  if (!several) parts.emplace_back(errors_chart(judged));
+  parts.emplace_back(families_section(judged));
   for (const JudgedRows& each : judged) {
     const std::string of = several ? fmt::format(": {}", each.kind) : "";
     SummarySection worst = worst_section(each.report, several ? kWorst / 3 : kWorst);
     worst.title += of;
-    if (!worst.table.rows.empty()) page.parts.emplace_back(std::move(worst));
+    if (!worst.table.rows.empty()) parts.emplace_back(std::move(worst));
     add(left_out_sections(each, of));
   }
+  return parts;
+}
+
+std::string validation_page(const std::vector<JudgedRows>& judged, const std::string& command) {
+  std::vector<std::string> kinds;
+  for (const JudgedRows& each : judged) kinds.push_back(each.kind);
+  AnswerPage page{
+      fmt::format("Predicted against measured: {}", fmt::join(kinds, ", ")),
+      command,
+      judged.size() == 1 ? accuracy_figures(judged.front().report) : kinds_figures(judged),
+      {},
+      validation_parts(judged)};
   page.parts.emplace_back(command_section(command));
   return answer_page(page);
 }

@@ -24,9 +24,11 @@ std::string validation_page(const std::vector<JudgedRows>& judged, const std::st
 // Of ranges over what sources leave out, which hold a value or do not.
 std::string faults_validation_page(const FaultValidation& validation, const std::string& command);
 
+// What such a page consists of: how many rows and how far off, over all of them; then charts and
+// tables.
+std::vector<SummaryRow> accuracy_figures(const ValidationReport& report);
+std::vector<AnswerPart> validation_parts(const std::vector<JudgedRows>& judged);
 // Predicted over measured on logarithmic axes, one for each metric of the report.
 std::vector<AnswerChart> accuracy_charts(const ValidationReport& report);
-// The rows of the largest errors.
-SummarySection worst_section(const ValidationReport& report, size_t most);
 
 }  // namespace windtunnel

@@ -63,7 +63,10 @@ export function roundTicks(unit, least, most) {
   });
   if (ticks.length < 3) return evenTicks(unit, least, most);
   const decades = Math.log10(most / least);
-  return decades > 4 ? ticks.filter((_, index) => index % Math.ceil(decades / 3) === 0) : ticks;
+  const thinned = decades > 4 ? ticks.filter((_, index) => index % Math.ceil(decades / 3) === 0) : ticks;
+  // Two units meet where their labels would: 100 s and 2 min.
+  const apart = (index) => index === 0 || Math.log10(thinned[index] / thinned[index - 1]) > 0.05 * decades;
+  return thinned.filter((_, index) => apart(index));
 }
 
 export const secondsText = (seconds) => valueText("seconds", seconds);

@@ -73,6 +73,11 @@ TEST(ValidateCommand, WritesItsPage) {
     ASSERT_EQ(result.exit_code, 0) << rows << result.err;
     EXPECT_NE(read_text(page).find("<h1>Predicted against "), std::string::npos) << rows;
   }
+  run_program(
+      "validate samples tests/data/kernel_samples.csv --calibration "
+      "tests/fuzz/corpus/kernel-laws/cpu.yaml --page " +
+      page);
+  EXPECT_NE(read_text(page).find("<h1>Measured kernels and their laws</h1>"), std::string::npos);
 }
 
 TEST(ValidateCommand, PredictsTrainingRuns) {
