@@ -1,5 +1,6 @@
 #include "tests/docs/printed_commands.hpp"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <sys/wait.h>
 
@@ -154,6 +155,26 @@ TEST_P(NamedCommands, Succeed) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Pages, NamedCommands, testing::ValuesIn(pages(named_commands)), test_name);
+
+// `./dev pictures` makes them again.
+TEST(Pictures, AreThereSmallAndShown) {
+  const fs::path docs = fs::path(WINDTUNNEL_SOURCE_DIR) / "docs";
+  std::string pages = text_of(docs.parent_path() / "README.md");
+  for (const fs::directory_entry& entry : fs::directory_iterator(docs)) {
+    if (entry.path().extension() == ".md") pages += text_of(entry.path());
+  }
+  const std::string dev = text_of(docs.parent_path() / "dev");
+  int pictures = 0;
+  for (const fs::directory_entry& entry : fs::directory_iterator(docs / "pictures")) {
+    constexpr std::uintmax_t kMostBytes = 120'000;
+    const std::string name = entry.path().stem().string();
+    EXPECT_LE(entry.file_size(), kMostBytes) << name;
+    EXPECT_NE(pages.find(fmt::format("pictures/{}.png)", name)), std::string::npos) << name;
+    EXPECT_NE(dev.find(fmt::format("picture {} ", name)), std::string::npos) << name;
+    ++pictures;
+  }
+  EXPECT_GE(pictures, 4);
+}
 
 TEST(NotRunCommands, AreThereYet) {
   for (const NotRun& not_run : kNotRun) {

@@ -112,6 +112,7 @@ export function axisStyle(colours) {
 export function gridLines(ticks, colours) {
   return {
     silent: true,
+    z: 0, // behind what is drawn
     symbol: "none",
     animation: false,
     label: { show: false },

@@ -33,12 +33,12 @@ export const valueText = (unit, value) => written(unit, value, numberText);
 // Round numbers along an axis: as many digits as they have.
 export const tickText = (unit, value) => written(unit, value, (number) => short(number, 6));
 
-// Some five numbers, evenly, that are round in the unit that they are written in.
+// Some five to seven numbers, evenly, that are round in the unit that they are written in.
 export function evenTicks(unit, least, most) {
   const { scales, times } = given.units[unit];
   const size = Math.max(Math.abs(least), Math.abs(most)) * times;
   const one = (scales.filter(({ from }) => size >= from).at(-1) ?? scales[0]).factor / times;
-  const rough = (most - least) / one / 5;
+  const rough = (most - least) / one / 7;
   const power = 10 ** Math.floor(Math.log10(rough));
   const step = power * [1, 2, 5, 10].find((digit) => digit * power >= rough);
   const first = Math.ceil(least / one / step);
