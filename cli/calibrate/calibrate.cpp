@@ -13,6 +13,7 @@
 #include "cli/program/command.hpp"
 #include "cli/program/output.hpp"
 #include "models/base/units.hpp"
+#include "report/answer/calibration_page.hpp"
 #include "report/json/json.hpp"
 #include "report/text/table.hpp"
 #include "scenarios/language/library/calibration_writer.hpp"
@@ -21,6 +22,7 @@
 #include "scenarios/language/text/document.hpp"
 #include "scenarios/language/text/evidence.hpp"
 #include "validate/accuracy/runs/fit_rows.hpp"
+#include "validate/accuracy/runs/run_job.hpp"
 
 namespace windtunnel {
 namespace {
@@ -80,7 +82,7 @@ std::string_view unit_of(std::string_view name) {
   CHECK(false, "no parameter {}", name);
 }
 
-std::string parameters_text(const RunFit& fit, const Calibration& base, std::size_t width) {
+TextTable parameters_table(const RunFit& fit, const Calibration& base) {
   TextTable table{{{"parameter"}, {"before"}, {"fitted (90 % interval)"}, {"origin"}}, {}};
   const auto add = [&](std::string_view name, const Parameter& before, const Parameter& after) {
     const std::string_view unit = unit_of(name);
@@ -90,17 +92,27 @@ std::string parameters_text(const RunFit& fit, const Calibration& base, std::siz
   for (const FittedParameter& each : fit.fitted) add(each.name, each.prior, each.fitted);
   if (fit.folds > 0) add("error.step", base.step_error, fit.calibration.step_error);
   if (fit.memory_rows > 0) add("error.memory", base.memory_error, fit.calibration.memory_error);
-  std::string text = table_text(table, width);
+  return table;
+}
+
+// What to beware of; empty: nothing.
+std::string outside_text(const RunFit& fit) {
   std::vector<std::string_view> outside;
   for (const FittedParameter& each : fit.fitted) {
     const double value = each.fitted.value;
     if (value < each.prior.low || value > each.prior.high) outside.push_back(each.name);
   }
-  if (!outside.empty()) {
-    text += fmt::format(
-        "\nOutside of the interval before: {}; these may stand in for what the model lacks\n",
-        fmt::join(outside, ", "));
-  }
+  if (outside.empty()) return "";
+  return fmt::format(
+      "Outside of the interval before: {}; these may stand in for what the model "
+      "lacks",
+      fmt::join(outside, ", "));
+}
+
+std::string parameters_text(const RunFit& fit, const Calibration& base, std::size_t width) {
+  std::string text = table_text(parameters_table(fit, base), width);
+  const std::string outside = outside_text(fit);
+  if (!outside.empty()) text += fmt::format("\n{}\n", outside);
   if (!fit.without_influence.empty()) {
     text += fmt::format("\nNo row depends on: {}\n", fmt::join(fit.without_influence, ", "));
   }
@@ -143,6 +155,61 @@ std::string report_text(const CalibrateOptions& options, const FitInput& input,
   if (!fit.converged) text += "The search was still moving when it was stopped\n";
   if (!fit.unusable.empty()) text += unusable_text(fit.unusable);
   return text + fmt::format("\nwrote {}\n", options.out);
+}
+
+// ---- Page.
+
+// The rows as the fit predicts them, and as before; those that cannot be predicted are left out.
+ValidationReport fitted_rows(const FitInput& input, const Calibration& base, const RunFit& fit) {
+  ValidationReport report;
+  for (const FitRow& row : input.rows) {
+    const auto predicted_s = [&](const Calibration& calibration) {
+      Job job = row.job;
+      job.calibration = calibration;
+      return predict(job).step_s;
+    };
+    try {
+      const double after_s = predicted_s(fit.calibration);
+      report.rows.push_back({.id = row.id,
+                             .family = row.group,
+                             .metric = "step_s",
+                             .measured = row.measured_s,
+                             .predicted = after_s,
+                             .low = after_s,
+                             .high = after_s,
+                             .baselines = {{kBeforeTheFit, predicted_s(base)}},
+                             .label = row.job.model.name});
+    } catch (const Error& error) {
+      report.skipped.push_back(skipped_row(row.id, error));
+    }
+  }
+  for (const UnusableRow& row : fit.unusable) report.skipped.push_back({row.id, row.reason});
+  summarise_families(report, {});
+  return report;
+}
+
+std::string page_of(const CalibrateOptions& options, const FitInput& input, const Calibration& base,
+                    const RunFit& fit) {
+  FitAnswer answer{
+      .title = fmt::format("Calibration {}", fit.calibration.name),
+      .subtitle = fmt::format("{} fitted on {} {} rows of {}, start {}; written to {}", input.gpu,
+                              fit.rows, options.origin, source_of(options), base.name, options.out),
+      .figures = {{"rows", std::to_string(fit.rows), "fitted on"},
+                  {"median error", format_percent(fit.median_ape_after),
+                   fmt::format("{} before", format_percent(fit.median_ape_before))},
+                  {"residual", format_percent(fit.residual_rms), "root mean square"}},
+      .warnings = {},
+      .parameters = parameters_table(fit, base),
+      .moved = {},
+      .rows = fitted_rows(input, base, fit)};
+  for (const FittedParameter& each : fit.fitted) {
+    answer.moved.push_back(moved_item(std::string(each.name), each.prior, each.fitted));
+  }
+  if (const std::string outside = outside_text(fit); !outside.empty()) {
+    answer.warnings.push_back(outside + ".");
+  }
+  if (!fit.converged) answer.warnings.emplace_back("The search was still moving when it stopped.");
+  return fit_page(answer);
 }
 
 // ---- JSON.
@@ -190,6 +257,7 @@ ExitCode calibrate_network(const CalibrateOptions& options) {
                                    .origin = parse_origin(options.origin, {}),
                                    .force = options.force,
                                    .json = options.json,
+                                   .page = options.page,
                                    .threads = options.threads});
 }
 
@@ -239,6 +307,7 @@ ExitCode calibrate(const CalibrateOptions& options) {
       calibration_text(result.calibration,
                        fmt::format("Written by windtunnel calibrate from {}, start {}.",
                                    fs::path(options.from.front()).filename().string(), base.name)));
+  if (!options.page.empty()) write_file(options.page, page_of(options, input, base, result));
   if (options.json) print_document("calibrate-runs", report_document(options, input, base, result));
   print_human(report_text(options, input, base, result), options.json);
   return ExitCode::ok;
@@ -289,10 +358,12 @@ Handler define_calibrate(CLI::App& app) {
       ->type_name("ORIGIN")
       ->check(CLI::IsMember({"measured", "published"}));
   add_output_options(app, *options);
+  add_page_option(app, options->page);
+  options->page_of = kernels_page;
   app.add_option("-j", options->threads, "threads (default: all cores)")
       ->type_name("N")
       ->check(CLI::Range(1, 4096));
-  add_example(app, "--from runs.csv --gpu H100-SXM --out my-cluster.yaml");
+  add_example(app, "--from runs.csv --gpu h100 --out my-cluster.yaml");
   return [options] { return calibrate(*options); };
 }
 

@@ -15,6 +15,8 @@
 #include "cli/program/output.hpp"
 #include "models/base/quantile.hpp"
 #include "models/base/units.hpp"
+#include "report/answer/calibration_page.hpp"
+#include "report/answer/validation_page.hpp"
 #include "report/json/json.hpp"
 #include "report/text/table.hpp"
 #include "scenarios/language/library/calibration_writer.hpp"
@@ -149,18 +151,24 @@ struct Residuals {
   std::vector<double> after;
 };
 
+double seconds_of(const ScoredRow& point, const Calibration& calibration) {
+  return collective_cost(point.kind, point.choice, point.where->shape, point.bytes,
+                         point.where->cluster, calibration)
+      .seconds;
+}
+
+std::string class_of(const ScoredRow& point) {
+  return fmt::format("{}, {} 1 MB", to_string(point.kind), point.bytes >= 1e6 ? "from" : "below");
+}
+
 std::map<std::string, Residuals> residuals_of(const std::vector<ScoredRow>& points,
                                               const Calibration& before, const Calibration& after) {
   std::map<std::string, Residuals> found;
   for (const ScoredRow& point : points) {
     const auto error = [&](const Calibration& calibration) {
-      const double seconds = collective_cost(point.kind, point.choice, point.where->shape,
-                                             point.bytes, point.where->cluster, calibration)
-                                 .seconds;
-      return std::abs(seconds / point.seconds - 1);
+      return std::abs(seconds_of(point, calibration) / point.seconds - 1);
     };
-    const std::string name =
-        fmt::format("{}, {} 1 MB", to_string(point.kind), point.bytes >= 1e6 ? "from" : "below");
+    const std::string name = class_of(point);
     found[name].before.push_back(error(before));
     found[name].after.push_back(error(after));
   }
@@ -168,25 +176,40 @@ std::map<std::string, Residuals> residuals_of(const std::vector<ScoredRow>& poin
 }
 
 // The parameters that the fit moved.
-std::string parameters_text(const Calibration& before, const Calibration& after,
-                            std::size_t width) {
-  TextTable table{{{"parameter"}, {"before"}, {"fitted (90 % interval)"}}, {}};
-  const auto add = [&](std::string_view name, std::string_view unit, const Parameter& from,
-                       const Parameter& to) {
+template <class Add>
+void for_each_moved(const Calibration& before, const Calibration& after, const Add& add) {
+  const auto check = [&](std::string_view name, std::string_view unit, const Parameter& from,
+                         const Parameter& to) {
     if (from.value == to.value && from.low == to.low && from.high == to.high) return;
-    const std::string value = value_text(to.value, unit);
-    table.rows.push_back({std::string(name), value_text(from.value, unit),
-                          to.low == to.high
-                              ? value
-                              : fmt::format("{} ({} to {})", value, value_text(to.low, unit),
-                                            value_text(to.high, unit))});
+    add(std::string(name), unit, from, to);
   };
   for (const CalibrationField& field : calibration_fields()) {
-    add(field.name, field.unit, before.*field.member, after.*field.member);
+    check(field.name, field.unit, before.*field.member, after.*field.member);
   }
   for (const InterconnectLawField& field : interconnect_law_fields()) {
-    add(field.name, field.unit, before.network.*field.member, after.network.*field.member);
+    check(field.name, field.unit, before.network.*field.member, after.network.*field.member);
   }
+}
+
+TextTable parameters_table(const Calibration& before, const Calibration& after) {
+  TextTable table{{{"parameter"}, {"before"}, {"fitted (90 % interval)"}}, {}};
+  for_each_moved(
+      before, after,
+      [&](const std::string& name, std::string_view unit, const Parameter& from,
+          const Parameter& to) {
+        const std::string value = value_text(to.value, unit);
+        table.rows.push_back({name, value_text(from.value, unit),
+                              to.low == to.high
+                                  ? value
+                                  : fmt::format("{} ({} to {})", value, value_text(to.low, unit),
+                                                value_text(to.high, unit))});
+      });
+  return table;
+}
+
+std::string parameters_text(const Calibration& before, const Calibration& after,
+                            std::size_t width) {
+  const TextTable table = parameters_table(before, after);
   return table.rows.empty() ? "no parameter was moved\n" : table_text(table, width);
 }
 
@@ -285,6 +308,42 @@ Json report_document(const MachineFit& fit) {
           {"skipped", skipped}};
 }
 
+std::string page_of(const MachineFit& fit) {
+  const FitPoints& points = fit.points;
+  const Calibration& after = fit.fitted.calibration;
+  FitAnswer answer{.title = fmt::format("Network of {}", points.machine),
+                   .subtitle = fmt::format("fitted on {} {} points of {}, start {}; written to {}",
+                                           points.points.size(), to_string(fit.origin),
+                                           points.files, fit.base.name, fit.out),
+                   .figures = {},
+                   .warnings = {},
+                   .parameters = parameters_table(fit.start, after),
+                   .moved = {},
+                   .rows = {}};
+  for (const ScoredRow& point : points.points) {
+    const double seconds = seconds_of(point, after);
+    answer.rows.rows.push_back({.id = point.id,
+                                .family = class_of(point),
+                                .metric = "time_s",
+                                .measured = point.seconds,
+                                .predicted = seconds,
+                                .low = seconds,
+                                .high = seconds,
+                                .baselines = {{kBeforeTheFit, seconds_of(point, fit.start)}},
+                                .label = fmt::format("{} of {}, {} GPUs", to_string(point.kind),
+                                                     format_bytes(point.bytes), point.gpus)});
+  }
+  answer.rows.skipped = points.skipped;
+  summarise_families(answer.rows, {});
+  answer.figures = accuracy_figures(answer.rows);
+  for_each_moved(
+      fit.start, after,
+      [&](const std::string& name, std::string_view, const Parameter& from, const Parameter& to) {
+        if (to.value < kNever) answer.moved.push_back(moved_item(name, from, to));
+      });
+  return fit_page(answer);
+}
+
 // "net.yaml" of the machine "AWS p5.48xlarge": "net-aws-p5-48xlarge.yaml".
 std::string machine_file(const std::string& out, const std::string& machine) {
   std::string name;
@@ -360,6 +419,11 @@ ExitCode calibrate_on_collectives(const CollectiveCalibration& options) {
     fits.push_back(fit_machine(points_of(rows, sizes), options, out));
   }
   for (MachineFit& fit : fits) write_calibration(fit);
+  for (const MachineFit& fit : fits) {
+    if (options.page.empty()) break;
+    write_file(fits.size() == 1 ? options.page : machine_file(options.page, fit.points.machine),
+               page_of(fit));
+  }
   if (options.json) {
     Json documents = Json::array();
     for (const MachineFit& fit : fits) documents.push_back(report_document(fit));

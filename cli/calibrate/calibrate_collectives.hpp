@@ -22,6 +22,7 @@ struct CollectiveCalibration {
   Origin origin = Origin::measured;  // of the rows
   bool force = false;                // write over files
   bool json = false;
+  std::string page = {};  // where it goes; empty: nowhere
   int threads = 0;
 };
 

@@ -59,6 +59,8 @@ ExitCode calibrate_on_device(const DeviceCalibration& options) {
   kernels.scenario = options.scenario;
   kernels.out = options.out;
   kernels.json = options.json;
+  kernels.page = options.page;
+  kernels.page_of = options.page_of;
   return calibrate_on_kernels(kernels);
 }
 

@@ -4,6 +4,7 @@
 
 #include <string>
 
+#include "cli/calibrate/calibrate_kernels.hpp"
 #include "cli/program/command.hpp"
 
 namespace windtunnel {
@@ -19,6 +20,8 @@ struct DeviceCalibration {
   std::string out;
   bool force = false;
   bool json = false;
+  std::string page;
+  SamplesPage page_of;  // with `page`
 };
 
 void add_device_options(CLI::App& app, DeviceCalibration& options);

@@ -289,6 +289,7 @@ ExitCode calibrate_on_kernels(const KernelCalibration& options) {
       options.out,
       sample_faults_comment(faults) +
           calibration_text(calibration, "Written by windtunnel calibrate, measured on " + source));
+  if (!options.page.empty()) write_file(options.page, options.page_of(samples, laws, report));
   if (options.json) {
     Json document = validation_document(report);
     document["faults"] = sample_faults_json(faults);

@@ -2,11 +2,19 @@
 // laws, and judges these on compositions that it measured too.
 #pragma once
 
+#include <functional>
 #include <string>
 
 #include "models/base/error.hpp"
+#include "models/calibration/kernel_law.hpp"
+#include "traces/rows/samples.hpp"
+#include "validate/accuracy/rows/validation_report.hpp"
 
 namespace windtunnel {
+
+// The page of samples and their laws; empty in programs that have none.
+using SamplesPage =
+    std::function<std::string(const SampleFile&, const KernelLaws&, const ValidationReport&)>;
 
 struct KernelCalibration {
   std::string backend;      // "cpu", "cuda"
@@ -19,6 +27,8 @@ struct KernelCalibration {
   std::string scenario;  // whose matrix products are measured too; empty: none
   std::string out;
   bool json = false;
+  std::string page;  // where it goes; empty: nowhere
+  SamplesPage page_of;
 };
 
 // Throws Error where a calibration cannot be written there: before minutes of work, not after.

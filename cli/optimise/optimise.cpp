@@ -3,6 +3,7 @@
 #include "sim/study/optimise.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
@@ -16,7 +17,9 @@
 #include "cli/program/output.hpp"
 #include "cli/program/override_options.hpp"
 #include "models/base/version.hpp"
+#include "report/answer/optimise_page.hpp"
 #include "report/json/json.hpp"
+#include "report/plan/optimise_tables.hpp"
 #include "report/text/table.hpp"
 
 namespace windtunnel {
@@ -31,6 +34,7 @@ struct OptimiseCommand {
   int simulate = 3;
   int threads = 0;
   bool json = false;
+  std::string page;
 };
 
 constexpr std::array<std::pair<const char*, Aim>, 4> kAims = {{{"iteration", Aim::iteration},
@@ -101,101 +105,10 @@ OptimiseOptions options_of(const OptimiseCommand& command, std::vector<std::stri
   return options;
 }
 
-// Keys that differ among the best, with the value in each row.
-TextTable table_of(const Optimisation& result) {
-  std::vector<std::string> keys;
-  for (const RankedConfiguration& at : result.best) {
-    for (const auto& [key, value] : at.set) {
-      if (std::ranges::find(keys, key) == keys.end()) keys.push_back(key);
-    }
-  }
-  const bool of_cost = std::ranges::any_of(
-      result.best, [](const RankedConfiguration& at) { return at.estimated_usd > 0; });
-  const Figure& step_time = figure("iteration.time_s");
-  const Figure& memory = figure("iteration.memory_bytes.peak");
-  std::vector<const Figure*> simulated = {&step_time, &figure("iteration.mfu")};
-  if (std::ranges::any_of(result.best,
-                          [](const auto& at) { return at.record && at.record->campaign; })) {
-    simulated.push_back(&figure("campaign.goodput"));
-    if (of_cost) simulated.push_back(&figure("campaign.job.cost_usd"));
-  }
-  TextTable table{
-      {{"rank", Align::right}, {"estimate", Align::right}, {memory.title, Align::right}}, {}};
-  const Figure& cost = figure("job.cost_usd");
-  if (of_cost) table.columns.push_back({cost.title, Align::right});
-  for (const Figure* each : simulated) table.columns.push_back({each->title, Align::right});
-  for (const std::string& key : keys) table.columns.push_back({key});
-  for (size_t i = 0; i < result.best.size(); ++i) {
-    const RankedConfiguration& at = result.best[i];
-    std::vector<std::string> row = {std::to_string(i + 1),
-                                    value_text(step_time.unit, at.estimated_s),
-                                    value_text(memory.unit, at.memory_bytes)};
-    if (of_cost) row.push_back(value_text(cost.unit, at.estimated_usd));
-    for (const Figure* each : simulated) {
-      const std::string text = at.record ? each->text(*at.record) : "";
-      const bool failed = each == &step_time && !at.failure.empty();
-      row.push_back(failed ? "failed" : text.empty() ? "-" : text);
-    }
-    for (const std::string& key : keys) {
-      const auto found =
-          std::ranges::find_if(at.set, [&](const auto& each) { return each.first == key; });
-      row.push_back(found != at.set.end() ? found->second : "");
-    }
-    table.rows.push_back(std::move(row));
-  }
-  return table;
-}
-
-std::string set_text(const Overrides& set) {
-  std::string text;
-  for (const auto& [key, value] : set) {
-    text += fmt::format("{}{}={}", text.empty() ? "" : " ", key, value);
-  }
-  return text;
-}
-
-// Between neighbours of the frontier, what a GiB less costs on average.
-double seconds_per_GiB(const RankedConfiguration& less, const RankedConfiguration& more) {
-  return (less.estimated_s - more.estimated_s) /
-         ((more.memory_bytes - less.memory_bytes) / kGibibyte);
-}
-
-// Most memory first: what each step down saves, and what it costs.
-std::string frontier_text(const Optimisation& result, size_t width) {
-  if (result.frontier.size() < 2) return {};
-  const Figure& memory = figure("iteration.memory_bytes.peak");
-  const Figure& step_time = figure("iteration.time_s");
-  TextTable table{{{memory.title, Align::right},
-                   {"estimate", Align::right},
-                   {"saves", Align::right},
-                   {"for", Align::right},
-                   {"each GiB", Align::right},
-                   {"by"}},
-                  {}};
-  for (size_t i = result.frontier.size(); i-- > 0;) {
-    const RankedConfiguration& at = result.frontier[i];
-    std::vector<std::string> row = {value_text(memory.unit, at.memory_bytes),
-                                    value_text(step_time.unit, at.estimated_s),
-                                    "-",
-                                    "-",
-                                    "-",
-                                    set_text(at.set)};
-    if (i + 1 < result.frontier.size()) {
-      const RankedConfiguration& above = result.frontier[i + 1];
-      row[2] = value_text(memory.unit, above.memory_bytes - at.memory_bytes);
-      row[3] = format_seconds(at.estimated_s - above.estimated_s);
-      row[4] = format_seconds(seconds_per_GiB(at, above));
-    }
-    table.rows.push_back(std::move(row));
-  }
-  return "\nWhat memory costs: of all that fit, those that no other beats in both step time and "
-         "memory; each beside the row above it\n" +
-         table_text(table, width);
-}
-
-std::string text_of(const OptimiseCommand& command, const Optimisation& result) {
+std::string text_of(const OptimiseCommand& command, const std::vector<VariedKey>& varied,
+                    const Optimisation& result) {
   const size_t width = human_style(command.json).width;
-  std::string text = table_text(table_of(result), width);
+  std::string text = table_text(ranking_table(result), width);
   text +=
       fmt::format("\n{} configurations estimated, {} layouts passed over as too slow or large\n",
                   result.estimated, result.passed_over);
@@ -205,7 +118,10 @@ std::string text_of(const OptimiseCommand& command, const Optimisation& result) 
   for (const RankedConfiguration& at : result.best) {
     if (!at.failure.empty()) text += fmt::format("not simulated: {}\n", at.failure);
   }
-  text += frontier_text(result, width);
+  if (result.frontier.size() > 1) {
+    text += fmt::format("\n{}\n{}", kFrontierTitle, table_text(frontier_table(result), width));
+  }
+  for (const std::string& warning : edge_warnings(result, varied)) text += "\n" + warning + "\n";
   if (!result.best.front().failure.empty()) return text;
   return text + "\nbest: " + command_line(command, result.best.front().set) + "\n";
 }
@@ -259,7 +175,8 @@ ExitCode run_rollout(const OptimiseCommand& command) {
       {command.scenario,
        command.set,
        {.top = command.top, .simulated = command.simulate, .threads = command.threads},
-       command.json});
+       command.json,
+       command.page});
 }
 
 ExitCode run(const OptimiseCommand& command) {
@@ -274,9 +191,11 @@ ExitCode run(const OptimiseCommand& command) {
         {command.scenario,
          command.set,
          {.keys = options.intervals, .aim = options.aim, .threads = command.threads},
-         command.json});
+         command.json,
+         command.page});
   }
-  const std::vector<Overrides> points = cross_product(parse_varied(lists, "--over"));
+  const std::vector<VariedKey> varied = parse_varied(lists, "--over");
+  const std::vector<Overrides> points = cross_product(varied);
   const ScenarioText scenario = load_scenario(command.scenario, parse_overrides(command.set)).text;
   Optimisation result;
   {
@@ -284,8 +203,17 @@ ExitCode run(const OptimiseCommand& command) {
     options.progress = [&](const std::string& step) { progress.show(step); };
     result = optimise(scenario, points, options);
   }
+  if (!command.page.empty()) {
+    const RankedConfiguration& best = result.best.front();
+    write_file(command.page,
+               optimise_page(result, {.scenario = command.scenario,
+                                      .aim = command.aim,
+                                      .over = fmt::format("{}", fmt::join(command.over, " ")),
+                                      .run = command_line(command, best.set),
+                                      .varied = varied}));
+  }
   if (command.json) print_document("optimise", document_of(command, result));
-  print_human(text_of(command, result), command.json);
+  print_human(text_of(command, varied, result), command.json);
   return ExitCode::ok;
 }
 
@@ -317,6 +245,7 @@ Handler define_optimise(CLI::App& app) {
                  "so many of them are simulated with network contention (default 3)")
       ->type_name("N")
       ->check(CLI::Range(0, 10000));
+  add_page_option(app, command->page);
   app.add_flag("--json", command->json, "print one JSON document on stdout, text on stderr");
   app.add_option("-j", command->threads, "threads (default: all cores); the result is the same")
       ->type_name("N")

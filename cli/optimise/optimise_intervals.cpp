@@ -6,6 +6,8 @@
 #include "cli/program/output.hpp"
 #include "cli/program/override_options.hpp"
 #include "models/base/version.hpp"
+#include "report/answer/answer_page.hpp"
+#include "report/answer/charts.hpp"
 #include "report/json/json.hpp"
 #include "report/text/table.hpp"
 
@@ -37,20 +39,27 @@ std::vector<std::string> row_of(const std::string& name, const CampaignReport& r
           text("campaign.job.cost_usd")};
 }
 
-std::string text_of(const IntervalCommand& command, const IntervalSearch& found) {
-  TextTable tiers{{{"tier"}, {"place"}, {"best", Align::right}, {"in time", Align::right}}, {}};
+TextTable tiers_table(const IntervalSearch& found) {
+  TextTable table{{{"tier"}, {"place"}, {"best", Align::right}, {"in time", Align::right}}, {}};
   for (const IntervalSearch::Tier& tier : found.tiers) {
-    tiers.rows.push_back(
+    table.rows.push_back(
         {tier.key, tier.name, tier.value, value_text(Unit::seconds, tier.every_s)});
   }
-  TextTable goodput{
-      {{"intervals"},
-       {fmt::format("{} ({})", figure("campaign.goodput").title, kIntervalTitle), Align::right},
-       {figure("campaign.job.days").title, Align::right},
-       {figure("campaign.job.cost_usd").title, Align::right}},
-      {row_of("best", found.best), row_of("as given", found.given)}};
+  return table;
+}
+
+TextTable goodput_table(const IntervalSearch& found) {
+  return {{{"intervals"},
+           {fmt::format("{} ({})", figure("campaign.goodput").title, kIntervalTitle), Align::right},
+           {figure("campaign.job.days").title, Align::right},
+           {figure("campaign.job.cost_usd").title, Align::right}},
+          {row_of("best", found.best), row_of("as given", found.given)}};
+}
+
+std::string text_of(const IntervalCommand& command, const IntervalSearch& found) {
   const size_t width = human_style(command.json).width;
-  std::string text = table_text(tiers, width) + "\n" + table_text(goodput, width);
+  std::string text =
+      table_text(tiers_table(found), width) + "\n" + table_text(goodput_table(found), width);
   text += fmt::format("gain with the same failures: {} percentage points ({} {})\n",
                       value_text(Unit::points, found.gain.mean), kIntervalTitle,
                       range_text(Unit::points, found.gain.low, found.gain.high));
@@ -105,6 +114,38 @@ Json document_of(const IntervalCommand& command, const IntervalSearch& found) {
   return document;
 }
 
+std::string page_of(const IntervalCommand& command, const IntervalSearch& found) {
+  const Figure& goodput = figure("campaign.goodput");
+  RangeChart chart{.title = "Goodput with these intervals between snapshots",
+                   .note = fmt::format("Mean and {} over {} trials with the same failures.",
+                                       kIntervalTitle, found.given.trials),
+                   .axis = {goodput.title, Unit::share},
+                   .items = {{.name = "best", .value = found.best.goodput, .best = true},
+                             {.name = "as given", .value = found.given.goodput}}};
+  SummarySection best{
+      "The best intervals", {{"simulate it", run_line(command, found)}}, tiers_table(found)};
+  AnswerPage page{fmt::format("How often {} should save", command.scenario),
+                  fmt::format("{} campaigns of {} trials", found.campaigns, found.given.trials),
+                  {{goodput.title, value_text(Unit::share, found.best.goodput.mean), "the best"},
+                   {"gain", value_text(Unit::points, found.gain.mean) + " points",
+                    range_text(Unit::points, found.gain.low, found.gain.high)}},
+                  {},
+                  {AnswerChart{chart_json(chart)}, std::move(best),
+                   SummarySection{"What it brings", {}, goodput_table(found)}}};
+  for (const IntervalSearch::Tier& tier : found.tiers) {
+    page.figures.push_back({tier.name, tier.value, "between snapshots"});
+  }
+  if (const auto& theory = found.theory) {
+    page.parts.emplace_back(
+        SummarySection{fmt::format("Formulas for {} alone", theory->tier),
+                       {{"Young", value_text(Unit::seconds, theory->young_s)},
+                        {"Daly", value_text(Unit::seconds, theory->daly_s)},
+                        {"exact exponential", value_text(Unit::seconds, theory->exact_s)}},
+                       {}});
+  }
+  return answer_page(page);
+}
+
 }  // namespace
 
 ExitCode optimise_intervals(IntervalCommand command) {
@@ -115,6 +156,7 @@ ExitCode optimise_intervals(IntervalCommand command) {
     command.options.progress = [&](const std::string& step) { progress.show(step); };
     found = search_intervals(scenario, command.options);
   }
+  if (!command.page.empty()) write_file(command.page, page_of(command, found));
   if (command.json) print_document("optimise-intervals", document_of(command, found));
   print_human(text_of(command, found), command.json);
   return ExitCode::ok;

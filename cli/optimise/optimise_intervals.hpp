@@ -14,6 +14,7 @@ struct IntervalCommand {
   std::vector<std::string> set;
   IntervalSearchOptions options;
   bool json = false;
+  std::string page = {};  // where it goes; empty: nowhere
 };
 
 ExitCode optimise_intervals(IntervalCommand command);

@@ -6,6 +6,8 @@
 #include "cli/program/output.hpp"
 #include "cli/program/override_options.hpp"
 #include "models/base/version.hpp"
+#include "report/answer/answer_page.hpp"
+#include "report/answer/charts.hpp"
 #include "report/json/json.hpp"
 #include "report/text/table.hpp"
 
@@ -45,7 +47,7 @@ std::string run_line(const RolloutCommand& command, const Overrides& found) {
   return line;
 }
 
-std::string text_of(const RolloutCommand& command, const SplitSearch& found) {
+TextTable splits_table(const SplitSearch& found) {
   TextTable table{{{"rank", Align::right},
                    {"learner nodes", Align::right},
                    {"engine nodes", Align::right},
@@ -57,7 +59,11 @@ std::string text_of(const RolloutCommand& command, const SplitSearch& found) {
     table.rows.push_back(row_of(std::to_string(i + 1), found.best[i]));
   }
   if (found.even) table.rows.push_back(row_of("even", *found.even));
-  std::string text = table_text(table, human_style(command.json).width);
+  return table;
+}
+
+std::string text_of(const RolloutCommand& command, const SplitSearch& found) {
+  std::string text = table_text(splits_table(found), human_style(command.json).width);
   text += fmt::format("\n{} splits estimated", found.estimated);
   text += found.infeasible > 0
               ? fmt::format(", {} infeasible, as: {}\n", found.infeasible, found.example)
@@ -96,6 +102,37 @@ Json document_of(const RolloutCommand& command, const SplitSearch& found) {
   return document;
 }
 
+std::string page_of(const RolloutCommand& command, const SplitSearch& found) {
+  const Figure& rate = figure("rollout.samples_per_s");
+  RangeChart chart{.title = "Samples per second by split of the nodes",
+                   .note = "The diamond is the closed form by which they were found.",
+                   .axis = {rate.title, Unit::count},
+                   .items = {}};
+  const auto add = [&](const RankedSplit& split, const std::string& rank) {
+    const double samples_per_s = split.best_known().samples_per_s;
+    RangeItem item{.name = fmt::format("{} {} nodes learn, {} write with engines of {} GPUs", rank,
+                                       split.learner_nodes, split.engine_nodes, split.engine_gpus),
+                   .value = {samples_per_s, samples_per_s, samples_per_s},
+                   .best = chart.items.empty()};
+    if (split.record) item.marks["closed form"] = split.estimate.samples_per_s;
+    chart.items.push_back(std::move(item));
+  };
+  for (size_t i = 0; i < found.best.size(); ++i) add(found.best[i], fmt::format("{}.", i + 1));
+  if (found.even) add(*found.even, "even:");
+  const RankedSplit& best = found.best.front();
+  AnswerPage page{
+      fmt::format("Who learns and who writes: {}", command.scenario),
+      fmt::format("{} splits estimated, {} infeasible", found.estimated, found.infeasible),
+      {{rate.title, rate.text(record_of(best.best_known())), "of the best split"},
+       {"learner nodes", std::to_string(best.learner_nodes), ""},
+       {"engine nodes", std::to_string(best.engine_nodes), ""},
+       {"GPUs per engine", std::to_string(best.engine_gpus), ""}},
+      {},
+      {AnswerChart{chart_json(chart)}, SummarySection{"The ranking", {}, splits_table(found)},
+       SummarySection{"How to go on", {{"simulate it", run_line(command, best.set)}}, {}}}};
+  return answer_page(page);
+}
+
 }  // namespace
 
 ExitCode optimise_rollout(RolloutCommand command) {
@@ -106,6 +143,7 @@ ExitCode optimise_rollout(RolloutCommand command) {
     command.options.progress = [&](const std::string& step) { progress.show(step); };
     found = search_splits(scenario, command.options);
   }
+  if (!command.page.empty()) write_file(command.page, page_of(command, found));
   if (command.json) print_document("optimise-rollout", document_of(command, found));
   print_human(text_of(command, found), command.json);
   return ExitCode::ok;

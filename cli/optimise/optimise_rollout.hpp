@@ -15,6 +15,7 @@ struct RolloutCommand {
   std::vector<std::string> set;
   SplitOptions options;
   bool json = false;
+  std::string page = {};  // where it goes; empty: nowhere
 };
 
 ExitCode optimise_rollout(RolloutCommand command);

@@ -8,6 +8,7 @@
 #include "cli/program/command.hpp"
 #include "cli/program/output.hpp"
 #include "cli/program/override_options.hpp"
+#include "report/answer/plan_page.hpp"
 #include "report/console/console.hpp"
 #include "report/plan/plan_summary.hpp"
 #include "sim/study/plan/make_plan.hpp"
@@ -18,6 +19,7 @@ namespace {
 struct PlanCommand {
   PlanOptions asked;
   std::string out;
+  std::string page;
   bool json = false;
 };
 
@@ -41,6 +43,7 @@ ExitCode run(const PlanCommand& command) {
   std::exception_ptr not_written;
   try {
     if (!command.out.empty()) write_file(command.out, plan.scenario);
+    if (!command.page.empty()) write_file(command.page, plan_page(plan, next_command(command)));
   } catch (const Error&) {
     not_written = std::current_exception();
   }
@@ -58,6 +61,7 @@ Handler define_plan(CLI::App& app) {
   add_plan_options(app, command->asked, true);
   app.add_option("--out", command->out, "write the best plan as a scenario, for windtunnel run")
       ->type_name("FILE");
+  add_page_option(app, command->page);
   app.add_flag("--json", command->json, "print one JSON document on stdout, text on stderr");
   add_example(app, "--cluster '64 x dgx-h100' --model llama3-70b --tokens '2 T' --out best.yaml");
   return [command] { return run(*command); };

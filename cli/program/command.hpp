@@ -23,6 +23,9 @@ struct Command {
 // What the help of a command ends with: itself with these arguments.
 void add_example(CLI::App& app, const std::string& arguments);
 
+// --page FILE.html: where the answer goes as a page, too.
+void add_page_option(CLI::App& app, std::string& file);
+
 Handler define_run(CLI::App& app);
 Handler define_compare(CLI::App& app);
 Handler define_sweep(CLI::App& app);

@@ -152,6 +152,16 @@ void add_example(CLI::App& app, const std::string& arguments) {
                          arguments));
 }
 
+void add_page_option(CLI::App& app, std::string& file) {
+  const auto ends_in_html = [](const std::string& name) {
+    const bool page = name.ends_with(".html") || name.ends_with(".htm");
+    return page ? std::string() : fmt::format("'{}': a page's name ends in .html", name);
+  };
+  app.add_option("--page", file, "write the answer as a page for a browser, in one file")
+      ->type_name("FILE.html")
+      ->check(CLI::Validator(ends_in_html, ""));
+}
+
 int run_program(const CliProgram& program, int argc, char** argv) {
   try {
     return run(program, argc, argv);

@@ -14,7 +14,9 @@
 #include "cli/schedule/schedule_command.hpp"
 #include "cli/schedule/schedule_source.hpp"
 #include "models/base/units.hpp"
+#include "policies/analysis/schedule_analysis.hpp"
 #include "policies/iteration.hpp"
+#include "report/answer/schedule_page.hpp"
 #include "report/json/json.hpp"
 #include "report/text/table.hpp"
 #include "scenarios/language/case.hpp"
@@ -33,6 +35,7 @@ struct ScheduleSearchOptions {
   int threads = 0;
   std::string out;
   bool json = false;
+  std::string page;
 };
 
 constexpr std::array<const char*, 3> kNotSearched = {"--group", "--slices", "--defer-weights"};
@@ -100,23 +103,16 @@ class Printer {
       : source_(source), result_(result) {}
 
   std::string text(SearchObjective objective, std::size_t width) const {
-    const ScheduleEvaluation& best = result_.evaluation;
     std::string text;
     for (const std::string& note : source_.notes) text += note + "\n";
-    const auto line = [&](const char* name, const std::string& value) {
-      text += fmt::format("{:<23} {}\n", name, value);
-    };
-    line("best", fmt::format("{}{}", result_.found_by, result_.stopped ? " (stopped early)" : ""));
-    line("makespan", time(best.makespan_s));
-    line("longest stage", time(best.longest_stage_s));
-    line("bubble, longest stage", fmt::format("{}  {}", time(best.bubble_longest_stage_s()),
-                                              format_percent(best.bubble_longest_stage_rate())));
-    line("bubble, makespan", time(best.bubble_makespan_s()));
-    line("peak activations", amount(*std::ranges::max_element(best.peak_activation)));
-    line(objective == SearchObjective::makespan ? "no makespan below" : "no longest stage below",
-         fmt::format("{}  ({})", time(result_.bound_s), result_.bound_because));
-    line("gap", fmt::format("{:.3f} %", 100 * std::max(0.0, result_.gap())));
+    for (const SummaryRow& row : rows(objective)) {
+      text += fmt::format("{:<23} {}\n", row.label, row.value);
+    }
     return text + "\n" + table_text(table(), width);
+  }
+
+  SummarySection section(SearchObjective objective) const {
+    return {"What was found, and what cannot be beaten", rows(objective), table()};
   }
 
   Json document(const ScheduleSearchOptions& options) const {
@@ -146,6 +142,21 @@ class Printer {
     return source_.in_bytes ? format_bytes(activation) : fmt::format("{:.4g}", activation);
   }
 
+  std::vector<SummaryRow> rows(SearchObjective objective) const {
+    const ScheduleEvaluation& best = result_.evaluation;
+    return {
+        {"best", fmt::format("{}{}", result_.found_by, result_.stopped ? " (stopped early)" : "")},
+        {"makespan", time(best.makespan_s)},
+        {"longest stage", time(best.longest_stage_s)},
+        {"bubble, longest stage", fmt::format("{}  {}", time(best.bubble_longest_stage_s()),
+                                              format_percent(best.bubble_longest_stage_rate()))},
+        {"bubble, makespan", time(best.bubble_makespan_s())},
+        {"peak activations", amount(*std::ranges::max_element(best.peak_activation))},
+        {objective == SearchObjective::makespan ? "no makespan below" : "no longest stage below",
+         fmt::format("{}  ({})", time(result_.bound_s), result_.bound_because)},
+        {"gap", fmt::format("{:.3f} %", 100 * std::max(0.0, result_.gap()))}};
+  }
+
   TextTable table() const {
     TextTable table{{{"candidate"},
                      {"longest stage", Align::right},
@@ -173,6 +184,24 @@ class Printer {
   const ScheduleSource& source_;
   const SearchResult& result_;
 };
+
+// The best order, analysed as `schedule show` does.
+std::string page_of(const ScheduleSource& source, const SearchResult& result,
+                    const std::string& title, SummarySection found) {
+  const AnalysisOptions options;
+  const Messages messages{{{source.message_s}, {source.message_s}}, Sends::asynchronous};
+  const ScheduleAnalysis analysis =
+      analyse_schedule(result.schedule, source.request.costs, messages, options);
+  return schedule_page({.title = fmt::format("The best order found: {}", title),
+                        .notes = source.notes,
+                        .schedule = result.schedule,
+                        .analysis = analysis,
+                        .options = options,
+                        .sends = Sends::asynchronous,
+                        .in_seconds = source.in_seconds,
+                        .in_bytes = source.in_bytes},
+                       {std::move(found)});
+}
 
 // The better of one and two chunks per rank unless the user or the scenario says which.
 std::vector<int> chunks_to_try(const ScheduleSourceOptions& options) {
@@ -213,13 +242,17 @@ ExitCode search(const ScheduleSearchOptions& options) {
   if (!best) throw Error(fault);
   const Printer printer(*best_source, *best);
   if (!options.out.empty()) write_file(options.out, torch_schedule_text(best->schedule));
-  if (options.json) print_document("schedule-search", printer.document(options));
   const std::string title =
-      fmt::format("{} ranks, {} micro-batches, {} chunk{} per rank\n", best_source->request.ranks,
+      fmt::format("{} ranks, {} micro-batches, {} chunk{} per rank", best_source->request.ranks,
                   best_source->request.microbatches, best_source->request.chunks,
                   best_source->request.chunks == 1 ? "" : "s");
+  if (!options.page.empty()) {
+    write_file(options.page, page_of(*best_source, *best, title,
+                                     printer.section(search_options(options).objective)));
+  }
+  if (options.json) print_document("schedule-search", printer.document(options));
   const std::size_t width = human_style(options.json).width;
-  print_human(title + printer.text(search_options(options).objective, width), options.json);
+  print_human(title + "\n" + printer.text(search_options(options).objective, width), options.json);
   return ExitCode::ok;
 }
 
@@ -251,6 +284,7 @@ Handler define_schedule_search(CLI::App& app) {
   app.add_option("--seed", options->seed, "of the local search (default 1)")->type_name("N");
   app.add_option("--out", options->out, "write the best schedule as a torch CSV")
       ->type_name("FILE.csv");
+  add_page_option(app, options->page);
   app.add_flag("--json", options->json, "print one JSON document on stdout, text on stderr");
   app.add_option("-j", options->threads, "threads (default: all cores); the result is the same")
       ->type_name("N")

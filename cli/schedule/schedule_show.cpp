@@ -7,6 +7,7 @@
 #include "cli/schedule/schedule_source.hpp"
 #include "models/base/units.hpp"
 #include "policies/analysis/schedule_analysis.hpp"
+#include "report/answer/schedule_page.hpp"
 #include "report/schedule/schedule_gantt.hpp"
 #include "report/schedule/schedule_report.hpp"
 
@@ -20,6 +21,7 @@ struct ShowOptions {
   AnalysisOptions analysis;
   bool gantt = false;
   bool json = false;
+  std::string page;
   int width = 0;  // 0: the terminal's
 };
 
@@ -63,6 +65,7 @@ ExitCode show(const ShowOptions& given) {
                               .sends = sends,
                               .in_seconds = source.in_seconds,
                               .in_bytes = source.in_bytes};
+  if (!options.page.empty()) write_file(options.page, schedule_page(report));
   if (options.json) print_document("schedule-show", schedule_document(report));
   ConsoleStyle style = human_style(options.json);
   if (options.width > 0) style.width = options.width;
@@ -98,6 +101,7 @@ Handler define_schedule_show(CLI::App& app) {
   app.add_option("--slow", sensitivity.slowness, "how much slower a slow rank is (default 0.1)")
       ->type_name("X")
       ->check(number_in(0.0, 100.0));
+  add_page_option(app, options->page);
   app.add_flag("--json", options->json, "print one JSON document on stdout, text on stderr");
   add_example(app, "1f1b --ranks 4 --microbatches 8 --times 1,1,1 --gantt");
   return [options] { return show(*options); };

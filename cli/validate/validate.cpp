@@ -10,6 +10,7 @@
 #include "cli/validate/validate_step.hpp"
 #include "cli/validate/validations.hpp"
 #include "cli/validate/verdict.hpp"
+#include "report/answer/calibration_page.hpp"
 #include "validate/accuracy/compression/compression.hpp"
 
 namespace windtunnel {
@@ -42,6 +43,7 @@ CLI::App* define_schedules(CLI::App& app, ValidateOptions& options) {
       "schedules", "pipeline schedules against published bubble rates or reference makespans");
   schedules->add_option("FILE", options.files, "measured rows (CSV)")->required();
   add_verdict(*schedules, options, "a family");
+  add_page_option(*schedules, options.page);
   add_example(*schedules, "rows.csv --fail-above 0.02");
   return schedules;
 }
@@ -74,6 +76,7 @@ CLI::App* define_collectives(CLI::App& app, ValidateOptions& options) {
   collectives->add_option("FILE", options.files, "rows (CSV), or the tool's output (text or JSON)")
       ->required();
   add_verdict(*collectives, options, "a family");
+  add_page_option(*collectives, options.page);
   add_fit_options(
       *collectives, options, "gpus>64 && collective==\"all_reduce\"",
       "fit on the rows of this file (those of --fit-where); may be repeated",
@@ -94,8 +97,8 @@ CLI::App* define_collectives(CLI::App& app, ValidateOptions& options) {
       "--pairs", options.pairs,
       "fit what makes pairs of nodes differ on every other size, and judge the quantiles over "
       "pairs at the rest; --fail-above is then the most that any may be off");
-  for (const char* other :
-       {"--where", "--fit-where", "--calibrate-on", "--calibration", "--worst", "--markdown"}) {
+  for (const char* other : {"--where", "--fit-where", "--calibrate-on", "--calibration", "--worst",
+                            "--markdown", "--page"}) {
     pairs->excludes(collectives->get_option(other));
   }
   add_example(*collectives, "all_reduce.log --machine my-cluster --collective all-reduce");
@@ -107,6 +110,7 @@ CLI::App* define_runs(CLI::App& app, ValidateOptions& options) {
       app.add_subcommand("runs", "step time and memory of training jobs against measured ones");
   runs->add_option("FILE", options.files, "measured rows (CSV)")->required();
   add_verdict(*runs, options, "a family's step time");
+  add_page_option(*runs, options.page);
   const FitFlags flags = add_fit_options(
       *runs, options, "gpus>64 && source~\"vTrain\"",
       "fit on the rows of this file (those of --fit-where), or predict from the stage times that "
@@ -136,6 +140,7 @@ CLI::App* define_compression(CLI::App& app, ValidateOptions& options) {
                    "measured steps, or times of quantised all-reduces (CSV), as the header says")
       ->required();
   add_verdict(*compression, options, "a family's step time");
+  add_page_option(*compression, options.page);
   add_where(*compression, options, "gpus>8 && method~\"WFBP\"");
   compression
       ->add_option("--fit-where", options.fit_where,
@@ -169,6 +174,7 @@ CLI::App* define_faults(CLI::App& app, ValidateOptions& options) {
                    "exit with 1 if more than this share of the values lies outside its range")
       ->type_name("SHARE")
       ->check(number_in(0.0, 1.0));
+  add_page_option(*faults, options.page);
   add_where(*faults, options, "id~\"RSC\"");
   add_markdown(*faults, options, "write the same as a page");
   add_threads(*faults, options);
@@ -181,6 +187,7 @@ CLI::App* define_checkpoints(CLI::App& app, ValidateOptions& options) {
       "checkpoints", "times of saving and loading checkpoints, by software and place");
   checkpoints->add_option("FILE", options.files, "measured times (CSV)")->required();
   add_verdict(*checkpoints, options, "a family");
+  add_page_option(*checkpoints, options.page);
   add_where(*checkpoints, options, "gpus>8 && method~\"torch.save\"");
   add_markdown(*checkpoints, options, "write a page with every row and every one not predicted");
   add_example(*checkpoints, "times.csv --where 'gpus>8'");
@@ -203,7 +210,7 @@ Handler define_validate(CLI::App& app) {
       kind(define_collectives(app, *options), against_collectives),
       kind(define_compression(app, *options), against_compression),
       define_validate_all(app),
-      define_validate_samples(app),
+      define_validate_samples(app, kernels_page),
       define_validate_step(app),
       kind(define_runs(app, *options), against_runs)};
   add_example(app, "runs runs.csv --worst 10");

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <limits>
 #include <map>
 #include <memory>
 #include <string>
@@ -13,6 +12,7 @@
 
 #include "cli/validate/validations.hpp"
 #include "models/base/error.hpp"
+#include "report/answer/validation_page.hpp"
 #include "report/text/table.hpp"
 #include "report/validation/validation_rows.hpp"
 #include "traces/rows/row_kinds.hpp"
@@ -88,24 +88,17 @@ Validation validated(RowKind kind, const ValidateOptions& options) {
   return {};
 }
 
-// The noise floor is no rule: it is what a point's other rows say of it.
-std::string best_rule(const ValidationFamily& family) {
-  std::string text = "-";
-  double least = std::numeric_limits<double>::infinity();
-  for (const auto& [name, mape] : family.baselines) {
-    if (name == "noise floor" || mape >= least) continue;
-    least = mape;
-    text = fmt::format("{} ({})", percent(mape), name);
-  }
-  return text;
+std::string rule_text(const ValidationFamily& family) {
+  const auto rule = best_rule(family);
+  return rule ? fmt::format("{} ({})", percent(rule->second), rule->first) : "-";
 }
 
 void add_families(RowKind kind, const Validation& validation, TextTable& table) {
-  for (const ValidationFamily& family : validation.families) {
+  for (const ValidationFamily& family : validation.report.families) {
     if (family.rows == 0) continue;
     table.rows.push_back({std::string(name_of(kind)), shortened(family.name, 64), family.metric,
                           std::to_string(family.rows), percent(family.mape),
-                          percent(family.median_ape), best_rule(family),
+                          percent(family.median_ape), rule_text(family),
                           family.coverage90 ? percent(*family.coverage90) : "-"});
   }
 }
@@ -125,10 +118,12 @@ Validation against_all(const ValidateOptions& options) {
   all.document = Json::object();
   Json& kinds = all.document["kinds"] = Json::object();
   std::string read;
+  std::vector<JudgedRows> judged;
   for (const auto& [kind, paths] : files.of_kind) {
     ValidateOptions own = options;
     own.files = paths;
-    const Validation validation = validated(kind, own);
+    own.page.clear();  // one of all
+    Validation validation = validated(kind, own);
     add_families(kind, validation, table);
     const std::string name(name_of(kind));
     kinds[name] = validation.document;
@@ -137,6 +132,7 @@ Validation against_all(const ValidateOptions& options) {
     for (const std::string& path : paths) {
       read += fmt::format("  {}: {}\n", without_folder(path), name);
     }
+    judged.push_back({name, std::move(validation.report)});
   }
   Json not_read = Json::array();
   for (const SkippedRow& file : files.not_read) {
@@ -148,6 +144,7 @@ Validation against_all(const ValidateOptions& options) {
     all.text += fmt::format("  {}: not read\n", without_folder(file.id));
   }
   if (!files.not_read.empty()) all.text += "known are " + known_row_kinds() + "\n";
+  if (!options.page.empty()) all.html = validation_page(judged, command_of(options, "all"));
   return all;
 }
 
@@ -161,6 +158,7 @@ ValidationCommand define_validate_all(CLI::App& app) {
                   "measured rows (CSV); of a folder all *.csv that are known")
       ->required();
   add_verdict(*all, *options, "a family");
+  add_page_option(*all, options->page);
   all->add_option("-j", options->threads, "threads (default: all cores)")
       ->type_name("N")
       ->check(CLI::Range(1, 4096));

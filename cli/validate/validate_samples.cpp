@@ -25,6 +25,7 @@ struct SampleOptions {
   VerdictOptions verdict;
   std::vector<std::string> files;
   std::string calibration;
+  SamplesPage page_of;
 };
 
 // What this machine can say of a device that it has; a file may come from another.
@@ -78,6 +79,7 @@ ExitCode against_samples(const SampleOptions& options) {
       .text = sample_faults_text(faults) + validation_text(report, options.verdict.width()),
       .document = validation_document(report),
       .verdict = verdict_of(report, options.verdict.fail_above, "time_s")};
+  if (!options.verdict.page.empty()) validation.html = options.page_of(all, laws, report);
   validation.document["faults"] = sample_faults_json(faults);
   const ExitCode verdict = conclude("samples", validation, options.verdict);
   return any_refused(faults) ? ExitCode::failed : verdict;
@@ -85,8 +87,9 @@ ExitCode against_samples(const SampleOptions& options) {
 
 }  // namespace
 
-ValidationCommand define_validate_samples(CLI::App& validate) {
+ValidationCommand define_validate_samples(CLI::App& validate, const SamplesPage& page_of) {
   auto options = std::make_shared<SampleOptions>();
+  options->page_of = page_of;
   CLI::App* samples = validate.add_subcommand(
       "samples", "series of kernels that were measured to be predicted: compositions");
   samples->add_option("FILE", options->files, "what windtunnel calibrate --backend measured (CSV)")
@@ -95,6 +98,7 @@ ValidationCommand define_validate_samples(CLI::App& validate) {
       ->type_name("FILE")
       ->required();
   add_verdict(*samples, options->verdict, "a family");
+  if (page_of) add_page_option(*samples, options->verdict.page);
   add_example(*samples, "node.samples.csv --calibration node.yaml");
   return {samples, [options] { return against_samples(*options); }};
 }

@@ -1,11 +1,12 @@
 // `windtunnel validate samples`: what a calibration measured to be predicted, against its laws.
 #pragma once
 
+#include "cli/calibrate/calibrate_kernels.hpp"
 #include "cli/validate/verdict.hpp"
 
 namespace windtunnel {
 
-// Adds the subcommand to `validate`.
-ValidationCommand define_validate_samples(CLI::App& validate);
+// Adds the subcommand to `validate`; it takes --page where there is one.
+ValidationCommand define_validate_samples(CLI::App& validate, const SamplesPage& page_of = {});
 
 }  // namespace windtunnel

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "cli/program/output.hpp"
+#include "report/answer/validation_page.hpp"
 #include "report/validation/checkpoint_validation.hpp"
 #include "report/validation/collective_validation.hpp"
 #include "report/validation/compression_validation.hpp"
@@ -63,27 +64,11 @@ RunsOptions runs_options(const ValidateOptions& options) {
   return runs;
 }
 
-// What to type to make the page again, files without folders.
-std::string command_of(const ValidateOptions& options, const char* what) {
-  std::string command = fmt::format("windtunnel validate {}", what);
-  for (const std::string& file : options.files) command += " " + without_folder(file);
-  const auto add = [&](const char* option, const std::string& value) {
-    if (!value.empty()) command += fmt::format(" {} {}", option, value);
-  };
-  const auto add_quoted = [&](const char* option, const std::string& value) {
-    const char quote = value.find('\'') == std::string::npos ? '\'' : '"';
-    if (!value.empty()) command += fmt::format(" {} {}{}{}", option, quote, value, quote);
-  };
-  add_quoted("--where", options.where);
-  add_quoted("--fit-where", options.fit_where);
-  for (const std::string& file : options.calibrate_on) add("--calibrate-on", without_folder(file));
-  add("--calibration", without_folder(options.calibration));
-  add_quoted("--machine", options.log.machine);
-  add_quoted("--network", options.log.network);
-  add("--collective", options.log.collective);
-  if (options.one_point) command += " --one-point";
-  add("--markdown", without_folder(options.markdown));
-  return command;
+// The page of --page; empty where none is asked for.
+std::string html_of(const ValidateOptions& options, const char* what, const char* kind,
+                    const ValidationReport& report) {
+  if (options.page.empty()) return "";
+  return validation_page({{kind, report}}, command_of(options, what));
 }
 
 // From measured stage times, where --calibrate-on names a file of them.
@@ -103,6 +88,7 @@ Validation against_profiled_runs(const ValidateOptions& options) {
       read_all(options.files), profiles, {.where = filter_of(options.where, "--where")});
   return {.text = validation_text(report, options.width()),
           .document = validation_document(report),
+          .html = html_of(options, "runs", "training runs", report),
           .verdict = verdict_of(report, options.fail_above, "speed_ratio")};
 }
 
@@ -160,12 +146,36 @@ std::string faults_verdict(const FaultValidation& validation, double fail_above)
 
 }  // namespace
 
+std::string command_of(const ValidateOptions& options, const char* what) {
+  std::string command = fmt::format("windtunnel validate {}", what);
+  for (const std::string& file : options.files) command += " " + without_folder(file);
+  const auto add = [&](const char* option, const std::string& value) {
+    if (!value.empty()) command += fmt::format(" {} {}", option, value);
+  };
+  const auto add_quoted = [&](const char* option, const std::string& value) {
+    const char quote = value.find('\'') == std::string::npos ? '\'' : '"';
+    if (!value.empty()) command += fmt::format(" {} {}{}{}", option, quote, value, quote);
+  };
+  add_quoted("--where", options.where);
+  add_quoted("--fit-where", options.fit_where);
+  for (const std::string& file : options.calibrate_on) add("--calibrate-on", without_folder(file));
+  add("--calibration", without_folder(options.calibration));
+  add_quoted("--machine", options.log.machine);
+  add_quoted("--network", options.log.network);
+  add("--collective", options.log.collective);
+  if (options.one_point) command += " --one-point";
+  add("--markdown", without_folder(options.markdown));
+  add("--page", without_folder(options.page));
+  return command;
+}
+
 Validation against_schedules(const ValidateOptions& options) {
   const ValidationReport report = validate_schedules(options.files);
   return {.text = validation_text(report, options.width()),
           .document = validation_document(report),
+          .html = html_of(options, "schedules", "pipeline schedules", report),
           .verdict = verdict_of(report, options.fail_above, ""),
-          .families = report.families};
+          .report = report};
 }
 
 Validation against_runs(const ValidateOptions& options) {
@@ -187,9 +197,10 @@ Validation against_runs(const ValidateOptions& options) {
   }
   return {.text = runs_text(report, options.worst, options.width()),
           .document = validation_document(report),
-          .page = runs_page(report, command_of(options, "runs")),
+          .markdown = runs_page(report, command_of(options, "runs")),
+          .html = html_of(options, "runs", "training runs", report),
           .verdict = verdict_of(report, options.fail_above, "step_s"),
-          .families = report.families};
+          .report = report};
 }
 
 Validation against_collectives(const ValidateOptions& options) {
@@ -204,9 +215,10 @@ Validation against_collectives(const ValidateOptions& options) {
       validate_collectives(read_logs(options.files, options.log), collectives);
   return {.text = collectives_text(report, options.worst, options.width()),
           .document = validation_document(report.report),
-          .page = collectives_page(report, command_of(options, "collectives")),
+          .markdown = collectives_page(report, command_of(options, "collectives")),
+          .html = html_of(options, "collectives", "collectives", report.report),
           .verdict = verdict_of(report.report, options.fail_above, "time_s"),
-          .families = report.report.families};
+          .report = report.report};
 }
 
 Validation against_compression(const ValidateOptions& options) {
@@ -218,9 +230,10 @@ Validation against_compression(const ValidateOptions& options) {
                             .threads = options.threads});
   return {.text = compression_text(validation, options.worst, options.width()),
           .document = compression_document(validation),
-          .page = compression_page(validation, command_of(options, "compression")),
+          .markdown = compression_page(validation, command_of(options, "compression")),
+          .html = html_of(options, "compression", "exchanges of gradients", validation.report),
           .verdict = verdict_of(validation.report, options.fail_above, "step_s"),
-          .families = validation.report.families};
+          .report = validation.report};
 }
 
 Validation against_faults(const ValidateOptions& options) {
@@ -229,9 +242,12 @@ Validation against_faults(const ValidateOptions& options) {
                       {.where = filter_of(options.where, "--where"), .threads = options.threads});
   return {.text = faults_text(validation, options.width()),
           .document = faults_document(validation),
-          .page = faults_page(validation, command_of(options, "faults")),
+          .markdown = faults_page(validation, command_of(options, "faults")),
+          .html = options.page.empty()
+                      ? ""
+                      : faults_validation_page(validation, command_of(options, "faults")),
           .verdict = faults_verdict(validation, options.fail_above),
-          .families = validation.report.families};
+          .report = validation.report};
 }
 
 Validation against_checkpoints(const ValidateOptions& options) {
@@ -240,9 +256,10 @@ Validation against_checkpoints(const ValidateOptions& options) {
                            {.where = filter_of(options.where, "--where")});
   return {.text = checkpoints_text(report, options.width()),
           .document = validation_document(report),
-          .page = checkpoints_page(report, command_of(options, "checkpoints")),
+          .markdown = checkpoints_page(report, command_of(options, "checkpoints")),
+          .html = html_of(options, "checkpoints", "checkpoints", report),
           .verdict = verdict_of(report, options.fail_above, ""),
-          .families = report.families};
+          .report = report};
 }
 
 }  // namespace windtunnel

@@ -24,6 +24,9 @@ struct ValidateOptions : VerdictOptions {
   int threads = 0;
 };
 
+// What to type to make a page again, files without folders; `what` is the subcommand.
+std::string command_of(const ValidateOptions& options, const char* what);
+
 Validation against_schedules(const ValidateOptions& options);
 Validation against_runs(const ValidateOptions& options);
 Validation against_collectives(const ValidateOptions& options);

@@ -12,7 +12,8 @@ std::size_t VerdictOptions::width() const {
 
 ExitCode conclude(std::string_view kind, const Validation& validation,
                   const VerdictOptions& options) {
-  if (!options.markdown.empty()) write_file(options.markdown, validation.page);
+  if (!options.markdown.empty()) write_file(options.markdown, validation.markdown);
+  if (!options.page.empty()) write_file(options.page, validation.html);
   if (options.json) print_document(fmt::format("validate-{}", kind), validation.document);
   print_human(validation.text, options.json);
   if (validation.verdict.empty()) return ExitCode::ok;

@@ -17,7 +17,8 @@ namespace windtunnel {
 struct VerdictOptions {
   bool json = false;
   double fail_above = std::numeric_limits<double>::infinity();
-  std::string markdown;  // where the page goes; empty: nowhere
+  std::string markdown;  // where the page of Markdown goes; empty: nowhere
+  std::string page;      // and that for a browser
 
   std::size_t width() const;  // of the lines for people; 0: any
 };
@@ -25,12 +26,13 @@ struct VerdictOptions {
 struct Validation {
   std::string text;
   Json document;
-  std::string page = {};                        // of Markdown; empty: this kind has none
-  std::string verdict = {};                     // why the bound is not met; empty: it is
-  std::vector<ValidationFamily> families = {};  // what the rows come to; none: not summed up so
+  std::string markdown = {};     // a page; empty: this kind has none
+  std::string html = {};         // a page for a browser; empty: not asked for
+  std::string verdict = {};      // why the bound is not met; empty: it is
+  ValidationReport report = {};  // empty: not summed up so
 };
 
-// Writes the page, prints document (of `validate` KIND), text and verdict.
+// Writes the pages, prints document (of `validate` KIND), text and verdict.
 ExitCode conclude(std::string_view kind, const Validation& validation,
                   const VerdictOptions& options);
 

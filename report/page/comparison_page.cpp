@@ -17,6 +17,7 @@
 #include "report/figures/ranking.hpp"
 #include "report/page/drawing.hpp"
 #include "report/page/html.hpp"
+#include "report/store/sweep_edges.hpp"
 #include "report/store/varied_keys.hpp"
 #include "report/summary/comparison_columns.hpp"
 #include "report/summary/notes.hpp"
@@ -211,7 +212,32 @@ std::string notes_section(const Json& notes) {
   return html + "</table></section>\n";
 }
 
-std::string figures_html(const Json& document) {
+const Json* comparison_point(const Json& points, const Json& set) {
+  const auto found = std::ranges::find(
+      points, set, [](const Json& point) -> const Json& { return point.at("set"); });
+  return found == points.end() ? nullptr : &*found;
+}
+
+// Where the best point has the smallest or the largest of the values that were compared.
+std::string comparison_edges(const Json& document) {
+  const Json& points = document.at("points");
+  const auto vary = document.find("vary");
+  if (points.empty() || vary == document.end()) return "";
+  const Json& best = points[ranking(document).front()];
+  const size_t column = ranked_by(document);
+  const auto differs = [&](const Json& neighbour) {
+    const Json* other = comparison_point(points, neighbour);
+    return other == nullptr || other->at("values").at(column) != best.at("values").at(column);
+  };
+  std::string html;
+  for (const SweepEdge& edge : edges_of_point(*vary, best.at("set"), differs)) {
+    html += fmt::format("<p class=\"warning\">On the edge of what was compared: {}.</p>\n",
+                        escape_html(edge_text(edge)));
+  }
+  return html;
+}
+
+std::string best_figures_html(const Json& document) {
   const Json& points = document.at("points");
   if (points.empty()) return "";
   const Json& best = points[ranking(document).front()];
@@ -316,7 +342,7 @@ std::string comparison_page(const Json& document) {
   const std::string title = document.at("title");
   std::string body = fmt::format("<header><h1>{}</h1><p>{}</p></header>\n", escape_html(title),
                                  escape_html(document.at("subtitle").get<std::string>()));
-  body += figures_html(document) + points_table(document) +
+  body += best_figures_html(document) + comparison_edges(document) + points_table(document) +
           infeasible_section(document.at("infeasible")) +
           notes_section(document.value("notes", Json::array()));
   return filled_page(title, body, document);

@@ -12,6 +12,7 @@
 #include "models/base/error.hpp"
 #include "models/cost/offload/offload.hpp"
 #include "models/results/memory_timeline.hpp"
+#include "report/summary/summary.hpp"
 #include "traces/perfetto/tracks.hpp"
 
 namespace windtunnel {
@@ -273,6 +274,16 @@ Json drawn_kinds() {
           "weight gradient", "recompute", "forward + backward",
           "optimizer",       "message",   "collective",
           "filling",         "other"};
+}
+
+Json memory_ranks(const Record& record) {
+  Json ranks = Json::array();
+  for (const GpuMemory& rank : record.iteration.memory) {
+    ranks.push_back(Json::object());
+    for (const auto& [name, bytes] : memory_parts(rank)) ranks.back()[name] = bytes;
+  }
+  return {{"capacity_bytes", tightest_bytes(record.iteration.memory, record.job)},
+          {"ranks", ranks}};
 }
 
 Json memory_curves(const Record& record, size_t most) {

@@ -24,6 +24,9 @@ struct DrawingOptions {
 // record's Plan and Timeline.
 Json drawing_of(const Record& record, const DrawingOptions& options = {});
 
+// {"capacity_bytes", "ranks": [{part: bytes}]}, parts as memory_parts() has them.
+Json memory_ranks(const Record& record);
+
 // {"tick_ns", "unit_bytes", "usable_bytes", "ranks": [{"rank", "static_bytes", "gap", "change",
 // "peak": {"at", "bytes", "task"}}]}: `change` in units of `unit_bytes`, on top of `static_bytes`
 // (weights, gradients, optimizer state, buffers, framework). `ranks` are the first `most` of them.

@@ -45,6 +45,17 @@ std::string fill(std::string_view pattern,
   return filled;
 }
 
+// What docs/glossary.md says of a word; empty: nothing, or different things in different places.
+std::string meaning_of(std::string_view word) {
+  std::string meaning;
+  for (const PageWord& each : page_glossary()) {
+    if (each.word != word) continue;
+    if (!meaning.empty()) return "";
+    meaning = each.meaning;
+  }
+  return meaning;
+}
+
 }  // namespace
 
 std::string escape_html(std::string_view text) {
@@ -83,15 +94,18 @@ std::string term_html(std::string_view title, std::string_view group) {
   const bool sure = !named.empty() && std::ranges::all_of(named, [&](const Figure* each) {
     return each->help == named.front()->help;
   });
-  if (!sure) return escape_html(title);
+  const std::string help = sure ? named.front()->help : meaning_of(title);
+  if (help.empty()) return escape_html(title);
   return fmt::format("<span class=\"term\" tabindex=\"0\" title=\"{}\">{}</span>",
-                     escape_html(named.front()->help), escape_html(title));
+                     escape_html(help), escape_html(title));
 }
 
 std::string table_html(const TextTable& table) {
   std::string html = "<div class=\"scroll\"><table class=\"comparison\"><thead><tr>";
   for (const Column& column : table.columns) {
-    html += fmt::format("<th scope=\"col\">{}</th>", term_html(column.title));
+    html +=
+        fmt::format("<th scope=\"col\"{}>{}</th>",
+                    column.align == Align::left ? " class=\"left\"" : "", term_html(column.title));
   }
   html += "</tr></thead><tbody>";
   for (const std::vector<std::string>& row : table.rows) {
@@ -106,6 +120,35 @@ std::string table_html(const TextTable& table) {
     html += "</tr>";
   }
   return html + "</tbody></table></div>";
+}
+
+std::string header_html(std::string_view title, std::string_view subtitle) {
+  return fmt::format("<header><h1>{}</h1><p>{}</p></header>\n", escape_html(title),
+                     escape_html(subtitle));
+}
+
+std::string figures_html(const std::vector<SummaryRow>& figures) {
+  std::string html = "<dl class=\"figures\">";
+  for (const SummaryRow& row : figures) {
+    const std::string detail =
+        row.detail.empty() ? "" : fmt::format("<small>{}</small>", escape_html(row.detail));
+    html += fmt::format("<div><dt>{}</dt><dd>{}{}</dd></div>", term_html(row.label),
+                        escape_html(row.value), detail);
+  }
+  return html + "</dl>\n";
+}
+
+std::string section_html(const SummarySection& section) {
+  std::string html = fmt::format("<section><h2>{}</h2>", escape_html(section.title));
+  if (!section.table.columns.empty()) html += table_html(section.table);
+  const auto shown = std::ranges::find(figure_groups(), section.title, &FigureGroup::title);
+  const std::string_view group = shown == figure_groups().end() ? "" : shown->key;
+  html += "<table>";
+  for (const SummaryRow& row : section.rows) {
+    html += fmt::format("<tr><th scope=\"row\">{}</th><td>{}</td></tr>",
+                        term_html(row.label, group), escape_html(row.value));
+  }
+  return html + "</table></section>\n";
 }
 
 void check_drawable(const std::string& file, const std::function<void()>& draw) {

@@ -4,20 +4,28 @@
 #include <functional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "report/json/json.hpp"
+#include "report/summary/summary.hpp"
 #include "report/text/table.hpp"
 
 namespace windtunnel {
 
 std::string escape_html(std::string_view text);
 
-// What a figure is called, with what it says where one of that title is meant; `group`: it is one
-// of those below this key.
+// What a figure is called, with what it says where one of that title is meant; else a word of
+// docs/glossary.md with its meaning. `group`: it is one of the figures below this key.
 std::string term_html(std::string_view title, std::string_view group = {});
 
 // The first cell of a row names it.
 std::string table_html(const TextTable& table);
+
+// The parts of a summary: its head, the figures that matter most, and a section, with its table
+// above its rows.
+std::string header_html(std::string_view title, std::string_view subtitle);
+std::string figures_html(const std::vector<SummaryRow>& figures);
+std::string section_html(const SummarySection& section);
 
 // `title` as plain text, `body` as HTML; `data` is what the script draws from.
 std::string filled_page(std::string_view title, std::string_view body, const Json& data);

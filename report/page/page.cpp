@@ -50,14 +50,9 @@ Json values_json(const std::vector<ResolvedValue>& values) {
 }
 
 Json memory_json(const Record& record, const PageOptions& options) {
-  Json ranks = Json::array();
-  for (const GpuMemory& rank : record.iteration.memory) {
-    ranks.push_back(Json::object());
-    for (const auto& [name, bytes] : memory_parts(rank)) ranks.back()[name] = bytes;
-  }
-  return {{"capacity_bytes", tightest_bytes(record.iteration.memory, record.job)},
-          {"ranks", ranks},
-          {"curves", memory_curves(record, options.max_curves)}};
+  Json json = memory_ranks(record);
+  json["curves"] = memory_curves(record, options.max_curves);
+  return json;
 }
 
 // Parallel arrays, one entry per task: a tenth of the size of one object per task.
@@ -222,28 +217,11 @@ Json summary_json(const Summary& summary) {
 
 // Sections with a table need the page's width: they stand below the others.
 std::string summary_html(const Summary& summary) {
-  std::string html = fmt::format("<header><h1>{}</h1><p>{}</p></header>\n<dl class=\"figures\">",
-                                 escape_html(summary.title), escape_html(summary.subtitle));
-  for (const SummaryRow& row : summary.figures) {
-    const std::string detail =
-        row.detail.empty() ? "" : fmt::format("<small>{}</small>", escape_html(row.detail));
-    html += fmt::format("<div><dt>{}</dt><dd>{}{}</dd></div>", term_html(row.label),
-                        escape_html(row.value), detail);
-  }
-  html += "</dl>\n<div class=\"sections\">";
+  std::string html = header_html(summary.title, summary.subtitle) + figures_html(summary.figures);
+  html += "<div class=\"sections\">";
   std::string wide;
   for (const SummarySection& section : summary.sections) {
-    std::string& part = section.table.columns.empty() ? html : wide;
-    part += fmt::format("<section><h2>{}</h2>", escape_html(section.title));
-    if (!section.table.columns.empty()) part += table_html(section.table);
-    part += "<table>";
-    const auto shown = std::ranges::find(figure_groups(), section.title, &FigureGroup::title);
-    const std::string_view group = shown == figure_groups().end() ? "" : shown->key;
-    for (const SummaryRow& row : section.rows) {
-      part += fmt::format("<tr><th scope=\"row\">{}</th><td>{}</td></tr>",
-                          term_html(row.label, group), escape_html(row.value));
-    }
-    part += "</table></section>\n";
+    (section.table.columns.empty() ? html : wide) += section_html(section);
   }
   return fmt::format("{}</div>\n{}", html, wide);
 }

@@ -1,7 +1,8 @@
-// Template and script bundle of the page; page_assets.cpp is generated from report/web at build
-// time.
+// Template and script bundle of the page, and the words that it explains; page_assets.cpp is
+// generated from report/web and docs/glossary.md at build time.
 #pragma once
 
+#include <span>
 #include <string_view>
 
 namespace windtunnel {
@@ -9,5 +10,11 @@ namespace windtunnel {
 // Holds the marks {{title}}, {{body}}, {{data}} and {{script}}, each once.
 std::string_view page_template();
 std::string_view page_script();  // safe inside of a <script> element
+
+// A row of docs/glossary.md; of one with several words, one of them.
+struct PageWord {
+  std::string_view word, meaning;
+};
+std::span<const PageWord> page_glossary();
 
 }  // namespace windtunnel

@@ -14,6 +14,11 @@
 namespace windtunnel {
 namespace {
 
+std::string schedule_of(const PlanOption& option) {
+  const std::string schedule = option.point.found_at("schedule");
+  return schedule.empty() ? "1f1b" : schedule;
+}
+
 std::string layout_of(const PlanOption& option) {
   std::string text;
   for (const char* axis : {"tp", "cp", "pp", "vpp", "ep", "dp"}) {
@@ -25,31 +30,9 @@ std::string layout_of(const PlanOption& option) {
   return sharding.empty() || sharding == "none" ? text : text + ", " + sharding;
 }
 
-std::string schedule_of(const PlanOption& option) {
-  const std::string schedule = option.point.found_at("schedule");
-  return schedule.empty() ? "1f1b" : schedule;
-}
-
-// "62 + 2 spares"
+// "62 + 2"
 std::string nodes_of(const PlanOption& option) {
   return fmt::format("{} + {}", option.point.nodes, option.point.spares);
-}
-
-SummarySection answer(const PlanReport& plan) {
-  SummarySection section{fmt::format("The answer ({})", kIntervalTitle), {}, {}};
-  for (const SummaryRow& row : summarise(plan.record).figures) {
-    section.rows.push_back({row.label, row.detail.empty()
-                                           ? row.value
-                                           : fmt::format("{}  ({})", row.value, row.detail)});
-  }
-  const Parameter& price = usual_price_usd_per_gpu_h(plan.basis.node.gpu.name);
-  const double gpu_h = usd_of(plan.basis, plan.best) / plan.basis.price_usd_per_gpu_h;
-  section.rows.push_back(
-      {"other prices", fmt::format("{} at {:g} USD per GPU-hour, {} at {:g} ({})",
-                                   value_text(Unit::usd, gpu_h * price.low), price.low,
-                                   value_text(Unit::usd, gpu_h * price.high), price.high,
-                                   to_string(price.origin))});
-  return section;
 }
 
 std::string without_spare_text(const PlanOption& option) {
@@ -76,82 +59,6 @@ std::string nodes_text(const PlanOption& option) {
   return fmt::format("{} train, {} are kept as spares", option.point.nodes, option.point.spares);
 }
 
-SummarySection what_to_start(const PlanReport& plan) {
-  const PlanOption& best = plan.best;
-  const double usable = usable_bytes(plan.basis.node.gpu);
-  const std::string sequence_parallel =
-      best.point.found_at("layout.sequence_parallel") == "true" ? ", sequence parallelism" : "";
-  SummarySection section{"What to start", {}, {}};
-  section.rows = {
-      {"nodes", nodes_text(best)},
-      {"layout", layout_of(best) + sequence_parallel},
-      {"schedule",
-       fmt::format("{}, recompute {}", schedule_of(best), best.point.found_at("recompute"))},
-      {"batch", fmt::format("{} sequences of {} tokens ({} tokens a step), micro-batches of {}",
-                            best.point.batch, plan.basis.sequence,
-                            format_count(double(best.point.batch) * plan.basis.sequence),
-                            best.point.found_at("batch.micro"))},
-      {"memory",
-       fmt::format("{} of {} on the fullest GPU, {} free", format_memory(best.memory_bytes),
-                   format_memory(usable), format_percent(1 - best.memory_bytes / usable))},
-      {"snapshots", snapshots_text(plan.record.job)},
-      {"failures", without_spare_text(best)}};
-  return section;
-}
-
-TextTable options_table(const PlanReport& plan, const std::vector<PlanOption>& options,
-                        const std::string& title, std::string (*name)(const PlanOption&)) {
-  TextTable table{{{title},
-                   {figure("iteration.time_s").title, Align::right},
-                   {"memory", Align::right},
-                   {figure("campaign.goodput").title, Align::right},
-                   {"days", Align::right},
-                   {"cost", Align::right}},
-                  {}};
-  for (const PlanOption& each : options) {
-    if (!each.goodput) {
-      table.rows.push_back({name(each), format_seconds(each.step_s), "", "only estimated", "", ""});
-      continue;
-    }
-    table.rows.push_back({name(each), format_seconds(each.step_s), format_memory(each.memory_bytes),
-                          estimate_text(Unit::share, *each.goodput),
-                          fmt::format("{:.1f}", days_of(plan.basis, each)),
-                          value_text(Unit::usd, usd_of(plan.basis, each))});
-  }
-  return table;
-}
-
-std::vector<SummarySection> what_else(const PlanReport& plan) {
-  std::vector<SummarySection> sections;
-  const auto add = [&](const char* title, const std::vector<PlanOption>& options,
-                       const char* column, std::string (*name)(const PlanOption&)) {
-    if (options.size() < 2) return;
-    sections.push_back({title, {}, options_table(plan, options, column, name)});
-  };
-  add("Layouts, the best first, with copies on storage alone", plan.layouts, "layout",
-      [](const PlanOption& at) { return fmt::format("{}, {}", layout_of(at), schedule_of(at)); });
-  add("How many spares, likewise", plan.spares, "nodes that train + spares", nodes_of);
-  add("Which snapshots", plan.snapshots, "copies",
-      [](const PlanOption& at) { return at.point.snapshots.name; });
-  add("Without a spare", plan.without_spare, "then",
-      [](const PlanOption& at) { return at.point.when_no_spare; });
-  for (const std::string& why : plan.impossible) {
-    sections.back().rows.push_back({"cannot be", why});
-  }
-  if (!sections.empty()) {
-    sections.push_back(
-        {"How to read these tables",
-         {{"goodput", fmt::format("mean and {} of a few trials, with the same failures in each "
-                                  "row: smaller differences may be chance",
-                                  kIntervalTitle)},
-          {"days, cost",
-           "of the mean, without the cost models' error, which all "
-           "rows share"}},
-         {}});
-  }
-  return sections;
-}
-
 // Of where a number is from the word alone: the scenario and --json have the source.
 std::string evidence_of(const TakenDefault& taken) {
   const std::string word = taken.source.substr(0, taken.source.find(':'));
@@ -159,13 +66,37 @@ std::string evidence_of(const TakenDefault& taken) {
   return is_origin ? word : taken.source;
 }
 
-SummarySection taken_section(const PlanReport& plan) {
-  SummarySection section{"Taken where nothing was said (sources: the scenario, --json)", {}, {}};
-  section.table.columns = {{"what"}, {"taken"}, {"origin"}, {"to change it"}};
-  for (const TakenDefault& each : plan.basis.defaults) {
-    section.table.rows.push_back({each.what, each.value, evidence_of(each), each.change});
+SummarySection answer(const PlanReport& plan) {
+  SummarySection section{fmt::format("The answer ({})", kIntervalTitle), {}, {}};
+  for (const SummaryRow& row : summarise(plan.record).figures) {
+    section.rows.push_back({row.label, row.detail.empty()
+                                           ? row.value
+                                           : fmt::format("{}  ({})", row.value, row.detail)});
   }
+  section.rows.push_back(other_prices(plan));
   return section;
+}
+
+TextTable options_table(const PlanReport& plan, const PlanChoice& choice) {
+  TextTable table{{{choice.column},
+                   {figure("iteration.time_s").title, Align::right},
+                   {"memory", Align::right},
+                   {figure("campaign.goodput").title, Align::right},
+                   {"days", Align::right},
+                   {"cost", Align::right}},
+                  {}};
+  for (const auto& [name, option] : choice.options) {
+    const PlanOption& each = *option;
+    if (!each.goodput) {
+      table.rows.push_back({name, format_seconds(each.step_s), "", "only estimated", "", ""});
+      continue;
+    }
+    table.rows.push_back({name, format_seconds(each.step_s), format_memory(each.memory_bytes),
+                          estimate_text(Unit::share, *each.goodput),
+                          fmt::format("{:.1f}", days_of(plan.basis, each)),
+                          value_text(Unit::usd, usd_of(plan.basis, each))});
+  }
+  return table;
 }
 
 Json option_json(const PlanReport& plan, const PlanOption& option) {
@@ -190,6 +121,90 @@ Json options_json(const PlanReport& plan, const std::vector<PlanOption>& options
 }
 
 }  // namespace
+
+std::string layout_name(const PlanOption& option) {
+  return fmt::format("{}, {}", layout_of(option), schedule_of(option));
+}
+
+std::vector<PlanChoice> choices_of(const PlanReport& plan) {
+  std::vector<PlanChoice> choices;
+  const auto add = [&](const char* title, const std::vector<PlanOption>& options,
+                       const char* column, std::string (*name)(const PlanOption&)) {
+    if (options.size() < 2) return;
+    choices.push_back({title, column, {}});
+    for (const PlanOption& each : options) choices.back().options.emplace_back(name(each), &each);
+  };
+  add("Layouts, the best first, with copies on storage alone", plan.layouts, "layout", layout_name);
+  add("How many spares, likewise", plan.spares, "nodes that train + spares", nodes_of);
+  add("Which snapshots", plan.snapshots, "copies",
+      [](const PlanOption& at) { return at.point.snapshots.name; });
+  add("Without a spare", plan.without_spare, "then",
+      [](const PlanOption& at) { return at.point.when_no_spare; });
+  return choices;
+}
+
+SummaryRow other_prices(const PlanReport& plan) {
+  const Parameter& price = usual_price_usd_per_gpu_h(plan.basis.node.gpu.name);
+  const double gpu_h = usd_of(plan.basis, plan.best) / plan.basis.price_usd_per_gpu_h;
+  return {"other prices", fmt::format("{} at {:g} USD per GPU-hour, {} at {:g} ({})",
+                                      value_text(Unit::usd, gpu_h * price.low), price.low,
+                                      value_text(Unit::usd, gpu_h * price.high), price.high,
+                                      to_string(price.origin))};
+}
+
+SummarySection what_to_start(const PlanReport& plan) {
+  const PlanOption& best = plan.best;
+  const double usable = usable_bytes(plan.basis.node.gpu);
+  const std::string sequence_parallel =
+      best.point.found_at("layout.sequence_parallel") == "true" ? ", sequence parallelism" : "";
+  SummarySection section{"What to start", {}, {}};
+  section.rows = {
+      {"nodes", nodes_text(best)},
+      {"layout", layout_of(best) + sequence_parallel},
+      {"schedule",
+       fmt::format("{}, recompute {}", schedule_of(best), best.point.found_at("recompute"))},
+      {"batch", fmt::format("{} sequences of {} tokens ({} tokens a step), micro-batches of {}",
+                            best.point.batch, plan.basis.sequence,
+                            format_count(double(best.point.batch) * plan.basis.sequence),
+                            best.point.found_at("batch.micro"))},
+      {"memory",
+       fmt::format("{} of {} on the fullest GPU, {} free", format_memory(best.memory_bytes),
+                   format_memory(usable), format_percent(1 - best.memory_bytes / usable))},
+      {"snapshots", snapshots_text(plan.record.job)},
+      {"failures", without_spare_text(best)}};
+  return section;
+}
+
+std::vector<SummarySection> what_else(const PlanReport& plan) {
+  std::vector<SummarySection> sections;
+  for (const PlanChoice& choice : choices_of(plan)) {
+    sections.push_back({choice.title, {}, options_table(plan, choice)});
+  }
+  for (const std::string& why : plan.impossible) {
+    sections.back().rows.push_back({"cannot be", why});
+  }
+  if (!sections.empty()) {
+    sections.push_back(
+        {"How to read these tables",
+         {{"goodput", fmt::format("mean and {} of a few trials, with the same failures in each "
+                                  "row: smaller differences may be chance",
+                                  kIntervalTitle)},
+          {"days, cost",
+           "of the mean, without the cost models' error, which all "
+           "rows share"}},
+         {}});
+  }
+  return sections;
+}
+
+SummarySection taken_section(const PlanReport& plan) {
+  SummarySection section{"Taken where nothing was said (sources: the scenario, --json)", {}, {}};
+  section.table.columns = {{"what"}, {"taken"}, {"origin"}, {"to change it"}};
+  for (const TakenDefault& each : plan.basis.defaults) {
+    section.table.rows.push_back({each.what, each.value, evidence_of(each), each.change});
+  }
+  return section;
+}
 
 Summary summarise_plan(const PlanReport& plan, const std::string& command) {
   const PlanBasis& basis = plan.basis;

@@ -13,6 +13,9 @@
 namespace windtunnel {
 namespace {
 
+constexpr const char* kActivationsTitle = "Activations";
+constexpr const char* kTimeTitle = "Time of each rank, % of the step";
+
 // Figures in the units of a report.
 class Figures {
  public:
@@ -43,7 +46,7 @@ std::string plural(int count, std::string_view what) {
 }
 
 // Megatron and GPipe, Zero Bubble, profilers: see BubbleFigure.
-std::string bubble_text(const ScheduleReport& report, const Figures& figures, std::size_t width) {
+TextTable bubble_table(const ScheduleReport& report, const Figures& figures) {
   constexpr std::array<std::string_view, 3> kMeanings = {
       "makespan - work of the busiest rank (GPipe, Megatron)",
       "longest span of a rank - the same (Zero Bubble)", "mean over ranks (a profiler)"};
@@ -60,7 +63,7 @@ std::string bubble_text(const ScheduleReport& report, const Figures& figures, st
     table.rows.push_back({name, figures.time(bubble.bubble_s), format_percent(bubble.of_ideal()),
                           format_percent(bubble.of_total()), std::string(kMeanings[i])});
   }
-  return table_text(table, width);
+  return table;
 }
 
 // How wide a text without its bars is.
@@ -75,19 +78,27 @@ std::size_t width_of(const TextTable& table) {
   return widest;
 }
 
-std::string memory_text(const ScheduleReport& report, const Figures& figures, int width) {
+TextTable memory_table(const ScheduleReport& report, const Figures& figures) {
   TextTable table{
       {{"rank", Align::right}, {"peak", Align::right}, {"set by"}, {"at", Align::right}}, {}};
-  double highest = 0;
   for (int rank = 0; rank < report.schedule.ranks; ++rank) {
     const RankActivations& memory = report.analysis.activations[rank];
-    highest = std::max(highest, memory.peak);
     std::string action = "nothing";
     if (memory.peak_position >= 0) {
       action = to_string(report.schedule.actions[rank][memory.peak_position]);
     }
     table.rows.push_back({std::to_string(rank), figures.activation(memory.peak), action,
                           figures.time(memory.peak_s)});
+  }
+  return table;
+}
+
+// With bars where there is room.
+std::string memory_text(const ScheduleReport& report, const Figures& figures, int width) {
+  TextTable table = memory_table(report, figures);
+  double highest = 0;
+  for (const RankActivations& memory : report.analysis.activations) {
+    highest = std::max(highest, memory.peak);
   }
   constexpr int kShortest = 8;
   constexpr int kLongest = 40;
@@ -104,7 +115,7 @@ std::string memory_text(const ScheduleReport& report, const Figures& figures, in
 }
 
 // Without the uses that no rank has.
-std::string time_text(const ScheduleReport& report, std::size_t width) {
+TextTable time_table(const ScheduleReport& report) {
   constexpr std::array<std::string_view, kTimeUses> kTitles = {"forward",   "input",     "weight",
                                                                "recompute", "warm-up",   "message",
                                                                "stall",     "cool-down", "norm"};
@@ -127,7 +138,7 @@ std::string time_text(const ScheduleReport& report, std::size_t width) {
     }
     table.rows.push_back(std::move(row));
   }
-  return table_text(table, width);
+  return table;
 }
 
 // "0F0 > 1F0 > 2F0..2B7 > 1B7": the path by stays on a rank, the middle left out if there are many.
@@ -165,7 +176,7 @@ std::string chain_text(const ScheduleReport& report) {
   return text;
 }
 
-std::string path_text(const ScheduleReport& report) {
+std::vector<SummaryRow> path_rows(const ScheduleReport& report) {
   constexpr std::array<std::string_view, kTimeUses> kNames = {
       "forward", "input gradient", "weight gradient", "recomputation", "", "messages", "", "",
       "norm"};
@@ -185,65 +196,119 @@ std::string path_text(const ScheduleReport& report) {
       if (slack_s <= 1e-9 * step_s) ++critical;
     }
   }
-  return fmt::format("  {}\n  {}, {}: {}\n  {} of {} actions have no slack\n", chain_text(report),
-                     plural(static_cast<int>(path.steps.size()) - path.messages, "action"),
-                     plural(path.messages, "message"), parts, critical, all);
+  return {
+      {"through", chain_text(report)},
+      {"made of", fmt::format("{}, {}: {}",
+                              plural(static_cast<int>(path.steps.size()) - path.messages, "action"),
+                              plural(path.messages, "message"), parts)},
+      {"without slack", fmt::format("{} of {} actions have no slack", critical, all)}};
 }
 
-std::string what_if_text(const ScheduleReport& report, const Figures& figures) {
-  TextTable table{{{"  what if"}, {"at zero", Align::right}, {"doubled", Align::right}}, {}};
+std::string path_text(const ScheduleReport& report) {
+  std::string text;
+  for (const SummaryRow& row : path_rows(report)) text += fmt::format("  {}\n", row.value);
+  return text;
+}
+
+TextTable what_if_table(const ScheduleReport& report, const Figures& figures) {
+  TextTable table{{{"what if"}, {"at zero", Align::right}, {"doubled", Align::right}}, {}};
   for (const WhatIf& effect : report.analysis.sensitivity.what_ifs) {
-    std::string name = "  " + std::string(effect.part);
+    std::string name(effect.part);
     std::replace(name.begin(), name.end(), '_', ' ');
     table.rows.push_back(
         {name, figures.change(effect.without_s), figures.change(effect.doubled_s)});
   }
-  return table_text(table);
+  return table;
+}
+
+std::vector<SummaryRow> sensitivity_rows(const ScheduleReport& report, const Figures& figures) {
+  const ScheduleSensitivity& sensitivity = report.analysis.sensitivity;
+  const SensitivityOptions& options = report.options.sensitivity;
+  const auto& growth_s = sensitivity.slow_rank.growth_s;
+  std::vector<SummaryRow> rows = {
+      {fmt::format("one rank {} slower", format_percent(options.slowness)),
+       fmt::format("{} at worst (rank {}), {} at best",
+                   figures.change(growth_s[sensitivity.slow_rank.worst]),
+                   sensitivity.slow_rank.worst,
+                   figures.change(*std::min_element(growth_s.begin(), growth_s.end())))}};
+  if (options.draws > 0) {
+    rows.push_back({fmt::format("jitter of {} per action", format_percent(options.jitter)),
+                    fmt::format("{} on average, {} in one step of 20",
+                                figures.change(sensitivity.jitter.mean_s),
+                                figures.change(sensitivity.jitter.p95_s))});
+  }
+  std::string sends;
+  for (const SendsEffect& effect : sensitivity.sends) {
+    sends += fmt::format("{}{} {}", sends.empty() ? "" : ", ", to_string(effect.sends),
+                         effect.step_s ? figures.time(*effect.step_s) : "deadlocks");
+  }
+  rows.push_back({"sends", sends});
+  if (report.schedule.iterations == 1) {
+    rows.push_back(
+        {"optimizer", fmt::format("{} where all wait for the norm, {} under post-validation",
+                                  figures.time(sensitivity.step_with_norm_s),
+                                  figures.time(sensitivity.step_post_validated_s))});
+  }
+  return rows;
 }
 
 std::string sensitivity_text(const ScheduleReport& report, const Figures& figures) {
-  const ScheduleSensitivity& sensitivity = report.analysis.sensitivity;
-  const SensitivityOptions& options = report.options.sensitivity;
-  std::string text = what_if_text(report, figures);
-  const auto& growth_s = sensitivity.slow_rank.growth_s;
-  text += fmt::format(
-      "  one rank {} slower: {} at worst (rank {}), {} at best\n", format_percent(options.slowness),
-      figures.change(growth_s[sensitivity.slow_rank.worst]), sensitivity.slow_rank.worst,
-      figures.change(*std::min_element(growth_s.begin(), growth_s.end())));
-  if (options.draws > 0) {
-    text += fmt::format("  jitter of {} per action: {} on average, {} in one step of 20\n",
-                        format_percent(options.jitter), figures.change(sensitivity.jitter.mean_s),
-                        figures.change(sensitivity.jitter.p95_s));
-  }
-  text += "  sends: ";
-  for (std::size_t i = 0; i < sensitivity.sends.size(); ++i) {
-    const SendsEffect& effect = sensitivity.sends[i];
-    text += fmt::format("{}{} {}", i > 0 ? ", " : "", to_string(effect.sends),
-                        effect.step_s ? figures.time(*effect.step_s) : "deadlocks");
-  }
-  text += "\n";
-  if (report.schedule.iterations == 1) {
-    text += fmt::format("  optimizer: {} where all wait for the norm, {} under post-validation\n",
-                        figures.time(sensitivity.step_with_norm_s),
-                        figures.time(sensitivity.step_post_validated_s));
+  TextTable table = what_if_table(report, figures);
+  table.columns.front().title.insert(0, "  ");
+  for (auto& row : table.rows) row.front().insert(0, "  ");
+  std::string text = table_text(table);
+  for (const SummaryRow& row : sensitivity_rows(report, figures)) {
+    text += fmt::format("  {}: {}\n", row.label, row.value);
   }
   return text;
 }
 
-std::string step_text(const ScheduleReport& report, const Figures& figures) {
-  const ScheduleAnalysis& analysis = report.analysis;
-  std::string rule = "all ranks wait for each other at its end";
-  if (report.schedule.iterations > 1) {
-    rule = "the period of the steady state";
-  } else if (report.options.sync.post_validation) {
-    rule = fmt::format("post-validation; makespan {}", figures.time(analysis.makespan_s));
-  } else if (report.options.sync.norm_s > 0) {
-    rule = fmt::format("makespan {} and the gradients' norm", figures.time(analysis.makespan_s));
+std::string step_rule(const ScheduleReport& report) {
+  if (report.schedule.iterations > 1) return "the period of the steady state";
+  const Figures figures(report);
+  const std::string makespan = figures.time(report.analysis.makespan_s);
+  if (report.options.sync.post_validation) {
+    return fmt::format("post-validation; makespan {}", makespan);
   }
-  return fmt::format("step {} ({})\n", figures.time(analysis.step_s), rule);
+  if (report.options.sync.norm_s > 0) {
+    return fmt::format("makespan {} and the gradients' norm", makespan);
+  }
+  return "all ranks wait for each other at its end";
+}
+
+std::string step_text(const ScheduleReport& report, const Figures& figures) {
+  return fmt::format("step {} ({})\n", figures.time(report.analysis.step_s), step_rule(report));
 }
 
 }  // namespace
+
+std::vector<SummarySection> schedule_sections(const ScheduleReport& report) {
+  const Figures figures(report);
+  return {{"Bubbles", {}, bubble_table(report, figures)},
+          {kActivationsTitle, {}, memory_table(report, figures)},
+          {kTimeTitle, {}, time_table(report)},
+          {"Critical path", path_rows(report), {}},
+          {"Sensitivity", sensitivity_rows(report, figures), what_if_table(report, figures)}};
+}
+
+std::vector<SummaryRow> schedule_figures(const ScheduleReport& report) {
+  const Figures figures(report);
+  std::vector<SummaryRow> rows = {
+      {"step", figures.time(report.analysis.step_s), step_rule(report)}};
+  for (const BubbleFigure& bubble : report.analysis.bubbles) {
+    std::string name(bubble.definition);
+    std::replace(name.begin(), name.end(), '_', ' ');
+    rows.push_back({name == "idle" ? "idle, mean rank" : fmt::format("bubble, {}", name),
+                    format_percent(bubble.of_total()), "of the total"});
+  }
+  double highest = 0;
+  for (const RankActivations& memory : report.analysis.activations) {
+    highest = std::max(highest, memory.peak);
+  }
+  rows.push_back({"peak activations", figures.activation(highest),
+                  report.in_bytes ? "of the fullest rank" : "in micro-batches, fullest rank"});
+  return rows;
+}
 
 std::string schedule_text(const ScheduleReport& report, int width, const ConsoleStyle& style) {
   const Figures figures(report);
@@ -253,9 +318,9 @@ std::string schedule_text(const ScheduleReport& report, int width, const Console
   const auto section = [&](const std::string& title, const std::string& body) {
     text += fmt::format("\n{}{}", title.empty() ? "" : style.bold(title) + "\n", body);
   };
-  section("", bubble_text(report, figures, style.width));
-  section("Activations", memory_text(report, figures, width));
-  section("Time of each rank, % of the step", time_text(report, style.width));
+  section("", table_text(bubble_table(report, figures), style.width));
+  section(kActivationsTitle, memory_text(report, figures, width));
+  section(kTimeTitle, table_text(time_table(report), style.width));
   section("Critical path", path_text(report));
   section("Sensitivity", sensitivity_text(report, figures));
   return text;

@@ -8,6 +8,7 @@
 #include "policies/analysis/schedule_analysis.hpp"
 #include "report/console/console.hpp"
 #include "report/json/json.hpp"
+#include "report/summary/summary.hpp"
 
 namespace windtunnel {
 
@@ -27,6 +28,10 @@ struct ScheduleReport {
 // Bubbles, memory per rank, where each rank's time goes, critical path, sensitivity. Tables fit
 // into `width` where their numbers do.
 std::string schedule_text(const ScheduleReport& report, int width, const ConsoleStyle& style = {});
+
+// The same as a page has it: the figures that matter most, and a section for each part.
+std::vector<SummaryRow> schedule_figures(const ScheduleReport& report);
+std::vector<SummarySection> schedule_sections(const ScheduleReport& report);
 
 // All of it, with every action's times and slack and the memory timelines. Keys that end in _s hold
 // seconds, or the unit of the given times when `units.time` is null; likewise activations and

@@ -65,9 +65,12 @@ std::string circumstances_of(const Json& set) {
   return met.empty() ? "" : set_text(met);
 }
 
-// Of the point that is the best, or the best under its circumstances.
-void add_edges(const Json& document, const Json& set, std::vector<SweepEdge>& edges) {
-  for (const Json& varied : document.at("vary")) {
+}  // namespace
+
+std::vector<SweepEdge> edges_of_point(const Json& vary, const Json& set,
+                                      const std::function<bool(const Json& neighbour)>& differs) {
+  std::vector<SweepEdge> edges;
+  for (const Json& varied : vary) {
     const std::string key = varied.at("key");
     const auto given = varied.find("numbers");
     if (given == varied.end() || given->is_null() || is_circumstance(key)) continue;
@@ -76,19 +79,15 @@ void add_edges(const Json& document, const Json& set, std::vector<SweepEdge>& ed
     if (numbers.size() < kFewest || values.size() != numbers.size()) continue;
     for (const bool least : {true, false}) {
       const size_t edge = outermost(numbers, least);
-      if (set.at(key) != values[edge]) continue;
-      const bool known = std::ranges::any_of(
-          edges, [&](const SweepEdge& each) { return each.key == key && each.least == least; });
+      if (set.at(key) != values[edge] || !takes_beyond(key, numbers[edge], least)) continue;
       Json neighbour = set;
       neighbour[key] = values[next_to(numbers, least)];
-      if (known || !takes_beyond(key, numbers[edge], least)) continue;
-      if (!differs(document, set, neighbour)) continue;
+      if (!differs(neighbour)) continue;
       edges.push_back({key, values[edge], least, circumstances_of(set)});
     }
   }
+  return edges;
 }
-
-}  // namespace
 
 std::vector<SweepEdge> edges_of_best(const Json& document) {
   Json bests = document.value("best_by", Json::array());
@@ -97,18 +96,26 @@ std::vector<SweepEdge> edges_of_best(const Json& document) {
   std::vector<SweepEdge> edges;
   for (const Json& each : bests) {
     for (const Json& point : document.at("points")) {
-      if (point.at("index") == each.at("index")) add_edges(document, point.at("set"), edges);
+      if (point.at("index") != each.at("index")) continue;
+      const Json& set = point.at("set");
+      const auto worse = [&](const Json& other) { return differs(document, set, other); };
+      for (SweepEdge& edge : edges_of_point(document.at("vary"), set, worse)) {
+        const bool known = std::ranges::any_of(edges, [&](const SweepEdge& one) {
+          return one.key == edge.key && one.least == edge.least;
+        });
+        if (!known) edges.push_back(std::move(edge));
+      }
     }
   }
   return edges;
 }
 
-std::string edge_text(const SweepEdge& edge) {
+std::string edge_text(const SweepEdge& edge, const std::string& option) {
   return fmt::format(
       "the best {0}{1}, {2}, is the {3} of those tried, so that a better one may lie beyond: widen "
-      "--vary {0} to {4} than {2}",
+      "{5} {0} to {4} than {2}",
       edge.key, edge.under.empty() ? "" : " under " + edge.under, edge.value,
-      edge.least ? "smallest" : "largest", edge.least ? "less" : "more");
+      edge.least ? "smallest" : "largest", edge.least ? "less" : "more", option);
 }
 
 }  // namespace windtunnel

@@ -1,6 +1,8 @@
-// Where the best point of a sweep stands on the edge of its grid: what is best may lie beyond.
+// Where the best point of a sweep, or of another search over values that were given, stands on the
+// edge of its grid: what is best may lie beyond.
 #pragma once
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -22,7 +24,12 @@ struct SweepEdge {
 // circumstances, which nobody chooses, none.
 std::vector<SweepEdge> edges_of_best(const Json& document);
 
-// "the best snapshots.0.every, 4 h, is the largest of those tried: ..."
-std::string edge_text(const SweepEdge& edge);
+// Of one point, by its `set`; `vary` as varied_keys_json() writes it. `differs`: whether the point
+// with the neighbour's value, {key: value}, is another one for what is looked for.
+std::vector<SweepEdge> edges_of_point(const Json& vary, const Json& set,
+                                      const std::function<bool(const Json& neighbour)>& differs);
+
+// "the best snapshots.0.every, 4 h, is the largest of those tried: ..."; `option` gave the values.
+std::string edge_text(const SweepEdge& edge, const std::string& option = "--vary");
 
 }  // namespace windtunnel

@@ -282,16 +282,6 @@ SummarySection evidence_section(const Record& record) {
   return section;
 }
 
-// Where a figure is by the cost models' error and by that of its mean over trials, whichever is
-// wider on either side.
-std::optional<FigureRange> wider_range(const Figure& figure, const Record& record) {
-  std::optional<FigureRange> range = model_range(figure, record);
-  const FigureValue value = figure.of(record);
-  const auto* estimate = std::get_if<Estimate>(&value);
-  if (!range || estimate == nullptr) return range;
-  return FigureRange{std::min(range->low, estimate->low), std::max(range->high, estimate->high)};
-}
-
 // With the range that trials, the cost models and what is not known of watts leave.
 SummarySection power_section(const Record& record) {
   SummarySection section{"Power and energy", {}};
@@ -323,6 +313,14 @@ std::vector<SummaryRow> key_figures(const Record& record) {
 }
 
 }  // namespace
+
+std::optional<FigureRange> wider_range(const Figure& figure, const Record& record) {
+  std::optional<FigureRange> range = model_range(figure, record);
+  const FigureValue value = figure.of(record);
+  const auto* estimate = std::get_if<Estimate>(&value);
+  if (!range || estimate == nullptr) return range;
+  return FigureRange{std::min(range->low, estimate->low), std::max(range->high, estimate->high)};
+}
 
 std::string cost_models_text(const Record& record) {
   const Calibration& calibration = record.job.calibration;

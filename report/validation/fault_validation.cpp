@@ -62,6 +62,15 @@ std::vector<std::string> cells_of(const FaultPrediction& row) {
           rule_text(row.baseline)};
 }
 
+TextTable metric_table(const FaultValidation& validation, const std::string& metric) {
+  TextTable table;
+  for (const std::string& title : titles()) table.columns.push_back({title});
+  for (const FaultPrediction& row : validation.predictions) {
+    if (row.metric == metric) table.rows.push_back(cells_of(row));
+  }
+  return table;
+}
+
 std::string input_range(const FaultInput& input) {
   return fmt::format("{} .. {}{}", number(input.low), number(input.high),
                      input.unit.empty() ? "" : " " + input.unit);
@@ -170,15 +179,34 @@ Json faults_document(const FaultValidation& validation) {
   return document;
 }
 
+std::vector<SummarySection> fault_sections(const FaultValidation& validation) {
+  std::vector<SummarySection> sections;
+  for (const std::string& metric : metrics_of(validation)) {
+    sections.push_back({metric, {}, metric_table(validation, metric)});
+  }
+  SummarySection inputs{"Inputs that the sources do not publish", {}, {}};
+  inputs.table.columns = {{"row"}, {"input"}, {"range"}, {"moves the result by"}, {"why"}};
+  SummarySection remarks{"What to know of these rows", {}, {}};
+  for (const FaultPrediction& row : validation.predictions) {
+    for (const FaultInput& input : row.unpublished) {
+      inputs.table.rows.push_back(
+          {row.name, input.name, input_range(input), swing_text(row, input), source_text(input)});
+    }
+    for (const std::string& remark : remarks_of(row)) remarks.rows.push_back({row.name, remark});
+  }
+  for (const FaultRate& rate : validation.rates) {
+    remarks.rows.push_back(
+        {rate.name, fmt::format("{} {}, {}", number(rate.value), rate.unit, rate.rows)});
+  }
+  if (!inputs.table.rows.empty()) sections.push_back(std::move(inputs));
+  if (!remarks.rows.empty()) sections.push_back(std::move(remarks));
+  return sections;
+}
+
 std::string faults_text(const FaultValidation& validation, std::size_t width) {
   std::string text;
   for (const std::string& metric : metrics_of(validation)) {
-    TextTable table;
-    for (const std::string& title : titles()) table.columns.push_back({title});
-    for (const FaultPrediction& row : validation.predictions) {
-      if (row.metric == metric) table.rows.push_back(cells_of(row));
-    }
-    text += fmt::format("{}\n{}\n", metric, table_text(table, width));
+    text += fmt::format("{}\n{}\n", metric, table_text(metric_table(validation, metric), width));
   }
   if (std::ranges::any_of(validation.predictions,
                           [](const FaultPrediction& row) { return !row.unpublished.empty(); })) {

@@ -4,8 +4,10 @@
 
 #include <cstddef>
 #include <string>
+#include <vector>
 
 #include "report/json/json.hpp"
+#include "report/summary/summary.hpp"
 #include "validate/accuracy/faults/faults.hpp"
 
 namespace windtunnel {
@@ -16,6 +18,10 @@ namespace windtunnel {
 Json faults_document(const FaultValidation& validation);
 
 std::string faults_text(const FaultValidation& validation, std::size_t width = 0);
+
+// A table per metric, then inputs that the sources leave out, what a reader must know of rows, and
+// the rates that rows share.
+std::vector<SummarySection> fault_sections(const FaultValidation& validation);
 
 // `command` made it. Files are named without their folders.
 std::string faults_page(const FaultValidation& validation, const std::string& command);

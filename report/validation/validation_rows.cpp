@@ -64,6 +64,15 @@ std::vector<std::string> rules_of(const ValidationReport& report) {
   return {names.begin(), names.end()};
 }
 
+std::optional<std::pair<std::string, double>> best_rule(const ValidationFamily& family) {
+  std::optional<std::pair<std::string, double>> best;
+  for (const auto& [name, mape] : family.baselines) {
+    if (name == "noise floor" || !std::isfinite(mape) || (best && mape >= best->second)) continue;
+    best = {name, mape};
+  }
+  return best;
+}
+
 std::string percent(double share) {
   if (share == 0) return "0%";
   if (share > 100) return ">9999%";  // a rule that has run away

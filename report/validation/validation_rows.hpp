@@ -1,6 +1,7 @@
 // What tables and pages of predicted rows have in common: errors, names, reasons.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -30,6 +31,10 @@ std::string without_folder(const std::string& path);
 
 // The names of all simpler rules, in order.
 std::vector<std::string> rules_of(const ValidationReport& report);
+
+// Of a family's simpler rules the one of the least error, with it. The noise floor is no rule: it
+// is what a point's other rows say of it.
+std::optional<std::pair<std::string, double>> best_rule(const ValidationFamily& family);
 
 // "8.1%", "12%": what fits four columns.
 std::string percent(double share);

@@ -75,6 +75,27 @@ std::vector<PrintedCommand> printed_commands(const std::string& page) {
   return commands;
 }
 
+std::vector<PrintedCommand> named_commands(const std::string& page) {
+  constexpr const char* kProgram = "windtunnel ";
+  constexpr const char* kIndent = "    ";
+  const std::vector<std::string> lines = lines_of(page);
+  std::vector<PrintedCommand> commands;
+  bool inside = false;
+  for (std::size_t i = 0; i < lines.size(); ++i) {
+    if (lines[i].starts_with(kFence)) inside = !inside;
+    const bool indented = !inside && lines[i].starts_with(kIndent);
+    const std::string line = indented ? lines[i].substr(4) : lines[i];
+    if (!(inside || indented) || !line.starts_with(kProgram)) continue;
+    PrintedCommand command{static_cast<int>(i) + 1, line, {}};
+    while (command.command.ends_with("\\") && i + 1 < lines.size()) {
+      command.command.pop_back();
+      command.command += lines[++i];
+    }
+    commands.push_back(std::move(command));
+  }
+  return commands;
+}
+
 bool as_printed(const std::vector<std::string>& printed, const std::vector<std::string>& lines) {
   const auto gap = std::ranges::find(printed, kAnything);
   if (gap == printed.end()) return printed == lines;

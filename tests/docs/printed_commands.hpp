@@ -16,6 +16,10 @@ struct PrintedCommand {
 // up to the next one or the end of the block.
 std::vector<PrintedCommand> printed_commands(const std::string& page);
 
+// Commands that the page names without their output: lines "windtunnel ..." of blocks, in fences or
+// four blanks deep, without "$ "; with those that a backslash continues.
+std::vector<PrintedCommand> named_commands(const std::string& page);
+
 // Whether these lines are the ones printed, "..." apart.
 bool as_printed(const std::vector<std::string>& printed, const std::vector<std::string>& lines);
 

@@ -1,5 +1,6 @@
 #include "tests/docs/printed_commands.hpp"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <sys/wait.h>
 
@@ -25,13 +26,14 @@ std::string text_of(const fs::path& path) {
   return text.str();
 }
 
-// README and the pages of docs/ that print commands.
-std::vector<std::string> pages() {
+// README and the pages of docs/ that have such commands.
+std::vector<std::string> pages(std::vector<PrintedCommand> (*commands)(const std::string&)) {
   const fs::path root = WINDTUNNEL_SOURCE_DIR;
-  std::vector<std::string> names = {"README.md"};
+  std::vector<std::string> names;
+  if (!commands(text_of(root / "README.md")).empty()) names.emplace_back("README.md");
   for (const fs::directory_entry& entry : fs::directory_iterator(root / "docs")) {
     if (entry.path().extension() != ".md") continue;
-    if (printed_commands(text_of(entry.path())).empty()) continue;
+    if (commands(text_of(entry.path())).empty()) continue;
     names.push_back("docs/" + entry.path().filename().string());
   }
   std::ranges::sort(names);
@@ -99,11 +101,91 @@ TEST_P(Docs, CommandsPrintWhatThePageShows) {
   if (update) std::ofstream(path, std::ios::binary) << with_outputs(page, outputs);
 }
 
-INSTANTIATE_TEST_SUITE_P(Pages, Docs, testing::ValuesIn(pages()), [](const auto& page) {
+std::string test_name(const testing::TestParamInfo<std::string>& page) {
   std::string name = page.param;
   std::erase_if(name, [](unsigned char c) { return std::isalnum(c) == 0; });
   return name;
-});
+}
+
+INSTANTIATE_TEST_SUITE_P(Pages, Docs, testing::ValuesIn(pages(printed_commands)), test_name);
+
+// Commands that pages name and that are not run here, by words of theirs, and why. Those that are
+// no windtunnel's (./dev, cmake, launchers, windtunnel-harness) build it or need other machines.
+struct NotRun {
+  std::string_view page, words, why;
+};
+constexpr NotRun kNotRun[] = {
+    {"docs/accuracy.md", "runs.csv", "the reader's rows"},
+    {"docs/accuracy.md", "sweep.csv", "the reader's rows"},
+    {"docs/accuracy.md", "validate collectives rows.csv", "the reader's rows"},
+    {"docs/accuracy.md", "all_reduce.log", "the reader's log"},
+    {"docs/accuracy.md", "run scenario.yaml", "the reader's scenario"},
+    {"docs/accuracy.md", "--backend cpu", "measures this machine for minutes"},
+    {"docs/accuracy.md", "validate step", "rests on what was measured before"},
+    {"docs/command-line.md", "completion", "writes into the reader's home"},
+    {"docs/command-line.md", "man ./windtunnel.1", "opens a pager"},
+    {"docs/harness.md", "--backend cpu", "measures this machine for minutes"},
+    {"docs/harness.md", "validate step", "rests on what was measured before"},
+    {"docs/network.md", "frontier.yaml", "the page prints that scenario"},
+    {"docs/network.md", "scatter.yaml", "the page prints that scenario"},
+    {"docs/network.md", "rows.csv", "the reader's rows"},
+    {"docs/network.md", "pairs.csv", "the reader's rows"},
+    {"docs/network.md", "all_reduce.log", "the reader's log"},
+    {"docs/volunteers.md", "scenarios/volunteers/swarm.yaml", "half a minute"}};
+
+bool is_not_run(const NotRun& each, const std::string& page, const std::string& command) {
+  return each.page == page && command.find(each.words) != std::string::npos;
+}
+
+class NamedCommands : public testing::TestWithParam<std::string> {};
+
+// One after the other, as one may rest on what another has written.
+TEST_P(NamedCommands, Succeed) {
+  const Reader reader(GetParam() + "-named");
+  const std::string page = text_of(fs::path(WINDTUNNEL_SOURCE_DIR) / GetParam());
+  for (const PrintedCommand& each : named_commands(page)) {
+    const auto listed = [&](const NotRun& not_run) {
+      return is_not_run(not_run, GetParam(), each.command);
+    };
+    if (std::ranges::any_of(kNotRun, listed)) continue;
+    const auto [lines, succeeded] = reader.run(each.command);
+    EXPECT_TRUE(succeeded) << GetParam() << ":" << each.line << ": " << each.command << "\n"
+                           << (lines.empty() ? "" : lines.back());
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Pages, NamedCommands, testing::ValuesIn(pages(named_commands)), test_name);
+
+// `./dev pictures` makes them again.
+TEST(Pictures, AreThereSmallAndShown) {
+  const fs::path docs = fs::path(WINDTUNNEL_SOURCE_DIR) / "docs";
+  std::string pages = text_of(docs.parent_path() / "README.md");
+  for (const fs::directory_entry& entry : fs::directory_iterator(docs)) {
+    if (entry.path().extension() == ".md") pages += text_of(entry.path());
+  }
+  const std::string dev = text_of(docs.parent_path() / "dev");
+  int pictures = 0;
+  for (const fs::directory_entry& entry : fs::directory_iterator(docs / "pictures")) {
+    constexpr std::uintmax_t kMostBytes = 120'000;
+    const std::string name = entry.path().stem().string();
+    EXPECT_LE(entry.file_size(), kMostBytes) << name;
+    EXPECT_NE(pages.find(fmt::format("pictures/{}.png)", name)), std::string::npos) << name;
+    EXPECT_NE(dev.find(fmt::format("picture {} ", name)), std::string::npos) << name;
+    ++pictures;
+  }
+  EXPECT_GE(pictures, 4);
+}
+
+TEST(NotRunCommands, AreThereYet) {
+  for (const NotRun& not_run : kNotRun) {
+    const std::string page(not_run.page);
+    const auto commands = named_commands(text_of(fs::path(WINDTUNNEL_SOURCE_DIR) / page));
+    EXPECT_TRUE(std::ranges::any_of(
+        commands,
+        [&](const PrintedCommand& each) { return is_not_run(not_run, page, each.command); }))
+        << page << ": " << not_run.words;
+  }
+}
 
 TEST(PrintedCommands, AreThoseOfBlocksWithWhatFollows) {
   const std::string page = "$ not this\n```\n$ a \\\n  b\none\n\n$ c\n...\nlast\n```\n$ nor this\n";
@@ -118,6 +200,18 @@ TEST(PrintedCommands, AreThoseOfBlocksWithWhatFollows) {
   EXPECT_FALSE(as_printed({"one"}, {"one", "two"}));
   EXPECT_EQ(with_outputs(page, {{"two", "three"}, {"x", "end"}}),
             "$ not this\n```\n$ a \\\n  b\ntwo\nthree\n\n$ c\n...\nend\n```\n$ nor this\n");
+}
+
+TEST(PrintedCommands, NamedOnesStandInBlocksWithoutAPrompt) {
+  const std::string page =
+      "windtunnel not this\n    windtunnel a \\\n      b\n```\nwindtunnel c  # why\n$ windtunnel "
+      "d\n"
+      "./dev e\n```\n    other f\n";
+  const std::vector<PrintedCommand> commands = named_commands(page);
+  ASSERT_EQ(commands.size(), 2U);
+  EXPECT_EQ(commands[0].command, "windtunnel a       b");
+  EXPECT_EQ(commands[0].line, 2);
+  EXPECT_EQ(commands[1].command, "windtunnel c  # why");
 }
 
 }  // namespace

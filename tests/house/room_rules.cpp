@@ -117,6 +117,7 @@ constexpr std::array kRooms = std::to_array<std::string_view>({
     "report/store",
     "report/page",
     "report/validation",
+    "report/answer",
     "cli/program",
     "cli/shell",
     "cli/calibrate",

@@ -14,6 +14,70 @@ namespace windtunnel {
 
 namespace fs = std::filesystem;
 
+namespace {
+
+// Frames of their own widths have their own media queries.
+constexpr const char* kFramesProbe = R"js(
+  const faultsOf = (page, width) => {
+    const faults = [];
+    const { document: d } = page;
+    const inside = (element) => element.closest(".scroll") !== null;
+    const named = (e) => `${e.tagName}.${e.className} ${e.textContent.trim().slice(0, 40)}`;
+    if (d.body.dataset.ready !== "1") faults.push("not drawn");
+    if (d.documentElement.scrollWidth > width) faults.push(`${d.documentElement.scrollWidth} wide`);
+    for (const e of d.querySelectorAll("main *:not(script)")) {
+      const { right, left, width: own } = e.getBoundingClientRect();
+      const beyond = own > 0 && (right > width + 1 || left < -1);
+      if (beyond && !inside(e)) faults.push(`beyond: ${named(e)}`);
+    }
+    const kinds = "main > *, section, figure, figcaption > *, .figures > div, p, table";
+    const blocks = [...d.querySelectorAll(kinds)];
+    const boxes = blocks.filter((e) => !inside(e)).map((e) => [e, e.getBoundingClientRect()]);
+    boxes.forEach(([a, one], i) => {
+      for (const [b, other] of boxes.slice(i + 1)) {
+        if (a.contains(b) || b.contains(a)) continue;
+        const over = (from, to) =>
+          Math.min(one[to], other[to]) - Math.max(one[from], other[from]) > 1;
+        if (over("left", "right") && over("top", "bottom")) {
+          faults.push(`${named(a)} over ${named(b)}`);
+        }
+      }
+    });
+    const controls = "button, select, input, a[href], summary, .term, th[tabindex]";
+    for (const e of d.querySelectorAll(controls)) {
+      if (!e.checkVisibility()) continue;
+      e.focus();
+      if (d.activeElement !== e || e.tabIndex < 0) faults.push(`not reached: ${named(e)}`);
+    }
+    for (const figure of d.querySelectorAll("figure")) {
+      const words = figure.querySelector("[role=img]")?.getAttribute("aria-label") ?? "";
+      if (words.length < 20) faults.push(`no words: ${named(figure)}`);
+      const { width: shown = 0 } = figure.querySelector("canvas")?.getBoundingClientRect() ?? {};
+      if (shown < 100) faults.push(`no picture: ${named(figure)}`);
+    }
+    if (d.querySelectorAll("figure").length < d.querySelectorAll("[data-chart]").length) {
+      faults.push("not every chart is there");
+    }
+    return faults;
+  };
+  for (const frame of document.querySelectorAll("iframe")) {
+    frame.addEventListener("load", () => {
+      const faults = faultsOf(frame.contentWindow, Number(frame.width));
+      document.body.dataset[`at${frame.width}`] = faults.slice(0, 8).join("; ") || "fits";
+    });
+  }
+)js";
+
+std::string quoted_attribute(const std::string& html) {
+  std::string quoted;
+  for (const char c : html) {
+    quoted += c == '&' ? "&amp;" : c == '"' ? "&quot;" : std::string(1, c);
+  }
+  return quoted;
+}
+
+}  // namespace
+
 void Browser::SetUp() {
   for (const char* name : {"/usr/bin/chromium", "/usr/bin/chromium-browser"}) {
     if (fs::exists(name)) program_ = name;
@@ -67,6 +131,30 @@ std::string Browser::ready_dom(const std::string& html, const std::string& probe
   const std::size_t console = std::min(output.find("CONSOLE"), output.size());
   EXPECT_EQ(output.substr(console, 2000), "");
   return output;
+}
+
+void Browser::expect_fits(const std::string& html) {
+  const std::string quoted = quoted_attribute(html);
+  std::string frames;
+  for (const int width : {1440, 1024, 420}) {
+    frames += fmt::format(
+        "<iframe width=\"{}\" height=\"900\" style=\"border: 0\" srcdoc=\"{}\"></iframe>", width,
+        quoted);
+  }
+  const std::string output =
+      dump_dom("<!DOCTYPE html><html><body>" + frames + "</body></html>", kFramesProbe);
+  for (const int width : {1440, 1024, 420}) {
+    const std::string name = fmt::format("data-at{}=\"", width);
+    const std::size_t at = output.find(name);
+    if (at == std::string::npos) {
+      ADD_FAILURE() << width << ": " << output.substr(0, 3000);
+      continue;
+    }
+    const std::size_t from = at + name.size();
+    EXPECT_EQ(output.substr(from, output.find('"', from) - from), "fits") << width;
+  }
+  const std::size_t console = std::min(output.find("CONSOLE"), output.size());
+  EXPECT_EQ(output.substr(console, 2000), "");
 }
 
 Screenshot Browser::screenshot(const std::string& html, int width, int height) {

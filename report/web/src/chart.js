@@ -108,6 +108,19 @@ export function axisStyle(colours) {
   };
 }
 
+// Vertical lines at these places, as the mark lines of a series: an axis with ticks of its own has none.
+export function gridLines(ticks, colours) {
+  return {
+    silent: true,
+    z: 0, // behind what is drawn
+    symbol: "none",
+    animation: false,
+    label: { show: false },
+    lineStyle: { color: colours.line, width: 1, type: "solid" },
+    data: ticks.map((at) => ({ xAxis: at })),
+  };
+}
+
 // The name of a key below its axis.
 export function axisName({ name }, colours) {
   return { name, nameLocation: "middle", nameGap: 30, nameTextStyle: { color: colours.text } };

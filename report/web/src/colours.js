@@ -61,7 +61,7 @@ export const MEMORY = {
 };
 const UNKNOWN = "#7f7f7f";
 
-export const categoryColour = (name) => CATEGORY[name] ?? UNKNOWN;
+export const categoryColour = (name) => CATEGORY[name] ?? KIND[name] ?? UNKNOWN;
 export const kindColour = (name) => KIND[name] ?? UNKNOWN;
 export const lossColour = (name) => LOSS[name] ?? UNKNOWN;
 export const originColour = (name) => ORIGIN[name] ?? UNKNOWN;

@@ -3,7 +3,8 @@
 import { axisStyle, draw, timeLabel, timeZoom } from "./chart.js";
 import { kindColour } from "./colours.js";
 import { secondsText } from "./figures.js";
-import { addTooltip, labelWidthOf, rowRenderer } from "./gantt.js";
+import { addTooltip, labelWidthOf, rowRenderer, showRange } from "./gantt.js";
+import { searchBox } from "./gantt_tools.js";
 import { legend } from "./legend.js";
 import { axisTop, curveSeries, curvesOf, highest, memoryAxis, peakText } from "./memory_curves.js";
 
@@ -23,6 +24,7 @@ function rowsOf(drawing) {
     });
     return {
       label: row.rank,
+      rank: row.rank,
       start_ns,
       duration_ns: row.duration.map((ticks) => ticks * drawing.tick_ns),
       category: [...row.kind].map((letter) => letter.charCodeAt(0) - 97),
@@ -85,7 +87,7 @@ function showTitles(element, panes) {
 }
 
 // Two grids per pane: its rows, its curves.
-function optionOf(panes, fills, hidden, labelWidth, colours) {
+function optionOf(panes, fills, hidden, labelWidth, colours, found) {
   const end_ns = Math.max(1, ...panes.map((pane) => pane.end_ns));
   const usable = Math.max(0, ...panes.map(({ point }) => point.drawing.memory.usable_bytes));
   const top = axisTop(panes.map(({ curves }) => curves), usable);
@@ -96,7 +98,11 @@ function optionOf(panes, fills, hidden, labelWidth, colours) {
     series: [],
     dataZoom: timeZoom(colours),
   };
+  let first = 0; // row of the pane among all
   panes.forEach((pane, index) => {
+    const above = first;
+    first += pane.rows.length;
+    const look = (row, task) => Number(found() !== null && !found()[above + row]?.[task]);
     const side = { left: labelWidth, right: 16 };
     option.grid.push(
       { ...side, top: pane.gantt_y, height: pane.height },
@@ -135,7 +141,7 @@ function optionOf(panes, fills, hidden, labelWidth, colours) {
         ...axes(0),
         encode: { y: 0 },
         data: pane.rows.map((_, row) => [row]),
-        renderItem: rowRenderer(pane.rows, fills, hidden, colours),
+        renderItem: rowRenderer(pane.rows, fills, hidden, colours, look),
       },
       curveSeries(pane.curves, pane.point.drawing.memory.usable_bytes, colours, axes(1)),
     );
@@ -161,8 +167,11 @@ export function drawPoints(element, kinds, points, chosen) {
     return decoded.get(index);
   };
   let panes = [];
+  let found = null; // flags of the tasks that are sought, by row of all panes
+  const rows = []; // of all panes
   const place = () => {
     panes = [...chosen].map(paneAt).sort((a, b) => a.end_ns - b.end_ns);
+    rows.splice(0, rows.length, ...panes.flatMap((pane) => pane.rows));
     element.style.height = `${placed(panes)}px`;
   };
   place();
@@ -178,7 +187,7 @@ export function drawPoints(element, kinds, points, chosen) {
     ],
   });
   const option = (colours) =>
-    optionOf(panes, fills, hidden, labelWidthOf(panes.flatMap(({ rows }) => rows)), colours);
+    optionOf(panes, fills, hidden, labelWidthOf(rows), colours, () => found);
   const chart = draw(element, option, about);
   showTitles(element, panes); // the chart has emptied its element
   addTooltip(
@@ -196,9 +205,24 @@ export function drawPoints(element, kinds, points, chosen) {
   }
   const buttons = document.createElement("div");
   legend(buttons, kinds, [...used].sort((a, b) => a - b), fills, hidden, () => chart.redraw());
-  element.before(buttons);
+  const search = searchBox(rows, {
+    lit: (flags) => {
+      found = flags;
+      chart.setOption({ series: panes.flatMap(() => [{}, {}]) });
+    },
+    show: (row, task) => {
+      const end_ns = Math.max(1, ...panes.map((pane) => pane.end_ns));
+      const width = Math.max(30 * row.duration_ns[task], 0.02 * end_ns);
+      showRange(chart, row.start_ns[task] + row.duration_ns[task] / 2, Math.min(width, end_ns), end_ns);
+    },
+  });
+  const tools = document.createElement("div");
+  tools.className = "tools";
+  tools.append(search);
+  element.before(tools, buttons);
   return () => {
     place();
+    search.again();
     showTitles(element, panes);
     chart.resize();
     chart.redraw();

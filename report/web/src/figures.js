@@ -3,6 +3,9 @@
 const given = JSON.parse(document.getElementById("presentation").textContent);
 const byKey = new Map(given.figures.map((figure) => [figure.key, figure]));
 
+// Of numbers that have the unit only by name: from now on they are written without it.
+export const writePlainly = (unit) => { given.units[unit] = given.units.count; };
+
 export const figureOf = (key) => byKey.get(key);
 export const groupTitle = (key) => given.groups[key];
 export const intervalTitle = given.interval;
@@ -29,6 +32,42 @@ function written(unit, value, textOf) {
 export const valueText = (unit, value) => written(unit, value, numberText);
 // Round numbers along an axis: as many digits as they have.
 export const tickText = (unit, value) => written(unit, value, (number) => short(number, 6));
+
+// Some five to seven numbers, evenly, that are round in the unit that they are written in.
+export function evenTicks(unit, least, most) {
+  const { scales, times } = given.units[unit];
+  const size = Math.max(Math.abs(least), Math.abs(most)) * times;
+  const one = (scales.filter(({ from }) => size >= from).at(-1) ?? scales[0]).factor / times;
+  const rough = (most - least) / one / 7;
+  const power = 10 ** Math.floor(Math.log10(rough));
+  const step = power * [1, 2, 5, 10].find((digit) => digit * power >= rough);
+  const first = Math.ceil(least / one / step);
+  const count = Math.floor(most / one / step) - first + 1;
+  return Array.from({ length: count }, (_, i) => (first + i) * step * one);
+}
+
+// Round numbers between two values of a logarithmic axis, in the units that they are written in.
+export function roundTicks(unit, least, most) {
+  const { scales, times } = given.units[unit];
+  const ticks = [];
+  scales.forEach(({ from, factor }, index) => {
+    const start = index === 0 ? 0 : from;
+    const end = scales[index + 1]?.from ?? Infinity;
+    for (let power = index === 0 ? -12 : 0; power < 16; ++power) {
+      for (const digit of [1, 2, 5]) {
+        const scaled = digit * 10 ** power * factor;
+        const value = scaled / times;
+        if (scaled >= start && scaled < end && value >= least && value <= most) ticks.push(value);
+      }
+    }
+  });
+  if (ticks.length < 3) return evenTicks(unit, least, most);
+  const decades = Math.log10(most / least);
+  const thinned = decades > 4 ? ticks.filter((_, index) => index % Math.ceil(decades / 3) === 0) : ticks;
+  // Two units meet where their labels would: 100 s and 2 min.
+  const apart = (index) => index === 0 || Math.log10(thinned[index] / thinned[index - 1]) > 0.05 * decades;
+  return thinned.filter((_, index) => apart(index));
+}
 
 export const secondsText = (seconds) => valueText("seconds", seconds);
 export const percentText = (share) => valueText("share", share);

@@ -113,7 +113,7 @@ function taskText(track, gantt, task) {
   const start = secondsText(track.start_ns[task] / 1e9);
   const duration = secondsText(track.duration_ns[task] / 1e9);
   const critical = track.critical[task] ? ", on the critical path" : "";
-  return `${track.name[task]} (${category}${critical})\n${track.rank}, stream ${track.stream}\nfrom ${start} for ${duration}`;
+  return `${track.name[task]} (${category}${critical})\n${track.rank}${track.stream && `, stream ${track.stream}`}\nfrom ${start} for ${duration}`;
 }
 
 // Index of the task of the row that runs at `ns`, or within `slack` of it; -1: none.
@@ -158,10 +158,10 @@ export function addTooltip(chart, element, panes, hidden, textOf) {
 
 function noteText(gantt) {
   const left = gantt.ranks_left_out;
-  const rest = left > 0 ? ` ${left} more ranks are in trace.json only.` : "";
+  const rest = left > 0 ? ` ${left} more ranks are in ${gantt.rest ?? "trace.json"} only.` : "";
   return (
     "Drag to move, pinch or hold Ctrl and scroll to zoom, or use the slider or the keys + - and arrows. " +
-    `Rows of a rank: its streams. Underlined: the critical path, the tasks that set the step time.${rest}`
+    `${gantt.tracks.some(({ stream }) => stream) ? "Rows of a rank: its streams. " : ""}Underlined: the critical path, the tasks that set the step time.${rest}`
   );
 }
 
@@ -192,7 +192,7 @@ function steer(element, chart, end_ns) {
   });
 }
 
-function showRange(chart, middle_ns, width_ns, end_ns) {
+export function showRange(chart, middle_ns, width_ns, end_ns) {
   const startValue = Math.min(Math.max(0, middle_ns - width_ns / 2), end_ns - width_ns);
   chart.dispatchAction({ type: "dataZoom", startValue, endValue: startValue + width_ns });
 }

@@ -28,14 +28,14 @@ export function sumsIn(rows, from_ns, to_ns) {
 }
 
 // A box that lights the tasks of a name; Enter goes from one to the next. `lit` gets the flags,
-// `show` a row and task to be brought into view.
+// `show` a row and task to be brought into view. Its again() is for when rows have changed.
 export function searchBox(rows, { lit, show }) {
   const input = element("input", { type: "search", placeholder: "find tasks", size: 16 });
   input.setAttribute("aria-label", "find tasks by name; Enter shows the next one");
   const said = element("output");
   let found = [];
   let at = -1;
-  input.addEventListener("input", () => {
+  const seek = () => {
     const flags = matches(rows, input.value);
     found = [];
     at = -1;
@@ -50,7 +50,8 @@ export function searchBox(rows, { lit, show }) {
     found.sort((a, b) => rows[a[0]].start_ns[a[1]] - rows[b[0]].start_ns[b[1]]);
     said.textContent = flags ? `${found.length} tasks, ${secondsText(sum_ns / 1e9)} in all` : "";
     lit(flags);
-  });
+  };
+  input.addEventListener("input", seek);
   input.addEventListener("keydown", (event) => {
     if (event.key !== "Enter" || found.length === 0) return;
     event.preventDefault();
@@ -59,7 +60,7 @@ export function searchBox(rows, { lit, show }) {
     said.textContent = `${at + 1} of ${found.length}: ${rows[row].name[task]} on ${rows[row].rank}`;
     show(rows[row], task);
   });
-  return element("label", { className: "search" }, input, said);
+  return element("label", { className: "search", again: seek }, input, said);
 }
 
 export function toggle(text, label, pressed, changed) {

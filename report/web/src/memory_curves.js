@@ -198,7 +198,7 @@ export function drawCurves(parent, memory, gantt, labelWidth) {
   const element = panel(parent, "Memory over time by pipeline rank", 240, note);
   const hidden = new Set();
   const about = () => ({
-    words: `${note} Usable ${memoryText(memory.usable_bytes)}.`,
+    words: memory.usable_bytes > 0 ? `${note} Usable ${memoryText(memory.usable_bytes)}.` : note,
     table: [
       ["rank", "at_s", "bytes"],
       ...curves.flatMap(({ rank, static_bytes, at_ns, bytes }) => [

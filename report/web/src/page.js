@@ -1,4 +1,6 @@
-// Draws the charts from the record that the page carries: of a run, a comparison or a sweep.
+// Draws the charts from the record that the page carries: of a run, a comparison, a sweep, or an
+// answer in tables.
+import { drawAnswer } from "./answer.js";
 import { drawComparison } from "./comparison.js";
 import { estimateText, valueText } from "./figures.js";
 import { explainTerms } from "./glossary.js";
@@ -12,6 +14,8 @@ if (record.format.startsWith("windtunnel-comparison-")) {
   drawComparison(record, charts);
 } else if (record.format.startsWith("windtunnel-sweep-")) {
   drawSweep(record, charts);
+} else if (record.format.startsWith("windtunnel-answer-")) {
+  drawAnswer(record);
 } else if (!record.format.startsWith("windtunnel-company-")) { // whose page is drawn already
   drawRun(record, charts);
 }

@@ -1,5 +1,6 @@
 // The page of a sweep: a curve over one key; over two keys a heat map and curves. What is shown,
 // along which keys, and where further keys stand is the reader's choice.
+import { choice } from "./choice.js";
 import { makeSortable } from "./comparison.js";
 import { groupTitle, intervalTitle } from "./figures.js";
 import { drawHeatMap, scaleLegend, spanOf } from "./heat_map.js";
@@ -9,18 +10,6 @@ import { drawKeyCurves } from "./key_curves.js";
 import { gridOf, lostShares, metricsOf, pointText } from "./sweep_data.js";
 
 const MOST_CURVES = 8;
-
-// A labelled <select>; `changed` gets the chosen index.
-function choice(parent, label, options, chosen, changed) {
-  const wrapper = document.createElement("label");
-  const select = document.createElement("select");
-  options.forEach((text, index) => select.add(new Option(text, String(index))));
-  select.value = String(chosen);
-  select.addEventListener("change", () => changed(Number(select.value)));
-  wrapper.append(label, select);
-  parent.append(wrapper);
-  return select;
-}
 
 // The values of all keys, by index, with those of two keys replaced.
 function valuesAt(grid, state, x, y) {

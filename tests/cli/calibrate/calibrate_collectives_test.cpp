@@ -97,8 +97,9 @@ TEST(CalibrateCollectives, WritesACalibration) {
   const std::string rows = rows_file(folder);
   const std::string out = folder + "/mine.yaml";
   const ProgramResult fit =
-      run_program(fmt::format("calibrate --from {} --out {} --json", rows, out));
+      run_program(fmt::format("calibrate --from {0} --out {1} --json --page {1}.html", rows, out));
   ASSERT_EQ(fit.exit_code, 0) << fit.err;
+  EXPECT_NE(read_text(out + ".html").find("<h1>Network of M</h1>"), std::string::npos);
   const json document = json::parse(fit.out);
   EXPECT_EQ(document.at("machine"), "M");
   EXPECT_EQ(document.at("points"), 20);

@@ -43,8 +43,9 @@ TEST(CalibrateCommand, WritesAFileThatCanBeTheNextBase) {
   const std::string folder = scratch_folder("calibrate");
   const std::string rows = runs_file(folder), out = folder + "/mine.yaml";
   const std::string command = "calibrate --from " + rows + " --gpu a100-80 --out " + out;
-  const ProgramResult first = run_program(command + " --json");
+  const ProgramResult first = run_program(command + " --json --page " + folder + "/page.html");
   ASSERT_EQ(first.exit_code, 0) << first.err;
+  EXPECT_NE(read_text(folder + "/page.html").find("<h1>Calibration mine</h1>"), std::string::npos);
   const auto document = nlohmann::json::parse(first.out);
   EXPECT_EQ(document.at("rows"), 8);
   EXPECT_EQ(document.at("other_rows"), 1);

@@ -39,6 +39,19 @@ TEST(OptimiseCommand, RanksWhatFitsAndSaysHowToRunIt) {
   EXPECT_EQ(ran.at("iteration").at("mfu"), best[0].at("result").at("iteration").at("mfu"));
 }
 
+// Of each of the three searches.
+TEST(OptimiseCommand, WritesItsPage) {
+  const std::string page = scratch_folder("optimise_page") + "/page.html";
+  for (const std::string& search :
+       {kSmall + "--over recompute --simulate 1",
+        kSmall + "--over 'snapshots.*.every' --for goodput --set campaign.replicas=4",
+        std::string("optimise scenarios/reinforcement.yaml --over rollout --simulate 0")}) {
+    const ProgramResult result = run_program(search + " --page " + page);
+    ASSERT_EQ(result.exit_code, 0) << search << result.err;
+    EXPECT_NE(read_text(page).find("data-chart=\"0\""), std::string::npos) << search;
+  }
+}
+
 TEST(OptimiseCommand, BeatsTheScenarioItself) {
   const Json own = json_of(kSmall + "--over recompute --top 1 --json");
   const Json all = json_of(kSmall + "--over layout schedule batch.micro recompute --top 1 --json");

@@ -33,6 +33,17 @@ TEST(PlanCommand, ItsScenarioIsWhatItPredicts) {
   EXPECT_EQ(read_text(file), plan.at("best").at("scenario").get<std::string>());
 }
 
+TEST(PlanCommand, WritesItsPage) {
+  const std::string file = scratch_folder("plan_page") + "/plan.html";
+  const ProgramResult result = run_program(kAsked + "megatron --page " + file);
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_NE(read_text(file).find("<h1>llama3-8b on 4 x dgx-h100: 100 B tokens</h1>"),
+            std::string::npos);
+  const ProgramResult misnamed = run_program(kAsked + "megatron --page page.txt");
+  EXPECT_EQ(misnamed.exit_code, 2);
+  EXPECT_NE(misnamed.err.find("a page's name ends in .html"), std::string::npos) << misnamed.err;
+}
+
 // A file that cannot be written takes the answer from nobody.
 TEST(PlanCommand, AnswersBeforeItComplains) {
   const ProgramResult result =

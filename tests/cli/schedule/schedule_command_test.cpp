@@ -29,6 +29,17 @@ TEST(ScheduleCommand, WhatIsExportedIsImported) {
   }
 }
 
+TEST(ScheduleCommand, WritesItsPage) {
+  const std::string page = scratch_folder("schedule_page") + "/page.html";
+  for (const std::string command :
+       {"show zb-h1 --ranks 4 --microbatches 8",
+        "search --ranks 2 --microbatches 3 --times 1,1,1 --effort 0.01"}) {
+    const ProgramResult result = run_program("schedule " + command + " --page " + page);
+    ASSERT_EQ(result.exit_code, 0) << command << result.err;
+    EXPECT_NE(read_text(page).find("<h2>Bubbles</h2>"), std::string::npos) << command;
+  }
+}
+
 TEST(ScheduleCommand, AnImportedScheduleIsLoweredAsAnExportedOne) {
   const std::string folder = scratch_folder("schedule-lower");
   run_program("schedule export 1f1b --ranks 2 --microbatches 3 --out " + folder + "/a.csv");

@@ -60,6 +60,26 @@ std::string training_rows(const std::string& folder) {
   return path;
 }
 
+// Of each kind that has one, and of all together.
+TEST(ValidateCommand, WritesItsPage) {
+  const std::string folder = scratch_folder("validate_page");
+  const std::string page = folder + "/page.html";
+  for (const std::string& rows :
+       {"schedules " + rows_file(), std::string("checkpoints tests/data/checkpoint_times.csv"),
+        std::string("faults tests/data/fault_reference_points.csv"),
+        std::string("compression tests/data/quantised_all_reduce.csv"),
+        std::string("collectives tests/data/collectives.csv"), "all " + training_rows(folder)}) {
+    const ProgramResult result = run_program("validate " + rows + " --page " + page);
+    ASSERT_EQ(result.exit_code, 0) << rows << result.err;
+    EXPECT_NE(read_text(page).find("<h1>Predicted against "), std::string::npos) << rows;
+  }
+  run_program(
+      "validate samples tests/data/kernel_samples.csv --calibration "
+      "tests/fuzz/corpus/kernel-laws/cpu.yaml --page " +
+      page);
+  EXPECT_NE(read_text(page).find("<h1>Measured kernels and their laws</h1>"), std::string::npos);
+}
+
 TEST(ValidateCommand, PredictsTrainingRuns) {
   const std::string folder = scratch_folder("validate_runs");
   const std::string rows = training_rows(folder);

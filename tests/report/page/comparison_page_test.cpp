@@ -207,6 +207,25 @@ Json protection_document() {
   return comparison_document(comparison, {nullptr, nullptr, nullptr}, {});
 }
 
+// Of 1, 2 and 4 the best is 4, the next one worse: what is best may lie beyond.
+TEST(ComparisonPage, WarnsWhereTheBestLiesOnTheEdge) {
+  const auto page_of = [](double slower_at_2) {
+    Sample sample;
+    sample.comparison.vary = {{"batch.micro", {"1", "2", "4"}}};
+    for (const auto& [micro, slower] : {std::pair{"1", 2.0}, {"2", slower_at_2}, {"4", 1.0}}) {
+      sample.comparison.points.push_back(
+          {{{"batch.micro", micro}}, sample_point("1f1b", slower), ""});
+      sample.drawings.emplace_back(nullptr);
+    }
+    return comparison_page(comparison_document(sample.comparison, sample.drawings, {}));
+  };
+  EXPECT_NE(page_of(1.5).find("On the edge of what was compared: the best batch.micro, 4, is the "
+                              "largest of those tried"),
+            std::string::npos);
+  EXPECT_EQ(page_of(0.5).find("On the edge"), std::string::npos);
+  EXPECT_EQ(page_of(1.0).find("On the edge"), std::string::npos) << "no influence there";
+}
+
 TEST(ComparisonPage, ProtectionRanksByGoodputAndShowsWhatItCosts) {
   const std::string html = comparison_page(protection_document());
   const std::string body = html.substr(0, html.find("<script"));
@@ -406,6 +425,33 @@ TEST(ComparisonDocument, IsMadeFromWhatAnyOfItsPointsIs) {
   ASSERT_EQ(source.at("files").size(), 2U);
   EXPECT_EQ(source.at("files")[1].at("name"), "b.csv");
   EXPECT_EQ(source.at("allow_oom"), true);
+}
+
+TEST_F(ComparisonBrowser, TasksAreFoundInAllDrawnPoints) {
+  const std::string output = ready_dom(comparison_page(sample_document()), R"(
+    const record = JSON.parse(document.getElementById("record").textContent);
+    const input = document.querySelector(".search input");
+    const said = () => document.querySelector(".search output").textContent;
+    const drawn = () => [...document.querySelectorAll(".chooser button")].flatMap((button, i) =>
+      button.getAttribute("aria-pressed") === "true" ? [record.points[i].drawing] : []);
+    const expected = () => drawn().flatMap(({ rows }) => rows.flatMap(({ name }) =>
+      name.split(";"))).filter((name) => name.toLowerCase().includes("f0")).length;
+    input.value = "F0";
+    input.dispatchEvent(new Event("input"));
+    const before = expected();
+    document.body.dataset.found = before > 1 && said().startsWith(`${before} tasks, `);
+    document.querySelector(".chooser button[aria-pressed=true]").click();
+    document.body.dataset.fewer = expected() < before && said().startsWith(`${expected()} tasks, `);
+    input.dispatchEvent(new KeyboardEvent("keydown", { key: "Enter" }));
+    document.body.dataset.next = said().startsWith(`1 of ${expected()}: `);
+  )");
+  for (const char* fact : {"data-found=\"true\"", "data-fewer=\"true\"", "data-next=\"true\""}) {
+    EXPECT_NE(output.find(fact), std::string::npos) << fact;
+  }
+}
+
+TEST_F(ComparisonBrowser, FitsEveryScreen) {
+  expect_fits(comparison_page(sample_document()));
 }
 
 }  // namespace

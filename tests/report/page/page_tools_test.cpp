@@ -1,6 +1,7 @@
 // What a reader can ask of a page: terms in words, tasks by name, time in a range, figures to take
 // away, and a page that fits a narrow screen.
 #include <fmt/format.h>
+#include <gtest/gtest-spi.h>
 #include <gtest/gtest.h>
 
 #include "report/page/html.hpp"
@@ -151,26 +152,14 @@ TEST_F(PageTools, CurvesAndStreamsAreNamed) {
                {"data-legend=\"true\"", "data-sticky=\"sticky\"", "data-axis=\"1\""});
 }
 
-// A frame of its own width has its own media queries.
-TEST_F(PageTools, NarrowScreensNeedNoScrollingSideways) {
-  std::string quoted;
-  for (const char c : sample_page()) {
-    quoted += c == '&' ? "&amp;" : c == '"' ? "&quot;" : std::string(1, c);
-  }
-  const std::string output = dump_dom(
-      fmt::format(
-          "<!DOCTYPE html><html><body><iframe width=\"420\" height=\"900\" style=\"border: 0\" "
-          "srcdoc=\"{}\"></iframe></body></html>",
-          quoted),
-      R"(
-    const frame = document.querySelector("iframe");
-    frame.addEventListener("load", () => {
-      const { scrollWidth } = frame.contentDocument.documentElement;
-      document.body.dataset.ready = frame.contentDocument.body.dataset.ready;
-      document.body.dataset.width = scrollWidth;
-    });
-  )");
-  expect_facts(output, {"data-ready=\"1\"", "data-width=\"420\""});
+TEST_F(PageTools, FitsEveryScreen) {
+  expect_fits(sample_page());
+}
+
+TEST_F(PageTools, WhatDoesNotFitIsFound) {
+  std::string page = sample_page();
+  page.insert(page.find("<header>"), "<p style=\"width: 500px\">wider than a narrow screen</p>");
+  EXPECT_NONFATAL_FAILURE(expect_fits(page), "beyond: P. wider than");
 }
 
 }  // namespace

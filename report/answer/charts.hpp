@@ -1,0 +1,66 @@
+// Charts of an answer's page as values. report/web/src/answer.js draws them by their kind; values
+// are in base units and written by the unit's form.
+#pragma once
+
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "report/figures/figure_text.hpp"
+#include "report/json/json.hpp"
+
+namespace windtunnel {
+
+struct ChartAxis {
+  std::string name;
+  Unit unit;
+};
+
+// Things side by side, each with a value, its interval and what else is known of it.
+struct RangeItem {
+  std::string name;
+  Estimate value;          // low == high: no interval is known
+  std::string group = {};  // stands above the first item of each
+  std::string tip = {};    // on hover; lines
+  bool best = false;
+  std::map<std::string, double> marks = {};  // further values on the same axis, by name
+};
+
+struct RangeChart {
+  std::string title, note;
+  ChartAxis axis;
+  std::vector<RangeItem> items;
+  double floor = 0;  // above 0: values below stand there, on a logarithmic axis
+};
+Json chart_json(const RangeChart& chart);
+
+struct ScatterPoint {
+  double x = 0, y = 0;
+  std::string tip = {};
+};
+
+struct ScatterGroup {
+  std::string name;
+  std::vector<ScatterPoint> points;
+  std::vector<std::pair<double, double>> line = {};  // [point] (x, y), drawn through
+};
+
+struct ScatterChart {
+  std::string title, note;
+  ChartAxis x, y;
+  std::vector<ScatterGroup> groups;
+  bool logarithmic = false;
+  std::vector<double> bands = {};  // shares: lines x = y, and so far beside it
+  bool one_at_a_time = false;      // the reader chooses a group
+};
+// Of a logarithmic chart without points that are not above 0.
+Json chart_json(const ScatterChart& chart);
+
+// Shares of a whole, the largest on top. `of`: whose colours, as report/web/src/colours.js has
+// them.
+enum class SharesOf { category, loss };
+Json shares_chart(const std::string& title, SharesOf of,
+                  const std::vector<std::pair<std::string, double>>& shares);
+
+}  // namespace windtunnel

@@ -1,0 +1,93 @@
+#include "report/answer/plan_page.hpp"
+
+#include <fmt/format.h>
+
+#include "report/answer/answer_page.hpp"
+#include "report/answer/charts.hpp"
+#include "report/answer/record_charts.hpp"
+#include "report/plan/plan_summary.hpp"
+
+namespace windtunnel {
+namespace {
+
+const Figure& days_figure() {
+  return figure("campaign.job.days");
+}
+
+// The mean over trials, in the range of all that is known of it.
+Estimate days_with_error(const Record& record) {
+  const double mean = number_of(days_figure().of(record));
+  const FigureRange range = wider_range(days_figure(), record).value_or(FigureRange{mean, mean});
+  return {.mean = mean, .low = range.low, .high = range.high};
+}
+
+Json answers_chart(const PlanReport& plan) {
+  RangeChart chart{
+      .title = "Time to train: the plan, and the best with another layout",
+      .note = fmt::format("{} of trials and cost models together. Both rest on the same cost "
+                          "models: their order is surer than either by itself.",
+                          kIntervalTitle),
+      .axis = {days_figure().title, Unit::days},
+      .items = {{.name = layout_name(plan.best), .value = days_with_error(plan.record)}}};
+  chart.items.front().best = true;
+  if (plan.runner_up) {
+    chart.items.push_back(
+        {.name = layout_name(*plan.runner_up), .value = days_with_error(*plan.runner_up_record)});
+  }
+  return chart_json(chart);
+}
+
+std::string option_tip(const PlanReport& plan, const PlanOption& option) {
+  return fmt::format("{} {}\n{} {}\n{}", figure("iteration.time_s").title,
+                     value_text(Unit::seconds, option.step_s), figure("campaign.goodput").title,
+                     estimate_text(Unit::share, *option.goodput),
+                     value_text(Unit::usd, usd_of(plan.basis, option)));
+}
+
+// Of those that were simulated.
+Json choice_chart(const PlanReport& plan, const PlanChoice& choice) {
+  RangeChart chart{.title = choice.title,
+                   .note = choice.column,
+                   .axis = {days_figure().title, Unit::days},
+                   .items = {}};
+  size_t best = 0;
+  for (const auto& [name, option] : choice.options) {
+    if (!option->goodput) continue;
+    const double days = days_of(plan.basis, *option);
+    const Estimate& goodput = *option->goodput;
+    chart.items.push_back({.name = name,
+                           .value = {.mean = days,
+                                     .low = days * goodput.mean / goodput.high,
+                                     .high = days * goodput.mean / goodput.low},
+                           .tip = option_tip(plan, *option)});
+    if (days < chart.items[best].value.mean) best = chart.items.size() - 1;
+  }
+  if (!chart.items.empty()) chart.items[best].best = true;
+  return chart_json(chart);
+}
+
+}  // namespace
+
+std::string plan_page(const PlanReport& plan, const std::string& command) {
+  const Summary summary = summarise_plan(plan, command);
+  AnswerPage page{summary.title, summary.subtitle, summarise(plan.record).figures, {}, {}};
+  page.parts.emplace_back(AnswerChart{answers_chart(plan)});
+  SummarySection start = what_to_start(plan);
+  start.rows.push_back(other_prices(plan));
+  page.parts.emplace_back(std::move(start));
+  page.parts.emplace_back(
+      SummarySection{"How to go on",
+                     {{"simulate it", command},
+                      {"tried", fmt::format("{} configurations in closed form", plan.estimated)},
+                      {"cost models", cost_models_text(plan.record)}},
+                     {}});
+  for (const PlanChoice& choice : choices_of(plan)) {
+    page.parts.emplace_back(AnswerChart{choice_chart(plan, choice), true});
+  }
+  for (AnswerChart& chart : record_charts(plan.record)) page.parts.emplace_back(std::move(chart));
+  for (SummarySection& section : what_else(plan)) page.parts.emplace_back(std::move(section));
+  page.parts.emplace_back(taken_section(plan));
+  return answer_page(page);
+}
+
+}  // namespace windtunnel

@@ -1,0 +1,377 @@
+#include "report/answer/validation_page.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <map>
+
+#include "report/answer/charts.hpp"
+#include "report/validation/fault_validation.hpp"
+#include "report/validation/validation_rows.hpp"
+
+namespace windtunnel {
+namespace {
+
+constexpr size_t kWorst = 25;
+constexpr double kLeastError = 0.001;        // that is drawn
+constexpr double kClose = 0.1, kNear = 0.2;  // bands of the charts
+
+constexpr const char* kErrorNote =
+    "Mean of |predicted - measured| / measured over a family's rows, with its 95 % interval as if "
+    "rows were independent. Diamonds: the best simpler rule on the same rows.";
+constexpr const char* kScatterNote =
+    "Solid: predicted as measured. Dashed: 10 % and 20 % off. Hover says which row a point is.";
+
+Unit unit_of_metric(std::string_view metric) {
+  if (metric.ends_with("_s")) return Unit::seconds;
+  if (metric.ends_with("_bytes")) return Unit::memory;
+  return metric.ends_with("_rate") ? Unit::share : Unit::count;
+}
+
+// "suspect_step_s" -> "suspect step time"
+std::string metric_title(std::string_view metric) {
+  std::string title(metric);
+  const bool time = title.ends_with("_s");
+  if (time) title.resize(title.size() - 2);
+  if (title.ends_with("_bytes")) title.resize(title.size() - 6);
+  std::ranges::replace(title, '_', ' ');
+  return time && !title.ends_with("time") ? title + " time" : title;
+}
+
+std::vector<std::string> metrics_of(const ValidationReport& report) {
+  std::vector<std::string> metrics;
+  for (const ValidationRow& row : report.rows) {
+    if (std::ranges::find(metrics, row.metric) == metrics.end()) metrics.push_back(row.metric);
+  }
+  return metrics;
+}
+
+std::string row_tip(const ValidationRow& row) {
+  std::string tip = without_folder(row.id);
+  if (!row.label.empty()) tip += ": " + row.label;
+  tip += fmt::format("\n{} off", signed_error(row));
+  if (row.high > row.low) {
+    tip += fmt::format(", 90 % interval {}",
+                       range_text(unit_of_metric(row.metric), row.low, row.high));
+  }
+  return row.note.empty() ? tip : tip + "\n" + shortened(row.note, 120);
+}
+
+AnswerChart accuracy_chart(const ValidationReport& report, const std::string& metric) {
+  const Unit unit = unit_of_metric(metric);
+  ScatterChart chart{.title = fmt::format("Predicted against measured: {}", metric_title(metric)),
+                     .note = kScatterNote,
+                     .x = {"measured", unit},
+                     .y = {"predicted", unit},
+                     .groups = {},
+                     .logarithmic = true,
+                     .bands = {kClose, kNear}};
+  std::map<std::string, size_t> places;
+  for (const ValidationRow& row : report.rows) {
+    if (row.metric != metric) continue;
+    const auto [place, added] = places.emplace(row.family, chart.groups.size());
+    if (added) chart.groups.push_back({row.family, {}});
+    chart.groups[place->second].points.push_back({row.measured, row.predicted, row_tip(row)});
+  }
+  return {chart_json(chart)};
+}
+
+Estimate error_of(const ValidationReport& report, const ValidationFamily& family) {
+  std::vector<double> errors;
+  for (const ValidationRow& row : report.rows) {
+    if (row.family == family.name && row.metric == family.metric) {
+      errors.push_back(row.relative_error());
+    }
+  }
+  return errors.empty() ? Estimate{family.mape, family.mape, family.mape} : estimate(errors);
+}
+
+// Of all metrics and kinds on one axis: a share is a share.
+AnswerChart errors_chart(const std::vector<JudgedRows>& judged) {
+  RangeChart chart{.title = "Error of each family beside the best simpler rule",
+                   .note = kErrorNote,
+                   .axis = {"mean absolute error", Unit::share},
+                   .items = {},
+                   .floor = kLeastError};
+  for (const auto& [kind, report] : judged) {
+    for (const ValidationFamily& family : report.families) {
+      if (family.rows == 0) continue;
+      RangeItem item{
+          .name = shortened(family.name, 90),
+          .value = error_of(report, family),
+          .group = fmt::format("{}: {}", kind, metric_title(family.metric)),
+          .tip = fmt::format("{} rows, median {}, 90th percentile {}, worst {}", family.rows,
+                             percent(family.median_ape), percent(family.p90_ape),
+                             percent(family.worst.relative_error()))};
+      if (const auto rule = best_rule(family)) {
+        item.marks["best simpler rule"] = rule->second;
+        item.tip += fmt::format("\nsimpler rule: {}", rule->first);
+      }
+      chart.items.push_back(std::move(item));
+    }
+  }
+  // Each group once, in the order of its first family.
+  std::vector<std::string> groups;
+  for (const RangeItem& item : chart.items) {
+    if (std::ranges::find(groups, item.group) == groups.end()) groups.push_back(item.group);
+  }
+  std::ranges::stable_sort(chart.items, {}, [&](const RangeItem& item) {
+    return std::ranges::find(groups, item.group) - groups.begin();
+  });
+  return {chart_json(chart)};
+}
+
+SummarySection families_section(const std::vector<JudgedRows>& judged) {
+  SummarySection section{"Families of rows", {}, {}};
+  section.table.columns = {{"family"},
+                           {"metric"},
+                           {"rows", Align::right},
+                           {"fitted on", Align::right},
+                           {"MAPE", Align::right},
+                           {"median", Align::right},
+                           {"p90", Align::right},
+                           {"worst", Align::right},
+                           {"in 90 %", Align::right},
+                           {"best simpler rule"}};
+  for (const JudgedRows& each : judged) {
+    for (const ValidationFamily& family : each.report.families) {
+      const bool any = family.rows > 0;
+      const auto rule = best_rule(family);
+      section.table.rows.push_back(
+          {family.name, metric_title(family.metric), std::to_string(family.rows),
+           std::to_string(family.fitted), any ? percent(family.mape) : "-",
+           any ? percent(family.median_ape) : "-", any ? percent(family.p90_ape) : "-",
+           any ? percent(family.worst.relative_error()) : "-",
+           family.coverage90 ? percent(*family.coverage90) : "-",
+           rule ? fmt::format("{} ({})", percent(rule->second), rule->first) : "-"});
+    }
+  }
+  return section;
+}
+
+std::vector<SummarySection> left_out_sections(const JudgedRows& judged, const std::string& of) {
+  std::vector<SummarySection> sections;
+  SummarySection skipped{fmt::format("Not predicted{}", of), {}, {}};
+  skipped.table.columns = {{"why"}, {"rows", Align::right}, {"first"}};
+  for (const SkipReason& reason : reasons_of(judged.report)) {
+    skipped.table.rows.push_back({reason.reason, std::to_string(reason.rows), reason.first});
+  }
+  if (!skipped.table.rows.empty()) sections.push_back(std::move(skipped));
+  SummarySection assumed{fmt::format("What the sources do not say{}", of), {}, {}};
+  assumed.table.columns = {{"assumed"}, {"family"}, {"rows", Align::right}};
+  for (const ValidationFamily& family : judged.report.families) {
+    for (const auto& [what, rows] : family.assumed) {
+      assumed.table.rows.push_back({what, family.name, std::to_string(rows)});
+    }
+  }
+  if (!assumed.table.rows.empty()) sections.push_back(std::move(assumed));
+  return sections;
+}
+
+std::string share_text(size_t part, size_t whole) {
+  return value_text(Unit::share, static_cast<double>(part) / static_cast<double>(whole));
+}
+
+// Over all rows, of whatever metric.
+struct Accuracy {
+  std::vector<double> errors;  // least first
+  size_t near = 0, claimed = 0, covered = 0;
+  size_t families = 0, better = 0;  // with a simpler rule; and than it
+};
+
+Accuracy accuracy_of(const ValidationReport& report) {
+  Accuracy found;
+  for (const ValidationRow& row : report.rows) {
+    found.errors.push_back(row.relative_error());
+    found.near += row.relative_error() <= kNear ? 1 : 0;
+    if (row.high <= row.low) continue;
+    ++found.claimed;
+    found.covered += row.measured >= row.low && row.measured <= row.high ? 1 : 0;
+  }
+  for (const ValidationFamily& family : report.families) {
+    const auto rule = best_rule(family);
+    if (family.rows == 0 || !rule) continue;
+    ++found.families;
+    found.better += family.mape < rule->second ? 1 : 0;
+  }
+  std::ranges::sort(found.errors);
+  return found;
+}
+
+}  // namespace
+
+std::vector<SummaryRow> accuracy_figures(const ValidationReport& report) {
+  const Accuracy found = accuracy_of(report);
+  const size_t rows = found.errors.size();
+  if (rows == 0) return {{"rows", "0", "none was predicted"}};
+  std::vector<SummaryRow> figures = {
+      {"rows", with_separators(static_cast<double>(rows)), "predicted and measured"},
+      {"median error", value_text(Unit::share, found.errors[rows / 2]),
+       "of half the rows, or less"},
+      {"within 20 %", share_text(found.near, rows), "of the rows"}};
+  if (found.claimed > 0) {
+    figures.push_back(
+        {"coverage", share_text(found.covered, found.claimed), "in their 90 % intervals"});
+  }
+  if (found.families > 0) {
+    figures.push_back({"better than rules", fmt::format("{} of {}", found.better, found.families),
+                       "families beat the best simpler one"});
+  }
+  return figures;
+}
+
+namespace {
+
+// The median error of each kind: they have little in common.
+std::vector<SummaryRow> kinds_figures(const std::vector<JudgedRows>& judged) {
+  std::vector<SummaryRow> figures;
+  for (const JudgedRows& each : judged) {
+    const Accuracy found = accuracy_of(each.report);
+    const size_t rows = found.errors.size();
+    if (rows == 0) {
+      figures.push_back({each.kind, "-", "no row was predicted"});
+      continue;
+    }
+    figures.push_back({each.kind, value_text(Unit::share, found.errors[rows / 2]),
+                       fmt::format("median of {} rows", rows)});
+  }
+  return figures;
+}
+
+std::vector<std::string> fault_warnings(const FaultValidation& validation) {
+  std::vector<std::string> outside;
+  for (const FaultPrediction& row : validation.predictions) {
+    if (!row.inside()) outside.push_back(row.name);
+  }
+  if (outside.empty()) return {};
+  return {fmt::format("Outside of their ranges: {}.", fmt::join(outside, ", "))};
+}
+
+// What was measured is 1, so that shares, hours and bytes stand on one axis.
+AnswerChart fault_chart(const FaultValidation& validation) {
+  RangeChart chart{
+      .title = "Predicted over measured",
+      .note =
+          "Ranges are over what the sources leave out; of what was measured 1 is right. "
+          "Diamonds and triangles: a published formula, and a rule of thumb.",
+      .axis = {"predicted / measured", Unit::count},
+      .items = {}};
+  for (const FaultPrediction& row : validation.predictions) {
+    if (!(row.measured > 0)) continue;
+    RangeItem item{.name = row.name,
+                   .value = {.mean = row.predicted / row.measured,
+                             .low = row.low / row.measured,
+                             .high = row.high / row.measured},
+                   .group = row.metric,
+                   .tip = fmt::format("measured {:.4g} {}\n{}", row.measured, row.unit, row.system),
+                   .best = row.inside()};
+    item.marks["measured"] = 1;
+    if (row.formula) item.marks["formula"] = row.formula->value / row.measured;
+    if (row.baseline) item.marks["simpler rule"] = row.baseline->value / row.measured;
+    chart.items.push_back(std::move(item));
+  }
+  std::ranges::stable_sort(chart.items, {}, &RangeItem::group);
+  return {chart_json(chart)};
+}
+
+SummarySection worst_section(const ValidationReport& report, size_t most) {
+  SummarySection section{"The worst rows", {}, {}};
+  section.table.columns = {{"row"},
+                           {"what"},
+                           {"family"},
+                           {"metric"},
+                           {"measured", Align::right},
+                           {"predicted", Align::right},
+                           {"error", Align::right}};
+  for (const ValidationRow* row : worst_first(report)) {
+    if (section.table.rows.size() == most) break;
+    const Unit unit = unit_of_metric(row->metric);
+    section.table.rows.push_back({without_folder(row->id), row->label, shortened(row->family, 60),
+                                  metric_title(row->metric), value_text(unit, row->measured),
+                                  value_text(unit, row->predicted), signed_error(*row)});
+  }
+  return section;
+}
+
+SummarySection command_section(const std::string& command) {
+  return {"How to make this again", {{"command", command}}, {}};
+}
+
+}  // namespace
+
+std::vector<AnswerChart> accuracy_charts(const ValidationReport& report) {
+  std::vector<AnswerChart> charts;
+  for (const std::string& metric : metrics_of(report)) {
+    charts.push_back(accuracy_chart(report, metric));
+  }
+  // The first is what rows are judged by.
+  for (size_t i = 1; i < charts.size(); ++i) charts[i].half = true;
+  return charts;
+}
+
+std::vector<AnswerPart> validation_parts(const std::vector<JudgedRows>& judged) {
+  std::vector<AnswerPart> parts;
+  const auto add = [&](auto&& more) {
+    for (auto& part : more) parts.emplace_back(std::move(part));
+  };
+  const bool several = judged.size() > 1;
+  if (several) parts.emplace_back(errors_chart(judged));
+  for (const JudgedRows& each : judged) {
+    std::vector<AnswerChart> charts = accuracy_charts(each.report);
+    if (several) {
+      for (AnswerChart& chart : charts) {
+        chart.half = true;
+        chart.drawing["title"] =
+            fmt::format("{} ({})", chart.drawing["title"].get<std::string>(), each.kind);
+      }
+    }
+    add(std::move(charts));
+  }
+  if (!several) parts.emplace_back(errors_chart(judged));
+  parts.emplace_back(families_section(judged));
+  for (const JudgedRows& each : judged) {
+    const std::string of = several ? fmt::format(": {}", each.kind) : "";
+    SummarySection worst = worst_section(each.report, several ? kWorst / 3 : kWorst);
+    worst.title += of;
+    if (!worst.table.rows.empty()) parts.emplace_back(std::move(worst));
+    add(left_out_sections(each, of));
+  }
+  return parts;
+}
+
+std::string validation_page(const std::vector<JudgedRows>& judged, const std::string& command) {
+  std::vector<std::string> kinds;
+  for (const JudgedRows& each : judged) kinds.push_back(each.kind);
+  AnswerPage page{
+      fmt::format("Predicted against measured: {}", fmt::join(kinds, ", ")),
+      command,
+      judged.size() == 1 ? accuracy_figures(judged.front().report) : kinds_figures(judged),
+      {},
+      validation_parts(judged)};
+  page.parts.emplace_back(command_section(command));
+  return answer_page(page);
+}
+
+std::string faults_validation_page(const FaultValidation& validation, const std::string& command) {
+  const size_t rows = validation.predictions.size();
+  const auto inside = static_cast<size_t>(std::ranges::count_if(
+      validation.predictions, [](const FaultPrediction& row) { return row.inside(); }));
+  AnswerPage page{"Predicted against published: failures",
+                  command,
+                  {{"inside their range", fmt::format("{} of {}", inside, rows), "values"},
+                   {"not predicted", std::to_string(validation.report.skipped.size()), "rows"}},
+                  fault_warnings(validation),
+                  {}};
+  page.parts.emplace_back(fault_chart(validation));
+  for (SummarySection& section : fault_sections(validation)) {
+    page.parts.emplace_back(std::move(section));
+  }
+  for (SummarySection& section : left_out_sections({"failures", validation.report}, "")) {
+    page.parts.emplace_back(std::move(section));
+  }
+  page.parts.emplace_back(command_section(command));
+  return answer_page(page);
+}
+
+}  // namespace windtunnel

@@ -1,0 +1,34 @@
+// The page of `windtunnel validate`: how far predictions are off, in one figure and one picture;
+// then the error of each family beside that of the best simpler rule, the worst rows, and what was
+// not predicted or had to be assumed.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "report/answer/answer_page.hpp"
+#include "validate/accuracy/faults/faults.hpp"
+#include "validate/accuracy/rows/validation_report.hpp"
+
+namespace windtunnel {
+
+// Rows of one kind, and what they are called: "training runs".
+struct JudgedRows {
+  std::string kind;
+  ValidationReport report;
+};
+
+// `command`: what makes the page again.
+std::string validation_page(const std::vector<JudgedRows>& judged, const std::string& command);
+
+// Of ranges over what sources leave out, which hold a value or do not.
+std::string faults_validation_page(const FaultValidation& validation, const std::string& command);
+
+// What such a page consists of: how many rows and how far off, over all of them; then charts and
+// tables.
+std::vector<SummaryRow> accuracy_figures(const ValidationReport& report);
+std::vector<AnswerPart> validation_parts(const std::vector<JudgedRows>& judged);
+// Predicted over measured on logarithmic axes, one for each metric of the report.
+std::vector<AnswerChart> accuracy_charts(const ValidationReport& report);
+
+}  // namespace windtunnel
