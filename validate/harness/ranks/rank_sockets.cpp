@@ -1,6 +1,7 @@
 #include "validate/harness/ranks/rank_sockets.hpp"
 
 #include <netinet/tcp.h>
+#include <sys/random.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -363,6 +364,12 @@ std::vector<tcp::endpoint> ask_reception(const RankPlace& place, const Hello& he
   return endpoints;
 }
 
+std::uint64_t run_secret() {
+  std::uint64_t secret = 0;
+  CHECK(getrandom(&secret, sizeof secret, 0) == sizeof secret, "no random numbers");
+  return secret;
+}
+
 }  // namespace
 
 void send_unpaced(int descriptor) {
@@ -370,7 +377,14 @@ void send_unpaced(int descriptor) {
   setsockopt(descriptor, IPPROTO_TCP, TCP_CONGESTION, kControl.data(), kControl.size());
 }
 
+void send_at_once(int descriptor) {
+  constexpr int kOn = 1;
+  setsockopt(descriptor, IPPROTO_TCP, TCP_NODELAY, &kOn, sizeof kOn);
+}
+
 struct ForkedRanks::Ports {
+  // Of this run: who does not know it is a stranger, whatever he says.
+  std::uint64_t secret = run_secret();
   asio::io_context context;
   std::vector<tcp::acceptor> acceptors;
 };
@@ -393,6 +407,7 @@ ForkedRanks::~ForkedRanks() = default;
 RankSockets ForkedRanks::connect(int rank) const {
   Meeting meeting;
   meeting.rank = rank;
+  meeting.job = ports_->secret;
   meeting.until = after(kForkedS);
   for (const tcp::acceptor& acceptor : ports_->acceptors) {
     meeting.listeners.push_back(acceptor.local_endpoint());

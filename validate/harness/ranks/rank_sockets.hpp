@@ -18,6 +18,8 @@ using RankSockets = std::vector<int>;
 // a one-way message misled it, and what it has begun to pace stays paced under any other: after
 // each pause the first megabyte took 1 ms more. Where Linux lacks the other, the default stays.
 void send_unpaced(int descriptor);
+// Small messages, too.
+void send_at_once(int descriptor);
 
 class ForkedRanks {
  public:
