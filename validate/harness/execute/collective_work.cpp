@@ -9,6 +9,18 @@
 namespace windtunnel {
 namespace {
 
+// Of a step, real seconds: a thread takes a tenth of it to wake.
+constexpr double kShortestRoundS = 0.5e-3;
+
+// Of bytes from GPU to GPU; 0: to oneself.
+double idle_seconds(const LinkTable& links, RankId source, RankId destination, double bytes) {
+  std::vector<LinkId> route;
+  links.append_route(source, destination, route);
+  double seconds = 0;
+  for (const LinkId link : route) seconds = std::max(seconds, bytes / links.capacity(link));
+  return seconds;
+}
+
 int index_in(std::span<const RankId> members, RankId rank) {
   const auto found = std::ranges::find(members, rank);
   CHECK(found != members.end(), "rank {} is no member", rank);
@@ -46,6 +58,11 @@ double payload_share(CollectiveForm form, int members) {
   }
 }
 
+// On idle links, of the scenario: an exchange by turns sends a whole edge in each.
+double step_seconds(const CollectiveWork& work) {
+  return work.by_turns ? work.edge_s : work.edge_s / work.rounds;
+}
+
 // Sets form and `occupied` where the edges are those of the algorithm on real numbers.
 void take_form(CollectiveForm form, CollectiveWork& work) {
   const auto members = static_cast<int>(work.members.size());
@@ -60,6 +77,18 @@ void take_form(CollectiveForm form, CollectiveWork& work) {
 }
 
 }  // namespace
+
+bool runs_on_numbers(const CollectiveWork& work, double times) {
+  return work.form != CollectiveForm::rounds && step_seconds(work) / times >= kShortestRoundS;
+}
+
+int executed_rounds(const CollectiveWork& work, double times) {
+  if (work.members.size() <= 1) return 0;
+  if (work.edge_s <= 0) return 2;  // to one member and back
+  if (runs_on_numbers(work, times)) return work.rounds;
+  const double all_s = step_seconds(work) * work.rounds / times;
+  return std::clamp(static_cast<int>(all_s / kShortestRoundS), 1, work.rounds);
+}
 
 CollectiveFlows CollectiveWorks::flows_of(const Task& task, const GroupShape& shape,
                                           std::span<const RankId> members) const {
@@ -78,15 +107,6 @@ CollectiveFlows CollectiveWorks::flows_of(const Task& task, const GroupShape& sh
   return flows;
 }
 
-double CollectiveWorks::seconds_of(const CollectiveEdge& edge,
-                                   std::span<const RankId> members) const {
-  std::vector<LinkId> route;
-  links_.append_route(members[edge.source], members[edge.destination], route);
-  double seconds = 0;
-  for (const LinkId link : route) seconds = std::max(seconds, edge.bytes / links_.capacity(link));
-  return seconds;
-}
-
 CollectiveWork CollectiveWorks::of(const Task& task, std::int32_t group, RankId rank) const {
   CollectiveWork work;
   work.members = plan_.groups[group].members;
@@ -103,7 +123,8 @@ CollectiveWork CollectiveWorks::of(const Task& task, std::int32_t group, RankId 
   work.latency_s = task.as_flows ? total_seconds(task.cost) : flows.latency_s;
   std::set<int> in;
   for (const CollectiveEdge& edge : flows.edges) {
-    work.edge_s = std::max(work.edge_s, seconds_of(edge, work.members));
+    work.edge_s = std::max(work.edge_s, idle_seconds(links_, work.members[edge.source],
+                                                     work.members[edge.destination], edge.bytes));
     if (edge.source == work.rank) work.out[edge.destination] += edge.bytes;
     if (edge.destination == work.rank) in.insert(edge.source);
   }
@@ -120,26 +141,34 @@ CollectiveWork CollectiveWorks::of(const Task& task, std::int32_t group, RankId 
   return work;
 }
 
-double carried_bytes(const Plan& plan, const CollectiveWorks& works) {
-  double bytes = 0;
+CarriedBytes carried_bytes(const Plan& plan, const CollectiveWorks& works, const LinkTable& links) {
+  CarriedBytes carried;
   for (const RankClass& rank_class : plan.classes) {
     const auto members = static_cast<double>(rank_class.members.size());
+    const RankId first = rank_class.members[0];
+    double fastest_Bps = 0;
     for (const Task& task : rank_class.tasks) {
-      if (task.kind == TaskKind::send) bytes += task.bytes * members;
-      for (const Flow& flow : task.flows) {
-        const bool of_bytes = !flow.demands.empty() &&
-                              flow.demands.front().resource != Resource::sm &&
-                              flow.demands.front().resource != Resource::cpu;
-        if (task.kind != TaskKind::compute && of_bytes) bytes += flow.amount * members;
+      if (task.kind == TaskKind::send) {
+        carried.total += task.bytes * members;
+        if (task.bytes <= 0) continue;
+        const RankId peer = rank_class.peers[task.peer_slot][0];
+        const double seconds = idle_seconds(links, first, peer, task.bytes);
+        if (seconds > 0) fastest_Bps = std::max(fastest_Bps, task.bytes / seconds);
+      }
+      if (task.kind != TaskKind::compute) {
+        for (const Flow& flow : task.flows) carried.total += flow.amount * members;
       }
       if (task.kind != TaskKind::collective) continue;
-      const std::vector<std::int32_t>& groups = rank_class.groups[task.group_slot];
-      for (const auto& [to, sent] : works.of(task, groups[0], rank_class.members[0]).out) {
-        bytes += sent * members;
+      const CollectiveWork work = works.of(task, rank_class.groups[task.group_slot][0], first);
+      for (const auto& [to, sent] : work.out) {
+        carried.total += sent * members;
+        const double seconds = idle_seconds(links, first, work.members[to], sent);
+        if (seconds > 0) fastest_Bps = std::max(fastest_Bps, sent / seconds);
       }
     }
+    carried.peak_Bps += fastest_Bps * members;
   }
-  return bytes;
+  return carried;
 }
 
 }  // namespace windtunnel

@@ -40,6 +40,11 @@ struct CollectiveWork {
   std::vector<int> in;  // members that send
 };
 
+// As they run where the scenario's times are divided so: steps that would be too short for a thread
+// to wake in between are joined, and then it runs in rounds. 0: it has none.
+int executed_rounds(const CollectiveWork& work, double times);
+bool runs_on_numbers(const CollectiveWork& work, double times);
+
 // Of a Plan on a machine: which collective is run how.
 class CollectiveWorks {
  public:
@@ -56,7 +61,6 @@ class CollectiveWorks {
   CollectiveWork of(const Task& task, std::int32_t group, RankId rank) const;
 
  private:
-  double seconds_of(const CollectiveEdge& edge, std::span<const RankId> members) const;
   CollectiveFlows flows_of(const Task& task, const GroupShape& shape,
                            std::span<const RankId> members) const;
 
@@ -67,8 +71,12 @@ class CollectiveWorks {
   const std::vector<Calibration>& pool_calibrations_;
 };
 
-// Bytes that leave all members of all of the plan's collectives, and those of its messages and
-// copies: what this machine has to move.
-double carried_bytes(const Plan& plan, const CollectiveWorks& works);
+// What this machine has to carry: the bytes of all messages, collectives and copies, and how fast
+// they are carried where every rank sends over the fastest link that it ever uses. Of the scenario.
+struct CarriedBytes {
+  double total = 0;
+  double peak_Bps = 0;
+};
+CarriedBytes carried_bytes(const Plan& plan, const CollectiveWorks& works, const LinkTable& links);
 
 }  // namespace windtunnel

@@ -35,8 +35,6 @@ class PlanExecution {
     for (LinkId link = 0; link < links_.count(); ++link) new (bucket(link)) LinkClocks::Bucket(0);
   }
 
-  double bytes_moved() const { return carried_bytes(plan_, works_); }
-
   Timeline run() {
     const ForkedRanks ports(plan_.ranks);
     run_forked(plan_.ranks, "rank",
@@ -132,8 +130,11 @@ Timeline execute_plan(const Plan& plan, const Cluster& cluster, const ExecuteOpt
   return PlanExecution(plan, cluster, options).run();
 }
 
-double bytes_moved(const Plan& plan, const Cluster& cluster, const ExecuteOptions& options) {
-  return PlanExecution(plan, cluster, options).bytes_moved();
+CarriedBytes bytes_to_carry(const Plan& plan, const Cluster& cluster,
+                            const ExecuteOptions& options) {
+  const LinkTable links(cluster, copies_over_pcie(plan));
+  const CollectiveWorks works(plan, cluster, options.calibration, options.pool_calibrations, links);
+  return carried_bytes(plan, works, links);
 }
 
 }  // namespace windtunnel

@@ -10,6 +10,7 @@
 #include "models/machine/cluster.hpp"
 #include "models/plan/plan.hpp"
 #include "models/plan/timeline.hpp"
+#include "validate/harness/execute/collective_work.hpp"
 #include "validate/harness/execute/run_clock.hpp"
 
 namespace windtunnel {
@@ -27,7 +28,8 @@ struct ExecuteOptions {
 // process is left. No other thread may run in the calling process.
 Timeline execute_plan(const Plan& plan, const Cluster& cluster, const ExecuteOptions& options = {});
 
-// Bytes that all of the plan's messages, collectives and copies move together, in the scenario.
-double bytes_moved(const Plan& plan, const Cluster& cluster, const ExecuteOptions& options);
+// What an execution has to carry, in the scenario.
+CarriedBytes bytes_to_carry(const Plan& plan, const Cluster& cluster,
+                            const ExecuteOptions& options);
 
 }  // namespace windtunnel

@@ -10,9 +10,6 @@
 
 namespace windtunnel {
 
-// Steps that would be shorter are joined: a thread takes a tenth of it to wake.
-constexpr double kShortestRoundS = 0.5e-3;
-
 // The members of one group, in one collective, as the algorithms see them.
 class GroupPeers : public Peers {
  public:
@@ -69,10 +66,9 @@ class GroupPeers : public Peers {
 
 void RankRun::run_collective(TaskIndex t) {
   const CollectiveWork& work = setup_.works[t];
-  const double round_s = work.edge_s / work.rounds / setup_.scale.times;
   if (work.members.size() > 1 && work.edge_s <= 0) {
     meet(work, t);
-  } else if (work.form == CollectiveForm::rounds || round_s < kShortestRoundS) {
+  } else if (!runs_on_numbers(work, setup_.scale.times)) {
     run_rounds(work, t);
   } else {
     run_on_numbers(work, t);
@@ -99,9 +95,7 @@ void RankRun::run_rounds(const CollectiveWork& work, TaskIndex t) {
     clock_.sleep_until(clock_.now_s() + work.latency_s);
     return;
   }
-  const double real_s = work.edge_s / setup_.scale.times;
-  const int rounds =
-      std::clamp(static_cast<int>(real_s / kShortestRoundS), 1, std::max(1, work.rounds));
+  const int rounds = executed_rounds(work, setup_.scale.times);
   GroupPeers peers(*this, work, t, work.latency_s / rounds);
   const auto in_round = [&](int distance, int round) {
     return !work.by_turns || (distance - 1) * rounds / (members - 1) == round;

@@ -72,7 +72,8 @@ TEST(ExecutePlan, AMessageTakesItsTimeOnTheLink) {
   // 10 ms; what wakes late makes it longer, never shorter.
   EXPECT_GE(timeline.ranks[1].spans[0].end_s, 0.01);
   EXPECT_GE(timeline.ranks[0].spans[0].end_s, 0.01);
-  EXPECT_EQ(bytes_moved(plan, cluster, options()), 2e9);
+  EXPECT_EQ(bytes_to_carry(plan, cluster, options()).total, 2e9);
+  EXPECT_EQ(bytes_to_carry(plan, cluster, options()).peak_Bps, 200e9);
 }
 
 // Stretched, the same plan takes as long in the scenario's seconds.
@@ -170,7 +171,7 @@ TEST(ExecutePlan, EveryScheduleRunsInItsOrder) {
         busiest_s = std::max(busiest_s, sum_s);
       }
       ExecuteOptions scaled = options(busiest_s / 0.03);
-      scaled.scale.bytes = std::max(1.0, bytes_moved(plan, job.cluster, scaled) / 10e6);
+      scaled.scale.bytes = std::max(1.0, bytes_to_carry(plan, job.cluster, scaled).total / 10e6);
       expect_planned_order(plan, execute_plan(plan, job.cluster, scaled));
       break;
     }
