@@ -22,6 +22,7 @@ struct ExecuteCommandOptions {
   std::string out;
   double scale = 0;
   int ranks_per_node = 0;
+  bool testbed = false;
   bool json = false;
 };
 
@@ -33,8 +34,8 @@ void write_trace(const std::string& path, const Plan& plan, const Timeline& time
 
 ExitCode run(const ExecuteCommandOptions& options) {
   const double budget_s = budget_of(options.budget);
-  const ExecutedPlan executed =
-      read_executed_plan(options.scenario, options.set, options.ranks_per_node);
+  ExecutedPlan executed = read_executed_plan(options.scenario, options.set, options.ranks_per_node);
+  executed.testbed = options.testbed && testbed_is_there();
   if (!options.out.empty()) prepare_folder(options.out);
   const ExecutionScale scale =
       fitting_scale(executed, predicted_timeline(executed), budget_s, options.scale);
@@ -77,6 +78,8 @@ Handler define_execute(CLI::App& app) {
       ->type_name("TIME");
   app.add_option("--out", options->out, "write predicted.json and executed.json, traces, here")
       ->type_name("DIR");
+  app.add_flag("--testbed", options->testbed,
+               "nodes as network namespaces whose links the kernel holds (needs root)");
   app.add_flag("--json", options->json, "print one JSON document on stdout, text on stderr");
   add_example(app, "scenarios/small.yaml --budget '5 s'");
   return [options] { return run(*options); };

@@ -3,8 +3,10 @@
 #include <fmt/format.h>
 
 #include "cli/program/load_scenario.hpp"
+#include "cli/program/output.hpp"
 #include "cli/program/override_options.hpp"
 #include "models/base/error.hpp"
+#include "validate/harness/execute/testbed.hpp"
 
 namespace windtunnel {
 namespace {
@@ -34,6 +36,14 @@ ExecutedPlan read_executed_plan(const std::string& path, const std::vector<std::
   const Case the_case = scenario.at();
   if (ranks_per_node <= 0) return executed_plan(the_case);
   return executed_plan(scenario.at(nodes_of(the_case, ranks_per_node)));
+}
+
+bool testbed_is_there() {
+  const std::string fault = why_no_testbed();
+  if (fault.empty()) return true;
+  print_human(fmt::format("no testbed here ({}); links are held by buckets in user space\n", fault),
+              true);
+  return false;
 }
 
 }  // namespace windtunnel

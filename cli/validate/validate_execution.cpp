@@ -22,6 +22,7 @@ struct ValidateExecutionOptions {
   std::vector<std::string> set;
   std::string budget = "10 s";
   double fail_above = std::numeric_limits<double>::infinity();
+  bool testbed = false;
   bool json = false;
 };
 
@@ -110,6 +111,8 @@ ExitCode validate_execution(const ValidateExecutionOptions& options) {
   for (const std::string& scenario : options.scenarios) {
     plans.push_back(read_executed_plan(scenario, options.set));
   }
+  const bool testbed = options.testbed && testbed_is_there();
+  for (ExecutedPlan& plan : plans) plan.testbed = testbed;
   std::vector<JudgedExecution> judged;
   Progress progress;
   for (ExecutedPlan& plan : plans) {
@@ -141,6 +144,8 @@ ValidationCommand define_validate_execution(CLI::App& validate) {
                   "exit with 1 if the median error of the steps exceeds this share")
       ->type_name("SHARE")
       ->check(number_in(0.0, 1e6));
+  app->add_flag("--testbed", options->testbed,
+                "nodes as network namespaces whose links the kernel holds (needs root)");
   app->add_flag("--json", options->json, "print one JSON document on stdout, text on stderr");
   add_example(*app, "scenarios/execution/ring.yaml scenarios/execution/tree.yaml --budget '5 s'");
   return {app, [options] { return validate_execution(*options); }};

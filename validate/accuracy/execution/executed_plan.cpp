@@ -72,7 +72,7 @@ Timeline predicted_timeline(const ExecutedPlan& executed) {
 
 Timeline measured_timeline(const ExecutedPlan& executed, const ExecutionScale& scale) {
   return execute_plan(executed.plan, executed.cluster,
-                      {scale, executed.calibration, executed.pool_calibrations});
+                      {scale, executed.calibration, executed.pool_calibrations, executed.testbed});
 }
 
 double step_seconds(const ExecutedPlan& executed, const Timeline& timeline) {

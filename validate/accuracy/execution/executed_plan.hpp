@@ -22,7 +22,8 @@ struct ExecutedPlan {
   Cluster cluster;
   Calibration calibration;
   std::vector<Calibration> pool_calibrations;
-  SteadyWindow window;  // of its iterations, whose period is the step
+  SteadyWindow window;   // of its iterations, whose period is the step
+  bool testbed = false;  // where it is executed: ExecuteOptions
 };
 
 // An iteration of the case; of a company one of each job, begun together. Throws Error where more

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <memory>
 #include <new>
 
@@ -9,6 +10,7 @@
 #include "models/plan/kernel_pace.hpp"
 #include "validate/harness/execute/forked_run.hpp"
 #include "validate/harness/execute/rank_run.hpp"
+#include "validate/harness/execute/testbed.hpp"
 #include "validate/harness/ranks/own_core.hpp"
 #include "validate/harness/ranks/rank_sockets.hpp"
 
@@ -36,9 +38,14 @@ class PlanExecution {
   }
 
   Timeline run() {
-    const ForkedRanks ports(plan_.ranks);
-    run_forked(plan_.ranks, "rank",
-               [&](int rank, const ForkedProcess& process) { run_rank(rank, process, ports); });
+    if (options_.testbed) {
+      run_on(Testbed(cluster_, options_.scale));
+    } else {
+      const ForkedRanks ports(plan_.ranks);
+      run_forked(plan_.ranks, "rank", [&](int rank, const ForkedProcess& process) {
+        run_rank(rank, process, [&] { return ports.connect(rank); });
+      });
+    }
     return timeline();
   }
 
@@ -50,11 +57,26 @@ class PlanExecution {
     return reinterpret_cast<Span*>(spans_->data()) + first_span_[rank];
   }
 
-  void run_rank(RankId rank, const ForkedProcess& process, const ForkedRanks& ports) const {
+  void run_on(const Testbed& testbed) {
+    constexpr int kFirstPort = 20000;
+    constexpr double kMeetS = 60;
+    std::vector<RankAddress> addresses;
+    for (RankId rank = 0; rank < plan_.ranks; ++rank) {
+      addresses.push_back({testbed.address(cluster_.node_of(rank)), kFirstPort + rank});
+    }
+    const std::uint64_t secret = run_secret();
+    run_forked(plan_.ranks, "rank", [&](int rank, const ForkedProcess& process) {
+      testbed.enter(cluster_.node_of(rank));
+      run_rank(rank, process, [&] { return meet_ranks(rank, addresses, secret, kMeetS); });
+    });
+  }
+
+  void run_rank(RankId rank, const ForkedProcess& process,
+                const std::function<RankSockets()>& connect) const {
     wake_exactly();
-    const LinkClocks links(links_, bucket(0));
+    const LinkClocks links(links_, bucket(0), !options_.testbed);
     const RankSetup setup = setup_of(rank, links, process);
-    RankWire wire(rank, ports.connect(rank));
+    RankWire wire(rank, connect(), options_.testbed ? kNetworkBuffer : kLoopbackBuffer);
     const std::int64_t start_ns = process.wait_for_start();
     const RunClock clock(start_ns, options_.scale.times, 2 * plan_.ranks <= usable_cores());
     RankRun run(setup, wire, clock, spans_of(rank),

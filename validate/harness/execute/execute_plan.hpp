@@ -21,6 +21,7 @@ struct ExecuteOptions {
   ExecutionScale scale;
   Calibration calibration;  // of the edges of collectives
   std::vector<Calibration> pool_calibrations = {};
+  bool testbed = false;  // nodes are network namespaces (testbed.hpp)
 };
 
 // Every rank recorded, in seconds of the scenario. The Plan must satisfy validate_plan. Throws

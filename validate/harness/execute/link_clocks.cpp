@@ -34,6 +34,10 @@ double LinkClocks::least_capacity(std::span<const LinkId> route) const {
 
 std::vector<LinkId> LinkClocks::route(int source_gpu, int destination_gpu) const {
   std::vector<LinkId> links;
+  const Cluster& cluster = links_.cluster();
+  if (!between_nodes_ && cluster.node_of(source_gpu) != cluster.node_of(destination_gpu)) {
+    return links;
+  }
   links_.append_route(source_gpu, destination_gpu, links);
   return links;
 }

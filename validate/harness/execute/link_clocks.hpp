@@ -19,8 +19,10 @@ class LinkClocks {
   using Bucket = std::atomic<double>;          // seconds of the scenario
   static_assert(Bucket::is_always_lock_free);  // between processes, too
 
-  // `buckets`: links.count() of them, 0 before the start. Keeps references.
-  LinkClocks(const LinkTable& links, Bucket* buckets) : links_(links), buckets_(buckets) {}
+  // `buckets`: links.count() of them, 0 before the start. `between_nodes`: false where a real
+  // network has the rates of the links there. Keeps references.
+  LinkClocks(const LinkTable& links, Bucket* buckets, bool between_nodes = true)
+      : links_(links), buckets_(buckets), between_nodes_(between_nodes) {}
 
   // Sends what is ready at `at_s` over all these links, as soon as each is free; when all of it has
   // passed. A link that is listed k times carries it k times. Throws Error where one has no
@@ -28,13 +30,14 @@ class LinkClocks {
   double send(std::span<const LinkId> route, double units, double at_s) const;
   double least_capacity(std::span<const LinkId> route) const;  // infinite: no link
 
-  // Nothing on the route to oneself.
+  // Nothing on the route to oneself, and where others hold the rates.
   std::vector<LinkId> route(int source_gpu, int destination_gpu) const;
   std::vector<LinkId> resource(int gpu, Resource resource, int weight) const;
 
  private:
   const LinkTable& links_;
   Bucket* buckets_;
+  bool between_nodes_;
 };
 
 }  // namespace windtunnel

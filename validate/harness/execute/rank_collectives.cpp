@@ -49,6 +49,7 @@ class GroupPeers : public Peers {
     head.sequence = run_.task(task_).sequence;
     head.due_s = end_s + step_latency_s_;
     run_.send_frame(other, head, out);
+    pad(other, route.empty() ? occupied / run_.setup_.scale.bytes : 0, out.size());
     return head.due_s;
   }
 
@@ -58,6 +59,15 @@ class GroupPeers : public Peers {
   }
 
  private:
+  // On a real network what occupies the links has to be there.
+  void pad(RankId other, double occupied_bytes, std::size_t sent_bytes) {
+    const auto whole = static_cast<std::size_t>(occupied_bytes);
+    if (whole <= sent_bytes || other == run_.own_rank()) return;
+    FrameHead head;
+    head.channel = kPaddingChannel;
+    run_.send_frame(other, head, std::vector<std::byte>(whole - sent_bytes));
+  }
+
   RankRun& run_;
   const CollectiveWork& work_;
   TaskIndex task_;

@@ -1,8 +1,10 @@
 #include "validate/harness/execute/rank_wire.hpp"
 
 #include <fcntl.h>
+#include <linux/sockios.h>
 #include <poll.h>
 #include <sys/eventfd.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <sys/uio.h>
 #include <unistd.h>
@@ -19,8 +21,6 @@
 namespace windtunnel {
 namespace {
 
-constexpr int kWireBuffer = 1 << 20;
-
 [[noreturn]] void lose(int rank, int other, const char* why) {
   throw ConnectionLost(fmt::format("rank {}: connection to rank {}: {}", rank, other, why),
                        ExitCode::failed);
@@ -28,7 +28,7 @@ constexpr int kWireBuffer = 1 << 20;
 
 }  // namespace
 
-RankWire::RankWire(int rank, RankSockets sockets)
+RankWire::RankWire(int rank, RankSockets sockets, int buffer_bytes)
     : rank_(rank),
       sockets_(std::move(sockets)),
       incoming_(sockets_.size()),
@@ -38,8 +38,8 @@ RankWire::RankWire(int rank, RankSockets sockets)
     send_.push_back(std::make_unique<std::mutex>());
     if (socket < 0) continue;
     fcntl(socket, F_SETFL, fcntl(socket, F_GETFL) & ~O_NONBLOCK);
-    setsockopt(socket, SOL_SOCKET, SO_SNDBUF, &kWireBuffer, sizeof kWireBuffer);
-    setsockopt(socket, SOL_SOCKET, SO_RCVBUF, &kWireBuffer, sizeof kWireBuffer);
+    setsockopt(socket, SOL_SOCKET, SO_SNDBUF, &buffer_bytes, sizeof buffer_bytes);
+    setsockopt(socket, SOL_SOCKET, SO_RCVBUF, &buffer_bytes, sizeof buffer_bytes);
     send_at_once(socket);
   }
 }
@@ -73,6 +73,13 @@ void RankWire::send(int to, FrameHead head, std::span<const std::byte> payload) 
       part.iov_len -= of_part;
       done -= of_part;
     }
+  }
+}
+
+void RankWire::wait_until_sent(int to) const {
+  constexpr timespec kLookAgain = {0, 200'000};
+  for (int bytes = 1; ioctl(sockets_[to], SIOCOUTQ, &bytes) == 0 && bytes > 0;) {
+    nanosleep(&kLookAgain, nullptr);
   }
 }
 

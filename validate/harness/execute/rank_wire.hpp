@@ -16,8 +16,14 @@
 
 namespace windtunnel {
 
+// What a rank's sockets hold each way, on the loopback; on a network with rates as little as keeps
+// it busy, so that a send ends about when its bytes have left.
+inline constexpr int kLoopbackBuffer = 1 << 20;
+inline constexpr int kNetworkBuffer = 1 << 19;
+
 // Beside groups of the Plan, which are numbered from 0.
 inline constexpr std::int32_t kMessageChannel = -1;  // pieces of a send
+inline constexpr std::int32_t kPaddingChannel = -3;  // bytes that only occupy the links
 inline constexpr std::int32_t kPostedChannel = -2;   // to a synchronous send: its receive is posted
 
 struct FrameHead {
@@ -33,7 +39,7 @@ class RankWire {
  public:
   using OnFrame = std::function<void(int from, const FrameHead& head, std::vector<std::byte>)>;
 
-  RankWire(int rank, RankSockets sockets);
+  RankWire(int rank, RankSockets sockets, int buffer_bytes = kLoopbackBuffer);
   ~RankWire();
   RankWire(const RankWire&) = delete;
   RankWire& operator=(const RankWire&) = delete;
@@ -41,6 +47,8 @@ class RankWire {
   int rank() const { return rank_; }
   // Throws Error (failed) when the connection breaks.
   void send(int to, FrameHead head, std::span<const std::byte> payload);
+  // Until the other side's system has all that was sent to it.
+  void wait_until_sent(int to) const;
   // Waits for frames until the time on CLOCK_MONOTONIC, or until wake(), and hands over those that
   // are complete. Throws ConnectionLost when one of the others has left.
   void receive_until(std::int64_t until_ns, const OnFrame& on_frame);

@@ -364,13 +364,13 @@ std::vector<tcp::endpoint> ask_reception(const RankPlace& place, const Hello& he
   return endpoints;
 }
 
+}  // namespace
+
 std::uint64_t run_secret() {
   std::uint64_t secret = 0;
   CHECK(getrandom(&secret, sizeof secret, 0) == sizeof secret, "no random numbers");
   return secret;
 }
-
-}  // namespace
 
 void send_unpaced(int descriptor) {
   constexpr std::string_view kControl = "reno";
@@ -416,6 +416,21 @@ RankSockets ForkedRanks::connect(int rank) const {
   asio::io_context context;
   tcp::acceptor own(context, tcp::v4(),
                     dup(ports_->acceptors[static_cast<size_t>(rank)].native_handle()));
+  return join(meeting, own, context);
+}
+
+RankSockets meet_ranks(int rank, const std::vector<RankAddress>& addresses, std::uint64_t secret,
+                       double timeout_s) {
+  Meeting meeting;
+  meeting.rank = rank;
+  meeting.job = secret;
+  meeting.until = after(timeout_s);
+  for (const RankAddress& each : addresses) {
+    meeting.listeners.emplace_back(asio::ip::make_address(each.host),
+                                   static_cast<unsigned short>(each.port));
+  }
+  asio::io_context context;
+  tcp::acceptor own(context, meeting.listeners[static_cast<size_t>(rank)]);
   return join(meeting, own, context);
 }
 
