@@ -93,6 +93,7 @@ constexpr std::array kRooms = std::to_array<std::string_view>({
     "sim/study/plan",
     "validate/harness/ranks",
     "validate/harness/collectives",
+    "validate/harness/drill",
     "validate/harness/execute",
     "validate/harness/exchange",
     "validate/harness/timing",

@@ -1,8 +1,15 @@
 #include "validate/harness/execute/execute_plan.hpp"
 
 #include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <array>
+#include <chrono>
+#include <csignal>
+#include <fstream>
+#include <iterator>
 #include <limits>
 
 #include "policies/iteration.hpp"
@@ -179,6 +186,40 @@ TEST(ExecutePlan, EveryScheduleRunsInItsOrder) {
     executed += made ? 1 : 0;
   }
   EXPECT_EQ(executed, 27);
+}
+
+std::vector<pid_t> children_of(pid_t process) {
+  std::ifstream file(fmt::format("/proc/{0}/task/{0}/children", process));
+  return {std::istream_iterator<pid_t>(file), {}};
+}
+
+// From outside, in the middle of a long wait: the others are not left to wait for it.
+TEST(ExecutePlan, NamesTheRankThatIsKilledAndLeavesNothing) {
+  const auto waits = [](RankId rank) {
+    return class_of(rank, {{"c"}}, {task_of(TaskKind::compute, "c", 0, 600)});
+  };
+  const Plan plan = plan_of({waits(0), waits(1), waits(2)});
+  std::array<int, 2> ends = {};
+  ASSERT_EQ(pipe(ends.data()), 0);
+  const pid_t runner = fork();
+  if (runner == 0) {
+    const std::string fault =
+        error_of([&] { execute_plan(plan, small_cluster(1, 4), options()); }, ExitCode::failed);
+    _exit(write(ends[1], fault.data(), fault.size()) == std::ssize(fault) ? 0 : 1);
+  }
+  close(ends[1]);
+  std::vector<pid_t> ranks;
+  while (ranks.size() < 3) ranks = children_of(runner);
+  std::ranges::sort(ranks);
+  const auto killed = std::chrono::steady_clock::now();
+  kill(ranks[1], SIGKILL);
+  std::string fault(500, '\0');
+  fault.resize(static_cast<std::size_t>(std::max<ssize_t>(0, read(ends[0], fault.data(), 500))));
+  close(ends[0]);
+  EXPECT_LT(std::chrono::steady_clock::now() - killed, std::chrono::seconds(5));
+  EXPECT_EQ(fault, "rank 1 ended by signal 9");
+  EXPECT_EQ(waitpid(runner, nullptr, 0), runner);
+  for (const pid_t rank : ranks) EXPECT_NE(kill(rank, 0), 0) << rank << " is left";
 }
 
 TEST(ExecutePlan, RefusesMoreRanksThanItCanExecute) {
