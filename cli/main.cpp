@@ -19,6 +19,8 @@ std::vector<Command> commands() {
       {"report", "draw the page of an earlier run again", define_report},
       {"schedule", "pipeline schedules: list, show, search, export, import", define_schedule},
       {"trace", "write tasks as Chakra execution traces, or simulate such traces", define_trace},
+      {"execute", "run its tasks for real, in processes of this machine, against the simulation",
+       define_execute},
       {"validate", "predicted against measured", define_validate},
       {"calibrate", "fit the cost models to measured step times", define_calibrate},
       {"completion", "print what bash, zsh or fish complete commands by", define_completion},

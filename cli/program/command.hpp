@@ -35,6 +35,7 @@ Handler define_plan(CLI::App& app);
 Handler define_list(CLI::App& app);
 Handler define_schema(CLI::App& app);
 Handler define_report(CLI::App& app);
+Handler define_execute(CLI::App& app);
 Handler define_validate(CLI::App& app);
 Handler define_schedule(CLI::App& app);
 Handler define_trace(CLI::App& app);

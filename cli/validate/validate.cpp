@@ -6,6 +6,7 @@
 
 #include "cli/program/command.hpp"
 #include "cli/validate/validate_all.hpp"
+#include "cli/validate/validate_execution.hpp"
 #include "cli/validate/validate_samples.hpp"
 #include "cli/validate/validate_step.hpp"
 #include "cli/validate/validations.hpp"
@@ -211,6 +212,7 @@ Handler define_validate(CLI::App& app) {
       kind(define_compression(app, *options), against_compression),
       define_validate_all(app),
       define_validate_samples(app, kernels_page),
+      define_validate_execution(app),
       define_validate_step(app),
       kind(define_runs(app, *options), against_runs)};
   add_example(app, "runs runs.csv --worst 10");

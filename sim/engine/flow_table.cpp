@@ -11,25 +11,10 @@
 #include "models/machine/fabrics/link_faults.hpp"
 #include "models/machine/links/path_choice.hpp"
 #include "models/network/groups/group_shapes.hpp"
+#include "models/plan/class_template.hpp"
 
 namespace windtunnel {
 namespace {
-
-// Where a plan copies over PCIe, NICs share that way. Elsewhere they do not need the links: a NIC
-// is no faster than the PCIe links it hangs below.
-bool copies_over_pcie(const Plan& plan) {
-  const auto over_pcie = [](const Demand& demand) {
-    return demand.resource == Resource::pcie_out || demand.resource == Resource::pcie_in;
-  };
-  for (const RankClass& rank_class : plan.classes) {
-    for (const Task& task : rank_class.tasks) {
-      for (const Flow& flow : task.flows) {
-        if (std::ranges::any_of(flow.demands, over_pcie)) return true;
-      }
-    }
-  }
-  return false;
-}
 
 class FlowTableBuilder {
  public:

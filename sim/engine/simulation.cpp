@@ -176,11 +176,6 @@ class Simulation {
     }
   }
 
-  static bool runs_later(const std::vector<Task>& tasks, TaskIndex a, TaskIndex b) {
-    if (tasks[a].priority != tasks[b].priority) return tasks[a].priority < tasks[b].priority;
-    return a > b;
-  }
-
   void run_timer(std::int32_t r) {
     for (TaskIndex t : ranks_[r].tasks_of->timed) {
       const double wait_s = ranks_[r].tasks_of->tasks[t].not_before_s - s4u::Engine::get_clock();

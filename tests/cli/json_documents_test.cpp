@@ -91,6 +91,9 @@ std::vector<Documented> documented() {
        always(
            "tests/data/kernel_samples.csv --calibration tests/fuzz/corpus/kernel-laws/cpu.yaml")},
       {"validate runs", "validate-runs", runs_table},
+      {"validate execution", "validate-execution",
+       always("scenarios/execution/ring.yaml --budget '1 ms'")},
+      {"execute", "execute", always("scenarios/execution/ring.yaml --budget '1 ms'")},
       {"validate step", "validate-step", always("scenarios/mlp-cpu.yaml --budget '1 ms'")},
       {"calibrate", "calibrate-runs",
        [](const std::string& folder) {

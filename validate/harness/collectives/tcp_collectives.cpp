@@ -21,7 +21,7 @@ void add(std::span<float> sum, std::span<const float> a, std::span<const float> 
   for (size_t i = 0; i < sum.size(); ++i) sum[i] = a[i] + b[i];
 }
 
-std::span<float> scratch_floats(TcpGroup& group, size_t count) {
+std::span<float> scratch_floats(Peers& group, size_t count) {
   return {reinterpret_cast<float*>(group.scratch(count * sizeof(float)).data()), count};
 }
 
@@ -37,7 +37,7 @@ Part part_of(size_t elements, int rank, int ranks) {
   return {elements * r / p, elements * (r + 1) / p};
 }
 
-void reduce_scatter_ring(TcpGroup& group, std::span<const float> values, std::span<float> own) {
+void reduce_scatter_ring(Peers& group, std::span<const float> values, std::span<float> own) {
   const int ranks = group.ranks();
   const int rank = group.rank();
   // A part starts at the rank behind its owner and comes round to it.
@@ -62,7 +62,7 @@ void reduce_scatter_ring(TcpGroup& group, std::span<const float> values, std::sp
   }
 }
 
-void all_gather_ring(TcpGroup& group, std::span<std::byte> values, size_t element_bytes) {
+void all_gather_ring(Peers& group, std::span<std::byte> values, size_t element_bytes) {
   const int ranks = group.ranks();
   const int rank = group.rank();
   for (int step = 0; step + 1 < ranks; ++step) {
@@ -73,12 +73,12 @@ void all_gather_ring(TcpGroup& group, std::span<std::byte> values, size_t elemen
   }
 }
 
-void all_reduce_ring(TcpGroup& group, std::span<float> values) {
+void all_reduce_ring(Peers& group, std::span<float> values) {
   reduce_scatter_ring(group, values, part(values, group.rank(), group.ranks()));
   all_gather_ring(group, std::as_writable_bytes(values), sizeof(float));
 }
 
-void all_reduce_tree(TcpGroup& group, std::span<float> values) {
+void all_reduce_tree(Peers& group, std::span<float> values) {
   const int first_child = 2 * group.rank() + 1;
   const int last_child = std::min(first_child + 1, group.ranks() - 1);
   const std::span<float> received =
@@ -91,7 +91,7 @@ void all_reduce_tree(TcpGroup& group, std::span<float> values) {
   broadcast_tree(group, std::as_writable_bytes(values), 0);
 }
 
-void broadcast_tree(TcpGroup& group, std::span<std::byte> values, int root) {
+void broadcast_tree(Peers& group, std::span<std::byte> values, int root) {
   const int ranks = group.ranks();
   const int place = wrapped(group.rank() - root, ranks);
   if (place > 0) group.receive(wrapped((place - 1) / 2 + root, ranks), values);
@@ -101,7 +101,7 @@ void broadcast_tree(TcpGroup& group, std::span<std::byte> values, int root) {
   }
 }
 
-void all_to_all_pairwise(TcpGroup& group, std::span<const std::byte> out, std::span<std::byte> in) {
+void all_to_all_pairwise(Peers& group, std::span<const std::byte> out, std::span<std::byte> in) {
   const int ranks = group.ranks();
   const int rank = group.rank();
   for (int step = 0; step < ranks; ++step) {

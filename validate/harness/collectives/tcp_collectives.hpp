@@ -1,4 +1,4 @@
-// Collectives between the processes of a TcpGroup by the algorithms that the simulator has
+// Collectives between ranks by the algorithms that the simulator has
 // (models/network/groups/collective_steps.hpp): rings in 2 (P-1) or P-1 steps of a P-th each, a
 // tree up and down, pairwise exchange in P-1 steps.
 #pragma once
@@ -17,14 +17,14 @@ struct Part {
 };
 Part part_of(size_t elements, int rank, int ranks);
 
-void all_reduce_ring(TcpGroup& group, std::span<float> values);
-void all_reduce_tree(TcpGroup& group, std::span<float> values);  // binary
+void all_reduce_ring(Peers& group, std::span<float> values);
+void all_reduce_tree(Peers& group, std::span<float> values);  // binary
 // `part`, as long as the rank's part of `values` and maybe that part itself, becomes its sum.
-void reduce_scatter_ring(TcpGroup& group, std::span<const float> values, std::span<float> part);
+void reduce_scatter_ring(Peers& group, std::span<const float> values, std::span<float> part);
 // The rank's part of `values` goes to all.
-void all_gather_ring(TcpGroup& group, std::span<std::byte> values, size_t element_bytes);
-void all_to_all_pairwise(TcpGroup& group, std::span<const std::byte> out, std::span<std::byte> in);
-void broadcast_tree(TcpGroup& group, std::span<std::byte> values, int root);  // binary
+void all_gather_ring(Peers& group, std::span<std::byte> values, size_t element_bytes);
+void all_to_all_pairwise(Peers& group, std::span<const std::byte> out, std::span<std::byte> in);
+void broadcast_tree(Peers& group, std::span<std::byte> values, int root);  // binary
 
 // Rings, pairwise exchange, and a tree to broadcast.
 class TcpCollectives : public Collectives {

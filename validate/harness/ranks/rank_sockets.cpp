@@ -1,6 +1,7 @@
 #include "validate/harness/ranks/rank_sockets.hpp"
 
 #include <netinet/tcp.h>
+#include <sys/random.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -365,12 +366,25 @@ std::vector<tcp::endpoint> ask_reception(const RankPlace& place, const Hello& he
 
 }  // namespace
 
+std::uint64_t run_secret() {
+  std::uint64_t secret = 0;
+  CHECK(getrandom(&secret, sizeof secret, 0) == sizeof secret, "no random numbers");
+  return secret;
+}
+
 void send_unpaced(int descriptor) {
   constexpr std::string_view kControl = "reno";
   setsockopt(descriptor, IPPROTO_TCP, TCP_CONGESTION, kControl.data(), kControl.size());
 }
 
+void send_at_once(int descriptor) {
+  constexpr int kOn = 1;
+  setsockopt(descriptor, IPPROTO_TCP, TCP_NODELAY, &kOn, sizeof kOn);
+}
+
 struct ForkedRanks::Ports {
+  // Of this run: who does not know it is a stranger, whatever he says.
+  std::uint64_t secret = run_secret();
   asio::io_context context;
   std::vector<tcp::acceptor> acceptors;
 };
@@ -393,6 +407,7 @@ ForkedRanks::~ForkedRanks() = default;
 RankSockets ForkedRanks::connect(int rank) const {
   Meeting meeting;
   meeting.rank = rank;
+  meeting.job = ports_->secret;
   meeting.until = after(kForkedS);
   for (const tcp::acceptor& acceptor : ports_->acceptors) {
     meeting.listeners.push_back(acceptor.local_endpoint());
@@ -401,6 +416,21 @@ RankSockets ForkedRanks::connect(int rank) const {
   asio::io_context context;
   tcp::acceptor own(context, tcp::v4(),
                     dup(ports_->acceptors[static_cast<size_t>(rank)].native_handle()));
+  return join(meeting, own, context);
+}
+
+RankSockets meet_ranks(int rank, const std::vector<RankAddress>& addresses, std::uint64_t secret,
+                       double timeout_s) {
+  Meeting meeting;
+  meeting.rank = rank;
+  meeting.job = secret;
+  meeting.until = after(timeout_s);
+  for (const RankAddress& each : addresses) {
+    meeting.listeners.emplace_back(asio::ip::make_address(each.host),
+                                   static_cast<unsigned short>(each.port));
+  }
+  asio::io_context context;
+  tcp::acceptor own(context, meeting.listeners[static_cast<size_t>(rank)]);
   return join(meeting, own, context);
 }
 

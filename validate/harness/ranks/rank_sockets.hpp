@@ -2,7 +2,9 @@
 // were opened before the fork, launched ones through rank 0, which all know where to find.
 #pragma once
 
+#include <cstdint>
 #include <memory>
+#include <string>
 #include <utility>  // Boost.Asio 1.74 forgets it
 #include <vector>
 
@@ -18,6 +20,8 @@ using RankSockets = std::vector<int>;
 // a one-way message misled it, and what it has begun to pace stays paced under any other: after
 // each pause the first megabyte took 1 ms more. Where Linux lacks the other, the default stays.
 void send_unpaced(int descriptor);
+// Small messages, too.
+void send_at_once(int descriptor);
 
 class ForkedRanks {
  public:
@@ -30,6 +34,18 @@ class ForkedRanks {
   struct Ports;
   std::unique_ptr<Ports> ports_;
 };
+
+// Random: who does not know it is a stranger to the run.
+std::uint64_t run_secret();
+
+struct RankAddress {
+  std::string host;  // in digits
+  int port = 0;
+};
+// Ranks that know where each listens, this one at its own address alone. Throws Error when they are
+// not all there in time.
+RankSockets meet_ranks(int rank, const std::vector<RankAddress>& addresses, std::uint64_t secret,
+                       double timeout_s);
 
 // Throws Error when they are not all there in time, or do not belong together.
 RankSockets find_ranks(const RankPlace& place, double timeout_s);

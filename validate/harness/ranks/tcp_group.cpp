@@ -49,12 +49,6 @@ void tune(tcp::socket& socket) {
   send_unpaced(socket.native_handle());
 }
 
-// Follows from the fault of another rank, which has more to say.
-class ConnectionLost : public Error {
- public:
-  using Error::Error;
-};
-
 }  // namespace
 
 struct TcpGroup::Connections {

@@ -10,6 +10,7 @@
 #include <utility>  // Boost.Asio 1.74 forgets it
 
 #include "models/base/error.hpp"
+#include "validate/harness/ranks/peers.hpp"
 #include "validate/harness/ranks/rank_place.hpp"
 
 namespace windtunnel {
@@ -20,25 +21,26 @@ class AgreedFault : public Error {
   using Error::Error;
 };
 
+// Follows from the fault of another rank, which has more to say.
+class ConnectionLost : public Error {
+ public:
+  using Error::Error;
+};
+
 class RankWatch;
 
-class TcpGroup {
+class TcpGroup : public Peers {
  public:
-  ~TcpGroup();
+  ~TcpGroup() override;
   TcpGroup(TcpGroup&&) noexcept;
 
-  int rank() const;
-  int ranks() const;
-  // Both at once; either may be empty. Throws Error when a connection breaks.
-  void exchange(int to, std::span<const std::byte> out, int from, std::span<std::byte> in);
-  void send(int to, std::span<const std::byte> out) { exchange(to, out, to, {}); }
-  void receive(int from, std::span<std::byte> in) { exchange(from, {}, from, in); }
+  int rank() const override;
+  int ranks() const override;
+  void exchange(int to, std::span<const std::byte> out, int from, std::span<std::byte> in) override;
   void barrier();
   // On rank 0 of forked ranks, for FailureHook; else nullptr.
   RankWatch* watch() const;
-  // Memory of the group's, for what is on its way; its content is gone with the next call. Fresh
-  // memory for each message would cost more than the message.
-  std::span<std::byte> scratch(std::size_t size_bytes);
+  std::span<std::byte> scratch(std::size_t size_bytes) override;
 
  private:
   friend void run_ranks(int ranks, const std::function<void(TcpGroup&)>& body);

@@ -51,7 +51,7 @@ Run prepare_send(const KernelWork& work, const Device& device, Collectives& coll
   };
 }
 
-using AllReduce = void (*)(TcpGroup& group, std::span<float> values);
+using AllReduce = void (*)(Peers& group, std::span<float> values);
 
 template <AllReduce kAllReduce>
 Run prepare_all_reduce(const KernelWork& work, const Device& device, TcpCollectives& tcp) {

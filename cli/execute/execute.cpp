@@ -1,0 +1,88 @@
+// windtunnel execute: the plan of a scenario for real, against its simulation.
+#include <fmt/format.h>
+
+#include <memory>
+#include <sstream>
+
+#include "cli/execute/execution_text.hpp"
+#include "cli/execute/read_executed_plan.hpp"
+#include "cli/program/budget.hpp"
+#include "cli/program/command.hpp"
+#include "cli/program/output.hpp"
+#include "traces/perfetto/perfetto.hpp"
+#include "validate/accuracy/execution/executions.hpp"
+
+namespace windtunnel {
+namespace {
+
+struct ExecuteCommandOptions {
+  std::string scenario;
+  std::vector<std::string> set;
+  std::string budget = "10 s";
+  std::string out;
+  double scale = 0;
+  int ranks_per_node = 0;
+  bool testbed = false;
+  bool json = false;
+};
+
+void write_trace(const std::string& path, const Plan& plan, const Timeline& timeline) {
+  std::ostringstream trace;
+  write_perfetto(trace, plan, timeline);
+  write_file(path, trace.str());
+}
+
+ExitCode run(const ExecuteCommandOptions& options) {
+  const double budget_s = budget_of(options.budget);
+  ExecutedPlan executed = read_executed_plan(options.scenario, options.set, options.ranks_per_node);
+  executed.testbed = options.testbed && testbed_is_there();
+  if (!options.out.empty()) prepare_folder(options.out);
+  const ExecutionScale scale =
+      fitting_scale(executed, predicted_timeline(executed), budget_s, options.scale);
+  const Executions executions = execute_within(executed, budget_s, scale);
+  const ExecutionComparison comparison =
+      compare_execution(executed, executions.predicted, executions.measured);
+  std::string text = execution_text(executed, executions, comparison);
+  if (!options.out.empty()) {
+    write_trace(options.out + "/predicted.json", executed.plan, executions.predicted);
+    write_trace(options.out + "/executed.json", executed.plan, executions.measured.front());
+    text +=
+        beside(fmt::format("\nwrote {0}/predicted.json, {0}/executed.json (for "
+                           "ui.perfetto.dev)\n",
+                           options.out));
+  }
+  if (options.json) print_document("execute", execution_document(executed, executions, comparison));
+  print_human(text, options.json);
+  return ExitCode::ok;
+}
+
+}  // namespace
+
+Handler define_execute(CLI::App& app) {
+  auto options = std::make_shared<ExecuteCommandOptions>();
+  app.add_option("SCENARIO", options->scenario, "scenario file (YAML) of at most 64 ranks")
+      ->required();
+  app.add_option("--set", options->set, "set a value of the scenario; may be repeated")
+      ->type_name("KEY=VALUE")
+      ->allow_extra_args(false);
+  app.add_option("--ranks-per-node", options->ranks_per_node,
+                 "so many ranks on each node, in place of the scenario's")
+      ->type_name("N")
+      ->check(CLI::Range(1, kMostExecutedRanks));
+  app.add_option("--scale", options->scale,
+                 "times take 1/K of the scenario's, bytes are 1/K or less (default: as fits)")
+      ->type_name("K")
+      ->check(number_in(1e-6, 1e9));
+  app.add_option("--budget", options->budget,
+                 "time to execute it, as often as fits (default: 10 s)")
+      ->type_name("TIME");
+  app.add_option("--out", options->out, "write predicted.json and executed.json, traces, here")
+      ->type_name("DIR");
+  app.add_flag("--testbed", options->testbed,
+               "nodes as network namespaces whose links the kernel holds (needs root)");
+  app.add_flag("--json", options->json, "print one JSON document on stdout, text on stderr");
+  add_example(app, "scenarios/small.yaml --budget '5 s'");
+  return [options] { return run(*options); };
+}
+
+}  // namespace windtunnel

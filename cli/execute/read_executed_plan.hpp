@@ -1,0 +1,19 @@
+// The plan of a scenario of one job or of several, as commands that execute it read it.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "validate/accuracy/execution/executed_plan.hpp"
+
+namespace windtunnel {
+
+// `ranks_per_node`: in place of the scenario's; 0: as it says. Throws Error as load_scenario() and
+// executed_plan() do.
+ExecutedPlan read_executed_plan(const std::string& path, const std::vector<std::string>& set,
+                                int ranks_per_node = 0);
+
+// Where there is none, stderr says why, and what runs instead.
+bool testbed_is_there();
+
+}  // namespace windtunnel

@@ -1,0 +1,154 @@
+#include "cli/validate/validate_execution.hpp"
+
+#include <fmt/format.h>
+
+#include <limits>
+#include <memory>
+
+#include "cli/execute/execution_text.hpp"
+#include "cli/execute/read_executed_plan.hpp"
+#include "cli/program/budget.hpp"
+#include "cli/program/command.hpp"
+#include "cli/program/output.hpp"
+#include "models/base/units.hpp"
+#include "report/text/table.hpp"
+#include "validate/accuracy/execution/execution_judgement.hpp"
+
+namespace windtunnel {
+namespace {
+
+struct ValidateExecutionOptions {
+  std::vector<std::string> scenarios;
+  std::vector<std::string> set;
+  std::string budget = "10 s";
+  double fail_above = std::numeric_limits<double>::infinity();
+  bool testbed = false;
+  bool json = false;
+};
+
+std::string share_text(double share) {
+  return fmt::format("{:.1f} %", 100 * share);
+}
+
+std::string signed_share_text(double share) {
+  return fmt::format("{:+.1f} %", 100 * share);
+}
+
+std::string judged_text(const std::vector<JudgedExecution>& judged,
+                        const ExecutionVerdict& verdict) {
+  TextTable table{{{"scenario", Align::left},
+                   {"ranks", Align::right},
+                   {"predicted", Align::right},
+                   {"from", Align::right},
+                   {"to", Align::right},
+                   {"measured", Align::right},
+                   {"error", Align::right},
+                   {"inside", Align::right},
+                   {"kinds of task", Align::left}},
+                  {}};
+  for (const JudgedExecution& each : judged) {
+    std::string kinds;
+    for (const ComparedKind& kind : each.comparison.kinds) {
+      if (!kinds.empty()) kinds += ", ";
+      kinds += fmt::format("{} {}", kind_name(kind.kind), signed_share_text(kind.total.error()));
+    }
+    const ComparedTime& step = each.comparison.step;
+    table.rows.push_back({each.executed.scenario, fmt::format("{}", each.executed.plan.ranks),
+                          format_seconds(step.predicted_s), format_seconds(each.low_s),
+                          format_seconds(each.high_s), format_seconds(step.measured_s),
+                          signed_share_text(step.error()),
+                          fmt::format("{:.0f} of {}", each.within * each.comparison.executions,
+                                      each.comparison.executions),
+                          kinds});
+  }
+  std::string text = table_text(table);
+  text += fmt::format("\nstep: median error {}\n", share_text(verdict.median_step_error));
+  for (const ComparedKind& kind : verdict.kinds) {
+    text += fmt::format("{}: median error {} over the scenarios, {} over all tasks\n",
+                        kind_name(kind.kind), share_text(kind.median_error),
+                        signed_share_text(kind.total.error()));
+  }
+  text += fmt::format("{} of the executions lie in their 90 % interval\n",
+                      share_text(verdict.coverage));
+  return text + fmt::format("{} of {} pairs that differ by more than 10 % in order\n",
+                            verdict.pairs_in_order, verdict.pairs);
+}
+
+Json overheads_document(const MachineOverheads& overheads) {
+  return {{"wait_s", overheads.wait_s},
+          {"send_s", overheads.send_s},
+          {"arrival_s", overheads.arrival_s},
+          {"round_s", overheads.round_s}};
+}
+
+Json judged_document(const std::vector<JudgedExecution>& judged, const ExecutionVerdict& verdict) {
+  Json document;
+  document["executions"] = Json::array();
+  for (const JudgedExecution& each : judged) {
+    Json row = execution_document(each.executed, each.executions, each.comparison);
+    row["predicted_low_s"] = each.low_s;
+    row["predicted_high_s"] = each.high_s;
+    row["within"] = each.within;
+    row["overheads"] = overheads_document(each.overheads);
+    document["executions"].push_back(row);
+  }
+  document["median_step_error"] = verdict.median_step_error;
+  document["kinds"] = Json::array();
+  for (const ComparedKind& kind : verdict.kinds) {
+    document["kinds"].push_back({{"kind", kind_name(kind.kind)},
+                                 {"median_error", kind.median_error},
+                                 {"error", kind.total.error()}});
+  }
+  document["coverage90"] = verdict.coverage;
+  document["pairs"] = verdict.pairs;
+  document["pairs_in_order"] = verdict.pairs_in_order;
+  return document;
+}
+
+ExitCode validate_execution(const ValidateExecutionOptions& options) {
+  const double budget_s = budget_of(options.budget);
+  std::vector<ExecutedPlan> plans;
+  for (const std::string& scenario : options.scenarios) {
+    plans.push_back(read_executed_plan(scenario, options.set));
+  }
+  const bool testbed = options.testbed && testbed_is_there();
+  for (ExecutedPlan& plan : plans) plan.testbed = testbed;
+  std::vector<JudgedExecution> judged;
+  Progress progress;
+  for (ExecutedPlan& plan : plans) {
+    progress.show(fmt::format("{} ({} of {})", plan.scenario, judged.size() + 1, plans.size()));
+    judged.push_back(judge_execution(std::move(plan), budget_s));
+  }
+  progress.wipe();
+  add_intervals(judged);
+  const ExecutionVerdict verdict = verdict_on(judged);
+  if (options.json) print_document("validate-execution", judged_document(judged, verdict));
+  print_human(judged_text(judged, verdict), options.json);
+  return verdict.median_step_error <= options.fail_above ? ExitCode::ok : ExitCode::failed;
+}
+
+}  // namespace
+
+ValidationCommand define_validate_execution(CLI::App& validate) {
+  auto options = std::make_shared<ValidateExecutionOptions>();
+  CLI::App* app = validate.add_subcommand(
+      "execution", "plans run for real in processes of this machine, against their simulation");
+  app->add_option("SCENARIO", options->scenarios, "scenario files (YAML) of at most 64 ranks each")
+      ->required();
+  app->add_option("--set", options->set, "set a value of all of them; may be repeated")
+      ->type_name("KEY=VALUE")
+      ->allow_extra_args(false);
+  app->add_option("--budget", options->budget, "time to execute each of them (default: 10 s)")
+      ->type_name("TIME");
+  app->add_option("--fail-above", options->fail_above,
+                  "exit with 1 if the median error of the steps exceeds this share")
+      ->type_name("SHARE")
+      ->check(number_in(0.0, 1e6));
+  app->add_flag("--testbed", options->testbed,
+                "nodes as network namespaces whose links the kernel holds (needs root)");
+  app->add_flag("--json", options->json, "print one JSON document on stdout, text on stderr");
+  add_example(*app, "scenarios/execution/ring.yaml scenarios/execution/tree.yaml --budget '5 s'");
+  return {app, [options] { return validate_execution(*options); }};
+}
+
+}  // namespace windtunnel

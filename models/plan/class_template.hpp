@@ -1,0 +1,53 @@
+// Task lists of a Plan made ready to run: successors, initial counters and other ends by class.
+// Plain arrays that every executor starts from, in simulated time and in real time.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "models/plan/plan.hpp"
+
+namespace windtunnel {
+
+struct TaskTemplate {
+  double plain_s = 0;
+  double slowed_s = 0;  // of it what a slow node lengthens
+  double not_before_s = 0;
+  std::int32_t pending = 0;          // predecessors that must still end
+  std::int32_t first_successor = 0;  // into ClassTemplate::successors
+  Counterpart counterpart;
+  TaskKind kind = TaskKind::compute;
+  bool timed = false;  // not_before_s is watched by the rank's timer
+  std::int16_t stream = 0;
+  std::int16_t iteration = 0;
+
+  double seconds(double slowdown) const { return plain_s + (slowdown - 1) * slowed_s; }
+};
+
+struct StreamTemplate {
+  StreamOrder order = StreamOrder::in_order;
+  bool passive = false;          // receives only: bookkeeping without an actor
+  std::vector<TaskIndex> tasks;  // list order
+};
+
+struct ClassTemplate {
+  std::vector<TaskTemplate> tasks;
+  std::vector<TaskIndex> successors;  // of task t: [first_successor of t, that of t + 1)
+  std::vector<StreamTemplate> streams;
+  std::vector<TaskIndex> timed;  // ascending by not_before_s
+
+  std::span<const TaskIndex> successors_of(TaskIndex task) const;
+};
+
+// [class]. The Plan must satisfy validate_plan.
+std::vector<ClassTemplate> class_templates(const Plan& plan);
+
+// Of ready tasks of a stream by priority: whether `a` runs behind `b`.
+bool runs_later(const std::vector<Task>& tasks, TaskIndex a, TaskIndex b);
+
+// Whether it copies over PCIe, where NICs then share that way. Elsewhere they do not need the
+// links: a NIC is no faster than the PCIe links it hangs below.
+bool copies_over_pcie(const Plan& plan);
+
+}  // namespace windtunnel

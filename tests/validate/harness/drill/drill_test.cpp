@@ -1,0 +1,86 @@
+#include "validate/harness/drill/drill.hpp"
+
+#include <gtest/gtest.h>
+
+#include "tests/validate/harness/drill/random_drill.hpp"
+
+namespace windtunnel {
+namespace {
+
+Drill with_tier(SnapshotPlace place, ErasureCode code = {}) {
+  Drill drill;
+  drill.nodes = 4;
+  drill.state_bytes = 5001;
+  drill.iterations = 5;
+  SnapshotTier tier;
+  tier.place = place;
+  tier.code = code;
+  tier.keeper_process = true;
+  tier.every_iterations = 2;
+  drill.tiers = {tier};
+  return drill;
+}
+
+void expect_served(const Drill& drill, int tier, std::int64_t iteration) {
+  EXPECT_EQ(foreseen(drill).tier, tier);
+  const DrillOutcome outcome = run_drill(drill);
+  EXPECT_EQ(outcome.tier, tier);
+  EXPECT_EQ(outcome.iteration, iteration);
+  EXPECT_TRUE(outcome.intact);
+}
+
+TEST(Drill, HostMemoryOutlivesTrainersAndNotNodes) {
+  Drill drill = with_tier(SnapshotPlace::host_memory);
+  drill.lost_trainers = {1};
+  expect_served(drill, 0, 4);
+  drill.lost_nodes = {2};
+  expect_served(drill, kNoTier, 0);
+  drill.lost_nodes = {};
+  drill.tiers[0].keeper_process = false;
+  expect_served(drill, kNoTier, 0);
+}
+
+TEST(Drill, CodesGiveBackAsManyNodesAsTheyCover) {
+  Drill drill = with_tier(SnapshotPlace::peers, {CodeName::reed_solomon, 2, 2});
+  drill.lost_nodes = {0, 3};
+  expect_served(drill, 0, 4);
+  drill.lost_nodes = {0, 3, 1};
+  expect_served(drill, kNoTier, 0);
+  drill = with_tier(SnapshotPlace::peers, {CodeName::xor_parity, 3, 1});
+  drill.lost_nodes = {2};
+  expect_served(drill, 0, 4);
+  drill.lost_nodes = {2, 1};
+  expect_served(drill, kNoTier, 0);
+}
+
+// A flipped byte is seen, and what the code covers is made anew.
+TEST(Drill, AFlippedByteIsALostCopy) {
+  Drill drill = with_tier(SnapshotPlace::peers, {CodeName::xor_parity, 3, 1});
+  drill.flipped_tier = 0;
+  drill.flipped_node = 1;
+  expect_served(drill, 0, 4);
+  drill.lost_nodes = {2};
+  expect_served(drill, kNoTier, 0);
+}
+
+// The newest that is left, however near.
+TEST(Drill, TheNewestCopyServes) {
+  Drill drill = with_tier(SnapshotPlace::host_memory);
+  drill.tiers.push_back(with_tier(SnapshotPlace::storage).tiers[0]);
+  drill.tiers.back().every_iterations = 5;
+  drill.lost_trainers = {0};
+  expect_served(drill, 1, 5);
+  drill.iterations = 9;
+  expect_served(drill, 0, 8);
+  drill.lost_nodes = {3};
+  expect_served(drill, 1, 5);
+}
+
+TEST(Drill, RandomKillsEndAsForeseen) {
+  const DrillCount counted = run_random_drills(0, 10);
+  EXPECT_GE(counted.recovered, 3);
+  EXPECT_GE(counted.unrecoverable, 1);
+}
+
+}  // namespace
+}  // namespace windtunnel

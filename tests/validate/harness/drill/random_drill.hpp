@@ -1,0 +1,19 @@
+// Random stacks of tiers and failures: what the short and the long test of drills draw.
+#pragma once
+
+#include <cstdint>
+
+#include "validate/harness/drill/drill.hpp"
+
+namespace windtunnel {
+
+Drill random_drill(std::uint64_t index);
+
+struct DrillCount {
+  int recovered = 0;
+  int unrecoverable = 0;
+};
+// Runs those and holds each to what was foreseen and to every byte of the state.
+DrillCount run_random_drills(std::uint64_t first, std::uint64_t count);
+
+}  // namespace windtunnel

@@ -1,0 +1,233 @@
+#include "validate/harness/execute/execute_plan.hpp"
+
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <csignal>
+#include <fstream>
+#include <iterator>
+#include <limits>
+
+#include "policies/iteration.hpp"
+#include "policies/schedules/schedules.hpp"
+#include "tests/support/error_of.hpp"
+#include "tests/support/small_job.hpp"
+#include "tests/validate/harness/execute/executed_order.hpp"
+
+namespace windtunnel {
+namespace {
+
+Task task_of(TaskKind kind, const std::string& name, int stream, double seconds,
+             std::vector<TaskIndex> after = {}) {
+  Task task;
+  task.kind = kind;
+  task.name = name;
+  task.stream = static_cast<std::int16_t>(stream);
+  if (seconds > 0) task.cost = {{Category::forward, Origin::assumed, seconds}};
+  task.after = std::move(after);
+  return task;
+}
+
+Task message(TaskKind kind, const std::string& name, int stream, double bytes,
+             std::vector<TaskIndex> after = {}) {
+  Task task = task_of(kind, name, stream, 0, std::move(after));
+  task.peer_slot = 0;
+  task.tag = 7;
+  task.bytes = bytes;
+  return task;
+}
+
+RankClass class_of(RankId rank, std::vector<Stream> streams, std::vector<Task> tasks) {
+  RankClass rank_class;
+  rank_class.name = fmt::format("rank {}", rank);
+  rank_class.members = {rank};
+  rank_class.streams = std::move(streams);
+  rank_class.tasks = std::move(tasks);
+  return rank_class;
+}
+
+Plan plan_of(std::vector<RankClass> classes) {
+  Plan plan;
+  plan.ranks = static_cast<int>(classes.size());
+  plan.classes = std::move(classes);
+  if (plan.ranks == 2) {
+    plan.classes[0].peers = {{1}};
+    plan.classes[1].peers = {{0}};
+  }
+  validate_plan(plan);
+  return plan;
+}
+
+ExecuteOptions options(double times = 1, double bytes = 1) {
+  ExecuteOptions options;
+  options.scale = {times, bytes};
+  options.calibration = ideal_calibration();
+  return options;
+}
+
+// The links of small_cluster(): 200 GB/s in a node.
+TEST(ExecutePlan, AMessageTakesItsTimeOnTheLink) {
+  const Plan plan = plan_of({class_of(0, {{"send"}}, {message(TaskKind::send, "s", 0, 2e9)}),
+                             class_of(1, {{"recv"}}, {message(TaskKind::recv, "r", 0, 2e9)})});
+  const Cluster cluster = small_cluster(1, 2);
+  const Timeline timeline = execute_plan(plan, cluster, options(1, 1000));
+  expect_planned_order(plan, timeline);
+  // 10 ms; what wakes late makes it longer, never shorter.
+  EXPECT_GE(timeline.ranks[1].spans[0].end_s, 0.01);
+  EXPECT_GE(timeline.ranks[0].spans[0].end_s, 0.01);
+  EXPECT_EQ(bytes_to_carry(plan, cluster, options()).total, 2e9);
+  EXPECT_EQ(bytes_to_carry(plan, cluster, options()).peak_Bps, 200e9);
+}
+
+// Stretched, the same plan takes as long in the scenario's seconds.
+TEST(ExecutePlan, TimesAreOfTheScenarioWhateverTheScale) {
+  const Plan plan = plan_of({class_of(0, {{"compute"}}, {task_of(TaskKind::compute, "c", 0, 4)})});
+  const Timeline timeline = execute_plan(plan, small_cluster(1, 1), options(200));
+  EXPECT_GE(timeline.makespan_s, 4);
+  EXPECT_EQ(timeline.iteration_end_s, std::vector{timeline.makespan_s});
+}
+
+TEST(ExecutePlan, ASynchronousSendWaitsForItsReceiver) {
+  Task send = message(TaskKind::send, "s", 0, 1000);
+  send.synchronous = true;
+  const Plan plan =
+      plan_of({class_of(0, {{"send"}}, {send}), class_of(1, {{"recv"}},
+                                                         {task_of(TaskKind::compute, "c", 0, 0.01),
+                                                          message(TaskKind::recv, "r", 0, 1000)})});
+  const Timeline timeline = execute_plan(plan, small_cluster(1, 2), options());
+  EXPECT_GE(timeline.ranks[0].spans[0].start_s, 0.01);
+  expect_planned_order(plan, timeline);
+}
+
+// Some of many, a time not to start before, and what is more urgent.
+TEST(ExecutePlan, JoinsTheFirstAndKeepsPriorities) {
+  Task first = task_of(TaskKind::compute, "first", 2, 0, {0, 1});
+  first.join_first = 1;
+  Task late = task_of(TaskKind::compute, "late", 3, 0);
+  late.not_before_s = 0.02;
+  Task urgent = task_of(TaskKind::compute, "urgent", 4, 0.001, {0});
+  urgent.priority = 5;
+  Task plain = task_of(TaskKind::compute, "plain", 4, 0.001, {0});
+  Task opener = task_of(TaskKind::compute, "opener", 4, 0.02);
+  const Plan plan = plan_of({class_of(
+      0, {{"a"}, {"b"}, {"c"}, {"d"}, {"e", StreamOrder::by_priority}},
+      {task_of(TaskKind::compute, "short", 0, 0.001), task_of(TaskKind::compute, "long", 1, 0.05),
+       first, late, plain, urgent, opener})});
+  const Timeline timeline = execute_plan(plan, small_cluster(1, 1), options());
+  expect_planned_order(plan, timeline);
+  const std::vector<Span>& spans = timeline.ranks[0].spans;
+  EXPECT_LT(spans[2].start_s, spans[1].end_s) << "waited for all";
+  EXPECT_GE(spans[3].start_s, 0.02);
+  EXPECT_GE(spans[5].start_s, spans[6].end_s);
+  EXPECT_GE(spans[4].start_s, spans[5].end_s) << "before the more urgent one";
+}
+
+// Bytes that are copied, encoded and stored, as fast as what they pass: PCIe of 20 GB/s, storage of
+// 10 GB/s behind the node.
+TEST(ExecutePlan, CopiesCodesAndStoresTakeTheirResources) {
+  const auto over = [](TaskKind kind, Resource resource, double bytes) {
+    Task task = task_of(kind, "moves", 0, 0);
+    task.flows = {{bytes, std::numeric_limits<double>::infinity(), {{resource, 1}}}};
+    return task;
+  };
+  Task capped = over(TaskKind::copy, Resource::pcie_in, 2e8);
+  capped.flows[0].max_rate = 10e9;
+  const Plan plan = plan_of({class_of(0, {{"copy"}},
+                                      {over(TaskKind::copy, Resource::pcie_out, 2e8),
+                                       over(TaskKind::encode, Resource::host_memory, 2e9),
+                                       over(TaskKind::store, Resource::storage_write, 1e8), capped,
+                                       over(TaskKind::compute, Resource::sm, 1)})});
+  const Timeline timeline = execute_plan(plan, small_cluster(1, 1), options(1, 100));
+  expect_planned_order(plan, timeline);
+  const std::vector<double> least_s = {0.01, 0.01, 0.01, 0.02, 0.01};
+  for (std::size_t t = 0; t < least_s.size(); ++t) {
+    const Span& span = timeline.ranks[0].spans[t];
+    EXPECT_GE(span.end_s - span.start_s, least_s[t] * 0.999) << t;
+  }
+}
+
+// The plan of every schedule, as it is lowered for the engine: real processes keep its order.
+TEST(ExecutePlan, EveryScheduleRunsInItsOrder) {
+  int executed = 0;
+  for (const ScheduleKind& kind : schedule_kinds()) {
+    SCOPED_TRACE(kind.name);
+    bool made = false;
+    for (const Recompute recompute : {Recompute::none, Recompute::full}) {
+      Job job = small_job(1, 4, 1);
+      job.model.layers = 16;
+      job.layout.sharding = Sharding::none;
+      job.recompute = recompute;
+      job.schedule.name = kind.name;
+      job.schedule.slices = kind.usual_slices;
+      job.layout.vpp = kind.usual_chunks;
+      Plan plan;
+      try {
+        plan = iteration_plan(job, prepare_iteration(job));
+      } catch (const Error&) {
+        continue;  // those that recompute, and those that never do
+      }
+      made = true;
+      double busiest_s = 0;
+      for (const RankClass& rank_class : plan.classes) {
+        double sum_s = 0;
+        for (const Task& task : rank_class.tasks) sum_s += total_seconds(task.cost);
+        busiest_s = std::max(busiest_s, sum_s);
+      }
+      ExecuteOptions scaled = options(busiest_s / 0.03);
+      scaled.scale.bytes = std::max(1.0, bytes_to_carry(plan, job.cluster, scaled).total / 10e6);
+      expect_planned_order(plan, execute_plan(plan, job.cluster, scaled));
+      break;
+    }
+    EXPECT_TRUE(made);
+    executed += made ? 1 : 0;
+  }
+  EXPECT_EQ(executed, 27);
+}
+
+std::vector<pid_t> children_of(pid_t process) {
+  std::ifstream file(fmt::format("/proc/{0}/task/{0}/children", process));
+  return {std::istream_iterator<pid_t>(file), {}};
+}
+
+// From outside, in the middle of a long wait: the others are not left to wait for it.
+TEST(ExecutePlan, NamesTheRankThatIsKilledAndLeavesNothing) {
+  const auto waits = [](RankId rank) {
+    return class_of(rank, {{"c"}}, {task_of(TaskKind::compute, "c", 0, 600)});
+  };
+  const Plan plan = plan_of({waits(0), waits(1), waits(2)});
+  std::array<int, 2> ends = {};
+  ASSERT_EQ(pipe(ends.data()), 0);
+  const pid_t runner = fork();
+  if (runner == 0) {
+    const std::string fault =
+        error_of([&] { execute_plan(plan, small_cluster(1, 4), options()); }, ExitCode::failed);
+    _exit(write(ends[1], fault.data(), fault.size()) == std::ssize(fault) ? 0 : 1);
+  }
+  close(ends[1]);
+  std::vector<pid_t> ranks;
+  while (ranks.size() < 3) ranks = children_of(runner);
+  std::ranges::sort(ranks);
+  const auto killed = std::chrono::steady_clock::now();
+  kill(ranks[1], SIGKILL);
+  std::string fault(500, '\0');
+  fault.resize(static_cast<std::size_t>(std::max<ssize_t>(0, read(ends[0], fault.data(), 500))));
+  close(ends[0]);
+  EXPECT_LT(std::chrono::steady_clock::now() - killed, std::chrono::seconds(5));
+  EXPECT_EQ(fault, "rank 1 ended by signal 9");
+  EXPECT_EQ(waitpid(runner, nullptr, 0), runner);
+  for (const pid_t rank : ranks) EXPECT_NE(kill(rank, 0), 0) << rank << " is left";
+}
+
+TEST(ExecutePlan, RefusesMoreRanksThanItCanExecute) {
+  Plan plan;
+  plan.ranks = 65;
+  EXPECT_EQ(error_of([&] { execute_plan(plan, small_cluster(65, 1), options()); }),
+            "65 ranks; 64 at most are executed, a process each");
+}
+
+}  // namespace
+}  // namespace windtunnel

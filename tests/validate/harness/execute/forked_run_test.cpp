@@ -1,0 +1,92 @@
+#include "validate/harness/execute/forked_run.hpp"
+
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <chrono>
+#include <csignal>
+#include <thread>
+
+#include "tests/support/error_of.hpp"
+#include "validate/harness/ranks/tcp_group.hpp"
+
+namespace windtunnel {
+namespace {
+
+// No process of ours is left, not even one to wait for.
+void expect_nothing_left() {
+  EXPECT_EQ(waitpid(-1, nullptr, WNOHANG), -1);
+  EXPECT_EQ(errno, ECHILD);
+}
+
+void live_until_all_are_through(const ForkedProcess& process) {
+  process.wait_for_start();
+  while (!process.all_through(true)) std::this_thread::sleep_for(std::chrono::milliseconds(5));
+}
+
+std::string fault_of(const std::function<void(int index, const ForkedProcess& process)>& body) {
+  const auto begin = std::chrono::steady_clock::now();
+  const std::string fault = error_of([&] { run_forked(3, "rank", body, 1.0); }, ExitCode::failed);
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(5));
+  expect_nothing_left();
+  return fault;
+}
+
+TEST(ForkedRun, EndsWhenAllAreThrough) {
+  run_forked(4, "rank",
+             [](int, const ForkedProcess& process) { live_until_all_are_through(process); });
+  expect_nothing_left();
+}
+
+TEST(ForkedRun, NamesTheProcessThatDies) {
+  EXPECT_EQ(fault_of([](int index, const ForkedProcess& process) {
+              process.wait_for_start();
+              if (index == 1) raise(SIGKILL);
+              for (;;) process.all_through(false);
+            }),
+            "rank 1 ended by signal 9");
+}
+
+TEST(ForkedRun, NamesTheProcessThatStops) {
+  EXPECT_EQ(fault_of([](int index, const ForkedProcess& process) {
+              process.wait_for_start();
+              if (index == 2) raise(SIGSTOP);
+              for (;;) process.all_through(false);
+            }),
+            "rank 2 has stopped: no sign of it for 1.0 s");
+}
+
+TEST(ForkedRun, NamesTheProcessThatDoesNotCome) {
+  EXPECT_EQ(fault_of([](int index, const ForkedProcess& process) {
+              if (index == 0) pause();
+              process.wait_for_start();
+            }),
+            "rank 0 did not come");
+}
+
+// What others say of the connection that they lost follows from it.
+TEST(ForkedRun, TellsTheFaultThatTheOthersFollowFrom) {
+  EXPECT_EQ(fault_of([](int index, const ForkedProcess& process) {
+              process.wait_for_start();
+              if (index != 2) throw ConnectionLost("lost", ExitCode::failed);
+              std::this_thread::sleep_for(std::chrono::milliseconds(50));
+              throw Error("the disk is full", ExitCode::failed);
+            }),
+            "rank 2: the disk is full");
+}
+
+TEST(SharedMemory, IsOneForAllProcesses) {
+  const SharedMemory memory(16);
+  run_forked(2, "rank", [&](int index, const ForkedProcess& process) {
+    memory.data()[index] = std::byte{7};
+    live_until_all_are_through(process);
+  });
+  EXPECT_EQ(memory.data()[0], std::byte{7});
+  EXPECT_EQ(memory.data()[1], std::byte{7});
+  EXPECT_EQ(memory.data()[2], std::byte{0});
+}
+
+}  // namespace
+}  // namespace windtunnel

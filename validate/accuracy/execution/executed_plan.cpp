@@ -1,0 +1,105 @@
+#include "validate/accuracy/execution/executed_plan.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "models/base/error.hpp"
+#include "models/plan/joined_plan.hpp"
+#include "models/results/iteration_report.hpp"
+#include "policies/iteration.hpp"
+#include "sim/engine/engine.hpp"
+#include "validate/harness/ranks/own_core.hpp"
+
+namespace windtunnel {
+namespace {
+
+// Of one run of the plan, in real seconds.
+constexpr double kShortestRunS = 0.3;
+constexpr double kLongestRunS = 2;
+constexpr double kRunsOfBudget = 5;
+// What a core carries between processes over TCP while threads sleep and wake around it: a tenth of
+// what two processes reach that do nothing else (scenarios/library/nodes.yaml, cpu-loopback).
+constexpr double kCarriedBps = 100e6;
+
+void check_ranks(const ExecutedPlan& executed) {
+  if (executed.plan.ranks <= kMostExecutedRanks) return;
+  throw Error(
+      fmt::format("{} has {} ranks, and {} at most are executed, a process each; make it "
+                  "smaller, for one with --set cluster.nodes and layout.dp",
+                  executed.scenario, executed.plan.ranks, kMostExecutedRanks));
+}
+
+}  // namespace
+
+ExecutedPlan executed_plan(const Case& the_case) {
+  ExecutedPlan executed;
+  const Job& job = the_case.job;
+  executed.scenario = the_case.scenario;
+  executed.plan = iteration_plan(job, *the_case.prepared);
+  executed.cluster = job.cluster;
+  executed.calibration = job.calibration;
+  executed.pool_calibrations = job.pool_calibrations;
+  executed.window = reported_window(job, executed.plan);
+  check_ranks(executed);
+  return executed;
+}
+
+ExecutedPlan executed_plan(const Company& company) {
+  ExecutedPlan executed;
+  executed.scenario = company.scenario;
+  std::vector<Plan> plans;
+  std::vector<const Cluster*> clusters;
+  for (const Case& each : company.jobs) {
+    plans.push_back(iteration_plan(each.job, *each.prepared));
+    clusters.push_back(&each.job.cluster);
+  }
+  const std::vector<double> together(plans.size(), 0);
+  executed.plan = joined(std::move(plans), together).plan;
+  executed.cluster = joined(clusters);
+  executed.calibration = company.jobs.front().job.calibration;
+  executed.pool_calibrations = company.jobs.front().job.pool_calibrations;
+  check_ranks(executed);
+  return executed;
+}
+
+Timeline predicted_timeline(const ExecutedPlan& executed) {
+  return execute(executed.plan, executed.cluster,
+                 {.fold = FoldMode::none,
+                  .calibration = executed.calibration,
+                  .pool_calibrations = executed.pool_calibrations,
+                  .record_all = true});
+}
+
+Timeline measured_timeline(const ExecutedPlan& executed, const ExecutionScale& scale) {
+  return execute_plan(executed.plan, executed.cluster,
+                      {scale, executed.calibration, executed.pool_calibrations, executed.testbed});
+}
+
+double step_seconds(const ExecutedPlan& executed, const Timeline& timeline) {
+  const auto end_s = [&](int iteration) {
+    return foreground_end_s(executed.plan, timeline, iteration);
+  };
+  const SteadyWindow& window = executed.window;
+  if (window.last <= window.first) return end_s(window.last);
+  return (end_s(window.last) - end_s(window.first)) / (window.last - window.first);
+}
+
+ExecutionScale fitting_scale(const ExecutedPlan& executed, const Timeline& predicted,
+                             double budget_s, double times) {
+  ExecutionScale scale;
+  const double longest_s = std::clamp(budget_s / kRunsOfBudget, kShortestRunS, kLongestRunS);
+  scale.times = times;
+  if (times <= 0) {
+    const double real_s = std::clamp(predicted.makespan_s, kShortestRunS, longest_s);
+    scale.times = predicted.makespan_s > 0 ? predicted.makespan_s / real_s : 1;
+  }
+  const CarriedBytes asked = bytes_to_carry(executed.plan, executed.cluster,
+                                            {{}, executed.calibration, executed.pool_calibrations});
+  // Of the scenario's bytes per second: real ones are by times / bytes fewer.
+  const double mean_Bps = predicted.makespan_s > 0 ? asked.total / predicted.makespan_s : 0;
+  const double needed_Bps = std::max(mean_Bps, asked.peak_Bps);
+  scale.bytes = scale.times * std::max(1.0, needed_Bps / (kCarriedBps * usable_cores()));
+  return scale;
+}
+
+}  // namespace windtunnel

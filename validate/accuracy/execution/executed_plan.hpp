@@ -1,0 +1,47 @@
+// What both executors are given, the engine and the processes of the harness: one Plan and the
+// machine that it is made for. Nothing is lowered twice.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "models/calibration/calibration.hpp"
+#include "models/machine/cluster.hpp"
+#include "models/plan/plan.hpp"
+#include "models/plan/schedule.hpp"
+#include "models/plan/timeline.hpp"
+#include "scenarios/language/case.hpp"
+#include "scenarios/language/company.hpp"
+#include "validate/harness/execute/execute_plan.hpp"
+
+namespace windtunnel {
+
+struct ExecutedPlan {
+  std::string scenario;
+  Plan plan;
+  Cluster cluster;
+  Calibration calibration;
+  std::vector<Calibration> pool_calibrations;
+  SteadyWindow window;   // of its iterations, whose period is the step
+  bool testbed = false;  // where it is executed: ExecuteOptions
+};
+
+// An iteration of the case; of a company one of each job, begun together. Throws Error where more
+// ranks run than can be executed, with what to set.
+ExecutedPlan executed_plan(const Case& the_case);
+ExecutedPlan executed_plan(const Company& company);
+
+// In simulated time, every rank recorded.
+Timeline predicted_timeline(const ExecutedPlan& executed);
+// For real; not while other threads run.
+Timeline measured_timeline(const ExecutedPlan& executed, const ExecutionScale& scale);
+// The period of the steady state; of one iteration its end.
+double step_seconds(const ExecutedPlan& executed, const Timeline& timeline);
+
+// The scale at which a plan that is predicted to take so long runs on this machine, several times
+// within the budget: long enough that a thread which wakes late does not tell, and with no more
+// bytes than its cores carry. `times`: as asked for; 0: as fits.
+ExecutionScale fitting_scale(const ExecutedPlan& executed, const Timeline& predicted,
+                             double budget_s, double times);
+
+}  // namespace windtunnel

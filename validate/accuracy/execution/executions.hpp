@@ -1,0 +1,21 @@
+// A plan predicted once and executed as often as a budget allows.
+#pragma once
+
+#include <vector>
+
+#include "validate/accuracy/execution/executed_plan.hpp"
+
+namespace windtunnel {
+
+struct Executions {
+  ExecutionScale scale;
+  Timeline predicted;
+  std::vector<Timeline> measured;
+};
+
+// At least one execution, kMostExecutions at most. Throws Error as execute_plan() does.
+inline constexpr int kMostExecutions = 25;
+Executions execute_within(const ExecutedPlan& executed, double budget_s,
+                          const ExecutionScale& scale);
+
+}  // namespace windtunnel

@@ -1,0 +1,188 @@
+#include "validate/accuracy/execution/machine_overheads.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "models/base/error.hpp"
+#include "models/plan/class_template.hpp"
+#include "validate/accuracy/execution/execution_comparison.hpp"
+#include "validate/harness/execute/collective_work.hpp"
+
+namespace windtunnel {
+namespace {
+
+constexpr int kWaits = 12;
+constexpr int kMessages = 12;  // half of them each way
+constexpr int kSums = 4;
+// Of each wait, message and round, real seconds: as in the plans that are executed.
+constexpr double kProbeS = 2e-3;
+
+Task probe_task(TaskKind kind, int iteration) {
+  Task task;
+  task.kind = kind;
+  task.name = "probe";
+  task.iteration = static_cast<std::int16_t>(iteration);
+  return task;
+}
+
+double idle_Bps(const LinkTable& links, RankId source, RankId destination) {
+  std::vector<LinkId> route;
+  links.append_route(source, destination, route);
+  double least = std::numeric_limits<double>::infinity();
+  for (const LinkId link : route) least = std::min(least, links.capacity(link));
+  return std::isfinite(least) ? least : 0;
+}
+
+// Between a rank and its neighbour; the last of an odd number has none.
+void add_messages(const LinkTable& links, RankClass& rank_class, double seconds) {
+  const RankId rank = rank_class.members.front();
+  const RankId peer = rank_class.peers.front().front();
+  if (peer == rank) return;
+  const bool first = rank < peer;
+  for (int m = 0; m < kMessages; ++m) {
+    Task task = probe_task((m % 2 == 0) == first ? TaskKind::send : TaskKind::recv, 1);
+    task.peer_slot = 0;
+    task.tag = m;
+    task.bytes = seconds * idle_Bps(links, std::min(rank, peer), std::max(rank, peer));
+    rank_class.tasks.push_back(task);
+  }
+}
+
+// Rounds of the executor in all sums of the probe.
+double probe_rounds(const ExecutedPlan& probe, const ExecutionScale& scale) {
+  const LinkTable links(probe.cluster, copies_over_pcie(probe.plan));
+  const CollectiveWorks works(probe.plan, probe.cluster, probe.calibration, probe.pool_calibrations,
+                              links);
+  double rounds = 0;
+  for (const Task& task : probe.plan.classes.front().tasks) {
+    if (task.kind != TaskKind::collective) continue;
+    rounds += executed_rounds(works.of(task, 0, 0), scale.times);
+  }
+  return rounds;
+}
+
+// The parts of the probe are its iterations.
+double part_s(const Timeline& timeline, int part) {
+  const double begin_s = part == 0 ? 0 : timeline.iteration_end_s[part - 1];
+  return timeline.iteration_end_s[part] - begin_s;
+}
+
+// Of the sends of a timeline, on average.
+double send_span_s(const Plan& plan, const Timeline& timeline) {
+  double sum_s = 0;
+  int sends = 0;
+  for (const RankTimeline& rank : timeline.ranks) {
+    const std::vector<Task>& tasks = plan.classes[rank.rank_class].tasks;
+    for (std::size_t t = 0; t < tasks.size(); ++t) {
+      if (tasks[t].kind != TaskKind::send) continue;
+      sum_s += rank.spans[t].end_s - rank.spans[t].start_s;
+      ++sends;
+    }
+  }
+  return sends > 0 ? sum_s / sends : 0;
+}
+
+bool waits_for_message(const RankClass& rank_class, const Task& task) {
+  return std::ranges::any_of(task.after, [&](TaskIndex before) {
+    return rank_class.tasks[before].kind == TaskKind::recv;
+  });
+}
+
+}  // namespace
+
+ExecutedPlan overhead_probe(const ExecutedPlan& like, const ExecutionScale& scale) {
+  ExecutedPlan probe = like;
+  probe.scenario = "probe";
+  probe.cluster.jitter = {};
+  probe.cluster.slow_nodes.clear();
+  probe.window = {};
+  probe.plan = {};
+  Plan& plan = probe.plan;
+  plan.ranks = like.plan.ranks;
+  plan.iterations = 3;
+  Group all;
+  all.members.resize(static_cast<std::size_t>(plan.ranks));
+  std::iota(all.members.begin(), all.members.end(), 0);
+  plan.groups = {all};
+  const LinkTable links(probe.cluster);
+  const double seconds = kProbeS * scale.times;
+  for (RankId rank = 0; rank < plan.ranks; ++rank) {
+    RankClass rank_class;
+    rank_class.name = fmt::format("probe {}", rank);
+    rank_class.members = {rank};
+    rank_class.streams = {{"probe"}};
+    rank_class.groups = {{0}};
+    rank_class.peers = {{(rank ^ 1) < plan.ranks ? rank ^ 1 : rank}};
+    for (int w = 0; w < kWaits; ++w) {
+      Task task = probe_task(TaskKind::compute, 0);
+      task.cost = {{Category::forward, Origin::assumed, seconds}};
+      rank_class.tasks.push_back(task);
+    }
+    add_messages(links, rank_class, seconds);
+    for (int s = 0; s < kSums && plan.ranks > 1; ++s) {
+      Task task = probe_task(TaskKind::collective, 2);
+      task.group_slot = 0;
+      task.sequence = s;
+      task.algorithm = CollectiveAlgorithm::ring;
+      task.as_flows = true;
+      task.bytes = seconds * plan.ranks * idle_Bps(links, 0, plan.ranks - 1);
+      rank_class.tasks.push_back(task);
+    }
+    plan.classes.push_back(std::move(rank_class));
+  }
+  return probe;
+}
+
+MachineOverheads measured_overheads(const ExecutedPlan& like, const ExecutionScale& scale,
+                                    int runs) {
+  CHECK(runs >= 1, "{} runs", runs);
+  const ExecutedPlan probe = overhead_probe(like, scale);
+  const Timeline predicted = predicted_timeline(probe);
+  const double rounds = probe_rounds(probe, scale);
+  std::vector<double> waits, sends, arrivals, sums;
+  for (int run = 0; run < runs; ++run) {
+    const Timeline measured = measured_timeline(probe, scale);
+    const auto excess_s = [&](int part, double count) {
+      const double more_s = part_s(measured, part) - part_s(predicted, part);
+      return count > 0 ? std::max(0.0, more_s / scale.times / count) : 0;
+    };
+    const double send_s =
+        std::max(0.0, (send_span_s(probe.plan, measured) - send_span_s(probe.plan, predicted)) /
+                          scale.times);
+    const double message_s = like.plan.ranks > 1 ? excess_s(1, kMessages) : 0;
+    waits.push_back(excess_s(0, kWaits));
+    sends.push_back(std::min(send_s, message_s));
+    arrivals.push_back(message_s - sends.back());
+    sums.push_back(excess_s(2, rounds));
+  }
+  return {median_of(waits), median_of(sends), median_of(arrivals), median_of(sums)};
+}
+
+ExecutedPlan with_overheads(const ExecutedPlan& executed, const MachineOverheads& overheads,
+                            const ExecutionScale& scale) {
+  ExecutedPlan result = executed;
+  const LinkTable links(executed.cluster, copies_over_pcie(executed.plan));
+  const CollectiveWorks works(executed.plan, executed.cluster, executed.calibration,
+                              executed.pool_calibrations, links);
+  for (RankClass& rank_class : result.plan.classes) {
+    for (Task& task : rank_class.tasks) {
+      double more_s = 0;
+      if (task.kind == TaskKind::collective) {
+        const CollectiveWork work =
+            works.of(task, rank_class.groups[task.group_slot][0], rank_class.members[0]);
+        more_s = overheads.round_s * executed_rounds(work, scale.times);
+      } else if (task.kind == TaskKind::send) {
+        more_s = overheads.send_s;
+      } else if (task.kind != TaskKind::recv) {
+        more_s = overheads.wait_s;
+      }
+      if (waits_for_message(rank_class, task)) more_s += overheads.arrival_s;
+      if (more_s <= 0) continue;
+      task.cost.push_back({task.category, Origin::measured, more_s * scale.times});
+    }
+  }
+  return result;
+}
+
+}  // namespace windtunnel

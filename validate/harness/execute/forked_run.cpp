@@ -1,0 +1,224 @@
+#include "validate/harness/execute/forked_run.hpp"
+
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <csignal>
+#include <cstdint>
+#include <cstdio>
+#include <cstring>
+#include <new>
+#include <optional>
+#include <thread>
+#include <vector>
+
+#include "models/base/error.hpp"
+#include "validate/harness/execute/run_clock.hpp"
+#include "validate/harness/ranks/tcp_group.hpp"
+
+namespace windtunnel {
+namespace {
+
+using WatchClock = std::chrono::steady_clock;
+
+constexpr std::chrono::milliseconds kLook{10};
+constexpr std::chrono::milliseconds kFollowers{200};  // for the others to say what they saw
+constexpr std::int64_t kBeforeStartNs = 30'000'000;
+
+struct Watched {
+  pid_t process = 0;
+  ProcessState* state = nullptr;
+  std::uint32_t signs = 0;
+  WatchClock::time_point heard;
+  bool ended = false;
+};
+
+class ForkedRun {
+ public:
+  ForkedRun(int processes, std::string noun, double silence_s)
+      : noun_(std::move(noun)),
+        silence_s_(silence_s),
+        memory_(sizeof(RunState) + static_cast<std::size_t>(processes) * sizeof(ProcessState)) {
+    run_ = new (memory_.data()) RunState();
+    run_->processes = processes;
+    for (int i = 0; i < processes; ++i) {
+      std::byte* at =
+          memory_.data() + sizeof(RunState) + static_cast<std::size_t>(i) * sizeof(ProcessState);
+      watched_.push_back({0, new (at) ProcessState(), 0, {}, false});
+    }
+  }
+
+  ~ForkedRun() {
+    for (Watched& each : watched_) {
+      if (each.process > 0 && !each.ended) kill(each.process, SIGKILL);
+    }
+    for (Watched& each : watched_) {
+      if (each.process > 0 && !each.ended) waitpid(each.process, nullptr, 0);
+    }
+  }
+  ForkedRun(const ForkedRun&) = delete;
+  ForkedRun& operator=(const ForkedRun&) = delete;
+
+  void start(const std::function<void(int, const ForkedProcess&)>& body) {
+    std::fflush(nullptr);
+    const pid_t parent = getpid();
+    for (std::size_t i = 0; i < watched_.size(); ++i) {
+      const pid_t process = fork();
+      if (process < 0) {
+        throw Error(fmt::format("no process for {} {} of {}: {}; take fewer", noun_, i,
+                                watched_.size(), std::strerror(errno)),
+                    ExitCode::failed);
+      }
+      if (process == 0) live(static_cast<int>(i), parent, body);
+      watched_[i].process = process;
+      watched_[i].heard = WatchClock::now();
+    }
+  }
+
+  void watch() {
+    while (!all_ended()) {
+      if (const std::optional<std::string> fault = look()) end_all(*fault);
+      if (run_->start_ns == 0 && all_here()) {
+        run_->start_ns = RunClock::monotonic_ns() + kBeforeStartNs;
+      }
+      std::this_thread::sleep_for(run_->start_ns == 0 ? kLook / 10 : kLook);
+    }
+  }
+
+ private:
+  [[noreturn]] void live(int index, pid_t parent,
+                         const std::function<void(int, const ForkedProcess&)>& body) {
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (getppid() != parent) _exit(1);
+    const ForkedProcess process(*run_, *watched_[static_cast<std::size_t>(index)].state);
+    try {
+      body(index, process);
+    } catch (const std::exception& error) {
+      process.fail(error);
+    }
+    _exit(0);
+  }
+
+  bool all_ended() const {
+    return std::ranges::all_of(watched_, [](const Watched& each) { return each.ended; });
+  }
+  bool all_here() const {
+    return std::ranges::all_of(watched_,
+                               [](const Watched& each) { return each.state->here.load(); });
+  }
+
+  std::string name(std::size_t i) const { return fmt::format("{} {}", noun_, i); }
+
+  // What is wrong with one of them.
+  std::optional<std::string> look() {
+    const auto now = WatchClock::now();
+    std::optional<std::string> fault;
+    for (std::size_t i = 0; i < watched_.size(); ++i) {
+      Watched& each = watched_[i];
+      if (each.ended) continue;
+      int status = 0;
+      if (waitpid(each.process, &status, WNOHANG) == each.process) {
+        each.ended = true;
+        if (status != 0 && (!fault || !each.state->follows)) fault = told(i, status);
+        continue;
+      }
+      if (each.state->signs != each.signs) {
+        each.signs = each.state->signs;
+        each.heard = now;
+      }
+      if (std::chrono::duration<double>(now - each.heard).count() < silence_s_ || fault) continue;
+      fault = each.state->here
+                  ? fmt::format("{} has stopped: no sign of it for {:.1f} s", name(i), silence_s_)
+                  : fmt::format("{} did not come", name(i));
+    }
+    return fault;
+  }
+
+  std::string told(std::size_t i, int status) const {
+    const ProcessState& state = *watched_[i].state;
+    if (state.failed) return fmt::format("{}: {}", name(i), state.message);
+    if (WIFSIGNALED(status)) return fmt::format("{} ended by signal {}", name(i), WTERMSIG(status));
+    return fmt::format("{} ended without a word", name(i));
+  }
+
+  // Those that lost their connection say so at once; the one that they lost it to has more to say.
+  [[noreturn]] void end_all(std::string fault) {
+    const auto until = WatchClock::now() + kFollowers;
+    const auto is_own = [&] {
+      return std::ranges::none_of(
+          watched_, [](const Watched& each) { return each.ended && each.state->follows; });
+    };
+    while (!is_own() && WatchClock::now() < until) {
+      std::this_thread::sleep_for(kLook);
+      for (std::size_t i = 0; i < watched_.size(); ++i) {
+        Watched& each = watched_[i];
+        int status = 0;
+        if (each.ended || waitpid(each.process, &status, WNOHANG) != each.process) continue;
+        each.ended = true;
+        if (status != 0 && !each.state->follows) fault = told(i, status);
+      }
+    }
+    throw Error(fault, ExitCode::failed);
+  }
+
+  std::string noun_;
+  double silence_s_;
+  SharedMemory memory_;
+  RunState* run_ = nullptr;
+  std::vector<Watched> watched_;
+};
+
+}  // namespace
+
+SharedMemory::SharedMemory(std::size_t size_bytes) : size_bytes_(size_bytes) {
+  void* const at =
+      mmap(nullptr, size_bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  if (at == MAP_FAILED) {
+    throw Error(fmt::format("no {} bytes of shared memory: {}", size_bytes, std::strerror(errno)),
+                ExitCode::failed);
+  }
+  data_ = static_cast<std::byte*>(at);
+}
+
+SharedMemory::~SharedMemory() {
+  munmap(data_, size_bytes_);
+}
+
+std::int64_t ForkedProcess::wait_for_start() const {
+  own_.here = true;
+  while (run_.start_ns == 0) {
+    sign();
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+  return run_.start_ns;
+}
+
+bool ForkedProcess::all_through(bool through) const {
+  sign();
+  if (through && !own_.through.exchange(true)) run_.through.fetch_add(1);
+  return run_.through == run_.processes;
+}
+
+void ForkedProcess::fail(const std::exception& error) const {
+  // Of several threads the first; a connection that others closed when all were through is none.
+  if (run_.through == run_.processes) _exit(0);
+  if (!own_.failed.exchange(true)) {
+    own_.follows = dynamic_cast<const ConnectionLost*>(&error) != nullptr;
+    std::strncpy(own_.message, error.what(), sizeof own_.message - 1);
+  }
+  _exit(1);
+}
+
+void run_forked(int processes, const std::string& noun,
+                const std::function<void(int, const ForkedProcess&)>& body, double silence_s) {
+  ForkedRun run(processes, noun, silence_s);
+  run.start(body);
+  run.watch();
+}
+
+}  // namespace windtunnel

@@ -1,0 +1,71 @@
+// Processes of one run and who watches over them: each has memory that all share, signs of life
+// included. One that dies, stops, or does not come is named within seconds, and then none is left.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <exception>
+#include <functional>
+#include <string>
+
+namespace windtunnel {
+
+// Memory that processes forked later share, zero at first.
+class SharedMemory {
+ public:
+  explicit SharedMemory(std::size_t size_bytes);
+  ~SharedMemory();
+  SharedMemory(const SharedMemory&) = delete;
+  SharedMemory& operator=(const SharedMemory&) = delete;
+  std::byte* data() const { return data_; }
+
+ private:
+  std::byte* data_ = nullptr;
+  std::size_t size_bytes_;
+};
+
+// What a process tells those that watch. All is zero at first, which is what it should be.
+struct ProcessState {
+  std::atomic<std::uint32_t> signs;  // counts up while it lives
+  std::atomic<bool> here;            // ready to start
+  std::atomic<bool> through;
+  std::atomic<bool> failed;   // `message` says why
+  std::atomic<bool> follows;  // from another's end
+  char message[500];
+};
+
+// What is common to all.
+struct RunState {
+  std::atomic<std::int32_t> processes;
+  std::atomic<std::int32_t> through;
+  std::atomic<std::int64_t> start_ns;  // CLOCK_MONOTONIC; 0: not all are here
+};
+
+// A process's own view of the run.
+class ForkedProcess {
+ public:
+  ForkedProcess(RunState& run, ProcessState& own) : run_(run), own_(own) {}
+
+  void sign() const { own_.signs.fetch_add(1); }
+  // Returns when all will start, CLOCK_MONOTONIC.
+  std::int64_t wait_for_start() const;
+  // `through`: this one is. Whether all are.
+  bool all_through(bool through) const;
+  // Says why, and ends the process at once, whichever thread calls.
+  [[noreturn]] void fail(const std::exception& error) const;
+
+ private:
+  RunState& run_;
+  ProcessState& own_;
+};
+
+// `body` runs in so many processes, each of which ends with it; the calling process only watches.
+// Throws Error (failed) when one fails: of several, the one that does not follow from another. No
+// other thread may run in the calling process. `noun`: what they are called, "rank". A process that
+// gives no sign for `silence_s` has stopped: it gives one twenty times a second.
+void run_forked(int processes, const std::string& noun,
+                const std::function<void(int index, const ForkedProcess& process)>& body,
+                double silence_s = 3.5);
+
+}  // namespace windtunnel

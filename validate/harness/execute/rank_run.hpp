@@ -1,0 +1,138 @@
+// One rank of a Plan, for real: a thread for each stream that computes or sends, and one that
+// receives for all. When a task starts is ruled as the engine rules it (models/plan/plan.hpp); what
+// a task does takes the time of this machine, waits of the scenario's length included.
+#pragma once
+
+#include <condition_variable>
+#include <cstddef>
+#include <deque>
+#include <exception>
+#include <functional>
+#include <limits>
+#include <map>
+#include <mutex>
+#include <queue>
+#include <tuple>
+#include <vector>
+
+#include "models/plan/class_template.hpp"
+#include "models/plan/timeline.hpp"
+#include "validate/harness/execute/collective_work.hpp"
+#include "validate/harness/execute/link_clocks.hpp"
+#include "validate/harness/execute/rank_store.hpp"
+#include "validate/harness/execute/rank_wire.hpp"
+#include "validate/harness/execute/run_clock.hpp"
+
+namespace windtunnel {
+
+// What a rank knows before it starts.
+struct RankSetup {
+  const Plan* plan = nullptr;
+  const ClassTemplate* tasks_of = nullptr;
+  std::int32_t rank_class = 0;
+  std::int32_t member = 0;
+  std::vector<double> seconds;        // [task] plain time, on its node
+  std::vector<double> amount_factor;  // [task] of its flows, on its node
+  std::vector<CollectiveWork> works;  // [task]; of collectives
+  const LinkClocks* links = nullptr;
+  ExecutionScale scale;
+};
+
+class RankRun {
+ public:
+  // What a thread of the rank ends the process with. Does not return.
+  using Fail = std::function<void(const std::exception&)>;
+
+  // `spans`: [task], where the times are written. Keeps references.
+  RankRun(const RankSetup& setup, RankWire& wire, const RunClock& clock, Span* spans, Fail fail);
+
+  // Until all tasks have ended and `all_through` says that those of the others have, too: till then
+  // they may still be sent what they wait for. It is asked ten times a second at least.
+  void run(const std::function<bool(bool through)>& all_through);
+
+ private:
+  friend class GroupPeers;
+  enum Flag : std::uint8_t { kTimeOk = 1, kPosted = 2, kArrived = 4, kDone = 8 };
+  struct StreamState {
+    std::condition_variable woken;
+    std::size_t cursor = 0;         // of a passive stream in order
+    std::vector<TaskIndex> ready;   // of one by priority: a heap
+    std::vector<std::byte> buffer;  // of its collectives
+    std::vector<std::byte> scratch;
+  };
+  // What comes from another in a collective.
+  struct Piece {
+    double due_s = 0;
+    std::vector<std::byte> bytes;
+  };
+  using PieceKey = std::tuple<std::int32_t, std::int32_t, int>;  // group, sequence, from
+  struct Event {
+    double at_s = 0;
+    TaskIndex task = 0;
+    bool arrival = false;  // else not_before_s has passed
+    bool operator<(const Event& other) const { return at_s > other.at_s; }
+  };
+  // A message or a demand of a task, sent piece by piece.
+  struct Way {
+    std::vector<LinkId> route;
+    double left = 0;   // units
+    double piece = 0;  // units
+    double max_rate = std::numeric_limits<double>::infinity();
+    double at_s = 0;  // when the next piece starts
+    bool message = false;
+    bool bytes = true;  // else seconds of cores
+  };
+  using Lock = std::unique_lock<std::mutex>;
+
+  void run_in_order(std::size_t s);
+  void run_by_priority(std::size_t s);
+  void receive_frames(const std::function<bool(bool through)>& all_through);
+  void on_frame(int from, const FrameHead& head, std::vector<std::byte> payload);
+  void take_due_events();
+
+  void execute(TaskIndex t);
+  void wait_for_arrival(TaskIndex t);
+  void wait_for_receiver(TaskIndex t);
+  void run_collective(TaskIndex t);
+  void meet(const CollectiveWork& work, TaskIndex t);
+  void run_rounds(const CollectiveWork& work, TaskIndex t);
+  void run_on_numbers(const CollectiveWork& work, TaskIndex t);
+  // All of the task's flows at once, and the message with them; returns when the last has passed.
+  void transfer(TaskIndex t, bool message);
+  std::vector<Way> ways_of(TaskIndex t, bool message) const;
+  void send_piece(TaskIndex t, Way& way);
+  void send_frame(RankId to, const FrameHead& head, std::span<const std::byte> payload);
+
+  bool is_ready(TaskIndex t) const { return pending_[t] <= 0 && (flags_[t] & kTimeOk) != 0; }
+  void got_ready(TaskIndex t);
+  void advance_passive(TaskIndex t);
+  bool complete_if_arrived(TaskIndex t);
+  void post(TaskIndex t);
+  void finish(TaskIndex t);
+  RankId peer_of(TaskIndex t) const;
+  RankId own_rank() const;
+  std::int32_t group_of(TaskIndex t) const;
+  const Task& task(TaskIndex t) const { return tasks_[static_cast<std::size_t>(t)]; }
+  StreamState& stream_of(TaskIndex t) { return streams_[static_cast<std::size_t>(task(t).stream)]; }
+
+  Piece take_piece(const PieceKey& key, StreamState& stream);
+
+  const RankSetup& setup_;
+  const std::vector<Task>& tasks_;
+  RankWire& wire_;
+  const RunClock& clock_;
+  Span* spans_;
+  Fail fail_;
+  RankStore store_;
+  std::map<std::pair<RankId, std::int64_t>, TaskIndex> receive_of_, send_of_;  // by peer and tag
+
+  std::mutex mutex_;  // over what follows
+  std::vector<std::int32_t> pending_;
+  std::vector<std::uint8_t> flags_;
+  std::deque<StreamState> streams_;
+  std::size_t left_ = 0;  // tasks that have not ended
+  std::map<PieceKey, std::deque<Piece>> pieces_;
+  std::priority_queue<Event> events_;
+};
+
+}  // namespace windtunnel

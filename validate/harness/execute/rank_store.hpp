@@ -1,0 +1,34 @@
+// The bytes that a rank copies, encodes and stores: memory of its own and a file without a name,
+// which is gone when the process is, however it ends.
+#pragma once
+
+#include <cstddef>
+#include <mutex>
+#include <span>
+#include <vector>
+
+#include "models/plan/plan.hpp"
+
+namespace windtunnel {
+
+class RankStore {
+ public:
+  RankStore() = default;
+  ~RankStore();
+  RankStore(const RankStore&) = delete;
+  RankStore& operator=(const RankStore&) = delete;
+
+  // Copies, xors or writes so many bytes as the kind of task does. Throws Error (failed) where the
+  // disk refuses.
+  void work(TaskKind kind, std::size_t size_bytes);
+
+ private:
+  void write(std::span<const std::byte> bytes);
+
+  std::mutex mutex_;
+  std::vector<std::byte> from_, to_;
+  int file_ = -1;
+  std::size_t written_bytes_ = 0;
+};
+
+}  // namespace windtunnel

@@ -1,0 +1,140 @@
+#include "validate/harness/execute/rank_wire.hpp"
+
+#include <fcntl.h>
+#include <linux/sockios.h>
+#include <poll.h>
+#include <sys/eventfd.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <utility>
+
+#include "validate/harness/execute/run_clock.hpp"
+#include "validate/harness/ranks/tcp_group.hpp"
+
+namespace windtunnel {
+namespace {
+
+[[noreturn]] void lose(int rank, int other, const char* why) {
+  throw ConnectionLost(fmt::format("rank {}: connection to rank {}: {}", rank, other, why),
+                       ExitCode::failed);
+}
+
+}  // namespace
+
+RankWire::RankWire(int rank, RankSockets sockets, int buffer_bytes)
+    : rank_(rank),
+      sockets_(std::move(sockets)),
+      incoming_(sockets_.size()),
+      wake_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
+  CHECK(wake_ >= 0, "{}", std::strerror(errno));
+  for (const int socket : sockets_) {
+    send_.push_back(std::make_unique<std::mutex>());
+    if (socket < 0) continue;
+    fcntl(socket, F_SETFL, fcntl(socket, F_GETFL) & ~O_NONBLOCK);
+    setsockopt(socket, SOL_SOCKET, SO_SNDBUF, &buffer_bytes, sizeof buffer_bytes);
+    setsockopt(socket, SOL_SOCKET, SO_RCVBUF, &buffer_bytes, sizeof buffer_bytes);
+    send_at_once(socket);
+  }
+}
+
+RankWire::~RankWire() {
+  for (const int socket : sockets_) {
+    if (socket >= 0) close(socket);
+  }
+  close(wake_);
+}
+
+void RankWire::send(int to, FrameHead head, std::span<const std::byte> payload) {
+  head.size_bytes = static_cast<std::uint32_t>(payload.size());
+  const std::lock_guard lock(*send_[to]);
+  std::array<iovec, 2> parts = {
+      iovec{&head, sizeof head},
+      iovec{const_cast<std::byte*>(payload.data()), payload.size()}};  // sendmsg() reads only
+  std::size_t left = sizeof head + payload.size();
+  while (left > 0) {
+    msghdr message = {};
+    message.msg_iov = parts.data();
+    message.msg_iovlen = parts.size();
+    const ssize_t sent = sendmsg(sockets_[to], &message, MSG_NOSIGNAL);
+    if (sent < 0 && errno == EINTR) continue;
+    if (sent < 0) lose(rank_, to, std::strerror(errno));
+    auto done = static_cast<std::size_t>(sent);
+    left -= done;
+    for (iovec& part : parts) {
+      const std::size_t of_part = std::min(done, part.iov_len);
+      part.iov_base = static_cast<std::byte*>(part.iov_base) + of_part;
+      part.iov_len -= of_part;
+      done -= of_part;
+    }
+  }
+}
+
+void RankWire::wait_until_sent(int to) const {
+  constexpr timespec kLookAgain = {0, 200'000};
+  for (int bytes = 1; ioctl(sockets_[to], SIOCOUTQ, &bytes) == 0 && bytes > 0;) {
+    nanosleep(&kLookAgain, nullptr);
+  }
+}
+
+void RankWire::wake() {
+  eventfd_write(wake_, 1);
+}
+
+void RankWire::receive_until(std::int64_t until_ns, const OnFrame& on_frame) {
+  std::vector<pollfd> waits = {{wake_, POLLIN, 0}};
+  std::vector<int> ranks = {-1};
+  for (std::size_t other = 0; other < sockets_.size(); ++other) {
+    if (sockets_[other] < 0) continue;
+    waits.push_back({sockets_[other], POLLIN, 0});
+    ranks.push_back(static_cast<int>(other));
+  }
+  const std::int64_t left = std::max<std::int64_t>(0, until_ns - RunClock::monotonic_ns());
+  const timespec timeout = {left / 1'000'000'000, left % 1'000'000'000};
+  const int ready = ppoll(waits.data(), waits.size(), &timeout, nullptr);
+  CHECK(ready >= 0 || errno == EINTR, "{}", std::strerror(errno));
+  if (ready <= 0) return;
+  if (waits[0].revents != 0) {
+    eventfd_t count = 0;
+    eventfd_read(wake_, &count);
+  }
+  for (std::size_t i = 1; i < waits.size(); ++i) {
+    if (waits[i].revents != 0) drain(ranks[i], on_frame);
+  }
+}
+
+bool RankWire::fill(int from, std::byte* to, std::size_t size_bytes, std::size_t& got) {
+  while (got < size_bytes) {
+    const ssize_t count = recv(sockets_[from], to + got, size_bytes - got, MSG_DONTWAIT);
+    if (count > 0) {
+      got += static_cast<std::size_t>(count);
+    } else if (count == 0) {
+      lose(rank_, from, "closed by the other side");
+    } else if (errno == EAGAIN || errno == EWOULDBLOCK) {
+      return false;
+    } else if (errno != EINTR) {
+      lose(rank_, from, std::strerror(errno));
+    }
+  }
+  return true;
+}
+
+void RankWire::drain(int from, const OnFrame& on_frame) {
+  Incoming& in = incoming_[from];
+  for (;;) {
+    if (!fill(from, reinterpret_cast<std::byte*>(&in.head), sizeof in.head, in.head_bytes)) return;
+    in.payload.resize(in.head.size_bytes);
+    if (!fill(from, in.payload.data(), in.payload.size(), in.payload_bytes)) return;
+    on_frame(from, in.head, std::exchange(in.payload, {}));
+    in.head_bytes = 0;
+    in.payload_bytes = 0;
+  }
+}
+
+}  // namespace windtunnel

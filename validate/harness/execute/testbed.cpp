@@ -1,0 +1,182 @@
+#include "validate/harness/execute/testbed.hpp"
+
+#include <fcntl.h>
+#include <sched.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <csignal>
+#include <cstdlib>
+#include <cstring>
+#include <set>
+
+#include "models/base/error.hpp"
+#include "models/machine/links/links.hpp"
+
+namespace windtunnel {
+namespace {
+
+// A rate of payload needs so much more on the wire: TCP over IPv4 with time stamps carries 1448
+// bytes in an Ethernet frame of 1514.
+constexpr double kWirePerByte = 1514.0 / 1448;
+// What a port may send at once behind a pause: less than what passes between two looks of the
+// kernel's timer, and the rate is not reached; more, and a message is too fast by as much.
+constexpr double kBurstS = 4e-3;
+constexpr double kLeastBurst = 16e3;  // bytes
+
+[[noreturn]] void refuse_testbed(const std::string& what) {
+  throw Error(fmt::format("no testbed: {}", what), ExitCode::failed);
+}
+
+// What it says where it fails; empty: it went well.
+std::string fault_of_script(int space, const std::string& script) {
+  std::array<int, 2> ends = {};
+  if (pipe2(ends.data(), O_CLOEXEC) != 0) return std::strerror(errno);
+  const pid_t process = fork();
+  if (process < 0) return std::strerror(errno);
+  if (process == 0) {
+    dup2(ends[1], STDERR_FILENO);
+    dup2(ends[1], STDOUT_FILENO);
+    if (space < 0 ? unshare(CLONE_NEWNET) != 0 : setns(space, CLONE_NEWNET) != 0) {
+      dprintf(STDERR_FILENO, "a network namespace is refused: %s", std::strerror(errno));
+      _exit(1);
+    }
+    execl("/bin/sh", "sh", "-c", script.c_str(), nullptr);
+    _exit(127);
+  }
+  close(ends[1]);
+  std::string said(500, '\0');
+  std::size_t length = 0;
+  for (ssize_t count = 1; count > 0 && length < said.size();) {
+    count = read(ends[0], said.data() + length, said.size() - length);
+    if (count > 0) length += static_cast<std::size_t>(count);
+  }
+  close(ends[0]);
+  int status = 0;
+  waitpid(process, &status, 0);
+  if (status == 0) return "";
+  said.resize(length);
+  std::replace(said.begin(), said.end(), '\n', ' ');
+  return said.empty() ? "the shell says nothing" : said;
+}
+
+// A queue so deep that nothing is dropped: what is on its way is what sockets hold.
+std::string shaped(const std::string& device, double bps) {
+  const double wire_bps = std::max(8e3, bps * kWirePerByte);
+  return fmt::format("tc qdisc add dev {} root tbf rate {:.0f}bit burst {:.0f} limit 16mb\n",
+                     device, wire_bps, std::max(kLeastBurst, wire_bps / 8 * kBurstS));
+}
+
+}  // namespace
+
+std::string why_no_testbed() {
+  if (geteuid() != 0) return "network namespaces need root";
+  const std::string fault = fault_of_script(
+      -1,
+      "set -e; command -v ip >/dev/null || { echo 'iproute2 is not installed'; exit 1; }\n"
+      "ip link add probe0 type bridge; ip link add probe1 type veth peer name probe2\n" +
+          shaped("probe1", 1e6));
+  return fault;
+}
+
+Testbed::Space Testbed::make_space() {
+  std::array<int, 2> ready = {};
+  if (pipe2(ready.data(), O_CLOEXEC) != 0) refuse_testbed(std::strerror(errno));
+  Space space;
+  space.holder = fork();
+  if (space.holder < 0) refuse_testbed(std::strerror(errno));
+  if (space.holder == 0) {
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    const char there = unshare(CLONE_NEWNET) == 0 ? 'y' : 'n';
+    if (write(ready[1], &there, 1) != 1 || there == 'n') _exit(1);
+    for (;;) pause();
+  }
+  close(ready[1]);
+  char there = 'n';
+  if (read(ready[0], &there, 1) != 1) there = 'n';
+  close(ready[0]);
+  const std::string path = fmt::format("/proc/{}/ns/net", space.holder);
+  if (there == 'y') space.descriptor = open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  return space;
+}
+
+Testbed::Testbed(const Cluster& cluster, const ExecutionScale& scale) {
+  const double real = scale.times / scale.bytes * 8;  // bits of this machine per byte of the other
+  const double node_Bps = cluster.node.nic_Bps.value * cluster.node.nics;
+  const int per_pod =
+      cluster.fabric.nodes_per_pod > 0 ? cluster.fabric.nodes_per_pod : cluster.fabric_nodes();
+  try {
+    fabric_ = make_space();
+    std::string script = "set -e\nip link add spine type bridge\nip link set spine up\n";
+    std::set<int> pods;
+    for (int node = 0; node < cluster.nodes; ++node) pods.insert(cluster.place_of(node) / per_pod);
+    const double oversubscription = std::max(1.0, cluster.fabric.pod_oversubscription);
+    for (const int pod : pods) {
+      script += fmt::format("ip link add pod{0} type bridge\nip link set pod{0} up\n", pod);
+      if (pods.size() == 1) continue;
+      script += fmt::format(
+          "ip link add up{0} type veth peer name down{0}\n"
+          "ip link set up{0} master pod{0} up\nip link set down{0} master spine up\n",
+          pod);
+      const double uplink_bps = per_pod * node_Bps / oversubscription * real;
+      script += shaped(fmt::format("up{}", pod), uplink_bps);
+      script += shaped(fmt::format("down{}", pod), uplink_bps);
+    }
+    run_in(fabric_, script);
+    for (int node = 0; node < cluster.nodes; ++node) {
+      nodes_.push_back(make_space());
+      join_node(node, fmt::format("pod{}", cluster.place_of(node) / per_pod), node_Bps * real);
+    }
+  } catch (...) {
+    close_spaces();
+    throw;
+  }
+}
+
+Testbed::~Testbed() {
+  close_spaces();
+}
+
+void Testbed::close_spaces() {
+  std::vector<Space> spaces = nodes_;
+  spaces.push_back(fabric_);
+  for (const Space& space : spaces) {
+    if (space.descriptor >= 0) close(space.descriptor);
+    if (space.holder <= 0) continue;
+    kill(space.holder, SIGKILL);
+    waitpid(space.holder, nullptr, 0);
+  }
+}
+
+void Testbed::join_node(int node, const std::string& bridge, double port_bps) {
+  const Space& space = nodes_[static_cast<std::size_t>(node)];
+  const std::string port = fmt::format("port{}", node);
+  run_in(fabric_, fmt::format("set -e\nip link add {0} type veth peer name eth0 netns {1}\n"
+                              "ip link set {0} master {2} up\n{3}",
+                              port, space.holder, bridge, shaped(port, port_bps)));
+  run_in(space, fmt::format("set -e\nip link set lo up\nip addr add {}/16 dev eth0\n"
+                            "ip link set eth0 up\n{}",
+                            address(node), shaped("eth0", port_bps)));
+}
+
+void Testbed::run_in(const Space& space, const std::string& script) const {
+  if (space.descriptor < 0) refuse_testbed("a network namespace is refused");
+  const std::string fault = fault_of_script(space.descriptor, script);
+  if (!fault.empty()) refuse_testbed(fault);
+}
+
+void Testbed::enter(int node) const {
+  if (setns(nodes_[static_cast<std::size_t>(node)].descriptor, CLONE_NEWNET) != 0) {
+    refuse_testbed(std::strerror(errno));
+  }
+}
+
+std::string Testbed::address(int node) const {
+  return fmt::format("10.77.{}.{}", node / 250, node % 250 + 1);
+}
+
+}  // namespace windtunnel
