@@ -71,8 +71,10 @@ class Mapper {
 
   // nanotron before its authors' fix: a message of the pipeline from node to node takes half a
   // second whatever its size and the layout, and the rank waits; one inside a node does not.
+  // Under a name of its own, as a fit on other rows does not tell it.
   void slow_messages() {
     job_.software.sends = Sends::blocking;
+    job_.calibration.name += " before its fix";
     job_.calibration.p2p_launch_s = {
         0.5, 0.4, 0.6, Origin::published,
         "fitted, alone, on the 18 rows with after_pp_fix=False, pp above 1 and tp up to 8 on 16 "

@@ -126,6 +126,13 @@ FitRow fit_row_of(const Subject& subject) {
   return row;
 }
 
+// Its constants; the law of collectives stays that of the row's machine.
+void take(const Calibration& fitted, Job& job) {
+  Calibration own = std::exchange(job.calibration, fitted);
+  job.calibration.network = std::move(own.network);
+  job.calibration.node_network = std::move(own.node_network);
+}
+
 // One fit for each calibration that the rows start from: usually one per kind of GPU.
 void fit_calibrations(std::vector<Subject>& subjects, const RunPredictor& predictor) {
   std::map<std::string, std::vector<FitRow>> rows;
@@ -146,7 +153,7 @@ void fit_calibrations(std::vector<Subject>& subjects, const RunPredictor& predic
   }
   for (Subject& subject : subjects) {
     const auto fitted = calibrations.find(subject.what.job.calibration.name);
-    if (fitted != calibrations.end()) subject.what.job.calibration = fitted->second;
+    if (fitted != calibrations.end()) take(fitted->second, subject.what.job);
   }
 }
 
@@ -168,7 +175,7 @@ void fit_one_point_each(std::vector<Subject>& subjects, const RunPredictor& pred
   }
   for (Subject& subject : subjects) {
     const auto fitted = calibrations.find(subject.family);
-    if (fitted != calibrations.end()) subject.what.job.calibration = fitted->second;
+    if (fitted != calibrations.end()) take(fitted->second, subject.what.job);
   }
 }
 
