@@ -19,7 +19,7 @@ std::vector<std::string> time_cells(const std::string& name, const ComparedTime&
 }
 
 std::string factor_text(double factor) {
-  return factor >= 1 ? fmt::format("1/{:.4g}", factor) : fmt::format("{:.4g} times", 1 / factor);
+  return factor >= 1 ? fmt::format("1/{:.4g}", factor) : fmt::format("{:.4g}/1", 1 / factor);
 }
 
 Json time_document(const ComparedTime& time) {

@@ -34,6 +34,16 @@ std::string signed_share_text(double share) {
   return fmt::format("{:+.1f} %", 100 * share);
 }
 
+std::string known_text(const JudgedExecution& judged, double seconds) {
+  return judged.has_interval() ? format_seconds(seconds) : "not known";
+}
+
+std::string inside_text(const JudgedExecution& judged) {
+  if (!judged.has_interval()) return "";
+  const int runs = judged.comparison.executions;
+  return fmt::format("{:.0f} of {}", judged.within * runs, runs);
+}
+
 std::string judged_text(const std::vector<JudgedExecution>& judged,
                         const ExecutionVerdict& verdict) {
   TextTable table{{{"scenario", Align::left},
@@ -54,12 +64,9 @@ std::string judged_text(const std::vector<JudgedExecution>& judged,
     }
     const ComparedTime& step = each.comparison.step;
     table.rows.push_back({each.executed.scenario, fmt::format("{}", each.executed.plan.ranks),
-                          format_seconds(step.predicted_s), format_seconds(each.low_s),
-                          format_seconds(each.high_s), format_seconds(step.measured_s),
-                          signed_share_text(step.error()),
-                          fmt::format("{:.0f} of {}", each.within * each.comparison.executions,
-                                      each.comparison.executions),
-                          kinds});
+                          format_seconds(step.predicted_s), known_text(each, each.low_s),
+                          known_text(each, each.high_s), format_seconds(step.measured_s),
+                          signed_share_text(step.error()), inside_text(each), kinds});
   }
   std::string text = table_text(table);
   text += fmt::format("\nstep: median error {}\n", share_text(verdict.median_step_error));
@@ -68,8 +75,10 @@ std::string judged_text(const std::vector<JudgedExecution>& judged,
                         kind_name(kind.kind), share_text(kind.median_error),
                         signed_share_text(kind.total.error()));
   }
-  text += fmt::format("{} of the executions lie in their 90 % interval\n",
-                      share_text(verdict.coverage));
+  text += verdict.coverage >= 0
+              ? fmt::format("{} of the executions lie in their 90 % interval\n",
+                            share_text(verdict.coverage))
+              : "no intervals: they are by the misses of two other scenarios or more\n";
   return text + fmt::format("{} of {} pairs that differ by more than 10 % in order\n",
                             verdict.pairs_in_order, verdict.pairs);
 }
@@ -86,9 +95,12 @@ Json judged_document(const std::vector<JudgedExecution>& judged, const Execution
   document["executions"] = Json::array();
   for (const JudgedExecution& each : judged) {
     Json row = execution_document(each.executed, each.executions, each.comparison);
-    row["predicted_low_s"] = each.low_s;
-    row["predicted_high_s"] = each.high_s;
-    row["within"] = each.within;
+    const auto known = [&](double value) {
+      return each.has_interval() ? Json(value) : Json(nullptr);
+    };
+    row["predicted_low_s"] = known(each.low_s);
+    row["predicted_high_s"] = known(each.high_s);
+    row["within"] = known(each.within);
     row["overheads"] = overheads_document(each.overheads);
     document["executions"].push_back(row);
   }
@@ -99,7 +111,7 @@ Json judged_document(const std::vector<JudgedExecution>& judged, const Execution
                                  {"median_error", kind.median_error},
                                  {"error", kind.total.error()}});
   }
-  document["coverage90"] = verdict.coverage;
+  document["coverage90"] = verdict.coverage >= 0 ? Json(verdict.coverage) : Json(nullptr);
   document["pairs"] = verdict.pairs;
   document["pairs_in_order"] = verdict.pairs_in_order;
   return document;

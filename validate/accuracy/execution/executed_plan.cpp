@@ -17,9 +17,22 @@ namespace {
 constexpr double kShortestRunS = 0.3;
 constexpr double kLongestRunS = 2;
 constexpr double kRunsOfBudget = 5;
+// To wake, send and receive for a task takes a core so long (17,400 tasks of 64 ranks on two cores
+// of a virtual machine); cores are to be busy with it for a quarter of the time at most.
+constexpr double kTaskS = 100e-6;
+constexpr double kBusy = 0.25;
 // What a core carries between processes over TCP while threads sleep and wake around it: a tenth of
 // what two processes reach that do nothing else (scenarios/library/nodes.yaml, cpu-loopback).
 constexpr double kCarriedBps = 100e6;
+
+double shortest_run_s(const Plan& plan, double budget_s) {
+  double tasks = 0;
+  for (const RankClass& rank_class : plan.classes) {
+    tasks += static_cast<double>(rank_class.tasks.size() * rank_class.members.size());
+  }
+  const double calm_s = tasks * kTaskS / usable_cores() / kBusy;
+  return std::max(kShortestRunS, std::min(budget_s, calm_s));
+}
 
 void check_ranks(const ExecutedPlan& executed) {
   if (executed.plan.ranks <= kMostExecutedRanks) return;
@@ -87,10 +100,12 @@ double step_seconds(const ExecutedPlan& executed, const Timeline& timeline) {
 ExecutionScale fitting_scale(const ExecutedPlan& executed, const Timeline& predicted,
                              double budget_s, double times) {
   ExecutionScale scale;
-  const double longest_s = std::clamp(budget_s / kRunsOfBudget, kShortestRunS, kLongestRunS);
+  const double shortest_s = shortest_run_s(executed.plan, budget_s);
+  const double longest_s =
+      std::max(shortest_s, std::clamp(budget_s / kRunsOfBudget, kShortestRunS, kLongestRunS));
   scale.times = times;
   if (times <= 0) {
-    const double real_s = std::clamp(predicted.makespan_s, kShortestRunS, longest_s);
+    const double real_s = std::clamp(predicted.makespan_s, shortest_s, longest_s);
     scale.times = predicted.makespan_s > 0 ? predicted.makespan_s / real_s : 1;
   }
   const CarriedBytes asked = bytes_to_carry(executed.plan, executed.cluster,

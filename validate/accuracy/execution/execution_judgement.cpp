@@ -69,6 +69,7 @@ ExecutionVerdict verdict_on(std::span<const JudgedExecution> judged) {
       sums[kind.kind].total.predicted_s += kind.total.predicted_s;
       sums[kind.kind].total.measured_s += kind.total.measured_s;
     }
+    if (!each.has_interval()) continue;
     within += each.within * each.comparison.executions;
     runs += each.comparison.executions;
   }
@@ -77,7 +78,7 @@ ExecutionVerdict verdict_on(std::span<const JudgedExecution> judged) {
     sum.median_error = median_of(kinds[kind]);
     verdict.kinds.push_back(sum);
   }
-  verdict.coverage = runs > 0 ? within / runs : 0;
+  verdict.coverage = runs > 0 ? within / runs : -1;
   for (std::size_t a = 0; a < judged.size(); ++a) {
     for (std::size_t b = a + 1; b < judged.size(); ++b) {
       const ComparedTime& first = judged[a].comparison.step;

@@ -18,6 +18,7 @@ struct JudgedExecution {
   ExecutionComparison comparison;
   double low_s = 0;  // of the predicted step, 90 %; both as predicted: not known
   double high_s = 0;
+  bool has_interval() const { return low_s < high_s; }
   double within = 0;  // share of the executions whose step lies in between
 };
 
@@ -31,7 +32,7 @@ struct ExecutionVerdict {
   double median_step_error = 0;
   std::vector<ComparedKind>
       kinds;            // `median_error`: over the scenarios, of what they take together
-  double coverage = 0;  // of all executions
+  double coverage = 0;  // of all executions with an interval; -1: there are none
   int pairs = 0;        // of scenarios whose measured steps differ by over 10 %
   int pairs_in_order = 0;
 };

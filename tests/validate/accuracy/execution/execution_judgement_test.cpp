@@ -47,6 +47,7 @@ TEST(ExecutionJudgement, CountsThePairsInOrderThatDiffer) {
   EXPECT_EQ(verdict.pairs, 5);  // all but a and b
   EXPECT_EQ(verdict.pairs_in_order, 3);
   EXPECT_NEAR(verdict.median_step_error, (0.3 + 1.2 / 1.05 - 1) / 2, 1e-12);
+  EXPECT_EQ(verdict.coverage, -1) << "no intervals were given";
   ASSERT_EQ(verdict.kinds.size(), 1u);
   EXPECT_NEAR(verdict.kinds[0].total.error(), (1.3 + 1.2 + 1.1 + 4) / 8.05 - 1, 1e-12);
 }
