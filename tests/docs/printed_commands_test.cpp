@@ -52,6 +52,8 @@ class Reader {
     fs::create_directories(folder_ / "bin");
     fs::create_symlink(WINDTUNNEL_PROGRAM, folder_ / "bin" / "windtunnel");
     fs::create_symlink(fs::path(WINDTUNNEL_SOURCE_DIR) / "scenarios", folder_ / "scenarios");
+    fs::create_directories(folder_ / "tests");
+    fs::create_symlink(fs::path(WINDTUNNEL_SOURCE_DIR) / "tests/data", folder_ / "tests/data");
   }
   ~Reader() { fs::remove_all(folder_); }
 

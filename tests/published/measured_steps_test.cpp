@@ -1,6 +1,7 @@
 // Training steps of plain PyTorch on one H200 (validate/harness/pytorch/measure_steps.py) against
-// predictions whose constants were not fitted on any of them. What is asserted is coarser than what
-// docs/validation-h200.md prints, so that it fails when a law breaks, not when one improves.
+// predictions (of their constants one was fitted on them, Software::host_shard_s). What is asserted
+// is coarser than what docs/validation-h200.md prints, so that it fails when a law breaks, not when
+// one improves.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -54,7 +55,6 @@ TEST(MeasuredSteps, StepsAreNearer) {
   }
 }
 
-// Of models that the host launches slower than the GPU computes, sharding doubles the step.
 TEST(MeasuredSteps, IntervalsHoldHostBoundSteps) {
   int rows = 0, covered = 0;
   for (const ValidationRow& row : report().rows) {

@@ -420,8 +420,6 @@ std::vector<ChunkRounds> chunk_rounds(const Job& job, const ChunkUnit& unit) {
 
 namespace {
 
-// The same random direction is drawn again in each pass over the weights: one way, the other, back,
-// and the update, which what replicas exchange brings (one_byte_recipe()), where there are any.
 // Everything in 16 bit: gradient read, weight and moments read and written in one kernel.
 bool updates_16_bit(const Job& job) {
   return job.software.pure_16_bit && is_mixed(job.precision);
@@ -437,6 +435,8 @@ double moment_bytes(const Job& job) {
   return updates_16_bit(job) ? 2 * 2 : job.calibration.moment_bytes.value;
 }
 
+// The same random direction is drawn again in each pass over the weights: one way, the other, back,
+// and the update, which what replicas exchange brings (one_byte_recipe()), where there are any.
 std::vector<CostPart> perturbation_cost(double parameters, const Job& job) {
   const bool alone = job.layout.dp * job.layout.cp == 1;
   const double weight_bytes = is_mixed(job.precision) ? 2 : 4;

@@ -119,7 +119,7 @@ StageSums sums_of(const Job& job, const std::vector<ChunkCost>& chunks,
 // the peak is that of the first or of the last moment of the backward pass.
 bool replaces_activations(const Job& job) {
   return job.software.gradients_released && job.layout.pp == 1 &&
-         microbatches(job.layout, job.batch) == 1;
+         microbatches(job.layout, job.batch) == 1 && offload_of(job).gradients == MemoryTier::gpu;
 }
 
 // What a job would set, or "" where it does so already.
@@ -240,7 +240,8 @@ std::vector<GpuMemory> gpu_memory(const Job& job, const std::vector<ChunkCost>& 
     const double updated_here = 1 - (offload.updates_on_host() ? offload.optimizer_share : 0);
     at.buffers =
         std::max(buffers, state.update - at.activations) + updated_here * state.gradients_flat;
-    if (replaces_activations(job)) {
+    // Flat copies at the update take the room of activations already.
+    if (replaces_activations(job) && state.update <= 0) {
       at.gradients = std::max(0.0, at.gradients - at.activations - transient);
     }
     move_to_tiers(job, {copies * state.weights, state.gradients, state.optimizer},

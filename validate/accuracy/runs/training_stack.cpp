@@ -12,8 +12,8 @@ namespace windtunnel {
 namespace {
 
 // CPU time of FSDP2 for a layer's gather or reduction: a third of what a step's CPU time grew by
-// for each layer, 2.5 to 4.3 ms (median 3.25), of models too small for the GPU with FSDP2 and
-// without (PyTorch 2.11.0, one H200, virtual machine of 16 cores at 2.1 GHz, 2026-11-27).
+// for each layer, 2.5 to 4.3 ms (median of two passes 3.3), of models too small for the GPU with
+// FSDP2 and without (PyTorch 2.11.0, one H200, virtual machine of 16 cores at 2.1 GHz, 2026-11-27).
 constexpr double kShardedHost_s = 1.1e-3;
 
 bool any(const TrainingRun&) {

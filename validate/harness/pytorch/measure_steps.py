@@ -11,8 +11,9 @@ that warm up, its memory the peak that the caching allocator handed out (`mem_gi
 left out, those that run out of memory are kept as labels (`status=OOM`).
 
 Weights are handled in one of two ways, which the row's source names:
-  torchtune   weights, gradients and AdamW's moments in bf16 (pure bf16, one GPU)
-  torchtitan  FSDP2 over all ranks: fp32 shards, bf16 weights gathered for each block, fp32 reduction
+  "in pure bf16"  weights, gradients and AdamW's moments in bf16, one GPU (as torchtune does it)
+  "with FSDP2"    fp32 shards over all ranks, bf16 weights gathered for each block, fp32 reduction (as
+                  torchtitan does it)
 
 `--kernels` writes rates of single kernels (bf16 products, attention, normalisation, AdamW) besides.
 Needs PyTorch 2.6 or later with CUDA.
@@ -45,7 +46,7 @@ class Job:
     seq: int
     batch: int
     vocab: int = 32000
-    stack: str = "torchtune"
+    stack: str = "bf16"
     recompute: bool = False
     compiled: bool = False
     graph: bool = False
@@ -129,7 +130,7 @@ def sharded(model):
 
 def built(job, device):
     torch.manual_seed(1)
-    dtype = torch.bfloat16 if job.stack == "torchtune" else torch.float32
+    dtype = torch.bfloat16 if job.stack == "bf16" else torch.float32
     torch.set_default_dtype(dtype)
     try:
         with torch.device(device):
@@ -140,7 +141,7 @@ def built(job, device):
     if job.compiled:
         for block in model.blocks:
             block.compile()
-    if job.stack == "torchtitan":
+    if job.stack == "fsdp2":
         sharded(model)
     return model
 
@@ -216,13 +217,13 @@ def jobs():
         ("Llama-like wide 2 layers", 2, 8192, 64, 8, 28672, 4096, 2, 32000),
     ]
     first = [Job(*large[0]), Job(*large[3], recompute=True), Job(*small[2]), Job(*small[4]),
-             Job(*large[0], stack="torchtitan"), Job(*large[0], compiled=True),
+             Job(*large[0], stack="fsdp2"), Job(*large[0], compiled=True),
              Job(*small[2], graph=True), Job(*large[1]), Job(*large[3], compiled=True, recompute=True)]
     rest = [Job(*s) for s in small] + [Job(*s, graph=True) for s in small]
-    rest += [Job(*s, stack="torchtitan") for s in small]
+    rest += [Job(*s, stack="fsdp2") for s in small]
     rest += [Job(*s) for s in large] + [Job(*s, recompute=True) for s in large]
-    rest += [Job(*s, stack="torchtitan", recompute=r) for s in large for r in (False, True)]
-    rest += [Job(*s, stack="torchtitan", compiled=True) for s in (large[2], large[0], large[1])]
+    rest += [Job(*s, stack="fsdp2", recompute=r) for s in large for r in (False, True)]
+    rest += [Job(*s, stack="fsdp2", compiled=True) for s in (large[2], large[0], large[1])]
     rest += [Job(*s, compiled=True) for s in (large[6], large[2], small[4])]
     return list(dict.fromkeys(map(freeze, first + rest)))
 
@@ -239,7 +240,8 @@ COLUMNS = ("source model params layers hidden heads kv_heads ffn_hidden seq voca
 
 def row_of(job, ranks, gpu, result):
     parameters = sum_of_parameters(job)
-    source = f"{job.stack}'s way in PyTorch {torch.__version__.split('+')[0]}"
+    way = "in pure bf16" if job.stack == "bf16" else "with FSDP2"
+    source = f"PyTorch {torch.__version__.split('+')[0]} {way} (measure_steps.py)"
     words = ["compile" if job.compiled else "eager"]
     if job.graph:
         words.append("CUDA graph")
@@ -252,7 +254,7 @@ def row_of(job, ranks, gpu, result):
                  vocab=job.vocab, global_batch=job.batch * ranks, micro_batch=job.batch, gpus=ranks,
                  gpu_type=gpu, tp=1, pp=1, vpp=1, dp=ranks, cp=1, ep=1,
                  recompute="full" if job.recompute else "none",
-                 schedule="FSDP2" if job.stack == "torchtitan" else "", precision="bf16",
+                 schedule="FSDP2" if job.stack == "fsdp2" else "", precision="bf16",
                  iter_time_s=f"{result[0]:.6g}" if result else "",
                  mem_gib=f"{result[1]:.3f}" if result else "", iter_time_is="measured",
                  provenance="validate/harness/pytorch/measure_steps.py", note="; ".join(words))
@@ -353,7 +355,7 @@ def main():
     writer.writerow(COLUMNS)
     for values in jobs():
         job = Job(*values)
-        if ranks > 1 and job.stack == "torchtune":
+        if ranks > 1 and job.stack == "bf16":
             continue
         # All ranks decide alike: by the first one's clock.
         spent = torch.tensor([time.perf_counter() - begun], device=device)
