@@ -36,7 +36,7 @@ function axisOf(axis, span, log, colours) {
       ...places,
       color: colours.muted,
       hideOverlap: true,
-      formatter: (at) => tickText(axis.unit, Number((log ? 10 ** at : at).toPrecision(4))),
+      formatter: (at) => tickText(axis.unit, Number((log ? 10 ** at : at).toPrecision(12))),
     },
   };
 }
