@@ -126,6 +126,7 @@ constexpr NotRun kNotRun[] = {
     {"docs/accuracy.md", "validate step", "rests on what was measured before"},
     {"docs/command-line.md", "completion", "writes into the reader's home"},
     {"docs/command-line.md", "man ./windtunnel.1", "opens a pager"},
+    {"docs/execute.md", "validate execution", "executes for minutes"},
     {"docs/harness.md", "--backend cpu", "measures this machine for minutes"},
     {"docs/harness.md", "validate step", "rests on what was measured before"},
     {"docs/network.md", "frontier.yaml", "the page prints that scenario"},
