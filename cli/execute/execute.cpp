@@ -35,7 +35,7 @@ void write_trace(const std::string& path, const Plan& plan, const Timeline& time
 ExitCode run(const ExecuteCommandOptions& options) {
   const double budget_s = budget_of(options.budget);
   ExecutedPlan executed = read_executed_plan(options.scenario, options.set, options.ranks_per_node);
-  executed.testbed = options.testbed && testbed_is_there();
+  executed.testbed = options.testbed && testbed_is_there(executed.cluster);
   if (!options.out.empty()) prepare_folder(options.out);
   const ExecutionScale scale =
       fitting_scale(executed, predicted_timeline(executed), budget_s, options.scale);

@@ -9,10 +9,6 @@
 namespace windtunnel {
 namespace {
 
-std::string signed_percent(double share) {
-  return fmt::format("{:+.1f} %", 100 * share);
-}
-
 std::vector<std::string> time_cells(const std::string& name, const ComparedTime& time) {
   return {name, format_seconds(time.predicted_s), format_seconds(time.measured_s),
           signed_percent(time.error())};
@@ -29,6 +25,10 @@ Json time_document(const ComparedTime& time) {
 
 }  // namespace
 
+std::string signed_percent(double share) {
+  return fmt::format("{:+.1f} %", 100 * share);
+}
+
 std::string execution_text(const ExecutedPlan& executed, const Executions& executions,
                            const ExecutionComparison& comparison) {
   std::string text =
@@ -43,7 +43,7 @@ std::string execution_text(const ExecutedPlan& executed, const Executions& execu
   times.rows.push_back(time_cells("step", comparison.step));
   for (const ComparedKind& kind : comparison.kinds) {
     times.rows.push_back(
-        time_cells(fmt::format("{} ({} tasks)", kind_name(kind.kind), kind.tasks), kind.total));
+        time_cells(fmt::format("{} ({} tasks)", name_of(kind.kind), kind.tasks), kind.total));
   }
   if (comparison.iterations.size() > 1) {
     for (std::size_t i = 0; i < comparison.iterations.size(); ++i) {
@@ -78,7 +78,7 @@ Json execution_document(const ExecutedPlan& executed, const Executions& executio
   }
   document["kinds"] = Json::array();
   for (const ComparedKind& kind : comparison.kinds) {
-    Json row = {{"kind", kind_name(kind.kind)}, {"tasks", kind.tasks}};
+    Json row = {{"kind", name_of(kind.kind)}, {"tasks", kind.tasks}};
     row.update(time_document(kind.total));
     row["median_error"] = kind.median_error;
     document["kinds"].push_back(row);

@@ -9,6 +9,8 @@
 
 namespace windtunnel {
 
+std::string signed_percent(double share);  // "+1.5 %"
+
 std::string execution_text(const ExecutedPlan& executed, const Executions& executions,
                            const ExecutionComparison& comparison);
 Json execution_document(const ExecutedPlan& executed, const Executions& executions,

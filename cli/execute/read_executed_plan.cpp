@@ -22,6 +22,16 @@ Overrides nodes_of(const Case& the_case, int ranks_per_node) {
           {"cluster.node.gpus", fmt::format("{}", ranks_per_node)}};
 }
 
+// Of a cluster, why no testbed has its rates: its nodes have one port each, all of one rate, and a
+// fabric of pods without faults. "": it has.
+std::string why_no_testbed_of(const Cluster& cluster) {
+  if (!cluster.pools.empty()) return "its nodes are not alike";
+  if (!cluster.degraded_nics.empty()) return "some of its NICs are degraded";
+  if (!cluster.fabric.faults.empty()) return "some of its links are faulty";
+  if (!cluster.fabric.background.empty()) return "others send over its links";
+  return "";
+}
+
 }  // namespace
 
 ExecutedPlan read_executed_plan(const std::string& path, const std::vector<std::string>& set,
@@ -38,11 +48,13 @@ ExecutedPlan read_executed_plan(const std::string& path, const std::vector<std::
   return executed_plan(scenario.at(nodes_of(the_case, ranks_per_node)));
 }
 
-bool testbed_is_there() {
-  const std::string fault = why_no_testbed();
+bool testbed_is_there(const Cluster& cluster) {
+  const std::string of_cluster = why_no_testbed_of(cluster);
+  const std::string fault = of_cluster.empty() ? why_no_testbed() : of_cluster;
   if (fault.empty()) return true;
-  print_human(fmt::format("no testbed here ({}); links are held by buckets in user space\n", fault),
-              true);
+  print_human(
+      fmt::format("no testbed for it here ({}); links are held by buckets in user space\n", fault),
+      true);
   return false;
 }
 

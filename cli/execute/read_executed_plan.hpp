@@ -13,7 +13,7 @@ namespace windtunnel {
 ExecutedPlan read_executed_plan(const std::string& path, const std::vector<std::string>& set,
                                 int ranks_per_node = 0);
 
-// Where there is none, stderr says why, and what runs instead.
-bool testbed_is_there();
+// Of this cluster on this machine. Where there is none, stderr says why, and what runs instead.
+bool testbed_is_there(const Cluster& cluster);
 
 }  // namespace windtunnel

@@ -30,10 +30,6 @@ std::string share_text(double share) {
   return fmt::format("{:.1f} %", 100 * share);
 }
 
-std::string signed_share_text(double share) {
-  return fmt::format("{:+.1f} %", 100 * share);
-}
-
 std::string known_text(const JudgedExecution& judged, double seconds) {
   return judged.has_interval() ? format_seconds(seconds) : "not known";
 }
@@ -60,20 +56,20 @@ std::string judged_text(const std::vector<JudgedExecution>& judged,
     std::string kinds;
     for (const ComparedKind& kind : each.comparison.kinds) {
       if (!kinds.empty()) kinds += ", ";
-      kinds += fmt::format("{} {}", kind_name(kind.kind), signed_share_text(kind.total.error()));
+      kinds += fmt::format("{} {}", name_of(kind.kind), signed_percent(kind.total.error()));
     }
     const ComparedTime& step = each.comparison.step;
     table.rows.push_back({each.executed.scenario, fmt::format("{}", each.executed.plan.ranks),
                           format_seconds(step.predicted_s), known_text(each, each.low_s),
                           known_text(each, each.high_s), format_seconds(step.measured_s),
-                          signed_share_text(step.error()), inside_text(each), kinds});
+                          signed_percent(step.error()), inside_text(each), kinds});
   }
   std::string text = table_text(table);
   text += fmt::format("\nstep: median error {}\n", share_text(verdict.median_step_error));
   for (const ComparedKind& kind : verdict.kinds) {
     text += fmt::format("{}: median error {} over the scenarios, {} over all tasks\n",
-                        kind_name(kind.kind), share_text(kind.median_error),
-                        signed_share_text(kind.total.error()));
+                        name_of(kind.kind), share_text(kind.median_error),
+                        signed_percent(kind.total.error()));
   }
   text += verdict.coverage >= 0
               ? fmt::format("{} of the executions lie in their 90 % interval\n",
@@ -107,7 +103,7 @@ Json judged_document(const std::vector<JudgedExecution>& judged, const Execution
   document["median_step_error"] = verdict.median_step_error;
   document["kinds"] = Json::array();
   for (const ComparedKind& kind : verdict.kinds) {
-    document["kinds"].push_back({{"kind", kind_name(kind.kind)},
+    document["kinds"].push_back({{"kind", name_of(kind.kind)},
                                  {"median_error", kind.median_error},
                                  {"error", kind.total.error()}});
   }
@@ -123,8 +119,7 @@ ExitCode validate_execution(const ValidateExecutionOptions& options) {
   for (const std::string& scenario : options.scenarios) {
     plans.push_back(read_executed_plan(scenario, options.set));
   }
-  const bool testbed = options.testbed && testbed_is_there();
-  for (ExecutedPlan& plan : plans) plan.testbed = testbed;
+  for (ExecutedPlan& plan : plans) plan.testbed = options.testbed && testbed_is_there(plan.cluster);
   std::vector<JudgedExecution> judged;
   Progress progress;
   for (ExecutedPlan& plan : plans) {

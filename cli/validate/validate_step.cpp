@@ -110,10 +110,6 @@ PredictedStep predicted_step(const Case& the_case, const MeasuredStep& measured)
   return predicted;
 }
 
-std::string percent(double share) {
-  return fmt::format("{:+.1f} %", 100 * share);
-}
-
 std::string row(std::string_view name, const std::string& measured, const std::string& predicted,
                 const std::string& error) {
   return fmt::format("  {:<22}{:>14}{:>14}{:>10}\n", name, measured, predicted, error);
@@ -122,7 +118,7 @@ std::string row(std::string_view name, const std::string& measured, const std::s
 std::string time_row(std::string_view name, double measured_s, double predicted_s) {
   const bool judged = measured_s > 0 && predicted_s > 0;
   return row(name, format_seconds(measured_s), format_seconds(predicted_s),
-             judged ? percent(predicted_s / measured_s - 1) : "");
+             judged ? signed_percent(predicted_s / measured_s - 1) : "");
 }
 
 std::string disturbance_text(const MeasuredStep& measured, const PredictedStep& predicted) {
@@ -159,7 +155,7 @@ std::string text_of(const JudgedStep& step) {
   if (predicted.other_s > 1e-9) text += row("other", "", format_seconds(predicted.other_s), "");
   if (predicted.naive_s > 0) {
     text += row("by the highest rates", "", format_seconds(predicted.naive_s),
-                percent(predicted.naive_s / measured.step.median_s - 1));
+                signed_percent(predicted.naive_s / measured.step.median_s - 1));
   }
   return text;
 }

@@ -327,4 +327,14 @@ void validate_plan(const Plan& plan) {
   Rehearsal(plan).run();
 }
 
+const std::vector<std::string>& names_of(TaskKind) {
+  static const std::vector<std::string> names = {"compute", "send",   "recv", "collective",
+                                                 "copy",    "encode", "store"};
+  return names;
+}
+
+const std::string& name_of(TaskKind kind) {
+  return names_of(kind).at(static_cast<std::size_t>(kind));
+}
+
 }  // namespace windtunnel

@@ -23,6 +23,9 @@ using RankId = std::int32_t;
 using TaskIndex = std::int32_t;  // position in the class's task list
 
 enum class TaskKind : std::uint8_t { compute, send, recv, collective, copy, encode, store };
+// As files and reports have them, in this order.
+const std::vector<std::string>& names_of(TaskKind);
+const std::string& name_of(TaskKind kind);
 
 // Units of each resource that one unit of a flow uses: {pcie_out, 1}, {host_memory, 2}.
 struct Demand {

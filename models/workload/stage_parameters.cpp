@@ -8,7 +8,7 @@ namespace windtunnel {
 namespace {
 
 // Matrices are divided by tp; norms and the biases of row-parallel layers are repeated.
-double layer_parameters_per_gpu(const TransformerSpec& model, int tp) {
+double dense_layer_parameters_per_gpu(const TransformerSpec& model, int tp) {
   const double row_parallel_biases = model.biases ? 2.0 * model.hidden : 0;
   const double repeated = 2 * norm_parameters(model) + row_parallel_biases;
   return (model.layer_parameters() - repeated) / tp + repeated;
@@ -26,22 +26,33 @@ double moe_layer_parameters_per_gpu(const TransformerSpec& model, int tp) {
   return (model.moe_layer_parameters() - experts - repeated) / tp + repeated;
 }
 
+}  // namespace
+
 double vocabulary_parameters(const TransformerSpec& model, int tp) {
   return padded_vocabulary(model.vocabulary, tp) * static_cast<double>(model.hidden) / tp;
 }
 
-}  // namespace
+LayerParameters layer_parameters_per_gpu(const TransformerSpec& model, const Layout& layout,
+                                         bool moe) {
+  if (!moe) return {dense_layer_parameters_per_gpu(model, layout.tp), 0};
+  return {moe_layer_parameters_per_gpu(model, layout.tp),
+          expert_parameters_per_gpu(model, layout.ep)};
+}
+
+double expert_shards(const Layout& layout, int dense) {
+  return std::max(1.0, static_cast<double>(dense) * layout.tp / layout.ep);
+}
 
 std::vector<double> stage_parameters(const TransformerSpec& model, const Layout& layout) {
   const std::vector<int> layers = layers_per_stage(model, layout);
   const std::vector<int> sparse = moe_layers_per_stage(model, layout);
   std::vector<double> parameters(layers.size());
   for (std::size_t stage = 0; stage < layers.size(); ++stage) {
-    parameters[stage] +=
-        (layers[stage] - sparse[stage]) * layer_parameters_per_gpu(model, layout.tp);
+    const LayerParameters dense = layer_parameters_per_gpu(model, layout, false);
+    parameters[stage] += (layers[stage] - sparse[stage]) * dense.dense;
     if (sparse[stage] > 0) {
-      parameters[stage] += sparse[stage] * (moe_layer_parameters_per_gpu(model, layout.tp) +
-                                            expert_parameters_per_gpu(model, layout.ep));
+      const LayerParameters moe = layer_parameters_per_gpu(model, layout, true);
+      parameters[stage] += sparse[stage] * (moe.dense + moe.experts);
     }
   }
   const double matrix = vocabulary_parameters(model, layout.tp);
@@ -71,12 +82,12 @@ class StageParts {
       : model_(model), layout_(layout), training_(training), weight_bytes_(weight_bytes) {
     for (const bool moe : {false, true}) {
       if (moe && model.moe.experts == 0) continue;
-      dense_[moe] = moe ? moe_layer_parameters_per_gpu(model, layout.tp)
-                        : layer_parameters_per_gpu(model, layout.tp);
+      const LayerParameters layer = layer_parameters_per_gpu(model, layout, moe);
+      dense_[moe] = layer.dense;
+      if (moe) experts_ = layer.experts;
       quantised_[moe] = layer_matrices_per_gpu(model, layout, moe);
       adapters_[moe] = adapter_parameters(model, layout, training.adapter, moe);
     }
-    if (model.moe.experts > 0) experts_ = expert_parameters_per_gpu(model, layout.ep);
   }
 
   void add_layer(int layer, TrainedParameters& to) const {
@@ -174,10 +185,10 @@ ParameterCounts parameter_counts(const TransformerSpec& model, const Training* t
 }
 
 double gathered_parameters(const TransformerSpec& model, const Layout& layout, double layers) {
-  double layer = layer_parameters_per_gpu(model, layout.tp);
+  double layer = layer_parameters_per_gpu(model, layout, false).dense;
   if (model.moe.experts > 0) {
-    layer = std::max(layer, moe_layer_parameters_per_gpu(model, layout.tp) +
-                                expert_parameters_per_gpu(model, layout.ep));
+    const LayerParameters moe = layer_parameters_per_gpu(model, layout, true);
+    layer = std::max(layer, moe.dense + moe.experts);
   }
   return layers * layer + vocabulary_parameters(model, layout.tp);
 }

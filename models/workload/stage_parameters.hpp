@@ -15,6 +15,18 @@ namespace windtunnel {
 // ones each, and not by tp.
 std::vector<double> stage_parameters(const TransformerSpec& model, const Layout& layout);
 
+// Of one layer on one GPU, experts apart: dense and, of a layer with experts, what is not in them.
+struct LayerParameters {
+  double dense = 0;
+  double experts = 0;
+};
+LayerParameters layer_parameters_per_gpu(const TransformerSpec& model, const Layout& layout,
+                                         bool moe);
+// Ranks that share the state of an expert, where so many share what is not in experts.
+double expert_shards(const Layout& layout, int dense);
+// Of the embedding, and of a head that is not tied to it; the vocabulary padded.
+double vocabulary_parameters(const TransformerSpec& model, int tp);
+
 // The same by what is trained of them, adapters included. `weight_bytes`: of a parameter in the
 // job's precision.
 struct TrainedParameters {

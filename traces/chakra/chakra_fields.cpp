@@ -216,12 +216,6 @@ std::vector<UnevenExchange> unflattened(const FlatExchanges& flat) {
   return exchanges;
 }
 
-const std::vector<std::string>& names_of(TaskKind) {
-  static const std::vector<std::string> names = {"compute", "send",   "recv", "collective",
-                                                 "copy",    "encode", "store"};
-  return names;
-}
-
 const std::vector<std::string>& names_of(ActionKind) {
   static const std::vector<std::string> names = [] {
     std::vector<std::string> letters;

@@ -17,7 +17,6 @@ inline constexpr std::string_view kChakraPrefix = "windtunnel.";
 inline constexpr int kChakraFormat = 1;  // of our attributes
 
 // The words for the values of each enum, in their order.
-const std::vector<std::string>& names_of(TaskKind);
 const std::vector<std::string>& names_of(ActionKind);
 const std::vector<std::string>& names_of(StreamOrder);
 const std::vector<std::string>& names_of(Resource);

@@ -64,8 +64,6 @@ BlockCoster::BlockCoster(const Job& job, const ChunkUnit& unit)
 }
 
 BlockCost BlockCoster::layer(Block block) const {
-  const Layout& layout = job_.layout;
-  const TransformerSpec& model = job_.model;
   const PassOps ops = pass_ops(block);
   BlockCost cost = compute(ops);
   add_tensor(block, ops, cost);
@@ -79,10 +77,8 @@ BlockCost BlockCoster::layer(Block block) const {
     forget_backward(cost);
   }
   const bool experts = block == Block::moe_layer;
-  add_shard_copies(
-      experts ? model.moe_layer_parameters() / layout.ep : model.layer_parameters() / layout.tp,
-      cost);
-  const bool sharded = layout.sharding == Sharding::zero3;
+  add_shard_copies(layer_parameters_per_gpu(job_.model, job_.layout, experts), true, cost);
+  const bool sharded = job_.layout.sharding == Sharding::zero3;
   add_host(ops, recomputed, sharded ? contention_ * job_.software.host_shard_s : 0, cost);
   return cost;
 }
@@ -95,8 +91,10 @@ BlockCost BlockCoster::end(Block block) const {
     add_contrastive_exchange(setting_, cost);
   }
   if (!goes_back()) forget_backward(cost);
-  add_shard_copies(static_cast<double>(job_.model.vocabulary) * job_.model.hidden / job_.layout.tp,
-                   cost);
+  // FSDP's root unit, which stays gathered until the backward pass.
+  const bool tied = block == Block::head && job_.model.tied_embeddings && job_.layout.pp == 1;
+  const double vocabulary = vocabulary_parameters(job_.model, job_.layout.tp);
+  add_shard_copies({tied ? 0 : vocabulary, 0}, false, cost);
   add_host(ops, {}, 0, cost);
   return cost;
 }
@@ -149,23 +147,28 @@ void BlockCoster::add_recomputed(const std::vector<Op>& recomputed, BlockCost& c
   }
 }
 
-void BlockCoster::add_shard_copies(double parameters, BlockCost& cost) const {
+void BlockCoster::add_shard_copies(const LayerParameters& parameters, bool gathered_back,
+                                   BlockCost& cost) const {
   const Layout& layout = job_.layout;
-  if (layout.sharding != Sharding::zero3 || !job_.software.shard_copies) return;
+  const double count = parameters.dense + parameters.experts;
+  if (layout.sharding != Sharding::zero3 || !job_.software.shard_copies || count <= 0) return;
   const double weight = is_mixed(job_.precision) ? 2 : 4;
   const double reduced = is_mixed(job_.precision) ? job_.software.reduce_bytes : 4;
   constexpr double kShard = 4;  // fp32
+  const auto own = [&](int ranks) {
+    return parameters.dense / ranks + parameters.experts / expert_shards(layout, ranks);
+  };
   const ShardRanks ranks = shard_ranks(layout);
   // Own shard cast, and placed by the collective; all of them copied out.
   const Op gather{
       .name = "gather copies",
-      .bytes = parameters * ((kShard + weight + 2 * weight) / ranks.weights + 2 * weight)};
+      .bytes = own(ranks.weights) * (kShard + weight + 2 * weight) + count * 2 * weight};
   add_op(gather, Category::forward, cost.forward);
   if (!goes_back()) return;
-  add_op(gather, Category::backward, cost.backward_input);
-  if (job_.training) return;
+  if (gathered_back) add_op(gather, Category::backward, cost.backward_input);
+  if (job_.training) return;  // what is trained of it is little
   const Op reduction{.name = "reduction copies",
-                     .bytes = parameters * (weight + reduced + 2 * reduced / ranks.gradients)};
+                     .bytes = count * (weight + reduced) + own(ranks.gradients) * 2 * reduced};
   add_op(reduction, Category::backward, cost.backward_weight);
 }
 

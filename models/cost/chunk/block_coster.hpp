@@ -11,6 +11,7 @@
 #include "models/cost/op/host_launch.hpp"
 #include "models/cost/tensor/tensor_parallel.hpp"
 #include "models/network/groups/parallel_groups.hpp"
+#include "models/workload/stage_parameters.hpp"
 
 namespace windtunnel {
 
@@ -32,8 +33,10 @@ class BlockCoster {
   PassOps pass_ops(Block block) const;
   void add_tensor(Block block, const PassOps& ops, BlockCost& cost) const;
   void add_recomputed(const std::vector<Op>& recomputed, BlockCost& cost) const;
-  // Software::shard_copies, of a block with so many parameters on this GPU.
-  void add_shard_copies(double parameters, BlockCost& cost) const;
+  // Software::shard_copies, of a block with these parameters, which are gathered forward and, if
+  // so, again for the backward pass.
+  void add_shard_copies(const LayerParameters& parameters, bool gathered_back,
+                        BlockCost& cost) const;
   // `shard_s`: CPU time of a gather or reduction, of which each pass has one.
   void add_host(const PassOps& ops, const std::vector<Op>& recomputed, double shard_s,
                 BlockCost& cost) const;

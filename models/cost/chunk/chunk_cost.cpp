@@ -461,8 +461,11 @@ std::vector<CostPart> update_cost(double parameters, const Job& job) {
   if (job.software.optimizer == Optimizer::sgd) step.kernel = "sgd";
   // A memory-bound op does not depend on the precision.
   const OpCost cost = op_cost(step, job.cluster.node.gpu, Precision::fp32, calibration);
-  Origin origin = weakest(cost.origin, calibration.optimizer_bytes.origin);
-  if (missing > 0) origin = weakest(origin, calibration.moment_bytes.origin);
+  Origin origin = cost.origin;
+  if (!updates_16_bit(job)) {
+    origin = weakest(origin, calibration.optimizer_bytes.origin);
+    if (missing > 0) origin = weakest(origin, calibration.moment_bytes.origin);
+  }
   return {{Category::optimizer, origin, cost.seconds}};
 }
 

@@ -84,7 +84,7 @@ StateShards state_shards(const Job& job, bool experts) {
   }
   layout.weight_ranks = layout.gradient_ranks = 0;
   const ShardRanks ranks = shard_ranks(layout);
-  const auto of = [&](int dense) { return std::max(1.0, double(dense) * layout.tp / layout.ep); };
+  const auto of = [&](int dense) { return expert_shards(layout, dense); };
   return {of(ranks.weights), 0, of(ranks.gradients), of(ranks.optimizer)};
 }
 

@@ -1,17 +1,14 @@
 #include "validate/accuracy/execution/execution_comparison.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <functional>
 
 #include "models/base/error.hpp"
+#include "models/base/quantile.hpp"
 
 namespace windtunnel {
 namespace {
-
-constexpr std::array kKindNames = {"compute", "send",   "recv", "collective",
-                                   "copy",    "encode", "store"};
 
 double seconds(const Span& span) {
   return span.end_s - span.start_s;
@@ -21,7 +18,7 @@ ComparedTime compared(const Timeline& predicted, std::span<const Timeline> measu
                       const std::function<double(const Timeline&)>& time_of) {
   std::vector<double> times;
   for (const Timeline& each : measured) times.push_back(time_of(each));
-  return {time_of(predicted), median_of(times)};
+  return {time_of(predicted), median(times)};
 }
 
 // Calls visit(task, its span's place) for all tasks of the kind.
@@ -57,22 +54,11 @@ ComparedKind compared_kind(const Plan& plan, const Timeline& predicted,
     const ComparedTime task = compared(predicted, measured, span_s);
     if (task.measured_s > least_s) errors.push_back(std::abs(task.error()));
   });
-  result.median_error = median_of(errors);
+  result.median_error = errors.empty() ? 0 : median(errors);
   return result;
 }
 
 }  // namespace
-
-double median_of(std::vector<double> values) {
-  if (values.empty()) return 0;
-  std::ranges::sort(values);
-  const std::size_t half = values.size() / 2;
-  return values.size() % 2 == 1 ? values[half] : (values[half - 1] + values[half]) / 2;
-}
-
-const char* kind_name(TaskKind kind) {
-  return kKindNames.at(static_cast<std::size_t>(kind));
-}
 
 ExecutionComparison compare_execution(const ExecutedPlan& executed, const Timeline& predicted,
                                       std::span<const Timeline> measured) {
@@ -96,7 +82,7 @@ ExecutionComparison compare_execution(const ExecutedPlan& executed, const Timeli
            return end_s;
          })});
   }
-  for (std::size_t kind = 0; kind < kKindNames.size(); ++kind) {
+  for (std::size_t kind = 0; kind < names_of(TaskKind{}).size(); ++kind) {
     ComparedKind each =
         compared_kind(executed.plan, predicted, measured, static_cast<TaskKind>(kind));
     if (each.tasks > 0) result.kinds.push_back(each);

@@ -46,9 +46,4 @@ struct ExecutionComparison {
 ExecutionComparison compare_execution(const ExecutedPlan& executed, const Timeline& predicted,
                                       std::span<const Timeline> measured);
 
-double median_of(std::vector<double> values);  // 0: of none
-
-// "compute", as reports have it.
-const char* kind_name(TaskKind kind);
-
 }  // namespace windtunnel

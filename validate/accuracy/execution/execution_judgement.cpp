@@ -5,6 +5,7 @@
 #include <map>
 #include <utility>
 
+#include "models/base/quantile.hpp"
 #include "validate/accuracy/rows/left_out_intervals.hpp"
 
 namespace windtunnel {
@@ -73,9 +74,9 @@ ExecutionVerdict verdict_on(std::span<const JudgedExecution> judged) {
     within += each.within * each.comparison.executions;
     runs += each.comparison.executions;
   }
-  verdict.median_step_error = median_of(steps);
+  verdict.median_step_error = median(steps);
   for (auto& [kind, sum] : sums) {
-    sum.median_error = median_of(kinds[kind]);
+    sum.median_error = median(kinds[kind]);
     verdict.kinds.push_back(sum);
   }
   verdict.coverage = runs > 0 ? within / runs : -1;

@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "models/base/error.hpp"
+#include "models/base/quantile.hpp"
 #include "models/plan/class_template.hpp"
 #include "validate/accuracy/execution/execution_comparison.hpp"
 #include "validate/harness/execute/collective_work.hpp"
@@ -156,7 +157,7 @@ MachineOverheads measured_overheads(const ExecutedPlan& like, const ExecutionSca
     arrivals.push_back(message_s - sends.back());
     sums.push_back(excess_s(2, rounds));
   }
-  return {median_of(waits), median_of(sends), median_of(arrivals), median_of(sums)};
+  return {median(waits), median(sends), median(arrivals), median(sums)};
 }
 
 ExecutedPlan with_overheads(const ExecutedPlan& executed, const MachineOverheads& overheads,

@@ -5,6 +5,7 @@
 #include <functional>
 #include <memory>
 #include <new>
+#include <optional>
 
 #include "models/base/error.hpp"
 #include "models/plan/kernel_pace.hpp"
@@ -75,8 +76,10 @@ class PlanExecution {
                 const std::function<RankSockets()>& connect) const {
     wake_exactly();
     const LinkClocks links(links_, bucket(0), !options_.testbed);
-    const RankSetup setup = setup_of(rank, links, process);
+    std::optional<SignsOfLife> signs(std::in_place, process);
+    const RankSetup setup = setup_of(rank, links);
     RankWire wire(rank, connect(), options_.testbed ? kNetworkBuffer : kLoopbackBuffer);
+    signs.reset();
     const std::int64_t start_ns = process.wait_for_start();
     const RunClock clock(start_ns, options_.scale.times, 2 * plan_.ranks <= usable_cores());
     RankRun run(setup, wire, clock, spans_of(rank),
@@ -84,7 +87,7 @@ class PlanExecution {
     run.run([&](bool through) { return process.all_through(through); });
   }
 
-  RankSetup setup_of(RankId rank, const LinkClocks& links, const ForkedProcess& process) const {
+  RankSetup setup_of(RankId rank, const LinkClocks& links) const {
     RankSetup setup;
     setup.plan = &plan_;
     setup.rank_class = of_rank_[rank].rank_class;
@@ -102,7 +105,6 @@ class PlanExecution {
       setup.amount_factor.push_back(slowed_by_node(task.kind) ? slowdown : 1);
       setup.works.emplace_back();
       if (task.kind != TaskKind::collective) continue;
-      process.sign();
       const std::int32_t group = rank_class.groups[task.group_slot][setup.member];
       setup.works.back() = works_.of(task, group, rank);
     }

@@ -210,9 +210,18 @@ void ForkedProcess::fail(const std::exception& error) const {
   if (!own_.failed.exchange(true)) {
     own_.follows = dynamic_cast<const ConnectionLost*>(&error) != nullptr;
     std::strncpy(own_.message, error.what(), sizeof own_.message - 1);
+    _exit(1);
   }
-  _exit(1);
+  for (;;) pause();  // the first one ends the process when it has said all
 }
+
+SignsOfLife::SignsOfLife(const ForkedProcess& process)
+    : thread_([&process](const std::stop_token& stop) {
+        while (!stop.stop_requested()) {
+          process.sign();
+          std::this_thread::sleep_for(std::chrono::milliseconds(50));
+        }
+      }) {}
 
 void run_forked(int processes, const std::string& noun,
                 const std::function<void(int, const ForkedProcess&)>& body, double silence_s) {

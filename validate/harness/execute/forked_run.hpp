@@ -8,6 +8,7 @@
 #include <exception>
 #include <functional>
 #include <string>
+#include <thread>
 
 namespace windtunnel {
 
@@ -58,6 +59,16 @@ class ForkedProcess {
  private:
   RunState& run_;
   ProcessState& own_;
+};
+
+// Signs for a process from a thread of its own, while it sets up and meets the others.
+class SignsOfLife {
+ public:
+  // `process` must outlive it.
+  explicit SignsOfLife(const ForkedProcess& process);
+
+ private:
+  std::jthread thread_;
 };
 
 // `body` runs in so many processes, each of which ends with it; the calling process only watches.

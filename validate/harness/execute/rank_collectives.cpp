@@ -159,8 +159,11 @@ void RankRun::run_on_numbers(const CollectiveWork& work, TaskIndex t) {
   const std::span<float> values(reinterpret_cast<float*>(buffer.data()), elements);
   const std::span<float> result =
       std::span(reinterpret_cast<float*>(buffer.data()), 2 * elements).last(elements);
-  const auto seed = [](std::size_t member, std::size_t at) {
-    return static_cast<float>((member + at) % 5);
+  // Whole and small, so that sums are exact; another one in each collective, so that what is left
+  // of the last one does not pass for its result.
+  const auto sequence = static_cast<std::size_t>(task(t).sequence);
+  const auto seed = [sequence](std::size_t member, std::size_t at) {
+    return static_cast<float>(1 + (member * 31 + at + sequence) % 1021);
   };
   const auto sum_at = [&](std::size_t at) {
     float sum = 0;
@@ -173,6 +176,7 @@ void RankRun::run_on_numbers(const CollectiveWork& work, TaskIndex t) {
   for (std::size_t m = 0; m < members; ++m) {
     probe(part_of_member(values, m),
           [&](std::size_t at, float& value) { value = seed(own, m * part + at); });
+    probe(part_of_member(result, m), [](std::size_t, float& value) { value = -1; });
   }
   switch (work.form) {
     case CollectiveForm::all_reduce:

@@ -47,7 +47,8 @@ class RankRun {
   RankRun(const RankSetup& setup, RankWire& wire, const RunClock& clock, Span* spans, Fail fail);
 
   // Until all tasks have ended and `all_through` says that those of the others have, too: till then
-  // they may still be sent what they wait for. It is asked ten times a second at least.
+  // they may still be sent what they wait for. It is asked as often as signs of life are due
+  // (forked_run.hpp).
   void run(const std::function<bool(bool through)>& all_through);
 
  private:

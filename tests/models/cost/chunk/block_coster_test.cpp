@@ -54,18 +54,21 @@ TEST(ShardedChunks, ShardCopiesMoveTheirBytes) {
     return seconds_of(after.*parts, category) - seconds_of(before.*parts, category);
   };
   const TransformerSpec& model = job.model;
-  const double vocabulary = static_cast<double>(model.vocabulary) * model.hidden;
-  const double parameters = 4 * model.layer_parameters() + 2 * vocabulary;
-  const auto seconds = [&](double bytes) {
-    return 6 * 2e-6 + (bytes * parameters + 6 * 4e6) / (3e12 * 0.9);
+  const double layers = 4 * model.layer_parameters();
+  const double all = layers + 2.0 * model.vocabulary * model.hidden;
+  const auto seconds = [&](int kernels, double bytes) {
+    return kernels * (2e-6 + 4e6 / (3e12 * 0.9)) + bytes / (3e12 * 0.9);
   };
-  const double gather_s = seconds((6.0 + 4.0) / 4 + 4);
-  EXPECT_NEAR(grown(&ChunkCost::forward, Category::forward), gather_s, 1e-9);
-  EXPECT_NEAR(grown(&ChunkCost::backward_input, Category::backward), gather_s, 1e-9);
-  EXPECT_NEAR(grown(&ChunkCost::backward_weight, Category::backward), seconds(6 + 8.0 / 4), 1e-9);
+  const double gather_bytes = (6.0 + 4.0) / 4 + 4;
+  EXPECT_NEAR(grown(&ChunkCost::forward, Category::forward), seconds(6, gather_bytes * all), 1e-9);
+  // Embedding and head stay whole.
+  EXPECT_NEAR(grown(&ChunkCost::backward_input, Category::backward),
+              seconds(4, gather_bytes * layers), 1e-9);
+  EXPECT_NEAR(grown(&ChunkCost::backward_weight, Category::backward),
+              seconds(6, (6 + 8.0 / 4) * all), 1e-9);
   job.layout.sharding = Sharding::zero1;
   EXPECT_LT(total_seconds(chunk_costs(job)[0].forward),
-            total_seconds(after.forward) - gather_s / 2);
+            total_seconds(after.forward) - seconds(6, gather_bytes * all) / 2);
 }
 
 }  // namespace

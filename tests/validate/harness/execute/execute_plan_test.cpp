@@ -109,9 +109,9 @@ TEST(ExecutePlan, JoinsTheFirstAndKeepsPriorities) {
   first.join_first = 1;
   Task late = task_of(TaskKind::compute, "late", 3, 0);
   late.not_before_s = 0.02;
-  Task urgent = task_of(TaskKind::compute, "urgent", 4, 0.001, {0});
+  Task urgent = task_of(TaskKind::compute, "urgent", 4, 0.001, {1});
   urgent.priority = 5;
-  Task plain = task_of(TaskKind::compute, "plain", 4, 0.001, {0});
+  Task plain = task_of(TaskKind::compute, "plain", 4, 0.001, {1});
   Task opener = task_of(TaskKind::compute, "opener", 4, 0.02);
   const Plan plan = plan_of({class_of(
       0, {{"a"}, {"b"}, {"c"}, {"d"}, {"e", StreamOrder::by_priority}},
@@ -209,7 +209,13 @@ TEST(ExecutePlan, NamesTheRankThatIsKilledAndLeavesNothing) {
   }
   close(ends[1]);
   std::vector<pid_t> ranks;
-  while (ranks.size() < 3) ranks = children_of(runner);
+  const auto begun = std::chrono::steady_clock::now();
+  while (ranks.size() < 3 && std::chrono::steady_clock::now() - begun < std::chrono::seconds(30)) {
+    usleep(1000);
+    ranks = children_of(runner);
+  }
+  if (ranks.size() < 3) kill(runner, SIGKILL);
+  ASSERT_EQ(ranks.size(), 3U);
   std::ranges::sort(ranks);
   const auto killed = std::chrono::steady_clock::now();
   kill(ranks[1], SIGKILL);

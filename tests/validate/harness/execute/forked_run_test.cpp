@@ -26,6 +26,13 @@ void live_until_all_are_through(const ForkedProcess& process) {
   while (!process.all_through(true)) std::this_thread::sleep_for(std::chrono::milliseconds(5));
 }
 
+[[noreturn]] void live_on(const ForkedProcess& process) {
+  for (;;) {
+    process.all_through(false);
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  }
+}
+
 std::string fault_of(const std::function<void(int index, const ForkedProcess& process)>& body) {
   const auto begin = std::chrono::steady_clock::now();
   const std::string fault = error_of([&] { run_forked(3, "rank", body, 1.0); }, ExitCode::failed);
@@ -44,7 +51,7 @@ TEST(ForkedRun, NamesTheProcessThatDies) {
   EXPECT_EQ(fault_of([](int index, const ForkedProcess& process) {
               process.wait_for_start();
               if (index == 1) raise(SIGKILL);
-              for (;;) process.all_through(false);
+              live_on(process);
             }),
             "rank 1 ended by signal 9");
 }
@@ -53,7 +60,7 @@ TEST(ForkedRun, NamesTheProcessThatStops) {
   EXPECT_EQ(fault_of([](int index, const ForkedProcess& process) {
               process.wait_for_start();
               if (index == 2) raise(SIGSTOP);
-              for (;;) process.all_through(false);
+              live_on(process);
             }),
             "rank 2 has stopped: no sign of it for 1.0 s");
 }
@@ -64,6 +71,21 @@ TEST(ForkedRun, NamesTheProcessThatDoesNotCome) {
               process.wait_for_start();
             }),
             "rank 0 did not come");
+}
+
+// Setting up may take longer than the silence that is allowed.
+TEST(ForkedRun, WaitsForAProcessThatSetsUp) {
+  run_forked(
+      2, "rank",
+      [](int index, const ForkedProcess& process) {
+        if (index == 0) {
+          const SignsOfLife signs(process);
+          std::this_thread::sleep_for(std::chrono::milliseconds(1500));
+        }
+        live_until_all_are_through(process);
+      },
+      0.5);
+  expect_nothing_left();
 }
 
 // What others say of the connection that they lost follows from it.
