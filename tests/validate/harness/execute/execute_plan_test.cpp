@@ -14,6 +14,7 @@
 
 #include "policies/iteration.hpp"
 #include "policies/schedules/schedules.hpp"
+#include "tests/sim/engine/plan_maker.hpp"
 #include "tests/support/error_of.hpp"
 #include "tests/support/small_job.hpp"
 #include "tests/validate/harness/execute/executed_order.hpp"
@@ -21,20 +22,9 @@
 namespace windtunnel {
 namespace {
 
-Task task_of(TaskKind kind, const std::string& name, int stream, double seconds,
-             std::vector<TaskIndex> after = {}) {
-  Task task;
-  task.kind = kind;
-  task.name = name;
-  task.stream = static_cast<std::int16_t>(stream);
-  if (seconds > 0) task.cost = {{Category::forward, Origin::assumed, seconds}};
-  task.after = std::move(after);
-  return task;
-}
-
 Task message(TaskKind kind, const std::string& name, int stream, double bytes,
              std::vector<TaskIndex> after = {}) {
-  Task task = task_of(kind, name, stream, 0, std::move(after));
+  Task task = plain(kind, name, stream, 0, std::move(after));
   task.peer_slot = 0;
   task.tag = 7;
   task.bytes = bytes;
@@ -85,7 +75,7 @@ TEST(ExecutePlan, AMessageTakesItsTimeOnTheLink) {
 
 // Stretched, the same plan takes as long in the scenario's seconds.
 TEST(ExecutePlan, TimesAreOfTheScenarioWhateverTheScale) {
-  const Plan plan = plan_of({class_of(0, {{"compute"}}, {task_of(TaskKind::compute, "c", 0, 4)})});
+  const Plan plan = plan_of({class_of(0, {{"compute"}}, {plain(TaskKind::compute, "c", 0, 4)})});
   const Timeline timeline = execute_plan(plan, small_cluster(1, 1), options(200));
   EXPECT_GE(timeline.makespan_s, 4);
   EXPECT_EQ(timeline.iteration_end_s, std::vector{timeline.makespan_s});
@@ -94,10 +84,10 @@ TEST(ExecutePlan, TimesAreOfTheScenarioWhateverTheScale) {
 TEST(ExecutePlan, ASynchronousSendWaitsForItsReceiver) {
   Task send = message(TaskKind::send, "s", 0, 1000);
   send.synchronous = true;
-  const Plan plan =
-      plan_of({class_of(0, {{"send"}}, {send}), class_of(1, {{"recv"}},
-                                                         {task_of(TaskKind::compute, "c", 0, 0.01),
-                                                          message(TaskKind::recv, "r", 0, 1000)})});
+  const Plan plan = plan_of(
+      {class_of(0, {{"send"}}, {send}),
+       class_of(1, {{"recv"}},
+                {plain(TaskKind::compute, "c", 0, 0.01), message(TaskKind::recv, "r", 0, 1000)})});
   const Timeline timeline = execute_plan(plan, small_cluster(1, 2), options());
   EXPECT_GE(timeline.ranks[0].spans[0].start_s, 0.01);
   expect_planned_order(plan, timeline);
@@ -105,18 +95,18 @@ TEST(ExecutePlan, ASynchronousSendWaitsForItsReceiver) {
 
 // Some of many, a time not to start before, and what is more urgent.
 TEST(ExecutePlan, JoinsTheFirstAndKeepsPriorities) {
-  Task first = task_of(TaskKind::compute, "first", 2, 0, {0, 1});
+  Task first = plain(TaskKind::compute, "first", 2, 0, {0, 1});
   first.join_first = 1;
-  Task late = task_of(TaskKind::compute, "late", 3, 0);
+  Task late = plain(TaskKind::compute, "late", 3, 0);
   late.not_before_s = 0.02;
-  Task urgent = task_of(TaskKind::compute, "urgent", 4, 0.001, {1});
+  Task urgent = plain(TaskKind::compute, "urgent", 4, 0.001, {1});
   urgent.priority = 5;
-  Task plain = task_of(TaskKind::compute, "plain", 4, 0.001, {1});
-  Task opener = task_of(TaskKind::compute, "opener", 4, 0.02);
-  const Plan plan = plan_of({class_of(
-      0, {{"a"}, {"b"}, {"c"}, {"d"}, {"e", StreamOrder::by_priority}},
-      {task_of(TaskKind::compute, "short", 0, 0.001), task_of(TaskKind::compute, "long", 1, 0.05),
-       first, late, plain, urgent, opener})});
+  Task later = plain(TaskKind::compute, "later", 4, 0.001, {1});
+  Task opener = plain(TaskKind::compute, "opener", 4, 0.02);
+  const Plan plan = plan_of(
+      {class_of(0, {{"a"}, {"b"}, {"c"}, {"d"}, {"e", StreamOrder::by_priority}},
+                {plain(TaskKind::compute, "short", 0, 0.001),
+                 plain(TaskKind::compute, "long", 1, 0.05), first, late, later, urgent, opener})});
   const Timeline timeline = execute_plan(plan, small_cluster(1, 1), options());
   expect_planned_order(plan, timeline);
   const std::vector<Span>& spans = timeline.ranks[0].spans;
@@ -130,7 +120,7 @@ TEST(ExecutePlan, JoinsTheFirstAndKeepsPriorities) {
 // 10 GB/s behind the node.
 TEST(ExecutePlan, CopiesCodesAndStoresTakeTheirResources) {
   const auto over = [](TaskKind kind, Resource resource, double bytes) {
-    Task task = task_of(kind, "moves", 0, 0);
+    Task task = plain(kind, "moves", 0, 0);
     task.flows = {{bytes, std::numeric_limits<double>::infinity(), {{resource, 1}}}};
     return task;
   };
@@ -196,7 +186,7 @@ std::vector<pid_t> children_of(pid_t process) {
 // From outside, in the middle of a long wait: the others are not left to wait for it.
 TEST(ExecutePlan, NamesTheRankThatIsKilledAndLeavesNothing) {
   const auto waits = [](RankId rank) {
-    return class_of(rank, {{"c"}}, {task_of(TaskKind::compute, "c", 0, 600)});
+    return class_of(rank, {{"c"}}, {plain(TaskKind::compute, "c", 0, 600)});
   };
   const Plan plan = plan_of({waits(0), waits(1), waits(2)});
   std::array<int, 2> ends = {};
