@@ -6,8 +6,9 @@ namespace windtunnel {
 
 // Of the operations between the matrix multiplications.
 enum class Fusion {
-  none,     // one kernel per PyTorch operation; counted: SwiGLU keeps its gate's activation too
-  partial,  // bias + activation, bias + dropout + residual, softmax and norms fused by hand
+  none,      // one kernel per PyTorch operation
+  partial,   // bias + activation, bias + dropout + residual, softmax and norms fused by hand
+  compiled,  // plain PyTorch whose compiler joins what lies between two products of a layer
 };
 
 // What a pipeline rank waits for when it has a result for another one.
@@ -46,6 +47,14 @@ constexpr int moments(Optimizer optimizer) {
 
 struct Software {
   Fusion fusion = Fusion::partial;
+  // Of rotary positions one kernel per operation: HBM bytes of an element of queries and keys, each
+  // way. Complex numbers in fp32 (casts and one product: Llama's reference code, torchtitan) move
+  // 20 B, halves in fp32 (four products, two sums) 48 B; both count by half as much again, as their
+  // strided kernels reach a third to a half of an H200's bandwidth. 0: one kernel in place.
+  double rotary_bytes = 35;
+  // Keys and values are copied for each query head that reads them, in front of an attention kernel
+  // that takes heads one to one.
+  bool repeated_keys = false;
   bool fused_loss = false;    // cross entropy in one kernel, without fp32 copies of the logits
   double gradient_bytes = 4;  // of a parameter's gradient between micro-batches (mixed precision)
   double reduce_bytes = 4;    // of a gradient on the network
@@ -85,6 +94,8 @@ struct Software {
   bool fused_experts = false;
   // Flash attention whose instructions are an earlier GPU's: FlashAttention-2, written for A100.
   bool portable_attention = false;
+  // Of the fused attention kernel, of the speed that the calibration has.
+  double attention_speed = 1;
   // The threads that drive the network take cores from those that launch kernels: see
   // Calibration::host_contention.
   bool shared_cores = false;

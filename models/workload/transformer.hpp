@@ -8,7 +8,8 @@ namespace windtunnel {
 
 enum class Activation { gelu, swiglu };
 enum class Normalisation { layer_norm, rms_norm };
-enum class PositionEncoding { learned, rotary };
+// `alibi`: slopes inside the attention kernel, no parameters (Press et al. 2022, arXiv 2108.12409).
+enum class PositionEncoding { learned, rotary, alibi };
 
 // How the attention is computed. `flash`: one fused kernel that keeps the scores on the chip and
 // skips the masked half (Dao 2023, arXiv 2307.08691). `unfused`: batched GEMMs with a softmax

@@ -14,16 +14,20 @@
 namespace windtunnel {
 namespace {
 
+ValidationReport report_of(const std::string& file) {
+  const std::string path = WINDTUNNEL_SOURCE_DIR "/tests/data/" + file;
+  return validate_runs({read_training_runs(path)}, closed_predictor(), {});
+}
+
 const ValidationReport& report() {
-  const std::string path = WINDTUNNEL_SOURCE_DIR "/tests/data/pytorch_steps_h200.csv";
-  static const ValidationReport found =
-      validate_runs({read_training_runs(path)}, closed_predictor(), {});
+  static const ValidationReport found = report_of("pytorch_steps_h200.csv");
   return found;
 }
 
-std::vector<double> errors(const std::string& metric, const std::string& family) {
+std::vector<double> errors(const std::string& metric, const std::string& family,
+                           const ValidationReport& of = report()) {
   std::vector<double> found;
-  for (const ValidationRow& row : report().rows) {
+  for (const ValidationRow& row : of.rows) {
     if (row.metric != metric || row.family.find(family) == std::string::npos) continue;
     found.push_back(std::abs(row.predicted / row.measured - 1));
   }
@@ -51,8 +55,21 @@ TEST(MeasuredSteps, MemoryIsCounted) {
 
 TEST(MeasuredSteps, StepsAreNearer) {
   for (const char* family : {"pure bf16", "FSDP2"}) {
-    EXPECT_LT(median(errors("step_s", family)), 0.12) << family;
+    EXPECT_LT(median(errors("step_s", family)), 0.06) << family;
   }
+}
+
+// Measured after the laws and constants were fixed.
+TEST(MeasuredSteps, UnseenShapesToo) {
+  const ValidationReport unseen = report_of("pytorch_steps_unseen_h200.csv");
+  EXPECT_TRUE(unseen.skipped.empty());
+  const std::vector<double> steps = errors("step_s", "", unseen);
+  const std::vector<double> memory = errors("memory_bytes", "", unseen);
+  EXPECT_EQ(steps.size(), 27U);
+  EXPECT_LT(median(steps), 0.05);
+  EXPECT_LT(steps.back(), 0.12);
+  EXPECT_LT(median(memory), 0.05);
+  EXPECT_LT(memory.back(), 0.15);
 }
 
 TEST(MeasuredSteps, IntervalsHoldHostBoundSteps) {

@@ -3,13 +3,13 @@
 #include <algorithm>
 
 #include "models/base/error.hpp"
-#include "models/cost/op/op_parts.hpp"
+#include "models/cost/op/element_wise.hpp"
 
 namespace windtunnel {
 namespace {
 
-Op first_residual_op(const TransformerSpec& model, const Shard& s) {
-  Op op = residual_op("residual 1", model, s);
+Op first_residual_op(Pass pass, const TransformerSpec& model, const Shard& s) {
+  Op op = residual_op("residual 1", pass, model, s);
   op.role = OpRole::first_residual;
   return op;
 }
@@ -22,16 +22,16 @@ std::vector<Op> layer_ops(const Job& job, Block block, Pass pass, const Shard& s
     case Pass::forward:
       ops.push_back(norm_op("norm 1", pass, s));
       append_attention(job, s, pass, ops);
-      ops.push_back(first_residual_op(job.model, s));
-      ops.push_back(norm_op("norm 2", pass, s));
+      ops.push_back(first_residual_op(pass, job.model, s));
+      ops.push_back(norm_op("norm 2", pass, s, NormPlace::joined));
       append_second_half(job, s, pass, ops);
-      ops.push_back(residual_op("residual 2", job.model, s));
+      ops.push_back(residual_op("residual 2", pass, job.model, s));
       break;
     case Pass::backward_input:
-      ops.push_back(residual_op("residual 2", job.model, s));
+      ops.push_back(residual_op("residual 2", pass, job.model, s));
       append_second_half(job, s, pass, ops);
       ops.push_back(norm_op("norm 2", pass, s));
-      ops.push_back(first_residual_op(job.model, s));
+      ops.push_back(first_residual_op(pass, job.model, s));
       append_attention(job, s, pass, ops);
       ops.push_back(norm_op("norm 1", pass, s));
       break;
@@ -179,7 +179,7 @@ std::vector<Op> recomputed_ops(const Job& job, Block block, const SequenceSlice&
       ops.resize(ops.size() - 2);  // the context product and its transpose: their output is kept
     });
   }
-  ops.push_back(norm_op("norm 2", Pass::forward, s));
+  ops.push_back(norm_op("norm 2", Pass::forward, s, NormPlace::joined));
   append_activations(job, block, Pass::forward, s, ops);
   if (job.software.every_other_gemm) append_every_other_gemm(job, block, s, ops);
   return ops;

@@ -6,7 +6,7 @@
 // Keys and values are not absorbed into the projections, as inference does.
 #include <algorithm>
 
-#include "models/cost/op/op_parts.hpp"
+#include "models/cost/op/element_wise.hpp"
 
 namespace windtunnel {
 namespace {
@@ -86,6 +86,7 @@ void append_kernels(const Job& job, const Shard& s, Pass pass, std::vector<Op>& 
   if (model.attention == AttentionKernel::flash) {
     ops.push_back(flash_op(s, backward));
     ops.back().portable = job.software.portable_attention;
+    ops.back().speed = job.software.attention_speed;
     if (s.ring > 1) ops.push_back(ring_merge_op(s, backward));
   } else if (model.attention == AttentionKernel::linear) {
     append_linear_core(s, backward, ops);
@@ -98,6 +99,9 @@ void append_kernels(const Job& job, const Shard& s, Pass pass, std::vector<Op>& 
 
 void append_core(const Job& job, const Shard& s, Pass pass, std::vector<Op>& ops) {
   if (pass == Pass::backward_weight) return;
+  if (job.software.repeated_keys && job.model.kv_heads < job.model.heads) {
+    ops.push_back(repeat_op(s));
+  }
   append_by_shard(job, s, ops, [&](const Shard& shard) { append_kernels(job, shard, pass, ops); });
 }
 
@@ -108,7 +112,7 @@ void append_rotary(const Job& job, const Shard& s, Pass pass, std::vector<Op>& o
   if (model.position != PositionEncoding::rotary || pass == Pass::backward_weight) return;
   const LatentAttention& latent = model.latent;
   if (latent.kv_rank == 0) {
-    ops.push_back(memory_op("rotary", 2 * s.e * s.tokens * (s.q + s.k)));
+    ops.push_back(rotary_op(s));
     return;
   }
   const double rotary = static_cast<double>(model.heads) / job.layout.tp * latent.rotary_width;
@@ -159,6 +163,7 @@ void append_inputs(const Job& job, const Shard& s, Pass pass, std::vector<Op>& o
         MatrixSplit::columns, job.layout.signatures.qkv, job.layout.tp);
     all.input_cast = true;
     all.site = LinearSite::query_key_value;
+    all.products = 3;
     append_linear(all, pass, s, ops);
     return;
   }

@@ -142,7 +142,7 @@ OpCost attention_roof(const Op& op, const Parameter& peak, const Calibration& c)
   const double saturation =
       op.n / (op.n + half) * (op.k / (op.k + half_width)) * (1 + half_width / kFittedWidth);
   const Origin origin = compute_origin(peak.origin, efficiency, c);
-  return {op.flops / (peak.value * efficiency.value * saturation),
+  return {op.flops / (peak.value * efficiency.value * op.speed * saturation),
           with_correction(origin, c.attention_half_sequence, half / (op.n + half))};
 }
 

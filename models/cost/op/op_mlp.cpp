@@ -10,20 +10,10 @@
 #include <algorithm>
 #include <functional>
 
-#include "models/cost/op/op_parts.hpp"
+#include "models/cost/op/element_wise.hpp"
 
 namespace windtunnel {
 namespace {
-
-// Of an MLP with this width of one matrix.
-Op activation_op(std::string_view name, const TransformerSpec& model, Pass pass, double rows,
-                 double ffn, const Shard& s) {
-  const double up = model.activation == Activation::swiglu ? 2 * ffn : ffn;
-  // Forward reads the up projection, writes the product; backward reads both sides' inputs and
-  // writes the gradient of the up projection.
-  const double elements = pass == Pass::forward ? up + ffn : 2 * up + ffn;
-  return memory_op(name, s.e * rows * elements);
-}
 
 double up_of(const TransformerSpec& model, double ffn) {
   return model.activation == Activation::swiglu ? 2 * ffn : ffn;
@@ -31,7 +21,7 @@ double up_of(const TransformerSpec& model, double ffn) {
 
 Op dense_activation_op(const TransformerSpec& model, Pass pass, const Shard& s) {
   const char* name = model.activation == Activation::swiglu ? "swiglu" : "gelu";
-  return activation_op(name, model, pass, s.tokens, s.ffn, s);
+  return activation_op(name, pass, model, s.tokens, s.ffn, s);
 }
 
 double shared_ffn(const Job& job) {
@@ -39,13 +29,13 @@ double shared_ffn(const Job& job) {
 }
 
 Op shared_activation_op(const Job& job, Pass pass, const Shard& s) {
-  Op op = activation_op("shared activation", job.model, pass, s.tokens, shared_ffn(job), s);
+  Op op = activation_op("shared activation", pass, job.model, s.tokens, shared_ffn(job), s);
   op.role = OpRole::shared_other;
   return op;
 }
 
 Op expert_activation_op(const Job& job, Pass pass, const Shard& s) {
-  return activation_op("expert activation", job.model, pass, s.expert_rows,
+  return activation_op("expert activation", pass, job.model, s.expert_rows,
                        job.model.moe.ffn_hidden, s);
 }
 
@@ -149,6 +139,7 @@ void append_mlp(const Job& job, const Shard& s, Pass pass, std::vector<Op>& ops)
   Linear down = split_as({"down", OpRole::down, s.tokens, s.ffn, s.hidden, s.tokens, s.norm_tokens},
                          MatrixSplit::rows, split.down, job.layout.tp);
   up.input_cast = up.gradient_cast = down.input_cast = true;
+  up.products = s.gated ? 2 : 1;
   append_matrices(up, dense_activation_op(job.model, pass, s), down, pass, s, ops);
 }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "models/cost/op/element_wise.hpp"
 #include "models/workload/context_traffic.hpp"
 #include "models/workload/expert_routing.hpp"
 
@@ -170,6 +171,9 @@ Shard shard_of(const Job& job, const SequenceSlice& slice) {
   s.expert_rows = s.routed * expert_load(model.moe, layout.ep).busiest();
   s.local_experts = static_cast<double>(model.moe.experts) / layout.ep;
   s.gated = model.activation == Activation::swiglu;
+  s.fusion = job.software.fusion;
+  s.separate = model.separate_projections && s.fusion != Fusion::partial;
+  s.rotary_bytes = job.software.rotary_bytes;
   set_training(job, s);
   return s;
 }
@@ -219,19 +223,6 @@ Op memory_op(std::string_view name, double bytes, OpRole role) {
   return op;
 }
 
-Op norm_op(std::string_view name, Pass pass, const Shard& s) {
-  // Forward reads x, writes y; backward reads x and dy, writes dx.
-  const double vectors = pass == Pass::forward ? 2 : 3;
-  return memory_op(name, vectors * s.e * s.norm_tokens * s.hidden);
-}
-
-Op residual_op(std::string_view name, const TransformerSpec& model, const Shard& s) {
-  // Two reads and a write in both directions (backward: the branch's gradients are added), and
-  // the dropout mask of one byte.
-  const double mask = model.dropout ? 1 : 0;
-  return memory_op(name, (3 * s.e + mask) * s.norm_tokens * s.hidden);
-}
-
 void append_linear(const Linear& linear, Pass pass, const Shard& s, std::vector<Op>& ops) {
   if (s.quantise > 0 && pass != Pass::backward_weight) {
     const bool forward = pass == Pass::forward;
@@ -247,9 +238,11 @@ void append_linear(const Linear& linear, Pass pass, const Shard& s, std::vector<
   if (s.dequantise > 0 && has_site && pass != Pass::backward_weight) {
     ops.push_back(memory_op("dequantise", s.dequantise * linear.batch * linear.in * linear.out));
   }
-  const Op gemm = gemm_op(linear, pass, s.operand, s.e, s.gradient);
+  Op gemm = gemm_op(linear, pass, s.operand, s.e, s.gradient);
+  if (s.separate) gemm.starts = linear.products;
   ops.push_back(pass == Pass::backward_weight && !s.trains ? not_run(gemm) : gemm);
   for (const double out : adapted_outputs(linear, s)) append_adapter(linear, out, pass, s, ops);
+  if (s.separate && linear.products > 1) append_gradient_sum(linear.products, pass, s, ops);
 }
 
 Linear split_as(Linear linear, MatrixSplit usual, MatrixSplit split, double tp) {

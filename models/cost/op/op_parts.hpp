@@ -42,6 +42,9 @@ struct Shard {
   const Adapter* adapter;  // beside them; null: none
   double dequantise;       // HBM bytes per weight of a quantised base, read and written; 0: none
   bool gated;              // the up projection of an MLP is two matrices
+  Fusion fusion;           // whose kernels run between products
+  bool separate;           // products of one input are kernels of their own (plain PyTorch)
+  double rotary_bytes;     // Software::rotary_bytes
 };
 
 Shard shard_of(const Job& job, const SequenceSlice& slice = {});
@@ -61,8 +64,6 @@ void append_by_shard(const Job& job, const Shard& s, std::vector<Op>& ops, const
 }
 
 Op memory_op(std::string_view name, double bytes, OpRole role = OpRole::other);
-Op norm_op(std::string_view name, Pass pass, const Shard& s);
-Op residual_op(std::string_view name, const TransformerSpec& model, const Shard& s);
 
 // A linear layer of `in` inputs and `out` outputs over `rows` rows, or `batch` such layers, each
 // with rows of its own, in one grouped GEMM.
@@ -77,6 +78,7 @@ struct Linear {
   // Written by a kernel that can quantise it on the way (Shard::casts_inside).
   bool input_cast = false, gradient_cast = false;
   LinearSite site = LinearSite::none;  // none: nothing is put beside it
+  double products = 1;                 // that it is where Shard::separate
 };
 // Whose columns tp has divided, or its rows (`usual`), with its weights split as told instead.
 Linear split_as(Linear linear, MatrixSplit usual, MatrixSplit split, double tp);

@@ -19,9 +19,29 @@ Rows kernel_rows() {
       name_row<&Software::fusion>(
           "software.fusion",
           {.example = "partial",
-           .help = "between matrix multiplications: one kernel per operation (none), or bias "
-                   "+ activation, bias + dropout + residual, softmax and norms fused by hand "
-                   "(partial)"}),
+           .help = "between matrix multiplications: one kernel per PyTorch operation (none); "
+                   "bias + activation, bias + dropout + residual, softmax and norms fused by hand "
+                   "(partial); PyTorch joined by its compiler (compiled)"}),
+      fact_row<&Software::rotary_bytes>(
+          "software.rotary_traffic", Dimension::bytes,
+          {.low = 0,
+           .high = 1000,
+           .example = "35 B",
+           .help = "with fusion none, what turning queries and keys moves through memory for an "
+                   "element, each way: 35 B as complex numbers, 75 B by halves; 0: one kernel in "
+                   "place"}),
+      flag_row<&Software::repeated_keys>(
+          "software.repeated_keys",
+          {.example = "false",
+           .help = "keys and values are copied for each query head that reads them, in front of "
+                   "attention"}),
+      fact_row<&Software::attention_speed>(
+          "software.attention_speed", Dimension::number,
+          {.low = 0.01,
+           .high = 10,
+           .example = "0.75",
+           .help = "of the fused attention kernel, of that of the calibration's; 0.75: "
+                   "FlashAttention in Triton (2022) beside FlashAttention-2"}),
       name_row<&Software::optimizer>(
           "software.optimizer",
           {.example = "momentum",

@@ -16,7 +16,9 @@ inline constexpr Choice<Normalisation> kChoices<Normalisation>[] = {
     {"layer-norm", Normalisation::layer_norm}, {"rms-norm", Normalisation::rms_norm}};
 template <>
 inline constexpr Choice<PositionEncoding> kChoices<PositionEncoding>[] = {
-    {"learned", PositionEncoding::learned}, {"rotary", PositionEncoding::rotary}};
+    {"learned", PositionEncoding::learned},
+    {"rotary", PositionEncoding::rotary},
+    {"alibi", PositionEncoding::alibi}};
 template <>
 inline constexpr Choice<AttentionKernel> kChoices<AttentionKernel>[] = {
     {"flash", AttentionKernel::flash},
@@ -130,8 +132,8 @@ template <>
 inline constexpr Choice<PeerStream> kChoices<PeerStream>[] = {{"state", PeerStream::state},
                                                               {"weights", PeerStream::weights}};
 template <>
-inline constexpr Choice<Fusion> kChoices<Fusion>[] = {{"none", Fusion::none},
-                                                      {"partial", Fusion::partial}};
+inline constexpr Choice<Fusion> kChoices<Fusion>[] = {
+    {"none", Fusion::none}, {"partial", Fusion::partial}, {"compiled", Fusion::compiled}};
 template <>
 inline constexpr Choice<Optimizer> kChoices<Optimizer>[] = {
     {"adam", Optimizer::adam}, {"momentum", Optimizer::momentum}, {"sgd", Optimizer::sgd}};

@@ -15,7 +15,8 @@ Weights are handled in one of two ways, which the row's source names:
   "with FSDP2"    fp32 shards over all ranks, bf16 weights gathered for each block, fp32 reduction (as
                   torchtitan does it)
 
-`--kernels` writes rates of single kernels (bf16 products, attention, normalisation, AdamW) besides.
+`--kernels` writes rates of single kernels (bf16 products, attention, normalisation, AdamW) besides;
+`--profile` writes where the GPU's time of a step goes, by kind of kernel and by kernel.
 Needs PyTorch 2.6 or later with CUDA.
 """
 
@@ -228,6 +229,24 @@ def jobs():
     return list(dict.fromkeys(map(freeze, first + rest)))
 
 
+def unseen_jobs():
+    """Shapes that no law was looked at with: they judge what jobs() taught."""
+    shapes = [
+        ("Qwen2.5 0.5B", 24, 896, 14, 2, 4864, 4096, 4, 151936),
+        ("Qwen2.5 1.5B", 28, 1536, 12, 2, 8960, 4096, 2, 151936),
+        ("Mistral 7B", 32, 4096, 32, 8, 14336, 8192, 1, 32768),
+        ("Llama-like 700M", 20, 1536, 12, 12, 4096, 2048, 8, 50304),
+        ("Gemma-like 2B", 18, 2048, 8, 1, 16384, 2048, 4, 256000),
+        ("Phi-like 4B", 32, 3072, 24, 24, 8192, 4096, 1, 32064),
+    ]
+    found = []
+    for recompute, compiled in ((False, False), (False, True), (True, False)):
+        found += [Job(*s, recompute=recompute, compiled=compiled) for s in shapes]
+    found += [Job(*s, stack="fsdp2") for s in shapes]
+    found += [Job(*s, graph=True) for s in shapes[:2] + shapes[3:4]]
+    return list(map(freeze, found))
+
+
 def freeze(job):
     return tuple(getattr(job, name) for name in Job.__dataclass_fields__)
 
@@ -323,10 +342,77 @@ def kernel_rows(device):
     yield ["launch", "add of 8", (time.perf_counter() - begun) / 2000, "", ""]
 
 
+# Kinds of kernels by parts of their names, the first that matches; "element-wise" is what is left.
+KINDS = (("attention", ("flash", "fmha", "cudnn_generated", "sdpa")),
+         ("product", ("gemm", "nvjet", "cutlass", "splitK", "cublas")),
+         ("optimizer", ("multi_tensor", "FusedAdam")),
+         ("loss", ("SoftMax", "softmax", "nll_loss")),
+         ("norm", ("rms_norm", "RMSNorm", "layer_norm", "LayerNorm", "GammaBeta")),
+         ("compiled", ("triton_",)),
+         ("embedding", ("embedding", "indexSelect", "index_elementwise")),
+         ("copy", ("Memcpy", "Memset", "memcpy", "CatArray")))
+
+
+def kind_of(kernel):
+    return next((kind for kind, parts in KINDS if any(part in kernel for part in parts)), "element-wise")
+
+
+def profile_rows(job, device):
+    """Kind, kernel, seconds of a step and launches of a step, the longest first."""
+    torch._dynamo.reset()
+    gc.collect()
+    torch.cuda.empty_cache()
+    step = step_of(job, built(job, device), device)
+    for _ in range(3):
+        step()
+    torch.cuda.synchronize()
+    steps = 3
+    with torch.profiler.profile(activities=[torch.profiler.ProfilerActivity.CUDA]) as profile:
+        for _ in range(steps):
+            step()
+        torch.cuda.synchronize()
+    kernels = [(e.key, e.self_device_time_total / 1e6 / steps, e.count / steps)
+               for e in profile.key_averages() if e.self_device_time_total > 0]
+    return [[kind_of(name), name[:100], f"{seconds:.6g}", f"{count:g}"]
+            for name, seconds, count in sorted(kernels, key=lambda kernel: -kernel[1])]
+
+
+def profiled_jobs():
+    known = {job[0] + str(job[6]): job for job in jobs()}
+    names = ("Llama 3.2 1B4096", "Llama 2 7B4096", "Llama-like 350M2048", "TinyLlama 1.1B2048",
+             "Llama-like wide 2 layers4096", "OpenLLaMA 3B2048", "Llama 3.2 1B16384")
+    for compiled in (False, True):
+        for name in names:
+            shape = dict(zip(Job.__dataclass_fields__, known[name]))
+            yield Job(**{**shape, "stack": "bf16", "recompute": False, "graph": False,
+                         "compiled": compiled})
+
+
+def write_profiles(path, device, until):
+    with open(path, "w", newline="") as file:
+        writer = csv.writer(file)
+        writer.writerow("model seq micro_batch compiled kind kernel seconds launches".split())
+        for job in profiled_jobs():
+            if time.perf_counter() > until:
+                print(f"no time left to profile {job.name}", file=sys.stderr)
+                continue
+            try:
+                rows = profile_rows(job, device)
+            except Exception as error:  # one job that cannot run must not cost the others
+                print(f"{job}: {type(error).__name__}: {str(error)[:300]}", file=sys.stderr, flush=True)
+                continue
+            for row in rows:
+                writer.writerow([job.name, job.seq, job.batch, int(job.compiled), *row])
+            file.flush()
+            print(f"profiled {job.name}, seq {job.seq}, compiled {job.compiled}", flush=True)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("--out", required=True, help="CSV of the steps")
     parser.add_argument("--kernels", help="CSV of single kernels")
+    parser.add_argument("--profile", help="CSV of where the GPU's time of steps goes")
+    parser.add_argument("--unseen", action="store_true", help="jobs of other shapes")
     parser.add_argument("--budget", type=float, default=300, help="seconds for all of it")
     options = parser.parse_args()
     begun = time.perf_counter()
@@ -350,10 +436,12 @@ def main():
             for row in kernel_rows(device):
                 writer.writerow(row)
                 file.flush()
+    if options.profile and lead:
+        write_profiles(options.profile, device, begun + options.budget / 2)
     file = open(options.out, "w", newline="") if lead else open(os.devnull, "w")
     writer = csv.writer(file)
     writer.writerow(COLUMNS)
-    for values in jobs():
+    for values in unseen_jobs() if options.unseen else jobs():
         job = Job(*values)
         if ranks > 1 and job.stack == "bf16":
             continue

@@ -1,0 +1,71 @@
+#include "models/cost/op/element_wise.hpp"
+
+namespace windtunnel {
+namespace {
+
+// Part of what a module does: what the host takes for the module has it.
+Op part_of_module(Op op) {
+  op.launches = 0;
+  return op;
+}
+
+Op in_kernels(Op op, double kernels) {
+  op.starts = kernels;
+  return op;
+}
+
+}  // namespace
+
+Op norm_op(std::string_view name, Pass pass, const Shard& s, NormPlace place) {
+  const double vector = s.e * s.norm_tokens * s.hidden;
+  if (pass == Pass::forward) {
+    const bool writes_only = place == NormPlace::joined && s.fusion == Fusion::compiled;
+    return memory_op(name, (writes_only ? 1 : 2) * vector);
+  }
+  if (s.fusion == Fusion::partial || !s.trains) return memory_op(name, 3 * vector);
+  return in_kernels(memory_op(name, 5 * vector), 2);
+}
+
+Op residual_op(std::string_view name, Pass pass, const TransformerSpec& model, const Shard& s) {
+  const double mask = model.dropout ? 1 : 0;
+  const bool operand_only = pass == Pass::backward_input && s.fusion == Fusion::compiled;
+  const double vectors = operand_only ? 1 : 3;
+  return memory_op(name, (vectors * s.e + mask) * s.norm_tokens * s.hidden);
+}
+
+Op activation_op(std::string_view name, Pass pass, const TransformerSpec& model, double rows,
+                 double ffn, const Shard& s) {
+  const bool forward = pass == Pass::forward;
+  const bool gated = model.activation == Activation::swiglu;
+  const double up = gated ? 2 * ffn : ffn;
+  if (!gated || s.fusion != Fusion::none) {
+    return memory_op(name, s.e * rows * (forward ? up + ffn : 2 * up + ffn));
+  }
+  if (forward) return in_kernels(memory_op(name, s.e * rows * 5 * ffn), 2);
+  const double joined = s.separate ? 0 : 2 * up;
+  return in_kernels(memory_op(name, s.e * rows * (9 * ffn + joined)), s.separate ? 3 : 4);
+}
+
+Op rotary_op(const Shard& s) {
+  const double elements = s.tokens * (s.q + s.k);
+  if (s.fusion != Fusion::none || s.rotary_bytes == 0) {
+    return memory_op("rotary", 2 * s.e * elements);
+  }
+  // A kernel moves 8 bytes or so of an element of its tensor.
+  return in_kernels(memory_op("rotary", s.rotary_bytes * elements), 2 * s.rotary_bytes / 8);
+}
+
+Op repeat_op(const Shard& s) {
+  const double bytes = s.e * s.tokens * (s.k + s.v + 2 * s.q);
+  return part_of_module(in_kernels(memory_op("repeated keys", 2 * bytes), 2));
+}
+
+void append_gradient_sum(double products, Pass pass, const Shard& s, std::vector<Op>& ops) {
+  if (pass != Pass::backward_input) return;
+  const bool compiled = s.fusion == Fusion::compiled;
+  const double vectors = (compiled ? 1 : 3) * (products - 1);
+  const Op sum = memory_op("gradient sum", vectors * s.e * s.tokens * s.hidden);
+  ops.push_back(part_of_module(in_kernels(sum, compiled ? 1 : products - 1)));
+}
+
+}  // namespace windtunnel

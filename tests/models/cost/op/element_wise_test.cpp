@@ -1,0 +1,100 @@
+#include "models/cost/op/element_wise.hpp"
+
+#include <gtest/gtest.h>
+
+#include "tests/models/cost/cost_fixtures.hpp"
+
+namespace windtunnel {
+namespace {
+
+const Batch kTwoSequences{.global = 2, .micro = 2, .sequence = 2048};
+
+Job fused_job(Fusion fusion, bool separate) {
+  Job job = test_job(llama3_8b(), {}, kTwoSequences);
+  job.software.fusion = fusion;
+  job.model.separate_projections = separate;
+  return job;
+}
+
+double element_wise_bytes(const Job& job) {
+  double sum = 0;
+  for (const Pass pass : {Pass::forward, Pass::backward_input, Pass::backward_weight}) {
+    for (const Op& op : block_ops(job, Block::layer, pass)) {
+      sum += op.kind == OpKind::memory ? op.bytes : 0;
+    }
+  }
+  return sum;
+}
+
+TEST(ElementWise, OneKernelPerOperationMovesMostAndACompilerLeast) {
+  EXPECT_GT(element_wise_bytes(fused_job(Fusion::none, true)),
+            1.5 * element_wise_bytes(fused_job(Fusion::compiled, true)));
+  EXPECT_LT(element_wise_bytes(fused_job(Fusion::compiled, false)),
+            element_wise_bytes(fused_job(Fusion::partial, false)) +
+                2 * 2 * 2.0 * 4096 * 4096);  // but for the norms' own gradients
+}
+
+TEST(ElementWise, SwigluByItsOperations) {
+  const double width = 1000, rows = 10;
+  for (const bool separate : {false, true}) {
+    const Job job = fused_job(Fusion::none, separate);
+    const Shard s = shard_of(job);
+    const Op forward = activation_op("swiglu", Pass::forward, job.model, rows, width, s);
+    const Op back = activation_op("swiglu", Pass::backward_input, job.model, rows, width, s);
+    EXPECT_EQ(forward.bytes, 2 * rows * width * 5);
+    EXPECT_EQ(forward.starts, 2);
+    EXPECT_EQ(back.bytes, 2 * rows * width * (separate ? 9 : 13));
+    EXPECT_EQ(back.starts, separate ? 3 : 4);
+  }
+  const Job fused = fused_job(Fusion::partial, true);
+  const Op op =
+      activation_op("swiglu", Pass::backward_input, fused.model, rows, width, shard_of(fused));
+  EXPECT_EQ(op.bytes, 2 * rows * width * 5);
+  EXPECT_EQ(op.starts, 1);
+}
+
+TEST(ElementWise, SeparateProductsOfOneInputSumTheirGradients) {
+  const auto sums = [](Fusion fusion, bool separate) {
+    double kernels = 0;
+    const Job job = fused_job(fusion, separate);
+    for (const Op& op : block_ops(job, Block::layer, Pass::backward_input)) {
+      if (op.name != "gradient sum") continue;
+      EXPECT_EQ(op.launches, 0);
+      kernels += op.starts;
+    }
+    return kernels;
+  };
+  EXPECT_EQ(sums(Fusion::none, true), 3);  // two of queries, keys and values, one of SwiGLU
+  EXPECT_EQ(sums(Fusion::none, false), 0);
+  EXPECT_EQ(sums(Fusion::compiled, true), 2);
+  EXPECT_EQ(sums(Fusion::partial, true), 0);  // its products are one
+}
+
+TEST(ElementWise, RotaryPositionsCostWhatTheSoftwareSays) {
+  Job job = fused_job(Fusion::none, true);
+  job.software.rotary_bytes = 75;
+  const Shard s = shard_of(job);
+  EXPECT_EQ(rotary_op(s).bytes, 75 * s.tokens * (s.q + s.k));
+  job.software.rotary_bytes = 0;
+  EXPECT_EQ(rotary_op(shard_of(job)).bytes, 2 * s.e * s.tokens * (s.q + s.k));
+  EXPECT_EQ(rotary_op(shard_of(fused_job(Fusion::compiled, true))).bytes,
+            2 * s.e * s.tokens * (s.q + s.k));
+}
+
+TEST(ElementWise, RepeatedKeysAreOfGroupedQueriesOnly) {
+  const auto repeats = [](int kv_heads) {
+    Job job = fused_job(Fusion::none, true);
+    job.software.repeated_keys = true;
+    job.model.kv_heads = kv_heads;
+    int found = 0;
+    for (const Op& op : block_ops(job, Block::layer, Pass::forward)) {
+      found += op.name == "repeated keys" ? 1 : 0;
+    }
+    return found;
+  };
+  EXPECT_EQ(repeats(8), 1);
+  EXPECT_EQ(repeats(32), 0);
+}
+
+}  // namespace
+}  // namespace windtunnel
