@@ -37,8 +37,8 @@ Seconds predicted(const std::string& model, int sequence, int micro, bool compil
   const Job job =
       parse_case(fmt::format(
                      "name: kernels\nmodel: {{layers: {}, hidden: {}, heads: {}, kv_heads: {}, "
-                     "feed_forward: {}, vocabulary: {}, sequence: {}, activation: swiglu, "
-                     "normalisation: rms, position: rotary, biases: false, tied_embeddings: false, "
+                     "ffn: {}, vocabulary: {}, sequence: {}, activation: swiglu, "
+                     "normalisation: rms-norm, position: rotary, biases: false, tied_embeddings: false, "
                      "separate_projections: true}}\n"
                      "cluster: {{nodes: 1, node: {{base: dgx-h200, gpus: 1}}}}\n"
                      "calibration: h200-measured\nlayout: {{tp: 1, dp: 1}}\n"

@@ -20,6 +20,13 @@ constexpr double kShardedHost_s = 1.1e-3;
 // whose strided operands cost them (Software::rotary_bytes).
 constexpr double kRotaryHalves = 75;
 
+// Modules of plain PyTorch, which copy keys and values for queries in groups.
+void pytorch_modules(Job& job, bool compiled) {
+  job.software.fusion = compiled ? Fusion::compiled : Fusion::none;
+  job.software.repeated_keys = true;
+  job.model.separate_projections = true;
+}
+
 bool any(const TrainingRun&) {
   return true;
 }
@@ -85,9 +92,7 @@ void llm_foundry(const TrainingRun& run, Job& job) {
 void torchtitan(const TrainingRun& run, Job& job) {
   job.layout.sharding = Sharding::zero3;
   const bool compiled = contains_text(run.note, "compile") || run.precision == "fp8";
-  job.software.fusion = compiled ? Fusion::compiled : Fusion::none;
-  job.software.repeated_keys = true;
-  job.model.separate_projections = true;
+  pytorch_modules(job, compiled);
   job.software.portable_attention = true;  // of PyTorch's scaled_dot_product_attention
   job.software.reduce_bytes = 4;
   const bool async = contains_text(run.note, "AsyncTP") || contains_text(run.note, "async TP");
@@ -214,15 +219,14 @@ void jax(const TrainingRun& run, Job& job) {
   job.communication.overlap = GradientOverlap::bucketed;
 }
 
-// FSDP of PyTorch at IBM: github.com/foundation-model-stack/fms-fsdp, bfSixteen policy; attention
-// is PyTorch's; whole blocks are checkpointed.
+// FSDP of PyTorch at IBM: github.com/foundation-model-stack/fms-fsdp, bfSixteen policy; whole blocks
+// are checkpointed.
 void fms_fsdp(const TrainingRun& run, Job& job) {
   Layout& layout = job.layout;
   layout.sharding = Sharding::zero3;
   if (contains_text(run.schedule, "HSDP")) layout.shard_ranks = job.cluster.node.gpus;
-  const bool compiled = contains_text(run.source, "torch.compile");
-  job.software.fusion = compiled ? Fusion::compiled : Fusion::none;
-  job.software.repeated_keys = true;
+  pytorch_modules(job, contains_text(run.source, "torch.compile"));
+  job.model.separate_projections = false;  // its weights are fused
   job.software.portable_attention = true;
   job.software.early_stop = true;
   job.software.reduce_bytes = 2;
@@ -291,10 +295,8 @@ void torchtune(const TrainingRun& run, Job& job) {
   software.early_stop = true;
   software.pure_16_bit = true;
   software.gradients_released = true;
-  software.fusion = eager ? Fusion::none : Fusion::compiled;
+  pytorch_modules(job, !eager);
   software.rotary_bytes = kRotaryHalves;
-  software.repeated_keys = true;
-  job.model.separate_projections = true;
   software.portable_attention = true;
   software.gradient_bytes = 2;
   software.reduce_bytes = 2;
@@ -317,16 +319,13 @@ void torchtune(const TrainingRun& run, Job& job) {
 // validate/harness/pytorch/measure_steps.py: modules of plain PyTorch, compiled block by block or
 // not. Where they are captured in a graph the host launches nothing.
 void plain_pytorch(const TrainingRun& run, Job& job) {
-  const bool compiled = contains_text(run.note, "compile");
-  job.software.fusion = compiled ? Fusion::compiled : Fusion::none;
+  pytorch_modules(job, contains_text(run.note, "compile"));
   job.software.rotary_bytes = kRotaryHalves;
-  job.software.repeated_keys = true;
-  job.model.separate_projections = true;
   job.software.cuda_graphs = contains_text(run.note, "CUDA graph");
   job.software.host_share = 0.7;
   job.software.early_stop = true;
   job.software.gradients_released = true;
-  // Logits in 16 bit, their log-softmax in fp32 and its gradient, which the loss's gradient is.
+  // Logits in 16 bit, their log-softmax in fp32, and its gradient.
   job.software.logit_bytes = 14;
   if (contains_text(run.schedule, "FSDP")) {
     job.layout.sharding = Sharding::zero3;
