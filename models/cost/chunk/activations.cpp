@@ -98,6 +98,15 @@ struct Mlp {
   double kept_product = 0;  // of that, for the second one's weights
 };
 
+// Tensors wait for the host to free them where it runs ahead of the GPU. In a pipeline of two it
+// waits for the peer after each forward, and is ahead only where kernels (here the MLP's
+// activation, so many bytes) take longer than their launch.
+bool holds_tensors(const Job& job, double kernel_bytes) {
+  if (!job.software.held_tensors || job.layout.tp == 1) return false;
+  const double kernel_s = kernel_bytes / job.cluster.node.gpu.memory_Bps.value;
+  return job.layout.pp != 2 || kernel_s > job.calibration.host_kernel_s.value;
+}
+
 Mlp mlp_bytes(const Job& job, double rows, double width) {
   const double e = bytes_of(job.precision);
   const bool gated = job.model.activation == Activation::swiglu;
@@ -108,7 +117,7 @@ Mlp mlp_bytes(const Job& job, double rows, double width) {
   mlp.kept = mlp.up + mlp.kept_product;
   // The gate's activation is a tensor of its own unless it is fused with the product.
   if (gated && job.software.fusion == Fusion::none) mlp.kept += e * rows * width;
-  if (job.software.held_tensors && job.layout.tp > 1) mlp.kept += mlp.up;
+  if (holds_tensors(job, mlp.up + mlp.product)) mlp.kept += mlp.up;
   return mlp;
 }
 

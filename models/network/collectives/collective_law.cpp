@@ -133,24 +133,53 @@ void add_net_terms(CollectiveChoice choice, const GroupShape& shape, double byte
   if (p == 0) terms.net_efficiency *= of(law.net_ll);
   if (p == 1) terms.net_efficiency *= of(law.net_ll128);
   if (choice.algorithm == tree) terms.net_efficiency *= of(law.net_tree);
-  const bool small = bytes / shape.members <= law.small_bytes.value;
-  if (choice.algorithm == ring && p == 2 && small) terms.net_efficiency *= of(law.small_share);
+  const double part = bytes / shape.members;
+  if (choice.algorithm == ring && p == 2 && part < 2 * law.small_bytes.value) {
+    // A rank's part is cut into unlike messages: up to twice the size some of them are small.
+    const double above = std::max(0.0, std::log2(part / law.small_bytes.value));
+    terms.net_efficiency *= std::pow(of(law.small_share), 1 - above);
+  }
 }
 
-// Steps across nodes that wait for more than NCCL's latency of them.
+// What a step of a tree waits for: a chunk must be there before it is passed on. NCCL cuts a tree's
+// lines (LL, LL128) into chunks of 32 KiB a channel, a sixteenth of Simple's; those of LL128 grow
+// to four times that where there are many (NCCL 2.28 src/enqueue.cc): it halves them until there
+// are enough, so that they are 1 to 1/2 of what would be just enough.
+void add_line_chunks(CollectiveChoice choice, const GroupShape& shape, double bytes, double chunk,
+                     double nics_Bps, const NodeSpec& node, LawTerms& terms) {
+  const double doublings = std::ceil(std::log2(shape.nodes));
+  const double members = shape.members_per_node;
+  const double enough = 16 * (1 + doublings + 0.1 * members) / members;
+  const double least = chunk / 16;
+  const double most = choice.protocol == Protocol::ll128 ? chunk / 4 : least;
+  const double cut = std::clamp(bytes / (enough * std::sqrt(2)), least, most);
+  const double passed_on = std::min(bytes, cut);
+  const bool pcie = node.gpu_path == GpuPath::pcie;
+  const double port_Bps = (pcie ? node.pcie_Bps : node.nvlink_Bps).value * terms.node_efficiency;
+  if (port_Bps > 0) terms.node_step_s += passed_on / port_Bps;
+  // The transfer has one of the steps across nodes already.
+  const double steps = 2 * doublings;
+  const double net_Bps = nics_Bps * terms.net_efficiency;
+  if (steps > 0 && net_Bps > 0) terms.net_step_s += (steps - 1) / steps * passed_on / net_Bps;
+}
+
+// Steps that wait for more than NCCL's latency of them.
 void add_waits(CollectiveChoice choice, const GroupShape& shape, double bytes,
                const Cluster& cluster, const InterconnectLaw& law, LawTerms& terms) {
   if (message_bytes(choice, shape, bytes) >= law.rendezvous_bytes.value) {
     terms.net_step_s += used(terms.net_origin, law.rendezvous_s);
   }
-  const bool chunks = choice.algorithm == tree || choice.algorithm == nvls_tree;
-  if (!chunks || choice.protocol != Protocol::simple) return;
+  if (choice.algorithm != tree && choice.algorithm != nvls_tree) return;
   const NodeSpec& node = cluster.node_of_pool(shape.pool);
   const double share = std::min(1.0, static_cast<double>(shape.members_per_node) / node.gpus);
-  const double node_Bps = node.nics * node.nic_Bps.value * share * law.net_share.value;
+  const double nics_Bps = node.nics * node.nic_Bps.value * share;
   // A group on part of its nodes has as many of the channels, each with a chunk.
   const double chunk = share * used(terms.net_origin, law.tree_chunk_bytes);
-  if (node_Bps > 0) terms.net_step_s += std::min(bytes, chunk) / node_Bps;
+  if (choice.protocol != Protocol::simple) {
+    add_line_chunks(choice, shape, bytes, chunk, nics_Bps, node, terms);
+  } else if (nics_Bps > 0) {
+    terms.net_step_s += std::min(bytes, chunk) / (nics_Bps * law.net_share.value);
+  }
 }
 
 LawTerms nccl_terms(CollectiveKind kind, CollectiveChoice choice, const GroupShape& shape,

@@ -60,6 +60,26 @@ TEST(Activations, LlamaLayerByHand) {
             4096.0 / 8 * (2 * elements + 4 * 128));
 }
 
+// The outputs of gate and up once more; in a pipeline of two only where the MLP's activation takes
+// longer than its launch.
+TEST(Activations, TensorsAreHeldWhereTheHostRunsAhead) {
+  const auto held_bytes = [](int tp, int pp, double rows_of_a_launch) {
+    const Batch batch{.global = 8, .micro = 1, .sequence = 8192};
+    Job job = test_job(llama3_8b(), {.tp = tp, .pp = pp, .sequence_parallel = true}, batch);
+    const double row_bytes = 3 * 2 * 14336.0 / tp;
+    job.calibration.host_kernel_s.value =
+        rows_of_a_launch * row_bytes / job.cluster.node.gpu.memory_Bps.value;
+    const double freed = layer_activations(job).kept;
+    job.software.held_tensors = true;
+    return layer_activations(job).kept - freed;
+  };
+  const double up = 2.0 * 8192 * 2 * 14336 / 8;
+  for (const int pp : {1, 4, 8}) EXPECT_EQ(held_bytes(8, pp, 1e9), up);
+  EXPECT_EQ(held_bytes(8, 2, 8200), 0);
+  EXPECT_EQ(held_bytes(8, 2, 8100), up);
+  EXPECT_EQ(held_bytes(1, 1, 0), 0);
+}
+
 double tp_s(const std::vector<CostPart>& parts) {
   double sum = 0;
   for (const CostPart& part : parts) sum += part.category == Category::tp ? part.seconds : 0;

@@ -122,8 +122,23 @@ TEST(CollectiveLaw, TreesPassAChunkOn) {
                step_us + 1e6 * 1e6 / node_Bps, 0.8, 0.9 * 0.6, 0.71);
   expect_terms(terms.of(K::all_reduce, A::tree, P::simple, 1000), 2 * 8.4, 3 * 4,
                step_us + 1e6 * 1000 / node_Bps, 0.8, 0.9 * 0.6, 0.71);
-  expect_terms(terms.of(K::all_reduce, A::tree, P::ll), 2 * 6.8, 3 * 0.6, 1.5 * 1.1 * 5, 0.8 * 0.4,
-               0.9 * 0.6 * 0.3, 0.71);
+  // Of lines a sixteenth, inside nodes too; two nodes away and back, one of four steps is in the
+  // transfer.
+  const double ll_Bps = 450e9 * 0.8 * 0.4;
+  const double net_ll_Bps = 8 * kNic_Bps * 0.9 * 0.6 * 0.3;
+  for (const double bytes : {1000., 1e9}) {
+    const double chunk = std::min(bytes, 1e6 / 16);
+    expect_terms(terms.of(K::all_reduce, A::tree, P::ll, bytes), 2 * 6.8,
+                 3 * 0.6 + 1e6 * chunk / ll_Bps, 1.5 * 1.1 * 5 + 1e6 * 0.75 * chunk / net_ll_Bps,
+                 0.8 * 0.4, 0.9 * 0.6 * 0.3, 0.71);
+  }
+  // Of LL128 up to a quarter.
+  for (const double bytes : {1e6, 2.4e6, 1e9}) {
+    const double enough = 16 * (1 + 2 + 0.1 * 8) / 8;
+    const double chunk = std::clamp(bytes / (enough * std::sqrt(2)), 1e6 / 16, 1e6 / 4);
+    EXPECT_NEAR(terms.of(K::all_reduce, A::tree, P::ll128, bytes).node_step_s,
+                3 * 1.25e-6 + chunk / (450e9 * 0.8 * 0.7), 1e-15);
+  }
   terms.gpus = strided(16, 2);  // half of the NICs
   expect_terms(terms.of(K::all_reduce, A::tree, P::simple), 2 * 8.4, 3 * 4,
                step_us + 1e6 * .5e6 / (node_Bps / 2), 0.8, 0.9 * 0.6, 0.71);  // and of the channels
@@ -163,10 +178,12 @@ TEST(CollectiveLaw, LargeMessagesWaitAndSmallPartsAreCopied) {
   EXPECT_NEAR(ring(P::simple, 32000).net_step_s, edges * 1.75 * 14e-6 + 7e-6, 1e-15);
   EXPECT_NEAR(ring(P::ll, 15999).net_step_s, edges * 1.5 * 2.7e-6, 1e-15);
   EXPECT_NEAR(ring(P::ll, 16000).net_step_s, edges * 1.5 * 2.7e-6 + 7e-6, 1e-15);
+  const double passed_on_s = 0.75 * 1000 / (8 * kNic_Bps * 0.9 * 0.6 * 0.85);
   EXPECT_NEAR(terms.of(K::all_reduce, A::tree, P::ll128, 1000).net_step_s,
-              1.25 * 1.1 * 8.5e-6 + 7e-6, 1e-15);  // a tree sends all of it
+              1.25 * 1.1 * 8.5e-6 + 7e-6 + passed_on_s, 1e-15);  // a tree sends all of it
   EXPECT_NEAR(ring(P::simple, 16000).net_efficiency, 0.9 * 0.5, 1e-12);
-  EXPECT_NEAR(ring(P::simple, 16032).net_efficiency, 0.9, 1e-12);
+  EXPECT_NEAR(ring(P::simple, 32 * 500 * std::sqrt(2)).net_efficiency, 0.9 * std::sqrt(0.5), 1e-12);
+  EXPECT_NEAR(ring(P::simple, 32000).net_efficiency, 0.9, 1e-12);
   EXPECT_NEAR(ring(P::ll128, 16000).net_efficiency, 0.9 * 0.85, 1e-12);
 }
 
