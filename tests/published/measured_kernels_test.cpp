@@ -35,19 +35,20 @@ struct Seconds {
 Seconds predicted(const std::string& model, int sequence, int micro, bool compiled) {
   const Shape& shape = kShapes.at(model);
   const Job job =
-      parse_case(fmt::format(
-                     "name: kernels\nmodel: {{layers: {}, hidden: {}, heads: {}, kv_heads: {}, "
-                     "ffn: {}, vocabulary: {}, sequence: {}, activation: swiglu, "
-                     "normalisation: rms-norm, position: rotary, biases: false, tied_embeddings: false, "
-                     "separate_projections: true}}\n"
-                     "cluster: {{nodes: 1, node: {{base: dgx-h200, gpus: 1}}}}\n"
-                     "calibration: h200-measured\nlayout: {{tp: 1, dp: 1}}\n"
-                     "batch: {{global: {}, micro: {}}}\nprecision: bf16\n"
-                     "software: {{fusion: {}, rotary_traffic: 75 B, repeated_keys: true, "
-                     "gradients: bf16, reductions: bf16}}\n",
-                     shape.layers, shape.hidden, shape.heads, shape.kv_heads, shape.ffn,
-                     shape.vocabulary, sequence, micro, micro, compiled ? "compiled" : "none"),
-                 "kernels.yaml")
+      parse_case(
+          fmt::format(
+              "name: kernels\nmodel: {{layers: {}, hidden: {}, heads: {}, kv_heads: {}, "
+              "ffn: {}, vocabulary: {}, sequence: {}, activation: swiglu, "
+              "normalisation: rms-norm, position: rotary, biases: false, tied_embeddings: false, "
+              "separate_projections: true}}\n"
+              "cluster: {{nodes: 1, node: {{base: dgx-h200, gpus: 1}}}}\n"
+              "calibration: h200-measured\nlayout: {{tp: 1, dp: 1}}\n"
+              "batch: {{global: {}, micro: {}}}\nprecision: bf16\n"
+              "software: {{fusion: {}, rotary_traffic: 75 B, repeated_keys: true, "
+              "gradients: bf16, reductions: bf16}}\n",
+              shape.layers, shape.hidden, shape.heads, shape.kv_heads, shape.ffn, shape.vocabulary,
+              sequence, micro, micro, compiled ? "compiled" : "none"),
+          "kernels.yaml")
           .job;
   Seconds sum;
   for (const Pass pass : {Pass::forward, Pass::backward_input, Pass::backward_weight}) {
