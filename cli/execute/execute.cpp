@@ -3,6 +3,7 @@
 
 #include <memory>
 #include <sstream>
+#include <utility>
 
 #include "cli/execute/execution_text.hpp"
 #include "cli/execute/read_executed_plan.hpp"
@@ -37,9 +38,9 @@ ExitCode run(const ExecuteCommandOptions& options) {
   ExecutedPlan executed = read_executed_plan(options.scenario, options.set, options.ranks_per_node);
   executed.testbed = options.testbed && testbed_is_there(executed.cluster);
   if (!options.out.empty()) prepare_folder(options.out);
-  const ExecutionScale scale =
-      fitting_scale(executed, predicted_timeline(executed), budget_s, options.scale);
-  const Executions executions = execute_within(executed, budget_s, scale);
+  Timeline predicted = predicted_timeline(executed);
+  const ExecutionScale scale = fitting_scale(executed, predicted, budget_s, options.scale);
+  const Executions executions = execute_within(executed, std::move(predicted), budget_s, scale);
   const ExecutionComparison comparison =
       compare_execution(executed, executions.predicted, executions.measured);
   std::string text = execution_text(executed, executions, comparison);

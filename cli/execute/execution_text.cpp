@@ -53,7 +53,11 @@ std::string execution_text(const ExecutedPlan& executed, const Executions& execu
   for (const ComparedRank& rank : comparison.ranks) {
     times.rows.push_back(time_cells(fmt::format("end of rank {}", rank.rank), rank.end));
   }
-  return text + table_text(times);
+  text += table_text(times);
+  if (executions.strangers > 0) {
+    text += fmt::format("\n{} connections of strangers were sent away\n", executions.strangers);
+  }
+  return text;
 }
 
 Json execution_document(const ExecutedPlan& executed, const Executions& executions,
@@ -63,6 +67,7 @@ Json execution_document(const ExecutedPlan& executed, const Executions& executio
   document["ranks"] = executed.plan.ranks;
   document["scale"] = {{"times", executions.scale.times}, {"bytes", executions.scale.bytes}};
   document["executions"] = comparison.executions;
+  document["strangers"] = executions.strangers;
   document["step"] = time_document(comparison.step);
   document["step"]["low_s"] = comparison.low_s;
   document["step"]["high_s"] = comparison.high_s;

@@ -83,7 +83,7 @@ Timeline predicted_timeline(const ExecutedPlan& executed) {
                   .record_all = true});
 }
 
-Timeline measured_timeline(const ExecutedPlan& executed, const ExecutionScale& scale) {
+PlanRun measured_execution(const ExecutedPlan& executed, const ExecutionScale& scale) {
   return execute_plan(executed.plan, executed.cluster,
                       {scale, executed.calibration, executed.pool_calibrations, executed.testbed});
 }

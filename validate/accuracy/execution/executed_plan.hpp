@@ -34,7 +34,7 @@ ExecutedPlan executed_plan(const Company& company);
 // In simulated time, every rank recorded.
 Timeline predicted_timeline(const ExecutedPlan& executed);
 // For real; not while other threads run.
-Timeline measured_timeline(const ExecutedPlan& executed, const ExecutionScale& scale);
+PlanRun measured_execution(const ExecutedPlan& executed, const ExecutionScale& scale);
 // The period of the steady state; of one iteration its end.
 double step_seconds(const ExecutedPlan& executed, const Timeline& timeline);
 

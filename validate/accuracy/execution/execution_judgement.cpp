@@ -20,10 +20,11 @@ JudgedExecution judge_execution(ExecutedPlan executed, double budget_s) {
   JudgedExecution judged;
   const ExecutionScale scale = fitting_scale(executed, predicted_timeline(executed), budget_s, 0);
   judged.overheads = measured_overheads(executed, scale, kOverheadRuns);
-  const Timeline predicted = predicted_timeline(with_overheads(executed, judged.overheads, scale));
-  judged.executions = execute_within(executed, budget_s, scale);
-  judged.executions.predicted = predicted;
-  judged.comparison = compare_execution(executed, predicted, judged.executions.measured);
+  judged.executions = execute_within(
+      executed, predicted_timeline(with_overheads(executed, judged.overheads, scale)), budget_s,
+      scale);
+  judged.comparison =
+      compare_execution(executed, judged.executions.predicted, judged.executions.measured);
   judged.executed = std::move(executed);
   return judged;
 }

@@ -143,7 +143,7 @@ MachineOverheads measured_overheads(const ExecutedPlan& like, const ExecutionSca
   const double rounds = probe_rounds(probe, scale);
   std::vector<double> waits, sends, arrivals, sums;
   for (int run = 0; run < runs; ++run) {
-    const Timeline measured = measured_timeline(probe, scale);
+    const Timeline measured = measured_execution(probe, scale).timeline;
     const auto excess_s = [&](int part, double count) {
       const double more_s = part_s(measured, part) - part_s(predicted, part);
       return count > 0 ? std::max(0.0, more_s / scale.times / count) : 0;

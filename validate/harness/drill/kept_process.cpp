@@ -1,6 +1,5 @@
 #include "validate/harness/drill/kept_process.hpp"
 
-#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -16,6 +15,7 @@
 #include <utility>
 
 #include "models/base/error.hpp"
+#include "validate/harness/ranks/child_process.hpp"
 
 namespace windtunnel {
 namespace {
@@ -92,14 +92,13 @@ Bytes trained_state(int node, std::int64_t steps, std::size_t size_bytes) {
 
 KeptProcess::KeptProcess() {
   std::array<int, 2> ends = {};
-  if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends.data()) == 0) process_ = fork();
+  if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends.data()) == 0) process_ = fork_child();
   if (process_ < 0 || ends[0] == ends[1]) {
     throw Error(fmt::format("no process that holds bytes: {}", std::strerror(errno)),
                 ExitCode::failed);
   }
   if (process_ == 0) {
-    prctl(PR_SET_PDEATHSIG, SIGKILL);
-    close(ends[0]);
+    keep_only(ends[1]);  // the sockets of the others, too
     serve(ends[1]);
   }
   close(ends[1]);

@@ -21,13 +21,19 @@ struct ExecuteOptions {
   ExecutionScale scale;
   Calibration calibration;  // of the edges of collectives
   std::vector<Calibration> pool_calibrations = {};
-  bool testbed = false;  // nodes are network namespaces (testbed.hpp)
+  bool testbed = false;      // nodes are network namespaces (testbed.hpp)
+  double standstill_s = 15;  // real, without a task, a piece or a byte, though none sleeps: a fault
 };
 
-// Every rank recorded, in seconds of the scenario. The Plan must satisfy validate_plan. Throws
-// Error: usage when it has too many ranks, failed when a rank does, whose name it says; then no
-// process is left. No other thread may run in the calling process.
-Timeline execute_plan(const Plan& plan, const Cluster& cluster, const ExecuteOptions& options = {});
+struct PlanRun {
+  Timeline timeline;  // every rank recorded, in seconds of the scenario
+  int strangers = 0;  // that came to a port of the run; they were not heard
+};
+
+// The Plan must satisfy validate_plan. Throws
+// Error: usage when it has too many ranks, failed when a rank does, or all stand still: it says
+// which rank; then no process is left. No other thread may run in the calling process.
+PlanRun execute_plan(const Plan& plan, const Cluster& cluster, const ExecuteOptions& options = {});
 
 // What an execution has to carry, in the scenario.
 CarriedBytes bytes_to_carry(const Plan& plan, const Cluster& cluster,

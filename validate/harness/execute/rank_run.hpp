@@ -48,8 +48,8 @@ class RankRun {
 
   // Until all tasks have ended and `all_through` says that those of the others have, too: till then
   // they may still be sent what they wait for. It is asked as often as signs of life are due
-  // (forked_run.hpp).
-  void run(const std::function<bool(bool through)>& all_through);
+  // (forked_run.hpp). `step` is called as the work gets on, by any thread.
+  void run(const std::function<bool(bool through)>& all_through, const std::function<void()>& step);
 
  private:
   friend class GroupPeers;
@@ -90,6 +90,7 @@ class RankRun {
   void receive_frames(const std::function<bool(bool through)>& all_through);
   void on_frame(int from, const FrameHead& head, std::vector<std::byte> payload);
   void take_due_events();
+  void send_notices();
 
   void execute(TaskIndex t);
   void wait_for_arrival(TaskIndex t);
@@ -108,7 +109,8 @@ class RankRun {
   void got_ready(TaskIndex t);
   void advance_passive(TaskIndex t);
   bool complete_if_arrived(TaskIndex t);
-  void post(TaskIndex t);
+  bool post(TaskIndex t);
+  FrameHead notice_of(TaskIndex t) const;
   void finish(TaskIndex t);
   RankId peer_of(TaskIndex t) const;
   RankId own_rank() const;
@@ -124,6 +126,7 @@ class RankRun {
   const RunClock& clock_;
   Span* spans_;
   Fail fail_;
+  std::function<void()> step_;
   RankStore store_;
   std::map<std::pair<RankId, std::int64_t>, TaskIndex> receive_of_, send_of_;  // by peer and tag
 
@@ -134,6 +137,9 @@ class RankRun {
   std::size_t left_ = 0;  // tasks that have not ended
   std::map<PieceKey, std::deque<Piece>> pieces_;
   std::priority_queue<Event> events_;
+  // Receives that are posted and whose synchronous sends are to be told: by the thread that
+  // receives, which may not wait for a reader.
+  std::deque<TaskIndex> notices_;
 };
 
 }  // namespace windtunnel

@@ -2,7 +2,6 @@
 
 #include <fcntl.h>
 #include <sched.h>
-#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -16,6 +15,7 @@
 
 #include "models/base/error.hpp"
 #include "models/machine/links/links.hpp"
+#include "validate/harness/ranks/child_process.hpp"
 
 namespace windtunnel {
 namespace {
@@ -36,7 +36,7 @@ constexpr double kLeastBurst = 16e3;  // bytes
 std::string fault_of_script(int space, const std::string& script) {
   std::array<int, 2> ends = {};
   if (pipe2(ends.data(), O_CLOEXEC) != 0) return std::strerror(errno);
-  const pid_t process = fork();
+  const pid_t process = fork_child();
   if (process < 0) return std::strerror(errno);
   if (process == 0) {
     dup2(ends[1], STDERR_FILENO);
@@ -87,10 +87,10 @@ Testbed::Space Testbed::make_space() {
   std::array<int, 2> ready = {};
   if (pipe2(ready.data(), O_CLOEXEC) != 0) refuse_testbed(std::strerror(errno));
   Space space;
-  space.holder = fork();
+  space.holder = fork_child();
   if (space.holder < 0) refuse_testbed(std::strerror(errno));
   if (space.holder == 0) {
-    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    keep_only(ready[1]);
     const char there = unshare(CLONE_NEWNET) == 0 ? 'y' : 'n';
     if (write(ready[1], &there, 1) != 1 || there == 'n') _exit(1);
     for (;;) pause();
