@@ -12,6 +12,7 @@
 #include "cli/program/output.hpp"
 #include "models/base/units.hpp"
 #include "report/text/table.hpp"
+#include "report/validation/execution_tables.hpp"
 #include "validate/accuracy/execution/execution_judgement.hpp"
 
 namespace windtunnel {
@@ -67,9 +68,11 @@ std::string judged_text(const std::vector<JudgedExecution>& judged,
   std::string text = table_text(table);
   text += fmt::format("\nstep: median error {}\n", share_text(verdict.median_step_error));
   for (const ComparedKind& kind : verdict.kinds) {
-    text += fmt::format("{}: median error {} over the scenarios, {} over all tasks\n",
-                        name_of(kind.kind), share_text(kind.median_error),
-                        signed_percent(kind.total.error()));
+    text += fmt::format(
+        "{}: median error {} over the scenarios, {} over all tasks{}\n", name_of(kind.kind),
+        share_text(kind.median_error), signed_percent(kind.total.error()),
+        kind.within >= 0 ? fmt::format("; {} in their 90 % interval", share_text(kind.within))
+                         : "");
   }
   text += verdict.coverage >= 0
               ? fmt::format("{} of the executions lie in their 90 % interval\n",
@@ -103,9 +106,11 @@ Json judged_document(const std::vector<JudgedExecution>& judged, const Execution
   document["median_step_error"] = verdict.median_step_error;
   document["kinds"] = Json::array();
   for (const ComparedKind& kind : verdict.kinds) {
-    document["kinds"].push_back({{"kind", name_of(kind.kind)},
-                                 {"median_error", kind.median_error},
-                                 {"error", kind.total.error()}});
+    document["kinds"].push_back(
+        {{"kind", name_of(kind.kind)},
+         {"median_error", kind.median_error},
+         {"coverage90", kind.within >= 0 ? Json(kind.within) : Json(nullptr)},
+         {"error", kind.total.error()}});
   }
   document["coverage90"] = verdict.coverage >= 0 ? Json(verdict.coverage) : Json(nullptr);
   document["pairs"] = verdict.pairs;

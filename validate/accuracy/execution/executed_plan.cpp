@@ -24,6 +24,9 @@ constexpr double kBusy = 0.25;
 // What a core carries between processes over TCP while threads sleep and wake around it: a tenth of
 // what two processes reach that do nothing else (scenarios/library/nodes.yaml, cpu-loopback).
 constexpr double kCarriedBps = 100e6;
+// On a testbed every byte crosses the queues of two ports, a bridge and maybe three, and the frames
+// of its acknowledgement, too: a quarter.
+constexpr double kTestbedBps = 25e6;
 
 double shortest_run_s(const Plan& plan, double budget_s) {
   double tasks = 0;
@@ -113,7 +116,8 @@ ExecutionScale fitting_scale(const ExecutedPlan& executed, const Timeline& predi
   // Of the scenario's bytes per second: real ones are by times / bytes fewer.
   const double mean_Bps = predicted.makespan_s > 0 ? asked.total / predicted.makespan_s : 0;
   const double needed_Bps = std::max(mean_Bps, asked.peak_Bps);
-  scale.bytes = scale.times * std::max(1.0, needed_Bps / (kCarriedBps * usable_cores()));
+  const double core_Bps = executed.testbed ? kTestbedBps : kCarriedBps;
+  scale.bytes = scale.times * std::max(1.0, needed_Bps / (core_Bps * usable_cores()));
   return scale;
 }
 

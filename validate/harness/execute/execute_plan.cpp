@@ -102,7 +102,7 @@ class PlanExecution {
     const LinkClocks links(links_, bucket(0), !options_.testbed);
     std::optional<SignsOfLife> signs(std::in_place, process);
     const RankSetup setup = setup_of(rank, links);
-    RankWire wire(rank, connect(), options_.testbed ? kNetworkBuffer : kLoopbackBuffer);
+    RankWire wire(rank, connect(), options_.testbed);
     signs.reset();
     const std::int64_t start_ns = process.wait_for_start();
     const RunClock clock(start_ns, options_.scale.times, 2 * plan_.ranks <= usable_cores(),

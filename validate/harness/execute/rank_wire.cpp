@@ -2,6 +2,8 @@
 
 #include <fcntl.h>
 #include <linux/sockios.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <poll.h>
 #include <sys/eventfd.h>
 #include <sys/ioctl.h>
@@ -28,12 +30,14 @@ namespace {
 
 }  // namespace
 
-RankWire::RankWire(int rank, MetRanks met, int buffer_bytes)
+RankWire::RankWire(int rank, MetRanks met, bool network)
     : rank_(rank),
+      network_(network),
       met_(std::move(met)),
       incoming_(sockets_.size()),
       wake_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
   CHECK(wake_ >= 0, "{}", std::strerror(errno));
+  const int buffer_bytes = network ? kNetworkBuffer : kLoopbackBuffer;
   for (const int socket : sockets_) {
     send_.push_back(std::make_unique<std::mutex>());
     if (socket < 0) continue;
@@ -122,6 +126,8 @@ bool RankWire::receive_until(std::int64_t until_ns, const OnFrame& on_frame) {
   for (std::size_t i = 2; i < waits.size(); ++i) {
     if (waits[i].revents == 0) continue;
     drain(ranks[i], on_frame);
+    constexpr int kNow = 1;
+    if (network_) setsockopt(waits[i].fd, IPPROTO_TCP, TCP_QUICKACK, &kNow, sizeof kNow);
     any = true;
   }
   return any;

@@ -39,7 +39,9 @@ class RankWire {
  public:
   using OnFrame = std::function<void(int from, const FrameHead& head, std::vector<std::byte>)>;
 
-  RankWire(int rank, MetRanks met, int buffer_bytes = kLoopbackBuffer);
+  // `network`: it has rates of its own. Then what comes is acknowledged at once: TCP would wait
+  // 40 ms for something to send along, and a send ends when its bytes are acknowledged.
+  RankWire(int rank, MetRanks met, bool network = false);
   ~RankWire();
   RankWire(const RankWire&) = delete;
   RankWire& operator=(const RankWire&) = delete;
@@ -70,6 +72,7 @@ class RankWire {
   bool fill(int from, std::byte* to, std::size_t size_bytes, std::size_t& got);
 
   int rank_;
+  bool network_;
   MetRanks met_;
   const RankSockets& sockets_ = met_.sockets;
   std::vector<Incoming> incoming_;                 // [rank]

@@ -23,10 +23,26 @@ namespace {
 // A rate of payload needs so much more on the wire: TCP over IPv4 with time stamps carries 1448
 // bytes in an Ethernet frame of 1514.
 constexpr double kWirePerByte = 1514.0 / 1448;
-// What a port may send at once behind a pause: less than what passes between two looks of the
-// kernel's timer, and the rate is not reached; more, and a message is too fast by as much.
-constexpr double kBurstS = 4e-3;
+// What a port may send at once behind a pause (testbed_burst_bytes). Less than what passes while
+// the kernel's timer is late, and the rate is not reached; less than what TCP hands over at once,
+// and every frame takes a timer of its own: with two frames rings of eight nodes at 200 Mbit/s took
+// half as long again, on two cores.
+constexpr double kBurstS = 2e-3;
 constexpr double kLeastBurst = 16e3;  // bytes
+
+double wire_bps_of(double bps) {
+  return std::max(8e3, bps * kWirePerByte);
+}
+double burst_on_wire(double bps) {
+  return std::max(kLeastBurst, wire_bps_of(bps) / 8 * kBurstS);
+}
+// Of the payload that a node sends in the scenario, bits of this machine per byte.
+double real_bits(const ExecutionScale& scale) {
+  return scale.times / scale.bytes * 8;
+}
+double node_Bps_of(const Cluster& cluster) {
+  return cluster.node.nic_Bps.value * cluster.node.nics;
+}
 
 [[noreturn]] void refuse_testbed(const std::string& what) {
   throw Error(fmt::format("no testbed: {}", what), ExitCode::failed);
@@ -66,9 +82,8 @@ std::string fault_of_script(int space, const std::string& script) {
 
 // A queue so deep that nothing is dropped: what is on its way is what sockets hold.
 std::string shaped(const std::string& device, double bps) {
-  const double wire_bps = std::max(8e3, bps * kWirePerByte);
   return fmt::format("tc qdisc add dev {} root tbf rate {:.0f}bit burst {:.0f} limit 16mb\n",
-                     device, wire_bps, std::max(kLeastBurst, wire_bps / 8 * kBurstS));
+                     device, wire_bps_of(bps), burst_on_wire(bps));
 }
 
 }  // namespace
@@ -81,6 +96,10 @@ std::string why_no_testbed() {
       "ip link add probe0 type bridge; ip link add probe1 type veth peer name probe2\n" +
           shaped("probe1", 1e6));
   return fault;
+}
+
+double testbed_burst_bytes(const Cluster& cluster, const ExecutionScale& scale) {
+  return burst_on_wire(node_Bps_of(cluster) * real_bits(scale)) / kWirePerByte * scale.bytes;
 }
 
 Testbed::Space Testbed::make_space() {
@@ -105,8 +124,8 @@ Testbed::Space Testbed::make_space() {
 }
 
 Testbed::Testbed(const Cluster& cluster, const ExecutionScale& scale) {
-  const double real = scale.times / scale.bytes * 8;  // bits of this machine per byte of the other
-  const double node_Bps = cluster.node.nic_Bps.value * cluster.node.nics;
+  const double real = real_bits(scale);
+  const double node_Bps = node_Bps_of(cluster);
   const int per_pod =
       cluster.fabric.nodes_per_pod > 0 ? cluster.fabric.nodes_per_pod : cluster.fabric_nodes();
   try {
