@@ -27,6 +27,7 @@ struct ExecuteCommandOptions {
   std::string page;
   double scale = 0;
   int ranks_per_node = 0;
+  std::string kernels;
   bool testbed = false;
   bool json = false;
 };
@@ -51,6 +52,7 @@ ExitCode run(const ExecuteCommandOptions& options) {
   const double budget_s = budget_of(options.budget);
   ExecutedPlan executed = read_executed_plan(options.scenario, options.set, options.ranks_per_node);
   executed.testbed = options.testbed && testbed_is_there(executed.cluster);
+  take_kernels(executed, options.kernels);
   if (!options.out.empty()) prepare_folder(options.out);
   Timeline predicted = predicted_timeline(executed);
   const ExecutionScale scale = fitting_scale(executed, predicted, budget_s, options.scale);
@@ -100,6 +102,7 @@ Handler define_execute(CLI::App& app) {
                  "write traces here: predicted.json, executed.json, executed.RANK.et")
       ->type_name("DIR");
   add_page_option(app, options->page);
+  add_kernels_option(app, options->kernels);
   app.add_flag("--testbed", options->testbed,
                "nodes as network namespaces whose links the kernel holds (needs root)");
   app.add_flag("--json", options->json, "print one JSON document on stdout, text on stderr");

@@ -48,6 +48,20 @@ ExecutedPlan read_executed_plan(const std::string& path, const std::vector<std::
   return executed_plan(scenario.at(nodes_of(the_case, ranks_per_node)));
 }
 
+void add_kernels_option(CLI::App& app, std::string& device) {
+  app.add_option("--kernels", device,
+                 "run real kernels in place of waits, as many as take the time (a core or a device "
+                 "for each rank)")
+      ->type_name("cpu|cuda")
+      ->check(one_of("kernels", {"cpu", "cuda"}));
+}
+
+void take_kernels(ExecutedPlan& executed, const std::string& device) {
+  if (device.empty()) return;
+  const DeviceKind kind = device == "cuda" ? DeviceKind::cuda : DeviceKind::cpu;
+  executed.kernels = measured_kernels(kind, executed.plan.ranks, executed.compressor);
+}
+
 bool testbed_is_there(const Cluster& cluster) {
   const std::string of_cluster = why_no_testbed_of(cluster);
   const std::string fault = of_cluster.empty() ? why_no_testbed() : of_cluster;

@@ -23,6 +23,7 @@ struct ValidateExecutionOptions {
   std::vector<std::string> set;
   std::string budget = "10 s";
   double fail_above = std::numeric_limits<double>::infinity();
+  std::string kernels;
   bool testbed = false;
   bool json = false;
 };
@@ -125,6 +126,7 @@ ExitCode validate_execution(const ValidateExecutionOptions& options) {
     plans.push_back(read_executed_plan(scenario, options.set));
   }
   for (ExecutedPlan& plan : plans) plan.testbed = options.testbed && testbed_is_there(plan.cluster);
+  for (ExecutedPlan& plan : plans) take_kernels(plan, options.kernels);
   std::vector<JudgedExecution> judged;
   Progress progress;
   for (ExecutedPlan& plan : plans) {
@@ -156,6 +158,7 @@ ValidationCommand define_validate_execution(CLI::App& validate) {
                   "exit with 1 if the median error of the steps exceeds this share")
       ->type_name("SHARE")
       ->check(number_in(0.0, 1e6));
+  add_kernels_option(*app, options->kernels);
   app->add_flag("--testbed", options->testbed,
                 "nodes as network namespaces whose links the kernel holds (needs root)");
   app->add_flag("--json", options->json, "print one JSON document on stdout, text on stderr");

@@ -55,6 +55,7 @@ ExecutedPlan executed_plan(const Case& the_case) {
   executed.cluster = job.cluster;
   executed.calibration = job.calibration;
   executed.pool_calibrations = job.pool_calibrations;
+  executed.compressor = job.communication.compressors.dp.name;
   executed.window = reported_window(job, executed.plan);
   check_ranks(executed);
   return executed;
@@ -73,6 +74,7 @@ ExecutedPlan executed_plan(const Company& company) {
   executed.plan = joined(std::move(plans), together).plan;
   executed.cluster = joined(clusters);
   executed.calibration = company.jobs.front().job.calibration;
+  executed.compressor = company.jobs.front().job.communication.compressors.dp.name;
   executed.pool_calibrations = company.jobs.front().job.pool_calibrations;
   check_ranks(executed);
   return executed;
@@ -88,7 +90,11 @@ Timeline predicted_timeline(const ExecutedPlan& executed) {
 
 PlanRun measured_execution(const ExecutedPlan& executed, const ExecutionScale& scale) {
   return execute_plan(executed.plan, executed.cluster,
-                      {scale, executed.calibration, executed.pool_calibrations, executed.testbed});
+                      {.scale = scale,
+                       .calibration = executed.calibration,
+                       .pool_calibrations = executed.pool_calibrations,
+                       .kernels = executed.kernels,
+                       .testbed = executed.testbed});
 }
 
 double step_seconds(const ExecutedPlan& executed, const Timeline& timeline) {

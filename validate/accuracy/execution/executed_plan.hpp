@@ -2,6 +2,7 @@
 // machine that it is made for. Nothing is lowered twice.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -22,8 +23,10 @@ struct ExecutedPlan {
   Cluster cluster;
   Calibration calibration;
   std::vector<Calibration> pool_calibrations;
-  SteadyWindow window;   // of its iterations, whose period is the step
-  bool testbed = false;  // where it is executed: ExecuteOptions
+  std::string compressor;  // of its gradients, by name; several jobs: of the first
+  SteadyWindow window;     // of its iterations, whose period is the step
+  bool testbed = false;    // how it is executed: ExecuteOptions
+  std::optional<PlanKernels> kernels = {};
 };
 
 // An iteration of the case; of a company one of each job, begun together. Throws Error where more

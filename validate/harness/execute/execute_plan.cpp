@@ -101,6 +101,7 @@ class PlanExecution {
     wake_exactly();
     const LinkClocks links(links_, bucket(0), !options_.testbed);
     std::optional<SignsOfLife> signs(std::in_place, process);
+    if (options_.kernels) take_device(*options_.kernels, rank);
     const RankSetup setup = setup_of(rank, links);
     RankWire wire(rank, connect(), options_.testbed);
     signs.reset();
@@ -128,8 +129,12 @@ class PlanExecution {
     KernelPace pace(plan_, cluster_);
     const std::span<const double> slowdowns = pace.slowdowns(rank);
     const RankClass& rank_class = plan_.classes[setup.rank_class];
+    if (options_.kernels) setup.kernels.resize(rank_class.streams.size());
     for (std::size_t t = 0; t < rank_class.tasks.size(); ++t) {
       const Task& task = rank_class.tasks[t];
+      if (options_.kernels && task.kind == TaskKind::compute && !setup.kernels[task.stream]) {
+        setup.kernels[task.stream] = std::make_unique<StreamKernels>(*options_.kernels);
+      }
       const double slowdown = slowdowns[pace.place(static_cast<TaskIndex>(t), task.iteration)];
       setup.seconds.push_back(plain_seconds(task, slowdown));
       setup.amount_factor.push_back(slowed_by_node(task.kind) ? slowdown : 1);

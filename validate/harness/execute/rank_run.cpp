@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 #include <thread>
 #include <utility>
 
@@ -123,11 +124,31 @@ void RankRun::execute(TaskIndex t) {
       run_collective(t);
       break;
     default:
-      if (seconds > 0) clock_.sleep_until(spans_[t].start_s + seconds);
+      if (task(t).kind == TaskKind::compute && !setup_.kernels.empty()) {
+        compute(t);
+      } else if (seconds > 0) {
+        clock_.sleep_until(spans_[t].start_s + seconds);
+      }
       transfer(t, task(t).kind == TaskKind::send);
   }
   const Lock lock(mutex_);
   finish(t);
+}
+
+void RankRun::compute(TaskIndex t) {
+  const double planned_s = total_seconds(task(t).cost);
+  const double slowdown = planned_s > 0 ? setup_.seconds[t] / planned_s : 1;
+  double waits_s = 0;
+  for (const CostPart& part : task(t).cost) {
+    const std::optional<KernelRole> role = kernel_role(part.category);
+    if (role) {
+      setup_.kernels[task(t).stream]->run(*role, part.seconds * slowdown / setup_.scale.times,
+                                          step_);
+    } else {
+      waits_s += part.seconds * slowdown;
+    }
+  }
+  if (waits_s > 0) clock_.sleep_until(clock_.now_s() + waits_s);
 }
 
 void RankRun::wait_for_receiver(TaskIndex t) {

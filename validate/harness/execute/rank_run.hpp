@@ -10,6 +10,7 @@
 #include <functional>
 #include <limits>
 #include <map>
+#include <memory>
 #include <mutex>
 #include <queue>
 #include <tuple>
@@ -19,6 +20,7 @@
 #include "models/plan/timeline.hpp"
 #include "validate/harness/execute/collective_work.hpp"
 #include "validate/harness/execute/link_clocks.hpp"
+#include "validate/harness/execute/plan_kernels.hpp"
 #include "validate/harness/execute/rank_store.hpp"
 #include "validate/harness/execute/rank_wire.hpp"
 #include "validate/harness/execute/run_clock.hpp"
@@ -36,6 +38,8 @@ struct RankSetup {
   std::vector<CollectiveWork> works;  // [task]; of collectives
   const LinkClocks* links = nullptr;
   ExecutionScale scale;
+  // [stream], of those that compute; empty: computations are waits.
+  std::vector<std::unique_ptr<StreamKernels>> kernels;
 };
 
 class RankRun {
@@ -93,6 +97,7 @@ class RankRun {
   void send_notices();
 
   void execute(TaskIndex t);
+  void compute(TaskIndex t);
   void wait_for_arrival(TaskIndex t);
   void wait_for_receiver(TaskIndex t);
   void run_collective(TaskIndex t);

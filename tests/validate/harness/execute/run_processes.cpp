@@ -11,6 +11,7 @@
 #include <array>
 #include <charconv>
 #include <chrono>
+#include <cstdio>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -90,6 +91,7 @@ Runner::Runner(const std::function<std::string()>& body) {
   prctl(PR_SET_CHILD_SUBREAPER, 1);
   std::array<int, 2> ends = {};
   EXPECT_EQ(pipe(ends.data()), 0);
+  std::fflush(nullptr);
   process_ = fork();
   if (process_ == 0) {
     const std::string said = body();
