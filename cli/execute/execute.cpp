@@ -28,6 +28,7 @@ struct ExecuteCommandOptions {
   double scale = 0;
   int ranks_per_node = 0;
   std::string kernels;
+  bool nccl = false;
   bool testbed = false;
   bool json = false;
 };
@@ -53,6 +54,7 @@ ExitCode run(const ExecuteCommandOptions& options) {
   ExecutedPlan executed = read_executed_plan(options.scenario, options.set, options.ranks_per_node);
   executed.testbed = options.testbed && testbed_is_there(executed.cluster);
   take_kernels(executed, options.kernels);
+  if (options.nccl) take_nccl(executed);
   if (!options.out.empty()) prepare_folder(options.out);
   Timeline predicted = predicted_timeline(executed);
   const ExecutionScale scale = fitting_scale(executed, predicted, budget_s, options.scale);
@@ -105,6 +107,9 @@ Handler define_execute(CLI::App& app) {
   add_kernels_option(app, options->kernels);
   app.add_flag("--testbed", options->testbed,
                "nodes as network namespaces whose links the kernel holds (needs root)");
+  app.add_flag("--nccl", options->nccl,
+               "collectives of all ranks through NCCL on GPUs, at their own speed")
+      ->excludes("--testbed");
   app.add_flag("--json", options->json, "print one JSON document on stdout, text on stderr");
   add_example(app, "scenarios/small.yaml --budget '5 s'");
   return [options] { return run(*options); };

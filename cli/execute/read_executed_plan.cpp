@@ -6,7 +6,9 @@
 #include "cli/program/output.hpp"
 #include "cli/program/override_options.hpp"
 #include "models/base/error.hpp"
+#include "validate/harness/collectives/nccl_collectives.hpp"
 #include "validate/harness/execute/testbed.hpp"
+#include "validate/harness/ranks/group_devices.hpp"
 
 namespace windtunnel {
 namespace {
@@ -60,6 +62,14 @@ void take_kernels(ExecutedPlan& executed, const std::string& device) {
   if (device.empty()) return;
   const DeviceKind kind = device == "cuda" ? DeviceKind::cuda : DeviceKind::cpu;
   executed.kernels = measured_kernels(kind, executed.plan.ranks, executed.compressor);
+}
+
+void take_nccl(ExecutedPlan& executed) {
+  const std::string built = why_no_nccl();
+  if (!built.empty()) throw Error("--nccl: " + built);
+  const UsableDevices usable = usable_devices(DeviceKind::cuda);
+  if (usable.count == 0) throw Error("--nccl: " + usable.why_none);
+  executed.nccl = true;
 }
 
 bool testbed_is_there(const Cluster& cluster) {

@@ -20,6 +20,9 @@ void add_kernels_option(CLI::App& app, std::string& device);
 // measured_kernels() does.
 void take_kernels(ExecutedPlan& executed, const std::string& device);
 
+// --nccl. Throws Error where there is no NCCL or no GPU.
+void take_nccl(ExecutedPlan& executed);
+
 // Of this cluster on this machine. Where there is none, stderr says why, and what runs instead.
 bool testbed_is_there(const Cluster& cluster);
 

@@ -94,6 +94,7 @@ PlanRun measured_execution(const ExecutedPlan& executed, const ExecutionScale& s
                        .calibration = executed.calibration,
                        .pool_calibrations = executed.pool_calibrations,
                        .kernels = executed.kernels,
+                       .nccl = executed.nccl,
                        .testbed = executed.testbed});
 }
 

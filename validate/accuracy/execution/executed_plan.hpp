@@ -27,6 +27,7 @@ struct ExecutedPlan {
   SteadyWindow window;     // of its iterations, whose period is the step
   bool testbed = false;    // how it is executed: ExecuteOptions
   std::optional<PlanKernels> kernels = {};
+  bool nccl = false;
 };
 
 // An iteration of the case; of a company one of each job, begun together. Throws Error where more

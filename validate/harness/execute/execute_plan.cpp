@@ -1,5 +1,7 @@
 #include "validate/harness/execute/execute_plan.hpp"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <atomic>
 #include <cmath>
@@ -49,6 +51,7 @@ class PlanExecution {
       run_on(Testbed(cluster_, options_.scale));
     } else {
       const ForkedRanks ports(plan_.ranks);
+      if (options_.nccl) device_ports_.emplace(plan_.ranks);
       run_forked(
           plan_.ranks, "rank",
           [&](int rank, const ForkedProcess& process) {
@@ -102,7 +105,14 @@ class PlanExecution {
     const LinkClocks links(links_, bucket(0), !options_.testbed);
     std::optional<SignsOfLife> signs(std::in_place, process);
     if (options_.kernels) take_device(*options_.kernels, rank);
-    const RankSetup setup = setup_of(rank, links);
+    RankSetup setup = setup_of(rank, links);
+    std::optional<DeviceCollectives> device;
+    if (device_ports_) {
+      const MetRanks met = device_ports_->connect(rank);
+      close(met.listener);
+      device.emplace(rank, met.sockets);
+      setup.device = &*device;
+    }
     RankWire wire(rank, connect(), options_.testbed);
     signs.reset();
     const std::int64_t start_ns = process.wait_for_start();
@@ -198,6 +208,7 @@ class PlanExecution {
   SharedMemory strangers_;               // [rank]
   std::vector<std::size_t> first_span_;  // [rank]
   std::unique_ptr<SharedMemory> spans_;
+  std::optional<ForkedRanks> device_ports_;  // over which ranks find each other for NCCL
 };
 
 }  // namespace
@@ -206,6 +217,10 @@ PlanRun execute_plan(const Plan& plan, const Cluster& cluster, const ExecuteOpti
   if (plan.ranks > kMostExecutedRanks) {
     throw Error(fmt::format("{} ranks; {} at most are executed, a process each", plan.ranks,
                             kMostExecutedRanks));
+  }
+  if (options.nccl) {
+    CHECK(!options.testbed, "NCCL finds its own network");
+    check_device_collectives(plan);
   }
   return PlanExecution(plan, cluster, options).run();
 }

@@ -24,7 +24,8 @@ struct ExecuteOptions {
   Calibration calibration;  // of the edges of collectives
   std::vector<Calibration> pool_calibrations = {};
   std::optional<PlanKernels> kernels = {};  // computations run them; none: they are waits
-  bool testbed = false;                     // nodes are network namespaces (testbed.hpp)
+  bool nccl = false;         // collectives of all ranks on their devices (device_collectives.hpp)
+  bool testbed = false;      // nodes are network namespaces (testbed.hpp)
   double standstill_s = 15;  // real, without a task, a piece or a byte, though none sleeps: a fault
 };
 

@@ -19,6 +19,7 @@
 #include "models/plan/class_template.hpp"
 #include "models/plan/timeline.hpp"
 #include "validate/harness/execute/collective_work.hpp"
+#include "validate/harness/execute/device_collectives.hpp"
 #include "validate/harness/execute/link_clocks.hpp"
 #include "validate/harness/execute/plan_kernels.hpp"
 #include "validate/harness/execute/rank_store.hpp"
@@ -40,6 +41,7 @@ struct RankSetup {
   ExecutionScale scale;
   // [stream], of those that compute; empty: computations are waits.
   std::vector<std::unique_ptr<StreamKernels>> kernels;
+  DeviceCollectives* device = nullptr;  // collectives of all ranks; null: over TCP
 };
 
 class RankRun {
@@ -103,7 +105,9 @@ class RankRun {
   void run_collective(TaskIndex t);
   void meet(const CollectiveWork& work, TaskIndex t);
   void run_rounds(const CollectiveWork& work, TaskIndex t);
-  void run_on_numbers(const CollectiveWork& work, TaskIndex t);
+  bool runs_on_device(const CollectiveWork& work) const;
+  void run_on_numbers(const CollectiveWork& work, CollectiveForm form, TaskIndex t);
+  bool run_on_tcp(const CollectiveNumbers& numbers, const CollectiveWork& work, TaskIndex t);
   // All of the task's flows at once, and the message with them; returns when the last has passed.
   void transfer(TaskIndex t, bool message);
   std::vector<Way> ways_of(TaskIndex t, bool message) const;

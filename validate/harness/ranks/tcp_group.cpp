@@ -201,6 +201,10 @@ Ending ended(const ForkedRank& child, bool killed) {
 
 }  // namespace
 
+TcpGroup joined_group(int rank, const RankSockets& sockets) {
+  return TcpGroup(std::make_unique<TcpGroup::Connections>(rank, sockets));
+}
+
 void run_ranks(int ranks, const std::function<void(TcpGroup&)>& body) {
   CHECK(ranks >= 1, "{} ranks", ranks);
   const ForkedRanks ports(ranks);
