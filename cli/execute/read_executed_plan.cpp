@@ -28,7 +28,9 @@ Overrides nodes_of(const Case& the_case, int ranks_per_node) {
 // fabric of pods without faults. "": it has.
 std::string why_no_testbed_of(const Cluster& cluster) {
   if (!cluster.pools.empty()) return "its nodes are not alike";
-  if (!cluster.degraded_nics.empty()) return "some of its NICs are degraded";
+  if (!cluster.degraded_nics.empty() && cluster.node.nics > 1) {
+    return "some NICs of its ports are degraded";
+  }
   if (!cluster.fabric.faults.empty()) return "some of its links are faulty";
   if (!cluster.fabric.background.empty()) return "others send over its links";
   return "";

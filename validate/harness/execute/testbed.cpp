@@ -148,7 +148,9 @@ Testbed::Testbed(const Cluster& cluster, const ExecutionScale& scale) {
     run_in(fabric_, script);
     for (int node = 0; node < cluster.nodes; ++node) {
       nodes_.push_back(make_space());
-      join_node(node, fmt::format("pod{}", cluster.place_of(node) / per_pod), node_Bps * real);
+      const double left = cluster.node.nics == 1 ? nic_factor(cluster, node) : 1;
+      join_node(node, fmt::format("pod{}", cluster.place_of(node) / per_pod),
+                left * node_Bps * real);
     }
   } catch (...) {
     close_spaces();
