@@ -3,14 +3,18 @@
 
 #include <memory>
 #include <sstream>
+#include <utility>
 
 #include "cli/execute/execution_text.hpp"
 #include "cli/execute/read_executed_plan.hpp"
 #include "cli/program/budget.hpp"
 #include "cli/program/command.hpp"
 #include "cli/program/output.hpp"
+#include "report/answer/execution_page.hpp"
+#include "traces/chakra/chakra.hpp"
 #include "traces/perfetto/perfetto.hpp"
 #include "validate/accuracy/execution/executions.hpp"
+#include "validate/accuracy/execution/measured_plan.hpp"
 
 namespace windtunnel {
 namespace {
@@ -20,8 +24,11 @@ struct ExecuteCommandOptions {
   std::vector<std::string> set;
   std::string budget = "10 s";
   std::string out;
+  std::string page;
   double scale = 0;
   int ranks_per_node = 0;
+  std::string kernels;
+  bool nccl = false;
   bool testbed = false;
   bool json = false;
 };
@@ -32,24 +39,41 @@ void write_trace(const std::string& path, const Plan& plan, const Timeline& time
   write_file(path, trace.str());
 }
 
+// Of the first execution, a file for each rank.
+void write_executed_chakra(const std::string& folder, const ExecutedPlan& executed,
+                           const Timeline& measured) {
+  const Plan ran = measured_plan(executed.plan, measured);
+  const ChakraExport files(ran, ChakraRanks::all, {"scenario: " + executed.scenario});
+  for (int file = 0; file < files.files(); ++file) {
+    write_file(fmt::format("{}/executed.{}.et", folder, files.rank(file)), files.content(file));
+  }
+}
+
 ExitCode run(const ExecuteCommandOptions& options) {
   const double budget_s = budget_of(options.budget);
   ExecutedPlan executed = read_executed_plan(options.scenario, options.set, options.ranks_per_node);
   executed.testbed = options.testbed && testbed_is_there(executed.cluster);
+  take_kernels(executed, options.kernels);
+  if (options.nccl) take_nccl(executed);
   if (!options.out.empty()) prepare_folder(options.out);
-  const ExecutionScale scale =
-      fitting_scale(executed, predicted_timeline(executed), budget_s, options.scale);
-  const Executions executions = execute_within(executed, budget_s, scale);
+  Timeline predicted = predicted_timeline(executed);
+  const ExecutionScale scale = fitting_scale(executed, predicted, budget_s, options.scale);
+  const Executions executions = execute_within(executed, std::move(predicted), budget_s, scale);
   const ExecutionComparison comparison =
       compare_execution(executed, executions.predicted, executions.measured);
   std::string text = execution_text(executed, executions, comparison);
   if (!options.out.empty()) {
     write_trace(options.out + "/predicted.json", executed.plan, executions.predicted);
     write_trace(options.out + "/executed.json", executed.plan, executions.measured.front());
-    text +=
-        beside(fmt::format("\nwrote {0}/predicted.json, {0}/executed.json (for "
-                           "ui.perfetto.dev)\n",
-                           options.out));
+    write_executed_chakra(options.out, executed, executions.measured.front());
+    text += beside(
+        fmt::format("\nwrote {0}/predicted.json, {0}/executed.json (for ui.perfetto.dev) and "
+                    "{0}/executed.RANK.et (Chakra)\n",
+                    options.out));
+  }
+  if (!options.page.empty()) {
+    write_file(options.page, execution_page(executed, executions, comparison));
+    text += beside(fmt::format("\nwrote {}\n", options.page));
   }
   if (options.json) print_document("execute", execution_document(executed, executions, comparison));
   print_human(text, options.json);
@@ -76,10 +100,16 @@ Handler define_execute(CLI::App& app) {
   app.add_option("--budget", options->budget,
                  "time to execute it, as often as fits (default: 10 s)")
       ->type_name("TIME");
-  app.add_option("--out", options->out, "write predicted.json and executed.json, traces, here")
+  app.add_option("--out", options->out,
+                 "write traces here: predicted.json, executed.json, executed.RANK.et")
       ->type_name("DIR");
+  add_page_option(app, options->page);
+  add_kernels_option(app, options->kernels);
   app.add_flag("--testbed", options->testbed,
                "nodes as network namespaces whose links the kernel holds (needs root)");
+  app.add_flag("--nccl", options->nccl,
+               "collectives of all ranks through NCCL on GPUs, at their own speed")
+      ->excludes("--testbed");
   app.add_flag("--json", options->json, "print one JSON document on stdout, text on stderr");
   add_example(app, "scenarios/small.yaml --budget '5 s'");
   return [options] { return run(*options); };

@@ -2,21 +2,12 @@
 
 #include <fmt/format.h>
 
-#include "models/base/units.hpp"
 #include "report/console/console.hpp"
 #include "report/text/table.hpp"
+#include "report/validation/execution_tables.hpp"
 
 namespace windtunnel {
 namespace {
-
-std::vector<std::string> time_cells(const std::string& name, const ComparedTime& time) {
-  return {name, format_seconds(time.predicted_s), format_seconds(time.measured_s),
-          signed_percent(time.error())};
-}
-
-std::string factor_text(double factor) {
-  return factor >= 1 ? fmt::format("1/{:.4g}", factor) : fmt::format("{:.4g}/1", 1 / factor);
-}
 
 Json time_document(const ComparedTime& time) {
   return {
@@ -25,35 +16,14 @@ Json time_document(const ComparedTime& time) {
 
 }  // namespace
 
-std::string signed_percent(double share) {
-  return fmt::format("{:+.1f} %", 100 * share);
-}
-
 std::string execution_text(const ExecutedPlan& executed, const Executions& executions,
                            const ExecutionComparison& comparison) {
   std::string text =
-      fmt::format("{}: {} ranks, executed {} times at {} of its times and {} of its bytes\n\n",
-                  executed.scenario, executed.plan.ranks, comparison.executions,
-                  factor_text(executions.scale.times), factor_text(executions.scale.bytes));
-  TextTable times{{{"", Align::left},
-                   {"predicted", Align::right},
-                   {"measured", Align::right},
-                   {"error", Align::right}},
-                  {}};
-  times.rows.push_back(time_cells("step", comparison.step));
-  for (const ComparedKind& kind : comparison.kinds) {
-    times.rows.push_back(
-        time_cells(fmt::format("{} ({} tasks)", name_of(kind.kind), kind.tasks), kind.total));
+      executions_line(executed, executions) + "\n\n" + table_text(execution_table(comparison));
+  if (executions.strangers > 0) {
+    text += fmt::format("\n{} connections of strangers were sent away\n", executions.strangers);
   }
-  if (comparison.iterations.size() > 1) {
-    for (std::size_t i = 0; i < comparison.iterations.size(); ++i) {
-      times.rows.push_back(time_cells(fmt::format("end of step {}", i), comparison.iterations[i]));
-    }
-  }
-  for (const ComparedRank& rank : comparison.ranks) {
-    times.rows.push_back(time_cells(fmt::format("end of rank {}", rank.rank), rank.end));
-  }
-  return text + table_text(times);
+  return text;
 }
 
 Json execution_document(const ExecutedPlan& executed, const Executions& executions,
@@ -63,6 +33,7 @@ Json execution_document(const ExecutedPlan& executed, const Executions& executio
   document["ranks"] = executed.plan.ranks;
   document["scale"] = {{"times", executions.scale.times}, {"bytes", executions.scale.bytes}};
   document["executions"] = comparison.executions;
+  document["strangers"] = executions.strangers;
   document["step"] = time_document(comparison.step);
   document["step"]["low_s"] = comparison.low_s;
   document["step"]["high_s"] = comparison.high_s;

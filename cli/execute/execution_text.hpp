@@ -9,8 +9,6 @@
 
 namespace windtunnel {
 
-std::string signed_percent(double share);  // "+1.5 %"
-
 std::string execution_text(const ExecutedPlan& executed, const Executions& executions,
                            const ExecutionComparison& comparison);
 Json execution_document(const ExecutedPlan& executed, const Executions& executions,

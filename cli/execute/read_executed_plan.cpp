@@ -6,7 +6,9 @@
 #include "cli/program/output.hpp"
 #include "cli/program/override_options.hpp"
 #include "models/base/error.hpp"
+#include "validate/harness/collectives/nccl_collectives.hpp"
 #include "validate/harness/execute/testbed.hpp"
+#include "validate/harness/ranks/group_devices.hpp"
 
 namespace windtunnel {
 namespace {
@@ -26,7 +28,9 @@ Overrides nodes_of(const Case& the_case, int ranks_per_node) {
 // fabric of pods without faults. "": it has.
 std::string why_no_testbed_of(const Cluster& cluster) {
   if (!cluster.pools.empty()) return "its nodes are not alike";
-  if (!cluster.degraded_nics.empty()) return "some of its NICs are degraded";
+  if (!cluster.degraded_nics.empty() && cluster.node.nics > 1) {
+    return "some NICs of its ports are degraded";
+  }
   if (!cluster.fabric.faults.empty()) return "some of its links are faulty";
   if (!cluster.fabric.background.empty()) return "others send over its links";
   return "";
@@ -46,6 +50,28 @@ ExecutedPlan read_executed_plan(const std::string& path, const std::vector<std::
   const Case the_case = scenario.at();
   if (ranks_per_node <= 0) return executed_plan(the_case);
   return executed_plan(scenario.at(nodes_of(the_case, ranks_per_node)));
+}
+
+void add_kernels_option(CLI::App& app, std::string& device) {
+  app.add_option("--kernels", device,
+                 "run real kernels in place of waits, as many as take the time (a core or a device "
+                 "for each rank)")
+      ->type_name("cpu|cuda")
+      ->check(one_of("kernels", {"cpu", "cuda"}));
+}
+
+void take_kernels(ExecutedPlan& executed, const std::string& device) {
+  if (device.empty()) return;
+  const DeviceKind kind = device == "cuda" ? DeviceKind::cuda : DeviceKind::cpu;
+  executed.kernels = measured_kernels(kind, executed.plan.ranks, executed.compressor);
+}
+
+void take_nccl(ExecutedPlan& executed) {
+  const std::string built = why_no_nccl();
+  if (!built.empty()) throw Error("--nccl: " + built);
+  const UsableDevices usable = usable_devices(DeviceKind::cuda);
+  if (usable.count == 0) throw Error("--nccl: " + usable.why_none);
+  executed.nccl = true;
 }
 
 bool testbed_is_there(const Cluster& cluster) {

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "cli/program/command.hpp"
 #include "validate/accuracy/execution/executed_plan.hpp"
 
 namespace windtunnel {
@@ -12,6 +13,15 @@ namespace windtunnel {
 // executed_plan() do.
 ExecutedPlan read_executed_plan(const std::string& path, const std::vector<std::string>& set,
                                 int ranks_per_node = 0);
+
+// --kernels cpu|cuda.
+void add_kernels_option(CLI::App& app, std::string& device);
+// Measures the kernels that the plan's computations will run; "": they are waits. Throws Error as
+// measured_kernels() does.
+void take_kernels(ExecutedPlan& executed, const std::string& device);
+
+// --nccl. Throws Error where there is no NCCL or no GPU.
+void take_nccl(ExecutedPlan& executed);
 
 // Of this cluster on this machine. Where there is none, stderr says why, and what runs instead.
 bool testbed_is_there(const Cluster& cluster);

@@ -12,6 +12,7 @@
 #include "cli/program/output.hpp"
 #include "models/base/units.hpp"
 #include "report/text/table.hpp"
+#include "report/validation/execution_tables.hpp"
 #include "validate/accuracy/execution/execution_judgement.hpp"
 
 namespace windtunnel {
@@ -22,6 +23,7 @@ struct ValidateExecutionOptions {
   std::vector<std::string> set;
   std::string budget = "10 s";
   double fail_above = std::numeric_limits<double>::infinity();
+  std::string kernels;
   bool testbed = false;
   bool json = false;
 };
@@ -67,9 +69,11 @@ std::string judged_text(const std::vector<JudgedExecution>& judged,
   std::string text = table_text(table);
   text += fmt::format("\nstep: median error {}\n", share_text(verdict.median_step_error));
   for (const ComparedKind& kind : verdict.kinds) {
-    text += fmt::format("{}: median error {} over the scenarios, {} over all tasks\n",
-                        name_of(kind.kind), share_text(kind.median_error),
-                        signed_percent(kind.total.error()));
+    text += fmt::format(
+        "{}: median error {} over the scenarios, {} over all tasks{}\n", name_of(kind.kind),
+        share_text(kind.median_error), signed_percent(kind.total.error()),
+        kind.within >= 0 ? fmt::format("; {} in their 90 % interval", share_text(kind.within))
+                         : "");
   }
   text += verdict.coverage >= 0
               ? fmt::format("{} of the executions lie in their 90 % interval\n",
@@ -103,9 +107,11 @@ Json judged_document(const std::vector<JudgedExecution>& judged, const Execution
   document["median_step_error"] = verdict.median_step_error;
   document["kinds"] = Json::array();
   for (const ComparedKind& kind : verdict.kinds) {
-    document["kinds"].push_back({{"kind", name_of(kind.kind)},
-                                 {"median_error", kind.median_error},
-                                 {"error", kind.total.error()}});
+    document["kinds"].push_back(
+        {{"kind", name_of(kind.kind)},
+         {"median_error", kind.median_error},
+         {"coverage90", kind.within >= 0 ? Json(kind.within) : Json(nullptr)},
+         {"error", kind.total.error()}});
   }
   document["coverage90"] = verdict.coverage >= 0 ? Json(verdict.coverage) : Json(nullptr);
   document["pairs"] = verdict.pairs;
@@ -120,6 +126,7 @@ ExitCode validate_execution(const ValidateExecutionOptions& options) {
     plans.push_back(read_executed_plan(scenario, options.set));
   }
   for (ExecutedPlan& plan : plans) plan.testbed = options.testbed && testbed_is_there(plan.cluster);
+  for (ExecutedPlan& plan : plans) take_kernels(plan, options.kernels);
   std::vector<JudgedExecution> judged;
   Progress progress;
   for (ExecutedPlan& plan : plans) {
@@ -151,6 +158,7 @@ ValidationCommand define_validate_execution(CLI::App& validate) {
                   "exit with 1 if the median error of the steps exceeds this share")
       ->type_name("SHARE")
       ->check(number_in(0.0, 1e6));
+  add_kernels_option(*app, options->kernels);
   app->add_flag("--testbed", options->testbed,
                 "nodes as network namespaces whose links the kernel holds (needs root)");
   app->add_flag("--json", options->json, "print one JSON document on stdout, text on stderr");

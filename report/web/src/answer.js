@@ -22,10 +22,10 @@ const KINDS = {
   interval: (place, { title, note, interval }) => drawInterval(panel(place, title, 300, note), interval),
 };
 
-// Of a schedule, with the memory of its ranks on the same axis.
+// Tasks of ranks; of a schedule with the memory of its ranks on the same axis.
 function drawOrder(place, { gantt, curves }) {
   const { chart, top, labelWidth } = drawGantt(panel, place, gantt);
-  link(top, chart, drawCurves(place, curves, gantt, labelWidth));
+  link(top, chart, ...(curves ? [drawCurves(place, curves, gantt, labelWidth)] : []));
 }
 
 export function drawAnswer({ charts, plain }) {

@@ -159,9 +159,12 @@ export function addTooltip(chart, element, panes, hidden, textOf) {
 function noteText(gantt) {
   const left = gantt.ranks_left_out;
   const rest = left > 0 ? ` ${left} more ranks are in ${gantt.rest ?? "trace.json"} only.` : "";
+  const critical = gantt.tracks.some((track) => track.critical?.length > 0)
+    ? "Underlined: the critical path, the tasks that set the step time."
+    : "";
   return (
     "Drag to move, pinch or hold Ctrl and scroll to zoom, or use the slider or the keys + - and arrows. " +
-    `${gantt.tracks.some(({ stream }) => stream) ? "Rows of a rank: its streams. " : ""}Underlined: the critical path, the tasks that set the step time.${rest}`
+    `${gantt.tracks.some(({ stream }) => stream) ? "Rows of a rank: its streams. " : ""}${critical}${rest}`
   );
 }
 
@@ -325,7 +328,7 @@ function ganttOption(rows, labelWidth, end_ns, renderer) {
 export function drawGantt(panel, parent, gantt) {
   const rows = rowsOf(gantt);
   const height = Math.max(60, rows.length * ROW_PX) + 28;
-  const element = panel(parent, "One iteration", height, noteText(gantt));
+  const element = panel(parent, gantt.title ?? "One iteration", height, noteText(gantt));
   const head = document.createElement("div");
   const axis = document.createElement("div");
   head.className = "head";

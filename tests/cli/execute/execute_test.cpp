@@ -1,4 +1,5 @@
 // windtunnel execute: what it refuses, and what it says of a plan that really ran.
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <filesystem>
@@ -34,7 +35,7 @@ TEST(Execute, PrintsPredictedBesideMeasured) {
   const ProgramResult result = run_program(
       "execute scenarios/execution/1f1b.yaml --budget '1 ms' "
       "--scale 20 --json --out " +
-      folder);
+      folder + " --page " + folder + "/page.html");
   ASSERT_EQ(result.exit_code, 0) << result.err;
   const ordered_json document = ordered_json::parse(result.out);
   EXPECT_EQ(document.at("schema"), "windtunnel/execute/1");
@@ -54,6 +55,11 @@ TEST(Execute, PrintsPredictedBesideMeasured) {
   for (const char* trace : {"/predicted.json", "/executed.json"}) {
     const ordered_json events = ordered_json::parse(read_text(folder + trace), nullptr, false);
     EXPECT_FALSE(events.is_discarded()) << trace;
+  }
+  EXPECT_NE(read_text(folder + "/page.html").find("1f1b, predicted and executed"),
+            std::string::npos);
+  for (int rank = 0; rank < 8; ++rank) {
+    EXPECT_TRUE(std::filesystem::exists(fmt::format("{}/executed.{}.et", folder, rank))) << rank;
   }
 }
 

@@ -24,6 +24,9 @@ constexpr double kBusy = 0.25;
 // What a core carries between processes over TCP while threads sleep and wake around it: a tenth of
 // what two processes reach that do nothing else (scenarios/library/nodes.yaml, cpu-loopback).
 constexpr double kCarriedBps = 100e6;
+// On a testbed every byte crosses the queues of two ports, a bridge and maybe three, and the frames
+// of its acknowledgement, too: a quarter.
+constexpr double kTestbedBps = 25e6;
 
 double shortest_run_s(const Plan& plan, double budget_s) {
   double tasks = 0;
@@ -52,6 +55,7 @@ ExecutedPlan executed_plan(const Case& the_case) {
   executed.cluster = job.cluster;
   executed.calibration = job.calibration;
   executed.pool_calibrations = job.pool_calibrations;
+  executed.compressor = job.communication.compressors.dp.name;
   executed.window = reported_window(job, executed.plan);
   check_ranks(executed);
   return executed;
@@ -70,6 +74,7 @@ ExecutedPlan executed_plan(const Company& company) {
   executed.plan = joined(std::move(plans), together).plan;
   executed.cluster = joined(clusters);
   executed.calibration = company.jobs.front().job.calibration;
+  executed.compressor = company.jobs.front().job.communication.compressors.dp.name;
   executed.pool_calibrations = company.jobs.front().job.pool_calibrations;
   check_ranks(executed);
   return executed;
@@ -83,9 +88,14 @@ Timeline predicted_timeline(const ExecutedPlan& executed) {
                   .record_all = true});
 }
 
-Timeline measured_timeline(const ExecutedPlan& executed, const ExecutionScale& scale) {
+PlanRun measured_execution(const ExecutedPlan& executed, const ExecutionScale& scale) {
   return execute_plan(executed.plan, executed.cluster,
-                      {scale, executed.calibration, executed.pool_calibrations, executed.testbed});
+                      {.scale = scale,
+                       .calibration = executed.calibration,
+                       .pool_calibrations = executed.pool_calibrations,
+                       .kernels = executed.kernels,
+                       .nccl = executed.nccl,
+                       .testbed = executed.testbed});
 }
 
 double step_seconds(const ExecutedPlan& executed, const Timeline& timeline) {
@@ -113,7 +123,8 @@ ExecutionScale fitting_scale(const ExecutedPlan& executed, const Timeline& predi
   // Of the scenario's bytes per second: real ones are by times / bytes fewer.
   const double mean_Bps = predicted.makespan_s > 0 ? asked.total / predicted.makespan_s : 0;
   const double needed_Bps = std::max(mean_Bps, asked.peak_Bps);
-  scale.bytes = scale.times * std::max(1.0, needed_Bps / (kCarriedBps * usable_cores()));
+  const double core_Bps = executed.testbed ? kTestbedBps : kCarriedBps;
+  scale.bytes = scale.times * std::max(1.0, needed_Bps / (core_Bps * usable_cores()));
   return scale;
 }
 

@@ -2,6 +2,7 @@
 // machine that it is made for. Nothing is lowered twice.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -22,8 +23,11 @@ struct ExecutedPlan {
   Cluster cluster;
   Calibration calibration;
   std::vector<Calibration> pool_calibrations;
-  SteadyWindow window;   // of its iterations, whose period is the step
-  bool testbed = false;  // where it is executed: ExecuteOptions
+  std::string compressor;  // of its gradients, by name; several jobs: of the first
+  SteadyWindow window;     // of its iterations, whose period is the step
+  bool testbed = false;    // how it is executed: ExecuteOptions
+  std::optional<PlanKernels> kernels = {};
+  bool nccl = false;
 };
 
 // An iteration of the case; of a company one of each job, begun together. Throws Error where more
@@ -34,7 +38,7 @@ ExecutedPlan executed_plan(const Company& company);
 // In simulated time, every rank recorded.
 Timeline predicted_timeline(const ExecutedPlan& executed);
 // For real; not while other threads run.
-Timeline measured_timeline(const ExecutedPlan& executed, const ExecutionScale& scale);
+PlanRun measured_execution(const ExecutedPlan& executed, const ExecutionScale& scale);
 // The period of the steady state; of one iteration its end.
 double step_seconds(const ExecutedPlan& executed, const Timeline& timeline);
 

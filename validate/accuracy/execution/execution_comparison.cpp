@@ -36,13 +36,15 @@ ComparedKind compared_kind(const Plan& plan, const Timeline& predicted,
                            std::span<const Timeline> measured, TaskKind kind) {
   ComparedKind result;
   result.kind = kind;
-  result.total = compared(predicted, measured, [&](const Timeline& timeline) {
+  const auto sum_of = [&](const Timeline& timeline) {
     double sum_s = 0;
     for_each_task(plan, timeline, kind, [&](std::size_t r, std::size_t t) {
       sum_s += seconds(timeline.ranks[r].spans[t]);
     });
     return sum_s;
-  });
+  };
+  result.total = compared(predicted, measured, sum_of);
+  for (const Timeline& each : measured) result.measured_s.push_back(sum_of(each));
   for_each_task(plan, predicted, kind, [&](std::size_t, std::size_t) { ++result.tasks; });
   if (result.tasks == 0) return result;
   const double least_s = result.total.measured_s / result.tasks / 100;

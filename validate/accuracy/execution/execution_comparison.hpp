@@ -27,6 +27,12 @@ struct ComparedKind {
   TaskKind kind = TaskKind::compute;
   int tasks = 0;
   ComparedTime total;
+  std::vector<double> measured_s;  // likewise, of each execution
+  // Of a 90 % interval, where one is known (execution_judgement.hpp): both as predicted, it is not.
+  double low_s = 0;
+  double high_s = 0;
+  double within = 0;  // share of the executions inside
+  bool has_interval() const { return low_s < high_s; }
   // Median over the tasks of how far each is off, as a share of what it took; tasks that take less
   // than a hundredth of their kind's mean are left out.
   double median_error = 0;

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "models/base/quantile.hpp"
+#include "validate/accuracy/execution/port_bursts.hpp"
 #include "validate/accuracy/rows/left_out_intervals.hpp"
 
 namespace windtunnel {
@@ -18,40 +19,54 @@ constexpr double kApart = 0.1;  // steps that differ by less are as long as each
 
 JudgedExecution judge_execution(ExecutedPlan executed, double budget_s) {
   JudgedExecution judged;
-  const ExecutionScale scale = fitting_scale(executed, predicted_timeline(executed), budget_s, 0);
+  const Timeline bare = predicted_timeline(executed);
+  const ExecutionScale scale = fitting_scale(executed, bare, budget_s, 0);
   judged.overheads = measured_overheads(executed, scale, kOverheadRuns);
-  const Timeline predicted = predicted_timeline(with_overheads(executed, judged.overheads, scale));
-  judged.executions = execute_within(executed, budget_s, scale);
-  judged.executions.predicted = predicted;
-  judged.comparison = compare_execution(executed, predicted, judged.executions.measured);
+  const ExecutedPlan told =
+      with_bursts(with_overheads(executed, judged.overheads, scale), bare, scale);
+  judged.executions = execute_within(executed, predicted_timeline(told), budget_s, scale);
+  judged.comparison =
+      compare_execution(executed, judged.executions.predicted, judged.executions.measured);
   judged.executed = std::move(executed);
   return judged;
 }
 
 void add_intervals(std::span<JudgedExecution> judged) {
   ValidationReport report;
+  const auto add_row = [&](const JudgedExecution& each, const std::string& metric,
+                           double predicted_s, double measured_s) {
+    ValidationRow row;
+    row.family = each.executed.scenario;
+    row.metric = metric;
+    row.predicted = row.low = row.high = predicted_s;
+    row.measured = measured_s;
+    report.rows.push_back(std::move(row));
+  };
   for (const JudgedExecution& each : judged) {
     for (const Timeline& run : each.executions.measured) {
-      ValidationRow row;
-      row.family = each.executed.scenario;
-      row.metric = "step";
-      row.predicted = each.comparison.step.predicted_s;
-      row.measured = step_seconds(each.executed, run);
-      row.low = row.high = row.predicted;
-      report.rows.push_back(std::move(row));
+      add_row(each, "step", each.comparison.step.predicted_s, step_seconds(each.executed, run));
+    }
+    for (const ComparedKind& kind : each.comparison.kinds) {
+      for (const double measured_s : kind.measured_s) {
+        add_row(each, name_of(kind.kind), kind.total.predicted_s, measured_s);
+      }
     }
   }
   add_left_out_intervals(report);
   std::size_t next = 0;
-  for (JudgedExecution& each : judged) {
-    each.low_s = report.rows[next].low;
-    each.high_s = report.rows[next].high;
+  const auto take = [&](std::size_t runs, auto& of) {
+    of.low_s = report.rows[next].low;
+    of.high_s = report.rows[next].high;
     double inside = 0;
-    for (std::size_t run = 0; run < each.executions.measured.size(); ++run, ++next) {
+    for (std::size_t run = 0; run < runs; ++run, ++next) {
       const ValidationRow& row = report.rows[next];
       inside += row.measured >= row.low && row.measured <= row.high ? 1 : 0;
     }
-    each.within = inside / static_cast<double>(each.executions.measured.size());
+    of.within = inside / static_cast<double>(runs);
+  };
+  for (JudgedExecution& each : judged) {
+    take(each.executions.measured.size(), each);
+    for (ComparedKind& kind : each.comparison.kinds) take(kind.measured_s.size(), kind);
   }
 }
 
@@ -60,6 +75,7 @@ ExecutionVerdict verdict_on(std::span<const JudgedExecution> judged) {
   std::vector<double> steps;
   std::map<TaskKind, std::vector<double>> kinds;
   std::map<TaskKind, ComparedKind> sums;
+  std::map<TaskKind, double> inside, runs_of;
   double within = 0, runs = 0;
   for (const JudgedExecution& each : judged) {
     steps.push_back(std::abs(each.comparison.step.error()));
@@ -69,6 +85,9 @@ ExecutionVerdict verdict_on(std::span<const JudgedExecution> judged) {
       sums[kind.kind].tasks += kind.tasks;
       sums[kind.kind].total.predicted_s += kind.total.predicted_s;
       sums[kind.kind].total.measured_s += kind.total.measured_s;
+      if (!kind.has_interval()) continue;
+      inside[kind.kind] += kind.within * each.comparison.executions;
+      runs_of[kind.kind] += each.comparison.executions;
     }
     if (!each.has_interval()) continue;
     within += each.within * each.comparison.executions;
@@ -77,6 +96,7 @@ ExecutionVerdict verdict_on(std::span<const JudgedExecution> judged) {
   verdict.median_step_error = median(steps);
   for (auto& [kind, sum] : sums) {
     sum.median_error = median(kinds[kind]);
+    sum.within = runs_of[kind] > 0 ? inside[kind] / runs_of[kind] : -1;
     verdict.kinds.push_back(sum);
   }
   verdict.coverage = runs > 0 ? within / runs : -1;

@@ -25,13 +25,15 @@ struct JudgedExecution {
 // Measures this machine, predicts, executes, in this order.
 JudgedExecution judge_execution(ExecutedPlan executed, double budget_s);
 
-// By how far the predictions of the other scenarios were off (add_left_out_intervals()).
+// Of steps and kinds of task, by how far the predictions of the other scenarios were off
+// (add_left_out_intervals()).
 void add_intervals(std::span<JudgedExecution> judged);
 
 struct ExecutionVerdict {
   double median_step_error = 0;
-  std::vector<ComparedKind>
-      kinds;            // `median_error`: over the scenarios, of what they take together
+  // `median_error`: over the scenarios, of what they take together; `within`: of all executions
+  // with an interval, -1: there are none.
+  std::vector<ComparedKind> kinds;
   double coverage = 0;  // of all executions with an interval; -1: there are none
   int pairs = 0;        // of scenarios whose measured steps differ by over 10 %
   int pairs_in_order = 0;

@@ -1,4 +1,4 @@
-// A plan predicted once and executed as often as a budget allows.
+// A plan that was predicted, executed as often as a budget allows.
 #pragma once
 
 #include <vector>
@@ -11,11 +11,12 @@ struct Executions {
   ExecutionScale scale;
   Timeline predicted;
   std::vector<Timeline> measured;
+  int strangers = 0;  // in all executions
 };
 
 // At least one execution, kMostExecutions at most. Throws Error as execute_plan() does.
 inline constexpr int kMostExecutions = 25;
-Executions execute_within(const ExecutedPlan& executed, double budget_s,
+Executions execute_within(const ExecutedPlan& executed, Timeline predicted, double budget_s,
                           const ExecutionScale& scale);
 
 }  // namespace windtunnel

@@ -8,6 +8,7 @@
 #include "models/base/quantile.hpp"
 #include "models/plan/class_template.hpp"
 #include "validate/accuracy/execution/execution_comparison.hpp"
+#include "validate/accuracy/execution/port_bursts.hpp"
 #include "validate/harness/execute/collective_work.hpp"
 
 namespace windtunnel {
@@ -16,6 +17,7 @@ namespace {
 constexpr int kWaits = 12;
 constexpr int kMessages = 12;  // half of them each way
 constexpr int kSums = 4;
+constexpr double kPauseMessages = 3;  // a pause, of what a message takes
 // Of each wait, message and round, real seconds: as in the plans that are executed.
 constexpr double kProbeS = 2e-3;
 
@@ -35,17 +37,40 @@ double idle_Bps(const LinkTable& links, RankId source, RankId destination) {
   return std::isfinite(least) ? least : 0;
 }
 
-// Between a rank and its neighbour; the last of an odd number has none.
-void add_messages(const LinkTable& links, RankClass& rank_class, double seconds) {
+// Of the plan's messages, the middle; 0: it has none.
+double usual_message_bytes(const Plan& plan) {
+  std::vector<double> bytes;
+  for (const RankClass& rank_class : plan.classes) {
+    for (const Task& task : rank_class.tasks) {
+      if (task.kind == TaskKind::send) bytes.push_back(task.bytes);
+    }
+  }
+  return bytes.empty() ? 0 : median(bytes);
+}
+
+Task probe_wait(double seconds, int iteration) {
+  Task task = probe_task(TaskKind::compute, iteration);
+  task.cost = {{Category::forward, Origin::assumed, seconds}};
+  return task;
+}
+
+// Between a rank and its peer; who has none sends none. On a testbed as long as the plan's, behind
+// pauses in which ports gather what they let pass at once (port_bursts.hpp).
+void add_messages(const ExecutedPlan& like, const LinkTable& links, RankClass& rank_class,
+                  double seconds) {
   const RankId rank = rank_class.members.front();
   const RankId peer = rank_class.peers.front().front();
   if (peer == rank) return;
   const bool first = rank < peer;
   for (int m = 0; m < kMessages; ++m) {
-    Task task = probe_task((m % 2 == 0) == first ? TaskKind::send : TaskKind::recv, 1);
+    const bool sends = (m % 2 == 0) == first;
+    if (like.testbed && sends) rank_class.tasks.push_back(probe_wait(kPauseMessages * seconds, 1));
+    Task task = probe_task(sends ? TaskKind::send : TaskKind::recv, 1);
     task.peer_slot = 0;
     task.tag = m;
     task.bytes = seconds * idle_Bps(links, std::min(rank, peer), std::max(rank, peer));
+    const double usual = usual_message_bytes(like.plan);
+    if (like.testbed && usual > 0) task.bytes = usual;
     rank_class.tasks.push_back(task);
   }
 }
@@ -90,6 +115,22 @@ bool waits_for_message(const RankClass& rank_class, const Task& task) {
   });
 }
 
+bool crosses_nodes(const Plan& plan, const Cluster& cluster) {
+  return std::ranges::any_of(plan.classes, [&](const RankClass& rank_class) {
+    return std::ranges::any_of(rank_class.tasks, [&](const Task& task) {
+      return task.kind == TaskKind::send &&
+             cluster.node_of(rank_class.members[0]) !=
+                 cluster.node_of(rank_class.peers[task.peer_slot][0]);
+    });
+  });
+}
+
+// Whom a rank of the probe exchanges messages with: itself where there is nobody.
+RankId probe_peer(RankId rank, int apart, int ranks) {
+  const RankId peer = rank / apart % 2 == 0 ? rank + apart : rank - apart;
+  return peer < ranks ? peer : rank;
+}
+
 }  // namespace
 
 ExecutedPlan overhead_probe(const ExecutedPlan& like, const ExecutionScale& scale) {
@@ -108,19 +149,18 @@ ExecutedPlan overhead_probe(const ExecutedPlan& like, const ExecutionScale& scal
   plan.groups = {all};
   const LinkTable links(probe.cluster);
   const double seconds = kProbeS * scale.times;
+  const int apart = crosses_nodes(like.plan, like.cluster) ? like.cluster.node.gpus : 1;
   for (RankId rank = 0; rank < plan.ranks; ++rank) {
     RankClass rank_class;
     rank_class.name = fmt::format("probe {}", rank);
     rank_class.members = {rank};
     rank_class.streams = {{"probe"}};
     rank_class.groups = {{0}};
-    rank_class.peers = {{(rank ^ 1) < plan.ranks ? rank ^ 1 : rank}};
+    rank_class.peers = {{probe_peer(rank, apart, plan.ranks)}};
     for (int w = 0; w < kWaits; ++w) {
-      Task task = probe_task(TaskKind::compute, 0);
-      task.cost = {{Category::forward, Origin::assumed, seconds}};
-      rank_class.tasks.push_back(task);
+      rank_class.tasks.push_back(probe_wait(seconds, 0));
     }
-    add_messages(links, rank_class, seconds);
+    add_messages(like, links, rank_class, seconds);
     for (int s = 0; s < kSums && plan.ranks > 1; ++s) {
       Task task = probe_task(TaskKind::collective, 2);
       task.group_slot = 0;
@@ -139,11 +179,12 @@ MachineOverheads measured_overheads(const ExecutedPlan& like, const ExecutionSca
                                     int runs) {
   CHECK(runs >= 1, "{} runs", runs);
   const ExecutedPlan probe = overhead_probe(like, scale);
-  const Timeline predicted = predicted_timeline(probe);
+  const Timeline predicted =
+      predicted_timeline(with_bursts(probe, predicted_timeline(probe), scale));
   const double rounds = probe_rounds(probe, scale);
   std::vector<double> waits, sends, arrivals, sums;
   for (int run = 0; run < runs; ++run) {
-    const Timeline measured = measured_timeline(probe, scale);
+    const Timeline measured = measured_execution(probe, scale).timeline;
     const auto excess_s = [&](int part, double count) {
       const double more_s = part_s(measured, part) - part_s(predicted, part);
       return count > 0 ? std::max(0.0, more_s / scale.times / count) : 0;
@@ -151,10 +192,12 @@ MachineOverheads measured_overheads(const ExecutedPlan& like, const ExecutionSca
     const double send_s =
         std::max(0.0, (send_span_s(probe.plan, measured) - send_span_s(probe.plan, predicted)) /
                           scale.times);
-    const double message_s = like.plan.ranks > 1 ? excess_s(1, kMessages) : 0;
     waits.push_back(excess_s(0, kWaits));
-    sends.push_back(std::min(send_s, message_s));
-    arrivals.push_back(message_s - sends.back());
+    const double pauses_s = like.testbed ? waits.back() : 0;
+    const double message_s =
+        like.plan.ranks > 1 ? std::max(0.0, excess_s(1, kMessages) - pauses_s) : 0;
+    sends.push_back(send_s);
+    arrivals.push_back(std::max(0.0, message_s - send_s));
     sums.push_back(excess_s(2, rounds));
   }
   return {median(waits), median(sends), median(arrivals), median(sums)};

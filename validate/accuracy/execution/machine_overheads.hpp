@@ -27,7 +27,8 @@ ExecutedPlan with_overheads(const ExecutedPlan& executed, const MachineOverheads
                             const ExecutionScale& scale);
 
 // The plan that is measured, of the same ranks on the same machine: waits, then messages between
-// pairs, then sums round a ring of all.
+// pairs (of two nodes, where messages of the plan go from node to node), then sums round a ring of
+// all.
 ExecutedPlan overhead_probe(const ExecutedPlan& like, const ExecutionScale& scale);
 
 }  // namespace windtunnel

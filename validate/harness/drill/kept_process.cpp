@@ -1,6 +1,5 @@
 #include "validate/harness/drill/kept_process.hpp"
 
-#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -16,11 +15,21 @@
 #include <utility>
 
 #include "models/base/error.hpp"
+#include "validate/harness/ranks/child_process.hpp"
 
 namespace windtunnel {
 namespace {
 
-enum What : char { kPut = 'p', kGet = 'g', kFlip = 'f', kWrite = 'w', kRead = 'r', kTrain = 't' };
+enum What : char {
+  kPut = 'p',
+  kGet = 'g',
+  kFlip = 'f',
+  kWrite = 'w',
+  kRead = 'r',
+  kTrain = 't',
+  kHolds = 'h',
+  kRename = 'n',
+};
 
 bool send_all(int socket, const void* data, std::size_t size_bytes) {
   const char* at = static_cast<const char*>(data);
@@ -58,7 +67,7 @@ void train_step(Bytes& state, int node, std::int64_t step) {
 
 // Beside it first: who reads sees all or nothing.
 bool write_whole(const std::string& path, const Bytes& bytes) {
-  const std::string part = path + ".part";
+  const std::string part = path + kPartOfFile;
   std::ofstream file(part, std::ios::binary);
   file.write(reinterpret_cast<const char*>(bytes.data()),
              static_cast<std::streamsize>(bytes.size()));
@@ -92,14 +101,13 @@ Bytes trained_state(int node, std::int64_t steps, std::size_t size_bytes) {
 
 KeptProcess::KeptProcess() {
   std::array<int, 2> ends = {};
-  if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends.data()) == 0) process_ = fork();
+  if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends.data()) == 0) process_ = fork_child();
   if (process_ < 0 || ends[0] == ends[1]) {
     throw Error(fmt::format("no process that holds bytes: {}", std::strerror(errno)),
                 ExitCode::failed);
   }
   if (process_ == 0) {
-    prctl(PR_SET_PDEATHSIG, SIGKILL);
-    close(ends[0]);
+    keep_only(ends[1]);  // the sockets of the others, too
     serve(ends[1]);
   }
   close(ends[1]);
@@ -149,6 +157,11 @@ void KeptProcess::serve(int socket) {
       for (std::int64_t step = request.from; well && step < request.to; ++step) {
         train_step(found->second, request.node, step);
       }
+    } else if (well && request.what == kHolds) {
+      well = is_whole(found->second, request.from);
+    } else if (well && request.what == kRename) {
+      held[path] = std::move(found->second);
+      held.erase(name);
     } else if (well && request.what == kGet) {
       answer = found->second;
     } else if (well && request.what == kFlip && !found->second.empty()) {
@@ -199,6 +212,19 @@ std::optional<Bytes> KeptProcess::get(const std::string& name) {
 bool KeptProcess::flip_byte(const std::string& name) {
   Bytes none;
   return ask(asked(kFlip), name, "", {}, none);
+}
+
+bool KeptProcess::holds(const std::string& name, std::int64_t iteration) {
+  Bytes none;
+  Request request;
+  request.what = kHolds;
+  request.from = iteration;
+  return ask(request, name, "", {}, none);
+}
+
+bool KeptProcess::rename(const std::string& staged, const std::string& name) {
+  Bytes none;
+  return ask(asked(kRename), staged, name, {}, none);
 }
 
 bool KeptProcess::write_file(const std::string& name, const std::string& path) {

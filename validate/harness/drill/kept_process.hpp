@@ -11,12 +11,15 @@
 #include <string>
 #include <vector>
 
-namespace windtunnel {
+#include "validate/harness/drill/sealed_copy.hpp"
 
-using Bytes = std::vector<std::byte>;
+namespace windtunnel {
 
 // The training state of a node after so many steps, by a rule that everybody can follow again.
 Bytes trained_state(int node, std::int64_t steps, std::size_t size_bytes);
+
+// A file is written beside its place first, as its name and this.
+inline constexpr const char* kPartOfFile = ".part";
 
 class KeptProcess {
  public:
@@ -32,6 +35,10 @@ class KeptProcess {
   bool put(const std::string& name, std::span<const std::byte> bytes);
   std::optional<Bytes> get(const std::string& name);
   bool flip_byte(const std::string& name);  // in the middle
+  // Looks at it itself: is_whole().
+  bool holds(const std::string& name, std::int64_t iteration);
+  // From now on what was put as `staged` is what it holds as `name`.
+  bool rename(const std::string& staged, const std::string& name);
   // In its own hands: from its memory to a file, whole or not at all, and back.
   bool write_file(const std::string& name, const std::string& path);
   bool read_file(const std::string& name, const std::string& path);

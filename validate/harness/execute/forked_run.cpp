@@ -1,7 +1,6 @@
 #include "validate/harness/execute/forked_run.hpp"
 
 #include <sys/mman.h>
-#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -19,6 +18,7 @@
 
 #include "models/base/error.hpp"
 #include "validate/harness/execute/run_clock.hpp"
+#include "validate/harness/ranks/child_process.hpp"
 #include "validate/harness/ranks/tcp_group.hpp"
 
 namespace windtunnel {
@@ -40,9 +40,9 @@ struct Watched {
 
 class ForkedRun {
  public:
-  ForkedRun(int processes, std::string noun, double silence_s)
+  ForkedRun(int processes, std::string noun, const WatchRules& rules)
       : noun_(std::move(noun)),
-        silence_s_(silence_s),
+        rules_(rules),
         memory_(sizeof(RunState) + static_cast<std::size_t>(processes) * sizeof(ProcessState)) {
     run_ = new (memory_.data()) RunState();
     run_->processes = processes;
@@ -66,15 +66,14 @@ class ForkedRun {
 
   void start(const std::function<void(int, const ForkedProcess&)>& body) {
     std::fflush(nullptr);
-    const pid_t parent = getpid();
     for (std::size_t i = 0; i < watched_.size(); ++i) {
-      const pid_t process = fork();
+      const pid_t process = fork_child();
       if (process < 0) {
         throw Error(fmt::format("no process for {} {} of {}: {}; take fewer", noun_, i,
                                 watched_.size(), std::strerror(errno)),
                     ExitCode::failed);
       }
-      if (process == 0) live(static_cast<int>(i), parent, body);
+      if (process == 0) live(static_cast<int>(i), body);
       watched_[i].process = process;
       watched_[i].heard = WatchClock::now();
     }
@@ -83,6 +82,8 @@ class ForkedRun {
   void watch() {
     while (!all_ended()) {
       if (const std::optional<std::string> fault = look()) end_all(*fault);
+      if (const std::optional<std::string> fault = standstill())
+        throw Error(*fault, ExitCode::failed);
       if (run_->start_ns == 0 && all_here()) {
         run_->start_ns = RunClock::monotonic_ns() + kBeforeStartNs;
       }
@@ -91,10 +92,7 @@ class ForkedRun {
   }
 
  private:
-  [[noreturn]] void live(int index, pid_t parent,
-                         const std::function<void(int, const ForkedProcess&)>& body) {
-    prctl(PR_SET_PDEATHSIG, SIGKILL);
-    if (getppid() != parent) _exit(1);
+  [[noreturn]] void live(int index, const std::function<void(int, const ForkedProcess&)>& body) {
     const ForkedProcess process(*run_, *watched_[static_cast<std::size_t>(index)].state);
     try {
       body(index, process);
@@ -131,12 +129,32 @@ class ForkedRun {
         each.signs = each.state->signs;
         each.heard = now;
       }
-      if (std::chrono::duration<double>(now - each.heard).count() < silence_s_ || fault) continue;
-      fault = each.state->here
-                  ? fmt::format("{} has stopped: no sign of it for {:.1f} s", name(i), silence_s_)
-                  : fmt::format("{} did not come", name(i));
+      if (std::chrono::duration<double>(now - each.heard).count() < rules_.silence_s || fault)
+        continue;
+      fault = each.state->here ? fmt::format("{} has stopped: no sign of it for {:.1f} s", name(i),
+                                             rules_.silence_s)
+                               : fmt::format("{} did not come", name(i));
     }
     return fault;
+  }
+
+  // That nobody gets on, though none of them means to rest.
+  std::optional<std::string> standstill() {
+    std::uint64_t steps = 0;
+    std::int64_t rest_until_ns = 0;
+    for (const Watched& each : watched_) {
+      steps += each.state->steps;
+      rest_until_ns = std::max<std::int64_t>(rest_until_ns, each.state->sleeps_until_ns);
+    }
+    const std::int64_t now_ns = RunClock::monotonic_ns();
+    if (steps != steps_ || run_->start_ns == 0) {
+      steps_ = steps;
+      got_on_ns_ = now_ns;
+    }
+    const std::int64_t still_ns = now_ns - std::max(got_on_ns_, rest_until_ns);
+    if (static_cast<double>(still_ns) * 1e-9 < rules_.standstill_s) return {};
+    return fmt::format("nothing has got on for {:.1f} s: {}", rules_.standstill_s,
+                       rules_.where ? rules_.where() : "nobody says why");
   }
 
   std::string told(std::size_t i, int status) const {
@@ -167,7 +185,9 @@ class ForkedRun {
   }
 
   std::string noun_;
-  double silence_s_;
+  const WatchRules& rules_;
+  std::uint64_t steps_ = 0;  // of all
+  std::int64_t got_on_ns_ = 0;
   SharedMemory memory_;
   RunState* run_ = nullptr;
   std::vector<Watched> watched_;
@@ -224,8 +244,9 @@ SignsOfLife::SignsOfLife(const ForkedProcess& process)
       }) {}
 
 void run_forked(int processes, const std::string& noun,
-                const std::function<void(int, const ForkedProcess&)>& body, double silence_s) {
-  ForkedRun run(processes, noun, silence_s);
+                const std::function<void(int, const ForkedProcess&)>& body,
+                const WatchRules& rules) {
+  ForkedRun run(processes, noun, rules);
   run.start(body);
   run.watch();
 }

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <exception>
 #include <functional>
+#include <limits>
 #include <string>
 #include <thread>
 
@@ -28,8 +29,10 @@ class SharedMemory {
 
 // What a process tells those that watch. All is zero at first, which is what it should be.
 struct ProcessState {
-  std::atomic<std::uint32_t> signs;  // counts up while it lives
-  std::atomic<bool> here;            // ready to start
+  std::atomic<std::uint32_t> signs;           // counts up while it lives
+  std::atomic<std::uint32_t> steps;           // counts up as its work gets on
+  std::atomic<std::int64_t> sleeps_until_ns;  // CLOCK_MONOTONIC: till then it may well rest
+  std::atomic<bool> here;                     // ready to start
   std::atomic<bool> through;
   std::atomic<bool> failed;   // `message` says why
   std::atomic<bool> follows;  // from another's end
@@ -49,6 +52,8 @@ class ForkedProcess {
   ForkedProcess(RunState& run, ProcessState& own) : run_(run), own_(own) {}
 
   void sign() const { own_.signs.fetch_add(1); }
+  void step() const { own_.steps.fetch_add(1); }  // its work has got on
+  std::atomic<std::int64_t>* sleeps_until_ns() const { return &own_.sleeps_until_ns; }
   // Returns when all will start, CLOCK_MONOTONIC.
   std::int64_t wait_for_start() const;
   // `through`: this one is. Whether all are.
@@ -71,12 +76,19 @@ class SignsOfLife {
   std::jthread thread_;
 };
 
+struct WatchRules {
+  // A process that gives no sign for so long has stopped: it gives one twenty times a second.
+  double silence_s = 3.5;
+  // Of all together: so long without a step though none of them sleeps is a standstill.
+  double standstill_s = std::numeric_limits<double>::infinity();
+  std::function<std::string()> where = {};  // says at what they stand still
+};
+
 // `body` runs in so many processes, each of which ends with it; the calling process only watches.
 // Throws Error (failed) when one fails: of several, the one that does not follow from another. No
-// other thread may run in the calling process. `noun`: what they are called, "rank". A process that
-// gives no sign for `silence_s` has stopped: it gives one twenty times a second.
+// other thread may run in the calling process. `noun`: what they are called, "rank".
 void run_forked(int processes, const std::string& noun,
                 const std::function<void(int index, const ForkedProcess& process)>& body,
-                double silence_s = 3.5);
+                const WatchRules& rules = {});
 
 }  // namespace windtunnel

@@ -5,6 +5,8 @@
 
 #include "models/base/error.hpp"
 #include "validate/harness/collectives/tcp_collectives.hpp"
+#include "validate/harness/execute/collective_numbers.hpp"
+#include "validate/harness/execute/device_collectives.hpp"
 #include "validate/harness/execute/rank_run.hpp"
 #include "validate/harness/ranks/peers.hpp"
 
@@ -74,14 +76,21 @@ class GroupPeers : public Peers {
   double step_latency_s_;
 };
 
+bool RankRun::runs_on_device(const CollectiveWork& work) const {
+  return setup_.device != nullptr && std::ssize(work.members) == setup_.plan->ranks;
+}
+
 void RankRun::run_collective(TaskIndex t) {
   const CollectiveWork& work = setup_.works[t];
+  if (runs_on_device(work)) {
+    if (const auto form = device_form(task(t))) return run_on_numbers(work, *form, t);
+  }
   if (work.members.size() > 1 && work.edge_s <= 0) {
     meet(work, t);
   } else if (!runs_on_numbers(work, setup_.scale.times)) {
     run_rounds(work, t);
   } else {
-    run_on_numbers(work, t);
+    run_on_numbers(work, work.form, t);
   }
   transfer(t, false);
 }
@@ -128,62 +137,42 @@ void RankRun::run_rounds(const CollectiveWork& work, TaskIndex t) {
   }
 }
 
-namespace {
-
-// Elements that are looked at: the first, the middle and the last of a span.
-template <typename Value, typename Look>
-void probe(std::span<Value> values, const Look& look) {
-  for (const std::size_t at : {std::size_t{0}, values.size() / 2, values.size() - 1}) {
-    look(at, values[at]);
-  }
-}
-
-void check_value(const Task& task, bool right) {
+void RankRun::run_on_numbers(const CollectiveWork& work, CollectiveForm form, TaskIndex t) {
+  CollectiveNumbers numbers;
+  numbers.form = form;
+  numbers.members = work.members.size();
+  numbers.own = static_cast<std::size_t>(work.rank);
+  numbers.sequence = static_cast<std::size_t>(task(t).sequence);
+  // Whole floats for every member, so that parts are equal.
+  numbers.part =
+      std::max<std::size_t>(1, static_cast<std::size_t>(work.bytes / setup_.scale.bytes) /
+                                   (numbers.members * sizeof(float)));
+  const bool right =
+      runs_on_device(work) ? setup_.device->run(numbers) : run_on_tcp(numbers, work, t);
   if (right) return;
-  throw Error(fmt::format("collective '{}' ends with other numbers than it should", task.name),
+  throw Error(fmt::format("collective '{}' ends with other numbers than it should", task(t).name),
               ExitCode::failed);
 }
 
-}  // namespace
-
-void RankRun::run_on_numbers(const CollectiveWork& work, TaskIndex t) {
-  const auto members = work.members.size();
-  const auto own = static_cast<std::size_t>(work.rank);
+bool RankRun::run_on_tcp(const CollectiveNumbers& numbers, const CollectiveWork& work,
+                         TaskIndex t) {
   GroupPeers peers(*this, work, t, work.latency_s / work.rounds);
-  // Whole floats for every member, so that parts are equal.
-  const auto part = std::max<std::size_t>(
-      1, static_cast<std::size_t>(work.bytes / setup_.scale.bytes) / (members * sizeof(float)));
-  const std::size_t elements = part * members;
+  const std::size_t elements = numbers.elements();
   std::vector<std::byte>& buffer = stream_of(t).buffer;
   if (buffer.size() < 2 * elements * sizeof(float)) buffer.assign(2 * elements * sizeof(float), {});
   const std::span<float> values(reinterpret_cast<float*>(buffer.data()), elements);
   const std::span<float> result =
       std::span(reinterpret_cast<float*>(buffer.data()), 2 * elements).last(elements);
-  // Whole and small, so that sums are exact; another one in each collective, so that what is left
-  // of the last one does not pass for its result.
-  const auto sequence = static_cast<std::size_t>(task(t).sequence);
-  const auto seed = [sequence](std::size_t member, std::size_t at) {
-    return static_cast<float>(1 + (member * 31 + at + sequence) % 1021);
-  };
-  const auto sum_at = [&](std::size_t at) {
-    float sum = 0;
-    for (std::size_t m = 0; m < members; ++m) sum += seed(m, at);
-    return sum;
-  };
-  const auto part_of_member = [part](std::span<float> all, std::size_t m) {
-    return all.subspan(m * part, part);
-  };
-  for (std::size_t m = 0; m < members; ++m) {
-    probe(part_of_member(values, m),
-          [&](std::size_t at, float& value) { value = seed(own, m * part + at); });
-    probe(part_of_member(result, m), [](std::size_t, float& value) { value = -1; });
-  }
-  switch (work.form) {
+  numbers.before([&](std::size_t at) {
+    values[at] = numbers.given(numbers.own, at);
+    result[at] = -1;
+  });
+  switch (numbers.form) {
     case CollectiveForm::all_reduce:
       all_reduce_ring(peers, values);
       break;
     case CollectiveForm::reduce_scatter:
-      reduce_scatter_ring(peers, values, part_of_member(result, own));
+      reduce_scatter_ring(peers, values, result.subspan(numbers.own * numbers.part, numbers.part));
       break;
     case CollectiveForm::all_gather:
       all_gather_ring(peers, std::as_writable_bytes(values), sizeof(float));
@@ -191,19 +180,11 @@ void RankRun::run_on_numbers(const CollectiveWork& work, TaskIndex t) {
     default:
       all_to_all_pairwise(peers, std::as_bytes(values), std::as_writable_bytes(result));
   }
-  for (std::size_t m = 0; m < members; ++m) {
-    const bool reduces = work.form == CollectiveForm::all_reduce;
-    const bool scatters = work.form == CollectiveForm::reduce_scatter;
-    const bool gathers = work.form == CollectiveForm::all_gather;
-    if (scatters && m != own) continue;
-    probe(part_of_member(reduces || gathers ? values : result, m),
-          [&](std::size_t at, float value) {
-            // Of an all-to-all, my part of what member m had.
-            const std::size_t place = (reduces || gathers || scatters ? m : own) * part + at;
-            const float expected = reduces || scatters ? sum_at(place) : seed(m, place);
-            check_value(task(t), value == expected);
-          });
-  }
+  bool right = true;
+  numbers.after([&](std::size_t at) {
+    right = right && (numbers.beside() ? result : values)[at] == numbers.expected(at);
+  });
+  return right;
 }
 
 }  // namespace windtunnel

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 #include <thread>
 #include <utility>
 
@@ -12,6 +13,7 @@ namespace {
 
 // A rank says that it lives so often.
 constexpr std::int64_t kSignNs = 50'000'000;
+constexpr std::int64_t kTellAgainNs = 500'000;  // what the wire had no room for
 // Of a message, real seconds of the narrowest link: flows share links piece by piece.
 constexpr double kPieceS = 1e-3;
 constexpr double kMostPieces = 64;
@@ -51,7 +53,9 @@ std::int32_t RankRun::group_of(TaskIndex t) const {
   return setup_.plan->classes[setup_.rank_class].groups[task(t).group_slot][setup_.member];
 }
 
-void RankRun::run(const std::function<bool(bool through)>& all_through) {
+void RankRun::run(const std::function<bool(bool through)>& all_through,
+                  const std::function<void()>& step) {
+  step_ = step;
   std::vector<std::thread> threads;
   const auto guarded = [this](const auto& body) {
     try {
@@ -120,11 +124,31 @@ void RankRun::execute(TaskIndex t) {
       run_collective(t);
       break;
     default:
-      if (seconds > 0) clock_.sleep_until(spans_[t].start_s + seconds);
+      if (task(t).kind == TaskKind::compute && !setup_.kernels.empty()) {
+        compute(t);
+      } else if (seconds > 0) {
+        clock_.sleep_until(spans_[t].start_s + seconds);
+      }
       transfer(t, task(t).kind == TaskKind::send);
   }
   const Lock lock(mutex_);
   finish(t);
+}
+
+void RankRun::compute(TaskIndex t) {
+  const double planned_s = total_seconds(task(t).cost);
+  const double slowdown = planned_s > 0 ? setup_.seconds[t] / planned_s : 1;
+  double waits_s = 0;
+  for (const CostPart& part : task(t).cost) {
+    const std::optional<KernelRole> role = kernel_role(part.category);
+    if (role) {
+      setup_.kernels[task(t).stream]->run(*role, part.seconds * slowdown / setup_.scale.times,
+                                          step_);
+    } else {
+      waits_s += part.seconds * slowdown;
+    }
+  }
+  if (waits_s > 0) clock_.sleep_until(clock_.now_s() + waits_s);
 }
 
 void RankRun::wait_for_receiver(TaskIndex t) {
@@ -134,7 +158,11 @@ void RankRun::wait_for_receiver(TaskIndex t) {
 
 void RankRun::wait_for_arrival(TaskIndex t) {
   Lock lock(mutex_);
-  post(t);
+  if (post(t)) {
+    lock.unlock();  // a send may wait for its reader
+    wire_.send(peer_of(t), notice_of(t), {});
+    lock.lock();
+  }
   stream_of(t).woken.wait(lock, [&] { return (flags_[t] & kArrived) != 0; });
 }
 
@@ -197,6 +225,7 @@ void RankRun::send_piece(TaskIndex t, Way& way) {
   way.left = units < way.left ? way.left - units : 0;
   way.at_s = end_s;
   const auto real_bytes = static_cast<std::size_t>(units / setup_.scale.bytes);
+  step_();
   if (way.message) {
     FrameHead head;
     head.tag = task(t).tag;
@@ -221,20 +250,25 @@ void RankRun::receive_frames(const std::function<bool(bool through)>& all_throug
   for (;;) {
     double next_s = std::numeric_limits<double>::infinity();
     bool through = false;
+    bool to_tell = false;
     {
       const Lock lock(mutex_);
       take_due_events();
+      send_notices();
       if (!events_.empty()) next_s = events_.top().at_s;
       through = left_ == 0;
+      to_tell = !notices_.empty();
     }
-    if (all_through(through)) return;
-    std::int64_t until_ns = RunClock::monotonic_ns() + kSignNs;
+    if (all_through(through && !to_tell)) return;
+    std::int64_t until_ns = RunClock::monotonic_ns() + (to_tell ? kTellAgainNs : kSignNs);
     if (next_s < std::numeric_limits<double>::infinity()) {
       until_ns = std::min(until_ns, clock_.real_ns(next_s));
     }
-    wire_.receive_until(until_ns, [this](int from, const FrameHead& head, auto payload) {
-      on_frame(from, head, std::move(payload));
-    });
+    const bool any =
+        wire_.receive_until(until_ns, [this](int from, const FrameHead& head, auto payload) {
+          on_frame(from, head, std::move(payload));
+        });
+    if (any) step_();
   }
 }
 
@@ -279,6 +313,14 @@ void RankRun::on_frame(int from, const FrameHead& head, std::vector<std::byte> p
   CHECK(payload.empty() || (payload.front() == expected && payload.back() == expected),
         "rank {}: the bytes of task '{}' are not those that were sent", own_rank(), task(t).name);
   if (head.last != 0) events_.push({head.due_s, t, true});
+}
+
+void RankRun::send_notices() {
+  while (!notices_.empty()) {
+    const TaskIndex t = notices_.front();
+    if (!wire_.send_at_once(peer_of(t), notice_of(t))) return;
+    notices_.pop_front();
+  }
 }
 
 RankRun::Piece RankRun::take_piece(const PieceKey& key, StreamState& stream) {
@@ -327,29 +369,39 @@ void RankRun::advance_passive(TaskIndex t) {
 bool RankRun::complete_if_arrived(TaskIndex t) {
   if (!(flags_[t] & kPosted)) {
     spans_[t].start_s = clock_.now_s();
-    post(t);
+    if (post(t)) {
+      notices_.push_back(t);
+      wire_.wake();
+    }
   }
   if (!(flags_[t] & kArrived)) return false;
   if (!(flags_[t] & kDone)) finish(t);
   return true;
 }
 
-void RankRun::post(TaskIndex t) {
+// Whether another rank is to be told.
+bool RankRun::post(TaskIndex t) {
   flags_[t] |= kPosted;
-  FrameHead head;
-  head.channel = kPostedChannel;
-  head.tag = task(t).tag;
   const Counterpart send = setup_.tasks_of->tasks[t].counterpart;
-  if (!setup_.plan->classes[send.rank_class].tasks[send.task].synchronous) return;
-  if (peer_of(t) != own_rank()) return wire_.send(peer_of(t), head, {});
+  if (!setup_.plan->classes[send.rank_class].tasks[send.task].synchronous) return false;
+  if (peer_of(t) != own_rank()) return true;
   const TaskIndex own = send_of_.at({own_rank(), task(t).tag});
   flags_[own] |= kPosted;
   stream_of(own).woken.notify_all();
+  return false;
+}
+
+FrameHead RankRun::notice_of(TaskIndex t) const {
+  FrameHead head;
+  head.channel = kPostedChannel;
+  head.tag = task(t).tag;
+  return head;
 }
 
 void RankRun::finish(TaskIndex t) {
   spans_[t].end_s = clock_.now_s();
   flags_[t] |= kDone;
+  step_();
   if (--left_ == 0) wire_.wake();
   for (const TaskIndex next : setup_.tasks_of->successors_of(t)) {
     if (--pending_[next] == 0 && (flags_[next] & kTimeOk)) got_ready(next);

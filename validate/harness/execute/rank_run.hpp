@@ -10,6 +10,7 @@
 #include <functional>
 #include <limits>
 #include <map>
+#include <memory>
 #include <mutex>
 #include <queue>
 #include <tuple>
@@ -18,7 +19,9 @@
 #include "models/plan/class_template.hpp"
 #include "models/plan/timeline.hpp"
 #include "validate/harness/execute/collective_work.hpp"
+#include "validate/harness/execute/device_collectives.hpp"
 #include "validate/harness/execute/link_clocks.hpp"
+#include "validate/harness/execute/plan_kernels.hpp"
 #include "validate/harness/execute/rank_store.hpp"
 #include "validate/harness/execute/rank_wire.hpp"
 #include "validate/harness/execute/run_clock.hpp"
@@ -36,6 +39,9 @@ struct RankSetup {
   std::vector<CollectiveWork> works;  // [task]; of collectives
   const LinkClocks* links = nullptr;
   ExecutionScale scale;
+  // [stream], of those that compute; empty: computations are waits.
+  std::vector<std::unique_ptr<StreamKernels>> kernels;
+  DeviceCollectives* device = nullptr;  // collectives of all ranks; null: over TCP
 };
 
 class RankRun {
@@ -48,8 +54,8 @@ class RankRun {
 
   // Until all tasks have ended and `all_through` says that those of the others have, too: till then
   // they may still be sent what they wait for. It is asked as often as signs of life are due
-  // (forked_run.hpp).
-  void run(const std::function<bool(bool through)>& all_through);
+  // (forked_run.hpp). `step` is called as the work gets on, by any thread.
+  void run(const std::function<bool(bool through)>& all_through, const std::function<void()>& step);
 
  private:
   friend class GroupPeers;
@@ -90,14 +96,18 @@ class RankRun {
   void receive_frames(const std::function<bool(bool through)>& all_through);
   void on_frame(int from, const FrameHead& head, std::vector<std::byte> payload);
   void take_due_events();
+  void send_notices();
 
   void execute(TaskIndex t);
+  void compute(TaskIndex t);
   void wait_for_arrival(TaskIndex t);
   void wait_for_receiver(TaskIndex t);
   void run_collective(TaskIndex t);
   void meet(const CollectiveWork& work, TaskIndex t);
   void run_rounds(const CollectiveWork& work, TaskIndex t);
-  void run_on_numbers(const CollectiveWork& work, TaskIndex t);
+  bool runs_on_device(const CollectiveWork& work) const;
+  void run_on_numbers(const CollectiveWork& work, CollectiveForm form, TaskIndex t);
+  bool run_on_tcp(const CollectiveNumbers& numbers, const CollectiveWork& work, TaskIndex t);
   // All of the task's flows at once, and the message with them; returns when the last has passed.
   void transfer(TaskIndex t, bool message);
   std::vector<Way> ways_of(TaskIndex t, bool message) const;
@@ -108,7 +118,8 @@ class RankRun {
   void got_ready(TaskIndex t);
   void advance_passive(TaskIndex t);
   bool complete_if_arrived(TaskIndex t);
-  void post(TaskIndex t);
+  bool post(TaskIndex t);
+  FrameHead notice_of(TaskIndex t) const;
   void finish(TaskIndex t);
   RankId peer_of(TaskIndex t) const;
   RankId own_rank() const;
@@ -124,6 +135,7 @@ class RankRun {
   const RunClock& clock_;
   Span* spans_;
   Fail fail_;
+  std::function<void()> step_;
   RankStore store_;
   std::map<std::pair<RankId, std::int64_t>, TaskIndex> receive_of_, send_of_;  // by peer and tag
 
@@ -134,6 +146,9 @@ class RankRun {
   std::size_t left_ = 0;  // tasks that have not ended
   std::map<PieceKey, std::deque<Piece>> pieces_;
   std::priority_queue<Event> events_;
+  // Receives that are posted and whose synchronous sends are to be told: by the thread that
+  // receives, which may not wait for a reader.
+  std::deque<TaskIndex> notices_;
 };
 
 }  // namespace windtunnel

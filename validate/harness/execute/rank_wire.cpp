@@ -2,6 +2,8 @@
 
 #include <fcntl.h>
 #include <linux/sockios.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <poll.h>
 #include <sys/eventfd.h>
 #include <sys/ioctl.h>
@@ -28,19 +30,21 @@ namespace {
 
 }  // namespace
 
-RankWire::RankWire(int rank, RankSockets sockets, int buffer_bytes)
+RankWire::RankWire(int rank, MetRanks met, bool network)
     : rank_(rank),
-      sockets_(std::move(sockets)),
+      network_(network),
+      met_(std::move(met)),
       incoming_(sockets_.size()),
       wake_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
   CHECK(wake_ >= 0, "{}", std::strerror(errno));
+  const int buffer_bytes = network ? kNetworkBuffer : kLoopbackBuffer;
   for (const int socket : sockets_) {
     send_.push_back(std::make_unique<std::mutex>());
     if (socket < 0) continue;
     fcntl(socket, F_SETFL, fcntl(socket, F_GETFL) & ~O_NONBLOCK);
     setsockopt(socket, SOL_SOCKET, SO_SNDBUF, &buffer_bytes, sizeof buffer_bytes);
     setsockopt(socket, SOL_SOCKET, SO_RCVBUF, &buffer_bytes, sizeof buffer_bytes);
-    send_at_once(socket);
+    windtunnel::send_at_once(socket);
   }
 }
 
@@ -48,11 +52,12 @@ RankWire::~RankWire() {
   for (const int socket : sockets_) {
     if (socket >= 0) close(socket);
   }
+  if (met_.listener >= 0) close(met_.listener);
   close(wake_);
 }
 
 void RankWire::send(int to, FrameHead head, std::span<const std::byte> payload) {
-  head.size_bytes = static_cast<std::uint32_t>(payload.size());
+  head.size_bytes = payload.size();
   const std::lock_guard lock(*send_[to]);
   std::array<iovec, 2> parts = {
       iovec{&head, sizeof head},
@@ -76,6 +81,17 @@ void RankWire::send(int to, FrameHead head, std::span<const std::byte> payload) 
   }
 }
 
+bool RankWire::send_at_once(int to, const FrameHead& head) {
+  const std::unique_lock lock(*send_[to], std::try_to_lock);
+  // A socket that says it can be written has room for far more than a head.
+  pollfd room = {sockets_[to], POLLOUT, 0};
+  if (!lock || poll(&room, 1, 0) <= 0) return false;
+  const ssize_t sent = ::send(sockets_[to], &head, sizeof head, MSG_NOSIGNAL | MSG_DONTWAIT);
+  if (sent < 0 && errno != EAGAIN && errno != EINTR) lose(rank_, to, std::strerror(errno));
+  CHECK(sent <= 0 || sent == sizeof head, "{} bytes of a frame's head are sent", sent);
+  return sent > 0;
+}
+
 void RankWire::wait_until_sent(int to) const {
   constexpr timespec kLookAgain = {0, 200'000};
   for (int bytes = 1; ioctl(sockets_[to], SIOCOUTQ, &bytes) == 0 && bytes > 0;) {
@@ -87,9 +103,10 @@ void RankWire::wake() {
   eventfd_write(wake_, 1);
 }
 
-void RankWire::receive_until(std::int64_t until_ns, const OnFrame& on_frame) {
-  std::vector<pollfd> waits = {{wake_, POLLIN, 0}};
-  std::vector<int> ranks = {-1};
+bool RankWire::receive_until(std::int64_t until_ns, const OnFrame& on_frame) {
+  // poll() passes over what is no descriptor.
+  std::vector<pollfd> waits = {{wake_, POLLIN, 0}, {met_.listener, POLLIN, 0}};
+  std::vector<int> ranks = {-1, -1};
   for (std::size_t other = 0; other < sockets_.size(); ++other) {
     if (sockets_[other] < 0) continue;
     waits.push_back({sockets_[other], POLLIN, 0});
@@ -99,13 +116,27 @@ void RankWire::receive_until(std::int64_t until_ns, const OnFrame& on_frame) {
   const timespec timeout = {left / 1'000'000'000, left % 1'000'000'000};
   const int ready = ppoll(waits.data(), waits.size(), &timeout, nullptr);
   CHECK(ready >= 0 || errno == EINTR, "{}", std::strerror(errno));
-  if (ready <= 0) return;
+  if (ready <= 0) return false;
   if (waits[0].revents != 0) {
     eventfd_t count = 0;
     eventfd_read(wake_, &count);
   }
-  for (std::size_t i = 1; i < waits.size(); ++i) {
-    if (waits[i].revents != 0) drain(ranks[i], on_frame);
+  if (waits[1].revents != 0) send_strangers_away();
+  bool any = false;
+  for (std::size_t i = 2; i < waits.size(); ++i) {
+    if (waits[i].revents == 0) continue;
+    drain(ranks[i], on_frame);
+    constexpr int kNow = 1;
+    if (network_) setsockopt(waits[i].fd, IPPROTO_TCP, TCP_QUICKACK, &kNow, sizeof kNow);
+    any = true;
+  }
+  return any;
+}
+
+void RankWire::send_strangers_away() {
+  for (int stranger = 0; (stranger = accept(met_.listener, nullptr, nullptr)) >= 0;) {
+    close(stranger);
+    ++met_.strangers;
   }
 }
 

@@ -1,7 +1,7 @@
 // What a rank sends to the others and gets from them: frames over one TCP connection for each pair.
 // Any thread of the rank may send; one, its event loop, receives, always, so that nobody waits for
 // a reader that itself waits. A frame says when its bytes have passed the scenario's links; nobody
-// may use them before.
+// may use them before. Strangers that come to its port are sent away and counted.
 #pragma once
 
 #include <cstddef>
@@ -31,15 +31,17 @@ struct FrameHead {
   std::int32_t sequence = 0;  // of a collective
   std::int64_t tag = 0;       // of a message
   double due_s = 0;           // of the scenario
-  std::uint32_t size_bytes = 0;
-  std::uint32_t last = 1;  // of the message
+  std::uint64_t size_bytes = 0;
+  std::uint64_t last = 1;  // of the message
 };
 
 class RankWire {
  public:
   using OnFrame = std::function<void(int from, const FrameHead& head, std::vector<std::byte>)>;
 
-  RankWire(int rank, RankSockets sockets, int buffer_bytes = kLoopbackBuffer);
+  // `network`: it has rates of its own. Then what comes is acknowledged at once: TCP would wait
+  // 40 ms for something to send along, and a send ends when its bytes are acknowledged.
+  RankWire(int rank, MetRanks met, bool network = false);
   ~RankWire();
   RankWire(const RankWire&) = delete;
   RankWire& operator=(const RankWire&) = delete;
@@ -47,12 +49,15 @@ class RankWire {
   int rank() const { return rank_; }
   // Throws Error (failed) when the connection breaks.
   void send(int to, FrameHead head, std::span<const std::byte> payload);
+  // Without a wait, ever: false where it would take one, and nothing is sent. Of no payload.
+  bool send_at_once(int to, const FrameHead& head);
   // Until the other side's system has all that was sent to it.
   void wait_until_sent(int to) const;
   // Waits for frames until the time on CLOCK_MONOTONIC, or until wake(), and hands over those that
-  // are complete. Throws ConnectionLost when one of the others has left.
-  void receive_until(std::int64_t until_ns, const OnFrame& on_frame);
+  // are complete. Whether any bytes came. Throws ConnectionLost when one of the others has left.
+  bool receive_until(std::int64_t until_ns, const OnFrame& on_frame);
   void wake();
+  int strangers() const { return met_.strangers; }  // so far
 
  private:
   struct Incoming {
@@ -62,11 +67,14 @@ class RankWire {
     std::size_t payload_bytes = 0;
   };
 
+  void send_strangers_away();
   void drain(int from, const OnFrame& on_frame);
   bool fill(int from, std::byte* to, std::size_t size_bytes, std::size_t& got);
 
   int rank_;
-  RankSockets sockets_;
+  bool network_;
+  MetRanks met_;
+  const RankSockets& sockets_ = met_.sockets;
   std::vector<Incoming> incoming_;                 // [rank]
   std::vector<std::unique_ptr<std::mutex>> send_;  // [rank]
   int wake_ = -1;                                  // eventfd

@@ -31,6 +31,11 @@ std::int64_t RunClock::real_ns(double scenario_s) const {
 
 void RunClock::sleep_until(double scenario_s) const {
   const std::int64_t until = real_ns(scenario_s);
+  if (sleeps_until_ns_ != nullptr) {
+    for (std::int64_t latest = *sleeps_until_ns_;
+         latest < until && !sleeps_until_ns_->compare_exchange_weak(latest, until);) {
+    }
+  }
   const std::int64_t wake = until - (spins_ ? kSpinNs : 0);
   if (wake > monotonic_ns()) {
     const timespec at = {wake / kSecondNs, wake % kSecondNs};

@@ -2,6 +2,7 @@
 // same, since they are processes of one machine.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 
 namespace windtunnel {
@@ -18,8 +19,10 @@ struct ExecutionScale {
 class RunClock {
  public:
   // `spins`: the last moments of a wait are spent awake, by who has a core of its own.
-  RunClock(std::int64_t start_ns, double times, bool spins)
-      : start_ns_(start_ns), times_(times), spins_(spins) {}
+  // `sleeps_until_ns`: the latest time that was slept until, for those that watch; none: null.
+  RunClock(std::int64_t start_ns, double times, bool spins,
+           std::atomic<std::int64_t>* sleeps_until_ns = nullptr)
+      : start_ns_(start_ns), times_(times), spins_(spins), sleeps_until_ns_(sleeps_until_ns) {}
 
   double now_s() const;  // of the scenario, since the start
   void sleep_until(double scenario_s) const;
@@ -31,6 +34,7 @@ class RunClock {
   std::int64_t start_ns_;
   double times_;
   bool spins_;
+  std::atomic<std::int64_t>* sleeps_until_ns_;
 };
 
 // Threads that start after this, in this process, wake within microseconds of when they asked.

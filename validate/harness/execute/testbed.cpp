@@ -2,7 +2,6 @@
 
 #include <fcntl.h>
 #include <sched.h>
-#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -16,6 +15,7 @@
 
 #include "models/base/error.hpp"
 #include "models/machine/links/links.hpp"
+#include "validate/harness/ranks/child_process.hpp"
 
 namespace windtunnel {
 namespace {
@@ -23,10 +23,26 @@ namespace {
 // A rate of payload needs so much more on the wire: TCP over IPv4 with time stamps carries 1448
 // bytes in an Ethernet frame of 1514.
 constexpr double kWirePerByte = 1514.0 / 1448;
-// What a port may send at once behind a pause: less than what passes between two looks of the
-// kernel's timer, and the rate is not reached; more, and a message is too fast by as much.
-constexpr double kBurstS = 4e-3;
+// What a port may send at once behind a pause (testbed_burst_bytes). Less than what passes while
+// the kernel's timer is late, and the rate is not reached; less than what TCP hands over at once,
+// and every frame takes a timer of its own: with two frames rings of eight nodes at 200 Mbit/s took
+// half as long again, on two cores.
+constexpr double kBurstS = 2e-3;
 constexpr double kLeastBurst = 16e3;  // bytes
+
+double wire_bps_of(double bps) {
+  return std::max(8e3, bps * kWirePerByte);
+}
+double burst_on_wire(double bps) {
+  return std::max(kLeastBurst, wire_bps_of(bps) / 8 * kBurstS);
+}
+// Of the payload that a node sends in the scenario, bits of this machine per byte.
+double real_bits(const ExecutionScale& scale) {
+  return scale.times / scale.bytes * 8;
+}
+double node_Bps_of(const Cluster& cluster) {
+  return cluster.node.nic_Bps.value * cluster.node.nics;
+}
 
 [[noreturn]] void refuse_testbed(const std::string& what) {
   throw Error(fmt::format("no testbed: {}", what), ExitCode::failed);
@@ -36,7 +52,7 @@ constexpr double kLeastBurst = 16e3;  // bytes
 std::string fault_of_script(int space, const std::string& script) {
   std::array<int, 2> ends = {};
   if (pipe2(ends.data(), O_CLOEXEC) != 0) return std::strerror(errno);
-  const pid_t process = fork();
+  const pid_t process = fork_child();
   if (process < 0) return std::strerror(errno);
   if (process == 0) {
     dup2(ends[1], STDERR_FILENO);
@@ -66,9 +82,8 @@ std::string fault_of_script(int space, const std::string& script) {
 
 // A queue so deep that nothing is dropped: what is on its way is what sockets hold.
 std::string shaped(const std::string& device, double bps) {
-  const double wire_bps = std::max(8e3, bps * kWirePerByte);
   return fmt::format("tc qdisc add dev {} root tbf rate {:.0f}bit burst {:.0f} limit 16mb\n",
-                     device, wire_bps, std::max(kLeastBurst, wire_bps / 8 * kBurstS));
+                     device, wire_bps_of(bps), burst_on_wire(bps));
 }
 
 }  // namespace
@@ -83,14 +98,18 @@ std::string why_no_testbed() {
   return fault;
 }
 
+double testbed_burst_bytes(const Cluster& cluster, const ExecutionScale& scale) {
+  return burst_on_wire(node_Bps_of(cluster) * real_bits(scale)) / kWirePerByte * scale.bytes;
+}
+
 Testbed::Space Testbed::make_space() {
   std::array<int, 2> ready = {};
   if (pipe2(ready.data(), O_CLOEXEC) != 0) refuse_testbed(std::strerror(errno));
   Space space;
-  space.holder = fork();
+  space.holder = fork_child();
   if (space.holder < 0) refuse_testbed(std::strerror(errno));
   if (space.holder == 0) {
-    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    keep_only(ready[1]);
     const char there = unshare(CLONE_NEWNET) == 0 ? 'y' : 'n';
     if (write(ready[1], &there, 1) != 1 || there == 'n') _exit(1);
     for (;;) pause();
@@ -105,8 +124,8 @@ Testbed::Space Testbed::make_space() {
 }
 
 Testbed::Testbed(const Cluster& cluster, const ExecutionScale& scale) {
-  const double real = scale.times / scale.bytes * 8;  // bits of this machine per byte of the other
-  const double node_Bps = cluster.node.nic_Bps.value * cluster.node.nics;
+  const double real = real_bits(scale);
+  const double node_Bps = node_Bps_of(cluster);
   const int per_pod =
       cluster.fabric.nodes_per_pod > 0 ? cluster.fabric.nodes_per_pod : cluster.fabric_nodes();
   try {
@@ -129,7 +148,9 @@ Testbed::Testbed(const Cluster& cluster, const ExecutionScale& scale) {
     run_in(fabric_, script);
     for (int node = 0; node < cluster.nodes; ++node) {
       nodes_.push_back(make_space());
-      join_node(node, fmt::format("pod{}", cluster.place_of(node) / per_pod), node_Bps * real);
+      const double left = cluster.node.nics == 1 ? nic_factor(cluster, node) : 1;
+      join_node(node, fmt::format("pod{}", cluster.place_of(node) / per_pod),
+                left * node_Bps * real);
     }
   } catch (...) {
     close_spaces();

@@ -17,6 +17,10 @@ namespace windtunnel {
 // Why there can be none on this machine, in a line; empty: there can.
 std::string why_no_testbed();
 
+// Bytes of the scenario that the port of a node lets pass at once behind a pause in which it could
+// have sent as many: of a message only the rest takes time.
+double testbed_burst_bytes(const Cluster& cluster, const ExecutionScale& scale);
+
 class Testbed {
  public:
   // Links of the scenario's rates at the scale. Of a node with several NICs all are one port.

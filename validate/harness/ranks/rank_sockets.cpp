@@ -15,6 +15,7 @@
 #include <utility>
 
 #include "models/base/error.hpp"
+#include "validate/harness/ranks/rank_welcome.hpp"
 
 namespace windtunnel {
 namespace {
@@ -24,16 +25,6 @@ using asio::ip::tcp;
 using Clock = std::chrono::steady_clock;
 
 constexpr double kForkedS = 60;  // within which forked ranks connect
-
-// What a process says of itself when it connects. Both sides are of one program and kind of host.
-struct Hello {
-  std::uint64_t magic = 0x77696e6474756e6eULL;  // others find ports too
-  std::uint64_t job = 0;
-  std::int32_t rank = 0;
-  std::int32_t ranks = 0;
-  std::int32_t port = 0;  // where the rank listens for those above it
-};
-constexpr double kHelloS = 5;  // a stranger that says nothing holds up the others so long
 
 // Where a rank listens, as rank 0 tells it; without an address: on the host of rank 0, by whatever
 // way the reader reached that.
@@ -123,46 +114,26 @@ struct Meeting {
 };
 
 // Connects to the ranks below and waits for those above, each of which says who it is.
-RankSockets join(const Meeting& meeting, tcp::acceptor& listening, asio::io_context& context) {
-  const auto ranks = meeting.listeners.size();
+MetRanks join(const Meeting& meeting, tcp::acceptor& listening, asio::io_context& context) {
   const auto own = static_cast<size_t>(meeting.rank);
-  std::vector<tcp::socket> sockets;
-  for (size_t other = 0; other < ranks; ++other) sockets.emplace_back(context);
+  MetRanks met;
+  met.sockets.assign(meeting.listeners.size(), -1);
   Hello hello;
   hello.job = meeting.job;
   hello.rank = meeting.rank;
   for (size_t other = 0; other < own; ++other) {
-    tcp::socket& socket = sockets[other];
+    tcp::socket socket(context);
     auto fault = connect(context, socket, {meeting.listeners[other]}, meeting.until);
     if (!fault) fault = write_value(socket, hello);
     if (fault) {
       throw Error(fmt::format("no connection to rank {}: {}", other, fault.message()),
                   ExitCode::failed);
     }
+    met.sockets[other] = socket.release();
   }
-  size_t missing = ranks - own - 1;
-  while (missing > 0) {
-    tcp::socket socket(context);
-    if (accept(context, listening, socket, meeting.until)) {
-      throw Error(fmt::format("{} of the ranks above did not connect", missing), ExitCode::failed);
-    }
-    Hello other;
-    const auto until = std::min(meeting.until, after(kHelloS));
-    if (read_value(context, socket, other, until) || other.magic != hello.magic ||
-        other.job != hello.job || other.rank <= meeting.rank ||
-        static_cast<size_t>(other.rank) >= ranks) {
-      continue;
-    }
-    tcp::socket& place = sockets[static_cast<size_t>(other.rank)];
-    if (place.is_open()) continue;
-    place = std::move(socket);
-    --missing;
-  }
-  RankSockets descriptors;
-  for (tcp::socket& socket : sockets) {
-    descriptors.push_back(socket.is_open() ? socket.release() : -1);
-  }
-  return descriptors;
+  welcome_ranks(hello, listening.native_handle(), meeting.until, met);
+  met.listener = listening.release();
+  return met;
 }
 
 // At every address of this host; `port` 0: any that is free.
@@ -404,7 +375,7 @@ ForkedRanks::ForkedRanks(int ranks) : ports_(std::make_unique<Ports>()) {
 
 ForkedRanks::~ForkedRanks() = default;
 
-RankSockets ForkedRanks::connect(int rank) const {
+MetRanks ForkedRanks::connect(int rank) const {
   Meeting meeting;
   meeting.rank = rank;
   meeting.job = ports_->secret;
@@ -419,8 +390,8 @@ RankSockets ForkedRanks::connect(int rank) const {
   return join(meeting, own, context);
 }
 
-RankSockets meet_ranks(int rank, const std::vector<RankAddress>& addresses, std::uint64_t secret,
-                       double timeout_s) {
+MetRanks meet_ranks(int rank, const std::vector<RankAddress>& addresses, std::uint64_t secret,
+                    double timeout_s) {
   Meeting meeting;
   meeting.rank = rank;
   meeting.job = secret;
@@ -453,7 +424,9 @@ RankSockets find_ranks(const RankPlace& place, double timeout_s) {
     meeting.listeners = ask_reception(place, hello, timeout_s);
   }
   meeting.until = after(timeout_s);
-  return join(meeting, listening, context);
+  MetRanks met = join(meeting, listening, context);
+  close(met.listener);
+  return std::move(met.sockets);
 }
 
 }  // namespace windtunnel

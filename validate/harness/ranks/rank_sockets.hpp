@@ -23,12 +23,19 @@ void send_unpaced(int descriptor);
 // Small messages, too.
 void send_at_once(int descriptor);
 
+// What a rank has when all are there.
+struct MetRanks {
+  RankSockets sockets;
+  int listener = -1;  // where whoever comes now is a stranger; to be closed by whoever gets it
+  int strangers = 0;  // that came meanwhile: heard no further and sent away
+};
+
 class ForkedRanks {
  public:
   explicit ForkedRanks(int ranks);
   ~ForkedRanks();
   // Called by each rank after the fork.
-  RankSockets connect(int rank) const;
+  MetRanks connect(int rank) const;
 
  private:
   struct Ports;
@@ -44,8 +51,8 @@ struct RankAddress {
 };
 // Ranks that know where each listens, this one at its own address alone. Throws Error when they are
 // not all there in time.
-RankSockets meet_ranks(int rank, const std::vector<RankAddress>& addresses, std::uint64_t secret,
-                       double timeout_s);
+MetRanks meet_ranks(int rank, const std::vector<RankAddress>& addresses, std::uint64_t secret,
+                    double timeout_s);
 
 // Throws Error when they are not all there in time, or do not belong together.
 RankSockets find_ranks(const RankPlace& place, double timeout_s);

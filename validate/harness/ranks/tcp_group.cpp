@@ -1,6 +1,5 @@
 #include "validate/harness/ranks/tcp_group.hpp"
 
-#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -9,7 +8,6 @@
 #include <boost/asio.hpp>
 #include <cerrno>
 #include <chrono>
-#include <csignal>
 #include <cstdio>
 #include <cstring>
 #include <exception>
@@ -17,6 +15,7 @@
 #include <vector>
 
 #include "models/base/error.hpp"
+#include "validate/harness/ranks/child_process.hpp"
 #include "validate/harness/ranks/own_core.hpp"
 #include "validate/harness/ranks/rank_sockets.hpp"
 #include "validate/harness/ranks/rank_watch.hpp"
@@ -202,12 +201,18 @@ Ending ended(const ForkedRank& child, bool killed) {
 
 }  // namespace
 
+TcpGroup joined_group(int rank, const RankSockets& sockets) {
+  return TcpGroup(std::make_unique<TcpGroup::Connections>(rank, sockets));
+}
+
 void run_ranks(int ranks, const std::function<void(TcpGroup&)>& body) {
   CHECK(ranks >= 1, "{} ranks", ranks);
   const ForkedRanks ports(ranks);
   const auto run = [&](int rank, RankWatch* watch) -> Ending {
     try {
-      TcpGroup group(std::make_unique<TcpGroup::Connections>(rank, ports.connect(rank)));
+      const MetRanks met = ports.connect(rank);
+      close(met.listener);
+      TcpGroup group(std::make_unique<TcpGroup::Connections>(rank, met.sockets));
       group.connections_->watch = watch;
       body(group);
       group.barrier();  // nobody leaves while another still sends
@@ -226,11 +231,10 @@ void run_ranks(int ranks, const std::function<void(TcpGroup&)>& body) {
   for (int rank = 1; rank < ranks; ++rank) {
     std::array<int, 2> ends = {};
     if (pipe(ends.data()) != 0) refuse_process(rank, ranks);
-    const pid_t process = fork();
+    // Where it waits for rank 0 on a device, no broken connection tells it that this is gone.
+    const pid_t process = fork_child();
     if (process < 0) refuse_process(rank, ranks);
     if (process == 0) {
-      // Where it waits for rank 0 on a device, no broken connection tells it that this is gone.
-      prctl(PR_SET_PDEATHSIG, SIGKILL);
       close(ends[0]);
       end_child(ends[1], run(rank, nullptr));
     }

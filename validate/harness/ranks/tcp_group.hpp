@@ -12,6 +12,7 @@
 #include "models/base/error.hpp"
 #include "validate/harness/ranks/peers.hpp"
 #include "validate/harness/ranks/rank_place.hpp"
+#include "validate/harness/ranks/rank_sockets.hpp"
 
 namespace windtunnel {
 
@@ -46,10 +47,14 @@ class TcpGroup : public Peers {
   friend void run_ranks(int ranks, const std::function<void(TcpGroup&)>& body);
   friend void run_place(const RankPlace& place, double timeout_s,
                         const std::function<void(TcpGroup&)>& body);
+  friend TcpGroup joined_group(int rank, const RankSockets& sockets);
   struct Connections;
   explicit TcpGroup(std::unique_ptr<Connections> connections);
   std::unique_ptr<Connections> connections_;
 };
+
+// Of processes that have met (rank_sockets.hpp), which are watched by others.
+TcpGroup joined_group(int rank, const RankSockets& sockets);
 
 // `body` runs in every process, rank 0 being the calling one, and each other ends with it; no other
 // thread may run when they begin. Throws Error when one of them fails: its own message, on rank 0's

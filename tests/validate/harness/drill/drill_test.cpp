@@ -2,7 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include "models/base/quantile.hpp"
 #include "tests/validate/harness/drill/random_drill.hpp"
+#include "validate/accuracy/execution/foreseen_drill.hpp"
 
 namespace windtunnel {
 namespace {
@@ -76,10 +78,36 @@ TEST(Drill, TheNewestCopyServes) {
   expect_served(drill, 1, 5);
 }
 
+// What was written of it does not count, and what it would have replaced is still there.
+TEST(Drill, AFailureInTheMiddleOfASnapshotLeavesTheLastOne) {
+  for (const SnapshotPlace place : {SnapshotPlace::peers, SnapshotPlace::local_disk}) {
+    Drill drill =
+        with_tier(place, place == SnapshotPlace::peers ? ErasureCode{CodeName::reed_solomon, 2, 2}
+                                                       : ErasureCode());
+    drill.iterations = 6;
+    drill.interrupted_tier = 0;
+    drill.written_nodes = 3;
+    drill.lost_trainers = {1};
+    expect_served(drill, 0, 4);
+  }
+}
+
+TEST(Drill, AFullDiskKeepsTheLastCopyThatFitted) {
+  Drill drill = with_tier(SnapshotPlace::local_disk);
+  drill.iterations = 9;
+  drill.full_disk_from = 5;
+  drill.lost_trainers = {1};
+  expect_served(drill, 0, 4);
+  EXPECT_EQ(run_drill(drill).refused_copies, 2);
+  drill.full_disk_from = 1;
+  expect_served(drill, kNoTier, 0);
+}
+
 TEST(Drill, RandomKillsEndAsForeseen) {
   const DrillCount counted = run_random_drills(0, 10);
   EXPECT_GE(counted.recovered, 3);
   EXPECT_GE(counted.unrecoverable, 1);
+  EXPECT_LE(median(counted.time_errors), 0.15);
 }
 
 }  // namespace

@@ -8,7 +8,9 @@
 #include <cerrno>
 #include <chrono>
 
+#include "models/base/quantile.hpp"
 #include "models/base/random.hpp"
+#include "validate/accuracy/execution/foreseen_drill.hpp"
 
 namespace windtunnel {
 namespace {
@@ -69,6 +71,18 @@ Drill random_drill(std::uint64_t index) {
   drill.lost_nodes = random_nodes(random, drill.nodes, 3);
   drill.lost_trainers = random_nodes(random, drill.nodes, 2);
   if (random.below(4) == 0) drill.lost_keepers = random_nodes(random, drill.nodes, 1);
+  // Of seconds, each by up to a half more or less.
+  for (double DrillPace::*seconds :
+       {&DrillPace::gpu_s, &DrillPace::network_s, &DrillPace::disk_s, &DrillPace::storage_s}) {
+    drill.pace.*seconds *= 0.5 + random.uniform();
+  }
+  if (random.below(5) == 0) {
+    drill.interrupted_tier = static_cast<int>(random.below(drill.tiers.size()));
+    drill.written_nodes = static_cast<int>(random.below(static_cast<std::uint64_t>(drill.nodes)));
+  }
+  if (random.below(5) == 0) {
+    drill.full_disk_from = 1 + static_cast<std::int64_t>(random.below(9));
+  }
   const SnapshotTier& nearest = drill.tiers.front();
   const bool memory =
       nearest.place == SnapshotPlace::host_memory ||
@@ -90,6 +104,9 @@ DrillCount run_random_drills(std::uint64_t first, std::uint64_t count) {
     EXPECT_EQ(outcome.tier, expected.tier);
     EXPECT_EQ(outcome.iteration, expected.iteration);
     EXPECT_TRUE(outcome.intact);
+    if (outcome.tier != kNoTier) {
+      counted.time_errors.push_back(std::abs(expected.restore_s / outcome.restore_s - 1));
+    }
     ++(outcome.tier == kNoTier ? counted.unrecoverable : counted.recovered);
     EXPECT_EQ(waitpid(-1, nullptr, WNOHANG), -1) << "a process is left";
   }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <vector>
 
 #include "validate/harness/drill/drill.hpp"
 
@@ -12,6 +13,8 @@ Drill random_drill(std::uint64_t index);
 struct DrillCount {
   int recovered = 0;
   int unrecoverable = 0;
+  // Of each that was recovered: how far the foreseen time was off, as a share of the measured one.
+  std::vector<double> time_errors;
 };
 // Runs those and holds each to what was foreseen and to every byte of the state.
 DrillCount run_random_drills(std::uint64_t first, std::uint64_t count);

@@ -10,6 +10,7 @@
 #include <thread>
 
 #include "tests/support/error_of.hpp"
+#include "validate/harness/execute/run_clock.hpp"
 #include "validate/harness/ranks/tcp_group.hpp"
 
 namespace windtunnel {
@@ -35,7 +36,8 @@ void live_until_all_are_through(const ForkedProcess& process) {
 
 std::string fault_of(const std::function<void(int index, const ForkedProcess& process)>& body) {
   const auto begin = std::chrono::steady_clock::now();
-  const std::string fault = error_of([&] { run_forked(3, "rank", body, 1.0); }, ExitCode::failed);
+  const std::string fault =
+      error_of([&] { run_forked(3, "rank", body, {.silence_s = 1.0}); }, ExitCode::failed);
   EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(5));
   expect_nothing_left();
   return fault;
@@ -75,16 +77,35 @@ TEST(ForkedRun, NamesTheProcessThatDoesNotCome) {
 
 // Setting up may take longer than the silence that is allowed.
 TEST(ForkedRun, WaitsForAProcessThatSetsUp) {
-  run_forked(
-      2, "rank",
-      [](int index, const ForkedProcess& process) {
-        if (index == 0) {
-          const SignsOfLife signs(process);
-          std::this_thread::sleep_for(std::chrono::milliseconds(1500));
-        }
-        live_until_all_are_through(process);
+  run_forked(2, "rank",
+             [](int index, const ForkedProcess& process) {
+               if (index == 0) {
+                 const SignsOfLife signs(process);
+                 std::this_thread::sleep_for(std::chrono::milliseconds(1500));
+               }
+               live_until_all_are_through(process);
+             },
+             {.silence_s = 0.5});
+  expect_nothing_left();
+}
+
+// All live, and nobody gets on: who sleeps on purpose is left in peace until then.
+TEST(ForkedRun, TellsAStandstill) {
+  const auto begin = RunClock::monotonic_ns();
+  const auto body = [](int index, const ForkedProcess& process) {
+    process.wait_for_start();
+    process.step();
+    if (index == 1) *process.sleeps_until_ns() = RunClock::monotonic_ns() + 600'000'000;
+    live_on(process);
+  };
+  const std::string fault = error_of(
+      [&] {
+        run_forked(2, "rank", body,
+                   {.standstill_s = 0.5, .where = [] { return std::string("rank 0 is in 'F0'"); }});
       },
-      0.5);
+      ExitCode::failed);
+  EXPECT_EQ(fault, "nothing has got on for 0.5 s: rank 0 is in 'F0'");
+  EXPECT_GT(RunClock::monotonic_ns() - begin, 1'100'000'000);
   expect_nothing_left();
 }
 

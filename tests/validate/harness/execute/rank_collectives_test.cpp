@@ -75,7 +75,7 @@ TEST(RankCollectives, TakeTheTimeOfTheirAlgorithm) {
     const CollectiveWork work = work_of(plan, cluster, slow_options());
     EXPECT_EQ(work.form, each.form);
     EXPECT_EQ(work.algorithm, each.algorithm);
-    const Timeline timeline = execute_plan(plan, cluster, slow_options());
+    const Timeline timeline = execute_plan(plan, cluster, slow_options()).timeline;
     expect_planned_order(plan, timeline);
     EXPECT_GE(timeline.makespan_s, 2 * each.seconds * 0.999);
   }
@@ -89,7 +89,7 @@ TEST(RankCollectives, RunOnNodesOfSeveralGpus) {
     SCOPED_TRACE(to_string(algorithm));
     const Plan plan = collective_plan(8, CollectiveKind::all_reduce, algorithm, 1e9);
     EXPECT_EQ(work_of(plan, cluster, slow_options()).form, CollectiveForm::rounds);
-    const Timeline timeline = execute_plan(plan, cluster, slow_options());
+    const Timeline timeline = execute_plan(plan, cluster, slow_options()).timeline;
     expect_planned_order(plan, timeline);
     // Each of four lanes carries a quarter: 2 x 1/2 x 10 ms.
     EXPECT_GE(timeline.makespan_s, 2 * 0.01 * 0.999);
@@ -113,7 +113,7 @@ TEST(RankCollectives, WithoutBytesAreMeetings) {
   plan.classes[0].groups = {{0, 0}};
   plan.classes.push_back(own);
   validate_plan(plan);
-  const Timeline timeline = execute_plan(plan, cluster, slow_options());
+  const Timeline timeline = execute_plan(plan, cluster, slow_options()).timeline;
   expect_planned_order(plan, timeline);
   for (const RankTimeline& rank : timeline.ranks) EXPECT_GE(rank.spans[0].end_s, 0.03);
 }

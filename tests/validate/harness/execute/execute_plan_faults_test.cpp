@@ -1,0 +1,147 @@
+// Ranks that die, stop or never come while a plan is executed, and strangers at its ports: who it
+// was is said in time, and nothing is left behind.
+#include <arpa/inet.h>
+#include <gtest/gtest.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <chrono>
+#include <csignal>
+
+#include "tests/sim/engine/plan_maker.hpp"
+#include "tests/support/error_of.hpp"
+#include "tests/support/small_job.hpp"
+#include "tests/validate/harness/execute/run_processes.hpp"
+#include "validate/harness/execute/execute_plan.hpp"
+#include "validate/harness/execute/testbed.hpp"
+
+namespace windtunnel {
+namespace {
+
+constexpr int kRanks = 3;
+
+Plan waiting_plan(double seconds) {
+  Plan plan;
+  plan.ranks = kRanks;
+  for (RankId rank = 0; rank < kRanks; ++rank) {
+    RankClass rank_class;
+    rank_class.name = fmt::format("rank {}", rank);
+    rank_class.members = {rank};
+    rank_class.streams = {{"c"}};
+    rank_class.tasks = {plain(TaskKind::compute, "c", 0, seconds)};
+    plan.classes.push_back(rank_class);
+  }
+  return plan;
+}
+
+ExecuteOptions waiting_options(bool testbed) {
+  ExecuteOptions options;
+  options.scale = {1, 1e4};
+  options.calibration = ideal_calibration();
+  options.testbed = testbed;
+  return options;
+}
+
+struct Fault {
+  int signal;
+  bool at_once;  // before it comes
+  const char* words;
+};
+
+void expect_named_and_nothing_left(bool testbed, const Fault& fault) {
+  SCOPED_TRACE(fmt::format("signal {}, testbed {}", fault.signal, testbed));
+  Runner runner([&] {
+    return error_of(
+        [&] {
+          execute_plan(waiting_plan(600), small_cluster(kRanks, 1), waiting_options(testbed));
+        },
+        ExitCode::failed);
+  });
+  // In a testbed each node and the fabric have a process that holds the namespace.
+  std::vector<pid_t> ranks = runner.ranks(testbed ? 2 * kRanks + 1 : kRanks);
+  ranks.erase(ranks.begin(), ranks.end() - kRanks);
+  if (!fault.at_once) usleep(500'000);
+  std::set<ino_t> networks, ports;
+  for (const pid_t rank : ranks) {
+    networks.insert(network_of(rank));
+    for (const ListeningPort& port : ports_of(rank)) ports.insert(port.inode);
+  }
+  if (testbed && !fault.at_once) {
+    EXPECT_EQ(networks.size(), std::size_t{kRanks});
+  }
+  if (!fault.at_once) {
+    EXPECT_EQ(ports.size(), std::size_t{kRanks});
+  }
+  networks.erase(network_of(getpid()));
+  const auto struck = std::chrono::steady_clock::now();
+  kill(ranks[1], fault.signal);
+  const std::string said = runner.said();
+  EXPECT_LT(std::chrono::steady_clock::now() - struck, std::chrono::seconds(5));
+  EXPECT_TRUE(said.starts_with(std::string("rank 1 ") + fault.words)) << said;
+  // No process, not even of those whose parent is gone; no port; no network.
+  EXPECT_EQ(waitpid(-1, nullptr, WNOHANG), -1);
+  EXPECT_EQ(errno, ECHILD);
+  for (const pid_t rank : ranks) EXPECT_NE(kill(rank, 0), 0) << rank << " is left";
+  const std::set<ino_t> listening = listening_in_network(), used = networks_in_use();
+  for (const ino_t port : ports) EXPECT_FALSE(listening.contains(port));
+  for (const ino_t network : networks) EXPECT_FALSE(used.contains(network));
+}
+
+const std::vector<Fault> kFaults = {{SIGKILL, false, "ended by signal 9"},
+                                    {SIGSTOP, false, "has stopped: no sign of it for 3.5 s"},
+                                    {SIGSTOP, true, ""}};
+
+TEST(ExecutePlanFaults, TheRankIsNamedAndNothingIsLeft) {
+  for (const Fault& fault : kFaults) expect_named_and_nothing_left(false, fault);
+}
+
+TEST(ExecutePlanFaults, NorInATestbed) {
+  const std::string why_not = why_no_testbed();
+  if (!why_not.empty()) GTEST_SKIP() << why_not;
+  for (const Fault& fault : kFaults) expect_named_and_nothing_left(true, fault);
+}
+
+// Connects to the loopback, says that, and waits to be sent away.
+bool is_sent_away(int port, const std::string& words) {
+  sockaddr_in address = {};
+  address.sin_family = AF_INET;
+  address.sin_port = htons(static_cast<std::uint16_t>(port));
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  const int stranger = socket(AF_INET, SOCK_STREAM, 0);
+  if (connect(stranger, reinterpret_cast<sockaddr*>(&address), sizeof address) != 0) return false;
+  ::send(stranger, words.data(), words.size(), MSG_NOSIGNAL);
+  const timeval limit = {10, 0};
+  setsockopt(stranger, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit);
+  char answer = 0;
+  const ssize_t count = ::recv(stranger, &answer, 1, 0);
+  const bool away = count == 0 || (count < 0 && errno == ECONNRESET);
+  close(stranger);
+  return away;
+}
+
+// Ranks listen on the loopback alone, and what strangers say there harms nobody.
+TEST(ExecutePlanFaults, StrangersAreSentAwayAndCounted) {
+  Runner runner([] {
+    const PlanRun execution =
+        execute_plan(waiting_plan(2.5), small_cluster(1, kRanks), waiting_options(false));
+    return fmt::format("{} strangers, {:.0f} s", execution.strangers,
+                       execution.timeline.makespan_s);
+  });
+  const std::vector<pid_t> ranks = runner.ranks(kRanks);
+  usleep(500'000);
+  const std::set<ListeningPort> ports = ports_of(ranks[0]);
+  ASSERT_EQ(ports.size(), std::size_t{kRanks});
+  for (const ListeningPort& port : ports) {
+    EXPECT_EQ(port.address, "0100007F");  // 127.0.0.1, as the kernel prints it
+    EXPECT_TRUE(is_sent_away(port.port, "GET / HTTP/1.0\r\n\r\n"));
+    EXPECT_TRUE(is_sent_away(port.port, ""));
+    EXPECT_TRUE(is_sent_away(port.port, std::string(100'000, '\xff')));
+  }
+  const std::string said = runner.said();
+  EXPECT_TRUE(said.starts_with("9 strangers, ")) << said;
+}
+
+}  // namespace
+}  // namespace windtunnel

@@ -1,0 +1,60 @@
+#include "validate/harness/execute/plan_kernels.hpp"
+
+#include <gtest/gtest.h>
+
+#include "tests/sim/engine/plan_maker.hpp"
+#include "tests/support/error_of.hpp"
+#include "tests/support/small_job.hpp"
+#include "tests/validate/harness/device_ranks.hpp"
+#include "validate/harness/execute/execute_plan.hpp"
+#include "validate/harness/ranks/own_core.hpp"
+
+namespace windtunnel {
+namespace {
+
+TEST(PlanKernels, ATaskNamesThemByWhatItsTimeIsFor) {
+  EXPECT_EQ(kernel_role(Category::backward), KernelRole::product);
+  EXPECT_EQ(kernel_role(Category::optimizer), KernelRole::update);
+  EXPECT_EQ(kernel_role(Category::compression), KernelRole::compression);
+  EXPECT_EQ(kernel_role(Category::host), std::nullopt);
+  EXPECT_EQ(to_text(kernels_for("top-k")[2]), "top-k k=655 elements=65536");
+  EXPECT_EQ(to_text(kernels_for("none")[2]), "quantise-int8 elements=65536");
+  PlanKernels kernels;
+  kernels.run_s = {1e-3, 2e-3, 3e-3};
+  EXPECT_EQ(kernels.runs_in(KernelRole::product, 0.0124), 12);
+  EXPECT_EQ(kernels.runs_in(KernelRole::compression, 0.0124), 4);
+}
+
+class PlanKernelsTest : public DeviceRanksTest {};
+
+// As many as were measured to take 40 ms; what is no kernel is a wait of 40 ms.
+TEST_F(PlanKernelsTest, RunInTheTimeOfTheirTask) {
+  const PlanKernels kernels = measured_kernels(kTestDevice, 1, "none");
+  for (const double run_s : kernels.run_s) EXPECT_GT(run_s, 0);
+  Plan plan;
+  plan.ranks = 1;
+  RankClass rank_class;
+  rank_class.members = {0};
+  rank_class.streams = {{"c"}};
+  for (const Category category : {Category::forward, Category::optimizer, Category::host}) {
+    Task task = plain(TaskKind::compute, "t", 0, 0);
+    task.cost = {{category, Origin::assumed, 40}};
+    rank_class.tasks.push_back(task);
+  }
+  plan.classes = {rank_class};
+  ExecuteOptions options;
+  options.scale = {1000, 1};
+  options.calibration = ideal_calibration();
+  options.kernels = kernels;
+  const Timeline timeline = execute_plan(plan, small_cluster(1, 1), options).timeline;
+  for (const Span& span : timeline.ranks[0].spans) EXPECT_GT(span.end_s - span.start_s, 40 * 0.2);
+  EXPECT_GE(timeline.ranks[0].spans[2].end_s - timeline.ranks[0].spans[2].start_s, 40);
+}
+
+TEST_F(PlanKernelsTest, AreRefusedWhereRanksWouldShareADevice) {
+  const std::string fault = error_of([] { measured_kernels(kTestDevice, 1000, "none"); });
+  EXPECT_TRUE(fault.starts_with("1000 ranks would compute at once on ")) << fault;
+}
+
+}  // namespace
+}  // namespace windtunnel

@@ -1,0 +1,48 @@
+#include "validate/harness/ranks/child_process.hpp"
+
+#include <gtest/gtest.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <csignal>
+
+namespace windtunnel {
+namespace {
+
+TEST(ChildProcess, EndsWithItsParent) {
+  prctl(PR_SET_CHILD_SUBREAPER, 1);  // what its parent leaves becomes ours
+  const pid_t parent = fork();
+  if (parent == 0) {
+    if (fork_child() == 0) {
+      for (;;) pause();
+    }
+    _exit(0);
+  }
+  ASSERT_EQ(waitpid(parent, nullptr, 0), parent);
+  int status = 0;
+  EXPECT_GT(waitpid(-1, &status, 0), 0);
+  // By the signal, or by itself where its parent was gone before it could ask for one.
+  EXPECT_TRUE(WIFSIGNALED(status) ? WTERMSIG(status) == SIGKILL : WEXITSTATUS(status) == 1);
+}
+
+TEST(ChildProcess, KeepsOneDescriptorAlone) {
+  std::array<int, 2> kept = {}, other = {};
+  ASSERT_EQ(pipe(kept.data()), 0);
+  ASSERT_EQ(pipe(other.data()), 0);
+  const pid_t child = fork_child();
+  if (child == 0) {
+    keep_only(kept[1]);
+    _exit(write(kept[1], "y", 1) == 1 && write(other[1], "y", 1) < 0 ? 0 : 1);
+  }
+  int status = -1;
+  waitpid(child, &status, 0);
+  EXPECT_EQ(status, 0);
+  for (const auto& ends : {kept, other}) {
+    for (const int end : ends) close(end);
+  }
+}
+
+}  // namespace
+}  // namespace windtunnel
