@@ -25,12 +25,7 @@ constexpr int kSpareShare = 8;     // at most an eighth of the cluster is kept a
 constexpr int kMostSimulated = 5;  // numbers of spares
 // Estimates of what training with so many nodes gains; worse ones are not simulated.
 constexpr double kNear = 0.85;
-constexpr int kTrialsToChoose = 16;
-constexpr int kTrials = 50;
 constexpr double kShortest_s = kDay_s, kLongest_s = 180 * kDay_s;
-// Of the progress: what is within it of the best is as good. Of intervals the longest is taken, as
-// it loads the storage least, of stacks of tiers the simplest.
-constexpr double kAsGood = 2e-3;
 // What people write down; longer ones lose too much when a loss spike has to be undone.
 constexpr std::array<double, 9> kIntervals_s = {5 * kMinute_s,  10 * kMinute_s, 15 * kMinute_s,
                                                 20 * kMinute_s, 30 * kMinute_s, kHour_s,
@@ -68,7 +63,7 @@ class Planner {
     PlanPoint point = layouts.front().point;
     point.snapshots = usual_snapshots().front();
     point.campaign_s = campaign_of(layouts.front().tokens_per_s);
-    point.trials = kTrials;
+    point.trials = kPlanTrials;
     return complete_scenario_text(report_.basis, point, guide_of(report_.basis));
   }
 
@@ -160,7 +155,7 @@ class Planner {
   // Simulates the steps, then campaigns at several intervals of the tier on storage.
   Tried simulated(PlanPoint point) const {
     point.campaign_s = campaign_s_;
-    point.trials = kTrialsToChoose;
+    point.trials = kPlanTrials;
     const Case the_case = resolve_case(text_of(point));
     return the_case.places.placing([&] {
       Tried tried;
@@ -189,13 +184,14 @@ class Planner {
       }
       if (!allowed && every_s < kIntervals_s.back()) continue;
       goodputs.emplace_back(every_s, run_campaign(inputs, request().threads).goodput);
-      const bool falls = goodputs.back().second.mean < goodputs.front().second.mean - 10 * kAsGood;
+      const bool falls =
+          goodputs.back().second.mean < goodputs.front().second.mean - 10 * kPlanAsGood;
       if (falls) break;
     }
     double best = 0;
     for (const auto& [every_s, goodput] : goodputs) best = std::max(best, goodput.mean);
     for (const auto& [every_s, goodput] : goodputs) {
-      if (goodput.mean < best * (1 - kAsGood)) continue;
+      if (goodput.mean < best * (1 - kPlanAsGood)) continue;
       option.goodput = goodput;
       option.point.snapshots = saved_every(option.point.snapshots, every_s);
     }
@@ -291,7 +287,7 @@ class Planner {
     }
     // The first that is as good.
     best_ = *std::ranges::find_if(all, [&](const Tried& each) {
-      return each.option.progress_tokens_per_s() >= (1 - kAsGood) * most;
+      return each.option.progress_tokens_per_s() >= (1 - kPlanAsGood) * most;
     });
   }
 
@@ -304,7 +300,7 @@ class Planner {
     save_best(waiting.option, campaign_inputs(the_case.job, waiting.measured.table));
     report_.without_spare = {best_.option, waiting.option};
     if (waiting.option.progress_tokens_per_s() <=
-        (1 + kAsGood) * best_.option.progress_tokens_per_s()) {
+        (1 + kPlanAsGood) * best_.option.progress_tokens_per_s()) {
       return;
     }
     best_ = std::move(waiting);
@@ -313,7 +309,7 @@ class Planner {
   // What it would be for `windtunnel run`.
   void finish() {
     tell("simulating the plan");
-    best_.option.point.trials = runner_up_.option.point.trials = kTrials;
+    best_.option.point.trials = runner_up_.option.point.trials = kPlanTrials;
     report_.record =
         simulate(resolve_case(text_of(best_.option.point)), {.threads = request().threads});
     best_.option.goodput = report_.record.campaign->goodput;

@@ -14,6 +14,12 @@
 
 namespace windtunnel {
 
+// Of the progress: what is within it of the best is as good. Of intervals the longest is taken, as
+// it loads the storage least, of stacks of tiers the simplest.
+inline constexpr double kPlanAsGood = 2e-3;
+// Of a campaign's failures, the same for all that is compared and for the answer.
+inline constexpr int kPlanTrials = 50;
+
 // A training that was looked at.
 struct PlanOption {
   PlanPoint point;
@@ -34,7 +40,7 @@ struct PlanReport {
   std::optional<PlanOption> runner_up;
   std::optional<Record> runner_up_record;
   // The best of each number of spares and of each layout, with copies on storage alone; then of
-  // each stack of tiers, and each way to go on without a spare. Goodput over few trials.
+  // each stack of tiers, and each way to go on without a spare.
   std::vector<PlanOption> spares, layouts, snapshots, without_spare;
   std::vector<std::string> impossible;  // stacks of tiers that cannot be, and why
   std::int64_t estimated = 0;           // configurations

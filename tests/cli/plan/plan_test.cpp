@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <fstream>
 #include <nlohmann/json.hpp>
 
@@ -61,9 +62,9 @@ TEST(PlanCommand, NothingThatItTriedIsBetter) {
     ASSERT_FALSE(plan.at(tried).empty()) << tried;
     for (const Json& option : plan.at(tried)) {
       if (option.at("days").is_null()) continue;
-      // Simpler stacks are taken where they cost less than a five-hundredth; trials to choose by
-      // are fewer.
-      EXPECT_GE(option.at("days").get<double>(), best * (1 - 6e-3)) << tried << ": " << option;
+      // Simpler stacks are taken where they cost less than a five-hundredth; iterations to choose
+      // by are partly by the closed form.
+      EXPECT_GE(option.at("days").get<double>(), best * (1 - 3e-3)) << tried << ": " << option;
     }
   }
 }
@@ -78,16 +79,48 @@ TEST(PlanCommand, FrameworksHaveTheirOwnSchedules) {
 }
 
 TEST(PlanCommand, SaysWhatItTookAndHowToChangeIt) {
-  const ProgramResult all = run_program(kAsked + "megatron");
+  const ProgramResult all = run_program(kAsked + "megatron --explain");
   ASSERT_EQ(all.exit_code, 0) << all.err;
   EXPECT_NE(all.out.find("about 4.00 M tokens"), std::string::npos) << all.out;
   EXPECT_NE(all.out.find("--batch"), std::string::npos);
-  const ProgramResult stated =
-      run_program(kAsked + "megatron --batch '1 M' --price '3 USD per gpu-hour' --headroom 20");
+  const ProgramResult stated = run_program(
+      kAsked + "megatron --batch '1 M' --price '3 USD per gpu-hour' --headroom 20 --explain");
   ASSERT_EQ(stated.exit_code, 0) << stated.err;
   for (const char* option : {"--batch", "--price", "--headroom", "--framework"}) {
     EXPECT_EQ(stated.out.find(option), std::string::npos) << stated.out;
   }
+}
+
+// The answer, what to start, the next best of each choice and what decides are one screen; the rest
+// stands behind --explain.
+TEST(PlanCommand, AnswersInOneScreen) {
+  const ProgramResult brief = run_program(kAsked + "megatron");
+  ASSERT_EQ(brief.exit_code, 0) << brief.err;
+  EXPECT_LE(std::ranges::count(brief.out, '\n'), 40) << brief.out;
+  for (const char* part : {"time to train", "cost  ", "runner-up", "snapshots", "next best",
+                           "failures", "--batch", "--price", "simulate it", "--explain"}) {
+    EXPECT_NE(brief.out.find(part), std::string::npos) << part << " in\n" << brief.out;
+  }
+  const ProgramResult all = run_program(kAsked + "megatron --explain");
+  ASSERT_EQ(all.exit_code, 0) << all.err;
+  for (const char* part : {"TFLOP/s per GPU", "(taken)", "of 50 trials", "--headroom"}) {
+    EXPECT_EQ(brief.out.find(part), std::string::npos) << part;
+    EXPECT_NE(all.out.find(part), std::string::npos) << part;
+  }
+}
+
+// All is compared by the trials of the answer: what it takes has its goodput everywhere.
+TEST(PlanCommand, TheSameTrainingHasTheSameGoodput) {
+  const Json plan = planned(kAsked + "megatron");
+  const Json& best = plan.at("best");
+  size_t same = 0;
+  for (const Json& option : plan.at("without_spare")) {
+    if (option.at("when_no_spare") != best.at("when_no_spare")) continue;
+    EXPECT_NEAR(option.at("goodput").at("mean").get<double>(),
+                best.at("goodput").at("mean").get<double>(), 5e-4);
+    ++same;
+  }
+  EXPECT_EQ(same, 1U);
 }
 
 TEST(PlanCommand, TensorsAreDividedByTheRulesOfTheModel) {
