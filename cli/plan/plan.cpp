@@ -4,6 +4,7 @@
 #include <exception>
 #include <memory>
 
+#include "cli/plan/plan_arguments.hpp"
 #include "cli/plan/plan_options.hpp"
 #include "cli/program/command.hpp"
 #include "cli/program/output.hpp"
@@ -32,7 +33,9 @@ std::string next_command(const PlanCommand& command) {
 }
 
 ExitCode run(const PlanCommand& command) {
+  for (const std::string& file : {command.out, command.page}) check_folder_of(file);
   PlanRequest request = request_of(command.asked);
+  request.written_model = model_value_from(request.model, command.out);
   PlanReport plan;
   {
     Progress progress;

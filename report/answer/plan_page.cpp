@@ -55,7 +55,7 @@ Json choice_chart(const PlanReport& plan, const PlanChoice& choice) {
   for (size_t i = 0; i < choice.options.size(); ++i) {
     const auto& [name, option] = choice.options[i];
     if (!option->goodput) continue;
-    const double days = days_of(plan.basis, *option);
+    const double days = option->days;
     const Estimate& goodput = *option->goodput;
     chart.items.push_back({.name = name,
                            .value = {.mean = days,
@@ -80,7 +80,7 @@ std::string plan_page(const PlanReport& plan, const std::string& command) {
   page.parts.emplace_back(
       SummarySection{"How to go on",
                      {{"simulate it", command},
-                      {"tried", fmt::format("{} configurations in closed form", plan.estimated)},
+                      {"tried", counted(plan.estimated, "configuration") + " in closed form"},
                       {"cost models", cost_models_text(plan.record)}},
                      {}});
   for (const PlanChoice& choice : choices_of(plan)) {

@@ -12,7 +12,8 @@ namespace {
 
 // "62 nodes + 2 spares"
 std::string nodes_of(const PlanOption& option) {
-  return fmt::format("{} nodes + {} spares", option.point.nodes, option.point.spares);
+  return fmt::format("{} + {}", counted(option.point.nodes, "node"),
+                     counted(option.point.spares, "spare"));
 }
 
 bool same_job(const PlanOption& a, const PlanOption& b) {
@@ -112,6 +113,7 @@ std::vector<PlanChoice> choices_of(const PlanReport& plan) {
 
 TextTable choice_table(const PlanReport& plan, const PlanChoice& choice) {
   TextTable table{{{choice.column},
+                   {"batch", Align::right},
                    {figure("iteration.time_s").title, Align::right},
                    {"memory", Align::right},
                    {figure("campaign.goodput").title, Align::right},
@@ -121,14 +123,16 @@ TextTable choice_table(const PlanReport& plan, const PlanChoice& choice) {
   for (size_t i = 0; i < choice.options.size(); ++i) {
     const PlanOption& each = *choice.options[i].second;
     const std::string name = choice.options[i].first + (i == choice.taken ? " (taken)" : "");
+    const std::string batch = with_separators(each.point.batch);
     if (!each.goodput) {
-      table.rows.push_back({name, format_seconds(each.step_s), "", "only estimated", "", ""});
+      table.rows.push_back(
+          {name, batch, format_seconds(each.step_s), "", "only estimated", "", ""});
       continue;
     }
-    table.rows.push_back({name, format_seconds(each.step_s), format_memory(each.memory_bytes),
-                          estimate_text(Unit::share, *each.goodput),
-                          fmt::format("{:.1f}", days_of(plan.basis, each)),
-                          value_text(Unit::usd, usd_of(plan.basis, each))});
+    table.rows.push_back(
+        {name, batch, format_seconds(each.step_s), format_memory(each.memory_bytes),
+         estimate_text(Unit::share, *each.goodput), fmt::format("{:.1f}", each.days),
+         value_text(Unit::usd, usd_of(plan.basis, each))});
   }
   return table;
 }
@@ -148,7 +152,7 @@ TextTable instead_table(const PlanReport& plan) {
     const auto& [name, instead] = choice.options[*next];
     table.rows.push_back(
         {choice.name, taken_name, name, value_text(Unit::share, instead->goodput->mean),
-         more_text(Unit::days, days_of(plan.basis, *taken), days_of(plan.basis, *instead)),
+         more_text(Unit::days, taken->days, instead->days),
          more_text(Unit::usd, usd_of(plan.basis, *taken), usd_of(plan.basis, *instead))});
   }
   return table;

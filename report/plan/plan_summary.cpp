@@ -24,7 +24,7 @@ std::string without_spare_text(const PlanOption& option) {
   return "without a spare go on with fewer replicas (shrink)";
 }
 
-// "host-memory every 10 iterations, storage every 4.0 h"
+// "host-memory every 10 iterations, storage every 4 h, the longest that is tried"
 std::string snapshots_text(const Job& job) {
   std::string text;
   for (const SnapshotTier& tier : job.snapshots) {
@@ -32,6 +32,7 @@ std::string snapshots_text(const Job& job) {
                         tier.every_iterations > 0
                             ? format_quantity(tier.every_iterations, Dimension::iterations)
                             : format_quantity(tier.every_s, Dimension::seconds));
+    if (tier.every_s == kPlanLongestInterval_s) text += ", the longest that is tried";
   }
   return text;
 }
@@ -40,7 +41,10 @@ std::string nodes_text(const PlanOption& option) {
   if (option.point.spares == 0) {
     return fmt::format("all {} train, none is kept as a spare", option.point.nodes);
   }
-  return fmt::format("{} train, {} are kept as spares", option.point.nodes, option.point.spares);
+  const bool one = option.point.spares == 1;
+  return fmt::format("{} train, {} kept as {}", option.point.nodes,
+                     one ? "1 is" : fmt::format("{} are", option.point.spares),
+                     one ? "a spare" : "spares");
 }
 
 // Of where a number is from the word alone: the scenario and --json have the source.
@@ -103,7 +107,7 @@ Json option_json(const PlanReport& plan, const PlanOption& option) {
           {"tokens_per_s", option.tokens_per_s},
           {"goodput", option.goodput ? estimate_json(*option.goodput) : Json(nullptr)},
           {"memory_bytes", option.memory_bytes},
-          {"days", option.goodput ? Json(days_of(plan.basis, option)) : Json(nullptr)},
+          {"days", option.goodput ? Json(option.days) : Json(nullptr)},
           {"cost_usd", option.goodput ? Json(usd_of(plan.basis, option)) : Json(nullptr)}};
 }
 
@@ -155,8 +159,8 @@ SummarySection what_to_start(const PlanReport& plan) {
       {"layout", layout_axes(best) + sequence_parallel},
       {"schedule",
        fmt::format("{}, recompute {}", schedule_name(best), best.point.found_at("recompute"))},
-      {"batch", fmt::format("{} sequences of {} tokens ({} tokens a step), micro-batches of {}",
-                            best.point.batch, plan.basis.sequence,
+      {"batch", fmt::format("{} of {} tokens ({} tokens a step), micro-batches of {}",
+                            counted(best.point.batch, "sequence"), plan.basis.sequence,
                             format_count(double(best.point.batch) * plan.basis.sequence),
                             best.point.found_at("batch.micro"))},
       {"memory",
@@ -204,12 +208,13 @@ Summary summarise_plan(const PlanReport& plan, const std::string& command, PlanD
   summary.title = fmt::format("{} on {} x {}: {} tokens", basis.model.name, basis.request.nodes,
                               basis.node.name, format_count(basis.request.tokens));
   summary.subtitle =
-      fmt::format("{} parameters, {} layers of {}; {} {} GPUs; {}",
-                  format_count(basis.model.parameters()), basis.model.layers, basis.model.hidden,
-                  basis.request.nodes * basis.node.gpus, basis.node.gpu.name, basis.framework.help);
+      fmt::format("{} parameters, {} of {}; {}; {}", format_count(basis.model.parameters()),
+                  counted(basis.model.layers, "layer"), basis.model.hidden,
+                  counted(basis.request.nodes * basis.node.gpus, basis.node.gpu.name + " GPU"),
+                  basis.framework.help);
   summary.sections = {answer(plan, detail), what_to_start(plan)};
   SummarySection next{"Next", {{"simulate it", command}}, {}};
-  const std::string tried = fmt::format("{} configurations in closed form", plan.estimated);
+  const std::string tried = counted(plan.estimated, "configuration") + " in closed form";
   if (detail == PlanDetail::brief) {
     TextTable instead = instead_table(plan);
     if (!instead.rows.empty()) {
