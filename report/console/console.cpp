@@ -51,7 +51,7 @@ std::string figure_text(const Figure& column, const Record& record) {
 
 std::string certainty_text(const Comparison& comparison, const ConsoleStyle& style) {
   std::string text;
-  for (const SummaryRow& row : certainty_rows(comparison)) {
+  for (const SummaryRow& row : certainty_rows(comparison, "in brackets")) {
     text += fmt::format("  {:<11}  {}\n", row.label, row.value);
   }
   return text.empty() ? "" : fmt::format("\n{}\n{}", style.bold(kCertaintyTitle), text);

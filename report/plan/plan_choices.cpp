@@ -20,10 +20,10 @@ bool same_job(const PlanOption& a, const PlanOption& b) {
   return a.point.found == b.point.found && a.point.nodes == b.point.nodes;
 }
 
-// "1.2 d"; of a difference within which the plan takes the simpler one: that.
-std::string more_text(Unit unit, double taken, double instead) {
-  if (std::abs(instead - taken) <= kPlanAsGood * taken) return "as good";
-  return value_text(unit, instead - taken);
+// By what a plan chooses by; such a difference is not written as a number, which would be chance.
+bool is_as_good(const PlanOption& taken, const PlanOption& instead) {
+  const double ratio = instead.progress_tokens_per_s() / taken.progress_tokens_per_s();
+  return std::abs(ratio - 1) <= 1.1 * kPlanAsGood;  // choices are by other iterations than runs
 }
 
 }  // namespace
@@ -150,10 +150,12 @@ TextTable instead_table(const PlanReport& plan) {
     if (choice.name == kLayoutChoice || !next) continue;
     const auto& [taken_name, taken] = choice.options[choice.taken];
     const auto& [name, instead] = choice.options[*next];
-    table.rows.push_back(
-        {choice.name, taken_name, name, value_text(Unit::share, instead->goodput->mean),
-         more_text(Unit::days, taken->days, instead->days),
-         more_text(Unit::usd, usd_of(plan.basis, *taken), usd_of(plan.basis, *instead))});
+    const bool alike = is_as_good(*taken, *instead);
+    const double usd = usd_of(plan.basis, *instead) - usd_of(plan.basis, *taken);
+    table.rows.push_back({choice.name, taken_name, name,
+                          value_text(Unit::share, instead->goodput->mean),
+                          alike ? "as good" : value_text(Unit::days, instead->days - taken->days),
+                          alike ? "as good" : value_text(Unit::usd, usd)});
   }
   return table;
 }

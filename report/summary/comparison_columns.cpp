@@ -110,7 +110,7 @@ bool varies_protection_only(const Comparison& comparison) {
          });
 }
 
-std::vector<SummaryRow> certainty_rows(const Comparison& comparison) {
+std::vector<SummaryRow> certainty_rows(const Comparison& comparison, const std::string& label) {
   std::set<std::string> models;
   std::set<int> trials;
   for (const ComparedPoint& point : comparison.points) {
@@ -120,8 +120,8 @@ std::vector<SummaryRow> certainty_rows(const Comparison& comparison) {
   }
   std::vector<SummaryRow> rows;
   if (!trials.empty()) {
-    rows.push_back({"in brackets", fmt::format("{} of the mean over {} trials", kIntervalTitle,
-                                               fmt::join(trials, " or "))});
+    rows.push_back({label, fmt::format("{} of the mean over {} trials", kIntervalTitle,
+                                       fmt::join(trials, " or "))});
   }
   for (const std::string& model : models) rows.push_back({"cost models", model});
   return rows;
