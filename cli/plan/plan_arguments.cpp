@@ -141,9 +141,11 @@ std::string model_value(const std::string& text) {
   for (const TransformerSpec& model : models) names.push_back(model.name);
   // Of "Qwen/Qwen2.5-32B" what stands behind its organisation.
   const std::string name = small.substr(small.rfind('/') + 1);
+  const std::string unknown = unknown_name("model", name, names);
   throw Error(Location{"--model"},
-              unknown_name("model", name, names) +
-                  "; or give a config.json of Hugging Face, or dimensions: '{layers: 32, ...}'");
+              fmt::format("{}{} or give a config.json of Hugging Face, or dimensions: "
+                          "'{{layers: 32, ...}}'",
+                          unknown, unknown.ends_with('?') ? "" : ";"));
 }
 
 std::string model_value_from(const std::string& value, const std::string& file) {

@@ -111,7 +111,9 @@ std::string nearest_name(std::string_view name, const std::vector<std::string>& 
   for (const std::string& candidate : known) {
     const size_t distance =
         edit_distance(name, candidate) + edit_distance(small, in_small_letters(candidate));
-    if (distance < best) {
+    // Of equals the one that what was typed begins: "qwen2.5-32" is rather 32b than 3b.
+    const bool begins = candidate.starts_with(name) && !nearest.starts_with(name);
+    if (distance < best || (distance == best && !nearest.empty() && begins)) {
       best = distance;
       nearest = candidate;
     }

@@ -321,7 +321,7 @@ Json comparison_document(const Comparison& comparison, const std::vector<Json>& 
     }
   }
   Json certainty = Json::array();
-  for (const SummaryRow& row : certainty_rows(comparison, figure("campaign.goodput").title)) {
+  for (const SummaryRow& row : certainty_rows(comparison, "intervals")) {
     certainty.push_back({row.label, row.value});
   }
   return {{"format", kComparisonFormat},
