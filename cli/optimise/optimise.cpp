@@ -109,9 +109,12 @@ std::string text_of(const OptimiseCommand& command, const std::vector<VariedKey>
                     const Optimisation& result) {
   const size_t width = human_style(command.json).width;
   std::string text = table_text(ranking_table(result), width);
-  text +=
-      fmt::format("\n{} configurations estimated, {} layouts passed over as too slow or large\n",
-                  result.estimated, result.passed_over);
+  text += fmt::format("\n{} estimated", counted(result.estimated, "configuration"));
+  if (result.passed_over > 0) {
+    text +=
+        fmt::format(", {} passed over as too slow or large", counted(result.passed_over, "layout"));
+  }
+  text += "\n";
   for (const auto& [reason, at] : result.infeasible) {
     text += fmt::format("{} infeasible: {}, as: {}\n", at.count, reason, at.example);
   }

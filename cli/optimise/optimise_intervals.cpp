@@ -14,9 +14,21 @@
 namespace windtunnel {
 namespace {
 
+// Less cannot be told from chance: then the intervals as given stay, of which a search that follows
+// chance knows nothing better.
+bool is_gain(const IntervalSearch& found) {
+  constexpr double kLeast = 5e-4;  // of goodput: minutes a month
+  return found.gain.low > 0 && found.gain.mean >= kLeast;
+}
+
+constexpr const char* kNoGain =
+    "These intervals hardly matter here: less than 0.05 points, or no more than chance. Keep those "
+    "given: shorter ones lose less where a failure costs more than was assumed.";
+
 std::string run_line(const IntervalCommand& command, const IntervalSearch& found) {
   std::string line = fmt::format("windtunnel run {}", shell_word(command.scenario));
   for (const std::string& set : command.set) line += fmt::format(" --set {}", shell_word(set));
+  if (!is_gain(found)) return line;
   for (const IntervalSearch::Tier& tier : found.tiers) {
     line += fmt::format(" --set {}", shell_word(fmt::format("{}={}", tier.key, tier.value)));
   }
@@ -76,8 +88,10 @@ std::string text_of(const IntervalCommand& command, const IntervalSearch& found)
         tier.key, value_text(Unit::share, found.storage_share),
         value_text(Unit::seconds, tier.storage_s));
   }
-  return text + fmt::format("{} campaigns of {} trials\n\nbest: {}\n", found.campaigns,
-                            found.given.trials, run_line(command, found));
+  text += fmt::format("{} campaigns of {} trials\n\n", found.campaigns, found.given.trials);
+  if (!is_gain(found)) text += fmt::format("{}\n", kNoGain);
+  return text +
+         fmt::format("{}: {}\n", is_gain(found) ? "best" : "as given", run_line(command, found));
 }
 
 Json result_json(const CampaignReport& report) {
@@ -132,6 +146,7 @@ std::string page_of(const IntervalCommand& command, const IntervalSearch& found)
                   {},
                   {AnswerChart{chart_json(chart)}, std::move(best),
                    SummarySection{"What it brings", {}, goodput_table(found)}}};
+  if (!is_gain(found)) page.warnings.emplace_back(kNoGain);
   for (const IntervalSearch::Tier& tier : found.tiers) {
     page.figures.push_back({tier.name, tier.value, "between snapshots"});
   }

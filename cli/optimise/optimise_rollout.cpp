@@ -110,8 +110,9 @@ std::string page_of(const RolloutCommand& command, const SplitSearch& found) {
                    .items = {}};
   const auto add = [&](const RankedSplit& split, const std::string& rank) {
     const double samples_per_s = split.best_known().samples_per_s;
-    RangeItem item{.name = fmt::format("{} {} nodes learn, {} write with engines of {} GPUs", rank,
-                                       split.learner_nodes, split.engine_nodes, split.engine_gpus),
+    RangeItem item{.name = fmt::format("{} {} learn, {} write with engines of {}", rank,
+                                       counted(split.learner_nodes, "node"), split.engine_nodes,
+                                       counted(split.engine_gpus, "GPU")),
                    .value = {samples_per_s, samples_per_s, samples_per_s},
                    .best = chart.items.empty()};
     if (split.record) item.marks["closed form"] = split.estimate.samples_per_s;
@@ -122,7 +123,8 @@ std::string page_of(const RolloutCommand& command, const SplitSearch& found) {
   const RankedSplit& best = found.best.front();
   AnswerPage page{
       fmt::format("Who learns and who writes: {}", command.scenario),
-      fmt::format("{} splits estimated, {} infeasible", found.estimated, found.infeasible),
+      fmt::format("{} estimated, {} infeasible", counted(found.estimated, "split"),
+                  found.infeasible),
       {{rate.title, rate.text(record_of(best.best_known())), "of the best split"},
        {"learner nodes", std::to_string(best.learner_nodes), ""},
        {"engine nodes", std::to_string(best.engine_nodes), ""},

@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <memory>
 
+#include "cli/plan/plan_arguments.hpp"
 #include "cli/plan/plan_options.hpp"
 #include "cli/program/command.hpp"
 #include "cli/program/output.hpp"
@@ -24,7 +25,10 @@ ExitCode run(const InitCommand& command) {
   if (!command.force && std::filesystem::exists(command.file, ignored)) {
     throw Error(Location{command.file}, "is there already; --force overwrites it");
   }
-  write_file(command.file, first_scenario(request_of(command.asked)));
+  check_folder_of(command.file);
+  PlanRequest request = request_of(command.asked);
+  request.written_model = model_value_from(request.model, command.file);
+  write_file(command.file, first_scenario(request));
   print_human(fmt::format("{} has a job that fits, its layout found in closed form. Next:\n"
                           "  windtunnel run {} --out out\n",
                           command.file, shell_word(command.file)),

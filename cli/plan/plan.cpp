@@ -4,6 +4,7 @@
 #include <exception>
 #include <memory>
 
+#include "cli/plan/plan_arguments.hpp"
 #include "cli/plan/plan_options.hpp"
 #include "cli/program/command.hpp"
 #include "cli/program/output.hpp"
@@ -20,6 +21,7 @@ struct PlanCommand {
   PlanOptions asked;
   std::string out;
   std::string page;
+  bool explain = false;
   bool json = false;
 };
 
@@ -31,7 +33,9 @@ std::string next_command(const PlanCommand& command) {
 }
 
 ExitCode run(const PlanCommand& command) {
+  for (const std::string& file : {command.out, command.page}) check_folder_of(file);
   PlanRequest request = request_of(command.asked);
+  request.written_model = model_value_from(request.model, command.out);
   PlanReport plan;
   {
     Progress progress;
@@ -48,8 +52,10 @@ ExitCode run(const PlanCommand& command) {
     not_written = std::current_exception();
   }
   if (command.json) print_result(json_text(plan_document(plan)));
-  print_human(summary_text(summarise_plan(plan, next_command(command)), human_style(command.json)),
-              command.json);
+  const PlanDetail detail = command.explain ? PlanDetail::full : PlanDetail::brief;
+  print_human(
+      summary_text(summarise_plan(plan, next_command(command), detail), human_style(command.json)),
+      command.json);
   if (not_written) std::rethrow_exception(not_written);
   return ExitCode::ok;
 }
@@ -62,6 +68,8 @@ Handler define_plan(CLI::App& app) {
   app.add_option("--out", command->out, "write the best plan as a scenario, for windtunnel run")
       ->type_name("FILE");
   add_page_option(app, command->page);
+  app.add_flag("--explain", command->explain,
+               "print all that was tried, and each value taken with its origin");
   app.add_flag("--json", command->json, "print one JSON document on stdout, text on stderr");
   add_example(app, "--cluster '64 x dgx-h100' --model llama3-70b --tokens '2 T' --out best.yaml");
   return [command] { return run(*command); };

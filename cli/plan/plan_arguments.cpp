@@ -4,6 +4,9 @@
 #include <re2/re2.h>
 
 #include <algorithm>
+#include <array>
+#include <cctype>
+#include <filesystem>
 #include <vector>
 
 #include "models/base/error.hpp"
@@ -24,10 +27,30 @@ constexpr const char* kClusterForms =
   throw Error(Location{fmt::format("--cluster '{}'", excerpt(text))}, why);
 }
 
+std::string in_small_letters(std::string text) {
+  std::ranges::transform(text, text.begin(), [](unsigned char c) { return std::tolower(c); });
+  return text;
+}
+
+// "DGX H100", "dgx_h100" and "dgxh100" are "dgx-h100": what is left without what divides words.
+std::string undivided(const std::string& name) {
+  std::string plain = in_small_letters(name);
+  std::erase_if(plain, [](char c) { return c == '-' || c == '_' || c == ' '; });
+  return plain;
+}
+
 const NodeSpec* node_named(const std::string& name) {
   const std::vector<NodeSpec>& nodes = library_nodes();
-  const auto found = std::ranges::find(nodes, name, &NodeSpec::name);
+  const auto found = std::ranges::find(nodes, undivided(name),
+                                       [](const NodeSpec& node) { return undivided(node.name); });
   return found == nodes.end() ? nullptr : &*found;
+}
+
+// Whether it begins as nodes do: a node of which there is none is no GPU.
+bool begins_as_node(const std::string& name) {
+  const std::string plain = undivided(name);
+  return std::ranges::any_of(std::array{"dgx", "hgx", "pcie", "aws", "gcp"},
+                             [&](const char* maker) { return plain.starts_with(maker); });
 }
 
 // The library's usual node of a GPU, or its first; null where it knows no such GPU.
@@ -61,24 +84,24 @@ int whole_number(const std::string& text, const std::string& digits) {
 }  // namespace
 
 ClusterArgument parse_cluster(const std::string& text) {
-  static const RE2 form(R"(\s*([0-9][0-9,]*)\s*[xX*]?\s+)"  // how many
-                        R"((?:([0-9]+)\s*[xX*]?\s+)?)"      // GPUs of a node
-                        R"(([A-Za-z][\w.-]*))"              // of what
-                        R"((?:\s+(nodes?|[gG][pP][uU]s?))?\s*)");
+  static const RE2 form(R"(\s*([0-9][0-9,]*)(?:\s*[xX*]\s*|\s+))"  // how many
+                        R"((?:([0-9]+)(?:\s*[xX*]\s*|\s+))?)"      // GPUs of a node
+                        R"(([A-Za-z][\w.-]*(?:\s+[\w.-]+)*?))"     // of what
+                        R"((?:\s+(?i:(nodes?|gpus?)))?\s*)");
   std::string count, per_node, name, noun;
   if (!RE2::FullMatch(text, form, &count, &per_node, &name, &noun)) {
     refuse_cluster(text, kClusterForms);
   }
   const int number = whole_number(text, count);
-  std::ranges::transform(name, name.begin(), [](unsigned char c) { return std::tolower(c); });
-  std::ranges::transform(noun, noun.begin(), [](unsigned char c) { return std::tolower(c); });
+  name = in_small_letters(name);
+  noun = in_small_letters(noun);
   if (const NodeSpec* node = node_named(name)) {
     if (!per_node.empty() && whole_number(text, per_node) != node->gpus) {
       refuse_cluster(text, fmt::format("a {} has {} GPUs", name, node->gpus));
     }
     return {number, node->name};
   }
-  const NodeSpec* node = node_of_gpu(name);
+  const NodeSpec* node = begins_as_node(name) ? nullptr : node_of_gpu(name);
   if (node == nullptr) {
     refuse_cluster(text, unknown_name("node or GPU", name, machine_names()));
   }
@@ -98,17 +121,17 @@ ClusterArgument parse_cluster(const std::string& text) {
 
 std::string model_value(const std::string& text) {
   if (text.starts_with("{")) return text;
-  const bool is_file = text.find('.') != std::string::npos || text.find('/') != std::string::npos;
   const std::vector<TransformerSpec>& models = library_models();
-  const bool known = std::ranges::find(models, text, &TransformerSpec::name) != models.end();
-  if (known) return text;
+  const std::string small = in_small_letters(text);
+  const bool known = std::ranges::find(models, small, &TransformerSpec::name) != models.end();
+  if (known) return small;
   if (text.ends_with(".yaml") || text.ends_with(".yml")) {
     const DocumentNode document = parse_document(read_text_file(text), text);
     const DocumentNode* model = document.value_of("model");
     return flow_text(model == nullptr ? document : *model);
   }
   if (text.ends_with(".json") || text.ends_with(".args")) return fmt::format("'{}'", text);
-  if (is_file) {
+  if (std::filesystem::exists(text)) {
     throw Error(Location{"--model"},
                 fmt::format("'{}' is no file of a model: a config.json of Hugging Face ends in "
                             ".json, arguments of Megatron-LM in .args, a scenario in .yaml",
@@ -116,9 +139,26 @@ std::string model_value(const std::string& text) {
   }
   std::vector<std::string> names;
   for (const TransformerSpec& model : models) names.push_back(model.name);
+  // Of "Qwen/Qwen2.5-32B" what stands behind its organisation.
+  const std::string name = small.substr(small.rfind('/') + 1);
+  const std::string unknown = unknown_name("model", name, names);
   throw Error(Location{"--model"},
-              unknown_name("model", text, names) +
-                  "; or give a config.json of Hugging Face, or dimensions: '{layers: 32, ...}'");
+              fmt::format("{}{} or give a config.json of Hugging Face, or dimensions: "
+                          "'{{layers: 32, ...}}'",
+                          unknown, unknown.ends_with('?') ? "" : ";"));
+}
+
+std::string model_value_from(const std::string& value, const std::string& file) {
+  namespace fs = std::filesystem;
+  const fs::path folder = fs::path(file).parent_path();
+  if (!value.starts_with("'") || folder.empty()) return "";
+  const fs::path model = value.substr(1, value.size() - 2);
+  if (model.is_absolute()) return "";
+  // Of the folders themselves: ".." behind a link leads elsewhere.
+  std::error_code ignored;
+  const fs::path from = fs::weakly_canonical(folder, ignored);
+  const fs::path relative = fs::weakly_canonical(model, ignored).lexically_relative(from);
+  return fmt::format("'{}'", relative.string());
 }
 
 }  // namespace windtunnel

@@ -19,4 +19,8 @@ ClusterArgument parse_cluster(const std::string& text);
 // Throws Error likewise.
 std::string model_value(const std::string& text);
 
+// The same value in a scenario that is written to `file`: what names a file names it from there.
+// Empty: as it is.
+std::string model_value_from(const std::string& value, const std::string& file);
+
 }  // namespace windtunnel

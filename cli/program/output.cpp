@@ -147,6 +147,14 @@ void prepare_folder(const std::string& folder, const std::string& foreign) {
   prepare_folder(folder);
 }
 
+void check_folder_of(const std::string& path) {
+  const std::filesystem::path folder = std::filesystem::path(path).parent_path();
+  std::error_code ignored;
+  if (folder.empty() || std::filesystem::is_directory(folder, ignored)) return;
+  throw Error(Location{path}, fmt::format("there is no folder '{}' to write it into; make it first",
+                                          folder.string()));
+}
+
 void write_file(const std::string& path, const std::string& content) {
   const std::string temporary = fmt::format("{}.{}.tmp", path, getpid());
   errno = 0;

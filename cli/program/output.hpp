@@ -52,6 +52,9 @@ void prepare_folder(const std::string& folder);
 // a result of another kind, is in it, which the page would otherwise be of.
 void prepare_folder(const std::string& folder, const std::string& foreign);
 
+// Throws Error where the folder of a file that is to be written is missing: before the work.
+void check_folder_of(const std::string& path);
+
 // Writes to a temporary file beside it and renames, so that a reader never sees half a file. Throws
 // Error (failed) with the system's reason.
 void write_file(const std::string& path, const std::string& content);

@@ -144,7 +144,8 @@ Validation against_all(const ValidateOptions& options) {
     all.text += fmt::format("  {}: not read\n", without_folder(file.id));
   }
   if (!files.not_read.empty()) all.text += "known are " + known_row_kinds() + "\n";
-  if (!options.page.empty()) all.html = validation_page(judged, command_of(options, "all"));
+  if (!options.page.empty())
+    all.html = validation_page(judged, command_of(options, "all", FileNames::as_given));
   return all;
 }
 

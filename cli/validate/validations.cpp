@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "cli/program/output.hpp"
+#include "cli/program/override_options.hpp"
 #include "report/answer/validation_page.hpp"
 #include "report/validation/checkpoint_validation.hpp"
 #include "report/validation/collective_validation.hpp"
@@ -68,7 +69,7 @@ RunsOptions runs_options(const ValidateOptions& options) {
 std::string html_of(const ValidateOptions& options, const char* what, const char* kind,
                     const ValidationReport& report) {
   if (options.page.empty()) return "";
-  return validation_page({{kind, report}}, command_of(options, what));
+  return validation_page({{kind, report}}, command_of(options, what, FileNames::as_given));
 }
 
 // From measured stage times, where --calibrate-on names a file of them.
@@ -146,26 +147,28 @@ std::string faults_verdict(const FaultValidation& validation, double fail_above)
 
 }  // namespace
 
-std::string command_of(const ValidateOptions& options, const char* what) {
+std::string command_of(const ValidateOptions& options, const char* what, FileNames names) {
   std::string command = fmt::format("windtunnel validate {}", what);
-  for (const std::string& file : options.files) command += " " + without_folder(file);
+  const auto word = [&](const std::string& file) {
+    return shell_word(names == FileNames::as_given ? file : without_folder(file));
+  };
+  for (const std::string& file : options.files) command += " " + word(file);
   const auto add = [&](const char* option, const std::string& value) {
-    if (!value.empty()) command += fmt::format(" {} {}", option, value);
+    if (!value.empty()) command += fmt::format(" {} {}", option, shell_word(value));
   };
-  const auto add_quoted = [&](const char* option, const std::string& value) {
-    const char quote = value.find('\'') == std::string::npos ? '\'' : '"';
-    if (!value.empty()) command += fmt::format(" {} {}{}{}", option, quote, value, quote);
+  const auto add_file = [&](const char* option, const std::string& file) {
+    if (!file.empty()) command += fmt::format(" {} {}", option, word(file));
   };
-  add_quoted("--where", options.where);
-  add_quoted("--fit-where", options.fit_where);
-  for (const std::string& file : options.calibrate_on) add("--calibrate-on", without_folder(file));
-  add("--calibration", without_folder(options.calibration));
-  add_quoted("--machine", options.log.machine);
-  add_quoted("--network", options.log.network);
+  add("--where", options.where);
+  add("--fit-where", options.fit_where);
+  for (const std::string& file : options.calibrate_on) add_file("--calibrate-on", file);
+  add_file("--calibration", options.calibration);
+  add("--machine", options.log.machine);
+  add("--network", options.log.network);
   add("--collective", options.log.collective);
   if (options.one_point) command += " --one-point";
-  add("--markdown", without_folder(options.markdown));
-  add("--page", without_folder(options.page));
+  add_file("--markdown", options.markdown);
+  add_file("--page", options.page);
   return command;
 }
 
@@ -197,7 +200,7 @@ Validation against_runs(const ValidateOptions& options) {
   }
   return {.text = runs_text(report, options.worst, options.width()),
           .document = validation_document(report),
-          .markdown = runs_page(report, command_of(options, "runs")),
+          .markdown = runs_page(report, command_of(options, "runs", FileNames::bare)),
           .html = html_of(options, "runs", "training runs", report),
           .verdict = verdict_of(report, options.fail_above, "step_s"),
           .report = report};
@@ -215,7 +218,7 @@ Validation against_collectives(const ValidateOptions& options) {
       validate_collectives(read_logs(options.files, options.log), collectives);
   return {.text = collectives_text(report, options.worst, options.width()),
           .document = validation_document(report.report),
-          .markdown = collectives_page(report, command_of(options, "collectives")),
+          .markdown = collectives_page(report, command_of(options, "collectives", FileNames::bare)),
           .html = html_of(options, "collectives", "collectives", report.report),
           .verdict = verdict_of(report.report, options.fail_above, "time_s"),
           .report = report.report};
@@ -228,12 +231,13 @@ Validation against_compression(const ValidateOptions& options) {
                             .fit_where = filter_of(options.fit_where, "--fit-where"),
                             .calibrate_on = exchanges_to_fit_on(options.calibrate_on),
                             .threads = options.threads});
-  return {.text = compression_text(validation, options.worst, options.width()),
-          .document = compression_document(validation),
-          .markdown = compression_page(validation, command_of(options, "compression")),
-          .html = html_of(options, "compression", "exchanges of gradients", validation.report),
-          .verdict = verdict_of(validation.report, options.fail_above, "step_s"),
-          .report = validation.report};
+  return {
+      .text = compression_text(validation, options.worst, options.width()),
+      .document = compression_document(validation),
+      .markdown = compression_page(validation, command_of(options, "compression", FileNames::bare)),
+      .html = html_of(options, "compression", "exchanges of gradients", validation.report),
+      .verdict = verdict_of(validation.report, options.fail_above, "step_s"),
+      .report = validation.report};
 }
 
 Validation against_faults(const ValidateOptions& options) {
@@ -242,10 +246,11 @@ Validation against_faults(const ValidateOptions& options) {
                       {.where = filter_of(options.where, "--where"), .threads = options.threads});
   return {.text = faults_text(validation, options.width()),
           .document = faults_document(validation),
-          .markdown = faults_page(validation, command_of(options, "faults")),
+          .markdown = faults_page(validation, command_of(options, "faults", FileNames::bare)),
           .html = options.page.empty()
                       ? ""
-                      : faults_validation_page(validation, command_of(options, "faults")),
+                      : faults_validation_page(validation,
+                                               command_of(options, "faults", FileNames::as_given)),
           .verdict = faults_verdict(validation, options.fail_above),
           .report = validation.report};
 }
@@ -256,7 +261,7 @@ Validation against_checkpoints(const ValidateOptions& options) {
                            {.where = filter_of(options.where, "--where")});
   return {.text = checkpoints_text(report, options.width()),
           .document = validation_document(report),
-          .markdown = checkpoints_page(report, command_of(options, "checkpoints")),
+          .markdown = checkpoints_page(report, command_of(options, "checkpoints", FileNames::bare)),
           .html = html_of(options, "checkpoints", "checkpoints", report),
           .verdict = verdict_of(report, options.fail_above, ""),
           .report = report};

@@ -24,8 +24,10 @@ struct ValidateOptions : VerdictOptions {
   int threads = 0;
 };
 
-// What to type to make a page again, files without folders; `what` is the subcommand.
-std::string command_of(const ValidateOptions& options, const char* what);
+// What to type to make a page again; `what` is the subcommand. bare: without folders, for pages
+// that are kept beside others' files.
+enum class FileNames { as_given, bare };
+std::string command_of(const ValidateOptions& options, const char* what, FileNames names);
 
 Validation against_schedules(const ValidateOptions& options);
 Validation against_runs(const ValidateOptions& options);

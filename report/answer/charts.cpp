@@ -11,13 +11,16 @@ Json axis_json(const ChartAxis& axis) {
 
 Json group_json(const ScatterGroup& group, bool logarithmic) {
   Json xs = Json::array(), ys = Json::array(), tips = Json::array();
+  Json labels = Json::array();
   for (const ScatterPoint& point : group.points) {
     if (logarithmic && !(point.x > 0 && point.y > 0)) continue;
     xs.push_back(point.x);
     ys.push_back(point.y);
     tips.push_back(point.tip);
+    labels.push_back(point.label);
   }
-  return {{"name", group.name}, {"x", xs}, {"y", ys}, {"tip", tips}, {"line", group.line}};
+  return {{"name", group.name}, {"x", xs},         {"y", ys},
+          {"tip", tips},        {"label", labels}, {"line", group.line}};
 }
 
 }  // namespace

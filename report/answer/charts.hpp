@@ -38,6 +38,7 @@ Json chart_json(const RangeChart& chart);
 struct ScatterPoint {
   double x = 0, y = 0;
   std::string tip = {};
+  std::string label = {};  // stands beside the point
 };
 
 struct ScatterGroup {

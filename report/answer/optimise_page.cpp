@@ -65,17 +65,18 @@ AnswerChart ranking_chart(const Optimisation& result) {
   return {chart_json(chart)};
 }
 
-ScatterPoint place_of(const RankedConfiguration& at) {
-  return {at.memory_bytes, at.estimated_s, set_text(at.set)};
+ScatterPoint place_of(const RankedConfiguration& at, const std::string& label = "") {
+  return {at.memory_bytes, at.estimated_s, set_text(at.set), label};
 }
 
 // The ranked ones; where memory is searched also those that no other beats in both.
 AnswerChart memory_chart(const Optimisation& result) {
-  ScatterChart chart{.title = "Step time against memory",
-                     .note = "In closed form. A point says its configuration.",
-                     .x = {peak_memory().title, Unit::memory},
-                     .y = {step_time().title, Unit::seconds},
-                     .groups = {{"the best", {place_of(result.best.front())}}, {"ranked", {}}}};
+  ScatterChart chart{
+      .title = "Step time against memory",
+      .note = "In closed form. A point says its configuration.",
+      .x = {peak_memory().title, Unit::memory},
+      .y = {step_time().title, Unit::seconds},
+      .groups = {{"the best", {place_of(result.best.front(), "the best")}}, {"ranked", {}}}};
   for (size_t i = 1; i < result.best.size(); ++i) {
     chart.groups[1].points.push_back(place_of(result.best[i]));
   }
@@ -145,13 +146,16 @@ std::string optimise_page(const Optimisation& result, const OptimiseAnswer& aske
                   edge_warnings(result, asked.varied),
                   {}};
   page.parts.emplace_back(ranking_chart(result));
-  page.parts.emplace_back(SummarySection{
-      "The best",
-      {{"is set by", set_text(best.set)},
-       {"simulate it", asked.run},
-       {"estimated", fmt::format("{} configurations", result.estimated)},
-       {"passed over", fmt::format("{} layouts as too slow or large", result.passed_over)}},
-      {}});
+  SummarySection of_best{"The best",
+                         {{"is set by", set_text(best.set)},
+                          {"simulate it", asked.run},
+                          {"estimated", counted(result.estimated, "configuration")}},
+                         {}};
+  if (result.passed_over > 0) {
+    of_best.rows.push_back(
+        {"passed over", counted(result.passed_over, "layout") + " as too slow or large"});
+  }
+  page.parts.emplace_back(std::move(of_best));
   if (result.best.size() > 1) page.parts.emplace_back(memory_chart(result));
   page.parts.emplace_back(SummarySection{"The ranking", {}, ranking_table(result)});
   if (known) {

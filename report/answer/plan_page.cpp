@@ -5,6 +5,7 @@
 #include "report/answer/answer_page.hpp"
 #include "report/answer/charts.hpp"
 #include "report/answer/record_charts.hpp"
+#include "report/plan/plan_choices.hpp"
 #include "report/plan/plan_summary.hpp"
 
 namespace windtunnel {
@@ -44,47 +45,53 @@ std::string option_tip(const PlanReport& plan, const PlanOption& option) {
                      value_text(Unit::usd, usd_of(plan.basis, option)));
 }
 
-// Of those that were simulated.
+// Of those that were simulated; marked is what the plan takes, which may be the simpler of two that
+// are as good.
 Json choice_chart(const PlanReport& plan, const PlanChoice& choice) {
   RangeChart chart{.title = choice.title,
-                   .note = choice.column,
+                   .note = choice.note,
                    .axis = {days_figure().title, Unit::days},
                    .items = {}};
-  size_t best = 0;
-  for (const auto& [name, option] : choice.options) {
+  for (size_t i = 0; i < choice.options.size(); ++i) {
+    const auto& [name, option] = choice.options[i];
     if (!option->goodput) continue;
-    const double days = days_of(plan.basis, *option);
+    const double days = option->days;
     const Estimate& goodput = *option->goodput;
     chart.items.push_back({.name = name,
                            .value = {.mean = days,
                                      .low = days * goodput.mean / goodput.high,
                                      .high = days * goodput.mean / goodput.low},
-                           .tip = option_tip(plan, *option)});
-    if (days < chart.items[best].value.mean) best = chart.items.size() - 1;
+                           .tip = option_tip(plan, *option),
+                           .best = i == choice.taken});
   }
-  if (!chart.items.empty()) chart.items[best].best = true;
   return chart_json(chart);
 }
 
 }  // namespace
 
 std::string plan_page(const PlanReport& plan, const std::string& command) {
-  const Summary summary = summarise_plan(plan, command);
-  AnswerPage page{summary.title, summary.subtitle, summarise(plan.record).figures, {}, {}};
+  const Summary summary = summarise_plan(plan, command, PlanDetail::full);
+  AnswerPage page{summary.title, summary.subtitle, plan_figures(plan), {}, {}};
   page.parts.emplace_back(AnswerChart{answers_chart(plan)});
   SummarySection start = what_to_start(plan);
   start.rows.push_back(other_prices(plan));
+  if (plan.runner_up) start.rows.push_back(runner_up_row(plan));
   page.parts.emplace_back(std::move(start));
   page.parts.emplace_back(
       SummarySection{"How to go on",
                      {{"simulate it", command},
-                      {"tried", fmt::format("{} configurations in closed form", plan.estimated)},
+                      {"tried", counted(plan.estimated, "configuration") + " in closed form"},
                       {"cost models", cost_models_text(plan.record)}},
                      {}});
   for (const PlanChoice& choice : choices_of(plan)) {
     page.parts.emplace_back(AnswerChart{choice_chart(plan, choice), true});
   }
-  for (AnswerChart& chart : record_charts(plan.record)) page.parts.emplace_back(std::move(chart));
+  const std::string storage_note = fmt::format(
+      "The plan takes the longest interval on storage, of 5 min to 4 h, whose goodput is within "
+      "{:g} % of the best.",
+      kPlanAsGood * 100);
+  for (AnswerChart& chart : record_charts(plan.record, storage_note))
+    page.parts.emplace_back(std::move(chart));
   for (SummarySection& section : what_else(plan)) page.parts.emplace_back(std::move(section));
   page.parts.emplace_back(taken_section(plan));
   return answer_page(page);

@@ -22,7 +22,7 @@ std::vector<std::pair<std::string, double>> shares_below(const Record& record, s
 
 }  // namespace
 
-std::vector<AnswerChart> record_charts(const Record& record) {
+std::vector<AnswerChart> record_charts(const Record& record, const std::string& storage_note) {
   std::vector<AnswerChart> charts;
   const auto path = shares_below(record, "iteration.critical_path_s", record.iteration.time_s);
   if (!path.empty()) {
@@ -41,13 +41,14 @@ std::vector<AnswerChart> record_charts(const Record& record) {
   charts.push_back({shares_chart(group_title("campaign.lost"), SharesOf::loss, lost), true});
   const Json interval = campaign_json(record).at("interval");
   if (interval.is_object() && interval.at("points").size() > 1) {
+    const auto tier = interval.at("tier").get<std::string>();
+    const std::string chosen = tier == "storage" && !storage_note.empty() ? storage_note + " " : "";
     charts.push_back(
         {{{"kind", "interval"},
-          {"title", fmt::format("{} ({})", group_title("campaign.interval"),
-                                interval.at("tier").get<std::string>())},
-          {"note",
-           "Every interval met the same failures. The formula knows one rate, exponential "
-           "gaps and this tier only."},
+          {"title", fmt::format("{} ({})", group_title("campaign.interval"), tier)},
+          {"note", fmt::format("{}Every interval met the same failures. The formula knows one "
+                               "rate, exponential gaps and this tier only.",
+                               chosen)},
           {"interval", interval}}});
   }
   return charts;

@@ -1,6 +1,7 @@
 // Charts of a simulated job for the page of a command that found it.
 #pragma once
 
+#include <string>
 #include <vector>
 
 #include "models/results/record.hpp"
@@ -9,7 +10,8 @@
 namespace windtunnel {
 
 // Where the step goes, memory of each pipeline rank, where the wall time goes, goodput over the
-// interval of snapshots: those that the record has.
-std::vector<AnswerChart> record_charts(const Record& record);
+// interval of snapshots: those that the record has. `storage_note`: a sentence on how that of the
+// tier on storage was chosen.
+std::vector<AnswerChart> record_charts(const Record& record, const std::string& storage_note = "");
 
 }  // namespace windtunnel

@@ -98,7 +98,7 @@ AnswerChart errors_chart(const std::vector<JudgedRows>& judged) {
     for (const ValidationFamily& family : report.families) {
       if (family.rows == 0) continue;
       RangeItem item{
-          .name = shortened(family.name, 90),
+          .name = family.name,
           .value = error_of(report, family),
           .group = fmt::format("{}: {}", kind, metric_title(family.metric)),
           .tip = fmt::format("{} rows, median {}, 90th percentile {}, worst {}", family.rows,
@@ -173,16 +173,17 @@ std::string share_text(size_t part, size_t whole) {
   return value_text(Unit::share, static_cast<double>(part) / static_cast<double>(whole));
 }
 
-// Over all rows, of whatever metric.
+// Over all rows of a metric.
 struct Accuracy {
   std::vector<double> errors;  // least first
   size_t near = 0, claimed = 0, covered = 0;
   size_t families = 0, better = 0;  // with a simpler rule; and than it
 };
 
-Accuracy accuracy_of(const ValidationReport& report) {
+Accuracy accuracy_of(const ValidationReport& report, const std::string& metric) {
   Accuracy found;
   for (const ValidationRow& row : report.rows) {
+    if (row.metric != metric) continue;
     found.errors.push_back(row.relative_error());
     found.near += row.relative_error() <= kNear ? 1 : 0;
     if (row.high <= row.low) continue;
@@ -191,7 +192,7 @@ Accuracy accuracy_of(const ValidationReport& report) {
   }
   for (const ValidationFamily& family : report.families) {
     const auto rule = best_rule(family);
-    if (family.rows == 0 || !rule) continue;
+    if (family.metric != metric || family.rows == 0 || !rule) continue;
     ++found.families;
     found.better += family.mape < rule->second ? 1 : 0;
   }
@@ -199,16 +200,22 @@ Accuracy accuracy_of(const ValidationReport& report) {
   return found;
 }
 
+std::string median_text(const Accuracy& found) {
+  return value_text(Unit::share, found.errors[found.errors.size() / 2]);
+}
+
 }  // namespace
 
 std::vector<SummaryRow> accuracy_figures(const ValidationReport& report) {
-  const Accuracy found = accuracy_of(report);
+  const std::vector<std::string> metrics = metrics_of(report);
+  if (metrics.empty()) return {{"rows", "0", "none was predicted"}};
+  const Accuracy found = accuracy_of(report, metrics.front());
   const size_t rows = found.errors.size();
-  if (rows == 0) return {{"rows", "0", "none was predicted"}};
+  const std::string title = metric_title(metrics.front());
   std::vector<SummaryRow> figures = {
-      {"rows", with_separators(static_cast<double>(rows)), "predicted and measured"},
-      {"median error", value_text(Unit::share, found.errors[rows / 2]),
-       "of half the rows, or less"},
+      {"rows", with_separators(static_cast<double>(rows)),
+       fmt::format("{}, predicted and measured", title)},
+      {"median error", median_text(found), "of half the rows, or less"},
       {"within 20 %", share_text(found.near, rows), "of the rows"}};
   if (found.claimed > 0) {
     figures.push_back(
@@ -218,23 +225,28 @@ std::vector<SummaryRow> accuracy_figures(const ValidationReport& report) {
     figures.push_back({"better than rules", fmt::format("{} of {}", found.better, found.families),
                        "families beat the best simpler one"});
   }
+  for (size_t i = 1; i < metrics.size(); ++i) {
+    const Accuracy other = accuracy_of(report, metrics[i]);
+    figures.push_back({fmt::format("error of {}", metric_title(metrics[i])), median_text(other),
+                       fmt::format("median of {} rows", other.errors.size())});
+  }
   return figures;
 }
 
 namespace {
 
-// The median error of each kind: they have little in common.
+// The median error of each kind and metric: they have little in common.
 std::vector<SummaryRow> kinds_figures(const std::vector<JudgedRows>& judged) {
   std::vector<SummaryRow> figures;
   for (const JudgedRows& each : judged) {
-    const Accuracy found = accuracy_of(each.report);
-    const size_t rows = found.errors.size();
-    if (rows == 0) {
-      figures.push_back({each.kind, "-", "no row was predicted"});
-      continue;
+    const std::vector<std::string> metrics = metrics_of(each.report);
+    if (metrics.empty()) figures.push_back({each.kind, "-", "no row was predicted"});
+    for (const std::string& metric : metrics) {
+      const Accuracy found = accuracy_of(each.report, metric);
+      figures.push_back(
+          {metrics.size() > 1 ? fmt::format("{}: {}", each.kind, metric_title(metric)) : each.kind,
+           median_text(found), fmt::format("median of {} rows", found.errors.size())});
     }
-    figures.push_back({each.kind, value_text(Unit::share, found.errors[rows / 2]),
-                       fmt::format("median of {} rows", rows)});
   }
   return figures;
 }
@@ -278,18 +290,18 @@ AnswerChart fault_chart(const FaultValidation& validation) {
 SummarySection worst_section(const ValidationReport& report, size_t most) {
   SummarySection section{"The worst rows", {}, {}};
   section.table.columns = {{"row"},
-                           {"what"},
-                           {"family"},
-                           {"metric"},
+                           {"error", Align::right},
                            {"measured", Align::right},
                            {"predicted", Align::right},
-                           {"error", Align::right}};
+                           {"what"}};
   for (const ValidationRow* row : worst_first(report)) {
     if (section.table.rows.size() == most) break;
     const Unit unit = unit_of_metric(row->metric);
-    section.table.rows.push_back({without_folder(row->id), row->label, shortened(row->family, 60),
-                                  metric_title(row->metric), value_text(unit, row->measured),
-                                  value_text(unit, row->predicted), signed_error(*row)});
+    section.table.rows.push_back(
+        {without_folder(row->id), signed_error(*row), value_text(unit, row->measured),
+         value_text(unit, row->predicted),
+         fmt::format("{} of {}; {}", metric_title(row->metric),
+                     row->label.empty() ? "the row" : row->label, row->family)});
   }
   return section;
 }

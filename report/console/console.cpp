@@ -1,12 +1,10 @@
 #include "report/console/console.hpp"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <charconv>
 #include <cmath>
-#include <set>
 
 #include "models/base/wrapped.hpp"
 #include "report/figures/ranking.hpp"
@@ -51,21 +49,11 @@ std::string figure_text(const Figure& column, const Record& record) {
   return estimate == nullptr ? column.text(record) : estimate_text(column.unit, *estimate);
 }
 
-// What the figures of the table are sure to.
 std::string certainty_text(const Comparison& comparison, const ConsoleStyle& style) {
-  std::set<std::string> models;
-  std::set<int> trials;
-  for (const ComparedPoint& point : comparison.points) {
-    if (!point.record) continue;
-    if (point.record->iteration.error.value > 0) models.insert(cost_models_text(*point.record));
-    if (point.record->campaign) trials.insert(point.record->campaign->trials);
-  }
   std::string text;
-  if (!trials.empty()) {
-    text += fmt::format("  in brackets  {} of the mean over {} trials\n", kIntervalTitle,
-                        fmt::join(trials, " or "));
+  for (const SummaryRow& row : certainty_rows(comparison, "in brackets")) {
+    text += fmt::format("  {:<11}  {}\n", row.label, row.value);
   }
-  for (const std::string& model : models) text += fmt::format("  cost models  {}\n", model);
   return text.empty() ? "" : fmt::format("\n{}\n{}", style.bold(kCertaintyTitle), text);
 }
 

@@ -68,6 +68,10 @@ std::string value_text(Unit unit, double value) {
   return format_value(value, *unit_form(unit).form);
 }
 
+std::string counted(double number, std::string_view noun) {
+  return fmt::format("{} {}{}", with_separators(number), noun, number == 1 ? "" : "s");
+}
+
 std::string range_text(Unit unit, double low, double high) {
   return fmt::format(kRange, value_text(unit, low), value_text(unit, high));
 }

@@ -40,6 +40,7 @@ const UnitForm& unit_form(Unit unit);
 // Of a number that is none: nothing.
 std::string value_text(Unit unit, double value);
 std::string with_separators(double count);                       // 16384 -> "16,384", rounded
+std::string counted(double number, std::string_view noun);       // "1 GPU", "2,048 GPUs"
 std::string range_text(Unit unit, double low, double high);      // "85.7 % .. 86.1 %"
 std::string estimate_text(Unit unit, const Estimate& estimate);  // "85.9 %  (85.7 % .. 86.1 %)"
 inline constexpr std::string_view kIntervalTitle = "95 % interval";

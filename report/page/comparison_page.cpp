@@ -237,6 +237,20 @@ std::string comparison_edges(const Json& document) {
   return html;
 }
 
+// With its key, where its name is the value alone.
+std::string best_name(const Json& best) {
+  const Json& set = best.at("set");
+  const std::string name = best.at("name");
+  return set.size() == 1 ? fmt::format("{} = {}", set.begin().key(), name) : name;
+}
+
+std::string certainty_html(const Json& rows) {
+  if (rows.empty()) return "";
+  SummarySection section{kCertaintyTitle, {}, {}};
+  for (const Json& row : rows) section.rows.push_back({row.at(0), row.at(1)});
+  return section_html(section);
+}
+
 std::string best_figures_html(const Json& document) {
   const Json& points = document.at("points");
   if (points.empty()) return "";
@@ -245,8 +259,7 @@ std::string best_figures_html(const Json& document) {
   const bool by_step_time = ranked_by(document) == 0;
   std::string html = fmt::format(
       "<dl class=\"figures\"><div class=\"wide\"><dt>{} of {} that ran</dt><dd>{}</dd></div>",
-      by_step_time ? "fastest" : "best", points.size(),
-      escape_html(best.at("name").get<std::string>()));
+      by_step_time ? "fastest" : "best", points.size(), escape_html(best_name(best)));
   const std::span<const std::string_view> shown =
       by_step_time ? std::span<const std::string_view>(kKeyFigures) : kProtectionFigures;
   for (size_t i = 0; i < columns.size(); ++i) {
@@ -307,6 +320,10 @@ Json comparison_document(const Comparison& comparison, const std::vector<Json>& 
       infeasible.push_back({{"name", point_name(point.set)}, {"reason", point.reason}});
     }
   }
+  Json certainty = Json::array();
+  for (const SummaryRow& row : certainty_rows(comparison, "intervals")) {
+    certainty.push_back({row.label, row.value});
+  }
   return {{"format", kComparisonFormat},
           {"title", title},
           {"source", shared_source(comparison)},
@@ -316,6 +333,7 @@ Json comparison_document(const Comparison& comparison, const std::vector<Json>& 
           {"ranked_by", ranked},
           {"points", points},
           {"infeasible", infeasible},
+          {"certainty", certainty},
           {"notes", notes_json(notes_of(comparison))},
           {"vary", varied_keys_json(comparison.vary)}};
 }
@@ -343,6 +361,7 @@ std::string comparison_page(const Json& document) {
   std::string body = fmt::format("<header><h1>{}</h1><p>{}</p></header>\n", escape_html(title),
                                  escape_html(document.at("subtitle").get<std::string>()));
   body += best_figures_html(document) + comparison_edges(document) + points_table(document) +
+          certainty_html(document.value("certainty", Json::array())) +
           infeasible_section(document.at("infeasible")) +
           notes_section(document.value("notes", Json::array()));
   return filled_page(title, body, document);

@@ -1,46 +1,30 @@
 #include "report/plan/plan_summary.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
+#include <array>
+#include <string_view>
 
+#include "models/base/error.hpp"
 #include "models/base/origin.hpp"
 #include "models/base/version.hpp"
 #include "models/cost/memory/memory.hpp"
 #include "models/workload/tensor_rules.hpp"
 #include "policies/protection/snapshot_tiers.hpp"
 #include "report/figures/figures.hpp"
+#include "report/plan/plan_choices.hpp"
 
 namespace windtunnel {
 namespace {
-
-std::string schedule_of(const PlanOption& option) {
-  const std::string schedule = option.point.found_at("schedule");
-  return schedule.empty() ? "1f1b" : schedule;
-}
-
-std::string layout_of(const PlanOption& option) {
-  std::string text;
-  for (const char* axis : {"tp", "cp", "pp", "vpp", "ep", "dp"}) {
-    const std::string value = option.point.found_at(fmt::format("layout.{}", axis));
-    if (value.empty() || value == "1") continue;
-    text += fmt::format("{}{} {}", text.empty() ? "" : " x ", axis, value);
-  }
-  const std::string sharding = option.point.found_at("layout.sharding");
-  return sharding.empty() || sharding == "none" ? text : text + ", " + sharding;
-}
-
-// "62 + 2"
-std::string nodes_of(const PlanOption& option) {
-  return fmt::format("{} + {}", option.point.nodes, option.point.spares);
-}
 
 std::string without_spare_text(const PlanOption& option) {
   if (option.point.when_no_spare == "wait") return "without a spare wait for a repair";
   return "without a spare go on with fewer replicas (shrink)";
 }
 
-// "host-memory every 10 iterations, storage every 4.0 h"
+// "host-memory every 10 iterations, storage every 4 h, the longest that is tried"
 std::string snapshots_text(const Job& job) {
   std::string text;
   for (const SnapshotTier& tier : job.snapshots) {
@@ -48,6 +32,7 @@ std::string snapshots_text(const Job& job) {
                         tier.every_iterations > 0
                             ? format_quantity(tier.every_iterations, Dimension::iterations)
                             : format_quantity(tier.every_s, Dimension::seconds));
+    if (tier.every_s == kPlanLongestInterval_s) text += ", the longest that is tried";
   }
   return text;
 }
@@ -56,7 +41,10 @@ std::string nodes_text(const PlanOption& option) {
   if (option.point.spares == 0) {
     return fmt::format("all {} train, none is kept as a spare", option.point.nodes);
   }
-  return fmt::format("{} train, {} are kept as spares", option.point.nodes, option.point.spares);
+  const bool one = option.point.spares == 1;
+  return fmt::format("{} train, {} kept as {}", option.point.nodes,
+                     one ? "1 is" : fmt::format("{} are", option.point.spares),
+                     one ? "a spare" : "spares");
 }
 
 // Of where a number is from the word alone: the scenario and --json have the source.
@@ -66,37 +54,46 @@ std::string evidence_of(const TakenDefault& taken) {
   return is_origin ? word : taken.source;
 }
 
-SummarySection answer(const PlanReport& plan) {
+SummaryRow figure_row(const SummaryRow& row) {
+  return {row.label,
+          row.detail.empty() ? row.value : fmt::format("{}  ({})", row.value, row.detail)};
+}
+
+SummarySection answer(const PlanReport& plan, PlanDetail detail) {
   SummarySection section{fmt::format("The answer ({})", kIntervalTitle), {}, {}};
-  for (const SummaryRow& row : summarise(plan.record).figures) {
-    section.rows.push_back({row.label, row.detail.empty()
-                                           ? row.value
-                                           : fmt::format("{}  ({})", row.value, row.detail)});
+  for (const SummaryRow& row : plan_figures(plan)) {
+    // Both follow from what the brief answer has.
+    const bool follows = row.label == figure("iteration.tflops_per_gpu").title ||
+                         row.label == figure("iteration.tokens_per_s").title;
+    if (follows && detail == PlanDetail::brief) continue;
+    section.rows.push_back(figure_row(row));
+    if (row.label == figure("campaign.job.cost_usd").title) {
+      section.rows.push_back(other_prices(plan));
+    }
   }
-  section.rows.push_back(other_prices(plan));
+  if (plan.runner_up) section.rows.push_back(runner_up_row(plan));
   return section;
 }
 
-TextTable options_table(const PlanReport& plan, const PlanChoice& choice) {
-  TextTable table{{{choice.column},
-                   {figure("iteration.time_s").title, Align::right},
-                   {"memory", Align::right},
-                   {figure("campaign.goodput").title, Align::right},
-                   {"days", Align::right},
-                   {"cost", Align::right}},
-                  {}};
-  for (const auto& [name, option] : choice.options) {
-    const PlanOption& each = *option;
-    if (!each.goodput) {
-      table.rows.push_back({name, format_seconds(each.step_s), "", "only estimated", "", ""});
+// What moves days and cost most, as far as anybody can say beforehand: the others in one row.
+constexpr std::array<std::string_view, 6> kDecisive = {"price",     "batch",    "framework",
+                                                       "precision", "failures", "storage"};
+
+SummarySection decisive_section(const PlanReport& plan) {
+  SummarySection section{"Taken where nothing was said", {}, {}};
+  std::vector<std::string> others;
+  for (const TakenDefault& each : plan.basis.defaults) {
+    if (std::ranges::find(kDecisive, each.what) == kDecisive.end()) {
+      others.push_back(each.what);
       continue;
     }
-    table.rows.push_back({name, format_seconds(each.step_s), format_memory(each.memory_bytes),
-                          estimate_text(Unit::share, *each.goodput),
-                          fmt::format("{:.1f}", days_of(plan.basis, each)),
-                          value_text(Unit::usd, usd_of(plan.basis, each))});
+    section.rows.push_back(
+        {each.what, fmt::format("{} ({}); {}", each.value, evidence_of(each), each.change)});
   }
-  return table;
+  if (!others.empty()) {
+    section.rows.push_back({"and", fmt::format("{} (--explain)", fmt::join(others, ", "))});
+  }
+  return section;
 }
 
 Json option_json(const PlanReport& plan, const PlanOption& option) {
@@ -110,7 +107,7 @@ Json option_json(const PlanReport& plan, const PlanOption& option) {
           {"tokens_per_s", option.tokens_per_s},
           {"goodput", option.goodput ? estimate_json(*option.goodput) : Json(nullptr)},
           {"memory_bytes", option.memory_bytes},
-          {"days", option.goodput ? Json(days_of(plan.basis, option)) : Json(nullptr)},
+          {"days", option.goodput ? Json(option.days) : Json(nullptr)},
           {"cost_usd", option.goodput ? Json(usd_of(plan.basis, option)) : Json(nullptr)}};
 }
 
@@ -122,25 +119,14 @@ Json options_json(const PlanReport& plan, const std::vector<PlanOption>& options
 
 }  // namespace
 
-std::string layout_name(const PlanOption& option) {
-  return fmt::format("{}, {}", layout_of(option), schedule_of(option));
-}
-
-std::vector<PlanChoice> choices_of(const PlanReport& plan) {
-  std::vector<PlanChoice> choices;
-  const auto add = [&](const char* title, const std::vector<PlanOption>& options,
-                       const char* column, std::string (*name)(const PlanOption&)) {
-    if (options.size() < 2) return;
-    choices.push_back({title, column, {}});
-    for (const PlanOption& each : options) choices.back().options.emplace_back(name(each), &each);
+std::vector<SummaryRow> plan_figures(const PlanReport& plan) {
+  std::vector<SummaryRow> figures = summarise(plan.record).figures;
+  const auto is_of_training = [](const SummaryRow& row) {
+    return row.label == figure("campaign.job.days").title ||
+           row.label == figure("campaign.job.cost_usd").title;
   };
-  add("Layouts, the best first, with copies on storage alone", plan.layouts, "layout", layout_name);
-  add("How many spares, likewise", plan.spares, "nodes that train + spares", nodes_of);
-  add("Which snapshots", plan.snapshots, "copies",
-      [](const PlanOption& at) { return at.point.snapshots.name; });
-  add("Without a spare", plan.without_spare, "then",
-      [](const PlanOption& at) { return at.point.when_no_spare; });
-  return choices;
+  std::ranges::stable_partition(figures, is_of_training);
+  return figures;
 }
 
 SummaryRow other_prices(const PlanReport& plan) {
@@ -152,6 +138,16 @@ SummaryRow other_prices(const PlanReport& plan) {
                                       to_string(price.origin))};
 }
 
+SummaryRow runner_up_row(const PlanReport& plan) {
+  CHECK(plan.runner_up && plan.runner_up_record, "a plan without a runner-up");
+  const std::vector<SummaryRow> figures = summarise(*plan.runner_up_record).figures;
+  const auto days =
+      std::ranges::find(figures, figure("campaign.job.days").title, &SummaryRow::label);
+  CHECK(days != figures.end(), "a runner-up that was not simulated");
+  return {"runner-up",
+          fmt::format("{}: {}", figure_row(*days).value, layout_name(*plan.runner_up))};
+}
+
 SummarySection what_to_start(const PlanReport& plan) {
   const PlanOption& best = plan.best;
   const double usable = usable_bytes(plan.basis.node.gpu);
@@ -160,11 +156,11 @@ SummarySection what_to_start(const PlanReport& plan) {
   SummarySection section{"What to start", {}, {}};
   section.rows = {
       {"nodes", nodes_text(best)},
-      {"layout", layout_of(best) + sequence_parallel},
+      {"layout", layout_axes(best) + sequence_parallel},
       {"schedule",
-       fmt::format("{}, recompute {}", schedule_of(best), best.point.found_at("recompute"))},
-      {"batch", fmt::format("{} sequences of {} tokens ({} tokens a step), micro-batches of {}",
-                            best.point.batch, plan.basis.sequence,
+       fmt::format("{}, recompute {}", schedule_name(best), best.point.found_at("recompute"))},
+      {"batch", fmt::format("{} of {} tokens ({} tokens a step), micro-batches of {}",
+                            counted(best.point.batch, "sequence"), plan.basis.sequence,
                             format_count(double(best.point.batch) * plan.basis.sequence),
                             best.point.found_at("batch.micro"))},
       {"memory",
@@ -177,23 +173,23 @@ SummarySection what_to_start(const PlanReport& plan) {
 
 std::vector<SummarySection> what_else(const PlanReport& plan) {
   std::vector<SummarySection> sections;
+  SummarySection reading{"How to read these tables", {}, {}};
   for (const PlanChoice& choice : choices_of(plan)) {
-    sections.push_back({choice.title, {}, options_table(plan, choice)});
+    sections.push_back({choice.title, {}, choice_table(plan, choice)});
+    reading.rows.push_back({choice.name, choice.note});
+    if (choice.name != kSnapshotsChoice) continue;
+    for (const std::string& why : plan.impossible) {
+      sections.back().rows.push_back({"cannot be", why});
+    }
   }
-  for (const std::string& why : plan.impossible) {
-    sections.back().rows.push_back({"cannot be", why});
-  }
-  if (!sections.empty()) {
-    sections.push_back(
-        {"How to read these tables",
-         {{"goodput", fmt::format("mean and {} of a few trials, with the same failures in each "
-                                  "row: smaller differences may be chance",
-                                  kIntervalTitle)},
-          {"days, cost",
-           "of the mean, without the cost models' error, which all "
-           "rows share"}},
-         {}});
-  }
+  if (sections.empty()) return sections;
+  reading.rows.push_back(
+      {"goodput", fmt::format("Mean and {} of {} trials, with the same failures in each row: "
+                              "smaller differences may be chance.",
+                              kIntervalTitle, kPlanTrials)});
+  reading.rows.push_back(
+      {"days, cost", "Of the mean, without the cost models' error, which all rows share."});
+  sections.push_back(std::move(reading));
   return sections;
 }
 
@@ -206,23 +202,33 @@ SummarySection taken_section(const PlanReport& plan) {
   return section;
 }
 
-Summary summarise_plan(const PlanReport& plan, const std::string& command) {
+Summary summarise_plan(const PlanReport& plan, const std::string& command, PlanDetail detail) {
   const PlanBasis& basis = plan.basis;
   Summary summary;
   summary.title = fmt::format("{} on {} x {}: {} tokens", basis.model.name, basis.request.nodes,
                               basis.node.name, format_count(basis.request.tokens));
   summary.subtitle =
-      fmt::format("{} parameters, {} layers of {}; {} {} GPUs; {}",
-                  format_count(basis.model.parameters()), basis.model.layers, basis.model.hidden,
-                  basis.request.nodes * basis.node.gpus, basis.node.gpu.name, basis.framework.help);
-  summary.sections = {answer(plan), what_to_start(plan)};
-  for (SummarySection& section : what_else(plan)) summary.sections.push_back(std::move(section));
-  summary.sections.push_back(taken_section(plan));
-  summary.sections.push_back(
-      {"Next",
-       {{"simulate it", command},
-        {"tried", fmt::format("{} configurations in closed form", plan.estimated)}},
-       {}});
+      fmt::format("{} parameters, {} of {}; {}; {}", format_count(basis.model.parameters()),
+                  counted(basis.model.layers, "layer"), basis.model.hidden,
+                  counted(basis.request.nodes * basis.node.gpus, basis.node.gpu.name + " GPU"),
+                  basis.framework.help);
+  summary.sections = {answer(plan, detail), what_to_start(plan)};
+  SummarySection next{"Next", {{"simulate it", command}}, {}};
+  const std::string tried = counted(plan.estimated, "configuration") + " in closed form";
+  if (detail == PlanDetail::brief) {
+    TextTable instead = instead_table(plan);
+    if (!instead.rows.empty()) {
+      summary.sections.push_back({"Instead of what was taken", {}, std::move(instead)});
+    }
+    summary.sections.push_back(decisive_section(plan));
+    next.rows.push_back(
+        {"see all", fmt::format("--explain, or --page plan.html; tried: {}", tried)});
+  } else {
+    for (SummarySection& section : what_else(plan)) summary.sections.push_back(std::move(section));
+    summary.sections.push_back(taken_section(plan));
+    next.rows.push_back({"tried", tried});
+  }
+  summary.sections.push_back(std::move(next));
   return summary;
 }
 

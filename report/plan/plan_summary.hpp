@@ -1,9 +1,8 @@
-// A plan as the one screen that answers: what it takes, what to start, what else was tried and what
-// was taken for granted; and as the document of --json.
+// A plan as the one screen that answers: what it takes, what to start, the next best of each choice
+// and what was taken for granted; the same with all that was tried; and as the document of --json.
 #pragma once
 
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "report/json/json.hpp"
@@ -12,27 +11,20 @@
 
 namespace windtunnel {
 
-// What was tried of one question, of which the plan took the best: layouts, spares, snapshots.
-struct PlanChoice {
-  std::string title;
-  std::string column;                                              // what names its options
-  std::vector<std::pair<std::string, const PlanOption*>> options;  // of the plan
-};
-// Those with something to choose between.
-std::vector<PlanChoice> choices_of(const PlanReport& plan);
-
-// "tp 4 x pp 4 x dp 32, zero1, interleaved-1f1b"
-std::string layout_name(const PlanOption& option);
-
-// Parts of the answer: what the training costs at other prices; nodes, layout and what else one
-// starts it with; a table per choice; and what was taken for granted.
+// Parts of the answer: the figures, those of the whole training first; what it costs at other
+// prices; the best with another layout; nodes, layout and what else one starts it with; a table per
+// choice; and what was taken for granted.
+std::vector<SummaryRow> plan_figures(const PlanReport& plan);
 SummaryRow other_prices(const PlanReport& plan);
+SummaryRow runner_up_row(const PlanReport& plan);  // CHECKs that there is one
 SummarySection what_to_start(const PlanReport& plan);
 std::vector<SummarySection> what_else(const PlanReport& plan);
 SummarySection taken_section(const PlanReport& plan);
 
+// brief: in one screen; full: with every option that was tried and every default.
+enum class PlanDetail { brief, full };
 // `command`: what simulates the plan again, for its last line.
-Summary summarise_plan(const PlanReport& plan, const std::string& command);
+Summary summarise_plan(const PlanReport& plan, const std::string& command, PlanDetail detail);
 
 Json plan_document(const PlanReport& plan);
 

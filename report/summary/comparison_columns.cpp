@@ -1,7 +1,12 @@
 #include "report/summary/comparison_columns.hpp"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <iterator>
+#include <set>
+#include <string>
 #include <string_view>
 
 #include "report/summary/volunteer_summary.hpp"
@@ -103,6 +108,23 @@ bool varies_protection_only(const Comparison& comparison) {
          std::ranges::all_of(comparison.points, [](const ComparedPoint& point) {
            return std::ranges::all_of(point.set, protects);
          });
+}
+
+std::vector<SummaryRow> certainty_rows(const Comparison& comparison, const std::string& label) {
+  std::set<std::string> models;
+  std::set<int> trials;
+  for (const ComparedPoint& point : comparison.points) {
+    if (!point.record) continue;
+    if (point.record->iteration.error.value > 0) models.insert(cost_models_text(*point.record));
+    if (point.record->campaign) trials.insert(point.record->campaign->trials);
+  }
+  std::vector<SummaryRow> rows;
+  if (!trials.empty()) {
+    rows.push_back({label, fmt::format("{} of the mean over {} trials", kIntervalTitle,
+                                       fmt::join(trials, " or "))});
+  }
+  for (const std::string& model : models) rows.push_back({"cost models", model});
+  return rows;
 }
 
 }  // namespace windtunnel

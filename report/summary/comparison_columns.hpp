@@ -6,6 +6,7 @@
 
 #include "report/figures/figures.hpp"
 #include "report/summary/comparison.hpp"
+#include "report/summary/summary.hpp"
 
 namespace windtunnel {
 
@@ -22,5 +23,9 @@ const Figure& ranking_figure(const Comparison& comparison);
 
 // Of iterations; of engines and learner in the samples of their loop.
 double speed_up(const Record& reference, const Record& record);
+
+// What the figures of all points are sure to: the error of each cost model, after the trials that
+// campaigns have, in a row of that label.
+std::vector<SummaryRow> certainty_rows(const Comparison& comparison, const std::string& label);
 
 }  // namespace windtunnel

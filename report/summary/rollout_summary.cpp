@@ -9,15 +9,12 @@ namespace {
 
 // "64 GPUs in 16 engines of tp 4, beside 64 of the learner"
 std::string pools_text(const RolloutReport& report) {
-  const std::string engines = fmt::format(
-      "{} engine{} of {} GPU{}", with_separators(report.engines), report.engines == 1 ? "" : "s",
-      report.spec.engine.tp, report.spec.engine.tp == 1 ? "" : "s");
+  const std::string engines =
+      counted(report.engines, "engine") + " of " + counted(report.spec.engine.tp, "GPU");
   if (report.spec.colocated) {
-    return fmt::format("{} on the learner's {} GPUs, in turn", engines,
-                       with_separators(report.gpus));
+    return fmt::format("{} on the learner's {}, in turn", engines, counted(report.gpus, "GPU"));
   }
-  return fmt::format("{} on {} GPUs, the learner on {}", engines,
-                     with_separators(report.actor_gpus),
+  return fmt::format("{} on {}, the learner on {}", engines, counted(report.actor_gpus, "GPU"),
                      with_separators(report.gpus - report.actor_gpus));
 }
 

@@ -395,8 +395,7 @@ std::string machine_text(const Cluster& cluster) {
   }
   if (nodes.empty())
     nodes = fmt::format("{} x {}", with_separators(cluster.nodes), cluster.node.name);
-  return fmt::format("{} {} GPUs ({})", with_separators(cluster.gpus()), cluster.node.gpu.name,
-                     nodes);
+  return fmt::format("{} ({})", counted(cluster.gpus(), cluster.node.gpu.name + " GPU"), nodes);
 }
 
 std::vector<std::string> how_it_trains(const Job& job) {

@@ -67,12 +67,14 @@ function titleOf(pane) {
     .join(" · ");
 }
 
+// Places are shares of the height: in print the picture has another size.
 function showTitles(element, panes) {
+  const height = placed(panes);
   for (const old of element.querySelectorAll(".pane")) old.remove();
   for (const pane of panes) {
     const line = document.createElement("div");
     line.className = "pane";
-    line.style.top = `${pane.title_y}px`;
+    line.style.top = `${(100 * pane.title_y) / height}%`;
     const name = document.createElement("b");
     name.textContent = pane.point.name;
     line.append(name, ` ${titleOf(pane)}`);

@@ -62,6 +62,13 @@ function bandLines([min, max], bands, colours) {
   }));
 }
 
+// Beside a point that has a name, on the side where there is room.
+function namedPoint(value, name, [least, most], colours) {
+  if (!name) return value;
+  const position = value[0] > (least + most) / 2 ? "left" : "right";
+  return { value, label: { show: true, formatter: name, position, color: colours.text, fontSize: 12, fontWeight: 700 } };
+}
+
 export function drawScatter(parent, { title, note, x, y, log, bands, groups, one_at_a_time: one }) {
   const element = panel(parent, title, 400, note);
   const hidden = new Set();
@@ -130,7 +137,8 @@ export function drawScatter(parent, { title, note, x, y, log, bands, groups, one
           symbol: SYMBOLS[Math.floor(index / 10) % SYMBOLS.length],
           symbolSize: groups[index].x.length > 200 ? 6 : 9,
           itemStyle: { color: colourOf(index), opacity: 0.75, borderColor: colours.ground, borderWidth: 0.5 },
-          data: groups[index].x.map((value, i) => [place(value), place(groups[index].y[i])]),
+          data: groups[index].x.map((value, i) =>
+            namedPoint([place(value), place(groups[index].y[i])], groups[index].label[i], xSpan, colours)),
         })),
       ],
     };

@@ -25,16 +25,11 @@ constexpr int kSpareShare = 8;     // at most an eighth of the cluster is kept a
 constexpr int kMostSimulated = 5;  // numbers of spares
 // Estimates of what training with so many nodes gains; worse ones are not simulated.
 constexpr double kNear = 0.85;
-constexpr int kTrialsToChoose = 16;
-constexpr int kTrials = 50;
 constexpr double kShortest_s = kDay_s, kLongest_s = 180 * kDay_s;
-// Of the progress: what is within it of the best is as good. Of intervals the longest is taken, as
-// it loads the storage least, of stacks of tiers the simplest.
-constexpr double kAsGood = 2e-3;
 // What people write down; longer ones lose too much when a loss spike has to be undone.
-constexpr std::array<double, 9> kIntervals_s = {5 * kMinute_s,  10 * kMinute_s, 15 * kMinute_s,
-                                                20 * kMinute_s, 30 * kMinute_s, kHour_s,
-                                                2 * kHour_s,    3 * kHour_s,    4 * kHour_s};
+constexpr std::array<double, 9> kIntervals_s = {
+    5 * kMinute_s, 10 * kMinute_s, 15 * kMinute_s, 20 * kMinute_s,        30 * kMinute_s,
+    kHour_s,       2 * kHour_s,    3 * kHour_s,    kPlanLongestInterval_s};
 
 // The same stack, with its tier on storage as often as that.
 UsualPart saved_every(const UsualPart& stack, double every_s) {
@@ -68,7 +63,7 @@ class Planner {
     PlanPoint point = layouts.front().point;
     point.snapshots = usual_snapshots().front();
     point.campaign_s = campaign_of(layouts.front().tokens_per_s);
-    point.trials = kTrials;
+    point.trials = kPlanTrials;
     return complete_scenario_text(report_.basis, point, guide_of(report_.basis));
   }
 
@@ -160,7 +155,7 @@ class Planner {
   // Simulates the steps, then campaigns at several intervals of the tier on storage.
   Tried simulated(PlanPoint point) const {
     point.campaign_s = campaign_s_;
-    point.trials = kTrialsToChoose;
+    point.trials = kPlanTrials;
     const Case the_case = resolve_case(text_of(point));
     return the_case.places.placing([&] {
       Tried tried;
@@ -178,7 +173,12 @@ class Planner {
 
   // Sets interval and goodput of the option.
   void save_best(PlanOption& option, CampaignInputs inputs) const {
-    std::vector<std::pair<double, Estimate>> goodputs;  // by interval
+    struct Campaign {
+      double every_s;
+      Estimate goodput;
+      double days;
+    };
+    std::vector<Campaign> campaigns;
     for (const double every_s : kIntervals_s) {
       bool allowed = true;
       for (size_t i = 0; i < inputs.table.tiers.size(); ++i) {
@@ -188,15 +188,17 @@ class Planner {
         allowed = every_s >= storage_interval_s(inputs, i);
       }
       if (!allowed && every_s < kIntervals_s.back()) continue;
-      goodputs.emplace_back(every_s, run_campaign(inputs, request().threads).goodput);
-      const bool falls = goodputs.back().second.mean < goodputs.front().second.mean - 10 * kAsGood;
-      if (falls) break;
+      const CampaignReport report = run_campaign(inputs, request().threads);
+      campaigns.push_back({every_s, report.goodput, report.job_days.mean});
+      const double first = campaigns.front().goodput.mean;
+      if (report.goodput.mean < first - 10 * kPlanAsGood) break;
     }
     double best = 0;
-    for (const auto& [every_s, goodput] : goodputs) best = std::max(best, goodput.mean);
-    for (const auto& [every_s, goodput] : goodputs) {
-      if (goodput.mean < best * (1 - kAsGood)) continue;
+    for (const Campaign& at : campaigns) best = std::max(best, at.goodput.mean);
+    for (const auto& [every_s, goodput, days] : campaigns) {
+      if (goodput.mean < best * (1 - kPlanAsGood)) continue;
       option.goodput = goodput;
+      option.days = days;
       option.point.snapshots = saved_every(option.point.snapshots, every_s);
     }
   }
@@ -281,7 +283,7 @@ class Planner {
       try {
         all.push_back(simulated(point));
       } catch (const Error& error) {  // one node has no peers; hosts may not have the room
-        report_.impossible.push_back(fmt::format("{}: {}", stack.name, error.what()));
+        report_.impossible.push_back(fmt::format("{}: {}", stack.name, error.text()));
       }
     }
     double most = 0;
@@ -291,7 +293,7 @@ class Planner {
     }
     // The first that is as good.
     best_ = *std::ranges::find_if(all, [&](const Tried& each) {
-      return each.option.progress_tokens_per_s() >= (1 - kAsGood) * most;
+      return each.option.progress_tokens_per_s() >= (1 - kPlanAsGood) * most;
     });
   }
 
@@ -304,19 +306,24 @@ class Planner {
     save_best(waiting.option, campaign_inputs(the_case.job, waiting.measured.table));
     report_.without_spare = {best_.option, waiting.option};
     if (waiting.option.progress_tokens_per_s() <=
-        (1 + kAsGood) * best_.option.progress_tokens_per_s()) {
+        (1 + kPlanAsGood) * best_.option.progress_tokens_per_s()) {
       return;
     }
     best_ = std::move(waiting);
   }
 
+  static void take_result(PlanOption& option, const Record& record) {
+    option.goodput = record.campaign->goodput;
+    option.days = record.campaign->job_days.mean;
+  }
+
   // What it would be for `windtunnel run`.
   void finish() {
     tell("simulating the plan");
-    best_.option.point.trials = runner_up_.option.point.trials = kTrials;
+    best_.option.point.trials = runner_up_.option.point.trials = kPlanTrials;
     report_.record =
         simulate(resolve_case(text_of(best_.option.point)), {.threads = request().threads});
-    best_.option.goodput = report_.record.campaign->goodput;
+    take_result(best_.option, report_.record);
     report_.best = best_.option;
     report_.scenario =
         complete_scenario_text(report_.basis, best_.option.point, comments_of(report_.basis));
@@ -324,7 +331,7 @@ class Planner {
     const Case second = resolve_case(text_of(runner_up_.option.point));
     report_.runner_up_record =
         record_of(second, std::move(runner_up_.measured), {.threads = request().threads});
-    runner_up_.option.goodput = report_.runner_up_record->campaign->goodput;
+    take_result(runner_up_.option, *report_.runner_up_record);
     report_.runner_up = runner_up_.option;
   }
 
@@ -344,13 +351,9 @@ std::string first_scenario(const PlanRequest& request) {
   return Planner(request).first();
 }
 
-double days_of(const PlanBasis& basis, const PlanOption& option) {
-  return basis.request.tokens / option.progress_tokens_per_s() / kDay_s;
-}
-
 double usd_of(const PlanBasis& basis, const PlanOption& option) {
   const double gpus = static_cast<double>(basis.request.nodes) * basis.node.gpus;
-  return days_of(basis, option) * kDay_s / kHour_s * gpus * basis.price_usd_per_gpu_h;
+  return option.days * kDay_s / kHour_s * gpus * basis.price_usd_per_gpu_h;
 }
 
 }  // namespace windtunnel

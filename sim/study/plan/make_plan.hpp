@@ -9,10 +9,19 @@
 #include <string>
 #include <vector>
 
+#include "models/base/units.hpp"
 #include "models/results/record.hpp"
 #include "sim/study/plan/plan_basis.hpp"
 
 namespace windtunnel {
+
+// Of the progress: what is within it of the best is as good. Of intervals the longest is taken, as
+// it loads the storage least, of stacks of tiers the simplest.
+inline constexpr double kPlanAsGood = 2e-3;
+// Of the tier on storage.
+inline constexpr double kPlanLongestInterval_s = 4 * kHour_s;
+// Of a campaign's failures, the same for all that is compared and for the answer.
+inline constexpr int kPlanTrials = 50;
 
 // A training that was looked at.
 struct PlanOption {
@@ -20,6 +29,7 @@ struct PlanOption {
   double step_s = 0;
   double tokens_per_s = 0;
   std::optional<Estimate> goodput = {};  // over trials; nothing: only estimated, as too slow
+  double days = 0;                       // of the training, mean over trials; 0: likewise
   double memory_bytes = 0;               // of the fullest GPU
 
   double progress_tokens_per_s() const { return goodput ? tokens_per_s * goodput->mean : 0; }
@@ -34,7 +44,7 @@ struct PlanReport {
   std::optional<PlanOption> runner_up;
   std::optional<Record> runner_up_record;
   // The best of each number of spares and of each layout, with copies on storage alone; then of
-  // each stack of tiers, and each way to go on without a spare. Goodput over few trials.
+  // each stack of tiers, and each way to go on without a spare.
   std::vector<PlanOption> spares, layouts, snapshots, without_spare;
   std::vector<std::string> impossible;  // stacks of tiers that cannot be, and why
   std::int64_t estimated = 0;           // configurations
@@ -47,8 +57,7 @@ PlanReport make_plan(const PlanRequest& request);
 // its parts. Throws Error likewise.
 std::string first_scenario(const PlanRequest& request);
 
-// Days and USD of the training with this option.
-double days_of(const PlanBasis& basis, const PlanOption& option);
+// USD of the training with this option, spares included.
 double usd_of(const PlanBasis& basis, const PlanOption& option);
 
 }  // namespace windtunnel

@@ -84,7 +84,7 @@ Job first_job(const PlanRequest& request, const NodeSpec& node) {
         .job;
   } catch (const Error& error) {
     if (error.where().file != kPlanFile) throw;
-    throw Error(Location{"--model"}, error.what());
+    throw Error(Location{"--model"}, std::string(error.text()));
   }
 }
 
@@ -138,7 +138,10 @@ DocumentNode scenario_tree(const PlanBasis& basis, const PlanPoint& point) {
                         format_quantity(point.campaign_s, Dimension::seconds), point.trials);
   }
   DocumentNode tree = parse_document(text, kPlanFile);
-  for (const auto& [key, value] : point.found) apply_override(tree, key, value);
+  for (const auto& [key, value] : point.found) {
+    // It follows from the others: so that who varies one of them need not change two.
+    if (key != "layout.dp") apply_override(tree, key, value);
+  }
   for (const auto& [key, value] : basis.framework.set) apply_override(tree, key, value);
   if (point.campaign_s > 0) {
     apply_override(tree, "recovery.spares", std::to_string(point.spares));
@@ -213,6 +216,14 @@ void take_parts(PlanBasis& basis) {
   add_default(basis, !is_stated("cluster.fabric"),
               {"fabric", "every NIC at its full rate to every other one", "assumed: full bisection",
                "--set cluster.fabric=..."});
+  std::string software;
+  for (const auto& [key, value] : basis.framework.set) {
+    if (is_stated(key)) continue;
+    software += fmt::format("{}{}: {}", software.empty() ? "" : ", ", key, value);
+  }
+  add_default(basis, !software.empty(),
+              {"software", software, "assumed: as " + basis.framework.name + " is mostly run",
+               "--set KEY=..."});
   add_default(basis, !is_stated("precision"),
               {"precision", "bf16", "assumed", "--set precision=fp8"});
 }
@@ -274,6 +285,12 @@ std::string PlanPoint::found_at(std::string_view key) const {
 
 int batch_on(const PlanBasis& basis, int nodes) {
   const double asked = basis.batch_tokens / basis.sequence;
+  if (asked < 1) {
+    throw Error(Location{"--batch"},
+                fmt::format("{:.0f} tokens are less than one sequence of {}; it counts tokens of a "
+                            "step, as in '4 M'",
+                            basis.batch_tokens, basis.sequence));
+  }
   const int gpus = nodes * basis.node.gpus;
   for (double near = 0.05; near < 1; near *= 2) {
     const auto first = static_cast<int>(std::ceil((1 - near) * asked));
@@ -323,7 +340,8 @@ PartComments comments_of(const PlanBasis& basis) {
     if (each.what == "recovery") note("recovery", each.source);
     if (each.what == "storage") note("cluster", "storage: " + each.source);
   }
-  note("layout", fmt::format("searched: the fastest that leaves {} of a GPU's memory free",
+  note("layout", fmt::format("searched: the fastest that leaves {} of a GPU's memory free; dp is "
+                             "the GPUs over tp x cp x pp",
                              format_percent(basis.headroom)));
   note("communication", "as " + basis.framework.help);
   note("campaign", "as long as the training by its estimate, from 1 to 180 days");
@@ -348,13 +366,18 @@ std::string scenario_text(const PlanBasis& basis, const PlanPoint& point,
 std::string complete_scenario_text(const PlanBasis& basis, const PlanPoint& point,
                                    const PartComments& comments) {
   DocumentNode tree = scenario_tree(basis, point);
+  if (!basis.request.written_model.empty()) {
+    apply_override(tree, "model", basis.request.written_model);
+  }
   for (const auto& [key, value] : basis.request.set) apply_override(tree, key, value);
   return text_of(tree, comments);
 }
 
 std::string plan_name(const PlanBasis& basis) {
-  const std::string model =
-      basis.request.model.find_first_of("{/.") == std::string::npos ? basis.request.model : "model";
+  const std::vector<TransformerSpec>& models = library_models();
+  const bool known =
+      std::ranges::find(models, basis.request.model, &TransformerSpec::name) != models.end();
+  const std::string model = known ? basis.request.model : "model";
   return fmt::format("plan-{}-{}-{}", model, basis.request.nodes, basis.request.node);
 }
 

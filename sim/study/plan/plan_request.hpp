@@ -12,6 +12,8 @@ namespace windtunnel {
 
 struct PlanRequest {
   std::string model;  // value of a scenario's key `model`, in YAML
+  // The same in the scenario that is written, where a file is named from there; empty: as it is.
+  std::string written_model = {};
   int nodes = 0;      // of the cluster, spares included
   std::string node;   // a name of the library
   double tokens = 0;  // of the whole training

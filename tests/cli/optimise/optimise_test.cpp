@@ -52,6 +52,17 @@ TEST(OptimiseCommand, WritesItsPage) {
   }
 }
 
+// Where nothing fails intervals cost next to nothing: a search over chance recommends none.
+TEST(OptimiseCommand, IntervalsWithoutAGainAreNotRecommended) {
+  const ProgramResult result = run_program(kSmall +
+                                           "--over snapshots.0.every --for goodput --set "
+                                           "campaign.replicas=4 --set snapshots.0.mode=async "
+                                           "--set 'failures.0.rate=0.0001 per 1000 node-days'");
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_NE(result.out.find("hardly matter here"), std::string::npos) << result.out;
+  EXPECT_EQ(result.out.find("--set 'snapshots.0.every"), std::string::npos) << result.out;
+}
+
 TEST(OptimiseCommand, BeatsTheScenarioItself) {
   const Json own = json_of(kSmall + "--over recompute --top 1 --json");
   const Json all = json_of(kSmall + "--over layout schedule batch.micro recompute --top 1 --json");

@@ -16,7 +16,10 @@ TEST(PlanArguments, ClustersAreNodesOrGpus) {
   for (const Form& form :
        {Form{"64 x dgx-h100", 64, "dgx-h100"}, Form{"64 dgx-h100", 64, "dgx-h100"},
         Form{"2,048 H100", 256, "dgx-h100"}, Form{"512 x h100", 64, "dgx-h100"},
-        Form{"64 x 8 H100 GPUs", 64, "dgx-h100"}, Form{"32 A100 nodes", 32, "dgx-a100"}}) {
+        Form{"64 x 8 H100 GPUs", 64, "dgx-h100"}, Form{"32 A100 nodes", 32, "dgx-a100"},
+        Form{"64 x dgxh100", 64, "dgx-h100"}, Form{"32 x dgx_h100", 32, "dgx-h100"},
+        Form{"32 DGX H100", 32, "dgx-h100"}, Form{"32 x DGX H100 nodes", 32, "dgx-h100"},
+        Form{"64xdgx-h100", 64, "dgx-h100"}}) {
     const ClusterArgument cluster = parse_cluster(form.text);
     EXPECT_EQ(cluster.nodes, form.nodes) << form.text;
     EXPECT_EQ(cluster.node, form.node) << form.text;
@@ -24,8 +27,9 @@ TEST(PlanArguments, ClustersAreNodesOrGpus) {
 }
 
 TEST(PlanArguments, OthersAreRefused) {
-  for (const char* text : {"", "h100", "64", "64 x", "x h100", "-4 x h100", "64 x 7 x h100",
-                           "1e3 h100", "99999999999 h100", "64 x dgx-h100 towers"}) {
+  for (const char* text :
+       {"", "h100", "64", "64 x", "x h100", "-4 x h100", "64 x 7 x h100", "1e3 h100",
+        "99999999999 h100", "64 x dgx-h100 towers", "64 x dgx-h10", "64 x dgxa900"}) {
     EXPECT_THROW(parse_cluster(text), Error) << text;
   }
 }
@@ -38,6 +42,28 @@ TEST(PlanArguments, ModelsAreNamesOrDimensions) {
   EXPECT_EQ(model_value("x/config.json"), "'x/config.json'");
   EXPECT_EQ(model_value("./model.args"), "'./model.args'");
   EXPECT_THROW(model_value("./model.txt"), Error);
+  EXPECT_EQ(model_value("Qwen2.5-32B"), "qwen2.5-32b");
+}
+
+// A name with a dot or an organisation is no file, and gets its hint.
+TEST(PlanArguments, UnknownModelsGetTheNearestName) {
+  for (const char* text : {"qwen2.5-32", "Qwen/Qwen2.5-32B", "Qwen2.5-32B-Base"}) {
+    try {
+      model_value(text);
+      ADD_FAILURE() << text;
+    } catch (const Error& error) {
+      EXPECT_NE(std::string(error.what()).find("'qwen2.5-32b'"), std::string::npos) << error.what();
+    }
+  }
+}
+
+// Files of a scenario are named from its folder.
+TEST(PlanArguments, ModelsInOtherFoldersAreNamedFromTheScenario) {
+  EXPECT_EQ(model_value_from("'config.json'", "rel/p.yaml"), "'../config.json'");
+  EXPECT_EQ(model_value_from("'a/config.json'", "a/p.yaml"), "'config.json'");
+  EXPECT_EQ(model_value_from("'config.json'", "p.yaml"), "");
+  EXPECT_EQ(model_value_from("'/x/config.json'", "rel/p.yaml"), "");
+  EXPECT_EQ(model_value_from("llama3-8b", "rel/p.yaml"), "");
 }
 
 }  // namespace

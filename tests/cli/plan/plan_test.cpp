@@ -1,5 +1,7 @@
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
 
@@ -33,6 +35,34 @@ TEST(PlanCommand, ItsScenarioIsWhatItPredicts) {
   EXPECT_EQ(read_text(file), plan.at("best").at("scenario").get<std::string>());
 }
 
+// One key of it is varied: what follows from the others is not written.
+TEST(PlanCommand, ItsScenarioCanBeVaried) {
+  const std::string file = scratch_folder("plan_varied") + "/best.yaml";
+  ASSERT_EQ(run_program(kAsked + "megatron --out " + file).exit_code, 0);
+  EXPECT_EQ(read_text(file).find("dp:"), std::string::npos) << read_text(file);
+  const ProgramResult varied = run_program("compare " + file + " --vary layout.tp=1,2,4");
+  EXPECT_EQ(varied.exit_code, 0) << varied.err;
+  EXPECT_EQ(varied.out.find("ranks; the cluster has"), std::string::npos) << varied.out;
+}
+
+// A model's file is found from the scenario's folder, wherever that is.
+TEST(PlanCommand, ItsScenarioFindsTheFileOfTheModel) {
+  const std::string folder = scratch_folder("plan_model_file");
+  std::filesystem::create_directories(folder + "/models");
+  std::filesystem::create_directories(folder + "/plans");
+  std::ofstream(folder + "/models/config.json")
+      << R"({"architectures": ["LlamaForCausalLM"], "model_type": "llama", "hidden_size": 2048,
+           "intermediate_size": 5632, "num_hidden_layers": 16, "num_attention_heads": 16,
+           "vocab_size": 32000, "max_position_embeddings": 4096})";
+  const std::string here = std::filesystem::relative(folder, WINDTUNNEL_SOURCE_DIR).string();
+  const ProgramResult planned_file =
+      run_program("plan --cluster '1 x dgx-h100' --tokens '10 G' --model " + here +
+                  "/models/config.json --out " + here + "/plans/best.yaml");
+  ASSERT_EQ(planned_file.exit_code, 0) << planned_file.err;
+  const ProgramResult run = run_program("run " + here + "/plans/best.yaml");
+  EXPECT_EQ(run.exit_code, 0) << run.err;
+}
+
 TEST(PlanCommand, WritesItsPage) {
   const std::string file = scratch_folder("plan_page") + "/plan.html";
   const ProgramResult result = run_program(kAsked + "megatron --page " + file);
@@ -44,10 +74,17 @@ TEST(PlanCommand, WritesItsPage) {
   EXPECT_NE(misnamed.err.find("a page's name ends in .html"), std::string::npos) << misnamed.err;
 }
 
-// A file that cannot be written takes the answer from nobody.
+// A file that cannot be written takes the answer from nobody; a folder that is missing is said
+// before the work.
 TEST(PlanCommand, AnswersBeforeItComplains) {
-  const ProgramResult result =
-      run_program(kAsked + "megatron --out " + scratch_folder("plan_out") + "/none/best.yaml");
+  const std::string folder = scratch_folder("plan_out");
+  const ProgramResult missing =
+      run_program(kAsked + "megatron --out " + folder + "/none/best.yaml");
+  EXPECT_EQ(missing.exit_code, 2);
+  EXPECT_NE(missing.err.find("there is no folder"), std::string::npos) << missing.err;
+  EXPECT_EQ(missing.out, "");
+  std::filesystem::create_directories(folder + "/best.yaml/full");
+  const ProgramResult result = run_program(kAsked + "megatron --out " + folder + "/best.yaml");
   EXPECT_EQ(result.exit_code, 1);
   EXPECT_NE(result.out.find("time to train"), std::string::npos);
   EXPECT_NE(result.err.find("cannot write"), std::string::npos) << result.err;
@@ -61,9 +98,9 @@ TEST(PlanCommand, NothingThatItTriedIsBetter) {
     ASSERT_FALSE(plan.at(tried).empty()) << tried;
     for (const Json& option : plan.at(tried)) {
       if (option.at("days").is_null()) continue;
-      // Simpler stacks are taken where they cost less than a five-hundredth; trials to choose by
-      // are fewer.
-      EXPECT_GE(option.at("days").get<double>(), best * (1 - 6e-3)) << tried << ": " << option;
+      // Simpler stacks are taken where they cost less than a five-hundredth; iterations to choose
+      // by are partly by the closed form.
+      EXPECT_GE(option.at("days").get<double>(), best * (1 - 3e-3)) << tried << ": " << option;
     }
   }
 }
@@ -78,16 +115,48 @@ TEST(PlanCommand, FrameworksHaveTheirOwnSchedules) {
 }
 
 TEST(PlanCommand, SaysWhatItTookAndHowToChangeIt) {
-  const ProgramResult all = run_program(kAsked + "megatron");
+  const ProgramResult all = run_program(kAsked + "megatron --explain");
   ASSERT_EQ(all.exit_code, 0) << all.err;
   EXPECT_NE(all.out.find("about 4.00 M tokens"), std::string::npos) << all.out;
   EXPECT_NE(all.out.find("--batch"), std::string::npos);
-  const ProgramResult stated =
-      run_program(kAsked + "megatron --batch '1 M' --price '3 USD per gpu-hour' --headroom 20");
+  const ProgramResult stated = run_program(
+      kAsked + "megatron --batch '1 M' --price '3 USD per gpu-hour' --headroom 20 --explain");
   ASSERT_EQ(stated.exit_code, 0) << stated.err;
   for (const char* option : {"--batch", "--price", "--headroom", "--framework"}) {
     EXPECT_EQ(stated.out.find(option), std::string::npos) << stated.out;
   }
+}
+
+// The answer, what to start, the next best of each choice and what decides are one screen; the rest
+// stands behind --explain.
+TEST(PlanCommand, AnswersInOneScreen) {
+  const ProgramResult brief = run_program(kAsked + "megatron");
+  ASSERT_EQ(brief.exit_code, 0) << brief.err;
+  EXPECT_LE(std::ranges::count(brief.out, '\n'), 40) << brief.out;
+  for (const char* part : {"time to train", "cost  ", "runner-up", "snapshots", "next best",
+                           "failures", "--batch", "--price", "simulate it", "--explain"}) {
+    EXPECT_NE(brief.out.find(part), std::string::npos) << part << " in\n" << brief.out;
+  }
+  const ProgramResult all = run_program(kAsked + "megatron --explain");
+  ASSERT_EQ(all.exit_code, 0) << all.err;
+  for (const char* part : {"TFLOP/s per GPU", "(taken)", "of 50 trials", "--headroom"}) {
+    EXPECT_EQ(brief.out.find(part), std::string::npos) << part;
+    EXPECT_NE(all.out.find(part), std::string::npos) << part;
+  }
+}
+
+// All is compared by the trials of the answer: what it takes has its goodput everywhere.
+TEST(PlanCommand, TheSameTrainingHasTheSameGoodput) {
+  const Json plan = planned(kAsked + "megatron");
+  const Json& best = plan.at("best");
+  size_t same = 0;
+  for (const Json& option : plan.at("without_spare")) {
+    if (option.at("when_no_spare") != best.at("when_no_spare")) continue;
+    EXPECT_NEAR(option.at("goodput").at("mean").get<double>(),
+                best.at("goodput").at("mean").get<double>(), 5e-4);
+    ++same;
+  }
+  EXPECT_EQ(same, 1U);
 }
 
 TEST(PlanCommand, TensorsAreDividedByTheRulesOfTheModel) {
@@ -126,6 +195,12 @@ INSTANTIATE_TEST_SUITE_P(
         Wrong{"--cluster '8 x h100' --model llama3-8b --tokens '2 X'", 2, "'15.6 T'"},
         Wrong{"--cluster '8 x h100' --model llama3-8b --tokens 0", 2, "above 0"},
         Wrong{"--cluster '8 x h100' --model llama3-8b --tokens 2", 2, "unit missing"},
+        Wrong{"--cluster '8 x h100' --model llama3-8b --tokens 2t", 2, "'T'"},
+        Wrong{"--cluster '8 x h100' --model llama3-8b --tokens 2T --batch 512", 2,
+              "less than one sequence"},
+        Wrong{"--cluster '8 x h100' --model llama3-8b --tokens 2T --framework fsdp", 2,
+              "'torchtitan'"},
+        Wrong{"--cluster '8 x h100' --model '{vocab: 50304}' --tokens 2T", 2, "'vocabulary'"},
         Wrong{"--cluster '8 x 99999999999 x h100' --model llama3-8b --tokens 2T", 2, "from 1"},
         Wrong{"--cluster '8 x h100' --model llama3-8b --tokens 2T --set 'recovery={detect: 1 s}'",
               2, "keys below it"},

@@ -72,6 +72,10 @@ TEST(ValidateCommand, WritesItsPage) {
     const ProgramResult result = run_program("validate " + rows + " --page " + page);
     ASSERT_EQ(result.exit_code, 0) << rows << result.err;
     EXPECT_NE(read_text(page).find("<h1>Predicted against "), std::string::npos) << rows;
+    // Its command can be pasted: with the folders of its files.
+    EXPECT_NE(read_text(page).find("windtunnel validate " + rows + " --page " + page),
+              std::string::npos)
+        << rows;
   }
   run_program(
       "validate samples tests/data/kernel_samples.csv --calibration "

@@ -4,6 +4,7 @@
 
 #include "report/answer/answer_page.hpp"
 #include "report/page/html.hpp"
+#include "report/plan/plan_choices.hpp"
 #include "report/plan/plan_summary.hpp"
 #include "tests/report/answer/page_record.hpp"
 #include "tests/report/browser.hpp"
@@ -27,7 +28,8 @@ std::string small_page() {
 // Each row of the text for the console is on the page, too, and readable without scripts.
 TEST(PlanPage, SaysAllThatTheConsoleSays) {
   const std::string page = small_page();
-  const Summary summary = summarise_plan(small_plan(), "windtunnel run best.yaml");
+  const Summary summary =
+      summarise_plan(small_plan(), "windtunnel run best.yaml", PlanDetail::full);
   EXPECT_GE(summary.sections.size(), 5U);
   for (const SummarySection& section : summary.sections) {
     for (const SummaryRow& row : section.rows) {
@@ -42,7 +44,7 @@ TEST(PlanPage, SaysAllThatTheConsoleSays) {
   }
 }
 
-// The answer's range is the one of the figure; the best is marked in each chart.
+// The answer's range is the one of the figure; what the plan takes is marked in each chart.
 TEST(PlanPage, ChartsHoldTheFigures) {
   const PlanReport& plan = small_plan();
   const std::string page = small_page();
@@ -58,6 +60,11 @@ TEST(PlanPage, ChartsHoldTheFigures) {
     const auto marked =
         std::ranges::count_if(items, [](const Json& item) { return item.at("best"); });
     EXPECT_EQ(marked, 1) << chart.at("title");
+    const PlanChoice choice = choices_of(plan).at(choices);
+    for (const Json& item : items) {
+      const bool taken = item.at("name") == choice.options.at(choice.taken).first;
+      EXPECT_EQ(item.at("best"), taken) << choice.title << ": " << item.at("name");
+    }
     ++choices;
   }
   EXPECT_EQ(choices, choices_of(plan).size());

@@ -186,7 +186,7 @@ TEST(ComparisonPage, WhatDoesNotFitIsNeverTheBest) {
   const std::string html =
       comparison_page(comparison_document(sample.comparison, sample.drawings, {}));
   EXPECT_LT(html.find("\"row\">chimera"), html.find("\"row\">zb-v"));
-  EXPECT_NE(html.find("<dd>chimera</dd>"), std::string::npos);
+  EXPECT_NE(html.find("<dd>schedule = chimera</dd>"), std::string::npos);
   EXPECT_NE(html.find("class=\"excess\" title=\"pipeline rank 0 needs more\""), std::string::npos);
 }
 
@@ -229,7 +229,7 @@ TEST(ComparisonPage, WarnsWhereTheBestLiesOnTheEdge) {
 TEST(ComparisonPage, ProtectionRanksByGoodputAndShowsWhatItCosts) {
   const std::string html = comparison_page(protection_document());
   const std::string body = html.substr(0, html.find("<script"));
-  EXPECT_NE(body.find("<dt>best of 3 that ran</dt><dd>reft</dd>"), std::string::npos);
+  EXPECT_NE(body.find("<dt>best of 3 that ran</dt><dd>snapshots = reft</dd>"), std::string::npos);
   EXPECT_LT(body.find("\"row\">reft"), body.find("\"row\">replicas"));
   EXPECT_LT(body.find("\"row\">replicas"), body.find("\"row\">sync"));
   for (const char* title : {"copy", "saving time", "snapshot overhead", "survival 7 d"}) {

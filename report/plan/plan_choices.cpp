@@ -1,0 +1,163 @@
+#include "report/plan/plan_choices.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "report/figures/figures.hpp"
+
+namespace windtunnel {
+namespace {
+
+// "62 nodes + 2 spares"
+std::string nodes_of(const PlanOption& option) {
+  return fmt::format("{} + {}", counted(option.point.nodes, "node"),
+                     counted(option.point.spares, "spare"));
+}
+
+bool same_job(const PlanOption& a, const PlanOption& b) {
+  return a.point.found == b.point.found && a.point.nodes == b.point.nodes;
+}
+
+// By what a plan chooses by; such a difference is not written as a number, which would be chance.
+bool is_as_good(const PlanOption& taken, const PlanOption& instead) {
+  const double ratio = instead.progress_tokens_per_s() / taken.progress_tokens_per_s();
+  return std::abs(ratio - 1) <= 1.1 * kPlanAsGood;  // choices are by other iterations than runs
+}
+
+}  // namespace
+
+std::optional<size_t> PlanChoice::next_best() const {
+  std::optional<size_t> best;
+  for (size_t i = 0; i < options.size(); ++i) {
+    const PlanOption& option = *options[i].second;
+    if (i == taken || !option.goodput) continue;
+    const bool better =
+        !best || option.progress_tokens_per_s() > options[*best].second->progress_tokens_per_s();
+    if (better) best = i;
+  }
+  return best;
+}
+
+std::string schedule_name(const PlanOption& option) {
+  const std::string schedule = option.point.found_at("schedule");
+  return schedule.empty() ? "1f1b" : schedule;
+}
+
+std::string layout_axes(const PlanOption& option) {
+  std::string text;
+  for (const char* axis : {"tp", "cp", "pp", "vpp", "ep", "dp"}) {
+    const std::string value = option.point.found_at(fmt::format("layout.{}", axis));
+    if (value.empty() || value == "1") continue;
+    text += fmt::format("{}{} {}", text.empty() ? "" : " x ", axis, value);
+  }
+  const std::string sharding = option.point.found_at("layout.sharding");
+  return sharding.empty() || sharding == "none" ? text : text + ", " + sharding;
+}
+
+std::string layout_name(const PlanOption& option) {
+  return fmt::format("{}, {}", layout_axes(option), schedule_name(option));
+}
+
+std::vector<PlanChoice> choices_of(const PlanReport& plan) {
+  const std::string within = fmt::format("within {:g} % of the best", kPlanAsGood * 100);
+  std::vector<PlanChoice> choices;
+  const auto add = [&](PlanChoice choice, const std::vector<PlanOption>& options,
+                       std::string (*name)(const PlanOption&), const auto& is_taken) {
+    if (options.size() < 2) return;
+    for (const PlanOption& each : options) choice.options.emplace_back(name(each), &each);
+    const auto taken = std::ranges::find_if(options, is_taken);
+    choice.taken = static_cast<size_t>(taken - options.begin()) % options.size();
+    choices.push_back(std::move(choice));
+  };
+  add({.name = kLayoutChoice,
+       .title = "Layouts, with copies on storage alone",
+       .column = "layout",
+       .note =
+           "The fastest training; the first by the closed form, and two others in their best form.",
+       .options = {}},
+      plan.layouts, layout_name, [&](const PlanOption& at) { return same_job(at, plan.best); });
+  add({.name = "spares",
+       .title = "How many spares, with copies on storage alone",
+       .column = "that train + kept",
+       .note = "The fastest training, as spares are paid for like nodes that train.",
+       .options = {}},
+      plan.spares, nodes_of,
+      [&](const PlanOption& at) { return at.point.spares == plan.best.point.spares; });
+  add(
+      {.name = kSnapshotsChoice,
+       .title = "Which snapshots",
+       .column = "copies",
+       .note =
+           fmt::format("Of those {} the simplest; each with the longest interval on storage, of "
+                       "5 min to 4 h, that is {}, as it loads the storage least.",
+                       within, within),
+       .options = {}},
+      plan.snapshots, [](const PlanOption& at) { return at.point.snapshots.name; },
+      [&](const PlanOption& at) {
+        return at.point.snapshots.name == plan.best.point.snapshots.name;
+      });
+  add(
+      {.name = "without a spare",
+       .title = "When no spare is left",
+       .column = "then",
+       .note = "Shrink: go on with fewer replicas. Wait: for a repair.",
+       .options = {}},
+      plan.without_spare, [](const PlanOption& at) { return at.point.when_no_spare; },
+      [&](const PlanOption& at) {
+        return at.point.when_no_spare == plan.best.point.when_no_spare;
+      });
+  return choices;
+}
+
+TextTable choice_table(const PlanReport& plan, const PlanChoice& choice) {
+  TextTable table{{{choice.column},
+                   {"batch", Align::right},
+                   {figure("iteration.time_s").title, Align::right},
+                   {"memory", Align::right},
+                   {figure("campaign.goodput").title, Align::right},
+                   {"days", Align::right},
+                   {"cost", Align::right}},
+                  {}};
+  for (size_t i = 0; i < choice.options.size(); ++i) {
+    const PlanOption& each = *choice.options[i].second;
+    const std::string name = choice.options[i].first + (i == choice.taken ? " (taken)" : "");
+    const std::string batch = with_separators(each.point.batch);
+    if (!each.goodput) {
+      table.rows.push_back(
+          {name, batch, format_seconds(each.step_s), "", "only estimated", "", ""});
+      continue;
+    }
+    table.rows.push_back(
+        {name, batch, format_seconds(each.step_s), format_memory(each.memory_bytes),
+         estimate_text(Unit::share, *each.goodput), fmt::format("{:.1f}", each.days),
+         value_text(Unit::usd, usd_of(plan.basis, each))});
+  }
+  return table;
+}
+
+TextTable instead_table(const PlanReport& plan) {
+  TextTable table{{{"choice"},
+                   {"taken"},
+                   {"next best"},
+                   {figure("campaign.goodput").title, Align::right},
+                   {"longer by", Align::right},
+                   {"dearer by", Align::right}},
+                  {}};
+  for (const PlanChoice& choice : choices_of(plan)) {
+    const std::optional<size_t> next = choice.next_best();
+    if (choice.name == kLayoutChoice || !next) continue;
+    const auto& [taken_name, taken] = choice.options[choice.taken];
+    const auto& [name, instead] = choice.options[*next];
+    const bool alike = is_as_good(*taken, *instead);
+    const double usd = usd_of(plan.basis, *instead) - usd_of(plan.basis, *taken);
+    table.rows.push_back({choice.name, taken_name, name,
+                          value_text(Unit::share, instead->goodput->mean),
+                          alike ? "as good" : value_text(Unit::days, instead->days - taken->days),
+                          alike ? "as good" : value_text(Unit::usd, usd)});
+  }
+  return table;
+}
+
+}  // namespace windtunnel
