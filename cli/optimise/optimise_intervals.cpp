@@ -110,13 +110,14 @@ Json document_of(const IntervalCommand& command, const IntervalSearch& found) {
                    {"set", Json::object()},
                    {"intervals", Json::array()}};
   for (const IntervalSearch::Tier& tier : found.tiers) {
-    document["set"][tier.key] = tier.value;
+    if (is_gain(found)) document["set"][tier.key] = tier.value;
     document["intervals"].push_back(
         {{"key", tier.key}, {"tier", tier.name}, {"value", tier.value}, {"every_s", tier.every_s}});
   }
   document["best"] = result_json(found.best);
   document["given"] = result_json(found.given);
   document["gain"] = estimate_json(found.gain);
+  document["gain_is_chance"] = !is_gain(found);
   document["theory"] = nullptr;
   if (const auto& theory = found.theory) {
     document["theory"] = {{"tier", theory->tier},
@@ -134,10 +135,12 @@ std::string page_of(const IntervalCommand& command, const IntervalSearch& found)
                    .note = fmt::format("Mean and {} over {} trials with the same failures.",
                                        kIntervalTitle, found.given.trials),
                    .axis = {goodput.title, Unit::share},
-                   .items = {{.name = "best", .value = found.best.goodput, .best = true},
+                   .items = {{.name = "best", .value = found.best.goodput, .best = is_gain(found)},
                              {.name = "as given", .value = found.given.goodput}}};
   SummarySection best{
-      "The best intervals", {{"simulate it", run_line(command, found)}}, tiers_table(found)};
+      is_gain(found) ? "The best intervals" : "Intervals that bring nothing certain",
+      {{"simulate it", run_line(command, found)}},
+      tiers_table(found)};
   AnswerPage page{fmt::format("How often {} should save", command.scenario),
                   fmt::format("{} campaigns of {} trials", found.campaigns, found.given.trials),
                   {{goodput.title, value_text(Unit::share, found.best.goodput.mean), "the best"},
@@ -148,6 +151,7 @@ std::string page_of(const IntervalCommand& command, const IntervalSearch& found)
                    SummarySection{"What it brings", {}, goodput_table(found)}}};
   if (!is_gain(found)) page.warnings.emplace_back(kNoGain);
   for (const IntervalSearch::Tier& tier : found.tiers) {
+    if (!is_gain(found)) break;
     page.figures.push_back({tier.name, tier.value, "between snapshots"});
   }
   if (const auto& theory = found.theory) {

@@ -141,6 +141,7 @@ std::string model_value(const std::string& text) {
   for (const TransformerSpec& model : models) names.push_back(model.name);
   // Of "Qwen/Qwen2.5-32B" what stands behind its organisation.
   const std::string name = small.substr(small.rfind('/') + 1);
+  if (std::ranges::find(names, name) != names.end()) return name;
   const std::string unknown = unknown_name("model", name, names);
   throw Error(Location{"--model"},
               fmt::format("{}{} or give a config.json of Hugging Face, or dimensions: "

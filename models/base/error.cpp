@@ -41,6 +41,10 @@ constexpr Synonym kSynonyms[] = {{"fsdp", "zero3"},
                                  {"num_layers", "layers"},
                                  {"n_heads", "heads"},
                                  {"num_heads", "heads"},
+                                 {"Gbit/s", "Gb/s"},
+                                 {"Gbps", "Gb/s"},
+                                 {"Mbit/s", "Mb/s"},
+                                 {"Mbps", "Mb/s"},
                                  {"mbs", "micro"},
                                  {"gbs", "global"}};
 

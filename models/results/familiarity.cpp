@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <iterator>
 #include <map>
 #include <utility>
@@ -87,10 +88,52 @@ std::vector<std::string> unfamiliar(const RunTraits& traits,
   return lacks;
 }
 
+// Of runs of one or more kinds.
 struct FamilyError {
   int rows = 0;
   double squares = 0;  // their sum
+
+  double deviation() const { return std::sqrt(squares / rows); }
 };
+using FamilyErrors = std::map<std::string, FamilyError>;
+
+FamilyErrors errors_of(const std::vector<const MeasuredRuns*>& all, const RunTraits& traits,
+                       Likeness likeness) {
+  FamilyErrors errors;
+  for (const MeasuredRuns* run : all) {
+    if (!is_alike(run->traits, traits, likeness)) continue;
+    FamilyError& error = errors[run->family];
+    error.rows += run->rows;
+    error.squares += run->rows * run->deviation * run->deviation;
+  }
+  return errors;
+}
+
+int rows_of(const FamilyErrors& errors) {
+  int rows = 0;
+  for (const auto& [family, error] : errors) rows += error.rows;
+  return rows;
+}
+
+double quartile_of(const FamilyErrors& errors) {
+  std::vector<double> deviations;
+  for (const auto& [family, error] : errors) deviations.push_back(error.deviation());
+  return deviations.empty() ? 0 : quantile(std::move(deviations), kQuartile);
+}
+
+std::vector<AlikeFamily> nearest_of(const FamilyErrors& errors) {
+  constexpr std::size_t kMost = 3;
+  std::vector<AlikeFamily> nearest;
+  for (const auto& [family, error] : errors) {
+    nearest.push_back({family, error.rows, error.deviation()});
+  }
+  std::ranges::stable_sort(nearest, std::greater(), &AlikeFamily::rows);
+  if (nearest.size() > kMost) nearest.resize(kMost);
+  return nearest;
+}
+
+// Runs of the wider kind that count beside those that are most alike.
+constexpr double kWiderRuns = 30;
 
 }  // namespace
 
@@ -123,22 +166,16 @@ Familiarity familiarity(const RunTraits& traits, std::span<const MeasuredRuns> m
   found.unfamiliar = unfamiliar(traits, all);
   for (const Likeness likeness :
        {Likeness::gpu, Likeness::bits, Likeness::experts, Likeness::any}) {
-    std::map<std::string, FamilyError> errors;
-    for (const MeasuredRuns* run : all) {
-      if (!is_alike(run->traits, traits, likeness)) continue;
-      FamilyError& error = errors[run->family];
-      error.rows += run->rows;
-      error.squares += run->rows * run->deviation * run->deviation;
-    }
+    const FamilyErrors errors = errors_of(all, traits, likeness);
     found.families = static_cast<int>(errors.size());
     if (found.families < kFewestFamilies && likeness != Likeness::any) continue;
     found.alike = alike_text(traits, likeness);
-    std::vector<double> deviations;
-    for (const auto& [family, error] : errors) {
-      found.rows += error.rows;
-      deviations.push_back(std::sqrt(error.squares / error.rows));
-    }
-    if (!deviations.empty()) found.deviation = quantile(std::move(deviations), kQuartile);
+    found.rows = rows_of(errors);
+    found.nearest = nearest_of(errors);
+    const double own = quartile_of(errors);
+    const double wider = quartile_of(errors_of(all, traits, std::max(likeness, Likeness::experts)));
+    found.deviation = std::sqrt((found.rows * own * own + kWiderRuns * wider * wider) /
+                                (found.rows + kWiderRuns));
     break;
   }
   return found;

@@ -33,6 +33,12 @@ struct MeasuredRuns {
   double deviation = 0;
 };
 
+struct AlikeFamily {
+  std::string name;
+  int rows = 0;
+  double deviation = 0;  // as MeasuredRuns::deviation, over those of its runs that are alike
+};
+
 struct Familiarity {
   // The measured runs that are most alike, of three families at least: "models with experts in 8
   // bits on h100".
@@ -40,6 +46,7 @@ struct Familiarity {
   int rows = 0;
   int families = 0;
   double deviation = 0;  // of log(predicted / measured): the upper quartile over the families
+  std::vector<AlikeFamily> nearest;     // the three of them with the most runs
   std::vector<std::string> unfamiliar;  // "no sequence of 131072 tokens was measured on h200"
 
   // So many families tell it.
@@ -47,7 +54,9 @@ struct Familiarity {
 };
 
 // Those of the same GPU, product bits, and with or without experts; where fewer than three families
-// are so, of any GPU, then of any bits, then all. Not those of the family `without`. That a size or
+// are so, of any GPU, then of any bits, then all. Few runs tell little: their mean square is taken
+// together with that of 30 runs of all models with, or without, experts. Not those of the family
+// `without`. That a size or
 // a trait was not measured was found to say nothing of how far a prediction is off (docs/cost.md):
 // it is told, and widens nothing.
 Familiarity familiarity(const RunTraits& traits, std::span<const MeasuredRuns> measured,

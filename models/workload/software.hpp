@@ -48,10 +48,14 @@ constexpr int moments(Optimizer optimizer) {
 struct Software {
   Fusion fusion = Fusion::partial;
   // Of rotary positions one kernel per operation: HBM bytes of an element of queries and keys, each
-  // way. Complex numbers in fp32 (casts and one product: Llama's reference code, torchtitan) move
-  // 20 B, halves in fp32 (four products, two sums) 48 B; both count by half as much again, as their
-  // strided kernels reach a third to a half of an H200's bandwidth. 0: one kernel in place.
+  // way, and half as many again, for strided kernels reach a third to a half of the bandwidth.
+  // Halves in fp32 (two casts, four products, two sums) move 48 B and count for 75 (measured on an
+  // H200); complex numbers in fp32 (casts and a product: Llama's reference code, torchtitan) move
+  // 20 B: 35, assumed. 0: one kernel in place.
   double rotary_bytes = 35;
+  // Norms of plain PyTorch by one kernel each way, their scale's gradient inside (Triton's of
+  // FlashAttention).
+  bool fused_norms = false;
   // Keys and values are copied for each query head that reads them, in front of an attention kernel
   // that takes heads one to one.
   bool repeated_keys = false;

@@ -76,11 +76,14 @@ Json interval_json(const IntervalReport& report) {
 }
 
 Json familiarity_json(const Familiarity& familiarity) {
-  return {{"rows", familiarity.rows},
-          {"families", familiarity.families},
-          {"alike", familiarity.alike},
-          {"deviation", familiarity.deviation},
-          {"unfamiliar", familiarity.unfamiliar}};
+  Json nearest = Json::array();
+  for (const AlikeFamily& family : familiarity.nearest) {
+    nearest.push_back(
+        {{"name", family.name}, {"rows", family.rows}, {"deviation", family.deviation}});
+  }
+  return {{"rows", familiarity.rows},           {"nearest", std::move(nearest)},
+          {"families", familiarity.families},   {"alike", familiarity.alike},
+          {"deviation", familiarity.deviation}, {"unfamiliar", familiarity.unfamiliar}};
 }
 
 // 95 % ranges by the cost models' error; those of means over trials stand in the estimates.

@@ -1,6 +1,7 @@
 #include "report/summary/summary.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
@@ -322,15 +323,32 @@ std::optional<FigureRange> wider_range(const Figure& figure, const Record& recor
   return FigureRange{std::min(range->low, estimate->low), std::max(range->high, estimate->high)};
 }
 
+namespace {
+
+// Which runs were measured that are most like this one.
+std::string nearest_text(const Familiarity& familiarity) {
+  std::vector<std::string> families;
+  for (const AlikeFamily& family : familiarity.nearest) {
+    families.push_back(fmt::format("{} ({} runs, {})", family.name, family.rows,
+                                   value_text(Unit::share, family.deviation)));
+  }
+  if (families.empty()) return "";
+  return fmt::format("; measured runs like this one, and how far off they were predicted: {}",
+                     fmt::join(families, ", "));
+}
+
+}  // namespace
+
 std::string cost_models_text(const Record& record) {
   const Calibration& calibration = record.job.calibration;
   const Parameter& error = record.iteration.error;
   const bool alike = error.value != calibration.step_error.value;
   return fmt::format(
-      "step times by the calibration {} are off by {} (one standard deviation, {}) on {}",
-      calibration.name, value_text(Unit::share, error.value), to_string(error.origin),
-      alike ? "the measured runs that are most alike: " + error.source
-            : "runs that it was not fitted on");
+             "step times by the calibration {} are off by {} (one standard deviation, {}) on {}",
+             calibration.name, value_text(Unit::share, error.value), to_string(error.origin),
+             alike ? "the measured runs that are most alike: " + error.source
+                   : "runs that it was not fitted on") +
+         nearest_text(record.iteration.familiarity);
 }
 
 std::vector<std::pair<const char*, double>> memory_parts(const GpuMemory& rank) {

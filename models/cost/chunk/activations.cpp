@@ -56,11 +56,16 @@ double score_bytes(const Job& job, const SequenceSlice& slice) {
          attended_keys(job.model, job.batch.sequence);
 }
 
+// Of keys, and of values, as attention reads them without latent ones.
+double kept_kv_width(const Job& job) {
+  return job.software.repeated_keys ? job.model.q_width() : job.model.kv_width();
+}
+
 // Of keys and values as attention reads them.
 double key_value_bytes(const Job& job, double rows) {
   const TransformerSpec& model = job.model;
   const double width =
-      model.latent.kv_rank > 0 ? model.q_width() + model.context_width() : 2.0 * model.kv_width();
+      model.latent.kv_rank > 0 ? model.q_width() + model.context_width() : 2 * kept_kv_width(job);
   return bytes_of(job.precision) * rows * width / job.layout.tp;
 }
 
@@ -71,7 +76,7 @@ double qkv_bytes(const Job& job, const Rows& rows) {
   const double e = bytes_of(job.precision);
   const double tp = job.layout.tp;
   if (model.latent.kv_rank == 0) {
-    return e * rows.full * (model.q_width() + 2.0 * model.kv_width()) / tp;
+    return e * rows.full * (model.q_width() + 2 * kept_kv_width(job)) / tp;
   }
   const double compressed =
       2.0 * (model.latent.query_rank + model.latent.kv_rank) + model.latent.rotary_width;

@@ -19,16 +19,16 @@ Op in_kernels(Op op, double kernels) {
 Op norm_op(std::string_view name, Pass pass, const Shard& s, NormPlace place) {
   const double vector = s.e * s.norm_tokens * s.hidden;
   if (pass == Pass::forward) {
-    const bool writes_only = place == NormPlace::joined && s.fusion == Fusion::compiled;
+    const bool writes_only = place == NormPlace::joined && s.sums_joined;
     return memory_op(name, (writes_only ? 1 : 2) * vector);
   }
-  if (s.fusion == Fusion::partial || !s.trains) return memory_op(name, 3 * vector);
+  if (s.fused_norms || !s.trains) return memory_op(name, 3 * vector);
   return in_kernels(memory_op(name, 5 * vector), 2);
 }
 
 Op residual_op(std::string_view name, Pass pass, const TransformerSpec& model, const Shard& s) {
   const double mask = model.dropout ? 1 : 0;
-  const bool operand_only = pass == Pass::backward_input && s.fusion == Fusion::compiled;
+  const bool operand_only = pass == Pass::backward_input && s.sums_joined;
   const double vectors = operand_only ? 1 : 3;
   return memory_op(name, (vectors * s.e + mask) * s.norm_tokens * s.hidden);
 }
@@ -60,12 +60,11 @@ Op repeat_op(const Shard& s) {
   return part_of_module(in_kernels(memory_op("repeated keys", 2 * bytes), 2));
 }
 
-void append_gradient_sum(double products, Pass pass, const Shard& s, std::vector<Op>& ops) {
-  if (pass != Pass::backward_input) return;
-  const bool compiled = s.fusion == Fusion::compiled;
-  const double vectors = (compiled ? 1 : 3) * (products - 1);
-  const Op sum = memory_op("gradient sum", vectors * s.e * s.tokens * s.hidden);
-  ops.push_back(part_of_module(in_kernels(sum, compiled ? 1 : products - 1)));
+Op gradient_sum_op(const Linear& linear, const Shard& s) {
+  const double others = linear.products - 1;
+  const double vectors = (s.sums_joined ? 1 : 3) * others;
+  const Op sum = memory_op("gradient sum", vectors * s.e * linear.batch * linear.rows * linear.in);
+  return part_of_module(in_kernels(sum, s.sums_joined ? 1 : others));
 }
 
 }  // namespace windtunnel

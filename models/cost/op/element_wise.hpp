@@ -38,8 +38,8 @@ Op rotary_op(const Shard& s);
 // do (1.1 and 1.9 TB/s on the H200).
 Op repeat_op(const Shard& s);
 
-// Backward, the gradients of `products` separate products of one input are summed up: a kernel for
-// each after the first, or one more operand of the norm behind it.
-void append_gradient_sum(double products, Pass pass, const Shard& s, std::vector<Op>& ops);
+// Backward, the gradients of separate products of one input are summed up: a kernel for each after
+// the first, or one more operand of the norm behind it.
+Op gradient_sum_op(const Linear& linear, const Shard& s);
 
 }  // namespace windtunnel

@@ -149,6 +149,7 @@ std::vector<Op> fully_recomputed_ops(const Job& job, Block block, const Sequence
 
 Op share_of_outputs(Op op, double share) {
   op.n *= share;
+  op.starts = 1;
   op.flops *= share;
   op.bytes *= share;
   return op;
@@ -179,7 +180,7 @@ std::vector<Op> recomputed_ops(const Job& job, Block block, const SequenceSlice&
       ops.resize(ops.size() - 2);  // the context product and its transpose: their output is kept
     });
   }
-  ops.push_back(norm_op("norm 2", Pass::forward, s, NormPlace::joined));
+  ops.push_back(norm_op("norm 2", Pass::forward, s));
   append_activations(job, block, Pass::forward, s, ops);
   if (job.software.every_other_gemm) append_every_other_gemm(job, block, s, ops);
   return ops;

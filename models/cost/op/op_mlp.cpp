@@ -54,12 +54,13 @@ void append_shared(const Job& job, const Shard& s, Pass pass, std::vector<Op>& o
   const double ffn = shared_ffn(job);
   if (ffn == 0) return;
   const ProductSignatures& split = job.layout.signatures;
-  const Linear up = split_as(
+  Linear up = split_as(
       {"shared up", OpRole::shared_up, s.tokens, s.hidden, up_of(job.model, ffn), s.norm_tokens},
       MatrixSplit::columns, split.up, job.layout.tp);
   const Linear down = split_as(
       {"shared down", OpRole::shared_down, s.tokens, ffn, s.hidden, s.tokens, s.norm_tokens},
       MatrixSplit::rows, split.down, job.layout.tp);
+  up.products = s.gated ? 2 : 1;
   append_matrices(up, shared_activation_op(job, pass, s), down, pass, s, ops);
   if (pass == Pass::backward_weight) return;
   ops.push_back(
@@ -149,6 +150,7 @@ void append_experts(const Job& job, const Shard& s, Pass pass, std::vector<Op>& 
   Linear up{"expert up", OpRole::other, rows, s.hidden, up_of(job.model, ffn)};
   Linear down{"expert down", OpRole::other, rows, ffn, s.hidden};
   up.batch = down.batch = s.local_experts;
+  up.products = s.gated ? 2 : 1;
   const Op activation = expert_activation_op(job, pass, s);
   std::size_t first = ops.size();
   switch (pass) {

@@ -173,6 +173,8 @@ Shard shard_of(const Job& job, const SequenceSlice& slice) {
   s.gated = model.activation == Activation::swiglu;
   s.fusion = job.software.fusion;
   s.separate = model.separate_projections && s.fusion != Fusion::partial;
+  s.sums_joined = s.fusion == Fusion::compiled && layout.tp == 1;
+  s.fused_norms = s.fusion == Fusion::partial || job.software.fused_norms;
   s.rotary_bytes = job.software.rotary_bytes;
   set_training(job, s);
   return s;
@@ -242,7 +244,9 @@ void append_linear(const Linear& linear, Pass pass, const Shard& s, std::vector<
   if (s.separate) gemm.starts = linear.products;
   ops.push_back(pass == Pass::backward_weight && !s.trains ? not_run(gemm) : gemm);
   for (const double out : adapted_outputs(linear, s)) append_adapter(linear, out, pass, s, ops);
-  if (s.separate && linear.products > 1) append_gradient_sum(linear.products, pass, s, ops);
+  if (s.separate && linear.products > 1 && pass == Pass::backward_input) {
+    ops.push_back(gradient_sum_op(linear, s));
+  }
 }
 
 Linear split_as(Linear linear, MatrixSplit usual, MatrixSplit split, double tp) {

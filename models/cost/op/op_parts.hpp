@@ -44,6 +44,8 @@ struct Shard {
   bool gated;              // the up projection of an MLP is two matrices
   Fusion fusion;           // whose kernels run between products
   bool separate;           // products of one input are kernels of their own (plain PyTorch)
+  bool sums_joined;        // what is summed runs into the kernel behind it: no collective between
+  bool fused_norms;        // Software::fused_norms
   double rotary_bytes;     // Software::rotary_bytes
 };
 

@@ -30,6 +30,11 @@ Rows kernel_rows() {
            .help = "with fusion none, what turning queries and keys moves through memory for an "
                    "element, each way: 35 B as complex numbers, 75 B by halves; 0: one kernel in "
                    "place"}),
+      flag_row<&Software::fused_norms>(
+          "software.fused_norms",
+          {.example = "false",
+           .help = "with fusion none or compiled: norms whose backward pass is one kernel, as "
+                   "FlashAttention's in Triton"}),
       flag_row<&Software::repeated_keys>(
           "software.repeated_keys",
           {.example = "false",

@@ -43,16 +43,18 @@ TEST(PlanArguments, ModelsAreNamesOrDimensions) {
   EXPECT_EQ(model_value("./model.args"), "'./model.args'");
   EXPECT_THROW(model_value("./model.txt"), Error);
   EXPECT_EQ(model_value("Qwen2.5-32B"), "qwen2.5-32b");
+  EXPECT_EQ(model_value("Qwen/Qwen2.5-32B"), "qwen2.5-32b");
 }
 
 // A name with a dot or an organisation is no file, and gets its hint.
 TEST(PlanArguments, UnknownModelsGetTheNearestName) {
-  for (const char* text : {"qwen2.5-32", "Qwen/Qwen2.5-32B", "Qwen2.5-32B-Base"}) {
+  for (const char* text : {"qwen2.5-32", "Qwen/Qwen2.5-32", "Qwen2.5-32B-Base"}) {
     try {
       model_value(text);
       ADD_FAILURE() << text;
     } catch (const Error& error) {
-      EXPECT_NE(std::string(error.what()).find("'qwen2.5-32b'"), std::string::npos) << error.what();
+      EXPECT_NE(std::string(error.what()).find("did you mean 'qwen2.5-32b'"), std::string::npos)
+          << error.what();
     }
   }
 }

@@ -23,7 +23,12 @@ TEST(Familiarity, HoldsAgainstTheSameKindOnTheSameGpu) {
   EXPECT_EQ(found.alike, "dense models in 16 bits on x");
   EXPECT_EQ(found.rows, 15);
   EXPECT_EQ(found.families, 3);
-  EXPECT_DOUBLE_EQ(found.deviation, 0.2);  // of 0.1, 0.2, 0.2
+  // Of 0.1, 0.2, 0.2 on 15 runs, and of 0.1, 0.2, 0.2, 0.4 of all dense models as on 30.
+  EXPECT_DOUBLE_EQ(found.deviation, std::sqrt((15 * 0.04 + 30 * 0.0625) / 45));
+  ASSERT_EQ(found.nearest.size(), 3U);
+  EXPECT_EQ(found.nearest.front().name, "three");
+  EXPECT_EQ(found.nearest.front().rows, 7);
+  EXPECT_DOUBLE_EQ(found.nearest.back().deviation, 0.1);
   EXPECT_TRUE(found.unfamiliar.empty());
 }
 
@@ -36,6 +41,20 @@ TEST(Familiarity, WidensTheCircleUntilThreeFamiliesTell) {
   const double found = familiarity(kExperts, kMeasured).deviation;
   EXPECT_GE(found, one);
   EXPECT_LT(found, 0.4);
+}
+
+// Three runs that came out well are no better known than all others.
+TEST(Familiarity, FewRunsTellLittle) {
+  std::vector<MeasuredRuns> measured = kMeasured;
+  const RunTraits lucky = {.gpu = "l", .gpus = 8, .sequence = 4096};
+  for (const char* family : {"five", "six", "seven"}) {
+    measured.push_back(runs(family, lucky, 1, 0.01));
+  }
+  const double few = familiarity(lucky, measured).deviation;
+  for (MeasuredRuns& run : measured) run.rows *= run.traits.gpu == "l" ? 1000 : 1;
+  const double many = familiarity(lucky, measured).deviation;
+  EXPECT_GT(few, 0.1);
+  EXPECT_LT(many, 0.02);
 }
 
 TEST(Familiarity, AFamilyLeftOutTellsNothing) {

@@ -75,7 +75,8 @@ void balance_by_cost(Job& job) {
 void nanotron(const TrainingRun& run, Job& job) {
   if (run.noted("zero_stage") == "1") job.layout.sharding = Sharding::zero1;
   job.software.fusion = Fusion::none;
-  job.software.rotary_bytes = 0;  // FlashAttention's kernel
+  job.software.rotary_bytes = 0;  // FlashAttention's kernels
+  job.software.fused_norms = true;
   job.software.reduce_bytes = 4;
   job.software.reduced_copy_bytes = 2;
   job.software.logit_bytes = 12;

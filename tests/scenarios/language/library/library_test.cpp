@@ -192,7 +192,7 @@ TEST(Library, ModelsHaveThePublishedSize) {
       {"llama3-70b", 70.6},
       {"llama3-405b", 405.8},
       {"opt-175b", 175, 1},
-      {"bloom-176b", 176.247, 0.05},     // ALiBi has no parameters: 0.03 too many
+      {"bloom-176b", 176.247, 0.02},
       {"glm-130b", 130, 1.5},            // rounded by the paper
       {"bert-base", 0.110106428, 1e-9},  // Hugging Face's BertForPreTraining
       {"bert-large", 0.336226108, 1e-9},
