@@ -27,15 +27,23 @@ namespace {
 using WatchClock = std::chrono::steady_clock;
 
 constexpr std::chrono::milliseconds kLook{10};
-constexpr std::chrono::milliseconds kFollowers{200};  // for the others to say what they saw
+// Of the time between two looks so much counts as silence: beyond it the watcher did not run, and
+// those that it watches hardly did.
+constexpr std::chrono::milliseconds kMostOfLook{50};
+constexpr std::chrono::seconds kFollowers{2};  // for the one that others lost to say why
 constexpr std::int64_t kBeforeStartNs = 30'000'000;
 
 struct Watched {
   pid_t process = 0;
   ProcessState* state = nullptr;
   std::uint32_t signs = 0;
-  WatchClock::time_point heard;
+  WatchClock::duration silence = {};
   bool ended = false;
+};
+
+struct Fault {
+  std::string words;
+  bool follows = false;  // from another's
 };
 
 class ForkedRun {
@@ -49,7 +57,7 @@ class ForkedRun {
     for (int i = 0; i < processes; ++i) {
       std::byte* at =
           memory_.data() + sizeof(RunState) + static_cast<std::size_t>(i) * sizeof(ProcessState);
-      watched_.push_back({0, new (at) ProcessState(), 0, {}, false});
+      watched_.push_back({0, new (at) ProcessState()});
     }
   }
 
@@ -75,13 +83,13 @@ class ForkedRun {
       }
       if (process == 0) live(static_cast<int>(i), body);
       watched_[i].process = process;
-      watched_[i].heard = WatchClock::now();
     }
   }
 
   void watch() {
+    looked_ = began_ = WatchClock::now();
     while (!all_ended()) {
-      if (const std::optional<std::string> fault = look()) end_all(*fault);
+      if (const std::optional<Fault> fault = look()) end_all(*fault);
       if (const std::optional<std::string> fault = standstill())
         throw Error(*fault, ExitCode::failed);
       if (run_->start_ns == 0 && all_here()) {
@@ -113,29 +121,46 @@ class ForkedRun {
   std::string name(std::size_t i) const { return fmt::format("{} {}", noun_, i); }
 
   // What is wrong with one of them.
-  std::optional<std::string> look() {
+  std::optional<Fault> look() {
     const auto now = WatchClock::now();
-    std::optional<std::string> fault;
+    const auto passed = std::min<WatchClock::duration>(now - looked_, kMostOfLook);
+    looked_ = now;
+    std::optional<Fault> fault = ended_fault();
     for (std::size_t i = 0; i < watched_.size(); ++i) {
       Watched& each = watched_[i];
       if (each.ended) continue;
-      int status = 0;
-      if (waitpid(each.process, &status, WNOHANG) == each.process) {
-        each.ended = true;
-        if (status != 0 && (!fault || !each.state->follows)) fault = told(i, status);
-        continue;
-      }
-      if (each.state->signs != each.signs) {
-        each.signs = each.state->signs;
-        each.heard = now;
-      }
-      if (std::chrono::duration<double>(now - each.heard).count() < rules_.silence_s || fault)
-        continue;
-      fault = each.state->here ? fmt::format("{} has stopped: no sign of it for {:.1f} s", name(i),
-                                             rules_.silence_s)
-                               : fmt::format("{} did not come", name(i));
+      const std::uint32_t signs = each.state->signs;
+      each.silence = signs != each.signs ? WatchClock::duration{} : each.silence + passed;
+      each.signs = signs;
+      if (!fault) fault = silence_fault(i, now);
     }
     return fault;
+  }
+
+  // Of those that have ended since: of several, one that does not follow from another.
+  std::optional<Fault> ended_fault() {
+    std::optional<Fault> fault;
+    for (std::size_t i = 0; i < watched_.size(); ++i) {
+      Watched& each = watched_[i];
+      int status = 0;
+      if (each.ended || waitpid(each.process, &status, WNOHANG) != each.process) continue;
+      each.ended = true;
+      if (status != 0 && (!fault || fault->follows)) fault = {told(i, status), each.state->follows};
+    }
+    return fault;
+  }
+
+  std::optional<Fault> silence_fault(std::size_t i, WatchClock::time_point now) const {
+    const Watched& each = watched_[i];
+    const bool here = each.state->here;
+    if (std::chrono::duration<double>(each.silence).count() >= rules_.silence_s) {
+      if (!here) return Fault{fmt::format("{} did not come", name(i))};
+      return Fault{
+          fmt::format("{} has stopped: no sign of it for {:.1f} s", name(i), rules_.silence_s)};
+    }
+    if (here || std::chrono::duration<double>(now - began_).count() < rules_.setup_s) return {};
+    return Fault{
+        fmt::format("{} did not come: it still sets up after {:.4g} s", name(i), rules_.setup_s)};
   }
 
   // That nobody gets on, though none of them means to rest.
@@ -165,27 +190,19 @@ class ForkedRun {
   }
 
   // Those that lost their connection say so at once; the one that they lost it to has more to say.
-  [[noreturn]] void end_all(std::string fault) {
+  [[noreturn]] void end_all(Fault fault) {
     const auto until = WatchClock::now() + kFollowers;
-    const auto is_own = [&] {
-      return std::ranges::none_of(
-          watched_, [](const Watched& each) { return each.ended && each.state->follows; });
-    };
-    while (!is_own() && WatchClock::now() < until) {
+    while (fault.follows && !all_ended() && WatchClock::now() < until) {
       std::this_thread::sleep_for(kLook);
-      for (std::size_t i = 0; i < watched_.size(); ++i) {
-        Watched& each = watched_[i];
-        int status = 0;
-        if (each.ended || waitpid(each.process, &status, WNOHANG) != each.process) continue;
-        each.ended = true;
-        if (status != 0 && !each.state->follows) fault = told(i, status);
-      }
+      const std::optional<Fault> other = ended_fault();
+      if (other && !other->follows) fault = *other;
     }
-    throw Error(fault, ExitCode::failed);
+    throw Error(fault.words, ExitCode::failed);
   }
 
   std::string noun_;
   const WatchRules& rules_;
+  WatchClock::time_point began_, looked_;
   std::uint64_t steps_ = 0;  // of all
   std::int64_t got_on_ns_ = 0;
   SharedMemory memory_;

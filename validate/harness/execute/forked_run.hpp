@@ -77,8 +77,10 @@ class SignsOfLife {
 };
 
 struct WatchRules {
-  // A process that gives no sign for so long has stopped: it gives one twenty times a second.
+  // A process that gives no sign for so long has stopped: it gives one twenty times a second. Time
+  // in which the watcher itself did not run does not count.
   double silence_s = 3.5;
+  double setup_s = 120;  // to be ready to start: who is not by then never will be
   // Of all together: so long without a step though none of them sleeps is a standstill.
   double standstill_s = std::numeric_limits<double>::infinity();
   std::function<std::string()> where = {};  // says at what they stand still

@@ -2,7 +2,6 @@
 
 #include <gtest/gtest.h>
 
-#include "models/base/quantile.hpp"
 #include "tests/validate/harness/drill/random_drill.hpp"
 #include "validate/accuracy/execution/foreseen_drill.hpp"
 
@@ -103,11 +102,11 @@ TEST(Drill, AFullDiskKeepsTheLastCopyThatFitted) {
   expect_served(drill, kNoTier, 0);
 }
 
+// How long they take is judged over many of them (drill_long_test.cpp).
 TEST(Drill, RandomKillsEndAsForeseen) {
   const DrillCount counted = run_random_drills(0, 10);
   EXPECT_GE(counted.recovered, 3);
   EXPECT_GE(counted.unrecoverable, 1);
-  EXPECT_LE(median(counted.time_errors), 0.15);
 }
 
 }  // namespace

@@ -99,7 +99,7 @@ TEST(ExecutePlan, JoinsTheFirstAndKeepsPriorities) {
   const Plan plan = plan_of(
       {class_of(0, {{"a"}, {"b"}, {"c"}, {"d"}, {"e", StreamOrder::by_priority}},
                 {plain(TaskKind::compute, "short", 0, 0.001),
-                 plain(TaskKind::compute, "long", 1, 0.05), first, late, later, urgent, opener})});
+                 plain(TaskKind::compute, "long", 1, 1), first, late, later, urgent, opener})});
   const Timeline timeline = execute_plan(plan, small_cluster(1, 1), options()).timeline;
   expect_planned_order(plan, timeline);
   const std::vector<Span>& spans = timeline.ranks[0].spans;
@@ -184,10 +184,10 @@ TEST(ExecutePlan, NamesTheTaskAtWhichAllStandStill) {
     plan.classes.back().peers = {{1 - rank}};
   }
   ExecuteOptions impatient = options();
-  impatient.standstill_s = 0.5;
+  impatient.standstill_s = 2;
   const std::string fault =
       error_of([&] { execute_plan(plan, small_cluster(1, 2), impatient); }, ExitCode::failed);
-  EXPECT_TRUE(fault.starts_with("nothing has got on for 0.5 s: rank ")) << fault;
+  EXPECT_TRUE(fault.starts_with("nothing has got on for 2.0 s: rank ")) << fault;
   EXPECT_TRUE(fault.ends_with(" is in recv 'r'")) << fault;
 }
 

@@ -27,10 +27,13 @@ TEST(PlanKernels, ATaskNamesThemByWhatItsTimeIsFor) {
 
 class PlanKernelsTest : public DeviceRanksTest {};
 
-// As many as were measured to take 40 ms; what is no kernel is a wait of 40 ms.
+// As many as are said to take 40 ms; what is no kernel is a wait of 40 ms.
 TEST_F(PlanKernelsTest, RunInTheTimeOfTheirTask) {
-  const PlanKernels kernels = measured_kernels(kTestDevice, 1, "none");
+  PlanKernels kernels = measured_kernels(kTestDevice, 1, "none");
   for (const double run_s : kernels.run_s) EXPECT_GT(run_s, 0);
+  // How long one takes in the run depends on what else this machine does; how many run does not:
+  // 8000 of them, of which no device does one in less than a microsecond.
+  kernels.run_s.fill(5e-6);
   Plan plan;
   plan.ranks = 1;
   RankClass rank_class;
@@ -47,7 +50,7 @@ TEST_F(PlanKernelsTest, RunInTheTimeOfTheirTask) {
   options.calibration = ideal_calibration();
   options.kernels = kernels;
   const Timeline timeline = execute_plan(plan, small_cluster(1, 1), options).timeline;
-  for (const Span& span : timeline.ranks[0].spans) EXPECT_GT(span.end_s - span.start_s, 40 * 0.2);
+  for (const Span& span : timeline.ranks[0].spans) EXPECT_GT(span.end_s - span.start_s, 8);
   EXPECT_GE(timeline.ranks[0].spans[2].end_s - timeline.ranks[0].spans[2].start_s, 40);
 }
 

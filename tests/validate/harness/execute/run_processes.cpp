@@ -1,7 +1,9 @@
 #include "tests/validate/harness/execute/run_processes.hpp"
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <gtest/gtest.h>
+#include <poll.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -71,6 +73,35 @@ ino_t network_of(pid_t process) {
   return inode_of(fmt::format("/proc/{}/ns/net", process));
 }
 
+NetworkHold::NetworkHold(pid_t process)
+    : descriptor_(open(fmt::format("/proc/{}/ns/net", process).c_str(), O_RDONLY | O_CLOEXEC)) {
+  EXPECT_GE(descriptor_, 0);
+}
+
+NetworkHold::~NetworkHold() {
+  close(descriptor_);
+}
+
+ino_t NetworkHold::network() const {
+  struct stat status = {};
+  return fstat(descriptor_, &status) == 0 ? status.st_ino : 0;
+}
+
+std::size_t threads_of(pid_t process) {
+  std::error_code gone;
+  const fs::directory_iterator threads(fmt::format("/proc/{}/task", process), gone);
+  return gone ? 0 : static_cast<std::size_t>(std::distance(begin(threads), end(threads)));
+}
+
+bool comes_true(const std::function<bool()>& condition) {
+  const auto until = std::chrono::steady_clock::now() + kLongestWait;
+  while (!condition()) {
+    if (std::chrono::steady_clock::now() > until) return false;
+    usleep(1000);
+  }
+  return true;
+}
+
 std::set<ino_t> networks_in_use() {
   std::set<ino_t> networks;
   std::error_code gone;
@@ -102,15 +133,15 @@ Runner::Runner(const std::function<std::string()>& body) {
 }
 
 std::vector<pid_t> Runner::ranks(std::size_t count) const {
-  const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(30);
   std::vector<pid_t> found;
-  while (found.size() < count && std::chrono::steady_clock::now() < until) {
-    usleep(1000);
-    found = children_of(process_);
-  }
+  comes_true([&] { return (found = children_of(process_)).size() >= count; });
   EXPECT_EQ(found.size(), count);
-  std::ranges::sort(found);
   return found;
+}
+
+bool Runner::has_spoken() const {
+  pollfd word = {pipe_, POLLIN, 0};
+  return poll(&word, 1, 0) > 0;
 }
 
 std::string Runner::said() {

@@ -3,6 +3,7 @@
 
 #include <sys/types.h>
 
+#include <chrono>
 #include <functional>
 #include <set>
 #include <string>
@@ -20,9 +21,27 @@ struct ListeningPort {
 };
 // Of its network, those that the process holds open.
 std::set<ListeningPort> ports_of(pid_t process);
-ino_t network_of(pid_t process);         // 0: it is gone
+std::size_t threads_of(pid_t process);
 std::set<ino_t> networks_in_use();       // by any process of this machine
 std::set<ino_t> listening_in_network();  // inodes of this process's network
+
+// The network of a process, kept from here on: while it is, the kernel gives its number to no
+// other, and networks_in_use() has it only while a process is in it.
+class NetworkHold {
+ public:
+  explicit NetworkHold(pid_t process);
+  ~NetworkHold();
+  NetworkHold(const NetworkHold&) = delete;
+  NetworkHold& operator=(const NetworkHold&) = delete;
+  ino_t network() const;
+
+ private:
+  int descriptor_ = -1;
+};
+
+// Waits for it, longer than any load on the machine delays it. Whether it came.
+inline constexpr std::chrono::seconds kLongestWait{60};
+bool comes_true(const std::function<bool()>& condition);
 
 // `body` in a process of its own, whose last word is what it returns. What its processes leave
 // behind becomes a child of this one.
@@ -30,7 +49,8 @@ class Runner {
  public:
   explicit Runner(const std::function<std::string()>& body);
   pid_t process() const { return process_; }
-  std::vector<pid_t> ranks(std::size_t count) const;  // waits for so many; sorted
+  std::vector<pid_t> ranks(std::size_t count) const;  // waits for so many; as they were made
+  bool has_spoken() const;                            // it has ended, or is about to
   std::string said();                                 // waits for its end
  private:
   pid_t process_ = 0;

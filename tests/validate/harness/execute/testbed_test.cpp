@@ -39,9 +39,10 @@ TEST(Testbed, NodesAreNetworksOfTheirOwnThatReachEachOther) {
     for (int node = 0; node < 4; ++node) addresses.push_back({testbed.address(node), 20000});
     const std::uint64_t secret = run_secret();
     run_forked(4, "rank", [&](int rank, const ForkedProcess& process) {
+      const SignsOfLife signs(process);
       testbed.enter(rank);
       reinterpret_cast<ino_t*>(networks.data())[rank] = network_of_this_process();
-      const MetRanks met = meet_ranks(rank, addresses, secret, 5);
+      const MetRanks met = meet_ranks(rank, addresses, secret, 60);
       process.wait_for_start();
       while (!process.all_through(true)) usleep(5000);
     });
@@ -64,8 +65,11 @@ TEST(Testbed, RanksMeetOnlyWhoKnowsTheirSecret) {
   const std::vector<RankAddress> addresses = {{host, 20000}, {host, 20001}};
   const std::string fault = error_of(
       [&] {
-        run_forked(2, "rank", [&](int rank, const ForkedProcess&) {
-          meet_ranks(rank, addresses, rank == 0 ? 1 : 2, 0.5);
+        // Rank 1 may come late: it knocks for as long as rank 0 is there.
+        run_forked(2, "rank", [&](int rank, const ForkedProcess& process) {
+          const SignsOfLife signs(process);
+          meet_ranks(rank, addresses, rank == 0 ? 1 : 2, rank == 0 ? 1 : 60);
+          process.wait_for_start();
         });
       },
       ExitCode::failed);
