@@ -139,6 +139,8 @@ ExecutedPlan overhead_probe(const ExecutedPlan& like, const ExecutionScale& scal
   probe.cluster.jitter = {};
   probe.cluster.slow_nodes.clear();
   probe.window = {};
+  probe.kernels.reset();  // its waits are to end when they should
+  probe.nccl = false;
   probe.plan = {};
   Plan& plan = probe.plan;
   plan.ranks = like.plan.ranks;

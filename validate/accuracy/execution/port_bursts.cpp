@@ -69,15 +69,16 @@ ExecutedPlan with_bursts(const ExecutedPlan& executed, const Timeline& predicted
                          const ExecutionScale& scale) {
   ExecutedPlan result = executed;
   if (!executed.testbed) return result;
-  const double burst = testbed_burst_bytes(executed.cluster, scale);
-  const double port_Bps = executed.cluster.node.nic_Bps.value * executed.cluster.node.nics;
   // What is left, as a share: of a message by class and task, of a collective by group and
   // sequence. Of ranks that differ the one that has the least at once tells.
   std::map<std::pair<std::int32_t, std::int32_t>, double> messages, collectives;
   const std::vector<ClassMember> of_rank = class_of_rank(executed.plan);
-  for (const std::vector<PortUse>& of_node : port_uses(executed, predicted)) {
+  const std::vector<std::vector<PortUse>> uses = port_uses(executed, predicted);
+  for (int node = 0; node < executed.cluster.nodes; ++node) {
+    const double burst = testbed_burst_bytes(executed.cluster, node, scale);
+    const double port_Bps = testbed_port_Bps(executed.cluster, node);
     double busy_until_s = -std::numeric_limits<double>::infinity();
-    for (const PortUse& use : of_node) {
+    for (const PortUse& use : uses[node]) {
       const double pause_s = std::max(0.0, use.span.start_s - busy_until_s);
       busy_until_s = std::max(busy_until_s, use.span.end_s);
       const double left = 1 - std::min({burst, pause_s * port_Bps, use.bytes}) / use.bytes;

@@ -3,7 +3,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cmath>
 
 #include "models/base/error.hpp"
 #include "models/base/quantile.hpp"
@@ -17,7 +16,8 @@ namespace windtunnel {
 namespace {
 
 constexpr int kTimings = 15;
-constexpr double kTimedS = 10e-3;  // of each, at least
+constexpr double kTimedS = 10e-3;    // of each, at least
+constexpr double kStandstillS = 60;  // without a timing: a device that hangs
 
 std::size_t place_of(KernelRole role) {
   return static_cast<std::size_t>(role);
@@ -75,8 +75,18 @@ std::optional<KernelRole> kernel_role(Category category) {
   }
 }
 
-int PlanKernels::runs_in(KernelRole role, double real_s) const {
-  return static_cast<int>(std::lround(real_s / run_s[place_of(role)]));
+PlanKernels::Share PlanKernels::share(std::span<const CostPart> cost, double real_per_s) const {
+  Share share;
+  std::array<double, kKernelRoles> left_s = {};
+  for (const CostPart& part : cost) {
+    const std::optional<KernelRole> role = kernel_role(part.category);
+    (role ? left_s[place_of(*role)] : share.waits_s) += part.seconds * real_per_s;
+  }
+  for (std::size_t role = 0; role < kKernelRoles; ++role) {
+    share.runs[role] = static_cast<int>(left_s[role] / run_s[role]);
+    share.waits_s += left_s[role] - share.runs[role] * run_s[role];
+  }
+  return share;
 }
 
 std::array<KernelSteps, kKernelRoles> kernels_for(const std::string& compressor) {
@@ -99,7 +109,7 @@ PlanKernels measured_kernels(DeviceKind kind, int ranks, const std::string& comp
   const auto measured = static_cast<std::size_t>(ranks * kKernelRoles);
   const SharedMemory memory(measured * sizeof(double));
   auto* const seconds = reinterpret_cast<double*>(memory.data());
-  run_forked(ranks, "rank", [&](int rank, const ForkedProcess& process) {
+  const auto measure = [&](int rank, const ForkedProcess& process) {
     const SignsOfLife signs(process);
     take_device(kernels, rank);
     process.wait_for_start();
@@ -108,11 +118,16 @@ PlanKernels measured_kernels(DeviceKind kind, int ranks, const std::string& comp
       const auto work =
           timed_work(kernels.works[role], SampleRole::fit, CacheState::warm, used).prepare();
       std::vector<double> timings;
-      for (int i = 0; i < kTimings; ++i) timings.push_back(timed_once(work, used));
+      for (int i = 0; i < kTimings; ++i) {
+        timings.push_back(timed_once(work, used));
+        process.step();
+      }
       seconds[static_cast<std::size_t>(rank) * kKernelRoles + role] = median(timings);
     }
     while (!process.all_through(true)) usleep(1000);
-  });
+  };
+  run_forked(ranks, "rank", measure,
+             {.standstill_s = kStandstillS, .where = [] { return "kernels are being timed"; }});
   for (std::size_t role = 0; role < kKernelRoles; ++role) {
     std::vector<double> of_ranks;
     for (std::size_t at = role; at < measured; at += kKernelRoles) of_ranks.push_back(seconds[at]);
@@ -138,12 +153,17 @@ StreamKernels::StreamKernels(const PlanKernels& kernels) : kernels_(kernels) {
   device(kernels.device).synchronize();
 }
 
-void StreamKernels::run(KernelRole role, double real_s, const std::function<void()>& step) const {
-  for (int left = kernels_.runs_in(role, real_s); left > 0; --left) {
-    runs_[place_of(role)]();
-    device(kernels_.device).synchronize();
-    step();
+double StreamKernels::run(std::span<const CostPart> cost, double real_per_s,
+                          const std::function<void()>& step) const {
+  const PlanKernels::Share share = kernels_.share(cost, real_per_s);
+  for (std::size_t role = 0; role < kKernelRoles; ++role) {
+    for (int left = share.runs[role]; left > 0; --left) {
+      runs_[role]();
+      device(kernels_.device).synchronize();
+      step();
+    }
   }
+  return share.waits_s;
 }
 
 }  // namespace windtunnel

@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -28,7 +29,13 @@ struct PlanKernels {
   std::array<KernelSteps, kKernelRoles> works;  // [role]
   std::array<double, kKernelRoles> run_s = {};  // real seconds of one run
 
-  int runs_in(KernelRole role, double real_s) const;
+  struct Share {
+    std::array<int, kKernelRoles> runs = {};  // [role]
+    double waits_s = 0;                       // real
+  };
+  // Of a task's cost, each second of which has so many real ones: the runs that fit into the parts
+  // of each role together. The rest are waits.
+  Share share(std::span<const CostPart> cost, double real_per_s) const;
 };
 
 // What is run for a compressor of this name; "none" and unknown ones: as for int8.
@@ -43,8 +50,10 @@ PlanKernels measured_kernels(DeviceKind device, int ranks, const std::string& co
 class StreamKernels {
  public:
   explicit StreamKernels(const PlanKernels& kernels);
-  // As often as fits into the time, by the measured one. `step`: called after each run.
-  void run(KernelRole role, double real_s, const std::function<void()>& step) const;
+  // What fits into the cost's time, by the measured one; returns the real seconds that are left to
+  // wait for. `step`: called after each run.
+  double run(std::span<const CostPart> cost, double real_per_s,
+             const std::function<void()>& step) const;
 
  private:
   const PlanKernels& kernels_;

@@ -138,16 +138,9 @@ void RankRun::execute(TaskIndex t) {
 void RankRun::compute(TaskIndex t) {
   const double planned_s = total_seconds(task(t).cost);
   const double slowdown = planned_s > 0 ? setup_.seconds[t] / planned_s : 1;
-  double waits_s = 0;
-  for (const CostPart& part : task(t).cost) {
-    const std::optional<KernelRole> role = kernel_role(part.category);
-    if (role) {
-      setup_.kernels[task(t).stream]->run(*role, part.seconds * slowdown / setup_.scale.times,
-                                          step_);
-    } else {
-      waits_s += part.seconds * slowdown;
-    }
-  }
+  const double times = setup_.scale.times;
+  const StreamKernels& kernels = *setup_.kernels[task(t).stream];
+  const double waits_s = times * kernels.run(task(t).cost, slowdown / times, step_);
   if (waits_s > 0) clock_.sleep_until(clock_.now_s() + waits_s);
 }
 

@@ -98,8 +98,13 @@ std::string why_no_testbed() {
   return fault;
 }
 
-double testbed_burst_bytes(const Cluster& cluster, const ExecutionScale& scale) {
-  return burst_on_wire(node_Bps_of(cluster) * real_bits(scale)) / kWirePerByte * scale.bytes;
+double testbed_port_Bps(const Cluster& cluster, int node) {
+  return node_Bps_of(cluster) * (cluster.node.nics == 1 ? nic_factor(cluster, node) : 1);
+}
+
+double testbed_burst_bytes(const Cluster& cluster, int node, const ExecutionScale& scale) {
+  const double bps = testbed_port_Bps(cluster, node) * real_bits(scale);
+  return burst_on_wire(bps) / kWirePerByte * scale.bytes;
 }
 
 Testbed::Space Testbed::make_space() {
@@ -148,9 +153,8 @@ Testbed::Testbed(const Cluster& cluster, const ExecutionScale& scale) {
     run_in(fabric_, script);
     for (int node = 0; node < cluster.nodes; ++node) {
       nodes_.push_back(make_space());
-      const double left = cluster.node.nics == 1 ? nic_factor(cluster, node) : 1;
       join_node(node, fmt::format("pod{}", cluster.place_of(node) / per_pod),
-                left * node_Bps * real);
+                testbed_port_Bps(cluster, node) * real);
     }
   } catch (...) {
     close_spaces();

@@ -17,9 +17,11 @@ namespace windtunnel {
 // Why there can be none on this machine, in a line; empty: there can.
 std::string why_no_testbed();
 
-// Bytes of the scenario that the port of a node lets pass at once behind a pause in which it could
-// have sent as many: of a message only the rest takes time.
-double testbed_burst_bytes(const Cluster& cluster, const ExecutionScale& scale);
+// Of the scenario, what the port of this node is held to, degraded as its NIC is.
+double testbed_port_Bps(const Cluster& cluster, int node);
+// Bytes of the scenario that it lets pass at once behind a pause in which it could have sent as
+// many: of a message only the rest takes time.
+double testbed_burst_bytes(const Cluster& cluster, int node, const ExecutionScale& scale);
 
 class Testbed {
  public:

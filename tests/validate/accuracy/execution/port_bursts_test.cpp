@@ -9,16 +9,21 @@
 namespace windtunnel {
 namespace {
 
+ExecutedPlan on_testbed(const Cluster& cluster) {
+  ExecutedPlan executed;
+  executed.cluster = cluster;
+  executed.calibration = ideal_calibration();
+  executed.testbed = true;
+  return executed;
+}
+
 // What a port has gathered passes at once: as much as its bucket holds behind a long pause, nothing
 // of what follows at once, and as much as fits into a short pause.
 TEST(PortBursts, AreAsLongAsThePausesBeforeThem) {
-  ExecutedPlan executed;
-  executed.cluster = small_cluster(2, 1);
-  executed.calibration = ideal_calibration();
-  executed.testbed = true;
+  ExecutedPlan executed = on_testbed(small_cluster(2, 1));
   const ExecutionScale scale = {10, 1000};
-  const double burst = testbed_burst_bytes(executed.cluster, scale);
-  const double rate_Bps = executed.cluster.node.nic_Bps.value;
+  const double burst = testbed_burst_bytes(executed.cluster, 0, scale);
+  const double rate_Bps = testbed_port_Bps(executed.cluster, 0);
   RankClass sender, receiver;
   sender.members = {0};
   receiver.members = {1};
@@ -40,6 +45,30 @@ TEST(PortBursts, AreAsLongAsThePausesBeforeThem) {
   EXPECT_NEAR(tasks[3].bytes / burst, 2.5, 1e-3);
   executed.testbed = false;
   EXPECT_EQ(with_bursts(executed, predicted, scale).plan, executed.plan);
+}
+
+// A port at a tenth of its rate gathers a tenth, and its neighbour what it always does.
+TEST(PortBursts, AreOfThePortsOwnRate) {
+  Cluster cluster = small_cluster(2, 1);
+  cluster.degraded_nics = {{0, 0, 0.1}};
+  ExecutedPlan executed = on_testbed(cluster);
+  const ExecutionScale scale = {10, 1000};
+  const double burst = testbed_burst_bytes(cluster, 1, scale);
+  EXPECT_NEAR(testbed_port_Bps(cluster, 0), 0.1 * testbed_port_Bps(cluster, 1), 1);
+  RankClass slow, healthy;
+  slow.members = {0};
+  healthy.members = {1};
+  slow.streams = healthy.streams = {{"out"}, {"in"}};
+  slow.peers = {{1}};
+  healthy.peers = {{0}};
+  slow.tasks = {send("a", 0, 0, 1, 2 * burst), recv("b", 1, 0, 2, 2 * burst)};
+  healthy.tasks = {send("b", 0, 0, 2, 2 * burst), recv("a", 1, 0, 1, 2 * burst)};
+  executed.plan.ranks = 2;
+  executed.plan.classes = {slow, healthy};
+  ASSERT_NO_THROW(validate_plan(executed.plan));
+  const Plan plan = with_bursts(executed, predicted_timeline(executed), scale).plan;
+  EXPECT_NEAR(plan.classes[0].tasks[0].bytes / burst, 1.9, 1e-6);
+  EXPECT_NEAR(plan.classes[1].tasks[0].bytes / burst, 1, 1e-6);
 }
 
 }  // namespace

@@ -21,8 +21,14 @@ TEST(PlanKernels, ATaskNamesThemByWhatItsTimeIsFor) {
   EXPECT_EQ(to_text(kernels_for("none")[2]), "quantise-int8 elements=65536");
   PlanKernels kernels;
   kernels.run_s = {1e-3, 2e-3, 3e-3};
-  EXPECT_EQ(kernels.runs_in(KernelRole::product, 0.0124), 12);
-  EXPECT_EQ(kernels.runs_in(KernelRole::compression, 0.0124), 4);
+  // Parts that are each shorter than a run make one together, and nothing of the time is lost.
+  const std::vector<CostPart> cost = {{Category::forward, Origin::assumed, 6},
+                                      {Category::recompute, Origin::assumed, 6.4},
+                                      {Category::compression, Origin::assumed, 10},
+                                      {Category::host, Origin::assumed, 2}};
+  const PlanKernels::Share share = kernels.share(cost, 1e-3 / 4);
+  EXPECT_EQ(share.runs, (std::array{3, 0, 0}));
+  EXPECT_NEAR(share.waits_s, 0.1e-3 + 2.5e-3 + 0.5e-3, 1e-12);
 }
 
 class PlanKernelsTest : public DeviceRanksTest {};
