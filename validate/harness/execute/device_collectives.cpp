@@ -42,23 +42,29 @@ std::optional<CollectiveForm> device_form(const Task& task) {
 }
 
 void check_device_collectives(const Plan& plan) {
+  using Calls = std::vector<std::pair<std::int32_t, std::int32_t>>;  // group and sequence
+  std::optional<Calls> first_calls;
   for (const RankClass& rank_class : plan.classes) {
     std::set<int> streams;
+    Calls calls;
     for (const Task& task : rank_class.tasks) {
       if (task.kind != TaskKind::collective || !device_form(task)) continue;
       const std::vector<std::int32_t>& groups = rank_class.groups[task.group_slot];
-      const bool of_all = std::ranges::any_of(groups, [&](std::int32_t group) {
+      const auto of_all = std::ranges::find_if(groups, [&](std::int32_t group) {
         return std::ssize(plan.groups[group].members) == plan.ranks;
       });
-      if (of_all) streams.insert(task.stream);
+      if (of_all == groups.end()) continue;
+      streams.insert(task.stream);
+      calls.emplace_back(*of_all, task.sequence);
     }
     const bool one_order = streams.size() <= 1 && std::ranges::all_of(streams, [&](int stream) {
                              return rank_class.streams[stream].order == StreamOrder::in_order;
                            });
-    if (one_order) continue;
+    if (!first_calls) first_calls = calls;
+    if (one_order && calls == *first_calls) continue;
     throw Error(
-        "--nccl: collectives of all ranks are on several streams, or by priority, and ranks could "
-        "call them in different orders; leave --nccl out");
+        "--nccl: collectives of all ranks are on several streams, by priority, or not in one order "
+        "for all ranks, and ranks could call them in different orders; leave --nccl out");
   }
 }
 

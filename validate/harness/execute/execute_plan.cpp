@@ -75,8 +75,10 @@ class PlanExecution {
   Strangers* strangers_of(RankId rank) const {
     return reinterpret_cast<Strangers*>(strangers_.data()) + rank;
   }
-  WatchRules rules() const {
-    return {.standstill_s = options_.standstill_s, .where = [this] { return standing_at(); }};
+  WatchRules rules() {
+    return {.standstill_s = options_.standstill_s,
+            .where = [this] { return standing_at(); },
+            .at_start = [this] { device_ports_.reset(); }};
   }
   Span* spans_of(RankId rank) const {
     return reinterpret_cast<Span*>(spans_->data()) + first_span_[rank];
@@ -100,16 +102,19 @@ class PlanExecution {
   }
 
   void run_rank(RankId rank, const ForkedProcess& process,
-                const std::function<MetRanks()>& connect) const {
+                const std::function<MetRanks()>& connect) {
     wake_exactly();
     const LinkClocks links(links_, bucket(0), !options_.testbed);
     std::optional<SignsOfLife> signs(std::in_place, process);
     if (options_.kernels) take_device(*options_.kernels, rank);
     RankSetup setup = setup_of(rank, links);
     std::optional<DeviceCollectives> device;
+    int strangers = 0;
     if (device_ports_) {
       const MetRanks met = device_ports_->connect(rank);
       close(met.listener);
+      device_ports_.reset();
+      strangers = met.strangers;
       device.emplace(rank, met.sockets);
       setup.device = &*device;
     }
@@ -122,7 +127,7 @@ class PlanExecution {
                 [&](const std::exception& error) { process.fail(error); });
     run.run(
         [&](bool through) {
-          *strangers_of(rank) = wire.strangers();
+          *strangers_of(rank) = strangers + wire.strangers();
           return process.all_through(through);
         },
         [&] { process.step(); });

@@ -93,6 +93,7 @@ class ForkedRun {
       if (const std::optional<std::string> fault = standstill())
         throw Error(*fault, ExitCode::failed);
       if (run_->start_ns == 0 && all_here()) {
+        if (rules_.at_start) rules_.at_start();
         run_->start_ns = RunClock::monotonic_ns() + kBeforeStartNs;
       }
       std::this_thread::sleep_for(run_->start_ns == 0 ? kLook / 10 : kLook);

@@ -84,6 +84,7 @@ struct WatchRules {
   // Of all together: so long without a step though none of them sleeps is a standstill.
   double standstill_s = std::numeric_limits<double>::infinity();
   std::function<std::string()> where = {};  // says at what they stand still
+  std::function<void()> at_start = {};      // in the calling process, when all are there
 };
 
 // `body` runs in so many processes, each of which ends with it; the calling process only watches.

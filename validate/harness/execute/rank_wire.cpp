@@ -134,7 +134,10 @@ bool RankWire::receive_until(std::int64_t until_ns, const OnFrame& on_frame) {
 }
 
 void RankWire::send_strangers_away() {
-  for (int stranger = 0; (stranger = accept(met_.listener, nullptr, nullptr)) >= 0;) {
+  // More of them come to the next wait: they are not to hold up what others of the run send.
+  for (int left = kStrangersAtOnce; left > 0; --left) {
+    const int stranger = accept(met_.listener, nullptr, nullptr);
+    if (stranger < 0) return;
     close(stranger);
     ++met_.strangers;
   }

@@ -23,6 +23,9 @@ void send_unpaced(int descriptor);
 // Small messages, too.
 void send_at_once(int descriptor);
 
+// Of those that knock at a rank so many are let in between two looks at who is there already.
+inline constexpr int kStrangersAtOnce = 16;
+
 // What a rank has when all are there.
 struct MetRanks {
   RankSockets sockets;

@@ -19,6 +19,9 @@ using WelcomeClock = std::chrono::steady_clock;
 constexpr auto kHelloTime =
     std::chrono::duration_cast<WelcomeClock::duration>(std::chrono::duration<double>(kHelloS));
 
+// That are heard at once, beside as many as there are ranks: each takes a descriptor.
+constexpr size_t kMostStrangers = 64;
+
 // Who connects to a rank and has not yet said who it is.
 struct Guest {
   int socket = -1;
@@ -53,17 +56,26 @@ class Welcome {
       constexpr int kLookMs = 100;
       poll(waits.data(), waits.size(), kLookMs);
       std::erase_if(guests_, [this](Guest& guest) { return is_settled(guest); });
-      for (;;) {
-        Guest guest;
-        guest.socket = accept4(listening_, nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC);
-        if (guest.socket < 0) break;
-        guest.until = WelcomeClock::now() + kHelloTime;
-        guests_.push_back(guest);
+      for (int left = kStrangersAtOnce; left > 0 && let_in(); --left) {
       }
     }
   }
 
  private:
+  // One that knocks. Where too many have not said who they are, the one that has had most time to.
+  bool let_in() {
+    Guest guest;
+    guest.socket = accept4(listening_, nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC);
+    if (guest.socket < 0) return false;
+    guest.until = WelcomeClock::now() + kHelloTime;
+    guests_.push_back(guest);
+    if (guests_.size() > kMostStrangers + met_.sockets.size()) {
+      send_away(guests_.front());
+      guests_.erase(guests_.begin());
+    }
+    return true;
+  }
+
   void send_away(const Guest& guest) {
     close(guest.socket);
     ++met_.strangers;

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <numeric>
+#include <utility>
 
 #include "tests/support/error_of.hpp"
 #include "tests/support/small_job.hpp"
@@ -65,6 +66,15 @@ TEST(DeviceCollectives, HaveOneOrder) {
   plan.classes[0].streams.push_back({"tp"});
   plan.classes[0].tasks[1].stream = 1;
   EXPECT_TRUE(error_of([&] { check_device_collectives(plan); }).starts_with("--nccl: ")) << "two";
+  // Each class in order, and not in the same one.
+  plan = plan_of_all_kinds(2);
+  plan.classes[0].members = {0};
+  plan.classes[0].groups = {{0}};
+  plan.classes.push_back(plan.classes[0]);
+  plan.classes[1].members = {1};
+  EXPECT_NO_THROW(check_device_collectives(plan));
+  std::swap(plan.classes[1].tasks[0], plan.classes[1].tasks[1]);
+  EXPECT_TRUE(error_of([&] { check_device_collectives(plan); }).starts_with("--nccl: "));
   Task task;
   task.collective = CollectiveKind::broadcast;
   task.bytes = 1;

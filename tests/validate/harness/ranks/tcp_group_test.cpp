@@ -14,10 +14,12 @@
 #include <functional>
 #include <mutex>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "models/base/error.hpp"
 #include "validate/harness/ranks/rank_watch.hpp"
+#include "validate/harness/ranks/rank_welcome.hpp"
 
 namespace windtunnel {
 namespace {
@@ -187,6 +189,52 @@ TEST(TcpGroup, StrangersAreIgnored) {
   EXPECT_EQ(said, std::vector<std::string>(2));
   int status = 0;
   waitpid(stranger, &status, 0);
+}
+
+// Connected to it; it waits for an answer for a minute.
+int knock_at(int port) {
+  sockaddr_in address = {};
+  address.sin_family = AF_INET;
+  address.sin_port = htons(static_cast<std::uint16_t>(port));
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  const int descriptor = socket(AF_INET, SOCK_STREAM, 0);
+  EXPECT_EQ(connect(descriptor, reinterpret_cast<sockaddr*>(&address), sizeof address), 0);
+  const timeval limit = {60, 0};
+  setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit);
+  return descriptor;
+}
+
+// The first of too many that say nothing leaves long before its time is over.
+TEST(RankWelcome, HearsAFewStrangersAtOnce) {
+  const int port = free_port();
+  const int listening = socket(AF_INET, SOCK_STREAM, 0);
+  sockaddr_in address = {};
+  address.sin_family = AF_INET;
+  address.sin_port = htons(static_cast<std::uint16_t>(port));
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  ASSERT_EQ(bind(listening, reinterpret_cast<sockaddr*>(&address), sizeof address), 0);
+  ASSERT_EQ(listen(listening, 128), 0);
+  Hello own;
+  own.job = 7;
+  MetRanks met;
+  met.sockets = {-1, -1};
+  const auto begin = std::chrono::steady_clock::now();
+  std::jthread welcome(
+      [&] { welcome_ranks(own, listening, begin + std::chrono::minutes(1), met); });
+  std::vector<int> strangers;
+  for (int i = 0; i < 100; ++i) strangers.push_back(knock_at(port));
+  char answer = 0;
+  EXPECT_EQ(recv(strangers.front(), &answer, 1, 0), 0);
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::duration<double>(kHelloS));
+  Hello hello = own;
+  hello.rank = 1;
+  const int rank = knock_at(port);
+  EXPECT_EQ(send(rank, &hello, sizeof hello, MSG_NOSIGNAL), static_cast<ssize_t>(sizeof hello));
+  welcome.join();
+  EXPECT_GE(met.sockets[1], 0);
+  EXPECT_EQ(met.strangers, 100);
+  for (const int each : strangers) close(each);
+  for (const int each : {rank, met.sockets[1], listening}) close(each);
 }
 
 // The pipe ends when the last process that holds it does: rank 1, which no connection tells.
