@@ -39,7 +39,7 @@ void write_trace(const std::string& path, const Plan& plan, const Timeline& time
   write_file(path, trace.str());
 }
 
-// Of the first execution, a file for each rank.
+// Of one execution, a file for each rank.
 void write_executed_chakra(const std::string& folder, const ExecutedPlan& executed,
                            const Timeline& measured) {
   const Plan ran = measured_plan(executed.plan, measured);
@@ -64,8 +64,9 @@ ExitCode run(const ExecuteCommandOptions& options) {
   std::string text = execution_text(executed, executions, comparison);
   if (!options.out.empty()) {
     write_trace(options.out + "/predicted.json", executed.plan, executions.predicted);
-    write_trace(options.out + "/executed.json", executed.plan, executions.measured.front());
-    write_executed_chakra(options.out, executed, executions.measured.front());
+    const Timeline& usual = usual_execution(executed, executions.measured, comparison);
+    write_trace(options.out + "/executed.json", executed.plan, usual);
+    write_executed_chakra(options.out, executed, usual);
     text += beside(
         fmt::format("\nwrote {0}/predicted.json, {0}/executed.json (for ui.perfetto.dev) and "
                     "{0}/executed.RANK.et (Chakra)\n",

@@ -32,6 +32,10 @@ Json execution_document(const ExecutedPlan& executed, const Executions& executio
   document["scenario"] = executed.scenario;
   document["ranks"] = executed.plan.ranks;
   document["scale"] = {{"times", executions.scale.times}, {"bytes", executions.scale.bytes}};
+  const ExecutionWays ways = execution_ways(executed);
+  document["links"] = ways.links;
+  document["computations"] = ways.computations;
+  document["collectives"] = ways.collectives;
   document["executions"] = comparison.executions;
   document["strangers"] = executions.strangers;
   document["step"] = time_document(comparison.step);

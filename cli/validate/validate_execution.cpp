@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <limits>
+#include <map>
 #include <memory>
 
 #include "cli/execute/execution_text.hpp"
@@ -42,6 +43,20 @@ std::string inside_text(const JudgedExecution& judged) {
   return fmt::format("{:.0f} of {}", judged.within * runs, runs);
 }
 
+// Which scenarios were executed how.
+std::string all_ways_text(const std::vector<JudgedExecution>& judged) {
+  std::map<std::string, std::string> scenarios;
+  for (const JudgedExecution& each : judged) {
+    std::string& names = scenarios[ways_text(each.executed)];
+    names += (names.empty() ? "" : ", ") + each.executed.scenario;
+  }
+  std::string text;
+  for (const auto& [ways, names] : scenarios) {
+    text += scenarios.size() == 1 ? ways + "\n" : fmt::format("{}: {}\n", ways, names);
+  }
+  return text;
+}
+
 std::string judged_text(const std::vector<JudgedExecution>& judged,
                         const ExecutionVerdict& verdict) {
   TextTable table{{{"scenario", Align::left},
@@ -66,8 +81,8 @@ std::string judged_text(const std::vector<JudgedExecution>& judged,
                           known_text(each, each.high_s), format_seconds(step.measured_s),
                           signed_percent(step.error()), inside_text(each), kinds});
   }
-  std::string text = table_text(table);
-  text += fmt::format("\nstep: median error {}\n", share_text(verdict.median_step_error));
+  std::string text = table_text(table) + "\n" + all_ways_text(judged);
+  text += fmt::format("step: median error {}\n", share_text(verdict.median_step_error));
   for (const ComparedKind& kind : verdict.kinds) {
     text += fmt::format(
         "{}: median error {} over the scenarios, {} over all tasks{}\n", name_of(kind.kind),

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 
 #include "models/base/units.hpp"
 #include "report/answer/answer_page.hpp"
@@ -41,14 +40,6 @@ Json execution_track(const RankClass& rank_class, RankId rank, const Track& trac
           {"category", categories},
           {"name", names},
           {"critical", Json::array()}};
-}
-
-// The one whose step is the middle.
-const Timeline& usual_execution(const ExecutedPlan& executed, const Executions& executions,
-                                const ExecutionComparison& comparison) {
-  return *std::ranges::min_element(executions.measured, {}, [&](const Timeline& each) {
-    return std::abs(step_seconds(executed, each) - comparison.step.measured_s);
-  });
 }
 
 AnswerChart timelines_chart(const ExecutedPlan& executed, const Timeline& predicted,
@@ -107,8 +98,9 @@ std::string execution_page(const ExecutedPlan& executed, const Executions& execu
                             signed_percent(kind.total.error()),
                             fmt::format("single tasks {:.0f} %", 100 * kind.median_error)});
   }
-  page.parts.emplace_back(timelines_chart(
-      executed, executions.predicted, usual_execution(executed, executions, comparison), options));
+  page.parts.emplace_back(
+      timelines_chart(executed, executions.predicted,
+                      usual_execution(executed, executions.measured, comparison), options));
   page.parts.emplace_back(
       SummarySection{"Steps, kinds of task and ranks", {}, execution_table(comparison)});
   return answer_page(page);

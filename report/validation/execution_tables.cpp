@@ -22,10 +22,17 @@ std::string signed_percent(double share) {
   return fmt::format("{:+.1f} %", 100 * share);
 }
 
+std::string ways_text(const ExecutedPlan& executed) {
+  const ExecutionWays ways = execution_ways(executed);
+  return fmt::format("links: {}, computations: {}, collectives: {}", ways.links, ways.computations,
+                     ways.collectives);
+}
+
 std::string executions_line(const ExecutedPlan& executed, const Executions& executions) {
-  return fmt::format("{}: {} ranks, executed {} times at {} of its times and {} of its bytes",
+  return fmt::format("{}: {} ranks, executed {} times at {} of its times and {} of its bytes ({})",
                      executed.scenario, executed.plan.ranks, executions.measured.size(),
-                     factor_text(executions.scale.times), factor_text(executions.scale.bytes));
+                     factor_text(executions.scale.times), factor_text(executions.scale.bytes),
+                     ways_text(executed));
 }
 
 TextTable execution_table(const ExecutionComparison& comparison) {

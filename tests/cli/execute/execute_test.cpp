@@ -43,6 +43,9 @@ TEST(Execute, PrintsPredictedBesideMeasured) {
   EXPECT_EQ(document.at("scale").at("times"), 20);
   EXPECT_GE(document.at("scale").at("bytes"), 20);
   EXPECT_EQ(document.at("executions"), 1);
+  EXPECT_EQ(document.at("links"), "buckets");
+  EXPECT_EQ(document.at("computations"), "waits");
+  EXPECT_EQ(document.at("collectives"), "tcp");
   // Nothing runs faster than the links and waits that it is held to.
   EXPECT_GT(document.at("step").at("measured_s"), document.at("step").at("predicted_s"));
   EXPECT_EQ(document.at("ranks_end").size(), 8u);
@@ -50,6 +53,9 @@ TEST(Execute, PrintsPredictedBesideMeasured) {
   for (const ordered_json& kind : document.at("kinds")) kinds.push_back(kind.at("kind"));
   EXPECT_EQ(kinds, (std::vector<std::string>{"compute", "send", "recv", "collective"}));
   EXPECT_NE(result.err.find("1f1b: 8 ranks, executed 1 times at 1/20 of its times"),
+            std::string::npos)
+      << result.err;
+  EXPECT_NE(result.err.find("(links: buckets, computations: waits, collectives: tcp)"),
             std::string::npos)
       << result.err;
   for (const char* trace : {"/predicted.json", "/executed.json"}) {

@@ -47,6 +47,16 @@ void check_ranks(const ExecutedPlan& executed) {
 
 }  // namespace
 
+ExecutionWays execution_ways(const ExecutedPlan& executed) {
+  ExecutionWays ways = {executed.testbed ? "testbed" : "buckets", "waits",
+                        executed.nccl ? "nccl" : "tcp"};
+  if (executed.kernels) {
+    ways.computations =
+        executed.kernels->device == DeviceKind::cuda ? "cuda kernels" : "cpu kernels";
+  }
+  return ways;
+}
+
 ExecutedPlan executed_plan(const Case& the_case) {
   ExecutedPlan executed;
   const Job& job = the_case.job;

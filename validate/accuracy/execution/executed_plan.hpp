@@ -30,6 +30,14 @@ struct ExecutedPlan {
   bool nccl = false;
 };
 
+// In a word each, as documents and tables say it.
+struct ExecutionWays {
+  std::string links;         // "buckets" or "testbed"
+  std::string computations;  // "waits", "cpu kernels", "cuda kernels"
+  std::string collectives;   // "tcp" or "nccl"
+};
+ExecutionWays execution_ways(const ExecutedPlan& executed);
+
 // An iteration of the case; of a company one of each job, begun together. Throws Error where more
 // ranks run than can be executed, with what to set.
 ExecutedPlan executed_plan(const Case& the_case);

@@ -92,4 +92,11 @@ ExecutionComparison compare_execution(const ExecutedPlan& executed, const Timeli
   return result;
 }
 
+const Timeline& usual_execution(const ExecutedPlan& executed, std::span<const Timeline> measured,
+                                const ExecutionComparison& comparison) {
+  return *std::ranges::min_element(measured, {}, [&](const Timeline& each) {
+    return std::abs(step_seconds(executed, each) - comparison.step.measured_s);
+  });
+}
+
 }  // namespace windtunnel

@@ -52,4 +52,8 @@ struct ExecutionComparison {
 ExecutionComparison compare_execution(const ExecutedPlan& executed, const Timeline& predicted,
                                       std::span<const Timeline> measured);
 
+// Of the executions that it compares, the one whose step is the middle.
+const Timeline& usual_execution(const ExecutedPlan& executed, std::span<const Timeline> measured,
+                                const ExecutionComparison& comparison);
+
 }  // namespace windtunnel

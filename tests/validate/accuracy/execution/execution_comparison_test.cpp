@@ -44,6 +44,7 @@ TEST(ExecutionComparison, TakesTheMedianOfStepsRanksAndKinds) {
                                           timeline_of(9, 9, 9)};
   const ExecutionComparison result = compare_execution(executed, timeline_of(1, 2, 3), measured);
   EXPECT_EQ(result.executions, 3);
+  EXPECT_EQ(&usual_execution(executed, measured, result), &measured[1]);
   EXPECT_EQ(result.step.predicted_s, 6);
   EXPECT_EQ(result.step.measured_s, 9);
   EXPECT_DOUBLE_EQ(result.step.error(), 6.0 / 9 - 1);

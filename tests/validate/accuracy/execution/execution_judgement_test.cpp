@@ -59,8 +59,13 @@ TEST(MachineOverheads, AreAddedToEachTask) {
   executed.cluster = small_cluster(4, 1);
   executed.calibration = ideal_calibration();
   executed.plan.ranks = 4;
+  executed.kernels.emplace();
+  executed.nccl = true;
   const ExecutionScale scale = {10, 1000};
   const ExecutedPlan probe = overhead_probe(executed, scale);
+  EXPECT_EQ(execution_ways(executed).computations, "cpu kernels");
+  EXPECT_EQ(execution_ways(probe).computations, "waits");
+  EXPECT_EQ(execution_ways(probe).collectives, "tcp");
   ASSERT_NO_THROW(validate_plan(probe.plan));
   const ExecutedPlan longer = with_overheads(probe, {1e-3, 2e-3, 0, 3e-3}, scale);
   double waits_s = 0, sends_s = 0, sums_s = 0;
