@@ -46,8 +46,8 @@ struct Familiarity {
   int rows = 0;
   int families = 0;
   double deviation = 0;  // of log(predicted / measured): the upper quartile over the families
-  std::vector<AlikeFamily> nearest;     // the three of them with the most runs
-  std::vector<std::string> unfamiliar;  // "no sequence of 131072 tokens was measured on h200"
+  std::vector<AlikeFamily> nearest = {};  // the three of them with the most runs
+  std::vector<std::string> unfamiliar;    // "no sequence of 131072 tokens was measured on h200"
 
   // So many families tell it.
   Parameter error() const;
