@@ -67,7 +67,9 @@ struct FineTuning {
 
 // Hugging Face's transformers: of 0.2, 0.28, 0.4 and 0.7 the share that is nearest to the three
 // LoRA rows of 256 tokens, where the host decides; the others are not fitted on. Its kernels are
-// PyTorch's but for rotary positions, which modeling_qwen.py takes from FlashAttention.
+// PyTorch's, gate and up projection apart, but for rotary positions, which modeling_qwen.py takes
+// from FlashAttention: it casts to fp32, turns by that kernel and casts back, 6 + 8 + 6 bytes of an
+// element.
 constexpr double kTransformersHost = 0.2;
 
 std::vector<FineTuning> fine_tuning() {
@@ -80,14 +82,14 @@ std::vector<FineTuning> fine_tuning() {
     const std::string model = fmt::format(
         "model: {{layers: {}, hidden: {}, heads: {}, ffn: {}, vocabulary: {}, sequence: 2048, "
         "activation: swiglu, normalisation: rms-norm, position: rotary, biases: false, "
-        "tied_embeddings: false}}\n",
+        "tied_embeddings: false, separate_projections: true}}\n",
         text(row, "layers"), text(row, "hidden"), text(row, "heads"), text(row, "ffn"),
         text(row, "vocabulary"));
     const int sequence = table.integer(row, table.column("sequence"));
     const Job job =
         job_of(one_a100(model, sequence, 8, 1,
                         fmt::format("recompute: full\nsoftware: {{host_share: {}, fusion: none, "
-                                    "rotary_traffic: 0 B}}\n"
+                                    "rotary_traffic: 20 B}}\n"
                                     "train: {{adapter: {{kind: {}, rank: {}, dropout: true}}}}",
                                     kTransformersHost, text(row, "method"), text(row, "rank"))));
     runs.push_back({text(row, "model"), text(row, "method"), sequence,
@@ -130,9 +132,7 @@ TEST(WhatIsTrained, QwenFineTuning) {
   EXPECT_LE(median_error(runs, &FineTuning::step, long_ones), 0.1);
   for (const FineTuning& run : runs) {
     if (run.method != "lora") continue;
-    // Norms by single operations in fp32, which are not counted, weigh most in narrow layers.
-    const double bound = run.model == "qwen-1.8B" ? 0.13 : 0.09;
-    EXPECT_NEAR(run.step, 1, bound) << run.model << " " << run.sequence;
+    EXPECT_NEAR(run.step, 1, 0.12) << run.model << " " << run.sequence;
     if (run.model == "qwen-1.8B" || run.sequence > 2048) continue;
     EXPECT_NEAR(run.memory, 1, 0.1) << run.model << " " << run.sequence;
   }
