@@ -33,6 +33,8 @@ class WINDTUNNEL_API Result {
 
   // The document of `windtunnel run --json`.
   std::string json() const;
+  // The page that `windtunnel run --out` writes as report.html: one file that opens offline.
+  std::string page() const;
 
   struct State;
   explicit Result(std::shared_ptr<const State> state);

@@ -4,6 +4,7 @@
 
 #include "report/api/translation.hpp"
 #include "report/json/json.hpp"
+#include "report/page/page.hpp"
 
 namespace windtunnel_api {
 
@@ -24,6 +25,10 @@ Figures Result::figures() && {
 
 std::string Result::json() const {
   return core::json_text(core::run_document(state_->record, false));
+}
+
+std::string Result::page() const {
+  return core::html_page(core::page_document(state_->record));
 }
 
 Result simulate(const Case& the_case, const SimulateOptions& options) {

@@ -114,13 +114,13 @@ constexpr std::array kRooms = std::to_array<std::string_view>({
     "report/console",
     "report/json",
     "report/plan",
-    "report/api",
     "report/listing",
     "report/schedule",
     "report/store",
     "report/page",
     "report/validation",
     "report/answer",
+    "report/api",
     "cli/program",
     "cli/shell",
     "cli/calibrate",
@@ -148,8 +148,8 @@ bool is_header(std::string_view path) {
 
 // Of what the program is made from; tests, benchmarks, examples and public headers have no rooms.
 bool has_room(std::string_view path) {
-  static constexpr std::array<std::string_view, 4> kOthers = {"tests/", "bench/", "examples/",
-                                                              "include/"};
+  static constexpr std::array<std::string_view, 5> kOthers = {"tests/", "bench/", "examples/",
+                                                              "include/", "python/"};
   return std::ranges::none_of(kOthers, [&](auto other) { return path.starts_with(other); });
 }
 

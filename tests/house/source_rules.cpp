@@ -43,6 +43,7 @@ const std::vector<Folder>& floors() {
        {"report", "validate", "sim", "scenarios", "kernels", "policies", "traces", "models"}},
       {"include", {}},
       {"examples", {}},
+      {"python", {}},
       {"bench", {""}},
       {"tests", {""}},
   };

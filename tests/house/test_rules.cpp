@@ -10,10 +10,11 @@
 namespace windtunnel {
 namespace {
 
-// Of the program; tests and what stands beside the program have none of their own.
+// Of the program; tests and what stands beside the program have none of their own (that of Python
+// is tested in Python).
 bool needs_test(std::string_view path) {
-  static constexpr std::array<std::string_view, 4> kOthers = {"tests/", "bench/", "examples/",
-                                                              "include/"};
+  static constexpr std::array<std::string_view, 5> kOthers = {"tests/", "bench/", "examples/",
+                                                              "include/", "python/"};
   return (path.ends_with(".cpp") || path.ends_with(".cu")) &&
          std::ranges::none_of(kOthers, [&](auto other) { return path.starts_with(other); });
 }

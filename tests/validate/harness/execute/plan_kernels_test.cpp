@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "tests/sim/engine/plan_maker.hpp"
 #include "tests/support/error_of.hpp"
 #include "tests/support/small_job.hpp"
@@ -33,13 +35,15 @@ TEST(PlanKernels, ATaskNamesThemByWhatItsTimeIsFor) {
 
 class PlanKernelsTest : public DeviceRanksTest {};
 
-// As many as are said to take 40 ms; what is no kernel is a wait of 40 ms.
+// As many as are said to take 40 ms; what is no kernel is a wait of 40 ms. How long one takes in
+// the run depends on what else this machine does; how many run does not: ten times what fits into
+// 40 ms by its measurement, or 8000, of which no device does one in less than a microsecond.
 TEST_F(PlanKernelsTest, RunInTheTimeOfTheirTask) {
   PlanKernels kernels = measured_kernels(kTestDevice, 1, "none");
-  for (const double run_s : kernels.run_s) EXPECT_GT(run_s, 0);
-  // How long one takes in the run depends on what else this machine does; how many run does not:
-  // 8000 of them, of which no device does one in less than a microsecond.
-  kernels.run_s.fill(5e-6);
+  for (double& run_s : kernels.run_s) {
+    EXPECT_GT(run_s, 0);
+    run_s = std::max(5e-6, run_s / 10);
+  }
   Plan plan;
   plan.ranks = 1;
   RankClass rank_class;

@@ -1,0 +1,255 @@
+// The public library for Python: values and functions as include/windtunnel has them. What Python's
+// users would rather have (dicts, DataFrames, values of any type) is python/windtunnel/*.py.
+#include <pybind11/functional.h>
+#include <pybind11/pybind11.h>
+#include <pybind11/stl.h>
+
+#include <windtunnel/windtunnel.hpp>
+
+#include "python/interruptible.hpp"
+
+namespace py = pybind11;
+
+namespace windtunnel_python {
+namespace {
+
+const char* name_of(windtunnel::Better better) {
+  switch (better) {
+    case windtunnel::Better::lower:
+      return "lower";
+    case windtunnel::Better::higher:
+      return "higher";
+    case windtunnel::Better::neither:
+      break;
+  }
+  return "neither";
+}
+
+const char* name_of(windtunnel::Error::Cause cause) {
+  switch (cause) {
+    case windtunnel::Error::Cause::input:
+      return "input";
+    case windtunnel::Error::Cause::failed:
+      return "failed";
+    case windtunnel::Error::Cause::defect:
+      break;
+  }
+  return "defect";
+}
+
+// windtunnel.Error with what is known of the place as attributes.
+void bind_error(py::module_& module) {
+  static py::handle type =
+      py::exception<windtunnel::Error>(module, "Error", PyExc_ValueError).release();
+  type.attr("__module__") = "windtunnel";
+  py::register_exception_translator([](std::exception_ptr thrown) {
+    try {
+      if (thrown) std::rethrow_exception(thrown);
+    } catch (const windtunnel::Error& error) {
+      py::object value = type(error.what());
+      value.attr("text") = error.text();
+      value.attr("file") = error.file();
+      value.attr("line") = error.line();
+      value.attr("column") = error.column();
+      value.attr("key") = error.key();
+      value.attr("cause") = name_of(error.cause());
+      PyErr_SetObject(type.ptr(), value.ptr());
+    }
+  });
+}
+
+py::dict dict_of(const windtunnel::Figure& figure) {
+  py::dict dict;
+  dict["key"] = figure.key;
+  dict["title"] = figure.title;
+  dict["value"] = figure.value;
+  dict["unit"] = figure.unit;
+  dict["low"] = figure.interval ? py::object(py::float_(figure.interval->low)) : py::none();
+  dict["high"] = figure.interval ? py::object(py::float_(figure.interval->high)) : py::none();
+  dict["better"] = name_of(figure.better);
+  dict["origin"] = figure.origin;
+  dict["help"] = figure.help;
+  return dict;
+}
+
+py::list list_of(const windtunnel::Figures& figures) {
+  py::list list;
+  for (const windtunnel::Figure& figure : figures) list.append(dict_of(figure));
+  return list;
+}
+
+// Calls from the library come from threads of its own. A function object of Python's must be
+// released with Python's lock held, too, which the pointer's deleter sees to.
+std::shared_ptr<py::function> shared(py::function function) {
+  return {new py::function(std::move(function)), [](py::function* kept) {
+            const py::gil_scoped_acquire acquired;
+            delete kept;
+          }};
+}
+
+std::function<void(const std::string&)> told(const py::object& progress) {
+  if (progress.is_none()) return {};
+  return [function = shared(py::function(progress))](const std::string& step) {
+    const py::gil_scoped_acquire acquired;
+    (*function)(step);
+  };
+}
+
+windtunnel::Result simulate(const windtunnel::Case& the_case, int threads, bool allow_oom,
+                            const py::object& progress) {
+  const windtunnel::SimulateOptions options = {threads, allow_oom, told(progress)};
+  std::optional<windtunnel::Result> result;
+  interruptible([&](const std::stop_token&) { result = windtunnel::simulate(the_case, options); });
+  return std::move(*result);
+}
+
+std::vector<windtunnel::SweepPoint> sweep(
+    const windtunnel::Case& the_case,
+    const std::vector<std::pair<std::string, std::vector<std::string>>>& vary, int threads,
+    const py::object& finished, const py::object& progress) {
+  std::vector<windtunnel::Varied> varied;
+  for (const auto& [key, values] : vary) varied.push_back({key, values});
+  windtunnel::SweepOptions options;
+  options.threads = threads;
+  options.progress = told(progress);
+  if (!finished.is_none()) {
+    options.finished = [function =
+                            shared(py::function(finished))](const windtunnel::SweepPoint& point) {
+      const py::gil_scoped_acquire acquired;
+      (*function)(point);
+    };
+  }
+  std::vector<windtunnel::SweepPoint> points;
+  interruptible([&](std::stop_token stop) {
+    options.stop = std::move(stop);
+    points = windtunnel::sweep(the_case, varied, options);
+  });
+  return points;
+}
+
+windtunnel::Pass pass_of(const std::string& letter) {
+  if (letter == "F") return windtunnel::Pass::forward;
+  if (letter == "B") return windtunnel::Pass::backward;
+  if (letter == "I") return windtunnel::Pass::backward_input;
+  if (letter == "W") return windtunnel::Pass::backward_weight;
+  throw py::value_error(
+      "an action's pass is 'F' (forward), 'B' (backward), 'I' (gradient of the "
+      "input) or 'W' (gradient of the weights), not '" +
+      letter + "'");
+}
+
+using PythonAction = std::tuple<std::string, int, int>;  // pass, stage, micro-batch
+
+windtunnel::ScheduleGenerator generator_of(py::function generate) {
+  return [function = shared(std::move(generate))](const windtunnel::ScheduleRequest& request) {
+    const py::gil_scoped_acquire acquired;
+    py::object made = (*function)(request);
+    windtunnel::Schedule schedule;
+    // A pair, as the function may say on which rank each stage is.
+    if (py::isinstance<py::tuple>(made)) {
+      const auto pair = made.cast<std::pair<py::object, std::vector<int>>>();
+      schedule.rank_of_stage = pair.second;
+      made = pair.first;
+    }
+    for (const auto& rank : made.cast<std::vector<std::vector<PythonAction>>>()) {
+      std::vector<windtunnel::Action>& actions = schedule.actions.emplace_back();
+      for (const auto& [pass, stage, microbatch] : rank) {
+        actions.push_back({pass_of(pass), stage, microbatch});
+      }
+    }
+    return schedule;
+  };
+}
+
+void bind_schedule(py::module_& module) {
+  py::class_<windtunnel::StageWork>(module, "StageWork", "A stage's work on one micro-batch.")
+      .def_readonly("forward_s", &windtunnel::StageWork::forward_s)
+      .def_readonly("backward_input_s", &windtunnel::StageWork::backward_input_s)
+      .def_readonly("backward_weight_s", &windtunnel::StageWork::backward_weight_s)
+      .def_readonly("activation_bytes", &windtunnel::StageWork::activation_bytes);
+  py::class_<windtunnel::ScheduleRequest>(module, "ScheduleRequest", "What a schedule is made for.")
+      .def_readonly("ranks", &windtunnel::ScheduleRequest::ranks)
+      .def_readonly("microbatches", &windtunnel::ScheduleRequest::microbatches)
+      .def_readonly("chunks", &windtunnel::ScheduleRequest::chunks)
+      .def_readonly("group", &windtunnel::ScheduleRequest::group)
+      .def_readonly("memory_limit", &windtunnel::ScheduleRequest::memory_limit)
+      .def_readonly("message_s", &windtunnel::ScheduleRequest::message_s)
+      .def_readonly("stages", &windtunnel::ScheduleRequest::stages);
+}
+
+void bind_case(py::module_& module) {
+  using windtunnel::Case;
+  py::class_<Case>(module, "Case")
+      .def_static("from_file", &Case::from_file)
+      .def_static("from_text", &Case::from_text)
+      .def("with_value", [](Case copy, const std::string& key,
+                            const std::string& value) { return copy.set(key, value); })
+      .def("with_schedule",
+           [](Case copy, const std::string& name, py::function generate, int chunks) {
+             return copy.add_schedule(name, generator_of(std::move(generate)), chunks);
+           })
+      .def("with_snapshots",
+           [](Case copy, const std::string& name,
+              const std::vector<windtunnel::SnapshotTier>& tiers) {
+             return copy.add_snapshots(name, tiers);
+           })
+      .def("check", &Case::check, py::call_guard<py::gil_scoped_release>())
+      .def("name", &Case::name, py::call_guard<py::gil_scoped_release>())
+      .def("key", &Case::key, py::call_guard<py::gil_scoped_release>())
+      .def("values", [](const Case& the_case) {
+        std::vector<windtunnel::ResolvedValue> values;
+        {
+          const py::gil_scoped_release released;
+          values = the_case.values();
+        }
+        py::list list;
+        for (const windtunnel::ResolvedValue& value : values) {
+          py::dict dict;
+          dict["key"] = value.key;
+          dict["value"] = value.value;
+          dict["origin"] = value.origin;
+          dict["source"] = value.source;
+          dict["is_default"] = value.is_default;
+          list.append(dict);
+        }
+        return list;
+      });
+}
+
+void bind_results(py::module_& module) {
+  py::class_<windtunnel::Result>(module, "Result")
+      .def("json", &windtunnel::Result::json, py::call_guard<py::gil_scoped_release>())
+      .def("page", &windtunnel::Result::page, py::call_guard<py::gil_scoped_release>())
+      .def("figures", [](const windtunnel::Result& result) { return list_of(result.figures()); });
+  py::class_<windtunnel::SweepPoint>(module, "SweepPoint")
+      .def_readonly("index", &windtunnel::SweepPoint::index)
+      .def_readonly("set", &windtunnel::SweepPoint::set)
+      .def_readonly("reason", &windtunnel::SweepPoint::reason)
+      .def("figures", [](const windtunnel::SweepPoint& point) { return list_of(point.figures); });
+}
+
+}  // namespace
+
+PYBIND11_MODULE(_windtunnel, module) {
+  bind_error(module);
+  bind_schedule(module);
+  bind_case(module);
+  bind_results(module);
+  module.def("simulate", &simulate);
+  module.def("sweep", &sweep);
+  module.def("names", &windtunnel::names);
+  module.def("version", &windtunnel::version);
+  module.def("keys", [] {
+    py::list list;
+    for (const windtunnel::Key& key : windtunnel::keys()) {
+      py::dict dict;
+      dict["path"] = key.path;
+      dict["default"] = key.default_value;
+      dict["help"] = key.help;
+      list.append(dict);
+    }
+    return list;
+  });
+}
+
+}  // namespace windtunnel_python

@@ -1,0 +1,40 @@
+"""How long an iteration of a training job takes, and what of months of it survives failures.
+
+    import windtunnel as wt
+
+    case = wt.load("scenarios/small.yaml").set("layout.tp", 8)
+    result = case.run()
+    result["iteration"]["time_s"]
+
+A :class:`Case` is a scenario with values set over it; its methods return new cases and leave it as
+it is. ``run`` simulates it, ``compare`` and ``sweep`` do so at every point of a grid. All figures
+are those of the program ``windtunnel``, bit for bit.
+"""
+
+from windtunnel._windtunnel import Error, ScheduleRequest, StageWork, keys, names, version
+from windtunnel.case import Case, load, loads
+from windtunnel.points import Interrupted, Point, Points
+from windtunnel.result import Result
+from windtunnel.schedule import Action, backward, backward_input, backward_weight, forward
+
+__all__ = [
+    "Action",
+    "Case",
+    "Error",
+    "Interrupted",
+    "Point",
+    "Points",
+    "Result",
+    "ScheduleRequest",
+    "StageWork",
+    "backward",
+    "backward_input",
+    "backward_weight",
+    "forward",
+    "keys",
+    "load",
+    "loads",
+    "names",
+    "version",
+]
+__version__ = version().split()[0]

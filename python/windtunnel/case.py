@@ -1,0 +1,178 @@
+"""Scenarios with values set over them."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import os
+import sys
+from typing import Any, Callable, Mapping, Sequence, Union
+
+from windtunnel import _windtunnel
+from windtunnel.points import Interrupted, Point, Points
+from windtunnel.result import Result
+from windtunnel.schedule import ScheduleFunction
+
+Value = Union[str, int, float, bool, list, dict, None]
+Told = Callable[[str], None]  # of each step before it starts
+# Of each point that is finished: how many are, of how many. True: a line on stderr.
+Counted = Union[bool, Callable[[int, int], None]]
+
+
+def text_of(value: Value) -> str:
+    """A value as a scenario writes it. Lists and dicts as JSON, which YAML reads."""
+    return value if isinstance(value, str) else json.dumps(value)
+
+
+def _print_count(done: int, total: int) -> None:
+    end = "\n" if done == total else "\r"
+    print(f"{done} of {total} points", end=end, file=sys.stderr, flush=True)
+
+
+def _counter(progress: Counted) -> Callable[[int, int], None]:
+    if callable(progress):
+        return progress
+    return _print_count if progress else lambda done, total: None
+
+
+class Case:
+    """A scenario with values set over it. It never changes: methods return new cases.
+
+    Made by :func:`load` or :func:`loads`. Every method that looks into it may raise
+    :class:`windtunnel.Error`.
+    """
+
+    def __init__(self, core: _windtunnel.Case) -> None:
+        self._core = core
+
+    def set(self, key: str | Mapping[str, Value], value: Value = None) -> Case:
+        """The case with a value at a key (``"layout.tp"``), as ``--set`` of the program; or with
+        all values of a dict."""
+        pairs = key.items() if isinstance(key, Mapping) else [(key, value)]
+        core = self._core
+        for path, each in pairs:
+            core = core.with_value(path, text_of(each))
+        return Case(core)
+
+    def with_schedule(self, name: str, generate: ScheduleFunction, chunks: int = 1) -> Case:
+        """The case with a pipeline schedule of one's own, chosen by ``.set("schedule", name)``.
+
+        ``generate(request)`` returns for each rank its actions in order, or that and the rank of
+        each stage. It is called several times for a simulation, and equal requests must get equal
+        schedules. ``chunks``: stages per rank where the scenario does not say.
+        """
+        return Case(self._core.with_schedule(name, generate, chunks))
+
+    def with_snapshots(self, name: str, tiers: Sequence[Mapping[str, Value]]) -> Case:
+        """The case with a snapshot scheme of one's own, chosen by ``.set("snapshots", name)``: for
+        each tier, the nearest first, its keys below ``snapshots.*``, as ``{"tier": "peers",
+        "every": "10 iterations"}``."""
+        texts = [[(key, text_of(value)) for key, value in tier.items()] for tier in tiers]
+        return Case(self._core.with_snapshots(name, texts))
+
+    def check(self) -> Case:
+        """Returns the case; raises :class:`windtunnel.Error` for the first thing that is wrong."""
+        self._core.check()
+        return self
+
+    @property
+    def name(self) -> str:
+        """The scenario's name."""
+        return self._core.name()
+
+    @property
+    def key(self) -> str:
+        """Equal for cases that say the same, whatever their spelling."""
+        return self._core.key()
+
+    def values(self) -> list[dict[str, Any]]:
+        """What every key became: ``key``, ``value`` with its unit, ``origin`` (measured, published,
+        spec or assumed), ``source``, ``is_default``."""
+        return self._core.values()
+
+    def run(
+        self, *, threads: int = 0, allow_oom: bool = False, progress: Told | None = None
+    ) -> Result:
+        """Simulates the case.
+
+        ``threads``: 0 takes all cores; the result is the same for any number. ``allow_oom``
+        simulates a job that does not fit in memory. Ctrl-C waits for the step under way.
+        """
+        return Result(_windtunnel.simulate(self._core, threads, allow_oom, progress))
+
+    def compare(
+        self,
+        vary: Mapping[str, Sequence[Value]],
+        *,
+        threads: int = 0,
+        allow_oom: bool = False,
+        progress: Counted = False,
+    ) -> Points:
+        """Simulates every combination of values, ``{"schedule": ["1f1b", "zb-h1"]}``, and keeps
+        each whole :class:`Result`. A point that cannot be simulated has the reason; where every
+        point fails, the first error is raised. Ctrl-C raises :class:`Interrupted`.
+        """
+        grid = [dict(zip(vary, values)) for values in itertools.product(*vary.values())]
+        count = _counter(progress)
+        points = Points()
+        first_error = None
+        for values in grid:
+            texts = {key: text_of(value) for key, value in values.items()}
+            try:
+                result = self.set(texts).run(threads=threads, allow_oom=allow_oom)
+            except KeyboardInterrupt:
+                raise Interrupted(points) from None
+            except _windtunnel.Error as error:
+                first_error = first_error or error
+                points.append(Point(texts, reason=str(error)))
+            else:
+                figures = {each["key"]: each["value"] for each in result.figures()}
+                points.append(Point(texts, figures, result=result))
+            count(len(points), len(grid))
+        if first_error is not None and all(point.reason for point in points):
+            raise first_error
+        return points
+
+    def sweep(
+        self,
+        vary: Mapping[str, Sequence[Value]],
+        *,
+        threads: int = 0,
+        progress: Counted = False,
+    ) -> Points:
+        """As :meth:`compare`, for grids of many points: iterations are simulated once for all
+        points that share them, and points keep figures only. The case must have a campaign.
+        Ctrl-C raises :class:`Interrupted`.
+        """
+        texts = [(key, [text_of(value) for value in values]) for key, values in vary.items()]
+        total = 1
+        for _, values in texts:
+            total *= len(values)
+        count = _counter(progress)
+        finished: list[_windtunnel.SweepPoint] = []
+
+        def on_finished(point: _windtunnel.SweepPoint) -> None:
+            finished.append(point)
+            count(len(finished), total)
+
+        try:
+            points = _windtunnel.sweep(self._core, texts, threads, on_finished, None)
+        except KeyboardInterrupt:
+            finished.sort(key=lambda point: point.index)
+            raise Interrupted(Points(map(_point_of, finished))) from None
+        return Points(map(_point_of, points))
+
+
+def _point_of(point: _windtunnel.SweepPoint) -> Point:
+    figures = {each["key"]: each["value"] for each in point.figures()}
+    return Point(dict(point.set), figures, point.reason)
+
+
+def load(path: str | os.PathLike[str]) -> Case:
+    """A case from a scenario file. Files that it names are looked for beside it."""
+    return Case(_windtunnel.Case.from_file(os.fspath(path)))
+
+
+def loads(text: str, name: str = "scenario") -> Case:
+    """A case from a scenario's text; ``name`` stands for the file in messages."""
+    return Case(_windtunnel.Case.from_text(text, name))

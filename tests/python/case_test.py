@@ -1,0 +1,107 @@
+import unittest
+
+import windtunnel as wt
+from common import SMALL, one_f_one_b, program
+
+PIPELINE = {"schedule": "1f1b", "layout.pp": 4, "layout.vpp": 1}
+
+
+class Cases(unittest.TestCase):
+    def test_a_run_is_the_document_of_the_program(self):
+        result = wt.load(SMALL).set("layout.tp", 2).run()
+        document = program("run", "scenarios/small.yaml", "--set", "layout.tp=2")
+        for document_of in (result, document):
+            document_of.pop("schema", None)
+        self.assertEqual(dict(result)["iteration"], document["iteration"])
+        self.assertEqual(result["campaign"], document["campaign"])
+
+    def test_set_leaves_the_case_as_it_is(self):
+        case = wt.load(SMALL)
+        other = case.set({"layout.tp": 4, "name": "other"})
+        self.assertEqual(other.name, "other")
+        self.assertNotEqual(case.name, "other")
+        self.assertNotEqual(case.key, other.key)
+
+    def test_values_of_any_type_are_written_as_a_scenario_would(self):
+        case = wt.load(SMALL).set({"snapshots": [{"tier": "storage", "every": "2 h"}]})
+        tiers = [each for each in case.values() if each["key"].startswith("snapshots.0.every")]
+        self.assertEqual([each["value"] for each in tiers], ["2 h"])
+        self.assertFalse(tiers[0]["is_default"])
+
+    def test_an_own_schedule_reproduces_1f1b_bit_for_bit(self):
+        case = wt.load(SMALL).set(PIPELINE)
+        own = case.with_schedule("mine", one_f_one_b).set("schedule", "mine")
+        ours, theirs = own.run(), case.run()
+        self.assertEqual(ours["campaign"], theirs["campaign"])
+        self.assertEqual(ours["iteration"], theirs["iteration"])
+
+    def test_an_own_schedule_says_where_stages_are(self):
+        def reversed_stages(request):
+            last = request.ranks - 1
+            order = one_f_one_b(request)
+            return order[::-1], [last - stage for stage in range(request.ranks)]
+
+        case = wt.load(SMALL).set(PIPELINE)
+        own = case.with_schedule("backwards", reversed_stages).set("schedule", "backwards")
+        self.assertGreater(own.run()["iteration"]["time_s"], 0)
+
+    def test_own_snapshots(self):
+        case = wt.load(SMALL).with_snapshots(
+            "own", [{"tier": "peers", "every": "20 iterations", "code": {"name": "copies"}},
+                    {"tier": "storage", "every": "3 h"}])
+        values = {each["key"]: each["value"] for each in case.set("snapshots", "own").values()}
+        self.assertEqual(values["snapshots.1.every"], "3 h")
+
+
+class Faults(unittest.TestCase):
+    def test_name_the_key(self):
+        with self.assertRaises(wt.Error) as caught:
+            wt.load(SMALL).set("layuot.tp", 3).check()
+        self.assertEqual(caught.exception.key, "layuot.tp")
+        self.assertEqual(caught.exception.cause, "input")
+        self.assertIn("did you mean 'layout'", str(caught.exception))
+
+    def test_name_the_place_in_the_text(self):
+        with self.assertRaises(wt.Error) as caught:
+            wt.loads("name: x\ncluster: {nodes: many}\n", "mine.yaml").check()
+        self.assertEqual((caught.exception.file, caught.exception.line), ("mine.yaml", 2))
+        self.assertTrue(str(caught.exception).startswith("mine.yaml:2:"))
+
+    def test_out_of_memory_is_no_fault_of_the_input(self):
+        with self.assertRaises(wt.Error) as caught:
+            wt.load(SMALL).set({"layout.tp": 1, "layout.pp": 1, "model": "llama3-70b"}).run()
+        self.assertEqual(caught.exception.cause, "failed")
+
+    def test_of_the_callers_function_pass_through(self):
+        def broken(request):
+            raise RuntimeError("mine")
+
+        case = wt.load(SMALL).set(PIPELINE).with_schedule("broken", broken)
+        with self.assertRaisesRegex(RuntimeError, "mine"):
+            case.set("schedule", "broken").run()
+
+    def test_an_order_that_never_ends_is_refused(self):
+        def backward_first(request):
+            return [[(work, rank, i) for i in range(request.microbatches) for work in "BF"]
+                    for rank in range(request.ranks)]
+
+        case = wt.load(SMALL).set(PIPELINE).with_schedule("never", backward_first)
+        with self.assertRaises(wt.Error):
+            case.set("schedule", "never").run()
+
+    def test_unknown_passes(self):
+        case = wt.load(SMALL).set(PIPELINE).with_schedule("x", lambda request: [[("X", 0, 0)]])
+        with self.assertRaisesRegex(ValueError, "'F' .forward."):
+            case.set("schedule", "x").run()
+
+
+class Lists(unittest.TestCase):
+    def test_keys_and_names(self):
+        self.assertIn("layout.tp", [each["path"] for each in wt.keys()])
+        self.assertIn("1f1b", wt.names("schedule"))
+        with self.assertRaises(wt.Error):
+            wt.names("shedule")
+
+
+if __name__ == "__main__":
+    unittest.main()
