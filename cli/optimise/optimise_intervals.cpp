@@ -8,12 +8,18 @@
 #include "models/base/version.hpp"
 #include "report/answer/answer_page.hpp"
 #include "report/answer/charts.hpp"
-#include "report/figures/ranking.hpp"
 #include "report/json/json.hpp"
 #include "report/text/table.hpp"
 
 namespace windtunnel {
 namespace {
+
+// Less cannot be told from chance: then the intervals as given stay, of which a search that follows
+// chance knows nothing better.
+bool is_gain(const IntervalSearch& found) {
+  constexpr double kLeast = 5e-4;  // of goodput: minutes a month
+  return found.gain.low > 0 && found.gain.mean >= kLeast;
+}
 
 constexpr const char* kNoGain =
     "These intervals hardly matter here: less than 0.05 points, or no more than chance. Keep those "
@@ -22,7 +28,7 @@ constexpr const char* kNoGain =
 std::string run_line(const IntervalCommand& command, const IntervalSearch& found) {
   std::string line = fmt::format("windtunnel run {}", shell_word(command.scenario));
   for (const std::string& set : command.set) line += fmt::format(" --set {}", shell_word(set));
-  if (!is_gain(found.gain)) return line;
+  if (!is_gain(found)) return line;
   for (const IntervalSearch::Tier& tier : found.tiers) {
     line += fmt::format(" --set {}", shell_word(fmt::format("{}={}", tier.key, tier.value)));
   }
@@ -83,9 +89,9 @@ std::string text_of(const IntervalCommand& command, const IntervalSearch& found)
         value_text(Unit::seconds, tier.storage_s));
   }
   text += fmt::format("{} campaigns of {} trials\n\n", found.campaigns, found.given.trials);
-  if (!is_gain(found.gain)) text += fmt::format("{}\n", kNoGain);
-  return text + fmt::format("{}: {}\n", is_gain(found.gain) ? "best" : "as given",
-                            run_line(command, found));
+  if (!is_gain(found)) text += fmt::format("{}\n", kNoGain);
+  return text +
+         fmt::format("{}: {}\n", is_gain(found) ? "best" : "as given", run_line(command, found));
 }
 
 Json result_json(const CampaignReport& report) {
@@ -104,14 +110,14 @@ Json document_of(const IntervalCommand& command, const IntervalSearch& found) {
                    {"set", Json::object()},
                    {"intervals", Json::array()}};
   for (const IntervalSearch::Tier& tier : found.tiers) {
-    if (is_gain(found.gain)) document["set"][tier.key] = tier.value;
+    if (is_gain(found)) document["set"][tier.key] = tier.value;
     document["intervals"].push_back(
         {{"key", tier.key}, {"tier", tier.name}, {"value", tier.value}, {"every_s", tier.every_s}});
   }
   document["best"] = result_json(found.best);
   document["given"] = result_json(found.given);
   document["gain"] = estimate_json(found.gain);
-  document["gain_is_chance"] = !is_gain(found.gain);
+  document["gain_is_chance"] = !is_gain(found);
   document["theory"] = nullptr;
   if (const auto& theory = found.theory) {
     document["theory"] = {{"tier", theory->tier},
@@ -125,15 +131,14 @@ Json document_of(const IntervalCommand& command, const IntervalSearch& found) {
 
 std::string page_of(const IntervalCommand& command, const IntervalSearch& found) {
   const Figure& goodput = figure("campaign.goodput");
-  RangeChart chart{
-      .title = "Goodput with these intervals between snapshots",
-      .note = fmt::format("Mean and {} over {} trials with the same failures.", kIntervalTitle,
-                          found.given.trials),
-      .axis = {goodput.title, Unit::share},
-      .items = {{.name = "best", .value = found.best.goodput, .best = is_gain(found.gain)},
-                {.name = "as given", .value = found.given.goodput}}};
+  RangeChart chart{.title = "Goodput with these intervals between snapshots",
+                   .note = fmt::format("Mean and {} over {} trials with the same failures.",
+                                       kIntervalTitle, found.given.trials),
+                   .axis = {goodput.title, Unit::share},
+                   .items = {{.name = "best", .value = found.best.goodput, .best = is_gain(found)},
+                             {.name = "as given", .value = found.given.goodput}}};
   SummarySection best{
-      is_gain(found.gain) ? "The best intervals" : "Intervals that bring nothing certain",
+      is_gain(found) ? "The best intervals" : "Intervals that bring nothing certain",
       {{"simulate it", run_line(command, found)}},
       tiers_table(found)};
   AnswerPage page{fmt::format("How often {} should save", command.scenario),
@@ -144,9 +149,9 @@ std::string page_of(const IntervalCommand& command, const IntervalSearch& found)
                   {},
                   {AnswerChart{chart_json(chart)}, std::move(best),
                    SummarySection{"What it brings", {}, goodput_table(found)}}};
-  if (!is_gain(found.gain)) page.warnings.emplace_back(kNoGain);
+  if (!is_gain(found)) page.warnings.emplace_back(kNoGain);
   for (const IntervalSearch::Tier& tier : found.tiers) {
-    if (!is_gain(found.gain)) break;
+    if (!is_gain(found)) break;
     page.figures.push_back({tier.name, tier.value, "between snapshots"});
   }
   if (const auto& theory = found.theory) {

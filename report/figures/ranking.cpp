@@ -4,7 +4,6 @@
 #include <cmath>
 #include <numeric>
 #include <tuple>
-#include <utility>
 
 namespace windtunnel {
 
@@ -17,17 +16,6 @@ std::vector<std::size_t> best_first(const std::vector<Standing>& points) {
     return std::tuple(!fits, unknown, unknown ? 0 : -worth);
   });
   return order;
-}
-
-Estimate paired_lead(const std::vector<double>& best, const std::vector<double>& other) {
-  std::vector<double> lead(std::min(best.size(), other.size()));
-  for (size_t i = 0; i < lead.size(); ++i) lead[i] = best[i] - other[i];
-  return estimate(std::move(lead), 1, -1);
-}
-
-bool is_gain(const Estimate& lead) {
-  constexpr double kLeast = 5e-4;
-  return lead.low > 0 && lead.mean >= kLeast;
 }
 
 }  // namespace windtunnel

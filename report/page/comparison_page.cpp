@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "models/base/error.hpp"
+#include "models/results/paired_gain.hpp"
 #include "report/console/console.hpp"
 #include "report/figures/ranking.hpp"
 #include "report/page/drawing.hpp"
@@ -147,7 +148,7 @@ bool is_as_good(const Json& best, const Json& point, const Json& column, size_t 
     return of.value("trial_goodput", std::vector<double>());  // older programs do not say them
   };
   if (column.value("key", "") != "campaign.goodput" || trials(best).empty()) return false;
-  return !is_gain(paired_lead(trials(best), trials(point)));
+  return !is_gain(paired_gain(trials(best), trials(point)));
 }
 
 // Of each point whether it has the best of a column, or what is as good: none where all of those

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "models/base/error.hpp"
+#include "models/results/paired_gain.hpp"
 #include "report/page/html.hpp"
 #include "report/store/sweep_edges.hpp"
 #include "report/store/sweep_figures.hpp"
@@ -145,9 +146,8 @@ std::string alike_html(const Json& document) {
   }
   if (where.empty() && !is_alike(document.value("best", Json()))) return "";
   return fmt::format(
-      "<p class=\"warning\">No choice stands out{}{}: the trials tell no gain of 0.05 points or "
-      "more.</p>\n",
-      where.empty() ? "" : " ", escape_html(where));
+      "<p class=\"warning\">No choice stands out{}{}: what the best brings is {}.</p>\n",
+      where.empty() ? "" : " ", escape_html(where), no_gain_text());
 }
 
 std::string sweep_certainty(const Json& document) {

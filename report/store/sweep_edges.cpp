@@ -50,13 +50,6 @@ bool differs(const Json& document, const Json& best, const Json& neighbour) {
   });
 }
 
-// Of a best point: whether what stands there has no less than it but by chance.
-bool is_as_good(const Json& document, const Json& best, const Json& neighbour) {
-  const Json* there = point_at(document, neighbour);
-  const Json as_good = best.value("as_good", Json::array());  // sweeps of older programs do not say
-  return there != nullptr && std::ranges::find(as_good, there->at("index")) != as_good.end();
-}
-
 bool takes_beyond(std::string_view key, double number, bool least) {
   const Field* field = find_field(key);
   if (field == nullptr) return true;
@@ -105,9 +98,7 @@ std::vector<SweepEdge> edges_of_best(const Json& document) {
     for (const Json& point : document.at("points")) {
       if (point.at("index") != each.at("index")) continue;
       const Json& set = point.at("set");
-      const auto worse = [&](const Json& other) {
-        return !is_as_good(document, each, other) && differs(document, set, other);
-      };
+      const auto worse = [&](const Json& other) { return differs(document, set, other); };
       for (SweepEdge& edge : edges_of_point(document.at("vary"), set, worse)) {
         const bool known = std::ranges::any_of(edges, [&](const SweepEdge& one) {
           return one.key == edge.key && one.least == edge.least;

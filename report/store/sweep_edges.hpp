@@ -11,8 +11,7 @@
 namespace windtunnel {
 
 // A key of numbers whose best value is the smallest or the largest that was tried, while the next
-// one is worse by more than chance (is_gain() of report/figures/ranking.hpp) and the key takes
-// values beyond.
+// one is worse and the key takes values beyond.
 struct SweepEdge {
   std::string key;
   std::string value;  // as the command line has it

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <map>
 
+#include "models/results/paired_gain.hpp"
 #include "report/console/console.hpp"
 #include "report/figures/ranking.hpp"
 #include "report/store/sweep_figures.hpp"
@@ -79,7 +80,7 @@ std::string_view SweepRanking::measure_of(size_t place) const {
 }
 
 Estimate SweepRanking::lead_over(size_t place) const {
-  return paired_lead(progress(at(0)), progress(at(place)));
+  return paired_gain(progress(at(0)), progress(at(place)));
 }
 
 double SweepRanking::speed(const Json& point) const {
@@ -98,12 +99,12 @@ Json best_point(const std::vector<Json>& points) {
   Json best = named(ranking.at(0));
   best["goodput"] = ranking.at(0).at("result").at("goodput");
   best["runner_up"] = nullptr;
-  best["as_good"] = Json::array();
+  best["equals"] = Json::array();
   for (size_t place = 1; place < ranking.size(); ++place) {
     if (is_gain(ranking.lead_over(place))) continue;
-    best["as_good"].push_back(ranking.at(place).at("index"));
+    best["equals"].push_back(ranking.at(place).at("index"));
   }
-  best["stands_out"] = best["as_good"].size() + 1 < ranking.size() || ranking.size() == 1;
+  best["stands_out"] = best["equals"].size() + 1 < ranking.size() || ranking.size() == 1;
   if (ranking.size() > 1) {
     best["runner_up"] = named(ranking.at(1));
     const Estimate lead = ranking.lead_over(1);

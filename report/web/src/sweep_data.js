@@ -33,7 +33,7 @@ export function gridOf(record) {
   const best = record.best && record.points.find(({ index }) => index === record.best.index);
   const all = record.best_by?.length ? record.best_by : record.best ? [record.best] : [];
   const standing = all.filter(({ stands_out }) => stands_out !== false);
-  const marked = new Set(standing.flatMap(({ index, as_good = [] }) => [index, ...as_good]));
+  const marked = new Set(standing.flatMap(({ index, equals = [] }) => [index, ...equals]));
   return {
     keys,
     best: best ?? null,

@@ -58,13 +58,6 @@ TEST(SweepEdges, OfWhatIsBestUnderEachCircumstance) {
       << edge_text(edges[0]);
 }
 
-TEST(SweepEdges, NoneWhereTheNextIsAsGood) {
-  Json document = sweep_of(kEvery, {600, 1200, 3600}, {0.7, 0.8989, 0.899});
-  EXPECT_EQ(edges_of_best(document).size(), 1U);
-  document["best"]["as_good"] = {1};
-  EXPECT_TRUE(edges_of_best(document).empty());
-}
-
 TEST(SweepEdges, NoneWhereNothingLiesBeyond) {
   EXPECT_TRUE(edges_of_best(sweep_of(kEvery, {600, 1200, 3600}, {0.8, 0.9, 0.7})).empty());
   EXPECT_TRUE(edges_of_best(sweep_of(kEvery, {600, 1200, 3600}, {0.9, 0.9, 0.9})).empty())
