@@ -23,8 +23,8 @@ TEST(PairedGain, ChanceAndTriflesAreNone) {
 // As good as the best on both sides, but not beyond one that is worse.
 TEST(PairedGain, PlacesAroundTheBest) {
   const auto at = [](double goodput) { return std::vector<double>(8, goodput); };
-  const std::vector<std::vector<double>> trials = {at(0.9),    at(0.8),    at(0.8999),
-                                                   at(0.9),    at(0.8998), at(0.89)};
+  const std::vector<std::vector<double>> trials = {at(0.9), at(0.8),    at(0.8999),
+                                                   at(0.9), at(0.8998), at(0.89)};
   EXPECT_EQ(as_good_places(trials, 3), std::pair(size_t{2}, size_t{4}));
   EXPECT_EQ(as_good_places({at(0.9)}, 0), std::pair(size_t{0}, size_t{0}));
 }

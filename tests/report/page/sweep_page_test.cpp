@@ -154,7 +154,8 @@ TEST(SweepPage, SaysHowSureItIsAndWhereNothingStandsOut) {
   document["trials"] = "100";
   document["cost_models"] = {"step times are off by 12.5 %"};
   const std::string html = sweep_page(document);
-  EXPECT_NE(html.find("No choice stands out: what the best brings is less than"), std::string::npos);
+  EXPECT_NE(html.find("No choice stands out: what the best brings is less than"),
+            std::string::npos);
   EXPECT_NE(html.find("95 % interval of the mean over 100 trials"), std::string::npos);
   EXPECT_NE(html.find("step times are off by 12.5 %; days and costs"), std::string::npos);
 }
