@@ -14,6 +14,8 @@ std::vector<Command> commands() {
       {"sweep", "months of it at every point of a grid, resumable and in shards", define_sweep},
       {"optimise", "the best layout, schedule, micro-batch and recomputation that fits",
        define_optimise},
+      {"serve", "a page that answers while layout, schedule and failures are dragged",
+       define_serve},
       {"list", "what can be named in a scenario, with numbers and origins", define_list},
       {"schema", "print the JSON Schema of scenarios", define_schema},
       {"report", "draw the page of an earlier run again", define_report},

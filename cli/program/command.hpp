@@ -32,6 +32,7 @@ Handler define_sweep(CLI::App& app);
 Handler define_optimise(CLI::App& app);
 Handler define_init(CLI::App& app);
 Handler define_plan(CLI::App& app);
+Handler define_serve(CLI::App& app);
 Handler define_list(CLI::App& app);
 Handler define_schema(CLI::App& app);
 Handler define_report(CLI::App& app);

@@ -285,6 +285,20 @@ class Builder {
     return ctx_.data_parallel.segments(action.stage, action.kind, first, last);
   }
 
+  // Layers keep their activations one after the other, and free them so. Of a pair, which does both
+  // at once, and where activations leave while the pass runs, the whole is held from its begin to
+  // its end.
+  void take_memory(const Task& whole, std::size_t i, std::size_t segments, double share,
+                   Task& segment) const {
+    if (!whole.paired && !offload_of(job_).any()) {
+      segment.allocate_bytes = share * whole.allocate_bytes;
+      segment.free_bytes = share * whole.free_bytes;
+      return;
+    }
+    if (i > 0) segment.allocate_bytes = 0;
+    if (i + 1 < segments) segment.free_bytes = 0;
+  }
+
   // An action cut into segments: what each gathers before it and reduces behind it. `reducing`:
   // whose gradients are reduced.
   void append_pieces(const Task& whole, const Segments& segments, const Action& reducing) {
@@ -296,14 +310,15 @@ class Builder {
       Task segment = whole;
       segment.name += suffix;
       segment.cost = scaled(whole.cost, segments[i].share * segments[i].slowdown);
+      const bool last = i + 1 == segments.size();
+      const double from = std::exchange(done, last ? 1 : done + segments[i].share);
+      take_memory(whole, i, segments.size(), done - from, segment);
       if (i == 0) {
         await_unshard(whole.stage, segment);
         if (reducing.stage != whole.stage) await_unshard(reducing.stage, segment);
       } else {
         segment.after.clear();
-        segment.allocate_bytes = 0;
       }
-      if (i + 1 < segments.size()) segment.free_bytes = 0;
       // Ahead of the passes, whatever the collectives do; shards before they are gathered.
       const TaskIndex fetched =
           offload_.fetch(segments[i].fetched, segment.name, reducing.stage, reducing.unit);
@@ -327,8 +342,6 @@ class Builder {
         for (const TaskIndex transfer : tasks_.last_transfers()) segment.after.push_back(transfer);
       }
       if (tasks_.kernels_first() && last_compute_ >= 0) segment.after.push_back(last_compute_);
-      const bool last = i + 1 == segments.size();
-      const double from = std::exchange(done, last ? 1 : done + segments[i].share);
       before_last_compute_ =
           std::exchange(last_compute_, append_segment(std::move(segment), segments[i], from, done));
       offload_.used(segments[i].fetched, last_compute_);

@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "models/base/error.hpp"
+#include "models/results/paired_gain.hpp"
 #include "report/console/console.hpp"
 #include "report/figures/ranking.hpp"
 #include "report/page/drawing.hpp"
@@ -32,6 +33,9 @@ constexpr std::string_view kKeyFigures[] = {"iteration.time_s", "iteration.tflop
 constexpr std::string_view kProtectionFigures[] = {
     "campaign.goodput", "campaign.copy.name", "campaign.copy.saving_s",
     "campaign.snapshots.overhead", "campaign.copy.survival_7d"};
+constexpr const char* kCommonError =
+    "the 95 % interval of trials and cost models together; all points "
+    "rest on the same cost models, so that their order is surer than each by itself";
 // What the note below the table explains.
 constexpr std::string_view kExplained[] = {
     "iteration.bubble.makespan_share", "iteration.bubble.longest_stage_share",
@@ -74,10 +78,20 @@ std::string comparison_subtitle(const Comparison& comparison) {
   return shared_facts(jobs);
 }
 
+// [low, high] by the cost models' error and the trials; null where nothing is known of it.
+Json range_json(const Figure& column, const Record& record) {
+  if (const auto range = wider_range(column, record)) return {range->low, range->high};
+  const FigureValue value = column.of(record);
+  const auto* estimate = std::get_if<Estimate>(&value);
+  if (estimate == nullptr || !std::isfinite(estimate->mean)) return nullptr;
+  return {estimate->low, estimate->high};
+}
+
 Json point_json(const ComparedPoint& point, const std::vector<const Figure*>& columns,
                 const Json& drawing, const std::string& folder) {
-  Json texts = Json::array(), values = Json::array();
+  Json texts = Json::array(), values = Json::array(), ranges = Json::array();
   for (const Figure* column : columns) {
+    ranges.push_back(range_json(*column, *point.record));
     texts.push_back(column->text(*point.record));
     const double value = number_of(column->of(*point.record));
     values.push_back(std::isnan(value) ? Json() : Json(value));
@@ -87,10 +101,12 @@ Json point_json(const ComparedPoint& point, const std::vector<const Figure*>& co
                {"facts", job_facts(point.record->job)},
                {"texts", texts},
                {"values", values},
+               {"ranges", ranges},
                {"excess", point.record->memory_excess},
                {"trace", folder.empty() ? "" : folder + "/trace.json"},
                {"drawing", drawing}};
   if (point.record->campaign) {
+    json["trial_goodput"] = point.record->campaign->trial_goodput;
     for (const Figure* lost : figures_below("campaign.lost")) {
       const double share = number_of(lost->of(*point.record));
       if (!std::isnan(share)) json["lost"][lost->title] = share;
@@ -120,23 +136,57 @@ std::vector<size_t> ranking(const Json& document) {
   return best_first(standings);
 }
 
-// Of the points that fit; none if fewer than two do, or all are alike.
-std::optional<double> best_value(const Json& points, size_t column, const std::string& better) {
-  std::vector<double> values;
-  for (const Json& point : points) {
-    const Json& value = point.at("values").at(column);
-    if (point.at("excess").get_ref<const std::string&>().empty() && !value.is_null()) {
-      values.push_back(value);
-    }
-  }
-  if (better.empty() || values.size() < 2) return {};
-  const auto [least, most] = std::ranges::minmax(values);
-  if (least == most) return {};
-  return better == "lower" ? least : most;
+bool fits(const Json& point) {
+  return point.at("excess").get_ref<const std::string&>().empty();
 }
 
-std::string table_head(const Json& columns) {
-  std::string html = "<thead><tr><th scope=\"col\" class=\"name\">point</th>";
+// Whether a point has as much of a column as the best one has: it is written alike, or the trials
+// of both, which met the same failures, do not tell them apart.
+bool is_as_good(const Json& best, const Json& point, const Json& column, size_t i) {
+  if (best.at("texts").at(i) == point.at("texts").at(i)) return true;
+  const auto trials = [](const Json& of) {
+    return of.value("trial_goodput", std::vector<double>());  // older programs do not say them
+  };
+  if (column.value("key", "") != "campaign.goodput" || trials(best).empty()) return false;
+  return !is_gain(paired_gain(trials(best), trials(point)));
+}
+
+// Of each point whether it has the best of a column, or what is as good: none where all of those
+// that fit have.
+std::vector<bool> best_of(const Json& document, size_t column) {
+  const Json& points = document.at("points");
+  const Json& described = document.at("columns").at(column);
+  std::vector<bool> marked(points.size());
+  const std::string better = described.at("better");
+  const auto value_of = [&](const Json& point) -> const Json& {
+    return point.at("values").at(column);
+  };
+  const Json* best = nullptr;
+  for (const Json& point : points) {
+    if (!fits(point) || value_of(point).is_null()) continue;
+    const bool ahead = best == nullptr || (better == "lower" ? value_of(point) < value_of(*best)
+                                                             : value_of(point) > value_of(*best));
+    if (ahead) best = &point;
+  }
+  if (better.empty() || best == nullptr) return marked;
+  bool any_worse = false;
+  for (size_t i = 0; i < points.size(); ++i) {
+    if (!fits(points[i])) continue;
+    marked[i] = !value_of(points[i]).is_null() && is_as_good(*best, points[i], described, column);
+    any_worse = any_worse || !marked[i];
+  }
+  return any_worse ? marked : std::vector<bool>(points.size());
+}
+
+// The key that is varied, where names of points are its values.
+std::string points_title(const Json& points) {
+  const Json& set = points.front().at("set");
+  return set.size() == 1 ? set.begin().key() : "point";
+}
+
+std::string table_head(const Json& points, const Json& columns) {
+  std::string html = fmt::format("<thead><tr><th scope=\"col\" class=\"name\">{}</th>",
+                                 escape_html(points_title(points)));
   for (const Json& column : columns) {
     html += fmt::format("<th scope=\"col\" title=\"{}\">{}</th>",
                         escape_html(column.at("help").get<std::string>()),
@@ -151,7 +201,20 @@ std::string sort_key(const Json& value, const std::string& text) {
   return text.empty() ? " data-value=\"Infinity\"" : "";
 }
 
-std::string point_row(const Json& point, const std::vector<std::optional<double>>& best) {
+std::string range_html(const Json& point, const Json& columns, size_t column) {
+  const Json ranges = point.value("ranges", Json::array());  // older programs do not say them
+  const auto known =
+      std::ranges::find(figures(), columns.at(column).value("key", ""), &Figure::key);
+  if (column >= ranges.size() || ranges[column].is_null() || known == figures().end()) return "";
+  const auto [low, high] = ranges[column].get<std::pair<double, double>>();
+  return fmt::format("<small>{}</small>", escape_html(range_text(known->unit, low, high)));
+}
+
+// The interval stands below what points rank by, and below goodput.
+std::string point_row(const Json& document, size_t place,
+                      const std::vector<std::vector<bool>>& best) {
+  const Json& point = document.at("points").at(place);
+  const Json& columns = document.at("columns");
   const std::string excess = point.at("excess");
   std::string html = fmt::format(
       "<tr{}><th scope=\"row\">{}</th>",
@@ -160,9 +223,11 @@ std::string point_row(const Json& point, const std::vector<std::optional<double>
   for (size_t i = 0; i < best.size(); ++i) {
     const Json& value = point.at("values").at(i);
     const std::string text = point.at("texts").at(i);
-    const bool marked = excess.empty() && best[i] && value == *best[i];
-    html += fmt::format("<td{}{}>{}</td>", sort_key(value, text), marked ? " class=\"best\"" : "",
-                        escape_html(text));
+    const bool ranged =
+        i == ranked_by(document) || columns[i].value("key", "") == "campaign.goodput";
+    html += fmt::format("<td{}{}>{}{}</td>", sort_key(value, text),
+                        best[i][place] ? " class=\"best\"" : "", escape_html(text),
+                        ranged ? range_html(point, columns, i) : "");
   }
   return html + "</tr>\n";
 }
@@ -171,14 +236,14 @@ std::string points_table(const Json& document) {
   const Json& points = document.at("points");
   const Json& columns = document.at("columns");
   if (points.empty()) return "";
-  std::vector<std::optional<double>> best;
-  for (size_t i = 0; i < columns.size(); ++i) {
-    best.push_back(best_value(points, i, columns[i].at("better")));
-  }
+  std::vector<std::vector<bool>> best;
+  for (size_t i = 0; i < columns.size(); ++i) best.push_back(best_of(document, i));
   std::string html = "<div class=\"scroll\"><table id=\"points\" class=\"comparison\">\n";
-  html += table_head(columns) + "<tbody>\n";
-  for (const size_t i : ranking(document)) html += point_row(points[i], best);
-  html += "</tbody></table></div>\n<p class=\"note\">The best of each column stands out.";
+  html += table_head(points, columns) + "<tbody>\n";
+  for (const size_t i : ranking(document)) html += point_row(document, i, best);
+  html +=
+      "</tbody></table></div>\n<p class=\"note\">The best of each column stands out, with what "
+      "the trials cannot tell from it; nothing does where that is all.";
   for (const Json& column : columns) {
     if (std::ranges::find(kExplained, column.value("key", "")) == std::end(kExplained)) continue;
     html += fmt::format(" <b>{}</b>: {}.", escape_html(column.at("title").get<std::string>()),
@@ -227,7 +292,7 @@ std::string comparison_edges(const Json& document) {
   const size_t column = ranked_by(document);
   const auto differs = [&](const Json& neighbour) {
     const Json* other = comparison_point(points, neighbour);
-    return other == nullptr || other->at("values").at(column) != best.at("values").at(column);
+    return other == nullptr || !is_as_good(best, *other, document.at("columns")[column], column);
   };
   std::string html;
   for (const SweepEdge& edge : edges_of_point(*vary, best.at("set"), differs)) {
@@ -238,9 +303,9 @@ std::string comparison_edges(const Json& document) {
 }
 
 // With its key, where its name is the value alone.
-std::string best_name(const Json& best) {
-  const Json& set = best.at("set");
-  const std::string name = best.at("name");
+std::string full_name(const Json& point) {
+  const Json& set = point.at("set");
+  const std::string name = point.at("name");
   return set.size() == 1 ? fmt::format("{} = {}", set.begin().key(), name) : name;
 }
 
@@ -251,6 +316,22 @@ std::string certainty_html(const Json& rows) {
   return section_html(section);
 }
 
+// The second best, and whether the best is more than chance.
+std::string next_html(const Json& document) {
+  const std::vector<size_t> order = ranking(document);
+  if (order.size() < 2) return "";
+  const size_t column = ranked_by(document);
+  const Json& points = document.at("points");
+  const Json &best = points[order[0]], &next = points[order[1]];
+  const Json& described = document.at("columns")[column];
+  const std::string name = full_name(next);
+  const std::string text =
+      is_as_good(best, next, described, column)
+          ? fmt::format("{} is as good", name)
+          : fmt::format("next: {}, {}", name, next.at("texts").at(column).get<std::string>());
+  return fmt::format("<small>{}</small>", escape_html(text));
+}
+
 std::string best_figures_html(const Json& document) {
   const Json& points = document.at("points");
   if (points.empty()) return "";
@@ -258,15 +339,17 @@ std::string best_figures_html(const Json& document) {
   const Json& columns = document.at("columns");
   const bool by_step_time = ranked_by(document) == 0;
   std::string html = fmt::format(
-      "<dl class=\"figures\"><div class=\"wide\"><dt>{} of {} that ran</dt><dd>{}</dd></div>",
-      by_step_time ? "fastest" : "best", points.size(), escape_html(best_name(best)));
+      "<dl class=\"figures\"><div class=\"wide\"><dt>{} of {} that ran</dt><dd>{}{}</dd></div>",
+      by_step_time ? "fastest" : "best", points.size(), escape_html(full_name(best)),
+      next_html(document));
   const std::span<const std::string_view> shown =
       by_step_time ? std::span<const std::string_view>(kKeyFigures) : kProtectionFigures;
   for (size_t i = 0; i < columns.size(); ++i) {
     if (std::ranges::find(shown, columns[i].value("key", "")) == shown.end()) continue;
     const std::string title = columns[i].at("title");
-    html += fmt::format("<div><dt>{}</dt><dd>{}</dd></div>", escape_html(title),
-                        escape_html(best.at("texts").at(i).get<std::string>()));
+    html += fmt::format("<div><dt>{}</dt><dd>{}{}</dd></div>", term_html(title),
+                        escape_html(best.at("texts").at(i).get<std::string>()),
+                        range_html(best, columns, i));
   }
   return html + "</dl>\n";
 }
@@ -324,6 +407,7 @@ Json comparison_document(const Comparison& comparison, const std::vector<Json>& 
   for (const SummaryRow& row : certainty_rows(comparison, "intervals")) {
     certainty.push_back({row.label, row.value});
   }
+  if (!certainty.empty()) certainty.push_back({"below figures", kCommonError});
   return {{"format", kComparisonFormat},
           {"title", title},
           {"source", shared_source(comparison)},
@@ -364,7 +448,11 @@ std::string comparison_page(const Json& document) {
           certainty_html(document.value("certainty", Json::array())) +
           infeasible_section(document.at("infeasible")) +
           notes_section(document.value("notes", Json::array()));
-  return filled_page(title, body, document);
+  Json data = document;
+  data["order"] = ranking(document);  // for the script: the best first, and what stands out
+  data["best"] =
+      document.at("points").empty() ? Json::array() : Json(best_of(document, ranked_by(document)));
+  return filled_page(title, body, data);
 }
 
 }  // namespace windtunnel

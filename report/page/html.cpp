@@ -164,12 +164,14 @@ void check_drawable(const std::string& file, const std::function<void()>& draw) 
   }
 }
 
-std::string filled_page(std::string_view title, std::string_view body, const Json& data) {
+std::string filled_page(std::string_view title, std::string_view body, const Json& data,
+                        PageReach reach) {
   const std::string escaped_title = escape_html(title);
   const std::string safe_data = script_safe_json(data);
   const std::string presentation = script_safe_json(presentation_json());
   return fill(page_template(), {{"title", escaped_title},
                                 {"body", body},
+                                {"connect", reach == PageReach::its_server ? "'self'" : "'none'"},
                                 {"presentation", presentation},
                                 {"data", safe_data},
                                 {"script", page_script()}});

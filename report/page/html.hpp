@@ -27,8 +27,12 @@ std::string header_html(std::string_view title, std::string_view subtitle);
 std::string figures_html(const std::vector<SummaryRow>& figures);
 std::string section_html(const SummarySection& section);
 
+// What a page may load beside itself.
+enum class PageReach { nothing, its_server };
+
 // `title` as plain text, `body` as HTML; `data` is what the script draws from.
-std::string filled_page(std::string_view title, std::string_view body, const Json& data);
+std::string filled_page(std::string_view title, std::string_view body, const Json& data,
+                        PageReach reach = PageReach::nothing);
 
 // Whether a document of this file can be drawn: `draw` reads all that the page shows. Throws Error
 // with the file's name.

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "models/base/error.hpp"
+#include "models/results/paired_gain.hpp"
 #include "report/page/html.hpp"
 #include "report/store/sweep_edges.hpp"
 #include "report/store/sweep_figures.hpp"
@@ -129,6 +130,45 @@ std::string edges_html(const Json& document) {
   return html;
 }
 
+// Where every choice is as good as every other.
+std::string alike_html(const Json& document) {
+  const auto is_alike = [](const Json& best) {
+    return best.is_object() && !best.value("stands_out", true);
+  };
+  std::string where;
+  for (const Json& best : document.value("best_by", Json::array())) {
+    if (!is_alike(best)) continue;
+    Json met = Json::object();
+    for (const auto& [key, value] : best.at("set").items()) {
+      if (is_circumstance(key)) met[key] = value;
+    }
+    where += fmt::format("{}{}", where.empty() ? "under " : ", ", set_text(met));
+  }
+  if (where.empty() && !is_alike(document.value("best", Json()))) return "";
+  return fmt::format(
+      "<p class=\"warning\">No choice stands out{}{}: what the best brings is {}.</p>\n",
+      where.empty() ? "" : " ", escape_html(where), no_gain_text());
+}
+
+std::string sweep_certainty(const Json& document) {
+  SummarySection section{kCertaintyTitle, {}, {}};
+  const std::string trials =
+      document.value("trials", "");  // sweeps of older programs do not say it
+  if (!trials.empty()) {
+    section.rows.push_back(
+        {"intervals", fmt::format("{} of the mean over {} trials; all points meet the same "
+                                  "failures, by which differences are surer than each point",
+                                  kIntervalTitle, trials)});
+  }
+  for (const Json& models : document.value("cost_models", Json::array())) {
+    section.rows.push_back({"cost models", models.get<std::string>() +
+                                               "; days and costs share this error, which is "
+                                               "not in the intervals"});
+  }
+  if (section.rows.empty()) return "";
+  return fmt::format("<div id=\"certainty\">{}</div>\n", section_html(section));
+}
+
 // What to choose at each value of the keys that are not for the user to choose.
 std::string best_by_html(const Json& document) {
   const auto all = document.find("best_by");
@@ -176,7 +216,7 @@ std::string sweep_page(const Json& document, const SweepPageOptions& options) {
   if (!job.empty()) body += fmt::format("<p>{}</p>\n", escape_html(job));
   const std::string best_by = best_by_html(document);
   body += best_by.empty() ? best_html(document) : best_by;
-  body += edges_html(document);
+  body += alike_html(document) + edges_html(document) + sweep_certainty(document);
   body += sweep_table(document, options) + infeasible_reasons(document);
   Json data = document;
   data["format"] = kSweepFormat;  // by which the script tells kinds of records apart

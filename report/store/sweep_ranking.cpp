@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <map>
 
+#include "models/results/paired_gain.hpp"
 #include "report/console/console.hpp"
 #include "report/figures/ranking.hpp"
 #include "report/store/sweep_figures.hpp"
@@ -79,11 +80,7 @@ std::string_view SweepRanking::measure_of(size_t place) const {
 }
 
 Estimate SweepRanking::lead_over(size_t place) const {
-  const std::vector<double> best = progress(at(0));
-  const std::vector<double> other = progress(at(place));
-  std::vector<double> lead(std::min(best.size(), other.size()));
-  for (size_t i = 0; i < lead.size(); ++i) lead[i] = best[i] - other[i];
-  return estimate(std::move(lead), 1, -1);
+  return paired_gain(progress(at(0)), progress(at(place)));
 }
 
 double SweepRanking::speed(const Json& point) const {
@@ -102,6 +99,12 @@ Json best_point(const std::vector<Json>& points) {
   Json best = named(ranking.at(0));
   best["goodput"] = ranking.at(0).at("result").at("goodput");
   best["runner_up"] = nullptr;
+  best["equals"] = Json::array();
+  for (size_t place = 1; place < ranking.size(); ++place) {
+    if (is_gain(ranking.lead_over(place))) continue;
+    best["equals"].push_back(ranking.at(place).at("index"));
+  }
+  best["stands_out"] = best["equals"].size() + 1 < ranking.size() || ranking.size() == 1;
   if (ranking.size() > 1) {
     best["runner_up"] = named(ranking.at(1));
     const Estimate lead = ranking.lead_over(1);
@@ -151,12 +154,14 @@ std::vector<std::pair<std::string, std::vector<const Json*>>> infeasible_points(
 
 std::string runner_up_text(const Json& runner_up) {
   const Json& difference = runner_up.at("difference");
-  const bool apart = difference.at("low").get<double>() > 0;
+  const Estimate lead = {.mean = difference.at("mean"), .low = difference.at("low")};
+  const char* verdict = is_gain(lead)  ? ""
+                        : lead.low > 0 ? ": too little to choose by"
+                                       : ": these replicas cannot tell which of the two is better";
   return fmt::format("{}, with {} points less {} under the same failures ({} {}){}",
                      set_text(runner_up.at("set")), value_text(Unit::points, difference.at("mean")),
                      is_of_progress(runner_up) ? kProgressTitle : figure("campaign.goodput").title,
-                     kIntervalTitle, range_of(Unit::points, difference),
-                     apart ? "" : ": these replicas cannot tell which of the two is better");
+                     kIntervalTitle, range_of(Unit::points, difference), verdict);
 }
 
 TextTable best_by_table(const Json& document) {

@@ -52,9 +52,10 @@ class SweepRanking {
   std::vector<const Json*> order_;
 };
 
-// {"index", "set", "goodput", "runner_up": {"index", "set", "difference", "by"} | null}; null: no
-// result. The difference is one of goodput, or where the iterations of the two differ of progress:
-// "by" says which.
+// {"index", "set", "goodput", "runner_up": {"index", "set", "difference", "by"} | null, "equals":
+// [index], "stands_out"}; null: no result. Equals are those that it has no gain over (is_gain());
+// it stands out unless all are. The difference is one of goodput, or where the iterations of the
+// two differ of progress: "by" says which.
 Json best_point(const std::vector<Json>& points);
 
 // The best point at every combination of the circumstances, in the grid's order. Empty unless the

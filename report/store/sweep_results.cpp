@@ -1,9 +1,11 @@
 #include "report/store/sweep_results.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <optional>
+#include <set>
 #include <utility>
 
 #include "models/base/error.hpp"
@@ -125,8 +127,11 @@ SweepResults sweep_results(const SweepPlan& plan, const std::map<int, std::strin
   }
   Json points = Json::array();
   std::vector<std::vector<std::string>> jobs;
+  std::set<std::string> models, trials;
   for (const Json& point : results.points) {
     if (point.contains("job")) jobs.push_back(point.at("job"));
+    if (point.contains("cost_models")) models.insert(point.at("cost_models").get<std::string>());
+    if (has_result(point)) trials.insert(fmt::format("{}", point.at("trial_goodput").size()));
     Json entry = {{"index", point.at("index")}, {"set", point.at("set")}};
     for (const char* part : {"iteration", "result", "reason"}) {
       if (point.contains(part)) entry[part] = point.at(part);
@@ -143,6 +148,8 @@ SweepResults sweep_results(const SweepPlan& plan, const std::map<int, std::strin
                       {"points", std::move(points)},
                       {"best", offers_choices(plan.sweep) ? best_point(results.points) : Json()},
                       {"best_by", best_by_circumstance(plan.sweep, results.points)},
+                      {"trials", fmt::format("{}", fmt::join(trials, " or "))},
+                      {"cost_models", models},
                       {"source", source_json(source)}};
   // As in the head of the cases: not kept does not mean that there are none.
   if (text.files.empty()) results.document["source"].erase("files");

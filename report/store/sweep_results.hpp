@@ -14,8 +14,9 @@ struct SweepResults {
   std::vector<Json> points;  // the lines, by index; without those that are missing
   // {"format", "scenario", "job", "vary": [{"key", "values", "numbers"}], "points": [{"index",
   // "set", "iteration", "result" | "reason"}], "best": {"index", "set", "goodput", "runner_up":
-  // {"index", "set", "difference": {"mean", "low", "high"}, "by"} | null} | null, "best_by":
-  // [likewise], "source"}: see sweep_ranking.hpp. "numbers": in base units, null where values are
+  // {"index", "set", "difference": {"mean", "low", "high"}, "by"} | null, "equals": [index],
+  // "stands_out"} | null, "best_by": [likewise], "trials": "100", "cost_models": [text],
+  // "source"}: see sweep_ranking.hpp. "numbers": in base units, null where values are
   // none.
   Json document;
 };

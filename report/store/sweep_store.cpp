@@ -188,6 +188,8 @@ std::string point_line(const SweepCase& the_case, const SweepPoint& point) {
   record.rollout = point.rollout;
   place_figures(line, record, "rollout.");
   line["job"] = job_facts(point.job);
+  record.job = point.job;
+  if (record.iteration.error.value > 0) line["cost_models"] = cost_models_text(record);
   line["trial_goodput"] = point.campaign->trial_goodput;
   return one_line(line);
 }

@@ -37,8 +37,8 @@ SweepPlan parse_cases(const std::string& text, const std::string& file);
 std::string difference_of(const SweepPlan& old_plan, const SweepPlan& new_plan);
 
 // The line of a finished point: {"index", "key", "scenario", "set", "iteration": {"time_s",
-// "tokens_per_s", "mfu", "tflops_per_gpu"}, "result", "trial_goodput"}, or "reason" instead of
-// the last three. `result` is the campaign of the run document.
+// "tokens_per_s", "mfu", "tflops_per_gpu"}, "result", "job", "cost_models", "trial_goodput"}, or
+// "reason" instead of what follows `set`. `result` is the campaign of the run document.
 std::string point_line(const SweepCase& the_case, const SweepPoint& point);
 
 // Lines (each with its newline) of the finished points by index, out of all parts. Throws Error

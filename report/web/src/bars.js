@@ -1,5 +1,5 @@
 // The bar charts: shares of a whole, and memory against capacity.
-import { axisStyle, draw, escapeHtml, tooltipStyle } from "./chart.js";
+import { axisStyle, draw, drawToWidth, escapeHtml, namesAbove, tooltipStyle } from "./chart.js";
 import { MEMORY } from "./colours.js";
 import { memoryStep, memoryText, memoryTick, percentText, secondsText, tickText } from "./figures.js";
 
@@ -67,62 +67,59 @@ export function drawMemory(element, memory) {
       ...memory.ranks.map((rank, index) => [index, ...parts.map((part) => rank[part])]),
     ],
   });
-  const option = (colours) => ({
-    grid: { left: 64, right: 16, top: 62, bottom: 44 },
-    legend: {
-      top: 0,
-      left: 0,
-      itemWidth: 14,
-      itemHeight: 10,
-      textStyle: { color: colours.text },
-    },
-    tooltip: {
-      ...tooltipStyle(colours),
-      trigger: "axis",
-      axisPointer: { type: "shadow" },
-      formatter: (items) =>
-        [
-          `<b>pipeline rank ${items[0].dataIndex}</b>: ${memoryText(totals[items[0].dataIndex])}`,
-          ...items.map((x) => `${x.marker}${x.seriesName} ${memoryText(x.value)}`),
-        ].join("<br>"),
-    },
-    xAxis: {
-      type: "category",
-      data: memory.ranks.map((_, rank) => String(rank)),
-      name: "pipeline rank",
-      nameLocation: "middle",
-      nameGap: 26,
-      ...axisStyle(colours),
-    },
-    yAxis: {
-      type: "value",
-      max: Math.ceil(most / step) * step,
-      interval: step,
-      ...axisStyle(colours),
-      axisLabel: { color: colours.muted, formatter: memoryTick },
-    },
-    series: parts.map((part, index) => ({
-      name: part,
-      type: "bar",
-      stack: "memory",
-      barMaxWidth: 44,
-      itemStyle: { color: MEMORY[part] },
-      data: memory.ranks.map((rank) => rank[part]),
-      markLine:
-        index > 0 || !(capacity > 0)
-          ? undefined
-          : {
-              symbol: "none",
-              silent: true,
-              lineStyle: { color: colours.text, type: "dashed", width: 1.5 },
-              label: {
-                position: "insideEndTop",
-                color: colours.text,
-                formatter: `capacity ${memoryText(capacity)}`,
+  const option = (colours) => {
+    const { legend, height_px } = namesAbove(parts, element.clientWidth, colours);
+    return {
+      grid: { left: 64, right: 16, top: height_px + 16, bottom: 44 },
+      legend,
+      tooltip: {
+        ...tooltipStyle(colours),
+        trigger: "axis",
+        axisPointer: { type: "shadow" },
+        formatter: (items) =>
+          [
+            `<b>pipeline rank ${items[0].dataIndex}</b>: ${memoryText(totals[items[0].dataIndex])}`,
+            ...items.map((x) => `${x.marker}${x.seriesName} ${memoryText(x.value)}`),
+          ].join("<br>"),
+      },
+      xAxis: {
+        type: "category",
+        data: memory.ranks.map((_, rank) => String(rank)),
+        name: "pipeline rank",
+        nameLocation: "middle",
+        nameGap: 26,
+        ...axisStyle(colours),
+      },
+      yAxis: {
+        type: "value",
+        max: Math.ceil(most / step) * step,
+        interval: step,
+        ...axisStyle(colours),
+        axisLabel: { color: colours.muted, formatter: memoryTick },
+      },
+      series: parts.map((part, index) => ({
+        name: part,
+        type: "bar",
+        stack: "memory",
+        barMaxWidth: 44,
+        itemStyle: { color: MEMORY[part] },
+        data: memory.ranks.map((rank) => rank[part]),
+        markLine:
+          index > 0 || !(capacity > 0)
+            ? undefined
+            : {
+                symbol: "none",
+                silent: true,
+                lineStyle: { color: colours.text, type: "dashed", width: 1.5 },
+                label: {
+                  position: "insideEndTop",
+                  color: colours.text,
+                  formatter: `capacity ${memoryText(capacity)}`,
+                },
+                data: [{ yAxis: capacity }],
               },
-              data: [{ yAxis: capacity }],
-            },
-    })),
-  });
-  draw(element, option, about);
+      })),
+    };
+  };
+  drawToWidth(element, option, about);
 }

@@ -53,9 +53,33 @@ export function draw(element, option, about) {
     render();
     say();
   };
-  window.addEventListener("resize", () => chart.resize());
-  window.matchMedia("(prefers-color-scheme: dark)").addEventListener("change", render);
+  const listening = new AbortController();
+  const { signal } = listening;
+  window.addEventListener("resize", () => chart.resize(), { signal });
+  window.matchMedia("(prefers-color-scheme: dark)").addEventListener("change", render, { signal });
+  chart.listening = listening;
   return chart;
+}
+
+// The same of a chart whose parts move where its width changes.
+export function drawToWidth(element, option, about) {
+  const chart = draw(element, option, about);
+  const observer = new ResizeObserver(() => {
+    chart.redraw();
+    chart.resize();
+  });
+  observer.observe(element);
+  chart.listening.signal.addEventListener("abort", () => observer.disconnect());
+  return chart;
+}
+
+// Ends the charts below `root`, which is to be emptied.
+export function forgetCharts(root) {
+  for (const element of root.querySelectorAll("[_echarts_instance_]")) {
+    const chart = echarts.getInstanceByDom(element);
+    chart.listening.abort();
+    chart.dispose();
+  }
 }
 
 // Charts whose time axes move together. Their dataZoom components must be alike.
@@ -131,6 +155,35 @@ export function axisName({ name }, colours) {
 export function nameAbove({ name }, left_px, colours) {
   const place = { align: "left", padding: [0, 0, 0, 4 - left_px] };
   return { name, nameLocation: "end", nameGap: 12, nameTextStyle: { color: colours.text, ...place } };
+}
+
+// The names of what is drawn, in as many lines as the chart's width takes, and their height. On a
+// canvas: not to be pressed, as no key would reach them.
+const LEGEND_LINE_PX = 22;
+const LETTER_PX = 6.8; // of 12 px type, on the safe side
+const SWATCH_PX = 14;
+export function namesAbove(names, width_px, colours) {
+  let lines = names.length > 0 ? 1 : 0;
+  let used = 0;
+  for (const name of names) {
+    const own = SWATCH_PX + 15 + LETTER_PX * name.length;
+    if (used > 0 && used + own > width_px) {
+      lines += 1;
+      used = 0;
+    }
+    used += own;
+  }
+  const legend = {
+    show: lines > 0,
+    top: 0,
+    left: 0,
+    data: names,
+    itemWidth: SWATCH_PX,
+    itemHeight: 10,
+    selectedMode: false,
+    textStyle: { color: colours.text },
+  };
+  return { legend, height_px: LEGEND_LINE_PX * lines };
 }
 
 export function tooltipStyle(colours) {

@@ -1,9 +1,10 @@
 // The page of a comparison: sorting its table, and choosing which points are drawn.
-import { drawPoints } from "./comparison_chart.js";
+import { drawPoints, fullName } from "./comparison_chart.js";
 import { drawComparisonCurves } from "./comparison_curves.js";
-import { groupTitle } from "./figures.js";
+import { groupTitle, intervalTitle } from "./figures.js";
 import { drawLosses } from "./losses.js";
 import { panel } from "./panel.js";
+import { drawRanges } from "./ranges.js";
 
 const DRAWN_AT_FIRST = 3;
 
@@ -73,12 +74,37 @@ function drawLost(record, charts) {
   drawLosses(panel(charts, groupTitle("campaign.lost"), 300), () => ({ key, bars }));
 }
 
+const MOST_RANGES = 24;
+
+// What points rank by, the best first, each with its interval.
+function drawRanked(record, place) {
+  const column = record.ranked_by ?? 0;
+  const { key, title, unit } = record.columns[column];
+  const shown = record.order.filter((index) => Number.isFinite(record.points[index].values[column]));
+  const items = shown.slice(0, MOST_RANGES).map((index) => {
+    const point = record.points[index];
+    const { values, ranges, excess, facts } = point;
+    const mean = values[column];
+    const [low, high] = ranges?.[column] ?? [mean, mean];
+    const best = record.best[index];
+    return { name: fullName(point), mean, low, high, best, group: excess ? "does not fit" : "", tip: facts?.join("\n") ?? "", marks: {} };
+  });
+  if (items.length < 2) return;
+  const left = shown.length - items.length;
+  const models = key === "campaign.goodput" ? "met the same failures" : "rest on the same cost models";
+  const note =
+    `${intervalTitle}. All points ${models}: their order is surer than each by itself.` +
+    (left > 0 ? ` The table has ${left} more.` : "");
+  drawRanges(place, { title: `${title} of each point`, note, axis: { name: title, unit }, items });
+}
+
 export function drawComparison(record, charts) {
   const table = document.getElementById("points");
   if (table) makeSortable(table);
   const curves = document.createElement("div"); // before a table that may be long
   table?.closest(".scroll").before(curves);
-  drawComparisonCurves(record, curves, chooser);
+  const ofTimes = (record.ranked_by ?? 0) === 0 && drawComparisonCurves(record, curves, chooser);
+  if (!ofTimes) drawRanked(record, curves);
   drawLost(record, charts);
   const points = record.points.filter(({ drawing }) => drawing && drawing.rows.length > 0);
   if (points.length === 0) return;

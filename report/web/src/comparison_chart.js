@@ -13,6 +13,12 @@ const MEMORY_PX = 110;
 const GAP_PX = 10;
 const BELOW_PX = 60; // labels of the last time axis, and the slider
 
+// With its key, where its name is the value alone.
+export function fullName({ name, set }) {
+  const keys = Object.keys(set ?? {});
+  return keys.length === 1 ? `${keys[0]} = ${name}` : name;
+}
+
 // Rows as gantt.js draws them: times in ns.
 function rowsOf(drawing) {
   return drawing.rows.map((row) => {
@@ -76,7 +82,7 @@ function showTitles(element, panes) {
     line.className = "pane";
     line.style.top = `${(100 * pane.title_y) / height}%`;
     const name = document.createElement("b");
-    name.textContent = pane.point.name;
+    name.textContent = fullName(pane.point);
     line.append(name, ` ${titleOf(pane)}`);
     if (pane.point.trace) {
       const trace = document.createElement("a");

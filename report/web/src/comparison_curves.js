@@ -38,7 +38,8 @@ function utilisation(columns) {
 
 function metricsOf(first, columns) {
   const name = figureOf("iteration.time_s").title;
-  const times = { name, log: true, text: secondsText, of: ({ point }) => stepTime(point) };
+  const range = ({ point }) => point.ranges?.[0]; // drawn where there is one curve alone
+  const times = { name, log: true, text: secondsText, of: ({ point }) => stepTime(point), range };
   if (!first) return [times, ...utilisation(columns)];
   const base = new Map(first.line.map(({ i, point }) => [i, stepTime(point)]));
   return [
@@ -81,24 +82,26 @@ function viewOf(grid, keys, lines, chosen, metric) {
       points: lines[at].line.flatMap((place) => {
         const value = metric.of(place);
         if (value === null) return [];
-        const estimate = { mean: value, low: value, high: value };
+        const [low, high] = (chosen.size === 1 && metric.range?.(place)) || [value, value];
+        const estimate = { mean: value, low, high };
         return [{ i: place.i, estimate, tooltip: () => tooltipOf(lines[at], key, place) }];
       }),
     }));
   return { metric, key, curves, atEnds: lines.length > 1 };
 }
 
-// `chooser(points, chosen, changed)` makes the buttons that choose curves.
+// `chooser(points, chosen, changed)` makes the buttons that choose curves. Returns whether there are
+// any.
 export function drawComparisonCurves(record, charts, chooser) {
-  if (!record.vary) return; // of an older version
+  if (!record.vary) return false; // of an older version
   const grid = gridOf(record);
   const keys = keysOf(grid);
-  if (!keys) return;
+  if (!keys) return false;
   const rows = keys.other < 0 ? [""] : grid.keys[keys.other].values;
   const lines = rows
     .map((name) => ({ name, line: lineOf(grid, keys, name) }))
     .filter(({ line }) => line.length > 0);
-  if (lines.length === 0) return;
+  if (lines.length === 0) return false;
   const chosen = firstChoice(lines);
   const draws = metricsOf(lines.length > 1 ? lines[0] : null, record.columns).map((metric) => {
     const element = panel(charts, `${metric.name} over ${grid.keys[keys.along].key}`, 380, "");
@@ -108,4 +111,5 @@ export function drawComparisonCurves(record, charts, chooser) {
     const redraw = () => draws.forEach(({ chart }) => chart.redraw());
     draws[0].element.before(chooser(lines, chosen, redraw));
   }
+  return true;
 }

@@ -13,12 +13,14 @@ const ROW_PX = 15;
 const HEAD_PX = 56; // the slider, and the time axis that stays in view
 const DIM = 0.16;
 const WIDE_ENOUGH_FOR_NAME_PX = 34;
+const MOST_UNFOLDED = 24; // rows; of more than these the first stream of each rank, until asked for
 
 // Rows with tasks, ranks in order, the compute stream first; the first row of a rank is labelled with
 // it, every row with its stream. Records of older programs do not say what is critical.
 function rowsOf(gantt) {
   return gantt.tracks.map((track, index) => ({
     ...track,
+    index,
     label: index === 0 || gantt.tracks[index - 1].rank !== track.rank ? track.rank : "",
     critical: Uint8Array.from(track.name, () => 0),
     ...(track.critical && { critical: flagsOf(track.critical, track.name.length) }),
@@ -283,7 +285,7 @@ function ganttAbout(gantt, rows) {
 }
 
 function ganttOption(rows, labelWidth, end_ns, renderer) {
-  const labels = rows.map(({ label, stream }) => (label ? `{rank|${label}}  ${stream}` : stream));
+  const labelOf = ({ label, stream }) => (label ? `{rank|${label}}  ${stream}` : stream);
   return (colours) => ({
     grid: { left: labelWidth, right: 16, top: 4, bottom: 24 },
     // Moved by the slider above, which it is linked with.
@@ -308,7 +310,7 @@ function ganttOption(rows, labelWidth, end_ns, renderer) {
         width: labelWidth - 10,
         overflow: "truncate",
         rich: { rank: { color: colours.text, fontWeight: 600, fontSize: 11 } },
-        formatter: (index) => labels[index],
+        formatter: (index) => labelOf(rows[index]),
       },
     },
     series: [
@@ -324,11 +326,16 @@ function ganttOption(rows, labelWidth, end_ns, renderer) {
   });
 }
 
+const heightOf = (rows) => Math.max(60, rows.length * ROW_PX) + 28;
+
 // Returns the chart, the one with its slider, which has to be linked with it, and the room on its left.
-export function drawGantt(panel, parent, gantt) {
+// `foldable`: of many rows only the first of each rank is drawn at first.
+export function drawGantt(panel, parent, gantt, foldable = false) {
   const rows = rowsOf(gantt);
-  const height = Math.max(60, rows.length * ROW_PX) + 28;
-  const element = panel(parent, gantt.title ?? "One iteration", height, noteText(gantt));
+  const firsts = rows.filter(({ label }) => label !== "");
+  const folds = foldable && firsts.length < rows.length;
+  const drawn = folds && rows.length > MOST_UNFOLDED ? [...firsts] : [...rows]; // changed in place
+  const element = panel(parent, gantt.title ?? "One iteration", heightOf(drawn), noteText(gantt));
   const head = document.createElement("div");
   const axis = document.createElement("div");
   head.className = "head";
@@ -341,18 +348,27 @@ export function drawGantt(panel, parent, gantt) {
   const labelWidth = labelWidthOf(rows);
   const state = { found: null, onlyCritical: false, measuring: false, range: null };
   const look = (row, task) => {
-    const critical = rows[row].critical[task] === 1;
-    const back = state.found ? !state.found[row][task] : state.onlyCritical && !critical;
+    const critical = drawn[row].critical[task] === 1;
+    const back = state.found ? !state.found[drawn[row].index][task] : state.onlyCritical && !critical;
     return back ? 1 : critical ? 2 : 0;
   };
-  const renderer = (colours) => rowRenderer(rows, fills, hidden, colours, look);
+  const renderer = (colours) => rowRenderer(drawn, fills, hidden, colours, look);
   const top = drawHead(axis, labelWidth, end_ns);
-  const chart = draw(element, ganttOption(rows, labelWidth, end_ns, renderer), ganttAbout(gantt, rows));
+  const chart = draw(element, ganttOption(drawn, labelWidth, end_ns, renderer), ganttAbout(gantt, rows));
   steer(element, chart, end_ns);
-  addTooltip(chart, element, () => [{ grid: "grid", rows }], hidden, (row, task) =>
+  addTooltip(chart, element, () => [{ grid: "grid", rows: drawn }], hidden, (row, task) =>
     taskText(row, gantt, task),
   );
   const redraw = () => chart.setOption({ series: [{}] });
+  const fold = (folded) => {
+    const [startValue, endValue] = shownRange(chart);
+    drawn.splice(0, drawn.length, ...(folded ? firsts : rows));
+    element.style.height = `${heightOf(drawn)}px`;
+    chart.redraw(); // first: resizing draws the rows that the chart knows
+    chart.resize();
+    chart.dispatchAction({ type: "dataZoom", startValue, endValue });
+  };
+  const streams = toggle("all streams", "a row for each stream of a rank, not for the first alone", drawn.length === rows.length, (all) => fold(!all));
 
   const sums = rangeTable(rows, gantt.categories, (from, to) => measure([from, to]));
   const band = chooseByDrag(element, chart, () => state.measuring, (from, to) => measure([from, to]));
@@ -371,7 +387,9 @@ export function drawGantt(panel, parent, gantt) {
     searchBox(rows, {
       lit: (flags) => {
         state.found = flags;
-        redraw();
+        const unseen = rows.some((row) => !drawn.includes(row) && flags?.[row.index].includes(1));
+        if (unseen) streams.click();
+        else redraw();
       },
       show: (row, task) => {
         const [from, to] = shownRange(chart);
@@ -380,6 +398,7 @@ export function drawGantt(panel, parent, gantt) {
       },
     }),
   );
+  if (folds) tools.append(streams);
   if (rows.some(({ critical }) => critical.includes(1))) {
     tools.append(
       toggle("critical path", "let all other tasks stand back", false, (now) => {

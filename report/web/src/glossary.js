@@ -2,13 +2,22 @@
 // page as titles, so that they can be read without scripts.
 const ROOM_PX = 8;
 
-export function explainTerms(root) {
-  const tip = document.createElement("div");
+let tip = null;
+const hide = () => { tip.style.display = "none"; };
+
+// Made once, however often parts of a page are explained.
+function makeTip() {
+  tip = document.createElement("div");
   tip.className = "tip help";
   tip.id = "help";
   tip.setAttribute("role", "tooltip");
   document.body.append(tip);
-  const hide = () => { tip.style.display = "none"; };
+  document.addEventListener("keydown", ({ key }) => key === "Escape" && hide());
+  window.addEventListener("scroll", hide, { passive: true });
+}
+
+export function explainTerms(root) {
+  if (!tip) makeTip();
   const show = (term) => {
     tip.textContent = term.dataset.help;
     tip.style.display = "block";
@@ -27,6 +36,4 @@ export function explainTerms(root) {
     term.addEventListener("mouseleave", hide);
     term.addEventListener("blur", hide);
   }
-  document.addEventListener("keydown", ({ key }) => key === "Escape" && hide());
-  window.addEventListener("scroll", hide, { passive: true });
 }

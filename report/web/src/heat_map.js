@@ -78,7 +78,7 @@ export function spanOf(cells, better) {
 
 const gradient = `linear-gradient(to right, ${SCALE.join(", ")})`;
 
-export function scaleLegend(element, metric, span, anyMissing) {
+export function scaleLegend(element, metric, span, anyBest, anyMissing) {
   const part = (tag, text, style = {}) => {
     const node = document.createElement(tag);
     node.textContent = text;
@@ -89,8 +89,7 @@ export function scaleLegend(element, metric, span, anyMissing) {
     part("span", `${metric.name}: ${metric.text(span.worst)}`),
     part("i", "", { background: gradient, width: "180px" }),
     part("span", metric.text(span.best)),
-    part("i", "", { border: "2px solid #e0245e", width: "16px" }),
-    part("span", "best point"),
+    ...(anyBest ? [part("i", "", { border: "2px solid #e0245e", width: "16px" }), part("span", "best, or as good")] : []),
     ...(anyMissing
       ? [part("i", "", { background: "repeating-linear-gradient(135deg, var(--muted) 0 1px, var(--panel) 1px 5px)" }),
          part("span", "infeasible")]

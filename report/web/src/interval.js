@@ -1,6 +1,6 @@
 // Goodput over the interval of snapshots: simulated with its 95 % band, by formula, and where the
 // configured interval, those of the formulas and the best simulated one lie.
-import { axisStyle, draw, tooltipStyle } from "./chart.js";
+import { axisStyle, drawToWidth, namesAbove, tooltipStyle } from "./chart.js";
 import { lossColour } from "./colours.js";
 import { estimateText, figureOf, intervalTitle, percentText, secondsText, tickText } from "./figures.js";
 import { bandSeries, lineSeries, shareRange, timeTicks, valueAt } from "./lines.js";
@@ -66,52 +66,57 @@ export function drawInterval(element, interval) {
       ]),
     ],
   });
-  const option = (colours) => ({
-    grid: { left: 60, right: 24, top: 58, bottom: 44 },
-    legend: { top: 0, left: 0, itemWidth: 16, textStyle: { color: colours.text } },
-    tooltip: {
-      ...tooltipStyle(colours),
-      trigger: "axis",
-      formatter: (items) => {
-        const item = items.find(({ seriesName }) => seriesName === BAND);
-        return item ? tooltipText(points[item.dataIndex]) : "";
+  const option = (colours) => {
+    const marks = markSeries(interval, simulated, colours);
+    const names = [BAND, "formula", ...marks.map(({ name }) => name)];
+    const { legend, height_px } = namesAbove(names, element.clientWidth, colours);
+    return {
+      grid: { left: 60, right: 24, top: height_px + 34, bottom: 44 },
+      legend,
+      tooltip: {
+        ...tooltipStyle(colours),
+        trigger: "axis",
+        formatter: (items) => {
+          const item = items.find(({ seriesName }) => seriesName === BAND);
+          return item ? tooltipText(points[item.dataIndex]) : "";
+        },
       },
-    },
-    xAxis: {
-      type: "value",
-      min: at(points[0]),
-      max: at(points.at(-1)),
-      name: "one snapshot every",
-      nameLocation: "middle",
-      nameGap: 28,
-      ...axisStyle(colours),
-      splitLine: { show: false },
-      axisTick: { customValues: ticks, lineStyle: { color: colours.line } },
-      axisLabel: {
-        customValues: ticks,
-        color: colours.muted,
-        hideOverlap: true,
-        formatter: (x) => tickText("seconds", Number((10 ** x).toPrecision(3))),
+      xAxis: {
+        type: "value",
+        min: at(points[0]),
+        max: at(points.at(-1)),
+        name: "one snapshot every",
+        nameLocation: "middle",
+        nameGap: 28,
+        ...axisStyle(colours),
+        splitLine: { show: false },
+        axisTick: { customValues: ticks, lineStyle: { color: colours.line } },
+        axisLabel: {
+          customValues: ticks,
+          color: colours.muted,
+          hideOverlap: true,
+          formatter: (x) => tickText("seconds", Number((10 ** x).toPrecision(3))),
+        },
       },
-    },
-    yAxis: {
-      type: "value",
-      name: figureOf("campaign.goodput").title,
-      ...range,
-      ...axisStyle(colours),
-      axisLabel: {
-        color: colours.muted,
-        showMinLabel: false,
-        showMaxLabel: false,
-        formatter: percentText,
+      yAxis: {
+        type: "value",
+        name: figureOf("campaign.goodput").title,
+        ...range,
+        ...axisStyle(colours),
+        axisLabel: {
+          color: colours.muted,
+          showMinLabel: false,
+          showMaxLabel: false,
+          formatter: percentText,
+        },
       },
-    },
-    series: [
-      bandSeries(BAND, band, SIMULATED),
-      lineSeries(BAND, simulated, SIMULATED),
-      { ...lineSeries("formula", expected, FORMULA, { type: "dashed" }), showSymbol: false },
-      ...markSeries(interval, simulated, colours),
-    ],
-  });
-  draw(element, option, about);
+      series: [
+        bandSeries(BAND, band, SIMULATED),
+        lineSeries(BAND, simulated, SIMULATED),
+        { ...lineSeries("formula", expected, FORMULA, { type: "dashed" }), showSymbol: false },
+        ...marks,
+      ],
+    };
+  };
+  drawToWidth(element, option, about);
 }

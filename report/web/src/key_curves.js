@@ -1,5 +1,5 @@
 // One quantity over one varied key, a curve with its 95 % band per value of another.
-import { axisName, axisStyle, draw, nameAbove, tooltipStyle } from "./chart.js";
+import { axisName, axisStyle, drawToWidth, nameAbove, namesAbove, tooltipStyle } from "./chart.js";
 import { lossColour, orderedColour, unorderedColour } from "./colours.js";
 import { bandSeries, lineSeries, scaleOf, shareRange } from "./lines.js";
 
@@ -110,21 +110,11 @@ export function drawKeyCurves(element, view) {
     }));
     const best = drawn.flatMap(({ line, points }) => line.filter((_, at) => points[at].best));
     const values = drawn.flatMap(({ band }) => band.flatMap(([, low, high]) => [low, high]));
+    const names = several && !atEnds ? drawn.map(({ name }) => name) : [];
+    const { legend, height_px } = namesAbove(names, element.clientWidth, colours);
     return {
-      grid: {
-        left: LEFT_PX,
-        right: atEnds ? NAMES_PX : 24,
-        top: several && !atEnds ? 62 : 34,
-        bottom: 52,
-      },
-      legend: {
-        show: several && !atEnds,
-        top: 0,
-        left: 0,
-        data: drawn.map(({ name }) => name),
-        itemWidth: 16,
-        textStyle: { color: colours.text },
-      },
+      grid: { left: LEFT_PX, right: atEnds ? NAMES_PX : 24, top: height_px + 34, bottom: 52 },
+      legend,
       tooltip: {
         ...tooltipStyle(colours),
         formatter: ({ seriesName, dataIndex }) =>
@@ -150,5 +140,5 @@ export function drawKeyCurves(element, view) {
       ],
     };
   };
-  return draw(element, option, about);
+  return drawToWidth(element, option, about);
 }

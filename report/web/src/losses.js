@@ -1,5 +1,5 @@
 // Where the wall time of several campaigns goes: a stacked bar of what is lost for each.
-import { axisName, axisStyle, draw, nameAbove, tooltipStyle } from "./chart.js";
+import { axisName, axisStyle, drawToWidth, nameAbove, namesAbove, tooltipStyle } from "./chart.js";
 import { lossColour } from "./colours.js";
 import { percentText, shownShare, tickText } from "./figures.js";
 
@@ -29,9 +29,10 @@ export function drawLosses(element, view) {
     );
     const letters = key.labels.reduce((sum, label) => sum + label.length, 0);
     const slanted = letters > MOST_LETTERS && key.labels.length <= MOST_SLANTED;
+    const { legend, height_px } = namesAbove(causes, element.clientWidth, colours);
     return {
-      grid: { left: LEFT_PX, right: 24, top: 58, bottom: slanted ? 96 : 52 },
-      legend: { top: 0, left: 0, itemWidth: 14, itemHeight: 10, textStyle: { color: colours.text } },
+      grid: { left: LEFT_PX, right: 24, top: height_px + 36, bottom: slanted ? 96 : 52 },
+      legend,
       tooltip: {
         ...tooltipStyle(colours),
         trigger: "axis",
@@ -65,5 +66,5 @@ export function drawLosses(element, view) {
       })),
     };
   };
-  return draw(element, option, about);
+  return drawToWidth(element, option, about);
 }

@@ -1,9 +1,10 @@
-// Draws the charts from the record that the page carries: of a run, a comparison, a sweep, or an
-// answer in tables.
+// Draws the charts from the record that the page carries: of a run, a comparison, a sweep, an answer
+// in tables, or of a server that answers while one drags.
 import { drawAnswer } from "./answer.js";
 import { drawComparison } from "./comparison.js";
 import { estimateText, valueText } from "./figures.js";
 import { explainTerms } from "./glossary.js";
+import { drawLive } from "./live.js";
 import { drawRun } from "./run.js";
 import { drawSweep } from "./sweep.js";
 
@@ -16,6 +17,8 @@ if (record.format.startsWith("windtunnel-comparison-")) {
   drawSweep(record, charts);
 } else if (record.format.startsWith("windtunnel-answer-")) {
   drawAnswer(record);
+} else if (record.format.startsWith("windtunnel-live-")) {
+  drawLive(record, document.getElementById("live"));
 } else if (!record.format.startsWith("windtunnel-company-")) { // whose page is drawn already
   drawRun(record, charts);
 }

@@ -1,6 +1,6 @@
 // Things below each other, each with a value and its interval on one axis: names stand above their
 // intervals, so that long ones fit narrow screens, too.
-import { axisName, axisStyle, draw, escapeHtml, gridLines, tooltipStyle } from "./chart.js";
+import { axisName, axisStyle, drawToWidth, escapeHtml, gridLines, tooltipStyle } from "./chart.js";
 import { lossColour, unorderedColour } from "./colours.js";
 import { estimateText, evenTicks, roundTicks, tickText, valueText } from "./figures.js";
 import { scaleOf } from "./lines.js";
@@ -133,7 +133,7 @@ export function drawRanges(place, { title, note, axis, floor, items }) {
     const { rows, height } = arrange();
     return {
       grid: { left: SIDE_PX, right: SIDE_PX, top, bottom: FOOT_PX - 4 },
-      legend: { show: marks.length > 0, top: 0, left: 0, data: marks, itemWidth: 12, textStyle: { color: colours.text } },
+      legend: { show: marks.length > 0, top: 0, left: 0, data: marks, itemWidth: 12, selectedMode: false, textStyle: { color: colours.text } },
       tooltip: { ...tooltipStyle(colours), formatter: ({ dataIndex }) => tipOf(items[dataIndex]) },
       xAxis: {
         type: "value",
@@ -173,9 +173,5 @@ export function drawRanges(place, { title, note, axis, floor, items }) {
       ],
     };
   };
-  const chart = draw(element, option, about);
-  new ResizeObserver(() => {
-    chart.redraw();
-    chart.resize();
-  }).observe(element);
+  drawToWidth(element, option, about);
 }

@@ -20,23 +20,25 @@ function shown(entries, whole) {
   return entries.filter(([, value]) => value >= shownShare * whole);
 }
 
+// Below the figures the reasons of the step time and of the memory, then the iteration; tables follow.
 export function drawRun({ result, memory, gantt }, charts) {
-  if (gantt.tracks.length > 0) {
-    const { chart, top, labelWidth } = drawGantt(panel, charts, gantt);
-    const curves = memory.curves.ranks.length > 0;
-    link(top, chart, ...(curves ? [drawCurves(charts, memory.curves, gantt, labelWidth)] : []));
-  }
-
+  document.querySelector("main > .figures")?.after(charts);
   const first = pair(charts);
-  if (memory.ranks.length > 0) {
-    drawMemory(panel(first, "Memory per GPU by pipeline rank", 340), memory);
-  }
   drawShares(
-    panel(first, groupTitle("iteration.critical_path_s"), 340),
+    panel(first, groupTitle("iteration.critical_path_s"), 250),
     shown(Object.entries(result.iteration.critical_path_s), result.iteration.time_s),
     result.iteration.time_s,
     categoryColour,
   );
+  if (memory.ranks.length > 0) {
+    drawMemory(panel(first, "Memory per GPU by pipeline rank", 250), memory);
+  }
+
+  if (gantt.tracks.length > 0) {
+    const { chart, top, labelWidth } = drawGantt(panel, charts, gantt, true);
+    const curves = memory.curves.ranks.length > 0;
+    link(top, chart, ...(curves ? [drawCurves(charts, memory.curves, gantt, labelWidth)] : []));
+  }
 
   const interval = result.campaign?.interval;
   if (interval && interval.points.length > 1) {

@@ -113,7 +113,7 @@ function addHeatMap(parent, grid, state, metrics) {
     const cells = cellsOf(grid, state, metrics);
     const span = spanOf(cells, state.metric.better);
     const missing = cells.some(({ value }) => value === null);
-    scaleLegend(legend, state.metric, span, missing);
+    scaleLegend(legend, state.metric, span, grid.anyBest, missing);
     return { across: grid.keys[state.across], down: grid.keys[state.down], cells, span };
   };
   fit();
@@ -177,5 +177,5 @@ export function drawSweep(record, charts) {
   });
   redraws.push(drawKeyCurves(curves, view).redraw);
   redraws.push(addLosses(charts, grid, state));
-  charts.after(...["table", "infeasible"].flatMap((id) => document.getElementById(id) ?? []));
+  charts.after(...["certainty", "table", "infeasible"].flatMap((id) => document.getElementById(id) ?? []));
 }

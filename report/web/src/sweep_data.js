@@ -32,11 +32,14 @@ export function gridOf(record) {
   }
   const best = record.best && record.points.find(({ index }) => index === record.best.index);
   const all = record.best_by?.length ? record.best_by : record.best ? [record.best] : [];
-  const marked = new Set(all.map(({ index }) => index));
+  const standing = all.filter(({ stands_out }) => stands_out !== false);
+  const marked = new Set(standing.flatMap(({ index, equals = [] }) => [index, ...equals]));
   return {
     keys,
     best: best ?? null,
-    isBest: (point) => marked.has(point.index), // at each value of what is not chosen
+    // Or as good, at each value of what is not chosen; none where all are.
+    isBest: (point) => marked.has(point.index),
+    anyBest: marked.size > 0,
     at: (values) => points.get(place(values)),
   };
 }

@@ -1,14 +1,12 @@
 #include "sim/study/plan/plan_basis.hpp"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
 #include <cmath>
 
 #include "models/base/units.hpp"
-#include "models/base/wrapped.hpp"
 #include "models/workload/tensor_rules.hpp"
 #include "scenarios/language/library/library.hpp"
 #include "scenarios/language/overrides.hpp"
@@ -19,7 +17,6 @@ namespace windtunnel {
 namespace {
 
 constexpr const char* kDefaultFramework = "megatron";
-constexpr size_t kCommentColumns = 98;
 
 std::string origin_text(const Parameter& parameter) {
   return fmt::format("{}: {}", to_string(parameter.origin), parameter.source);
@@ -162,31 +159,6 @@ std::vector<std::pair<int, int>> layouts_that_share(const PlanBasis& basis, int 
     }
   }
   return layouts;
-}
-
-// A part per line, lists and the cluster an item per line.
-std::string text_of(const DocumentNode& tree, const PartComments& comments) {
-  std::string text;
-  for (const DocumentEntry& entry : tree.entries) {
-    const auto comment = comments.find(entry.key);
-    if (comment != comments.end()) {
-      text += fmt::format("# {}\n", fmt::join(wrapped(comment->second, kCommentColumns), "\n# "));
-    }
-    if (entry.value.kind == DocumentNode::Kind::list && !entry.value.items.empty()) {
-      text += entry.key + ":\n";
-      for (const DocumentNode& item : entry.value.items) {
-        text += fmt::format("  - {}\n", flow_text(item));
-      }
-    } else if (entry.key == "cluster") {
-      text += "cluster:\n";
-      for (const DocumentEntry& part : entry.value.entries) {
-        text += fmt::format("  {}: {}\n", part.key, flow_text(part.value));
-      }
-    } else {
-      text += fmt::format("{}: {}\n", entry.key, flow_text(entry.value));
-    }
-  }
-  return text;
 }
 
 // Parts of the scenario that the user may set.
@@ -360,7 +332,7 @@ PartComments guide_of(const PlanBasis& basis) {
 
 std::string scenario_text(const PlanBasis& basis, const PlanPoint& point,
                           const PartComments& comments) {
-  return text_of(scenario_tree(basis, point), comments);
+  return scenario_text_of(scenario_tree(basis, point), comments);
 }
 
 std::string complete_scenario_text(const PlanBasis& basis, const PlanPoint& point,
@@ -370,7 +342,7 @@ std::string complete_scenario_text(const PlanBasis& basis, const PlanPoint& poin
     apply_override(tree, "model", basis.request.written_model);
   }
   for (const auto& [key, value] : basis.request.set) apply_override(tree, key, value);
-  return text_of(tree, comments);
+  return scenario_text_of(tree, comments);
 }
 
 std::string plan_name(const PlanBasis& basis) {

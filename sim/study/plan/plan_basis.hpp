@@ -1,7 +1,6 @@
 // What all scenarios that a plan looks at have in common, and the scenario of each.
 #pragma once
 
-#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -9,6 +8,7 @@
 #include "models/machine/cluster.hpp"
 #include "models/workload/transformer.hpp"
 #include "scenarios/language/library/facts/planning.hpp"
+#include "scenarios/language/text/scenario_text.hpp"
 #include "sim/study/plan/plan_request.hpp"
 
 namespace windtunnel {
@@ -59,8 +59,6 @@ int batch_on(const PlanBasis& basis, int nodes);
 // beside embedding and loss (Llama 3, arXiv 2407.21783, section 3.3.2).
 std::vector<Overrides> layer_splits(const PlanBasis& basis, const PlanPoint& point);
 
-// [top-level key] what a reader of the scenario should know of it.
-using PartComments = std::map<std::string, std::string>;
 PartComments comments_of(const PlanBasis& basis);
 
 // The same behind what each part is, as the table of keys says it.

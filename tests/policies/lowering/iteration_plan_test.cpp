@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <numeric>
 
 #include "models/base/random.hpp"
 #include "models/compression/boundary.hpp"
@@ -149,8 +150,31 @@ TEST(IterationPlan, ReductionsStartInsideTheLastBackwardOnly) {
   ASSERT_EQ(first.after.size(), 1U);
   const Task& segment = owner.tasks[first.after.front()];
   EXPECT_EQ(segment.name, "B1.7/0");
-  EXPECT_LT(total_seconds(segment.cost), total_seconds(named(owner, "B1.6").cost));
-  EXPECT_EQ(segment.free_bytes, 0);
+  const Task& whole = named(owner, "B1.6");
+  EXPECT_LT(total_seconds(segment.cost), total_seconds(whole.cost));
+  // What its layers kept, and no more.
+  double freed = 0;
+  for (const Task& task : owner.tasks) {
+    if (task.name.starts_with("B1.7")) freed += task.free_bytes;
+  }
+  EXPECT_NEAR(freed, whole.free_bytes, 1e-9 * whole.free_bytes);
+  EXPECT_NEAR(segment.free_bytes / whole.free_bytes,
+              total_seconds(segment.cost) / total_seconds(whole.cost), 1e-9);
+}
+
+// Layer by layer: the peak of the whole stands at the end of a forward pass.
+TEST(IterationPlan, ActivationsOfShardedWeightsGrowLayerByLayer) {
+  Job job = small_job(1, 1, 2);
+  job.layout.sharding = Sharding::zero3;
+  const Built built = build(job);
+  std::vector<double> allocated;
+  for (const Task& task : built.plan.classes[0].tasks) {
+    if (task.name.starts_with("F0.0/")) allocated.push_back(task.allocate_bytes);
+  }
+  ASSERT_GT(allocated.size(), 2U);
+  const double whole = built.chunks[0].activation_bytes;
+  for (const double bytes : allocated) EXPECT_LT(bytes, 0.9 * whole);
+  EXPECT_NEAR(std::accumulate(allocated.begin(), allocated.end(), 0.0), whole, 1e-9 * whole);
 }
 
 TEST(IterationPlan, Zero1ScattersGradientsAndGathersWeights) {

@@ -186,7 +186,7 @@ TEST(ComparisonPage, WhatDoesNotFitIsNeverTheBest) {
   const std::string html =
       comparison_page(comparison_document(sample.comparison, sample.drawings, {}));
   EXPECT_LT(html.find("\"row\">chimera"), html.find("\"row\">zb-v"));
-  EXPECT_NE(html.find("<dd>schedule = chimera</dd>"), std::string::npos);
+  EXPECT_NE(html.find("<dd>schedule = chimera<small>"), std::string::npos);
   EXPECT_NE(html.find("class=\"excess\" title=\"pipeline rank 0 needs more\""), std::string::npos);
 }
 
@@ -229,7 +229,7 @@ TEST(ComparisonPage, WarnsWhereTheBestLiesOnTheEdge) {
 TEST(ComparisonPage, ProtectionRanksByGoodputAndShowsWhatItCosts) {
   const std::string html = comparison_page(protection_document());
   const std::string body = html.substr(0, html.find("<script"));
-  EXPECT_NE(body.find("<dt>best of 3 that ran</dt><dd>snapshots = reft</dd>"), std::string::npos);
+  EXPECT_NE(body.find("<dt>best of 3 that ran</dt><dd>snapshots = reft<small>"), std::string::npos);
   EXPECT_LT(body.find("\"row\">reft"), body.find("\"row\">replicas"));
   EXPECT_LT(body.find("\"row\">replicas"), body.find("\"row\">sync"));
   for (const char* title : {"copy", "saving time", "snapshot overhead", "survival 7 d"}) {
@@ -239,6 +239,42 @@ TEST(ComparisonPage, ProtectionRanksByGoodputAndShowsWhatItCosts) {
   EXPECT_NE(body.find("<td data-value=\"Infinity\"></td>"), std::string::npos)
       << "replicas have no interval: behind all numbers, never the best";
   EXPECT_EQ(body.find(">stage bubble<"), std::string::npos) << "the same everywhere";
+}
+
+TEST(ComparisonPage, ChanceIsNotPaintedAsAWin) {
+  Json document = protection_document();
+  const auto best_cells = [&] {
+    const std::string html = comparison_page(document);
+    std::vector<std::string> cells;
+    for (size_t at = 0; (at = html.find("class=\"best\">9", at)) != std::string::npos; ++at) {
+      cells.push_back(html.substr(at + 13, 6));
+    }
+    return cells;
+  };
+  Json& points = document["points"];
+  const auto trials = [&](size_t point, std::vector<double> goodput) {
+    points[point]["trial_goodput"] = std::move(goodput);
+  };
+  trials(1, {0.88, 0.91, 0.90, 0.91});  // the best, reft
+  trials(2, {0.87, 0.92, 0.91, 0.89});  // replicas: as likely as not
+  trials(0, {0.80, 0.81, 0.80, 0.79});  // sync
+  points[2]["texts"].back() = "90.1 %";
+  EXPECT_EQ(best_cells(), (std::vector<std::string>{"90.0 %", "90.1 %"}));
+  EXPECT_NE(comparison_page(document).find("<small>snapshots = replicas is as good</small>"),
+            std::string::npos);
+  trials(0, {0.88, 0.91, 0.91, 0.90});
+  EXPECT_EQ(best_cells(), std::vector<std::string>{}) << "all are as good";
+  trials(0, {0.80, 0.81, 0.80, 0.79});
+  trials(2, {0.85, 0.88, 0.87, 0.88});
+  EXPECT_EQ(best_cells(), std::vector<std::string>{"90.0 %"});
+}
+
+TEST(ComparisonPage, CardsAndRowsHaveIntervals) {
+  const std::string html = comparison_page(protection_document());
+  const std::string goodput = html.substr(html.find("goodput</span></dt>"), 120);
+  EXPECT_NE(goodput.find("<dd>90.0 %<small>"), std::string::npos) << goodput;
+  EXPECT_NE(html.find("90.0 %<small>", html.find("<tbody>")), std::string::npos);
+  EXPECT_NE(html.find("<h2>How sure this is</h2>"), std::string::npos);
 }
 
 TEST(ComparisonPage, WhatPointsHaveInCommonIsItsSubtitle) {
@@ -302,7 +338,7 @@ TEST_F(ComparisonBrowser, NamesEveryPointAndDrawsThreeAtFirst) {
   }
   EXPECT_EQ(count_of(output, "class=\"pane\""), 3u);
   for (const char* name : {"gpipe", "zb-v", "chimera"}) {
-    EXPECT_NE(output.find(fmt::format("<b>{}</b>", name)), std::string::npos) << name;
+    EXPECT_NE(output.find(fmt::format("<b>schedule = {}</b>", name)), std::string::npos) << name;
     EXPECT_NE(output.find(fmt::format("href=\"{}/trace.json\"", name)), std::string::npos) << name;
   }
   EXPECT_NE(output.find("needs m &gt;= 2p"), std::string::npos);
@@ -310,7 +346,7 @@ TEST_F(ComparisonBrowser, NamesEveryPointAndDrawsThreeAtFirst) {
 
 // Counts the chart's pixels of two colours of colours.js and sorts the table by its second column.
 constexpr const char* kProbe = R"(
-  const canvas = document.querySelector("canvas");
+  const canvas = document.querySelector(".pane").closest("figure").querySelector("canvas");
   const pixels = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height).data;
   const count = (r, g, b) => {
     let n = 0;
@@ -328,13 +364,16 @@ constexpr const char* kProbe = R"(
   for (const button of document.querySelectorAll(".chooser button")) button.click();
   const names = [...document.querySelectorAll(".pane b")].map((name) => name.textContent);
   document.body.dataset.others = names.join(" ");
+  const first = document.querySelector("main > .figures").nextElementSibling;
+  document.body.dataset.first = first.querySelector("figcaption")?.firstChild.textContent;
 )";
 
 TEST_F(ComparisonBrowser, DrawsBarsSortsAndChangesWhatIsDrawn) {
   const std::string output = ready_dom(comparison_page(sample_document()), kProbe);
   EXPECT_NE(output.find("data-drawn=\"yes\""), std::string::npos);
   EXPECT_NE(output.find("data-slowest=\"2bp\""), std::string::npos);
-  EXPECT_NE(output.find("data-others=\"1f1b 2bp\""), std::string::npos);
+  EXPECT_NE(output.find("data-first=\"step time of each point\""), std::string::npos);
+  EXPECT_NE(output.find("data-others=\"schedule = 1f1b schedule = 2bp\""), std::string::npos);
 }
 
 // Two schedules over three bandwidths: the second one pays on slow networks only.

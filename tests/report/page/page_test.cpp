@@ -254,9 +254,28 @@ TEST_F(PageBrowser, DrawsGoodputOverTheIntervalWhereItIsKnown) {
   EXPECT_NE(output.find("data-interval=\"no\""), std::string::npos);
 }
 
+// Of many ranks a row each at first; a task that is sought on another stream shows them all.
 TEST_F(PageBrowser, DrawsAGanttChartOfThousandsOfTasks) {
   const std::string output =
-      ready_dom(html_page(page_document(sample_record({.pp = 16, .microbatches = 300}))));
+      ready_dom(html_page(page_document(sample_record({.pp = 16, .microbatches = 300}))), R"(
+    const figure = document.querySelector(".search").closest("figure");
+    const chart = figure.querySelector("[role=img]");
+    const rows = () => Math.round((chart.clientHeight - 28) / 15);
+    const button = [...figure.querySelectorAll(".tools > button")].find(
+      (each) => each.textContent === "all streams");
+    const pressed = () => button.getAttribute("aria-pressed");
+    const before = `${rows()} ${pressed()}`;
+    const { tracks } = JSON.parse(document.getElementById("record").textContent).gantt;
+    const other = tracks.find((track, i) => i > 0 && tracks[i - 1].rank === track.rank);
+    const input = figure.querySelector(".search input");
+    input.value = other.name[0];
+    input.dispatchEvent(new Event("input"));
+    const after = rows() === tracks.length && pressed();
+    button.click();
+    document.body.dataset.rows = `${before}, ${after}, ${rows()} ${pressed()}`;
+  )");
+  EXPECT_NE(output.find("data-rows=\"16 false, true, 16 false\""), std::string::npos)
+      << output.substr(output.find("data-rows"), 200);
 }
 
 TEST_F(PageBrowser, DrawsARecordWithoutCampaignOrTimeline) {

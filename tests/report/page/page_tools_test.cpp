@@ -68,8 +68,7 @@ TEST_F(PageTools, TermsAreExplainedOnFocus) {
 }
 
 TEST_F(PageTools, TasksAreFoundAndTimeInARangeIsSummed) {
-  expect_facts(
-      ready_dom(sample_page(), R"(
+  expect_facts(ready_dom(sample_page(), R"(
     const body = document.body.dataset;
     const record = JSON.parse(document.getElementById("record").textContent);
     const names = record.gantt.tracks.flatMap(({ name }) => name);
@@ -107,15 +106,21 @@ TEST_F(PageTools, TasksAreFoundAndTimeInARangeIsSummed) {
     body.sums = rows.length > 1 && rows.every(
       ({ cells }) => cells[1].textContent === expected(cells[0].textContent));
   )"),
-      {"data-found=\"true\"", "data-next=\"true\"", "data-tools=\"critical path, sum a range\"",
-       "data-shown=\"true\"", "data-sums=\"true\""});
+               {"data-found=\"true\"", "data-next=\"true\"",
+                "data-tools=\"all streams, critical path, sum a range\"", "data-shown=\"true\"",
+                "data-sums=\"true\""});
 }
 
 TEST_F(PageTools, EveryChartSaysWhatItShowsAndIsOfferedToTakeAway) {
-  expect_facts(ready_dom(sample_page(), R"(
+  expect_facts(
+      ready_dom(sample_page(), R"(
     const body = document.body.dataset;
     const figures = [...document.querySelectorAll("figure")];
     body.figures = figures.length >= 5;
+    const answer = document.querySelector("main > .figures");
+    const section = document.querySelector("section");
+    body.first = answer.nextElementSibling.contains(figures[0]) &&
+      Boolean(figures.at(-1).compareDocumentPosition(section) & Node.DOCUMENT_POSITION_FOLLOWING);
     body.words = figures.every((figure) => {
       const chart = figure.querySelector("[role=img]");
       return chart && chart.getAttribute("aria-label").length > 30;
@@ -133,8 +138,8 @@ TEST_F(PageTools, EveryChartSaysWhatItShowsAndIsOfferedToTakeAway) {
     const gantt = saved.find(([name]) => name.endsWith("one-iteration.csv"));
     body.tasks = lines(gantt[1]).length === tasks + 1;
   )"),
-               {"data-figures=\"true\"", "data-words=\"true\"", "data-pairs=\"true\"",
-                "data-csv=\"true\"", "data-png=\"true\"", "data-tasks=\"true\""});
+      {"data-figures=\"true\"", "data-first=\"true\"", "data-words=\"true\"", "data-pairs=\"true\"",
+       "data-csv=\"true\"", "data-png=\"true\"", "data-tasks=\"true\""});
 }
 
 TEST_F(PageTools, CurvesAndStreamsAreNamed) {

@@ -146,6 +146,20 @@ TEST(SweepPage, SaysWhereReplicasCannotTellTheBestTwoApart) {
   EXPECT_NE(sweep_page(document).find("cannot tell which of the two is better"), std::string::npos);
 }
 
+TEST(SweepPage, SaysHowSureItIsAndWhereNothingStandsOut) {
+  Json document = sample_sweep({kRate, kInterval});
+  EXPECT_EQ(sweep_page(document).find("No choice stands out"), std::string::npos);
+  EXPECT_EQ(sweep_page(document).find("How sure this is"), std::string::npos) << "of old programs";
+  document["best"]["stands_out"] = false;
+  document["trials"] = "100";
+  document["cost_models"] = {"step times are off by 12.5 %"};
+  const std::string html = sweep_page(document);
+  EXPECT_NE(html.find("No choice stands out: what the best brings is less than"),
+            std::string::npos);
+  EXPECT_NE(html.find("95 % interval of the mean over 100 trials"), std::string::npos);
+  EXPECT_NE(html.find("step times are off by 12.5 %; days and costs"), std::string::npos);
+}
+
 TEST(SweepPage, ALongTableHoldsTheBestAndSaysSo) {
   const std::string html =
       sweep_page(sample_sweep({numbers("a", 20), numbers("b", 20)}), {.max_rows = 50});

@@ -1,0 +1,124 @@
+#include "cli/serve/live_server.hpp"
+
+#include <fmt/format.h>
+#include <httplib.h>
+
+#include <algorithm>
+#include <chrono>
+#include <random>
+#include <string_view>
+#include <thread>
+
+#include "report/live/live_page.hpp"
+
+namespace windtunnel {
+namespace {
+
+constexpr int kConnections = 256;  // at once; each has a thread, which mostly waits
+constexpr int kPatience_s = 5;     // with one that says nothing, or takes nothing
+constexpr std::size_t kLongestRequest = 64 * 1024;
+constexpr auto kLook = std::chrono::milliseconds(50);  // between two looks at `stop`
+
+// Takes as long for a wrong token as for the right one, wherever they differ.
+bool same(std::string_view one, std::string_view other) {
+  unsigned differ = one.size() == other.size() ? 0 : 1;
+  for (std::size_t i = 0; i < std::min(one.size(), other.size()); ++i) {
+    differ |= static_cast<unsigned char>(one[i]) ^ static_cast<unsigned char>(other[i]);
+  }
+  return differ == 0;
+}
+
+void send_json(httplib::Response& response, int status, const Json& document) {
+  response.status = status;
+  response.set_content(json_text(document, -1), "application/json");
+}
+
+void send_stranger_away(httplib::Response& response) {
+  response.status = 403;
+  response.set_content("This page opens at the address that windtunnel serve printed.\n",
+                       "text/plain");
+}
+
+class Handlers {
+ public:
+  Handlers(LiveStudy& study, std::string token) : study_(study), token_(std::move(token)) {}
+
+  void add_to(httplib::Server& server) {
+    server.Get("/", [this](const httplib::Request& request, httplib::Response& response) {
+      if (!same(request.get_param_value("token"), token_)) return send_stranger_away(response);
+      response.set_content(live_page(study_), "text/html; charset=utf-8");
+    });
+    answer(server, "/answer", [this](const Overrides& set, httplib::Response& response) {
+      send_json(response, 200, study_.answer(set));
+    });
+    answer(server, "/limits", [this](const Overrides& set, httplib::Response& response) {
+      send_json(response, 200, study_.limits(set));
+    });
+    answer(server, "/scenario", [this](const Overrides& set, httplib::Response& response) {
+      response.set_content(study_.scenario_text(set), "text/yaml; charset=utf-8");
+    });
+  }
+
+ private:
+  template <class Send>
+  void answer(httplib::Server& server, const char* path, Send send) {
+    server.Post(path, [this, send](const httplib::Request& request, httplib::Response& response) {
+      if (!same(request.get_header_value("Authorization"), "Bearer " + token_)) {
+        return send_stranger_away(response);
+      }
+      const Json body = Json::parse(request.body, nullptr, false);
+      if (!body.is_object() || !body.contains("set")) {
+        return send_json(response, 400, {{"error", "not a request of this page"}});
+      }
+      try {
+        send(checked_settings(study_.controls(), body["set"]), response);
+      } catch (const Error& error) {
+        send_json(response, 422, {{"error", error.text()}, {"keys", error.keys()}});
+      } catch (const std::exception& error) {  // also a fault of ours does not end the server
+        send_json(response, 500, {{"error", error.what()}});
+      }
+    });
+  }
+
+  LiveStudy& study_;
+  std::string token_;
+};
+
+}  // namespace
+
+std::string random_token() {
+  std::random_device device;
+  std::string token;
+  for (int i = 0; i < 4; ++i) token += fmt::format("{:08x}", device());
+  return token;
+}
+
+void serve(LiveStudy& study, const ServerOptions& options, const std::atomic<bool>& stop,
+           const std::function<void(int port)>& listening) {
+  httplib::Server server;
+  server.new_task_queue = [] { return new httplib::ThreadPool(kConnections); };
+  server.set_read_timeout(kPatience_s);
+  server.set_write_timeout(kPatience_s);
+  server.set_keep_alive_timeout(kPatience_s);
+  server.set_payload_max_length(kLongestRequest);
+  server.set_default_headers({{"Cache-Control", "no-store"},
+                              {"Referrer-Policy", "no-referrer"},
+                              {"X-Content-Type-Options", "nosniff"}});
+  Handlers handlers(study, options.token);
+  handlers.add_to(server);
+  const int port = options.port > 0 ? options.port : server.bind_to_any_port(options.host);
+  if (port <= 0 || (options.port > 0 && !server.bind_to_port(options.host, port))) {
+    throw Error(fmt::format("cannot listen on {}:{}; another program may have it: --port takes "
+                            "another one, 0 a free one",
+                            options.host, options.port),
+                ExitCode::failed);
+  }
+  listening(port);
+  std::jthread watcher([&](const std::stop_token& ended) {
+    while (!stop && !ended.stop_requested()) std::this_thread::sleep_for(kLook);
+    server.stop();
+  });
+  server.listen_after_bind();
+}
+
+}  // namespace windtunnel

@@ -1,0 +1,83 @@
+// windtunnel serve: a page that answers while one drags.
+#include <fmt/format.h>
+
+#include <filesystem>
+#include <memory>
+
+#include "cli/plan/plan_options.hpp"
+#include "cli/program/command.hpp"
+#include "cli/program/interruption.hpp"
+#include "cli/program/load_scenario.hpp"
+#include "cli/program/output.hpp"
+#include "cli/program/override_options.hpp"
+#include "cli/serve/live_server.hpp"
+#include "sim/study/plan/make_plan.hpp"
+
+namespace windtunnel {
+namespace {
+
+struct ServeOptions {
+  std::string scenario;
+  std::vector<std::string> set;
+  ServerOptions server;
+  int threads = 0;
+};
+
+ScenarioText scenario_of(const ServeOptions& options) {
+  const Overrides set = parse_overrides(options.set);
+  if (options.scenario.empty()) {
+    const PlanRequest request =
+        request_of({.cluster = "8 x dgx-h100", .model = "llama3-8b", .tokens = "1 T"});
+    return {.file = "first.yaml", .text = first_scenario(request), .set = set};
+  }
+  ScenarioText text = load_scenario(options.scenario, set).text;
+  text.file = std::filesystem::absolute(text.file);
+  return text;
+}
+
+ExitCode run(ServeOptions options) {
+  LiveStudy study(scenario_of(options), options.threads);
+  if (options.server.token.empty()) options.server.token = random_token();
+  const bool everywhere = options.server.host == "0.0.0.0" || options.server.host == "::";
+  const Interruption interruption;
+  serve(study, options.server, Interruption::asked(), [&](int port) {
+    print_result(fmt::format("http://{}:{}/?token={}\n", everywhere ? "HOST" : options.server.host,
+                             port, options.server.token));
+    print_human(beside("Open this address in a browser; whoever has it can use the page. Ctrl-C "
+                       "ends it.\n"),
+                true);
+  });
+  return ExitCode::ok;
+}
+
+}  // namespace
+
+Handler define_serve(CLI::App& app) {
+  auto options = std::make_shared<ServeOptions>();
+  app.add_option(
+      "SCENARIO", options->scenario,
+      "scenario file (YAML), or the record.json of an earlier run (default: llama3-8b on "
+      "8 x dgx-h100)");
+  app.add_option("--set", options->set, "set a value of the scenario; may be repeated")
+      ->type_name("KEY=VALUE")
+      ->allow_extra_args(false);
+  options->server.port = 8741;
+  app.add_option("--port", options->server.port, "where it listens; 0: a free port")
+      ->type_name("PORT")
+      ->check(CLI::Range(0, 65535))
+      ->capture_default_str();
+  app.add_option("--host", options->server.host,
+                 "on which address: by default others than this machine cannot reach it")
+      ->type_name("ADDRESS")
+      ->capture_default_str();
+  app.add_option("--token", options->server.token,
+                 "what the page's address has to say (default: random, new each time)")
+      ->type_name("TEXT");
+  app.add_option("-j", options->threads, "threads of the simulation (default: all cores)")
+      ->type_name("N")
+      ->check(CLI::Range(1, 4096));
+  add_example(app, "scenarios/small.yaml");
+  return [options] { return run(*options); };
+}
+
+}  // namespace windtunnel

@@ -1,0 +1,217 @@
+#include "report/live/controls.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "models/base/units.hpp"
+#include "report/store/varied_keys.hpp"
+#include "scenarios/language/text/fields.hpp"
+
+namespace windtunnel {
+namespace {
+
+// Values that people think in: 1, 1.5, 2, 3, 5, 7 of each power of ten.
+constexpr double kSteps[] = {1, 1.5, 2, 3, 5, 7};
+
+const ResolvedValue* value_at(const Case& the_case, const std::string& key) {
+  const auto found = std::ranges::find(the_case.values, key, &ResolvedValue::key);
+  return found == the_case.values.end() ? nullptr : &*found;
+}
+
+std::vector<std::string> doublings(int most) {
+  std::vector<std::string> values;
+  for (int value = 1; value <= most; value *= 2) values.push_back(std::to_string(value));
+  return values;
+}
+
+std::vector<std::string> with_unit(std::initializer_list<const char*> numbers, const char* unit) {
+  std::vector<std::string> values;
+  for (const char* number : numbers) values.push_back(fmt::format("{} {}", number, unit));
+  return values;
+}
+
+// From a tenth of a number to ten times it.
+std::vector<std::string> around(double number, const char* unit) {
+  std::vector<std::string> values;
+  const double lowest = number / 10;
+  for (double decade = std::pow(10, std::floor(std::log10(lowest))); decade <= number * 10;
+       decade *= 10) {
+    for (const double step : kSteps) {
+      const double value = step * decade;
+      if (value < lowest || value > number * 10) continue;
+      values.push_back(fmt::format("{:g} {}", value, unit));
+    }
+  }
+  return values;
+}
+
+// Puts the case's own value among numbers, where it belongs.
+void place_number(Control& control, const std::string& own) {
+  control.values.push_back(own);
+  const auto numbers = numbers_of({control.key, control.values});
+  CHECK(numbers.has_value(), "{}: '{}' is not a number beside {}", control.key, own,
+        control.values.front());
+  const double own_number = numbers->values.back();
+  std::vector<std::string> kept;
+  for (std::size_t i = 0; i + 1 < numbers->values.size(); ++i) {
+    const double number = numbers->values[i];
+    if (number == own_number) continue;
+    if (number > own_number && control.at == std::ssize(kept)) kept.push_back(own);
+    if (number < own_number) control.at = static_cast<int>(kept.size()) + 1;
+    kept.push_back(control.values[i]);
+  }
+  if (control.at == std::ssize(kept)) kept.push_back(own);
+  control.values = std::move(kept);
+}
+
+class Collector {
+ public:
+  explicit Collector(const Case& the_case) : case_(the_case) {}
+
+  void group(std::string title, bool limited) {
+    group_ = std::move(title);
+    limited_ = limited;
+  }
+
+  void numbers(const std::string& key, const std::string& title, std::vector<std::string> values) {
+    const ResolvedValue* own = value_at(case_, key);
+    if (own == nullptr || values.empty()) return;
+    Control control = control_of(key, title, std::move(values));
+    place_number(control, own->value);
+    controls_.push_back(std::move(control));
+  }
+
+  void names(const std::string& key, const std::string& title) {
+    const Field* field = find_field(key);
+    CHECK(field != nullptr, "no key {}", key);
+    const ResolvedValue* resolved = value_at(case_, key);
+    const std::string own = resolved != nullptr ? resolved->value : field->default_text;
+    Control control = control_of(key, title, names_of(*field));
+    control.names = true;
+    const auto found = std::ranges::find(control.values, own);
+    control.at = static_cast<int>(found - control.values.begin());
+    if (found == control.values.end()) control.values.push_back(own);
+    controls_.push_back(std::move(control));
+  }
+
+  void interval(std::size_t tier, bool in_iterations) {
+    const ResolvedValue* place = value_at(case_, fmt::format("snapshots.{}.tier", tier));
+    numbers(fmt::format("snapshots.{}.every", tier),
+            fmt::format("save to {} every", place == nullptr ? "a tier" : place->value),
+            in_iterations
+                ? with_unit({"1", "2", "3", "5", "10", "20", "30", "50", "100", "200", "500"},
+                            "iterations")
+                : std::vector<std::string>{"30 s", "1 min", "2 min", "3 min", "5 min", "10 min",
+                                           "15 min", "20 min", "30 min", "45 min", "1 h", "1.5 h",
+                                           "2 h", "3 h", "4 h", "6 h", "8 h", "12 h", "24 h"});
+  }
+
+  std::vector<Control> controls() && { return std::move(controls_); }
+
+ private:
+  Control control_of(const std::string& key, const std::string& title,
+                     std::vector<std::string> values) const {
+    const Field* field = find_field(key);
+    CHECK(field != nullptr, "no key {}", key);
+    return {.key = key,
+            .title = title,
+            .group = group_,
+            .help = std::string(field->help),
+            .values = std::move(values),
+            .limited = limited_};
+  }
+
+  const Case& case_;
+  std::string group_;
+  bool limited_ = false;
+  std::vector<Control> controls_;
+};
+
+void add_layout(Collector& add, const Job& job) {
+  const int ranks = job.layout.ranks();
+  add.group("Layout", true);
+  add.numbers("layout.tp", "tensor parallel", doublings(job.cluster.node.gpus));
+  add.numbers("layout.pp", "pipeline parallel", doublings(std::min(ranks, job.model.layers)));
+  add.numbers("layout.vpp", "stages per rank (vpp)", doublings(8));
+  add.numbers("layout.cp", "context parallel", doublings(std::min(ranks, 16)));
+  if (job.model.moe.experts > 0) {
+    add.numbers("layout.ep", "expert parallel", doublings(std::min(ranks, 64)));
+  }
+  add.names("layout.sharding", "sharded state");
+  add.group("Step", true);
+  add.names("schedule.name", "schedule");
+  add.numbers("batch.micro", "micro-batch", doublings(16));
+  add.names("recompute", "recomputation");
+  add.names("communication.compressor.name", "gradient compressor");
+  add.names("communication.overlap", "gradients overlap");
+}
+
+void add_machine(Collector& add, const Job& job) {
+  add.group("Machine", true);
+  add.numbers("cluster.nodes", "nodes", doublings(4 * job.cluster.nodes));
+  add.numbers("cluster.node.nic", "rate of a NIC",
+              with_unit({"12.5", "25", "50", "100", "200", "400"}, "GB/s"));
+  if (job.cluster.fabric.nodes_per_pod > 0) {
+    add.numbers("cluster.fabric.pod_oversubscription", "oversubscription between pods",
+                doublings(16));
+  }
+}
+
+void add_campaign(Collector& add, const Job& job) {
+  if (job.campaign.length_s <= 0) return;
+  add.group("Failures and snapshots", false);
+  for (std::size_t i = 0; i < job.failures.size(); ++i) {
+    const FailureClass& failure = job.failures[i];
+    const double per_1000_days = failure.rate_per_node_s * kDay_s * 1000;
+    if (per_1000_days <= 0) continue;
+    add.numbers(fmt::format("failures.{}.rate", i), fmt::format("failures: {}", failure.name),
+                around(per_1000_days, "per 1000 node-days"));
+  }
+  for (std::size_t i = 0; i < job.snapshots.size(); ++i) {
+    add.interval(i, job.snapshots[i].every_iterations > 0);
+  }
+  add.numbers("recovery.spares", "spare nodes",
+              {"0", "1", "2", "3", "4", "6", "8", "12", "16", "24", "32", "48", "64"});
+}
+
+}  // namespace
+
+std::vector<Control> controls_of(const Case& the_case) {
+  Collector add(the_case);
+  add_layout(add, the_case.job);
+  add_machine(add, the_case.job);
+  add_campaign(add, the_case.job);
+  return std::move(add).controls();
+}
+
+Json controls_json(const std::vector<Control>& controls) {
+  Json json = Json::array();
+  for (const Control& control : controls) {
+    json.push_back({{"key", control.key},
+                    {"title", control.title},
+                    {"group", control.group},
+                    {"help", control.help},
+                    {"values", control.values},
+                    {"at", control.at},
+                    {"names", control.names}});
+  }
+  return json;
+}
+
+Overrides checked_settings(const std::vector<Control>& controls, const Json& set) {
+  if (!set.is_object()) throw Error("settings are an object of keys and values");
+  Overrides settings;
+  for (const auto& [key, value] : set.items()) {
+    const auto control = std::ranges::find(controls, key, &Control::key);
+    if (control == controls.end()) throw Error(fmt::format("'{}' cannot be moved here", key));
+    const bool known =
+        value.is_string() && std::ranges::count(control->values, value.get<std::string>()) > 0;
+    if (!known) throw Error(fmt::format("{}: {} is not one of its values", key, value.dump()));
+    settings.emplace_back(key, value.get<std::string>());
+  }
+  return settings;
+}
+
+}  // namespace windtunnel

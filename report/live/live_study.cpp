@@ -1,0 +1,99 @@
+#include "report/live/live_study.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "report/page/page.hpp"
+#include "scenarios/language/company.hpp"
+#include "scenarios/language/overrides.hpp"
+#include "scenarios/language/text/scenario_text.hpp"
+#include "sim/study/iterations/memory_excess.hpp"
+
+namespace windtunnel {
+namespace {
+
+constexpr std::size_t kRemembered = 16;  // iterations, a few MB each
+// Enough to see the order of the work; a page is sent for every move.
+constexpr PageOptions kDrawn = {.max_spans = 4000, .max_curves = 16};
+
+ScenarioText of_one_job(ScenarioText scenario) {
+  if (has_jobs(scenario)) {
+    throw Error(Location{scenario.file},
+                "a file of several jobs cannot be served; name the file of one of them");
+  }
+  return scenario;
+}
+
+// Why a job with these settings cannot be or does not fit; null: it does.
+Json limit_of(const ScenarioText& scenario, const Overrides& settings) {
+  try {
+    const Case the_case = resolve_case(scenario, settings);
+    const std::string excess = memory_excess(the_case.job, *the_case.prepared);
+    return excess.empty() ? Json(nullptr) : Json(excess);
+  } catch (const Error& error) {
+    return std::string(error.text());
+  }
+}
+
+Overrides with_value(Overrides settings, const std::string& key, const std::string& value) {
+  std::erase_if(settings, [&](const auto& each) { return each.first == key; });
+  settings.emplace_back(key, value);
+  return settings;
+}
+
+}  // namespace
+
+LiveStudy::LiveStudy(ScenarioText scenario, int threads)
+    : scenario_(of_one_job(std::move(scenario))),
+      threads_(threads),
+      first_(resolve_case(scenario_)),
+      controls_(controls_of(first_)) {}
+
+std::shared_ptr<const MeasuredIteration> LiveStudy::measured(const Case& the_case) {
+  const auto found =
+      std::ranges::find(recent_, the_case.table, [](const auto& each) { return each.first; });
+  if (found != recent_.end()) {
+    recent_.splice(recent_.begin(), recent_, found);
+  } else {
+    recent_.emplace_front(the_case.table, std::make_shared<const MeasuredIteration>(
+                                              measure_iteration(the_case, {.threads = threads_})));
+    if (recent_.size() > kRemembered) recent_.pop_back();
+  }
+  return recent_.front().second;
+}
+
+Json LiveStudy::answer(const Overrides& settings) {
+  const Case the_case = resolve_case(scenario_, settings);
+  const std::scoped_lock lock(simulating_);
+  const Record record = record_of(the_case, *measured(the_case), {.threads = threads_});
+  Json document = page_document(record, kDrawn);
+  std::string summary = summary_html(summary_of(document));
+  document.erase("values");  // a hundred lines, which nothing here shows
+  return {{"summary", std::move(summary)}, {"record", std::move(document)}};
+}
+
+Json LiveStudy::limits(const Overrides& settings) const {
+  Json limits = Json::object();
+  for (const Control& control : controls_) {
+    if (!control.limited) continue;
+    Json& reasons = limits[control.key] = Json::array();
+    for (const std::string& value : control.values) {
+      reasons.push_back(limit_of(scenario_, with_value(settings, control.key, value)));
+    }
+  }
+  return limits;
+}
+
+std::string LiveStudy::scenario_text(const Overrides& settings) const {
+  if (settings.empty() && scenario_.set.empty()) return scenario_.text;
+  resolve_case(scenario_, settings);  // throws
+  DocumentNode tree = parse_document(scenario_.text, scenario_.file);
+  for (const Overrides& set : {scenario_.set, settings}) {
+    for (const auto& [key, value] : set) apply_override(tree, key, value);
+  }
+  return scenario_text_of(tree);
+}
+
+}  // namespace windtunnel

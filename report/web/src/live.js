@@ -1,0 +1,215 @@
+// The page of `windtunnel serve`: asks the server at every move, draws its answer as the page of a
+// run, and keeps one state beside the current one.
+import { forgetCharts } from "./chart.js";
+import { explainTerms } from "./glossary.js";
+import { drawControls } from "./live_controls.js";
+import { drawRun } from "./run.js";
+
+const token = new URLSearchParams(location.search).get("token") ?? "";
+
+async function ask(path, settings) {
+  const response = await fetch(path, {
+    method: "POST",
+    headers: { Authorization: `Bearer ${token}`, "Content-Type": "application/json" },
+    body: JSON.stringify({ set: settings }),
+  });
+  if (response.ok) return response;
+  const fault = await response.json().catch(() => ({ error: response.statusText }));
+  throw new Error(fault.error);
+}
+
+function button(text, help, pressed) {
+  const element = document.createElement("button");
+  element.type = "button";
+  element.textContent = text;
+  element.title = help;
+  element.addEventListener("click", pressed);
+  return element;
+}
+
+function settingsText(settings) {
+  const changed = Object.entries(settings).map(([key, value]) => `${key} = ${value}`);
+  return changed.length > 0 ? changed.join(", ") : "as the scenario has it";
+}
+
+// A place for one state, which takes answer after answer.
+function stateColumn() {
+  const column = document.createElement("section");
+  column.className = "state";
+  const heading = document.createElement("h2");
+  const said = document.createElement("p");
+  said.className = "settings";
+  const summary = document.createElement("div");
+  const charts = document.createElement("div");
+  charts.className = "state-charts";
+  column.append(heading, said, summary);
+  return {
+    column,
+    show(title, { settings, answer }) {
+      heading.textContent = title;
+      said.textContent = settingsText(settings);
+      summary.innerHTML = answer.summary; // made and escaped by the server
+      summary.querySelector(".figures")?.after(charts);
+      explainTerms(summary);
+      forgetCharts(charts);
+      charts.replaceChildren();
+      drawRun(answer.record, charts);
+    },
+    remove() {
+      forgetCharts(charts);
+      column.remove();
+    },
+  };
+}
+
+// The figures of both states, a row each.
+function drawDifferences(kept, current) {
+  const table = document.createElement("table");
+  table.className = "comparison differences";
+  const head = table.createTHead().insertRow();
+  for (const title of ["figure", "kept", "current"]) {
+    const cell = document.createElement("th");
+    cell.scope = "col";
+    cell.textContent = title;
+    head.append(cell);
+  }
+  const body = table.createTBody();
+  const rows = new Map(current.record.summary.figures.map((row) => [row.label, row]));
+  const text = (row) => (row ? [row.value, row.detail].filter(Boolean).join(", ") : "–");
+  for (const row of kept.record.summary.figures) {
+    const line = body.insertRow();
+    const label = document.createElement("th");
+    label.scope = "row";
+    label.textContent = row.label;
+    line.append(label);
+    for (const each of [row, rows.get(row.label)]) line.insertCell().textContent = text(each);
+  }
+  return table;
+}
+
+function save(text, name) {
+  const link = document.createElement("a");
+  link.href = URL.createObjectURL(new Blob([text], { type: "text/yaml" }));
+  link.download = `${name}.yaml`;
+  link.click();
+  URL.revokeObjectURL(link.href);
+}
+
+export function drawLive({ name, controls }, root) {
+  const status = document.createElement("p");
+  status.className = "live-status";
+  status.setAttribute("role", "status");
+  const states = document.createElement("div");
+  states.className = "states";
+  let current = null; // {settings, answer}
+  let kept = null;
+  let asking = false;
+  let again = false; // moved since it asked
+
+  const now = stateColumn();
+  let before = null; // the column of what is kept
+  let differences = null;
+
+  // Figures of both states above them, where one is kept.
+  const showDifferences = () => {
+    differences?.remove();
+    differences = kept && current ? drawDifferences(kept.answer, current.answer) : null;
+    if (differences) states.prepend(differences);
+  };
+
+  const redraw = () => {
+    now.show(kept ? "Current" : "", current);
+    showDifferences();
+  };
+
+  const keep = (state) => {
+    before?.remove();
+    before = null;
+    kept = state;
+    states.classList.toggle("two", Boolean(kept));
+    if (kept) {
+      before = stateColumn();
+      states.prepend(before.column);
+      before.show("Kept", kept);
+    }
+    redraw();
+  };
+
+  const panel = drawControls(controls, () => update());
+
+  // One question at a time; what was moved meanwhile is asked next, and only the newest.
+  async function update() {
+    if (asking) {
+      again = true;
+      return;
+    }
+    asking = true;
+    do {
+      again = false;
+      const settings = panel.settings();
+      history.replaceState(null, "", `#${new URLSearchParams(settings)}`);
+      const begin = performance.now();
+      try {
+        const answer = await (await ask("/answer", settings)).json();
+        current = { settings, answer };
+        const took = Math.round(performance.now() - begin);
+        status.textContent = `Answered in ${took} ms.`;
+        status.classList.remove("fault");
+        document.body.dataset.tookMs = took;
+        redraw();
+      } catch (fault) {
+        status.textContent = `These values cannot be: ${fault.message}`;
+        status.classList.add("fault");
+      }
+      document.body.dataset.answers = Number(document.body.dataset.answers ?? 0) + 1;
+    } while (again);
+    asking = false;
+    showLimits();
+  }
+
+  // After the answer, and only while nothing is moved.
+  async function showLimits() {
+    const settings = panel.settings();
+    try {
+      const limits = await (await ask("/limits", settings)).json();
+      if (!asking) panel.setLimits(limits);
+    } catch {
+      panel.setLimits({});
+    }
+  }
+
+  const tools = document.createElement("div");
+  tools.className = "live-tools";
+  tools.append(
+    button("Keep for comparison", "shows this state beside what follows", () => {
+      if (current) keep(current);
+    }),
+    button("Forget kept state", "shows one state again", () => {
+      if (kept) keep(null);
+    }),
+    button("As the scenario has it", "moves everything back", () => {
+      panel.set({});
+      update();
+    }),
+    button("Save as scenario", "a file for windtunnel run", async () => {
+      try {
+        save(await (await ask("/scenario", panel.settings())).text(), name);
+      } catch (fault) {
+        status.textContent = `Cannot be saved: ${fault.message}`;
+      }
+    }),
+    button("Copy address", "of this state, for whoever may use this server", async () => {
+      await navigator.clipboard.writeText(location.href);
+      status.textContent = "The address of this state is in the clipboard.";
+    }),
+  );
+  const side = document.createElement("aside");
+  side.append(panel.element);
+  const main = document.createElement("div");
+  states.append(now.column);
+  main.append(tools, status, states);
+  root.className = "live";
+  root.append(side, main);
+  panel.set(Object.fromEntries(new URLSearchParams(location.hash.slice(1))));
+  update();
+}

@@ -1,0 +1,74 @@
+#include "report/live/controls.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "report/store/varied_keys.hpp"
+#include "tests/support/error_of.hpp"
+
+namespace windtunnel {
+namespace {
+
+Case small(const Overrides& set = {}) {
+  return load_case(WINDTUNNEL_SOURCE_DIR "/scenarios/small.yaml", set);
+}
+
+const Control& control(const std::vector<Control>& controls, const std::string& key) {
+  const auto found = std::ranges::find(controls, key, &Control::key);
+  EXPECT_NE(found, controls.end()) << key;
+  return *found;
+}
+
+// Whatever the scenario has: between the round values, one of them, or beyond all.
+TEST(Controls, HaveTheScenariosOwnValueInItsPlace) {
+  for (const auto& [every, at] : std::vector<std::pair<std::string, int>>{
+           {"30 min", 8}, {"31 min", 9}, {"1 s", 0}, {"3 d", 19}}) {
+    const std::vector<Control> controls = controls_of(small({{"snapshots.0.every", every}}));
+    const Control& interval = control(controls, "snapshots.0.every");
+    EXPECT_EQ(interval.at, at) << every;
+    const auto numbers = numbers_of({interval.key, interval.values}).value();
+    EXPECT_TRUE(std::ranges::is_sorted(numbers.values)) << every;
+    EXPECT_EQ(std::ranges::adjacent_find(numbers.values), numbers.values.end()) << every;
+  }
+}
+
+TEST(Controls, AreThoseThatTheCaseHasAUseFor) {
+  const std::vector<Control> controls = controls_of(small());
+  const auto has = [](const std::vector<Control>& all, std::string_view key) {
+    return std::ranges::count(all, key, &Control::key) > 0;
+  };
+  EXPECT_FALSE(has(controls, "layout.ep"));
+  EXPECT_FALSE(has(controls, "cluster.fabric.pod_oversubscription"));
+  EXPECT_TRUE(has(controls, "recovery.spares"));
+  const Case step = load_case(WINDTUNNEL_SOURCE_DIR "/scenarios/gpt3-175b-schedules.yaml");
+  EXPECT_FALSE(has(controls_of(step), "recovery.spares"));
+  EXPECT_TRUE(has(controls_of(load_case(WINDTUNNEL_SOURCE_DIR "/scenarios/llama3-405b.yaml")),
+                  "cluster.fabric.pod_oversubscription"));
+}
+
+TEST(Controls, EveryValueIsOneThatTheKeyTakes) {
+  const std::vector<Control> controls = controls_of(small());
+  for (const Control& each : controls) {
+    for (const std::string& value : each.values) {
+      try {
+        small({{each.key, value}});
+      } catch (const Error& error) {  // the job may not be able to be so, but it says why
+        EXPECT_EQ(std::string(error.what()).find("unknown"), std::string::npos) << error.what();
+      }
+    }
+  }
+}
+
+TEST(Controls, SettingsAreTheirKeysAndValues) {
+  const std::vector<Control> controls = controls_of(small());
+  EXPECT_EQ(checked_settings(controls, {{"layout.tp", "4"}}), (Overrides{{"layout.tp", "4"}}));
+  for (const Json& wrong :
+       std::vector<Json>{Json::array(), Json{{"model", "/etc/passwd"}}, Json{{"layout.tp", "3"}},
+                         Json{{"layout.tp", 4}}, Json{{"layout.tp", nullptr}}}) {
+    EXPECT_NE(error_of([&] { checked_settings(controls, wrong); }), "") << wrong;
+  }
+}
+
+}  // namespace
+}  // namespace windtunnel

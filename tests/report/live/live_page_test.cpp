@@ -1,0 +1,19 @@
+#include "report/live/live_page.hpp"
+
+#include <gtest/gtest.h>
+
+namespace windtunnel {
+namespace {
+
+// It may ask its own server, which the pages that are files must not.
+TEST(LivePage, HasItsControlsAndAsksItsServerAlone) {
+  const LiveStudy study(read_scenario(WINDTUNNEL_SOURCE_DIR "/scenarios/small.yaml"), 1);
+  const std::string page = live_page(study);
+  EXPECT_NE(page.find("connect-src 'self'"), std::string::npos);
+  for (const Control& control : study.controls()) {
+    EXPECT_NE(page.find(control.title), std::string::npos) << control.title;
+  }
+}
+
+}  // namespace
+}  // namespace windtunnel
