@@ -95,6 +95,7 @@ std::string best_text(const Json& best) {
 std::string edges_text(const Json& document, const ConsoleStyle& style) {
   std::string text;
   if (!style.notes) return text;
+  for (const std::string& known : as_good_texts(document)) text += fmt::format("note: {}\n", known);
   for (const SweepEdge& edge : edges_of_best(document)) {
     text += fmt::format("note: {}\n", edge_text(edge));
   }
@@ -136,14 +137,15 @@ SweepResults sweep_results(const SweepPlan& plan, const std::map<int, std::strin
   const ScenarioText& text = plan.sweep.scenario;
   const RecordSource source = {program_version(), program_commit(), text.file,
                                text.text,         text.set,         text.files};
-  results.document = {{"format", kSweepFormat},
-                      {"scenario", scenario},
-                      {"job", shared_facts(jobs)},
-                      {"vary", varied_keys_json(plan.sweep.vary)},
-                      {"points", std::move(points)},
-                      {"best", offers_choices(plan.sweep) ? best_point(results.points) : Json()},
-                      {"best_by", best_by_circumstance(plan.sweep, results.points)},
-                      {"source", source_json(source)}};
+  results.document = {
+      {"format", kSweepFormat},
+      {"scenario", scenario},
+      {"job", shared_facts(jobs)},
+      {"vary", varied_keys_json(plan.sweep.vary)},
+      {"points", std::move(points)},
+      {"best", offers_choices(plan.sweep) ? best_point(plan.sweep, results.points) : Json()},
+      {"best_by", best_by_circumstance(plan.sweep, results.points)},
+      {"source", source_json(source)}};
   // As in the head of the cases: not kept does not mean that there are none.
   if (text.files.empty()) results.document["source"].erase("files");
   return results;

@@ -1,0 +1,33 @@
+#include "models/results/paired_gain.hpp"
+
+#include <gtest/gtest.h>
+
+namespace windtunnel {
+namespace {
+
+TEST(PairedGain, OverTheTrialsThatBothHave) {
+  const Estimate gain = paired_gain({0.9, 0.8, 0.7, 0.1}, {0.8, 0.7, 0.6});
+  EXPECT_NEAR(gain.mean, 0.1, 1e-12);
+  EXPECT_NEAR(gain.low, 0.1, 1e-12) << "the same in each trial: sure, however much trials differ";
+  EXPECT_EQ(paired_gain({}, {0.8}), Estimate{});
+}
+
+TEST(PairedGain, ChanceAndTriflesAreNone) {
+  EXPECT_TRUE(is_gain({.mean = 0.01, .low = 0.001, .high = 0.02}));
+  EXPECT_FALSE(is_gain({.mean = 0.01, .low = -0.001, .high = 0.02})) << "chance";
+  EXPECT_FALSE(is_gain({.mean = 1e-4, .low = 9e-5, .high = 2e-4})) << "a trifle";
+  EXPECT_TRUE(is_gain({.mean = 1e-4, .low = 9e-5, .high = 2e-4}, 5e-5));
+  EXPECT_EQ(no_gain_text(), "less than 0.05 points of goodput, or no more than chance");
+}
+
+// As good as the best on both sides, but not beyond one that is worse.
+TEST(PairedGain, PlacesAroundTheBest) {
+  const auto at = [](double goodput) { return std::vector<double>(8, goodput); };
+  const std::vector<std::vector<double>> trials = {at(0.9), at(0.8),    at(0.8999),
+                                                   at(0.9), at(0.8998), at(0.89)};
+  EXPECT_EQ(as_good_places(trials, 3), std::pair(size_t{2}, size_t{4}));
+  EXPECT_EQ(as_good_places({at(0.9)}, 0), std::pair(size_t{0}, size_t{0}));
+}
+
+}  // namespace
+}  // namespace windtunnel
