@@ -16,11 +16,14 @@
 #include "cli/program/load_scenario.hpp"
 #include "cli/program/output.hpp"
 #include "cli/program/override_options.hpp"
+#include "models/base/units.hpp"
 #include "models/base/version.hpp"
+#include "models/cost/memory/memory.hpp"
 #include "report/answer/optimise_page.hpp"
 #include "report/json/json.hpp"
 #include "report/plan/optimise_tables.hpp"
 #include "report/text/table.hpp"
+#include "scenarios/language/library/facts/planning.hpp"
 
 namespace windtunnel {
 namespace {
@@ -30,6 +33,7 @@ struct OptimiseCommand {
   std::vector<std::string> over;
   std::string aim = "iteration";
   std::vector<std::string> set;
+  double headroom_percent = 0;
   int top = 10;
   int simulate = 3;
   int threads = 0;
@@ -98,11 +102,26 @@ OptimiseOptions options_of(const OptimiseCommand& command, std::vector<std::stri
       throw Error(fmt::format("--over '{}': its key is varied as a whole already", list));
     }
   }
+  options.headroom = command.headroom_percent / 100;
   options.top = command.top;
   options.simulated = command.simulate;
   options.threads = command.threads;
   options.aim = aim_of(command);
   return options;
+}
+
+// What a plan keeps free and the best here does not.
+std::string headroom_note(const Optimisation& result) {
+  const RankedConfiguration& best = result.best.front();
+  if (!best.record) return "";
+  const double usable = usable_bytes(best.record->job.cluster.node.gpu);
+  const double left = 1 - best.memory_bytes / usable;
+  if (left >= usual_headroom().value) return "";
+  return fmt::format(
+      "\nnote: the best leaves {} of a GPU's memory free, {} of {} being taken; windtunnel plan "
+      "keeps {:g} %: --headroom {:g}\n",
+      format_percent(left), format_memory(best.memory_bytes), format_memory(usable),
+      100 * usual_headroom().value, 100 * usual_headroom().value);
 }
 
 std::string text_of(const OptimiseCommand& command, const std::vector<VariedKey>& varied,
@@ -125,6 +144,7 @@ std::string text_of(const OptimiseCommand& command, const std::vector<VariedKey>
     text += fmt::format("\n{}\n{}", kFrontierTitle, table_text(frontier_table(result), width));
   }
   for (const std::string& warning : edge_warnings(result, varied)) text += "\n" + warning + "\n";
+  text += headroom_note(result);
   if (!result.best.front().failure.empty()) return text;
   return text + "\nbest: " + command_line(command, result.best.front().set) + "\n";
 }
@@ -241,6 +261,10 @@ Handler define_optimise(CLI::App& app) {
   app.add_option("--set", command->set, "set a value of the scenario; may be repeated")
       ->type_name("KEY=VALUE")
       ->allow_extra_args(false);
+  app.add_option("--headroom", command->headroom_percent,
+                 "percent of a GPU's memory that stay free (default 0)")
+      ->type_name("PERCENT")
+      ->check(number_in(0, 90));
   app.add_option("--top", command->top, "places of the ranking (default 10)")
       ->type_name("N")
       ->check(CLI::Range(1, 10000));

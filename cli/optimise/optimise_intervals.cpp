@@ -6,24 +6,31 @@
 #include "cli/program/output.hpp"
 #include "cli/program/override_options.hpp"
 #include "models/base/version.hpp"
+#include "models/results/paired_gain.hpp"
 #include "report/answer/answer_page.hpp"
 #include "report/answer/charts.hpp"
 #include "report/json/json.hpp"
+#include "report/summary/campaign_summary.hpp"
 #include "report/text/table.hpp"
 
 namespace windtunnel {
 namespace {
 
-// Less cannot be told from chance: then the intervals as given stay, of which a search that follows
-// chance knows nothing better.
+// Where there is none the intervals as given stay, of which a search that follows chance knows
+// nothing better.
 bool is_gain(const IntervalSearch& found) {
-  constexpr double kLeast = 5e-4;  // of goodput: minutes a month
-  return found.gain.low > 0 && found.gain.mean >= kLeast;
+  return is_gain(found.gain);
 }
 
-constexpr const char* kNoGain =
-    "These intervals hardly matter here: less than 0.05 points, or no more than chance. Keep those "
-    "given: shorter ones lose less where a failure costs more than was assumed.";
+std::string without_gain(const IntervalSearch& found) {
+  std::string text = fmt::format("Keep the intervals as given: the best bring {}.", no_gain_text());
+  for (const IntervalSearch::Tier& tier : found.tiers) {
+    if (tier.shortest == tier.longest) continue;
+    text +=
+        fmt::format(" {} does not matter {}.", tier.key, as_good_text(tier.shortest, tier.longest));
+  }
+  return text;
+}
 
 std::string run_line(const IntervalCommand& command, const IntervalSearch& found) {
   std::string line = fmt::format("windtunnel run {}", shell_word(command.scenario));
@@ -52,10 +59,23 @@ std::vector<std::string> row_of(const std::string& name, const CampaignReport& r
 }
 
 TextTable tiers_table(const IntervalSearch& found) {
-  TextTable table{{{"tier"}, {"place"}, {"best", Align::right}, {"in time", Align::right}}, {}};
+  if (!is_gain(found)) {  // what came out best is chance
+    TextTable table{{{"tier"}, {"place"}, {"as good", Align::right}}, {}};
+    for (const IntervalSearch::Tier& tier : found.tiers) {
+      table.rows.push_back(
+          {tier.key, tier.name, fmt::format("{} .. {}", tier.shortest, tier.longest)});
+    }
+    return table;
+  }
+  TextTable table{{{"tier"},
+                   {"place"},
+                   {"best", Align::right},
+                   {"in time", Align::right},
+                   {"as good", Align::right}},
+                  {}};
   for (const IntervalSearch::Tier& tier : found.tiers) {
-    table.rows.push_back(
-        {tier.key, tier.name, tier.value, value_text(Unit::seconds, tier.every_s)});
+    table.rows.push_back({tier.key, tier.name, tier.value, value_text(Unit::seconds, tier.every_s),
+                          fmt::format("{} .. {}", tier.shortest, tier.longest)});
   }
   return table;
 }
@@ -89,7 +109,7 @@ std::string text_of(const IntervalCommand& command, const IntervalSearch& found)
         value_text(Unit::seconds, tier.storage_s));
   }
   text += fmt::format("{} campaigns of {} trials\n\n", found.campaigns, found.given.trials);
-  if (!is_gain(found)) text += fmt::format("{}\n", kNoGain);
+  if (!is_gain(found)) text += without_gain(found) + "\n";
   return text +
          fmt::format("{}: {}\n", is_gain(found) ? "best" : "as given", run_line(command, found));
 }
@@ -111,8 +131,11 @@ Json document_of(const IntervalCommand& command, const IntervalSearch& found) {
                    {"intervals", Json::array()}};
   for (const IntervalSearch::Tier& tier : found.tiers) {
     if (is_gain(found)) document["set"][tier.key] = tier.value;
-    document["intervals"].push_back(
-        {{"key", tier.key}, {"tier", tier.name}, {"value", tier.value}, {"every_s", tier.every_s}});
+    document["intervals"].push_back({{"key", tier.key},
+                                     {"tier", tier.name},
+                                     {"value", tier.value},
+                                     {"every_s", tier.every_s},
+                                     {"as_good", {{"from", tier.shortest}, {"to", tier.longest}}}});
   }
   document["best"] = result_json(found.best);
   document["given"] = result_json(found.given);
@@ -149,7 +172,7 @@ std::string page_of(const IntervalCommand& command, const IntervalSearch& found)
                   {},
                   {AnswerChart{chart_json(chart)}, std::move(best),
                    SummarySection{"What it brings", {}, goodput_table(found)}}};
-  if (!is_gain(found)) page.warnings.emplace_back(kNoGain);
+  if (!is_gain(found)) page.warnings.push_back(without_gain(found));
   for (const IntervalSearch::Tier& tier : found.tiers) {
     if (!is_gain(found)) break;
     page.figures.push_back({tier.name, tier.value, "between snapshots"});

@@ -65,6 +65,7 @@ ExitCode run(const PlanCommand& command) {
 Handler define_plan(CLI::App& app) {
   auto command = std::make_shared<PlanCommand>();
   add_plan_options(app, command->asked, true);
+  add_deadline_options(app, command->asked);
   app.add_option("--out", command->out, "write the best plan as a scenario, for windtunnel run")
       ->type_name("FILE");
   add_page_option(app, command->page);

@@ -7,6 +7,7 @@
 #include <array>
 #include <cctype>
 #include <filesystem>
+#include <utility>
 #include <vector>
 
 #include "models/base/error.hpp"
@@ -46,11 +47,19 @@ const NodeSpec* node_named(const std::string& name) {
   return found == nodes.end() ? nullptr : &*found;
 }
 
-// Whether it begins as nodes do: a node of which there is none is no GPU.
+// Whether it begins as nodes of the library do ("dgx" of "dgx-h100"), and not as a GPU: a node of
+// which there is none is no GPU.
 bool begins_as_node(const std::string& name) {
   const std::string plain = undivided(name);
-  return std::ranges::any_of(std::array{"dgx", "hgx", "pcie", "aws", "gcp"},
-                             [&](const char* maker) { return plain.starts_with(maker); });
+  const auto begins_as = [&](const std::string& known) {
+    return plain.starts_with(known.substr(0, known.find('-')));
+  };
+  const auto gpu_begins = [&](const GpuSpec& gpu) {
+    return plain.starts_with(undivided(gpu.name));
+  };
+  return std::ranges::none_of(library_gpus(), gpu_begins) &&
+         std::ranges::any_of(library_nodes(),
+                             [&](const NodeSpec& node) { return begins_as(node.name); });
 }
 
 // The library's usual node of a GPU, or its first; null where it knows no such GPU.
@@ -70,6 +79,21 @@ std::vector<std::string> machine_names() {
   for (const NodeSpec& node : library_nodes()) names.push_back(node.name);
   for (const GpuSpec& gpu : library_gpus()) names.push_back(gpu.name);
   return names;
+}
+
+// Files that it names are beside the file that it stands in.
+DocumentNode seen_from_here(DocumentNode node, const std::filesystem::path& folder) {
+  const bool names_file =
+      std::ranges::any_of(std::array{".json", ".args", ".csv", ".yaml", ".yml"},
+                          [&](const char* suffix) { return node.text.ends_with(suffix); });
+  if (names_file && std::filesystem::path(node.text).is_relative()) {
+    node.text = (folder / node.text).lexically_normal().string();
+  }
+  for (DocumentNode& item : node.items) item = seen_from_here(std::move(item), folder);
+  for (DocumentEntry& entry : node.entries) {
+    entry.value = seen_from_here(std::move(entry.value), folder);
+  }
+  return node;
 }
 
 int whole_number(const std::string& text, const std::string& digits) {
@@ -128,7 +152,8 @@ std::string model_value(const std::string& text) {
   if (text.ends_with(".yaml") || text.ends_with(".yml")) {
     const DocumentNode document = parse_document(read_text_file(text), text);
     const DocumentNode* model = document.value_of("model");
-    return flow_text(model == nullptr ? document : *model);
+    return flow_text(seen_from_here(model == nullptr ? document : *model,
+                                    std::filesystem::path(text).parent_path()));
   }
   if (text.ends_with(".json") || text.ends_with(".args")) return fmt::format("'{}'", text);
   if (std::filesystem::exists(text)) {

@@ -2,9 +2,13 @@
 
 #include <fmt/format.h>
 
+#include <charconv>
+#include <cmath>
+
 #include "cli/plan/plan_arguments.hpp"
 #include "cli/program/command.hpp"
 #include "cli/program/override_options.hpp"
+#include "models/base/printable.hpp"
 #include "models/base/units.hpp"
 #include "scenarios/language/library/facts/planning.hpp"
 
@@ -19,6 +23,27 @@ double quantity_of(const char* option, const std::string& text, Dimension dimens
     throw Error(Location{option}, error.what());
   }
   throw Error(Location{option}, fmt::format("must be above 0, not {}", text));
+}
+
+// Digits only: whether 8k is 8000 or 8192 is not for us to guess.
+int sequence_of(const std::string& text) {
+  constexpr double kMost = 1 << 24;
+  double value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  const bool whole = error == std::errc() && end == text.data() + text.size() &&
+                     value == std::floor(value) && value >= 1 && value <= kMost;
+  if (whole) return static_cast<int>(value);
+  throw Error(Location{"--sequence"},
+              fmt::format("a number of tokens from 1 to {:.0f} is due in digits, as in 8192, not "
+                          "'{}'",
+                          kMost, excerpt(text)));
+}
+
+// "800 K USD", "1.2 M" or "800000".
+double budget_of(std::string text) {
+  if (text.ends_with("USD")) text.resize(text.size() - 3);
+  text.resize(text.find_last_not_of(' ') + 1);
+  return quantity_of("--budget", text, Dimension::count);
 }
 
 std::vector<std::string> framework_names() {
@@ -58,8 +83,7 @@ void add_plan_options(CLI::App& app, PlanOptions& options, bool required) {
   app.add_option("--batch", options.batch, "tokens of a step (default: as models of its size)")
       ->type_name("COUNT");
   app.add_option("--sequence", options.sequence, "tokens of a sequence (default: at most 8192)")
-      ->type_name("TOKENS")
-      ->check(CLI::Range(1, 1 << 24));
+      ->type_name("TOKENS");
   app.add_option("--price", options.price, "e.g. '2 USD per gpu-hour' (default: by GPU)")
       ->type_name("PRICE");
   app.add_option("--headroom", options.headroom_percent,
@@ -72,6 +96,16 @@ void add_plan_options(CLI::App& app, PlanOptions& options, bool required) {
   app.add_option("-j", options.threads, "threads (default: all cores); the result is the same")
       ->type_name("N")
       ->check(CLI::Range(1, 4096));
+}
+
+void add_deadline_options(CLI::App& app, PlanOptions& options) {
+  app.add_option("--days", options.days,
+                 "say how surely it is done in so many days, and what renting the cluster for them "
+                 "costs")
+      ->type_name("DAYS")
+      ->check(number_in(0.01, 36500));
+  app.add_option("--budget", options.budget, "likewise for so much money, e.g. '800 K USD'")
+      ->type_name("USD");
 }
 
 PlanRequest request_of(const PlanOptions& options) {
@@ -87,7 +121,7 @@ PlanRequest request_of(const PlanOptions& options) {
                             options.tokens));
   }
   if (!options.framework.empty()) request.framework = options.framework;
-  if (options.sequence > 0) request.sequence = options.sequence;
+  if (!options.sequence.empty()) request.sequence = sequence_of(options.sequence);
   if (!options.batch.empty()) {
     request.batch_tokens = quantity_of("--batch", options.batch, Dimension::count);
   }
@@ -95,6 +129,8 @@ PlanRequest request_of(const PlanOptions& options) {
     const double usd_per_s = quantity_of("--price", options.price, Dimension::usd_per_gpu_s);
     request.price_usd_per_gpu_h = usd_per_s * kHour_s;
   }
+  if (options.days > 0) request.deadline_days = options.days;
+  if (!options.budget.empty()) request.budget_usd = budget_of(options.budget);
   if (options.headroom_percent >= 0) request.headroom = options.headroom_percent / 100;
   request.set = parse_overrides(options.set);
   request.threads = options.threads;

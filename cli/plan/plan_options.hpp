@@ -11,15 +11,17 @@ namespace windtunnel {
 
 struct PlanOptions {
   std::string cluster = {}, model = {}, tokens = {};
-  std::string framework = {}, batch = {}, price = {};
-  int sequence = 0;
-  double headroom_percent = -1;
+  std::string framework = {}, batch = {}, price = {}, sequence = {}, budget = {};
+  double headroom_percent = -1, days = 0;
   std::vector<std::string> set = {};
   int threads = 0;
 };
 
 // `required`: machine, model and tokens must be given; else `options` has what they are otherwise.
 void add_plan_options(CLI::App& app, PlanOptions& options, bool required);
+
+// How surely it is done in time: of a plan alone, not of a scenario to start from.
+void add_deadline_options(CLI::App& app, PlanOptions& options);
 
 // Throws Error that names the option.
 PlanRequest request_of(const PlanOptions& options);

@@ -33,6 +33,13 @@ std::optional<Json> document_of(const std::string& text, const std::string& path
     if (cut_off) throw Error(Location{path}, "not a JSON object: damaged or cut off");
     return {};
   }
+  if (document.is_object() &&
+      (document.contains("architectures") || document.contains("model_type"))) {
+    throw Error(Location{path},
+                fmt::format("is a model and no scenario: a scenario names it as 'model: {0}', and "
+                            "windtunnel plan takes it as --model {0}",
+                            shell_word(path)));
+  }
   if (!format_of(document).starts_with("windtunnel-")) return {};
   return document;
 }

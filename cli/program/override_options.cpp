@@ -8,7 +8,9 @@
 #include <optional>
 
 #include "models/base/error.hpp"
+#include "scenarios/language/text/document.hpp"
 #include "scenarios/language/text/fields.hpp"
+#include "scenarios/language/text/values.hpp"
 #include "traces/text/text.hpp"
 
 namespace windtunnel {
@@ -202,6 +204,24 @@ Overrides parse_overrides(const std::vector<std::string>& arguments) {
   return overrides;
 }
 
+namespace {
+
+// A name that there is not is a typing error, and no point that cannot be: nothing is simulated.
+void check_names(const std::string& option, const VariedKey& varied) {
+  const Field* field = find_field(varied.key);
+  if (field != nullptr && !field->shorthand.empty()) {
+    field = find_field(join_path(varied.key, field->shorthand));
+  }
+  if (field == nullptr || field->scalar != ScalarType::name || field->list) return;
+  for (const std::string& value : varied.values) {
+    const std::string place = fmt::format("{} {}={}", option, varied.key, value);
+    const DocumentNode node = parse_document(value, place, false);
+    if (node.kind == DocumentNode::Kind::scalar) check_values(node, std::string(field->path));
+  }
+}
+
+}  // namespace
+
 std::vector<VariedKey> parse_varied(const std::vector<std::string>& arguments,
                                     const std::string& option) {
   std::vector<VariedKey> keys;
@@ -215,6 +235,7 @@ std::vector<VariedKey> parse_varied(const std::vector<std::string>& arguments,
     const std::vector<std::string> values =
         expanded(key, split_values(option, argument, assignment.second));
     keys.push_back({key, without_ranges(option, argument, key, values)});
+    check_names(option, keys.back());
     points *= static_cast<double>(keys.back().values.size());
   }
   if (points > kMostPoints) {

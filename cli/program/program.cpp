@@ -12,6 +12,7 @@
 #include "cli/program/output.hpp"
 #include "models/base/printable.hpp"
 #include "models/base/version.hpp"
+#include "scenarios/language/text/synonyms.hpp"
 
 namespace windtunnel {
 
@@ -31,7 +32,7 @@ CLI::Validator one_of(const std::string& noun, const std::vector<std::string>& n
   return CLI::Validator(
       [noun, names](const std::string& text) {
         const bool known = std::ranges::find(names, text) != names.end();
-        return known ? std::string() : unknown_name(noun, text, names);
+        return known ? std::string() : unknown_word(noun, text, names);
       },
       fmt::format("{{{}}}", fmt::join(names, ",")));
 }
@@ -74,6 +75,11 @@ std::string usage_message(const CLI::App& app, const CLI::ParseError& error) {
   for (const std::string& extra : extras) {
     if (!extra.starts_with('-')) continue;
     std::vector<std::string> known = option_names(command);
+    if (extra.size() == 2) {  // "-o": the option that begins so, not another letter
+      std::erase_if(known, [&](const std::string& name) { return !name.starts_with("-" + extra); });
+      const std::string meant = known.empty() ? "" : fmt::format("; did you mean '{}'?", known[0]);
+      return fmt::format("unknown option '{}'{}", extra, meant);
+    }
     if (extra.starts_with("--")) {  // no letter of one dash is meant
       std::erase_if(known, [](const std::string& name) { return !name.starts_with("--"); });
     }
@@ -112,6 +118,17 @@ void add_quiet(CLI::App& app, bool& quiet) {
   }
 }
 
+// Without the program's name, in the parser's order: the last first. "help run" is "run --help".
+std::vector<std::string> arguments_of(int argc, char** argv) {
+  std::vector<std::string> arguments(argv + 1, argv + argc);
+  if (arguments.front() == "help") {
+    arguments.erase(arguments.begin());
+    arguments.emplace_back("--help");
+  }
+  std::ranges::reverse(arguments);
+  return arguments;
+}
+
 int run(const CliProgram& program, int argc, char** argv) {
   CLI::App app(program.description, program.name);
   app.set_help_flag("-h,--help", "print this help");
@@ -131,7 +148,7 @@ int run(const CliProgram& program, int argc, char** argv) {
     return exit_status(ExitCode::usage);
   }
   try {
-    app.parse(argc, argv);
+    app.parse(arguments_of(argc, argv));
   } catch (const CLI::Success& success) {  // --help, --version
     return app.exit(success);
   } catch (const CLI::ParseError& error) {

@@ -12,51 +12,6 @@ namespace {
 // A message has lines of its own; a place does not, whatever the file is called.
 constexpr std::string_view kOfMessages = "\n\t";
 
-// What other programs call the same, and which of ours it is; of several the first that is known.
-struct Synonym {
-  std::string_view word, ours;
-};
-constexpr Synonym kSynonyms[] = {{"fsdp", "zero3"},
-                                 {"fsdp", "torchtitan"},
-                                 {"fsdp2", "zero3"},
-                                 {"fsdp2", "torchtitan"},
-                                 {"ddp", "none"},
-                                 {"pytorch", "torchtitan"},
-                                 {"nemo", "megatron"},
-                                 {"zero-bubble", "zb-h1"},
-                                 {"vocab", "vocabulary"},
-                                 {"vocab_size", "vocabulary"},
-                                 {"seq", "sequence"},
-                                 {"seq_len", "sequence"},
-                                 {"seq_length", "sequence"},
-                                 {"topk", "per_token"},
-                                 {"top_k", "per_token"},
-                                 {"num_experts", "experts"},
-                                 {"hidden_size", "hidden"},
-                                 {"d_model", "hidden"},
-                                 {"feed_forward", "ffn"},
-                                 {"ffn_hidden", "ffn"},
-                                 {"intermediate_size", "ffn"},
-                                 {"n_layers", "layers"},
-                                 {"num_layers", "layers"},
-                                 {"n_heads", "heads"},
-                                 {"num_heads", "heads"},
-                                 {"Gbit/s", "Gb/s"},
-                                 {"Gbps", "Gb/s"},
-                                 {"Mbit/s", "Mb/s"},
-                                 {"Mbps", "Mb/s"},
-                                 {"mbs", "micro"},
-                                 {"gbs", "global"}};
-
-std::string synonym_of(std::string_view name, const std::vector<std::string>& known) {
-  for (const Synonym& each : kSynonyms) {
-    if (each.word != name) continue;
-    const auto found = std::ranges::find(known, each.ours);
-    if (found != known.end()) return *found;
-  }
-  return "";
-}
-
 std::string in_small_letters(std::string_view text) {
   std::string small(text);
   std::ranges::transform(small, small.begin(), [](unsigned char c) { return std::tolower(c); });
@@ -107,8 +62,7 @@ void fail_check(const char* condition, const char* file, int line, const std::st
 std::string nearest_name(std::string_view name, const std::vector<std::string>& known) {
   // Half of the letters may be wrong: enough for typing errors and for a forgotten suffix, while
   // an unrelated word still gets the list of what is known.
-  std::string nearest = synonym_of(name, known);
-  if (!nearest.empty()) return nearest;
+  std::string nearest;
   // A letter of the other case is half an error.
   const std::string small = in_small_letters(name);
   size_t best = 2 * (std::max<size_t>(2, name.size() / 2) + 1);

@@ -2,15 +2,19 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <boost/multiprecision/cpp_int.hpp>
 #include <charconv>
 #include <cmath>
 #include <cstdint>
 #include <cstdlib>
+#include <string_view>
+#include <utility>
 
 #include "models/base/error.hpp"
 #include "models/base/text_form.hpp"
+#include "models/base/unit_names.hpp"
 
 namespace windtunnel {
 namespace {
@@ -182,6 +186,10 @@ const Unit* find_unit(std::string_view name, Dimension dimension) {
   throw Error(fmt::format("'{}' is beyond the range of a number; {}", text, due(dimension)));
 }
 
+// As others write it, and as we do.
+constexpr std::pair<std::string_view, std::string_view> kOtherSpellings[] = {
+    {"Gbit/s", "Gb/s"}, {"Gbps", "Gb/s"}, {"Mbit/s", "Mb/s"}, {"Mbps", "Mb/s"}};
+
 [[noreturn]] void fail_unit(const std::string& text, const std::string& unit, Dimension dimension) {
   for (const Unit& other : kUnits) {
     if (other.name == unit) {
@@ -189,7 +197,11 @@ const Unit* find_unit(std::string_view name, Dimension dimension) {
           fmt::format("'{}' is {}; {}", text, text_of(other.dimension).noun, due(dimension)));
     }
   }
-  const std::vector<std::string> known = units_of(dimension);
+  std::vector<std::string> known = units_of(dimension);
+  for (const auto& [other, ours] : kOtherSpellings) {
+    const std::string name(ours);
+    if (other == unit && std::ranges::find(known, name) != known.end()) known = {name};
+  }
   if (known.empty())
     throw Error(fmt::format("'{}' is not a plain number; {}", text, due(dimension)));
   throw Error(
@@ -278,6 +290,12 @@ std::string format_count(double count) {
 
 std::string format_percent(double share) {
   return format_value(share, kPercentForm);
+}
+
+bool is_unit_name(std::string_view word) {
+  return word == "%" || std::ranges::any_of(kUnits, [&](const Unit& unit) {
+           return !unit.name.empty() && unit.name == word;
+         });
 }
 
 }  // namespace windtunnel

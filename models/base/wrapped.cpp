@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "models/base/unit_names.hpp"
+
 namespace windtunnel {
 namespace {
 
@@ -19,12 +21,34 @@ size_t bytes_of(std::string_view text, size_t count) {
   return at;
 }
 
+// "70 B", "10.0 %", "5 min": the blank at `blank` stands between a number and its unit.
+bool divides_quantity(std::string_view text, size_t blank) {
+  const std::string_view before = text.substr(0, blank);
+  const std::string_view number = before.substr(before.rfind(' ') + 1);
+  const bool is_number = !number.empty() &&
+                         number.find_first_not_of("0123456789.,") == number.npos &&
+                         number.back() >= '0' && number.back() <= '9';
+  if (!is_number) return false;
+  const std::string_view after = text.substr(blank + 1);
+  std::string_view unit = after.substr(0, after.find(' '));
+  while (!unit.empty() && (unit.back() == ',' || unit.back() == '.' || unit.back() == ';' ||
+                           unit.back() == ')' || unit.back() == ':')) {
+    unit.remove_suffix(1);
+  }
+  return is_unit_name(unit);
+}
+
 // Where a line of at most `width` characters ends: before a blank, else behind what separates the
 // parts of a name or a path, else anywhere.
 size_t line_end(std::string_view text, size_t width) {
   const size_t most = bytes_of(text, width);
   if (most == text.size()) return most;
-  const size_t blank = text.substr(0, most + 1).rfind(' ');
+  size_t blank = text.substr(0, most + 1).rfind(' ');
+  while (blank != text.npos && blank > 0 && divides_quantity(text, blank)) {
+    const size_t earlier = text.substr(0, blank).rfind(' ');
+    if (earlier == text.npos || earlier == 0) break;
+    blank = earlier;
+  }
   if (blank != text.npos && blank > 0) return blank;
   const size_t mark = text.substr(0, most).find_last_of("/,;:=-_");
   return mark != text.npos && mark > 0 ? mark + 1 : most;

@@ -62,11 +62,10 @@ struct TierReport {
   double survival_7d = 1;  // that no failure within 7 days is beyond it, closed form
 };
 
-// Theory beside simulation for the tier whose snapshots cost most. Formulas:
-// models/reliability/interval_theory.hpp.
+// Theory beside simulation for a tier. Formulas: models/reliability/interval_theory.hpp.
 struct IntervalReport {
   std::string tier;
-  double mtbf_s = 0;        // between failures that are restored from this tier
+  double mtbf_s = 0;        // between failures that are restored from it; 0: none is, no formulas
   double cost_s = 0;        // stall of one snapshot
   double restart_s = 0;     // detection, restart and restore, mean
   double storage_s = 0;     // shortest interval that leaves others their storage; 0: any does
@@ -78,11 +77,13 @@ struct IntervalReport {
   double rsc_ettr = 0;         // RSC's formula, likewise
   struct Point {
     double every_s = 0;
-    double expected = 0;  // goodput by the exact exponential formula
+    double expected = 0;  // goodput by the exact exponential formula; 0: there is none
     Estimate goodput;     // simulated, the same random numbers at every point
   };
   std::vector<Point> points;  // ascending
   double best_s = 0;          // simulated, of the points that are not below storage_s
+  double shortest_s = 0;      // of them around the best, from which it is no gain (is_gain())
+  double longest_s = 0;
   double best_goodput = 0;
   double young_regret = 0;  // best_goodput less the simulated one at Young's interval
   double exact_regret = 0;  // likewise at the exact exponential one
@@ -132,7 +133,8 @@ struct CampaignReport {
   Estimate evicted_nodes;
   Estimate islands_lost;  // by failures, in 90 days; 0 where the job is one island
   std::vector<TierReport> tiers;
-  std::optional<IntervalReport> interval;
+  std::optional<IntervalReport> interval;       // of the tier whose snapshots cost most
+  std::vector<IntervalReport> other_intervals;  // of the other tiers that save at intervals
   // To train on job.tokens at this goodput. Mean 0: not asked; infinite: no progress.
   Estimate job_days;
   Estimate job_cost_usd;

@@ -465,7 +465,7 @@ void check_layout(const TransformerSpec& model, const Layout& layout, const Batc
   if (layout.ranks() != gpus) {
     throw Error::about({"layout", "cluster.nodes", "cluster.node"},
                        "layout tp {} x cp {} x pp {} x dp {} = {} ranks; the cluster has {} GPUs; "
-                       "without layout.dp it follows from the others",
+                       "without layout.dp, or with layout.dp=auto, it follows from the others",
                        layout.tp, layout.cp, layout.pp, layout.dp, layout.ranks(), gpus);
   }
   check_experts(model, layout);

@@ -8,8 +8,10 @@
 #include <string_view>
 
 #include "models/base/error.hpp"
+#include "models/base/units.hpp"
 #include "models/compression/compressors.hpp"
 #include "models/compression/recipe.hpp"
+#include "models/cost/memory/memory.hpp"
 #include "policies/exchange/replica_groups.hpp"
 
 namespace windtunnel {
@@ -109,12 +111,12 @@ constexpr std::array kCompressorConflicts{
     Conflict{kCompressor,
              [](const Exchange& of) { return of.sharded && !of.kind.summable && !of.copies(); },
              "cannot be reduce-scattered, because what it sends is no sum, and layout.sharding: "
-             "{sharding} scatters gradients; take layout.sharding: none, or layout.shard_ranks "
-             "with communication.compressor.hop: across, which compresses between the copies of "
-             "shards"},
+             "{sharding} scatters gradients; take layout.shard_ranks with "
+             "communication.compressor.hop: across, which compresses between the copies of "
+             "shards, or layout.sharding: none{room}"},
     Conflict{kCompressor, [](const Exchange& of) { return of.sharded && of.kind.whole_tensors; },
              "needs whole matrices on every rank, and layout.sharding: {sharding} leaves each a "
-             "part of them; take layout.sharding: none"},
+             "part of them; take layout.sharding: none{room}"},
     Conflict{kCompressor, [](const Exchange& of) { return of.job.layout.gradient_bits > 0; },
              "is one way of exchanging gradients and layout.gradient_bits another; take one of "
              "them"},
@@ -174,6 +176,24 @@ constexpr std::array kRobustConflicts{
              "is of replicas, and layout.cp leaves each rank a part of one's gradient; take cp: 1"},
 };
 
+// What a GPU would have to hold without sharding, where that is more than it has; else nothing.
+// Experts are divided otherwise, and tables of layers have parameters of their own.
+std::string room_without_sharding(const Job& job) {
+  if (job.network || job.model.moe_layers() > 0) return "";
+  Job whole = job;
+  whole.layout.sharding = Sharding::none;
+  const double parameters = job.model.parameters() / job.layout.tp / job.layout.pp;
+  const double bytes = parameters * state_share_on_gpu(whole) *
+                       (weight_bytes_per_parameter(whole) + gradient_bytes_per_parameter(whole) +
+                        optimizer_bytes_per_parameter(whole));
+  const double usable = usable_bytes(job.cluster.node.gpu);
+  if (bytes <= usable) return "";
+  return fmt::format(
+      ", for which there is no room: weights, gradients and optimizer state alone are {} of a "
+      "GPU's {} then; raise tp or pp as well",
+      format_memory(bytes), format_memory(usable));
+}
+
 // Throws the first that holds. `subject`: what stands between the key and the text.
 void refuse_conflicts(std::span<const Conflict> conflicts, const Exchange& of,
                       std::string_view subject) {
@@ -183,7 +203,8 @@ void refuse_conflicts(std::span<const Conflict> conflicts, const Exchange& of,
     const std::string text = fmt::format(
         fmt::runtime(conflict.text), fmt::arg("sharding", name_of(of.job.layout.sharding)),
         fmt::arg("overlap", name_of(of.overlap)), fmt::arg("ep", of.job.layout.ep),
-        fmt::arg("copies", counted ? of.expert_copies() : 0));
+        fmt::arg("copies", counted ? of.expert_copies() : 0),
+        fmt::arg("room", room_without_sharding(of.job)));
     if (conflict.key == kCompressor) {
       throw Error::about({kCompressor, "compress"}, "{}{}{}", kCompressor, subject, text);
     }

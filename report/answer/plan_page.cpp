@@ -86,11 +86,7 @@ std::string plan_page(const PlanReport& plan, const std::string& command) {
   for (const PlanChoice& choice : choices_of(plan)) {
     page.parts.emplace_back(AnswerChart{choice_chart(plan, choice), true});
   }
-  const std::string storage_note = fmt::format(
-      "The plan takes the longest interval on storage, of 5 min to 4 h, whose goodput is within "
-      "{:g} % of the best.",
-      kPlanAsGood * 100);
-  for (AnswerChart& chart : record_charts(plan.record, storage_note))
+  for (AnswerChart& chart : record_charts(plan.record, storage_interval_note()))
     page.parts.emplace_back(std::move(chart));
   for (SummarySection& section : what_else(plan)) page.parts.emplace_back(std::move(section));
   page.parts.emplace_back(taken_section(plan));

@@ -323,6 +323,10 @@ Json campaign_json(const Record& record) {
   }
   const std::optional<IntervalReport>& interval = record.campaign->interval;
   campaign["interval"] = interval ? interval_json(*interval) : Json(nullptr);
+  campaign["other_intervals"] = Json::array();
+  for (const IntervalReport& other : record.campaign->other_intervals) {
+    campaign["other_intervals"].push_back(interval_json(other));
+  }
   return std::move(campaign);
 }
 

@@ -5,6 +5,9 @@
 #include <algorithm>
 #include <cmath>
 
+#include "models/base/error.hpp"
+#include "models/base/units.hpp"
+#include "models/results/paired_gain.hpp"
 #include "report/figures/figures.hpp"
 
 namespace windtunnel {
@@ -23,7 +26,7 @@ bool same_job(const PlanOption& a, const PlanOption& b) {
 // By what a plan chooses by; such a difference is not written as a number, which would be chance.
 bool is_as_good(const PlanOption& taken, const PlanOption& instead) {
   const double ratio = instead.progress_tokens_per_s() / taken.progress_tokens_per_s();
-  return std::abs(ratio - 1) <= 1.1 * kPlanAsGood;  // choices are by other iterations than runs
+  return std::abs(ratio - 1) <= kPlanAsGood;
 }
 
 }  // namespace
@@ -60,6 +63,14 @@ std::string layout_name(const PlanOption& option) {
   return fmt::format("{}, {}", layout_axes(option), schedule_name(option));
 }
 
+std::string storage_interval_note() {
+  return fmt::format(
+      "Of the intervals on storage, {} to {}, the longest of those that are as good as the best "
+      "({}): it loads the storage least.",
+      format_quantity(kPlanShortestInterval_s, Dimension::seconds),
+      format_quantity(kPlanLongestInterval_s, Dimension::seconds), no_gain_text());
+}
+
 std::vector<PlanChoice> choices_of(const PlanReport& plan) {
   const std::string within = fmt::format("within {:g} % of the best", kPlanAsGood * 100);
   std::vector<PlanChoice> choices;
@@ -68,7 +79,8 @@ std::vector<PlanChoice> choices_of(const PlanReport& plan) {
     if (options.size() < 2) return;
     for (const PlanOption& each : options) choice.options.emplace_back(name(each), &each);
     const auto taken = std::ranges::find_if(options, is_taken);
-    choice.taken = static_cast<size_t>(taken - options.begin()) % options.size();
+    CHECK(taken != options.end(), "no option of '{}' is the plan's own", choice.name);
+    choice.taken = static_cast<size_t>(taken - options.begin());
     choices.push_back(std::move(choice));
   };
   add({.name = kLayoutChoice,
@@ -89,10 +101,7 @@ std::vector<PlanChoice> choices_of(const PlanReport& plan) {
       {.name = kSnapshotsChoice,
        .title = "Which snapshots",
        .column = "copies",
-       .note =
-           fmt::format("Of those {} the simplest; each with the longest interval on storage, of "
-                       "5 min to 4 h, that is {}, as it loads the storage least.",
-                       within, within),
+       .note = fmt::format("Of those {} the simplest. {}", within, storage_interval_note()),
        .options = {}},
       plan.snapshots, [](const PlanOption& at) { return at.point.snapshots.name; },
       [&](const PlanOption& at) {

@@ -27,6 +27,9 @@ struct PlanChoice {
   // Of the others the fastest training. Nothing: none of them was simulated.
   std::optional<size_t> next_best() const;
 };
+// Which interval of the tier on storage is taken.
+std::string storage_interval_note();
+
 // Those with something to choose between.
 std::vector<PlanChoice> choices_of(const PlanReport& plan);
 

@@ -4,7 +4,6 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <array>
 #include <string_view>
 
 #include "models/base/error.hpp"
@@ -14,6 +13,7 @@
 #include "models/workload/tensor_rules.hpp"
 #include "policies/protection/snapshot_tiers.hpp"
 #include "report/figures/figures.hpp"
+#include "report/plan/deadline.hpp"
 #include "report/plan/plan_choices.hpp"
 
 namespace windtunnel {
@@ -24,15 +24,23 @@ std::string without_spare_text(const PlanOption& option) {
   return "without a spare go on with fewer replicas (shrink)";
 }
 
-// "host-memory every 10 iterations, storage every 4 h, the longest that is tried"
-std::string snapshots_text(const Job& job) {
+// "host-memory every 10 iterations, storage every 4 h (from 5 min on as good; ...)"
+std::string snapshots_text(const Job& job, double as_good_from_s) {
   std::string text;
   for (const SnapshotTier& tier : job.snapshots) {
     text += fmt::format("{}{} every {}", text.empty() ? "" : ", ", tier_name(tier),
                         tier.every_iterations > 0
                             ? format_quantity(tier.every_iterations, Dimension::iterations)
                             : format_quantity(tier.every_s, Dimension::seconds));
-    if (tier.every_s == kPlanLongestInterval_s) text += ", the longest that is tried";
+    if (tier.every_s <= 0) continue;
+    const bool longest = tier.every_s >= kPlanLongestInterval_s;
+    const std::string_view ends = longest ? "; longer is not tried" : "";
+    if (as_good_from_s > 0 && as_good_from_s < tier.every_s) {
+      text += fmt::format(" ({} is as good{})", format_quantity(as_good_from_s, Dimension::seconds),
+                          ends);
+    } else if (longest) {
+      text += " (longer is not tried)";
+    }
   }
   return text;
 }
@@ -71,19 +79,17 @@ SummarySection answer(const PlanReport& plan, PlanDetail detail) {
       section.rows.push_back(other_prices(plan));
     }
   }
+  for (SummaryRow& row : deadline_rows(plan)) section.rows.push_back(std::move(row));
   if (plan.runner_up) section.rows.push_back(runner_up_row(plan));
   return section;
 }
 
-// What moves days and cost most, as far as anybody can say beforehand: the others in one row.
-constexpr std::array<std::string_view, 6> kDecisive = {"price",     "batch",    "framework",
-                                                       "precision", "failures", "storage"};
-
+// The decisive ones in a row each, the others in one.
 SummarySection decisive_section(const PlanReport& plan) {
   SummarySection section{"Taken where nothing was said", {}, {}};
   std::vector<std::string> others;
   for (const TakenDefault& each : plan.basis.defaults) {
-    if (std::ranges::find(kDecisive, each.what) == kDecisive.end()) {
+    if (!each.decisive) {
       others.push_back(each.what);
       continue;
     }
@@ -166,7 +172,7 @@ SummarySection what_to_start(const PlanReport& plan) {
       {"memory",
        fmt::format("{} of {} on the fullest GPU, {} free", format_memory(best.memory_bytes),
                    format_memory(usable), format_percent(1 - best.memory_bytes / usable))},
-      {"snapshots", snapshots_text(plan.record.job)},
+      {"snapshots", snapshots_text(plan.record.job, best.as_good_from_s)},
       {"failures", without_spare_text(best)}};
   return section;
 }
@@ -243,6 +249,7 @@ Json plan_document(const PlanReport& plan) {
                      {"layers", basis.model.layers},
                      {"hidden", basis.model.hidden}}},
                    {"framework", basis.framework.name}};
+  place_deadline(document, plan);
   document["best"] = option_json(plan, plan.best);
   document["best"]["scenario"] = plan.scenario;
   document["best"]["result"] = run_document(plan.record, false);

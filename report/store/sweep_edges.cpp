@@ -5,8 +5,10 @@
 #include <algorithm>
 #include <optional>
 
+#include "models/results/paired_gain.hpp"
 #include "report/store/sweep_figures.hpp"
 #include "report/store/sweep_ranking.hpp"
+#include "report/summary/campaign_summary.hpp"
 #include "scenarios/language/text/fields.hpp"
 
 namespace windtunnel {
@@ -40,7 +42,7 @@ const Json* point_at(const Json& document, const Json& set) {
   return found == points.end() ? nullptr : &*found;
 }
 
-// Whether what the best point has is worse at the neighbour: a key without influence has no edge.
+// Whether what the best point has is another at the neighbour: a key without influence has no edge.
 bool differs(const Json& document, const Json& best, const Json& neighbour) {
   const Json* here = point_at(document, best);
   const Json* there = point_at(document, neighbour);
@@ -63,6 +65,14 @@ std::string circumstances_of(const Json& set) {
     if (is_circumstance(key)) met[key] = value;
   }
   return met.empty() ? "" : set_text(met);
+}
+
+// The best point, or those under each of the circumstances.
+Json bests_of(const Json& document) {
+  Json bests = document.value("best_by", Json::array());
+  const auto best = document.find("best");
+  if (bests.empty() && best != document.end() && best->is_object()) bests.push_back(*best);
+  return bests;
 }
 
 }  // namespace
@@ -90,11 +100,8 @@ std::vector<SweepEdge> edges_of_point(const Json& vary, const Json& set,
 }
 
 std::vector<SweepEdge> edges_of_best(const Json& document) {
-  Json bests = document.value("best_by", Json::array());
-  const auto best = document.find("best");
-  if (bests.empty() && best != document.end() && best->is_object()) bests.push_back(*best);
   std::vector<SweepEdge> edges;
-  for (const Json& each : bests) {
+  for (const Json& each : bests_of(document)) {
     for (const Json& point : document.at("points")) {
       if (point.at("index") != each.at("index")) continue;
       const Json& set = point.at("set");
@@ -103,11 +110,30 @@ std::vector<SweepEdge> edges_of_best(const Json& document) {
         const bool known = std::ranges::any_of(edges, [&](const SweepEdge& one) {
           return one.key == edge.key && one.least == edge.least;
         });
-        if (!known) edges.push_back(std::move(edge));
+        const bool matters = as_good_of(each, edge.key) == nullptr;
+        if (!known && matters) edges.push_back(std::move(edge));
       }
     }
   }
   return edges;
+}
+
+std::vector<std::string> as_good_texts(const Json& document) {
+  std::vector<std::string> texts;
+  for (const Json& best : bests_of(document)) {
+    const std::string under = circumstances_of(best.value("set", Json::object()));
+    for (const Json& range : best.value("as_good", Json::array())) {
+      const auto key = range.at("key").get<std::string>();
+      const auto from = range.at("from").get<std::string>();
+      const auto to = range.at("to").get<std::string>();
+      const bool is_interval = pattern_of(key) == "snapshots.*.every";
+      texts.push_back(fmt::format(
+          "{}{} does not matter {}", key, under.empty() ? "" : " under " + under,
+          is_interval ? as_good_text(from, to)
+                      : fmt::format("between {} and {}: {}", from, to, no_gain_text())));
+    }
+  }
+  return texts;
 }
 
 std::string edge_text(const SweepEdge& edge, const std::string& option) {

@@ -20,9 +20,12 @@ struct SweepEdge {
 };
 
 // Of a sweep's document: of the best point, or of those under each of its circumstances; each edge
-// once. Of keys with fewer than three values, and of
-// circumstances, which nobody chooses, none.
+// once. None of keys with fewer than three values, of those whose values are as good as the best
+// (is_gain()), and of circumstances, which nobody chooses.
 std::vector<SweepEdge> edges_of_best(const Json& document);
+
+// "snapshots.1.every does not matter between 5 min and 4 h: ...", of each such key at the best.
+std::vector<std::string> as_good_texts(const Json& document);
 
 // Of one point, by its `set`; `vary` as varied_keys_json() writes it. `differs`: whether the point
 // with the neighbour's value, {key: value}, is another one for what is looked for.

@@ -5,10 +5,12 @@
 #include <algorithm>
 #include <map>
 
+#include "models/base/error.hpp"
 #include "models/results/paired_gain.hpp"
 #include "report/console/console.hpp"
 #include "report/figures/ranking.hpp"
 #include "report/store/sweep_figures.hpp"
+#include "report/store/varied_keys.hpp"
 
 namespace windtunnel {
 namespace {
@@ -61,6 +63,14 @@ bool is_circumstance(std::string_view key) {
   return key.starts_with("failures");
 }
 
+const Json* as_good_of(const Json& best, const std::string& key) {
+  const auto all = best.find("as_good");
+  if (all == best.end()) return nullptr;  // of a sweep that another version wrote
+  const auto found =
+      std::ranges::find_if(*all, [&](const Json& one) { return one.at("key") == key; });
+  return found == all->end() ? nullptr : &*found;
+}
+
 SweepRanking::SweepRanking(const std::vector<Json>& points) {
   for (const Json& point : points) {
     if (has_result(point)) fastest_ = std::max(fastest_, tokens_per_s(point));
@@ -83,6 +93,31 @@ Estimate SweepRanking::lead_over(size_t place) const {
   return paired_gain(progress(at(0)), progress(at(place)));
 }
 
+std::optional<AsGood> SweepRanking::as_good(const VariedKey& key) const {
+  const std::optional<KeyNumbers> numbers = numbers_of(key);
+  if (!numbers || is_circumstance(key.key)) return std::nullopt;
+  Json set = at(0).at("set");
+  std::map<double, const Json*> along;  // the best point and those that differ in this key alone
+  for (const Json* point : order_) {
+    set[key.key] = point->at("set").at(key.key);
+    if (set != point->at("set")) continue;
+    const auto value = std::ranges::find(key.values, set.at(key.key).get<std::string>());
+    CHECK(value != key.values.end(), "a value of {} that is not varied", key.key);
+    along[numbers->values[static_cast<size_t>(value - key.values.begin())]] = point;
+  }
+  std::vector<std::vector<double>> trials;
+  std::vector<std::string> values;
+  size_t best = 0;
+  for (const auto& [number, point] : along) {
+    if (point == order_.front()) best = trials.size();
+    trials.push_back(progress(*point));
+    values.push_back(point->at("set").at(key.key));
+  }
+  const auto [first, last] = as_good_places(trials, best);
+  if (first == last || trials[best].empty()) return std::nullopt;
+  return AsGood{key.key, values[first], values[last]};
+}
+
 double SweepRanking::speed(const Json& point) const {
   return fastest_ > 0 ? tokens_per_s(point) / fastest_ : 1;
 }
@@ -93,7 +128,7 @@ std::vector<double> SweepRanking::progress(const Json& point) const {
   return values;
 }
 
-Json best_point(const std::vector<Json>& points) {
+Json best_point(const Sweep& sweep, const std::vector<Json>& points) {
   const SweepRanking ranking(points);
   if (ranking.size() == 0) return nullptr;
   Json best = named(ranking.at(0));
@@ -110,6 +145,12 @@ Json best_point(const std::vector<Json>& points) {
     const Estimate lead = ranking.lead_over(1);
     best["runner_up"]["difference"] = estimate_json(lead);
     best["runner_up"]["by"] = std::string(ranking.measure_of(1));
+  }
+  best["as_good"] = Json::array();
+  for (const VariedKey& key : sweep.vary) {
+    if (const std::optional<AsGood> range = ranking.as_good(key)) {
+      best["as_good"].push_back({{"key", range->key}, {"from", range->from}, {"to", range->to}});
+    }
   }
   return best;
 }
@@ -133,7 +174,7 @@ Json best_by_circumstance(const Sweep& sweep, const std::vector<Json>& points) {
     groups[places].push_back(point);
   }
   for (const auto& [places, group] : groups) {
-    Json best = best_point(group);
+    Json best = best_point(sweep, group);
     if (!best.is_null()) all.push_back(std::move(best));
   }
   return all;
@@ -181,7 +222,12 @@ TextTable best_by_table(const Json& document) {
   }
   for (const Json& best : document.at("best_by")) {
     std::vector<std::string> row;
-    for (const std::string& key : keys) row.push_back(best.at("set").at(key));
+    for (const std::string& key : keys) {
+      const Json* range = as_good_of(best, key);
+      row.push_back(range == nullptr ? best.at("set").at(key).get<std::string>()
+                                     : fmt::format("{} .. {}", range->at("from").get<std::string>(),
+                                                   range->at("to").get<std::string>()));
+    }
     row.push_back(value_text(goodput.unit, best.at("goodput").at("mean")));
     row.push_back(range_of(goodput.unit, best.at("goodput")));
     const Json& next = best.at("runner_up");

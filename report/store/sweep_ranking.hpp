@@ -6,6 +6,7 @@
 // intervals: the runner-up comes with the interval of the difference trial by trial.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -29,6 +30,14 @@ std::vector<size_t> places_of(const Sweep& sweep, size_t index);
 bool is_circumstance(std::string_view key);
 bool offers_choices(const Sweep& sweep);
 
+// Values of a key, from the least to the most, that are as good as the best (is_gain()) where all
+// other keys are the best point's.
+struct AsGood {
+  std::string key;
+  std::string from;
+  std::string to;
+};
+
 // Points that have a result, best first.
 class SweepRanking {
  public:
@@ -41,6 +50,8 @@ class SweepRanking {
   // How much more the point in the first place gets done than the one in another, in shares of the
   // wall time at the speed of the fastest iteration.
   Estimate lead_over(size_t place) const;
+  // Nothing: no other value of the key is as good, or it has no numbers, or nobody chooses it.
+  std::optional<AsGood> as_good(const VariedKey& key) const;
   // What that is a difference of.
   std::string_view measure_of(size_t place) const;
 
@@ -52,11 +63,13 @@ class SweepRanking {
   std::vector<const Json*> order_;
 };
 
-// {"index", "set", "goodput", "runner_up": {"index", "set", "difference", "by"} | null, "equals":
-// [index], "stands_out"}; null: no result. Equals are those that it has no gain over (is_gain());
-// it stands out unless all are. The difference is one of goodput, or where the iterations of the
-// two differ of progress: "by" says which.
-Json best_point(const std::vector<Json>& points);
+// {"index", "set", "goodput", "runner_up": {"index", "set", "difference", "by"} | null, "as_good":
+// [AsGood], "equals": [index], "stands_out"}; null: no result. Equals are those that it has no gain
+// over (is_gain()); it stands out unless all are. The difference is one of goodput, or where the
+// iterations of the two differ of progress: "by" says which.
+Json best_point(const Sweep& sweep, const std::vector<Json>& points);
+// Of its "as_good" the entry of that key, or null.
+const Json* as_good_of(const Json& best, const std::string& key);
 
 // The best point at every combination of the circumstances, in the grid's order. Empty unless the
 // sweep varies both circumstances and choices.

@@ -97,6 +97,7 @@ std::string best_text(const Json& best) {
 std::string edges_text(const Json& document, const ConsoleStyle& style) {
   std::string text;
   if (!style.notes) return text;
+  for (const std::string& known : as_good_texts(document)) text += fmt::format("note: {}\n", known);
   for (const SweepEdge& edge : edges_of_best(document)) {
     text += fmt::format("note: {}\n", edge_text(edge));
   }
@@ -146,7 +147,7 @@ SweepResults sweep_results(const SweepPlan& plan, const std::map<int, std::strin
                       {"job", shared_facts(jobs)},
                       {"vary", varied_keys_json(plan.sweep.vary)},
                       {"points", std::move(points)},
-                      {"best", offers_choices(plan.sweep) ? best_point(results.points) : Json()},
+                      {"best", offers_choices(plan.sweep) ? best_point(plan.sweep, results.points) : Json()},
                       {"best_by", best_by_circumstance(plan.sweep, results.points)},
                       {"trials", fmt::format("{}", fmt::join(trials, " or "))},
                       {"cost_models", models},

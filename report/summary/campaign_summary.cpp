@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "models/results/paired_gain.hpp"
 #include "report/figures/figures.hpp"
 
 namespace windtunnel {
@@ -116,34 +117,60 @@ SummarySection relaid_section(const std::vector<RelaidLayout>& layouts) {
   return section;
 }
 
-SummarySection interval_section(const IntervalReport& report, double storage_share) {
+// Each interval of the tier that has a name, with its goodput.
+SummarySection interval_table(const IntervalReport& report) {
   SummarySection section{
       fmt::format("How often to save: {}", report.tier),
       {},
       {{{""}, {"interval", Align::right}, {"formula", Align::right}, {"simulated", Align::right}},
        {}}};
-  for (const char* key : {"configured_s", "young_s", "daly_s", "exact_s", "best_s"}) {
+  const bool has_formulas = report.mtbf_s > 0;
+  if (!has_formulas) section.table.columns.erase(section.table.columns.begin() + 2);
+  constexpr std::string_view kBest = "best_s";
+  for (const std::string_view key :
+       {std::string_view("configured_s"), std::string_view("young_s"), std::string_view("daly_s"),
+        std::string_view("exact_s"), kBest, std::string_view("shortest_s"),
+        std::string_view("longest_s")}) {
     const PartFigure<IntervalReport>& figure = interval_figure(key);
     const double every_s = report.*figure.member;
     if (!(every_s > 0)) continue;
+    if (key == kBest && !has_formulas) continue;  // the best of equals is chance
     const IntervalReport::Point* point = point_at(report, every_s);
     // Daly's interval was simulated only where it is another's.
     constexpr double kSame = 0.02;
     if (every_s == report.daly_s && point && std::abs(point->every_s / every_s - 1) > kSame) {
       point = nullptr;
     }
-    section.table.rows.push_back({figure.title, figure.text(report),
-                                  point ? value_text(Unit::share, point->expected) : "",
-                                  point ? estimate_text(Unit::share, point->goodput) : ""});
+    std::vector<std::string> row = {figure.title, figure.text(report)};
+    if (has_formulas) row.push_back(point ? value_text(Unit::share, point->expected) : "");
+    row.push_back(point ? estimate_text(Unit::share, point->goodput) : "");
+    section.table.rows.push_back(std::move(row));
   }
+  return section;
+}
+
+SummarySection interval_section(const IntervalReport& report, double storage_share) {
+  SummarySection section = interval_table(report);
   const auto text = [&](std::string_view key) { return interval_figure(key).text(report); };
-  section.rows = {
-      {interval_figure("cost_s").title, fmt::format("stalls training for {}", text("cost_s"))},
-      {"a failure", fmt::format("needs it every {}; detection, restart and restore take {}",
-                                text("mtbf_s"), text("restart_s"))},
-      {"following", fmt::format("Young's formula costs {} points of goodput, the exact one {}",
-                                text("young_regret"), text("exact_regret"))},
-      {"RSC formula", fmt::format("ETTR {} at the configured interval", text("rsc_ettr"))}};
+  if (report.longest_s > report.shortest_s) {
+    section.rows.push_back(
+        {"does not matter", as_good_text(text("shortest_s"), text("longest_s"))});
+  }
+  section.rows.push_back(
+      {interval_figure("cost_s").title, fmt::format("stalls training for {}", text("cost_s"))});
+  if (report.mtbf_s > 0) {
+    section.rows.push_back(
+        {"a failure", fmt::format("needs it every {}; detection, restart and restore take {}",
+                                  text("mtbf_s"), text("restart_s"))});
+    section.rows.push_back(
+        {"following", fmt::format("Young's formula costs {} points of goodput, the exact one {}",
+                                  text("young_regret"), text("exact_regret"))});
+    section.rows.push_back(
+        {"RSC formula", fmt::format("ETTR {} at the configured interval", text("rsc_ettr"))});
+  } else {
+    section.rows.push_back(
+        {"a failure", "needed it in no trial: it is there for what was not assumed"});
+  }
   if (report.storage_s > 0) {
     section.rows.push_back(
         {interval_figure("storage_s").title,
@@ -155,6 +182,13 @@ SummarySection interval_section(const IntervalReport& report, double storage_sha
 }
 
 }  // namespace
+
+std::string as_good_text(std::string_view shortest, std::string_view longest) {
+  return fmt::format(
+      "between {0} and {1}: {2}. {0}, the shortest that costs nothing, loses least where a failure "
+      "costs more than was assumed; {1} loads storage and network least",
+      shortest, longest, no_gain_text());
+}
 
 const IntervalReport::Point* point_at(const IntervalReport& report, double every_s) {
   const auto off = [&](const IntervalReport::Point& point) {
@@ -171,6 +205,9 @@ std::vector<SummarySection> campaign_sections(const Record& record) {
   if (!report.tiers.empty()) sections.push_back(tiers_section(report.tiers));
   if (report.interval) {
     sections.push_back(interval_section(*report.interval, record.job.cluster.storage.share));
+    for (const IntervalReport& other : report.other_intervals) {
+      sections.push_back(interval_section(other, record.job.cluster.storage.share));
+    }
   }
   return sections;
 }

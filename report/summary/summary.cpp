@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "models/base/units.hpp"
+#include "models/calibration/prediction_error.hpp"
 #include "models/compression/compressors.hpp"
 #include "models/cost/chunk/step_work.hpp"
 #include "models/cost/memory/tiers.hpp"
@@ -278,7 +279,8 @@ SummarySection evidence_section(const Record& record) {
       {"cost models", cost_models_text(record)},
       {"rests on",
        fmt::format("{}: the share of the predicted time whose weakest number is of that origin; a "
-                   "fitted number has the origin of its rows",
+                   "fitted number has the origin of its rows. How far off it is may be measured on "
+                   "runs all the same",
                    shares)}};
   return section;
 }
@@ -344,8 +346,10 @@ std::string cost_models_text(const Record& record) {
   const Parameter& error = record.iteration.error;
   const bool alike = error.value != calibration.step_error.value;
   return fmt::format(
-             "step times by the calibration {} are off by {} (one standard deviation, {}) on {}",
+             "step times by the calibration {} are off by {} (one standard deviation, {}; the ends "
+             "of the intervals are {:.1f} of them away, as a factor) on {}",
              calibration.name, value_text(Unit::share, error.value), to_string(error.origin),
+             std::log(error_factor(error, kReportedShare)) / error.value,
              alike ? "the measured runs that are most alike: " + error.source
                    : "runs that it was not fitted on") +
          nearest_text(record.iteration.familiarity);

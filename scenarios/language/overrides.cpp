@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "scenarios/language/text/fields.hpp"
+#include "scenarios/language/text/synonyms.hpp"
 
 namespace windtunnel {
 namespace {
@@ -119,7 +120,7 @@ class Override {
       const std::string noun = path.empty() ? "key" : path + " key";
       if (known.empty() && find_field(path)->list) fail_list(path);
       if (known.empty()) throw Error(where_, fmt::format("{} has no keys below it", path));
-      throw Error(where_, unknown_name(noun, part, known));
+      throw Error(where_, unknown_word(noun, part, known));
     }
     if (node.kind == Kind::list) fail_list(path);
     if (node.kind != Kind::map) expand(node, path);

@@ -2,11 +2,14 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
+#include <functional>
 #include <limits>
 #include <set>
 #include <utility>
 
 #include "models/reliability/interval_theory.hpp"
+#include "models/results/paired_gain.hpp"
 #include "sim/campaign/campaign_plan.hpp"
 #include "sim/campaign/pace.hpp"
 #include "sim/study/paired_trials.hpp"
@@ -118,33 +121,152 @@ Subject subject(const CampaignInputs& inputs, const CampaignReport& report, std:
   return subject;
 }
 
-// Of the tiers with an interval that failures go back to, the one whose snapshots and lost work
-// (half an interval for each failure, first order) take the largest share of the time; of equals
-// the farthest. Replicas on the GPUs hold the newest state and have none.
-std::optional<Subject> costliest(const CampaignInputs& inputs, const CampaignReport& report,
-                                 double failures_per_s) {
-  std::optional<Subject> best;
-  double best_share = 0;
+// The tiers that save at intervals; replicas on the GPUs hold the newest state and have none.
+std::vector<Subject> subjects(const CampaignInputs& inputs, const CampaignReport& report) {
+  std::vector<Subject> all;
   for (std::size_t i = 0; i < inputs.table.tiers.size(); ++i) {
     if (inputs.table.tiers[i].tier.place == SnapshotPlace::replicas) continue;
-    const Subject one = subject(inputs, report, i);
+    all.push_back(subject(inputs, report, i));
+  }
+  return all;
+}
+
+// Of those that failures go back to, the place of the one whose snapshots and lost work (half an
+// interval for each failure, first order) take the largest share of the time; of equals the
+// farthest.
+std::optional<std::size_t> costliest(const std::vector<Subject>& tiers, double failures_per_s) {
+  std::optional<std::size_t> best;
+  double best_share = 0;
+  for (std::size_t i = 0; i < tiers.size(); ++i) {
+    const Subject& one = tiers[i];
     const double lost_s = one.configured_s / 2 + one.lag_s;
     const double share =
         one.stall_s / (one.configured_s + one.stall_s) + one.restored * failures_per_s * lost_s;
     if (one.restored <= 0 || share < best_share) continue;
     best_share = share;
-    best = one;
+    best = i;
   }
   return best;
 }
 
-Estimate simulated_goodput(CampaignInputs inputs, const CampaignReport& report,
+PairedCampaign campaign_at(CampaignInputs inputs, const CampaignReport& report,
                            const Subject& subject, int every, int threads) {
   SnapshotTier& tier = inputs.table.tiers[subject.tier].tier;
   tier.every_iterations = every;
   tier.every_s = 0;
   tier.every_overhead = 0;
-  return paired_goodput(std::move(inputs), report, paired_trials(report), threads);
+  return paired_campaign(std::move(inputs), report, paired_trials(report), threads);
+}
+
+// By formula. Nothing where no failure goes back to the tier.
+using Expected = std::function<double(double work_s)>;
+
+// Of a job that stops and goes back as a whole to this tier.
+Expected set_formulas(IntervalReport& advice, const CampaignInputs& inputs, const Subject& subject,
+                      const Failures& failures) {
+  const TierTiming& timing = inputs.table.tiers[subject.tier];
+  const double rebuilt = timing.rebuild_s > 0 ? failures.node_share : 0;
+  advice.mtbf_s = 1 / (failures.per_s * subject.restored);
+  advice.restart_s = failures.detect_s + inputs.recovery.restart_s / inputs.recovery.success +
+                     timing.restore_s + rebuilt * (timing.rebuild_s - timing.restore_s) +
+                     timing.startup.alone_s + inputs.table.storm_chance * timing.startup.storm_s;
+  advice.young_s = subject.possible_s(young_interval_s(advice.cost_s, advice.mtbf_s));
+  advice.daly_s = subject.possible_s(daly_interval_s(advice.cost_s, advice.mtbf_s));
+  advice.exact_s = subject.possible_s(exact_interval_s(advice.cost_s, advice.mtbf_s));
+  const Expected expected = [subject, cost_s = advice.cost_s, mtbf_s = advice.mtbf_s,
+                             restart_s = advice.restart_s + subject.lag_s](double work_s) {
+    return subject.training *
+           expected_goodput(work_s / subject.training, cost_s, mtbf_s, restart_s);
+  };
+  advice.formula_goodput = expected(advice.configured_s);
+  advice.rsc_ettr =
+      subject.training * rsc_ettr(inputs.nodes, 1 / advice.mtbf_s / inputs.nodes, advice.restart_s,
+                                  advice.configured_s / subject.training, advice.cost_s);
+  return expected;
+}
+
+// In iterations: around the exact formula's, or over all that is possible where there is none.
+std::set<int> intervals_to_try(const IntervalReport& advice, const Subject& subject) {
+  std::set<int> intervals = {subject.iterations(advice.configured_s)};
+  const bool by_formula = advice.mtbf_s > 0;
+  for (int i = 0; i < kAdvicePoints; ++i) {
+    const double place = static_cast<double>(i) / (kAdvicePoints - 1);
+    const double work_s = by_formula
+                              ? advice.exact_s * std::pow(kGridFactor, 2 * place - 1)
+                              : subject.least_s * std::pow(subject.most_s / subject.least_s, place);
+    intervals.insert(subject.iterations(subject.possible_s(work_s)));
+  }
+  if (!by_formula) return intervals;
+  intervals.insert({subject.iterations(advice.young_s), subject.iterations(advice.exact_s)});
+  // The way from there to a configured interval that is far off.
+  const double ratio = advice.configured_s / advice.exact_s;
+  if (std::abs(std::log(ratio)) <= std::log(kGridFactor)) return intervals;
+  for (int i = 1; i <= kWayPoints; ++i) {
+    const double part = std::pow(ratio, double(i) / (kWayPoints + 1));
+    intervals.insert(subject.iterations(advice.exact_s * part));
+  }
+  return intervals;
+}
+
+// Those that are no worse than the best, among the points that the tier can keep to.
+void set_as_good(IntervalReport& advice, const Subject& subject,
+                 const std::vector<std::vector<double>>& trials) {
+  const auto possible = std::ranges::find_if(advice.points, [&](const auto& point) {
+    return subject.iterations(point.every_s) >= subject.iterations(subject.least_s);
+  });
+  const auto from = static_cast<std::size_t>(possible - advice.points.begin());
+  const auto best =
+      std::ranges::find(advice.points, advice.best_s, &IntervalReport::Point::every_s);
+  if (best == advice.points.end()) return;
+  const auto [first, last] =
+      as_good_places({trials.begin() + static_cast<std::ptrdiff_t>(from), trials.end()},
+                     static_cast<std::size_t>(best - possible));
+  advice.shortest_s = advice.points[from + first].every_s;
+  advice.longest_s = advice.points[from + last].every_s;
+}
+
+IntervalReport advice_of(const CampaignInputs& inputs, const CampaignReport& report,
+                         const Subject& subject, const Failures& failures, int threads) {
+  IntervalReport advice;
+  advice.tier = tier_name(inputs.table.tiers[subject.tier].tier);
+  advice.cost_s = subject.stall_s;
+  advice.storage_s = storage_interval_s(inputs, subject.tier);
+  advice.configured_s = subject.configured_s;
+  Expected expected;
+  if (failures.per_s * subject.restored > 0) {
+    expected = set_formulas(advice, inputs, subject, failures);
+  }
+  const int young = subject.iterations(advice.young_s);
+  const int exact = subject.iterations(advice.exact_s);
+  const int configured = subject.iterations(advice.configured_s);
+  double young_goodput = 0;
+  double exact_goodput = 0;
+  std::vector<std::vector<double>> trials;
+  for (const int every : intervals_to_try(advice, subject)) {
+    const double work_s = every * subject.iteration_s;
+    PairedCampaign at = every == configured ? PairedCampaign{report.goodput, report.trial_goodput}
+                                            : campaign_at(inputs, report, subject, every, threads);
+    const double mean = at.goodput.mean;
+    advice.points.push_back({work_s, expected ? expected(work_s) : 0, at.goodput});
+    trials.push_back(std::move(at.trials));
+    if (every == young) young_goodput = mean;
+    if (every == exact) exact_goodput = mean;
+    const bool possible = every >= subject.iterations(subject.least_s);
+    if (possible && mean > advice.best_goodput) {
+      advice.best_goodput = mean;
+      advice.best_s = work_s;
+    }
+  }
+  set_as_good(advice, subject, trials);
+  if (!expected) return advice;
+  advice.young_regret = advice.best_goodput - young_goodput;
+  advice.exact_regret = advice.best_goodput - exact_goodput;
+  return advice;
+}
+
+// The formulas are of a job that stops and goes back as a whole.
+bool has_advice(const CampaignInputs& inputs) {
+  return inputs.recovery.elastic.groups == 0 && !inputs.table.islands.has_islands();
 }
 
 }  // namespace
@@ -155,73 +277,26 @@ double storage_interval_s(const CampaignInputs& inputs, std::size_t tier) {
 
 std::optional<IntervalReport> interval_advice(const CampaignInputs& inputs,
                                               const CampaignReport& report, int threads) {
-  // The formulas are of a job that stops and goes back as a whole.
-  if (inputs.recovery.elastic.groups > 0 || inputs.table.islands.has_islands()) {
-    return std::nullopt;
-  }
+  if (!has_advice(inputs)) return std::nullopt;
   const Failures failures = failures_of(inputs);
-  const std::optional<Subject> found = costliest(inputs, report, failures.per_s);
-  if (!found || failures.per_s <= 0) return std::nullopt;
-  const Subject& subject = *found;
-  const TierTiming& timing = inputs.table.tiers[subject.tier];
-  const double rebuilt = timing.rebuild_s > 0 ? failures.node_share : 0;
+  const std::vector<Subject> tiers = subjects(inputs, report);
+  const std::optional<std::size_t> first = costliest(tiers, failures.per_s);
+  if (!first || failures.per_s <= 0) return std::nullopt;
+  return advice_of(inputs, report, tiers[*first], failures, threads);
+}
 
-  IntervalReport advice;
-  advice.tier = tier_name(timing.tier);
-  advice.mtbf_s = 1 / (failures.per_s * subject.restored);
-  advice.cost_s = subject.stall_s;
-  advice.restart_s = failures.detect_s + inputs.recovery.restart_s / inputs.recovery.success +
-                     timing.restore_s + rebuilt * (timing.rebuild_s - timing.restore_s) +
-                     timing.startup.alone_s + inputs.table.storm_chance * timing.startup.storm_s;
-  advice.storage_s = storage_interval_s(inputs, subject.tier);
-  advice.configured_s = subject.configured_s;
-  advice.young_s = subject.possible_s(young_interval_s(advice.cost_s, advice.mtbf_s));
-  advice.daly_s = subject.possible_s(daly_interval_s(advice.cost_s, advice.mtbf_s));
-  advice.exact_s = subject.possible_s(exact_interval_s(advice.cost_s, advice.mtbf_s));
-  const auto expected = [&](double work_s) {
-    return subject.training * expected_goodput(work_s / subject.training, advice.cost_s,
-                                               advice.mtbf_s, advice.restart_s + subject.lag_s);
-  };
-  advice.formula_goodput = expected(advice.configured_s);
-  advice.rsc_ettr =
-      subject.training * rsc_ettr(inputs.nodes, 1 / advice.mtbf_s / inputs.nodes, advice.restart_s,
-                                  advice.configured_s / subject.training, advice.cost_s);
-
-  const int young = subject.iterations(advice.young_s);
-  const int exact = subject.iterations(advice.exact_s);
-  const int configured = subject.iterations(advice.configured_s);
-  std::set<int> intervals = {young, exact, configured};
-  for (int i = 0; i < kAdvicePoints; ++i) {
-    const double part = std::pow(kGridFactor, 2.0 * i / (kAdvicePoints - 1) - 1);
-    intervals.insert(subject.iterations(subject.possible_s(advice.exact_s * part)));
+std::vector<IntervalReport> other_interval_advice(const CampaignInputs& inputs,
+                                                  const CampaignReport& report, int threads) {
+  std::vector<IntervalReport> others;
+  if (!has_advice(inputs)) return others;
+  const Failures failures = failures_of(inputs);
+  const std::vector<Subject> tiers = subjects(inputs, report);
+  const std::optional<std::size_t> first = costliest(tiers, failures.per_s);
+  if (!first || failures.per_s <= 0) return others;
+  for (std::size_t i = 0; i < tiers.size(); ++i) {
+    if (i != *first) others.push_back(advice_of(inputs, report, tiers[i], failures, threads));
   }
-  // The way from there to a configured interval that is far off.
-  const double ratio = advice.configured_s / advice.exact_s;
-  if (std::abs(std::log(ratio)) > std::log(kGridFactor)) {
-    for (int i = 1; i <= kWayPoints; ++i) {
-      const double part = std::pow(ratio, double(i) / (kWayPoints + 1));
-      intervals.insert(subject.iterations(advice.exact_s * part));
-    }
-  }
-  double young_goodput = 0;
-  double exact_goodput = 0;
-  for (const int every : intervals) {
-    const double work_s = every * subject.iteration_s;
-    const Estimate goodput = every == configured
-                                 ? report.goodput
-                                 : simulated_goodput(inputs, report, subject, every, threads);
-    advice.points.push_back({work_s, expected(work_s), goodput});
-    if (every == young) young_goodput = goodput.mean;
-    if (every == exact) exact_goodput = goodput.mean;
-    const bool possible = every >= subject.iterations(subject.least_s);
-    if (possible && goodput.mean > advice.best_goodput) {
-      advice.best_goodput = goodput.mean;
-      advice.best_s = work_s;
-    }
-  }
-  advice.young_regret = advice.best_goodput - young_goodput;
-  advice.exact_regret = advice.best_goodput - exact_goodput;
-  return advice;
+  return others;
 }
 
 }  // namespace windtunnel

@@ -4,6 +4,9 @@
 // how intervals are limited: docs/campaign.md, "How often to save, by formula".
 #pragma once
 
+#include <optional>
+#include <vector>
+
 #include "models/results/campaign_report.hpp"
 #include "sim/campaign/campaign.hpp"
 
@@ -17,5 +20,10 @@ double storage_interval_s(const CampaignInputs& inputs, std::size_t tier);
 // failure goes back to a tier with an interval, and with elastic groups, which go on without.
 std::optional<IntervalReport> interval_advice(const CampaignInputs& inputs,
                                               const CampaignReport& report, int threads = 0);
+
+// The same of each other tier that saves at intervals; without formulas where no failure went back
+// to it.
+std::vector<IntervalReport> other_interval_advice(const CampaignInputs& inputs,
+                                                  const CampaignReport& report, int threads = 0);
 
 }  // namespace windtunnel

@@ -12,6 +12,7 @@
 
 #include "models/base/error.hpp"
 #include "models/base/units.hpp"
+#include "models/results/paired_gain.hpp"
 #include "policies/protection/snapshot_tiers.hpp"
 #include "scenarios/language/text/fields.hpp"
 #include "sim/campaign/pace.hpp"
@@ -148,6 +149,7 @@ class Search {
     ++result_.campaigns;
     const double value = value_of(report);
     values_.emplace(texts, value);
+    trials_.emplace(texts, report.trial_goodput);
     if (value > best_value_) {
       best_value_ = value;
       result_.best = std::move(report);
@@ -214,18 +216,40 @@ class Search {
     }
   }
 
+  // The shortest and the longest interval of this tier that is as good as the chosen one.
+  std::pair<std::string, std::string> as_good(size_t at) const {
+    std::map<double, std::string> along;  // simulated with the others as chosen
+    for (const auto& [texts, trials] : trials_) {
+      std::vector<std::string> same = chosen_;
+      same[at] = texts[at];
+      if (texts == same) along.emplace(seconds_of(at, texts[at]), texts[at]);
+    }
+    std::vector<std::vector<double>> trials;
+    std::vector<std::string> values;
+    size_t best = 0;
+    for (const auto& [every_s, value] : along) {
+      std::vector<std::string> texts = chosen_;
+      texts[at] = value;
+      if (texts == chosen_) best = trials.size();
+      trials.push_back(trials_.at(texts));
+      values.push_back(value);
+    }
+    if (!trials_.contains(chosen_)) return {chosen_[at], chosen_[at]};  // as given
+    const auto [first, last] = as_good_places(trials, best);
+    return {values[first], values[last]};
+  }
+
   void finish() {
     for (size_t i = 0; i < tiers_.size(); ++i) {
       const int index = tiers_[i];
+      auto [shortest, longest] = as_good(i);
       result_.tiers.push_back({index, fmt::format("snapshots.{}.every", index),
                                tier_name(inputs_.table.tiers[index].tier), chosen_[i],
-                               seconds_of(i, chosen_[i]), storage_interval_s(inputs_, index)});
+                               seconds_of(i, chosen_[i]), std::move(shortest), std::move(longest),
+                               storage_interval_s(inputs_, index)});
     }
     result_.storage_share = inputs_.storage_share;
-    const std::vector<double>& given = result_.given.trial_goodput;
-    std::vector<double> gain = result_.best.trial_goodput;
-    for (size_t i = 0; i < gain.size(); ++i) gain[i] -= given[i];
-    result_.gain = estimate(std::move(gain), 1, -1);
+    result_.gain = paired_gain(result_.best.trial_goodput, result_.given.trial_goodput);
     result_.theory = interval_advice(inputs_, result_.given, options_.threads);
   }
 
@@ -236,6 +260,7 @@ class Search {
   std::vector<std::string> best_;    // likewise, of best_value_
   double best_value_ = 0;
   std::map<std::vector<std::string>, double> values_;
+  std::map<std::vector<std::string>, std::vector<double>> trials_;  // goodput of each
   IntervalSearch result_;
 };
 

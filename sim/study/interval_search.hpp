@@ -29,10 +29,12 @@ struct IntervalSearchOptions {
 struct IntervalSearch {
   struct Tier {
     int index = 0;
-    std::string key;       // "snapshots.0.every"
-    std::string name;      // tier_name()
-    std::string value;     // "12.3 min", "40 iterations"
-    double every_s = 0;    // the same
+    std::string key;     // "snapshots.0.every"
+    std::string name;    // tier_name()
+    std::string value;   // "12.3 min", "40 iterations"
+    double every_s = 0;  // the same
+    // Of those around it that were simulated with the other tiers' best: as good (is_gain()).
+    std::string shortest, longest;
     double storage_s = 0;  // storage_interval_s()
   };
   std::vector<Tier> tiers;

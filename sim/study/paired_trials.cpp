@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 #include <vector>
 
 namespace windtunnel {
@@ -32,20 +33,26 @@ int paired_trials(const CampaignReport& report) {
   return static_cast<int>(std::min(all, std::max(kLeast, std::ceil(kFailures / per_trial))));
 }
 
-Estimate paired_goodput(CampaignInputs other, const CampaignReport& report, int trials,
-                        int threads) {
+PairedCampaign paired_campaign(CampaignInputs other, const CampaignReport& report, int trials,
+                               int threads) {
   other.campaign.trials = trials;
   const CampaignReport again = run_campaign(other, threads);
-  if (trials == std::ssize(report.trial_goodput)) return again.goodput;
+  PairedCampaign paired{again.goodput, again.trial_goodput};
+  if (trials == std::ssize(report.trial_goodput)) return paired;
   const auto first = report.trial_goodput.begin();
   const std::vector<double> same(first, first + trials);
   const double moved =
       slope(same, again.trial_goodput) * (report.goodput.mean - estimate(same).mean);
-  Estimate goodput = again.goodput;
+  Estimate& goodput = paired.goodput;
   for (double* value : {&goodput.mean, &goodput.low, &goodput.high, &goodput.p05, &goodput.p95}) {
     *value = std::clamp(*value + moved, 0.0, 1.0);
   }
-  return goodput;
+  return paired;
+}
+
+Estimate paired_goodput(CampaignInputs other, const CampaignReport& report, int trials,
+                        int threads) {
+  return paired_campaign(std::move(other), report, trials, threads).goodput;
 }
 
 }  // namespace windtunnel

@@ -2,6 +2,8 @@
 // differs between two campaigns is the settings' doing and little noise.
 #pragma once
 
+#include <vector>
+
 #include "models/results/campaign_report.hpp"
 #include "sim/campaign/campaign.hpp"
 
@@ -17,5 +19,13 @@ int paired_trials(const CampaignReport& report);
 // section 4.1). Its interval and quantiles are those of the trials that were played.
 Estimate paired_goodput(CampaignInputs other, const CampaignReport& report, int trials,
                         int threads);
+
+// The same, and the goodput of each trial as it was played.
+struct PairedCampaign {
+  Estimate goodput;
+  std::vector<double> trials;
+};
+PairedCampaign paired_campaign(CampaignInputs other, const CampaignReport& report, int trials,
+                               int threads);
 
 }  // namespace windtunnel

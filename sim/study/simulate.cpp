@@ -29,6 +29,7 @@
 #include "sim/study/notes/host_bound.hpp"
 #include "sim/study/notes/learning_notes.hpp"
 #include "sim/study/notes/spoilt_copies.hpp"
+#include "sim/study/notes/uneven_stages.hpp"
 #include "sim/study/notes/unfamiliar.hpp"
 #include "sim/study/notes/whole_jobs.hpp"
 #include "sim/study/power_study.hpp"
@@ -182,6 +183,8 @@ Record simulated(const Case& the_case, MeasuredIteration measured, const Simulat
     std::ranges::move(whole_job_notes(job, *measured.prepared, record.campaign->most_out),
                       std::back_inserter(record.notes));
     record.campaign->interval = interval_advice(inputs, *record.campaign, options.threads);
+    record.campaign->other_intervals =
+        other_interval_advice(inputs, *record.campaign, options.threads);
   }
   if (the_case.volunteers != nullptr) {
     tell(options, fmt::format("simulating volunteers for {}",
@@ -194,6 +197,7 @@ Record simulated(const Case& the_case, MeasuredIteration measured, const Simulat
         std::make_shared<const FusedReport>(study_fused(job, *measured.prepared, the_case.fused));
   }
   std::ranges::move(host_bound_notes(job, measured.report), std::back_inserter(record.notes));
+  std::ranges::move(uneven_stage_notes(job, *measured.prepared), std::back_inserter(record.notes));
   std::ranges::move(unfamiliar_notes(measured.report.familiarity),
                     std::back_inserter(record.notes));
   std::ranges::move(learning_notes(job, measured.report), std::back_inserter(record.notes));

@@ -207,6 +207,41 @@ TEST(ReportCommand, AFolderIsOfOneResult) {
   EXPECT_EQ(run_program("report " + folder + "/s").exit_code, 2);
 }
 
+TEST(RunCommand, AModelIsNoScenario) {
+  const std::string folder = scratch_folder("model_no_scenario");
+  std::ofstream(folder + "/config.json") << "{\"architectures\": [\"LlamaForCausalLM\"]}";
+  const ProgramResult result = run_program("run " + folder + "/config.json");
+  EXPECT_EQ(result.exit_code, 2);
+  EXPECT_NE(result.err.find("config.json: is a model and no scenario: a scenario names it as "),
+            std::string::npos)
+      << result.err;
+  std::ofstream(folder + "/broken.json") << "{\"a\": 1\n \"b\": 2}";
+  const std::string broken = run_program("run " + folder + "/broken.json").err;
+  EXPECT_NE(broken.find("broken.json:2:2: not valid JSON"), std::string::npos) << broken;
+  EXPECT_NE(broken.find("comma"), std::string::npos) << broken;
+}
+
+TEST(RunCommand, ExpertsWithoutAWidthPointAtThem) {
+  const std::string file = scratch_folder("experts") + "/moe.yaml";
+  std::ofstream(file) << "name: a\nmodel: {base: llama3-8b,\n  moe: {experts: 8, per_token: 2}}\n"
+                         "cluster: {nodes: 1, node: dgx-h100}\nlayout: {tp: 1, pp: 1}\n"
+                         "batch: {global: 8}\n";
+  const std::string err = run_program("run " + file).err;
+  EXPECT_NE(err.find("moe.yaml:3:3: model.moe has no 'ffn'"), std::string::npos) << err;
+}
+
+// Which dp it is follows from the GPUs and the others, whatever was written.
+TEST(RunCommand, AutoLetsDpFollow) {
+  const ProgramResult fixed = run_program("run scenarios/small.yaml --set layout.dp=3");
+  EXPECT_EQ(fixed.exit_code, 2);
+  EXPECT_NE(fixed.err.find("layout.dp=auto"), std::string::npos) << fixed.err;
+  const std::string open = "run scenarios/small.yaml --json --set layout.dp=";
+  const ProgramResult follows = run_program(open + "auto");
+  ASSERT_EQ(follows.exit_code, 0) << follows.err;
+  EXPECT_EQ(json::parse(follows.out).at("iteration"),
+            json::parse(run_program("run scenarios/small.yaml --json").out).at("iteration"));
+}
+
 TEST(RunCommand, WhatDoesNotFitFailsUnlessAllowed) {
   const std::string arguments = "run scenarios/small.yaml --set schedule=gpipe";
   const ProgramResult refused = run_program(arguments + " --json");
@@ -273,6 +308,17 @@ TEST(CompareCommand, AMisspeltKeyIsAnErrorOfTheOptionThatWasUsed) {
   EXPECT_EQ(result.out, "");
   EXPECT_EQ(result.err,
             "windtunnel: --vary layout.tq=2: unknown layout key 'tq'; did you mean 'tp'?\n");
+}
+
+// Though the other point would run.
+TEST(CompareCommand, AMisspeltNameIsAnErrorOfItsOption) {
+  const ProgramResult result =
+      run_program("compare scenarios/small.yaml --vary layout.sharding=none,zreo1");
+  EXPECT_EQ(result.exit_code, 2);
+  EXPECT_EQ(result.out, "");
+  EXPECT_EQ(result.err,
+            "windtunnel: --vary layout.sharding=zreo1: unknown sharding 'zreo1'; did you mean "
+            "'zero1'?\n");
 }
 
 TEST(CompareCommand, WithoutAScenarioThereIsNoFolder) {

@@ -305,6 +305,7 @@ Rows axis_rows() {
                               {.low = 1,
                                .high = 1e4,
                                .optional = true,
+                               .open_word = "auto",
                                .example = "8",
                                .help = "model chunks per pipeline rank; default: the schedule's "
                                        "usual, 1 without a pipeline"}),
@@ -312,6 +313,7 @@ Rows axis_rows() {
                              {.low = 1,
                               .high = 1e8,
                               .optional = true,
+                              .open_word = "auto",
                               .example = "128",
                               .help = "data parallel; default: GPUs / (tp x cp x pp)"}),
       whole_row<&Layout::ep>("layout.ep",

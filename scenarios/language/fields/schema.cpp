@@ -72,6 +72,7 @@ Json scalar_schemas(const Field& field) {
       forms.push_back(unit_pattern(Dimension::seconds));
       break;
   }
+  if (!field.open_word.empty()) forms.push_back({{"const", field.open_word}});
   return forms;
 }
 

@@ -135,7 +135,10 @@ void check_experts(const MixtureOfExperts& moe, int layers) {
     throw Error(fmt::format("model.moe.per_token {} is not from 1 to the {} experts", moe.per_token,
                             moe.experts));
   }
-  if (moe.ffn_hidden < 1) throw Error("model.moe has no 'ffn', the width of one expert");
+  if (moe.ffn_hidden < 1) {
+    throw Error::about({"model.moe"},
+                       "model.moe has no 'ffn', the width of one expert; add e.g. 'ffn: 2048'");
+  }
   if (moe.dense_layers > layers) {
     throw Error(fmt::format("model.moe.dense_layers {} is more than the {} layers",
                             moe.dense_layers, layers));

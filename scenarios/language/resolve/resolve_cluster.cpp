@@ -256,7 +256,8 @@ TransformerSpec resolve_transformer(const Values& values, NamedFiles& files) {
   try {
     check_model(model);
   } catch (const Error& error) {
-    throw Error(values.fault_at("model"), error.what());
+    const std::string key = error.keys().empty() ? "model" : error.keys().front();
+    throw Error(values.fault_at(key), error.what());
   }
   check_part(values, "model.moe", "experts", model.moe.experts);
   check_part(values, "model.latent", "kv_rank", model.latent.kv_rank);

@@ -3,8 +3,11 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <cmath>
+#include <set>
 
+#include "scenarios/language/text/synonyms.hpp"
 #include "scenarios/language/text/values.hpp"
 
 namespace windtunnel {
@@ -80,11 +83,33 @@ class Checker {
   explicit Checker(const AddedNames& added) : added_(added) {}
 
   Values check(const DocumentNode& scenario, const std::string& path) {
-    walk(scenario, *find_field(path), path, scenario.where);
+    keeping_faults([&] { walk(scenario, *find_field(path), path, scenario.where); });
+    if (!faults_.empty()) throw all_faults();
     return std::move(values_);
   }
 
  private:
+  // One fault in a part of the text leaves the other parts to look at.
+  template <class Work>
+  void keeping_faults(Work work) {
+    try {
+      work();
+    } catch (const Error& error) {
+      faults_.push_back(error);
+    }
+  }
+
+  // The first, then each other on a line of its own; all of one text, as an Error has one place.
+  Error all_faults() const {
+    std::string text(faults_.front().text());
+    constexpr size_t kShown = 20;
+    for (size_t i = 1; i < std::min(faults_.size(), kShown); ++i) {
+      text += fmt::format("\n{}", faults_[i].what());
+    }
+    if (faults_.size() > kShown) text += fmt::format("\nand {} more", faults_.size() - kShown);
+    return {faults_.front().where(), text};
+  }
+
   // `place` is where the key stands, which a later error about it points at.
   void walk(const DocumentNode& node, const Field& field, const std::string& path,
             const Location& place) {
@@ -97,6 +122,8 @@ class Checker {
       walk(node, *find_field(key), key, node.where);
       return fill_map(path, place);
     }
+    const bool left_open = !field.open_word.empty() && node.text == field.open_word;
+    if (node.kind == Kind::scalar && left_open) return;
     if (node.kind == Kind::scalar && field.scalar != ScalarType::none) {
       return add_scalar(node, field, path, true);
     }
@@ -110,8 +137,10 @@ class Checker {
       // A key is one step of a path: no dots, and an index or '*' is for lists.
       const bool step = !entry.key.empty() && entry.key.find('.') == std::string::npos &&
                         pattern_of(entry.key) != "*";
-      if (!step || child == nullptr) fail_unknown(entry, path);
-      walk(entry.value, *child, key, entry.where);
+      keeping_faults([&] {
+        if (!step || child == nullptr) fail_unknown(entry, path);
+        walk(entry.value, *child, key, entry.where);
+      });
     }
     fill_map(path, node.where);
   }
@@ -128,7 +157,7 @@ class Checker {
     }
     for (size_t i = 0; i < node.items.size(); ++i) {
       const std::string key = join_path(path, std::to_string(i));
-      walk(node.items[i], *find_field(key), key, node.items[i].where);
+      keeping_faults([&] { walk(node.items[i], *find_field(key), key, node.items[i].where); });
     }
     values_.set_length(std::string(path), static_cast<int>(node.items.size()));
   }
@@ -139,12 +168,13 @@ class Checker {
       const std::string key = join_path(path, name);
       if (values_.stated(key)) continue;
       const Field& child = *find_field(key);
-      if (child.required) {
+      if (!child.required) {
+        fill_default(child, key, where);
+      } else if (!meant_.contains(key)) {
         const std::string in = path.empty() ? "the scenario" : path;
-        throw Error(
+        faults_.emplace_back(
             where, fmt::format("{} has no '{}'; add e.g. '{}: {}'", in, name, name, child.example));
       }
-      fill_default(child, key, where);
     }
   }
 
@@ -166,7 +196,7 @@ class Checker {
     }
   }
 
-  [[noreturn]] void fail_unknown(const DocumentEntry& entry, const std::string& path) const {
+  [[noreturn]] void fail_unknown(const DocumentEntry& entry, const std::string& path) {
     const std::string noun = path.empty() ? "key" : path + " key";
     if (entry.key.find('.') != std::string::npos) {
       throw Error(entry.where, fmt::format("unknown {} '{}'; a dot is for --set: in a file write "
@@ -184,7 +214,9 @@ class Checker {
       throw Error(entry.where, fmt::format("unknown {} '{}'; it belongs at {}", noun, entry.key,
                                            fmt::join(homes, " or ")));
     }
-    throw Error(entry.where, unknown_name(noun, entry.key, child_keys(path)));
+    // Whoever misspelt a key has not left it out.
+    meant_.insert(join_path(path, nearest_word(entry.key, child_keys(path))));
+    throw Error(entry.where, unknown_word(noun, entry.key, child_keys(path)));
   }
 
   void add_scalar(const DocumentNode& node, const Field& field, const std::string& path,
@@ -287,11 +319,13 @@ class Checker {
                                   ? fmt::format(" (or a {}, e.g. '{}: {}')",
                                                 lists ? "map or a list" : "map", noun, example)
                                   : "";
-    throw Error(node.where, unknown_name(noun, node.text, names) + other);
+    throw Error(node.where, unknown_word(noun, node.text, names) + other);
   }
 
   const AddedNames& added_;
   Values values_;
+  std::vector<Error> faults_;
+  std::set<std::string> meant_;  // keys
 };
 
 }  // namespace

@@ -149,7 +149,9 @@ DocumentNode parse_document(const std::string& text, const std::string& file, bo
     if (line_numbers && !error.mark.is_null()) {
       where = {file, error.mark.line + 1, error.mark.column + 1};
     }
-    throw Error(where, fmt::format("not valid YAML: {}", error.msg));
+    const bool json = file.ends_with(".json");
+    throw Error(where, fmt::format("not valid {}: {}{}", json ? "JSON" : "YAML", error.msg,
+                                   json ? "; is a comma or a bracket missing before it?" : ""));
   }
   if (documents > 1) {
     throw Error(start, "more than one YAML document in one text, or a comma before it");

@@ -88,6 +88,7 @@ std::string type_text(const Field& field) {
   if (std::string scalar = scalar_text(field); !scalar.empty()) kinds.push_back(scalar);
   if (field.map) kinds.push_back("a map");
   if (field.list) kinds.push_back("a list");
+  if (!field.open_word.empty()) kinds.push_back(fmt::format("'{}'", field.open_word));
   return fmt::format("{}", fmt::join(kinds, " or "));
 }
 

@@ -51,6 +51,7 @@ struct Field {
   bool required = false;  // of the map above it
   // Left open, not to have a default: nothing is set, so what the struct was filled from stands.
   bool optional = false;
+  std::string_view open_word = {};  // written for what is left open: "dp: auto"
   std::string default_text = {};
   std::vector<std::string_view> names = {};
   std::string_view true_name = {};                  // of the two names of a flag

@@ -10,6 +10,7 @@
 
 #include "models/base/error.hpp"
 #include "models/base/units.hpp"
+#include "models/results/paired_gain.hpp"
 #include "scenarios/language/text/document.hpp"
 #include "sim/campaign/campaign.hpp"
 #include "sim/study/interval_advice.hpp"
@@ -28,8 +29,11 @@ constexpr double kNear = 0.85;
 constexpr double kShortest_s = kDay_s, kLongest_s = 180 * kDay_s;
 // What people write down; longer ones lose too much when a loss spike has to be undone.
 constexpr std::array<double, 9> kIntervals_s = {
-    5 * kMinute_s, 10 * kMinute_s, 15 * kMinute_s, 20 * kMinute_s,        30 * kMinute_s,
-    kHour_s,       2 * kHour_s,    3 * kHour_s,    kPlanLongestInterval_s};
+    kPlanShortestInterval_s, 10 * kMinute_s, 15 * kMinute_s, 20 * kMinute_s,
+    30 * kMinute_s,          kHour_s,        2 * kHour_s,    3 * kHour_s,
+    kPlanLongestInterval_s};
+// Of goodput: an interval that loses so much against the shortest is not worth longer ones.
+constexpr double kHopeless = 0.02;
 
 // The same stack, with its tier on storage as often as that.
 UsualPart saved_every(const UsualPart& stack, double every_s) {
@@ -100,7 +104,7 @@ class Planner {
 
   // The fastest layouts on so many nodes, the best first.
   std::vector<Estimated> layouts_on(int nodes, const Allowed& allowed) {
-    PlanPoint point = {.nodes = nodes, .spares = request().nodes - nodes};
+    PlanPoint point = {.nodes = nodes, .spares = std::max(0, request().nodes - nodes)};
     point.batch = batch_on(report_.basis, nodes);
     const Optimisation result = optimise(text_of(point), layer_splits(report_.basis, point),
                                          {.layout = true,
@@ -134,6 +138,21 @@ class Planner {
     return std::clamp(days * kDay_s, kShortest_s, kLongest_s);
   }
 
+  // Where nothing fits: of twice, four times, ... the nodes the fewest on which something does.
+  std::string enough_nodes_text() {
+    constexpr int kMostNodes = 16384;
+    for (int nodes = 2 * request().nodes; nodes <= kMostNodes; nodes *= 2) {
+      tell(fmt::format("searching layouts on {} nodes", nodes));
+      try {
+        layouts_on(nodes, allowed());
+        return fmt::format("\n{} nodes would do, {} are too few", nodes, nodes / 2);
+      } catch (const Error& error) {
+        if (error.code() != ExitCode::failed) throw;
+      }
+    }
+    return "";
+  }
+
   void estimate_all() {
     std::string why;
     for (const int spares : spare_counts(request().nodes)) {
@@ -146,7 +165,7 @@ class Planner {
         if (why.empty()) why = error.what();
       }
     }
-    if (estimates_.empty()) throw Error(why, ExitCode::failed);
+    if (estimates_.empty()) throw Error(why + enough_nodes_text(), ExitCode::failed);
     double most = 0;
     for (const auto& layouts : estimates_) most = std::max(most, layouts.front().tokens_per_s);
     campaign_s_ = campaign_of(most);
@@ -173,12 +192,10 @@ class Planner {
 
   // Sets interval and goodput of the option.
   void save_best(PlanOption& option, CampaignInputs inputs) const {
-    struct Campaign {
-      double every_s;
-      Estimate goodput;
-      double days;
-    };
-    std::vector<Campaign> campaigns;
+    std::vector<double> intervals_s;
+    std::vector<CampaignReport> campaigns;
+    std::vector<std::vector<double>> trials;
+    size_t best = 0;
     for (const double every_s : kIntervals_s) {
       bool allowed = true;
       for (size_t i = 0; i < inputs.table.tiers.size(); ++i) {
@@ -188,19 +205,18 @@ class Planner {
         allowed = every_s >= storage_interval_s(inputs, i);
       }
       if (!allowed && every_s < kIntervals_s.back()) continue;
-      const CampaignReport report = run_campaign(inputs, request().threads);
-      campaigns.push_back({every_s, report.goodput, report.job_days.mean});
-      const double first = campaigns.front().goodput.mean;
-      if (report.goodput.mean < first - 10 * kPlanAsGood) break;
+      intervals_s.push_back(every_s);
+      campaigns.push_back(run_campaign(inputs, request().threads));
+      trials.push_back(campaigns.back().trial_goodput);
+      const double goodput = campaigns.back().goodput.mean;
+      if (goodput > campaigns[best].goodput.mean) best = campaigns.size() - 1;
+      if (goodput < campaigns.front().goodput.mean - kHopeless) break;
     }
-    double best = 0;
-    for (const Campaign& at : campaigns) best = std::max(best, at.goodput.mean);
-    for (const auto& [every_s, goodput, days] : campaigns) {
-      if (goodput.mean < best * (1 - kPlanAsGood)) continue;
-      option.goodput = goodput;
-      option.days = days;
-      option.point.snapshots = saved_every(option.point.snapshots, every_s);
-    }
+    const auto [shortest, longest] = as_good_places(trials, best);
+    option.goodput = campaigns[longest].goodput;
+    option.days = campaigns[longest].job_days.mean;
+    option.as_good_from_s = intervals_s[shortest];
+    option.point.snapshots = saved_every(option.point.snapshots, intervals_s[longest]);
   }
 
   void keep_better(Tried tried) {

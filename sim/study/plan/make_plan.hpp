@@ -15,10 +15,12 @@
 
 namespace windtunnel {
 
-// Of the progress: what is within it of the best is as good. Of intervals the longest is taken, as
-// it loads the storage least, of stacks of tiers the simplest.
+// Of the progress: what another part that can break has to bring; of stacks of tiers the simplest
+// that loses no more is taken.
 inline constexpr double kPlanAsGood = 2e-3;
-// Of the tier on storage.
+// Of the tier on storage. Of the intervals that are as good as the best (is_gain()) the longest is
+// taken, as it loads the storage least.
+inline constexpr double kPlanShortestInterval_s = 5 * kMinute_s;
 inline constexpr double kPlanLongestInterval_s = 4 * kHour_s;
 // Of a campaign's failures, the same for all that is compared and for the answer.
 inline constexpr int kPlanTrials = 50;
@@ -31,6 +33,7 @@ struct PlanOption {
   std::optional<Estimate> goodput = {};  // over trials; nothing: only estimated, as too slow
   double days = 0;                       // of the training, mean over trials; 0: likewise
   double memory_bytes = 0;               // of the fullest GPU
+  double as_good_from_s = 0;             // the shortest interval on storage that is as good
 
   double progress_tokens_per_s() const { return goodput ? tokens_per_s * goodput->mean : 0; }
 };

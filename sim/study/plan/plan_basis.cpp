@@ -172,7 +172,7 @@ void take_parts(PlanBasis& basis) {
   basis.storage = usual_storage(basis.request.nodes);
   const std::string storage = left_open(set, "cluster.storage", basis.storage.text);
   add_default(basis, !storage.empty(),
-              {"storage", storage, basis.storage.source, "--set cluster.storage.KEY=..."});
+              {"storage", storage, basis.storage.source, "--set cluster.storage.KEY=...", true});
   basis.failures = usual_failures(basis.node.gpu.name);
   const bool own_failures =
       std::ranges::any_of(set, [](const auto& at) { return at.first == "failures"; });
@@ -180,7 +180,7 @@ void take_parts(PlanBasis& basis) {
       basis, !own_failures,
       {"failures",
        failures_text(basis.failures.text) + (basis.node.gpus == 8 ? "" : ", of nodes of 8 GPUs"),
-       basis.failures.source, "--set failures=..."});
+       basis.failures.source, "--set failures=...", true});
   basis.recovery = usual_recovery();
   const std::string recovery = left_open(set, "recovery", basis.recovery.text);
   add_default(basis, !recovery.empty(),
@@ -193,11 +193,28 @@ void take_parts(PlanBasis& basis) {
     if (is_stated(key)) continue;
     software += fmt::format("{}{}: {}", software.empty() ? "" : ", ", key, value);
   }
+  const auto reductions = std::ranges::find(basis.framework.set, "software.reductions",
+                                            &std::pair<std::string, std::string>::first);
+  add_default(basis, reductions != basis.framework.set.end() && !is_stated("software.reductions"),
+              {"gradients",
+               "reduced in " + (reductions == basis.framework.set.end() ? "" : reductions->second),
+               "assumed: as " + basis.framework.name + " is mostly run",
+               "--set software.reductions=...", true});
+  add_default(basis, !own_failures,
+              {"repair", "of a node as long as those of InfiniteHBD's trace were out",
+               "published: " + std::string("InfiniteHBD, SIGCOMM 2025, arXiv 2502.03885"),
+               "--set failures=..."});
+  add_default(basis, true,
+              {"copies", usual_snapshots().back().text + ", or fewer tiers", "assumed",
+               "snapshots, in the scenario that --out writes"});
+  add_default(basis, true,
+              {"trials", "50 campaigns, seed 1", "assumed",
+               "campaign.replicas, in the scenario that --out writes"});
   add_default(basis, !software.empty(),
               {"software", software, "assumed: as " + basis.framework.name + " is mostly run",
                "--set KEY=..."});
   add_default(basis, !is_stated("precision"),
-              {"precision", "bf16", "assumed", "--set precision=fp8"});
+              {"precision", "bf16", "assumed", "--set precision=fp8", true});
 }
 
 }  // namespace
@@ -215,7 +232,7 @@ PlanBasis plan_basis(const PlanRequest& request) {
   const double parameters = basis.model.parameters();
   add_default(
       basis, !request.framework,
-      {"framework", basis.framework.name, "assumed: " + basis.framework.help, "--framework"});
+      {"framework", basis.framework.name, "assumed: " + basis.framework.help, "--framework", true});
 
   const Parameter& usual_tokens = usual_sequence();
   const int usual = static_cast<int>(usual_tokens.value);
@@ -230,7 +247,7 @@ PlanBasis plan_basis(const PlanRequest& request) {
   basis.batch_tokens = request.batch_tokens.value_or(usual_batch.value);
   add_default(basis, !request.batch_tokens,
               {"batch", fmt::format("about {} tokens", format_count(basis.batch_tokens)),
-               origin_text(usual_batch), "--batch"});
+               origin_text(usual_batch), "--batch", true});
 
   const Parameter& price = usual_price_usd_per_gpu_h(gpu);
   basis.price_usd_per_gpu_h = request.price_usd_per_gpu_h.value_or(price.value);
@@ -238,7 +255,7 @@ PlanBasis plan_basis(const PlanRequest& request) {
       basis, !request.price_usd_per_gpu_h,
       {"price",
        fmt::format("{:g} USD per GPU-hour ({:g} .. {:g})", price.value, price.low, price.high),
-       origin_text(price), "--price"});
+       origin_text(price), "--price", true});
 
   const Parameter& headroom = usual_headroom();
   basis.headroom = request.headroom.value_or(headroom.value);

@@ -22,17 +22,20 @@ struct PlanRequest {
   std::optional<double> batch_tokens = {};  // of an optimizer step
   std::optional<double> price_usd_per_gpu_h = {};
   std::optional<double> headroom = {};  // share of a GPU's memory that stays free
-  Overrides set = {};                   // further keys of the scenario
-  int threads = 0;                      // 0: all cores; the result is the same
+  // How surely the training is done in so many days, and for so much; the plan is the same.
+  std::optional<double> deadline_days = {}, budget_usd = {};
+  Overrides set = {};  // further keys of the scenario
+  int threads = 0;     // 0: all cores; the result is the same
   std::function<void(const std::string&)> progress = {};
 };
 
 // What the plan took where nothing was said.
 struct TakenDefault {
-  std::string what;    // "batch"
-  std::string value;   // "4.19 M tokens"
-  std::string source;  // "published: ..."
-  std::string change;  // how to state it: "--batch"
+  std::string what;       // "batch"
+  std::string value;      // "4.19 M tokens"
+  std::string source;     // "published: ..."
+  std::string change;     // how to state it: "--batch"
+  bool decisive = false;  // moves days or cost most, as far as anybody can say beforehand
 };
 
 }  // namespace windtunnel

@@ -1,3 +1,4 @@
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -210,7 +211,27 @@ INSTANTIATE_TEST_SUITE_P(
               "the plan searches layouts"},
         Wrong{"--cluster '8 x h100' --model llama3-8b --tokens 2T --set cluster.fabrik=4", 2,
               "'fabric'"},
-        Wrong{"--cluster '8 x h100' --model llama3-405b --tokens 2T", 1, "does not fit"}));
+        Wrong{"--cluster '8 x h100' --model llama3-8b --tokens 2T --sequence 8k", 2,
+              "in digits, as in 8192, not '8k'"},
+        Wrong{"--cluster '8 x h100' --model llama3-8b --tokens 2T --budget much", 2, "--budget"},
+        Wrong{"--cluster '8 x h100' --model llama3-405b --tokens 2T", 1, "does not fit"},
+        Wrong{"--cluster '8 x h100' --model llama3-405b --tokens 2T", 1, " nodes would do, "}));
+
+// The chance is that of the printed interval: 50 % at the predicted days.
+TEST(Plan, DoneInTime) {
+  const std::string ask = "plan --cluster '16 x dgx-h100' --model llama3-8b --tokens '1 T' --json ";
+  const ProgramResult first = run_program(ask + "--days 90 --budget '1 M USD'");
+  ASSERT_EQ(first.exit_code, 0) << first.err;
+  const Json plan = Json::parse(first.out);
+  const double days = plan.at("best").at("days");
+  EXPECT_GT(plan.at("deadline").at("chance"), 0.9);
+  EXPECT_NEAR(plan.at("deadline").at("rental_usd").get<double>(), 90 * 24 * 128 * 2.0, 1);
+  EXPECT_NEAR(plan.at("budget").at("days").get<double>(), 1e6 / (24 * 128 * 2.0), 0.01);
+  EXPECT_NE(first.err.find("in 90 d"), std::string::npos) << first.err;
+  EXPECT_NE(first.err.find("for 1.00 M USD"), std::string::npos) << first.err;
+  const ProgramResult even = run_program(fmt::format("{}--days {}", ask, days));
+  EXPECT_NEAR(Json::parse(even.out).at("deadline").at("chance").get<double>(), 0.5, 0.01);
+}
 
 }  // namespace
 }  // namespace windtunnel

@@ -63,6 +63,19 @@ TEST(Golden, HelpAndLists) {
   }
 }
 
+TEST(Program, HelpIsACommandToo) {
+  const ProgramResult plan = run_program("help plan");
+  EXPECT_EQ(plan.exit_code, 0) << plan.err;
+  EXPECT_EQ(plan.out, run_program("plan --help").out);
+  EXPECT_EQ(run_program("help").out, run_program("--help").out);
+}
+
+TEST(Program, ALetterStandsForTheOptionThatBeginsSo) {
+  const std::string err = run_program("run scenarios/small.yaml -o out").err;
+  EXPECT_NE(err.find("unknown option '-o'; did you mean '--out'?"), std::string::npos) << err;
+  EXPECT_EQ(run_program("run scenarios/small.yaml -y").err.find("did you mean"), std::string::npos);
+}
+
 TEST(Golden, WithoutArgumentsTheHelpIsAnError) {
   const ProgramResult result = run_program("");
   EXPECT_EQ(result.exit_code, 2);

@@ -15,6 +15,13 @@ TEST(Wrapped, BreaksAtBlanksThenAtMarksThenAnywhere) {
   EXPECT_EQ(wrapped("", 7), Lines{""});
 }
 
+TEST(Wrapped, KeepsANumberWithItsUnit) {
+  EXPECT_EQ(wrapped("from 7 B to 70 B", 14), (Lines{"from 7 B to", "70 B"}));
+  EXPECT_EQ(wrapped("leaves 10.0 %, no less", 11), (Lines{"leaves", "10.0 %, no", "less"}));
+  EXPECT_EQ(wrapped("of 10 things", 6), (Lines{"of 10", "things"})) << "no unit";
+  EXPECT_EQ(wrapped("10 GiB/s", 4), (Lines{"10", "GiB/", "s"})) << "nowhere else to break";
+}
+
 TEST(Wrapped, CountsCharactersAndNotBytes) {
   EXPECT_EQ(width_of("\xC2\xB5s"), 2U);
   EXPECT_EQ(wrapped("\xC2\xB5\xC2\xB5\xC2\xB5", 2), (Lines{"\xC2\xB5\xC2\xB5", "\xC2\xB5"}));

@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include "report/store/sweep_ranking.hpp"
+
 namespace windtunnel {
 namespace {
 
@@ -56,6 +58,36 @@ TEST(SweepEdges, OfWhatIsBestUnderEachCircumstance) {
   EXPECT_TRUE(edge_text(edges[0]).starts_with(
       "the best snapshots.0.every under failures.0.rate=low, 3600 s, is the largest"))
       << edge_text(edges[0]);
+}
+
+// Intervals that no trial tells apart have no edge; that they do not matter is said instead.
+TEST(SweepEdges, NoneWhereItDoesNotMatter) {
+  Json points = Json::array();
+  const std::vector<std::string> values = {"5 min", "30 min", "4 h", "2 d"};
+  const std::vector<double> goodputs = {0.9, 0.90001, 0.90002, 0.8};
+  for (size_t i = 0; i < values.size(); ++i) {
+    Json trials = Json::array();
+    for (const double chance : {-0.01, 0.0, 0.01}) trials.push_back(goodputs[i] + chance);
+    points.push_back({{"index", i},
+                      {"set", {{kEvery, values[i]}}},
+                      {"trial_goodput", trials},
+                      {"result", {{"goodput", estimate_json({.mean = goodputs[i]})}}}});
+  }
+  const Sweep sweep{.scenario = {}, .vary = {{kEvery, values}}};
+  const Json best = best_point(sweep, {points.begin(), points.end()});
+  EXPECT_EQ(best.at("index"), 2);
+  const Json range = {{{"key", kEvery}, {"from", "5 min"}, {"to", "4 h"}}};
+  EXPECT_EQ(best.at("as_good"), range);
+  Json document = sweep_of(kEvery, {300, 1800, 14400}, {0.9, 0.90001, 0.90002});
+  EXPECT_EQ(edges_of_best(document).size(), 1U);
+  document["best"]["as_good"] = best.at("as_good");
+  EXPECT_TRUE(edges_of_best(document).empty());
+  const std::vector<std::string> texts = as_good_texts(document);
+  ASSERT_EQ(texts.size(), 1U);
+  EXPECT_TRUE(
+      texts[0].starts_with("snapshots.0.every does not matter between 5 min and 4 h: less "
+                           "than 0.05 points of goodput"))
+      << texts[0];
 }
 
 TEST(SweepEdges, NoneWhereNothingLiesBeyond) {

@@ -202,6 +202,41 @@ TEST(IntervalAdvice, TheTierThatCostsMostWithItsOwnFailures) {
   EXPECT_LT(host->exact_regret, 2e-3);
 }
 
+// Of a tier that is there for what was not assumed no failure tells how often it should save: all
+// that its copies take no time from are as good, and no formula is asked.
+TEST(IntervalAdvice, OfTheOtherTiers) {
+  CampaignInputs inputs = two_tiers();
+  inputs.failures[1].rate_per_node_s = 0;
+  inputs.table.iteration_s = {5, 5.1, 5, 5.1};
+  const CampaignReport report = run_campaign(inputs);
+  const std::optional<IntervalReport> host = interval_advice(inputs, report);
+  ASSERT_TRUE(host);
+  EXPECT_EQ(host->tier, "host-memory");
+  EXPECT_LE(host->shortest_s, host->best_s);
+  EXPECT_LT(host->longest_s, kLength / 100) << "longer ones lose what was done since";
+  const std::vector<IntervalReport> others = other_interval_advice(inputs, report);
+  ASSERT_EQ(others.size(), 1U);
+  const IntervalReport& storage = others[0];
+  EXPECT_EQ(storage.tier, "storage");
+  EXPECT_EQ(storage.mtbf_s, 0);
+  EXPECT_EQ(storage.young_s, 0);
+  EXPECT_EQ(storage.configured_s, 3600);
+  EXPECT_EQ(storage.shortest_s, 60) << "as often as copies complete";
+  EXPECT_EQ(storage.longest_s, kLength);
+}
+
+// As good as the best are intervals around it that lose less than 0.05 points.
+TEST(IntervalAdvice, AsGoodAsTheBest) {
+  const std::optional<IntervalReport> advice = advice_on(storage_only());
+  ASSERT_TRUE(advice);
+  EXPECT_LE(advice->shortest_s, advice->best_s);
+  EXPECT_GE(advice->longest_s, advice->best_s);
+  for (const IntervalReport::Point& point : advice->points) {
+    const bool within = point.every_s >= advice->shortest_s && point.every_s <= advice->longest_s;
+    EXPECT_TRUE(within || point.goodput.mean < advice->best_goodput - 4e-4) << point.every_s;
+  }
+}
+
 // --- where theory and simulation part
 
 // Weibull gaps of shape 0.6 (recorded ones have 0.6 to 0.9) and a restart of an hour: failures come

@@ -185,6 +185,12 @@ void resolve_method(const Values& values, Job& job, Training& training) {
   }
   if (training.method == TrainingMethod::backward) return;
   if (const auto refusal = why_no_zeroth_order(job)) {
+    if (!values.stated("train.method")) {
+      values.fail("communication.compressor",
+                  fmt::format("one-byte is of steps without a backward pass, so that train.method "
+                              "is zeroth-order, which does not go with {}: {}",
+                              refusal->key, refusal->why));
+    }
     // What was not stated follows from the method.
     values.fail(values.stated(refusal->key) ? refusal->key : "train.method", refusal->why);
   }

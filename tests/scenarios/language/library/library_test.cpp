@@ -272,7 +272,7 @@ TEST(Library, ModelsThatContradictThemselvesAreRefused) {
   EXPECT_EQ(message("dense_layers: 3", "dense_layers: 62"),
             "m.yaml:2:3: model.moe.dense_layers 62 is more than the 61 layers");
   EXPECT_EQ(message("ffn: 2048,", "ffn: 0,"),
-            "m.yaml:2:3: model.moe has no 'ffn', the width of one expert");
+            "m.yaml:2:3: model.moe has no 'ffn', the width of one expert; add e.g. 'ffn: 2048'");
   EXPECT_EQ(message("value_width: 128", "value_width: 0"),
             "m.yaml:2:3: model.latent has no 'value_width', the width of a head's values");
   EXPECT_EQ(message("shared_ffn", "shared_fn"),

@@ -1,0 +1,81 @@
+#include "report/plan/deadline.hpp"
+
+#include <fmt/format.h>
+
+#include <boost/math/distributions/students_t.hpp>
+#include <cmath>
+
+#include "models/calibration/prediction_error.hpp"
+#include "report/figures/figures.hpp"
+
+namespace windtunnel {
+namespace {
+
+double usd_per_day(const PlanReport& plan) {
+  return usd_of(plan.basis, plan.best) / plan.best.days;
+}
+
+double chance_in_days(const PlanReport& plan, double days) {
+  const std::optional<FigureRange> range = wider_range(figure("campaign.job.days"), plan.record);
+  const double middle = plan.best.days;
+  if (!range || !std::isfinite(middle)) return 0;
+  return chance_within(days, range->low, middle, range->high,
+                       freedom_of(plan.record.iteration.error));
+}
+
+std::string chance_text(double chance) {
+  constexpr double kNearlySure = 0.99;
+  if (chance >= kNearlySure) return "more than 99 %";
+  if (chance <= 1 - kNearlySure) return "less than 1 %";
+  return fmt::format("{:.0f} %", 100 * chance);
+}
+
+}  // namespace
+
+double chance_within(double limit, double low, double middle, double high, double freedom) {
+  const boost::math::students_t distribution(freedom);
+  const double end = boost::math::quantile(distribution, (1 + kReportedShare) / 2);
+  const double width = limit < middle ? std::log(middle / low) : std::log(high / middle);
+  const double off = std::log(limit / middle);
+  if (width <= 0) return off >= 0 ? 1 : 0;
+  return boost::math::cdf(distribution, off / width * end);
+}
+
+std::vector<SummaryRow> deadline_rows(const PlanReport& plan) {
+  const PlanRequest& asked = plan.basis.request;
+  const int gpus = asked.nodes * plan.basis.node.gpus;
+  std::vector<SummaryRow> rows;
+  if (asked.deadline_days) {
+    const double days = *asked.deadline_days;
+    rows.push_back({fmt::format("in {:g} d", days),
+                    fmt::format("done with a chance of {}; renting all {} GPUs for {:g} d costs {}",
+                                chance_text(chance_in_days(plan, days)), with_separators(gpus),
+                                days, value_text(Unit::usd, days * usd_per_day(plan)))});
+  }
+  if (asked.budget_usd) {
+    const double days = *asked.budget_usd / usd_per_day(plan);
+    rows.push_back(
+        {"for " + value_text(Unit::usd, *asked.budget_usd),
+         fmt::format("done with a chance of {}; it rents all {} GPUs for {:.1f} d",
+                     chance_text(chance_in_days(plan, days)), with_separators(gpus), days)});
+  }
+  return rows;
+}
+
+void place_deadline(Json& document, const PlanReport& plan) {
+  const PlanRequest& asked = plan.basis.request;
+  document["deadline"] = nullptr;
+  document["budget"] = nullptr;
+  if (asked.deadline_days) {
+    document["deadline"] = {{"days", *asked.deadline_days},
+                            {"chance", chance_in_days(plan, *asked.deadline_days)},
+                            {"rental_usd", *asked.deadline_days * usd_per_day(plan)}};
+  }
+  if (asked.budget_usd) {
+    const double days = *asked.budget_usd / usd_per_day(plan);
+    document["budget"] = {
+        {"usd", *asked.budget_usd}, {"chance", chance_in_days(plan, days)}, {"days", days}};
+  }
+}
+
+}  // namespace windtunnel

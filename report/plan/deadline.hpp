@@ -1,0 +1,24 @@
+// What a plan is asked of time and money: how surely the training is done within them, by the
+// interval of its days, and what the whole rental costs.
+#pragma once
+
+#include <vector>
+
+#include "report/json/json.hpp"
+#include "report/summary/summary.hpp"
+#include "sim/study/plan/make_plan.hpp"
+
+namespace windtunnel {
+
+// The chance that a value with this 95 % interval around `middle` is at most `limit`: on either
+// side a logarithmic Student t of so many degrees of freedom, as the interval is drawn.
+double chance_within(double limit, double low, double middle, double high, double freedom);
+
+// Of PlanRequest::deadline_days and budget_usd, a row each where they are asked.
+std::vector<SummaryRow> deadline_rows(const PlanReport& plan);
+
+// {"deadline": {"days", "chance", "rental_usd"}, "budget": {"usd", "chance", "days"}}, null where
+// not asked.
+void place_deadline(Json& document, const PlanReport& plan);
+
+}  // namespace windtunnel

@@ -1,0 +1,67 @@
+#include "scenarios/language/text/synonyms.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "models/base/error.hpp"
+
+namespace windtunnel {
+namespace {
+
+// Of several that have the same word the first whose `ours` is known where it stands.
+struct Synonym {
+  std::string_view word, ours;
+};
+constexpr Synonym kSynonyms[] = {{"fsdp", "zero3"},
+                                 {"fsdp", "torchtitan"},
+                                 {"fsdp2", "zero3"},
+                                 {"fsdp2", "torchtitan"},
+                                 {"ddp", "none"},
+                                 {"pytorch", "torchtitan"},
+                                 {"nemo", "megatron"},
+                                 {"zero-bubble", "zb-h1"},
+                                 {"vocab", "vocabulary"},
+                                 {"vocab_size", "vocabulary"},
+                                 {"seq", "sequence"},
+                                 {"seq_len", "sequence"},
+                                 {"seq_length", "sequence"},
+                                 {"topk", "per_token"},
+                                 {"top_k", "per_token"},
+                                 {"num_experts", "experts"},
+                                 {"hidden_size", "hidden"},
+                                 {"d_model", "hidden"},
+                                 {"feed_forward", "ffn"},
+                                 {"ffn_hidden", "ffn"},
+                                 {"intermediate_size", "ffn"},
+                                 {"n_layers", "layers"},
+                                 {"num_layers", "layers"},
+                                 {"n_heads", "heads"},
+                                 {"num_heads", "heads"},
+                                 {"mbs", "micro"},
+                                 {"gbs", "global"}};
+
+std::string synonym_of(std::string_view name, const std::vector<std::string>& known) {
+  for (const Synonym& each : kSynonyms) {
+    if (each.word != name) continue;
+    const auto found = std::ranges::find(known, each.ours);
+    if (found != known.end()) return *found;
+  }
+  return "";
+}
+
+}  // namespace
+
+std::string nearest_word(std::string_view name, const std::vector<std::string>& known) {
+  const std::string ours = synonym_of(name, known);
+  return ours.empty() ? nearest_name(name, known) : ours;
+}
+
+std::string unknown_word(std::string_view noun, std::string_view name,
+                         const std::vector<std::string>& known) {
+  const std::string ours = synonym_of(name, known);
+  if (ours.empty()) return unknown_name(noun, name, known);
+  return fmt::format("unknown {} '{}'; did you mean '{}'?", noun, name, ours);
+}
+
+}  // namespace windtunnel
