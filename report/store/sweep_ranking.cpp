@@ -35,12 +35,12 @@ Json named(const Json& point) {
 // What is no progress: other tokens, another price.
 bool costs_alike(const Json& one, const Json& other) {
   constexpr double kAlike = 2e-3;
-  return std::ranges::all_of(
-      std::array{"campaign.job.days", "campaign.job.cost_usd"}, [&](const char* key) {
-        const double a = number_at(one, key).value_or(0);
-        const double b = number_at(other, key).value_or(0);
-        return std::abs(a - b) <= kAlike * std::max(a, b);
-      });
+  return std::ranges::all_of(std::array{"campaign.job.days", "campaign.job.cost_usd"},
+                             [&](const char* key) {
+                               const double a = number_at(one, key).value_or(0);
+                               const double b = number_at(other, key).value_or(0);
+                               return std::abs(a - b) <= kAlike * std::max(a, b);
+                             });
 }
 
 // The keys that a sweep varies, circumstances first.

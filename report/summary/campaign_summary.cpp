@@ -152,8 +152,7 @@ SummarySection interval_section(const IntervalReport& report, double storage_sha
   SummarySection section = interval_table(report);
   const auto text = [&](std::string_view key) { return interval_figure(key).text(report); };
   if (report.longest_s > report.shortest_s) {
-    section.rows.push_back(
-        {"as good", as_good_text(text("shortest_s"), text("longest_s"))});
+    section.rows.push_back({"as good", as_good_text(text("shortest_s"), text("longest_s"))});
   }
   section.rows.push_back(
       {interval_figure("cost_s").title, fmt::format("stalls training for {}", text("cost_s"))});
