@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
+#include <cmath>
 #include <map>
 
 #include "models/base/error.hpp"
@@ -28,6 +30,17 @@ double tokens_per_s(const Json& point) {
 
 Json named(const Json& point) {
   return {{"index", point.at("index")}, {"set", point.at("set")}};
+}
+
+// What is no progress: other tokens, another price.
+bool costs_alike(const Json& one, const Json& other) {
+  constexpr double kAlike = 2e-3;
+  return std::ranges::all_of(std::array{"campaign.job.days", "campaign.job.cost_usd"},
+                             [&](const char* key) {
+                               const double a = number_at(one, key).value_or(0);
+                               const double b = number_at(other, key).value_or(0);
+                               return std::abs(a - b) <= kAlike * std::max(a, b);
+                             });
 }
 
 // The keys that a sweep varies, circumstances first.
@@ -107,13 +120,21 @@ std::optional<AsGood> SweepRanking::as_good(const VariedKey& key) const {
   }
   std::vector<std::vector<double>> trials;
   std::vector<std::string> values;
+  std::vector<bool> alike;
   size_t best = 0;
   for (const auto& [number, point] : along) {
     if (point == order_.front()) best = trials.size();
     trials.push_back(progress(*point));
     values.push_back(point->at("set").at(key.key));
+    alike.push_back(costs_alike(at(0), *point));
   }
-  const auto [first, last] = as_good_places(trials, best);
+  auto [first, last] = as_good_places(trials, best);
+  for (size_t place = first; place < best; ++place) {
+    if (!alike[place]) first = place + 1;
+  }
+  for (size_t place = last; place > best; --place) {
+    if (!alike[place]) last = place - 1;
+  }
   if (first == last || trials[best].empty()) return std::nullopt;
   return AsGood{key.key, values[first], values[last]};
 }

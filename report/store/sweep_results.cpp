@@ -142,16 +142,17 @@ SweepResults sweep_results(const SweepPlan& plan, const std::map<int, std::strin
   const ScenarioText& text = plan.sweep.scenario;
   const RecordSource source = {program_version(), program_commit(), text.file,
                                text.text,         text.set,         text.files};
-  results.document = {{"format", kSweepFormat},
-                      {"scenario", scenario},
-                      {"job", shared_facts(jobs)},
-                      {"vary", varied_keys_json(plan.sweep.vary)},
-                      {"points", std::move(points)},
-                      {"best", offers_choices(plan.sweep) ? best_point(plan.sweep, results.points) : Json()},
-                      {"best_by", best_by_circumstance(plan.sweep, results.points)},
-                      {"trials", fmt::format("{}", fmt::join(trials, " or "))},
-                      {"cost_models", models},
-                      {"source", source_json(source)}};
+  results.document = {
+      {"format", kSweepFormat},
+      {"scenario", scenario},
+      {"job", shared_facts(jobs)},
+      {"vary", varied_keys_json(plan.sweep.vary)},
+      {"points", std::move(points)},
+      {"best", offers_choices(plan.sweep) ? best_point(plan.sweep, results.points) : Json()},
+      {"best_by", best_by_circumstance(plan.sweep, results.points)},
+      {"trials", fmt::format("{}", fmt::join(trials, " or "))},
+      {"cost_models", models},
+      {"source", source_json(source)}};
   // As in the head of the cases: not kept does not mean that there are none.
   if (text.files.empty()) results.document["source"].erase("files");
   return results;

@@ -129,8 +129,7 @@ SummarySection interval_table(const IntervalReport& report) {
   constexpr std::string_view kBest = "best_s";
   for (const std::string_view key :
        {std::string_view("configured_s"), std::string_view("young_s"), std::string_view("daly_s"),
-        std::string_view("exact_s"), kBest, std::string_view("shortest_s"),
-        std::string_view("longest_s")}) {
+        std::string_view("exact_s"), kBest}) {
     const PartFigure<IntervalReport>& figure = interval_figure(key);
     const double every_s = report.*figure.member;
     if (!(every_s > 0)) continue;
@@ -153,8 +152,7 @@ SummarySection interval_section(const IntervalReport& report, double storage_sha
   SummarySection section = interval_table(report);
   const auto text = [&](std::string_view key) { return interval_figure(key).text(report); };
   if (report.longest_s > report.shortest_s) {
-    section.rows.push_back(
-        {"does not matter", as_good_text(text("shortest_s"), text("longest_s"))});
+    section.rows.push_back({"as good", as_good_text(text("shortest_s"), text("longest_s"))});
   }
   section.rows.push_back(
       {interval_figure("cost_s").title, fmt::format("stalls training for {}", text("cost_s"))});

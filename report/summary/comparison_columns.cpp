@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <map>
 #include <set>
 #include <string>
 #include <string_view>
@@ -110,12 +111,25 @@ bool varies_protection_only(const Comparison& comparison) {
          });
 }
 
+namespace {
+
+// "dgx-h100", "2, zero1": as the first columns of the table have it.
+std::string values_text(const Overrides& set) {
+  std::vector<std::string> values;
+  for (const auto& [key, value] : set) values.push_back(value);
+  return fmt::format("{}", fmt::join(values, ", "));
+}
+
+}  // namespace
+
 std::vector<SummaryRow> certainty_rows(const Comparison& comparison, const std::string& label) {
-  std::set<std::string> models;
+  std::map<std::string, std::vector<std::string>> models;  // and the points that each is of
   std::set<int> trials;
   for (const ComparedPoint& point : comparison.points) {
     if (!point.record) continue;
-    if (point.record->iteration.error.value > 0) models.insert(cost_models_text(*point.record));
+    if (point.record->iteration.error.value > 0) {
+      models[cost_models_text(*point.record)].push_back(values_text(point.set));
+    }
     if (point.record->campaign) trials.insert(point.record->campaign->trials);
   }
   std::vector<SummaryRow> rows;
@@ -123,7 +137,11 @@ std::vector<SummaryRow> certainty_rows(const Comparison& comparison, const std::
     rows.push_back({label, fmt::format("{} of the mean over {} trials", kIntervalTitle,
                                        fmt::join(trials, " or "))});
   }
-  for (const std::string& model : models) rows.push_back({"cost models", model});
+  for (const auto& [model, points] : models) {
+    const std::string of =
+        models.size() > 1 ? fmt::format("of {}: ", fmt::join(points, "; ")) : std::string();
+    rows.push_back({"cost models", of + model});
+  }
   return rows;
 }
 

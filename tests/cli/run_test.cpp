@@ -217,7 +217,7 @@ TEST(RunCommand, AModelIsNoScenario) {
       << result.err;
   std::ofstream(folder + "/broken.json") << "{\"a\": 1\n \"b\": 2}";
   const std::string broken = run_program("run " + folder + "/broken.json").err;
-  EXPECT_NE(broken.find("broken.json:2:2: not valid JSON"), std::string::npos) << broken;
+  EXPECT_NE(broken.find("broken.json:2:5: not valid JSON"), std::string::npos) << broken;
   EXPECT_NE(broken.find("comma"), std::string::npos) << broken;
 }
 

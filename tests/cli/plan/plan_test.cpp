@@ -106,6 +106,19 @@ TEST(PlanCommand, NothingThatItTriedIsBetter) {
   }
 }
 
+// A file that a model's YAML names stands beside that YAML, wherever one plans from.
+TEST(PlanCommand, AModelsYamlNamesFilesFromItsOwnFolder) {
+  const std::string folder = scratch_folder("plan_model_yaml");
+  std::ofstream(folder + "/m.yaml") << "model: config.json\n";
+  std::ofstream(folder + "/config.json")
+      << R"({"architectures": ["LlamaForCausalLM"], "model_type": "llama", "hidden_size": 2048,
+           "intermediate_size": 5632, "num_hidden_layers": 16, "num_attention_heads": 16,
+           "vocab_size": 32000, "max_position_embeddings": 4096})";
+  const ProgramResult result =
+      run_program("plan --cluster '1 x dgx-h100' --tokens '10 B' --model " + folder + "/m.yaml");
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+}
+
 TEST(PlanCommand, FrameworksHaveTheirOwnSchedules) {
   const Json plan = planned(kAsked + "torchtitan");
   for (const Json& layout : plan.at("layouts")) {

@@ -226,10 +226,12 @@ TEST(Compare, TellsTheErrorOfTheCostModels) {
   EXPECT_NE(one.find("cost models  " + told), std::string::npos) << one;
   EXPECT_EQ(one.find(told), one.rfind(told)) << one;
   comparison.points[1].record->job.calibration.name = "guessed";
+  comparison.points[1].set = {{"pp", "8"}};
   comparison.points[1].record->campaign->trials = 20;
   const std::string two = compare_text(comparison);
   for (const char* part :
-       {"calibration measured are off", "calibration guessed are off", "over 20 or 100 trials"}) {
+       {"of 4: step times by the calibration measured are off",
+        "of 8: step times by the calibration guessed are off", "over 20 or 100 trials"}) {
     EXPECT_NE(two.find(part), std::string::npos) << two;
   }
 }

@@ -78,6 +78,11 @@ TEST(SweepEdges, NoneWhereItDoesNotMatter) {
   EXPECT_EQ(best.at("index"), 2);
   const Json range = {{{"key", kEvery}, {"from", "5 min"}, {"to", "4 h"}}};
   EXPECT_EQ(best.at("as_good"), range);
+  // A price decides nothing of the progress, and yet matters.
+  points[0]["result"]["job"]["cost_usd"] = 2e6;
+  for (const size_t i : {1, 2, 3}) points[i]["result"]["job"]["cost_usd"] = 1e6;
+  const Json dearer = best_point(sweep, {points.begin(), points.end()}).at("as_good");
+  EXPECT_EQ(dearer[0].at("from"), "30 min") << dearer;
   Json document = sweep_of(kEvery, {300, 1800, 14400}, {0.9, 0.90001, 0.90002});
   EXPECT_EQ(edges_of_best(document).size(), 1U);
   document["best"]["as_good"] = best.at("as_good");

@@ -221,7 +221,9 @@ TEST(IntervalAdvice, OfTheOtherTiers) {
   EXPECT_EQ(storage.mtbf_s, 0);
   EXPECT_EQ(storage.young_s, 0);
   EXPECT_EQ(storage.configured_s, 3600);
-  EXPECT_EQ(storage.shortest_s, 60) << "as often as copies complete";
+  // Not as often as copies complete: a newer one there takes longer to load than one in the host.
+  EXPECT_GT(storage.shortest_s, 60);
+  EXPECT_LT(storage.shortest_s, 600);
   EXPECT_EQ(storage.longest_s, kLength);
 }
 
