@@ -88,7 +88,9 @@ std::string term_html(std::string_view title, std::string_view group) {
   }
   const bool of_group = !named.empty();
   for (const Figure& each : figures()) {
-    if (!of_group && each.title == title) named.push_back(&each);
+    // A column "measured" is no share of what the prediction rests on.
+    const bool anywhere = !each.key.starts_with("origin.");
+    if (!of_group && anywhere && each.title == title) named.push_back(&each);
   }
   // Of several figures, which are parts of different things, none is meant surely.
   const bool sure = !named.empty() && std::ranges::all_of(named, [&](const Figure* each) {

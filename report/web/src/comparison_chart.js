@@ -83,12 +83,14 @@ function showTitles(element, panes) {
     line.style.top = `${(100 * pane.title_y) / height}%`;
     const name = document.createElement("b");
     name.textContent = fullName(pane.point);
-    line.append(name, ` ${titleOf(pane)}`);
+    const text = document.createElement("span");
+    text.textContent = titleOf(pane);
+    line.append(name, text);
     if (pane.point.trace) {
       const trace = document.createElement("a");
       trace.href = pane.point.trace;
       trace.textContent = "trace";
-      line.append(" · ", trace);
+      line.append(trace);
     }
     element.append(line);
   }

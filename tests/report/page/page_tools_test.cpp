@@ -32,6 +32,8 @@ TEST(PageTerms, SayWhatAFigureIsWhereItsTitleIsItsOwn) {
   EXPECT_EQ(term_html("idle"), "idle") << "of the step, or of what fills it";
   EXPECT_NE(term_html("forward", "iteration.critical_path_s").find("forward passes"),
             std::string::npos);
+  EXPECT_EQ(term_html("measured"), "measured") << "of what it rests on, there alone";
+  EXPECT_NE(term_html("measured", "origin").find("title="), std::string::npos);
   EXPECT_EQ(term_html("no <figure>"), "no &lt;figure&gt;");
 }
 
