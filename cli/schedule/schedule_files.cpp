@@ -6,8 +6,10 @@
 #include "cli/program/output.hpp"
 #include "cli/schedule/schedule_command.hpp"
 #include "cli/schedule/schedule_source.hpp"
+#include "policies/analysis/schedule_analysis.hpp"
 #include "policies/evaluation/message_validator.hpp"
 #include "policies/evaluation/schedule_lowering.hpp"
+#include "report/answer/schedule_page.hpp"
 #include "traces/torch/torch_schedule.hpp"
 
 namespace windtunnel {
@@ -21,6 +23,7 @@ struct ExportOptions {
   bool merge = false;
   bool extended = false;
   std::string out;
+  std::string page;
 };
 
 struct ImportOptions {
@@ -29,6 +32,7 @@ struct ImportOptions {
   std::string out;
   bool lower = false;
   bool fsdp = false;
+  std::string page;
 };
 
 // To a file, and then a line about it; or to stdout.
@@ -38,6 +42,22 @@ void write_schedule(const Schedule& schedule, bool extended, const std::string& 
   if (out.empty()) return print_result(text);
   write_file(out, text);
   print_result(fmt::format("{}\nwrote {}\n", title, out));
+}
+
+// As `show` draws it.
+void write_page(const std::string& page, const ScheduleSource& source) {
+  const Messages messages{{{source.message_s}, {source.message_s}}, Sends::asynchronous};
+  const AnalysisOptions options;
+  const ScheduleAnalysis analysis =
+      analyse_schedule(source.schedule, source.costs, messages, options);
+  write_file(page, schedule_page({.title = source.title,
+                                  .notes = source.notes,
+                                  .schedule = source.schedule,
+                                  .analysis = analysis,
+                                  .options = options,
+                                  .sends = Sends::asynchronous,
+                                  .in_seconds = source.in_seconds,
+                                  .in_bytes = source.in_bytes}));
 }
 
 Schedule lower(const Schedule& schedule, bool fsdp) {
@@ -54,6 +74,7 @@ ExitCode export_schedule(const ExportOptions& options) {
   Schedule schedule = compute_only(source.schedule);
   if (options.merge) schedule = with_full_backwards(std::move(schedule));
   if (options.comms) schedule = lower(schedule, options.fsdp);
+  if (!options.page.empty()) write_page(options.page, source);
   write_schedule(schedule, options.extended, options.out, source.title);
   return ExitCode::ok;
 }
@@ -64,6 +85,12 @@ ExitCode import_schedule(const ImportOptions& options) {
   }
   const TorchSchedule torch = load_torch_schedule(options.file, options.dialect);
   const Schedule& schedule = torch.schedule;
+  if (!options.page.empty()) {
+    ScheduleSourceOptions file;
+    file.what = options.file;
+    file.dialect = options.dialect;
+    write_page(options.page, load_schedule_source(file));
+  }
   const std::string title =
       fmt::format("{}: {} ranks, {} stages, {} micro-batches; {}", options.file, schedule.ranks,
                   schedule.stages(), schedule.microbatches, describe(torch));
@@ -93,6 +120,7 @@ Handler define_schedule_export(CLI::App& app) {
                "allow windtunnel's notation for directions, slices, iterations and recomputation, "
                "which torch does not read");
   app.add_option("--out", options->out, "the file to write (default: stdout)")->type_name("FILE");
+  add_page_option(app, options->page);
   add_example(app, "interleaved-1f1b --ranks 4 --microbatches 8 --out schedule.csv");
   return [options] { return export_schedule(*options); };
 }
@@ -104,6 +132,7 @@ Handler define_schedule_import(CLI::App& app) {
   app.add_flag("--lower", options->lower, "place sends, receives and reductions as torch does");
   app.add_flag("--fsdp", options->fsdp, "with --lower: weights gathered ahead of use and dropped");
   app.add_option("--out", options->out, "write it here, in today's dialect")->type_name("FILE");
+  add_page_option(app, options->page);
   add_example(app, "schedule.csv --lower");
   return [options] { return import_schedule(*options); };
 }

@@ -98,8 +98,8 @@ CLI::App* define_collectives(CLI::App& app, ValidateOptions& options) {
       "--pairs", options.pairs,
       "fit what makes pairs of nodes differ on every other size, and judge the quantiles over "
       "pairs at the rest; --fail-above is then the most that any may be off");
-  for (const char* other : {"--where", "--fit-where", "--calibrate-on", "--calibration", "--worst",
-                            "--markdown", "--page"}) {
+  for (const char* other :
+       {"--where", "--fit-where", "--calibrate-on", "--calibration", "--worst", "--markdown"}) {
     pairs->excludes(collectives->get_option(other));
   }
   add_example(*collectives, "all_reduce.log --machine my-cluster --collective all-reduce");

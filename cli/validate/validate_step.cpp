@@ -15,6 +15,8 @@
 #include "models/base/units.hpp"
 #include "models/calibration/kernel_law.hpp"
 #include "models/cost/chunk/layer_table_cost.hpp"
+#include "report/answer/answer_page.hpp"
+#include "report/answer/charts.hpp"
 #include "report/console/console.hpp"
 #include "report/text/json_text.hpp"
 #include "scenarios/language/library/library.hpp"
@@ -34,6 +36,7 @@ struct StepOptions {
   std::string budget = "20 s";
   double fail_above = std::numeric_limits<double>::infinity();
   bool json = false;
+  std::string page;
 };
 
 struct PredictedStep {
@@ -160,6 +163,83 @@ std::string text_of(const JudgedStep& step) {
   return text;
 }
 
+TextTable phases_table(const JudgedStep& step) {
+  TextTable table{
+      {{"phase"}, {"measured", Align::right}, {"predicted", Align::right}, {"error", Align::right}},
+      {}};
+  const auto add = [&](std::string_view name, double measured_s, double predicted_s) {
+    const bool judged = measured_s > 0 && predicted_s > 0;
+    const auto text = [](double seconds) { return seconds > 0 ? format_seconds(seconds) : "-"; };
+    table.rows.push_back({std::string(name), text(measured_s), text(predicted_s),
+                          judged ? signed_percent(predicted_s / measured_s - 1) : "-"});
+  };
+  add("step", step.measured.step.median_s, step.predicted.step_s);
+  for (std::size_t i = 0; i < kStepPhases.size(); ++i) {
+    const double measured_s = step.measured.phases.by_phase[i];
+    const double predicted_s = step.predicted.phases.by_phase[i];
+    if (measured_s > 0 || predicted_s > 0) add(kStepPhases[i], measured_s, predicted_s);
+  }
+  if (step.predicted.other_s > 1e-9) add("other", 0, step.predicted.other_s);
+  if (step.predicted.naive_s > 0) {
+    add("by the highest rates", step.measured.step.median_s, step.predicted.naive_s);
+  }
+  return table;
+}
+
+AnswerChart steps_chart(const std::vector<JudgedStep>& steps) {
+  RangeChart chart{.title = "Step time, measured and predicted",
+                   .note =
+                       "Measured: the median, with its 95 % interval. Predicted: with its 90 % "
+                       "interval where every kernel has a law.",
+                   .axis = {"step time", Unit::seconds},
+                   .items = {}};
+  for (const JudgedStep& step : steps) {
+    const SeriesSummary& of = step.measured.step;
+    chart.items.push_back({.name = "measured",
+                           .value = {.mean = of.median_s, .low = of.low_s, .high = of.high_s},
+                           .group = set_text(step.set),
+                           .best = true});
+    const PredictedStep& by = step.predicted;
+    const bool known = by.low_s > 0;
+    chart.items.push_back({.name = fmt::format("predicted, {} off", signed_percent(step.error())),
+                           .value = {.mean = by.step_s,
+                                     .low = known ? by.low_s : by.step_s,
+                                     .high = known ? by.high_s : by.step_s},
+                           .group = set_text(step.set)});
+  }
+  return {chart_json(chart)};
+}
+
+std::string page_of(const std::vector<JudgedStep>& steps, const StepOptions& options) {
+  std::string command = fmt::format("windtunnel validate step {}", shell_word(options.scenario));
+  const auto add = [&](const char* option, const std::string& value) {
+    if (!value.empty()) command += fmt::format(" {} {}", option, shell_word(value));
+  };
+  add("--calibration", options.calibration);
+  for (const std::string& set : options.set) add("--set", set);
+  for (const std::string& vary : options.vary) add("--vary", vary);
+  add("--page", options.page);
+  const JudgedStep& first = steps.front();
+  AnswerPage page{fmt::format("{}, measured on this machine", first.the_case.scenario),
+                  command,
+                  {{"step, measured", format_seconds(first.measured.step.median_s),
+                    fmt::format("median of {} steps", first.measured.steps)},
+                   {"step, predicted", format_seconds(first.predicted.step_s)},
+                   {"error", signed_percent(first.error()), set_text(first.set)}},
+                  {},
+                  {steps_chart(steps)}};
+  for (const JudgedStep& step : steps) {
+    SummarySection section{fmt::format("{}: {} ranks, {} steps", set_text(step.set),
+                                       step.the_case.job.layout.dp, step.measured.all_steps),
+                           {},
+                           phases_table(step)};
+    const std::string disturbed = disturbance_text(step.measured, step.predicted);
+    if (!disturbed.empty()) section.rows.push_back({"disturbed", disturbed});
+    page.parts.emplace_back(std::move(section));
+  }
+  return answer_page(page);
+}
+
 Json phases_document(const StepSeconds& phases) {
   Json document;
   for (std::size_t i = 0; i < kStepPhases.size(); ++i) {
@@ -257,6 +337,7 @@ ExitCode run(const StepOptions& options) {
     documents.push_back(document_of(step));
     print_human(text_of(step), options.json);
   }
+  if (!options.page.empty()) write_file(options.page, page_of(steps, options));
   if (options.json) print_document("validate-step", documents);
   return within ? ExitCode::ok : ExitCode::failed;
 }
@@ -287,6 +368,7 @@ ValidationCommand define_validate_step(CLI::App& validate) {
                   "exit with 1 if a step's error exceeds this share")
       ->type_name("SHARE")
       ->check(number_in(0.0, 1e6));
+  add_page_option(*app, options->page);
   app->add_flag("--json", options->json, "print one JSON document on stdout, text on stderr");
   add_example(*app, "scenarios/mlp-cpu.yaml --calibration node.yaml");
   return {app, [options] { return run(*options); }};

@@ -9,6 +9,7 @@
 
 #include "cli/program/output.hpp"
 #include "cli/program/override_options.hpp"
+#include "report/answer/pairs_page.hpp"
 #include "report/answer/validation_page.hpp"
 #include "report/validation/checkpoint_validation.hpp"
 #include "report/validation/collective_validation.hpp"
@@ -117,8 +118,12 @@ Validation against_pairs(const ValidateOptions& options) {
     all.unreadable.insert(all.unreadable.end(), file.unreadable.begin(), file.unreadable.end());
   }
   const PairSpread spread = validate_pairs(all);
+  const bool with_page = !options.page.empty();
   return {.text = pairs_text(spread, options.width()),
           .document = pairs_document(spread),
+          .html = with_page
+                      ? pairs_page(spread, command_of(options, "collectives", FileNames::as_given))
+                      : "",
           .verdict = pairs_verdict(spread, options.fail_above)};
 }
 
@@ -167,6 +172,7 @@ std::string command_of(const ValidateOptions& options, const char* what, FileNam
   add("--network", options.log.network);
   add("--collective", options.log.collective);
   if (options.one_point) command += " --one-point";
+  if (options.pairs) command += " --pairs";
   add_file("--markdown", options.markdown);
   add_file("--page", options.page);
   return command;

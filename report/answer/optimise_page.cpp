@@ -98,6 +98,33 @@ std::vector<SummaryRow> best_figures(const RankedConfiguration& best) {
           {peak_memory().title, value_text(Unit::memory, best.memory_bytes), ""}};
 }
 
+// The ranking; what all of it sets alike stands below, so that the rest fits the page.
+SummarySection ranking_section(const Optimisation& result) {
+  const TextTable all = ranking_table(result);
+  SummarySection section{"The ranking", {}, {}};
+  std::string alike;
+  std::vector<size_t> kept;
+  for (size_t i = 0; i < all.columns.size(); ++i) {
+    const std::string& title = all.columns[i].title;
+    const bool is_key = title.find('.') != std::string::npos || title == "schedule";
+    const bool same = all.rows.size() > 1 && std::ranges::all_of(all.rows, [&](const auto& row) {
+                        return row[i] == all.rows.front()[i];
+                      });
+    if (is_key && same) {
+      alike += fmt::format("{}{}={}", alike.empty() ? "" : " ", title, all.rows.front()[i]);
+    } else {
+      kept.push_back(i);
+      section.table.columns.push_back(all.columns[i]);
+    }
+  }
+  for (const auto& row : all.rows) {
+    section.table.rows.emplace_back();
+    for (const size_t i : kept) section.table.rows.back().push_back(row[i]);
+  }
+  if (!alike.empty()) section.rows.push_back({"all set", alike});
+  return section;
+}
+
 SummarySection infeasible_section(const Optimisation& result) {
   SummarySection section{"What does not fit or cannot be", {}, {}};
   section.table.columns = {{"why"}, {"configurations", Align::right}, {"as"}};
@@ -157,7 +184,7 @@ std::string optimise_page(const Optimisation& result, const OptimiseAnswer& aske
   }
   page.parts.emplace_back(std::move(of_best));
   if (result.best.size() > 1) page.parts.emplace_back(memory_chart(result));
-  page.parts.emplace_back(SummarySection{"The ranking", {}, ranking_table(result)});
+  page.parts.emplace_back(ranking_section(result));
   if (known) {
     for (AnswerChart& chart : record_charts(*best.record))
       page.parts.emplace_back(std::move(chart));

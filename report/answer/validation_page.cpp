@@ -215,8 +215,8 @@ std::vector<SummaryRow> accuracy_figures(const ValidationReport& report) {
   std::vector<SummaryRow> figures = {
       {"rows", with_separators(static_cast<double>(rows)),
        fmt::format("{}, predicted and measured", title)},
-      {"median error", median_text(found), "of half the rows, or less"},
-      {"within 20 %", share_text(found.near, rows), "of the rows"}};
+      {"median error", median_text(found), fmt::format("{} of half the rows, or less", title)},
+      {"within 20 %", share_text(found.near, rows), fmt::format("{} of the rows", title)}};
   if (found.claimed > 0) {
     figures.push_back(
         {"coverage", share_text(found.covered, found.claimed), "in their 90 % intervals"});
@@ -227,8 +227,8 @@ std::vector<SummaryRow> accuracy_figures(const ValidationReport& report) {
   }
   for (size_t i = 1; i < metrics.size(); ++i) {
     const Accuracy other = accuracy_of(report, metrics[i]);
-    figures.push_back({fmt::format("error of {}", metric_title(metrics[i])), median_text(other),
-                       fmt::format("median of {} rows", other.errors.size())});
+    figures.push_back({fmt::format("{}, median error", metric_title(metrics[i])),
+                       median_text(other), fmt::format("of {} rows", other.errors.size())});
   }
   return figures;
 }

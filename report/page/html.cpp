@@ -88,7 +88,9 @@ std::string term_html(std::string_view title, std::string_view group) {
   }
   const bool of_group = !named.empty();
   for (const Figure& each : figures()) {
-    if (!of_group && each.title == title) named.push_back(&each);
+    // A column "measured" is no share of what the prediction rests on.
+    const bool anywhere = !each.key.starts_with("origin.");
+    if (!of_group && anywhere && each.title == title) named.push_back(&each);
   }
   // Of several figures, which are parts of different things, none is meant surely.
   const bool sure = !named.empty() && std::ranges::all_of(named, [&](const Figure* each) {
@@ -112,7 +114,9 @@ std::string table_html(const TextTable& table) {
     CHECK(row.size() == table.columns.size(), "a row of {} cells below {} columns", row.size(),
           table.columns.size());
     CHECK(!row.empty(), "a table without columns");
-    html += fmt::format("<tr><th scope=\"row\">{}</th>", escape_html(row.front()));
+    const std::string name =
+        meaning_of(row.front()).empty() ? escape_html(row.front()) : term_html(row.front());
+    html += fmt::format("<tr><th scope=\"row\">{}</th>", name);
     for (size_t i = 1; i < row.size(); ++i) {
       const bool left = table.columns[i].align == Align::left;
       html += fmt::format("<td{}>{}</td>", left ? " class=\"left\"" : "", escape_html(row[i]));
@@ -168,7 +172,12 @@ std::string filled_page(std::string_view title, std::string_view body, const Jso
                         PageReach reach) {
   const std::string escaped_title = escape_html(title);
   const std::string safe_data = script_safe_json(data);
-  const std::string presentation = script_safe_json(presentation_json());
+  Json described = presentation_json();
+  for (const PageWord& each : page_glossary()) {
+    const std::string meaning = meaning_of(each.word);
+    if (!meaning.empty()) described["words"][std::string(each.word)] = meaning;
+  }
+  const std::string presentation = script_safe_json(described);
   return fill(page_template(), {{"title", escaped_title},
                                 {"body", body},
                                 {"connect", reach == PageReach::its_server ? "'self'" : "'none'"},

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "report/json/json.hpp"
+#include "report/text/table.hpp"
 #include "validate/accuracy/pairs/pair_spread.hpp"
 
 namespace windtunnel {
@@ -12,6 +13,13 @@ namespace windtunnel {
 // Per machine what makes its pairs differ, then a line per series: quantiles over the pairs and
 // the largest error of the three, beside that of equal pairs.
 std::string pairs_text(const PairSpread& spread, std::size_t width = 0);
+
+// The parts of it, of a machine: sentences in lines, a row for each series, how many are near.
+std::string variation_text(const PairSpreadMachine& machine);
+TextTable spread_table(const PairSpreadMachine& machine);
+std::string spread_verdict(const PairSpreadMachine& machine);
+// "all-reduce, 4 GPUs per node, 64 MiB"
+std::string series_name(const PairSeriesSpread& series);
 
 // {"machines": [{"name", "leaves", "uplinks", "shared_nics", "series": [...]}]}; bandwidths in
 // bytes per second, shares not per cent.

@@ -113,7 +113,7 @@ export function drawComparison(record, charts) {
     charts,
     "One iteration, and memory over time",
     300,
-    "All on one time axis. Drag to move, pinch or hold Ctrl and scroll to zoom, or use the slider. " +
+    "All on one time axis. Drag to move, pinch or hold Ctrl and scroll to zoom, or use the slider or the keys + - and arrows. " +
       "A row is a pipeline rank; between its passes stands the communication that it waits for. " +
       "Curves: memory of each pipeline rank. Choose what is drawn:",
   );

@@ -3,7 +3,7 @@
 import { axisStyle, draw, timeLabel, timeZoom } from "./chart.js";
 import { kindColour } from "./colours.js";
 import { secondsText } from "./figures.js";
-import { addTooltip, labelWidthOf, rowRenderer, showRange } from "./gantt.js";
+import { addTooltip, labelWidthOf, rowRenderer, showRange, steer } from "./gantt.js";
 import { searchBox } from "./gantt_tools.js";
 import { legend } from "./legend.js";
 import { axisTop, curveSeries, curvesOf, highest, memoryAxis, peakText } from "./memory_curves.js";
@@ -83,12 +83,14 @@ function showTitles(element, panes) {
     line.style.top = `${(100 * pane.title_y) / height}%`;
     const name = document.createElement("b");
     name.textContent = fullName(pane.point);
-    line.append(name, ` ${titleOf(pane)}`);
+    const text = document.createElement("span");
+    text.textContent = titleOf(pane);
+    line.append(name, text);
     if (pane.point.trace) {
       const trace = document.createElement("a");
       trace.href = pane.point.trace;
       trace.textContent = "trace";
-      line.append(" · ", trace);
+      line.append(trace);
     }
     element.append(line);
   }
@@ -197,6 +199,8 @@ export function drawPoints(element, kinds, points, chosen) {
   const option = (colours) =>
     optionOf(panes, fills, hidden, labelWidthOf(rows), colours, () => found);
   const chart = draw(element, option, about);
+  const endOf = () => Math.max(1, ...panes.map((pane) => pane.end_ns));
+  steer(element, chart, endOf);
   showTitles(element, panes); // the chart has emptied its element
   addTooltip(
     chart,
@@ -219,7 +223,7 @@ export function drawPoints(element, kinds, points, chosen) {
       chart.setOption({ series: panes.flatMap(() => [{}, {}]) });
     },
     show: (row, task) => {
-      const end_ns = Math.max(1, ...panes.map((pane) => pane.end_ns));
+      const end_ns = endOf();
       const width = Math.max(30 * row.duration_ns[task], 0.02 * end_ns);
       showRange(chart, row.start_ns[task] + row.duration_ns[task] / 2, Math.min(width, end_ns), end_ns);
     },

@@ -6,6 +6,7 @@ const byKey = new Map(given.figures.map((figure) => [figure.key, figure]));
 // Of numbers that have the unit only by name: from now on they are written without it.
 export const writePlainly = (unit) => { given.units[unit] = given.units.count; };
 
+export const glossary = given.words ?? {};
 export const figureOf = (key) => byKey.get(key);
 export const groupTitle = (key) => given.groups[key];
 export const intervalTitle = given.interval;

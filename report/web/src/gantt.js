@@ -184,7 +184,7 @@ function shownRange(chart) {
 }
 
 // The keys of a map: + and - about the middle, arrows along the time.
-function steer(element, chart, end_ns) {
+export function steer(element, chart, endOf) {
   element.tabIndex = 0;
   element.addEventListener("keydown", ({ key }) => {
     const [from, to] = shownRange(chart);
@@ -192,6 +192,7 @@ function steer(element, chart, end_ns) {
     const wider = { "+": 0.5, "=": 0.5, "-": 2 }[key];
     const move = { ArrowLeft: -0.25, ArrowRight: 0.25 }[key];
     if (!wider && !move) return;
+    const end_ns = endOf();
     const middle = (from + to) / 2 + (move ?? 0) * width;
     showRange(chart, middle, Math.min(end_ns, width * (wider ?? 1)), end_ns);
   });
@@ -355,7 +356,7 @@ export function drawGantt(panel, parent, gantt, foldable = false) {
   const renderer = (colours) => rowRenderer(drawn, fills, hidden, colours, look);
   const top = drawHead(axis, labelWidth, end_ns);
   const chart = draw(element, ganttOption(drawn, labelWidth, end_ns, renderer), ganttAbout(gantt, rows));
-  steer(element, chart, end_ns);
+  steer(element, chart, () => end_ns);
   addTooltip(chart, element, () => [{ grid: "grid", rows: drawn }], hidden, (row, task) =>
     taskText(row, gantt, task),
   );

@@ -2,6 +2,36 @@
 // page as titles, so that they can be read without scripts.
 const ROOM_PX = 8;
 
+// Where a word of the glossary first stands in the page's sentences, it is a term. Commands and what
+// has an explanation of its own are left alone.
+const ALONE = ".term, th, dt, button, a, code, h1, h2, script, noscript, figure, details";
+
+export function markWords(root, words) {
+  const seen = new Set([...root.querySelectorAll(".term")].map((term) => term.textContent));
+  const names = Object.keys(words).sort((a, b) => b.length - a.length);
+  if (names.length === 0) return;
+  const escaped = names.map((name) => name.replace(/[.*+?^${}()|[\]\\/]/g, "\\$&"));
+  const pattern = new RegExp(`(?<![\\w./=-])(?:${escaped.join("|")})(?![\\w/=-])`, "g");
+  const walker = document.createTreeWalker(root, NodeFilter.SHOW_TEXT);
+  const nodes = [];
+  while (walker.nextNode()) nodes.push(walker.currentNode);
+  for (const node of nodes) {
+    if (node.parentElement.closest(ALONE) || node.data.includes("windtunnel ")) continue;
+    const parts = [];
+    let from = 0;
+    for (const { 0: name, index } of node.data.matchAll(pattern)) {
+      if (seen.has(name)) continue;
+      seen.add(name);
+      const term = Object.assign(document.createElement("span"), { className: "term", tabIndex: 0 });
+      term.title = words[name];
+      term.textContent = name;
+      parts.push(node.data.slice(from, index), term);
+      from = index + name.length;
+    }
+    if (parts.length > 0) node.replaceWith(...parts, node.data.slice(from));
+  }
+}
+
 let tip = null;
 const hide = () => { tip.style.display = "none"; };
 

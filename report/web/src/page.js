@@ -2,14 +2,15 @@
 // in tables, or of a server that answers while one drags.
 import { drawAnswer } from "./answer.js";
 import { drawComparison } from "./comparison.js";
-import { estimateText, valueText } from "./figures.js";
-import { explainTerms } from "./glossary.js";
+import { estimateText, glossary, valueText } from "./figures.js";
+import { explainTerms, markWords } from "./glossary.js";
 import { drawLive } from "./live.js";
 import { drawRun } from "./run.js";
 import { drawSweep } from "./sweep.js";
 
 const record = JSON.parse(document.getElementById("record").textContent);
 const charts = document.getElementById("charts");
+markWords(document.querySelector("main"), glossary);
 explainTerms(document);
 if (record.format.startsWith("windtunnel-comparison-")) {
   drawComparison(record, charts);

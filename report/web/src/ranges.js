@@ -15,6 +15,8 @@ const SIDE_PX = 8;
 const FOOT_PX = 50;
 const HEAD_PX = 6;
 const LEGEND_PX = 26;
+const TOP_AXIS_PX = 24;
+const MOST_WITHOUT_TOP = 12; // items
 const BEST = "#1a9850";
 
 // Words in lines of at most so many letters.
@@ -107,7 +109,8 @@ export function drawRanges(place, { title, note, axis, floor, items }) {
   const marks = [...new Set(items.flatMap((item) => Object.keys(item.marks)))];
   const text = (value) => valueText(axis.unit, value);
   const scale = scaleAround(items, axis, floor);
-  const top = marks.length > 0 ? LEGEND_PX : HEAD_PX;
+  const long = items.length > MOST_WITHOUT_TOP; // the axis stands above, too
+  const top = (marks.length > 0 ? LEGEND_PX : HEAD_PX) + (long ? TOP_AXIS_PX : 0);
   const arrange = () => {
     const arranged = placed(items, element.clientWidth, axis.unit);
     element.style.height = `${arranged.height + top + FOOT_PX}px`;
@@ -131,26 +134,29 @@ export function drawRanges(place, { title, note, axis, floor, items }) {
     ].join("<br>");
   const option = (colours) => {
     const { rows, height } = arrange();
+    const horizontal = {
+      type: "value",
+      min: scale.min,
+      max: scale.max,
+      ...axisStyle(colours),
+      axisTick: { customValues: scale.ticks, lineStyle: { color: colours.line } },
+      splitLine: { show: false },
+      axisLine: { onZero: false, lineStyle: { color: colours.line } },
+      axisLabel: {
+        color: colours.muted,
+        hideOverlap: true,
+        customValues: scale.ticks,
+        formatter: (x) => tickText(axis.unit, Number(scale.from(x).toPrecision(3))),
+      },
+    };
     return {
       grid: { left: SIDE_PX, right: SIDE_PX, top, bottom: FOOT_PX - 4 },
       legend: { show: marks.length > 0, top: 0, left: 0, data: marks, itemWidth: 12, selectedMode: false, textStyle: { color: colours.text } },
       tooltip: { ...tooltipStyle(colours), formatter: ({ dataIndex }) => tipOf(items[dataIndex]) },
-      xAxis: {
-        type: "value",
-        min: scale.min,
-        max: scale.max,
-        ...axisStyle(colours),
-        ...axisName(axis, colours),
-        axisTick: { customValues: scale.ticks, lineStyle: { color: colours.line } },
-        splitLine: { show: false },
-        axisLine: { onZero: false, lineStyle: { color: colours.line } },
-        axisLabel: {
-          color: colours.muted,
-          hideOverlap: true,
-          customValues: scale.ticks,
-          formatter: (x) => tickText(axis.unit, Number(scale.from(x).toPrecision(3))),
-        },
-      },
+      xAxis: [
+        { ...horizontal, ...axisName(axis, colours) },
+        ...(long ? [{ ...horizontal, position: "top" }] : []),
+      ],
       yAxis: { type: "value", min: 0, max: height, inverse: true, show: false },
       series: [
         {

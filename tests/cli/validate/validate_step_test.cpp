@@ -111,8 +111,14 @@ TEST(ValidateStep, TellsPhasesOfTheStep) {
                                           "software: {optimizer: sgd}\n"
                                           "communication: {overlap: blocking}\n";
   const ProgramResult result =
-      run_program("validate step " + folder + "/step.yaml --budget '1 ms' --fail-above 0 --json");
+      run_program("validate step " + folder + "/step.yaml --budget '1 ms' --fail-above 0 --json " +
+                  "--page " + folder + "/step.html");
   EXPECT_EQ(result.exit_code, 1) << result.err;
+  const std::string page = read_text(folder + "/step.html");
+  for (const std::string said : {"<h1>small, measured on this machine</h1>", "communicate</th>",
+                                 "windtunnel validate step "}) {
+    EXPECT_NE(page.find(said), std::string::npos) << said;
+  }
   const auto steps = nlohmann::json::parse(result.out);
   ASSERT_EQ(steps.size(), 1U);
   EXPECT_EQ(steps[0].at("ranks"), 2);

@@ -364,6 +364,7 @@ constexpr const char* kProbe = R"(
   for (const button of document.querySelectorAll(".chooser button")) button.click();
   const names = [...document.querySelectorAll(".pane b")].map((name) => name.textContent);
   document.body.dataset.others = names.join(" ");
+  document.body.dataset.steered = canvas.closest("[role=img]").tabIndex;
   const first = document.querySelector("main > .figures").nextElementSibling;
   document.body.dataset.first = first.querySelector("figcaption")?.firstChild.textContent;
 )";
@@ -372,6 +373,7 @@ TEST_F(ComparisonBrowser, DrawsBarsSortsAndChangesWhatIsDrawn) {
   const std::string output = ready_dom(comparison_page(sample_document()), kProbe);
   EXPECT_NE(output.find("data-drawn=\"yes\""), std::string::npos);
   EXPECT_NE(output.find("data-slowest=\"2bp\""), std::string::npos);
+  EXPECT_NE(output.find("data-steered=\"0\""), std::string::npos) << "keys move it";
   EXPECT_NE(output.find("data-first=\"step time of each point\""), std::string::npos);
   EXPECT_NE(output.find("data-others=\"schedule = 1f1b schedule = 2bp\""), std::string::npos);
 }

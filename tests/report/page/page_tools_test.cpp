@@ -32,6 +32,12 @@ TEST(PageTerms, SayWhatAFigureIsWhereItsTitleIsItsOwn) {
   EXPECT_EQ(term_html("idle"), "idle") << "of the step, or of what fills it";
   EXPECT_NE(term_html("forward", "iteration.critical_path_s").find("forward passes"),
             std::string::npos);
+  EXPECT_EQ(term_html("measured"), "measured") << "of what it rests on, there alone";
+  EXPECT_NE(term_html("measured", "origin").find("title="), std::string::npos);
+  // docs/glossary.md is the pages' glossary.
+  for (const char* word : {"peers", "keeper", "shrink", "lazy", "closed form", "in time", "tp"}) {
+    EXPECT_NE(term_html(word).find("title="), std::string::npos) << word;
+  }
   EXPECT_EQ(term_html("no <figure>"), "no &lt;figure&gt;");
 }
 
@@ -53,7 +59,8 @@ TEST(PageDocument, SaysWhichTasksAreCritical) {
 class PageTools : public Browser {};
 
 TEST_F(PageTools, TermsAreExplainedOnFocus) {
-  expect_facts(ready_dom(sample_page(), R"(
+  expect_facts(
+      ready_dom(sample_page(), R"(
     const term = document.querySelector(".term");
     term.focus();
     const tip = document.getElementById("help");
@@ -62,9 +69,14 @@ TEST_F(PageTools, TermsAreExplainedOnFocus) {
     document.dispatchEvent(new KeyboardEvent("keydown", { key: "Escape" }));
     document.body.dataset.hidden = tip.style.display === "none";
     document.body.dataset.many = document.querySelectorAll(".term").length > 8;
+    const marked = [...document.querySelectorAll("header p .term, td .term")];
+    const names = marked.map((each) => each.textContent);
+    document.body.dataset.words = names.includes("overlap") && names.includes("compressor");
+    document.body.dataset.once = new Set(names).size === names.length;
+    document.body.dataset.told = marked.every((each) => each.dataset.help.length > 20);
   )"),
-               {"data-said=\"true\"", "data-described=\"true\"", "data-hidden=\"true\"",
-                "data-many=\"true\""});
+      {"data-said=\"true\"", "data-described=\"true\"", "data-hidden=\"true\"",
+       "data-many=\"true\"", "data-words=\"true\"", "data-once=\"true\"", "data-told=\"true\""});
 }
 
 TEST_F(PageTools, TasksAreFoundAndTimeInARangeIsSummed) {

@@ -1,0 +1,73 @@
+#include "report/answer/pairs_page.hpp"
+
+#include <fmt/format.h>
+
+#include "models/base/units.hpp"
+#include "report/answer/answer_page.hpp"
+#include "report/answer/charts.hpp"
+#include "report/validation/pair_validation.hpp"
+
+namespace windtunnel {
+namespace {
+
+constexpr double kNearQuantiles = 0.1;
+constexpr size_t kDrawnSeries = 60;
+
+// Those at sizes that were not fitted on.
+Json spread_chart(const PairSpread& spread) {
+  RangeChart chart{.title = "Bus bandwidth over pairs of nodes: measured, and simulated",
+                   .note =
+                       "Line: median of the measured pairs, from the 10 % to the 90 % quantile. "
+                       "Marks: the same three of simulated pairs. Sizes not fitted on.",
+                   .axis = {"bus bandwidth (GB/s)", Unit::count},
+                   .items = {}};
+  for (const PairSpreadMachine& machine : spread.machines) {
+    for (const PairSeriesSpread& series : machine.series) {
+      if (series.fitted || chart.items.size() == kDrawnSeries) continue;
+      const auto& [low, median, high] = series.measured_Bps;
+      chart.items.push_back({.name = series_name(series),
+                             .value = {.mean = median / 1e9, .low = low / 1e9, .high = high / 1e9},
+                             .group = machine.name,
+                             .tip = counted(static_cast<double>(series.pairs), "pair"),
+                             .best = false,
+                             .marks = {{"simulated 10 %", series.simulated_Bps[0] / 1e9},
+                                       {"simulated median", series.simulated_Bps[1] / 1e9},
+                                       {"simulated 90 %", series.simulated_Bps[2] / 1e9}}});
+    }
+  }
+  return chart_json(chart);
+}
+
+std::vector<SummaryRow> spread_figures(const PairSpread& spread) {
+  size_t judged = 0, near = 0, equal = 0;
+  double worst = 0;
+  for (const PairSpreadMachine& machine : spread.machines) {
+    for (const PairSeriesSpread& series : machine.series) {
+      if (series.fitted) continue;
+      ++judged;
+      near += series.error() <= kNearQuantiles ? 1 : 0;
+      equal += series.uniform_error() <= kNearQuantiles ? 1 : 0;
+      worst = std::max(worst, series.error());
+    }
+  }
+  return {{"within 10 %", fmt::format("{} of {}", near, judged), "series, all three quantiles"},
+          {"with equal pairs", fmt::format("{} of {}", equal, judged), "what a simpler rule gets"},
+          {"worst", format_percent(worst), "of a quantile"}};
+}
+
+}  // namespace
+
+std::string pairs_page(const PairSpread& spread, const std::string& command) {
+  AnswerPage page{
+      "Predicted against measured: pairs of nodes", command, spread_figures(spread), {}, {}};
+  page.parts.emplace_back(AnswerChart{spread_chart(spread)});
+  for (const PairSpreadMachine& machine : spread.machines) {
+    page.parts.emplace_back(SummarySection{
+        fmt::format("Bus bandwidth of {}, GB/s", machine.name),
+        {{"what differs", variation_text(machine)}, {"judged", spread_verdict(machine)}},
+        spread_table(machine)});
+  }
+  return answer_page(page);
+}
+
+}  // namespace windtunnel
