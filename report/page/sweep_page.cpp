@@ -127,6 +127,9 @@ std::string edges_html(const Json& document) {
     html += fmt::format("<p class=\"warning\">On the edge of the grid: {}.</p>\n",
                         escape_html(edge_text(edge)));
   }
+  for (const std::string& known : as_good_texts(document)) {
+    html += fmt::format("<p>{}.</p>\n", escape_html(known));
+  }
   return html;
 }
 

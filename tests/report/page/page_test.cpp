@@ -165,7 +165,7 @@ TEST(PageDocument, SaysWhatItWasMadeFrom) {
 TEST(HtmlPage, LoadsNothingFromOutside) {
   const std::string html = html_page(page_document(sample_record()));
   EXPECT_NE(html.find("content=\"default-src 'none'; script-src 'unsafe-inline'; "
-                      "style-src 'unsafe-inline'; img-src data:\""),
+                      "style-src 'unsafe-inline'; img-src data:; connect-src 'none'\""),
             std::string::npos);
   for (const char* outside : {"<link", " src=\"http", "@import", "<iframe"}) {
     EXPECT_EQ(html.find(outside), std::string::npos) << outside;

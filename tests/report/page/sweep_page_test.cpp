@@ -140,6 +140,17 @@ TEST(SweepPage, WarnsWhereTheBestPointIsOnTheEdge) {
             std::string::npos);
 }
 
+// What does not matter is said, and not warned of, also where the best is on the edge.
+TEST(SweepPage, SaysBetweenWhichValuesNothingIsGained) {
+  Json document = sample_sweep({kInterval});
+  document["best"]["index"] = 0;
+  document["best"]["as_good"] = {
+      {{"key", "snapshots.0.every"}, {"from", "30 min"}, {"to", "2 h"}}};
+  const std::string page = sweep_page(document);
+  EXPECT_EQ(page.find("class=\"warning\""), std::string::npos);
+  EXPECT_NE(page.find("<p>snapshots.0.every does not matter"), std::string::npos);
+}
+
 TEST(SweepPage, SaysWhereReplicasCannotTellTheBestTwoApart) {
   Json document = sample_sweep({kInterval});
   document["best"]["runner_up"]["difference"] = around(0.0004, 0.0009);
