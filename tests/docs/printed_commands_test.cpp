@@ -134,6 +134,7 @@ constexpr NotRun kNotRun[] = {
     {"docs/network.md", "rows.csv", "the reader's rows"},
     {"docs/network.md", "pairs.csv", "the reader's rows"},
     {"docs/network.md", "all_reduce.log", "the reader's log"},
+    {"docs/serve.md", "windtunnel serve", "serves until it is ended"},
     {"docs/volunteers.md", "scenarios/volunteers/swarm.yaml", "half a minute"}};
 
 bool is_not_run(const NotRun& each, const std::string& page, const std::string& command) {

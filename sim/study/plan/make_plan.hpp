@@ -22,8 +22,6 @@ inline constexpr double kPlanAsGood = 2e-3;
 // taken, as it loads the storage least.
 inline constexpr double kPlanShortestInterval_s = 5 * kMinute_s;
 inline constexpr double kPlanLongestInterval_s = 4 * kHour_s;
-// Of a campaign's failures, the same for all that is compared and for the answer.
-inline constexpr int kPlanTrials = 50;
 
 // A training that was looked at.
 struct PlanOption {

@@ -202,13 +202,13 @@ void take_parts(PlanBasis& basis) {
                "--set software.reductions=...", true});
   add_default(basis, !own_failures,
               {"repair", "of a node as long as those of InfiniteHBD's trace were out",
-               "published: " + std::string("InfiniteHBD, SIGCOMM 2025, arXiv 2502.03885"),
+               "published: the trace github.com/stepfun-ai/InfiniteHBD-Trace",
                "--set failures=..."});
   add_default(basis, true,
               {"copies", usual_snapshots().back().text + ", or fewer tiers", "assumed",
                "snapshots, in the scenario that --out writes"});
   add_default(basis, true,
-              {"trials", "50 campaigns, seed 1", "assumed",
+              {"trials", fmt::format("{} campaigns, seed 1", kPlanTrials), "assumed",
                "campaign.replicas, in the scenario that --out writes"});
   add_default(basis, !software.empty(),
               {"software", software, "assumed: as " + basis.framework.name + " is mostly run",

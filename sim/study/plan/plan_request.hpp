@@ -10,6 +10,9 @@
 
 namespace windtunnel {
 
+// Of a campaign's failures, the same for all that is compared and for the answer.
+inline constexpr int kPlanTrials = 50;
+
 struct PlanRequest {
   std::string model;  // value of a scenario's key `model`, in YAML
   // The same in the scenario that is written, where a file is named from there; empty: as it is.
