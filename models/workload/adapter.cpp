@@ -28,7 +28,7 @@ class Matrices {
 
   void experts() {
     const double count = static_cast<double>(model_.moe.experts) / layout_.ep;
-    add_mlp({.in = static_cast<double>(model_.hidden),
+    add_mlp({.in = static_cast<double>(model_.expert_width()),
              .out = static_cast<double>(model_.moe.ffn_hidden),
              .count = count,
              .expert = true});
@@ -74,21 +74,18 @@ class Matrices {
 }  // namespace
 
 std::vector<AdaptedMatrix> adapted_matrices(const TransformerSpec& model, const Layout& layout,
-                                            const Adapter& adapter, bool moe) {
+                                            const Adapter& adapter, Block block) {
   Matrices matrices(model, layout, adapter);
-  matrices.attention();
-  if (moe) {
-    matrices.experts();
-  } else {
-    matrices.mlp(model.ffn_hidden);
-  }
+  if (has_attention(block)) matrices.attention();
+  if (has_experts(block)) matrices.experts();
+  if (has_mlp(block)) matrices.mlp(model.ffn_hidden);
   return matrices.take();
 }
 
 AdapterParameters adapter_parameters(const TransformerSpec& model, const Layout& layout,
-                                     const Adapter& adapter, bool moe) {
+                                     const Adapter& adapter, Block block) {
   AdapterParameters sum;
-  for (const AdaptedMatrix& matrix : adapted_matrices(model, layout, adapter, moe)) {
+  for (const AdaptedMatrix& matrix : adapted_matrices(model, layout, adapter, block)) {
     const double first = matrix.first_parameters(adapter.rank);
     double trained = matrix.second_parameters(adapter.rank);
     (adapter.trains_first() ? trained : sum.frozen) += first;

@@ -23,7 +23,7 @@ struct AdaptedMatrix {
 };
 // In the order of the forward pass.
 std::vector<AdaptedMatrix> adapted_matrices(const TransformerSpec& model, const Layout& layout,
-                                            const Adapter& adapter, bool moe);
+                                            const Adapter& adapter, Block block);
 
 // Of one layer on this GPU.
 struct AdapterParameters {
@@ -33,6 +33,6 @@ struct AdapterParameters {
   double frozen_experts = 0;
 };
 AdapterParameters adapter_parameters(const TransformerSpec& model, const Layout& layout,
-                                     const Adapter& adapter, bool moe);
+                                     const Adapter& adapter, Block block);
 
 }  // namespace windtunnel

@@ -53,8 +53,10 @@ void check_heads(const TransformerSpec& model, const Layout& layout) {
   check_divides({"model.kv_heads", "model.heads"}, model.kv_heads, "heads", model.heads,
                 "kv_heads");
   if (layout.mesh_side() > 1) return;
-  check_divides({"layout.tp", "model.heads"}, layout.tp, "heads", model.heads);
-  check_divides({"layout.tp", "model.kv_heads"}, layout.tp, "kv_heads", model.kv_heads);
+  if (model.layers_with(has_attention) > 0) {
+    check_divides({"layout.tp", "model.heads"}, layout.tp, "heads", model.heads);
+    check_divides({"layout.tp", "model.kv_heads"}, layout.tp, "kv_heads", model.kv_heads);
+  }
 }
 
 // Optimus cuts every tensor along two dimensions: activations by sequences and width.
@@ -222,7 +224,7 @@ void check_context(const TransformerSpec& model, const Layout& layout, const Bat
 
 // Experts are whole on a rank, so that tp divides the other MLPs only.
 void check_experts(const TransformerSpec& model, const Layout& layout) {
-  if (model.moe_layers() < model.layers && layout.mesh_side() == 1) {
+  if (model.layers_with(has_mlp) > 0 && layout.mesh_side() == 1) {
     check_divides({"layout.tp", "model.ffn_hidden"}, layout.tp, "ffn_hidden", model.ffn_hidden);
   }
   if (model.moe_layers() > 0) {
@@ -400,17 +402,6 @@ std::vector<int> layers_per_stage(const TransformerSpec& model, const Layout& la
       throw Error::about({"layout.stages"}, "stage {} of {} would hold {} layers", stage,
                          layers.size(), layers[stage]);
     }
-  }
-  return layers;
-}
-
-std::vector<int> moe_layers_per_stage(const TransformerSpec& model, const Layout& layout) {
-  std::vector<int> layers = layers_per_stage(model, layout);
-  int layer = 0;
-  for (int& count : layers) {
-    const int end = layer + count;
-    count = 0;
-    for (; layer < end; ++layer) count += model.is_moe(layer) ? 1 : 0;
   }
   return layers;
 }

@@ -202,8 +202,6 @@ struct Batch {
 // Layers of every stage, size layout.stages(). Throws Error that names the numbers if the layers do
 // not divide, a stage would be negative, or a list has the wrong length or sum.
 std::vector<int> layers_per_stage(const TransformerSpec& model, const Layout& layout);
-// Those of them that have experts: the leading layers of a model are dense.
-std::vector<int> moe_layers_per_stage(const TransformerSpec& model, const Layout& layout);
 
 // Micro-batches per pipeline and iteration; of uneven shares their mean, rounded. Throws Error if
 // global does not divide by micro * dp, or uneven shares by micro.

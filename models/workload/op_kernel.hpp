@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "models/base/precision.hpp"
+#include "models/workload/block.hpp"
 
 namespace windtunnel {
 
@@ -63,9 +64,6 @@ struct Op {
 
 // The backward pass comes in its two parts: the gradient of the input and that of the weights.
 enum class Pass { forward, backward_input, backward_weight };
-
-// What stands at a place of the model.
-enum class Block { layer, moe_layer, embedding, head };
 
 // The part of every sequence between two shares of its length: what a unit of a schedule with
 // slices holds. Attention sees the keys up to its end (unfused: the square up to there).

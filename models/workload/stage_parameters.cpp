@@ -7,23 +7,29 @@
 namespace windtunnel {
 namespace {
 
-// Matrices are divided by tp; norms and the biases of row-parallel layers are repeated.
-double dense_layer_parameters_per_gpu(const TransformerSpec& model, int tp) {
-  const double row_parallel_biases = model.biases ? 2.0 * model.hidden : 0;
-  const double repeated = 2 * norm_parameters(model) + row_parallel_biases;
-  return (model.layer_parameters() - repeated) / tp + repeated;
+// Matrices are divided by tp; norms, the biases of row-parallel layers, a router and what leads to
+// the width of experts and back are repeated. A layer without its experts.
+double dense_parameters_per_gpu(const TransformerSpec& model, Block block, int tp) {
+  const double h = model.hidden;
+  const double streams = has_two_streams(block) ? 2 : 1;
+  double whole = model.layer_parameters(block);
+  double repeated = streams * halves(block) * norm_parameters(model);
+  if (model.biases && has_attention(block)) repeated += streams * h;
+  if (model.biases && has_mlp(block)) repeated += streams * h;
+  if (has_experts(block)) {
+    whole -= model.moe.experts * model.expert_parameters();
+    repeated += h * (model.moe.experts + 2.0 * model.moe.latent_width);
+  }
+  return (whole - repeated) / tp + repeated;
+}
+
+// Stands with the embedding, whole on every rank.
+double conditioning(const TransformerSpec& model) {
+  return static_cast<double>(model.conditioning) * model.hidden;
 }
 
 double expert_parameters_per_gpu(const TransformerSpec& model, int ep) {
   return model.expert_parameters() * model.moe.experts / ep;
-}
-
-// Without its experts. The router is repeated too.
-double moe_layer_parameters_per_gpu(const TransformerSpec& model, int tp) {
-  const double experts = model.moe.experts * model.expert_parameters();
-  const double repeated = 2 * norm_parameters(model) + (model.biases ? model.hidden : 0.0) +
-                          static_cast<double>(model.hidden) * model.moe.experts;
-  return (model.moe_layer_parameters() - experts - repeated) / tp + repeated;
 }
 
 }  // namespace
@@ -33,10 +39,9 @@ double vocabulary_parameters(const TransformerSpec& model, int tp) {
 }
 
 LayerParameters layer_parameters_per_gpu(const TransformerSpec& model, const Layout& layout,
-                                         bool moe) {
-  if (!moe) return {dense_layer_parameters_per_gpu(model, layout.tp), 0};
-  return {moe_layer_parameters_per_gpu(model, layout.tp),
-          expert_parameters_per_gpu(model, layout.ep)};
+                                         Block block) {
+  return {dense_parameters_per_gpu(model, block, layout.tp),
+          has_experts(block) ? expert_parameters_per_gpu(model, layout.ep) : 0};
 }
 
 double expert_shards(const Layout& layout, int dense) {
@@ -45,21 +50,19 @@ double expert_shards(const Layout& layout, int dense) {
 
 std::vector<double> stage_parameters(const TransformerSpec& model, const Layout& layout) {
   const std::vector<int> layers = layers_per_stage(model, layout);
-  const std::vector<int> sparse = moe_layers_per_stage(model, layout);
   std::vector<double> parameters(layers.size());
+  int layer = 0;
   for (std::size_t stage = 0; stage < layers.size(); ++stage) {
-    const LayerParameters dense = layer_parameters_per_gpu(model, layout, false);
-    parameters[stage] += (layers[stage] - sparse[stage]) * dense.dense;
-    if (sparse[stage] > 0) {
-      const LayerParameters moe = layer_parameters_per_gpu(model, layout, true);
-      parameters[stage] += sparse[stage] * (moe.dense + moe.experts);
+    for (int i = 0; i < layers[stage]; ++i) {
+      const LayerParameters of = layer_parameters_per_gpu(model, layout, model.block_of(layer++));
+      parameters[stage] += of.dense + of.experts;
     }
   }
   const double matrix = vocabulary_parameters(model, layout.tp);
   const double positions = model.position == PositionEncoding::learned
                                ? static_cast<double>(model.sequence) * model.hidden
                                : 0;
-  parameters.front() += matrix + positions + model.segment_parameters();
+  parameters.front() += matrix + positions + model.segment_parameters() + conditioning(model);
   parameters.back() += norm_parameters(model) + model.encoder_parameters();
   if (!model.tied_embeddings || layout.pp > 1) parameters.back() += matrix;
   return parameters;
@@ -68,11 +71,26 @@ std::vector<double> stage_parameters(const TransformerSpec& model, const Layout&
 namespace {
 
 // Those that a quantised base has in 4 bits: not norms, biases and a router.
-double layer_matrices_per_gpu(const TransformerSpec& model, const Layout& layout, bool moe) {
-  const double mlp = moe ? model.expert_parameters() / model.moe.ffn_hidden * model.moe.shared_ffn
-                         : model.mlp_parameters();
-  return (model.attention_parameters() + mlp) / layout.tp;
+double layer_matrices_per_gpu(const TransformerSpec& model, const Layout& layout, Block block) {
+  const double streams = has_two_streams(block) ? 2 : 1;
+  double sum = 0;
+  if (has_attention(block)) sum += streams * model.attention_parameters();
+  if (has_mamba(block))
+    sum += double(model.hidden) * (model.mamba.projected() + model.mamba.inner());
+  if (has_mlp(block)) sum += streams * model.mlp_parameters();
+  if (has_experts(block)) {
+    sum += model.mlp_parameters() / model.ffn_hidden * model.moe.shared_ffn;
+  }
+  return sum / layout.tp;
 }
+
+// A layer on one GPU.
+struct LayerPart {
+  Block block = Block::layer;
+  LayerParameters parameters;
+  double quantised = 0;
+  AdapterParameters adapter;
+};
 
 // The parts of a stage, one by one.
 class StageParts {
@@ -80,35 +98,33 @@ class StageParts {
   StageParts(const TransformerSpec& model, const Layout& layout, const Training& training,
              double weight_bytes)
       : model_(model), layout_(layout), training_(training), weight_bytes_(weight_bytes) {
-    for (const bool moe : {false, true}) {
-      if (moe && model.moe.experts == 0) continue;
-      const LayerParameters layer = layer_parameters_per_gpu(model, layout, moe);
-      dense_[moe] = layer.dense;
-      if (moe) experts_ = layer.experts;
-      quantised_[moe] = layer_matrices_per_gpu(model, layout, moe);
-      adapters_[moe] = adapter_parameters(model, layout, training.adapter, moe);
+    for (const Block block : kLayerBlocks) {
+      if (model.layers_of(block) == 0) continue;
+      parts_.push_back({block, layer_parameters_per_gpu(model, layout, block),
+                        layer_matrices_per_gpu(model, layout, block),
+                        adapter_parameters(model, layout, training.adapter, block)});
     }
   }
 
   void add_layer(int layer, TrainedParameters& to) const {
-    const bool moe = model_.is_moe(layer);
-    const double experts = moe ? experts_ : 0;
+    const LayerPart& of = *std::ranges::find(parts_, model_.block_of(layer), &LayerPart::block);
+    const double dense = of.parameters.dense;
+    const double experts = of.parameters.experts;
     const PartTraining part = part_training(&training_, layer, model_.layers);
     if (part.weights) {
-      to.trained += dense_[moe] + experts;
+      to.trained += dense + experts;
       to.trained_experts += experts;
       return;
     }
     const bool in_4_bits = training_.adapter.kind == AdapterKind::qlora;
     const double smaller = in_4_bits ? 1 - kNf4Bytes / weight_bytes_ : 0;
-    to.frozen += dense_[moe] + experts - smaller * (quantised_[moe] + experts);
+    to.frozen += dense + experts - smaller * (of.quantised + experts);
     to.frozen_experts += (1 - smaller) * experts;
     if (!part.adapter) return;
-    const AdapterParameters& adapter = adapters_[moe];
-    to.trained += adapter.trained;
-    to.trained_experts += adapter.trained_experts;
-    to.frozen += adapter.frozen;
-    to.frozen_experts += adapter.frozen_experts;
+    to.trained += of.adapter.trained;
+    to.trained_experts += of.adapter.trained_experts;
+    to.frozen += of.adapter.frozen;
+    to.frozen_experts += of.adapter.frozen_experts;
   }
 
   void add_end(int part, double parameters, TrainedParameters& to) const {
@@ -121,10 +137,7 @@ class StageParts {
   const Layout& layout_;
   const Training& training_;
   const double weight_bytes_;
-  double dense_[2] = {};  // [has experts] of a layer, but for its experts
-  double quantised_[2] = {};
-  AdapterParameters adapters_[2];
-  double experts_ = 0;
+  std::vector<LayerPart> parts_;
 };
 
 // What maps a sequence to its embedding in place of the matrix of a vocabulary.
@@ -150,7 +163,9 @@ std::vector<TrainedParameters> trained_parameters(const TransformerSpec& model,
   const double positions = model.position == PositionEncoding::learned
                                ? static_cast<double>(model.sequence) * model.hidden
                                : 0;
-  parts.add_end(kEmbeddingPart, matrix + positions + model.segment_parameters(), stages.front());
+  parts.add_end(kEmbeddingPart,
+                matrix + positions + model.segment_parameters() + conditioning(model),
+                stages.front());
   const bool own_matrix = !model.tied_embeddings || layout.pp > 1;
   parts.add_end(head_part(model.layers),
                 norm_parameters(model) + model.encoder_parameters() + (own_matrix ? matrix : 0) +
@@ -165,18 +180,16 @@ ParameterCounts parameter_counts(const TransformerSpec& model, const Training* t
   counts = {model.parameters() + embedder_parameters(model, *training), 0};
   const Layout one;
   for (int layer = 0; layer < model.layers; ++layer) {
-    const bool moe = model.is_moe(layer);
+    const Block block = model.block_of(layer);
     const PartTraining part = part_training(training, layer, model.layers);
-    if (part.weights) {
-      counts.trained += moe ? model.moe_layer_parameters() : model.layer_parameters();
-    }
+    if (part.weights) counts.trained += model.layer_parameters(block);
     if (!part.adapter) continue;
-    const AdapterParameters adapter = adapter_parameters(model, one, training->adapter, moe);
+    const AdapterParameters adapter = adapter_parameters(model, one, training->adapter, block);
     counts.all += adapter.trained + adapter.frozen;
     counts.trained += adapter.trained;
   }
   if (part_training(training, kEmbeddingPart, model.layers).weights) {
-    counts.trained += model.embedding_parameters();
+    counts.trained += model.embedding_parameters() + conditioning(model);
   }
   if (part_training(training, head_part(model.layers), model.layers).weights) {
     counts.trained += model.head_parameters() + embedder_parameters(model, *training);
@@ -185,10 +198,11 @@ ParameterCounts parameter_counts(const TransformerSpec& model, const Training* t
 }
 
 double gathered_parameters(const TransformerSpec& model, const Layout& layout, double layers) {
-  double layer = layer_parameters_per_gpu(model, layout, false).dense;
-  if (model.moe.experts > 0) {
-    const LayerParameters moe = layer_parameters_per_gpu(model, layout, true);
-    layer = std::max(layer, moe.dense + moe.experts);
+  double layer = 0;
+  for (const Block block : kLayerBlocks) {
+    if (model.layers_of(block) == 0) continue;
+    const LayerParameters of = layer_parameters_per_gpu(model, layout, block);
+    layer = std::max(layer, of.dense + of.experts);
   }
   return layers * layer + vocabulary_parameters(model, layout.tp);
 }

@@ -21,7 +21,7 @@ struct LayerParameters {
   double experts = 0;
 };
 LayerParameters layer_parameters_per_gpu(const TransformerSpec& model, const Layout& layout,
-                                         bool moe);
+                                         Block block);
 // Ranks that share the state of an expert, where so many share what is not in experts.
 double expert_shards(const Layout& layout, int dense);
 // Of the embedding, and of a head that is not tied to it; the vocabulary padded.

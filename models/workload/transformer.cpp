@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "models/base/error.hpp"
+
 namespace windtunnel {
 namespace {
 
@@ -15,9 +17,9 @@ double shared_parameters(const TransformerSpec& model) {
   return mlp_matrices(model, model.moe.shared_ffn);
 }
 
-double modulation_parameters(const TransformerSpec& model) {
+double modulation_parameters(const TransformerSpec& model, Block block) {
   const double h = model.hidden;
-  return model.modulation * (h * h + (model.biases ? h : 0));
+  return model.modulation_of(block) * (h * h + (model.biases ? h : 0));
 }
 
 double router_parameters(const TransformerSpec& model) {
@@ -26,6 +28,20 @@ double router_parameters(const TransformerSpec& model) {
 
 double attention_biases(const TransformerSpec& model) {
   return model.biases ? model.q_width() + 2.0 * model.kv_width() + model.hidden : 0;
+}
+
+double mlp_biases(const TransformerSpec& model) {
+  return model.biases ? model.up_width() + model.hidden : 0;
+}
+
+// Before and behind all experts of a layer.
+double expert_width_parameters(const TransformerSpec& model) {
+  return 2.0 * model.hidden * model.moe.latent_width;
+}
+
+// Of the text's stream of a layer whose output nothing reads: its projection and its MLP.
+double unread_parameters(const TransformerSpec& model) {
+  return static_cast<double>(model.hidden) * model.context_width() + model.mlp_parameters();
 }
 
 }  // namespace
@@ -66,19 +82,80 @@ double TransformerSpec::mlp_parameters() const {
 }
 
 double TransformerSpec::expert_parameters() const {
-  return mlp_matrices(*this, moe.ffn_hidden);
+  return mlp_matrices(*this, moe.ffn_hidden) / hidden * expert_width();
 }
 
-double TransformerSpec::layer_parameters() const {
-  const double bias = biases ? attention_biases(*this) + up_width() + hidden : 0.0;
-  return attention_parameters() + mlp_parameters() + bias + 2 * norm_parameters(*this) +
-         modulation_parameters(*this);
+double TransformerSpec::mamba_parameters() const {
+  const double h = hidden;
+  const double convolution = mamba.convolved() * (kMambaConvolution + 1.0);
+  return h * mamba.projected() + convolution + 3.0 * mamba.heads + mamba.inner() +
+         mamba.inner() * h;
 }
 
-double TransformerSpec::moe_layer_parameters() const {
-  return attention_parameters() + attention_biases(*this) + moe.experts * expert_parameters() +
-         shared_parameters(*this) + router_parameters(*this) + 2 * norm_parameters(*this) +
-         modulation_parameters(*this);
+double TransformerSpec::layer_parameters(Block block) const {
+  const double streams = has_two_streams(block) ? 2 : 1;
+  double sum =
+      modulation_parameters(*this, block) + streams * halves(block) * norm_parameters(*this);
+  if (has_attention(block)) sum += streams * (attention_parameters() + attention_biases(*this));
+  if (has_mamba(block)) sum += mamba_parameters();
+  if (has_mlp(block)) sum += streams * (mlp_parameters() + mlp_biases(*this));
+  if (has_experts(block)) {
+    sum += moe.experts * expert_parameters() + shared_parameters(*this) + router_parameters(*this) +
+           expert_width_parameters(*this);
+  }
+  if (block == Block::last_double_stream) {
+    sum -= unread_parameters(*this) + norm_parameters(*this) + (biases ? hidden : 0) +
+           mlp_biases(*this);
+  }
+  return sum;
+}
+
+Block TransformerSpec::block_of(int layer) const {
+  if (pattern.empty()) {
+    return moe.experts > 0 && layer >= moe.dense_layers ? Block::moe_layer : Block::layer;
+  }
+  const char letter = pattern[static_cast<std::size_t>(layer) % pattern.size()];
+  const auto* found = std::ranges::find(kBlockLetters, letter, &BlockLetter::letter);
+  CHECK(found != kBlockLetters.end(), "letter '{}' of a pattern was not checked", letter);
+  return found->block;
+}
+
+int TransformerSpec::layers_of(Block block) const {
+  if (pattern.empty()) {
+    const int sparse = moe.experts > 0 ? std::max(0, layers - moe.dense_layers) : 0;
+    return block == Block::moe_layer ? sparse : block == Block::layer ? layers - sparse : 0;
+  }
+  int count = 0;
+  for (int layer = 0; layer < layers; ++layer) count += block_of(layer) == block ? 1 : 0;
+  return count;
+}
+
+int TransformerSpec::layers_with(bool (*part)(Block)) const {
+  int count = 0;
+  for (const Block block : kLayerBlocks) count += part(block) ? layers_of(block) : 0;
+  return count;
+}
+
+int TransformerSpec::moe_layers_before(int layer) const {
+  int count = 0;
+  for (int before = 0; before < layer; ++before) count += is_moe(before) ? 1 : 0;
+  return count;
+}
+
+double TransformerSpec::modulation_of(Block block) const {
+  switch (block) {
+    case Block::layer:
+    case Block::moe_layer:
+      return modulation;
+    case Block::double_stream:
+      return 2.0 * modulation;
+    case Block::last_double_stream:  // of the text shift and scale of what attention reads
+      return modulation * (1 + 1.0 / 3);
+    case Block::single_stream:
+      return modulation / 2.0;
+    default:
+      return 0;
+  }
 }
 
 double TransformerSpec::embedding_parameters() const {
@@ -102,8 +179,12 @@ double TransformerSpec::head_parameters() const {
 }
 
 double TransformerSpec::parameters() const {
-  return embedding_parameters() + (layers - moe_layers()) * layer_parameters() +
-         moe_layers() * moe_layer_parameters() + head_parameters();
+  double sum =
+      embedding_parameters() + head_parameters() + static_cast<double>(conditioning) * hidden;
+  for (const Block block : kLayerBlocks) {
+    if (const int count = layers_of(block); count > 0) sum += count * layer_parameters(block);
+  }
+  return sum;
 }
 
 double TransformerSpec::active_parameters() const {
@@ -111,26 +192,51 @@ double TransformerSpec::active_parameters() const {
   return parameters() - moe_layers() * idle * expert_parameters();
 }
 
-LayerFlops layer_flops(const TransformerSpec& model, int sequence, bool moe) {
-  // Two operations per weight and token; QK^T and PV over the whole square, linear attention's of a
-  // block, and a state that is written and read.
+namespace {
+
+// Two operations per weight and token. QK^T and PV over the whole square, linear attention's of a
+// block, and a state that is written and read.
+void add_attention_flops(const TransformerSpec& model, int sequence, LayerFlops& flops) {
   const bool linear = model.attention == AttentionKernel::linear;
   const double seen =
       linear ? std::min<double>(kLinearBlock, sequence) : attended_keys(model, sequence);
   const double state = linear ? 4.0 * model.q_width() * model.value_dim() : 0;
-  const double mlp = moe ? model.moe.per_token * model.expert_parameters() +
-                               shared_parameters(model) + router_parameters(model)
-                         : model.mlp_parameters();
-  return {2 * model.attention_parameters() + 2 * mlp,
-          2.0 * seen * (model.q_width() + model.context_width()) + state};
+  flops.products += 2 * model.attention_parameters();
+  flops.attention += 2.0 * seen * (model.q_width() + model.context_width()) + state;
+}
+
+}  // namespace
+
+LayerFlops layer_flops(const TransformerSpec& model, int sequence, Block block) {
+  LayerFlops flops;
+  if (has_attention(block)) add_attention_flops(model, sequence, flops);
+  if (has_mamba(block)) {
+    const double h = model.hidden;
+    flops.products += 2 * h * (model.mamba.projected() + model.mamba.inner());
+    flops.attention += 7.0 * model.mamba.inner() * model.mamba.state;
+  }
+  if (has_mlp(block)) flops.products += 2 * model.mlp_parameters();
+  if (has_experts(block)) {
+    flops.products +=
+        2 * (model.moe.per_token * model.expert_parameters() + shared_parameters(model) +
+             router_parameters(model) + expert_width_parameters(model));
+  }
+  if (block == Block::last_double_stream) {
+    flops.products -= 2 * model.text_share(sequence) * unread_parameters(model);
+  }
+  const double h = model.hidden;
+  flops.products += 2 * model.modulation_of(block) * h * h / sequence;
+  return flops;
 }
 
 double model_flops(const TransformerSpec& model, double sequences, int sequence) {
-  const double dense = layer_flops(model, sequence, false).sum();
-  const double sparse = model.moe_layers() > 0 ? layer_flops(model, sequence, true).sum() : 0;
-  const double head = 2.0 * model.hidden * model.vocabulary;
-  return 3 * sequences * sequence *
-         ((model.layers - model.moe_layers()) * dense + model.moe_layers() * sparse + head);
+  double token = 2.0 * model.hidden * model.vocabulary;
+  for (const Block block : kLayerBlocks) {
+    if (const int count = model.layers_of(block); count > 0) {
+      token += count * layer_flops(model, sequence, block).sum();
+    }
+  }
+  return 3 * sequences * sequence * token;
 }
 
 }  // namespace windtunnel

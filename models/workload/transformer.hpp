@@ -4,6 +4,8 @@
 #include <optional>
 #include <string>
 
+#include "models/workload/block.hpp"
+
 namespace windtunnel {
 
 enum class Activation { gelu, swiglu };
@@ -33,6 +35,9 @@ struct MixtureOfExperts {
   int ffn_hidden = 0;    // of one expert
   int shared_ffn = 0;    // width of the experts that see every token, in all; 0: none
   int dense_layers = 0;  // leading layers with a dense MLP of TransformerSpec::ffn_hidden
+  // Width of what experts read and write, a matrix before and one behind them; 0: that of the
+  // model (LatentMoE: Nemotron 3, arXiv 2512.20856).
+  int latent_width = 0;
   // Tokens of the busiest expert-parallel rank over the mean. 1: perfectly balanced, or dropped to
   // that capacity.
   double imbalance = 1;
@@ -57,6 +62,23 @@ struct LatentAttention {
   int rotary_width = 0;  // of a head, beside head_width, which carries no position
   int value_width = 0;   // of a head
 };
+
+// A Mamba-2 layer (Dao and Gu 2024, arXiv 2405.21060): of every token a matrix makes a gate, an
+// input of `heads` x `head_width`, B and C of `groups` x `state` and a step size a head; a
+// convolution over the sequence, the scan in chunks, a gated norm, and a matrix back.
+struct MambaMixer {
+  int state = 0;       // of each number of a head; 0: the model has no such layers
+  int head_width = 0;  // of the input
+  int groups = 0;      // of heads that share B and C
+  int heads = 0;
+  int chunk = 128;  // tokens; Megatron-LM's
+
+  int inner() const { return heads * head_width; }
+  int shared() const { return groups * state; }  // width of B, and of C
+  int convolved() const { return inner() + 2 * shared(); }
+  int projected() const { return inner() + convolved() + heads; }
+};
+inline constexpr int kMambaConvolution = 4;  // tokens that it sees
 
 struct TransformerSpec {
   std::string name;
@@ -98,6 +120,14 @@ struct TransformerSpec {
   // (adaLN: Peebles and Xie 2023, arXiv 2212.09748). Their products, of one row a sequence, are not
   // counted.
   int modulation = 0;
+  // A letter for each layer (kBlockLetters); empty: all are attention and an MLP or experts.
+  std::string pattern;
+  MambaMixer mamba;
+  // Of a sequence, those that the text's weights work on where layers have two streams.
+  int text_tokens = 0;
+  // Rows of the further matrices of `hidden` columns that embed a condition (time, class, text) and
+  // modulate the head. Their products are not counted.
+  int conditioning = 0;
 
   bool masked() const { return frames == 0 && !bidirectional; }
   bool windowed(int length) const {
@@ -121,14 +151,23 @@ struct TransformerSpec {
     return moe.orders == PopularityOrder::by_layer && moe_layers() > 0;
   }
   int up_width() const { return activation == Activation::swiglu ? 2 * ffn_hidden : ffn_hidden; }
-  bool is_moe(int layer) const { return moe.experts > 0 && layer >= moe.dense_layers; }
-  int moe_layers() const { return moe.experts > 0 ? layers - moe.dense_layers : 0; }
+  // A pattern begins anew behind its end, so that a model with other layers has its proportions.
+  Block block_of(int layer) const;
+  int layers_of(Block block) const;  // how many are such
+  int layers_with(bool (*part)(Block)) const;
+  double modulation_of(Block block) const;  // vectors; `modulation` of a stream with both halves
+  bool is_moe(int layer) const { return has_experts(block_of(layer)); }
+  int moe_layers() const { return moe.experts > 0 ? layers_with(has_experts) : 0; }
+  int moe_layers_before(int layer) const;
+  int expert_width() const { return moe.latent_width > 0 ? moe.latent_width : hidden; }
+  // Of the tokens of a sequence those of the text's stream.
+  double text_share(int length) const { return static_cast<double>(text_tokens) / length; }
 
   double attention_parameters() const;  // matrices of one layer's attention
   double mlp_parameters() const;        // matrices of a dense layer's MLP
   double expert_parameters() const;     // matrices of one expert
-  double layer_parameters() const;      // one dense transformer layer
-  double moe_layer_parameters() const;  // one layer with experts, all of them and the router
+  double mamba_parameters() const;      // of one Mamba layer, but for the norm before it
+  double layer_parameters(Block block = Block::layer) const;  // all experts and the router too
   double embedding_parameters() const;  // token (and learned position) embedding
   double head_parameters() const;       // final norm and, where not tied, the output matrix
   double segment_parameters() const;    // an encoder's, of the embedding
@@ -152,12 +191,12 @@ double norm_parameters(const TransformerSpec& model);  // of one norm: scale and
 // (not causal) attention, no recomputation.
 double model_flops(const TransformerSpec& model, double sequences, int sequence);
 // Of the same convention, forward, a token of a layer: products with weights, whose backward pass
-// has two of them, and attention's own.
+// has two of them, and attention's own, or a scan's (seven for each number of its state).
 struct LayerFlops {
   double products = 0;
   double attention = 0;
   double sum() const { return products + attention; }
 };
-LayerFlops layer_flops(const TransformerSpec& model, int sequence, bool moe);
+LayerFlops layer_flops(const TransformerSpec& model, int sequence, Block block);
 
 }  // namespace windtunnel

@@ -52,17 +52,12 @@ class StageWeights {
   void layer(int layer) {
     layer_ = layer;
     part_ = part_training(training_, layer, model_.layers);
-    if (model_.is_moe(layer)) {
-      experts();
-    } else {
-      mlp(model_.ffn_hidden, model_.biases);
-    }
-    norm();
-    attention();
-    norm();
-    if (model_.modulation > 0) {
+    const Block block = model_.block_of(layer);
+    const int streams = has_two_streams(block) ? 2 : 1;
+    for (int stream = 0; stream < streams; ++stream) layer_stream(block, stream == 1);
+    if (const double modulation = model_.modulation_of(block); modulation > 0) {
       const double h = model_.hidden;
-      linear(model_.modulation * h, h, Split::rows, model_.biases, 0);
+      linear(modulation * h, h, Split::rows, model_.biases, 0);
     }
     if (part_.adapter) adapters();
     layer_ = -1;
@@ -72,6 +67,7 @@ class StageWeights {
     part_ = part_training(training_, kEmbeddingPart, model_.layers);
     const double h = model_.hidden;
     if (model_.encoder) linear(2, h, Split::none, false, 0);
+    if (model_.conditioning > 0) linear(model_.conditioning, h, Split::none, false, 0);
     if (model_.position == PositionEncoding::learned) {
       linear(model_.sequence, h, Split::none, false, 0);
     }
@@ -99,11 +95,22 @@ class StageWeights {
                         .frozen = shape.elements()});
   }
 
+  // Of the second stream, the text's, nothing is read but keys and values where it is the last.
+  void layer_stream(Block block, bool text) {
+    const bool read = !text || block != Block::last_double_stream;
+    if (has_experts(block)) experts();
+    if (has_mlp(block) && read) mlp(model_.ffn_hidden, model_.biases);
+    if (has_feed_forward(block) && halves(block) == 2 && read) norm();
+    if (has_attention(block)) attention(read);
+    if (has_mamba(block)) mamba();
+    norm();
+  }
+
   // Behind the layer's own, in the order of the backward pass.
   void adapters() {
     const Adapter& adapter = training_->adapter;
     const std::vector<AdaptedMatrix> matrices =
-        adapted_matrices(model_, layout_, adapter, model_.is_moe(layer_));
+        adapted_matrices(model_, layout_, adapter, model_.block_of(layer_));
     part_.weights = true;
     for (auto matrix = matrices.rbegin(); matrix != matrices.rend(); ++matrix) {
       const double rank = adapter.rank;
@@ -144,19 +151,33 @@ class StageWeights {
     const double width = model_.moe.ffn_hidden;
     const double here = double(model_.moe.experts) / layout_.ep;
     const double inputs = model_.activation == Activation::swiglu ? 2 : 1;
-    const double work = model_.moe.per_token * h * width;
-    append({h, width, here}, work, true);
-    append({inputs * width, h, here}, inputs * work, true);
+    const double outer = model_.expert_width();
+    const double work = model_.moe.per_token * outer * width;
+    const double latent = model_.moe.latent_width;
+    if (latent > 0) linear(h, latent, Split::none, false, h * latent);
+    append({outer, width, here}, work, true);
+    append({inputs * width, outer, here}, inputs * work, true);
+    if (latent > 0) linear(latent, h, Split::none, false, h * latent);
     if (model_.moe.shared_ffn > 0) mlp(model_.moe.shared_ffn, false);
     linear(model_.moe.experts, h, Split::none, false, h * model_.moe.experts);
   }
 
-  void attention() {
+  void mamba() {
+    const MambaMixer& of = model_.mamba;
+    const double h = model_.hidden;
+    linear(h, of.inner(), Split::columns, false, h * of.inner());
+    vector(of.inner() / double(layout_.tp));                            // the gated norm
+    for (int i = 0; i < 3; ++i) vector(of.heads / double(layout_.tp));  // decay, skip, step size
+    linear(of.convolved(), kMambaConvolution, Split::rows, true, 0);
+    linear(of.projected(), h, Split::rows, false, h * of.projected());
+  }
+
+  void attention(bool projected) {
     const double h = model_.hidden;
     const double q = model_.q_width();
     const double kv = model_.kv_width();
     const double context = model_.context_width();
-    linear(h, context, Split::columns, model_.biases, h * context);
+    if (projected) linear(h, context, Split::columns, model_.biases, h * context);
     if (model_.latent.kv_rank > 0) return latent_attention();
     if (model_.separate_projections) {
       for (const double width : {kv, kv, q}) {

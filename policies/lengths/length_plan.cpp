@@ -320,8 +320,8 @@ void check_model(const Job& job) {
     fail("batch.lengths",
          fmt::format(": model '{}' has samples, not sequences; leave it out", job.model.name));
   }
-  if (job.model.moe_layers() > 0) {
-    fail("batch.lengths", ": how unequal packs share experts is not modelled; take a dense model");
+  if (job.model.moe_layers() > 0 || !job.model.pattern.empty()) {
+    fail("batch.lengths", ": unequal packs of experts or of a pattern's layers are not modelled");
   }
   if (job.model.attention != AttentionKernel::flash || !job.model.masked()) {
     fail("batch.lengths",

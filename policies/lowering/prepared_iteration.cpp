@@ -12,6 +12,7 @@
 #include "models/cost/memory/memory.hpp"
 #include "models/cost/offload/offload.hpp"
 #include "models/cost/tensor/tensor_ops.hpp"
+#include "models/cost/tensor/tensor_rules.hpp"
 #include "models/workload/training.hpp"
 #include "policies/evaluation/dispatch.hpp"
 #include "policies/evaluation/schedule_evaluator.hpp"
@@ -189,6 +190,7 @@ PreparedIteration prepare_kind(const Job& job, const ReplicaKind& kind,
   const Job shared = job_of_kind(job, kind, -1);
   check_layout(shared.model, shared.layout, shared.batch, shared.cluster.gpus(),
                shared.cluster.node.gpus);
+  check_pattern_layout(shared.model, shared.layout);
   check_tensor_overlap(shared);
   own.schedule = job_schedule(shared, chunk_costs(job, kind, pools_of_stages(job, kind)));
   own.chunks = chunk_costs(job, kind, pools_of_stages(job, kind, own.schedule));

@@ -16,12 +16,13 @@ namespace {
 
 // Of a pass through the model and back.
 struct PartTimes {
-  double layer_s = 0;
+  double layer_s = 0;                    // of any; a pattern's mean
+  std::map<Block, double> of_kind = {};  // of layers of a pattern
   double embedding_s = 0;
   double head_s = 0;
 };
 
-PartTimes part_times(Job job) {
+PartTimes times_with_equal_layers(Job job) {
   const int layers = job.model.layers;
   std::vector<int>& of_stage = job.layout.stage_layers;
   of_stage.assign(job.layout.stages(), 0);
@@ -36,9 +37,29 @@ PartTimes part_times(Job job) {
   return times;
 }
 
+char letter_of(Block block) {
+  return std::ranges::find(kBlockLetters, block, &BlockLetter::block)->letter;
+}
+
+PartTimes part_times(const Job& job) {
+  PartTimes times = times_with_equal_layers(job);
+  if (job.model.pattern.empty()) return times;
+  for (const Block block : kLayerBlocks) {
+    if (job.model.layers_of(block) == 0) continue;
+    Job alike = job;
+    alike.model.pattern.assign(1, letter_of(block));
+    times.of_kind[block] = times_with_equal_layers(alike).layer_s;
+  }
+  return times;
+}
+
 PartTimes slower(const PartTimes& a, const PartTimes& b) {
-  return {std::max(a.layer_s, b.layer_s), std::max(a.embedding_s, b.embedding_s),
-          std::max(a.head_s, b.head_s)};
+  PartTimes times = {std::max(a.layer_s, b.layer_s), a.of_kind,
+                     std::max(a.embedding_s, b.embedding_s), std::max(a.head_s, b.head_s)};
+  for (const auto& [block, seconds] : b.of_kind) {
+    times.of_kind[block] = std::max(times.of_kind[block], seconds);
+  }
+  return times;
 }
 
 // [pipeline rank]
@@ -58,11 +79,50 @@ std::vector<PartTimes> times_of_ranks(const Job& job) {
   return of_rank;
 }
 
+// Layers of each stage if none may take longer than this, as many as go in the first ones; nothing
+// where some are left over.
+std::vector<int> stages_within(const Job& job, const std::vector<PartTimes>& times,
+                               double limit_s) {
+  const int stages = job.layout.stages();
+  std::vector<int> layers(stages, 0);
+  int layer = 0;
+  for (int stage = 0; stage < stages; ++stage) {
+    const PartTimes& of = times[stage % job.layout.pp];
+    double busy_s = (stage == 0 ? of.embedding_s : 0) + (stage + 1 == stages ? of.head_s : 0);
+    for (; layer < job.model.layers; ++layer, ++layers[stage]) {
+      busy_s += of.of_kind.at(job.model.block_of(layer));
+      if (busy_s > limit_s) break;
+    }
+  }
+  return layer == job.model.layers ? layers : std::vector<int>{};
+}
+
+// Layers of a pattern stay in their order, so that a stage takes those that follow each other. The
+// least limit within which all have a place, by halving.
+std::vector<int> balanced_pattern(const Job& job, const std::vector<PartTimes>& times) {
+  double high_s = 0;
+  for (const PartTimes& of : times) {
+    double all_s = of.embedding_s + of.head_s;
+    for (int layer = 0; layer < job.model.layers; ++layer) {
+      all_s += of.of_kind.at(job.model.block_of(layer));
+    }
+    high_s = std::max(high_s, all_s);
+  }
+  double low_s = 0;
+  constexpr int kHalvings = 40;
+  for (int i = 0; i < kHalvings; ++i) {
+    const double limit_s = (low_s + high_s) / 2;
+    (stages_within(job, times, limit_s).empty() ? low_s : high_s) = limit_s;
+  }
+  return stages_within(job, times, high_s);
+}
+
 }  // namespace
 
 std::vector<int> balanced_stages(const Job& job) {
   const int ranks = job.layout.pp;
   const std::vector<PartTimes> times = times_of_ranks(job);
+  if (!job.model.pattern.empty()) return balanced_pattern(job, times);
   std::vector<double> busy_s(ranks, 0);
   busy_s.front() += times.front().embedding_s;
   busy_s.back() += times.back().head_s;

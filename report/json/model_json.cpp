@@ -32,6 +32,10 @@ Json model_json(const TransformerSpec& model) {
   if (model.moe.experts > 0) place_sizes(json["moe"], moe_sizes(), model.moe);
   json["latent"] = nullptr;
   if (model.latent.kv_rank > 0) place_sizes(json["latent"], latent_sizes(), model.latent);
+  json["hybrid_override_pattern"] = nullptr;
+  if (!model.pattern.empty()) json["hybrid_override_pattern"] = model.pattern;
+  json["mamba"] = nullptr;
+  if (model.mamba.state > 0) place_sizes(json["mamba"], mamba_sizes(), model.mamba);
   json["source"] = model.source;
   return json;
 }

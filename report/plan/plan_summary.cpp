@@ -11,7 +11,7 @@
 #include "models/base/origin.hpp"
 #include "models/base/version.hpp"
 #include "models/cost/memory/memory.hpp"
-#include "models/workload/tensor_rules.hpp"
+#include "models/cost/tensor/tensor_rules.hpp"
 #include "policies/protection/snapshot_tiers.hpp"
 #include "report/figures/figures.hpp"
 #include "report/plan/plan_choices.hpp"

@@ -1,8 +1,11 @@
 #include "report/summary/model_summary.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "models/base/units.hpp"
 #include "models/workload/layer_table.hpp"
@@ -37,13 +40,47 @@ std::string experts_text(const TransformerSpec& model) {
   return text;
 }
 
+// "27 of Mamba, 4 of attention": the kinds of a pattern.
+std::string layers_text(const TransformerSpec& model) {
+  std::string text = fmt::format("{} layers", model.layers);
+  if (model.pattern.empty()) return text;
+  std::vector<std::string> kinds;
+  const auto add = [&](Block block, std::string_view name) {
+    if (const int count = model.layers_of(block); count > 0) {
+      kinds.push_back(fmt::format("{} {}", count, name));
+    }
+  };
+  add(Block::mamba, "Mamba");
+  add(Block::attention, "attention");
+  add(Block::mlp, "MLP");
+  add(Block::experts, "experts");
+  add(Block::double_stream, "of two streams");
+  add(Block::last_double_stream, "of two streams whose text ends");
+  add(Block::single_stream, "of one stream");
+  return text + fmt::format(" ({})", fmt::join(kinds, ", "));
+}
+
+std::string mixers_text(const TransformerSpec& model) {
+  const MambaMixer& mamba = model.mamba;
+  std::string text;
+  if (model.layers_with(has_mamba) > 0) {
+    text = fmt::format("{} Mamba heads of {} with states of {} in {} groups", mamba.heads,
+                       mamba.head_width, mamba.state, mamba.groups);
+  }
+  if (model.layers_with(has_attention) == 0) return text;
+  return text + (text.empty() ? "" : ", ") + heads_text(model);
+}
+
 std::string shape_text(const Job& job) {
   const TransformerSpec& model = job.model;
-  return fmt::format("{} layers, hidden {}, {}, {}, vocabulary {}, sequence {}", model.layers,
-                     with_separators(model.hidden), heads_text(model),
-                     model.moe_layers() > 0
-                         ? experts_text(model)
-                         : fmt::format("feed-forward {}", with_separators(model.ffn_hidden)),
+  std::string feed_forward;
+  if (model.layers_with(has_mlp) > 0) {
+    feed_forward = fmt::format(", feed-forward {}", with_separators(model.ffn_hidden));
+  }
+  if (model.moe_layers() > 0)
+    feed_forward = (model.pattern.empty() ? "" : feed_forward) + ", " + experts_text(model);
+  return fmt::format("{}, hidden {}, {}{}, vocabulary {}, sequence {}", layers_text(model),
+                     with_separators(model.hidden), mixers_text(model), feed_forward,
                      with_separators(model.vocabulary), with_separators(job.batch.sequence));
 }
 

@@ -160,6 +160,10 @@ class Explanation {
     } else {
       add_sizes(latent_sizes(), "model.latent", model.latent, evidence);
     }
+    if (model.mamba.state > 0) add_sizes(mamba_sizes(), "model.mamba", model.mamba, evidence);
+    if (!model.pattern.empty()) {
+      add_open("model.hybrid_override_pattern", model.pattern, evidence);
+    }
     for (const ModelFlag& field : model_flags()) {
       add_flag(join_path("model", field.key), model.*field.member, evidence);
     }

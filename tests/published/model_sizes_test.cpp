@@ -78,10 +78,22 @@ const PublishedSize kSizes[] = {
     {"glm-4.5", 355 + 1.55 - 3.8, 32 + 1.55},
     {"nemotron4-15b", 15.6},
     {"nemotron-340b", 341},
+    {"mamba2-2.7b", 2.702},
+    // These three are rounded by their names.
+    {"nemotron-h-8b", 8, 0, 0.015, 0.015},
+    {"nemotron-h-47b", 47},
+    {"nemotron-h-56b", 56},
+    {"nemotron-3-nano", 31.6, 3.6},
+    {"nemotron-3.5-lightning", 31.6, 3.6},
+    {"nemotron-3-super", 120.6, 12.7, 0.01, 0.02},
+    {"nemotron-3-ultra", 550, 55, 0.01, 0.02},
     {"vit-l-16", 0.3043},
     {"vit-h-14", 0.632},
     {"vit-big-g-14", 1.843},
     {"dit-xl-2", 0.675},
+    {"sd3-medium", 2.028328000},
+    {"sd3.5-large", 8.056627520},
+    {"flux.1-dev", 11.901408320},
 };
 
 TEST(ModelSizes, AreThePublishedOnes) {

@@ -4,6 +4,7 @@
 
 #include "models/base/error.hpp"
 #include "models/compression/compressors.hpp"
+#include "models/cost/op/op.hpp"
 #include "models/workload/adapter.hpp"
 #include "models/workload/context_traffic.hpp"
 #include "models/workload/expert_routing.hpp"
@@ -150,8 +151,11 @@ Experts expert_bytes(const Job& job, const Rows& rows) {
   experts.mlp.product += shared.product;
   experts.mlp.kept += shared.kept;
   experts.mlp.kept_product += shared.kept_product;
-  experts.inputs = kept_input_bytes(job) * sent * job.model.hidden;
-  experts.outputs = bytes_of(job.precision) * sent * job.model.hidden;
+  experts.inputs = kept_input_bytes(job) * sent * job.model.expert_width();
+  experts.outputs = bytes_of(job.precision) * sent * job.model.expert_width();
+  // What is copied for them, and what they add up to.
+  experts.inputs += bytes_of(job.precision) * own * moe.latent_width;
+  experts.outputs += kept_input_bytes(job) * own * moe.latent_width;
   experts.router = 2 * 4 * own * moe.experts;
   return experts;
 }
@@ -168,16 +172,42 @@ struct LayerTensors {
   double exchanged = 0;
   double scores = 0;
   bool fused = false;
+  double halves = 2;     // norms
+  double workspace = 0;  // of the backward pass of a Mamba layer
   Mlp mlp;
   Experts experts;
 
   double routed() const { return experts.inputs + experts.outputs + experts.router; }
   // Inputs of the two norms, the norms' outputs (inputs of QKV and up projection), q k v, context.
   double everything() const {
-    return 2 * input + 2 * norm_output + masks + copies + qkv + context + exchanged + mlp.kept +
+    return halves * (input + norm_output) + masks + copies + qkv + context + exchanged + mlp.kept +
            routed() + scores;
   }
 };
+
+// Of a Mamba layer the projection's output; what it gives to its gate; the norm's output, which the
+// matrix back reads.
+void set_mamba(const Job& job, LayerTensors& at) {
+  const MambaMixer& mamba = job.model.mamba;
+  const double rows = bytes_of(job.precision) * at.rows.full / job.layout.tp;
+  at.qkv = rows * mamba.projected();
+  at.context = (bytes_of(job.precision) + kept_input_bytes(job)) / bytes_of(job.precision) * rows *
+               mamba.inner();
+  at.workspace = at.qkv + mamba_workspace_bytes(job, at.rows.full);
+  if (job.layout.cp > 1) at.exchanged = rows * (mamba.projected() + mamba.inner());
+}
+
+void set_attention(const Job& job, const SequenceSlice& slice, LayerTensors& at) {
+  const TransformerSpec& model = job.model;
+  const double e = bytes_of(job.precision);
+  if (job.software.whole_qkv) {
+    at.copies += e * at.rows.full * (model.q_width() + model.kv_width()) / job.layout.tp;
+  }
+  at.qkv = qkv_bytes(job, at.rows);
+  at.context = e * at.rows.full * model.context_width() / job.layout.tp;
+  at.exchanged = exchanged_bytes(job, at.rows);
+  at.scores = score_bytes(job, slice);
+}
 
 LayerTensors layer_tensors(const Job& job, Block block, const SequenceSlice& slice) {
   const TransformerSpec& model = job.model;
@@ -187,21 +217,19 @@ LayerTensors layer_tensors(const Job& job, Block block, const SequenceSlice& sli
   const double h = model.hidden;
   at.input = e * at.rows.divided * h;
   at.norm_output = kept_input_bytes(job) * at.rows.divided * h;
-  at.masks = model.dropout ? 2 * at.rows.divided * h : 0;
-  at.copies = 2 * job.software.norm_copy_bytes * at.rows.divided * h;
-  if (job.software.whole_qkv) {
-    at.copies += e * at.rows.full * (model.q_width() + model.kv_width()) / job.layout.tp;
-  }
-  at.qkv = qkv_bytes(job, at.rows);
-  at.context = e * at.rows.full * model.context_width() / job.layout.tp;
-  at.exchanged = exchanged_bytes(job, at.rows);
-  at.scores = score_bytes(job, slice);
+  at.halves = halves(block);
+  at.masks = model.dropout ? at.halves * at.rows.divided * h : 0;
+  at.copies = at.halves * job.software.norm_copy_bytes * at.rows.divided * h;
   at.fused = model.attention != AttentionKernel::unfused;
-  if (block == Block::moe_layer) at.experts = expert_bytes(job, at.rows);
-  at.mlp =
-      block == Block::moe_layer
-          ? at.experts.mlp
-          : mlp_bytes(job, at.rows.full, model.ffn_hidden / static_cast<double>(job.layout.tp));
+  if (has_attention(block)) set_attention(job, slice, at);
+  if (has_mamba(block)) set_mamba(job, at);
+  if (has_experts(block)) {
+    at.experts = expert_bytes(job, at.rows);
+    at.mlp = at.experts.mlp;
+  }
+  if (has_mlp(block)) {
+    at.mlp = mlp_bytes(job, at.rows.full, model.ffn_hidden / static_cast<double>(job.layout.tp));
+  }
   return at;
 }
 
@@ -223,12 +251,13 @@ Spared spared_inputs(const Job& job, Block block, const LayerTensors& at) {
   const auto spares = [&](LinearSite site) {
     return !(part.adapter && adapter.trains_first() && !adapter.dropout && adapter.on(site));
   };
-  const bool moe = block == Block::moe_layer;
+  const bool moe = has_experts(block);
   Spared spared;
-  if (spares(LinearSite::query_key_value)) spared.norms += at.norm_output;
+  if (has_mixer(block) && spares(LinearSite::query_key_value)) spared.norms += at.norm_output;
   // Experts have copies of their rows; a shared expert reads the norm's output itself.
   const bool routed_only = moe && job.model.moe.shared_ffn == 0;
-  if (spares(LinearSite::up) || routed_only) spared.norms += at.norm_output;
+  if (has_feed_forward(block) && (spares(LinearSite::up) || routed_only))
+    spared.norms += at.norm_output;
   if (spares(LinearSite::up)) spared.experts = at.experts.inputs;
   if (spares(LinearSite::projection) && !at.fused) spared.context = at.context;
   if (spares(LinearSite::down)) spared.product = at.mlp.kept_product;
@@ -242,8 +271,7 @@ double adapter_bytes(const Job& job, Block block, const LayerTensors& at) {
   const Adapter& adapter = job.training->adapter;
   const bool dora = adapter.kind == AdapterKind::dora;
   double bytes = 0;
-  for (const AdaptedMatrix& matrix :
-       adapted_matrices(job.model, job.layout, adapter, block == Block::moe_layer)) {
+  for (const AdaptedMatrix& matrix : adapted_matrices(job.model, job.layout, adapter, block)) {
     const double rows = matrix.expert ? at.experts.rows : at.rows.full;
     const double e = bytes_of(job.precision);
     bytes += e * rows * (adapter.rank + (dora ? matrix.out : 0));
@@ -254,8 +282,8 @@ double adapter_bytes(const Job& job, Block block, const LayerTensors& at) {
 
 // From I to W: inputs and output gradients of the four GEMMs.
 double for_weights(const Job& job, const LayerTensors& at, const Spared& spared, double adapters) {
-  const double inputs = 2 * at.input + at.context + at.mlp.product;
-  const double gradients = at.qkv + at.input + at.mlp.up + at.input;
+  const double inputs = at.halves * at.input + at.context + at.mlp.product;
+  const double gradients = at.qkv + at.mlp.up + at.halves * at.input;
   const PartTraining part = part_training(job.training.get());
   if (part.weights) return inputs + gradients + at.routed();
   if (!part.adapter) return 0;
@@ -287,7 +315,7 @@ LayerActivations layer_activations(const Job& job, Block block, const SequenceSl
   const Spared spared = spared_inputs(job, block, at);
   const double adapters = adapter_bytes(job, block, at);
   const double everything = at.everything() - spared.sum() + adapters;
-  const double dropped = 2 * at.norm_output + at.mlp.product + (at.fused ? 0 : at.scores) -
+  const double dropped = at.halves * at.norm_output + at.mlp.product + (at.fused ? 0 : at.scores) -
                          spared.norms - spared.product;  // by selective
 
   LayerActivations bytes;
@@ -300,7 +328,8 @@ LayerActivations layer_activations(const Job& job, Block block, const SequenceSl
   const double through = job.software.held_tensors && layout.tp > 1 ? 2 * gathered : 0;
   if (!part_training(job.training.get()).backward) return forward_alone(at, through + gathered);
   bytes.transient =
-      through + 2 * gathered + at.mlp.up + at.mlp.product + at.experts.inputs + at.experts.outputs;
+      through + 2 * gathered +
+      std::max(at.workspace, at.mlp.up + at.mlp.product + at.experts.inputs + at.experts.outputs);
   switch (job.recompute) {
     case Recompute::none:
       bytes.kept = everything;
@@ -319,7 +348,9 @@ LayerActivations layer_activations(const Job& job, Block block, const SequenceSl
       bytes.transient += dropped;
       break;
     case Recompute::full:
-      bytes.kept = at.input + (slice.share() < 1 ? key_value_bytes(job, rows.full) : 0);
+      bytes.kept =
+          at.input +
+          (slice.share() < 1 && has_attention(block) ? key_value_bytes(job, rows.full) : 0);
       bytes.transient += everything;
       break;
     case Recompute::automatic:

@@ -67,8 +67,8 @@ BlockCost BlockCoster::layer(Block block) const {
   const PassOps ops = pass_ops(block);
   BlockCost cost = compute(ops);
   add_tensor(block, ops, cost);
-  add_context_parallel(setting_, cp_shapes_, ops, cost);
-  if (block == Block::moe_layer) add_expert_parallel(setting_, ep_shape_, tp_shape_, ops, cost);
+  add_context_parallel(setting_, cp_shapes_, block, ops, cost);
+  if (has_experts(block)) add_expert_parallel(setting_, ep_shape_, tp_shape_, ops, cost);
   std::vector<Op> recomputed;
   if (goes_back()) {
     recomputed = tensor_parallel_recomputed(job_, block, setting_.slice);
@@ -76,8 +76,7 @@ BlockCost BlockCoster::layer(Block block) const {
   } else {
     forget_backward(cost);
   }
-  const bool experts = block == Block::moe_layer;
-  add_shard_copies(layer_parameters_per_gpu(job_.model, job_.layout, experts), true, cost);
+  add_shard_copies(layer_parameters_per_gpu(job_.model, job_.layout, block), true, cost);
   const bool sharded = job_.layout.sharding == Sharding::zero3;
   add_host(ops, recomputed, sharded ? contention_ * job_.software.host_shard_s : 0, cost);
   return cost;

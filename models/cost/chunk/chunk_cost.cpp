@@ -62,10 +62,10 @@ std::vector<LayerForm> layer_forms(const Job& job) {
   const TransformerSpec& model = job.model;
   std::vector<LayerForm> forms;
   for (int layer = 0; layer < model.layers; ++layer) {
-    LayerForm form{.block = model.is_moe(layer) ? Block::moe_layer : Block::layer,
+    LayerForm form{.block = model.block_of(layer),
                    .training = part_training(job.training.get(), layer, model.layers)};
-    if (form.block == Block::moe_layer && model.draws_by_layer()) {
-      form.layer = layer - model.moe.dense_layers;
+    if (has_experts(form.block) && model.draws_by_layer()) {
+      form.layer = model.moe_layers_before(layer);
     }
     const bool known = std::ranges::any_of(forms, [&](const LayerForm& other) {
       return other.block == form.block && other.layer == form.layer &&
@@ -140,14 +140,15 @@ struct StageLayers {
 
 std::vector<StageLayers> stage_layers(const Job& job) {
   const std::vector<int> layers = layers_per_stage(job.model, job.layout);
-  const std::vector<int> moe_layers = moe_layers_per_stage(job.model, job.layout);
   std::vector<StageLayers> stages;
   int before = 0;
   int moe_before = 0;
   for (std::size_t stage = 0; stage < layers.size(); ++stage) {
-    stages.push_back({layers[stage], moe_layers[stage], before, moe_before});
-    before += layers[stage];
-    moe_before += moe_layers[stage];
+    const int end = before + layers[stage];
+    const int moe = job.model.moe_layers_before(end) - moe_before;
+    stages.push_back({layers[stage], moe, before, moe_before});
+    before = end;
+    moe_before += moe;
   }
   return stages;
 }
@@ -188,11 +189,9 @@ void add_cuts(const Job& job, const BoundaryRecipe& cut, const Crossings& at, Ch
 
 // Of this block and training, whatever their loads.
 int layers_like(const Job& job, const LayerForm& form, const StageLayers& of) {
-  if (!job.training) return form.block == Block::moe_layer ? of.moe : of.all - of.moe;
   int count = 0;
   for (int layer = of.before; layer < of.before + of.all; ++layer) {
-    const bool moe = form.block == Block::moe_layer;
-    count += job.model.is_moe(layer) == moe &&
+    count += job.model.block_of(layer) == form.block &&
              part_training(job.training.get(), layer, job.model.layers) == form.training;
   }
   return count;
@@ -248,7 +247,7 @@ void set_parameters(const Job& job, const std::vector<StageLayers>& layers,
 
 // Of a layer of the model; where each has loads of its own, of any.
 std::size_t kind_of(const Job& job, const std::vector<SharedKind>& kinds, int layer) {
-  const Block block = job.model.is_moe(layer) ? Block::moe_layer : Block::layer;
+  const Block block = job.model.block_of(layer);
   const PartTraining part = part_training(job.training.get(), layer, job.model.layers);
   for (std::size_t kind = kinds.size(); kind-- > 0;) {
     const LayerForm& form = kinds[kind].keeping;

@@ -33,7 +33,7 @@ double trained_flops(const Job& job) {
   };
   double flops = 0;
   for (int layer = 0; layer < model.layers; ++layer) {
-    const LayerFlops forward = layer_flops(model, job.batch.sequence, model.is_moe(layer));
+    const LayerFlops forward = layer_flops(model, job.batch.sequence, model.block_of(layer));
     const PartTraining part = part_training(training, layer, model.layers);
     flops += tokens *
              (products_of(part) * forward.products + (part.backward ? 3 : 1) * forward.attention);

@@ -1,5 +1,6 @@
 #include "models/cost/context/context_parallel.hpp"
 
+#include <algorithm>
 #include <utility>
 
 namespace windtunnel {
@@ -89,9 +90,42 @@ ContextRounds context_rounds(const BlockSetting& setting, const ContextShapes& s
   return rounds;
 }
 
-void add_context_parallel(const BlockSetting& setting, const ContextShapes& shapes,
+namespace {
+
+// A Mamba layer has whole sequences and a share of the heads between two all-to-alls (Megatron-LM's
+// MambaContextParallel), whatever attention does: there the projection's output, back the scan's
+// and its gate, as the norm stands behind. B and C of a group go to all ranks that have heads of
+// it.
+InnerRound mamba_exchange(const BlockSetting& setting, const ContextShapes& shapes) {
+  const Job& job = setting.job;
+  const MambaMixer& mamba = job.model.mamba;
+  const double tp = job.layout.tp;
+  const double copies = std::max(1.0, job.layout.cp * tp / mamba.groups);
+  const double there = mamba.projected() + (copies - 1) * 2 * mamba.shared();
+  const double back = 2.0 * mamba.inner();
+  const GroupShape& shape = job.layout.exchange_ranks() > 1 ? shapes.exchange : shapes.ring;
+  InnerRound round{.category = Category::cp};
+  for (const double width : {there, back}) {
+    for (InnerCollective& sent :
+         setting.exchanged(InnerGroup::context_exchange, CollectiveKind::all_to_all, shape,
+                           setting.activation_bytes(width) / tp, bytes_of(job.precision))) {
+      round.origin = sent.origin;
+      round.collectives.push_back(std::move(sent));
+    }
+  }
+  return round;
+}
+
+}  // namespace
+
+void add_context_parallel(const BlockSetting& setting, const ContextShapes& shapes, Block block,
                           const PassOps& ops, BlockCost& cost) {
-  if (setting.job.layout.cp == 1) return;
+  if (setting.job.layout.cp == 1 || !has_mixer(block)) return;
+  if (has_mamba(block)) {
+    cost.of_forward().add(mamba_exchange(setting, shapes));
+    cost.of_backward_input().add(mamba_exchange(setting, shapes));
+    return;
+  }
   const auto add = [&](Pass pass, const std::vector<Op>& pass_ops, const BlockPass& to) {
     ContextRounds rounds = context_rounds(setting, shapes, pass);
     rounds.ring.beside_s = beside_ring_s(setting, pass_ops);

@@ -30,7 +30,7 @@ struct ContextRounds {
 };
 ContextRounds context_rounds(const BlockSetting& setting, const ContextShapes& shapes, Pass pass);
 
-void add_context_parallel(const BlockSetting& setting, const ContextShapes& shapes,
+void add_context_parallel(const BlockSetting& setting, const ContextShapes& shapes, Block block,
                           const PassOps& ops, BlockCost& cost);
 
 }  // namespace windtunnel

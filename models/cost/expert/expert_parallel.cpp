@@ -89,7 +89,7 @@ struct Exchange {
 Exchange both_ways(const BlockSetting& setting, const GroupShape& shape, const GroupShape& tp_shape,
                    const ExpertLoad& load) {
   const Job& job = setting.job;
-  const double width = copies(job, shape) * job.model.hidden;
+  const double width = copies(job, shape) * job.model.expert_width();
   const bool all = job.layout.ep_tokens == ExpertTokens::all;
   const double bytes = setting.activation_bytes(width / (all ? 1 : job.layout.tp));
   // A token is packed once, however many experts it goes to; each of them sends a vector of its own
@@ -101,7 +101,7 @@ Exchange both_ways(const BlockSetting& setting, const GroupShape& shape, const G
                            exchange(setting, shape, load, {bytes, 1, ExchangeWay::back})};
   both.sent.origin = both.gathered.origin = both.sent.collectives.front().origin;
   if (job.layout.ep_tokens == ExpertTokens::dropped && job.layout.tp > 1) {
-    for (const double gathered : {width, static_cast<double>(job.model.hidden)}) {
+    for (const double gathered : {width, static_cast<double>(job.model.expert_width())}) {
       std::ranges::move(
           setting.exchanged(InnerGroup::tensor, CollectiveKind::all_gather, tp_shape,
                             setting.activation_bytes(gathered), bytes_of(job.precision)),
@@ -227,6 +227,11 @@ void check_expert_routing(const Job& job) {
   if (moe.hot_experts > moe.experts) {
     throw Error::of_key("model.moe.hot_experts", "is {}; a layer has {} experts", moe.hot_experts,
                         moe.experts);
+  }
+  if (moe.shortcut && !job.model.pattern.empty()) {
+    throw Error::of_key("model.moe.shortcut",
+                        ": experts run beside the attention of their layer, which layers of a "
+                        "pattern do not have; leave it out");
   }
   if (moe.shortcut && job.software.ep_overlap) {
     throw Error::of_key("model.moe.shortcut",

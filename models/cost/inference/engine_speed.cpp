@@ -92,7 +92,7 @@ double context_s(const Job& job) {
   op.n = kTokens;
   op.k = model.query_dim();
   op.batch = heads;
-  op.flops = 2 * model.layers * heads * widths * kTokens;
+  op.flops = 2.0 * model.layers_with(has_attention) * heads * widths * kTokens;
   op.bytes = cache_bytes_per_token(model, job.layout.tp, bytes_of(job.precision)) * kTokens;
   op.portable = job.software.portable_attention;
   return op_cost(op, job.cluster.node.gpu, job.precision, job.calibration).seconds / kTokens;
@@ -101,11 +101,12 @@ double context_s(const Job& job) {
 }  // namespace
 
 double cache_bytes_per_token(const TransformerSpec& model, int tp, double element_bytes) {
+  const double layers = model.layers_with(has_attention);
   if (model.latent.kv_rank > 0) {
-    return element_bytes * model.layers * (model.latent.kv_rank + model.latent.rotary_width);
+    return element_bytes * layers * (model.latent.kv_rank + model.latent.rotary_width);
   }
   const int heads = (model.kv_heads + tp - 1) / tp;  // each on as many GPUs as there are too many
-  return element_bytes * model.layers * 2.0 * heads * model.head_dim();
+  return element_bytes * layers * 2.0 * heads * model.head_dim();
 }
 
 double engine_weight_bytes(const Job& job) {

@@ -17,7 +17,11 @@ Op in_kernels(Op op, double kernels) {
 }  // namespace
 
 Op norm_op(std::string_view name, Pass pass, const Shard& s, NormPlace place) {
-  const double vector = s.e * s.norm_tokens * s.hidden;
+  return norm_op(name, pass, s.hidden, s, place);
+}
+
+Op norm_op(std::string_view name, Pass pass, double width, const Shard& s, NormPlace place) {
+  const double vector = s.e * s.norm_tokens * width;
   if (pass == Pass::forward) {
     const bool writes_only = place == NormPlace::joined && s.sums_joined;
     return memory_op(name, (writes_only ? 1 : 2) * vector);
@@ -47,7 +51,10 @@ Op activation_op(std::string_view name, Pass pass, const TransformerSpec& model,
 }
 
 Op rotary_op(const Shard& s) {
-  const double elements = s.tokens * (s.q + s.k);
+  return rotary_op(s.tokens * (s.q + s.k), s);
+}
+
+Op rotary_op(double elements, const Shard& s) {
   if (s.fusion != Fusion::none || s.rotary_bytes == 0) {
     return memory_op("rotary", 2 * s.e * elements);
   }

@@ -17,6 +17,9 @@ namespace windtunnel {
 // behind the sum of a residual, in whose kernel a compiler puts it; it writes only.
 enum class NormPlace { alone, joined };
 Op norm_op(std::string_view name, Pass pass, const Shard& s, NormPlace place = NormPlace::alone);
+// The same of rows of another width, as latent vectors are.
+Op norm_op(std::string_view name, Pass pass, double width, const Shard& s,
+           NormPlace place = NormPlace::alone);
 
 // Two reads and a write in both directions (backward: the branch's gradients are added), and the
 // dropout mask of one byte. Compiled, backward is one more operand of the norm's kernel.
@@ -32,6 +35,7 @@ Op activation_op(std::string_view name, Pass pass, const TransformerSpec& model,
 
 // Turns queries and keys, in one kernel in place or as Software::rotary_bytes says.
 Op rotary_op(const Shard& s);
+Op rotary_op(double elements, const Shard& s);
 
 // Key and value heads written once for each query head that reads them, or backward summed over
 // these (Software::repeated_keys). Twice the bytes, as its strided copies reach half of what others

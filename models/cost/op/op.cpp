@@ -14,36 +14,60 @@ Op first_residual_op(Pass pass, const TransformerSpec& model, const Shard& s) {
   return op;
 }
 
+// The half that mixes tokens, with its norm and its sum.
+void append_mixer_half(const Job& job, Block block, const Shard& s, Pass pass,
+                       std::vector<Op>& ops) {
+  if (!has_mixer(block)) return;
+  const auto append = has_mamba(block) ? append_mamba : append_attention;
+  if (pass == Pass::backward_weight) return append(job, s, pass, ops);
+  const bool forward = pass == Pass::forward;
+  if (forward) ops.push_back(norm_op("norm 1", pass, s));
+  if (!forward) ops.push_back(first_residual_op(pass, job.model, s));
+  append(job, s, pass, ops);
+  if (forward) ops.push_back(first_residual_op(pass, job.model, s));
+  if (!forward) ops.push_back(norm_op("norm 1", pass, s));
+}
+
+void append_second_half(const Job& job, Block block, const Shard& s, Pass pass,
+                        std::vector<Op>& ops) {
+  if (!has_feed_forward(block)) return;
+  const auto append = has_experts(block) ? append_experts : append_mlp;
+  if (pass == Pass::backward_weight) return append(job, s, pass, ops);
+  const bool forward = pass == Pass::forward;
+  if (forward) ops.push_back(norm_op("norm 2", pass, s, NormPlace::joined));
+  if (!forward) ops.push_back(residual_op("residual 2", pass, job.model, s));
+  append(job, s, pass, ops);
+  if (forward) ops.push_back(residual_op("residual 2", pass, job.model, s));
+  if (!forward) ops.push_back(norm_op("norm 2", pass, s));
+}
+
+// Sums over the rows of the output gradients of products with a bias.
+double bias_columns(const TransformerSpec& model, Block block, const Shard& s) {
+  if (!model.biases) return 0;
+  double columns = 0;
+  if (has_attention(block)) columns += s.q + s.k + s.v + s.hidden;
+  if (has_feed_forward(block)) columns += s.up + s.hidden;
+  return columns;
+}
+
+// Both halves, in the order of the pass.
+void append_halves(const Job& job, Block block, const Shard& s, Pass pass, std::vector<Op>& ops) {
+  if (has_two_streams(block)) return append_two_streams(job, block, s, pass, ops);
+  if (block == Block::single_stream) return append_single_stream(job, s, pass, ops);
+  if (pass == Pass::forward) append_mixer_half(job, block, s, pass, ops);
+  append_second_half(job, block, s, pass, ops);
+  if (pass != Pass::forward) append_mixer_half(job, block, s, pass, ops);
+}
+
 std::vector<Op> layer_ops(const Job& job, Block block, Pass pass, const Shard& s) {
-  const auto append_second_half = block == Block::moe_layer ? append_experts : append_mlp;
   std::vector<Op> ops;
   ops.reserve(24);
-  switch (pass) {
-    case Pass::forward:
-      ops.push_back(norm_op("norm 1", pass, s));
-      append_attention(job, s, pass, ops);
-      ops.push_back(first_residual_op(pass, job.model, s));
-      ops.push_back(norm_op("norm 2", pass, s, NormPlace::joined));
-      append_second_half(job, s, pass, ops);
-      ops.push_back(residual_op("residual 2", pass, job.model, s));
-      break;
-    case Pass::backward_input:
-      ops.push_back(residual_op("residual 2", pass, job.model, s));
-      append_second_half(job, s, pass, ops);
-      ops.push_back(norm_op("norm 2", pass, s));
-      ops.push_back(first_residual_op(pass, job.model, s));
-      append_attention(job, s, pass, ops);
-      ops.push_back(norm_op("norm 1", pass, s));
-      break;
-    case Pass::backward_weight:
-      append_second_half(job, s, pass, ops);
-      append_attention(job, s, pass, ops);
-      // Sums over the rows of the four output gradients.
-      if (job.model.biases && s.trains) {
-        const double columns = s.q + s.k + s.v + s.up + 2 * s.hidden;
-        ops.push_back(memory_op("bias gradients", s.e * s.tokens * columns));
-      }
-      break;
+  if (pass == Pass::forward) append_modulation(job, block, s, pass, ops);
+  append_halves(job, block, s, pass, ops);
+  if (pass != Pass::forward) append_modulation(job, block, s, pass, ops);
+  const double columns = bias_columns(job.model, block, s);
+  if (pass == Pass::backward_weight && columns > 0 && s.trains) {
+    ops.push_back(memory_op("bias gradients", s.e * s.tokens * columns));
   }
   return ops;
 }
@@ -129,8 +153,7 @@ std::vector<Op> block_ops(const Job& job, Block block, Pass pass, const Sequence
       return embedding_ops(job, pass, s);
     case Block::head:
       return head_ops(job, pass, s);
-    case Block::moe_layer:
-    case Block::layer:
+    default:
       break;
   }
   return layer_ops(job, block, pass, s);
@@ -141,7 +164,7 @@ namespace {
 // Up to what backward reads of a layer: see Software::early_stop.
 std::vector<Op> fully_recomputed_ops(const Job& job, Block block, const SequenceSlice& slice) {
   std::vector<Op> ops = block_ops(job, block, Pass::forward, slice);
-  if (!job.software.early_stop || block != Block::layer) return ops;
+  if (!job.software.early_stop || !has_mlp(block)) return ops;
   const auto last = std::ranges::find(ops, OpRole::down, &Op::role);
   ops.erase(last, ops.end());
   return ops;
@@ -173,15 +196,18 @@ std::vector<Op> recomputed_ops(const Job& job, Block block, const SequenceSlice&
   if (job.recompute == Recompute::none) return {};
   const Shard s = shard_of(job, slice);
   if (job.recompute == Recompute::full) return fully_recomputed_ops(job, block, slice);
-  std::vector<Op> ops = {norm_op("norm 1", Pass::forward, s)};
-  if (job.model.attention == AttentionKernel::unfused) {
+  std::vector<Op> ops;
+  if (has_mixer(block)) ops.push_back(norm_op("norm 1", Pass::forward, s));
+  if (has_attention(block) && job.model.attention == AttentionKernel::unfused) {
     append_by_shard(job, s, ops, [&](const Shard& shard) {
       append_unfused_forward(job.model, shard, ops);
       ops.resize(ops.size() - 2);  // the context product and its transpose: their output is kept
     });
   }
-  ops.push_back(norm_op("norm 2", Pass::forward, s));
-  append_activations(job, block, Pass::forward, s, ops);
+  if (has_feed_forward(block)) {
+    ops.push_back(norm_op("norm 2", Pass::forward, s));
+    append_activations(job, block, Pass::forward, s, ops);
+  }
   if (job.software.every_other_gemm) append_every_other_gemm(job, block, s, ops);
   return ops;
 }

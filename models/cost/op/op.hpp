@@ -20,6 +20,10 @@ std::vector<Op> block_ops(const Job& job, Block block, Pass pass, const Sequence
 // outputs, the activation product and, where attention is not fused, the scores; full: all.
 std::vector<Op> recomputed_ops(const Job& job, Block block, const SequenceSlice& slice = {});
 
+// What the backward pass of a Mamba layer of `rows` tokens makes again, and the gradients of its
+// states.
+double mamba_workspace_bytes(const Job& job, double rows);
+
 // Of one element of a tensor as a linear layer's GEMM reads it, its share of a scale included:
 // what tp gathers, because Transformer Engine quantises first.
 double gemm_bytes_of(Precision precision);

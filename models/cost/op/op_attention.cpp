@@ -97,34 +97,6 @@ void append_kernels(const Job& job, const Shard& s, Pass pass, std::vector<Op>& 
   }
 }
 
-void append_core(const Job& job, const Shard& s, Pass pass, std::vector<Op>& ops) {
-  if (pass == Pass::backward_weight) return;
-  if (job.software.repeated_keys && job.model.kv_heads < job.model.heads) {
-    ops.push_back(repeat_op(s));
-  }
-  append_by_shard(job, s, ops, [&](const Shard& shard) { append_kernels(job, shard, pass, ops); });
-}
-
-// Turns queries and keys in place; latent: the rotary part of the queries, and writes out the keys
-// (with the part that all heads share) and the values from one tensor.
-void append_rotary(const Job& job, const Shard& s, Pass pass, std::vector<Op>& ops) {
-  const TransformerSpec& model = job.model;
-  if (model.position != PositionEncoding::rotary || pass == Pass::backward_weight) return;
-  const LatentAttention& latent = model.latent;
-  if (latent.kv_rank == 0) {
-    ops.push_back(rotary_op(s));
-    return;
-  }
-  const double rotary = static_cast<double>(model.heads) / job.layout.tp * latent.rotary_width;
-  const double keys_and_values = 2 * (s.k + s.v) - rotary + latent.rotary_width;
-  ops.push_back(memory_op("rotary", s.e * s.tokens * (2 * rotary + keys_and_values)));
-}
-
-// The norm of a latent vector.
-Op latent_norm_op(std::string_view name, Pass pass, double width, const Shard& s) {
-  return memory_op(name, (pass == Pass::forward ? 2 : 3) * s.e * s.norm_tokens * width);
-}
-
 void append_latent_queries(const Job& job, const Shard& s, Pass pass, std::vector<Op>& ops) {
   const double rank = job.model.latent.query_rank;
   if (rank == 0) {
@@ -138,7 +110,7 @@ void append_latent_queries(const Job& job, const Shard& s, Pass pass, std::vecto
   Linear up{"q up", OpRole::query_up, s.tokens, rank, s.q, s.norm_tokens};
   down.site = up.site = LinearSite::query_key_value;
   append_linear(pass == Pass::forward ? down : up, pass, s, ops);
-  if (pass != Pass::backward_weight) ops.push_back(latent_norm_op("q norm", pass, rank, s));
+  if (pass != Pass::backward_weight) ops.push_back(norm_op("q norm", pass, rank, s));
   append_linear(pass == Pass::forward ? up : down, pass, s, ops);
 }
 
@@ -152,7 +124,7 @@ void append_latent_keys(const Job& job, const Shard& s, Pass pass, std::vector<O
       s.norm_tokens};
   down.site = up.site = LinearSite::query_key_value;
   append_linear(pass == Pass::forward ? down : up, pass, s, ops);
-  if (pass != Pass::backward_weight) ops.push_back(latent_norm_op("kv norm", pass, rank, s));
+  if (pass != Pass::backward_weight) ops.push_back(norm_op("kv norm", pass, rank, s));
   append_linear(pass == Pass::forward ? up : down, pass, s, ops);
 }
 
@@ -173,6 +145,36 @@ void append_inputs(const Job& job, const Shard& s, Pass pass, std::vector<Op>& o
 
 }  // namespace
 
+// Turns queries and keys in place; latent: the rotary part of the queries, and writes out the keys
+// (with the part that all heads share) and the values from one tensor.
+void append_rotary(const Job& job, const Shard& s, Pass pass, std::vector<Op>& ops) {
+  const TransformerSpec& model = job.model;
+  if (model.position != PositionEncoding::rotary || pass == Pass::backward_weight) return;
+  const LatentAttention& latent = model.latent;
+  if (latent.kv_rank == 0) {
+    ops.push_back(rotary_op(s));
+    return;
+  }
+  const double rotary = static_cast<double>(model.heads) / job.layout.tp * latent.rotary_width;
+  const double keys_and_values = 2 * (s.k + s.v) - rotary + latent.rotary_width;
+  if (s.fusion != Fusion::none || s.rotary_bytes == 0) {
+    ops.push_back(memory_op("rotary", s.e * s.tokens * (2 * rotary + keys_and_values)));
+    return;
+  }
+  ops.push_back(rotary_op(s.tokens * (rotary + latent.rotary_width), s));
+  Op joined = memory_op("keys and values", s.e * s.tokens * keys_and_values);
+  joined.starts = 2;
+  ops.push_back(joined);
+}
+
+void append_attention_core(const Job& job, const Shard& s, Pass pass, std::vector<Op>& ops) {
+  if (pass == Pass::backward_weight) return;
+  if (job.software.repeated_keys && job.model.kv_heads < job.model.heads) {
+    ops.push_back(repeat_op(s));
+  }
+  append_by_shard(job, s, ops, [&](const Shard& shard) { append_kernels(job, shard, pass, ops); });
+}
+
 void append_unfused_forward(const TransformerSpec& model, const Shard& s, std::vector<Op>& ops) {
   const double scores = s.heads * s.queries * s.keys;
   ops.push_back(attention_gemm_op("scores", s.queries, s.keys, s.query_dim, s));
@@ -183,22 +185,30 @@ void append_unfused_forward(const TransformerSpec& model, const Shard& s, std::v
   ops.push_back(memory_op("transpose", 2 * s.e * s.tokens * s.context));
 }
 
-void append_attention(const Job& job, const Shard& s, Pass pass, std::vector<Op>& ops) {
+void append_attention_inputs(const Job& job, const Shard& s, Pass pass, std::vector<Op>& ops) {
+  if (pass == Pass::forward) append_inputs(job, s, pass, ops);
+  append_rotary(job, s, pass, ops);
+  if (pass != Pass::forward) append_inputs(job, s, pass, ops);
+}
+
+void append_projection(const Job& job, const Shard& s, Pass pass, std::vector<Op>& ops) {
   Linear projection = split_as(
       {"projection", OpRole::projection, s.tokens, s.context, s.hidden, s.tokens, s.norm_tokens},
       MatrixSplit::rows, job.layout.signatures.projection, job.layout.tp);
   projection.site = LinearSite::projection;
+  append_linear(projection, pass, s, ops);
+}
+
+void append_attention(const Job& job, const Shard& s, Pass pass, std::vector<Op>& ops) {
   if (pass == Pass::forward) {
-    append_inputs(job, s, pass, ops);
-    append_rotary(job, s, pass, ops);
-    append_core(job, s, pass, ops);
-    append_linear(projection, pass, s, ops);
+    append_attention_inputs(job, s, pass, ops);
+    append_attention_core(job, s, pass, ops);
+    append_projection(job, s, pass, ops);
     return;
   }
-  append_linear(projection, pass, s, ops);
-  append_core(job, s, pass, ops);
-  append_rotary(job, s, pass, ops);
-  append_inputs(job, s, pass, ops);
+  append_projection(job, s, pass, ops);
+  append_attention_core(job, s, pass, ops);
+  append_attention_inputs(job, s, pass, ops);
 }
 
 }  // namespace windtunnel

@@ -131,6 +131,16 @@ OpCost gemm_roof(const Op& op, Precision precision, const Parameter& peak, const
   return {best_s, with_correction(origin, c.gemm_k_half, k_half_share)};
 }
 
+// Of a head as a kernel of FlashAttention-2 computes it: it is compiled for these, and others are
+// filled up with zeros (github.com/Dao-AILab/flash-attention, csrc/flash_attn/src/static_switch.h,
+// HEADDIM_SWITCH). Wider ones have no such kernel and stay as they are.
+double kernel_width(double width) {
+  for (const double compiled : {32, 64, 96, 128, 192, 256}) {
+    if (width <= compiled) return compiled;
+  }
+  return width;
+}
+
 OpCost attention_roof(const Op& op, const Parameter& peak, const Calibration& c) {
   const bool forward = op.kind == OpKind::attention_forward;
   const Parameter& efficiency =
@@ -139,10 +149,12 @@ OpCost attention_roof(const Op& op, const Parameter& peak, const Calibration& c)
   constexpr double kFittedWidth = 128;  // of the heads that the efficiencies are of
   const double half = c.attention_half_sequence.value;
   const double half_width = c.attention_half_width.value;
+  const double width = kernel_width(op.k);
   const double saturation =
-      op.n / (op.n + half) * (op.k / (op.k + half_width)) * (1 + half_width / kFittedWidth);
+      op.n / (op.n + half) * (width / (width + half_width)) * (1 + half_width / kFittedWidth);
+  const double flops = op.flops * width / op.k;
   const Origin origin = compute_origin(peak.origin, efficiency, c);
-  return {op.flops / (peak.value * efficiency.value * op.speed * saturation),
+  return {flops / (peak.value * efficiency.value * op.speed * saturation),
           with_correction(origin, c.attention_half_sequence, half / (op.n + half))};
 }
 

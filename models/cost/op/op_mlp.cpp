@@ -86,7 +86,7 @@ void append_router(const Job& job, const Shard& s, Pass pass, std::vector<Op>& o
 void append_permute(std::string_view name, const Job& job, const Shard& s, std::vector<Op>& ops) {
   if (job.software.ep_merged && job.layout.ep > 1) return;
   const double rows = s.routed / job.model.moe.per_token;
-  ops.push_back(memory_op(name, s.e * (s.routed + rows) * s.hidden));
+  ops.push_back(memory_op(name, s.e * (s.routed + rows) * job.model.expert_width()));
 }
 
 // What the host launches once for each local expert, and what sizes the router decides.
@@ -105,10 +105,22 @@ void append_expert_bias(const Job& job, const Shard& s, Pass pass, std::vector<O
   if (!job.model.biases || job.software.fused_experts || pass == Pass::backward_weight) return;
   const bool forward = pass == Pass::forward;
   const double passes_fp32 = forward ? 6 : 8;  // over the output, and one of 16 bit
-  Op op = memory_op("expert bias", (4 * passes_fp32 + s.e) * s.expert_rows * s.hidden);
+  Op op =
+      memory_op("expert bias", (4 * passes_fp32 + s.e) * s.expert_rows * job.model.expert_width());
   op.launches = s.local_experts * (forward ? 2 : 5);
   op.routed = true;
   ops.push_back(op);
+}
+
+// To the width of the experts, or back, of the rows that this GPU sends.
+void append_width(const Job& job, bool to_experts, Pass pass, const Shard& s,
+                  std::vector<Op>& ops) {
+  const double width = job.model.moe.latent_width;
+  if (width == 0) return;
+  const double rows = s.tokens / job.layout.tp;
+  const Linear down{"to experts", OpRole::other, rows, s.hidden, width};
+  const Linear up{"from experts", OpRole::other, rows, width, s.hidden};
+  append_linear(to_experts ? down : up, pass, s, ops);
 }
 
 // The local experts. Fused: the activation and the quantising between the matrices are part of the
@@ -128,7 +140,7 @@ void append_expert_matrices(const Job& job, const Linear& up, const Op& activati
 // they are so already.
 void append_sort(std::string_view name, const Job& job, const Shard& s, std::vector<Op>& ops) {
   if (job.layout.ep == 1 || (s.local_experts == 1 && !job.software.ep_merged)) return;
-  ops.push_back(memory_op(name, 2 * s.e * s.expert_rows * s.hidden));
+  ops.push_back(memory_op(name, 2 * s.e * s.expert_rows * job.model.expert_width()));
 }
 
 }  // namespace
@@ -147,8 +159,9 @@ void append_mlp(const Job& job, const Shard& s, Pass pass, std::vector<Op>& ops)
 void append_experts(const Job& job, const Shard& s, Pass pass, std::vector<Op>& ops) {
   const double ffn = job.model.moe.ffn_hidden;
   const double rows = s.expert_rows / s.local_experts;
-  Linear up{"expert up", OpRole::other, rows, s.hidden, up_of(job.model, ffn)};
-  Linear down{"expert down", OpRole::other, rows, ffn, s.hidden};
+  const double width = job.model.expert_width();
+  Linear up{"expert up", OpRole::other, rows, width, up_of(job.model, ffn)};
+  Linear down{"expert down", OpRole::other, rows, ffn, width};
   up.batch = down.batch = s.local_experts;
   up.products = s.gated ? 2 : 1;
   const Op activation = expert_activation_op(job, pass, s);
@@ -156,6 +169,7 @@ void append_experts(const Job& job, const Shard& s, Pass pass, std::vector<Op>& 
   switch (pass) {
     case Pass::forward:
       append_router(job, s, pass, ops);
+      append_width(job, true, pass, s, ops);
       first = ops.size();
       append_permute("permute", job, s, ops);
       append_sort("sort", job, s, ops);
@@ -164,10 +178,12 @@ void append_experts(const Job& job, const Shard& s, Pass pass, std::vector<Op>& 
       append_permute("unpermute", job, s, ops);
       mark_routed(job, s, first, ops);
       append_expert_bias(job, s, pass, ops);
+      append_width(job, false, pass, s, ops);
       append_shared(job, s, pass, ops);
       return;
     case Pass::backward_input:
       append_shared(job, s, pass, ops);
+      append_width(job, false, pass, s, ops);
       first = ops.size();
       append_permute("unpermute", job, s, ops);
       append_sort("sort back", job, s, ops);
@@ -176,10 +192,13 @@ void append_experts(const Job& job, const Shard& s, Pass pass, std::vector<Op>& 
       append_permute("permute", job, s, ops);
       mark_routed(job, s, first, ops);
       append_expert_bias(job, s, pass, ops);
+      append_width(job, true, pass, s, ops);
       append_router(job, s, pass, ops);
       return;
     case Pass::backward_weight:
       append_shared(job, s, pass, ops);
+      append_width(job, false, pass, s, ops);
+      append_width(job, true, pass, s, ops);
       first = ops.size();
       append_expert_matrices(job, up, activation, down, pass, s, ops);
       mark_routed(job, s, first, ops);
@@ -190,7 +209,7 @@ void append_experts(const Job& job, const Shard& s, Pass pass, std::vector<Op>& 
 
 void append_activations(const Job& job, Block block, Pass pass, const Shard& s,
                         std::vector<Op>& ops) {
-  if (block == Block::layer) {
+  if (has_mlp(block)) {
     ops.push_back(dense_activation_op(job.model, pass, s));
     return;
   }

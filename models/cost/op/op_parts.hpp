@@ -95,12 +95,26 @@ std::vector<Op> contrastive_ops(const Job& job, Pass pass, const Shard& s);
 
 // From the first norm's output to the residual's input. Ops of the pass in its order.
 void append_attention(const Job& job, const Shard& s, Pass pass, std::vector<Op>& ops);
+// Its parts: products and rotation of queries, keys and values; what reads them; the last product.
+void append_attention_inputs(const Job& job, const Shard& s, Pass pass, std::vector<Op>& ops);
+void append_rotary(const Job& job, const Shard& s, Pass pass, std::vector<Op>& ops);
+void append_attention_core(const Job& job, const Shard& s, Pass pass, std::vector<Op>& ops);
+void append_projection(const Job& job, const Shard& s, Pass pass, std::vector<Op>& ops);
 // Forward ops of unfused attention, the last of them the context product.
 void append_unfused_forward(const TransformerSpec& model, const Shard& s, std::vector<Op>& ops);
+
+// The same of a layer of Mamba.
+void append_mamba(const Job& job, const Shard& s, Pass pass, std::vector<Op>& ops);
 
 // From the second norm's output to the residual's input: a dense MLP, or router and experts.
 void append_mlp(const Job& job, const Shard& s, Pass pass, std::vector<Op>& ops);
 void append_experts(const Job& job, const Shard& s, Pass pass, std::vector<Op>& ops);
+// Layers of diffusion transformers, whole, and what modulates any of them.
+void append_two_streams(const Job& job, Block block, const Shard& s, Pass pass,
+                        std::vector<Op>& ops);
+void append_single_stream(const Job& job, const Shard& s, Pass pass, std::vector<Op>& ops);
+void append_modulation(const Job& job, Block block, const Shard& s, Pass pass,
+                       std::vector<Op>& ops);
 // The activation function between the matrices.
 void append_activations(const Job& job, Block block, Pass pass, const Shard& s,
                         std::vector<Op>& ops);

@@ -85,8 +85,7 @@ void add_tensor_mesh(const BlockSetting& setting, const MeshShapes& shapes, Bloc
     case Block::head:
       mesh.add_norms(1, cost);
       return mesh.add_loss(cost);
-    case Block::layer:
-    case Block::moe_layer:
+    default:
       return mesh.add_norms(2, cost);
   }
 }

@@ -40,8 +40,7 @@ std::vector<Op> cut_ops(const Job& job, Block block, const MakeOps& make) {
     return mesh_ops(make(whole), job.layout.mesh_side());
   }
   const int slices = tensor_slices(job);
-  const bool layer = block == Block::layer || block == Block::moe_layer;
-  if (slices == 1 || !layer) return make(job);
+  if (slices == 1 || !is_layer(block)) return make(job);
   CHECK(job.batch.micro % slices == 0, "{} slices of {} sequences", slices, job.batch.micro);
   Job part = job;
   part.batch.micro /= slices;
@@ -122,6 +121,13 @@ void check_tensor_overlap(const Job& job) {
     throw Error::about({"software.tp_overlap", "layout.signatures"},
                        "software.tp_overlap: hides the collectives of Megatron-LM's layout; leave "
                        "layout.signatures out, or take none");
+  }
+  const bool halves = software.tp_overlap != TensorOverlap::pipelined;
+  if (halves && !job.model.pattern.empty()) {
+    throw Error::of_key("software.tp_overlap",
+                        ": hides collectives of one half of a layer behind the other, and layers "
+                        "of model '{}' have one; take pipelined or none",
+                        job.model.name);
   }
   const bool kraken = software.tp_overlap == TensorOverlap::kraken;
   if (kraken && (job.layout.sequence_parallel || job.model.moe.experts > 0)) {

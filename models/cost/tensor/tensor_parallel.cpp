@@ -45,7 +45,7 @@ Signature gradient_of(const Signature& signature) {
 // Between the products of a half: a rank's heads, or its units of an MLP.
 constexpr Signature kOwnUnits = split_along(1);
 
-Half attention_half(const Job& job) {
+Half attention_half(const Job& job, Block block) {
   const TransformerSpec& model = job.model;
   const LatentAttention& latent = model.latent;
   const double hidden = model.hidden;
@@ -55,6 +55,10 @@ Half attention_half(const Job& job) {
             .last_split = job.layout.signatures.projection,
             .first_out = static_cast<double>(model.q_width() + 2 * model.kv_width()),
             .last_in = static_cast<double>(model.context_width())};
+  if (block == Block::single_stream) {
+    half.first_out += model.up_width();
+    half.last_in += model.ffn_hidden;
+  }
   const FirstProduct keys{OpRole::key_value_up,
                           static_cast<double>(latent.kv_rank + latent.rotary_width)};
   if (latent.kv_rank == 0) {
@@ -67,9 +71,17 @@ Half attention_half(const Job& job) {
   return half;
 }
 
+Half mamba_half(const Job& job) {
+  const MambaMixer& mamba = job.model.mamba;
+  return {.first = {{OpRole::query_key_value, static_cast<double>(job.model.hidden)}},
+          .last = OpRole::projection,
+          .first_out = static_cast<double>(mamba.projected()),
+          .last_in = static_cast<double>(mamba.inner())};
+}
+
 Half mlp_half(const Job& job, Block block) {
   const TransformerSpec& model = job.model;
-  const bool dense = block == Block::layer;  // tp divides no experts but the shared one
+  const bool dense = has_mlp(block);  // tp divides no experts but the shared one
   const int ffn = dense ? model.ffn_hidden : model.moe.shared_ffn;
   return {.first = {{dense ? OpRole::up : OpRole::shared_up, static_cast<double>(model.hidden)}},
           .last = dense ? OpRole::down : OpRole::shared_down,
@@ -113,8 +125,11 @@ class TensorParallel {
         hidden_(setting.job.model.hidden) {}
 
   void add_layer(Block block, const PassOps& ops, BlockCost& cost) const {
-    std::vector<Half> halves = {attention_half(job_)};
-    if (block == Block::layer || job_.model.moe.shared_ffn > 0) {
+    std::vector<Half> halves;
+    if (has_attention(block)) halves.push_back(attention_half(job_, block));
+    if (has_mamba(block)) halves.push_back(mamba_half(job_));
+    const bool beside = block == Block::single_stream;  // its MLP's products are attention's
+    if ((has_mlp(block) && !beside) || (has_experts(block) && job_.model.moe.shared_ffn > 0)) {
       halves.push_back(mlp_half(job_, block));
     }
     if (fills_slots(overlap_)) return add_slots(halves, ops, cost);
@@ -375,8 +390,7 @@ void add_tensor_parallel(const BlockSetting& setting, const GroupShape& shape, B
       return parallel.add_embedding(cost);
     case Block::head:
       return parallel.add_head(ops, cost);
-    case Block::layer:
-    case Block::moe_layer:
+    default:
       return parallel.add_layer(block, ops, cost);
   }
 }

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <string_view>
+#include <utility>
 
 #include "scenarios/language/configs/model_limits.hpp"
 #include "scenarios/language/text/document_reader.hpp"
@@ -268,6 +269,85 @@ void read_nemotron(const Config& config, TransformerSpec& model) {
   model.normalisation = Normalisation::layer_norm;
 }
 
+// A word of layers_block_type, the newer form of the pattern.
+char letter_of(const DocumentNode& type) {
+  for (const auto& [name, letter] : {std::pair{"mamba", 'M'},
+                                     {"linear_attention", 'M'},
+                                     {"attention", '*'},
+                                     {"full_attention", '*'},
+                                     {"mlp", '-'},
+                                     {"moe", 'E'}}) {
+    if (type.text == name) return letter;
+  }
+  throw Error(type.where, fmt::format("layers_block_type: '{}' is not modelled; known: mamba, "
+                                      "attention, mlp, moe",
+                                      type.text));
+}
+
+void read_pattern(const Config& config, TransformerSpec& model) {
+  if (config.find("layers_block_type") != nullptr) {
+    for (const DocumentNode& type : config.list("layers_block_type")) {
+      model.pattern += letter_of(type);
+    }
+  } else {
+    model.pattern = config.at("hybrid_override_pattern").text;
+  }
+  model.layers = static_cast<int>(model.pattern.size());
+  if (config.find("num_hidden_layers") == nullptr) return;
+  const int layers = config.whole("num_hidden_layers");
+  if (layers == model.layers) return;
+  throw Error(config.where("num_hidden_layers"),
+              fmt::format("num_hidden_layers: {} and the pattern lists {}", layers, model.layers));
+}
+
+void read_nemotron_h(const Config& config, TransformerSpec& model) {
+  read_pattern(config, model);
+  model.hidden = config.whole("hidden_size");
+  model.heads = config.whole("num_attention_heads");
+  model.kv_heads = config.whole_or("num_key_value_heads", 8);
+  model.head_width = config.whole("head_dim", "attention_head_dim");
+  model.ffn_hidden = config.whole_or("intermediate_size", 21504);
+  model.vocabulary = config.whole("vocab_size");
+  model.activation = Activation::gelu;  // the square of ReLU, not gated
+  model.normalisation = Normalisation::rms_norm;
+  model.position = PositionEncoding::alibi;  // it has none, and slopes cost nothing
+  model.biases = config.flag_or("use_bias", false);
+  model.tied_embeddings = config.flag_or("tie_word_embeddings", false);
+  model.mamba = {.state = config.whole_or("ssm_state_size", 128),
+                 .head_width = config.whole_or("mamba_head_dim", 64),
+                 .groups = config.whole_or("n_groups", 8),
+                 .heads = config.whole_or("mamba_num_heads", 128),
+                 .chunk = config.whole_or("chunk_size", 128)};
+  if (model.layers_with(has_mamba) == 0) model.mamba = {};
+  if (model.layers_with(has_experts) == 0) return;
+  model.moe.experts = config.whole("n_routed_experts");
+  model.moe.per_token = config.whole("num_experts_per_tok");
+  model.moe.ffn_hidden = config.whole("moe_intermediate_size");
+  model.moe.shared_ffn = config.whole_or("moe_shared_expert_intermediate_size", 0);
+  model.moe.latent_width = config.whole_or("moe_latent_size", 0);
+}
+
+// No attention and no MLP: what a transformer needs of them is as in the scan, and unused.
+void read_mamba2(const Config& config, TransformerSpec& model) {
+  model.layers = config.whole_or("num_hidden_layers", 64);
+  model.pattern.assign(static_cast<std::size_t>(std::min(model.layers, 10'000)), 'M');
+  model.hidden = config.whole("hidden_size");
+  model.mamba = {.state = config.whole_or("state_size", 128),
+                 .head_width = config.whole_or("head_dim", 64),
+                 .groups = config.whole_or("n_groups", 8),
+                 .heads = config.whole_or("num_heads", 128),
+                 .chunk = config.whole_or("chunk_size", 256)};
+  model.heads = model.kv_heads = model.mamba.heads;
+  model.head_width = model.mamba.head_width;
+  model.ffn_hidden = model.hidden;
+  model.vocabulary = config.whole_or("vocab_size", 32768);
+  model.activation = Activation::gelu;
+  model.normalisation = Normalisation::rms_norm;
+  model.position = PositionEncoding::alibi;
+  model.biases = config.flag_or("use_bias", false);
+  model.tied_embeddings = config.flag_or("tie_word_embeddings", false);
+}
+
 void read_gpt2(const Config& config, TransformerSpec& model) {
   model.layers = config.whole("n_layer");
   model.hidden = config.whole("n_embd");
@@ -306,9 +386,11 @@ constexpr std::array kTypes = std::to_array<HuggingFaceType>({
     {"llama", read_llama},
     {"llama4", read_llama4},
     {"llama4_text", read_llama4},
+    {"mamba2", read_mamba2},
     {"mistral", read_mistral},
     {"mixtral", read_mixtral},
     {"nemotron", read_nemotron},
+    {"nemotron_h", read_nemotron_h},
     {"phi3", read_phi3},
     {"qwen2", read_qwen2},
     {"qwen2_moe", read_qwen2_moe},

@@ -170,6 +170,7 @@ void read_experts(const Arguments& arguments, TransformerSpec& model) {
   model.moe.per_token = arguments.whole_or("--moe-router-topk", 2);
   model.moe.ffn_hidden = arguments.whole_or("--moe-ffn-hidden-size", model.ffn_hidden);
   model.moe.shared_ffn = arguments.whole_or("--moe-shared-expert-intermediate-size", 0);
+  model.moe.latent_width = arguments.whole_or("--moe-latent-size", 0);
   model.moe.dense_layers = dense_layers(arguments, model.layers);
 }
 
@@ -197,6 +198,29 @@ void read_attention(const Arguments& arguments, TransformerSpec& model) {
   model.latent.value_width = arguments.whole_or("--v-head-dim", 128);
 }
 
+// Of a hybrid model: letters, "|" where stages of a pipeline end, and behind "/" what predicts
+// further tokens, which is left out.
+void read_pattern(const Arguments& arguments, TransformerSpec& model) {
+  const MegatronWord* word = arguments.find("--hybrid-layer-pattern");
+  if (word == nullptr) word = arguments.find("--hybrid-override-pattern");
+  if (word == nullptr) return;
+  model.pattern = word->text.substr(0, word->text.find('/'));
+  std::erase(model.pattern, '|');
+  const int listed = static_cast<int>(model.pattern.size());
+  model.layers = arguments.whole_or("--num-layers", listed);
+  if (model.layers != listed) {
+    throw Error(word->where, fmt::format("the pattern lists {} layers and --num-layers is {}",
+                                         listed, model.layers));
+  }
+  model.moe.dense_layers = 0;
+  if (model.pattern.find('M') == std::string::npos) return;
+  model.mamba.state = arguments.whole_or("--mamba-state-dim", 128);
+  model.mamba.head_width = arguments.whole_or("--mamba-head-dim", 64);
+  model.mamba.groups = arguments.whole_or("--mamba-num-groups", 8);
+  const int usual = model.mamba.head_width > 0 ? 2 * model.hidden / model.mamba.head_width : 0;
+  model.mamba.heads = arguments.whole_or("--mamba-num-heads", usual);
+}
+
 // Gated, it is two thirds of four times the hidden width, in whole multiples of 64.
 int usual_ffn(const Arguments& arguments, int hidden) {
   if (!arguments.flag("--swiglu")) return 4 * hidden;
@@ -215,7 +239,9 @@ void read_forms(const Arguments& arguments, TransformerSpec& model) {
   const MegatronWord* position = arguments.find("--position-embedding-type");
   const bool learned = position == nullptr ? !arguments.flag("--use-rotary-position-embeddings")
                                            : position->text == "learned_absolute";
-  const bool slopes = position != nullptr && position->text == "alibi";
+  // None costs as slopes do: nothing.
+  const bool slopes =
+      position != nullptr && (position->text == "alibi" || position->text == "none");
   model.position = learned  ? PositionEncoding::learned
                    : slopes ? PositionEncoding::alibi
                             : PositionEncoding::rotary;
@@ -231,7 +257,9 @@ TransformerSpec model_of_megatron_arguments(const std::string& text, const std::
   TransformerSpec model;
   model.name = path;
   model.source = fmt::format("{}, arguments of Megatron-LM", path);
-  model.layers = arguments.whole("--num-layers");
+  const bool listed = arguments.find("--hybrid-layer-pattern") != nullptr ||
+                      arguments.find("--hybrid-override-pattern") != nullptr;
+  model.layers = listed ? 0 : arguments.whole("--num-layers");
   model.hidden = arguments.whole("--hidden-size");
   model.ffn_hidden = arguments.whole_or("--ffn-hidden-size", usual_ffn(arguments, model.hidden));
   // Before padding, which depends on tp and is done by layouts.
@@ -240,6 +268,7 @@ TransformerSpec model_of_megatron_arguments(const std::string& text, const std::
   read_forms(arguments, model);
   read_attention(arguments, model);
   read_experts(arguments, model);
+  read_pattern(arguments, model);
   check_limits(model, arguments.where("--num-layers"));
   return model;
 }

@@ -190,6 +190,28 @@ Rows model_rows() {
                  .example = "6",
                  .help = "vectors that a layer makes of the condition of its sequence (adaLN of "
                          "diffusion transformers), by a matrix each; without a base: 0"}),
+      whole_row("model.text_tokens",
+                {.low = 0,
+                 .high = 1e8,
+                 .example = "512",
+                 .help = "of a sequence, those of the text in layers with a stream of weights for "
+                         "text and one for images (hybrid_override_pattern: D); without a base: "
+                         "0"}),
+      whole_row("model.conditioning",
+                {.low = 0,
+                 .high = 1e7,
+                 .example = "20736",
+                 .help = "rows of further matrices as wide as the model, which embed time, class "
+                         "and text of diffusion transformers and modulate their end; without a "
+                         "base: 0"}),
+      text_row<&TransformerSpec::pattern>(
+          "model.hybrid_override_pattern",
+          {.optional = true,
+           .example = "M-M*-",
+           .help = "a letter for each layer, as Megatron-LM has them: M Mamba-2, * attention, - "
+                   "MLP, E experts, each behind a norm; of diffusion transformers D two streams, "
+                   "d the last of these, S one stream; default: every layer is attention and an "
+                   "MLP or experts"}),
       name_row<&TransformerSpec::activation>(
           "model.activation", {.optional = true, .example = "swiglu", .help = "of the MLP"}),
       name_row<&TransformerSpec::normalisation>(
@@ -247,6 +269,12 @@ Rows model_part_rows() {
                  .high = 1e4,
                  .example = "3",
                  .help = "leading layers with a dense MLP; without a base: 0"}),
+      whole_row("model.moe.latent_size",
+                {.low = 0,
+                 .high = 1e6,
+                 .example = "1024",
+                 .help = "width of what experts read and write, with a matrix before and one "
+                         "behind them (LatentMoE); 0: that of the model"}),
       fact_row<&MixtureOfExperts::imbalance>(
           "model.moe.imbalance", Dimension::number,
           {.low = 1,
@@ -255,6 +283,25 @@ Rows model_part_rows() {
            .example = "1.2",
            .help = "tokens of the busiest expert-parallel rank over the mean; without a "
                    "base: 1"}),
+      map_row("model.mamba",
+              {.example = "{state_dim: 128, head_dim: 64, num_groups: 8, num_heads: 128}",
+               .help = "Mamba-2 layers, which hybrid_override_pattern lists"}),
+      whole_row("model.mamba.state_dim",
+                {.low = 1, .high = 1e5, .example = "128", .help = "of each number of a head"}),
+      whole_row("model.mamba.head_dim",
+                {.low = 1, .high = 1e5, .example = "64", .help = "of the input of the scan"}),
+      whole_row("model.mamba.num_groups", {.low = 1,
+                                           .high = 1e5,
+                                           .example = "8",
+                                           .help = "of heads that share what is written to their "
+                                                   "states and read from them (B and C)"}),
+      whole_row("model.mamba.num_heads",
+                {.low = 1, .high = 1e5, .example = "128", .help = "heads of the scan"}),
+      whole_row("model.mamba.chunk_size",
+                {.low = 1,
+                 .high = 1e6,
+                 .example = "128",
+                 .help = "tokens that the scan works on at once; without a base: 128"}),
       map_row("model.latent",
               {.example = "{kv_rank: 512, rotary_width: 64, value_width: 128}",
                .help = "multi-head latent attention: queries, keys and values out of low-rank "

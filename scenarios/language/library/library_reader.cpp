@@ -139,6 +139,12 @@ void read_latent(const DocumentNode& map, LatentAttention& latent) {
   read_sizes(map, latent_sizes(), latent);
 }
 
+void read_mamba(const DocumentNode& map, MambaMixer& mamba) {
+  require_map(map, "mamba");
+  check_keys(map, known_keys(mamba_sizes(), {}));
+  read_sizes(map, mamba_sizes(), mamba);
+}
+
 const Range& range_of(const CalibrationField& field) {
   switch (field.range) {
     case FieldRange::not_negative:
@@ -264,9 +270,9 @@ std::vector<TransformerSpec> read_models(const DocumentNode& document) {
   for (const DocumentEntry& entry : document.entries) {
     const DocumentNode& map = entry.value;
     require_map(map, entry.key);
-    std::vector<std::string> keys = known_keys(
-        model_sizes(),
-        {"activation", "normalisation", "position", "attention", "moe", "latent", "source"});
+    std::vector<std::string> keys =
+        known_keys(model_sizes(), {"activation", "normalisation", "position", "attention", "moe",
+                                   "latent", "mamba", "hybrid_override_pattern", "source"});
     for (const ModelFlag& field : model_flags()) keys.emplace_back(field.key);
     check_keys(map, keys);
     TransformerSpec model;
@@ -282,6 +288,10 @@ std::vector<TransformerSpec> read_models(const DocumentNode& document) {
     model.attention = choice<AttentionKernel>(map, "attention");
     if (const DocumentNode* moe = map.value_of("moe")) read_experts(*moe, model.moe);
     if (const DocumentNode* latent = map.value_of("latent")) read_latent(*latent, model.latent);
+    if (const DocumentNode* mamba = map.value_of("mamba")) read_mamba(*mamba, model.mamba);
+    if (map.value_of("hybrid_override_pattern") != nullptr) {
+      model.pattern = require_text(map, "hybrid_override_pattern");
+    }
     model.source = require_text(map, "source");
     try {
       check_model(model);

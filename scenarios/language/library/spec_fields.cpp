@@ -2,7 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
+#include <string>
 
 namespace windtunnel {
 namespace {
@@ -102,6 +104,8 @@ constexpr std::array kModelSizes{
     ModelSize{"window", &TransformerSpec::window, false},
     ModelSize{"global_every", &TransformerSpec::global_every, false},
     ModelSize{"modulation", &TransformerSpec::modulation, false},
+    ModelSize{"text_tokens", &TransformerSpec::text_tokens, false},
+    ModelSize{"conditioning", &TransformerSpec::conditioning, false},
 };
 
 using MoeSize = SizeField<MixtureOfExperts>;
@@ -111,6 +115,7 @@ constexpr std::array kMoeSizes{
     MoeSize{"ffn", &MixtureOfExperts::ffn_hidden},
     MoeSize{"shared_ffn", &MixtureOfExperts::shared_ffn, false},
     MoeSize{"dense_layers", &MixtureOfExperts::dense_layers, false},
+    MoeSize{"latent_size", &MixtureOfExperts::latent_width, false},
 };
 
 using LatentSize = SizeField<LatentAttention>;
@@ -119,6 +124,15 @@ constexpr std::array kLatentSizes{
     LatentSize{"kv_rank", &LatentAttention::kv_rank},
     LatentSize{"rotary_width", &LatentAttention::rotary_width},
     LatentSize{"value_width", &LatentAttention::value_width},
+};
+
+using MambaSize = SizeField<MambaMixer>;
+constexpr std::array kMambaSizes{
+    MambaSize{"state_dim", &MambaMixer::state},
+    MambaSize{"head_dim", &MambaMixer::head_width},
+    MambaSize{"num_groups", &MambaMixer::groups},
+    MambaSize{"num_heads", &MambaMixer::heads},
+    MambaSize{"chunk_size", &MambaMixer::chunk, false},
 };
 
 constexpr std::array kModelFlags{
@@ -139,6 +153,53 @@ void check_experts(const MixtureOfExperts& moe, int layers) {
   if (moe.dense_layers > layers) {
     throw Error(fmt::format("model.moe.dense_layers {} is more than the {} layers",
                             moe.dense_layers, layers));
+  }
+}
+
+// Nothing of a pattern is left to a default, and nothing stands beside it for nothing.
+void check_pattern_letters(const TransformerSpec& model) {
+  const std::string key = "model.hybrid_override_pattern";
+  const MambaMixer& mamba = model.mamba;
+  for (const char letter : model.pattern) {
+    if (std::ranges::find(kBlockLetters, letter, &BlockLetter::letter) != kBlockLetters.end()) {
+      continue;
+    }
+    throw Error(
+        fmt::format("{}: '{}' is no kind of layer; known: M (Mamba), * (attention), - "
+                    "(MLP), E (experts), D, d and S (blocks of two streams, the last of "
+                    "them, of one stream)",
+                    key, letter));
+  }
+  const int listed = static_cast<int>(model.pattern.size());
+  if (listed > 0 && listed != model.layers) {
+    throw Error(fmt::format("{} lists {} layers and model.layers is {}; leave one of them out", key,
+                            listed, model.layers));
+  }
+  const bool has_m = model.layers_with(has_mamba) > 0;
+  if (has_m && (mamba.state < 1 || mamba.head_width < 1 || mamba.groups < 1 || mamba.heads < 1)) {
+    throw Error(
+        fmt::format("{} has layers of Mamba; state model.mamba: {{state_dim: 128, "
+                    "head_dim: 64, num_groups: 8, num_heads: ...}}",
+                    key));
+  }
+  if (has_m && mamba.heads % mamba.groups != 0) {
+    throw Error(fmt::format("model.mamba: {} heads do not share {} groups evenly", mamba.heads,
+                            mamba.groups));
+  }
+  if (listed > 0 && model.layers_with(has_experts) > 0 && model.moe.experts == 0) {
+    throw Error(fmt::format("{} has layers of experts; state model.moe", key));
+  }
+  if (listed > 0 && model.layers_with(has_experts) == 0 && model.moe.experts > 0) {
+    throw Error(fmt::format("model.moe: no layer of {} is one of experts (E)", key));
+  }
+  if (listed > 0 && model.moe.dense_layers > 0) {
+    throw Error(fmt::format("model.moe.dense_layers: {} says which layers are dense", key));
+  }
+  if (model.text_tokens > 0 && model.layers_with(has_two_streams) == 0) {
+    throw Error(
+        fmt::format("model.text_tokens: no layer of the model has two streams; list them "
+                    "in {} (D)",
+                    key));
   }
 }
 
@@ -177,12 +238,16 @@ std::span<const SizeField<MixtureOfExperts>> moe_sizes() {
 std::span<const SizeField<LatentAttention>> latent_sizes() {
   return kLatentSizes;
 }
+std::span<const SizeField<MambaMixer>> mamba_sizes() {
+  return kMambaSizes;
+}
 std::span<const ModelFlag> model_flags() {
   return kModelFlags;
 }
 
 void check_model(const TransformerSpec& model) {
   if (model.moe.experts > 0) check_experts(model.moe, model.layers);
+  check_pattern_letters(model);
   const LatentAttention& latent = model.latent;
   if (latent.kv_rank > 0 && latent.value_width < 1) {
     throw Error("model.latent has no 'value_width', the width of a head's values");

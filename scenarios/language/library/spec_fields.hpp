@@ -57,6 +57,7 @@ bool belongs_to(std::string_view key, Topology topology);
 std::span<const SizeField<TransformerSpec>> model_sizes();
 std::span<const SizeField<MixtureOfExperts>> moe_sizes();    // below "moe", imbalance beside them
 std::span<const SizeField<LatentAttention>> latent_sizes();  // below "latent"
+std::span<const SizeField<MambaMixer>> mamba_sizes();        // below "mamba"
 
 struct ModelFlag {
   std::string_view key;

@@ -21,7 +21,7 @@ std::vector<Note> model_defaults(const Values& values, const Job& job) {
   const auto flag = [](bool yes) { return yes ? "true" : "false"; };
   add("kv_heads", std::to_string(model.kv_heads));
   add("head_width", std::to_string(model.head_dim()));
-  if (model.moe_layers() < model.layers) add("ffn", std::to_string(model.ffn_hidden));
+  if (model.layers_with(has_mlp) > 0) add("ffn", std::to_string(model.ffn_hidden));
   add("activation", std::string(name_of(model.activation)));
   add("normalisation", std::string(name_of(model.normalisation)));
   add("position", std::string(name_of(model.position)));

@@ -169,6 +169,7 @@ TransformerSpec inline_model(const Values& values) {
   model.source = "stated by the scenario";
   for (const std::string key : {"layers", "hidden", "heads", "vocabulary"}) {
     if (values.has("model." + key)) continue;
+    if (key == "layers" && values.has("model.hybrid_override_pattern")) continue;
     throw Error(values.where("model"),
                 fmt::format("model has no '{}'; add it, or a 'base' to start from", key));
   }
@@ -249,6 +250,10 @@ TransformerSpec resolve_transformer(const Values& values, NamedFiles& files) {
   values.fill("model", model);
   values.fill("model.moe", model.moe);
   override_sizes(latent_sizes(), "model.latent", values, model.latent);
+  override_sizes(mamba_sizes(), "model.mamba", values, model.mamba);
+  if (values.has("model.hybrid_override_pattern") && !values.has("model.layers")) {
+    model.layers = static_cast<int>(model.pattern.size());
+  }
   for (const ModelFlag& field : model_flags()) {
     const std::string key = join_path("model", field.key);
     if (values.has(key)) model.*field.member = values.flag(key);

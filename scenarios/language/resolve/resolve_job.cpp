@@ -14,6 +14,7 @@
 #include "models/cost/memory/memory.hpp"
 #include "models/cost/op/op_cost.hpp"
 #include "models/cost/tensor/tensor_ops.hpp"
+#include "models/cost/tensor/tensor_rules.hpp"
 #include "models/network/groups/collective_steps.hpp"
 #include "models/plan/job_collective.hpp"
 #include "models/plan/state_shares.hpp"
@@ -219,6 +220,7 @@ void check_batch(const Values& values, const Job& job) {
 void check_layers(const Job& job) {
   if (job.network) check_network(job);
   check_layout(job.model, job.layout, job.batch, job.cluster.gpus(), job.cluster.node.gpus);
+  check_pattern_layout(job.model, job.layout);
   check_tensor_overlap(job);
   check_boundary(job);
   check_sequences(job);

@@ -9,7 +9,7 @@
 
 #include "models/base/units.hpp"
 #include "models/base/wrapped.hpp"
-#include "models/workload/tensor_rules.hpp"
+#include "models/cost/tensor/tensor_rules.hpp"
 #include "scenarios/language/library/library.hpp"
 #include "scenarios/language/overrides.hpp"
 #include "scenarios/language/text/document.hpp"

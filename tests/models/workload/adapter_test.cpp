@@ -28,22 +28,22 @@ TEST(Adapter, Gpt3OnQueriesAndValues) {
 TEST(Adapter, EveryMatrixHasAPair) {
   const double h = 4096, kv = 1024, ffn = 14336;
   const double sides = (h + h) + 2 * (h + kv) + (h + h) + 3 * (h + ffn);
-  const AdapterParameters sum = adapter_parameters(llama3_8b(), {}, lora(16), false);
+  const AdapterParameters sum = adapter_parameters(llama3_8b(), {}, lora(16), Block::layer);
   EXPECT_EQ(sum.trained, 16 * sides);
   EXPECT_EQ(sum.frozen, 0);
   const AdapterParameters half =
-      adapter_parameters(llama3_8b(), {}, {.kind = AdapterKind::lora_fa, .rank = 16}, false);
+      adapter_parameters(llama3_8b(), {}, {.kind = AdapterKind::lora_fa, .rank = 16}, Block::layer);
   EXPECT_EQ(half.trained + half.frozen, sum.trained);
   EXPECT_EQ(half.frozen, 16 * (4 * h + 2 * h + ffn));
   const AdapterParameters scaled =
-      adapter_parameters(llama3_8b(), {}, {.kind = AdapterKind::dora, .rank = 16}, false);
+      adapter_parameters(llama3_8b(), {}, {.kind = AdapterKind::dora, .rank = 16}, Block::layer);
   EXPECT_EQ(scaled.trained, sum.trained + h + 2 * kv + h + 2 * ffn + h);
 }
 
 // tp divides the wide side of a product; the narrow one is repeated.
 TEST(Adapter, TensorParallelismDividesOneFactor) {
   const double h = 4096, kv = 1024, ffn = 14336;
-  const AdapterParameters sum = adapter_parameters(llama3_8b(), {.tp = 4}, lora(1), false);
+  const AdapterParameters sum = adapter_parameters(llama3_8b(), {.tp = 4}, lora(1), Block::layer);
   EXPECT_EQ(sum.trained,
             (h + h / 4) + 2 * (h + kv / 4) + (h / 4 + h) + 2 * (h + ffn / 4) + (ffn / 4 + h));
 }
@@ -51,10 +51,11 @@ TEST(Adapter, TensorParallelismDividesOneFactor) {
 TEST(Adapter, ExpertsHaveTheirOwn) {
   TransformerSpec model = llama3_8b();
   model.moe = {.experts = 8, .per_token = 2, .ffn_hidden = 2048};
-  const AdapterParameters sum = adapter_parameters(model, {.ep = 4}, lora(2), true);
+  const AdapterParameters sum = adapter_parameters(model, {.ep = 4}, lora(2), Block::moe_layer);
   EXPECT_EQ(sum.trained_experts, 2 * 2 * 3 * (4096 + 2048.0));
   double dense = 0;
-  for (const AdaptedMatrix& matrix : adapted_matrices(model, {.ep = 4}, lora(2), true)) {
+  for (const AdaptedMatrix& matrix :
+       adapted_matrices(model, {.ep = 4}, lora(2), Block::moe_layer)) {
     if (!matrix.expert) dense += matrix.first_parameters(2) + matrix.second_parameters(2);
   }
   EXPECT_EQ(sum.trained - sum.trained_experts, dense);

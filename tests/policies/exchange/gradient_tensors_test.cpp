@@ -99,6 +99,33 @@ TEST(StageTensors, MatchTheChunkWhateverTheLayout) {
   }
 }
 
+TEST(StageTensors, OfAPatternMatchTheChunk) {
+  for (const int tp : {1, 2}) {
+    Job job = small_job(tp, 2, 8 / tp);
+    job.model.moe = {
+        .experts = 8, .per_token = 2, .ffn_hidden = 2048, .shared_ffn = 512, .latent_width = 256};
+    job.model.pattern = "M-ME*EDdSM";
+    job.model.layers = 10;
+    job.model.mamba = {.state = 64, .head_width = 64, .groups = 4, .heads = 32};
+    job.model.modulation = 6;
+    job.model.text_tokens = job.batch.sequence / 4;
+    job.model.conditioning = 4096;
+    job.layout.ep = 2;
+    job.layout.sequence_parallel = tp > 1;
+    const std::vector<ChunkCost> chunks = chunk_costs(job);
+    double parameters = 0;
+    for (int stage = 0; stage < 2; ++stage) {
+      const auto tensors = stage_tensors(job, stage, stage * 5, 5, chunks[stage]);
+      EXPECT_NEAR(sum(tensors, &StageTensor::parameters), chunks[stage].parameters, 1e-3);
+      for (const StageTensor& tensor : tensors) {
+        EXPECT_EQ(tensor.shape.columns, std::round(tensor.shape.columns)) << tp;
+      }
+      parameters += chunks[stage].parameters;
+    }
+    EXPECT_GT(parameters, job.model.parameters() / 8);
+  }
+}
+
 TEST(StageTensors, SeparateProjectionsAreMoreTensorsOfTheSameParameters) {
   Job job = small_job(1, 1, 2);
   const auto fused = tensors_of(job);

@@ -53,5 +53,19 @@ TEST(StageBalance, DividesTheLayersOfARankAmongItsChunks) {
   for (int rank = 0; rank < 4; ++rank) EXPECT_LE(std::abs(layers[rank] - layers[rank + 4]), 1);
 }
 
+// Stages of a pattern take layers that follow each other; no other division is faster.
+TEST(StageBalance, OfAPatternIsTheBestOfAllDivisions) {
+  Job job = pool_job(PoolAxis::none);
+  job.model.pattern = "--*--M**M*-MM";
+  job.model.layers = 13;
+  job.model.mamba = {.state = 64, .head_width = 64, .groups = 4, .heads = 32};
+  const std::vector<int> found = balanced_stages(job);
+  ASSERT_EQ(found.size(), 2U);
+  EXPECT_EQ(found[0] + found[1], 13);
+  for (int first = 0; first <= 13; ++first) {
+    EXPECT_LE(slowest_rank_s(job, found), slowest_rank_s(job, {first, 13 - first}) * (1 + 1e-6));
+  }
+}
+
 }  // namespace
 }  // namespace windtunnel

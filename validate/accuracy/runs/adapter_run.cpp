@@ -76,7 +76,7 @@ AdapterKind kind_of(const TrainingRun& run) {
 
 double trained_parameters(const TransformerSpec& model, const Adapter& adapter) {
   const AdapterParameters of_layer =
-      adapter_parameters(model, Layout{}, adapter, model.moe.experts > 0);
+      adapter_parameters(model, Layout{}, adapter, model.block_of(model.layers - 1));
   return model.layers * of_layer.trained;
 }
 

@@ -28,9 +28,12 @@ enum BridgeTrait : unsigned {
   kDeepSeek = 2,  // DeepSeek-V3, Kimi K2
   kGptOss = 4,
   kNoPipeline = 8,
-  kLeavesNode = 16,    // tokens on their way to experts
-  kDropsInRack = 32,   // tokens to full capacity, in one NVLink domain or without a pipeline
-  kFusedKernels = 64,  // from 26.06 on in mxfp8; DeepSeek's moved with the micro-batch, from 2 to 1
+  kLeavesNode = 16,   // tokens on their way to experts
+  kDropsInRack = 32,  // tokens to full capacity, in one NVLink domain or without a pipeline
+  // From 26.06 on in mxfp8; DeepSeek's moved with the micro-batch, from 2 to 1. Not those with
+  // Mamba layers, whose recipes (perf_recipes/nemotronh) have graphs of "attn, mamba, moe_router,
+  // moe_preprocess" and HybridEP, and no overlap of experts.
+  kFusedKernels = 64,
 };
 
 unsigned bridge_traits(const TrainingRun& run, int container, const Job& job) {
@@ -47,7 +50,7 @@ unsigned bridge_traits(const TrainingRun& run, int container, const Job& job) {
   add(kDropsInRack,
       contains_text(run.note, "tokendrop") && (job.cluster.node.gpus > 8 || no_pipeline));
   add(kFusedKernels, container >= 2606 && blackwell && job.precision == Precision::mxfp8 &&
-                         (!deepseek || job.batch.micro == 1));
+                         (!deepseek || job.batch.micro == 1) && job.model.pattern.empty());
   return traits;
 }
 

@@ -53,12 +53,6 @@ class Mapper {
 
  private:
   void refuse_what_rows_do_not_describe() const {
-    for (const char* words : {"Nemotron-H", "Nemotron_H", "Nemotron_3", "Mamba"}) {
-      if (contains_text(run_.model, words)) {
-        throw Error(
-            fmt::format("model '{}' has layers of Mamba, which are not modelled", run_.model));
-      }
-    }
     if (contains_text(run_.model, "grpo")) {
       throw Error("a step of GRPO writes samples first, of which the row says nothing");
     }
@@ -117,6 +111,7 @@ class Mapper {
     for (const TransformerSpec& model : library_models()) {
       const std::string known = plain_name(model.name);
       if (name != known && !name.starts_with(known)) continue;
+      if (run_.hidden && *run_.hidden != model.hidden) continue;  // another of this size
       if (best == nullptr || known.size() > plain_name(best->name).size()) best = &model;
     }
     return best;

@@ -81,6 +81,26 @@ TEST(ElementWise, RotaryPositionsCostWhatTheSoftwareSays) {
             2 * s.e * s.tokens * (s.q + s.k));
 }
 
+TEST(ElementWise, LatentAttentionHasTheKernelsOfItsSoftware) {
+  const auto kernels = [](Fusion fusion) {
+    Job job = test_job(deepseek_v3(), {}, kTwoSequences);
+    job.software.fusion = fusion;
+    job.software.rotary_bytes = 75;
+    double starts = 0;
+    double bytes = 0;
+    for (const Op& op : block_ops(job, Block::layer, Pass::backward_input)) {
+      const bool own = op.name == "rotary" || op.name == "keys and values" || op.name == "q norm" ||
+                       op.name == "kv norm";
+      starts += own ? op.starts : 0;
+      bytes += own ? op.bytes : 0;
+    }
+    return std::pair{starts, bytes};
+  };
+  EXPECT_EQ(kernels(Fusion::partial).first, 3);  // two norms and one for all that is turned
+  EXPECT_GT(kernels(Fusion::none).first, kernels(Fusion::partial).first);
+  EXPECT_GT(kernels(Fusion::none).second, kernels(Fusion::partial).second);
+}
+
 TEST(ElementWise, RepeatedKeysAreOfGroupedQueriesOnly) {
   const auto repeats = [](int kv_heads) {
     Job job = fused_job(Fusion::none, true);

@@ -68,6 +68,22 @@ TEST(OpCost, NarrowHeadsWaitForExponentials) {
   EXPECT_NEAR(seconds(128), wide_s, 1e-9 * wide_s);
 }
 
+// Kernels are compiled for some widths, and fill narrower heads up with zeros.
+TEST(OpCost, HeadsAreAsWideAsTheirKernel) {
+  const auto of_width = [](double width) {
+    Op op = attention(16384, 64);
+    op.k = width;
+    op.flops *= width / 128;
+    op.bytes = 0;
+    return seconds(op);
+  };
+  for (const double width : {97, 100, 112, 120}) EXPECT_DOUBLE_EQ(of_width(width), of_width(128));
+  EXPECT_LT(of_width(96), of_width(97));
+  EXPECT_DOUBLE_EQ(of_width(72), of_width(96));
+  EXPECT_DOUBLE_EQ(of_width(160), of_width(192));
+  EXPECT_GT(of_width(300), of_width(257));  // no such kernel
+}
+
 TEST(OpCost, GemmLawByHand) {
   // 11 x 12 tiles of 256 x 128 are one wave on 132 SMs; k is padded by 200.
   const double tile_rate = 1000e12 * 0.8 / 132;

@@ -22,6 +22,26 @@ const PublishedConfig kConfigs[] = {
          "vocab_size": 128256, "max_position_embeddings": 131072, "attention_bias": false,
          "rope_scaling": {"factor": 8.0, "rope_type": "llama3"}, "tie_word_embeddings": false})",
      8030261248},
+    {"Nemotron-H 8B",
+     R"({"model_type": "nemotron_h", "hidden_size": 4096, "intermediate_size": 21504,
+         "num_hidden_layers": 52, "num_attention_heads": 32, "num_key_value_heads": 8,
+         "attention_head_dim": 128, "vocab_size": 131072, "ssm_state_size": 128, "n_groups": 8,
+         "mamba_head_dim": 64, "mamba_num_heads": 128, "chunk_size": 128,
+         "hybrid_override_pattern": "M-M-M-M*-M-M-M-M-M*-M-M-M-M-M*-M-M-M-M-M*-M-M-M-M-M-"})",
+     8.10e9},
+    {"Nemotron 3 Nano as transformers 5 writes it",
+     R"({"model_type": "nemotron_h", "hidden_size": 2688, "intermediate_size": 1856,
+         "num_attention_heads": 32, "num_key_value_heads": 2, "head_dim": 128,
+         "vocab_size": 131072, "ssm_state_size": 128, "n_groups": 8, "mamba_head_dim": 64,
+         "mamba_num_heads": 64, "n_routed_experts": 128, "num_experts_per_tok": 6,
+         "moe_intermediate_size": 1856, "moe_shared_expert_intermediate_size": 3712,
+         "layers_block_type": ["linear_attention", "moe", "full_attention", "mamba", "moe"]})",
+     2 * 1.2974e9 + 2 * 38.74e6 + 23.4e6 + 704.6e6, 0.966e9},
+    {"Mamba2 2.7B",
+     R"({"model_type": "mamba2", "hidden_size": 2560, "num_hidden_layers": 64, "num_heads": 80,
+         "head_dim": 64, "state_size": 128, "n_groups": 1, "vocab_size": 50288,
+         "tie_word_embeddings": true})",
+     2.702e9},
     {"Mistral 7B",
      R"({"model_type": "mistral", "hidden_size": 4096, "intermediate_size": 14336,
          "num_hidden_layers": 32, "num_attention_heads": 32, "num_key_value_heads": 8,
@@ -149,7 +169,7 @@ TEST(HuggingFace, WindowsAreListedOrUsual) {
 
 TEST(HuggingFace, LengthOfTrainingIsKnownOfLearnedPositionsAlone) {
   EXPECT_EQ(model_of(R"("model_type": "llama", "max_position_embeddings": 4096)").sequence, 0);
-  EXPECT_EQ(model_of_hugging_face(kConfigs[10].text, "c.json").sequence, 1024);
+  EXPECT_EQ(model_of_hugging_face(kConfigs[13].text, "c.json").sequence, 1024);
 }
 
 std::string refusal(const std::string& text) {
@@ -162,8 +182,8 @@ std::string refusal(const std::string& text) {
 }
 
 TEST(HuggingFace, WhatIsMissingOrUnknownHasItsPlace) {
-  EXPECT_TRUE(refusal(R"({"model_type": "mamba2"})")
-                  .starts_with("config.json:1:16: unknown model_type 'mamba2'; known: deepseek_v2, "
+  EXPECT_TRUE(refusal(R"({"model_type": "mamba"})")
+                  .starts_with("config.json:1:16: unknown model_type 'mamba'; known: deepseek_v2, "
                                "deepseek_v3, gemma"));
   EXPECT_EQ(refusal("{\"hidden_size\": 4}"),
             "config.json:1:1: 'model_type' is missing, which a config.json of Hugging Face has");

@@ -32,6 +32,28 @@ TEST(MegatronArguments, LlamaAsALaunchScriptHasIt) {
   EXPECT_FALSE(model.dropout);
 }
 
+TEST(MegatronArguments, HybridModelsByTheirPattern) {
+  const std::string arguments =
+      " --hidden-size 2688 --ffn-hidden-size 1856 --num-attention-heads 32 "
+      "--group-query-attention --num-query-groups 2 --kv-channels 128 --vocab-size 131072 "
+      "--seq-length 8192 --normalization RMSNorm --position-embedding-type none "
+      "--disable-bias-linear --untie-embeddings-and-output-weights --num-experts 128 "
+      "--moe-router-topk 6 --moe-ffn-hidden-size 1856 "
+      "--moe-shared-expert-intermediate-size 3712 --mamba-num-heads 64 --mamba-num-groups 8 ";
+  const std::string nano = "MEMEM*EMEMEM*EMEMEM*EMEMEM*EMEMEM*EMEMEMEM*EMEMEMEME";
+  const auto read = [&](const std::string& more) {
+    return model_of_megatron_arguments(arguments + more, "nano.args");
+  };
+  EXPECT_NEAR(read("--hybrid-override-pattern " + nano).parameters() / 31.6e9, 1, 0.01);
+  // The newer name, stages of a pipeline, and what predicts further tokens.
+  const TransformerSpec newer = read("--hybrid-layer-pattern MEM*|EME/*E");
+  EXPECT_EQ(newer.pattern, "MEM*EME");
+  EXPECT_EQ(newer.layers, 7);
+  EXPECT_EQ(newer.mamba.state, 128);
+  EXPECT_THROW(read("--hybrid-layer-pattern ME --num-layers 3"), Error);
+  EXPECT_THROW(read("--hybrid-layer-pattern MX"), Error);
+}
+
 TEST(MegatronArguments, ExpertsLatentAttentionAndWindows) {
   const std::string text =
       "--num-layers 61 --hidden-size 7168 --ffn-hidden-size 18432 --num-attention-heads 128 "

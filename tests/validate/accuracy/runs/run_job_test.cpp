@@ -20,12 +20,33 @@ TEST(RunJob, WhatRowsDoNotDescribeIsNotPredicted) {
   const auto reason = [](const char* model) {
     return error_of([&] { job_of(run_of(model, "")); });
   };
-  EXPECT_EQ(reason("Nemotron_3_Nano"),
-            "model 'Nemotron_3_Nano' has layers of Mamba, which are not modelled");
   EXPECT_EQ(reason("gpt_grpo_tp4_pp1_dp2_8b_throughput"),
             "a step of GRPO writes samples first, of which the row says nothing");
   EXPECT_EQ(reason("multimodal_llava_mcore_te_tp1_pp1"),
             "the row states a language model and not the encoder of images beside it");
+}
+
+// "GPT 18B" of BLOOM's authors is none of Megatron-LM's paper, whose 48 heads it does not have.
+TEST(RunJob, AModelOfAnotherWidthIsAnotherModel) {
+  TrainingRun run = run_of("GPT 18B", "");
+  run.layers = 6;
+  run.hidden = 14336;
+  run.heads = 64;
+  run.ffn_hidden = 57344;
+  run.vocabulary = 250000;
+  run.sequence = 2048;
+  run.global_batch = 512;
+  run.micro_batch = 2;
+  run.gpus = 8;
+  run.tp = 8;
+  run.pp = 1;
+  run.dp = 1;
+  EXPECT_EQ(job_of(run).job.model.kv_heads, 64);
+  run.hidden = 6144;
+  run.heads.reset();
+  run.layers.reset();
+  EXPECT_EQ(job_of(run).job.model.kv_heads, 48);
+  EXPECT_EQ(job_of(run).job.model.layers, 40);
 }
 
 // Half a second for each message between nodes before the fix: 64 micro-batches of two stages wait

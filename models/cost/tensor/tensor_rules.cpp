@@ -1,8 +1,12 @@
-#include "models/workload/tensor_rules.hpp"
+#include "models/cost/tensor/tensor_rules.hpp"
 
 #include <algorithm>
+#include <initializer_list>
 #include <numeric>
+#include <string_view>
 #include <utility>
+
+#include "models/base/error.hpp"
 
 namespace windtunnel {
 namespace {
@@ -12,7 +16,8 @@ constexpr const char* kRows = "rows";
 constexpr const char* kWhole = "whole";
 
 void add_attention(const TransformerSpec& model, std::vector<TensorRule>& rules) {
-  const double layers = model.layers;
+  const double layers = model.layers_with(has_attention);
+  if (layers == 0) return;
   const double hidden = model.hidden;
   const auto add = [&](const char* name, double rows, double columns, const char* split,
                        const char* why) {
@@ -45,6 +50,21 @@ void add_attention(const TransformerSpec& model, std::vector<TensorRule>& rules)
       "its input is divided by heads; partial sums are reduced");
 }
 
+void add_mamba(const TransformerSpec& model, std::vector<TensorRule>& rules) {
+  const double layers = model.layers_with(has_mamba);
+  if (layers == 0) return;
+  const MambaMixer& mamba = model.mamba;
+  const double hidden = model.hidden;
+  rules.push_back({"mamba.in", layers, hidden, static_cast<double>(mamba.projected()), kColumns,
+                   "whole heads, and the groups that they share, to each rank"});
+  rules.push_back({"mamba.convolution", layers, static_cast<double>(mamba.convolved()),
+                   kMambaConvolution, kRows, "channels as the projection leaves them"});
+  rules.push_back({"mamba.heads", layers, 3.0 * mamba.heads + mamba.inner(), 1, kRows,
+                   "decay, skip, step size and the gated norm of a head"});
+  rules.push_back({"mamba.out", layers, static_cast<double>(mamba.inner()), hidden, kRows,
+                   "its input is divided by heads; partial sums are reduced"});
+}
+
 // Of an MLP with `width` inner columns, `count` of them.
 void add_mlp(const TransformerSpec& model, const std::string& name, double count, double width,
              bool expert, std::vector<TensorRule>& rules) {
@@ -74,11 +94,14 @@ std::vector<TensorRule> tensor_rules(const TransformerSpec& model) {
   if (model.encoder) {
     rules.push_back({"segments", 1, model.segment_parameters(), 1, kWhole, "small"});
   }
-  rules.push_back({"norms", 2.0 * model.layers + 1, norm_parameters(model), 1, kWhole,
+  double norms = 1;
+  for (const Block block : kLayerBlocks) norms += double(halves(block)) * model.layers_of(block);
+  rules.push_back({"norms", norms, norm_parameters(model), 1, kWhole,
                    "with sequence parallelism their gradients are summed over the ranks"});
   add_attention(model, rules);
+  add_mamba(model, rules);
   const double sparse = model.moe_layers();
-  add_mlp(model, "mlp", model.layers - sparse, model.ffn_hidden, false, rules);
+  add_mlp(model, "mlp", model.layers_with(has_mlp), model.ffn_hidden, false, rules);
   if (sparse > 0) {
     const MixtureOfExperts& moe = model.moe;
     rules.push_back({"router", sparse, hidden, static_cast<double>(moe.experts), kWhole,
@@ -97,7 +120,61 @@ std::vector<TensorRule> tensor_rules(const TransformerSpec& model) {
 }
 
 int most_tensor_ranks(const TransformerSpec& model) {
-  return model.latent.kv_rank > 0 ? model.heads : std::gcd(model.heads, model.kv_heads);
+  int ranks = 0;  // gcd(0, n) is n
+  if (model.layers_with(has_mamba) > 0) ranks = std::gcd(model.mamba.heads, model.mamba.groups);
+  if (ranks > 0 && model.layers_with(has_attention) == 0) return ranks;
+  const int heads = model.latent.kv_rank > 0 ? model.heads : std::gcd(model.heads, model.kv_heads);
+  return std::gcd(ranks, heads);
+}
+
+namespace {
+
+void check_mamba_divides(std::initializer_list<std::string_view> keys, int ranks, const char* what,
+                         int value) {
+  if (value % ranks == 0) return;
+  throw Error::about(keys, "{}: {} ranks do not divide the {} {} of Mamba layers", *keys.begin(),
+                     ranks, value, what);
+}
+
+}  // namespace
+
+void check_pattern_layout(const TransformerSpec& model, const Layout& layout) {
+  if (model.pattern.empty()) return;
+  if (layout.mesh_side() > 1) {
+    throw Error::of_key("layout.tp_form",
+                        "2d divides layers of attention and an MLP; model '{}' has a pattern; "
+                        "take 1d",
+                        model.name);
+  }
+  if (layout.signatures != ProductSignatures{}) {
+    throw Error::of_key("layout.signatures",
+                        ": model '{}' has a pattern of layers, which are divided as in "
+                        "Megatron-LM; leave it out",
+                        model.name);
+  }
+  if (model.layers_with(has_mamba) == 0) return;
+  check_mamba_divides({"layout.tp", "model.mamba.num_heads"}, layout.tp, "heads",
+                      model.mamba.heads);
+  check_mamba_divides({"layout.tp", "model.mamba.num_groups"}, layout.tp, "groups",
+                      model.mamba.groups);
+  if (layout.cp == 1) return;
+  const bool exchanged =
+      layout.context == ContextForm::ring || layout.context == ContextForm::ulysses;
+  if (!exchanged) {
+    throw Error::of_key("layout.context",
+                        "{}: Mamba layers exchange whole heads among cp ranks (Megatron-LM), "
+                        "beside attention on a ring or by ulysses; take one of these",
+                        name_of(layout.context));
+  }
+  check_mamba_divides({"layout.cp", "layout.tp", "model.mamba.num_heads"}, layout.tp * layout.cp,
+                      "heads", model.mamba.heads);
+  const int groups = model.mamba.groups / layout.tp;
+  if (groups % layout.cp != 0 && layout.cp % groups != 0) {
+    throw Error::of_key("layout.cp",
+                        "{}: {} groups of a rank (model.mamba.num_groups over layout.tp) can "
+                        "neither be divided nor copied evenly among so many",
+                        layout.cp, groups);
+  }
 }
 
 }  // namespace windtunnel

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "models/workload/layout.hpp"
 #include "models/workload/transformer.hpp"
 
 namespace windtunnel {
@@ -28,5 +29,11 @@ std::vector<TensorRule> tensor_rules(const TransformerSpec& model);
 // Divisors of it are the ranks that tensor parallelism can have without copies: whole heads and
 // groups of keys and values.
 int most_tensor_ranks(const TransformerSpec& model);
+
+// Throws Error unless a model whose layers a pattern lists may lie so on its ranks: tp divides
+// heads and groups of Mamba layers, as Megatron-LM's mixer asserts (B and C of a group are not
+// copied to more ranks); under cp, on a ring or by ulysses, tp x cp the heads, and groups divide or
+// are copied evenly; and nothing is asked for that no framework has for such layers.
+void check_pattern_layout(const TransformerSpec& model, const Layout& layout);
 
 }  // namespace windtunnel

@@ -1,9 +1,10 @@
-#include "models/workload/tensor_rules.hpp"
+#include "models/cost/tensor/tensor_rules.hpp"
 
 #include <gtest/gtest.h>
 
 #include <vector>
 
+#include "models/base/error.hpp"
 #include "tests/models/cost/cost_fixtures.hpp"
 
 namespace windtunnel {
@@ -59,6 +60,48 @@ TEST(TensorRules, RowsFollowColumns) {
 TEST(TensorRules, RanksShareWholeGroupsOfHeads) {
   EXPECT_EQ(most_tensor_ranks(llama3_8b()), 8);
   EXPECT_EQ(most_tensor_ranks(deepseek_v3()), 128);
+}
+
+TransformerSpec pattern_model() {
+  TransformerSpec model;
+  model.name = "hybrid";
+  model.layers = 4;
+  model.pattern = "M-M*";
+  model.mamba = {.state = 128, .head_width = 64, .groups = 2, .heads = 16};
+  return model;
+}
+
+bool goes(const Layout& layout, const TransformerSpec& model = pattern_model()) {
+  try {
+    check_pattern_layout(model, layout);
+    return true;
+  } catch (const Error&) {
+    return false;
+  }
+}
+
+TEST(PatternLayout, TensorParallelismTakesWholeGroups) {
+  EXPECT_TRUE(goes({.tp = 2}));
+  EXPECT_FALSE(goes({.tp = 4}));  // 16 heads, and 2 groups
+  TransformerSpec attention_only = pattern_model();
+  attention_only.pattern = "*-*-";
+  EXPECT_TRUE(goes({.tp = 4}, attention_only));
+}
+
+TEST(PatternLayout, ContextParallelismCopiesGroups) {
+  EXPECT_TRUE(goes({.cp = 8}));
+  EXPECT_TRUE(goes({.tp = 2, .cp = 8}));
+  EXPECT_FALSE(goes({.tp = 2, .cp = 16}));  // 16 heads on 32 ranks
+  EXPECT_FALSE(goes({.cp = 3}));
+  EXPECT_TRUE(goes({.cp = 4, .context = ContextForm::ulysses}));
+  EXPECT_FALSE(goes({.cp = 4, .context = ContextForm::usp}));
+}
+
+TEST(PatternLayout, NoMeshAndNoSignaturesOfItsOwn) {
+  EXPECT_FALSE(goes({.tp = 4, .tensor = TensorForm::two_d}));
+  Layout own;
+  own.signatures.up = MatrixSplit::rows;
+  EXPECT_FALSE(goes(own));
 }
 
 }  // namespace

@@ -1,0 +1,76 @@
+// What stands at a place of a model, and the parts that it has. A layer of most transformers is
+// attention and an MLP, each behind a norm and added to what it reads. Hybrid models list these
+// parts as layers of their own, in the letters of Megatron-LM's --hybrid-override-pattern
+// (Nemotron-H: arXiv 2504.03624); blocks of diffusion transformers are not alike either (Stable
+// Diffusion 3: arXiv 2403.03206, figure 2; FLUX.1).
+#pragma once
+
+#include <array>
+
+namespace windtunnel {
+
+enum class Block {
+  layer,      // attention and a dense MLP
+  moe_layer,  // attention and experts
+  attention,  // alone, as the three that follow
+  mamba,      // Mamba-2 (Dao and Gu 2024, arXiv 2405.21060)
+  mlp,        // dense
+  experts,
+  double_stream,       // weights for text and others for images, that attend to each other
+  last_double_stream,  // of whose text nothing is read but its keys and values
+  single_stream,       // attention and MLP beside each other, behind one norm
+  embedding,
+  head,
+};
+
+constexpr bool has_two_streams(Block block) {
+  return block == Block::double_stream || block == Block::last_double_stream;
+}
+constexpr bool has_attention(Block block) {
+  return block == Block::layer || block == Block::moe_layer || block == Block::attention ||
+         block == Block::single_stream || has_two_streams(block);
+}
+constexpr bool has_mamba(Block block) {
+  return block == Block::mamba;
+}
+constexpr bool has_experts(Block block) {
+  return block == Block::moe_layer || block == Block::experts;
+}
+constexpr bool has_mlp(Block block) {
+  return block == Block::layer || block == Block::mlp || block == Block::single_stream ||
+         has_two_streams(block);
+}
+// What mixes the tokens of a sequence, and what works on each of them.
+constexpr bool has_mixer(Block block) {
+  return has_attention(block) || has_mamba(block);
+}
+constexpr bool has_feed_forward(Block block) {
+  return has_mlp(block) || has_experts(block);
+}
+constexpr bool is_layer(Block block) {
+  return block != Block::embedding && block != Block::head;
+}
+// Norms, and sums with what the layer reads.
+constexpr int halves(Block block) {
+  if (block == Block::single_stream) return 1;
+  return (has_mixer(block) ? 1 : 0) + (has_feed_forward(block) ? 1 : 0);
+}
+
+struct BlockLetter {
+  char letter;
+  Block block;
+};
+// Of TransformerSpec::pattern.
+inline constexpr std::array kBlockLetters{
+    BlockLetter{'M', Block::mamba},         BlockLetter{'*', Block::attention},
+    BlockLetter{'-', Block::mlp},           BlockLetter{'E', Block::experts},
+    BlockLetter{'D', Block::double_stream}, BlockLetter{'d', Block::last_double_stream},
+    BlockLetter{'S', Block::single_stream},
+};
+// All that a layer can be.
+inline constexpr std::array kLayerBlocks{
+    Block::layer,        Block::moe_layer, Block::attention,     Block::mamba,
+    Block::mlp,          Block::experts,   Block::double_stream, Block::last_double_stream,
+    Block::single_stream};
+
+}  // namespace windtunnel
