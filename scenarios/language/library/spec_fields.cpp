@@ -189,10 +189,6 @@ void check_pattern_letters(const TransformerSpec& model) {
     throw Error(fmt::format("model.mamba: {} heads do not share {} groups evenly", mamba.heads,
                             mamba.groups));
   }
-  if (!has_m && mamba.state > 0) {
-    throw Error(
-        fmt::format("model.mamba: no layer of the model is one of Mamba; list them in {}", key));
-  }
   if (listed > 0 && model.layers_with(has_experts) > 0 && model.moe.experts == 0) {
     throw Error(fmt::format("{} has layers of experts; state model.moe", key));
   }

@@ -190,6 +190,8 @@ TEST(BadValues, EveryKeyOfTheTableIsCovered) {
     if (field.path == "failures.*.arrivals.capacity") continue;
     // Unequal sequences go neither through pipelines nor to experts: length_plan_test.cpp.
     if (field.path.starts_with("batch.lengths")) continue;
+    // Its layers have one half, of which nothing hides in another: megatron_arguments_test.cpp.
+    if (field.path == "model.hybrid_override_pattern") continue;
     // Engines go neither with islands nor with frames: resolve_rollout_test.cpp.
     if (field.path.starts_with("rollout")) continue;
     // Its laws contradict each other: resolve_cluster_test.cpp.
