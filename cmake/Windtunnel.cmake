@@ -168,6 +168,14 @@ function(windtunnel_bench name)
   add_dependencies(benchmarks ${name})
 endfunction()
 
+# windtunnel_find_beside(NAME FOLDER): installed, NAME looks for shared libraries in FOLDER, seen from
+# its own, before the system's: where an unpacked tarball has them. As DT_RPATH, which holds for what
+# those libraries need too.
+function(windtunnel_find_beside name folder)
+  set_property(TARGET ${name} APPEND PROPERTY INSTALL_RPATH "$ORIGIN/${folder}")
+  target_link_options(${name} PRIVATE -Wl,--disable-new-dtags)
+endfunction()
+
 # windtunnel_use_carried_libraries(NAME): with WINDTUNNEL_CARRY_LIBRARIES the executable looks for
 # shared libraries in ../lib beside its folder first.
 function(windtunnel_use_carried_libraries name)
