@@ -5,6 +5,9 @@ include(FindPackageHandleStandardArgs)
 find_package_handle_standard_args(httplib REQUIRED_VARS httplib_LIBRARY httplib_INCLUDE_DIR)
 if(httplib_FOUND AND NOT TARGET httplib::httplib)
   add_library(httplib::httplib UNKNOWN IMPORTED)
+  # As Debian compiled it: they decide what its classes hold.
   set_target_properties(httplib::httplib PROPERTIES
-    IMPORTED_LOCATION ${httplib_LIBRARY} INTERFACE_INCLUDE_DIRECTORIES ${httplib_INCLUDE_DIR})
+    IMPORTED_LOCATION ${httplib_LIBRARY} INTERFACE_INCLUDE_DIRECTORIES ${httplib_INCLUDE_DIR}
+    INTERFACE_COMPILE_DEFINITIONS
+      "CPPHTTPLIB_BROTLI_SUPPORT;CPPHTTPLIB_OPENSSL_SUPPORT;CPPHTTPLIB_ZLIB_SUPPORT")
 endif()

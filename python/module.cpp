@@ -103,10 +103,9 @@ windtunnel::Result simulate(const windtunnel::Case& the_case, int threads, bool 
   return std::move(*result);
 }
 
-std::vector<windtunnel::SweepPoint> sweep(
-    const windtunnel::Case& the_case,
-    const std::vector<std::pair<std::string, std::vector<std::string>>>& vary, int threads,
-    const py::object& finished, const py::object& progress) {
+void sweep(const windtunnel::Case& the_case,
+           const std::vector<std::pair<std::string, std::vector<std::string>>>& vary, int threads,
+           const py::object& finished, const py::object& progress) {
   std::vector<windtunnel::Varied> varied;
   for (const auto& [key, values] : vary) varied.push_back({key, values});
   windtunnel::SweepOptions options;
@@ -119,12 +118,10 @@ std::vector<windtunnel::SweepPoint> sweep(
       (*function)(point);
     };
   }
-  std::vector<windtunnel::SweepPoint> points;
   interruptible([&](std::stop_token stop) {
     options.stop = std::move(stop);
-    points = windtunnel::sweep(the_case, varied, options);
+    windtunnel::sweep(the_case, varied, options);
   });
-  return points;
 }
 
 windtunnel::Pass pass_of(const std::string& letter) {
@@ -140,25 +137,44 @@ windtunnel::Pass pass_of(const std::string& letter) {
 
 using PythonAction = std::tuple<std::string, int, int>;  // pass, stage, micro-batch
 
-windtunnel::ScheduleGenerator generator_of(py::function generate) {
-  return [function = shared(std::move(generate))](const windtunnel::ScheduleRequest& request) {
-    const py::gil_scoped_acquire acquired;
-    py::object made = (*function)(request);
-    windtunnel::Schedule schedule;
-    // A pair, as the function may say on which rank each stage is.
-    if (py::isinstance<py::tuple>(made)) {
-      const auto pair = made.cast<std::pair<py::object, std::vector<int>>>();
-      schedule.rank_of_stage = pair.second;
-      made = pair.first;
+// A pair of an order and the rank of each stage; an order itself may be a tuple, too.
+bool says_ranks(const py::object& made) {
+  if (!py::isinstance<py::tuple>(made) || py::len(made) != 2) return false;
+  const py::object second = made.cast<py::tuple>()[1];
+  return py::isinstance<py::sequence>(second) && py::len(second) > 0 &&
+         py::isinstance<py::int_>(second[py::int_(0)]);
+}
+
+windtunnel::Schedule schedule_of(py::object made) {
+  windtunnel::Schedule schedule;
+  if (says_ranks(made)) {
+    const auto pair = made.cast<std::pair<py::object, std::vector<int>>>();
+    schedule.rank_of_stage = pair.second;
+    made = pair.first;
+  }
+  for (const auto& rank : made.cast<std::vector<std::vector<PythonAction>>>()) {
+    std::vector<windtunnel::Action>& actions = schedule.actions.emplace_back();
+    for (const auto& [pass, stage, microbatch] : rank) {
+      actions.push_back({pass_of(pass), stage, microbatch});
     }
-    for (const auto& rank : made.cast<std::vector<std::vector<PythonAction>>>()) {
-      std::vector<windtunnel::Action>& actions = schedule.actions.emplace_back();
-      for (const auto& [pass, stage, microbatch] : rank) {
-        actions.push_back({pass_of(pass), stage, microbatch});
-      }
-    }
-    return schedule;
-  };
+  }
+  return schedule;
+}
+
+windtunnel::ScheduleGenerator generator_of(const std::string& name, py::function generate) {
+  return
+      [name, function = shared(std::move(generate))](const windtunnel::ScheduleRequest& request) {
+        const py::gil_scoped_acquire acquired;
+        const py::object made = (*function)(request);
+        try {
+          return schedule_of(made);
+        } catch (const py::cast_error&) {
+          throw py::type_error(
+              "schedule '" + name +
+              "' must return for each rank a list of (pass, stage, micro-batch), not " +
+              py::repr(made).cast<std::string>().substr(0, 80));
+        }
+      };
 }
 
 void bind_schedule(py::module_& module) {
@@ -186,7 +202,7 @@ void bind_case(py::module_& module) {
                             const std::string& value) { return copy.set(key, value); })
       .def("with_schedule",
            [](Case copy, const std::string& name, py::function generate, int chunks) {
-             return copy.add_schedule(name, generator_of(std::move(generate)), chunks);
+             return copy.add_schedule(name, generator_of(name, std::move(generate)), chunks);
            })
       .def("with_snapshots",
            [](Case copy, const std::string& name,

@@ -119,11 +119,14 @@ void add_quiet(CLI::App& app, bool& quiet) {
 }
 
 // Without the program's name, in the parser's order: the last first. "help run" is "run --help".
-std::vector<std::string> arguments_of(int argc, char** argv) {
+std::vector<std::string> arguments_of(const CliProgram& program, int argc, char** argv) {
   std::vector<std::string> arguments(argv + 1, argv + argc);
   if (arguments.front() == "help") {
     arguments.erase(arguments.begin());
-    arguments.emplace_back("--help");
+    const bool known = arguments.empty() || std::ranges::any_of(program.commands, [&](auto& each) {
+                         return each.name == arguments.front();
+                       });
+    if (known) arguments.emplace_back("--help");  // else it is no command, which parsing says
   }
   std::ranges::reverse(arguments);
   return arguments;
@@ -148,7 +151,7 @@ int run(const CliProgram& program, int argc, char** argv) {
     return exit_status(ExitCode::usage);
   }
   try {
-    app.parse(arguments_of(argc, argv));
+    app.parse(arguments_of(program, argc, argv));
   } catch (const CLI::Success& success) {  // --help, --version
     return app.exit(success);
   } catch (const CLI::ParseError& error) {

@@ -15,7 +15,8 @@ namespace windtunnel {
 namespace {
 
 constexpr int kConnections = 256;  // at once; each has a thread, which mostly waits
-constexpr int kPatience_s = 5;     // with one that says nothing, or takes nothing
+constexpr int kPatience_s = 5;     // with one that says half, or takes nothing
+constexpr int kIdle_s = 1;         // with one that has been answered: the end waits for it
 constexpr std::size_t kLongestRequest = 64 * 1024;
 constexpr auto kLook = std::chrono::milliseconds(50);  // between two looks at `stop`
 
@@ -33,10 +34,15 @@ void send_json(httplib::Response& response, int status, const Json& document) {
   response.set_content(json_text(document, -1), "application/json");
 }
 
+// Nothing more is read of such a request: its body could be anything.
+void refuse(httplib::Response& response, int status, const char* text) {
+  response.status = status;
+  response.set_header("Connection", "close");
+  response.set_content(text, "text/plain");
+}
+
 void send_stranger_away(httplib::Response& response) {
-  response.status = 403;
-  response.set_content("This page opens at the address that windtunnel serve printed.\n",
-                       "text/plain");
+  refuse(response, 403, "This page opens at the address that windtunnel serve printed.\n");
 }
 
 class Handlers {
@@ -44,8 +50,12 @@ class Handlers {
   Handlers(LiveStudy& study, std::string token) : study_(study), token_(std::move(token)) {}
 
   void add_to(httplib::Server& server) {
-    server.Get("/", [this](const httplib::Request& request, httplib::Response& response) {
-      if (!same(request.get_param_value("token"), token_)) return send_stranger_away(response);
+    server.set_pre_routing_handler(
+        [this](const httplib::Request& request, httplib::Response& response) {
+          return is_let_in(request, response) ? httplib::Server::HandlerResponse::Unhandled
+                                              : httplib::Server::HandlerResponse::Handled;
+        });
+    server.Get("/", [this](const httplib::Request&, httplib::Response& response) {
       response.set_content(live_page(study_), "text/html; charset=utf-8");
     });
     answer(server, "/answer", [this](const Overrides& set, httplib::Response& response) {
@@ -60,12 +70,26 @@ class Handlers {
   }
 
  private:
+  // Before a body is read. The page says the token in its address, its questions in a header.
+  bool is_let_in(const httplib::Request& request, httplib::Response& response) const {
+    const bool post = request.method == "POST";
+    const std::string said = post ? request.get_header_value("Authorization")
+                                  : "Bearer " + request.get_param_value("token");
+    if (!same(said, "Bearer " + token_)) {
+      send_stranger_away(response);
+      return false;
+    }
+    // A length that is said is held to kLongestRequest.
+    if (post && !request.has_header("Content-Length")) {
+      refuse(response, 411, "A request says how long it is.\n");
+      return false;
+    }
+    return true;
+  }
+
   template <class Send>
   void answer(httplib::Server& server, const char* path, Send send) {
     server.Post(path, [this, send](const httplib::Request& request, httplib::Response& response) {
-      if (!same(request.get_header_value("Authorization"), "Bearer " + token_)) {
-        return send_stranger_away(response);
-      }
       const Json body = Json::parse(request.body, nullptr, false);
       if (!body.is_object() || !body.contains("set")) {
         return send_json(response, 400, {{"error", "not a request of this page"}});
@@ -95,11 +119,17 @@ std::string random_token() {
 
 void serve(LiveStudy& study, const ServerOptions& options, const std::atomic<bool>& stop,
            const std::function<void(int port)>& listening) {
+  CHECK(!options.token.empty(), "a server without a token answers everybody");
   httplib::Server server;
   server.new_task_queue = [] { return new httplib::ThreadPool(kConnections); };
   server.set_read_timeout(kPatience_s);
   server.set_write_timeout(kPatience_s);
-  server.set_keep_alive_timeout(kPatience_s);
+  server.set_keep_alive_timeout(kIdle_s);
+  // Not the library's own options, by which a second server would share the port.
+  server.set_socket_options([](socket_t socket) {
+    const int yes = 1;
+    ::setsockopt(socket, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes);
+  });
   server.set_payload_max_length(kLongestRequest);
   server.set_default_headers({{"Cache-Control", "no-store"},
                               {"Referrer-Policy", "no-referrer"},
@@ -115,8 +145,11 @@ void serve(LiveStudy& study, const ServerOptions& options, const std::atomic<boo
   }
   listening(port);
   std::jthread watcher([&](const std::stop_token& ended) {
-    while (!stop && !ended.stop_requested()) std::this_thread::sleep_for(kLook);
-    server.stop();
+    // One that does not run yet cannot be stopped.
+    while (!ended.stop_requested()) {
+      if (stop && server.is_running()) return server.stop();
+      std::this_thread::sleep_for(kLook);
+    }
   });
   server.listen_after_bind();
 }

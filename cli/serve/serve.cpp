@@ -1,8 +1,11 @@
 // windtunnel serve: a page that answers while one drags.
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cctype>
 #include <filesystem>
 #include <memory>
+#include <string_view>
 
 #include "cli/plan/plan_options.hpp"
 #include "cli/program/command.hpp"
@@ -35,14 +38,30 @@ ScenarioText scenario_of(const ServeOptions& options) {
   return text;
 }
 
+// An address of IPv6 stands in brackets.
+std::string in_address(const std::string& host) {
+  return host.find(':') == std::string::npos ? host : "[" + host + "]";
+}
+
+// As it stands in an address, and not to be guessed.
+std::string token_fault(const std::string& token) {
+  constexpr std::string_view kMarks = "._~-";
+  const bool plain = std::ranges::all_of(token, [&](char c) {
+    return std::isalnum(static_cast<unsigned char>(c)) != 0 ||
+           kMarks.find(c) != std::string_view::npos;
+  });
+  return plain && token.size() >= 8 ? "" : "a token is eight or more of A-Z, a-z, 0-9 and . _ ~ -";
+}
+
 ExitCode run(ServeOptions options) {
   LiveStudy study(scenario_of(options), options.threads);
   if (options.server.token.empty()) options.server.token = random_token();
   const bool everywhere = options.server.host == "0.0.0.0" || options.server.host == "::";
   const Interruption interruption;
   serve(study, options.server, Interruption::asked(), [&](int port) {
-    print_result(fmt::format("http://{}:{}/?token={}\n", everywhere ? "HOST" : options.server.host,
-                             port, options.server.token));
+    print_result(fmt::format("http://{}:{}/?token={}\n",
+                             everywhere ? "HOST" : in_address(options.server.host), port,
+                             options.server.token));
     print_human(beside("Open this address in a browser; whoever has it can use the page. Ctrl-C "
                        "ends it.\n"),
                 true);
@@ -72,7 +91,8 @@ Handler define_serve(CLI::App& app) {
       ->capture_default_str();
   app.add_option("--token", options->server.token,
                  "what the page's address has to say (default: random, new each time)")
-      ->type_name("TEXT");
+      ->type_name("TEXT")
+      ->check(CLI::Validator(token_fault, ""));
   app.add_option("-j", options->threads, "threads of the simulation (default: all cores)")
       ->type_name("N")
       ->check(CLI::Range(1, 4096));

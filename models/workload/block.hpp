@@ -50,9 +50,13 @@ constexpr bool has_feed_forward(Block block) {
 constexpr bool is_layer(Block block) {
   return block != Block::embedding && block != Block::head;
 }
+// Whether attention and MLP read the output of one norm.
+constexpr bool shares_norm(Block block) {
+  return block == Block::single_stream;
+}
 // Norms, and sums with what the layer reads.
 constexpr int halves(Block block) {
-  if (block == Block::single_stream) return 1;
+  if (shares_norm(block)) return 1;
   return (has_mixer(block) ? 1 : 0) + (has_feed_forward(block) ? 1 : 0);
 }
 

@@ -14,8 +14,12 @@ double dense_parameters_per_gpu(const TransformerSpec& model, Block block, int t
   const double streams = has_two_streams(block) ? 2 : 1;
   double whole = model.layer_parameters(block);
   double repeated = streams * halves(block) * norm_parameters(model);
-  if (model.biases && has_attention(block)) repeated += streams * h;
+  const bool two_outputs = has_attention(block) && !shares_norm(block);
+  if (model.biases && two_outputs) repeated += streams * h;
   if (model.biases && has_mlp(block)) repeated += streams * h;
+  if (block == Block::last_double_stream) {  // of the text: no output of either part, no MLP's norm
+    repeated -= norm_parameters(model) + (model.biases ? 2 * h : 0);
+  }
   if (has_experts(block)) {
     whole -= model.moe.experts * model.expert_parameters();
     repeated += h * (model.moe.experts + 2.0 * model.moe.latent_width);

@@ -107,6 +107,7 @@ double TransformerSpec::layer_parameters(Block block) const {
     sum -= unread_parameters(*this) + norm_parameters(*this) + (biases ? hidden : 0) +
            mlp_biases(*this);
   }
+  if (shares_norm(block) && biases) sum -= hidden;  // one matrix brings both parts back
   return sum;
 }
 

@@ -101,7 +101,7 @@ class StageWeights {
     if (has_experts(block)) experts();
     if (has_mlp(block) && read) mlp(model_.ffn_hidden, model_.biases);
     if (has_feed_forward(block) && halves(block) == 2 && read) norm();
-    if (has_attention(block)) attention(read);
+    if (has_attention(block)) attention(read, model_.biases && !shares_norm(block));
     if (has_mamba(block)) mamba();
     norm();
   }
@@ -172,12 +172,12 @@ class StageWeights {
     linear(of.projected(), h, Split::rows, false, h * of.projected());
   }
 
-  void attention(bool projected) {
+  void attention(bool projected, bool output_bias) {
     const double h = model_.hidden;
     const double q = model_.q_width();
     const double kv = model_.kv_width();
     const double context = model_.context_width();
-    if (projected) linear(h, context, Split::columns, model_.biases, h * context);
+    if (projected) linear(h, context, Split::columns, output_bias, h * context);
     if (model_.latent.kv_rank > 0) return latent_attention();
     if (model_.separate_projections) {
       for (const double width : {kv, kv, q}) {

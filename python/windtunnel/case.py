@@ -6,10 +6,10 @@ import itertools
 import json
 import os
 import sys
-from typing import Any, Callable, Mapping, Sequence, Union
+from typing import Any, Callable, Mapping, Sequence, Union, overload
 
 from windtunnel import _windtunnel
-from windtunnel.points import Interrupted, Point, Points
+from windtunnel.points import Interrupted, Point, Points, values_of
 from windtunnel.result import Result
 from windtunnel.schedule import ScheduleFunction
 
@@ -19,9 +19,31 @@ Told = Callable[[str], None]  # of each step before it starts
 Counted = Union[bool, Callable[[int, int], None]]
 
 
-def text_of(value: Value) -> str:
-    """A value as a scenario writes it. Lists and dicts as JSON, which YAML reads."""
-    return value if isinstance(value, str) else json.dumps(value)
+_NOTHING = object()
+
+
+def text_of(key: str, value: Value) -> str:
+    """A value as a scenario writes it. Lists and dicts as JSON, which YAML reads; numbers of NumPy
+    as Python's."""
+    if isinstance(value, str):
+        return value
+    try:
+        return json.dumps(value, ensure_ascii=False, default=lambda each: each.item())
+    except (AttributeError, TypeError) as error:
+        raise TypeError(f"{key}: a scenario cannot hold {value!r}") from error
+
+
+def _lists(vary: Mapping[str, Sequence[Value]]) -> dict[str, list[Value]]:
+    for key, values in vary.items():
+        if isinstance(values, (str, bytes)):
+            raise TypeError(f"{key}: a list of values is due, such as [{values!r}]")
+    return {key: list(values) for key, values in vary.items()}
+
+
+def _checked_threads(threads: int) -> int:
+    if threads < 0:
+        raise ValueError(f"threads is 0, for all cores, or their number, not {threads}")
+    return threads
 
 
 def _print_count(done: int, total: int) -> None:
@@ -42,17 +64,28 @@ class Case:
     :class:`windtunnel.Error`.
     """
 
-    def __init__(self, core: _windtunnel.Case) -> None:
+    def __init__(self, core: _windtunnel.Case, source: str) -> None:
         self._core = core
+        self._source = source
 
-    def set(self, key: str | Mapping[str, Value], value: Value = None) -> Case:
+    def __repr__(self) -> str:
+        return f"<windtunnel.Case of {self._source}>"
+
+    @overload
+    def set(self, key: str, value: Value) -> Case: ...
+    @overload
+    def set(self, key: Mapping[str, Value]) -> Case: ...
+
+    def set(self, key: str | Mapping[str, Value], value: Any = _NOTHING) -> Case:
         """The case with a value at a key (``"layout.tp"``), as ``--set`` of the program; or with
         all values of a dict."""
+        if isinstance(key, Mapping) != (value is _NOTHING):
+            raise TypeError("set() takes a key and its value, or a dict of them")
         pairs = key.items() if isinstance(key, Mapping) else [(key, value)]
         core = self._core
         for path, each in pairs:
-            core = core.with_value(path, text_of(each))
-        return Case(core)
+            core = core.with_value(path, text_of(path, each))
+        return Case(core, self._source)
 
     def with_schedule(self, name: str, generate: ScheduleFunction, chunks: int = 1) -> Case:
         """The case with a pipeline schedule of one's own, chosen by ``.set("schedule", name)``.
@@ -61,14 +94,17 @@ class Case:
         each stage. It is called several times for a simulation, and equal requests must get equal
         schedules. ``chunks``: stages per rank where the scenario does not say.
         """
-        return Case(self._core.with_schedule(name, generate, chunks))
+        if chunks < 1:
+            raise ValueError(f"chunks are the stages per rank, 1 or more, not {chunks}")
+        core = self._core.with_schedule(name, generate, chunks)
+        return Case(core, self._source)
 
     def with_snapshots(self, name: str, tiers: Sequence[Mapping[str, Value]]) -> Case:
         """The case with a snapshot scheme of one's own, chosen by ``.set("snapshots", name)``: for
         each tier, the nearest first, its keys below ``snapshots.*``, as ``{"tier": "peers",
         "every": "10 iterations"}``."""
-        texts = [[(key, text_of(value)) for key, value in tier.items()] for tier in tiers]
-        return Case(self._core.with_snapshots(name, texts))
+        texts = [[(key, text_of(key, value)) for key, value in tier.items()] for tier in tiers]
+        return Case(self._core.with_snapshots(name, texts), self._source)
 
     def check(self) -> Case:
         """Returns the case; raises :class:`windtunnel.Error` for the first thing that is wrong."""
@@ -96,8 +132,10 @@ class Case:
         """Simulates the case.
 
         ``threads``: 0 takes all cores; the result is the same for any number. ``allow_oom``
-        simulates a job that does not fit in memory. Ctrl-C waits for the step under way.
+        simulates a job that does not fit in memory. ``progress`` is told each step before it starts.
+        Ctrl-C waits for the step under way.
         """
+        _checked_threads(threads)
         return Result(_windtunnel.simulate(self._core, threads, allow_oom, progress))
 
     def compare(
@@ -112,23 +150,23 @@ class Case:
         each whole :class:`Result`. A point that cannot be simulated has the reason; where every
         point fails, the first error is raised. Ctrl-C raises :class:`Interrupted`.
         """
-        grid = [dict(zip(vary, values)) for values in itertools.product(*vary.values())]
+        lists = _lists(vary)
+        grid = [dict(zip(lists, values)) for values in itertools.product(*lists.values())]
         count = _counter(progress)
         points = Points()
         first_error = None
-        for values in grid:
-            texts = {key: text_of(value) for key, value in values.items()}
-            try:
-                result = self.set(texts).run(threads=threads, allow_oom=allow_oom)
-            except KeyboardInterrupt:
-                raise Interrupted(points) from None
-            except _windtunnel.Error as error:
-                first_error = first_error or error
-                points.append(Point(texts, reason=str(error)))
-            else:
-                figures = {each["key"]: each["value"] for each in result.figures()}
-                points.append(Point(texts, figures, result=result))
-            count(len(points), len(grid))
+        try:
+            for values in grid:
+                try:
+                    result = self.set(values).run(threads=threads, allow_oom=allow_oom)
+                except _windtunnel.Error as error:
+                    first_error = first_error or error
+                    points.append(Point(values, reason=str(error)))
+                else:
+                    points.append(Point(values, values_of(result.figures()), result=result))
+                count(len(points), len(grid))
+        except KeyboardInterrupt:
+            raise Interrupted(points) from None
         if first_error is not None and all(point.reason for point in points):
             raise first_error
         return points
@@ -144,35 +182,33 @@ class Case:
         points that share them, and points keep figures only. The case must have a campaign.
         Ctrl-C raises :class:`Interrupted`.
         """
-        texts = [(key, [text_of(value) for value in values]) for key, values in vary.items()]
-        total = 1
-        for _, values in texts:
-            total *= len(values)
+        lists = _lists(vary)
+        texts = [(key, [text_of(key, value) for value in lists[key]]) for key in lists]
+        grid = [dict(zip(lists, values)) for values in itertools.product(*lists.values())]
         count = _counter(progress)
-        finished: list[_windtunnel.SweepPoint] = []
+        finished: dict[int, Point] = {}
 
         def on_finished(point: _windtunnel.SweepPoint) -> None:
-            finished.append(point)
-            count(len(finished), total)
+            figures = values_of(point.figures())
+            finished[point.index] = Point(grid[point.index], figures, point.reason)
+            count(len(finished), len(grid))
 
         try:
-            points = _windtunnel.sweep(self._core, texts, threads, on_finished, None)
+            _windtunnel.sweep(self._core, texts, _checked_threads(threads), on_finished, None)
         except KeyboardInterrupt:
-            finished.sort(key=lambda point: point.index)
-            raise Interrupted(Points(map(_point_of, finished))) from None
-        return Points(map(_point_of, points))
+            raise Interrupted(_in_order(finished)) from None
+        return _in_order(finished)
 
 
-def _point_of(point: _windtunnel.SweepPoint) -> Point:
-    figures = {each["key"]: each["value"] for each in point.figures()}
-    return Point(dict(point.set), figures, point.reason)
+def _in_order(points: dict[int, Point]) -> Points:
+    return Points(points[index] for index in sorted(points))
 
 
 def load(path: str | os.PathLike[str]) -> Case:
     """A case from a scenario file. Files that it names are looked for beside it."""
-    return Case(_windtunnel.Case.from_file(os.fspath(path)))
+    return Case(_windtunnel.Case.from_file(os.fspath(path)), os.fspath(path))
 
 
 def loads(text: str, name: str = "scenario") -> Case:
     """A case from a scenario's text; ``name`` stands for the file in messages."""
-    return Case(_windtunnel.Case.from_text(text, name))
+    return Case(_windtunnel.Case.from_text(text, name), name)

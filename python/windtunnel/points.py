@@ -20,7 +20,7 @@ class Point:
     a sweep, which keeps figures only.
     """
 
-    set: dict[str, str]
+    set: dict[str, Any]
     figures: dict[str, float] = field(default_factory=dict)
     reason: str = ""
     result: Result | None = None
@@ -32,6 +32,11 @@ class Point:
         except KeyError:
             why = self.reason or f"has only {', '.join(sorted(self.figures))}"
             raise KeyError(f"{key}: the point {self.set} {why}") from None
+
+
+def values_of(figures: list[dict[str, Any]]) -> dict[str, float]:
+    """The numbers of figures by key."""
+    return {each["key"]: each["value"] for each in figures}
 
 
 class Points(list["Point"]):
@@ -53,10 +58,13 @@ class Points(list["Point"]):
         """A DataFrame with a row per point: its values, its reason, its figures."""
         return frame_of([{**point.set, "reason": point.reason, **point.figures} for point in self])
 
-    def _repr_html_(self) -> str:
+    def _repr_html_(self) -> str | None:
+        try:
+            frame = self.frame()
+        except ImportError:
+            return None  # without pandas the notebook shows the list
         columns = ["iteration.time_s", "iteration.mfu", "iteration.peak_memory_bytes",
                    "campaign.goodput"]
-        frame = self.frame()
         varied = list(self[0].set) if self else []
         shown = varied + [each for each in columns if each in frame] + ["reason"]
         return frame[shown].to_html(index=False) if len(self) else "<p>no points</p>"

@@ -192,7 +192,7 @@ std::vector<SummarySection> what_else(const PlanReport& plan) {
   reading.rows.push_back(
       {"goodput", fmt::format("Mean and {} of {} trials, with the same failures in each row: "
                               "smaller differences may be chance.",
-                              kIntervalTitle, kPlanTrials)});
+                              kIntervalTitle, plan.best.point.trials)});
   reading.rows.push_back(
       {"days, cost", "Of the mean, without the cost models' error, which all rows share."});
   sections.push_back(std::move(reading));

@@ -12,6 +12,7 @@
 #include "models/base/error.hpp"
 #include "models/cost/chunk/step_work.hpp"
 #include "models/cost/memory/memory.hpp"
+#include "models/cost/tensor/tensor_rules.hpp"
 #include "policies/conflicts/offload_conflicts.hpp"
 #include "policies/iteration.hpp"
 #include "policies/lowering/for_each_index.hpp"
@@ -122,6 +123,7 @@ class Optimiser {
     try {
       find_memory(job, configuration.job);
       check_layout(job.model, job.layout, job.batch, job.cluster.gpus(), job.cluster.node.gpus);
+      check_pattern_layout(job.model, job.layout);
       check_sequences(job);
       const std::string conflict = why_not(offload_of(job), job);
       if (!conflict.empty()) return note(kLayoutFault, "offload: " + conflict);

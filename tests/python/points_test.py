@@ -43,6 +43,17 @@ class Comparisons(unittest.TestCase):
         self.assertEqual(told, [(1, 2), (2, 2)])
 
 
+    def test_an_interruption_keeps_what_is_finished(self):
+        def interrupt(done, total):
+            if done == 2:
+                os.kill(os.getpid(), signal.SIGINT)
+
+        with self.assertRaises(wt.Interrupted) as caught:
+            wt.load(SMALL).compare({"layout.tp": [1, 2, 4, 8]}, progress=interrupt)
+        self.assertEqual([point.set for point in caught.exception.points],
+                         [{"layout.tp": 1}, {"layout.tp": 2}])
+
+
 class Sweeps(unittest.TestCase):
     def test_have_the_figures_of_the_program(self):
         told = []
@@ -77,7 +88,8 @@ class Sweeps(unittest.TestCase):
             thread.start()
         for thread in threads:
             thread.join()
-        self.assertEqual(found, [found[0]] * 4)
+        alone = [point["campaign.goodput"] for point in wt.load(SMALL).sweep(GRID)]
+        self.assertEqual(found, [alone] * 4)
 
 
 @unittest.skipIf(pandas is None, "pandas is not installed")

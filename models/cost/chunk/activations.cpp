@@ -253,11 +253,12 @@ Spared spared_inputs(const Job& job, Block block, const LayerTensors& at) {
   };
   const bool moe = has_experts(block);
   Spared spared;
-  if (has_mixer(block) && spares(LinearSite::query_key_value)) spared.norms += at.norm_output;
   // Experts have copies of their rows; a shared expert reads the norm's output itself.
   const bool routed_only = moe && job.model.moe.shared_ffn == 0;
-  if (has_feed_forward(block) && (spares(LinearSite::up) || routed_only))
-    spared.norms += at.norm_output;
+  const bool mixer = has_mixer(block) && spares(LinearSite::query_key_value);
+  const bool feed_forward = has_feed_forward(block) && (spares(LinearSite::up) || routed_only);
+  const int norms = shares_norm(block) ? int(mixer && feed_forward) : int(mixer) + feed_forward;
+  spared.norms = norms * at.norm_output;
   if (spares(LinearSite::up)) spared.experts = at.experts.inputs;
   if (spares(LinearSite::projection) && !at.fused) spared.context = at.context;
   if (spares(LinearSite::down)) spared.product = at.mlp.kept_product;

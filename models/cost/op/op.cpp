@@ -205,7 +205,7 @@ std::vector<Op> recomputed_ops(const Job& job, Block block, const SequenceSlice&
     });
   }
   if (has_feed_forward(block)) {
-    ops.push_back(norm_op("norm 2", Pass::forward, s));
+    if (!shares_norm(block)) ops.push_back(norm_op("norm 2", Pass::forward, s));
     append_activations(job, block, Pass::forward, s, ops);
   }
   if (job.software.every_other_gemm) append_every_other_gemm(job, block, s, ops);

@@ -12,10 +12,17 @@ async function ask(path, settings) {
     method: "POST",
     headers: { Authorization: `Bearer ${token}`, "Content-Type": "application/json" },
     body: JSON.stringify({ set: settings }),
+  }).catch(() => {
+    throw new Error("The server does not answer; is windtunnel serve still running?");
   });
   if (response.ok) return response;
+  if (response.status === 403) {
+    throw new Error("This address is of an earlier server; open the one that windtunnel serve prints.");
+  }
   const fault = await response.json().catch(() => ({ error: response.statusText }));
-  throw new Error(fault.error);
+  throw new Error(
+    response.status === 422 ? `These values cannot be: ${fault.error}` : `The server failed: ${fault.error}`,
+  );
 }
 
 function button(text, help, pressed) {
@@ -147,7 +154,6 @@ export function drawLive({ name, controls }, root) {
     do {
       again = false;
       const settings = panel.settings();
-      history.replaceState(null, "", `#${new URLSearchParams(settings)}`);
       const begin = performance.now();
       try {
         const answer = await (await ask("/answer", settings)).json();
@@ -158,12 +164,15 @@ export function drawLive({ name, controls }, root) {
         document.body.dataset.tookMs = took;
         redraw();
       } catch (fault) {
-        status.textContent = `These values cannot be: ${fault.message}`;
+        status.textContent = fault.message;
         status.classList.add("fault");
       }
+      document.body.dataset.settings = new URLSearchParams(settings);
       document.body.dataset.answers = Number(document.body.dataset.answers ?? 0) + 1;
     } while (again);
     asking = false;
+    // Once a drag pauses: browsers refuse what changes the address a hundred times in a row.
+    history.replaceState(null, "", `#${new URLSearchParams(panel.settings())}`);
     showLimits();
   }
 
@@ -172,7 +181,8 @@ export function drawLive({ name, controls }, root) {
     const settings = panel.settings();
     try {
       const limits = await (await ask("/limits", settings)).json();
-      if (!asking) panel.setLimits(limits);
+      const newest = JSON.stringify(settings) === JSON.stringify(panel.settings());
+      if (newest) panel.setLimits(limits);
     } catch {
       panel.setLimits({});
     }
@@ -195,12 +205,16 @@ export function drawLive({ name, controls }, root) {
       try {
         save(await (await ask("/scenario", panel.settings())).text(), name);
       } catch (fault) {
-        status.textContent = `Cannot be saved: ${fault.message}`;
+        status.textContent = fault.message;
       }
     }),
     button("Copy address", "of this state, for whoever may use this server", async () => {
-      await navigator.clipboard.writeText(location.href);
-      status.textContent = "The address of this state is in the clipboard.";
+      try {
+        await navigator.clipboard.writeText(location.href);
+        status.textContent = "The address of this state is in the clipboard.";
+      } catch {
+        status.textContent = "Copy the address of this state from the address bar.";
+      }
     }),
   );
   const side = document.createElement("aside");
@@ -210,6 +224,11 @@ export function drawLive({ name, controls }, root) {
   main.append(tools, status, states);
   root.className = "live";
   root.append(side, main);
-  panel.set(Object.fromEntries(new URLSearchParams(location.hash.slice(1))));
-  update();
+  const takeAddress = () => {
+    panel.set(Object.fromEntries(new URLSearchParams(location.hash.slice(1))));
+    update();
+  };
+  window.addEventListener("hashchange", takeAddress);
+  explainTerms(panel.element);
+  takeAddress();
 }

@@ -13,7 +13,6 @@ function sliderOf(control) {
   input.min = 0;
   input.max = control.values.length - 1;
   input.step = 1;
-  input.setAttribute("list", `marks-${control.key}`);
   return input;
 }
 
@@ -31,6 +30,7 @@ function drawControl(control, moved) {
   input.id = `control-${control.key}`;
   const label = named("label", "term", control.title);
   label.htmlFor = input.id;
+  label.tabIndex = 0; // its meaning by keyboard, too
   label.title = `${control.key}: ${control.help}`;
   const shown = named("output", "control-value");
   shown.htmlFor = input.id;
@@ -44,7 +44,8 @@ function drawControl(control, moved) {
     const at = Number(input.value);
     const value = control.values[at];
     shown.textContent = control.names ? "" : value;
-    input.setAttribute("aria-valuetext", reasons[at] ? `${value}, cannot be: ${reasons[at]}` : value);
+    const spoken = reasons[at] ? `${value}, cannot be: ${reasons[at]}` : value;
+    input.setAttribute("aria-valuetext", spoken);
     row.classList.toggle("moved", at !== control.at);
     row.classList.toggle("refused", Boolean(reasons[at]));
   };

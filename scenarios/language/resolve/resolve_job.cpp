@@ -139,6 +139,12 @@ Batch resolve_batch(const Values& values, const TransformerSpec& model) {
   if (batch.sequence == 0) {
     throw Error(values.where("batch"), "batch has no 'sequence', and the model names none");
   }
+  if (batch.sequence <= model.text_tokens) {
+    throw Error(values.fault_at("batch.sequence"),
+                fmt::format("batch.sequence: {} tokens have no room for an image beside the {} of "
+                            "the model's text (model.text_tokens)",
+                            batch.sequence, model.text_tokens));
+  }
   return batch;
 }
 

@@ -67,7 +67,7 @@ class Planner {
     PlanPoint point = layouts.front().point;
     point.snapshots = usual_snapshots().front();
     point.campaign_s = campaign_of(layouts.front().tokens_per_s);
-    point.trials = kPlanTrials;
+    point.trials = trials_of(point);
     return complete_scenario_text(report_.basis, point, guide_of(report_.basis));
   }
 
@@ -169,12 +169,30 @@ class Planner {
     double most = 0;
     for (const auto& layouts : estimates_) most = std::max(most, layouts.front().tokens_per_s);
     campaign_s_ = campaign_of(most);
+    PlanPoint point = estimates_.front().front().point;
+    point.snapshots = usual_snapshots().front();
+    point.campaign_s = campaign_s_;
+    trials_ = trials_of(point);
+  }
+
+  // So many that they meet kPlanFailures together: where few fail, a mean over few trials takes
+  // every interval for as good as every other.
+  int trials_of(PlanPoint point) const {
+    point.trials = kPlanTrials;
+    const Job job = resolve_case(text_of(point)).job;
+    double failures = 0;  // of one trial
+    for (const FailureClass& failure : job.failures) {
+      const double rate = failure.rate_per_node_s * job.cluster.nodes + failure.rate_per_job_s;
+      failures += rate * job.campaign.length_s;
+    }
+    const double enough = std::ceil(kPlanFailures / std::max(failures, 1e-9));
+    return static_cast<int>(std::clamp<double>(enough, kPlanTrials, kMostPlanTrials));
   }
 
   // Simulates the steps, then campaigns at several intervals of the tier on storage.
   Tried simulated(PlanPoint point) const {
     point.campaign_s = campaign_s_;
-    point.trials = kPlanTrials;
+    point.trials = trials_;
     const Case the_case = resolve_case(text_of(point));
     return the_case.places.placing([&] {
       Tried tried;
@@ -336,7 +354,7 @@ class Planner {
   // What it would be for `windtunnel run`.
   void finish() {
     tell("simulating the plan");
-    best_.option.point.trials = runner_up_.option.point.trials = kPlanTrials;
+    best_.option.point.trials = runner_up_.option.point.trials = trials_;
     report_.record =
         simulate(resolve_case(text_of(best_.option.point)), {.threads = request().threads});
     take_result(best_.option, report_.record);
@@ -354,6 +372,7 @@ class Planner {
   PlanReport report_;
   std::vector<std::vector<Estimated>> estimates_;  // by number of nodes
   double campaign_s_ = 0;
+  int trials_ = kPlanTrials;
   Tried best_, runner_up_;
 };
 

@@ -200,16 +200,18 @@ void take_parts(PlanBasis& basis) {
                "reduced in " + (reductions == basis.framework.set.end() ? "" : reductions->second),
                "assumed: as " + basis.framework.name + " is mostly run",
                "--set software.reductions=...", true});
-  add_default(basis, !own_failures,
-              {"repair", "of a node as long as those of InfiniteHBD's trace were out",
-               "published: the trace github.com/stepfun-ai/InfiniteHBD-Trace",
-               "--set failures=..."});
+  add_default(
+      basis, !own_failures,
+      {"repair", "of a node as long as those of InfiniteHBD's trace were out",
+       "published: the trace github.com/stepfun-ai/InfiniteHBD-Trace", "--set failures=..."});
   add_default(basis, true,
               {"copies", usual_snapshots().back().text + ", or fewer tiers", "assumed",
                "snapshots, in the scenario that --out writes"});
   add_default(basis, true,
-              {"trials", fmt::format("{} campaigns, seed 1", kPlanTrials), "assumed",
-               "campaign.replicas, in the scenario that --out writes"});
+              {"trials",
+               fmt::format("{} campaigns, or more until they meet {:g} failures; seed 1",
+                           kPlanTrials, kPlanFailures),
+               "assumed", "campaign.replicas, in the scenario that --out writes"});
   add_default(basis, !software.empty(),
               {"software", software, "assumed: as " + basis.framework.name + " is mostly run",
                "--set KEY=..."});

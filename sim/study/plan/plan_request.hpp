@@ -10,8 +10,10 @@
 
 namespace windtunnel {
 
-// Of a campaign's failures, the same for all that is compared and for the answer.
-inline constexpr int kPlanTrials = 50;
+// Trials of a campaign, the same for all that is compared and for the answer: at least so many, and
+// more where they would meet fewer failures together than that.
+inline constexpr int kPlanTrials = 50, kMostPlanTrials = 5000;
+inline constexpr double kPlanFailures = 1000;
 
 struct PlanRequest {
   std::string model;  // value of a scenario's key `model`, in YAML

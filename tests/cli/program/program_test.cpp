@@ -68,6 +68,9 @@ TEST(Program, HelpIsACommandToo) {
   EXPECT_EQ(plan.exit_code, 0) << plan.err;
   EXPECT_EQ(plan.out, run_program("plan --help").out);
   EXPECT_EQ(run_program("help").out, run_program("--help").out);
+  const ProgramResult unknown = run_program("help nosuch");
+  EXPECT_EQ(unknown.exit_code, 2);
+  EXPECT_NE(unknown.err.find("nosuch"), std::string::npos) << unknown.err;
 }
 
 TEST(Program, ALetterStandsForTheOptionThatBeginsSo) {

@@ -87,7 +87,7 @@ TEST(Layout, CheckNamesWhatDoesNotFit) {
             "layout.tp 4 neither divides the 6 GPUs of a node nor is a multiple of them");
   EXPECT_EQ(error_of([&] { check_layout(model, layout, batch, 64, 8); }),
             "layout tp 8 x cp 1 x pp 2 x dp 2 = 32 ranks; the cluster has 64 GPUs; "
-            "without layout.dp it follows from the others");
+            "without layout.dp, or with layout.dp=auto, it follows from the others");
 }
 
 TEST(Layout, ExpertsAreDividedAmongRanksOfAStage) {

@@ -32,17 +32,33 @@ TEST(RunDocument, KeysAndTheirOrderAreTheContract) {
             (Keys{"tp", "cp", "pp", "ep", "dp", "snapshot"}));
   EXPECT_EQ(keys_of(run["iteration"]["memory_bytes"]),
             (Keys{"peak", "fits", "per_stage", "activation_peaks"}));
-  EXPECT_EQ(keys_of(run["campaign"]),
-            (Keys{"goodput", "ettr", "wall_s", "useful_s", "job", "failures", "lost_s", "survival",
-                  "skipped_snapshots", "sizes", "nodes_down", "failed_restarts", "evicted_nodes",
-                  "islands_lost", "lost", "copy", "snapshots", "tiers", "interval"}));
+  EXPECT_EQ(keys_of(run["campaign"]), (Keys{"goodput",
+                                            "ettr",
+                                            "wall_s",
+                                            "useful_s",
+                                            "job",
+                                            "failures",
+                                            "lost_s",
+                                            "survival",
+                                            "skipped_snapshots",
+                                            "sizes",
+                                            "nodes_down",
+                                            "failed_restarts",
+                                            "evicted_nodes",
+                                            "islands_lost",
+                                            "lost",
+                                            "copy",
+                                            "snapshots",
+                                            "tiers",
+                                            "interval",
+                                            "other_intervals"}));
   EXPECT_EQ(keys_of(run["campaign"]["tiers"][0]),
             (Keys{"name", "every_s", "saving_s", "stall_s", "overhead", "restore_s", "rebuild_s",
                   "moved_bytes", "wire_bytes", "host_bytes", "survival_7d"}));
   EXPECT_EQ(keys_of(run["campaign"]["interval"]),
             (Keys{"tier", "mtbf_s", "cost_s", "restart_s", "storage_s", "configured_s", "young_s",
-                  "daly_s", "exact_s", "best_s", "formula_goodput", "rsc_ettr", "best_goodput",
-                  "young_regret", "exact_regret", "points"}));
+                  "daly_s", "exact_s", "best_s", "shortest_s", "longest_s", "formula_goodput",
+                  "rsc_ettr", "best_goodput", "young_regret", "exact_regret", "points"}));
   EXPECT_EQ(keys_of(run["campaign"]["interval"]["points"][0]),
             (Keys{"every_s", "expected", "goodput"}));
   EXPECT_EQ(keys_of(run["campaign"]["goodput"]), (Keys{"mean", "low", "high", "p05", "p95"}));

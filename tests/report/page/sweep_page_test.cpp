@@ -144,8 +144,7 @@ TEST(SweepPage, WarnsWhereTheBestPointIsOnTheEdge) {
 TEST(SweepPage, SaysBetweenWhichValuesNothingIsGained) {
   Json document = sample_sweep({kInterval});
   document["best"]["index"] = 0;
-  document["best"]["as_good"] = {
-      {{"key", "snapshots.0.every"}, {"from", "30 min"}, {"to", "2 h"}}};
+  document["best"]["as_good"] = {{{"key", "snapshots.0.every"}, {"from", "30 min"}, {"to", "2 h"}}};
   const std::string page = sweep_page(document);
   EXPECT_EQ(page.find("class=\"warning\""), std::string::npos);
   EXPECT_NE(page.find("<p>snapshots.0.every does not matter"), std::string::npos);

@@ -26,6 +26,15 @@ Job accepted(const std::string& layout, const std::string& batch, const std::str
   return parse_case(small(layout, batch, software), "layouts.yaml").job;
 }
 
+TEST(BadBatches, TextThatLeavesNoRoomForAnImage) {
+  const std::string text =
+      "name: x\nmodel: flux.1-dev\ncluster: {nodes: 2, node: dgx-h100}\n"
+      "layout: {sharding: zero3}\nbatch: {global: 16, sequence: 256}\n";
+  EXPECT_EQ(error_of([&] { parse_case(text, "image.yaml"); }),
+            "image.yaml:5:32: batch.sequence: 256 tokens have no room for an image beside the 512 "
+            "of the model's text (model.text_tokens)");
+}
+
 TEST(BadLayouts, MeshesThatDoNotDivide) {
   EXPECT_EQ(refusal("tp: 8, tp_form: 2d", "global: 8, micro: 4"),
             "layouts.yaml:4:14: layout.tp 8 is not a square; with layout.tp_form 2d take 4 or 9, "

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "models/cost/memory/memory.hpp"
+#include "sim/study/simulate.hpp"
 
 namespace windtunnel {
 namespace {
@@ -30,6 +31,27 @@ TEST(MakePlan, ThreadsChangeNothing) {
   const PlanReport three = make_plan(request);
   EXPECT_EQ(one.scenario, three.scenario);
   EXPECT_EQ(one.best.goodput, three.best.goodput);
+}
+
+// Whose layers do not divide as those of most do: one group of a Mamba's states takes one GPU.
+TEST(MakePlan, ModelsOfUnlikeLayers) {
+  for (const char* model : {"mamba2-2.7b", "nemotron-h-8b"}) {
+    PlanRequest request = asked();
+    request.model = model;
+    request.nodes = 1;
+    request.tokens = 1e10;
+    EXPECT_GT(make_plan(request).best.days, 0) << model;
+  }
+}
+
+// As many trials as failures are rare: the mean of a longer study lies in the interval.
+TEST(MakePlan, GoodputIsThatOfManyTrialsWhereFewNodesFail) {
+  const PlanReport plan = make_plan(asked());
+  EXPECT_GT(plan.best.point.trials, kPlanTrials);
+  const Case longer = parse_case(plan.scenario, "plan.yaml",
+                                 {{"campaign.replicas", "20000"}, {"campaign.seed", "2"}});
+  const Estimate many = simulate(longer).campaign->goodput;
+  EXPECT_NEAR(plan.best.goodput->mean, many.mean, 1e-3);
 }
 
 // Nodes that fail more often are worth more snapshots or spares, and take longer.
