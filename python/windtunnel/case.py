@@ -132,8 +132,8 @@ class Case:
         """Simulates the case.
 
         ``threads``: 0 takes all cores; the result is the same for any number. ``allow_oom``
-        simulates a job that does not fit in memory. ``progress`` is told each step before it starts.
-        Ctrl-C waits for the step under way.
+        simulates a job that does not fit in memory. ``progress`` is told each step before it
+        starts. Ctrl-C waits for the step under way.
         """
         _checked_threads(threads)
         return Result(_windtunnel.simulate(self._core, threads, allow_oom, progress))

@@ -17,12 +17,11 @@ async function ask(path, settings) {
   });
   if (response.ok) return response;
   if (response.status === 403) {
-    throw new Error("This address is of an earlier server; open the one that windtunnel serve prints.");
+    throw new Error("This address is of an earlier server; open what windtunnel serve prints.");
   }
   const fault = await response.json().catch(() => ({ error: response.statusText }));
-  throw new Error(
-    response.status === 422 ? `These values cannot be: ${fault.error}` : `The server failed: ${fault.error}`,
-  );
+  const what = response.status === 422 ? "These values cannot be" : "The server failed";
+  throw new Error(`${what}: ${fault.error}`);
 }
 
 function button(text, help, pressed) {

@@ -31,7 +31,7 @@ TEST(BadBatches, TextThatLeavesNoRoomForAnImage) {
       "name: x\nmodel: flux.1-dev\ncluster: {nodes: 2, node: dgx-h100}\n"
       "layout: {sharding: zero3}\nbatch: {global: 16, sequence: 256}\n";
   EXPECT_EQ(error_of([&] { parse_case(text, "image.yaml"); }),
-            "image.yaml:5:32: batch.sequence: 256 tokens have no room for an image beside the 512 "
+            "image.yaml:5:31: batch.sequence: 256 tokens have no room for an image beside the 512 "
             "of the model's text (model.text_tokens)");
 }
 
