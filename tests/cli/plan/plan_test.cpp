@@ -153,7 +153,8 @@ TEST(PlanCommand, AnswersInOneScreen) {
   }
   const ProgramResult all = run_program(kAsked + "megatron --explain");
   ASSERT_EQ(all.exit_code, 0) << all.err;
-  for (const char* part : {"TFLOP/s per GPU", "(taken)", "of 50 trials", "--headroom"}) {
+  for (const char* part :
+       {"TFLOP/s per GPU", "(taken)", " trials, with the same failures", "--headroom"}) {
     EXPECT_EQ(brief.out.find(part), std::string::npos) << part;
     EXPECT_NE(all.out.find(part), std::string::npos) << part;
   }
