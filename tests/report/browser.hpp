@@ -15,6 +15,10 @@ struct Screenshot {
   size_t bytes = 0;  // of the PNG file: an empty page compresses to almost nothing
 };
 
+// Its path. Empty where it is not installed, which fails the test where CI is set: `./dev test`
+// installs it, and where nobody looks at what was skipped it must not be missing.
+std::string chromium_program();
+
 class Browser : public ::testing::Test {
  protected:
   void SetUp() override;

@@ -17,6 +17,7 @@
 
 #include "report/live/live_page.hpp"
 #include "report/page/page.hpp"
+#include "tests/report/browser.hpp"
 
 namespace windtunnel {
 namespace {
@@ -264,9 +265,7 @@ Json drags_in_chromium(int drags, int port, const std::string& program) {
 class LiveBrowser : public LiveServer {
  protected:
   void SetUp() override {
-    for (const char* name : {"/usr/bin/chromium", "/usr/bin/chromium-browser"}) {
-      if (std::filesystem::exists(name)) program_ = name;
-    }
+    program_ = chromium_program();
     if (program_.empty()) GTEST_SKIP() << "chromium is not installed";
   }
 
