@@ -42,7 +42,8 @@ void add_markdown(CLI::App& app, ValidateOptions& options, const char* help) {
 CLI::App* define_schedules(CLI::App& app, ValidateOptions& options) {
   CLI::App* schedules = app.add_subcommand(
       "schedules", "pipeline schedules against published bubble rates or reference makespans");
-  schedules->add_option("FILE", options.files, "measured rows (CSV)")->required();
+  schedules->add_option("FILE", options.files, "measured rows (CSV), or a folder of such files")
+      ->required();
   add_verdict(*schedules, options, "a family");
   add_page_option(*schedules, options.page);
   add_example(*schedules, "rows.csv --fail-above 0.02");
@@ -109,7 +110,8 @@ CLI::App* define_collectives(CLI::App& app, ValidateOptions& options) {
 CLI::App* define_runs(CLI::App& app, ValidateOptions& options) {
   CLI::App* runs =
       app.add_subcommand("runs", "step time and memory of training jobs against measured ones");
-  runs->add_option("FILE", options.files, "measured rows (CSV)")->required();
+  runs->add_option("FILE", options.files, "measured rows (CSV), or a folder of such files")
+      ->required();
   add_verdict(*runs, options, "a family's step time");
   add_page_option(*runs, options.page);
   const FitFlags flags = add_fit_options(
@@ -168,7 +170,8 @@ CLI::App* define_faults(CLI::App& app, ValidateOptions& options) {
       "faults",
       "goodput, failure rates and saves of published jobs, as ranges over what their "
       "sources do not state");
-  faults->add_option("FILE", options.files, "reference points (CSV)")->required();
+  faults->add_option("FILE", options.files, "reference points (CSV), or a folder of such files")
+      ->required();
   faults->add_flag("--json", options.json, "print one JSON document on stdout, text on stderr");
   faults
       ->add_option("--fail-above", options.fail_above,
@@ -186,7 +189,8 @@ CLI::App* define_faults(CLI::App& app, ValidateOptions& options) {
 CLI::App* define_checkpoints(CLI::App& app, ValidateOptions& options) {
   CLI::App* checkpoints = app.add_subcommand(
       "checkpoints", "times of saving and loading checkpoints, by software and place");
-  checkpoints->add_option("FILE", options.files, "measured times (CSV)")->required();
+  checkpoints->add_option("FILE", options.files, "measured times (CSV), or a folder of such files")
+      ->required();
   add_verdict(*checkpoints, options, "a family");
   add_page_option(*checkpoints, options.page);
   add_where(*checkpoints, options, "gpus>8 && method~\"torch.save\"");

@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <limits>
 #include <utility>
 
@@ -87,7 +88,7 @@ Validation against_profiled_runs(const ValidateOptions& options) {
     throw Error("--fit-where and --calibration have no meaning with a file of stage profiles");
   }
   const ValidationReport report = validate_profiled_runs(
-      read_all(options.files), profiles, {.where = filter_of(options.where, "--where")});
+      read_all(options.tables()), profiles, {.where = filter_of(options.where, "--where")});
   return {.text = validation_text(report, options.width()),
           .document = validation_document(report),
           .html = html_of(options, "runs", "training runs", report),
@@ -112,7 +113,7 @@ std::string pairs_verdict(const PairSpread& spread, double fail_above) {
 
 Validation against_pairs(const ValidateOptions& options) {
   CollectiveRows all;
-  for (const CollectiveRows& file : read_logs(options.files, options.log)) {
+  for (const CollectiveRows& file : read_logs(options.tables(), options.log)) {
     all.path += (all.path.empty() ? "" : ", ") + file.path;
     all.rows.insert(all.rows.end(), file.rows.begin(), file.rows.end());
     all.unreadable.insert(all.unreadable.end(), file.unreadable.begin(), file.unreadable.end());
@@ -152,34 +153,51 @@ std::string faults_verdict(const FaultValidation& validation, double fail_above)
 
 }  // namespace
 
+std::vector<std::string> ValidateOptions::tables() const {
+  namespace fs = std::filesystem;
+  std::vector<std::string> found;
+  for (const std::string& path : files) {
+    if (!fs::is_directory(path)) {
+      found.push_back(path);
+      continue;
+    }
+    std::vector<std::string> of_folder;
+    for (const fs::directory_entry& entry : fs::directory_iterator(path)) {
+      if (entry.path().extension() == ".csv") of_folder.push_back(entry.path().string());
+    }
+    if (of_folder.empty()) throw Error(Location{path}, "this folder holds no .csv file");
+    std::ranges::sort(of_folder);
+    found.insert(found.end(), of_folder.begin(), of_folder.end());
+  }
+  return found;
+}
+
 std::string command_of(const ValidateOptions& options, const char* what, FileNames names) {
   std::string command = fmt::format("windtunnel validate {}", what);
-  const auto word = [&](const std::string& file) {
-    return shell_word(names == FileNames::as_given ? file : without_folder(file));
+  const auto name = [&](const std::string& file) {
+    const bool bare = names == FileNames::portable && file.starts_with('/');
+    return bare ? without_folder(file) : file;
   };
-  for (const std::string& file : options.files) command += " " + word(file);
+  for (const std::string& file : options.files) command += " " + shell_word(name(file));
   const auto add = [&](const char* option, const std::string& value) {
     if (!value.empty()) command += fmt::format(" {} {}", option, shell_word(value));
   };
-  const auto add_file = [&](const char* option, const std::string& file) {
-    if (!file.empty()) command += fmt::format(" {} {}", option, word(file));
-  };
   add("--where", options.where);
   add("--fit-where", options.fit_where);
-  for (const std::string& file : options.calibrate_on) add_file("--calibrate-on", file);
-  add_file("--calibration", options.calibration);
+  for (const std::string& file : options.calibrate_on) add("--calibrate-on", name(file));
+  add("--calibration", name(options.calibration));
   add("--machine", options.log.machine);
   add("--network", options.log.network);
   add("--collective", options.log.collective);
   if (options.one_point) command += " --one-point";
   if (options.pairs) command += " --pairs";
-  add_file("--markdown", options.markdown);
-  add_file("--page", options.page);
+  add("--markdown", name(options.markdown));
+  add("--page", name(options.page));
   return command;
 }
 
 Validation against_schedules(const ValidateOptions& options) {
-  const ValidationReport report = validate_schedules(options.files);
+  const ValidationReport report = validate_schedules(options.tables());
   return {.text = validation_text(report, options.width()),
           .document = validation_document(report),
           .html = html_of(options, "schedules", "pipeline schedules", report),
@@ -192,7 +210,7 @@ Validation against_runs(const ValidateOptions& options) {
     return against_profiled_runs(options);
   }
   RunsOptions runs = runs_options(options);
-  const std::vector<TrainingRuns> files = read_all(options.files);
+  const std::vector<TrainingRuns> files = read_all(options.tables());
   ValidationReport report;
   {
     Progress progress;
@@ -206,7 +224,7 @@ Validation against_runs(const ValidateOptions& options) {
   }
   return {.text = runs_text(report, options.worst, options.width()),
           .document = validation_document(report),
-          .markdown = runs_page(report, command_of(options, "runs", FileNames::bare)),
+          .markdown = runs_page(report, command_of(options, "runs", FileNames::portable)),
           .html = html_of(options, "runs", "training runs", report),
           .verdict = verdict_of(report, options.fail_above, "step_s"),
           .report = report};
@@ -221,38 +239,39 @@ Validation against_collectives(const ValidateOptions& options) {
   if (!options.calibration.empty()) collectives.calibration = calibration_of(options.calibration);
   collectives.threads = options.threads;
   const CollectivesReport report =
-      validate_collectives(read_logs(options.files, options.log), collectives);
-  return {.text = collectives_text(report, options.worst, options.width()),
-          .document = validation_document(report.report),
-          .markdown = collectives_page(report, command_of(options, "collectives", FileNames::bare)),
-          .html = html_of(options, "collectives", "collectives", report.report),
-          .verdict = verdict_of(report.report, options.fail_above, "time_s"),
-          .report = report.report};
+      validate_collectives(read_logs(options.tables(), options.log), collectives);
+  return {
+      .text = collectives_text(report, options.worst, options.width()),
+      .document = validation_document(report.report),
+      .markdown = collectives_page(report, command_of(options, "collectives", FileNames::portable)),
+      .html = html_of(options, "collectives", "collectives", report.report),
+      .verdict = verdict_of(report.report, options.fail_above, "time_s"),
+      .report = report.report};
 }
 
 Validation against_compression(const ValidateOptions& options) {
   const CompressionValidation validation =
-      validate_compression(read_compression_files(options.files),
+      validate_compression(read_compression_files(options.tables()),
                            {.where = filter_of(options.where, "--where"),
                             .fit_where = filter_of(options.fit_where, "--fit-where"),
                             .calibrate_on = exchanges_to_fit_on(options.calibrate_on),
                             .threads = options.threads});
-  return {
-      .text = compression_text(validation, options.worst, options.width()),
-      .document = compression_document(validation),
-      .markdown = compression_page(validation, command_of(options, "compression", FileNames::bare)),
-      .html = html_of(options, "compression", "exchanges of gradients", validation.report),
-      .verdict = verdict_of(validation.report, options.fail_above, "step_s"),
-      .report = validation.report};
+  return {.text = compression_text(validation, options.worst, options.width()),
+          .document = compression_document(validation),
+          .markdown =
+              compression_page(validation, command_of(options, "compression", FileNames::portable)),
+          .html = html_of(options, "compression", "exchanges of gradients", validation.report),
+          .verdict = verdict_of(validation.report, options.fail_above, "step_s"),
+          .report = validation.report};
 }
 
 Validation against_faults(const ValidateOptions& options) {
   const FaultValidation validation =
-      validate_faults(read_files(options.files, read_fault_points),
+      validate_faults(read_files(options.tables(), read_fault_points),
                       {.where = filter_of(options.where, "--where"), .threads = options.threads});
   return {.text = faults_text(validation, options.width()),
           .document = faults_document(validation),
-          .markdown = faults_page(validation, command_of(options, "faults", FileNames::bare)),
+          .markdown = faults_page(validation, command_of(options, "faults", FileNames::portable)),
           .html = options.page.empty()
                       ? ""
                       : faults_validation_page(validation,
@@ -263,14 +282,15 @@ Validation against_faults(const ValidateOptions& options) {
 
 Validation against_checkpoints(const ValidateOptions& options) {
   const ValidationReport report =
-      validate_checkpoints(read_files(options.files, read_checkpoint_rows),
+      validate_checkpoints(read_files(options.tables(), read_checkpoint_rows),
                            {.where = filter_of(options.where, "--where")});
-  return {.text = checkpoints_text(report, options.width()),
-          .document = validation_document(report),
-          .markdown = checkpoints_page(report, command_of(options, "checkpoints", FileNames::bare)),
-          .html = html_of(options, "checkpoints", "checkpoints", report),
-          .verdict = verdict_of(report, options.fail_above, ""),
-          .report = report};
+  return {
+      .text = checkpoints_text(report, options.width()),
+      .document = validation_document(report),
+      .markdown = checkpoints_page(report, command_of(options, "checkpoints", FileNames::portable)),
+      .html = html_of(options, "checkpoints", "checkpoints", report),
+      .verdict = verdict_of(report, options.fail_above, ""),
+      .report = report};
 }
 
 }  // namespace windtunnel

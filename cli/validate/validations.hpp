@@ -10,7 +10,9 @@
 namespace windtunnel {
 
 struct ValidateOptions : VerdictOptions {
-  std::vector<std::string> files;
+  std::vector<std::string> files;  // as given: a folder stands for its .csv files
+  // Those that `files` names, a folder's by name. Throws Error where a folder has none.
+  std::vector<std::string> tables() const;
   // Training runs and collectives.
   std::string where;
   std::string fit_where;
@@ -24,9 +26,9 @@ struct ValidateOptions : VerdictOptions {
   int threads = 0;
 };
 
-// What to type to make a page again; `what` is the subcommand. bare: without folders, for pages
-// that are kept beside others' files.
-enum class FileNames { as_given, bare };
+// What to type to make a page again; `what` is the subcommand. portable: files that are named from
+// the root on without their folders, for pages that are kept beside others' files.
+enum class FileNames { as_given, portable };
 std::string command_of(const ValidateOptions& options, const char* what, FileNames names);
 
 Validation against_schedules(const ValidateOptions& options);

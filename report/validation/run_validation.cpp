@@ -3,10 +3,13 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <map>
+#include <numeric>
 #include <sstream>
 #include <vector>
 
+#include "models/base/quantile.hpp"
 #include "report/text/markdown.hpp"
 #include "report/text/table.hpp"
 #include "report/validation/validation_rows.hpp"
@@ -244,6 +247,39 @@ std::string page_skipped_runs(const ValidationReport& report) {
   return text;
 }
 
+// All step times in one sentence.
+std::string page_pooled(const ValidationReport& report) {
+  std::vector<double> errors;
+  std::size_t inside = 0;
+  for (const ValidationRow& row : report.rows) {
+    if (row.metric != kStep) continue;
+    errors.push_back(row.difference() / row.measured);
+    inside += row.low <= row.measured && row.measured <= row.high ? 1 : 0;
+  }
+  if (errors.empty()) return "";
+  std::ranges::sort(errors);
+  const auto count = static_cast<double>(errors.size());
+  return fmt::format(
+      "\nOf {} step times half were predicted within {:.1f} % and nine of ten within {:.0f} %; the "
+      "mean error is {:.1f} %;\n{:.0f} % lie inside their 90 % interval.\n",
+      errors.size(), 100 * quantile_of_sorted(errors, 0.5), 100 * quantile_of_sorted(errors, 0.9),
+      100 * std::accumulate(errors.begin(), errors.end(), 0.0) / count,
+      100 * static_cast<double>(inside) / count);
+}
+
+std::string page_not_blind(const ValidationReport& report) {
+  if (report.fitted_before.empty()) return "";
+  std::string text =
+      "\n## What is not blind\n\n"
+      "Constants of these calibrations were fitted on rows that may be among the above. A row is "
+      "predicted by the\ncalibration of its GPU and software.\n\n";
+  text += markdown_header({"constants", "calibrations"}, 2);
+  for (const FittedBefore& fit : report.fitted_before) {
+    text += markdown_row({fit.rows, fmt::format("{}", fmt::join(fit.calibrations, ", "))});
+  }
+  return text;
+}
+
 // Each family held against the others.
 std::string page_familiarity(const ValidationReport& report) {
   std::string text =
@@ -272,8 +308,9 @@ std::string runs_text(const ValidationReport& report, int worst, std::size_t wid
   if (!report.fitted.empty()) {
     text += fmt::format("{} rows were fitted on and are not judged\n", report.fitted.size());
   }
-  for (const std::string& line : report.fitted_before) {
-    text += fmt::format("not blind to the rows of calibration {}\n", line);
+  for (const FittedBefore& fit : report.fitted_before) {
+    text +=
+        fmt::format("not blind, calibration {}: {}\n", fmt::join(fit.calibrations, ", "), fit.rows);
   }
   text += fmt::format("{} values and {} memory labels predicted, {} rows not\n", report.rows.size(),
                       report.labels.size(), report.skipped.size());
@@ -290,16 +327,15 @@ std::string runs_page(const ValidationReport& report, const std::string& command
       "values inside the predicted\n90 % interval. Rows that a calibration was fitted on are "
       "counted and not judged.\n",
       command);
-  for (const std::string& line : report.fitted_before) {
-    text += fmt::format("\nNot blind to the rows of calibration {}.\n", line);
-  }
+  text += page_pooled(report);
   if (!rules.empty()) {
     text += fmt::format("\nThe last columns are the MAPE of simpler rules: {}.\n",
                         fmt::join(rules, "; "));
   }
   text += "\n## Step time\n\n" + page_metric(report, std::string(kStep), rules);
   text += "\n## Peak memory\n\n" + page_metric(report, "memory_bytes", {});
-  text += page_labels(report) + page_ranking(report) + page_familiarity(report);
+  text += page_labels(report) + page_ranking(report) + page_not_blind(report);
+  text += page_familiarity(report);
   text += page_assumed(report, "rows");
   return text + page_missed_runs(report, miss_above) + page_skipped_runs(report);
 }

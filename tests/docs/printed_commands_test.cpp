@@ -53,9 +53,13 @@ class Reader {
     fs::create_symlink(WINDTUNNEL_PROGRAM, folder_ / "bin" / "windtunnel");
     fs::create_symlink(fs::path(WINDTUNNEL_SOURCE_DIR) / "scenarios", folder_ / "scenarios");
     fs::create_directories(folder_ / "tests");
+    fs::create_directories(folder_ / "docs");
     fs::create_symlink(fs::path(WINDTUNNEL_SOURCE_DIR) / "tests/data", folder_ / "tests/data");
   }
   ~Reader() { fs::remove_all(folder_); }
+
+  // What a command has written.
+  std::string written(const std::string& file) const { return text_of(folder_ / file); }
 
   // Standard output and errors of the command, and whether it succeeded.
   std::pair<Lines, bool> run(const std::string& command) const {
@@ -159,6 +163,38 @@ TEST_P(NamedCommands, Succeed) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Pages, NamedCommands, testing::ValuesIn(pages(named_commands)), test_name);
+
+// The command that a page of docs/validation*.md says it was made by; empty: it names none, or its
+// rows are not in tests/data.
+std::string made_by(const std::string& page) {
+  const std::string before = "\nMade by `";
+  const std::size_t at = page.find(before + "windtunnel validate ");
+  if (at == std::string::npos) return "";
+  const std::size_t from = at + before.size();
+  const std::string command = page.substr(from, page.find('`', from) - from);
+  return command.find(" tests/data/") == std::string::npos ? "" : command;
+}
+
+// `./dev validation` makes them again.
+TEST(ValidationPages, AreWhatTheirCommandsWrite) {
+  const Reader reader("validation-pages");
+  const bool update = std::getenv("WINDTUNNEL_UPDATE_GOLDEN") != nullptr;
+  int made = 0;
+  for (const fs::directory_entry& entry :
+       fs::directory_iterator(fs::path(WINDTUNNEL_SOURCE_DIR) / "docs")) {
+    const std::string page = text_of(entry.path());
+    const std::string command = made_by(page);
+    if (command.empty()) continue;
+    ++made;
+    const auto [lines, succeeded] = reader.run(command + " --quiet");
+    EXPECT_TRUE(succeeded) << command << "\n" << (lines.empty() ? "" : lines.back());
+    const std::string now = reader.written("docs/" + entry.path().filename().string());
+    EXPECT_TRUE(update || now == page)
+        << entry.path().filename() << " is not what its rows give now: ./dev validation";
+    if (update) std::ofstream(entry.path(), std::ios::binary) << now;
+  }
+  EXPECT_GE(made, 3);
+}
 
 // `./dev pictures` makes them again.
 TEST(Pictures, AreThereSmallAndShown) {

@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <regex>
@@ -58,6 +59,21 @@ std::string training_rows(const std::string& folder) {
          "test rows,GPT 1.3B,24,2048,16,8192,1024,50257,32,2,8,A100,2,2,2,full,1F1B,fp16,1.4,\n"
          "test rows,GPT 1.3B,24,2048,16,8192,1024,50257,32,4,9,A100,4,2,1,full,1F1B,fp16,1.5,\n";
   return path;
+}
+
+// Read in the order of their names; other files of the folder are none of them.
+TEST(ValidateCommand, AFolderStandsForItsRows) {
+  const std::string folder = scratch_folder("validate_folder");
+  const ProgramResult empty = run_program("validate runs " + folder);
+  EXPECT_EQ(empty.exit_code, 2);
+  EXPECT_EQ(empty.err, "windtunnel: " + folder + ": this folder holds no .csv file\n");
+  std::filesystem::copy(training_rows(folder), folder + "/again.csv");
+  std::ofstream(folder + "/README.md") << "rows of tests\n";
+  const ProgramResult given = run_program("validate runs " + folder + " --json");
+  ASSERT_EQ(given.exit_code, 0) << given.err;
+  const ProgramResult named =
+      run_program("validate runs " + folder + "/again.csv " + folder + "/runs.csv --json");
+  EXPECT_EQ(given.out, named.out);
 }
 
 // Of each kind that has one, and of all together.

@@ -93,13 +93,17 @@ struct SkippedRow {
 // A row that an error keeps from being used: at the place that the error knows, else at `id`.
 SkippedRow skipped_row(const std::string& id, const Error& error);
 
+// Rows that calibrations which predicted were fitted on beforehand: among those nothing is blind.
+struct FittedBefore {
+  std::string rows;  // in the calibrations' own words: "fitted on 205 rows of ..."
+  std::vector<std::string> calibrations;  // names, sorted
+};
+
 struct ValidationReport {
   std::vector<ValidationFamily> families;  // in the order of their first row
   std::vector<ValidationRow> rows;
   std::vector<ValidationRow> fitted;  // used to fit: stated, not judged
-  // Of the calibrations that predicted, which rows each was fitted on beforehand, in its own words:
-  // among those nothing is blind.
-  std::vector<std::string> fitted_before;
+  std::vector<FittedBefore> fitted_before;
   std::vector<MemoryLabel> labels;
   std::vector<SkippedRow> skipped;
   std::vector<MeasuredRuns> measured;  // of training runs: for the library

@@ -340,24 +340,23 @@ std::string family_of(const TrainingRun& run) {
 
 namespace {
 
-// "h100-sweep: fitted on 205 rows of ..."; what a fit writes into its sources, up to the semicolon,
-// of each fit once.
-std::vector<std::string> fitted_before(const std::vector<Subject>& subjects) {
-  std::map<std::string, std::set<std::string>> fits;
+// What a fit writes into its sources, up to the semicolon, and the calibrations that hold it.
+std::vector<FittedBefore> fitted_before(const std::vector<Subject>& subjects) {
+  std::map<std::string, const Calibration*> used;
   for (const Subject& subject : subjects) {
     const Calibration& calibration = subject.what.job.calibration;
-    if (!subject.failure.empty() || fits.contains(calibration.name)) continue;
-    std::set<std::string>& of_this = fits[calibration.name];
+    if (subject.failure.empty()) used.emplace(calibration.name, &calibration);
+  }
+  std::map<std::string, std::set<std::string>> fits;
+  for (const auto& [name, calibration] : used) {
     for (const CalibrationField& field : calibration_fields()) {
-      const std::string& source = (calibration.*field.member).source;
-      if (source.starts_with("fitted")) of_this.insert(source.substr(0, source.find(';')));
+      const std::string& source = (calibration->*field.member).source;
+      if (source.starts_with("fitted")) fits[source.substr(0, source.find(';'))].insert(name);
     }
   }
-  std::vector<std::string> lines;
-  for (const auto& [name, of_this] : fits) {
-    if (!of_this.empty()) lines.push_back(fmt::format("{}: {}", name, fmt::join(of_this, "; ")));
-  }
-  return lines;
+  std::vector<FittedBefore> all;
+  for (const auto& [rows, names] : fits) all.push_back({rows, {names.begin(), names.end()}});
+  return all;
 }
 
 }  // namespace
