@@ -4,7 +4,6 @@
 #include <re2/re2.h>
 
 #include <algorithm>
-#include <array>
 #include <cctype>
 #include <filesystem>
 #include <utility>
@@ -83,11 +82,9 @@ std::vector<std::string> machine_names() {
 
 // Files that it names are beside the file that it stands in.
 DocumentNode seen_from_here(DocumentNode node, const std::filesystem::path& folder) {
-  const bool names_file =
-      std::ranges::any_of(std::array{".json", ".args", ".csv", ".yaml", ".yml"},
-                          [&](const char* suffix) { return node.text.ends_with(suffix); });
-  if (names_file && std::filesystem::path(node.text).is_relative()) {
-    node.text = (folder / node.text).lexically_normal().string();
+  const std::filesystem::path beside = folder / node.text;
+  if (!node.text.empty() && std::filesystem::is_regular_file(beside)) {
+    node.text = beside.lexically_normal().string();
   }
   for (DocumentNode& item : node.items) item = seen_from_here(std::move(item), folder);
   for (DocumentEntry& entry : node.entries) {

@@ -16,25 +16,26 @@ namespace windtunnel {
 namespace {
 
 double quantity_of(const char* option, const std::string& text, Dimension dimension) {
+  constexpr double kMost = 1e18;  // what is derived from it stays finite
   try {
     const double value = parse_quantity(text, dimension);
-    if (value > 0) return value;
+    if (value > 0 && value <= kMost) return value;
   } catch (const Error& error) {
     throw Error(Location{option}, error.what());
   }
-  throw Error(Location{option}, fmt::format("must be above 0, not {}", text));
+  throw Error(Location{option},
+              fmt::format("must be above 0 and at most {:g}, not {}", kMost, excerpt(text)));
 }
 
 // Digits only: whether 8k is 8000 or 8192 is not for us to guess.
 int sequence_of(const std::string& text) {
-  constexpr double kMost = 1 << 24;
-  double value = 0;
+  constexpr int kMost = 1 << 24;
+  int value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  const bool whole = error == std::errc() && end == text.data() + text.size() &&
-                     value == std::floor(value) && value >= 1 && value <= kMost;
-  if (whole) return static_cast<int>(value);
+  const bool whole = error == std::errc() && end == text.data() + text.size();
+  if (whole && value >= 1 && value <= kMost) return value;
   throw Error(Location{"--sequence"},
-              fmt::format("a number of tokens from 1 to {:.0f} is due in digits, as in 8192, not "
+              fmt::format("a number of tokens from 1 to {} is due in digits, as in 8192, not "
                           "'{}'",
                           kMost, excerpt(text)));
 }

@@ -1,7 +1,9 @@
 #include "policies/shares/stage_balance.hpp"
 
 #include <algorithm>
+#include <compare>
 #include <map>
+#include <utility>
 
 #include "policies/shares/replica_kind.hpp"
 
@@ -97,6 +99,66 @@ std::vector<int> stages_within(const Job& job, const std::vector<PartTimes>& tim
   return layer == job.model.layers ? layers : std::vector<int>{};
 }
 
+// Of stages with so many layers each.
+struct BusyTimes {
+  double rank_s = 0;   // of the busiest rank, all its stages
+  double squares = 0;  // of the ranks' times: how unlike they are
+  auto operator<=>(const BusyTimes&) const = default;
+};
+
+BusyTimes busy_times(const Job& job, const std::vector<PartTimes>& times,
+                     const std::vector<int>& layers) {
+  std::vector<double> of_rank(job.layout.pp, 0);
+  of_rank.front() += times.front().embedding_s;
+  of_rank.back() += times.back().head_s;
+  int layer = 0;
+  for (std::size_t stage = 0; stage < layers.size(); ++stage) {
+    const std::size_t rank = stage % of_rank.size();
+    for (int i = 0; i < layers[stage]; ++i) {
+      of_rank[rank] += times[rank].of_kind.at(job.model.block_of(layer++));
+    }
+  }
+  BusyTimes busy;
+  for (const double seconds : of_rank) {
+    busy.rank_s = std::max(busy.rank_s, seconds);
+    busy.squares += seconds * seconds;
+  }
+  return busy;
+}
+
+// Where ranks hold several stages, stages that are alike do not make ranks alike: layers pass to
+// the stage before or behind as long as that evens the ranks.
+std::vector<int> with_even_ranks(const Job& job, const std::vector<PartTimes>& times,
+                                 std::vector<int> layers) {
+  BusyTimes best = busy_times(job, times, layers);
+  for (bool moved = true; moved;) {
+    moved = false;
+    for (std::size_t stage = 0; stage + 1 < layers.size(); ++stage) {
+      for (const int passed : {1, -1}) {
+        std::vector<int> other = layers;
+        other[stage] -= passed;
+        other[stage + 1] += passed;
+        if (other[stage] < 0 || other[stage + 1] < 0) continue;
+        const BusyTimes busy = busy_times(job, times, other);
+        if (busy >= best) continue;
+        best = busy;
+        layers = std::move(other);
+        moved = true;
+      }
+    }
+  }
+  return layers;
+}
+
+std::vector<int> even_stages(const Job& job) {
+  std::vector<int> layers(job.layout.stages());
+  for (int stage = 0; stage < job.layout.stages(); ++stage) {
+    const auto until = [&](int s) { return s * job.model.layers / job.layout.stages(); };
+    layers[stage] = until(stage + 1) - until(stage);
+  }
+  return layers;
+}
+
 // Layers of a pattern stay in their order, so that a stage takes those that follow each other. The
 // least limit within which all have a place, by halving.
 std::vector<int> balanced_pattern(const Job& job, const std::vector<PartTimes>& times) {
@@ -114,7 +176,12 @@ std::vector<int> balanced_pattern(const Job& job, const std::vector<PartTimes>& 
     const double limit_s = (low_s + high_s) / 2;
     (stages_within(job, times, limit_s).empty() ? low_s : high_s) = limit_s;
   }
-  return stages_within(job, times, high_s);
+  std::vector<int> layers = stages_within(job, times, high_s);
+  if (job.layout.vpp == 1) return layers;
+  layers = with_even_ranks(job, times, std::move(layers));
+  std::vector<int> from_even = with_even_ranks(job, times, even_stages(job));
+  const bool even_is_better = busy_times(job, times, from_even) < busy_times(job, times, layers);
+  return even_is_better ? from_even : layers;
 }
 
 }  // namespace

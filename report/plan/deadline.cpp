@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "models/calibration/prediction_error.hpp"
+#include "models/results/campaign_report.hpp"
 #include "report/figures/figures.hpp"
 
 namespace windtunnel {
@@ -15,12 +16,19 @@ double usd_per_day(const PlanReport& plan) {
   return usd_of(plan.basis, plan.best) / plan.best.days;
 }
 
+// One training is luckier or unluckier than their mean, as its trials were.
 double chance_in_days(const PlanReport& plan, double days) {
   const std::optional<FigureRange> range = wider_range(figure("campaign.job.days"), plan.record);
   const double middle = plan.best.days;
-  if (!range || !std::isfinite(middle)) return 0;
-  return chance_within(days, range->low, middle, range->high,
-                       freedom_of(plan.record.iteration.error));
+  if (!range || !std::isfinite(middle) || !plan.record.campaign) return 0;
+  const double freedom = freedom_of(plan.record.iteration.error);
+  const CampaignReport& campaign = *plan.record.campaign;
+  double chance = 0;
+  for (const double goodput : campaign.trial_goodput) {
+    chance += chance_within(days * goodput / campaign.goodput.mean, range->low, middle, range->high,
+                            freedom);
+  }
+  return chance / static_cast<double>(campaign.trial_goodput.size());
 }
 
 std::string chance_text(double chance) {
@@ -35,6 +43,7 @@ std::string chance_text(double chance) {
 double chance_within(double limit, double low, double middle, double high, double freedom) {
   const boost::math::students_t distribution(freedom);
   const double end = boost::math::quantile(distribution, (1 + kReportedShare) / 2);
+  if (limit <= 0) return 0;
   const double width = limit < middle ? std::log(middle / low) : std::log(high / middle);
   const double off = std::log(limit / middle);
   if (width <= 0) return off >= 0 ? 1 : 0;

@@ -3,6 +3,7 @@
 
 #include <set>
 
+#include "models/cost/tensor/tensor_rules.hpp"
 #include "scenarios/language/library/library.hpp"
 
 namespace windtunnel {
@@ -103,6 +104,19 @@ TEST(ModelSizes, AreThePublishedOnes) {
     const double active = model.active_parameters() / 1e9;
     EXPECT_NEAR(active / (row.active > 0 ? row.active : row.billions), 1, row.active_tolerance)
         << row.name << ' ' << active;
+  }
+}
+
+// The table of how tensors are divided names each once, at its size: of every model of the library.
+TEST(ModelSizes, TensorRulesAddUpToThem) {
+  for (TransformerSpec model : library_models()) {
+    double sum = 0;
+    for (const TensorRule& rule : tensor_rules(model)) sum += rule.parameters();
+    model.biases = false;
+    const double expected = model.parameters();
+    const double convolutions =  // their biases are no option
+        double(model.layers_with(has_mamba)) * model.mamba.convolved();
+    EXPECT_NEAR(sum, expected - convolutions, 1e-9 * expected) << model.name;
   }
 }
 

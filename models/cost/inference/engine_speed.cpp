@@ -109,6 +109,14 @@ double cache_bytes_per_token(const TransformerSpec& model, int tp, double elemen
   return element_bytes * layers * 2.0 * heads * model.head_dim();
 }
 
+double state_bytes_per_sequence(const TransformerSpec& model, int tp, double element_bytes) {
+  constexpr double kFp32 = 4;
+  const MambaMixer& mamba = model.mamba;
+  const double states = kFp32 * mamba.inner() * mamba.state;
+  const double convolutions = element_bytes * (kMambaConvolution - 1) * mamba.convolved();
+  return model.layers_with(has_mamba) * (states + convolutions) / tp;
+}
+
 double engine_weight_bytes(const Job& job) {
   return bytes_of(engine_precision(job)) * job.model.parameters();
 }
@@ -120,13 +128,20 @@ EngineSpeed engine_speed(const Job& learner, const EngineSpec& engine, double lo
   const double weights = element * stage_parameters(job.model, job.layout).front();
   const double usable = usable_bytes(job.cluster.node.gpu);
   const double framework = job.calibration.framework_bytes.value;
-  const double room = engine.memory_share * usable - weights - framework - other_bytes;
+  const double states =
+      engine.most_sequences * state_bytes_per_sequence(job.model, engine.tp, element);
+  const double room = engine.memory_share * usable - weights - framework - other_bytes - states;
+  const double of_token = cache_bytes_per_token(job.model, engine.tp, element);
+  const double all_sequences = engine.most_sequences * longest;
   EngineSpeed speed;
-  speed.capacity =
-      std::floor(std::max(0.0, room) / cache_bytes_per_token(job.model, engine.tp, element));
+  if (room > 0) speed.capacity = of_token > 0 ? std::floor(room / of_token) : all_sequences;
   if (speed.capacity < longest) {
     const std::string others =
-        other_bytes > 0 ? fmt::format(", the learner's state {}", format_memory(other_bytes)) : "";
+        (states > 0 ? fmt::format(", states of {} sequences {}", engine.most_sequences,
+                                  format_memory(states))
+                    : "") +
+        (other_bytes > 0 ? fmt::format(", the learner's state {}", format_memory(other_bytes))
+                         : "");
     throw Error::about(
         {"rollout.engine.tp", "rollout.engine", "rollout"},
         "an engine of {} GPUs has room for keys and values of {:.0f} tokens, and a sequence may "

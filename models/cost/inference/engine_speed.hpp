@@ -26,7 +26,9 @@ struct EngineSpeed {
   double context_s = 0;        // of a step, per token that a sequence has
   double prompt_token_s = 0;
   double prompt_square_s = 0;
-  double capacity = 0;  // tokens whose keys and values find room
+  // Tokens whose keys and values find room beside the states of all sequences; of a model without
+  // keys and values, of all sequences at their longest.
+  double capacity = 0;
 
   int most_sequences() const { return static_cast<int>(base_s.size()) - 1; }
   double prompt_s(double tokens) const {
@@ -41,6 +43,9 @@ struct EngineSpeed {
 
 // Of one GPU: what a token's keys and values take, in all layers.
 double cache_bytes_per_token(const TransformerSpec& model, int tp, double element_bytes);
+// Likewise of a sequence however long it is: the states of Mamba layers in fp32 (mamba_ssm_dtype of
+// Nemotron-H's config.json) and the tokens that their convolutions still see.
+double state_bytes_per_sequence(const TransformerSpec& model, int tp, double element_bytes);
 // Of the whole model, as engines hold it.
 double engine_weight_bytes(const Job& job);
 

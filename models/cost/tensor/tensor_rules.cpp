@@ -15,18 +15,19 @@ constexpr const char* kColumns = "columns";
 constexpr const char* kRows = "rows";
 constexpr const char* kWhole = "whole";
 
-void add_attention(const TransformerSpec& model, std::vector<TensorRule>& rules) {
-  const double layers = model.layers_with(has_attention);
+// Of `layers` layers; of them `read` bring back what attention has gathered.
+void add_attention(const TransformerSpec& model, const std::string& of, double layers, double read,
+                   std::vector<TensorRule>& rules) {
   if (layers == 0) return;
   const double hidden = model.hidden;
   const auto add = [&](const char* name, double rows, double columns, const char* split,
                        const char* why) {
-    rules.push_back({name, layers, rows, columns, split, why});
+    rules.push_back({of + "attention." + name, layers, rows, columns, split, why});
   };
   const LatentAttention& latent = model.latent;
   if (latent.kv_rank == 0) {
-    add("attention.query", hidden, model.q_width(), kColumns, "whole heads to each rank");
-    for (const char* name : {"attention.key", "attention.value"}) {
+    add("query", hidden, model.q_width(), kColumns, "whole heads to each rank");
+    for (const char* name : {"key", "value"}) {
       add(name, hidden, model.kv_width(), kColumns,
           model.kv_heads < model.heads
               ? "whole groups; copied where there are more ranks than groups"
@@ -35,19 +36,19 @@ void add_attention(const TransformerSpec& model, std::vector<TensorRule>& rules)
   } else {
     const bool low_rank = latent.query_rank > 0;
     if (low_rank) {
-      add("attention.query_down", hidden, latent.query_rank, kWhole,
-          "small; its norm needs it all");
+      add("query_down", hidden, latent.query_rank, kWhole, "small; its norm needs it all");
     }
-    add("attention.query", low_rank ? latent.query_rank : hidden, model.q_width(), kColumns,
+    add("query", low_rank ? latent.query_rank : hidden, model.q_width(), kColumns,
         "whole heads to each rank");
-    add("attention.key_value_down", hidden, latent.kv_rank + latent.rotary_width, kWhole,
+    add("key_value_down", hidden, latent.kv_rank + latent.rotary_width, kWhole,
         "small; all heads share it");
-    add("attention.key_value_up", latent.kv_rank,
+    add("key_value_up", latent.kv_rank,
         static_cast<double>(model.heads) * (model.head_dim() + latent.value_width), kColumns,
         "whole heads to each rank");
   }
-  add("attention.projection", model.context_width(), hidden, kRows,
-      "its input is divided by heads; partial sums are reduced");
+  if (read == 0) return;
+  rules.push_back({of + "attention.projection", read, double(model.context_width()), hidden, kRows,
+                   "its input is divided by heads; partial sums are reduced"});
 }
 
 void add_mamba(const TransformerSpec& model, std::vector<TensorRule>& rules) {
@@ -69,7 +70,7 @@ void add_mamba(const TransformerSpec& model, std::vector<TensorRule>& rules) {
 void add_mlp(const TransformerSpec& model, const std::string& name, double count, double width,
              bool expert, std::vector<TensorRule>& rules) {
   if (count <= 0 || width <= 0) return;
-  const double hidden = model.hidden;
+  const double hidden = expert ? model.expert_width() : model.hidden;
   const char* inner = expert ? "by expert" : kColumns;
   const char* outer = expert ? "by expert" : kRows;
   const std::string whole = expert ? "each expert lies on one rank of ep" : "";
@@ -79,6 +80,40 @@ void add_mlp(const TransformerSpec& model, const std::string& name, double count
   rules.push_back({name + ".up", count, hidden, width, inner, whole});
   rules.push_back({name + ".down", count, width, hidden, outer,
                    expert ? whole : "its input is divided; partial sums are reduced"});
+}
+
+void add_experts(const TransformerSpec& model, std::vector<TensorRule>& rules) {
+  const double layers = model.moe_layers();
+  if (layers == 0) return;
+  const MixtureOfExperts& moe = model.moe;
+  const double hidden = model.hidden;
+  rules.push_back({"router", layers, hidden, static_cast<double>(moe.experts), kWhole,
+                   "every rank sends its own tokens"});
+  if (moe.latent_width > 0) {
+    const double width = moe.latent_width;
+    rules.push_back({"experts.narrow", layers, hidden, width, kWhole, "before all experts"});
+    rules.push_back({"experts.widen", layers, width, hidden, kWhole, "behind all experts"});
+  }
+  add_mlp(model, "experts", layers * moe.experts, moe.ffn_hidden, true, rules);
+  add_mlp(model, "shared_experts", layers, moe.shared_ffn, false, rules);
+}
+
+double norms_of(const TransformerSpec& model) {
+  double norms = 1;
+  for (const Block block : kLayerBlocks) {
+    const int streams = has_two_streams(block) ? 2 : 1;
+    const int unread = block == Block::last_double_stream ? 1 : 0;
+    norms += double(streams * halves(block) - unread) * model.layers_of(block);
+  }
+  return norms;
+}
+
+double modulations_of(const TransformerSpec& model) {
+  double matrices = 0;
+  for (const Block block : kLayerBlocks) {
+    matrices += model.modulation_of(block) * model.layers_of(block);
+  }
+  return matrices;
 }
 
 }  // namespace
@@ -94,21 +129,24 @@ std::vector<TensorRule> tensor_rules(const TransformerSpec& model) {
   if (model.encoder) {
     rules.push_back({"segments", 1, model.segment_parameters(), 1, kWhole, "small"});
   }
-  double norms = 1;
-  for (const Block block : kLayerBlocks) norms += double(halves(block)) * model.layers_of(block);
-  rules.push_back({"norms", norms, norm_parameters(model), 1, kWhole,
-                   "with sequence parallelism their gradients are summed over the ranks"});
-  add_attention(model, rules);
-  add_mamba(model, rules);
-  const double sparse = model.moe_layers();
-  add_mlp(model, "mlp", model.layers_with(has_mlp), model.ffn_hidden, false, rules);
-  if (sparse > 0) {
-    const MixtureOfExperts& moe = model.moe;
-    rules.push_back({"router", sparse, hidden, static_cast<double>(moe.experts), kWhole,
-                     "every rank sends its own tokens"});
-    add_mlp(model, "experts", sparse * moe.experts, moe.ffn_hidden, true, rules);
-    add_mlp(model, "shared_experts", sparse, moe.shared_ffn, false, rules);
+  if (model.conditioning > 0) {
+    rules.push_back({"conditions", 1, static_cast<double>(model.conditioning), hidden, kWhole,
+                     "small; every layer reads them"});
   }
+  rules.push_back({"norms", norms_of(model), norm_parameters(model), 1, kWhole,
+                   "with sequence parallelism their gradients are summed over the ranks"});
+  if (const double matrices = modulations_of(model); matrices > 0) {
+    rules.push_back(
+        {"modulation", matrices, hidden, hidden, kColumns, "gathered: of one row a sequence"});
+  }
+  add_attention(model, "", model.layers_with(has_attention), model.layers_with(has_attention),
+                rules);
+  add_mamba(model, rules);
+  add_mlp(model, "mlp", model.layers_with(has_mlp), model.ffn_hidden, false, rules);
+  add_attention(model, "text.", model.layers_with(has_two_streams),
+                model.layers_of(Block::double_stream), rules);
+  add_mlp(model, "text.mlp", model.layers_of(Block::double_stream), model.ffn_hidden, false, rules);
+  add_experts(model, rules);
   if (!model.tied_embeddings) {
     rules.push_back({"head", 1, hidden, static_cast<double>(model.vocabulary), kColumns,
                      "a part of the vocabulary to each rank; the loss reduces over them"});

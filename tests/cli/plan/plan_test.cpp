@@ -227,7 +227,11 @@ INSTANTIATE_TEST_SUITE_P(
               "'fabric'"},
         Wrong{"--cluster '8 x h100' --model llama3-8b --tokens 2T --sequence 8k", 2,
               "in digits, as in 8192, not '8k'"},
+        Wrong{"--cluster '8 x h100' --model llama3-8b --tokens 2T --sequence 8e3", 2,
+              "in digits, as in 8192, not '8e3'"},
         Wrong{"--cluster '8 x h100' --model llama3-8b --tokens 2T --budget much", 2, "--budget"},
+        Wrong{"--cluster '8 x h100' --model llama3-8b --tokens 2T --budget 1e300", 2,
+              "--budget: must be above 0 and at most 1e+18, not 1e300"},
         Wrong{"--cluster '8 x h100' --model llama3-405b --tokens 2T", 1, "does not fit"},
         Wrong{"--cluster '8 x h100' --model llama3-405b --tokens 2T", 1, " nodes would do, "}));
 

@@ -67,5 +67,23 @@ TEST(StageBalance, OfAPatternIsTheBestOfAllDivisions) {
   }
 }
 
+// Of ranks with two stages each: none is busier than of even stages, nor than a twentieth above the
+// mean.
+TEST(StageBalance, OfAPatternEvensTheRanksOfSeveralStages) {
+  Job job = small_job(1, 4, 1, 2);
+  job.model.pattern = "M-M-M-M*-M-M-M-M-M*-M-M-M-M-M*-M-M-M-M-M*-M-M-M-M-M-";
+  job.model.layers = static_cast<int>(job.model.pattern.size());
+  job.model.mamba = {.state = 64, .head_width = 64, .groups = 4, .heads = 32};
+  job.model.vocabulary = 256;
+  const std::vector<int> found = balanced_stages(job);
+  EXPECT_EQ(std::accumulate(found.begin(), found.end(), 0), job.model.layers);
+  job.layout.stage_layers = found;
+  double all_s = 0;
+  for (const ChunkCost& chunk : chunk_costs(job)) all_s += pass_s(chunk);
+  EXPECT_LE(slowest_rank_s(job, found), 1.05 * all_s / 4);
+  const std::vector<int> even = {7, 6, 7, 6, 7, 6, 7, 6};
+  EXPECT_LE(slowest_rank_s(job, found), slowest_rank_s(job, even) * (1 + 1e-9));
+}
+
 }  // namespace
 }  // namespace windtunnel

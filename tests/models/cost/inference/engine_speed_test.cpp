@@ -49,6 +49,25 @@ TEST(EngineSpeed, KeysAndValuesByHand) {
   EXPECT_EQ(cache_bytes_per_token(latent, 8, 2), 2 * 32 * (512 + 64));
 }
 
+// 24 Mamba layers of 128 heads of 64 numbers with 128 states each, B and C of 8 groups: 4 B x 2^20
+// and 2 B x 3 x 10,240 a layer.
+TEST(EngineSpeed, StatesOfMambaLayersTakeRoomBesideKeysAndValues) {
+  TransformerSpec model = grouped_model();
+  EXPECT_EQ(state_bytes_per_sequence(model, 1, 2), 0);
+  const double without = engine_speed(learner_of(model), {.tp = 1}, 4096).capacity;
+  model.mamba = {.state = 128, .head_width = 64, .groups = 8, .heads = 128};
+  model.pattern = "MMM*";
+  const double by_hand = 24.0 * (4 * 128 * 64 * 128 + 2 * 3 * (128 * 64 + 2 * 8 * 128));
+  EXPECT_EQ(state_bytes_per_sequence(model, 1, 2), by_hand);
+  EXPECT_EQ(state_bytes_per_sequence(model, 4, 2), by_hand / 4);
+  EXPECT_GT(without, 0);
+  EXPECT_THROW(engine_speed(learner_of(model), {.tp = 1, .most_sequences = 4096}, 4096), Error);
+  // Without attention a sequence grows nothing: all of them fit, or none.
+  model.pattern = "M";
+  const EngineSpeed speed = engine_speed(learner_of(model), {.tp = 1, .most_sequences = 8}, 4096);
+  EXPECT_EQ(speed.capacity, 8 * 4096);
+}
+
 TEST(EngineSpeed, AStepReadsTheWeightsAndTheCache) {
   const Job learner = learner_of(grouped_model());
   const EngineSpeed speed = engine_speed(learner, {.tp = 1}, 4096);
