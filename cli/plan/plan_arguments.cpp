@@ -21,7 +21,7 @@ namespace windtunnel {
 namespace {
 
 constexpr const char* kClusterForms =
-    "write '64 x dgx-h100' (nodes), '512 x h100' (GPUs) or '64 x 8 x h100'";
+    "write '64 x dgx-h100' (nodes), '512 x h100' (GPUs), '64 x 8 x h100' or '64 nodes of 8 h100'";
 
 [[noreturn]] void refuse_cluster(const std::string& text, const std::string& why) {
   throw Error(Location{fmt::format("--cluster '{}'", excerpt(text))}, why);
@@ -105,14 +105,16 @@ int whole_number(const std::string& text, const std::string& digits) {
 }  // namespace
 
 ClusterArgument parse_cluster(const std::string& text) {
-  static const RE2 form(R"(\s*([0-9][0-9,]*)(?:\s*[xX*]\s*|\s+))"  // how many
-                        R"((?:([0-9]+)(?:\s*[xX*]\s*|\s+))?)"      // GPUs of a node
-                        R"(([A-Za-z][\w.-]*(?:\s+[\w.-]+)*?))"     // of what
+  static const RE2 form(R"(\s*([0-9][0-9,]*)(?:\s*[xX*]\s*|\s+))"               // how many
+                        R"((?:(?i:(nodes?|gpus?))\s+(?:(?i:of|with|x)\s+)?)?)"  // of these
+                        R"((?:([0-9]+)(?:\s*[xX*]\s*|\s+))?)"                   // GPUs of a node
+                        R"(([A-Za-z][\w.-]*(?:\s+[A-Za-z][\w.-]*)*?))"          // of what
                         R"((?:\s+(?i:(nodes?|gpus?)))?\s*)");
-  std::string count, per_node, name, noun;
-  if (!RE2::FullMatch(text, form, &count, &per_node, &name, &noun)) {
+  std::string count, counted, per_node, name, noun;
+  if (!RE2::FullMatch(text, form, &count, &counted, &per_node, &name, &noun)) {
     refuse_cluster(text, kClusterForms);
   }
+  if (!counted.empty()) noun = counted;
   const int number = whole_number(text, count);
   name = in_small_letters(name);
   noun = in_small_letters(noun);

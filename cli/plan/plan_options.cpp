@@ -47,6 +47,17 @@ double budget_of(std::string text) {
   return quantity_of("--budget", text, Dimension::count);
 }
 
+// "90", "90 d" or "3 months".
+double days_of(const std::string& text) {
+  constexpr double kLeast = 0.01, kMost = 36500;
+  const bool plain = text.find_first_not_of("0123456789.") == std::string::npos;
+  const double days =
+      quantity_of("--days", plain ? text + " d" : text, Dimension::seconds) / kDay_s;
+  if (days >= kLeast && days <= kMost) return days;
+  throw Error(Location{"--days"},
+              fmt::format("{} to {} d are possible, not {}", kLeast, kMost, excerpt(text)));
+}
+
 std::vector<std::string> framework_names() {
   std::vector<std::string> names;
   for (const Framework& framework : frameworks()) names.push_back(framework.name);
@@ -103,8 +114,7 @@ void add_deadline_options(CLI::App& app, PlanOptions& options) {
   app.add_option("--days", options.days,
                  "say how surely it is done in so many days, and what renting the cluster for them "
                  "costs")
-      ->type_name("DAYS")
-      ->check(number_in(0.01, 36500));
+      ->type_name("DAYS");
   app.add_option("--budget", options.budget, "likewise for so much money, e.g. '800 K USD'")
       ->type_name("USD");
 }
@@ -130,7 +140,7 @@ PlanRequest request_of(const PlanOptions& options) {
     const double usd_per_s = quantity_of("--price", options.price, Dimension::usd_per_gpu_s);
     request.price_usd_per_gpu_h = usd_per_s * kHour_s;
   }
-  if (options.days > 0) request.deadline_days = options.days;
+  if (!options.days.empty()) request.deadline_days = days_of(options.days);
   if (!options.budget.empty()) request.budget_usd = budget_of(options.budget);
   if (options.headroom_percent >= 0) request.headroom = options.headroom_percent / 100;
   request.set = parse_overrides(options.set);

@@ -12,7 +12,8 @@ namespace windtunnel {
 struct PlanOptions {
   std::string cluster = {}, model = {}, tokens = {};
   std::string framework = {}, batch = {}, price = {}, sequence = {}, budget = {};
-  double headroom_percent = -1, days = 0;
+  std::string days = {};
+  double headroom_percent = -1;
   std::vector<std::string> set = {};
   int threads = 0;
 };

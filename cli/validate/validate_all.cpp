@@ -27,17 +27,6 @@ struct MeasuredFiles {
   std::vector<SkippedRow> not_read;  // of folders: files of no kind that is known
 };
 
-std::vector<std::string> tables_in(const std::string& folder) {
-  std::vector<std::string> tables;
-  for (const fs::directory_entry& entry : fs::directory_iterator(folder)) {
-    if (entry.is_regular_file() && entry.path().extension() == ".csv") {
-      tables.push_back(entry.path().string());
-    }
-  }
-  std::ranges::sort(tables);
-  return tables;
-}
-
 std::string unknown_header() {
   return fmt::format(
       "its header is that of no measured rows that are known; known are, by their columns: {}",

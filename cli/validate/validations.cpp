@@ -67,6 +67,15 @@ RunsOptions runs_options(const ValidateOptions& options) {
   return runs;
 }
 
+// A filter that lets nothing through judges nothing.
+void check_any(const ValidateOptions& options, const ValidationReport& report) {
+  const bool none = report.rows.empty() && report.labels.empty() && report.skipped.empty() &&
+                    report.fitted.empty();
+  if (none && !options.where.empty()) {
+    throw Error(Location{"--where"}, "no row of these files matches it: " + options.where);
+  }
+}
+
 // The page of --page; empty where none is asked for.
 std::string html_of(const ValidateOptions& options, const char* what, const char* kind,
                     const ValidationReport& report) {
@@ -153,21 +162,25 @@ std::string faults_verdict(const FaultValidation& validation, double fail_above)
 
 }  // namespace
 
-std::vector<std::string> ValidateOptions::tables() const {
+std::vector<std::string> tables_in(const std::string& folder) {
   namespace fs = std::filesystem;
+  std::vector<std::string> tables;
+  for (const fs::directory_entry& entry : fs::directory_iterator(folder)) {
+    if (entry.is_regular_file() && entry.path().extension() == ".csv") {
+      tables.push_back(entry.path().string());
+    }
+  }
+  std::ranges::sort(tables);
+  return tables;
+}
+
+std::vector<std::string> ValidateOptions::tables() const {
   std::vector<std::string> found;
   for (const std::string& path : files) {
-    if (!fs::is_directory(path)) {
-      found.push_back(path);
-      continue;
-    }
-    std::vector<std::string> of_folder;
-    for (const fs::directory_entry& entry : fs::directory_iterator(path)) {
-      if (entry.path().extension() == ".csv") of_folder.push_back(entry.path().string());
-    }
-    if (of_folder.empty()) throw Error(Location{path}, "this folder holds no .csv file");
-    std::ranges::sort(of_folder);
-    found.insert(found.end(), of_folder.begin(), of_folder.end());
+    const bool folder = std::filesystem::is_directory(path);
+    const std::vector<std::string> named = folder ? tables_in(path) : std::vector{path};
+    if (named.empty()) throw Error(Location{path}, "this folder holds no .csv file");
+    found.insert(found.end(), named.begin(), named.end());
   }
   return found;
 }
@@ -219,6 +232,7 @@ Validation against_runs(const ValidateOptions& options) {
     };
     report = validate_runs(files, closed_predictor(options.threads), runs);
   }
+  check_any(options, report);
   if (!options.measured.empty()) {
     write_file(options.measured, measured_runs_text(report.measured));
   }
@@ -240,6 +254,7 @@ Validation against_collectives(const ValidateOptions& options) {
   collectives.threads = options.threads;
   const CollectivesReport report =
       validate_collectives(read_logs(options.tables(), options.log), collectives);
+  check_any(options, report.report);
   return {
       .text = collectives_text(report, options.worst, options.width()),
       .document = validation_document(report.report),
@@ -256,6 +271,7 @@ Validation against_compression(const ValidateOptions& options) {
                             .fit_where = filter_of(options.fit_where, "--fit-where"),
                             .calibrate_on = exchanges_to_fit_on(options.calibrate_on),
                             .threads = options.threads});
+  check_any(options, validation.report);
   return {.text = compression_text(validation, options.worst, options.width()),
           .document = compression_document(validation),
           .markdown =
@@ -269,6 +285,7 @@ Validation against_faults(const ValidateOptions& options) {
   const FaultValidation validation =
       validate_faults(read_files(options.tables(), read_fault_points),
                       {.where = filter_of(options.where, "--where"), .threads = options.threads});
+  check_any(options, validation.report);
   return {.text = faults_text(validation, options.width()),
           .document = faults_document(validation),
           .markdown = faults_page(validation, command_of(options, "faults", FileNames::portable)),
@@ -284,6 +301,7 @@ Validation against_checkpoints(const ValidateOptions& options) {
   const ValidationReport report =
       validate_checkpoints(read_files(options.tables(), read_checkpoint_rows),
                            {.where = filter_of(options.where, "--where")});
+  check_any(options, report);
   return {
       .text = checkpoints_text(report, options.width()),
       .document = validation_document(report),

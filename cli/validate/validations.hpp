@@ -26,6 +26,9 @@ struct ValidateOptions : VerdictOptions {
   int threads = 0;
 };
 
+// The .csv files of a folder, by name.
+std::vector<std::string> tables_in(const std::string& folder);
+
 // What to type to make a page again; `what` is the subcommand. portable: files that are named from
 // the root on without their folders, for pages that are kept beside others' files.
 enum class FileNames { as_given, portable };

@@ -82,6 +82,7 @@ double layer_matrices_per_gpu(const TransformerSpec& model, const Layout& layout
   if (has_mamba(block))
     sum += double(model.hidden) * (model.mamba.projected() + model.mamba.inner());
   if (has_mlp(block)) sum += streams * model.mlp_parameters();
+  if (block == Block::last_double_stream) sum -= model.unread_parameters();
   if (has_experts(block)) {
     sum += model.mlp_parameters() / model.ffn_hidden * model.moe.shared_ffn;
   }

@@ -39,11 +39,6 @@ double expert_width_parameters(const TransformerSpec& model) {
   return 2.0 * model.hidden * model.moe.latent_width;
 }
 
-// Of the text's stream of a layer whose output nothing reads: its projection and its MLP.
-double unread_parameters(const TransformerSpec& model) {
-  return static_cast<double>(model.hidden) * model.context_width() + model.mlp_parameters();
-}
-
 }  // namespace
 
 double attended_keys(const TransformerSpec& model, int sequence) {
@@ -85,6 +80,11 @@ double TransformerSpec::expert_parameters() const {
   return mlp_matrices(*this, moe.ffn_hidden) / hidden * expert_width();
 }
 
+// Its projection and its MLP.
+double TransformerSpec::unread_parameters() const {
+  return static_cast<double>(hidden) * context_width() + mlp_parameters();
+}
+
 double TransformerSpec::mamba_parameters() const {
   const double h = hidden;
   const double convolution = mamba.convolved() * (kMambaConvolution + 1.0);
@@ -104,8 +104,7 @@ double TransformerSpec::layer_parameters(Block block) const {
            expert_width_parameters(*this);
   }
   if (block == Block::last_double_stream) {
-    sum -= unread_parameters(*this) + norm_parameters(*this) + (biases ? hidden : 0) +
-           mlp_biases(*this);
+    sum -= unread_parameters() + norm_parameters(*this) + (biases ? hidden : 0) + mlp_biases(*this);
   }
   if (shares_norm(block) && biases) sum -= hidden;  // one matrix brings both parts back
   return sum;
@@ -223,7 +222,7 @@ LayerFlops layer_flops(const TransformerSpec& model, int sequence, Block block) 
              router_parameters(model) + expert_width_parameters(model));
   }
   if (block == Block::last_double_stream) {
-    flops.products -= 2 * model.text_share(sequence) * unread_parameters(model);
+    flops.products -= 2 * model.text_share(sequence) * model.unread_parameters();
   }
   const double h = model.hidden;
   flops.products += 2 * model.modulation_of(block) * h * h / sequence;

@@ -11,7 +11,8 @@ namespace windtunnel {
 enum class Activation { gelu, swiglu };
 enum class Normalisation { layer_norm, rms_norm };
 // `alibi`: slopes inside the attention kernel, no parameters (Press et al. 2022, arXiv 2108.12409).
-enum class PositionEncoding { learned, rotary, alibi };
+// `none`: Mamba layers need none; or fixed ones are added to the input (sines of patches).
+enum class PositionEncoding { learned, rotary, alibi, none };
 
 // How the attention is computed. `flash`: one fused kernel that keeps the scores on the chip and
 // skips the masked half (Dao 2023, arXiv 2307.08691). `unfused`: batched GEMMs with a softmax
@@ -172,8 +173,10 @@ struct TransformerSpec {
   double head_parameters() const;       // final norm and, where not tied, the output matrix
   double segment_parameters() const;    // an encoder's, of the embedding
   double encoder_parameters() const;    // an encoder's, of the head
-  double parameters() const;            // the whole model
-  double active_parameters() const;     // those of them that a token meets: not all experts
+  double unread_parameters()
+      const;                  // matrices that the text's stream of a last_double_stream lacks
+  double parameters() const;  // the whole model
+  double active_parameters() const;  // those of them that a token meets: not all experts
 };
 
 // Keys that a query sees, the half that a causal mask hides counted too: the sequence, the mean of

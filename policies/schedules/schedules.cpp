@@ -68,7 +68,9 @@ void require_chunks(std::string_view name, const ScheduleRequest& request, int l
                     : fmt::format("{} to {} model chunks", least, most);
   throw Error::about({"layout.vpp", "schedule"},
                      "schedule '{}' has {} per rank, not {} (layout.vpp){}", name, wanted,
-                     request.chunks, most == 1 ? "; interleaved-1f1b takes more" : "");
+                     request.chunks,
+                     most == 1 ? "; interleaved-1f1b takes more"
+                               : "; layout.vpp=auto gives each schedule its own");
 }
 
 std::vector<StageCost> costs_of(const ScheduleRequest& request) {

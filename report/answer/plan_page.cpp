@@ -5,6 +5,7 @@
 #include "report/answer/answer_page.hpp"
 #include "report/answer/charts.hpp"
 #include "report/answer/record_charts.hpp"
+#include "report/plan/deadline.hpp"
 #include "report/plan/plan_choices.hpp"
 #include "report/plan/plan_summary.hpp"
 
@@ -55,6 +56,10 @@ Json choice_chart(const PlanReport& plan, const PlanChoice& choice) {
   for (size_t i = 0; i < choice.options.size(); ++i) {
     const auto& [name, option] = choice.options[i];
     if (!option->goodput) continue;
+    if (is_hopeless(*choice.options[choice.taken].second, *option)) {
+      chart.note += fmt::format(" Not drawn, as it takes more than ten times as long: {}.", name);
+      continue;
+    }
     const double days = option->days;
     const Estimate& goodput = *option->goodput;
     chart.items.push_back({.name = name,
@@ -72,6 +77,9 @@ Json choice_chart(const PlanReport& plan, const PlanChoice& choice) {
 std::string plan_page(const PlanReport& plan, const std::string& command) {
   const Summary summary = summarise_plan(plan, command, PlanDetail::full);
   AnswerPage page{summary.title, summary.subtitle, plan_figures(plan), {}, {}};
+  if (std::vector<SummaryRow> rows = deadline_rows(plan); !rows.empty()) {
+    page.parts.emplace_back(SummarySection{"What was asked of time and money", rows, {}});
+  }
   page.parts.emplace_back(AnswerChart{answers_chart(plan)});
   SummarySection start = what_to_start(plan);
   start.rows.push_back(other_prices(plan));

@@ -31,6 +31,11 @@ bool is_as_good(const PlanOption& taken, const PlanOption& instead) {
 
 }  // namespace
 
+bool is_hopeless(const PlanOption& taken, const PlanOption& instead) {
+  constexpr double kTimes = 10;
+  return instead.days > kTimes * taken.days;
+}
+
 std::optional<size_t> PlanChoice::next_best() const {
   std::optional<size_t> best;
   for (size_t i = 0; i < options.size(); ++i) {
@@ -117,6 +122,13 @@ std::vector<PlanChoice> choices_of(const PlanReport& plan) {
       [&](const PlanOption& at) {
         return at.point.when_no_spare == plan.best.point.when_no_spare;
       });
+  add({.name = "more nodes",
+       .title = "With a few more nodes than were asked for",
+       .column = "that train + kept",
+       .note = "The same training with spares beyond the cluster, which are paid for, too.",
+       .options = {}},
+      plan.more_nodes, nodes_of,
+      [&](const PlanOption& at) { return at.point.spares == plan.best.point.spares; });
   return choices;
 }
 
@@ -161,10 +173,12 @@ TextTable instead_table(const PlanReport& plan) {
     const auto& [name, instead] = choice.options[*next];
     const bool alike = is_as_good(*taken, *instead);
     const double usd = usd_of(plan.basis, *instead) - usd_of(plan.basis, *taken);
+    std::string longer = value_text(Unit::days, instead->days - taken->days);
+    std::string dearer = value_text(Unit::usd, usd);
+    if (alike) longer = dearer = "as good";
+    if (is_hopeless(*taken, *instead)) longer = dearer = "hopeless";
     table.rows.push_back({choice.name, taken_name, name,
-                          value_text(Unit::share, instead->goodput->mean),
-                          alike ? "as good" : value_text(Unit::days, instead->days - taken->days),
-                          alike ? "as good" : value_text(Unit::usd, usd)});
+                          value_text(Unit::share, instead->goodput->mean), longer, dearer});
   }
   return table;
 }

@@ -33,6 +33,9 @@ std::string storage_interval_note();
 // Those with something to choose between.
 std::vector<PlanChoice> choices_of(const PlanReport& plan);
 
+// So much longer than the plan that its days are no number that anybody acts on.
+bool is_hopeless(const PlanOption& taken, const PlanOption& instead);
+
 // "tp 4 x pp 4 x vpp 10 x dp 32, zero1"; and with its schedule.
 std::string layout_axes(const PlanOption& option);
 std::string layout_name(const PlanOption& option);

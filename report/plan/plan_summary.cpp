@@ -67,6 +67,17 @@ SummaryRow figure_row(const SummaryRow& row) {
           row.detail.empty() ? row.value : fmt::format("{}  ({})", row.value, row.detail)};
 }
 
+// In one line; the page and `run` say more.
+SummaryRow sureness_row(const Record& record) {
+  const Parameter& error = record.iteration.error;
+  return {"how sure",
+          fmt::format(
+              "steps of like runs were off by {} (one sigma, {}); {} of the time rests on assumed "
+              "numbers",
+              value_text(Unit::share, error.value), to_string(error.origin),
+              value_text(Unit::share, record.origin[static_cast<int>(Origin::assumed)]))};
+}
+
 SummarySection answer(const PlanReport& plan, PlanDetail detail) {
   SummarySection section{fmt::format("The answer ({})", kIntervalTitle), {}, {}};
   for (const SummaryRow& row : plan_figures(plan)) {
@@ -80,8 +91,19 @@ SummarySection answer(const PlanReport& plan, PlanDetail detail) {
     }
   }
   for (SummaryRow& row : deadline_rows(plan)) section.rows.push_back(std::move(row));
-  if (plan.runner_up) section.rows.push_back(runner_up_row(plan));
+  section.rows.push_back(plan.runner_up ? runner_up_row(plan)
+                                        : SummaryRow{"runner-up", "no other layout comes near"});
+  section.rows.push_back(sureness_row(plan.record));
   return section;
+}
+
+// What a model in braces or a file does not say.
+std::vector<SummaryRow> model_notes(const Record& record) {
+  std::vector<SummaryRow> rows;
+  for (const Note& note : record.notes) {
+    if (note.key == "model") rows.push_back({note.key, note.text});
+  }
+  return rows;
 }
 
 // The decisive ones in a row each, the others in one.
@@ -96,6 +118,7 @@ SummarySection decisive_section(const PlanReport& plan) {
     section.rows.push_back(
         {each.what, fmt::format("{} ({}); {}", each.value, evidence_of(each), each.change)});
   }
+  for (SummaryRow& row : model_notes(plan.record)) section.rows.push_back(std::move(row));
   if (!others.empty()) {
     section.rows.push_back({"and", fmt::format("{} (--explain)", fmt::join(others, ", "))});
   }
@@ -205,6 +228,7 @@ SummarySection taken_section(const PlanReport& plan) {
   for (const TakenDefault& each : plan.basis.defaults) {
     section.table.rows.push_back({each.what, each.value, evidence_of(each), each.change});
   }
+  for (SummaryRow& row : model_notes(plan.record)) section.rows.push_back(std::move(row));
   return section;
 }
 
@@ -213,9 +237,13 @@ Summary summarise_plan(const PlanReport& plan, const std::string& command, PlanD
   Summary summary;
   summary.title = fmt::format("{} on {} x {}: {} tokens", basis.model.name, basis.request.nodes,
                               basis.node.name, format_count(basis.request.tokens));
+  const std::string active =
+      basis.model.moe_layers() == 0
+          ? ""
+          : fmt::format(" ({} for a token)", format_count(basis.model.active_parameters()));
   summary.subtitle =
-      fmt::format("{} parameters, {} of {}; {}; {}", format_count(basis.model.parameters()),
-                  counted(basis.model.layers, "layer"), basis.model.hidden,
+      fmt::format("{} parameters{}, {} of {}; {}; {}", format_count(basis.model.parameters()),
+                  active, counted(basis.model.layers, "layer"), basis.model.hidden,
                   counted(basis.request.nodes * basis.node.gpus, basis.node.gpu.name + " GPU"),
                   basis.framework.help);
   summary.sections = {answer(plan, detail), what_to_start(plan)};
@@ -262,6 +290,7 @@ Json plan_document(const PlanReport& plan) {
   document["spares"] = options_json(plan, plan.spares);
   document["snapshots"] = options_json(plan, plan.snapshots);
   document["without_spare"] = options_json(plan, plan.without_spare);
+  document["more_nodes"] = options_json(plan, plan.more_nodes);
   document["defaults"] = Json::array();
   for (const TakenDefault& each : basis.defaults) {
     document["defaults"].push_back({{"what", each.what},

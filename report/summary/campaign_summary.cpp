@@ -175,6 +175,15 @@ SummarySection interval_section(const IntervalReport& report, double storage_sha
          fmt::format("an interval of {} or more: at most {} of its bandwidth is for snapshots "
                      "(cluster.storage.share)",
                      text("storage_s"), value_text(Unit::share, storage_share))});
+    const double young_s = std::sqrt(2 * report.cost_s * report.mtbf_s);
+    if (report.mtbf_s > 0 && young_s < report.storage_s) {
+      section.rows.push_back(
+          {"by itself",
+           fmt::format("Young's formula asks for {} (the root of 2 x stall x time between "
+                       "failures), which the storage does not allow: in the table formulas stand "
+                       "at the least that it does",
+                       value_text(Unit::seconds, young_s))});
+    }
   }
   return section;
 }

@@ -64,8 +64,9 @@ std::string mixers_text(const TransformerSpec& model) {
   const MambaMixer& mamba = model.mamba;
   std::string text;
   if (model.layers_with(has_mamba) > 0) {
-    text = fmt::format("{} Mamba heads of {} with states of {} in {} groups", mamba.heads,
-                       mamba.head_width, mamba.state, mamba.groups);
+    text = fmt::format("{} Mamba heads of {} with states of {} in {}", mamba.heads,
+                       mamba.head_width, mamba.state,
+                       mamba.groups == 1 ? "one group" : fmt::format("{} groups", mamba.groups));
   }
   if (model.layers_with(has_attention) == 0) return text;
   return text + (text.empty() ? "" : ", ") + heads_text(model);
@@ -92,9 +93,10 @@ std::string window_text(const TransformerSpec& model) {
 }
 
 std::string forms_text(const TransformerSpec& model) {
+  const bool positions = model.position != PositionEncoding::none;
   return fmt::format("{}, {}, {} positions, {} attention{}{}, biases {}, tied embeddings {}",
                      name_of(model.activation), name_of(model.normalisation),
-                     name_of(model.position), name_of(model.attention),
+                     positions ? name_of(model.position) : "no", name_of(model.attention),
                      model.masked() ? "" : " without a mask", window_text(model),
                      model.biases ? "yes" : "no", model.tied_embeddings ? "yes" : "no");
 }

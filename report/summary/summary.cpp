@@ -262,7 +262,7 @@ SummarySection evidence_section(const Record& record) {
   SummarySection section{fmt::format("{} ({}s)", kCertaintyTitle, kIntervalTitle), {}, {}};
   section.table.columns = {{""}, {"predicted", Align::right}};
   if (record.campaign) section.table.columns.push_back({trials, Align::right});
-  section.table.columns.push_back({"with the cost models' error", Align::right});
+  section.table.columns.push_back({"by the cost models' error alone", Align::right});
   for (const Figure& each : figures()) {
     const std::optional<FigureRange> range = model_range(each, record);
     if (!range || each.follows == Follows::none) continue;

@@ -52,8 +52,8 @@ class Reduction {
     add_sizes(report);
     add_failures(report);
     add_tiers(report);
-    add_job(report);
     add_unseen_wait(report);
+    add_job(report);
     return report;
   }
 
@@ -148,13 +148,20 @@ class Reduction {
     const double full_iterations = inputs_.tokens / inputs_.tokens_per_iteration;
     const double plain_s =
         full_iterations * run_step_s(inputs_.table.warmup, inputs_.table.iteration_s[0]);
-    const auto wall_s = [&](const TrialResult& r) {
-      return r.useful_s > 0 ? plain_s * (r.wall_s / r.useful_s)
-                            : std::numeric_limits<double>::infinity();
+    // At the rate of all trials together, as a training outlasts lucky and unlucky times. Where one
+    // made no progress at all there is no end; the interval of few trials may reach there, too.
+    const Estimate& goodput = report.goodput;
+    const double least = std::ranges::min(report.trial_goodput);
+    const auto at = [&](double share, double unit) {
+      return least > 0 ? plain_s / share * unit : std::numeric_limits<double>::infinity();
     };
-    report.job_days = over([&](const TrialResult& r) { return wall_s(r) / 86400; });
-    report.job_cost_usd =
-        over([&](const TrialResult& r) { return wall_s(r) * inputs_.price_usd_per_s; });
+    const auto whole = [&](double unit) -> Estimate {
+      return {at(goodput.mean, unit), at(goodput.high, unit),
+              at(goodput.low > 0 ? goodput.low : least, unit), at(goodput.p95, unit),
+              at(goodput.p05, unit)};
+    };
+    report.job_days = whole(1 / 86400.0);
+    report.job_cost_usd = whole(inputs_.price_usd_per_s);
   }
 
   // For what the theory does not know of: links, slow nodes, nodes at recorded times.
@@ -187,11 +194,6 @@ class Reduction {
     };
     reach_down(report.useful_s, unseen_s);
     reach_down(report.goodput, unseen_s / length_s);
-    if (report.goodput.low <= 0) return;
-    const double longer = report.goodput.mean / report.goodput.low;
-    for (Estimate* whole : {&report.job_days, &report.job_cost_usd}) {
-      whole->high = std::max(whole->high, whole->mean * longer);
-    }
   }
 
   const CampaignInputs& inputs_;

@@ -310,7 +310,7 @@ void read_nemotron_h(const Config& config, TransformerSpec& model) {
   model.vocabulary = config.whole("vocab_size");
   model.activation = Activation::gelu;  // the square of ReLU, not gated
   model.normalisation = Normalisation::rms_norm;
-  model.position = PositionEncoding::alibi;  // it has none, and slopes cost nothing
+  model.position = PositionEncoding::none;
   model.biases = config.flag_or("use_bias", false);
   model.tied_embeddings = config.flag_or("tie_word_embeddings", false);
   model.mamba = {.state = config.whole_or("ssm_state_size", 128),
@@ -343,7 +343,7 @@ void read_mamba2(const Config& config, TransformerSpec& model) {
   model.vocabulary = config.whole_or("vocab_size", 32768);
   model.activation = Activation::gelu;
   model.normalisation = Normalisation::rms_norm;
-  model.position = PositionEncoding::alibi;
+  model.position = PositionEncoding::none;
   model.biases = config.flag_or("use_bias", false);
   model.tied_embeddings = config.flag_or("tie_word_embeddings", false);
 }

@@ -239,12 +239,11 @@ void read_forms(const Arguments& arguments, TransformerSpec& model) {
   const MegatronWord* position = arguments.find("--position-embedding-type");
   const bool learned = position == nullptr ? !arguments.flag("--use-rotary-position-embeddings")
                                            : position->text == "learned_absolute";
-  // None costs as slopes do: nothing.
-  const bool slopes =
-      position != nullptr && (position->text == "alibi" || position->text == "none");
-  model.position = learned  ? PositionEncoding::learned
-                   : slopes ? PositionEncoding::alibi
-                            : PositionEncoding::rotary;
+  model.position = learned                     ? PositionEncoding::learned
+                   : position == nullptr       ? PositionEncoding::rotary
+                   : position->text == "alibi" ? PositionEncoding::alibi
+                   : position->text == "none"  ? PositionEncoding::none
+                                               : PositionEncoding::rotary;
   model.biases = !arguments.flag("--disable-bias-linear");
   model.tied_embeddings = !arguments.flag("--untie-embeddings-and-output-weights");
   model.dropout = arguments.number_or("--hidden-dropout", 0.1) > 0;

@@ -46,6 +46,14 @@ void add_idle(const Values& values, const Job& job, std::vector<Note>& notes) {
     add(stated_of(values, {"recovery.relayout"}),
         "nothing takes it: it is of recovery.when_no_spare: relayout");
   }
+  const Transport transport = job.cluster.fabric.transport;
+  const bool plain = transport != Transport::infiniband && transport != Transport::ici;
+  if (plain && values.text("communication.law") != "nccl") {
+    add(stated_of(values, {"cluster.fabric.transport"}),
+        "changes no time: links reach the share of their rate and have the latency that the "
+        "calibration says, whatever runs over them; NCCL's law knows transports "
+        "(communication.law: nccl)");
+  }
   if (values.stated("volunteers")) {
     add(stated_of(values, {"communication.compressor", "compress", "communication.robust",
                            "redundancy", "sync", "cluster.jitter"}),

@@ -18,7 +18,8 @@ template <>
 inline constexpr Choice<PositionEncoding> kChoices<PositionEncoding>[] = {
     {"learned", PositionEncoding::learned},
     {"rotary", PositionEncoding::rotary},
-    {"alibi", PositionEncoding::alibi}};
+    {"alibi", PositionEncoding::alibi},
+    {"none", PositionEncoding::none}};
 template <>
 inline constexpr Choice<AttentionKernel> kChoices<AttentionKernel>[] = {
     {"flash", AttentionKernel::flash},

@@ -23,6 +23,7 @@ namespace {
 
 constexpr int kRanked = 12;        // layouts that are kept of each number of nodes
 constexpr int kSpareShare = 8;     // at most an eighth of the cluster is kept as spares
+constexpr int kFurtherShare = 32;  // of so many nodes one beyond those that were asked for
 constexpr int kMostSimulated = 5;  // numbers of spares
 // Estimates of what training with so many nodes gains; worse ones are not simulated.
 constexpr double kNear = 0.85;
@@ -77,6 +78,7 @@ class Planner {
     choose_layout();
     choose_snapshots();
     choose_without_spare();
+    try_more_nodes();
     finish();
     return std::move(report_);
   }
@@ -98,8 +100,13 @@ class Planner {
     if (request().progress) request().progress(step);
   }
 
+  // Without a campaign there are no failures to change.
   ScenarioText text_of(const PlanPoint& point) const {
-    return {.file = kPlanFile, .text = scenario_text(report_.basis, point), .set = request().set};
+    Overrides set = request().set;
+    if (point.campaign_s == 0) {
+      std::erase_if(set, [](const auto& at) { return at.first.starts_with("failures."); });
+    }
+    return {.file = kPlanFile, .text = scenario_text(report_.basis, point), .set = set};
   }
 
   // The fastest layouts on so many nodes, the best first.
@@ -127,9 +134,18 @@ class Planner {
     return layouts;
   }
 
+  // Compressors work on whole gradients, which each replica has only where none is sharded.
   Allowed allowed() const {
     const Framework& framework = report_.basis.framework;
-    return {framework.schedules, framework.sharding, framework.sharding_in_pipelines};
+    Allowed allowed = {framework.schedules, framework.sharding, framework.sharding_in_pipelines};
+    const bool compressed = std::ranges::any_of(request().set, [](const auto& at) {
+      return at.first.starts_with("communication.compressor") || at.first.starts_with("compress");
+    });
+    if (compressed) {
+      allowed.sharding.push_back(Sharding::none);
+      allowed.sharding_in_pipelines.push_back(Sharding::none);
+    }
+    return allowed;
   }
 
   // As long as the training, in whole days.
@@ -346,6 +362,16 @@ class Planner {
     best_ = std::move(waiting);
   }
 
+  // Some more nodes than were asked for, kept as spares: the iterations are the same.
+  void try_more_nodes() {
+    Tried more = best_;
+    PlanPoint& point = more.option.point;
+    point.spares += std::max(1, request().nodes / kFurtherShare);
+    const Case the_case = resolve_case(text_of(point));
+    save_best(more.option, campaign_inputs(the_case.job, more.measured.table));
+    report_.more_nodes = {best_.option, more.option};
+  }
+
   static void take_result(PlanOption& option, const Record& record) {
     option.goodput = record.campaign->goodput;
     option.days = record.campaign->job_days.mean;
@@ -387,7 +413,8 @@ std::string first_scenario(const PlanRequest& request) {
 }
 
 double usd_of(const PlanBasis& basis, const PlanOption& option) {
-  const double gpus = static_cast<double>(basis.request.nodes) * basis.node.gpus;
+  const int nodes = std::max(basis.request.nodes, option.point.nodes + option.point.spares);
+  const double gpus = static_cast<double>(nodes) * basis.node.gpus;
   return option.days * kDay_s / kHour_s * gpus * basis.price_usd_per_gpu_h;
 }
 

@@ -47,6 +47,8 @@ struct PlanReport {
   // The best of each number of spares and of each layout, with copies on storage alone; then of
   // each stack of tiers, and each way to go on without a spare.
   std::vector<PlanOption> spares, layouts, snapshots, without_spare;
+  // The plan, and the same with a few more nodes than were asked for, as spares.
+  std::vector<PlanOption> more_nodes;
   std::vector<std::string> impossible;  // stacks of tiers that cannot be, and why
   std::int64_t estimated = 0;           // configurations
 };

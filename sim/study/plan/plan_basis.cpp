@@ -85,11 +85,15 @@ Job first_job(const PlanRequest& request, const NodeSpec& node) {
   }
 }
 
-// "node 3.24, process 0.55 per 1000 node-days"
-std::string failures_text(const std::string& failures) {
+// "node 3.24, process 0.55 per 1000 node-days", with what `set` changes of them.
+std::string failures_text(const std::string& failures, const Overrides& set) {
   const std::string unit = " per 1000 node-days";
+  DocumentNode tree = parse_document("failures: " + failures, kPlanFile);
+  for (const auto& [key, value] : set) {
+    if (key.starts_with("failures.")) apply_override(tree, key, value);
+  }
   std::string text;
-  for (const DocumentNode& item : parse_document(failures, kPlanFile).items) {
+  for (const DocumentNode& item : tree.value_of("failures")->items) {
     const std::string& rate = item.value_of("rate")->text;
     text += fmt::format("{}{} {}", text.empty() ? "" : ", ", item.value_of("class")->text,
                         rate.substr(0, rate.find(unit)));
@@ -176,11 +180,11 @@ void take_parts(PlanBasis& basis) {
   basis.failures = usual_failures(basis.node.gpu.name);
   const bool own_failures =
       std::ranges::any_of(set, [](const auto& at) { return at.first == "failures"; });
-  add_default(
-      basis, !own_failures,
-      {"failures",
-       failures_text(basis.failures.text) + (basis.node.gpus == 8 ? "" : ", of nodes of 8 GPUs"),
-       basis.failures.source, "--set failures=...", true});
+  add_default(basis, !own_failures,
+              {"failures",
+               failures_text(basis.failures.text, set) +
+                   (basis.node.gpus == 8 ? "" : ", of nodes of 8 GPUs"),
+               basis.failures.source, "--set 'failures.0.rate=10 per 1000 node-days'", true});
   basis.recovery = usual_recovery();
   const std::string recovery = left_open(set, "recovery", basis.recovery.text);
   add_default(basis, !recovery.empty(),

@@ -19,7 +19,10 @@ TEST(PlanArguments, ClustersAreNodesOrGpus) {
         Form{"64 x 8 H100 GPUs", 64, "dgx-h100"}, Form{"32 A100 nodes", 32, "dgx-a100"},
         Form{"64 x dgxh100", 64, "dgx-h100"}, Form{"32 x dgx_h100", 32, "dgx-h100"},
         Form{"32 DGX H100", 32, "dgx-h100"}, Form{"32 x DGX H100 nodes", 32, "dgx-h100"},
-        Form{"64xdgx-h100", 64, "dgx-h100"}}) {
+        Form{"64xdgx-h100", 64, "dgx-h100"}, Form{"48 nodes of 8 H200", 48, "dgx-h200"},
+        Form{"48 nodes H200", 48, "dgx-h200"}, Form{"48 nodes with 8 H200", 48, "dgx-h200"},
+        Form{"32 nodes of 8 a100", 32, "dgx-a100"}, Form{"48 nodes of dgx-h200", 48, "dgx-h200"},
+        Form{"48 Nodes x 8 x H200 GPUs", 48, "dgx-h200"}, Form{"384 GPUs h200", 48, "dgx-h200"}}) {
     const ClusterArgument cluster = parse_cluster(form.text);
     EXPECT_EQ(cluster.nodes, form.nodes) << form.text;
     EXPECT_EQ(cluster.node, form.node) << form.text;
@@ -29,7 +32,8 @@ TEST(PlanArguments, ClustersAreNodesOrGpus) {
 TEST(PlanArguments, OthersAreRefused) {
   for (const char* text :
        {"", "h100", "64", "64 x", "x h100", "-4 x h100", "64 x 7 x h100", "1e3 h100",
-        "99999999999 h100", "64 x dgx-h100 towers", "64 x dgx-h10", "64 x dgxa900"}) {
+        "99999999999 h100", "64 x dgx-h100 towers", "64 x dgx-h10", "64 x dgxa900",
+        "48 nodes of 6 H200", "nodes of 8 H200", "48 of 8 H200"}) {
     EXPECT_THROW(parse_cluster(text), Error) << text;
   }
 }

@@ -76,6 +76,14 @@ TEST(ValidateCommand, AFolderStandsForItsRows) {
   EXPECT_EQ(given.out, named.out);
 }
 
+TEST(ValidateCommand, AFilterThatMatchesNothingIsRefused) {
+  const ProgramResult result = run_program("validate runs " + training_rows(scratch_folder("none")) +
+                                           " --where 'source~\"nobody\"'");
+  EXPECT_EQ(result.exit_code, 2);
+  EXPECT_EQ(result.err,
+            "windtunnel: --where: no row of these files matches it: source~\"nobody\"\n");
+}
+
 // Of each kind that has one, and of all together.
 TEST(ValidateCommand, WritesItsPage) {
   const std::string folder = scratch_folder("validate_page");

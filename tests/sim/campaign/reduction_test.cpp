@@ -17,7 +17,7 @@ TrialResult trial(double useful_s, double wait_s, std::int64_t failures) {
 }
 
 // Two trials of 100 s: 80 and 60 s useful, the second waited for 20 s in which nobody could train.
-// A job of a hundred iterations of 1 s would take 100 / 0.8 and 100 / 0.6 s.
+// A job has a hundred iterations of 1 s.
 TEST(Reduction, MeansOfTwoTrialsByHand) {
   CampaignInputs inputs;
   inputs.table.iteration_s = {1};
@@ -37,8 +37,21 @@ TEST(Reduction, MeansOfTwoTrialsByHand) {
   EXPECT_DOUBLE_EQ(report.failures.at("unexpected").mean, 3);
   EXPECT_DOUBLE_EQ(report.failures.at("planned").mean, 0);
   EXPECT_DOUBLE_EQ(report.survival.at("none").mean, 1);
-  EXPECT_NEAR(report.job_days.mean, (100 / 0.8 + 100 / 0.6) / 2 / 86400, 1e-12);
-  EXPECT_NEAR(report.job_cost_usd.mean, 100 / 0.8 + 100 / 0.6, 1e-9);
+  // At the rate of both together, not the mean of 100 / 0.8 and 100 / 0.6.
+  EXPECT_NEAR(report.job_days.mean, 100 / 0.7 / 86400, 1e-12);
+  EXPECT_NEAR(report.job_cost_usd.mean, 2 * 100 / 0.7, 1e-9);
+  EXPECT_NEAR(report.job_days.p95, 100 / report.goodput.p05 / 86400, 1e-12);
+  EXPECT_LT(report.job_days.low, report.job_days.mean);
+  EXPECT_GT(report.job_days.high, report.job_days.mean);
+}
+
+TEST(Reduction, WithoutProgressThereIsNoEnd) {
+  CampaignInputs inputs;
+  inputs.table.iteration_s = {1};
+  inputs.campaign.length_s = 100;
+  inputs.tokens_per_iteration = 10;
+  inputs.tokens = 1000;
+  EXPECT_TRUE(std::isinf(reduce(inputs, {trial(80, 0, 0), trial(0, 100, 0)}).job_days.mean));
 }
 
 }  // namespace

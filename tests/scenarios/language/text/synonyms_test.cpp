@@ -9,6 +9,7 @@ TEST(Synonyms, WhatOthersCallIt) {
   EXPECT_EQ(unknown_word("model key", "vocab", {"heads", "vocabulary"}),
             "unknown model key 'vocab'; did you mean 'vocabulary'?");
   EXPECT_EQ(nearest_word("fsdp", {"none", "zero1", "zero3"}), "zero3");
+  EXPECT_EQ(nearest_word("ethernet", {"infiniband", "roce", "tcp"}), "roce");
   EXPECT_EQ(nearest_word("fsdp", {"megatron", "torchtitan"}), "torchtitan");
 }
 

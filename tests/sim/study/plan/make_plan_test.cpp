@@ -65,5 +65,27 @@ TEST(MakePlan, MoreFailuresTakeLonger) {
               0.01 * usd_of(few.basis, few.best));
 }
 
+// Compressors are refused with ZeRO, which is all that Megatron-LM is tried with otherwise.
+TEST(MakePlan, ACompressorFindsReplicasToCompressAmong) {
+  PlanRequest request = asked();
+  request.nodes = 2;
+  request.set = {{"communication.compressor", "powersgd"}};
+  const PlanReport plan = make_plan(request);
+  EXPECT_EQ(plan.best.point.found_at("layout.sharding"), "none");
+  EXPECT_GT(plan.record.job.layout.dp, 1);
+}
+
+// One more node of six is paid for: its cost is that of seven nodes.
+TEST(MakePlan, AFurtherNodeIsASpareThatIsPaidFor) {
+  const PlanReport plan = make_plan(asked());
+  ASSERT_EQ(plan.more_nodes.size(), 2U);
+  const PlanOption& more = plan.more_nodes[1];
+  EXPECT_EQ(more.point.nodes, plan.best.point.nodes);
+  EXPECT_EQ(more.point.spares, plan.best.point.spares + 1);
+  EXPECT_GE(more.goodput->mean, plan.more_nodes[0].goodput->mean);
+  const double gpu_h = more.days * 24 * 7 * 8;
+  EXPECT_NEAR(usd_of(plan.basis, more), gpu_h * plan.basis.price_usd_per_gpu_h, 1e-6 * gpu_h);
+}
+
 }  // namespace
 }  // namespace windtunnel
