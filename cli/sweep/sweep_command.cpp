@@ -1,13 +1,17 @@
 #include "cli/sweep/sweep_command.hpp"
 
+#include <fmt/chrono.h>
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
 #include <charconv>
 #include <chrono>
 #include <cstdlib>
+#include <ctime>
 #include <filesystem>
+#include <fstream>
 #include <set>
 #include <utility>
 
@@ -91,27 +95,60 @@ std::vector<int> missing_points(const SweepPlan& plan, const std::map<int, std::
   return missing;
 }
 
-// "[120/400] 35 s left"
+// "[120/400] 35 s left", on a terminal's line; where there is none and a log is asked for, as a
+// line of its own every so often.
 class PointProgress {
  public:
-  explicit PointProgress(size_t points) : points_(points) {}
+  PointProgress(size_t points, bool log)
+      : points_(points), log_(log && isatty(STDERR_FILENO) != 1) {}
 
-  void say(const std::string& step) { line_.show(fmt::format("[{}/{}] {}", done_, points_, step)); }
+  void say(const std::string& step) {
+    const std::string text = fmt::format("[{}/{}] {}", done_, points_, step);
+    line_.show(text);
+    if (log_) last_ = text;
+  }
   void finished_one() {
-    using Seconds = std::chrono::duration<double>;
     ++done_;
-    const double per_point_s =
-        Seconds(std::chrono::steady_clock::now() - begin_).count() / static_cast<double>(done_);
+    const auto now = std::chrono::steady_clock::now();
+    const double per_point_s = Seconds(now - begin_).count() / static_cast<double>(done_);
     const double left_s = per_point_s * static_cast<double>(points_ - done_);
-    say(fmt::format("{} left", format_seconds(left_s)));
+    say(done_ == points_ ? fmt::format("after {}", format_seconds(Seconds(now - begin_).count()))
+                         : fmt::format("{} left", format_seconds(left_s)));
+    const bool due = done_ == 1 || done_ == points_ || Seconds(now - said_).count() >= kLogEveryS;
+    if (!log_ || !due) return;
+    said_ = now;
+    print_human(fmt::format("{:%Y-%m-%dT%H:%M:%SZ} {}\n", fmt::gmtime(std::time(nullptr)), last_),
+                true);
   }
 
  private:
+  using Seconds = std::chrono::duration<double>;
+  static constexpr double kLogEveryS = 30;
+
   const size_t points_;
+  const bool log_;
   size_t done_ = 0;
+  std::string last_;
   const std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
+  std::chrono::steady_clock::time_point said_ = begin_;
   Progress line_;
 };
+
+// The last line of each shard's log, by its name.
+std::string logs_text(const std::string& folder) {
+  std::map<std::string, std::string> last;
+  for (const fs::directory_entry& entry : fs::directory_iterator(folder)) {
+    const std::string name = entry.path().filename();
+    if (!name.starts_with("shard-") || !name.ends_with(".log")) continue;
+    std::ifstream log(entry.path());
+    for (std::string line; std::getline(log, line);) {
+      if (!trimmed(line).empty()) last[name] = line;
+    }
+  }
+  std::string text;
+  for (const auto& [name, line] : last) text += fmt::format("{}: {}\n", name, line);
+  return text;
+}
 
 std::string resume_line(const std::string& folder) {
   return fmt::format("windtunnel sweep resume {}", shell_word(folder));
@@ -164,7 +201,7 @@ SweepPlan open_sweep(const std::string& folder) {
 }
 
 ExitCode run_shard(const std::string& folder, const SweepPlan& plan, const SweepShard& shard,
-                   int threads) {
+                   int threads, const ShardOutput& output) {
   const std::map<int, std::string> finished = finished_points(folder, plan);
   std::vector<SweepCase> cases = shard_of(plan.cases, shard.index, shard.count);
   std::erase_if(cases, [&](const SweepCase& each) { return finished.contains(each.index); });
@@ -172,8 +209,8 @@ ExitCode run_shard(const std::string& folder, const SweepPlan& plan, const Sweep
   size_t done = 0;
   {
     const Interruption interruption;
-    SweepPart part(folder, shard.index);
-    PointProgress progress(cases.size());
+    SweepPart part(folder, shard.index, output.write_once);
+    PointProgress progress(cases.size(), output.log);
     SweepOptions options;
     options.threads = threads;
     options.stop = &Interruption::asked();
@@ -184,6 +221,7 @@ ExitCode run_shard(const std::string& folder, const SweepPlan& plan, const Sweep
       progress.finished_one();
     };
     run_sweep(plan.sweep, cases, options);
+    part.finish();
   }
   if (done == cases.size()) return ExitCode::ok;
   print_failure(fmt::format("interrupted: {} of {} points are finished; go on with: {}\n",
@@ -213,7 +251,7 @@ ExitCode merge_sweep(const std::string& folder, const SweepPlan& plan, bool json
   return results.document.at("best").is_null() ? ExitCode::failed : ExitCode::ok;
 }
 
-ExitCode show_sweep_status(const std::string& folder, bool json) {
+ExitCode show_sweep_status(const std::string& folder, bool json, bool logs) {
   const SweepPlan plan = open_sweep(folder);
   const std::map<int, std::string> finished = finished_points(folder, plan);
   const std::vector<int> missing = missing_points(plan, finished);
@@ -224,6 +262,7 @@ ExitCode show_sweep_status(const std::string& folder, bool json) {
   } else {
     print_result(fmt::format("{} of {} points are finished{}\n", finished.size(), plan.cases.size(),
                              missing.empty() ? "" : "; missing: " + ranges_text(missing)));
+    if (logs) print_human(logs_text(folder), false);
   }
   return missing.empty() ? ExitCode::ok : ExitCode::incomplete;
 }

@@ -8,6 +8,7 @@
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
+#include <utility>
 
 #include "models/base/error.hpp"
 #include "models/results/record.hpp"
@@ -91,8 +92,17 @@ int index_of(const std::string& line, const SweepPlan& plan) {
   return in_grid && json["key"] == plan.cases[index].key ? index : -1;
 }
 
+// What storage says that does not append, or read and write the same file.
+bool cannot_append(int error) {
+  return error == EPERM || error == ESPIPE || error == EINVAL || error == ENOTSUP ||
+         error == ENOSYS;
+}
+
 [[noreturn]] void fail_write(const std::string& path) {
-  throw Error(Location{path}, fmt::format("cannot write: {}", std::strerror(errno)),
+  const int error = errno;
+  throw Error(Location{path},
+              fmt::format("cannot write: {}{}", std::strerror(error),
+                          cannot_append(error) ? "; on object storage take --write-once 60" : ""),
               ExitCode::failed);
 }
 
@@ -210,7 +220,9 @@ std::map<int, std::string> finished_points(const std::string& folder, const Swee
   return finished;
 }
 
-SweepPart::SweepPart(const std::string& folder, int shard) : path_(part_path(folder, shard)) {
+SweepPart::SweepPart(const std::string& folder, int shard, int write_once_s)
+    : path_(part_path(folder, shard)), write_once_s_(write_once_s) {
+  if (write_once_s_ > 0) return;
   file_ = open(path_.c_str(), O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
   if (file_ < 0) fail_write(path_);
   // Not flock(): a child of a killed process, still simulating, would keep that. A file system that
@@ -236,24 +248,52 @@ void SweepPart::cut_off_torn_line() {
 }
 
 SweepPart::~SweepPart() {
-  close(file_);
+  if (file_ >= 0) close(file_);
+  try {
+    finish();
+  } catch (const Error&) {
+    // Something else has failed already, and is said; these points run again.
+  }
 }
 
-void SweepPart::append(const std::string& line) {
+void SweepPart::write_all(int file, const std::string& text) {
   size_t written = 0;
-  while (written < line.size()) {
-    const ssize_t n = write(file_, line.data() + written, line.size() - written);
+  while (written < text.size()) {
+    const ssize_t n = write(file, text.data() + written, text.size() - written);
     if (n < 0 && errno == EINTR) continue;
     if (n < 0) {
       const int reason = errno;
-      cut_off_torn_line();  // before another one is put behind it
+      if (file == file_) cut_off_torn_line();  // before another one is put behind it
       errno = reason;
       fail_write(path_);
     }
     written += static_cast<size_t>(n);
   }
   // EINVAL: a file of a kind that cannot be synced.
-  if (fsync(file_) != 0 && errno != EINVAL) fail_write(path_);
+  if (fsync(file) != 0 && errno != EINVAL) fail_write(path_);
+}
+
+void SweepPart::append(const std::string& line) {
+  if (write_once_s_ == 0) return write_all(file_, line);
+  kept_back_ += line;
+  const auto now = std::chrono::steady_clock::now();
+  if (now - written_ >= std::chrono::seconds(write_once_s_)) finish();
+}
+
+void SweepPart::finish() {
+  written_ = std::chrono::steady_clock::now();
+  if (kept_back_.empty()) return;
+  const std::string lines = std::exchange(kept_back_, {});
+  const std::string stem = path_.substr(0, path_.rfind('.'));
+  int file = -1;
+  do {
+    const std::string path = fmt::format("{}-{}.jsonl", stem, files_++);
+    file = open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+  } while (file < 0 && errno == EEXIST);
+  if (file < 0) fail_write(path_);
+  write_all(file, lines);
+  // Some storages take the object only here.
+  if (close(file) != 0) fail_write(path_);
 }
 
 }  // namespace windtunnel

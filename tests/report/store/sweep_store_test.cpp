@@ -153,6 +153,28 @@ TEST(SweepStore, APartIsWrittenByOneProcessAtATime) {
   fs::remove_all(folder);
 }
 
+TEST(SweepStore, FilesThatAreWrittenOnce) {
+  const SweepPlan plan = plan_of_six();
+  const std::string folder = scratch("once");
+  const std::map<int, std::string> lines = six_lines(plan);
+  {
+    SweepPart part(folder, 2, 3600);
+    part.append(lines.at(0));
+    part.append(lines.at(1));
+    EXPECT_TRUE(fs::is_empty(folder));  // kept back
+    part.finish();
+    EXPECT_EQ(read_file(folder + "/part-2-0.jsonl"), lines.at(0) + lines.at(1));
+    part.append(lines.at(2));
+  }
+  EXPECT_EQ(read_file(folder + "/part-2-1.jsonl"), lines.at(2));
+  SweepPart again(folder, 2, 3600);  // as nothing locks
+  again.append(lines.at(2));
+  again.finish();
+  EXPECT_EQ(read_file(folder + "/part-2-2.jsonl"), lines.at(2));
+  EXPECT_EQ(finished_points(folder, plan).size(), 3U);
+  fs::remove_all(folder);
+}
+
 TEST(SweepResults, BestAndHowSurely) {
   const SweepPlan plan = plan_of_six();
   std::map<int, std::string> lines = six_lines(plan);
