@@ -23,7 +23,8 @@
 #include "models/base/version.hpp"
 #include "report/page/page.hpp"
 #include "report/page/sweep_page.hpp"
-#include "report/store/sweep_results.hpp"
+#include "report/store/sweep_lines.hpp"
+#include "report/store/sweep_merge.hpp"
 #include "report/summary/notes.hpp"
 #include "traces/text/text.hpp"
 
@@ -87,14 +88,6 @@ SweepPlan plan_of(const SweepGrid& grid, int threads) {
   return plan;
 }
 
-std::vector<int> missing_points(const SweepPlan& plan, const std::map<int, std::string>& finished) {
-  std::vector<int> missing;
-  for (const SweepCase& each : plan.cases) {
-    if (!finished.contains(each.index)) missing.push_back(each.index);
-  }
-  return missing;
-}
-
 // "[120/400] 35 s left", on a terminal's line; where there is none and a log is asked for, as a
 // line of its own every so often.
 class PointProgress {
@@ -150,6 +143,22 @@ std::string logs_text(const std::string& folder) {
   return text;
 }
 
+// The path of its cases.
+std::string begun(const std::string& folder) {
+  std::string path = cases_path(folder);
+  if (fs::exists(path)) return path;
+  throw Error(Location{path},
+              "no such file: a sweep is begun with `windtunnel sweep SCENARIO "
+              "--vary ... --out DIR` or `windtunnel sweep expand`");
+}
+
+void check_version(const std::string& path, const std::string& version) {
+  if (version == program_build()) return;
+  throw Error(Location{path}, fmt::format("the sweep was begun by version {}, and this is {}: "
+                                          "their results must not be mixed",
+                                          version, program_build()));
+}
+
 std::string resume_line(const std::string& folder) {
   return fmt::format("windtunnel sweep resume {}", shell_word(folder));
 }
@@ -185,26 +194,28 @@ SweepPlan begin_sweep(const SweepGrid& grid, int threads) {
 }
 
 SweepPlan open_sweep(const std::string& folder) {
-  const std::string path = cases_path(folder);
-  if (!fs::exists(path)) {
-    throw Error(Location{path},
-                "no such file: a sweep is begun with `windtunnel sweep SCENARIO "
-                "--vary ... --out DIR` or `windtunnel sweep expand`");
-  }
+  const std::string path = begun(folder);
   SweepPlan plan = parse_cases(read_file(path), path);
-  if (plan.version != program_build()) {
-    throw Error(Location{path}, fmt::format("the sweep was begun by version {}, and this is {}: "
-                                            "their results must not be mixed",
-                                            plan.version, program_build()));
-  }
+  check_version(path, plan.version);
   return plan;
+}
+
+SweepHead open_head(const std::string& folder) {
+  const std::string path = begun(folder);
+  SweepHead head = read_head(folder);
+  check_version(path, head.version);
+  return head;
 }
 
 ExitCode run_shard(const std::string& folder, const SweepPlan& plan, const SweepShard& shard,
                    int threads, const ShardOutput& output) {
-  const std::map<int, std::string> finished = finished_points(folder, plan);
   std::vector<SweepCase> cases = shard_of(plan.cases, shard.index, shard.count);
-  std::erase_if(cases, [&](const SweepCase& each) { return finished.contains(each.index); });
+  size_t finished = 0;
+  {
+    const SweepLines lines(folder, head_of(plan));
+    finished = lines.finished();
+    std::erase_if(cases, [&](const SweepCase& each) { return lines.has(each.index); });
+  }
   if (cases.empty()) return ExitCode::ok;
   size_t done = 0;
   {
@@ -225,42 +236,40 @@ ExitCode run_shard(const std::string& folder, const SweepPlan& plan, const Sweep
   }
   if (done == cases.size()) return ExitCode::ok;
   print_failure(fmt::format("interrupted: {} of {} points are finished; go on with: {}\n",
-                            finished.size() + done, plan.cases.size(), resume_line(folder)));
+                            finished + done, plan.cases.size(), resume_line(folder)));
   return ExitCode::incomplete;
 }
 
-ExitCode merge_sweep(const std::string& folder, const SweepPlan& plan, bool json) {
-  const std::map<int, std::string> finished = finished_points(folder, plan);
-  const std::vector<int> missing = missing_points(plan, finished);
-  const SweepResults results = sweep_results(plan, finished);
+ExitCode merge_sweep(const std::string& folder, bool json) {
+  const SweepHead head = open_head(folder);
+  MergedSweep merged = merge_lines(folder, head);
+  const SweepResults& results = merged.results;
   const std::string document = json_text(with_schema("sweep", results.document));
-  write_file(folder + "/results.jsonl", results_text(finished));
-  write_results_sqlite(folder + "/results.sqlite", results);
   write_file(folder + "/sweep.json", document);
   write_file(folder + "/report.html", sweep_page(results.document));
   if (json) print_result(document);
   std::string text = sweep_text(results, human_style(json));
   text += beside(fmt::format(
       "\nwrote report.html, results.sqlite, results.jsonl and sweep.json in {}\n", folder));
-  if (!missing.empty()) {
-    text += fmt::format("{} of {} points are missing: {}; run them with: {}\n", missing.size(),
-                        plan.cases.size(), ranges_text(missing), resume_line(folder));
+  if (!merged.missing.empty()) {
+    text +=
+        fmt::format("{} of {} points are missing: {}; run them with: {}\n", merged.missing.size(),
+                    head.keys.size(), ranges_text(merged.missing), resume_line(folder));
   }
   print_human(text, json);
-  if (!missing.empty()) return ExitCode::incomplete;
+  if (!merged.missing.empty()) return ExitCode::incomplete;
   return results.document.at("best").is_null() ? ExitCode::failed : ExitCode::ok;
 }
 
 ExitCode show_sweep_status(const std::string& folder, bool json, bool logs) {
-  const SweepPlan plan = open_sweep(folder);
-  const std::map<int, std::string> finished = finished_points(folder, plan);
-  const std::vector<int> missing = missing_points(plan, finished);
+  const SweepLines lines(folder, open_head(folder));
+  const std::vector<int> missing = lines.missing();
   if (json) {
     print_document(
         "sweep-status",
-        {{"points", plan.cases.size()}, {"finished", finished.size()}, {"missing", missing}});
+        {{"points", lines.points()}, {"finished", lines.finished()}, {"missing", missing}});
   } else {
-    print_result(fmt::format("{} of {} points are finished{}\n", finished.size(), plan.cases.size(),
+    print_result(fmt::format("{} of {} points are finished{}\n", lines.finished(), lines.points(),
                              missing.empty() ? "" : "; missing: " + ranges_text(missing)));
     if (logs) print_human(logs_text(folder), false);
   }

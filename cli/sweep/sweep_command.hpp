@@ -8,7 +8,7 @@
 
 #include "cli/program/command.hpp"
 #include "cli/sweep/cluster_job.hpp"
-#include "report/store/sweep_store.hpp"
+#include "report/store/sweep_lines.hpp"
 
 namespace windtunnel {
 
@@ -31,6 +31,7 @@ SweepShard parse_shard(const std::string& text);
 SweepPlan begin_sweep(const SweepGrid& grid, int threads);
 // Throws Error where no sweep was begun, or one by another version.
 SweepPlan open_sweep(const std::string& folder);
+SweepHead open_head(const std::string& folder);  // the same without its cases
 
 struct ShardOutput {
   bool log = false;    // progress in lines, for a file, where stderr is no terminal
@@ -43,7 +44,7 @@ ExitCode run_shard(const std::string& folder, const SweepPlan& plan, const Sweep
 
 // Writes and shows the results of all points that are finished; ExitCode::incomplete when some are
 // missing.
-ExitCode merge_sweep(const std::string& folder, const SweepPlan& plan, bool json);
+ExitCode merge_sweep(const std::string& folder, bool json);
 
 // `logs`: with the last line of each shard's log.
 ExitCode show_sweep_status(const std::string& folder, bool json, bool logs);

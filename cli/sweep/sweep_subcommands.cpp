@@ -78,7 +78,7 @@ Handler define_merge(CLI::App& app) {
   add_folder(app, *folder);
   app.add_flag("--json", *json, "print one JSON document on stdout, text on stderr");
   add_example(app, "out");
-  return [folder, json] { return merge_sweep(*folder, open_sweep(*folder), *json); };
+  return [folder, json] { return merge_sweep(*folder, *json); };
 }
 
 Handler define_resume(CLI::App& app) {
@@ -93,9 +93,9 @@ Handler define_resume(CLI::App& app) {
   app.add_flag("--json", options->json, "print one JSON document on stdout, text on stderr");
   add_example(app, "out");
   return [options] {
-    const SweepPlan plan = open_sweep(options->folder);
-    const ExitCode code = run_shard(options->folder, plan, {}, options->threads);
-    return code == ExitCode::ok ? merge_sweep(options->folder, plan, options->json) : code;
+    const ExitCode code =
+        run_shard(options->folder, open_sweep(options->folder), {}, options->threads);
+    return code == ExitCode::ok ? merge_sweep(options->folder, options->json) : code;
   };
 }
 
@@ -232,10 +232,10 @@ Handler define_sweep(CLI::App& app) {
     for (const auto& [sub, action] : actions) {
       if (sub->parsed()) return action();
     }
-    const SweepPlan plan = begin_sweep(options->grid, options->threads);
     const std::string& folder = options->grid.out;
-    const ExitCode code = run_shard(folder, plan, {}, options->threads);
-    return code == ExitCode::ok ? merge_sweep(folder, plan, options->json) : code;
+    const ExitCode code =
+        run_shard(folder, begin_sweep(options->grid, options->threads), {}, options->threads);
+    return code == ExitCode::ok ? merge_sweep(folder, options->json) : code;
   };
 }
 

@@ -161,8 +161,7 @@ ExitCode submit_sweep(const std::string& folder, ClusterJob job, bool print) {
   }
   if (job.engine != Engine::ssh) job.cpus = std::max(job.cpus, 1);
   check_job(job);
-  const SweepPlan plan = open_sweep(folder);
-  const std::string note = settle_shards(job, static_cast<int>(plan.cases.size()));
+  const std::string note = settle_shards(job, static_cast<int>(open_head(folder).keys.size()));
   const JobFiles texts = files_of(job);
   if (print) {
     const char* between = job.engine == Engine::kubernetes ? "---\n" : "\n";

@@ -9,8 +9,10 @@
 #pragma once
 
 #include <chrono>
-#include <map>
+#include <cstdint>
+#include <functional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "report/json/json.hpp"
@@ -34,6 +36,25 @@ std::string cases_path(const std::string& folder);
 std::string cases_text(const SweepPlan& plan);
 SweepPlan parse_cases(const std::string& text, const std::string& file);
 
+// The same line by line, without keeping the cases. Throws likewise.
+class CaseReader {
+ public:
+  CaseReader(std::string file, std::function<void(const SweepCase&)> use)
+      : file_(std::move(file)), use_(std::move(use)) {}
+  void take(const std::string& line);  // without its end
+  SweepPlan end();                     // without its cases
+
+ private:
+  std::string file_;
+  std::function<void(const SweepCase&)> use_;
+  SweepPlan head_;
+  size_t points_ = 0;
+  int lines_ = 0;
+};
+
+// Of the key of a case: what SweepHead keeps of it.
+std::uint64_t hashed_key(const std::string& key);
+
 // What differs between the sweep of a folder and the one that is asked for, for a message: "the
 // scenario has changed". Empty: nothing does.
 std::string difference_of(const SweepPlan& old_plan, const SweepPlan& new_plan);
@@ -42,10 +63,6 @@ std::string difference_of(const SweepPlan& old_plan, const SweepPlan& new_plan);
 // "tokens_per_s", "mfu", "tflops_per_gpu"}, "result", "job", "cost_models", "trial_goodput"}, or
 // "reason" instead of what follows `set`. `result` is the campaign of the run document.
 std::string point_line(const SweepCase& the_case, const SweepPoint& point);
-
-// Lines (each with its newline) of the finished points by index, out of all parts. Throws Error
-// with file:line for a line that is no result of this sweep, but for a last one without its end.
-std::map<int, std::string> finished_points(const std::string& folder, const SweepPlan& plan);
 
 // Appends to the part of a shard. One process at a time: a second one is refused. While it is open
 // this process must not read the part otherwise. With `write_once_s` > 0, for object storage, which
