@@ -111,9 +111,11 @@ EOF
 export SLURM_CONF="$dir/slurm.conf"
 slurmdbd
 wait_for slurmdbd sacctmgr -n show cluster
-sacctmgr -i add cluster windtunnel >>"$dir/sacctmgr.log" 2>&1
-sacctmgr -i add account windtunnel Cluster=windtunnel >>"$dir/sacctmgr.log" 2>&1
-sacctmgr -i add user "$user" Account=windtunnel >>"$dir/sacctmgr.log" 2>&1
+{
+  sacctmgr -i add cluster windtunnel
+  sacctmgr -i add account windtunnel Cluster=windtunnel
+  sacctmgr -i add user "$user" Account=windtunnel
+} >"$dir/sacctmgr.log" 2>&1
 slurmctld
 wait_for slurmctld scontrol ping
 slurmd
