@@ -42,6 +42,10 @@ void bind_error(py::module_& module) {
   static py::handle type =
       py::exception<windtunnel::Error>(module, "Error", PyExc_ValueError).release();
   type.attr("__module__") = "windtunnel";
+  type.attr("__doc__") =
+      "What is wrong with a case, or what a simulation failed of. Its attributes: ``text`` without "
+      "the place; ``file``, ``line``, ``column``, ``key`` as far as they are known; ``cause``: "
+      "\"input\", \"failed\" or \"defect\".";
   py::register_exception_translator([](std::exception_ptr thrown) {
     try {
       if (thrown) std::rethrow_exception(thrown);
@@ -95,11 +99,21 @@ std::function<void(const std::string&)> told(const py::object& progress) {
   };
 }
 
+// Out of the library, which passes it on; interruptible() raises what Python's handler has set.
+class Stopped : public std::exception {};
+
+// Ctrl-C ends the simulation before its next step.
 windtunnel::Result simulate(const windtunnel::Case& the_case, int threads, bool allow_oom,
                             const py::object& progress) {
-  const windtunnel::SimulateOptions options = {threads, allow_oom, told(progress)};
+  const std::function<void(const std::string&)> tell = told(progress);
   std::optional<windtunnel::Result> result;
-  interruptible([&](const std::stop_token&) { result = windtunnel::simulate(the_case, options); });
+  interruptible([&](const std::stop_token& stop) {
+    const auto step = [&](const std::string& text) {
+      if (stop.stop_requested()) throw Stopped();
+      if (tell) tell(text);
+    };
+    result = windtunnel::simulate(the_case, {threads, allow_oom, step});
+  });
   return std::move(*result);
 }
 
@@ -179,18 +193,28 @@ windtunnel::ScheduleGenerator generator_of(const std::string& name, py::function
 
 void bind_schedule(py::module_& module) {
   py::class_<windtunnel::StageWork>(module, "StageWork", "A stage's work on one micro-batch.")
-      .def_readonly("forward_s", &windtunnel::StageWork::forward_s)
-      .def_readonly("backward_input_s", &windtunnel::StageWork::backward_input_s)
-      .def_readonly("backward_weight_s", &windtunnel::StageWork::backward_weight_s)
-      .def_readonly("activation_bytes", &windtunnel::StageWork::activation_bytes);
+      .def_readonly("forward_s", &windtunnel::StageWork::forward_s, "Seconds of the forward pass.")
+      .def_readonly("backward_input_s", &windtunnel::StageWork::backward_input_s,
+                    "Seconds of the gradient of the input, with what is recomputed for it.")
+      .def_readonly("backward_weight_s", &windtunnel::StageWork::backward_weight_s,
+                    "Seconds of the gradient of the weights.")
+      .def_readonly("activation_bytes", &windtunnel::StageWork::activation_bytes,
+                    "Bytes kept from the forward to the end of the backward.");
   py::class_<windtunnel::ScheduleRequest>(module, "ScheduleRequest", "What a schedule is made for.")
-      .def_readonly("ranks", &windtunnel::ScheduleRequest::ranks)
-      .def_readonly("microbatches", &windtunnel::ScheduleRequest::microbatches)
-      .def_readonly("chunks", &windtunnel::ScheduleRequest::chunks)
-      .def_readonly("group", &windtunnel::ScheduleRequest::group)
-      .def_readonly("memory_limit", &windtunnel::ScheduleRequest::memory_limit)
-      .def_readonly("message_s", &windtunnel::ScheduleRequest::message_s)
-      .def_readonly("stages", &windtunnel::ScheduleRequest::stages);
+      .def_readonly("ranks", &windtunnel::ScheduleRequest::ranks,
+                    "Ranks of the pipeline, ``layout.pp``.")
+      .def_readonly("microbatches", &windtunnel::ScheduleRequest::microbatches,
+                    "Micro-batches of an iteration.")
+      .def_readonly("chunks", &windtunnel::ScheduleRequest::chunks,
+                    "Stages per rank, ``layout.vpp``.")
+      .def_readonly("group", &windtunnel::ScheduleRequest::group,
+                    "``schedule.group``; 0 where the scenario says nothing.")
+      .def_readonly("memory_limit", &windtunnel::ScheduleRequest::memory_limit,
+                    "Bytes that a rank has for activations.")
+      .def_readonly("message_s", &windtunnel::ScheduleRequest::message_s,
+                    "Seconds of a message from one rank to the next.")
+      .def_readonly("stages", &windtunnel::ScheduleRequest::stages,
+                    "A :class:`StageWork` for each of ``ranks * chunks`` stages.");
 }
 
 void bind_case(py::module_& module) {
@@ -253,9 +277,15 @@ PYBIND11_MODULE(_windtunnel, module) {
   bind_results(module);
   module.def("simulate", &simulate);
   module.def("sweep", &sweep);
-  module.def("names", &windtunnel::names);
-  module.def("version", &windtunnel::version);
-  module.def("keys", [] {
+  module.def(
+      "names", &windtunnel::names, py::arg("key"),
+      "What may stand at a key that takes names: ``names(\"schedule\")``. Empty where it takes "
+      "other values; raises :class:`windtunnel.Error` for a key that there is not.");
+  module.def("version", &windtunnel::version, "The version and the commit that was built.");
+  constexpr const char* kKeysHelp =
+      "All keys of a scenario in its order: ``path`` (``*`` for the index in a list), ``default``, "
+      "``help``.";
+  const auto all_keys = [] {
     py::list list;
     for (const windtunnel::Key& key : windtunnel::keys()) {
       py::dict dict;
@@ -265,7 +295,8 @@ PYBIND11_MODULE(_windtunnel, module) {
       list.append(dict);
     }
     return list;
-  });
+  };
+  module.def("keys", all_keys, kKeysHelp);
 }
 
 }  // namespace windtunnel_python

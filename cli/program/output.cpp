@@ -17,6 +17,7 @@
 
 #include "models/base/error.hpp"
 #include "models/base/printable.hpp"
+#include "traces/text/text.hpp"
 
 namespace windtunnel {
 namespace {
@@ -161,17 +162,11 @@ void write_file(const std::string& path, const std::string& content) {
   std::ofstream out(temporary, std::ios::binary);
   out << content;
   out.close();
-  std::error_code error;
-  if (out.fail()) {
-    error = std::error_code(errno != 0 ? errno : EIO, std::generic_category());
-  } else {
-    fs::rename(temporary, path, error);
-  }
-  if (error) {
-    std::error_code ignored;
-    fs::remove(temporary, ignored);
-    fail(path, fmt::format("cannot write: {}", error.message()));
-  }
+  if (!out.fail()) return put_in_place(temporary, path);
+  const std::error_code error(errno != 0 ? errno : EIO, std::generic_category());
+  std::error_code ignored;
+  fs::remove(temporary, ignored);
+  fail(path, fmt::format("cannot write: {}", error.message()));
 }
 
 }  // namespace windtunnel

@@ -1,13 +1,17 @@
 #include "cli/sweep/sweep_command.hpp"
 
+#include <fmt/chrono.h>
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
 #include <charconv>
 #include <chrono>
 #include <cstdlib>
+#include <ctime>
 #include <filesystem>
+#include <fstream>
 #include <set>
 #include <utility>
 
@@ -19,7 +23,8 @@
 #include "models/base/version.hpp"
 #include "report/page/page.hpp"
 #include "report/page/sweep_page.hpp"
-#include "report/store/sweep_results.hpp"
+#include "report/store/sweep_lines.hpp"
+#include "report/store/sweep_merge.hpp"
 #include "report/summary/notes.hpp"
 #include "traces/text/text.hpp"
 
@@ -83,35 +88,76 @@ SweepPlan plan_of(const SweepGrid& grid, int threads) {
   return plan;
 }
 
-std::vector<int> missing_points(const SweepPlan& plan, const std::map<int, std::string>& finished) {
-  std::vector<int> missing;
-  for (const SweepCase& each : plan.cases) {
-    if (!finished.contains(each.index)) missing.push_back(each.index);
-  }
-  return missing;
-}
-
-// "[120/400] 35 s left"
+// "[120/400] 35 s left", on a terminal's line; where there is none and a log is asked for, as a
+// line of its own every so often.
 class PointProgress {
  public:
-  explicit PointProgress(size_t points) : points_(points) {}
+  PointProgress(size_t points, bool log)
+      : points_(points), log_(log && isatty(STDERR_FILENO) != 1) {}
 
-  void say(const std::string& step) { line_.show(fmt::format("[{}/{}] {}", done_, points_, step)); }
+  void say(const std::string& step) {
+    const std::string text = fmt::format("[{}/{}] {}", done_, points_, step);
+    line_.show(text);
+    if (log_) last_ = text;
+  }
   void finished_one() {
-    using Seconds = std::chrono::duration<double>;
     ++done_;
-    const double per_point_s =
-        Seconds(std::chrono::steady_clock::now() - begin_).count() / static_cast<double>(done_);
+    const auto now = std::chrono::steady_clock::now();
+    const double per_point_s = Seconds(now - begin_).count() / static_cast<double>(done_);
     const double left_s = per_point_s * static_cast<double>(points_ - done_);
-    say(fmt::format("{} left", format_seconds(left_s)));
+    say(done_ == points_ ? fmt::format("after {}", format_seconds(Seconds(now - begin_).count()))
+                         : fmt::format("{} left", format_seconds(left_s)));
+    const bool due = done_ == 1 || done_ == points_ || Seconds(now - said_).count() >= kLogEveryS;
+    if (!log_ || !due) return;
+    said_ = now;
+    print_human(fmt::format("{:%Y-%m-%dT%H:%M:%SZ} {}\n", fmt::gmtime(std::time(nullptr)), last_),
+                true);
   }
 
  private:
+  using Seconds = std::chrono::duration<double>;
+  static constexpr double kLogEveryS = 30;
+
   const size_t points_;
+  const bool log_;
   size_t done_ = 0;
+  std::string last_;
   const std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
+  std::chrono::steady_clock::time_point said_ = begin_;
   Progress line_;
 };
+
+// The last line of each shard's log, by its name.
+std::string logs_text(const std::string& folder) {
+  std::map<std::string, std::string> last;
+  for (const fs::directory_entry& entry : fs::directory_iterator(folder)) {
+    const std::string name = entry.path().filename();
+    if (!name.starts_with("shard-") || !name.ends_with(".log")) continue;
+    std::ifstream log(entry.path());
+    for (std::string line; std::getline(log, line);) {
+      if (!trimmed(line).empty()) last[name] = line;
+    }
+  }
+  std::string text;
+  for (const auto& [name, line] : last) text += fmt::format("{}: {}\n", name, line);
+  return text;
+}
+
+// The path of its cases.
+std::string begun(const std::string& folder) {
+  std::string path = cases_path(folder);
+  if (fs::exists(path)) return path;
+  throw Error(Location{path},
+              "no such file: a sweep is begun with `windtunnel sweep SCENARIO "
+              "--vary ... --out DIR` or `windtunnel sweep expand`");
+}
+
+void check_version(const std::string& path, const std::string& version) {
+  if (version == program_build()) return;
+  throw Error(Location{path}, fmt::format("the sweep was begun by version {}, and this is {}: "
+                                          "their results must not be mixed",
+                                          version, program_build()));
+}
 
 std::string resume_line(const std::string& folder) {
   return fmt::format("windtunnel sweep resume {}", shell_word(folder));
@@ -148,32 +194,34 @@ SweepPlan begin_sweep(const SweepGrid& grid, int threads) {
 }
 
 SweepPlan open_sweep(const std::string& folder) {
-  const std::string path = cases_path(folder);
-  if (!fs::exists(path)) {
-    throw Error(Location{path},
-                "no such file: a sweep is begun with `windtunnel sweep SCENARIO "
-                "--vary ... --out DIR` or `windtunnel sweep expand`");
-  }
+  const std::string path = begun(folder);
   SweepPlan plan = parse_cases(read_file(path), path);
-  if (plan.version != program_build()) {
-    throw Error(Location{path}, fmt::format("the sweep was begun by version {}, and this is {}: "
-                                            "their results must not be mixed",
-                                            plan.version, program_build()));
-  }
+  check_version(path, plan.version);
   return plan;
 }
 
+SweepHead open_head(const std::string& folder) {
+  const std::string path = begun(folder);
+  SweepHead head = read_head(folder);
+  check_version(path, head.version);
+  return head;
+}
+
 ExitCode run_shard(const std::string& folder, const SweepPlan& plan, const SweepShard& shard,
-                   int threads) {
-  const std::map<int, std::string> finished = finished_points(folder, plan);
+                   int threads, const ShardOutput& output) {
   std::vector<SweepCase> cases = shard_of(plan.cases, shard.index, shard.count);
-  std::erase_if(cases, [&](const SweepCase& each) { return finished.contains(each.index); });
+  size_t finished = 0;
+  {
+    const SweepLines lines(folder, head_of(plan));
+    finished = lines.finished();
+    std::erase_if(cases, [&](const SweepCase& each) { return lines.has(each.index); });
+  }
   if (cases.empty()) return ExitCode::ok;
   size_t done = 0;
   {
     const Interruption interruption;
-    SweepPart part(folder, shard.index);
-    PointProgress progress(cases.size());
+    SweepPart part(folder, shard.index, output.write_once);
+    PointProgress progress(cases.size(), output.log);
     SweepOptions options;
     options.threads = threads;
     options.stop = &Interruption::asked();
@@ -184,46 +232,46 @@ ExitCode run_shard(const std::string& folder, const SweepPlan& plan, const Sweep
       progress.finished_one();
     };
     run_sweep(plan.sweep, cases, options);
+    part.finish();
   }
   if (done == cases.size()) return ExitCode::ok;
   print_failure(fmt::format("interrupted: {} of {} points are finished; go on with: {}\n",
-                            finished.size() + done, plan.cases.size(), resume_line(folder)));
+                            finished + done, plan.cases.size(), resume_line(folder)));
   return ExitCode::incomplete;
 }
 
-ExitCode merge_sweep(const std::string& folder, const SweepPlan& plan, bool json) {
-  const std::map<int, std::string> finished = finished_points(folder, plan);
-  const std::vector<int> missing = missing_points(plan, finished);
-  const SweepResults results = sweep_results(plan, finished);
+ExitCode merge_sweep(const std::string& folder, bool json) {
+  const SweepHead head = open_head(folder);
+  MergedSweep merged = merge_lines(folder, head);
+  const SweepResults& results = merged.results;
   const std::string document = json_text(with_schema("sweep", results.document));
-  write_file(folder + "/results.jsonl", results_text(finished));
-  write_results_sqlite(folder + "/results.sqlite", results);
   write_file(folder + "/sweep.json", document);
   write_file(folder + "/report.html", sweep_page(results.document));
   if (json) print_result(document);
   std::string text = sweep_text(results, human_style(json));
   text += beside(fmt::format(
       "\nwrote report.html, results.sqlite, results.jsonl and sweep.json in {}\n", folder));
-  if (!missing.empty()) {
-    text += fmt::format("{} of {} points are missing: {}; run them with: {}\n", missing.size(),
-                        plan.cases.size(), ranges_text(missing), resume_line(folder));
+  if (!merged.missing.empty()) {
+    text +=
+        fmt::format("{} of {} points are missing: {}; run them with: {}\n", merged.missing.size(),
+                    head.keys.size(), ranges_text(merged.missing), resume_line(folder));
   }
   print_human(text, json);
-  if (!missing.empty()) return ExitCode::incomplete;
+  if (!merged.missing.empty()) return ExitCode::incomplete;
   return results.document.at("best").is_null() ? ExitCode::failed : ExitCode::ok;
 }
 
-ExitCode show_sweep_status(const std::string& folder, bool json) {
-  const SweepPlan plan = open_sweep(folder);
-  const std::map<int, std::string> finished = finished_points(folder, plan);
-  const std::vector<int> missing = missing_points(plan, finished);
+ExitCode show_sweep_status(const std::string& folder, bool json, bool logs) {
+  const SweepLines lines(folder, open_head(folder));
+  const std::vector<int> missing = lines.missing();
   if (json) {
     print_document(
         "sweep-status",
-        {{"points", plan.cases.size()}, {"finished", finished.size()}, {"missing", missing}});
+        {{"points", lines.points()}, {"finished", lines.finished()}, {"missing", missing}});
   } else {
-    print_result(fmt::format("{} of {} points are finished{}\n", finished.size(), plan.cases.size(),
+    print_result(fmt::format("{} of {} points are finished{}\n", lines.finished(), lines.points(),
                              missing.empty() ? "" : "; missing: " + ranges_text(missing)));
+    if (logs) print_human(logs_text(folder), false);
   }
   return missing.empty() ? ExitCode::ok : ExitCode::incomplete;
 }

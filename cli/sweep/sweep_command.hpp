@@ -7,7 +7,8 @@
 #include <vector>
 
 #include "cli/program/command.hpp"
-#include "report/store/sweep_store.hpp"
+#include "cli/sweep/cluster_job.hpp"
+#include "report/store/sweep_lines.hpp"
 
 namespace windtunnel {
 
@@ -30,24 +31,26 @@ SweepShard parse_shard(const std::string& text);
 SweepPlan begin_sweep(const SweepGrid& grid, int threads);
 // Throws Error where no sweep was begun, or one by another version.
 SweepPlan open_sweep(const std::string& folder);
+SweepHead open_head(const std::string& folder);  // the same without its cases
 
+struct ShardOutput {
+  bool log = false;    // progress in lines, for a file, where stderr is no terminal
+  int write_once = 0;  // SweepPart: seconds between its files; 0: one that grows
+};
 // Runs what is missing of the shard. ExitCode::incomplete when SIGINT or SIGTERM came: the points
 // under way were finished, and it has said how to go on.
 ExitCode run_shard(const std::string& folder, const SweepPlan& plan, const SweepShard& shard,
-                   int threads);
+                   int threads, const ShardOutput& output = {});
 
 // Writes and shows the results of all points that are finished; ExitCode::incomplete when some are
 // missing.
-ExitCode merge_sweep(const std::string& folder, const SweepPlan& plan, bool json);
+ExitCode merge_sweep(const std::string& folder, bool json);
 
-ExitCode show_sweep_status(const std::string& folder, bool json);
+// `logs`: with the last line of each shard's log.
+ExitCode show_sweep_status(const std::string& folder, bool json, bool logs);
 
-struct SlurmOptions {
-  int shards = 0;  // 0: 16, or as many as there are points
-  int cpus = 1;    // per shard
-  bool print = false;
-};
-// Writes an array job and a merge after it, and hands them to sbatch unless `print`.
-ExitCode submit_sweep(const std::string& folder, const SlurmOptions& options);
+// Writes what the engine reads into the folder and hands it over, or prints it. Empty members of
+// the job that have a default get it.
+ExitCode submit_sweep(const std::string& folder, ClusterJob job, bool print);
 
 }  // namespace windtunnel

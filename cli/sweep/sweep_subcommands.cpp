@@ -33,6 +33,14 @@ void add_grid(CLI::App& app, SweepGrid& grid) {
   app.add_option("--out", grid.out, "folder of the sweep")->type_name("DIR");
 }
 
+void add_write_once(CLI::App& app, int& seconds) {
+  app.add_option("--write-once", seconds,
+                 "for object storage: a new file of results every so many seconds, none changed "
+                 "once it is written")
+      ->type_name("S")
+      ->check(CLI::Range(1, 86400));
+}
+
 Handler define_expand(CLI::App& app) {
   auto grid = std::make_shared<SweepGrid>();
   add_grid(app, *grid);
@@ -46,7 +54,7 @@ Handler define_expand(CLI::App& app) {
 Handler define_shard(CLI::App& app) {
   struct Options {
     std::string folder, shard = "0/1";
-    int threads = 0;
+    int threads = 0, write_once = 0;
   };
   auto options = std::make_shared<Options>();
   add_folder(app, options->folder);
@@ -55,10 +63,12 @@ Handler define_shard(CLI::App& app) {
                  "HQ_TASK_ID or OMPI_COMM_WORLD_RANK")
       ->type_name("I/N|auto/N");
   add_threads(app, options->threads);
+  add_write_once(app, options->write_once);
   add_example(app, "out --shard 0/4");
   return [options] {
     const SweepShard shard = parse_shard(options->shard);
-    return run_shard(options->folder, open_sweep(options->folder), shard, options->threads);
+    return run_shard(options->folder, open_sweep(options->folder), shard, options->threads,
+                     {.log = true, .write_once = options->write_once});
   };
 }
 
@@ -68,7 +78,7 @@ Handler define_merge(CLI::App& app) {
   add_folder(app, *folder);
   app.add_flag("--json", *json, "print one JSON document on stdout, text on stderr");
   add_example(app, "out");
-  return [folder, json] { return merge_sweep(*folder, open_sweep(*folder), *json); };
+  return [folder, json] { return merge_sweep(*folder, *json); };
 }
 
 Handler define_resume(CLI::App& app) {
@@ -83,9 +93,9 @@ Handler define_resume(CLI::App& app) {
   app.add_flag("--json", options->json, "print one JSON document on stdout, text on stderr");
   add_example(app, "out");
   return [options] {
-    const SweepPlan plan = open_sweep(options->folder);
-    const ExitCode code = run_shard(options->folder, plan, {}, options->threads);
-    return code == ExitCode::ok ? merge_sweep(options->folder, plan, options->json) : code;
+    const ExitCode code =
+        run_shard(options->folder, open_sweep(options->folder), {}, options->threads);
+    return code == ExitCode::ok ? merge_sweep(options->folder, options->json) : code;
   };
 }
 
@@ -93,30 +103,98 @@ Handler define_status(CLI::App& app) {
   auto folder = std::make_shared<std::string>();
   auto json = std::make_shared<bool>(false);
   add_folder(app, *folder);
+  auto logs = std::make_shared<bool>(false);
   app.add_flag("--json", *json, "one JSON document");
-  add_example(app, "out");
-  return [folder, json] { return show_sweep_status(*folder, *json); };
+  app.add_flag("--logs", *logs, "with the last line of each shard's log");
+  add_example(app, "out --logs");
+  return [folder, json, logs] { return show_sweep_status(*folder, *json, *logs); };
+}
+
+struct SubmitOptions {
+  std::string folder;
+  bool slurm = false, kubernetes = false, hyperqueue = false, print = false;
+  ClusterJob job;
+};
+
+Engine engine_of(const SubmitOptions& options) {
+  const int given = static_cast<int>(options.slurm) + static_cast<int>(options.kubernetes) +
+                    static_cast<int>(options.hyperqueue) +
+                    static_cast<int>(!options.job.hosts.empty());
+  if (given != 1) {
+    throw Error("to which cluster? One of --slurm, --kubernetes, --hyperqueue and --ssh is due");
+  }
+  if (options.slurm) return Engine::slurm;
+  if (options.kubernetes) return Engine::kubernetes;
+  return options.hyperqueue ? Engine::hyperqueue : Engine::ssh;
+}
+
+void add_engines(CLI::App& app, SubmitOptions& options) {
+  app.add_flag("--slurm", options.slurm, "to Slurm: an array job, and a merge after it");
+  app.add_flag("--kubernetes", options.kubernetes,
+               "to Kubernetes: an Indexed Job, by kubectl; a second one merges");
+  app.add_flag("--hyperqueue", options.hyperqueue,
+               "to HyperQueue: a task array, by hq; waits, then merges");
+  app.add_option("--ssh", options.job.hosts, "to these hosts, a shard each; waits, then merges")
+      ->type_name("[USER@]HOST,...")
+      ->delimiter(',')
+      ->allow_extra_args(false);
+}
+
+void add_limits(CLI::App& app, ClusterJob& job) {
+  app.add_option("--shards", job.shards, "parts of the sweep (default 16)")
+      ->type_name("N")
+      ->check(CLI::Range(1, 1000000));
+  app.add_option("--cpus", job.cpus, "cores of each (default 1; with --ssh all)")
+      ->type_name("N")
+      ->check(CLI::Range(1, 4096));
+  app.add_option("--time", job.time, "what a shard may take: '90 min', 1:30:00, 1-12:00:00")
+      ->type_name("TIME");
+  app.add_option("--memory", job.memory, "of each shard: 4G")->type_name("SIZE");
+  app.add_option("--partition", job.partition, "of Slurm")->type_name("NAME");
+  app.add_option("--account", job.account, "of Slurm")->type_name("NAME");
+  app.add_option("--qos", job.qos, "of Slurm: quality of service")->type_name("NAME");
+  app.add_option("--option", job.options,
+                 "an option of sbatch, hq submit or ssh, as it is: --option=--constraint=h100; may "
+                 "be repeated")
+      ->type_name("OPTION")
+      ->allow_extra_args(false);
+}
+
+void add_places(CLI::App& app, ClusterJob& job) {
+  app.add_option("--container", job.container,
+                 "image that holds windtunnel: by pyxis under Slurm, of the pods of Kubernetes")
+      ->type_name("IMAGE");
+  app.add_option("--wrapper", job.wrapper,
+                 "words in front of the program: 'apptainer exec --bind /sweeps IMAGE'")
+      ->type_name("WORDS");
+  app.add_option("--program", job.program,
+                 "the program as the shards call it (default: this one; in a container windtunnel)")
+      ->type_name("PATH");
+  app.add_option("--folder", job.folder, "the folder as the shards see it (default: as here)")
+      ->type_name("PATH")
+      ->check([](const std::string& path) {
+        return path.starts_with('/') ? "" : "expected a path from the root, as in /sweeps/out";
+      });
+  app.add_option("--claim", job.claim,
+                 "of Kubernetes: the claim of the volume with the folder, and where pods mount it")
+      ->type_name("NAME:PATH");
+  app.add_option("--namespace", job.name_space, "of Kubernetes")->type_name("NAME");
+  add_write_once(app, job.write_once);
 }
 
 Handler define_submit(CLI::App& app) {
-  struct Options {
-    std::string folder;
-    bool slurm = false;
-    SlurmOptions of;
-  };
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<SubmitOptions>();
+  options->job.shards = 0;
   add_folder(app, options->folder);
-  app.add_flag("--slurm", options->slurm, "to Slurm, as an array job and a merge after it")
-      ->required();
-  app.add_option("--shards", options->of.shards, "elements of the array (default 16)")
-      ->type_name("N")
-      ->check(CLI::Range(1, 1000000));
-  app.add_option("--cpus", options->of.cpus, "cores of each (default 1)")
-      ->type_name("N")
-      ->check(CLI::Range(1, 4096));
-  app.add_flag("--print", options->of.print, "print the scripts and submit nothing");
+  add_engines(app, *options);
+  add_limits(app, options->job);
+  add_places(app, options->job);
+  app.add_flag("--print", options->print, "print the scripts and submit nothing");
   add_example(app, "out --slurm --shards 32 --print");
-  return [options] { return submit_sweep(options->folder, options->of); };
+  return [options] {
+    options->job.engine = engine_of(*options);
+    return submit_sweep(options->folder, options->job, options->print);
+  };
 }
 
 const std::vector<Command>& sweep_commands() {
@@ -154,10 +232,10 @@ Handler define_sweep(CLI::App& app) {
     for (const auto& [sub, action] : actions) {
       if (sub->parsed()) return action();
     }
-    const SweepPlan plan = begin_sweep(options->grid, options->threads);
     const std::string& folder = options->grid.out;
-    const ExitCode code = run_shard(folder, plan, {}, options->threads);
-    return code == ExitCode::ok ? merge_sweep(folder, plan, options->json) : code;
+    const ExitCode code =
+        run_shard(folder, begin_sweep(options->grid, options->threads), {}, options->threads);
+    return code == ExitCode::ok ? merge_sweep(folder, options->json) : code;
   };
 }
 

@@ -1,4 +1,4 @@
-// windtunnel sweep submit: shards as a Slurm array, and a merge after it.
+// windtunnel sweep submit: the shards of a sweep handed to a cluster, and a merge after them.
 #include <fmt/format.h>
 #include <sys/wait.h>
 
@@ -13,6 +13,7 @@
 
 #include "cli/program/output.hpp"
 #include "cli/program/override_options.hpp"
+#include "cli/sweep/cluster_job.hpp"
 #include "cli/sweep/sweep_command.hpp"
 #include "traces/text/text.hpp"
 
@@ -50,30 +51,18 @@ std::optional<int> most_shards() {
   return {};
 }
 
-struct Scripts {
-  std::string shards, merge;
-};
-
-Scripts scripts_of(const std::string& folder, int shards, const SlurmOptions& options) {
-  const std::string program = shell_word(fs::read_symlink("/proc/self/exe").string());
-  const std::string word = shell_word(folder);
-  Scripts scripts;
-  scripts.shards = fmt::format(
-      "#!/bin/sh\n"
-      "#SBATCH --job-name=windtunnel-sweep\n"
-      "#SBATCH --array=0-{}\n"
-      "#SBATCH --cpus-per-task={}\n"
-      "#SBATCH --output={}\n"
-      "exec {} sweep run {} --shard auto/{} -j {}\n",
-      shards - 1, options.cpus, shell_word(folder + "/slurm-%a.log"), program, word, shards,
-      options.cpus);
-  scripts.merge = fmt::format(
-      "#!/bin/sh\n"
-      "#SBATCH --job-name=windtunnel-merge\n"
-      "#SBATCH --output={}\n"
-      "exec {} sweep merge {}\n",
-      shell_word(folder + "/slurm-merge.log"), program, word);
-  return scripts;
+// Where sinfo says what there is. Slurm takes several with commas: the first that can run it.
+void check_partition(const std::string& wanted) {
+  const std::optional<std::string> answer = output_of("sinfo --noheader --format=%R 2>/dev/null");
+  if (!answer || trimmed(*answer).empty() || wanted.empty()) return;
+  std::vector<std::string> known;
+  std::istringstream lines(*answer);
+  for (std::string line; std::getline(lines, line);) known.emplace_back(trimmed(line));
+  std::istringstream names(wanted);
+  for (std::string name; std::getline(names, name, ',');) {
+    if (std::ranges::find(known, name) != known.end()) continue;
+    throw Error(fmt::format("--partition: {}", unknown_name("partition", name, known)));
+  }
 }
 
 std::string submitted(const std::string& arguments) {
@@ -84,35 +73,114 @@ std::string submitted(const std::string& arguments) {
   return answer->substr(0, answer->find_first_of(";\n"));  // "ID" or "ID;cluster"
 }
 
+struct Files {
+  std::string shards, merge;  // paths
+};
+
+Files written(const std::string& folder, const JobFiles& texts, const std::string& ending) {
+  const Files paths = {folder + "/shards" + ending, folder + "/merge" + ending};
+  write_file(paths.shards, texts.shards);
+  if (!texts.merge.empty()) write_file(paths.merge, texts.merge);
+  return paths;
+}
+
+ExitCode submit_to_slurm(const std::string& folder, const Files& paths, int shards) {
+  const std::string id = submitted(shell_word(paths.shards));
+  // After any end: the merge also says what is missing.
+  const std::string merge_id =
+      submitted(fmt::format("--dependency=afterany:{} {}", id, shell_word(paths.merge)));
+  print_result(
+      fmt::format("submitted {} shards as job {} and the merge as job {}; see: "
+                  "windtunnel sweep status {} --logs\n",
+                  shards, id, merge_id, shell_word(folder)));
+  return ExitCode::ok;
+}
+
+ExitCode submit_to_kubernetes(const ClusterJob& job, const Files& paths) {
+  const std::optional<std::string> answer =
+      output_of("kubectl apply -f " + shell_word(paths.shards));
+  if (!answer) {
+    throw Error("kubectl failed or is not there; --print shows the manifests", ExitCode::failed);
+  }
+  const std::string place =
+      job.name_space.empty() ? "" : fmt::format(" -n {}", shell_word(job.name_space));
+  print_result(fmt::format(
+      "{0}logs: kubectl logs{1} -l job-name={2} --prefix --tail=1\n"
+      "then: kubectl wait{1} --for=condition=complete --timeout=-1s job/{2} && kubectl apply -f "
+      "{3}\n",
+      *answer, place, kubernetes_name(job), shell_word(paths.merge)));
+  return ExitCode::ok;
+}
+
+// In the foreground: the script ends with the merge, whose exit code it has.
+ExitCode run_script(const std::string& path) {
+  const int status = std::system(("sh " + shell_word(path)).c_str());
+  if (status == -1 || !WIFEXITED(status)) {
+    throw Error(Location{path}, "did not run to its end", ExitCode::failed);
+  }
+  return static_cast<ExitCode>(WEXITSTATUS(status));
+}
+
+JobFiles files_of(const ClusterJob& job) {
+  switch (job.engine) {
+    case Engine::slurm:
+      return slurm_scripts(job);
+    case Engine::kubernetes:
+      return kubernetes_manifests(job);
+    case Engine::hyperqueue:
+      return hyperqueue_script(job);
+    case Engine::ssh:
+      return ssh_script(job);
+  }
+  return {};
+}
+
+// As many shards as there is work for, and as the engine takes; a note where it takes fewer.
+std::string settle_shards(ClusterJob& job, int points) {
+  if (job.engine == Engine::ssh) {
+    if (job.shards > 0) throw Error("--ssh: each host runs one shard; leave out --shards");
+    job.shards = static_cast<int>(job.hosts.size());
+    return "";
+  }
+  job.shards = std::min(job.shards > 0 ? job.shards : kDefaultShards, points);
+  if (job.engine != Engine::slurm) return "";
+  const std::optional<int> most = most_shards();
+  if (!most || *most >= job.shards) return "";
+  const int wanted = std::exchange(job.shards, *most);
+  return fmt::format("{} shards instead of {}: MaxArraySize of this cluster\n", *most, wanted);
+}
+
 }  // namespace
 
-ExitCode submit_sweep(const std::string& folder, const SlurmOptions& options) {
-  const SweepPlan plan = open_sweep(folder);
+ExitCode submit_sweep(const std::string& folder, ClusterJob job, bool print) {
   const std::string place = fs::absolute(folder).lexically_normal();
-  const int points = static_cast<int>(plan.cases.size());
-  int shards = std::min(options.shards > 0 ? options.shards : kDefaultShards, points);
-  std::string note;
-  if (const std::optional<int> most = most_shards(); most && *most < shards) {
-    note = fmt::format("{} shards instead of {}: MaxArraySize of this cluster\n", *most, shards);
-    shards = *most;
+  if (job.folder.empty()) job.folder = place;
+  const bool in_container = !job.container.empty() || !job.wrapper.empty();
+  if (job.program.empty()) {
+    job.program = in_container ? "windtunnel" : fs::read_symlink("/proc/self/exe").string();
   }
-  const Scripts scripts = scripts_of(place, shards, options);
-  if (options.print) {
-    print_result(scripts.shards + "\n" + scripts.merge);
+  if (job.engine != Engine::ssh) job.cpus = std::max(job.cpus, 1);
+  check_job(job);
+  const std::string note = settle_shards(job, static_cast<int>(open_head(folder).keys.size()));
+  const JobFiles texts = files_of(job);
+  if (print) {
+    const char* between = job.engine == Engine::kubernetes ? "---\n" : "\n";
+    print_result(texts.shards + (texts.merge.empty() ? "" : between + texts.merge));
     print_human(note, true);
     return ExitCode::ok;
   }
-  const std::string shards_path = place + "/shards.sh", merge_path = place + "/merge.sh";
-  write_file(shards_path, scripts.shards);
-  write_file(merge_path, scripts.merge);
-  const std::string id = submitted(shell_word(shards_path));
-  // After any end: the merge also says what is missing.
-  const std::string merge_id =
-      submitted(fmt::format("--dependency=afterany:{} {}", id, shell_word(merge_path)));
-  print_result(
-      fmt::format("{}submitted {} shards as job {} and the merge as job {}; see: "
-                  "windtunnel sweep status {}\n",
-                  note, shards, id, merge_id, shell_word(folder)));
+  if (job.engine == Engine::slurm) check_partition(job.partition);
+  const Files paths = written(place, texts, job.engine == Engine::kubernetes ? ".yaml" : ".sh");
+  print_human(note, false);
+  switch (job.engine) {
+    case Engine::slurm:
+      return submit_to_slurm(folder, paths, job.shards);
+    case Engine::kubernetes:
+      return submit_to_kubernetes(job, paths);
+    case Engine::hyperqueue:
+    case Engine::ssh:
+      return run_script(paths.shards);
+  }
   return ExitCode::ok;
 }
 

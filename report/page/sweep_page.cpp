@@ -14,6 +14,7 @@
 #include "report/store/sweep_edges.hpp"
 #include "report/store/sweep_figures.hpp"
 #include "report/store/sweep_ranking.hpp"
+#include "report/store/sweep_results.hpp"
 
 namespace windtunnel {
 namespace {
@@ -41,15 +42,31 @@ std::string sweep_row(const Json& point, const Json& vary,
   return html + "</tr>\n";
 }
 
+// Of a sweep that is too large for its document.
+std::string left_out_html(const Json& document) {
+  const size_t ran = left_out(document, "ran"), infeasible = left_out(document, "infeasible");
+  if (ran + infeasible == 0) return "";
+  const size_t circumstances = left_out(document, "circumstances");
+  return fmt::format(
+      "<p class=\"note\" id=\"left-out\">Shown: {} of {} points: the best, those that differ from "
+      "the best in one key, and examples of what cannot be{}. All of them are in results.sqlite "
+      "and "
+      "results.jsonl.</p>\n",
+      document.at("points").size(), document.at("points").size() + ran + infeasible,
+      circumstances == 0
+          ? ""
+          : fmt::format("; {} circumstances are not in the table of the best", circumstances));
+}
+
 std::string sweep_table(const Json& document, const SweepPageOptions& options) {
   const std::vector<const Json*> points = ranked_points(document);
   if (points.empty()) return "";
   const std::vector<SweepColumn> columns = sweep_columns(points);
   const size_t rows = std::min(points.size(), options.max_rows);
-  std::string html = fmt::format("<section id=\"table\"><h2>{}</h2>",
-                                 rows < points.size()
-                                     ? fmt::format("The best {} of {} points", rows, points.size())
-                                     : "Points");
+  const size_t all = points.size() + left_out(document, "ran");
+  std::string html =
+      fmt::format("<section id=\"table\"><h2>{}</h2>",
+                  rows < all ? fmt::format("The best {} of {} points", rows, all) : "Points");
   html += "<div class=\"scroll tall\"><table id=\"points\" class=\"comparison\">\n<thead><tr>";
   for (const Json& key : document.at("vary")) {
     html += fmt::format("<th scope=\"col\">{}</th>", escape_html(key.at("key").get<std::string>()));
@@ -76,6 +93,7 @@ std::string infeasible_reasons(const Json& document) {
                         escape_html(reason));
     points += same.size();
   }
+  points += left_out(document, "infeasible");
   if (points == 0) return "";
   return fmt::format(
       "<section id=\"infeasible\"><h2>Infeasible ({})</h2><div class=\"scroll tall\">"
@@ -97,7 +115,7 @@ std::string best_html(const Json& document) {
   const Json& point = point_of(document, best->at("index"));
   std::string html = fmt::format(
       "<dl class=\"figures\"><div class=\"wide\"><dt>best of {} that ran</dt><dd class=\"words\">",
-      ranked_points(document).size());
+      ranked_points(document).size() + left_out(document, "ran"));
   for (const auto& [key, value] : point.at("set").items()) {
     html +=
         fmt::format("<div>{} = {}</div>", escape_html(key), escape_html(value.get<std::string>()));
@@ -220,7 +238,7 @@ std::string sweep_page(const Json& document, const SweepPageOptions& options) {
   const std::string best_by = best_by_html(document);
   body += best_by.empty() ? best_html(document) : best_by;
   body += alike_html(document) + edges_html(document) + sweep_certainty(document);
-  body += sweep_table(document, options) + infeasible_reasons(document);
+  body += left_out_html(document) + sweep_table(document, options) + infeasible_reasons(document);
   Json data = document;
   data["format"] = kSweepFormat;  // by which the script tells kinds of records apart
   data["metrics"] = sweep_keys();

@@ -1,5 +1,6 @@
 #include "report/store/sqlite.hpp"
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <sqlite3.h>
 #include <unistd.h>
@@ -8,6 +9,7 @@
 #include <system_error>
 
 #include "models/base/error.hpp"
+#include "traces/text/text.hpp"
 
 namespace windtunnel {
 namespace {
@@ -32,14 +34,28 @@ int bind(sqlite3_stmt* statement, int at, const SqlValue& value) {
   return sqlite3_bind_null(statement, at);
 }
 
+// Where a database can be written: beside its place, or on storage that takes files from beginning
+// to end only (buckets mounted as folders) in the folder for temporary ones.
+std::string workplace_of(const std::string& path) {
+  std::string beside = fmt::format("{}.{}.tmp", path, getpid());
+  const int file = open(beside.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+  const bool any_order =
+      file >= 0 && pwrite(file, "b", 1, 4096) == 1 && pwrite(file, "a", 1, 0) == 1;
+  const bool works = file >= 0 && close(file) == 0 && any_order;
+  std::error_code ignored;
+  fs::remove(beside, ignored);
+  if (works) return beside;
+  const fs::path temporary = fs::temp_directory_path(ignored);
+  return ignored ? beside : (temporary / fs::path(beside).filename()).string();
+}
+
 }  // namespace
 
 void SqliteFile::Close::operator()(sqlite3* database) const {
   sqlite3_close(database);
 }
 
-SqliteFile::SqliteFile(const std::string& path)
-    : path_(path), temporary_(fmt::format("{}.{}.tmp", path, getpid())) {
+SqliteFile::SqliteFile(const std::string& path) : path_(path), temporary_(workplace_of(path)) {
   std::error_code ignored;
   fs::remove(temporary_, ignored);
   sqlite3* database = nullptr;
@@ -90,12 +106,7 @@ void SqliteFile::insert(const std::string& statement,
 void SqliteFile::close() {
   if (sqlite3_close(database_.get()) != SQLITE_OK) fail();
   static_cast<void>(database_.release());
-  std::error_code error;
-  fs::rename(temporary_, path_, error);
-  if (error) {
-    throw Error(Location{path_}, fmt::format("cannot write: {}", error.message()),
-                ExitCode::failed);
-  }
+  put_in_place(temporary_, path_);
 }
 
 std::string sql_name(const std::string& name) {

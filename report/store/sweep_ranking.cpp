@@ -72,6 +72,20 @@ std::vector<size_t> places_of(const Sweep& sweep, size_t index) {
   return places;
 }
 
+size_t index_at(const Sweep& sweep, const std::vector<size_t>& places) {
+  size_t index = 0;
+  for (size_t i = 0; i < places.size(); ++i) {
+    index = index * sweep.vary[i].values.size() + places[i];
+  }
+  return index;
+}
+
+size_t grid_size(const Sweep& sweep) {
+  size_t points = 1;
+  for (const VariedKey& key : sweep.vary) points *= key.values.size();
+  return points;
+}
+
 bool is_circumstance(std::string_view key) {
   return key.starts_with("failures");
 }

@@ -4,14 +4,12 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <optional>
 #include <set>
 #include <utility>
 
 #include "models/base/error.hpp"
 #include "models/base/units.hpp"
 #include "models/base/version.hpp"
-#include "report/store/sqlite.hpp"
 #include "report/store/sweep_edges.hpp"
 #include "report/store/sweep_figures.hpp"
 #include "report/store/sweep_ranking.hpp"
@@ -24,54 +22,16 @@ namespace {
 constexpr size_t kMostRows = 20;  // of which the console shows all
 constexpr size_t kBestRows = 10;  // else so many
 
-const char* unit_of(Dimension dimension) {
-  switch (dimension) {
-    case Dimension::bytes:
-      return "bytes";
-    case Dimension::bytes_per_s:
-      return "bytes/s";
-    case Dimension::flops_per_s:
-      return "FLOP/s";
-    case Dimension::seconds:
-      return "s";
-    case Dimension::per_node_s:
-      return "per node-s";
-    case Dimension::usd_per_gpu_s:
-      return "USD per gpu-s";
-    case Dimension::per_s:
-      return "per s";
-    case Dimension::iterations:
-      return "iterations";
-    case Dimension::number:
-    case Dimension::count:
-      return "";
-  }
-  return "";
-}
-
-// A row of the table `figures`.
-std::vector<SqlValue> description_of(const StoredColumn& column) {
-  const Figure& described = figure(column.key);
-  return {column.name,
-          column.key,
-          column.part,
-          described.title,
-          std::string(unit_form(described.unit).base),
-          std::string(to_string(described.better)),
-          described.help,
-          std::string(described.origin)};
-}
-
 TextTable table_of(const SweepResults& results, const SweepRanking& ranking, size_t rows) {
   TextTable table;
   std::vector<const Json*> points;
   for (size_t place = 0; place < rows; ++place) points.push_back(&ranking.at(place));
-  for (const VariedKey& key : results.plan.sweep.vary) table.columns.push_back({key.key});
+  for (const VariedKey& key : results.sweep.vary) table.columns.push_back({key.key});
   const std::vector<SweepColumn> columns = sweep_columns(points);
   for (const SweepColumn& column : columns) table.columns.push_back({column.title, Align::right});
   for (const Json* point : points) {
     std::vector<std::string> row;
-    for (const VariedKey& key : results.plan.sweep.vary) {
+    for (const VariedKey& key : results.sweep.vary) {
       row.push_back(point->at("set").at(key.key).get<std::string>());
     }
     for (const SweepColumn& column : columns) {
@@ -104,7 +64,8 @@ std::string edges_text(const Json& document, const ConsoleStyle& style) {
   return text;
 }
 
-std::string infeasible_text(const Json& points) {
+std::string infeasible_text(const Json& document) {
+  const Json& points = document.at("points");
   std::string text;
   size_t count = 0;
   for (const auto& [reason, same] : infeasible_points(points)) {
@@ -114,13 +75,22 @@ std::string infeasible_text(const Json& points) {
     count += same.size();
   }
   if (count == 0) return "";
-  return fmt::format("\ninfeasible: {} of {} points\n{}", count, points.size(), text);
+  const size_t more = left_out(document, "infeasible");
+  const size_t all = points.size() + left_out(document, "ran") + more;
+  if (more > 0) text += fmt::format("  and {} more\n", more);
+  return fmt::format("\ninfeasible: {} of {} points\n{}", count + more, all, text);
 }
 
 }  // namespace
 
-SweepResults sweep_results(const SweepPlan& plan, const std::map<int, std::string>& lines) {
-  SweepResults results{plan, {}, {}};
+SweepBests bests_among(const Sweep& sweep, const std::vector<Json>& points) {
+  return {offers_choices(sweep) ? best_point(sweep, points) : Json(),
+          best_by_circumstance(sweep, points)};
+}
+
+SweepResults sweep_results(const Sweep& sweep, const std::map<int, std::string>& lines,
+                           const std::optional<SweepBests>& bests) {
+  SweepResults results{sweep, {}, {}};
   std::string scenario;
   for (const auto& [index, line] : lines) {
     results.points.push_back(parse_json(line, fmt::format("result of point {}", index)));
@@ -139,109 +109,58 @@ SweepResults sweep_results(const SweepPlan& plan, const std::map<int, std::strin
     }
     points.push_back(std::move(entry));
   }
-  const ScenarioText& text = plan.sweep.scenario;
+  const SweepBests known = bests ? *bests : bests_among(sweep, results.points);
+  const ScenarioText& text = sweep.scenario;
   const RecordSource source = {program_version(), program_commit(), text.file,
                                text.text,         text.set,         text.files};
   results.document = {
-      {"format", kSweepFormat},
-      {"scenario", scenario},
-      {"job", shared_facts(jobs)},
-      {"vary", varied_keys_json(plan.sweep.vary)},
-      {"points", std::move(points)},
-      {"best", offers_choices(plan.sweep) ? best_point(plan.sweep, results.points) : Json()},
-      {"best_by", best_by_circumstance(plan.sweep, results.points)},
-      {"trials", fmt::format("{}", fmt::join(trials, " or "))},
-      {"cost_models", models},
-      {"source", source_json(source)}};
+      {"format", kSweepFormat},      {"scenario", scenario},
+      {"job", shared_facts(jobs)},   {"vary", varied_keys_json(sweep.vary)},
+      {"points", std::move(points)}, {"best", known.best},
+      {"best_by", known.best_by},    {"trials", fmt::format("{}", fmt::join(trials, " or "))},
+      {"cost_models", models},       {"source", source_json(source)}};
   // As in the head of the cases: not kept does not mean that there are none.
   if (text.files.empty()) results.document["source"].erase("files");
   return results;
 }
 
-std::string results_text(const std::map<int, std::string>& lines) {
-  std::string text;
-  for (const auto& [index, line] : lines) text += line;
-  return text;
-}
-
-void write_results_sqlite(const std::string& path, const SweepResults& results) {
-  const Sweep& sweep = results.plan.sweep;
-  SqliteFile file(path);
-  std::string columns = "point INTEGER PRIMARY KEY, \"key\" TEXT, reason TEXT";
-  std::string marks = "?, ?, ?";
-  std::vector<std::optional<KeyNumbers>> numbers;
-  std::vector<std::vector<SqlValue>> varied;
-  for (const VariedKey& key : sweep.vary) {
-    numbers.push_back(numbers_of(key));
-    columns += fmt::format(", {} {}", sql_name(key.key), numbers.back() ? "REAL" : "TEXT");
-    marks += ", ?";
-    varied.push_back({key.key, numbers.back()
-                                   ? SqlValue(std::string(unit_of(numbers.back()->dimension)))
-                                   : SqlValue()});
-  }
-  std::vector<std::vector<SqlValue>> described;
-  for (const StoredColumn& column : stored_columns()) {
-    columns += fmt::format(", {} REAL", sql_name(column.name));
-    marks += ", ?";
-    described.push_back(description_of(column));
-  }
-  std::vector<std::vector<SqlValue>> rows;
-  for (const Json& point : results.points) {
-    const auto index = point.at("index").get<std::int64_t>();
-    std::vector<SqlValue> row = {
-        index, point.at("key").get<std::string>(),
-        has_result(point) ? SqlValue() : SqlValue(point.at("reason").get<std::string>())};
-    const std::vector<size_t> places = places_of(sweep, static_cast<size_t>(index));
-    for (size_t i = 0; i < places.size(); ++i) {
-      row.push_back(numbers[i] ? SqlValue(numbers[i]->values[places[i]])
-                               : SqlValue(sweep.vary[i].values[places[i]]));
-    }
-    for (const StoredColumn& column : stored_columns()) {
-      const std::optional<double> number = number_at(point, column.key, column.part);
-      row.emplace_back();
-      if (number) row.back() = *number;
-    }
-    rows.push_back(std::move(row));
-  }
-  file.execute(fmt::format("CREATE TABLE points ({})", columns));
-  file.execute("CREATE TABLE varied (\"key\" TEXT, unit TEXT)");
-  file.execute(
-      "CREATE TABLE figures (\"column\" TEXT, \"key\" TEXT, part TEXT, title TEXT, unit TEXT, "
-      "better TEXT, help TEXT, origin TEXT)");
-  file.insert(fmt::format("INSERT INTO points VALUES ({})", marks), rows);
-  file.insert("INSERT INTO varied VALUES (?, ?)", varied);
-  file.insert("INSERT INTO figures VALUES (?, ?, ?, ?, ?, ?, ?, ?)", described);
-  file.close();
+size_t left_out(const Json& document, const char* part) {
+  const auto found = document.find("left_out");
+  return found == document.end() ? 0 : found->value(part, size_t{0});
 }
 
 std::string sweep_text(const SweepResults& results, const ConsoleStyle& style) {
   const SweepRanking ranking(results.points);
   const size_t rows = ranking.size() <= kMostRows ? ranking.size() : kBestRows;
   std::string sizes;
-  for (const VariedKey& key : results.plan.sweep.vary) {
+  for (const VariedKey& key : results.sweep.vary) {
     sizes += fmt::format("{}{} of {}", sizes.empty() ? "" : " x ", key.values.size(), key.key);
   }
   const std::string title =
       fmt::format("{}: {} points, {}", results.document.at("scenario").get<std::string>(),
-                  results.plan.cases.size(), sizes);
+                  grid_size(results.sweep), sizes);
   std::string text = style.bold(title) + "\n\n";
   if (!results.document.at("best_by").empty()) {
     return text + table_text(best_by_table(results.document), style.width) +
-           edges_text(results.document, style) + infeasible_text(results.document.at("points"));
+           edges_text(results.document, style) + infeasible_text(results.document);
   }
   if (rows > 0) text += table_text(table_of(results, ranking, rows), style.width);
   if (rows < ranking.size()) {
     const Json& last = ranking.at(ranking.size() - 1);
-    text += fmt::format("the best {} of {}; the last, {}, has {}\n", rows, ranking.size(),
+    text += fmt::format("the best {} of {}; the last, {}, has {}\n", rows,
+                        ranking.size() + left_out(results.document, "ran"),
                         set_text(last.at("set")), text_at(last, "campaign.goodput"));
   }
   return text + best_text(results.document.at("best")) + edges_text(results.document, style) +
-         infeasible_text(results.document.at("points"));
+         infeasible_text(results.document);
 }
 
 std::string ranges_text(const std::vector<int>& indices) {
   std::string text;
+  constexpr int kMost = 100;
+  int ranges = 0;
   for (size_t first = 0; first < indices.size();) {
+    if (++ranges > kMost) return fmt::format("{} and {} more", text, indices.size() - first);
     size_t last = first;
     while (last + 1 < indices.size() && indices[last + 1] == indices[last] + 1) ++last;
     text += fmt::format("{}{}", text.empty() ? "" : ", ", indices[first]);

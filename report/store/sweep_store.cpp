@@ -7,7 +7,8 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
-#include <filesystem>
+#include <functional>
+#include <utility>
 
 #include "models/base/error.hpp"
 #include "models/results/record.hpp"
@@ -16,8 +17,6 @@
 
 namespace windtunnel {
 namespace {
-
-namespace fs = std::filesystem;
 
 std::string part_path(const std::string& folder, int shard) {
   return fmt::format("{}/part-{}.jsonl", folder, shard);
@@ -59,40 +58,29 @@ std::string one_line(const Json& document) {
   return json_text(document, -1);
 }
 
-// Calls `use` with each line that has its end and its number from 1.
+// Calls `use` with each line that has its end.
 template <class Use>
 void for_each_line(const std::string& text, Use use) {
   size_t begin = 0;
-  for (int number = 1;; ++number) {
+  while (true) {
     const size_t end = text.find('\n', begin);
     if (end == std::string::npos) return;
-    use(text.substr(begin, end - begin), number);
+    use(text.substr(begin, end - begin));
     begin = end + 1;
   }
 }
 
-std::vector<std::string> part_paths(const std::string& folder) {
-  std::vector<std::string> paths;
-  for (const fs::directory_entry& entry : fs::directory_iterator(folder)) {
-    const std::string name = entry.path().filename().string();
-    if (name.starts_with("part-") && name.ends_with(".jsonl")) paths.push_back(entry.path());
-  }
-  std::ranges::sort(paths);
-  return paths;
-}
-
-// Of the point whose result the line is; negative: of none of this sweep.
-int index_of(const std::string& line, const SweepPlan& plan) {
-  const Json json = Json::parse(line, nullptr, false);
-  if (!json.is_object() || !json.contains("index") || !json.contains("key")) return -1;
-  if (!json["index"].is_number_integer()) return -1;
-  const int index = json["index"].get<int>();
-  const bool in_grid = index >= 0 && index < static_cast<int>(plan.cases.size());
-  return in_grid && json["key"] == plan.cases[index].key ? index : -1;
+// What storage says that does not append, or read and write the same file.
+bool cannot_append(int error) {
+  return error == EPERM || error == ESPIPE || error == EINVAL || error == ENOTSUP ||
+         error == ENOSYS;
 }
 
 [[noreturn]] void fail_write(const std::string& path) {
-  throw Error(Location{path}, fmt::format("cannot write: {}", std::strerror(errno)),
+  const int error = errno;
+  throw Error(Location{path},
+              fmt::format("cannot write: {}{}", std::strerror(error),
+                          cannot_append(error) ? "; on object storage take --write-once 60" : ""),
               ExitCode::failed);
 }
 
@@ -117,35 +105,49 @@ std::string cases_text(const SweepPlan& plan) {
   return text;
 }
 
-SweepPlan parse_cases(const std::string& text, const std::string& file) {
-  SweepPlan plan;
-  size_t points = 0;
-  for_each_line(text, [&](const std::string& line, int number) {
-    try {
-      const Json json = parse_json(line, file);
-      if (number == 1) {
-        if (json.value("format", "") != kSweepFormat) {
-          throw Error(Location{file}, "not the cases of a sweep of this version");
-        }
-        plan = header_of(json);
-        points = json.at("points").get<size_t>();
-        return;
+std::uint64_t hashed_key(const std::string& key) {
+  return std::hash<std::string>()(key);
+}
+
+void CaseReader::take(const std::string& line) {
+  ++lines_;
+  try {
+    const Json json = parse_json(line, file_);
+    if (lines_ == 1) {
+      if (json.value("format", "") != kSweepFormat) {
+        throw Error(Location{file_}, "not the cases of a sweep of this version");
       }
-      plan.cases.push_back({json.at("index").get<int>(), overrides_of(json.at("set")),
-                            json.value("key", ""), json.value("table", ""),
-                            json.value("reason", "")});
-      if (plan.cases.back().index != number - 2) {
-        throw Error(Location{file, number, 1}, "damaged: points are missing before this one");
-      }
-    } catch (const Json::exception& error) {
-      throw Error(Location{file, number, 1}, fmt::format("damaged: {}", fault_of(error)));
+      head_ = header_of(json);
+      points_ = json.at("points").get<size_t>();
+      return;
     }
-  });
-  if (plan.version.empty()) throw Error(Location{file}, "damaged: its first line is missing");
-  if (plan.cases.empty() || plan.cases.size() != points) {
-    throw Error(Location{file},
-                fmt::format("damaged: {} points instead of {}", plan.cases.size(), points));
+    const SweepCase read = {json.at("index").get<int>(), overrides_of(json.at("set")),
+                            json.value("key", ""), json.value("table", ""),
+                            json.value("reason", "")};
+    if (read.index != lines_ - 2) {
+      throw Error(Location{file_, lines_, 1}, "damaged: points are missing before this one");
+    }
+    use_(read);
+  } catch (const Json::exception& error) {
+    throw Error(Location{file_, lines_, 1}, fmt::format("damaged: {}", fault_of(error)));
   }
+}
+
+SweepPlan CaseReader::end() {
+  if (head_.version.empty()) throw Error(Location{file_}, "damaged: its first line is missing");
+  const int cases = lines_ - 1;
+  if (cases < 1 || static_cast<size_t>(cases) != points_) {
+    throw Error(Location{file_}, fmt::format("damaged: {} points instead of {}", cases, points_));
+  }
+  return std::move(head_);
+}
+
+SweepPlan parse_cases(const std::string& text, const std::string& file) {
+  std::vector<SweepCase> cases;
+  CaseReader reader(file, [&](const SweepCase& each) { cases.push_back(each); });
+  for_each_line(text, [&](const std::string& line) { reader.take(line); });
+  SweepPlan plan = reader.end();
+  plan.cases = std::move(cases);
   return plan;
 }
 
@@ -194,23 +196,9 @@ std::string point_line(const SweepCase& the_case, const SweepPoint& point) {
   return one_line(line);
 }
 
-std::map<int, std::string> finished_points(const std::string& folder, const SweepPlan& plan) {
-  std::map<int, std::string> finished;
-  for (const std::string& path : part_paths(folder)) {
-    for_each_line(read_file(path), [&](const std::string& line, int number) {
-      const int index = index_of(line, plan);
-      if (index < 0) {
-        throw Error(Location{path, number, 1},
-                    "not a result of this sweep: remove the line, and `windtunnel sweep resume` "
-                    "runs its point again");
-      }
-      finished.emplace(index, line + "\n");
-    });
-  }
-  return finished;
-}
-
-SweepPart::SweepPart(const std::string& folder, int shard) : path_(part_path(folder, shard)) {
+SweepPart::SweepPart(const std::string& folder, int shard, int write_once_s)
+    : path_(part_path(folder, shard)), write_once_s_(write_once_s) {
+  if (write_once_s_ > 0) return;
   file_ = open(path_.c_str(), O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
   if (file_ < 0) fail_write(path_);
   // Not flock(): a child of a killed process, still simulating, would keep that. A file system that
@@ -236,24 +224,52 @@ void SweepPart::cut_off_torn_line() {
 }
 
 SweepPart::~SweepPart() {
-  close(file_);
+  if (file_ >= 0) close(file_);
+  try {
+    finish();
+  } catch (const Error&) {
+    // Something else has failed already, and is said; these points run again.
+  }
 }
 
-void SweepPart::append(const std::string& line) {
+void SweepPart::write_all(int file, const std::string& text) {
   size_t written = 0;
-  while (written < line.size()) {
-    const ssize_t n = write(file_, line.data() + written, line.size() - written);
+  while (written < text.size()) {
+    const ssize_t n = write(file, text.data() + written, text.size() - written);
     if (n < 0 && errno == EINTR) continue;
     if (n < 0) {
       const int reason = errno;
-      cut_off_torn_line();  // before another one is put behind it
+      if (file == file_) cut_off_torn_line();  // before another one is put behind it
       errno = reason;
       fail_write(path_);
     }
     written += static_cast<size_t>(n);
   }
   // EINVAL: a file of a kind that cannot be synced.
-  if (fsync(file_) != 0 && errno != EINVAL) fail_write(path_);
+  if (fsync(file) != 0 && errno != EINVAL) fail_write(path_);
+}
+
+void SweepPart::append(const std::string& line) {
+  if (write_once_s_ == 0) return write_all(file_, line);
+  kept_back_ += line;
+  const auto now = std::chrono::steady_clock::now();
+  if (now - written_ >= std::chrono::seconds(write_once_s_)) finish();
+}
+
+void SweepPart::finish() {
+  written_ = std::chrono::steady_clock::now();
+  if (kept_back_.empty()) return;
+  const std::string lines = std::exchange(kept_back_, {});
+  const std::string stem = path_.substr(0, path_.rfind('.'));
+  int file = -1;
+  do {
+    const std::string path = fmt::format("{}-{}.jsonl", stem, files_++);
+    file = open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+  } while (file < 0 && errno == EEXIST);
+  if (file < 0) fail_write(path_);
+  write_all(file, lines);
+  // Some storages take the object only here.
+  if (close(file) != 0) fail_write(path_);
 }
 
 }  // namespace windtunnel

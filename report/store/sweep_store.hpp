@@ -1,14 +1,18 @@
 // What a sweep keeps in its folder, and how little a kill can cost.
 //   cases.jsonl    what is swept: a line with the scenario, then one per point with its keys;
 //                  written once and never changed
-//   part-I.jsonl   results of shard I: a line per finished point, appended and synced
+//   part-I.jsonl   results of shard I: a line per finished point, appended and synced; on object
+//                  storage part-I-K.jsonl, each written once
 //   results.jsonl, results.sqlite, sweep.json, report.html    made by merging
 // A line that a kill cut off is no result; its point runs again. What is merged depends on the
 // cases alone: not on shards, threads or interruptions.
 #pragma once
 
-#include <map>
+#include <chrono>
+#include <cstdint>
+#include <functional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "report/json/json.hpp"
@@ -32,6 +36,25 @@ std::string cases_path(const std::string& folder);
 std::string cases_text(const SweepPlan& plan);
 SweepPlan parse_cases(const std::string& text, const std::string& file);
 
+// The same line by line, without keeping the cases. Throws likewise.
+class CaseReader {
+ public:
+  CaseReader(std::string file, std::function<void(const SweepCase&)> use)
+      : file_(std::move(file)), use_(std::move(use)) {}
+  void take(const std::string& line);  // without its end
+  SweepPlan end();                     // without its cases
+
+ private:
+  std::string file_;
+  std::function<void(const SweepCase&)> use_;
+  SweepPlan head_;
+  size_t points_ = 0;
+  int lines_ = 0;
+};
+
+// Of the key of a case: what SweepHead keeps of it.
+std::uint64_t hashed_key(const std::string& key);
+
 // What differs between the sweep of a folder and the one that is asked for, for a message: "the
 // scenario has changed". Empty: nothing does.
 std::string difference_of(const SweepPlan& old_plan, const SweepPlan& new_plan);
@@ -41,26 +64,33 @@ std::string difference_of(const SweepPlan& old_plan, const SweepPlan& new_plan);
 // "reason" instead of what follows `set`. `result` is the campaign of the run document.
 std::string point_line(const SweepCase& the_case, const SweepPoint& point);
 
-// Lines (each with its newline) of the finished points by index, out of all parts. Throws Error
-// with file:line for a line that is no result of this sweep, but for a last one without its end.
-std::map<int, std::string> finished_points(const std::string& folder, const SweepPlan& plan);
-
 // Appends to the part of a shard. One process at a time: a second one is refused. While it is open
-// this process must not read the part otherwise.
+// this process must not read the part otherwise. With `write_once_s` > 0, for object storage, which
+// neither appends nor locks: lines are kept back for so many seconds and then written as a file of
+// their own, part-I-K.jsonl, that is never opened again; a kill costs what was kept back, and two
+// processes on the same shard only do the work twice.
 class SweepPart {
  public:
-  SweepPart(const std::string& folder, int shard);
+  SweepPart(const std::string& folder, int shard, int write_once_s = 0);
   ~SweepPart();
   SweepPart(const SweepPart&) = delete;
   SweepPart& operator=(const SweepPart&) = delete;
-  // On the disk when it returns. Throws Error (failed) with the system's reason.
+  // On the disk when it returns, unless it is kept back. Throws Error (failed) with the system's
+  // reason.
   void append(const std::string& line);
+  // Writes what is kept back. Throws likewise.
+  void finish();
 
  private:
   void cut_off_torn_line();
+  void write_all(int file, const std::string& text);
 
   std::string path_;
   int file_ = -1;
+  int write_once_s_ = 0;
+  int files_ = 0;
+  std::string kept_back_;
+  std::chrono::steady_clock::time_point written_ = std::chrono::steady_clock::now();
 };
 
 }  // namespace windtunnel

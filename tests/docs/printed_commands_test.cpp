@@ -128,6 +128,8 @@ constexpr NotRun kNotRun[] = {
     {"docs/accuracy.md", "run scenario.yaml", "the reader's scenario"},
     {"docs/accuracy.md", "--backend cpu", "measures this machine for minutes"},
     {"docs/accuracy.md", "validate step", "rests on what was measured before"},
+    {"docs/clusters.md", "submit out --slurm", "asks a Slurm"},
+    {"docs/clusters.md", "status out", "says by its exit code that points are missing"},
     {"docs/command-line.md", "completion", "writes into the reader's home"},
     {"docs/command-line.md", "man ./windtunnel.1", "opens a pager"},
     {"docs/execute.md", "validate execution", "executes for minutes"},

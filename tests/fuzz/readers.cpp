@@ -15,7 +15,7 @@
 #include "report/page/comparison_page.hpp"
 #include "report/page/page.hpp"
 #include "report/page/sweep_page.hpp"
-#include "report/store/sweep_store.hpp"
+#include "report/store/sweep_lines.hpp"
 #include "report/text/json_text.hpp"
 #include "scenarios/language/case.hpp"
 #include "scenarios/language/configs/hugging_face.hpp"
@@ -193,7 +193,7 @@ void read_sweep_cases(const std::string& bytes) {
 void read_sweep_part(const std::string& bytes) {
   const std::string cases = kHere + "corpus/sweep-cases/cases.jsonl";
   const ScratchFile file("part-0.jsonl", bytes);
-  finished_points(file.folder(), parse_cases(read_file(cases), cases));
+  SweepLines(file.folder(), head_of(parse_cases(read_file(cases), cases)));
 }
 
 // The first rank of each class, with the table of all, says it all.

@@ -1,3 +1,6 @@
+import os
+import signal
+import time
 import unittest
 
 import windtunnel as wt
@@ -19,6 +22,23 @@ class Cases(unittest.TestCase):
         self.assertEqual(other.name, "other")
         self.assertNotEqual(case.name, "other")
         self.assertNotEqual(case.key, other.key)
+
+    def test_an_interruption_ends_a_run_before_its_next_step(self):
+        def steps_of(interrupt):
+            steps = []
+
+            def tell(step):
+                steps.append(step)
+                if interrupt and len(steps) == 1:
+                    os.kill(os.getpid(), signal.SIGINT)
+                    time.sleep(0.5)  # the main thread looks for signals every 50 ms
+
+            wt.load(SMALL).run(progress=tell) if not interrupt else self.assertRaises(
+                KeyboardInterrupt, wt.load(SMALL).run, progress=tell)
+            return steps
+
+        self.assertGreater(len(steps_of(interrupt=False)), 1)
+        self.assertEqual(len(steps_of(interrupt=True)), 1)
 
     def test_values_of_any_type_are_written_as_a_scenario_would(self):
         case = wt.load(SMALL).set({"snapshots": [{"tier": "storage", "every": "2 h"}]})

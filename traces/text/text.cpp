@@ -6,6 +6,7 @@
 #include <cctype>
 #include <cerrno>
 #include <cstdio>
+#include <filesystem>
 #include <memory>
 #include <system_error>
 
@@ -56,6 +57,23 @@ std::string plain_name(std::string_view text) {
     }
   }
   return out;
+}
+
+void put_in_place(const std::string& finished, const std::string& path) {
+  namespace fs = std::filesystem;
+  std::error_code error, ignored;
+  fs::rename(finished, path, error);
+  for (const std::errc cannot : {std::errc::function_not_supported, std::errc::not_supported,
+                                 std::errc::operation_not_permitted, std::errc::invalid_argument,
+                                 std::errc::cross_device_link}) {
+    if (error != cannot) continue;
+    fs::copy_file(finished, path, fs::copy_options::overwrite_existing, error);
+    fs::remove(finished, ignored);
+    break;
+  }
+  if (!error) return;
+  fs::remove(finished, ignored);
+  throw Error(Location{path}, fmt::format("cannot write: {}", error.message()), ExitCode::failed);
 }
 
 }  // namespace windtunnel

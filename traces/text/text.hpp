@@ -17,4 +17,9 @@ std::string plain_name(std::string_view text);
 
 std::string_view trimmed(std::string_view text);  // without blanks and tabs at both ends
 
+// Puts a finished file in another one's place, so that a reader sees the old or the new one; where
+// the storage cannot rename (buckets mounted as folders), by a copy in one go. Throws Error
+// (failed) with the system's reason, and leaves nothing of `finished`.
+void put_in_place(const std::string& finished, const std::string& path);
+
 }  // namespace windtunnel

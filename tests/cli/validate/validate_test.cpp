@@ -77,8 +77,8 @@ TEST(ValidateCommand, AFolderStandsForItsRows) {
 }
 
 TEST(ValidateCommand, AFilterThatMatchesNothingIsRefused) {
-  const ProgramResult result = run_program("validate runs " + training_rows(scratch_folder("none")) +
-                                           " --where 'source~\"nobody\"'");
+  const ProgramResult result = run_program(
+      "validate runs " + training_rows(scratch_folder("none")) + " --where 'source~\"nobody\"'");
   EXPECT_EQ(result.exit_code, 2);
   EXPECT_EQ(result.err,
             "windtunnel: --where: no row of these files matches it: source~\"nobody\"\n");

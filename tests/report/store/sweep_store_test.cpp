@@ -13,6 +13,8 @@
 #include "models/base/version.hpp"
 #include "report/page/sweep_page.hpp"
 #include "report/store/sqlite.hpp"
+#include "report/store/sweep_database.hpp"
+#include "report/store/sweep_lines.hpp"
 #include "report/store/sweep_ranking.hpp"
 #include "report/store/sweep_results.hpp"
 #include "tests/support/error_of.hpp"
@@ -106,10 +108,10 @@ TEST(SweepStore, ATornLineIsNoResultAndMakesRoom) {
   for (const size_t torn : {size_t{1}, lines.at(1).size() / 2, lines.at(1).size() - 1}) {
     const std::string folder = scratch("torn");
     std::ofstream(folder + "/part-0.jsonl") << lines.at(0) << lines.at(1).substr(0, torn);
-    EXPECT_EQ(finished_points(folder, plan).size(), 1U);
+    EXPECT_EQ(SweepLines(folder, head_of(plan)).finished(), 1U);
     SweepPart(folder, 0).append(lines.at(2));
     EXPECT_EQ(read_file(folder + "/part-0.jsonl"), lines.at(0) + lines.at(2));
-    EXPECT_EQ(finished_points(folder, plan).size(), 2U);
+    EXPECT_EQ(SweepLines(folder, head_of(plan)).finished(), 2U);
     fs::remove_all(folder);
   }
 }
@@ -124,7 +126,7 @@ TEST(SweepStore, ALineOfAnotherSweepIsRefusedWithItsPlace) {
                                    std::string("{\"index\": \"1\", \"key\": 3}\n")}) {
     const std::string folder = scratch("foreign");
     std::ofstream(folder + "/part-3.jsonl") << lines.at(0) << wrong;
-    EXPECT_TRUE(fails([&] { finished_points(folder, plan); }, "part-3.jsonl:2:1"));
+    EXPECT_TRUE(fails([&] { SweepLines(folder, head_of(plan)); }, "part-3.jsonl:2:1"));
     fs::remove_all(folder);
   }
 }
@@ -153,11 +155,33 @@ TEST(SweepStore, APartIsWrittenByOneProcessAtATime) {
   fs::remove_all(folder);
 }
 
+TEST(SweepStore, FilesThatAreWrittenOnce) {
+  const SweepPlan plan = plan_of_six();
+  const std::string folder = scratch("once");
+  const std::map<int, std::string> lines = six_lines(plan);
+  {
+    SweepPart part(folder, 2, 3600);
+    part.append(lines.at(0));
+    part.append(lines.at(1));
+    EXPECT_TRUE(fs::is_empty(folder));  // kept back
+    part.finish();
+    EXPECT_EQ(read_file(folder + "/part-2-0.jsonl"), lines.at(0) + lines.at(1));
+    part.append(lines.at(2));
+  }
+  EXPECT_EQ(read_file(folder + "/part-2-1.jsonl"), lines.at(2));
+  SweepPart again(folder, 2, 3600);  // as nothing locks
+  again.append(lines.at(2));
+  again.finish();
+  EXPECT_EQ(read_file(folder + "/part-2-2.jsonl"), lines.at(2));
+  EXPECT_EQ(SweepLines(folder, head_of(plan)).finished(), 3U);
+  fs::remove_all(folder);
+}
+
 TEST(SweepResults, BestAndHowSurely) {
   const SweepPlan plan = plan_of_six();
   std::map<int, std::string> lines = six_lines(plan);
   // Replicas differ by 0.2, the points by 0.05 in each: a difference without any doubt.
-  const Json best = sweep_results(plan, lines).document.at("best");
+  const Json best = sweep_results(plan.sweep, lines).document.at("best");
   EXPECT_EQ(best.at("index"), 4);
   EXPECT_EQ(best.at("runner_up").at("index"), 3);
   for (const char* part : {"mean", "low", "high"}) {
@@ -165,7 +189,7 @@ TEST(SweepResults, BestAndHowSurely) {
   }
   // Half the goodput at three times the speed does more.
   lines[1] = point_line(plan.cases[1], point_of(plan.cases[1], 300, {0.35, 0.45}));
-  const Json faster = sweep_results(plan, lines).document.at("best");
+  const Json faster = sweep_results(plan.sweep, lines).document.at("best");
   EXPECT_EQ(faster.at("index"), 1);
   EXPECT_NEAR(faster.at("runner_up").at("difference").at("mean").get<double>(), 0.4 - 0.8 / 3,
               1e-12);
@@ -179,7 +203,7 @@ TEST(SweepResults, BestAndHowSurely) {
 
 TEST(SweepResults, DocumentHasEveryPointWithResultOrReason) {
   SweepPlan plan = plan_of_six();
-  const Json document = sweep_results(plan, six_lines(plan)).document;
+  const Json document = sweep_results(plan.sweep, six_lines(plan)).document;
   EXPECT_EQ(document.at("scenario"), "x");
   EXPECT_EQ(document.at("format"), "windtunnel-sweep-1");
   EXPECT_EQ(document.at("source").at("version"), program_version());
@@ -190,11 +214,11 @@ TEST(SweepResults, DocumentHasEveryPointWithResultOrReason) {
   ASSERT_EQ(document.at("points").size(), 6U);
   EXPECT_TRUE(document.at("points")[0].at("result").contains("goodput"));
   EXPECT_EQ(document.at("points")[5].at("reason"), "cannot be");
-  const std::string text = sweep_text(sweep_results(plan, six_lines(plan)));
+  const std::string text = sweep_text(sweep_results(plan.sweep, six_lines(plan)));
   EXPECT_NE(text.find("best: schedule=gpipe snapshots.0.every=2 h"), std::string::npos) << text;
   EXPECT_NE(text.find("5: cannot be"), std::string::npos) << text;
   plan.sweep.scenario.files.clear();
-  EXPECT_FALSE(sweep_results(plan, six_lines(plan)).document.at("source").contains("files"));
+  EXPECT_FALSE(sweep_results(plan.sweep, six_lines(plan)).document.at("source").contains("files"));
 }
 
 std::vector<std::vector<std::string>> query(const std::string& path, const std::string& sql) {
@@ -215,11 +239,18 @@ std::vector<std::vector<std::string>> query(const std::string& path, const std::
   return rows;
 }
 
+void write_database(const std::string& path, const SweepPlan& plan,
+                    const std::map<int, std::string>& lines) {
+  SweepDatabase database(path, plan.sweep);
+  for (const auto& [index, line] : lines) database.add(parse_json(line, "line"));
+  database.close();
+}
+
 TEST(SweepResults, SqliteAnswersQuestions) {
   const SweepPlan plan = plan_of_six();
   const std::string folder = scratch("sqlite");
   const std::string path = folder + "/results.sqlite";
-  write_results_sqlite(path, sweep_results(plan, six_lines(plan)));
+  write_database(path, plan, six_lines(plan));
   using Rows = std::vector<std::vector<std::string>>;
   EXPECT_EQ(query(path,
                   "SELECT schedule, \"snapshots.0.every\", lost_stall FROM points "
@@ -236,9 +267,9 @@ TEST(SweepResults, SqliteAnswersQuestions) {
                   "goodput_p95 < goodput"),
             (Rows{{"0"}}));
   const std::string again = folder + "/again.sqlite";
-  write_results_sqlite(again, sweep_results(plan, six_lines(plan)));
+  write_database(again, plan, six_lines(plan));
   EXPECT_EQ(read_file(path), read_file(again));
-  EXPECT_THROW(write_results_sqlite(folder + "/none/x", sweep_results(plan, {})), Error);
+  EXPECT_THROW(write_database(folder + "/none/x", plan, {}), Error);
   size_t files = 0;
   for ([[maybe_unused]] const auto& entry : fs::directory_iterator(folder)) ++files;
   EXPECT_EQ(files, 2U) << "a temporary file was left behind";
@@ -250,7 +281,7 @@ TEST(SweepResults, RatesOfAWholeJobHaveAUnit) {
   plan.sweep.vary[0] = {"failures.0.job_rate", {"1 per day", "2 per day"}};
   const std::string folder = scratch("rates");
   const std::string path = folder + "/results.sqlite";
-  write_results_sqlite(path, sweep_results(plan, six_lines(plan)));
+  write_database(path, plan, six_lines(plan));
   EXPECT_EQ(query(path, "SELECT unit FROM varied WHERE \"key\" = 'failures.0.job_rate'"),
             (std::vector<std::vector<std::string>>{{"per s"}}));
   fs::remove_all(folder);
@@ -265,14 +296,14 @@ TEST(SweepResults, NamesAreQuotedAndIndicesJoined) {
 // Failures are not chosen: the best point of each of their values, not the one with the fewest.
 TEST(SweepResults, BestAtEachFailureRate) {
   SweepPlan plan = plan_of_six();
-  EXPECT_TRUE(sweep_results(plan, six_lines(plan)).document.at("best_by").empty());
+  EXPECT_TRUE(sweep_results(plan.sweep, six_lines(plan)).document.at("best_by").empty());
   plan.sweep.vary[0] = {"failures.0.rate", {"1 per 1000 node-days", "2 per 1000 node-days"}};
   const std::vector<Overrides> points = cross_product(plan.sweep.vary);
   for (int i = 0; i < 6; ++i) plan.cases[i].set = points[i];
-  const SweepResults results = sweep_results(plan, six_lines(plan));
+  const SweepResults results = sweep_results(plan.sweep, six_lines(plan));
   SweepPlan failures_only = plan;
   failures_only.sweep.vary.pop_back();
-  EXPECT_TRUE(sweep_results(failures_only, six_lines(plan)).document.at("best").is_null());
+  EXPECT_TRUE(sweep_results(failures_only.sweep, six_lines(plan)).document.at("best").is_null());
   const Json& best_by = results.document.at("best_by");
   ASSERT_EQ(best_by.size(), 2u);
   EXPECT_EQ(best_by[0].at("index"), 2);

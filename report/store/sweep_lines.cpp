@@ -1,0 +1,133 @@
+#include "report/store/sweep_lines.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <functional>
+
+#include "models/base/error.hpp"
+
+namespace windtunnel {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr size_t kMostOpen = 200;  // of 1,024 files that a process may open
+
+std::vector<std::string> part_paths(const std::string& folder) {
+  std::vector<std::string> paths;
+  for (const fs::directory_entry& entry : fs::directory_iterator(folder)) {
+    const std::string name = entry.path().filename().string();
+    if (name.starts_with("part-") && name.ends_with(".jsonl")) paths.push_back(entry.path());
+  }
+  std::ranges::sort(paths);
+  return paths;
+}
+
+// Of the point whose result the line is; negative: of none of this sweep.
+int index_of(const std::string& line, const SweepHead& head) {
+  const Json json = Json::parse(line, nullptr, false);
+  if (!json.is_object() || !json.contains("index") || !json.contains("key")) return -1;
+  if (!json["index"].is_number_integer() || !json["key"].is_string()) return -1;
+  const int index = json["index"].get<int>();
+  if (index < 0 || index >= static_cast<int>(head.keys.size())) return -1;
+  return hashed_key(json["key"].get_ref<const std::string&>()) == head.keys[index] ? index : -1;
+}
+
+}  // namespace
+
+SweepHead head_of(const SweepPlan& plan) {
+  SweepHead head{plan.version, plan.sweep, {}};
+  for (const SweepCase& each : plan.cases) head.keys.push_back(hashed_key(each.key));
+  return head;
+}
+
+SweepHead read_head(const std::string& folder) {
+  const std::string path = cases_path(folder);
+  std::ifstream file(path, std::ios::binary);
+  if (!file) throw Error(Location{path}, "cannot be read");
+  SweepHead head;
+  CaseReader reader(path,
+                    [&](const SweepCase& each) { head.keys.push_back(hashed_key(each.key)); });
+  for (std::string line; std::getline(file, line) && !file.eof();) reader.take(line);
+  SweepPlan plan = reader.end();
+  head.version = std::move(plan.version);
+  head.sweep = std::move(plan.sweep);
+  return head;
+}
+
+SweepLines::SweepLines(const std::string& folder, const SweepHead& head)
+    : paths_(part_paths(folder)), files_(paths_.size(), -1), places_(head.keys.size()) {
+  for (size_t part = 0; part < paths_.size(); ++part) {
+    index_part(static_cast<std::uint32_t>(part), head);
+  }
+}
+
+SweepLines::~SweepLines() {
+  close_all();
+}
+
+void SweepLines::index_part(std::uint32_t part, const SweepHead& head) {
+  std::ifstream file(paths_[part], std::ios::binary);
+  if (!file) throw Error(Location{paths_[part]}, "cannot be read");
+  std::uint64_t offset = 0;
+  int number = 1;
+  for (std::string line; std::getline(file, line) && !file.eof(); ++number) {
+    const int index = index_of(line, head);
+    if (index < 0) {
+      throw Error(Location{paths_[part], number, 1},
+                  "not a result of this sweep: remove the line, and `windtunnel sweep resume` "
+                  "runs its point again");
+    }
+    const auto length = static_cast<std::uint32_t>(line.size() + 1);
+    if (!has(index)) {
+      places_[index] = {offset, part, length};
+      ++finished_;
+    }
+    offset += length;
+  }
+}
+
+std::vector<int> SweepLines::missing() const {
+  std::vector<int> missing;
+  for (size_t index = 0; index < places_.size(); ++index) {
+    if (!has(index)) missing.push_back(static_cast<int>(index));
+  }
+  return missing;
+}
+
+int SweepLines::opened(std::uint32_t part) {
+  if (files_[part] >= 0) return files_[part];
+  if (open_ >= kMostOpen) close_all();
+  files_[part] = open(paths_[part].c_str(), O_RDONLY | O_CLOEXEC);
+  if (files_[part] < 0) throw Error(Location{paths_[part]}, "cannot be read");
+  ++open_;
+  return files_[part];
+}
+
+void SweepLines::close_all() {
+  for (int& file : files_) {
+    if (file >= 0) close(file);
+    file = -1;
+  }
+  open_ = 0;
+}
+
+std::string SweepLines::line(size_t index) {
+  const Place& place = places_[index];
+  std::string text(place.length, '\0');
+  const int file = opened(place.part);
+  for (size_t got = 0; got < text.size();) {
+    const ssize_t n =
+        pread(file, text.data() + got, text.size() - got, static_cast<off_t>(place.offset + got));
+    if (n <= 0) throw Error(Location{paths_[place.part]}, "was changed while it was read");
+    got += static_cast<size_t>(n);
+  }
+  return text;
+}
+
+}  // namespace windtunnel

@@ -1,0 +1,56 @@
+// The finished points of a sweep, where they stand in its parts: two dozen bytes for each, whatever
+// its line holds, so that a million points are merged in little memory.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "report/store/sweep_store.hpp"
+
+namespace windtunnel {
+
+// A sweep without its cases: of each point only what tells its line from another sweep's.
+struct SweepHead {
+  std::string version;  // of the program
+  Sweep sweep;
+  std::vector<std::uint64_t> keys;  // of the points by index, hashed; of impossible ones too
+};
+SweepHead head_of(const SweepPlan& plan);
+// Reads cases.jsonl line by line. Throws Error as parse_cases() does.
+SweepHead read_head(const std::string& folder);
+
+class SweepLines {
+ public:
+  // Out of all parts of the folder. Throws Error with file:line for a line that is no result of
+  // this sweep, but for a last one without its end. Of two lines of a point the first is taken.
+  SweepLines(const std::string& folder, const SweepHead& head);
+  ~SweepLines();
+  SweepLines(const SweepLines&) = delete;
+  SweepLines& operator=(const SweepLines&) = delete;
+
+  size_t points() const { return places_.size(); }  // of the sweep
+  size_t finished() const { return finished_; }
+  bool has(size_t index) const { return places_[index].length > 0; }
+  std::vector<int> missing() const;
+  // Of a finished point, with its newline.
+  std::string line(size_t index);
+
+ private:
+  struct Place {
+    std::uint64_t offset = 0;
+    std::uint32_t part = 0;
+    std::uint32_t length = 0;
+  };
+  void index_part(std::uint32_t part, const SweepHead& head);
+  int opened(std::uint32_t part);
+  void close_all();
+
+  std::vector<std::string> paths_;
+  std::vector<int> files_;  // of the paths; -1: closed
+  size_t open_ = 0;
+  std::vector<Place> places_;
+  size_t finished_ = 0;
+};
+
+}  // namespace windtunnel

@@ -1,0 +1,211 @@
+#include "report/store/sweep_merge.hpp"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <fstream>
+#include <limits>
+#include <map>
+#include <set>
+#include <utility>
+
+#include "models/base/error.hpp"
+#include "report/figures/ranking.hpp"
+#include "report/store/sweep_database.hpp"
+#include "report/store/sweep_figures.hpp"
+#include "report/store/sweep_ranking.hpp"
+#include "report/store/varied_keys.hpp"
+#include "traces/text/text.hpp"
+
+namespace windtunnel {
+namespace {
+
+constexpr size_t kMostReasons = 100;
+
+// results.jsonl, a line at a time.
+class LineFile {
+ public:
+  explicit LineFile(std::string path)
+      : path_(std::move(path)),
+        temporary_(fmt::format("{}.{}.tmp", path_, getpid())),
+        out_(temporary_, std::ios::binary) {}
+  void add(const std::string& line) { out_ << line; }
+  void close() {
+    out_.close();
+    if (out_.fail()) throw Error(Location{path_}, "cannot write", ExitCode::failed);
+    put_in_place(temporary_, path_);
+  }
+
+ private:
+  const std::string path_, temporary_;
+  std::ofstream out_;
+};
+
+// Which points the document shows, and what is best of all.
+class Selection {
+ public:
+  Selection(const Sweep& sweep, SweepLines& lines, size_t most)
+      : sweep_(sweep),
+        lines_(lines),
+        most_(most),
+        goodput_(lines.points(), std::numeric_limits<double>::quiet_NaN()),
+        tokens_per_s_(lines.points(), 0) {}
+
+  void add(const Json& point) {
+    const auto index = point.at("index").get<size_t>();
+    if (has_result(point)) {
+      goodput_[index] = number_at(point, "campaign.goodput").value_or(0);
+      tokens_per_s_[index] = number_at(point, "iteration.tokens_per_s").value_or(0);
+      ++ran_;
+    } else if (reasons_.size() < kMostReasons) {
+      reasons_.emplace(point.at("reason").get<std::string>(), static_cast<int>(index));
+    }
+  }
+
+  // Of a sweep with more points than are shown.
+  SweepResults results() {
+    const std::vector<int> all = ran_ones();
+    SweepBests bests{Json(), Json::array()};
+    std::set<int> shown = candidates(all);
+    if (offers_choices(sweep_)) bests.best = best_of(shown);
+    for (const auto& [reason, index] : reasons_) shown.insert(index);
+    const size_t skipped = add_circumstances(all, bests.best_by, shown);
+    std::map<int, std::string> chosen;
+    for (const int index : shown) chosen.emplace(index, lines_.line(index));
+    SweepResults results = sweep_results(sweep_, chosen, bests);
+    const auto shown_ran = static_cast<size_t>(
+        std::ranges::count_if(results.points, [](const Json& point) { return has_result(point); }));
+    results.document["left_out"] = {
+        {"ran", ran_ - shown_ran},
+        {"infeasible", lines_.finished() - ran_ - (shown.size() - shown_ran)},
+        {"circumstances", skipped}};
+    return results;
+  }
+
+ private:
+  bool ran(size_t index) const { return goodput_[index] == goodput_[index]; }
+
+  std::vector<int> ran_ones() const {
+    std::vector<int> all;
+    for (size_t index = 0; index < goodput_.size(); ++index) {
+      if (ran(index)) all.push_back(static_cast<int>(index));
+    }
+    return all;
+  }
+
+  // The best point of a few, as of all that they are the candidates of.
+  Json best_of(const std::set<int>& few) {
+    std::vector<Json> points;
+    for (const int index : few) {
+      points.push_back(parse_json(lines_.line(index), fmt::format("result of point {}", index)));
+    }
+    return best_point(sweep_, points);
+  }
+
+  // Of points that ran: all, or those that decide which is best, how surely, and by which values.
+  std::set<int> candidates(const std::vector<int>& points) const {
+    if (points.size() <= most_) return {points.begin(), points.end()};
+    const int fastest =
+        *std::ranges::max_element(points, {}, [&](int index) { return tokens_per_s_[index]; });
+    const double most = tokens_per_s_[fastest];
+    std::vector<Standing> standings;
+    for (const int index : points) {
+      standings.push_back(
+          {.worth = goodput_[index] * (most > 0 ? tokens_per_s_[index] / most : 1)});
+    }
+    const std::vector<size_t> order = best_first(standings);
+    std::set<int> chosen = {fastest, points[order.back()]};
+    for (size_t place = 0; place < std::max<size_t>(most_ / 5, 2); ++place) {
+      chosen.insert(points[order[place]]);
+    }
+    for (size_t key = 0; key < sweep_.vary.size(); ++key) {
+      add_along(points[order.front()], key, most_ / (2 * sweep_.vary.size()), chosen);
+    }
+    return chosen;
+  }
+
+  // Up to `reach` points on each side that differ in this key alone, by its numbers.
+  void add_along(int from, size_t key, size_t reach, std::set<int>& chosen) const {
+    const std::optional<KeyNumbers> numbers = numbers_of(sweep_.vary[key]);
+    if (!numbers || is_circumstance(sweep_.vary[key].key)) return;
+    std::vector<size_t> places = places_of(sweep_, static_cast<size_t>(from));
+    std::vector<size_t> order(numbers->values.size());
+    for (size_t i = 0; i < order.size(); ++i) order[i] = i;
+    std::ranges::stable_sort(order, {}, [&](size_t i) { return numbers->values[i]; });
+    const auto here = static_cast<size_t>(std::ranges::find(order, places[key]) - order.begin());
+    for (size_t at = here > reach ? here - reach : 0; at < order.size() && at <= here + reach;
+         ++at) {
+      places[key] = order[at];
+      const size_t index = index_at(sweep_, places);
+      if (ran(index)) chosen.insert(static_cast<int>(index));
+    }
+  }
+
+  // The best under each of the circumstances, and these points with their neighbours; how many
+  // circumstances are left out.
+  size_t add_circumstances(const std::vector<int>& all, Json& best_by, std::set<int>& shown) {
+    const bool varied = std::ranges::any_of(
+        sweep_.vary, [](const VariedKey& key) { return is_circumstance(key.key); });
+    if (!varied || !offers_choices(sweep_)) return 0;
+    std::map<size_t, std::vector<int>> groups;  // by the index with all choices at their first
+    for (const int index : all) {
+      std::vector<size_t> places = places_of(sweep_, static_cast<size_t>(index));
+      for (size_t i = 0; i < places.size(); ++i) {
+        if (!is_circumstance(sweep_.vary[i].key)) places[i] = 0;
+      }
+      groups[index_at(sweep_, places)].push_back(index);
+    }
+    const size_t most = std::min(groups.size(), std::min(kMostCircumstances, most_));
+    size_t number = 0, taken = 0;
+    for (const auto& [first, group] : groups) {
+      // Evenly, with the first one and the last.
+      const bool due = most < 2 || number * (most - 1) >= taken * (groups.size() - 1);
+      ++number;
+      if (!due) continue;
+      ++taken;
+      best_by.push_back(best_of(candidates(group)));
+      const int best = best_by.back().at("index");
+      for (size_t key = 0; key < sweep_.vary.size(); ++key) add_along(best, key, 1, shown);
+      shown.insert(best);
+    }
+    return groups.size() - taken;
+  }
+
+  const Sweep& sweep_;
+  SweepLines& lines_;
+  const size_t most_;
+  std::vector<double> goodput_;  // not a number: no result
+  std::vector<double> tokens_per_s_;
+  size_t ran_ = 0;
+  std::map<std::string, int> reasons_;  // with the first point of each
+};
+
+}  // namespace
+
+MergedSweep merge_lines(const std::string& folder, const SweepHead& head, size_t most_shown) {
+  SweepLines lines(folder, head);
+  LineFile merged(folder + "/results.jsonl");
+  SweepDatabase database(folder + "/results.sqlite", head.sweep);
+  Selection selection(head.sweep, lines, most_shown);
+  std::map<int, std::string> all;  // unless there are too many
+  for (size_t index = 0; index < lines.points(); ++index) {
+    if (!lines.has(index)) continue;
+    const std::string line = lines.line(index);
+    const Json point = parse_json(line, fmt::format("result of point {}", index));
+    merged.add(line);
+    database.add(point);
+    selection.add(point);
+    if (lines.finished() <= most_shown) all.emplace(static_cast<int>(index), line);
+  }
+  merged.close();
+  database.close();
+  MergedSweep result;
+  result.finished = lines.finished();
+  result.missing = lines.missing();
+  result.results =
+      lines.finished() <= most_shown ? sweep_results(head.sweep, all) : selection.results();
+  return result;
+}
+
+}  // namespace windtunnel
