@@ -14,6 +14,7 @@
 #include "cli/program/output.hpp"
 #include "cli/program/override_options.hpp"
 #include "cli/trace/trace_faults.hpp"
+#include "cli/trace/trace_profile.hpp"
 #include "models/base/units.hpp"
 #include "models/results/iteration_report.hpp"
 #include "policies/analysis/plan_bound.hpp"
@@ -219,8 +220,18 @@ ExitCode import_traces(const ImportOptions& options) {
     }
     return import_faults(options.files.front(), options.fault, options.json);
   }
-  if (options.fault.nodes > 0 || options.fault.days > 0 || !options.fault.out.empty()) {
-    throw Error("--nodes, --days and --out are for a log of faults, FILE.csv");
+  if (options.fault.nodes > 0 || options.fault.days > 0) {
+    throw Error("--nodes and --days are for a log of faults, FILE.csv");
+  }
+  if (are_profiles(options.files)) {
+    return import_profiles({.files = options.files,
+                            .scenario = options.scenario,
+                            .set = parse_overrides(options.set),
+                            .out = options.fault.out,
+                            .json = options.json});
+  }
+  if (!options.fault.out.empty()) {
+    throw Error("--out is for a log of faults, FILE.csv, and for what a profiler recorded");
   }
   if (options.scenario.empty()) {
     throw Error(
