@@ -14,7 +14,8 @@ struct ProfileImport {
   std::vector<std::string> files;  // or one folder of them
   std::string scenario;            // empty: the trace alone
   Overrides set;
-  std::string out;  // folder of the calibration; empty: none is written
+  int replicas = 1;  // copies of the captured job, side by side
+  std::string out;   // folder of the calibration; empty: none is written
   bool json = false;
 };
 

@@ -68,7 +68,8 @@ RankStep rank_step(const Job& job, const Plan& plan, const Timeline& timeline, d
     }
   }
   step.outside_s = length_of(all) - length_of(passes);
-  step.hidden_s = std::max(0.0, step.hidden_s - step.outside_s);
+  const double hidden_s = step.hidden_s - step.outside_s;
+  step.hidden_s = hidden_s > 1e-9 * step_s ? hidden_s : 0;  // less is rounding
   const double counted_s = step.compute_s + step.inside_s + step.outside_s + step.host_s;
   step.idle_s = std::max(0.0, step_s - counted_s);
   const std::vector<KernelSeconds> stages = kernel_seconds(job);

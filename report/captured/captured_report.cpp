@@ -2,70 +2,13 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <cmath>
 #include <filesystem>
 
-#include "models/base/quantile.hpp"
 #include "models/base/units.hpp"
+#include "report/captured/step_figures.hpp"
 
 namespace windtunnel {
 namespace {
-
-// Those that are looked at: without the first of three or more.
-std::vector<CapturedStep> settled_steps(const CapturedRank& rank) {
-  const bool many = rank.steps.size() > 2;
-  return {rank.steps.begin() + (many ? 1 : 0), rank.steps.end()};
-}
-
-template <class Of>
-double median_of(const std::vector<CapturedStep>& steps, const Of& of) {
-  std::vector<double> values;
-  for (const CapturedStep& step : steps) values.push_back(of(step));
-  return median(std::move(values));
-}
-
-struct StepFigures {
-  std::size_t steps = 0;
-  double step_s = 0;
-  double low_s = 0;  // quantiles of the steps, 5 and 95 %
-  double high_s = 0;
-  double compute_s = 0;
-  double exposed_s = 0;
-  double hidden_s = 0;
-  double copy_s = 0;
-  double idle_s = 0;
-  double host_bound_s = 0;
-  std::array<double, kWorkKinds> kind_s = {};
-};
-
-StepFigures figures_of(const CapturedRank& rank) {
-  const std::vector<CapturedStep> steps = settled_steps(rank);
-  std::vector<double> seconds;
-  for (const CapturedStep& step : steps) seconds.push_back(step.seconds());
-  StepFigures figures{.steps = steps.size(),
-                      .step_s = median(seconds),
-                      .low_s = quantile(seconds, 0.05),
-                      .high_s = quantile(seconds, 0.95)};
-  const auto of = [&](double CapturedStep::*member) {
-    return median_of(steps, [&](const CapturedStep& step) { return step.*member; });
-  };
-  figures.compute_s = of(&CapturedStep::compute_s);
-  figures.exposed_s = of(&CapturedStep::exposed_s);
-  figures.hidden_s = of(&CapturedStep::hidden_s);
-  figures.copy_s = of(&CapturedStep::copy_s);
-  figures.idle_s = of(&CapturedStep::idle_s);
-  figures.host_bound_s = of(&CapturedStep::host_bound_s);
-  for (std::size_t kind = 0; kind < figures.kind_s.size(); ++kind) {
-    figures.kind_s[kind] =
-        median_of(steps, [&](const CapturedStep& step) { return step.kind_s[kind]; });
-  }
-  return figures;
-}
-
-double kind_s(const StepFigures& figures, WorkKind kind) {
-  return figures.kind_s[static_cast<std::size_t>(kind)];
-}
 
 std::string seconds_and_share(double seconds, double of_s) {
   return fmt::format("{}  {}", format_seconds(seconds), format_percent(seconds / of_s));
@@ -171,11 +114,17 @@ SummarySection compared_section(const StepFigures& traced, const CaptureAnswer& 
 SummarySection replay_section(const Replay& replay) {
   SummarySection section{fmt::format("The captured tasks on the machine of {}", replay.scenario),
                          {}};
-  section.rows = {{"step", fmt::format("{}, captured {} ({:+.1f} %)", format_seconds(replay.step_s),
-                                       format_seconds(replay.captured_s),
-                                       100 * (replay.step_s / replay.captured_s - 1))},
-                  {"of", fmt::format("{} of rank by rank {} files, run by {} ranks",
-                                     replay.captured_step, replay.captured_ranks, replay.ranks)}};
+  section.rows = {
+      {"step", fmt::format("{}, captured {} ({:+.1f} %)", format_seconds(replay.step_s),
+                           format_seconds(replay.captured_s),
+                           100 * (replay.step_s / replay.captured_s - 1))},
+      {"of it",
+       fmt::format("{}, {} of {} ranks captured{}", replay.captured_step, replay.captured_ranks,
+                   replay.ranks,
+                   replay.captured_ranks < replay.ranks ? "; the others run as the first" : "")},
+      {"communication of a rank",
+       fmt::format("{} priced by this network, {} as measured (size or peer not told)",
+                   replay.priced, replay.as_measured)}};
   return section;
 }
 
@@ -226,8 +175,7 @@ Summary capture_summary(const CaptureAnswer& answer) {
                                            : "guessed: the program marks none (ProfilerStep#)");
   summary.sections.push_back(ranks_section(answer));
   summary.sections.push_back(kinds_section(figures));
-  const std::vector<CapturedStep> steps = settled_steps(first.captured);
-  const CapturedStep& median = median_step(steps);
+  const CapturedStep& median = replayed_step(first.captured);
   if (!median.calls.empty()) summary.sections.push_back(calls_section(median));
   if (answer.predicted) summary.sections.push_back(compared_section(figures, answer));
   if (answer.replay) summary.sections.push_back(replay_section(*answer.replay));
@@ -237,12 +185,11 @@ Summary capture_summary(const CaptureAnswer& answer) {
 Json capture_document(const CaptureAnswer& answer) {
   Json ranks = Json::array();
   for (const CapturedFile& file : answer.files) {
-    const std::vector<CapturedStep> steps = settled_steps(file.captured);
     Json rank = step_json(figures_of(file.captured));
     rank["rank"] = file.rank;
     rank["gpu"] = file.gpu;
     rank["annotated"] = file.captured.annotated;
-    rank["calls"] = calls_json(median_step(steps));
+    rank["calls"] = calls_json(replayed_step(file.captured));
     ranks.push_back(rank);
   }
   Json document = {{"captured", ranks}, {"ranks", answer.files.front().ranks}};
@@ -256,10 +203,10 @@ Json capture_document(const CaptureAnswer& answer) {
     document["compared"] = rows;
   }
   if (answer.replay) {
-    document["replay"] = {{"step_s", answer.replay->step_s},
-                          {"captured_s", answer.replay->captured_s},
-                          {"ranks", answer.replay->ranks},
-                          {"captured_ranks", answer.replay->captured_ranks}};
+    document["replay"] = {
+        {"step_s", answer.replay->step_s}, {"captured_s", answer.replay->captured_s},
+        {"ranks", answer.replay->ranks},   {"captured_ranks", answer.replay->captured_ranks},
+        {"priced", answer.replay->priced}, {"as_measured", answer.replay->as_measured}};
   }
   return document;
 }

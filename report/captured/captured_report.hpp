@@ -30,6 +30,8 @@ struct Replay {
   double step_s = 0;
   int captured_ranks = 0;  // with files of their own
   int ranks = 0;           // that run, the others as the captured ones
+  int priced = 0;          // collectives and messages of the first rank that the network prices
+  int as_measured = 0;     // those that take the time that was measured
 };
 
 struct CaptureAnswer {
@@ -39,8 +41,7 @@ struct CaptureAnswer {
   std::optional<Replay> replay;
 };
 
-// By a step's median over the steps of the first file's rank, the first step left out where there
-// are three or more: it holds what happens once.
+// By the figures of step_figures.hpp.
 Summary capture_summary(const CaptureAnswer& answer);
 Json capture_document(const CaptureAnswer& answer);
 

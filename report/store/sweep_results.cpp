@@ -11,12 +11,12 @@
 #include "models/base/error.hpp"
 #include "models/base/units.hpp"
 #include "models/base/version.hpp"
-#include "report/store/sqlite.hpp"
 #include "report/store/sweep_edges.hpp"
 #include "report/store/sweep_figures.hpp"
 #include "report/store/sweep_ranking.hpp"
 #include "report/store/varied_keys.hpp"
 #include "report/text/table.hpp"
+#include "traces/sqlite/sqlite_file.hpp"
 
 namespace windtunnel {
 namespace {

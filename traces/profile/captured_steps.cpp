@@ -13,6 +13,8 @@ struct StepWindow {
   std::string name;
   double begin_s = 0;
   double end_s = 0;
+  double issued_from_s = 0;
+  double issued_until_s = 0;
 };
 
 double last_end(const RankProfile& profile) {
@@ -30,7 +32,9 @@ double issued_s(const GpuWork& work) {
 // end of its own.
 std::vector<StepWindow> annotated_windows(const RankProfile& profile) {
   std::vector<StepWindow> windows;
-  for (const StepSpan& span : profile.steps) windows.push_back({span.name, kNotLaunched, 0});
+  for (const StepSpan& span : profile.steps) {
+    windows.push_back({span.name, kNotLaunched, 0, span.start_s, span.end_s});
+  }
   for (const GpuWork& work : profile.work) {
     const double at_s = issued_s(work);
     const auto next = std::ranges::upper_bound(profile.steps, at_s, {}, &StepSpan::start_s);
@@ -62,7 +66,7 @@ std::vector<StepWindow> guessed_windows(const RankProfile& profile) {
   std::vector<StepWindow> windows;
   for (std::size_t i = 0; i < starts.size(); ++i) {
     const double end_s = i + 1 < starts.size() ? starts[i + 1] : last_end(profile);
-    windows.push_back({"step " + std::to_string(i + 1), starts[i], end_s});
+    windows.push_back({"step " + std::to_string(i + 1), starts[i], end_s, starts[i], end_s});
   }
   return windows;
 }
@@ -169,7 +173,11 @@ CapturedRank captured_steps(const RankProfile& profile) {
   std::size_t from = 0;
   for (const StepWindow& window : windows) {
     if (!(window.end_s > window.begin_s)) continue;
-    CapturedStep step{.name = window.name, .begin_s = window.begin_s, .end_s = window.end_s};
+    CapturedStep step{.name = window.name,
+                      .begin_s = window.begin_s,
+                      .end_s = window.end_s,
+                      .issued_from_s = window.issued_from_s,
+                      .issued_until_s = window.issued_until_s};
     const std::vector<GpuWork> inside = work_between(profile, from, step.begin_s, step.end_s);
     add_busy(inside, step);
     add_host_bound(inside, step);
@@ -181,7 +189,18 @@ CapturedRank captured_steps(const RankProfile& profile) {
   return rank;
 }
 
-const CapturedStep& median_step(const std::vector<CapturedStep>& steps) {
+std::vector<std::size_t> work_of(const RankProfile& profile, const CapturedRank& rank,
+                                 const CapturedStep& step) {
+  std::vector<std::size_t> own;
+  for (std::size_t i = 0; i < profile.work.size(); ++i) {
+    const GpuWork& work = profile.work[i];
+    const double at_s = rank.annotated ? issued_s(work) : work.start_s;
+    if (at_s >= step.issued_from_s && at_s < step.issued_until_s) own.push_back(i);
+  }
+  return own;
+}
+
+const CapturedStep& median_step(std::span<const CapturedStep> steps) {
   std::vector<const CapturedStep*> sorted;
   for (const CapturedStep& step : steps) sorted.push_back(&step);
   const auto middle = sorted.begin() + static_cast<std::ptrdiff_t>(sorted.size() / 2);

@@ -8,6 +8,7 @@
 #pragma once
 
 #include <array>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -26,6 +27,9 @@ struct CapturedStep {
   std::string name;
   double begin_s = 0;
   double end_s = 0;
+  // When the host launched its work; of guessed steps when that began.
+  double issued_from_s = 0;
+  double issued_until_s = 0;
   double seconds() const { return end_s - begin_s; }
   // Of kernels by WorkKind; those that run at the same time count each.
   std::array<double, kWorkKinds> kind_s = {};
@@ -49,13 +53,11 @@ struct CapturedRank {
 // At least one step. A step without work is left out.
 CapturedRank captured_steps(const RankProfile& profile);
 
-// The work of a step: positions in RankProfile::work, which may begin before it.
-struct WorkRange {
-  std::size_t begin = 0;
-  std::size_t end = 0;
-};
+// Positions in RankProfile::work of the work that is the step's own.
+std::vector<std::size_t> work_of(const RankProfile& profile, const CapturedRank& rank,
+                                 const CapturedStep& step);
 
 // The one that took the median (of an even number the longer of both in the middle).
-const CapturedStep& median_step(const std::vector<CapturedStep>& steps);
+const CapturedStep& median_step(std::span<const CapturedStep> steps);
 
 }  // namespace windtunnel

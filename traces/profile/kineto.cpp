@@ -9,8 +9,8 @@
 #include <utility>
 
 #include "models/base/error.hpp"
-#include "traces/profile/kineto_events.hpp"
 #include "traces/profile/packed_file.hpp"
+#include "traces/profile/profile_events.hpp"
 
 namespace windtunnel {
 namespace {
@@ -334,9 +334,9 @@ class KinetoHandler {
   PackedFile& file_;
   std::vector<Zone> zones_;
   Field field_ = Field::unknown;
-  KinetoEvent event_;
-  ProfiledGroup group_;
-  KinetoProfile made_;
+  ProfileEvent event_;
+  ProcessGroup group_;
+  ProfileMaker made_;
   bool has_events_ = false;
 };
 

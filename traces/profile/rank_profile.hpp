@@ -11,6 +11,7 @@
 
 #include "models/network/collectives/collective.hpp"
 #include "models/plan/plan.hpp"
+#include "traces/chakra/rank_trace.hpp"
 #include "traces/profile/work_kind.hpp"
 
 namespace windtunnel {
@@ -47,13 +48,6 @@ struct StepSpan {
   double end_s = 0;
 };
 
-struct ProfiledGroup {
-  std::string name;
-  std::string axis;           // as the program describes it; "" where it does not
-  std::vector<RankId> ranks;  // none: all
-  bool operator==(const ProfiledGroup&) const = default;
-};
-
 struct RankProfile {
   std::string file;
   RankId rank = -1;  // -1: neither file nor name says
@@ -62,7 +56,7 @@ struct RankProfile {
   std::vector<std::string> names;
   std::vector<GpuWork> work;             // by start_s
   std::vector<CommunicationCall> calls;  // different ones
-  std::vector<ProfiledGroup> groups;
+  std::vector<ProcessGroup> groups;
   // By the program's annotations, on the host's clock; none: it has none.
   std::vector<StepSpan> steps;
 };

@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include <filesystem>
 #include <nlohmann/json.hpp>
 
 #include "tests/cli/run_program.hpp"
@@ -7,6 +8,7 @@
 namespace windtunnel {
 namespace {
 
+namespace fs = std::filesystem;
 using nlohmann::json;
 
 constexpr const char* kTraces = "trace import examples/traces/kineto";
@@ -46,6 +48,45 @@ TEST(TraceProfile, StandsBesideTheScenariosOwnStep) {
               predicted.at("some kernel computes"), 0.05 * predicted.at("step"));
 }
 
+// On the machine that the scenario has, on a slower one, and in more copies.
+TEST(TraceProfile, CapturedTasksRunOnOtherMachines) {
+  const auto replay = [](const std::string& more) {
+    const ProgramResult read = run_program(std::string(kTraces) + "/rank-0.pt.trace.json.gz" +
+                                           kScenario + " --json" + more);
+    EXPECT_EQ(read.exit_code, 0) << read.err;
+    return json::parse(read.out).at("replay");
+  };
+  const json here = replay("");
+  EXPECT_EQ(here.at("ranks"), 4);
+  EXPECT_EQ(here.at("captured_ranks"), 1);
+  EXPECT_EQ(here.at("priced"), 20);
+  EXPECT_EQ(here.at("as_measured"), 0);
+  const double step_s = here.at("step_s").get<double>();
+  EXPECT_NEAR(step_s, here.at("captured_s").get<double>(), 0.1 * step_s);
+  const json slower = replay(" --set cluster.node.nvlink='50 GB/s'");
+  EXPECT_GT(slower.at("step_s").get<double>(), 1.2 * step_s);
+  const json more = replay(" --set cluster.nodes=8 --set batch.global=16 --replicas 8");
+  EXPECT_EQ(more.at("ranks"), 32);
+  EXPECT_GT(more.at("step_s").get<double>(), step_s);
+}
+
+TEST(TraceProfile, ACalibrationFromATraceMeetsIt) {
+  const std::string folder = scratch_folder("trace-calibration");
+  const std::string trace = std::string(kTraces) + "/rank-0.pt.trace.json.gz" + kScenario;
+  const ProgramResult written = run_program(trace + " --out " + folder);
+  ASSERT_EQ(written.exit_code, 0) << written.err;
+  fs::copy_file("examples/traces/gpt-4-layers.yaml", folder + "/s.yaml");
+  const ProgramResult read = run_program(std::string(kTraces) + " --scenario " + folder +
+                                         "/s.yaml --set calibration=calibration.yaml --json");
+  ASSERT_EQ(read.exit_code, 0) << read.err;
+  for (const json& row : json::parse(read.out).at("compared")) {
+    const std::string what = row.at("what");
+    if (what != "products" && what != "attention" && what != "optimizer") continue;
+    const double traced_s = row.at("traced_s").get<double>();
+    EXPECT_NEAR(row.at("predicted_s").get<double>(), traced_s, 0.02 * traced_s) << what;
+  }
+}
+
 TEST(TraceProfile, OtherJobsAndFilesAreRefused) {
   const std::pair<std::string, const char*> cases[] = {
       {std::string(kTraces) + kScenario + " --nodes 4", "--nodes and --days are for a log"},
@@ -56,6 +97,7 @@ TEST(TraceProfile, OtherJobsAndFilesAreRefused) {
        "cluster.node.gpus=2" +
            std::string(kScenario),
        "is of rank 3; the job of"},
+      {std::string(kTraces) + " --out x", "--out writes the calibration of a --scenario"},
       {"trace import scenarios/schema.json", "has no list 'traceEvents'"},
   };
   for (const auto& [command, message] : cases) {

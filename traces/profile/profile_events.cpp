@@ -1,4 +1,4 @@
-#include "traces/profile/kineto_events.hpp"
+#include "traces/profile/profile_events.hpp"
 
 #include <fmt/format.h>
 
@@ -61,7 +61,7 @@ RankId peer_of(std::int64_t rank) {
   return rank >= 0 && rank < std::numeric_limits<RankId>::max() ? static_cast<RankId>(rank) : -1;
 }
 
-void check_times(const KinetoEvent& event) {
+void check_times(const ProfileEvent& event) {
   if (!std::isfinite(event.start_us)) throw Error("an event of the GPU or host without 'ts'");
   if (!(event.duration_us >= 0) || event.duration_us > kLongest_us) {
     throw Error(fmt::format("'dur' is {} microseconds", event.duration_us));
@@ -76,7 +76,7 @@ EventKind kind_of_category(std::string_view category) {
   return found == std::end(kCategoriesOfEvents) ? EventKind::other : found->kind;
 }
 
-void KinetoProfile::add(const KinetoEvent& event) {
+void ProfileMaker::add(const ProfileEvent& event) {
   if (!event.complete || event.kind == EventKind::other) return;
   check_times(event);
   first_us_ = std::min(first_us_, event.start_us);
@@ -93,14 +93,14 @@ void KinetoProfile::add(const KinetoEvent& event) {
   }
 }
 
-void KinetoProfile::add_span(const KinetoEvent& event) {
-  if (!event.name.starts_with(kStep)) return;
+void ProfileMaker::add_span(const ProfileEvent& event) {
+  if (!event.marks_step && !event.name.starts_with(kStep)) return;
   std::vector<StepSpan>& steps = event.kind == EventKind::gpu_span ? gpu_steps_ : profile.steps;
   if (steps.size() > kMostWork) throw Error("more steps than a run has");
   steps.push_back({event.name, event.start_us, event.start_us + event.duration_us});
 }
 
-void KinetoProfile::add_work(const KinetoEvent& event) {
+void ProfileMaker::add_work(const ProfileEvent& event) {
   if (device_ < 0) device_ = event.device;
   if (event.device >= 0 && event.device != device_) {
     throw Error(
@@ -124,7 +124,7 @@ void KinetoProfile::add_work(const KinetoEvent& event) {
   correlations_.push_back(event.correlation);
 }
 
-std::int32_t KinetoProfile::name_of(const std::string& name) {
+std::int32_t ProfileMaker::name_of(const std::string& name) {
   const auto [known, is_new] =
       index_of_name_.try_emplace(name, static_cast<std::int32_t>(profile.names.size()));
   if (is_new) {
@@ -136,7 +136,7 @@ std::int32_t KinetoProfile::name_of(const std::string& name) {
   return known->second;
 }
 
-std::int32_t KinetoProfile::call_of(const KinetoEvent& event) {
+std::int32_t ProfileMaker::call_of(const ProfileEvent& event) {
   const std::optional<NamedCall> named =
       event.collective.empty() ? call_of_kernel(event.name) : call_of_c10d(event.collective);
   if (!named) return -1;
@@ -162,26 +162,26 @@ std::int32_t KinetoProfile::call_of(const KinetoEvent& event) {
     if (name_bytes_ > kMostNameBytes) throw Error("different collectives beyond 128 MB");
     profile.calls.push_back(std::move(call));
     if (!event.group_ranks.empty()) {
-      add_group({event.group, event.group_axis, ranks_of(event.group_ranks)});
+      add_group({event.group, event.group_axis, ranks_of(event.group_ranks), 0});
     }
   }
   return known->second;
 }
 
-void KinetoProfile::add_group(ProfiledGroup group) {
+void ProfileMaker::add_group(ProcessGroup group) {
   if (group.name.empty()) return;
   const auto [known, is_new] = index_of_group_.try_emplace(group.name, profile.groups.size());
   if (is_new) {
     profile.groups.push_back(std::move(group));
     return;
   }
-  ProfiledGroup& before = profile.groups[known->second];
+  ProcessGroup& before = profile.groups[known->second];
   if (before.axis.empty()) before.axis = std::move(group.axis);
   if (before.ranks.empty()) before.ranks = std::move(group.ranks);
 }
 
 // Work whose launch was not recorded stays without.
-void KinetoProfile::set_launches() {
+void ProfileMaker::set_launches() {
   std::sort(launches_.begin(), launches_.end());
   for (std::size_t i = 0; i < profile.work.size(); ++i) {
     const std::pair key(correlations_[i], -std::numeric_limits<double>::infinity());
@@ -191,7 +191,7 @@ void KinetoProfile::set_launches() {
   }
 }
 
-RankProfile KinetoProfile::take() {
+RankProfile ProfileMaker::take() {
   set_launches();
   const auto seconds = [&](double& us) { us = (us - first_us_) * 1e-6; };
   for (GpuWork& work : profile.work) {

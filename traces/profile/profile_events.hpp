@@ -1,5 +1,5 @@
-// One event of a Kineto trace, and the profile that events add up to. For kineto.cpp alone, which
-// finds them in the JSON.
+// One event of a profiler's file, and the profile that events add up to. For kineto.cpp and
+// nsight.cpp alone, which find them.
 #pragma once
 
 #include <cstdint>
@@ -18,9 +18,10 @@ namespace windtunnel {
 enum class EventKind : std::uint8_t { other, kernel, copy, fill, launch, host_span, gpu_span };
 EventKind kind_of_category(std::string_view category);
 
-struct KinetoEvent {
+struct ProfileEvent {
   bool complete = false;  // "ph": "X", a span of time
   EventKind kind = EventKind::other;
+  bool marks_step = false;  // of a span, beside those that PyTorch names
   std::string name;
   double start_us = kNotLaunched;  // infinite: the event has none
   double duration_us = 0;
@@ -39,21 +40,21 @@ struct KinetoEvent {
   std::int64_t destination = -1;
 };
 
-class KinetoProfile {
+class ProfileMaker {
  public:
   // Throws Error without a place.
-  void add(const KinetoEvent& event);
-  void add_group(ProfiledGroup group);
+  void add(const ProfileEvent& event);
+  void add_group(ProcessGroup group);
   // Times since the first event, launches with their kernels.
   RankProfile take();
 
   RankProfile profile;  // rank, ranks and gpu are the caller's
 
  private:
-  void add_work(const KinetoEvent& event);
+  void add_work(const ProfileEvent& event);
   std::int32_t name_of(const std::string& name);
-  std::int32_t call_of(const KinetoEvent& event);
-  void add_span(const KinetoEvent& event);
+  std::int32_t call_of(const ProfileEvent& event);
+  void add_span(const ProfileEvent& event);
   void set_launches();
 
   std::unordered_map<std::string, std::int32_t> index_of_name_;

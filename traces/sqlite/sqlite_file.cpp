@@ -1,4 +1,4 @@
-#include "report/store/sqlite.hpp"
+#include "traces/sqlite/sqlite_file.hpp"
 
 #include <fmt/format.h>
 #include <sqlite3.h>
