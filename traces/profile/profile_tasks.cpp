@@ -232,8 +232,7 @@ class TaskMaker {
 
   TaskIndex append(StandardNode node, std::vector<TaskIndex> after) {
     std::ranges::sort(after);
-    const auto repeated = std::ranges::unique(after);
-    after.erase(repeated.begin(), repeated.end());
+    after.erase(std::unique(after.begin(), after.end()), after.end());
     tasks_.append(std::move(node), std::move(after));
     return static_cast<TaskIndex>(made_.trace.rank_class.tasks.size()) - 1;
   }
