@@ -14,18 +14,17 @@
 #include "cli/program/output.hpp"
 #include "cli/program/override_options.hpp"
 #include "cli/trace/trace_faults.hpp"
+#include "cli/trace/trace_profile.hpp"
+#include "cli/trace/trace_run.hpp"
 #include "models/base/units.hpp"
 #include "models/results/iteration_report.hpp"
-#include "policies/analysis/plan_bound.hpp"
 #include "policies/iteration.hpp"
 #include "report/console/console.hpp"
 #include "report/json/json.hpp"
-#include "sim/engine/engine.hpp"
 #include "sim/study/iterations/simulations.hpp"
 #include "sim/study/simulate.hpp"
 #include "traces/chakra/chakra.hpp"
 #include "traces/chakra/chakra_rank.hpp"
-#include "traces/chakra/trace_machine.hpp"
 
 namespace windtunnel {
 namespace {
@@ -47,6 +46,7 @@ struct ImportOptions {
   std::string scenario;
   std::vector<std::string> set;
   bool json = false;
+  int replicas = 1;
   FaultImport fault;
 };
 
@@ -63,7 +63,7 @@ void clear_traces(const ExportOptions& options, const std::string& stem) {
   for (fs::directory_iterator at(options.out, error), end; !error && at != end;
        at.increment(error)) {
     const std::string name = at->path().filename().string();
-    if (rank_of_name(name) < 0) continue;
+    if (rank_of_name(name) < 0 || !name.ends_with(".et")) continue;
     if (!options.force) {
       throw Error(Location{options.out},
                   fmt::format("holds traces ({}); --force replaces those of {}", name, stem));
@@ -172,7 +172,9 @@ Json import_document(const ChakraImport& import, const Timeline& timeline,
           {"ranks_simulated", timeline.ranks_simulated},
           {"iterations", import.plan.iterations},
           {"tasks", count_tasks(import.plan)},
-          {"foreign", import.foreign}};
+          {"foreign", import.foreign},
+          {"captured", import.captured},
+          {"absent_dependencies", import.absent_deps}};
 }
 
 Summary import_summary(const ImportOptions& options, const ChakraImport& import,
@@ -183,6 +185,15 @@ Summary import_summary(const ImportOptions& options, const ChakraImport& import,
       "{} tasks of {} ranks, {} on the machine of {}",
       with_separators(double(count_tasks(import.plan))), with_separators(import.plan.ranks),
       import.foreign ? "written elsewhere," : "written by windtunnel,", options.scenario);
+  if (import.captured < import.plan.ranks && import.foreign) {
+    summary.subtitle +=
+        fmt::format("; {} of the ranks have a trace, the others run as the first", import.captured);
+  }
+  if (import.absent_deps > 0) {
+    summary.subtitle +=
+        fmt::format("; {} dependencies on nodes that are in no file hold nothing up",
+                    with_separators(double(import.absent_deps)));
+  }
   SummarySection iteration{"Iteration",
                            {{figure("iteration.time_s").title, format_seconds(report.time_s)},
                             {"ranks simulated", fmt::format("{}", timeline.ranks_simulated)}}};
@@ -219,8 +230,19 @@ ExitCode import_traces(const ImportOptions& options) {
     }
     return import_faults(options.files.front(), options.fault, options.json);
   }
-  if (options.fault.nodes > 0 || options.fault.days > 0 || !options.fault.out.empty()) {
-    throw Error("--nodes, --days and --out are for a log of faults, FILE.csv");
+  if (options.fault.nodes > 0 || options.fault.days > 0) {
+    throw Error("--nodes and --days are for a log of faults, FILE.csv");
+  }
+  if (are_profiles(options.files)) {
+    return import_profiles({.files = options.files,
+                            .scenario = options.scenario,
+                            .set = parse_overrides(options.set),
+                            .replicas = options.replicas,
+                            .out = options.fault.out,
+                            .json = options.json});
+  }
+  if (!options.fault.out.empty()) {
+    throw Error("--out is for a log of faults, FILE.csv, and for what a profiler recorded");
   }
   if (options.scenario.empty()) {
     throw Error(
@@ -229,25 +251,10 @@ ExitCode import_traces(const ImportOptions& options) {
   }
   const Case read = load_scenario(options.scenario, parse_overrides(options.set)).at();
   const Job& job = read.job;
-  if (job.cluster.jitter.active()) {
-    read.places.placing([] {
-      throw Error::of_key("cluster.jitter",
-                          "is averaged over draws, and traces are simulated once; take it out");
-    });
-  }
   ChakraImport import = read_traces(options);
-  if (import.plan.ranks > job.cluster.gpus()) {
-    throw Error(fmt::format("the traces are of {} ranks, the cluster of {} has {} GPUs",
-                            import.plan.ranks, options.scenario, job.cluster.gpus()));
-  }
+  check_machine(read, import.plan, options.scenario);
   check_scenario(read, import);
-  run_collectives_as(job, import.plan);
-  if (import.foreign) add_latencies(import.plan, job.cluster, job.calibration);
-  const Timeline timeline = execute(import.plan, job.cluster,
-                                    {.fold = job.fold,
-                                     .calibration = job.calibration,
-                                     .pool_calibrations = job.pool_calibrations});
-  check_bound(import.plan, job.cluster, timeline);
+  const Timeline timeline = time_on_machine(read, import.plan, import.foreign);
   // Of the report only what follows from the timeline: the traces may be of another job.
   const IterationReport report =
       iteration_report(job, 0, {}, import.plan, timeline, critical_path(import.plan, timeline));
@@ -305,18 +312,24 @@ Handler define_export(CLI::App& app) {
 
 Handler define_import(CLI::App& app) {
   auto from = std::make_shared<ImportOptions>();
-  app.add_option("TRACE", from->files,
-                 "files NAME.RANK.et of all ranks, or their folder; or a log of node faults, "
-                 "FILE.csv, which is fitted")
+  app.add_option(
+         "TRACE", from->files,
+         "files NAME.RANK.et (or .json) of Chakra, or their folder; what PyTorch's profiler "
+         "(.json, .json.gz) or Nsight Systems (.sqlite) recorded, a file per rank or "
+         "their folder; or a log of node faults, FILE.csv, which is fitted")
       ->required();
   app.add_option("--scenario", from->scenario, "its cluster and calibration are used")
       ->type_name("SCENARIO");
   add_set(app, from->set);
   app.add_flag("--json", from->json, "print one JSON document on stdout, text on stderr");
+  app.add_option("--replicas", from->replicas,
+                 "of what a profiler recorded: run so many copies of the job side by side, data "
+                 "parallelism across them")
+      ->check(CLI::Range(1, 100'000));
   add_watch(app, from->fault, "default: as the file says");
   app.add_option("--out", from->fault.out,
                  "write the log of faults as plain.csv, arrivals.csv, repairs.csv and, fitted, "
-                 "failures.yaml")
+                 "failures.yaml; of what a profiler recorded a calibration.yaml")
       ->type_name("DIR");
   add_example(app, "traces --scenario scenarios/small.yaml");
   return [from] { return import_traces(*from); };

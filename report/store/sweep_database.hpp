@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "report/json/json.hpp"
-#include "report/store/sqlite.hpp"
+#include "traces/sqlite/sqlite_file.hpp"
 #include "report/store/varied_keys.hpp"
 
 namespace windtunnel {

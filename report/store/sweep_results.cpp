@@ -15,6 +15,7 @@
 #include "report/store/sweep_ranking.hpp"
 #include "report/store/varied_keys.hpp"
 #include "report/text/table.hpp"
+#include "traces/sqlite/sqlite_file.hpp"
 
 namespace windtunnel {
 namespace {

@@ -52,6 +52,7 @@ class Reader {
     fs::create_directories(folder_ / "bin");
     fs::create_symlink(WINDTUNNEL_PROGRAM, folder_ / "bin" / "windtunnel");
     fs::create_symlink(fs::path(WINDTUNNEL_SOURCE_DIR) / "scenarios", folder_ / "scenarios");
+    fs::create_symlink(fs::path(WINDTUNNEL_SOURCE_DIR) / "examples", folder_ / "examples");
     fs::create_directories(folder_ / "tests");
     fs::create_directories(folder_ / "docs");
     fs::create_symlink(fs::path(WINDTUNNEL_SOURCE_DIR) / "tests/data", folder_ / "tests/data");

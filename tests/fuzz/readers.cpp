@@ -3,8 +3,10 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cmath>
 #include <filesystem>
 #include <fstream>
+#include <optional>
 #include <set>
 #include <sstream>
 
@@ -27,7 +29,11 @@
 #include "scenarios/language/text/document.hpp"
 #include "scenarios/language/text/named_files.hpp"
 #include "traces/chakra/chakra.hpp"
+#include "traces/chakra/rank_plan.hpp"
 #include "traces/nccl/nccl_tests.hpp"
+#include "traces/profile/kineto.hpp"
+#include "traces/profile/nsight.hpp"
+#include "traces/profile/profile_tasks.hpp"
 #include "traces/rows/checkpoint_rows.hpp"
 #include "traces/rows/compression_rows.hpp"
 #include "traces/rows/fault_log.hpp"
@@ -213,6 +219,39 @@ void read_chakra_file(const std::string& bytes) {
   CHECK(chakra_bytes(read_chakra({again.path()}).plan) == written, "a plan changed");
 }
 
+void read_chakra_json(const std::string& bytes) {
+  const ScratchFile file("trace.0.json", bytes);
+  read_chakra({file.path()});
+}
+
+// Its steps add up, and one of them becomes a plan, or is refused.
+void use_profile(RankProfile profile) {
+  const CapturedRank captured = captured_steps(profile);
+  for (const CapturedStep& step : captured.steps) {
+    const double sum_s = step.compute_s + step.exposed_s + step.copy_s + step.idle_s;
+    const double far_s = std::max(step.begin_s, step.end_s);  // to which times are rounded
+    CHECK(std::abs(sum_s - step.seconds()) <= 1e-6 * step.seconds() + 1e-9 * far_s,
+          "the parts of a step are {} of {} s", sum_s, step.seconds());
+  }
+  if (profile.rank < 0) profile.rank = 0;
+  bool given = false;
+  plan_of_ranks([&]() -> std::optional<RankTrace> {
+    if (given) return std::nullopt;
+    given = true;
+    return tasks_of(profile, captured, median_step(captured.steps)).trace;
+  });
+}
+
+void read_kineto_file(const std::string& bytes) {
+  const ScratchFile file("trace.json", bytes);
+  use_profile(read_kineto(file.path()));
+}
+
+void read_nsight_file(const std::string& bytes) {
+  const ScratchFile file("trace.sqlite", bytes);
+  use_profile(read_nsight(file.path()));
+}
+
 void read_torch(const std::string& bytes) {
   const TorchSchedule read = parse_torch_schedule(bytes, "schedule.csv");
   const std::string text = torch_schedule_text(read.schedule, true);
@@ -279,6 +318,9 @@ const std::vector<Reader>& readers() {
       {"sweep-cases", read_sweep_cases, {}, true},
       {"sweep-part", read_sweep_part},
       {"chakra", read_chakra_file, {}, true},
+      {"chakra-json", read_chakra_json},
+      {"kineto", read_kineto_file, {"examples/traces/kineto/rank-0.pt.trace.json.gz"}},
+      {"nsight", read_nsight_file},
       {"torch-schedule",
        read_torch,
        {"tests/data/zb1p_2rank_2stagep_compute.csv", "tests/data/zb1p_2rank_2stagep_comms_old.csv",

@@ -44,6 +44,8 @@ struct ChakraImport {
   Plan plan;
   bool foreign = false;               // no file has our attributes
   std::vector<std::string> scenario;  // as it was exported; empty: not known
+  int captured = 0;              // ranks with a trace of their own; the others run as the first
+  std::int64_t absent_deps = 0;  // on nodes that are not in their file, which hold nothing up
 };
 
 // Called with the number of files read and that of all.
@@ -53,8 +55,11 @@ using ChakraProgress = std::function<void(size_t done, size_t all)>;
 // neither send nor receive). Throws Error that names the file and the byte, the node or the rank.
 ChakraImport read_chakra(std::vector<std::string> files, const ChakraProgress& progress = {});
 
-// The files NAME.RANK.et of a folder by rank. Throws Error when there is none or when they have
-// several NAMEs.
+// Whether the file begins as a Chakra trace in JSON, and not as the JSON of something else.
+bool is_chakra_json(const std::string& path);
+
+// The files NAME.RANK.et, or .json, of a folder by rank. Throws Error when there is none or when
+// they have several NAMEs.
 std::vector<std::string> chakra_files(const std::string& folder);
 
 }  // namespace windtunnel

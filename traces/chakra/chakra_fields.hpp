@@ -10,6 +10,7 @@
 
 #include "models/plan/plan.hpp"
 #include "traces/chakra/chakra_wire.hpp"
+#include "traces/chakra/foreign_tasks.hpp"
 
 namespace windtunnel {
 
@@ -106,13 +107,6 @@ FlatExchanges flattened(const std::vector<UnevenExchange>& exchanges);
 // Throws Error where the lists do not fit together.
 std::vector<UnevenExchange> unflattened(const FlatExchanges& flat);
 
-// A node as its standard fields describe it. What they leave open is as in a new Task.
-struct StandardNode {
-  Task task;
-  std::string group;       // pg_name
-  std::int64_t peer = -1;  // comm_dst of a send, comm_src of a receive
-  bool on_cpu = false;
-};
 // Throws Error, to which the caller adds the location, when an attribute has the wrong type.
 StandardNode read_standard(const chakra::Node& node);
 

@@ -8,6 +8,7 @@
 #include <functional>
 #include <limits>
 #include <map>
+#include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <queue>
@@ -16,7 +17,9 @@
 
 #include "models/base/error.hpp"
 #include "traces/chakra/chakra_fields.hpp"
+#include "traces/chakra/chakra_json.hpp"
 #include "traces/chakra/chakra_wire.hpp"
+#include "traces/chakra/foreign_tasks.hpp"
 
 namespace windtunnel {
 namespace {
@@ -61,7 +64,7 @@ std::vector<std::vector<std::int32_t>> by_slot(const std::vector<std::int32_t>& 
 class OwnHeader {
  public:
   // Returns the number of tasks that follow.
-  std::int32_t read(const chakra::GlobalMetadata& metadata, ChakraRank& rank) {
+  std::int32_t read(const chakra::GlobalMetadata& metadata, RankTrace& rank) {
     for (const chakra::AttributeProto& attribute : metadata.attr()) {
       if (attribute.name().starts_with(kChakraPrefix)) set(attribute, rank);
     }
@@ -85,7 +88,7 @@ class OwnHeader {
   }
 
  private:
-  void set(const chakra::AttributeProto& attribute, ChakraRank& rank) {
+  void set(const chakra::AttributeProto& attribute, RankTrace& rank) {
     using Set = std::function<void()>;
     const std::map<std::string, Set> fields = {
         {"format", [&] { format_ = small_integer(attribute, 1); }},
@@ -147,6 +150,10 @@ std::vector<ProcessGroup> parse_process_groups(const std::string& text) {
     ProcessGroup group{name->get<std::string>(), "", {}};
     const auto axis = entry.find("pg_desc");
     if (axis != entry.end() && axis->is_string()) group.axis = axis->get<std::string>();
+    const auto size = entry.find("group_size");
+    if (size != entry.end() && size->is_number_unsigned() && ranks->empty()) {
+      group.all = size->get<std::uint64_t>();
+    }
     for (const json& rank : *ranks) {
       if (!rank.is_number_unsigned() || !std::in_range<RankId>(rank.get<std::uint64_t>())) {
         throw Error(fmt::format("process group '{}' has a rank that is no rank", group.name));
@@ -189,85 +196,13 @@ std::vector<TaskIndex> order_by_dependencies(const std::vector<std::vector<TaskI
   return order;
 }
 
-// Gives the nodes of a foreign trace streams and slots.
-class ForeignTasks {
- public:
-  explicit ForeignTasks(ChakraRank& rank) : rank_(rank) {}
-
-  // Throws Error without a location.
-  void append(StandardNode node, std::vector<TaskIndex> after) {
-    Task& task = node.task;
-    task.after = std::move(after);
-    switch (task.kind) {
-      case TaskKind::send:
-        task.stream = stream("send", StreamOrder::by_priority);
-        task.peer_slot = peer_slot(node.peer, "COMM_SEND_NODE without comm_dst");
-        break;
-      case TaskKind::recv:
-        task.stream = stream("recv", StreamOrder::unordered);
-        task.peer_slot = peer_slot(node.peer, "COMM_RECV_NODE without comm_src");
-        break;
-      case TaskKind::collective:
-        task.stream = stream("comm " + node.group, StreamOrder::in_order);
-        task.group_slot = group_slot(node.group);
-        task.sequence = next_sequence_[task.group_slot]++;
-        break;
-      case TaskKind::copy:
-        task.stream = stream("memory", StreamOrder::by_priority);
-        break;
-      case TaskKind::store:
-        task.stream = stream("storage", StreamOrder::by_priority);
-        break;
-      default:
-        task.stream = stream(node.on_cpu ? "cpu" : "compute", StreamOrder::by_priority);
-    }
-    rank_.rank_class.tasks.push_back(std::move(task));
-  }
-
- private:
-  static std::int16_t slot_number(size_t number) {
-    if (number > static_cast<size_t>(kMostShort)) {
-      throw Error(fmt::format("more than {} groups, peers or streams", kMostShort));
-    }
-    return static_cast<std::int16_t>(number);
-  }
-
-  std::int16_t stream(const std::string& name, StreamOrder order) {
-    const auto [known, is_new] = streams_.try_emplace(name, slot_number(streams_.size()));
-    if (is_new) rank_.rank_class.streams.push_back({name, order});
-    return known->second;
-  }
-
-  std::int16_t peer_slot(std::int64_t peer, const char* missing) {
-    if (peer < 0) throw Error(missing);
-    if (!std::in_range<RankId>(peer)) throw Error(fmt::format("rank {} as peer", peer));
-    const auto [known, is_new] = peers_.try_emplace(peer, slot_number(peers_.size()));
-    if (is_new) rank_.rank_class.peers.push_back({static_cast<RankId>(peer)});
-    return known->second;
-  }
-
-  std::int16_t group_slot(const std::string& name) {
-    const auto [known, is_new] = groups_.try_emplace(name, slot_number(groups_.size()));
-    if (is_new) {
-      rank_.rank_class.groups.push_back({known->second});
-      rank_.group_names.push_back(name);
-      next_sequence_.push_back(0);
-    }
-    return known->second;
-  }
-
-  ChakraRank& rank_;
-  std::map<std::string, std::int16_t> streams_;
-  std::map<std::int64_t, std::int16_t> peers_;
-  std::map<std::string, std::int16_t> groups_;
-  std::vector<std::int32_t> next_sequence_;
-};
-
 class RankReader {
  public:
-  explicit RankReader(const std::string& path) : file_(path) { rank_.file = path; }
+  explicit RankReader(const std::string& path) : nodes_of_(nodes_of(path)), file_(*nodes_of_) {
+    rank_.file = path;
+  }
 
-  ChakraRank read() {
+  RankTrace read() {
     const chakra::GlobalMetadata metadata = file_.metadata();
     std::int32_t tasks = 0;
     at(file_.message(), [&] { tasks = OwnHeader().read(metadata, rank_); });
@@ -282,6 +217,11 @@ class RankReader {
   }
 
  private:
+  static std::unique_ptr<ChakraNodes> nodes_of(const std::string& path) {
+    if (path.ends_with(".json")) return std::make_unique<ChakraJson>(path);
+    return std::make_unique<ChakraFile>(path);
+  }
+
   // What throws without a place gets this one.
   template <class Body>
   void at(std::int64_t byte, const Body& body) const {
@@ -316,15 +256,20 @@ class RankReader {
     nodes_.push_back(std::move(read));
   }
 
-  std::vector<TaskIndex> positions(const ReadNode& node) const {
+  // Other tools write traces from which nodes were cut out, and leave what depends on them: such a
+  // dependency holds nothing up. In our own files none is missing.
+  std::vector<TaskIndex> positions(const ReadNode& node) {
     std::vector<TaskIndex> after;
     for (const std::uint64_t id : node.deps) {
       const auto found = index_of_id_.find(id);
-      if (found == index_of_id_.end()) {
+      if (found != index_of_id_.end()) {
+        after.push_back(found->second);
+      } else if (rank_.own) {
         throw Error(
             fmt::format("node {} comes after node {}, which is not in the file", node.id, id));
+      } else {
+        ++rank_.absent_deps;
       }
-      after.push_back(found->second);
     }
     return after;
   }
@@ -375,28 +320,30 @@ class RankReader {
   void name_rank() {
     const RankId rank = rank_of_name(rank_.file);
     if (rank < 0) {
-      throw Error(Location{rank_.file}, "the file should be called NAME.RANK.et, as in llama.0.et");
+      throw Error(Location{rank_.file},
+                  "the file should be called NAME.RANK.et (or .json), as in llama.0.et");
     }
     rank_.rank_class.name = fmt::format("rank {}", rank);
     rank_.rank_class.members = {rank};
     rank_.first_member = rank;
   }
 
-  ChakraFile file_;
-  ChakraRank rank_;
+  std::unique_ptr<ChakraNodes> nodes_of_;
+  ChakraNodes& file_;
+  RankTrace rank_;
   std::vector<ReadNode> nodes_;
   std::unordered_map<std::uint64_t, TaskIndex> index_of_id_;
 };
 
 }  // namespace
 
-ChakraRank read_chakra_rank(const std::string& path) {
+RankTrace read_chakra_rank(const std::string& path) {
   return RankReader(path).read();
 }
 
 RankId rank_of_name(const std::string& path) {
   const std::filesystem::path name = std::filesystem::path(path).filename();
-  if (name.extension() != ".et") return -1;
+  if (name.extension() != ".et" && name.extension() != ".json") return -1;
   const std::string number = name.stem().extension().string();  // ".12"
   RankId rank = -1;
   const char* end = number.data() + number.size();

@@ -1,284 +1,20 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <filesystem>
 #include <map>
-#include <numeric>
-#include <set>
-#include <string_view>
+#include <optional>
 #include <system_error>
-#include <tuple>
 #include <utility>
 
 #include "models/base/error.hpp"
 #include "traces/chakra/chakra.hpp"
 #include "traces/chakra/chakra_fields.hpp"
 #include "traces/chakra/chakra_rank.hpp"
+#include "traces/chakra/rank_plan.hpp"
 
 namespace windtunnel {
 namespace {
-
-// Puts the ranks of the files together: classes, groups, and what all must agree on.
-class PlanMerger {
- public:
-  void add(ChakraRank rank) {
-    if (!first_file_.empty() && rank.own != own_) {
-      throw Error(Location{rank.file},
-                  fmt::format("{} written by windtunnel, unlike {}: one job is read at a time",
-                              rank.own ? "was" : "was not", first_file_));
-    }
-    own_ = rank.own;
-    if (first_file_.empty()) first_file_ = rank.file;
-    claim_members(rank);
-    declare_groups(rank);
-    if (own_) {
-      take_size(rank);
-    } else {
-      number_groups(rank);
-    }
-    add_to_class(std::move(rank));
-  }
-
-  Plan finish() {
-    plan_.ranks = own_ ? ranks_ : file_of_rank_.rbegin()->first + 1;
-    check_all_ranks();
-    std::stable_sort(
-        classes_.begin(), classes_.end(),
-        [](const ClassParts& a, const ClassParts& b) { return a.class_index < b.class_index; });
-    for (ClassParts& parts : classes_) plan_.classes.push_back(joined(std::move(parts)));
-    make_groups();
-    return std::move(plan_);
-  }
-
- private:
-  struct Column {  // one member of a class
-    std::int32_t position = 0;
-    RankId rank = 0;
-    std::vector<std::int32_t> groups;
-    std::vector<RankId> peers;
-  };
-  struct ClassParts {
-    std::int32_t class_index = 0;
-    RankClass rank_class;  // members, groups and peers are in the columns
-    size_t group_slots = 0;
-    size_t peer_slots = 0;
-    std::vector<Column> columns;
-  };
-  struct NamedGroup {
-    std::string file;
-    ProcessGroup declared;
-    bool is_declared = false;
-    std::vector<RankId> users;
-  };
-
-  void claim_members(const ChakraRank& rank) {
-    for (const RankId member : rank.rank_class.members) {
-      const auto [other, is_new] = file_of_rank_.try_emplace(member, rank.file);
-      if (!is_new) {
-        throw Error(Location{rank.file},
-                    fmt::format("holds rank {}, and so does {}", member, other->second));
-      }
-    }
-  }
-
-  void declare_groups(const ChakraRank& rank) {
-    for (const ProcessGroup& group : rank.declared) {
-      NamedGroup& known = groups_[group.name];
-      if (known.is_declared && known.declared != group) {
-        throw Error(Location{rank.file}, fmt::format("process group '{}' is another one than in {}",
-                                                     group.name, known.file));
-      }
-      if (known.is_declared) continue;
-      known.is_declared = true;
-      known.declared = group;
-      known.file = rank.file;
-    }
-  }
-
-  void take_size(const ChakraRank& rank) {
-    if (ranks_ == 0) {
-      ranks_ = rank.ranks;
-      plan_.iterations = rank.iterations;
-      plan_.in_step = rank.in_step;
-      plan_.exchanges = rank.exchanges;
-    }
-    if (rank.ranks != ranks_ || rank.iterations != plan_.iterations) {
-      throw Error(Location{rank.file},
-                  fmt::format("is of {} ranks and {} iterations, {} of {} and {}", rank.ranks,
-                              rank.iterations, first_file_, ranks_, plan_.iterations));
-    }
-  }
-
-  // Foreign groups are numbered in the order in which the ranks name them.
-  void number_groups(ChakraRank& rank) {
-    for (auto& slot : rank.rank_class.groups) {
-      const std::string& name = rank.group_names[slot.front()];
-      const auto [number, is_new] =
-          number_of_group_.try_emplace(name, static_cast<std::int32_t>(number_of_group_.size()));
-      groups_[name].users.push_back(rank.rank_class.members.front());
-      slot.front() = number->second;
-    }
-  }
-
-  void add_to_class(ChakraRank rank) {
-    const auto found = std::find_if(classes_.begin(), classes_.end(),
-                                    [&](const ClassParts& parts) { return alike(parts, rank); });
-    const bool is_new = found == classes_.end();
-    ClassParts& parts = is_new ? classes_.emplace_back() : *found;
-    RankClass& source = rank.rank_class;
-    for (size_t m = 0; m < source.members.size(); ++m) {
-      Column column{rank.first_member + static_cast<std::int32_t>(m), source.members[m], {}, {}};
-      for (const auto& slot : source.groups) column.groups.push_back(slot[m]);
-      for (const auto& slot : source.peers) column.peers.push_back(slot[m]);
-      parts.columns.push_back(std::move(column));
-    }
-    if (!is_new) return;
-    parts.class_index = rank.class_index;
-    parts.group_slots = source.groups.size();
-    parts.peer_slots = source.peers.size();
-    parts.rank_class.name = std::move(source.name);
-    parts.rank_class.streams = std::move(source.streams);
-    parts.rank_class.tasks = std::move(source.tasks);
-  }
-
-  // Messages of a class go to one class, slot by slot; of foreign ranks that is not known.
-  bool alike(const ClassParts& parts, const ChakraRank& rank) const {
-    const RankClass& other = rank.rank_class;
-    const bool one_class =
-        own_ ? parts.class_index == rank.class_index && parts.rank_class.name == other.name
-             : other.peers.empty();
-    return one_class && parts.group_slots == other.groups.size() &&
-           parts.peer_slots == other.peers.size() && parts.rank_class.streams == other.streams &&
-           parts.rank_class.tasks == other.tasks;
-  }
-
-  void check_all_ranks() const {
-    RankId next = 0;
-    for (const auto& [rank, file] : file_of_rank_) {
-      if (rank >= plan_.ranks) {
-        throw Error(Location{file}, fmt::format("rank {} of {}", rank, plan_.ranks));
-      }
-      if (rank != next) break;
-      ++next;
-    }
-    if (next < plan_.ranks) {
-      throw Error(fmt::format("rank {} of {} is in no file; the first is {}", next, plan_.ranks,
-                              first_file_));
-    }
-  }
-
-  static RankClass joined(ClassParts parts) {
-    std::stable_sort(parts.columns.begin(), parts.columns.end(),
-                     [](const Column& a, const Column& b) { return a.position < b.position; });
-    RankClass whole = std::move(parts.rank_class);
-    whole.groups.resize(parts.group_slots);
-    whole.peers.resize(parts.peer_slots);
-    for (const Column& column : parts.columns) {
-      whole.members.push_back(column.rank);
-      for (size_t s = 0; s < parts.group_slots; ++s) whole.groups[s].push_back(column.groups[s]);
-      for (size_t s = 0; s < parts.peer_slots; ++s) whole.peers[s].push_back(column.peers[s]);
-    }
-    return whole;
-  }
-
-  void make_groups() {
-    plan_.groups.resize(own_ ? groups_.size() : number_of_group_.size());
-    for (auto& [name, group] : groups_) {
-      const std::int32_t number = own_ ? own_number(name, group) : foreign_number(name);
-      if (number < 0) continue;  // nobody uses it
-      Group& made = plan_.groups[number];
-      if (own_) made.axis = value_of<Category>("axis", group.declared.axis);
-      made.members = group.is_declared ? std::move(group.declared.ranks) : std::move(group.users);
-      if (made.members.empty()) {
-        made.members.resize(plan_.ranks);
-        std::iota(made.members.begin(), made.members.end(), 0);
-      }
-    }
-  }
-
-  std::int32_t own_number(const std::string& name, const NamedGroup& group) const {
-    std::int32_t number = 0;
-    const char* end = name.data() + name.size();
-    const auto parsed = std::from_chars(name.data(), end, number);
-    // "01" would be a second name of "1", and leave a group without any.
-    if (parsed.ec != std::errc() || parsed.ptr != end || number < 1 ||
-        number > std::ssize(plan_.groups) || name != std::to_string(number)) {
-      throw Error(Location{group.file}, fmt::format("process group '{}' of {}, which are numbered",
-                                                    name, plan_.groups.size()));
-    }
-    return number - 1;
-  }
-
-  std::int32_t foreign_number(const std::string& name) const {
-    const auto found = number_of_group_.find(name);
-    return found == number_of_group_.end() ? -1 : found->second;
-  }
-
-  bool own_ = false;
-  int ranks_ = 0;
-  std::string first_file_;
-  std::map<RankId, std::string> file_of_rank_;
-  std::map<std::string, NamedGroup> groups_;
-  std::map<std::string, std::int32_t> number_of_group_;
-  std::vector<ClassParts> classes_;
-  Plan plan_;
-};
-
-// Every member of a group that is used has it in a slot, and nobody else does.
-void check_groups(const Plan& plan) {
-  std::vector<std::set<RankId>> users(plan.groups.size());
-  for (const RankClass& owner : plan.classes) {
-    for (const auto& slot : owner.groups) {
-      for (size_t m = 0; m < slot.size(); ++m) users[slot[m]].insert(owner.members[m]);
-    }
-  }
-  for (size_t g = 0; g < plan.groups.size(); ++g) {
-    const std::vector<RankId>& listed = plan.groups[g].members;
-    const std::set<RankId> members(listed.begin(), listed.end());
-    if (members.size() != listed.size() || *members.begin() < 0 ||
-        *members.rbegin() >= plan.ranks) {
-      throw Error(fmt::format("process group {} lists a rank twice, or one of more than {}", g + 1,
-                              plan.ranks));
-    }
-    if (users[g].empty() || users[g] == members) continue;
-    std::vector<RankId> differ;
-    std::set_symmetric_difference(members.begin(), members.end(), users[g].begin(), users[g].end(),
-                                  std::back_inserter(differ));
-    throw Error(fmt::format("rank {} {} process group {} of {} ranks", differ.front(),
-                            members.contains(differ.front()) ? "never communicates in its"
-                                                             : "communicates in another one's",
-                            g + 1, members.size()));
-  }
-}
-
-// Those who meet in a collective mean the same one.
-void check_collectives(const Plan& plan) {
-  struct Met {
-    const Task* task;
-    const RankClass* owner;
-  };
-  const auto terms = [](const Task& task) {
-    return std::tuple(task.collective, task.algorithm, task.bytes, task.as_flows, task.exchange,
-                      task.returns);
-  };
-  const std::vector<std::vector<std::int32_t>> rendezvous = rendezvous_of(plan);
-  std::map<std::pair<std::int32_t, std::int32_t>, Met> met;
-  for (size_t c = 0; c < plan.classes.size(); ++c) {
-    const RankClass& owner = plan.classes[c];
-    for (const Task& task : owner.tasks) {
-      if (task.kind != TaskKind::collective) continue;
-      const std::pair key(rendezvous[c][task.group_slot], task.sequence);
-      const auto [other, is_new] = met.try_emplace(key, Met{&task, &owner});
-      if (is_new || terms(*other->second.task) == terms(task)) continue;
-      throw Error(fmt::format("'{}' of {} ({}, {:.0f} bytes) meets '{}' of {} ({}, {:.0f} bytes)",
-                              task.name, owner.name, to_string(task.collective), task.bytes,
-                              other->second.task->name, other->second.owner->name,
-                              to_string(other->second.task->collective),
-                              other->second.task->bytes));
-    }
-  }
-}
 
 // comm_size of a gather is the share of a rank.
 void scale_gathers(Plan& plan) {
@@ -291,27 +27,6 @@ void scale_gathers(Plan& plan) {
   }
 }
 
-// What a CHECK says, "FILE:LINE: words (condition)", without what is of our sources.
-std::string words_of(const InternalError& error) {
-  const std::string_view what = error.what();
-  std::size_t end = what.size();
-  for (int open = what.ends_with(')') ? 1 : 0; open > 0 && end > 1;) {
-    --end;
-    open += what[end - 1] == ')' ? 1 : what[end - 1] == '(' ? -1 : 0;
-  }
-  const std::size_t begin = what.find(": ") + 2;
-  return std::string(what.substr(begin, end - 2 - begin));
-}
-
-// A Plan is ours, and a fault in it a bug; this one comes from files.
-void validate_imported(const Plan& plan) {
-  try {
-    validate_plan(plan);
-  } catch (const InternalError& error) {
-    throw Error(fmt::format("the traces cannot run: {}", words_of(error)));
-  }
-}
-
 }  // namespace
 
 ChakraImport read_chakra(std::vector<std::string> files, const ChakraProgress& progress) {
@@ -320,23 +35,15 @@ ChakraImport read_chakra(std::vector<std::string> files, const ChakraProgress& p
   std::sort(files.begin(), files.end(), [](const std::string& a, const std::string& b) {
     return std::pair(rank_of_name(a), a) < std::pair(rank_of_name(b), b);
   });
-  PlanMerger merger;
-  ChakraImport import;
-  for (size_t i = 0; i < files.size(); ++i) {
-    if (progress) progress(i, files.size());
-    ChakraRank rank = read_chakra_rank(files[i]);
-    import.foreign = !rank.own;
-    import.scenario = rank.scenario;
-    merger.add(std::move(rank));
-  }
-  import.plan = merger.finish();
-  const bool has_tasks = std::any_of(import.plan.classes.begin(), import.plan.classes.end(),
-                                     [](const RankClass& owner) { return !owner.tasks.empty(); });
-  if (!has_tasks) throw Error(Location{files.front()}, "no file has a task");
-  validate_imported(import.plan);
-  check_groups(import.plan);
+  std::size_t read = 0;
+  RankPlan merged = plan_of_ranks([&]() -> std::optional<RankTrace> {
+    if (read == files.size()) return std::nullopt;
+    if (progress) progress(read, files.size());
+    return read_chakra_rank(files[read++]);
+  });
+  ChakraImport import{std::move(merged.plan), merged.foreign, std::move(merged.scenario),
+                      merged.captured, merged.absent_deps};
   if (import.foreign) scale_gathers(import.plan);
-  check_collectives(import.plan);
   return import;
 }
 
@@ -347,7 +54,7 @@ std::vector<std::string> chakra_files(const std::string& folder) {
   for (fs::directory_iterator at(folder, error), end; !error && at != end; at.increment(error)) {
     const std::string path = at->path().string();
     const RankId rank = rank_of_name(path);
-    if (rank < 0) continue;
+    if (rank < 0 || (path.ends_with(".json") && !is_chakra_json(path))) continue;
     const auto [other, is_new] = by_rank.try_emplace(rank, path);
     if (!is_new) {
       throw Error(Location{folder}, fmt::format("has traces of two jobs: {} and {}",

@@ -15,16 +15,26 @@ namespace windtunnel {
 // The message behind its length.
 std::string encode(const google::protobuf::MessageLite& message);
 
-// Reads a file message by message and allocates no more than the file is long. Every fault of the
-// file is thrown as Error that names it and the byte.
-class ChakraFile {
+// The nodes of a trace one after the other, however they are written down. Every fault of the file
+// is thrown as Error that names it and the place.
+class ChakraNodes {
+ public:
+  virtual ~ChakraNodes() = default;
+  virtual chakra::GlobalMetadata metadata() = 0;  // before the first node
+  virtual bool next(chakra::Node& node) = 0;      // false at the end of the file
+  virtual std::int64_t message() const = 0;       // where what was read last starts
+  [[noreturn]] virtual void fail(std::int64_t byte, const std::string& what) const = 0;
+};
+
+// Reads a file message by message and allocates no more than the file is long.
+class ChakraFile : public ChakraNodes {
  public:
   explicit ChakraFile(const std::string& path);
 
-  chakra::GlobalMetadata metadata();  // the first message
-  bool next(chakra::Node& node);      // false at the end of the file
-  std::int64_t message() const;       // where the message that was read last starts
-  [[noreturn]] void fail(std::int64_t byte, const std::string& what) const;
+  chakra::GlobalMetadata metadata() override;
+  bool next(chakra::Node& node) override;
+  std::int64_t message() const override;
+  [[noreturn]] void fail(std::int64_t byte, const std::string& what) const override;
 
  private:
   bool read(google::protobuf::MessageLite& message);

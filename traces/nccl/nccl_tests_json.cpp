@@ -7,22 +7,12 @@
 
 #include "models/base/printable.hpp"
 #include "traces/nccl/nccl_tests_row.hpp"
+#include "traces/text/text.hpp"
 
 namespace windtunnel {
 namespace {
 
 using Json = nlohmann::json;
-
-Location place_of(std::string_view text, const std::string& file, size_t offset) {
-  Location at{file, 1, 1};
-  for (const char c : text.substr(0, offset)) {
-    ++at.column;
-    if (c != '\n') continue;
-    ++at.line;
-    at.column = 1;
-  }
-  return at;
-}
 
 // Where the entries of the outermost key "results" start. The text is known to be JSON.
 std::vector<size_t> result_offsets(std::string_view text) {

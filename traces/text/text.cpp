@@ -36,6 +36,17 @@ std::string read_file(const std::string& path) {
   return content;
 }
 
+Location place_of(std::string_view text, const std::string& file, size_t offset) {
+  Location at{file, 1, 1};
+  for (const char c : text.substr(0, offset)) {
+    ++at.column;
+    if (c != '\n') continue;
+    ++at.line;
+    at.column = 1;
+  }
+  return at;
+}
+
 bool contains_text(std::string_view text, std::string_view part) {
   const auto lower = [](char c) { return std::tolower(static_cast<unsigned char>(c)); };
   const auto same = [&](char a, char b) { return lower(a) == lower(b); };

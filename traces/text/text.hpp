@@ -1,13 +1,19 @@
 // Text as it comes from files and users.
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <string_view>
+
+#include "models/base/error.hpp"
 
 namespace windtunnel {
 
 // The whole file. Throws Error (usage) with the system's reason when it cannot be read.
 std::string read_file(const std::string& path);
+
+// Of a byte of the file's text.
+Location place_of(std::string_view text, const std::string& file, std::size_t offset);
 
 // Whether `part` stands somewhere in `text`, upper and lower case alike (ASCII).
 bool contains_text(std::string_view text, std::string_view part);

@@ -12,12 +12,12 @@
 #include "models/base/error.hpp"
 #include "models/base/version.hpp"
 #include "report/page/sweep_page.hpp"
-#include "report/store/sqlite.hpp"
 #include "report/store/sweep_database.hpp"
 #include "report/store/sweep_lines.hpp"
 #include "report/store/sweep_ranking.hpp"
 #include "report/store/sweep_results.hpp"
 #include "tests/support/error_of.hpp"
+#include "traces/sqlite/sqlite_file.hpp"
 #include "traces/text/text.hpp"
 
 namespace windtunnel {

@@ -308,6 +308,43 @@ TEST(ChakraForeign, MessagesMatchByRankAndTag) {
   EXPECT_EQ(plan.classes[0].tasks[0].bytes, 100);
 }
 
+// As traces are from which nodes were cut out, and of upstream's own tests.
+TEST(ChakraForeign, ADependencyOnNoNodeHoldsNothingUp) {
+  chakra::Node node = node_of(4, chakra::COMP_NODE, "a", {3});
+  node.add_ctrl_deps(8);
+  node.set_duration_micros(5);
+  const ChakraImport import =
+      read_chakra(write_ranks("absent", {{node, node_of(8, chakra::COMP_NODE, "later")}}));
+  EXPECT_EQ(import.absent_deps, 1);
+  const RankClass& owner = import.plan.classes.at(0);
+  ASSERT_EQ(owner.tasks.size(), 2u);
+  EXPECT_EQ(owner.tasks[0].name, "later");
+  EXPECT_EQ(owner.tasks[1].after, std::vector<TaskIndex>{0});
+}
+
+// One file of a job of eight: two groups that the file lists, and one of all.
+TEST(ChakraForeign, RanksWithoutAFileRunAsTheFirst) {
+  chakra::Node header = node_of(5, chakra::METADATA_NODE, "## process_group:init ##");
+  header.mutable_inputs()->set_values(
+      R"(['[{"pg_name": "0", "ranks": []}, {"pg_name": "1", "ranks": [0, 1]},)"
+      R"( {"pg_name": "2", "ranks": [0, 2, 4, 6]}]'])");
+  std::vector<chakra::Node> nodes = {header};
+  for (const char* group : {"0", "1", "2"}) {
+    nodes.push_back(reduce_of(nodes.size(), 0, 100));
+    add(nodes.back(), "pg_name", group);
+  }
+  const ChakraImport import = read_chakra(write_ranks("missing", {nodes}));
+  EXPECT_EQ(import.plan.ranks, 7 + 1);
+  EXPECT_EQ(import.captured, 1);
+  std::vector<std::vector<RankId>> groups;
+  for (const Group& group : import.plan.groups) groups.push_back(group.members);
+  EXPECT_THAT(groups,
+              testing::UnorderedElementsAre(
+                  std::vector<RankId>{0, 1, 2, 3, 4, 5, 6, 7}, std::vector<RankId>{0, 1},
+                  std::vector<RankId>{2, 3}, std::vector<RankId>{4, 5}, std::vector<RankId>{6, 7},
+                  std::vector<RankId>{0, 2, 4, 6}, std::vector<RankId>{1, 3, 5, 7}));
+}
+
 TEST(ChakraErrors, SayWhatIsWrongAndWhere) {
   const auto send = message_of(0, chakra::COMM_SEND_NODE, 1);
   const auto receive = message_of(0, chakra::COMM_RECV_NODE, 0);
@@ -316,7 +353,6 @@ TEST(ChakraErrors, SayWhatIsWrongAndWhere) {
   add(text, "comm_size", "big");
   const auto other_kind = reduce_of(0, 2, 1);
   const std::pair<std::vector<std::vector<chakra::Node>>, const char*> cases[] = {
-      {{{node_of(1, chakra::COMP_NODE, "a", {2})}}, "byte 8: node 1 comes after node 2"},
       {{{node_of(1, chakra::COMP_NODE, "a", {1})}}, "byte 8: node 1 waits for itself"},
       {{{node_of(1, chakra::COMP_NODE, "a"), node_of(1, chakra::COMP_NODE, "b")}},
        "node 1 stands in the file twice"},

@@ -1,4 +1,4 @@
-#include "report/store/sqlite.hpp"
+#include "traces/sqlite/sqlite_file.hpp"
 
 #include <fcntl.h>
 #include <fmt/format.h>

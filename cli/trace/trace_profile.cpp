@@ -1,0 +1,165 @@
+#include "cli/trace/trace_profile.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <system_error>
+#include <utility>
+
+#include "cli/program/load_scenario.hpp"
+#include "cli/program/output.hpp"
+#include "cli/trace/trace_run.hpp"
+#include "policies/analysis/rank_step.hpp"
+#include "report/captured/captured_calibration.hpp"
+#include "report/captured/step_figures.hpp"
+#include "report/console/console.hpp"
+#include "scenarios/language/library/calibration_writer.hpp"
+#include "sim/study/simulate.hpp"
+#include "traces/chakra/chakra.hpp"
+#include "traces/chakra/rank_plan.hpp"
+#include "traces/profile/profile_reader.hpp"
+#include "traces/profile/profile_tasks.hpp"
+
+namespace windtunnel {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::vector<std::string> profiles_in(const std::string& folder) {
+  std::vector<std::string> files;
+  std::error_code error;
+  for (fs::directory_iterator at(folder, error), end; !error && at != end; at.increment(error)) {
+    const std::string path = at->path().string();
+    if (is_profile(path) && !is_chakra_json(path)) files.push_back(path);
+  }
+  std::ranges::sort(files);
+  return files;
+}
+
+std::vector<std::string> files_of(const std::vector<std::string>& named) {
+  std::error_code error;
+  const bool folder = named.size() == 1 && fs::is_directory(named.front(), error);
+  return folder ? profiles_in(named.front()) : named;
+}
+
+// By rank; of a single file that does not say it is 0.
+std::vector<RankProfile> read_profiles(const std::vector<std::string>& files) {
+  std::map<RankId, RankProfile> by_rank;
+  Progress progress;
+  for (std::size_t i = 0; i < files.size(); ++i) {
+    progress.show(fmt::format("[{}/{}] reading {}", i + 1, files.size(), files[i]));
+    RankProfile profile = read_profile(files[i]);
+    if (profile.rank < 0 && files.size() == 1) profile.rank = 0;
+    if (profile.rank < 0) {
+      throw Error(Location{files[i]},
+                  "does not say which rank it is of (distributedInfo), and "
+                  "there are several files");
+    }
+    const RankId rank = profile.rank;
+    const auto [other, is_new] = by_rank.try_emplace(rank, std::move(profile));
+    if (!is_new) {
+      throw Error(Location{files[i]},
+                  fmt::format("is of rank {}, and so is {}", rank, other->second.file));
+    }
+  }
+  std::vector<RankProfile> profiles;
+  for (auto& [rank, profile] : by_rank) profiles.push_back(std::move(profile));
+  return profiles;
+}
+
+// The same step of another rank: of its name where the program marks steps, else in its order.
+const CapturedStep& same_step(const CapturedRank& rank, const CapturedStep& step, std::size_t place,
+                              const std::string& file) {
+  if (rank.annotated) {
+    const auto found = std::ranges::find(rank.steps, step.name, &CapturedStep::name);
+    if (found != rank.steps.end()) return *found;
+  } else if (place < rank.steps.size()) {
+    return rank.steps[place];
+  }
+  throw Error(Location{file}, fmt::format("has no {}, as the first rank does", step.name));
+}
+
+Replay replay_on(const Case& on, const ProfileImport& options,
+                 const std::vector<RankProfile>& profiles, const CaptureAnswer& answer) {
+  const CapturedRank& first = answer.files.front().captured;
+  const CapturedStep& step = replayed_step(first);
+  const auto place = static_cast<std::size_t>(&step - first.steps.data());
+  Replay replay{.scenario = options.scenario,
+                .captured_step = step.name,
+                .captured_s = step.seconds(),
+                .captured_ranks = static_cast<int>(profiles.size())};
+  std::size_t next = 0;
+  RankPlan made = plan_of_ranks([&]() -> std::optional<RankTrace> {
+    if (next == profiles.size()) return std::nullopt;
+    const CapturedRank& rank = answer.files[next].captured;
+    const RankProfile& profile = profiles[next];
+    ProfileTasks tasks = tasks_of(profile, rank, same_step(rank, step, place, profile.file));
+    replay.priced += next == 0 ? tasks.priced : 0;
+    replay.as_measured += next == 0 ? tasks.as_measured : 0;
+    if (tasks.trace.ranks == 0) tasks.trace.ranks = static_cast<int>(profiles.size());
+    replicate(tasks.trace, options.replicas);
+    ++next;
+    return std::move(tasks.trace);
+  });
+  replay.ranks = made.plan.ranks;
+  check_machine(on, made.plan, options.scenario);
+  replay.step_s = time_on_machine(on, made.plan).makespan_s;
+  return replay;
+}
+
+std::string calibration_comment(const ProfileImport& options, const CaptureAnswer& answer) {
+  return fmt::format(
+      "The calibration of {}, its kernels as {} has them (windtunnel trace import). Use: --set "
+      "calibration=calibration.yaml",
+      options.scenario, fs::path(answer.files.front().file).filename().string());
+}
+
+}  // namespace
+
+bool are_profiles(const std::vector<std::string>& files) {
+  std::error_code error;
+  if (files.size() == 1 && fs::is_directory(files.front(), error)) {
+    return !profiles_in(files.front()).empty();
+  }
+  return std::ranges::all_of(
+      files, [](const std::string& path) { return is_profile(path) && !is_chakra_json(path); });
+}
+
+ExitCode import_profiles(const ProfileImport& options) {
+  std::optional<Case> the_case;
+  if (!options.scenario.empty()) the_case = load_scenario(options.scenario, options.set).at();
+  const std::vector<RankProfile> profiles = read_profiles(files_of(options.files));
+  CaptureAnswer answer;
+  for (const RankProfile& profile : profiles) {
+    answer.files.push_back(
+        {profile.file, profile.rank, profile.ranks, profile.gpu, captured_steps(profile)});
+  }
+  if (the_case) {
+    const MeasuredIteration predicted = measure_iteration(*the_case, {.allow_oom = true});
+    const RankId rank = answer.files.front().rank;
+    if (rank >= predicted.plain.plan.ranks) {
+      throw Error(Location{answer.files.front().file},
+                  fmt::format("is of rank {}; the job of {} has {} ranks", rank, options.scenario,
+                              predicted.plain.plan.ranks));
+    }
+    answer.scenario = options.scenario;
+    answer.predicted = rank_step(the_case->job, predicted.plain.plan, predicted.plain.timeline,
+                                 predicted.report.time_s, rank);
+    answer.replay = replay_on(*the_case, options, profiles, answer);
+  }
+  if (!options.out.empty()) {
+    if (!the_case) throw Error("--out writes the calibration of a --scenario, which is missing");
+    prepare_folder(options.out);
+    const Calibration made = captured_calibration(the_case->job.calibration, answer);
+    write_file(options.out + "/calibration.yaml",
+               calibration_text(made, calibration_comment(options, answer)));
+  }
+  if (options.json) print_document("trace-capture", capture_document(answer));
+  print_human(summary_text(capture_summary(answer), human_style(options.json)), options.json);
+  return ExitCode::ok;
+}
+
+}  // namespace windtunnel

@@ -1,0 +1,27 @@
+// windtunnel trace import of what a profiler recorded: where the steps went, beside what a scenario
+// predicts for them.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "models/base/error.hpp"
+#include "scenarios/language/case.hpp"
+
+namespace windtunnel {
+
+struct ProfileImport {
+  std::vector<std::string> files;  // or one folder of them
+  std::string scenario;            // empty: the trace alone
+  Overrides set;
+  int replicas = 1;  // copies of the captured job, side by side
+  std::string out;   // folder of the calibration; empty: none is written
+  bool json = false;
+};
+
+// By their names, of a folder by the names of its files: PyTorch's .json and .json.gz.
+bool are_profiles(const std::vector<std::string>& files);
+
+ExitCode import_profiles(const ProfileImport& options);
+
+}  // namespace windtunnel

@@ -1,0 +1,214 @@
+#include "report/captured/captured_report.hpp"
+
+#include <fmt/format.h>
+
+#include <filesystem>
+
+#include "models/base/units.hpp"
+#include "report/captured/step_figures.hpp"
+
+namespace windtunnel {
+namespace {
+
+std::string seconds_and_share(double seconds, double of_s) {
+  return fmt::format("{}  {}", format_seconds(seconds), format_percent(seconds / of_s));
+}
+
+std::string name_of_call(const CommunicationCall& call) {
+  if (call.kind == CallKind::send) return "send";
+  if (call.kind == CallKind::receive) return "receive";
+  return call.bytes == 0 ? "barrier" : to_string(call.collective);
+}
+
+std::string bytes_of_call(const CommunicationCall& call) {
+  return call.bytes < 0 ? "not told" : format_bytes(call.bytes);
+}
+
+// One line of "traced, predicted, difference".
+struct Compared {
+  std::string what;
+  double traced_s = 0;
+  double predicted_s = 0;
+};
+
+std::vector<Compared> compared_figures(const StepFigures& traced, const RankStep& predicted) {
+  const KernelSeconds& kernels = predicted.kernels;
+  std::vector<Compared> rows = {{"step", traced.step_s, predicted.step_s}};
+  if (kernels.total_s() > 0) {
+    rows.push_back({"products", kind_s(traced, WorkKind::product), kernels.products_s});
+    rows.push_back({"attention", kind_s(traced, WorkKind::attention),
+                    kernels.attention_forward_s + kernels.attention_backward_s});
+    rows.push_back({"memory-bound kernels",
+                    kind_s(traced, WorkKind::norm) + kind_s(traced, WorkKind::element_wise),
+                    kernels.memory_s});
+    rows.push_back({"optimizer", kind_s(traced, WorkKind::optimizer), predicted.optimizer_s});
+  }
+  rows.push_back({"some kernel computes", traced.compute_s, predicted.compute_s});
+  rows.push_back(
+      {"exposed communication", traced.exposed_s, predicted.inside_s + predicted.outside_s});
+  rows.push_back({"hidden communication", traced.hidden_s, predicted.hidden_s});
+  rows.push_back({"idle", traced.idle_s, predicted.idle_s + predicted.host_s});
+  rows.push_back({"of it waiting for the host", traced.host_bound_s, predicted.host_s});
+  return rows;
+}
+
+SummarySection ranks_section(const CaptureAnswer& answer) {
+  SummarySection section{"Captured steps", {}};
+  section.table.columns = {{"rank", Align::right},    {"steps", Align::right},
+                           {"step", Align::right},    {"5 to 95 %", Align::right},
+                           {"compute", Align::right}, {"exposed", Align::right},
+                           {"hidden", Align::right},  {"copies", Align::right},
+                           {"idle", Align::right},    {"host-bound", Align::right}};
+  for (const CapturedFile& file : answer.files) {
+    const StepFigures figures = figures_of(file.captured);
+    const auto share = [&](double seconds) { return format_percent(seconds / figures.step_s); };
+    section.table.rows.push_back(
+        {fmt::format("{}", file.rank), fmt::format("{}", figures.steps),
+         format_seconds(figures.step_s),
+         fmt::format("{} to {}", format_seconds(figures.low_s), format_seconds(figures.high_s)),
+         share(figures.compute_s), share(figures.exposed_s), share(figures.hidden_s),
+         share(figures.copy_s), share(figures.idle_s), share(figures.host_bound_s)});
+  }
+  return section;
+}
+
+SummarySection kinds_section(const StepFigures& figures) {
+  SummarySection section{"Kernels of a step", {}};
+  const std::vector<std::string>& names = names_of(WorkKind::product);
+  for (std::size_t kind = 0; kind < figures.kind_s.size(); ++kind) {
+    if (figures.kind_s[kind] <= 0) continue;
+    section.rows.push_back({names[kind], seconds_and_share(figures.kind_s[kind], figures.step_s)});
+  }
+  return section;
+}
+
+SummarySection calls_section(const CapturedStep& step) {
+  SummarySection section{"Communication of a step", {}};
+  section.table.columns = {{"what", Align::left},  {"group", Align::left},  {"ranks", Align::right},
+                           {"size", Align::right}, {"times", Align::right}, {"mean", Align::right}};
+  for (const CapturedCall& call : step.calls) {
+    section.table.rows.push_back(
+        {name_of_call(call.call), call.call.group,
+         call.call.group_size > 0 ? fmt::format("{}", call.call.group_size) : "",
+         bytes_of_call(call.call), fmt::format("{}", call.count),
+         format_seconds(call.seconds / call.count)});
+  }
+  return section;
+}
+
+SummarySection compared_section(const StepFigures& traced, const CaptureAnswer& answer) {
+  SummarySection section{fmt::format("Traced and predicted ({})", answer.scenario), {}};
+  section.table.columns = {{"", Align::left},
+                           {"traced", Align::right},
+                           {"predicted", Align::right},
+                           {"difference", Align::right}};
+  for (const Compared& row : compared_figures(traced, *answer.predicted)) {
+    const bool both = row.traced_s > 0 && row.predicted_s > 0;
+    section.table.rows.push_back(
+        {row.what, format_seconds(row.traced_s), format_seconds(row.predicted_s),
+         both ? fmt::format("{:+.1f} %", 100 * (row.predicted_s / row.traced_s - 1)) : ""});
+  }
+  return section;
+}
+
+SummarySection replay_section(const Replay& replay) {
+  SummarySection section{fmt::format("The captured tasks on the machine of {}", replay.scenario),
+                         {}};
+  section.rows = {
+      {"step", fmt::format("{}, captured {} ({:+.1f} %)", format_seconds(replay.step_s),
+                           format_seconds(replay.captured_s),
+                           100 * (replay.step_s / replay.captured_s - 1))},
+      {"of it",
+       fmt::format("{}, {} of {} ranks captured{}", replay.captured_step, replay.captured_ranks,
+                   replay.ranks,
+                   replay.captured_ranks < replay.ranks ? "; the others run as the first" : "")},
+      {"communication of a rank",
+       fmt::format("{} priced by this network, {} as measured (size or peer not told)",
+                   replay.priced, replay.as_measured)}};
+  return section;
+}
+
+Json step_json(const StepFigures& figures) {
+  Json kinds = Json::object();
+  const std::vector<std::string>& names = names_of(WorkKind::product);
+  for (std::size_t kind = 0; kind < figures.kind_s.size(); ++kind) {
+    kinds[names[kind]] = figures.kind_s[kind];
+  }
+  return {{"steps", figures.steps},
+          {"step_s", figures.step_s},
+          {"low_s", figures.low_s},
+          {"high_s", figures.high_s},
+          {"compute_s", figures.compute_s},
+          {"exposed_s", figures.exposed_s},
+          {"hidden_s", figures.hidden_s},
+          {"copy_s", figures.copy_s},
+          {"idle_s", figures.idle_s},
+          {"host_bound_s", figures.host_bound_s},
+          {"kernels_s", kinds}};
+}
+
+Json calls_json(const CapturedStep& step) {
+  Json calls = Json::array();
+  for (const CapturedCall& call : step.calls) {
+    calls.push_back({{"what", name_of_call(call.call)},
+                     {"group", call.call.group},
+                     {"ranks", call.call.group_size},
+                     {"bytes", call.call.bytes < 0 ? Json() : Json(call.call.bytes)},
+                     {"count", call.count},
+                     {"seconds", call.seconds}});
+  }
+  return calls;
+}
+
+}  // namespace
+
+Summary capture_summary(const CaptureAnswer& answer) {
+  const CapturedFile& first = answer.files.front();
+  const StepFigures figures = figures_of(first.captured);
+  Summary summary;
+  summary.title = std::filesystem::path(first.file).filename().string();
+  summary.subtitle =
+      fmt::format("{} of {} ranks captured{}{}, steps {}", answer.files.size(),
+                  first.ranks > 0 ? fmt::format("{}", first.ranks) : "an unknown number of",
+                  first.gpu.empty() ? "" : ", ", first.gpu,
+                  first.captured.annotated ? "as the program marks them"
+                                           : "guessed: the program marks none (ProfilerStep#)");
+  summary.sections.push_back(ranks_section(answer));
+  summary.sections.push_back(kinds_section(figures));
+  const CapturedStep& median = replayed_step(first.captured);
+  if (!median.calls.empty()) summary.sections.push_back(calls_section(median));
+  if (answer.predicted) summary.sections.push_back(compared_section(figures, answer));
+  if (answer.replay) summary.sections.push_back(replay_section(*answer.replay));
+  return summary;
+}
+
+Json capture_document(const CaptureAnswer& answer) {
+  Json ranks = Json::array();
+  for (const CapturedFile& file : answer.files) {
+    Json rank = step_json(figures_of(file.captured));
+    rank["rank"] = file.rank;
+    rank["gpu"] = file.gpu;
+    rank["annotated"] = file.captured.annotated;
+    rank["calls"] = calls_json(replayed_step(file.captured));
+    ranks.push_back(rank);
+  }
+  Json document = {{"captured", ranks}, {"ranks", answer.files.front().ranks}};
+  if (answer.predicted) {
+    Json rows = Json::array();
+    const StepFigures traced = figures_of(answer.files.front().captured);
+    for (const Compared& row : compared_figures(traced, *answer.predicted)) {
+      rows.push_back(
+          {{"what", row.what}, {"traced_s", row.traced_s}, {"predicted_s", row.predicted_s}});
+    }
+    document["compared"] = rows;
+  }
+  if (answer.replay) {
+    document["replay"] = {
+        {"step_s", answer.replay->step_s}, {"captured_s", answer.replay->captured_s},
+        {"ranks", answer.replay->ranks},   {"captured_ranks", answer.replay->captured_ranks},
+        {"priced", answer.replay->priced}, {"as_measured", answer.replay->as_measured}};
+  }
+  return document;
+}
+
+}  // namespace windtunnel

@@ -1,0 +1,48 @@
+// What a captured trace says of its steps, beside what is predicted for them and what the captured
+// tasks take when they run again on a scenario's machine: as text and as JSON. docs/traces.md says
+// how each figure is counted.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "policies/analysis/rank_step.hpp"
+#include "report/summary/summary.hpp"
+#include "report/text/json_text.hpp"
+#include "traces/profile/captured_steps.hpp"
+
+namespace windtunnel {
+
+struct CapturedFile {
+  std::string file;
+  RankId rank = 0;
+  int ranks = 0;    // of the job; 0: the trace does not say
+  std::string gpu;  // "": likewise
+  CapturedRank captured;
+};
+
+// The captured tasks on the machine of a scenario.
+struct Replay {
+  std::string scenario;
+  std::string captured_step;  // the step that runs again: "ProfilerStep#7"
+  double captured_s = 0;
+  double step_s = 0;
+  int captured_ranks = 0;  // with files of their own
+  int ranks = 0;           // that run, the others as the captured ones
+  int priced = 0;          // collectives and messages of the first rank that the network prices
+  int as_measured = 0;     // those that take the time that was measured
+};
+
+struct CaptureAnswer {
+  std::vector<CapturedFile> files;    // by rank
+  std::optional<RankStep> predicted;  // of the rank of the first file
+  std::string scenario;
+  std::optional<Replay> replay;
+};
+
+// By the figures of step_figures.hpp.
+Summary capture_summary(const CaptureAnswer& answer);
+Json capture_document(const CaptureAnswer& answer);
+
+}  // namespace windtunnel

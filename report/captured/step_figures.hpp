@@ -1,0 +1,32 @@
+// The figures of a captured rank's step: medians over the steps that are looked at, which are all
+// but the first where there are three or more, since that holds what happens once.
+#pragma once
+
+#include <array>
+#include <cstddef>
+
+#include "traces/profile/captured_steps.hpp"
+
+namespace windtunnel {
+
+struct StepFigures {
+  std::size_t steps = 0;
+  double step_s = 0;
+  double low_s = 0;  // quantiles of the steps, 5 and 95 %
+  double high_s = 0;
+  double compute_s = 0;
+  double exposed_s = 0;
+  double hidden_s = 0;
+  double copy_s = 0;
+  double idle_s = 0;
+  double host_bound_s = 0;
+  std::array<double, kWorkKinds> kind_s = {};
+};
+
+StepFigures figures_of(const CapturedRank& rank);
+double kind_s(const StepFigures& figures, WorkKind kind);
+
+// Of the steps that are looked at the one that took the median.
+const CapturedStep& replayed_step(const CapturedRank& rank);
+
+}  // namespace windtunnel

@@ -1,0 +1,111 @@
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <nlohmann/json.hpp>
+
+#include "tests/cli/run_program.hpp"
+
+namespace windtunnel {
+namespace {
+
+namespace fs = std::filesystem;
+using nlohmann::json;
+
+constexpr const char* kTraces = "trace import examples/traces/kineto";
+constexpr const char* kScenario = " --scenario examples/traces/gpt-4-layers.yaml";
+
+TEST(TraceProfile, SaysWhereTheStepsWent) {
+  const ProgramResult read = run_program(std::string(kTraces) + " --json");
+  ASSERT_EQ(read.exit_code, 0) << read.err;
+  const json document = json::parse(read.out);
+  EXPECT_EQ(document.at("schema"), "windtunnel/trace-capture/1");
+  ASSERT_EQ(document.at("captured").size(), 4u);
+  for (const json& rank : document.at("captured")) {
+    const double sum = rank.at("compute_s").get<double>() + rank.at("exposed_s").get<double>() +
+                       rank.at("copy_s").get<double>() + rank.at("idle_s").get<double>();
+    EXPECT_NEAR(sum, rank.at("step_s").get<double>(), 0.01 * sum);  // medians of each
+    EXPECT_EQ(rank.at("steps"), 3);                                 // the first is left out
+    EXPECT_EQ(rank.at("calls").size(), 2u);
+  }
+  EXPECT_FALSE(document.contains("compared"));
+}
+
+TEST(TraceProfile, StandsBesideTheScenariosOwnStep) {
+  const ProgramResult read = run_program(std::string(kTraces) + kScenario + " --json");
+  ASSERT_EQ(read.exit_code, 0) << read.err;
+  const json document = json::parse(read.out);
+  const json run = json::parse(run_program("run examples/traces/gpt-4-layers.yaml --json").out);
+  const json& rows = document.at("compared");
+  EXPECT_EQ(rows.at(0).at("what"), "step");
+  EXPECT_EQ(rows.at(0).at("predicted_s"), run.at("iteration").at("time_s"));
+  std::map<std::string, double> predicted;
+  for (const json& row : rows) predicted[row.at("what")] = row.at("predicted_s").get<double>();
+  EXPECT_NEAR(predicted.at("some kernel computes") + predicted.at("exposed communication") +
+                  predicted.at("idle"),
+              predicted.at("step"), 1e-3 * predicted.at("step"));
+  EXPECT_NEAR(predicted.at("products") + predicted.at("attention") +
+                  predicted.at("memory-bound kernels") + predicted.at("optimizer"),
+              predicted.at("some kernel computes"), 0.05 * predicted.at("step"));
+}
+
+// On the machine that the scenario has, on a slower one, and in more copies.
+TEST(TraceProfile, CapturedTasksRunOnOtherMachines) {
+  const auto replay = [](const std::string& more) {
+    const ProgramResult read = run_program(std::string(kTraces) + "/rank-0.pt.trace.json.gz" +
+                                           kScenario + " --json" + more);
+    EXPECT_EQ(read.exit_code, 0) << read.err;
+    return json::parse(read.out).at("replay");
+  };
+  const json here = replay("");
+  EXPECT_EQ(here.at("ranks"), 4);
+  EXPECT_EQ(here.at("captured_ranks"), 1);
+  EXPECT_EQ(here.at("priced"), 20);
+  EXPECT_EQ(here.at("as_measured"), 0);
+  const double step_s = here.at("step_s").get<double>();
+  EXPECT_NEAR(step_s, here.at("captured_s").get<double>(), 0.1 * step_s);
+  const json slower = replay(" --set cluster.node.nvlink='50 GB/s'");
+  EXPECT_GT(slower.at("step_s").get<double>(), 1.2 * step_s);
+  const json more = replay(" --set cluster.nodes=8 --set batch.global=16 --replicas 8");
+  EXPECT_EQ(more.at("ranks"), 32);
+  EXPECT_GT(more.at("step_s").get<double>(), step_s);
+}
+
+TEST(TraceProfile, ACalibrationFromATraceMeetsIt) {
+  const std::string folder = scratch_folder("trace-calibration");
+  const std::string trace = std::string(kTraces) + "/rank-0.pt.trace.json.gz" + kScenario;
+  const ProgramResult written = run_program(trace + " --out " + folder);
+  ASSERT_EQ(written.exit_code, 0) << written.err;
+  fs::copy_file("examples/traces/gpt-4-layers.yaml", folder + "/s.yaml");
+  const ProgramResult read = run_program(std::string(kTraces) + " --scenario " + folder +
+                                         "/s.yaml --set calibration=calibration.yaml --json");
+  ASSERT_EQ(read.exit_code, 0) << read.err;
+  for (const json& row : json::parse(read.out).at("compared")) {
+    const std::string what = row.at("what");
+    if (what != "products" && what != "attention" && what != "optimizer") continue;
+    const double traced_s = row.at("traced_s").get<double>();
+    EXPECT_NEAR(row.at("predicted_s").get<double>(), traced_s, 0.02 * traced_s) << what;
+  }
+}
+
+TEST(TraceProfile, OtherJobsAndFilesAreRefused) {
+  const std::pair<std::string, const char*> cases[] = {
+      {std::string(kTraces) + kScenario + " --nodes 4", "--nodes and --days are for a log"},
+      {"trace import examples/traces/kineto/rank-0.pt.trace.json.gz "
+       "examples/traces/kineto/rank-0.pt.trace.json.gz",
+       "is of rank 0, and so is"},
+      {"trace import examples/traces/kineto/rank-3.pt.trace.json.gz --set layout.tp=1 --set "
+       "cluster.node.gpus=2" +
+           std::string(kScenario),
+       "is of rank 3; the job of"},
+      {std::string(kTraces) + " --out x", "--out writes the calibration of a --scenario"},
+      {"trace import scenarios/schema.json", "has no list 'traceEvents'"},
+  };
+  for (const auto& [command, message] : cases) {
+    const ProgramResult refused = run_program(command);
+    EXPECT_EQ(refused.exit_code, 2) << command;
+    EXPECT_NE(refused.err.find(message), std::string::npos) << refused.err;
+  }
+}
+
+}  // namespace
+}  // namespace windtunnel

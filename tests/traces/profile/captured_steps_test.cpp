@@ -1,0 +1,118 @@
+#include "traces/profile/captured_steps.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <numeric>
+
+#include "tests/traces/profile/kineto_text.hpp"
+#include "tests/traces/profile/made_kineto.hpp"
+
+namespace windtunnel {
+namespace {
+
+using ::testing::HasSubstr;
+
+GpuWork work(WorkKind kind, double start_s, double end_s, double launched_s = kNotLaunched) {
+  return {.start_s = start_s, .end_s = end_s, .launched_s = launched_s, .kind = kind};
+}
+
+RankProfile profile_of(std::vector<GpuWork> all, std::vector<StepSpan> steps = {}) {
+  RankProfile profile;
+  profile.work = std::move(all);
+  profile.steps = std::move(steps);
+  finish_profile(profile);
+  return profile;
+}
+
+TEST(CapturedSteps, TimeIsOfOneKindAtAnyMoment) {
+  const CapturedRank rank = captured_steps(profile_of({
+      work(WorkKind::product, 0, 4), work(WorkKind::element_wise, 3, 5),
+      work(WorkKind::communication, 2, 8),  // 3 hidden, 3 exposed
+      work(WorkKind::copy, 7, 9),           // the last of the exchange and one alone
+      work(WorkKind::norm, 12, 13),         // behind 3 of nothing
+  }));
+  ASSERT_EQ(rank.steps.size(), 1u);
+  EXPECT_FALSE(rank.annotated);
+  const CapturedStep& step = rank.steps[0];
+  EXPECT_DOUBLE_EQ(step.seconds(), 13);
+  EXPECT_DOUBLE_EQ(step.compute_s, 6);
+  EXPECT_DOUBLE_EQ(step.exposed_s, 2);
+  EXPECT_DOUBLE_EQ(step.hidden_s, 4);
+  EXPECT_DOUBLE_EQ(step.copy_s, 2);
+  EXPECT_DOUBLE_EQ(step.idle_s, 3);
+  EXPECT_DOUBLE_EQ(step.kind_s[static_cast<int>(WorkKind::product)], 4);
+  EXPECT_DOUBLE_EQ(step.kind_s[static_cast<int>(WorkKind::communication)], 6);
+}
+
+TEST(CapturedSteps, IdleIsTheHostsWhereItsQueueWasEmpty) {
+  const CapturedRank rank = captured_steps(profile_of({
+      work(WorkKind::product, 0, 1, 0),
+      work(WorkKind::product, 3, 4, 2.5),  // launched when the GPU had nothing left
+      work(WorkKind::product, 6, 7, 3.5),  // launched long before: it waited for something else
+      work(WorkKind::product, 9, 10),      // not known
+  }));
+  EXPECT_DOUBLE_EQ(rank.steps[0].idle_s, 6);
+  EXPECT_DOUBLE_EQ(rank.steps[0].host_bound_s, 2);
+}
+
+TEST(CapturedSteps, AStepIsWhatTheHostLaunchesInItsAnnotation) {
+  const CapturedRank rank = captured_steps(profile_of(
+      {
+          work(WorkKind::product, 1, 3, 0.5),
+          work(WorkKind::product, 3, 5, 0.9),  // still runs when the host is in the next step
+          work(WorkKind::product, 5, 6, 1.5),
+          work(WorkKind::product, 8, 9, 7),  // behind the last annotation
+      },
+      {{"ProfilerStep#1", 0, 1}, {"ProfilerStep#2", 1, 2}, {"ProfilerStep#3", 2, 2.5}}));
+  EXPECT_TRUE(rank.annotated);
+  ASSERT_EQ(rank.steps.size(), 2u);  // the third launches nothing
+  EXPECT_EQ(rank.steps[0].name, "ProfilerStep#1");
+  EXPECT_DOUBLE_EQ(rank.steps[0].begin_s, 1);
+  EXPECT_DOUBLE_EQ(rank.steps[0].end_s, 5);
+  EXPECT_DOUBLE_EQ(rank.steps[1].seconds(), 1);
+}
+
+TEST(CapturedSteps, WithoutAnnotationsAStepEndsBehindTheOptimizer) {
+  std::vector<GpuWork> all;
+  for (int step = 0; step < 3; ++step) {
+    const double at = step * 10;
+    all.push_back(work(WorkKind::product, at, at + 5));
+    all.push_back(work(WorkKind::optimizer, at + 5, at + 6));
+    all.push_back(work(WorkKind::element_wise, at + 6, at + 6.5));
+    all.push_back(work(WorkKind::optimizer, at + 7, at + 8));
+  }
+  const CapturedRank rank = captured_steps(profile_of(all));
+  ASSERT_EQ(rank.steps.size(), 3u);
+  EXPECT_DOUBLE_EQ(rank.steps[0].seconds(), 10);
+  EXPECT_DOUBLE_EQ(rank.steps[2].seconds(), 8);
+}
+
+TEST(CapturedSteps, OfAMadeTraceAddUp) {
+  const RankProfile profile = read_text(made_kineto({.tp = 2, .dp = 2, .steps = 5}));
+  const CapturedRank rank = captured_steps(profile);
+  ASSERT_EQ(rank.steps.size(), 5u);
+  for (const CapturedStep& step : rank.steps) {
+    EXPECT_NEAR(step.compute_s + step.exposed_s + step.copy_s + step.idle_s, step.seconds(), 1e-9);
+    EXPECT_LE(step.host_bound_s, step.idle_s + 1e-9);
+    const double kernels_s = std::accumulate(step.kind_s.begin(), step.kind_s.end(), 0.0);
+    EXPECT_GE(kernels_s + 1e-9, step.compute_s + step.exposed_s);
+    ASSERT_EQ(step.calls.size(), 2u);
+    EXPECT_EQ(step.calls[0].count, 16);  // two a layer and pass
+    EXPECT_EQ(step.calls[1].count, 4);
+  }
+}
+
+TEST(CapturedSteps, TheMedianOfAnEvenNumberIsTheLonger) {
+  const std::vector<CapturedStep> steps = {{.name = "a", .begin_s = 0, .end_s = 4},
+                                           {.name = "b", .begin_s = 4, .end_s = 5}};
+  EXPECT_EQ(median_step(steps).name, "a");
+}
+
+TEST(CapturedSteps, NoTimeAtAllIsNoStep) {
+  EXPECT_THAT(error_of([] { captured_steps(profile_of({work(WorkKind::product, 1, 1)})); }),
+              HasSubstr("no step takes any time"));
+}
+
+}  // namespace
+}  // namespace windtunnel

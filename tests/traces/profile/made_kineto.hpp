@@ -1,0 +1,34 @@
+// Writes traces in the form of PyTorch's profiler, for tests, the example and the benchmark: a
+// transformer's steps under tensor and data parallelism. Nothing of them was measured: kernels take
+// a plain roofline's time with some jitter. What is real is the form: keys, categories, names of
+// kernels, NCCL's arguments, the clock, the order of the events, and what stands around them.
+#pragma once
+
+#include <cstdint>
+#include <ostream>
+#include <string>
+
+namespace windtunnel {
+
+struct MadeTrace {
+  int rank = 0;
+  int tp = 1;  // ranks 0 to tp - 1 are a group
+  int dp = 1;
+  int steps = 3;
+  int layers = 4;
+  int hidden = 1024;
+  int ffn = 4096;
+  int vocabulary = 32000;
+  int tokens = 4096;
+  int microbatches = 1;
+  // Beside kernels and launches the events of the host that a profiler records: operations,
+  // arrows from launches to kernels, calls of functions. Most of a real file is these.
+  bool with_host = true;
+  std::uint64_t seed = 1;
+};
+
+// Returns the number of bytes.
+std::uint64_t write_made_kineto(const MadeTrace& made, std::ostream& out);
+std::string made_kineto(const MadeTrace& made);
+
+}  // namespace windtunnel

@@ -1,0 +1,142 @@
+#include "traces/profile/profile_tasks.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/traces/profile/kineto_text.hpp"
+#include "tests/traces/profile/made_kineto.hpp"
+#include "traces/chakra/rank_plan.hpp"
+
+namespace windtunnel {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+GpuWork kernel(double start_s, double end_s, double launched_s, WorkKind kind = WorkKind::product) {
+  return {.start_s = start_s, .end_s = end_s, .launched_s = launched_s, .kind = kind};
+}
+
+GpuWork call(double start_s, double end_s, double launched_s) {
+  GpuWork work = kernel(start_s, end_s, launched_s, WorkKind::communication);
+  work.call = 0;
+  return work;
+}
+
+RankProfile profile_of(std::vector<GpuWork> work) {
+  RankProfile profile;
+  profile.file = "t.json";
+  profile.rank = 0;
+  profile.ranks = 4;
+  profile.names = {"k"};
+  profile.work = std::move(work);
+  profile.groups = {{"7", "dp", {0, 2}, 0}};
+  profile.calls = {{CallKind::collective, CollectiveKind::all_gather, 800, "7", 2, -1}};
+  finish_profile(profile);
+  return profile;
+}
+
+ProfileTasks tasks(const RankProfile& profile) {
+  const CapturedRank rank = captured_steps(profile);
+  return tasks_of(profile, rank, rank.steps.front());
+}
+
+double seconds_of(const Task& task, Category category) {
+  double seconds = 0;
+  for (const CostPart& part : task.cost) seconds += part.category == category ? part.seconds : 0;
+  return seconds;
+}
+
+// Two kernels, a collective behind the first beside the second, and a kernel that waits for it.
+TEST(ProfileTasks, WhoWaitsForWhomFollowsFromWhenTheyRan) {
+  const RankProfile profile = profile_of({kernel(0, 2, 0), call(2, 8, 0.1), kernel(2, 4, 0.2),
+                                          kernel(8.5, 9.5, 0.3), kernel(10, 11, 0.4)});
+  const ProfileTasks made = tasks(profile);
+  const std::vector<Task>& all = made.trace.rank_class.tasks;
+  ASSERT_EQ(all.size(), 4u);
+  EXPECT_EQ(made.priced, 1);
+  EXPECT_EQ(made.as_measured, 0);
+  EXPECT_EQ(seconds_of(all[0], Category::forward), 2);
+  EXPECT_EQ(all[1].kind, TaskKind::collective);
+  EXPECT_EQ(all[1].bytes, 800);  // the full buffer
+  EXPECT_THAT(all[1].after, ElementsAre(0));
+  EXPECT_EQ(all[1].category, Category::dp);
+  EXPECT_EQ(seconds_of(all[2], Category::forward), 2);
+  EXPECT_THAT(all[2].after, ElementsAre(0));
+  EXPECT_THAT(all[3].after, ElementsAre(1, 2));
+  EXPECT_EQ(seconds_of(all[3], Category::forward), 2);
+  EXPECT_EQ(seconds_of(all[3], Category::host), 1);  // what stays idle behind the collective
+  EXPECT_EQ(made.trace.rank_class.streams.size(), 2u);
+}
+
+TEST(ProfileTasks, AKernelThatTheHostLaunchedLaterWaitsForTheHost) {
+  const ProfileTasks made =
+      tasks(profile_of({kernel(0, 2, 0), call(2, 3, 0.1), kernel(6, 7, 5.5)}));
+  const Task& last = made.trace.rank_class.tasks.back();
+  EXPECT_THAT(last.after, ElementsAre(0));
+  EXPECT_EQ(seconds_of(last, Category::host), 4);
+}
+
+TEST(ProfileTasks, TheOptimizerWaitsForAllThatWasHidden) {
+  const ProfileTasks made = tasks(profile_of({kernel(0, 2, 0), call(2, 3, 0.1), kernel(2, 6, 0.2),
+                                              kernel(6, 7, 0.3, WorkKind::optimizer)}));
+  EXPECT_THAT(made.trace.rank_class.tasks.back().after, ElementsAre(1, 2));
+}
+
+TEST(ProfileTasks, WithoutASizeItTakesItsTime) {
+  RankProfile profile = profile_of({kernel(0, 2, 0), call(2, 5, 0.1)});
+  profile.calls[0].bytes = -1;
+  const ProfileTasks made = tasks(profile);
+  EXPECT_EQ(made.as_measured, 1);
+  EXPECT_EQ(total_seconds(made.trace.rank_class.tasks[1].cost), 3);
+}
+
+TEST(ProfileTasks, AGroupOfUnknownRanksIsRefused) {
+  RankProfile profile = profile_of({kernel(0, 2, 0), call(2, 5, 0.1)});
+  profile.groups.clear();
+  EXPECT_THAT(error_of([&] { tasks(profile); }),
+              HasSubstr("does not tell which 2 ranks process group '7' has"));
+  profile.calls[0].group_size = 4;  // all
+  EXPECT_EQ(tasks(profile).priced, 1);
+}
+
+RankPlan plan_of(RankTrace trace) {
+  bool given = false;
+  return plan_of_ranks([&]() -> std::optional<RankTrace> {
+    if (given) return std::nullopt;
+    given = true;
+    return std::move(trace);
+  });
+}
+
+TEST(ProfileTasks, OneRankStandsForAllAndForMore) {
+  const RankProfile profile = read_text(made_kineto({.tp = 2, .dp = 2, .steps = 2}));
+  for (const int times : {1, 3}) {
+    ProfileTasks made = tasks(profile);
+    replicate(made.trace, times);
+    const RankPlan merged = plan_of(std::move(made.trace));
+    EXPECT_EQ(merged.plan.ranks, 4 * times);
+    EXPECT_EQ(merged.captured, 1);
+    ASSERT_EQ(merged.plan.classes.size(), 1u);  // all alike
+    std::size_t tensor = 0;
+    std::size_t data = 0;
+    for (const Group& group : merged.plan.groups) {
+      (group.members[1] - group.members[0] == 1 ? tensor : data) += 1;
+      const bool of_tensor = group.members[1] - group.members[0] == 1;
+      EXPECT_EQ(group.members.size(), static_cast<std::size_t>(of_tensor ? 2 : 2 * times));
+    }
+    EXPECT_EQ(tensor, static_cast<std::size_t>(2 * times));
+    EXPECT_EQ(data, 2u);
+  }
+}
+
+TEST(ProfileTasks, WithoutDataParallelismNothingGrows) {
+  ProfileTasks made = tasks(profile_of({kernel(0, 2, 0), call(2, 5, 0.1)}));
+  made.trace.declared[0].axis = "tp";
+  EXPECT_NO_THROW(replicate(made.trace, 1));
+  EXPECT_THAT(error_of([&] { replicate(made.trace, 2); }),
+              HasSubstr("has no process group of data parallelism"));
+}
+
+}  // namespace
+}  // namespace windtunnel

@@ -1,0 +1,26 @@
+// Joins the task lists of ranks to a Plan: classes of equal ranks, groups by their names, and what
+// all must agree on. Ranks of a job that no file is of run as the first captured one does, in
+// groups that lie among the others' as its own do (group_tiles.hpp).
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "traces/chakra/rank_trace.hpp"
+
+namespace windtunnel {
+
+struct RankPlan {
+  Plan plan;                               // satisfies validate_plan
+  bool foreign = false;                    // no rank has our attributes
+  std::vector<std::string> scenario = {};  // as it was exported; empty: not known
+  int captured = 0;                        // ranks with a trace of their own
+  std::int64_t absent_deps = 0;            // RankTrace::absent_deps of all
+};
+
+// One rank after the other, nothing behind the last. Throws Error that names the file or the rank.
+RankPlan plan_of_ranks(const std::function<std::optional<RankTrace>()>& next);
+
+}  // namespace windtunnel

@@ -1,0 +1,211 @@
+#include "traces/profile/profile_events.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <limits>
+
+#include "models/base/error.hpp"
+#include "traces/profile/communication_name.hpp"
+
+namespace windtunnel {
+namespace {
+
+constexpr double kLongest_us = 1e13;  // four months
+constexpr std::size_t kMostNameBytes = std::size_t{256} << 20U;
+constexpr std::size_t kMostWork = 100'000'000;
+constexpr std::string_view kStep = "ProfilerStep#";
+
+struct CategoryWord {
+  std::string_view name;
+  EventKind kind;
+};
+
+// Of this and of earlier versions of PyTorch.
+constexpr CategoryWord kCategoriesOfEvents[] = {
+    {"kernel", EventKind::kernel},
+    {"Kernel", EventKind::kernel},
+    {"gpu_memcpy", EventKind::copy},
+    {"Memcpy", EventKind::copy},
+    {"gpu_memset", EventKind::fill},
+    {"Memset", EventKind::fill},
+    {"cuda_runtime", EventKind::launch},
+    {"Runtime", EventKind::launch},
+    {"cuda_driver", EventKind::launch},
+    {"user_annotation", EventKind::host_span},
+    {"gpu_user_annotation", EventKind::gpu_span},
+};
+
+// "[0, 1, 2]" as Kineto writes it; nothing where it is cut ("[0, 1, ...]") or broken.
+std::vector<RankId> ranks_of(std::string_view text) {
+  std::vector<RankId> ranks;
+  const char* at = text.data();
+  const char* const end = at + text.size();
+  while (at != end) {
+    if (*at == '[' || *at == ']' || *at == ',' || *at == ' ') {
+      ++at;
+      continue;
+    }
+    RankId rank = -1;
+    const auto parsed = std::from_chars(at, end, rank);
+    if (parsed.ec != std::errc() || rank < 0) return {};
+    ranks.push_back(rank);
+    at = parsed.ptr;
+  }
+  return ranks;
+}
+
+RankId peer_of(std::int64_t rank) {
+  return rank >= 0 && rank < std::numeric_limits<RankId>::max() ? static_cast<RankId>(rank) : -1;
+}
+
+void check_times(const ProfileEvent& event) {
+  if (!std::isfinite(event.start_us)) throw Error("an event of the GPU or host without 'ts'");
+  if (!(event.duration_us >= 0) || event.duration_us > kLongest_us) {
+    throw Error(fmt::format("'dur' is {} microseconds", event.duration_us));
+  }
+}
+
+}  // namespace
+
+EventKind kind_of_category(std::string_view category) {
+  const auto* const found = std::ranges::find_if(
+      kCategoriesOfEvents, [&](const CategoryWord& known) { return known.name == category; });
+  return found == std::end(kCategoriesOfEvents) ? EventKind::other : found->kind;
+}
+
+void ProfileMaker::add(const ProfileEvent& event) {
+  if (!event.complete || event.kind == EventKind::other) return;
+  check_times(event);
+  first_us_ = std::min(first_us_, event.start_us);
+  switch (event.kind) {
+    case EventKind::launch:
+      if (event.correlation > 0) launches_.emplace_back(event.correlation, event.start_us);
+      break;
+    case EventKind::host_span:
+    case EventKind::gpu_span:
+      add_span(event);
+      break;
+    default:
+      add_work(event);
+  }
+}
+
+void ProfileMaker::add_span(const ProfileEvent& event) {
+  if (!event.marks_step && !event.name.starts_with(kStep)) return;
+  std::vector<StepSpan>& steps = event.kind == EventKind::gpu_span ? gpu_steps_ : profile.steps;
+  if (steps.size() > kMostWork) throw Error("more steps than a run has");
+  steps.push_back({event.name, event.start_us, event.start_us + event.duration_us});
+}
+
+void ProfileMaker::add_work(const ProfileEvent& event) {
+  if (device_ < 0) device_ = event.device;
+  if (event.device >= 0 && event.device != device_) {
+    throw Error(
+        fmt::format("holds the work of GPU {} and of GPU {}: a rank with one GPU is read, from a "
+                    "file of its own",
+                    device_, event.device));
+  }
+  if (profile.work.size() >= kMostWork) {
+    throw Error(fmt::format("more than {} kernels: capture fewer steps", kMostWork));
+  }
+  GpuWork work;
+  work.start_s = event.start_us;  // until take()
+  work.end_s = event.start_us + event.duration_us;
+  work.name = name_of(event.name);
+  work.stream = static_cast<std::int32_t>(event.stream);
+  work.kind = event.kind == EventKind::kernel ? kind_of_name_[static_cast<std::size_t>(work.name)]
+                                              : WorkKind::copy;
+  if (!event.collective.empty()) work.kind = WorkKind::communication;
+  if (work.kind == WorkKind::communication) work.call = call_of(event);
+  profile.work.push_back(work);
+  correlations_.push_back(event.correlation);
+}
+
+std::int32_t ProfileMaker::name_of(const std::string& name) {
+  const auto [known, is_new] =
+      index_of_name_.try_emplace(name, static_cast<std::int32_t>(profile.names.size()));
+  if (is_new) {
+    name_bytes_ += 2 * name.size();
+    if (name_bytes_ > kMostNameBytes) throw Error("different names of kernels beyond 128 MB");
+    profile.names.push_back(name);
+    kind_of_name_.push_back(kind_of_kernel(name));
+  }
+  return known->second;
+}
+
+std::int32_t ProfileMaker::call_of(const ProfileEvent& event) {
+  const std::optional<NamedCall> named =
+      event.collective.empty() ? call_of_kernel(event.name) : call_of_c10d(event.collective);
+  if (!named) return -1;
+  const double bytes = double(event.elements) * element_bytes_of(event.element_type);
+  const bool told = named->barrier || bytes > 0;
+  CommunicationCall call{.kind = named->kind,
+                         .collective = named->collective,
+                         .bytes = named->barrier ? 0
+                                  : told         ? bytes
+                                                 : -1,
+                         .group = event.group,
+                         .group_size = static_cast<int>(std::clamp<std::int64_t>(
+                             event.group_size, 0, std::numeric_limits<int>::max()))};
+  if (call.kind == CallKind::send) call.peer = peer_of(event.destination);
+  if (call.kind == CallKind::receive) call.peer = peer_of(event.source);
+  const std::string key = fmt::format("{} {} {} {} {} {}", static_cast<int>(call.kind),
+                                      static_cast<int>(call.collective), call.bytes,
+                                      call.group_size, call.peer, call.group);
+  const auto [known, is_new] =
+      index_of_call_.try_emplace(key, static_cast<std::int32_t>(profile.calls.size()));
+  if (is_new) {
+    name_bytes_ += key.size() + event.group.size();
+    if (name_bytes_ > kMostNameBytes) throw Error("different collectives beyond 128 MB");
+    profile.calls.push_back(std::move(call));
+    if (!event.group_ranks.empty()) {
+      add_group({event.group, event.group_axis, ranks_of(event.group_ranks), 0});
+    }
+  }
+  return known->second;
+}
+
+void ProfileMaker::add_group(ProcessGroup group) {
+  if (group.name.empty()) return;
+  const auto [known, is_new] = index_of_group_.try_emplace(group.name, profile.groups.size());
+  if (is_new) {
+    profile.groups.push_back(std::move(group));
+    return;
+  }
+  ProcessGroup& before = profile.groups[known->second];
+  if (before.axis.empty()) before.axis = std::move(group.axis);
+  if (before.ranks.empty()) before.ranks = std::move(group.ranks);
+}
+
+// Work whose launch was not recorded stays without.
+void ProfileMaker::set_launches() {
+  std::sort(launches_.begin(), launches_.end());
+  for (std::size_t i = 0; i < profile.work.size(); ++i) {
+    const std::pair key(correlations_[i], -std::numeric_limits<double>::infinity());
+    const auto found = std::lower_bound(launches_.begin(), launches_.end(), key);
+    if (found == launches_.end() || found->first != key.first || key.first <= 0) continue;
+    profile.work[i].launched_s = found->second;
+  }
+}
+
+RankProfile ProfileMaker::take() {
+  set_launches();
+  const auto seconds = [&](double& us) { us = (us - first_us_) * 1e-6; };
+  for (GpuWork& work : profile.work) {
+    seconds(work.start_s);
+    seconds(work.end_s);
+    seconds(work.launched_s);
+  }
+  if (profile.steps.empty()) profile.steps = std::move(gpu_steps_);
+  for (StepSpan& step : profile.steps) {
+    seconds(step.start_s);
+    seconds(step.end_s);
+  }
+  finish_profile(profile);
+  return std::move(profile);
+}
+
+}  // namespace windtunnel

@@ -1,0 +1,72 @@
+// One event of a profiler's file, and the profile that events add up to. For kineto.cpp and
+// nsight.cpp alone, which find them.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "traces/profile/rank_profile.hpp"
+
+namespace windtunnel {
+
+// Which events count.
+enum class EventKind : std::uint8_t { other, kernel, copy, fill, launch, host_span, gpu_span };
+EventKind kind_of_category(std::string_view category);
+
+struct ProfileEvent {
+  bool complete = false;  // "ph": "X", a span of time
+  EventKind kind = EventKind::other;
+  bool marks_step = false;  // of a span, beside those that PyTorch names
+  std::string name;
+  double start_us = kNotLaunched;  // infinite: the event has none
+  double duration_us = 0;
+  std::int64_t correlation = -1;
+  std::int64_t stream = 0;
+  std::int64_t device = -1;
+  // Of a kernel of NCCL.
+  std::string collective;
+  std::string element_type;
+  std::string group;
+  std::string group_axis;
+  std::string group_ranks;    // "[0, 1, 2]"
+  std::int64_t elements = 0;  // of the larger of both buffers
+  std::int64_t group_size = 0;
+  std::int64_t source = -1;
+  std::int64_t destination = -1;
+};
+
+class ProfileMaker {
+ public:
+  // Throws Error without a place.
+  void add(const ProfileEvent& event);
+  void add_group(ProcessGroup group);
+  // Times since the first event, launches with their kernels.
+  RankProfile take();
+
+  RankProfile profile;  // rank, ranks and gpu are the caller's
+
+ private:
+  void add_work(const ProfileEvent& event);
+  std::int32_t name_of(const std::string& name);
+  std::int32_t call_of(const ProfileEvent& event);
+  void add_span(const ProfileEvent& event);
+  void set_launches();
+
+  std::unordered_map<std::string, std::int32_t> index_of_name_;
+  std::vector<WorkKind> kind_of_name_;
+  std::size_t name_bytes_ = 0;
+  std::unordered_map<std::string, std::int32_t> index_of_call_;
+  std::map<std::string, std::size_t> index_of_group_;
+  std::int64_t device_ = -1;
+  double first_us_ = kNotLaunched;
+  std::vector<std::pair<std::int64_t, double>> launches_;  // correlation, time
+  std::vector<std::int64_t> correlations_;                 // of the work
+  std::vector<StepSpan> gpu_steps_;
+};
+
+}  // namespace windtunnel

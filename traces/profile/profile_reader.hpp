@@ -1,0 +1,17 @@
+// What a profiler recorded, by the name of its file.
+#pragma once
+
+#include <string>
+
+#include "traces/profile/rank_profile.hpp"
+
+namespace windtunnel {
+
+// PyTorch's .json and .json.gz, Nsight Systems' .sqlite.
+bool is_profile(const std::string& path);
+
+// A file that does not say its rank may have it in its name: "rank-3.json", "run.rank3.sqlite",
+// "trace.3.json". Throws Error as read_kineto() and read_nsight() do.
+RankProfile read_profile(const std::string& path);
+
+}  // namespace windtunnel

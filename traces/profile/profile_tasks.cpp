@@ -1,0 +1,295 @@
+#include "traces/profile/profile_tasks.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <numeric>
+#include <span>
+#include <utility>
+
+#include "models/base/error.hpp"
+#include "traces/chakra/foreign_tasks.hpp"
+#include "traces/text/text.hpp"
+
+namespace windtunnel {
+namespace {
+
+constexpr double kClock_s = 1e-6;  // to which the clocks of launches and kernels agree
+
+Category axis_of_group(const std::string& described) {
+  const std::pair<std::string_view, Category> words[] = {
+      {"expert_data", Category::dp}, {"tensor", Category::tp},
+      {"tp", Category::tp},          {"model_parallel", Category::tp},
+      {"context", Category::cp},     {"cp", Category::cp},
+      {"expert", Category::ep},      {"ep", Category::ep},
+      {"pipeline", Category::pp},    {"pp", Category::pp}};
+  for (const auto& [word, category] : words) {
+    const bool is_short = word.size() == 2;
+    const bool named = is_short ? plain_name(described) == word ||
+                                      plain_name(described).starts_with(std::string(word) + "group")
+                                : contains_text(described, word);
+    if (named) return category;
+  }
+  return Category::dp;
+}
+
+bool is_data_axis(const std::string& described) {
+  const std::string plain = plain_name(described);
+  return plain.starts_with("dp") || plain.find("data") != std::string::npos ||
+         plain.find("fsdp") != std::string::npos || plain.find("hsdp") != std::string::npos;
+}
+
+std::vector<RankId> all_ranks(int ranks) {
+  std::vector<RankId> all(static_cast<std::size_t>(ranks));
+  std::iota(all.begin(), all.end(), 0);
+  return all;
+}
+
+// [position among the work] the kernel that communication waits for; none: -1.
+std::vector<std::ptrdiff_t> awaited_kernels(const std::vector<GpuWork>& work) {
+  constexpr std::ptrdiff_t kFarthest = 10'000;
+  std::vector<std::ptrdiff_t> awaited(work.size(), -1);
+  for (std::ptrdiff_t i = 0; i < std::ssize(work); ++i) {
+    if (work[i].kind != WorkKind::communication) continue;
+    const bool launch_known = std::isfinite(work[i].launched_s);
+    for (std::ptrdiff_t k = i - 1; k >= 0 && i - k < kFarthest; --k) {
+      if (work[k].kind == WorkKind::communication) continue;
+      const bool later = launch_known && std::isfinite(work[k].launched_s) &&
+                         work[k].launched_s > work[i].launched_s;
+      if (later || work[k].end_s > work[i].start_s + kClock_s) continue;
+      awaited[i] = k;
+      break;
+    }
+  }
+  return awaited;
+}
+
+// Groups by their axis and members: ranks need not call the same group by the same name, nor
+// different groups by different ones.
+std::vector<ProcessGroup> plainly_named(const std::vector<ProcessGroup>& groups) {
+  constexpr std::size_t kMostListed = 32;
+  std::vector<ProcessGroup> named = groups;
+  std::map<std::string, int> seen;
+  for (ProcessGroup& group : named) {
+    if (group.ranks.empty()) continue;
+    double sum = 0;
+    for (const RankId rank : group.ranks) sum += double(rank) * rank;
+    const std::span<const RankId> listed(group.ranks.data(),
+                                         std::min(group.ranks.size(), kMostListed));
+    group.name =
+        fmt::format("{}{}{}", group.axis, group.axis.empty() ? "" : " ", fmt::join(listed, ","));
+    if (group.ranks.size() > kMostListed) {
+      group.name += fmt::format(" ... of {} ({:.0f})", group.ranks.size(), sum);
+    }
+    if (const int before = seen[group.name]++; before > 0) {
+      group.name += fmt::format(" #{}", before + 1);
+    }
+  }
+  return named;
+}
+
+class TaskMaker {
+ public:
+  TaskMaker(const RankProfile& profile, const CapturedStep& step, ProfileTasks& made)
+      : profile_(profile), made_(made), tasks_(made.trace), busy_until_s_(step.begin_s) {}
+
+  void add(const std::vector<GpuWork>& work) {
+    const std::vector<std::ptrdiff_t> awaited = awaited_kernels(work);
+    task_behind_.assign(work.size(), -1);
+    std::vector<bool> cut(work.size());
+    for (const std::ptrdiff_t kernel : awaited) {
+      if (kernel >= 0) cut[kernel] = true;
+    }
+    for (std::size_t i = 0; i < work.size(); ++i) {
+      if (work[i].kind == WorkKind::communication) {
+        add_communication(work[i], awaited[i] < 0 ? -1 : task_behind_[awaited[i]]);
+      } else {
+        add_compute(work[i]);
+        if (!cut[i]) continue;
+        close();
+        task_behind_[i] = last_compute_;
+      }
+    }
+    close();
+  }
+
+ private:
+  // Computation that nothing outside cuts: kernels and the gaps between them.
+  struct Segment {
+    double busy_s = 0;
+    double gaps_s = 0;
+    std::vector<TaskIndex> after = {};
+  };
+  struct Call {
+    double end_s = 0;
+    TaskIndex task = -1;
+  };
+
+  void add_compute(const GpuWork& work) {
+    const double gap_s = work.start_s - busy_until_s_;
+    double explained_s = 0;
+    std::vector<TaskIndex> waits;
+    for (const Call& call : open_calls_) {
+      if (call.end_s > work.start_s + kClock_s) continue;
+      const bool late = std::isfinite(work.launched_s) && work.launched_s > call.end_s + kClock_s;
+      const bool in_gap = gap_s > 0 && call.end_s > busy_until_s_ && !late;
+      if (!in_gap && work.kind != WorkKind::optimizer) continue;
+      waits.push_back(call.task);
+      if (in_gap) {
+        explained_s = std::max(explained_s, std::min(call.end_s, work.start_s) - busy_until_s_);
+      }
+    }
+    if (!waits.empty()) {
+      close();
+      segment_.after = waits;
+      std::erase_if(open_calls_, [&](const Call& call) {
+        return std::ranges::find(waits, call.task) != waits.end();
+      });
+    }
+    segment_.gaps_s += std::max(0.0, gap_s - explained_s);
+    segment_.busy_s += std::max(0.0, work.end_s - std::max(work.start_s, busy_until_s_));
+    busy_until_s_ = std::max(busy_until_s_, work.end_s);
+    is_open_ = true;
+  }
+
+  // The kernels so far become a task, on which others can wait.
+  void close() {
+    if (!is_open_) return;
+    StandardNode node;
+    node.task.name = fmt::format("kernels {}", next_++);
+    node.task.kind = TaskKind::compute;
+    if (segment_.busy_s > 0) {
+      node.task.cost.push_back({Category::forward, Origin::measured, segment_.busy_s});
+    }
+    if (segment_.gaps_s > 0) {
+      node.task.cost.push_back({Category::host, Origin::measured, segment_.gaps_s});
+    }
+    std::vector<TaskIndex> after = std::move(segment_.after);
+    if (last_compute_ >= 0) after.push_back(last_compute_);
+    last_compute_ = append(std::move(node), std::move(after));
+    segment_ = {};
+    is_open_ = false;
+  }
+
+  void add_communication(const GpuWork& work, TaskIndex behind) {
+    StandardNode node = node_of(work);
+    (node.task.cost.empty() ? made_.priced : made_.as_measured) += 1;
+    std::vector<TaskIndex> after;
+    if (behind >= 0) after.push_back(behind);
+    open_calls_.push_back({work.end_s, append(std::move(node), std::move(after))});
+  }
+
+  StandardNode node_of(const GpuWork& work) {
+    StandardNode node;
+    Task& task = node.task;
+    task.name = profile_.names[static_cast<std::size_t>(work.name)];
+    const CommunicationCall* call =
+        work.call < 0 ? nullptr : &profile_.calls[static_cast<std::size_t>(work.call)];
+    const bool message = call != nullptr && call->kind != CallKind::collective;
+    if (call == nullptr || call->bytes < 0 || (message && call->peer < 0)) {
+      task.kind = TaskKind::store;  // a stream of its own; takes its time and nothing else
+      task.category = Category::dp;
+      task.cost = {{Category::dp, Origin::measured, work.end_s - work.start_s}};
+      return node;
+    }
+    task.bytes = call->bytes;
+    if (message) {
+      task.kind = call->kind == CallKind::send ? TaskKind::send : TaskKind::recv;
+      task.category = Category::pp;
+      node.peer = call->peer;
+      return node;
+    }
+    task.kind = TaskKind::collective;
+    task.collective = call->collective;
+    task.as_flows = true;
+    const ProcessGroup* group = group_of(*call);
+    node.group = group == nullptr ? call->group : group->name;
+    task.category = group == nullptr ? Category::dp : axis_of_group(group->axis);
+    return node;
+  }
+
+  // Of the trace, by the name that the profile has for it.
+  const ProcessGroup* declared(const std::string& name) const {
+    const auto found = std::ranges::find(profile_.groups, name, &ProcessGroup::name);
+    return found == profile_.groups.end() ? nullptr
+                                          : &made_.trace.declared[found - profile_.groups.begin()];
+  }
+
+  // Once it is known which ranks it has; null: it is of all.
+  const ProcessGroup* group_of(const CommunicationCall& call) const {
+    const ProcessGroup* group = declared(call.group);
+    const bool of_all = call.group_size == 0 || call.group_size == profile_.ranks;
+    if ((group == nullptr || group->ranks.empty()) && !of_all) {
+      throw Error(Location{profile_.file},
+                  fmt::format("does not tell which {} ranks process group '{}' has",
+                              call.group_size, call.group));
+    }
+    return group;
+  }
+
+  TaskIndex append(StandardNode node, std::vector<TaskIndex> after) {
+    std::ranges::sort(after);
+    after.erase(std::unique(after.begin(), after.end()), after.end());
+    tasks_.append(std::move(node), std::move(after));
+    return static_cast<TaskIndex>(made_.trace.rank_class.tasks.size()) - 1;
+  }
+
+  const RankProfile& profile_;
+  ProfileTasks& made_;
+  ForeignTasks tasks_;
+  double busy_until_s_;
+  bool is_open_ = false;
+  Segment segment_;
+  TaskIndex last_compute_ = -1;
+  std::vector<TaskIndex> task_behind_;  // [position] of kernels that are awaited
+  std::vector<Call> open_calls_;        // that no kernel has waited for
+  int next_ = 0;
+};
+
+}  // namespace
+
+ProfileTasks tasks_of(const RankProfile& profile, const CapturedRank& rank,
+                      const CapturedStep& step) {
+  if (profile.rank < 0) throw Error(Location{profile.file}, "does not say which rank it is of");
+  ProfileTasks made;
+  RankTrace& trace = made.trace;
+  trace.file = profile.file;
+  trace.ranks = profile.ranks;
+  trace.first_member = profile.rank;
+  trace.rank_class.name = fmt::format("rank {}", profile.rank);
+  trace.rank_class.members = {profile.rank};
+  trace.declared = plainly_named(profile.groups);
+  std::vector<GpuWork> own;
+  for (const std::size_t i : work_of(profile, rank, step)) own.push_back(profile.work[i]);
+  TaskMaker(profile, step, made).add(own);
+  return made;
+}
+
+void replicate(RankTrace& trace, int times) {
+  CHECK(trace.ranks > 0, "a job of a known size");
+  const int ranks = trace.ranks;
+  const bool any_data = std::ranges::any_of(
+      trace.declared, [](const ProcessGroup& group) { return is_data_axis(group.axis); });
+  bool grown = false;
+  for (ProcessGroup& group : trace.declared) {
+    const std::vector<RankId> before = group.ranks.empty() ? all_ranks(ranks) : group.ranks;
+    const bool whole = static_cast<int>(before.size()) == ranks;
+    if (any_data ? !is_data_axis(group.axis) : !whole) continue;
+    group.ranks.clear();
+    for (int copy = 0; copy < times; ++copy) {
+      for (const RankId rank : before) group.ranks.push_back(rank + copy * ranks);
+    }
+    grown = true;
+  }
+  if (!grown && times > 1) {
+    throw Error(Location{trace.file},
+                "has no process group of data parallelism (by its description: dp, data, fsdp), "
+                "nor one of all ranks, that more ranks could join");
+  }
+  trace.ranks = ranks * times;
+}
+
+}  // namespace windtunnel

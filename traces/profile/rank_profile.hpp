@@ -1,0 +1,68 @@
+// What a profiler recorded of one rank: the work of its GPU with the time at which the host
+// launched it, the collectives among it with their sizes, and the steps. Readers of PyTorch's
+// profiler (kineto.hpp) and of Nsight Systems (nsight.hpp) make it; captured_steps.hpp and
+// profile_tasks.hpp read it. Times are seconds since the first event of the file.
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <string>
+#include <vector>
+
+#include "models/network/collectives/collective.hpp"
+#include "models/plan/plan.hpp"
+#include "traces/chakra/rank_trace.hpp"
+#include "traces/profile/work_kind.hpp"
+
+namespace windtunnel {
+
+inline constexpr double kNotLaunched = std::numeric_limits<double>::infinity();
+
+// A kernel, a copy or a fill. Kept small: a file of 1 GB holds a million.
+struct GpuWork {
+  double start_s = 0;
+  double end_s = 0;
+  double launched_s = kNotLaunched;  // when the host began to launch it; infinite: not recorded
+  std::int32_t name = 0;             // in RankProfile::names
+  std::int32_t call = -1;            // in RankProfile::calls; -1: it communicates nothing known
+  std::int32_t stream = 0;
+  WorkKind kind = WorkKind::element_wise;
+};
+
+enum class CallKind : std::uint8_t { collective, send, receive };
+
+// A collective, or a message, as one rank calls it.
+struct CommunicationCall {
+  CallKind kind = CallKind::collective;
+  CollectiveKind collective = CollectiveKind::all_reduce;
+  double bytes = 0;    // the full buffer (Task::bytes); a barrier's is 0
+  std::string group;   // its name; "": all ranks
+  int group_size = 0;  // 0: not known
+  RankId peer = -1;    // of a message; -1: not known
+  bool operator==(const CommunicationCall&) const = default;
+};
+
+struct StepSpan {
+  std::string name;  // "ProfilerStep#12"
+  double start_s = 0;
+  double end_s = 0;
+};
+
+struct RankProfile {
+  std::string file;
+  RankId rank = -1;  // -1: neither file nor name says
+  int ranks = 0;     // of the job; 0: the file does not say
+  std::string gpu;   // "NVIDIA H100 80GB HBM3"; "" where the file does not say
+  std::vector<std::string> names;
+  std::vector<GpuWork> work;             // by start_s
+  std::vector<CommunicationCall> calls;  // different ones
+  std::vector<ProcessGroup> groups;
+  // By the program's annotations, on the host's clock; none: it has none.
+  std::vector<StepSpan> steps;
+};
+
+// Work by its start, where a step guesses at the next one. Throws Error where the profile has no
+// work of a GPU.
+void finish_profile(RankProfile& profile);
+
+}  // namespace windtunnel
