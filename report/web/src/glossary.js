@@ -11,7 +11,7 @@ export function markWords(root, words) {
   const names = Object.keys(words).sort((a, b) => b.length - a.length);
   if (names.length === 0) return;
   const escaped = names.map((name) => name.replace(/[.*+?^${}()|[\]\\/]/g, "\\$&"));
-  const pattern = new RegExp(`(?<![\\w./=-])(?:${escaped.join("|")})(?![\\w/=-])`, "g");
+  const pattern = new RegExp(`(?<![\\w./=-])(?:${escaped.join("|")})(?![\\w/=-]|\\.\\w)`, "g");
   const walker = document.createTreeWalker(root, NodeFilter.SHOW_TEXT);
   const nodes = [];
   while (walker.nextNode()) nodes.push(walker.currentNode);
