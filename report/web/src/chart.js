@@ -67,7 +67,10 @@ export function draw(element, option, about) {
 // The same of a chart whose parts move where its width changes.
 export function drawToWidth(element, option, about) {
   const chart = draw(element, option, about);
+  let width = element.clientWidth; // an observer's first word is of what it was drawn for
   const observer = new ResizeObserver(() => {
+    if (element.clientWidth === width) return;
+    width = element.clientWidth;
     chart.redraw();
     chart.resize();
   });
