@@ -146,7 +146,7 @@ function placeFaults(page, width) {
 function keyFaults(page) {
   const faults = [];
   const { document: d } = page;
-  const controls = "button, select, input, a[href], summary, .term, th[tabindex]";
+  const controls = "button:not(:disabled), select, input, a[href], summary, .term, th[tabindex]";
   for (const e of d.querySelectorAll(controls)) {
     if (!shown(e)) continue;
     e.focus();

@@ -145,7 +145,10 @@ function drawDifferences(kept, current) {
     line.append(label);
     for (const each of [row, rows.get(row.label)]) line.insertCell().textContent = text(each);
   }
-  return table;
+  const scroll = document.createElement("div"); // on a narrow screen
+  scroll.className = "scroll";
+  scroll.append(table);
+  return scroll;
 }
 
 function save(text, name) {
