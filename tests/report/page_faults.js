@@ -131,7 +131,8 @@ function placeFaults(page, width) {
     if (beyond && !inside(e)) faults.push(`beyond: ${named(e)}`);
   }
   const kinds = "main > *, section, figure, figcaption > *, .figures > div, p, table";
-  const blocks = [...d.querySelectorAll(kinds)].filter((e) => !inside(e));
+  const stays = (e) => page.getComputedStyle(e).position === "sticky"; // in view above the others
+  const blocks = [...d.querySelectorAll(kinds)].filter((e) => !inside(e) && !stays(e));
   const boxes = blocks.map((e) => [e, e.getBoundingClientRect()]);
   boxes.forEach(([a, one], i) => {
     for (const [b, other] of boxes.slice(i + 1)) {

@@ -248,7 +248,7 @@ std::string frames_page() {
         {1024, "dark", "#kept="},
         {420, "light", "#recovery.spares=3"},
         {420, "dark", "#layout.tp=4&kept="},
-        {700, "paper", ""}}) {
+        {700, "paper", "#layout.tp=4&kept="}}) {
     page += fmt::format(
         "<iframe class=\"{}\" width=\"{}\" height=\"900\" style=\"border: 0; color-scheme: {}\" "
         "src=\"/live?token={}{}\"></iframe>",
