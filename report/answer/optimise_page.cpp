@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <set>
+#include <string_view>
 
 #include "report/answer/answer_page.hpp"
 #include "report/answer/charts.hpp"
@@ -30,7 +31,9 @@ std::string short_name(const Optimisation& result, const RankedConfiguration& at
     const bool alike = std::ranges::all_of(result.best, [&](const RankedConfiguration& other) {
       return std::ranges::find(other.set, std::pair(key, value)) != other.set.end();
     });
-    if (!alike) name += fmt::format("{}{} {}", name.empty() ? "" : ", ", key, value);
+    const std::string_view last =
+        key.starts_with("layout.") ? std::string_view(key).substr(7) : key;
+    if (!alike) name += fmt::format("{}{} {}", name.empty() ? "" : ", ", last, value);
   }
   return name.empty() ? "the only one" : name;
 }
@@ -67,6 +70,13 @@ AnswerChart ranking_chart(const Optimisation& result) {
 
 ScatterPoint place_of(const RankedConfiguration& at, const std::string& label = "") {
   return {at.memory_bytes, at.estimated_s, set_text(at.set), label};
+}
+
+// What is sought, by the word of the command line.
+std::string_view aim_text(std::string_view aim) {
+  if (aim == "memory") return "the least memory";
+  if (aim == "goodput") return "the most goodput";
+  return aim == "cost" ? "the lowest cost" : "the shortest iteration";
 }
 
 // The ranked ones; where memory is searched also those that no other beats in both.
@@ -165,10 +175,10 @@ std::vector<std::string> edge_warnings(const Optimisation& result,
 std::string optimise_page(const Optimisation& result, const OptimiseAnswer& asked) {
   const RankedConfiguration& best = result.best.front();
   const bool known = best.record.has_value();
-  AnswerPage page{known ? fmt::format("The best {}", best.record->scenario) : asked.scenario,
+  AnswerPage page{known ? best.record->scenario + ": the best configuration" : asked.scenario,
                   fmt::format("{}searched over {} for {}",
                               known ? summarise(*best.record).subtitle + "; " : std::string(),
-                              asked.over, asked.aim),
+                              asked.over, aim_text(asked.aim)),
                   best_figures(best),
                   edge_warnings(result, asked.varied),
                   {}};

@@ -98,7 +98,8 @@ AnswerChart gantt_chart(const ScheduleReport& report, const SchedulePageOptions&
                       {"ranks_left_out", left_out},
                       {"rest", "the document of --json"},
                       {"tracks", tracks}};
-  const Json memory = {{"tick_ns", 1}, {"unit_bytes", 1}, {"usable_bytes", 0}, {"ranks", curves}};
+  Json memory = {{"tick_ns", 1}, {"unit_bytes", 1}, {"usable_bytes", 0}, {"ranks", curves}};
+  if (!report.in_bytes) memory["title"] = "Activations over time by rank, in micro-batches";
   return {{{"kind", "gantt"}, {"gantt", gantt}, {"curves", memory}}};
 }
 
@@ -109,7 +110,9 @@ std::string schedule_page(const ScheduleReport& report, std::vector<SummarySecti
   std::string notes;
   for (const std::string& note : report.notes) notes += (notes.empty() ? "" : "; ") + note;
   if (!report.in_seconds) {
-    notes += std::string(notes.empty() ? "" : "; ") + "times are in the unit that was given";
+    notes += std::string(notes.empty() ? "" : "; ") +
+             "times have no unit: each pass takes what --times "
+             "says, or one";
   }
   AnswerPage page{report.title, notes, schedule_figures(report), {}, {}};
   if (!report.in_seconds) page.plain.emplace_back("seconds");

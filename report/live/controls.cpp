@@ -20,9 +20,27 @@ const ResolvedValue* value_at(const Case& the_case, const std::string& key) {
   return found == the_case.values.end() ? nullptr : &*found;
 }
 
-std::vector<std::string> doublings(int most) {
+bool is_power_of_two(int value) {
+  return (value & (value - 1)) == 0;
+}
+
+// Powers of two, and what divides `whole`: 3 pipeline ranks of 96, micro-batches of 6 of 480.
+std::vector<std::string> parts_of(int whole, int most) {
   std::vector<std::string> values;
-  for (int value = 1; value <= most; value *= 2) values.push_back(std::to_string(value));
+  for (int value = 1; value <= most; ++value) {
+    if (is_power_of_two(value) || whole % value == 0) values.push_back(std::to_string(value));
+  }
+  return values;
+}
+
+// From 1: powers of two, and those half as large again: 1, 2, 3, 4, 6, 8, 12.
+std::vector<std::string> steps(int most) {
+  std::vector<std::string> values;
+  for (int value = 1; value <= most; value *= 2) {
+    values.push_back(std::to_string(value));
+    const int more = value + value / 2;
+    if (value > 1 && more <= most) values.push_back(std::to_string(more));
+  }
   return values;
 }
 
@@ -103,9 +121,10 @@ class Collector {
             in_iterations
                 ? with_unit({"1", "2", "3", "5", "10", "20", "30", "50", "100", "200", "500"},
                             "iterations")
-                : std::vector<std::string>{"30 s", "1 min", "2 min", "3 min", "5 min", "10 min",
-                                           "15 min", "20 min", "30 min", "45 min", "1 h", "1.5 h",
-                                           "2 h", "3 h", "4 h", "6 h", "8 h", "12 h", "24 h"});
+                : std::vector<std::string>{
+                      "30 s",   "1 min",  "2 min", "3 min", "5 min", "10 min", "15 min", "20 min",
+                      "30 min", "45 min", "1 h",   "1.5 h", "2 h",   "3 h",    "4 h",    "5 h",
+                      "6 h",    "8 h",    "10 h",  "12 h",  "16 h",  "24 h"});
   }
 
   std::vector<Control> controls() && { return std::move(controls_); }
@@ -132,17 +151,20 @@ class Collector {
 void add_layout(Collector& add, const Job& job) {
   const int ranks = job.layout.ranks();
   add.group("Layout", true);
-  add.numbers("layout.tp", "tensor parallel", doublings(job.cluster.node.gpus));
-  add.numbers("layout.pp", "pipeline parallel", doublings(std::min(ranks, job.model.layers)));
-  add.numbers("layout.vpp", "stages per rank (vpp)", doublings(8));
-  add.numbers("layout.cp", "context parallel", doublings(std::min(ranks, 16)));
+  constexpr int kMostStages = 64;  // of a pipeline, beyond which only the machine's own parts are
+  const int stages = std::min({ranks, job.model.layers, kMostStages});
+  add.numbers("layout.tp", "tensor parallel",
+              parts_of(job.cluster.node.gpus, job.cluster.node.gpus));
+  add.numbers("layout.pp", "pipeline parallel", parts_of(ranks, stages));
+  add.numbers("layout.vpp", "stages per rank (vpp)", parts_of(job.model.layers, 16));
+  add.numbers("layout.cp", "context parallel", parts_of(ranks, std::min(ranks, 16)));
   if (job.model.moe.experts > 0) {
-    add.numbers("layout.ep", "expert parallel", doublings(std::min(ranks, 64)));
+    add.numbers("layout.ep", "expert parallel", parts_of(ranks, std::min(ranks, 64)));
   }
   add.names("layout.sharding", "sharded state");
   add.group("Step", true);
   add.names("schedule.name", "schedule");
-  add.numbers("batch.micro", "micro-batch", doublings(16));
+  add.numbers("batch.micro", "micro-batch", parts_of(job.batch.global, 16));
   add.names("recompute", "recomputation");
   add.names("communication.compressor.name", "gradient compressor");
   add.names("communication.overlap", "gradients overlap");
@@ -150,12 +172,15 @@ void add_layout(Collector& add, const Job& job) {
 
 void add_machine(Collector& add, const Job& job) {
   add.group("Machine", true);
-  add.numbers("cluster.nodes", "nodes", doublings(4 * job.cluster.nodes));
-  add.numbers("cluster.node.nic", "rate of a NIC",
-              with_unit({"12.5", "25", "50", "100", "200", "400"}, "GB/s"));
+  add.numbers("cluster.nodes", "nodes", steps(4 * job.cluster.nodes));
+  // Of 10 Gb/s Ethernet to two generations beyond what is sold.
+  add.numbers(
+      "cluster.node.nic", "rate of a NIC",
+      with_unit({"1.25", "3.125", "6.25", "12.5", "25", "37.5", "50", "75", "100", "200"}, "GB/s"));
+  add.names("cluster.fabric.base", "network between nodes");
   if (job.cluster.fabric.nodes_per_pod > 0) {
     add.numbers("cluster.fabric.pod_oversubscription", "oversubscription between pods",
-                doublings(16));
+                {"1", "1.5", "2", "3", "4", "5", "6", "7", "8", "12", "16"});
   }
 }
 
@@ -173,7 +198,8 @@ void add_campaign(Collector& add, const Job& job) {
     add.interval(i, job.snapshots[i].every_iterations > 0);
   }
   add.numbers("recovery.spares", "spare nodes",
-              {"0", "1", "2", "3", "4", "6", "8", "12", "16", "24", "32", "48", "64"});
+              {"0",  "1",  "2",  "3",  "4",  "5",  "6",  "7",  "8",  "10",
+               "12", "16", "20", "24", "32", "40", "48", "64", "96", "128"});
 }
 
 }  // namespace

@@ -37,6 +37,21 @@ Json limit_of(const ScenarioText& scenario, const Overrides& settings) {
   }
 }
 
+// Counts an answer that is asked for.
+class Asked {
+ public:
+  explicit Asked(std::atomic<int>& count) : count_(count) { ++count_; }
+  Asked(const Asked&) = delete;
+  Asked& operator=(const Asked&) = delete;
+  ~Asked() {
+    --count_;
+    count_.notify_all();
+  }
+
+ private:
+  std::atomic<int>& count_;
+};
+
 Overrides with_value(Overrides settings, const std::string& key, const std::string& value) {
   std::erase_if(settings, [&](const auto& each) { return each.first == key; });
   settings.emplace_back(key, value);
@@ -65,6 +80,7 @@ std::shared_ptr<const MeasuredIteration> LiveStudy::measured(const Case& the_cas
 }
 
 Json LiveStudy::answer(const Overrides& settings) {
+  const Asked asked(asked_);
   const Case the_case = resolve_case(scenario_, settings);
   const std::scoped_lock lock(simulating_);
   const Record record = record_of(the_case, *measured(the_case), {.threads = threads_});
@@ -80,6 +96,7 @@ Json LiveStudy::limits(const Overrides& settings) const {
     if (!control.limited) continue;
     Json& reasons = limits[control.key] = Json::array();
     for (const std::string& value : control.values) {
+      for (int asked = asked_; asked > 0; asked = asked_) asked_.wait(asked);
       reasons.push_back(limit_of(scenario_, with_value(settings, control.key, value)));
     }
   }

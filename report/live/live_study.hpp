@@ -1,6 +1,7 @@
 // A scenario that answers again and again while its values are moved.
 #pragma once
 
+#include <atomic>
 #include <list>
 #include <memory>
 #include <mutex>
@@ -30,7 +31,7 @@ class LiveStudy {
   Json answer(const Overrides& settings);
 
   // {key: [reason | null for each value]}, of the controls that decide whether the job can be and
-  // fits: why it would not with that value and the other settings as they are.
+  // fits: why it would not with that value and the other settings as they are. Answers go before.
   Json limits(const Overrides& settings) const;
 
   // The scenario with the settings in their places, for `windtunnel run`.
@@ -44,6 +45,7 @@ class LiveStudy {
   Case first_;
   std::vector<Control> controls_;
   std::mutex simulating_;
+  std::atomic<int> asked_ = 0;  // answers that are not given yet: limits wait for them
   std::list<std::pair<std::string, std::shared_ptr<const MeasuredIteration>>> recent_;
 };
 

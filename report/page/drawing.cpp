@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <map>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -54,6 +56,7 @@ struct Bar {
   std::int64_t end_ns = 0;
   DrawnKind kind = DrawnKind::other;
   const std::string* name = nullptr;
+  bool critical = false;
 };
 
 DrawnKind kind_of(const Task& task) {
@@ -88,12 +91,14 @@ DrawnKind kind_of(const Task& task) {
 // that started first in front: what a rank waits for.
 class Row {
  public:
-  Row(const RankClass& rank_class, const std::vector<Track>& tracks) {
+  Row(const RankClass& rank_class, const std::vector<Track>& tracks,
+      const std::set<TaskIndex>& critical) {
     for (const Track& track : tracks) {
       for (const TrackEvent& event : track.events) {
         const Task& task = rank_class.tasks[event.task];
         auto& bars = task.kind == TaskKind::compute ? compute_ : beside_;
-        bars.push_back({event.start_ns, event.end_ns, kind_of(task), &task.name});
+        bars.push_back({event.start_ns, event.end_ns, kind_of(task), &task.name,
+                        critical.contains(event.task)});
       }
     }
     const auto by_start = [](const Bar& a, const Bar& b) { return a.start_ns < b.start_ns; };
@@ -162,12 +167,13 @@ std::vector<Bar> clipped(const std::vector<Bar>& bars, const Window& window) {
 }
 
 Json row_json(const std::string& rank, const std::vector<Bar>& bars, std::int64_t tick_ns) {
-  Json gap = Json::array(), duration = Json::array();
+  Json gap = Json::array(), duration = Json::array(), critical = Json::array();
   std::string kind, name;
   std::int64_t last = 0;
   for (const Bar& bar : bars) {
     const std::int64_t start = std::max(last, ticks(bar.start_ns, tick_ns));
     const std::int64_t end = std::max(start, ticks(bar.end_ns, tick_ns));
+    if (bar.critical) critical.push_back(gap.size());
     gap.push_back(start - last);
     duration.push_back(end - start);
     last = end;
@@ -175,7 +181,8 @@ Json row_json(const std::string& rank, const std::vector<Bar>& bars, std::int64_
     if (!name.empty()) name += ';';
     for (const char c : *bar.name) name += c == ';' ? ',' : c;
   }
-  return {{"rank", rank}, {"gap", gap}, {"duration", duration}, {"kind", kind}, {"name", name}};
+  return {{"rank", rank}, {"gap", gap},   {"duration", duration},
+          {"kind", kind}, {"name", name}, {"critical", critical}};
 }
 
 std::string label_of(const Record& record, int entry) {
@@ -276,6 +283,12 @@ Json drawn_kinds() {
           "filling",         "other"};
 }
 
+std::map<std::int32_t, std::set<TaskIndex>> critical_tasks(const Record& record) {
+  std::map<std::int32_t, std::set<TaskIndex>> tasks;
+  for (const PathStep& step : record.critical_path) tasks[step.rank_class].insert(step.task);
+  return tasks;
+}
+
 Json memory_ranks(const Record& record) {
   Json ranks = Json::array();
   for (const GpuMemory& rank : record.iteration.memory) {
@@ -294,14 +307,17 @@ Json drawing_of(const Record& record, const DrawingOptions& options) {
   const Window window = one_period(record);
   const std::int64_t tick_ns = tick_for(window);
   const TimelineTracks tracks(record.plan, record.timeline);
+  auto critical = critical_tasks(record);
   Json rows = Json::array();
   int left_out = 0;
   size_t spans = 0;
   for (const int entry : rank_of_each_class(record.plan, record.timeline)) {
-    const RankClass& owner = record.plan.classes[record.timeline.ranks[entry].rank_class];
-    const std::vector<Bar> bars = left_out > 0
-                                      ? std::vector<Bar>{}
-                                      : clipped(Row(owner, tracks.tracks(entry)).bars(), window);
+    const auto rank_class = record.timeline.ranks[entry].rank_class;
+    std::vector<Bar> bars;
+    if (left_out == 0) {
+      Row row(record.plan.classes[rank_class], tracks.tracks(entry), critical[rank_class]);
+      bars = clipped(row.bars(), window);
+    }
     spans += 2 * bars.size();  // a memory step for nearly every bar
     if (left_out > 0 || spans > options.max_spans) {
       ++left_out;
@@ -327,6 +343,15 @@ void check_parallel(const Json& object, std::initializer_list<const char*> keys)
   }
 }
 
+void check_indices(const Json& object, const char* key, std::size_t size) {
+  const auto indices = object.find(key);
+  if (indices == object.end()) return;
+  for (const Json& index : indices->get_ref<const Json::array_t&>()) {
+    if (index.get<std::size_t>() < size) continue;
+    throw Error(fmt::format("there is no task {} in its row", index.get<std::size_t>()));
+  }
+}
+
 void check_curves(const Json& curves) {
   for (const char* key : {"tick_ns", "unit_bytes", "usable_bytes"}) curves.at(key).get<double>();
   for (const Json& rank : curves.at("ranks")) {
@@ -348,6 +373,7 @@ void check_drawing(const Json& drawing) {
     row.at("rank").get_ref<const std::string&>();
     check_parallel(row, {"gap", "duration"});
     for (const char* key : {"kind", "name"}) row.at(key).get_ref<const std::string&>();
+    check_indices(row, "critical", row.at("gap").size());
   }
   check_curves(drawing.at("memory"));
 }

@@ -4,6 +4,8 @@
 #pragma once
 
 #include <initializer_list>
+#include <map>
+#include <set>
 
 #include "report/json/json.hpp"
 
@@ -13,13 +15,18 @@ namespace windtunnel {
 // nothing. The names of all, in the order of their numbers.
 Json drawn_kinds();
 
+// The tasks of each class that the critical path goes through, on whichever of its ranks: one is
+// drawn for all.
+std::map<std::int32_t, std::set<TaskIndex>> critical_tasks(const Record& record);
+
 struct DrawingOptions {
   size_t max_spans = 60000;  // bars and memory steps; further ranks are left out
 };
 
 // {"tick_ns", "makespan", "steady", "ranks_left_out", "rows": [{"rank", "gap", "duration", "kind",
-// "name"}], "memory": memory_curves()}. `kind` is a string with a letter per bar, 'a' being the
-// first of drawn_kinds(); `name` joins the bars' names with ';'. Of ranks that are alike one is
+// "name", "critical"}], "memory": memory_curves()}. `kind` is a string with a letter per bar, 'a'
+// being the first of drawn_kinds(); `name` joins the bars' names with ';'; `critical` are the
+// indices of those on the critical path. Of ranks that are alike one is
 // drawn. Of an asynchronous schedule one period of its steady state is drawn (`steady`). Needs the
 // record's Plan and Timeline.
 Json drawing_of(const Record& record, const DrawingOptions& options = {});
@@ -38,5 +45,7 @@ void check_curves(const Json& curves);
 void check_drawing(const Json& drawing);
 // Arrays at these keys that have an entry for the same things each.
 void check_parallel(const Json& object, std::initializer_list<const char*> keys);
+// An array, where there is one (older programs did not write it), of indices below `size`.
+void check_indices(const Json& object, const char* key, std::size_t size);
 
 }  // namespace windtunnel

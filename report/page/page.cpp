@@ -78,14 +78,6 @@ Json track_json(const RankClass& rank_class, const std::string& label, const Tra
           {"critical", on_path}};
 }
 
-// The tasks of each class that the critical path goes through, on whichever of its ranks: one is
-// drawn for all.
-std::map<std::int32_t, std::set<TaskIndex>> critical_tasks(const Record& record) {
-  std::map<std::int32_t, std::set<TaskIndex>> tasks;
-  for (const PathStep& step : record.critical_path) tasks[step.rank_class].insert(step.task);
-  return tasks;
-}
-
 Json gantt_json(const Record& record, const PageOptions& options) {
   Json tracks = Json::array();
   int left_out = 0;
@@ -192,12 +184,7 @@ void check_charts(const Json& document) {
       if (category.get<size_t>() < categories.size()) continue;
       throw Error(fmt::format("there is no category {}", category.get<size_t>()));
     }
-    const auto critical = track.find("critical");  // records of older programs do not say it
-    if (critical == track.end()) continue;
-    for (const Json& task : critical->get_ref<const Json::array_t&>()) {
-      if (task.get<size_t>() < track.at("name").size()) continue;
-      throw Error(fmt::format("there is no task {} in its row", task.get<size_t>()));
-    }
+    check_indices(track, "critical", track.at("name").size());
   }
 }
 

@@ -13,6 +13,7 @@ std::vector<std::string> time_cells(const std::string& name, const ComparedTime&
 }
 
 std::string factor_text(double factor) {
+  if (factor >= 1000) return fmt::format("1/{:.0f}", factor);
   return factor >= 1 ? fmt::format("1/{:.4g}", factor) : fmt::format("{:.4g}/1", 1 / factor);
 }
 

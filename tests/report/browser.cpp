@@ -9,6 +9,7 @@
 #include <cstdlib>
 #include <fstream>
 #include <iterator>
+#include <string_view>
 
 namespace windtunnel {
 
@@ -16,54 +17,20 @@ namespace fs = std::filesystem;
 
 namespace {
 
-// Frames of their own widths have their own media queries.
+// A frame has media queries of its own, and the scheme of its style.
+struct Frame {
+  int width;
+  const char* mode;  // light, dark, or paper
+};
+constexpr Frame kFrames[] = {{1440, "light"}, {1440, "dark"}, {1024, "light"}, {1024, "dark"},
+                             {420, "light"},  {420, "dark"},  {700, "paper"}};
+
 constexpr const char* kFramesProbe = R"js(
-  const faultsOf = (page, width) => {
-    const faults = [];
-    const { document: d } = page;
-    const inside = (element) => element.closest(".scroll") !== null;
-    const named = (e) => `${e.tagName}.${e.className} ${e.textContent.trim().slice(0, 40)}`;
-    if (d.body.dataset.ready !== "1") faults.push("not drawn");
-    if (d.documentElement.scrollWidth > width) faults.push(`${d.documentElement.scrollWidth} wide`);
-    for (const e of d.querySelectorAll("main *:not(script)")) {
-      const { right, left, width: own } = e.getBoundingClientRect();
-      const beyond = own > 0 && (right > width + 1 || left < -1);
-      if (beyond && !inside(e)) faults.push(`beyond: ${named(e)}`);
-    }
-    const kinds = "main > *, section, figure, figcaption > *, .figures > div, p, table";
-    const blocks = [...d.querySelectorAll(kinds)];
-    const boxes = blocks.filter((e) => !inside(e)).map((e) => [e, e.getBoundingClientRect()]);
-    boxes.forEach(([a, one], i) => {
-      for (const [b, other] of boxes.slice(i + 1)) {
-        if (a.contains(b) || b.contains(a)) continue;
-        const over = (from, to) =>
-          Math.min(one[to], other[to]) - Math.max(one[from], other[from]) > 1;
-        if (over("left", "right") && over("top", "bottom")) {
-          faults.push(`${named(a)} over ${named(b)}`);
-        }
-      }
-    });
-    const controls = "button, select, input, a[href], summary, .term, th[tabindex]";
-    for (const e of d.querySelectorAll(controls)) {
-      if (!e.checkVisibility()) continue;
-      e.focus();
-      if (d.activeElement !== e || e.tabIndex < 0) faults.push(`not reached: ${named(e)}`);
-    }
-    for (const figure of d.querySelectorAll("figure")) {
-      const words = figure.querySelector("[role=img]")?.getAttribute("aria-label") ?? "";
-      if (words.length < 20) faults.push(`no words: ${named(figure)}`);
-      const { width: shown = 0 } = figure.querySelector("canvas")?.getBoundingClientRect() ?? {};
-      if (shown < 100) faults.push(`no picture: ${named(figure)}`);
-    }
-    if (d.querySelectorAll("figure").length < d.querySelectorAll("[data-chart]").length) {
-      faults.push("not every chart is there");
-    }
-    return faults;
-  };
   for (const frame of document.querySelectorAll("iframe")) {
     frame.addEventListener("load", () => {
-      const faults = faultsOf(frame.contentWindow, Number(frame.width));
-      document.body.dataset[`at${frame.width}`] = faults.slice(0, 8).join("; ") || "fits";
+      const printed = frame.className === "paper";
+      const faults = faultsOf(frame.contentWindow, Number(frame.width), printed);
+      frame.dataset.faults = faults.slice(0, 8).join("; ") || "none";
     });
   }
 )js";
@@ -138,22 +105,28 @@ std::string Browser::ready_dom(const std::string& html, const std::string& probe
 void Browser::expect_fits(const std::string& html) {
   const std::string quoted = quoted_attribute(html);
   std::string frames;
-  for (const int width : {1440, 1024, 420}) {
+  for (const auto& [width, mode] : kFrames) {
+    const std::string_view scheme = std::string_view(mode) == "paper" ? "dark" : mode;
     frames += fmt::format(
-        "<iframe width=\"{}\" height=\"900\" style=\"border: 0\" srcdoc=\"{}\"></iframe>", width,
-        quoted);
+        "<iframe class=\"{}\" width=\"{}\" height=\"900\" style=\"border: 0; color-scheme: {}\" "
+        "srcdoc=\"{}\"></iframe>",
+        mode, width, scheme, quoted);
   }
+  std::ifstream probe(WINDTUNNEL_SOURCE_DIR "/tests/report/page_faults.js");
+  const std::string faults{std::istreambuf_iterator<char>(probe), {}};
   const std::string output =
-      dump_dom("<!DOCTYPE html><html><body>" + frames + "</body></html>", kFramesProbe);
-  for (const int width : {1440, 1024, 420}) {
-    const std::string name = fmt::format("data-at{}=\"", width);
-    const std::size_t at = output.find(name);
-    if (at == std::string::npos) {
+      dump_dom("<!DOCTYPE html><html><body>" + frames + "</body></html>", faults + kFramesProbe);
+  for (const auto& [width, mode] : kFrames) {
+    const std::string name = fmt::format("class=\"{}\" width=\"{}\"", mode, width);
+    const std::size_t frame = output.find(name);
+    const std::string_view mark = "data-faults=\"";
+    const std::size_t at = output.find(mark, frame);
+    if (frame == std::string::npos || at == std::string::npos) {
       ADD_FAILURE() << width << ": " << output.substr(0, 3000);
       continue;
     }
-    const std::size_t from = at + name.size();
-    EXPECT_EQ(output.substr(from, output.find('"', from) - from), "fits") << width;
+    const std::size_t from = at + mark.size();
+    EXPECT_EQ(output.substr(from, output.find('"', from) - from), "none") << width << " " << mode;
   }
   const std::size_t console = std::min(output.find("CONSOLE"), output.size());
   EXPECT_EQ(output.substr(console, 2000), "");

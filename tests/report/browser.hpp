@@ -29,9 +29,9 @@ class Browser : public ::testing::Test {
   std::string dump_dom(const std::string& html, const std::string& probe = "");
   // The same of a page that draws all that it has, without an error.
   std::string ready_dom(const std::string& html, const std::string& probe = "");
-  // Draws the page 1440, 1024 and 420 pixels wide at once and expects of each: no error on the
-  // console, all charts drawn and told in words, nothing beyond the screen, no block over another,
-  // and every control reached by keyboard.
+  // Draws the page 1440, 1024 and 420 pixels wide, light and dark, and on paper at once, and
+  // expects of each: no error on the console, all charts drawn and told in words, and none of the
+  // faults that page_faults.js finds.
   void expect_fits(const std::string& html);
   Screenshot screenshot(const std::string& html, int width, int height);
 

@@ -7,6 +7,7 @@ import { memoryStep, memoryText, memoryTick, percentText, secondsText, tickText 
 // values are shares themselves.
 export function drawShares(element, entries, whole, colourOf) {
   const sorted = [...entries].sort((a, b) => a[1] - b[1]);
+  element.style.height = `${Math.min(element.clientHeight, 44 + 38 * sorted.length)}px`;
   const about = () => ({
     words: [...sorted].reverse().map(([name, value]) => `${name} ${percentText(value / whole)}`).join(", "),
     table: [["name", whole === 1 ? "share" : "seconds"], ...[...sorted].reverse()],
@@ -24,7 +25,7 @@ export function drawShares(element, entries, whole, colourOf) {
       type: "value",
       min: 0,
       ...axisStyle(colours),
-      axisLabel: { color: colours.muted, formatter: (value) => tickText("share", value) },
+      axisLabel: { color: colours.muted, hideOverlap: true, formatter: (value) => tickText("share", value) },
     },
     yAxis: {
       type: "category",

@@ -9,7 +9,6 @@ import {
   TooltipComponent,
 } from "echarts/components";
 import * as echarts from "echarts/core";
-import { LabelLayout } from "echarts/features";
 import { CanvasRenderer } from "echarts/renderers";
 import { theme } from "./colours.js";
 import { describe } from "./describe.js";
@@ -22,13 +21,15 @@ echarts.use([
   DataZoomInsideComponent,
   DataZoomSliderComponent,
   GridComponent,
-  LabelLayout,
   LegendComponent,
   LineChart,
   MarkLineComponent,
   ScatterChart,
   TooltipComponent,
 ]);
+
+// All charts of the page, for paper and for scripts beside these.
+export const drawn = new Set();
 
 const FONT = 'system-ui, "Segoe UI", Roboto, "Helvetica Neue", Arial, sans-serif';
 
@@ -56,6 +57,8 @@ export function draw(element, option, about) {
   const listening = new AbortController();
   const { signal } = listening;
   window.addEventListener("resize", () => chart.resize(), { signal });
+  drawn.add(chart);
+  signal.addEventListener("abort", () => drawn.delete(chart));
   window.matchMedia("(prefers-color-scheme: dark)").addEventListener("change", render, { signal });
   chart.listening = listening;
   return chart;
@@ -64,7 +67,10 @@ export function draw(element, option, about) {
 // The same of a chart whose parts move where its width changes.
 export function drawToWidth(element, option, about) {
   const chart = draw(element, option, about);
+  let width = element.clientWidth; // an observer's first word is of what it was drawn for
   const observer = new ResizeObserver(() => {
+    if (element.clientWidth === width) return;
+    width = element.clientWidth;
     chart.redraw();
     chart.resize();
   });
@@ -98,6 +104,7 @@ export function timeZoom(colours, bottom = 8) {
       xAxisIndex: "all",
       filterMode: "none",
       bottom,
+      show: !colours.onPaper,
       height: 24,
       labelFormatter: (ns) => tickText("seconds", ns / 1e9),
       textStyle: { color: colours.muted },

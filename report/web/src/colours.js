@@ -75,6 +75,9 @@ export function rankColour(rank, ranks) {
 // Viridis, dark to light: even in lightness, for every kind of eye.
 export const SCALE = ["#440154", "#414487", "#2a788e", "#22a884", "#7ad151", "#fde725"];
 
+// Whether a ground is one that light colours stand out from.
+const isDark = (ground) => rgb(ground).reduce((sum, channel) => sum + channel, 0) < 384;
+
 function rgb(hex) {
   return [1, 3, 5].map((at) => parseInt(hex.slice(at, at + 2), 16));
 }
@@ -87,11 +90,17 @@ export function scaleColour(share) {
   return from.map((channel, i) => Math.round(channel + (at % 1) * (to[i] - channel)));
 }
 
+// Black or white, whichever is read better on it: at least 4.5 times as light or as dark.
+export function textOn(channels) {
+  const linear = channels.map((c) => (c <= 10 ? c / 3295 : ((c / 255 + 0.055) / 1.055) ** 2.4));
+  return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2] > 0.179 ? "#000" : "#fff";
+}
+
 // Of curves in an order; the lightest part of the scale would be lost on a light ground, the
 // darkest on a dark one.
-export function orderedColour(index, count) {
+export function orderedColour(index, count, { dark }) {
   const share = count > 1 ? index / (count - 1) : 0;
-  return `rgb(${scaleColour(0.15 + 0.7 * share).join(" ")})`;
+  return `rgb(${scaleColour((dark ? 0.35 : 0.1) + 0.6 * share).join(" ")})`;
 }
 
 // Of curves without one (Tableau 10); more than ten repeat.
@@ -105,10 +114,12 @@ export function theme() {
   const style = getComputedStyle(document.documentElement);
   const colour = (name) => style.getPropertyValue(name).trim();
   return {
+    onPaper: document.documentElement.classList.contains("on-paper"),
     text: colour("--text"),
     muted: colour("--muted"),
     line: colour("--line"),
     ground: colour("--ground"),
+    dark: isDark(colour("--ground")),
     panel: colour("--panel"),
   };
 }

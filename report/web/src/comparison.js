@@ -2,6 +2,7 @@
 import { drawPoints, fullName } from "./comparison_chart.js";
 import { drawComparisonCurves } from "./comparison_curves.js";
 import { groupTitle, intervalTitle } from "./figures.js";
+import { MOVING } from "./gantt.js";
 import { drawLosses } from "./losses.js";
 import { panel } from "./panel.js";
 import { drawRanges } from "./ranges.js";
@@ -113,9 +114,10 @@ export function drawComparison(record, charts) {
     charts,
     "One iteration, and memory over time",
     300,
-    "All on one time axis. Drag to move, pinch or hold Ctrl and scroll to zoom, or use the slider or the keys + - and arrows. " +
-      "A row is a pipeline rank; between its passes stands the communication that it waits for. " +
-      "Curves: memory of each pipeline rank. Choose what is drawn:",
+    "All on one time axis. A row is a pipeline rank: its passes, and between them the communication " +
+      "that it waits for. Underlined: the critical path, the tasks that set the step time. " +
+      "Curves: memory of each pipeline rank.",
+    MOVING,
   );
   let redraw = () => {};
   element.before(chooser(points, chosen, () => redraw()));

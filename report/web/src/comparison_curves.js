@@ -2,7 +2,7 @@
 // faster than the first value of the other key, and what exchanges between islands leave of the
 // time, a curve for each of these.
 import { escapeHtml } from "./chart.js";
-import { figureOf, percentText, secondsText } from "./figures.js";
+import { figureOf, percentText, secondsText, tickText } from "./figures.js";
 import { drawKeyCurves } from "./key_curves.js";
 import { panel } from "./panel.js";
 import { gridOf } from "./sweep_data.js";
@@ -39,7 +39,7 @@ function utilisation(columns) {
 function metricsOf(first, columns) {
   const name = figureOf("iteration.time_s").title;
   const range = ({ point }) => point.ranges?.[0]; // drawn where there is one curve alone
-  const times = { name, log: true, text: secondsText, of: ({ point }) => stepTime(point), range };
+  const times = { name, log: true, text: secondsText, tick: (x) => tickText("seconds", x), of: ({ point }) => stepTime(point), range };
   if (!first) return [times, ...utilisation(columns)];
   const base = new Map(first.line.map(({ i, point }) => [i, stepTime(point)]));
   return [
@@ -47,6 +47,7 @@ function metricsOf(first, columns) {
       name: `times as fast as ${first.name}`,
       log: true,
       text: (x) => `${Number(x.toPrecision(3))}`,
+      tick: (x) => `${Number(x.toPrecision(6))}`,
       of: ({ i, point }) => (base.has(i) ? base.get(i) / stepTime(point) : null),
     },
     times,
@@ -73,6 +74,8 @@ function firstChoice(lines) {
   return new Set([...wanted].slice(0, DRAWN_AT_FIRST));
 }
 
+const capitalised = (text) => text[0].toUpperCase() + text.slice(1);
+
 function viewOf(grid, keys, lines, chosen, metric) {
   const key = grid.keys[keys.along];
   const curves = [...chosen]
@@ -87,7 +90,7 @@ function viewOf(grid, keys, lines, chosen, metric) {
         return [{ i: place.i, estimate, tooltip: () => tooltipOf(lines[at], key, place) }];
       }),
     }));
-  return { metric, key, curves, atEnds: lines.length > 1 };
+  return { metric, key, curves, ordered: false };
 }
 
 // `chooser(points, chosen, changed)` makes the buttons that choose curves. Returns whether there are
@@ -104,7 +107,7 @@ export function drawComparisonCurves(record, charts, chooser) {
   if (lines.length === 0) return false;
   const chosen = firstChoice(lines);
   const draws = metricsOf(lines.length > 1 ? lines[0] : null, record.columns).map((metric) => {
-    const element = panel(charts, `${metric.name} over ${grid.keys[keys.along].key}`, 380, "");
+    const element = panel(charts, capitalised(`${metric.name} over ${grid.keys[keys.along].key}`), 380, "");
     return { element, chart: drawKeyCurves(element, () => viewOf(grid, keys, lines, chosen, metric)) };
   });
   if (lines.length > 1) {

@@ -28,18 +28,26 @@ function button(text, label, clicked) {
   return element;
 }
 
+// A button that saves the rows of cells that `table()` gives.
+export function offer(title, text, table) {
+  const offers = document.createElement("span");
+  offers.className = "offers";
+  offers.append(
+    button(text, `${title}: figures as ${text}`, () =>
+      save(`data:text/csv;charset=utf-8,${encodeURIComponent(csvText(table()))}`, `${fileName(title)}.csv`),
+    ),
+  );
+  return offers;
+}
+
 // `about()` gives {words, table}: a sentence or two, and rows of cells below a row of titles, in base
 // units. Called when it is asked for, as what is shown may have changed. Returns what says it anew.
 export function describe(element, chart, about) {
   const caption = element.closest("figure")?.querySelector("figcaption");
   if (!caption) return () => {};
   const title = caption.textContent;
-  const offers = document.createElement("span");
-  offers.className = "offers";
+  const offers = offer(title, "CSV", () => about().table);
   offers.append(
-    button("CSV", `${title}: figures as CSV`, () =>
-      save(`data:text/csv;charset=utf-8,${encodeURIComponent(csvText(about().table))}`, `${fileName(title)}.csv`),
-    ),
     button("PNG", `${title}: picture as PNG`, () =>
       save(
         chart.getDataURL({ type: "png", pixelRatio: 2, backgroundColor: theme().ground }),

@@ -6,11 +6,13 @@ import * as echarts from "echarts/core";
 import { axisStyle, draw, timeLabel, timeZoom } from "./chart.js";
 import { categoryColour } from "./colours.js";
 import { secondsText } from "./figures.js";
-import { rangeTable, searchBox, toggle } from "./gantt_tools.js";
+import { searchBox, toggle } from "./gantt_tools.js";
 import { legend } from "./legend.js";
+import { drawSums, drawTimeAxis, showRange, shownRange, steer } from "./time_axis.js";
 
 const ROW_PX = 15;
-const HEAD_PX = 56; // the slider, and the time axis that stays in view
+export const MOVING =
+  "Drag to move, pinch or hold Ctrl and scroll to zoom, or use the slider or the keys + - and arrows.";
 const DIM = 0.16;
 const WIDE_ENOUGH_FOR_NAME_PX = 34;
 const MOST_UNFOLDED = 24; // rows; of more than these the first stream of each rank, until asked for
@@ -27,7 +29,7 @@ function rowsOf(gantt) {
   }));
 }
 
-function flagsOf(indices, length) {
+export function flagsOf(indices, length) {
   const flags = new Uint8Array(length);
   for (const index of indices) flags[index] = 1;
   return flags;
@@ -92,6 +94,7 @@ export function rowRenderer(rows, fills, hidden, colours, look = () => 0) {
             fontSize: 10,
             width: shape.width - 4,
             overflow: "truncate",
+            ellipsis: "…",
           },
         };
         bar.textConfig = { position: "inside" };
@@ -164,103 +167,14 @@ function noteText(gantt) {
   const critical = gantt.tracks.some((track) => track.critical?.length > 0)
     ? "Underlined: the critical path, the tasks that set the step time."
     : "";
-  return (
-    "Drag to move, pinch or hold Ctrl and scroll to zoom, or use the slider or the keys + - and arrows. " +
-    `${gantt.tracks.some(({ stream }) => stream) ? "Rows of a rank: its streams. " : ""}${critical}${rest}`
-  );
+  return `${gantt.tracks.some(({ stream }) => stream) ? "Rows of a rank: its streams. " : ""}${critical}${rest}`;
 }
 
 // Room for the labels of ranks, and of bytes in a chart below.
 export function labelWidthOf(rows) {
   const letters = ({ label, stream }) => label.length + (stream ? stream.length + 2 : 0);
   const longest = Math.max(0, ...rows.map(letters));
-  return Math.min(170, 0.3 * window.innerWidth, Math.max(64, 16 + 7 * longest));
-}
-
-// The times at the two ends of what is shown.
-function shownRange(chart) {
-  const { startValue, endValue } = chart.getOption().dataZoom[0];
-  return [startValue, endValue];
-}
-
-// The keys of a map: + and - about the middle, arrows along the time.
-export function steer(element, chart, endOf) {
-  element.tabIndex = 0;
-  element.addEventListener("keydown", ({ key }) => {
-    const [from, to] = shownRange(chart);
-    const width = to - from;
-    const wider = { "+": 0.5, "=": 0.5, "-": 2 }[key];
-    const move = { ArrowLeft: -0.25, ArrowRight: 0.25 }[key];
-    if (!wider && !move) return;
-    const end_ns = endOf();
-    const middle = (from + to) / 2 + (move ?? 0) * width;
-    showRange(chart, middle, Math.min(end_ns, width * (wider ?? 1)), end_ns);
-  });
-}
-
-export function showRange(chart, middle_ns, width_ns, end_ns) {
-  const startValue = Math.min(Math.max(0, middle_ns - width_ns / 2), end_ns - width_ns);
-  chart.dispatchAction({ type: "dataZoom", startValue, endValue: startValue + width_ns });
-}
-
-// A drag over the chart chooses a range, while `active()`.
-function chooseByDrag(element, chart, active, chosen) {
-  const band = document.createElement("div");
-  band.className = "band";
-  element.append(band);
-  let from_px = null;
-  const timeAt = (x) => Math.max(0, chart.convertFromPixel({ xAxisIndex: 0 }, x));
-  const xOf = (event) => event.clientX - element.getBoundingClientRect().left;
-  element.addEventListener("pointerdown", (event) => {
-    if (!active()) return;
-    from_px = xOf(event);
-    element.setPointerCapture(event.pointerId);
-  });
-  element.addEventListener("pointermove", (event) => {
-    if (from_px === null) return;
-    const x = xOf(event);
-    Object.assign(band.style, {
-      display: "block",
-      left: `${Math.min(x, from_px)}px`,
-      width: `${Math.abs(x - from_px)}px`,
-    });
-  });
-  element.addEventListener("pointerup", (event) => {
-    if (from_px === null) return;
-    const ends = [from_px, xOf(event)].sort((a, b) => a - b).map(timeAt);
-    from_px = null;
-    if (ends[1] > ends[0]) chosen(...ends);
-  });
-  return {
-    // Where the range stands at the present zoom; without one, nowhere.
-    place(range) {
-      if (!range) {
-        band.style.display = "none";
-        return;
-      }
-      const [left, right] = range.map((ns) => chart.convertToPixel({ xAxisIndex: 0 }, ns));
-      Object.assign(band.style, { display: "block", left: `${left}px`, width: `${right - left}px` });
-    },
-  };
-}
-
-// The slider and the time axis, which stay in view above a long chart.
-function drawHead(element, labelWidth, end_ns) {
-  return draw(element, (colours) => ({
-    grid: { left: labelWidth, right: 16, top: HEAD_PX - 1, height: 1 },
-    dataZoom: timeZoom(colours).map((zoom, index) => (index > 0 ? zoom : { ...zoom, top: 4, bottom: undefined })),
-    xAxis: {
-      type: "value",
-      position: "top",
-      min: 0,
-      max: end_ns,
-      ...axisStyle(colours),
-      splitLine: { show: false },
-      axisLabel: timeLabel(colours),
-    },
-    yAxis: { type: "value", show: false },
-    series: [],
-  }));
+  return Math.min(200, 0.3 * window.innerWidth, Math.max(64, 16 + 7 * longest));
 }
 
 function ganttAbout(gantt, rows) {
@@ -336,25 +250,24 @@ export function drawGantt(panel, parent, gantt, foldable = false) {
   const firsts = rows.filter(({ label }) => label !== "");
   const folds = foldable && firsts.length < rows.length;
   const drawn = folds && rows.length > MOST_UNFOLDED ? [...firsts] : [...rows]; // changed in place
-  const element = panel(parent, gantt.title ?? "One iteration", heightOf(drawn), noteText(gantt));
+  const element = panel(parent, gantt.title ?? "One iteration", heightOf(drawn), noteText(gantt), MOVING);
   const head = document.createElement("div");
   const axis = document.createElement("div");
   head.className = "head";
-  axis.style.height = `${HEAD_PX}px`;
   head.append(axis);
   element.before(head);
   const hidden = new Set();
   const fills = gantt.categories.map(categoryColour);
   const end_ns = Math.max(gantt.makespan_s * 1e9, 1);
   const labelWidth = labelWidthOf(rows);
-  const state = { found: null, onlyCritical: false, measuring: false, range: null };
+  const state = { found: null, onlyCritical: false };
   const look = (row, task) => {
     const critical = drawn[row].critical[task] === 1;
     const back = state.found ? !state.found[drawn[row].index][task] : state.onlyCritical && !critical;
     return back ? 1 : critical ? 2 : 0;
   };
   const renderer = (colours) => rowRenderer(drawn, fills, hidden, colours, look);
-  const top = drawHead(axis, labelWidth, end_ns);
+  const top = drawTimeAxis(axis, () => ({ labelWidth, end_ns }));
   const chart = draw(element, ganttOption(drawn, labelWidth, end_ns, renderer), ganttAbout(gantt, rows));
   steer(element, chart, () => end_ns);
   addTooltip(chart, element, () => [{ grid: "grid", rows: drawn }], hidden, (row, task) =>
@@ -371,17 +284,7 @@ export function drawGantt(panel, parent, gantt, foldable = false) {
   };
   const streams = toggle("all streams", "a row for each stream of a rank, not for the first alone", drawn.length === rows.length, (all) => fold(!all));
 
-  const sums = rangeTable(rows, gantt.categories, (from, to) => measure([from, to]));
-  const band = chooseByDrag(element, chart, () => state.measuring, (from, to) => measure([from, to]));
-  const measure = (range) => {
-    state.range = range;
-    band.place(range);
-    sums.update(...(range ?? shownRange(chart)));
-  };
-  chart.on("datazoom", () => {
-    if (state.measuring) measure(state.range);
-  });
-
+  const sums = drawSums(element, chart, rows, gantt.categories);
   const tools = document.createElement("div");
   tools.className = "tools";
   tools.append(
@@ -408,15 +311,7 @@ export function drawGantt(panel, parent, gantt, foldable = false) {
       }),
     );
   }
-  tools.append(
-    toggle("sum a range", "drag over the chart, or give two times, for the time of each kind", false, (now) => {
-      state.measuring = now;
-      sums.box.hidden = !now;
-      chart.setOption({ dataZoom: [{}, { disabled: now }] });
-      element.classList.toggle("measuring", now);
-      measure(null);
-    }),
-  );
+  tools.append(sums.button);
   const buttons = document.createElement("div");
   legend(buttons, gantt.categories, usedCategories(gantt), fills, hidden, redraw);
   head.prepend(tools, buttons);

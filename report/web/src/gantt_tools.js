@@ -15,16 +15,21 @@ export function matches(rows, text) {
   return rows.map((row) => Uint8Array.from(row.name, (name) => Number(name.toLowerCase().includes(sought))));
 }
 
-// Seconds of each category that its tasks have between two times, summed over the rows.
+// Seconds that tasks have between two times, by their category and by their row's stream.
 export function sumsIn(rows, from_ns, to_ns) {
-  const sums = new Map();
+  const kinds = new Map();
+  const streams = new Map();
+  const add = (sums, name, seconds) => sums.set(name, (sums.get(name) ?? 0) + seconds);
   for (const row of rows) {
     row.start_ns.forEach((start, i) => {
       const inside = Math.min(start + row.duration_ns[i], to_ns) - Math.max(start, from_ns);
-      if (inside > 0) sums.set(row.category[i], (sums.get(row.category[i]) ?? 0) + inside / 1e9);
+      if (inside <= 0) return;
+      add(kinds, row.category[i], inside / 1e9);
+      if (row.stream) add(streams, row.stream, inside / 1e9);
     });
   }
-  return [...sums].sort((a, b) => b[1] - a[1]);
+  const falling = (sums) => [...sums].sort((a, b) => b[1] - a[1]);
+  return { kinds: falling(kinds), streams: falling(streams) };
 }
 
 // A box that lights the tasks of a name; Enter goes from one to the next. `lit` gets the flags,
@@ -74,10 +79,9 @@ export function toggle(text, label, pressed, changed) {
   return button;
 }
 
-// The table of a range: `update(from_ns, to_ns)` fills it and the two fields, through which a range is
-// given without a pointer.
+// The tables of a range, by kind and by stream: `update(from_ns, to_ns)` fills them and the two
+// fields, through which a range is given without a pointer. `rows` may change in place.
 export function rangeTable(rows, categories, changed) {
-  const ranks = new Set(rows.map(({ rank }) => rank)).size;
   const field = (label) => {
     const input = element("input", { type: "number", step: "any", min: 0 });
     input.setAttribute("aria-label", label);
@@ -85,14 +89,13 @@ export function rangeTable(rows, categories, changed) {
   };
   const from = field("from, milliseconds");
   const to = field("to, milliseconds");
-  const body = element("tbody");
-  const head = element("tr", {}, ...["kind", "time", `of the range, per rank`].map((text) => element("th", { scope: "col", textContent: text })));
+  const tables = element("div", { className: "sums" });
   const box = element(
     "div",
     { className: "range", hidden: true },
     element("label", {}, "from ", from, " ms"),
     element("label", {}, " to ", to, " ms"),
-    element("table", {}, element("caption", { textContent: `Time by kind, summed over the streams of ${ranks} ranks` }), element("thead", {}, head), body),
+    tables,
   );
   for (const input of [from, to]) {
     input.addEventListener("change", () => {
@@ -100,20 +103,41 @@ export function rangeTable(rows, categories, changed) {
       if (b > a) changed(a, b);
     });
   }
+  const table = (caption, what, sums, whole_s) => {
+    const titles = [what, "time", "of the range, per rank"];
+    const head = element("tr", {}, ...titles.map((text) => element("th", { scope: "col", textContent: text })));
+    const body = sums.map(([name, sum_s]) =>
+      element(
+        "tr",
+        {},
+        element("th", { scope: "row", textContent: name }),
+        element("td", { textContent: valueText("seconds", sum_s) }),
+        element("td", { textContent: percentText(sum_s / whole_s) }),
+      ),
+    );
+    return element(
+      "table",
+      {},
+      element("caption", { textContent: caption }),
+      element("thead", {}, head),
+      element("tbody", {}, ...body),
+    );
+  };
   const update = (from_ns, to_ns) => {
     from.value = String(Number((from_ns / 1e6).toPrecision(6)));
     to.value = String(Number((to_ns / 1e6).toPrecision(6)));
-    const whole_s = ((to_ns - from_ns) / 1e9) * ranks;
-    body.replaceChildren(
-      ...sumsIn(rows, from_ns, to_ns).map(([category, sum_s]) =>
-        element(
-          "tr",
-          {},
-          element("th", { scope: "row", textContent: categories[category] }),
-          element("td", { textContent: valueText("seconds", sum_s) }),
-          element("td", { textContent: percentText(sum_s / whole_s) }),
-        ),
-      ),
+    const groups = new Map(); // a chart of several points has a table of each
+    for (const row of rows) groups.set(row.group ?? "", [...(groups.get(row.group ?? "") ?? []), row]);
+    tables.replaceChildren(
+      ...[...groups].flatMap(([group, own]) => {
+        const ranks = new Set(own.map(({ rank }) => rank)).size;
+        const whole_s = ((to_ns - from_ns) / 1e9) * ranks;
+        const { kinds, streams } = sumsIn(own, from_ns, to_ns);
+        const of = `${group ? `${group}: ` : ""}summed over ${ranks} ranks`;
+        const named = kinds.map(([category, sum_s]) => [categories[category], sum_s]);
+        const byKind = table(`Time by kind, ${of}`, "kind", named, whole_s);
+        return streams.length > 1 ? [byKind, table(`Time by stream, ${of}`, "stream", streams, whole_s)] : [byKind];
+      }),
     );
   };
   return { box, update };

@@ -11,7 +11,7 @@ export function markWords(root, words) {
   const names = Object.keys(words).sort((a, b) => b.length - a.length);
   if (names.length === 0) return;
   const escaped = names.map((name) => name.replace(/[.*+?^${}()|[\]\\/]/g, "\\$&"));
-  const pattern = new RegExp(`(?<![\\w./=-])(?:${escaped.join("|")})(?![\\w/=-])`, "g");
+  const pattern = new RegExp(`(?<![\\w./=-])(?:${escaped.join("|")})(?![\\w/=-]|\\.\\w)`, "g");
   const walker = document.createTreeWalker(root, NodeFilter.SHOW_TEXT);
   const nodes = [];
   while (walker.nextNode()) nodes.push(walker.currentNode);
@@ -35,35 +35,39 @@ export function markWords(root, words) {
 let tip = null;
 const hide = () => { tip.style.display = "none"; };
 
-// Made once, however often parts of a page are explained.
+function show(term) {
+  tip.textContent = term.dataset.help;
+  tip.style.display = "block";
+  const place = term.getBoundingClientRect();
+  const left = Math.min(place.left, window.innerWidth - tip.offsetWidth - ROOM_PX);
+  const below = place.bottom + ROOM_PX + tip.offsetHeight < window.innerHeight;
+  tip.style.left = `${Math.max(ROOM_PX, left)}px`;
+  tip.style.top = `${below ? place.bottom + 4 : place.top - tip.offsetHeight - 4}px`;
+}
+
+// Made once, with listeners for all terms that there will be.
 function makeTip() {
   tip = document.createElement("div");
   tip.className = "tip help";
   tip.id = "help";
   tip.setAttribute("role", "tooltip");
   document.body.append(tip);
+  const termOf = ({ target }) => (target instanceof Element ? target.closest("[data-help]") : null);
+  for (const came of ["mouseover", "focusin"]) {
+    document.addEventListener(came, (event) => termOf(event) && show(termOf(event)));
+  }
+  for (const left of ["mouseout", "focusout"]) {
+    document.addEventListener(left, (event) => termOf(event) && hide());
+  }
   document.addEventListener("keydown", ({ key }) => key === "Escape" && hide());
   window.addEventListener("scroll", hide, { passive: true });
 }
 
 export function explainTerms(root) {
   if (!tip) makeTip();
-  const show = (term) => {
-    tip.textContent = term.dataset.help;
-    tip.style.display = "block";
-    const place = term.getBoundingClientRect();
-    const left = Math.min(place.left, window.innerWidth - tip.offsetWidth - ROOM_PX);
-    const below = place.bottom + ROOM_PX + tip.offsetHeight < window.innerHeight;
-    tip.style.left = `${Math.max(ROOM_PX, left)}px`;
-    tip.style.top = `${below ? place.bottom + 4 : place.top - tip.offsetHeight - 4}px`;
-  };
   for (const term of root.querySelectorAll(".term[title], th[title]")) {
     term.dataset.help = term.title;
     term.removeAttribute("title"); // the browser would show it, too
     term.setAttribute("aria-describedby", tip.id);
-    term.addEventListener("mouseenter", () => show(term));
-    term.addEventListener("focus", () => show(term));
-    term.addEventListener("mouseleave", hide);
-    term.addEventListener("blur", hide);
   }
 }

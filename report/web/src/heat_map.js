@@ -1,7 +1,7 @@
 // A heat map of one quantity over two keys: light is good. The best cell is framed, cells without a
 // result are hatched, values stand in the cells where there is room.
 import { axisName, axisStyle, draw, nameAbove, tooltipStyle } from "./chart.js";
-import { SCALE, scaleColour } from "./colours.js";
+import { SCALE, scaleColour, textOn } from "./colours.js";
 
 function hatching(colours) {
   const image = document.createElement("canvas");
@@ -21,8 +21,6 @@ function hatching(colours) {
 
 function cellText(text, share, width, height) {
   if (width < 7.2 * text.length || height < 15) return [];
-  const [red, green, blue] = scaleColour(share);
-  const light = 0.299 * red + 0.587 * green + 0.114 * blue > 140;
   return [
     {
       type: "text",
@@ -34,7 +32,7 @@ function cellText(text, share, width, height) {
         align: "center",
         verticalAlign: "middle",
         fontSize: 11,
-        fill: light ? "#111" : "#fff",
+        fill: textOn(scaleColour(share)),
       },
     },
   ];

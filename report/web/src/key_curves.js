@@ -4,7 +4,6 @@ import { lossColour, orderedColour, unorderedColour } from "./colours.js";
 import { bandSeries, lineSeries, scaleOf, shareRange } from "./lines.js";
 
 const LEFT_PX = 76;
-const NAMES_PX = 130; // of curves, at their ends
 
 // Where the values stand: by number where they are numbers, side by side otherwise.
 function placesOf(key) {
@@ -44,8 +43,10 @@ function horizontalAxis(key, places, colours) {
   };
 }
 
-// A logarithmic axis from one power of two to another.
+// A logarithmic axis from one power of two to another; of values that are near each other it would
+// be empty for the most part.
 function doublings(values) {
+  if (Math.max(...values) < 4 * Math.min(...values)) return { type: "value", scale: true };
   const power = (round, x) => 2 ** round(Math.log2(x));
   const min = power(Math.floor, Math.min(...values));
   return { type: "log", logBase: 2, min, max: Math.max(2 * min, power(Math.ceil, Math.max(...values))) };
@@ -59,27 +60,19 @@ function verticalAxis(metric, values, colours) {
     ...nameAbove(metric, LEFT_PX, colours),
     axisLabel: {
       color: colours.muted,
-      formatter: metric.text,
+      formatter: metric.tick ?? metric.text,
       ...(metric.share && { showMinLabel: false, showMaxLabel: false }),
     },
   };
 }
 
-function colourOf(index, count, atEnds) {
+function colourOf(index, count, ordered, colours) {
   if (count === 1) return lossColour("useful");
-  return atEnds ? unorderedColour(index) : orderedColour(index, count);
+  return ordered ? orderedColour(index, count, colours) : unorderedColour(index);
 }
 
-// Names that would overlap are moved apart.
-function endLabel(name, colour) {
-  return {
-    endLabel: { show: true, formatter: name, color: colour, fontSize: 12 },
-    labelLayout: { moveOverlap: "shiftY" },
-  };
-}
-
-// `view()` gives {metric, key, curves: [{name, points: [{i, estimate, best, tooltip}]}], atEnds}, `i`
-// the index of the key's value; `atEnds`: names stand where curves end, for curves without an order.
+// `view()` gives {metric, key, curves: [{name, points: [{i, estimate, best, tooltip}]}], ordered},
+// `i` the index of the key's value; `ordered`: the curves have an order, which their colours follow.
 export function drawKeyCurves(element, view) {
   const about = () => {
     const { metric, key, curves } = view();
@@ -98,22 +91,22 @@ export function drawKeyCurves(element, view) {
     };
   };
   const option = (colours) => {
-    const { metric, key, curves, atEnds } = view();
+    const { metric, key, curves, ordered } = view();
     const places = placesOf(key);
     const several = curves.length > 1;
     const drawn = curves.map(({ name, points }, index) => ({
       name: name || metric.name,
-      colour: colourOf(index, curves.length, atEnds),
+      colour: colourOf(index, curves.length, ordered, colours),
       points,
       line: points.map(({ i, estimate }) => [places.at(i), estimate.mean]),
       band: points.map(({ i, estimate }) => [places.at(i), estimate.low, estimate.high]),
     }));
     const best = drawn.flatMap(({ line, points }) => line.filter((_, at) => points[at].best));
     const values = drawn.flatMap(({ band }) => band.flatMap(([, low, high]) => [low, high]));
-    const names = several && !atEnds ? drawn.map(({ name }) => name) : [];
+    const names = several ? drawn.map(({ name }) => name) : [];
     const { legend, height_px } = namesAbove(names, element.clientWidth, colours);
     return {
-      grid: { left: LEFT_PX, right: atEnds ? NAMES_PX : 24, top: height_px + 34, bottom: 52 },
+      grid: { left: LEFT_PX, right: 24, top: height_px + 34, bottom: 52 },
       legend,
       tooltip: {
         ...tooltipStyle(colours),
@@ -127,7 +120,6 @@ export function drawKeyCurves(element, view) {
         ...drawn.map(({ name, line, colour }) => ({
           ...lineSeries(name, line, colour, several ? { width: 1.5 } : {}),
           showSymbol: true,
-          ...(atEnds && endLabel(name, colour)),
         })),
         {
           type: "scatter",

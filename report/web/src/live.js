@@ -1,9 +1,11 @@
 // The page of `windtunnel serve`: asks the server at every move, draws its answer as the page of a
-// run, and keeps one state beside the current one.
+// run, and keeps one state beside the current one. Both states stand in the address.
 import { forgetCharts } from "./chart.js";
 import { explainTerms } from "./glossary.js";
 import { drawControls } from "./live_controls.js";
 import { drawRun } from "./run.js";
+
+const PAUSE_MS = 200; // without a move, after which what is not in view is drawn, and limits are asked
 
 const token = new URLSearchParams(location.search).get("token") ?? "";
 
@@ -33,6 +35,55 @@ function button(text, help, pressed) {
   return element;
 }
 
+// Draws at once what is in view; the rest when moves pause or it is scrolled to, so that a drag waits
+// for what it shows alone.
+function inView() {
+  let waiting = []; // {place, draw}
+  let timer = 0;
+  // In their order up to the last one that is due: a chart may need the ones above.
+  const draw = (due) => {
+    const last = waiting.findLastIndex(({ place }) => due(place));
+    for (const each of waiting.splice(0, last + 1)) {
+      each.place.style.minHeight = "";
+      each.draw();
+    }
+  };
+  const seen = (place) => {
+    const { top, bottom } = place.getBoundingClientRect();
+    return top < window.innerHeight && bottom > 0;
+  };
+  const rest = () => draw(() => true);
+  window.addEventListener("scroll", () => waiting.length > 0 && draw(seen), { passive: true });
+  window.addEventListener("beforeprint", rest);
+  return {
+    // Forgets what is not drawn yet. `heights` are those of the rows that stood there before, whose
+    // room is kept; without one a row is drawn at once.
+    restart(heights) {
+      clearTimeout(timer);
+      waiting = [];
+      let row = 0;
+      const places = [];
+      return {
+        inTurn(place, drawRow) {
+          const height = heights[row];
+          row += 1;
+          if (height === undefined) drawRow();
+          else {
+            place.style.minHeight = `${height}px`;
+            places.push({ place, draw: drawRow });
+          }
+        },
+        // Once all have their places.
+        done() {
+          waiting = places;
+          draw(seen);
+          if (waiting.length > 0) timer = setTimeout(rest, PAUSE_MS);
+        },
+      };
+    },
+  };
+}
+
 function settingsText(settings) {
   const changed = Object.entries(settings).map(([key, value]) => `${key} = ${value}`);
   return changed.length > 0 ? changed.join(", ") : "as the scenario has it";
@@ -49,19 +100,23 @@ function stateColumn() {
   const charts = document.createElement("div");
   charts.className = "state-charts";
   column.append(heading, said, summary);
+  const view = inView();
   return {
     column,
     show(title, { settings, answer }) {
       heading.textContent = title;
       said.textContent = settingsText(settings);
+      const { inTurn, done } = view.restart([...charts.children].map((row) => row.offsetHeight));
+      forgetCharts(charts);
+      charts.replaceChildren();
       summary.innerHTML = answer.summary; // made and escaped by the server
       summary.querySelector(".figures")?.after(charts);
       explainTerms(summary);
-      forgetCharts(charts);
-      charts.replaceChildren();
-      drawRun(answer.record, charts);
+      drawRun(answer.record, charts, inTurn);
+      done();
     },
     remove() {
+      view.restart([]);
       forgetCharts(charts);
       column.remove();
     },
@@ -90,7 +145,10 @@ function drawDifferences(kept, current) {
     line.append(label);
     for (const each of [row, rows.get(row.label)]) line.insertCell().textContent = text(each);
   }
-  return table;
+  const scroll = document.createElement("div"); // on a narrow screen
+  scroll.className = "scroll";
+  scroll.append(table);
+  return scroll;
 }
 
 function save(text, name) {
@@ -99,6 +157,20 @@ function save(text, name) {
   link.download = `${name}.yaml`;
   link.click();
   URL.revokeObjectURL(link.href);
+}
+
+// Both states, for whoever opens it. Of the kept one the settings stand as the current one's do, in a
+// parameter of their own.
+function addressOf(settings, kept) {
+  const address = new URLSearchParams(settings);
+  if (kept) address.set("kept", new URLSearchParams(kept.settings));
+  return `#${address}`;
+}
+
+function statesOf(address) {
+  const settings = Object.fromEntries(new URLSearchParams(address.slice(1)));
+  const { kept, ...current } = settings;
+  return { current, kept: kept === undefined ? null : Object.fromEntries(new URLSearchParams(kept)) };
 }
 
 export function drawLive({ name, controls }, root) {
@@ -111,6 +183,7 @@ export function drawLive({ name, controls }, root) {
   let kept = null;
   let asking = false;
   let again = false; // moved since it asked
+  let limitsTimer = 0;
 
   const now = stateColumn();
   let before = null; // the column of what is kept
@@ -132,16 +205,24 @@ export function drawLive({ name, controls }, root) {
     before?.remove();
     before = null;
     kept = state;
+    forget.disabled = !kept;
     states.classList.toggle("two", Boolean(kept));
     if (kept) {
       before = stateColumn();
       states.prepend(before.column);
       before.show("Kept", kept);
     }
-    redraw();
+    if (current) redraw();
   };
 
   const panel = drawControls(controls, () => update());
+
+  const tell = (fault) => {
+    status.textContent = fault.message;
+    status.classList.add("fault");
+  };
+  const answerTo = async (settings) => ({ settings, answer: await (await ask("/answer", settings)).json() });
+  const writeAddress = () => history.replaceState(null, "", addressOf(panel.settings(), kept));
 
   // One question at a time; what was moved meanwhile is asked next, and only the newest.
   async function update() {
@@ -150,29 +231,31 @@ export function drawLive({ name, controls }, root) {
       return;
     }
     asking = true;
+    clearTimeout(limitsTimer);
     do {
       again = false;
       const settings = panel.settings();
       const begin = performance.now();
       try {
-        const answer = await (await ask("/answer", settings)).json();
-        current = { settings, answer };
+        current = await answerTo(settings);
         const took = Math.round(performance.now() - begin);
         status.textContent = `Answered in ${took} ms.`;
         status.classList.remove("fault");
         document.body.dataset.tookMs = took;
         redraw();
+        brief.textContent = current.answer.record.summary.figures
+          .map(({ label, value }) => `${label} ${value}`)
+          .join(" · ");
       } catch (fault) {
-        status.textContent = fault.message;
-        status.classList.add("fault");
+        tell(fault);
       }
       document.body.dataset.settings = new URLSearchParams(settings);
       document.body.dataset.answers = Number(document.body.dataset.answers ?? 0) + 1;
     } while (again);
     asking = false;
     // Once a drag pauses: browsers refuse what changes the address a hundred times in a row.
-    history.replaceState(null, "", `#${new URLSearchParams(panel.settings())}`);
-    showLimits();
+    writeAddress();
+    limitsTimer = setTimeout(showLimits, PAUSE_MS);
   }
 
   // After the answer, and only while nothing is moved.
@@ -187,15 +270,22 @@ export function drawLive({ name, controls }, root) {
     }
   }
 
+  const brief = document.createElement("p"); // where the figures are out of view
+  brief.className = "live-brief";
   const tools = document.createElement("div");
   tools.className = "live-tools";
+  const forget = button("Forget kept state", "shows one state again", () => {
+    keep(null);
+    writeAddress();
+  });
+  forget.disabled = true;
   tools.append(
     button("Keep for comparison", "shows this state beside what follows", () => {
-      if (current) keep(current);
+      if (!current) return;
+      keep(current);
+      writeAddress();
     }),
-    button("Forget kept state", "shows one state again", () => {
-      if (kept) keep(null);
-    }),
+    forget,
     button("As the scenario has it", "moves everything back", () => {
       panel.set({});
       update();
@@ -204,10 +294,10 @@ export function drawLive({ name, controls }, root) {
       try {
         save(await (await ask("/scenario", panel.settings())).text(), name);
       } catch (fault) {
-        status.textContent = fault.message;
+        tell(fault);
       }
     }),
-    button("Copy address", "of this state, for whoever may use this server", async () => {
+    button("Copy address", "of what is shown, for whoever may use this server", async () => {
       try {
         await navigator.clipboard.writeText(location.href);
         status.textContent = "The address of this state is in the clipboard.";
@@ -222,9 +312,16 @@ export function drawLive({ name, controls }, root) {
   states.append(now.column);
   main.append(tools, status, states);
   root.className = "live";
-  root.append(side, main);
-  const takeAddress = () => {
-    panel.set(Object.fromEntries(new URLSearchParams(location.hash.slice(1))));
+  root.append(side, main, brief);
+  const takeAddress = async () => {
+    const states = statesOf(location.hash);
+    panel.set(states.current);
+    try {
+      const same = JSON.stringify(states.kept) === JSON.stringify(kept?.settings ?? null);
+      if (!same) keep(states.kept && (await answerTo(states.kept)));
+    } catch (fault) {
+      tell(fault);
+    }
     update();
   };
   window.addEventListener("hashchange", takeAddress);

@@ -4,6 +4,9 @@ import { lossColour } from "./colours.js";
 import { percentText, shownShare, tickText } from "./figures.js";
 
 const LEFT_PX = 76;
+const SLANT = 0.6; // radians
+const MOST_SHOWN = 40; // letters of a slanted label
+const LETTER_PX = 6.6; // of 12 px type, on the safe side
 const MOST_LETTERS = 100; // of all labels side by side; more are slanted, so that each is shown
 const MOST_SLANTED = 40; // labels
 
@@ -28,10 +31,18 @@ export function drawLosses(element, view) {
       bars.some(({ lost }) => lost[cause] >= shownShare),
     );
     const letters = key.labels.reduce((sum, label) => sum + label.length, 0);
-    const slanted = letters > MOST_LETTERS && key.labels.length <= MOST_SLANTED;
+    const bar_px = (element.clientWidth - LEFT_PX) / key.labels.length;
+    const lines = key.labels.map((label) => label.split(" "));
+    const words = Math.max(...lines.flat().map((word) => word.length));
+    const below = letters > MOST_LETTERS && LETTER_PX * (words + 1) < bar_px; // a word in a line of its own
+    const slanted = !below && letters > MOST_LETTERS && key.labels.length <= MOST_SLANTED;
+    const long_px = LETTER_PX * Math.min(MOST_SHOWN, Math.max(...key.labels.map(({ length }) => length)));
+    const left = slanted ? Math.max(LEFT_PX, long_px * Math.cos(SLANT) - bar_px / 2 + 8) : LEFT_PX;
+    const bottom = slanted ? 30 + long_px * Math.sin(SLANT) : 38 + 14 * (below ? Math.max(...lines.map(({ length }) => length)) : 1);
+    const labels = below ? lines.map((line) => line.join("\n")) : key.labels;
     const { legend, height_px } = namesAbove(causes, element.clientWidth, colours);
     return {
-      grid: { left: LEFT_PX, right: 24, top: height_px + 36, bottom: slanted ? 96 : 52 },
+      grid: { left, right: 24, top: height_px + 36, bottom },
       legend,
       tooltip: {
         ...tooltipStyle(colours),
@@ -41,19 +52,21 @@ export function drawLosses(element, view) {
       },
       xAxis: {
         type: "category",
-        data: key.labels,
+        data: labels,
         ...axisStyle(colours),
         ...axisName(key, colours),
         splitLine: { show: false },
         axisLabel: {
           color: colours.muted,
-          ...(slanted ? { interval: 0, rotate: 30 } : { hideOverlap: true }),
+          ...(slanted && { interval: 0, rotate: (180 * SLANT) / Math.PI, width: long_px, overflow: "truncate" }),
+            ...(below && { interval: 0, lineHeight: 14 }),
+            ...(!slanted && !below && { hideOverlap: true }),
         },
       },
       yAxis: {
         type: "value",
         ...axisStyle(colours),
-        ...nameAbove({ name: "lost, of the wall time" }, LEFT_PX, colours),
+        ...nameAbove({ name: "lost, of the wall time" }, left, colours),
         axisLabel: { color: colours.muted, formatter: (share) => tickText("share", share) },
       },
       series: causes.map((cause) => ({

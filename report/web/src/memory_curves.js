@@ -195,7 +195,7 @@ export function drawCurves(parent, memory, gantt, labelWidth) {
   const curves = curvesOf(memory);
   const top = highest(curves);
   const note = top ? `Peak: ${peakText(top)}.` : "";
-  const element = panel(parent, "Memory over time by pipeline rank", 240, note);
+  const element = panel(parent, memory.title ?? "Memory over time by pipeline rank", 240, note);
   const hidden = new Set();
   const about = () => ({
     words: memory.usable_bytes > 0 ? `${note} Usable ${memoryText(memory.usable_bytes)}.` : note,

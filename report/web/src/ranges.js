@@ -53,7 +53,16 @@ function rowRenderer(rows, scale, colours) {
     const text = (content, x, y, style) => ({
       type: "text",
       silent: true,
-      style: { text: content, x, y, fontSize: 12, fill: colours.text, verticalAlign: "top", ...style },
+      style: {
+        text: content,
+        x,
+        y,
+        fontSize: 12,
+        fill: colours.text,
+        backgroundColor: colours.ground, // in front of the grid's lines
+        verticalAlign: "top",
+        ...style,
+      },
     });
     let y = area.y + row.top;
     const children = [];
@@ -146,7 +155,7 @@ export function drawRanges(place, { title, note, axis, floor, items }) {
         color: colours.muted,
         hideOverlap: true,
         customValues: scale.ticks,
-        formatter: (x) => tickText(axis.unit, Number(scale.from(x).toPrecision(3))),
+        formatter: (x) => tickText(axis.unit, Number(scale.from(x).toPrecision(12))),
       },
     };
     return {

@@ -174,6 +174,7 @@ export function drawSweep(record, charts) {
     metric: state.metric,
     key: grid.keys[state.across],
     curves: curvesOf(grid, state, metrics),
+    ordered: true,
   });
   redraws.push(drawKeyCurves(curves, view).redraw);
   redraws.push(addLosses(charts, grid, state));

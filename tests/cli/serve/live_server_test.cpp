@@ -10,10 +10,13 @@
 
 #include <cstdlib>
 #include <filesystem>
+#include <fstream>
 #include <future>
 #include <random>
 #include <set>
+#include <string_view>
 #include <thread>
+#include <tuple>
 
 #include "report/live/live_page.hpp"
 #include "report/page/page.hpp"
@@ -216,15 +219,60 @@ constexpr const char* kDrags = R"js(
   })();
 )js";
 
-// The page with the script of a user in it, from a server that passes its questions on.
-Json drags_in_chromium(int drags, int port, const std::string& program) {
+// What is wrong with the page in each frame, of one state and of two, once it has answered.
+constexpr const char* kFrames = R"js(
+  const wait = (ms) => new Promise((done) => setTimeout(done, ms));
+  (async () => {
+    const found = [];
+    for (const frame of document.querySelectorAll("iframe")) {
+      const body = () => frame.contentWindow.document.body; // another one once it has loaded
+      while (Number(body()?.dataset.answers ?? 0) === 0) await wait(10);
+      await wait(400); // what is below the screen
+      const printed = frame.className === "paper";
+      const faults = faultsOf(frame.contentWindow, Number(frame.width), printed);
+      const kept = frame.src.includes("kept") ? 2 : 1;
+      const states = body().querySelectorAll(".state").length;
+      if (states !== kept) faults.push(`${states} states`);
+      found.push({ frame: `${frame.width} ${frame.className}`, faults });
+    }
+    await fetch("/done", { method: "POST", body: JSON.stringify(found) });
+  })();
+)js";
+
+std::string frames_page() {
+  std::ifstream probe(WINDTUNNEL_SOURCE_DIR "/tests/report/page_faults.js");
+  const std::string faults{std::istreambuf_iterator<char>(probe), {}};
+  std::string page = "<!DOCTYPE html><html><body>";
+  for (const auto& [width, mode, state] :
+       {std::tuple{1440, "light", "#layout.tp=4&kept=layout.tp%3D1"},
+        {1024, "dark", "#kept="},
+        {420, "light", "#recovery.spares=3"},
+        {420, "dark", "#layout.tp=4&kept="},
+        {700, "paper", "#layout.tp=4&kept="}}) {
+    page += fmt::format(
+        "<iframe class=\"{}\" width=\"{}\" height=\"900\" style=\"border: 0; color-scheme: {}\" "
+        "src=\"/live?token={}{}\"></iframe>",
+        mode, width, std::string_view(mode) == "paper" ? "dark" : mode, kToken, state);
+  }
+  return page + "<script>" + faults + kFrames + "</script></body></html>";
+}
+
+std::string dragged_page(int drags) {
+  std::string page = live_page(small_study());
+  page.insert(page.rfind("</body>"),
+              fmt::format("<script>const DRAGS = {};{}</script>", drags, kDrags));
+  return page;
+}
+
+// What the script of `page` says at its end, from a server that passes its questions on.
+Json said_in_chromium(const std::string& page, int port, const std::string& program) {
   httplib::Server front;
   std::promise<Json> done;
   front.Get("/", [&](const httplib::Request&, httplib::Response& response) {
-    std::string page = live_page(small_study());
-    page.insert(page.rfind("</body>"),
-                fmt::format("<script>const DRAGS = {};{}</script>", drags, kDrags));
     response.set_content(page, "text/html; charset=utf-8");
+  });
+  front.Get("/live", [&](const httplib::Request&, httplib::Response& response) {
+    response.set_content(live_page(small_study()), "text/html; charset=utf-8");
   });
   front.Post("/done", [&](const httplib::Request& request, httplib::Response&) {
     done.set_value(Json::parse(request.body));
@@ -262,6 +310,27 @@ Json drags_in_chromium(int drags, int port, const std::string& program) {
   return ended ? shown.get() : Json::array();
 }
 
+// Of what all cores did for half a second, whether all but a tenth was nothing, and there are two.
+bool cores_are_idle() {
+  const auto times = [] {
+    std::ifstream stat("/proc/stat");
+    std::string name;
+    stat >> name;
+    std::pair<double, double> sums;  // all, idle
+    double ticks = 0;
+    for (int column = 0; column < 8 && stat >> ticks; ++column) {
+      sums.first += ticks;
+      if (column == 3 || column == 4) sums.second += ticks;  // idle, or waiting for a drive
+    }
+    return sums;
+  };
+  const auto before = times();
+  std::this_thread::sleep_for(std::chrono::milliseconds(500));
+  const auto after = times();
+  return std::thread::hardware_concurrency() >= 2 &&
+         after.second - before.second > 0.9 * (after.first - before.first);
+}
+
 class LiveBrowser : public LiveServer {
  protected:
   void SetUp() override {
@@ -270,8 +339,10 @@ class LiveBrowser : public LiveServer {
   }
 
   // Every state that the page shows has the figures of `windtunnel run` with its settings.
-  void drag(int drags) {
-    const Json shown = drags_in_chromium(drags, port(), program_);
+  // `within_ms`: the median, where two cores are this test's own.
+  void drag(int drags, double within_ms = 0) {
+    const bool quiet = cores_are_idle();
+    const Json shown = said_in_chromium(dragged_page(drags), port(), program_);
     ASSERT_EQ(shown.size(), drags);
     std::vector<double> took_ms;
     int answered = 0;
@@ -296,8 +367,20 @@ class LiveBrowser : public LiveServer {
     }
     EXPECT_GT(answered, drags / 3);
     std::ranges::sort(took_ms);
-    std::printf("%d drags, %d of states that can be: median %.0f ms, slowest %.0f ms\n", drags,
-                answered, took_ms[took_ms.size() / 2], took_ms.back());
+    const double median_ms = took_ms[took_ms.size() / 2];
+    std::printf("%d drags, %d of states that can be: median %.0f ms, slowest %.0f ms%s\n", drags,
+                answered, median_ms, took_ms.back(),
+                quiet ? "" : ", on a machine that others use, too");
+    if (within_ms > 0 && quiet) {
+      EXPECT_LE(median_ms, within_ms);
+    }
+  }
+
+  // Every control by keyboard, nothing beyond the screen, over another, cut or hard to read.
+  void expect_fits() {
+    const Json found = said_in_chromium(frames_page(), port(), program_);
+    ASSERT_EQ(found.size(), 5U);
+    for (const Json& frame : found) EXPECT_EQ(frame["faults"], Json::array()) << frame["frame"];
   }
 
  private:
@@ -309,7 +392,11 @@ TEST_F(LiveBrowser, ShowsWhatRunSays) {
 }
 
 TEST_F(LiveBrowser, FortyDragsLong) {
-  drag(40);
+  drag(40, 300);
+}
+
+TEST_F(LiveBrowser, FitsEveryScreenWithOneStateAndTwo) {
+  expect_fits();
 }
 
 }  // namespace

@@ -23,7 +23,7 @@ const Control& control(const std::vector<Control>& controls, const std::string& 
 // Whatever the scenario has: between the round values, one of them, or beyond all.
 TEST(Controls, HaveTheScenariosOwnValueInItsPlace) {
   for (const auto& [every, at] : std::vector<std::pair<std::string, int>>{
-           {"30 min", 8}, {"31 min", 9}, {"1 s", 0}, {"3 d", 19}}) {
+           {"30 min", 8}, {"31 min", 9}, {"1 s", 0}, {"3 d", 22}}) {
     const std::vector<Control> controls = controls_of(small({{"snapshots.0.every", every}}));
     const Control& interval = control(controls, "snapshots.0.every");
     EXPECT_EQ(interval.at, at) << every;
@@ -45,6 +45,25 @@ TEST(Controls, AreThoseThatTheCaseHasAUseFor) {
   EXPECT_FALSE(has(controls_of(step), "recovery.spares"));
   EXPECT_TRUE(has(controls_of(load_case(WINDTUNNEL_SOURCE_DIR "/scenarios/llama3-405b.yaml")),
                   "cluster.fabric.pod_oversubscription"));
+}
+
+// Not of powers of two alone: what divides GPUs, layers and the batch.
+TEST(Controls, HaveThePartsOfTheMachineAndTheBatch) {
+  const std::vector<Control> controls =
+      controls_of(small({{"cluster.nodes", "6"}, {"batch.global", "48"}}));
+  const auto has = [&](const std::string& key, const std::string& value) {
+    return std::ranges::count(control(controls, key).values, value) == 1;
+  };
+  EXPECT_TRUE(has("layout.pp", "3") && has("layout.pp", "12"));
+  EXPECT_TRUE(has("layout.pp", "4")) << "and powers of two";
+  EXPECT_FALSE(has("layout.pp", "5"));
+  EXPECT_TRUE(has("batch.micro", "3") && has("batch.micro", "6"));
+  EXPECT_FALSE(has("batch.micro", "5"));
+  EXPECT_TRUE(has("cluster.nodes", "12"));
+  EXPECT_TRUE(has("cluster.fabric.base", "llama3-24k")) << "networks of the library";
+  EXPECT_EQ(control(controls, "cluster.fabric.base").at,
+            std::ranges::find(control(controls, "cluster.fabric.base").values, "full-bisection") -
+                control(controls, "cluster.fabric.base").values.begin());
 }
 
 TEST(Controls, EveryValueIsOneThatTheKeyTakes) {

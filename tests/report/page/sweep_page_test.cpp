@@ -290,5 +290,9 @@ TEST_F(SweepBrowser, DrawsALargeGridOneValueAndNothing) {
   drawn(document);
 }
 
+TEST_F(SweepBrowser, FitsEveryScreen) {
+  expect_fits(sweep_page(sample_sweep({kRate, kInterval})));
+}
+
 }  // namespace
 }  // namespace windtunnel
