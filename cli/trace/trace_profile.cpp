@@ -28,11 +28,13 @@ namespace {
 
 namespace fs = std::filesystem;
 
+// None where the folder is one of Chakra traces.
 std::vector<std::string> profiles_in(const std::string& folder) {
   std::vector<std::string> files;
   std::error_code error;
   for (fs::directory_iterator at(folder, error), end; !error && at != end; at.increment(error)) {
     const std::string path = at->path().string();
+    if (path.ends_with(".et")) return {};  // execution traces, whatever lies beside them
     if (is_profile(path) && !is_chakra_json(path)) files.push_back(path);
   }
   std::ranges::sort(files);

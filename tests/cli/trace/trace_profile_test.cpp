@@ -75,7 +75,7 @@ TEST(TraceProfile, ACalibrationFromATraceMeetsIt) {
   const std::string trace = std::string(kTraces) + "/rank-0.pt.trace.json.gz" + kScenario;
   const ProgramResult written = run_program(trace + " --out " + folder);
   ASSERT_EQ(written.exit_code, 0) << written.err;
-  fs::copy_file("examples/traces/gpt-4-layers.yaml", folder + "/s.yaml");
+  fs::copy_file(WINDTUNNEL_SOURCE_DIR "/examples/traces/gpt-4-layers.yaml", folder + "/s.yaml");
   const ProgramResult read = run_program(std::string(kTraces) + " --scenario " + folder +
                                          "/s.yaml --set calibration=calibration.yaml --json");
   ASSERT_EQ(read.exit_code, 0) << read.err;
@@ -85,6 +85,17 @@ TEST(TraceProfile, ACalibrationFromATraceMeetsIt) {
     const double traced_s = row.at("traced_s").get<double>();
     EXPECT_NEAR(row.at("predicted_s").get<double>(), traced_s, 0.02 * traced_s) << what;
   }
+}
+
+// A stray file beside execution traces does not make them a profiler's.
+TEST(TraceProfile, AFolderOfExecutionTracesStaysOne) {
+  const std::string folder = scratch_folder("trace-mixed");
+  run_program("trace export scenarios/small.yaml --ranks one-per-class --out " + folder);
+  fs::copy_file(WINDTUNNEL_SOURCE_DIR "/scenarios/schema.json", folder + "/notes.json");
+  const ProgramResult read =
+      run_program("trace import " + folder + " --scenario scenarios/small.yaml --json");
+  ASSERT_EQ(read.exit_code, 0) << read.err;
+  EXPECT_EQ(json::parse(read.out).at("schema"), "windtunnel/trace-import/1");
 }
 
 TEST(TraceProfile, OtherJobsAndFilesAreRefused) {
