@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "report/json/json.hpp"
-#include "traces/sqlite/sqlite_file.hpp"
 #include "report/store/varied_keys.hpp"
+#include "traces/sqlite/sqlite_file.hpp"
 
 namespace windtunnel {
 
