@@ -165,6 +165,7 @@ function(windtunnel_bench name)
   target_link_libraries(${name} PRIVATE ${ARG_LINKS} benchmark::benchmark)
   target_compile_definitions(${name} PRIVATE WINDTUNNEL_SOURCE_DIR="${CMAKE_SOURCE_DIR}")
   windtunnel_options(${name})
+  set_target_properties(${name} PROPERTIES EXCLUDE_FROM_ALL ON)  # target benchmarks has them
   add_dependencies(benchmarks ${name})
 endfunction()
 

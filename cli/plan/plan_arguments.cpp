@@ -82,12 +82,14 @@ std::vector<std::string> machine_names() {
 
 // Files that it names are beside the file that it stands in.
 DocumentNode seen_from_here(DocumentNode node, const std::filesystem::path& folder) {
-  const std::filesystem::path beside = folder / node.text;
-  if (!node.text.empty() && std::filesystem::is_regular_file(beside)) {
-    node.text = beside.lexically_normal().string();
-  }
+  const std::filesystem::path named = node.text;
+  const std::filesystem::path suffix = named.extension();
+  const bool names_file = suffix == ".json" || suffix == ".args" || suffix == ".csv" ||
+                          suffix == ".yaml" || suffix == ".yml";
+  if (names_file && named.is_relative()) node.text = (folder / named).lexically_normal().string();
   for (DocumentNode& item : node.items) item = seen_from_here(std::move(item), folder);
   for (DocumentEntry& entry : node.entries) {
+    if (entry.key == "source") continue;  // words
     entry.value = seen_from_here(std::move(entry.value), folder);
   }
   return node;
@@ -100,6 +102,16 @@ int whole_number(const std::string& text, const std::string& digits) {
   if (number < 1 || number > 10e6)
     refuse_cluster(text, "the number of nodes or GPUs is from 1 to 10 M");
   return static_cast<int>(number);
+}
+
+ClusterArgument whole_nodes(const std::string& text, int gpus, const NodeSpec& node) {
+  const int below = gpus / node.gpus * node.gpus;
+  const int above = below + node.gpus;
+  if (gpus == below) return {gpus / node.gpus, node.name};
+  refuse_cluster(
+      text,
+      fmt::format("{} GPUs are not whole nodes: a '{}' has {}; take {}", gpus, node.name, node.gpus,
+                  below == 0 ? fmt::to_string(above) : fmt::format("{} or {}", below, above)));
 }
 
 }  // namespace
@@ -122,6 +134,7 @@ ClusterArgument parse_cluster(const std::string& text) {
     if (!per_node.empty() && whole_number(text, per_node) != node->gpus) {
       refuse_cluster(text, fmt::format("a {} has {} GPUs", name, node->gpus));
     }
+    if (noun.starts_with("gpu") && per_node.empty()) return whole_nodes(text, number, *node);
     return {number, node->name};
   }
   const NodeSpec* node = begins_as_node(name) ? nullptr : node_of_gpu(name);
@@ -133,13 +146,7 @@ ClusterArgument parse_cluster(const std::string& text) {
                                      name, node->name, node->gpus));
   }
   if (!per_node.empty() || noun.starts_with("node")) return {number, node->name};
-  if (number % node->gpus != 0) {
-    refuse_cluster(text,
-                   fmt::format("{} GPUs are not whole nodes: a '{}' has {}; take {} or {}", number,
-                               node->name, node->gpus, number / node->gpus * node->gpus,
-                               (number / node->gpus + 1) * node->gpus));
-  }
-  return {number / node->gpus, node->name};
+  return whole_nodes(text, number, *node);
 }
 
 std::string model_value(const std::string& text) {

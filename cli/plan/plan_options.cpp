@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <charconv>
-#include <cmath>
 
 #include "cli/plan/plan_arguments.hpp"
 #include "cli/program/command.hpp"
@@ -47,7 +46,7 @@ double budget_of(std::string text) {
   return quantity_of("--budget", text, Dimension::count);
 }
 
-// "90", "90 d" or "3 months".
+// "90" or "90 d".
 double days_of(const std::string& text) {
   constexpr double kLeast = 0.01, kMost = 36500;
   const bool plain = text.find_first_not_of("0123456789.") == std::string::npos;

@@ -72,7 +72,8 @@ void check_any(const ValidateOptions& options, const ValidationReport& report) {
   const bool none = report.rows.empty() && report.labels.empty() && report.skipped.empty() &&
                     report.fitted.empty();
   if (none && !options.where.empty()) {
-    throw Error(Location{"--where"}, "no row of these files matches it: " + options.where);
+    throw Error(Location{"--where"}, "no row of these files matches it: " + options.where,
+                ExitCode::failed);
   }
 }
 
@@ -177,9 +178,11 @@ std::vector<std::string> tables_in(const std::string& folder) {
 std::vector<std::string> ValidateOptions::tables() const {
   std::vector<std::string> found;
   for (const std::string& path : files) {
-    const bool folder = std::filesystem::is_directory(path);
+    std::error_code unknown;  // whoever reads the file says what is wrong with it
+    const bool folder = std::filesystem::is_directory(path, unknown);
     const std::vector<std::string> named = folder ? tables_in(path) : std::vector{path};
-    if (named.empty()) throw Error(Location{path}, "this folder holds no .csv file");
+    if (named.empty())
+      throw Error(Location{path}, "cannot be read: this folder holds no .csv file");
     found.insert(found.end(), named.begin(), named.end());
   }
   return found;
@@ -187,7 +190,8 @@ std::vector<std::string> ValidateOptions::tables() const {
 
 std::string command_of(const ValidateOptions& options, const char* what, FileNames names) {
   std::string command = fmt::format("windtunnel validate {}", what);
-  const auto name = [&](const std::string& file) {
+  const auto name = [&](std::string file) {
+    while (file.size() > 1 && file.ends_with('/')) file.pop_back();
     const bool bare = names == FileNames::portable && file.starts_with('/');
     return bare ? without_folder(file) : file;
   };

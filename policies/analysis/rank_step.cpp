@@ -45,8 +45,7 @@ RankStep rank_step(const Job& job, const Plan& plan, const Timeline& timeline, d
   const RankClass& owner = plan.classes[recorded.rank_class];
   const int iteration = reported_window(job, plan).last;
   RankStep step{.step_s = step_s};
-  std::vector<Span> passes;
-  std::vector<Span> all;
+  std::vector<Span> passes, messages, all;
   std::set<std::pair<int, int>> batches;  // stage, micro-batch
   for (std::size_t t = 0; t < owner.tasks.size(); ++t) {
     const Task& task = owner.tasks[t];
@@ -56,19 +55,19 @@ RankStep rank_step(const Job& job, const Plan& plan, const Timeline& timeline, d
       all.push_back(recorded.spans[t]);
       if (task.action && task.stage >= 0) batches.emplace(task.stage, task.microbatch);
       for (const CostPart& part : task.cost) {
-        const bool host = part.category == Category::host || part.category == Category::wait;
-        (host                      ? step.host_s
-         : is_inner(part.category) ? step.inside_s
-                                   : step.compute_s) += part.seconds;
+        if (part.category == Category::wait) continue;  // for another rank: idle
+        (part.category == Category::host ? step.host_s
+         : is_inner(part.category)       ? step.inside_s
+                                         : step.compute_s) += part.seconds;
         if (part.category == Category::optimizer) step.optimizer_s += part.seconds;
       }
     } else if (communicates(task) && task.category != Category::snapshot) {
       all.push_back(recorded.spans[t]);
-      step.hidden_s += recorded.spans[t].end_s - recorded.spans[t].start_s;
+      messages.push_back(recorded.spans[t]);
     }
   }
   step.outside_s = length_of(all) - length_of(passes);
-  const double hidden_s = step.hidden_s - step.outside_s;
+  const double hidden_s = length_of(messages) - step.outside_s;
   step.hidden_s = hidden_s > 1e-9 * step_s ? hidden_s : 0;  // less is rounding
   const double counted_s = step.compute_s + step.inside_s + step.outside_s + step.host_s;
   step.idle_s = std::max(0.0, step_s - counted_s);

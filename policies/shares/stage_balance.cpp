@@ -5,6 +5,8 @@
 #include <map>
 #include <utility>
 
+#include "models/base/error.hpp"
+#include "policies/schedules/schedules.hpp"
 #include "policies/shares/replica_kind.hpp"
 
 namespace windtunnel {
@@ -99,6 +101,22 @@ std::vector<int> stages_within(const Job& job, const std::vector<PartTimes>& tim
   return layer == job.model.layers ? layers : std::vector<int>{};
 }
 
+// Which pipeline rank holds each stage, as the job's schedule places them; in a loop where it has
+// no order of so few micro-batches.
+std::vector<int> ranks_of_stages(const Job& job) {
+  const int ranks = job.layout.pp;
+  if (job.schedule.imported) return job.schedule.imported->rank_of_stage;
+  try {
+    return schedule_kind(job.schedule)
+        .generate({.ranks = ranks, .microbatches = 2 * ranks, .chunks = job.layout.vpp})
+        .rank_of_stage;
+  } catch (const Error&) {
+    std::vector<int> looped(job.layout.stages());
+    for (int stage = 0; stage < std::ssize(looped); ++stage) looped[stage] = stage % ranks;
+    return looped;
+  }
+}
+
 // Of stages with so many layers each.
 struct BusyTimes {
   double rank_s = 0;   // of the busiest rank, all its stages
@@ -107,13 +125,13 @@ struct BusyTimes {
 };
 
 BusyTimes busy_times(const Job& job, const std::vector<PartTimes>& times,
-                     const std::vector<int>& layers) {
+                     const std::vector<int>& ranks, const std::vector<int>& layers) {
   std::vector<double> of_rank(job.layout.pp, 0);
-  of_rank.front() += times.front().embedding_s;
-  of_rank.back() += times.back().head_s;
+  of_rank[ranks.front()] += times[ranks.front()].embedding_s;
+  of_rank[ranks.back()] += times[ranks.back()].head_s;
   int layer = 0;
   for (std::size_t stage = 0; stage < layers.size(); ++stage) {
-    const std::size_t rank = stage % of_rank.size();
+    const int rank = ranks[stage];
     for (int i = 0; i < layers[stage]; ++i) {
       of_rank[rank] += times[rank].of_kind.at(job.model.block_of(layer++));
     }
@@ -129,8 +147,8 @@ BusyTimes busy_times(const Job& job, const std::vector<PartTimes>& times,
 // Where ranks hold several stages, stages that are alike do not make ranks alike: layers pass to
 // the stage before or behind as long as that evens the ranks.
 std::vector<int> with_even_ranks(const Job& job, const std::vector<PartTimes>& times,
-                                 std::vector<int> layers) {
-  BusyTimes best = busy_times(job, times, layers);
+                                 const std::vector<int>& ranks, std::vector<int> layers) {
+  BusyTimes best = busy_times(job, times, ranks, layers);
   for (bool moved = true; moved;) {
     moved = false;
     for (std::size_t stage = 0; stage + 1 < layers.size(); ++stage) {
@@ -139,7 +157,7 @@ std::vector<int> with_even_ranks(const Job& job, const std::vector<PartTimes>& t
         other[stage] -= passed;
         other[stage + 1] += passed;
         if (other[stage] < 0 || other[stage + 1] < 0) continue;
-        const BusyTimes busy = busy_times(job, times, other);
+        const BusyTimes busy = busy_times(job, times, ranks, other);
         if (busy >= best) continue;
         best = busy;
         layers = std::move(other);
@@ -178,9 +196,11 @@ std::vector<int> balanced_pattern(const Job& job, const std::vector<PartTimes>& 
   }
   std::vector<int> layers = stages_within(job, times, high_s);
   if (job.layout.vpp == 1) return layers;
-  layers = with_even_ranks(job, times, std::move(layers));
-  std::vector<int> from_even = with_even_ranks(job, times, even_stages(job));
-  const bool even_is_better = busy_times(job, times, from_even) < busy_times(job, times, layers);
+  const std::vector<int> ranks = ranks_of_stages(job);
+  layers = with_even_ranks(job, times, ranks, std::move(layers));
+  std::vector<int> from_even = with_even_ranks(job, times, ranks, even_stages(job));
+  const bool even_is_better =
+      busy_times(job, times, ranks, from_even) < busy_times(job, times, ranks, layers);
   return even_is_better ? from_even : layers;
 }
 

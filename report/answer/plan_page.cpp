@@ -83,7 +83,9 @@ std::string plan_page(const PlanReport& plan, const std::string& command) {
   page.parts.emplace_back(AnswerChart{answers_chart(plan)});
   SummarySection start = what_to_start(plan);
   start.rows.push_back(other_prices(plan));
-  if (plan.runner_up) start.rows.push_back(runner_up_row(plan));
+  start.rows.push_back(runner_up_row(plan));
+  if (std::optional<SummaryRow> row = more_nodes_row(plan)) start.rows.push_back(*row);
+  start.rows.push_back(sureness_row(plan.record));
   page.parts.emplace_back(std::move(start));
   page.parts.emplace_back(
       SummarySection{"How to go on",

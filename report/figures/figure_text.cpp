@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cmath>
+#include <limits>
 
 #include "models/base/error.hpp"
 
@@ -72,13 +73,21 @@ std::string counted(double number, std::string_view noun) {
   return fmt::format("{} {}{}", with_separators(number), noun, number == 1 ? "" : "s");
 }
 
+namespace {
+
+std::string upper_text(Unit unit, double high) {
+  return high == std::numeric_limits<double>::infinity() ? "no end" : value_text(unit, high);
+}
+
+}  // namespace
+
 std::string range_text(Unit unit, double low, double high) {
-  return fmt::format(kRange, value_text(unit, low), value_text(unit, high));
+  return fmt::format(kRange, value_text(unit, low), upper_text(unit, high));
 }
 
 std::string estimate_text(Unit unit, const Estimate& estimate) {
   return fmt::format(kEstimate, value_text(unit, estimate.mean), value_text(unit, estimate.low),
-                     value_text(unit, estimate.high));
+                     upper_text(unit, estimate.high));
 }
 
 std::string_view range_pattern() {

@@ -13,7 +13,9 @@ namespace windtunnel {
 namespace {
 
 double usd_per_day(const PlanReport& plan) {
-  return usd_of(plan.basis, plan.best) / plan.best.days;
+  PlanOption day = plan.best;
+  day.days = 1;
+  return usd_of(plan.basis, day);
 }
 
 // One training is luckier or unluckier than their mean, as its trials were.
@@ -56,10 +58,11 @@ std::vector<SummaryRow> deadline_rows(const PlanReport& plan) {
   std::vector<SummaryRow> rows;
   if (asked.deadline_days) {
     const double days = *asked.deadline_days;
-    rows.push_back({fmt::format("in {:g} d", days),
-                    fmt::format("done with a chance of {}; renting all {} GPUs for {:g} d costs {}",
-                                chance_text(chance_in_days(plan, days)), with_separators(gpus),
-                                days, value_text(Unit::usd, days * usd_per_day(plan)))});
+    rows.push_back(
+        {"in " + (days < 1 ? value_text(Unit::days, days) : fmt::format("{:g} d", days)),
+         fmt::format("done with a chance of {}; renting all {} GPUs for that time costs {}",
+                     chance_text(chance_in_days(plan, days)), with_separators(gpus),
+                     value_text(Unit::usd, days * usd_per_day(plan)))});
   }
   if (asked.budget_usd) {
     const double days = *asked.budget_usd / usd_per_day(plan);

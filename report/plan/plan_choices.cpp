@@ -23,13 +23,12 @@ bool same_job(const PlanOption& a, const PlanOption& b) {
   return a.point.found == b.point.found && a.point.nodes == b.point.nodes;
 }
 
-// By what a plan chooses by; such a difference is not written as a number, which would be chance.
+}  // namespace
+
 bool is_as_good(const PlanOption& taken, const PlanOption& instead) {
   const double ratio = instead.progress_tokens_per_s() / taken.progress_tokens_per_s();
   return std::abs(ratio - 1) <= kPlanAsGood;
 }
-
-}  // namespace
 
 bool is_hopeless(const PlanOption& taken, const PlanOption& instead) {
   constexpr double kTimes = 10;
@@ -175,7 +174,10 @@ TextTable instead_table(const PlanReport& plan) {
     const double usd = usd_of(plan.basis, *instead) - usd_of(plan.basis, *taken);
     std::string longer = value_text(Unit::days, instead->days - taken->days);
     std::string dearer = value_text(Unit::usd, usd);
-    if (alike) longer = dearer = "as good";
+    const bool same_nodes =
+        taken->point.nodes + taken->point.spares == instead->point.nodes + instead->point.spares;
+    if (alike) longer = "as good";
+    if (alike && same_nodes) dearer = longer;
     if (is_hopeless(*taken, *instead)) longer = dearer = "hopeless";
     table.rows.push_back({choice.name, taken_name, name,
                           value_text(Unit::share, instead->goodput->mean), longer, dearer});

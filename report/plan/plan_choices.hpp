@@ -33,6 +33,8 @@ std::string storage_interval_note();
 // Those with something to choose between.
 std::vector<PlanChoice> choices_of(const PlanReport& plan);
 
+// By what a plan chooses by; such a difference is not written as a number, which would be chance.
+bool is_as_good(const PlanOption& taken, const PlanOption& instead);
 // So much longer than the plan that its days are no number that anybody acts on.
 bool is_hopeless(const PlanOption& taken, const PlanOption& instead);
 

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <string_view>
+#include <tuple>
 
 #include "models/base/error.hpp"
 #include "models/base/origin.hpp"
@@ -67,17 +68,6 @@ SummaryRow figure_row(const SummaryRow& row) {
           row.detail.empty() ? row.value : fmt::format("{}  ({})", row.value, row.detail)};
 }
 
-// In one line; the page and `run` say more.
-SummaryRow sureness_row(const Record& record) {
-  const Parameter& error = record.iteration.error;
-  return {"how sure",
-          fmt::format(
-              "steps of like runs were off by {} (one sigma, {}); {} of the time rests on assumed "
-              "numbers",
-              value_text(Unit::share, error.value), to_string(error.origin),
-              value_text(Unit::share, record.origin[static_cast<int>(Origin::assumed)]))};
-}
-
 SummarySection answer(const PlanReport& plan, PlanDetail detail) {
   SummarySection section{fmt::format("The answer ({})", kIntervalTitle), {}, {}};
   for (const SummaryRow& row : plan_figures(plan)) {
@@ -91,8 +81,8 @@ SummarySection answer(const PlanReport& plan, PlanDetail detail) {
     }
   }
   for (SummaryRow& row : deadline_rows(plan)) section.rows.push_back(std::move(row));
-  section.rows.push_back(plan.runner_up ? runner_up_row(plan)
-                                        : SummaryRow{"runner-up", "no other layout comes near"});
+  section.rows.push_back(runner_up_row(plan));
+  if (std::optional<SummaryRow> row = more_nodes_row(plan)) section.rows.push_back(*row);
   section.rows.push_back(sureness_row(plan.record));
   return section;
 }
@@ -148,6 +138,28 @@ Json options_json(const PlanReport& plan, const std::vector<PlanOption>& options
 
 }  // namespace
 
+std::optional<SummaryRow> more_nodes_row(const PlanReport& plan) {
+  if (plan.more_nodes.size() < 2) return std::nullopt;
+  const auto& [taken, more] = std::tie(plan.more_nodes[0], plan.more_nodes[1]);
+  const double days = taken.days - more.days;
+  const double usd = usd_of(plan.basis, taken) - usd_of(plan.basis, more);
+  if (!(days > 0) || !(usd > 0) || is_as_good(taken, more)) return std::nullopt;
+  return SummaryRow{
+      "more nodes",
+      fmt::format("with {} more as spares {} and {} less", more.point.spares - taken.point.spares,
+                  value_text(Unit::days, days), value_text(Unit::usd, usd))};
+}
+
+SummaryRow sureness_row(const Record& record) {
+  const Parameter& error = record.iteration.error;
+  return {"how sure",
+          fmt::format(
+              "steps of like runs were off by {} (one sigma, {}); {} of the time rests on assumed "
+              "numbers",
+              value_text(Unit::share, error.value), to_string(error.origin),
+              value_text(Unit::share, record.origin[static_cast<int>(Origin::assumed)]))};
+}
+
 std::vector<SummaryRow> plan_figures(const PlanReport& plan) {
   std::vector<SummaryRow> figures = summarise(plan.record).figures;
   const auto is_of_training = [](const SummaryRow& row) {
@@ -168,13 +180,12 @@ SummaryRow other_prices(const PlanReport& plan) {
 }
 
 SummaryRow runner_up_row(const PlanReport& plan) {
-  CHECK(plan.runner_up && plan.runner_up_record, "a plan without a runner-up");
+  if (!plan.runner_up_record) return {"runner-up", "no other layout comes near"};
   const std::vector<SummaryRow> figures = summarise(*plan.runner_up_record).figures;
   const auto days =
       std::ranges::find(figures, figure("campaign.job.days").title, &SummaryRow::label);
-  CHECK(days != figures.end(), "a runner-up that was not simulated");
-  return {"runner-up",
-          fmt::format("{}: {}", figure_row(*days).value, layout_name(*plan.runner_up))};
+  const std::string time = days == figures.end() ? "does not end" : figure_row(*days).value;
+  return {"runner-up", fmt::format("{}: {}", time, layout_name(*plan.runner_up))};
 }
 
 SummarySection what_to_start(const PlanReport& plan) {

@@ -2,6 +2,7 @@
 // and what was taken for granted; the same with all that was tried; and as the document of --json.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -16,7 +17,11 @@ namespace windtunnel {
 // choice; and what was taken for granted.
 std::vector<SummaryRow> plan_figures(const PlanReport& plan);
 SummaryRow other_prices(const PlanReport& plan);
-SummaryRow runner_up_row(const PlanReport& plan);  // CHECKs that there is one
+SummaryRow runner_up_row(const PlanReport& plan);
+// What a few more nodes would save; nothing unless that is time and money.
+std::optional<SummaryRow> more_nodes_row(const PlanReport& plan);
+// How far steps of like runs were off, in one line: the page and `run` say more.
+SummaryRow sureness_row(const Record& record);
 SummarySection what_to_start(const PlanReport& plan);
 std::vector<SummarySection> what_else(const PlanReport& plan);
 SummarySection taken_section(const PlanReport& plan);

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "models/reliability/interval_theory.hpp"
 #include "models/results/paired_gain.hpp"
 #include "report/figures/figures.hpp"
 
@@ -175,7 +176,7 @@ SummarySection interval_section(const IntervalReport& report, double storage_sha
          fmt::format("an interval of {} or more: at most {} of its bandwidth is for snapshots "
                      "(cluster.storage.share)",
                      text("storage_s"), value_text(Unit::share, storage_share))});
-    const double young_s = std::sqrt(2 * report.cost_s * report.mtbf_s);
+    const double young_s = young_interval_s(report.cost_s, report.mtbf_s);
     if (report.mtbf_s > 0 && young_s < report.storage_s) {
       section.rows.push_back(
           {"by itself",

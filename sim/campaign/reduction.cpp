@@ -148,17 +148,15 @@ class Reduction {
     const double full_iterations = inputs_.tokens / inputs_.tokens_per_iteration;
     const double plain_s =
         full_iterations * run_step_s(inputs_.table.warmup, inputs_.table.iteration_s[0]);
-    // At the rate of all trials together, as a training outlasts lucky and unlucky times. Where one
-    // made no progress at all there is no end; the interval of few trials may reach there, too.
+    // At the rate of all trials together, as a training outlasts lucky and unlucky times: infinite
+    // where that may be none.
     const Estimate& goodput = report.goodput;
-    const double least = std::ranges::min(report.trial_goodput);
     const auto at = [&](double share, double unit) {
-      return least > 0 ? plain_s / share * unit : std::numeric_limits<double>::infinity();
+      return share > 0 ? plain_s / share * unit : std::numeric_limits<double>::infinity();
     };
     const auto whole = [&](double unit) -> Estimate {
-      return {at(goodput.mean, unit), at(goodput.high, unit),
-              at(goodput.low > 0 ? goodput.low : least, unit), at(goodput.p95, unit),
-              at(goodput.p05, unit)};
+      return {at(goodput.mean, unit), at(goodput.high, unit), at(goodput.low, unit),
+              at(goodput.p95, unit), at(goodput.p05, unit)};
     };
     report.job_days = whole(1 / 86400.0);
     report.job_cost_usd = whole(inputs_.price_usd_per_s);

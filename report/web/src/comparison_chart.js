@@ -245,7 +245,7 @@ export function drawPoints(element, kinds, points, chosen) {
     }
   }
   const buttons = document.createElement("div");
-  legend(buttons, kinds, [...used].sort((a, b) => a - b), fills, hidden, () => chart.redraw());
+  legend(buttons, kinds, [...used].sort((a, b) => a - b), fills, hidden, showAgain);
   const search = searchBox(rows, {
     lit: (flags) => {
       state.found = flags;

@@ -67,9 +67,10 @@ function inView() {
         inTurn(place, drawRow) {
           const height = heights[row];
           row += 1;
-          if (height === undefined) drawRow();
+          // A new row waits, too, where one before it does: it may need what that one draws.
+          if (height === undefined && places.length === 0) drawRow();
           else {
-            place.style.minHeight = `${height}px`;
+            if (height !== undefined) place.style.minHeight = `${height}px`;
             places.push({ place, draw: drawRow });
           }
         },

@@ -139,7 +139,9 @@ class Planner {
     const Framework& framework = report_.basis.framework;
     Allowed allowed = {framework.schedules, framework.sharding, framework.sharding_in_pipelines};
     const bool compressed = std::ranges::any_of(request().set, [](const auto& at) {
-      return at.first.starts_with("communication.compressor") || at.first.starts_with("compress");
+      const bool compressor =
+          at.first.starts_with("communication.compressor") || at.first.starts_with("compress");
+      return compressor && at.second != "none";
     });
     if (compressed) {
       allowed.sharding.push_back(Sharding::none);
@@ -362,13 +364,20 @@ class Planner {
     best_ = std::move(waiting);
   }
 
-  // Some more nodes than were asked for, kept as spares: the iterations are the same.
+  // Some more nodes than were asked for, kept as spares: iterations and intervals are the same.
   void try_more_nodes() {
     Tried more = best_;
     PlanPoint& point = more.option.point;
     point.spares += std::max(1, request().nodes / kFurtherShare);
-    const Case the_case = resolve_case(text_of(point));
-    save_best(more.option, campaign_inputs(the_case.job, more.measured.table));
+    try {
+      const Case the_case = resolve_case(text_of(point));
+      const CampaignReport report =
+          run_campaign(campaign_inputs(the_case.job, more.measured.table), request().threads);
+      more.option.goodput = report.goodput;
+      more.option.days = report.job_days.mean;
+    } catch (const Error&) {  // a fabric of so many nodes and no more
+      return;
+    }
     report_.more_nodes = {best_.option, more.option};
   }
 

@@ -85,20 +85,23 @@ Job first_job(const PlanRequest& request, const NodeSpec& node) {
   }
 }
 
-// "node 3.24, process 0.55 per 1000 node-days", with what `set` changes of them.
+// "node 3.24, process 0.55 per 1000 node-days": without the classes that `set` changes; empty: all.
 std::string failures_text(const std::string& failures, const Overrides& set) {
   const std::string unit = " per 1000 node-days";
-  DocumentNode tree = parse_document("failures: " + failures, kPlanFile);
-  for (const auto& [key, value] : set) {
-    if (key.starts_with("failures.")) apply_override(tree, key, value);
-  }
+  const std::vector<DocumentNode> items = parse_document(failures, kPlanFile).items;
   std::string text;
-  for (const DocumentNode& item : tree.value_of("failures")->items) {
-    const std::string& rate = item.value_of("rate")->text;
-    text += fmt::format("{}{} {}", text.empty() ? "" : ", ", item.value_of("class")->text,
+  for (std::size_t i = 0; i < items.size(); ++i) {
+    const std::string key = fmt::format("failures.{}", i);
+    const bool is_set = std::ranges::any_of(set, [&](const auto& at) {
+      return at.first == key || at.first.starts_with(key + ".") ||
+             at.first.starts_with("failures.*");
+    });
+    if (is_set) continue;
+    const std::string& rate = items[i].value_of("rate")->text;
+    text += fmt::format("{}{} {}", text.empty() ? "" : ", ", items[i].value_of("class")->text,
                         rate.substr(0, rate.find(unit)));
   }
-  return text + unit;
+  return text.empty() ? "" : text + unit;
 }
 
 void add_default(PlanBasis& basis, bool open, TakenDefault taken) {

@@ -13,16 +13,26 @@ TEST(PlanArguments, ClustersAreNodesOrGpus) {
     int nodes;
     const char* node;
   };
-  for (const Form& form :
-       {Form{"64 x dgx-h100", 64, "dgx-h100"}, Form{"64 dgx-h100", 64, "dgx-h100"},
-        Form{"2,048 H100", 256, "dgx-h100"}, Form{"512 x h100", 64, "dgx-h100"},
-        Form{"64 x 8 H100 GPUs", 64, "dgx-h100"}, Form{"32 A100 nodes", 32, "dgx-a100"},
-        Form{"64 x dgxh100", 64, "dgx-h100"}, Form{"32 x dgx_h100", 32, "dgx-h100"},
-        Form{"32 DGX H100", 32, "dgx-h100"}, Form{"32 x DGX H100 nodes", 32, "dgx-h100"},
-        Form{"64xdgx-h100", 64, "dgx-h100"}, Form{"48 nodes of 8 H200", 48, "dgx-h200"},
-        Form{"48 nodes H200", 48, "dgx-h200"}, Form{"48 nodes with 8 H200", 48, "dgx-h200"},
-        Form{"32 nodes of 8 a100", 32, "dgx-a100"}, Form{"48 nodes of dgx-h200", 48, "dgx-h200"},
-        Form{"48 Nodes x 8 x H200 GPUs", 48, "dgx-h200"}, Form{"384 GPUs h200", 48, "dgx-h200"}}) {
+  for (const Form& form : {Form{"64 x dgx-h100", 64, "dgx-h100"},
+                           Form{"64 dgx-h100", 64, "dgx-h100"},
+                           Form{"2,048 H100", 256, "dgx-h100"},
+                           Form{"512 x h100", 64, "dgx-h100"},
+                           Form{"64 x 8 H100 GPUs", 64, "dgx-h100"},
+                           Form{"32 A100 nodes", 32, "dgx-a100"},
+                           Form{"64 x dgxh100", 64, "dgx-h100"},
+                           Form{"32 x dgx_h100", 32, "dgx-h100"},
+                           Form{"32 DGX H100", 32, "dgx-h100"},
+                           Form{"32 x DGX H100 nodes", 32, "dgx-h100"},
+                           Form{"64xdgx-h100", 64, "dgx-h100"},
+                           Form{"48 nodes of 8 H200", 48, "dgx-h200"},
+                           Form{"48 nodes H200", 48, "dgx-h200"},
+                           Form{"48 nodes with 8 H200", 48, "dgx-h200"},
+                           Form{"32 nodes of 8 a100", 32, "dgx-a100"},
+                           Form{"48 nodes of dgx-h200", 48, "dgx-h200"},
+                           Form{"48 Nodes x 8 x H200 GPUs", 48, "dgx-h200"},
+                           Form{"384 GPUs h200", 48, "dgx-h200"},
+                           Form{"64 GPUs of dgx-h100", 8, "dgx-h100"},
+                           Form{"64 dgx-h100 gpus", 8, "dgx-h100"}}) {
     const ClusterArgument cluster = parse_cluster(form.text);
     EXPECT_EQ(cluster.nodes, form.nodes) << form.text;
     EXPECT_EQ(cluster.node, form.node) << form.text;

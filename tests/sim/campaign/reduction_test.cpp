@@ -51,7 +51,11 @@ TEST(Reduction, WithoutProgressThereIsNoEnd) {
   inputs.campaign.length_s = 100;
   inputs.tokens_per_iteration = 10;
   inputs.tokens = 1000;
-  EXPECT_TRUE(std::isinf(reduce(inputs, {trial(80, 0, 0), trial(0, 100, 0)}).job_days.mean));
+  EXPECT_TRUE(std::isinf(reduce(inputs, {trial(0, 100, 0), trial(0, 100, 0)}).job_days.mean));
+  // One unlucky trial of two: twice as long on average, and perhaps for ever.
+  const Estimate days = reduce(inputs, {trial(80, 0, 0), trial(0, 100, 0)}).job_days;
+  EXPECT_NEAR(days.mean, 100 / 0.4 / 86400, 1e-12);
+  EXPECT_TRUE(std::isinf(days.high));
 }
 
 }  // namespace

@@ -159,9 +159,9 @@ TEST_P(ComposedJobs, AddUpOrAreRefusedWithTheReason) {
 }
 
 // Some of the jobs are drawn in every run of the tests, the others in long ones.
-INSTANTIATE_TEST_SUITE_P(Blocks, ComposedJobs, testing::Range(0, kComposedBlocks / 4));
+INSTANTIATE_TEST_SUITE_P(Blocks, ComposedJobs, testing::Range(0, kComposedBlocks / 10));
 INSTANTIATE_TEST_SUITE_P(ManyBlocks, ComposedJobs,
-                         testing::Range(kComposedBlocks / 4, kComposedBlocks));
+                         testing::Range(kComposedBlocks / 10, kComposedBlocks));
 
 }  // namespace
 }  // namespace windtunnel

@@ -207,10 +207,10 @@ TEST(InnerCollectives, ASlowNodeCostsWhatItsKernelsCost) {
 }
 
 // A quarter of the jobs is drawn in every run of the tests, the others in long ones.
-INSTANTIATE_TEST_SUITE_P(Blocks, InnerCollectives, testing::Range(0, kBlocks / 4));
-INSTANTIATE_TEST_SUITE_P(ManyBlocks, InnerCollectives, testing::Range(kBlocks / 4, kBlocks));
-INSTANTIATE_TEST_SUITE_P(Blocks, InnerBounds, testing::Range(0, kBlocks / 4));
-INSTANTIATE_TEST_SUITE_P(ManyBlocks, InnerBounds, testing::Range(kBlocks / 4, kBlocks));
+INSTANTIATE_TEST_SUITE_P(Blocks, InnerCollectives, testing::Range(0, kBlocks / 10));
+INSTANTIATE_TEST_SUITE_P(ManyBlocks, InnerCollectives, testing::Range(kBlocks / 10, kBlocks));
+INSTANTIATE_TEST_SUITE_P(Blocks, InnerBounds, testing::Range(0, kBlocks / 10));
+INSTANTIATE_TEST_SUITE_P(ManyBlocks, InnerBounds, testing::Range(kBlocks / 10, kBlocks));
 
 }  // namespace
 }  // namespace windtunnel

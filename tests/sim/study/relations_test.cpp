@@ -264,8 +264,8 @@ TEST_P(Relations, HoldOfRandomScenarios) {
 }
 
 // Some of the jobs are drawn in every run of the tests, the others in long ones.
-INSTANTIATE_TEST_SUITE_P(Blocks, Relations, testing::Range(0, kBlocks / 4));
-INSTANTIATE_TEST_SUITE_P(ManyBlocks, Relations, testing::Range(kBlocks / 4, kBlocks));
+INSTANTIATE_TEST_SUITE_P(Blocks, Relations, testing::Range(0, kBlocks / 10));
+INSTANTIATE_TEST_SUITE_P(ManyBlocks, Relations, testing::Range(kBlocks / 10, kBlocks));
 
 // Where the groups of one kind have the network to themselves, and nothing computes beside them. To
 // a thousandth: small messages of several groups behind one NIC pay their protocol's share of the
