@@ -144,14 +144,16 @@ ExitCode export_traces(const ExportOptions& options) {
   return ExitCode::ok;
 }
 
-ChakraImport read_traces(const ImportOptions& options) {
+ChakraImport read_traces(const ImportOptions& options, const Case& on) {
   std::error_code error;
   const bool folder = options.files.size() == 1 && fs::is_directory(options.files.front(), error);
   Progress progress;
-  return read_chakra(folder ? chakra_files(options.files.front()) : options.files,
-                     [&](size_t done, size_t all) {
-                       progress.show(fmt::format("[{}/{}] reading", done + 1, all));
-                     });
+  return read_chakra(
+      folder ? chakra_files(options.files.front()) : options.files,
+      [&](size_t done, size_t all) {
+        progress.show(fmt::format("[{}/{}] reading", done + 1, all));
+      },
+      [&](int ranks) { check_ranks(on, ranks, options.scenario); });
 }
 
 size_t count_tasks(const Plan& plan) {
@@ -224,6 +226,13 @@ void check_scenario(const Case& read, const ChakraImport& import) {
 }
 
 ExitCode import_traces(const ImportOptions& options) {
+  const bool profiles = are_profiles(options.files);
+  if (options.scenario.empty() && (!options.set.empty() || options.replicas > 1)) {
+    throw Error("--set and --replicas are for a --scenario, which is missing");
+  }
+  if (!profiles && options.replicas > 1) {
+    throw Error("--replicas is for what a profiler recorded");
+  }
   if (options.files.size() == 1 && is_fault_log(options.files.front())) {
     if (!options.scenario.empty()) {
       throw Error("a log of faults (.csv) is fitted without a --scenario");
@@ -233,7 +242,7 @@ ExitCode import_traces(const ImportOptions& options) {
   if (options.fault.nodes > 0 || options.fault.days > 0) {
     throw Error("--nodes and --days are for a log of faults, FILE.csv");
   }
-  if (are_profiles(options.files)) {
+  if (profiles) {
     return import_profiles({.files = options.files,
                             .scenario = options.scenario,
                             .set = parse_overrides(options.set),
@@ -246,12 +255,12 @@ ExitCode import_traces(const ImportOptions& options) {
   }
   if (options.scenario.empty()) {
     throw Error(
-        "--scenario is missing: execution traces run on a scenario's machine (only logs of "
-        "faults, FILE.csv, do without)");
+        "--scenario is missing: execution traces run on a scenario's machine (logs of faults, "
+        "FILE.csv, and what a profiler recorded do without)");
   }
   const Case read = load_scenario(options.scenario, parse_overrides(options.set)).at();
   const Job& job = read.job;
-  ChakraImport import = read_traces(options);
+  ChakraImport import = read_traces(options, read);
   check_machine(read, import.plan, options.scenario);
   check_scenario(read, import);
   const Timeline timeline = time_on_machine(read, import.plan, import.foreign);

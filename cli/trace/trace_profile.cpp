@@ -35,7 +35,9 @@ std::vector<std::string> profiles_in(const std::string& folder) {
   for (fs::directory_iterator at(folder, error), end; !error && at != end; at.increment(error)) {
     const std::string path = at->path().string();
     if (path.ends_with(".et")) return {};  // execution traces, whatever lies beside them
-    if (is_profile(path) && !is_chakra_json(path)) files.push_back(path);
+    if (is_profile(path) && begins_as_profile(path) && !is_chakra_json(path)) {
+      files.push_back(path);
+    }
   }
   std::ranges::sort(files);
   return files;
@@ -84,6 +86,15 @@ const CapturedStep& same_step(const CapturedRank& rank, const CapturedStep& step
   throw Error(Location{file}, fmt::format("has no {}, as the first rank does", step.name));
 }
 
+// Of a job whose size no file tells: those captured, and those of its groups.
+int ranks_of(const RankTrace& trace, const std::vector<RankProfile>& profiles) {
+  RankId last = std::max(static_cast<RankId>(profiles.size()) - 1, profiles.back().rank);
+  for (const ProcessGroup& group : trace.declared) {
+    for (const RankId rank : group.ranks) last = std::max(last, rank);
+  }
+  return std::min(last, kMostRanks) + 1;
+}
+
 Replay replay_on(const Case& on, const ProfileImport& options,
                  const std::vector<RankProfile>& profiles, const CaptureAnswer& answer) {
   const CapturedRank& first = answer.files.front().captured;
@@ -93,20 +104,32 @@ Replay replay_on(const Case& on, const ProfileImport& options,
                 .captured_step = step.name,
                 .captured_s = step.seconds(),
                 .captured_ranks = static_cast<int>(profiles.size())};
+  const auto fits = [&](std::int64_t ranks) { check_ranks(on, ranks, options.scenario); };
   std::size_t next = 0;
-  RankPlan made = plan_of_ranks([&]() -> std::optional<RankTrace> {
-    if (next == profiles.size()) return std::nullopt;
-    const CapturedRank& rank = answer.files[next].captured;
-    const RankProfile& profile = profiles[next];
-    ProfileTasks tasks = tasks_of(profile, rank, same_step(rank, step, place, profile.file));
-    replay.priced += next == 0 ? tasks.priced : 0;
-    replay.as_measured += next == 0 ? tasks.as_measured : 0;
-    if (tasks.trace.ranks == 0) tasks.trace.ranks = static_cast<int>(profiles.size());
-    replicate(tasks.trace, options.replicas);
-    ++next;
-    return std::move(tasks.trace);
-  });
+  int copy = 0;
+  RankTrace of_rank;
+  RankPlan made = plan_of_ranks(
+      [&]() -> std::optional<RankTrace> {
+        if (next == profiles.size()) return std::nullopt;
+        if (copy == 0) {
+          const CapturedRank& rank = answer.files[next].captured;
+          const RankProfile& profile = profiles[next];
+          ProfileTasks tasks = tasks_of(profile, rank, same_step(rank, step, place, profile.file));
+          replay.priced += next == 0 ? tasks.priced : 0;
+          replay.as_measured += next == 0 ? tasks.as_measured : 0;
+          of_rank = std::move(tasks.trace);
+          if (of_rank.ranks == 0) of_rank.ranks = ranks_of(of_rank, profiles);
+          fits(std::int64_t{of_rank.ranks} * options.replicas);
+          replicate(of_rank, options.replicas);
+        }
+        RankTrace trace = copy_of(of_rank, copy, options.replicas);
+        copy = (copy + 1) % options.replicas;
+        if (copy == 0) ++next;
+        return trace;
+      },
+      fits);
   replay.ranks = made.plan.ranks;
+  replay.copied = replay.captured_ranks * options.replicas == replay.ranks;
   check_machine(on, made.plan, options.scenario);
   replay.step_s = time_on_machine(on, made.plan).makespan_s;
   return replay;
@@ -131,6 +154,9 @@ bool are_profiles(const std::vector<std::string>& files) {
 }
 
 ExitCode import_profiles(const ProfileImport& options) {
+  if (options.scenario.empty() && !options.out.empty()) {
+    throw Error("--out writes the calibration of a --scenario, which is missing");
+  }
   std::optional<Case> the_case;
   if (!options.scenario.empty()) the_case = load_scenario(options.scenario, options.set).at();
   const std::vector<RankProfile> profiles = read_profiles(files_of(options.files));
@@ -150,10 +176,15 @@ ExitCode import_profiles(const ProfileImport& options) {
     answer.scenario = options.scenario;
     answer.predicted = rank_step(the_case->job, predicted.plain.plan, predicted.plain.timeline,
                                  predicted.report.time_s, rank);
-    answer.replay = replay_on(*the_case, options, profiles, answer);
+    // Steps and comparison stand without it, but who asks for replicas asks for it.
+    try {
+      answer.replay = replay_on(*the_case, options, profiles, answer);
+    } catch (const Error& error) {
+      if (options.replicas > 1) throw;
+      answer.no_replay = error.what();
+    }
   }
   if (!options.out.empty()) {
-    if (!the_case) throw Error("--out writes the calibration of a --scenario, which is missing");
     prepare_folder(options.out);
     const Calibration made = captured_calibration(the_case->job.calibration, answer);
     write_file(options.out + "/calibration.yaml",

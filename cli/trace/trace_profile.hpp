@@ -19,7 +19,8 @@ struct ProfileImport {
   bool json = false;
 };
 
-// By their names, of a folder by the names of its files: PyTorch's .json and .json.gz.
+// By their names, of a folder by the names of its files: PyTorch's .json and .json.gz,
+// Nsight Systems' .sqlite; a .json of a folder that begins as something else is none.
 bool are_profiles(const std::vector<std::string>& files);
 
 ExitCode import_profiles(const ProfileImport& options);

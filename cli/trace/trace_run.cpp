@@ -9,6 +9,13 @@
 
 namespace windtunnel {
 
+void check_ranks(const Case& on, std::int64_t ranks, const std::string& scenario) {
+  const int gpus = on.job.cluster.gpus();
+  if (ranks <= gpus) return;
+  throw Error(fmt::format("the traces are of {} ranks, the cluster of {} has {} GPUs", ranks,
+                          scenario, gpus));
+}
+
 void check_machine(const Case& on, const Plan& plan, const std::string& scenario) {
   const Job& job = on.job;
   if (job.cluster.jitter.active()) {
@@ -17,10 +24,7 @@ void check_machine(const Case& on, const Plan& plan, const std::string& scenario
                           "is averaged over draws, and traces are simulated once; take it out");
     });
   }
-  if (plan.ranks > job.cluster.gpus()) {
-    throw Error(fmt::format("the traces are of {} ranks, the cluster of {} has {} GPUs", plan.ranks,
-                            scenario, job.cluster.gpus()));
-  }
+  check_ranks(on, plan.ranks, scenario);
 }
 
 Timeline time_on_machine(const Case& on, Plan& plan, bool foreign) {

@@ -1,12 +1,16 @@
 // Tasks of traces on the machine of a scenario.
 #pragma once
 
+#include <cstdint>
 #include <string>
 
 #include "models/plan/timeline.hpp"
 #include "scenarios/language/case.hpp"
 
 namespace windtunnel {
+
+// Throws Error where the machine has fewer GPUs than that.
+void check_ranks(const Case& on, std::int64_t ranks, const std::string& scenario);
 
 // Throws Error where the machine jitters or has too few GPUs.
 void check_machine(const Case& on, const Plan& plan, const std::string& scenario);

@@ -111,20 +111,23 @@ SummarySection compared_section(const StepFigures& traced, const CaptureAnswer& 
   return section;
 }
 
+std::string replay_title(const std::string& scenario) {
+  return fmt::format("The captured tasks on the machine of {}", scenario);
+}
+
 SummarySection replay_section(const Replay& replay) {
-  SummarySection section{fmt::format("The captured tasks on the machine of {}", replay.scenario),
-                         {}};
-  section.rows = {
-      {"step", fmt::format("{}, captured {} ({:+.1f} %)", format_seconds(replay.step_s),
-                           format_seconds(replay.captured_s),
-                           100 * (replay.step_s / replay.captured_s - 1))},
-      {"of it",
-       fmt::format("{}, {} of {} ranks captured{}", replay.captured_step, replay.captured_ranks,
-                   replay.ranks,
-                   replay.captured_ranks < replay.ranks ? "; the others run as the first" : "")},
-      {"communication of a rank",
-       fmt::format("{} priced by this network, {} as measured (size or peer not told)",
-                   replay.priced, replay.as_measured)}};
+  SummarySection section{replay_title(replay.scenario), {}};
+  section.rows = {{"step", fmt::format("{}, captured {} ({:+.1f} %)", format_seconds(replay.step_s),
+                                       format_seconds(replay.captured_s),
+                                       100 * (replay.step_s / replay.captured_s - 1))},
+                  {"of it", fmt::format("{}, {} of {} ranks captured{}", replay.captured_step,
+                                        replay.captured_ranks, replay.ranks,
+                                        replay.captured_ranks == replay.ranks ? ""
+                                        : replay.copied ? "; the others are copies of these"
+                                                        : "; the others run as the first")},
+                  {"communication of a rank",
+                   fmt::format("{} priced by this network, {} as measured (size or peer not told)",
+                               replay.priced, replay.as_measured)}};
   return section;
 }
 
@@ -179,6 +182,10 @@ Summary capture_summary(const CaptureAnswer& answer) {
   if (!median.calls.empty()) summary.sections.push_back(calls_section(median));
   if (answer.predicted) summary.sections.push_back(compared_section(figures, answer));
   if (answer.replay) summary.sections.push_back(replay_section(*answer.replay));
+  if (!answer.no_replay.empty()) {
+    summary.sections.push_back(
+        {replay_title(answer.scenario), {{"cannot run there", answer.no_replay}}});
+  }
   return summary;
 }
 
@@ -208,6 +215,7 @@ Json capture_document(const CaptureAnswer& answer) {
         {"ranks", answer.replay->ranks},   {"captured_ranks", answer.replay->captured_ranks},
         {"priced", answer.replay->priced}, {"as_measured", answer.replay->as_measured}};
   }
+  if (!answer.no_replay.empty()) document["no_replay"] = answer.no_replay;
   return document;
 }
 

@@ -29,7 +29,8 @@ struct Replay {
   double captured_s = 0;
   double step_s = 0;
   int captured_ranks = 0;  // with files of their own
-  int ranks = 0;           // that run, the others as the captured ones
+  int ranks = 0;           // that run
+  bool copied = false;     // those without files as the captured ones, and not as the first
   int priced = 0;          // collectives and messages of the first rank that the network prices
   int as_measured = 0;     // those that take the time that was measured
 };
@@ -39,6 +40,7 @@ struct CaptureAnswer {
   std::optional<RankStep> predicted;  // of the rank of the first file
   std::string scenario;
   std::optional<Replay> replay;
+  std::string no_replay;  // why the captured tasks cannot run on the scenario's machine
 };
 
 // By the figures of step_figures.hpp.

@@ -52,8 +52,11 @@ struct ChakraImport {
 using ChakraProgress = std::function<void(size_t done, size_t all)>;
 
 // The Plan satisfies validate_plan; equal ranks are one class (of a foreign trace those that
-// neither send nor receive). Throws Error that names the file and the byte, the node or the rank.
-ChakraImport read_chakra(std::vector<std::string> files, const ChakraProgress& progress = {});
+// neither send nor receive). `check_ranks` is called once it is known how many ranks there are, and
+// throws where that is too many. Throws Error that names the file and the byte, the node or the
+// rank.
+ChakraImport read_chakra(std::vector<std::string> files, const ChakraProgress& progress = {},
+                         const std::function<void(int ranks)>& check_ranks = {});
 
 // Whether the file begins as a Chakra trace in JSON, and not as the JSON of something else.
 bool is_chakra_json(const std::string& path);

@@ -29,18 +29,21 @@ void scale_gathers(Plan& plan) {
 
 }  // namespace
 
-ChakraImport read_chakra(std::vector<std::string> files, const ChakraProgress& progress) {
+ChakraImport read_chakra(std::vector<std::string> files, const ChakraProgress& progress,
+                         const std::function<void(int ranks)>& check_ranks) {
   if (files.empty()) throw Error("no trace to read");
   // So that the order of the arguments does not matter.
   std::sort(files.begin(), files.end(), [](const std::string& a, const std::string& b) {
     return std::pair(rank_of_name(a), a) < std::pair(rank_of_name(b), b);
   });
   std::size_t read = 0;
-  RankPlan merged = plan_of_ranks([&]() -> std::optional<RankTrace> {
-    if (read == files.size()) return std::nullopt;
-    if (progress) progress(read, files.size());
-    return read_chakra_rank(files[read++]);
-  });
+  RankPlan merged = plan_of_ranks(
+      [&]() -> std::optional<RankTrace> {
+        if (read == files.size()) return std::nullopt;
+        if (progress) progress(read, files.size());
+        return read_chakra_rank(files[read++]);
+      },
+      check_ranks);
   ChakraImport import{std::move(merged.plan), merged.foreign, std::move(merged.scenario),
                       merged.captured, merged.absent_deps};
   if (import.foreign) scale_gathers(import.plan);

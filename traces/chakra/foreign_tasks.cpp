@@ -42,7 +42,7 @@ void ForeignTasks::append(StandardNode node, std::vector<TaskIndex> after) {
       task.stream = stream("memory", StreamOrder::by_priority);
       break;
     case TaskKind::store:
-      task.stream = stream("storage", StreamOrder::by_priority);
+      task.stream = stream(node.storage, StreamOrder::by_priority);
       break;
     default:
       task.stream = stream(node.on_cpu ? "cpu" : "compute", StreamOrder::by_priority);

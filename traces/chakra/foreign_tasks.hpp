@@ -18,6 +18,7 @@ struct StandardNode {
   std::string group;       // pg_name
   std::int64_t peer = -1;  // comm_dst of a send, comm_src of a receive
   bool on_cpu = false;
+  std::string storage = "storage";  // the stream of a store
 };
 
 class ForeignTasks {

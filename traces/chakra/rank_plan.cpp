@@ -45,9 +45,10 @@ class PlanMerger {
     add_to_class(std::move(rank));
   }
 
-  RankPlan finish() {
+  RankPlan finish(const RanksCheck& check_ranks) {
     const auto captured = static_cast<int>(file_of_rank_.size());
     plan_.ranks = own_ ? ranks_ : foreign_ranks();
+    if (check_ranks) check_ranks(plan_.ranks);
     if (!own_) add_absent_ranks();
     check_all_ranks();
     std::stable_sort(
@@ -247,8 +248,12 @@ class PlanMerger {
       ++next;
     }
     if (next < plan_.ranks) {
-      throw Error(fmt::format("rank {} of {} is in no file; the first is {}", next, plan_.ranks,
-                              first_file_));
+      const bool sends = template_ && !template_->rank_class.peers.empty();
+      throw Error(fmt::format("rank {} of {} is in no file; the first is {}{}", next, plan_.ranks,
+                              first_file_,
+                              sends ? ", whose rank sends messages: of a pipeline the traces of "
+                                      "all ranks are needed"
+                                    : ""));
     }
   }
 
@@ -299,8 +304,6 @@ class PlanMerger {
     return found == number_of_group_.end() ? -1 : found->second;
   }
 
-  static constexpr RankId kMostRanks = 10'000'000;
-
   bool own_ = false;
   int ranks_ = 0;
   std::int64_t absent_deps_ = 0;
@@ -340,6 +343,27 @@ void check_groups(const Plan& plan) {
                                                              : "communicates in another one's",
                             g + 1, members.size()));
   }
+}
+
+// What ranks send to one another may differ in size (tokens of experts), as may what the root of a
+// gather holds and what others give it: the largest counts.
+void take_largest(Plan& plan) {
+  const std::vector<std::vector<std::int32_t>> rendezvous = rendezvous_of(plan);
+  std::map<std::pair<std::int32_t, std::int32_t>, double> largest;
+  const auto each = [&](const auto& visit) {
+    for (size_t c = 0; c < plan.classes.size(); ++c) {
+      for (Task& task : plan.classes[c].tasks) {
+        if (task.kind != TaskKind::collective) continue;
+        if (task.collective != CollectiveKind::all_to_all &&
+            task.collective != CollectiveKind::gather) {
+          continue;
+        }
+        visit(task, largest[{rendezvous[c][task.group_slot], task.sequence}]);
+      }
+    }
+  };
+  each([](const Task& task, double& bytes) { bytes = std::max(bytes, task.bytes); });
+  each([](Task& task, double bytes) { task.bytes = bytes; });
 }
 
 // Those who meet in a collective mean the same one.
@@ -393,7 +417,8 @@ void validate_imported(const Plan& plan) {
 
 }  // namespace
 
-RankPlan plan_of_ranks(const std::function<std::optional<RankTrace>()>& next) {
+RankPlan plan_of_ranks(const std::function<std::optional<RankTrace>()>& next,
+                       const RanksCheck& check_ranks) {
   PlanMerger merger;
   std::string first_file;
   for (std::optional<RankTrace> rank = next(); rank; rank = next()) {
@@ -401,12 +426,13 @@ RankPlan plan_of_ranks(const std::function<std::optional<RankTrace>()>& next) {
     merger.add(std::move(*rank));
   }
   if (first_file.empty()) throw Error("no trace to read");
-  RankPlan merged = merger.finish();
+  RankPlan merged = merger.finish(check_ranks);
   const bool has_tasks = std::ranges::any_of(
       merged.plan.classes, [](const RankClass& owner) { return !owner.tasks.empty(); });
   if (!has_tasks) throw Error(Location{first_file}, "no file has a task");
   validate_imported(merged.plan);
   check_groups(merged.plan);
+  if (merged.foreign) take_largest(merged.plan);
   check_collectives(merged.plan);
   return merged;
 }

@@ -20,7 +20,13 @@ struct RankPlan {
   std::int64_t absent_deps = 0;            // RankTrace::absent_deps of all
 };
 
-// One rank after the other, nothing behind the last. Throws Error that names the file or the rank.
-RankPlan plan_of_ranks(const std::function<std::optional<RankTrace>()>& next);
+// Called with the number of ranks before those without a trace are filled in: throws where the
+// machine has no room for them.
+using RanksCheck = std::function<void(int ranks)>;
+
+// One rank after the other, nothing behind the last. Ranks that send one another different sizes in
+// an all-to-all or gather send the largest. Throws Error that names the file or the rank.
+RankPlan plan_of_ranks(const std::function<std::optional<RankTrace>()>& next,
+                       const RanksCheck& check_ranks = {});
 
 }  // namespace windtunnel

@@ -10,6 +10,8 @@
 
 namespace windtunnel {
 
+inline constexpr RankId kMostRanks = 10'000'000;  // of a job
+
 struct ProcessGroup {
   std::string name;
   std::string axis;           // pg_desc

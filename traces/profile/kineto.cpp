@@ -275,7 +275,6 @@ class KinetoHandler {
   }
 
   void take_rank(double value, std::int64_t whole) {
-    constexpr std::int64_t kMostRanks = 10'000'000;
     if (whole < 0 || whole > kMostRanks) wrong(fmt::format("{}", value));
     (field_ == Field::rank ? made_.profile.rank : made_.profile.ranks) = static_cast<int>(whole);
   }

@@ -41,6 +41,7 @@ class NsightReader {
                               "--type sqlite) of a run with --trace=cuda?",
                               kKernels));
     }
+    refuse_graphs();
     read_work(std::string(kKernels), EventKind::kernel);
     read_work("CUPTI_ACTIVITY_KIND_MEMCPY", EventKind::copy);
     read_work("CUPTI_ACTIVITY_KIND_MEMSET", EventKind::fill);
@@ -70,6 +71,17 @@ class NsightReader {
     } catch (const Error& error) {
       row.fail(std::string(error.text()));
     }
+  }
+
+  // What the default of nsys makes of CUDA graphs: one span each, without their kernels.
+  void refuse_graphs() {
+    const std::string table = "CUPTI_ACTIVITY_KIND_GRAPH_TRACE";
+    if (!database_.has_table(table)) return;
+    database_.each_row(table, "SELECT 1 FROM " + table + " LIMIT 1", [&](const SqliteRow&) {
+      throw Error(Location{path_},
+                  "holds CUDA graphs as a whole, and not their kernels: record with nsys profile "
+                  "--cuda-graph-trace=node");
+    });
   }
 
   void read_work(const std::string& table, EventKind kind) {

@@ -14,8 +14,11 @@ namespace windtunnel {
 namespace {
 
 constexpr double kLongest_us = 1e13;  // four months
-constexpr std::size_t kMostNameBytes = std::size_t{256} << 20U;
-constexpr std::size_t kMostWork = 100'000'000;
+constexpr std::size_t kMostKeptBytes = std::size_t{256} << 20U;
+// A step of a large model has 100,000, and a call of the runtime or a few for each.
+constexpr std::size_t kMostWork = 5'000'000;
+constexpr std::size_t kMostLaunches = 4 * kMostWork;
+constexpr std::size_t kMostSteps = 100'000;
 constexpr std::string_view kStep = "ProfilerStep#";
 
 struct CategoryWord {
@@ -82,6 +85,9 @@ void ProfileMaker::add(const ProfileEvent& event) {
   first_us_ = std::min(first_us_, event.start_us);
   switch (event.kind) {
     case EventKind::launch:
+      if (launches_.size() >= kMostLaunches) {
+        throw Error(fmt::format("more than {} launches: capture fewer steps", kMostLaunches));
+      }
       if (event.correlation > 0) launches_.emplace_back(event.correlation, event.start_us);
       break;
     case EventKind::host_span:
@@ -96,7 +102,8 @@ void ProfileMaker::add(const ProfileEvent& event) {
 void ProfileMaker::add_span(const ProfileEvent& event) {
   if (!event.marks_step && !event.name.starts_with(kStep)) return;
   std::vector<StepSpan>& steps = event.kind == EventKind::gpu_span ? gpu_steps_ : profile.steps;
-  if (steps.size() > kMostWork) throw Error("more steps than a run has");
+  if (steps.size() >= kMostSteps) throw Error("more steps than a run has");
+  count_bytes(event.name.size(), "names of steps");
   steps.push_back({event.name, event.start_us, event.start_us + event.duration_us});
 }
 
@@ -124,12 +131,16 @@ void ProfileMaker::add_work(const ProfileEvent& event) {
   correlations_.push_back(event.correlation);
 }
 
+void ProfileMaker::count_bytes(std::size_t bytes, std::string_view what) {
+  kept_bytes_ += bytes;
+  if (kept_bytes_ > kMostKeptBytes) throw Error(fmt::format("{} beyond 256 MB", what));
+}
+
 std::int32_t ProfileMaker::name_of(const std::string& name) {
   const auto [known, is_new] =
       index_of_name_.try_emplace(name, static_cast<std::int32_t>(profile.names.size()));
   if (is_new) {
-    name_bytes_ += 2 * name.size();
-    if (name_bytes_ > kMostNameBytes) throw Error("different names of kernels beyond 128 MB");
+    count_bytes(2 * name.size(), "different names of kernels");
     profile.names.push_back(name);
     kind_of_name_.push_back(kind_of_kernel(name));
   }
@@ -158,8 +169,7 @@ std::int32_t ProfileMaker::call_of(const ProfileEvent& event) {
   const auto [known, is_new] =
       index_of_call_.try_emplace(key, static_cast<std::int32_t>(profile.calls.size()));
   if (is_new) {
-    name_bytes_ += key.size() + event.group.size();
-    if (name_bytes_ > kMostNameBytes) throw Error("different collectives beyond 128 MB");
+    count_bytes(key.size() + event.group.size(), "different collectives");
     profile.calls.push_back(std::move(call));
     if (!event.group_ranks.empty()) {
       add_group({event.group, event.group_axis, ranks_of(event.group_ranks), 0});
@@ -172,10 +182,13 @@ void ProfileMaker::add_group(ProcessGroup group) {
   if (group.name.empty()) return;
   const auto [known, is_new] = index_of_group_.try_emplace(group.name, profile.groups.size());
   if (is_new) {
+    count_bytes(2 * group.name.size() + group.axis.size() + group.ranks.size() * sizeof(RankId),
+                "process groups");
     profile.groups.push_back(std::move(group));
     return;
   }
   ProcessGroup& before = profile.groups[known->second];
+  if (before.ranks.empty()) count_bytes(group.ranks.size() * sizeof(RankId), "process groups");
   if (before.axis.empty()) before.axis = std::move(group.axis);
   if (before.ranks.empty()) before.ranks = std::move(group.ranks);
 }

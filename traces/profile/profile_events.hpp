@@ -54,12 +54,13 @@ class ProfileMaker {
   void add_work(const ProfileEvent& event);
   std::int32_t name_of(const std::string& name);
   std::int32_t call_of(const ProfileEvent& event);
+  void count_bytes(std::size_t bytes, std::string_view what);
   void add_span(const ProfileEvent& event);
   void set_launches();
 
   std::unordered_map<std::string, std::int32_t> index_of_name_;
   std::vector<WorkKind> kind_of_name_;
-  std::size_t name_bytes_ = 0;
+  std::size_t kept_bytes_ = 0;  // of names and groups
   std::unordered_map<std::string, std::int32_t> index_of_call_;
   std::map<std::string, std::size_t> index_of_group_;
   std::int64_t device_ = -1;

@@ -1,7 +1,11 @@
 #include "traces/profile/profile_reader.hpp"
 
+#include <algorithm>
+#include <cctype>
 #include <charconv>
 #include <filesystem>
+#include <fstream>
+#include <initializer_list>
 #include <string_view>
 
 #include "traces/profile/kineto.hpp"
@@ -17,28 +21,44 @@ RankId leading_rank(std::string_view text) {
   }
   RankId rank = -1;
   const auto parsed = std::from_chars(text.data(), text.data() + text.size(), rank);
-  constexpr RankId kMostRanks = 10'000'000;
   return parsed.ec == std::errc() && rank >= 0 && rank < kMostRanks ? rank : -1;
 }
 
+// Behind the word "rank", or the last part that dots set off: "t.3.json".
 RankId rank_in_name(const std::string& path) {
   const std::string name = std::filesystem::path(path).filename().string();
-  const std::size_t word = name.rfind("rank");
-  if (word != std::string::npos) return leading_rank(std::string_view(name).substr(word + 4));
-  for (std::size_t dot = name.find('.'); dot != std::string::npos; dot = name.find('.', dot + 1)) {
-    const std::size_t next = name.find('.', dot + 1);
-    if (next == std::string::npos) break;
-    const std::string_view part = std::string_view(name).substr(dot + 1, next - dot - 1);
-    const bool digits = part.find_first_not_of("0123456789") == std::string_view::npos;
-    if (!part.empty() && digits && part.size() < 8) return leading_rank(part);
+  std::string_view stem = name;
+  for (std::size_t at = stem.rfind("rank"); at != std::string_view::npos;
+       at = at == 0 ? std::string_view::npos : stem.rfind("rank", at - 1)) {
+    const bool is_word = at == 0 || std::isalpha(static_cast<unsigned char>(stem[at - 1])) == 0;
+    if (is_word) return leading_rank(stem.substr(at + 4));
   }
-  return -1;
+  for (const std::string_view end : {".gz", ".json", ".sqlite", ".trace", ".pt"}) {
+    if (stem.ends_with(end)) stem.remove_suffix(end.size());
+  }
+  const std::size_t dot = stem.rfind('.');
+  if (dot == std::string_view::npos) return -1;
+  const std::string_view last = stem.substr(dot + 1);
+  const bool digits = last.find_first_not_of("0123456789") == std::string_view::npos;
+  return digits && last.size() < 8 ? leading_rank(last) : -1;  // longer ones are times
 }
 
 }  // namespace
 
 bool is_profile(const std::string& path) {
   return path.ends_with(".json") || path.ends_with(".json.gz") || path.ends_with(".sqlite");
+}
+
+bool begins_as_profile(const std::string& path) {
+  if (!path.ends_with(".json")) return true;
+  std::string begin(4096, '\0');
+  std::ifstream file(path, std::ios::binary);
+  file.read(begin.data(), static_cast<std::streamsize>(begin.size()));
+  begin.resize(static_cast<std::size_t>(file.gcount()));
+  return std::ranges::any_of(
+      std::initializer_list<std::string_view>{"\"traceEvents\"", "\"schemaVersion\"",
+                                              "\"deviceProperties\"", "\"distributedInfo\""},
+      [&](std::string_view key) { return begin.find(key) != std::string::npos; });
 }
 
 RankProfile read_profile(const std::string& path) {

@@ -10,6 +10,9 @@ namespace windtunnel {
 // PyTorch's .json and .json.gz, Nsight Systems' .sqlite.
 bool is_profile(const std::string& path);
 
+// Whether a file that is_profile() names so may be one: of a plain .json by what it begins with.
+bool begins_as_profile(const std::string& path);
+
 // A file that does not say its rank may have it in its name: "rank-3.json", "run.rank3.sqlite",
 // "trace.3.json". Throws Error as read_kineto() and read_nsight() do.
 RankProfile read_profile(const std::string& path);

@@ -7,39 +7,21 @@
 #include <cmath>
 #include <map>
 #include <numeric>
+#include <set>
 #include <span>
 #include <utility>
 
 #include "models/base/error.hpp"
 #include "traces/chakra/foreign_tasks.hpp"
-#include "traces/text/text.hpp"
+#include "traces/profile/group_axis.hpp"
 
 namespace windtunnel {
 namespace {
 
 constexpr double kClock_s = 1e-6;  // to which the clocks of launches and kernels agree
 
-Category axis_of_group(const std::string& described) {
-  const std::pair<std::string_view, Category> words[] = {
-      {"expert_data", Category::dp}, {"tensor", Category::tp},
-      {"tp", Category::tp},          {"model_parallel", Category::tp},
-      {"context", Category::cp},     {"cp", Category::cp},
-      {"expert", Category::ep},      {"ep", Category::ep},
-      {"pipeline", Category::pp},    {"pp", Category::pp}};
-  for (const auto& [word, category] : words) {
-    const bool is_short = word.size() == 2;
-    const bool named = is_short ? plain_name(described) == word ||
-                                      plain_name(described).starts_with(std::string(word) + "group")
-                                : contains_text(described, word);
-    if (named) return category;
-  }
-  return Category::dp;
-}
-
-bool is_data_axis(const std::string& described) {
-  const std::string plain = plain_name(described);
-  return plain.starts_with("dp") || plain.find("data") != std::string::npos ||
-         plain.find("fsdp") != std::string::npos || plain.find("hsdp") != std::string::npos;
+std::string beyond(const ProcessGroup& group, RankId rank, int ranks) {
+  return fmt::format("process group '{}' has rank {} of {}", group.name, rank, ranks);
 }
 
 std::vector<RankId> all_ranks(int ranks) {
@@ -190,7 +172,8 @@ class TaskMaker {
         work.call < 0 ? nullptr : &profile_.calls[static_cast<std::size_t>(work.call)];
     const bool message = call != nullptr && call->kind != CallKind::collective;
     if (call == nullptr || call->bytes < 0 || (message && call->peer < 0)) {
-      task.kind = TaskKind::store;  // a stream of its own; takes its time and nothing else
+      task.kind = TaskKind::store;  // takes its time and nothing else, beside other streams
+      node.storage = fmt::format("calls of stream {}", work.stream);
       task.category = Category::dp;
       task.cost = {{Category::dp, Origin::measured, work.end_s - work.start_s}};
       return node;
@@ -207,7 +190,8 @@ class TaskMaker {
     task.as_flows = true;
     const ProcessGroup* group = group_of(*call);
     node.group = group == nullptr ? call->group : group->name;
-    task.category = group == nullptr ? Category::dp : axis_of_group(group->axis);
+    const std::string_view axis = group == nullptr ? std::string_view() : group->axis;
+    task.category = axis_of_group(axis).value_or(Category::dp);
     return node;
   }
 
@@ -262,34 +246,80 @@ ProfileTasks tasks_of(const RankProfile& profile, const CapturedRank& rank,
   trace.rank_class.name = fmt::format("rank {}", profile.rank);
   trace.rank_class.members = {profile.rank};
   trace.declared = plainly_named(profile.groups);
+  const std::vector<std::size_t> all = work_of(profile, rank, step);
+  std::set<std::int32_t> computing;  // streams
+  for (const std::size_t i : all) {
+    const GpuWork& work = profile.work[i];
+    const bool computes = work.kind != WorkKind::copy && work.kind != WorkKind::communication;
+    if (computes) computing.insert(work.stream);
+  }
+  // Copies on streams of their own, such as those of the next batch, hold no kernel up but by what
+  // stands as a gap before it.
   std::vector<GpuWork> own;
-  for (const std::size_t i : work_of(profile, rank, step)) own.push_back(profile.work[i]);
+  for (const std::size_t i : all) {
+    const GpuWork& work = profile.work[i];
+    if (work.kind == WorkKind::copy && !computing.contains(work.stream)) continue;
+    own.push_back(work);
+  }
   TaskMaker(profile, step, made).add(own);
   return made;
 }
 
 void replicate(RankTrace& trace, int times) {
   CHECK(trace.ranks > 0, "a job of a known size");
+  if (times == 1) return;
   const int ranks = trace.ranks;
-  const bool any_data = std::ranges::any_of(
-      trace.declared, [](const ProcessGroup& group) { return is_data_axis(group.axis); });
+  if (std::int64_t{ranks} * times > kMostRanks) {
+    throw Error(Location{trace.file}, fmt::format("{} copies of {} ranks are more than {} ranks",
+                                                  times, ranks, kMostRanks));
+  }
+  const auto is_data = [](const ProcessGroup& group) {
+    return axis_of_group(group.axis) == Category::dp;
+  };
+  const bool any_data = std::ranges::any_of(trace.declared, is_data);
   bool grown = false;
   for (ProcessGroup& group : trace.declared) {
     const std::vector<RankId> before = group.ranks.empty() ? all_ranks(ranks) : group.ranks;
     const bool whole = static_cast<int>(before.size()) == ranks;
-    if (any_data ? !is_data_axis(group.axis) : !whole) continue;
+    if (any_data ? !is_data(group) : !whole) continue;
     group.ranks.clear();
     for (int copy = 0; copy < times; ++copy) {
-      for (const RankId rank : before) group.ranks.push_back(rank + copy * ranks);
+      for (const RankId rank : before) {
+        if (rank >= ranks) throw Error(Location{trace.file}, beyond(group, rank, ranks));
+        group.ranks.push_back(rank + copy * ranks);
+      }
     }
     grown = true;
   }
-  if (!grown && times > 1) {
+  if (!grown) {
     throw Error(Location{trace.file},
                 "has no process group of data parallelism (by its description: dp, data, fsdp), "
                 "nor one of all ranks, that more ranks could join");
   }
   trace.ranks = ranks * times;
+}
+
+RankTrace copy_of(const RankTrace& trace, int copy, int times) {
+  const int ranks = trace.ranks / times;
+  const RankId shift = copy * ranks;
+  RankTrace made = trace;
+  if (copy == 0) return made;
+  made.first_member += shift;
+  for (RankId& member : made.rank_class.members) member += shift;
+  made.rank_class.name = fmt::format("rank {}", made.first_member);
+  for (auto& slot : made.rank_class.peers) {
+    for (RankId& peer : slot) peer += shift;
+  }
+  for (ProcessGroup& group : made.declared) {
+    const bool across = group.ranks.empty() ||
+                        std::ranges::any_of(group.ranks, [&](RankId r) { return r >= ranks; });
+    if (across) continue;
+    for (RankId& rank : group.ranks) rank += shift;
+    const std::string name = fmt::format("{} of copy {}", group.name, copy);
+    std::ranges::replace(made.group_names, group.name, name);
+    group.name = name;
+  }
+  return made;
 }
 
 }  // namespace windtunnel

@@ -31,7 +31,10 @@ ProfileTasks tasks_of(const RankProfile& profile, const CapturedRank& rank,
 
 // Copies of the whole job side by side, `times` of them with it: groups whose axis is that of data
 // parallelism ("dp", "data", "fsdp"), or without such all that hold every rank, span them all.
-// Throws Error where there is no such group.
+// Throws Error where there is no such group, or more ranks than kMostRanks.
 void replicate(RankTrace& trace, int times);
+
+// The same rank of the copy (from 0) of a trace that replicate() has seen.
+RankTrace copy_of(const RankTrace& trace, int copy, int times);
 
 }  // namespace windtunnel

@@ -11,9 +11,17 @@ void finish_profile(RankProfile& profile) {
     throw Error(
         "holds no work of a GPU: was the profiler told to record it (ProfilerActivity.CUDA)?");
   }
-  const auto by_start = [](const auto& a, const auto& b) { return a.start_s < b.start_s; };
-  std::stable_sort(profile.work.begin(), profile.work.end(), by_start);
-  std::stable_sort(profile.steps.begin(), profile.steps.end(), by_start);
+  std::ranges::stable_sort(profile.work, {}, &GpuWork::start_s);
+  // Of ranges in one another (a batch of an iteration) the outermost are the steps.
+  std::ranges::stable_sort(profile.steps, [](const StepSpan& a, const StepSpan& b) {
+    return a.start_s < b.start_s || (a.start_s == b.start_s && a.end_s > b.end_s);
+  });
+  double until_s = -kNotLaunched;
+  std::erase_if(profile.steps, [&](const StepSpan& step) {
+    if (step.end_s <= until_s) return true;
+    until_s = step.end_s;
+    return false;
+  });
 }
 
 }  // namespace windtunnel

@@ -61,8 +61,8 @@ struct RankProfile {
   std::vector<StepSpan> steps;
 };
 
-// Work by its start, where a step guesses at the next one. Throws Error where the profile has no
-// work of a GPU.
+// Work and steps by their start, without steps that lie in another one. Throws Error where the
+// profile has no work of a GPU.
 void finish_profile(RankProfile& profile);
 
 }  // namespace windtunnel

@@ -1,5 +1,7 @@
 #include "traces/profile/work_kind.hpp"
 
+#include <algorithm>
+
 #include "traces/text/text.hpp"
 
 namespace windtunnel {
@@ -8,7 +10,32 @@ namespace {
 struct NamePart {
   std::string_view part;
   WorkKind kind;
+  bool is_word = false;  // alone or in a name of several, and not in another one's midst
 };
+
+bool is_letter(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+}
+bool is_upper(char c) {
+  return c >= 'A' && c <= 'Z';
+}
+
+// Whether `word`, in lower case, stands in the name with nothing before it that belongs to it, nor
+// behind: in "FusedAdamFunctor" and "multi_tensor_lamb", not in "lambda".
+bool has_word(std::string_view name, std::string_view word) {
+  const auto lower = [](char c) { return is_upper(c) ? static_cast<char>(c | 0x20) : c; };
+  const auto at = [&](std::size_t i) { return i < name.size() ? name[i] : '\0'; };
+  for (std::size_t i = 0; i + word.size() <= name.size(); ++i) {
+    const std::string_view part = name.substr(i, word.size());
+    if (!std::ranges::equal(part, word, {}, lower)) continue;
+    const char next = at(i + word.size());
+    const bool begins =
+        i == 0 || !is_letter(name[i - 1]) || (is_upper(part.front()) && !is_upper(name[i - 1]));
+    const bool ends = !is_letter(next) || (is_upper(next) && !is_upper(at(i + word.size() + 1)));
+    if (begins && ends) return true;
+  }
+  return false;
+}
 
 // The first that a name has decides, so that a product of an attention library is attention and a
 // norm inside an optimizer's launch is the optimizer's.
@@ -20,9 +47,10 @@ constexpr NamePart kNameParts[] = {
     {"multimem", WorkKind::communication},
     {"symm_mem", WorkKind::communication},
     {"multi_tensor_apply", WorkKind::optimizer},
-    {"adam", WorkKind::optimizer},
-    {"lamb", WorkKind::optimizer},
-    {"sgd", WorkKind::optimizer},
+    {"adam", WorkKind::optimizer, true},
+    {"adamw", WorkKind::optimizer, true},
+    {"lamb", WorkKind::optimizer, true},
+    {"sgd", WorkKind::optimizer, true},
     {"l2norm", WorkKind::optimizer},
     {"flash", WorkKind::attention},
     {"fmha", WorkKind::attention},
@@ -70,8 +98,8 @@ const std::vector<std::string>& names_of(WorkKind) {
 }
 
 WorkKind kind_of_kernel(std::string_view name) {
-  for (const auto& [part, kind] : kNameParts) {
-    if (contains_text(name, part)) return kind;
+  for (const auto& [part, kind, is_word] : kNameParts) {
+    if (is_word ? has_word(name, part) : contains_text(name, part)) return kind;
   }
   return WorkKind::element_wise;
 }

@@ -98,6 +98,31 @@ TEST(TraceProfile, AFolderOfExecutionTracesStaysOne) {
   EXPECT_EQ(json::parse(read.out).at("schema"), "windtunnel/trace-import/1");
 }
 
+// Steps and comparison stand where the captured tasks cannot run.
+TEST(TraceProfile, WhatCannotRunAgainIsSaid) {
+  const std::string command = std::string(kTraces) + kScenario +
+                              " --set layout.dp=1 --set cluster.node.gpus=2 --set batch.global=4";
+  const ProgramResult read =
+      run_program("trace import examples/traces/kineto/rank-0.pt.trace.json.gz --json" +
+                  command.substr(std::string(kTraces).size()));
+  ASSERT_EQ(read.exit_code, 0) << read.err;
+  const json document = json::parse(read.out);
+  EXPECT_TRUE(document.contains("compared"));
+  EXPECT_FALSE(document.contains("replay"));
+  EXPECT_NE(document.at("no_replay").get<std::string>().find("the traces are of 4 ranks"),
+            std::string::npos);
+}
+
+TEST(TraceProfile, OtherFilesOfAFolderAreLeftOut) {
+  const std::string folder = scratch_folder("trace-stray");
+  fs::copy_file(WINDTUNNEL_SOURCE_DIR "/examples/traces/kineto/rank-0.pt.trace.json.gz",
+                folder + "/rank-0.pt.trace.json.gz");
+  fs::copy_file(WINDTUNNEL_SOURCE_DIR "/scenarios/schema.json", folder + "/config.json");
+  const ProgramResult read = run_program("trace import " + folder + " --json");
+  ASSERT_EQ(read.exit_code, 0) << read.err;
+  EXPECT_EQ(json::parse(read.out).at("captured").size(), 1u);
+}
+
 TEST(TraceProfile, OtherJobsAndFilesAreRefused) {
   const std::pair<std::string, const char*> cases[] = {
       {std::string(kTraces) + kScenario + " --nodes 4", "--nodes and --days are for a log"},
@@ -108,6 +133,11 @@ TEST(TraceProfile, OtherJobsAndFilesAreRefused) {
        "cluster.node.gpus=2" +
            std::string(kScenario),
        "is of rank 3; the job of"},
+      {std::string(kTraces) + " --replicas 2", "--set and --replicas are for a --scenario"},
+      {std::string(kTraces) + " --set fold=none", "--set and --replicas are for a --scenario"},
+      {"trace import traces --replicas 2" + std::string(kScenario), "--replicas is for what"},
+      {std::string(kTraces) + " --replicas 20000" + std::string(kScenario),
+       "the traces are of 80000 ranks"},
       {std::string(kTraces) + " --out x", "--out writes the calibration of a --scenario"},
       {"trace import scenarios/schema.json", "has no list 'traceEvents'"},
   };

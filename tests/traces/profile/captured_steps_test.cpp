@@ -73,6 +73,18 @@ TEST(CapturedSteps, AStepIsWhatTheHostLaunchesInItsAnnotation) {
   EXPECT_DOUBLE_EQ(rank.steps[1].seconds(), 1);
 }
 
+TEST(CapturedSteps, RangesInsideAStepAreNone) {
+  const CapturedRank rank = captured_steps(profile_of(
+      {work(WorkKind::product, 1, 3, 0.5), work(WorkKind::product, 3, 5, 3.5),
+       work(WorkKind::product, 6, 9, 5.5)},
+      {{"batch 0", 0, 2}, {"iteration 1", 0, 5}, {"batch 1", 3, 4}, {"iteration 2", 5, 9}}));
+  ASSERT_EQ(rank.steps.size(), 2u);
+  EXPECT_EQ(rank.steps[0].name, "iteration 1");
+  EXPECT_DOUBLE_EQ(rank.steps[0].begin_s, 1);
+  EXPECT_DOUBLE_EQ(rank.steps[0].end_s, 6);
+  EXPECT_EQ(rank.steps[1].name, "iteration 2");
+}
+
 TEST(CapturedSteps, WithoutAnnotationsAStepEndsBehindTheOptimizer) {
   std::vector<GpuWork> all;
   for (int step = 0; step < 3; ++step) {

@@ -6,6 +6,7 @@
 
 #include "tests/traces/profile/kineto_text.hpp"
 #include "tests/traces/profile/made_kineto.hpp"
+#include "traces/profile/profile_events.hpp"
 
 namespace windtunnel {
 namespace {
@@ -226,6 +227,26 @@ TEST(KinetoErrors, APlaceIsOfItsLineBehindManyBlocks) {
   const std::string text = trace_text(events + event_text("kernel", "k", 1, -1));
   ASSERT_GT(text.size(), std::size_t{2} << 20U);
   EXPECT_THAT(reading_fault(text), StartsWith(":20003:"));
+}
+
+// A small file can unpack to any number of them.
+TEST(KinetoErrors, LaunchesAndGroupsAreCounted) {
+  ProfileMaker launches;
+  ProfileEvent launch;
+  launch.complete = true;
+  launch.kind = EventKind::launch;
+  launch.start_us = 1;
+  launch.correlation = 1;
+  EXPECT_THAT(error_of([&] {
+                for (int i = 0; i <= 20'000'000; ++i) launches.add(launch);
+              }),
+              HasSubstr("more than 20000000 launches"));
+  ProfileMaker groups;
+  const std::vector<RankId> ranks(1'000'000);
+  EXPECT_THAT(error_of([&] {
+                for (int i = 0; i < 100; ++i) groups.add_group({std::to_string(i), "", ranks, 0});
+              }),
+              HasSubstr("process groups beyond 256 MB"));
 }
 
 }  // namespace

@@ -106,8 +106,21 @@ TEST(ProfileReader, RanksStandInNames) {
   EXPECT_EQ(rank_of("run.rank12"), 12);
   EXPECT_EQ(rank_of("rank-3.pt.trace"), 3);
   EXPECT_EQ(rank_of("trace.4"), 4);
+  EXPECT_EQ(rank_of("frank.3"), 3);            // no word
+  EXPECT_EQ(rank_of("run.2024.12.h100"), -1);  // numbers of other things
+  EXPECT_EQ(rank_of("run.2024.3"), 3);
+  EXPECT_EQ(rank_of("node2.rank_5.2024"), 5);
   EXPECT_EQ(rank_of("run"), -1);
   EXPECT_EQ(rank_of("rank99999999999"), -1);
+}
+
+TEST(NsightErrors, GraphsWithoutTheirKernelsAreRefused) {
+  const std::string table =
+      "CREATE TABLE CUPTI_ACTIVITY_KIND_GRAPH_TRACE (start INTEGER, end INTEGER, graphId INTEGER)";
+  EXPECT_EQ(read_nsight(database(with({kernel_row(1, 2), table}))).work.size(), 1u);
+  const std::string path = database(with(
+      {kernel_row(1, 2), table, "INSERT INTO CUPTI_ACTIVITY_KIND_GRAPH_TRACE VALUES (3, 9, 1)"}));
+  EXPECT_THAT(error_of([&] { read_nsight(path); }), HasSubstr("--cuda-graph-trace=node"));
 }
 
 TEST(NsightErrors, HostileFilesAreRefusedInWords) {

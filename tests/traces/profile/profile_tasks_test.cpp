@@ -138,5 +138,110 @@ TEST(ProfileTasks, WithoutDataParallelismNothingGrows) {
               HasSubstr("has no process group of data parallelism"));
 }
 
+TEST(ProfileTasks, ACopyBesideThatNothingWaitsForTakesNoTime) {
+  GpuWork copy = kernel(2, 9, 0.1, WorkKind::copy);
+  copy.stream = 21;
+  const GpuWork last = kernel(4, 10, 0.3);
+  const auto seconds = [](const ProfileTasks& made) {
+    double sum = 0;
+    for (const Task& task : made.trace.rank_class.tasks) sum += total_seconds(task.cost);
+    return sum;
+  };
+  const double without_s = seconds(tasks(profile_of({kernel(0, 4, 0), last})));
+  EXPECT_EQ(seconds(tasks(profile_of({kernel(0, 4, 0), copy, last}))), without_s);
+  copy.end_s = 14;
+  EXPECT_EQ(seconds(tasks(profile_of({kernel(0, 4, 0), copy, last}))), without_s);
+  copy.stream = 0;  // among the kernels it is work
+  EXPECT_EQ(seconds(tasks(profile_of({kernel(0, 4, 0), copy, last}))), without_s + 4);
+}
+
+TEST(ProfileTasks, CallsWithoutAPriceOfTwoStreamsRunBesideEachOther) {
+  GpuWork other = call(2, 6, 0.2);
+  other.stream = 9;
+  RankProfile profile = profile_of({kernel(0, 2, 0), call(2, 5, 0.1), other});
+  profile.calls[0].bytes = -1;
+  const ProfileTasks made = tasks(profile);
+  const std::vector<Task>& all = made.trace.rank_class.tasks;
+  ASSERT_EQ(all.size(), 3u);
+  EXPECT_NE(all[1].stream, all[2].stream);
+}
+
+// Tokens of experts: what ranks exchange differs.
+TEST(ProfileTasks, TheLargestOfAnExchangeCounts) {
+  std::vector<RankTrace> ranks;
+  for (const RankId rank : {0, 1}) {
+    RankProfile profile = profile_of({kernel(0, 2, 0), call(2, 5, 0.1)});
+    profile.rank = rank;
+    profile.ranks = 2;
+    profile.groups[0].ranks = {0, 1};
+    profile.calls[0].collective = CollectiveKind::all_to_all;
+    profile.calls[0].bytes = rank == 0 ? 2000 : 2020;
+    ranks.push_back(tasks(profile).trace);
+  }
+  std::size_t next = 0;
+  const RankPlan merged = plan_of_ranks([&]() -> std::optional<RankTrace> {
+    if (next == ranks.size()) return std::nullopt;
+    return ranks[next++];
+  });
+  for (const RankClass& owner : merged.plan.classes) EXPECT_EQ(owner.tasks[1].bytes, 2020);
+}
+
+// Rank 1 takes longer; so does its copy.
+TEST(ProfileTasks, ACopyOfARankRunsAsThatRank) {
+  std::vector<RankTrace> traces;
+  for (const RankId rank : {0, 1}) {
+    RankProfile profile = profile_of({kernel(0, 2 + rank, 0), call(4, 5, 0.1), call(5, 6, 0.1)});
+    profile.rank = rank;
+    profile.ranks = 2;
+    profile.groups = {{"7", "mesh_dp", {rank}, 0}, {"8", "mesh_tp", {0, 1}, 0}};
+    profile.calls.push_back(profile.calls[0]);
+    profile.calls[1].group = "8";
+    profile.work.back().call = 1;
+    RankTrace trace = tasks(profile).trace;
+    replicate(trace, 2);
+    for (const int copy : {0, 1}) traces.push_back(copy_of(trace, copy, 2));
+  }
+  std::size_t next = 0;
+  const RankPlan merged = plan_of_ranks([&]() -> std::optional<RankTrace> {
+    if (next == traces.size()) return std::nullopt;
+    return traces[next++];
+  });
+  EXPECT_EQ(merged.plan.ranks, 4);
+  ASSERT_EQ(merged.plan.classes.size(), 2u);
+  EXPECT_THAT(merged.plan.classes[0].members, ElementsAre(0, 2));
+  EXPECT_THAT(merged.plan.classes[1].members, ElementsAre(1, 3));
+  std::vector<std::vector<RankId>> groups;
+  for (const Group& group : merged.plan.groups) groups.push_back(group.members);
+  EXPECT_THAT(groups, ::testing::UnorderedElementsAre(
+                          std::vector<RankId>{0, 2}, std::vector<RankId>{1, 3},
+                          std::vector<RankId>{0, 1}, std::vector<RankId>{2, 3}));
+}
+
+TEST(ProfileTasks, ManyRanksAreRefusedBeforeTheyAreFilledIn) {
+  ProfileTasks made = tasks(profile_of({kernel(0, 2, 0), call(2, 5, 0.1)}));
+  EXPECT_THAT(error_of([&] { replicate(made.trace, 2'000'000'000); }),
+              HasSubstr("are more than 10000000 ranks"));
+  made.trace.ranks = 5'000'000;
+  bool given = false;
+  EXPECT_THAT(error_of([&] {
+                plan_of_ranks(
+                    [&]() -> std::optional<RankTrace> {
+                      if (given) return std::nullopt;
+                      given = true;
+                      return made.trace;
+                    },
+                    [](int ranks) { throw Error(fmt::format("no room for {}", ranks)); });
+              }),
+              HasSubstr("no room for 5000000"));
+}
+
+TEST(ProfileTasks, OfAPipelineAllRanksAreNeeded) {
+  RankProfile profile = profile_of({kernel(0, 2, 0), call(2, 5, 0.1)});
+  profile.calls[0].kind = CallKind::send;
+  profile.calls[0].peer = 1;
+  EXPECT_THAT(error_of([&] { plan_of(tasks(profile).trace); }),
+              HasSubstr("of a pipeline the traces of all ranks are needed"));
+}
+
 }  // namespace
 }  // namespace windtunnel

@@ -20,6 +20,28 @@ TEST(WorkKind, ByTheNamesThatLibrariesGiveTheirKernels) {
       {"void at::native::vectorized_layer_norm_kernel<float>", WorkKind::norm},
       {"void (anonymous namespace)::softmax_warp_forward", WorkKind::norm},
       {"void at::native::multi_tensor_apply_kernel<FusedAdamMathFunctor>", WorkKind::optimizer},
+      {"void at::native::elementwise_kernel<128, 2, at::native::gpu_kernel_impl_nocast<at::native::"
+       "direct_copy_kernel_cuda(at::TensorIteratorBase&)::{lambda()#3}::operator()() "
+       "const::{lambda()#12}::operator()() const::{lambda(c10::BFloat16)#1}>"
+       "(at::TensorIteratorBase&, at::native::direct_copy_kernel_cuda(at::TensorIteratorBase&)::"
+       "{lambda()#3}::operator()() const::{lambda()#12}::operator()() const::"
+       "{lambda(c10::BFloat16)#1} const&)::{lambda(int)#1}>(int, at::native::gpu_kernel_impl)",
+       WorkKind::element_wise},
+      {"void at::native::vectorized_elementwise_kernel<4, at::native::FillFunctor<float>, "
+       "std::array<char*, 1> >(int, at::native::FillFunctor<float>, std::array<char*, 1>)",
+       WorkKind::element_wise},
+      {"void at::native::(anonymous namespace)::multi_tensor_apply_kernel<at::native::(anonymous "
+       "namespace)::FusedOptimizerTensorListMetadata<4>, at::native::(anonymous namespace)::"
+       "FusedAdamMathFunctor<float, 4, (at::native::ADAM_MODE)1, false>, float const*>",
+       WorkKind::optimizer},
+      {"void multi_tensor_apply_kernel<TensorListMetadata<4>, LAMBStage1Functor<float>, float*>",
+       WorkKind::optimizer},
+      {"void LAMBStage2Functor<float>", WorkKind::optimizer},
+      {"void AdamWFunctor<float>", WorkKind::optimizer},
+      {"_fused_adamw_kernel", WorkKind::optimizer},
+      {"multi_tensor_sgd", WorkKind::optimizer},
+      {"void FusedSgdMathFunctor<float>", WorkKind::optimizer},
+      {"LAMBDA_KERNEL macadam_sgdx", WorkKind::element_wise},
       {"ncclDevKernel_AllReduce_Sum_bf16_RING_LL", WorkKind::communication},
       {"void vllm::cross_device_reduce_2stage<bf16>", WorkKind::communication},
       {"triton_poi_fused_add_gelu_0", WorkKind::element_wise},
