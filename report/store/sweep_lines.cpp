@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cmath>
 #include <filesystem>
 #include <fstream>
 #include <functional>
@@ -45,7 +46,10 @@ bool is_complete(const Json& point, const Sweep& sweep, size_t index) {
   }
   const auto trials = point.find("trial_goodput");
   return trials != point.end() && trials->is_array() &&
-         std::ranges::all_of(*trials, [](const Json& trial) { return trial.is_number(); });
+         std::ranges::all_of(*trials, [](const Json& trial) {
+           // A share; of far larger ones there would be no mean.
+           return trial.is_number() && std::abs(trial.get<double>()) < 1e6;
+         });
 }
 
 // Of the point whose result the line is; negative: of none of this sweep.
