@@ -19,14 +19,16 @@ namespace {
 
 constexpr long kMinute = 60, kHour = 3600, kDay = 86400;
 
-bool is_one_word(std::string_view text) {
-  return !text.empty() && text.front() != '-' && std::ranges::all_of(text, [](unsigned char c) {
-    return std::isgraph(c) != 0 && c != '\'' && c != '"' && c != '\\' && c != '#';
+bool is_one_word(std::string_view text, bool hash = false) {
+  return !text.empty() && text.front() != '-' && std::ranges::all_of(text, [&](unsigned char c) {
+    return std::isgraph(c) != 0 && c != '\'' && c != '"' && c != '\\' && (c != '#' || hash);
   });
 }
 
-void check_word(const char* option, const std::string& value, const char* example) {
-  if (value.empty() || is_one_word(value)) return;
+// `hash`: may hold a '#', which ends what sbatch reads of a line.
+void check_word(const char* option, const std::string& value, const char* example,
+                bool hash = false) {
+  if (value.empty() || is_one_word(value, hash)) return;
   throw Error(fmt::format("{} '{}': expected one word without spaces and quotes, as in {}", option,
                           value, example));
 }
@@ -209,7 +211,7 @@ void check_job(const ClusterJob& job) {
   check_word("--partition", job.partition, "--partition gpu");
   check_word("--account", job.account, "--account project1");
   check_word("--qos", job.qos, "--qos normal");
-  check_word("--container", job.container, "--container registry/windtunnel:1");
+  check_word("--container", job.container, "--container registry/windtunnel:1", true);
   check_word("--namespace", job.name_space, "--namespace sweeps");
   check_line("--wrapper", job.wrapper);
   check_line("the sweep's folder", job.folder);
@@ -257,6 +259,10 @@ std::string shard_command(const ClusterJob& job, const std::string& index) {
 std::string merge_command(const ClusterJob& job) {
   return fmt::format("{}{}{} sweep merge {}", job.wrapper, job.wrapper.empty() ? "" : " ",
                      shell_word(job.program), shell_word(job.folder));
+}
+
+std::string merge_here(const ClusterJob& job) {
+  return fmt::format("{} sweep merge {}", shell_word(job.here), shell_word(job.place));
 }
 
 }  // namespace windtunnel

@@ -14,6 +14,8 @@ struct ClusterJob {
   Engine engine = Engine::slurm;
   std::string folder;   // of the sweep, as the shards see it; absolute
   std::string program;  // as the shards call it
+  std::string place;    // the folder on this machine; absolute
+  std::string here;     // the program on this machine
   int shards = 16;
   int cpus = 0;        // of each shard; 0: one, and under ssh all of the host
   int write_once = 0;  // `sweep run --write-once`; 0: without
@@ -42,6 +44,7 @@ long time_limit_s(const std::string& text);
 // "auto" where the engine's variable says it.
 std::string shard_command(const ClusterJob& job, const std::string& index = "auto");
 std::string merge_command(const ClusterJob& job);
+std::string merge_here(const ClusterJob& job);  // on this machine
 
 struct JobFiles {
   std::string shards;  // or all of it, where the engine's own tool waits for the shards
@@ -52,7 +55,8 @@ JobFiles kubernetes_manifests(const ClusterJob& job);
 JobFiles hyperqueue_script(const ClusterJob& job);
 JobFiles ssh_script(const ClusterJob& job);
 
-// The name of the Job in Kubernetes, out of the folder's: "windtunnel-out".
+// The name of the Job in Kubernetes, out of the folder's: "windtunnel-out-3fa2c1", whose
+// end tells folders of the same name apart.
 std::string kubernetes_name(const ClusterJob& job);
 
 }  // namespace windtunnel

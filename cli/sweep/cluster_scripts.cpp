@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cctype>
 #include <filesystem>
+#include <functional>
 
 #include "cli/program/override_options.hpp"
 #include "cli/sweep/cluster_job.hpp"
@@ -12,7 +13,7 @@
 namespace windtunnel {
 namespace {
 
-// sbatch and hq replace what follows a % in the name of a file; %% is one.
+// sbatch replaces what follows a % in the name of a file; %% is one.
 std::string without_patterns(const std::string& path) {
   std::string text;
   for (const char c : path) text += c == '%' ? std::string("%%") : std::string(1, c);
@@ -45,12 +46,13 @@ std::string slurm_head(const ClusterJob& job, const char* name, const std::strin
   return head;
 }
 
-// By srun, which knows the options of pyxis in every version of it.
-std::string slurm_words(const ClusterJob& job) {
+// By srun, which knows the options of pyxis in every version of it, and since Slurm 22.05 does not
+// take its cores from those of sbatch.
+std::string slurm_words(const ClusterJob& job, int cpus) {
   if (job.container.empty()) return "exec ";
   const std::string mounts = fmt::format("{0}:{0}", job.folder);
-  return fmt::format("exec srun --container-image={} --container-mounts={} ",
-                     shell_word(job.container), shell_word(mounts));
+  return fmt::format("exec srun --cpus-per-task={} --container-image={} --container-mounts={} ",
+                     cpus, shell_word(job.container), shell_word(mounts));
 }
 
 // A text in YAML: every text of JSON is one.
@@ -72,9 +74,10 @@ std::string kubernetes_job(const ClusterJob& job, const std::string& name, const
   const std::string place = job.name_space.empty()
                                 ? std::string()
                                 : fmt::format("  namespace: {}\n", yaml(job.name_space));
+  // Of each pod; in the Job's own spec it would be that of all of them and their repetitions.
   const std::string deadline =
       job.time.empty() ? std::string()
-                       : fmt::format("  activeDeadlineSeconds: {}\n", time_limit_s(job.time));
+                       : fmt::format("      activeDeadlineSeconds: {}\n", time_limit_s(job.time));
   const std::string memory =
       job.memory.empty() ? std::string() : fmt::format(", memory: {}", yaml(job.memory + "i"));
   return fmt::format(
@@ -82,9 +85,9 @@ std::string kubernetes_job(const ClusterJob& job, const std::string& name, const
       "kind: Job\n"
       "metadata:\n"
       "  name: {}\n{}"
-      "spec:\n{}{}"
+      "spec:\n{}"
       "  template:\n"
-      "    spec:\n"
+      "    spec:\n{}"
       "      restartPolicy: Never\n"
       "      containers:\n"
       "        - name: windtunnel\n"
@@ -111,21 +114,22 @@ std::string kubernetes_job(const ClusterJob& job, const std::string& name, const
 JobFiles slurm_scripts(const ClusterJob& job) {
   const std::string array =
       fmt::format("#SBATCH --array=0-{}\n#SBATCH --cpus-per-task={}\n", job.shards - 1, job.cpus);
-  return {slurm_head(job, "windtunnel-sweep", "/shard-%a.log") + array + slurm_words(job) +
-              shard_command(job) + "\n",
-          slurm_head(job, "windtunnel-merge", "/merge.log") + slurm_words(job) +
+  return {slurm_head(job, "windtunnel-sweep", "/shard-%a.log") + array +
+              slurm_words(job, job.cpus) + shard_command(job) + "\n",
+          slurm_head(job, "windtunnel-merge", "/merge.log") + slurm_words(job, 1) +
               merge_command(job) + "\n"};
 }
 
 std::string kubernetes_name(const ClusterJob& job) {
-  constexpr size_t kMost = 40;  // of 63, to which pods add an index and five letters
+  constexpr size_t kMost = 32;  // of 63, to which pods add an index and five letters
   std::string name = "windtunnel-";
   for (const char c : std::filesystem::path(job.folder).filename().string().substr(0, kMost)) {
     const auto letter = static_cast<unsigned char>(c);
     name += std::isalnum(letter) != 0 ? static_cast<char>(std::tolower(letter)) : '-';
   }
   while (name.ends_with('-')) name.pop_back();
-  return name;
+  const std::string place = job.claim.substr(0, job.claim.find(':')) + ":" + job.folder;
+  return fmt::format("{}-{:06x}", name, std::hash<std::string>()(place) & 0xffffff);
 }
 
 JobFiles kubernetes_manifests(const ClusterJob& job) {
@@ -153,6 +157,7 @@ JobFiles hyperqueue_script(const ClusterJob& job) {
   std::string options;
   if (!job.time.empty()) options += fmt::format(" --time-limit={}s", time_limit_s(job.time));
   for (const std::string& option : job.options) options += " " + option;
+  // hq puts its %{NAME} into paths, and workers write the logs; the merge runs here.
   const std::string folder = job.folder;
   return {fmt::format("#!/bin/sh\n"
                       "hq submit --name=windtunnel-sweep --array=0-{} --cpus={}{} --wait \\\n"
@@ -162,20 +167,25 @@ JobFiles hyperqueue_script(const ClusterJob& job) {
                       job.shards - 1, std::max(job.cpus, 1), options,
                       shell_word(folder + "/shard-%{TASK_ID}.out"),
                       shell_word(folder + "/shard-%{TASK_ID}.log"), shard_command(job),
-                      merge_command(job)),
+                      merge_here(job)),
           {}};
 }
 
 JobFiles ssh_script(const ClusterJob& job) {
   std::string options = " -o BatchMode=yes";
   for (const std::string& option : job.options) options += " " + option;
-  std::string script = "#!/bin/sh\n";
+  // Each ssh is in the background, where Ctrl-C does not reach it.
+  std::string script =
+      "#!/bin/sh\n"
+      "pids=\n"
+      "trap 'kill $pids 2>/dev/null; exit 130' INT TERM\n";
   for (size_t i = 0; i < job.hosts.size(); ++i) {
-    const std::string log = fmt::format("{}/shard-{}.log", job.folder, i);
-    script += fmt::format("ssh -n{} {} {} >>{} 2>&1 &\n", options, shell_word(job.hosts[i]),
+    const std::string log = fmt::format("{}/shard-{}.log", job.place, i);
+    script += fmt::format("ssh -n{} {} {} >>{} 2>&1 &\npids=\"$pids $!\"\n", options,
+                          shell_word(job.hosts[i]),
                           shell_word(shard_command(job, fmt::format("{}", i))), shell_word(log));
   }
-  return {script + "wait\nexec " + merge_command(job) + "\n", {}};
+  return {script + "wait\ntrap - INT TERM\nexec " + merge_here(job) + "\n", {}};
 }
 
 }  // namespace windtunnel

@@ -33,9 +33,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::array kIndexVariables = {"SLURM_ARRAY_TASK_ID", "JOB_COMPLETION_INDEX", "HQ_TASK_ID",
-                                        "OMPI_COMM_WORLD_RANK"};
-
 int shard_number(const std::string& text, const std::string& shard) {
   int number = -1;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);

@@ -3,6 +3,7 @@
 // them on many machines that share the folder.
 #pragma once
 
+#include <array>
 #include <string>
 #include <vector>
 
@@ -24,6 +25,9 @@ struct SweepShard {
   int index = 0;
   int count = 1;
 };
+// That launchers set for each of their tasks, counted from 0.
+inline constexpr std::array kIndexVariables = {"SLURM_ARRAY_TASK_ID", "JOB_COMPLETION_INDEX",
+                                               "HQ_TASK_ID", "OMPI_COMM_WORLD_RANK"};
 // "2/8"; "auto/8" takes the index from the launcher's environment. Throws Error.
 SweepShard parse_shard(const std::string& text);
 

@@ -1,4 +1,6 @@
 // The subcommands of `windtunnel sweep`.
+#include <fmt/format.h>
+
 #include <memory>
 #include <utility>
 
@@ -59,8 +61,8 @@ Handler define_shard(CLI::App& app) {
   auto options = std::make_shared<Options>();
   add_folder(app, options->folder);
   app.add_option("--shard", options->shard,
-                 "part I of N, from 0; auto: I from SLURM_ARRAY_TASK_ID, JOB_COMPLETION_INDEX, "
-                 "HQ_TASK_ID or OMPI_COMM_WORLD_RANK")
+                 fmt::format("part I of N, from 0; auto: I from what the launcher sets of {}",
+                             fmt::join(kIndexVariables, ", ")))
       ->type_name("I/N|auto/N");
   add_threads(app, options->threads);
   add_write_once(app, options->write_once);

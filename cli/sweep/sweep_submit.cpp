@@ -53,7 +53,8 @@ std::optional<int> most_shards() {
 
 // Where sinfo says what there is. Slurm takes several with commas: the first that can run it.
 void check_partition(const std::string& wanted) {
-  const std::optional<std::string> answer = output_of("sinfo --noheader --format=%R 2>/dev/null");
+  const std::optional<std::string> answer =
+      output_of("sinfo --all --noheader --format=%R 2>/dev/null");
   if (!answer || trimmed(*answer).empty() || wanted.empty()) return;
   std::vector<std::string> known;
   std::istringstream lines(*answer);
@@ -86,9 +87,17 @@ Files written(const std::string& folder, const JobFiles& texts, const std::strin
 
 ExitCode submit_to_slurm(const std::string& folder, const Files& paths, int shards) {
   const std::string id = submitted(shell_word(paths.shards));
-  // After any end: the merge also says what is missing.
-  const std::string merge_id =
-      submitted(fmt::format("--dependency=afterany:{} {}", id, shell_word(paths.merge)));
+  std::string merge_id;
+  try {
+    // After any end: the merge also says what is missing.
+    merge_id = submitted(fmt::format("--dependency=afterany:{} {}", id, shell_word(paths.merge)));
+  } catch (const Error& error) {
+    throw Error(fmt::format("the merge was not submitted, and the shards run as job {0}: merge "
+                            "them later with windtunnel sweep merge {1}, or end them with "
+                            "scancel {0}; {2}",
+                            id, shell_word(folder), error.what()),
+                ExitCode::failed);
+  }
   print_result(
       fmt::format("submitted {} shards as job {} and the merge as job {}; see: "
                   "windtunnel sweep status {} --logs\n",
@@ -97,18 +106,24 @@ ExitCode submit_to_slurm(const std::string& folder, const Files& paths, int shar
 }
 
 ExitCode submit_to_kubernetes(const ClusterJob& job, const Files& paths) {
+  const std::string place =
+      job.name_space.empty() ? "" : fmt::format(" -n {}", shell_word(job.name_space));
+  const std::string name = kubernetes_name(job);
+  // Those of an earlier submission: a Job that has ended does not start again, and of one that runs
+  // hardly anything can be changed. Foreground: once their pods are gone, too.
+  const std::optional<std::string> deleted = output_of(fmt::format(
+      "kubectl delete job{0} {1} {1}-merge --ignore-not-found --cascade=foreground", place, name));
   const std::optional<std::string> answer =
-      output_of("kubectl apply -f " + shell_word(paths.shards));
+      deleted ? output_of("kubectl apply -f " + shell_word(paths.shards)) : std::nullopt;
   if (!answer) {
     throw Error("kubectl failed or is not there; --print shows the manifests", ExitCode::failed);
   }
-  const std::string place =
-      job.name_space.empty() ? "" : fmt::format(" -n {}", shell_word(job.name_space));
+  // After any end, which `kubectl wait` cannot do: it waits for one condition.
   print_result(fmt::format(
       "{0}logs: kubectl logs{1} -l job-name={2} --prefix --tail=1\n"
-      "then: kubectl wait{1} --for=condition=complete --timeout=-1s job/{2} && kubectl apply -f "
-      "{3}\n",
-      *answer, place, kubernetes_name(job), shell_word(paths.merge)));
+      "then: until kubectl get{1} job/{2} -o jsonpath='{{.status.conditions[*].type}}' | "
+      "grep -qwE 'Complete|Failed'; do sleep 10; done; kubectl apply -f {3}\n",
+      *answer, place, name, shell_word(paths.merge)));
   return ExitCode::ok;
 }
 
@@ -150,15 +165,19 @@ std::string settle_shards(ClusterJob& job, int points) {
   return fmt::format("{} shards instead of {}: MaxArraySize of this cluster\n", *most, wanted);
 }
 
+std::string without_slash(std::string path) {
+  while (path.size() > 1 && path.ends_with('/')) path.pop_back();
+  return path;
+}
+
 }  // namespace
 
 ExitCode submit_sweep(const std::string& folder, ClusterJob job, bool print) {
-  const std::string place = fs::absolute(folder).lexically_normal();
-  if (job.folder.empty()) job.folder = place;
+  job.place = without_slash(fs::absolute(folder).lexically_normal());
+  job.folder = job.folder.empty() ? job.place : without_slash(job.folder);
+  job.here = fs::read_symlink("/proc/self/exe");
   const bool in_container = !job.container.empty() || !job.wrapper.empty();
-  if (job.program.empty()) {
-    job.program = in_container ? "windtunnel" : fs::read_symlink("/proc/self/exe").string();
-  }
+  if (job.program.empty()) job.program = in_container ? "windtunnel" : job.here;
   if (job.engine != Engine::ssh) job.cpus = std::max(job.cpus, 1);
   check_job(job);
   const std::string note = settle_shards(job, static_cast<int>(open_head(folder).keys.size()));
@@ -170,7 +189,7 @@ ExitCode submit_sweep(const std::string& folder, ClusterJob job, bool print) {
     return ExitCode::ok;
   }
   if (job.engine == Engine::slurm) check_partition(job.partition);
-  const Files paths = written(place, texts, job.engine == Engine::kubernetes ? ".yaml" : ".sh");
+  const Files paths = written(job.place, texts, job.engine == Engine::kubernetes ? ".yaml" : ".sh");
   print_human(note, false);
   switch (job.engine) {
     case Engine::slurm:

@@ -5,11 +5,14 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cmath>
 #include <filesystem>
 #include <fstream>
 #include <functional>
 
 #include "models/base/error.hpp"
+#include "report/store/sweep_figures.hpp"
+#include "report/store/sweep_ranking.hpp"
 
 namespace windtunnel {
 namespace {
@@ -28,6 +31,27 @@ std::vector<std::string> part_paths(const std::string& folder) {
   return paths;
 }
 
+// Whether it holds what merging reads of it.
+bool is_complete(const Json& point, const Sweep& sweep, size_t index) {
+  const auto set = point.find("set");
+  if (set == point.end() || !set->is_object()) return false;
+  const std::vector<size_t> places = places_of(sweep, index);
+  for (size_t i = 0; i < places.size(); ++i) {
+    const auto value = set->find(sweep.vary[i].key);
+    if (value == set->end() || *value != sweep.vary[i].values[places[i]]) return false;
+  }
+  if (!has_result(point)) return point.contains("reason") && point["reason"].is_string();
+  for (const char* part : {"mean", "low", "high"}) {
+    if (!number_at(point, "campaign.goodput", part)) return false;
+  }
+  const auto trials = point.find("trial_goodput");
+  return trials != point.end() && trials->is_array() &&
+         std::ranges::all_of(*trials, [](const Json& trial) {
+           // A share; of far larger ones there would be no mean.
+           return trial.is_number() && std::abs(trial.get<double>()) < 1e6;
+         });
+}
+
 // Of the point whose result the line is; negative: of none of this sweep.
 int index_of(const std::string& line, const SweepHead& head) {
   const Json json = Json::parse(line, nullptr, false);
@@ -35,7 +59,8 @@ int index_of(const std::string& line, const SweepHead& head) {
   if (!json["index"].is_number_integer() || !json["key"].is_string()) return -1;
   const int index = json["index"].get<int>();
   if (index < 0 || index >= static_cast<int>(head.keys.size())) return -1;
-  return hashed_key(json["key"].get_ref<const std::string&>()) == head.keys[index] ? index : -1;
+  if (hashed_key(json["key"].get_ref<const std::string&>()) != head.keys[index]) return -1;
+  return is_complete(json, head.sweep, static_cast<size_t>(index)) ? index : -1;
 }
 
 }  // namespace

@@ -4,10 +4,13 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
+#include <filesystem>
 #include <fstream>
 #include <limits>
 #include <map>
 #include <set>
+#include <system_error>
 #include <utility>
 
 #include "models/base/error.hpp"
@@ -23,21 +26,41 @@ namespace {
 
 constexpr size_t kMostReasons = 100;
 
-// results.jsonl, a line at a time.
+// results.jsonl, a line at a time; nothing is left of it where it is not finished.
 class LineFile {
  public:
   explicit LineFile(std::string path)
-      : path_(std::move(path)),
-        temporary_(fmt::format("{}.{}.tmp", path_, getpid())),
-        out_(temporary_, std::ios::binary) {}
-  void add(const std::string& line) { out_ << line; }
+      : path_(std::move(path)), temporary_(fmt::format("{}.{}.tmp", path_, getpid())) {
+    errno = 0;
+    out_.open(temporary_, std::ios::binary);
+    check();
+  }
+  ~LineFile() {
+    std::error_code ignored;
+    std::filesystem::remove(temporary_, ignored);
+  }
+  LineFile(const LineFile&) = delete;
+  LineFile& operator=(const LineFile&) = delete;
+  void add(const std::string& line) {
+    errno = 0;
+    out_ << line;
+    check();
+  }
   void close() {
+    errno = 0;
     out_.close();
-    if (out_.fail()) throw Error(Location{path_}, "cannot write", ExitCode::failed);
+    check();
     put_in_place(temporary_, path_);
   }
 
  private:
+  void check() const {
+    if (!out_.fail()) return;
+    const std::error_code error(errno != 0 ? errno : EIO, std::generic_category());
+    throw Error(Location{path_}, fmt::format("cannot write: {}", error.message()),
+                ExitCode::failed);
+  }
+
   const std::string path_, temporary_;
   std::ofstream out_;
 };

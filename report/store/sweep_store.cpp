@@ -232,7 +232,7 @@ SweepPart::~SweepPart() {
   }
 }
 
-void SweepPart::write_all(int file, const std::string& text) {
+void SweepPart::write_all(int file, const std::string& path, const std::string& text) {
   size_t written = 0;
   while (written < text.size()) {
     const ssize_t n = write(file, text.data() + written, text.size() - written);
@@ -241,35 +241,42 @@ void SweepPart::write_all(int file, const std::string& text) {
       const int reason = errno;
       if (file == file_) cut_off_torn_line();  // before another one is put behind it
       errno = reason;
-      fail_write(path_);
+      fail_write(path);
     }
     written += static_cast<size_t>(n);
   }
   // EINVAL: a file of a kind that cannot be synced.
-  if (fsync(file) != 0 && errno != EINVAL) fail_write(path_);
+  if (fsync(file) != 0 && errno != EINVAL) fail_write(path);
 }
 
 void SweepPart::append(const std::string& line) {
-  if (write_once_s_ == 0) return write_all(file_, line);
+  if (write_once_s_ == 0) return write_all(file_, path_, line);
   kept_back_ += line;
-  const auto now = std::chrono::steady_clock::now();
-  if (now - written_ >= std::chrono::seconds(write_once_s_)) finish();
+  const auto elapsed = std::chrono::steady_clock::now() - begin_;
+  if (elapsed >= (written_ + 1) * std::chrono::seconds(write_once_s_)) finish();
 }
 
 void SweepPart::finish() {
-  written_ = std::chrono::steady_clock::now();
   if (kept_back_.empty()) return;
-  const std::string lines = std::exchange(kept_back_, {});
   const std::string stem = path_.substr(0, path_.rfind('.'));
+  std::string path;
   int file = -1;
   do {
-    const std::string path = fmt::format("{}-{}.jsonl", stem, files_++);
+    path = fmt::format("{}-{}.jsonl", stem, next_file_++);
     file = open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
   } while (file < 0 && errno == EEXIST);
-  if (file < 0) fail_write(path_);
-  write_all(file, lines);
+  if (file < 0) fail_write(path);
+  try {
+    write_all(file, path, kept_back_);
+  } catch (...) {
+    close(file);
+    unlink(path.c_str());
+    throw;
+  }
   // Some storages take the object only here.
-  if (close(file) != 0) fail_write(path_);
+  if (close(file) != 0) fail_write(path);
+  ++written_;
+  kept_back_.clear();
 }
 
 }  // namespace windtunnel

@@ -67,8 +67,9 @@ std::string point_line(const SweepCase& the_case, const SweepPoint& point);
 // Appends to the part of a shard. One process at a time: a second one is refused. While it is open
 // this process must not read the part otherwise. With `write_once_s` > 0, for object storage, which
 // neither appends nor locks: lines are kept back for so many seconds and then written as a file of
-// their own, part-I-K.jsonl, that is never opened again; a kill costs what was kept back, and two
-// processes on the same shard only do the work twice.
+// their own, part-I-K.jsonl, that is never opened again. Points that end more seldom are written at
+// once: of the time since the beginning there is a file for so many seconds. A kill costs what was
+// kept back, and two processes on the same shard only do the work twice.
 class SweepPart {
  public:
   SweepPart(const std::string& folder, int shard, int write_once_s = 0);
@@ -78,19 +79,20 @@ class SweepPart {
   // On the disk when it returns, unless it is kept back. Throws Error (failed) with the system's
   // reason.
   void append(const std::string& line);
-  // Writes what is kept back. Throws likewise.
+  // Writes what is kept back. Throws likewise; it stays kept back then.
   void finish();
 
  private:
   void cut_off_torn_line();
-  void write_all(int file, const std::string& text);
+  void write_all(int file, const std::string& path, const std::string& text);
 
   std::string path_;
   int file_ = -1;
   int write_once_s_ = 0;
-  int files_ = 0;
+  int next_file_ = 0;  // K of the next one
+  int written_ = 0;    // files, by this process
   std::string kept_back_;
-  std::chrono::steady_clock::time_point written_ = std::chrono::steady_clock::now();
+  std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
 };
 
 }  // namespace windtunnel

@@ -18,6 +18,7 @@
 #include "report/page/page.hpp"
 #include "report/page/sweep_page.hpp"
 #include "report/store/sweep_lines.hpp"
+#include "report/store/sweep_merge.hpp"
 #include "report/text/json_text.hpp"
 #include "scenarios/language/case.hpp"
 #include "scenarios/language/configs/hugging_face.hpp"
@@ -199,7 +200,9 @@ void read_sweep_cases(const std::string& bytes) {
 void read_sweep_part(const std::string& bytes) {
   const std::string cases = kHere + "corpus/sweep-cases/cases.jsonl";
   const ScratchFile file("part-0.jsonl", bytes);
-  SweepLines(file.folder(), head_of(parse_cases(read_file(cases), cases)));
+  const SweepHead head = head_of(parse_cases(read_file(cases), cases));
+  sweep_text(merge_lines(file.folder(), head).results);
+  merge_lines(file.folder(), head, 2);
 }
 
 // The first rank of each class, with the table of all, says it all.

@@ -5,6 +5,7 @@
 #include <sqlite3.h>
 #include <unistd.h>
 
+#include <cstdlib>
 #include <filesystem>
 #include <system_error>
 
@@ -45,8 +46,11 @@ std::string workplace_of(const std::string& path) {
   std::error_code ignored;
   fs::remove(beside, ignored);
   if (works) return beside;
-  const fs::path temporary = fs::temp_directory_path(ignored);
-  return ignored ? beside : (temporary / fs::path(beside).filename()).string();
+  // A new file of a name that nobody could foresee: others may write there, too.
+  std::string temporary = fs::temp_directory_path(ignored) / "windtunnel-XXXXXX";
+  const int there = mkstemp(temporary.data());
+  if (there < 0 || ::close(there) != 0) return beside;
+  return temporary;
 }
 
 }  // namespace
@@ -56,8 +60,6 @@ void SqliteFile::Close::operator()(sqlite3* database) const {
 }
 
 SqliteFile::SqliteFile(const std::string& path) : path_(path), temporary_(workplace_of(path)) {
-  std::error_code ignored;
-  fs::remove(temporary_, ignored);
   sqlite3* database = nullptr;
   const int opened = sqlite3_open(temporary_.c_str(), &database);
   database_.reset(database);

@@ -3,10 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cctype>
 #include <cerrno>
 #include <cstdio>
 #include <filesystem>
+#include <fstream>
 #include <memory>
 #include <system_error>
 
@@ -18,6 +20,21 @@ namespace {
 [[noreturn]] void fail(const std::string& path, int error) {
   throw Error(Location{path},
               fmt::format("cannot be read: {}", std::generic_category().message(error)));
+}
+
+// By reading and writing alone: storage that is mounted may know no permissions.
+std::error_code copied(const std::string& from, const std::string& to) {
+  errno = 0;
+  std::ifstream in(from, std::ios::binary);
+  std::ofstream out(to, std::ios::binary);
+  std::array<char, 65536> chunk{};
+  while (in && out) {
+    in.read(chunk.data(), chunk.size());
+    out.write(chunk.data(), in.gcount());
+  }
+  out.close();
+  if (in.eof() && !in.bad() && !out.fail()) return {};
+  return {errno != 0 ? errno : EIO, std::generic_category()};
 }
 
 }  // namespace
@@ -78,7 +95,7 @@ void put_in_place(const std::string& finished, const std::string& path) {
                                  std::errc::operation_not_permitted, std::errc::invalid_argument,
                                  std::errc::cross_device_link}) {
     if (error != cannot) continue;
-    fs::copy_file(finished, path, fs::copy_options::overwrite_existing, error);
+    error = copied(finished, path);
     fs::remove(finished, ignored);
     break;
   }

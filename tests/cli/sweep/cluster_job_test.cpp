@@ -53,7 +53,8 @@ TEST(SubmitSweep, SlurmIsToldAllOfIt) {
   const ProgramResult printed = run_program(
       "sweep submit " + folder +
       " --slurm --print --shards 4 --partition gpu,cpu --account p1 --qos high --time '90 min' "
-      "--memory 2G --container reg/wt:1 --option=--constraint=h100 --option '--mail-type END'");
+      "--memory 2G --cpus 8 --container reg#wt:1 --option=--constraint=h100 --option '--mail-type "
+      "END'");
   ASSERT_EQ(printed.exit_code, 0) << printed.err;
   for (const char* line :
        {"#SBATCH --partition=gpu,cpu\n", "#SBATCH --account=p1\n", "#SBATCH --qos=high\n",
@@ -61,10 +62,13 @@ TEST(SubmitSweep, SlurmIsToldAllOfIt) {
         "#SBATCH --mail-type END\n", "#SBATCH --array=0-3\n", "#SBATCH --open-mode=append\n"}) {
     EXPECT_NE(printed.out.find(line), std::string::npos) << line << printed.out;
   }
+  // srun takes its cores from none of sbatch's options.
   const std::string inside = fmt::format(
-      "exec srun --container-image=reg/wt:1 --container-mounts={0}:{0} windtunnel sweep ", folder);
-  EXPECT_NE(printed.out.find(inside + "run"), std::string::npos) << printed.out;
-  EXPECT_NE(printed.out.find(inside + "merge"), std::string::npos) << printed.out;
+      " --container-image='reg#wt:1' --container-mounts={0}:{0} windtunnel sweep ", folder);
+  for (const std::string& words : {"8" + inside + "run", "1" + inside + "merge"}) {
+    EXPECT_NE(printed.out.find("exec srun --cpus-per-task=" + words), std::string::npos)
+        << words << printed.out;
+  }
   const ProgramResult wrapped =
       run_program("sweep submit " + folder + " --slurm --print --wrapper 'apptainer exec wt.sif'");
   EXPECT_NE(wrapped.out.find("exec apptainer exec wt.sif windtunnel sweep run "), std::string::npos)
@@ -96,7 +100,7 @@ TEST(SubmitSweep, KubernetesReadsTheManifests) {
   const ProgramResult printed = run_program(
       "sweep submit " + folder +
       " --kubernetes --print --shards 5 --cpus 2 --memory 4G --time 2h --container 'reg/wt:1' "
-      "--claim sweeps:/sweeps --folder '/sweeps/a: \"b\"' --namespace team --write-once 60");
+      "--claim sweeps:/sweeps --folder '/sweeps/a: \"b\"/' --namespace team --write-once 60");
   ASSERT_EQ(printed.exit_code, 0) << printed.err;
   const std::vector<YAML::Node> jobs = YAML::LoadAll(printed.out);
   ASSERT_EQ(jobs.size(), 2U);
@@ -104,12 +108,15 @@ TEST(SubmitSweep, KubernetesReadsTheManifests) {
   EXPECT_EQ(run["apiVersion"].as<std::string>(), "batch/v1");
   EXPECT_EQ(run["kind"].as<std::string>(), "Job");
   EXPECT_EQ(run["metadata"]["namespace"].as<std::string>(), "team");
-  EXPECT_EQ(run["metadata"]["name"].as<std::string>(), "windtunnel-a---b");
+  const auto name = run["metadata"]["name"].as<std::string>();
+  EXPECT_TRUE(name.starts_with("windtunnel-a---b-")) << name;
+  EXPECT_EQ(jobs[1]["metadata"]["name"].as<std::string>(), name + "-merge");
   EXPECT_EQ(run["spec"]["completionMode"].as<std::string>(), "Indexed");
   EXPECT_EQ(run["spec"]["completions"].as<int>(), 5);
   EXPECT_EQ(run["spec"]["parallelism"].as<int>(), 5);
-  EXPECT_EQ(run["spec"]["activeDeadlineSeconds"].as<int>(), 7200);
+  EXPECT_FALSE(run["spec"]["activeDeadlineSeconds"].IsDefined());  // of all pods one after another
   const YAML::Node pod = run["spec"]["template"]["spec"];
+  EXPECT_EQ(pod["activeDeadlineSeconds"].as<int>(), 7200);
   EXPECT_EQ(pod["restartPolicy"].as<std::string>(), "Never");
   const YAML::Node container = pod["containers"][0];
   EXPECT_EQ(container["image"].as<std::string>(), "reg/wt:1");
@@ -128,18 +135,41 @@ TEST(SubmitSweep, KubernetesReadsTheManifests) {
   fs::remove_all(folder);
 }
 
+TEST(SubmitSweep, JobsOfFoldersWithTheSameNameDiffer) {
+  const std::string folder = expanded_sweep("submit-names");
+  const auto job_name = [&](const std::string& claim, const std::string& seen) {
+    const ProgramResult printed =
+        run_program(fmt::format("sweep submit {} --kubernetes --print --container wt --claim {}:/x "
+                                "--folder {}",
+                                folder, claim, seen));
+    return YAML::LoadAll(printed.out).at(0)["metadata"]["name"].as<std::string>();
+  };
+  const std::string name = job_name("a", "/x/out");
+  EXPECT_EQ(name.size(), std::string("windtunnel-out-123456").size()) << name;
+  EXPECT_EQ(name, job_name("a", "/x/out/"));
+  EXPECT_NE(name, job_name("a", "/x/y/out"));
+  EXPECT_NE(name, job_name("b", "/x/out"));
+  const std::string longest = job_name("a", "/x/" + std::string(100, 'a')) + "-merge-999999";
+  EXPECT_LE(longest.size(), 63U) << longest;
+  fs::remove_all(folder);
+}
+
 // What kubectl would be given, run index by index with the variable that the pods have.
 TEST(SubmitSweep, PodsOfAnIndexedJobGiveTheSweep) {
   const std::string whole = whole_sweep(kTwelve, "submit-pods-whole");
   const std::string folder = expanded_sweep("submit-pods");
   const FakeTools tools(folder + "-tools");
-  tools.add("kubectl", fmt::format("echo \"$@\" > {}-tools/calls; echo created\n", folder));
+  tools.add("kubectl", fmt::format("echo \"$@\" >> {}-tools/calls; echo created\n", folder));
   const ProgramResult result =
       run_program("sweep submit " + folder + " --kubernetes --shards 3 --container wt --claim c:" +
                   fs::path(folder).parent_path().string() + " --program " WINDTUNNEL_PROGRAM);
   ASSERT_EQ(result.exit_code, 0) << result.err;
-  EXPECT_NE(result.out.find("kubectl wait "), std::string::npos) << result.out;
-  EXPECT_EQ(read_text(folder + "-tools/calls"), "apply -f " + folder + "/shards.yaml\n");
+  EXPECT_NE(result.out.find("grep -qwE 'Complete|Failed'"), std::string::npos) << result.out;
+  const YAML::Node shards = YAML::LoadFile(folder + "/shards.yaml");
+  EXPECT_EQ(read_text(folder + "-tools/calls"),
+            fmt::format("delete job {0} {0}-merge --ignore-not-found --cascade=foreground\n"
+                        "apply -f {1}/shards.yaml\n",
+                        shards["metadata"]["name"].as<std::string>(), folder));
   const auto run_words = [](const YAML::Node& job) {
     std::string line;
     for (const YAML::Node& word : job["spec"]["template"]["spec"]["containers"][0]["command"]) {
@@ -147,7 +177,6 @@ TEST(SubmitSweep, PodsOfAnIndexedJobGiveTheSweep) {
     }
     return std::system((line + "> /dev/null 2>&1").c_str());
   };
-  const YAML::Node shards = YAML::LoadFile(folder + "/shards.yaml");
   for (int index = 0; index < 3; ++index) {
     setenv("JOB_COMPLETION_INDEX", std::to_string(index).c_str(), 1);
     EXPECT_EQ(run_words(shards), 0);
@@ -207,6 +236,54 @@ TEST(SubmitSweep, SshRunsAShardOnEachHostAndMerges) {
   EXPECT_NE(read_text(tools_folder + "/hosts").find("me@node2\n"), std::string::npos);
   EXPECT_EQ(merged_bytes(whole), merged_bytes(folder));
   for (const std::string& each : {whole, folder, tools_folder}) fs::remove_all(each);
+}
+
+// The shards see the folder elsewhere and call another program; log and merge are of this machine.
+TEST(SubmitSweep, WhatRunsHereKeepsFolderAndProgram) {
+  const std::string folder = expanded_sweep("submit-elsewhere");
+  for (const std::string engine : {"--hyperqueue", "--ssh node1"}) {
+    const ProgramResult printed = run_program(fmt::format(
+        "sweep submit {} {} --print --folder /far/out --program /far/wt", folder, engine));
+    ASSERT_EQ(printed.exit_code, 0) << printed.err;
+    EXPECT_NE(printed.out.find("/far/wt sweep run /far/out "), std::string::npos) << printed.out;
+    EXPECT_NE(printed.out.find(" sweep merge " + folder + "\n"), std::string::npos) << printed.out;
+    EXPECT_EQ(printed.out.find("/far/wt sweep merge"), std::string::npos) << printed.out;
+    if (engine == "--hyperqueue") continue;  // whose workers write the logs
+    EXPECT_NE(printed.out.find(">>" + folder + "/shard-0.log"), std::string::npos) << printed.out;
+  }
+  fs::remove_all(folder);
+}
+
+TEST(SubmitSweep, AnInterruptEndsEachSsh) {
+  const std::string folder = expanded_sweep("submit-interrupted"), at = folder + "-tools";
+  const FakeTools tools(at);
+  tools.add("ssh", fmt::format("trap 'echo >> {0}/ended; exit' TERM\n"
+                               "echo >> {0}/begun\n"
+                               "for i in $(seq 100); do sleep 0.1; done\n",
+                               at));
+  std::ofstream(at + "/shards.sh")
+      << run_program("sweep submit " + folder + " --ssh a,b --print").out;
+  const std::string interrupt = fmt::format(
+      "until_two() {{ for i in $(seq 50); do\n"
+      "  test $(cat {0}/$1 2>/dev/null | wc -l) = 2 && return; sleep 0.1\n"
+      "done; false; }}\n"
+      "sh {0}/shards.sh & until_two begun && kill -TERM $!; wait $!; "
+      "test $? = 130 && until_two ended",
+      at);
+  EXPECT_EQ(std::system(interrupt.c_str()), 0);
+  for (const std::string& each : {folder, at}) fs::remove_all(each);
+}
+
+TEST(SubmitSweep, SaysWhichShardsRunWithoutAMerge) {
+  const std::string folder = expanded_sweep("submit-half");
+  const FakeTools tools(folder + "-tools");
+  tools.add("sbatch", "case $2 in --dependency*) exit 1;; esac; echo 77\n");
+  tools.add("sinfo", "case $* in *--all*) echo hidden;; *) echo seen;; esac\n");
+  const ProgramResult result =
+      run_program("sweep submit " + folder + " --slurm --partition hidden");
+  EXPECT_EQ(result.exit_code, 1) << result.err;
+  EXPECT_NE(result.err.find("scancel 77"), std::string::npos) << result.err;
+  for (const std::string& each : {folder, folder + "-tools"}) fs::remove_all(each);
 }
 
 TEST(SubmitSweep, RefusesWhatItCannotPassOn) {

@@ -10,6 +10,7 @@
 #include <fstream>
 
 #include "report/page/sweep_page.hpp"
+#include "tests/support/error_of.hpp"
 #include "traces/text/text.hpp"
 
 namespace windtunnel {
@@ -104,6 +105,43 @@ TEST(SweepMerge, SaysWhatIsMissing) {
   const MergedSweep merged = merge_lines(sweep.folder, read_head(sweep.folder), 40);
   EXPECT_EQ(merged.finished + merged.missing.size(), 600U);
   EXPECT_EQ(merged.missing.at(0) * 5 % 7, 3);
+}
+
+TEST(SweepMerge, SaysWhichLineIsNoResult) {
+  const LargeSweep sweep;
+  const Json point = Json::parse(sweep.line_of(0));
+  const auto error_with = [&](const Json& line) {
+    std::ofstream(sweep.folder + "/part-7.jsonl") << sweep.line_of(1) << line.dump() << "\n";
+    return error_of([&] { merge_lines(sweep.folder, read_head(sweep.folder)); });
+  };
+  EXPECT_EQ(error_with(point), "no error");
+  for (const char* part : {"set", "result", "trial_goodput"}) {
+    Json damaged = point;
+    damaged.erase(part);
+    EXPECT_NE(error_with(damaged).find("part-7.jsonl:2:1: not a result"), std::string::npos)
+        << part << error_with(damaged);
+  }
+  Json other = point;
+  other["set"]["schedule"] = "none";
+  EXPECT_NE(error_with(other).find("part-7.jsonl:2:1: not a result"), std::string::npos);
+}
+
+TEST(SweepMerge, LeavesNothingHalfWritten) {
+  const LargeSweep sweep;
+  const SweepHead head = read_head(sweep.folder);
+  fs::create_directories(sweep.folder + "/results.sqlite/x");  // in the way of the database
+  const std::string error = error_of([&] { merge_lines(sweep.folder, head); }, ExitCode::failed);
+  EXPECT_NE(error.find("results.sqlite: cannot write"), std::string::npos) << error;
+  for (const fs::directory_entry& entry : fs::directory_iterator(sweep.folder)) {
+    EXPECT_NE(entry.path().extension(), ".tmp") << entry.path();
+  }
+  fs::remove_all(sweep.folder + "/results.sqlite");
+  // What cannot be opened is said at once, and why.
+  fs::create_directories(fmt::format("{}/results.jsonl.{}.tmp", sweep.folder, getpid()));
+  const std::string reason = error_of([&] { merge_lines(sweep.folder, head); }, ExitCode::failed);
+  EXPECT_NE(reason.find("results.jsonl: cannot write: Is a directory"), std::string::npos)
+      << reason;
+  EXPECT_FALSE(fs::exists(sweep.folder + "/results.sqlite"));
 }
 
 }  // namespace

@@ -6,8 +6,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <filesystem>
 #include <fstream>
+#include <thread>
 
 #include "models/base/error.hpp"
 #include "models/base/version.hpp"
@@ -174,6 +176,36 @@ TEST(SweepStore, FilesThatAreWrittenOnce) {
   again.finish();
   EXPECT_EQ(read_file(folder + "/part-2-2.jsonl"), lines.at(2));
   EXPECT_EQ(SweepLines(folder, head_of(plan)).finished(), 3U);
+  fs::remove_all(folder);
+}
+
+TEST(SweepStore, PointsThatEndSeldomAreWrittenAtOnce) {
+  const SweepPlan plan = plan_of_six();
+  const std::string folder = scratch("seldom");
+  const std::map<int, std::string> lines = six_lines(plan);
+  SweepPart part(folder, 0, 1);
+  std::this_thread::sleep_for(std::chrono::milliseconds(2100));
+  part.append(lines.at(0));  // as long after the beginning as two intervals
+  part.append(lines.at(1));
+  part.append(lines.at(2));
+  EXPECT_EQ(read_file(folder + "/part-0-0.jsonl"), lines.at(0));
+  EXPECT_EQ(read_file(folder + "/part-0-1.jsonl"), lines.at(1));
+  EXPECT_FALSE(fs::exists(folder + "/part-0-2.jsonl"));
+  fs::remove_all(folder);
+}
+
+TEST(SweepStore, WhatCouldNotBeWrittenOnceIsWrittenLater) {
+  const SweepPlan plan = plan_of_six();
+  const std::string folder = scratch("once-again");
+  const std::map<int, std::string> lines = six_lines(plan);
+  SweepPart part(folder, 0, 3600);
+  part.append(lines.at(0));
+  fs::remove_all(folder);
+  const std::string error = error_of([&] { part.finish(); }, ExitCode::failed);
+  EXPECT_NE(error.find("part-0-0.jsonl: cannot write: No such file"), std::string::npos) << error;
+  fs::create_directories(folder);
+  part.finish();
+  EXPECT_EQ(SweepLines(folder, head_of(plan)).finished(), 1U);
   fs::remove_all(folder);
 }
 

@@ -1,7 +1,10 @@
 #include "traces/text/text.hpp"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
+#include <filesystem>
 #include <fstream>
 
 #include "tests/support/error_of.hpp"
@@ -33,6 +36,29 @@ TEST(Text, WhatCannotBeReadIsTheUsersFault) {
     const std::string error = error_of([&] { read_file(path); });
     EXPECT_NE(error.find("cannot be read: " + reason), std::string::npos) << error;
   }
+}
+
+// Another file system cannot rename from here, and one without permissions takes no copy of them.
+TEST(Text, PutsInPlaceWhereItCannotRename) {
+  namespace fs = std::filesystem;
+  const std::string from = ::testing::TempDir() + fmt::format("windtunnel-put-{}", getpid());
+  const std::string to = fmt::format("/dev/shm/windtunnel-put-{}", getpid());
+  const std::string content(100'000, 'x');
+  std::ofstream(from) << content;
+  if (!std::ofstream(to)) GTEST_SKIP() << "no /dev/shm to write to";
+  std::error_code renamed;
+  fs::rename(to, from + "-2", renamed);
+  if (renamed != std::errc::cross_device_link) {
+    for (const std::string& each : {from, to, from + "-2"}) fs::remove(each);
+    GTEST_SKIP() << "/dev/shm is no other file system";
+  }
+  fs::permissions(from, fs::perms::owner_all);
+  fs::permissions(to, fs::perms::owner_read | fs::perms::owner_write);
+  put_in_place(from, to);
+  EXPECT_EQ(read_file(to), content);
+  EXPECT_EQ(fs::status(to).permissions(), fs::perms::owner_read | fs::perms::owner_write);
+  EXPECT_FALSE(fs::exists(from));
+  fs::remove(to);
 }
 
 }  // namespace
