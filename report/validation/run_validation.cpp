@@ -261,7 +261,9 @@ std::string page_pooled(const ValidationReport& report) {
   const auto count = static_cast<double>(errors.size());
   return fmt::format(
       "\nOf {} step times half were predicted within {:.1f} % and nine of ten within {:.0f} %; the "
-      "mean error is {:.1f} %;\n{:.0f} % lie inside their 90 % interval.\n",
+      "mean error is {:.1f} %;\n{:.0f} % lie inside their 90 % interval.\nAmong them are rows that "
+      "calibrations were fitted on (\"What is not blind\"), and intervals know how far off these "
+      "families were.\n",
       errors.size(), 100 * quantile_of_sorted(errors, 0.5), 100 * quantile_of_sorted(errors, 0.9),
       100 * std::accumulate(errors.begin(), errors.end(), 0.0) / count,
       100 * static_cast<double>(inside) / count);
