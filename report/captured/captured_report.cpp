@@ -15,13 +15,26 @@ std::string seconds_and_share(double seconds, double of_s) {
 }
 
 std::string name_of_call(const CommunicationCall& call) {
-  if (call.kind == CallKind::send) return "send";
-  if (call.kind == CallKind::receive) return "receive";
+  if (call.kind != CallKind::collective) {
+    std::string name = call.kind == CallKind::send ? "send" : "receive";
+    for (const CommunicationCall& other : call.beside) name += ", " + name_of_call(other);
+    return name;
+  }
   return call.bytes == 0 ? "barrier" : to_string(call.collective);
 }
 
+// Of all messages of a kernel; below 0 where one is not told.
+double sum_of_bytes(const CommunicationCall& call) {
+  double bytes = call.bytes;
+  for (const CommunicationCall& other : call.beside) {
+    bytes = bytes < 0 || other.bytes < 0 ? -1 : bytes + other.bytes;
+  }
+  return bytes;
+}
+
 std::string bytes_of_call(const CommunicationCall& call) {
-  return call.bytes < 0 ? "not told" : format_bytes(call.bytes);
+  const double bytes = sum_of_bytes(call);
+  return bytes < 0 ? "not told" : format_bytes(bytes);
 }
 
 // One line of "traced, predicted, difference".
@@ -153,10 +166,11 @@ Json step_json(const StepFigures& figures) {
 Json calls_json(const CapturedStep& step) {
   Json calls = Json::array();
   for (const CapturedCall& call : step.calls) {
+    const double bytes = sum_of_bytes(call.call);
     calls.push_back({{"what", name_of_call(call.call)},
                      {"group", call.call.group},
                      {"ranks", call.call.group_size},
-                     {"bytes", call.call.bytes < 0 ? Json() : Json(call.call.bytes)},
+                     {"bytes", bytes < 0 ? Json() : Json(bytes)},
                      {"count", call.count},
                      {"seconds", call.seconds}});
   }

@@ -23,9 +23,24 @@ double last_end(const RankProfile& profile) {
   return end_s;
 }
 
-// When the host turned to it, as far as that is known.
-double issued_s(const GpuWork& work) {
-  return std::isfinite(work.launched_s) ? work.launched_s : work.start_s;
+// [work] when the host turned to it, as far as that is known. A stream runs in the order of
+// launches: work whose launch is not recorded is taken to be launched with what ran before it, and
+// before all others (-infinity) where nothing did: the host had launched it before the capture
+// began, as one does that runs ahead of its GPU. On a stream without any recorded launch work
+// counts from its start.
+std::vector<double> issue_times(const RankProfile& profile) {
+  std::map<std::int32_t, double> last;  // by stream
+  for (const GpuWork& work : profile.work) {
+    if (std::isfinite(work.launched_s)) last[work.stream] = -kNotLaunched;
+  }
+  std::vector<double> issued;
+  issued.reserve(profile.work.size());
+  for (const GpuWork& work : profile.work) {
+    const auto on_stream = last.find(work.stream);
+    if (std::isfinite(work.launched_s)) on_stream->second = work.launched_s;
+    issued.push_back(on_stream == last.end() ? work.start_s : on_stream->second);
+  }
+  return issued;
 }
 
 // From the first kernel that is launched in the annotation to the next step's; the last one to the
@@ -35,8 +50,10 @@ std::vector<StepWindow> annotated_windows(const RankProfile& profile) {
   for (const StepSpan& span : profile.steps) {
     windows.push_back({span.name, kNotLaunched, 0, span.start_s, span.end_s});
   }
-  for (const GpuWork& work : profile.work) {
-    const double at_s = issued_s(work);
+  const std::vector<double> issued = issue_times(profile);
+  for (std::size_t i = 0; i < issued.size(); ++i) {
+    const GpuWork& work = profile.work[i];
+    const double at_s = issued[i];
     const auto next = std::ranges::upper_bound(profile.steps, at_s, {}, &StepSpan::start_s);
     if (next == profile.steps.begin()) continue;
     const auto step = next - profile.steps.begin() - 1;
@@ -192,9 +209,9 @@ CapturedRank captured_steps(const RankProfile& profile) {
 std::vector<std::size_t> work_of(const RankProfile& profile, const CapturedRank& rank,
                                  const CapturedStep& step) {
   std::vector<std::size_t> own;
+  const std::vector<double> issued = rank.annotated ? issue_times(profile) : std::vector<double>();
   for (std::size_t i = 0; i < profile.work.size(); ++i) {
-    const GpuWork& work = profile.work[i];
-    const double at_s = rank.annotated ? issued_s(work) : work.start_s;
+    const double at_s = rank.annotated ? issued[i] : profile.work[i].start_s;
     if (at_s >= step.issued_from_s && at_s < step.issued_until_s) own.push_back(i);
   }
   return own;

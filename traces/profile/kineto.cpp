@@ -44,6 +44,7 @@ enum class Field : std::uint8_t {
   name,
   phase,
   category,
+  thread,
   start,
   duration,
   arguments,
@@ -79,6 +80,7 @@ constexpr Key kKeys[] = {
     {Zone::event, "ph", Field::phase},
     {Zone::event, "cat", Field::category},
     {Zone::event, "name", Field::name},
+    {Zone::event, "tid", Field::thread},
     {Zone::event, "ts", Field::start},
     {Zone::event, "dur", Field::duration},
     {Zone::event, "args", Field::arguments},
@@ -240,6 +242,9 @@ class KinetoHandler {
       case Field::correlation:
         event_.correlation = whole;
         break;
+      case Field::thread:
+        event_.thread = whole;
+        break;
       case Field::stream:
         event_.stream = whole;
         break;
@@ -314,6 +319,7 @@ class KinetoHandler {
       case Field::ranks:
         wrong("a text, not a number");
       case Field::correlation:
+      case Field::thread:
       case Field::stream:
       case Field::device:
         take_digits(text);

@@ -19,6 +19,7 @@ constexpr std::size_t kMostKeptBytes = std::size_t{256} << 20U;
 constexpr std::size_t kMostWork = 5'000'000;
 constexpr std::size_t kMostLaunches = 4 * kMostWork;
 constexpr std::size_t kMostSteps = 100'000;
+constexpr std::size_t kMostMessages = 1024;  // of one kernel
 constexpr std::string_view kStep = "ProfilerStep#";
 
 struct CategoryWord {
@@ -37,6 +38,7 @@ constexpr CategoryWord kCategoriesOfEvents[] = {
     {"cuda_runtime", EventKind::launch},
     {"Runtime", EventKind::launch},
     {"cuda_driver", EventKind::launch},
+    {"cpu_op", EventKind::host_call},
     {"user_annotation", EventKind::host_span},
     {"gpu_user_annotation", EventKind::gpu_span},
 };
@@ -64,6 +66,12 @@ RankId peer_of(std::int64_t rank) {
   return rank >= 0 && rank < std::numeric_limits<RankId>::max() ? static_cast<RankId>(rank) : -1;
 }
 
+std::string key_of(const CommunicationCall& call) {
+  return fmt::format("{} {} {} {} {} {}", static_cast<int>(call.kind),
+                     static_cast<int>(call.collective), call.bytes, call.group_size, call.peer,
+                     call.group);
+}
+
 void check_times(const ProfileEvent& event) {
   if (!std::isfinite(event.start_us)) throw Error("an event of the GPU or host without 'ts'");
   if (!(event.duration_us >= 0) || event.duration_us > kLongest_us) {
@@ -81,6 +89,7 @@ EventKind kind_of_category(std::string_view category) {
 
 void ProfileMaker::add(const ProfileEvent& event) {
   if (!event.complete || event.kind == EventKind::other) return;
+  if (event.kind == EventKind::host_call && event.collective.empty()) return;
   check_times(event);
   first_us_ = std::min(first_us_, event.start_us);
   switch (event.kind) {
@@ -88,7 +97,12 @@ void ProfileMaker::add(const ProfileEvent& event) {
       if (launches_.size() >= kMostLaunches) {
         throw Error(fmt::format("more than {} launches: capture fewer steps", kMostLaunches));
       }
-      if (event.correlation > 0) launches_.emplace_back(event.correlation, event.start_us);
+      if (event.correlation > 0) {
+        launches_.push_back({event.correlation, event.start_us, event.thread});
+      }
+      break;
+    case EventKind::host_call:
+      add_host_call(event);
       break;
     case EventKind::host_span:
     case EventKind::gpu_span:
@@ -163,19 +177,31 @@ std::int32_t ProfileMaker::call_of(const ProfileEvent& event) {
                              event.group_size, 0, std::numeric_limits<int>::max()))};
   if (call.kind == CallKind::send) call.peer = peer_of(event.destination);
   if (call.kind == CallKind::receive) call.peer = peer_of(event.source);
-  const std::string key = fmt::format("{} {} {} {} {} {}", static_cast<int>(call.kind),
-                                      static_cast<int>(call.collective), call.bytes,
-                                      call.group_size, call.peer, call.group);
+  const std::size_t before = profile.calls.size();
+  const std::int32_t index = index_of(std::move(call));
+  if (profile.calls.size() > before && !event.group_ranks.empty()) {
+    add_group({event.group, event.group_axis, ranks_of(event.group_ranks), 0});
+  }
+  return index;
+}
+
+std::int32_t ProfileMaker::index_of(CommunicationCall call) {
+  std::string key = key_of(call);
+  for (const CommunicationCall& other : call.beside) key += " + " + key_of(other);
   const auto [known, is_new] =
-      index_of_call_.try_emplace(key, static_cast<std::int32_t>(profile.calls.size()));
+      index_of_call_.try_emplace(std::move(key), static_cast<std::int32_t>(profile.calls.size()));
   if (is_new) {
-    count_bytes(key.size() + event.group.size(), "different collectives");
+    count_bytes(known->first.size() + (1 + call.beside.size()) * sizeof call,
+                "different collectives");
     profile.calls.push_back(std::move(call));
-    if (!event.group_ranks.empty()) {
-      add_group({event.group, event.group_axis, ranks_of(event.group_ranks), 0});
-    }
   }
   return known->second;
+}
+
+void ProfileMaker::add_host_call(const ProfileEvent& event) {
+  if (host_calls_.size() >= kMostWork) throw Error("more calls of collectives than a run has");
+  const std::int32_t call = call_of(event);
+  if (call >= 0) host_calls_.push_back({event.thread, event.start_us, call});
 }
 
 void ProfileMaker::add_group(ProcessGroup group) {
@@ -193,19 +219,71 @@ void ProfileMaker::add_group(ProcessGroup group) {
   if (before.ranks.empty()) before.ranks = std::move(group.ranks);
 }
 
+const ProfileMaker::Launch* ProfileMaker::launch_of(std::size_t work) const {
+  const std::int64_t correlation = correlations_[work];
+  const auto found = std::ranges::lower_bound(launches_, correlation, {}, &Launch::correlation);
+  if (correlation <= 0 || found == launches_.end() || found->correlation != correlation) {
+    return nullptr;
+  }
+  return &*found;
+}
+
 // Work whose launch was not recorded stays without.
 void ProfileMaker::set_launches() {
-  std::sort(launches_.begin(), launches_.end());
+  std::ranges::sort(launches_);
   for (std::size_t i = 0; i < profile.work.size(); ++i) {
-    const std::pair key(correlations_[i], -std::numeric_limits<double>::infinity());
-    const auto found = std::lower_bound(launches_.begin(), launches_.end(), key);
-    if (found == launches_.end() || found->first != key.first || key.first <= 0) continue;
-    profile.work[i].launched_s = found->second;
+    if (const Launch* launch = launch_of(i)) profile.work[i].launched_s = launch->at_us;
   }
+}
+
+// PyTorch launches several messages, or collectives, as one kernel, which does not say what it
+// carries. The host's calls on the same thread do, those since the last launch of communication.
+void ProfileMaker::set_calls() {
+  struct Launched {
+    std::int64_t thread;
+    double at_us;
+    std::size_t work;
+    auto operator<=>(const Launched&) const = default;
+  };
+  std::vector<Launched> launched;
+  for (std::size_t i = 0; i < profile.work.size(); ++i) {
+    if (profile.work[i].kind != WorkKind::communication) continue;
+    if (const Launch* launch = launch_of(i)) launched.push_back({launch->thread, launch->at_us, i});
+  }
+  std::ranges::sort(launched);
+  std::ranges::sort(host_calls_);
+  auto next = host_calls_.begin();
+  for (const Launched& kernel : launched) {
+    while (next != host_calls_.end() && next->thread < kernel.thread) ++next;
+    std::vector<std::int32_t> asked;
+    for (;
+         next != host_calls_.end() && next->thread == kernel.thread && next->at_us <= kernel.at_us;
+         ++next) {
+      asked.push_back(next->call);
+    }
+    GpuWork& work = profile.work[kernel.work];
+    if (work.call >= 0 && profile.calls[static_cast<std::size_t>(work.call)].bytes >= 0) continue;
+    work.call = together(asked).value_or(work.call);
+  }
+}
+
+// Of one kernel: a collective, or messages side by side.
+std::optional<std::int32_t> ProfileMaker::together(const std::vector<std::int32_t>& asked) {
+  if (asked.empty()) return std::nullopt;
+  if (asked.size() == 1) return asked.front();
+  if (asked.size() > kMostMessages) return std::nullopt;
+  CommunicationCall all = profile.calls[static_cast<std::size_t>(asked.front())];
+  for (std::size_t i = 1; i < asked.size(); ++i) {
+    all.beside.push_back(profile.calls[static_cast<std::size_t>(asked[i])]);
+  }
+  const auto is_message = [](const CommunicationCall& c) { return c.kind != CallKind::collective; };
+  if (!is_message(all) || !std::ranges::all_of(all.beside, is_message)) return std::nullopt;
+  return index_of(std::move(all));
 }
 
 RankProfile ProfileMaker::take() {
   set_launches();
+  set_calls();
   const auto seconds = [&](double& us) { us = (us - first_us_) * 1e-6; };
   for (GpuWork& work : profile.work) {
     seconds(work.start_s);

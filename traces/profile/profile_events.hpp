@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -15,7 +16,16 @@
 namespace windtunnel {
 
 // Which events count.
-enum class EventKind : std::uint8_t { other, kernel, copy, fill, launch, host_span, gpu_span };
+enum class EventKind : std::uint8_t {
+  other,
+  kernel,
+  copy,
+  fill,
+  launch,
+  host_call,  // an operator of the host; counts if it is a call of a collective
+  host_span,
+  gpu_span
+};
 EventKind kind_of_category(std::string_view category);
 
 struct ProfileEvent {
@@ -28,7 +38,8 @@ struct ProfileEvent {
   std::int64_t correlation = -1;
   std::int64_t stream = 0;
   std::int64_t device = -1;
-  // Of a kernel of NCCL.
+  std::int64_t thread = -1;  // of the host
+  // Of a kernel of NCCL, or of the host's call.
   std::string collective;
   std::string element_type;
   std::string group;
@@ -54,9 +65,29 @@ class ProfileMaker {
   void add_work(const ProfileEvent& event);
   std::int32_t name_of(const std::string& name);
   std::int32_t call_of(const ProfileEvent& event);
+  std::int32_t index_of(CommunicationCall call);
+  void add_host_call(const ProfileEvent& event);
+  void set_calls();
+  std::optional<std::int32_t> together(const std::vector<std::int32_t>& asked);
   void count_bytes(std::size_t bytes, std::string_view what);
   void add_span(const ProfileEvent& event);
   void set_launches();
+
+  struct Launch {
+    std::int64_t correlation = -1;
+    double at_us = 0;
+    std::int64_t thread = -1;
+    auto operator<=>(const Launch&) const = default;
+  };
+  // What the host asked for; the kernel comes with the next launch of its thread.
+  struct HostCall {
+    std::int64_t thread = -1;
+    double at_us = 0;
+    std::int32_t call = -1;  // in RankProfile::calls
+    auto operator<=>(const HostCall&) const = default;
+  };
+  // Null: not recorded.
+  const Launch* launch_of(std::size_t work) const;
 
   std::unordered_map<std::string, std::int32_t> index_of_name_;
   std::vector<WorkKind> kind_of_name_;
@@ -65,8 +96,9 @@ class ProfileMaker {
   std::map<std::string, std::size_t> index_of_group_;
   std::int64_t device_ = -1;
   double first_us_ = kNotLaunched;
-  std::vector<std::pair<std::int64_t, double>> launches_;  // correlation, time
-  std::vector<std::int64_t> correlations_;                 // of the work
+  std::vector<Launch> launches_;
+  std::vector<HostCall> host_calls_;
+  std::vector<std::int64_t> correlations_;  // of the work
   std::vector<StepSpan> gpu_steps_;
 };
 

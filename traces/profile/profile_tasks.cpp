@@ -157,19 +157,30 @@ class TaskMaker {
   }
 
   void add_communication(const GpuWork& work, TaskIndex behind) {
-    StandardNode node = node_of(work);
-    (node.task.cost.empty() ? made_.priced : made_.as_measured) += 1;
-    std::vector<TaskIndex> after;
-    if (behind >= 0) after.push_back(behind);
-    open_calls_.push_back({work.end_s, append(std::move(node), std::move(after))});
+    for (StandardNode& node : nodes_of(work)) {
+      (node.task.cost.empty() ? made_.priced : made_.as_measured) += 1;
+      std::vector<TaskIndex> after;
+      if (behind >= 0) after.push_back(behind);
+      open_calls_.push_back({work.end_s, append(std::move(node), std::move(after))});
+    }
   }
 
-  StandardNode node_of(const GpuWork& work) {
+  // Several where a kernel carries messages side by side.
+  std::vector<StandardNode> nodes_of(const GpuWork& work) const {
+    const CommunicationCall* call =
+        work.call < 0 ? nullptr : &profile_.calls[static_cast<std::size_t>(work.call)];
+    std::vector<StandardNode> nodes = {node_of(work, call)};
+    if (call == nullptr || !nodes.front().task.cost.empty()) return nodes;
+    for (const CommunicationCall& other : call->beside) nodes.push_back(node_of(work, &other));
+    const bool all_priced =
+        std::ranges::all_of(nodes, [](const StandardNode& node) { return node.task.cost.empty(); });
+    return all_priced ? nodes : std::vector<StandardNode>{node_of(work, nullptr)};
+  }
+
+  StandardNode node_of(const GpuWork& work, const CommunicationCall* call) const {
     StandardNode node;
     Task& task = node.task;
     task.name = profile_.names[static_cast<std::size_t>(work.name)];
-    const CommunicationCall* call =
-        work.call < 0 ? nullptr : &profile_.calls[static_cast<std::size_t>(work.call)];
     const bool message = call != nullptr && call->kind != CallKind::collective;
     if (call == nullptr || call->bytes < 0 || (message && call->peer < 0)) {
       task.kind = TaskKind::store;  // takes its time and nothing else, beside other streams
@@ -182,7 +193,7 @@ class TaskMaker {
     if (message) {
       task.kind = call->kind == CallKind::send ? TaskKind::send : TaskKind::recv;
       task.category = Category::pp;
-      node.peer = call->peer;
+      node.peer = peer_of(*call);
       return node;
     }
     task.kind = TaskKind::collective;
@@ -200,6 +211,19 @@ class TaskMaker {
     const auto found = std::ranges::find(profile_.groups, name, &ProcessGroup::name);
     return found == profile_.groups.end() ? nullptr
                                           : &made_.trace.declared[found - profile_.groups.begin()];
+  }
+
+  // Among all ranks: PyTorch counts it in the group.
+  RankId peer_of(const CommunicationCall& call) const {
+    const ProcessGroup* group = group_of(call);
+    if (group == nullptr || group->ranks.empty()) return call.peer;
+    const auto place = static_cast<std::size_t>(call.peer);
+    if (place >= group->ranks.size()) {
+      throw Error(Location{profile_.file},
+                  fmt::format("a message to or from rank {} of process group '{}', which has {}",
+                              call.peer, call.group, group->ranks.size()));
+    }
+    return group->ranks[place];
   }
 
   // Once it is known which ranks it has; null: it is of all.

@@ -35,10 +35,11 @@ enum class CallKind : std::uint8_t { collective, send, receive };
 struct CommunicationCall {
   CallKind kind = CallKind::collective;
   CollectiveKind collective = CollectiveKind::all_reduce;
-  double bytes = 0;    // the full buffer (Task::bytes); a barrier's is 0
-  std::string group;   // its name; "": all ranks
-  int group_size = 0;  // 0: not known
-  RankId peer = -1;    // of a message; -1: not known
+  double bytes = 0;                            // the full buffer (Task::bytes); a barrier's is 0
+  std::string group;                           // its name; "": all ranks
+  int group_size = 0;                          // 0: not known
+  RankId peer = -1;                            // of a message, in its group; -1: not known
+  std::vector<CommunicationCall> beside = {};  // the other messages of the same kernel
   bool operator==(const CommunicationCall&) const = default;
 };
 

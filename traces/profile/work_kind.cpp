@@ -46,6 +46,7 @@ constexpr NamePart kNameParts[] = {
     {"cross_device_reduce", WorkKind::communication},
     {"multimem", WorkKind::communication},
     {"symm_mem", WorkKind::communication},
+    {"native::copy<", WorkKind::element_wise},  // of many tensors at once, as FSDP packs them
     {"multi_tensor_apply", WorkKind::optimizer},
     {"adam", WorkKind::optimizer, true},
     {"adamw", WorkKind::optimizer, true},
@@ -57,6 +58,8 @@ constexpr NamePart kNameParts[] = {
     {"sdpa", WorkKind::attention},
     {"attention", WorkKind::attention},
     {"attn", WorkKind::attention},
+    {"compute_dot_do_o", WorkKind::attention},  // of cuDNN's backward
+    {"convert_dq_to", WorkKind::attention},
     {"layer_norm", WorkKind::norm},
     {"layernorm", WorkKind::norm},
     {"rms_norm", WorkKind::norm},

@@ -73,6 +73,23 @@ TEST(CapturedSteps, AStepIsWhatTheHostLaunchesInItsAnnotation) {
   EXPECT_DOUBLE_EQ(rank.steps[1].seconds(), 1);
 }
 
+// A GPU lags behind its host by as many kernels as its queue holds: when the profiler begins, and
+// the host is in the first step, it still runs the step before.
+TEST(CapturedSteps, WhatWasLaunchedBeforeTheCaptureIsOfNoStep) {
+  const CapturedRank rank = captured_steps(profile_of(
+      {
+          work(WorkKind::product, 0.2, 3),  // launched before
+          work(WorkKind::product, 3, 4, 0.5),
+          work(WorkKind::product, 4, 5),  // its launch was not recorded: of its neighbours' step
+          work(WorkKind::product, 5, 7, 1.5),
+      },
+      {{"ProfilerStep#1", 0, 1}, {"ProfilerStep#2", 1, 2}}));
+  ASSERT_EQ(rank.steps.size(), 2u);
+  EXPECT_EQ(rank.steps[0].begin_s, 3);
+  EXPECT_EQ(rank.steps[0].seconds(), 2);
+  EXPECT_EQ(rank.steps[1].seconds(), 2);
+}
+
 TEST(CapturedSteps, RangesInsideAStepAreNone) {
   const CapturedRank rank = captured_steps(profile_of(
       {work(WorkKind::product, 1, 3, 0.5), work(WorkKind::product, 3, 5, 3.5),

@@ -91,6 +91,41 @@ TEST(Kineto, MessagesHaveTheirPeer) {
   EXPECT_EQ(profile.calls[1].bytes, 16);
 }
 
+// PyTorch carries out messages that are given to it together as one kernel, which does not say of
+// which; the host's calls before its launch do.
+TEST(Kineto, MessagesOfOneKernelAreThoseThatTheHostAskedFor) {
+  const auto asked = [](const char* name, double ts, int peer) {
+    return event_text("cpu_op", "record_param_comms", ts, 1,
+                      fmt::format(R"("Collective name": "{0}", "In msg nelems": 8, "dtype": "Half",
+                      "Group size": 2, "{1} Rank": {2}, "Process Group Name": "0")",
+                                  name, name[0] == 's' ? "Dst" : "Src", peer));
+  };
+  const auto launched = [](double ts, int correlation) {
+    return event_text("cuda_driver", "cuLaunchKernelEx", ts, 1,
+                      fmt::format(R"("correlation": {})", correlation)) +
+           "," +
+           event_text("kernel", "ncclDevKernel_SendRecv", ts + 10, 5,
+                      fmt::format(R"("stream": 16, "correlation": {})", correlation));
+  };
+  const RankProfile profile =
+      read_text(trace_text(asked("send", 1, 1) + "," + launched(2, 20) + "," + asked("wait", 3, 0) +
+                           "," + asked("send", 4, 1) + "," + asked("recv", 5, 0) + "," +
+                           launched(6, 21) + "," + launched(50, 22)));
+  ASSERT_EQ(profile.work.size(), 3u);
+  const auto call = [&](std::size_t i) {
+    return profile.calls.at(static_cast<std::size_t>(profile.work[i].call));
+  };
+  EXPECT_EQ(call(0).kind, CallKind::send);
+  EXPECT_EQ(call(0).peer, 1);
+  EXPECT_TRUE(call(0).beside.empty());
+  EXPECT_EQ(call(1).kind, CallKind::send);
+  ASSERT_EQ(call(1).beside.size(), 1u);
+  EXPECT_EQ(call(1).beside[0].kind, CallKind::receive);
+  EXPECT_EQ(call(1).beside[0].peer, 0);
+  EXPECT_EQ(call(1).beside[0].bytes, 16);
+  EXPECT_EQ(profile.work[2].call, -1);  // nothing was asked for
+}
+
 TEST(Kineto, WhatEarlierVersionsWriteIsRead) {
   const std::string events =
       R"({"ph": "X", "cat": "Kernel", "name": "gemm", "ts": 1661938466265032, "dur": 9,

@@ -63,13 +63,15 @@ std::string kernel_row(std::int64_t start, std::int64_t end, int name = 1, int c
 
 TEST(Nsight, WhatItHoldsBecomesAProfile) {
   const std::string path = database(
-      with({kernel_row(2000, 5000), kernel_row(6000, 9000, 2, 6),
-            "INSERT INTO CUPTI_ACTIVITY_KIND_MEMCPY VALUES (9000, 9500, 0, 7, 7, 100, 1)",
-            "INSERT INTO CUPTI_ACTIVITY_KIND_RUNTIME VALUES (1000, 1500, 5, 1)",
-            "INSERT INTO NVTX_EVENTS VALUES (500, 1800, 59, 'ProfilerStep#7', 1, NULL), (1800, "
-            "9900, "
-            "59, NULL, 1, 3), (600, 700, 59, 'forward', 1, NULL), (600, NULL, 34, 'step 5', 1, "
-            "NULL)"}),
+      with(
+          {kernel_row(2000, 5000), kernel_row(6000, 9000, 2, 6),
+           "INSERT INTO CUPTI_ACTIVITY_KIND_MEMCPY VALUES (9000, 9500, 0, 7, 7, 100, 1)",
+           "INSERT INTO CUPTI_ACTIVITY_KIND_RUNTIME VALUES (1000, 1500, 5, 1), (2000, 2100, 6, 1), "
+           "(2200, 2300, 7, 1)",
+           "INSERT INTO NVTX_EVENTS VALUES (500, 1800, 59, 'ProfilerStep#7', 1, NULL), (1800, "
+           "9900, "
+           "59, NULL, 1, 3), (600, 700, 59, 'forward', 1, NULL), (600, NULL, 34, 'step 5', 1, "
+           "NULL)"}),
       "rank3");
   const RankProfile profile = read_profile(path);
   EXPECT_EQ(profile.rank, 3);

@@ -100,6 +100,27 @@ TEST(ProfileTasks, AGroupOfUnknownRanksIsRefused) {
   EXPECT_EQ(tasks(profile).priced, 1);
 }
 
+TEST(ProfileTasks, MessagesOfOneKernelGoSideBySideToRanksOfTheirGroup) {
+  RankProfile profile = profile_of({kernel(0, 2, 0), call(2, 5, 0.1)});
+  CommunicationCall& both = profile.calls[0];
+  both = {CallKind::send, CollectiveKind::all_reduce, 80, "7", 2, 1};
+  both.beside = {{CallKind::receive, CollectiveKind::all_reduce, 40, "7", 2, 1}};
+  const ProfileTasks made = tasks(profile);
+  const std::vector<Task>& all = made.trace.rank_class.tasks;
+  ASSERT_EQ(all.size(), 3u);
+  EXPECT_EQ(made.priced, 2);
+  EXPECT_EQ(all[1].kind, TaskKind::send);
+  EXPECT_EQ(all[1].bytes, 80);
+  EXPECT_EQ(all[2].kind, TaskKind::recv);
+  EXPECT_EQ(all[2].bytes, 40);
+  ASSERT_EQ(made.trace.rank_class.peers.size(), 1u);
+  EXPECT_THAT(made.trace.rank_class.peers[0], ElementsAre(2));  // the second of ranks 0 and 2
+  both.beside[0].peer = 2;
+  EXPECT_THAT(error_of([&] { tasks(profile); }), HasSubstr("rank 2 of process group '7'"));
+  both.beside[0].peer = -1;  // one whose end is not told: the kernel takes its time
+  EXPECT_EQ(tasks(profile).as_measured, 1);
+}
+
 RankPlan plan_of(RankTrace trace) {
   bool given = false;
   return plan_of_ranks([&]() -> std::optional<RankTrace> {

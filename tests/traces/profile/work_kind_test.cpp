@@ -38,6 +38,12 @@ TEST(WorkKind, ByTheNamesThatLibrariesGiveTheirKernels) {
        WorkKind::optimizer},
       {"void LAMBStage2Functor<float>", WorkKind::optimizer},
       {"void AdamWFunctor<float>", WorkKind::optimizer},
+      {"void multi_tensor_apply_kernel<TensorListMetadata<2>, UnaryOpFunctor<c10::BFloat16, 2, 1, "
+       "1>, at::native::Copy<c10::BFloat16, c10::BFloat16> >",
+       WorkKind::element_wise},
+      {"void cudnn::fusion::compute_dot_do_o_specialized<true, 64>(void const*, void const*)",
+       WorkKind::attention},
+      {"void cudnn::fusion::convert_dq_to_16bits<true>(void const*, void*)", WorkKind::attention},
       {"_fused_adamw_kernel", WorkKind::optimizer},
       {"multi_tensor_sgd", WorkKind::optimizer},
       {"void FusedSgdMathFunctor<float>", WorkKind::optimizer},
