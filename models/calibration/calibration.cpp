@@ -57,6 +57,8 @@ const std::vector<CalibrationField>& calibration_fields() {
       {"kernel.sustained", &Calibration::kernel_sustained, "",
        "share of isolated compute-bound kernels' speed that a training step sustains",
        FieldRange::share},
+      {"kernel.alone", &Calibration::kernel_alone, "",
+       "the same of a job on one GPU; 0: as kernel.sustained", FieldRange::added_share, false},
       {"overlap.slowdown", &Calibration::overlap_slowdown, "",
        "share by which kernels take longer while a collective runs on their GPU"},
       {"optimizer.bytes", &Calibration::optimizer_bytes, "B",
@@ -98,6 +100,12 @@ const std::vector<CalibrationField>& calibration_fields() {
 bool is_of(const Calibration& calibration, std::string_view gpu) {
   const std::string names = " " + calibration.gpu + " ";
   return !gpu.empty() && names.find(fmt::format(" {} ", gpu)) != std::string::npos;
+}
+
+void settle_for(Calibration& calibration, int gpus) {
+  if (gpus == 1 && calibration.kernel_alone.value > 0) {
+    calibration.kernel_sustained = calibration.kernel_alone;
+  }
 }
 
 const Parameter* kernel_share(const Calibration& calibration, std::string_view name) {

@@ -79,6 +79,9 @@ struct Calibration {
   // Share of isolated compute-bound kernels' speed that a training step sustains: clocks under the
   // power limit, variation between GPUs.
   Parameter kernel_sustained;
+  // The same of a GPU that works alone: no slower one sets its pace, and no network kernel takes
+  // its SMs. 0: as the others. See settle_for().
+  Parameter kernel_alone = {0, 0, 0, Origin::assumed, "as kernel.sustained"};
   // Share by which kernels take longer while a collective runs on their GPU: it takes SMs, memory
   // bandwidth and power from them.
   Parameter overlap_slowdown;
@@ -123,6 +126,8 @@ struct Calibration {
   KernelLaws kernel_laws = {};
 };
 
+// The constants of a job on so many GPUs.
+void settle_for(Calibration& calibration, int gpus);
 // Whether it names this kind of GPU.
 bool is_of(const Calibration& calibration, std::string_view gpu);
 // Share of memory_efficiency that the kernel of this name reaches; nullptr: it has none of its own.

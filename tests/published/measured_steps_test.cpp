@@ -1,7 +1,7 @@
-// Training steps of plain PyTorch on one H200 (validate/harness/pytorch/measure_steps.py) against
-// predictions (of their constants one was fitted on them, Software::host_shard_s). What is asserted
-// is coarser than what docs/validation-h200.md prints, so that it fails when a law breaks, not when
-// one improves.
+// Training steps of plain PyTorch on one H200, and on one H100, against predictions
+// (validate/harness/pytorch/measure_steps.py; of their constants one was fitted on them,
+// Software::host_shard_s). What is asserted is coarser than what docs/validation-h200.md prints, so
+// that it fails when a law breaks, not when one improves.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -70,6 +70,21 @@ TEST(MeasuredSteps, UnseenShapesToo) {
   EXPECT_LT(steps.back(), 0.12);
   EXPECT_LT(median(memory), 0.05);
   EXPECT_LT(memory.back(), 0.15);
+}
+
+// With the constants of published jobs but for Calibration::kernel_alone.
+TEST(MeasuredSteps, AnotherCardToo) {
+  const ValidationReport h100 = report_of("pytorch_steps_h100.csv");
+  EXPECT_TRUE(h100.skipped.empty());
+  const std::vector<double> steps = errors("step_s", "", h100);
+  EXPECT_EQ(steps.size(), 44U);
+  EXPECT_LT(median(steps), 0.13);
+  EXPECT_LT(median(errors("memory_bytes", "", h100)), 0.04);
+  int held = 0;
+  for (const ValidationRow& row : h100.rows) {
+    held += row.metric == "step_s" && row.low <= row.measured && row.measured <= row.high;
+  }
+  EXPECT_GE(held, 40);
 }
 
 TEST(MeasuredSteps, IntervalsHoldHostBoundSteps) {

@@ -1,9 +1,11 @@
 // The page of `windtunnel serve`: asks the server at every move, draws its answer as the page of a
 // run, and keeps one state beside the current one. Both states stand in the address.
 import { forgetCharts } from "./chart.js";
-import { explainTerms } from "./glossary.js";
+import { glossary } from "./figures.js";
+import { explainTerms, markWords } from "./glossary.js";
 import { drawControls } from "./live_controls.js";
 import { drawRun } from "./run.js";
+import { keepWhole, offerTables } from "./tables.js";
 
 const PAUSE_MS = 200; // without a move, after which what is not in view is drawn, and limits are asked
 
@@ -53,9 +55,15 @@ function inView() {
     return top < window.innerHeight && bottom > 0;
   };
   const rest = () => draw(() => true);
-  window.addEventListener("scroll", () => waiting.length > 0 && draw(seen), { passive: true });
-  window.addEventListener("beforeprint", rest);
+  const listening = new AbortController();
+  const { signal } = listening;
+  window.addEventListener("scroll", () => waiting.length > 0 && draw(seen), { passive: true, signal });
+  window.addEventListener("beforeprint", rest, { signal });
   return {
+    stop() {
+      clearTimeout(timer);
+      listening.abort();
+    },
     // Forgets what is not drawn yet. `heights` are those of the rows that stood there before, whose
     // room is kept; without one a row is drawn at once.
     restart(heights) {
@@ -102,6 +110,7 @@ function stateColumn() {
   charts.className = "state-charts";
   column.append(heading, said, summary);
   const view = inView();
+  let dressed = true;
   return {
     column,
     show(title, { settings, answer }) {
@@ -115,9 +124,19 @@ function stateColumn() {
       explainTerms(summary);
       drawRun(answer.record, charts, inTurn);
       done();
+      dressed = false;
+    },
+    // What a page has and a drag needs not: words explained and kept whole, figures to take away.
+    dress() {
+      if (dressed) return;
+      dressed = true;
+      markWords(summary, glossary);
+      explainTerms(summary);
+      keepWhole(summary);
+      offerTables(column);
     },
     remove() {
-      view.restart([]);
+      view.stop();
       forgetCharts(charts);
       column.remove();
     },
@@ -184,7 +203,7 @@ export function drawLive({ name, controls }, root) {
   let kept = null;
   let asking = false;
   let again = false; // moved since it asked
-  let limitsTimer = 0;
+  let pauseTimer = 0;
 
   const now = stateColumn();
   let before = null; // the column of what is kept
@@ -232,7 +251,7 @@ export function drawLive({ name, controls }, root) {
       return;
     }
     asking = true;
-    clearTimeout(limitsTimer);
+    clearTimeout(pauseTimer);
     do {
       again = false;
       const settings = panel.settings();
@@ -256,10 +275,16 @@ export function drawLive({ name, controls }, root) {
     asking = false;
     // Once a drag pauses: browsers refuse what changes the address a hundred times in a row.
     writeAddress();
-    limitsTimer = setTimeout(showLimits, PAUSE_MS);
+    pauseTimer = setTimeout(pause, PAUSE_MS);
   }
 
   // After the answer, and only while nothing is moved.
+  function pause() {
+    now.dress();
+    before?.dress();
+    showLimits();
+  }
+
   async function showLimits() {
     const settings = panel.settings();
     try {

@@ -233,6 +233,12 @@ constexpr const char* kFrames = R"js(
       const kept = frame.src.includes("kept") ? 2 : 1;
       const states = body().querySelectorAll(".state").length;
       if (states !== kept) faults.push(`${states} states`);
+      for (const table of body().querySelectorAll(".state .scroll > table")) {
+        if (table.querySelector("td") && !table.closest(".scroll").hasAttribute("aria-label")) {
+          faults.push("a table that cannot be taken away");
+        }
+      }
+      if (!body().querySelector(".state .term")) faults.push("no word is explained");
       found.push({ frame: `${frame.width} ${frame.className}`, faults });
     }
     await fetch("/done", { method: "POST", body: JSON.stringify(found) });
