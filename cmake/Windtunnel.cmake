@@ -21,9 +21,15 @@ function(windtunnel_options target)
     "$<$<COMPILE_LANGUAGE:CUDA>:-Xcompiler=-Wall,-Wextra;-Werror=all-warnings>")
 endfunction()
 
+# With it ccache follows precompiled headers.
+if(CMAKE_CXX_COMPILER_ID STREQUAL GNU)
+  set(windtunnel_cached_headers -fpch-preprocess)
+else()
+  set(windtunnel_cached_headers "SHELL:-Xclang -fno-pch-timestamp")
+endif()
+
 # windtunnel_headers(NAME HEADERS <vector> ... [LINKS fmt::fmt]): headers from outside, compiled once.
-# A target that uses them names NAME and has the same options. ccache follows them by
-# -fpch-preprocess. GCC 12 takes std::string's code in them for ours, and warns of it (bugs 105329,
+# A target that uses them names NAME and has the same options. GCC 12 takes std::string's code in them for ours, and warns of it (bugs 105329,
 # 105651); `./dev lint` and the sanitizers' builds compile without them.
 function(windtunnel_headers name)
   cmake_parse_arguments(ARG "" "" "HEADERS;LINKS" ${ARGN})
@@ -31,7 +37,7 @@ function(windtunnel_headers name)
   file(CONFIGURE OUTPUT ${source} CONTENT "")
   add_library(${name} STATIC ${source})
   target_link_libraries(${name} PRIVATE ${ARG_LINKS})
-  target_compile_options(${name} PRIVATE -fpch-preprocess)
+  target_compile_options(${name} PRIVATE ${windtunnel_cached_headers})
   target_precompile_headers(${name} PRIVATE ${ARG_HEADERS})
   windtunnel_options(${name})
 endfunction()
@@ -48,8 +54,10 @@ function(windtunnel_use_headers target headers)
     return()
   endif()
   target_precompile_headers(${target} REUSE_FROM ${headers})
-  target_compile_options(${target} PRIVATE "$<$<COMPILE_LANGUAGE:CXX>:-fPIC;-Winvalid-pch;-fpch-preprocess;\
--Wno-array-bounds;-Wno-restrict;-Wno-stringop-overflow;-Wno-stringop-overread>")
+  target_compile_options(${target} PRIVATE
+    "$<$<COMPILE_LANGUAGE:CXX>:-fPIC;-Winvalid-pch;${windtunnel_cached_headers}>"
+    "$<$<COMPILE_LANG_AND_ID:CXX,GNU>:-Wno-array-bounds;-Wno-restrict;-Wno-stringop-overflow;\
+-Wno-stringop-overread>")
 endfunction()
 
 # windtunnel_compile_together(TARGET [folder ...]): sources of one folder are compiled together, a few

@@ -102,7 +102,7 @@ class StageParts {
  public:
   StageParts(const TransformerSpec& model, const Layout& layout, const Training& training,
              double weight_bytes)
-      : model_(model), layout_(layout), training_(training), weight_bytes_(weight_bytes) {
+      : model_(model), training_(training), weight_bytes_(weight_bytes) {
     for (const Block block : kLayerBlocks) {
       if (model.layers_of(block) == 0) continue;
       parts_.push_back({block, layer_parameters_per_gpu(model, layout, block),
@@ -139,7 +139,6 @@ class StageParts {
 
  private:
   const TransformerSpec& model_;
-  const Layout& layout_;
   const Training& training_;
   const double weight_bytes_;
   std::vector<LayerPart> parts_;

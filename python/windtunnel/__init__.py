@@ -11,7 +11,21 @@ it is. ``run`` simulates it, ``compare`` and ``sweep`` do so at every point of a
 are those of the program ``windtunnel``, bit for bit.
 """
 
-from windtunnel._windtunnel import Error, ScheduleRequest, StageWork, keys, names, version
+import glob as _glob
+import os as _os
+import sys as _sys
+
+try:
+    from windtunnel._windtunnel import Error, ScheduleRequest, StageWork, keys, names, version
+except ModuleNotFoundError as missing:
+    # Python looks for the name of its own version alone, and would say that there is none.
+    _there = _glob.glob(_os.path.join(_os.path.dirname(__file__), "_windtunnel.*.so"))
+    raise ImportError(
+        "windtunnel has no extension for Python {}.{} on this kind of machine; there is: {}. Start "
+        "the Python that it was built for, or build it for this one (docs/python.md)".format(
+            *_sys.version_info[:2], ", ".join(map(_os.path.basename, _there)) or "none"),
+        name=missing.name) from None
+
 from windtunnel.case import Case, load, loads
 from windtunnel.points import Interrupted, Point, Points
 from windtunnel.result import Result

@@ -27,10 +27,11 @@ const Figure& peak_memory() {
 // What differs among the ranked ones; the rest all have alike.
 std::string short_name(const Optimisation& result, const RankedConfiguration& at) {
   std::string name;
-  for (const auto& [key, value] : at.set) {
+  for (const auto& setting : at.set) {
     const bool alike = std::ranges::all_of(result.best, [&](const RankedConfiguration& other) {
-      return std::ranges::find(other.set, std::pair(key, value)) != other.set.end();
+      return std::ranges::find(other.set, setting) != other.set.end();
     });
+    const auto& [key, value] = setting;
     const std::string_view last =
         key.starts_with("layout.") ? std::string_view(key).substr(7) : key;
     if (!alike) name += fmt::format("{}{} {}", name.empty() ? "" : ", ", last, value);

@@ -8,8 +8,8 @@ namespace windtunnel {
 
 // As far as it is on the critical path: what else runs meanwhile makes no step longer.
 inline constexpr const char* kCategoryHelp[kCategories] = {
-    "the model's forward passes, as far as they are on the critical path: the tasks that follow "
-    "each other without a gap and so set the step time",
+    ("the model's forward passes, as far as they are on the critical path: the tasks that follow "
+     "each other without a gap and so set the step time"),
     "backward passes, which compute gradients, on the critical path",
     "forward passes done again so that their activations need not be kept, on the critical path",
     "the update of the weights, on the critical path",

@@ -166,7 +166,7 @@ std::vector<SummaryRow> plan_figures(const PlanReport& plan) {
     return row.label == figure("campaign.job.days").title ||
            row.label == figure("campaign.job.cost_usd").title;
   };
-  std::ranges::stable_partition(figures, is_of_training);
+  std::stable_partition(figures.begin(), figures.end(), is_of_training);
   return figures;
 }
 

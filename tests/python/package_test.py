@@ -4,6 +4,7 @@ import ast
 import inspect
 import os
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -80,6 +81,23 @@ class Package(unittest.TestCase):
             self.assertEqual(place, os.path.join(folder, "windtunnel"))
             self.assertEqual(os.path.dirname(library), place)
             self.assertEqual(name, "small")
+
+    def test_another_python_is_told_which_one_it_was_built_for(self):
+        with tempfile.TemporaryDirectory() as folder:
+            package = os.path.join(folder, "windtunnel")
+            shutil.copytree(os.path.join(SOURCE, "python", "windtunnel"), package,
+                            ignore=shutil.ignore_patterns("__pycache__"))
+            for there in ("none", "_windtunnel.cpython-27-machine-linux-gnu.so"):
+                if there != "none":
+                    open(os.path.join(package, there), "wb").close()
+                said = subprocess.run([sys.executable, "-c", "import windtunnel"], text=True,
+                                      capture_output=True, env={**os.environ, "PYTHONPATH": folder})
+                self.assertEqual(said.returncode, 1)
+                last = said.stderr.strip().splitlines()[-1]
+                here = "{}.{}".format(*sys.version_info[:2])
+                self.assertTrue(last.startswith(
+                    f"ImportError: windtunnel has no extension for Python {here} on this kind of "
+                    f"machine; there is: {there}. "), last)
 
     def test_its_project_file_names_what_there_is(self):
         with open(os.path.join(SOURCE, "pyproject.toml"), encoding="utf-8") as file:

@@ -44,7 +44,7 @@ std::optional<Category> axis_of_group(std::string_view described) {
   const std::vector<std::string> words = words_of_group(described);
   for (const auto& [known, axis] : kAxisWords) {
     const bool is_short = known.size() <= kShort && known != "data";
-    const bool named = std::ranges::any_of(words, [&](const std::string& word) {
+    const bool named = std::ranges::any_of(words, [=, known = known](const std::string& word) {
       return is_short ? word == known : word.starts_with(known);
     });
     if (named) return axis;

@@ -77,8 +77,7 @@ std::vector<ReplicaAxis> axes_of(const Segments& segments) {
     }
   }
   std::ranges::sort(axes);
-  const auto repeated = std::ranges::unique(axes);
-  axes.erase(repeated.begin(), repeated.end());
+  axes.erase(std::unique(axes.begin(), axes.end()), axes.end());
   return axes;
 }
 

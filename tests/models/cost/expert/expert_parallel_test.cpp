@@ -81,7 +81,8 @@ TEST(ExpertParallel, ShortcutGainsWithTheShareOfCommunication) {
 
 double kernels_of_compression_s(const Job& job) {
   double seconds = 0;
-  for (const CostPart& part : chunk_costs(job)[1].forward) {
+  const auto costs = chunk_costs(job);
+  for (const CostPart& part : costs[1].forward) {
     seconds += part.category == Category::compression ? part.seconds : 0;
   }
   return seconds;
