@@ -77,6 +77,11 @@ Rows kernel_rows() {
           {.example = "true",
            .help = "gradients are freed after each step and come anew as activations go (PyTorch's "
                    "zero_grad with set_to_none); counts where a step is one micro-batch"}),
+      flag_row<&Software::pure_16_bit>(
+          "software.pure_16_bit",
+          {.example = "false",
+           .help = "weights are updated in 16 bit, without a copy of them in fp32, and so are the "
+                   "optimizer's moments (torchtune's default)"}),
       choice_row<&Software::logit_bytes>(
           "software.logit_memory", Dimension::bytes,
           {.low = 0,
