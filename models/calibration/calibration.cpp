@@ -102,10 +102,9 @@ bool is_of(const Calibration& calibration, std::string_view gpu) {
   return !gpu.empty() && names.find(fmt::format(" {} ", gpu)) != std::string::npos;
 }
 
-void settle_for(Calibration& calibration, int gpus) {
-  if (gpus == 1 && calibration.kernel_alone.value > 0) {
-    calibration.kernel_sustained = calibration.kernel_alone;
-  }
+const Parameter& sustained_of(const Calibration& calibration, int gpus) {
+  const bool alone = gpus == 1 && calibration.kernel_alone.value > 0;
+  return alone ? calibration.kernel_alone : calibration.kernel_sustained;
 }
 
 const Parameter* kernel_share(const Calibration& calibration, std::string_view name) {

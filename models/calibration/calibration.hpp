@@ -80,7 +80,7 @@ struct Calibration {
   // power limit, variation between GPUs.
   Parameter kernel_sustained;
   // The same of a GPU that works alone: no slower one sets its pace, and no network kernel takes
-  // its SMs. 0: as the others. See settle_for().
+  // its SMs. 0: as the others. See sustained_of().
   Parameter kernel_alone = {0, 0, 0, Origin::assumed, "as kernel.sustained"};
   // Share by which kernels take longer while a collective runs on their GPU: it takes SMs, memory
   // bandwidth and power from them.
@@ -126,8 +126,8 @@ struct Calibration {
   KernelLaws kernel_laws = {};
 };
 
-// The constants of a job on so many GPUs.
-void settle_for(Calibration& calibration, int gpus);
+// What kernels sustain in the steps of a job on so many GPUs.
+const Parameter& sustained_of(const Calibration& calibration, int gpus);
 // Whether it names this kind of GPU.
 bool is_of(const Calibration& calibration, std::string_view gpu);
 // Share of memory_efficiency that the kernel of this name reaches; nullptr: it has none of its own.

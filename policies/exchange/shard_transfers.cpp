@@ -140,7 +140,7 @@ void append_steps(const std::vector<Step>& steps, const Job& job, const ReplicaN
     }
     if (step.kernel_bytes > 0) {
       const Op kernel{.name = "quantise", .bytes = step.kernel_bytes * parameters};
-      const OpCost cost = op_cost(kernel, job.cluster.node.gpu, job.precision, job.calibration);
+      const OpCost cost = op_cost(kernel, job);
       transfer.kernels = {{Category::compression, cost.origin, cost.seconds}};
       transfer.kernels_beside = true;
     }
@@ -154,7 +154,7 @@ std::vector<CostPart> kernel_costs(const Job& job, const std::vector<Op>& kernel
                                    Category category) {
   std::vector<CostPart> parts;
   for (const Op& op : kernels) {
-    const OpCost cost = op_cost(op, job.cluster.node.gpu, job.precision, job.calibration);
+    const OpCost cost = op_cost(op, job);
     const auto same = std::ranges::find(parts, cost.origin, &CostPart::origin);
     if (same == parts.end()) {
       parts.push_back({category, cost.origin, cost.seconds});

@@ -200,6 +200,7 @@ std::int32_t ProfileMaker::index_of(CommunicationCall call) {
 
 void ProfileMaker::add_host_call(const ProfileEvent& event) {
   if (host_calls_.size() >= kMostWork) throw Error("more calls of collectives than a run has");
+  if (event.group_size == 1) return;  // launches nothing
   const std::int32_t call = call_of(event);
   if (call >= 0) host_calls_.push_back({event.thread, event.start_us, call});
 }
@@ -236,6 +237,10 @@ void ProfileMaker::set_launches() {
   }
 }
 
+const CommunicationCall& ProfileMaker::call_at(std::int32_t index) const {
+  return profile.calls[static_cast<std::size_t>(index)];
+}
+
 // PyTorch launches several messages, or collectives, as one kernel, which does not say what it
 // carries. The host's calls on the same thread do, those since the last launch of communication.
 void ProfileMaker::set_calls() {
@@ -262,7 +267,13 @@ void ProfileMaker::set_calls() {
       asked.push_back(next->call);
     }
     GpuWork& work = profile.work[kernel.work];
-    if (work.call >= 0 && profile.calls[static_cast<std::size_t>(work.call)].bytes >= 0) continue;
+    if (work.call >= 0) {  // a collective by the kernel's name
+      const CommunicationCall& named = call_at(work.call);
+      if (named.bytes >= 0) continue;
+      std::erase_if(asked, [&](std::int32_t call) {
+        return call_at(call).kind != named.kind || call_at(call).collective != named.collective;
+      });
+    }
     work.call = together(asked).value_or(work.call);
   }
 }
@@ -272,10 +283,8 @@ std::optional<std::int32_t> ProfileMaker::together(const std::vector<std::int32_
   if (asked.empty()) return std::nullopt;
   if (asked.size() == 1) return asked.front();
   if (asked.size() > kMostMessages) return std::nullopt;
-  CommunicationCall all = profile.calls[static_cast<std::size_t>(asked.front())];
-  for (std::size_t i = 1; i < asked.size(); ++i) {
-    all.beside.push_back(profile.calls[static_cast<std::size_t>(asked[i])]);
-  }
+  CommunicationCall all = call_at(asked.front());
+  for (std::size_t i = 1; i < asked.size(); ++i) all.beside.push_back(call_at(asked[i]));
   const auto is_message = [](const CommunicationCall& c) { return c.kind != CallKind::collective; };
   if (!is_message(all) || !std::ranges::all_of(all.beside, is_message)) return std::nullopt;
   return index_of(std::move(all));

@@ -68,6 +68,7 @@ class ProfileMaker {
   std::int32_t index_of(CommunicationCall call);
   void add_host_call(const ProfileEvent& event);
   void set_calls();
+  const CommunicationCall& call_at(std::int32_t index) const;
   std::optional<std::int32_t> together(const std::vector<std::int32_t>& asked);
   void count_bytes(std::size_t bytes, std::string_view what);
   void add_span(const ProfileEvent& event);

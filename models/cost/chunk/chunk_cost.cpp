@@ -176,7 +176,7 @@ Crossings crossings(const Job& job, const std::vector<StageLayers>& layers, std:
 void add_cuts(const Job& job, const BoundaryRecipe& cut, const Crossings& at, ChunkCost& chunk) {
   const auto add = [&](const std::vector<Op>& ops, std::vector<CostPart>& parts) {
     for (const Op& op : ops) {
-      const OpCost cost = op_cost(op, job.cluster.node.gpu, job.precision, job.calibration);
+      const OpCost cost = op_cost(op, job);
       add_cost(parts, Category::compression, cost.origin, cost.seconds);
       chunk.hardware_flops += op.flops;
     }

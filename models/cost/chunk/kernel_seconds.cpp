@@ -9,8 +9,7 @@ namespace {
 
 void add_kernels(const Job& job, const std::vector<Op>& ops, KernelSeconds& sum) {
   for (const Op& op : ops) {
-    const double seconds =
-        op_cost(op, job.cluster.node.gpu, job.precision, job.calibration).seconds;
+    const double seconds = op_cost(op, job).seconds;
     switch (op.kind) {
       case OpKind::gemm:
       case OpKind::attention_gemm:

@@ -147,7 +147,7 @@ OpCost convolution_cost(Op op, const Job& job) {
   const Parameter& fewer = job.calibration.convolution_winograd;
   op.k /= fewer.value;
   op.flops /= fewer.value;
-  OpCost cost = op_cost(op, job.cluster.node.gpu, job.precision, job.calibration);
+  OpCost cost = op_cost(op, job);
   if (fewer.value != 1) cost.origin = weakest(cost.origin, fewer.origin);
   return cost;
 }
@@ -165,7 +165,7 @@ std::vector<LayerCost> network_layer_costs(const Job& job, int fused) {
       if (network.layers[i].winograd && job.precision == Precision::fp32) {
         return convolution_cost(*op, job);
       }
-      return op_cost(*op, job.cluster.node.gpu, job.precision, job.calibration);
+      return op_cost(*op, job);
     };
     costs[i].forward = cost_of(Pass::forward);
     const PartTraining part = layer_training(job, i);

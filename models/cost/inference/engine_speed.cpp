@@ -95,7 +95,7 @@ double context_s(const Job& job) {
   op.flops = 2.0 * model.layers_with(has_attention) * heads * widths * kTokens;
   op.bytes = cache_bytes_per_token(model, job.layout.tp, bytes_of(job.precision)) * kTokens;
   op.portable = job.software.portable_attention;
-  return op_cost(op, job.cluster.node.gpu, job.precision, job.calibration).seconds / kTokens;
+  return op_cost(op, job).seconds / kTokens;
 }
 
 }  // namespace

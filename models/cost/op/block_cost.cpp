@@ -33,8 +33,7 @@ BlockSetting::BlockSetting(const Job& job, const SequenceSlice& slice, int fused
 
 OpCost BlockSetting::cost(const Op& op) const {
   if (op.starts == 0) return {0, Origin::measured};  // not_run()
-  return op_cost(fused > 1 ? fused_op(op, fused) : op, job.cluster.node.gpu, job.precision,
-                 job.calibration);
+  return op_cost(fused > 1 ? fused_op(op, fused) : op, job);
 }
 
 double BlockSetting::activation_bytes(double width) const {

@@ -10,6 +10,7 @@
 #include <optional>
 
 #include "models/base/error.hpp"
+#include "models/plan/job.hpp"
 
 namespace windtunnel {
 namespace {
@@ -80,8 +81,7 @@ OpCost memory_roof(const Op& op, const GpuSpec& gpu, const Calibration& c) {
 
 // Of a peak times the share that a kernel reaches alone times the share that a step sustains. The
 // last is fitted to rows of steps with the others as they are: then it speaks for all.
-Origin compute_origin(Origin peak, const Parameter& efficiency, const Calibration& c) {
-  const Origin sustained = c.kernel_sustained.origin;
+Origin compute_origin(Origin peak, const Parameter& efficiency, Origin sustained) {
   if (sustained <= Origin::published) return origin_of_rate(peak, sustained);
   return weakest(origin_of_rate(peak, efficiency.origin), sustained);
 }
@@ -101,7 +101,7 @@ double k_half_of(Precision precision, const Parameter& peak, const GpuSpec& gpu,
 }
 
 OpCost gemm_roof(const Op& op, Precision precision, const Parameter& peak, const GpuSpec& gpu,
-                 const Calibration& c) {
+                 const Calibration& c, Origin sustained) {
   const Parameter& efficiency = gemm_efficiency(precision, c);
   const double half = k_half_of(precision, peak, gpu, c);
   const double sms = gpu.sms.value;
@@ -127,7 +127,7 @@ OpCost gemm_roof(const Op& op, Precision precision, const Parameter& peak, const
   }
   // The efficiency was fitted with these tiles on so many SMs.
   const Origin sheet = weakest_of({&peak, &gpu.sms, &c.gemm_tile_m, &c.gemm_tile_n});
-  const Origin origin = compute_origin(sheet, efficiency, c);
+  const Origin origin = compute_origin(sheet, efficiency, sustained);
   return {best_s, with_correction(origin, c.gemm_k_half, k_half_share)};
 }
 
@@ -141,7 +141,7 @@ double kernel_width(double width) {
   return width;
 }
 
-OpCost attention_roof(const Op& op, const Parameter& peak, const Calibration& c) {
+OpCost attention_roof(const Op& op, const Parameter& peak, const Calibration& c, Origin sustained) {
   const bool forward = op.kind == OpKind::attention_forward;
   const Parameter& efficiency =
       op.portable ? (forward ? c.portable_forward_efficiency : c.portable_backward_efficiency)
@@ -153,7 +153,7 @@ OpCost attention_roof(const Op& op, const Parameter& peak, const Calibration& c)
   const double saturation =
       op.n / (op.n + half) * (width / (width + half_width)) * (1 + half_width / kFittedWidth);
   const double flops = op.flops * width / op.k;
-  const Origin origin = compute_origin(peak.origin, efficiency, c);
+  const Origin origin = compute_origin(peak.origin, efficiency, sustained);
   return {flops / (peak.value * efficiency.value * op.speed * saturation),
           with_correction(origin, c.attention_half_sequence, half / (op.n + half))};
 }
@@ -185,15 +185,17 @@ Precision math_of(const Op& op, Precision precision) {
 }
 
 // The higher of the roofs that an op of this kind has.
-OpCost roofline(const Op& op, const GpuSpec& gpu, Precision precision, const Calibration& c) {
+OpCost roofline(const Op& op, const GpuSpec& gpu, Precision precision, const Calibration& c,
+                const Parameter& sustained) {
   const OpCost memory = memory_roof(op, gpu, c);
   if (op.kind == OpKind::memory) return memory;
   const Precision math = math_of(op, precision);
   const Parameter& peak = checked_peak(gpu, on_vector_units(op, math) ? Precision::fp32 : math);
   const bool fused = op.kind == OpKind::attention_forward || op.kind == OpKind::attention_backward;
-  const OpCost compute = fused ? attention_roof(op, peak, c) : gemm_roof(op, math, peak, gpu, c);
+  const OpCost compute = fused ? attention_roof(op, peak, c, sustained.origin)
+                               : gemm_roof(op, math, peak, gpu, c, sustained.origin);
   // Clocks fall under load, memory does not slow down with them.
-  const double compute_s = compute.seconds / c.kernel_sustained.value;
+  const double compute_s = compute.seconds / sustained.value;
   if (compute_s <= memory.seconds) return memory;
   return {compute_s, compute.origin};
 }
@@ -268,10 +270,12 @@ Op fused_op(Op op, int times) {
   return op;
 }
 
-OpCost op_cost(const Op& op, const GpuSpec& gpu, Precision precision,
-               const Calibration& calibration) {
+namespace {
+
+OpCost cost_of(const Op& op, const GpuSpec& gpu, Precision precision,
+               const Calibration& calibration, const Parameter& sustained) {
   if (const auto measured = measured_cost(op, precision, calibration)) return *measured;
-  const OpCost roof = roofline(op, gpu, precision, calibration);
+  const OpCost roof = roofline(op, gpu, precision, calibration, sustained);
   const Parameter& launch = calibration.kernel_launch_s;
   const double launch_s = starts_of(op, calibration) * launch.value;
   const double seconds = launch_s + roof.seconds;
@@ -280,6 +284,18 @@ OpCost op_cost(const Op& op, const GpuSpec& gpu, Precision precision,
     origin = with_correction(origin, *further, launch_s / seconds);
   }
   return {seconds, origin};
+}
+
+}  // namespace
+
+OpCost op_cost(const Op& op, const GpuSpec& gpu, Precision precision,
+               const Calibration& calibration) {
+  return cost_of(op, gpu, precision, calibration, calibration.kernel_sustained);
+}
+
+OpCost op_cost(const Op& op, const Job& job) {
+  return cost_of(op, job.cluster.node.gpu, job.precision, job.calibration,
+                 sustained_of(job.calibration, job.layout.ranks()));
 }
 
 }  // namespace windtunnel

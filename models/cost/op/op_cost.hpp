@@ -16,6 +16,8 @@
 
 namespace windtunnel {
 
+struct Job;
+
 struct OpCost {
   double seconds = 0;
   // The weakest of the numbers it rests on: those of the roof that binds, and of the corrections
@@ -23,9 +25,11 @@ struct OpCost {
   Origin origin = Origin::assumed;
 };
 
-// Throws Error when the GPU does not support the precision.
+// In a job on several GPUs. Throws Error when the GPU does not support the precision.
 OpCost op_cost(const Op& op, const GpuSpec& gpu, Precision precision,
                const Calibration& calibration);
+// On the job's GPUs, which may be one (sustained_of()), in its precision and by its calibration.
+OpCost op_cost(const Op& op, const Job& job);
 
 // So many equal ops as one kernel: a product becomes a batched one of unlike matrices.
 Op fused_op(Op op, int times);

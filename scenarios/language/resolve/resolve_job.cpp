@@ -396,7 +396,6 @@ Job resolve_job(const Values& values, const EvidenceList& evidence, NamedFiles& 
   job.communication = resolve_communication(values, files);
   job.pool_calibrations = resolve_pool_calibrations(values, job.cluster, files);
   job.calibration = resolve_job_calibration(values, job, files);
-  settle_for(job.calibration, job.layout.ranks());
   resolve_parallel(values, job);
   resolve_lengths(values, job);
   resolve_sync(values, files, job);

@@ -66,10 +66,12 @@ void check_cap(const PowerSpec& power, const Values& values) {
 
 void lower(Calibration& calibration, double clock) {
   if (clock == 1) return;
-  Parameter& sustained = calibration.kernel_sustained;
-  for (double* each : {&sustained.value, &sustained.low, &sustained.high}) *each *= clock;
-  sustained.origin = Origin::assumed;
-  sustained.source += fmt::format("; times {:.4f}, the clock under cluster.power.cap_watts", clock);
+  for (Parameter* sustained : {&calibration.kernel_sustained, &calibration.kernel_alone}) {
+    for (double* each : {&sustained->value, &sustained->low, &sustained->high}) *each *= clock;
+    sustained->origin = Origin::assumed;
+    sustained->source +=
+        fmt::format("; times {:.4f}, the clock under cluster.power.cap_watts", clock);
+  }
   // Of what was measured the part that goes with the operations: products have one.
   for (KernelLaw& law : calibration.kernel_laws.laws) law.flop_s /= clock;
 }

@@ -126,6 +126,26 @@ TEST(Kineto, MessagesOfOneKernelAreThoseThatTheHostAskedFor) {
   EXPECT_EQ(profile.work[2].call, -1);  // nothing was asked for
 }
 
+// A group of one rank launches nothing, and a kernel's own name says which call it is.
+TEST(Kineto, ACallWithoutAKernelIsNotTheNextOnes) {
+  const auto asked = [](const char* name, double ts, int ranks) {
+    return event_text("cpu_op", "record_param_comms", ts, 1,
+                      fmt::format(R"("Collective name": "{}", "In msg nelems": 8, "dtype": "Half",
+                      "Group size": {}, "Process Group Name": "0")",
+                                  name, ranks));
+  };
+  const RankProfile profile = read_text(
+      trace_text(asked("allgather", 1, 1) + "," + asked("reduce_scatter", 2, 2) + "," +
+                 asked("allreduce", 3, 2) + "," +
+                 event_text("cuda_driver", "cuLaunchKernelEx", 4, 1, R"("correlation": 20)") + "," +
+                 event_text("kernel", "ncclDevKernel_AllReduce_Sum_bf16_RING_LL", 9, 5,
+                            R"("stream": 16, "correlation": 20)")));
+  ASSERT_EQ(profile.work.size(), 1u);
+  const auto& call = profile.calls.at(static_cast<std::size_t>(profile.work[0].call));
+  EXPECT_EQ(call.collective, CollectiveKind::all_reduce);
+  EXPECT_EQ(call.bytes, 16);
+}
+
 TEST(Kineto, WhatEarlierVersionsWriteIsRead) {
   const std::string events =
       R"({"ph": "X", "cat": "Kernel", "name": "gemm", "ts": 1661938466265032, "dur": 9,

@@ -82,7 +82,7 @@ double encode_s(const Job& job, std::string_view without = "") {
   double seconds = 0;
   for (const Op& op : recipe.steps.front().kernels) {
     if (op.compressing == without) continue;
-    seconds += op_cost(op, job.cluster.node.gpu, job.precision, job.calibration).seconds;
+    seconds += op_cost(op, job).seconds;
   }
   return seconds;
 }

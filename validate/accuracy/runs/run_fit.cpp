@@ -445,7 +445,9 @@ RunFit fit_runs(const std::vector<FitRow>& rows, const Calibration& prior,
 
 RunFit fit_one_point(const FitRow& row, const Calibration& prior, const FitOptions& options) {
   FitOptions one = options;
-  one.only = {"kernel.sustained"};
+  const int gpus = row.job.layout.ranks();
+  const bool alone = &sustained_of(prior, gpus) == &prior.kernel_alone;
+  one.only = {alone ? "kernel.alone" : "kernel.sustained"};
   one.fixed.clear();
   return fit_runs({row}, prior, one);
 }

@@ -61,8 +61,9 @@ struct RunFit {
 RunFit fit_runs(const std::vector<FitRow>& rows, const Calibration& prior,
                 const FitOptions& options = {});
 
-// kernel.sustained alone, from this row and the prior: a row that is bound by its host or network
-// says little about the kernels' speed, and the prior's interval how far it may pull.
+// kernel.sustained (of a job on one GPU kernel.alone, where it has one) alone, from this row and
+// the prior: a row that is bound by its host or network says little about the kernels' speed, and
+// the prior's interval how far it may pull.
 RunFit fit_one_point(const FitRow& row, const Calibration& prior, const FitOptions& options = {});
 
 // 90 %, from the calibration's error.step and error.memory.

@@ -45,7 +45,6 @@ class Mapper {
     if (!stack.calibration.empty() && stack.gpu == job_.cluster.node.gpu.name) {
       job_.calibration = find_calibration(stack.calibration);
     }
-    settle_for(job_.calibration, job_.layout.ranks());
     state_collectives(job_);
     const bool between = job_.layout.pp > 1 && job_.cluster.nodes > 1;
     if (between && run_.noted("after_pp_fix") == "False") slow_messages();

@@ -373,7 +373,6 @@ ValidationReport validate_runs(const std::vector<TrainingRuns>& files,
     subject.what = predictor.job_of(run);
     if (!options.calibration) return;
     subject.what.job.calibration = *options.calibration;
-    settle_for(subject.what.job.calibration, subject.what.job.layout.ranks());
     state_collectives(subject.what.job);
   });
   const auto predict_all = [&] {
