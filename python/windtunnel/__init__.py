@@ -11,7 +11,21 @@ it is. ``run`` simulates it, ``compare`` and ``sweep`` do so at every point of a
 are those of the program ``windtunnel``, bit for bit.
 """
 
-from windtunnel._windtunnel import Error, ScheduleRequest, StageWork, keys, names, version
+from windtunnel._windtunnel import (
+    CompressorRequest,
+    Error,
+    GradientTensor,
+    Kernel,
+    Recipe,
+    RecipeStep,
+    SavingMoment,
+    ScheduleRequest,
+    StageWork,
+    keys,
+    names,
+    product,
+    version,
+)
 from windtunnel.case import Case, load, loads
 from windtunnel.points import Interrupted, Point, Points
 from windtunnel.result import Result
@@ -20,11 +34,17 @@ from windtunnel.schedule import Action, backward, backward_input, backward_weigh
 __all__ = [
     "Action",
     "Case",
+    "CompressorRequest",
     "Error",
+    "GradientTensor",
     "Interrupted",
+    "Kernel",
     "Point",
     "Points",
+    "Recipe",
+    "RecipeStep",
     "Result",
+    "SavingMoment",
     "ScheduleRequest",
     "StageWork",
     "backward",
@@ -35,6 +55,7 @@ __all__ = [
     "load",
     "loads",
     "names",
+    "product",
     "version",
 ]
 __version__ = version().split()[0]
