@@ -6,7 +6,9 @@
 
 #include <windtunnel/windtunnel.hpp>
 
+#include "python/callback.hpp"
 #include "python/interruptible.hpp"
+#include "python/own_functions.hpp"
 
 namespace py = pybind11;
 
@@ -82,15 +84,6 @@ py::list list_of(const windtunnel::Figures& figures) {
   return list;
 }
 
-// Calls from the library come from threads of its own. A function object of Python's must be
-// released with Python's lock held, too, which the pointer's deleter sees to.
-std::shared_ptr<py::function> shared(py::function function) {
-  return {new py::function(std::move(function)), [](py::function* kept) {
-            const py::gil_scoped_acquire acquired;
-            delete kept;
-          }};
-}
-
 std::function<void(const std::string&)> told(const py::object& progress) {
   if (progress.is_none()) return {};
   return [function = shared(py::function(progress))](const std::string& step) {
@@ -138,85 +131,6 @@ void sweep(const windtunnel::Case& the_case,
   });
 }
 
-windtunnel::Pass pass_of(const std::string& letter) {
-  if (letter == "F") return windtunnel::Pass::forward;
-  if (letter == "B") return windtunnel::Pass::backward;
-  if (letter == "I") return windtunnel::Pass::backward_input;
-  if (letter == "W") return windtunnel::Pass::backward_weight;
-  throw py::value_error(
-      "an action's pass is 'F' (forward), 'B' (backward), 'I' (gradient of the "
-      "input) or 'W' (gradient of the weights), not '" +
-      letter + "'");
-}
-
-using PythonAction = std::tuple<std::string, int, int>;  // pass, stage, micro-batch
-
-// A pair of an order and the rank of each stage; an order itself may be a tuple, too.
-bool says_ranks(const py::object& made) {
-  if (!py::isinstance<py::tuple>(made) || py::len(made) != 2) return false;
-  const py::object second = made.cast<py::tuple>()[1];
-  return py::isinstance<py::sequence>(second) && py::len(second) > 0 &&
-         py::isinstance<py::int_>(second[py::int_(0)]);
-}
-
-windtunnel::Schedule schedule_of(py::object made) {
-  windtunnel::Schedule schedule;
-  if (says_ranks(made)) {
-    const auto pair = made.cast<std::pair<py::object, std::vector<int>>>();
-    schedule.rank_of_stage = pair.second;
-    made = pair.first;
-  }
-  for (const auto& rank : made.cast<std::vector<std::vector<PythonAction>>>()) {
-    std::vector<windtunnel::Action>& actions = schedule.actions.emplace_back();
-    for (const auto& [pass, stage, microbatch] : rank) {
-      actions.push_back({pass_of(pass), stage, microbatch});
-    }
-  }
-  return schedule;
-}
-
-windtunnel::ScheduleGenerator generator_of(const std::string& name, py::function generate) {
-  return
-      [name, function = shared(std::move(generate))](const windtunnel::ScheduleRequest& request) {
-        const py::gil_scoped_acquire acquired;
-        const py::object made = (*function)(request);
-        try {
-          return schedule_of(made);
-        } catch (const py::cast_error&) {
-          throw py::type_error(
-              "schedule '" + name +
-              "' must return for each rank a list of (pass, stage, micro-batch), not " +
-              py::repr(made).cast<std::string>().substr(0, 80));
-        }
-      };
-}
-
-void bind_schedule(py::module_& module) {
-  py::class_<windtunnel::StageWork>(module, "StageWork", "A stage's work on one micro-batch.")
-      .def_readonly("forward_s", &windtunnel::StageWork::forward_s, "Seconds of the forward pass.")
-      .def_readonly("backward_input_s", &windtunnel::StageWork::backward_input_s,
-                    "Seconds of the gradient of the input, with what is recomputed for it.")
-      .def_readonly("backward_weight_s", &windtunnel::StageWork::backward_weight_s,
-                    "Seconds of the gradient of the weights.")
-      .def_readonly("activation_bytes", &windtunnel::StageWork::activation_bytes,
-                    "Bytes kept from the forward to the end of the backward.");
-  py::class_<windtunnel::ScheduleRequest>(module, "ScheduleRequest", "What a schedule is made for.")
-      .def_readonly("ranks", &windtunnel::ScheduleRequest::ranks,
-                    "Ranks of the pipeline, ``layout.pp``.")
-      .def_readonly("microbatches", &windtunnel::ScheduleRequest::microbatches,
-                    "Micro-batches of an iteration.")
-      .def_readonly("chunks", &windtunnel::ScheduleRequest::chunks,
-                    "Stages per rank, ``layout.vpp``.")
-      .def_readonly("group", &windtunnel::ScheduleRequest::group,
-                    "``schedule.group``; 0 where the scenario says nothing.")
-      .def_readonly("memory_limit", &windtunnel::ScheduleRequest::memory_limit,
-                    "Bytes that a rank has for activations.")
-      .def_readonly("message_s", &windtunnel::ScheduleRequest::message_s,
-                    "Seconds of a message from one rank to the next.")
-      .def_readonly("stages", &windtunnel::ScheduleRequest::stages,
-                    "A :class:`StageWork` for each of ``ranks * chunks`` stages.");
-}
-
 void bind_case(py::module_& module) {
   using windtunnel::Case;
   py::class_<Case>(module, "Case")
@@ -227,6 +141,21 @@ void bind_case(py::module_& module) {
       .def("with_schedule",
            [](Case copy, const std::string& name, py::function generate, int chunks) {
              return copy.add_schedule(name, generator_of(name, std::move(generate)), chunks);
+           })
+      .def("with_compressor",
+           [](Case copy, const std::string& name, py::function recipe,
+              std::map<std::string, double> numbers, std::string feedback, bool summable,
+              bool fusible, bool whole_tensors) {
+             return copy.add_compressor(name, {.recipe = recipe_of(name, std::move(recipe)),
+                                               .numbers = std::move(numbers),
+                                               .feedback = std::move(feedback),
+                                               .summable = summable,
+                                               .fusible = fusible,
+                                               .whole_tensors = whole_tensors});
+           })
+      .def("with_saving_rule",
+           [](Case copy, const std::string& name, py::function rule) {
+             return copy.add_saving_rule(name, rule_of(name, std::move(rule)));
            })
       .def("with_snapshots",
            [](Case copy, const std::string& name,
@@ -273,6 +202,8 @@ void bind_results(py::module_& module) {
 PYBIND11_MODULE(_windtunnel, module) {
   bind_error(module);
   bind_schedule(module);
+  bind_compressor(module);
+  bind_saving_rule(module);
   bind_case(module);
   bind_results(module);
   module.def("simulate", &simulate);

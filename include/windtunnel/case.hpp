@@ -5,7 +5,9 @@
 #include <string>
 #include <utility>
 #include <vector>
+#include <windtunnel/compressor.hpp>
 #include <windtunnel/export.hpp>
+#include <windtunnel/saving_rule.hpp>
 #include <windtunnel/schedule.hpp>
 
 namespace windtunnel_api {
@@ -44,14 +46,22 @@ class WINDTUNNEL_API Case {
   // say. Throws Error where the library has the name.
   Case& add_schedule(const std::string& name, ScheduleGenerator generate, int chunks = 1);
 
+  // `communication.compressor: NAME` then means this one, as it does in `sync`. Throws Error where
+  // the library has the name, and for numbers that cannot be.
+  Case& add_compressor(const std::string& name, Compressor compressor);
+
+  // `snapshots.*.every: NAME` then means that this rule says when. Throws Error for a name that
+  // begins as an interval does.
+  Case& add_saving_rule(const std::string& name, SavingRule rule);
+
   // `snapshots: NAME` then means these tiers, the nearest first. Throws Error likewise.
   Case& add_snapshots(const std::string& name, const std::vector<SnapshotTier>& tiers);
 
   // Throws Error for the first thing that is wrong.
   void check() const;
   std::string name() const;
-  // Equal for cases that say the same, whatever their spelling, comments and name. Own schedules
-  // count by their name.
+  // Equal for cases that say the same, whatever their spelling, comments and name. What is one's
+  // own counts by its name.
   std::string key() const;
   std::vector<ResolvedValue> values() const;
 

@@ -2,9 +2,11 @@
 #pragma once
 
 #include <windtunnel/case.hpp>
+#include <windtunnel/compressor.hpp>
 #include <windtunnel/error.hpp>
 #include <windtunnel/figures.hpp>
 #include <windtunnel/names.hpp>
+#include <windtunnel/saving_rule.hpp>
 #include <windtunnel/schedule.hpp>
 #include <windtunnel/simulate.hpp>
 #include <windtunnel/sweep.hpp>

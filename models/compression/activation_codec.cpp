@@ -44,7 +44,7 @@ Op ActivationCodec::requantise(double elements, double ranks) const {
 
 std::optional<ActivationCodec> activation_codec(const CompressorChoice& choice) {
   if (!compresses(choice)) return std::nullopt;
-  const CompressorKind& kind = compressor_kind(choice.name);
+  const CompressorKind& kind = compressor_kind(choice);
   if (kind.element_bits == 0) {
     throw Error(
         fmt::format("{} is made for gradients, which are summed and forgive what is left "

@@ -40,6 +40,9 @@ struct LayerErrors {
   std::vector<std::pair<double, double>> by_number;  // ascending numbers
 };
 
+struct CompressorKind;  // models/compression/compressors.hpp
+using OwnCompressors = std::vector<std::shared_ptr<const CompressorKind>>;  // of the program
+
 // Numbers that a method has no use for are ignored by its recipe and refused in a scenario.
 // 0: the method's usual one (CompressorKind).
 struct CompressorChoice {
@@ -59,6 +62,8 @@ struct CompressorChoice {
   std::string base = {};  // lgreco: the method whose numbers it chooses
   // lgreco: measured errors by layer, in place of assumed ones.
   std::shared_ptr<const std::vector<LayerErrors>> errors = {};
+  // What is of this name where the calling program brings it, and the project has none.
+  std::shared_ptr<const CompressorKind> own = nullptr;
 };
 
 }  // namespace windtunnel

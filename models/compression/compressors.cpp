@@ -1,5 +1,7 @@
 #include "models/compression/compressors.hpp"
 
+#include <fmt/format.h>
+
 #include <array>
 #include <string>
 
@@ -19,9 +21,14 @@ CompressorKind named(CompressorKind kind) {
   return kind;
 }
 
+// Of the overloads of a recipe that with one number for all tensors.
+constexpr MakeRecipe* one_number(MakeRecipe* recipe) {
+  return recipe;
+}
+
 const std::vector<CompressorKind>& kinds() {
   static const std::vector<CompressorKind> table = {
-      named({.name = kDense,
+      named({.name = std::string(kDense),
              .help = "gradients travel as they are",
              .source = "-",
              .summable = true,
@@ -33,7 +40,7 @@ const std::vector<CompressorKind>& kinds() {
              .usual = {.rank = 4, .feedback = kEf},
              .summable = true,
              .whole_tensors = true,
-             .recipe = powersgd_recipe}),
+             .recipe = one_number(powersgd_recipe)}),
       named({.name = "powersgd-hook",
              .help = "PowerSGD as PyTorch's DDP runs it: both factors are orthonormalised; each "
                      "bucket ends by waiting for the GPU (overlap: blocking)",
@@ -54,7 +61,7 @@ const std::vector<CompressorKind>& kinds() {
              .help = "the largest elements, exactly; all-gather of values and indices",
              .source = "Aji, Heafield 2017 (arXiv 1704.05021)",
              .usual = {.density = 0.001, .feedback = kEf},
-             .recipe = top_k_recipe}),
+             .recipe = one_number(top_k_recipe)}),
       named({.name = "topk-threshold",
              .help = "those above a reused or Gaussian threshold: one pass",
              .source = "Shi et al. 2019 (arXiv 1911.08772)",
@@ -133,7 +140,7 @@ const std::vector<CompressorKind>& kinds() {
              .source = "Alistarh et al. 2017 (arXiv 1610.02132); CGX, Markov et al. 2022",
              .usual = {.bits = 4, .block = 512, .feedback = kNoFeedback},
              .element_bits = 4,
-             .recipe = quantised_recipe}),
+             .recipe = one_number(quantised_recipe)}),
       named({.name = "int8",
              .help = "the same with 8 bits",
              .source = "Dettmers 2016 (arXiv 1511.04561)",
@@ -198,8 +205,13 @@ const CompressorKind& compressor_kind(std::string_view name) {
   return find_named(kinds(), "compressor", name);
 }
 
+const CompressorKind& compressor_kind(const CompressorChoice& choice) {
+  const bool is_own = choice.own != nullptr && choice.own->name == choice.name;
+  return is_own ? *choice.own : compressor_kind(choice.name);
+}
+
 CompressorChoice with_usual(const CompressorChoice& choice) {
-  const CompressorChoice& usual = compressor_kind(choice.name).usual;
+  const CompressorChoice& usual = compressor_kind(choice).usual;
   CompressorChoice full = choice;
   const auto fill = [&](double CompressorChoice::*number) {
     if (full.*number == 0) full.*number = usual.*number;
@@ -223,6 +235,19 @@ std::span<const CompressorNumber> compressor_numbers() {
        "allowed, relative to that of the base with one choice for all layers"},
   }};
   return table;
+}
+
+void check_numbers(const CompressorChoice& choice) {
+  for (const CompressorNumber& number : compressor_numbers()) {
+    const double value = choice.*number.member;
+    if (value == 0) continue;
+    if (value > 0 && value >= number.low && value <= number.high) continue;
+    const std::string range = number.low > 0
+                                  ? fmt::format("from {:g} to {:g}", number.low, number.high)
+                                  : fmt::format("above 0 and at most {:g}", number.high);
+    throw Error(choice.where, fmt::format("compressor {}: {} {:g} is not {}", choice.name,
+                                          number.name, value, range));
+  }
 }
 
 bool takes(const CompressorKind& kind, const CompressorNumber& number) {

@@ -1,6 +1,7 @@
 // Which compressors there are: one row each, with its recipe and what it can be combined with.
 #pragma once
 
+#include <functional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -11,9 +12,9 @@
 namespace windtunnel {
 
 struct CompressorKind {
-  std::string_view name;
-  std::string_view help;        // one line for people
-  std::string_view source;      // paper
+  std::string name;
+  std::string help;             // one line for people
+  std::string source;           // paper
   CompressorChoice usual = {};  // its numbers where a scenario says none; 0: has no use for it
   // Its collectives sum what was compressed: a buffer of it can be reduce-scattered, so it goes
   // with sharded gradients.
@@ -27,13 +28,16 @@ struct CompressorKind {
   double element_bits = 0;
   // Freezes Adam's second moments and sends the first.
   bool of_moments = false;
-  Recipe (*recipe)(const CompressorChoice& choice, std::span<const TensorShape> tensors,
-                   const ReducingGroup& group, double element_bytes) = nullptr;
+  std::function<Recipe(const CompressorChoice& choice, std::span<const TensorShape> tensors,
+                       const ReducingGroup& group, double element_bytes)>
+      recipe = {};
 };
 
 std::span<const CompressorKind> compressor_kinds();  // "none" first
 // Throws Error with the nearest name.
 const CompressorKind& compressor_kind(std::string_view name);
+// The program's own where it brings one of this name.
+const CompressorKind& compressor_kind(const CompressorChoice& choice);
 
 // A number of a choice by its name, and where it must lie (above 0).
 struct CompressorNumber {
@@ -44,6 +48,8 @@ struct CompressorNumber {
   std::string_view help;
 };
 std::span<const CompressorNumber> compressor_numbers();
+// Throws Error, with choice.where, for one that is stated and out of range.
+void check_numbers(const CompressorChoice& choice);
 // Of those that the method has a use for; `warmup` goes with every method but none.
 bool takes(const CompressorKind& kind, const CompressorNumber& number);
 bool takes_feedback(const CompressorKind& kind);

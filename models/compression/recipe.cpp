@@ -13,7 +13,7 @@ namespace {
 
 const CompressorKind& kind_of(const CompressorChoice& choice) {
   try {
-    return compressor_kind(choice.name);
+    return compressor_kind(choice);
   } catch (const Error& error) {
     throw Error(choice.where, error.what());
   }
@@ -22,16 +22,7 @@ const CompressorKind& kind_of(const CompressorChoice& choice) {
 // With its usual numbers, all in range.
 CompressorChoice checked(const CompressorChoice& choice) {
   kind_of(choice);
-  for (const CompressorNumber& number : compressor_numbers()) {
-    const double value = choice.*number.member;
-    if (value == 0) continue;
-    if (value > 0 && value >= number.low && value <= number.high) continue;
-    const std::string range = number.low > 0
-                                  ? fmt::format("from {:g} to {:g}", number.low, number.high)
-                                  : fmt::format("above 0 and at most {:g}", number.high);
-    throw Error(choice.where, fmt::format("compressor {}: {} {:g} is not {}", choice.name,
-                                          number.name, value, range));
-  }
+  check_numbers(choice);
   return with_usual(choice);
 }
 

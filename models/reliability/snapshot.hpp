@@ -3,6 +3,7 @@
 // stacks of such tiers (scenarios/library/snapshots.yaml), not code of their own.
 #pragma once
 
+#include <memory>
 #include <string>
 
 #include "models/base/choice.hpp"
@@ -79,10 +80,12 @@ inline constexpr int kMaxSnapshotTiers = 4;
 // Complete copies that a tier can hold on to.
 inline constexpr int kMostKeptCopies = 8;
 
+struct SavingRule;  // models/reliability/saving_rule.hpp
+
 struct SnapshotTier {
   SnapshotPlace place = SnapshotPlace::storage;
   SnapshotMode mode = SnapshotMode::sync;
-  // Exactly one of the three is positive; none for replicas.
+  // Exactly one of the three is positive, or `own` is there; none for replicas.
   int every_iterations = 0;
   double every_s = 0;
   bool keeper_process = false;  // host memory outlives the trainer's crash
@@ -99,6 +102,7 @@ struct SnapshotTier {
   int kept = 2;               // complete copies, of storage and disks; memory keeps the newest
   bool any_layout = false;    // any layout loads it as it is (Universal Checkpointing)
   double coordination_s = 0;  // training waits for so long in each snapshot besides
+  std::shared_ptr<const SavingRule> own = nullptr;  // decides, of the calling program
 };
 
 // The moved share of the state, mean over full and differential snapshots.

@@ -138,6 +138,8 @@ struct CampaignReport {
   // To train on job.tokens at this goodput. Mean 0: not asked; infinite: no progress.
   Estimate job_days;
   Estimate job_cost_usd;
+  // [tier] Mean of what a rule of the calling program said; 0: the scenario has an interval.
+  std::vector<double> ruled_every_s{};
   std::vector<double> trial_goodput{};  // to compare campaigns with the same random numbers
 };
 

@@ -36,7 +36,7 @@ struct Exchange {
 
   explicit Exchange(const Job& the_job)
       : job(the_job),
-        kind(compressor_kind(the_job.communication.compressors.dp.name)),
+        kind(compressor_kind(the_job.communication.compressors.dp)),
         overlap(the_job.communication.overlap),
         sharded(the_job.layout.sharding != Sharding::none),
         served(the_job.communication.aggregation == Aggregation::parameter_server) {}

@@ -133,7 +133,7 @@ std::vector<Transfer> GradientExchange::compressed_across(const std::vector<Tens
 std::vector<TensorShape> GradientExchange::parts_of(std::vector<TensorShape> shapes,
                                                     int members) const {
   double share = 1.0 / members;
-  if (compressor_kind(job_.communication.compressors.dp.name).whole_tensors) {
+  if (compressor_kind(job_.communication.compressors.dp).whole_tensors) {
     double all = 0;
     double largest = 0;
     for (const TensorShape& shape : shapes) {
@@ -327,7 +327,7 @@ void GradientExchange::append_gather(const std::vector<StageTensor>& tensors,
 std::vector<double> GradientExchange::sizes(const std::vector<StageTensor>& tensors, int pp) const {
   std::vector<double> sizes;
   const bool fused = compresses(job_.communication.compressors.dp) &&
-                     compressor_kind(job_.communication.compressors.dp.name).fusible;
+                     compressor_kind(job_.communication.compressors.dp).fusible;
   for (const StageTensor& tensor : tensors) {
     sizes.push_back(tensor.parameters * element_bytes_);
     if (goes_as_rows(tensor)) {

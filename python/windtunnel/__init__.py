@@ -16,8 +16,24 @@ import os as _os
 import sys as _sys
 
 try:
-    from windtunnel._windtunnel import Error, ScheduleRequest, StageWork, keys, names, version
+    from windtunnel._windtunnel import (
+        CompressorRequest,
+        Error,
+        GradientTensor,
+        Kernel,
+        Recipe,
+        RecipeStep,
+        SavingMoment,
+        ScheduleRequest,
+        StageWork,
+        keys,
+        names,
+        product,
+        version,
+    )
 except ModuleNotFoundError as missing:
+    if missing.name != "windtunnel._windtunnel":
+        raise
     # Python looks for the name of its own version alone, and would say that there is none.
     _there = _glob.glob(_os.path.join(_os.path.dirname(__file__), "_windtunnel.*.so"))
     raise ImportError(
@@ -34,11 +50,17 @@ from windtunnel.schedule import Action, backward, backward_input, backward_weigh
 __all__ = [
     "Action",
     "Case",
+    "CompressorRequest",
     "Error",
+    "GradientTensor",
     "Interrupted",
+    "Kernel",
     "Point",
     "Points",
+    "Recipe",
+    "RecipeStep",
     "Result",
+    "SavingMoment",
     "ScheduleRequest",
     "StageWork",
     "backward",
@@ -49,6 +71,7 @@ __all__ = [
     "load",
     "loads",
     "names",
+    "product",
     "version",
 ]
 __version__ = version().split()[0]

@@ -38,6 +38,108 @@ class ScheduleRequest:
     @property
     def stages(self) -> list[StageWork]: ...
 
+class GradientTensor:
+    @property
+    def rows(self) -> float: ...
+    @property
+    def columns(self) -> float: ...
+    @property
+    def count(self) -> float: ...
+    @property
+    def filled(self) -> float: ...
+    @property
+    def elements(self) -> float: ...
+
+class CompressorRequest:
+    @property
+    def tensors(self) -> list[GradientTensor]: ...
+    @property
+    def elements(self) -> float: ...
+    @property
+    def ranks(self) -> int: ...
+    @property
+    def nodes(self) -> int: ...
+    @property
+    def element_bytes(self) -> float: ...
+    @property
+    def numbers(self) -> dict[str, float]: ...
+    @property
+    def feedback(self) -> str: ...
+
+class Kernel:
+    bytes: float
+    flops: float
+    starts: float
+    launches: float
+    like: str
+    law: str
+    next_law: str
+    m: float
+    n: float
+    k: float
+    count: float
+    def __init__(
+        self,
+        bytes: float,
+        *,
+        flops: float = 0,
+        starts: float = 1,
+        launches: float = 0,
+        like: str = "",
+        law: str = "",
+        next_law: str = "",
+    ) -> None: ...
+
+def product(
+    like: str, m: float, n: float, k: float, count: float, element_bytes: float
+) -> Kernel: ...
+
+class RecipeStep:
+    kernels: list[Kernel]
+    bytes: float
+    every: float
+    def __init__(
+        self,
+        kernels: Sequence[Kernel],
+        collective: str = "all-reduce",
+        bytes: float = 0,
+        *,
+        hop: str = "all",
+        every: float = 1,
+    ) -> None: ...
+
+class Recipe:
+    steps: list[RecipeStep]
+    state_bytes: float
+    buffer_bytes: float
+    def __init__(
+        self, steps: Sequence[RecipeStep], *, state_bytes: float = 0, buffer_bytes: float = 0
+    ) -> None: ...
+
+class SavingMoment:
+    @property
+    def tier(self) -> int: ...
+    @property
+    def trial(self) -> int: ...
+    @property
+    def now_s(self) -> float: ...
+    @property
+    def training_s(self) -> float: ...
+    @property
+    def iteration(self) -> int: ...
+    @property
+    def iteration_s(self) -> float: ...
+    @property
+    def stall_s(self) -> float: ...
+    @property
+    def complete_s(self) -> float: ...
+    @property
+    def restore_s(self) -> float: ...
+    @property
+    def failures(self) -> int: ...
+    @property
+    def mtbf_s(self) -> float: ...
+
 class Case:
     @staticmethod
     def from_file(path: str) -> Case: ...
@@ -45,6 +147,17 @@ class Case:
     def from_text(text: str, name: str) -> Case: ...
     def with_value(self, key: str, value: str) -> Case: ...
     def with_schedule(self, name: str, generate: Callable[..., Any], chunks: int) -> Case: ...
+    def with_compressor(
+        self,
+        name: str,
+        recipe: Callable[[CompressorRequest], Recipe],
+        numbers: dict[str, float],
+        feedback: str,
+        summable: bool,
+        fusible: bool,
+        whole_tensors: bool,
+    ) -> Case: ...
+    def with_saving_rule(self, name: str, rule: Callable[[SavingMoment], float]) -> Case: ...
     def with_snapshots(self, name: str, tiers: Sequence[Sequence[tuple[str, str]]]) -> Case: ...
     def check(self) -> None: ...
     def name(self) -> str: ...

@@ -13,6 +13,8 @@ from windtunnel.points import Interrupted, Point, Points, values_of
 from windtunnel.result import Result
 from windtunnel.schedule import ScheduleFunction
 
+RecipeFunction = Callable[[_windtunnel.CompressorRequest], _windtunnel.Recipe]
+SavingRule = Callable[[_windtunnel.SavingMoment], float]
 Value = Union[str, int, float, bool, list, dict, None]
 Told = Callable[[str], None]  # of each step before it starts
 # Of each point that is finished: how many are, of how many. True: a line on stderr.
@@ -98,6 +100,45 @@ class Case:
             raise ValueError(f"chunks are the stages per rank, 1 or more, not {chunks}")
         core = self._core.with_schedule(name, generate, chunks)
         return Case(core, self._source)
+
+    def with_compressor(
+        self,
+        name: str,
+        recipe: RecipeFunction,
+        *,
+        numbers: Mapping[str, float] | None = None,
+        feedback: str = "",
+        summable: bool = False,
+        fusible: bool = False,
+        whole_tensors: bool = False,
+    ) -> Case:
+        """The case with a gradient compressor of one's own, chosen by
+        ``.set("communication.compressor", name)``.
+
+        ``recipe(request)`` returns the :class:`windtunnel.Recipe` of one buffer of gradients. It is
+        called several times for a simulation, and equal requests must get equal recipes.
+        ``numbers``, such as ``{"rank": 4}``, and ``feedback`` (``"none"``, ``"ef"``, ``"ef21"`` or
+        ``"econtrol"``) are keys that the scenario may then state below ``communication.compressor``,
+        as they are where it does not; the request says what they became. ``summable``: all that is
+        sent is all-reduces of sums, so that it goes with sharded gradients; ``fusible``: and a
+        buffer takes one; ``whole_tensors``: it needs whole matrices.
+        """
+        core = self._core.with_compressor(
+            name, recipe, dict(numbers or {}), feedback, summable, fusible, whole_tensors
+        )
+        return Case(core, self._source)
+
+    def with_saving_rule(self, name: str, rule: SavingRule) -> Case:
+        """The case with a rule of one's own that decides when to save, chosen by
+        ``.set("snapshots.0.every", name)``.
+
+        ``rule(moment)`` returns the seconds until the next snapshot. It is asked at each start and
+        restart of training and at the start of each snapshot, with a
+        :class:`windtunnel.SavingMoment`; the first iteration that starts then or later takes the
+        snapshot, and none starts before the last copy is complete. Equal moments must get equal
+        answers.
+        """
+        return Case(self._core.with_saving_rule(name, rule), self._source)
 
     def with_snapshots(self, name: str, tiers: Sequence[Mapping[str, Value]]) -> Case:
         """The case with a snapshot scheme of one's own, chosen by ``.set("snapshots", name)``: for

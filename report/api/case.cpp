@@ -43,7 +43,21 @@ Case& Case::set(const std::string& key, const std::string& value) {
 Case& Case::add_schedule(const std::string& name, ScheduleGenerator generate, int chunks) {
   auto kind = translated(
       {}, [&] { return core::own_schedule(schedule_kind_of(name, std::move(generate), chunks)); });
-  added_of(changed()).schedules.push_back(std::move(kind));
+  added_of(changed()).kinds.schedules.push_back(std::move(kind));
+  return *this;
+}
+
+Case& Case::add_compressor(const std::string& name, Compressor compressor) {
+  auto kind = translated(
+      {}, [&] { return core::own_compressor(compressor_kind_of(name, std::move(compressor))); });
+  added_of(changed()).kinds.compressors.push_back(std::move(kind));
+  return *this;
+}
+
+Case& Case::add_saving_rule(const std::string& name, SavingRule rule) {
+  auto own =
+      translated({}, [&] { return core::own_saving_rule(saving_rule_of(name, std::move(rule))); });
+  added_of(changed()).kinds.saving_rules.push_back(std::move(own));
   return *this;
 }
 

@@ -7,6 +7,8 @@
 #include <windtunnel/windtunnel.hpp>
 
 #include "models/base/error.hpp"
+#include "models/compression/compressors.hpp"
+#include "models/reliability/saving_rule.hpp"
 #include "models/results/record.hpp"
 #include "scenarios/language/additions.hpp"
 #include "scenarios/language/case.hpp"
@@ -26,6 +28,11 @@ core::Case resolved(const Case& the_case);
 
 core::ScheduleKind schedule_kind_of(const std::string& name, ScheduleGenerator generate,
                                     int chunks);
+
+// Throws core::Error for numbers and a feedback that there are not.
+core::CompressorKind compressor_kind_of(const std::string& name, Compressor compressor);
+
+core::SavingRule saving_rule_of(const std::string& name, SavingRule rule);
 
 // Of what a record has: a sweep's point knows its iteration and campaign only.
 Figures figures_of(const core::Record& record);

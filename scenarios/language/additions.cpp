@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
 
+#include "models/compression/compressors.hpp"
 #include "scenarios/language/overrides.hpp"
 
 namespace windtunnel {
@@ -39,6 +41,24 @@ Scheme own_snapshots(const std::string& name, const std::vector<Overrides>& tier
     }
   }
   return {name, "", document.entries.front().value, EvidenceList(nullptr)};
+}
+
+std::shared_ptr<const CompressorKind> own_compressor(CompressorKind kind) {
+  check_name("compressor", kind.name, compressor_kinds());
+  kind.usual.name = kind.name;
+  check_numbers(kind.usual);
+  return std::make_shared<const CompressorKind>(std::move(kind));
+}
+
+std::shared_ptr<const SavingRule> own_saving_rule(SavingRule rule) {
+  if (rule.name.empty()) throw Error("a rule of when to save needs a name");
+  // "1 h", "10 iterations"
+  if (std::isdigit(static_cast<unsigned char>(rule.name.front())) != 0) {
+    throw Error(fmt::format(
+        "a rule of when to save cannot be called '{}', which begins as an interval does",
+        rule.name));
+  }
+  return std::make_shared<const SavingRule>(std::move(rule));
 }
 
 std::shared_ptr<const ScheduleKind> own_schedule(ScheduleKind kind) {

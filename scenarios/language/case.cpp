@@ -2,6 +2,7 @@
 
 #include <filesystem>
 
+#include "models/compression/compressors.hpp"
 #include "scenarios/language/additions.hpp"
 #include "scenarios/language/explain.hpp"
 #include "scenarios/language/identity.hpp"
@@ -16,10 +17,21 @@
 namespace windtunnel {
 namespace {
 
-std::vector<std::string> names_of(const OwnSchedules& kinds) {
+template <class Kind>
+std::vector<std::string> names_of(const std::vector<std::shared_ptr<const Kind>>& kinds) {
   std::vector<std::string> names;
   for (const auto& kind : kinds) names.push_back(kind->name);
   return names;
+}
+
+// Names that the scenario may say beside those of the library.
+AddedNames names_of(const OwnKinds& kinds) {
+  const std::vector<std::string> compressors = names_of(kinds.compressors);
+  return {{"schedule.name", names_of(kinds.schedules)},
+          {"communication.compressor.name", compressors},
+          {"compress.*.name", compressors},
+          {"sync.*.compressor.name", compressors},
+          {"snapshots.*.every", names_of(kinds.saving_rules)}};
 }
 
 void append(const std::vector<Note>& more, std::vector<Note>& notes) {
@@ -79,13 +91,13 @@ Case resolve_case(const ScenarioText& scenario, const Overrides& more, const Pre
   }
   append(expand_recovery(document), result.notes);
   check_one_job(document);
-  const Values values = check_values(document, "", {{"schedule.name", names_of(added.schedules)}});
+  const Values values = check_values(document, "", names_of(added.kinds));
   const EvidenceList evidence(document.value_of("origins"));
   NamedFiles files(std::filesystem::path(scenario.file).parent_path().string(), scenario.files);
   result.scenario = values.text("name");
   result.places = values.places();
   result.places.placing([&] {
-    result.job = resolve_job(values, evidence, files, added.schedules);
+    result.job = resolve_job(values, evidence, files, added.kinds);
     result.power = resolve_power(values, evidence, result.job);
     if (result.power != nullptr) lower_clocks(*result.power, result.job);
     result.rollout = resolve_rollout(values, result.job);

@@ -467,7 +467,7 @@ class Explanation {
 
   void add_compressor(const std::string& place, const CompressorChoice& stated) {
     const CompressorChoice choice = with_usual(stated);
-    const CompressorKind& kind = compressor_kind(choice.name);
+    const CompressorKind& kind = compressor_kind(choice);
     const bool experts = &stated == &job_.communication.compressors.ep;
     add_members_of(place, choice, [&](std::string_view key) {
       if (key == "passes") return experts;

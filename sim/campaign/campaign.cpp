@@ -19,11 +19,11 @@ void check_table(const IterationTable& table, const std::vector<FailureClass>& f
   }
   for (const auto& [tier, complete_s, restore_s, rebuild_s, storage_s, startup, reshape_s] :
        table.tiers) {
-    const int cadences =
-        (tier.every_iterations > 0) + (tier.every_s > 0) + (tier.every_overhead > 0);
+    const int cadences = (tier.every_iterations > 0) + (tier.every_s > 0) +
+                         (tier.every_overhead > 0) + (tier.own != nullptr);
     CHECK(cadences == (tier.place == SnapshotPlace::replicas ? 0 : 1),
-          "{} every {} iterations, {} s and for {} of the time", tier_name(tier),
-          tier.every_iterations, tier.every_s, tier.every_overhead);
+          "{} every {} iterations, {} s, for {} of the time and by {} rules", tier_name(tier),
+          tier.every_iterations, tier.every_s, tier.every_overhead, tier.own != nullptr ? 1 : 0);
     CHECK(is_duration(complete_s) && is_duration(restore_s) && is_duration(rebuild_s) &&
               is_duration(storage_s) && is_duration(startup.alone_s) &&
               is_duration(startup.storm_s) && is_duration(reshape_s),
@@ -69,6 +69,9 @@ void check_ranges(const RecoveryPolicy& recovery) {
 void check_islands(const CampaignInputs& inputs) {
   const IslandTable& islands = inputs.table.islands;
   if (!islands.has_islands()) return;
+  for (const TierTiming& timing : inputs.table.tiers) {
+    CHECK(timing.tier.own == nullptr, "islands save by steps, not by a rule");
+  }
   CHECK(std::ssize(islands.of_node) == inputs.nodes, "islands of {} nodes, not {}",
         islands.of_node.size(), inputs.nodes);
   for (const IslandLevel& level : islands.levels) {
@@ -97,6 +100,16 @@ void check_inputs(const CampaignInputs& inputs) {
 }
 
 }  // namespace
+
+CampaignInputs with_ruled_intervals(CampaignInputs inputs, const CampaignReport& report) {
+  for (std::size_t i = 0; i < inputs.table.tiers.size(); ++i) {
+    SnapshotTier& tier = inputs.table.tiers[i].tier;
+    if (tier.own == nullptr) continue;
+    tier.own = nullptr;
+    tier.every_s = report.ruled_every_s.at(i);
+  }
+  return inputs;
+}
 
 TrialResult run_trial(const CampaignInputs& inputs, int trial, CampaignMode mode,
                       std::vector<CampaignEvent>* events) {

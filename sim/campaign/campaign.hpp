@@ -76,6 +76,13 @@ struct CampaignInputs {
   double storage_share = 1;    // StorageSpec::share
 };
 
+// What a tier's rule (SnapshotTier::own) said in a trial; without one it was not asked.
+struct RuledIntervals {
+  std::int64_t asked = 0;
+  double sum_s = 0;
+  bool operator==(const RuledIntervals&) const = default;
+};
+
 // One trial's account, seconds; useful + sum(lost) == wall to 1e-9 relative.
 struct TrialResult {
   // The campaign's length; less the part of an iteration that its end would cut.
@@ -94,6 +101,7 @@ struct TrialResult {
   std::int64_t evicted_nodes = 0;
   std::int64_t islands_lost = 0;
   double at_size_s[kSizeClasses] = {};  // in whole iterations, kept or lost, by size_class()
+  std::vector<RuledIntervals> ruled;    // by tier
   bool operator==(const TrialResult&) const = default;
 };
 
@@ -131,6 +139,10 @@ enum class CampaignMode {
 // Throws Error: parts that do not go together, check_recovery() and check_snapshot_tiers().
 TrialResult run_trial(const CampaignInputs& inputs, int trial, CampaignMode mode,
                       std::vector<CampaignEvent>* events = nullptr);
+
+// The same with the mean of what each rule said in the campaign in the rule's place: what theory
+// and tables say of it.
+CampaignInputs with_ruled_intervals(CampaignInputs inputs, const CampaignReport& report);
 
 // All trials on `threads` threads (0: all cores); the same bytes for any number of threads.
 CampaignReport run_campaign(const CampaignInputs& inputs, int threads = 0);

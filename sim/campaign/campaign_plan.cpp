@@ -1,6 +1,7 @@
 #include "sim/campaign/campaign_plan.hpp"
 
 #include <algorithm>
+#include <limits>
 
 namespace windtunnel {
 namespace {
@@ -15,7 +16,21 @@ int kept_copies(const SnapshotTier& tier, const std::vector<FailureClass>& failu
   return spoilt && keeps_several(tier) ? std::clamp(tier.kept, 1, kMostKeptCopies) : 1;
 }
 
+// Between failures that go back, by the rates of their classes.
+double mean_time_between(const CampaignInputs& inputs) {
+  double per_s = 0;
+  for (const FailureClass& one : inputs.failures) {
+    if (goes_back(one.kind)) per_s += mean_rate_per_s(one, inputs.nodes, inputs.campaign.length_s);
+  }
+  return per_s > 0 ? 1 / per_s : std::numeric_limits<double>::infinity();
+}
+
 }  // namespace
+
+bool goes_back(FailureKind kind) {
+  return kind != FailureKind::planned && kind != FailureKind::slow_node &&
+         kind != FailureKind::corrupt_snapshot;
+}
 
 CampaignPlan::CampaignPlan(const CampaignInputs& campaign_inputs) : inputs(campaign_inputs) {
   const IterationTable& table = inputs.table;
@@ -28,6 +43,7 @@ CampaignPlan::CampaignPlan(const CampaignInputs& campaign_inputs) : inputs(campa
   saver = tier_for_planned_stop(tiers);
   saver_outlives_node =
       saver != kNoTier && (!protections[saver].node || protections[saver].tolerated > 0);
+  mtbf_s = mean_time_between(inputs);
   most_out = static_cast<int>(table.shrunk_iteration_s.size());
   if (is_elastic()) {
     most_out = std::min(most_out, inputs.recovery.elastic.groups - 1);

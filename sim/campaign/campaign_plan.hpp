@@ -23,6 +23,10 @@ struct JobSize {
   bool operator==(const JobSize&) const = default;
 };
 
+// Whether the job comes back from such failures with an older state. A slow node is replaced by a
+// planned stop, a bad copy is met by a later failure.
+bool goes_back(FailureKind kind);
+
 // The state of a job while it trains. A level is the number of nodes that are out or, where the
 // recovery is elastic, of groups; several levels may leave a job of one size.
 struct CampaignPlan {
@@ -54,6 +58,7 @@ struct CampaignPlan {
   bool has_replicas;      // among the tiers
   int saver;              // tier of the last snapshot before a planned stop, or kNoTier
   bool saver_outlives_node;
+  double mtbf_s;               // of failures that go back; infinite: there are none
   int most_out;                // the highest level
   std::vector<JobSize> sizes;  // [0]: whole
   std::vector<int> size_of_level;

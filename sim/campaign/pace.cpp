@@ -79,6 +79,8 @@ Cadence Pace::cadence_of(const IterationTable& table, int tier) const {
   const TierTiming& timing = table.tiers[tier];
   Cadence cadence;
   cadence.complete_s = timing.complete_s;
+  cadence.restore_s = timing.restore_s;
+  cadence.rule = timing.tier.own.get();
   if (timing.tier.every_iterations > 0 || timing.tier.every_overhead > 0) {
     // The shortest iteration that takes it, then plain ones: complete in any case.
     double own_stall_s = std::numeric_limits<double>::infinity();
@@ -153,7 +155,7 @@ void Pace::set_leaps() {
     const Cadence& cadence = cadences_[tier];
     longest_period = std::max(longest_period, cadence.every_iterations);
     kept = std::max(kept, cadence.kept);
-    if (!cadence.is_timed()) continue;
+    if (!cadence.is_timed() || cadence.rule != nullptr) continue;
     if (leaping < 0 || cadence.every_s < cadences_[leaping].every_s) leaping = tier;
   }
   const std::int64_t period = whole_period();

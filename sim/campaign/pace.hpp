@@ -34,11 +34,13 @@ inline constexpr std::int64_t kManyIterations = std::int64_t{1} << 52;
 // multiple of the period in which the copy completes: `turns` - 1 of `turns` are skipped.
 struct Cadence {
   std::int64_t every_iterations = 0;  // 0: by time
-  double every_s = 0;                 // 0 as well: never
+  double every_s = 0;                 // 0 as well: never, or by `rule`
+  const SavingRule* rule = nullptr;
   std::int64_t turns = 1;
   double complete_s = 0;
+  double restore_s = 0;
   int kept = 1;  // complete copies that may be asked for
-  bool is_timed() const { return every_s > 0; }
+  bool is_timed() const { return every_s > 0 || rule != nullptr; }
 };
 
 class Pace {

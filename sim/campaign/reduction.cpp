@@ -52,6 +52,7 @@ class Reduction {
     add_sizes(report);
     add_failures(report);
     add_tiers(report);
+    add_ruled(report);
     add_unseen_wait(report);
     add_job(report);
     return report;
@@ -138,6 +139,18 @@ class Reduction {
         shares.push_back(static_cast<double>(sum) / static_cast<double>(all));
       }
       if (!shares.empty()) report.survival[name] = estimate(std::move(shares), 1);
+    }
+  }
+
+  void add_ruled(CampaignReport& report) const {
+    for (std::size_t tier = 0; tier < inputs_.table.tiers.size(); ++tier) {
+      RuledIntervals all;
+      for (const TrialResult& result : results_) {
+        if (result.ruled.empty()) continue;  // islands have no rules
+        all.asked += result.ruled[tier].asked;
+        all.sum_s += result.ruled[tier].sum_s;
+      }
+      report.ruled_every_s.push_back(share(all.sum_s, static_cast<double>(all.asked)));
     }
   }
 

@@ -17,6 +17,7 @@ Trial::Trial(const CampaignPlan& plan, int index, CampaignMode mode,
       groups_(inputs_.recovery.elastic, inputs_.nodes, plan.most_out),
       copies_(plan),
       account_(plan),
+      ruling_{.trial = index, .mtbf_s = plan.mtbf_s},
       failures_(inputs_.failures.size(), 0),
       restored_from_(plan.tiers.size() + 1, 0) {}
 
@@ -45,6 +46,7 @@ TrialResult Trial::run() {
   result.node_down_s = pool_.down_s();
   result.failed_restarts = failed_restarts_;
   result.evicted_nodes = pool_.evicted();
+  result.ruled.assign(ruling_.said.begin(), ruling_.said.begin() + std::ssize(plan_.tiers));
   return result;
 }
 
@@ -79,7 +81,7 @@ void Trial::begin_training() {
     run_->go_on(plan_.pace(pace_), now_s_);
     CHECK(run_->iteration() == head_, "goes on at {}, not {}", run_->iteration(), head_);
   } else {
-    run_.emplace(plan_.pace(pace_), mode_, now_s_, head_);
+    run_.emplace(plan_.pace(pace_), mode_, now_s_, head_, &ruling_);
   }
 }
 

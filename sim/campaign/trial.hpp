@@ -121,6 +121,7 @@ class Trial {
   double provision_s_ = 0;  // until the spares can join
   double link_up_s_ = 0;    // when the network is repaired
 
+  Ruling ruling_;
   std::vector<std::int64_t> failures_;
   std::vector<std::int64_t> restored_from_;
   std::int64_t failed_restarts_ = 0;

@@ -31,6 +31,7 @@ void Trial::strike(const FailureStreams::Next& failure) {
 // An unexpected failure at now_s_ that stops the job.
 Trial::State Trial::fail(int class_index) {
   const FailureClass& failure_class = inputs_.failures[class_index];
+  ++ruling_.failures;
   detect_s_ = streams_.noticed_after_s(class_index, now_s_);
   // Nodes with a notice go with it.
   std::vector<int> out = leaving();

@@ -2,14 +2,25 @@
 
 #include <algorithm>
 #include <bit>
+#include <cmath>
+
+#include "models/base/error.hpp"
+#include "models/base/units.hpp"
+#include "models/reliability/saving_rule.hpp"
 
 namespace windtunnel {
 
 UndisturbedRun::UndisturbedRun(const Pace& pace, CampaignMode mode, double start_s,
-                               std::int64_t first_iteration)
-    : pace_(&pace), mode_(mode), start_s_(start_s), first_(first_iteration) {
+                               std::int64_t first_iteration, Ruling* ruling)
+    : pace_(&pace),
+      mode_(mode),
+      ruling_(ruling),
+      trains_from_s_(start_s),
+      start_s_(start_s),
+      first_(first_iteration) {
   for (int tier = 0; tier < pace.tiers(); ++tier) {
-    snapshots_[tier].wait_s = pace.cadence(tier).every_s;
+    snapshots_[tier].every_s = interval_s(tier, start_s, first_iteration);
+    snapshots_[tier].wait_s = snapshots_[tier].every_s;
   }
 }
 
@@ -17,8 +28,8 @@ void UndisturbedRun::go_on(const Pace& pace, double start_s) {
   for (int tier = 0; tier < pace.tiers(); ++tier) {
     Snapshots& snapshots = snapshots_[tier];
     const double begun_s =
-        start_s_ + pace_->elapsed_s(snapshots.at) + snapshots.wait_s - pace_->cadence(tier).every_s;
-    snapshots.wait_s = pace.cadence(tier).every_s - (start_s - begun_s);
+        start_s_ + pace_->elapsed_s(snapshots.at) + snapshots.wait_s - snapshots.every_s;
+    snapshots.wait_s = snapshots.every_s - (start_s - begun_s);
     snapshots.at = {};
   }
   pace_ = &pace;
@@ -151,11 +162,42 @@ void UndisturbedRun::take_jump(std::int64_t count) {
   pace_->add_iterations(done_, begin, end);
 }
 
+// Of a tier by time, from `now_s` on, when the state before `iteration` is saved or was loaded.
+double UndisturbedRun::interval_s(int tier, double now_s, std::int64_t iteration) const {
+  const Cadence& cadence = pace_->cadence(tier);
+  if (cadence.rule == nullptr) return cadence.every_s;
+  CHECK(ruling_ != nullptr, "nobody notes what the rule '{}' says", cadence.rule->name);
+  const double said_s = cadence.rule->every_s({.tier = tier,
+                                               .trial = ruling_->trial,
+                                               .now_s = now_s,
+                                               .training_s = now_s - trains_from_s_,
+                                               .iteration = iteration,
+                                               .iteration_s = pace_->iteration_s(),
+                                               .stall_s = pace_->stall_s(1 << tier),
+                                               .complete_s = cadence.complete_s,
+                                               .restore_s = cadence.restore_s,
+                                               .failures = ruling_->failures,
+                                               .mtbf_s = ruling_->mtbf_s});
+  if (!(said_s > 0) || !std::isfinite(said_s)) {
+    throw Error::about(
+        {fmt::format("snapshots.{}.every", tier)},
+        "the saving rule '{}' says {} s of tier {} after {} of the campaign; it must "
+        "be a finite number above 0",
+        cadence.rule->name, said_s, tier, format_seconds(now_s));
+  }
+  RuledIntervals& said = ruling_->said[tier];
+  ++said.asked;
+  said.sum_s += said_s;
+  return std::max(said_s, cadence.complete_s);
+}
+
 void UndisturbedRun::note_snapshot(int tier, std::int64_t iteration, const Steps& before) {
   Snapshots& snapshots = snapshots_[tier];
-  snapshots.recent.add({iteration, start_s_ + pace_->elapsed_s(before)});
+  const double now_s = start_s_ + pace_->elapsed_s(before);
+  snapshots.recent.add({iteration, now_s});
   snapshots.at = before;
-  snapshots.wait_s = pace_->cadence(tier).every_s;
+  snapshots.every_s = interval_s(tier, now_s, iteration);
+  snapshots.wait_s = snapshots.every_s;
 }
 
 }  // namespace windtunnel

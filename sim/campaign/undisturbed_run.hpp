@@ -36,13 +36,23 @@ class RecentCopies {
   int size_ = 0;
 };
 
+// Of one trial: what rules of when to save are told beside what the run knows, and what they said.
+struct Ruling {
+  int trial = 0;
+  std::int64_t failures = 0;  // unexpected ones so far that stopped the job
+  double mtbf_s = 0;
+  std::array<RuledIntervals, kMaxSnapshotTiers> said{};
+};
+
 // From a (re)start to the next event. A tier by iterations is due at the multiples of its period
 // after the first iteration of the run, whose state has just been loaded; a tier by time at the
-// first iteration that starts every_s or more after its last start, or after the (re)start.
+// first iteration that starts every_s or more after its last start, or after the (re)start; a rule
+// says so then each time anew, and no less than the copy takes to complete.
 class UndisturbedRun {
  public:
-  // `pace` must outlive the run.
-  UndisturbedRun(const Pace& pace, CampaignMode mode, double start_s, std::int64_t first_iteration);
+  // `pace` and `ruling`, which tiers with rules need, must outlive the run.
+  UndisturbedRun(const Pace& pace, CampaignMode mode, double start_s, std::int64_t first_iteration,
+                 Ruling* ruling = nullptr);
 
   // The job goes on at another pace from start_s on, without a restart: periods run on.
   void go_on(const Pace& pace, double start_s);
@@ -77,20 +87,24 @@ class UndisturbedRun {
  private:
   struct Snapshots {
     RecentCopies recent;
-    double wait_s = 0;  // (by time) after `at`, until the next is due
-    Steps at;           // done before the newest; all zero if none: from the start
+    double every_s = 0;  // (by time) from the last start to the next
+    double wait_s = 0;   // likewise, after `at`, until the next is due
+    Steps at;            // done before the newest; all zero if none: from the start
   };
 
   int due() const;
   double since_s(int tier) const;
   bool last_was_leaping() const;
   void leap(double until_s);
+  double interval_s(int tier, double now_s, std::int64_t iteration) const;
   void note_snapshot(int tier, std::int64_t iteration, const Steps& before);
   std::int64_t iterations_until_timed() const;
   void take_jump(std::int64_t count);
 
   const Pace* pace_;
   CampaignMode mode_;
+  Ruling* ruling_;
+  double trains_from_s_;  // since when nothing stopped it
   double start_s_;
   std::int64_t first_;
   bool loaded_ = true;  // the first iteration's state has just been loaded

@@ -21,13 +21,6 @@ constexpr int kAdvicePoints = 9;
 constexpr int kWayPoints = 5;
 constexpr double kGridFactor = 4;  // the grid goes from the exact interval / 4 to 4 times it
 
-// Failures from which the job comes back with an older state. A slow node is replaced by a planned
-// stop, a bad copy is met by a later failure.
-bool goes_back(FailureKind kind) {
-  return kind != FailureKind::planned && kind != FailureKind::slow_node &&
-         kind != FailureKind::corrupt_snapshot;
-}
-
 // Of its failures those that a notice leaves no time for, at the end of an iteration, to save.
 double unsaved_share(const FailureClass& failure_class, const CampaignPlan& plan) {
   const std::vector<int> any_node = {0};
@@ -77,6 +70,7 @@ struct Subject {
   double configured_s = 0;
   double least_s = 0;
   double most_s = 0;
+  bool ruled = false;   // configured_s is the mean of what a rule said
   double training = 1;  // of the work that is done again, what is no pause
 
   int iterations(double work_s) const {
@@ -113,6 +107,7 @@ Subject subject(const CampaignInputs& inputs, const CampaignReport& report, std:
       whole_s(std::max(subject.lag_s, storage_interval_s(inputs, index)), subject.iteration_s);
   subject.most_s = std::max(subject.least_s, inputs.campaign.length_s);
   subject.configured_s = configured_s(table, subject);
+  subject.ruled = index < report.ruled_every_s.size() && report.ruled_every_s[index] > 0;
   const std::vector<int> kept(table.tiers.size(), 1);
   subject.training = Pace(table, subject.iteration_s, kept).training_share();
 
@@ -156,6 +151,13 @@ PairedCampaign campaign_at(CampaignInputs inputs, const CampaignReport& report,
   tier.every_s = 0;
   tier.every_overhead = 0;
   return paired_campaign(std::move(inputs), report, paired_trials(report), threads);
+}
+
+// The campaign itself; of a rule, which is none, one at the mean of what it said.
+PairedCampaign campaign_as_configured(const CampaignInputs& inputs, const CampaignReport& report,
+                                      const Subject& subject, int threads) {
+  if (!subject.ruled) return {report.goodput, report.trial_goodput};
+  return paired_campaign(inputs, report, paired_trials(report), threads);
 }
 
 // By formula. Nothing where no failure goes back to the tier.
@@ -244,8 +246,9 @@ IntervalReport advice_of(const CampaignInputs& inputs, const CampaignReport& rep
   std::vector<std::vector<double>> trials;
   for (const int every : intervals_to_try(advice, subject)) {
     const double work_s = every * subject.iteration_s;
-    PairedCampaign at = every == configured ? PairedCampaign{report.goodput, report.trial_goodput}
-                                            : campaign_at(inputs, report, subject, every, threads);
+    PairedCampaign at = every == configured
+                            ? campaign_as_configured(inputs, report, subject, threads)
+                            : campaign_at(inputs, report, subject, every, threads);
     const double mean = at.goodput.mean;
     advice.points.push_back({work_s, expected ? expected(work_s) : 0, at.goodput});
     trials.push_back(std::move(at.trials));
@@ -275,8 +278,9 @@ double storage_interval_s(const CampaignInputs& inputs, std::size_t tier) {
   return inputs.table.tiers[tier].storage_s / inputs.storage_share;
 }
 
-std::optional<IntervalReport> interval_advice(const CampaignInputs& inputs,
+std::optional<IntervalReport> interval_advice(const CampaignInputs& ruled_inputs,
                                               const CampaignReport& report, int threads) {
+  const CampaignInputs inputs = with_ruled_intervals(ruled_inputs, report);
   if (!has_advice(inputs)) return std::nullopt;
   const Failures failures = failures_of(inputs);
   const std::vector<Subject> tiers = subjects(inputs, report);
@@ -285,8 +289,9 @@ std::optional<IntervalReport> interval_advice(const CampaignInputs& inputs,
   return advice_of(inputs, report, tiers[*first], failures, threads);
 }
 
-std::vector<IntervalReport> other_interval_advice(const CampaignInputs& inputs,
+std::vector<IntervalReport> other_interval_advice(const CampaignInputs& ruled_inputs,
                                                   const CampaignReport& report, int threads) {
+  const CampaignInputs inputs = with_ruled_intervals(ruled_inputs, report);
   std::vector<IntervalReport> others;
   if (!has_advice(inputs)) return others;
   const Failures failures = failures_of(inputs);

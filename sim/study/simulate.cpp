@@ -178,7 +178,7 @@ Record simulated(const Case& the_case, MeasuredIteration measured, const Simulat
         inputs, *record.campaign,
         error_factors(measured.report.error, kReportedShare, measured.report.host_spread),
         options.threads);
-    record.campaign->tiers = tier_reports(job, *measured.prepared, inputs);
+    record.campaign->tiers = tier_reports(job, *measured.prepared, inputs, *record.campaign);
     std::ranges::move(spoilt_copies(job, record.campaign->tiers), std::back_inserter(record.notes));
     std::ranges::move(whole_job_notes(job, *measured.prepared, record.campaign->most_out),
                       std::back_inserter(record.notes));

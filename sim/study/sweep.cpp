@@ -187,7 +187,8 @@ class SweepRun {
         point.iteration = group.measured.report;
         const CampaignInputs inputs = campaign_inputs(job, group.measured.table);
         point.campaign = run_campaign(inputs, threads);
-        point.campaign->tiers = tier_reports(job, *group.measured.prepared, inputs);
+        point.campaign->tiers =
+            tier_reports(job, *group.measured.prepared, inputs, *point.campaign);
         if (the_case->volunteers != nullptr) {
           point.volunteers = std::make_shared<const VolunteerReport>(
               study_volunteers(*the_case->volunteers, job, *group.measured.prepared, threads));

@@ -61,7 +61,9 @@ double mean_every_s(const Cadence& cadence, double plain_s, double stall_s) {
 }  // namespace
 
 std::vector<TierReport> tier_reports(const Job& job, const PreparedIteration& prepared,
-                                     const CampaignInputs& inputs) {
+                                     const CampaignInputs& ruled_inputs,
+                                     const CampaignReport& made) {
+  const CampaignInputs inputs = with_ruled_intervals(ruled_inputs, made);
   const auto bytes = snapshot_bytes_per_gpu(job, prepared.chunks, held_stages(prepared.schedule));
   const double most = *std::ranges::max_element(bytes);
   const PoolState of_all = state_of_all(job, prepared);

@@ -10,8 +10,10 @@
 
 namespace windtunnel {
 
-// [tier]. `inputs`: campaign_inputs() of the job.
+// [tier]. `inputs`: campaign_inputs() of the job; `report`: what campaigns made of them, which says
+// how often tiers with a rule save.
 std::vector<TierReport> tier_reports(const Job& job, const PreparedIteration& prepared,
-                                     const CampaignInputs& inputs);
+                                     const CampaignInputs& inputs,
+                                     const CampaignReport& report = {});
 
 }  // namespace windtunnel

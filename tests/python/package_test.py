@@ -25,7 +25,7 @@ def members(tree):
         if isinstance(node, ast.ClassDef):
             names = set()
             for each in node.body:
-                if isinstance(each, ast.FunctionDef):
+                if isinstance(each, ast.FunctionDef) and not each.name.startswith("_"):
                     names.add(each.name)
                 elif isinstance(each, ast.AnnAssign):
                     names.add(each.target.id)

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "models/plan/job.hpp"
+#include "models/reliability/saving_rule.hpp"
 #include "models/results/note.hpp"
 #include "models/workload/rollout.hpp"
 #include "models/workload/training.hpp"
@@ -22,6 +23,23 @@ struct TrainingPauses;
 struct Volunteers;
 enum class RedundancyScheme;
 enum class RobustRule;
+
+// What the calling program brings, each used where the scenario says its name.
+struct OwnKinds {
+  OwnSchedules schedules;
+  OwnCompressors compressors;
+  OwnSavingRules saving_rules;
+};
+// The last that was brought under the name; null: none.
+template <class Kind>
+std::shared_ptr<const Kind> own_named(const std::vector<std::shared_ptr<const Kind>>& own,
+                                      std::string_view name) {
+  std::shared_ptr<const Kind> found;
+  for (const auto& kind : own) {
+    if (kind->name == name) found = kind;
+  }
+  return found;
+}
 
 // Job::model, and Job::network where it is a table of layers, of the library or a file. `files` are
 // those that a scenario names.
@@ -53,29 +71,31 @@ void resolve_lengths(const Values& values, Job& job);
 
 // The compressor at a place, with the keys that its method has a use for.
 CompressorChoice resolve_compressor(const Values& values, const std::string& place,
-                                    NamedFiles& files);
-AxisCompressors resolve_compressors(const Values& values, NamedFiles& files);
+                                    NamedFiles& files, const OwnCompressors& own);
+AxisCompressors resolve_compressors(const Values& values, NamedFiles& files,
+                                    const OwnCompressors& own);
 // What compressors ask of a job whose other parts are resolved: of its gradients, and of the forms
 // in which its axes send.
 void check_compressors(const Values& values, const Job& job);
 
 // Job::sync and Layout::sync_groups, of a job whose layout, cluster, schedule and communication are
 // resolved.
-void resolve_sync(const Values& values, NamedFiles& files, Job& job);
+void resolve_sync(const Values& values, NamedFiles& files, const OwnCompressors& own, Job& job);
 
 // Case::rollout: engines that write what the job learns from, of a job that is resolved; null:
 // there are none.
 std::shared_ptr<const RolloutSpec> resolve_rollout(const Values& values, const Job& job);
 
 // `gpus` of one node.
-std::vector<SnapshotTier> resolve_snapshots(const Values& values, int gpus);
+std::vector<SnapshotTier> resolve_snapshots(const Values& values, int gpus,
+                                            const OwnSavingRules& own = {});
 // `gpus` of the job.
 RecoveryPolicy resolve_recovery(const Values& values, int gpus);
 // Whether failures of the kind have a use for the key, which stands below "failures.*".
 bool takes_key(FailureKind kind, std::string_view key);
 // Snapshots, failures, recovery and campaign of a job whose other parts are resolved.
 void resolve_campaign(const Values& values, const EvidenceList& evidence, NamedFiles& files,
-                      Job& job);
+                      const OwnSavingRules& own, Job& job);
 
 // Null: the scenario has none. `job` is resolved.
 std::shared_ptr<const Volunteers> resolve_volunteers(const Values& values, NamedFiles& files,
@@ -111,7 +131,7 @@ bool takes_key(RobustRule rule, std::string_view key);
 
 // All of a Job, and its iteration. Throw Error with the place of the key at fault, or about keys.
 Job resolve_job(const Values& values, const EvidenceList& evidence, NamedFiles& files,
-                const OwnSchedules& own);
+                const OwnKinds& own);
 std::shared_ptr<const PreparedIteration> resolve_iteration(const Job& job, const std::string& table,
                                                            const Prepare& prepare);
 

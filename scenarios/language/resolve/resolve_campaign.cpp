@@ -365,6 +365,12 @@ void check_rerouting(const Values& values, const Job& job) {
 // What a slow node costs islands of which the others go on is not simulated.
 void check_islands(const Values& values, const Job& job) {
   if (job.sync.empty() || job.recovery.elastic.groups > 0 || job.campaign.length_s == 0) return;
+  for (size_t i = 0; i < job.snapshots.size(); ++i) {
+    if (job.snapshots[i].own == nullptr) continue;
+    values.fail(fmt::format("snapshots.{}.every", i),
+                "a rule of one's own does not go with islands that exchange now and then (sync), "
+                "which save by steps; state an interval");
+  }
   for (size_t i = 0; i < job.failures.size(); ++i) {
     if (job.failures[i].kind != FailureKind::slow_node) continue;
     values.fail(
@@ -463,8 +469,8 @@ RecoveryPolicy resolve_recovery(const Values& values, int gpus) {
 }
 
 void resolve_campaign(const Values& values, const EvidenceList& evidence, NamedFiles& files,
-                      Job& job) {
-  job.snapshots = resolve_snapshots(values, job.cluster.node.gpus);
+                      const OwnSavingRules& own, Job& job) {
+  job.snapshots = resolve_snapshots(values, job.cluster.node.gpus, own);
   check_tiers(values, job);
   resolve_failures(values, files, job);
   job.recovery = resolve_recovery(values, job.cluster.gpus());

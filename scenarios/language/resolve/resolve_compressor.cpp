@@ -122,11 +122,12 @@ void check_activations(const Values& values, const std::string& place, const std
 }  // namespace
 
 CompressorChoice resolve_compressor(const Values& values, const std::string& place,
-                                    NamedFiles& files) {
+                                    NamedFiles& files, const OwnCompressors& own) {
   CompressorChoice choice;
   values.fill(place, choice);
+  choice.own = own_named(own, choice.name);
   choice.where = values.fault_at(place);
-  const CompressorKind& kind = compressor_kind(choice.name);
+  const CompressorKind& kind = compressor_kind(choice);
   const auto check = [&](std::string_view name, bool taken) {
     const std::string key = fmt::format("{}.{}", place, name);
     if (!taken && values.has(key)) refuse(values, key, kind);
@@ -140,9 +141,10 @@ CompressorChoice resolve_compressor(const Values& values, const std::string& pla
   return choice;
 }
 
-AxisCompressors resolve_compressors(const Values& values, NamedFiles& files) {
+AxisCompressors resolve_compressors(const Values& values, NamedFiles& files,
+                                    const OwnCompressors& own) {
   AxisCompressors compressors;
-  compressors.dp = resolve_compressor(values, "communication.compressor", files);
+  compressors.dp = resolve_compressor(values, "communication.compressor", files, own);
   for (int i = 0; i < values.length("compress"); ++i) {
     const std::string place = fmt::format("compress.{}", i);
     const std::string& axis = values.text(place + ".axis");
@@ -153,7 +155,7 @@ AxisCompressors resolve_compressors(const Values& values, NamedFiles& files) {
     if (axis == "dp" && values.stated("communication.compressor")) {
       values.fail(place + ".axis", "communication.compressor is of dp, too; state one of the two");
     }
-    const CompressorChoice choice = resolve_compressor(values, place, files);
+    const CompressorChoice choice = resolve_compressor(values, place, files, own);
     if (axis != "dp") check_activations(values, place, axis, choice);
     if (axis == "dp" && values.stated(place + ".passes")) {
       values.fail(place + ".passes", "it is for experts (axis: ep)");

@@ -79,9 +79,7 @@ void import_schedule(const Values& values, NamedFiles& files, ScheduleChoice& ch
 ScheduleChoice resolve_schedule(const Values& values, NamedFiles& files, const OwnSchedules& own) {
   ScheduleChoice choice;
   values.fill("schedule", choice);
-  const auto named =
-      std::ranges::find(own, choice.name, [](const auto& kind) { return kind->name; });
-  if (named != own.end()) choice.own = *named;
+  choice.own = own_named(own, choice.name);
   if (!choice.file.empty()) {
     import_schedule(values, files, choice);
   } else if (!values.has("schedule.slices")) {
@@ -176,10 +174,11 @@ void add_collective_rule(const Values& values, const std::string& key, Collectiv
   if (says) communication.collectives.push_back(std::move(rule));
 }
 
-Communication resolve_communication(const Values& values, NamedFiles& files) {
+Communication resolve_communication(const Values& values, NamedFiles& files,
+                                    const OwnCompressors& own) {
   Communication communication;
   values.fill("communication", communication);
-  communication.compressors = resolve_compressors(values, files);
+  communication.compressors = resolve_compressors(values, files, own);
   for (const Choice<CollectiveKind>& kind : kChoices<CollectiveKind>) {
     add_collective_rule(
         values, fmt::format("communication.collectives.{}", kind.name), {.kind = kind.value},
@@ -379,13 +378,13 @@ std::shared_ptr<const PreparedIteration> resolve_iteration(const Job& job, const
 }
 
 Job resolve_job(const Values& values, const EvidenceList& evidence, NamedFiles& files,
-                const OwnSchedules& own) {
+                const OwnKinds& own) {
   Job job;
   values.fill("", job);
   values.fill("campaign", job.campaign);
   resolve_model(values, files, job);
   job.cluster = resolve_cluster(values, evidence, files);
-  job.schedule = resolve_schedule(values, files, own);
+  job.schedule = resolve_schedule(values, files, own.schedules);
   job.layout = resolve_layout(values, job.cluster.gpus(), job.schedule);
   const std::vector<int> places = placed_by_axes(values, job.layout, job.cluster);
   if (!places.empty()) job.cluster.places = places;
@@ -393,12 +392,12 @@ Job resolve_job(const Values& values, const EvidenceList& evidence, NamedFiles& 
   job.batch = resolve_batch(values, job.model);
   check_precision(values, job);
   job.software = resolve_software(values);
-  job.communication = resolve_communication(values, files);
+  job.communication = resolve_communication(values, files, own.compressors);
   job.pool_calibrations = resolve_pool_calibrations(values, job.cluster, files);
   job.calibration = resolve_job_calibration(values, job, files);
   resolve_parallel(values, job);
   resolve_lengths(values, job);
-  resolve_sync(values, files, job);
+  resolve_sync(values, files, own.compressors, job);
   resolve_redundancy(values, job);
   resolve_offload(values, evidence, job);
   resolve_robust(values, job);
@@ -420,7 +419,7 @@ Job resolve_job(const Values& values, const EvidenceList& evidence, NamedFiles& 
   resolve_state_shares(values, job);
   resolve_filling(values, job);
   resolve_input(values, job);
-  resolve_campaign(values, evidence, files, job);
+  resolve_campaign(values, evidence, files, own.saving_rules, job);
   find_memory(values, job);
   job.steps = resolve_steps(values, files, job);
   if (job.steps > 0) job.tokens = job.steps * tokens_per_step(job);

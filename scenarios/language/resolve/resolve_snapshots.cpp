@@ -16,7 +16,8 @@ bool in_memory(SnapshotPlace place) {
   return place == SnapshotPlace::host_memory || place == SnapshotPlace::peers;
 }
 
-void resolve_interval(const Values& values, const std::string& path, SnapshotTier& tier) {
+void resolve_interval(const Values& values, const std::string& path, const OwnSavingRules& own,
+                      SnapshotTier& tier) {
   const std::string key = path + ".every";
   if (tier.every_overhead > 0) return;
   if (!values.has(key)) {
@@ -24,6 +25,8 @@ void resolve_interval(const Values& values, const std::string& path, SnapshotTie
                 fmt::format("{} has no 'every'; add e.g. 'every: 10 iterations'", path));
   }
   const Value& every = values.at(key);
+  tier.own = own_named(own, every.text);
+  if (tier.own != nullptr) return;
   if (every.dimension == Dimension::iterations) {
     tier.every_iterations = static_cast<int>(every.number);
   } else {
@@ -109,12 +112,13 @@ void check_keys_of_place(const Values& values, const std::string& path, Snapshot
   }
 }
 
-SnapshotTier resolve_tier(const Values& values, const std::string& path, int gpus) {
+SnapshotTier resolve_tier(const Values& values, const std::string& path, int gpus,
+                          const OwnSavingRules& own) {
   SnapshotTier tier;
   values.fill(path, tier);
   check_keys_of_place(values, path, tier.place);
   if (tier.place == SnapshotPlace::replicas) return tier;
-  resolve_interval(values, path, tier);
+  resolve_interval(values, path, own, tier);
   tier.code = resolve_code(values, path, tier, gpus);
   tier.writer = resolve_writer(values, path);
   if (tier.changed_share < 1 && tier.full_every == 1) {
@@ -127,7 +131,8 @@ SnapshotTier resolve_tier(const Values& values, const std::string& path, int gpu
 
 }  // namespace
 
-std::vector<SnapshotTier> resolve_snapshots(const Values& values, int gpus) {
+std::vector<SnapshotTier> resolve_snapshots(const Values& values, int gpus,
+                                            const OwnSavingRules& own) {
   const int tiers = values.length("snapshots");
   if (tiers > kMaxSnapshotTiers) {
     throw Error(
@@ -136,7 +141,7 @@ std::vector<SnapshotTier> resolve_snapshots(const Values& values, int gpus) {
   }
   std::vector<SnapshotTier> resolved;
   for (int i = 0; i < tiers; ++i) {
-    resolved.push_back(resolve_tier(values, fmt::format("snapshots.{}", i), gpus));
+    resolved.push_back(resolve_tier(values, fmt::format("snapshots.{}", i), gpus, own));
   }
   return resolved;
 }

@@ -248,7 +248,12 @@ class Checker {
         value.number = quantity(node, field.dimension, path);
         break;
       case ScalarType::interval:
-        read_interval(node, path, value);
+        if (is_added(node.text, field)) {
+          value.text = node.text;
+          values_.add(std::move(value));
+          return;
+        }
+        read_interval(node, field, path, value);
         break;
     }
     check_range(field, value.number, value.dimension, node, path);
@@ -274,14 +279,25 @@ class Checker {
     fail_type(node, field, path);
   }
 
-  static void read_interval(const DocumentNode& node, const std::string& path, Value& value) {
+  bool is_added(const std::string& name, const Field& field) const {
+    const auto names = added_.find(field.path);
+    return names != added_.end() && std::ranges::count(names->second, name) > 0;
+  }
+
+  void read_interval(const DocumentNode& node, const Field& field, const std::string& path,
+                     Value& value) const {
     const bool iterations =
         node.text.find("iter") != node.text.npos || node.text.find("step") != node.text.npos;
     value.dimension = iterations ? Dimension::iterations : Dimension::seconds;
     try {
       value.number = parse_quantity(node.text, value.dimension);
     } catch (const Error& error) {
-      fail(node.where, path, fmt::format("{} or '10 iterations'", error.what()));
+      const auto names = added_.find(field.path);
+      const std::string rules =
+          names == added_.end() || names->second.empty()
+              ? ""
+              : fmt::format(", or a rule of one's own: {}", fmt::join(names->second, ", "));
+      fail(node.where, path, fmt::format("{} or '10 iterations'{}", error.what(), rules));
     }
     if (!iterations) return;
     if (value.number != std::floor(value.number)) {

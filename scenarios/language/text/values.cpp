@@ -10,8 +10,10 @@ std::string text_of(const Value& value) {
       return value.number != 0 ? "true" : "false";
     case ScalarType::integer:
       return fmt::format("{:.0f}", value.number);
-    case ScalarType::quantity:
     case ScalarType::interval:
+      if (!value.text.empty()) break;  // the name of a rule
+      [[fallthrough]];
+    case ScalarType::quantity:
       return format_quantity(value.number, value.dimension);
     case ScalarType::none:
     case ScalarType::text:

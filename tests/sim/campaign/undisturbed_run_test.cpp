@@ -3,8 +3,10 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <memory>
 
 #include "models/base/random.hpp"
+#include "models/reliability/saving_rule.hpp"
 #include "tests/sim/campaign/random_campaign.hpp"
 
 namespace windtunnel {
@@ -71,6 +73,32 @@ TEST(CampaignReplay, FastForwardIsTheSameTimelineOfEveryProtection) {
   expect_much(met);
   EXPECT_GT(met.failed_restarts, 1000);
   EXPECT_GT(met.evicted, 500);
+}
+
+// Tiers by time that a rule decides anew each time.
+TEST(CampaignReplay, FastForwardIsTheSameTimelineUnderSavingRules) {
+  Met met;
+  std::int64_t asked = 0;
+  for (std::uint64_t index = 0; index < 800; ++index) {
+    SCOPED_TRACE(index);
+    CampaignInputs inputs = random_campaign(index);
+    for (std::size_t i = 0; i < inputs.table.tiers.size(); ++i) {
+      SnapshotTier& tier = inputs.table.tiers[i].tier;
+      if (tier.every_s <= 0 || (index + i) % 3 == 0) continue;  // beside some with an interval
+      const auto every_s = [usual_s = tier.every_s](const SavingMoment& moment) {
+        const auto turn = static_cast<double>((moment.iteration + moment.failures) % 7);
+        return usual_s * (0.4 + 0.3 * turn);
+      };
+      tier.every_s = 0;
+      tier.own = std::make_shared<const SavingRule>(SavingRule{"turns", every_s});
+    }
+    expect_same_timeline(inputs, met);
+    const TrialResult fast = run_trial(inputs, 0, CampaignMode::fast_forward);
+    for (const RuledIntervals& ruled : fast.ruled) asked += ruled.asked;
+  }
+  EXPECT_GT(met.failures, 1000);
+  EXPECT_GT(met.snapshots, 10000);
+  EXPECT_GT(asked, 10000);
 }
 
 // Every lost node with a notice, of a failure class as it comes or of a trace of capacity.

@@ -167,7 +167,7 @@ void check_graph(const Values& values, const Job& job, int level, int entry) {
     values.fail(key_of(entry, ".peers"),
                 fmt::format("an island has {} neighbours among {} islands", degree, islands));
   }
-  if (compresses(own.compressor) && compressor_kind(own.compressor.name).name == "lgreco") {
+  if (compresses(own.compressor) && compressor_kind(own.compressor).name == "lgreco") {
     values.fail(key_of(entry, ".compressor"), "lgreco chooses numbers for a common sum");
   }
 }
@@ -269,7 +269,7 @@ void check_level(const Values& values, const Job& job, int level, int entry) {
   if (own.parameters == SyncParameters::dense && job.model.moe.experts == 0) {
     values.fail(key_of(entry, ".parameters"), "the model has no experts; leave it out");
   }
-  if (compresses(own.compressor) && compressor_kind(own.compressor.name).whole_tensors) {
+  if (compresses(own.compressor) && compressor_kind(own.compressor).whole_tensors) {
     values.fail(key_of(entry, ".compressor"),
                 fmt::format("{} takes whole matrices, and the ranks of an island divide them; take "
                             "one that quantises or drops elements",
@@ -358,7 +358,8 @@ void check_rest(const Values& values, const Job& job) {
 
 }  // namespace
 
-void resolve_sync(const Values& values, NamedFiles& files, Job& job) {
+void resolve_sync(const Values& values, NamedFiles& files, const OwnCompressors& brought,
+                  Job& job) {
   std::vector<int> islands;
   for (int level = 0; level < values.length("sync"); ++level) {
     SyncLevel own;
@@ -366,7 +367,7 @@ void resolve_sync(const Values& values, NamedFiles& files, Job& job) {
     values.fill(place, own);
     resolve_wait(values, place + ".wait_for", own);
     if (values.stated(place + ".compressor")) {
-      own.compressor = resolve_compressor(values, place + ".compressor", files);
+      own.compressor = resolve_compressor(values, place + ".compressor", files, brought);
     }
     const int count = islands_of(values, job, level);
     if (own.over.empty()) own.over = fmt::format("{} islands", count);
