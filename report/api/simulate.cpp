@@ -37,7 +37,8 @@ Result simulate(const Case& the_case, const SimulateOptions& options) {
     core::Record record =
         core::simulate(resolved_case, {options.threads, options.allow_oom, options.progress});
     Figures figures = figures_of(record);
-    return Result(std::make_shared<const Result::State>(std::move(record), std::move(figures)));
+    return Result(std::make_shared<const Result::State>(
+        Result::State{std::move(record), std::move(figures)}));
   });
 }
 

@@ -57,7 +57,7 @@ TEST(RecomputeSchedules, RecomputingAheadTakesItOffTheCriticalPath) {
   for (const auto& [ranks, microbatches] : recompute_sizes()) {
     for (const double recompute_s : {0.0, 0.4, 1.0, 1.7}) {
       const auto costs = stages_of(ranks, 1, recompute_s, 2);
-      const auto evaluate = [&](const char* name) {
+      const auto evaluate = [&, ranks = ranks, microbatches = microbatches](const char* name) {
         return evaluate_schedule(generate_schedule(name, ranks, microbatches, 1), costs, 0);
       };
       EXPECT_NEAR(evaluate("1f1b").bubble_makespan_s(), (ranks - 1) * (3 + recompute_s),
@@ -98,7 +98,7 @@ TEST(RecomputeSchedules, TheShiftTakesAnotherForwardOff) {
 // shift adds a checkpoint to the last stage but one.
 TEST(RecomputeSchedules, PeaksAreCheckpoints) {
   for (const auto& [ranks, microbatches] : recompute_sizes()) {
-    const auto peaks_of = [&](const char* name) {
+    const auto peaks_of = [ranks = ranks, microbatches = microbatches](const char* name) {
       return evaluate_schedule(generate_schedule(name, ranks, microbatches, 1),
                                stages_of(ranks, 1, 1, 2), 0)
           .peak_activation;

@@ -54,7 +54,7 @@ TEST(Csv, ErrorsNameFileAndLine) {
       {"a,b\n1,2\n\"x,2\n", "t.csv:3:1: a quote is not closed"},
   };
   for (const auto& [text, error] : cases) {
-    EXPECT_EQ(error_of([&] { CsvTable::parse(text, "t.csv"); }), error);
+    EXPECT_EQ(error_of([&, &text = text] { CsvTable::parse(text, "t.csv"); }), error);
   }
   const CsvTable table = CsvTable::parse("bytes,time_s\n8x,nan\n1.5,inf\n,1e999\n", "t.csv");
   EXPECT_EQ(error_of([&] { table.column("byte"); }),

@@ -33,7 +33,7 @@ TEST(Text, WhatCannotBeReadIsTheUsersFault) {
       {::testing::TempDir(), "Is a directory"},
       {::testing::TempDir() + std::string(5000, 'x'), "File name too long"}};
   for (const auto& [path, reason] : cases) {
-    const std::string error = error_of([&] { read_file(path); });
+    const std::string error = error_of([&, &path = path] { read_file(path); });
     EXPECT_NE(error.find("cannot be read: " + reason), std::string::npos) << error;
   }
 }
