@@ -7,7 +7,7 @@
 constexpr const char* kScenario = R"(
 name: compression
 model: llama3-8b
-cluster: {nodes: 8, node: dgx-h100}
+cluster: {nodes: 8, node: {base: dgx-h100, nic: 50 Gb/s}}
 layout: {tp: 8, sharding: none, sequence_parallel: true}
 batch: {global: 64}
 recompute: selective
@@ -41,7 +41,7 @@ int main() {
   for (const char* name : {"none", "random-block", "half-blocks"}) {
     the_case.set("communication.compressor", name);
     const windtunnel::Result result = windtunnel::simulate(the_case);
-    std::printf("%-12s step %.3f s, of memory %.1f GB\n", name, result["iteration.time_s"],
-                result["iteration.memory_bytes"] / 1e9);
+    std::printf("%-12s step %.3f s, %.1f GB of memory\n", name, result["iteration.time_s"],
+                result["iteration.memory_bytes.peak"] / 1e9);
   }
 }
