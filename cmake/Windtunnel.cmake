@@ -21,6 +21,11 @@ if(NOT CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
   add_compile_options("$<$<COMPILE_LANGUAGE:CXX>:-ffp-contract=off>")
 endif()
 
+# GCC 13 takes what a function returns for a part of its temporary argument (bug 109642).
+if(CMAKE_CXX_COMPILER_ID STREQUAL GNU AND CMAKE_CXX_COMPILER_VERSION VERSION_GREATER_EQUAL 13)
+  add_compile_options("$<$<COMPILE_LANGUAGE:CXX>:-Wno-dangling-reference>")
+endif()
+
 function(windtunnel_options target)
   target_compile_options(${target} PRIVATE
     "$<$<COMPILE_LANGUAGE:CXX>:-Wall;-Wextra;-Werror>"
