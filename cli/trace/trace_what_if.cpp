@@ -20,8 +20,8 @@ WhatIfPoint point_of(const std::string& name, const Case& the_case) {
 }  // namespace
 
 ChosenSteps study_what_if(const std::string& scenario, const Overrides& set,
-                     const std::string& calibration, const std::vector<VariedKey>& vary,
-                     double traced_s) {
+                          const std::string& calibration, const std::vector<VariedKey>& vary,
+                          double traced_s) {
   constexpr const char* kFile = "calibration of the trace.yaml";
   LoadedScenario loaded = load_scenario(scenario, set);
   loaded.text.files.push_back({.name = kFile, .text = calibration});

@@ -14,7 +14,7 @@ namespace windtunnel {
 // combination of `vary`. A point that cannot run says why. Throws Error where the scenario itself
 // cannot.
 ChosenSteps study_what_if(const std::string& scenario, const Overrides& set,
-                     const std::string& calibration, const std::vector<VariedKey>& vary,
-                     double traced_s);
+                          const std::string& calibration, const std::vector<VariedKey>& vary,
+                          double traced_s);
 
 }  // namespace windtunnel

@@ -24,7 +24,13 @@ std::string match_by_name(const std::vector<CapturedPass>& traced,
                           PassMatch& match) {
   std::map<std::tuple<ActionKind, int, int>, const CapturedPass*> by_name;
   for (const CapturedPass& pass : traced) {
-    if (pass.action) by_name[{*pass.action, pass.stage, pass.microbatch}] = &pass;
+    if (!pass.action) continue;
+    const auto [other, is_new] =
+        by_name.try_emplace({*pass.action, pass.stage, pass.microbatch}, &pass);
+    if (!is_new) {
+      return fmt::format("it runs {}{}.{} twice", letters_of(*pass.action), pass.stage,
+                         pass.microbatch);
+    }
   }
   for (const RankPass& pass : predicted) {
     if (!pass.action) continue;
@@ -86,6 +92,7 @@ std::string match_all(const RankProfile& profile, StepPasses& traced,
     if (pass.paired) return "the scenario's schedule runs forwards and backwards as one";
     if (pass.action) order.push_back(*pass.action);
   }
+  const bool told = traced.annotated && tells_stages(traced.passes);
   if (traced.annotated) tell_only_stage(predicted, traced.passes);
   const bool by_name = traced.annotated && tells_stages(traced.passes);
   if (!traced.annotated) {
@@ -99,6 +106,10 @@ std::string match_all(const RankProfile& profile, StepPasses& traced,
       std::ranges::min_element(traced.passes, {}, &CapturedPass::start_s)->start_s;
   std::string why = by_name ? match_by_name(traced.passes, predicted, begin_s, match)
                             : match_in_order(traced.passes, predicted, begin_s, match);
+  if (!why.empty() && by_name && !told) {  // the numbers may count something else
+    match.passes.clear();
+    why = match_in_order(traced.passes, predicted, begin_s, match);
+  }
   if (!why.empty()) return why;
   if (!traced.passes.back().action && !predicted.back().action) {
     match.passes.push_back(matched(traced.passes.back(), predicted.back(), begin_s));

@@ -185,15 +185,15 @@ Cuts cuts_at_messages(const std::vector<std::size_t>& work, const Times& issued,
   return cuts;
 }
 
-// Where it is `times` times the same kernels; the fewest that may stand before them, at most a
-// pass, are the first one's. Nothing where that cannot be.
+// Where it is `times` times the same kernels; the fewest that may stand before them, a few, are the
+// first one's. Nothing where that cannot be.
 Cuts cuts_of_repeated(const RankProfile& profile, const std::vector<std::size_t>& work,
                       std::size_t times) {
   const auto name = [&](std::size_t k) { return profile.work[work[k]].name; };
-  for (std::size_t before = 0; before + times <= work.size(); ++before) {
+  constexpr std::size_t kMostBefore = 256;
+  for (std::size_t before = 0; before < kMostBefore && before + times <= work.size(); ++before) {
     const std::size_t period = (work.size() - before) / times;
     if (period * times != work.size() - before) continue;
-    if (before > period) break;
     bool alike = true;
     for (std::size_t k = before; alike && k + period < work.size(); ++k) {
       alike = name(k) == name(k + period);
