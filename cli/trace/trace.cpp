@@ -47,6 +47,8 @@ struct ImportOptions {
   std::vector<std::string> set;
   bool json = false;
   int replicas = 1;
+  std::vector<std::string> vary;
+  std::string page;
   FaultImport fault;
 };
 
@@ -227,11 +229,15 @@ void check_scenario(const Case& read, const ChakraImport& import) {
 
 ExitCode import_traces(const ImportOptions& options) {
   const bool profiles = are_profiles(options.files);
-  if (options.scenario.empty() && (!options.set.empty() || options.replicas > 1)) {
-    throw Error("--set and --replicas are for a --scenario, which is missing");
+  const bool chooses = !options.set.empty() || !options.vary.empty() || options.replicas > 1;
+  if (options.scenario.empty() && chooses) {
+    throw Error("--set, --vary and --replicas are for a --scenario, which is missing");
   }
   if (!profiles && options.replicas > 1) {
     throw Error("--replicas is for what a profiler recorded");
+  }
+  if (!profiles && !(options.page.empty() && options.vary.empty())) {
+    throw Error("--page and --vary are for what a profiler recorded");
   }
   if (options.files.size() == 1 && is_fault_log(options.files.front())) {
     if (!options.scenario.empty()) {
@@ -246,8 +252,10 @@ ExitCode import_traces(const ImportOptions& options) {
     return import_profiles({.files = options.files,
                             .scenario = options.scenario,
                             .set = parse_overrides(options.set),
+                            .vary = parse_varied(options.vary),
                             .replicas = options.replicas,
                             .out = options.fault.out,
+                            .page = options.page,
                             .json = options.json});
   }
   if (!options.fault.out.empty()) {
@@ -330,6 +338,12 @@ Handler define_import(CLI::App& app) {
   app.add_option("--scenario", from->scenario, "its cluster and calibration are used")
       ->type_name("SCENARIO");
   add_set(app, from->set);
+  app.add_option("--vary", from->vary,
+                 "of what a profiler recorded: the scenario, with the calibration that the trace "
+                 "gives, at these values of a key, e.g. schedule=1f1b,zb-h1; repeated: every "
+                 "combination")
+      ->type_name("KEY=A,B,C")
+      ->allow_extra_args(false);
   app.add_flag("--json", from->json, "print one JSON document on stdout, text on stderr");
   app.add_option("--replicas", from->replicas,
                  "of what a profiler recorded: run so many copies of the job side by side, data "
@@ -340,6 +354,7 @@ Handler define_import(CLI::App& app) {
                  "write the log of faults as plain.csv, arrivals.csv, repairs.csv and, fitted, "
                  "failures.yaml; of what a profiler recorded a calibration.yaml")
       ->type_name("DIR");
+  add_page_option(app, from->page);
   add_example(app, "traces --scenario scenarios/small.yaml");
   return [from] { return import_traces(*from); };
 }

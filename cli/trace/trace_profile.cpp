@@ -7,12 +7,15 @@
 #include <map>
 #include <optional>
 #include <system_error>
+#include <tuple>
 #include <utility>
 
 #include "cli/program/load_scenario.hpp"
 #include "cli/program/output.hpp"
 #include "cli/trace/trace_run.hpp"
+#include "cli/trace/trace_what_if.hpp"
 #include "policies/analysis/rank_step.hpp"
+#include "report/answer/capture_page.hpp"
 #include "report/captured/captured_calibration.hpp"
 #include "report/captured/step_figures.hpp"
 #include "report/console/console.hpp"
@@ -75,14 +78,17 @@ std::vector<RankProfile> read_profiles(const std::vector<std::string>& files) {
 }
 
 // The same step of another rank: of its name where the program marks steps, else in its order.
+const CapturedStep* find_step(const CapturedRank& rank, const CapturedStep& step,
+                              std::size_t place) {
+  if (!rank.annotated) return place < rank.steps.size() ? &rank.steps[place] : nullptr;
+  const auto found = std::ranges::find(rank.steps, step.name, &CapturedStep::name);
+  return found == rank.steps.end() ? nullptr : &*found;
+}
+
 const CapturedStep& same_step(const CapturedRank& rank, const CapturedStep& step, std::size_t place,
                               const std::string& file) {
-  if (rank.annotated) {
-    const auto found = std::ranges::find(rank.steps, step.name, &CapturedStep::name);
-    if (found != rank.steps.end()) return *found;
-  } else if (place < rank.steps.size()) {
-    return rank.steps[place];
-  }
+  const CapturedStep* found = find_step(rank, step, place);
+  if (found != nullptr) return *found;
   throw Error(Location{file}, fmt::format("has no {}, as the first rank does", step.name));
 }
 
@@ -135,6 +141,25 @@ Replay replay_on(const Case& on, const ProfileImport& options,
   return replay;
 }
 
+std::vector<MatchedRank> tasks_of_ranks(const Case& on, const MeasuredIteration& predicted,
+                                        const std::vector<RankProfile>& profiles,
+                                        const std::vector<CapturedFile>& files) {
+  const auto& [plan, timeline] = std::tie(predicted.plain.plan, predicted.plain.timeline);
+  const CapturedRank& first = files.front().captured;
+  const CapturedStep& replayed = replayed_step(first);
+  const auto place = static_cast<std::size_t>(&replayed - first.steps.data());
+  std::vector<MatchedRank> tasks;
+  for (std::size_t i = 0; i < profiles.size() && profiles[i].rank < plan.ranks; ++i) {
+    const CapturedRank& captured = files[i].captured;
+    const CapturedStep* same = find_step(captured, replayed, place);
+    const CapturedStep& step = same == nullptr ? replayed_step(captured) : *same;
+    tasks.push_back({match_passes(profiles[i], captured, step,
+                                  rank_passes(on.job, plan, timeline, profiles[i].rank)),
+                     step.seconds(), predicted.report.time_s});
+  }
+  return tasks;
+}
+
 std::string calibration_comment(const ProfileImport& options, const CaptureAnswer& answer) {
   return fmt::format(
       "The calibration of {}, its kernels as {} has them (windtunnel trace import). Use: --set "
@@ -176,6 +201,7 @@ ExitCode import_profiles(const ProfileImport& options) {
     answer.scenario = options.scenario;
     answer.predicted = rank_step(the_case->job, predicted.plain.plan, predicted.plain.timeline,
                                  predicted.report.time_s, rank);
+    answer.tasks = tasks_of_ranks(*the_case, predicted, profiles, answer.files);
     // Steps and comparison stand without it, but who asks for replicas asks for it.
     try {
       answer.replay = replay_on(*the_case, options, profiles, answer);
@@ -184,12 +210,20 @@ ExitCode import_profiles(const ProfileImport& options) {
       answer.no_replay = error.what();
     }
   }
-  if (!options.out.empty()) {
-    prepare_folder(options.out);
-    const Calibration made = captured_calibration(the_case->job.calibration, answer);
-    write_file(options.out + "/calibration.yaml",
-               calibration_text(made, calibration_comment(options, answer)));
+  if (!options.out.empty() || !options.vary.empty()) {
+    const std::string calibration = calibration_text(captured_calibration(the_case->job, answer),
+                                                     calibration_comment(options, answer));
+    if (!options.out.empty()) {
+      prepare_folder(options.out);
+      write_file(options.out + "/calibration.yaml", calibration);
+    }
+    if (!options.vary.empty()) {
+      const double traced_s = figures_of(answer.files.front().captured).step_s;
+      answer.what_if =
+          study_what_if(options.scenario, options.set, calibration, options.vary, traced_s);
+    }
   }
+  if (!options.page.empty()) write_file(options.page, capture_page(answer));
   if (options.json) print_document("trace-capture", capture_document(answer));
   print_human(summary_text(capture_summary(answer), human_style(options.json)), options.json);
   return ExitCode::ok;

@@ -7,6 +7,7 @@
 
 #include "models/base/error.hpp"
 #include "scenarios/language/case.hpp"
+#include "sim/study/sweep.hpp"
 
 namespace windtunnel {
 
@@ -14,8 +15,10 @@ struct ProfileImport {
   std::vector<std::string> files;  // or one folder of them
   std::string scenario;            // empty: the trace alone
   Overrides set;
-  int replicas = 1;  // copies of the captured job, side by side
-  std::string out;   // folder of the calibration; empty: none is written
+  std::vector<VariedKey> vary;  // other choices for the captured job; empty: none are asked for
+  int replicas = 1;             // copies of the captured job, side by side
+  std::string out;              // folder of the calibration; empty: none is written
+  std::string page;             // file; empty: none is written
   bool json = false;
 };
 

@@ -16,15 +16,25 @@ double factor(double grows_with_s, double falls_with_s) {
   return grows_with_s > 0 && falls_with_s > 0 ? grows_with_s / falls_with_s : 1;
 }
 
+// Of the kernel `key` with warm and with cold caches. Returns whether there is one.
+bool scale_law(Calibration& calibration, const std::string& key, double times) {
+  bool any = false;
+  for (KernelLaw& law : calibration.kernel_laws.laws) {
+    if (law.key != key && law.key != key + " cold") continue;
+    any = true;
+    for (double& seconds : law.curve.seconds) seconds *= times;
+    law.fixed_s *= times;
+    law.flop_s *= times;
+    law.byte_s *= times;
+  }
+  return any;
+}
+
 }  // namespace
 
-Calibration captured_calibration(const Calibration& from, const CaptureAnswer& answer) {
+Calibration captured_calibration(const Job& job, const CaptureAnswer& answer) {
   CHECK(answer.predicted.has_value(), "a prediction");
-  if (!from.kernel_laws.laws.empty()) {
-    throw Error(
-        "--out: the scenario's calibration has laws of single kernels, which stand before the "
-        "constants that a trace can tell; use one without, as calibration: auto");
-  }
+  const Calibration& from = job.calibration;
   const CapturedFile& first = answer.files.front();
   const StepFigures traced = figures_of(first.captured);
   const KernelSeconds& predicted = answer.predicted->kernels;
@@ -36,20 +46,29 @@ Calibration captured_calibration(const Calibration& from, const CaptureAnswer& a
     const double value = std::min((from.*member).value * by, most);
     if (by != 1) made.*member = {value, value, value, Origin::measured, source};
   };
-  scale(&Calibration::gemm_efficiency,
-        factor(predicted.products_s, kind_s(traced, WorkKind::product)), 1);
+  const double products = factor(predicted.products_s, kind_s(traced, WorkKind::product));
+  const KernelWork product{.kernel = "gemm", .precision = job.precision};
+  if (!scale_law(made, law_key(product), 1 / products)) {
+    scale(&Calibration::gemm_efficiency, products, 1);
+  }
   const double attention_s = predicted.attention_forward_s + predicted.attention_backward_s;
   const double attention = factor(attention_s, kind_s(traced, WorkKind::attention));
   scale(&Calibration::attention_forward_efficiency, attention, 1);
   scale(&Calibration::attention_backward_efficiency, attention, 1);
   const double memory = factor(
       predicted.memory_s, kind_s(traced, WorkKind::norm) + kind_s(traced, WorkKind::element_wise));
-  scale(&Calibration::memory_efficiency, memory, 1);
+  if (!scale_law(made, "add", 1 / memory) && !scale_law(made, "copy", 1 / memory)) {
+    scale(&Calibration::memory_efficiency, memory, 1);
+  }
   const double reached =
       made.memory_efficiency.value / std::max(from.memory_efficiency.value, 1e-9);
-  // The optimizer's pass takes the new efficiency too.
-  scale(&Calibration::optimizer_bytes,
-        factor(kind_s(traced, WorkKind::optimizer) * reached, answer.predicted->optimizer_s), 1e6);
+  const double update_s = kind_s(traced, WorkKind::optimizer);
+  const double update = factor(update_s, answer.predicted->optimizer_s);
+  if (!scale_law(made, job.software.optimizer == Optimizer::sgd ? "sgd" : "adam", update)) {
+    // The optimizer's pass takes the new efficiency too.
+    scale(&Calibration::optimizer_bytes, factor(update_s * reached, answer.predicted->optimizer_s),
+          1e6);
+  }
   return made;
 }
 

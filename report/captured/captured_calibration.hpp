@@ -1,16 +1,16 @@
 // Constants of a calibration by which a scenario's kernels take the time that a trace has: the
 // efficiencies of products, attention and memory-bound kernels, and the optimizer's bytes. To first
-// order: a kernel's time is taken to go with the inverse of its efficiency.
+// order: a kernel's time is taken to go with the inverse of its efficiency. Where a measured law
+// stands before a constant (kernel_laws), the law's times are drawn out or together instead.
 #pragma once
 
-#include "models/calibration/calibration.hpp"
+#include "models/plan/job.hpp"
 #include "report/captured/captured_report.hpp"
 
 namespace windtunnel {
 
-// Of the first file's rank; classes of kernels that one of both does not have stay as they are.
-// `answer` has a prediction. Throws Error where `from` has laws of kernels (kernel_laws), which
-// would stand before these constants.
-Calibration captured_calibration(const Calibration& from, const CaptureAnswer& answer);
+// The job's calibration, fitted to the first file's rank; classes of kernels that one of both does
+// not have stay as they are. `answer` has a prediction, of the job.
+Calibration captured_calibration(const Job& job, const CaptureAnswer& answer);
 
 }  // namespace windtunnel

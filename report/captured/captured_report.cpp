@@ -2,7 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <filesystem>
+#include <iterator>
 
 #include "models/base/units.hpp"
 #include "report/captured/step_figures.hpp"
@@ -195,6 +197,10 @@ Summary capture_summary(const CaptureAnswer& answer) {
   const CapturedStep& median = replayed_step(first.captured);
   if (!median.calls.empty()) summary.sections.push_back(calls_section(median));
   if (answer.predicted) summary.sections.push_back(compared_section(figures, answer));
+  if (!answer.tasks.empty()) {
+    std::ranges::move(pass_sections(answer.tasks), std::back_inserter(summary.sections));
+  }
+  if (answer.what_if) summary.sections.push_back(what_if_section(*answer.what_if));
   if (answer.replay) summary.sections.push_back(replay_section(*answer.replay));
   if (!answer.no_replay.empty()) {
     summary.sections.push_back(
@@ -222,7 +228,9 @@ Json capture_document(const CaptureAnswer& answer) {
           {{"what", row.what}, {"traced_s", row.traced_s}, {"predicted_s", row.predicted_s}});
     }
     document["compared"] = rows;
+    document["tasks"] = pass_document(answer.tasks);
   }
+  if (answer.what_if) document["what_if"] = what_if_document(*answer.what_if);
   if (answer.replay) {
     document["replay"] = {
         {"step_s", answer.replay->step_s}, {"captured_s", answer.replay->captured_s},

@@ -8,6 +8,8 @@
 #include <vector>
 
 #include "policies/analysis/rank_step.hpp"
+#include "report/captured/pass_report.hpp"
+#include "report/captured/what_if.hpp"
 #include "report/summary/summary.hpp"
 #include "report/text/json_text.hpp"
 #include "traces/profile/captured_steps.hpp"
@@ -38,7 +40,9 @@ struct Replay {
 struct CaptureAnswer {
   std::vector<CapturedFile> files;    // by rank
   std::optional<RankStep> predicted;  // of the rank of the first file
+  std::vector<MatchedRank> tasks;     // by rank; of those that the scenario's job has
   std::string scenario;
+  std::optional<ChosenSteps> what_if;
   std::optional<Replay> replay;
   std::string no_replay;  // why the captured tasks cannot run on the scenario's machine
 };

@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <filesystem>
 #include <fstream>
@@ -35,6 +36,7 @@
 #include "traces/profile/kineto.hpp"
 #include "traces/profile/nsight.hpp"
 #include "traces/profile/profile_tasks.hpp"
+#include "traces/profile/step_passes.hpp"
 #include "traces/rows/checkpoint_rows.hpp"
 #include "traces/rows/compression_rows.hpp"
 #include "traces/rows/fault_log.hpp"
@@ -235,6 +237,15 @@ void use_profile(RankProfile profile) {
     const double far_s = std::max(step.begin_s, step.end_s);  // to which times are rounded
     CHECK(std::abs(sum_s - step.seconds()) <= 1e-6 * step.seconds() + 1e-9 * far_s,
           "the parts of a step are {} of {} s", sum_s, step.seconds());
+  }
+  StepPasses passes = step_passes(profile, captured, median_step(captured.steps));
+  if (passes.none.empty() && !passes.annotated) {
+    using enum ActionKind;
+    split_passes(profile, std::array{forward, forward, backward, forward, backward}, passes);
+  }
+  for (const CapturedPass& pass : passes.passes) {
+    CHECK(!pass.work.empty() && pass.end_s >= pass.start_s && pass.busy_s >= 0,
+          "a pass of nothing");
   }
   if (profile.rank < 0) profile.rank = 0;
   bool given = false;

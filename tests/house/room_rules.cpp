@@ -72,6 +72,7 @@ constexpr std::array kRooms = std::to_array<std::string_view>({
     "traces/nccl",
     "traces/rows",
     "traces/sqlite",
+    "traces/profile/names",
     "traces/profile",
     "traces/torch",
     "scenarios/language/text",

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <set>
 
 #include "models/base/error.hpp"
 
@@ -21,26 +22,6 @@ double last_end(const RankProfile& profile) {
   double end_s = 0;
   for (const GpuWork& work : profile.work) end_s = std::max(end_s, work.end_s);
   return end_s;
-}
-
-// [work] when the host turned to it, as far as that is known. A stream runs in the order of
-// launches: work whose launch is not recorded is taken to be launched with what ran before it, and
-// before all others (-infinity) where nothing did: the host had launched it before the capture
-// began, as one does that runs ahead of its GPU. On a stream without any recorded launch work
-// counts from its start.
-std::vector<double> issue_times(const RankProfile& profile) {
-  std::map<std::int32_t, double> last;  // by stream
-  for (const GpuWork& work : profile.work) {
-    if (std::isfinite(work.launched_s)) last[work.stream] = -kNotLaunched;
-  }
-  std::vector<double> issued;
-  issued.reserve(profile.work.size());
-  for (const GpuWork& work : profile.work) {
-    const auto on_stream = last.find(work.stream);
-    if (std::isfinite(work.launched_s)) on_stream->second = work.launched_s;
-    issued.push_back(on_stream == last.end() ? work.start_s : on_stream->second);
-  }
-  return issued;
 }
 
 // From the first kernel that is launched in the annotation to the next step's; the last one to the
@@ -66,17 +47,23 @@ std::vector<StepWindow> annotated_windows(const RankProfile& profile) {
   return windows;
 }
 
-// Behind each run of the optimizer's kernels.
+// Behind each run of the optimizer's kernels. Those between two of them (norms, scales) belong to
+// the run: a product ends it. What is behind its last belongs to the next step, whose forward
+// begins with an embedding or a norm.
 std::vector<StepWindow> guessed_windows(const RankProfile& profile) {
   std::vector<double> starts = {profile.work.front().start_s};
+  double behind_s = kNotLaunched;  // the start of what follows the optimizer's last kernel
   bool optimizer = false;
   for (const GpuWork& work : profile.work) {
     if (work.kind == WorkKind::copy || work.kind == WorkKind::communication) continue;
-    const bool is_optimizer = work.kind == WorkKind::optimizer;
-    // Kernels between two of the optimizer's (norms, scales) belong to it: a product ends it.
-    if (is_optimizer) optimizer = true;
+    if (work.kind == WorkKind::optimizer) {
+      optimizer = true;
+      behind_s = kNotLaunched;
+      continue;
+    }
+    behind_s = std::min(behind_s, work.start_s);
     if (optimizer && (work.kind == WorkKind::product || work.kind == WorkKind::attention)) {
-      starts.push_back(work.start_s);
+      starts.push_back(behind_s);
       optimizer = false;
     }
   }
@@ -180,6 +167,34 @@ void add_calls(const RankProfile& profile, const std::vector<GpuWork>& inside, C
 }
 
 }  // namespace
+
+std::vector<double> issue_times(const RankProfile& profile) {
+  std::map<std::int32_t, double> last;  // by stream
+  for (const GpuWork& work : profile.work) {
+    if (std::isfinite(work.launched_s)) last[work.stream] = -kNotLaunched;
+  }
+  std::vector<double> issued;
+  issued.reserve(profile.work.size());
+  for (const GpuWork& work : profile.work) {
+    const auto on_stream = last.find(work.stream);
+    if (std::isfinite(work.launched_s)) on_stream->second = work.launched_s;
+    issued.push_back(on_stream == last.end() ? work.start_s : on_stream->second);
+  }
+  return issued;
+}
+
+void leave_out_side_copies(const RankProfile& profile, std::vector<std::size_t>& work) {
+  std::set<std::int32_t> computing;  // streams
+  for (const std::size_t i : work) {
+    const WorkKind kind = profile.work[i].kind;
+    const bool computes = kind != WorkKind::copy && kind != WorkKind::communication;
+    if (computes) computing.insert(profile.work[i].stream);
+  }
+  std::erase_if(work, [&](std::size_t i) {
+    const GpuWork& each = profile.work[i];
+    return each.kind == WorkKind::copy && !computing.contains(each.stream);
+  });
+}
 
 CapturedRank captured_steps(const RankProfile& profile) {
   CHECK(!profile.work.empty(), "a profile that finish_profile() has seen");

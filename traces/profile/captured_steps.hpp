@@ -57,6 +57,16 @@ CapturedRank captured_steps(const RankProfile& profile);
 std::vector<std::size_t> work_of(const RankProfile& profile, const CapturedRank& rank,
                                  const CapturedStep& step);
 
+// [work] when the host turned to it, as far as that is known. A stream runs in the order of
+// launches: work whose launch is not recorded is taken to be launched with what ran before it, and
+// before all others (-infinity) where nothing did: the host had launched it before the capture
+// began, as one does that runs ahead of its GPU. On a stream without any recorded launch work
+// counts from its start.
+std::vector<double> issue_times(const RankProfile& profile);
+
+// Copies on streams on which nothing computes, such as those of the next batch, hold no kernel up.
+void leave_out_side_copies(const RankProfile& profile, std::vector<std::size_t>& work);
+
 // The one that took the median (of an even number the longer of both in the middle).
 const CapturedStep& median_step(std::span<const CapturedStep> steps);
 

@@ -44,13 +44,13 @@ enum class Field : std::uint8_t {
   name,
   phase,
   category,
-  thread,
   start,
   duration,
   arguments,
   correlation,
   stream,
   device,
+  thread,
   collective,
   element_type,
   elements,
@@ -80,10 +80,10 @@ constexpr Key kKeys[] = {
     {Zone::event, "ph", Field::phase},
     {Zone::event, "cat", Field::category},
     {Zone::event, "name", Field::name},
-    {Zone::event, "tid", Field::thread},
     {Zone::event, "ts", Field::start},
     {Zone::event, "dur", Field::duration},
     {Zone::event, "args", Field::arguments},
+    {Zone::event, "tid", Field::thread},  // of the GPU's events a stream, which is not looked at
     {Zone::arguments, "correlation", Field::correlation},
     {Zone::arguments, "stream", Field::stream},
     {Zone::arguments, "device", Field::device},
@@ -242,14 +242,14 @@ class KinetoHandler {
       case Field::correlation:
         event_.correlation = whole;
         break;
-      case Field::thread:
-        event_.thread = whole;
-        break;
       case Field::stream:
         event_.stream = whole;
         break;
       case Field::device:
         event_.device = whole;
+        break;
+      case Field::thread:
+        event_.thread = whole;
         break;
       case Field::elements:
         event_.elements = std::max(event_.elements, whole);

@@ -46,7 +46,7 @@ class NsightReader {
     read_work("CUPTI_ACTIVITY_KIND_MEMCPY", EventKind::copy);
     read_work("CUPTI_ACTIVITY_KIND_MEMSET", EventKind::fill);
     read_launches();
-    read_steps();
+    read_ranges();
     read_gpu();
     made_.profile.file = path_;
     try {
@@ -109,30 +109,38 @@ class NsightReader {
   void read_launches() {
     const std::string table = "CUPTI_ACTIVITY_KIND_RUNTIME";
     if (!database_.has_table(table)) return;
-    database_.each_row(table, "SELECT start, \"end\", correlationId FROM " + table,
-                       [&](const SqliteRow& row) {
-                         ProfileEvent event;
-                         event.kind = EventKind::launch;
-                         event.correlation = row.integer_or(2, -1);
-                         add(row, std::move(event));
-                       });
+    const std::string statement = fmt::format(
+        "SELECT e.start, e.\"end\", e.correlationId, {} FROM {} e", thread_in(table), table);
+    database_.each_row(table, statement, [&](const SqliteRow& row) {
+      ProfileEvent event;
+      event.kind = EventKind::launch;
+      event.correlation = row.integer_or(2, -1);
+      event.thread = row.integer_or(3, -1);
+      add(row, std::move(event));
+    });
   }
 
-  void read_steps() {
+  // Of a row `e` the host's thread, and what stands for it in files without.
+  std::string thread_in(const std::string& table) const {
+    return database_.has_column(table, "globalTid") ? "e.globalTid" : "NULL";
+  }
+
+  void read_ranges() {
     const std::string table = "NVTX_EVENTS";
     if (!database_.has_table(table)) return;
     const bool registered =
         database_.has_table("StringIds") && database_.has_column(table, "textId");
-    const std::string statement =
-        registered ? "SELECT e.start, e.\"end\", COALESCE(e.text, s.value) FROM NVTX_EVENTS e LEFT "
-                     "JOIN StringIds s ON s.id = e.textId WHERE e.\"end\" IS NOT NULL"
-                   : "SELECT start, \"end\", text FROM NVTX_EVENTS WHERE \"end\" IS NOT NULL";
+    const std::string statement = fmt::format(
+        "SELECT e.start, e.\"end\", {}, {} FROM NVTX_EVENTS e{} WHERE e.\"end\" IS NOT NULL",
+        registered ? "COALESCE(e.text, s.value)" : "e.text", thread_in(table),
+        registered ? " LEFT JOIN StringIds s ON s.id = e.textId" : "");
     database_.each_row(table, statement, [&](const SqliteRow& row) {
       ProfileEvent event;
       event.kind = EventKind::host_span;
       event.name = row.text_or(2, "");
+      event.thread = row.integer_or(3, -1);
       event.marks_step = marks_a_step(event.name);
-      if (event.marks_step) add(row, std::move(event));
+      if (event.marks_step || pass_of_range(event.name)) add(row, std::move(event));
     });
   }
 

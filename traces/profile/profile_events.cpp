@@ -20,6 +20,7 @@ constexpr std::size_t kMostWork = 5'000'000;
 constexpr std::size_t kMostLaunches = 4 * kMostWork;
 constexpr std::size_t kMostSteps = 100'000;
 constexpr std::size_t kMostMessages = 1024;  // of one kernel
+constexpr std::size_t kMostPasses = 10 * kMostSteps;
 constexpr std::string_view kStep = "ProfilerStep#";
 
 struct CategoryWord {
@@ -98,7 +99,7 @@ void ProfileMaker::add(const ProfileEvent& event) {
         throw Error(fmt::format("more than {} launches: capture fewer steps", kMostLaunches));
       }
       if (event.correlation > 0) {
-        launches_.push_back({event.correlation, event.start_us, event.thread});
+        launches_.push_back({event.correlation, event.start_us, thread_of(event)});
       }
       break;
     case EventKind::host_call:
@@ -113,12 +114,30 @@ void ProfileMaker::add(const ProfileEvent& event) {
   }
 }
 
+// Those beyond as many as a program has count as unknown.
+std::int16_t ProfileMaker::thread_of(const ProfileEvent& event) {
+  constexpr std::size_t kMostThreads = 10'000;
+  if (event.thread < 0) return -1;
+  if (index_of_thread_.size() >= kMostThreads && !index_of_thread_.contains(event.thread)) {
+    return -1;
+  }
+  const auto next = static_cast<std::int16_t>(index_of_thread_.size());
+  return index_of_thread_.try_emplace(event.thread, next).first->second;
+}
+
 void ProfileMaker::add_span(const ProfileEvent& event) {
-  if (!event.marks_step && !event.name.starts_with(kStep)) return;
+  if (!event.marks_step && !event.name.starts_with(kStep)) {
+    const std::optional<NamedPass> pass = pass_of_range(event.name);
+    if (!pass || event.kind == EventKind::gpu_span) return;
+    if (profile.passes.size() >= kMostPasses) throw Error("more forwards than a run has");
+    profile.passes.push_back({*pass, event.start_us, event.start_us + event.duration_us});
+    return;
+  }
   std::vector<StepSpan>& steps = event.kind == EventKind::gpu_span ? gpu_steps_ : profile.steps;
   if (steps.size() >= kMostSteps) throw Error("more steps than a run has");
   count_bytes(event.name.size(), "names of steps");
-  steps.push_back({event.name, event.start_us, event.start_us + event.duration_us});
+  steps.push_back(
+      {event.name, event.start_us, event.start_us + event.duration_us, thread_of(event)});
 }
 
 void ProfileMaker::add_work(const ProfileEvent& event) {
@@ -202,7 +221,7 @@ void ProfileMaker::add_host_call(const ProfileEvent& event) {
   if (host_calls_.size() >= kMostWork) throw Error("more calls of collectives than a run has");
   if (event.group_size == 1) return;  // launches nothing
   const std::int32_t call = call_of(event);
-  if (call >= 0) host_calls_.push_back({event.thread, event.start_us, call});
+  if (call >= 0) host_calls_.push_back({thread_of(event), event.start_us, call});
 }
 
 void ProfileMaker::add_group(ProcessGroup group) {
@@ -233,7 +252,10 @@ const ProfileMaker::Launch* ProfileMaker::launch_of(std::size_t work) const {
 void ProfileMaker::set_launches() {
   std::ranges::sort(launches_);
   for (std::size_t i = 0; i < profile.work.size(); ++i) {
-    if (const Launch* launch = launch_of(i)) profile.work[i].launched_s = launch->at_us;
+    const Launch* launch = launch_of(i);
+    if (launch == nullptr) continue;
+    profile.work[i].launched_s = launch->at_us;
+    profile.work[i].thread = launch->thread;
   }
 }
 
@@ -245,7 +267,7 @@ const CommunicationCall& ProfileMaker::call_at(std::int32_t index) const {
 // carries. The host's calls on the same thread do, those since the last launch of communication.
 void ProfileMaker::set_calls() {
   struct Launched {
-    std::int64_t thread;
+    std::int16_t thread;
     double at_us;
     std::size_t work;
     auto operator<=>(const Launched&) const = default;
@@ -303,6 +325,10 @@ RankProfile ProfileMaker::take() {
   for (StepSpan& step : profile.steps) {
     seconds(step.start_s);
     seconds(step.end_s);
+  }
+  for (PassSpan& pass : profile.passes) {
+    seconds(pass.start_s);
+    seconds(pass.end_s);
   }
   finish_profile(profile);
   return std::move(profile);

@@ -38,7 +38,7 @@ struct ProfileEvent {
   std::int64_t correlation = -1;
   std::int64_t stream = 0;
   std::int64_t device = -1;
-  std::int64_t thread = -1;  // of the host
+  std::int64_t thread = -1;  // of the host, as the system numbers it
   // Of a kernel of NCCL, or of the host's call.
   std::string collective;
   std::string element_type;
@@ -72,17 +72,18 @@ class ProfileMaker {
   std::optional<std::int32_t> together(const std::vector<std::int32_t>& asked);
   void count_bytes(std::size_t bytes, std::string_view what);
   void add_span(const ProfileEvent& event);
+  std::int16_t thread_of(const ProfileEvent& event);
   void set_launches();
 
   struct Launch {
     std::int64_t correlation = -1;
     double at_us = 0;
-    std::int64_t thread = -1;
+    std::int16_t thread = -1;
     auto operator<=>(const Launch&) const = default;
   };
   // What the host asked for; the kernel comes with the next launch of its thread.
   struct HostCall {
-    std::int64_t thread = -1;
+    std::int16_t thread = -1;
     double at_us = 0;
     std::int32_t call = -1;  // in RankProfile::calls
     auto operator<=>(const HostCall&) const = default;
@@ -99,6 +100,7 @@ class ProfileMaker {
   double first_us_ = kNotLaunched;
   std::vector<Launch> launches_;
   std::vector<HostCall> host_calls_;
+  std::unordered_map<std::int64_t, std::int16_t> index_of_thread_;
   std::vector<std::int64_t> correlations_;  // of the work
   std::vector<StepSpan> gpu_steps_;
 };

@@ -7,13 +7,12 @@
 #include <cmath>
 #include <map>
 #include <numeric>
-#include <set>
 #include <span>
 #include <utility>
 
 #include "models/base/error.hpp"
 #include "traces/chakra/foreign_tasks.hpp"
-#include "traces/profile/group_axis.hpp"
+#include "traces/profile/names/group_axis.hpp"
 
 namespace windtunnel {
 namespace {
@@ -72,6 +71,33 @@ std::vector<ProcessGroup> plainly_named(const std::vector<ProcessGroup>& groups)
   }
   return named;
 }
+
+// Which groups more copies of the job join: those between replicas of sharded weights where there
+// are any, else those of data parallelism, and those of the whole job that are along no axis;
+// without data parallelism all of the whole job.
+class Growth {
+ public:
+  explicit Growth(const std::vector<ProcessGroup>& groups)
+      : any_data_(std::ranges::any_of(groups, is_data)),
+        any_replicas_(std::ranges::any_of(groups, is_replicas)) {}
+
+  bool joins(const ProcessGroup& group, bool whole) const {
+    if (!any_data_) return whole;
+    if (whole && !axis_of_group(group.axis)) return true;
+    return any_replicas_ ? is_replicas(group) : is_data(group);
+  }
+
+ private:
+  static bool is_data(const ProcessGroup& group) {
+    return axis_of_group(group.axis) == Category::dp;
+  }
+  static bool is_replicas(const ProcessGroup& group) {
+    return is_data(group) && joins_replicas(group.axis);
+  }
+
+  bool any_data_;
+  bool any_replicas_;
+};
 
 class TaskMaker {
  public:
@@ -270,21 +296,10 @@ ProfileTasks tasks_of(const RankProfile& profile, const CapturedRank& rank,
   trace.rank_class.name = fmt::format("rank {}", profile.rank);
   trace.rank_class.members = {profile.rank};
   trace.declared = plainly_named(profile.groups);
-  const std::vector<std::size_t> all = work_of(profile, rank, step);
-  std::set<std::int32_t> computing;  // streams
-  for (const std::size_t i : all) {
-    const GpuWork& work = profile.work[i];
-    const bool computes = work.kind != WorkKind::copy && work.kind != WorkKind::communication;
-    if (computes) computing.insert(work.stream);
-  }
-  // Copies on streams of their own, such as those of the next batch, hold no kernel up but by what
-  // stands as a gap before it.
+  std::vector<std::size_t> all = work_of(profile, rank, step);
+  leave_out_side_copies(profile, all);  // they are in what stands as gaps before kernels
   std::vector<GpuWork> own;
-  for (const std::size_t i : all) {
-    const GpuWork& work = profile.work[i];
-    if (work.kind == WorkKind::copy && !computing.contains(work.stream)) continue;
-    own.push_back(work);
-  }
+  for (const std::size_t i : all) own.push_back(profile.work[i]);
   TaskMaker(profile, step, made).add(own);
   return made;
 }
@@ -297,15 +312,12 @@ void replicate(RankTrace& trace, int times) {
     throw Error(Location{trace.file}, fmt::format("{} copies of {} ranks are more than {} ranks",
                                                   times, ranks, kMostRanks));
   }
-  const auto is_data = [](const ProcessGroup& group) {
-    return axis_of_group(group.axis) == Category::dp;
-  };
-  const bool any_data = std::ranges::any_of(trace.declared, is_data);
+  const Growth growth(trace.declared);
   bool grown = false;
   for (ProcessGroup& group : trace.declared) {
     const std::vector<RankId> before = group.ranks.empty() ? all_ranks(ranks) : group.ranks;
     const bool whole = static_cast<int>(before.size()) == ranks;
-    if (any_data ? !is_data(group) : !whole) continue;
+    if (!growth.joins(group, whole)) continue;
     group.ranks.clear();
     for (int copy = 0; copy < times; ++copy) {
       for (const RankId rank : before) {

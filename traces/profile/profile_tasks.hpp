@@ -30,7 +30,8 @@ ProfileTasks tasks_of(const RankProfile& profile, const CapturedRank& rank,
                       const CapturedStep& step);
 
 // Copies of the whole job side by side, `times` of them with it: groups whose axis is that of data
-// parallelism ("dp", "data", "fsdp"), or without such all that hold every rank, span them all.
+// parallelism ("dp", "data", "fsdp"; where some are between replicas, "mesh_dp_replicate", those
+// alone), or without such all that hold every rank, span them all.
 // Throws Error where there is no such group, or more ranks than kMostRanks.
 void replicate(RankTrace& trace, int times);
 

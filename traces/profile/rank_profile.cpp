@@ -5,6 +5,23 @@
 #include "models/base/error.hpp"
 
 namespace windtunnel {
+namespace {
+
+// By their start; of those in one another (a batch of an iteration) the outermost.
+template <class Range>
+void keep_outermost(std::vector<Range>& ranges) {
+  std::ranges::stable_sort(ranges, [](const Range& a, const Range& b) {
+    return a.start_s < b.start_s || (a.start_s == b.start_s && a.end_s > b.end_s);
+  });
+  double until_s = -kNotLaunched;
+  std::erase_if(ranges, [&](const Range& range) {
+    if (range.end_s <= until_s) return true;
+    until_s = range.end_s;
+    return false;
+  });
+}
+
+}  // namespace
 
 void finish_profile(RankProfile& profile) {
   if (profile.work.empty()) {
@@ -12,16 +29,8 @@ void finish_profile(RankProfile& profile) {
         "holds no work of a GPU: was the profiler told to record it (ProfilerActivity.CUDA)?");
   }
   std::ranges::stable_sort(profile.work, {}, &GpuWork::start_s);
-  // Of ranges in one another (a batch of an iteration) the outermost are the steps.
-  std::ranges::stable_sort(profile.steps, [](const StepSpan& a, const StepSpan& b) {
-    return a.start_s < b.start_s || (a.start_s == b.start_s && a.end_s > b.end_s);
-  });
-  double until_s = -kNotLaunched;
-  std::erase_if(profile.steps, [&](const StepSpan& step) {
-    if (step.end_s <= until_s) return true;
-    until_s = step.end_s;
-    return false;
-  });
+  keep_outermost(profile.steps);
+  keep_outermost(profile.passes);
 }
 
 }  // namespace windtunnel

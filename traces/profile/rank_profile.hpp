@@ -12,6 +12,7 @@
 #include "models/network/collectives/collective.hpp"
 #include "models/plan/plan.hpp"
 #include "traces/chakra/rank_trace.hpp"
+#include "traces/profile/names/pass_name.hpp"
 #include "traces/profile/work_kind.hpp"
 
 namespace windtunnel {
@@ -27,6 +28,7 @@ struct GpuWork {
   std::int32_t call = -1;            // in RankProfile::calls; -1: it communicates nothing known
   std::int32_t stream = 0;
   WorkKind kind = WorkKind::element_wise;
+  std::int16_t thread = -1;  // of the host, that launched it, counted from 0; -1: not recorded
 };
 
 enum class CallKind : std::uint8_t { collective, send, receive };
@@ -47,6 +49,14 @@ struct StepSpan {
   std::string name;  // "ProfilerStep#12"
   double start_s = 0;
   double end_s = 0;
+  std::int16_t thread = -1;  // as GpuWork's
+};
+
+// A range of the program around a pass, on the host's clock.
+struct PassSpan {
+  NamedPass pass;
+  double start_s = 0;
+  double end_s = 0;
 };
 
 struct RankProfile {
@@ -60,10 +70,11 @@ struct RankProfile {
   std::vector<ProcessGroup> groups;
   // By the program's annotations, on the host's clock; none: it has none.
   std::vector<StepSpan> steps;
+  std::vector<PassSpan> passes;  // likewise
 };
 
-// Work and steps by their start, without steps that lie in another one. Throws Error where the
-// profile has no work of a GPU.
+// Work, steps and passes by their start, without those that lie in another one. Throws Error where
+// the profile has no work of a GPU.
 void finish_profile(RankProfile& profile);
 
 }  // namespace windtunnel

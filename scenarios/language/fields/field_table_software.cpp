@@ -82,6 +82,11 @@ Rows kernel_rows() {
           {.example = "false",
            .help = "weights are updated in 16 bit, without a copy of them in fp32, and so are the "
                    "optimizer's moments (torchtune's default)"}),
+      flag_row<&Software::early_stop>(
+          "software.early_stop",
+          {.example = "false",
+           .help = "recompute: full ends where the backward pass has all that it reads, without a "
+                   "dense layer's last product (PyTorch's non-reentrant checkpoints)"}),
       choice_row<&Software::logit_bytes>(
           "software.logit_memory", Dimension::bytes,
           {.low = 0,

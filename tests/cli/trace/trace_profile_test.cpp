@@ -1,6 +1,8 @@
 #include <gtest/gtest.h>
 
 #include <filesystem>
+#include <fstream>
+#include <iterator>
 #include <nlohmann/json.hpp>
 
 #include "tests/cli/run_program.hpp"
@@ -48,6 +50,39 @@ TEST(TraceProfile, StandsBesideTheScenariosOwnStep) {
               predicted.at("some kernel computes"), 0.05 * predicted.at("step"));
 }
 
+// Forwards, backwards and the optimizer of each rank, traced beside predicted.
+TEST(TraceProfile, StepsStandBesideEachOtherTaskByTask) {
+  const std::string folder = scratch_folder("trace-tasks");
+  const ProgramResult read =
+      run_program(std::string(kTraces) + kScenario + " --json --page " + folder + "/page.html");
+  ASSERT_EQ(read.exit_code, 0) << read.err;
+  const json document = json::parse(read.out);
+  ASSERT_EQ(document.at("tasks").size(), 4u);
+  for (const json& rank : document.at("tasks")) {
+    EXPECT_FALSE(rank.contains("not_matched"));
+    std::string kinds;
+    double until_s = 0, kernels_s = 0, predicted_s = 0;
+    for (const json& task : rank.at("tasks")) {
+      kinds += task.at("kind").get<std::string>() + " ";
+      const json& traced = task.at("traced");
+      EXPECT_GE(traced.at("start_s").get<double>(), until_s);
+      until_s = traced.at("start_s").get<double>() + traced.at("time_s").get<double>();
+      kernels_s += traced.at("kernels_s").get<double>();
+      predicted_s += task.at("predicted").at("kernels_s").get<double>();
+    }
+    EXPECT_EQ(kinds, "F B optimizer ");
+    const double compute_s = document.at("captured").at(0).at("compute_s").get<double>();
+    EXPECT_NEAR(kernels_s, compute_s, 0.01 * compute_s);
+    for (const json& row : document.at("compared")) {
+      if (row.at("what") != "some kernel computes") continue;
+      EXPECT_NEAR(predicted_s, row.at("predicted_s").get<double>(), 1e-9);
+    }
+  }
+  std::ifstream file(folder + "/page.html");
+  const std::string page{std::istreambuf_iterator<char>(file), {}};
+  EXPECT_NE(page.find("Passes as they ran, and as predicted"), std::string::npos);
+}
+
 // On the machine that the scenario has, on a slower one, and in more copies.
 TEST(TraceProfile, CapturedTasksRunOnOtherMachines) {
   const auto replay = [](const std::string& more) {
@@ -85,6 +120,48 @@ TEST(TraceProfile, ACalibrationFromATraceMeetsIt) {
     const double traced_s = row.at("traced_s").get<double>();
     EXPECT_NEAR(row.at("predicted_s").get<double>(), traced_s, 0.02 * traced_s) << what;
   }
+}
+
+// The H200's calibration has laws of measured kernels, which are drawn out or together.
+TEST(TraceProfile, ACalibrationWithLawsMeetsARealTrace) {
+  const std::string folder = scratch_folder("trace-laws");
+  const std::string trace = "trace import examples/traces/h200/two-layers.rank-0.json.gz";
+  const ProgramResult written =
+      run_program(trace + " --scenario examples/traces/h200-two-layers.yaml --out " + folder);
+  ASSERT_EQ(written.exit_code, 0) << written.err;
+  fs::copy_file(WINDTUNNEL_SOURCE_DIR "/examples/traces/h200-two-layers.yaml", folder + "/s.yaml");
+  const ProgramResult read = run_program(trace + " --scenario " + folder +
+                                         "/s.yaml --set calibration=calibration.yaml --json");
+  ASSERT_EQ(read.exit_code, 0) << read.err;
+  const json document = json::parse(read.out);
+  for (const json& row : document.at("compared")) {
+    const std::string what = row.at("what");
+    if (what.find("computes") == std::string::npos && what != "products" && what != "attention" &&
+        what != "memory-bound kernels" && what != "optimizer") {
+      continue;
+    }
+    const double traced_s = row.at("traced_s").get<double>();
+    EXPECT_NEAR(row.at("predicted_s").get<double>(), traced_s, 0.03 * traced_s) << what;
+  }
+  EXPECT_EQ(document.at("tasks").at(0).at("tasks").size(), 5u);
+}
+
+// Of the scenario as it stands, with the trace's calibration, and of other choices.
+TEST(TraceProfile, OtherChoicesAreTheScenarioWithTheTracesCalibration) {
+  const ProgramResult read =
+      run_program(std::string(kTraces) + kScenario + " --json --vary recompute=none,full --vary " +
+                  "layout.pp=1,3");
+  ASSERT_EQ(read.exit_code, 0) << read.err;
+  const json document = json::parse(read.out).at("what_if");
+  const json& captured = document.at("captured");
+  const json& others = document.at("others");
+  ASSERT_EQ(others.size(), 4u);
+  EXPECT_EQ(others.at(0).at("step_s"), captured.at("step_s"));  // the same choice
+  EXPECT_FALSE(others.at(1).contains("step_s"));                // no three stages of four GPUs
+  EXPECT_TRUE(others.at(1).contains("reason"));
+  EXPECT_GT(others.at(2).at("step_s").get<double>(), captured.at("step_s").get<double>());
+  EXPECT_LT(others.at(2).at("memory_bytes").get<double>(),
+            captured.at("memory_bytes").get<double>());
 }
 
 // A stray file beside execution traces does not make them a profiler's.
@@ -133,8 +210,12 @@ TEST(TraceProfile, OtherJobsAndFilesAreRefused) {
        "cluster.node.gpus=2" +
            std::string(kScenario),
        "is of rank 3; the job of"},
-      {std::string(kTraces) + " --replicas 2", "--set and --replicas are for a --scenario"},
-      {std::string(kTraces) + " --set fold=none", "--set and --replicas are for a --scenario"},
+      {std::string(kTraces) + " --replicas 2", "--set, --vary and --replicas are for a --scenario"},
+      {std::string(kTraces) + " --set fold=none",
+       "--set, --vary and --replicas are for a --scenario"},
+      {std::string(kTraces) + " --vary schedule=gpipe", "--set, --vary and --replicas are for"},
+      {"trace import traces --page x.html" + std::string(kScenario),
+       "--page and --vary are for what"},
       {"trace import traces --replicas 2" + std::string(kScenario), "--replicas is for what"},
       {std::string(kTraces) + " --replicas 20000" + std::string(kScenario),
        "the traces are of 80000 ranks"},

@@ -50,7 +50,13 @@ class Writer {
 
   // JSON lists of ranks.
   std::string tensor_ranks() const { return list(made_.rank / made_.tp * made_.tp, 1, made_.tp); }
-  std::string data_ranks() const { return list(made_.rank % made_.tp, made_.tp, made_.dp); }
+  std::string data_ranks() const {
+    return list(stage() * made_.tp * made_.dp + made_.rank % made_.tp, made_.tp, made_.dp);
+  }
+  std::string pipeline_ranks() const {
+    const int apart = made_.tp * made_.dp;
+    return list(made_.rank % apart, apart, made_.pp);
+  }
   static std::string list(int first, int stride, int count) {
     std::string text = "[";
     for (int i = 0; i < count; ++i) {
@@ -65,11 +71,17 @@ class Writer {
         "\"NVIDIA H100 80GB HBM3\", \"totalGlobalMem\": 85017493504,\n      \"computeMajor\": 9, "
         "\"computeMinor\": 0, \"warpSize\": 32, \"numSms\": 132\n    }}\n  ],\n");
     put("  \"distributedInfo\": {{\"backend\": \"nccl\", \"rank\": {}, \"world_size\": {}, "
-        "\"pg_count\": 2, \"pg_config\": [{{\"pg_name\": \"1\", \"pg_desc\": \"tp\", "
+        "\"pg_count\": {}, \"pg_config\": [{{\"pg_name\": \"1\", \"pg_desc\": \"tp\", "
         "\"backend_config\": \"cuda:nccl\", \"pg_size\": {}, \"ranks\": {}}}, {{\"pg_name\": "
         "\"2\", \"pg_desc\": \"dp\", \"backend_config\": \"cuda:nccl\", \"pg_size\": {}, "
-        "\"ranks\": {}}}], \"nccl_version\": \"2.21.5\"}},\n",
-        made_.rank, made_.tp * made_.dp, made_.tp, tensor_ranks(), made_.dp, data_ranks());
+        "\"ranks\": {}}}{}], \"nccl_version\": \"2.21.5\"}},\n",
+        made_.rank, made_.tp * made_.dp * made_.pp, made_.pp > 1 ? 3 : 2, made_.tp, tensor_ranks(),
+        made_.dp, data_ranks(),
+        made_.pp == 1 ? ""
+                      : fmt::format(", {{\"pg_name\": \"3\", \"pg_desc\": \"pp\", "
+                                    "\"backend_config\": \"cuda:nccl\", \"pg_size\": {}, "
+                                    "\"ranks\": {}}}",
+                                    made_.pp, pipeline_ranks()));
     put("  \"displayTimeUnit\": \"ms\",\n  \"baseTimeNanoseconds\": 1730894576000000000,\n"
         "  \"traceEvents\": [");
     put("\n  {{\"name\": \"process_name\", \"ph\": \"M\", \"ts\": {:.3f}, \"pid\": {}, \"tid\": 0, "
@@ -80,13 +92,13 @@ class Writer {
   void write_step(int step) {
     const double begin_us = host_us_;
     if (step == 0) gpu_us_ = host_us_ + 40;
-    for (int batch = 0; batch < made_.microbatches; ++batch) {
-      const bool reduces = batch + 1 == made_.microbatches;
-      embedding("embedding_dense");
-      for (int layer = 0; layer < made_.layers; ++layer) forward_layer();
-      head();
-      for (int layer = 0; layer < made_.layers; ++layer) backward_layer(reduces);
-      embedding("embedding_backward_feature_kernel");
+    step_gpu_us_ = gpu_us_;
+    // 1F1B: the first stage is ahead by a forward.
+    int forwards = 0;
+    for (int backwards = 0; backwards < made_.microbatches; ++backwards) {
+      const int due = backwards + (stage() + 1 < made_.pp ? 2 : 1);
+      for (; forwards < std::min(due, made_.microbatches); ++forwards) forward(forwards);
+      backward(backwards);
     }
     gpu_us_ = std::max(gpu_us_, network_us_);  // the optimizer waits for the gradients
     for (double left = parameters(); left > 0; left -= 50e6) {
@@ -95,12 +107,56 @@ class Writer {
           28 * std::min(left, 50e6));
     }
     host_us_ = std::max(host_us_, gpu_us_ - 200);  // the loss is read
+    if (!made_.with_steps) return;
     span("user_annotation", fmt::format("ProfilerStep#{}", step + 5), begin_us, host_us_);
+  }
+
+  int stage() const { return made_.rank / (made_.tp * made_.dp); }
+  int own_layers() const { return made_.layers / made_.pp; }
+
+  void forward(int batch) {
+    const double begin_us = host_us_;
+    if (stage() > 0) receive(0);
+    if (stage() == 0) embedding("embedding_dense");
+    for (int layer = 0; layer < own_layers(); ++layer) forward_layer();
+    if (stage() + 1 == made_.pp) head(1);
+    if (stage() + 1 < made_.pp) message("send", stage() + 1, 0);
+    mark_pass('F', batch, begin_us);
+  }
+
+  void backward(int batch) {
+    const double begin_us = host_us_;
+    if (stage() + 1 < made_.pp) receive(batch == 0 ? gpu_us_ - step_gpu_us_ : 0);
+    if (made_.with_threads) thread_ = kProcess + 1;
+    if (stage() + 1 == made_.pp) head(2);
+    const bool reduces = batch + 1 == made_.microbatches;
+    for (int layer = 0; layer < own_layers(); ++layer) backward_layer(reduces);
+    if (stage() == 0) embedding("embedding_backward_feature_kernel");
+    thread_ = kProcess;
+    if (stage() > 0) message("send", stage() - 1, 0);
+    mark_pass('B', batch, begin_us);
+  }
+
+  void mark_pass(char letter, int batch, double begin_us) {
+    if (!made_.with_passes) return;
+    span("user_annotation", fmt::format("PP:{}{}{}", stage(), letter, batch), begin_us, host_us_);
+  }
+
+  // What is computed next waits for it. `wait_us`: for the other stage to send it.
+  void receive(double wait_us) {
+    message("recv", 1 - stage(), wait_us);
+    gpu_us_ = network_us_;
+  }
+
+  void message(std::string_view kind, int other_stage, double wait_us) {
+    network_us_ = std::max(network_us_, gpu_us_) + wait_us;
+    communicate("SendRecv", kind, double(made_.tokens) * made_.hidden, "3", "pp", made_.pp,
+                pipeline_ranks(), 36, other_stage);
   }
 
   double parameters() const {
     const double layer = 4.0 * made_.hidden * made_.hidden + 2.0 * made_.hidden * made_.ffn;
-    return (made_.layers * layer + double(made_.vocabulary) * made_.hidden) / made_.tp;
+    return (own_layers() * layer + double(made_.vocabulary) * made_.hidden) / made_.tp;
   }
 
   void embedding(std::string_view name) {
@@ -143,14 +199,11 @@ class Writer {
     if (reduces && made_.dp > 1) exchange_data((4 * h * h + 2 * h * made_.ffn) / made_.tp);
   }
 
-  void head() {
+  void head(int products) {
     const double v = double(made_.vocabulary) / made_.tp;
-    for (int pass = 0; pass < 3; ++pass) {
-      product(v, made_.hidden);
-      if (pass == 0) {
-        memory("void (anonymous namespace)::softmax_warp_forward", 8.0 * made_.tokens * v);
-      }
-    }
+    for (int i = 0; i < products; ++i) product(v, made_.hidden);
+    const bool forward = products == 1;
+    if (forward) memory("void (anonymous namespace)::softmax_warp_forward", 8.0 * made_.tokens * v);
   }
 
   void product(double n, double k) {
@@ -192,22 +245,22 @@ class Writer {
           "id\": 0, \"Sequence number\": {}, \"Fwd thread id\": 0, \"Ev Idx\": {}, \"Concrete "
           "Inputs\": [\"\", \"\"], \"Input type\": [\"c10::BFloat16\", \"c10::BFloat16\"], \"Input "
           "Dims\": [[{}, {}], [{}, {}]]}}}},",
-          operation, kProcess, kProcess, begin_us, kLaunch_us, correlation_ + 9, correlation_,
+          operation, kProcess, thread_, begin_us, kLaunch_us, correlation_ + 9, correlation_,
           correlation_, made_.tokens, made_.hidden, made_.hidden, made_.hidden);
       put("\n  {{\"ph\": \"X\", \"cat\": \"python_function\", \"name\": "
           "\"torch/nn/modules/module.py(1736): _wrapped_call_impl\", \"pid\": {}, \"tid\": {}, "
           "\"ts\": {:.3f}, \"dur\": {:.3f}, \"args\": {{\"Python parent id\": {}, \"Python id\": "
           "{}, \"Ev Idx\": {}}}}},",
-          kProcess, kProcess, begin_us, kLaunch_us, correlation_, correlation_ + 1, correlation_);
+          kProcess, thread_, begin_us, kLaunch_us, correlation_, correlation_ + 1, correlation_);
     }
     put("\n  {{\"ph\": \"X\", \"cat\": \"cuda_runtime\", \"name\": \"cudaLaunchKernel\", \"pid\": "
         "{}, \"tid\": {}, \"ts\": {:.3f}, \"dur\": {:.3f}, \"args\": {{\"External id\": {}, "
         "\"cbid\": 211, \"correlation\": {}}}}},",
-        kProcess, kProcess, begin_us + 1, kLaunch_us - 2, correlation_ + 9, correlation_);
+        kProcess, thread_, begin_us + 1, kLaunch_us - 2, correlation_ + 9, correlation_);
     if (made_.with_host) {
       put("\n  {{\"ph\": \"s\", \"id\": {}, \"pid\": {}, \"tid\": {}, \"ts\": {:.3f}, \"cat\": "
           "\"ac2g\", \"name\": \"ac2g\"}},",
-          correlation_, kProcess, kProcess, begin_us + 1);
+          correlation_, kProcess, thread_, begin_us + 1);
     }
     host_us_ += kLaunch_us;
   }
@@ -223,10 +276,13 @@ class Writer {
 
   void communicate(std::string_view kind, std::string_view name, double elements,
                    std::string_view group, std::string_view axis, int ranks,
-                   const std::string& members, int stream) {
+                   const std::string& members, int stream, int peer = -1) {
     launch("record_param_comms");
     const bool all_reduce = name == "allreduce";
-    const double moved = elements * 2 * (all_reduce ? 2 : 1) * (ranks - 1) / ranks;
+    const bool message = peer >= 0;
+    const int own = message ? stage() : made_.rank;  // of a message both ends count in its group
+    const double moved =
+        message ? elements * 2 : elements * 2 * (all_reduce ? 2 : 1) * (ranks - 1) / ranks;
     const double begin_us = std::max(network_us_ + 0.9, host_us_ + 3);
     network_us_ = begin_us + (moved / kNetwork_Bps * 1e6 + 15) * jitter();
     gpu_event(
@@ -238,8 +294,9 @@ class Writer {
                     "split size\": \"[]\", \"Out split size\": \"[]\", \"Process Group "
                     "Name\": \"{}\", \"Process Group Description\": \"{}\", \"Process Group "
                     "Ranks\": \"{}\", \"Rank\": {}, \"Src Rank\": {}, \"Dst Rank\": {}",
-                    name, elements, all_reduce ? elements : elements / ranks, ranks, group, axis,
-                    members, made_.rank, made_.rank, made_.rank));
+                    name, elements, all_reduce || message ? elements : elements / ranks, ranks,
+                    group, axis, members, made_.rank, name == "recv" ? peer : own,
+                    name == "send" ? peer : own));
   }
 
   void gpu_event(std::string_view category, const std::string& name, double begin_us, double end_us,
@@ -271,8 +328,10 @@ class Writer {
   std::string text_;
   std::uint64_t bytes_ = 0;
   std::int64_t correlation_ = 0;
+  int thread_ = kProcess;  // that launches
   double host_us_ = kFirst_us;
   double gpu_us_ = kFirst_us;
+  double step_gpu_us_ = kFirst_us;  // when the step began
   double network_us_ = kFirst_us;
 };
 

@@ -1,7 +1,8 @@
 // Writes traces in the form of PyTorch's profiler, for tests, the example and the benchmark: a
-// transformer's steps under tensor and data parallelism. Nothing of them was measured: kernels take
-// a plain roofline's time with some jitter. What is real is the form: keys, categories, names of
-// kernels, NCCL's arguments, the clock, the order of the events, and what stands around them.
+// transformer's steps under tensor, data and pipeline parallelism. Nothing of them was measured:
+// kernels take a plain roofline's time with some jitter. What is real is the form: keys,
+// categories, names of kernels, NCCL's arguments, the clock, the order of the events, and what
+// stands around them.
 #pragma once
 
 #include <cstdint>
@@ -13,9 +14,10 @@ namespace windtunnel {
 struct MadeTrace {
   int rank = 0;
   int tp = 1;  // ranks 0 to tp - 1 are a group
-  int dp = 1;
+  int dp = 1;  // then ranks tp apart
+  int pp = 1;  // 1 or 2 stages, the outermost, under 1F1B
   int steps = 3;
-  int layers = 4;
+  int layers = 4;  // of all stages
   int hidden = 1024;
   int ffn = 4096;
   int vocabulary = 32000;
@@ -24,6 +26,10 @@ struct MadeTrace {
   // Beside kernels and launches the events of the host that a profiler records: operations,
   // arrows from launches to kernels, calls of functions. Most of a real file is these.
   bool with_host = true;
+  // How steps and passes are marked and launched.
+  bool with_steps = true;    // ProfilerStep#
+  bool with_passes = false;  // "PP:0F1" as torch.distributed.pipelining has them
+  bool with_threads = true;  // backwards by autograd's thread; false: all by one
   std::uint64_t seed = 1;
 };
 

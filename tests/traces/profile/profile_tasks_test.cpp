@@ -151,6 +151,49 @@ TEST(ProfileTasks, OneRankStandsForAllAndForMore) {
   }
 }
 
+// Hybrid sharding: shards stay as they are, and more replicas hold them.
+TEST(ProfileTasks, OfHybridShardingTheReplicasGrow) {
+  RankProfile profile = profile_of({kernel(0, 2, 0), call(2, 5, 0.1)});
+  profile.groups = {{"0", "default_pg", {0, 1, 2, 3}, 0},
+                    {"7", "mesh_dp_shard", {0, 1}, 0},
+                    {"8", "mesh_dp_replicate", {0, 2}, 0}};
+  RankTrace trace = tasks(profile).trace;
+  replicate(trace, 2);
+  EXPECT_THAT(trace.declared[0].ranks, ElementsAre(0, 1, 2, 3, 4, 5, 6, 7));
+  EXPECT_THAT(trace.declared[1].ranks, ElementsAre(0, 1));
+  EXPECT_THAT(trace.declared[2].ranks, ElementsAre(0, 2, 4, 6));
+}
+
+// Two stages of two data-parallel ranks each, all captured, twice.
+TEST(ProfileTasks, PipelinesGrowByCopiesOfAllStages) {
+  std::vector<RankTrace> traces;
+  for (const int rank : {0, 1, 2, 3}) {
+    const MadeTrace made{.rank = rank, .dp = 2, .pp = 2, .steps = 2, .microbatches = 3};
+    RankTrace trace = tasks(read_text(made_kineto(made))).trace;
+    replicate(trace, 2);
+    for (const int copy : {0, 1}) traces.push_back(copy_of(trace, copy, 2));
+  }
+  std::size_t next = 0;
+  const RankPlan merged = plan_of_ranks([&]() -> std::optional<RankTrace> {
+    if (next == traces.size()) return std::nullopt;
+    return traces[next++];
+  });
+  EXPECT_EQ(merged.plan.ranks, 8);
+  EXPECT_EQ(merged.captured, 8);
+  validate_plan(merged.plan);
+  std::vector<std::vector<RankId>> groups;
+  for (const Group& group : merged.plan.groups) groups.push_back(group.members);
+  EXPECT_THAT(groups, ::testing::UnorderedElementsAre(std::vector<RankId>{0, 1, 4, 5},
+                                                      std::vector<RankId>{2, 3, 6, 7}));
+  for (const RankClass& owner : merged.plan.classes) {
+    for (const auto& slot : owner.peers) {
+      for (std::size_t i = 0; i < slot.size(); ++i) {
+        EXPECT_EQ(slot[i], owner.members[i] ^ 2);  // the other stage of the same copy
+      }
+    }
+  }
+}
+
 TEST(ProfileTasks, WithoutDataParallelismNothingGrows) {
   ProfileTasks made = tasks(profile_of({kernel(0, 2, 0), call(2, 5, 0.1)}));
   made.trace.declared[0].axis = "tp";

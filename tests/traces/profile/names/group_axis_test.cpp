@@ -1,4 +1,4 @@
-#include "traces/profile/group_axis.hpp"
+#include "traces/profile/names/group_axis.hpp"
 
 #include <gtest/gtest.h>
 
@@ -39,6 +39,13 @@ TEST(GroupAxis, ByTheDescriptionsThatProgramsGive) {
   for (const char* const described : {"", "default_pg", "undefined", "step", "mesh_x"}) {
     EXPECT_FALSE(axis_of_group(described)) << described;
   }
+}
+
+TEST(GroupAxis, ReplicasOfShardedWeightsAreTold) {
+  EXPECT_TRUE(joins_replicas("mesh_dp_replicate"));
+  EXPECT_TRUE(joins_replicas("replicas"));
+  EXPECT_FALSE(joins_replicas("mesh_dp_shard"));
+  EXPECT_FALSE(joins_replicas("DATA_PARALLEL_GROUP"));
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-#include "traces/profile/group_axis.hpp"
+#include "traces/profile/names/group_axis.hpp"
 
 #include <algorithm>
 #include <string>
@@ -50,6 +50,12 @@ std::optional<Category> axis_of_group(std::string_view described) {
     if (named) return axis;
   }
   return std::nullopt;
+}
+
+bool joins_replicas(std::string_view described) {
+  const std::vector<std::string> words = words_of_group(described);
+  return std::ranges::any_of(words,
+                             [](const std::string& word) { return word.starts_with("replic"); });
 }
 
 }  // namespace windtunnel

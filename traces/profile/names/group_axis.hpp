@@ -13,4 +13,8 @@ namespace windtunnel {
 // None: the description does not say. A group over data parallelism and another axis is dp.
 std::optional<Category> axis_of_group(std::string_view described);
 
+// Of groups of data parallelism those between copies of sharded weights ("mesh_dp_replicate", of
+// hybrid sharding), which more replicas join.
+bool joins_replicas(std::string_view described);
+
 }  // namespace windtunnel

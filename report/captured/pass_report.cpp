@@ -1,0 +1,130 @@
+#include "report/captured/pass_report.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+
+#include "models/base/units.hpp"
+
+namespace windtunnel {
+namespace {
+
+constexpr std::size_t kMostTasks = 12;  // in the text
+
+std::string difference(double traced_s, double predicted_s) {
+  if (traced_s <= 0 || predicted_s <= 0) return "";
+  return fmt::format("{:+.1f} %", 100 * (predicted_s / traced_s - 1));
+}
+
+struct TaskOfRank {
+  RankId rank = 0;
+  const MatchedPass* pass = nullptr;
+};
+
+std::vector<const MatchedRank*> unlike(const std::vector<MatchedRank>& ranks) {
+  std::vector<const MatchedRank*> kept;
+  std::set<std::vector<std::string>> seen;
+  for (const MatchedRank& rank : ranks) {
+    std::vector<std::string> names = {rank.match.none};
+    for (const MatchedPass& pass : rank.match.passes) names.push_back(pass.name);
+    if (seen.insert(names).second) kept.push_back(&rank);
+  }
+  return kept;
+}
+
+SummarySection sums_section(const MatchedRank& rank) {
+  SummarySection section{fmt::format("Passes of {}, rank {}", rank.match.step, rank.match.rank),
+                         {}};
+  if (!rank.match.none.empty()) {
+    section.rows.push_back({"not matched with predicted ones", rank.match.none});
+    return section;
+  }
+  section.table.columns = {{"", Align::left},           {"number", Align::right},
+                           {"traced", Align::right},    {"of it kernels", Align::right},
+                           {"predicted", Align::right}, {"of it kernels", Align::right},
+                           {"difference", Align::right}};
+  for (const PassSum& sum : pass_sums(rank.match, rank.traced_s, rank.predicted_s)) {
+    const bool passes = sum.passes > 0;
+    section.table.rows.push_back({sum.what, passes ? fmt::format("{}", sum.passes) : "",
+                                  format_seconds(sum.traced.seconds()),
+                                  passes ? format_seconds(sum.traced.busy_s) : "",
+                                  format_seconds(sum.predicted.seconds()),
+                                  passes ? format_seconds(sum.predicted.busy_s) : "",
+                                  difference(sum.traced.seconds(), sum.predicted.seconds())});
+  }
+  return section;
+}
+
+std::vector<TaskOfRank> worst_tasks(const std::vector<const MatchedRank*>& ranks, std::size_t& of) {
+  std::vector<TaskOfRank> tasks;
+  for (const MatchedRank* rank : ranks) {
+    for (const MatchedPass& pass : rank->match.passes) tasks.push_back({rank->match.rank, &pass});
+  }
+  of = tasks.size();
+  if (tasks.size() <= kMostTasks) return tasks;
+  std::ranges::stable_sort(tasks, [](const TaskOfRank& a, const TaskOfRank& b) {
+    return std::abs(a.pass->difference_s()) > std::abs(b.pass->difference_s());
+  });
+  tasks.resize(kMostTasks);
+  return tasks;
+}
+
+SummarySection tasks_section(const std::vector<const MatchedRank*>& ranks) {
+  std::size_t of = 0;
+  const std::vector<TaskOfRank> tasks = worst_tasks(ranks, of);
+  SummarySection section{of == tasks.size()
+                             ? "Task by task, traced and predicted"
+                             : fmt::format("The {} tasks of {} that are furthest off (all with "
+                                           "--json)",
+                                           tasks.size(), of),
+                         {}};
+  section.table.columns = {
+      {"rank", Align::right},  {"task", Align::left},     {"traced at", Align::right},
+      {"takes", Align::right}, {"kernels", Align::right}, {"predicted at", Align::right},
+      {"takes", Align::right}, {"kernels", Align::right}, {"difference", Align::right}};
+  for (const auto& [rank, pass] : tasks) {
+    const auto& [traced, predicted] = std::tie(pass->traced, pass->predicted);
+    section.table.rows.push_back(
+        {fmt::format("{}", rank), pass->name, format_seconds(traced.start_s),
+         format_seconds(traced.seconds()), format_seconds(traced.busy_s),
+         format_seconds(predicted.start_s), format_seconds(predicted.seconds()),
+         format_seconds(predicted.busy_s), difference(traced.seconds(), predicted.seconds())});
+  }
+  return section;
+}
+
+Json times_json(const PassTimes& times) {
+  return {{"start_s", times.start_s}, {"time_s", times.seconds()}, {"kernels_s", times.busy_s}};
+}
+
+}  // namespace
+
+std::vector<SummarySection> pass_sections(const std::vector<MatchedRank>& ranks) {
+  const std::vector<const MatchedRank*> shown = unlike(ranks);
+  std::vector<SummarySection> sections;
+  for (const MatchedRank* rank : shown) sections.push_back(sums_section(*rank));
+  SummarySection tasks = tasks_section(shown);
+  if (!tasks.table.rows.empty()) sections.push_back(std::move(tasks));
+  return sections;
+}
+
+Json pass_document(const std::vector<MatchedRank>& ranks) {
+  Json document = Json::array();
+  for (const MatchedRank& rank : ranks) {
+    Json passes = Json::array();
+    for (const MatchedPass& pass : rank.match.passes) {
+      passes.push_back({{"task", pass.name},
+                        {"kind", pass.action ? letters_of(*pass.action) : "optimizer"},
+                        {"traced", times_json(pass.traced)},
+                        {"predicted", times_json(pass.predicted)}});
+    }
+    Json of_rank = {{"rank", rank.match.rank}, {"step", rank.match.step}, {"tasks", passes}};
+    if (!rank.match.none.empty()) of_rank["not_matched"] = rank.match.none;
+    document.push_back(of_rank);
+  }
+  return document;
+}
+
+}  // namespace windtunnel

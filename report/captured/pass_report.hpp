@@ -1,0 +1,24 @@
+// A captured step and the simulated one task by task, as text and as JSON.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "report/captured/pass_match.hpp"
+#include "report/summary/summary.hpp"
+#include "report/text/json_text.hpp"
+
+namespace windtunnel {
+
+// Of a captured rank, with the lengths of both steps.
+struct MatchedRank {
+  PassMatch match;
+  double traced_s = 0;
+  double predicted_s = 0;
+};
+
+// `ranks`: not empty. Of ranks that run the same passes of the same stages one is shown.
+std::vector<SummarySection> pass_sections(const std::vector<MatchedRank>& ranks);
+Json pass_document(const std::vector<MatchedRank>& ranks);
+
+}  // namespace windtunnel

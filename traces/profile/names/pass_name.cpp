@@ -1,0 +1,88 @@
+#include "traces/profile/names/pass_name.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <string>
+#include <vector>
+
+namespace windtunnel {
+namespace {
+
+constexpr ActionKind kPassKinds[] = {ActionKind::forward, ActionKind::backward,
+                                     ActionKind::backward_input, ActionKind::backward_weight};
+
+// At the start of `text`, which it is cut from; -1: there is none.
+int leading_index(std::string_view& text) {
+  int index = -1;
+  const auto parsed = std::from_chars(text.data(), text.data() + text.size(), index);
+  if (parsed.ec != std::errc() || index < 0) return -1;
+  text.remove_prefix(static_cast<std::size_t>(parsed.ptr - text.data()));
+  return index;
+}
+
+// "0F1": stage, letter and micro-batch, as torch.distributed.pipelining writes actions.
+std::optional<NamedPass> pass_of_action(std::string_view text) {
+  NamedPass pass;
+  pass.stage = leading_index(text);
+  if (pass.stage < 0) return std::nullopt;
+  for (const ActionKind kind : kPassKinds) {
+    std::string_view rest = text;
+    if (!rest.starts_with(letters_of(kind))) continue;
+    rest.remove_prefix(letters_of(kind).size());
+    pass.kind = kind;
+    pass.microbatch = leading_index(rest);
+    if (pass.microbatch >= 0 && rest.empty()) return pass;
+  }
+  return std::nullopt;
+}
+
+// Runs of letters in lower case and of digits.
+std::vector<std::string> words_of_range(std::string_view text) {
+  std::vector<std::string> words;
+  char before = ' ';  // what the last character was of: a letter, a digit, neither
+  for (const char c : text) {
+    const char lower = c >= 'A' && c <= 'Z' ? static_cast<char>(c | 0x20) : c;
+    const char is = lower >= 'a' && lower <= 'z' ? 'a' : lower >= '0' && lower <= '9' ? '0' : ' ';
+    if (is != ' ') {
+      if (is != before) words.emplace_back();
+      words.back() += lower;
+    }
+    before = is;
+  }
+  return words;
+}
+
+bool is_one_of(const std::string& word, std::initializer_list<std::string_view> known) {
+  return std::ranges::find(known, word) != known.end();
+}
+
+}  // namespace
+
+std::optional<NamedPass> pass_of_range(std::string_view name) {
+  constexpr std::string_view kPipeline = "PP:";
+  if (name.starts_with(kPipeline)) return pass_of_action(name.substr(kPipeline.size()));
+  // Of a function with its module ("megatron.core.schedules.forward_step") the last part.
+  const std::size_t dot = name.find_last_of(".:/");
+  if (dot != std::string_view::npos) name.remove_prefix(dot + 1);
+  std::vector<std::string> words = words_of_range(name);
+  if (words.empty()) return std::nullopt;
+  NamedPass pass;
+  if (is_one_of(words[0], {"backward", "bwd"})) {
+    pass.kind = ActionKind::backward;
+  } else if (!is_one_of(words[0], {"forward", "fwd"})) {
+    return std::nullopt;
+  }
+  std::size_t at = 1;
+  while (at < words.size() &&
+         is_one_of(words[at], {"step", "pass", "micro", "microstep", "microbatch", "batch"})) {
+    ++at;
+  }
+  if (at < words.size()) {
+    std::string_view digits = words[at++];
+    pass.microbatch = leading_index(digits);
+    if (pass.microbatch < 0) return std::nullopt;
+  }
+  return at == words.size() ? std::optional(pass) : std::nullopt;
+}
+
+}  // namespace windtunnel
