@@ -15,13 +15,13 @@ set(CMAKE_POSITION_INDEPENDENT_CODE ON)
 set(CMAKE_CXX_VISIBILITY_PRESET hidden)
 set(CMAKE_VISIBILITY_INLINES_HIDDEN ON)
 
-# Answers are the same bits everywhere: a product and a sum are two roundings, as on x86-64, also where
-# the processor has one instruction for both.
+# A product and a sum are two roundings, as on x86-64 without further options, also where compilers
+# would take one instruction for both. What libraries of mathematics differ by stays.
 if(NOT CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
   add_compile_options("$<$<COMPILE_LANGUAGE:CXX>:-ffp-contract=off>")
 endif()
 
-# GCC 13 takes what a function returns for a part of its temporary argument (bug 109642).
+# GCC 13 takes what a function returns for a part of its temporary argument.
 if(CMAKE_CXX_COMPILER_ID STREQUAL GNU AND CMAKE_CXX_COMPILER_VERSION VERSION_GREATER_EQUAL 13)
   add_compile_options("$<$<COMPILE_LANGUAGE:CXX>:-Wno-dangling-reference>")
 endif()

@@ -46,12 +46,31 @@ windtunnel::Schedule schedule_of(py::object made) {
   return schedule;
 }
 
+constexpr std::pair<std::string_view, windtunnel::Collective> kCollectives[] = {
+    {"all-reduce", windtunnel::Collective::all_reduce},
+    {"reduce-scatter", windtunnel::Collective::reduce_scatter},
+    {"all-gather", windtunnel::Collective::all_gather},
+    {"all-to-all", windtunnel::Collective::all_to_all},
+    {"send-recv", windtunnel::Collective::send_recv},
+};
+constexpr std::pair<std::string_view, windtunnel::ReduceHop> kHops[] = {
+    {"all", windtunnel::ReduceHop::all},
+    {"node", windtunnel::ReduceHop::node},
+    {"across", windtunnel::ReduceHop::across},
+};
+
+template <class Names, class Value>
+std::string_view name_in(const Names& names, Value value) {
+  for (const auto& [name, known] : names) {
+    if (known == value) return name;
+  }
+  return {};
+}
+
 windtunnel::Collective collective_of(const std::string& name) {
-  if (name == "all-reduce") return windtunnel::Collective::all_reduce;
-  if (name == "reduce-scatter") return windtunnel::Collective::reduce_scatter;
-  if (name == "all-gather") return windtunnel::Collective::all_gather;
-  if (name == "all-to-all") return windtunnel::Collective::all_to_all;
-  if (name == "send-recv") return windtunnel::Collective::send_recv;
+  for (const auto& [known, collective] : kCollectives) {
+    if (name == known) return collective;
+  }
   throw py::value_error(
       "a collective is 'all-reduce', 'reduce-scatter', 'all-gather', 'all-to-all' or "
       "'send-recv', not '" +
@@ -59,9 +78,9 @@ windtunnel::Collective collective_of(const std::string& name) {
 }
 
 windtunnel::ReduceHop hop_of(const std::string& name) {
-  if (name == "all") return windtunnel::ReduceHop::all;
-  if (name == "node") return windtunnel::ReduceHop::node;
-  if (name == "across") return windtunnel::ReduceHop::across;
+  for (const auto& [known, hop] : kHops) {
+    if (name == known) return hop;
+  }
   throw py::value_error(
       "a hop is 'all' (all members), 'node' (those of a node) or 'across' (those of equal place "
       "in their nodes), not '" +
@@ -119,6 +138,13 @@ void bind_recipe(py::module_& module) {
            py::arg("kernels"), py::arg("collective") = "all-reduce", py::arg("bytes") = 0,
            py::kw_only(), py::arg("hop") = "all", py::arg("every") = 1)
       .def_readwrite("kernels", &RecipeStep::kernels, "A list of :class:`Kernel`.")
+      .def_property_readonly(
+          "collective",
+          [](const RecipeStep& step) { return name_in(kCollectives, step.collective); },
+          "Its name, as it is given.")
+      .def_property_readonly(
+          "hop", [](const RecipeStep& step) { return name_in(kHops, step.hop); },
+          "Among whom, as it is given.")
       .def_readwrite("bytes", &RecipeStep::bytes,
                      "The full buffer: of an all-gather what all members give together.")
       .def_readwrite("every", &RecipeStep::every, "It runs once in so many iterations.");
@@ -243,7 +269,7 @@ void bind_saving_rule(py::module_& module) {
                     "Seconds from its start until it can be restored.")
       .def_readonly("restore_s", &SavingMoment::restore_s, "Seconds to read it back.")
       .def_readonly("failures", &SavingMoment::failures,
-                    "So far: unexpected ones that stopped the job.")
+                    "So far: unexpected ones, also those that the job goes on without.")
       .def_readonly("mtbf_s", &SavingMoment::mtbf_s,
                     "Mean seconds between such by the scenario's rates; infinite: none.");
 }

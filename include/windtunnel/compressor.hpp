@@ -31,8 +31,8 @@ struct CompressorRequest {
   int ranks = 1;
   int nodes = 1;             // of the members, as many on each
   double element_bytes = 4;  // of a gradient
-  // "rank", "density", "bits", "block", "warmup", "every": those of Compressor::numbers, as the
-  // scenario states them or else as they stand there.
+  // "rank", "density", "bits", "block", "warmup", "every": those of Compressor::numbers and
+  // the warm-up, as the scenario states them or else as they stand there.
   std::map<std::string, double> numbers = {};
   std::string feedback = "none";  // likewise: "none", "ef", "ef21" or "econtrol"
 };

@@ -23,7 +23,7 @@ struct SavingMoment {
   double stall_s = 0;          // by which a snapshot of this tier alone makes one longer
   double complete_s = 0;       // from its start until it can be restored
   double restore_s = 0;        // to read it back
-  std::int64_t failures = 0;   // so far: unexpected ones that stopped the job
+  std::int64_t failures = 0;   // so far: unexpected ones, fatal or not
   double mtbf_s = 0;  // mean time between such failures by the scenario's rates; infinite: none
 };
 

@@ -69,7 +69,8 @@ std::vector<RankPass> rank_passes(const Job& job, const Plan& plan, const Timeli
     if (counts) pieces.push_back(piece_of(task, recorded.spans[t], units));
   }
   std::ranges::stable_sort(pieces, {}, &RankPass::start_s);
-  std::ranges::stable_partition(pieces, [](const RankPass& piece) { return bool(piece.action); });
+  std::stable_partition(pieces.begin(), pieces.end(),
+                        [](const RankPass& piece) { return bool(piece.action); });
   std::vector<RankPass> passes;
   for (const RankPass& piece : pieces) {
     if (passes.empty() || !is_same_pass(passes.back(), piece)) {

@@ -186,7 +186,12 @@ std::vector<GradientExchange::Hop> GradientExchange::hops_of(const RecipeStep& s
     if (alone) return {};
     return {{axes.across, step.kind, step.bytes}};
   }
-  CHECK(!expert, "{} reduces experts node by node", job_.communication.compressors.dp.name);
+  if (expert) {  // a caller's own: what the library has is refused before
+    const CompressorChoice& choice = job_.communication.compressors.dp;
+    throw Error(choice.where, fmt::format("compressor '{}' reduces the gradients of experts node "
+                                          "by node: their ranks are not of one node",
+                                          choice.name));
+  }
   const bool inside = step.hop == ReduceHop::node;
   return {{inside ? ReplicaAxis::node_part : ReplicaAxis::node_peers, step.kind, step.bytes}};
 }

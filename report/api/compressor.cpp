@@ -48,12 +48,13 @@ struct Part {
   double value;
   double least = 0;
 };
+constexpr double kMost = 1e18;
 
 void check_numbers(const std::string& of, std::initializer_list<Part> parts) {
   for (const Part& part : parts) {
-    if (std::isfinite(part.value) && part.value >= part.least) continue;
-    throw core::Error(fmt::format("{}: {} is {}; it must be a finite number of {} or more", of,
-                                  part.name, part.value, part.least));
+    if (part.value >= part.least && part.value <= kMost) continue;
+    throw core::Error(fmt::format("{}: {} is {}; it must be a number from {} to {:g}", of,
+                                  part.name, part.value, part.least, kMost));
   }
 }
 
@@ -117,10 +118,11 @@ void check_promises(const std::string& of, const core::CompressorKind& kind,
     ++collectives;
     const bool sums =
         step.kind == core::CollectiveKind::all_reduce && step.hop == core::ReduceHop::all;
-    if (sums || !kind.summable) continue;
-    throw core::Error(fmt::format(
-        "{} is summable, but sends more than all-reduces among all members: {}, hop {}", of,
-        core::to_string(step.kind), step.hop == core::ReduceHop::all ? "all" : "of nodes"));
+    if (sums || !(kind.summable || kind.fusible)) continue;
+    throw core::Error(
+        fmt::format("{} is {}, but sends more than all-reduces among all members: {}, hop {}", of,
+                    kind.summable ? "summable" : "fusible", core::to_string(step.kind),
+                    step.hop == core::ReduceHop::all ? "all" : "of nodes"));
   }
   if (collectives > 1 && kind.fusible) {
     throw core::Error(fmt::format("{} is fusible, but runs {} collectives for a buffer, not one",
@@ -135,7 +137,9 @@ core::Recipe checked(const core::CompressorKind& kind, const Recipe& made, doubl
   for (std::size_t i = 0; i < made.steps.size(); ++i) {
     const RecipeStep& step = made.steps[i];
     const std::string of_step = fmt::format("{}, step {}", of, i);
-    check_numbers(of_step, {{"bytes", step.bytes}, {"every", step.every, 1}});
+    check_numbers(of_step, {{"bytes", step.bytes},
+                            {"every", step.every, 1},
+                            {"bytes times every", step.bytes * step.every}});
     core::RecipeStep& own = recipe.steps.emplace_back();
     for (std::size_t at = 0; at < step.kernels.size(); ++at) {
       own.kernels.push_back(
@@ -190,6 +194,7 @@ Kernel product(const std::string& like, double m, double n, double k, double cou
 }
 
 core::CompressorKind compressor_kind_of(const std::string& name, Compressor compressor) {
+  if (!compressor.recipe) throw core::Error(fmt::format("compressor '{}' has no recipe", name));
   core::CompressorKind kind;
   kind.name = name;
   kind.summable = compressor.summable;
@@ -197,7 +202,13 @@ core::CompressorKind compressor_kind_of(const std::string& name, Compressor comp
   kind.whole_tensors = compressor.whole_tensors;
   const auto numbers = core::compressor_numbers();
   for (const auto& [key, value] : compressor.numbers) {
-    kind.usual.*core::find_named(numbers, "number of a compressor", key).member = value;
+    const core::CompressorNumber& number = core::find_named(numbers, "number of a compressor", key);
+    const bool whole = number.name == "rank" || number.name == "block";
+    if (value == 0 || (whole && value != std::floor(value))) {
+      throw core::Error(fmt::format("compressor '{}': {} is {}; it must be a {} above 0", name, key,
+                                    value, whole ? "whole number" : "number"));
+    }
+    kind.usual.*number.member = value;
   }
   if (!compressor.feedback.empty()) {
     if (!core::has_choice<core::ErrorFeedback>(compressor.feedback)) {

@@ -1,4 +1,6 @@
 // A caller's rule of when to save as one of the implementation.
+#include <fmt/format.h>
+
 #include <windtunnel/saving_rule.hpp>
 
 #include "report/api/translation.hpp"
@@ -6,6 +8,7 @@
 namespace windtunnel_api {
 
 core::SavingRule saving_rule_of(const std::string& name, SavingRule rule) {
+  if (!rule) throw core::Error(fmt::format("saving rule '{}' is empty", name));
   const auto every_s = [rule = std::move(rule)](const core::SavingMoment& moment) {
     return rule({.tier = moment.tier,
                  .trial = moment.trial,

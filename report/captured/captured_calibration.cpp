@@ -57,17 +57,17 @@ Calibration captured_calibration(const Job& job, const CaptureAnswer& answer) {
   scale(&Calibration::attention_backward_efficiency, attention, 1);
   const double memory = factor(
       predicted.memory_s, kind_s(traced, WorkKind::norm) + kind_s(traced, WorkKind::element_wise));
-  if (!scale_law(made, "add", 1 / memory) && !scale_law(made, "copy", 1 / memory)) {
-    scale(&Calibration::memory_efficiency, memory, 1);
-  }
+  const bool by_law = scale_law(made, "add", 1 / memory) || scale_law(made, "copy", 1 / memory);
+  if (!by_law) scale(&Calibration::memory_efficiency, memory, 1);
   const double reached =
-      made.memory_efficiency.value / std::max(from.memory_efficiency.value, 1e-9);
-  const double update_s = kind_s(traced, WorkKind::optimizer);
-  const double update = factor(update_s, answer.predicted->optimizer_s);
-  if (!scale_law(made, job.software.optimizer == Optimizer::sgd ? "sgd" : "adam", update)) {
-    // The optimizer's pass takes the new efficiency too.
-    scale(&Calibration::optimizer_bytes, factor(update_s * reached, answer.predicted->optimizer_s),
-          1e6);
+      by_law ? memory : made.memory_efficiency.value / std::max(from.memory_efficiency.value, 1e-9);
+  const double update = factor(kind_s(traced, WorkKind::optimizer), answer.predicted->optimizer_s);
+  const bool momentum = job.software.optimizer == Optimizer::momentum;  // no kernel of its own
+  const char* kernel = job.software.optimizer == Optimizer::sgd ? "sgd" : "adam";
+  if (momentum || !scale_law(made, kernel, update)) {
+    // As its pass takes the new efficiency, too, it moves more bytes, of which moments have some.
+    scale(&Calibration::optimizer_bytes, update * reached, 1e6);
+    if (momentum) scale(&Calibration::moment_bytes, update * reached, 1e6);
   }
   return made;
 }

@@ -124,6 +124,11 @@ PassMatch match_passes(const RankProfile& profile, const CapturedRank& rank,
   PassMatch match{.rank = profile.rank, .step = step.name, .passes = {}, .none = {}};
   StepPasses traced = step_passes(profile, rank, step);
   match.none = match_all(profile, traced, predicted, match);
+  if (!match.none.empty() && traced.annotated) {  // its ranges may be of parts of passes
+    match.passes.clear();
+    StepPasses by_threads = step_passes(profile, rank, step, false);
+    if (match_all(profile, by_threads, predicted, match).empty()) match.none.clear();
+  }
   if (!match.none.empty()) match.passes.clear();
   return match;
 }
@@ -148,7 +153,9 @@ std::vector<PassSum> pass_sums(const PassMatch& match, double traced_s, double p
   }
   sums[3].traced.end_s = std::max(0.0, traced_s - traced.end_s);
   sums[3].predicted.end_s = std::max(0.0, predicted_s - predicted.end_s);
-  std::erase_if(sums, [](const PassSum& sum) { return sum.traced.end_s == 0 && sum.passes == 0; });
+  std::erase_if(sums, [](const PassSum& sum) {
+    return sum.traced.end_s == 0 && sum.predicted.end_s == 0 && sum.passes == 0;
+  });
   return sums;
 }
 

@@ -19,6 +19,24 @@ void check_name(const std::string& what, const std::string& name, const Items& k
   throw Error(fmt::format("the library has a {} '{}' already; take another name", what, name));
 }
 
+// One that stands in a scenario as it is: a word to YAML, and no interval.
+void check_word(const std::string& what, const std::string& name) {
+  constexpr std::string_view kOthers[] = {"null", "true", "false", "yes", "no", "on", "off"};
+  const auto is_letter = [](char c) { return std::isalpha(static_cast<unsigned char>(c)) != 0; };
+  const auto belongs = [&](char c) {
+    return is_letter(c) || std::isdigit(static_cast<unsigned char>(c)) != 0 || c == '-' ||
+           c == '_' || c == '.';
+  };
+  const bool is_word = !name.empty() && is_letter(name.front()) &&
+                       std::ranges::all_of(name, belongs) &&
+                       std::ranges::find(kOthers, name) == std::end(kOthers);
+  if (is_word) return;
+  throw Error(
+      fmt::format("a {} cannot be called '{}': a letter, and then letters, digits, '-', '_' "
+                  "and '.' make a name",
+                  what, name));
+}
+
 }  // namespace
 
 Scheme own_snapshots(const std::string& name, const std::vector<Overrides>& tiers) {
@@ -45,6 +63,7 @@ Scheme own_snapshots(const std::string& name, const std::vector<Overrides>& tier
 
 std::shared_ptr<const CompressorKind> own_compressor(CompressorKind kind) {
   check_name("compressor", kind.name, compressor_kinds());
+  check_word("compressor", kind.name);
   kind.usual.name = kind.name;
   check_numbers(kind.usual);
   return std::make_shared<const CompressorKind>(std::move(kind));
@@ -52,12 +71,7 @@ std::shared_ptr<const CompressorKind> own_compressor(CompressorKind kind) {
 
 std::shared_ptr<const SavingRule> own_saving_rule(SavingRule rule) {
   if (rule.name.empty()) throw Error("a rule of when to save needs a name");
-  // "1 h", "10 iterations"
-  if (std::isdigit(static_cast<unsigned char>(rule.name.front())) != 0) {
-    throw Error(fmt::format(
-        "a rule of when to save cannot be called '{}', which begins as an interval does",
-        rule.name));
-  }
+  check_word("rule of when to save", rule.name);  // "1 h" is an interval
   return std::make_shared<const SavingRule>(std::move(rule));
 }
 

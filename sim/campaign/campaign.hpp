@@ -76,9 +76,11 @@ struct CampaignInputs {
   double storage_share = 1;    // StorageSpec::share
 };
 
-// What a tier's rule (SnapshotTier::own) said in a trial; without one it was not asked.
+// What a tier's rule (SnapshotTier::own) said in a trial; without one it was not asked. Intervals
+// that ended in a snapshot: others a failure cut.
 struct RuledIntervals {
   std::int64_t asked = 0;
+  std::int64_t snapshots = 0;
   double sum_s = 0;
   bool operator==(const RuledIntervals&) const = default;
 };
@@ -140,7 +142,7 @@ enum class CampaignMode {
 TrialResult run_trial(const CampaignInputs& inputs, int trial, CampaignMode mode,
                       std::vector<CampaignEvent>* events = nullptr);
 
-// The same with the mean of what each rule said in the campaign in the rule's place: what theory
+// The same with the mean interval of each rule in the campaign in the rule's place: what theory
 // and tables say of it.
 CampaignInputs with_ruled_intervals(CampaignInputs inputs, const CampaignReport& report);
 

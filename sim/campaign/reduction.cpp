@@ -148,9 +148,13 @@ class Reduction {
       for (const TrialResult& result : results_) {
         if (result.ruled.empty()) continue;  // islands have no rules
         all.asked += result.ruled[tier].asked;
+        all.snapshots += result.ruled[tier].snapshots;
         all.sum_s += result.ruled[tier].sum_s;
       }
-      report.ruled_every_s.push_back(share(all.sum_s, static_cast<double>(all.asked)));
+      // Of one that never saved no less than the campaign.
+      const bool never = all.asked > 0 && all.snapshots == 0;
+      report.ruled_every_s.push_back(never ? results_.front().wall_s
+                                           : share(all.sum_s, static_cast<double>(all.snapshots)));
     }
   }
 

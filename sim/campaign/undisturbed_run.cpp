@@ -185,9 +185,7 @@ double UndisturbedRun::interval_s(int tier, double now_s, std::int64_t iteration
         "be a finite number above 0",
         cadence.rule->name, said_s, tier, format_seconds(now_s));
   }
-  RuledIntervals& said = ruling_->said[tier];
-  ++said.asked;
-  said.sum_s += said_s;
+  ++ruling_->said[tier].asked;
   return std::max(said_s, cadence.complete_s);
 }
 
@@ -196,6 +194,10 @@ void UndisturbedRun::note_snapshot(int tier, std::int64_t iteration, const Steps
   const double now_s = start_s_ + pace_->elapsed_s(before);
   snapshots.recent.add({iteration, now_s});
   snapshots.at = before;
+  if (pace_->cadence(tier).rule != nullptr) {
+    ++ruling_->said[tier].snapshots;
+    ruling_->said[tier].sum_s += snapshots.every_s;
+  }
   snapshots.every_s = interval_s(tier, now_s, iteration);
   snapshots.wait_s = snapshots.every_s;
 }

@@ -39,7 +39,7 @@ class RecentCopies {
 // Of one trial: what rules of when to save are told beside what the run knows, and what they said.
 struct Ruling {
   int trial = 0;
-  std::int64_t failures = 0;  // unexpected ones so far that stopped the job
+  std::int64_t failures = 0;  // unexpected ones so far, fatal or not
   double mtbf_s = 0;
   std::array<RuledIntervals, kMaxSnapshotTiers> said{};
 };

@@ -70,7 +70,6 @@ struct Subject {
   double configured_s = 0;
   double least_s = 0;
   double most_s = 0;
-  bool ruled = false;   // configured_s is the mean of what a rule said
   double training = 1;  // of the work that is done again, what is no pause
 
   int iterations(double work_s) const {
@@ -107,7 +106,6 @@ Subject subject(const CampaignInputs& inputs, const CampaignReport& report, std:
       whole_s(std::max(subject.lag_s, storage_interval_s(inputs, index)), subject.iteration_s);
   subject.most_s = std::max(subject.least_s, inputs.campaign.length_s);
   subject.configured_s = configured_s(table, subject);
-  subject.ruled = index < report.ruled_every_s.size() && report.ruled_every_s[index] > 0;
   const std::vector<int> kept(table.tiers.size(), 1);
   subject.training = Pace(table, subject.iteration_s, kept).training_share();
 
@@ -153,10 +151,13 @@ PairedCampaign campaign_at(CampaignInputs inputs, const CampaignReport& report,
   return paired_campaign(std::move(inputs), report, paired_trials(report), threads);
 }
 
-// The campaign itself; of a rule, which is none, one at the mean of what it said.
+// The campaign itself; where a tier has a rule, one with the mean intervals of all rules, as those
+// that it is held against have.
 PairedCampaign campaign_as_configured(const CampaignInputs& inputs, const CampaignReport& report,
                                       const Subject& subject, int threads) {
-  if (!subject.ruled) return {report.goodput, report.trial_goodput};
+  const bool ruled =
+      std::ranges::any_of(report.ruled_every_s, [](double every_s) { return every_s > 0; });
+  if (!ruled) return {report.goodput, report.trial_goodput};
   return paired_campaign(inputs, report, paired_trials(report), threads);
 }
 

@@ -134,10 +134,15 @@ class SweepRun {
   void finish(const SweepPoint& point) {
     const std::scoped_lock lock(mutex_);
     if (!options_.finished) return;
+    options_.finished(point);
+  }
+
+  // What is no fault of a point (a full disk, a caller's function that throws) ends all of them.
+  void or_fail(const std::function<void()>& work) {
     try {
-      options_.finished(point);
+      work();
     } catch (...) {
-      failed_ = true;  // a full disk: no use in the other points
+      failed_ = true;
       throw;
     }
   }
@@ -160,8 +165,10 @@ class SweepRun {
     for_each_index(count, threads_, [&](size_t i) {
       if (stopped()) return;
       Group& group = groups[first + i];
-      group.first = read(*group.cases.front());
-      measure(group);
+      or_fail([&] {
+        group.first = read(*group.cases.front());
+        measure(group);
+      });
     });
     if (stopped()) return;
     std::vector<std::pair<const Group*, const SweepCase*>> points;
@@ -170,7 +177,8 @@ class SweepRun {
     }
     const int threads_per_point = std::max(1, threads_ / static_cast<int>(points.size()));
     for_each_index(points.size(), threads_, [&](size_t i) {
-      if (!stopped()) run_point(*points[i].first, *points[i].second, threads_per_point);
+      if (stopped()) return;
+      or_fail([&] { run_point(*points[i].first, *points[i].second, threads_per_point); });
     });
     for (size_t i = first; i < first + count; ++i) groups[i] = {};
   }

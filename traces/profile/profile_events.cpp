@@ -129,7 +129,7 @@ void ProfileMaker::add_span(const ProfileEvent& event) {
   if (!event.marks_step && !event.name.starts_with(kStep)) {
     const std::optional<NamedPass> pass = pass_of_range(event.name);
     if (!pass || event.kind == EventKind::gpu_span) return;
-    if (profile.passes.size() >= kMostPasses) throw Error("more forwards than a run has");
+    if (profile.passes.size() >= kMostPasses) return;  // of all modules: threads tell passes, too
     profile.passes.push_back({*pass, event.start_us, event.start_us + event.duration_us});
     return;
   }

@@ -132,13 +132,15 @@ CapturedPass pass_of(const Part& part) {
 }
 
 // Kernels of no known part go with those before them: a loss behind a forward. Behind the last
-// backward they are the optimizer's, whether of a thread or of none.
+// backward, or a forward that a range tells, they are the optimizer's, whether of a thread or of
+// none.
 std::vector<CapturedPass> runs_of(const std::vector<std::size_t>& kernels,
                                   const std::vector<Part>& parts) {
   const auto first = std::ranges::find(parts, true, &Part::known);
-  std::size_t behind = 0;  // the last backward
+  std::size_t behind = 0;
   for (std::size_t k = 0; k < parts.size(); ++k) {
-    if (parts[k].known && parts[k].pass.kind != ActionKind::forward) behind = k + 1;
+    const bool told = parts[k].range >= 0 || parts[k].pass.kind != ActionKind::forward;
+    if (parts[k].known && told) behind = k + 1;
   }
   std::vector<CapturedPass> runs;
   Part current = *first;
@@ -220,11 +222,12 @@ std::string count_text(std::span<const std::pair<ActionKind, std::size_t>> runs)
 }  // namespace
 
 StepPasses step_passes(const RankProfile& profile, const CapturedRank& rank,
-                       const CapturedStep& step) {
+                       const CapturedStep& step, bool by_ranges) {
   StepPasses made;
   const Times issued = issue_times(profile);
   const std::vector<std::size_t> kernels = launched_kernels(profile, rank, step, issued);
-  std::vector<Part> parts = parts_by_ranges(profile, kernels, issued);
+  std::vector<Part> parts;
+  if (by_ranges) parts = parts_by_ranges(profile, kernels, issued);
   made.annotated = has_both(parts);
   if (!made.annotated) parts = parts_by_threads(profile, step, kernels);
   if (!has_both(parts)) {
@@ -258,8 +261,9 @@ std::string split_passes(const RankProfile& profile, std::span<const ActionKind>
   for (std::size_t run = 0; run < due.size(); ++run) {
     const CapturedPass& whole = passes.passes[run];
     const std::size_t times = due[run].second;
-    Cuts cuts = cuts_at_messages(whole.work, issued, messages);
-    if (cuts.size() + 1 != times) cuts = cuts_of_repeated(profile, whole.work, times);
+    // Messages may lie inside of a pass, as those of context parallelism do.
+    Cuts cuts = cuts_of_repeated(profile, whole.work, times);
+    if (cuts.size() + 1 != times) cuts = cuts_at_messages(whole.work, issued, messages);
     if (cuts.size() + 1 != times) {
       return fmt::format(
           "of {} {} that follow each other, as the scenario's schedule has them, no messages tell "

@@ -33,13 +33,15 @@ struct StepPasses {
   std::string none;                  // why there are no passes
 };
 
+// By the program's ranges where they tell forwards and backwards, and if `by_ranges`; else by the
+// threads that launched the kernels.
 StepPasses step_passes(const RankProfile& profile, const CapturedRank& rank,
-                       const CapturedStep& step);
+                       const CapturedStep& step, bool by_ranges = true);
 
 // Of passes that threads tell apart those that are several of `order` (the forwards and backwards
-// of a rank, R left out) as so many: a pipeline's messages lie between them, or each runs the same
-// kernels. Returns why that cannot be; empty: `passes` has the order's, and the optimizer behind
-// them.
+// of a rank, R left out) as so many: each runs the same kernels, or a pipeline's messages lie
+// between them. Returns why that cannot be; empty: `passes` has the order's, and the optimizer
+// behind them.
 std::string split_passes(const RankProfile& profile, std::span<const ActionKind> order,
                          StepPasses& passes);
 

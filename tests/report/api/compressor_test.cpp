@@ -139,7 +139,7 @@ TEST(PublicCompressor, GoesWhereItsPromisesAllow) {
 
 TEST(PublicCompressor, FaultsNameStepAndKernel) {
   EXPECT_THAT(fault_in([](Recipe& r) { r.steps[0].kernels[0].bytes = -3; }),
-              HasSubstr("compressor 'mine', step 0, kernel 0: bytes is -3; it must be a finite"));
+              HasSubstr("compressor 'mine', step 0, kernel 0: bytes is -3; it must be a number"));
   EXPECT_THAT(fault_in([](Recipe& r) { r.steps[0].bytes = std::nan(""); }),
               HasSubstr("compressor 'mine', step 0: bytes is nan"));
   EXPECT_THAT(fault_in([](Recipe& r) { r.steps[0].every = 0; }), HasSubstr("every is 0"));
@@ -157,6 +157,23 @@ TEST(PublicCompressor, FaultsNameStepAndKernel) {
               HasSubstr("is summable, but sends more than all-reduces"));
   EXPECT_THAT(fault_in([](Recipe& r) { r.steps.push_back(r.steps[0]); }),
               HasSubstr("is fusible, but runs 2 collectives"));
+  EXPECT_THAT(fault_in([](Recipe& r) {
+                r.steps[0].bytes = 1e10;
+                r.steps[0].every = 1e9;
+              }),
+              HasSubstr("bytes times every is 1e+19"));
+}
+
+// One that is fused but never reduce-scattered: a promise of one all-reduce all the same.
+TEST(PublicCompressor, WhatIsFusedIsOneAllReduce) {
+  Compressor gathered = sparse(0.1);
+  gathered.summable = false;
+  gathered.recipe = [sums = gathered.recipe](const CompressorRequest& request) {
+    Recipe made = sums(request);
+    made.steps[0].collective = Collective::all_gather;
+    return made;
+  };
+  EXPECT_THAT(fault_of(gathered), HasSubstr("is fusible, but sends more than all-reduces"));
 }
 
 TEST(PublicCompressor, NamesNumbersAndKeysAreChecked) {
@@ -172,6 +189,12 @@ TEST(PublicCompressor, NamesNumbersAndKeysAreChecked) {
   EXPECT_THAT(message("mine", wrong), HasSubstr("did you mean 'rank'?"));
   wrong.numbers = {{"density", 2}};
   EXPECT_THAT(message("mine", wrong), HasSubstr("density 2 is not above 0 and at most 1"));
+  wrong.numbers = {{"rank", 0}};
+  EXPECT_THAT(message("mine", wrong), HasSubstr("rank is 0; it must be a whole number above 0"));
+  wrong.numbers = {{"rank", 2.5}};
+  EXPECT_THAT(message("mine", wrong), HasSubstr("rank is 2.5"));
+  EXPECT_THAT(message("a: b", sparse(1)), HasSubstr("cannot be called 'a: b'"));
+  EXPECT_THAT(message("mine", {}), HasSubstr("compressor 'mine' has no recipe"));
   wrong.numbers = {};
   wrong.feedback = "eff";
   EXPECT_THAT(message("mine", wrong), HasSubstr("unknown feedback 'eff'"));

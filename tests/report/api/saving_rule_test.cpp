@@ -109,9 +109,20 @@ TEST(PublicSavingRule, AnswersAreTheSameOnAnyNumberOfThreads) {
             simulate(case_with(rule), {.threads = 4}).json());
 }
 
+// What a failure cuts is no interval between snapshots.
+TEST(PublicSavingRule, TheMeanIsOfIntervalsThatEndInASnapshot) {
+  const Result never = simulate(case_with([](const SavingMoment&) { return 1e300; }));
+  EXPECT_GT(never["campaign.tiers.0.every_s"], 86400);
+  EXPECT_LT(never["campaign.tiers.0.every_s"], 1e8);  // as long as the campaign
+  const Result late = simulate(case_with([](const SavingMoment& moment) {
+    return moment.training_s > 0 || moment.now_s < 1 ? 600.0 : 1e300;  // none behind a failure
+  }));
+  EXPECT_EQ(late["campaign.tiers.0.every_s"], 600);
+}
+
 // The copy takes longer than the rule asks for: none starts before the last is complete.
 TEST(PublicSavingRule, NoSnapshotStartsBeforeTheLastIsComplete) {
-  Case the_case = case_with([](const SavingMoment&) { return 1e-3; });
+  Case the_case = small_case();
   the_case.set("snapshots.0.mode", "async").set("cluster.storage.write", "0.2 GB/s");
   std::mutex mutex;
   double spare_s = 1e9;  // between the end of a copy and the start of the next
@@ -126,7 +137,7 @@ TEST(PublicSavingRule, NoSnapshotStartsBeforeTheLastIsComplete) {
     complete_s = moment.complete_s;
     return 1e-3;
   });
-  simulate(the_case);
+  simulate(the_case.set("snapshots.0.every", "mine"));
   EXPECT_GT(complete_s, 60);
   EXPECT_GE(spare_s, 0);
   EXPECT_LT(spare_s, 60);  // an iteration
@@ -145,7 +156,11 @@ TEST(PublicSavingRule, FaultsNameRuleAndKey) {
     return std::string(error_of([&] { the_case.add_saving_rule(name, half_an_hour); }).what());
   };
   EXPECT_THAT(message(""), HasSubstr("needs a name"));
-  EXPECT_THAT(message("1 h"), HasSubstr("begins as an interval does"));
+  EXPECT_THAT(message("1 h"), HasSubstr("cannot be called '1 h'"));
+  EXPECT_THAT(message(".5 h"), HasSubstr("cannot be called '.5 h'"));
+  EXPECT_THAT(message("null"), HasSubstr("cannot be called 'null'"));
+  EXPECT_THAT(std::string(error_of([&] { the_case.add_saving_rule("empty", {}); }).what()),
+              HasSubstr("saving rule 'empty' is empty"));
   Case misspelt = case_with(half_an_hour);
   EXPECT_THAT(error_of([&] { misspelt.set("snapshots.0.every", "mien").check(); }).what(),
               HasSubstr("or a rule of one's own: mine"));
