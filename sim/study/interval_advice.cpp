@@ -154,7 +154,7 @@ PairedCampaign campaign_at(CampaignInputs inputs, const CampaignReport& report,
 // The campaign itself; where a tier has a rule, one with the mean intervals of all rules, as those
 // that it is held against have.
 PairedCampaign campaign_as_configured(const CampaignInputs& inputs, const CampaignReport& report,
-                                      const Subject& subject, int threads) {
+                                      int threads) {
   const bool ruled =
       std::ranges::any_of(report.ruled_every_s, [](double every_s) { return every_s > 0; });
   if (!ruled) return {report.goodput, report.trial_goodput};
@@ -248,7 +248,7 @@ IntervalReport advice_of(const CampaignInputs& inputs, const CampaignReport& rep
   for (const int every : intervals_to_try(advice, subject)) {
     const double work_s = every * subject.iteration_s;
     PairedCampaign at = every == configured
-                            ? campaign_as_configured(inputs, report, subject, threads)
+                            ? campaign_as_configured(inputs, report, threads)
                             : campaign_at(inputs, report, subject, every, threads);
     const double mean = at.goodput.mean;
     advice.points.push_back({work_s, expected ? expected(work_s) : 0, at.goodput});

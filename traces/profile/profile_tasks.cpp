@@ -91,8 +91,9 @@ class Growth {
   static bool is_data(const ProcessGroup& group) {
     return axis_of_group(group.axis) == Category::dp;
   }
+  // One rank alone calls nothing there: its gradients are reduced in the group of shards.
   static bool is_replicas(const ProcessGroup& group) {
-    return is_data(group) && joins_replicas(group.axis);
+    return is_data(group) && joins_replicas(group.axis) && group.ranks.size() != 1;
   }
 
   bool any_data_;

@@ -88,6 +88,21 @@ TEST(PassMatch, AnotherScheduleIsSaid) {
   EXPECT_TRUE(order.passes.empty());
 }
 
+// Ranges of modules, three in a forward, are no passes; the thread that launches tells them.
+TEST(PassMatch, RangesOfPartsLeaveItToThreads) {
+  RankProfile profile =
+      ranged({{forward, -1, -1}, {forward, -1, -1}, {forward, -1, -1}, {backward, -1, -1}});
+  profile.work[3].thread = 1;
+  const std::vector<RankPass> due = {
+      predicted(forward, 0, 0, 0),
+      predicted(backward, 0, 0, 1),
+      {.name = "optimizer", .action = {}, .start_s = 2, .end_s = 3, .busy_s = 1}};
+  const CapturedRank rank = captured_steps(profile);
+  const PassMatch made = match_passes(profile, rank, rank.steps.front(), due);
+  EXPECT_EQ(made.none, "");
+  EXPECT_THAT(starts(made), ElementsAre(0, 6, 8));
+}
+
 TEST(PassMatch, SumsAndWhatIsBetweenMakeTheStep) {
   const PassMatch made =
       match({{forward, 2, 0}, {forward, 2, 1}, {backward, 2, 1}, {backward, 2, 0}}, gpipe());

@@ -117,6 +117,37 @@ TEST(StepPasses, ForwardsWithoutMessagesAreTheSameKernelsAgain) {
   EXPECT_EQ(passes.passes[1].work.size(), 2u);
 }
 
+// A message inside of a pass, as context parallelism sends them, does not cut it.
+TEST(StepPasses, TheSameKernelsAgainComeBeforeMessages) {
+  using enum ActionKind;
+  RankProfile profile;
+  const auto add = [&](int name, int thread, WorkKind kind) {
+    const double at_s = 1 + double(profile.work.size());
+    profile.work.push_back({.start_s = at_s,
+                            .end_s = at_s + 0.5,
+                            .launched_s = at_s - 1,
+                            .name = name,
+                            .call = kind == WorkKind::communication ? 0 : -1,
+                            .kind = kind,
+                            .thread = static_cast<std::int16_t>(thread)});
+  };
+  profile.names = {"a", "b", "SendRecv"};
+  profile.calls = {{CallKind::send, CollectiveKind::all_reduce, 80, "cp", 2, 1}};
+  add(0, 0, WorkKind::product);
+  add(2, 0, WorkKind::communication);
+  add(1, 0, WorkKind::product);
+  add(0, 0, WorkKind::product);
+  add(1, 0, WorkKind::product);
+  add(1, 1, WorkKind::product);
+  finish_profile(profile);
+  const CapturedRank rank = captured_steps(profile);
+  StepPasses passes = step_passes(profile, rank, rank.steps.front());
+  const ActionKind order[] = {forward, forward, backward};
+  ASSERT_EQ(split_passes(profile, order, passes), "");
+  EXPECT_EQ(passes.passes[0].work.size(), 2u);
+  EXPECT_EQ(passes.passes[1].work.size(), 2u);
+}
+
 TEST(StepPasses, AnotherOrderIsSaidToBeAnother) {
   using enum ActionKind;
   const MadeTrace first{.rank = 0, .dp = 2, .pp = 2, .microbatches = 3};

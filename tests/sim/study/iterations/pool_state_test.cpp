@@ -10,7 +10,7 @@
 namespace windtunnel {
 namespace {
 
-constexpr SnapshotTier kHost{.place = SnapshotPlace::host_memory, .every_iterations = 10};
+const SnapshotTier kHost{.place = SnapshotPlace::host_memory, .every_iterations = 10};
 
 TEST(PoolState, OfNodesThatAreAlikeIsOne) {
   const Job job = pool_job(PoolAxis::none);
