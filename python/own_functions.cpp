@@ -87,10 +87,8 @@ windtunnel::ReduceHop hop_of(const std::string& name) {
       name + "'");
 }
 
-void bind_recipe(py::module_& module) {
+void bind_kernel(py::module_& module) {
   using windtunnel::Kernel;
-  using windtunnel::Recipe;
-  using windtunnel::RecipeStep;
   py::class_<Kernel>(module, "Kernel",
                      "A kernel on the GPU, or ``starts`` equal ones in a row: what it reads and "
                      "writes of the GPU's memory, and what it computes. Where the calibration has "
@@ -124,6 +122,12 @@ void bind_recipe(py::module_& module) {
   module.def("product", &windtunnel::product, py::arg("like"), py::arg("m"), py::arg("n"),
              py::arg("k"), py::arg("count"), py::arg("element_bytes"),
              "The :class:`Kernel` of ``count`` products of an m x k by a k x n matrix.");
+}
+
+void bind_recipe(py::module_& module) {
+  using windtunnel::Kernel;
+  using windtunnel::Recipe;
+  using windtunnel::RecipeStep;
   py::class_<RecipeStep>(module, "RecipeStep",
                          "Kernels in their order, then a collective that waits for them. Without "
                          "bytes there is none: the last step decodes.")
@@ -236,6 +240,7 @@ void bind_compressor(py::module_& module) {
                     "The compressor's own numbers, as the scenario states them.")
       .def_readonly("feedback", &CompressorRequest::feedback,
                     "'none', 'ef', 'ef21' or 'econtrol', likewise.");
+  bind_kernel(module);
   bind_recipe(module);
 }
 

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "cli/program/load_scenario.hpp"
+#include "cli/program/output.hpp"
 #include "models/base/error.hpp"
 #include "report/console/console.hpp"
 #include "report/page/comparison_page.hpp"

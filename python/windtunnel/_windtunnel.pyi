@@ -98,6 +98,10 @@ class RecipeStep:
     kernels: list[Kernel]
     bytes: float
     every: float
+    @property
+    def collective(self) -> str: ...
+    @property
+    def hop(self) -> str: ...
     def __init__(
         self,
         kernels: Sequence[Kernel],

@@ -176,8 +176,8 @@ Expected set_formulas(IntervalReport& advice, const CampaignInputs& inputs, cons
   advice.young_s = subject.possible_s(young_interval_s(advice.cost_s, advice.mtbf_s));
   advice.daly_s = subject.possible_s(daly_interval_s(advice.cost_s, advice.mtbf_s));
   advice.exact_s = subject.possible_s(exact_interval_s(advice.cost_s, advice.mtbf_s));
-  const Expected expected = [subject, cost_s = advice.cost_s, mtbf_s = advice.mtbf_s,
-                             restart_s = advice.restart_s + subject.lag_s](double work_s) {
+  Expected expected = [subject, cost_s = advice.cost_s, mtbf_s = advice.mtbf_s,
+                       restart_s = advice.restart_s + subject.lag_s](double work_s) {
     return subject.training *
            expected_goodput(work_s / subject.training, cost_s, mtbf_s, restart_s);
   };
@@ -247,9 +247,8 @@ IntervalReport advice_of(const CampaignInputs& inputs, const CampaignReport& rep
   std::vector<std::vector<double>> trials;
   for (const int every : intervals_to_try(advice, subject)) {
     const double work_s = every * subject.iteration_s;
-    PairedCampaign at = every == configured
-                            ? campaign_as_configured(inputs, report, threads)
-                            : campaign_at(inputs, report, subject, every, threads);
+    PairedCampaign at = every == configured ? campaign_as_configured(inputs, report, threads)
+                                            : campaign_at(inputs, report, subject, every, threads);
     const double mean = at.goodput.mean;
     advice.points.push_back({work_s, expected ? expected(work_s) : 0, at.goodput});
     trials.push_back(std::move(at.trials));

@@ -243,7 +243,7 @@ class SavingRules(unittest.TestCase):
             self.assertEqual(point["campaign.goodput"], document["campaign"]["goodput"]["mean"])
 
     def test_names_are_checked(self):
-        with self.assertRaisesRegex(wt.Error, "begins as an interval does"):
+        with self.assertRaisesRegex(wt.Error, "cannot be called .1 h."):
             wt.load(SMALL).with_saving_rule("1 h", lambda moment: 3600)
         with self.assertRaisesRegex(wt.Error, "rule of one's own: mine"):
             self.run_with(lambda moment: 1800, **{"snapshots.0.every": "mien"})

@@ -6,6 +6,7 @@
 #include <charconv>
 #include <cmath>
 #include <limits>
+#include <tuple>
 
 #include "models/base/error.hpp"
 #include "traces/profile/communication_name.hpp"
@@ -250,7 +251,9 @@ const ProfileMaker::Launch* ProfileMaker::launch_of(std::size_t work) const {
 
 // Work whose launch was not recorded stays without.
 void ProfileMaker::set_launches() {
-  std::ranges::sort(launches_);
+  std::ranges::sort(launches_, {}, [](const Launch& launch) {
+    return std::tuple(launch.correlation, launch.at_us, launch.thread);
+  });
   for (std::size_t i = 0; i < profile.work.size(); ++i) {
     const Launch* launch = launch_of(i);
     if (launch == nullptr) continue;
@@ -270,15 +273,18 @@ void ProfileMaker::set_calls() {
     std::int16_t thread;
     double at_us;
     std::size_t work;
-    auto operator<=>(const Launched&) const = default;
   };
   std::vector<Launched> launched;
   for (std::size_t i = 0; i < profile.work.size(); ++i) {
     if (profile.work[i].kind != WorkKind::communication) continue;
     if (const Launch* launch = launch_of(i)) launched.push_back({launch->thread, launch->at_us, i});
   }
-  std::ranges::sort(launched);
-  std::ranges::sort(host_calls_);
+  std::ranges::sort(launched, {}, [](const Launched& kernel) {
+    return std::tuple(kernel.thread, kernel.at_us, kernel.work);
+  });
+  std::ranges::sort(host_calls_, {}, [](const HostCall& asked) {
+    return std::tuple(asked.thread, asked.at_us, asked.call);
+  });
   auto next = host_calls_.begin();
   for (const Launched& kernel : launched) {
     while (next != host_calls_.end() && next->thread < kernel.thread) ++next;

@@ -79,14 +79,12 @@ class ProfileMaker {
     std::int64_t correlation = -1;
     double at_us = 0;
     std::int16_t thread = -1;
-    auto operator<=>(const Launch&) const = default;
   };
   // What the host asked for; the kernel comes with the next launch of its thread.
   struct HostCall {
     std::int16_t thread = -1;
     double at_us = 0;
     std::int32_t call = -1;  // in RankProfile::calls
-    auto operator<=>(const HostCall&) const = default;
   };
   // Null: not recorded.
   const Launch* launch_of(std::size_t work) const;
