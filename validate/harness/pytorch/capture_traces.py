@@ -27,7 +27,7 @@ import torch
 import torch.distributed as dist
 import torch.nn.functional as F
 
-from measure_steps import Job, Model, built
+from measure_steps import Job, as_graph, built
 
 ACTIVITIES = [torch.profiler.ProfilerActivity.CPU, torch.profiler.ProfilerActivity.CUDA]
 LLAMA_1B = dict(name="Llama 3.2 1B", layers=16, hidden=2048, heads=32, kv_heads=8, ffn=8192, seq=4096, batch=1,
@@ -50,18 +50,7 @@ def accumulating(model, job, micro_batches, device):
         optimizer.step()
         optimizer.zero_grad(set_to_none=not job.graph)
 
-    if not job.graph:
-        return step
-    side = torch.cuda.Stream()
-    side.wait_stream(torch.cuda.current_stream())
-    with torch.cuda.stream(side):
-        for _ in range(3):
-            step()
-    torch.cuda.current_stream().wait_stream(side)
-    graph = torch.cuda.CUDAGraph()
-    with torch.cuda.graph(graph):
-        step()
-    return graph.replay
+    return as_graph(step) if job.graph else step
 
 
 class Stage(torch.nn.Module):

@@ -147,6 +147,20 @@ def built(job, device):
     return model
 
 
+def as_graph(step):
+    """The step captured as a CUDA graph: a function that replays it."""
+    side = torch.cuda.Stream()
+    side.wait_stream(torch.cuda.current_stream())
+    with torch.cuda.stream(side):
+        for _ in range(3):
+            step()
+    torch.cuda.current_stream().wait_stream(side)
+    graph = torch.cuda.CUDAGraph()
+    with torch.cuda.graph(graph):
+        step()
+    return graph.replay
+
+
 def step_of(job, model, device):
     """A function that takes one training step."""
     optimizer = torch.optim.AdamW(model.parameters(), lr=1e-5, fused=True, capturable=job.graph)
@@ -159,18 +173,7 @@ def step_of(job, model, device):
         optimizer.step()
         optimizer.zero_grad(set_to_none=not job.graph)
 
-    if not job.graph:
-        return step
-    side = torch.cuda.Stream()
-    side.wait_stream(torch.cuda.current_stream())
-    with torch.cuda.stream(side):
-        for _ in range(3):
-            step()
-    torch.cuda.current_stream().wait_stream(side)
-    graph = torch.cuda.CUDAGraph()
-    with torch.cuda.graph(graph):
-        step()
-    return graph.replay
+    return as_graph(step) if job.graph else step
 
 
 def measure(job, device):
