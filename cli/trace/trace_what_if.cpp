@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <optional>
+
 #include "cli/program/load_scenario.hpp"
 #include "cli/program/output.hpp"
 #include "models/base/error.hpp"
@@ -30,6 +32,8 @@ ChosenSteps study_what_if(const std::string& scenario, const Overrides& set,
   ChosenSteps what_if{.traced_s = traced_s, .captured = {}, .others = {}};
   what_if.captured = point_of("as captured", loaded.at());
   const std::vector<Overrides> points = cross_product(vary);
+  std::optional<Error> first_refused;
+  std::size_t refused = 0;
   Progress progress;
   for (std::size_t i = 0; i < points.size(); ++i) {
     const std::string name = point_name(points[i]);
@@ -37,9 +41,13 @@ ChosenSteps study_what_if(const std::string& scenario, const Overrides& set,
     try {
       what_if.others.push_back(point_of(name, loaded.at(points[i])));
     } catch (const Error& error) {
-      what_if.others.push_back({.name = name, .reason = as_varied(error, points[i]).what()});
+      const Error said = as_varied(error, points[i]);
+      what_if.others.push_back({.name = name, .reason = said.what()});
+      ++refused;
+      if (!first_refused) first_refused = said;
     }
   }
+  if (first_refused && refused == points.size()) throw *first_refused;
   return what_if;
 }
 

@@ -220,6 +220,7 @@ TEST(TraceProfile, OtherJobsAndFilesAreRefused) {
       {std::string(kTraces) + " --replicas 20000" + std::string(kScenario),
        "the traces are of 80000 ranks"},
       {std::string(kTraces) + " --out x", "--out writes the calibration of a --scenario"},
+      {std::string(kTraces) + kScenario + " --vary shedule=1f1b", "did you mean 'schedule'?"},
       {"trace import scenarios/schema.json", "has no list 'traceEvents'"},
   };
   for (const auto& [command, message] : cases) {

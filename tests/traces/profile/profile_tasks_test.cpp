@@ -121,12 +121,11 @@ TEST(ProfileTasks, MessagesOfOneKernelGoSideBySideToRanksOfTheirGroup) {
   EXPECT_EQ(tasks(profile).as_measured, 1);
 }
 
-RankPlan plan_of(RankTrace trace) {
-  bool given = false;
+RankPlan plan_of(std::vector<RankTrace> traces) {
+  std::size_t next = 0;
   return plan_of_ranks([&]() -> std::optional<RankTrace> {
-    if (given) return std::nullopt;
-    given = true;
-    return std::move(trace);
+    if (next == traces.size()) return std::nullopt;
+    return std::move(traces[next++]);
   });
 }
 
@@ -135,7 +134,7 @@ TEST(ProfileTasks, OneRankStandsForAllAndForMore) {
   for (const int times : {1, 3}) {
     ProfileTasks made = tasks(profile);
     replicate(made.trace, times);
-    const RankPlan merged = plan_of(std::move(made.trace));
+    const RankPlan merged = plan_of({std::move(made.trace)});
     EXPECT_EQ(merged.plan.ranks, 4 * times);
     EXPECT_EQ(merged.captured, 1);
     ASSERT_EQ(merged.plan.classes.size(), 1u);  // all alike
@@ -173,11 +172,7 @@ TEST(ProfileTasks, PipelinesGrowByCopiesOfAllStages) {
     replicate(trace, 2);
     for (const int copy : {0, 1}) traces.push_back(copy_of(trace, copy, 2));
   }
-  std::size_t next = 0;
-  const RankPlan merged = plan_of_ranks([&]() -> std::optional<RankTrace> {
-    if (next == traces.size()) return std::nullopt;
-    return traces[next++];
-  });
+  const RankPlan merged = plan_of(std::move(traces));
   EXPECT_EQ(merged.plan.ranks, 8);
   EXPECT_EQ(merged.captured, 8);
   validate_plan(merged.plan);
@@ -265,11 +260,7 @@ TEST(ProfileTasks, ACopyOfARankRunsAsThatRank) {
     replicate(trace, 2);
     for (const int copy : {0, 1}) traces.push_back(copy_of(trace, copy, 2));
   }
-  std::size_t next = 0;
-  const RankPlan merged = plan_of_ranks([&]() -> std::optional<RankTrace> {
-    if (next == traces.size()) return std::nullopt;
-    return traces[next++];
-  });
+  const RankPlan merged = plan_of(std::move(traces));
   EXPECT_EQ(merged.plan.ranks, 4);
   ASSERT_EQ(merged.plan.classes.size(), 2u);
   EXPECT_THAT(merged.plan.classes[0].members, ElementsAre(0, 2));
@@ -303,7 +294,7 @@ TEST(ProfileTasks, OfAPipelineAllRanksAreNeeded) {
   RankProfile profile = profile_of({kernel(0, 2, 0), call(2, 5, 0.1)});
   profile.calls[0].kind = CallKind::send;
   profile.calls[0].peer = 1;
-  EXPECT_THAT(error_of([&] { plan_of(tasks(profile).trace); }),
+  EXPECT_THAT(error_of([&] { plan_of({tasks(profile).trace}); }),
               HasSubstr("of a pipeline the traces of all ranks are needed"));
 }
 
