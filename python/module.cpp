@@ -92,20 +92,14 @@ std::function<void(const std::string&)> told(const py::object& progress) {
   };
 }
 
-// Out of the library, which passes it on; interruptible() raises what Python's handler has set.
-class Stopped : public std::exception {};
-
-// Ctrl-C ends the simulation before its next step.
+// Ctrl-C ends the simulation before its next step or trial.
 windtunnel::Result simulate(const windtunnel::Case& the_case, int threads, bool allow_oom,
                             const py::object& progress) {
-  const std::function<void(const std::string&)> tell = told(progress);
+  windtunnel::SimulateOptions options{threads, allow_oom, told(progress)};
   std::optional<windtunnel::Result> result;
-  interruptible([&](const std::stop_token& stop) {
-    const auto step = [&](const std::string& text) {
-      if (stop.stop_requested()) throw Stopped();
-      if (tell) tell(text);
-    };
-    result = windtunnel::simulate(the_case, {threads, allow_oom, step});
+  interruptible([&](std::stop_token stop) {
+    options.stop = std::move(stop);
+    result = windtunnel::simulate(the_case, options);
   });
   return std::move(*result);
 }

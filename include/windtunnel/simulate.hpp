@@ -11,6 +11,7 @@
 
 #include <functional>
 #include <memory>
+#include <stop_token>
 #include <string>
 #include <windtunnel/case.hpp>
 #include <windtunnel/export.hpp>
@@ -22,6 +23,8 @@ struct SimulateOptions {
   int threads = 0;  // for months with failures; 0: all cores; the same results for any number
   bool allow_oom = false;  // simulate although it does not fit in memory
   std::function<void(const std::string& step)> progress = {};  // told each step before it starts
+  // Asked: ends with an Error (Cause::failed) before the next step, or month-long trial of one.
+  std::stop_token stop = {};
 };
 
 // One that was moved from may only be assigned to or destroyed.

@@ -17,12 +17,18 @@ void for_each_index(size_t count, int threads, const std::function<void(size_t)>
   if (threads <= 0) threads = static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
   std::vector<std::exception_ptr> failures(count);
   std::atomic<size_t> next{0};
+  std::atomic<bool> failed = false;
+  // What is taken is worked on, so that all before one that failed are: whose failure is thrown
+  // does not depend on the threads.
   const auto drain = [&] {
-    for (size_t i = next++; i < count; i = next++) {
+    while (!failed) {
+      const size_t i = next++;
+      if (i >= count) return;
       try {
         work(i);
       } catch (...) {
         failures[i] = std::current_exception();
+        failed = true;
       }
     }
   };

@@ -7,7 +7,7 @@
 namespace windtunnel {
 
 // work(i) for each i below `count`, in any order; every i writes its own results. `threads` 0: all
-// cores. Throws what the first i that failed threw, after all have run.
+// cores. Where one throws, no more are begun, and what the first i that failed threw is thrown.
 void for_each_index(size_t count, int threads, const std::function<void(size_t)>& work);
 
 }  // namespace windtunnel

@@ -174,7 +174,8 @@ class Case:
 
         ``threads``: 0 takes all cores; the result is the same for any number. ``allow_oom``
         simulates a job that does not fit in memory. ``progress`` is told each step before it
-        starts. Ctrl-C ends it with KeyboardInterrupt when the step under way is done.
+        starts. Ctrl-C ends it with KeyboardInterrupt when the step under way is done, of a
+        campaign the trials under way.
         """
         _checked_threads(threads)
         return Result(_windtunnel.simulate(self._core, threads, allow_oom, progress))

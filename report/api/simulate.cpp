@@ -34,8 +34,10 @@ std::string Result::page() const {
 Result simulate(const Case& the_case, const SimulateOptions& options) {
   const core::Case resolved_case = resolved(the_case);
   return translated(the_case.state(), [&] {
-    core::Record record =
-        core::simulate(resolved_case, {options.threads, options.allow_oom, options.progress});
+    core::Record record = core::simulate(resolved_case, {.threads = options.threads,
+                                                         .allow_oom = options.allow_oom,
+                                                         .progress = options.progress,
+                                                         .stop = options.stop});
     Figures figures = figures_of(record);
     return Result(std::make_shared<const Result::State>(
         Result::State{std::move(record), std::move(figures)}));

@@ -176,8 +176,9 @@ SummarySection interval_section(const IntervalReport& report, double storage_sha
          fmt::format("an interval of {} or more: at most {} of its bandwidth is for snapshots "
                      "(cluster.storage.share)",
                      text("storage_s"), value_text(Unit::share, storage_share))});
-    const double young_s = young_interval_s(report.cost_s, report.mtbf_s);
-    if (report.mtbf_s > 0 && young_s < report.storage_s) {
+    const double young_s =
+        report.mtbf_s > 0 ? young_interval_s(report.cost_s, report.mtbf_s) : report.storage_s;
+    if (young_s < report.storage_s) {
       section.rows.push_back(
           {"by itself",
            fmt::format("Young's formula asks for {} (the root of 2 x stall x time between "

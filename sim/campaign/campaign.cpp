@@ -129,6 +129,7 @@ CampaignReport run_campaign(const CampaignInputs& inputs, int threads) {
   const CampaignPlan plan(islands ? counted : inputs);
   std::vector<TrialResult> results(inputs.campaign.trials);
   for_each_index(results.size(), threads, [&](std::size_t index) {
+    if (inputs.stop.stop_requested()) throw Error("stopped", ExitCode::failed);
     const int trial = static_cast<int>(index);
     results[index] = islands ? IslandTrial(plan, trial).run()
                              : Trial(plan, trial, CampaignMode::fast_forward).run();

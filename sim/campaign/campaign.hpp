@@ -8,6 +8,7 @@
 #pragma once
 
 #include <cstdint>
+#include <stop_token>
 #include <string>
 #include <vector>
 
@@ -74,6 +75,7 @@ struct CampaignInputs {
   double tokens = 0;
   double price_usd_per_s = 0;  // of all GPUs, spares included
   double storage_share = 1;    // StorageSpec::share
+  std::stop_token stop = {};   // asked before each trial, of campaigns that follow from this, too
 };
 
 // What a tier's rule (SnapshotTier::own) said in a trial; without one it was not asked. Intervals
@@ -146,7 +148,8 @@ TrialResult run_trial(const CampaignInputs& inputs, int trial, CampaignMode mode
 // and tables say of it.
 CampaignInputs with_ruled_intervals(CampaignInputs inputs, const CampaignReport& report);
 
-// All trials on `threads` threads (0: all cores); the same bytes for any number of threads.
+// All trials on `threads` threads (0: all cores); the same bytes for any number of threads. Throws
+// Error with exit code 1 where it is asked to stop.
 CampaignReport run_campaign(const CampaignInputs& inputs, int threads = 0);
 
 }  // namespace windtunnel

@@ -92,6 +92,7 @@ std::vector<SyncReport> sync_reports(const Job& job, const PreparedIteration& pr
 }
 
 void tell(const SimulateOptions& options, const std::string& step) {
+  if (options.stop.stop_requested()) throw Error("stopped", ExitCode::failed);
   if (options.progress) options.progress(step);
 }
 
@@ -151,6 +152,27 @@ MeasuredIteration measured_iteration(const Case& the_case, const SimulateOptions
   return measured;
 }
 
+// With notes on what it met, and advice on the intervals of snapshots.
+void add_campaign(Record& record, MeasuredIteration& measured, const SimulateOptions& options) {
+  const Job& job = record.job;
+  tell(options, fmt::format("simulating {} campaigns of {}", job.campaign.trials,
+                            format_seconds(job.campaign.length_s)));
+  CampaignInputs inputs = campaign_inputs(job, std::move(measured.table));
+  inputs.stop = options.stop;
+  CampaignReport campaign = run_campaign(inputs, options.threads);
+  campaign.goodput_by_model = goodput_range(
+      inputs, campaign,
+      error_factors(measured.report.error, kReportedShare, measured.report.host_spread),
+      options.threads);
+  campaign.tiers = tier_reports(job, *measured.prepared, inputs, campaign);
+  std::ranges::move(spoilt_copies(job, campaign.tiers), std::back_inserter(record.notes));
+  std::ranges::move(whole_job_notes(job, *measured.prepared, campaign.most_out),
+                    std::back_inserter(record.notes));
+  campaign.interval = interval_advice(inputs, campaign, options.threads);
+  campaign.other_intervals = other_interval_advice(inputs, campaign, options.threads);
+  record.campaign = std::move(campaign);
+}
+
 Record simulated(const Case& the_case, MeasuredIteration measured, const SimulateOptions& options) {
   const Job& job = the_case.job;
   Record record;
@@ -169,23 +191,7 @@ Record simulated(const Case& the_case, MeasuredIteration measured, const Simulat
   if (measured.plain.timeline.sampled_of > 0) {
     record.notes.push_back(sampled_note(measured.plain.timeline));
   }
-  if (job.campaign.length_s > 0) {
-    tell(options, fmt::format("simulating {} campaigns of {}", job.campaign.trials,
-                              format_seconds(job.campaign.length_s)));
-    const CampaignInputs inputs = campaign_inputs(job, std::move(measured.table));
-    record.campaign = run_campaign(inputs, options.threads);
-    record.campaign->goodput_by_model = goodput_range(
-        inputs, *record.campaign,
-        error_factors(measured.report.error, kReportedShare, measured.report.host_spread),
-        options.threads);
-    record.campaign->tiers = tier_reports(job, *measured.prepared, inputs, *record.campaign);
-    std::ranges::move(spoilt_copies(job, record.campaign->tiers), std::back_inserter(record.notes));
-    std::ranges::move(whole_job_notes(job, *measured.prepared, record.campaign->most_out),
-                      std::back_inserter(record.notes));
-    record.campaign->interval = interval_advice(inputs, *record.campaign, options.threads);
-    record.campaign->other_intervals =
-        other_interval_advice(inputs, *record.campaign, options.threads);
-  }
+  if (job.campaign.length_s > 0) add_campaign(record, measured, options);
   if (the_case.volunteers != nullptr) {
     tell(options, fmt::format("simulating volunteers for {}",
                               format_seconds(the_case.volunteers->length_s)));

@@ -3,6 +3,7 @@
 
 #include <functional>
 #include <memory>
+#include <stop_token>
 #include <string>
 #include <vector>
 
@@ -18,6 +19,7 @@ struct SimulateOptions {
   bool allow_oom = false;  // simulate although it does not fit in memory
   std::function<void(const std::string&)> progress = {};  // told each step before it starts
   OtherIterations others = OtherIterations::simulated;    // that its campaign meets
+  std::stop_token stop = {};  // throws Error, exit code 1, before the next step or trial
 };
 
 // What the engine says of a case: all of it but the campaigns.

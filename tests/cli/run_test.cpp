@@ -24,6 +24,27 @@ TEST(RunCommand, SameBytesTwiceAndOnAnyNumberOfThreads) {
   EXPECT_GT(json::parse(first.out).at("iteration").at("time_s").get<double>(), 0);
 }
 
+// Of these folders: others hold parts of scenarios.
+class RunFolder : public testing::TestWithParam<std::string> {};
+
+TEST_P(RunFolder, EveryShippedScenarioRuns) {
+  const std::string out = scratch_folder("shipped" + GetParam().substr(1));
+  int ran = 0;
+  for (const auto& entry :
+       fs::directory_iterator(WINDTUNNEL_SOURCE_DIR "/scenarios" + GetParam())) {
+    if (entry.path().extension() != ".yaml") continue;
+    ++ran;
+    const std::string path = entry.path().string();
+    const ProgramResult run = run_program("run " + path + " --allow-oom --out " + out);
+    EXPECT_EQ(run.exit_code, 0) << path << "\n" << run.err;
+  }
+  EXPECT_GT(ran, 0);
+}
+
+INSTANTIATE_TEST_SUITE_P(Folders, RunFolder,
+                         testing::Values("/.", "/company", "/execution", "/headlines", "/pools",
+                                         "/volunteers"));
+
 TEST(RunCommand, JsonLeavesStdoutToTheDocument) {
   const ProgramResult text = run_program("run scenarios/small.yaml");
   const ProgramResult document = run_program("run scenarios/small.yaml --json");

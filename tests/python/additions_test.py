@@ -1,8 +1,11 @@
 """Compressors and saving rules of one's own."""
 
 import math
+import os
 import re
+import signal
 import threading
+import time
 import unittest
 
 import windtunnel as wt
@@ -234,6 +237,26 @@ class SavingRules(unittest.TestCase):
             self.run_with(lambda moment: 1 / moment.failures)
         if hasattr(caught.exception, "__notes__"):
             self.assertIn("in saving rule 'mine'", caught.exception.__notes__)
+
+    def test_an_interruption_ends_the_campaign_within_its_trials(self):
+        asked = []
+
+        def rule(moment):
+            asked.append(moment.now_s)
+            if interrupt and len(asked) == 1:
+                os.kill(os.getpid(), signal.SIGINT)
+                time.sleep(0.5)  # the main thread looks for signals every 50 ms
+            return 1800
+
+        case = wt.load(SMALL).with_saving_rule("mine", rule).set("snapshots.0.every", "mine")
+        interrupt = False
+        case.run()
+        of_all = len(asked)
+        asked.clear()
+        interrupt = True
+        with self.assertRaises(KeyboardInterrupt):
+            case.run(threads=1)
+        self.assertLess(len(asked), of_all / 20)  # the campaign has 20 trials, and others follow
 
     def test_points_of_a_sweep_are_those_of_the_program(self):
         case = wt.load(SMALL).with_saving_rule("half-hourly", lambda moment: 1800)

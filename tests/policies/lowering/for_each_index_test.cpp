@@ -19,19 +19,20 @@ TEST(ForEachIndex, EveryIndexOnceOnAnyNumberOfThreads) {
   for_each_index(0, 2, [](size_t) { FAIL(); });
 }
 
-TEST(ForEachIndex, TheFirstFailureIsThrownAfterAllHaveRun) {
+TEST(ForEachIndex, TheFirstFailureIsThrownAndNoMoreAreBegun) {
   for (const int threads : {1, 4}) {
-    std::atomic<int> ran{0};
+    std::vector<std::atomic<int>> ran(1000);
     try {
-      for_each_index(20, threads, [&](size_t i) {
-        ++ran;
-        if (i == 7 || i == 13) throw std::runtime_error(std::to_string(i));
+      for_each_index(ran.size(), threads, [&](size_t i) {
+        ++ran[i];
+        if (i >= 7) throw std::runtime_error(std::to_string(i));
       });
       FAIL() << "nothing was thrown";
     } catch (const std::runtime_error& error) {
       EXPECT_STREQ(error.what(), "7");
     }
-    EXPECT_EQ(ran, 20);
+    for (size_t i = 0; i <= 7; ++i) EXPECT_EQ(ran[i], 1) << i;
+    for (size_t i = 7 + threads; i < ran.size(); ++i) EXPECT_EQ(ran[i], 0) << i;
   }
 }
 
