@@ -63,6 +63,37 @@ std::unique_ptr<simgrid::s4u::Engine> make_engine(std::vector<std::string> argum
   return std::make_unique<simgrid::s4u::Engine>(&count, pointers.data());
 }
 
+// What SimGrid 4 adds, 3 creates; either warns of the other's name or does not have it.
+template <class Zone>
+simgrid::s4u::Host* new_host(Zone& zone, const std::string& name) {
+  const std::vector<double> speeds = {1.0};
+  if constexpr (requires { zone.add_host(name, speeds); }) {
+    return zone.add_host(name, speeds);
+  } else {
+    return zone.create_host(name, speeds);
+  }
+}
+
+template <class Zone>
+simgrid::s4u::Link* new_link(Zone& zone, const std::string& name, double bandwidth) {
+  const std::vector<double> bandwidths = {bandwidth};
+  if constexpr (requires { zone.add_link(name, bandwidths); }) {
+    return zone.add_link(name, bandwidths);
+  } else {
+    return zone.create_link(name, bandwidths);
+  }
+}
+
+template <class Engine, class Actor>
+simgrid::s4u::ActorPtr new_actor(const std::string& name, simgrid::s4u::Host* host,
+                                 const std::function<void()>& code) {
+  if constexpr (requires { Engine::add_actor(name, host, code); }) {
+    return Engine::add_actor(name, host, code);
+  } else {
+    return Actor::create(name, host, code);
+  }
+}
+
 }  // namespace
 
 class RouteZone : public simgrid::kernel::routing::NetZoneImpl {
@@ -79,7 +110,8 @@ class RouteZone : public simgrid::kernel::routing::NetZoneImpl {
 
   void add_link(double bandwidth) {
     bandwidth *= repeats(links_.size());
-    simgrid::s4u::Link* link = create_link(fmt::format("l{}", links_.size()), {bandwidth});
+    NetZoneImpl& zone = *this;
+    simgrid::s4u::Link* link = new_link(zone, fmt::format("l{}", links_.size()), bandwidth);
     links_.push_back(link->set_latency(0)->seal());
   }
 
@@ -111,7 +143,7 @@ Platform::Platform(const Folding& folding, std::size_t actors, double longest_s)
   zone_ = new RouteZone(folding);  // the first zone becomes SimGrid's root, which deletes it
   const std::size_t hosts = std::max<std::size_t>(1, folding.first_link.size() - 1);
   for (std::size_t h = 0; h < hosts; ++h) {
-    hosts_.push_back(zone_->create_host(fmt::format("h{}", h), {1.0})->seal());
+    hosts_.push_back(new_host(*zone_, fmt::format("h{}", h))->seal());
   }
   for (std::size_t l = 0; l < folding.capacity.size(); ++l) {
     zone_->add_link(folding.capacity[l] * scale_[l]);
@@ -148,6 +180,11 @@ bool Platform::has_links(FlowIndex flow) const {
 
 void Platform::set_share(std::size_t link, double share) {
   zone_->set_bandwidth(link, folding_.capacity[link] * scale_[link] * share);
+}
+
+simgrid::s4u::ActorPtr Platform::start_actor(const std::string& name,
+                                             const std::function<void()>& code) {
+  return new_actor<simgrid::s4u::Engine, simgrid::s4u::Actor>(name, hosts_.front(), code);
 }
 
 simgrid::s4u::Mailbox* Platform::mailbox(std::size_t actor) {

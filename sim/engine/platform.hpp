@@ -8,8 +8,10 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <simgrid/s4u.hpp>
+#include <string>
 #include <vector>
 
 #include "sim/engine/fold.hpp"
@@ -32,8 +34,9 @@ class Platform {
   Platform(const Folding& folding, std::size_t actors, double longest_s);
 
   simgrid::s4u::Engine& engine() { return *engine_; }
-  simgrid::s4u::Host* host() { return hosts_.front(); }  // where the actors live
-  simgrid::s4u::Mailbox* mailbox(std::size_t actor);     // of one actor, by its number
+  // All of them live on one host.
+  simgrid::s4u::ActorPtr start_actor(const std::string& name, const std::function<void()>& code);
+  simgrid::s4u::Mailbox* mailbox(std::size_t actor);  // of one actor, by its number
   // From now on a link has this share of its capacity. Only an actor may call it.
   void set_share(std::size_t link, double share);
   bool has_links(FlowIndex flow) const;

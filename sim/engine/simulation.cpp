@@ -98,12 +98,12 @@ class Simulation {
       if (stream.passive) continue;
       const bool in_order = stream.order == StreamOrder::in_order;
       stream_of(r, s).mailbox = platform_->mailbox(ranks_[r].first_stream + s);
-      stream_of(r, s).actor = s4u::Actor::create("s", platform_->host(), [this, r, s, in_order] {
+      stream_of(r, s).actor = platform_->start_actor("s", [this, r, s, in_order] {
         guarded([&] { in_order ? run_in_order(r, s) : run_by_priority(r, s); });
       });
     }
     if (!tasks_of.timed.empty()) {
-      s4u::Actor::create("t", platform_->host(), [this, r] { guarded([&] { run_timer(r); }); });
+      platform_->start_actor("t", [this, r] { guarded([&] { run_timer(r); }); });
     }
   }
 
@@ -112,14 +112,17 @@ class Simulation {
     for (std::size_t l = 0; l < folding_.bursts.size(); ++l) {
       const LinkBurst& burst = folding_.bursts[l];
       if (burst.load < 0) continue;
-      s4u::Actor::create("b", platform_->host(), [this, l, burst] {
-        const BackgroundLoad& load = fabric_.background[burst.load];
-        BurstTimes times(load, fabric_.background_seed, burst.link, plan_.draw);
-        for (bool on = true;; on = !on) {
-          sleep_for(times.next_s());
-          platform_->set_share(l, on ? 1 - burst.most : 1);
-        }
-      })->daemonize();
+      platform_
+          ->start_actor("b",
+                        [this, l, burst] {
+                          const BackgroundLoad& load = fabric_.background[burst.load];
+                          BurstTimes times(load, fabric_.background_seed, burst.link, plan_.draw);
+                          for (bool on = true;; on = !on) {
+                            sleep_for(times.next_s());
+                            platform_->set_share(l, on ? 1 - burst.most : 1);
+                          }
+                        })
+          ->daemonize();
     }
   }
 

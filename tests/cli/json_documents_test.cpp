@@ -12,6 +12,7 @@
 #include "tests/cli/help_pages.hpp"
 #include "tests/cli/nccl_log.hpp"
 #include "tests/cli/run_program.hpp"
+#include "tests/cli/small_step.hpp"
 
 namespace windtunnel {
 namespace {
@@ -94,7 +95,8 @@ std::vector<Documented> documented() {
       {"validate execution", "validate-execution",
        always("scenarios/execution/ring.yaml --budget '1 ms'")},
       {"execute", "execute", always("scenarios/execution/ring.yaml --budget '1 ms'")},
-      {"validate step", "validate-step", always("scenarios/mlp-cpu.yaml --budget '1 ms'")},
+      {"validate step", "validate-step",
+       [](const std::string& folder) { return small_step(folder) + " --budget '1 ms'"; }},
       {"calibrate", "calibrate-runs",
        [](const std::string& folder) {
          return "--from " + runs_table(folder) + " --out " + folder + "/mine.yaml";

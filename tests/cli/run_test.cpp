@@ -42,8 +42,8 @@ TEST_P(RunFolder, EveryShippedScenarioRuns) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Folders, RunFolder,
-                         testing::Values("/.", "/company", "/execution", "/headlines", "/pools",
-                                         "/volunteers"));
+                         testing::Values("/.", "/company", "/execution", "/headlines", "/pools"));
+INSTANTIATE_TEST_SUITE_P(LongFolders, RunFolder, testing::Values("/volunteers"));
 
 TEST(RunCommand, JsonLeavesStdoutToTheDocument) {
   const ProgramResult text = run_program("run scenarios/small.yaml");

@@ -4,10 +4,10 @@
 #include <gtest/gtest.h>
 #include <sched.h>
 
-#include <fstream>
 #include <nlohmann/json.hpp>
 
 #include "tests/cli/run_program.hpp"
+#include "tests/cli/small_step.hpp"
 
 namespace windtunnel {
 namespace {
@@ -102,17 +102,9 @@ TEST(ValidateStep, EachRankNeedsACore) {
 TEST(ValidateStep, TellsPhasesOfTheStep) {
   if (cores() < 2) GTEST_SKIP() << "two ranks need two cores";
   const std::string folder = scratch_folder("step");
-  std::ofstream(folder + "/small.yaml")
-      << "input: 64\nsource: this test\nlayers:\n  - {fc: 96}\n  - {fc: 32}\n";
-  std::ofstream(folder + "/step.yaml") << "name: small\nmodel: small.yaml\n"
-                                          "cluster: {nodes: 1, node: cpu-loopback}\n"
-                                          "batch: {global: 32, micro: 16}\n"
-                                          "precision: fp32\n"
-                                          "software: {optimizer: sgd}\n"
-                                          "communication: {overlap: blocking}\n";
   const ProgramResult result =
-      run_program("validate step " + folder + "/step.yaml --budget '1 ms' --fail-above 0 --json " +
-                  "--page " + folder + "/step.html");
+      run_program("validate step " + small_step(folder) +
+                  " --budget '1 ms' --fail-above 0 --json " + "--page " + folder + "/step.html");
   EXPECT_EQ(result.exit_code, 1) << result.err;
   const std::string page = read_text(folder + "/step.html");
   for (const std::string said : {"<h1>small, measured on this machine</h1>", "communicate</th>",
