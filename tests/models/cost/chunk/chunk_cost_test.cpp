@@ -382,10 +382,16 @@ TEST(ChunkCost, OptimizersIn16BitMoveFewerBytes) {
   job.cluster = test_cluster();
   job.calibration = test_calibration();
   job.software.pure_16_bit = true;
+  job.cluster.node.gpu.fp32_flops.value = 60e12;
   const auto seconds = [](double bytes) { return 2e-6 + (bytes + 4e6) / (3e12 * 0.9); };
-  EXPECT_NEAR(optimizer_cost(1e9, job)[0].seconds, seconds(14e9), 1e-12);
+  const double arithmetic_s = 1e9 * 64 / 30e12;  // instructions a parameter, and a second
+  EXPECT_NEAR(optimizer_cost(1e9, job)[0].seconds, seconds(14e9) + arithmetic_s, 1e-12);
   job.software.optimizer = Optimizer::momentum;
   EXPECT_NEAR(optimizer_cost(1e9, job)[0].seconds, seconds(10e9), 1e-12);
+  job.software.optimizer = Optimizer::adam;
+  job.calibration.kernel_laws.laws = {curve_of("adam", 2e-6, 3e-12)};
+  EXPECT_NEAR(optimizer_cost(1e9, job)[0].seconds, 2e-6 + 3 * 14e-3, 1e-12);
+  job.software.optimizer = Optimizer::momentum;
   job.precision = Precision::fp32;  // nothing is in 16 bit
   EXPECT_NEAR(optimizer_cost(1e9, job)[0].seconds, seconds(30e9), 1e-12);
 }
