@@ -1,6 +1,12 @@
 #include "cli/optimise/optimise_intervals.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "cli/program/load_scenario.hpp"
 #include "cli/program/output.hpp"
@@ -16,27 +22,49 @@
 namespace windtunnel {
 namespace {
 
-// Where there is none the intervals as given stay, of which a search that follows chance knows
-// nothing better.
-bool is_gain(const IntervalSearch& found) {
-  return is_gain(found.gain);
+// Otherwise all stay as given.
+bool changes(const IntervalSearch& found) {
+  return !std::ranges::all_of(found.tiers, &IntervalSearch::Tier::as_given);
 }
 
-std::string without_gain(const IntervalSearch& found) {
-  std::string text = fmt::format("Keep the intervals as given: the best bring {}.", no_gain_text());
-  for (const IntervalSearch::Tier& tier : found.tiers) {
-    if (tier.shortest == tier.longest) continue;
-    text +=
-        fmt::format(" {} does not matter {}.", tier.key, as_good_text(tier.shortest, tier.longest));
+// Of tiers that stay as given, and of those that the storage does not allow so.
+std::string words_of(const IntervalSearch& found) {
+  std::vector<std::string> words;
+  if (!changes(found)) {
+    words.push_back(fmt::format("Keep the intervals as given: the best bring {}.", no_gain_text()));
   }
-  return text;
+  for (const IntervalSearch::Tier& tier : found.tiers) {
+    if (!tier.storage_allows_given) {
+      words.push_back(fmt::format(
+          "{} as given would take {} of the storage's bandwidth, of which {} is allowed "
+          "(cluster.storage.share): the best is of intervals that keep to that.",
+          tier.key, value_text(Unit::share, found.storage_share * tier.storage_s / tier.given_s),
+          value_text(Unit::share, found.storage_share)));
+    }
+    if (!tier.is_needed) {
+      words.push_back(
+          fmt::format("No trial went back to {} ({}): it is there for what was not assumed, and "
+                      "these campaigns "
+                      "say nothing of how often it is worth a save.",
+                      tier.name, tier.key));
+    }
+    if (!tier.as_given || !tier.is_needed) continue;
+    if (changes(found)) {
+      words.push_back(fmt::format("Keep {} as given, {}: the best brings {}.", tier.key, tier.value,
+                                  no_gain_text()));
+    }
+    if (tier.shortest == tier.longest) continue;
+    words.push_back(
+        fmt::format("{} does not matter {}.", tier.key, as_good_text(tier.shortest, tier.longest)));
+  }
+  return fmt::format("{}", fmt::join(words, " "));
 }
 
 std::string run_line(const IntervalCommand& command, const IntervalSearch& found) {
   std::string line = fmt::format("windtunnel run {}", shell_word(command.scenario));
   for (const std::string& set : command.set) line += fmt::format(" --set {}", shell_word(set));
-  if (!is_gain(found)) return line;
   for (const IntervalSearch::Tier& tier : found.tiers) {
+    if (tier.as_given) continue;
     line += fmt::format(" --set {}", shell_word(fmt::format("{}={}", tier.key, tier.value)));
   }
   return line;
@@ -59,7 +87,7 @@ std::vector<std::string> row_of(const std::string& name, const CampaignReport& r
 }
 
 TextTable tiers_table(const IntervalSearch& found) {
-  if (!is_gain(found)) {  // what came out best is chance
+  if (!changes(found)) {  // what came out best is chance
     TextTable table{{{"tier"}, {"place"}, {"as good", Align::right}}, {}};
     for (const IntervalSearch::Tier& tier : found.tiers) {
       table.rows.push_back(
@@ -109,9 +137,9 @@ std::string text_of(const IntervalCommand& command, const IntervalSearch& found)
         value_text(Unit::seconds, tier.storage_s));
   }
   text += fmt::format("{} campaigns of {} trials\n\n", found.campaigns, found.given.trials);
-  if (!is_gain(found)) text += without_gain(found) + "\n";
+  if (const std::string words = words_of(found); !words.empty()) text += words + "\n";
   return text +
-         fmt::format("{}: {}\n", is_gain(found) ? "best" : "as given", run_line(command, found));
+         fmt::format("{}: {}\n", changes(found) ? "best" : "as given", run_line(command, found));
 }
 
 Json result_json(const CampaignReport& report) {
@@ -130,17 +158,20 @@ Json document_of(const IntervalCommand& command, const IntervalSearch& found) {
                    {"set", Json::object()},
                    {"intervals", Json::array()}};
   for (const IntervalSearch::Tier& tier : found.tiers) {
-    if (is_gain(found)) document["set"][tier.key] = tier.value;
+    if (!tier.as_given) document["set"][tier.key] = tier.value;
     document["intervals"].push_back({{"key", tier.key},
                                      {"tier", tier.name},
                                      {"value", tier.value},
                                      {"every_s", tier.every_s},
+                                     {"as_given", tier.as_given},
+                                     {"is_needed", tier.is_needed},
+                                     {"storage_allows_given", tier.storage_allows_given},
                                      {"as_good", {{"from", tier.shortest}, {"to", tier.longest}}}});
   }
   document["best"] = result_json(found.best);
   document["given"] = result_json(found.given);
   document["gain"] = estimate_json(found.gain);
-  document["gain_is_chance"] = !is_gain(found);
+  document["gain_is_chance"] = !is_gain(found.gain);
   document["theory"] = nullptr;
   if (const auto& theory = found.theory) {
     document["theory"] = {{"tier", theory->tier},
@@ -158,10 +189,10 @@ std::string page_of(const IntervalCommand& command, const IntervalSearch& found)
                    .note = fmt::format("Mean and {} over {} trials with the same failures.",
                                        kIntervalTitle, found.given.trials),
                    .axis = {goodput.title, Unit::share},
-                   .items = {{.name = "best", .value = found.best.goodput, .best = is_gain(found)},
+                   .items = {{.name = "best", .value = found.best.goodput, .best = changes(found)},
                              {.name = "as given", .value = found.given.goodput}}};
   SummarySection best{
-      is_gain(found) ? "The best intervals" : "Intervals that bring nothing certain",
+      changes(found) ? "The best intervals" : "Intervals that bring nothing certain",
       {{"simulate it", run_line(command, found)}},
       tiers_table(found)};
   AnswerPage page{fmt::format("How often {} should save", command.scenario),
@@ -172,9 +203,10 @@ std::string page_of(const IntervalCommand& command, const IntervalSearch& found)
                   {},
                   {AnswerChart{chart_json(chart)}, std::move(best),
                    SummarySection{"What it brings", {}, goodput_table(found)}}};
-  if (!is_gain(found)) page.warnings.push_back(without_gain(found));
+  if (std::string words = words_of(found); !words.empty())
+    page.warnings.push_back(std::move(words));
   for (const IntervalSearch::Tier& tier : found.tiers) {
-    if (!is_gain(found)) break;
+    if (tier.as_given) continue;
     page.figures.push_back({tier.name, tier.value, "between snapshots"});
   }
   if (const auto& theory = found.theory) {

@@ -168,6 +168,13 @@ std::string model_value(const std::string& text) {
                             ".json, arguments of Megatron-LM in .args, a scenario in .yaml",
                             text));
   }
+  if (std::ranges::find(library_networks(), small, &LayerTable::name) != library_networks().end()) {
+    throw Error(
+        Location{"--model"},
+        fmt::format("{} has samples, not tokens, which a plan is of; windtunnel run takes it "
+                    "in a scenario: 'model: {}'",
+                    small, small));
+  }
   std::vector<std::string> names;
   for (const TransformerSpec& model : models) names.push_back(model.name);
   // Of "Qwen/Qwen2.5-32B" what stands behind its organisation.

@@ -25,6 +25,7 @@
 #include "report/page/sweep_page.hpp"
 #include "report/store/sweep_lines.hpp"
 #include "report/store/sweep_merge.hpp"
+#include "report/store/sweep_ranking.hpp"
 #include "report/summary/notes.hpp"
 #include "traces/text/text.hpp"
 
@@ -255,7 +256,7 @@ ExitCode merge_sweep(const std::string& folder, bool json) {
   }
   print_human(text, json);
   if (!merged.missing.empty()) return ExitCode::incomplete;
-  return results.document.at("best").is_null() ? ExitCode::failed : ExitCode::ok;
+  return std::ranges::any_of(results.points, has_result) ? ExitCode::ok : ExitCode::failed;
 }
 
 ExitCode show_sweep_status(const std::string& folder, bool json, bool logs) {

@@ -21,6 +21,12 @@ double error_factor(const Parameter& error, double covered) {
   return std::exp(boost::math::quantile(distribution, (1 + covered) / 2) * error.value);
 }
 
+double chance_above(const Parameter& error, double factor) {
+  if (error.value <= 0) return factor < 1 ? 1 : 0;
+  const boost::math::students_t distribution(freedom_of(error));
+  return boost::math::cdf(boost::math::complement(distribution, std::log(factor) / error.value));
+}
+
 Parameter error_told_by(double deviation, int errors, std::string source) {
   const double uncertain = std::exp(kNormal95 / std::sqrt(2.0 * errors));
   return {deviation, deviation / uncertain, deviation * uncertain, Origin::measured,

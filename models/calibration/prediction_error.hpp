@@ -20,6 +20,8 @@ double freedom_of(const Parameter& error);
 // either way. Student t, because the standard deviation is an estimate (Gelman et al., Bayesian
 // Data Analysis, section 2.6).
 double error_factor(const Parameter& error, double covered);
+// The chance that what was predicted comes out as more than `factor` times as much.
+double chance_above(const Parameter& error, double factor);
 
 // By what else is uncertain: logarithms of the factors by which a step takes less and more time at
 // the ends of its 90 % range.

@@ -21,10 +21,18 @@ std::string no_gain_text() {
   return fmt::format("less than {:g} points of goodput, or no more than chance", 100 * kLeastGain);
 }
 
+bool is_as_good(const Estimate& gain) {
+  return !is_gain(gain) && gain.high <= kTellingGain;
+}
+
+std::string as_good_loss_text() {
+  return fmt::format("at most {:g} points of goodput", 100 * kTellingGain);
+}
+
 std::pair<size_t, size_t> as_good_places(const std::vector<std::vector<double>>& trials,
                                          size_t best) {
   const auto as_good = [&](size_t place) {
-    return !is_gain(paired_gain(trials[best], trials[place]));
+    return is_as_good(paired_gain(trials[best], trials[place]));
   };
   size_t first = best, last = best;
   while (first > 0 && as_good(first - 1)) --first;

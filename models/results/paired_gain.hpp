@@ -13,6 +13,8 @@ namespace windtunnel {
 
 // Of goodput: minutes a month. Less matters to nobody.
 inline constexpr double kLeastGain = 5e-4;
+// Trials whose interval reaches further cannot tell that nothing is lost.
+inline constexpr double kTellingGain = 2 * kLeastGain;
 
 // What `better` has more than `other`, trial by trial, over the trials that both have; zero where
 // either has none.
@@ -24,7 +26,13 @@ bool is_gain(const Estimate& gain, double least = kLeastGain);
 // "less than 0.05 points of goodput, or no more than chance": what is no gain.
 std::string no_gain_text();
 
-// The first and the last place, around `best`, from which `best` is no gain; [place][trial].
+// No gain, and the trials can tell, which few failures do not: then nothing is as good as the best.
+bool is_as_good(const Estimate& gain);
+
+// "at most 0.1 points of goodput": what the best has more than one that is as good.
+std::string as_good_loss_text();
+
+// The first and the last place, around `best`, which are as good; [place][trial].
 std::pair<size_t, size_t> as_good_places(const std::vector<std::vector<double>>& trials,
                                          size_t best);
 

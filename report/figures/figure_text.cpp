@@ -12,6 +12,10 @@ namespace windtunnel {
 namespace {
 
 constexpr std::array kTenths{TextScale{0, 1, "", 1}};
+// Means of counts: a rare event has two digits, for 0.0 would say that there is none.
+constexpr std::array kMeanCounts{TextScale{0, 1, "", 1}, TextScale{0.00095, 1, "", 3},
+                                 TextScale{0.0995, 1, "", 2}, TextScale{0.95, 1, "", 1},
+                                 TextScale{999.5, 1, "", 0}};
 constexpr std::array kHundredths{TextScale{0, 1, "", 2}};
 constexpr std::array kSmallPercents{TextScale{0, 1, "%", 2}};
 constexpr std::array kDollars{TextScale{0, 1, "USD", kAsShort}, TextScale{9999.5, 1e3, "K USD"},
@@ -25,6 +29,7 @@ constexpr std::array kJoules{TextScale{0, 1, "J"}, TextScale{999.5, 1e3, "kJ"},
 constexpr std::array kWholes{TextScale{0, 1, "", 0}};
 
 const TextForm kTenthsForm{kTenths};
+const TextForm kEventsForm{kMeanCounts};
 const TextForm kPointsForm{kHundredths, 100};
 const TextForm kSmallShareForm{kSmallPercents, 100};
 const TextForm kUsdForm{kDollars};
@@ -55,7 +60,7 @@ const UnitForm& unit_form(Unit unit) {
       {"bytes", &kBytesForm, "bytes"},     {"memory", &kMemoryForm, "bytes"},
       {"tflops", &kTenthsForm, "TFLOP/s"}, {"count", &kCountForm, ""},
       {"usd", &kUsdForm, "USD"},           {"watts", &kWattsForm, "W"},
-      {"joules", &kJoulesForm, "J"},       {"events", &kTenthsForm, ""},
+      {"joules", &kJoulesForm, "J"},       {"events", &kEventsForm, ""},
       {"whole", &kWholeForm, ""},          {"word", &kCountForm, ""}};
   const auto place = static_cast<size_t>(unit);
   CHECK(place < std::size(forms), "a unit without a form");

@@ -398,12 +398,19 @@ namespace {
 std::optional<FigureRange> range_of_times(const Figure& figure, const Record& record) {
   const double value = number_of(figure.of(record));
   if (figure.follows == Follows::none || !std::isfinite(value)) return std::nullopt;
-  const ErrorFactors off =
+  if (figure.follows == Follows::memory) {
+    const double factor = error_factor(record.job.calibration.memory_error, kReportedShare);
+    return FigureRange{value / factor, value * factor};
+  }
+  ErrorFactors off =
       error_factors(record.iteration.error, kReportedShare, record.iteration.host_spread);
+  // No step is shorter than its FLOPs take at the peak.
+  if (record.iteration.hfu > 0) {
+    off.shorter = std::max(1.0, std::min(off.shorter, 1 / record.iteration.hfu));
+  }
   if (figure.follows == Follows::time) return FigureRange{value / off.shorter, value * off.longer};
   if (figure.follows == Follows::rate) {
-    const double most = figure.unit == Unit::share ? 1 : std::numeric_limits<double>::infinity();
-    return FigureRange{value / off.longer, std::min(most, value * off.shorter)};
+    return FigureRange{value / off.longer, value * off.shorter};
   }
   const double goodput = record.campaign->goodput.mean;
   const auto& [if_faster, if_slower] = record.campaign->goodput_by_model;

@@ -34,8 +34,9 @@ inline constexpr const char* kSimulated = "simulated";
 
 // What an error of the cost models does to a figure: when all that they predict takes f times as
 // long, so does a time, and a rate is an f-th. Goodput was simulated so (goodput_by_model); days
-// and costs of training grow with f and fall with it.
-enum class Follows { none, time, rate, goodput, training };
+// and costs of training grow with f and fall with it. Memory has an error of its own
+// (error.memory).
+enum class Follows { none, time, rate, goodput, training, memory };
 
 struct FigureRange {
   double low = 0;

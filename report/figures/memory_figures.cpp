@@ -35,7 +35,8 @@ FigureValue of_tier(const Record& record) {
 std::vector<Figure> memory_figures() {
   return {
       {"iteration.memory_bytes.peak", "peak memory", memory, lower, "of the fullest GPU",
-       [](const Record& record) { return fullest_bytes(record.iteration.memory); }, kByClosedForm},
+       [](const Record& record) { return fullest_bytes(record.iteration.memory); }, kByClosedForm,
+       Follows::memory},
       {"iteration.memory_bytes.host", "offloaded to the host", memory, lower,
        "of the node's memory, all its GPUs together; without snapshots", of_tier<MemoryTier::host>,
        kByClosedForm},

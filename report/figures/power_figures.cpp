@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <iterator>
+#include <limits>
 #include <memory>
 
 #include "models/base/units.hpp"
@@ -127,8 +128,12 @@ std::function<FigureValue(const Record&)> rented(double (*steps)(const Report&))
   };
 }
 
-FigureValue of_row(const Report& report, double (*value)(const RowReport&)) {
-  return report.row ? FigureValue(value(*report.row)) : FigureValue();
+FigureValue of_row(const Report& report, FigureValue (*value)(const RowReport&)) {
+  return report.row ? value(*report.row) : FigureValue();
+}
+
+FigureValue if_it_holds(const RowReport& row, double value) {
+  return row.holds ? FigureValue(value) : FigureValue();
 }
 
 std::vector<Figure> price_figures() {
@@ -166,26 +171,37 @@ std::vector<Figure> price_figures() {
       {"power.row_fitting", "nodes that fit", share, higher,
        "without a cap, over those that a row's supply was planned for, each at its limit",
        of([](const Report& report) {
-         return of_row(report, [](const RowReport& row) { return row.fitting; });
+         return of_row(report, [](const RowReport& row) { return FigureValue(row.fitting); });
        })},
       {"power.row_capped", "capped", share, lower,
        "of the time, with cluster.power.more_nodes in a row", of([](const Report& report) {
-         return of_row(report, [](const RowReport& row) { return row.capped_share; });
+         return of_row(report, [](const RowReport& row) { return FigureValue(row.capped_share); });
        })},
       {"power.row_clock", "lowest clock", share, higher, "likewise", of([](const Report& report) {
-         return of_row(report, [](const RowReport& row) { return row.clock; });
+         return of_row(report, [](const RowReport& row) { return if_it_holds(row, row.clock); });
        })},
       {"power.row_slowdown", "a step takes", share, lower,
        "likewise, at most: as if all kernels that are capped were bound by arithmetic",
        of([](const Report& report) {
-         return of_row(report, [](const RowReport& row) { return row.slowdown; });
+         return of_row(report, [](const RowReport& row) { return if_it_holds(row, row.slowdown); });
        })}};
 }
 
+// What the figure can be at all.
+FigureRange domain_of(const Figure& figure) {
+  constexpr double kUnlimited = std::numeric_limits<double>::infinity();
+  if (figure.key == "power.row_slowdown") return {1, kUnlimited};
+  const bool part = figure.key == "power.row_clock" || figure.key == "power.row_capped" ||
+                    figure.key == "power.clock" || figure.key == "power.network_share";
+  return {0, part ? 1 : kUnlimited};
+}
+
 // With the range that the ends of its unsure inputs leave, one at a time: they are independent.
+// Ends at which the figure is nothing are left out.
 Figure with_inputs(Figure figure) {
   const auto value = figure.of;
-  figure.of_inputs = [value](const Record& record) -> std::optional<FigureRange> {
+  figure.of_inputs =
+      [value, domain = domain_of(figure)](const Record& record) -> std::optional<FigureRange> {
     if (record.power == nullptr || record.power->at_low.empty()) return std::nullopt;
     const auto at = [&](const Report& report) {
       Record other;
@@ -197,13 +213,14 @@ Figure with_inputs(Figure figure) {
     double below = 0;
     double above = 0;
     for (std::size_t i = 0; i < record.power->at_low.size(); ++i) {
+      // Where the figure is nothing these are no numbers, which fmin and fmax pass over.
       const double low = at(record.power->at_low[i]) - middle;
       const double high = at(record.power->at_high[i]) - middle;
-      below = std::hypot(below, std::min({0.0, low, high}));
-      above = std::hypot(above, std::max({0.0, low, high}));
+      below = std::hypot(below, std::fmin(0.0, std::fmin(low, high)));
+      above = std::hypot(above, std::fmax(0.0, std::fmax(low, high)));
     }
     if (!(below + above > 1e-9 * std::abs(middle))) return std::nullopt;
-    return FigureRange{middle - below, middle + above};
+    return FigureRange{std::max(domain.low, middle - below), std::min(domain.high, middle + above)};
   };
   return figure;
 }

@@ -72,7 +72,7 @@ std::string storage_interval_note() {
       "Of the intervals on storage, {} to {}, the longest of those that are as good as the best "
       "({}): it loads the storage least.",
       format_quantity(kPlanShortestInterval_s, Dimension::seconds),
-      format_quantity(kPlanLongestInterval_s, Dimension::seconds), no_gain_text());
+      format_quantity(kPlanLongestInterval_s, Dimension::seconds), as_good_loss_text());
 }
 
 std::vector<PlanChoice> choices_of(const PlanReport& plan) {

@@ -48,6 +48,7 @@ std::string snapshots_text(const Job& job, double as_good_from_s) {
 
 std::string nodes_text(const PlanOption& option) {
   if (option.point.spares == 0) {
+    if (option.point.nodes == 1) return "1 trains, none is kept as a spare";
     return fmt::format("all {} train, none is kept as a spare", option.point.nodes);
   }
   const bool one = option.point.spares == 1;
@@ -144,9 +145,10 @@ std::optional<SummaryRow> more_nodes_row(const PlanReport& plan) {
   const double days = taken.days - more.days;
   const double usd = usd_of(plan.basis, taken) - usd_of(plan.basis, more);
   if (!(days > 0) || !(usd > 0) || is_as_good(taken, more)) return std::nullopt;
+  const int spares = more.point.spares - taken.point.spares;
   return SummaryRow{
       "more nodes",
-      fmt::format("with {} more as spares {} and {} less", more.point.spares - taken.point.spares,
+      fmt::format("with {} more as {} {} and {} less", spares, spares == 1 ? "a spare" : "spares",
                   value_text(Unit::days, days), value_text(Unit::usd, usd))};
 }
 
@@ -193,6 +195,8 @@ SummarySection what_to_start(const PlanReport& plan) {
   const double usable = usable_bytes(plan.basis.node.gpu);
   const std::string sequence_parallel =
       best.point.found_at("layout.sequence_parallel") == "true" ? ", sequence parallelism" : "";
+  const std::string chance =
+      may_not_fit_text(plan.record.job.calibration, best.memory_bytes, usable);
   SummarySection section{"What to start", {}, {}};
   section.rows = {
       {"nodes", nodes_text(best)},
@@ -205,7 +209,8 @@ SummarySection what_to_start(const PlanReport& plan) {
                             best.point.found_at("batch.micro"))},
       {"memory",
        fmt::format("{} of {} on the fullest GPU, {} free", format_memory(best.memory_bytes),
-                   format_memory(usable), format_percent(1 - best.memory_bytes / usable))},
+                   format_memory(usable), format_percent(1 - best.memory_bytes / usable)) +
+           (chance.empty() ? "" : "; may not fit, " + chance)},
       {"snapshots", snapshots_text(plan.record.job, best.as_good_from_s)},
       {"failures", without_spare_text(best)}};
   return section;

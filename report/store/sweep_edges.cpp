@@ -130,7 +130,7 @@ std::vector<std::string> as_good_texts(const Json& document) {
       texts.push_back(fmt::format(
           "{}{} does not matter {}", key, under.empty() ? "" : " under " + under,
           is_interval ? as_good_text(from, to)
-                      : fmt::format("between {} and {}: {}", from, to, no_gain_text())));
+                      : fmt::format("between {} and {}: {}", from, to, as_good_loss_text())));
     }
   }
   return texts;

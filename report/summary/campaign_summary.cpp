@@ -52,10 +52,10 @@ std::string sizes_text(const Record& record) {
 
 SummarySection campaign_section(const Record& record) {
   const CampaignReport& report = *record.campaign;
-  SummarySection section{fmt::format("Campaign of {}, {} trials ({} of the mean)",
-                                     figure("campaign.wall_s").text(record),
-                                     with_separators(report.trials), kIntervalTitle),
-                         {}};
+  SummarySection section{
+      fmt::format("Campaign of {}, {} ({} of the mean)", figure("campaign.wall_s").text(record),
+                  counted(report.trials, "trial"), kIntervalTitle),
+      {}};
   const auto add = [&](std::string_view key, const std::string& text) {
     if (!text.empty()) section.rows.push_back({figure(key).title, text});
   };
@@ -81,7 +81,7 @@ SummarySection lost_section(const Record& record) {
   const auto add = [&](const Figure& figure, const Estimate& share) {
     section.rows.push_back({figure.title, estimate_text(Unit::share, share)});
   };
-  add(figure("campaign.useful_s"), share_of(report.useful_s, report.wall_s.mean));
+  add(figure("campaign.useful_s"), report.goodput);
   for (const Figure* lost : figures_below("campaign.lost")) {
     const FigureValue share = lost->of(record);  // nothing: no such pause is asked for
     const auto* estimate = std::get_if<Estimate>(&share);
@@ -171,11 +171,16 @@ SummarySection interval_section(const IntervalReport& report, double storage_sha
         {"a failure", "needed it in no trial: it is there for what was not assumed"});
   }
   if (report.storage_s > 0) {
-    section.rows.push_back(
-        {interval_figure("storage_s").title,
-         fmt::format("an interval of {} or more: at most {} of its bandwidth is for snapshots "
-                     "(cluster.storage.share)",
-                     text("storage_s"), value_text(Unit::share, storage_share))});
+    std::string allowed = fmt::format(
+        "an interval of {} or more: at most {} of its bandwidth is for snapshots "
+        "(cluster.storage.share)",
+        text("storage_s"), value_text(Unit::share, storage_share));
+    if (report.configured_s < report.storage_s) {
+      allowed += fmt::format(
+          "; as configured they would take {}",
+          value_text(Unit::share, storage_share * report.storage_s / report.configured_s));
+    }
+    section.rows.push_back({interval_figure("storage_s").title, std::move(allowed)});
     const double young_s =
         report.mtbf_s > 0 ? young_interval_s(report.cost_s, report.mtbf_s) : report.storage_s;
     if (young_s < report.storage_s) {
@@ -190,13 +195,26 @@ SummarySection interval_section(const IntervalReport& report, double storage_sha
   return section;
 }
 
+// With snapshots, but trials that say nothing of how often.
+bool went_back_to_none(const Record& record) {
+  const Job& job = record.job;
+  const bool periodic = std::ranges::any_of(job.snapshots, [](const SnapshotTier& tier) {
+    return tier.every_s > 0 || tier.every_iterations > 0 || tier.every_overhead > 0;
+  });
+  const bool back = std::ranges::any_of(record.campaign->survival, [](const auto& restored) {
+    return restored.first != "none" && restored.second.mean > 0;
+  });
+  return periodic && !job.failures.empty() && job.recovery.elastic.groups == 0 &&
+         job.sync.empty() && !back;
+}
+
 }  // namespace
 
 std::string as_good_text(std::string_view shortest, std::string_view longest) {
   return fmt::format(
       "between {0} and {1}: {2}. {0}, the shortest that costs nothing, loses least where a failure "
       "costs more than was assumed; {1} loads storage and network least",
-      shortest, longest, no_gain_text());
+      shortest, longest, as_good_loss_text());
 }
 
 const IntervalReport::Point* point_at(const IntervalReport& report, double every_s) {
@@ -217,6 +235,12 @@ std::vector<SummarySection> campaign_sections(const Record& record) {
     for (const IntervalReport& other : report.other_intervals) {
       sections.push_back(interval_section(other, record.job.cluster.storage.share));
     }
+  } else if (went_back_to_none(record)) {
+    sections.push_back(
+        {"How often to save",
+         {{"no advice",
+           "no trial went back to a snapshot, so that these say nothing of how often "
+           "one is worth a save; more of them do (campaign.replicas)"}}});
   }
   return sections;
 }

@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cmath>
 #include <iterator>
 #include <map>
 #include <set>
@@ -38,6 +39,27 @@ bool has_engines(const Comparison& comparison) {
 bool has_campaign(const Comparison& comparison) {
   return any_record(comparison,
                     [](const ComparedPoint& point) { return !!point.record->campaign; });
+}
+
+double work_of(const Record& record) {
+  return record.iteration.tokens_per_s * record.iteration.time_s;
+}
+
+// A step of a larger batch brings more; where the number of steps is given, not.
+bool varies_batch(const Comparison& comparison) {
+  const Record* first = nullptr;
+  return any_record(comparison, [&](const ComparedPoint& point) {
+    if (point.record->job.steps > 0) return false;
+    if (first == nullptr) first = &*point.record;
+    return std::abs(work_of(*point.record) / work_of(*first) - 1) > 1e-9;
+  });
+}
+
+// What a step brings in a second.
+const Figure& throughput_figure(const Comparison& comparison) {
+  const bool samples = any_record(
+      comparison, [](const ComparedPoint& point) { return point.record->job.network != nullptr; });
+  return figure(samples ? "iteration.samples_per_s" : "iteration.tokens_per_s");
 }
 
 std::vector<const Figure*> figures_of(std::initializer_list<std::string_view> keys) {
@@ -82,6 +104,7 @@ std::vector<const Figure*> further_columns(const Comparison& comparison) {
     std::ranges::copy(figures_of({"power.peak_W", "power.step_J"}), std::back_inserter(columns));
   }
   for (const Figure* figure : volunteer_columns(comparison)) columns.push_back(figure);
+  if (varies_batch(comparison)) columns.push_back(&throughput_figure(comparison));
   if (has_campaign(comparison)) columns.push_back(&figure("campaign.goodput"));
   if (has_engines(comparison)) {
     for (const Figure* each : figures_of({"rollout.period_s", "rollout.samples_per_s",
@@ -94,14 +117,16 @@ std::vector<const Figure*> further_columns(const Comparison& comparison) {
 
 const Figure& ranking_figure(const Comparison& comparison) {
   if (has_engines(comparison)) return figure("rollout.samples_per_s");
-  return figure(varies_protection_only(comparison) ? "campaign.goodput" : "iteration.time_s");
+  if (varies_protection_only(comparison)) return figure("campaign.goodput");
+  return varies_batch(comparison) ? throughput_figure(comparison) : figure("iteration.time_s");
 }
 
 double speed_up(const Record& reference, const Record& record) {
   if (reference.rollout && record.rollout) {
     return record.rollout->samples_per_s / reference.rollout->samples_per_s;
   }
-  return reference.iteration.time_s / record.iteration.time_s;
+  if (reference.job.steps > 0) return reference.iteration.time_s / record.iteration.time_s;
+  return record.iteration.tokens_per_s / reference.iteration.tokens_per_s;
 }
 
 bool varies_protection_only(const Comparison& comparison) {

@@ -13,6 +13,7 @@
 #include "models/compression/compressors.hpp"
 #include "models/cost/chunk/step_work.hpp"
 #include "models/cost/memory/tiers.hpp"
+#include "models/power/power_report.hpp"
 #include "models/reliability/stragglers/redundancy.hpp"
 #include "report/figures/figures.hpp"
 #include "report/summary/campaign_summary.hpp"
@@ -224,6 +225,10 @@ SummarySection memory_section(const Record& record) {
   section.rows.push_back(
       {"peak", fmt::format("{} ({}) on pipeline rank {}", format_memory(peak->total()),
                            format_percent(peak->total() / usable), peak - memory.data())});
+  const std::string chance = may_not_fit_text(record.job.calibration, peak->total(), usable);
+  if (record.memory_excess.empty() && !chance.empty()) {
+    section.rows.push_back({"may not fit", chance});
+  }
   std::string split;
   for (const auto& [name, bytes] : memory_parts(*peak)) {
     if (bytes > 0) {
@@ -258,7 +263,7 @@ SummarySection memory_section(const Record& record) {
 // the predicted time rests on.
 SummarySection evidence_section(const Record& record) {
   const std::string trials =
-      record.campaign ? fmt::format("of the mean over {} trials", record.campaign->trials) : "";
+      record.campaign ? "of the mean over " + counted(record.campaign->trials, "trial") : "";
   SummarySection section{fmt::format("{} ({}s)", kCertaintyTitle, kIntervalTitle), {}, {}};
   section.table.columns = {{""}, {"predicted", Align::right}};
   if (record.campaign) section.table.columns.push_back({trials, Align::right});
@@ -266,6 +271,7 @@ SummarySection evidence_section(const Record& record) {
   for (const Figure& each : figures()) {
     const std::optional<FigureRange> range = model_range(each, record);
     if (!range || each.follows == Follows::none) continue;
+    if (record.job.network && each.key == "iteration.tokens_per_s") continue;  // those are samples
     std::vector<std::string> row = {each.title, each.text(record)};
     if (record.campaign) row.push_back(trials_text(each, record));
     row.push_back(range_text(each.unit, range->low, range->high));
@@ -296,6 +302,9 @@ SummarySection power_section(const Record& record) {
       text += fmt::format("  ({})", range_text(each->unit, range->low, range->high));
     }
     section.rows.push_back({each->title, text});
+  }
+  if (record.power->row && !record.power->row->holds) {
+    section.rows.push_back({"does not hold", "no clock is low enough for so many nodes in a row"});
   }
   return section;
 }
@@ -363,6 +372,17 @@ std::vector<std::pair<const char*, double>> memory_parts(const GpuMemory& rank) 
 
 const char* item_noun(const Job& job) {
   return job.network ? "samples" : "tokens";
+}
+
+std::string may_not_fit_text(const Calibration& calibration, double bytes, double usable_bytes) {
+  constexpr double kToldChance = 0.01;
+  const Parameter& error = calibration.memory_error;
+  const double chance = chance_above(error, usable_bytes / bytes);
+  if (chance < kToldChance) return "";
+  return fmt::format(
+      "with a chance of {:.0f} %: memory is predicted within {} (one standard "
+      "deviation, {})",
+      100 * chance, format_percent(std::expm1(error.value)), to_string(error.origin));
 }
 
 std::string batch_text(const Job& job) {

@@ -29,6 +29,13 @@ double precision_s(const Folding& folding, double longest_s) {
   return std::max(1e-12, std::ldexp(longest_s, -43));
 }
 
+// SimGrid's quickest way from actor to actor: its own assembly, which is of x86 alone.
+#ifdef __x86_64__
+constexpr const char* kContexts = "--cfg=contexts/factory:raw";
+#else
+constexpr const char* kContexts = "--cfg=contexts/factory:boost";
+#endif
+
 std::vector<std::string> configuration(std::size_t actors, double precision_s) {
   std::vector<std::string> arguments = {
       "windtunnel",
@@ -47,7 +54,7 @@ std::vector<std::string> configuration(std::size_t actors, double precision_s) {
   if (kAddressSanitizer || kThreadSanitizer) {
     arguments.push_back("--cfg=contexts/factory:thread");  // they know the stacks of threads only
   } else {
-    arguments.push_back("--cfg=contexts/factory:raw");
+    arguments.push_back(kContexts);
     arguments.push_back("--cfg=contexts/stack-size:16");
   }
   arguments.push_back(actors <= kGuardedActors ? "--cfg=contexts/guard-size:1"

@@ -200,7 +200,9 @@ std::set<int> intervals_to_try(const IntervalReport& advice, const Subject& subj
     intervals.insert(subject.iterations(subject.possible_s(work_s)));
   }
   if (!by_formula) return intervals;
-  intervals.insert({subject.iterations(advice.young_s), subject.iterations(advice.exact_s)});
+  for (const double every_s : {advice.young_s, advice.daly_s, advice.exact_s}) {
+    intervals.insert(subject.iterations(every_s));
+  }
   // The way from there to a configured interval that is far off.
   const double ratio = advice.configured_s / advice.exact_s;
   if (std::abs(std::log(ratio)) <= std::log(kGridFactor)) return intervals;

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <cmath>
 #include <cstdint>
@@ -33,13 +34,14 @@ bool is_periodic(const SnapshotTier& tier) {
   return tier.every_iterations > 0 || tier.every_s > 0 || tier.every_overhead > 0;
 }
 
-// "12.3456789 min" to "12.3 min".
+// "12.3456789 min" to "12.3 min": not more, for a save is due at the end of an iteration.
 std::string three_digits(double value, Dimension dimension) {
   const std::string text = format_quantity(value, dimension);
   double number = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  CHECK(error == std::errc(), "the quantity {}", text);
-  return fmt::format("{:.3g}{}", number, end);
+  CHECK(error == std::errc() && number > 0, "the quantity {}", text);
+  const double digit = std::pow(10, std::floor(std::log10(number)) - 2);
+  return fmt::format("{:.3g}{}", std::floor(number / digit * (1 + 1e-12)) * digit, end);
 }
 
 // Shares of the time become the intervals that they come to, which can be searched.
@@ -69,7 +71,10 @@ class Search {
                             ? format_quantity(tier.every_iterations, Dimension::iterations)
                             : format_quantity(tier.every_s, Dimension::seconds));
     }
+    given_ = chosen_;
     best_ = chosen_;
+    values_.emplace(given_, best_value_);
+    trials_.emplace(given_, result_.given.trial_goodput);
     keep_to_storage();
   }
 
@@ -91,10 +96,14 @@ class Search {
       const double least_s = storage_allows_s(at);
       if (seconds_of(at, chosen_[at]) >= least_s) continue;
       chosen_[at] = text_of(at, least_s);
-      // Three digits are within 0.5 %.
-      if (seconds_of(at, chosen_[at]) < least_s) chosen_[at] = text_of(at, 1.01 * least_s);
+      // Three digits are within 1 %.
+      if (seconds_of(at, chosen_[at]) < least_s) chosen_[at] = text_of(at, 1.02 * least_s);
       best_value_ = -std::numeric_limits<double>::infinity();
     }
+  }
+
+  bool storage_allows_given(size_t at) const {
+    return seconds_of(at, given_[at]) >= storage_allows_s(at);
   }
 
   // In whole iterations.
@@ -110,16 +119,20 @@ class Search {
   }
 
   std::string text_of(size_t at, double every_s) const {
-    if (!counts_iterations(at)) return three_digits(every_s, Dimension::seconds);
     const double count = std::max(1.0, std::round(every_s / iteration_s()));
+    if (!counts_iterations(at)) return three_digits(count * iteration_s(), Dimension::seconds);
     // Whole numbers below 1,000, three digits above.
     const double digit = std::pow(10, std::max(0.0, std::floor(std::log10(count)) - 2));
     return format_quantity(std::round(count / digit) * digit, Dimension::iterations);
   }
 
+  // Of training between two saves, in whole iterations.
   double seconds_of(size_t at, const std::string& text) const {
-    return counts_iterations(at) ? parse_quantity(text, Dimension::iterations) * iteration_s()
-                                 : parse_quantity(text, Dimension::seconds);
+    const double iterations =
+        counts_iterations(at)
+            ? parse_quantity(text, Dimension::iterations)
+            : std::ceil(parse_quantity(text, Dimension::seconds) / iteration_s() - 1e-9);
+    return std::max(1.0, iterations) * iteration_s();
   }
 
   // More is better.
@@ -131,22 +144,17 @@ class Search {
   double value_at(size_t at, double every_s) {
     std::vector<std::string> texts = chosen_;
     texts[at] = text_of(at, every_s);
+    return value_of_all(texts);
+  }
+
+  double value_of_all(const std::vector<std::string>& texts) {
     const auto known = values_.find(texts);
     if (known != values_.end()) return known->second;
     if (options_.progress) {
       options_.progress(fmt::format("campaign {}, goodput {} so far", result_.campaigns + 1,
                                     format_percent(result_.best.goodput.mean)));
     }
-    CampaignInputs inputs = inputs_;
-    for (size_t i = 0; i < tiers_.size(); ++i) {
-      SnapshotTier& tier = inputs.table.tiers[tiers_[i]].tier;
-      const bool iterations = counts_iterations(i);
-      tier.every_iterations =
-          iterations ? static_cast<int>(parse_quantity(texts[i], Dimension::iterations)) : 0;
-      tier.every_s = iterations ? 0 : parse_quantity(texts[i], Dimension::seconds);
-    }
-    CampaignReport report = run_campaign(inputs, options_.threads);
-    ++result_.campaigns;
+    CampaignReport report = campaign_at(texts);
     const double value = value_of(report);
     values_.emplace(texts, value);
     trials_.emplace(texts, report.trial_goodput);
@@ -156,6 +164,43 @@ class Search {
       best_ = texts;
     }
     return value;
+  }
+
+  CampaignReport campaign_at(const std::vector<std::string>& texts) {
+    CampaignInputs inputs = inputs_;
+    for (size_t i = 0; i < tiers_.size(); ++i) {
+      SnapshotTier& tier = inputs.table.tiers[tiers_[i]].tier;
+      const bool iterations = counts_iterations(i);
+      tier.every_iterations =
+          iterations ? static_cast<int>(parse_quantity(texts[i], Dimension::iterations)) : 0;
+      tier.every_s = iterations ? 0 : parse_quantity(texts[i], Dimension::seconds);
+    }
+    ++result_.campaigns;
+    return run_campaign(inputs, options_.threads);
+  }
+
+  std::string name_of(size_t at) const { return tier_name(inputs_.table.tiers[tiers_[at]].tier); }
+
+  // Whether a trial went back to the tier, as given or at the best. Without one, nothing is known
+  // of what its snapshots are worth.
+  bool is_needed(size_t at) const {
+    return std::ranges::any_of(std::array{&result_.given, &result_.best}, [&](const auto* report) {
+      const auto share = report->survival.find(name_of(at));
+      return share != report->survival.end() && share->second.mean > 0;
+    });
+  }
+
+  // A tier whose given interval is as good beside the others' best keeps it.
+  void keep_given() {
+    for (size_t at = 0; at < tiers_.size(); ++at) {
+      if (chosen_[at] == given_[at] || !storage_allows_given(at)) continue;
+      std::vector<std::string> kept = chosen_;
+      kept[at] = given_[at];
+      value_of_all(kept);
+      const Estimate gain = paired_gain(trials_.at(chosen_), trials_.at(kept));
+      if (!is_gain(gain) || !is_needed(at)) chosen_ = std::move(kept);
+    }
+    if (chosen_ != best_ && chosen_ != given_) result_.best = campaign_at(chosen_);
   }
 
   // Below it snapshots would be skipped, as the last copy is not complete yet, or take more of the
@@ -218,11 +263,13 @@ class Search {
 
   // The shortest and the longest interval of this tier that is as good as the chosen one.
   std::pair<std::string, std::string> as_good(size_t at) const {
-    std::map<double, std::string> along;  // simulated with the others as chosen
+    // Simulated with the others as chosen.
+    std::map<double, std::string> along = {{seconds_of(at, chosen_[at]), chosen_[at]}};
     for (const auto& [texts, trials] : trials_) {
       std::vector<std::string> same = chosen_;
       same[at] = texts[at];
-      if (texts == same) along.emplace(seconds_of(at, texts[at]), texts[at]);
+      const double every_s = seconds_of(at, texts[at]);
+      if (texts == same && every_s >= storage_allows_s(at)) along.emplace(every_s, texts[at]);
     }
     std::vector<std::vector<double>> trials;
     std::vector<std::string> values;
@@ -234,19 +281,27 @@ class Search {
       trials.push_back(trials_.at(texts));
       values.push_back(value);
     }
-    if (!trials_.contains(chosen_)) return {chosen_[at], chosen_[at]};  // as given
     const auto [first, last] = as_good_places(trials, best);
     return {values[first], values[last]};
   }
 
   void finish() {
+    keep_given();
     for (size_t i = 0; i < tiers_.size(); ++i) {
       const int index = tiers_[i];
       auto [shortest, longest] = as_good(i);
-      result_.tiers.push_back({index, fmt::format("snapshots.{}.every", index),
-                               tier_name(inputs_.table.tiers[index].tier), chosen_[i],
-                               seconds_of(i, chosen_[i]), std::move(shortest), std::move(longest),
-                               storage_interval_s(inputs_, index)});
+      result_.tiers.push_back({.index = index,
+                               .key = fmt::format("snapshots.{}.every", index),
+                               .name = name_of(i),
+                               .value = chosen_[i],
+                               .every_s = seconds_of(i, chosen_[i]),
+                               .shortest = std::move(shortest),
+                               .longest = std::move(longest),
+                               .storage_s = storage_interval_s(inputs_, index),
+                               .given_s = seconds_of(i, given_[i]),
+                               .as_given = chosen_[i] == given_[i],
+                               .is_needed = is_needed(i),
+                               .storage_allows_given = storage_allows_given(i)});
     }
     result_.storage_share = inputs_.storage_share;
     result_.gain = paired_gain(result_.best.trial_goodput, result_.given.trial_goodput);
@@ -256,7 +311,8 @@ class Search {
   CampaignInputs inputs_;
   const std::vector<int> tiers_;
   const IntervalSearchOptions& options_;
-  std::vector<std::string> chosen_;  // [place in tiers_]
+  std::vector<std::string> given_;   // [place in tiers_]
+  std::vector<std::string> chosen_;  // likewise
   std::vector<std::string> best_;    // likewise, of best_value_
   double best_value_ = 0;
   std::map<std::vector<std::string>, double> values_;

@@ -35,7 +35,11 @@ struct IntervalSearch {
     double every_s = 0;  // the same
     // Of those around it that were simulated with the other tiers' best: as good (is_gain()).
     std::string shortest, longest;
-    double storage_s = 0;  // storage_interval_s()
+    double storage_s = 0;              // storage_interval_s()
+    double given_s = 0;                // the scenario's own, as every_s
+    bool as_given = true;              // it stays: beside the others' best none surely brings more
+    bool is_needed = true;             // a trial went back to the tier
+    bool storage_allows_given = true;  // or it takes more of the bandwidth than storage_share
   };
   std::vector<Tier> tiers;
   CampaignReport given;  // with the scenario's own intervals

@@ -26,6 +26,7 @@
 #include "sim/study/iterations/memory_excess.hpp"
 #include "sim/study/iterations/sync_window.hpp"
 #include "sim/study/notes/dearer_choices.hpp"
+#include "sim/study/notes/few_failures.hpp"
 #include "sim/study/notes/host_bound.hpp"
 #include "sim/study/notes/learning_notes.hpp"
 #include "sim/study/notes/spoilt_copies.hpp"
@@ -160,6 +161,7 @@ void add_campaign(Record& record, MeasuredIteration& measured, const SimulateOpt
   CampaignInputs inputs = campaign_inputs(job, std::move(measured.table));
   inputs.stop = options.stop;
   CampaignReport campaign = run_campaign(inputs, options.threads);
+  std::ranges::move(few_failures_notes(inputs), std::back_inserter(record.notes));
   campaign.goodput_by_model = goodput_range(
       inputs, campaign,
       error_factors(measured.report.error, kReportedShare, measured.report.host_spread),

@@ -44,8 +44,10 @@ std::vector<std::string_view> keys_of(const CompressorKind& kind) {
                                               fmt::join(keys, ", ")));
 }
 
-// All gradients of the model as the ranks of a pipeline hold them.
-std::vector<TensorShape> gradients_of(const Job& job) {
+// All gradients of the model as the ranks of a pipeline hold them: the same whatever is recomputed,
+// which may not be chosen yet.
+std::vector<TensorShape> gradients_of(Job job) {
+  if (job.recompute == Recompute::automatic) job.recompute = Recompute::none;
   const std::vector<ChunkCost> chunks = chunk_costs(job);
   const std::vector<int> layers = layers_per_stage(job.model, job.layout);
   std::vector<TensorShape> shapes;

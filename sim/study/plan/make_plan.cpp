@@ -232,7 +232,10 @@ class Planner {
     std::vector<CampaignReport> campaigns;
     std::vector<std::vector<double>> trials;
     size_t best = 0;
+    const double training_s =
+        inputs.tokens / inputs.tokens_per_iteration * inputs.table.iteration_s.front();
     for (const double every_s : kIntervals_s) {
+      if (every_s > training_s / 2 && !intervals_s.empty()) break;
       bool allowed = true;
       for (size_t i = 0; i < inputs.table.tiers.size(); ++i) {
         SnapshotTier& tier = inputs.table.tiers[i].tier;

@@ -289,6 +289,14 @@ int batch_on(const PlanBasis& basis, int nodes) {
                             "step, as in '4 M'",
                             basis.batch_tokens, basis.sequence));
   }
+  constexpr double kMostSequences = 1e6;
+  if (asked > kMostSequences) {
+    throw Error(
+        Location{"--batch"},
+        fmt::format("{} tokens are {} sequences of {} a step, and a plan is of a million at "
+                    "most; give fewer, or longer sequences (--sequence)",
+                    format_count(basis.batch_tokens), format_count(asked), basis.sequence));
+  }
   const int gpus = nodes * basis.node.gpus;
   for (double near = 0.05; near < 1; near *= 2) {
     const auto first = static_cast<int>(std::ceil((1 - near) * asked));

@@ -52,6 +52,17 @@ TEST(SweepCommand, FindsTheBestPoint) {
   fs::remove_all(folder);
 }
 
+// Failures are not chosen, so that none of their points is the best.
+TEST(SweepCommand, OfCircumstancesAloneIsAnAnswer) {
+  const std::string folder = scratch_folder("sweep-circumstances");
+  const ProgramResult result = run_program(
+      "sweep scenarios/small.yaml --vary 'failures.0.repair=1 h,24 h' --replicas 2 --json --out " +
+      folder);
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_TRUE(json::parse(result.out).at("best").is_null());
+  fs::remove_all(folder);
+}
+
 TEST(SweepCommand, SaysOnceWhatANamedRecoveryLeaves) {
   const std::string folder = scratch_folder("sweep-notes");
   const ProgramResult result = run_program(

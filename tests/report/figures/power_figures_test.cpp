@@ -43,5 +43,40 @@ TEST(PowerFigures, AreThereWhereAsked) {
   EXPECT_EQ(run_document(record, false)["power"]["step_J"], 7.2e8);
 }
 
+// Of so many nodes that no clock keeps a row within its supply; one input's end still holds.
+TEST(PowerFigures, ARowThatDoesNotHoldHasNoClock) {
+  Record record = sample_record();
+  PowerReport report;
+  report.row = RowReport{.capped_share = 1, .clock = 0, .holds = false};
+  record.power = std::make_shared<const PowerReport>(report);
+  EXPECT_EQ(figure("power.row_capped").text(record), "100.0 %");
+  EXPECT_EQ(figure("power.row_clock").text(record), "");
+  EXPECT_EQ(figure("power.row_slowdown").text(record), "");
+}
+
+// Deviations of inputs add up to more than a clock can lack.
+TEST(PowerFigures, RangesKeepToWhatCanBe) {
+  Record record = sample_record();
+  PowerReport report;
+  const auto row = [](double clock, double slowdown, bool holds) {
+    PowerReport at;
+    at.row = RowReport{.capped_share = 0.9, .clock = clock, .slowdown = slowdown, .holds = holds};
+    return at;
+  };
+  report.row = row(0.5, 1.4, true).row;
+  for (int input = 0; input < 3; ++input) {
+    report.at_low.push_back(row(0.1, 1.0, true));
+    report.at_high.push_back(row(0, 1, false));
+  }
+  record.power = std::make_shared<const PowerReport>(report);
+  const auto clock = model_range(figure("power.row_clock"), record);
+  ASSERT_TRUE(clock);
+  EXPECT_EQ(clock->low, 0);
+  EXPECT_EQ(clock->high, 0.5);
+  const auto step = model_range(figure("power.row_slowdown"), record);
+  ASSERT_TRUE(step);
+  EXPECT_EQ(step->low, 1);
+}
+
 }  // namespace
 }  // namespace windtunnel

@@ -77,6 +77,14 @@ TEST(Compressor, KeysAreTakenOrRefusedAtTheirPlace) {
   }
 }
 
+// What is recomputed may be chosen after the compressor is resolved.
+TEST(Compressor, EachGoesWithARecomputationThatIsFound) {
+  for (const CompressorKind& kind : compressor_kinds()) {
+    const std::string text = scenario(std::string(kind.name)) + "recompute: auto\n";
+    EXPECT_EQ(parse_message(text, "s.yaml"), "no error") << kind.name;
+  }
+}
+
 TEST(Compressor, FeedbackAndBaseArrive) {
   EXPECT_EQ(choice_of("{name: topk, feedback: econtrol}").feedback, ErrorFeedback::econtrol);
   EXPECT_EQ(choice_of("{name: lgreco, base: qsgd, error: 0.9}").base, "qsgd");

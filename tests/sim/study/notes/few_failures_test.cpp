@@ -1,0 +1,34 @@
+#include "sim/study/notes/few_failures.hpp"
+
+#include <gmock/gmock.h>
+
+namespace windtunnel {
+namespace {
+
+// A failure in two node-years, on 10 nodes for 36.5 days: one in two trials.
+CampaignInputs inputs_of(int trials, FailureKind kind = FailureKind::node) {
+  CampaignInputs inputs;
+  inputs.nodes = 10;
+  inputs.failures = {{.name = "node", .kind = kind, .rate_per_node_s = 1 / (730 * 86400.0)}};
+  inputs.campaign = {.length_s = 36.5 * 86400, .trials = trials};
+  return inputs;
+}
+
+TEST(FewFailures, AreSaidWithTheTrialsThatMeetEnough) {
+  const std::vector<Note> notes = few_failures_notes(inputs_of(50));
+  ASSERT_EQ(notes.size(), 1U);
+  EXPECT_EQ(notes[0].key, "campaign.replicas");
+  EXPECT_EQ(notes[0].figures,
+            "about 25 are due in 50 trials; campaign.replicas=200 meets a hundred");
+}
+
+TEST(FewFailures, NothingIsSaidOfEnoughOrOfNone) {
+  EXPECT_THAT(few_failures_notes(inputs_of(60)), testing::IsEmpty());
+  EXPECT_THAT(few_failures_notes(inputs_of(10, FailureKind::planned)), testing::IsEmpty());
+  CampaignInputs none = inputs_of(10);
+  none.failures.clear();
+  EXPECT_THAT(few_failures_notes(none), testing::IsEmpty());
+}
+
+}  // namespace
+}  // namespace windtunnel
