@@ -30,7 +30,8 @@ bool changes(const IntervalSearch& found) {
 // Of tiers that stay as given, and of those that the storage does not allow so.
 std::string words_of(const IntervalSearch& found) {
   std::vector<std::string> words;
-  if (!changes(found)) {
+  const bool any_needed = std::ranges::any_of(found.tiers, &IntervalSearch::Tier::is_needed);
+  if (!changes(found) && any_needed) {
     words.push_back(fmt::format("Keep the intervals as given: the best bring {}.", no_gain_text()));
   }
   for (const IntervalSearch::Tier& tier : found.tiers) {
@@ -163,6 +164,7 @@ Json document_of(const IntervalCommand& command, const IntervalSearch& found) {
                                      {"tier", tier.name},
                                      {"value", tier.value},
                                      {"every_s", tier.every_s},
+                                     {"storage_s", tier.storage_s},
                                      {"as_given", tier.as_given},
                                      {"is_needed", tier.is_needed},
                                      {"storage_allows_given", tier.storage_allows_given},

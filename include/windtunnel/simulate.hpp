@@ -23,7 +23,8 @@ struct SimulateOptions {
   int threads = 0;  // for months with failures; 0: all cores; the same results for any number
   bool allow_oom = false;  // simulate although it does not fit in memory
   std::function<void(const std::string& step)> progress = {};  // told each step before it starts
-  // Asked: ends with an Error (Cause::failed) before the next step, or month-long trial of one.
+  // Where a stop is requested, simulate() throws an Error (Cause::failed) before the next step or
+  // trial of a campaign.
   std::stop_token stop = {};
 };
 

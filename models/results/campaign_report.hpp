@@ -82,7 +82,7 @@ struct IntervalReport {
   };
   std::vector<Point> points;  // ascending
   double best_s = 0;          // simulated, of the points that are not below storage_s
-  double shortest_s = 0;      // of them around the best, from which it is no gain (is_gain())
+  double shortest_s = 0;      // of them around the best, which are as good (is_as_good())
   double longest_s = 0;
   double best_goodput = 0;
   double young_regret = 0;  // best_goodput less the simulated one at Young's interval

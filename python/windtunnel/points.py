@@ -46,8 +46,9 @@ class Points(list["Point"]):
         super().__init__(points)
 
     def best(self, key: str = "iteration.time_s", highest: bool = False) -> Point:
-        """The point with the lowest (or highest) value of a figure. Differences within a figure's
-        interval may be chance. Raises ValueError where no point has the figure."""
+        """The point with the lowest (or highest) value of a figure. Steps of unequal batches compare
+        by ``best("iteration.tokens_per_s", highest=True)``. Differences within a figure's interval
+        may be chance. Raises ValueError where no point has the figure."""
         having = [point for point in self if key in point.figures]
         if not having:
             reasons = sorted({point.reason for point in self if point.reason})

@@ -10,6 +10,7 @@
 #include "report/answer/charts.hpp"
 #include "report/answer/record_charts.hpp"
 #include "report/console/console.hpp"
+#include "report/figures/model_range.hpp"
 #include "report/plan/optimise_tables.hpp"
 #include "report/store/sweep_edges.hpp"
 #include "report/store/varied_keys.hpp"

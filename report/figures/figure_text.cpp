@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::array kTenths{TextScale{0, 1, "", 1}};
 // Means of counts: a rare event has two digits, for 0.0 would say that there is none.
-constexpr std::array kMeanCounts{TextScale{0, 1, "", 1}, TextScale{0.00095, 1, "", 3},
+constexpr std::array kMeanCounts{TextScale{0, 1, "", kAsShort}, TextScale{0.00095, 1, "", 3},
                                  TextScale{0.0995, 1, "", 2}, TextScale{0.95, 1, "", 1},
                                  TextScale{999.5, 1, "", 0}};
 constexpr std::array kHundredths{TextScale{0, 1, "", 2}};
@@ -29,7 +29,7 @@ constexpr std::array kJoules{TextScale{0, 1, "J"}, TextScale{999.5, 1e3, "kJ"},
 constexpr std::array kWholes{TextScale{0, 1, "", 0}};
 
 const TextForm kTenthsForm{kTenths};
-const TextForm kEventsForm{kMeanCounts};
+const TextForm kEventsForm{kMeanCounts, 1, "0.0"};
 const TextForm kPointsForm{kHundredths, 100};
 const TextForm kSmallShareForm{kSmallPercents, 100};
 const TextForm kUsdForm{kDollars};

@@ -9,7 +9,6 @@
 #include <utility>
 
 #include "models/base/error.hpp"
-#include "models/calibration/prediction_error.hpp"
 #include "models/cost/chunk/step_work.hpp"
 #include "models/cost/offload/offload.hpp"
 #include "report/figures/fused_figures.hpp"
@@ -391,50 +390,6 @@ std::string Figure::text(const Record& record) const {
     return text;
   }
   return value_text(unit, number_of(value));
-}
-
-namespace {
-
-std::optional<FigureRange> range_of_times(const Figure& figure, const Record& record) {
-  const double value = number_of(figure.of(record));
-  if (figure.follows == Follows::none || !std::isfinite(value)) return std::nullopt;
-  if (figure.follows == Follows::memory) {
-    const double factor = error_factor(record.job.calibration.memory_error, kReportedShare);
-    return FigureRange{value / factor, value * factor};
-  }
-  ErrorFactors off =
-      error_factors(record.iteration.error, kReportedShare, record.iteration.host_spread);
-  // No step is shorter than its FLOPs take at the peak.
-  if (record.iteration.hfu > 0) {
-    off.shorter = std::max(1.0, std::min(off.shorter, 1 / record.iteration.hfu));
-  }
-  if (figure.follows == Follows::time) return FigureRange{value / off.shorter, value * off.longer};
-  if (figure.follows == Follows::rate) {
-    return FigureRange{value / off.longer, value * off.shorter};
-  }
-  const double goodput = record.campaign->goodput.mean;
-  const auto& [if_faster, if_slower] = record.campaign->goodput_by_model;
-  const auto [least, most] = std::minmax({goodput, if_faster, if_slower});
-  if (figure.follows == Follows::goodput) return FigureRange{least, most};
-  if (if_slower <= 0) return std::nullopt;  // then it might never end
-  return FigureRange{value / off.shorter * goodput / if_faster,
-                     value * off.longer * goodput / if_slower};
-}
-
-}  // namespace
-
-// Errors of step times and of inputs are independent: their logarithms add up as variances do.
-std::optional<FigureRange> model_range(const Figure& figure, const Record& record) {
-  const std::optional<FigureRange> times = range_of_times(figure, record);
-  const auto inputs = figure.of_inputs ? figure.of_inputs(record) : std::nullopt;
-  if (!times || !inputs) return times ? times : inputs;
-  const double value = number_of(figure.of(record));
-  if (value <= 0 || times->low <= 0 || inputs->low <= 0) return times;
-  const auto both = [&](double a, double b) {
-    return std::exp(std::hypot(std::log(a / value), std::log(b / value)));
-  };
-  return FigureRange{value / both(times->low, inputs->low),
-                     value * both(times->high, inputs->high)};
 }
 
 const std::vector<Figure>& figures() {

@@ -58,11 +58,6 @@ struct Figure {
   std::string text(const Record& record) const;
 };
 
-// Where the figure is with 95 % probability, for all that is known of the calibration's error on
-// runs that it was not fitted on (error.step), and of its own inputs. Nothing: it does not follow
-// from step times and its inputs are sure, or it is not known.
-std::optional<FigureRange> model_range(const Figure& figure, const Record& record);
-
 // In the order of the run document.
 const std::vector<Figure>& figures();
 const Figure& figure(std::string_view key);  // CHECKs that there is one

@@ -12,6 +12,7 @@
 #include "models/results/filling_report.hpp"
 #include "models/results/fused_report.hpp"
 #include "models/results/volunteer_report.hpp"
+#include "report/figures/model_range.hpp"
 #include "report/json/model_json.hpp"
 #include "report/summary/notes.hpp"
 

@@ -148,7 +148,7 @@ bool is_as_good(const Json& best, const Json& point, const Json& column, size_t 
     return of.value("trial_goodput", std::vector<double>());  // older programs do not say them
   };
   if (column.value("key", "") != "campaign.goodput" || trials(best).empty()) return false;
-  return !is_gain(paired_gain(trials(best), trials(point)));
+  return is_as_good(paired_gain(trials(best), trials(point)));
 }
 
 // Of each point whether it has the best of a column, or what is as good: none where all of those

@@ -16,6 +16,7 @@
 #include "report/figures/figures.hpp"
 #include "report/plan/deadline.hpp"
 #include "report/plan/plan_choices.hpp"
+#include "report/summary/memory_summary.hpp"
 
 namespace windtunnel {
 namespace {

@@ -32,8 +32,8 @@ size_t grid_size(const Sweep& sweep);
 bool is_circumstance(std::string_view key);
 bool offers_choices(const Sweep& sweep);
 
-// Values of a key, from the least to the most, that are as good as the best (is_gain()) where all
-// other keys are the best point's.
+// Values of a key, from the least to the most, that are as good as the best (is_as_good()) where
+// all other keys are the best point's.
 struct AsGood {
   std::string key;
   std::string from;

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "models/reliability/interval_theory.hpp"
 #include "models/results/paired_gain.hpp"
@@ -152,7 +153,7 @@ SummarySection interval_table(const IntervalReport& report) {
 SummarySection interval_section(const IntervalReport& report, double storage_share) {
   SummarySection section = interval_table(report);
   const auto text = [&](std::string_view key) { return interval_figure(key).text(report); };
-  if (report.longest_s > report.shortest_s) {
+  if (report.mtbf_s > 0 && report.longest_s > report.shortest_s) {
     section.rows.push_back({"as good", as_good_text(text("shortest_s"), text("longest_s"))});
   }
   section.rows.push_back(
@@ -181,8 +182,8 @@ SummarySection interval_section(const IntervalReport& report, double storage_sha
           value_text(Unit::share, storage_share * report.storage_s / report.configured_s));
     }
     section.rows.push_back({interval_figure("storage_s").title, std::move(allowed)});
-    const double young_s =
-        report.mtbf_s > 0 ? young_interval_s(report.cost_s, report.mtbf_s) : report.storage_s;
+    const double young_s = report.mtbf_s > 0 ? young_interval_s(report.cost_s, report.mtbf_s)
+                                             : std::numeric_limits<double>::infinity();
     if (young_s < report.storage_s) {
       section.rows.push_back(
           {"by itself",
@@ -240,7 +241,7 @@ std::vector<SummarySection> campaign_sections(const Record& record) {
         {"How often to save",
          {{"no advice",
            "no trial went back to a snapshot, so that these say nothing of how often "
-           "one is worth a save; more of them do (campaign.replicas)"}}});
+           "one is worth a save; more trials would (campaign.replicas)"}}});
   }
   return sections;
 }

@@ -15,7 +15,7 @@ namespace windtunnel {
 std::vector<SummarySection> campaign_sections(const Record& record);
 
 // "between 5 min and 4 h: less than 0.05 points of goodput, or no more than chance. 5 min, ...": of
-// intervals of snapshots that are as good as the best (is_gain()).
+// intervals of snapshots that are as good as the best (is_as_good()).
 std::string as_good_text(std::string_view shortest, std::string_view longest);
 
 // The simulated point next to this interval, which its whole iterations can differ from; null if

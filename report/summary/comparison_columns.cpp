@@ -4,13 +4,13 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <cmath>
 #include <iterator>
 #include <map>
 #include <set>
 #include <string>
 #include <string_view>
 
+#include "models/cost/chunk/step_work.hpp"
 #include "report/summary/volunteer_summary.hpp"
 
 namespace windtunnel {
@@ -41,17 +41,18 @@ bool has_campaign(const Comparison& comparison) {
                     [](const ComparedPoint& point) { return !!point.record->campaign; });
 }
 
-double work_of(const Record& record) {
-  return record.iteration.tokens_per_s * record.iteration.time_s;
+// A step of a larger batch brings more; where the number of steps is given, not.
+bool has_steps(const Record& record) {
+  return record.job.steps > 0;
 }
 
-// A step of a larger batch brings more; where the number of steps is given, not.
 bool varies_batch(const Comparison& comparison) {
-  const Record* first = nullptr;
+  const auto counts_steps = [](const ComparedPoint& point) { return has_steps(*point.record); };
+  if (any_record(comparison, counts_steps)) return false;
+  std::set<double> batches;
   return any_record(comparison, [&](const ComparedPoint& point) {
-    if (point.record->job.steps > 0) return false;
-    if (first == nullptr) first = &*point.record;
-    return std::abs(work_of(*point.record) / work_of(*first) - 1) > 1e-9;
+    batches.insert(tokens_per_step(point.record->job));
+    return batches.size() > 1;
   });
 }
 
@@ -125,8 +126,9 @@ double speed_up(const Record& reference, const Record& record) {
   if (reference.rollout && record.rollout) {
     return record.rollout->samples_per_s / reference.rollout->samples_per_s;
   }
-  if (reference.job.steps > 0) return reference.iteration.time_s / record.iteration.time_s;
-  return record.iteration.tokens_per_s / reference.iteration.tokens_per_s;
+  const double shorter = reference.iteration.time_s / record.iteration.time_s;
+  if (has_steps(reference) || has_steps(record)) return shorter;
+  return shorter * tokens_per_step(record.job) / tokens_per_step(reference.job);
 }
 
 bool varies_protection_only(const Comparison& comparison) {

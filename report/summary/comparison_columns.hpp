@@ -21,7 +21,8 @@ std::vector<const Figure*> further_columns(const Comparison& comparison);
 bool varies_protection_only(const Comparison& comparison);
 const Figure& ranking_figure(const Comparison& comparison);
 
-// Of iterations; of engines and learner in the samples of their loop.
+// Of what is trained in a second, or of the same number of steps where the scenario gives one
+// (job.steps); of engines and learner in the samples of their loop.
 double speed_up(const Record& reference, const Record& record);
 
 // What the figures of all points are sure to: the error of each cost model, after the trials that

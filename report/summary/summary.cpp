@@ -12,13 +12,13 @@
 #include "models/calibration/prediction_error.hpp"
 #include "models/compression/compressors.hpp"
 #include "models/cost/chunk/step_work.hpp"
-#include "models/cost/memory/tiers.hpp"
 #include "models/power/power_report.hpp"
 #include "models/reliability/stragglers/redundancy.hpp"
-#include "report/figures/figures.hpp"
+#include "report/figures/model_range.hpp"
 #include "report/summary/campaign_summary.hpp"
 #include "report/summary/fused_summary.hpp"
 #include "report/summary/idle_summary.hpp"
+#include "report/summary/memory_summary.hpp"
 #include "report/summary/model_summary.hpp"
 #include "report/summary/notes.hpp"
 #include "report/summary/rollout_summary.hpp"
@@ -188,77 +188,6 @@ SummarySection path_section(const Record& record) {
   return section;
 }
 
-std::string totals_text(const std::vector<GpuMemory>& memory) {
-  std::string text;
-  for (const GpuMemory& rank : memory) {
-    text += fmt::format("{}{:.1f}", text.empty() ? "" : " ", rank.total() / kGibibyte);
-  }
-  return text + " GiB";
-}
-
-// "weights 2.9 GiB and optimizer 17 GiB in host memory"
-std::string tiers_text(const GpuMemory& rank) {
-  std::string text;
-  const std::pair<const char*, const TierMemory*> tiers[] = {{"in host memory", &rank.host},
-                                                             {"on drives", &rank.disk}};
-  for (const auto& [where, tier] : tiers) {
-    std::string parts;
-    const std::pair<const char*, double> of_it[] = {{"weights", tier->weights},
-                                                    {"gradients", tier->gradients},
-                                                    {"optimizer", tier->optimizer},
-                                                    {"activations", tier->activations}};
-    for (const auto& [name, bytes] : of_it) {
-      if (bytes <= 0) continue;
-      parts += fmt::format("{}{} {}", parts.empty() ? "" : ", ", name, format_memory(bytes));
-    }
-    if (!parts.empty()) text += fmt::format("{}{} {}", text.empty() ? "" : "; ", parts, where);
-  }
-  return text;
-}
-
-SummarySection memory_section(const Record& record) {
-  const std::vector<GpuMemory>& memory = record.iteration.memory;
-  const double usable = tightest_bytes(memory, record.job);
-  SummarySection section{fmt::format("Memory per GPU (usable {})", format_memory(usable)), {}};
-  const GpuMemory* peak = tightest(memory, record.job);
-  if (peak == nullptr) return section;
-  section.rows.push_back(
-      {"peak", fmt::format("{} ({}) on pipeline rank {}", format_memory(peak->total()),
-                           format_percent(peak->total() / usable), peak - memory.data())});
-  const std::string chance = may_not_fit_text(record.job.calibration, peak->total(), usable);
-  if (record.memory_excess.empty() && !chance.empty()) {
-    section.rows.push_back({"may not fit", chance});
-  }
-  std::string split;
-  for (const auto& [name, bytes] : memory_parts(*peak)) {
-    if (bytes > 0) {
-      split += fmt::format("{}{} {}", split.empty() ? "" : ", ", name, format_memory(bytes));
-    }
-  }
-  section.rows.push_back({"of it", split});
-  const auto setter = std::ranges::find(
-      record.activation_peaks, fmt::format("pp {}", peak - memory.data()), &ActivationPeak::rank);
-  if (setter != record.activation_peaks.end()) {
-    section.rows.push_back(
-        {"set by", fmt::format("{} at {}, with {} of activations", setter->task,
-                               format_seconds(setter->at_s), format_memory(setter->bytes))});
-  }
-  if (memory.size() > 1) section.rows.push_back({"by rank", totals_text(memory)});
-  if (offload_of(record.job).any()) {
-    section.rows.push_back({"beside it", tiers_text(*peak)});
-    for (const MemoryTier tier : kTiersBesideGpu) {
-      const double bytes = tier_of_node(record.job, memory, tier).total();
-      if (bytes <= 0) continue;
-      section.rows.push_back(
-          {tier == MemoryTier::disk ? "drives" : "host",
-           fmt::format("{} of the {} of a node", format_memory(bytes),
-                       format_memory(tier_capacity(record.job.cluster.node, tier)))});
-    }
-  }
-  if (!record.memory_excess.empty()) section.rows.push_back({"excess", record.memory_excess});
-  return section;
-}
-
 // What the figures that one acts on are sure to, by trial and by the calibration's error, and what
 // the predicted time rests on.
 SummarySection evidence_section(const Record& record) {
@@ -364,25 +293,8 @@ std::string cost_models_text(const Record& record) {
          nearest_text(record.iteration.familiarity);
 }
 
-std::vector<std::pair<const char*, double>> memory_parts(const GpuMemory& rank) {
-  return {{"weights", rank.weights},     {"gradients", rank.gradients},
-          {"optimizer", rank.optimizer}, {"activations", rank.activations},
-          {"buffers", rank.buffers},     {"framework", rank.framework + rank.fragmentation}};
-}
-
 const char* item_noun(const Job& job) {
   return job.network ? "samples" : "tokens";
-}
-
-std::string may_not_fit_text(const Calibration& calibration, double bytes, double usable_bytes) {
-  constexpr double kToldChance = 0.01;
-  const Parameter& error = calibration.memory_error;
-  const double chance = chance_above(error, usable_bytes / bytes);
-  if (chance < kToldChance) return "";
-  return fmt::format(
-      "with a chance of {:.0f} %: memory is predicted within {} (one standard "
-      "deviation, {})",
-      100 * chance, format_percent(std::expm1(error.value)), to_string(error.origin));
 }
 
 std::string batch_text(const Job& job) {

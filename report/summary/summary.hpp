@@ -50,12 +50,6 @@ std::string shared_facts(const std::vector<std::vector<std::string>>& jobs);
 // "tp 8 x pp 16 x vpp 8 x dp 128, ZeRO-1": what differs from 1.
 std::string layout_text(const Layout& layout);
 
-// "with a chance of 12 %: ...", by the calibration's error; empty below 1 %.
-std::string may_not_fit_text(const Calibration& calibration, double bytes, double usable_bytes);
-
-// What takes the memory of a GPU, in the order that reports show it in.
-std::vector<std::pair<const char*, double>> memory_parts(const GpuMemory& rank);
-
 // What an iteration works through: tokens, of a table of layers samples.
 const char* item_noun(const Job& job);
 std::string batch_text(const Job& job);  // "2,048 x 8,192 tokens"

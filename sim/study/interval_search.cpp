@@ -25,6 +25,7 @@ namespace {
 
 constexpr int kSearchPoints = 25;
 constexpr int kNearPoints = 5;         // of later rounds, around what was found
+constexpr int kAroundPoints = 9;       // around what stays
 constexpr double kNearFactor = 4;      // up and down
 constexpr double kLeastFactor = 1.02;  // between neighbours: three digits tell them apart
 constexpr double kLeastGain = 1e-6;    // relative, of a round
@@ -34,14 +35,23 @@ bool is_periodic(const SnapshotTier& tier) {
   return tier.every_iterations > 0 || tier.every_s > 0 || tier.every_overhead > 0;
 }
 
-// "12.3456789 min" to "12.3 min": not more, for a save is due at the end of an iteration.
-std::string three_digits(double value, Dimension dimension) {
-  const std::string text = format_quantity(value, dimension);
+enum class Rounded { down, up };
+
+// To three digits.
+double rounded(double number, Rounded way) {
+  const double digit = std::pow(10, std::floor(std::log10(number)) - 2);
+  const double digits = number / digit;
+  return digit * (way == Rounded::down ? std::floor(digits * (1 + 1e-12))
+                                       : std::ceil(digits * (1 - 1e-12)));
+}
+
+// "12.3456789 min" to "12.3 min", or "12.4 min".
+std::string three_digits(double seconds, Rounded way) {
+  const std::string text = format_quantity(seconds, Dimension::seconds);
   double number = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
   CHECK(error == std::errc() && number > 0, "the quantity {}", text);
-  const double digit = std::pow(10, std::floor(std::log10(number)) - 2);
-  return fmt::format("{:.3g}{}", std::floor(number / digit * (1 + 1e-12)) * digit, end);
+  return fmt::format("{:.3g}{}", rounded(number, way), end);
 }
 
 // Shares of the time become the intervals that they come to, which can be searched.
@@ -71,6 +81,7 @@ class Search {
                             ? format_quantity(tier.every_iterations, Dimension::iterations)
                             : format_quantity(tier.every_s, Dimension::seconds));
     }
+    for (size_t at = 0; at < tiers_.size(); ++at) shortest_s_.push_back(shortest_s(at));
     given_ = chosen_;
     best_ = chosen_;
     values_.emplace(given_, best_value_);
@@ -96,8 +107,6 @@ class Search {
       const double least_s = storage_allows_s(at);
       if (seconds_of(at, chosen_[at]) >= least_s) continue;
       chosen_[at] = text_of(at, least_s);
-      // Three digits are within 1 %.
-      if (seconds_of(at, chosen_[at]) < least_s) chosen_[at] = text_of(at, 1.02 * least_s);
       best_value_ = -std::numeric_limits<double>::infinity();
     }
   }
@@ -118,12 +127,17 @@ class Search {
     return inputs_.table.tiers[tiers_[at]].tier.every_iterations > 0;
   }
 
-  std::string text_of(size_t at, double every_s) const {
+  std::string text_of(size_t at, double every_s, Rounded way) const {
     const double count = std::max(1.0, std::round(every_s / iteration_s()));
-    if (!counts_iterations(at)) return three_digits(count * iteration_s(), Dimension::seconds);
-    // Whole numbers below 1,000, three digits above.
-    const double digit = std::pow(10, std::max(0.0, std::floor(std::log10(count)) - 2));
-    return format_quantity(std::round(count / digit) * digit, Dimension::iterations);
+    if (!counts_iterations(at)) return three_digits(count * iteration_s(), way);
+    return format_quantity(count < 1000 ? count : rounded(count, way), Dimension::iterations);
+  }
+
+  // Not longer, for a save is due at the end of an iteration, unless that were too short.
+  std::string text_of(size_t at, double every_s) const {
+    std::string text = text_of(at, every_s, Rounded::down);
+    const bool too_short = seconds_of(at, text) < (1 - 1e-9) * shortest_s_[at];
+    return too_short ? text_of(at, std::max(every_s, shortest_s_[at]), Rounded::up) : text;
   }
 
   // Of training between two saves, in whole iterations.
@@ -190,17 +204,47 @@ class Search {
     });
   }
 
-  // A tier whose given interval is as good beside the others' best keeps it.
+  std::vector<std::string> with_given(size_t at) const {
+    std::vector<std::string> texts = chosen_;
+    texts[at] = given_[at];
+    return texts;
+  }
+
+  // A tier that no trial needed keeps its given interval, and so does one where that is as good
+  // beside the others' best. What is lost so adds up to no gain.
   void keep_given() {
+    for (size_t at = 0; at < tiers_.size(); ++at) needed_.push_back(is_needed(at));
     for (size_t at = 0; at < tiers_.size(); ++at) {
-      if (chosen_[at] == given_[at] || !storage_allows_given(at)) continue;
-      std::vector<std::string> kept = chosen_;
-      kept[at] = given_[at];
-      value_of_all(kept);
-      const Estimate gain = paired_gain(trials_.at(chosen_), trials_.at(kept));
-      if (!is_gain(gain) || !is_needed(at)) chosen_ = std::move(kept);
+      if (!needed_[at] && storage_allows_given(at)) chosen_ = with_given(at);
     }
-    if (chosen_ != best_ && chosen_ != given_) result_.best = campaign_at(chosen_);
+    value_of_all(chosen_);
+    const std::vector<double> most = trials_.at(chosen_);
+    for (size_t at = 0; at < tiers_.size(); ++at) {
+      const std::vector<std::string> kept = with_given(at);
+      if (kept == chosen_ || !storage_allows_given(at)) continue;
+      value_of_all(kept);
+      if (!is_gain(paired_gain(most, trials_.at(kept)))) chosen_ = kept;
+    }
+    if (chosen_ == best_) return;
+    for (size_t at = 0; at < tiers_.size(); ++at) look_around(at);
+    // Where all stay, the best that was found says what it would bring, unless that is of no
+    // account.
+    const Estimate gain = paired_gain(result_.best.trial_goodput, result_.given.trial_goodput);
+    if (chosen_ != given_) {
+      result_.best = campaign_at(chosen_);
+    } else if (is_gain(gain)) {
+      result_.best = result_.given;
+    }
+  }
+
+  // For what is as good as the chosen interval beside the others that were chosen.
+  void look_around(size_t at) {
+    const double now_s = seconds_of(at, chosen_[at]);
+    const double low_s = std::max(shortest_s_[at], now_s / kNearFactor);
+    const double high_s = std::min(std::max(low_s, inputs_.campaign.length_s), now_s * kNearFactor);
+    for (int i = 0; i < kAroundPoints; ++i) {
+      value_at(at, low_s * std::pow(high_s / low_s, double(i) / (kAroundPoints - 1)));
+    }
   }
 
   // Below it snapshots would be skipped, as the last copy is not complete yet, or take more of the
@@ -216,7 +260,7 @@ class Search {
   }
 
   void search_tier(size_t at, bool whole_range) {
-    double low_s = shortest_s(at);
+    double low_s = shortest_s_[at];
     double high_s = std::max(low_s, inputs_.campaign.length_s);
     int points = kSearchPoints;
     if (!whole_range) {
@@ -300,7 +344,7 @@ class Search {
                                .storage_s = storage_interval_s(inputs_, index),
                                .given_s = seconds_of(i, given_[i]),
                                .as_given = chosen_[i] == given_[i],
-                               .is_needed = is_needed(i),
+                               .is_needed = needed_[i],
                                .storage_allows_given = storage_allows_given(i)});
     }
     result_.storage_share = inputs_.storage_share;
@@ -314,6 +358,8 @@ class Search {
   std::vector<std::string> given_;   // [place in tiers_]
   std::vector<std::string> chosen_;  // likewise
   std::vector<std::string> best_;    // likewise, of best_value_
+  std::vector<double> shortest_s_;   // likewise: shortest_s()
+  std::vector<bool> needed_;         // likewise: is_needed()
   double best_value_ = 0;
   std::map<std::vector<std::string>, double> values_;
   std::map<std::vector<std::string>, std::vector<double>> trials_;  // goodput of each

@@ -45,6 +45,19 @@ INSTANTIATE_TEST_SUITE_P(Folders, RunFolder,
                          testing::Values("/.", "/company", "/execution", "/headlines", "/pools"));
 INSTANTIATE_TEST_SUITE_P(LongFolders, RunFolder, testing::Values("/volunteers"));
 
+// A larger batch takes longer a step, and is no slower.
+TEST(CompareCommand, RanksBatchesByWhatTheyTrainInASecond) {
+  const ProgramResult result =
+      run_program("compare scenarios/small.yaml --vary batch.global=64,256 --json");
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  const size_t larger = result.err.find("\n256 ");
+  const size_t smaller = result.err.find("\n64 ");
+  ASSERT_NE(larger, std::string::npos) << result.err;
+  ASSERT_NE(smaller, std::string::npos) << result.err;
+  EXPECT_LT(larger, smaller) << result.err;
+  EXPECT_NE(result.err.find("tokens/s"), std::string::npos) << result.err;
+}
+
 TEST(RunCommand, JsonLeavesStdoutToTheDocument) {
   const ProgramResult text = run_program("run scenarios/small.yaml");
   const ProgramResult document = run_program("run scenarios/small.yaml --json");

@@ -37,8 +37,9 @@ system() {
     touch "$roots/$1/opt/certificates.crt"
     [ ! -f $certificates ] || cp $certificates "$roots/$1/opt/certificates.crt"
   fi
-  (cd "$source" && git ls-files -z | xargs -0 ls -d 2>/dev/null | tar -cf - -T -) |
-    tar -C "$roots/$1/opt/src" -xf -
+  find "$roots/$1/opt/src" -mindepth 1 -maxdepth 1 ! -name build -exec rm -rf {} +
+  (cd "$source" && git ls-files -z --cached --others --exclude-standard |
+    xargs -0 ls -d 2>/dev/null | tar -cf - -T -) | tar -C "$roots/$1/opt/src" -xf -
 }
 
 # build NAME COMMAND: in the tree of $roots/NAME.
@@ -87,9 +88,9 @@ for file in sorted(here.iterdir()):
     if file.suffix != ".json":
         sys.exit(f"{file.name} has other bytes")
     largest = differ(json.loads(a), json.loads(b), file.stem)
-    print(f"{name}: {file.name}: the same but for rounding, at most {largest:.0e}", file=sys.stderr)
     if largest > 1e-9:
         sys.exit(f"{file.name}: {largest:.1e} is more than rounding")
+    print(f"{name}: {file.name}: the same but for rounding, at most {largest:.0e}", file=sys.stderr)
 PYTHON
 }
 
@@ -97,18 +98,24 @@ python='import json, windtunnel as wt
 said = wt.load("scenarios/small.yaml").run()["iteration"]["time_s"]
 assert said == json.load(open("/opt/said/small.json"))["iteration"]["time_s"], said'
 
+suite_of() {
+  case "$1" in
+    debian-12 | aarch64) echo bookworm ;;
+    debian-13) echo trixie ;;
+    ubuntu-24.04) echo noble ;;
+    *) return 1 ;;
+  esac
+}
+
+for platform in "$@"; do
+  suite_of "$platform" >/dev/null ||
+    fail "'$platform' is none of debian-12, debian-13, ubuntu-24.04 and aarch64"
+done
 rm -rf "$roots/here"
 (cd "$source" && eval "$answers" && answers "$roots/here" "$program")
 
 for platform in "$@"; do
-  case "$platform" in
-    debian-12) suite=bookworm ;;
-    debian-13) suite=trixie ;;
-    ubuntu-24.04) suite=noble ;;
-    aarch64) suite=bookworm ;;
-    *) fail "'$platform' is none of debian-12, debian-13, ubuntu-24.04 and aarch64" ;;
-  esac
-  system "$platform" "$suite"
+  system "$platform" "$(suite_of "$platform")"
   rm -rf "$roots/$platform/opt/said"
   case "$platform" in
     aarch64)

@@ -3,11 +3,14 @@
 #include <fmt/format.h>
 
 #include <cmath>
+#include <string>
+
 namespace windtunnel {
 namespace {
 
 constexpr double kFew = 30;
 constexpr double kEnough = 100;
+constexpr double kMostTrials = 1e6;  // that campaign.replicas takes
 
 // Expected of all trials together.
 double failures_of(const CampaignInputs& inputs) {
@@ -26,13 +29,17 @@ double failures_of(const CampaignInputs& inputs) {
 std::vector<Note> few_failures_notes(const CampaignInputs& inputs) {
   const double failures = failures_of(inputs);
   if (failures <= 0 || failures >= kFew) return {};
-  const double trials = std::ceil(inputs.campaign.trials * kEnough / failures / 10) * 10;
-  return {
-      {"campaign.replicas",
-       "all trials together meet so few failures that the ranges of goodput, days and cost are "
-       "too narrow, and intervals of snapshots can hardly be told apart",
-       fmt::format("about {:.2g} are due in {} trials; campaign.replicas={:.0f} meets a hundred",
-                   failures, inputs.campaign.trials, trials)}};
+  const int now = inputs.campaign.trials;
+  const double trials = std::ceil(now * kEnough / failures / 10) * 10;
+  const std::string due = failures < 1 ? std::string("less than one is")
+                                       : fmt::format("about {:.0f} are", std::floor(failures));
+  const std::string enough = trials > kMostTrials
+                                 ? std::string("a hundred are due in more than can be simulated")
+                                 : fmt::format("campaign.replicas={:.0f} meets a hundred", trials);
+  return {{"campaign.replicas",
+           "all trials together meet so few failures that the ranges of goodput, days and cost are "
+           "too narrow, and intervals of snapshots can hardly be told apart",
+           fmt::format("{} due in {} trial{}; {}", due, now, now == 1 ? "" : "s", enough)}};
 }
 
 }  // namespace windtunnel

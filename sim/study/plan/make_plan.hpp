@@ -18,8 +18,8 @@ namespace windtunnel {
 // Of the progress: what another part that can break has to bring; of stacks of tiers the simplest
 // that loses no more is taken.
 inline constexpr double kPlanAsGood = 2e-3;
-// Of the tier on storage. Of the intervals that are as good as the best (is_gain()) the longest is
-// taken, as it loads the storage least.
+// Of the tier on storage. Of the intervals that are as good as the best (is_as_good()) the longest
+// is taken, as it loads the storage least.
 inline constexpr double kPlanShortestInterval_s = 5 * kMinute_s;
 inline constexpr double kPlanLongestInterval_s = 4 * kHour_s;
 

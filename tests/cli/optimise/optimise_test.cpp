@@ -59,8 +59,41 @@ TEST(OptimiseCommand, IntervalsWithoutAGainAreNotRecommended) {
                                            "campaign.replicas=4 --set snapshots.0.mode=async "
                                            "--set 'failures.0.rate=0.0001 per 1000 node-days'");
   ASSERT_EQ(result.exit_code, 0) << result.err;
-  EXPECT_NE(result.out.find("does not matter between"), std::string::npos) << result.out;
+  EXPECT_NE(result.out.find("No trial went back to storage (snapshots.0.every)"), std::string::npos)
+      << result.out;
   EXPECT_EQ(result.out.find("--set 'snapshots.0.every"), std::string::npos) << result.out;
+}
+
+// What is said, set and shown as the best belong together where a tier is there for nothing that
+// was assumed.
+TEST(OptimiseCommand, ATierThatNoTrialNeedsStaysAsGiven) {
+  const std::string search = kSmall +
+                             "--over snapshots.0.every --for goodput --set campaign.replicas=4 "
+                             "--set failures=[] ";
+  const ProgramResult result = run_program(search);
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_NE(result.out.find("No trial went back to storage"), std::string::npos) << result.out;
+  EXPECT_EQ(result.out.find("the best bring"), std::string::npos) << result.out;
+  const Json document = json_of(search + "--json");
+  EXPECT_TRUE(document.at("set").empty());
+  EXPECT_EQ(document.at("best").at("goodput"), document.at("given").at("goodput"));
+  EXPECT_EQ(document.at("intervals")[0].at("is_needed"), false);
+}
+
+// At a tenth of a slow storage saves cannot be as frequent as they are worth.
+TEST(OptimiseCommand, IntervalsKeepToTheStoragesShare) {
+  for (const char* share : {"0.0028", "0.0030", "0.0037"}) {
+    const Json document =
+        json_of(kSmall +
+                "--over snapshots.0.every --for goodput --set campaign.replicas=4 --set "
+                "'failures.0.rate=500 per 1000 node-days' --set 'failures.0.repair=10 min' --set "
+                "recovery.spares=2 --set cluster.storage.share=" +
+                share + " --json");
+    const Json& tier = document.at("intervals")[0];
+    EXPECT_EQ(tier.at("storage_allows_given"), false);
+    EXPECT_EQ(tier.at("as_given"), false);
+    EXPECT_GE(tier.at("every_s").get<double>(), tier.at("storage_s").get<double>()) << share;
+  }
 }
 
 TEST(OptimiseCommand, BeatsTheScenarioItself) {

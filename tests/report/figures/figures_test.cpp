@@ -7,6 +7,7 @@
 #include <optional>
 #include <set>
 
+#include "report/figures/model_range.hpp"
 #include "report/json/json.hpp"
 #include "report/summary/summary.hpp"
 #include "tests/report/sample_record.hpp"
@@ -83,7 +84,12 @@ TEST(Figures, RangesFollowTheCalibrationsError) {
   EXPECT_FALSE(model_range(figure("iteration.memory_bytes.peak"), record));
   EXPECT_FALSE(model_range(figure("job.days"), record));
 
+  record.job.calibration.memory_error = record.iteration.error;
+  const double peak = number_of(figure("iteration.memory_bytes.peak").of(record));
+  expect_range("iteration.memory_bytes.peak", peak / factor, peak * factor);
+
   record.iteration.mfu = 0.95;
+  record.iteration.hfu = 0.95;
   expect_range("iteration.mfu", 0.95 / factor, 1);  // no GPU is faster than its peak
   const Json ranges = run_document(record, false).at("model_error").at("ranges");
   EXPECT_EQ(ranges.at("iteration.mfu").at("high"), 1);

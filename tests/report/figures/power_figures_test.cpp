@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "models/power/power_report.hpp"
+#include "report/figures/model_range.hpp"
 #include "report/json/json.hpp"
 #include "report/summary/summary.hpp"
 #include "tests/report/sample_record.hpp"

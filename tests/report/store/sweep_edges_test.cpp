@@ -90,8 +90,8 @@ TEST(SweepEdges, NoneWhereItDoesNotMatter) {
   const std::vector<std::string> texts = as_good_texts(document);
   ASSERT_EQ(texts.size(), 1U);
   EXPECT_TRUE(
-      texts[0].starts_with("snapshots.0.every does not matter between 5 min and 4 h: less "
-                           "than 0.05 points of goodput"))
+      texts[0].starts_with("snapshots.0.every does not matter between 5 min and 4 h: at "
+                           "most 0.1 points of goodput"))
       << texts[0];
 }
 

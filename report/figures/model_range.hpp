@@ -1,0 +1,15 @@
+// How far a figure may be off by what is known of the models' errors.
+#pragma once
+
+#include <optional>
+
+#include "report/figures/figures.hpp"
+
+namespace windtunnel {
+
+// Where the figure is with 95 % probability, for all that is known of the calibration's error on
+// runs that it was not fitted on (error.step), and of its own inputs. Nothing: it does not follow
+// from step times and its inputs are sure, or it is not known.
+std::optional<FigureRange> model_range(const Figure& figure, const Record& record);
+
+}  // namespace windtunnel
