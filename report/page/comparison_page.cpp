@@ -142,13 +142,13 @@ bool fits(const Json& point) {
 
 // Whether a point has as much of a column as the best one has: it is written alike, or the trials
 // of both, which met the same failures, do not tell them apart.
-bool is_as_good(const Json& best, const Json& point, const Json& column, size_t i) {
+bool is_level_with(const Json& best, const Json& point, const Json& column, size_t i) {
   if (best.at("texts").at(i) == point.at("texts").at(i)) return true;
   const auto trials = [](const Json& of) {
     return of.value("trial_goodput", std::vector<double>());  // older programs do not say them
   };
   if (column.value("key", "") != "campaign.goodput" || trials(best).empty()) return false;
-  return is_as_good(paired_gain(trials(best), trials(point)));
+  return !is_gain(paired_gain(trials(best), trials(point)));
 }
 
 // Of each point whether it has the best of a column, or what is as good: none where all of those
@@ -172,7 +172,8 @@ std::vector<bool> best_of(const Json& document, size_t column) {
   bool any_worse = false;
   for (size_t i = 0; i < points.size(); ++i) {
     if (!fits(points[i])) continue;
-    marked[i] = !value_of(points[i]).is_null() && is_as_good(*best, points[i], described, column);
+    marked[i] =
+        !value_of(points[i]).is_null() && is_level_with(*best, points[i], described, column);
     any_worse = any_worse || !marked[i];
   }
   return any_worse ? marked : std::vector<bool>(points.size());
@@ -292,7 +293,7 @@ std::string comparison_edges(const Json& document) {
   const size_t column = ranked_by(document);
   const auto differs = [&](const Json& neighbour) {
     const Json* other = comparison_point(points, neighbour);
-    return other == nullptr || !is_as_good(best, *other, document.at("columns")[column], column);
+    return other == nullptr || !is_level_with(best, *other, document.at("columns")[column], column);
   };
   std::string html;
   for (const SweepEdge& edge : edges_of_point(*vary, best.at("set"), differs)) {
@@ -326,7 +327,7 @@ std::string next_html(const Json& document) {
   const Json& described = document.at("columns")[column];
   const std::string name = full_name(next);
   const std::string text =
-      is_as_good(best, next, described, column)
+      is_level_with(best, next, described, column)
           ? fmt::format("{} is as good", name)
           : fmt::format("next: {}, {}", name, next.at("texts").at(column).get<std::string>());
   return fmt::format("<small>{}</small>", escape_html(text));

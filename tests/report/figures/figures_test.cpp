@@ -92,7 +92,7 @@ TEST(Figures, RangesFollowTheCalibrationsError) {
   record.iteration.hfu = 0.95;
   expect_range("iteration.mfu", 0.95 / factor, 1);  // no GPU is faster than its peak
   const Json ranges = run_document(record, false).at("model_error").at("ranges");
-  EXPECT_EQ(ranges.at("iteration.mfu").at("high"), 1);
+  EXPECT_DOUBLE_EQ(ranges.at("iteration.mfu").at("high").get<double>(), 1);
   EXPECT_FALSE(ranges.contains("job.days"));
 }
 
