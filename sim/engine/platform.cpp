@@ -147,7 +147,10 @@ Platform::Platform(const Folding& folding, std::size_t actors, double longest_s)
     : folding_(folding),
       engine_(make_engine(configuration(actors, precision_s(folding, longest_s)))) {
   scale_links();
-  zone_ = new RouteZone(folding);  // the first zone becomes SimGrid's root, which deletes it
+  // SimGrid 3 makes the first zone its root, 4 has one of its own; who is the root deletes the rest.
+  zone_ = new RouteZone(folding);
+  simgrid::kernel::routing::NetZoneImpl* root = engine_->get_netzone_root()->get_impl();
+  if (root != zone_) zone_->set_parent(root);
   const std::size_t hosts = std::max<std::size_t>(1, folding.first_link.size() - 1);
   for (std::size_t h = 0; h < hosts; ++h) {
     hosts_.push_back(new_host(*zone_, fmt::format("h{}", h))->seal());
