@@ -147,7 +147,7 @@ Platform::Platform(const Folding& folding, std::size_t actors, double longest_s)
     : folding_(folding),
       engine_(make_engine(configuration(actors, precision_s(folding, longest_s)))) {
   scale_links();
-  // SimGrid 3 makes the first zone its root, 4 has one of its own; who is the root deletes the rest.
+  // SimGrid 3 makes the first zone its root, 4 has one of its own; the root deletes the others.
   zone_ = new RouteZone(folding);
   simgrid::kernel::routing::NetZoneImpl* root = engine_->get_netzone_root()->get_impl();
   if (root != zone_) zone_->set_parent(root);
