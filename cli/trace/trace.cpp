@@ -9,6 +9,7 @@
 #include <string_view>
 #include <system_error>
 
+#include "cli/plan/plan_arguments.hpp"
 #include "cli/program/command.hpp"
 #include "cli/program/load_scenario.hpp"
 #include "cli/program/output.hpp"
@@ -21,6 +22,7 @@
 #include "policies/iteration.hpp"
 #include "report/console/console.hpp"
 #include "report/json/json.hpp"
+#include "scenarios/language/library/library.hpp"
 #include "sim/study/iterations/simulations.hpp"
 #include "sim/study/simulate.hpp"
 #include "traces/chakra/chakra.hpp"
@@ -44,6 +46,7 @@ struct ExportOptions {
 struct ImportOptions {
   std::vector<std::string> files;
   std::string scenario;
+  std::string cluster;  // in its place
   std::vector<std::string> set;
   bool json = false;
   int replicas = 1;
@@ -146,6 +149,24 @@ ExitCode export_traces(const ExportOptions& options) {
   return ExitCode::ok;
 }
 
+// What traces run on, as messages name it.
+std::string machine_name(const ImportOptions& options) {
+  return options.cluster.empty() ? options.scenario
+                                 : fmt::format("--cluster '{}'", options.cluster);
+}
+
+// Of a cluster alone: no job of ours runs on it, and model and batch only complete the scenario.
+Case machine_of(const ImportOptions& options) {
+  const Overrides set = parse_overrides(options.set);
+  if (options.cluster.empty()) return load_scenario(options.scenario, set).at();
+  const auto [nodes, node] = parse_cluster(options.cluster);
+  return resolve_case({.file = machine_name(options),
+                       .text = fmt::format("name: traces\ncluster: {{nodes: {}, node: {}}}\n"
+                                           "model: llama3-8b\nbatch: {{global: {}}}\n",
+                                           nodes, node, nodes * find_node(node).gpus),
+                       .set = set});
+}
+
 ChakraImport read_traces(const ImportOptions& options, const Case& on) {
   std::error_code error;
   const bool folder = options.files.size() == 1 && fs::is_directory(options.files.front(), error);
@@ -155,7 +176,7 @@ ChakraImport read_traces(const ImportOptions& options, const Case& on) {
       [&](size_t done, size_t all) {
         progress.show(fmt::format("[{}/{}] reading", done + 1, all));
       },
-      [&](int ranks) { check_ranks(on, ranks, options.scenario); });
+      [&](int ranks) { check_ranks(on, ranks, machine_name(options)); });
 }
 
 size_t count_tasks(const Plan& plan) {
@@ -188,7 +209,7 @@ Summary import_summary(const ImportOptions& options, const ChakraImport& import,
   summary.subtitle = fmt::format(
       "{} tasks of {} ranks, {} on the machine of {}",
       with_separators(double(count_tasks(import.plan))), with_separators(import.plan.ranks),
-      import.foreign ? "written elsewhere," : "written by windtunnel,", options.scenario);
+      import.foreign ? "written elsewhere," : "written by windtunnel,", machine_name(options));
   if (import.captured < import.plan.ranks && import.foreign) {
     summary.subtitle +=
         fmt::format("; {} of the ranks have a trace, the others run as the first", import.captured);
@@ -229,9 +250,15 @@ void check_scenario(const Case& read, const ChakraImport& import) {
 
 ExitCode import_traces(const ImportOptions& options) {
   const bool profiles = are_profiles(options.files);
+  const bool on_machine = !options.scenario.empty() || !options.cluster.empty();
   const bool chooses = !options.set.empty() || !options.vary.empty() || options.replicas > 1;
-  if (options.scenario.empty() && chooses) {
+  if (!on_machine && chooses) {
     throw Error("--set, --vary and --replicas are for a --scenario, which is missing");
+  }
+  if (profiles && !options.cluster.empty()) {
+    throw Error(
+        "--cluster is for execution traces; what a profiler recorded is compared with the job of a "
+        "--scenario");
   }
   if (!profiles && options.replicas > 1) {
     throw Error("--replicas is for what a profiler recorded");
@@ -240,8 +267,8 @@ ExitCode import_traces(const ImportOptions& options) {
     throw Error("--page and --vary are for what a profiler recorded");
   }
   if (options.files.size() == 1 && is_fault_log(options.files.front())) {
-    if (!options.scenario.empty()) {
-      throw Error("a log of faults (.csv) is fitted without a --scenario");
+    if (on_machine) {
+      throw Error("a log of faults (.csv) is fitted without a --scenario or --cluster");
     }
     return import_faults(options.files.front(), options.fault, options.json);
   }
@@ -261,15 +288,16 @@ ExitCode import_traces(const ImportOptions& options) {
   if (!options.fault.out.empty()) {
     throw Error("--out is for a log of faults, FILE.csv, and for what a profiler recorded");
   }
-  if (options.scenario.empty()) {
+  if (!on_machine) {
     throw Error(
-        "--scenario is missing: execution traces run on a scenario's machine (logs of faults, "
-        "FILE.csv, and what a profiler recorded do without)");
+        "--cluster is missing: execution traces run on a machine, e.g. --cluster '2 x dgx-h100', "
+        "or that of a --scenario (logs of faults, FILE.csv, and what a profiler recorded do "
+        "without)");
   }
-  const Case read = load_scenario(options.scenario, parse_overrides(options.set)).at();
+  const Case read = machine_of(options);
   const Job& job = read.job;
   ChakraImport import = read_traces(options, read);
-  check_machine(read, import.plan, options.scenario);
+  check_machine(read, import.plan, machine_name(options));
   check_scenario(read, import);
   const Timeline timeline = time_on_machine(read, import.plan, import.foreign);
   // Of the report only what follows from the timeline: the traces may be of another job.
@@ -335,8 +363,13 @@ Handler define_import(CLI::App& app) {
          "(.json, .json.gz) or Nsight Systems (.sqlite) recorded, a file per rank or "
          "their folder; or a log of node faults, FILE.csv, which is fitted")
       ->required();
-  app.add_option("--scenario", from->scenario, "its cluster and calibration are used")
-      ->type_name("SCENARIO");
+  CLI::Option* scenario =
+      app.add_option("--scenario", from->scenario, "its cluster and calibration are used")
+          ->type_name("SCENARIO");
+  app.add_option("--cluster", from->cluster,
+                 "of execution traces, instead of a scenario: nodes or GPUs, e.g. '2 x dgx-h100'")
+      ->type_name("N x NODE")
+      ->excludes(scenario);
   add_set(app, from->set);
   app.add_option("--vary", from->vary,
                  "of what a profiler recorded: the scenario, with the calibration that the trace "
@@ -355,7 +388,7 @@ Handler define_import(CLI::App& app) {
                  "failures.yaml; of what a profiler recorded a calibration.yaml")
       ->type_name("DIR");
   add_page_option(app, from->page);
-  add_example(app, "traces --scenario scenarios/small.yaml");
+  add_example(app, "traces --cluster '2 x dgx-h100'");
   return [from] { return import_traces(*from); };
 }
 

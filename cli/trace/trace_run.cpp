@@ -12,7 +12,7 @@ namespace windtunnel {
 void check_ranks(const Case& on, std::int64_t ranks, const std::string& scenario) {
   const int gpus = on.job.cluster.gpus();
   if (ranks <= gpus) return;
-  throw Error(fmt::format("the traces are of {} ranks, the cluster of {} has {} GPUs", ranks,
+  throw Error(fmt::format("the traces are of {} ranks, the machine of {} has {} GPUs", ranks,
                           scenario, gpus));
 }
 

@@ -406,6 +406,21 @@ std::string words_of(const InternalError& error) {
   return std::string(what.substr(begin, end - 2 - begin));
 }
 
+void check_peers(const Plan& plan) {
+  for (const RankClass& owner : plan.classes) {
+    for (const std::vector<RankId>& peers : owner.peers) {
+      const auto outside =
+          std::ranges::find_if(peers, [&](RankId peer) { return peer >= plan.ranks; });
+      if (outside == peers.end()) continue;
+      throw Error(fmt::format(
+          "rank {} exchanges messages with rank {}, of which there is no trace: there are those of "
+          "{} rank{}; name the files of all ranks, or their folder",
+          owner.members[outside - peers.begin()], *outside, plan.ranks,
+          plan.ranks == 1 ? "" : "s"));
+    }
+  }
+}
+
 // A Plan is ours, and a fault in it a bug; this one comes from files.
 void validate_imported(const Plan& plan) {
   try {
@@ -430,6 +445,7 @@ RankPlan plan_of_ranks(const std::function<std::optional<RankTrace>()>& next,
   const bool has_tasks = std::ranges::any_of(
       merged.plan.classes, [](const RankClass& owner) { return !owner.tasks.empty(); });
   if (!has_tasks) throw Error(Location{first_file}, "no file has a task");
+  check_peers(merged.plan);
   validate_imported(merged.plan);
   check_groups(merged.plan);
   if (merged.foreign) take_largest(merged.plan);

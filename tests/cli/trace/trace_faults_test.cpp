@@ -119,7 +119,7 @@ TEST(TraceFaults, WhatDoesNotGoTogetherIsTheUsersError) {
       {"import " + kTrace + " --nodes 100", "100 nodes, from 0, are too few"},
       {"import " + kTrace + " --nodes 0", "--nodes"},
       {"import " + kTrace + " --days nan", "--days"},
-      {"import traces", "--scenario is missing"},
+      {"import traces", "--cluster is missing"},
       {"import traces --scenario scenarios/small.yaml --nodes 3", "are for a log of faults"},
       {"export scenarios/small.yaml --out " + folder + "/x --days 3", "--faults"},
       {"export scenarios/small.yaml --out " + folder + "/x --faults --ranks all", "--ranks"},

@@ -35,6 +35,28 @@ TEST(TraceCommand, WhatIsExportedTakesTheStepTimeOfTheRun) {
   }
 }
 
+TEST(TraceCommand, AClusterAloneIsAMachine) {
+  const std::string folder = scratch_folder("trace-cluster");
+  run_program("trace export scenarios/small.yaml --ranks one-per-class --out " + folder);
+  const auto step_s = [&](const std::string& machine) {
+    const ProgramResult read = run_program("trace import " + folder + machine + " --json");
+    EXPECT_EQ(read.exit_code, 0) << read.err;
+    return json::parse(read.out).at("step_s").get<double>();
+  };
+  const std::string cluster = " --cluster '2 x dgx-h100'";
+  EXPECT_EQ(step_s(cluster), step_s(" --scenario scenarios/small.yaml"));
+  EXPECT_GT(step_s(cluster + " --set 'cluster.node.nic=1 Gb/s'"), step_s(cluster));
+  const std::pair<std::string, const char*> refusals[] = {
+      {" --cluster '2 x dgx-h10'", "did you mean 'dgx-h100'"},
+      {" --cluster '1 x dgx-h100'", "the machine of --cluster '1 x dgx-h100' has 8 GPUs"},
+      {cluster + " --scenario scenarios/small.yaml", "excludes"}};
+  for (const auto& [machine, message] : refusals) {
+    const ProgramResult refused = run_program("trace import " + folder + machine);
+    EXPECT_EQ(refused.exit_code, 2) << machine;
+    EXPECT_NE(refused.err.find(message), std::string::npos) << refused.err;
+  }
+}
+
 // Gradients reduced in the switch, which takes longer here than rings; and nothing that the traces
 // say.
 TEST(TraceCommand, CollectivesRunAsTheScenarioOfTheImportSays) {
