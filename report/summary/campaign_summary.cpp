@@ -214,7 +214,7 @@ bool went_back_to_none(const Record& record) {
 std::string as_good_text(std::string_view shortest, std::string_view longest) {
   return fmt::format(
       "between {0} and {1}: {2}. {0}, the shortest that costs nothing, loses least where a failure "
-      "costs more than was assumed; {1} loads storage and network least",
+      "costs more than was assumed; {1} saves least often",
       shortest, longest, as_good_loss_text());
 }
 

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <functional>
 #include <limits>
+#include <map>
 #include <set>
 #include <utility>
 
@@ -12,6 +13,7 @@
 #include "models/results/paired_gain.hpp"
 #include "sim/campaign/campaign_plan.hpp"
 #include "sim/campaign/pace.hpp"
+#include "sim/study/as_good_range.hpp"
 #include "sim/study/paired_trials.hpp"
 
 namespace windtunnel {
@@ -213,21 +215,61 @@ std::set<int> intervals_to_try(const IntervalReport& advice, const Subject& subj
   return intervals;
 }
 
-// Those that are no worse than the best, among the points that the tier can keep to.
-void set_as_good(IntervalReport& advice, const Subject& subject,
-                 const std::vector<std::vector<double>>& trials) {
-  const auto possible = std::ranges::find_if(advice.points, [&](const auto& point) {
-    return subject.iterations(point.every_s) >= subject.iterations(subject.least_s);
-  });
-  const auto from = static_cast<std::size_t>(possible - advice.points.begin());
-  const auto best =
-      std::ranges::find(advice.points, advice.best_s, &IntervalReport::Point::every_s);
-  if (best == advice.points.end()) return;
-  const auto [first, last] =
-      as_good_places({trials.begin() + static_cast<std::ptrdiff_t>(from), trials.end()},
-                     static_cast<std::size_t>(best - possible));
-  advice.shortest_s = advice.points[from + first].every_s;
-  advice.longest_s = advice.points[from + last].every_s;
+// Campaigns at intervals of one tier, in iterations, with the same failures.
+class Tries {
+ public:
+  Tries(const CampaignInputs& inputs, const CampaignReport& report, const Subject& subject,
+        int threads)
+      : inputs_(inputs), report_(report), subject_(subject), threads_(threads) {}
+
+  const PairedCampaign& at(int every) {
+    const auto known = tries_.find(every);
+    if (known != tries_.end()) return known->second;
+    PairedCampaign campaign = every == subject_.iterations(subject_.configured_s)
+                                  ? campaign_as_configured(inputs_, report_, threads_)
+                                  : campaign_at(inputs_, report_, subject_, every, threads_);
+    return tries_.emplace(every, std::move(campaign)).first->second;
+  }
+
+  const std::map<int, PairedCampaign>& all() const { return tries_; }
+
+  // Of those that the tier can keep to the one with the most goodput; the end where it can keep to
+  // none.
+  std::map<int, PairedCampaign>::const_iterator best() const {
+    const auto possible = tries_.lower_bound(subject_.iterations(subject_.least_s));
+    return std::max_element(possible, tries_.end(), [](const auto& a, const auto& b) {
+      return a.second.goodput.mean < b.second.goodput.mean;
+    });
+  }
+
+ private:
+  const CampaignInputs& inputs_;
+  const CampaignReport& report_;
+  const Subject& subject_;
+  int threads_;
+  std::map<int, PairedCampaign> tries_;
+};
+
+void set_best(IntervalReport& advice, const Subject& subject, Tries& tries) {
+  const auto best = tries.best();
+  if (best == tries.all().end()) return;
+  const std::vector<double> best_trials = best->second.trials;
+  const auto seconds = [&](int every) { return every * subject.iteration_s; };
+  AsGoodSearch search{.best_s = seconds(best->first),
+                      .least_s = subject.least_s,
+                      .most_s = subject.most_s,
+                      .tried = {},
+                      .is_as_good = [&](double every_s) {
+                        const PairedCampaign& at = tries.at(subject.iterations(every_s));
+                        return is_as_good(paired_gain(best_trials, at.trials));
+                      }};
+  for (const auto& [every, campaign] : tries.all()) search.tried.push_back(seconds(every));
+  const auto [shortest_s, longest_s] = as_good_range(search);
+  advice.shortest_s = seconds(subject.iterations(shortest_s));
+  advice.longest_s = seconds(subject.iterations(longest_s));
+  const auto& [every, campaign] = *tries.best();  // the range may have found a better one
+  advice.best_goodput = campaign.goodput.mean;
+  advice.best_s = seconds(every);
 }
 
 IntervalReport advice_of(const CampaignInputs& inputs, const CampaignReport& report,
@@ -241,31 +283,19 @@ IntervalReport advice_of(const CampaignInputs& inputs, const CampaignReport& rep
   if (failures.per_s * subject.restored > 0) {
     expected = set_formulas(advice, inputs, subject, failures);
   }
-  const int young = subject.iterations(advice.young_s);
-  const int exact = subject.iterations(advice.exact_s);
-  const int configured = subject.iterations(advice.configured_s);
-  double young_goodput = 0;
-  double exact_goodput = 0;
-  std::vector<std::vector<double>> trials;
-  for (const int every : intervals_to_try(advice, subject)) {
+  Tries tries(inputs, report, subject, threads);
+  for (const int every : intervals_to_try(advice, subject)) tries.at(every);
+  set_best(advice, subject, tries);
+  for (const auto& [every, campaign] : tries.all()) {
     const double work_s = every * subject.iteration_s;
-    PairedCampaign at = every == configured ? campaign_as_configured(inputs, report, threads)
-                                            : campaign_at(inputs, report, subject, every, threads);
-    const double mean = at.goodput.mean;
-    advice.points.push_back({work_s, expected ? expected(work_s) : 0, at.goodput});
-    trials.push_back(std::move(at.trials));
-    if (every == young) young_goodput = mean;
-    if (every == exact) exact_goodput = mean;
-    const bool possible = every >= subject.iterations(subject.least_s);
-    if (possible && mean > advice.best_goodput) {
-      advice.best_goodput = mean;
-      advice.best_s = work_s;
-    }
+    advice.points.push_back({work_s, expected ? expected(work_s) : 0, campaign.goodput});
   }
-  set_as_good(advice, subject, trials);
   if (!expected) return advice;
-  advice.young_regret = advice.best_goodput - young_goodput;
-  advice.exact_regret = advice.best_goodput - exact_goodput;
+  const auto regret = [&](double every_s) {
+    return advice.best_goodput - tries.at(subject.iterations(every_s)).goodput.mean;
+  };
+  advice.young_regret = regret(advice.young_s);
+  advice.exact_regret = regret(advice.exact_s);
   return advice;
 }
 

@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <limits>
 #include <map>
+#include <numeric>
 #include <utility>
 
 #include "models/base/error.hpp"
@@ -17,6 +18,7 @@
 #include "policies/protection/snapshot_tiers.hpp"
 #include "scenarios/language/text/fields.hpp"
 #include "sim/campaign/pace.hpp"
+#include "sim/study/as_good_range.hpp"
 #include "sim/study/interval_advice.hpp"
 #include "sim/study/simulate.hpp"
 
@@ -25,7 +27,6 @@ namespace {
 
 constexpr int kSearchPoints = 25;
 constexpr int kNearPoints = 5;         // of later rounds, around what was found
-constexpr int kAroundPoints = 9;       // around what stays
 constexpr double kNearFactor = 4;      // up and down
 constexpr double kLeastFactor = 1.02;  // between neighbours: three digits tell them apart
 constexpr double kLeastGain = 1e-6;    // relative, of a round
@@ -226,7 +227,6 @@ class Search {
       if (!is_gain(paired_gain(most, trials_.at(kept)))) chosen_ = kept;
     }
     if (chosen_ == best_) return;
-    for (size_t at = 0; at < tiers_.size(); ++at) look_around(at);
     // Where all stay, the best that was found says what it would bring, unless that is of no
     // account.
     const Estimate gain = paired_gain(result_.best.trial_goodput, result_.given.trial_goodput);
@@ -234,16 +234,6 @@ class Search {
       result_.best = campaign_at(chosen_);
     } else if (is_gain(gain)) {
       result_.best = result_.given;
-    }
-  }
-
-  // For what is as good as the chosen interval beside the others that were chosen.
-  void look_around(size_t at) {
-    const double now_s = seconds_of(at, chosen_[at]);
-    const double low_s = std::max(shortest_s_[at], now_s / kNearFactor);
-    const double high_s = std::min(std::max(low_s, inputs_.campaign.length_s), now_s * kNearFactor);
-    for (int i = 0; i < kAroundPoints; ++i) {
-      value_at(at, low_s * std::pow(high_s / low_s, double(i) / (kAroundPoints - 1)));
     }
   }
 
@@ -305,28 +295,46 @@ class Search {
     }
   }
 
-  // The shortest and the longest interval of this tier that is as good as the chosen one.
-  std::pair<std::string, std::string> as_good(size_t at) const {
-    // Simulated with the others as chosen.
-    std::map<double, std::string> along = {{seconds_of(at, chosen_[at]), chosen_[at]}};
+  // Beside what was chosen for the others; what is found best stays as it is.
+  const std::vector<double>& trials_with(size_t at, const std::string& value) {
+    std::vector<std::string> texts = chosen_;
+    texts[at] = value;
+    const auto known = trials_.find(texts);
+    if (known != trials_.end()) return known->second;
+    return trials_.emplace(texts, campaign_at(texts).trial_goodput).first->second;
+  }
+
+  // The shortest and the longest interval of this tier that is as good as its best.
+  std::pair<std::string, std::string> as_good(size_t at) {
+    AsGoodSearch search{.best_s = seconds_of(at, chosen_[at]),
+                        .least_s = shortest_s_[at],
+                        .most_s = std::max(shortest_s_[at], inputs_.campaign.length_s),
+                        .tried = {},
+                        .is_as_good = {}};
+    std::map<double, std::string> values;  // simulated already
     for (const auto& [texts, trials] : trials_) {
       std::vector<std::string> same = chosen_;
       same[at] = texts[at];
       const double every_s = seconds_of(at, texts[at]);
-      if (texts == same && every_s >= storage_allows_s(at)) along.emplace(every_s, texts[at]);
+      if (texts == same && every_s >= storage_allows_s(at)) values.emplace(every_s, texts[at]);
     }
-    std::vector<std::vector<double>> trials;
-    std::vector<std::string> values;
-    size_t best = 0;
-    for (const auto& [every_s, value] : along) {
-      std::vector<std::string> texts = chosen_;
-      texts[at] = value;
-      if (texts == chosen_) best = trials.size();
-      trials.push_back(trials_.at(texts));
-      values.push_back(value);
+    const auto value = [&](double every_s) {
+      const auto known = values.find(every_s);
+      return known != values.end() ? known->second : text_of(at, every_s);
+    };
+    double most = -1;
+    for (const auto& [every_s, text] : values) {
+      search.tried.push_back(every_s);
+      const std::vector<double>& trials = trials_with(at, text);
+      const double goodput = std::accumulate(trials.begin(), trials.end(), 0.0);
+      if (goodput > std::exchange(most, std::max(most, goodput))) search.best_s = every_s;
     }
-    const auto [first, last] = as_good_places(trials, best);
-    return {values[first], values[last]};
+    const std::vector<double> best = trials_with(at, value(search.best_s));
+    search.is_as_good = [&](double every_s) {
+      return is_as_good(paired_gain(best, trials_with(at, value(every_s))));
+    };
+    const auto [shortest_s, longest_s] = as_good_range(search);
+    return {value(shortest_s), value(longest_s)};
   }
 
   void finish() {

@@ -33,7 +33,7 @@ struct IntervalSearch {
     std::string name;    // tier_name()
     std::string value;   // "12.3 min", "40 iterations"
     double every_s = 0;  // the same
-    // Of those around it that were simulated with the other tiers' best: as good (is_as_good()).
+    // Between these, beside the other tiers' best, it does not matter (as_good_range()).
     std::string shortest, longest;
     double storage_s = 0;              // storage_interval_s()
     double given_s = 0;                // the scenario's own, as every_s
