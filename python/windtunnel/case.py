@@ -9,7 +9,7 @@ import sys
 from typing import Any, Callable, Mapping, Sequence, Union, overload
 
 from windtunnel import _windtunnel
-from windtunnel.points import Interrupted, Point, Points, values_of
+from windtunnel.points import Interrupted, Point, Points, point_of
 from windtunnel.result import Result
 from windtunnel.schedule import ScheduleFunction
 
@@ -205,7 +205,7 @@ class Case:
                     first_error = first_error or error
                     points.append(Point(values, reason=str(error)))
                 else:
-                    points.append(Point(values, values_of(result.figures()), result=result))
+                    points.append(point_of(values, result.figures(), result=result))
                 count(len(points), len(grid))
         except KeyboardInterrupt:
             raise Interrupted(points) from None
@@ -231,8 +231,7 @@ class Case:
         finished: dict[int, Point] = {}
 
         def on_finished(point: _windtunnel.SweepPoint) -> None:
-            figures = values_of(point.figures())
-            finished[point.index] = Point(grid[point.index], figures, point.reason)
+            finished[point.index] = point_of(grid[point.index], point.figures(), point.reason)
             count(len(finished), len(grid))
 
         try:

@@ -17,13 +17,15 @@ class Point:
 
     ``set`` has the values that make it; ``figures`` its numbers by key, empty where the point
     cannot be simulated: then ``reason`` says why. ``result`` is there after a comparison, not after
-    a sweep, which keeps figures only.
+    a sweep, which keeps figures only. ``better`` says of the same keys which way a figure is
+    better: ``"lower"``, ``"higher"`` or ``"neither"``.
     """
 
     set: dict[str, Any]
     figures: dict[str, float] = field(default_factory=dict)
     reason: str = ""
     result: Result | None = None
+    better: dict[str, str] = field(default_factory=dict, repr=False)
 
     def __getitem__(self, key: str) -> float:
         """A number of the point: ``point["iteration.time_s"]``. Raises KeyError with the reason."""
@@ -34,9 +36,20 @@ class Point:
             raise KeyError(f"{key}: the point {self.set} {why}") from None
 
 
-def values_of(figures: list[dict[str, Any]]) -> dict[str, float]:
-    """The numbers of figures by key."""
-    return {each["key"]: each["value"] for each in figures}
+def point_of(
+    values: dict[str, Any],
+    figures: list[dict[str, Any]],
+    reason: str = "",
+    result: Result | None = None,
+) -> Point:
+    """The point of a result's figures."""
+    return Point(
+        values,
+        {each["key"]: each["value"] for each in figures},
+        reason,
+        result,
+        {each["key"]: each["better"] for each in figures},
+    )
 
 
 class Points(list["Point"]):
@@ -45,15 +58,21 @@ class Points(list["Point"]):
     def __init__(self, points: Iterable[Point] = ()) -> None:
         super().__init__(points)
 
-    def best(self, key: str = "iteration.time_s", highest: bool = False) -> Point:
-        """The point with the lowest (or highest) value of a figure. Steps of unequal batches compare
-        by ``best("iteration.tokens_per_s", highest=True)``. Differences within a figure's interval
-        may be chance. Raises ValueError where no point has the figure."""
+    def best(self, key: str = "iteration.tokens_per_s", highest: bool | None = None) -> Point:
+        """The point with the best value of a figure: the most tokens in a second, which holds for
+        unequal batches, too, or of a figure whose ``better`` is ``"lower"`` the least. ``highest``
+        says it of a figure that is better neither way, or otherwise. Differences within a figure's
+        interval may be chance. Raises ValueError where no point has the figure, or nothing says
+        which way it is better."""
         having = [point for point in self if key in point.figures]
         if not having:
             reasons = sorted({point.reason for point in self if point.reason})
             raise ValueError(f"no point has {key}: {'; '.join(reasons) or 'there is no point'}")
-        return (max if highest else min)(having, key=lambda point: point.figures[key])
+        better = having[0].better.get(key, "neither")
+        if highest is None and better == "neither":
+            raise ValueError(f"{key} is better neither way: say highest=True or highest=False")
+        best = max if (better == "higher" if highest is None else highest) else min
+        return best(having, key=lambda point: point.figures[key])
 
     def frame(self) -> pandas.DataFrame:
         """A DataFrame with a row per point: its values, its reason, its figures."""

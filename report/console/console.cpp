@@ -73,7 +73,8 @@ TextTable comparison_table(const Comparison& comparison) {
   for (const Figure* column : columns) table.columns.push_back({column->title, Align::right});
   const auto after_time = static_cast<std::ptrdiff_t>(points.front()->set.size()) + 1;
   if (with_iteration) {
-    table.columns.insert(table.columns.begin() + after_time, {"speed-up", Align::right});
+    table.columns.insert(table.columns.begin() + after_time,
+                         {speed_up_title(comparison), Align::right});
   }
   for (const ComparedPoint* point : points) {
     std::vector<std::string> row;

@@ -131,6 +131,11 @@ double speed_up(const Record& reference, const Record& record) {
   return shorter * tokens_per_step(record.job) / tokens_per_step(reference.job);
 }
 
+std::string speed_up_title(const Comparison& comparison) {
+  if (has_engines(comparison) || !varies_batch(comparison)) return "speed-up";
+  return fmt::format("speed-up in {}", throughput_figure(comparison).title);
+}
+
 bool varies_protection_only(const Comparison& comparison) {
   return has_campaign(comparison) &&
          std::ranges::all_of(comparison.points, [](const ComparedPoint& point) {

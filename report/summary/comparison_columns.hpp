@@ -2,6 +2,7 @@
 // where the points have campaigns. The page shows all of them, the console some of the iteration.
 #pragma once
 
+#include <string>
 #include <vector>
 
 #include "report/figures/figures.hpp"
@@ -24,6 +25,8 @@ const Figure& ranking_figure(const Comparison& comparison);
 // Of what is trained in a second, or of the same number of steps where the scenario gives one
 // (job.steps); of engines and learner in the samples of their loop.
 double speed_up(const Record& reference, const Record& record);
+// "speed-up", or of what, where it is not of the step time that stands beside it.
+std::string speed_up_title(const Comparison& comparison);
 
 // What the figures of all points are sure to: the error of each cost model, after the trials that
 // campaigns have, in a row of that label.

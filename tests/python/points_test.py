@@ -26,6 +26,18 @@ class Comparisons(unittest.TestCase):
         best = points.best()
         self.assertEqual(best["iteration.time_s"], min(p["iteration.time_s"] for p in points))
 
+    def test_the_best_is_by_throughput_or_which_way_a_figure_is_better(self):
+        points = wt.load(SMALL).compare({"batch.global": [32, 128]})
+        self.assertEqual(points.best().set["batch.global"], 128)
+        self.assertEqual(points.best("iteration.time_s").set["batch.global"], 32)
+        self.assertEqual(points.best("iteration.mfu").set["batch.global"], 128)
+        self.assertEqual(points.best("iteration.mfu", highest=False).set["batch.global"], 32)
+        neither = [key for key, better in points[0].better.items() if better == "neither"]
+        with self.assertRaisesRegex(ValueError, "highest=True"):
+            points.best(neither[0])
+        with self.assertRaisesRegex(ValueError, "no point has nonsense"):
+            points.best("nonsense")
+
     def test_a_point_that_cannot_be_has_the_reason(self):
         points = wt.load(SMALL).compare({"layout.tp": [4, 3]})
         self.assertEqual(points[0].reason, "")
