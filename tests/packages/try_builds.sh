@@ -29,7 +29,8 @@ foreign="libsimgrid-dev libboost-dev libboost-context-dev libfmt-dev libxxhash-d
 # Of a place between this machine and the registries, for npm.
 certificates=/etc/ssl/certs/ca-certificates.crt
 
-# system NAME SUITE: $roots/NAME with the tree in /opt/src.
+# system NAME SUITE: $roots/NAME with the tree in /opt/src, every file as new as the copy: what was
+# compiled of an earlier copy may be younger than the change after it.
 system() {
   if [ ! -d "$roots/$1/opt/src" ]; then
     bare_root "$2" "$1"
@@ -39,7 +40,7 @@ system() {
   fi
   find "$roots/$1/opt/src" -mindepth 1 -maxdepth 1 ! -name build -exec rm -rf {} +
   (cd "$source" && git ls-files -z --cached --others --exclude-standard |
-    xargs -0 ls -d 2>/dev/null | tar -cf - -T -) | tar -C "$roots/$1/opt/src" -xf -
+    xargs -0 ls -d 2>/dev/null | tar -cf - -T -) | tar -C "$roots/$1/opt/src" -xmf -
 }
 
 # build NAME COMMAND: in the tree of $roots/NAME.

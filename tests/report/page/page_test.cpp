@@ -75,16 +75,16 @@ TEST(PageDocument, RefusesWhatCannotBeDrawn) {
   };
   refuses([](Json& document) { document["values"][1] = Json::object(); });
   refuses([](Json& document) { document["values"][1]["key"] = 5; });
-  refuses([](Json& document) { document["values"] = {Json::object()}; });
+  refuses([](Json& document) { document["values"] = Json::array({Json::object()}); });
   refuses([](Json& document) {
     document["summary"]["sections"][0]["table"] =
-        Json{{"columns", Json::array()}, {"rows", {Json::array()}}};
+        Json{{"columns", Json::array()}, {"rows", Json::array({Json::array()})}};
   });
   refuses([](Json& document) { document["gantt"] = 5; });
   refuses([](Json& document) { document["memory"] = 3; });
   refuses([](Json& document) { document["gantt"]["tracks"][0]["name"].erase(0); });
   refuses([](Json& document) { document["gantt"]["tracks"][0]["category"][0] = 99; });
-  refuses([](Json& document) { document["gantt"]["tracks"][0]["critical"] = {9999}; });
+  refuses([](Json& document) { document["gantt"]["tracks"][0]["critical"] = Json::array({9999}); });
   refuses([](Json& document) { document["gantt"]["tracks"][0]["critical"] = 5; });
   refuses([](Json& document) {
     for (Json& section : document["summary"]["sections"]) {

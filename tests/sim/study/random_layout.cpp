@@ -5,12 +5,20 @@
 #include <array>
 #include <initializer_list>
 #include <string_view>
+#include <tuple>
 
 #include "models/base/error.hpp"
 #include "models/base/random.hpp"
 
 namespace windtunnel {
 namespace {
+
+// What stands in braces is drawn from left to right by every compiler, arguments are not.
+template <class... Drawn>
+std::string filled(std::string_view form, const std::tuple<Drawn...>& drawn) {
+  return std::apply([&](const auto&... each) { return fmt::format(fmt::runtime(form), each...); },
+                    drawn);
+}
 
 class Draw {
  public:
@@ -21,26 +29,26 @@ class Draw {
 
   std::string scenario() {
     experts_ = chance(0.5);
-    pools_ = !in_node_ && chance(0.25);
+    pools_ = !in_node_ && chance(0.4);
     tp_ = power(0, in_node_ ? 2 : 3);
     std::string text = fmt::format("name: random-layout-{}\n", number_);
-    text += model() + cluster() + layout();
+    for (const std::string& part : {model(), cluster(), layout()}) text += part;
     text += fmt::format("batch: {{global: 64, micro: 2, shares: {}}}\n",
                         pools_ ? one_of({"even", "auto", "[3, 1]"}) : "even");
     text += fmt::format("precision: {}\n", one_of({"bf16", "bf16", "fp8"}));
     text += fmt::format("recompute: {}\n", one_of({"none", "selective", "full"}));
     const std::string_view overlap =
         one_of({"none", "pipelined", "fused", "domino", "sub-pipelined", "ladder"});
-    text += fmt::format(
-        "software: {{tp_overlap: {}, ep_merged: {}, ep_overlap: {}, scatter_sends: {}}}\n",
-        tp_ > 1 ? overlap : "none", experts_ && chance(0.3), experts_ && !in_node_ && chance(0.3),
-        chance(0.3));
+    text +=
+        filled("software: {{tp_overlap: {}, ep_merged: {}, ep_overlap: {}, scatter_sends: {}}}\n",
+               std::tuple{tp_ > 1 ? overlap : "none", experts_ && chance(0.3),
+                          experts_ && !in_node_ && chance(0.3), chance(0.3)});
     text += fmt::format("schedule: {}\n", one_of({"gpipe", "1f1b", "1f1b", "interleaved-1f1b",
                                                   "zb-h1", "zb-v", "dualpipe", "2bp", "hanayo"}));
-    text += fmt::format("communication: {{overlap: {}, fidelity: {}, collectives: {{{}}}}}\n",
-                        one_of({"none", "bucketed", "bucketed"}), in_node_ ? "auto" : "flows",
-                        one_of({"", "", "", "all_reduce: ring", "all_reduce: tree", "ep: direct",
-                                "tp: ring", "all_to_all: hierarchical"}));
+    text += filled("communication: {{overlap: {}, fidelity: {}, collectives: {{{}}}}}\n",
+                   std::tuple{one_of({"none", "bucketed", "bucketed"}), in_node_ ? "auto" : "flows",
+                              one_of({"", "", "", "all_reduce: ring", "all_reduce: tree",
+                                      "ep: direct", "tp: ring", "all_to_all: hierarchical"})});
     text += compress();
     return text;
   }
@@ -56,15 +64,15 @@ class Draw {
 
   std::string model() {
     std::string text =
-        fmt::format("model: {{layers: {}, hidden: {}, heads: 16, vocabulary: 32000, sequence: {}",
-                    power(3, 4), power(10, 12), power(10, 12));
+        filled("model: {{layers: {}, hidden: {}, heads: 16, vocabulary: 32000, sequence: {}",
+               std::tuple{power(3, 4), power(10, 12), power(10, 12)});
     if (experts_) {
       // The closed form lets a shortcut hide behind compute that hides tp's collectives, too.
       const std::string_view routing = one_of({"imbalance: 1", "imbalance: 1.3", "zipf: 0.5",
                                                in_node_ && tp_ > 1 ? "zipf: 1" : "shortcut: true"});
-      text += fmt::format(", moe: {{experts: 8, per_token: 2, ffn: {}, shared_ffn: {}, {}}}",
-                          power(10, 12), one_of({"0", "1024"}),
-                          !in_node_ && chance(0.2) ? "locality: 0.7" : routing);
+      text += filled(", moe: {{experts: 8, per_token: 2, ffn: {}, shared_ffn: {}, {}}}",
+                     std::tuple{power(10, 12), one_of({"0", "1024"}),
+                                !in_node_ && chance(0.2) ? "locality: 0.7" : routing});
     }
     return text + "}\n";
   }
@@ -154,10 +162,11 @@ class Draw {
         one_of({"dgx-h100", "dgx-a100", "dgx-v100", "frontier-mi250x", "polaris-a100",
                 "pcie-rtx3080", "pcie-rtx3080, host_bridge: 20 GB/s"});
     std::string text =
-        pools_ ? pools()
-               : fmt::format("cluster:\n  nodes: {}\n  node: {{base: {}, nics: {}}}\n", power(0, 2),
-                             in_node_ ? one_of({"dgx-h100", "dgx-a100"}) : anywhere,
-                             one_of({"1", "4", "8"}));
+        pools_
+            ? pools()
+            : filled("cluster:\n  nodes: {}\n  node: {{base: {}, nics: {}}}\n",
+                     std::tuple{power(0, 2), in_node_ ? one_of({"dgx-h100", "dgx-a100"}) : anywhere,
+                                one_of({"1", "4", "8"})});
     text += fmt::format("  fabric: {{{}}}\n", fabric());
     if (!in_node_ && chance(0.2)) text += "  degraded_nics: [{node: 0, nic: 0, factor: 0.5}]\n";
     if (chance(0.2)) {
@@ -168,12 +177,12 @@ class Draw {
 
   std::string layout() {
     const int cp = chance(0.4) ? power(0, in_node_ && tp_ > 2 ? 1 : 2) : 1;
-    return fmt::format(
+    return filled(
         "layout: {{tp: {}, cp: {}, ep: {}, pp: {}, sharding: {}, sequence_parallel: {}, context: "
         "{}{}}}\n",
-        tp_, cp, experts_ ? power(0, 3) : 1, power(0, 2),
-        one_of({"none", "zero1", "zero2", "zero3"}), tp_ > 1 && chance(0.8),
-        one_of({"ring", "ring", "ulysses"}), pools_ ? placing() : "");
+        std::tuple{tp_, cp, experts_ ? power(0, 3) : 1, power(0, 2),
+                   one_of({"none", "zero1", "zero2", "zero3"}), tp_ > 1 && chance(0.8),
+                   one_of({"ring", "ring", "ulysses"}), pools_ ? placing() : ""});
   }
 
   // Of some axes what they send in few bits.

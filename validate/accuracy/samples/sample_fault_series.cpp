@@ -22,6 +22,9 @@ namespace {
 constexpr double kStrays = 4;
 constexpr double kShapesStray = 8;
 constexpr double kDeviations = 8;
+// Works that are out of order with their neighbours' sizes stray by no step of a cache: fewer
+// deviations tell. Rows of a real run that others load reach five.
+constexpr double kDeviationsOutOfOrder = 6;
 
 // Windows of so many sizes, which two bad rows do not take apart. Neighbours alone make windows of
 // one time differ by less than this. On machines that others load, falls of clean series reach five
@@ -303,6 +306,19 @@ double error_of_middle(const std::vector<double>& values, double noise) {
   return error_of_median(std::max(noise, normal_spread(distances)), values.size());
 }
 
+// Whether it takes longer than both of the next larger works, or not as long as both of the next
+// smaller ones: no step of a cache does that.
+bool is_out_of_order(const KernelSeries& series, std::size_t place) {
+  const std::vector<SizedSample>& points = series.points;
+  if (series.product || !points[place].inner) return false;
+  const double sign = points[place].residual > 0 ? 1 : -1;
+  for (const int away : {1, 2}) {
+    const SizedSample& other = points[points[place].residual > 0 ? place + away : place - away];
+    if (sign * (points[place].log_s - other.log_s) <= 0) return false;
+  }
+  return true;
+}
+
 }  // namespace
 
 Blames non_monotone(const SampleEvidence& evidence) {
@@ -335,10 +351,12 @@ Blames negative_latency(const SampleEvidence& evidence) {
 Blames outliers(const SampleEvidence& evidence) {
   Blames blames;
   for (const KernelSeries& series : evidence.series) {
-    for (const SizedSample& point : series.points) {
+    for (std::size_t i = 0; i < series.points.size(); ++i) {
+      const SizedSample& point = series.points[i];
       const double noise = std::hypot(std::max(series.noise, evidence.noise), point.noise);
       const double strays = std::log(series.product ? kShapesStray : kStrays);
-      if (!point.inner || std::abs(point.residual) < std::max(strays, kDeviations * noise)) {
+      const double deviations = is_out_of_order(series, i) ? kDeviationsOutOfOrder : kDeviations;
+      if (!point.inner || std::abs(point.residual) < std::max(strays, deviations * noise)) {
         continue;
       }
       blames.push_back({{point.sample},

@@ -1,6 +1,7 @@
 #include "validate/accuracy/runs/fit_rows.hpp"
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <fstream>
 
@@ -12,7 +13,8 @@ namespace {
 // Lines 2 to 7: two of an A100, one of an H100, one without a time, one with 9 GPUs for tp 2, one
 // that is cut off.
 std::string rows_file() {
-  const std::string path = ::testing::TempDir() + "windtunnel-fit-rows.csv";
+  const std::string path =
+      ::testing::TempDir() + "windtunnel-fit-rows-" + std::to_string(getpid()) + ".csv";
   std::ofstream(path)
       << "source,model,layers,hidden,heads,seq,vocab,global_batch,micro_batch,gpus,gpu_type,tp,pp,"
          "iter_time_s\n"

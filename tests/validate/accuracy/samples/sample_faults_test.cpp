@@ -210,8 +210,10 @@ void no_time(Series& run, Random& random, KnownMachine&) {
   stretch(inner_row(run, random), -1);
 }
 void outliers(Series& run, Random& random, KnownMachine&) {
-  stretch(inner_row(run, random, "add"), between(random, 12, 200));
-  stretch(inner_row(run, random, "xor"), between(random, 0.02, 0.08));
+  Sample& slow = inner_row(run, random, "add");
+  stretch(slow, between(random, 12, 200));
+  Sample& fast = inner_row(run, random, "xor");
+  stretch(fast, between(random, 0.02, 0.08));
 }
 void unsure(Series& run, Random& random, KnownMachine&) {
   for (int i = 0; i < 3; ++i) {
