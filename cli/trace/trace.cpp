@@ -20,7 +20,9 @@
 #include "models/base/units.hpp"
 #include "models/results/iteration_report.hpp"
 #include "policies/iteration.hpp"
+#include "report/captured/captured_report.hpp"
 #include "report/console/console.hpp"
+#include "report/figures/figure_text.hpp"
 #include "report/json/json.hpp"
 #include "scenarios/language/library/library.hpp"
 #include "sim/study/iterations/simulations.hpp"
@@ -151,18 +153,33 @@ ExitCode export_traces(const ExportOptions& options) {
 
 // What traces run on, as messages name it.
 std::string machine_name(const ImportOptions& options) {
-  return options.cluster.empty() ? options.scenario
-                                 : fmt::format("--cluster '{}'", options.cluster);
+  return options.cluster.empty() ? options.scenario : options.cluster;
 }
 
-// Of a cluster alone: no job of ours runs on it, and model and batch only complete the scenario.
+// What `--cluster` says cannot be set besides, nor what only completes its scenario.
+void check_set(const Overrides& set) {
+  for (const auto& [key, value] : set) {
+    const bool says = key == "cluster" || key == "cluster.nodes" || key == "cluster.pools";
+    if (says || key == "cluster.node" || key == "cluster.node.base") {
+      throw Error(fmt::format("--set {}: --cluster says which nodes and how many", key));
+    }
+    if (key == "precision") {
+      throw Error("--set precision: the traces say how long everything computes; leave it out");
+    }
+  }
+}
+
+// Of a cluster alone: no job of ours runs on it, and model, batch and precision, which every GPU
+// has, only complete the scenario.
 Case machine_of(const ImportOptions& options) {
   const Overrides set = parse_overrides(options.set);
   if (options.cluster.empty()) return load_scenario(options.scenario, set).at();
+  check_set(set);
   const auto [nodes, node] = parse_cluster(options.cluster);
-  return resolve_case({.file = machine_name(options),
+  return resolve_case({.file = "--cluster",
                        .text = fmt::format("name: traces\ncluster: {{nodes: {}, node: {}}}\n"
-                                           "model: llama3-8b\nbatch: {{global: {}}}\n",
+                                           "model: llama3-8b\nprecision: fp32\n"
+                                           "batch: {{global: {}}}\n",
                                            nodes, node, nodes * find_node(node).gpus),
                        .set = set});
 }
@@ -185,31 +202,36 @@ size_t count_tasks(const Plan& plan) {
   return tasks;
 }
 
+// `range`: of traces written elsewhere; what windtunnel wrote has its error in what `run` says.
 Json import_document(const ChakraImport& import, const Timeline& timeline,
-                     const IterationReport& report) {
+                     const IterationReport& report, const FigureRange& range) {
   Json path = Json::object();
   for (int c = 0; c < kCategories; ++c) {
     path[to_string(static_cast<Category>(c))] = report.critical_path_s[c];
   }
-  return {{"step_s", report.time_s},
-          {"critical_path_s", path},
-          {"ranks", import.plan.ranks},
-          {"ranks_simulated", timeline.ranks_simulated},
-          {"iterations", import.plan.iterations},
-          {"tasks", count_tasks(import.plan)},
-          {"foreign", import.foreign},
-          {"captured", import.captured},
-          {"absent_dependencies", import.absent_deps}};
+  Json document = {{"step_s", report.time_s},
+                   {"critical_path_s", path},
+                   {"ranks", import.plan.ranks},
+                   {"ranks_simulated", timeline.ranks_simulated},
+                   {"iterations", import.plan.iterations},
+                   {"tasks", count_tasks(import.plan)},
+                   {"foreign", import.foreign},
+                   {"captured", import.captured},
+                   {"absent_dependencies", import.absent_deps}};
+  if (import.foreign) document["step_range_s"] = {{"low", range.low}, {"high", range.high}};
+  return document;
 }
 
 Summary import_summary(const ImportOptions& options, const ChakraImport& import,
-                       const Timeline& timeline, const IterationReport& report) {
+                       const Timeline& timeline, const IterationReport& report,
+                       const FigureRange& range) {
   Summary summary;
   summary.title = options.files.front();
   summary.subtitle = fmt::format(
-      "{} tasks of {} ranks, {} on the machine of {}",
-      with_separators(double(count_tasks(import.plan))), with_separators(import.plan.ranks),
-      import.foreign ? "written elsewhere," : "written by windtunnel,", machine_name(options));
+      "{} tasks of {} ranks, {} on {}{}", with_separators(double(count_tasks(import.plan))),
+      with_separators(import.plan.ranks),
+      import.foreign ? "written elsewhere," : "written by windtunnel,",
+      options.cluster.empty() ? "the machine of " : "", machine_name(options));
   if (import.captured < import.plan.ranks && import.foreign) {
     summary.subtitle +=
         fmt::format("; {} of the ranks have a trace, the others run as the first", import.captured);
@@ -222,6 +244,11 @@ Summary import_summary(const ImportOptions& options, const ChakraImport& import,
   SummarySection iteration{"Iteration",
                            {{figure("iteration.time_s").title, format_seconds(report.time_s)},
                             {"ranks simulated", fmt::format("{}", timeline.ranks_simulated)}}};
+  if (range.low < range.high) {
+    iteration.rows.front().value +=
+        fmt::format("  ({})", range_text(Unit::seconds, range.low, range.high));
+    iteration.rows.push_back({"in brackets", std::string(kStepRangeText)});
+  }
   SummarySection path{group_title("iteration.critical_path_s"), {}};
   for (int c = 0; c < kCategories; ++c) {
     const double seconds = report.critical_path_s[c];
@@ -234,10 +261,10 @@ Summary import_summary(const ImportOptions& options, const ChakraImport& import,
   return summary;
 }
 
-// It may say again what the traces were exported with.
-void check_scenario(const Case& read, const ChakraImport& import) {
+// It may say again what the traces were exported with. `completed`: keys that machine_of() wrote.
+void check_scenario(const Case& read, const ChakraImport& import, std::string_view completed) {
   for (const ResolvedValue& value : read.values) {
-    if (value.is_default || is_taken(value.key)) continue;
+    if (value.is_default || is_taken(value.key) || value.key == completed) continue;
     const std::string text = text_of(value);
     if (std::ranges::find(import.scenario, text) != import.scenario.end()) continue;
     throw Error(read.places.fault_at(value.key),
@@ -253,7 +280,9 @@ ExitCode import_traces(const ImportOptions& options) {
   const bool on_machine = !options.scenario.empty() || !options.cluster.empty();
   const bool chooses = !options.set.empty() || !options.vary.empty() || options.replicas > 1;
   if (!on_machine && chooses) {
-    throw Error("--set, --vary and --replicas are for a --scenario, which is missing");
+    throw Error(
+        "--set, --vary and --replicas are for a --scenario, which is missing; of execution traces "
+        "--set is for a --cluster, too");
   }
   if (profiles && !options.cluster.empty()) {
     throw Error(
@@ -298,13 +327,15 @@ ExitCode import_traces(const ImportOptions& options) {
   const Job& job = read.job;
   ChakraImport import = read_traces(options, read);
   check_machine(read, import.plan, machine_name(options));
-  check_scenario(read, import);
+  check_scenario(read, import, options.cluster.empty() ? "" : "precision");
+  const FigureRange range = import.foreign ? step_range(read, import.plan) : FigureRange{};
   const Timeline timeline = time_on_machine(read, import.plan, import.foreign);
   // Of the report only what follows from the timeline: the traces may be of another job.
   const IterationReport report =
       iteration_report(job, 0, {}, import.plan, timeline, critical_path(import.plan, timeline));
-  if (options.json) print_document("trace-import", import_document(import, timeline, report));
-  const Summary summary = import_summary(options, import, timeline, report);
+  if (options.json)
+    print_document("trace-import", import_document(import, timeline, report, range));
+  const Summary summary = import_summary(options, import, timeline, report, range);
   print_human(summary_text(summary, human_style(options.json)), options.json);
   return ExitCode::ok;
 }

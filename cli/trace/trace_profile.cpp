@@ -137,7 +137,10 @@ Replay replay_on(const Case& on, const ProfileImport& options,
   replay.ranks = made.plan.ranks;
   replay.copied = replay.captured_ranks * options.replicas == replay.ranks;
   check_machine(on, made.plan, options.scenario);
+  const FigureRange range = step_range(on, made.plan);
   replay.step_s = time_on_machine(on, made.plan).makespan_s;
+  replay.low_s = range.low;
+  replay.high_s = range.high;
   return replay;
 }
 

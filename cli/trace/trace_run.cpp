@@ -12,8 +12,7 @@ namespace windtunnel {
 void check_ranks(const Case& on, std::int64_t ranks, const std::string& scenario) {
   const int gpus = on.job.cluster.gpus();
   if (ranks <= gpus) return;
-  throw Error(fmt::format("the traces are of {} ranks, the machine of {} has {} GPUs", ranks,
-                          scenario, gpus));
+  throw Error(fmt::format("the traces are of {} ranks, {} has {} GPUs", ranks, scenario, gpus));
 }
 
 void check_machine(const Case& on, const Plan& plan, const std::string& scenario) {
@@ -27,16 +26,37 @@ void check_machine(const Case& on, const Plan& plan, const std::string& scenario
   check_ranks(on, plan.ranks, scenario);
 }
 
+namespace {
+
+EngineOptions options_of(const Job& job) {
+  return {
+      .fold = job.fold, .calibration = job.calibration, .pool_calibrations = job.pool_calibrations};
+}
+
+}  // namespace
+
 Timeline time_on_machine(const Case& on, Plan& plan, bool foreign) {
   const Job& job = on.job;
   run_collectives_as(job, plan);
   if (foreign) add_latencies(plan, job.cluster, job.calibration);
-  const Timeline timeline = execute(plan, job.cluster,
-                                    {.fold = job.fold,
-                                     .calibration = job.calibration,
-                                     .pool_calibrations = job.pool_calibrations});
+  const Timeline timeline = execute(plan, job.cluster, options_of(job));
   check_bound(plan, job.cluster, timeline);
   return timeline;
+}
+
+FigureRange step_range(const Case& on, const Plan& plan) {
+  const auto step_s = [&](bool faster) {
+    Job job = on.job;
+    job.calibration = with_network_at_end(job.calibration, faster);
+    for (Calibration& each : job.pool_calibrations) each = with_network_at_end(each, faster);
+    const auto [large, small] = communication_error(job.cluster, job.calibration);
+    Plan scaled = plan;
+    run_collectives_as(job, scaled);
+    add_latencies(scaled, job.cluster, job.calibration);
+    scale_communication(scaled, faster ? 1 / large : large, faster ? 1 / small : small);
+    return execute(scaled, job.cluster, options_of(job)).makespan_s;
+  };
+  return {step_s(true), step_s(false)};
 }
 
 }  // namespace windtunnel

@@ -25,7 +25,7 @@ class Point:
     figures: dict[str, float] = field(default_factory=dict)
     reason: str = ""
     result: Result | None = None
-    better: dict[str, str] = field(default_factory=dict, repr=False)
+    better: dict[str, str] = field(default_factory=dict, repr=False, compare=False)
 
     def __getitem__(self, key: str) -> float:
         """A number of the point: ``point["iteration.time_s"]``. Raises KeyError with the reason."""
@@ -59,11 +59,12 @@ class Points(list["Point"]):
         super().__init__(points)
 
     def best(self, key: str = "iteration.tokens_per_s", highest: bool | None = None) -> Point:
-        """The point with the best value of a figure: the most tokens in a second, which holds for
-        unequal batches, too, or of a figure whose ``better`` is ``"lower"`` the least. ``highest``
-        says it of a figure that is better neither way, or otherwise. Differences within a figure's
-        interval may be chance. Raises ValueError where no point has the figure, or nothing says
-        which way it is better."""
+        """The point with the best value of a figure: the highest or the lowest, as its ``better``
+        says. By default the most tokens trained in a second, which holds for unequal batches, too;
+        where the number of steps is given ask for ``"iteration.time_s"``, of reinforcement learning
+        for ``"rollout.samples_per_s"``. ``highest`` is needed of a figure that is better neither
+        way, and overrides ``better``. Differences within a figure's interval may be chance. Raises
+        ValueError where no point has the figure, or nothing says which way it is better."""
         having = [point for point in self if key in point.figures]
         if not having:
             reasons = sorted({point.reason for point in self if point.reason})

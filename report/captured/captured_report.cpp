@@ -132,17 +132,22 @@ std::string replay_title(const std::string& scenario) {
 
 SummarySection replay_section(const Replay& replay) {
   SummarySection section{replay_title(replay.scenario), {}};
-  section.rows = {{"step", fmt::format("{}, captured {} ({:+.1f} %)", format_seconds(replay.step_s),
-                                       format_seconds(replay.captured_s),
-                                       100 * (replay.step_s / replay.captured_s - 1))},
-                  {"of it", fmt::format("{}, {} of {} ranks captured{}", replay.captured_step,
-                                        replay.captured_ranks, replay.ranks,
-                                        replay.captured_ranks == replay.ranks ? ""
-                                        : replay.copied ? "; the others are copies of these"
-                                                        : "; the others run as the first")},
-                  {"communication of a rank",
-                   fmt::format("{} priced by this network, {} as measured (size or peer not told)",
-                               replay.priced, replay.as_measured)}};
+  const bool priced = replay.low_s < replay.high_s;
+  const std::string range =
+      priced ? fmt::format("  ({})", range_text(Unit::seconds, replay.low_s, replay.high_s)) : "";
+  section.rows = {
+      {"step", fmt::format("{}{}, captured {} ({:+.1f} %)", format_seconds(replay.step_s), range,
+                           format_seconds(replay.captured_s),
+                           100 * (replay.step_s / replay.captured_s - 1))},
+      {"of it", fmt::format("{}, {} of {} ranks captured{}", replay.captured_step,
+                            replay.captured_ranks, replay.ranks,
+                            replay.captured_ranks == replay.ranks ? ""
+                            : replay.copied ? "; the others are copies of these"
+                                            : "; the others run as the first")},
+      {"communication of a rank",
+       fmt::format("{} priced by this network, {} as measured (size or peer not told)",
+                   replay.priced, replay.as_measured)}};
+  if (priced) section.rows.push_back({"in brackets", std::string(kStepRangeText)});
   return section;
 }
 
@@ -233,9 +238,13 @@ Json capture_document(const CaptureAnswer& answer) {
   if (answer.what_if) document["what_if"] = what_if_document(*answer.what_if);
   if (answer.replay) {
     document["replay"] = {
-        {"step_s", answer.replay->step_s}, {"captured_s", answer.replay->captured_s},
-        {"ranks", answer.replay->ranks},   {"captured_ranks", answer.replay->captured_ranks},
-        {"priced", answer.replay->priced}, {"as_measured", answer.replay->as_measured}};
+        {"step_s", answer.replay->step_s},
+        {"captured_s", answer.replay->captured_s},
+        {"step_range_s", {{"low", answer.replay->low_s}, {"high", answer.replay->high_s}}},
+        {"ranks", answer.replay->ranks},
+        {"captured_ranks", answer.replay->captured_ranks},
+        {"priced", answer.replay->priced},
+        {"as_measured", answer.replay->as_measured}};
   }
   if (!answer.no_replay.empty()) document["no_replay"] = answer.no_replay;
   return document;

@@ -25,11 +25,20 @@ struct CapturedFile {
 };
 
 // The captured tasks on the machine of a scenario.
+// What a step's range says, of captured tasks and of execution traces on a machine.
+inline constexpr std::string_view kStepRangeText =
+    "all communication faster, or slower, by what is not known of the network: the calibration's "
+    "numbers of it at the ends of their 90 % intervals, and how far its law may be off "
+    "(noise.log); "
+    "computing takes what the trace says";
+
 struct Replay {
   std::string scenario;
   std::string captured_step;  // the step that runs again: "ProfilerStep#7"
   double captured_s = 0;
   double step_s = 0;
+  double low_s = 0;  // of it: kStepRangeText
+  double high_s = 0;
   int captured_ranks = 0;  // with files of their own
   int ranks = 0;           // that run
   bool copied = false;     // those without files as the captured ones, and not as the first

@@ -132,8 +132,9 @@ double speed_up(const Record& reference, const Record& record) {
 }
 
 std::string speed_up_title(const Comparison& comparison) {
-  if (has_engines(comparison) || !varies_batch(comparison)) return "speed-up";
-  return fmt::format("speed-up in {}", throughput_figure(comparison).title);
+  const Figure& ranking = ranking_figure(comparison);
+  const bool of_step = ranking.key == "iteration.time_s" || varies_protection_only(comparison);
+  return of_step ? "speed-up" : fmt::format("speed-up in {}", ranking.title);
 }
 
 bool varies_protection_only(const Comparison& comparison) {

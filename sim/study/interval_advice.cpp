@@ -233,15 +233,6 @@ class Tries {
 
   const std::map<int, PairedCampaign>& all() const { return tries_; }
 
-  // Of those that the tier can keep to the one with the most goodput; the end where it can keep to
-  // none.
-  std::map<int, PairedCampaign>::const_iterator best() const {
-    const auto possible = tries_.lower_bound(subject_.iterations(subject_.least_s));
-    return std::max_element(possible, tries_.end(), [](const auto& a, const auto& b) {
-      return a.second.goodput.mean < b.second.goodput.mean;
-    });
-  }
-
  private:
   const CampaignInputs& inputs_;
   const CampaignReport& report_;
@@ -251,25 +242,23 @@ class Tries {
 };
 
 void set_best(IntervalReport& advice, const Subject& subject, Tries& tries) {
-  const auto best = tries.best();
-  if (best == tries.all().end()) return;
-  const std::vector<double> best_trials = best->second.trials;
-  const auto seconds = [&](int every) { return every * subject.iteration_s; };
-  AsGoodSearch search{.best_s = seconds(best->first),
-                      .least_s = subject.least_s,
+  AsGoodSearch search{.least_s = subject.least_s,
                       .most_s = subject.most_s,
                       .tried = {},
-                      .is_as_good = [&](double every_s) {
-                        const PairedCampaign& at = tries.at(subject.iterations(every_s));
-                        return is_as_good(paired_gain(best_trials, at.trials));
+                      .campaign_at = [&](double every_s) -> const PairedCampaign& {
+                        return tries.at(subject.iterations(every_s));
                       }};
-  for (const auto& [every, campaign] : tries.all()) search.tried.push_back(seconds(every));
-  const auto [shortest_s, longest_s] = as_good_range(search);
-  advice.shortest_s = seconds(subject.iterations(shortest_s));
-  advice.longest_s = seconds(subject.iterations(longest_s));
-  const auto& [every, campaign] = *tries.best();  // the range may have found a better one
-  advice.best_goodput = campaign.goodput.mean;
-  advice.best_s = seconds(every);
+  for (const auto& [every, campaign] : tries.all()) {
+    search.tried.push_back(every * subject.iteration_s);
+  }
+  const AsGoodRange range = as_good_range(search);
+  const auto whole = [&](double every_s) {
+    return subject.iterations(every_s) * subject.iteration_s;
+  };
+  advice.best_s = whole(range.best_s);
+  advice.best_goodput = search.campaign_at(range.best_s).goodput.mean;
+  advice.shortest_s = whole(range.shortest_s);
+  advice.longest_s = whole(range.longest_s);
 }
 
 IntervalReport advice_of(const CampaignInputs& inputs, const CampaignReport& report,

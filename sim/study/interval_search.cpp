@@ -9,7 +9,6 @@
 #include <cstdint>
 #include <limits>
 #include <map>
-#include <numeric>
 #include <utility>
 
 #include "models/base/error.hpp"
@@ -86,7 +85,7 @@ class Search {
     given_ = chosen_;
     best_ = chosen_;
     values_.emplace(given_, best_value_);
-    trials_.emplace(given_, result_.given.trial_goodput);
+    campaigns_.emplace(given_, PairedCampaign{result_.given.goodput, result_.given.trial_goodput});
     keep_to_storage();
   }
 
@@ -165,14 +164,9 @@ class Search {
   double value_of_all(const std::vector<std::string>& texts) {
     const auto known = values_.find(texts);
     if (known != values_.end()) return known->second;
-    if (options_.progress) {
-      options_.progress(fmt::format("campaign {}, goodput {} so far", result_.campaigns + 1,
-                                    format_percent(result_.best.goodput.mean)));
-    }
     CampaignReport report = campaign_at(texts);
     const double value = value_of(report);
     values_.emplace(texts, value);
-    trials_.emplace(texts, report.trial_goodput);
     if (value > best_value_) {
       best_value_ = value;
       result_.best = std::move(report);
@@ -182,6 +176,10 @@ class Search {
   }
 
   CampaignReport campaign_at(const std::vector<std::string>& texts) {
+    if (options_.progress) {
+      options_.progress(fmt::format("campaign {}, goodput {} so far", result_.campaigns + 1,
+                                    format_percent(result_.best.goodput.mean)));
+    }
     CampaignInputs inputs = inputs_;
     for (size_t i = 0; i < tiers_.size(); ++i) {
       SnapshotTier& tier = inputs.table.tiers[tiers_[i]].tier;
@@ -191,7 +189,9 @@ class Search {
       tier.every_s = iterations ? 0 : parse_quantity(texts[i], Dimension::seconds);
     }
     ++result_.campaigns;
-    return run_campaign(inputs, options_.threads);
+    CampaignReport report = run_campaign(inputs, options_.threads);
+    campaigns_.insert_or_assign(texts, PairedCampaign{report.goodput, report.trial_goodput});
+    return report;
   }
 
   std::string name_of(size_t at) const { return tier_name(inputs_.table.tiers[tiers_[at]].tier); }
@@ -219,12 +219,12 @@ class Search {
       if (!needed_[at] && storage_allows_given(at)) chosen_ = with_given(at);
     }
     value_of_all(chosen_);
-    const std::vector<double> most = trials_.at(chosen_);
+    const std::vector<double> most = campaigns_.at(chosen_).trials;
     for (size_t at = 0; at < tiers_.size(); ++at) {
       const std::vector<std::string> kept = with_given(at);
       if (kept == chosen_ || !storage_allows_given(at)) continue;
       value_of_all(kept);
-      if (!is_gain(paired_gain(most, trials_.at(kept)))) chosen_ = kept;
+      if (!is_gain(paired_gain(most, campaigns_.at(kept).trials))) chosen_ = kept;
     }
     if (chosen_ == best_) return;
     // Where all stay, the best that was found says what it would bring, unless that is of no
@@ -295,46 +295,31 @@ class Search {
     }
   }
 
-  // Beside what was chosen for the others; what is found best stays as it is.
-  const std::vector<double>& trials_with(size_t at, const std::string& value) {
-    std::vector<std::string> texts = chosen_;
-    texts[at] = value;
-    const auto known = trials_.find(texts);
-    if (known != trials_.end()) return known->second;
-    return trials_.emplace(texts, campaign_at(texts).trial_goodput).first->second;
-  }
-
-  // The shortest and the longest interval of this tier that is as good as its best.
+  // The shortest and the longest interval of this tier that is as good as its best, beside what was
+  // chosen for the others. What was chosen stays.
   std::pair<std::string, std::string> as_good(size_t at) {
-    AsGoodSearch search{.best_s = seconds_of(at, chosen_[at]),
-                        .least_s = shortest_s_[at],
-                        .most_s = std::max(shortest_s_[at], inputs_.campaign.length_s),
-                        .tried = {},
-                        .is_as_good = {}};
     std::map<double, std::string> values;  // simulated already
-    for (const auto& [texts, trials] : trials_) {
+    for (const auto& [texts, campaign] : campaigns_) {
       std::vector<std::string> same = chosen_;
       same[at] = texts[at];
-      const double every_s = seconds_of(at, texts[at]);
-      if (texts == same && every_s >= storage_allows_s(at)) values.emplace(every_s, texts[at]);
+      if (texts == same) values.emplace(seconds_of(at, texts[at]), texts[at]);
     }
     const auto value = [&](double every_s) {
       const auto known = values.find(every_s);
       return known != values.end() ? known->second : text_of(at, every_s);
     };
-    double most = -1;
-    for (const auto& [every_s, text] : values) {
-      search.tried.push_back(every_s);
-      const std::vector<double>& trials = trials_with(at, text);
-      const double goodput = std::accumulate(trials.begin(), trials.end(), 0.0);
-      if (goodput > std::exchange(most, std::max(most, goodput))) search.best_s = every_s;
-    }
-    const std::vector<double> best = trials_with(at, value(search.best_s));
-    search.is_as_good = [&](double every_s) {
-      return is_as_good(paired_gain(best, trials_with(at, value(every_s))));
-    };
-    const auto [shortest_s, longest_s] = as_good_range(search);
-    return {value(shortest_s), value(longest_s)};
+    AsGoodSearch search{.least_s = shortest_s_[at],
+                        .most_s = std::max(shortest_s_[at], inputs_.campaign.length_s),
+                        .tried = {},
+                        .campaign_at = [&](double every_s) -> const PairedCampaign& {
+                          std::vector<std::string> texts = chosen_;
+                          texts[at] = value(every_s);
+                          if (!campaigns_.contains(texts)) campaign_at(texts);
+                          return campaigns_.at(texts);
+                        }};
+    for (const auto& [every_s, text] : values) search.tried.push_back(every_s);
+    const AsGoodRange range = as_good_range(search);
+    return {value(range.shortest_s), value(range.longest_s)};
   }
 
   void finish() {
@@ -370,7 +355,7 @@ class Search {
   std::vector<bool> needed_;         // likewise: is_needed()
   double best_value_ = 0;
   std::map<std::vector<std::string>, double> values_;
-  std::map<std::vector<std::string>, std::vector<double>> trials_;  // goodput of each
+  std::map<std::vector<std::string>, PairedCampaign> campaigns_;
   IntervalSearch result_;
 };
 

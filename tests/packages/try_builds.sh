@@ -29,8 +29,9 @@ foreign="libsimgrid-dev libboost-dev libboost-context-dev libfmt-dev libxxhash-d
 # Of a place between this machine and the registries, for npm.
 certificates=/etc/ssl/certs/ca-certificates.crt
 
-# system NAME SUITE: $roots/NAME with the tree in /opt/src, every file as new as the copy: what was
-# compiled of an earlier copy may be younger than the change after it.
+# system NAME SUITE: $roots/NAME with the tree in /opt/src. Every file is as new as the copy, so that
+# all is compiled again, by ccache: what was compiled of an earlier copy may be younger than a change
+# made after that copy.
 system() {
   if [ ! -d "$roots/$1/opt/src" ]; then
     bare_root "$2" "$1"

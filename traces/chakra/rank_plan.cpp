@@ -394,18 +394,7 @@ void check_collectives(const Plan& plan) {
   }
 }
 
-// What a CHECK says, "FILE:LINE: words (condition)", without what is of our sources.
-std::string words_of(const InternalError& error) {
-  const std::string_view what = error.what();
-  std::size_t end = what.size();
-  for (int open = what.ends_with(')') ? 1 : 0; open > 0 && end > 1;) {
-    --end;
-    open += what[end - 1] == ')' ? 1 : what[end - 1] == '(' ? -1 : 0;
-  }
-  const std::size_t begin = what.find(": ") + 2;
-  return std::string(what.substr(begin, end - 2 - begin));
-}
-
+// Of foreign traces.
 void check_peers(const Plan& plan) {
   for (const RankClass& owner : plan.classes) {
     for (const std::vector<RankId>& peers : owner.peers) {
@@ -419,6 +408,18 @@ void check_peers(const Plan& plan) {
           plan.ranks == 1 ? "" : "s"));
     }
   }
+}
+
+// What a CHECK says, "FILE:LINE: words (condition)", without what is of our sources.
+std::string words_of(const InternalError& error) {
+  const std::string_view what = error.what();
+  std::size_t end = what.size();
+  for (int open = what.ends_with(')') ? 1 : 0; open > 0 && end > 1;) {
+    --end;
+    open += what[end - 1] == ')' ? 1 : what[end - 1] == '(' ? -1 : 0;
+  }
+  const std::size_t begin = what.find(": ") + 2;
+  return std::string(what.substr(begin, end - 2 - begin));
 }
 
 // A Plan is ours, and a fault in it a bug; this one comes from files.
@@ -445,7 +446,7 @@ RankPlan plan_of_ranks(const std::function<std::optional<RankTrace>()>& next,
   const bool has_tasks = std::ranges::any_of(
       merged.plan.classes, [](const RankClass& owner) { return !owner.tasks.empty(); });
   if (!has_tasks) throw Error(Location{first_file}, "no file has a task");
-  check_peers(merged.plan);
+  if (merged.foreign) check_peers(merged.plan);
   validate_imported(merged.plan);
   check_groups(merged.plan);
   if (merged.foreign) take_largest(merged.plan);

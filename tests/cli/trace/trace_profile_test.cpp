@@ -98,6 +98,8 @@ TEST(TraceProfile, CapturedTasksRunOnOtherMachines) {
   EXPECT_EQ(here.at("as_measured"), 0);
   const double step_s = here.at("step_s").get<double>();
   EXPECT_NEAR(step_s, here.at("captured_s").get<double>(), 0.1 * step_s);
+  EXPECT_LT(here.at("step_range_s").at("low").get<double>(), step_s);
+  EXPECT_GT(here.at("step_range_s").at("high").get<double>(), step_s);
   const json slower = replay(" --set cluster.node.nvlink='50 GB/s'");
   EXPECT_GT(slower.at("step_s").get<double>(), 1.2 * step_s);
   const json more = replay(" --set cluster.nodes=8 --set batch.global=16 --replicas 8");

@@ -45,15 +45,26 @@ TEST(TraceCommand, AClusterAloneIsAMachine) {
   };
   const std::string cluster = " --cluster '2 x dgx-h100'";
   EXPECT_EQ(step_s(cluster), step_s(" --scenario scenarios/small.yaml"));
+  // Whatever its GPUs compute in.
+  EXPECT_GT(step_s(" --cluster '2 x dgx-v100'"), 0);
+  EXPECT_GT(step_s(" --cluster '16 x single-k80'"), 0);
   EXPECT_GT(step_s(cluster + " --set 'cluster.node.nic=1 Gb/s'"), step_s(cluster));
   const std::pair<std::string, const char*> refusals[] = {
       {" --cluster '2 x dgx-h10'", "did you mean 'dgx-h100'"},
-      {" --cluster '1 x dgx-h100'", "the machine of --cluster '1 x dgx-h100' has 8 GPUs"},
+      {" --cluster '1 x dgx-h100'", "of 16 ranks, 1 x dgx-h100 has 8 GPUs"},
+      {cluster + " --set cluster.nodes=4", "--cluster says which nodes and how many"},
+      {cluster + " --set precision=fp16", "the traces say how long everything computes"},
+      {" --set cluster.node.nic='1 Gb/s'", "--cluster"},
       {cluster + " --scenario scenarios/small.yaml", "excludes"}};
   for (const auto& [machine, message] : refusals) {
     const ProgramResult refused = run_program("trace import " + folder + machine);
     EXPECT_EQ(refused.exit_code, 2) << machine;
     EXPECT_NE(refused.err.find(message), std::string::npos) << refused.err;
+  }
+  for (const std::string other : {"examples/traces/kineto", "tests/data/infinitehbd_faults.csv"}) {
+    const ProgramResult refused = run_program("trace import " + other + cluster);
+    EXPECT_EQ(refused.exit_code, 2) << other;
+    EXPECT_NE(refused.err.find("--cluster"), std::string::npos) << refused.err;
   }
 }
 

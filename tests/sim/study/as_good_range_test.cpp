@@ -2,43 +2,73 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+#include <map>
+
 namespace windtunnel {
 namespace {
 
-// As good from 3 to 50 s; counts what is asked.
-struct Asked {
-  int times = 0;
-  AsGoodSearch of(std::vector<double> tried, double least_s = 0.1, double most_s = 1e6) {
-    return {.best_s = 10,
-            .least_s = least_s,
-            .most_s = most_s,
-            .tried = std::move(tried),
-            .is_as_good = [this](double every_s) {
-              ++times;
-              return every_s >= 3 && every_s <= 50;
-            }};
+// Campaigns whose goodput follows a law of the interval, and how many were asked for.
+struct Campaigns {
+  std::function<double(double every_s)> goodput;
+  std::map<double, PairedCampaign> asked = {};
+
+  AsGoodRange range(std::vector<double> tried, double least_s = 0.1, double most_s = 1e6) {
+    return as_good_range({.least_s = least_s,
+                          .most_s = most_s,
+                          .tried = std::move(tried),
+                          .campaign_at = [this](double every_s) -> const PairedCampaign& {
+                            const double mean = goodput(every_s);
+                            return asked
+                                .try_emplace(every_s, PairedCampaign{{.mean = mean}, {mean, mean}})
+                                .first->second;
+                          }});
   }
 };
+
+// The most at 10 s, as good from 3 to 50.
+double plateau(double every_s) {
+  if (every_s < 3 || every_s > 50) return 0.8;
+  return 0.9 - 1e-5 * std::abs(std::log(every_s / 10));
+}
 
 TEST(AsGoodRange, EndsWithinAFewPercentWhateverWasTried) {
   for (const std::vector<double>& tried :
        {std::vector<double>{10.0}, {5, 10, 20}, {0.2, 2, 4, 10, 49, 400}}) {
-    Asked asked;
-    const auto [shortest_s, longest_s] = as_good_range(asked.of(tried));
-    EXPECT_GE(shortest_s, 3);
-    EXPECT_LE(shortest_s, 3 * 1.05);
-    EXPECT_LE(longest_s, 50);
-    EXPECT_GE(longest_s, 50 / 1.05);
-    EXPECT_LE(asked.times, 20);
+    Campaigns campaigns{plateau};
+    const AsGoodRange range = campaigns.range(tried);
+    EXPECT_EQ(range.best_s, 10);
+    EXPECT_GE(range.shortest_s, 3);
+    EXPECT_LE(range.shortest_s, 3 * 1.05);
+    EXPECT_LE(range.longest_s, 50);
+    EXPECT_GE(range.longest_s, 50 / 1.05);
+    EXPECT_LE(campaigns.asked.size(), 20U);
   }
 }
 
 TEST(AsGoodRange, EndsAtWhatIsPossible) {
-  Asked asked;
-  EXPECT_EQ(as_good_range(asked.of({5, 10, 20}, 5, 40)), std::pair(5.0, 40.0));
-  EXPECT_EQ(as_good_range(asked.of({10}, 10, 10)), std::pair(10.0, 10.0));
-  // What was tried beyond is not asked again.
-  EXPECT_EQ(as_good_range(asked.of({1, 10, 100}, 9.9, 10.1)), std::pair(10.0, 10.0));
+  Campaigns campaigns{plateau};
+  const auto expect = [&](std::vector<double> tried, double least_s, double most_s,
+                          const std::vector<double>& best_and_ends) {
+    const AsGoodRange range = campaigns.range(std::move(tried), least_s, most_s);
+    EXPECT_EQ((std::vector{range.best_s, range.shortest_s, range.longest_s}), best_and_ends);
+  };
+  expect({5, 10, 20}, 5, 40, {10, 5, 40});
+  expect({10}, 10, 10, {10, 10, 10});
+  expect({1, 10, 100}, 9.9, 10.1, {10, 10, 10});
+  // Nothing that was tried is possible: a given interval too short, or longer than the campaign.
+  expect({10}, 20, 40, {20, 20, 40});
+  expect({10}, 4, 5, {5, 4, 5});
+}
+
+TEST(AsGoodRange, IsAroundABetterOneThatLayOnTheWay) {
+  // 0.05 points are lost at 20 s x / 2^1.25.
+  Campaigns campaigns{
+      [](double every_s) { return 0.9 - 4e-4 * std::abs(std::log2(every_s / 20)); }};
+  const AsGoodRange range = campaigns.range({10});
+  EXPECT_EQ(range.best_s, 20);
+  EXPECT_NEAR(std::log2(range.shortest_s / 20), -1.25, std::log2(1.05));
+  EXPECT_NEAR(std::log2(range.longest_s / 20), 1.25, std::log2(1.05));
 }
 
 }  // namespace

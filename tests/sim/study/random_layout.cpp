@@ -29,7 +29,7 @@ class Draw {
 
   std::string scenario() {
     experts_ = chance(0.5);
-    pools_ = !in_node_ && chance(0.4);
+    pools_ = !in_node_ && chance(0.4);  // few of them can be resolved
     tp_ = power(0, in_node_ ? 2 : 3);
     std::string text = fmt::format("name: random-layout-{}\n", number_);
     for (const std::string& part : {model(), cluster(), layout()}) text += part;

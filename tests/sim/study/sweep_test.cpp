@@ -226,6 +226,22 @@ TEST(IntervalSearch, BeatsAGridAndIsWhatRunGives) {
   }
 }
 
+// Of one tier, where both begin at other intervals; both ends are searched within 5 %.
+TEST(IntervalSearch, SaysOfWhatDoesNotMatterWhatRunSays) {
+  const Overrides set = {{"campaign.replicas", "20"}, {"snapshots.0.every", "2 h"}};
+  const IntervalSearch found =
+      search_intervals(read_scenario(kScenario, set), {.keys = {"snapshots.0.every"}});
+  const std::optional<IntervalReport> said = simulate(load_case(kScenario, set)).campaign->interval;
+  ASSERT_TRUE(said);
+  ASSERT_EQ(found.tiers.size(), 1U);
+  const auto seconds = [](const std::string& text) {
+    return parse_quantity(text, Dimension::seconds);
+  };
+  EXPECT_NEAR(std::log(seconds(found.tiers[0].shortest) / said->shortest_s), 0, std::log(1.06));
+  EXPECT_NEAR(std::log(seconds(found.tiers[0].longest) / said->longest_s), 0, std::log(1.06));
+  EXPECT_LT(said->shortest_s, said->longest_s);
+}
+
 TEST(IntervalSearch, SeveralTiersAndIterations) {
   const Overrides set = {
       {"campaign.replicas", "5"},

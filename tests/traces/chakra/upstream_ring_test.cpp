@@ -1,6 +1,6 @@
-// The ring all-reduce of eight ranks that ASTRA-sim ships as an example, field by field and byte by
-// byte but for three numbers that the text we had of it does not show: comm_type and comm_tag (here
-// 0) and the microseconds of a reduction (here 7, as its generator works them out of 128 KiB).
+// The ring all-reduce of eight ranks that ASTRA-sim ships as an example, field by field, and as
+// long to the byte. Three numbers the text that we had of it does not show: comm_type and comm_tag
+// (here 0) and the microseconds of a reduction (here 7).
 // https://github.com/astra-sim/astra-sim/blob/2ac213a/examples/custom_collective/sample/
 // allreduce_ring_8ranks.0.et
 #include <fmt/format.h>
@@ -100,7 +100,7 @@ std::string ring_folder(int ranks) {
   return folder;
 }
 
-TEST(ChakraUpstreamRing, HasTheBytesOfUpstream) {
+TEST(ChakraUpstreamRing, HasTheLengthOfUpstream) {
   for (int rank = 0; rank < kRanks; ++rank) EXPECT_EQ(ring_trace_of(rank).size(), kUpstreamFile);
   EXPECT_EQ(ring_trace_of(0).substr(0, 4), "\xda\xd0\x01\x12");
 }
@@ -121,6 +121,46 @@ TEST(ChakraUpstreamRing, TakesWhatItsMessagesAndReductionsTake) {
                            kBytes / cluster.node.nvlink_Bps.value;
   const double expected_s = kSteps / 2 * message_s + kReductions * kMicros * 1e-6;
   EXPECT_NEAR(timeline.makespan_s, expected_s, 1e-9 * expected_s);
+}
+
+TEST(ChakraUpstreamRing, TakesLongerWhereItsMessagesDo) {
+  const Cluster cluster = small_cluster(1, kRanks);
+  Calibration calibration = ideal_calibration();
+  calibration.p2p_launch_s.value = 2e-6;
+  ChakraImport import = read_chakra(chakra_files(ring_folder(kRanks)));
+  add_latencies(import.plan, cluster, calibration);
+  const auto step_s = [&] {
+    return execute(import.plan, cluster, {.calibration = calibration}).makespan_s;
+  };
+  constexpr double kReductions_s = kReductions * kMicros * 1e-6;
+  const double messages_s = step_s() - kReductions_s;
+  scale_communication(import.plan, 1.5, 3);  // all are small
+  EXPECT_NEAR(step_s(), 3 * messages_s + kReductions_s, 1e-9 * step_s());
+}
+
+// Known within a factor that its law says, or not said to be known.
+TEST(ChakraUpstreamRing, TheLawOfTheNetworkSaysHowFarItMayBeOff) {
+  const Cluster cluster = small_cluster(1, kRanks);
+  Calibration calibration = ideal_calibration();
+  EXPECT_EQ(communication_error(cluster, calibration).large, 1);
+  calibration.network.stated = true;
+  calibration.network.noise_log = {0.1, 0.1, 0.1, Origin::published, "test"};
+  calibration.network.small_noise_log = {0.3, 0.3, 0.3, Origin::published, "test"};
+  const CommunicationError error = communication_error(cluster, calibration);
+  EXPECT_NEAR(std::log(error.large), 1.96 * 0.1, 1e-3);
+  EXPECT_NEAR(std::log(error.small), 1.96 * 0.3, 1e-3);
+}
+
+TEST(ChakraUpstreamRing, TheCalibrationsNumbersEndWhereLinksAreFasterOrSlower) {
+  Calibration calibration = ideal_calibration();
+  calibration.nvlink_efficiency = {0.8, 0.7, 0.9, Origin::published, "test"};
+  calibration.p2p_launch_s = {2e-6, 1e-6, 4e-6, Origin::published, "test"};
+  const Calibration faster = with_network_at_end(calibration, true);
+  const Calibration slower = with_network_at_end(calibration, false);
+  EXPECT_EQ(faster.nvlink_efficiency.value, 0.9);
+  EXPECT_EQ(slower.nvlink_efficiency.value, 0.7);
+  EXPECT_EQ(faster.p2p_launch_s.value, 1e-6);
+  EXPECT_EQ(slower.p2p_launch_s.value, 4e-6);
 }
 
 TEST(ChakraUpstreamRing, NeedsTheFilesOfAllRanks) {

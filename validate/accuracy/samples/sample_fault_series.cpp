@@ -22,8 +22,8 @@ namespace {
 constexpr double kStrays = 4;
 constexpr double kShapesStray = 8;
 constexpr double kDeviations = 8;
-// Works that are out of order with their neighbours' sizes stray by no step of a cache: fewer
-// deviations tell. Rows of a real run that others load reach five.
+// No step from one cache to the next makes a work take longer than larger ones: of such a row fewer
+// deviations tell. Rows of a real run beside others reach five.
 constexpr double kDeviationsOutOfOrder = 6;
 
 // Windows of so many sizes, which two bad rows do not take apart. Neighbours alone make windows of
@@ -306,15 +306,15 @@ double error_of_middle(const std::vector<double>& values, double noise) {
   return error_of_median(std::max(noise, normal_spread(distances)), values.size());
 }
 
-// Whether it takes longer than both of the next larger works, or not as long as both of the next
-// smaller ones: no step of a cache does that.
+// Of an inner point: whether it takes longer than both of the next larger works, or not as long as
+// both of the next smaller ones. No step from one cache to the next makes that.
 bool is_out_of_order(const KernelSeries& series, std::size_t place) {
-  const std::vector<SizedSample>& points = series.points;
-  if (series.product || !points[place].inner) return false;
-  const double sign = points[place].residual > 0 ? 1 : -1;
+  if (series.product) return false;
+  const SizedSample& point = series.points[place];
+  const int towards = point.residual > 0 ? 1 : -1;
   for (const int away : {1, 2}) {
-    const SizedSample& other = points[points[place].residual > 0 ? place + away : place - away];
-    if (sign * (points[place].log_s - other.log_s) <= 0) return false;
+    const SizedSample& other = series.points[place + towards * away];
+    if (towards * (point.log_s - other.log_s) <= 0) return false;
   }
   return true;
 }
@@ -353,12 +353,11 @@ Blames outliers(const SampleEvidence& evidence) {
   for (const KernelSeries& series : evidence.series) {
     for (std::size_t i = 0; i < series.points.size(); ++i) {
       const SizedSample& point = series.points[i];
+      if (!point.inner) continue;
       const double noise = std::hypot(std::max(series.noise, evidence.noise), point.noise);
       const double strays = std::log(series.product ? kShapesStray : kStrays);
       const double deviations = is_out_of_order(series, i) ? kDeviationsOutOfOrder : kDeviations;
-      if (!point.inner || std::abs(point.residual) < std::max(strays, deviations * noise)) {
-        continue;
-      }
+      if (std::abs(point.residual) < std::max(strays, deviations * noise)) continue;
       blames.push_back({{point.sample},
                         fmt::format("{} takes {:.3g} times what its other sizes make expect",
                                     to_text(point.sample->work), std::exp(point.residual))});
