@@ -163,8 +163,9 @@ void check_set(const Overrides& set) {
     if (says || key == "cluster.node" || key == "cluster.node.base") {
       throw Error(fmt::format("--set {}: --cluster says which nodes and how many", key));
     }
-    if (key == "precision") {
-      throw Error("--set precision: the traces say how long everything computes; leave it out");
+    const std::string_view part = std::string_view(key).substr(0, key.find('.'));
+    if (part == "model" || part == "layout" || part == "batch" || part == "precision") {
+      throw Error(fmt::format("--set {}: no job but that of the traces runs on a --cluster", key));
     }
   }
 }
@@ -230,7 +231,9 @@ Summary import_summary(const ImportOptions& options, const ChakraImport& import,
   summary.subtitle = fmt::format(
       "{} tasks of {} ranks, {} on {}{}", with_separators(double(count_tasks(import.plan))),
       with_separators(import.plan.ranks),
-      import.foreign ? "written elsewhere," : "written by windtunnel,",
+      import.foreign ? "written elsewhere,"
+                     : "written by windtunnel (what computes, and tensor "
+                       "parallelism in it, stays as exported),",
       options.cluster.empty() ? "the machine of " : "", machine_name(options));
   if (import.captured < import.plan.ranks && import.foreign) {
     summary.subtitle +=

@@ -38,7 +38,7 @@ EngineOptions options_of(const Job& job) {
 Timeline time_on_machine(const Case& on, Plan& plan, bool foreign) {
   const Job& job = on.job;
   run_collectives_as(job, plan);
-  if (foreign) add_latencies(plan, job.cluster, job.calibration);
+  if (foreign) add_transfer_costs(plan, job.cluster, job.calibration);
   const Timeline timeline = execute(plan, job.cluster, options_of(job));
   check_bound(plan, job.cluster, timeline);
   return timeline;
@@ -52,7 +52,7 @@ FigureRange step_range(const Case& on, const Plan& plan) {
     const auto [large, small] = communication_error(job.cluster, job.calibration);
     Plan scaled = plan;
     run_collectives_as(job, scaled);
-    add_latencies(scaled, job.cluster, job.calibration);
+    add_transfer_costs(scaled, job.cluster, job.calibration);
     scale_communication(scaled, faster ? 1 / large : large, faster ? 1 / small : small);
     return execute(scaled, job.cluster, options_of(job)).makespan_s;
   };

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Iterable
 
@@ -58,22 +59,32 @@ class Points(list["Point"]):
     def __init__(self, points: Iterable[Point] = ()) -> None:
         super().__init__(points)
 
-    def best(self, key: str = "iteration.tokens_per_s", highest: bool | None = None) -> Point:
+    def best(self, key: str | None = None, highest: bool | None = None) -> Point:
         """The point with the best value of a figure: the highest or the lowest, as its ``better``
-        says. By default the most tokens trained in a second, which holds for unequal batches, too;
-        where the number of steps is given ask for ``"iteration.time_s"``, of reinforcement learning
-        for ``"rollout.samples_per_s"``. ``highest`` is needed of a figure that is better neither
+        says. Without a key the most tokens trained in a second, which holds for unequal batches,
+        too, or of reinforcement learning the most samples of its loop; where the number of steps is
+        given, ask for ``"iteration.time_s"``. ``highest`` is needed of a figure that is better neither
         way, and overrides ``better``. Differences within a figure's interval may be chance. Raises
         ValueError where no point has the figure, or nothing says which way it is better."""
+        if key is None:
+            loops = any("rollout.samples_per_s" in point.figures for point in self)
+            key = "rollout.samples_per_s" if loops else "iteration.tokens_per_s"
         having = [point for point in self if key in point.figures]
         if not having:
-            reasons = sorted({point.reason for point in self if point.reason})
-            raise ValueError(f"no point has {key}: {'; '.join(reasons) or 'there is no point'}")
+            raise ValueError(f"no point has {key}: {self._why_none(key)}")
         better = having[0].better.get(key, "neither")
         if highest is None and better == "neither":
             raise ValueError(f"{key} is better neither way: say highest=True or highest=False")
         best = max if (better == "higher" if highest is None else highest) else min
         return best(having, key=lambda point: point.figures[key])
+
+    def _why_none(self, key: str) -> str:
+        known = sorted({each for point in self for each in point.figures})
+        if known:
+            near = difflib.get_close_matches(key, known, 1)
+            return f"did you mean {near[0]}?" if near else f"they have {', '.join(known)}"
+        reasons = sorted({point.reason for point in self if point.reason})
+        return "; ".join(reasons) or "there is no point"
 
     def frame(self) -> pandas.DataFrame:
         """A DataFrame with a row per point: its values, its reason, its figures."""

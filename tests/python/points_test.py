@@ -35,7 +35,9 @@ class Comparisons(unittest.TestCase):
         neither = [key for key, better in points[0].better.items() if better == "neither"]
         with self.assertRaisesRegex(ValueError, "highest=True"):
             points.best(neither[0])
-        with self.assertRaisesRegex(ValueError, "no point has nonsense"):
+        with self.assertRaisesRegex(ValueError, "did you mean iteration.tokens_per_s"):
+            points.best("iteration.token_per_s")
+        with self.assertRaisesRegex(ValueError, "they have .*iteration.time_s"):
             points.best("nonsense")
 
     def test_a_point_that_cannot_be_has_the_reason(self):

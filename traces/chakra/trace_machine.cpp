@@ -76,7 +76,7 @@ void run_collectives_as(const Job& job, Plan& plan) {
   }
 }
 
-void add_latencies(Plan& plan, const Cluster& cluster, const Calibration& calibration) {
+void add_transfer_costs(Plan& plan, const Cluster& cluster, const Calibration& calibration) {
   const LinkTable links(cluster);
   for (RankClass& owner : plan.classes) {
     for (Task& task : owner.tasks) {
@@ -94,6 +94,11 @@ void add_latencies(Plan& plan, const Cluster& cluster, const Calibration& calibr
         const bool in_node = cluster.node_of(from) == cluster.node_of(to);
         const Parameter& latency =
             in_node ? calibration.nvlink_latency_s : calibration.nic_latency_s;
+        const bool pcie = cluster.node.gpu_path == GpuPath::pcie;
+        const Parameter& efficiency = !in_node ? calibration.nic_efficiency
+                                      : pcie   ? calibration.pcie_efficiency
+                                               : calibration.nvlink_efficiency;
+        task.bytes /= efficiency.value;
         const int hops = in_node ? 0 : links.switch_hops(from, to);
         task.cost = {
             {task.category, calibration.p2p_launch_s.origin, calibration.p2p_launch_s.value},

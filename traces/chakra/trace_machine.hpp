@@ -16,8 +16,8 @@ inline constexpr double kSmallMessage = 1e6;  // bytes: below it noise.small_log
 void run_collectives_as(const Job& job, Plan& plan);
 
 // Gives sends and collectives without a cost, as those of foreign traces are, the latency that they
-// have on this machine.
-void add_latencies(Plan& plan, const Cluster& cluster, const Calibration& calibration);
+// have on this machine, and sends the bytes that its links move in place of theirs.
+void add_transfer_costs(Plan& plan, const Cluster& cluster, const Calibration& calibration);
 
 // How far what the machine's law says of collectives and messages may be off, either way: the
 // factors that 95 % of them stay within (noise.log and noise.small_log of

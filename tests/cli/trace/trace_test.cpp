@@ -53,7 +53,7 @@ TEST(TraceCommand, AClusterAloneIsAMachine) {
       {" --cluster '2 x dgx-h10'", "did you mean 'dgx-h100'"},
       {" --cluster '1 x dgx-h100'", "of 16 ranks, 1 x dgx-h100 has 8 GPUs"},
       {cluster + " --set cluster.nodes=4", "--cluster says which nodes and how many"},
-      {cluster + " --set precision=fp16", "the traces say how long everything computes"},
+      {cluster + " --set precision=fp16", "no job but that of the traces runs"},
       {" --set cluster.node.nic='1 Gb/s'", "--cluster"},
       {cluster + " --scenario scenarios/small.yaml", "excludes"}};
   for (const auto& [machine, message] : refusals) {

@@ -169,7 +169,7 @@ TEST(ChakraRoundTrip, ForeignReductionTakesTheTimeOfTheClosedForm) {
         << encode(metadata) << encode(step) << encode(reduce);
   }
   ChakraImport import = read_chakra(chakra_files(folder));
-  add_latencies(import.plan, job.cluster, job.calibration);
+  add_transfer_costs(import.plan, job.cluster, job.calibration);
   const Timeline timeline = execute(import.plan, job.cluster, {.calibration = job.calibration});
   const CollectiveCost closed =
       collective_cost(CollectiveKind::all_reduce, CollectiveAlgorithm::automatic,

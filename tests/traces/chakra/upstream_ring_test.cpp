@@ -111,14 +111,15 @@ TEST(ChakraUpstreamRing, TakesWhatItsMessagesAndReductionsTake) {
   Calibration calibration = ideal_calibration();
   calibration.p2p_launch_s.value = 2e-6;
   calibration.nvlink_latency_s.value = 3e-6;
+  calibration.nvlink_efficiency.value = 0.8;
   ChakraImport import = read_chakra(chakra_files(ring_folder(kRanks)));
   EXPECT_TRUE(import.foreign);
   EXPECT_EQ(import.plan.ranks, kRanks);
   EXPECT_EQ(import.absent_deps, 0);
-  add_latencies(import.plan, cluster, calibration);
+  add_transfer_costs(import.plan, cluster, calibration);
   const Timeline timeline = execute(import.plan, cluster, {.calibration = calibration});
   const double message_s = calibration.p2p_launch_s.value + calibration.nvlink_latency_s.value +
-                           kBytes / cluster.node.nvlink_Bps.value;
+                           kBytes / (0.8 * cluster.node.nvlink_Bps.value);
   const double expected_s = kSteps / 2 * message_s + kReductions * kMicros * 1e-6;
   EXPECT_NEAR(timeline.makespan_s, expected_s, 1e-9 * expected_s);
 }
@@ -128,7 +129,7 @@ TEST(ChakraUpstreamRing, TakesLongerWhereItsMessagesDo) {
   Calibration calibration = ideal_calibration();
   calibration.p2p_launch_s.value = 2e-6;
   ChakraImport import = read_chakra(chakra_files(ring_folder(kRanks)));
-  add_latencies(import.plan, cluster, calibration);
+  add_transfer_costs(import.plan, cluster, calibration);
   const auto step_s = [&] {
     return execute(import.plan, cluster, {.calibration = calibration}).makespan_s;
   };
