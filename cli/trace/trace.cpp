@@ -218,7 +218,8 @@ Json import_document(const ChakraImport& import, const Timeline& timeline,
                    {"tasks", count_tasks(import.plan)},
                    {"foreign", import.foreign},
                    {"captured", import.captured},
-                   {"absent_dependencies", import.absent_deps}};
+                   {"absent_dependencies", import.absent_deps},
+                   {"untimed", import.untimed}};
   if (import.foreign) document["step_range_s"] = {{"low", range.low}, {"high", range.high}};
   return document;
 }
@@ -238,6 +239,10 @@ Summary import_summary(const ImportOptions& options, const ChakraImport& import,
   if (import.captured < import.plan.ranks && import.foreign) {
     summary.subtitle +=
         fmt::format("; {} of the ranks have a trace, the others run as the first", import.captured);
+  }
+  if (import.untimed > 0) {
+    summary.subtitle += fmt::format("; {} compute nodes say no duration and take none",
+                                    with_separators(double(import.untimed)));
   }
   if (import.absent_deps > 0) {
     summary.subtitle +=

@@ -46,6 +46,7 @@ struct ChakraImport {
   std::vector<std::string> scenario;  // as it was exported; empty: not known
   int captured = 0;              // ranks with a trace of their own; the others run as the first
   std::int64_t absent_deps = 0;  // on nodes that are not in their file, which hold nothing up
+  std::int64_t untimed = 0;      // compute nodes of GPUs without a duration, which take none
 };
 
 // Called with the number of files read and that of all.

@@ -249,6 +249,9 @@ class RankReader {
     if (rank_.own) {
       read_own_attributes(node.attr(), read.standard.task);
     } else {
+      const StandardNode& standard = read.standard;
+      const bool computes = node.type() == chakra::COMP_NODE && !standard.on_cpu;
+      rank_.untimed += computes && standard.task.cost.empty() ? 1 : 0;
       read.deps.insert(read.deps.end(), node.ctrl_deps().begin(), node.ctrl_deps().end());
       std::sort(read.deps.begin(), read.deps.end());
       read.deps.erase(std::unique(read.deps.begin(), read.deps.end()), read.deps.end());

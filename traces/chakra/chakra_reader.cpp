@@ -44,8 +44,8 @@ ChakraImport read_chakra(std::vector<std::string> files, const ChakraProgress& p
         return read_chakra_rank(files[read++]);
       },
       check_ranks);
-  ChakraImport import{std::move(merged.plan), merged.foreign, std::move(merged.scenario),
-                      merged.captured, merged.absent_deps};
+  ChakraImport import{std::move(merged.plan), merged.foreign,     std::move(merged.scenario),
+                      merged.captured,        merged.absent_deps, merged.untimed};
   if (import.foreign) scale_gathers(import.plan);
   return import;
 }

@@ -24,6 +24,7 @@ class PlanMerger {
   void add(RankTrace rank) {
     if (classes_.empty() && !rank.own) template_ = rank;
     absent_deps_ += rank.absent_deps;
+    untimed_ += rank.untimed;
     if (!first_file_.empty() && rank.own != own_) {
       throw Error(Location{rank.file},
                   fmt::format("{} written by windtunnel, unlike {}: one job is read at a time",
@@ -56,7 +57,7 @@ class PlanMerger {
         [](const ClassParts& a, const ClassParts& b) { return a.class_index < b.class_index; });
     for (ClassParts& parts : classes_) plan_.classes.push_back(joined(std::move(parts)));
     make_groups();
-    return {std::move(plan_), !own_, std::move(scenario_), captured, absent_deps_};
+    return {std::move(plan_), !own_, std::move(scenario_), captured, absent_deps_, untimed_};
   }
 
  private:
@@ -307,6 +308,7 @@ class PlanMerger {
   bool own_ = false;
   int ranks_ = 0;
   std::int64_t absent_deps_ = 0;
+  std::int64_t untimed_ = 0;
   std::string first_file_;
   std::vector<std::string> scenario_;
   std::optional<RankTrace> template_;  // the first that is foreign

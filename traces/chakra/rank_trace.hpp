@@ -37,6 +37,7 @@ struct RankTrace {
   std::vector<std::string> group_names;
   std::vector<ProcessGroup> declared;
   std::int64_t absent_deps = 0;  // on nodes that are not in the file, which hold nothing up
+  std::int64_t untimed = 0;      // compute nodes of the GPU without a duration, which take none
 };
 
 }  // namespace windtunnel

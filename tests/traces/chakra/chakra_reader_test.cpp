@@ -316,6 +316,7 @@ TEST(ChakraForeign, ADependencyOnNoNodeHoldsNothingUp) {
   const ChakraImport import =
       read_chakra(write_ranks("absent", {{node, node_of(8, chakra::COMP_NODE, "later")}}));
   EXPECT_EQ(import.absent_deps, 1);
+  EXPECT_EQ(import.untimed, 1);  // "later"
   const RankClass& owner = import.plan.classes.at(0);
   ASSERT_EQ(owner.tasks.size(), 2u);
   EXPECT_EQ(owner.tasks[0].name, "later");
