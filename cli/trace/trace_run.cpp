@@ -39,7 +39,7 @@ Timeline time_on_machine(const Case& on, Plan& plan, bool foreign) {
   const Job& job = on.job;
   run_collectives_as(job, plan);
   if (foreign) add_transfer_costs(plan, job.cluster, job.calibration);
-  const Timeline timeline = execute(plan, job.cluster, options_of(job));
+  Timeline timeline = execute(plan, job.cluster, options_of(job));
   check_bound(plan, job.cluster, timeline);
   return timeline;
 }

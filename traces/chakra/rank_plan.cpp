@@ -179,7 +179,7 @@ class PlanMerger {
         const bool same = group.is_declared && group.declared.ranks == tile;
         if (same && group.declared.axis == known.declared.axis) return other;
       }
-      const std::string made = fmt::format("{} of rank {}", name, tile.front());
+      std::string made = fmt::format("{} of rank {}", name, tile.front());
       groups_[made] = {known.file, {made, known.declared.axis, tile, 0}, true, {}};
       return made;
     }

@@ -311,10 +311,10 @@ double error_of_middle(const std::vector<double>& values, double noise) {
 bool is_out_of_order(const KernelSeries& series, std::size_t place) {
   if (series.product) return false;
   const SizedSample& point = series.points[place];
-  const int towards = point.residual > 0 ? 1 : -1;
-  for (const int away : {1, 2}) {
-    const SizedSample& other = series.points[place + towards * away];
-    if (towards * (point.log_s - other.log_s) <= 0) return false;
+  const bool slow = point.residual > 0;
+  for (const std::size_t away : {1, 2}) {
+    const SizedSample& other = series.points[slow ? place + away : place - away];
+    if (slow ? point.log_s <= other.log_s : point.log_s >= other.log_s) return false;
   }
   return true;
 }
