@@ -25,8 +25,7 @@ double boundary_s(const Job& job, const MessageWay& way, double bytes) {
       return measured->latency_s + measured->transfer_s;
     }
     const double port_Bps =
-        inner_port(node, way.in_package).value *
-        (node.gpu_path == GpuPath::pcie ? c.pcie_efficiency : c.nvlink_efficiency).value;
+        inner_port(node, way.in_package).value * inner_efficiency(c, node).value;
     return c.p2p_launch_s.value + c.nvlink_latency_s.value + bytes / port_Bps;
   }
   const int members = layout.ranks() / layout.pp;

@@ -161,10 +161,8 @@ TaskIndex RankTasks::send(const Message& message, double bytes, StreamIndex stre
   const MessageWay& way = peers_[slot].way;
   const Calibration& calibration = calibration_of(job_, way.pool);
   const bool in_node = way.in_node;
-  const bool pcie = job_.cluster.node.gpu_path == GpuPath::pcie;
-  const Parameter& efficiency = !in_node ? calibration.nic_efficiency
-                                : pcie   ? calibration.pcie_efficiency
-                                         : calibration.nvlink_efficiency;
+  const Parameter& efficiency =
+      in_node ? inner_efficiency(calibration, job_.cluster.node) : calibration.nic_efficiency;
   Task task;
   task.kind = TaskKind::send;
   task.name = "send " + message.name;

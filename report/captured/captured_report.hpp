@@ -24,14 +24,13 @@ struct CapturedFile {
   CapturedRank captured;
 };
 
-// The captured tasks on the machine of a scenario.
 // What a step's range says, of captured tasks and of execution traces on a machine.
 inline constexpr std::string_view kStepRangeText =
     "all communication faster, or slower, by what is not known of the network: the calibration's "
     "numbers of it at the ends of their 90 % intervals, and how far its law may be off "
-    "(noise.log); "
-    "computing takes what the trace says";
+    "(noise.log); computing takes what the trace says";
 
+// The captured tasks on the machine of a scenario.
 struct Replay {
   std::string scenario;
   std::string captured_step;  // the step that runs again: "ProfilerStep#7"

@@ -6,6 +6,7 @@
 
 #include "models/calibration/prediction_error.hpp"
 #include "models/machine/links/links.hpp"
+#include "models/network/collectives/collective_law.hpp"
 #include "models/network/groups/group_shapes.hpp"
 #include "models/plan/job_collective.hpp"
 
@@ -94,10 +95,8 @@ void add_transfer_costs(Plan& plan, const Cluster& cluster, const Calibration& c
         const bool in_node = cluster.node_of(from) == cluster.node_of(to);
         const Parameter& latency =
             in_node ? calibration.nvlink_latency_s : calibration.nic_latency_s;
-        const bool pcie = cluster.node.gpu_path == GpuPath::pcie;
-        const Parameter& efficiency = !in_node ? calibration.nic_efficiency
-                                      : pcie   ? calibration.pcie_efficiency
-                                               : calibration.nvlink_efficiency;
+        const Parameter& efficiency =
+            in_node ? inner_efficiency(calibration, cluster.node) : calibration.nic_efficiency;
         task.bytes /= efficiency.value;
         const int hops = in_node ? 0 : links.switch_hops(from, to);
         task.cost = {

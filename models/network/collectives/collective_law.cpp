@@ -38,13 +38,11 @@ void bound_by_measured(CollectiveKind kind, const GroupShape& shape, const Clust
 }
 
 LawTerms constant_terms(const Cluster& cluster, const Calibration& calibration) {
-  const bool pcie = cluster.node.gpu_path == GpuPath::pcie;
   LawTerms terms;
   terms.launch_s = used(terms.origin, calibration.collective_launch_s);
   terms.node_step_s = used(terms.node_origin, calibration.nvlink_latency_s);
   terms.net_step_s = used(terms.net_origin, calibration.nic_latency_s);
-  terms.node_efficiency =
-      used(terms.node_origin, pcie ? calibration.pcie_efficiency : calibration.nvlink_efficiency);
+  terms.node_efficiency = used(terms.node_origin, inner_efficiency(calibration, cluster.node));
   terms.net_efficiency = used(terms.net_origin, calibration.nic_efficiency);
   return terms;
 }
@@ -249,6 +247,11 @@ const KernelLaw* CollectiveLaw::measured(CollectiveAlgorithm algorithm) const {
 
 bool CollectiveLaw::is_measured(CollectiveAlgorithm algorithm) const {
   return measured(algorithm) != nullptr;
+}
+
+const Parameter& inner_efficiency(const Calibration& calibration, const NodeSpec& node) {
+  return node.gpu_path == GpuPath::pcie ? calibration.pcie_efficiency
+                                        : calibration.nvlink_efficiency;
 }
 
 std::optional<MessageTerms> measured_message(const Calibration& calibration, double bytes) {

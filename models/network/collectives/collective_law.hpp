@@ -71,6 +71,10 @@ class CollectiveLaw {
   double slowdown_ = 1;
 };
 
+// Share of the bandwidth between the GPUs of a node: of NVLink's ports, or of PCIe where that joins
+// them.
+const Parameter& inner_efficiency(const Calibration& calibration, const NodeSpec& node);
+
 // A message between two GPUs of a node, where the calibration has a curve "send".
 struct MessageTerms {
   double latency_s = 0;
