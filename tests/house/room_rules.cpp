@@ -11,7 +11,6 @@
 namespace windtunnel {
 namespace {
 
-constexpr int kMostFiles = 25;
 constexpr int kMostFunctionLines = 70;
 
 // The rooms, the lowest first: a file includes its own and those before it, so that no two folders
@@ -184,17 +183,6 @@ std::vector<Breach> room_breaches(const SourceFile& file) {
     if (room == kRooms.end() || room <= own) continue;
     breaches.push_back({file.path, static_cast<int>(i + 1),
                         fmt::format("{}/ stands below {}/ and may not include it", *own, *room)});
-  }
-  return breaches;
-}
-
-std::vector<Breach> crowded_rooms(const std::vector<SourceFile>& files) {
-  std::map<std::string_view, int> counts;
-  for (const SourceFile& file : files) ++counts[folder_of(file.path)];
-  std::vector<Breach> breaches;
-  for (const auto& [folder, count] : counts) {
-    if (count <= kMostFiles) continue;
-    breaches.push_back({std::string(folder), 0, fmt::format("{} sources in one folder", count)});
   }
   return breaches;
 }

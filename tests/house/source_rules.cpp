@@ -17,7 +17,6 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::size_t kMaxLineChars = 100;
-constexpr std::size_t kMaxFileLines = 500;
 
 // The floors. A file may include its own folder (the longest row that its path starts with) and
 // the folders of its row; what may include everything says "".
@@ -224,9 +223,6 @@ std::vector<Breach> form_breaches(const SourceFile& file) {
     if (!door && RE2::FullMatch(line, using_namespace)) add(i, "using namespace");
   }
   if (is_header(file.path) && !once) add(0, "header without #pragma once");
-  if (file.lines.size() > kMaxFileLines) {
-    add(kMaxFileLines, fmt::format("file over {} lines", kMaxFileLines));
-  }
   return breaches;
 }
 

@@ -31,7 +31,7 @@ SourceFile read_file(const std::string& root, const std::string& path);
 // `paths` are all files of the project that may be included.
 std::vector<Breach> include_breaches(const SourceFile& file, const std::vector<std::string>& paths);
 
-// Long lines, tabs, headers without `#pragma once`, `using namespace` in a header, long files.
+// Long lines, tabs, headers without `#pragma once`, `using namespace` in a header.
 std::vector<Breach> form_breaches(const SourceFile& file);
 
 // Types that two headers define: all are in one namespace, and a program that has both would run
@@ -41,9 +41,6 @@ std::vector<Breach> repeated_types(const std::vector<SourceFile>& files);
 // Includes of a room that stands above the file's own: the list of rooms has no two that need each
 // other.
 std::vector<Breach> room_breaches(const SourceFile& file);
-
-// Folders with more sources of their own than somebody can keep in mind.
-std::vector<Breach> crowded_rooms(const std::vector<SourceFile>& files);
 
 // Headers whose name stands twice, public ones apart.
 std::vector<Breach> repeated_headers(const std::vector<SourceFile>& files);

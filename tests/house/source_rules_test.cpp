@@ -66,10 +66,6 @@ TEST(House, RoomsIncludeThoseBelow) {
   EXPECT_EQ(scan(room_breaches), "");
 }
 
-TEST(House, RoomsAreNotCrowded) {
-  EXPECT_EQ(list(crowded_rooms(project())), "");
-}
-
 TEST(House, FunctionsAreShort) {
   EXPECT_EQ(scan(long_functions), "");
 }
@@ -182,13 +178,6 @@ TEST(SourceRules, FormOfAHeader) {
                    "models/cost/op/op.hpp:1: header without #pragma once"}));
 }
 
-TEST(SourceRules, LongFileIsABreach) {
-  SourceFile file = {"models/cost/op/op.cpp", Lines(500, "")};
-  EXPECT_EQ(texts(form_breaches(file)), Lines{});
-  file.lines.emplace_back();
-  EXPECT_EQ(texts(form_breaches(file)), Lines{"models/cost/op/op.cpp:501: file over 500 lines"});
-}
-
 TEST(SourceRules, HigherRoomIsABreach) {
   const SourceFile file = {
       "models/plan/plan.cpp",
@@ -199,14 +188,6 @@ TEST(SourceRules, HigherRoomIsABreach) {
                   "include it"});
   EXPECT_EQ(texts(room_breaches({"models/attic/plan.cpp", {}})),
             Lines{"models/attic/plan.cpp:1: its folder is not in the list of rooms"});
-}
-
-TEST(SourceRules, CrowdedRoomIsABreach) {
-  std::vector<SourceFile> files;
-  for (int i = 0; i < 26; ++i) files.push_back({fmt::format("models/plan/{}.cpp", i), {}});
-  EXPECT_EQ(texts(crowded_rooms(files)), Lines{"models/plan:0: 26 sources in one folder"});
-  files.pop_back();
-  EXPECT_EQ(texts(crowded_rooms(files)), Lines{});
 }
 
 TEST(SourceRules, HeaderNameOfTwoIsABreach) {
