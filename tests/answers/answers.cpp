@@ -1,0 +1,143 @@
+#include "tests/answers/answers.hpp"
+
+#include <fmt/format.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <sstream>
+#include <string_view>
+
+#include "models/base/error.hpp"
+
+namespace windtunnel {
+namespace {
+
+std::string on_one_line(std::string text) {
+  for (std::size_t at = 0; (at = text.find('\n', at)) != std::string::npos; at += 2) {
+    text.replace(at, 1, "\\n");
+  }
+  return text;
+}
+
+// The value of a key, or how it is missing.
+std::string value_of(const Answer& answer, const std::string& key) {
+  const auto at = std::ranges::find(answer, key, &std::pair<std::string, std::string>::first);
+  return at == answer.end() ? "(none)" : at->second;
+}
+
+void compare(const std::string& name, const Answer& before, const Answer& after,
+             std::vector<std::string>& lines) {
+  std::vector<std::string> keys;
+  for (const Answer* answer : {&before, &after}) {
+    for (const auto& [key, value] : *answer) {
+      if (std::ranges::find(keys, key) == keys.end()) keys.push_back(key);
+    }
+  }
+  for (const std::string& key : keys) {
+    const std::string was = value_of(before, key);
+    const std::string is = value_of(after, key);
+    if (was != is) lines.push_back(fmt::format("{}, {}: {} -> {}", name, key, was, is));
+  }
+}
+
+Answer ask(const Question& question) {
+  try {
+    return question.ask();
+  } catch (const Error& error) {
+    return {{"error", error.what()}};
+  }
+}
+
+std::string read_all(std::FILE* file) {
+  std::rewind(file);
+  std::string text;
+  char buffer[1 << 16];
+  while (const std::size_t bytes = std::fread(buffer, 1, sizeof buffer, file)) {
+    text.append(buffer, bytes);
+  }
+  return text;
+}
+
+}  // namespace
+
+std::string answers_text(const Answers& answers) {
+  std::string text;
+  for (const auto& [name, answer] : answers) {
+    text += fmt::format("[{}]\n", name);
+    for (const auto& [key, value] : answer) {
+      text += fmt::format("{} = {}\n", key, on_one_line(value));
+    }
+  }
+  return text;
+}
+
+Answers parse_answers(const std::string& text, const std::string& file) {
+  Answers answers;
+  Answer* answer = nullptr;
+  std::istringstream lines(text);
+  int number = 0;
+  for (std::string line; std::getline(lines, line);) {
+    ++number;
+    const std::size_t equals = line.find(" = ");
+    if (line.starts_with('[') && line.ends_with(']')) {
+      answer = &answers[line.substr(1, line.size() - 2)];
+    } else if (answer && equals != std::string::npos) {
+      answer->emplace_back(line.substr(0, equals), line.substr(equals + 3));
+    } else {
+      throw Error(fmt::format("{}:{}: expected '[case]' or 'key = value'", file, number));
+    }
+  }
+  return answers;
+}
+
+std::vector<std::string> differences(const Answers& before, const Answers& after) {
+  std::vector<std::string> lines;
+  for (const auto& [name, answer] : before) {
+    const auto at = after.find(name);
+    if (at == after.end()) {
+      lines.push_back(fmt::format("{}: gone", name));
+    } else {
+      compare(name, answer, at->second, lines);
+    }
+  }
+  for (const auto& [name, answer] : after) {
+    if (!before.contains(name)) lines.push_back(fmt::format("{}: new", name));
+  }
+  return lines;
+}
+
+Answers ask_all(const std::vector<Question>& questions, int processes) {
+  std::vector<std::pair<pid_t, std::FILE*>> children;
+  std::fflush(nullptr);  // or each child writes again what is buffered
+  for (int own = 0; own < processes; ++own) {
+    std::FILE* file = std::tmpfile();
+    const pid_t child = fork();
+    if (child != 0) {
+      children.emplace_back(child, file);
+      continue;
+    }
+    Answers answers;
+    for (std::size_t i = static_cast<std::size_t>(own); i < questions.size();
+         i += static_cast<std::size_t>(processes)) {
+      answers[questions[i].name] = ask(questions[i]);
+    }
+    const std::string text = answers_text(answers);
+    const bool written = std::fwrite(text.data(), 1, text.size(), file) == text.size();
+    _exit(written && std::fflush(file) == 0 ? 0 : 1);
+  }
+  Answers all;
+  bool died = false;
+  for (const auto& [child, file] : children) {
+    int status = 0;
+    waitpid(child, &status, 0);
+    died |= !WIFEXITED(status) || WEXITSTATUS(status) != 0;
+    all.merge(parse_answers(read_all(file), "a child's answers"));
+    std::fclose(file);
+  }
+  if (died) throw Error("a child that worked out answers died", ExitCode::failed);
+  return all;
+}
+
+}  // namespace windtunnel
