@@ -94,7 +94,7 @@ Configuration with_schedule(const Configuration& base, std::string_view name, in
 // Model chunks per rank that are tried.
 std::vector<int> chunks_of(const Job& job, const ScheduleKind& kind, bool own, bool others) {
   if (own && !others) return {job.layout.vpp};
-  if (!others || (kind.knobs & kChunks) == 0) return {kind.usual_chunks};
+  if (!others || (kind.knobs & kChunks) == 0 || job.network) return {kind.usual_chunks};
   const int layers =
       job.model.layers - job.layout.first_stage_layers - job.layout.last_stage_layers;
   std::vector<int> chunks;
@@ -149,11 +149,13 @@ std::vector<Configuration> layouts_of(const Configuration& base, const Allowed& 
   }
   const int gpus = job.cluster.gpus();
   std::vector<Configuration> configurations;
+  // A table of layers runs data parallel only: check_network().
   const int most_tp = job.network ? 1 : job.cluster.node.gpus;
+  const int most_pp = job.network ? 1 : job.model.layers;
   for (const int tp : divisors_of(gpus, most_tp)) {
     for (const int cp : divisors_of(gpus / tp, kMostCp)) {
       if (cp > 1 && job.batch.sequence < kLeastCpSequence && cp != job.layout.cp) continue;
-      for (const int pp : divisors_of(gpus / tp / cp, job.model.layers)) {
+      for (const int pp : divisors_of(gpus / tp / cp, most_pp)) {
         Layout layout = job.layout;
         layout.tp = tp;
         layout.cp = cp;

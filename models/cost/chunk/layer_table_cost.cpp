@@ -97,7 +97,8 @@ void add_activations(const Job& job, const std::vector<LayerCost>& costs, ChunkC
 TransformerSpec network_model(const LayerTable& network) {
   TransformerSpec model;
   model.name = network.name;
-  model.layers = model.hidden = model.heads = model.kv_heads = model.sequence = 1;
+  model.layers = static_cast<int>(network.layers.size());
+  model.hidden = model.heads = model.kv_heads = model.sequence = 1;
   model.tied_embeddings = false;
   model.source = network.source;
   return model;

@@ -13,8 +13,9 @@
 
 namespace windtunnel {
 
-// What Job::model is beside Job::network: its name and sizes of one, so that a sample counts as a
-// token.
+// Job::model of a job that trains this table: its name, its number of layers (so that code that
+// counts or numbers layers need not ask which kind of model it is), and widths of one, so that a
+// sample counts as a token.
 TransformerSpec network_model(const LayerTable& network);
 
 // Throws Error that names the key: a layout that is not data parallelism alone, a sequence, a
