@@ -217,6 +217,11 @@ SummarySection evidence_section(const Record& record) {
                    "fitted number has the origin of its rows. How far off it is may be measured on "
                    "runs all the same",
                    shares)}};
+  if (!record.assumed_constants.empty()) {
+    section.rows.push_back(
+        {"assumed",
+         "constants of the calibration that move the step time most: " + record.assumed_constants});
+  }
   return section;
 }
 

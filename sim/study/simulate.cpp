@@ -20,6 +20,7 @@
 #include "scenarios/language/library/facts/gpu_names.hpp"
 #include "scenarios/language/library/facts/measured_runs.hpp"
 #include "sim/campaign/campaign.hpp"
+#include "sim/study/deciding_numbers.hpp"
 #include "sim/study/goodput_range.hpp"
 #include "sim/study/interval_advice.hpp"
 #include "sim/study/iterations/input_step.hpp"
@@ -154,7 +155,8 @@ MeasuredIteration measured_iteration(const Case& the_case, const SimulateOptions
 }
 
 // With notes on what it met, and advice on the intervals of snapshots.
-void add_campaign(Record& record, MeasuredIteration& measured, const SimulateOptions& options) {
+void add_campaign(Record& record, const Case& the_case, MeasuredIteration& measured,
+                  const SimulateOptions& options) {
   const Job& job = record.job;
   tell(options, fmt::format("simulating {} campaigns of {}", job.campaign.trials,
                             format_seconds(job.campaign.length_s)));
@@ -172,6 +174,10 @@ void add_campaign(Record& record, MeasuredIteration& measured, const SimulateOpt
                     std::back_inserter(record.notes));
   campaign.interval = interval_advice(inputs, campaign, options.threads);
   campaign.other_intervals = other_interval_advice(inputs, campaign, options.threads);
+  if (options.deciding) {
+    std::ranges::move(deciding_campaign_defaults(the_case, inputs, campaign, options.threads),
+                      std::back_inserter(record.notes));
+  }
   record.campaign = std::move(campaign);
 }
 
@@ -193,7 +199,12 @@ Record simulated(const Case& the_case, MeasuredIteration measured, const Simulat
   if (measured.plain.timeline.sampled_of > 0) {
     record.notes.push_back(sampled_note(measured.plain.timeline));
   }
-  if (job.campaign.length_s > 0) add_campaign(record, measured, options);
+  if (job.campaign.length_s > 0) add_campaign(record, the_case, measured, options);
+  if (options.deciding) {
+    std::ranges::move(deciding_step_defaults(the_case, *measured.prepared, options.threads),
+                      std::back_inserter(record.notes));
+    record.assumed_constants = assumed_constants(job, *measured.prepared);
+  }
   if (the_case.volunteers != nullptr) {
     tell(options, fmt::format("simulating volunteers for {}",
                               format_seconds(the_case.volunteers->length_s)));

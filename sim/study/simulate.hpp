@@ -19,6 +19,8 @@ struct SimulateOptions {
   bool allow_oom = false;  // simulate although it does not fit in memory
   std::function<void(const std::string&)> progress = {};  // told each step before it starts
   OtherIterations others = OtherIterations::simulated;    // that its campaign meets
+  bool deciding =
+      false;  // also name the numbers that decide the answer: sim/study/deciding_numbers.hpp
   std::stop_token stop = {};  // throws Error, exit code 1, before the next step or trial
 };
 
