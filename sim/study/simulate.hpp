@@ -19,6 +19,9 @@ struct SimulateOptions {
   bool allow_oom = false;  // simulate although it does not fit in memory
   std::function<void(const std::string&)> progress = {};  // told each step before it starts
   OtherIterations others = OtherIterations::simulated;    // that its campaign meets
+  // Also tries what would help, at tens of further estimates: tried_changes.hpp. Where many cases
+  // are held against each other, these are the trials.
+  bool advise = false;
   std::stop_token stop = {};  // throws Error, exit code 1, before the next step or trial
 };
 
