@@ -313,7 +313,9 @@ std::string fitting_advice(const Case& the_case) {
   std::string text = several ? "tried, it fits with these together: " + text_of(*several)
                              : "tried: no change of micro-batch, recompute, sharding, layout and "
                                "offload makes it fit on these machines, alone or together";
-  if (!single.empty()) text += "; or with one of these: " + joined(single);
+  if (!single.empty())
+    text +=
+        (several ? "; or with one of these: " : "; it does with one of these: ") + joined(single);
   return text;
 }
 
