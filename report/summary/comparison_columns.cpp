@@ -6,11 +6,13 @@
 #include <algorithm>
 #include <iterator>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
 
 #include "models/cost/chunk/step_work.hpp"
+#include "models/results/paired_gain.hpp"
 #include "report/summary/volunteer_summary.hpp"
 
 namespace windtunnel {
@@ -153,6 +155,34 @@ std::string values_text(const Overrides& set) {
   return fmt::format("{}", fmt::join(values, ", "));
 }
 
+// Trials met other failures where steps take other times, so that a point may have the better mean
+// by chance alone: which points have less goodput than the best one, but not surely so.
+std::optional<SummaryRow> level_row(const Comparison& comparison) {
+  const ComparedPoint* best = nullptr;
+  const auto mean = [](const ComparedPoint& point) { return point.record->campaign->goodput.mean; };
+  for (const ComparedPoint& point : comparison.points) {
+    if (!point.record || !point.record->campaign) continue;
+    if (best == nullptr || mean(point) > mean(*best)) best = &point;
+  }
+  if (best == nullptr) return std::nullopt;
+  std::vector<std::string> level;
+  for (const ComparedPoint& point : comparison.points) {
+    if (!point.record || !point.record->campaign || &point == best) continue;
+    if (mean(*best) - mean(point) < kLeastGain) continue;
+    const Estimate gain =
+        paired_gain(best->record->campaign->trial_goodput, point.record->campaign->trial_goodput);
+    if (is_gain(gain)) continue;
+    level.push_back(fmt::format("{} ({:.2f} points less, {:.2f} .. {:.2f})", values_text(point.set),
+                                100 * gain.mean, 100 * gain.low, 100 * gain.high));
+  }
+  if (level.empty()) return std::nullopt;
+  return SummaryRow{
+      "chance",
+      fmt::format("these trials do not tell {}, which has the most goodput, from {}; more "
+                  "of them may: campaign.replicas",
+                  values_text(best->set), fmt::join(level, "; "))};
+}
+
 }  // namespace
 
 std::vector<SummaryRow> certainty_rows(const Comparison& comparison, const std::string& label) {
@@ -175,6 +205,7 @@ std::vector<SummaryRow> certainty_rows(const Comparison& comparison, const std::
         models.size() > 1 ? fmt::format("of {}: ", fmt::join(points, "; ")) : std::string();
     rows.push_back({"cost models", of + model});
   }
+  if (auto row = level_row(comparison)) rows.push_back(*std::move(row));
   const auto varies_schedule = [](const ComparedPoint& point) {
     return std::ranges::any_of(point.set, [](const auto& at) {
       return at.first == "schedule" || at.first == "schedule.kind";

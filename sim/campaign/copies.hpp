@@ -47,7 +47,8 @@ class Copies {
     double load_s = 0;
     bool bad = false;
   };
-  // The newest state; of equally new ones the fastest to load where the layout lacks `out` nodes.
+  // Of each tier's newest state the one that trains on soonest where the layout lacks `out` nodes:
+  // tier_to_restore_from().
   // `good`: of those that are not bad.
   Source newest(bool good, int out) const;
   // It was loaded and found bad.

@@ -31,6 +31,7 @@
 #include "sim/study/notes/host_bound.hpp"
 #include "sim/study/notes/learning_notes.hpp"
 #include "sim/study/notes/spoilt_copies.hpp"
+#include "sim/study/notes/tried_changes.hpp"
 #include "sim/study/notes/uneven_stages.hpp"
 #include "sim/study/notes/unfamiliar.hpp"
 #include "sim/study/notes/whole_jobs.hpp"
@@ -108,7 +109,8 @@ MeasuredIteration measured_iteration(const Case& the_case, const SimulateOptions
   const PreparedIteration& prepared = *measured.prepared;
   measured.memory_excess = memory_excess(job, prepared);
   if (!measured.memory_excess.empty() && !options.allow_oom) {
-    throw Error(measured.memory_excess, ExitCode::failed);
+    const std::string advice = options.advise ? fitting_advice(the_case) : "";
+    throw Error(measured.memory_excess + (advice.empty() ? "" : "; " + advice), ExitCode::failed);
   }
   const bool campaign = job.campaign.length_s > 0;
   DrawnIteration drawn;
@@ -174,7 +176,7 @@ void add_campaign(Record& record, const Case& the_case, MeasuredIteration& measu
                     std::back_inserter(record.notes));
   campaign.interval = interval_advice(inputs, campaign, options.threads);
   campaign.other_intervals = other_interval_advice(inputs, campaign, options.threads);
-  if (options.deciding) {
+  if (options.advise) {
     std::ranges::move(deciding_campaign_defaults(the_case, inputs, campaign, options.threads),
                       std::back_inserter(record.notes));
   }
@@ -200,7 +202,7 @@ Record simulated(const Case& the_case, MeasuredIteration measured, const Simulat
     record.notes.push_back(sampled_note(measured.plain.timeline));
   }
   if (job.campaign.length_s > 0) add_campaign(record, the_case, measured, options);
-  if (options.deciding) {
+  if (options.advise) {
     std::ranges::move(deciding_step_defaults(the_case, *measured.prepared, options.threads),
                       std::back_inserter(record.notes));
     record.assumed_constants = assumed_constants(job, *measured.prepared);
@@ -215,8 +217,15 @@ Record simulated(const Case& the_case, MeasuredIteration measured, const Simulat
     record.fused =
         std::make_shared<const FusedReport>(study_fused(job, *measured.prepared, the_case.fused));
   }
-  std::ranges::move(host_bound_notes(job, measured.report), std::back_inserter(record.notes));
-  std::ranges::move(uneven_stage_notes(job, *measured.prepared), std::back_inserter(record.notes));
+  const auto add_advised = [&](std::vector<Note> notes, std::string (*advice)(const Case&)) {
+    if (!notes.empty() && options.advise) {
+      const std::string tried = advice(the_case);
+      if (!tried.empty()) notes.back().figures += "; " + tried;
+    }
+    std::ranges::move(notes, std::back_inserter(record.notes));
+  };
+  add_advised(host_bound_notes(job, measured.report), host_advice);
+  add_advised(uneven_stage_notes(job, *measured.prepared), stage_advice);
   std::ranges::move(unfamiliar_notes(measured.report.familiarity),
                     std::back_inserter(record.notes));
   std::ranges::move(learning_notes(job, measured.report), std::back_inserter(record.notes));

@@ -19,8 +19,10 @@ struct SimulateOptions {
   bool allow_oom = false;  // simulate although it does not fit in memory
   std::function<void(const std::string&)> progress = {};  // told each step before it starts
   OtherIterations others = OtherIterations::simulated;    // that its campaign meets
-  bool deciding =
-      false;  // also name the numbers that decide the answer: sim/study/deciding_numbers.hpp
+  // Also names the numbers that decide the answer (deciding_numbers.hpp) and tries what would help
+  // (tried_changes.hpp), at tens of further estimates: for one answer that somebody reads, not for
+  // many that are held against each other.
+  bool advise = false;
   std::stop_token stop = {};  // throws Error, exit code 1, before the next step or trial
 };
 

@@ -122,64 +122,19 @@ bool replaces_activations(const Job& job) {
          microbatches(job.layout, job.batch) == 1 && offload_of(job).gradients == MemoryTier::gpu;
 }
 
-// What a job would set, or "" where it does so already.
-std::string more_sharding(const Job& job, Sharding wanted) {
-  if (job.layout.sharding >= wanted) return "";
-  return fmt::format("set sharding: {}, or ", name_of(wanted));
-}
-
-std::string more_offload(const Job& job, MemoryTier Offload::*what, const char* key) {
-  if (offload_of(job).*what == MemoryTier::gpu)
-    return fmt::format("set offload.{}: host, or ", key);
-  const bool part = what == &Offload::optimizer && offload_of(job).optimizer_share < 1;
-  return part ? "raise offload.optimizer_share, or " : "";
-}
-
-std::string more_recomputation(const Job& job) {
-  switch (job.recompute) {
-    case Recompute::none:
-      return "set recompute: selective or full, or ";
-    case Recompute::selective:
-      return "set recompute: full, or ";
-    case Recompute::full:
-    case Recompute::automatic:
-      break;
-  }
-  return "";
-}
-
 struct TensorClass {
   const char* name;
   double GpuMemory::*bytes;
-  std::string (*remedy)(const Job& job);
 };
 
-std::string more_shards(const Job&) {
-  return "raise tp or pp";
-}
-
 constexpr std::array<TensorClass, 7> kClasses = {{
-    {"weights", &GpuMemory::weights,
-     [](const Job& job) { return more_sharding(job, Sharding::zero3) + "raise tp or pp"; }},
-    {"gradients", &GpuMemory::gradients,
-     [](const Job& job) { return more_sharding(job, Sharding::zero2) + "raise tp or pp"; }},
-    {"optimizer state", &GpuMemory::optimizer,
-     [](const Job& job) {
-       return more_sharding(job, Sharding::zero1) +
-              more_offload(job, &Offload::optimizer, "optimizer") + "raise dp, tp or pp";
-     }},
-    {"activations", &GpuMemory::activations,
-     [](const Job& job) {
-       const char* smaller = job.batch.micro > 1 ? "lower batch.micro, or " : "";
-       return more_recomputation(job) + smaller + "raise tp or cp";
-     }},
-    {"buffers", &GpuMemory::buffers,
-     [](const Job& job) {
-       const char* smaller = job.batch.micro > 1 ? "batch.micro or " : "";
-       return fmt::format("lower {}communication.bucket, or raise tp", smaller);
-     }},
-    {"fragmentation", &GpuMemory::fragmentation, more_shards},
-    {"framework", &GpuMemory::framework, more_shards},
+    {"weights", &GpuMemory::weights},
+    {"gradients", &GpuMemory::gradients},
+    {"optimizer state", &GpuMemory::optimizer},
+    {"activations", &GpuMemory::activations},
+    {"buffers", &GpuMemory::buffers},
+    {"fragmentation", &GpuMemory::fragmentation},
+    {"framework", &GpuMemory::framework},
 }};
 
 }  // namespace
@@ -199,6 +154,10 @@ std::vector<GpuMemory> gpu_memory(const Job& job, const std::vector<ChunkCost>& 
   const double replicas = layout.island_replicas();
   const double boundary = stage_boundary(job).bytes;
   const bool gathered = layout.sharding == Sharding::zero3 && even.optimizer > 1;
+  // Gradients are whole before they are reduced and scattered, whether the weights stay gathered
+  // (zero2) or not (zero3, whole_bytes()): PyTorch's FSDP2 has one post_backward for both
+  // (torch/distributed/fsdp/_fully_shard/_fsdp_param_group.py).
+  const bool scatters = layout.sharding == Sharding::zero2 && even.gradients > 1;
   const HeldStages stages_of = held.empty() ? looped_stages(layout.pp, layout.vpp) : held;
   const Offload& offload = offload_of(job);
   std::vector<GpuMemory> memory(ranks);
@@ -224,9 +183,10 @@ std::vector<GpuMemory> gpu_memory(const Job& job, const std::vector<ChunkCost>& 
     const double bucket =
         replicas > 1 ? std::min(job.communication.bucket_bytes, all_gradients) : 0;
     double buffers = transient + pipeline + bucket + gemm_workspace_bytes(job.cluster.node.gpu);
+    // Two layers and the vocabulary.
+    const double most = gathered || scatters ? gathered_parameters(job) : 0;
+    if (scatters) buffers += reduce_bytes_per_parameter(job) * std::min(most, parameters);
     if (gathered) {
-      // Two layers and the vocabulary; gradients before they are reduced and scattered.
-      const double most = gathered_parameters(job);
       const WholeParameters by_layer{std::min(most, parameters + frozen),
                                      std::min(most, parameters)};
       buffers += whole_bytes(job, whole.empty() ? by_layer : whole[rank]);
@@ -296,10 +256,9 @@ std::string gpu_memory_excess(const std::vector<GpuMemory>& memory, const Job& j
                                         });
   return fmt::format(
       "pipeline rank {} needs {}, {} more than the usable {} of gpu '{}'; the largest part is {} "
-      "with {}; {}",
+      "with {}",
       worst - memory.data(), format_memory(worst->total()), format_memory(worst->total() - usable),
-      format_memory(usable), gpu.name, largest->name, format_memory((*worst).*largest->bytes),
-      largest->remedy(job));
+      format_memory(usable), gpu.name, largest->name, format_memory((*worst).*largest->bytes));
 }
 
 }  // namespace windtunnel

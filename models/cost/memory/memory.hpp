@@ -121,8 +121,7 @@ double tightest_bytes(const std::vector<GpuMemory>& memory, const Job& job);
 // Of the fullest GPU; 0: there is none.
 double fullest_bytes(const std::vector<GpuMemory>& memory);
 
-// Why the job does not fit, naming rank, tensor class, excess and what it does not do yet that
-// would remedy it; empty if it fits.
+// Why the job does not fit, naming rank, tensor class and excess; empty if it fits.
 std::string gpu_memory_excess(const std::vector<GpuMemory>& memory, const Job& job);
 
 }  // namespace windtunnel

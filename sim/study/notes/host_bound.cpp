@@ -27,8 +27,7 @@ std::vector<Note> host_bound_notes(const Job& job, const IterationReport& iterat
            std::string(waits ? "GPUs wait for the host that launches their kernels"
                              : "GPUs would wait for the host that launches their kernels, were it "
                                "as slow as it may be") +
-               ": each does too little work; larger micro-batches, less tensor parallelism or CUDA "
-               "graphs give the host less to do",
+               ": each does too little work",
            fmt::format("{:.0f} % of the step; {} to {} a step by the ranges of host.launch "
                        "and host.kernel",
                        100 * share, format_seconds(faster_s), format_seconds(slower_s))}};

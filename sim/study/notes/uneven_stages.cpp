@@ -42,7 +42,7 @@ std::vector<Note> uneven_stage_notes(const Job& job, const PreparedIteration& pr
   const bool last = rank + 1 == std::ssize(seconds);
   return {{"layout.stages",
            fmt::format("pipeline rank {} computes {:.1f} times as long as the others{}, which idle "
-                       "beside it: the bubble counts only what is beyond it; give it fewer layers",
+                       "beside it: the bubble counts only what is beyond it",
                        rank, *busiest / others, last ? ", with the vocabulary" : ""),
            fmt::format("{} a micro-batch, the others {} on average", format_seconds(*busiest),
                        format_seconds(others))}};

@@ -5,6 +5,7 @@
 #include "report/console/console.hpp"
 #include "report/json/json.hpp"
 #include "report/page/comparison_page.hpp"
+#include "report/summary/comparison_columns.hpp"
 #include "tests/report/sample_record.hpp"
 
 namespace windtunnel {
@@ -54,6 +55,31 @@ TEST(Notes, ARunSaysThemAsWell) {
   EXPECT_EQ(notes, Json::parse(R"([{"key": "recovery", "text": "is <short>"},
                                    {"key": "job.price", "text": "is not used"}])"));
   EXPECT_TRUE(run_document(sample_record(), false).at("notes").empty());
+}
+
+// Of two points with unlike means, but trials that do not tell them apart, compare says so.
+TEST(Comparison, SaysWhatTrialsDoNotTellApart) {
+  const auto chance = [](const std::vector<double>& first, const std::vector<double>& second) {
+    Comparison comparison = two_points();
+    comparison.points.resize(2);
+    const std::vector<double>* trials[] = {&first, &second};
+    for (int i = 0; i < 2; ++i) {
+      CampaignReport campaign;
+      campaign.trials = static_cast<int>(trials[i]->size());
+      campaign.trial_goodput = *trials[i];
+      for (const double one : *trials[i]) campaign.goodput.mean += one / campaign.trials;
+      comparison.points[i].record->campaign = campaign;
+    }
+    for (const SummaryRow& row : certainty_rows(comparison, "in brackets")) {
+      if (row.label == "chance") return row.value;
+    }
+    return std::string();
+  };
+  const std::string luck = chance({0.9, 0.8, 0.88, 0.7}, {0.7, 0.85, 0.75, 0.8});
+  EXPECT_NE(luck.find("(4.50 points less, "), std::string::npos) << luck;
+  EXPECT_NE(luck.find("campaign.replicas"), std::string::npos) << luck;
+  EXPECT_EQ(chance({0.9, 0.91, 0.9, 0.91}, {0.8, 0.81, 0.8, 0.81}), "");
+  EXPECT_EQ(chance({0.9, 0.8}, {0.9, 0.8}), "");
 }
 
 }  // namespace

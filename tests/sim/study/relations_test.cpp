@@ -32,9 +32,11 @@ Record simulated_alone(const Case& the_case) {
 // ---- Relations between two results.
 
 enum class Must {
-  not_slow,     // the step
-  not_waste,    // goodput, beyond what chance does to eight trials
-  not_fill,     // the fullest GPU's memory
+  not_slow,                   // the step
+  not_waste,                  // goodput, beyond what chance does to eight trials
+  not_fill,                   // the fullest GPU's memory
+  not_fill_more_than_shards,  // the same; but a shard lies beside the whole that it is gathered
+                              // into
   not_gain,     // the step must not be faster: what is set is what the program chose not to do
   be_the_same,  // step and goodput
   be_identical  // to the last bit, trial by trial
@@ -127,6 +129,20 @@ const std::vector<Relation>& relations() {
        [](Job& job) { job.recompute = Recompute::full; }},
       {"the same again, on two threads", be_identical, [](Job&) {}},
       {"every rank simulated by itself", be_the_same, [](Job& job) { job.fold = FoldMode::none; }},
+      {"gradients divided, too", not_fill_more_than_shards,
+       [](Job& job) {
+         if (job.layout.sharding == Sharding::zero1) job.layout.sharding = Sharding::zero2;
+       }},
+      {"weights divided, too", not_fill_more_than_shards,
+       [](Job& job) {
+         if (job.layout.sharding == Sharding::zero2) job.layout.sharding = Sharding::zero3;
+       }},
+      {"a host that takes half as long for an operation", not_slow,
+       [](Job& job) { job.software.host_share /= 2; }},
+      protection("an older copy kept, too",
+                 [](Job& job) {
+                   for (SnapshotTier& tier : job.snapshots) ++tier.kept;
+                 }),
       protection("failures half as often",
                  [](Job& job) {
                    for (FailureClass& one : job.failures) one.rate_per_node_s /= 2;
@@ -190,6 +206,16 @@ double chance(const Record& record, const Result& other) {
   return (difference.high - difference.low) / 2 + 1e-3;
 }
 
+// Of the rank that has most, with what the allocator adds.
+double shards(const Result& result) {
+  double most = 0;
+  for (const GpuMemory& rank : result.iteration.memory) {
+    most = std::max(most,
+                    (rank.weights + rank.gradients) * (1 + rank.fragmentation / rank.allocated()));
+  }
+  return most;
+}
+
 // What is wrong with the second result, which was simulated with `relation` on top of the first's
 // scenario; empty where nothing is.
 std::string broken(const Relation& relation, const Record& record, const Result& other) {
@@ -211,6 +237,9 @@ std::string broken(const Relation& relation, const Record& record, const Result&
       return fmt::format("goodput {} instead of {}", of_other, goodput);
     case Must::not_fill:
       if (bytes <= most * (1 + kRounding)) return "";
+      return fmt::format("{} bytes instead of {}", bytes, most);
+    case Must::not_fill_more_than_shards:
+      if (bytes <= most + shards(other)) return "";
       return fmt::format("{} bytes instead of {}", bytes, most);
     case Must::be_the_same:
       if (near(other_s, step_s, 1e-6) && near(of_other, goodput, 1e-6)) return "";

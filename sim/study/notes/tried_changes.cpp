@@ -1,0 +1,330 @@
+#include "sim/study/notes/tried_changes.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <optional>
+#include <string_view>
+#include <utility>
+
+#include "models/base/units.hpp"
+#include "models/cost/chunk/step_work.hpp"
+#include "models/cost/memory/memory.hpp"
+#include "models/cost/offload/offload.hpp"
+#include "policies/iteration.hpp"
+#include "sim/study/iterations/memory_excess.hpp"
+
+namespace windtunnel {
+namespace {
+
+using Steps = std::vector<Overrides>;
+
+constexpr int kMostDoublings = 4;
+constexpr std::size_t kMostNamed = 6;     // changes in a sentence
+constexpr int kMostTogether = 4;          // changes at once
+constexpr double kNoteworthyGain = 0.99;  // times as long
+
+Steps one_of(const char* key, const std::vector<std::string>& values) {
+  Steps steps;
+  for (const std::string& value : values) steps.push_back({{key, value}});
+  return steps;
+}
+
+Steps doubled(const char* key, int value, int most) {
+  std::vector<std::string> values;
+  for (int i = 0; i < kMostDoublings && (value *= 2) <= most; ++i) {
+    values.push_back(std::to_string(value));
+  }
+  return one_of(key, values);
+}
+
+Steps halved(const char* key, int value) {
+  std::vector<std::string> values;
+  for (int i = 0; i < kMostDoublings && value % 2 == 0; ++i) {
+    values.push_back(std::to_string(value /= 2));
+  }
+  return one_of(key, values);
+}
+
+Steps smaller_micro(const Job& job) {
+  return halved("batch.micro", job.batch.micro);
+}
+
+Steps larger_micro(const Job& job) {
+  return doubled("batch.micro", job.batch.micro, job.batch.global);
+}
+
+Steps more_recomputation(const Job& job) {
+  if (job.recompute == Recompute::none) return one_of("recompute", {"selective", "full"});
+  return job.recompute == Recompute::selective ? one_of("recompute", {"full"}) : Steps{};
+}
+
+Steps more_sharding(const Job& job) {
+  std::vector<std::string> values;
+  for (const Sharding level : {Sharding::zero1, Sharding::zero2, Sharding::zero3}) {
+    if (level > job.layout.sharding) values.emplace_back(name_of(level));
+  }
+  return one_of("layout.sharding", values);
+}
+
+Steps more_tp(const Job& job) {
+  return doubled("layout.tp", job.layout.tp, job.cluster.node.gpus);
+}
+
+Steps less_tp(const Job& job) {
+  return halved("layout.tp", job.layout.tp);
+}
+
+Steps more_pp(const Job& job) {
+  return doubled("layout.pp", job.layout.pp, job.cluster.gpus());
+}
+
+Steps more_cp(const Job& job) {
+  return doubled("layout.cp", job.layout.cp, job.cluster.gpus());
+}
+
+Steps more_ep(const Job& job) {
+  return doubled("layout.ep", job.layout.ep, job.cluster.gpus());
+}
+
+Steps parallel_sequences(const Job& job) {
+  const bool divides = job.layout.tp > 1 && !job.layout.sequence_parallel;
+  return divides ? one_of("layout.sequence_parallel", {"true"}) : Steps{};
+}
+
+Steps offloaded_optimizer(const Job& job) {
+  const bool here = offload_of(job).optimizer == MemoryTier::gpu;
+  return here ? one_of("offload.optimizer", {"host"}) : Steps{};
+}
+
+Steps shorter_sequences(const Job& job) {
+  return job.network ? Steps{} : halved("batch.sequence", job.batch.sequence);
+}
+
+Steps adapters(const Job& job) {
+  const bool whole = job.training == nullptr && !job.network;
+  return whole ? one_of("train.adapter", {"lora", "qlora"}) : Steps{};
+}
+
+Steps more_nodes(const Job& job) {
+  if (!job.cluster.pools.empty()) return {};
+  return doubled("cluster.nodes", job.cluster.nodes, job.cluster.nodes << kMostDoublings);
+}
+
+Steps graphs(const Job& job) {
+  return job.software.cuda_graphs ? Steps{} : one_of("software.cuda_graphs", {"true"});
+}
+
+// Of which pipeline rank is the busiest, this does not ask: both ends are tried.
+Steps lighter_ends(const Job& job) {
+  const bool even = job.layout.first_stage_layers == 0 && job.layout.last_stage_layers == 0;
+  return even ? one_of("layout.stages",
+                       {"{last: -1}", "{first: -1}", "{first: -1, last: -1}", "{last: -2}"})
+              : Steps{};
+}
+
+constexpr Change kFitting[] = {
+    {smaller_micro},
+    {more_recomputation},
+    {more_sharding},
+    {parallel_sequences},
+    {more_tp},
+    {more_pp},
+    {more_cp},
+    {more_ep},
+    {offloaded_optimizer},
+    {more_nodes, "more machines"},
+    {shorter_sequences, "trains on shorter sequences"},
+    {adapters, "trains adapters alone"},
+};
+
+constexpr Change kLessOfTheHost[] = {{graphs}, {larger_micro}, {less_tp}};
+
+constexpr Change kEvenStages[] = {{lighter_ends}};
+
+double token_s(const Job& job, const PreparedIteration& prepared) {
+  return iteration_step_s(job, prepared) / tokens_per_step(job);
+}
+
+bool is_noted(const TriedChange& tried) {
+  return tried.also[0] != '\0';
+}
+
+// The changes are tried as a user would: on top of the scenario's text, so that all of its checks
+// see them.
+class TriedCase {
+ public:
+  explicit TriedCase(const Case& the_case)
+      : text_{.file = the_case.file,
+              .text = the_case.text,
+              .set = the_case.set,
+              .files = the_case.files},
+        states_dp_(the_case.places.stated("layout.dp")),
+        layout_(the_case.job.layout),
+        gpus_(the_case.job.cluster.gpus()),
+        gpus_per_node_(the_case.job.cluster.node.gpus) {
+    if (the_case.prepared) own_s_ = token_s(the_case.job, *the_case.prepared);
+  }
+
+  // None where the scenario does not admit it.
+  std::optional<TriedChange> at(const Overrides& set, const char* also) const {
+    try {
+      const Case changed = resolve_case(text_, with_dp(set));
+      if (changed.prepared == nullptr) return std::nullopt;
+      TriedChange tried{with_dp(set), also, memory_excess(changed.job, *changed.prepared)};
+      const GpuMemory* tight = tightest(changed.prepared->memory, changed.job);
+      tried.bytes = tight == nullptr ? 0 : tight->total();
+      tried.usable_bytes = tightest_bytes(changed.prepared->memory, changed.job);
+      tried.times_as_long = token_s(changed.job, *changed.prepared) / own_s_;
+      return tried;
+    } catch (const Error&) {
+      return std::nullopt;
+    }
+  }
+
+ private:
+  // Where the scenario states dp, it takes what the other degrees leave, as it does where it
+  // follows from them.
+  Overrides with_dp(Overrides set) const {
+    if (!states_dp_) return set;
+    int ranks = layout_.tp * layout_.cp * layout_.pp;
+    int gpus = gpus_;
+    bool changes = false;
+    for (const auto& [key, value] : set) {
+      const auto degree = [&](std::string_view name, int old) {
+        if (key != name) return;
+        ranks = ranks / old * std::stoi(value);
+        changes = true;
+      };
+      degree("layout.tp", layout_.tp);
+      degree("layout.cp", layout_.cp);
+      degree("layout.pp", layout_.pp);
+      if (key == "cluster.nodes") {
+        gpus = std::stoi(value) * gpus_per_node_;
+        changes = true;
+      }
+    }
+    if (changes) set.emplace_back("layout.dp", std::to_string(gpus / ranks));
+    return set;
+  }
+
+  ScenarioText text_;
+  bool states_dp_;
+  Layout layout_;
+  int gpus_;
+  int gpus_per_node_;
+  double own_s_ = 1;
+};
+
+bool fits(const TriedChange& tried) {
+  return tried.excess.empty();
+}
+
+bool is_faster(const TriedChange& tried) {
+  return fits(tried) && tried.times_as_long < kNoteworthyGain;
+}
+
+std::string joined(const std::vector<TriedChange>& tried) {
+  std::vector<std::string> texts;
+  for (const TriedChange& one : tried) {
+    if (texts.size() < kMostNamed) texts.push_back(text_of(one));
+  }
+  return fmt::format("{}", fmt::join(texts, "; "));
+}
+
+// Step by step whatever leaves the least too much, until the job fits; none: it does not.
+std::optional<TriedChange> together(const Case& the_case) {
+  const TriedCase trial(the_case);
+  std::optional<TriedChange> best;
+  for (int i = 0; i < kMostTogether; ++i) {
+    const Overrides before = best ? best->set : Overrides{};
+    std::optional<TriedChange> next;
+    for (const Change& change : kFitting) {
+      if (change.also[0] != '\0') continue;
+      for (const Overrides& step : change.steps(the_case.job)) {
+        const bool known = std::ranges::any_of(
+            before, [&](const auto& each) { return each.first == step.front().first; });
+        if (known) continue;
+        Overrides set = before;
+        set.insert(set.end(), step.begin(), step.end());
+        const std::optional<TriedChange> tried = trial.at(set, "");
+        if (!tried) continue;
+        if (!next || tried->bytes - tried->usable_bytes < next->bytes - next->usable_bytes) {
+          next = tried;
+        }
+        if (fits(*tried)) break;
+      }
+    }
+    if (!next) return std::nullopt;
+    best = next;
+    if (fits(*best)) return best;
+  }
+  return std::nullopt;
+}
+
+std::string faster_text(const Case& the_case, std::span<const Change> changes) {
+  const std::vector<TriedChange> tried = tried_changes(the_case, changes, is_faster);
+  return tried.empty() ? "" : "tried, each alone: " + joined(tried);
+}
+
+}  // namespace
+
+std::vector<TriedChange> tried_changes(const Case& the_case, std::span<const Change> changes,
+                                       bool (*enough)(const TriedChange& tried)) {
+  std::vector<TriedChange> found;
+  if (the_case.text.empty() || the_case.prepared == nullptr) return found;
+  const TriedCase trial(the_case);
+  for (const Change& change : changes) {
+    for (const Overrides& step : change.steps(the_case.job)) {
+      std::optional<TriedChange> tried = trial.at(step, change.also);
+      if (!tried || !enough(*tried)) continue;
+      found.push_back(std::move(*tried));
+      break;
+    }
+  }
+  std::ranges::stable_sort(found, {}, [](const TriedChange& tried) {
+    return std::pair(is_noted(tried), tried.times_as_long);
+  });
+  return found;
+}
+
+std::string text_of(const TriedChange& tried) {
+  std::vector<std::string> sets;
+  for (const auto& [key, value] : tried.set) {
+    const bool quoted = value.find(' ') != std::string::npos;
+    sets.push_back(quoted ? fmt::format("--set '{}={}'", key, value)
+                          : fmt::format("--set {}={}", key, value));
+  }
+  const double percent = 100 * std::abs(tried.times_as_long - 1);
+  return fmt::format("{} ({} of {}, {:.1f} % {} a token{}{})", fmt::join(sets, " "),
+                     format_memory(tried.bytes), format_memory(tried.usable_bytes), percent,
+                     tried.times_as_long < 1 ? "less time for" : "more time for",
+                     is_noted(tried) ? ", " : "", tried.also);
+}
+
+std::string fitting_advice(const Case& the_case) {
+  if (the_case.text.empty() || the_case.prepared == nullptr) return "";
+  const std::vector<TriedChange> single = tried_changes(the_case, kFitting, fits);
+  if (!single.empty() && !is_noted(single.front())) {
+    return "tried, it fits with one of these: " + joined(single);
+  }
+  const std::optional<TriedChange> several = together(the_case);
+  std::string text = several ? "tried, it fits with these together: " + text_of(*several)
+                             : "tried: no change of micro-batch, recompute, sharding, layout and "
+                               "offload makes it fit on these machines, alone or together";
+  if (!single.empty())
+    text +=
+        (several ? "; or with one of these: " : "; it does with one of these: ") + joined(single);
+  return text;
+}
+
+std::string host_advice(const Case& the_case) {
+  return faster_text(the_case, kLessOfTheHost);
+}
+
+std::string stage_advice(const Case& the_case) {
+  return faster_text(the_case, kEvenStages);
+}
+
+}  // namespace windtunnel

@@ -1,0 +1,77 @@
+#include "sim/study/notes/tried_changes.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "sim/study/iterations/memory_excess.hpp"
+#include "sim/study/simulate.hpp"
+#include "tests/support/error_of.hpp"
+
+namespace windtunnel {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+
+constexpr const char* kTooLarge =
+    "name: large\nmodel: llama3-8b\ncluster: {nodes: 1, node: dgx-h100}\n"
+    "layout: {sharding: zero1}\nbatch: {global: 64, micro: 8}\n";
+
+// "--set a=b --set c=d (...)": what an advice sets.
+Overrides first_set(const std::string& advice) {
+  Overrides set;
+  const std::size_t begin = advice.find("--set");
+  std::string_view text = std::string_view(advice).substr(begin, advice.find(" (", begin) - begin);
+  while (!text.empty()) {
+    text.remove_prefix(std::string_view("--set ").size());
+    const std::string_view one = text.substr(0, text.find(" --set"));
+    const std::size_t equals = one.find('=');
+    set.emplace_back(one.substr(0, equals), one.substr(equals + 1));
+    text.remove_prefix(std::min(text.size(), one.size() + 1));
+  }
+  return set;
+}
+
+// Each with its memory and its time, and each true: the job with it fits.
+TEST(TriedChanges, WhatIsAdvisedFits) {
+  const Case large = parse_case(kTooLarge, "large.yaml");
+  ASSERT_NE(memory_excess(large.job, *large.prepared), "");
+  const std::string advice = fitting_advice(large);
+  EXPECT_THAT(advice, HasSubstr("--set "));
+  EXPECT_THAT(advice, HasSubstr(" GiB of 79.2 GiB, "));
+  const Case fits = parse_case(kTooLarge, "large.yaml", first_set(advice));
+  EXPECT_EQ(memory_excess(fits.job, *fits.prepared), "") << advice;
+  EXPECT_THAT(advice, Not(HasSubstr("bucket")));
+}
+
+// dp that a scenario states gives way to the other degrees.
+TEST(TriedChanges, StatedReplicasGiveWay) {
+  const Case large = parse_case(std::string(kTooLarge) + "recompute: full\n", "large.yaml",
+                                {{"layout.dp", "8"}, {"batch.micro", "8"}});
+  const auto tp = [](const Job&) { return std::vector<Overrides>{{{"layout.tp", "4"}}}; };
+  const Change change[] = {{tp}};
+  const std::vector<TriedChange> tried =
+      tried_changes(large, change, [](const TriedChange&) { return true; });
+  ASSERT_EQ(tried.size(), 1U);
+  EXPECT_EQ(tried[0].set, (Overrides{{"layout.tp", "4"}, {"layout.dp", "2"}}));
+}
+
+TEST(TriedChanges, TheErrorOfWhatDoesNotFitNamesThem) {
+  const Case large = parse_case(kTooLarge, "large.yaml");
+  const auto error = [&](bool advise) {
+    return error_of([&] { simulate(large, {.threads = 1, .advise = advise}); }, ExitCode::failed);
+  };
+  EXPECT_THAT(error(true), HasSubstr("; tried, it fits with"));
+  EXPECT_THAT(error(false), Not(HasSubstr("tried")));
+}
+
+// Nothing is advised of a job that no scenario was read for, nor what a scenario does not admit.
+TEST(TriedChanges, WithoutATextNothingIsTried) {
+  Case large = parse_case(kTooLarge, "large.yaml");
+  large.text.clear();
+  EXPECT_EQ(fitting_advice(large), "");
+  EXPECT_EQ(host_advice(large), "");
+}
+
+}  // namespace
+}  // namespace windtunnel
