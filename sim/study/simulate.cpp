@@ -170,8 +170,10 @@ void add_campaign(Record& record, MeasuredIteration& measured, const SimulateOpt
   std::ranges::move(spoilt_copies(job, campaign.tiers), std::back_inserter(record.notes));
   std::ranges::move(whole_job_notes(job, *measured.prepared, campaign.most_out),
                     std::back_inserter(record.notes));
-  campaign.interval = interval_advice(inputs, campaign, options.threads);
-  campaign.other_intervals = other_interval_advice(inputs, campaign, options.threads);
+  if (options.depth == StudyDepth::advice) {
+    campaign.interval = interval_advice(inputs, campaign, options.threads);
+    campaign.other_intervals = other_interval_advice(inputs, campaign, options.threads);
+  }
   record.campaign = std::move(campaign);
 }
 
@@ -193,8 +195,9 @@ Record simulated(const Case& the_case, MeasuredIteration measured, const Simulat
   if (measured.plain.timeline.sampled_of > 0) {
     record.notes.push_back(sampled_note(measured.plain.timeline));
   }
-  if (job.campaign.length_s > 0) add_campaign(record, measured, options);
-  if (the_case.volunteers != nullptr) {
+  const bool of_step = options.depth == StudyDepth::step;
+  if (job.campaign.length_s > 0 && !of_step) add_campaign(record, measured, options);
+  if (the_case.volunteers != nullptr && !of_step) {
     tell(options, fmt::format("simulating volunteers for {}",
                               format_seconds(the_case.volunteers->length_s)));
     record.volunteers = std::make_shared<const VolunteerReport>(
@@ -215,13 +218,13 @@ Record simulated(const Case& the_case, MeasuredIteration measured, const Simulat
   record.critical_path = std::move(measured.critical_path);
   record.plan = std::move(measured.plain.plan);
   record.timeline = std::move(measured.plain.timeline);
-  if (the_case.rollout != nullptr) {
+  if (the_case.rollout != nullptr && !of_step) {
     tell(options, fmt::format("simulating {} iterations of engines and learner",
                               the_case.rollout->iterations));
     record.rollout = simulate_rollout(job, *the_case.rollout, record.iteration,
                                       record.campaign ? &*record.campaign : nullptr);
   }
-  if (the_case.power != nullptr) {
+  if (the_case.power != nullptr && !of_step) {
     record.power = std::make_shared<const PowerReport>(study_power(*the_case.power, record));
   }
   record.activation_peaks = activation_peaks(record.plan, record.timeline);

@@ -14,11 +14,16 @@
 
 namespace windtunnel {
 
+// How far a case is studied: its step alone; what campaigns do with it; and how often snapshots had
+// better be taken, which plays further campaigns at other intervals.
+enum class StudyDepth { step, campaign, advice };
+
 struct SimulateOptions {
   int threads = 0;         // for iterations and campaigns; 0: all cores
   bool allow_oom = false;  // simulate although it does not fit in memory
   std::function<void(const std::string&)> progress = {};  // told each step before it starts
   OtherIterations others = OtherIterations::simulated;    // that its campaign meets
+  StudyDepth depth = StudyDepth::advice;
   std::stop_token stop = {};  // throws Error, exit code 1, before the next step or trial
 };
 
