@@ -84,6 +84,9 @@ class Simulation {
       SimulateOptions simulate_options;
       simulate_options.threads = std::max(1, threads_ / static_cast<int>(points_.size()));
       simulate_options.allow_oom = options_.allow_oom || scenario_.allow_oom;
+      // No table shows advice on intervals; pages and documents of the points do.
+      const bool shown = !options_.out.empty() || options_.json;
+      simulate_options.depth = shown ? StudyDepth::intervals : StudyDepth::campaign;
       point.record = simulate(scenario_.at(points_[i]), simulate_options);
     } catch (const Error& error) {
       outcome_.faults[i] = as_varied(error, points_[i]);

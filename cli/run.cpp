@@ -61,7 +61,7 @@ Record simulate_with_progress(const Case& the_case, const RunOptions& options, b
   SimulateOptions simulate_options;
   simulate_options.threads = options.threads;
   simulate_options.allow_oom = allow_oom;
-  simulate_options.advise = true;
+  simulate_options.depth = StudyDepth::advice;
   simulate_options.progress = [&](const std::string& step) { progress.show(step); };
   return simulate(the_case, simulate_options);
 }

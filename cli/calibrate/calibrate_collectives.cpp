@@ -23,6 +23,7 @@
 #include "scenarios/language/library/library.hpp"
 #include "traces/text/text.hpp"
 #include "validate/accuracy/collectives/collective_accuracy.hpp"
+#include "validate/accuracy/collectives/network_pace.hpp"
 
 namespace windtunnel {
 namespace {
@@ -175,6 +176,17 @@ std::map<std::string, Residuals> residuals_of(const std::vector<ScoredRow>& poin
   return found;
 }
 
+// What the points from 1 MB on, where bandwidth decides, are against such a calibration; all of
+// them where none is so large.
+NetworkPace pace_of_points(const std::vector<ScoredRow>& points, const Calibration& calibration) {
+  std::vector<double> all, large;
+  for (const ScoredRow& point : points) {
+    all.push_back(seconds_of(point, calibration) / point.seconds);
+    if (point.bytes >= 1e6) large.push_back(all.back());
+  }
+  return pace_of(large.empty() ? all : large);
+}
+
 // The parameters that the fit moved.
 template <class Add>
 void for_each_moved(const Calibration& before, const Calibration& after, const Add& add) {
@@ -225,6 +237,25 @@ struct MachineFit {
   std::string out;
 };
 
+// What the rows say of the network, and whether the fit follows them; empty: as predicted.
+std::vector<std::string> pace_warnings(const MachineFit& fit) {
+  std::vector<std::string> warnings;
+  const std::vector<ScoredRow>& points = fit.points.points;
+  if (const auto text = pace_text(pace_of_points(points, fit.start),
+                                  "what such a machine gives by specification")) {
+    warnings.push_back(fmt::format("this network {}", *text));
+  }
+  const Calibration& after = fit.fitted.calibration;
+  if (const auto text = pace_text(pace_of_points(points, after), "what the fit predicts")) {
+    warnings.push_back(
+        fmt::format("the fit does not fit: this network {}; no law within the bounds of its "
+                    "numbers does, so the machine is not the one that is named: check the number "
+                    "and the speed of its links (--network, e.g. 'NDR 400G'), or what else ran",
+                    *text));
+  }
+  return warnings;
+}
+
 std::string report_text(const MachineFit& fit, std::size_t width) {
   const FitPoints& points = fit.points;
   const ScoredRow& first = points.points.front();
@@ -274,7 +305,11 @@ std::string report_text(const MachineFit& fit, std::size_t width) {
     text +=
         fmt::format("warning: {} rows not used: {}, first {}\n", rows.first, reason, rows.second);
   }
-  return text + fmt::format("\nwrote {}\n", fit.out);
+  for (const std::string& warning : pace_warnings(fit)) {
+    text += fmt::format("warning: {}\n", warning);
+  }
+  const bool fits = !pace_of_points(points.points, fit.fitted.calibration).one_sided();
+  return text + fmt::format("\nwrote {}{}\n", fit.out, fits ? "" : ", which does not fit");
 }
 
 Json report_document(const MachineFit& fit) {
@@ -304,6 +339,9 @@ Json report_document(const MachineFit& fit) {
           {"slow_share", law.slow_share.value},
           {"slow_log", law.slow_log.value},
           {"residuals", residuals},
+          {"ratio_before", pace_of_points(points.points, fit.start).ratio},
+          {"ratio_after", pace_of_points(points.points, fit.fitted.calibration).ratio},
+          {"warnings", pace_warnings(fit)},
           {"other_environments", points.other_environments},
           {"skipped", skipped}};
 }
@@ -316,7 +354,7 @@ std::string page_of(const MachineFit& fit) {
                                            points.points.size(), to_string(fit.origin),
                                            points.files, fit.base.name, fit.out),
                    .figures = {},
-                   .warnings = {},
+                   .warnings = pace_warnings(fit),
                    .parameters = parameters_table(fit.start, after),
                    .moved = {},
                    .rows = {}};

@@ -21,7 +21,8 @@ namespace windtunnel {
 namespace {
 
 constexpr const char* kClusterForms =
-    "write '64 x dgx-h100' (nodes), '512 x h100' (GPUs), '64 x 8 x h100' or '64 nodes of 8 h100'";
+    "write '64 x dgx-h100' (nodes), '512 x h100' (GPUs), '64 x 8 x h100' or '64 nodes of 8 h100', "
+    "with or without the x";
 
 [[noreturn]] void refuse_cluster(const std::string& text, const std::string& why) {
   throw Error(Location{fmt::format("--cluster '{}'", excerpt(text))}, why);
@@ -108,19 +109,26 @@ ClusterArgument whole_nodes(const std::string& text, int gpus, const NodeSpec& n
   const int below = gpus / node.gpus * node.gpus;
   const int above = below + node.gpus;
   if (gpus == below) return {gpus / node.gpus, node.name};
-  refuse_cluster(
-      text,
-      fmt::format("{} GPUs are not whole nodes: a '{}' has {}; take {}", gpus, node.name, node.gpus,
-                  below == 0 ? fmt::to_string(above) : fmt::format("{} or {}", below, above)));
+  if (below == 0) return {1, node.name, gpus};
+  refuse_cluster(text, fmt::format("{} GPUs are not whole nodes: a '{}' has {}; take {}", gpus,
+                                   node.name, node.gpus, fmt::format("{} or {}", below, above)));
 }
 
 }  // namespace
+
+Overrides part_of_node(const ClusterArgument& cluster) {
+  if (cluster.gpus == 0) return {};
+  const NodeSpec& node = find_node(cluster.node);
+  const int nics = (cluster.gpus * node.nics + node.gpus - 1) / node.gpus;
+  return {{"cluster.node.gpus", fmt::to_string(cluster.gpus)},
+          {"cluster.node.nics", fmt::to_string(nics)}};
+}
 
 ClusterArgument parse_cluster(const std::string& text) {
   static const RE2 form(R"(\s*([0-9][0-9,]*)(?:\s*[xX*]\s*|\s+))"               // how many
                         R"((?:(?i:(nodes?|gpus?))\s+(?:(?i:of|with|x)\s+)?)?)"  // of these
                         R"((?:([0-9]+)(?:\s*[xX*]\s*|\s+))?)"                   // GPUs of a node
-                        R"(([A-Za-z][\w.-]*(?:\s+[A-Za-z][\w.-]*)*?))"          // of what
+                        R"(([A-Za-z][\w.-]*(?:\s+[\w.-]+)*?))"                  // of what
                         R"((?:\s+(?i:(nodes?|gpus?)))?\s*)");
   std::string count, counted, per_node, name, noun;
   if (!RE2::FullMatch(text, form, &count, &counted, &per_node, &name, &noun)) {
@@ -130,6 +138,7 @@ ClusterArgument parse_cluster(const std::string& text) {
   const int number = whole_number(text, count);
   name = in_small_letters(name);
   noun = in_small_letters(noun);
+  if (name.starts_with("of ")) refuse_cluster(text, kClusterForms);
   if (const NodeSpec* node = node_named(name)) {
     if (!per_node.empty() && whole_number(text, per_node) != node->gpus) {
       refuse_cluster(text, fmt::format("a {} has {} GPUs", name, node->gpus));

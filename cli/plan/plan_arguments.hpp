@@ -3,16 +3,22 @@
 
 #include <string>
 
+#include "models/results/resolved_value.hpp"
+
 namespace windtunnel {
 
 struct ClusterArgument {
   int nodes = 0;
   std::string node;  // a name of the library
+  int gpus = 0;      // of its node, where fewer are asked for: part of a rack; 0: all of it
 };
 
-// "64 x dgx-h100", "512 x h100" (GPUs, in whole nodes), "64 x 8 x h100", "32 a100 nodes". Throws
-// Error that says how it is written, with the nearest name.
+// "64 x dgx-h100", "512 x h100" (GPUs, in whole nodes or fewer than one has), "64 x 8 x h100", "32
+// a100 nodes", "8 RTX 4090". Throws Error that says how it is written, with the nearest name.
 ClusterArgument parse_cluster(const std::string& text);
+
+// What part of a node differs by from the library's: its GPUs, and the NICs that go with them.
+Overrides part_of_node(const ClusterArgument& cluster);
 
 // The value of a scenario's key `model`: a name of the library, dimensions in braces, a Hugging
 // Face config.json, a text with Megatron-LM's arguments, or a scenario of which the model is taken.

@@ -2,7 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
+#include <iterator>
 
 #include "cli/plan/plan_arguments.hpp"
 #include "cli/program/command.hpp"
@@ -142,7 +144,8 @@ PlanRequest request_of(const PlanOptions& options) {
   if (!options.days.empty()) request.deadline_days = days_of(options.days);
   if (!options.budget.empty()) request.budget_usd = budget_of(options.budget);
   if (options.headroom_percent >= 0) request.headroom = options.headroom_percent / 100;
-  request.set = parse_overrides(options.set);
+  request.set = part_of_node(cluster);
+  std::ranges::move(parse_overrides(options.set), std::back_inserter(request.set));
   request.threads = options.threads;
   return request;
 }

@@ -131,6 +131,13 @@ class Printer {
       row.update(figures(candidate.evaluation));
       document["candidates"].push_back(row);
     }
+    document["searched"] = kSearched;
+    document["left_out"] = Json::array();
+    for (const LeftOutOrder& at : result_.left_out) {
+      Json row = {{"name", at.order.name}, {"fits", at.order.fits}, {"why", at.why}};
+      row.update(figures(at.order.evaluation));
+      document["left_out"].push_back(row);
+    }
     return document;
   }
 
@@ -144,7 +151,8 @@ class Printer {
 
   std::vector<SummaryRow> rows(SearchObjective objective) const {
     const ScheduleEvaluation& best = result_.evaluation;
-    return {
+    std::vector<SummaryRow> rows = {
+        {"searched", kSearched},
         {"best", fmt::format("{}{}", result_.found_by, result_.stopped ? " (stopped early)" : "")},
         {"makespan", time(best.makespan_s)},
         {"longest stage", time(best.longest_stage_s)},
@@ -154,7 +162,23 @@ class Printer {
         {"peak activations", amount(*std::ranges::max_element(best.peak_activation))},
         {objective == SearchObjective::makespan ? "no makespan below" : "no longest stage below",
          fmt::format("{}  ({})", time(result_.bound_s), result_.bound_because)},
-        {"gap", fmt::format("{:.3f} %", 100 * std::max(0.0, result_.gap()))}};
+        {"gap", fmt::format("{:.3g} %", 100 * std::max(0.0, result_.gap()))}};
+    if (const LeftOutOrder* faster = faster_left_out(objective)) {
+      rows.push_back(
+          {"faster, not searched",
+           fmt::format("{}: {} ({}); the bound is not of such orders", faster->order.name,
+                       time(objective_s(faster->order.evaluation, objective)), faster->why)});
+    }
+    return rows;
+  }
+
+  // The fastest of those that are not searched, where it fits and beats the best.
+  const LeftOutOrder* faster_left_out(SearchObjective objective) const {
+    if (result_.left_out.empty()) return nullptr;
+    const LeftOutOrder& first = result_.left_out.front();
+    const bool faster =
+        first.order.fits && objective_s(first.order.evaluation, objective) < result_.value_s;
+    return faster ? &first : nullptr;
   }
 
   TextTable table() const {
@@ -165,11 +189,19 @@ class Printer {
                      {"peak activations", Align::right},
                      {"fits"}},
                     {}};
-    for (const SearchCandidate& at : result_.candidates) {
+    const auto add = [&](const SearchCandidate& at) {
       table.rows.push_back({at.name, time(at.evaluation.longest_stage_s),
                             format_percent(at.evaluation.bubble_longest_stage_rate()),
                             time(at.evaluation.makespan_s), amount(at.peak_activation),
                             at.fits ? "yes" : "no"});
+    };
+    for (const SearchCandidate& at : result_.candidates) add(at);
+    if (result_.left_out.empty()) return table;
+    for (auto& row : table.rows) row.push_back("yes");
+    table.columns.push_back({"searched"});
+    for (const LeftOutOrder& at : result_.left_out) {
+      add(at.order);
+      table.rows.back().push_back(fmt::format("no: {}", at.why));
     }
     return table;
   }

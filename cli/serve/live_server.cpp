@@ -61,6 +61,9 @@ class Handlers {
     answer(server, "/answer", [this](const Overrides& set, httplib::Response& response) {
       send_json(response, 200, study_.answer(set));
     });
+    answer(server, "/step", [this](const Overrides& set, httplib::Response& response) {
+      send_json(response, 200, study_.answer(set, StudyDepth::step));
+    });
     answer(server, "/limits", [this](const Overrides& set, httplib::Response& response) {
       send_json(response, 200, study_.limits(set));
     });

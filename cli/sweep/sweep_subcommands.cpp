@@ -4,6 +4,7 @@
 #include <memory>
 #include <utility>
 
+#include "cli/program/output.hpp"
 #include "cli/sweep/sweep_command.hpp"
 
 namespace windtunnel {
@@ -48,7 +49,11 @@ Handler define_expand(CLI::App& app) {
   add_grid(app, *grid);
   add_example(app, "scenarios/llama3-405b.yaml --vary layout.vpp=1,2,4 --out out");
   return [grid] {
-    begin_sweep(*grid, 0);
+    const SweepPlan plan = begin_sweep(*grid, 0);
+    print_human(fmt::format("{} cases are written, none has run; next, alone or as one of several "
+                            "parts:\n  windtunnel sweep shard {} --shard 0/1\n",
+                            plan.cases.size(), grid->out),
+                false);
     return ExitCode::ok;
   };
 }

@@ -173,15 +173,19 @@ void check_set(const Overrides& set) {
 // Of a cluster alone: no job of ours runs on it, and model, batch and precision, which every GPU
 // has, only complete the scenario.
 Case machine_of(const ImportOptions& options) {
-  const Overrides set = parse_overrides(options.set);
-  if (options.cluster.empty()) return load_scenario(options.scenario, set).at();
-  check_set(set);
-  const auto [nodes, node] = parse_cluster(options.cluster);
+  const Overrides given = parse_overrides(options.set);
+  if (options.cluster.empty()) return load_scenario(options.scenario, given).at();
+  check_set(given);
+  const ClusterArgument cluster = parse_cluster(options.cluster);
+  const auto& [nodes, node, part] = cluster;
+  Overrides set = part_of_node(cluster);
+  set.insert(set.end(), given.begin(), given.end());
+  const int gpus = nodes * (part > 0 ? part : find_node(node).gpus);
   return resolve_case({.file = "--cluster",
                        .text = fmt::format("name: traces\ncluster: {{nodes: {}, node: {}}}\n"
                                            "model: llama3-8b\nprecision: fp32\n"
                                            "batch: {{global: {}}}\n",
-                                           nodes, node, nodes * find_node(node).gpus),
+                                           nodes, node, gpus),
                        .set = set});
 }
 

@@ -245,7 +245,9 @@ class Evaluator {
         state.activation -= stage.activation + stage.recomputed;
         break;
       case ActionKind::backward_input:
-        state.activation -= stage.activation + stage.recomputed - stage.weight_activation;
+        // What was recomputed for it may wait for the weight gradient, and be more than the forward
+        // kept.
+        hold(stage.weight_activation - stage.activation - stage.recomputed, state);
         break;
       case ActionKind::backward_weight:
         state.activation -= stage.weight_activation;

@@ -279,9 +279,17 @@ class Pattern {
     if (rank == 0) std::ranges::stable_sort(states, {}, &State::peak);
   }
 
+  // Of one micro-batch on a whole rank, in the mean over ranks.
+  double activation_of_one() const {
+    double sum = 0;
+    for (const StageCost& cost : costs_of(request_)) sum += cost.activation;
+    return sum > 0 ? sum / request_.ranks : 1;
+  }
+
   PeriodicOrder unrolled(const State& first) const {
     PeriodicOrder order{
-        fmt::format("periodic, memory {:.4g}", first.peak), period_s_, first.peak,
+        fmt::format("periodic, {:.3g} micro-batches in memory", first.peak / activation_of_one()),
+        period_s_, first.peak,
         empty_schedule("periodic", request_, vee_ ? Placement::vee : Placement::looped)};
     struct Timed {
       double start_s;

@@ -85,12 +85,17 @@ class Search {
     return result_.value_s > 0 && result_.value_s <= result_.bound_s * (1 + kSlack);
   }
 
-  // Takes note of a schedule and keeps it if it is the best.
-  void add(const std::string& name, Schedule schedule) {
+  SearchCandidate candidate_of(const std::string& name, const Schedule& schedule) const {
     SearchCandidate candidate{name, evaluate_schedule(schedule, costs(), request_.message_s)};
     candidate.peak_activation = *std::ranges::max_element(candidate.evaluation.peak_activation);
     candidate.fits = request_.memory_limit == 0 ||
                      candidate.peak_activation <= request_.memory_limit * (1 + kSlack);
+    return candidate;
+  }
+
+  // Takes note of a schedule and keeps it if it is the best.
+  void add(const std::string& name, Schedule schedule) {
+    SearchCandidate candidate = candidate_of(name, schedule);
     const double value_s = objective_s(candidate.evaluation, options_.objective);
     if (candidate.fits && (schedule_.actions.empty() || value_s < result_.value_s)) {
       schedule.name = name;
@@ -113,14 +118,25 @@ class Search {
     } catch (const Error&) {
       return;  // not for this p, m, v or limit
     }
-    const bool plain = schedule.directions == 1 && schedule.iterations == 1 &&
-                       schedule.slices == 1 && !schedule.explicit_recompute &&
-                       is_unpaired(schedule);
-    if (!plain) return;
+    if (const char* why = left_out_because(schedule)) {
+      SearchCandidate order = candidate_of(std::string(kind.name), schedule);
+      result_.left_out.push_back({std::move(order), why});
+      return;
+    }
     SplitOrder order = split_order(schedule);
     const std::string name(kind.name);
     add(name, std::move(schedule));
     try_fillings(name, std::move(order));
+  }
+
+  // Null: it is of those that are searched, and that the bound is of.
+  static const char* left_out_because(const Schedule& schedule) {
+    if (schedule.iterations > 1) return "no flush between iterations";
+    if (schedule.directions > 1) return "two directions, weights held twice";
+    if (!is_unpaired(schedule)) return "forwards and backwards in pairs that overlap";
+    if (schedule.slices > 1) return "slices of micro-batches";
+    if (schedule.explicit_recompute) return "recomputation at a time of its own";
+    return nullptr;
   }
 
   static bool is_unpaired(const Schedule& schedule) {
@@ -250,9 +266,12 @@ class Search {
     }
     result_.evaluation = evaluate_schedule(schedule_, costs(), request_.message_s);
     result_.schedule = std::move(schedule_);
-    std::ranges::stable_sort(result_.candidates, {}, [&](const SearchCandidate& at) {
+    const auto standing = [&](const SearchCandidate& at) {
       return std::pair(!at.fits, objective_s(at.evaluation, options_.objective));
-    });
+    };
+    std::ranges::stable_sort(result_.candidates, {}, standing);
+    std::ranges::stable_sort(result_.left_out, {},
+                             [&](const LeftOutOrder& at) { return standing(at.order); });
     return std::move(result_);
   }
 

@@ -39,6 +39,12 @@ struct SearchCandidate {
   bool fits = true;            // in the memory limit
 };
 
+// An order by name that the search and its bound leave out.
+struct LeftOutOrder {
+  SearchCandidate order;
+  std::string why;  // "forwards and backwards in pairs"
+};
+
 struct SearchResult {
   Schedule schedule;
   ScheduleEvaluation evaluation;
@@ -48,12 +54,18 @@ struct SearchResult {
   std::string bound_because;
   // Best first; those that do not fit behind.
   std::vector<SearchCandidate> candidates;
+  // Best first; those that do not fit behind. The bound is not of them.
+  std::vector<LeftOutOrder> left_out;
   double timed_orders = 0;  // by families and local search
   bool stopped = false;     // by time or by the caller
 
   // How much better an order might be at most, relative to the bound.
   double gap() const { return bound_s > 0 ? value_s / bound_s - 1 : 0; }
 };
+
+// What orders the best and the bound are over, and which not, for people.
+inline constexpr const char* kSearched =
+    "synchronous orders of one direction, of whole micro-batches, that run one pass at a time";
 
 double objective_s(const ScheduleEvaluation& evaluation, SearchObjective objective);
 

@@ -133,7 +133,10 @@ bool WeightFiller::run_rank(const SplitOrder& order, int rank, Schedule* schedul
       at.waits_for = input;
       return true;
     }
-    const double activation = is_forward ? stages_[item.stage].activation : 0;
+    const Stage& stage = stages_[item.stage];
+    // What an input gradient recomputes and leaves may be more than its forward kept.
+    const double activation =
+        is_forward ? stage.activation : std::max(0.0, stage.weight_activation - stage.activation);
     if (!make_room(list, at, arrives_s, activation, actions)) return false;
     at.now_s = std::max(at.now_s, arrives_s);
     if (at.first_start_s < 0) at.first_start_s = at.now_s;

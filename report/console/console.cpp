@@ -122,6 +122,11 @@ std::string indented(const std::string& lines) {
   return text;
 }
 
+// Of a table below a title; 0: no limit.
+size_t section_width(const ConsoleStyle& style) {
+  return style.width > kIndent ? style.width - kIndent : 0;
+}
+
 // Label and value; a value too long for the line goes on below itself.
 std::string row_text(const SummaryRow& row, size_t label_width, size_t width) {
   const size_t before = kIndent + label_width + 2;
@@ -143,14 +148,14 @@ std::string summary_text(const Summary& summary, const ConsoleStyle& style) {
   const size_t line = style.width > 0 ? style.width : summary.subtitle.size();
   for (const std::string& part : wrapped(summary.subtitle, line)) text += part + "\n";
   size_t width = 0;
-  const size_t table_width = style.width > kIndent ? style.width - kIndent : 0;
   for (const SummarySection& section : summary.sections) {
     for (const SummaryRow& row : section.rows) width = std::max(width, row.label.size());
   }
   for (const SummarySection& section : summary.sections) {
     if (!style.notes && section.title == kNotesTitle) continue;
     text += fmt::format("\n{}\n", style.bold(section.title));
-    if (!section.table.columns.empty()) text += indented(table_text(section.table, table_width));
+    if (!section.table.columns.empty())
+      text += indented(table_text(section.table, section_width(style)));
     for (const SummaryRow& row : section.rows) {
       text += row_text(row, width, style.width);
     }
@@ -161,8 +166,12 @@ std::string summary_text(const Summary& summary, const ConsoleStyle& style) {
 std::string compare_text(const Comparison& comparison, const ConsoleStyle& style) {
   std::string text;
   const TextTable table = comparison_table(comparison);
-  if (!table.rows.empty())
-    text += table_text(table, style.width) + certainty_text(comparison, style);
+  if (!table.rows.empty()) text += table_text(table, style.width);
+  if (const std::optional<SummarySection> parts = step_parts(comparison)) {
+    text += fmt::format("\n{}\n{}", style.bold(parts->title),
+                        indented(table_text(parts->table, section_width(style))));
+  }
+  if (!table.rows.empty()) text += certainty_text(comparison, style);
   bool first = true;
   for (const ComparedPoint& point : comparison.points) {
     if (point.record) continue;

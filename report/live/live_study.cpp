@@ -79,11 +79,12 @@ std::shared_ptr<const MeasuredIteration> LiveStudy::measured(const Case& the_cas
   return recent_.front().second;
 }
 
-Json LiveStudy::answer(const Overrides& settings) {
+Json LiveStudy::answer(const Overrides& settings, StudyDepth depth) {
   const Asked asked(asked_);
   const Case the_case = resolve_case(scenario_, settings);
   const std::scoped_lock lock(simulating_);
-  const Record record = record_of(the_case, *measured(the_case), {.threads = threads_});
+  const Record record =
+      record_of(the_case, *measured(the_case), {.threads = threads_, .depth = depth});
   Json document = page_document(record, kDrawn);
   std::string summary = summary_html(summary_of(document));
   document.erase("values");  // a hundred lines, which nothing here shows

@@ -28,7 +28,8 @@ class LiveStudy {
   // {"summary": HTML, "record": the document that the page of a run is drawn from}. Its "result" is
   // the document of `windtunnel run --json` with these settings. Iterations are simulated again
   // only where the settings decide them (Case::table).
-  Json answer(const Overrides& settings);
+  // `depth`: how much of it; the step alone is there before its campaigns are.
+  Json answer(const Overrides& settings, StudyDepth depth = StudyDepth::intervals);
 
   // {key: [reason | null for each value]}, of the controls that decide whether the job can be and
   // fits: why it would not with that value and the other settings as they are. Answers go before.

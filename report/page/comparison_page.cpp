@@ -18,6 +18,7 @@
 #include "report/figures/ranking.hpp"
 #include "report/page/drawing.hpp"
 #include "report/page/html.hpp"
+#include "report/page/page.hpp"
 #include "report/store/sweep_edges.hpp"
 #include "report/store/varied_keys.hpp"
 #include "report/summary/comparison_columns.hpp"
@@ -310,6 +311,11 @@ std::string full_name(const Json& point) {
   return set.size() == 1 ? fmt::format("{} = {}", set.begin().key(), name) : name;
 }
 
+// Older programs do not say where the step goes.
+std::string parts_html(const Json& section) {
+  return section.is_null() ? "" : section_html(section_of(section));
+}
+
 std::string certainty_html(const Json& rows) {
   if (rows.empty()) return "";
   SummarySection section{kCertaintyTitle, {}, {}};
@@ -404,6 +410,7 @@ Json comparison_document(const Comparison& comparison, const std::vector<Json>& 
       infeasible.push_back({{"name", point_name(point.set)}, {"reason", point.reason}});
     }
   }
+  const std::optional<SummarySection> parts = step_parts(comparison);
   Json certainty = Json::array();
   for (const SummaryRow& row : certainty_rows(comparison, "intervals")) {
     certainty.push_back({row.label, row.value});
@@ -418,6 +425,7 @@ Json comparison_document(const Comparison& comparison, const std::vector<Json>& 
           {"ranked_by", ranked},
           {"points", points},
           {"infeasible", infeasible},
+          {"parts", parts ? section_json(*parts) : Json()},
           {"certainty", certainty},
           {"notes", notes_json(notes_of(comparison))},
           {"vary", varied_keys_json(comparison.vary)}};
@@ -446,6 +454,7 @@ std::string comparison_page(const Json& document) {
   std::string body = fmt::format("<header><h1>{}</h1><p>{}</p></header>\n", escape_html(title),
                                  escape_html(document.at("subtitle").get<std::string>()));
   body += best_figures_html(document) + comparison_edges(document) + points_table(document) +
+          parts_html(document.value("parts", Json())) +
           certainty_html(document.value("certainty", Json::array())) +
           infeasible_section(document.at("infeasible")) +
           notes_section(document.value("notes", Json::array()));

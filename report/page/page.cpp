@@ -15,6 +15,7 @@
 #include "report/figures/figures.hpp"
 #include "report/page/drawing.hpp"
 #include "report/page/html.hpp"
+#include "report/summary/rank_summary.hpp"
 #include "traces/perfetto/tracks.hpp"
 
 namespace windtunnel {
@@ -190,12 +191,22 @@ void check_charts(const Json& document) {
 
 }  // namespace
 
+Json section_json(const SummarySection& section) {
+  Json json = {{"title", section.title}, {"rows", rows_json(section.rows)}};
+  if (!section.table.columns.empty()) json["table"] = table_json(section.table);
+  return json;
+}
+
+SummarySection section_of(const Json& json) {
+  SummarySection section{json.at("title"), rows_of(json.at("rows"))};
+  const auto table = json.find("table");
+  if (table != json.end()) section.table = table_of(*table);
+  return section;
+}
+
 Json summary_json(const Summary& summary) {
   Json sections = Json::array();
-  for (const SummarySection& section : summary.sections) {
-    sections.push_back({{"title", section.title}, {"rows", rows_json(section.rows)}});
-    if (!section.table.columns.empty()) sections.back()["table"] = table_json(section.table);
-  }
+  for (const SummarySection& section : summary.sections) sections.push_back(section_json(section));
   return {{"title", summary.title},
           {"subtitle", summary.subtitle},
           {"figures", rows_json(summary.figures)},
@@ -214,8 +225,12 @@ std::string summary_html(const Summary& summary) {
 }
 
 Json page_document(const Record& record, const PageOptions& options) {
+  Summary summary = summarise(record);
+  if (auto ranks = rank_section(record, static_cast<size_t>(options.max_curves))) {
+    summary.sections.push_back(std::move(*ranks));
+  }
   return {{"format", kRecordFormat},
-          {"summary", summary_json(summarise(record))},
+          {"summary", summary_json(summary)},
           {"source", source_json(record.source)},
           {"values", values_json(record.values)},
           {"result", run_document(record, false)},
@@ -251,9 +266,7 @@ Summary summary_of(const Json& page_document) {
   const Json& json = page_document.at("summary");
   Summary summary{json.at("title"), json.at("subtitle"), rows_of(json.at("figures")), {}};
   for (const Json& section : json.at("sections")) {
-    summary.sections.push_back({section.at("title"), rows_of(section.at("rows"))});
-    const auto table = section.find("table");
-    if (table != section.end()) summary.sections.back().table = table_of(*table);
+    summary.sections.push_back(section_of(section));
   }
   return summary;
 }

@@ -18,7 +18,7 @@ inline constexpr const char* kRecordFile = "record.json";
 
 struct PageOptions {
   int max_spans = 60000;  // of the Gantt chart; further ranks are left out and the page says so
-  int max_curves = 64;    // of memory over time; likewise
+  int max_curves = 64;    // of memory over time, and ranks of the table of parts; likewise
 };
 
 Json page_document(const Record& record, const PageOptions& options = {});
@@ -35,6 +35,10 @@ struct MadeRecord {
   std::string key;
 };
 MadeRecord made_record(const Json& document, const std::string& file);
+
+// A section of a document, there and back. Throws Error for a row of another length than the head.
+Json section_json(const SummarySection& section);
+SummarySection section_of(const Json& json);
 
 // The summary that the document holds under "summary", as what, and as the page shows it.
 Json summary_json(const Summary& summary);

@@ -18,6 +18,15 @@
 namespace windtunnel {
 namespace {
 
+constexpr std::string_view kStepParts = "iteration.critical_path_s";
+
+// "dgx-h100", "2, zero1": as the first columns of the table have it.
+std::string values_text(const Overrides& set) {
+  std::vector<std::string> values;
+  for (const auto& [key, value] : set) values.push_back(value);
+  return fmt::format("{}", fmt::join(values, ", "));
+}
+
 bool is_protection(std::string_view key) {
   const std::string_view part = key.substr(0, key.find('.'));
   return part == "snapshots" || part == "failures" || part == "recovery";
@@ -76,9 +85,34 @@ std::vector<const Figure*> figures_of(std::initializer_list<std::string_view> ke
 std::vector<const Figure*> iteration_columns() {
   return figures_of({"iteration.time_s", "iteration.tflops_per_gpu", "iteration.mfu",
                      "iteration.bubble.makespan_share", "iteration.bubble.longest_stage_share",
-                     "iteration.bubble.idle", "iteration.exposed_s.pp", "iteration.exposed_s.dp",
-                     "iteration.exposed_s.tp", "iteration.memory_bytes.peak",
+                     "iteration.bubble.idle", "iteration.memory_bytes.peak",
                      "iteration.memory_bytes.fits"});
+}
+
+std::optional<SummarySection> step_parts(const Comparison& comparison) {
+  if (varies_protection_only(comparison)) return std::nullopt;
+  std::vector<const Figure*> parts = figures_below(kStepParts);
+  std::erase_if(parts, [&](const Figure* part) {
+    return !any_record(comparison, [&](const ComparedPoint& point) {
+      return number_of(part->of(*point.record)) > 0;
+    });
+  });
+  SummarySection section{group_title(kStepParts), {}, {}};
+  section.table.columns = {{"point"}};
+  for (const Figure* part : parts) section.table.columns.push_back({part->title, Align::right});
+  section.table.columns.push_back({figure("iteration.time_s").title, Align::right});
+  for (const ComparedPoint& point : comparison.points) {
+    if (!point.record) continue;
+    std::vector<std::string> row = {values_text(point.set)};
+    for (const Figure* part : parts) {
+      const double seconds = number_of(part->of(*point.record));
+      row.push_back(seconds > 0 ? part->text(*point.record) : "");
+    }
+    row.push_back(figure("iteration.time_s").text(*point.record));
+    section.table.rows.push_back(std::move(row));
+  }
+  if (section.table.rows.empty()) return std::nullopt;
+  return section;
 }
 
 std::vector<const Figure*> further_columns(const Comparison& comparison) {
@@ -108,6 +142,12 @@ std::vector<const Figure*> further_columns(const Comparison& comparison) {
   }
   for (const Figure* figure : volunteer_columns(comparison)) columns.push_back(figure);
   if (varies_batch(comparison)) columns.push_back(&throughput_figure(comparison));
+  for (const char* key : {"campaign.job.days", "campaign.job.cost_usd"}) {
+    const Figure& each = figure(key);
+    const bool known = any_record(
+        comparison, [&](const ComparedPoint& point) { return !each.text(*point.record).empty(); });
+    if (known) columns.push_back(&each);
+  }
   if (has_campaign(comparison)) columns.push_back(&figure("campaign.goodput"));
   if (has_engines(comparison)) {
     for (const Figure* each : figures_of({"rollout.period_s", "rollout.samples_per_s",

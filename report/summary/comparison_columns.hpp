@@ -2,6 +2,7 @@
 // where the points have campaigns. The page shows all of them, the console some of the iteration.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -13,6 +14,9 @@ namespace windtunnel {
 
 // The first is the step time.
 std::vector<const Figure*> iteration_columns();
+// The seconds of each step on the critical path, by what they are spent on: a row per point, whose
+// parts add up to the step time in the last column. Nothing where protection alone varies.
+std::optional<SummarySection> step_parts(const Comparison& comparison);
 // Of protection where a varied key is one of snapshots, failures, recovery and the points have
 // tiers; then what the points have of days to a target quality and of goodput, which stands last.
 std::vector<const Figure*> further_columns(const Comparison& comparison);

@@ -1,9 +1,14 @@
 #include "report/summary/notes.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
+#include <string>
 #include <utility>
+#include <vector>
+
+#include "report/figures/figures.hpp"
 
 namespace windtunnel {
 
@@ -14,6 +19,40 @@ struct Said {
   int points = 0;
   bool alike = true;
 };
+
+// All figures of a record, in full.
+std::string all_figures(const Record& record) {
+  std::string text;
+  for (const Figure& each : figures()) {
+    text += fmt::format("{} {};", each.text(record), number_of(each.of(record)));
+  }
+  return text;
+}
+
+std::string name_of(const Overrides& set) {
+  std::vector<std::string> parts;
+  for (const auto& [key, value] : set) parts.push_back(fmt::format("{}={}", key, value));
+  return fmt::format("{}", fmt::join(parts, " "));
+}
+
+// Points that come to the same in every figure: what is varied changes nothing there.
+std::vector<Note> same_jobs(const Comparison& comparison) {
+  std::vector<std::pair<std::string, std::vector<std::string>>> groups;  // figures, names of points
+  for (const ComparedPoint& point : comparison.points) {
+    if (!point.record) continue;
+    const std::string of_point = all_figures(*point.record);
+    auto group = std::ranges::find(groups, of_point, [](const auto& at) { return at.first; });
+    if (group == groups.end()) group = groups.insert(group, {of_point, {}});
+    group->second.push_back(name_of(point.set));
+  }
+  std::vector<Note> notes;
+  for (const auto& [of_points, names] : groups) {
+    if (names.size() < 2) continue;
+    notes.push_back({"comparison", fmt::format("the same job as far as any figure tells: {}",
+                                               fmt::join(names, "; "))});
+  }
+  return notes;
+}
 
 }  // namespace
 
@@ -32,7 +71,7 @@ std::vector<Note> notes_of(const Comparison& comparison) {
       said->alike = said->alike && said->note.figures == note.figures;
     }
   }
-  std::vector<Note> notes;
+  std::vector<Note> notes = same_jobs(comparison);
   for (Said& said : all) {
     if (!said.alike) said.note.figures = fmt::format("at {} of {} points", said.points, ran);
     notes.push_back(std::move(said.note));

@@ -12,6 +12,7 @@
 #include "report/text/table.hpp"
 #include "report/validation/collective_splits.hpp"
 #include "report/validation/validation_rows.hpp"
+#include "validate/accuracy/collectives/network_pace.hpp"
 
 namespace windtunnel {
 namespace {
@@ -70,6 +71,23 @@ std::string totals(const CollectivesReport& report) {
   return fmt::format("{} points judged, medians of {} rows; {} points fitted on; {} rows not used",
                      report.report.rows.size(), report.measured_rows, report.report.fitted.size(),
                      report.report.skipped.size());
+}
+
+// Families whose points are all off to one side: there the network differs, and by what ratio.
+std::vector<std::string> paces_of(const ValidationReport& report) {
+  std::vector<std::string> lines;
+  for (const ValidationFamily& family : report.families) {
+    std::vector<double> ratios;
+    for (const ValidationRow& row : report.rows) {
+      if (row.family == family.name && row.metric == family.metric && row.measured > 0) {
+        ratios.push_back(row.predicted / row.measured);
+      }
+    }
+    if (const auto text = pace_text(pace_of(ratios), "what is predicted")) {
+      lines.push_back(fmt::format("{}: the network {}", family.name, *text));
+    }
+  }
+  return lines;
 }
 
 std::string page_families(const ValidationReport& report) {
@@ -213,6 +231,9 @@ std::string collectives_text(const CollectivesReport& report, int worst, std::si
   for (size_t i = 0; i < rules.size(); ++i) {
     text += fmt::format("{}: MAPE of {}\n", static_cast<char>('A' + i), rules[i]);
   }
+  const std::vector<std::string> paces = paces_of(report.report);
+  if (!paces.empty()) text += "\noff to one side:\n";
+  for (const std::string& line : paces) text += "  " + line + "\n";
   TextTable misses{{{"worst points"},
                     {"measured", Align::right},
                     {"predicted", Align::right},

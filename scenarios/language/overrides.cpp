@@ -54,13 +54,12 @@ class Override {
   static bool is_item(const std::string& part) { return pattern_of(part) == "*"; }
 
   void put(DocumentNode& node, const std::string& path) {
-    const bool named = value_.kind == Kind::scalar;
-    if (named && path == "recovery" && node.kind == Kind::map) {
-      return apply_to_key(node, parts_.size(), path, "base");
-    }
-    if (named) note_replaced(node, path);
+    if (value_.kind == Kind::scalar) note_replaced(node, path);
     node = value_;
   }
+
+  // "null" or "~" takes a key away; an empty value is one that was forgotten.
+  bool takes_away() const { return value_.kind == Kind::null && !text_.text.empty(); }
 
   // What the scenario itself states there beside a name, which another name does not bring.
   void note_replaced(const DocumentNode& node, const std::string& path) {
@@ -78,9 +77,12 @@ class Override {
       }
     }
     if (stated.empty()) return;
+    const bool may_stay = node.kind == Kind::map && !field->shorthand.empty();
+    const std::string way =
+        may_stay ? fmt::format("; {}.{} would keep it", path, field->shorthand) : std::string();
     // The same for every name, so that a comparison says it once.
-    notes_.push_back({path, fmt::format("the name given takes the place of what is stated: {}",
-                                        fmt::join(stated, ", "))});
+    notes_.push_back({path, fmt::format("the name given takes the place of what is stated: {}{}",
+                                        fmt::join(stated, ", "), way)});
   }
 
   void apply_to_items(DocumentNode& node, size_t depth, const std::string& path) {
@@ -108,12 +110,7 @@ class Override {
   }
 
   void apply_to_key(DocumentNode& node, size_t depth, const std::string& path) {
-    apply_to_key(node, depth + 1, path, parts_[depth]);
-  }
-
-  // `part`: the key, of which `depth` parts lead to it.
-  void apply_to_key(DocumentNode& node, size_t depth, const std::string& path,
-                    const std::string& part) {
+    const std::string& part = parts_[depth++];
     const std::string key = join_path(path, part);
     if (part.empty() || is_item(part) || find_field(key) == nullptr) {
       const std::vector<std::string> known = child_keys(path);
@@ -123,7 +120,12 @@ class Override {
       throw Error(where_, unknown_word(noun, part, known));
     }
     if (node.kind == Kind::list) fail_list(path);
+    if (takes_away() && node.value_of(part) == nullptr) return;
     if (node.kind != Kind::map) expand(node, path);
+    if (takes_away() && depth == parts_.size()) {
+      std::erase_if(node.entries, [&](const DocumentEntry& entry) { return entry.key == part; });
+      return;
+    }
     if (DocumentEntry* entry = node.find(part)) {
       entry->where = where_;
       return apply(entry->value, depth, key);

@@ -19,11 +19,10 @@ Error as_varied(const Error& error, const Overrides& point, std::string_view opt
 
 // KEY is a path; an index or '*' selects items of a list: all that have the key that follows, or
 // all if none has it. A name that is shorthand for a map
-// (`node: dgx-h100`) becomes that map when a key below it is set. The name of a recovery scheme
-// becomes the base of what the scenario states; any other name takes the place of all that it
-// states there, and the notes returned say of what. Throws Error for a KEY that is not in the field
-// table or an item that the scenario does not have.
-// `where`: what stands for the place of the value, if not its option.
+// (`node: dgx-h100`) becomes that map when a key below it is set. A name takes the place of all
+// that the scenario states there, and the notes returned say of what; `null` takes the key away, so
+// that its default holds. Throws Error for a KEY that is not in the field table or an item that the
+// scenario does not have. `where`: what stands for the place of the value, if not its option.
 std::vector<Note> apply_override(DocumentNode& scenario, const std::string& key,
                                  const std::string& value, const Location* where = nullptr);
 

@@ -109,7 +109,7 @@ MeasuredIteration measured_iteration(const Case& the_case, const SimulateOptions
   const PreparedIteration& prepared = *measured.prepared;
   measured.memory_excess = memory_excess(job, prepared);
   if (!measured.memory_excess.empty() && !options.allow_oom) {
-    const std::string advice = options.advise ? fitting_advice(the_case) : "";
+    const std::string advice = options.depth == StudyDepth::advice ? fitting_advice(the_case) : "";
     throw Error(measured.memory_excess + (advice.empty() ? "" : "; " + advice), ExitCode::failed);
   }
   const bool campaign = job.campaign.length_s > 0;
@@ -174,9 +174,11 @@ void add_campaign(Record& record, const Case& the_case, MeasuredIteration& measu
   std::ranges::move(spoilt_copies(job, campaign.tiers), std::back_inserter(record.notes));
   std::ranges::move(whole_job_notes(job, *measured.prepared, campaign.most_out),
                     std::back_inserter(record.notes));
-  campaign.interval = interval_advice(inputs, campaign, options.threads);
-  campaign.other_intervals = other_interval_advice(inputs, campaign, options.threads);
-  if (options.advise) {
+  if (options.depth >= StudyDepth::intervals) {
+    campaign.interval = interval_advice(inputs, campaign, options.threads);
+    campaign.other_intervals = other_interval_advice(inputs, campaign, options.threads);
+  }
+  if (options.depth == StudyDepth::advice) {
     std::ranges::move(deciding_campaign_defaults(the_case, inputs, campaign, options.threads),
                       std::back_inserter(record.notes));
   }
@@ -201,13 +203,14 @@ Record simulated(const Case& the_case, MeasuredIteration measured, const Simulat
   if (measured.plain.timeline.sampled_of > 0) {
     record.notes.push_back(sampled_note(measured.plain.timeline));
   }
-  if (job.campaign.length_s > 0) add_campaign(record, the_case, measured, options);
-  if (options.advise) {
+  const bool of_step = options.depth == StudyDepth::step;
+  if (job.campaign.length_s > 0 && !of_step) add_campaign(record, the_case, measured, options);
+  if (options.depth == StudyDepth::advice) {
     std::ranges::move(deciding_step_defaults(the_case, *measured.prepared, options.threads),
                       std::back_inserter(record.notes));
     record.assumed_constants = assumed_constants(job, *measured.prepared);
   }
-  if (the_case.volunteers != nullptr) {
+  if (the_case.volunteers != nullptr && !of_step) {
     tell(options, fmt::format("simulating volunteers for {}",
                               format_seconds(the_case.volunteers->length_s)));
     record.volunteers = std::make_shared<const VolunteerReport>(
@@ -218,7 +221,7 @@ Record simulated(const Case& the_case, MeasuredIteration measured, const Simulat
         std::make_shared<const FusedReport>(study_fused(job, *measured.prepared, the_case.fused));
   }
   const auto add_advised = [&](std::vector<Note> notes, std::string (*advice)(const Case&)) {
-    if (!notes.empty() && options.advise) {
+    if (!notes.empty() && options.depth == StudyDepth::advice) {
       const std::string tried = advice(the_case);
       if (!tried.empty()) notes.back().figures += "; " + tried;
     }
@@ -235,13 +238,13 @@ Record simulated(const Case& the_case, MeasuredIteration measured, const Simulat
   record.critical_path = std::move(measured.critical_path);
   record.plan = std::move(measured.plain.plan);
   record.timeline = std::move(measured.plain.timeline);
-  if (the_case.rollout != nullptr) {
+  if (the_case.rollout != nullptr && !of_step) {
     tell(options, fmt::format("simulating {} iterations of engines and learner",
                               the_case.rollout->iterations));
     record.rollout = simulate_rollout(job, *the_case.rollout, record.iteration,
                                       record.campaign ? &*record.campaign : nullptr);
   }
-  if (the_case.power != nullptr) {
+  if (the_case.power != nullptr && !of_step) {
     record.power = std::make_shared<const PowerReport>(study_power(*the_case.power, record));
   }
   record.activation_peaks = activation_peaks(record.plan, record.timeline);

@@ -14,15 +14,23 @@
 
 namespace windtunnel {
 
+// How far a case is studied, each with all before it.
+enum class StudyDepth {
+  step,       // an iteration alone
+  campaign,   // months of it
+  intervals,  // how often snapshots had better be taken, by further campaigns
+  // What would help (notes/tried_changes.hpp) and which numbers decide the answer
+  // (deciding_numbers.hpp), by tens of further estimates: for one answer that somebody reads, not
+  // for many that are held against each other.
+  advice,
+};
+
 struct SimulateOptions {
   int threads = 0;         // for iterations and campaigns; 0: all cores
   bool allow_oom = false;  // simulate although it does not fit in memory
   std::function<void(const std::string&)> progress = {};  // told each step before it starts
   OtherIterations others = OtherIterations::simulated;    // that its campaign meets
-  // Also names the numbers that decide the answer (deciding_numbers.hpp) and tries what would help
-  // (tried_changes.hpp), at tens of further estimates: for one answer that somebody reads, not for
-  // many that are held against each other.
-  bool advise = false;
+  StudyDepth depth = StudyDepth::intervals;
   std::stop_token stop = {};  // throws Error, exit code 1, before the next step or trial
 };
 

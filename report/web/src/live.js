@@ -7,6 +7,7 @@ import { drawControls } from "./live_controls.js";
 import { drawRun } from "./run.js";
 import { keepWhole, offerTables } from "./tables.js";
 
+const QUICK_MS = 300; // an answer that takes no longer is waited for whole
 const PAUSE_MS = 200; // without a move, after which what is not in view is drawn, and limits are asked
 
 const token = new URLSearchParams(location.search).get("token") ?? "";
@@ -193,7 +194,7 @@ function statesOf(address) {
   return { current, kept: kept === undefined ? null : Object.fromEntries(new URLSearchParams(kept)) };
 }
 
-export function drawLive({ name, controls }, root) {
+export function drawLive({ name, controls, campaign }, root) {
   const status = document.createElement("p");
   status.className = "live-status";
   status.setAttribute("role", "status");
@@ -203,6 +204,7 @@ export function drawLive({ name, controls }, root) {
   let kept = null;
   let asking = false;
   let again = false; // moved since it asked
+  let tookMs = Infinity; // the last whole answer
   let pauseTimer = 0;
 
   const now = stateColumn();
@@ -241,7 +243,10 @@ export function drawLive({ name, controls }, root) {
     status.textContent = fault.message;
     status.classList.add("fault");
   };
-  const answerTo = async (settings) => ({ settings, answer: await (await ask("/answer", settings)).json() });
+  const answerTo = async (settings, path = "/answer") => ({
+    settings,
+    answer: await (await ask(path, settings)).json(),
+  });
   const writeAddress = () => history.replaceState(null, "", addressOf(panel.settings(), kept));
 
   // One question at a time; what was moved meanwhile is asked next, and only the newest.
@@ -257,8 +262,17 @@ export function drawLive({ name, controls }, root) {
       const settings = panel.settings();
       const begin = performance.now();
       try {
+        status.classList.add("computing");
+        if (campaign && tookMs > QUICK_MS) {
+          status.textContent = "Computing the step …";
+          current = await answerTo(settings, "/step");
+          redraw();
+          if (again) continue; // the campaign of what is shown by then is not wanted any more
+          status.textContent = "This is the step; computing its campaign …";
+        }
         current = await answerTo(settings);
         const took = Math.round(performance.now() - begin);
+        tookMs = took;
         status.textContent = `Answered in ${took} ms.`;
         status.classList.remove("fault");
         document.body.dataset.tookMs = took;
@@ -268,6 +282,8 @@ export function drawLive({ name, controls }, root) {
           .join(" · ");
       } catch (fault) {
         tell(fault);
+      } finally {
+        status.classList.remove("computing");
       }
       document.body.dataset.settings = new URLSearchParams(settings);
       document.body.dataset.answers = Number(document.body.dataset.answers ?? 0) + 1;

@@ -26,21 +26,31 @@ function shown(entries, whole) {
   return entries.filter(([, value]) => value >= shownShare * whole);
 }
 
+// Charts side by side. All have their places before the first is drawn: alone in the grid it would
+// take the width of all.
+function drawBeside(place, charts) {
+  const places = charts.map(({ title, height }) => panel(place, title, height));
+  charts.forEach(({ draw }, i) => draw(places[i]));
+}
+
 // Below the figures the reasons of the step time and of the memory, then the iteration; tables follow.
 // Each row of charts has a place of its own, which `inTurn(place, draw)` has drawn.
 export function drawRun({ result, memory, gantt }, charts, inTurn = (_, draw) => draw()) {
   document.querySelector("main > .figures")?.after(charts);
   const row = (place, draw) => inTurn(place, () => draw(place));
   row(pair(charts), (place) => {
-    drawShares(
-      panel(place, groupTitle("iteration.critical_path_s"), 250),
-      shown(Object.entries(result.iteration.critical_path_s), result.iteration.time_s),
-      result.iteration.time_s,
-      categoryColour,
-    );
-    if (memory.ranks.length > 0) {
-      drawMemory(panel(place, "Memory per GPU by pipeline rank", 250), memory);
-    }
+    const { critical_path_s: path, time_s: whole } = result.iteration;
+    const step = {
+      title: groupTitle("iteration.critical_path_s"),
+      height: 250,
+      draw: (at) => drawShares(at, shown(Object.entries(path), whole), whole, categoryColour),
+    };
+    const bytes = {
+      title: "Memory per GPU by pipeline rank",
+      height: 250,
+      draw: (at) => drawMemory(at, memory),
+    };
+    drawBeside(place, memory.ranks.length > 0 ? [step, bytes] : [step]);
   });
   if (gantt.tracks.length > 0) {
     let drawn; // before the curves, or with them
@@ -63,15 +73,20 @@ export function drawRun({ result, memory, gantt }, charts, inTurn = (_, draw) =>
     });
   }
   row(pair(charts), (place) => {
-    if (result.campaign?.wall_s) {
-      const lost = Object.entries(result.campaign.lost_s).map(([cause, x]) => [cause, x.mean]);
-      drawShares(
-        panel(place, groupTitle("campaign.lost"), 300),
-        shown([[figureOf("campaign.useful_s").title, result.campaign.useful_s.mean], ...lost], result.campaign.wall_s.mean),
-        result.campaign.wall_s.mean,
-        lossColour,
-      );
-    }
-    drawShares(panel(place, groupTitle("origin"), 300), shown(Object.entries(result.origin), 1), 1, originColour);
+    const basis = {
+      title: groupTitle("origin"),
+      height: 300,
+      draw: (at) => drawShares(at, shown(Object.entries(result.origin), 1), 1, originColour),
+    };
+    if (!result.campaign?.wall_s) return drawBeside(place, [basis]);
+    const { lost_s, useful_s, wall_s } = result.campaign;
+    const lost = Object.entries(lost_s).map(([cause, x]) => [cause, x.mean]);
+    const spent = shown([[figureOf("campaign.useful_s").title, useful_s.mean], ...lost], wall_s.mean);
+    const wall = {
+      title: groupTitle("campaign.lost"),
+      height: 300,
+      draw: (at) => drawShares(at, spent, wall_s.mean, lossColour),
+    };
+    drawBeside(place, [wall, basis]);
   });
 }

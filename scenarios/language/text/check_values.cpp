@@ -331,10 +331,16 @@ class Checker {
     const Field* around = find_field(field.path.substr(0, dot == field.path.npos ? 0 : dot));
     const bool lists = around != nullptr && around->list && !around->shorthand.empty();
     const std::string_view example = lists ? around->example : field.example;
-    const std::string other = lists || field.map
-                                  ? fmt::format(" (or a {}, e.g. '{}: {}')",
-                                                lists ? "map or a list" : "map", noun, example)
-                                  : "";
+    std::string other = lists || field.map
+                            ? fmt::format(" (or a {}, e.g. '{}: {}')",
+                                          lists ? "map or a list" : "map", noun, example)
+                            : "";
+    if (const auto suffixes = suffixes_of(field); !suffixes.empty()) {
+      // What the library lacks is written down elsewhere.
+      const bool shorthand = around != nullptr && around->shorthand == last_part(field.path);
+      other += fmt::format("; or a file of your own, FILE{}{}", fmt::join(suffixes, " or FILE"),
+                           shorthand ? fmt::format(", or its keys in a map below {}", noun) : "");
+    }
     throw Error(node.where, unknown_word(noun, node.text, names) + other);
   }
 

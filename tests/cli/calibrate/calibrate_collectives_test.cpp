@@ -48,6 +48,24 @@ TEST(ValidateCollectives, FitsAndJudges) {
   EXPECT_NE(read_text(page).find("# Predicted against measured collectives"), std::string::npos);
 }
 
+// The log is of a network at a fraction of what its name promises.
+TEST(CalibrateCollectives, ANetworkBelowItsSpecificationIsNamedByItsRatio) {
+  const std::string folder = scratch_folder("calibrate_slow_network");
+  const std::string log = nccl_log(folder, "run.log");
+  const std::string of = log + " --network 'InfiniBand NDR 8x400Gb/s/node'";
+  const ProgramResult fitted =
+      run_program(fmt::format("calibrate --from {} --machine mine --out {}/net.yaml", of, folder));
+  ASSERT_EQ(fitted.exit_code, 0) << fitted.err;
+  EXPECT_NE(fitted.out.find("warning: this network gives "), std::string::npos) << fitted.out;
+  EXPECT_NE(fitted.out.find(" % of what such a machine gives by specification"), std::string::npos);
+  const ProgramResult judged = run_program("validate collectives " + of);
+  ASSERT_EQ(judged.exit_code, 0) << judged.err;
+  EXPECT_NE(judged.out.find("off to one side:"), std::string::npos) << judged.out;
+  EXPECT_NE(judged.out.find(" % of what is predicted (median of 3 points, 3 of them slower)"),
+            std::string::npos)
+      << judged.out;
+}
+
 TEST(ValidateCollectives, ReadsALog) {
   const std::string folder = scratch_folder("validate_collectives_log");
   const ProgramResult result =

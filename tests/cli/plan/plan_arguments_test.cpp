@@ -32,11 +32,24 @@ TEST(PlanArguments, ClustersAreNodesOrGpus) {
                            Form{"48 Nodes x 8 x H200 GPUs", 48, "dgx-h200"},
                            Form{"384 GPUs h200", 48, "dgx-h200"},
                            Form{"64 GPUs of dgx-h100", 8, "dgx-h100"},
+                           Form{"8 RTX 4090", 1, "pcie-rtx4090"},
+                           Form{"16 x A100 80GB", 2, "dgx-a100"},
+                           Form{"16 A100 40GB", 2, "dgx-a100-40"},
                            Form{"64 dgx-h100 gpus", 8, "dgx-h100"}}) {
     const ClusterArgument cluster = parse_cluster(form.text);
     EXPECT_EQ(cluster.nodes, form.nodes) << form.text;
     EXPECT_EQ(cluster.node, form.node) << form.text;
   }
+}
+
+TEST(PlanArguments, FewerGpusThanANodeHasArePartOfIt) {
+  const ClusterArgument part = parse_cluster("8 x gb300");
+  EXPECT_EQ(part.nodes, 1);
+  EXPECT_EQ(part.node, "gb300-nvl72");
+  EXPECT_EQ(part_of_node(part),
+            (Overrides{{"cluster.node.gpus", "8"}, {"cluster.node.nics", "8"}}));
+  EXPECT_TRUE(part_of_node(parse_cluster("72 x gb300")).empty());
+  EXPECT_THROW(parse_cluster("80 x gb300"), Error);
 }
 
 TEST(PlanArguments, OthersAreRefused) {

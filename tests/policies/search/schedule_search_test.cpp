@@ -6,6 +6,7 @@
 
 #include "models/base/error.hpp"
 #include "models/base/random.hpp"
+#include "policies/analysis/schedule_analysis.hpp"
 #include "policies/evaluation/schedule_validator.hpp"
 #include "tests/support/error_of.hpp"
 #include "tests/support/zero_bubble_profiles.hpp"
@@ -121,6 +122,51 @@ TEST(ScheduleSearch, RandomCostsAndLimits) {
         EXPECT_LE(result.value_s, objective_s(candidate.evaluation, objective) * (1 + 1e-12));
       }
     }
+  }
+}
+
+// Best and bound are over what the docs say; any other order by name is listed with the reason.
+TEST(ScheduleSearch, EveryNamedOrderIsSearchedOrLeftOutWithAReason) {
+  ScheduleRequest request{.ranks = 4, .microbatches = 16, .chunks = 2};
+  request.message_s = 0.5;
+  const SearchResult result = search_schedule(request, {.effort = 0});
+  const auto left_out = [&](const std::string& name) {
+    const auto found = std::ranges::find(result.left_out, name,
+                                         [](const LeftOutOrder& at) { return at.order.name; });
+    return found == result.left_out.end() ? std::string() : std::string(found->why);
+  };
+  EXPECT_EQ(left_out("dualpipev"), "forwards and backwards in pairs that overlap");
+  EXPECT_EQ(left_out("dualpipe"), "two directions, weights held twice");
+  EXPECT_EQ(left_out("zb-v"), "");
+  for (const SearchCandidate& candidate : result.candidates) {
+    EXPECT_GE(objective_s(candidate.evaluation, SearchObjective::longest_stage),
+              result.bound_s * (1 - 1e-9))
+        << candidate.name;
+  }
+  for (size_t i = 1; i < result.left_out.size(); ++i) {
+    EXPECT_LE(result.left_out[i - 1].order.evaluation.longest_stage_s,
+              result.left_out[i].order.evaluation.longest_stage_s);
+  }
+}
+
+// One order has one peak: that of the search is that of the analysis, and by it an order fits.
+TEST(ScheduleSearch, PeaksWithRecomputationAreThoseOfTheAnalysis) {
+  ScheduleRequest request{.ranks = 4, .microbatches = 8, .chunks = 2};
+  // The forward keeps its input; the input gradient recomputes ten times as much and leaves half.
+  request.costs.assign(8, {.forward_s = 1,
+                           .backward_input_s = 2,
+                           .backward_weight_s = 1,
+                           .activation = 1,
+                           .weight_activation = 5,
+                           .recompute_s = 1,
+                           .recomputed = 9});
+  request.memory_limit = 24;
+  const SearchResult result = search_schedule(request, {.effort = 1e5});
+  const ScheduleAnalysis analysis =
+      analyse_schedule(result.schedule, request.costs, {{{0}, {0}}, Sends::asynchronous}, {});
+  for (int rank = 0; rank < request.ranks; ++rank) {
+    EXPECT_DOUBLE_EQ(result.evaluation.peak_activation[rank], analysis.activations[rank].peak);
+    EXPECT_LE(result.evaluation.peak_activation[rank], request.memory_limit * (1 + 1e-9));
   }
 }
 

@@ -17,6 +17,7 @@ Comparison two_points() {
   Comparison comparison;
   comparison.points.push_back({{{"pp", "1"}}, record, ""});
   record.notes.push_back({"job.price", "is not used"});
+  record.iteration.time_s *= 2;
   comparison.points.push_back({{{"pp", "2"}}, record, ""});
   comparison.points.push_back({{{"pp", "4"}}, std::nullopt, "does not fit"});
   return comparison;
@@ -32,6 +33,18 @@ TEST(Notes, AComparisonSaysEachOnce) {
       comparison_page(comparison_document(comparison, std::vector<Json>(3), {}));
   EXPECT_NE(page.find("<th scope=\"row\">recovery</th><td>is &lt;short&gt;</td>"),
             std::string::npos);
+}
+
+TEST(Notes, PointsThatAreTheSameJobAreNamed) {
+  Comparison comparison = two_points();
+  for (ComparedPoint& point : comparison.points) {
+    if (point.record) point.record->notes.clear();
+  }
+  EXPECT_TRUE(notes_of(comparison).empty());
+  comparison.points.push_back({{{"pp", "null"}}, comparison.points.front().record, ""});
+  EXPECT_EQ(notes_of(comparison),
+            (std::vector<Note>{
+                {"comparison", "the same job as far as any figure tells: pp=1; pp=null"}}));
 }
 
 TEST(Notes, FiguresThatDifferAreLeftToTheRuns) {

@@ -77,13 +77,26 @@ TEST(Overrides, ANameThatTakesThePlaceOfMoreSaysSo) {
             "snapshots: the name given takes the place of what is stated: {tier: host-memory, "
             "every: 10 iterations, keeper: process}, {tier: storage, every: 1 h, mode: "
             "async}\n");
-  EXPECT_EQ(notes_of({{"cluster.node.nic", "800 Gb/s"}, {"cluster.node", "dgx-h200"}}),
-            "cluster.node: the name given takes the place of what is stated: nic\n");
+  EXPECT_EQ(
+      notes_of({{"cluster.node.nic", "800 Gb/s"}, {"cluster.node", "dgx-h200"}}),
+      "cluster.node: the name given takes the place of what is stated: nic; cluster.node.base "
+      "would keep it\n");
   // A name for a name, and a value that is written out, are what they say.
   EXPECT_EQ(
       notes_of({{"cluster.node", "dgx-h200"}, {"snapshots", "[{tier: storage, every: 2 h}]"}}), "");
   EXPECT_EQ(notes_of({{"snapshots", "sync"}, {"snapshots", "checkfreq"}}),
             notes_of({{"snapshots", "gemini"}}));
+}
+
+TEST(Overrides, NullTakesAKeyAway) {
+  // The default holds again, as if the text said nothing.
+  EXPECT_EQ(llama({{"recovery", "null"}}).job.recovery.spares, 0);
+  EXPECT_EQ(llama({{"recovery.spares", "~"}}).job.recovery.spares, 0);
+  EXPECT_DOUBLE_EQ(llama({{"recovery.spares", "null"}}).job.recovery.restart_s, 180);
+  EXPECT_TRUE(llama({{"snapshots", "null"}}).job.snapshots.empty());
+  EXPECT_EQ(llama({{"recovery.hot_spares", "null"}}).key, llama().key);  // was not there
+  EXPECT_TRUE(fails([] { llama({{"model", "null"}}); }, "the scenario has no 'model'"));
+  EXPECT_TRUE(fails([] { llama({{"recovery", ""}}); }, "not nothing"));
 }
 
 TEST(Overrides, TheOtherFormReplacesAScalar) {

@@ -30,7 +30,7 @@ std::string waiting_job(const std::string& failures) {
 
 std::vector<std::string> keys_of_notes(const std::string& text) {
   const Record record =
-      simulate(parse_case(text, "waiting.yaml"), {.threads = 1, .advise = true});
+      simulate(parse_case(text, "waiting.yaml"), {.threads = 1, .depth = StudyDepth::advice});
   std::vector<std::string> keys;
   for (const Note& note : record.notes) {
     if (note.text.find("is a default") != std::string::npos) keys.push_back(note.key);
@@ -51,7 +51,7 @@ TEST(DecidingNumbers, AStatedRepairIsNot) {
 // Two trials' goodput at half and double lie on either side of the goodput as it is.
 TEST(DecidingNumbers, TheNoteHasTheAnswerAtHalfAndAtDouble) {
   const Case the_case = parse_case(waiting_job(""), "waiting.yaml");
-  const Record record = simulate(the_case, {.threads = 1, .advise = true});
+  const Record record = simulate(the_case, {.threads = 1, .depth = StudyDepth::advice});
   const auto note = std::ranges::find(record.notes, "failures.0.repair", &Note::key);
   ASSERT_NE(note, record.notes.end());
   EXPECT_NE(note->figures.find("with 1 d; "), std::string::npos) << note->figures;

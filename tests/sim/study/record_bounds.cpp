@@ -12,6 +12,7 @@
 #include "models/cost/chunk/step_work.hpp"
 #include "models/cost/memory/memory.hpp"
 #include "models/power/power_report.hpp"
+#include "models/results/rank_parts.hpp"
 #include "sim/study/simulate.hpp"
 
 namespace windtunnel {
@@ -98,6 +99,17 @@ const std::vector<RecordBound>& record_bounds() {
       {"the critical path adds up to the step",
        [](const Record& record) {
          return near(sum(record.iteration.critical_path_s), record.iteration.time_s);
+       }},
+      {"the parts of each rank add up to the simulated step",
+       [](const Record& record) {
+         if (record.timeline.ranks.empty()) return true;
+         const double step_s = iteration_s(record.job, record.plan, record.timeline);
+         const auto ranks = rank_parts(record.job, record.plan, record.timeline);
+         return !ranks.empty() && std::ranges::all_of(ranks, [&](const RankParts& rank) {
+           return near(sum(rank.seconds) + rank.bubble_s, step_s) && rank.bubble_s >= 0 &&
+                  std::ranges::all_of(rank.seconds,
+                                      [&](double s) { return s >= -kRounding * step_s; });
+         });
        }},
       {"what the time rests on adds up to it",
        [](const Record& record) {

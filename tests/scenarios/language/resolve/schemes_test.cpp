@@ -121,22 +121,27 @@ TEST(Schemes, ARecoveryMayDifferFromItsBase) {
   EXPECT_EQ(based.job.recovery.when_no_spare, WhenNoSpare::reroute);
 }
 
-// A name is a base, wherever it comes from: it brings what the scenario leaves open.
-TEST(Schemes, ANamedRecoveryErasesNothingThatIsStated) {
+// The base brings what the scenario leaves open; a name for the whole takes its place.
+TEST(Schemes, ABaseErasesNothingThatIsStatedAndANameDoes) {
   const std::string text =
       std::string(kScenario) + "recovery: {spares: 128, detect: 60 s, elastic: {groups: 6}}\n";
-  const Case hot = parse_case(text, "a.yaml", {{"recovery", "hot-spares"}});
+  const Case hot = parse_case(text, "a.yaml", {{"recovery.base", "hot-spares"}});
   EXPECT_EQ(hot.job.recovery.spares, 128);
   EXPECT_DOUBLE_EQ(hot.job.recovery.detect_s, 60);
   EXPECT_EQ(hot.job.recovery.hot_spares, 4);
   EXPECT_DOUBLE_EQ(hot.job.recovery.provision_s, 300);
-  EXPECT_EQ(hot.key, parse_case(text, "a.yaml", {{"recovery.base", "hot-spares"}}).key);
+  const Case named = parse_case(text, "a.yaml", {{"recovery", "hot-spares"}});
+  EXPECT_EQ(named.job.recovery.spares, 4);
+  EXPECT_DOUBLE_EQ(named.job.recovery.detect_s, 30);
+  EXPECT_EQ(named.job.recovery.elastic.groups,
+            with({{"recovery", "hot-spares"}}).job.recovery.elastic.groups);
+  EXPECT_EQ(named.key, with({{"recovery", "hot-spares"}}).key);
   // Of fewer spares than the scheme's own all are warm, as its are.
   const Case fewer = parse_case(std::string(kScenario) + "recovery: {spares: 1}\n", "a.yaml",
-                                {{"recovery", "hot-spares"}});
+                                {{"recovery.base", "hot-spares"}});
   EXPECT_EQ(fewer.job.recovery.hot_spares, 1);
   const auto note_of = [&](const char* scheme) {
-    const Case named = parse_case(text, "a.yaml", {{"recovery", scheme}});
+    const Case named = parse_case(text, "a.yaml", {{"recovery.base", scheme}});
     for (const Note& note : named.notes) {
       if (note.text.find("stays") != std::string::npos) return note.key + ": " + note.text;
     }

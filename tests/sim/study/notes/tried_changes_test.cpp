@@ -58,11 +58,11 @@ TEST(TriedChanges, StatedReplicasGiveWay) {
 
 TEST(TriedChanges, TheErrorOfWhatDoesNotFitNamesThem) {
   const Case large = parse_case(kTooLarge, "large.yaml");
-  const auto error = [&](bool advise) {
-    return error_of([&] { simulate(large, {.threads = 1, .advise = advise}); }, ExitCode::failed);
+  const auto error = [&](StudyDepth depth) {
+    return error_of([&] { simulate(large, {.threads = 1, .depth = depth}); }, ExitCode::failed);
   };
-  EXPECT_THAT(error(true), HasSubstr("; tried, it fits with"));
-  EXPECT_THAT(error(false), Not(HasSubstr("tried")));
+  EXPECT_THAT(error(StudyDepth::advice), HasSubstr("; tried, it fits with"));
+  EXPECT_THAT(error(StudyDepth::intervals), Not(HasSubstr("tried")));
 }
 
 // Nothing is advised of a job that no scenario was read for, nor what a scenario does not admit.
