@@ -8,7 +8,7 @@
 #include "cli/program/command.hpp"
 #include "cli/program/override_options.hpp"
 #include "models/base/printable.hpp"
-#include "models/base/units.hpp"
+#include "models/base/quantity_range.hpp"
 #include "scenarios/language/library/facts/planning.hpp"
 
 namespace windtunnel {
@@ -17,7 +17,7 @@ namespace {
 double quantity_of(const char* option, const std::string& text, Dimension dimension) {
   constexpr double kMost = 1e18;  // what is derived from it stays finite
   try {
-    const double value = parse_quantity(text, dimension);
+    const double value = parse_in_range(text, dimension);
     if (value > 0 && value <= kMost) return value;
   } catch (const Error& error) {
     throw Error(Location{option}, error.what());
