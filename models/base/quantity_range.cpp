@@ -16,7 +16,7 @@ struct RangeRow {
 };
 
 // A limit in another unit than the base unit is a little wider, so that it holds in every unit.
-constexpr double kLess = 1 - 1e-12;
+constexpr double kLess = 1 - 1e-13;
 constexpr double kMore = 1 + 1e-12;
 
 constexpr std::array kRanges{

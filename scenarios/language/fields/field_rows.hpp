@@ -223,7 +223,7 @@ Field choice_row(std::string_view path, Dimension dimension, Field row) {
 
 template <auto... Members>
 Field duration_row(std::string_view path, Field row) {
-  row.low = 0;
+  row.low = std::max(row.low, 0.0);
   return fact_row<Members...>(path, Dimension::seconds, std::move(row));
 }
 
