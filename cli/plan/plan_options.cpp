@@ -10,22 +10,20 @@
 #include "cli/program/command.hpp"
 #include "cli/program/override_options.hpp"
 #include "models/base/printable.hpp"
-#include "models/base/units.hpp"
+#include "models/base/quantity_range.hpp"
 #include "scenarios/language/library/facts/planning.hpp"
 
 namespace windtunnel {
 namespace {
 
 double quantity_of(const char* option, const std::string& text, Dimension dimension) {
-  constexpr double kMost = 1e18;  // what is derived from it stays finite
   try {
-    const double value = parse_quantity(text, dimension);
-    if (value > 0 && value <= kMost) return value;
+    const double value = parse_in_range(text, dimension);
+    if (value > 0) return value;
   } catch (const Error& error) {
     throw Error(Location{option}, error.what());
   }
-  throw Error(Location{option},
-              fmt::format("must be above 0 and at most {:g}, not {}", kMost, excerpt(text)));
+  throw Error(Location{option}, fmt::format("must be above 0, not {}", excerpt(text)));
 }
 
 // Digits only: whether 8k is 8000 or 8192 is not for us to guess.

@@ -7,6 +7,7 @@
 #include <charconv>
 #include <cstdio>
 #include <exception>
+#include <filesystem>
 #include <new>
 
 #include "cli/program/output.hpp"
@@ -188,6 +189,10 @@ int run_program(const CliProgram& program, int argc, char** argv) {
   } catch (const Error& error) {
     complain(program, error.what());
     return exit_status(error.code());
+  } catch (const std::filesystem::filesystem_error& error) {  // a folder that cannot be looked into
+    complain(program,
+             fmt::format("{}: cannot be read: {}", error.path1().string(), error.code().message()));
+    return exit_status(ExitCode::usage);
   } catch (const std::bad_alloc&) {
     complain(program, "out of memory; ask for less at a time");
     return exit_status(ExitCode::failed);

@@ -12,7 +12,7 @@
 
 #include "cli/program/override_options.hpp"
 #include "models/base/error.hpp"
-#include "models/base/units.hpp"
+#include "models/base/quantity_range.hpp"
 
 namespace windtunnel {
 namespace {
@@ -234,7 +234,7 @@ long time_limit_s(const std::string& text) {
   std::optional<long> seconds = slurm_time_s(text);
   if (!seconds) {
     try {
-      seconds = std::lround(std::ceil(parse_quantity(text, Dimension::seconds)));
+      seconds = std::lround(std::ceil(parse_in_range(text, Dimension::seconds)));
     } catch (const Error&) {
       seconds = 0;
     }

@@ -11,7 +11,6 @@
 #include <cstdlib>
 #include <ctime>
 #include <filesystem>
-#include <fstream>
 #include <set>
 #include <utility>
 
@@ -27,6 +26,7 @@
 #include "report/store/sweep_merge.hpp"
 #include "report/store/sweep_ranking.hpp"
 #include "report/summary/notes.hpp"
+#include "traces/text/input_file.hpp"
 #include "traces/text/text.hpp"
 
 namespace windtunnel {
@@ -131,8 +131,8 @@ std::string logs_text(const std::string& folder) {
   for (const fs::directory_entry& entry : fs::directory_iterator(folder)) {
     const std::string name = entry.path().filename();
     if (!name.starts_with("shard-") || !name.ends_with(".log")) continue;
-    std::ifstream log(entry.path());
-    for (std::string line; std::getline(log, line);) {
+    InputLines log(entry.path());
+    for (std::string line; log.next(line);) {
       if (!trimmed(line).empty()) last[name] = line;
     }
   }

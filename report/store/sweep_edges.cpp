@@ -55,7 +55,7 @@ bool differs(const Json& document, const Json& best, const Json& neighbour) {
 bool takes_beyond(std::string_view key, double number, bool least) {
   const Field* field = find_field(key);
   if (field == nullptr) return true;
-  return least ? number > field->low : number < field->high;
+  return least ? number > (field->or_zero ? 0 : field->low) : number < field->high;
 }
 
 // "failures.0.rate=3 per 1000 node-days": what a point meets that nobody chooses.

@@ -1,18 +1,17 @@
 #include "report/store/sweep_lines.hpp"
 
-#include <fcntl.h>
 #include <fmt/format.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
-#include <fstream>
 #include <functional>
 
 #include "models/base/error.hpp"
 #include "report/store/sweep_figures.hpp"
 #include "report/store/sweep_ranking.hpp"
+#include "traces/text/input_file.hpp"
 
 namespace windtunnel {
 namespace {
@@ -73,12 +72,11 @@ SweepHead head_of(const SweepPlan& plan) {
 
 SweepHead read_head(const std::string& folder) {
   const std::string path = cases_path(folder);
-  std::ifstream file(path, std::ios::binary);
-  if (!file) throw Error(Location{path}, "cannot be read");
+  InputLines file(path);
   SweepHead head;
   CaseReader reader(path,
                     [&](const SweepCase& each) { head.keys.push_back(hashed_key(each.key)); });
-  for (std::string line; std::getline(file, line) && !file.eof();) reader.take(line);
+  for (std::string line; file.next(line) && file.ended();) reader.take(line);
   SweepPlan plan = reader.end();
   head.version = std::move(plan.version);
   head.sweep = std::move(plan.sweep);
@@ -97,11 +95,10 @@ SweepLines::~SweepLines() {
 }
 
 void SweepLines::index_part(std::uint32_t part, const SweepHead& head) {
-  std::ifstream file(paths_[part], std::ios::binary);
-  if (!file) throw Error(Location{paths_[part]}, "cannot be read");
+  InputLines file(paths_[part]);
   std::uint64_t offset = 0;
   int number = 1;
-  for (std::string line; std::getline(file, line) && !file.eof(); ++number) {
+  for (std::string line; file.next(line) && file.ended(); ++number) {
     const int index = index_of(line, head);
     if (index < 0) {
       throw Error(Location{paths_[part], number, 1},
@@ -128,8 +125,7 @@ std::vector<int> SweepLines::missing() const {
 int SweepLines::opened(std::uint32_t part) {
   if (files_[part] >= 0) return files_[part];
   if (open_ >= kMostOpen) close_all();
-  files_[part] = open(paths_[part].c_str(), O_RDONLY | O_CLOEXEC);
-  if (files_[part] < 0) throw Error(Location{paths_[part]}, "cannot be read");
+  files_[part] = InputFile(paths_[part]).release();
   ++open_;
   return files_[part];
 }

@@ -214,7 +214,46 @@ TEST_P(CutOffFiles, AreRefusedInWords) {
 INSTANTIATE_TEST_SUITE_P(Readers, CutOffFiles, testing::ValuesIn(readers_of_whole_files()),
                          test_name);
 
-// Which the two above would not tell.
+// What is no file, or far too large, in the place of each reader's file.
+class HostileFiles : public testing::TestWithParam<Reader> {
+ protected:
+  // In a child, which a signal ends that hangs or fills memory.
+  static std::string fault_of(ScratchKind kind) {
+    const SharedProgress shared;
+    Progress* const progress = shared.get();
+    if (progress == nullptr) return "no shared memory";
+    const pid_t child = fork();
+    if (child == 0) {
+      const rlimit limit{kMostBytes, kMostBytes};
+      if (!kReservesMemory) setrlimit(RLIMIT_AS, &limit);
+      alarm(kLongest_s);
+      make_scratch_files(kind);
+      const Answer answer = answer_to(GetParam(), whole_files(GetParam()).front());
+      const bool takes_path = scratch_files_made() > 0;
+      const std::string fault =
+          takes_path && !answer.refused && answer.fault.empty() ? "was read" : answer.fault;
+      std::strncpy(progress->fault, fault.c_str(), sizeof(progress->fault) - 1);
+      _exit(0);
+    }
+    int status = 0;
+    waitpid(child, &status, 0);
+    std::error_code ignored;
+    std::filesystem::remove_all(scratch_folder(child), ignored);
+    if (WIFSIGNALED(status)) return strsignal(WTERMSIG(status));
+    return progress->fault;
+  }
+};
+
+TEST_P(HostileFiles, AreRefusedInWords) {
+  using enum ScratchKind;
+  for (const ScratchKind kind : {pipe, device, loop, folder, missing, huge}) {
+    EXPECT_EQ(fault_of(kind), "") << static_cast<int>(kind);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Readers, HostileFiles, testing::ValuesIn(readers()), test_name);
+
+// Which those above would not tell.
 TEST(Readers, SomeHaveFoundFilesAndWholeOnes) {
   EXPECT_FALSE(readers_with_found_files().empty());
   EXPECT_FALSE(readers_of_whole_files().empty());

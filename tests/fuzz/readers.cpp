@@ -1,5 +1,6 @@
 #include "tests/fuzz/readers.hpp"
 
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -59,13 +60,50 @@ namespace fs = std::filesystem;
 
 const std::string kHere = WINDTUNNEL_SOURCE_DIR "/tests/fuzz/";
 
-// A file of these bytes in a folder of this process.
+ScratchKind& scratch_kind() {
+  static ScratchKind kind = ScratchKind::regular;
+  return kind;
+}
+
+int& scratch_files() {
+  static int made = 0;
+  return made;
+}
+
+void make(const fs::path& path, const std::string& bytes) {
+  ++scratch_files();
+  switch (scratch_kind()) {
+    case ScratchKind::regular:
+      std::ofstream(path, std::ios::binary) << bytes;
+      return;
+    case ScratchKind::pipe:
+      CHECK(mkfifo(path.c_str(), 0600) == 0, "no pipe at {}", path.string());
+      return;
+    case ScratchKind::device:
+      fs::create_symlink("/dev/zero", path);
+      return;
+    case ScratchKind::loop:
+      fs::create_symlink(path, path);
+      return;
+    case ScratchKind::folder:
+      fs::create_directory(path);
+      return;
+    case ScratchKind::missing:
+      return;
+    case ScratchKind::huge:
+      std::ofstream(path, std::ios::binary) << "";
+      fs::resize_file(path, std::uintmax_t{3} << 30U);
+      return;
+  }
+}
+
+// A file of these bytes in a folder of this process, or what make_scratch_files() asks for.
 class ScratchFile {
  public:
   ScratchFile(const std::string& name, const std::string& bytes)
       : folder_(scratch_folder(getpid())), path_(folder_ / name) {
     fs::create_directories(folder_);
-    std::ofstream(path_, std::ios::binary) << bytes;
+    make(path_, bytes);
   }
   ~ScratchFile() {
     std::error_code ignored;
@@ -301,6 +339,14 @@ std::vector<std::string> files_in(const std::string& folder) {
 }
 
 }  // namespace
+
+void make_scratch_files(ScratchKind kind) {
+  scratch_kind() = kind;
+}
+
+int scratch_files_made() {
+  return scratch_files();
+}
 
 const std::vector<Reader>& readers() {
   static const std::vector<Reader> kReaders = {

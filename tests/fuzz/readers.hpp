@@ -20,6 +20,12 @@ struct Reader {
 const std::vector<Reader>& readers();
 const Reader& find_reader(std::string_view name);  // throws Error with the nearest name
 
+// What readers of a path are given from now on in the place of a file of the bytes; a huge file is
+// of 3 GB, all of them 0.
+enum class ScratchKind { regular, pipe, device, loop, folder, missing, huge };
+void make_scratch_files(ScratchKind kind);
+int scratch_files_made();  // so far; a reader of bytes makes none
+
 // The bytes of undamaged files.
 std::vector<std::string> whole_files(const Reader& reader);
 // Of damaged ones that it once failed on.

@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <fstream>
 #include <map>
+#include <set>
 #include <sstream>
 #include <string_view>
 
@@ -223,6 +224,29 @@ std::vector<Breach> form_breaches(const SourceFile& file) {
     if (!door && RE2::FullMatch(line, using_namespace)) add(i, "using namespace");
   }
   if (is_header(file.path) && !once) add(0, "header without #pragma once");
+  return breaches;
+}
+
+std::vector<Breach> opened_files(const SourceFile& file) {
+  static const RE2 opening(R"(.*(\bifstream\b|\bfopen\(|\bgzopen\(|filebuf\b).*)");
+  // The opening itself, files of the system, and those that the harness has written itself.
+  static const std::set<std::string, std::less<>> apart = {
+      "traces/text/text.cpp",
+      "kernels/device/host_machine.cpp",
+      "validate/harness/drill/kept_process.cpp",
+      "validate/harness/ranks/group_devices.cpp",
+      "validate/harness/ranks/own_core.cpp",
+      "validate/harness/timing/session.cpp"};
+  if (is_in(file.path, "tests") || is_in(file.path, "bench") || is_in(file.path, "examples") ||
+      apart.contains(file.path)) {
+    return {};
+  }
+  std::vector<Breach> breaches;
+  for (std::size_t i = 0; i < file.lines.size(); ++i) {
+    if (!RE2::FullMatch(file.lines[i], opening)) continue;
+    breaches.push_back({file.path, static_cast<int>(i + 1),
+                        "files are opened by InputFile (traces/text/input_file.hpp)"});
+  }
   return breaches;
 }
 

@@ -34,6 +34,10 @@ std::vector<Breach> include_breaches(const SourceFile& file, const std::vector<s
 // Long lines, tabs, headers without `#pragma once`, `using namespace` in a header.
 std::vector<Breach> form_breaches(const SourceFile& file);
 
+// Files that are opened for reading beside InputFile: a pipe would hang there, a device fill
+// memory.
+std::vector<Breach> opened_files(const SourceFile& file);
+
 // Types that two headers define: all are in one namespace, and a program that has both would run
 // the code of either on both (the one-definition rule).
 std::vector<Breach> repeated_types(const std::vector<SourceFile>& files);

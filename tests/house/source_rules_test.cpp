@@ -70,6 +70,10 @@ TEST(House, FunctionsAreShort) {
   EXPECT_EQ(scan(long_functions), "");
 }
 
+TEST(House, FilesAreOpenedInOnePlace) {
+  EXPECT_EQ(scan(opened_files), "");
+}
+
 TEST(House, NoHeaderNameStandsTwice) {
   EXPECT_EQ(list(repeated_headers(project())), "");
 }
@@ -206,6 +210,12 @@ TEST(SourceRules, LongFunctionIsABreach) {
   EXPECT_EQ(texts(long_functions(file)), Lines{"models/plan/plan.cpp:1: function of 71 lines"});
   file.lines[1] = "  static const std::vector<int> table = {";
   EXPECT_EQ(texts(long_functions(file)), Lines{});
+}
+
+TEST(SourceRules, AnotherOpeningIsABreach) {
+  const SourceFile file{"cli/a.cpp", {"std::ifstream file(path);", "std::ofstream out(path);"}};
+  EXPECT_EQ(texts(opened_files(file)),
+            (Lines{"cli/a.cpp:1: files are opened by InputFile (traces/text/input_file.hpp)"}));
 }
 
 TEST(SourceRules, TypeOfTwoHeadersIsABreach) {

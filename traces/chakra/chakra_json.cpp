@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <charconv>
-#include <fstream>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string_view>
@@ -13,6 +12,7 @@
 #include "models/base/error.hpp"
 #include "traces/chakra/chakra.hpp"
 #include "traces/chakra/chakra_fields.hpp"
+#include "traces/text/input_file.hpp"
 #include "traces/text/text.hpp"
 
 namespace windtunnel {
@@ -227,10 +227,7 @@ void ChakraJson::fail(std::int64_t byte, const std::string& what) const {
 
 bool is_chakra_json(const std::string& path) {
   if (!path.ends_with(".json")) return false;
-  std::string begin(4096, '\0');
-  std::ifstream file(path, std::ios::binary);
-  file.read(begin.data(), static_cast<std::streamsize>(begin.size()));
-  begin.resize(static_cast<std::size_t>(file.gcount()));
+  const std::string begin = beginning_of(path, 4096);
   const auto has = [&](std::string_view text) { return begin.find(text) != std::string::npos; };
   const bool message = has("\"type\": \"") && has("_NODE\"");
   return !has("\"traceEvents\"") && (has("\"workload_graph\"") || message);

@@ -3,9 +3,7 @@
 #include <fmt/format.h>
 #include <google/protobuf/io/coded_stream.h>
 #include <google/protobuf/io/zero_copy_stream_impl_lite.h>
-
-#include <filesystem>
-#include <system_error>
+#include <unistd.h>
 
 #include "models/base/error.hpp"
 
@@ -24,20 +22,14 @@ std::string encode(const google::protobuf::MessageLite& message) {
 }
 
 ChakraFile::ChakraFile(const std::string& path)
-    : path_(path), file_(path, std::ios::binary), stream_(&file_) {
-  std::error_code error;
-  const auto size = std::filesystem::file_size(path, error);
-  if (error) {
-    throw Error(Location{path}, fmt::format("cannot be read: {}", error.message()));
-  }
-  if (!file_) throw Error(Location{path}, "cannot be read");
-  size_ = static_cast<std::int64_t>(size);
-  if (file_.peek() == 0x1f) {
-    char magic[2] = {};
-    file_.read(magic, sizeof magic);
-    if (magic[1] == '\x8b') throw Error(Location{path}, "is compressed; unpack it with gunzip");
-    file_.clear();
-    file_.seekg(0);
+    : path_(path),
+      file_(path),
+      stream_(file_.descriptor()),
+      size_(static_cast<std::int64_t>(file_.size())) {
+  unsigned char magic[2] = {};
+  const ssize_t got = pread(file_.descriptor(), magic, sizeof magic, 0);
+  if (got == sizeof magic && magic[0] == 0x1f && magic[1] == 0x8b) {
+    throw Error(Location{path}, "is compressed; unpack it with gunzip");
   }
 }
 

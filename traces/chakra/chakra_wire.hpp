@@ -7,8 +7,9 @@
 #include <google/protobuf/io/zero_copy_stream_impl.h>
 
 #include <cstdint>
-#include <fstream>
 #include <string>
+
+#include "traces/text/input_file.hpp"
 
 namespace windtunnel {
 
@@ -40,8 +41,8 @@ class ChakraFile : public ChakraNodes {
   bool read(google::protobuf::MessageLite& message);
 
   std::string path_;
-  std::ifstream file_;
-  google::protobuf::io::IstreamInputStream stream_;
+  InputFile file_;
+  google::protobuf::io::FileInputStream stream_;
   std::int64_t size_ = 0;
   std::int64_t message_ = 0;
 };

@@ -6,9 +6,10 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
-#include <filesystem>
 #include <limits>
 #include <system_error>
+
+#include "traces/text/input_file.hpp"
 
 namespace windtunnel {
 namespace {
@@ -23,12 +24,12 @@ void PackedFile::Close::operator()(gzFile_s* file) const {
 }
 
 PackedFile::PackedFile(const std::string& path) : path_(path), block_(kBlockBytes) {
-  std::error_code error;
-  if (std::filesystem::is_directory(path, error)) throw Error(Location{path}, "is a folder");
-  file_.reset(gzopen(path.c_str(), "rb"));
+  InputFile file(path);
+  file_.reset(gzdopen(file.descriptor(), "rb"));
   if (!file_) {
     throw Error(Location{path}, fmt::format("cannot be read: {}", std::strerror(errno)));
   }
+  file.release();
   gzbuffer(file_.get(), static_cast<unsigned>(kBlockBytes));
 }
 

@@ -4,12 +4,12 @@
 #include <cctype>
 #include <charconv>
 #include <filesystem>
-#include <fstream>
 #include <initializer_list>
 #include <string_view>
 
 #include "traces/profile/kineto.hpp"
 #include "traces/profile/nsight.hpp"
+#include "traces/text/input_file.hpp"
 
 namespace windtunnel {
 namespace {
@@ -51,10 +51,7 @@ bool is_profile(const std::string& path) {
 
 bool begins_as_profile(const std::string& path) {
   if (!path.ends_with(".json")) return true;
-  std::string begin(4096, '\0');
-  std::ifstream file(path, std::ios::binary);
-  file.read(begin.data(), static_cast<std::streamsize>(begin.size()));
-  begin.resize(static_cast<std::size_t>(file.gcount()));
+  const std::string begin = beginning_of(path, 4096);
   return std::ranges::any_of(
       std::initializer_list<std::string_view>{"\"traceEvents\"", "\"schemaVersion\"",
                                               "\"deviceProperties\"", "\"distributedInfo\""},

@@ -3,12 +3,11 @@
 #include <fmt/format.h>
 #include <sqlite3.h>
 
-#include <filesystem>
-#include <system_error>
 #include <utility>
 
 #include "models/base/error.hpp"
 #include "traces/sqlite/sqlite_file.hpp"
+#include "traces/text/input_file.hpp"
 
 namespace windtunnel {
 namespace {
@@ -54,11 +53,7 @@ void SqliteReader::Close::operator()(sqlite3* database) const {
 }
 
 SqliteReader::SqliteReader(const std::string& path) : path_(path) {
-  std::error_code error;
-  if (!std::filesystem::is_regular_file(path, error)) {
-    throw Error(Location{path}, error ? fmt::format("cannot be read: {}", error.message())
-                                      : std::string("is no file"));
-  }
+  const InputFile regular(path);  // SQLite opens what it is given, and waits for a pipe
   sqlite3* database = nullptr;
   const int opened = sqlite3_open_v2(path.c_str(), &database, SQLITE_OPEN_READONLY, nullptr);
   database_.reset(database);

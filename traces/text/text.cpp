@@ -6,21 +6,15 @@
 #include <array>
 #include <cctype>
 #include <cerrno>
-#include <cstdio>
 #include <filesystem>
 #include <fstream>
-#include <memory>
 #include <system_error>
 
 #include "models/base/error.hpp"
+#include "traces/text/input_file.hpp"
 
 namespace windtunnel {
 namespace {
-
-[[noreturn]] void fail(const std::string& path, int error) {
-  throw Error(Location{path},
-              fmt::format("cannot be read: {}", std::generic_category().message(error)));
-}
 
 // By reading and writing alone: storage that is mounted may know no permissions.
 std::error_code copied(const std::string& from, const std::string& to) {
@@ -40,17 +34,7 @@ std::error_code copied(const std::string& from, const std::string& to) {
 }  // namespace
 
 std::string read_file(const std::string& path) {
-  const std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(std::fopen(path.c_str(), "rb"),
-                                                             std::fclose);
-  if (!file) fail(path, errno);
-  std::string content;
-  char buffer[65536];
-  while (const size_t bytes = std::fread(buffer, 1, sizeof buffer, file.get())) {
-    content.append(buffer, bytes);
-  }
-  // A folder opens like a file, and fails only when it is read.
-  if (std::ferror(file.get()) != 0) fail(path, errno);
-  return content;
+  return InputFile(path, kLargestWhole_bytes).whole();
 }
 
 Location place_of(std::string_view text, const std::string& file, size_t offset) {

@@ -9,7 +9,7 @@
 
 namespace windtunnel {
 
-// The whole file. Throws Error (usage) with the system's reason when it cannot be read.
+// The whole file, as InputFile reads it, up to kLargestWhole_bytes.
 std::string read_file(const std::string& path);
 
 // Of a byte of the file's text.

@@ -20,9 +20,6 @@ using Rows = std::vector<Field>;
 
 std::vector<std::string> calibration_names();
 
-// The last factor admits the limit itself in every unit.
-inline constexpr double kHighestPrice_usd_per_gpu_s = 1e6 / 3600 * (1 + 1e-12);
-
 // The parts of the table that have a file of their own.
 Rows cluster_rows();  // "cluster" and all below it
 Rows fabric_rows();
@@ -224,20 +221,17 @@ Field choice_row(std::string_view path, Dimension dimension, Field row) {
   return row;
 }
 
-inline constexpr double kLongest_s = 100 * 365 * 86400.0;  // 100 years, of all durations
-
 template <auto... Members>
 Field duration_row(std::string_view path, Field row) {
-  row.low = 0;
-  row.high = kLongest_s;
+  row.low = std::max(row.low, 0.0);
   return fact_row<Members...>(path, Dimension::seconds, std::move(row));
 }
 
-// From 1 byte to 1 exabyte a second: a link without bandwidth would never finish.
+// Never 0.
 template <auto... Members>
 Field bandwidth_row(std::string_view path, Field row) {
-  row.low = 1;
-  row.high = 1e18;
+  row.low = 0;
+  row.above_low = true;
   return fact_row<Members...>(path, Dimension::bytes_per_s, std::move(row));
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <iterator>
 
+#include "models/base/quantity_range.hpp"
 #include "models/machine/fabrics/job_places.hpp"
 #include "policies/schedules/schedules.hpp"
 #include "scenarios/language/fields/field_rows.hpp"
@@ -435,6 +436,19 @@ void check_rows(const Rows& rows) {
   }
 }
 
+// What a row leaves to the range of its dimension: how near to 0 a number can be that is not 0, and
+// how large. An interval is held to the range of times.
+void complete_range(Field& row) {
+  if (row.scalar != ScalarType::quantity && row.scalar != ScalarType::interval) return;
+  const QuantityRange& range =
+      quantity_range(row.scalar == ScalarType::interval ? Dimension::seconds : row.dimension);
+  row.high = std::min(row.high, range.largest);
+  if (row.low != 0) return;
+  row.or_zero = !row.above_low;
+  row.above_low = false;
+  row.low = range.smallest;
+}
+
 }  // namespace
 
 const std::vector<Field>& field_table() {
@@ -450,6 +464,7 @@ const std::vector<Field>& field_table() {
       all.insert(all.end(), rows.begin(), rows.end());
     }
     check_rows(all);
+    std::ranges::for_each(all, complete_range);
     return all;
   }();
   return table;

@@ -266,7 +266,7 @@ Rows node_rows(std::string_view at, bool required) {
       bandwidth_row(path(".pcie"),
                     {.example = "64 GB/s", .help = "GPU to host, per GPU and direction"}),
       fact_row(path(".host_memory"), Dimension::bytes,
-               {.low = 0, .above_low = true, .high = 1e15, .example = "2 TB", .help = "per node"}),
+               {.low = 1e6, .high = 1e15, .example = "2 TB", .help = "per node"}),
       bandwidth_row(path(".host_memory_bandwidth"), {.example = "614 GB/s", .help = "per node"}),
       fact_row(path(".cpu_cores"), Dimension::number,
                {.low = 1, .high = 1e6, .example = "112", .help = "per node"}),
@@ -329,11 +329,10 @@ Rows gpu_rows(std::string_view at) {
   for (const ParameterField<GpuSpec>& field : gpu_fields()) {
     const auto* row = std::ranges::find(kRows, field.key, &GpuRow::key);
     CHECK(row != kRows.end(), "no row for the GPU's '{}'", field.key);
-    const bool may_lack = field.dimension == Dimension::flops_per_s && field.key != "fp32";
     rows.push_back(fact_row(path(fmt::format(".{}", field.key)), field.dimension,
-                            {.low = 0,
-                             .above_low = !may_lack,
-                             .high = 1e18,
+                            {.low = field.range().smallest,
+                             .or_zero = field.may_lack,
+                             .high = field.range().largest,
                              .example = row->example,
                              .help = row->help}));
   }
@@ -358,7 +357,6 @@ Rows pool_rows() {
           {.low = 1, .high = 1e6, .required = true, .example = "64", .help = "of this kind"}),
       fact_row<&Pool::price_usd_per_gpu_s>("cluster.pools.*.price", Dimension::usd_per_gpu_s,
                                            {.low = 0,
-                                            .high = kHighestPrice_usd_per_gpu_s,
                                             .optional = true,
                                             .example = "1 USD per gpu-hour",
                                             .help = "of one GPU; default: job.price"}),

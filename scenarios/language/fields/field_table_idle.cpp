@@ -31,12 +31,9 @@ Rows work_rows() {
            .help = "a step of a replica, or each of its micro-batches, needs `units` of it, which "
                    "run exposed at the step's end where no idle time is left; nothing: as much is "
                    "done as fits"}),
-      choice_row<&FillingWork::units>("filling.work.*.units", Dimension::count,
-                                      {.low = 0,
-                                       .above_low = true,
-                                       .high = 1e6,
-                                       .example = "1",
-                                       .help = "that a step or a micro-batch needs"}),
+      choice_row<&FillingWork::units>(
+          "filling.work.*.units", Dimension::count,
+          {.low = 1e-6, .high = 1e6, .example = "1", .help = "that a step or a micro-batch needs"}),
       name_row(
           "filling.work.*.model",
           {.library = forward_names,
@@ -137,7 +134,6 @@ Rows pause_rows(std::string_view path, std::string_view every, std::string_view 
             .scalar = ScalarType::interval,
             .low = 0,
             .above_low = true,
-            .high = kLongest_s,
             .required = true,
             .example = "1000 iterations",
             .help = "iterations, or time of training"},

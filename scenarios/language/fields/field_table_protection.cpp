@@ -42,7 +42,6 @@ Rows tier_rows() {
             .map = true,
             .low = 0,
             .above_low = true,
-            .high = kLongest_s,
             .example = "10 iterations",
             .help = "iterations or time between two snapshots; all tiers but replicas need it",
             .scope = Scope::campaign},
@@ -377,7 +376,6 @@ Rows detection_rows(const DetectionPaths& paths) {
             .dimension = Dimension::seconds,
             .map = true,
             .low = 0,
-            .high = kLongest_s,
             .fact = true,
             .example = "30 s"},
       duration_row<&Detection::heartbeat_s>(

@@ -24,7 +24,8 @@ Rows kernel_rows() {
                    "(partial); PyTorch joined by its compiler (compiled)"}),
       fact_row<&Software::rotary_bytes>(
           "software.rotary_traffic", Dimension::bytes,
-          {.low = 0,
+          {.low = 1e-3,
+           .or_zero = true,
            .high = 1000,
            .example = "35 B",
            .help = "with fusion none, what turning queries and keys moves through memory for an "
@@ -89,7 +90,8 @@ Rows kernel_rows() {
                    "dense layer's last product (PyTorch's non-reentrant checkpoints)"}),
       choice_row<&Software::logit_bytes>(
           "software.logit_memory", Dimension::bytes,
-          {.low = 0,
+          {.low = 1e-3,
+           .or_zero = true,
            .high = 100,
            .example = "6 B",
            .help = "of one logit at the peak of an unfused loss, all its copies"}),

@@ -7,6 +7,8 @@ namespace windtunnel {
 namespace {
 
 constexpr double kMostPeers = 1e5;
+// A join is an event of its own; the last factor admits the limit itself in every unit.
+constexpr double kMostJoins_per_s = 360 / kHour_s * (1 + 1e-12);
 
 Rows peer_rows() {
   return {
@@ -47,7 +49,7 @@ Rows peer_rows() {
            .help = "how often each of them leaves, at exponential gaps"}),
       fact_row<&PeerKind::join_per_s>("volunteers.peers.*.join", Dimension::per_s,
                                       {.low = 0,
-                                       .high = 1e3,
+                                       .high = kMostJoins_per_s,
                                        .example = "40 per hour",
                                        .help = "how often one joins, likewise"}),
   };
@@ -101,8 +103,8 @@ Rows swarm_rows() {
                 .example = "peers.csv",
                 .help = "how many peers there are from when on, in place of leave and join: a file "
                         "beside this one with the columns time_s and peers"}),
-      duration_row<&Volunteers::length_s>("volunteers.length",
-                                          {.example = "32 h", .help = "of a trial"}),
+      duration_row<&Volunteers::length_s>(
+          "volunteers.length", {.high = 366 * kDay_s, .example = "32 h", .help = "of a trial"}),
       whole_row<&Volunteers::trials>(
           "volunteers.trials",
           {.low = 1, .high = 1e5, .example = "100", .help = "how often it is simulated"}),
@@ -111,7 +113,9 @@ Rows swarm_rows() {
           {.low = 0, .high = 1e8, .example = "1", .help = "of who comes and goes"}),
       duration_row<&Volunteers::rebalance_s>(
           "volunteers.rebalance",
-          {.example = "300 s",
+          {.low = 1,
+           .or_zero = true,
+           .example = "300 s",
            .help = "so often a peer of the stage with the most to spare goes over to the slowest "
                    "one; 0 s: never"}),
       name_row<&Volunteers::joiners>(

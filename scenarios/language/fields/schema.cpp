@@ -7,6 +7,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "models/base/quantity_range.hpp"
 #include "scenarios/language/text/fields.hpp"
 
 namespace windtunnel {
@@ -16,14 +17,27 @@ using Json = nlohmann::ordered_json;
 
 constexpr std::string_view kNumberPattern = R"(^\s*-?[0-9]*\.?[0-9]+([eE][-+]?[0-9]+)?\s*)";
 
-Json unit_pattern(Dimension dimension) {
+// In words, which editors show: a pattern does not know sizes.
+std::string range_title(const Field& field, Dimension dimension) {
+  const bool iterations =
+      field.scalar == ScalarType::interval && dimension == Dimension::iterations;
+  const QuantityRange range =
+      iterations ? quantity_range(dimension) : QuantityRange{field.low, field.high};
+  return (field.or_zero ? "0, or " : "") + range_text(range, dimension);
+}
+
+Json unit_pattern(const Field& field, Dimension dimension) {
   return {
       {"type", "string"},
+      {"title", range_title(field, dimension)},
       {"pattern", fmt::format("{}({})\\s*$", kNumberPattern, fmt::join(units_of(dimension), "|"))}};
 }
 
 void add_range(const Field& field, Json& schema) {
-  if (field.low > std::numeric_limits<double>::lowest()) {
+  if (field.or_zero) {
+    schema["minimum"] = 0;
+    schema["title"] = range_title(field, field.dimension);
+  } else if (field.low > std::numeric_limits<double>::lowest()) {
     schema[field.above_low ? "exclusiveMinimum" : "minimum"] = field.low;
   }
   if (field.high < std::numeric_limits<double>::max()) schema["maximum"] = field.high;
@@ -36,7 +50,7 @@ Json quantity_schemas(const Field& field) {
     add_range(field, plain);
     forms.push_back(plain);
   }
-  if (field.dimension != Dimension::number) forms.push_back(unit_pattern(field.dimension));
+  if (field.dimension != Dimension::number) forms.push_back(unit_pattern(field, field.dimension));
   return forms;
 }
 
@@ -68,8 +82,8 @@ Json scalar_schemas(const Field& field) {
       forms = quantity_schemas(field);
       break;
     case ScalarType::interval:
-      forms.push_back(unit_pattern(Dimension::iterations));
-      forms.push_back(unit_pattern(Dimension::seconds));
+      forms.push_back(unit_pattern(field, Dimension::iterations));
+      forms.push_back(unit_pattern(field, Dimension::seconds));
       break;
   }
   if (!field.open_word.empty()) forms.push_back({{"const", field.open_word}});

@@ -6,14 +6,37 @@
 #include <cmath>
 #include <numbers>
 
+#include "models/base/quantity_range.hpp"
 #include "scenarios/language/text/document_reader.hpp"
 
 namespace windtunnel {
 namespace {
 
+// What the numbers of a law are, which are written without units.
+const QuantityRange& range_of_number(const std::string& key) {
+  const auto inverse = [](const QuantityRange& rate) {
+    return QuantityRange{1 / rate.largest, 1 / rate.smallest};
+  };
+  static const QuantityRange kPerFlop = inverse(quantity_range(Dimension::flops_per_s));
+  static const QuantityRange kPerByte = inverse(quantity_range(Dimension::bytes_per_s));
+  if (key == "flop_s") return kPerFlop;
+  if (key == "byte_s") return kPerByte;
+  if (key == "fixed_s" || key == "seconds") return quantity_range(Dimension::seconds);
+  const bool bytes = key == "least_bytes" || key == "most_bytes" || key == "sizes_bytes";
+  return quantity_range(bytes ? Dimension::bytes : Dimension::number);
+}
+
+double number_at(const DocumentNode& node, const std::string& key) {
+  const double value = quantity(node, Dimension::number, key);
+  const QuantityRange& range = range_of_number(key);
+  if (range.holds(value)) return value;
+  throw Error(node.where, fmt::format("{}: 0, or {:g} to {:g} is due, not {}", key, range.smallest,
+                                      range.largest, node.text));
+}
+
 double number(const DocumentNode& map, const std::string& key) {
-  const double value = quantity(require(map, key), Dimension::number, key);
-  if (std::isfinite(value) && value >= 0) return value;
+  const double value = number_at(require(map, key), key);
+  if (value >= 0) return value;
   throw Error(require(map, key).where, fmt::format("{}: a number of at least 0 is due", key));
 }
 
@@ -21,7 +44,7 @@ std::vector<double> ascending(const DocumentNode& map, const std::string& key) {
   const DocumentNode& list = require(map, key);
   std::vector<double> numbers;
   for (const DocumentNode& item : list.items) {
-    numbers.push_back(quantity(item, Dimension::number, key));
+    numbers.push_back(number_at(item, key));
     if (!(numbers.back() >= 0) || (numbers.size() > 1 && numbers.back() < numbers.end()[-2])) {
       throw Error(item.where, fmt::format("{}: numbers that do not fall are due", key));
     }

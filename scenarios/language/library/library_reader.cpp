@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "models/base/find_named.hpp"
+#include "models/base/quantity_range.hpp"
 #include "models/calibration/compression_kernels.hpp"
 #include "scenarios/language/library/kernel_laws.hpp"
 #include "scenarios/language/library/spec_fields.hpp"
@@ -23,6 +24,7 @@ struct Range {
   double low = 0;
   bool above_low = false;  // above `low`, not equal to it
   double high = std::numeric_limits<double>::max();
+  QuantityRange narrower = {};  // than that of the dimension
 };
 constexpr Range kNotNegative{.text = "must be at least 0"};
 constexpr Range kPositive{.text = "must be above 0", .above_low = true};
@@ -34,8 +36,14 @@ double quantity_in(const Range& range, const DocumentNode& node, Dimension dimen
                    const std::string& key) {
   const double value = quantity(node, dimension, key);
   const bool enough = range.above_low ? value > range.low : value >= range.low;
-  if (enough && value <= range.high) return value;
-  throw Error(node.where, fmt::format("{}: {}, not {}", key, range.text, node.text));
+  if (!enough || value > range.high) {
+    throw Error(node.where, fmt::format("{}: {}, not {}", key, range.text, node.text));
+  }
+  const QuantityRange& possible =
+      range.narrower.largest > 0 ? range.narrower : quantity_range(dimension);
+  if (possible.holds(value)) return value;
+  throw Error(node.where, fmt::format("{}: must be from {}, not {}", key,
+                                      range_text(possible, dimension), node.text));
 }
 
 template <class Enum>
@@ -96,7 +104,9 @@ void read_parameters(const DocumentNode& entry, std::span<const ParameterField<S
     const std::string key(field.key);
     const DocumentNode* value = field.required ? &require(entry, key) : entry.value_of(key);
     if (value != nullptr) {
-      spec.*field.member = read_parameter(*value, field.dimension, key, common);
+      Range range = kNotNegative;
+      range.narrower = field.range();
+      spec.*field.member = read_parameter(*value, field.dimension, key, common, range);
     }
   }
 }

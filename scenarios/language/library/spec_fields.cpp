@@ -11,15 +11,16 @@ namespace {
 
 constexpr std::array kGpuFields{
     ParameterField<GpuSpec>{"fp32", Dimension::flops_per_s, &GpuSpec::fp32_flops},
-    ParameterField<GpuSpec>{"tf32", Dimension::flops_per_s, &GpuSpec::tf32_flops},
-    ParameterField<GpuSpec>{"fp16", Dimension::flops_per_s, &GpuSpec::fp16_flops},
-    ParameterField<GpuSpec>{"bf16", Dimension::flops_per_s, &GpuSpec::bf16_flops},
-    ParameterField<GpuSpec>{"fp8", Dimension::flops_per_s, &GpuSpec::fp8_flops},
-    ParameterField<GpuSpec>{"fp4", Dimension::flops_per_s, &GpuSpec::fp4_flops},
-    ParameterField<GpuSpec>{"memory", Dimension::bytes, &GpuSpec::memory_bytes},
+    ParameterField<GpuSpec>{"tf32", Dimension::flops_per_s, &GpuSpec::tf32_flops, true, true},
+    ParameterField<GpuSpec>{"fp16", Dimension::flops_per_s, &GpuSpec::fp16_flops, true, true},
+    ParameterField<GpuSpec>{"bf16", Dimension::flops_per_s, &GpuSpec::bf16_flops, true, true},
+    ParameterField<GpuSpec>{"fp8", Dimension::flops_per_s, &GpuSpec::fp8_flops, true, true},
+    ParameterField<GpuSpec>{"fp4", Dimension::flops_per_s, &GpuSpec::fp4_flops, true, true},
+    ParameterField<GpuSpec>{
+        "memory", Dimension::bytes, &GpuSpec::memory_bytes, true, false, {1e6, 1e15}},
     ParameterField<GpuSpec>{"memory_bandwidth", Dimension::bytes_per_s, &GpuSpec::memory_Bps},
-    ParameterField<GpuSpec>{"sms", Dimension::number, &GpuSpec::sms},
-    ParameterField<GpuSpec>{"l2", Dimension::bytes, &GpuSpec::l2_bytes},
+    ParameterField<GpuSpec>{"sms", Dimension::number, &GpuSpec::sms, true, false, {1, 1e6}},
+    ParameterField<GpuSpec>{"l2", Dimension::bytes, &GpuSpec::l2_bytes, true, false, {1, 1e12}},
 };
 
 constexpr std::array kNodeFields{
@@ -27,10 +28,12 @@ constexpr std::array kNodeFields{
     ParameterField<NodeSpec>{"package", Dimension::bytes_per_s, &NodeSpec::package_Bps, false},
     ParameterField<NodeSpec>{"nic", Dimension::bytes_per_s, &NodeSpec::nic_Bps},
     ParameterField<NodeSpec>{"pcie", Dimension::bytes_per_s, &NodeSpec::pcie_Bps},
-    ParameterField<NodeSpec>{"host_memory", Dimension::bytes, &NodeSpec::host_memory_bytes},
+    ParameterField<NodeSpec>{
+        "host_memory", Dimension::bytes, &NodeSpec::host_memory_bytes, true, false, {1e6, 1e15}},
     ParameterField<NodeSpec>{"host_memory_bandwidth", Dimension::bytes_per_s,
                              &NodeSpec::host_memory_Bps},
-    ParameterField<NodeSpec>{"cpu_cores", Dimension::number, &NodeSpec::cpu_cores},
+    ParameterField<NodeSpec>{
+        "cpu_cores", Dimension::number, &NodeSpec::cpu_cores, true, false, {1, 1e6}},
     ParameterField<NodeSpec>{"storage_nic", Dimension::bytes_per_s, &NodeSpec::storage_nic_Bps},
     ParameterField<NodeSpec>{"local_disk", Dimension::bytes_per_s, &NodeSpec::local_disk_Bps,
                              false},

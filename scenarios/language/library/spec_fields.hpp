@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "models/base/error.hpp"
+#include "models/base/quantity_range.hpp"
 #include "models/base/units.hpp"
 #include "models/machine/cluster.hpp"
 #include "models/plan/job.hpp"
@@ -20,7 +21,12 @@ struct ParameterField {
   std::string_view key;
   Dimension dimension;
   Parameter Spec::*member;
-  bool required = true;  // of an entry of the library
+  bool required = true;         // of an entry of the library
+  bool may_lack = false;        // 0: the hardware has none
+  QuantityRange narrower = {};  // than that of its dimension, in the library and in a scenario
+  const QuantityRange& range() const {
+    return narrower.largest > 0 ? narrower : quantity_range(dimension);
+  }
 };
 
 std::span<const ParameterField<GpuSpec>> gpu_fields();

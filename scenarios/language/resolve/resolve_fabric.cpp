@@ -5,6 +5,7 @@
 
 #include <filesystem>
 
+#include "models/base/quantity_range.hpp"
 #include "models/machine/fabrics/graph.hpp"
 #include "models/machine/fabrics/link_faults.hpp"
 #include "models/machine/links/links.hpp"
@@ -125,7 +126,7 @@ std::vector<EdgeSpec> read_edges(const CsvTable& table, const Cluster& cluster) 
     };
     EdgeSpec edge{table.text(row, a), table.text(row, b), 0};
     try {
-      edge.bandwidth_Bps = parse_quantity(table.text(row, bandwidth), Dimension::bytes_per_s);
+      edge.bandwidth_Bps = parse_in_range(table.text(row, bandwidth), Dimension::bytes_per_s);
     } catch (const Error& error) {
       throw Error(cell(bandwidth), fmt::format("bandwidth: {}", error.what()));
     }

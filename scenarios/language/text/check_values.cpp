@@ -7,6 +7,7 @@
 #include <cmath>
 #include <set>
 
+#include "models/base/quantity_range.hpp"
 #include "scenarios/language/text/synonyms.hpp"
 #include "scenarios/language/text/values.hpp"
 
@@ -61,6 +62,13 @@ std::string number_text(double value) {
   return fmt::format("{:.16g}", value);
 }
 
+// An interval has the lower limit of a time in its row; of iterations there are whole ones.
+double least_of(const Field& field, Dimension dimension) {
+  const bool iterations =
+      field.scalar == ScalarType::interval && dimension == Dimension::iterations;
+  return iterations ? quantity_range(dimension).smallest : field.low;
+}
+
 void check_range(const Field& field, double value, Dimension dimension, const DocumentNode& node,
                  const std::string& path) {
   const auto text = [&](double limit) {
@@ -70,8 +78,15 @@ void check_range(const Field& field, double value, Dimension dimension, const Do
   if (field.above_low && value <= field.low) {
     fail(node.where, path, fmt::format("must be above {}, not {}", text(field.low), node.text));
   }
-  if (value < field.low) {
-    fail(node.where, path, fmt::format("must be at least {}, not {}", text(field.low), node.text));
+  const double low = least_of(field, dimension);
+  if (field.or_zero && value <= 0) {
+    if (value == 0) return;
+    fail(node.where, path, fmt::format("must be at least 0, not {}", node.text));
+  }
+  if (value < low) {
+    fail(node.where, path,
+         fmt::format("must be {}at least {}, not {}", field.or_zero ? "0 or " : "", text(low),
+                     node.text));
   }
   if (value > field.high) {
     fail(node.where, path, fmt::format("must be at most {}, not {}", text(field.high), node.text));

@@ -6,11 +6,7 @@
 #include <yaml-cpp/eventhandler.h>
 #include <yaml-cpp/yaml.h>
 
-#include <cerrno>
-#include <cstring>
-#include <filesystem>
-#include <fstream>
-#include <sstream>
+#include "traces/text/input_file.hpp"
 
 namespace windtunnel {
 namespace {
@@ -191,15 +187,7 @@ std::string flow_text(const DocumentNode& node) {
 }
 
 std::string read_text_file(const std::string& path) {
-  if (std::filesystem::is_directory(path)) {
-    throw Error(Location{path}, "is a folder; a file is due");
-  }
-  std::ifstream stream(path, std::ios::binary);
-  if (!stream) throw Error(Location{path}, fmt::format("cannot be read: {}", std::strerror(errno)));
-  std::ostringstream text;
-  text << stream.rdbuf();
-  if (stream.bad()) throw Error(Location{path}, "cannot be read to its end");
-  return text.str();
+  return InputFile(path, kLargestDocument_bytes).whole();
 }
 
 }  // namespace windtunnel

@@ -44,7 +44,7 @@ DocumentNode parse_document(const std::string& text, const std::string& file,
 // In flow style: "{tier: storage, every: 1 h}".
 std::string flow_text(const DocumentNode& node);
 
-// The whole file. Throws Error if it cannot be read.
+// The whole file, as InputFile reads it, up to kLargestDocument_bytes.
 std::string read_text_file(const std::string& path);
 
 }  // namespace windtunnel

@@ -4,6 +4,8 @@
 
 #include <cmath>
 
+#include "models/base/quantity_range.hpp"
+
 namespace windtunnel {
 
 using Kind = DocumentNode::Kind;
@@ -31,7 +33,9 @@ double quantity(const DocumentNode& node, Dimension dimension, const std::string
     throw Error(node.where, fmt::format("{}: {} is due", key, noun_of(dimension)));
   }
   try {
-    return parse_quantity(node.text, dimension);
+    // Plain numbers of the library are also seconds per byte and logarithms: for their readers.
+    return dimension == Dimension::number ? parse_quantity(node.text, dimension)
+                                          : parse_in_range(node.text, dimension);
   } catch (const Error& error) {
     throw Error(node.where, fmt::format("{}: {}", key, error.what()));
   }

@@ -47,6 +47,7 @@ struct Field {
   std::string_view shorthand = {};          // a scalar here means {shorthand: scalar}
   double low = std::numeric_limits<double>::lowest();
   bool above_low = false;  // the value must be above `low`, not equal to it
+  bool or_zero = false;    // 0 is a value too, although below `low`
   double high = std::numeric_limits<double>::max();
   bool required = false;  // of the map above it
   // Left open, not to have a default: nothing is set, so what the struct was filled from stands.
@@ -64,6 +65,7 @@ struct Field {
   Binding binding = {};
 
   bool admits(double number) const {
+    if (or_zero && number == 0) return true;
     return (above_low ? number > low : number >= low) && number <= high;
   }
 };

@@ -1,0 +1,136 @@
+#include "traces/text/input_file.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <system_error>
+#include <utility>
+
+#include "models/base/units.hpp"
+
+namespace windtunnel {
+namespace {
+
+[[noreturn]] void fail_system(const std::string& path, int error) {
+  throw Error(Location{path},
+              fmt::format("cannot be read: {}", std::generic_category().message(error)));
+}
+
+bool handed_over(const std::string& path) {
+  return path == "/dev/stdin" || path.starts_with("/dev/fd/") || path.starts_with("/proc/self/fd/");
+}
+
+std::string_view kind_of(mode_t mode) {
+  if (S_ISFIFO(mode)) return "a named pipe";
+  if (S_ISSOCK(mode)) return "a socket";
+  return "a device";
+}
+
+}  // namespace
+
+// O_NONBLOCK: a pipe opens although nobody writes to it, and is then refused by its kind.
+InputFile::InputFile(const std::string& path, std::uint64_t most_bytes)
+    : path_(path),
+      descriptor_(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)),
+      most_bytes_(most_bytes) {
+  if (descriptor_ < 0 && errno == ENXIO) throw Error(Location{path}, "is a socket; a file is due");
+  if (descriptor_ < 0) fail_system(path, errno);
+  const auto refuse = [&](const std::string& what) {
+    close(std::exchange(descriptor_, -1));
+    throw Error(Location{path}, what);
+  };
+  struct stat status {};
+  if (fstat(descriptor_, &status) != 0) {
+    refuse(fmt::format("cannot be read: {}", std::generic_category().message(errno)));
+  }
+  if (S_ISDIR(status.st_mode)) refuse("is a folder; a file is due");
+  const bool pipe = handed_over(path) && S_ISFIFO(status.st_mode);
+  if (!S_ISREG(status.st_mode) && !pipe) {
+    refuse(fmt::format("is {}; a file is due", kind_of(status.st_mode)));
+  }
+  fcntl(descriptor_, F_SETFL, fcntl(descriptor_, F_GETFL) & ~O_NONBLOCK);
+  size_ = pipe ? 0 : static_cast<std::uint64_t>(status.st_size);
+  if (size_ <= most_bytes_) return;
+  close(std::exchange(descriptor_, -1));
+  fail_size(size_);
+}
+
+InputFile::~InputFile() {
+  if (descriptor_ >= 0) close(descriptor_);
+}
+
+int InputFile::release() {
+  return std::exchange(descriptor_, -1);
+}
+
+void InputFile::fail_size(std::uint64_t bytes) const {
+  throw Error(Location{path_}, fmt::format("is of {} or more; a file of its kind has at most {}",
+                                           format_bytes(static_cast<double>(bytes)),
+                                           format_bytes(static_cast<double>(most_bytes_))));
+}
+
+std::size_t InputFile::read(char* into, std::size_t bytes) {
+  for (;;) {
+    const ssize_t got = ::read(descriptor_, into, bytes);
+    if (got >= 0) return static_cast<std::size_t>(got);
+    if (errno != EINTR) fail_system(path_, errno);
+  }
+}
+
+std::string InputFile::whole() {
+  std::string content;
+  content.reserve(size_);
+  std::array<char, 65536> block{};
+  while (const std::size_t got = read(block.data(), block.size())) {
+    if (content.size() + got > most_bytes_) fail_size(content.size() + got);
+    content.append(block.data(), got);
+  }
+  return content;
+}
+
+std::string beginning_of(const std::string& path, std::size_t bytes) {
+  try {
+    InputFile file(path);
+    std::string begin(bytes, '\0');
+    std::size_t filled = 0;
+    while (const std::size_t got = file.read(begin.data() + filled, bytes - filled)) filled += got;
+    begin.resize(filled);
+    return begin;
+  } catch (const Error&) {
+    return "";  // whoever reads the file says what is wrong with it
+  }
+}
+
+bool InputLines::next(std::string& line) {
+  line.clear();
+  ended_ = false;
+  ++number_;
+  for (;;) {
+    if (at_ == filled_) {
+      at_ = 0;
+      filled_ = file_.read(block_.data(), block_.size());
+      if (filled_ == 0) return !line.empty();
+    }
+    const char* const from = block_.data() + at_;
+    const char* const end = block_.data() + filled_;
+    const char* const feed = std::find(from, end, '\n');
+    line.append(from, feed);
+    at_ += static_cast<std::size_t>(feed - from);
+    if (line.size() > kLongestLine_bytes) {
+      throw Error(Location{file_.path(), number_, 1},
+                  fmt::format("a line of more than {}",
+                              format_bytes(static_cast<double>(kLongestLine_bytes))));
+    }
+    if (feed == end) continue;
+    ++at_;
+    ended_ = true;
+    return true;
+  }
+}
+
+}  // namespace windtunnel
