@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "models/base/error.hpp"
+#include "models/cost/chunk/layer_table_cost.hpp"
 #include "models/plan/state_shares.hpp"
 #include "policies/conflicts/offload_conflicts.hpp"
 #include "policies/search/memory_search.hpp"
@@ -96,7 +97,7 @@ std::vector<int> chunks_of(const Job& job, const ScheduleKind& kind, bool own, b
   if (own && !others) return {job.layout.vpp};
   if (!others || (kind.knobs & kChunks) == 0) return {kind.usual_chunks};
   const int layers =
-      job.model.layers - job.layout.first_stage_layers - job.layout.last_stage_layers;
+      most_stages(job) - job.layout.first_stage_layers - job.layout.last_stage_layers;
   std::vector<int> chunks;
   for (int v = 2; v <= kMostChunks; ++v) {
     if (layers % (job.layout.pp * v) == 0) chunks.push_back(v);
@@ -153,7 +154,7 @@ std::vector<Configuration> layouts_of(const Configuration& base, const Allowed& 
   for (const int tp : divisors_of(gpus, most_tp)) {
     for (const int cp : divisors_of(gpus / tp, kMostCp)) {
       if (cp > 1 && job.batch.sequence < kLeastCpSequence && cp != job.layout.cp) continue;
-      for (const int pp : divisors_of(gpus / tp / cp, job.model.layers)) {
+      for (const int pp : divisors_of(gpus / tp / cp, most_stages(job))) {
         Layout layout = job.layout;
         layout.tp = tp;
         layout.cp = cp;

@@ -16,10 +16,6 @@ namespace {
 
 constexpr std::string_view kOneByte = "one-byte";
 
-int layers_of(const Job& job) {
-  return job.network ? static_cast<int>(job.network->layers.size()) : job.model.layers;
-}
-
 struct LayerRange {
   int first = 0;
   int last = 0;
@@ -48,7 +44,7 @@ std::optional<LayerRange> layer_range(std::string_view text, int layers) {
 }
 
 void resolve_frozen(const Values& values, const Job& job, Training& training) {
-  const int layers = layers_of(job);
+  const int layers = job.model.layers;
   for (int i = 0; i < values.length("train.frozen"); ++i) {
     const std::string key = fmt::format("train.frozen.{}", i);
     const std::string& part = values.text(key);
@@ -244,7 +240,7 @@ void check_loss(const Values& values, const Job& job, const Training& training) 
 }
 
 void check_trained(const Values& values, const Job& job, const Training& training) {
-  const int layers = layers_of(job);
+  const int layers = job.model.layers;
   int first = first_trained_part(&training, layers);
   if (job.network) {
     for (first = 0; first < layers; ++first) {
