@@ -22,7 +22,7 @@ using Parts = std::span<const std::string_view>;
 constexpr std::string_view kModels[] = {
     "model: {layers: 8, hidden: 1024, heads: 16, vocabulary: 32000, sequence: 1024}\n",
     "model: {layers: 8, hidden: 1024, heads: 16, vocabulary: 32000, sequence: 1024, moe: {experts: "
-    "8, per_token: 2}}\n",
+    "8, per_token: 2, ffn: 2048}}\n",
     "model: {layers: 8, hidden: 1024, heads: 16, vocabulary: 32000, sequence: 1024, "
     "hybrid_override_pattern: 'M-M*M-M*', mamba: {state_dim: 64, head_dim: 64, num_groups: 2, "
     "num_heads: 32}}\n",
@@ -35,7 +35,7 @@ constexpr std::size_t kTransformers = 4;  // of the models, the first ones
 constexpr std::string_view kClusters[] = {
     "nodes: 2, node: dgx-h100",
     "nodes: 4, node: dgx-a100",
-    "nodes: 4, node: {base: pcie-titan-x, gpus: 1, nic: 40 Gb/s}",
+    "nodes: 4, node: pcie-rtx3080",
     "nodes: 2, node: dgx-h100, jitter: {sigma: 0.1}",
     "nodes: 2, node: dgx-a100, jitter: {sigma: 0.2, per: task}",
     "nodes: 2, node: dgx-h100, power: {usd_per_kwh: 0.1}",
@@ -49,7 +49,7 @@ constexpr std::string_view kLayouts[] = {
     "layout: {tp: 1}\n",
     "layout: {tp: 1, sharding: zero3}\n",
     "layout: {tp: 2, sharding: zero1, sequence_parallel: true}\n",
-    "layout: {tp: 1, pp: 2, order: [tp, pp, dp]}\n",
+    "layout: {tp: 1, pp: 2}\n",
     "layout: {tp: 2, pp: 4, sharding: zero1}\n",
 };
 constexpr std::size_t kLayoutsOfTables = 2;  // those that a table of layers runs in
