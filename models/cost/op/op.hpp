@@ -23,12 +23,6 @@ std::vector<Op> recomputed_ops(const Job& job, Block block, const SequenceSlice&
 // What the backward pass of a Mamba layer of `rows` tokens makes again, and the gradients of its
 // states.
 double mamba_workspace_bytes(const Job& job, double rows);
-// How many times the operations of a scan's products layer_flops() counts for it: more than one
-// where chunks are short against the state and so need fewer, else 1.
-double scan_convention(const Job& job);
-// How many times the operations of a scan's products the convention counts for it (layer_flops()):
-// chunks need fewer where they are short against the state. 1: it counts what the products do.
-double scan_convention(const Job& job);
 
 // Of one element of a tensor as a linear layer's GEMM reads it, its share of a scale included:
 // what tp gathers, because Transformer Engine quantises first.
