@@ -53,7 +53,7 @@ RandomJob accepted(const RandomJob& job, const std::string& file) {
 void search(const RandomJob& job, const std::string& file, std::uint64_t number) {
   const std::uint64_t over = number / kSearchedEvery;
   OptimiseOptions options{.layout = over % 5 == 0,
-                          .schedule = over % 3 == 0,
+                          .schedule = over % 5 == 1,
                           .micro_batch = true,
                           .recompute = over % 2 == 0,
                           .top = 1,
