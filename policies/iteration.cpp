@@ -4,6 +4,9 @@
 #include <cmath>
 
 #include "models/compression/boundary.hpp"
+#include "models/cost/chunk/layer_table_cost.hpp"
+#include "models/cost/tensor/tensor_ops.hpp"
+#include "models/cost/tensor/tensor_rules.hpp"
 #include "policies/conflicts/exchange_conflicts.hpp"
 #include "policies/exchange/compressed_reductions.hpp"
 #include "policies/lengths/length_plan.hpp"
@@ -52,14 +55,21 @@ double with_sync(const Job& job, const PreparedIteration& prepared, double step_
 
 PreparedIteration prepare_iteration(const Job& job, const SharedGeometry& geometry) {
   check_gradient_exchange(job);
-  check_layout(job.model, job.layout, job.batch, job.cluster.gpus(), job.cluster.node.gpus);
-  check_boundary(job);
-  check_sequences(job);
+  check_layers(job);
   return prepare_checked(job, geometry);
 }
 
 PreparedIteration prepare_checked(const Job& job, const SharedGeometry& geometry) {
   return strategy_of(job).prepare(job, geometry);
+}
+
+void check_layers(const Job& job) {
+  if (job.network) check_network(job);
+  check_layout(job.model, job.layout, job.batch, job.cluster.gpus(), job.cluster.node.gpus);
+  check_pattern_layout(job.model, job.layout);
+  check_tensor_overlap(job);
+  check_boundary(job);
+  check_sequences(job);
 }
 
 void check_sequences(const Job& job) {

@@ -13,11 +13,15 @@ namespace windtunnel {
 // `geometry`: of the job, if it is known: PreparedIteration::geometry of another schedule of it.
 PreparedIteration prepare_iteration(const Job& job, const SharedGeometry& geometry = nullptr);
 
-// The same of a job in which only the schedule may not fit the rest: check_gradient_exchange(),
-// check_layout(), check_boundary() and check_sequences() have seen it.
+// The same of a job in which only the schedule may not fit the rest: check_gradient_exchange() and
+// check_layers() have seen it.
 PreparedIteration prepare_checked(const Job& job, const SharedGeometry& geometry = nullptr);
-// Throws Error where the job's sequences do not go with the rest of it, or the longest of them fits
-// nowhere.
+// Throws Error where layout, batch, model, overlap of tensor parallelism or the lengths of
+// sequences do not fit together. The reader asks here and so does every search, so that no search
+// prices a job which the reader would refuse.
+void check_layers(const Job& job);
+// What of it is about lengths: Error where they do not go with the rest of the job, or the longest
+// sequence fits nowhere.
 void check_sequences(const Job& job);
 
 // `prepared`: prepare_iteration() of the job, or of one with other replicas.
@@ -43,7 +47,7 @@ Job layered_step(const Job& job, int level);
 std::vector<SyncSeconds> sync_seconds(const Job& job, const PreparedIteration& prepared,
                                       double step_s);
 
-// Of a job that check_layout() and check_sequences() have seen.
+// Of a job that check_layers() has seen.
 LeastIteration least_iteration(const Job& job);
 
 }  // namespace windtunnel

@@ -376,7 +376,11 @@ void add_sync(IterationReport& report, const std::vector<SyncLevel>& levels,
 
 void add_stragglers(IterationReport& report, const StragglerReport& stragglers) {
   const double added_s = stragglers.step_s.mean - report.time_s;
-  const double waits_s = added_s - stragglers.passes_s - stragglers.exchange_s;
+  // Less than nothing is waited for where the workers that count are faster than the mean one: then
+  // their passes are the shorter.
+  const double apart_s = added_s - stragglers.passes_s - stragglers.exchange_s;
+  const double waits_s = std::max(0.0, apart_s);
+  const double longer_passes_s = stragglers.passes_s + std::min(0.0, apart_s);
   const auto on_path = [&](Category category) -> double& {
     return report.critical_path_s[static_cast<int>(category)];
   };
@@ -386,7 +390,7 @@ void add_stragglers(IterationReport& report, const StragglerReport& stragglers) 
   const Category passes[] = {forward, backward, recompute, tp, cp, pp, ep, host};
   for (const Category category : passes) passes_on_path_s += on_path(category);
   for (const Category category : passes) {
-    on_path(category) *= 1 + stragglers.passes_s / passes_on_path_s;
+    on_path(category) *= 1 + longer_passes_s / passes_on_path_s;
   }
   on_path(dp) += stragglers.exchange_s;
   on_path(wait) += waits_s;
@@ -436,9 +440,10 @@ IterationReport iteration_report(const Job& job, double hardware_flops,
 
   double charged_until_s = begin_s;
   for (const PathStep& step : path) {
-    if (step.end_s <= begin_s) continue;
+    // What runs beside the step before it on the path is counted from that one's end on.
+    if (step.end_s <= charged_until_s) continue;
     if (step.start_s >= end_s) break;
-    const double start_s = std::max(step.start_s, begin_s);
+    const double start_s = std::max(step.start_s, charged_until_s);
     const Task& task = plan.classes[step.rank_class].tasks[step.task];
     charge(task, std::min(step.end_s, end_s) - start_s, report);
     // A gap before a step: a task waited for its not_before_s.

@@ -294,16 +294,20 @@ class LinkBound {
   LinkTable links_;
 };
 
-// Of the kernels of one rank, which run one after another.
+// Of the kernels of one rank on its busiest stream, where they run one after another; those of two
+// streams may run beside each other.
 double kernels_s(const RankClass& owner, std::span<const double> slowdowns,
                  const KernelPace& pace) {
-  double seconds = 0;
+  std::map<std::int32_t, double> seconds;  // by stream
+  double busiest_s = 0;
   for (TaskIndex t = 0; t < std::ssize(owner.tasks); ++t) {
     const Task& task = owner.tasks[t];
     if (task.kind != TaskKind::compute) continue;
-    seconds += plain_seconds(task, slowdowns[pace.place(t, task.iteration)]);
+    double& of_stream = seconds[task.stream];
+    of_stream += plain_seconds(task, slowdowns[pace.place(t, task.iteration)]);
+    busiest_s = std::max(busiest_s, of_stream);
   }
-  return seconds;
+  return busiest_s;
 }
 
 // Of each class its slowest node, and with jitter its first rank: to draw for all takes long.

@@ -252,7 +252,7 @@ std::vector<StageTensor> network_tensors(const Job& job) {
     group.backward_s += costs[i].backward_s();
     if (layers[i].parameters <= 0) continue;
     const int part = static_cast<int>(i);
-    if (!part_training(job.training.get(), part, static_cast<int>(layers.size())).weights) {
+    if (!part_training(job.training.get(), part, job.model.layers).weights) {
       if (job.layout.sharding != Sharding::zero3) continue;
       tensors.push_back({.work = group.backward_s,
                          .layer = part,

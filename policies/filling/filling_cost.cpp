@@ -29,10 +29,6 @@ Job forward_job(const Job& job, const FillingWork& work) {
   return alone;
 }
 
-int layers_of(const FillingModel& model) {
-  return model.network ? static_cast<int>(model.network->layers.size()) : model.transformer.layers;
-}
-
 }  // namespace
 
 FillingCost filling_cost(const Job& job, const FillingWork& work) {
@@ -43,7 +39,7 @@ FillingCost filling_cost(const Job& job, const FillingWork& work) {
   if (work.model == nullptr) return cost;
   const Job alone = forward_job(job, work);
   const ChunkCost chunk = chunk_costs(alone).front();
-  const int layers = layers_of(*work.model);
+  const int layers = alone.model.layers;
   if (work.pieces == 0) cost.pieces = layers;
   cost.piece_s = total_seconds(chunk.forward) / cost.pieces;
   if (work.resident_bytes < 0) cost.resident_bytes = kWeightBytes * chunk.parameters;

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "models/base/units.hpp"
+#include "models/cost/chunk/layer_table_cost.hpp"
 #include "report/store/varied_keys.hpp"
 #include "scenarios/language/text/fields.hpp"
 
@@ -152,11 +153,11 @@ void add_layout(Collector& add, const Job& job) {
   const int ranks = job.layout.ranks();
   add.group("Layout", true);
   constexpr int kMostStages = 64;  // of a pipeline, beyond which only the machine's own parts are
-  const int stages = std::min({ranks, job.model.layers, kMostStages});
+  const int stages = std::min({ranks, most_stages(job), kMostStages});
   add.numbers("layout.tp", "tensor parallel",
               parts_of(job.cluster.node.gpus, job.cluster.node.gpus));
   add.numbers("layout.pp", "pipeline parallel", parts_of(ranks, stages));
-  add.numbers("layout.vpp", "stages per rank (vpp)", parts_of(job.model.layers, 16));
+  add.numbers("layout.vpp", "stages per rank (vpp)", parts_of(most_stages(job), 16));
   add.numbers("layout.cp", "context parallel", parts_of(ranks, std::min(ranks, 16)));
   if (job.model.moe.experts > 0) {
     add.numbers("layout.ep", "expert parallel", parts_of(ranks, std::min(ranks, 64)));

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "models/base/error.hpp"
+#include "models/cost/chunk/layer_table_cost.hpp"
 #include "models/plan/state_shares.hpp"
 #include "policies/conflicts/offload_conflicts.hpp"
 #include "policies/search/memory_search.hpp"
@@ -94,9 +95,9 @@ Configuration with_schedule(const Configuration& base, std::string_view name, in
 // Model chunks per rank that are tried.
 std::vector<int> chunks_of(const Job& job, const ScheduleKind& kind, bool own, bool others) {
   if (own && !others) return {job.layout.vpp};
-  if (!others || (kind.knobs & kChunks) == 0 || job.network) return {kind.usual_chunks};
+  if (!others || (kind.knobs & kChunks) == 0) return {kind.usual_chunks};
   const int layers =
-      job.model.layers - job.layout.first_stage_layers - job.layout.last_stage_layers;
+      most_stages(job) - job.layout.first_stage_layers - job.layout.last_stage_layers;
   std::vector<int> chunks;
   for (int v = 2; v <= kMostChunks; ++v) {
     if (layers % (job.layout.pp * v) == 0) chunks.push_back(v);
@@ -149,13 +150,11 @@ std::vector<Configuration> layouts_of(const Configuration& base, const Allowed& 
   }
   const int gpus = job.cluster.gpus();
   std::vector<Configuration> configurations;
-  // A table of layers runs data parallel only: check_network().
   const int most_tp = job.network ? 1 : job.cluster.node.gpus;
-  const int most_pp = job.network ? 1 : job.model.layers;
   for (const int tp : divisors_of(gpus, most_tp)) {
     for (const int cp : divisors_of(gpus / tp, kMostCp)) {
       if (cp > 1 && job.batch.sequence < kLeastCpSequence && cp != job.layout.cp) continue;
-      for (const int pp : divisors_of(gpus / tp / cp, most_pp)) {
+      for (const int pp : divisors_of(gpus / tp / cp, most_stages(job))) {
         Layout layout = job.layout;
         layout.tp = tp;
         layout.cp = cp;

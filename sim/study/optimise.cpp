@@ -121,10 +121,8 @@ class Optimiser {
     Job job = configuration.job;
     if (options_.layout || options_.schedule) job.layout.vpp = 1;
     try {
+      check_layers(job);
       find_memory(job, configuration.job);
-      check_layout(job.model, job.layout, job.batch, job.cluster.gpus(), job.cluster.node.gpus);
-      check_pattern_layout(job.model, job.layout);
-      check_sequences(job);
       const std::string conflict = why_not(offload_of(job), job);
       if (!conflict.empty()) return note(kLayoutFault, "offload: " + conflict);
       const LeastIteration at_least = least_iteration(job);

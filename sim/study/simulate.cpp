@@ -36,6 +36,7 @@
 #include "sim/study/notes/unfamiliar.hpp"
 #include "sim/study/notes/whole_jobs.hpp"
 #include "sim/study/power_study.hpp"
+#include "sim/study/record_invariants.hpp"
 #include "sim/study/rollout/simulate_rollout.hpp"
 #include "sim/study/tier_reports.hpp"
 #include "sim/study/volunteers/fused_study.hpp"
@@ -249,6 +250,7 @@ Record simulated(const Case& the_case, MeasuredIteration measured, const Simulat
   }
   record.activation_peaks = activation_peaks(record.plan, record.timeline);
   record.origin = origin_shares(job, record.iteration, record.campaign);
+  std::ranges::move(invariant_notes(record), std::back_inserter(record.notes));
   record.peak_rss_bytes = std::max(peak_rss_bytes(), record.timeline.peak_rss_bytes);
   return record;
 }

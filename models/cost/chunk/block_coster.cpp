@@ -6,6 +6,7 @@
 #include "models/cost/chunk/contrastive_exchange.hpp"
 #include "models/cost/expert/expert_parallel.hpp"
 #include "models/cost/op/op.hpp"
+#include "models/cost/op/op_parts.hpp"
 #include "models/cost/tensor/tensor_mesh.hpp"
 #include "models/cost/tensor/tensor_ops.hpp"
 #include "models/workload/training.hpp"
@@ -15,7 +16,11 @@ namespace {
 
 // As model_flops() counts: the whole square of queries and keys, of which fused attention computes
 // the half that a causal mask leaves, and the products of a slice what lies before its end.
-double convention_flops(const Op& op, const TransformerSpec& model, const SequenceSlice& slice) {
+double convention_flops(const Op& op, const Job& job, Block block, const SequenceSlice& slice) {
+  const TransformerSpec& model = job.model;
+  if (has_mamba(block) && op.kind == OpKind::attention_gemm) {
+    return op.flops * scan_convention(job);
+  }
   if (!model.masked()) return op.flops;
   const bool fused = op.kind == OpKind::attention_forward || op.kind == OpKind::attention_backward;
   if (fused) return 2 * op.flops;
@@ -65,14 +70,14 @@ BlockCoster::BlockCoster(const Job& job, const ChunkUnit& unit)
 
 BlockCost BlockCoster::layer(Block block) const {
   const PassOps ops = pass_ops(block);
-  BlockCost cost = compute(ops);
+  BlockCost cost = compute(block, ops);
   add_tensor(block, ops, cost);
   add_context_parallel(setting_, cp_shapes_, block, ops, cost);
   if (has_experts(block)) add_expert_parallel(setting_, ep_shape_, tp_shape_, ops, cost);
   std::vector<Op> recomputed;
   if (goes_back()) {
     recomputed = tensor_parallel_recomputed(job_, block, setting_.slice);
-    add_recomputed(recomputed, cost);
+    add_recomputed(block, recomputed, cost);
   } else {
     forget_backward(cost);
   }
@@ -84,7 +89,7 @@ BlockCost BlockCoster::layer(Block block) const {
 
 BlockCost BlockCoster::end(Block block) const {
   const PassOps ops = pass_ops(block);
-  BlockCost cost = compute(ops);
+  BlockCost cost = compute(block, ops);
   add_tensor(block, ops, cost);
   if (block == Block::head && is_contrastive(job_.training.get())) {
     add_contrastive_exchange(setting_, cost);
@@ -128,10 +133,11 @@ void BlockCoster::add_tensor(Block block, const PassOps& ops, BlockCost& cost) c
   add_tensor_parallel(setting_, tp_shape_, block, ops, cost);
 }
 
-void BlockCoster::add_recomputed(const std::vector<Op>& recomputed, BlockCost& cost) const {
+void BlockCoster::add_recomputed(Block block, const std::vector<Op>& recomputed,
+                                 BlockCost& cost) const {
   for (const Op& op : recomputed) {
     add_op(op, Category::recompute, cost.recompute);
-    cost.hardware_flops += convention_flops(op, job_.model, setting_.slice);
+    cost.hardware_flops += convention_flops(op, job_, block, setting_.slice);
   }
   if (job_.recompute != Recompute::full) return;
   for (const CostPart& part : cost.forward) {  // the collectives run again too
@@ -220,13 +226,13 @@ void BlockCoster::add_op(const Op& op, Category category, std::vector<CostPart>&
   add_cost(parts, category, cost.origin, cost.seconds);
 }
 
-BlockCost BlockCoster::compute(const PassOps& ops) const {
+BlockCost BlockCoster::compute(Block block, const PassOps& ops) const {
   BlockCost cost;
   const auto add_pass = [&](const std::vector<Op>& pass, Category category,
                             std::vector<CostPart>& parts) {
     for (const Op& op : pass) {
       add_op(op, category, parts);
-      cost.hardware_flops += convention_flops(op, job_.model, setting_.slice);
+      cost.hardware_flops += convention_flops(op, job_, block, setting_.slice);
     }
   };
   add_pass(ops.forward, Category::forward, cost.forward);

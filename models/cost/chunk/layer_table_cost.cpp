@@ -49,8 +49,7 @@ ActivationRule rule_of(const Job& job, std::size_t layer) {
 
 // What a layer of the table takes part in. It is a part of the model as a transformer's are.
 PartTraining layer_training(const Job& job, std::size_t layer) {
-  return part_training(job.training.get(), static_cast<int>(layer),
-                       static_cast<int>(job.network->layers.size()));
+  return part_training(job.training.get(), static_cast<int>(layer), job.model.layers);
 }
 
 // All layers that gradients pass through keep theirs, but for those that are swapped, of which two

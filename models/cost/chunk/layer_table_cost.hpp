@@ -13,10 +13,13 @@
 
 namespace windtunnel {
 
-// Job::model of a job that trains this table: its name, its number of layers (so that code that
-// counts or numbers layers need not ask which kind of model it is), and widths of one, so that a
-// sample counts as a token.
+// What Job::model is beside Job::network: its name, the table's number of layers, and sizes of one,
+// so that a sample counts as a token. Whoever asks a job for its layers therefore gets those that
+// its tensors are numbered by (StageTensor::layer), whichever kind the model is.
 TransformerSpec network_model(const LayerTable& network);
+
+// Stages that the model can be cut into: those of a table of layers run as one.
+inline int most_stages(const Job& job) { return job.network ? 1 : job.model.layers; }
 
 // Throws Error that names the key: a layout that is not data parallelism alone, a sequence, a
 // recomputation.

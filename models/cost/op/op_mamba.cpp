@@ -148,6 +148,16 @@ void append_mamba(const Job& job, const Shard& s, Pass pass, std::vector<Op>& op
   }
 }
 
+double scan_convention(const Job& job) {
+  constexpr double kCounted = 7;  // of a number of the state and token: layer_flops()
+  const MambaMixer& mamba = job.model.mamba;
+  const double chunk = std::min<double>(mamba.chunk, job.batch.sequence);
+  // Of a token, forward: its share of its chunk's state, what earlier tokens give to it, and C B^T.
+  const double executed =
+      mamba.inner() * (4.0 * mamba.state + chunk) + 2.0 * mamba.shared() * chunk;
+  return std::max(1.0, kCounted * mamba.inner() * mamba.state / executed);
+}
+
 double mamba_workspace_bytes(const Job& job, double rows) {
   const MambaMixer& mamba = job.model.mamba;
   const double tp = job.layout.tp;

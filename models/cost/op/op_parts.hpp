@@ -105,6 +105,9 @@ void append_unfused_forward(const TransformerSpec& model, const Shard& s, std::v
 
 // The same of a layer of Mamba.
 void append_mamba(const Job& job, const Shard& s, Pass pass, std::vector<Op>& ops);
+// How many times the operations of a scan's products layer_flops() counts for it: more than one
+// where chunks are short against the state and so need fewer, else 1.
+double scan_convention(const Job& job);
 
 // From the second norm's output to the residual's input: a dense MLP, or router and experts.
 void append_mlp(const Job& job, const Shard& s, Pass pass, std::vector<Op>& ops);

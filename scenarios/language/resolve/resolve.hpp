@@ -113,8 +113,10 @@ int resolve_fused(const Values& values, const Job& job);
 void resolve_redundancy(const Values& values, Job& job);
 // Job::offload, likewise.
 void resolve_offload(const Values& values, const EvidenceList& evidence, Job& job);
+// Throws Error where recompute: auto or offload: auto stands with nodes of several kinds.
+void check_open_memory(const Values& values, const Job& job);
 // What recompute: auto and offload: auto leave open, of a job that all checks have seen.
-void find_memory(const Values& values, Job& job);
+void find_memory(Job& job);
 // What that is, in words; none where nothing was left open.
 std::vector<Note> found_memory(const Job& job);
 // Whether the scheme has a use for the key, which stands below "redundancy".

@@ -222,15 +222,6 @@ void check_batch(const Values& values, const Job& job) {
                           job.batch.global, job.batch.micro, job.layout.dp, per_step));
 }
 
-void check_layers(const Job& job) {
-  if (job.network) check_network(job);
-  check_layout(job.model, job.layout, job.batch, job.cluster.gpus(), job.cluster.node.gpus);
-  check_pattern_layout(job.model, job.layout);
-  check_tensor_overlap(job);
-  check_boundary(job);
-  check_sequences(job);
-}
-
 // A pool without a price beside one that has a price would be free in silence.
 void check_prices(const Values& values, const Job& job) {
   const auto priced = [](const Pool& pool) { return pool.price_usd_per_gpu_s > 0; };
@@ -400,6 +391,7 @@ Job resolve_job(const Values& values, const EvidenceList& evidence, NamedFiles& 
   resolve_sync(values, files, own.compressors, job);
   resolve_redundancy(values, job);
   resolve_offload(values, evidence, job);
+  check_open_memory(values, job);
   resolve_robust(values, job);
   resolve_training(values, job);
   check_batch(values, job);
@@ -420,7 +412,7 @@ Job resolve_job(const Values& values, const EvidenceList& evidence, NamedFiles& 
   resolve_filling(values, job);
   resolve_input(values, job);
   resolve_campaign(values, evidence, files, own.saving_rules, job);
-  find_memory(values, job);
+  find_memory(job);
   job.steps = resolve_steps(values, files, job);
   if (job.steps > 0) job.tokens = job.steps * tokens_per_step(job);
   return job;

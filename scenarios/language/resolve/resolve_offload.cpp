@@ -120,13 +120,14 @@ void resolve_offload(const Values& values, const EvidenceList& evidence, Job& jo
   if (own.any() || open) job.offload = std::make_shared<const Offload>(own);
 }
 
-void find_memory(const Values& values, Job& job) {
-  if (!leaves_memory_open(job)) return;
-  if (!job.cluster.pools.empty()) {
-    values.fail(job.recompute == Recompute::automatic ? "recompute" : "offload",
-                "auto is of nodes of one kind, not of cluster.pools; state what you want");
-  }
-  job = with_memory_found(job);
+void check_open_memory(const Values& values, const Job& job) {
+  if (job.cluster.pools.empty() || !leaves_memory_open(job)) return;
+  values.fail(job.recompute == Recompute::automatic ? "recompute" : "offload",
+              "auto is of nodes of one kind, not of cluster.pools; state what you want");
+}
+
+void find_memory(Job& job) {
+  if (leaves_memory_open(job)) job = with_memory_found(job);
 }
 
 std::vector<Note> found_memory(const Job& job) {

@@ -1,0 +1,144 @@
+// Jobs of which two parts did not know of each other: each runs, or is refused at its place.
+#include <gtest/gtest.h>
+
+#include <limits>
+#include <string>
+#include <vector>
+
+#include "models/base/error.hpp"
+#include "scenarios/language/case.hpp"
+#include "sim/study/optimise.hpp"
+#include "sim/study/record_invariants.hpp"
+#include "sim/study/simulate.hpp"
+#include "tests/support/error_of.hpp"
+
+namespace windtunnel {
+namespace {
+
+const std::string kTable =
+    "name: table\n"
+    "model: resnet-50\n"
+    "cluster: {nodes: 4, node: dgx-h100}\n"
+    "batch: {global: 2048, micro: 64}\n";
+const std::string kTransformer =
+    "name: transformer\n"
+    "model: {layers: 8, hidden: 1024, heads: 16, vocabulary: 32000, sequence: 1024}\n"
+    "cluster: {nodes: 2, node: dgx-h100}\n"
+    "batch: {global: 64, micro: 2}\n";
+
+Record run(const std::string& text) {
+  return simulate(parse_case(text, "composed.yaml"), {.threads = 1, .allow_oom = true});
+}
+
+std::string refusal(const std::string& text) {
+  return error_of([&] { run(text); });
+}
+
+// Tensors are numbered by the table's layers, and so are the blocks that islands exchange.
+TEST(ComposedCases, IslandsExchangeTheTensorsOfATable) {
+  for (const std::string level : {"{islands: 2, every: 10 steps}",
+                                  "{islands: 2, every: 50 steps, fragments: 5, delay: 2 steps, "
+                                  "compressor: int4}",
+                                  "{islands: 2, every: 1 step, pattern: gossip, graph: random}"}) {
+    const Record record = run(kTable + "sync: [" + level + "]\n");
+    ASSERT_EQ(record.iteration.sync.size(), 1u) << level;
+    // At most four bytes of each of 25.6 million parameters, and half a byte at least.
+    EXPECT_GT(record.iteration.sync[0].sent_bytes, 0.5 * 25e6) << level;
+    EXPECT_LT(record.iteration.sync[0].sent_bytes, 4.0 * 2 * 26e6) << level;
+    EXPECT_EQ(broken_invariants(record), std::vector<std::string>{}) << level;
+  }
+}
+
+// A search tries micro-batches that domino's slices do not divide.
+TEST(ComposedCases, ASearchPassesOverWhatTheReaderRefuses) {
+  const std::string text = kTransformer +
+                           "layout: {tp: 2, sequence_parallel: true}\n"
+                           "software: {tp_overlap: {form: domino, rows: 2, columns: 2}}\n"
+                           "train: {adapter: {kind: dora, rank: 16}}\n";
+  const Optimisation found =
+      optimise({.file = "composed.yaml", .text = text}, {{}},
+               {.micro_batch = true, .recompute = true, .top = 1, .simulated = 1, .threads = 1});
+  ASSERT_FALSE(found.best.empty());
+  bool refused = false;
+  for (const auto& [reason, at] : found.infeasible) {
+    refused = refused || at.example.find("software.tp_overlap") != std::string::npos;
+  }
+  EXPECT_TRUE(refused);
+}
+
+TEST(ComposedCases, OpenMemoryOfUnlikeNodesIsRefusedBeforeItIsPriced) {
+  const std::string text =
+      "name: pools\n"
+      "model: {layers: 8, hidden: 1024, heads: 16, vocabulary: 32000, sequence: 1024}\n"
+      "cluster: {pools: [{name: a, nodes: 1, node: dgx-h100}, {name: b, nodes: 1, node: "
+      "dgx-a100}]}\n"
+      "layout: {tp: 1, sharding: zero3, shard_shares: auto, place: {dp: [a, b]}}\n"
+      "batch: {global: 64, micro: 1}\n"
+      "recompute: auto\n";
+  const std::string why = refusal(text);
+  EXPECT_TRUE(why.starts_with("composed.yaml:6:")) << why;
+  EXPECT_NE(why.find("auto is of nodes of one kind"), std::string::npos) << why;
+}
+
+// Chunks that are short against the state need fewer operations than the convention counts.
+TEST(ComposedCases, HardwareDoesAtLeastTheModelsFlopsOfAScan) {
+  const std::string text =
+      "name: scan\n"
+      "model: {layers: 8, hidden: 1024, heads: 16, vocabulary: 32000, sequence: 1024, "
+      "hybrid_override_pattern: 'M-M*M-M*', mamba: {state_dim: 64, head_dim: 64, num_groups: 2, "
+      "num_heads: 32}}\n"
+      "cluster: {nodes: 2, node: dgx-h100}\n"
+      "batch: {global: 64, micro: 2}\n";
+  for (const std::string method : {"", "train: {method: zeroth-order}\n"}) {
+    const Record record = run(text + method);
+    EXPECT_GE(record.iteration.hfu, record.iteration.mfu * (1 - 1e-9)) << method;
+    EXPECT_LT(record.iteration.hfu, record.iteration.mfu * 1.2) << method;
+  }
+}
+
+// The workers that gradient coding waits for are faster than the mean one.
+TEST(ComposedCases, NobodyWaitsForLessThanNothing) {
+  std::string text = kTransformer + "redundancy: {scheme: gradient-coding, stragglers: 4}\n";
+  const std::string cluster = "node: dgx-h100";
+  text.insert(text.find(cluster) + cluster.size(), ", jitter: {sigma: 0.1}");
+  EXPECT_EQ(broken_invariants(run(text)), std::vector<std::string>{});
+}
+
+// The iteration before a snapshot ends with gathers for the next one, beside which it is complete.
+TEST(ComposedCases, NoSnapshotIsCompleteBeforeItsIterationBegins) {
+  const Record record =
+      run("name: dear\n"
+          "model: {layers: 8, hidden: 1024, heads: 16, vocabulary: 32000, sequence: 1024, moe: "
+          "{experts: 8, per_token: 2, ffn: 2048}}\n"
+          "cluster: {nodes: 4, node: pcie-rtx3080, storage: {write: 10 GB/s, read: 10 GB/s}}\n"
+          "layout: {tp: 1, pp: 2}\n"
+          "batch: {global: 64, micro: 1}\n"
+          "communication: {overlap: dear}\n"
+          "snapshots:\n  - {tier: storage, every: 30 min}\n"
+          "  - {tier: host-memory, every: 20 iterations}\n"
+          "failures:\n  - {class: node, rate: 20 per 1000 node-days, repair: 12 h}\n"
+          "campaign: {length: 2 d, replicas: 2}\n");
+  for (const TierReport& tier : record.campaign->tiers) EXPECT_GE(tier.saving_s, 0) << tier.name;
+  EXPECT_EQ(broken_invariants(record), std::vector<std::string>{});
+}
+
+// What the check itself finds: a figure that is off, one that is no number, one that is negative.
+TEST(ComposedCases, BrokenInvariantsAreTold) {
+  Record record = run(kTransformer);
+  EXPECT_EQ(broken_invariants(record), std::vector<std::string>{});
+  EXPECT_TRUE(invariant_notes(record).empty());
+  Record off = record;
+  off.iteration.critical_path_s[0] *= 1.001;
+  ASSERT_EQ(broken_invariants(off).size(), 1u);
+  EXPECT_NE(broken_invariants(off)[0].find("add up to"), std::string::npos);
+  Record less = record;
+  less.iteration.hfu = less.iteration.mfu / 2;
+  EXPECT_EQ(broken_invariants(less).size(), 1u);
+  EXPECT_EQ(invariant_notes(less).size(), 1u);
+  Record none = record;
+  none.iteration.bubble.idle = std::numeric_limits<double>::quiet_NaN();
+  EXPECT_EQ(broken_invariants(none).size(), 1u);
+}
+
+}  // namespace
+}  // namespace windtunnel

@@ -1,0 +1,24 @@
+// Jobs composed of any keys of the field table.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "scenarios/language/case.hpp"
+
+namespace windtunnel {
+
+// A short scenario of one of several kinds (transformer, table of layers, unlike nodes, islands,
+// unequal lengths, work in idle time, power, state beside the GPU) and up to six keys of the table
+// on top, each with a value that its row allows: a key that is added to the table is drawn without
+// a word here. Many are refused, and must be by name.
+struct RandomJob {
+  std::string text;
+  Overrides set;
+
+  // The command line that runs it, for who looks into a failure.
+  std::string to_string() const;
+};
+RandomJob random_job_of_keys(std::uint64_t number);
+
+}  // namespace windtunnel

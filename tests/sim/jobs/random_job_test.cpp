@@ -1,0 +1,114 @@
+// Jobs composed of any keys of the table: each runs and breaks no invariant, or is refused by name
+// at its place. None ends by a signal (which ends this program), a failed CHECK, or takes long.
+#include "tests/sim/jobs/random_job.hpp"
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <ctime>
+#include <exception>
+#include <set>
+#include <string>
+
+#include "models/base/error.hpp"
+#include "scenarios/language/case.hpp"
+#include "sim/study/optimise.hpp"
+#include "sim/study/record_invariants.hpp"
+#include "sim/study/simulate.hpp"
+
+namespace windtunnel {
+namespace {
+
+constexpr int kJobs = 5000;
+constexpr int kBlocks = 50;         // which run beside each other
+constexpr double kLongest_s = 20;   // of CPU time
+constexpr int kSearchedEvery = 10;  // a search varies each so manieth job as well
+
+// By "file:line:column:" or by the option that set the value.
+bool names_its_place(const std::string& why, const std::string& file) {
+  return why.starts_with(file + ":") || why.starts_with("--set ");
+}
+
+void expect_refused_by_name(const Error& error, const std::string& file) {
+  EXPECT_TRUE(names_its_place(error.what(), file)) << error.what();
+  if (std::getenv("WINDTUNNEL_TELL_JOBS") != nullptr) fmt::print(stderr, "{}\n", error.what());
+}
+
+// With those of its keys that go with the ones before; the others are refused.
+RandomJob accepted(const RandomJob& job, const std::string& file) {
+  RandomJob result{.text = job.text, .set = {}};
+  for (const auto& each : job.set) {
+    result.set.push_back(each);
+    try {
+      parse_case(result.text, file, result.set);
+    } catch (const Error& error) {
+      expect_refused_by_name(error, file);
+      result.set.pop_back();
+    }
+  }
+  return result;
+}
+
+void search(const RandomJob& job, const std::string& file, std::uint64_t number) {
+  const std::uint64_t over = number / kSearchedEvery;
+  OptimiseOptions options{.layout = over % 5 == 0,
+                          .schedule = over % 5 == 1,
+                          .micro_batch = true,
+                          .recompute = over % 2 == 0,
+                          .top = 1,
+                          .simulated = 1,
+                          .threads = 1};
+  optimise({.file = file, .text = job.text, .set = job.set}, {{}}, options);
+}
+
+// Whether it ran.
+bool runs(std::uint64_t number) {
+  const RandomJob drawn = random_job_of_keys(number);
+  const std::string file = fmt::format("keys-{}.yaml", number);
+  SCOPED_TRACE(drawn.to_string());
+  if (std::getenv("WINDTUNNEL_TELL_JOBS") != nullptr) fmt::print(stderr, "job {}\n", number);
+  const std::clock_t begin = std::clock();
+  bool ran = false;
+  try {
+    const RandomJob job = accepted(drawn, file);
+    const Record record =
+        simulate(parse_case(job.text, file, job.set), {.threads = 1, .allow_oom = true});
+    ran = true;
+    for (const std::string& broken : broken_invariants(record)) ADD_FAILURE() << broken;
+    if (number % kSearchedEvery == 0) search(job, file, number);
+  } catch (const Error& error) {
+    expect_refused_by_name(error, file);
+  } catch (const std::exception& fault) {
+    ADD_FAILURE() << fault.what();
+  }
+  // Of this process, so that others on the machine do not count.
+  EXPECT_LT(double(std::clock() - begin) / CLOCKS_PER_SEC, kLongest_s);
+  return ran;
+}
+
+class RandomJobs : public testing::TestWithParam<int> {};
+
+TEST_P(RandomJobs, RunOrAreRefusedByName) {
+  constexpr int kInBlock = kJobs / kBlocks;
+  int ran = 0;
+  for (int i = 0; i < kInBlock; ++i) ran += runs(std::uint64_t(GetParam()) * kInBlock + i) ? 1 : 0;
+  EXPECT_GT(ran, kInBlock / 4) << "nearly all are refused";
+  RecordProperty("ran", ran);
+}
+
+// A few hundred are drawn in every run of the tests, the others in long ones.
+INSTANTIATE_TEST_SUITE_P(Blocks, RandomJobs, testing::Range(0, kBlocks / 10));
+INSTANTIATE_TEST_SUITE_P(ManyBlocks, RandomJobs, testing::Range(kBlocks / 10, kBlocks));
+
+// Each key of the table is drawn by one of them or another.
+TEST(RandomJobsOfKeys, DrawMostOfTheTable) {
+  std::set<std::string> drawn;
+  for (std::uint64_t number = 0; number < kJobs; ++number) {
+    for (const auto& [key, value] : random_job_of_keys(number).set) drawn.insert(key);
+  }
+  EXPECT_GT(drawn.size(), 500u);
+}
+
+}  // namespace
+}  // namespace windtunnel
