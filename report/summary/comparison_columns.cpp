@@ -188,13 +188,6 @@ bool varies_protection_only(const Comparison& comparison) {
 
 namespace {
 
-// "dgx-h100", "2, zero1": as the first columns of the table have it.
-std::string values_text(const Overrides& set) {
-  std::vector<std::string> values;
-  for (const auto& [key, value] : set) values.push_back(value);
-  return fmt::format("{}", fmt::join(values, ", "));
-}
-
 // Trials met other failures where steps take other times, so that a point may have the better mean
 // by chance alone: which points have less goodput than the best one, but not surely so.
 std::optional<SummaryRow> level_row(const Comparison& comparison) {
