@@ -24,8 +24,7 @@ Rows kernel_rows() {
                    "(partial); PyTorch joined by its compiler (compiled)"}),
       fact_row<&Software::rotary_bytes>(
           "software.rotary_traffic", Dimension::bytes,
-          {.low = 1e-3,
-           .or_zero = true,
+          {.low = 0,
            .high = 1000,
            .example = "35 B",
            .help = "with fusion none, what turning queries and keys moves through memory for an "
@@ -90,8 +89,7 @@ Rows kernel_rows() {
                    "dense layer's last product (PyTorch's non-reentrant checkpoints)"}),
       choice_row<&Software::logit_bytes>(
           "software.logit_memory", Dimension::bytes,
-          {.low = 1e-3,
-           .or_zero = true,
+          {.low = 0,
            .high = 100,
            .example = "6 B",
            .help = "of one logit at the peak of an unfused loss, all its copies"}),

@@ -78,7 +78,7 @@ TEST(ResolveNode, WhatAGpuDoesNotHaveIsNamedWithItsPlace) {
             "s.yaml:5:44: unknown cluster.node.gpu key 'memry'; did you mean 'memory'?");
   EXPECT_EQ(fault("{base: h10}"), "s.yaml:5:38: unknown gpu 'h10'; did you mean 'h100'?");
   EXPECT_EQ(fault("{memory: 0 GB}").substr(0, 49),
-            "s.yaml:5:40: cluster.node.gpu.memory: must be abo");
+            "s.yaml:5:40: cluster.node.gpu.memory: must be at ");
 }
 
 // A folder of its own with a scenario whose model stands beside it.
