@@ -16,8 +16,6 @@
 namespace windtunnel {
 namespace {
 
-constexpr const char* kDefaultFramework = "megatron";
-
 std::string origin_text(const Parameter& parameter) {
   return fmt::format("{}: {}", to_string(parameter.origin), parameter.source);
 }
@@ -146,6 +144,7 @@ DocumentNode scenario_tree(const PlanBasis& basis, const PlanPoint& point) {
     // It follows from the others: so that who varies one of them need not change two.
     if (key != "layout.dp") apply_override(tree, key, value);
   }
+  if (!basis.framework.rules.empty()) apply_override(tree, "software.base", basis.framework.name);
   for (const auto& [key, value] : basis.framework.set) apply_override(tree, key, value);
   if (point.campaign_s > 0) {
     apply_override(tree, "recovery.spares", std::to_string(point.spares));
@@ -232,12 +231,13 @@ PlanBasis plan_basis(const PlanRequest& request) {
   check_open(request.set);
   PlanBasis basis;
   basis.request = request;
-  basis.framework = find_framework(request.framework.value_or(kDefaultFramework));
   basis.node = find_node(request.node);
   const Job job = first_job(request, basis.node);
   basis.model = job.model;
   basis.node = job.cluster.node;
   const std::string& gpu = basis.node.gpu.name;
+  basis.framework = request.framework ? find_framework(*request.framework) : usual_framework(gpu);
+  check_runs_on(basis.framework, gpu);
   const double parameters = basis.model.parameters();
   add_default(
       basis, !request.framework,
