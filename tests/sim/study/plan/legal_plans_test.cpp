@@ -77,16 +77,26 @@ void expect_legal(const std::string& software, const Job& job) {
   if (software == "megatron") {
     EXPECT_TRUE(is_among(schedule, {"1f1b", "interleaved-1f1b"})) << schedule;
     EXPECT_TRUE(is_among(sharding, {"none", "zero1"})) << sharding;
-    if (interleaved) EXPECT_TRUE(megatron_interleaves(m, layout.pp)) << m << " on " << layout.pp;
+    if (interleaved) {
+      EXPECT_TRUE(megatron_interleaves(m, layout.pp)) << m << " on " << layout.pp;
+    }
     EXPECT_EQ(job.software.gradient_bytes, job.software.reduce_bytes);
     EXPECT_EQ(job.model.ffn_hidden % layout.tp, 0);
   } else if (software == "deepspeed") {
     EXPECT_EQ(schedule, "1f1b");
-    if (layout.pp > 1) EXPECT_TRUE(is_among(sharding, {"none", "zero1"})) << sharding;
+    if (layout.pp > 1) {
+      EXPECT_TRUE(is_among(sharding, {"none", "zero1"})) << sharding;
+    }
   } else if (software == "torchtitan") {
-    if (interleaved) EXPECT_TRUE(torch_interleaves(m, layout.pp)) << m << " on " << layout.pp;
-    if (layout.pp > 1 && is_among(schedule, {"zb-v", "dualpipev"})) EXPECT_EQ(layout.vpp, 2);
-    if (layout.pp > 1 && schedule == "dualpipev") EXPECT_GE(m, 2 * layout.pp);
+    if (interleaved) {
+      EXPECT_TRUE(torch_interleaves(m, layout.pp)) << m << " on " << layout.pp;
+    }
+    if (layout.pp > 1 && is_among(schedule, {"zb-v", "dualpipev"})) {
+      EXPECT_EQ(layout.vpp, 2);
+    }
+    if (layout.pp > 1 && schedule == "dualpipev") {
+      EXPECT_GE(m, 2 * layout.pp);
+    }
   } else {
     EXPECT_EQ(software, "maxtext");
     EXPECT_EQ(layout.pp, 1);
