@@ -199,13 +199,19 @@ void take_parts(PlanBasis& basis) {
     if (is_stated(key)) continue;
     software += fmt::format("{}{}: {}", software.empty() ? "" : ", ", key, value);
   }
-  const auto reductions = std::ranges::find(basis.framework.set, "software.reductions",
-                                            &std::pair<std::string, std::string>::first);
-  add_default(basis, reductions != basis.framework.set.end() && !is_stated("software.reductions"),
-              {"gradients",
-               "reduced in " + (reductions == basis.framework.set.end() ? "" : reductions->second),
+  const auto type_of = [&](const char* key) {
+    const auto found =
+        std::ranges::find(basis.framework.set, key, &std::pair<std::string, std::string>::first);
+    return found == basis.framework.set.end() ? "" : found->second;
+  };
+  const std::string reductions = type_of("software.reductions");
+  const bool kept_too = type_of("software.gradients") == reductions;
+  add_default(basis, !reductions.empty() && !is_stated("software.reductions"),
+              {"gradients", (kept_too ? "kept and reduced in " : "reduced in ") + reductions,
                "assumed: as " + basis.framework.name + " is mostly run",
-               "--set software.reductions=...", true});
+               kept_too ? "--set software.gradients=... --set software.reductions=..."
+                        : "--set software.reductions=...",
+               true});
   add_default(
       basis, !own_failures,
       {"repair", "of a node as long as those of InfiniteHBD's trace were out",
