@@ -64,7 +64,7 @@ TEST(TrainingSoftware, InterleavingRefusesASmallLastGroup) {
   EXPECT_TRUE(noted(job_of(set, pp2, 5 * 32, interleaved), "full-groups"));
   EXPECT_TRUE(noted(job_of(set, pp4, 11 * 16, interleaved), "full-groups"));
   EXPECT_FALSE(noted(job_of(set, pp4, 8 * 16, interleaved), "refuse"));
-  EXPECT_FALSE(noted(job_of(set, pp2, 5 * 32), "full-groups"));
+  EXPECT_FALSE(noted(job_of(set, "{tp: 1, pp: 2, sharding: zero1}", 5 * 32), "refuse"));
   EXPECT_FALSE(noted(job_of(set, pp2, 5 * 32, "schedule: {name: interleaved-1f1b, group: 3}\n"),
                      "full-groups"));
 }
