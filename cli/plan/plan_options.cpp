@@ -11,7 +11,9 @@
 #include "cli/program/override_options.hpp"
 #include "models/base/printable.hpp"
 #include "models/base/quantity_range.hpp"
+#include "models/base/units.hpp"
 #include "scenarios/language/library/facts/planning.hpp"
+#include "scenarios/language/library/facts/training_software.hpp"
 
 namespace windtunnel {
 namespace {
@@ -88,7 +90,8 @@ void add_plan_options(CLI::App& app, PlanOptions& options, bool required) {
       ->type_name("COUNT")
       ->required(required);
   app.add_option("--framework", options.framework,
-                 "whose schedules and shardings are taken (default megatron)")
+                 "whose schedules, shardings and rules are taken (default: the first of those that "
+                 "run on the GPU)")
       ->type_name("NAME")
       ->check(one_of("framework", framework_names()));
   app.add_option("--batch", options.batch, "tokens of a step (default: as models of its size)")

@@ -6,6 +6,7 @@
 #include "scenarios/language/additions.hpp"
 #include "scenarios/language/explain.hpp"
 #include "scenarios/language/identity.hpp"
+#include "scenarios/language/library/facts/training_software.hpp"
 #include "scenarios/language/overrides.hpp"
 #include "scenarios/language/resolve/model_defaults.hpp"
 #include "scenarios/language/resolve/resolve.hpp"
@@ -106,6 +107,10 @@ Case resolve_case(const ScenarioText& scenario, const Overrides& more, const Pre
     result.pauses = resolve_pauses(values);
     append(model_defaults(values, result.job), result.notes);
     append(unused_keys(values, result.job), result.notes);
+    if (values.has("software.base")) {
+      append(broken_rule_notes(find_framework(values.text("software.base")), result.job),
+             result.notes);
+    }
     append(found_memory(result.job), result.notes);
     result.values = explain_values(values, evidence, result.job, result.power.get());
     result.table = identity_of(result.values, result.job, Scope::iteration);

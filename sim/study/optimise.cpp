@@ -17,6 +17,7 @@
 #include "policies/iteration.hpp"
 #include "policies/lowering/for_each_index.hpp"
 #include "policies/search/memory_search.hpp"
+#include "scenarios/language/library/facts/training_software.hpp"
 #include "scenarios/language/overrides.hpp"
 #include "sim/study/configurations.hpp"
 #include "sim/study/interval_search.hpp"
@@ -32,12 +33,14 @@ constexpr size_t kBlock = 32;
 
 constexpr const char* kLayoutFault = "layout, model and cluster do not fit together";
 constexpr const char* kMemoryFault = "does not fit in the memory of GPU or host";
+constexpr const char* kSoftwareFault = "the software would refuse it";
 constexpr const char* kScheduleFault = "no such schedule for this pipeline";
 
 // One layout, micro-batch and recomputation, under any schedule.
 struct Candidate {
   Configuration configuration;
-  double least = 0;  // of what the ranking goes by
+  const Framework* software = nullptr;  // null: none is named
+  double least = 0;                     // of what the ranking goes by
 };
 
 struct Judged {
@@ -55,7 +58,7 @@ class Optimiser {
   explicit Optimiser(const OptimiseOptions& options) : options_(options) {}
 
   // Adds all configurations of a job under any schedule.
-  void enumerate(const Configuration& base) {
+  void enumerate(const Configuration& base, const Framework* software) {
     const auto vary = [](bool wanted, auto make, std::vector<Configuration> from) {
       if (!wanted) return from;
       std::vector<Configuration> all;
@@ -70,7 +73,7 @@ class Optimiser {
     all = vary(options_.micro_batch, micro_batches_of, std::move(all));
     all = vary(options_.recompute, recomputes_of, std::move(all));
     all = vary(options_.offload, offloads_of, std::move(all));
-    for (Configuration& each : all) add(std::move(each));
+    for (Configuration& each : all) add(std::move(each), software);
   }
 
   Optimisation run() {
@@ -117,7 +120,7 @@ class Optimiser {
   }
 
   // Unless the layout is impossible, or the least that a GPU holds is too much.
-  void add(Configuration configuration) {
+  void add(Configuration configuration, const Framework* software) {
     Job job = configuration.job;
     if (options_.layout || options_.schedule) job.layout.vpp = 1;
     try {
@@ -131,7 +134,7 @@ class Optimiser {
       const double least = value_of({.estimated_s = at_least.step_s,
                                      .estimated_usd = undisturbed_usd(job, at_least.step_s),
                                      .memory_bytes = fullest_bytes(at_least.memory)});
-      candidates_.push_back({std::move(configuration), least});
+      candidates_.push_back({std::move(configuration), software, least});
     } catch (const Error& error) {
       note(kLayoutFault, error.what());
     }
@@ -144,6 +147,13 @@ class Optimiser {
     SharedGeometry geometry;  // the same under every schedule
     for (const Configuration& each : schedules) {
       try {
+        if (candidate.software != nullptr) {
+          const std::vector<std::string> broken = broken_rules(*candidate.software, each.job);
+          if (!broken.empty()) {
+            judged.faults.emplace_back(kSoftwareFault, broken.front());
+            continue;
+          }
+        }
         const PreparedIteration prepared = prepare_iteration(each.job, geometry);
         geometry = prepared.geometry;
         const std::string excess = memory_excess(with_headroom(each.job), prepared);
@@ -314,6 +324,12 @@ Case start_of(const ScenarioText& scenario, const Overrides& point,
   }
 }
 
+// What the scenario names; null: nothing.
+const Framework* software_of(const Case& the_case) {
+  const auto named = std::ranges::find(the_case.values, "software.base", &ResolvedValue::key);
+  return named == the_case.values.end() ? nullptr : &find_framework(named->value);
+}
+
 // The closed form ranks configurations, and knows no steps that do not wait for all.
 void check_ranked(const Overrides& point) {
   for (const auto& [key, value] : point) {
@@ -349,7 +365,8 @@ Optimisation optimise(const ScenarioText& scenario, const std::vector<Overrides>
       start.places.placing([&] {
         check_aim(start.job, options.aim);
         if (!options.intervals.empty()) searched_tiers(options.intervals, start.job);
-        optimiser.enumerate({start.job, {start.set.begin() + own, start.set.end()}});
+        optimiser.enumerate({start.job, {start.set.begin() + own, start.set.end()}},
+                            options.software != nullptr ? options.software : software_of(start));
       });
     } catch (const Error& error) {
       throw as_varied(error, point, "--over");

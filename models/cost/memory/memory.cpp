@@ -7,6 +7,7 @@
 
 #include "models/base/error.hpp"
 #include "models/base/units.hpp"
+#include "models/cost/memory/kept_weights.hpp"
 #include "models/cost/memory/tiers.hpp"
 #include "models/cost/offload/offload.hpp"
 
@@ -30,7 +31,9 @@ void add_state(const Job& job, double parameters, double frozen, const StateShar
   const Sharding sharding = job.layout.sharding;
   const double weights = weight_bytes_per_parameter(job) * parameters;
   const double held = weights + weight_bytes_per_parameter(job) * frozen;
-  state.weights += held / shards.weights;
+  // Whole weights are always of the precision that computes; shards may be the fp32 copy.
+  const double of_shards = kept_copy_bytes_per_parameter(job) * parameters + (held - weights);
+  state.weights += (sharding == Sharding::zero3 ? of_shards : held) / shards.weights;
   if (shards.secondary > 0) state.second_copy += held / shards.secondary;
   state.gradients += gradient_bytes_per_parameter(job) * parameters / shards.gradients;
   state.optimizer += optimizer_bytes_per_parameter(job) * parameters / shards.optimizer;

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "models/cost/chunk/layer_table_cost.hpp"
+#include "models/cost/memory/kept_weights.hpp"
 #include "models/cost/memory/memory.hpp"
 #include "models/cost/offload/offload.hpp"
 #include "models/plan/state_shares.hpp"
@@ -25,6 +26,12 @@ int gradients_of(const Job& job) {
 
 }  // namespace
 
+double kept_copy_bytes_per_parameter(const Job& job) {
+  const bool fp32_shards = job.software.shard_copies && job.layout.sharding >= Sharding::zero2 &&
+                           is_mixed(job.precision) && !job.software.pure_16_bit;
+  return fp32_shards ? 0 : weight_bytes_per_parameter(job);
+}
+
 double gradient_bytes_per_parameter(const Job& job) {
   if (is_zeroth_order(job.training.get())) return 0;
   if (!is_mixed(job.precision)) return 4.0 * gradients_of(job);
@@ -46,8 +53,11 @@ double reduce_bytes_per_parameter(const Job& job) {
 }
 
 double weight_share(const Job& job) {
-  const double weights = weight_bytes_per_parameter(job);
-  return weights / (weights + optimizer_bytes_per_parameter(job));
+  const double optimizer = optimizer_bytes_per_parameter(job);
+  const double weights = kept_copy_bytes_per_parameter(job);
+  // The weights are the fp32 copy then, which counts as optimizer state elsewhere.
+  if (weights == 0) return 4 / optimizer;
+  return weights / (weights + optimizer);
 }
 
 double outer_state_bytes(const Job& job, double dense, double experts) {
@@ -131,7 +141,8 @@ std::vector<WholeParameters> whole_parameters(const Schedule& schedule,
 
 std::vector<double> snapshot_bytes_per_gpu(const Job& job, const std::vector<ChunkCost>& chunks,
                                            const HeldStages& held) {
-  const double per_parameter = weight_bytes_per_parameter(job) + optimizer_bytes_per_parameter(job);
+  const double per_parameter =
+      kept_copy_bytes_per_parameter(job) + optimizer_bytes_per_parameter(job);
   const Layout& layout = job.layout;
   const double replicas = layout.island_replicas();
   const double expert_replicas = std::max(1.0, replicas * layout.tp / layout.ep);

@@ -1,5 +1,6 @@
 // Rows of the field table below "software": kernels, and the host that launches them.
 #include "scenarios/language/fields/field_rows.hpp"
+#include "scenarios/language/library/facts/training_software.hpp"
 
 namespace windtunnel {
 namespace {
@@ -11,11 +12,23 @@ std::vector<std::string_view> float_types() {
   return names;
 }
 
+std::vector<std::string> framework_names() {
+  return names_in(frameworks());
+}
+
 Rows kernel_rows() {
   return {
-      map_row("software", {.example = "{fused_loss: true, reductions: bf16}",
+      map_row("software", {.shorthand = "base",
+                           .example = "{fused_loss: true, reductions: bf16}",
                            .help = "what the training software makes of the same mathematics; the "
                                    "defaults are Megatron-Core with Transformer Engine"}),
+      name_row("software.base",
+               {.library = framework_names,
+                .example = "megatron",
+                .help = "the training software whose rules the job is held to: a note says what it "
+                        "would refuse, and optimise offers nothing of the kind; it changes no "
+                        "figure",
+                .scope = Scope::label}),
       name_row<&Software::fusion>(
           "software.fusion",
           {.example = "partial",

@@ -16,8 +16,6 @@
 namespace windtunnel {
 namespace {
 
-constexpr const char* kDefaultFramework = "megatron";
-
 std::string origin_text(const Parameter& parameter) {
   return fmt::format("{}: {}", to_string(parameter.origin), parameter.source);
 }
@@ -146,6 +144,7 @@ DocumentNode scenario_tree(const PlanBasis& basis, const PlanPoint& point) {
     // It follows from the others: so that who varies one of them need not change two.
     if (key != "layout.dp") apply_override(tree, key, value);
   }
+  if (!basis.framework.rules.empty()) apply_override(tree, "software.base", basis.framework.name);
   for (const auto& [key, value] : basis.framework.set) apply_override(tree, key, value);
   if (point.campaign_s > 0) {
     apply_override(tree, "recovery.spares", std::to_string(point.spares));
@@ -200,13 +199,19 @@ void take_parts(PlanBasis& basis) {
     if (is_stated(key)) continue;
     software += fmt::format("{}{}: {}", software.empty() ? "" : ", ", key, value);
   }
-  const auto reductions = std::ranges::find(basis.framework.set, "software.reductions",
-                                            &std::pair<std::string, std::string>::first);
-  add_default(basis, reductions != basis.framework.set.end() && !is_stated("software.reductions"),
-              {"gradients",
-               "reduced in " + (reductions == basis.framework.set.end() ? "" : reductions->second),
+  const auto type_of = [&](const char* key) {
+    const auto found =
+        std::ranges::find(basis.framework.set, key, &std::pair<std::string, std::string>::first);
+    return found == basis.framework.set.end() ? "" : found->second;
+  };
+  const std::string reductions = type_of("software.reductions");
+  const bool kept_too = type_of("software.gradients") == reductions;
+  add_default(basis, !reductions.empty() && !is_stated("software.reductions"),
+              {"gradients", (kept_too ? "kept and reduced in " : "reduced in ") + reductions,
                "assumed: as " + basis.framework.name + " is mostly run",
-               "--set software.reductions=...", true});
+               kept_too ? "--set software.gradients=... --set software.reductions=..."
+                        : "--set software.reductions=...",
+               true});
   add_default(
       basis, !own_failures,
       {"repair", "of a node as long as those of InfiniteHBD's trace were out",
@@ -232,12 +237,13 @@ PlanBasis plan_basis(const PlanRequest& request) {
   check_open(request.set);
   PlanBasis basis;
   basis.request = request;
-  basis.framework = find_framework(request.framework.value_or(kDefaultFramework));
   basis.node = find_node(request.node);
   const Job job = first_job(request, basis.node);
   basis.model = job.model;
   basis.node = job.cluster.node;
   const std::string& gpu = basis.node.gpu.name;
+  basis.framework = request.framework ? find_framework(*request.framework) : usual_framework(gpu);
+  check_runs_on(basis.framework, gpu);
   const double parameters = basis.model.parameters();
   add_default(
       basis, !request.framework,

@@ -8,6 +8,7 @@
 #include "models/machine/cluster.hpp"
 #include "models/workload/transformer.hpp"
 #include "scenarios/language/library/facts/planning.hpp"
+#include "scenarios/language/library/facts/training_software.hpp"
 #include "scenarios/language/text/scenario_text.hpp"
 #include "sim/study/plan/plan_request.hpp"
 

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 
-#include "models/base/find_named.hpp"
 #include "scenarios/language/library/library_reader.hpp"
 #include "scenarios/language/text/document_reader.hpp"
 
@@ -23,42 +22,6 @@ const DocumentNode& planning_document() {
 
 const DocumentNode& planning(const std::string& key) {
   return require(planning_document(), key);
-}
-
-std::vector<Sharding> shardings_in(const DocumentNode& map, const std::string& key) {
-  std::vector<Sharding> shardings;
-  for (const DocumentNode& item : require(map, key).items) {
-    if (!has_choice<Sharding>(item.text)) {
-      const std::vector<std::string_view> known = names_of<Sharding>();
-      throw Error(item.where, unknown_name(key, item.text, {known.begin(), known.end()}));
-    }
-    shardings.push_back(value_of<Sharding>(item.text));
-  }
-  return shardings;
-}
-
-std::vector<Framework> read_frameworks(const DocumentNode& document) {
-  std::vector<Framework> all;
-  for (const DocumentEntry& entry : document.entries) {
-    const DocumentNode& map = entry.value;
-    require_map(map, entry.key);
-    check_keys(map, {"help", "schedules", "sharding", "sharding_in_pipelines", "set", "source"});
-    Framework framework = {.name = entry.key,
-                           .help = require_text(map, "help"),
-                           .schedules = {},
-                           .sharding = shardings_in(map, "sharding"),
-                           .sharding_in_pipelines = shardings_in(map, "sharding_in_pipelines"),
-                           .set = {},
-                           .source = require_text(map, "source")};
-    for (const DocumentNode& item : require(map, "schedules").items) {
-      framework.schedules.push_back(item.text);
-    }
-    for (const DocumentEntry& set : require(map, "set").entries) {
-      framework.set.emplace_back(set.key, set.value.text);
-    }
-    all.push_back(std::move(framework));
-  }
-  return all;
 }
 
 std::vector<UsualBatch> read_batches(const DocumentNode& document) {
@@ -99,15 +62,6 @@ std::vector<std::pair<std::string, Parameter>> read_prices() {
 }
 
 }  // namespace
-
-const std::vector<Framework>& frameworks() {
-  static const std::vector<Framework> all = read_frameworks(planning("frameworks"));
-  return all;
-}
-
-const Framework& find_framework(std::string_view name) {
-  return find_named(frameworks(), "framework", name);
-}
 
 const Parameter& usual_batch_tokens(double parameters) {
   static const std::vector<UsualBatch> batches = read_batches(planning("batches"));

@@ -1,29 +1,13 @@
-// What `windtunnel plan` takes where its user says nothing, and what frameworks can do:
-// scenarios/library/planning.yaml.
+// What `windtunnel plan` takes where its user says nothing: scenarios/library/planning.yaml.
 #pragma once
 
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 #include "models/base/origin.hpp"
-#include "models/results/resolved_value.hpp"
-#include "models/workload/layout.hpp"
 
 namespace windtunnel {
-
-struct Framework {
-  std::string name;
-  std::string help;
-  std::vector<std::string> schedules;  // that it runs; empty: every one that is known
-  std::vector<Sharding> sharding;      // of its training state
-  std::vector<Sharding> sharding_in_pipelines;
-  Overrides set;  // what it makes of a scenario
-  std::string source;
-};
-const std::vector<Framework>& frameworks();
-const Framework& find_framework(std::string_view name);  // throws Error with the nearest name
 
 // Tokens of an optimizer step that models of so many parameters were trained with.
 const Parameter& usual_batch_tokens(double parameters);

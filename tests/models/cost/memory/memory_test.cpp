@@ -26,6 +26,25 @@ State state_of(const Layout& layout, Precision precision = Precision::bf16) {
   return state;
 }
 
+// FSDP2: a shard is 4 B of weights, which are the only ones, 4 of gradients and two moments.
+TEST(Memory, ShardsInFp32HaveNo16BitCopyBesideThem) {
+  for (const bool fp32_shards : {false, true}) {
+    Job job = test_job(llama3_8b(), {.dp = 8, .sharding = Sharding::zero3},
+                       {.global = 64, .micro = 1, .sequence = 8192}, Precision::bf16);
+    job.cluster = test_cluster(1);
+    job.software.shard_copies = fp32_shards;
+    const std::vector<ChunkCost> chunks = chunk_costs(job);
+    const double parameters = chunks[0].parameters;
+    const GpuMemory at = gpu_memory(job, chunks, {7e9})[0];
+    EXPECT_NEAR(at.weights + at.optimizer, (fp32_shards ? 12 : 14) * parameters / 8, 1);
+    EXPECT_NEAR(8 * snapshot_bytes_per_gpu(job, chunks)[0], (fp32_shards ? 12 : 14) * parameters,
+                1);
+    EXPECT_NEAR(weight_share(job), fp32_shards ? 1.0 / 3 : 1.0 / 7, 1e-12);
+    // What is gathered is in 16 bit all the same.
+    EXPECT_EQ(weight_bytes_per_parameter(job), 2);
+  }
+}
+
 TEST(Memory, MixedPrecisionTakesEighteenBytesPerParameter) {
   const State state = state_of({.tp = 8});
   const GpuMemory& at = state.memory[0];

@@ -2,11 +2,13 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <string>
 
 #include "models/base/error.hpp"
 #include "scenarios/language/case.hpp"
+#include "scenarios/language/library/library.hpp"
 
 namespace windtunnel {
 namespace {
@@ -65,7 +67,12 @@ TEST(PlanBasis, ScenariosCanBeRead) {
   for (const Framework& framework : frameworks()) {
     PlanRequest own = request();
     own.framework = framework.name;
-    own.set = {{"cluster.node.host_memory", "1 TB"}, {"precision", "fp8"}};
+    const auto node = std::ranges::find_if(
+        library_nodes(), [&](const NodeSpec& each) { return framework.runs_on(each.gpu.name); });
+    ASSERT_NE(node, library_nodes().end()) << framework.name;
+    if (!framework.runs_on("h100")) own.node = node->name;
+    own.set = {{"cluster.node.host_memory", "1 TB"},
+               {"precision", framework.runs_on("h100") ? "fp8" : "bf16"}};
     const PlanBasis basis = plan_basis(own);
     for (const UsualPart& stack : usual_snapshots()) {
       PlanPoint point = {.nodes = 3, .spares = 1, .batch = 480};

@@ -4,26 +4,10 @@
 
 #include <algorithm>
 
-#include "policies/schedules/schedules.hpp"
 #include "scenarios/language/library/library.hpp"
-#include "scenarios/language/text/fields.hpp"
 
 namespace windtunnel {
 namespace {
-
-TEST(Planning, FrameworksNameSchedulesAndKeysThatThereAre) {
-  for (const Framework& framework : frameworks()) {
-    EXPECT_FALSE(framework.source.empty());
-    EXPECT_FALSE(framework.sharding.empty());
-    EXPECT_FALSE(framework.sharding_in_pipelines.empty());
-    for (const std::string& schedule : framework.schedules) {
-      EXPECT_TRUE(std::ranges::any_of(schedule_kinds(), [&](const ScheduleKind& kind) {
-        return kind.name == schedule;
-      })) << schedule;
-    }
-    for (const auto& [key, value] : framework.set) EXPECT_NE(find_field(key), nullptr) << key;
-  }
-}
 
 TEST(Planning, LargerModelsHaveLargerBatches) {
   double last = 0;

@@ -1,0 +1,110 @@
+#include "scenarios/language/library/facts/training_software.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <string>
+
+#include "models/base/error.hpp"
+#include "policies/schedules/schedules.hpp"
+#include "scenarios/language/case.hpp"
+#include "scenarios/language/library/library.hpp"
+#include "scenarios/language/text/fields.hpp"
+
+namespace windtunnel {
+namespace {
+
+// 64 GPUs, `batch` sequences of one a micro-batch.
+Case job_of(const std::string& software, const std::string& layout, int batch,
+            const std::string& more = "") {
+  return parse_case(
+      "name: t\nmodel: llama3-8b\ncluster: {nodes: 8, node: dgx-h100}\nlayout: " + layout +
+          "\nbatch: {global: " + std::to_string(batch) +
+          ", micro: 1, sequence: 8192}\nprecision: bf16\nsoftware: " + software + "\n" + more,
+      "t.yaml");
+}
+
+bool noted(const Case& the_case, const std::string& text) {
+  return std::ranges::any_of(the_case.notes, [&](const Note& note) {
+    return note.key == "software" && note.text.find(text) != std::string::npos;
+  });
+}
+
+TEST(TrainingSoftware, NamesSchedulesKeysAndGpusThatThereAre) {
+  for (const Framework& framework : frameworks()) {
+    EXPECT_FALSE(framework.source.empty());
+    EXPECT_FALSE(framework.sharding.empty());
+    EXPECT_FALSE(framework.sharding_in_pipelines.empty());
+    for (const std::string& schedule : framework.schedules) {
+      EXPECT_TRUE(std::ranges::any_of(schedule_kinds(), [&](const ScheduleKind& kind) {
+        return kind.name == schedule;
+      })) << schedule;
+    }
+    for (const auto& [key, value] : framework.set) EXPECT_NE(find_field(key), nullptr) << key;
+    for (const std::string& name : framework.gpus) {
+      EXPECT_TRUE(std::ranges::any_of(
+          library_gpus(), [&](const GpuSpec& gpu) { return gpu.name.starts_with(name); }))
+          << framework.name << ": " << name;
+    }
+    for (const SoftwareRule& rule : framework.rules) {
+      EXPECT_FALSE(rule.any.empty()) << rule.name;
+      EXPECT_FALSE(rule.source.empty()) << rule.name;
+      EXPECT_FALSE(rule.instead.empty()) << rule.name;
+    }
+  }
+}
+
+// M mod N of Megatron-Core's schedules.py: 5 on pp 2 leave 1, 8 on pp 4 nothing; with groups of 3
+// on pp 2 five leave 2, which are enough.
+TEST(TrainingSoftware, InterleavingRefusesASmallLastGroup) {
+  const std::string pp2 = "{tp: 1, pp: 2, vpp: 2, sharding: zero1}";
+  const std::string pp4 = "{tp: 1, pp: 4, vpp: 2, sharding: zero1}";
+  const std::string set = "{base: megatron, gradients: bf16, reductions: bf16}";
+  const std::string interleaved = "schedule: interleaved-1f1b\n";
+  EXPECT_TRUE(noted(job_of(set, pp2, 5 * 32, interleaved), "full-groups"));
+  EXPECT_TRUE(noted(job_of(set, pp4, 11 * 16, interleaved), "full-groups"));
+  EXPECT_FALSE(noted(job_of(set, pp4, 8 * 16, interleaved), "refuse"));
+  EXPECT_FALSE(noted(job_of(set, "{tp: 1, pp: 2, sharding: zero1}", 5 * 32), "refuse"));
+  EXPECT_FALSE(noted(job_of(set, pp2, 5 * 32, "schedule: {name: interleaved-1f1b, group: 3}\n"),
+                     "full-groups"));
+}
+
+// PyTorch asks for equal rounds: 5 micro-batches on pp 2 are two rounds, 3 are one.
+TEST(TrainingSoftware, TorchAsksForEqualRounds) {
+  const std::string layout = "{tp: 1, pp: 2, vpp: 2, sharding: zero2}";
+  const std::string interleaved = "schedule: interleaved-1f1b\n";
+  EXPECT_TRUE(noted(job_of("torchtitan", layout, 5 * 32, interleaved), "equal-rounds"));
+  EXPECT_FALSE(noted(job_of("torchtitan", layout, 3 * 32, interleaved), "equal-rounds"));
+}
+
+TEST(TrainingSoftware, WhatAnEntryDoesNotListIsTold) {
+  const std::string pipeline = "{tp: 1, pp: 2, sharding: zero2}";
+  EXPECT_TRUE(noted(job_of("deepspeed", pipeline, 64), "no-gradient-shards-in-pipelines"));
+  EXPECT_TRUE(noted(job_of("maxtext", "{tp: 1, pp: 1, sharding: zero3}", 64), "does not run on"));
+  EXPECT_TRUE(
+      noted(job_of("deepspeed", "{tp: 1, pp: 2, vpp: 2}", 64, "schedule: interleaved-1f1b\n"),
+            "does not run schedule interleaved-1f1b"));
+  EXPECT_TRUE(noted(job_of("{base: megatron, gradients: fp32, reductions: bf16}",
+                           "{tp: 1, pp: 1, sharding: zero1}", 64),
+                    "one-gradient-type"));
+}
+
+TEST(TrainingSoftware, OfEachGpu) {
+  EXPECT_EQ(usual_framework("h100").name, "megatron");
+  EXPECT_EQ(usual_framework("mi300x").name, "megatron");
+  EXPECT_EQ(usual_framework("tpu-v5p").name, "maxtext");
+  EXPECT_EQ(usual_framework("trainium2").name, "neuron");
+  EXPECT_EQ(usual_framework("gaudi3").name, "gaudi-deepspeed");
+  EXPECT_THROW(usual_framework("cpu-core"), Error);
+  EXPECT_THROW(check_runs_on(find_framework("megatron"), "tpu-v4"), Error);
+  EXPECT_NO_THROW(check_runs_on(find_framework("any"), "cpu-core"));
+}
+
+TEST(TrainingSoftware, NamingItChangesNoFigure) {
+  const std::string layout = "{tp: 1, pp: 2, sharding: zero1}";
+  EXPECT_EQ(job_of("{base: megatron, fused_loss: true}", layout, 64).key,
+            job_of("{fused_loss: true}", layout, 64).key);
+}
+
+}  // namespace
+}  // namespace windtunnel
