@@ -339,12 +339,17 @@ namespace {
 void set_time(IterationReport& report, double time_s) {
   const double longer = time_s / report.time_s;
   report.time_s = time_s;
-  for (double* rate : {&report.tokens_per_s, &report.tflops_per_gpu, &report.mfu, &report.hfu}) {
+  for (double* rate : {&report.tokens_per_s, &report.tflops_per_gpu, &report.mfu,
+                       &report.mfu_causal, &report.hfu}) {
     *rate /= longer;
   }
 }
 
 }  // namespace
+
+bool counts_differ(const IterationReport& report) {
+  return report.mfu_causal < 0.98 * report.mfu;
+}
 
 void add_sync(IterationReport& report, const std::vector<SyncLevel>& levels,
               std::vector<SyncReport> sync) {
@@ -454,6 +459,7 @@ IterationReport iteration_report(const Job& job, double hardware_flops,
   report.tokens_per_s = tokens_per_step(job) / report.time_s;
   report.tflops_per_gpu = flops_per_step(job) / report.time_s / gpus / 1e12;
   report.mfu = report.tflops_per_gpu * 1e12 / peak;
+  report.mfu_causal = flops_per_step(job, AttentionCount::causal) / report.time_s / gpus / peak;
   report.hfu = hardware_flops / report.time_s / gpus / peak;
   report.bubble = bubble_of(plan, timeline, window.last, report.time_s);
   report.memory = memory;

@@ -64,8 +64,9 @@ struct IterationReport {
   double time_s = 0;
   double tokens_per_s = 0;
   double tflops_per_gpu = 0;  // model FLOPs, Megatron's convention
-  double mfu = 0;
-  double hfu = 0;  // hardware FLOPs, recomputation counted
+  double mfu = 0;             // causal attention counted in full, Megatron's convention
+  double mfu_causal = 0;      // causal attention counted in half, as a causal kernel computes it
+  double hfu = 0;             // hardware FLOPs, recomputation counted
   Bubble bubble;
   // How far time_s may be off: by the calibration or by measured runs that are alike, and by what
   // is known of the host.
@@ -85,6 +86,8 @@ struct IterationReport {
   std::shared_ptr<const FillingReport> filling;  // null: nothing fills idle time (Job::filling)
   std::shared_ptr<const InputReport> input;      // null: no samples are loaded (Job::input)
 };
+// Whether MFU is another figure, by more than 2 %, with causal attention counted in half.
+bool counts_differ(const IterationReport& report);
 // Adds what exchanges between islands take on average.
 void add_sync(IterationReport& report, const std::vector<SyncLevel>& levels,
               std::vector<SyncReport> sync);

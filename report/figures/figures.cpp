@@ -209,8 +209,12 @@ class Table {
           of<&IterationReport::tflops_per_gpu>, kSimulated, Follows::rate},
          {"iteration.mfu", "MFU", share, higher,
           "model FLOPs utilisation: operations that the model needs, as a share of what the GPU "
-          "could do at its peak",
+          "could do at its peak; causal attention is counted in full, as Megatron-LM does",
           of<&IterationReport::mfu>, kSimulated, Follows::rate},
+         {"iteration.mfu_causal", "MFU (causal attention in half)", share, higher,
+          "as MFU, but of causal attention the half is counted that its mask leaves and that fused "
+          "kernels compute; the two differ most where sequences are long",
+          of<&IterationReport::mfu_causal>, kSimulated, Follows::rate},
          {"iteration.hfu", "HFU", share, higher,
           "hardware FLOPs utilisation: as MFU, but recomputation counts, too",
           of<&IterationReport::hfu>, kSimulated, Follows::rate},

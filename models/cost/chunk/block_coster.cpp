@@ -155,7 +155,7 @@ void BlockCoster::add_shard_copies(const LayerParameters& parameters, bool gathe
   const double reduced = is_mixed(job_.precision) ? job_.software.reduce_bytes : 4;
   constexpr double kShard = 4;  // fp32
   const auto own = [&](int ranks) {
-    return parameters.dense / ranks + parameters.experts / expert_shards(layout, ranks);
+    return parameters.dense / ranks + parameters.experts / expert_shards(layout, ranks, Sharding::zero3);
   };
   const ShardRanks ranks = shard_ranks(layout);
   // Own shard cast, and placed by the collective; all of them copied out.
