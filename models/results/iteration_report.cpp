@@ -340,7 +340,7 @@ void set_time(IterationReport& report, double time_s) {
   const double longer = time_s / report.time_s;
   report.time_s = time_s;
   for (double* rate : {&report.tokens_per_s, &report.tflops_per_gpu, &report.mfu,
-                       &report.mfu_causal, &report.hfu}) {
+                       &report.mfu_causal, &report.hfu, &report.hfu_causal}) {
     *rate /= longer;
   }
 }
@@ -401,6 +401,7 @@ void add_stragglers(IterationReport& report, const StragglerReport& stragglers) 
   report.bubble.makespan_s += waits_s + stragglers.exchange_s;
   report.bubble.idle = idle_s / stragglers.step_s.mean;
   report.hfu *= stragglers.load;
+  report.hfu_causal *= stragglers.load;
   report.stragglers = stragglers;
   set_time(report, stragglers.step_s.mean);
 }
@@ -430,7 +431,7 @@ double mean_peak_flops(const Job& job) {
 
 }  // namespace
 
-IterationReport iteration_report(const Job& job, double hardware_flops,
+IterationReport iteration_report(const Job& job, const HardwareFlops& hardware_flops,
                                  const std::vector<GpuMemory>& memory, const Plan& plan,
                                  const Timeline& timeline, const std::vector<PathStep>& path) {
   IterationReport report;
@@ -460,7 +461,8 @@ IterationReport iteration_report(const Job& job, double hardware_flops,
   report.tflops_per_gpu = flops_per_step(job) / report.time_s / gpus / 1e12;
   report.mfu = report.tflops_per_gpu * 1e12 / peak;
   report.mfu_causal = flops_per_step(job, AttentionCount::causal) / report.time_s / gpus / peak;
-  report.hfu = hardware_flops / report.time_s / gpus / peak;
+  report.hfu = hardware_flops.full / report.time_s / gpus / peak;
+  report.hfu_causal = hardware_flops.causal / report.time_s / gpus / peak;
   report.bubble = bubble_of(plan, timeline, window.last, report.time_s);
   report.memory = memory;
   return report;

@@ -218,6 +218,11 @@ class Table {
          {"iteration.hfu", "HFU", share, higher,
           "hardware FLOPs utilisation: as MFU, but recomputation counts, too",
           of<&IterationReport::hfu>, kSimulated, Follows::rate},
+         {"iteration.hfu_causal", "HFU (causal attention in half)", share, higher,
+          "as HFU, with causal attention counted in half: what kernels really execute, which no "
+          "GPU "
+          "does faster than its peak",
+          of<&IterationReport::hfu_causal>, kSimulated, Follows::rate},
          {"iteration.tokens_per_s", "tokens/s", count, higher, "trained by the whole job",
           of<&IterationReport::tokens_per_s>, kSimulated, Follows::rate},
          {"iteration.bubble.makespan", "bubble time", seconds, lower,

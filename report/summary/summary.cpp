@@ -97,11 +97,14 @@ std::string redundancy_text(const Redundancy& redundancy, const Record& record) 
   return line;
 }
 
-// Causal attention counted in half, where that makes another figure of MFU.
-std::string causal_text(const Record& record) {
-  if (!counts_differ(record.iteration)) return "";
-  return fmt::format(" (causal attention in full; in half {})",
-                     text_of(record, "iteration.mfu_causal"));
+// With causal attention counted in full, and in half where that makes other figures.
+std::string utilisation_text(const Record& record) {
+  const std::string full =
+      fmt::format("{}, {}", titled(record, "iteration.mfu"), titled(record, "iteration.hfu"));
+  if (!counts_differ(record.iteration)) return full;
+  return fmt::format("{}; causal attention counted in half: {} and {}", full,
+                     text_of(record, "iteration.mfu_causal"),
+                     text_of(record, "iteration.hfu_causal"));
 }
 
 SummarySection iteration_section(const Record& record) {
@@ -116,8 +119,7 @@ SummarySection iteration_section(const Record& record) {
        {"throughput",
         fmt::format("{} {}/s, {} {}", text("iteration.tokens_per_s"), noun,
                     text("iteration.tflops_per_gpu"), figure("iteration.tflops_per_gpu").title)},
-       {"utilisation", fmt::format("{}{}, {}", titled(record, "iteration.mfu"), causal_text(record),
-                                   titled(record, "iteration.hfu"))},
+       {"utilisation", utilisation_text(record)},
        {figure("iteration.bubble.makespan_share").title,
         fmt::format("{} of the step beyond the busiest rank's compute, mean {}",
                     text("iteration.bubble.makespan_share"),

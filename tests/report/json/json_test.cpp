@@ -24,8 +24,8 @@ TEST(RunDocument, KeysAndTheirOrderAreTheContract) {
   EXPECT_EQ(keys_of(run["model_error"]),
             (Keys{"calibration", "step_error", "covered", "host_spread", "familiarity", "ranges"}));
   EXPECT_EQ(keys_of(run["iteration"]),
-            (Keys{"time_s", "tflops_per_gpu", "mfu", "hfu", "tokens_per_s", "bubble", "exposed_s",
-                  "memory_bytes", "critical_path_s"}));
+            (Keys{"time_s", "tflops_per_gpu", "mfu", "mfu_causal", "hfu", "hfu_causal",
+                  "tokens_per_s", "bubble", "exposed_s", "memory_bytes", "critical_path_s", "mfu_counts"}));
   EXPECT_EQ(keys_of(run["iteration"]["bubble"]),
             (Keys{"makespan", "makespan_share", "longest_stage", "longest_stage_share", "idle"}));
   EXPECT_EQ(keys_of(run["iteration"]["exposed_s"]),
