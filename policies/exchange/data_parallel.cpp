@@ -342,9 +342,8 @@ void DataParallel::add_buckets(int stage, const Tensors& tensors, const Cuts& cu
     slow_down_buckets(weights, weight_s, slowdown_);
   };
   placed(std::move(segments), traffic.last_backward, traffic.last_backward_weight);
-  if (job_.layout.sharding == Sharding::zero2) {
-    placed(std::move(earlier), traffic.backward, traffic.backward_weight);
-  }
+  const bool each = job_.layout.sharding == Sharding::zero2;  // of them reduces
+  if (each) placed(std::move(earlier), traffic.backward, traffic.backward_weight);
   if (job_.layout.sharding != Sharding::none || crosses_) traffic.first_forward = forward;
 }
 

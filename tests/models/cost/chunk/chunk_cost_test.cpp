@@ -239,7 +239,6 @@ TEST(ChunkCost, TilesOfAnMlpTakeItsMemoryAndRunItAgain) {
   const ChunkCost many = of(32);
   const double up = 2.0 * 8192 * 14336 * 2;  // gate and up of a layer in bf16; the product is half
   EXPECT_NEAR((whole.activation_bytes - four.activation_bytes) / (1.5 * up), 1, 0.01);
-  EXPECT_EQ(four.activation_bytes, many.activation_bytes);
   EXPECT_GT(whole.transient_bytes - four.transient_bytes, 0.7 * 1.5 * up);
   EXPECT_LT(many.transient_bytes, four.transient_bytes);
   const double mlp = 2.0 * 3 * 4096 * 14336 * 8192;  // of a forward pass
