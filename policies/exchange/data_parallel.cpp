@@ -303,8 +303,7 @@ void DataParallel::add_buckets(int stage, const Tensors& tensors, const Cuts& cu
   const int pp = rank_of_[stage];
   const GradientOverlap overlap = job_.communication.overlap;
   const double weight_s = seconds(stage).backward_weight_s;
-  Segments segments(cuts.size());
-  Segments forward(cuts.size());
+  Segments segments(cuts.size()), forward(cuts.size());
   Segments earlier(cuts.size());  // of the micro-batches before the last one, under zero2
   for (std::size_t i = 0; i < cuts.size(); ++i) {
     const std::size_t place = cuts.size() - 1 - i;

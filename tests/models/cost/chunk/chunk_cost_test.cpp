@@ -234,9 +234,7 @@ TEST(ChunkCost, TilesOfAnMlpTakeItsMemoryAndRunItAgain) {
     job.software.mlp_tiles = tiles;
     return chunk_costs(job)[1];
   };
-  const ChunkCost whole = of(1);
-  const ChunkCost four = of(4);
-  const ChunkCost many = of(32);
+  const ChunkCost whole = of(1), four = of(4), many = of(32);
   const double up = 2.0 * 8192 * 14336 * 2;  // gate and up of a layer in bf16; the product is half
   EXPECT_NEAR((whole.activation_bytes - four.activation_bytes) / (1.5 * up), 1, 0.01);
   EXPECT_GT(whole.transient_bytes - four.transient_bytes, 0.7 * 1.5 * up);
