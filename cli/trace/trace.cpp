@@ -344,7 +344,7 @@ ExitCode import_traces(const ImportOptions& options) {
   const Timeline timeline = time_on_machine(read, import.plan, import.foreign);
   // Of the report only what follows from the timeline: the traces may be of another job.
   const IterationReport report =
-      iteration_report(job, 0, {}, import.plan, timeline, critical_path(import.plan, timeline));
+      iteration_report(job, {}, {}, import.plan, timeline, critical_path(import.plan, timeline));
   if (options.json)
     print_document("trace-import", import_document(import, timeline, report, range));
   const Summary summary = import_summary(options, import, timeline, report, range);

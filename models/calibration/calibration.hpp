@@ -3,12 +3,14 @@
 // printer and the documentation use.
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "models/base/origin.hpp"
+#include "models/calibration/attention_speeds.hpp"
 #include "models/calibration/interconnect_law.hpp"
 #include "models/calibration/kernel_law.hpp"
 
@@ -124,6 +126,9 @@ struct Calibration {
   // What was measured of kernels and collectives one by one: their times, where there is a law,
   // in place of what the constants above say (models/cost/op/op_cost.hpp, collective_law.hpp).
   KernelLaws kernel_laws = {};
+
+  // The attention kernel that the job names, on this kind of GPU; null: the efficiencies above.
+  std::shared_ptr<const AttentionSpeeds> attention = nullptr;
 };
 
 // What kernels sustain in the steps of a job on so many GPUs.

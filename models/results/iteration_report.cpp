@@ -339,12 +339,17 @@ namespace {
 void set_time(IterationReport& report, double time_s) {
   const double longer = time_s / report.time_s;
   report.time_s = time_s;
-  for (double* rate : {&report.tokens_per_s, &report.tflops_per_gpu, &report.mfu, &report.hfu}) {
+  for (double* rate : {&report.tokens_per_s, &report.tflops_per_gpu, &report.mfu,
+                       &report.mfu_causal, &report.hfu, &report.hfu_causal}) {
     *rate /= longer;
   }
 }
 
 }  // namespace
+
+bool counts_differ(const IterationReport& report) {
+  return report.mfu_causal < 0.98 * report.mfu;
+}
 
 void add_sync(IterationReport& report, const std::vector<SyncLevel>& levels,
               std::vector<SyncReport> sync) {
@@ -400,6 +405,7 @@ void add_stragglers(IterationReport& report, const StragglerReport& stragglers) 
   report.bubble.makespan_s += waits_s + stragglers.exchange_s;
   report.bubble.idle = idle_s / stragglers.step_s.mean;
   report.hfu *= stragglers.load;
+  report.hfu_causal *= stragglers.load;
   report.stragglers = stragglers;
   set_time(report, stragglers.step_s.mean);
 }
@@ -429,7 +435,7 @@ double mean_peak_flops(const Job& job) {
 
 }  // namespace
 
-IterationReport iteration_report(const Job& job, double hardware_flops,
+IterationReport iteration_report(const Job& job, const HardwareFlops& hardware_flops,
                                  const std::vector<GpuMemory>& memory, const Plan& plan,
                                  const Timeline& timeline, const std::vector<PathStep>& path) {
   IterationReport report;
@@ -459,7 +465,9 @@ IterationReport iteration_report(const Job& job, double hardware_flops,
   report.tokens_per_s = tokens_per_step(job) / report.time_s;
   report.tflops_per_gpu = flops_per_step(job) / report.time_s / gpus / 1e12;
   report.mfu = report.tflops_per_gpu * 1e12 / peak;
-  report.hfu = hardware_flops / report.time_s / gpus / peak;
+  report.mfu_causal = flops_per_step(job, AttentionCount::causal) / report.time_s / gpus / peak;
+  report.hfu = hardware_flops.full / report.time_s / gpus / peak;
+  report.hfu_causal = hardware_flops.causal / report.time_s / gpus / peak;
   report.bubble = bubble_of(plan, timeline, window.last, report.time_s);
   report.memory = memory;
   return report;

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "models/calibration/prediction_error.hpp"
+#include "models/cost/chunk/chunk_cost.hpp"
 #include "models/cost/memory/memory.hpp"
 #include "models/plan/job.hpp"
 #include "models/plan/schedule.hpp"
@@ -64,8 +65,10 @@ struct IterationReport {
   double time_s = 0;
   double tokens_per_s = 0;
   double tflops_per_gpu = 0;  // model FLOPs, Megatron's convention
-  double mfu = 0;
-  double hfu = 0;  // hardware FLOPs, recomputation counted
+  double mfu = 0;             // causal attention counted in full, Megatron's convention
+  double mfu_causal = 0;      // causal attention counted in half, as a causal kernel computes it
+  double hfu = 0;             // hardware FLOPs, recomputation counted; attention as in mfu
+  double hfu_causal = 0;      // attention as in mfu_causal: what kernels execute
   Bubble bubble;
   // How far time_s may be off: by the calibration or by measured runs that are alike, and by what
   // is known of the host.
@@ -85,6 +88,8 @@ struct IterationReport {
   std::shared_ptr<const FillingReport> filling;  // null: nothing fills idle time (Job::filling)
   std::shared_ptr<const InputReport> input;      // null: no samples are loaded (Job::input)
 };
+// Whether MFU is another figure, by more than 2 %, with causal attention counted in half.
+bool counts_differ(const IterationReport& report);
 // Adds what exchanges between islands take on average.
 void add_sync(IterationReport& report, const std::vector<SyncLevel>& levels,
               std::vector<SyncReport> sync);
@@ -120,9 +125,9 @@ double snapshot_end_s(const Plan& plan, const Timeline& timeline);
 // Mean share of `time_s` in which none of a rank's own kernels of the iteration run.
 double idle_share(const Plan& plan, const Timeline& timeline, int iteration, double time_s);
 
-// `hardware_flops`: of an iteration on all GPUs (ChunkCost::hardware_flops). `path` is
+// `hardware_flops`: of an iteration on all GPUs. `path` is
 // critical_path(plan, timeline); with several iterations those of reported_window().
-IterationReport iteration_report(const Job& job, double hardware_flops,
+IterationReport iteration_report(const Job& job, const HardwareFlops& hardware_flops,
                                  const std::vector<GpuMemory>& memory, const Plan& plan,
                                  const Timeline& timeline, const std::vector<PathStep>& path);
 

@@ -316,7 +316,7 @@ void check_shards(const Layout& layout, int gpus_per_node) {
   }
 }
 
-void check_sharding(const Layout& layout, int gpus_per_node) {
+void check_sharding(const TransformerSpec& model, const Layout& layout, int gpus_per_node) {
   if (layout.shard_ranks != 0) {
     check_positive("layout.shard_ranks", layout.shard_ranks);
     if (layout.sharding == Sharding::none) {
@@ -326,6 +326,20 @@ void check_sharding(const Layout& layout, int gpus_per_node) {
     check_divides(
         {"layout.shard_ranks", "layout.dp", "layout.cp"}, layout.shard_ranks,
         layout.islands() > 1 ? "dp x cp of an island =" : "dp x cp =", layout.island_replicas());
+  }
+  if (layout.expert_shard_ranks != 0) {
+    check_positive("layout.expert_shard_ranks", layout.expert_shard_ranks);
+    if (layout.sharding == Sharding::none) {
+      throw Error::of_key("layout.expert_shard_ranks", "is {} but layout.sharding is none",
+                          layout.expert_shard_ranks);
+    }
+    if (model.moe_layers() == 0) {
+      throw Error::of_key("layout.expert_shard_ranks", "is {}, but model '{}' has no experts",
+                          layout.expert_shard_ranks, model.name);
+    }
+    check_divides({"layout.expert_shard_ranks", "layout.ep", "layout.tp", "layout.dp", "layout.cp"},
+                  layout.expert_shard_ranks, "the ranks with the same experts,",
+                  layout.tp * layout.island_replicas() / layout.ep);
   }
   check_shards(layout, gpus_per_node);
 }
@@ -460,7 +474,7 @@ void check_layout(const TransformerSpec& model, const Layout& layout, const Batc
                        layout.tp, layout.cp, layout.pp, layout.dp, layout.ranks(), gpus);
   }
   check_experts(model, layout);
-  check_sharding(layout, gpus_per_node);
+  check_sharding(model, layout, gpus_per_node);
   layers_per_stage(model, layout);
   microbatches(layout, batch);
 }

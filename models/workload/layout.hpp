@@ -46,6 +46,16 @@ template <>
 inline constexpr Choice<StateShares> kChoices<StateShares>[] = {{"even", StateShares::even},
                                                                 {"auto", StateShares::automatic}};
 
+// When ranks with equal shards, each of another copy of the parameters (HYBRID_SHARD), sum their
+// gradients.
+enum class CopiesSummed {
+  step,         // once, behind the last micro-batch, what each copy has accumulated in its shards
+  micro_batch,  // in every micro-batch that reduces gradients
+};
+template <>
+inline constexpr Choice<CopiesSummed> kChoices<CopiesSummed>[] = {
+    {"step", CopiesSummed::step}, {"micro-batch", CopiesSummed::micro_batch}};
+
 // Megatron-LM's columns and rows, or blocks on a square mesh of ranks:
 // models/cost/tensor/tensor_mesh.hpp.
 enum class TensorForm { one_d, two_d };
@@ -101,6 +111,10 @@ struct Layout {
   Sharding sharding = Sharding::none;
   // Ranks that share one copy under `sharding` (FSDP's HYBRID_SHARD); 0: all dp x cp.
   int shard_ranks = 0;
+  // Ranks with the same experts that share one copy of them under `sharding`; 0: those that lie
+  // among the ranks of a copy of the dense parameters.
+  int expert_shard_ranks = 0;
+  CopiesSummed copies_summed = CopiesSummed::step;
   StateShares state = StateShares::even;
   std::vector<double> state_of_pool = {};  // of a rank, in proportion; empty: even
   // [pipeline rank] what a rank holds of the state over the mean, of a job as the nodes of one pool
@@ -211,6 +225,7 @@ int microbatches(const Layout& layout, const Batch& batch);
 // kv_heads, ffn and vocabulary (padded to a multiple of 128 * tp as Megatron does, so the
 // vocabulary always fits), 2 cp (and with sequence parallelism tp * cp) the sequence, tp the GPUs
 // of a node or these tp, ep the tp * cp * dp ranks of a stage and the experts, shard_ranks dp * cp,
+// expert_shard_ranks the ranks with the same experts,
 // what ZeRO-3 adds goes with it (check_shards), tp is the square of a mesh whose side divides
 // heads, widths and micro-batch (check_mesh), ep > 1 beside tp > 1 comes with sequence parallelism
 // (Megatron-LM refuses it otherwise) or says what becomes of tokens that several ranks hold, and

@@ -100,6 +100,11 @@ struct Software {
   bool portable_attention = false;
   // Of the fused attention kernel, of the speed that the calibration has.
   double attention_speed = 1;
+  // A dense layer's MLP runs so many parts of the sequence one after the other, and keeps its input
+  // alone: the backward pass computes each part again (TiledMLP of Arctic Long Sequence Training:
+  // Bekman et al. 2025, arXiv 2506.13996, section 3.1.1; DeepSpeed's
+  // runtime/sequence_parallel/ulysses_sp.py). 1: all at once.
+  int mlp_tiles = 1;
   // The threads that drive the network take cores from those that launch kernels: see
   // Calibration::host_contention.
   bool shared_cores = false;

@@ -22,8 +22,9 @@ struct LayerParameters {
 };
 LayerParameters layer_parameters_per_gpu(const TransformerSpec& model, const Layout& layout,
                                          Block block);
-// Ranks that share the state of an expert, where so many share what is not in experts.
-double expert_shards(const Layout& layout, int dense);
+// Ranks that share a part of an expert's state, where `dense` ranks share that part of the other
+// parameters. `from`: the least sharding that divides this part.
+double expert_shards(const Layout& layout, int dense, Sharding from);
 // Of the embedding, and of a head that is not tied to it; the vocabulary padded.
 double vocabulary_parameters(const TransformerSpec& model, int tp);
 

@@ -196,10 +196,12 @@ namespace {
 
 // Two operations per weight and token. QK^T and PV over the whole square, linear attention's of a
 // block, and a state that is written and read.
-void add_attention_flops(const TransformerSpec& model, int sequence, LayerFlops& flops) {
+void add_attention_flops(const TransformerSpec& model, int sequence, AttentionCount count,
+                         LayerFlops& flops) {
   const bool linear = model.attention == AttentionKernel::linear;
-  const double seen =
-      linear ? std::min<double>(kLinearBlock, sequence) : attended_keys(model, sequence);
+  const bool half = count == AttentionCount::causal && model.masked() && !linear;
+  const double seen = linear ? std::min<double>(kLinearBlock, sequence)
+                             : attended_keys(model, sequence) * (half ? 0.5 : 1);
   const double state = linear ? 4.0 * model.q_width() * model.value_dim() : 0;
   flops.products += 2 * model.attention_parameters();
   flops.attention += 2.0 * seen * (model.q_width() + model.context_width()) + state;
@@ -207,9 +209,10 @@ void add_attention_flops(const TransformerSpec& model, int sequence, LayerFlops&
 
 }  // namespace
 
-LayerFlops layer_flops(const TransformerSpec& model, int sequence, Block block) {
+LayerFlops layer_flops(const TransformerSpec& model, int sequence, Block block,
+                       AttentionCount count) {
   LayerFlops flops;
-  if (has_attention(block)) add_attention_flops(model, sequence, flops);
+  if (has_attention(block)) add_attention_flops(model, sequence, count, flops);
   if (has_mamba(block)) {
     const double h = model.hidden;
     flops.products += 2 * h * (model.mamba.projected() + model.mamba.inner());
@@ -229,11 +232,12 @@ LayerFlops layer_flops(const TransformerSpec& model, int sequence, Block block) 
   return flops;
 }
 
-double model_flops(const TransformerSpec& model, double sequences, int sequence) {
+double model_flops(const TransformerSpec& model, double sequences, int sequence,
+                   AttentionCount attention) {
   double token = 2.0 * model.hidden * model.vocabulary;
   for (const Block block : kLayerBlocks) {
     if (const int count = model.layers_of(block); count > 0) {
-      token += count * layer_flops(model, sequence, block).sum();
+      token += count * layer_flops(model, sequence, block, attention).sum();
     }
   }
   return 3 * sequences * sequence * token;

@@ -191,8 +191,11 @@ double norm_parameters(const TransformerSpec& model);  // of one norm: scale and
 // Floating-point operations per iteration by the convention of Megatron-LM (Narayanan et al.,
 // SC'21, eq. 3 and appendix, generalised to GQA, SwiGLU, latent attention and the experts that a
 // token visits): matrix multiplications of forward and backward (three times the forward), full
-// (not causal) attention, no recomputation.
-double model_flops(const TransformerSpec& model, double sequences, int sequence);
+// (not causal) attention, no recomputation. AttentionCount::causal counts half of the attention
+// that has a causal mask, as fused kernels compute it.
+enum class AttentionCount { full, causal };
+double model_flops(const TransformerSpec& model, double sequences, int sequence,
+                   AttentionCount count = AttentionCount::full);
 // Of the same convention, forward, a token of a layer: products with weights, whose backward pass
 // has two of them, and attention's own, or a scan's (seven for each number of its state).
 struct LayerFlops {
@@ -200,6 +203,7 @@ struct LayerFlops {
   double attention = 0;
   double sum() const { return products + attention; }
 };
-LayerFlops layer_flops(const TransformerSpec& model, int sequence, Block block);
+LayerFlops layer_flops(const TransformerSpec& model, int sequence, Block block,
+                       AttentionCount count = AttentionCount::full);
 
 }  // namespace windtunnel

@@ -98,10 +98,10 @@ Recipe GradientExchange::recipe_of(const std::vector<TensorShape>& shapes,
 }
 
 std::vector<Transfer> GradientExchange::compressed(const std::vector<TensorShape>& shapes, int pp,
-                                                   bool expert) const {
+                                                   bool expert, StageAction action) const {
   const Axes axes = this->axes(pp, expert);
   if (axes.group.ranks == 1 || shapes.empty()) return {};
-  if (across_) return compressed_across(shapes, axes, pp, expert);
+  if (across_) return compressed_across(shapes, axes, pp, expert, action);
   return of_recipe(recipe_of(shapes, axes.group), axes, pp, expert);
 }
 
@@ -109,15 +109,16 @@ std::vector<Transfer> GradientExchange::compressed(const std::vector<TensorShape
 // exchanges it with the peers of other places, and then they gather the whole, unless it stays
 // sharded.
 std::vector<Transfer> GradientExchange::compressed_across(const std::vector<TensorShape>& shapes,
-                                                          const Axes& axes, int pp,
-                                                          bool expert) const {
+                                                          const Axes& axes, int pp, bool expert,
+                                                          StageAction action) const {
   const Axes outer = axes.across_only();
   double bytes = 0;
   for (const TensorShape& shape : shapes) bytes += shape.elements() * element_bytes_;
   const bool inside = axes.inner > 1;
   std::vector<Transfer> row;
   if (inside) row.push_back(transfer(pp, axes.inner_axis, CollectiveKind::reduce_scatter, bytes));
-  if (outer.group.ranks > 1) {
+  const bool joins = axes.shards == 1 || sums_copies(job_.layout, action);
+  if (outer.group.ranks > 1 && joins) {
     const std::vector<TensorShape> parts = parts_of(shapes, axes.inner);
     const std::vector<Transfer> exchanged =
         of_recipe(recipe_of(parts, outer.group), outer, pp, expert);
@@ -276,7 +277,7 @@ std::vector<Transfer> GradientExchange::row(const std::vector<StageTensor>& tens
   }
   if (shapes.empty() && !tables.empty()) parameters = 0;
   if (compresses_) {
-    row = compressed(shapes, pp, bucket.expert);
+    row = compressed(shapes, pp, bucket.expert, action);
   } else if (job_.communication.aggregation == Aggregation::parameter_server) {
     row = served(parameters, pp, bucket.expert);
   } else {

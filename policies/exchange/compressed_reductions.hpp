@@ -50,7 +50,7 @@ class GradientExchange {
   // `share`: of the bucket's tensors, a partition. Behind what `to` has already, a row of its own.
   void append(const std::vector<StageTensor>& tensors, const GradientBucket& bucket, int pp,
               std::vector<Transfer>& to, double share = 1,
-              StageAction action = StageAction::backward) const;
+              StageAction action = StageAction::last_backward) const;
   // DeAR's halves (Zhang et al. 2023, arXiv 2302.12445).
   void append_scatter(const std::vector<StageTensor>& tensors, const GradientBucket& bucket, int pp,
                       std::vector<Transfer>& to) const;
@@ -61,14 +61,15 @@ class GradientExchange {
   struct Axes;
   Axes axes(int pp, bool expert) const;
   std::vector<Transfer> row(const std::vector<StageTensor>& tensors, const GradientBucket& bucket,
-                            int pp, double share, StageAction action = StageAction::backward) const;
+                            int pp, double share,
+                            StageAction action = StageAction::last_backward) const;
   Recipe recipe_of(const std::vector<TensorShape>& shapes, const ReducingGroup& group) const;
-  std::vector<Transfer> compressed(const std::vector<TensorShape>& shapes, int pp,
-                                   bool expert) const;
+  std::vector<Transfer> compressed(const std::vector<TensorShape>& shapes, int pp, bool expert,
+                                   StageAction action) const;
   // Of tensors that `members` divide among themselves: of the member that has most.
   std::vector<TensorShape> parts_of(std::vector<TensorShape> shapes, int members) const;
   std::vector<Transfer> compressed_across(const std::vector<TensorShape>& shapes, const Axes& axes,
-                                          int pp, bool expert) const;
+                                          int pp, bool expert, StageAction action) const;
   struct Hop {
     ReplicaAxis axis;
     CollectiveKind kind;

@@ -268,7 +268,8 @@ DataParallel::Cuts DataParallel::cut_by_layer(const Tensors& tensors) const {
 
 // All gradients of the stage at once; of a step without them a number, by which all draw the same
 // directions again.
-void DataParallel::add_at_end(int stage, const Tensors& tensors, std::vector<Transfer>& to) const {
+void DataParallel::add_at_end(int stage, const Tensors& tensors, std::vector<Transfer>& to,
+                              StageAction action) const {
   const bool number = is_zeroth_order(job_.training.get());
   for (const bool expert : {false, true}) {
     GradientBucket all{.parameters = 0, .expert = expert};
@@ -278,7 +279,7 @@ void DataParallel::add_at_end(int stage, const Tensors& tensors, std::vector<Tra
     }
     const double experts = chunk(stage).expert_parameters;
     all.parameters = expert ? experts : chunk(stage).parameters - experts;
-    if (!all.tensors.empty()) exchange_.append(tensors, all, rank_of_[stage], to);
+    if (!all.tensors.empty()) exchange_.append(tensors, all, rank_of_[stage], to, 1, action);
   }
 }
 
@@ -291,8 +292,10 @@ void DataParallel::add_whole(int stage, const Tensors& tensors, StageTraffic& tr
     add_at_end(stage, tensors, traffic.at_end);
     return;
   }
-  add_at_end(stage, tensors, traffic.backward.front().reductions);
-  traffic.backward_weight = traffic.last_backward = traffic.last_backward_weight = traffic.backward;
+  add_at_end(stage, tensors, traffic.backward.front().reductions, StageAction::backward);
+  add_at_end(stage, tensors, traffic.last_backward.front().reductions);
+  traffic.backward_weight = traffic.backward;
+  traffic.last_backward_weight = traffic.last_backward;
 }
 
 void DataParallel::add_buckets(int stage, const Tensors& tensors, const Cuts& cuts,
@@ -300,11 +303,11 @@ void DataParallel::add_buckets(int stage, const Tensors& tensors, const Cuts& cu
   const int pp = rank_of_[stage];
   const GradientOverlap overlap = job_.communication.overlap;
   const double weight_s = seconds(stage).backward_weight_s;
-  Segments segments(cuts.size());
-  Segments forward(cuts.size());
+  Segments segments(cuts.size()), forward(cuts.size());
+  Segments earlier(cuts.size());  // of the micro-batches before the last one, under zero2
   for (std::size_t i = 0; i < cuts.size(); ++i) {
     const std::size_t place = cuts.size() - 1 - i;
-    segments[i].share = cuts[i].share;
+    earlier[i].share = segments[i].share = cuts[i].share;
     forward[place].share = cuts[i].forward_share;
     if (overlap == GradientOverlap::priority) continue;
     for (const GradientBucket& bucket : cuts[i].buckets) {
@@ -313,6 +316,7 @@ void DataParallel::add_buckets(int stage, const Tensors& tensors, const Cuts& cu
         exchange_.append_gather(tensors, bucket, pp, forward[place].gathers);
       } else {
         exchange_.append(tensors, bucket, pp, segments[i].reductions);
+        exchange_.append(tensors, bucket, pp, earlier[i].reductions, 1, StageAction::backward);
       }
     }
     if (crosses_) {
@@ -326,19 +330,19 @@ void DataParallel::add_buckets(int stage, const Tensors& tensors, const Cuts& cu
   const bool on_both = std::ranges::any_of(segments, [](const Segment& segment) {
     return std::ranges::any_of(segment.reductions, &Transfer::second_channel);
   });
-  if (overlap == GradientOverlap::asc && !on_both) {
-    run_two_at_once(segments, seconds(stage).backward_input_s + weight_s,
-                    exchange_.law(pp, false).alpha_s);
-  }
-  traffic.last_backward_weight = traffic.last_backward = segments;
-  if (overlaps_) {
-    slow_down_buckets(traffic.last_backward, seconds(stage).backward_input_s + weight_s, slowdown_);
-    slow_down_buckets(traffic.last_backward_weight, weight_s, slowdown_);
-  }
-  if (job_.layout.sharding == Sharding::zero2) {
-    traffic.backward = traffic.last_backward;
-    traffic.backward_weight = traffic.last_backward_weight;
-  }
+  const double backward_s = seconds(stage).backward_input_s + weight_s;
+  const auto placed = [&](Segments own, Segments& backward, Segments& weights) {
+    if (overlap == GradientOverlap::asc && !on_both) {
+      run_two_at_once(own, backward_s, exchange_.law(pp, false).alpha_s);
+    }
+    weights = backward = std::move(own);
+    if (!overlaps_) return;
+    slow_down_buckets(backward, backward_s, slowdown_);
+    slow_down_buckets(weights, weight_s, slowdown_);
+  };
+  placed(std::move(segments), traffic.last_backward, traffic.last_backward_weight);
+  const bool each = job_.layout.sharding == Sharding::zero2;  // of them reduces
+  if (each) placed(std::move(earlier), traffic.backward, traffic.backward_weight);
   if (job_.layout.sharding != Sharding::none || crosses_) traffic.first_forward = forward;
 }
 

@@ -92,7 +92,8 @@ class DataParallel {
   Cuts cut_by_bucket(int stage, const Tensors& tensors) const;
   Cuts cut_by_layer(const Tensors& tensors) const;
   void add_whole(int stage, const Tensors& tensors, StageTraffic& traffic) const;
-  void add_at_end(int stage, const Tensors& tensors, std::vector<Transfer>& to) const;
+  void add_at_end(int stage, const Tensors& tensors, std::vector<Transfer>& to,
+                  StageAction action = StageAction::last_backward) const;
   void add_buckets(int stage, const Tensors& tensors, const Cuts& cuts,
                    StageTraffic& traffic) const;
   void add_partitions(int stage, const Tensors& tensors, const Cuts& cuts, Segments& backward,

@@ -100,6 +100,9 @@ StridedGroups replica_groups(const Layout& layout, ReplicaAxis axis, int gpus_pe
   const int shard = shards.optimizer;
   const int region = layout.tp * shard;  // consecutive ranks that hold one copy of the stage
   const int dense = layout.sharding == Sharding::none ? replicas : shard;
+  // An ep group that reaches beyond the region leaves no second copy of an expert inside it.
+  const int of_region = region % layout.ep == 0 ? region / layout.ep : 1;
+  const int experts = layout.expert_shard_ranks > 0 ? layout.expert_shard_ranks : of_region;
   const int in_node = members_in_node({layout.tp, dense}, gpus_per_node);
   const auto part = [&](int ranks) { return strided(members, layout.tp, ranks); };
   const auto peers = [&](int group, int ranks) {
@@ -117,11 +120,9 @@ StridedGroups replica_groups(const Layout& layout, ReplicaAxis axis, int gpus_pe
     case ReplicaAxis::dense_across:
       return strided(members, region, replicas / shard);
     case ReplicaAxis::expert_shard:
-      // An ep group that reaches beyond the region leaves no second copy of an expert inside it.
-      return strided(members, layout.ep, region % layout.ep == 0 ? region / layout.ep : 1);
+      return strided(members, layout.ep, experts);
     case ReplicaAxis::expert_across:
-      return region % layout.ep == 0 ? strided(members, region, island / region)
-                                     : strided(members, layout.ep, island / layout.ep);
+      return strided(members, layout.ep * experts, island / (layout.ep * experts));
     case ReplicaAxis::node_part:
       return part(in_node);
     case ReplicaAxis::node_peers:

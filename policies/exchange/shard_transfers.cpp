@@ -63,8 +63,10 @@ class Steps {
     const double sent = layout_.gradient_bits / 8.0;
     if (experts) {
       scatter(ReplicaAxis::expert_shard);
-      add(ReplicaAxis::expert_across, CollectiveKind::all_reduce,
-          gradient_bytes_ / ranks(ReplicaAxis::expert_shard));
+      if (sums_copies(layout_, action)) {
+        add(ReplicaAxis::expert_across, CollectiveKind::all_reduce,
+            gradient_bytes_ / ranks(ReplicaAxis::expert_shard));
+      }
       return std::move(steps_);
     }
     if (sent > 0 && sent < gradient_bytes_) {
@@ -76,7 +78,7 @@ class Steps {
     } else {
       scatter(ReplicaAxis::dense_shard);
     }
-    if (through) {
+    if (through && sums_copies(layout_, action)) {
       add(ReplicaAxis::dense_across, CollectiveKind::all_reduce,
           gradient_bytes_ / shards_.optimizer);
     }
@@ -266,6 +268,10 @@ void split_transfers(const Job& job, const ReplicaNetwork& network, int pp,
     }
     transfer.longer_s += std::max(0.0, seconds - transfer.seconds);
   }
+}
+
+bool sums_copies(const Layout& layout, StageAction action) {
+  return action == StageAction::last_backward || layout.copies_summed == CopiesSummed::micro_batch;
 }
 
 void append_reductions(const Job& job, const ReplicaNetwork& network, int pp, const Amount& amount,

@@ -100,8 +100,8 @@ class ReplicaNetwork {
   std::vector<double> ring_factors_;                          // [pipeline rank]; empty: 1
 };
 
-// Of a stage: which of its actions gathers, or reduces. Without levels or a second copy all are
-// alike.
+// Of a stage: which of its actions gathers, or reduces. The last backward pass also does what is
+// done once a step: it sums copies of shards, and ends the levels.
 enum class StageAction { first_forward, forward, backward, last_backward };
 
 // Behind what `to` has already.
@@ -112,6 +112,9 @@ void split_transfers(const Job& job, const ReplicaNetwork& network, int pp,
                      const std::vector<double>& shares, std::vector<Transfer>& transfers);
 
 void append_reductions(const Job& job, const ReplicaNetwork& network, int pp, const Amount& amount,
-                       std::vector<Transfer>& to, StageAction action = StageAction::backward);
+                       std::vector<Transfer>& to, StageAction action = StageAction::last_backward);
+// Whether the ranks with equal shards sum them behind a backward pass of this kind
+// (Layout::copies_summed).
+bool sums_copies(const Layout& layout, StageAction action);
 
 }  // namespace windtunnel

@@ -201,6 +201,7 @@ ChunkCost LengthCosts::pack(std::size_t degree, double tokens, double squares,
     chunk.*bytes *= share;
   }
   chunk.hardware_flops = parts.token_flops * tokens + parts.square_flops * squares;
+  chunk.masked_flops *= squares / (parts.tokens * parts.tokens);
   for (int pass = 0; pass < kPasses; ++pass) {
     std::vector<CostPart>& to = chunk.*kPassParts[pass];
     to.clear();

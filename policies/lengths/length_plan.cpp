@@ -138,8 +138,9 @@ ChunkCost mean_of(const Job& job, const BalancedBatch& batch) {
       mean.activation_bytes = std::max(mean.activation_bytes, pack.activation_bytes);
       mean.transient_bytes = std::max(mean.transient_bytes, pack.transient_bytes);
       // Reports multiply by the micro-batches of all ranks.
-      mean.hardware_flops += pack.hardware_flops * static_cast<double>(ranks) / batch.gpus /
-                             microbatches(job.layout, job.batch);
+      const double part = double(ranks) / batch.gpus / microbatches(job.layout, job.batch);
+      mean.hardware_flops += pack.hardware_flops * part;
+      mean.masked_flops += pack.masked_flops * part;
     }
   }
   return mean;

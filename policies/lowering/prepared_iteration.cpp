@@ -277,18 +277,20 @@ void reprice_microbatches(const Job& job, PreparedIteration& prepared) {
   prepared.units = pass_costs(job, prepared.schedule, prepared.chunks);
 }
 
-double hardware_flops(const Job& job, const PreparedIteration& prepared) {
-  const auto of_replicas = [&](const std::vector<ChunkCost>& units, double microbatches) {
-    double flops = 0;
-    for (const ChunkCost& unit : units) flops += unit.hardware_flops;
-    return flops * microbatches * job.layout.tp * job.layout.cp;
+HardwareFlops hardware_flops(const Job& job, const PreparedIteration& prepared) {
+  HardwareFlops flops;
+  const auto add_replicas = [&](const std::vector<ChunkCost>& units, double microbatches) {
+    const double times = microbatches * job.layout.tp * job.layout.cp;
+    for (const ChunkCost& unit : units) {
+      flops.full += times * unit.hardware_flops;
+      flops.causal += times * (unit.hardware_flops - unit.masked_flops);
+    }
   };
   if (prepared.kinds.empty()) {
-    return of_replicas(prepared.units, double(microbatches(job.layout, job.batch)) * job.layout.dp);
+    add_replicas(prepared.units, double(microbatches(job.layout, job.batch)) * job.layout.dp);
   }
-  double flops = 0;
   for (const ReplicaCosts& own : prepared.kinds) {
-    flops += of_replicas(own.units, double(own.kind.microbatches) * own.kind.replicas);
+    add_replicas(own.units, double(own.kind.microbatches) * own.kind.replicas);
   }
   return flops;
 }

@@ -54,7 +54,7 @@ using Prepare = std::function<std::shared_ptr<const PreparedIteration>(const Job
 PreparedIteration prepare_microbatches(const Job& job, SharedGeometry geometry = nullptr);
 
 // ChunkCost::hardware_flops of an iteration, of all GPUs.
-double hardware_flops(const Job& job, const PreparedIteration& prepared);
+HardwareFlops hardware_flops(const Job& job, const PreparedIteration& prepared);
 
 // Costs of `prepared` as another calibration of the same job has them. The order of the actions,
 // their memory and what was checked of them stay.

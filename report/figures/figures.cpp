@@ -209,11 +209,20 @@ class Table {
           of<&IterationReport::tflops_per_gpu>, kSimulated, Follows::rate},
          {"iteration.mfu", "MFU", share, higher,
           "model FLOPs utilisation: operations that the model needs, as a share of what the GPU "
-          "could do at its peak",
+          "could do at its peak; causal attention is counted in full, as Megatron-LM does",
           of<&IterationReport::mfu>, kSimulated, Follows::rate},
+         {"iteration.mfu_causal", "MFU (causal attention in half)", share, higher,
+          "as MFU, but of causal attention the half is counted that its mask leaves and that fused "
+          "kernels compute; the two differ most where sequences are long",
+          of<&IterationReport::mfu_causal>, kSimulated, Follows::rate},
          {"iteration.hfu", "HFU", share, higher,
           "hardware FLOPs utilisation: as MFU, but recomputation counts, too",
           of<&IterationReport::hfu>, kSimulated, Follows::rate},
+         {"iteration.hfu_causal", "HFU (causal attention in half)", share, higher,
+          "as HFU, with causal attention counted in half: what kernels really execute, which no "
+          "GPU "
+          "does faster than its peak",
+          of<&IterationReport::hfu_causal>, kSimulated, Follows::rate},
          {"iteration.tokens_per_s", "tokens/s", count, higher, "trained by the whole job",
           of<&IterationReport::tokens_per_s>, kSimulated, Follows::rate},
          {"iteration.bubble.makespan", "bubble time", seconds, lower,

@@ -19,8 +19,8 @@ std::optional<FigureRange> range_of_models(const Figure& figure, const Record& r
   ErrorFactors off =
       error_factors(record.iteration.error, kReportedShare, record.iteration.host_spread);
   // No step is shorter than its FLOPs take at the peak.
-  if (record.iteration.hfu > 0 && figure.key.starts_with("iteration.")) {
-    off.shorter = std::max(1.0, std::min(off.shorter, 1 / record.iteration.hfu));
+  if (record.iteration.hfu_causal > 0 && figure.key.starts_with("iteration.")) {
+    off.shorter = std::max(1.0, std::min(off.shorter, 1 / record.iteration.hfu_causal));
   }
   if (figure.follows == Follows::time) return FigureRange{value / off.shorter, value * off.longer};
   if (figure.follows == Follows::rate) {

@@ -352,6 +352,7 @@ Json run_document(const Record& record, bool with_timing) {
                    {"version", record.source.version},
                    {"commit", record.source.commit}};
   place_figures(document, record, "iteration.");
+  document["iteration"]["mfu_counts"] = "full";  // of causal attention; mfu_causal the half
   place_memory(document["iteration"]["memory_bytes"], record);
   if (record.iteration.filling) place_filling(document["iteration"], *record.iteration.filling);
   document["campaign"] = campaign_json(record);

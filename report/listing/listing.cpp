@@ -11,6 +11,7 @@
 #include "report/figures/figures.hpp"
 #include "report/json/json.hpp"
 #include "report/json/model_json.hpp"
+#include "report/listing/attention_listing.hpp"
 #include "report/listing/compressor_listing.hpp"
 #include "report/listing/writer_listing.hpp"
 #include "scenarios/language/library/library.hpp"
@@ -424,6 +425,8 @@ const std::vector<Listing>& listings() {
       {"compressors", "compressors of the gradients", compressor_table, compressor_document},
       {"calibrations", "fitted cost models, parameters by origin", calibration_table,
        calibration_document},
+      {"attention", "attention kernels by name: causal heads of 128, 16,384 tokens",
+       attention_table, attention_document},
       {"snapshots", "snapshot tiers, and published stacks of them", snapshot_table,
        snapshot_document},
       {"writers", "software that writes snapshots: what a process does", snapshot_writer_table,

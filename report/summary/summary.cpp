@@ -97,6 +97,16 @@ std::string redundancy_text(const Redundancy& redundancy, const Record& record) 
   return line;
 }
 
+// With causal attention counted in full, and in half where that makes other figures.
+std::string utilisation_text(const Record& record) {
+  const std::string full =
+      fmt::format("{}, {}", titled(record, "iteration.mfu"), titled(record, "iteration.hfu"));
+  if (!counts_differ(record.iteration)) return full;
+  return fmt::format("{}; causal attention counted in half: {} and {}", full,
+                     text_of(record, "iteration.mfu_causal"),
+                     text_of(record, "iteration.hfu_causal"));
+}
+
 SummarySection iteration_section(const Record& record) {
   const IterationReport& report = record.iteration;
   const double items = report.tokens_per_s * report.time_s;
@@ -109,8 +119,7 @@ SummarySection iteration_section(const Record& record) {
        {"throughput",
         fmt::format("{} {}/s, {} {}", text("iteration.tokens_per_s"), noun,
                     text("iteration.tflops_per_gpu"), figure("iteration.tflops_per_gpu").title)},
-       {"utilisation",
-        fmt::format("{}, {}", titled(record, "iteration.mfu"), titled(record, "iteration.hfu"))},
+       {"utilisation", utilisation_text(record)},
        {figure("iteration.bubble.makespan_share").title,
         fmt::format("{} of the step beyond the busiest rank's compute, mean {}",
                     text("iteration.bubble.makespan_share"),
@@ -246,12 +255,14 @@ SummarySection power_section(const Record& record) {
 std::vector<SummaryRow> key_figures(const Record& record) {
   const char* items = record.job.network ? "iteration.samples_per_s" : "iteration.tokens_per_s";
   std::vector<SummaryRow> rows;
-  for (const char* key : {"iteration.time_s", "iteration.mfu", "iteration.tflops_per_gpu", items,
-                          "campaign.goodput", "campaign.job.days", "campaign.job.cost_usd",
-                          "rollout.period_s", "rollout.samples_per_s"}) {
+  for (const char* key :
+       {"iteration.time_s", "iteration.mfu", "iteration.mfu_causal", "iteration.tflops_per_gpu",
+        items, "campaign.goodput", "campaign.job.days", "campaign.job.cost_usd", "rollout.period_s",
+        "rollout.samples_per_s"}) {
     const Figure& each = figure(key);
     const std::string text = each.text(record);
-    if (text.empty()) continue;
+    const bool same = each.key == "iteration.mfu_causal" && !counts_differ(record.iteration);
+    if (text.empty() || same) continue;
     const std::optional<FigureRange> range = wider_range(each, record);
     rows.push_back({each.title, text, range ? range_text(each.unit, range->low, range->high) : ""});
   }
@@ -334,6 +345,7 @@ std::string sharding_text(const Layout& layout) {
   if (layout.sharding == Sharding::none) return "";
   std::string text = fmt::format("ZeRO-{}", static_cast<int>(layout.sharding));
   const std::pair<const char*, int> details[] = {{" over {} ranks", layout.shard_ranks},
+                                                 {", experts over {}", layout.expert_shard_ranks},
                                                  {", weights over {}", layout.weight_ranks},
                                                  {", gradients over {}", layout.gradient_ranks},
                                                  {", second copy over {}", layout.secondary_ranks},

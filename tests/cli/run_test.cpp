@@ -406,8 +406,9 @@ TEST(SchemaCommand, PrintsASchema) {
 }
 
 TEST(ListCommand, EveryListIsATableAndADocument) {
-  for (const std::string what : {"gpus", "nodes", "models", "fabrics", "schedules", "compressors",
-                                 "calibrations", "snapshots", "writers", "recoveries"}) {
+  for (const std::string what :
+       {"gpus", "nodes", "models", "fabrics", "schedules", "compressors", "calibrations",
+        "attention", "snapshots", "writers", "recoveries"}) {
     const ProgramResult table = run_program("list " + what);
     EXPECT_EQ(table.exit_code, 0) << table.err;
     EXPECT_GT(std::count(table.out.begin(), table.out.end(), '\n'), 1) << what;

@@ -175,6 +175,7 @@ struct LayerTensors {
   double halves = 2;     // norms
   double workspace = 0;  // of the backward pass of a Mamba layer
   Mlp mlp;
+  bool tiled = false;  // of the MLP the tensors are those of a tile, and nothing of them is kept
   Experts experts;
 
   double routed() const { return experts.inputs + experts.outputs + experts.router; }
@@ -228,7 +229,11 @@ LayerTensors layer_tensors(const Job& job, Block block, const SequenceSlice& sli
     at.mlp = at.experts.mlp;
   }
   if (has_mlp(block)) {
-    at.mlp = mlp_bytes(job, at.rows.full, model.ffn_hidden / static_cast<double>(job.layout.tp));
+    const double tiles = job.software.mlp_tiles;
+    at.tiled = tiles > 1;
+    at.mlp =
+        mlp_bytes(job, at.rows.full / tiles, model.ffn_hidden / static_cast<double>(job.layout.tp));
+    if (at.tiled) at.mlp.kept = at.mlp.kept_product = 0;
   }
   return at;
 }
@@ -300,7 +305,8 @@ double for_weights(const Job& job, const LayerTensors& at, const Spared& spared,
 // Without a backward pass a tensor is gone when the last kernel that reads it has run.
 LayerActivations forward_alone(const LayerTensors& at, double buffers) {
   const double attention = at.norm_output + at.qkv + at.context + at.exchanged + at.scores;
-  const double mlp = at.norm_output + at.mlp.kept + at.routed();
+  const double tile = at.tiled ? at.mlp.up + at.mlp.product : 0;
+  const double mlp = at.norm_output + at.mlp.kept + tile + at.routed();
   return {.transient = buffers + at.input + std::max(attention, mlp)};
 }
 
@@ -316,7 +322,8 @@ LayerActivations layer_activations(const Job& job, Block block, const SequenceSl
   const Spared spared = spared_inputs(job, block, at);
   const double adapters = adapter_bytes(job, block, at);
   const double everything = at.everything() - spared.sum() + adapters;
-  const double dropped = at.halves * at.norm_output + at.mlp.product + (at.fused ? 0 : at.scores) -
+  const double product = at.tiled ? 0 : at.mlp.product;
+  const double dropped = at.halves * at.norm_output + product + (at.fused ? 0 : at.scores) -
                          spared.norms - spared.product;  // by selective
 
   LayerActivations bytes;
@@ -340,8 +347,8 @@ LayerActivations layer_activations(const Job& job, Block block, const SequenceSl
         // Products in order: q k v projection, gate up down: the first of each pair is kept.
         const double values = e * rows.full * model.kv_width() / layout.tp;
         const double queries = e * rows.full * model.q_width() / layout.tp;
-        bytes.kept = std::min(everything, at.input + queries + values + at.context + at.scores +
-                                              at.mlp.product + at.input);
+        bytes.kept = std::min(
+            everything, at.input + queries + values + at.context + at.scores + product + at.input);
         bytes.transient += everything - bytes.kept;
         break;
       }

@@ -14,6 +14,10 @@
 namespace windtunnel {
 namespace {
 
+bool is_fused_attention(const Op& op) {
+  return op.kind == OpKind::attention_forward || op.kind == OpKind::attention_backward;
+}
+
 // As model_flops() counts: the whole square of queries and keys, of which fused attention computes
 // the half that a causal mask leaves, and the products of a slice what lies before its end.
 double convention_flops(const Op& op, const Job& job, Block block, const SequenceSlice& slice) {
@@ -22,8 +26,7 @@ double convention_flops(const Op& op, const Job& job, Block block, const Sequenc
     return op.flops * scan_convention(job);
   }
   if (!model.masked()) return op.flops;
-  const bool fused = op.kind == OpKind::attention_forward || op.kind == OpKind::attention_backward;
-  if (fused) return 2 * op.flops;
+  if (is_fused_attention(op)) return 2 * op.flops;
   const bool product =
       op.kind == OpKind::attention_gemm && model.attention == AttentionKernel::unfused;
   return product ? op.flops / slice.end : op.flops;
@@ -137,7 +140,7 @@ void BlockCoster::add_recomputed(Block block, const std::vector<Op>& recomputed,
                                  BlockCost& cost) const {
   for (const Op& op : recomputed) {
     add_op(op, Category::recompute, cost.recompute);
-    cost.hardware_flops += convention_flops(op, job_, block, setting_.slice);
+    count_flops(block, op, cost);
   }
   if (job_.recompute != Recompute::full) return;
   for (const CostPart& part : cost.forward) {  // the collectives run again too
@@ -161,7 +164,8 @@ void BlockCoster::add_shard_copies(const LayerParameters& parameters, bool gathe
   const double reduced = is_mixed(job_.precision) ? job_.software.reduce_bytes : 4;
   constexpr double kShard = 4;  // fp32
   const auto own = [&](int ranks) {
-    return parameters.dense / ranks + parameters.experts / expert_shards(layout, ranks);
+    return parameters.dense / ranks +
+           parameters.experts / expert_shards(layout, ranks, Sharding::zero3);
   };
   const ShardRanks ranks = shard_ranks(layout);
   // Own shard cast, and placed by the collective; all of them copied out.
@@ -226,17 +230,24 @@ void BlockCoster::add_op(const Op& op, Category category, std::vector<CostPart>&
   add_cost(parts, category, cost.origin, cost.seconds);
 }
 
+void BlockCoster::count_flops(Block block, const Op& op, BlockCost& cost) const {
+  const double flops = convention_flops(op, job_, block, setting_.slice);
+  cost.hardware_flops += flops;
+  if (is_fused_attention(op)) cost.masked_flops += flops - op.flops;
+}
+
 BlockCost BlockCoster::compute(Block block, const PassOps& ops) const {
   BlockCost cost;
   const auto add_pass = [&](const std::vector<Op>& pass, Category category,
                             std::vector<CostPart>& parts) {
     for (const Op& op : pass) {
       add_op(op, category, parts);
-      cost.hardware_flops += convention_flops(op, job_, block, setting_.slice);
+      count_flops(block, op, cost);
     }
   };
   add_pass(ops.forward, Category::forward, cost.forward);
   cost.forward_flops = cost.hardware_flops;
+  cost.forward_masked_flops = cost.masked_flops;
   add_pass(ops.backward_input, Category::backward, cost.backward_input);
   add_pass(ops.backward_weight, Category::backward, cost.backward_weight);
   return cost;

@@ -47,6 +47,7 @@ class BlockCoster {
                                  double exposed_s) const;
   void add_launched(const std::vector<Op>& pass, std::vector<Launched>& launched) const;
   void add_op(const Op& op, Category category, std::vector<CostPart>& parts) const;
+  void count_flops(Block block, const Op& op, BlockCost& cost) const;
   BlockCost compute(Block block, const PassOps& ops) const;
 
   const Job& job_;

@@ -25,6 +25,7 @@ void add_block(ChunkCost& chunk, const BlockCost& block, double times) {
   add_costs(chunk.backward_weight, block.backward_weight, times);
   add_costs(chunk.recompute, block.recompute, times);
   chunk.hardware_flops += times * block.hardware_flops;
+  chunk.masked_flops += times * block.masked_flops;
 }
 
 // What the ends of a chunk add to its layers.
@@ -217,7 +218,8 @@ void multiply_amounts(ChunkCost& chunk, int fused) {
        {&ChunkCost::parameters, &ChunkCost::expert_parameters, &ChunkCost::frozen_parameters,
         &ChunkCost::frozen_experts, &ChunkCost::activation_bytes, &ChunkCost::offloaded_bytes,
         &ChunkCost::weight_activation_bytes, &ChunkCost::transient_bytes,
-        &ChunkCost::recomputed_bytes, &ChunkCost::boundary_bytes, &ChunkCost::hardware_flops}) {
+        &ChunkCost::recomputed_bytes, &ChunkCost::boundary_bytes, &ChunkCost::hardware_flops,
+        &ChunkCost::masked_flops}) {
     chunk.*amount *= fused;
   }
   for (double& bytes : chunk.offloaded_of_layers) bytes *= fused;
@@ -314,7 +316,9 @@ void add_second_pass(const Job& job, const std::vector<SharedKind>& kinds, Chunk
              part.seconds);
   }
   for (int layer = 0; layer < job.model.layers; ++layer) {
-    chunk.hardware_flops += form_of(job, kinds, layer).cost.forward_flops;
+    const BlockCost& cost = form_of(job, kinds, layer).cost;
+    chunk.hardware_flops += cost.forward_flops;
+    chunk.masked_flops += cost.forward_masked_flops;
   }
 }
 
@@ -322,6 +326,7 @@ void add_second_pass(const Job& job, const std::vector<SharedKind>& kinds, Chunk
 void run_twice(ChunkCost& chunk) {
   for (CostPart& part : chunk.forward) part.seconds *= 2;
   chunk.hardware_flops *= 2;
+  chunk.masked_flops *= 2;
   chunk.boundary_bytes *= 2;
 }
 

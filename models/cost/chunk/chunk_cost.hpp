@@ -40,6 +40,14 @@ struct ChunkCost {
   // forward and 2.5 times that backward; a table of layers the products as they stand, those of the
   // first layer's inputs and those that Winograd's algorithm saves included.
   double hardware_flops = 0;
+  double masked_flops = 0;  // of them, what fused attention leaves out under a causal mask
+};
+
+// ChunkCost::hardware_flops of more than a chunk, without and with what masks leave out.
+struct HardwareFlops {
+  double full = 0;
+  double causal = 0;
+  bool operator==(const HardwareFlops&) const = default;
 };
 
 // What a stage does at once, where that is not a whole micro-batch with recomputation as the job

@@ -24,7 +24,7 @@ namespace {
 
 // Forward, of those that gradients pass through the gradients of their inputs, and those of the
 // weights that are trained; adapters are not counted.
-double trained_flops(const Job& job) {
+double trained_flops(const Job& job, AttentionCount count) {
   const TransformerSpec& model = job.model;
   const Training* training = job.training.get();
   const double tokens = double(job.batch.global) * job.batch.sequence;
@@ -33,7 +33,7 @@ double trained_flops(const Job& job) {
   };
   double flops = 0;
   for (int layer = 0; layer < model.layers; ++layer) {
-    const LayerFlops forward = layer_flops(model, job.batch.sequence, model.block_of(layer));
+    const LayerFlops forward = layer_flops(model, job.batch.sequence, model.block_of(layer), count);
     const PartTraining part = part_training(training, layer, model.layers);
     flops += tokens *
              (products_of(part) * forward.products + (part.backward ? 3 : 1) * forward.attention);
@@ -49,13 +49,13 @@ double trained_flops(const Job& job) {
 
 }  // namespace
 
-double flops_per_step(const Job& job) {
+double flops_per_step(const Job& job, AttentionCount count) {
   const int passes = is_zeroth_order(job.training.get()) ? 2 : 1;
   if (job.network) return passes * step_flops(job, job.batch.global);
-  if (job.training) return passes * trained_flops(job);
-  if (!job.lengths) return model_flops(job.model, job.batch.global, job.batch.sequence);
+  if (job.training) return passes * trained_flops(job, count);
+  if (!job.lengths) return model_flops(job.model, job.batch.global, job.batch.sequence, count);
   double flops = 0;
-  for (const int length : step_lengths(job)) flops += model_flops(job.model, 1, length);
+  for (const int length : step_lengths(job)) flops += model_flops(job.model, 1, length, count);
   return flops;
 }
 

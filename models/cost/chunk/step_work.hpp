@@ -13,7 +13,7 @@ std::vector<int> step_lengths(const Job& job);
 
 double tokens_per_step(const Job& job);  // of networks: samples
 // Megatron's convention (model_flops()), each sequence by its own length; of what is trained.
-double flops_per_step(const Job& job);
+double flops_per_step(const Job& job, AttentionCount count = AttentionCount::full);
 
 ParameterCounts parameter_counts(const Job& job);
 

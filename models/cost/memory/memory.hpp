@@ -33,8 +33,8 @@ double state_share_on_gpu(const Job& job);
 // of them, as all ranks of an island that hold the same ones divide what they exchange.
 double outer_state_bytes(const Job& job, double dense, double experts);
 
-// Ranks that share one copy, as shard_ranks(). Of experts tp / ep times as many, without levels or
-// a second copy.
+// Ranks that share one copy, as shard_ranks(). Of experts tp / ep times as many or
+// Layout::expert_shard_ranks, without levels or a second copy.
 struct StateShards {
   double weights = 1;
   double secondary = 0;  // 0: no second copy

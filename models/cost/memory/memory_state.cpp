@@ -94,8 +94,9 @@ StateShards state_shards(const Job& job, bool experts) {
   }
   layout.weight_ranks = layout.gradient_ranks = 0;
   const ShardRanks ranks = shard_ranks(layout);
-  const auto of = [&](int dense) { return expert_shards(layout, dense); };
-  return {of(ranks.weights), 0, of(ranks.gradients), of(ranks.optimizer)};
+  return {expert_shards(layout, ranks.weights, Sharding::zero3), 0,
+          expert_shards(layout, ranks.gradients, Sharding::zero2),
+          expert_shards(layout, ranks.optimizer, Sharding::zero1)};
 }
 
 std::vector<WholeParameters> whole_parameters(const Schedule& schedule,

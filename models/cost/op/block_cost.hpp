@@ -51,7 +51,9 @@ struct BlockCost {
   std::vector<CostPart> backward_end;
   PassRounds rounds;  // whose exposed time the parts hold
   double hardware_flops = 0;
-  double forward_flops = 0;  // of them
+  double masked_flops = 0;   // of them, what fused attention leaves out under a causal mask
+  double forward_flops = 0;  // of both, the forward pass
+  double forward_masked_flops = 0;
 
   BlockPass of_forward() { return {forward, rounds.forward, forward_end}; }
   BlockPass of_backward_input() { return {backward_input, rounds.backward_input, backward_end}; }

@@ -206,7 +206,8 @@ std::vector<Op> recomputed_ops(const Job& job, Block block, const SequenceSlice&
   }
   if (has_feed_forward(block)) {
     if (!shares_norm(block)) ops.push_back(norm_op("norm 2", Pass::forward, s));
-    append_activations(job, block, Pass::forward, s, ops);
+    const bool tiled = job.software.mlp_tiles > 1 && has_mlp(block);  // its tiles run again anyway
+    if (!tiled) append_activations(job, block, Pass::forward, s, ops);
   }
   if (job.software.every_other_gemm) append_every_other_gemm(job, block, s, ops);
   return ops;

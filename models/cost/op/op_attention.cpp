@@ -36,6 +36,8 @@ Op flash_op(const Shard& s, bool backward) {
   // scores, of queries and of keys.
   const double widths = backward ? 3 * s.query_dim + 2 * s.value_dim : s.query_dim + s.value_dim;
   op.flops = 2 * s.heads * s.queries * s.attended * widths;
+  // The steps of a ring but the first see either whole blocks or none.
+  op.causal = s.attended < s.keys && s.ring == 1;
   // Forward reads q, k, v and writes o; backward reads these and do, writes dq, dk, dv.
   const double key_tokens = s.key_copies * s.tokens * s.keys / s.queries;
   const double bytes = s.e * (s.tokens * (s.q + s.context) + key_tokens * (s.k + s.v));

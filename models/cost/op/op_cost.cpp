@@ -141,6 +141,17 @@ double kernel_width(double width) {
   return width;
 }
 
+// By the kernel that the job names: what it reaches by itself, times what a step keeps of that.
+OpCost named_attention(const Op& op, const Parameter& peak, const Calibration& c, bool alone) {
+  const double width = kernel_width(op.k);
+  const AttentionShare share =
+      attention_share(*c.attention, op.kind == OpKind::attention_backward, op.causal, width, op.n,
+                      {c.attention_half_sequence.value, c.attention_half_width.value});
+  const Parameter& kept = alone ? c.attention->alone : c.attention->in_step;
+  return {op.flops * width / op.k / (peak.value * share.of_peak * op.speed * kept.value),
+          origin_of_rate(peak.origin, weakest(share.origin, kept.origin))};
+}
+
 OpCost attention_roof(const Op& op, const Parameter& peak, const Calibration& c, Origin sustained) {
   const bool forward = op.kind == OpKind::attention_forward;
   const Parameter& efficiency =
@@ -192,12 +203,13 @@ OpCost roofline(const Op& op, const GpuSpec& gpu, Precision precision, const Cal
   const Precision math = math_of(op, precision);
   const Parameter& peak = checked_peak(gpu, on_vector_units(op, math) ? Precision::fp32 : math);
   const bool fused = op.kind == OpKind::attention_forward || op.kind == OpKind::attention_backward;
-  const OpCost compute = fused ? attention_roof(op, peak, c, sustained.origin)
-                               : gemm_roof(op, math, peak, gpu, c, sustained.origin);
+  const bool named = fused && c.attention != nullptr;
+  OpCost compute = named   ? named_attention(op, peak, c, &sustained == &c.kernel_alone)
+                   : fused ? attention_roof(op, peak, c, sustained.origin)
+                           : gemm_roof(op, math, peak, gpu, c, sustained.origin);
   // Clocks fall under load, memory does not slow down with them.
-  const double compute_s = compute.seconds / sustained.value;
-  if (compute_s <= memory.seconds) return memory;
-  return {compute_s, compute.origin};
+  if (!named) compute.seconds /= sustained.value;
+  return compute.seconds <= memory.seconds ? memory : compute;
 }
 
 double calls_time(const Op& op, const KernelLaw& law, double bytes) {

@@ -145,7 +145,9 @@ void append_sort(std::string_view name, const Job& job, const Shard& s, std::vec
 
 }  // namespace
 
-void append_mlp(const Job& job, const Shard& s, Pass pass, std::vector<Op>& ops) {
+namespace {
+
+void append_dense(const Job& job, const Shard& s, Pass pass, std::vector<Op>& ops) {
   const ProductSignatures& split = job.layout.signatures;
   Linear up = split_as({"up", OpRole::up, s.tokens, s.hidden, s.up, s.norm_tokens},
                        MatrixSplit::columns, split.up, job.layout.tp);
@@ -154,6 +156,33 @@ void append_mlp(const Job& job, const Shard& s, Pass pass, std::vector<Op>& ops)
   up.input_cast = up.gradient_cast = down.input_cast = true;
   up.products = s.gated ? 2 : 1;
   append_matrices(up, dense_activation_op(job.model, pass, s), down, pass, s, ops);
+}
+
+// Each tile reads the weights again, and the backward pass computes it again first.
+void append_tiled(const Job& job, const Shard& s, Pass pass, std::vector<Op>& ops) {
+  const double tiles = job.software.mlp_tiles;
+  Shard tile = s;
+  tile.tokens /= tiles;
+  tile.norm_tokens /= tiles;
+  tile.steps_share /= tiles;
+  const std::size_t first = ops.size();
+  if (pass == Pass::backward_input) {
+    append_dense(job, tile, Pass::forward, ops);
+    for (std::size_t i = first; i < ops.size(); ++i) ops[i].role = OpRole::other;
+  }
+  append_dense(job, tile, pass, ops);
+  for (std::size_t i = first; i < ops.size(); ++i) {
+    for (double Op::*each : {&Op::batch, &Op::flops, &Op::bytes, &Op::launches, &Op::starts}) {
+      ops[i].*each *= tiles;
+    }
+  }
+}
+
+}  // namespace
+
+void append_mlp(const Job& job, const Shard& s, Pass pass, std::vector<Op>& ops) {
+  if (job.software.mlp_tiles > 1) return append_tiled(job, s, pass, ops);
+  append_dense(job, s, pass, ops);
 }
 
 void append_experts(const Job& job, const Shard& s, Pass pass, std::vector<Op>& ops) {

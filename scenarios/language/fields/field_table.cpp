@@ -7,6 +7,7 @@
 #include "models/machine/fabrics/job_places.hpp"
 #include "policies/schedules/schedules.hpp"
 #include "scenarios/language/fields/field_rows.hpp"
+#include "scenarios/language/library/facts/attention_kernels.hpp"
 #include "scenarios/language/library/library.hpp"
 #include "scenarios/language/text/fields.hpp"
 
@@ -25,6 +26,14 @@ std::vector<std::string> model_names() {
   std::ranges::copy(names_in(library_networks()), std::back_inserter(names));
   return names;
 }
+
+std::vector<std::string> attention_names() {
+  std::vector<std::string> names = {"auto"};
+  for (const AttentionKernelEntry& kernel : attention_kernels()) names.push_back(kernel.name);
+  names.push_back("eager");
+  return names;
+}
+
 std::vector<std::string> schedule_names() {
   return names_in(schedule_kinds());
 }
@@ -46,6 +55,15 @@ Rows general_rows() {
           "recompute", {.example = "selective",
                         .help = "activations computed again in the backward pass instead of "
                                 "kept: the cheap ones (selective) or all of a layer (full)"}),
+      name_row(
+          "attention",
+          {.default_text = "auto",
+           .library = attention_names,
+           .example = "fa3",
+           .help = "the kernel: FlashAttention-2, -3 or -4, cuDNN 9's or Triton's, each as fast "
+                   "as it was measured on this kind of GPU; products and softmax one by one "
+                   "(eager, as model.attention: unfused); or the one that the calibration is "
+                   "of (auto)"}),
       map_row("schedule", {.shorthand = "name",
                            .example = "interleaved-1f1b",
                            .help = "order of forward and backward passes on a pipeline"}),

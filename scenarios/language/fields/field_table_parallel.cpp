@@ -185,6 +185,23 @@ Rows shard_rows() {
                                        .example = "8",
                                        .help = "ranks that share one copy under sharding (FSDP's "
                                                "HYBRID_SHARD); default: dp x cp"}),
+      whole_row<&Layout::expert_shard_ranks>(
+          "layout.expert_shard_ranks",
+          {.low = 1,
+           .high = 1e8,
+           .optional = true,
+           .example = "2",
+           .help =
+               "ranks that share one copy of an expert under sharding, of the tp x cp x dp / ep "
+               "that have it: 1 keeps each rank's experts whole, all of them shard as FSDP does; "
+               "default: those among the ranks of shard_ranks"}),
+      name_row<&Layout::copies_summed>(
+          "layout.copies_summed",
+          {.example = "step",
+           .help = "where shards have copies (shard_ranks, expert_shard_ranks: HSDP), when these "
+                   "are summed: once, behind the last micro-batch (step: Megatron-FSDP, "
+                   "set_requires_all_reduce of FSDP2), or in each one (micro-batch: FSDP2 by "
+                   "itself, as in torchtitan)"}),
       Field{.path = "layout.shard_shares",
             .map = true,
             .list = true,

@@ -60,6 +60,14 @@ Rows kernel_rows() {
            .example = "0.75",
            .help = "of the fused attention kernel, of that of the calibration's; 0.75: "
                    "FlashAttention in Triton (2022) beside FlashAttention-2"}),
+      whole_row<&Software::mlp_tiles>(
+          "software.mlp_tiles",
+          {.low = 1,
+           .high = 1e5,
+           .example = "8",
+           .help = "a dense layer's MLP runs so many parts of the sequence one after the other and "
+                   "keeps only its input, so that the backward pass computes each part again "
+                   "(TiledMLP of DeepSpeed's ALST, Unsloth)"}),
       name_row<&Software::optimizer>(
           "software.optimizer",
           {.example = "momentum",

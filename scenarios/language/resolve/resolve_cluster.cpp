@@ -1,6 +1,7 @@
 // The machine and the model of a job, from checked values: nodes, storage, slow nodes, calibration,
 // transformer or table of layers.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <filesystem>
@@ -13,6 +14,7 @@
 #include "models/machine/fabrics/job_places.hpp"
 #include "scenarios/language/configs/hugging_face.hpp"
 #include "scenarios/language/configs/megatron_arguments.hpp"
+#include "scenarios/language/library/facts/attention_kernels.hpp"
 #include "scenarios/language/library/interconnect_laws.hpp"
 #include "scenarios/language/library/layer_table_reader.hpp"
 #include "scenarios/language/library/library.hpp"
@@ -185,6 +187,35 @@ void check_part(const Values& values, const std::string& part, const std::string
               fmt::format("{} has no '{}', and neither has the model it starts from", part, key));
 }
 
+// Null: the kernel that the calibration is of, or none that is fused.
+std::shared_ptr<const AttentionSpeeds> named_attention(const Values& values, const GpuSpec& gpu) {
+  const std::string& name = values.text("attention");
+  if (name == "auto" || name == "eager") return nullptr;
+  if (auto speeds = attention_speeds(name, gpu.name)) return speeds;
+  const std::vector<std::string> own = attention_kernels_on(gpu.name);
+  values.fail("attention",
+              fmt::format("{} is not known on gpu '{}'; {}take auto or eager", name, gpu.name,
+                          own.empty() ? "no kernel by name is: "
+                                      : fmt::format("{} are: take one of them, or ",
+                                                    fmt::join(own, ", "))));
+}
+
+// The kernel that `attention` names makes of the model's attention a fused one, or none.
+void name_attention(const Values& values, TransformerSpec& model) {
+  const std::string& name = values.text("attention");
+  if (name == "auto") return;
+  const AttentionKernel wanted =
+      name == "eager" ? AttentionKernel::unfused : AttentionKernel::flash;
+  const bool other = values.stated("model.attention") && model.attention != wanted;
+  if (other || model.attention == AttentionKernel::linear) {
+    values.fail("attention",
+                fmt::format("{} computes attention as model.attention: {} says, and model '{}' has "
+                            "{}; leave one of them out",
+                            name, name_of(wanted), model.name, name_of(model.attention)));
+  }
+  model.attention = wanted;
+}
+
 Calibration named_calibration(const Values& values, const std::string& key, const GpuSpec& gpu,
                               NamedFiles& files) {
   const std::string& name = values.text(key);
@@ -274,6 +305,7 @@ TransformerSpec resolve_transformer(const Values& values, NamedFiles& files) {
 void resolve_model(const Values& values, NamedFiles& files, Job& job) {
   job.network = named_network(values, files);
   job.model = job.network ? network_model(*job.network) : resolve_transformer(values, files);
+  if (!job.network) name_attention(values, job.model);
 }
 
 Cluster resolve_cluster(const Values& values, const EvidenceList& evidence, NamedFiles& files) {
@@ -311,6 +343,7 @@ Cluster resolve_cluster(const Values& values, const EvidenceList& evidence, Name
 Calibration resolve_calibration(const Values& values, const std::string& key, const NodeSpec& node,
                                 Transport transport, NamedFiles& files) {
   Calibration calibration = named_calibration(values, key, node.gpu, files);
+  calibration.attention = named_attention(values, node.gpu);
   if (values.text("communication.law") != "nccl") return calibration;
   if (transport == Transport::ici) {
     values.fail("communication.law", "NCCL does not run over transport ici, the links of TPUs");

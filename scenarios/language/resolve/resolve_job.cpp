@@ -222,6 +222,22 @@ void check_batch(const Values& values, const Job& job) {
                           job.batch.global, job.batch.micro, job.layout.dp, per_step));
 }
 
+void check_tiles(const Values& values, const Job& job) {
+  constexpr const char* kKey = "software.mlp_tiles";
+  const int tiles = job.software.mlp_tiles;
+  if (tiles == 1) return;
+  if (job.layout.tp > 1) {
+    values.fail(kKey,
+                "tiles that are computed again would repeat the collectives of layout.tp, "
+                "which is not modelled; divide the sequence by layout.cp instead");
+  }
+  const double tokens = double(job.batch.micro) * job.batch.sequence / job.layout.cp;
+  if (tiles > tokens) {
+    values.fail(kKey,
+                fmt::format("is {}, but a GPU has {:.0f} tokens of a micro-batch", tiles, tokens));
+  }
+}
+
 // A pool without a price beside one that has a price would be free in silence.
 void check_prices(const Values& values, const Job& job) {
   const auto priced = [](const Pool& pool) { return pool.price_usd_per_gpu_s > 0; };
@@ -405,6 +421,7 @@ Job resolve_job(const Values& values, const EvidenceList& evidence, NamedFiles& 
     job.layout.stage_layers = balanced_layers(values, job);
   }
   check_layers(job);
+  check_tiles(values, job);
   check_passes(values, job);
   check_compressors(values, job);
   check_gradient_exchange(job);

@@ -72,6 +72,14 @@ void lower(Calibration& calibration, double clock) {
     sustained->source +=
         fmt::format("; times {:.4f}, the clock under cluster.power.cap_watts", clock);
   }
+  if (calibration.attention != nullptr) {
+    auto slower = std::make_shared<AttentionSpeeds>(*calibration.attention);
+    for (Parameter* kept : {&slower->in_step, &slower->alone}) {
+      for (double* each : {&kept->value, &kept->low, &kept->high}) *each *= clock;
+      kept->origin = Origin::assumed;
+    }
+    calibration.attention = std::move(slower);
+  }
   // Of what was measured the part that goes with the operations: products have one.
   for (KernelLaw& law : calibration.kernel_laws.laws) law.flop_s /= clock;
 }

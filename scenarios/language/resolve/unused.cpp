@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <iterator>
 
+#include "policies/exchange/replica_groups.hpp"
+
 namespace windtunnel {
 namespace {
 
@@ -45,6 +47,21 @@ void add_idle(const Values& values, const Job& job, std::vector<Note>& notes) {
   if (job.campaign.length_s > 0 && job.recovery.when_no_spare != WhenNoSpare::relayout) {
     add(stated_of(values, {"recovery.relayout"}),
         "nothing takes it: it is of recovery.when_no_spare: relayout");
+  }
+  const auto copies = [&](ReplicaAxis axis) { return replica_groups(job.layout, axis).count > 1; };
+  const bool reduces = job.layout.sharding >= Sharding::zero2;
+  const bool of_experts = job.model.moe_layers() > 0 && copies(ReplicaAxis::expert_across);
+  if (!reduces || !(copies(ReplicaAxis::dense_across) || of_experts)) {
+    add(stated_of(values, {"layout.copies_summed"}),
+        "nothing takes it: only under layout.sharding: zero2 or zero3 do micro-batches reduce "
+        "gradients, and no shard has a copy unless layout.shard_ranks or "
+        "layout.expert_shard_ranks is less than the ranks there are");
+  }
+  const bool attends = !job.network && job.model.layers_with(has_attention) > 0;
+  if (!attends) add(stated_of(values, {"attention"}), "nothing takes it: no layer attends");
+  if (job.network || job.model.layers_with(has_mlp) == 0) {
+    add(stated_of(values, {"software.mlp_tiles"}),
+        "nothing takes it: no layer has a dense MLP; experts are not cut into tiles");
   }
   const Transport transport = job.cluster.fabric.transport;
   const bool plain = transport != Transport::infiniband && transport != Transport::ici;

@@ -96,7 +96,8 @@ bool groups_are_whole(const Layout& layout) {
   const int shard = shard_ranks(layout).optimizer;
   return layout.tp * replicas % layout.ep == 0 && divides(layout.shard_ranks, replicas) &&
          divides(layout.weight_ranks, shard) && divides(layout.gradient_ranks, shard) &&
-         divides(layout.secondary_ranks, shard);
+         divides(layout.secondary_ranks, shard) &&
+         divides(layout.expert_shard_ranks, layout.tp * replicas / layout.ep);
 }
 
 // Whether groups of its ranks are still wide enough for the longest sequence.

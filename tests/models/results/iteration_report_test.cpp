@@ -86,7 +86,7 @@ TEST(IterationReport, ChargesEverySecondOfTheStepOnce) {
   const TwoRanks two = two_ranks();
   Job job = small_job(1, 2, 1);
   const auto path = critical_path(two.plan, two.timeline);
-  const IterationReport report = iteration_report(job, 0, {}, two.plan, two.timeline, path);
+  const IterationReport report = iteration_report(job, {}, {}, two.plan, two.timeline, path);
   EXPECT_DOUBLE_EQ(report.time_s, 3.5);
   const auto& by_category = report.critical_path_s;
   EXPECT_DOUBLE_EQ(by_category[static_cast<int>(Category::forward)], 1);
@@ -138,7 +138,7 @@ TEST(IterationReport, BubblesOfUnevenRanksInTheLastOfTwoIterations) {
   timeline.recorded_as = {0, 1};
   timeline.makespan_s = 20;
   const IterationReport report =
-      iteration_report(small_job(1, 2, 1), 0, {}, plan, timeline, critical_path(plan, timeline));
+      iteration_report(small_job(1, 2, 1), {}, {}, plan, timeline, critical_path(plan, timeline));
   EXPECT_DOUBLE_EQ(report.time_s, 10);
   EXPECT_DOUBLE_EQ(report.bubble.makespan_s, 6);       // 10 - 4
   EXPECT_DOUBLE_EQ(report.bubble.longest_stage_s, 5);  // 9 - 4, and not above the makespan's
@@ -199,6 +199,16 @@ TEST(CriticalPath, ACollectiveContinuesWithItsLastMember) {
   EXPECT_EQ(path[0].rank, 1);
   EXPECT_DOUBLE_EQ(path[0].end_s, 3);
   EXPECT_DOUBLE_EQ(path[1].start_s, 3);
+}
+
+// Both figures of MFU are told where they differ by more than 2 %.
+TEST(IterationReport, CountsOfCausalAttentionDifferFromTwoPerCentOn) {
+  IterationReport report;
+  report.mfu = 0.5;
+  report.mfu_causal = 0.492;
+  EXPECT_FALSE(counts_differ(report));
+  report.mfu_causal = 0.488;
+  EXPECT_TRUE(counts_differ(report));
 }
 
 }  // namespace

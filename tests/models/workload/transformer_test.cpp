@@ -38,6 +38,18 @@ TEST(Transformer, LlamaFlopsAreSixPerMatrixWeightPlusFullAttention) {
   EXPECT_NEAR(model_flops(llama, 1, 8192) / (8192 * (6 * matrices + attention)), 1, 1e-12);
 }
 
+TEST(Transformer, CausalAttentionInHalfIsHalfOfIt) {
+  TransformerSpec model = llama3_8b();
+  const auto half = [&](int sequence) {
+    return model_flops(model, 1, sequence, AttentionCount::causal);
+  };
+  const double attention = 12.0 * 32 * 8192 * 4096 * 8192;
+  EXPECT_NEAR((model_flops(model, 1, 8192) - half(8192)) / (attention / 2), 1, 1e-9);
+  EXPECT_GT(model_flops(model, 1, 1 << 20) / half(1 << 20), 1.9);  // attention is nearly all
+  model.bidirectional = true;
+  EXPECT_EQ(half(8192), model_flops(model, 1, 8192));
+}
+
 // Mistral 7B: of 8,192 tokens the first 4,096 see what is before them, the others 4,096.
 TEST(Transformer, AWindowHidesWhatIsBehindIt) {
   TransformerSpec model = llama3_8b();

@@ -89,6 +89,45 @@ double volume(const Job& job, int microbatches = 1) {
   return iteration(job, microbatches).between / (kWeights * (nodes - 1) / nodes);
 }
 
+// FSDP's HYBRID_SHARD: copies of shards are summed once a step, or in each micro-batch.
+TEST(ShardTransfers, CopiesOfShardsAreSummedOnceAStepUnlessToldOtherwise) {
+  const auto of = [](CopiesSummed summed, int microbatches) {
+    return volume(
+        transfers_job(64, 8,
+                      {.sharding = Sharding::zero3, .shard_ranks = 8, .copies_summed = summed}),
+        microbatches);
+  };
+  EXPECT_NEAR(of(CopiesSummed::step, 1), 2, 1e-9);
+  EXPECT_NEAR(of(CopiesSummed::step, 4), 2, 1e-9);
+  EXPECT_NEAR(of(CopiesSummed::micro_batch, 4), 8, 1e-9);
+}
+
+// So are those of experts, which have copies where the ranks of a copy hold an expert once.
+TEST(ShardTransfers, CopiesOfExpertsLikewise) {
+  Job job = transfers_job(16, 8, {.sharding = Sharding::zero3, .shard_ranks = 8});
+  job.layout.ep = 8;
+  job.model.moe = {.experts = 8, .per_token = 2, .ffn_hidden = 64};
+  const auto row = [&](StageAction action) {
+    std::vector<Transfer> transfers;
+    append_reductions(job, ReplicaNetwork(job), 0, {0, kParameters}, transfers, action);
+    return transfers;
+  };
+  EXPECT_TRUE(row(StageAction::backward).empty());
+  ASSERT_EQ(row(StageAction::last_backward).size(), 1u);
+  EXPECT_EQ(row(StageAction::last_backward)[0].axis, ReplicaAxis::expert_across);
+  job.layout.copies_summed = CopiesSummed::micro_batch;
+  EXPECT_EQ(row(StageAction::backward).size(), 1u);
+  // Experts sharded over both of their copies, beside dense shards in a node: nothing is left to
+  // sum.
+  job.layout.expert_shard_ranks = 2;
+  ASSERT_EQ(row(StageAction::backward).size(), 1u);
+  EXPECT_EQ(row(StageAction::backward)[0].kind, CollectiveKind::reduce_scatter);
+  EXPECT_EQ(row(StageAction::backward)[0].axis, ReplicaAxis::expert_shard);
+  std::vector<Transfer> gathers;
+  append_gathers(job, ReplicaNetwork(job), 0, {0, kParameters}, gathers);
+  EXPECT_EQ(gathers.size(), 1u);
+}
+
 TEST(ShardTransfers, BytesBetweenNodesArePublishedOnes) {
   const auto of = [](const Layout& sharding, int microbatches = 1) {
     return volume(transfers_job(64, 8, sharding), microbatches);

@@ -246,10 +246,11 @@ TEST(IterationPlan, Zero3HoldsTwoUnitsAtATime) {
   EXPECT_EQ(after("F0.1/3").back(), at("gather F0.1/3"));
 }
 
-TEST(IterationPlan, HybridShardsGatherInsideAndReduceAcross) {
+void expect_hybrid_shards(CopiesSummed summed) {
   Job job = small_job(1, 1, 8);
   job.layout.sharding = Sharding::zero3;
   job.layout.shard_ranks = 4;
+  job.layout.copies_summed = summed;
   const Built built = build(job);
   const RankClass& owner = built.plan.classes[0];
   const double psi = built.chunks.front().parameters;
@@ -264,9 +265,15 @@ TEST(IterationPlan, HybridShardsGatherInsideAndReduceAcross) {
       EXPECT_EQ(members, (std::vector<RankId>{4, 5, 6, 7}));
     }
   }
-  EXPECT_NEAR(across, built.schedule.microbatches * 4 * psi / 4, 10);
+  const int times = summed == CopiesSummed::step ? 1 : built.schedule.microbatches;
+  EXPECT_NEAR(across, times * 4 * psi / 4, 10);
   EXPECT_NEAR(total_seconds(named(owner, "optimizer").cost),
               30 * psi / 4 / job.cluster.node.gpu.memory_Bps.value, 1e-9);
+}
+
+TEST(IterationPlan, HybridShardsGatherInsideAndReduceAcross) {
+  expect_hybrid_shards(CopiesSummed::step);
+  expect_hybrid_shards(CopiesSummed::micro_batch);
 }
 
 TEST(IterationPlan, ExpertsAreReducedOverTheRanksOfEqualPlaceInTheirGroup) {

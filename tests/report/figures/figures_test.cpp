@@ -89,7 +89,7 @@ TEST(Figures, RangesFollowTheCalibrationsError) {
   expect_range("iteration.memory_bytes.peak", peak / factor, peak * factor);
 
   record.iteration.mfu = 0.95;
-  record.iteration.hfu = 0.95;
+  record.iteration.hfu_causal = 0.95;
   expect_range("iteration.mfu", 0.95 / factor, 1);  // no GPU is faster than its peak
   const Json ranges = run_document(record, false).at("model_error").at("ranges");
   EXPECT_DOUBLE_EQ(ranges.at("iteration.mfu").at("high").get<double>(), 1);

@@ -23,9 +23,9 @@ TEST(RunDocument, KeysAndTheirOrderAreTheContract) {
                                 "origin", "model_error", "engine", "model", "notes", "timing"}));
   EXPECT_EQ(keys_of(run["model_error"]),
             (Keys{"calibration", "step_error", "covered", "host_spread", "familiarity", "ranges"}));
-  EXPECT_EQ(keys_of(run["iteration"]),
-            (Keys{"time_s", "tflops_per_gpu", "mfu", "hfu", "tokens_per_s", "bubble", "exposed_s",
-                  "memory_bytes", "critical_path_s"}));
+  EXPECT_EQ(keys_of(run["iteration"]), (Keys{"time_s", "tflops_per_gpu", "mfu", "mfu_causal", "hfu",
+                                             "hfu_causal", "tokens_per_s", "bubble", "exposed_s",
+                                             "memory_bytes", "critical_path_s", "mfu_counts"}));
   EXPECT_EQ(keys_of(run["iteration"]["bubble"]),
             (Keys{"makespan", "makespan_share", "longest_stage", "longest_stage_share", "idle"}));
   EXPECT_EQ(keys_of(run["iteration"]["exposed_s"]),

@@ -92,9 +92,16 @@ const std::vector<RecordBound>& record_bounds() {
        [](const Record& record) {
          return record.iteration.hfu >= record.iteration.mfu * (1 - kRounding);
        }},
+      {"causal attention in half is less than in full, and HFU at least MFU",
+       [](const Record& record) {
+         const IterationReport& report = record.iteration;
+         return report.mfu_causal <= report.mfu * (1 + kRounding) &&
+                report.hfu_causal <= report.hfu * (1 + kRounding) &&
+                report.hfu_causal >= report.mfu_causal * (1 - kRounding);
+       }},
       {"a step takes at least its FLOPs at the peak",
        [](const Record& record) {
-         return record.iteration.mfu > 0 && record.iteration.hfu <= 1 + kRounding;
+         return record.iteration.mfu > 0 && record.iteration.hfu_causal <= 1 + kRounding;
        }},
       {"the critical path adds up to the step",
        [](const Record& record) {

@@ -45,6 +45,8 @@ void llm_foundry(const TrainingRun& run, Job& job) {
 
 void torchtitan(const TrainingRun& run, Job& job) {
   job.layout.sharding = Sharding::zero3;
+  // FSDP2's own way: nothing in torchtitan's trainer calls set_requires_all_reduce.
+  job.layout.copies_summed = CopiesSummed::micro_batch;
   const bool compiled = contains_text(run.note, "compile") || run.precision == "fp8";
   pytorch_modules(job, compiled);
   job.software.portable_attention = true;  // of PyTorch's scaled_dot_product_attention
@@ -72,6 +74,7 @@ void fms_fsdp(const TrainingRun& run, Job& job) {
   Layout& layout = job.layout;
   layout.sharding = Sharding::zero3;
   if (contains_text(run.schedule, "HSDP")) layout.shard_ranks = job.cluster.node.gpus;
+  layout.copies_summed = CopiesSummed::micro_batch;  // FSDP1, without no_sync
   pytorch_modules(job, contains_text(run.source, "torch.compile"));
   job.model.separate_projections = false;  // its weights are fused
   job.software.portable_attention = true;

@@ -215,6 +215,37 @@ TEST(ChunkCost, HardwareFlopsAreAtLeastModelFlops) {
   EXPECT_LT(full, none * 4 / 3);  // the loss head is not repeated
 }
 
+// Of attention kernels run half, of all else what the convention counts.
+TEST(ChunkCost, MaskedFlopsAreHalfOfFusedAttention) {
+  const ChunkCost chunk = costs(llama3_8b(), {})[0];
+  const double forward = 4.0 * 32 * 8192 * 8192 * 4096 / 2;
+  EXPECT_NEAR(chunk.masked_flops / (3.5 * forward), 1, 1e-9);  // backward 2.5 times forward
+  TransformerSpec unfused = llama3_8b();
+  unfused.attention = AttentionKernel::unfused;
+  EXPECT_EQ(costs(unfused, {})[0].masked_flops, 0);
+}
+
+// TiledMLP: nothing of the MLP is kept, a tile of it lives at a time, and the backward pass runs
+// its products once more.
+TEST(ChunkCost, TilesOfAnMlpTakeItsMemoryAndRunItAgain) {
+  const auto of = [](int tiles) {
+    Job job = test_job(four_layers(), {.pp = 4}, kBatch, Precision::bf16, Recompute::none);
+    job.cluster = test_cluster(2);
+    job.software.mlp_tiles = tiles;
+    return chunk_costs(job)[1];
+  };
+  const ChunkCost whole = of(1), four = of(4), many = of(32);
+  const double up = 2.0 * 8192 * 14336 * 2;  // gate and up of a layer in bf16; the product is half
+  EXPECT_NEAR((whole.activation_bytes - four.activation_bytes) / (1.5 * up), 1, 0.01);
+  EXPECT_GT(whole.transient_bytes - four.transient_bytes, 0.7 * 1.5 * up);
+  EXPECT_LT(many.transient_bytes, four.transient_bytes);
+  const double mlp = 2.0 * 3 * 4096 * 14336 * 8192;  // of a forward pass
+  EXPECT_NEAR((four.hardware_flops - whole.hardware_flops) / mlp, 1, 1e-9);
+  EXPECT_GT(total_seconds(four.backward_input), total_seconds(whole.backward_input));
+  EXPECT_LT(total_seconds(four.forward), 1.05 * total_seconds(whole.forward));
+  EXPECT_GE(total_seconds(many.forward), total_seconds(four.forward));  // more launches
+}
+
 // Four experts-only layers of Mixtral's shape (Jiang et al. 2024, arXiv 2401.04088, table 1).
 TransformerSpec four_expert_layers() {
   TransformerSpec model = four_layers();

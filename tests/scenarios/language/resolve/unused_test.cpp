@@ -30,6 +30,23 @@ TEST(Unused, APriceOfNothing) {
   EXPECT_EQ(keys_of("job: {price: 2 USD per gpu-hour, steps: 1000}\n"), "");
 }
 
+TEST(Unused, WhatALayoutOrAModelHasNot) {
+  const auto keys = [](const std::string& model, const std::string& more) {
+    const std::string text = "name: a\nmodel: " + model +
+                             "\ncluster: {nodes: 4, node: dgx-h100}\nbatch: {global: 64}\n" + more;
+    std::string all;
+    for (const Note& note : parse_case(text, "a.yaml").notes) all += note.key + " ";
+    return all;
+  };
+  const std::string summed = "layout: {copies_summed: step, sharding: ";
+  EXPECT_EQ(keys("llama3-8b", summed + "zero3}\n"), "layout.copies_summed ");
+  EXPECT_EQ(keys("llama3-8b", summed + "zero1, shard_ranks: 8}\n"), "layout.copies_summed ");
+  EXPECT_EQ(keys("llama3-8b", summed + "zero3, shard_ranks: 8}\n"), "");
+  EXPECT_EQ(keys("qwen3-30b-a3b", "software: {mlp_tiles: 4}\n"), "software.mlp_tiles ");
+  EXPECT_EQ(keys("llama3-8b", "software: {mlp_tiles: 4}\n"), "");
+  EXPECT_EQ(keys("resnet-50", "attention: fa3\n"), "attention ");
+}
+
 // Each of them has its effect beside the key that it belongs to, and a note without.
 TEST(Unused, WhatBelongsToAnotherKey) {
   const std::string campaign =

@@ -86,9 +86,9 @@ TEST(StragglerStep, TheReportsPartsAreItsStep) {
   job.cluster.jitter = {.bursts = {.good = 40, .bad = 2, .slowdown = 3}};
   const PreparedIteration prepared = prepare_iteration(job);
   const DrawnIteration drawn = run_draws(job, prepared);
-  IterationReport report =
-      iteration_report(job, 1e15, prepared.memory, drawn.execution.plan, drawn.execution.timeline,
-                       critical_path(drawn.execution.plan, drawn.execution.timeline));
+  IterationReport report = iteration_report(
+      job, {1e15, 1e15}, prepared.memory, drawn.execution.plan, drawn.execution.timeline,
+      critical_path(drawn.execution.plan, drawn.execution.timeline));
   const double plain_s = report.time_s;
   add_stragglers(report, *drawn.stragglers);
   EXPECT_GT(report.time_s, plain_s);
