@@ -32,7 +32,7 @@ class BlockCoster {
   bool goes_back() const;
   PassOps pass_ops(Block block) const;
   void add_tensor(Block block, const PassOps& ops, BlockCost& cost) const;
-  void add_recomputed(const std::vector<Op>& recomputed, BlockCost& cost) const;
+  void add_recomputed(Block block, const std::vector<Op>& recomputed, BlockCost& cost) const;
   // Software::shard_copies, of a block with these parameters, which are gathered forward and, if
   // so, again for the backward pass.
   void add_shard_copies(const LayerParameters& parameters, bool gathered_back,

@@ -114,6 +114,13 @@ void megatron_bridge(const TrainingRun& run, Job& job) {
   choose_as_megatron_bridge(run, job);
 }
 
+// DeepSeek-V3's technical report, sections 3.2.3 and 3.3.2: moments in bf16; weights' copies and
+// gradients in fp32.
+void deepseek(const TrainingRun& run, Job& job) {
+  megatron_core(run, job);
+  job.software.moment_bytes = 2;
+}
+
 void mlperf(const TrainingRun& run, Job& job) {
   megatron_core(run, job);
   job.software.cuda_graphs = true;
@@ -329,6 +336,9 @@ constexpr std::array kStacks{
     TrainingStack{"plain PyTorch", "validate/harness/pytorch/measure_steps.py",
                   [](const TrainingRun& run) { return contains_text(run.source, "measure_steps"); },
                   plain_pytorch},
+    TrainingStack{"DeepSeek-AI", "arXiv 2412.19437",
+                  [](const TrainingRun& run) { return contains_text(run.source, "DeepSeek-AI"); },
+                  deepseek},
     TrainingStack{"MLPerf submissions", "github.com/mlcommons/training_results_v3.1",
                   [](const TrainingRun& run) { return contains_text(run.source, "MLPerf"); },
                   mlperf},
