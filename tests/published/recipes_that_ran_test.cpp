@@ -32,8 +32,8 @@ TEST(RecipesThatRan, ModulesAreRead) {
   using enum RecomputeModule;
   int met = 0;
   for (const TrainingRun& run : table.runs) {
-    if (run.recompute != "layernorm mla_up_proj") continue;
-    EXPECT_EQ(job_of(run).job.recompute, Recompute::of(layernorm, mla_up_proj));
+    if (run.recompute != "layernorm moe_act") continue;
+    EXPECT_EQ(job_of(run).job.recompute, Recompute::of(layernorm, moe_act));
     ++met;
   }
   EXPECT_EQ(met, 1);

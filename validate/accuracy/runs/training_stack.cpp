@@ -98,6 +98,10 @@ void megatron_core(const TrainingRun& run, Job& job) {
   job.software.fused_loss = true;
   if (job.layout.tp > 1) job.software.tp_overlap = TensorOverlap::pipelined;
   job.communication.overlap = GradientOverlap::bucketed;
+  // Its selective recomputation is attention's unless modules are named (transformer_config.py).
+  if (job.recompute == Recompute::selective) {
+    job.recompute = Recompute::of(RecomputeModule::core_attn);
+  }
 }
 
 // NeMo-Framework-Launcher's configurations of GPT-3, launcher_scripts/conf/training/gpt3: dropout,
