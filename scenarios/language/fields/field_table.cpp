@@ -52,18 +52,19 @@ Rows general_rows() {
           {.map = true,
            .list = true,
            .names = recompute_names(),
-           .example = "selective",
+           .example = "[mla_up_proj, layernorm]",
            .help = "activations computed again in the backward pass instead of kept: the cheap "
                    "ones (selective), all of a layer (full), or those of modules"}),
       name_row("recompute.*", {.names = names_of<RecomputeModule>(),
                                .example = "mla_up_proj",
                                .help = "one module, in Megatron-Core's words; mlp_act, scores: "
                                        "parts of selective; op: torchtitan's"}),
-      list_row("recompute.modules",
-               name_row("recompute.modules", {.required = true,
-                                              .names = recompute_names(),
-                                              .example = "full",
-                                              .help = "a set, or a list of modules"})),
+      list_row(
+          "recompute.modules",
+          name_row("recompute.modules", {.optional = true,
+                                         .names = recompute_names(),
+                                         .example = "full",
+                                         .help = "a set, or a list of modules; default: full"})),
       name_row("recompute.modules.*",
                {.names = names_of<RecomputeModule>(), .example = "moe_act", .help = "one module"}),
       name_row<&Recompute::method>(

@@ -61,13 +61,16 @@ void resolve_recompute(const Values& values, Recompute& recompute) {
   const std::string path = "recompute";
   const std::string modules = "recompute.modules";
   if (values.has(path)) return;
-  if (!values.stated(modules)) {
+  const bool map = values.stated(modules) || values.stated("recompute.method") ||
+                   values.stated("recompute.layers");
+  if (!map) {
     recompute.modules = modules_at(values, path);
     return;
   }
+  recompute = Recompute::full;
   if (values.has(modules)) {
     recompute = recompute_of(values.text(modules));
-  } else {
+  } else if (values.stated(modules)) {
     recompute.modules = modules_at(values, modules);
   }
   values.fill(path, recompute);

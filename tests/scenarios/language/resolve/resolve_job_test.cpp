@@ -170,6 +170,7 @@ TEST(ResolveRecompute, SetsListsAndMethods) {
   block.method = RecomputeMethod::block;
   block.layers = 4;
   EXPECT_EQ(stated_recompute("{modules: full, method: block, layers: 4}"), block);
+  EXPECT_EQ(stated_recompute("{method: block, layers: 4}"), block);  // of whole layers
   EXPECT_EQ(stated_recompute(to_string(block)), block);
   EXPECT_EQ(stated_recompute(to_string(Recompute::of(mlp, layernorm))),
             Recompute::of(layernorm, mlp));
