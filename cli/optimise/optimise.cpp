@@ -78,7 +78,7 @@ OptimiseOptions options_of(const OptimiseCommand& command, std::vector<std::stri
     } else if (what == "batch.micro") {
       options.micro_batch = true;
     } else if (what == "recompute") {
-      options.recompute = true;
+      options.recompute = options.recompute_modules = true;
     } else if (what == "offload") {
       options.offload = true;
     } else {

@@ -21,6 +21,7 @@
 #include "models/reliability/failure_process.hpp"
 #include "models/reliability/snapshot.hpp"
 #include "models/workload/layout.hpp"
+#include "models/workload/recompute.hpp"
 #include "models/workload/sequence_lengths.hpp"
 #include "models/workload/software.hpp"
 #include "models/workload/transformer.hpp"
@@ -139,7 +140,7 @@ struct Job {
   Batch batch;
   std::optional<UnequalLengths> lengths;
   Precision precision = Precision::bf16;
-  Recompute recompute = Recompute::none;
+  Recompute recompute;
   Software software;
   std::shared_ptr<const Training> training;    // what is trained, and how; null: all, by backward
   std::shared_ptr<const Offload> offload;      // what lies beside the GPU's memory; null: nothing

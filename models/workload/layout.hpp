@@ -20,13 +20,6 @@ inline constexpr Choice<Sharding> kChoices<Sharding>[] = {{"none", Sharding::non
                                                           {"zero1", Sharding::zero1},
                                                           {"zero2", Sharding::zero2},
                                                           {"zero3", Sharding::zero3}};
-enum class Recompute {
-  none,
-  selective,
-  full,
-  automatic,  // until policies/search/memory_search.hpp has found which of them costs least
-};
-
 // How layers divide among the stages.
 enum class StageBalance {
   stated,     // evenly, but for what Layout says

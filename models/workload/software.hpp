@@ -118,14 +118,16 @@ struct Software {
   // activations go (PyTorch: zero_grad(set_to_none=True), the default since 2.0); otherwise they
   // stay. Of use where a step is one micro-batch.
   bool gradients_released = false;
+  // The router's weights are multiplied into the experts' outputs, which are kept for it;
+  // otherwise into what their second products read, and nothing reads the outputs again
+  // (Megatron-Core since 0.12: experts.py, weighted_swiglu; torchtitan's score_before_experts).
+  bool kept_expert_outputs = false;
   double logit_bytes = 6;  // of one logit at the peak of an unfused loss, all its copies
   // Of a parameter while the optimizer steps, sharded like its state: flat fp32 gradients, which do
   // not fit into the pieces that the allocator keeps of activations (DeepSpeed: 8, with the copy
   // that flattens them).
   double update_bytes = 0;
   bool expandable_segments = false;  // PyTorch's allocator so configured hardly fragments
-  // Selective recomputation keeps attention and every other matrix product (torchtitan's "op").
-  bool every_other_gemm = false;
   // Full recomputation ends where backward has all that it reads: without a dense layer's last
   // product (PyTorch's non-reentrant checkpoints since 2.1; compilers drop it as dead code).
   bool early_stop = false;
@@ -142,6 +144,10 @@ struct Software {
   bool pure_16_bit = false;   // no fp32 copy of the weights, moments in 16 bit
   bool whole_start = false;   // ZeRO-3 shards what every GPU has loaded whole: both are there then
   bool scaled_copies = true;  // fp8, nvfp4: weights and GEMM inputs are kept in that precision
+  // The weights are kept in that precision alone, without a copy in 16 bit (Megatron-LM's
+  // --fp8-param-gather).
+  bool scaled_weights = false;
+  double moment_bytes = 4;  // of a moment of the optimizer, in mixed precision
   // Of TensorOverlap::domino.
   int domino_rows = 2;
   int domino_columns = 1;

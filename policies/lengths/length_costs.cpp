@@ -114,7 +114,7 @@ void LengthCosts::measure(const Job& half, const Job& whole, DegreeCost& cost, P
   parts.tokens = whole.batch.sequence;
   parts.attention_forward = attention_of(whole, Pass::forward).origin;
   parts.attention_backward = attention_of(whole, Pass::backward_input).origin;
-  if (job_.recompute == Recompute::full) cost.context_runs = 2;
+  if (job_.recompute.has(RecomputeModule::core_attn)) cost.context_runs = 2;
   for (const Op& op : tensor_parallel_recomputed(whole, Block::layer, {})) {
     if (is_attention(op)) cost.attention_runs = 2;
   }

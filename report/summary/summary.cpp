@@ -377,7 +377,7 @@ std::vector<std::string> how_it_trains(const Job& job) {
                                     fmt::format("batch {}", batch_text(job))};
   const Offload& offload = offload_of(job);
   if (offload.searched.recompute && !job.network) {
-    facts.push_back(fmt::format("recompute {}", name_of(job.recompute)));
+    facts.push_back(fmt::format("recompute {}", to_string(job.recompute)));
   }
   const std::string offloaded = to_string(offload);
   if (!offloaded.empty()) facts.push_back(offloaded);

@@ -198,11 +198,43 @@ std::vector<Configuration> micro_batches_of(const Configuration& base) {
   return configurations;
 }
 
-std::vector<Configuration> recomputes_of(const Configuration& base) {
+namespace {
+
+// The sets with a name; `modules`: also each module that the model has, alone, and those together
+// that are cheapest to compute again.
+std::vector<Recompute> recompute_sets(const Job& job, bool modules) {
+  using enum RecomputeModule;
+  if (job.network) return {Recompute::none};
+  std::vector<Recompute> sets = {Recompute::none, Recompute::selective, Recompute::full};
+  if (!modules) return sets;
+  const TransformerSpec& model = job.model;
+  const bool experts = model.moe_layers() > 0;
+  const bool dense = model.moe_layers() < model.layers;
+  const bool shared = model.moe.shared_ffn > 0;
+  struct Row {
+    RecomputeModule module;
+    bool there;
+    bool cheap;
+  };
+  Recompute together;
+  for (const auto& [module, there, cheap] :
+       {Row{layernorm, true, true}, Row{moe_act, experts, true},
+        Row{mlp_act, dense || shared, true}, Row{mla_up_proj, model.latent.kv_rank > 0, true},
+        Row{core_attn, true, false}, Row{shared_experts, shared, false}, Row{mlp, dense, false},
+        Row{moe, experts, false}}) {
+    if (!there) continue;
+    sets.push_back(Recompute::of(module));
+    if (cheap) together = together.with(module);
+    if (std::ranges::find(sets, together) == sets.end()) sets.push_back(together);
+  }
+  return sets;
+}
+
+}  // namespace
+
+std::vector<Configuration> recomputes_of(const Configuration& base, bool modules) {
   std::vector<Configuration> configurations;
-  for (const auto& [name, recompute] : kChoices<Recompute>) {
-    if (recompute == Recompute::automatic) continue;
-    if (base.job.network && recompute != Recompute::none) continue;
+  for (const Recompute& recompute : recompute_sets(base.job, modules)) {
     Configuration next = base;
     next.job.recompute = recompute;
     if (base.job.offload) {
@@ -210,7 +242,7 @@ std::vector<Configuration> recomputes_of(const Configuration& base) {
       offload.searched.recompute = false;
       next.job.offload = std::make_shared<const Offload>(std::move(offload));
     }
-    put(next.set, "recompute", std::string(name));
+    put(next.set, "recompute", to_string(recompute));
     find_shares_again(next.job);
     configurations.push_back(std::move(next));
   }

@@ -32,8 +32,8 @@ std::vector<Configuration> layouts_of(const Configuration& base, const Allowed& 
 // Micro-batches of 1, 2, 4, ... sequences that divide a replica's share of the batch.
 std::vector<Configuration> micro_batches_of(const Configuration& base);
 
-// None, selective, full.
-std::vector<Configuration> recomputes_of(const Configuration& base);
+// None, selective, full; `modules`: as well lists of modules that the model has.
+std::vector<Configuration> recomputes_of(const Configuration& base, bool modules);
 
 // From nothing beside the GPU to all of the training state (state_offloads()), each with the
 // activations of none, a quarter, half, three quarters or all of the layers; of a table of layers

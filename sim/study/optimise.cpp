@@ -71,7 +71,10 @@ class Optimiser {
         vary(options_.layout,
              [&](const Configuration& each) { return layouts_of(each, options_.allowed); }, {base});
     all = vary(options_.micro_batch, micro_batches_of, std::move(all));
-    all = vary(options_.recompute, recomputes_of, std::move(all));
+    all = vary(
+        options_.recompute,
+        [&](const Configuration& each) { return recomputes_of(each, options_.recompute_modules); },
+        std::move(all));
     all = vary(options_.offload, offloads_of, std::move(all));
     for (Configuration& each : all) add(std::move(each), software);
   }

@@ -33,6 +33,7 @@ struct OptimiseOptions {
   bool schedule = false;  // every synchronous one that has a name
   bool micro_batch = false;
   bool recompute = false;
+  bool recompute_modules = false;  // lists of modules too, not only sets with a name
   bool offload = false;  // what lies beside the GPU; then nothing is passed over as too slow
   Allowed allowed = {};  // of schedules and shardings
   // Whose rules a configuration must keep; null: of the software that the scenario names.

@@ -131,7 +131,9 @@ Mlp mlp_bytes(const Job& job, double rows, double width) {
 // the softmax; every expert's input and output, as often as tokens are sent; the shared experts.
 struct Experts {
   Mlp mlp;
+  Mlp shared;
   double inputs = 0;
+  double kept_outputs = 0;
   double outputs = 0;
   double router = 0;
   double rows = 0;  // that a rank's experts get
@@ -146,16 +148,15 @@ Experts expert_bytes(const Job& job, const Rows& rows) {
   Experts experts;
   experts.rows = sent;
   experts.mlp = mlp_bytes(job, sent, moe.ffn_hidden);
-  const Mlp shared = mlp_bytes(job, rows.full, moe.shared_ffn / static_cast<double>(job.layout.tp));
-  experts.mlp.up += shared.up;
-  experts.mlp.product += shared.product;
-  experts.mlp.kept += shared.kept;
-  experts.mlp.kept_product += shared.kept_product;
+  experts.shared = mlp_bytes(job, rows.full, moe.shared_ffn / static_cast<double>(job.layout.tp));
   experts.inputs = kept_input_bytes(job) * sent * job.model.expert_width();
   experts.outputs = bytes_of(job.precision) * sent * job.model.expert_width();
+  if (job.software.kept_expert_outputs) experts.kept_outputs = experts.outputs;
   // What is copied for them, and what they add up to.
   experts.inputs += bytes_of(job.precision) * own * moe.latent_width;
-  experts.outputs += kept_input_bytes(job) * own * moe.latent_width;
+  const double summed = kept_input_bytes(job) * own * moe.latent_width;
+  experts.outputs += summed;
+  experts.kept_outputs += summed;
   experts.router = 2 * 4 * own * moe.experts;
   return experts;
 }
@@ -168,6 +169,7 @@ struct LayerTensors {
   double masks = 0;
   double copies = 0;  // that eager norms and rotary embeddings keep
   double qkv = 0;
+  double latent_up = 0;  // of that, what the products up from latents read and write
   double context = 0;
   double exchanged = 0;
   double scores = 0;
@@ -182,8 +184,9 @@ struct LayerTensors {
   // Inputs of the two norms, the norms' outputs (inputs of QKV and up projection), q k v, context.
   double everything() const {
     return halves * (input + norm_output) + masks + copies + qkv + context + exchanged + mlp.kept +
-           routed() + scores;
+           kept_routed() + scores;
   }
+  double kept_routed() const { return experts.inputs + experts.kept_outputs + experts.router; }
 };
 
 // Of a Mamba layer the projection's output; what it gives to its gate; the norm's output, which the
@@ -205,6 +208,11 @@ void set_attention(const Job& job, const SequenceSlice& slice, LayerTensors& at)
     at.copies += e * at.rows.full * (model.q_width() + model.kv_width()) / job.layout.tp;
   }
   at.qkv = qkv_bytes(job, at.rows);
+  if (model.latent.kv_rank > 0) {
+    at.latent_up =
+        e * (at.rows.divided * (model.latent.query_rank + model.latent.kv_rank) +
+             at.rows.full * (2.0 * model.q_width() + model.context_width()) / job.layout.tp);
+  }
   at.context = e * at.rows.full * model.context_width() / job.layout.tp;
   at.exchanged = exchanged_bytes(job, at.rows);
   at.scores = score_bytes(job, slice);
@@ -227,6 +235,10 @@ LayerTensors layer_tensors(const Job& job, Block block, const SequenceSlice& sli
   if (has_experts(block)) {
     at.experts = expert_bytes(job, at.rows);
     at.mlp = at.experts.mlp;
+    at.mlp.up += at.experts.shared.up;
+    at.mlp.product += at.experts.shared.product;
+    at.mlp.kept += at.experts.shared.kept;
+    at.mlp.kept_product += at.experts.shared.kept_product;
   }
   if (has_mlp(block)) {
     const double tiles = job.software.mlp_tiles;
@@ -302,6 +314,32 @@ double for_weights(const Job& job, const LayerTensors& at, const Spared& spared,
   return bytes + std::max(0.0, inputs - spared.sum() - (at.fused ? at.context : 0));
 }
 
+// What the modules of Job::recompute drop, of what a layer would keep.
+double dropped_bytes(const Job& job, Block block, const LayerTensors& at, const Spared& spared) {
+  using enum RecomputeModule;
+  const Recompute& again = job.recompute;
+  double dropped = 0;
+  if (again.has(layernorm)) dropped += at.halves * at.norm_output - spared.norms;
+  if (again.has(mla_up_proj)) dropped += at.latent_up;
+  if (again.has(core_attn) || (again.has(scores) && !at.fused)) dropped += at.scores;
+  const bool routed = has_experts(block);
+  const Mlp& shared = at.experts.shared;
+  if (routed && again.has(moe)) return dropped + at.mlp.kept + at.kept_routed() - spared.experts;
+  if (!routed && again.has(mlp)) return dropped + at.mlp.kept - spared.product;
+  const double act = routed ? at.experts.mlp.kept_product : at.mlp.kept_product;
+  if (again.has(routed ? moe_act : mlp_act)) dropped += act - spared.product;
+  if (again.has(shared_experts)) return dropped + shared.kept;
+  return dropped + (routed && again.has(mlp_act) ? shared.kept_product : 0);
+}
+
+// torchtitan's "op": products in order, q k v projection, gate up down, of which the first of each
+// pair is kept.
+double kept_of_every_other(const Job& job, const LayerTensors& at) {
+  const double row = bytes_of(job.precision) * at.rows.full / job.layout.tp;
+  return at.input + row * (job.model.kv_width() + job.model.q_width()) + at.context + at.scores +
+         (at.tiled ? 0 : at.mlp.product) + at.input;
+}
+
 // Without a backward pass a tensor is gone when the last kernel that reads it has run.
 LayerActivations forward_alone(const LayerTensors& at, double buffers) {
   const double attention = at.norm_output + at.qkv + at.context + at.exchanged + at.scores;
@@ -322,9 +360,6 @@ LayerActivations layer_activations(const Job& job, Block block, const SequenceSl
   const Spared spared = spared_inputs(job, block, at);
   const double adapters = adapter_bytes(job, block, at);
   const double everything = at.everything() - spared.sum() + adapters;
-  const double product = at.tiled ? 0 : at.mlp.product;
-  const double dropped = at.halves * at.norm_output + product + (at.fused ? 0 : at.scores) -
-                         spared.norms - spared.product;  // by selective
 
   LayerActivations bytes;
   bytes.for_weights = for_weights(job, at, spared, adapters);
@@ -338,31 +373,18 @@ LayerActivations layer_activations(const Job& job, Block block, const SequenceSl
   bytes.transient =
       through + 2 * gathered +
       std::max(at.workspace, at.mlp.up + at.mlp.product + at.experts.inputs + at.experts.outputs);
-  switch (job.recompute) {
-    case Recompute::none:
-      bytes.kept = everything;
-      break;
-    case Recompute::selective:
-      if (job.software.every_other_gemm) {
-        // Products in order: q k v projection, gate up down: the first of each pair is kept.
-        const double values = e * rows.full * model.kv_width() / layout.tp;
-        const double queries = e * rows.full * model.q_width() / layout.tp;
-        bytes.kept = std::min(
-            everything, at.input + queries + values + at.context + at.scores + product + at.input);
-        bytes.transient += everything - bytes.kept;
-        break;
-      }
-      bytes.kept = everything - dropped;
-      bytes.transient += dropped;
-      break;
-    case Recompute::full:
-      bytes.kept =
-          at.input +
-          (slice.share() < 1 && has_attention(block) ? key_value_bytes(job, rows.full) : 0);
-      bytes.transient += everything;
-      break;
-    case Recompute::automatic:
-      CHECK(false, "what is recomputed is not chosen yet");
+  CHECK(!job.recompute.searched, "what is recomputed is not chosen yet");
+  if (job.recompute.has(RecomputeModule::layer)) {
+    const bool together = job.recompute.method == RecomputeMethod::uniform;
+    const double layers = together ? job.recompute.layers : 1;
+    bytes.kept = at.input / layers +
+                 (slice.share() < 1 && has_attention(block) ? key_value_bytes(job, rows.full) : 0);
+    bytes.transient += layers * everything;
+  } else {
+    bytes.kept = job.recompute.has(RecomputeModule::matmuls)
+                     ? std::min(everything, kept_of_every_other(job, at))
+                     : everything - dropped_bytes(job, block, at, spared);
+    bytes.transient += everything - bytes.kept;
   }
   bytes.recomputed = everything - bytes.kept;
   return bytes;

@@ -1,5 +1,6 @@
 #include "models/cost/chunk/block_coster.hpp"
 
+#include <map>
 #include <utility>
 
 #include "models/cost/chunk/activations.hpp"
@@ -42,6 +43,18 @@ double exposed_s(const std::vector<CostPart>& parts) {
     seconds += compute ? 0 : part.seconds;
   }
   return seconds;
+}
+
+// Of what ranks send each other in a layer's forward pass, the share that recomputation repeats.
+double repeated_share(const Recompute& again, Block block, Category category) {
+  using enum RecomputeModule;
+  if (category == Category::forward) return 0;
+  if (again.has(layer)) return 1;
+  const bool experts = has_experts(block) && again.has(moe);
+  if (category == Category::ep) return experts ? 1 : 0;
+  if (category == Category::cp) return has_attention(block) && again.has(core_attn) ? 1 : 0;
+  const bool half = experts || (has_mlp(block) && again.has(mlp));
+  return category == Category::tp && half ? 1.0 / halves(block) : 0;
 }
 
 void forget_backward(BlockCost& cost) {
@@ -142,14 +155,21 @@ void BlockCoster::add_recomputed(Block block, const std::vector<Op>& recomputed,
     add_op(op, Category::recompute, cost.recompute);
     count_flops(block, op, cost);
   }
-  if (job_.recompute != Recompute::full) return;
   for (const CostPart& part : cost.forward) {  // the collectives run again too
-    if (part.category != Category::forward) {
-      add_cost(cost.recompute, part.category, part.origin, part.seconds);
-    }
+    const double share = repeated_share(job_.recompute, block, part.category);
+    if (share > 0) add_cost(cost.recompute, part.category, part.origin, share * part.seconds);
   }
-  add_costs(cost.recompute, cost.forward_end, 1);  // its own backward follows, no next layer
+  if (job_.recompute.has(RecomputeModule::layer)) {  // its own backward follows, no next layer
+    add_costs(cost.recompute, cost.forward_end, 1);
+  }
+  std::map<Category, int> met;
+  for (const InnerRound& round : cost.rounds.forward) ++met[round.category];
+  std::map<Category, int> count = met;
   for (InnerRound round : cost.rounds.forward) {
+    // The later ones are of the half with the MLP.
+    const int left = met[round.category]--;
+    const double share = repeated_share(job_.recompute, block, round.category);
+    if (left > share * count[round.category]) continue;
     if (round.into_next_layer) round.beside_s = 0;
     cost.rounds.recompute.push_back(std::move(round));
   }

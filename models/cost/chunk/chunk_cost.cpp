@@ -114,7 +114,8 @@ struct SharedKind {
 std::vector<SharedKind> shared_kinds(const Job& job, const ChunkUnit& unit) {
   const std::vector<LayerForm> recomputing = layer_kinds(job, unit);
   std::vector<LayerForm> keeping = recomputing;
-  if (!unit.recompute_shares.empty() && job.recompute != Recompute::none) {
+  const bool some = !unit.recompute_shares.empty() || job.recompute.by_layer();
+  if (some && job.recompute != Recompute::none) {
     Job without = job;
     without.recompute = Recompute::none;
     keeping = layer_kinds(without, unit);
@@ -188,11 +189,12 @@ void add_cuts(const Job& job, const BoundaryRecipe& cut, const Crossings& at, Ch
   if (at.receives_gradient) add(cut.behind, chunk.backward_input);
 }
 
-// Of this block and training, whatever their loads.
-int layers_like(const Job& job, const LayerForm& form, const StageLayers& of) {
+// Of this block and training, whatever their loads; those that Recompute::method means, or all.
+int layers_like(const Job& job, const LayerForm& form, const StageLayers& of, bool covered) {
   int count = 0;
   for (int layer = of.before; layer < of.before + of.all; ++layer) {
     count += job.model.block_of(layer) == form.block &&
+             (!covered || job.recompute.covers(layer - of.before)) &&
              part_training(job.training.get(), layer, job.model.layers) == form.training;
   }
   return count;
@@ -200,8 +202,9 @@ int layers_like(const Job& job, const LayerForm& form, const StageLayers& of) {
 
 LayerCounts layer_counts(const Job& job, const SharedKind& kind, const StageLayers& of,
                          double share) {
-  const int count = layers_like(job, kind.keeping, of);
-  const int recomputing = static_cast<int>(std::lround(share * count));
+  const int count = layers_like(job, kind.keeping, of, false);
+  const int covered = layers_like(job, kind.keeping, of, true);
+  const int recomputing = static_cast<int>(std::lround(share * covered));
   if (kind.keeping.layer == LayerForm::kAny) return {recomputing, count - recomputing};
   const int place = kind.keeping.layer - of.moe_before;  // those that recompute come first
   if (place < 0 || place >= of.moe) return {};

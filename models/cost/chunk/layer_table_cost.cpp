@@ -131,7 +131,7 @@ void check_network(const Job& job) {
                         "leave it out",
                         job.batch.sequence, name);
   }
-  if (job.recompute != Recompute::none && job.recompute != Recompute::automatic) {
+  if (job.recompute.modules != 0) {
     throw Error::of_key("recompute",
                         ": model '{}' is a table of layers, of which a search says which are "
                         "computed again; set recompute: auto, or none",

@@ -83,6 +83,12 @@ double scaled_weight_bytes(const Job& job) {
   }
 }
 
+// The share of the weights that no scaled product reads: embedding and loss head.
+double whole_precision(const Job& job) {
+  if (job.network) return 1;
+  return (job.model.embedding_parameters() + job.model.head_parameters()) / job.model.parameters();
+}
+
 // What cuBLAS is given by PyTorch (8 MiB, from Hopper on 32: c10's parseChosenWorkspaceSize) and by
 // Transformer Engine (4 and 32 MiB: get_cublas_workspace_size_bytes), once for all GEMMs.
 double gemm_workspace_bytes(const GpuSpec& gpu) {
@@ -172,8 +178,10 @@ std::vector<GpuMemory> gpu_memory(const Job& job, const std::vector<ChunkCost>& 
     const double parameters = dense + experts;
     GpuMemory& at = memory[rank];
     const double copies = weight_copies.empty() ? 1 : weight_copies[rank];
-    at.weights = copies * (state.weights + state.second_copy) +
-                 scaled_weight_bytes(job) * (parameters + frozen) / shards.weights;
+    const double scaled = scaled_weight_bytes(job);
+    const double plain = job.software.scaled_weights && scaled > 0 ? whole_precision(job) : 1;
+    at.weights = plain * copies * (state.weights + state.second_copy) +
+                 scaled * (parameters + frozen) / shards.weights;
     at.gradients = state.gradients;
     at.optimizer = state.optimizer + outer_state_bytes(job, dense, experts);
     at.activations = peak_activation_bytes[rank];

@@ -45,7 +45,8 @@ double optimizer_bytes_per_parameter(const Job& job) {
   if (job.software.pure_16_bit && is_mixed(job.precision)) {
     return 2.0 * moments(job.software.optimizer);
   }
-  return (is_mixed(job.precision) ? 4 : 0) + 4 * moments(job.software.optimizer);
+  if (!is_mixed(job.precision)) return 4 * moments(job.software.optimizer);
+  return 4 + job.software.moment_bytes * moments(job.software.optimizer);
 }
 
 double reduce_bytes_per_parameter(const Job& job) {

@@ -162,11 +162,14 @@ std::vector<Op> block_ops(const Job& job, Block block, Pass pass, const Sequence
 namespace {
 
 // Up to what backward reads of a layer: see Software::early_stop.
+void stop_early(const Job& job, Block block, std::vector<Op>& ops) {
+  if (!job.software.early_stop || !has_mlp(block)) return;
+  ops.erase(std::ranges::find(ops, OpRole::down, &Op::role), ops.end());
+}
+
 std::vector<Op> fully_recomputed_ops(const Job& job, Block block, const SequenceSlice& slice) {
   std::vector<Op> ops = block_ops(job, block, Pass::forward, slice);
-  if (!job.software.early_stop || !has_mlp(block)) return ops;
-  const auto last = std::ranges::find(ops, OpRole::down, &Op::role);
-  ops.erase(last, ops.end());
+  stop_early(job, block, ops);
   return ops;
 }
 
@@ -190,26 +193,58 @@ void append_every_other_gemm(const Job& job, Block block, const Shard& s, std::v
   }
 }
 
+void append_recomputed_mixer(const Job& job, Block block, const Shard& s, std::vector<Op>& ops) {
+  using enum RecomputeModule;
+  const Recompute& again = job.recompute;
+  if (again.has(layernorm) || again.has(matmuls))
+    ops.push_back(norm_op("norm 1", Pass::forward, s));
+  if (!has_attention(block)) return;
+  if (again.has(mla_up_proj) && job.model.latent.kv_rank > 0) {
+    append_latent_up(job, s, ops);
+    append_rotary(job, s, Pass::forward, ops);
+  }
+  if (again.has(core_attn)) return append_attention_core(job, s, Pass::forward, ops);
+  const bool scored = again.has(scores) || again.has(matmuls);
+  if (!scored || job.model.attention != AttentionKernel::unfused) return;
+  append_by_shard(job, s, ops, [&](const Shard& shard) {
+    append_unfused_forward(job.model, shard, ops);
+    ops.resize(ops.size() - 2);  // the context product and its transpose: their output is kept
+  });
+}
+
+void append_recomputed_mlp(const Job& job, Block block, const Shard& s, std::vector<Op>& ops) {
+  using enum RecomputeModule;
+  const Recompute& again = job.recompute;
+  const bool cheap = again.has(matmuls);
+  if (!shares_norm(block) && (again.has(layernorm) || cheap)) {
+    ops.push_back(norm_op("norm 2", Pass::forward, s));
+  }
+  if (has_mlp(block)) {
+    if (job.software.mlp_tiles > 1) return;  // the tiles run again anyway
+    if (again.has(mlp)) {
+      append_mlp(job, s, Pass::forward, ops);
+      return stop_early(job, block, ops);
+    }
+    if (again.has(mlp_act) || cheap) append_activation(job, mlp_act, Pass::forward, s, ops);
+    return;
+  }
+  if (again.has(moe)) return append_experts(job, s, Pass::forward, ops);
+  if (again.has(moe_act) || cheap) append_activation(job, moe_act, Pass::forward, s, ops);
+  if (job.model.moe.shared_ffn == 0) return;
+  if (again.has(shared_experts)) return append_shared(job, s, Pass::forward, ops);
+  if (again.has(mlp_act) || cheap) append_activation(job, shared_experts, Pass::forward, s, ops);
+}
+
 }  // namespace
 
 std::vector<Op> recomputed_ops(const Job& job, Block block, const SequenceSlice& slice) {
   if (job.recompute == Recompute::none) return {};
+  if (job.recompute.has(RecomputeModule::layer)) return fully_recomputed_ops(job, block, slice);
   const Shard s = shard_of(job, slice);
-  if (job.recompute == Recompute::full) return fully_recomputed_ops(job, block, slice);
   std::vector<Op> ops;
-  if (has_mixer(block)) ops.push_back(norm_op("norm 1", Pass::forward, s));
-  if (has_attention(block) && job.model.attention == AttentionKernel::unfused) {
-    append_by_shard(job, s, ops, [&](const Shard& shard) {
-      append_unfused_forward(job.model, shard, ops);
-      ops.resize(ops.size() - 2);  // the context product and its transpose: their output is kept
-    });
-  }
-  if (has_feed_forward(block)) {
-    if (!shares_norm(block)) ops.push_back(norm_op("norm 2", Pass::forward, s));
-    const bool tiled = job.software.mlp_tiles > 1 && has_mlp(block);  // its tiles run again anyway
-    if (!tiled) append_activations(job, block, Pass::forward, s, ops);
-  }
-  if (job.software.every_other_gemm) append_every_other_gemm(job, block, s, ops);
+  if (has_mixer(block)) append_recomputed_mixer(job, block, s, ops);
+  if (has_feed_forward(block)) append_recomputed_mlp(job, block, s, ops);
+  if (job.recompute.has(RecomputeModule::matmuls)) append_every_other_gemm(job, block, s, ops);
   return ops;
 }
 

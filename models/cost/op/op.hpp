@@ -16,8 +16,8 @@ namespace windtunnel {
 
 std::vector<Op> block_ops(const Job& job, Block block, Pass pass, const SequenceSlice& slice = {});
 
-// The forward ops of a layer that recomputation repeats in the backward pass. selective: norm
-// outputs, the activation product and, where attention is not fused, the scores; full: all.
+// The forward ops of a layer that recomputation repeats in the backward pass: those of the modules
+// of Job::recompute, in their order.
 std::vector<Op> recomputed_ops(const Job& job, Block block, const SequenceSlice& slice = {});
 
 // What the backward pass of a Mamba layer of `rows` tokens makes again, and the gradients of its

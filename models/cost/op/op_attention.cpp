@@ -169,6 +169,17 @@ void append_rotary(const Job& job, const Shard& s, Pass pass, std::vector<Op>& o
   ops.push_back(joined);
 }
 
+void append_latent_up(const Job& job, const Shard& s, std::vector<Op>& ops) {
+  // Without the products down, which come first and whose outputs are kept.
+  for (const auto append : {append_latent_queries, append_latent_keys}) {
+    std::vector<Op> all;
+    append(job, s, Pass::forward, all);
+    const auto norm = std::ranges::find_if(
+        all, [](const Op& op) { return op.name == "q norm" || op.name == "kv norm"; });
+    ops.insert(ops.end(), norm, all.end());
+  }
+}
+
 void append_attention_core(const Job& job, const Shard& s, Pass pass, std::vector<Op>& ops) {
   if (pass == Pass::backward_weight) return;
   if (job.software.repeated_keys && job.model.kv_heads < job.model.heads) {

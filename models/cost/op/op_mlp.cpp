@@ -50,23 +50,6 @@ void append_matrices(Linear up, const Op& activation, Linear down, Pass pass, co
   append_linear(forward ? down : up, pass, s, ops);
 }
 
-void append_shared(const Job& job, const Shard& s, Pass pass, std::vector<Op>& ops) {
-  const double ffn = shared_ffn(job);
-  if (ffn == 0) return;
-  const ProductSignatures& split = job.layout.signatures;
-  Linear up = split_as(
-      {"shared up", OpRole::shared_up, s.tokens, s.hidden, up_of(job.model, ffn), s.norm_tokens},
-      MatrixSplit::columns, split.up, job.layout.tp);
-  const Linear down = split_as(
-      {"shared down", OpRole::shared_down, s.tokens, ffn, s.hidden, s.tokens, s.norm_tokens},
-      MatrixSplit::rows, split.down, job.layout.tp);
-  up.products = s.gated ? 2 : 1;
-  append_matrices(up, shared_activation_op(job, pass, s), down, pass, s, ops);
-  if (pass == Pass::backward_weight) return;
-  ops.push_back(
-      memory_op("shared addition", 3 * s.e * s.norm_tokens * s.hidden, OpRole::shared_other));
-}
-
 // Router and top-k over the rows that this GPU sends: logits and chosen weights of fp32 and a byte
 // of the map from tokens to experts; backward reads the weights' gradient, writes the logits'.
 void append_router(const Job& job, const Shard& s, Pass pass, std::vector<Op>& ops) {
@@ -144,6 +127,23 @@ void append_sort(std::string_view name, const Job& job, const Shard& s, std::vec
 }
 
 }  // namespace
+
+void append_shared(const Job& job, const Shard& s, Pass pass, std::vector<Op>& ops) {
+  const double ffn = shared_ffn(job);
+  if (ffn == 0) return;
+  const ProductSignatures& split = job.layout.signatures;
+  Linear up = split_as(
+      {"shared up", OpRole::shared_up, s.tokens, s.hidden, up_of(job.model, ffn), s.norm_tokens},
+      MatrixSplit::columns, split.up, job.layout.tp);
+  const Linear down = split_as(
+      {"shared down", OpRole::shared_down, s.tokens, ffn, s.hidden, s.tokens, s.norm_tokens},
+      MatrixSplit::rows, split.down, job.layout.tp);
+  up.products = s.gated ? 2 : 1;
+  append_matrices(up, shared_activation_op(job, pass, s), down, pass, s, ops);
+  if (pass == Pass::backward_weight) return;
+  ops.push_back(
+      memory_op("shared addition", 3 * s.e * s.norm_tokens * s.hidden, OpRole::shared_other));
+}
 
 namespace {
 
@@ -236,14 +236,12 @@ void append_experts(const Job& job, const Shard& s, Pass pass, std::vector<Op>& 
   }
 }
 
-void append_activations(const Job& job, Block block, Pass pass, const Shard& s,
-                        std::vector<Op>& ops) {
-  if (has_mlp(block)) {
-    ops.push_back(dense_activation_op(job.model, pass, s));
-    return;
-  }
-  ops.push_back(expert_activation_op(job, pass, s));
-  if (job.model.moe.shared_ffn > 0) ops.push_back(shared_activation_op(job, pass, s));
+void append_activation(const Job& job, RecomputeModule of, Pass pass, const Shard& s,
+                       std::vector<Op>& ops) {
+  using enum RecomputeModule;
+  ops.push_back(of == moe_act          ? expert_activation_op(job, pass, s)
+                : of == shared_experts ? shared_activation_op(job, pass, s)
+                                       : dense_activation_op(job.model, pass, s));
 }
 
 }  // namespace windtunnel

@@ -118,8 +118,13 @@ void append_two_streams(const Job& job, Block block, const Shard& s, Pass pass,
 void append_single_stream(const Job& job, const Shard& s, Pass pass, std::vector<Op>& ops);
 void append_modulation(const Job& job, Block block, const Shard& s, Pass pass,
                        std::vector<Op>& ops);
-// The activation function between the matrices.
-void append_activations(const Job& job, Block block, Pass pass, const Shard& s,
-                        std::vector<Op>& ops);
+// Of experts that every token visits; nothing where the model has none.
+void append_shared(const Job& job, const Shard& s, Pass pass, std::vector<Op>& ops);
+// The activation function between the matrices of a dense MLP (mlp_act), of experts (moe_act) or of
+// shared ones (shared_experts).
+void append_activation(const Job& job, RecomputeModule of, Pass pass, const Shard& s,
+                       std::vector<Op>& ops);
+// Forward products of latent attention from what is compressed.
+void append_latent_up(const Job& job, const Shard& s, std::vector<Op>& ops);
 
 }  // namespace windtunnel

@@ -103,14 +103,14 @@ void append_single_stream(const Job& job, const Shard& s, Pass pass, std::vector
       append_linear(in, pass, s, ops);
       append_rotary(job, s, pass, ops);
       append_attention_core(job, s, pass, ops);
-      append_activations(job, Block::single_stream, pass, s, ops);
+      append_activation(job, RecomputeModule::mlp_act, pass, s, ops);
       append_linear(out, pass, s, ops);
       ops.push_back(residual);
       return;
     case Pass::backward_input:
       ops.push_back(residual);
       append_linear(out, pass, s, ops);
-      append_activations(job, Block::single_stream, pass, s, ops);
+      append_activation(job, RecomputeModule::mlp_act, pass, s, ops);
       append_attention_core(job, s, pass, ops);
       append_rotary(job, s, pass, ops);
       append_linear(in, pass, s, ops);

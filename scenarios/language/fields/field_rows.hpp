@@ -83,6 +83,8 @@ void assign(Type& member, const Value& value) {
   const bool named = value.field->scalar == ScalarType::name;
   if constexpr (std::is_same_v<Type, std::string>) {
     member = value.text;
+  } else if constexpr (std::is_same_v<Type, Recompute>) {
+    member = recompute_of(value.text);
   } else if constexpr (std::is_enum_v<Type>) {
     member = value_of<Type>(value.text);
   } else if constexpr (std::is_same_v<Type, bool>) {
@@ -99,6 +101,8 @@ bool read(const Type& member, Value& value) {
   if constexpr (std::is_same_v<Type, std::string>) {
     value.text = member;
     return !member.empty();
+  } else if constexpr (std::is_same_v<Type, Recompute>) {
+    value.text = to_string(member);
   } else if constexpr (std::is_enum_v<Type>) {
     if (!has_name(member)) return false;
     value.text = name_of(member);

@@ -34,6 +34,12 @@ std::vector<std::string> attention_names() {
   return names;
 }
 
+// Sets and single modules.
+std::vector<std::string_view> recompute_names() {
+  std::vector<std::string_view> names = names_of<Recompute>();
+  std::ranges::copy(names_of<RecomputeModule>(), std::back_inserter(names));
+  return names;
+}
 std::vector<std::string> schedule_names() {
   return names_in(schedule_kinds());
 }
@@ -52,9 +58,35 @@ Rows general_rows() {
            .help = "of the matrix multiplications; fp8 has one scale for a tensor, mxfp8 "
                    "one for 32 elements, nvfp4 (four bits) one for 16"}),
       name_row<&Job::recompute>(
-          "recompute", {.example = "selective",
-                        .help = "activations computed again in the backward pass instead of "
-                                "kept: the cheap ones (selective) or all of a layer (full)"}),
+          "recompute",
+          {.map = true,
+           .list = true,
+           .names = recompute_names(),
+           .example = "[mla_up_proj, layernorm]",
+           .help = "activations computed again in the backward pass instead of kept: the cheap "
+                   "ones (selective), all of a layer (full), or those of modules"}),
+      name_row("recompute.*", {.names = names_of<RecomputeModule>(),
+                               .example = "mla_up_proj",
+                               .help = "one module, in Megatron-Core's words; mlp_act, scores: "
+                                       "parts of selective; op: torchtitan's"}),
+      list_row(
+          "recompute.modules",
+          name_row("recompute.modules", {.optional = true,
+                                         .names = recompute_names(),
+                                         .example = "full",
+                                         .help = "a set, or a list of modules; default: full"})),
+      name_row("recompute.modules.*",
+               {.names = names_of<RecomputeModule>(), .example = "moe_act", .help = "one module"}),
+      name_row<&Recompute::method>(
+          "recompute.method",
+          {.example = "block",
+           .help = "block: the first layers of a stage recompute; uniform: all do, so many "
+                   "together from the input of the first; every: one of so many"}),
+      whole_row<&Recompute::layers>("recompute.layers",
+                                    {.low = 1,
+                                     .optional = true,
+                                     .example = "4",
+                                     .help = "how many of a stage's layers the method means"}),
       name_row(
           "attention",
           {.default_text = "auto",

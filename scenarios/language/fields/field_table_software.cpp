@@ -128,6 +128,22 @@ Rows kernel_rows() {
           {.example = "true",
            .help = "with fp8 and nvfp4, weights and inputs of matrix multiplications are "
                    "kept in that precision"}),
+      flag_row<&Software::scaled_weights>(
+          "software.scaled_weights",
+          {.example = "false",
+           .help = "with fp8 and nvfp4, layers' weights are kept in that precision alone, without "
+                   "a copy in 16 bit (Megatron-LM's --fp8-param-gather)"}),
+      name_row<&Software::moment_bytes>(
+          "software.moments",
+          {.names = float_types(),
+           .example = "bf16",
+           .help = "type in which the optimizer keeps its moments, in a precision of 16 bits or "
+                   "less (Megatron-LM's --exp-avg-dtype)"}),
+      flag_row<&Software::kept_expert_outputs>(
+          "software.kept_expert_outputs",
+          {.example = "false",
+           .help = "the router's weights are multiplied into what experts give out, which is kept "
+                   "for the backward pass (Megatron-Core before 0.12)"}),
   };
 }
 

@@ -44,6 +44,55 @@ bool supports(const GpuSpec& gpu, Precision precision) {
   }
 }
 
+// Of the list at `key`.
+std::uint16_t modules_at(const Values& values, const std::string& key) {
+  const int count = values.length(key);
+  if (count == 0) values.fail(key, "names no module; take 'none'");
+  Recompute sum;
+  for (int i = 0; i < count; ++i) {
+    const std::string& name = values.text(fmt::format("{}.{}", key, i));
+    sum = sum.with(value_of<RecomputeModule>(name));
+  }
+  return sum.modules;
+}
+
+// A name is there already.
+void resolve_recompute(const Values& values, Recompute& recompute) {
+  const std::string path = "recompute";
+  const std::string modules = "recompute.modules";
+  if (values.has(path)) return;
+  const bool map = values.stated(modules) || values.stated("recompute.method") ||
+                   values.stated("recompute.layers");
+  if (!map) {
+    recompute.modules = modules_at(values, path);
+    return;
+  }
+  recompute = Recompute::full;
+  if (values.has(modules)) {
+    recompute = recompute_of(values.text(modules));
+  } else if (values.stated(modules)) {
+    recompute.modules = modules_at(values, modules);
+  }
+  values.fill(path, recompute);
+  const bool counts = recompute.method != RecomputeMethod::all;
+  if (counts && recompute.layers == 0) {
+    values.fail("recompute.method",
+                fmt::format("{} says which layers only with recompute.layers; add e.g. 'layers: 4'",
+                            name_of(recompute.method)));
+  }
+  if (!counts && recompute.layers > 0) {
+    values.fail("recompute.layers", "needs a recompute.method: block, uniform or every");
+  }
+  if (recompute.method == RecomputeMethod::uniform &&
+      recompute.modules != Recompute::full.modules) {
+    values.fail("recompute.method",
+                "uniform keeps whole layers' inputs, so it goes with modules: full alone");
+  }
+  if (counts && (recompute.searched || recompute.modules == 0)) {
+    values.fail("recompute.method", "needs modules: full, selective or a list of modules");
+  }
+}
+
 void check_precision(const Values& values, const Job& job) {
   const GpuSpec& gpu = job.cluster.node.gpu;
   if (supports(gpu, job.precision)) return;
@@ -388,6 +437,7 @@ Job resolve_job(const Values& values, const EvidenceList& evidence, NamedFiles& 
                 const OwnKinds& own) {
   Job job;
   values.fill("", job);
+  resolve_recompute(values, job.recompute);
   values.fill("campaign", job.campaign);
   resolve_model(values, files, job);
   job.cluster = resolve_cluster(values, evidence, files);

@@ -137,7 +137,7 @@ std::vector<Note> found_memory(const Job& job) {
   if (found.empty()) found = "nothing beside the GPU";
   if (!offload.searched.recompute) return {{"offload", "found " + found}};
   return {{"recompute, offload",
-           fmt::format("auto found recompute: {}, and {}", name_of(job.recompute), found)}};
+           fmt::format("auto found recompute: {}, and {}", to_string(job.recompute), found)}};
 }
 
 }  // namespace windtunnel

@@ -60,11 +60,6 @@ template <>
 inline constexpr Choice<GpuPath> kChoices<GpuPath>[] = {{"nvlink", GpuPath::nvlink},
                                                         {"pcie", GpuPath::pcie}};
 template <>
-inline constexpr Choice<Recompute> kChoices<Recompute>[] = {{"none", Recompute::none},
-                                                            {"selective", Recompute::selective},
-                                                            {"full", Recompute::full},
-                                                            {"auto", Recompute::automatic}};
-template <>
 inline constexpr Choice<Aggregation> kChoices<Aggregation>[] = {
     {"all-reduce", Aggregation::all_reduce}, {"parameter-server", Aggregation::parameter_server}};
 template <>

@@ -59,7 +59,9 @@ void torchtitan(const TrainingRun& run, Job& job) {
   // Logits in 16 bit, in fp32, their log-softmax and its gradient; fp8 casts are not kept.
   job.software.logit_bytes = 14;
   job.software.scaled_copies = false;
-  job.software.every_other_gemm = true;
+  if (job.recompute == Recompute::selective) {
+    job.recompute = Recompute::of(RecomputeModule::matmuls);
+  }
   job.software.early_stop = true;
   job.software.expandable_segments = true;           // run_train.sh
   job.layout.sequence_parallel = job.layout.tp > 1;  // its only form of tensor parallelism

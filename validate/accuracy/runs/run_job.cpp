@@ -7,6 +7,8 @@
 #include <charconv>
 #include <cmath>
 #include <cstdio>
+#include <sstream>
+#include <string>
 #include <system_error>
 
 #include "models/base/error.hpp"
@@ -288,9 +290,18 @@ class Mapper {
   }
 
   void set_recompute() {
-    job_.recompute = contains_text(run_.recompute, "full")        ? Recompute::full
-                     : contains_text(run_.recompute, "selective") ? Recompute::selective
-                                                                  : Recompute::none;
+    // "full (uniform)", "selective", or modules: "moe_act mla_up_proj".
+    for (const auto& [name, set] : kChoices<Recompute>) {
+      if (!set.searched && contains_text(run_.recompute, name)) job_.recompute = set;
+    }
+    if (job_.recompute == Recompute::none) {
+      std::istringstream words(run_.recompute);
+      for (std::string word; words >> word;) {
+        if (has_choice<RecomputeModule>(word)) {
+          job_.recompute = job_.recompute.with(value_of<RecomputeModule>(word));
+        }
+      }
+    }
     if (run_.recompute.empty()) assumed_.push_back("recompute none");
   }
 

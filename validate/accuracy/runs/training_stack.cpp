@@ -98,6 +98,10 @@ void megatron_core(const TrainingRun& run, Job& job) {
   job.software.fused_loss = true;
   if (job.layout.tp > 1) job.software.tp_overlap = TensorOverlap::pipelined;
   job.communication.overlap = GradientOverlap::bucketed;
+  // Its selective recomputation is attention's unless modules are named (transformer_config.py).
+  if (job.recompute == Recompute::selective) {
+    job.recompute = Recompute::of(RecomputeModule::core_attn);
+  }
 }
 
 // NeMo-Framework-Launcher's configurations of GPT-3, launcher_scripts/conf/training/gpt3: dropout,
@@ -112,6 +116,13 @@ void nemo_launcher(const TrainingRun& run, Job& job) {
 void megatron_bridge(const TrainingRun& run, Job& job) {
   megatron_core(run, job);
   choose_as_megatron_bridge(run, job);
+}
+
+// DeepSeek-V3's technical report, sections 3.2.3 and 3.3.2: moments in bf16; weights' copies and
+// gradients in fp32.
+void deepseek(const TrainingRun& run, Job& job) {
+  megatron_core(run, job);
+  job.software.moment_bytes = 2;
 }
 
 void mlperf(const TrainingRun& run, Job& job) {
@@ -329,6 +340,9 @@ constexpr std::array kStacks{
     TrainingStack{"plain PyTorch", "validate/harness/pytorch/measure_steps.py",
                   [](const TrainingRun& run) { return contains_text(run.source, "measure_steps"); },
                   plain_pytorch},
+    TrainingStack{"DeepSeek-AI", "arXiv 2412.19437",
+                  [](const TrainingRun& run) { return contains_text(run.source, "DeepSeek-AI"); },
+                  deepseek},
     TrainingStack{"MLPerf submissions", "github.com/mlcommons/training_results_v3.1",
                   [](const TrainingRun& run) { return contains_text(run.source, "MLPerf"); },
                   mlperf},

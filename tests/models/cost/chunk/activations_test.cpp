@@ -115,5 +115,55 @@ TEST(Activations, ScatteredSendsAreGatheredByTheReceiver) {
   EXPECT_EQ(chunk_costs(job)[1].boundary_bytes, bytes / 8);
 }
 
+// What each module drops of a layer of DeepSeek-V3, per token: elements of 2 B.
+TEST(Activations, ModulesDropTheirTensors) {
+  const Batch batch{.global = 1, .micro = 1, .sequence = 1000};
+  const auto dropped = [&](Recompute recompute, Block block = Block::moe_layer) {
+    const auto kept = [&](Recompute set) {
+      return layer_activations(test_job(deepseek_v3(), {}, batch, Precision::bf16, set), block)
+          .kept;
+    };
+    return (kept(Recompute::none) - kept(recompute)) / 1000 / 2;
+  };
+  using enum RecomputeModule;
+  EXPECT_NEAR(dropped(Recompute::of(layernorm)), 2 * 7168, 1e-6);
+  EXPECT_NEAR(dropped(Recompute::of(moe_act)), 8 * 2048, 1e-6);  // eight experts a token
+  EXPECT_NEAR(dropped(Recompute::of(shared_experts)), 3 * 2048, 1e-6);
+  EXPECT_NEAR(dropped(Recompute::of(mlp_act)), 2048, 1e-6);  // of the shared expert
+  EXPECT_NEAR(dropped(Recompute::of(mlp)), 0, 1e-6);         // of dense layers alone
+  EXPECT_NEAR(dropped(Recompute::of(mlp), Block::layer), 3 * 18432, 1e-6);
+  // Queries and keys of 128 heads of 192, values of 128, the latents behind their norms.
+  EXPECT_NEAR(dropped(Recompute::of(mla_up_proj)), 128 * (2 * 192 + 128) + 1536 + 512, 1e-6);
+  EXPECT_NEAR(dropped(Recompute::of(core_attn)), 2 * 128, 1e-6);  // a sum in fp32 for each head
+  // Inputs and matrices of eight experts, the shared one, fp32 scores of 256 experts twice.
+  EXPECT_NEAR(dropped(Recompute::of(moe)), 8 * (7168 + 3 * 2048) + 3 * 2048 + 2 * 2 * 256, 1e-6);
+  EXPECT_EQ(dropped(Recompute::of(moe)), dropped(Recompute::of(moe, moe_act, shared_experts)));
+  EXPECT_EQ(dropped(Recompute::of(layernorm, moe_act, mlp_act, scores)),
+            dropped(Recompute::selective));
+}
+
+// Of a stage's four layers.
+TEST(Activations, MethodsSayWhichLayersRecompute) {
+  TransformerSpec model = llama3_8b();
+  model.layers = 4;
+  const Batch batch{.global = 1, .micro = 1, .sequence = 1000};
+  const auto bytes = [&](Recompute recompute) {
+    return chunk_costs(test_job(model, {}, batch, Precision::bf16, recompute))[0].activation_bytes;
+  };
+  const double none = bytes(Recompute::none);
+  const double full = bytes(Recompute::full);
+  Recompute some = Recompute::full;
+  some.layers = 1;
+  some.method = RecomputeMethod::block;
+  EXPECT_NEAR(none - bytes(some), (none - full) / 4, 1);
+  some.layers = 9;
+  EXPECT_NEAR(bytes(some), full, 1);
+  some.method = RecomputeMethod::every;
+  some.layers = 2;
+  EXPECT_NEAR(none - bytes(some), (none - full) / 2, 1);
+  some.method = RecomputeMethod::uniform;  // two of the four inputs
+  EXPECT_NEAR(full - bytes(some), 2 * 2.0 * 1000 * 4096, 1);
+}
+
 }  // namespace
 }  // namespace windtunnel

@@ -344,6 +344,19 @@ TEST(ChunkCost, OverlappedDispatchExposesWhatTheOtherDirectionDoesNotCover) {
   EXPECT_EQ(seconds(chunk_costs(job)[1].forward, Category::ep), 0);
 }
 
+// A layer's experts again send their tokens; norms alone send nothing.
+TEST(ChunkCost, RecomputedExpertsDispatchAgain) {
+  Layout layout = kPipeline;
+  layout.ep = 8;
+  const auto again_s = [&](RecomputeModule module) {
+    const auto chunk =
+        costs(four_expert_layers(), layout, Recompute::of(module), test_cluster(4))[1];
+    return seconds(chunk.recompute, Category::ep) / seconds(chunk.forward, Category::ep);
+  };
+  EXPECT_NEAR(again_s(RecomputeModule::moe), 1, 1e-9);
+  EXPECT_EQ(again_s(RecomputeModule::layernorm), 0);
+}
+
 // The third layer is the last dense one: stages of two hold none, one and two with experts.
 TEST(ChunkCost, StagesCountDenseAndExpertLayersApart) {
   TransformerSpec model = four_expert_layers();

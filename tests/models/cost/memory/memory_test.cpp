@@ -74,6 +74,26 @@ TEST(Memory, OptimizersKeepTheirMoments) {
   EXPECT_EQ(optimizer_bytes_per_parameter(job), 0);
 }
 
+TEST(Memory, MomentsMayHave16Bit) {
+  Job job;
+  job.precision = Precision::bf16;
+  job.software.moment_bytes = 2;
+  EXPECT_EQ(optimizer_bytes_per_parameter(job), 8);
+  job.precision = Precision::fp32;  // means what it says
+  EXPECT_EQ(optimizer_bytes_per_parameter(job), 8);
+}
+
+TEST(Memory, ScaledWeightsMayBeTheOnlyOnes) {
+  Job job = test_job(llama3_8b(), {}, {.global = 1, .micro = 1, .sequence = 1024}, Precision::fp8);
+  const std::vector<ChunkCost> chunks = chunk_costs(job);
+  const double both = gpu_memory(job, chunks, {0})[0].weights;
+  job.software.scaled_weights = true;
+  const double vocabulary = 2 * 2.0 * 128256 * 4096;  // in 16 bit, as before
+  const double layers = 2 * (chunks[0].parameters - 2.0 * 128256 * 4096);
+  EXPECT_NEAR(both - gpu_memory(job, chunks, {0})[0].weights, layers, 1e-3 * layers);
+  EXPECT_GT(gpu_memory(job, chunks, {0})[0].weights, vocabulary);
+}
+
 TEST(Memory, Pure16BitHasNoFp32Copy) {
   Job job;
   job.precision = Precision::bf16;
@@ -206,8 +226,11 @@ TEST(Memory, ExpertsByHand) {
   const double dense = layer_activations(job).kept;
   const double moe = layer_activations(job, Block::moe_layer).kept;
   // The dense MLP keeps 3 f = 43,008 elements a token. Each of 2 * 1.5 rows keeps 3 * 1024 and its
-  // input and output of 4096; the router two fp32 scores for each of 8 experts.
-  EXPECT_NEAR(moe - dense, 1000 * (2 * (3 * (3 * 1024 + 2 * 4096) - 43008.0) + 2 * 4 * 8), 1e-3);
+  // input of 4096; the router two fp32 scores for each of 8 experts.
+  EXPECT_NEAR(moe - dense, 1000 * (2 * (3 * (3 * 1024 + 4096) - 43008.0) + 2 * 4 * 8), 1e-3);
+  // Weighted behind the second product, its output is kept too.
+  job.software.kept_expert_outputs = true;
+  EXPECT_NEAR(layer_activations(job, Block::moe_layer).kept - moe, 1000 * 2 * 3 * 4096, 1e-3);
 }
 
 TEST(Memory, LatentAttentionKeepsLatentsAndHeads) {
@@ -301,7 +324,7 @@ TEST(Memory, ExpandableSegmentsDoNotFragment) {
 TEST(Memory, EveryOtherProductIsKept) {
   Job job = test_job(llama3_8b(), {}, {.global = 1, .micro = 1, .sequence = 1000}, Precision::bf16,
                      Recompute::selective);
-  job.software.every_other_gemm = true;
+  job.recompute = Recompute::of(RecomputeModule::matmuls);
   EXPECT_NEAR(layer_activations(job).kept, 1000 * (2 * 4096 * 7.75 + 4 * 32), 1e-3);
 }
 

@@ -159,10 +159,32 @@ TEST(Op, RecomputationThatStopsEarlyLeavesOutTheLastProduct) {
   EXPECT_EQ(flops(recomputed_ops(job, Block::layer), OpKind::gemm), whole - down);
 }
 
+// Products that modules repeat of a layer of DeepSeek-V3, per token.
+TEST(Op, ModulesRepeatTheirKernels) {
+  const auto repeated = [&](Recompute recompute, OpKind kind, Block block = Block::moe_layer) {
+    const Job job = test_job(deepseek_v3(), {}, kBatch, Precision::bf16, recompute);
+    return flops(recomputed_ops(job, block), kind) / (kBatch.micro * kBatch.sequence);
+  };
+  using enum RecomputeModule;
+  for (const Recompute cheap : {Recompute::of(layernorm), Recompute::of(moe_act)}) {
+    EXPECT_EQ(repeated(cheap, OpKind::gemm), 0);
+  }
+  const double queries = 1536.0 * 128 * 192;
+  const double keys_and_values = 512.0 * 128 * (128 + 128);
+  EXPECT_NEAR(repeated(Recompute::of(mla_up_proj), OpKind::gemm), 2 * (queries + keys_and_values),
+              1);
+  EXPECT_NEAR(repeated(Recompute::of(shared_experts), OpKind::gemm), 2 * 3.0 * 7168 * 2048, 1);
+  EXPECT_NEAR(repeated(Recompute::of(mlp), OpKind::gemm, Block::layer), 2 * 3.0 * 7168 * 18432, 1);
+  EXPECT_NEAR(repeated(Recompute::of(moe), OpKind::gemm), 2 * (9 * 3.0 * 7168 * 2048 + 7168 * 256),
+              1);
+  EXPECT_GT(repeated(Recompute::of(core_attn), OpKind::attention_forward), 0);
+  EXPECT_EQ(repeated(Recompute::of(core_attn), OpKind::gemm), 0);
+}
+
 // Keys, the projection and one of the two matrices of the up projection.
 TEST(Op, EveryOtherProductIsRecomputed) {
   Job job = test_job(llama3_8b(), {}, kBatch, Precision::bf16, Recompute::selective);
-  job.software.every_other_gemm = true;
+  job.recompute = Recompute::of(RecomputeModule::matmuls);
   const double rows = 4096;
   EXPECT_NEAR(flops(recomputed_ops(job, Block::layer), OpKind::gemm),
               2 * rows * 4096 * (1024 + 4096 + 14336), 1);

@@ -1,6 +1,7 @@
 // Forms of tensor parallelism that do not go with the rest of the job: refused where the key
 // stands.
 #include <fmt/format.h>
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "scenarios/language/case.hpp"
@@ -148,6 +149,43 @@ TEST(BadLayouts, FormsAreReadAndTheOldFlagStillWorks) {
   EXPECT_EQ(
       accepted("tp: 4, tp_form: 2d", "global: 8, micro: 2", "tp_overlap: none").layout.mesh_side(),
       2);
+}
+
+Recompute stated_recompute(const std::string& text) {
+  return parse_case(
+             "name: a\nmodel: llama3-8b\ncluster: {nodes: 1, node: dgx-h100}\n"
+             "layout: {tp: 8}\nbatch: {global: 8}\nrecompute: " +
+                 text + "\n",
+             "a.yaml")
+      .job.recompute;
+}
+
+TEST(ResolveRecompute, SetsListsAndMethods) {
+  using enum RecomputeModule;
+  EXPECT_EQ(stated_recompute("selective"), Recompute::selective);
+  EXPECT_EQ(stated_recompute("mlp"), Recompute::of(mlp));
+  EXPECT_EQ(stated_recompute("op"), Recompute::of(matmuls));
+  EXPECT_EQ(stated_recompute("[layernorm, core_attn]"), Recompute::of(layernorm, core_attn));
+  Recompute block = Recompute::full;
+  block.method = RecomputeMethod::block;
+  block.layers = 4;
+  EXPECT_EQ(stated_recompute("{modules: full, method: block, layers: 4}"), block);
+  EXPECT_EQ(stated_recompute("{method: block, layers: 4}"), block);  // of whole layers
+  EXPECT_EQ(stated_recompute(to_string(block)), block);
+  EXPECT_EQ(stated_recompute(to_string(Recompute::of(mlp, layernorm))),
+            Recompute::of(layernorm, mlp));
+}
+
+TEST(ResolveRecompute, FaultsNameTheirPlace) {
+  const auto fault = [](const std::string& text) {
+    return error_of([&] { stated_recompute(text); });
+  };
+  EXPECT_THAT(fault("[mla_up_prj]"), testing::HasSubstr("mla_up_proj"));
+  EXPECT_THAT(fault("[]"), testing::HasSubstr("names no module"));
+  EXPECT_THAT(fault("{modules: full, method: block}"), testing::HasSubstr("layers: 4"));
+  EXPECT_THAT(fault("{modules: [mlp], method: uniform, layers: 2}"),
+              testing::HasSubstr("full alone"));
+  EXPECT_THAT(fault("{modules: full, layers: 2}"), testing::HasSubstr("recompute.method"));
 }
 
 }  // namespace

@@ -1,0 +1,135 @@
+// What of a layer's activations is dropped after the forward pass and computed again before the
+// layer's backward pass: a set of modules, in Megatron-Core's words (TransformerConfig,
+// recompute_modules: megatron/core/transformer/transformer_config.py), and of which layers. Memory,
+// time and hardware FLOPs all follow from the set: models/cost/chunk/activations.hpp,
+// models/cost/op/op.hpp.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "models/base/choice.hpp"
+
+namespace windtunnel {
+
+// The first six are Megatron-Core's, but that `layernorm` counts as one; a module is recomputed
+// together with what lies in it (`moe` with `moe_act`, `mlp` with `mlp_act`).
+enum class RecomputeModule : std::uint8_t {
+  core_attn,       // from queries, keys and values to attention's output, which is kept
+  layernorm,       // outputs of a layer's norms
+  moe_act,         // input of the experts' second product
+  mla_up_proj,     // latent attention: queries, keys and values from what they are compressed to
+  mlp,             // of dense layers, from the norm's output on
+  shared_experts,  // the same of those that every token visits
+  moe,             // the same of a layer with experts, what ranks send each other included
+  mlp_act,         // input of the second product of a dense MLP or of shared experts
+  scores,          // of attention that is not fused
+  matmuls,         // torchtitan's selective "op": norms, activations and every other product
+  layer,           // all but its input
+};
+template <>
+inline constexpr Choice<RecomputeModule> kChoices<RecomputeModule>[] = {
+    {"core_attn", RecomputeModule::core_attn},
+    {"layernorm", RecomputeModule::layernorm},
+    {"moe_act", RecomputeModule::moe_act},
+    {"mla_up_proj", RecomputeModule::mla_up_proj},
+    {"mlp", RecomputeModule::mlp},
+    {"shared_experts", RecomputeModule::shared_experts},
+    {"moe", RecomputeModule::moe},
+    {"mlp_act", RecomputeModule::mlp_act},
+    {"scores", RecomputeModule::scores},
+    {"op", RecomputeModule::matmuls},
+    {"layer", RecomputeModule::layer}};
+
+// Of the layers of a stage.
+enum class RecomputeMethod : std::uint8_t {
+  all,      // each by itself
+  block,    // the first so many, each by itself (Megatron-LM's recompute_method)
+  uniform,  // all, so many at a time: only the input of the first of them is kept
+  every,    // one of so many (torchtitan's selective_ac_option with a number)
+};
+template <>
+inline constexpr Choice<RecomputeMethod> kChoices<RecomputeMethod>[] = {
+    {"all", RecomputeMethod::all},
+    {"block", RecomputeMethod::block},
+    {"uniform", RecomputeMethod::uniform},
+    {"every", RecomputeMethod::every}};
+
+struct Recompute {
+  std::uint16_t modules = 0;  // bit 1 << RecomputeModule
+  bool searched = false;      // until policies/search/memory_search.hpp has found what costs least
+  RecomputeMethod method = RecomputeMethod::all;
+  int layers = 0;  // of `method`
+
+  template <class... Modules>
+  static constexpr Recompute of(Modules... modules) {
+    return {static_cast<std::uint16_t>((0U | ... | (1U << static_cast<unsigned>(modules))))};
+  }
+  constexpr bool states(RecomputeModule module) const {
+    return (modules >> static_cast<unsigned>(module) & 1U) != 0;
+  }
+  // Itself, or as a part of another one.
+  constexpr bool has(RecomputeModule module) const {
+    using enum RecomputeModule;
+    if (states(module) || states(layer)) return true;
+    if (module == moe_act || module == shared_experts) return states(moe);
+    return module == scores && states(core_attn);
+  }
+  constexpr Recompute with(RecomputeModule module) const {
+    Recompute more = *this;
+    more.modules |= static_cast<std::uint16_t>(1U << static_cast<unsigned>(module));
+    return more;
+  }
+  // Layers of a stage may differ in whether they recompute.
+  constexpr bool by_layer() const {
+    return method == RecomputeMethod::block || method == RecomputeMethod::every;
+  }
+  constexpr bool covers(int layer_of_stage) const {
+    if (method == RecomputeMethod::block) return layer_of_stage < layers;
+    return method != RecomputeMethod::every || (layer_of_stage + 1) % layers == 0;
+  }
+  friend constexpr bool operator==(const Recompute&, const Recompute&) = default;
+
+  // Sets with a name.
+  static const Recompute none, selective, full, automatic;
+};
+inline constexpr Recompute Recompute::none{};
+// What takes no product of weights, nor fused attention, to compute again.
+inline constexpr Recompute Recompute::selective =
+    Recompute::of(RecomputeModule::layernorm, RecomputeModule::moe_act, RecomputeModule::mlp_act,
+                  RecomputeModule::scores);
+inline constexpr Recompute Recompute::full = Recompute::of(RecomputeModule::layer);
+inline constexpr Recompute Recompute::automatic{.searched = true};
+template <>
+inline constexpr Choice<Recompute> kChoices<Recompute>[] = {{"none", Recompute::none},
+                                                            {"selective", Recompute::selective},
+                                                            {"full", Recompute::full},
+                                                            {"auto", Recompute::automatic}};
+
+// As a scenario states it: "full", "[layernorm, moe_act]", "{modules: full, method: block, layers:
+// 4}".
+inline std::string to_string(const Recompute& recompute) {
+  Recompute all = recompute;
+  all.method = RecomputeMethod::all;
+  all.layers = 0;
+  std::string text;
+  if (has_name(all)) {
+    text = name_of(all);
+  } else {
+    for (const auto& [name, module] : kChoices<RecomputeModule>) {
+      if (recompute.states(module)) text += (text.empty() ? "[" : ", ") + std::string(name);
+    }
+    text += "]";
+  }
+  if (recompute.method == RecomputeMethod::all) return text;
+  return "{modules: " + text + ", method: " + std::string(name_of(recompute.method)) +
+         ", layers: " + std::to_string(recompute.layers) + "}";
+}
+
+// A set, or a module by itself; the name is one of them.
+inline Recompute recompute_of(std::string_view name) {
+  if (has_choice<Recompute>(name)) return value_of<Recompute>(name);
+  return Recompute::of(value_of<RecomputeModule>(name));
+}
+
+}  // namespace windtunnel
