@@ -89,15 +89,6 @@ SummarySection answer(const PlanReport& plan, PlanDetail detail) {
   return section;
 }
 
-// What a model in braces or a file does not say.
-std::vector<SummaryRow> model_notes(const Record& record) {
-  std::vector<SummaryRow> rows;
-  for (const Note& note : record.notes) {
-    if (note.key == "model") rows.push_back({note.key, note.text});
-  }
-  return rows;
-}
-
 // The decisive ones in a row each, the others in one.
 SummarySection decisive_section(const PlanReport& plan) {
   SummarySection section{"Taken where nothing was said", {}, {}};
@@ -110,7 +101,6 @@ SummarySection decisive_section(const PlanReport& plan) {
     section.rows.push_back(
         {each.what, fmt::format("{} ({}); {}", each.value, evidence_of(each), each.change)});
   }
-  for (SummaryRow& row : model_notes(plan.record)) section.rows.push_back(std::move(row));
   if (!others.empty()) {
     section.rows.push_back({"and", fmt::format("{} (--explain)", fmt::join(others, ", "))});
   }
@@ -214,6 +204,9 @@ SummarySection what_to_start(const PlanReport& plan) {
            (chance.empty() ? "" : "; may not fit, " + chance)},
       {"snapshots", snapshots_text(plan.record.job, best.as_good_from_s)},
       {"failures", without_spare_text(best)}};
+  const std::string few =
+      few_steps_text(plan.basis, static_cast<double>(best.point.batch) * plan.basis.sequence);
+  if (!few.empty()) section.rows.push_back({"few steps", few});
   return section;
 }
 
@@ -245,7 +238,6 @@ SummarySection taken_section(const PlanReport& plan) {
   for (const TakenDefault& each : plan.basis.defaults) {
     section.table.rows.push_back({each.what, each.value, evidence_of(each), each.change});
   }
-  for (SummaryRow& row : model_notes(plan.record)) section.rows.push_back(std::move(row));
   return section;
 }
 
@@ -263,6 +255,7 @@ Summary summarise_plan(const PlanReport& plan, const std::string& command, PlanD
                   active, counted(basis.model.layers, "layer"), basis.model.hidden,
                   counted(basis.request.nodes * basis.node.gpus, basis.node.gpu.name + " GPU"),
                   basis.framework.help);
+  if (!basis.model_note.empty()) summary.subtitle += "; the model " + basis.model_note;
   summary.sections = {answer(plan, detail), what_to_start(plan)};
   SummarySection next{"Next", {{"simulate it", command}}, {}};
   const std::string tried = counted(plan.estimated, "configuration") + " in closed form";

@@ -63,13 +63,13 @@ class Planner {
  public:
   explicit Planner(const PlanRequest& request) { report_.basis = plan_basis(request); }
 
-  std::string first() {
+  FirstScenario first() {
     const std::vector<Estimated> layouts = layouts_on(request().nodes, allowed());
     PlanPoint point = layouts.front().point;
     point.snapshots = usual_snapshots().front();
     point.campaign_s = campaign_of(layouts.front().tokens_per_s);
     point.trials = trials_of(point);
-    return complete_scenario_text(report_.basis, point, guide_of(report_.basis));
+    return {complete_scenario_text(report_.basis, point, guide_of(report_.basis)), report_.basis};
   }
 
   PlanReport run() {
@@ -420,7 +420,7 @@ PlanReport make_plan(const PlanRequest& request) {
   return Planner(request).run();
 }
 
-std::string first_scenario(const PlanRequest& request) {
+FirstScenario first_scenario(const PlanRequest& request) {
   return Planner(request).first();
 }
 

@@ -57,8 +57,13 @@ struct PlanReport {
 PlanReport make_plan(const PlanRequest& request);
 
 // A scenario on all nodes with the layout that is fastest in closed form, and a comment on each of
-// its parts. Throws Error likewise.
-std::string first_scenario(const PlanRequest& request);
+// its parts.
+struct FirstScenario {
+  std::string text;
+  PlanBasis basis;
+};
+// Throws Error as make_plan() does.
+FirstScenario first_scenario(const PlanRequest& request);
 
 // USD of the training with this option, spares included.
 double usd_of(const PlanBasis& basis, const PlanOption& option);
