@@ -67,7 +67,10 @@ class Optimiser {
     std::vector<Configuration> all =
         vary(options_.layout,
              [&](const Configuration& each) { return layouts_of(each, options_.allowed); }, {base});
-    all = vary(options_.micro_batch, micro_batches_of, std::move(all));
+    all = vary(
+        options_.micro_batch,
+        [&](const Configuration& each) { return micro_batches_of(each, options_.allowed); },
+        std::move(all));
     all = vary(options_.recompute, recomputes_of, std::move(all));
     all = vary(options_.offload, offloads_of, std::move(all));
     for (Configuration& each : all) add(std::move(each));

@@ -20,6 +20,7 @@
 #include "scenarios/language/library/facts/gpu_names.hpp"
 #include "scenarios/language/library/facts/measured_runs.hpp"
 #include "sim/campaign/campaign.hpp"
+#include "sim/study/decisive_numbers.hpp"
 #include "sim/study/goodput_range.hpp"
 #include "sim/study/interval_advice.hpp"
 #include "sim/study/iterations/input_step.hpp"
@@ -154,7 +155,8 @@ MeasuredIteration measured_iteration(const Case& the_case, const SimulateOptions
 }
 
 // With notes on what it met, and advice on the intervals of snapshots.
-void add_campaign(Record& record, MeasuredIteration& measured, const SimulateOptions& options) {
+void add_campaign(const Case& the_case, Record& record, MeasuredIteration& measured,
+                  const SimulateOptions& options) {
   const Job& job = record.job;
   tell(options, fmt::format("simulating {} campaigns of {}", job.campaign.trials,
                             format_seconds(job.campaign.length_s)));
@@ -162,6 +164,10 @@ void add_campaign(Record& record, MeasuredIteration& measured, const SimulateOpt
   inputs.stop = options.stop;
   CampaignReport campaign = run_campaign(inputs, options.threads);
   std::ranges::move(few_failures_notes(inputs), std::back_inserter(record.notes));
+  std::ranges::move(decisive_numbers(the_case, inputs, campaign, is_plain_default, options.threads),
+                    std::back_inserter(record.notes));
+  std::ranges::move(reported_numbers(the_case, inputs, campaign, options.threads),
+                    std::back_inserter(record.notes));
   campaign.goodput_by_model = goodput_range(
       inputs, campaign,
       error_factors(measured.report.error, kReportedShare, measured.report.host_spread),
@@ -193,7 +199,7 @@ Record simulated(const Case& the_case, MeasuredIteration measured, const Simulat
   if (measured.plain.timeline.sampled_of > 0) {
     record.notes.push_back(sampled_note(measured.plain.timeline));
   }
-  if (job.campaign.length_s > 0) add_campaign(record, measured, options);
+  if (job.campaign.length_s > 0) add_campaign(the_case, record, measured, options);
   if (the_case.volunteers != nullptr) {
     tell(options, fmt::format("simulating volunteers for {}",
                               format_seconds(the_case.volunteers->length_s)));

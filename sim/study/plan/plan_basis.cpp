@@ -207,6 +207,17 @@ void take_parts(PlanBasis& basis) {
                "reduced in " + (reductions == basis.framework.set.end() ? "" : reductions->second),
                "assumed: as " + basis.framework.name + " is mostly run",
                "--set software.reductions=...", true});
+  const MixtureOfExperts& moe = basis.model.moe;
+  add_default(basis, basis.model.moe_layers() > 0 && moe.imbalance == 1 && moe.zipf == 0,
+              {"balance of experts", "every expert gets as many tokens", "assumed",
+               "--model '{base: ..., moe: {imbalance: 1.2}}'", true});
+  add_default(
+      basis, basis.model.moe_layers() > 0 && !is_stated("software.ep_merged"),
+      {"dispatch to experts", "a token goes to each of its experts, also in one node",
+       "assumed: an all-to-all as Megatron-LM's", "--set software.ep_merged=true (DeepEP)", true});
+  add_default(basis, basis.model.moe_layers() > 0 && !is_stated("software.ep_overlap"),
+              {"overlap of experts", "nothing is computed beside the all-to-alls",
+               "assumed: Megatron-LM's default", "--set software.ep_overlap=true", true});
   add_default(
       basis, !own_failures,
       {"repair", "of a node as long as those of InfiniteHBD's trace were out",
