@@ -28,7 +28,13 @@ ExitCode run(const InitCommand& command) {
   check_folder_of(command.file);
   PlanRequest request = request_of(command.asked);
   request.written_model = model_value_from(request.model, command.file);
-  write_file(command.file, first_scenario(request));
+  const FirstScenario first = first_scenario(request);
+  write_file(command.file, first.text);
+  if (!first.basis.model_note.empty()) {
+    print_human(fmt::format("The model {}.\n", first.basis.model_note), false);
+  }
+  const std::string few = few_steps_text(first.basis, first.basis.batch_tokens);
+  if (!few.empty()) print_human(fmt::format("Few steps: {}.\n", few), false);
   print_human(fmt::format("{} has a job that fits, its layout found in closed form. Next:\n"
                           "  windtunnel run {} --out out\n",
                           command.file, shell_word(command.file)),

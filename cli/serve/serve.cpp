@@ -31,7 +31,7 @@ ScenarioText scenario_of(const ServeOptions& options) {
   if (options.scenario.empty()) {
     const PlanRequest request =
         request_of({.cluster = "8 x dgx-h100", .model = "llama3-8b", .tokens = "1 T"});
-    return {.file = "first.yaml", .text = first_scenario(request), .set = set};
+    return {.file = "first.yaml", .text = first_scenario(request).text, .set = set};
   }
   ScenarioText text = load_scenario(options.scenario, set).text;
   text.file = std::filesystem::absolute(text.file);

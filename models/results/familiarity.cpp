@@ -88,6 +88,19 @@ std::vector<std::string> unfamiliar(const RunTraits& traits,
   return lacks;
 }
 
+std::vector<std::string> unlike_layout(const RunTraits& traits, const LayoutReach& reach) {
+  std::vector<std::string> lacks;
+  const auto look = [&](int own, int most, std::string_view what, std::string_view where) {
+    if (own <= most) return;
+    lacks.push_back(
+        fmt::format("no run with {} {}{} was measured, {} at most", own, what, where, most));
+  };
+  look(traits.experts_a_rank, reach.experts_a_rank, "experts of a layer", " on a rank");
+  look(traits.micro_tokens, reach.micro_tokens, "tokens in a micro-batch",
+       traits.experts ? " of a model with experts" : "");
+  return lacks;
+}
+
 // Of runs of one or more kinds.
 struct FamilyError {
   int rows = 0;
@@ -144,12 +157,25 @@ RunTraits traits_of(const Job& job) {
           .sharded_weights = job.layout.sharding == Sharding::zero3,
           .context = job.layout.cp > 1,
           .gpus = job.layout.ranks(),
-          .sequence = job.batch.sequence};
+          .sequence = job.batch.sequence,
+          .experts_a_rank =
+              job.model.moe_layers() > 0 ? job.model.moe.experts / std::max(1, job.layout.ep) : 0,
+          .micro_tokens = job.batch.micro * (job.batch.sequence / std::max(1, job.layout.cp))};
 }
 
 bool is_like(const RunTraits& one, const RunTraits& other) {
   return is_alike(one, other, Likeness::bits) && one.sharded_weights == other.sharded_weights &&
          one.context == other.context;
+}
+
+LayoutReach layout_reach(std::span<const MeasuredRuns> measured, bool experts) {
+  LayoutReach reach;
+  for (const MeasuredRuns& run : measured) {
+    if (run.traits.experts != experts) continue;
+    reach.experts_a_rank = std::max(reach.experts_a_rank, run.traits.experts_a_rank);
+    reach.micro_tokens = std::max(reach.micro_tokens, run.traits.micro_tokens);
+  }
+  return reach;
 }
 
 Parameter Familiarity::error() const {
@@ -164,6 +190,8 @@ Familiarity familiarity(const RunTraits& traits, std::span<const MeasuredRuns> m
   }
   Familiarity found;
   found.unfamiliar = unfamiliar(traits, all);
+  found.unlike_layout = unlike_layout(traits, layout_reach(measured, traits.experts));
+  std::ranges::copy(found.unlike_layout, std::back_inserter(found.unfamiliar));
   for (const Likeness likeness :
        {Likeness::gpu, Likeness::bits, Likeness::experts, Likeness::any}) {
     const FamilyErrors errors = errors_of(all, traits, likeness);

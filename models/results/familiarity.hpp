@@ -19,6 +19,8 @@ struct RunTraits {
   bool context = false;          // sequences are cut over context parallelism
   int gpus = 1;
   int sequence = 1;
+  int experts_a_rank = 0;  // of a layer; 0: no experts
+  int micro_tokens = 0;    // of a micro-batch, on one rank of context parallelism
 };
 RunTraits traits_of(const Job& job);
 bool is_like(const RunTraits& one, const RunTraits& other);  // but for GPU and sizes
@@ -26,7 +28,7 @@ bool is_like(const RunTraits& one, const RunTraits& other);  // but for GPU and 
 // Measured runs of one source that share their traits but for the sizes.
 struct MeasuredRuns {
   std::string family;  // "BLOOM prequel (bigscience tr11) / A100-SXM4-80GB"
-  RunTraits traits;    // gpus, sequence: the largest among them
+  RunTraits traits;    // gpus and what stands behind it: the largest among them
   int rows = 0;
   // Of log(predicted / measured) of a step's time, from specification: what a normal one would have
   // of which nine tenths are as small as these.
@@ -48,10 +50,20 @@ struct Familiarity {
   double deviation = 0;  // of log(predicted / measured): the upper quartile over the families
   std::vector<AlikeFamily> nearest = {};  // the three of them with the most runs
   std::vector<std::string> unfamiliar;    // "no sequence of 131072 tokens was measured on h200"
+  // Of these, what a layout chooses and no run of its kind had on any GPU: whoever looks for the
+  // fastest layout goes where nobody has seen what the cost models leave out.
+  std::vector<std::string> unlike_layout = {};
 
   // So many families tell it.
   Parameter error() const;
 };
+
+// What layouts of measured runs with experts, or without, reached.
+struct LayoutReach {
+  int experts_a_rank = 0;
+  int micro_tokens = 0;
+};
+LayoutReach layout_reach(std::span<const MeasuredRuns> measured, bool experts);
 
 // Those of the same GPU, product bits, and with or without experts; where fewer than three families
 // are so, of any GPU, then of any bits, then all. Few runs tell little: their mean square is taken

@@ -84,6 +84,7 @@ std::string plan_page(const PlanReport& plan, const std::string& command) {
   SummarySection start = what_to_start(plan);
   start.rows.push_back(other_prices(plan));
   start.rows.push_back(runner_up_row(plan));
+  if (std::optional<SummaryRow> row = like_measured_row(plan)) start.rows.push_back(*row);
   if (std::optional<SummaryRow> row = more_nodes_row(plan)) start.rows.push_back(*row);
   start.rows.push_back(sureness_row(plan.record));
   page.parts.emplace_back(std::move(start));

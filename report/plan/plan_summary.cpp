@@ -70,6 +70,14 @@ SummaryRow figure_row(const SummaryRow& row) {
           row.detail.empty() ? row.value : fmt::format("{}  ({})", row.value, row.detail)};
 }
 
+// Of the training: "24.4 d  (15.4 d .. 41.0 d)".
+std::string days_text(const Record& record) {
+  const std::vector<SummaryRow> figures = summarise(record).figures;
+  const auto days =
+      std::ranges::find(figures, figure("campaign.job.days").title, &SummaryRow::label);
+  return days == figures.end() ? "does not end" : figure_row(*days).value;
+}
+
 SummarySection answer(const PlanReport& plan, PlanDetail detail) {
   SummarySection section{fmt::format("The answer ({})", kIntervalTitle), {}, {}};
   for (const SummaryRow& row : plan_figures(plan)) {
@@ -84,16 +92,17 @@ SummarySection answer(const PlanReport& plan, PlanDetail detail) {
   }
   for (SummaryRow& row : deadline_rows(plan)) section.rows.push_back(std::move(row));
   section.rows.push_back(runner_up_row(plan));
+  if (std::optional<SummaryRow> row = like_measured_row(plan)) section.rows.push_back(*row);
   if (std::optional<SummaryRow> row = more_nodes_row(plan)) section.rows.push_back(*row);
   section.rows.push_back(sureness_row(plan.record));
   return section;
 }
 
-// What a model in braces or a file does not say.
-std::vector<SummaryRow> model_notes(const Record& record) {
+// What the goodput would be with half and twice a number that was taken.
+std::vector<SummaryRow> decisive_rows(const PlanReport& plan) {
   std::vector<SummaryRow> rows;
-  for (const Note& note : record.notes) {
-    if (note.key == "model") rows.push_back({note.key, note.text});
+  for (const Note& note : plan.decisive) {
+    rows.push_back({note.key, fmt::format("{}: {}", note.text, note.figures)});
   }
   return rows;
 }
@@ -110,7 +119,7 @@ SummarySection decisive_section(const PlanReport& plan) {
     section.rows.push_back(
         {each.what, fmt::format("{} ({}); {}", each.value, evidence_of(each), each.change)});
   }
-  for (SummaryRow& row : model_notes(plan.record)) section.rows.push_back(std::move(row));
+  for (SummaryRow& row : decisive_rows(plan)) section.rows.push_back(std::move(row));
   if (!others.empty()) {
     section.rows.push_back({"and", fmt::format("{} (--explain)", fmt::join(others, ", "))});
   }
@@ -155,12 +164,16 @@ std::optional<SummaryRow> more_nodes_row(const PlanReport& plan) {
 
 SummaryRow sureness_row(const Record& record) {
   const Parameter& error = record.iteration.error;
+  const std::vector<std::string>& unlike = record.iteration.familiarity.unlike_layout;
+  const std::string nothing =
+      unlike.empty() ? ""
+                     : fmt::format("nothing alike was measured: {}; ", fmt::join(unlike, ", "));
   return {"how sure",
-          fmt::format(
-              "steps of like runs were off by {} (one sigma, {}); {} of the time rests on assumed "
-              "numbers",
-              value_text(Unit::share, error.value), to_string(error.origin),
-              value_text(Unit::share, record.origin[static_cast<int>(Origin::assumed)]))};
+          fmt::format("{}steps of {} runs were off by {} (one sigma, {}); {} of the time rests on "
+                      "assumed numbers",
+                      nothing, unlike.empty() ? "like" : "the nearest",
+                      value_text(Unit::share, error.value), to_string(error.origin),
+                      value_text(Unit::share, record.origin[static_cast<int>(Origin::assumed)]))};
 }
 
 std::vector<SummaryRow> plan_figures(const PlanReport& plan) {
@@ -184,11 +197,19 @@ SummaryRow other_prices(const PlanReport& plan) {
 
 SummaryRow runner_up_row(const PlanReport& plan) {
   if (!plan.runner_up_record) return {"runner-up", "no other layout comes near"};
-  const std::vector<SummaryRow> figures = summarise(*plan.runner_up_record).figures;
-  const auto days =
-      std::ranges::find(figures, figure("campaign.job.days").title, &SummaryRow::label);
-  const std::string time = days == figures.end() ? "does not end" : figure_row(*days).value;
-  return {"runner-up", fmt::format("{}: {}", time, layout_name(*plan.runner_up))};
+  return {"runner-up",
+          fmt::format("{}: {}", days_text(*plan.runner_up_record), layout_name(*plan.runner_up))};
+}
+
+std::optional<SummaryRow> like_measured_row(const PlanReport& plan) {
+  if (plan.record.iteration.familiarity.unlike_layout.empty()) return std::nullopt;
+  constexpr const char* kLabel = "like measured";
+  if (!plan.like_measured_record) return SummaryRow{kLabel, "no layout that is like a run fits"};
+  return SummaryRow{
+      kLabel, fmt::format("{}: {}, micro-batches of {}, recompute {}",
+                          days_text(*plan.like_measured_record), layout_name(*plan.like_measured),
+                          plan.like_measured->point.found_at("batch.micro"),
+                          plan.like_measured->point.found_at("recompute"))};
 }
 
 SummarySection what_to_start(const PlanReport& plan) {
@@ -214,6 +235,9 @@ SummarySection what_to_start(const PlanReport& plan) {
            (chance.empty() ? "" : "; may not fit, " + chance)},
       {"snapshots", snapshots_text(plan.record.job, best.as_good_from_s)},
       {"failures", without_spare_text(best)}};
+  const std::string few =
+      few_steps_text(plan.basis, static_cast<double>(best.point.batch) * plan.basis.sequence);
+  if (!few.empty()) section.rows.push_back({"few steps", few});
   return section;
 }
 
@@ -245,7 +269,7 @@ SummarySection taken_section(const PlanReport& plan) {
   for (const TakenDefault& each : plan.basis.defaults) {
     section.table.rows.push_back({each.what, each.value, evidence_of(each), each.change});
   }
-  for (SummaryRow& row : model_notes(plan.record)) section.rows.push_back(std::move(row));
+  for (SummaryRow& row : decisive_rows(plan)) section.rows.push_back(std::move(row));
   return section;
 }
 
@@ -263,6 +287,7 @@ Summary summarise_plan(const PlanReport& plan, const std::string& command, PlanD
                   active, counted(basis.model.layers, "layer"), basis.model.hidden,
                   counted(basis.request.nodes * basis.node.gpus, basis.node.gpu.name + " GPU"),
                   basis.framework.help);
+  if (!basis.model_note.empty()) summary.subtitle += "; the model " + basis.model_note;
   summary.sections = {answer(plan, detail), what_to_start(plan)};
   SummarySection next{"Next", {{"simulate it", command}}, {}};
   const std::string tried = counted(plan.estimated, "configuration") + " in closed form";
@@ -303,6 +328,11 @@ Json plan_document(const PlanReport& plan) {
     document["runner_up"] = option_json(plan, *plan.runner_up);
     document["runner_up"]["result"] = run_document(*plan.runner_up_record, false);
   }
+  document["like_measured"] = nullptr;
+  if (plan.like_measured) {
+    document["like_measured"] = option_json(plan, *plan.like_measured);
+    document["like_measured"]["result"] = run_document(*plan.like_measured_record, false);
+  }
   document["layouts"] = options_json(plan, plan.layouts);
   document["spares"] = options_json(plan, plan.spares);
   document["snapshots"] = options_json(plan, plan.snapshots);
@@ -314,6 +344,11 @@ Json plan_document(const PlanReport& plan) {
                                     {"value", each.value},
                                     {"source", each.source},
                                     {"change", each.change}});
+  }
+  document["decisive"] = Json::array();
+  for (const Note& note : plan.decisive) {
+    document["decisive"].push_back(
+        {{"key", note.key}, {"text", note.text}, {"figures", note.figures}});
   }
   document["tensor_parallelism"] = Json::array();
   for (const TensorRule& rule : tensor_rules(basis.model)) {

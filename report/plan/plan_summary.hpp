@@ -18,6 +18,8 @@ namespace windtunnel {
 std::vector<SummaryRow> plan_figures(const PlanReport& plan);
 SummaryRow other_prices(const PlanReport& plan);
 SummaryRow runner_up_row(const PlanReport& plan);
+// The best layout that some measured run is like; nothing where the plan's own is so.
+std::optional<SummaryRow> like_measured_row(const PlanReport& plan);
 // What a few more nodes would save; nothing unless that is time and money.
 std::optional<SummaryRow> more_nodes_row(const PlanReport& plan);
 // How far steps of like runs were off, in one line: the page and `run` say more.

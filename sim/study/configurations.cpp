@@ -170,6 +170,7 @@ std::vector<Configuration> layouts_of(const Configuration& base, const Allowed& 
         const int experts = std::max(1, job.model.moe.experts);
         for (const int ep : divisors_of(tp * cp * layout.dp, experts)) {
           if (experts % ep != 0) continue;
+          if (allowed.experts_a_rank > 0 && experts / ep > allowed.experts_a_rank) continue;
           layout.ep = ep;
           for (const Sharding sharding : shardings_of(layout, job.layout.sharding, allowed)) {
             layout.sharding = sharding;
@@ -182,11 +183,13 @@ std::vector<Configuration> layouts_of(const Configuration& base, const Allowed& 
   return configurations;
 }
 
-std::vector<Configuration> micro_batches_of(const Configuration& base) {
+std::vector<Configuration> micro_batches_of(const Configuration& base, const Allowed& allowed) {
   std::vector<Configuration> configurations;
   const int share = base.job.batch.global / base.job.layout.dp;
   for (int micro = 1; micro <= std::min(share, kMostMicro); micro *= 2) {
     if (share % micro != 0) break;
+    const int tokens = micro * (base.job.batch.sequence / base.job.layout.cp);
+    if (micro > 1 && allowed.micro_tokens > 0 && tokens > allowed.micro_tokens) break;
     Configuration next = base;
     next.job.batch.micro = micro;
     put(next.set, "batch.micro", std::to_string(micro));

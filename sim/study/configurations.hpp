@@ -16,11 +16,13 @@ struct Configuration {
   Overrides set;
 };
 
-// What a framework has; an empty list allows all.
+// What a framework has, and how far layouts may go; an empty list and 0 allow all.
 struct Allowed {
   std::vector<std::string> schedules = {};
   std::vector<Sharding> sharding = {};               // without a pipeline
   std::vector<Sharding> sharding_in_pipelines = {};  // with one
+  int experts_a_rank = 0;                            // at most
+  int micro_tokens = 0;  // of a micro-batch on one rank of context parallelism, at most
 };
 
 // All ways to lay the job out on its GPUs, one model chunk per rank: divisors that the model
@@ -30,7 +32,7 @@ struct Allowed {
 std::vector<Configuration> layouts_of(const Configuration& base, const Allowed& allowed = {});
 
 // Micro-batches of 1, 2, 4, ... sequences that divide a replica's share of the batch.
-std::vector<Configuration> micro_batches_of(const Configuration& base);
+std::vector<Configuration> micro_batches_of(const Configuration& base, const Allowed& allowed = {});
 
 // None, selective, full; `modules`: as well lists of modules that the model has.
 std::vector<Configuration> recomputes_of(const Configuration& base, bool modules);

@@ -70,7 +70,10 @@ class Optimiser {
     std::vector<Configuration> all =
         vary(options_.layout,
              [&](const Configuration& each) { return layouts_of(each, options_.allowed); }, {base});
-    all = vary(options_.micro_batch, micro_batches_of, std::move(all));
+    all = vary(
+        options_.micro_batch,
+        [&](const Configuration& each) { return micro_batches_of(each, options_.allowed); },
+        std::move(all));
     all = vary(
         options_.recompute,
         [&](const Configuration& each) { return recomputes_of(each, options_.recompute_modules); },

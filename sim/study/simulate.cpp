@@ -20,7 +20,7 @@
 #include "scenarios/language/library/facts/gpu_names.hpp"
 #include "scenarios/language/library/facts/measured_runs.hpp"
 #include "sim/campaign/campaign.hpp"
-#include "sim/study/deciding_numbers.hpp"
+#include "sim/study/decisive_numbers.hpp"
 #include "sim/study/goodput_range.hpp"
 #include "sim/study/interval_advice.hpp"
 #include "sim/study/iterations/input_step.hpp"
@@ -158,7 +158,7 @@ MeasuredIteration measured_iteration(const Case& the_case, const SimulateOptions
 }
 
 // With notes on what it met, and advice on the intervals of snapshots.
-void add_campaign(Record& record, const Case& the_case, MeasuredIteration& measured,
+void add_campaign(const Case& the_case, Record& record, MeasuredIteration& measured,
                   const SimulateOptions& options) {
   const Job& job = record.job;
   tell(options, fmt::format("simulating {} campaigns of {}", job.campaign.trials,
@@ -180,7 +180,10 @@ void add_campaign(Record& record, const Case& the_case, MeasuredIteration& measu
     campaign.other_intervals = other_interval_advice(inputs, campaign, options.threads);
   }
   if (options.depth == StudyDepth::advice) {
-    std::ranges::move(deciding_campaign_defaults(the_case, inputs, campaign, options.threads),
+    std::ranges::move(
+        decisive_numbers(the_case, inputs, campaign, is_plain_default, options.threads),
+        std::back_inserter(record.notes));
+    std::ranges::move(reported_numbers(the_case, inputs, campaign, options.threads),
                       std::back_inserter(record.notes));
   }
   record.campaign = std::move(campaign);
@@ -205,9 +208,9 @@ Record simulated(const Case& the_case, MeasuredIteration measured, const Simulat
     record.notes.push_back(sampled_note(measured.plain.timeline));
   }
   const bool of_step = options.depth == StudyDepth::step;
-  if (job.campaign.length_s > 0 && !of_step) add_campaign(record, the_case, measured, options);
+  if (job.campaign.length_s > 0 && !of_step) add_campaign(the_case, record, measured, options);
   if (options.depth == StudyDepth::advice) {
-    std::ranges::move(deciding_step_defaults(the_case, *measured.prepared, options.threads),
+    std::ranges::move(decisive_step_numbers(the_case, *measured.prepared, options.threads),
                       std::back_inserter(record.notes));
     record.assumed_constants = assumed_constants(job, *measured.prepared);
   }

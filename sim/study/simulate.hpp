@@ -20,7 +20,7 @@ enum class StudyDepth {
   campaign,   // months of it
   intervals,  // how often snapshots had better be taken, by further campaigns
   // What would help (notes/tried_changes.hpp) and which numbers decide the answer
-  // (deciding_numbers.hpp), by tens of further estimates: for one answer that somebody reads, not
+  // (decisive_numbers.hpp), by tens of further estimates: for one answer that somebody reads, not
   // for many that are held against each other.
   advice,
 };

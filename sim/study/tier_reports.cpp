@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 #include "models/base/units.hpp"
 #include "models/cost/memory/memory.hpp"
@@ -17,36 +18,68 @@ namespace {
 
 constexpr double kSurvivalTime_s = 7 * 86400.0;
 
-// That no group loses more nodes in the time than the tier stands, and nothing else befalls that it
-// does not survive; exponential failures, none repaired, independent nodes: those of a batch, too.
-double survival(const TierProtection& protection, const CampaignInputs& inputs) {
+// Of failures that take several nodes: that those of one leave too few of a group.
+double beyond_at_once(const TierProtection& protection, const FailureClass& failure_class,
+                      int nodes) {
+  if (failure_class.batch_shares.empty()) return protection.tolerated == 0 ? 1 : 0;
+  double beyond = 0;
+  for (std::size_t i = 0; i < failure_class.batch_shares.size(); ++i) {
+    const int lost = std::min(nodes, static_cast<int>(i) + 1);
+    double survives = 0;
+    if (failure_class.batch_adjacent) {
+      std::vector<int> taken(lost);
+      for (int first = 0; first + lost <= nodes; ++first) {
+        std::iota(taken.begin(), taken.end(), first);
+        survives += survives_nodes(protection, taken) ? 1.0 / (nodes - lost + 1) : 0;
+      }
+    } else {
+      survives = survival_after_losses(nodes, protection.groups.size, protection.tolerated, lost);
+    }
+    beyond += failure_class.batch_shares[i] * (1 - survives);
+  }
+  return beyond;
+}
+
+// That a node's group loses more than the tier stands before it is whole again, when each of the
+// others is lost meanwhile with probability `loss`: the mean over nodes.
+double beyond_in_turn(const TierProtection& protection, double loss) {
+  if (protection.tolerated == 0) return 0;  // the first loss is told at once
+  const NodeGroups& groups = protection.groups;
+  double beyond = 0;
+  for (int group = 0; group < groups.groups(); ++group) {
+    const int members = groups.members_of(group);
+    beyond += members * group_loss(members - 1, protection.tolerated - 1, loss) / groups.nodes;
+  }
+  return beyond;
+}
+
+// That nothing befalls in the time that the tier does not survive. A lost node is replaced and what
+// it held is saved anew: only further losses of its group within `open_s` of the first count with
+// it. Exponential failures; a node that stays out for want of a spare has its copies elsewhere.
+double survival(const TierProtection& protection, const CampaignInputs& inputs, double open_s) {
   if (protection.everything) return 1;
   double nodes_per_s = 0;
   double beyond_per_s = 0;
   for (const FailureClass& failure_class : inputs.failures) {
     const double rate = mean_rate_per_s(failure_class, inputs.nodes, inputs.campaign.length_s);
-    if (failure_class.kind == FailureKind::node) {
-      nodes_per_s += rate * mean_batch(failure_class);
-    }
     // Snapshots before planned stops are taken for them (tier_for_planned_stop()); a bad copy ends
     // nobody.
     if (failure_class.kind == FailureKind::planned ||
         failure_class.kind == FailureKind::corrupt_snapshot) {
       continue;
     }
-    if (!survives_end(protection, failure_class)) beyond_per_s += rate;
+    if (!survives_end(protection, failure_class)) {
+      beyond_per_s += rate;
+    } else if (failure_class.kind == FailureKind::node && protection.node) {
+      nodes_per_s += rate * mean_batch(failure_class);
+      beyond_per_s += rate * beyond_at_once(protection, failure_class, inputs.nodes);
+    }
   }
-  double survival = std::exp(-beyond_per_s * kSurvivalTime_s);
-  if (!protection.node || nodes_per_s == 0) return survival;
-  const double loss = 1 - node_survival(kSurvivalTime_s, inputs.nodes / nodes_per_s, 1);
-  // Nodes that are left over make the last group of each place larger.
-  const NodeGroups& groups = protection.groups;
-  const int regular = groups.groups() - groups.stride;
-  if (regular > 0) survival *= job_survival(regular, groups.size, protection.tolerated, loss);
-  for (int group = regular; group < groups.groups(); ++group) {
-    survival *= group_survival(groups.members_of(group), protection.tolerated, loss);
+  if (nodes_per_s > 0) {
+    const double loss = 1 - node_survival(open_s, inputs.nodes / nodes_per_s, 1);
+    beyond_per_s += nodes_per_s * beyond_in_turn(protection, loss);
   }
-  return survival;
+  return std::exp(-beyond_per_s * kSurvivalTime_s);
 }
 
 // As campaigns run it: a copy that takes longer than its period skips some.
@@ -89,8 +122,10 @@ std::vector<TierReport> tier_reports(const Job& job, const PreparedIteration& pr
       report.host_bytes = std::max(
           report.host_bytes, snapshot_node_bytes(job, timing.tier, MemoryTier::host, own, of_all));
     }
+    const double open_s = job.recovery.detect_s + job.recovery.restart_s + report.restore_s +
+                          report.every_s + report.saving_s;
     report.survival_7d =
-        survival(protection_of(timing.tier, inputs.nodes, inputs.same_shard), inputs);
+        survival(protection_of(timing.tier, inputs.nodes, inputs.same_shard), inputs, open_s);
     reports.push_back(std::move(report));
   }
   return reports;

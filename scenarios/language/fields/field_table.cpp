@@ -211,7 +211,8 @@ Rows model_rows() {
                 {.low = 1,
                  .high = 1e6,
                  .example = "53248",
-                 .help = "width of one matrix of a dense MLP; without a base: 4 x hidden"}),
+                 .help = "width of one matrix of a dense MLP; without a base: 4 x hidden, gated "
+                         "8/3 x hidden"}),
       whole_row("model.vocabulary", {.low = 1, .high = 1e8, .example = "128256", .help = "tokens"}),
       whole_row(
           "model.sequence",

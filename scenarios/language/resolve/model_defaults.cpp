@@ -3,12 +3,55 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <string>
+#include <cstdint>
 #include <string_view>
 
 #include "scenarios/language/text/choices.hpp"
 
 namespace windtunnel {
+namespace {
+
+bool says(const Values& values, std::string_view key, std::string_view word) {
+  return values.has(key) && values.text(key) == word;
+}
+
+// The first stated key that no GPT has; empty: none. An MLP of another width tells nothing where
+// its activation is stated, and an encoder is BERT.
+std::string sign_of_llama(const Values& values) {
+  if (values.has("model.encoder") && values.flag("model.encoder")) return "";
+  const int heads = values.integer("model.heads");
+  if (values.has("model.kv_heads") && values.integer("model.kv_heads") != heads) {
+    return fmt::format("kv_heads: {} with {} heads", values.integer("model.kv_heads"), heads);
+  }
+  if (values.stated("model.latent")) return "latent attention";
+  if (says(values, "model.activation", "swiglu")) return "activation: swiglu";
+  if (says(values, "model.normalisation", "rms-norm")) return "normalisation: rms-norm";
+  if (values.has("model.activation") || !values.has("model.ffn")) return "";
+  const int ffn = values.integer("model.ffn");
+  const int hidden = values.integer("model.hidden");
+  if (ffn == std::int64_t{4} * hidden) return "";
+  return fmt::format("ffn: {}, not four times hidden", ffn);
+}
+
+}  // namespace
+
+ModelFamily model_family(const Values& values) {
+  ModelFamily family{.forms = {}, .name = "GPT-2", .sign = sign_of_llama(values)};
+  const std::int64_t hidden = values.integer("model.hidden");
+  family.forms.kv_heads = values.integer("model.heads");
+  family.forms.ffn_hidden = static_cast<int>(4 * hidden);
+  if (family.sign.empty()) return family;
+  family.name = "Llama";
+  family.forms.activation = Activation::swiglu;
+  family.forms.normalisation = Normalisation::rms_norm;
+  family.forms.position = PositionEncoding::rotary;
+  family.forms.biases = false;
+  family.forms.tied_embeddings = false;
+  if (!says(values, "model.activation", "gelu")) {
+    family.forms.ffn_hidden = static_cast<int>(hidden * 4 * 2 / 3 / 64 * 64);
+  }
+  return family;
+}
 
 std::vector<Note> model_defaults(const Values& values, const Job& job) {
   if (job.network || values.has("model.base")) return {};
@@ -30,10 +73,13 @@ std::vector<Note> model_defaults(const Values& values, const Job& job) {
   add("tied_embeddings", flag(model.tied_embeddings));
   add("dropout", flag(model.dropout));
   if (open.empty()) return {};
-  return {
-      {"model", fmt::format("has no base, and these are defaults, GPT-2's: {}; state those that "
-                            "differ, or a base",
-                            fmt::join(open, ", "))}};
+  const ModelFamily family = model_family(values);
+  const std::string why =
+      family.sign.empty()
+          ? "and these are defaults"
+          : fmt::format("and {} is of no GPT, so that these are defaults", family.sign);
+  return {{"model", fmt::format("has no base, {}, {}'s: {}; state those that differ, or a base",
+                                why, family.name, fmt::join(open, ", "))}};
 }
 
 }  // namespace windtunnel

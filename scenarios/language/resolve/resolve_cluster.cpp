@@ -20,6 +20,7 @@
 #include "scenarios/language/library/library.hpp"
 #include "scenarios/language/library/library_reader.hpp"
 #include "scenarios/language/library/spec_fields.hpp"
+#include "scenarios/language/resolve/model_defaults.hpp"
 #include "scenarios/language/resolve/placement.hpp"
 #include "scenarios/language/resolve/resolve.hpp"
 #include "scenarios/language/resolve/resolve_values.hpp"
@@ -166,17 +167,15 @@ void resolve_jitter(const Values& values, Cluster& cluster) {
 
 // Dimensions without a base: those that follow from others are filled in.
 TransformerSpec inline_model(const Values& values) {
-  TransformerSpec model;
-  model.name = "inline";
-  model.source = "stated by the scenario";
   for (const std::string key : {"layers", "hidden", "heads", "vocabulary"}) {
     if (values.has("model." + key)) continue;
     if (key == "layers" && values.has("model.hybrid_override_pattern")) continue;
     throw Error(values.where("model"),
                 fmt::format("model has no '{}'; add it, or a 'base' to start from", key));
   }
-  model.kv_heads = values.integer("model.heads");
-  model.ffn_hidden = 4 * values.integer("model.hidden");
+  TransformerSpec model = model_family(values).forms;
+  model.name = "inline";
+  model.source = "stated by the scenario";
   return model;
 }
 

@@ -49,6 +49,20 @@ std::vector<std::string> add_missing(DocumentNode& map, const DocumentNode& base
   return kept;
 }
 
+std::vector<SchemeReport> reports_in(const DocumentNode& scheme) {
+  std::vector<SchemeReport> reports;
+  const DocumentNode* map = scheme.value_of("reports");
+  if (map == nullptr) return reports;
+  require_map(*map, "reports");
+  for (const DocumentEntry& entry : map->entries) {
+    require_map(entry.value, entry.key);
+    check_keys(entry.value, {"value", "source"});
+    reports.push_back(
+        {entry.key, require_text(entry.value, "value"), require_text(entry.value, "source")});
+  }
+  return reports;
+}
+
 const std::vector<Scheme>& schemes_of(std::string_view key) {
   return key == kSnapshots ? snapshot_schemes() : recovery_schemes();
 }
@@ -61,12 +75,12 @@ std::vector<Scheme> read_schemes(const DocumentNode& document, std::string_view 
   std::vector<Scheme> schemes;
   for (const DocumentEntry& entry : document.entries) {
     require_map(entry.value, entry.key);
-    check_keys(entry.value, {"help", body, "origins"});
+    check_keys(entry.value, {"help", body, "origins", "reports"});
     const DocumentNode& origins = require(entry.value, "origins");
     require_map(origins, "origins");
     require(origins, body);
     schemes.push_back({entry.key, require_text(entry.value, "help"), require(entry.value, body),
-                       EvidenceList(&origins)});
+                       EvidenceList(&origins), reports_in(entry.value)});
   }
   return schemes;
 }

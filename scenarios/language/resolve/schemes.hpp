@@ -15,11 +15,19 @@
 
 namespace windtunnel {
 
+// What somebody who uses a scheme measured of it, beside what its authors claim.
+struct SchemeReport {
+  std::string key;  // "recovery.elastic.rejoin"
+  std::string value;
+  std::string source;
+};
+
 struct Scheme {
   std::string name;
   std::string help;
   DocumentNode body;      // what would stand under "snapshots" or "recovery"
   EvidenceList evidence;  // of the scheme, under that key, and of its numbers below it
+  std::vector<SchemeReport> reports = {};
 };
 
 const std::vector<Scheme>& snapshot_schemes();

@@ -10,9 +10,12 @@
 
 #include "models/base/error.hpp"
 #include "models/base/units.hpp"
+#include "models/results/familiarity.hpp"
 #include "models/results/paired_gain.hpp"
+#include "scenarios/language/library/facts/measured_runs.hpp"
 #include "scenarios/language/text/document.hpp"
 #include "sim/campaign/campaign.hpp"
+#include "sim/study/decisive_numbers.hpp"
 #include "sim/study/interval_advice.hpp"
 #include "sim/study/iterations/iteration_table.hpp"
 #include "sim/study/optimise.hpp"
@@ -63,13 +66,13 @@ class Planner {
  public:
   explicit Planner(const PlanRequest& request) { report_.basis = plan_basis(request); }
 
-  std::string first() {
+  FirstScenario first() {
     const std::vector<Estimated> layouts = layouts_on(request().nodes, allowed());
     PlanPoint point = layouts.front().point;
     point.snapshots = usual_snapshots().front();
     point.campaign_s = campaign_of(layouts.front().tokens_per_s);
     point.trials = trials_of(point);
-    return complete_scenario_text(report_.basis, point, guide_of(report_.basis));
+    return {complete_scenario_text(report_.basis, point, guide_of(report_.basis)), report_.basis};
   }
 
   PlanReport run() {
@@ -393,18 +396,59 @@ class Planner {
   void finish() {
     tell("simulating the plan");
     best_.option.point.trials = runner_up_.option.point.trials = trials_;
-    report_.record =
-        simulate(resolve_case(text_of(best_.option.point)), {.threads = request().threads});
+    const Case best = resolve_case(text_of(best_.option.point));
+    report_.record = simulate(best, {.threads = request().threads});
     take_result(best_.option, report_.record);
+    report_.decisive = decisive_numbers(
+        best, campaign_inputs(best.job, best_.measured.table), *report_.record.campaign,
+        [&](const ResolvedValue& value) { return is_taken(value.key); }, request().threads);
     report_.best = best_.option;
     report_.scenario =
         complete_scenario_text(report_.basis, best_.option.point, comments_of(report_.basis));
-    if (!runner_up_.option.goodput) return;
-    const Case second = resolve_case(text_of(runner_up_.option.point));
-    report_.runner_up_record =
-        record_of(second, std::move(runner_up_.measured), {.threads = request().threads});
-    take_result(runner_up_.option, *report_.runner_up_record);
-    report_.runner_up = runner_up_.option;
+    if (runner_up_.option.goodput) {
+      report_.runner_up_record = recorded(runner_up_);
+      report_.runner_up = runner_up_.option;
+    }
+    if (!report_.record.iteration.familiarity.unlike_layout.empty()) find_like_measured();
+  }
+
+  // Rates, times and retries that the plan's scenario states without its user having said so.
+  bool is_taken(const std::string& key) const {
+    if (!key.starts_with("failures.") && !key.starts_with("recovery.")) return false;
+    if (key == "recovery.spares") return false;
+    return std::ranges::none_of(request().set, [&](const auto& at) {
+      return key == at.first || key.starts_with(at.first + ".") ||
+             at.first.starts_with("failures.*");
+    });
+  }
+
+  // Of what was simulated already; sets its result.
+  Record recorded(Tried& tried) const {
+    const Case the_case = resolve_case(text_of(tried.option.point));
+    Record record = record_of(the_case, std::move(tried.measured), {.threads = request().threads});
+    take_result(tried.option, record);
+    return record;
+  }
+
+  // With the nodes and the snapshots of the best.
+  void find_like_measured() {
+    const PlanPoint& best = report_.best.point;
+    const LayoutReach reach = layout_reach(measured_runs(), report_.basis.model.moe_layers() > 0);
+    Allowed limited = allowed();
+    limited.experts_a_rank = reach.experts_a_rank;
+    limited.micro_tokens = reach.micro_tokens;
+    tell("simulating the best layout that is like measured ones");
+    try {
+      PlanPoint point = layouts_on(best.nodes, limited).front().point;
+      point.spares = best.spares;
+      point.snapshots = best.snapshots;
+      point.when_no_spare = best.when_no_spare;
+      Tried tried = simulated(point);
+      report_.like_measured_record = recorded(tried);
+      report_.like_measured = tried.option;
+    } catch (const Error& error) {
+      if (error.code() != ExitCode::failed) throw;  // none fits
+    }
   }
 
   PlanReport report_;
@@ -420,7 +464,7 @@ PlanReport make_plan(const PlanRequest& request) {
   return Planner(request).run();
 }
 
-std::string first_scenario(const PlanRequest& request) {
+FirstScenario first_scenario(const PlanRequest& request) {
   return Planner(request).first();
 }
 

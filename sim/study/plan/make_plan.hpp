@@ -44,11 +44,15 @@ struct PlanReport {
   // The best training with another layout; nothing: no other one fits.
   std::optional<PlanOption> runner_up;
   std::optional<Record> runner_up_record;
+  // Where no measured run has a layout like the best: the best of those that some run has.
+  std::optional<PlanOption> like_measured;
+  std::optional<Record> like_measured_record;
   // The best of each number of spares and of each layout, with copies on storage alone; then of
   // each stack of tiers, and each way to go on without a spare.
   std::vector<PlanOption> spares, layouts, snapshots, without_spare;
   // The plan, and the same with a few more nodes than were asked for, as spares.
   std::vector<PlanOption> more_nodes;
+  std::vector<Note> decisive;           // numbers that were taken, and move the goodput most
   std::vector<std::string> impossible;  // stacks of tiers that cannot be, and why
   std::int64_t estimated = 0;           // configurations
 };
@@ -57,8 +61,13 @@ struct PlanReport {
 PlanReport make_plan(const PlanRequest& request);
 
 // A scenario on all nodes with the layout that is fastest in closed form, and a comment on each of
-// its parts. Throws Error likewise.
-std::string first_scenario(const PlanRequest& request);
+// its parts.
+struct FirstScenario {
+  std::string text;
+  PlanBasis basis;
+};
+// Throws Error as make_plan() does.
+FirstScenario first_scenario(const PlanRequest& request);
 
 // USD of the training with this option, spares included.
 double usd_of(const PlanBasis& basis, const PlanOption& option);

@@ -65,18 +65,16 @@ std::string first_text(const PlanRequest& request, const NodeSpec& node) {
 }
 
 // Its model and its node, with what the user sets.
-Job first_job(const PlanRequest& request, const NodeSpec& node) {
+Case first_case(const PlanRequest& request, const NodeSpec& node) {
   const ScenarioText scenario = {.file = kPlanFile, .text = first_text(request, node)};
   Overrides set;  // what does not depend on the rest of a scenario
   for (const auto& [key, value] : request.set) {
     if (key.starts_with("cluster.node.")) set.emplace_back(key, value);
   }
   try {
-    return resolve_case(scenario, set,
-                        [](const Job&, const std::string&) {
-                          return std::shared_ptr<const PreparedIteration>();
-                        })
-        .job;
+    return resolve_case(scenario, set, [](const Job&, const std::string&) {
+      return std::shared_ptr<const PreparedIteration>();
+    });
   } catch (const Error& error) {
     if (error.where().file != kPlanFile) throw;
     throw Error(Location{"--model"}, std::string(error.text()));
@@ -175,17 +173,19 @@ void take_parts(PlanBasis& basis) {
     return std::ranges::any_of(
         set, [&](const auto& at) { return at.first == key || at.first.starts_with(key + "."); });
   };
-  basis.storage = usual_storage(basis.request.nodes);
+  basis.storage = usual_storage(basis.request.nodes * basis.node.gpus);
   const std::string storage = left_open(set, "cluster.storage", basis.storage.text);
   add_default(basis, !storage.empty(),
               {"storage", storage, basis.storage.source, "--set cluster.storage.KEY=...", true});
-  basis.failures = usual_failures(basis.node.gpu.name);
+  basis.failures = usual_failures(basis.node);
   const bool own_failures =
       std::ranges::any_of(set, [](const auto& at) { return at.first == "failures"; });
   add_default(basis, !own_failures,
               {"failures",
                failures_text(basis.failures.text, set) +
-                   (basis.node.gpus == 8 ? "" : ", of nodes of 8 GPUs"),
+                   (basis.node.gpus == 8 ? ""
+                                         : fmt::format(", of nodes of {} GPU{}", basis.node.gpus,
+                                                       basis.node.gpus == 1 ? "" : "s")),
                basis.failures.source, "--set 'failures.0.rate=10 per 1000 node-days'", true});
   basis.recovery = usual_recovery();
   const std::string recovery = left_open(set, "recovery", basis.recovery.text);
@@ -212,6 +212,17 @@ void take_parts(PlanBasis& basis) {
                kept_too ? "--set software.gradients=... --set software.reductions=..."
                         : "--set software.reductions=...",
                true});
+  const MixtureOfExperts& moe = basis.model.moe;
+  add_default(basis, basis.model.moe_layers() > 0 && moe.imbalance == 1 && moe.zipf == 0,
+              {"balance of experts", "every expert gets as many tokens", "assumed",
+               "--model '{base: ..., moe: {imbalance: 1.2}}'", true});
+  add_default(
+      basis, basis.model.moe_layers() > 0 && !is_stated("software.ep_merged"),
+      {"dispatch to experts", "a token goes to each of its experts, also in one node",
+       "assumed: an all-to-all as Megatron-LM's", "--set software.ep_merged=true (DeepEP)", true});
+  add_default(basis, basis.model.moe_layers() > 0 && !is_stated("software.ep_overlap"),
+              {"overlap of experts", "nothing is computed beside the all-to-alls",
+               "assumed: Megatron-LM's default", "--set software.ep_overlap=true", true});
   add_default(
       basis, !own_failures,
       {"repair", "of a node as long as those of InfiniteHBD's trace were out",
@@ -231,15 +242,43 @@ void take_parts(PlanBasis& basis) {
               {"precision", "bf16", "assumed", "--set precision=fp8", true});
 }
 
+// Fewer than models of this size take where the training would have few steps: never below one
+// sequence for each node, so that every cluster can share it.
+Parameter batch_for(const PlanRequest& request, const Parameter& usual, int sequence) {
+  const FewSteps& few = few_steps();
+  const double fewest = std::max<double>(few.fewest.value, request.nodes) * sequence;
+  const double tokens = std::max(request.tokens / few.steps.value, fewest);
+  if (tokens >= usual.value) return usual;
+  const Parameter& why = tokens > fewest ? few.steps : few.fewest;
+  Parameter batch = why;
+  batch.value = batch.low = batch.high = tokens;
+  batch.source = fmt::format("smaller than the {} of pre-training, as {} tokens are few; {}",
+                             format_count(usual.value), format_count(request.tokens), why.source);
+  return batch;
+}
+
 }  // namespace
+
+std::string few_steps_text(const PlanBasis& basis, double batch_tokens) {
+  const double steps = std::ceil(basis.request.tokens / batch_tokens);
+  if (steps >= few_steps().told_below.value) return "";
+  return fmt::format(
+      "the training takes {:.0f}, and {}; give a smaller --batch, or more tokens (--tokens counts "
+      "all epochs)",
+      steps, few_steps().told_below.source);
+}
 
 PlanBasis plan_basis(const PlanRequest& request) {
   check_open(request.set);
   PlanBasis basis;
   basis.request = request;
   basis.node = find_node(request.node);
-  const Job job = first_job(request, basis.node);
+  const Case first = first_case(request, basis.node);
+  const Job& job = first.job;
   basis.model = job.model;
+  for (const Note& note : first.notes) {
+    if (note.key == "model") basis.model_note = note.text;
+  }
   basis.node = job.cluster.node;
   const std::string& gpu = basis.node.gpu.name;
   basis.framework = request.framework ? find_framework(*request.framework) : usual_framework(gpu);
@@ -258,7 +297,7 @@ PlanBasis plan_basis(const PlanRequest& request) {
               {"sequence", fmt::format("{} tokens", basis.sequence),
                as_made ? "what the model is made for" : origin_text(usual_tokens), "--sequence"});
 
-  const Parameter& usual_batch = usual_batch_tokens(parameters);
+  const Parameter usual_batch = batch_for(request, usual_batch_tokens(parameters), basis.sequence);
   basis.batch_tokens = request.batch_tokens.value_or(usual_batch.value);
   add_default(basis, !request.batch_tokens,
               {"batch", fmt::format("about {} tokens", format_count(basis.batch_tokens)),
@@ -352,6 +391,7 @@ PartComments comments_of(const PlanBasis& basis) {
     if (each.what == "recovery") note("recovery", each.source);
     if (each.what == "storage") note("cluster", "storage: " + each.source);
   }
+  if (!basis.model_note.empty()) note("model", basis.model_note);
   note("layout", fmt::format("searched: the fastest that leaves {} of a GPU's memory free; dp is "
                              "the GPUs over tp x cp x pp",
                              format_percent(basis.headroom)));

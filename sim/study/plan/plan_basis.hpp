@@ -21,6 +21,7 @@ struct PlanBasis {
   PlanRequest request;
   Framework framework;
   TransformerSpec model;
+  std::string model_note;  // what stands where the model's keys leave it open; empty: nothing is
   NodeSpec node;
   int sequence = 0;
   double batch_tokens = 0;
@@ -54,6 +55,9 @@ PlanBasis plan_basis(const PlanRequest& request);
 // there, the number that most layouts of so many nodes can share evenly, of equals the nearest.
 // Throws Error (exit code 1) where no layout shares any.
 int batch_on(const PlanBasis& basis, int nodes);
+
+// Where so few steps hardly train anything, how many they are and what to give; else empty.
+std::string few_steps_text(const PlanBasis& basis, double batch_tokens);
 
 // How layers go to stages, each with a layout to start from, for its nodes and its batch: evenly;
 // where they hardly divide also with one less on the last stage, or on the first and the last,

@@ -43,6 +43,28 @@ TEST(Familiarity, WidensTheCircleUntilThreeFamiliesTell) {
   EXPECT_LT(found, 0.4);
 }
 
+// What an optimiser may choose and nobody has measured, on any GPU, is told.
+TEST(Familiarity, LayoutsThatNoRunHadAreTold) {
+  RunTraits spread = kExperts;
+  spread.experts_a_rank = 16;
+  spread.micro_tokens = 8192;
+  std::vector<MeasuredRuns> measured = kMeasured;
+  measured.push_back(runs("six", spread, 2, 0.1));
+  EXPECT_EQ(layout_reach(measured, true).experts_a_rank, 16);
+  EXPECT_EQ(layout_reach(measured, false).micro_tokens, 0);
+  EXPECT_TRUE(familiarity(spread, measured).unlike_layout.empty());
+  spread.gpu = "other";
+  spread.experts_a_rank = 128;
+  EXPECT_EQ(familiarity(spread, measured).unlike_layout,
+            std::vector<std::string>{
+                "no run with 128 experts of a layer on a rank was measured, 16 at most"});
+  spread.experts_a_rank = 4;
+  spread.micro_tokens = 65536;
+  EXPECT_EQ(familiarity(spread, measured).unlike_layout,
+            std::vector<std::string>{"no run with 65536 tokens in a micro-batch of a model with "
+                                     "experts was measured, 8192 at most"});
+}
+
 // Three runs that came out well are no better known than all others.
 TEST(Familiarity, FewRunsTellLittle) {
   std::vector<MeasuredRuns> measured = kMeasured;

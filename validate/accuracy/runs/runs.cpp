@@ -294,8 +294,10 @@ std::vector<MeasuredRuns> measured_of(const std::vector<Subject>& subjects) {
       runs = all.insert(all.end(), {subject.family, traits});
       errors.emplace_back();
     }
-    runs->traits.gpus = std::max(runs->traits.gpus, traits.gpus);
-    runs->traits.sequence = std::max(runs->traits.sequence, traits.sequence);
+    for (int RunTraits::*size : {&RunTraits::gpus, &RunTraits::sequence, &RunTraits::experts_a_rank,
+                                 &RunTraits::micro_tokens}) {
+      runs->traits.*size = std::max(runs->traits.*size, traits.*size);
+    }
     const double error = std::log(subject.predicted.step_s / *subject.run->step_s);
     errors[runs - all.begin()].push_back(std::abs(error));
     ++runs->rows;

@@ -25,7 +25,7 @@ std::vector<MeasuredRuns> read_measured_runs(const DocumentNode& document) {
   for (const DocumentNode& map : document.items) {
     require_map(map, "measured runs");
     check_keys(map, {"family", "gpu", "bits", "experts", "sharded_weights", "context", "gpus",
-                     "sequence", "rows", "deviation"});
+                     "sequence", "experts_a_rank", "micro_tokens", "rows", "deviation"});
     all.push_back(
         {.family = require_text(map, "family"),
          .traits = {.gpu = require_text(map, "gpu"),
@@ -34,7 +34,9 @@ std::vector<MeasuredRuns> read_measured_runs(const DocumentNode& document) {
                     .sharded_weights = flag(map, "sharded_weights"),
                     .context = flag(map, "context"),
                     .gpus = count(map, "gpus"),
-                    .sequence = count(map, "sequence")},
+                    .sequence = count(map, "sequence"),
+                    .experts_a_rank = count(map, "experts_a_rank"),
+                    .micro_tokens = count(map, "micro_tokens")},
          .rows = count(map, "rows"),
          .deviation = quantity(require(map, "deviation"), Dimension::number, "deviation")});
   }
@@ -54,9 +56,11 @@ std::string measured_runs_text(const std::vector<MeasuredRuns>& runs) {
   for (const MeasuredRuns& run : runs) {
     text += fmt::format(
         "- {{family: \"{}\", gpu: {}, bits: {}, experts: {}, sharded_weights: {}, context: {}, "
-        "gpus: {}, sequence: {}, rows: {}, deviation: {:.3f}}}\n",
+        "gpus: {}, sequence: {}, experts_a_rank: {}, micro_tokens: {}, rows: {}, deviation: "
+        "{:.3f}}}\n",
         run.family, run.traits.gpu, run.traits.bits, run.traits.experts, run.traits.sharded_weights,
-        run.traits.context, run.traits.gpus, run.traits.sequence, run.rows, run.deviation);
+        run.traits.context, run.traits.gpus, run.traits.sequence, run.traits.experts_a_rank,
+        run.traits.micro_tokens, run.rows, run.deviation);
   }
   return text;
 }

@@ -24,6 +24,10 @@ const DocumentNode& planning(const std::string& key) {
   return require(planning_document(), key);
 }
 
+double count_of(const DocumentNode& map, const std::string& key) {
+  return quantity(require(map, key), Dimension::number, key);
+}
+
 std::vector<UsualBatch> read_batches(const DocumentNode& document) {
   std::vector<UsualBatch> batches;
   for (const DocumentNode& item : document.items) {
@@ -40,6 +44,12 @@ std::vector<UsualBatch> read_batches(const DocumentNode& document) {
   return batches;
 }
 
+const DocumentEntry& entry_named(const DocumentNode& map, std::string_view name) {
+  const auto found = std::ranges::find(map.entries, name, &DocumentEntry::key);
+  CHECK(found != map.entries.end(), "no entry '{}'", name);
+  return *found;
+}
+
 // The entry of the longest name that the GPU's begins with, else "other".
 const DocumentEntry& entry_of_gpu(const DocumentNode& map, std::string_view gpu) {
   const DocumentEntry* found = nullptr;
@@ -47,10 +57,7 @@ const DocumentEntry& entry_of_gpu(const DocumentNode& map, std::string_view gpu)
     const bool longer = found == nullptr || entry.key.size() > found->key.size();
     if (gpu.starts_with(entry.key) && longer) found = &entry;
   }
-  const auto other = std::ranges::find(map.entries, "other", &DocumentEntry::key);
-  if (found == nullptr && other != map.entries.end()) found = &*other;
-  CHECK(found != nullptr, "no entry 'other' for GPU '{}'", gpu);
-  return *found;
+  return found != nullptr ? *found : entry_named(map, "other");
 }
 
 std::vector<std::pair<std::string, Parameter>> read_prices() {
@@ -69,6 +76,17 @@ const Parameter& usual_batch_tokens(double parameters) {
     if (parameters <= batch.up_to) return batch.tokens;
   }
   return batches.back().tokens;
+}
+
+const FewSteps& few_steps() {
+  static const FewSteps few = [] {
+    const DocumentNode& map = planning("few_steps");
+    const auto number = [&](const char* key) {
+      return read_number(require(map, key), Dimension::number, key);
+    };
+    return FewSteps{number("steps"), number("fewest"), number("told_below")};
+  }();
+  return few;
 }
 
 const Parameter& usual_sequence() {
@@ -92,9 +110,19 @@ const Parameter& usual_price_usd_per_gpu_h(std::string_view gpu) {
   throw InternalError("a price that is not listed");
 }
 
-UsualPart usual_failures(std::string_view gpu) {
-  const DocumentEntry& entry = entry_of_gpu(planning("failures"), gpu);
-  return {"", flow_text(entry.value), require_text(planning("failure_sources"), entry.key)};
+UsualPart usual_failures(const NodeSpec& node) {
+  const DocumentNode& failures = planning("failures");
+  const bool rack = node.gpus >= count_of(planning_document(), "rack_gpus");
+  const DocumentEntry& entry =
+      rack ? entry_named(failures, "rack") : entry_of_gpu(failures, node.gpu.name);
+  const double share = node.gpus / count_of(planning_document(), "failure_gpus");
+  DocumentNode classes = entry.value;
+  for (DocumentNode& each : classes.items) {
+    DocumentNode& rate = each.find("rate")->value;
+    const double of_node = share * quantity(rate, Dimension::per_node_s, "rate");
+    if (share != 1) rate.text = format_quantity(of_node, Dimension::per_node_s);
+  }
+  return {"", flow_text(classes), require_text(planning("failure_sources"), entry.key)};
 }
 
 const UsualPart& usual_recovery() {
@@ -103,12 +131,13 @@ const UsualPart& usual_recovery() {
   return recovery;
 }
 
-UsualPart usual_storage(int nodes) {
+UsualPart usual_storage(int gpus) {
   const DocumentNode& storage = planning("storage");
-  check_keys(storage, {"write", "read", "source"});
+  check_keys(storage, {"gpus", "write", "read", "source"});
+  const double shares = gpus / count_of(storage, "gpus");
   const auto of_all = [&](const char* key) {
     const double rate_Bps = quantity(require(storage, key), Dimension::bytes_per_s, key);
-    return format_quantity(rate_Bps * nodes, Dimension::bytes_per_s);
+    return format_quantity(rate_Bps * shares, Dimension::bytes_per_s);
   };
   return {"", fmt::format("{{write: {}, read: {}}}", of_all("write"), of_all("read")),
           require_text(storage, "source")};

@@ -6,11 +6,20 @@
 #include <vector>
 
 #include "models/base/origin.hpp"
+#include "models/machine/cluster.hpp"
 
 namespace windtunnel {
 
 // Tokens of an optimizer step that models of so many parameters were trained with.
 const Parameter& usual_batch_tokens(double parameters);
+
+// A training of few tokens has smaller ones.
+struct FewSteps {
+  Parameter steps;       // that it has where batches can be so small
+  Parameter fewest;      // sequences of a batch
+  Parameter told_below;  // steps
+};
+const FewSteps& few_steps();
 // Of the bulk of pre-training.
 const Parameter& usual_sequence();
 // Share of a GPU's memory that a plan leaves free.
@@ -25,9 +34,9 @@ struct UsualPart {
   std::string text;  // in YAML's flow style
   std::string source;
 };
-UsualPart usual_failures(std::string_view gpu);   // `failures`
+UsualPart usual_failures(const NodeSpec& node);   // `failures`, of nodes of any number of GPUs
 const UsualPart& usual_recovery();                // `recovery`, but for spares
-UsualPart usual_storage(int nodes);               // `cluster.storage`
+UsualPart usual_storage(int gpus);                // `cluster.storage` of a cluster of so many
 const std::vector<UsualPart>& usual_snapshots();  // stacks of tiers, the simplest first
 
 }  // namespace windtunnel

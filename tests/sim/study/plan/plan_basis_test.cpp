@@ -36,6 +36,24 @@ TEST(PlanBasis, TellsOnlyWhatNobodySaid) {
   }
 }
 
+// 50 M tokens were 12 steps of a pre-training's batch.
+TEST(PlanBasis, FewTokensAreTakenInSmallBatches) {
+  PlanRequest few = request();
+  few.tokens = 5e7;
+  const PlanBasis tuned = plan_basis(few);
+  EXPECT_EQ(tuned.batch_tokens, 64 * 8192);
+  EXPECT_NE(few_steps_text(tuned, tuned.batch_tokens).find("takes 96"), std::string::npos);
+  few.tokens = 2e9;
+  const PlanBasis more = plan_basis(few);
+  EXPECT_EQ(more.batch_tokens, 2e6);
+  EXPECT_EQ(few_steps_text(more, more.batch_tokens), "");
+  EXPECT_NE(few_steps_text(more, 4e7), "");  // --batch states so much
+  EXPECT_EQ(plan_basis(request()).batch_tokens, 4e6);
+  few.nodes = 256;
+  few.tokens = 1e6;
+  EXPECT_EQ(plan_basis(few).batch_tokens, 256 * 8192);
+}
+
 // Each node count has a batch near what was asked for, and a layout that shares it: on 2,880 GPUs
 // 32 layers and 8 groups of heads leave multiples of 45 replicas only.
 TEST(PlanBasis, BatchesAreShared) {

@@ -19,14 +19,20 @@ TEST(MeasuredRuns, AreOfTheLibrarysGpus) {
 }
 
 TEST(MeasuredRuns, AreWrittenAsTheyAreRead) {
-  const std::string text = measured_runs_text(
-      {{.family = "a / X",
-        .traits = {.gpu = "h100", .bits = 8, .experts = true, .gpus = 64, .sequence = 4096},
-        .rows = 3,
-        .deviation = 0.1234}});
+  const std::string text = measured_runs_text({{.family = "a / X",
+                                                .traits = {.gpu = "h100",
+                                                           .bits = 8,
+                                                           .experts = true,
+                                                           .gpus = 64,
+                                                           .sequence = 4096,
+                                                           .experts_a_rank = 16,
+                                                           .micro_tokens = 8192},
+                                                .rows = 3,
+                                                .deviation = 0.1234}});
   EXPECT_NE(
       text.find("- {family: \"a / X\", gpu: h100, bits: 8, experts: true, sharded_weights: false, "
-                "context: false, gpus: 64, sequence: 4096, rows: 3, deviation: 0.123}\n"),
+                "context: false, gpus: 64, sequence: 4096, experts_a_rank: 16, micro_tokens: 8192, "
+                "rows: 3, deviation: 0.123}\n"),
       std::string::npos)
       << text;
 }

@@ -5,9 +5,19 @@
 #include <algorithm>
 
 #include "scenarios/language/library/library.hpp"
+#include "scenarios/language/text/document.hpp"
+#include "scenarios/language/text/document_reader.hpp"
+#include "scenarios/language/text/fields.hpp"
 
 namespace windtunnel {
 namespace {
+
+UsualPart failures_of(const std::string& gpu, int gpus) {
+  NodeSpec node;
+  node.gpu.name = gpu;
+  node.gpus = gpus;
+  return usual_failures(node);
+}
 
 TEST(Planning, LargerModelsHaveLargerBatches) {
   double last = 0;
@@ -23,10 +33,33 @@ TEST(Planning, EveryGpuHasAPriceAndFailures) {
     const Parameter& price = usual_price_usd_per_gpu_h(gpu.name);
     EXPECT_GT(price.low, 0) << gpu.name;
     EXPECT_GE(price.high, price.value) << gpu.name;
-    EXPECT_FALSE(usual_failures(gpu.name).source.empty()) << gpu.name;
+    EXPECT_EQ(price.source.find("of an H100"), std::string::npos) << gpu.name;
+    EXPECT_FALSE(failures_of(gpu.name, 8).source.empty()) << gpu.name;
   }
+  EXPECT_LT(usual_price_usd_per_gpu_h("rtx4090").high, usual_price_usd_per_gpu_h("h100").low);
   EXPECT_EQ(usual_price_usd_per_gpu_h("a100-80").value, usual_price_usd_per_gpu_h("a100").value);
-  EXPECT_NE(usual_failures("a100-80").text, usual_failures("h100").text);
+  EXPECT_NE(failures_of("a100-80", 8).text, failures_of("h100", 8).text);
+}
+
+// As many GPUs lose as many of their hours, and have as much storage, however nodes divide them.
+TEST(Planning, WhatIsCountedForEightGpusGoesWithTheGpus) {
+  const auto node_rate_s = [](int gpus) {
+    double rate_s = 0;
+    for (const DocumentNode& each :
+         parse_document(failures_of("gb200", gpus).text, "failures").items) {
+      if (each.value_of("class")->text == "process") continue;
+      rate_s += quantity(*each.value_of("rate"), Dimension::per_node_s, "rate");
+    }
+    return rate_s;
+  };
+  const double of_eight_s = node_rate_s(8);
+  EXPECT_NEAR(of_eight_s * 86400e3, 3.24, 1e-9);
+  for (const int gpus : {1, 2, 4, 16, 72, 144}) {
+    EXPECT_NEAR(node_rate_s(gpus) / of_eight_s, gpus / 8.0, 1e-2 * gpus / 8) << gpus;
+  }
+  EXPECT_NE(failures_of("gb200", 72).text.find("tray"), std::string::npos);
+  EXPECT_EQ(usual_storage(512).text, "{write: 40 GB/s, read: 80 GB/s}");
+  EXPECT_EQ(usual_storage(4 * 72).text, "{write: 22.5 GB/s, read: 45 GB/s}");
 }
 
 }  // namespace

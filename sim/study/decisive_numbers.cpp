@@ -1,0 +1,183 @@
+#include "sim/study/decisive_numbers.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "models/base/error.hpp"
+#include "policies/iteration.hpp"
+#include "policies/lowering/for_each_index.hpp"
+#include "scenarios/language/resolve/schemes.hpp"
+#include "sim/study/iterations/iteration_table.hpp"
+#include "sim/study/paired_trials.hpp"
+
+namespace windtunnel {
+namespace {
+
+constexpr double kNudge = 0.9;  // times a constant of the calibration; a share stays one
+constexpr double kLeastMoved = 1e-3;
+constexpr std::size_t kMostConstants = 3;
+constexpr int kTrialsBothWays = 16;  // as goodput_range(): trials in pairs differ by little noise
+
+// The campaign with another number at `key`; nothing where that cannot be.
+std::optional<double> goodput_with(const Case& the_case, const CampaignInputs& inputs,
+                                   const CampaignReport& report, const std::string& key,
+                                   const std::string& value, int threads) {
+  const ScenarioText scenario = {
+      .file = the_case.file, .text = the_case.text, .set = the_case.set, .files = the_case.files};
+  try {
+    const Case other = resolve_case(scenario, {{key, value}}, [&](const Job&, const std::string&) {
+      return the_case.prepared;
+    });
+    const int trials = std::min(kTrialsBothWays, paired_trials(report));
+    return paired_goodput(campaign_inputs(other.job, inputs.table), report, trials, threads).mean;
+  } catch (const Error&) {  // beyond the key's range, or of a case that no text alone describes
+    return std::nullopt;
+  }
+}
+
+std::string with_text(const std::string& value, std::optional<double> goodput) {
+  if (!goodput) return fmt::format("{} cannot be", value);
+  return fmt::format("{:.1f} % with {}", 100 * *goodput, value);
+}
+
+}  // namespace
+
+std::vector<Note> reported_numbers(const Case& the_case, const CampaignInputs& inputs,
+                                   const CampaignReport& report, int threads) {
+  const auto value_of = [&](const std::string& key) {
+    return std::ranges::find(the_case.values, key, &ResolvedValue::key);
+  };
+  std::vector<Note> notes;
+  const auto base = value_of("recovery.base");
+  if (base == the_case.values.end()) return notes;
+  for (const Scheme& scheme : recovery_schemes()) {
+    if (scheme.name != base->value) continue;
+    for (const SchemeReport& each : scheme.reports) {
+      const auto own = value_of(each.key);
+      const bool taken = own == the_case.values.end() || own->value == each.value;
+      if (taken) continue;
+      const std::optional<double> goodput =
+          goodput_with(the_case, inputs, report, each.key, each.value, threads);
+      notes.push_back({each.key,
+                       fmt::format("{} here, as {} is said to take, and {} as it was reported: {}",
+                                   own->value, scheme.name, each.value, each.source),
+                       fmt::format("goodput {:.1f} %, {} as reported", 100 * report.goodput.mean,
+                                   with_text(each.value, goodput))});
+    }
+  }
+  return notes;
+}
+
+bool is_plain_default(const ResolvedValue& value) {
+  return value.is_default && value.source == "default";
+}
+
+std::vector<Note> decisive_numbers(const Case& the_case, const CampaignInputs& inputs,
+                                   const CampaignReport& report,
+                                   const std::function<bool(const ResolvedValue&)>& is_open,
+                                   int threads) {
+  std::vector<std::pair<double, Note>> found;
+  const double goodput = report.goodput.mean;
+  for (const ResolvedValue& value : the_case.values) {
+    // Length and number of trials are what is asked, not what is assumed.
+    const bool asked = value.scope != Scope::campaign || value.key.starts_with("campaign.");
+    if (asked || !value.number || !(*value.number > 0) || !is_open(value)) continue;
+    const std::string half = format_quantity(*value.number / 2, value.dimension);
+    const std::string twice = format_quantity(*value.number * 2, value.dimension);
+    const auto at = [&](const std::string& text) {
+      return goodput_with(the_case, inputs, report, value.key, text, threads);
+    };
+    const std::optional<double> low = at(half);
+    const std::optional<double> high = at(twice);
+    const double moves = std::max(std::abs(low.value_or(goodput) - goodput),
+                                  std::abs(high.value_or(goodput) - goodput));
+    if (!(moves > kDecides * goodput)) continue;
+    found.emplace_back(
+        moves,
+        Note{value.key, fmt::format("{} was not stated, and decides the goodput", value.value),
+             fmt::format("{:.1f} % with it, {}, {}", 100 * goodput, with_text(half, low),
+                         with_text(twice, high))});
+  }
+  std::ranges::stable_sort(found, std::greater<>(), [](const auto& each) { return each.first; });
+  std::vector<Note> notes;
+  for (auto& [moves, note] : found) notes.push_back(std::move(note));
+  return notes;
+}
+
+std::vector<Note> decisive_step_numbers(const Case& the_case, const PreparedIteration& prepared,
+                                        int threads) {
+  std::vector<const ResolvedValue*> open;
+  for (const ResolvedValue& value : the_case.values) {
+    // Plain numbers are counts, or factors that change nothing.
+    const bool counted = value.dimension == Dimension::number ||
+                         value.dimension == Dimension::count ||
+                         value.dimension == Dimension::iterations;
+    if (value.scope == Scope::iteration && is_plain_default(value) && !counted && value.number &&
+        *value.number > 0) {
+      open.push_back(&value);
+    }
+  }
+  const ScenarioText scenario = {
+      .file = the_case.file, .text = the_case.text, .set = the_case.set, .files = the_case.files};
+  const auto text_of = [&](std::size_t i) {  // of half, then of twice
+    const ResolvedValue& value = *open[i / 2];
+    return format_quantity(*value.number * (i % 2 == 0 ? 0.5 : 2), value.dimension);
+  };
+  std::vector<std::optional<double>> step_s(2 * open.size());
+  for_each_index(step_s.size(), threads, [&](std::size_t i) {
+    try {
+      const Case other = resolve_case(scenario, {{open[i / 2]->key, text_of(i)}});
+      step_s[i] = iteration_step_s(other.job, *other.prepared);
+    } catch (const Error&) {  // beyond the key's range, or of a case that no text alone describes
+    }
+  });
+  const double now_s = iteration_step_s(the_case.job, prepared);
+  const auto with = [&](std::size_t i) {
+    return step_s[i] ? fmt::format("{} with {}", format_seconds(*step_s[i]), text_of(i))
+                     : fmt::format("{} cannot be", text_of(i));
+  };
+  std::vector<Note> notes;
+  for (std::size_t i = 0; i < step_s.size(); i += 2) {
+    const double moves = std::max(std::abs(step_s[i].value_or(now_s) - now_s),
+                                  std::abs(step_s[i + 1].value_or(now_s) - now_s));
+    if (moves <= kDecides * now_s) continue;
+    const ResolvedValue& value = *open[i / 2];
+    notes.push_back(
+        {value.key, fmt::format("{} was not stated, and decides the step time", value.value),
+         fmt::format("{} with it, {}, {}", format_seconds(now_s), with(i), with(i + 1))});
+  }
+  return notes;
+}
+
+std::string assumed_constants(const Job& job, const PreparedIteration& prepared) {
+  Job other = job;
+  PreparedIteration repriced = prepared;
+  const double now_s = repriced_step_s(other, repriced);
+  std::vector<std::pair<double, std::string>> moved;
+  for (const CalibrationField& field : calibration_fields()) {
+    Parameter& constant = other.calibration.*field.member;
+    if (constant.origin != Origin::assumed || constant.value <= 0) continue;
+    const double value = constant.value;
+    constant.value = kNudge * value;
+    const double change = repriced_step_s(other, repriced) / now_s - 1;
+    constant.value = value;
+    if (std::abs(change) < kLeastMoved) continue;
+    moved.emplace_back(change,
+                       fmt::format("{} {:.3g}{}{} (10 % less: {:+.1f} %)", field.name, value,
+                                   field.unit.empty() ? "" : " ", field.unit, 100 * change));
+  }
+  std::ranges::sort(
+      moved, [](const auto& a, const auto& b) { return std::abs(a.first) > std::abs(b.first); });
+  std::vector<std::string> texts;
+  for (const auto& [change, text] : moved) texts.push_back(text);
+  texts.resize(std::min(texts.size(), kMostConstants));
+  return fmt::format("{}", fmt::join(texts, ", "));
+}
+
+}  // namespace windtunnel

@@ -1,0 +1,80 @@
+#include "sim/study/decisive_numbers.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <string>
+
+#include "policies/iteration.hpp"
+#include "sim/study/simulate.hpp"
+
+namespace windtunnel {
+namespace {
+
+// Nodes that fail often, of which one waits as a spare.
+std::string job(const std::string& failure, const std::string& recovery) {
+  return "name: a\nmodel: gpt-1.7b\ncluster: {nodes: 4, node: dgx-h100}\n"
+         "batch: {global: 64, micro: 1, sequence: 1024}\n"
+         "snapshots: [{tier: storage, every: 30 min, mode: async}]\n"
+         "failures: [{class: node, rate: 40 per 1000 node-days" +
+         failure + "}]\nrecovery: " + recovery +
+         "\ncampaign: {length: 60 d, replicas: 40, seed: 1}\n";
+}
+
+Record told(const std::string& text) {
+  return simulate(parse_case(text, "a.yaml"), {.threads = 1, .depth = StudyDepth::advice});
+}
+
+const Note* note_of(const Record& record, const std::string& key) {
+  const auto found = std::ranges::find(record.notes, key, &Note::key);
+  return found == record.notes.end() ? nullptr : &*found;
+}
+
+// A node that is out for a day where nobody said for how long decides the goodput: the note has
+// what it is for half a day and for two, as a run of each says itself.
+TEST(DecisiveNumbers, ADefaultThatDecidesIsToldWithBothEnds) {
+  const Record record = told(job("", "{when_no_spare: wait}"));
+  const Note* note = note_of(record, "failures.0.repair");
+  ASSERT_NE(note, nullptr);
+  EXPECT_NE(note->text.find("1 d was not stated"), std::string::npos) << note->text;
+  EXPECT_NE(note->figures.find("with 12 h"), std::string::npos) << note->figures;
+  EXPECT_NE(note->figures.find("with 2 d"), std::string::npos) << note->figures;
+  const Record twice = told(job(", repair: 2 d", "{when_no_spare: wait}"));
+  const double goodput = 100 * twice.campaign->goodput.mean;
+  const double in_note = std::stod(note->figures.substr(note->figures.rfind(", ") + 2));
+  EXPECT_NEAR(in_note, goodput, 1);
+}
+
+TEST(DecisiveNumbers, WhatIsStatedIsNotTold) {
+  const Record stated = told(job(", repair: 1 d", "{when_no_spare: wait}"));
+  EXPECT_EQ(note_of(stated, "failures.0.repair"), nullptr);
+}
+
+// A claim stands beside what was reported, with the goodput of either.
+TEST(DecisiveNumbers, ReportsOfUsersStandBesideClaims) {
+  const std::string torchft = "{base: torchft, elastic: {groups: 4}}";
+  const Record record = told(job(", repair: 1 h", torchft));
+  const Note* note = note_of(record, "recovery.elastic.rejoin");
+  ASSERT_NE(note, nullptr);
+  EXPECT_NE(note->text.find("issue 329"), std::string::npos) << note->text;
+  EXPECT_NE(note->figures.find("as reported"), std::string::npos) << note->figures;
+}
+
+// Whoever asks for months of many jobs is not told.
+TEST(DecisiveNumbers, AreLookedForWhereAdviceIsAsked) {
+  const Record record = simulate(parse_case(job("", "{when_no_spare: wait}"), "a.yaml"));
+  EXPECT_EQ(note_of(record, "failures.0.repair"), nullptr);
+  EXPECT_EQ(record.assumed_constants, "");
+}
+
+// A constant that is given an assumed origin and decides all products is named before others.
+TEST(DecisiveNumbers, TheConstantThatMovesTheStepMostComesFirst) {
+  Case the_case = parse_case(job("", "{when_no_spare: wait}"), "a.yaml",
+                             {{"model", "llama3-8b"}, {"batch.micro", "2"}});
+  the_case.job.calibration.gemm_efficiency.origin = Origin::assumed;
+  const std::string text = assumed_constants(the_case.job, prepare_iteration(the_case.job));
+  EXPECT_TRUE(text.starts_with("gemm.efficiency 0.8 (10 % less: +")) << text;
+}
+
+}  // namespace
+}  // namespace windtunnel
