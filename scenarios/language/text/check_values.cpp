@@ -353,7 +353,7 @@ class Checker {
     if (const auto suffixes = suffixes_of(field); !suffixes.empty()) {
       // What the library lacks is written down elsewhere.
       const bool shorthand = around != nullptr && around->shorthand == last_part(field.path);
-      other += fmt::format("; or a file of your own, FILE{}{}", fmt::join(suffixes, " or FILE"),
+      other += fmt::format(" (or a file of your own, FILE{}{})", fmt::join(suffixes, " or FILE"),
                            shorthand ? fmt::format(", or its keys in a map below {}", noun) : "");
     }
     throw Error(node.where, unknown_word(noun, node.text, names) + other);

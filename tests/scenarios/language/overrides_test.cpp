@@ -93,7 +93,7 @@ TEST(Overrides, NullTakesAKeyAway) {
   EXPECT_EQ(llama({{"recovery", "null"}}).job.recovery.spares, 0);
   EXPECT_EQ(llama({{"recovery.spares", "~"}}).job.recovery.spares, 0);
   EXPECT_DOUBLE_EQ(llama({{"recovery.spares", "null"}}).job.recovery.restart_s, 180);
-  EXPECT_TRUE(llama({{"snapshots", "null"}}).job.snapshots.empty());
+  EXPECT_TRUE(llama({{"failures", "null"}, {"snapshots", "null"}}).job.snapshots.empty());
   EXPECT_EQ(llama({{"recovery.hot_spares", "null"}}).key, llama().key);  // was not there
   EXPECT_TRUE(fails([] { llama({{"model", "null"}}); }, "the scenario has no 'model'"));
   EXPECT_TRUE(fails([] { llama({{"recovery", ""}}); }, "not nothing"));
