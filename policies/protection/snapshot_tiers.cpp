@@ -233,17 +233,13 @@ int tier_for_planned_stop(const std::vector<SnapshotTier>& tiers) {
   return kNoTier;
 }
 
-int tier_to_restore_from(const std::vector<RestorableCopy>& copies, double iteration_s) {
+int tier_to_restore_from(const std::vector<RestorableCopy>& copies) {
   int best = kNoTier;
-  const auto later_s = [&](const RestorableCopy& copy, const RestorableCopy& other) {
-    return (copy.restore_s - other.restore_s) -
-           iteration_s * static_cast<double>(copy.iteration - other.iteration);
-  };
   for (int tier = 0; tier < static_cast<int>(copies.size()); ++tier) {
     const RestorableCopy& copy = copies[tier];
     if (copy.iteration < 0) continue;
-    const double later = best == kNoTier ? 0 : later_s(copy, copies[best]);
-    if (best == kNoTier || later < 0 || (later == 0 && copy.iteration > copies[best].iteration)) {
+    if (best == kNoTier || copy.iteration > copies[best].iteration ||
+        (copy.iteration == copies[best].iteration && copy.restore_s < copies[best].restore_s)) {
       best = tier;
     }
   }

@@ -82,10 +82,7 @@ struct RestorableCopy {
   double restore_s = 0;
 };
 
-// The tier whose state trains on soonest: what it takes to restore, and to run the iterations again
-// that another one already has, of `iteration_s` each. Of equals the newest. kNoTier: all empty.
-// With the newest state at any price, a tier that is added could only be a loss where it is slow to
-// load.
-int tier_to_restore_from(const std::vector<RestorableCopy>& copies, double iteration_s);
+// The tier with the newest state; of equally new ones the fastest to restore. kNoTier: all empty.
+int tier_to_restore_from(const std::vector<RestorableCopy>& copies);
 
 }  // namespace windtunnel

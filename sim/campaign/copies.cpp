@@ -95,7 +95,7 @@ void Copies::corrupt(int tier) {
 }
 
 Copies::Source Copies::newest(bool good, int out) const {
-  std::vector<RestorableCopy> newest(tiers_.size());  // of each tier
+  std::vector<RestorableCopy> newest(tiers_.size());
   std::array<bool, kMaxSnapshotTiers> bad{};
   for (std::size_t i = 0; i < tiers_.size(); ++i) {
     const std::vector<Copy>& copies = tiers_[i].copies;
@@ -109,7 +109,7 @@ Copies::Source Copies::newest(bool good, int out) const {
     newest[i] = {copy->iteration, load_s + (copy->out == out ? 0 : timing.reshape_s)};
     bad[i] = copy->bad;
   }
-  const int tier = tier_to_restore_from(newest, plan_.sizes[0].iteration_s);
+  const int tier = tier_to_restore_from(newest);
   if (tier == kNoTier) return {};
   return {tier, newest[tier].iteration, newest[tier].restore_s, bad[tier]};
 }

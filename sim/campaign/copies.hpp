@@ -47,8 +47,7 @@ class Copies {
     double load_s = 0;
     bool bad = false;
   };
-  // Of each tier's newest state the one that trains on soonest where the layout lacks `out` nodes:
-  // tier_to_restore_from().
+  // The newest state; of equally new ones the fastest to load where the layout lacks `out` nodes.
   // `good`: of those that are not bad.
   Source newest(bool good, int out) const;
   // It was loaded and found bad.

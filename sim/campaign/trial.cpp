@@ -310,7 +310,6 @@ std::optional<Trial::State> Trial::load() {
     if (source.bad) copies_.discard(source.tier);
   } while (source.bad);
   head_ = source.iteration;
-  copies_.forget_after(head_);
   if (CampaignEvent* event = log(CampaignEvent::Kind::restored, now_s_)) {
     event->tier = source.tier;
     event->iteration = head_;

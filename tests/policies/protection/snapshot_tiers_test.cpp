@@ -72,21 +72,12 @@ TEST(SnapshotTiers, AreAtMostFour) {
   EXPECT_THROW(check_snapshot_tiers(std::vector(kMaxSnapshotTiers + 1, kStorage), {}), Error);
 }
 
-// A tier that is slow to load is not asked for iterations that are run again in less time: with it a
-// job is back no later than without it.
-TEST(SnapshotTiers, RestoresWhatTrainsOnSoonest) {
-  EXPECT_EQ(tier_to_restore_from({{40, 600}, {30, 1}}, 20), 1);
-  EXPECT_EQ(tier_to_restore_from({{30, 1}, {40, 600}}, 20), 0);
-  EXPECT_EQ(tier_to_restore_from({{30, 1}, {70, 600}}, 20), 1);
-  EXPECT_EQ(tier_to_restore_from({{30, 1}, {40, 201}}, 20), 1) << "of equals the newest";
-}
-
 TEST(SnapshotTiers, RestoresTheNewestThenTheFastest) {
-  EXPECT_EQ(tier_to_restore_from({{40, 5}, {30, 1}}, 1), 0);
-  EXPECT_EQ(tier_to_restore_from({{-1, 1}, {30, 9}}, 1), 1);
-  EXPECT_EQ(tier_to_restore_from({{30, 5}, {30, 1}, {30, 2}}, 1), 1);
-  EXPECT_EQ(tier_to_restore_from({{0, 5}}, 1), 0);
-  EXPECT_EQ(tier_to_restore_from({{-1, 5}}, 1), kNoTier);
+  EXPECT_EQ(tier_to_restore_from({{40, 5}, {30, 1}}), 0);
+  EXPECT_EQ(tier_to_restore_from({{-1, 1}, {30, 9}}), 1);
+  EXPECT_EQ(tier_to_restore_from({{30, 5}, {30, 1}, {30, 2}}), 1);
+  EXPECT_EQ(tier_to_restore_from({{0, 5}}), 0);
+  EXPECT_EQ(tier_to_restore_from({{-1, 5}}), kNoTier);
 }
 
 TEST(NodeGroups, HoldEveryNodeOnceInGroupsOfTheirSizeOrMore) {
