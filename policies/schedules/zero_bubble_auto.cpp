@@ -142,6 +142,7 @@ class Planner {
     RankPlan& rank = ranks_[r];
     if (r < last_) wait(rank, input_ready(r));
     const RankCost& cost = inputs_.ranks[r];
+    while (has_weight(r) && !fits(r, rank.memory + left_by_input(r))) put_weight(r);
     rank.now += cost.input;
     rank.memory -= cost.activation - cost.weight_activation;
     rank.input_end[rank.inputs++] = rank.now;
@@ -158,6 +159,12 @@ class Planner {
 
   bool fits(int r, double memory) const {
     return memory <= inputs_.ranks[r].memory_limit * (1 + kMemorySlack);
+  }
+
+  // What an input gradient recomputes and leaves for the weight gradient, beyond what the forward
+  // kept.
+  double left_by_input(int r) const {
+    return std::max(0.0, inputs_.ranks[r].weight_activation - inputs_.ranks[r].activation);
   }
 
   bool has_weight(int r) const { return ranks_[r].weights < ranks_[r].inputs; }
@@ -197,7 +204,7 @@ class Planner {
       double memory = ranks_[r].memory + cost.activation;
       Ticks now = ranks_[r].now;
       wanted_[r] = 0;
-      while (1 + wanted_[r] < inputs_.microbatches && fits(r, memory) &&
+      while (1 + wanted_[r] < inputs_.microbatches && fits(r, memory + left_by_input(r)) &&
              (choices_.wait_for_first_backward ? now + cost.forward <= ready : now < ready)) {
         memory += cost.activation;
         now += cost.forward;

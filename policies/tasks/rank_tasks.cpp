@@ -363,6 +363,7 @@ TaskIndex RankTasks::meet(int rendezvous, std::string name, Category category,
 }
 
 TaskIndex RankTasks::append_collective(Task task, int slot, double longer_s) {
+  CHECK(slot >= 0, "no group for '{}'", task.name);
   GroupUse& group = groups_[slot];
   task.group_slot = static_cast<std::int16_t>(slot);
   task.sequence = group.next_sequence++;
@@ -426,6 +427,7 @@ std::int16_t RankTasks::inner_stream(Category category, InnerStream stream) {
 TaskIndex RankTasks::append_inner(Task task, const InnerCollective& collective, Category category,
                                   InnerStream stream) {
   const int slot = inner_slots_[static_cast<int>(collective.group)];
+  CHECK(slot >= 0, "no inner group {} for '{}'", static_cast<int>(collective.group), task.name);
   task.kind = TaskKind::collective;
   task.stream = inner_stream(category, stream);
   task.category = category;

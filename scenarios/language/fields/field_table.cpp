@@ -62,7 +62,7 @@ Rows general_rows() {
           {.map = true,
            .list = true,
            .names = recompute_names(),
-           .example = "[mla_up_proj, layernorm]",
+           .example = "{modules: [mla_up_proj, layernorm]}",
            .help = "activations computed again in the backward pass instead of kept: the cheap "
                    "ones (selective), all of a layer (full), or those of modules"}),
       name_row("recompute.*", {.names = names_of<RecomputeModule>(),
@@ -84,6 +84,7 @@ Rows general_rows() {
                    "together from the input of the first; every: one of so many"}),
       whole_row<&Recompute::layers>("recompute.layers",
                                     {.low = 1,
+                                     .high = 10'000,
                                      .optional = true,
                                      .example = "4",
                                      .help = "how many of a stage's layers the method means"}),

@@ -13,7 +13,8 @@ namespace {
 
 // Nodes that fail often, of which one waits as a spare.
 std::string job(const std::string& failure, const std::string& recovery) {
-  return "name: a\nmodel: gpt-1.7b\ncluster: {nodes: 4, node: dgx-h100}\n"
+  return "name: a\nmodel: gpt-1.7b\ncluster: {nodes: 4, node: dgx-h100, storage: {write: 10 GB/s, "
+         "read: 10 GB/s}}\n"
          "batch: {global: 64, micro: 1, sequence: 1024}\n"
          "snapshots: [{tier: storage, every: 30 min, mode: async}]\n"
          "failures: [{class: node, rate: 40 per 1000 node-days" +

@@ -38,7 +38,8 @@ TEST(ResolveModel, ATableOfLayersStaysAsItIs) {
             "dimension");
   EXPECT_EQ(fault_of("model: resnet-5"),
             "s.yaml:5:8: unknown model 'resnet-5'; did you mean "
-            "'resnet-50'?");
+            "'resnet-50'? (or a file of your own, FILE.yaml or FILE.json or FILE.args, or its keys "
+            "in a map below model)");
 }
 
 TEST(ResolveModel, WhatATableOfLayersCannotDoIsNamedWithItsPlace) {
