@@ -94,14 +94,6 @@ TEST(TrainingSoftware, TorchsPipelinesScatterGradientsOnce) {
   EXPECT_FALSE(noted(job_of("torchtitan", "{tp: 1, pp: 4, sharding: zero1}", 64), "shard as"));
 }
 
-// llama3-8b has 8 key and value heads: 16 ranks would share them, which Megatron-Core does.
-TEST(TrainingSoftware, KeyAndValueHeadsAreSharedByMegatronAlone) {
-  const std::string layout = "{tp: 16, pp: 1, sharding: none, sequence_parallel: true}";
-  EXPECT_FALSE(noted(job_of("megatron", layout, 64), "heads-by-tp"));
-  EXPECT_TRUE(noted(job_of("torchtitan", layout, 64), "whole-kv-heads"));
-  EXPECT_TRUE(noted(job_of("deepspeed", layout, 64), "whole-kv-heads"));
-}
-
 TEST(TrainingSoftware, ExpertsWithTpAskForSequenceParallelismWhateverEpIs) {
   const auto mixtral = [](const std::string& sequence_parallel) {
     return parse_case(
