@@ -92,6 +92,7 @@ void expect_legal(const std::string& software, const Job& job) {
       EXPECT_TRUE(torch_interleaves(m, layout.pp)) << m << " on " << layout.pp;
     }
     if (layout.pp > 1 && is_among(schedule, {"zb-v", "dualpipev"})) {
+      EXPECT_NE(job.software.fusion, Fusion::compiled);
       EXPECT_EQ(layout.vpp, 2);
     }
     if (layout.pp > 1 && schedule == "dualpipev") {

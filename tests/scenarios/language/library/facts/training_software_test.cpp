@@ -87,6 +87,17 @@ TEST(TrainingSoftware, TorchsPipelinesAskForAMicroBatchOfEachStage) {
                      "refuse"));
 }
 
+// _check_torch_compile_compatibility of PyTorch's schedules.py.
+TEST(TrainingSoftware, TorchSplitsNoBackwardPassOfCompiledLayers) {
+  const std::string layout = "{tp: 1, pp: 4, vpp: 2, sharding: zero1}";
+  for (const char* schedule : {"schedule: zb-v\n", "schedule: dualpipev\n"}) {
+    EXPECT_TRUE(noted(job_of("{base: torchtitan, fusion: compiled}", layout, 8 * 16, schedule),
+                      "uncompiled-halves"));
+    EXPECT_FALSE(
+        noted(job_of("{base: torchtitan, fusion: none}", layout, 8 * 16, schedule), "refuse"));
+  }
+}
+
 // Its gradients are whole until the last micro-batch: backward_maybe_with_nosync.
 TEST(TrainingSoftware, TorchsPipelinesScatterGradientsOnce) {
   EXPECT_TRUE(noted(job_of("torchtitan", "{tp: 1, pp: 4, sharding: zero2}", 64),
