@@ -12,8 +12,8 @@
 
 namespace windtunnel {
 
-// The first six are Megatron-Core's, but that `layernorm` counts as one; a module is recomputed
-// together with what lies in it (`moe` with `moe_act`, `mlp` with `mlp_act`).
+// Those up to `moe` are Megatron-Core's (`shared_experts` since core_v0.14.0); a module is
+// recomputed together with what lies in it (`moe` with `moe_act`, `mlp` with `mlp_act`).
 enum class RecomputeModule : std::uint8_t {
   core_attn,       // from queries, keys and values to attention's output, which is kept
   layernorm,       // outputs of a layer's norms
@@ -46,7 +46,7 @@ enum class RecomputeMethod : std::uint8_t {
   all,      // each by itself
   block,    // the first so many, each by itself (Megatron-LM's recompute_method)
   uniform,  // all, so many at a time: only the input of the first of them is kept
-  every,    // one of so many (torchtitan's selective_ac_option with a number)
+  every,    // one of so many (torchtitan to v0.2.2: selective_ac_option)
 };
 template <>
 inline constexpr Choice<RecomputeMethod> kChoices<RecomputeMethod>[] = {

@@ -120,7 +120,7 @@ struct Software {
   bool gradients_released = false;
   // The router's weights are multiplied into the experts' outputs, which are kept for it;
   // otherwise into what their second products read, and nothing reads the outputs again
-  // (Megatron-Core since 0.12: experts.py, weighted_swiglu; torchtitan's score_before_experts).
+  // (Megatron-Core since core_v0.12.1: experts.py; torchtitan's score_before_experts, to v0.2.2).
   bool kept_expert_outputs = false;
   double logit_bytes = 6;  // of one logit at the peak of an unfused loss, all its copies
   // Of a parameter while the optimizer steps, sharded like its state: flat fp32 gradients, which do

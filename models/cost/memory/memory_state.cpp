@@ -27,7 +27,7 @@ int gradients_of(const Job& job) {
 }  // namespace
 
 double kept_copy_bytes_per_parameter(const Job& job) {
-  const bool fp32_shards = job.software.shard_copies && job.layout.sharding >= Sharding::zero2 &&
+  const bool fp32_shards = job.software.shard_copies && job.layout.sharding != Sharding::none &&
                            is_mixed(job.precision) && !job.software.pure_16_bit;
   return fp32_shards ? 0 : weight_bytes_per_parameter(job);
 }

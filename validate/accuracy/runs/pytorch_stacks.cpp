@@ -45,7 +45,7 @@ void llm_foundry(const TrainingRun& run, Job& job) {
 
 void torchtitan(const TrainingRun& run, Job& job) {
   job.layout.sharding = Sharding::zero3;
-  // FSDP2's own way: nothing in torchtitan's trainer calls set_requires_all_reduce.
+  // FSDP2's own way: its trainer called set_requires_all_reduce only from pull request 4505 on.
   job.layout.copies_summed = CopiesSummed::micro_batch;
   const bool compiled = contains_text(run.note, "compile") || run.precision == "fp8";
   pytorch_modules(job, compiled);

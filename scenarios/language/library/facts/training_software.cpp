@@ -53,6 +53,9 @@ constexpr std::array kRuleNumbers = {
                [](const Job& job) -> double { return job.layout.stage_layers.empty() ? 0 : 1; }},
     RuleNumber{"sequence_parallel",
                [](const Job& job) -> double { return job.layout.sequence_parallel ? 1 : 0; }},
+    RuleNumber{
+        "compiled",
+        [](const Job& job) -> double { return job.software.fusion == Fusion::compiled ? 1 : 0; }},
     RuleNumber{"micro_batches", [](const Job& job) -> double { return micro_batches_of(job); }},
     RuleNumber{"group", [](const Job& job) -> double { return group_of(job); }},
     RuleNumber{"last_group",

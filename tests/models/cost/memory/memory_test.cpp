@@ -42,6 +42,10 @@ TEST(Memory, ShardsInFp32HaveNo16BitCopyBesideThem) {
     EXPECT_NEAR(weight_share(job), fp32_shards ? 1.0 / 3 : 1.0 / 7, 1e-12);
     // What is gathered is in 16 bit all the same.
     EXPECT_EQ(weight_bytes_per_parameter(job), 2);
+    // So do snapshots where the parameters stay gathered: only the shards are written.
+    job.layout.sharding = Sharding::zero1;
+    EXPECT_NEAR(8 * snapshot_bytes_per_gpu(job, chunks)[0], (fp32_shards ? 12 : 14) * parameters,
+                1);
   }
 }
 

@@ -92,11 +92,17 @@ void expect_legal(const std::string& software, const Job& job) {
       EXPECT_TRUE(torch_interleaves(m, layout.pp)) << m << " on " << layout.pp;
     }
     if (layout.pp > 1 && is_among(schedule, {"zb-v", "dualpipev"})) {
+      EXPECT_NE(job.software.fusion, Fusion::compiled);
       EXPECT_EQ(layout.vpp, 2);
     }
     if (layout.pp > 1 && schedule == "dualpipev") {
       EXPECT_GE(m, 2 * layout.pp);
     }
+    if (layout.pp > 1) {
+      EXPECT_TRUE(is_among(sharding, {"none", "zero1"})) << sharding;
+      EXPECT_TRUE(schedule != "1f1b" || m >= layout.pp) << m << " on " << layout.pp;
+    }
+    EXPECT_EQ(job.model.kv_heads % layout.tp, 0);
   } else {
     EXPECT_EQ(software, "maxtext");
     EXPECT_EQ(layout.pp, 1);

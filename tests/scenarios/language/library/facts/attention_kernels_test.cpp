@@ -50,6 +50,25 @@ TEST(AttentionKernels, FlashAttention3BesideItsPredecessor) {
   }
 }
 
+// github.com/pytorch/pytorch pull request 192799: slower than FlashAttention-2 on A100, faster on
+// compute capability 8.6 and 8.9, forward and backward.
+TEST(AttentionKernels, CudnnPassesFlashAttention2BehindA100Alone) {
+  const auto ratio = [](const char* gpu, bool backward) {
+    const auto share = [&](const char* kernel) {
+      return attention_share(*attention_speeds(kernel, gpu), backward, false, 128, 16384, {320, 50})
+          .of_peak;
+    };
+    return share("cudnn9") / share("fa2");
+  };
+  for (const bool backward : {false, true}) {
+    EXPECT_LT(ratio("a100-80", backward), 1);
+    EXPECT_GE(ratio("rtx-a6000", backward), 0.99);
+    EXPECT_GT(ratio("l40s", backward), 1.1);
+  }
+  EXPECT_NEAR(ratio("rtx-a6000", false), 62.419 / 50.934, 0.01);
+  EXPECT_NEAR(ratio("l40s", false), 106.036 / 85.933, 0.01);
+}
+
 TEST(AttentionKernels, GpusHaveTheKernelsThatAreWrittenForThem) {
   EXPECT_EQ(attention_kernels_on("a100-80"), (Names{"fa2", "cudnn9", "triton"}));
   EXPECT_EQ(attention_kernels_on("h100"), (Names{"fa2", "fa3", "fa4", "cudnn9", "triton"}));

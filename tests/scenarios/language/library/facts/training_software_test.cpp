@@ -71,10 +71,52 @@ TEST(TrainingSoftware, InterleavingRefusesASmallLastGroup) {
 
 // PyTorch asks for equal rounds: 5 micro-batches on pp 2 are two rounds, 3 are one.
 TEST(TrainingSoftware, TorchAsksForEqualRounds) {
-  const std::string layout = "{tp: 1, pp: 2, vpp: 2, sharding: zero2}";
+  const std::string layout = "{tp: 1, pp: 2, vpp: 2, sharding: zero1}";
   const std::string interleaved = "schedule: interleaved-1f1b\n";
   EXPECT_TRUE(noted(job_of("torchtitan", layout, 5 * 32, interleaved), "equal-rounds"));
   EXPECT_FALSE(noted(job_of("torchtitan", layout, 3 * 32, interleaved), "equal-rounds"));
+}
+
+// Schedule1F1B refuses fewer micro-batches than stages; ScheduleGPipe and Megatron-Core take them.
+TEST(TrainingSoftware, TorchsPipelinesAskForAMicroBatchOfEachStage) {
+  const std::string layout = "{tp: 1, pp: 4, sharding: zero1}";
+  EXPECT_TRUE(noted(job_of("torchtitan", layout, 3 * 16), "micro-batches-fill"));
+  EXPECT_FALSE(noted(job_of("torchtitan", layout, 4 * 16), "refuse"));
+  EXPECT_FALSE(noted(job_of("torchtitan", layout, 3 * 16, "schedule: gpipe\n"), "refuse"));
+  EXPECT_FALSE(noted(job_of("{base: megatron, gradients: bf16, reductions: bf16}", layout, 3 * 16),
+                     "refuse"));
+}
+
+// _check_torch_compile_compatibility of PyTorch's schedules.py.
+TEST(TrainingSoftware, TorchSplitsNoBackwardPassOfCompiledLayers) {
+  const std::string layout = "{tp: 1, pp: 4, vpp: 2, sharding: zero1}";
+  for (const char* schedule : {"schedule: zb-v\n", "schedule: dualpipev\n"}) {
+    EXPECT_TRUE(noted(job_of("{base: torchtitan, fusion: compiled}", layout, 8 * 16, schedule),
+                      "uncompiled-halves"));
+    EXPECT_FALSE(
+        noted(job_of("{base: torchtitan, fusion: none}", layout, 8 * 16, schedule), "refuse"));
+  }
+}
+
+// Its gradients are whole until the last micro-batch: backward_maybe_with_nosync.
+TEST(TrainingSoftware, TorchsPipelinesScatterGradientsOnce) {
+  EXPECT_TRUE(noted(job_of("torchtitan", "{tp: 1, pp: 4, sharding: zero2}", 64),
+                    "does not shard as zero2"));
+  EXPECT_FALSE(noted(job_of("torchtitan", "{tp: 1, pp: 4, sharding: zero1}", 64), "shard as"));
+}
+
+TEST(TrainingSoftware, ExpertsWithTpAskForSequenceParallelismWhateverEpIs) {
+  const auto mixtral = [](const std::string& sequence_parallel) {
+    return parse_case(
+        "name: t\nmodel: mixtral-8x7b\ncluster: {nodes: 1, node: dgx-h100}\n"
+        "layout: {tp: 2, pp: 1, ep: 1, sharding: zero1, sequence_parallel: " +
+            sequence_parallel +
+            "}\nbatch: {global: 64, micro: 1, sequence: 4096}\nprecision: bf16\n"
+            "software: megatron\n",
+        "t.yaml");
+  };
+  EXPECT_TRUE(noted(mixtral("false"), "sequence-parallel-experts"));
+  EXPECT_FALSE(noted(mixtral("true"), "sequence-parallel-experts"));
 }
 
 TEST(TrainingSoftware, WhatAnEntryDoesNotListIsTold) {
