@@ -120,7 +120,8 @@ Mlp mlp_bytes(const Job& job, double rows, double width) {
   mlp.up = e * rows * width * (gated ? 2 : 1);
   mlp.product = e * rows * width;
   mlp.kept_product = kept_input_bytes(job) * rows * width;
-  mlp.kept = mlp.up + mlp.kept_product;
+  const double kept_element = gated && job.software.fp8_activation_inputs ? 1 : e;
+  mlp.kept = mlp.up / e * kept_element + mlp.kept_product;
   // The gate's activation is a tensor of its own unless it is fused with the product.
   if (gated && job.software.fusion == Fusion::none) mlp.kept += e * rows * width;
   if (holds_tensors(job, mlp.up + mlp.product)) mlp.kept += mlp.up;

@@ -118,11 +118,15 @@ void megatron_bridge(const TrainingRun& run, Job& job) {
   choose_as_megatron_bridge(run, job);
 }
 
-// DeepSeek-V3's technical report, sections 3.2.3 and 3.3.2: moments in bf16; weights' copies and
-// gradients in fp32.
+// DeepSeek-V3's technical report (arXiv 2412.19437), section 3.3: moments in bf16; master weights
+// and gradients in fp32, from which weights in fp8 are made, without a copy in 16 bit between
+// (figure 6); SwiGLU keeps its input in fp8. What the linear layer behind attention keeps (E5M6) is
+// taken as 16 bit, for attention's own backward pass reads it too.
 void deepseek(const TrainingRun& run, Job& job) {
   megatron_core(run, job);
   job.software.moment_bytes = 2;
+  job.software.scaled_weights = true;
+  job.software.fp8_activation_inputs = true;
 }
 
 void mlperf(const TrainingRun& run, Job& job) {

@@ -246,6 +246,28 @@ TEST(ChunkCost, TilesOfAnMlpTakeItsMemoryAndRunItAgain) {
   EXPECT_GE(total_seconds(many.forward), total_seconds(four.forward));  // more launches
 }
 
+// Gate and up of a layer are kept at one byte instead of two, with and without the recomputation of
+// what the activation makes of them; casts take their time. An activation without a gate has none.
+TEST(ChunkCost, InputsOfGatedActivationsAreKeptInFp8) {
+  const auto of = [](Activation activation, bool in_fp8, Recompute recompute) {
+    TransformerSpec model = four_layers();
+    model.activation = activation;
+    Job job = test_job(model, {.pp = 4}, kBatch, Precision::bf16, recompute);
+    job.cluster = test_cluster(2);
+    job.software.fp8_activation_inputs = in_fp8;
+    return chunk_costs(job)[1];
+  };
+  for (const Recompute& recompute : {Recompute::none, Recompute::selective}) {
+    const ChunkCost whole = of(Activation::swiglu, false, recompute);
+    const ChunkCost stored = of(Activation::swiglu, true, recompute);
+    EXPECT_NEAR(whole.activation_bytes - stored.activation_bytes, 8192.0 * 2 * 14336, 1);
+    EXPECT_GT(total_seconds(stored.forward), total_seconds(whole.forward));
+    EXPECT_GT(total_seconds(stored.backward_input), total_seconds(whole.backward_input));
+    EXPECT_EQ(of(Activation::gelu, true, recompute).activation_bytes,
+              of(Activation::gelu, false, recompute).activation_bytes);
+  }
+}
+
 // Four experts-only layers of Mixtral's shape (Jiang et al. 2024, arXiv 2401.04088, table 1).
 TransformerSpec four_expert_layers() {
   TransformerSpec model = four_layers();
