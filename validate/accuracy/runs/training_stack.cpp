@@ -203,11 +203,24 @@ void intern_evo(const TrainingRun& run, Job& job) {
   job.communication.overlap = GradientOverlap::bucketed;
 }
 
-// MLPerf's Llama 2 70B with adapters. NVIDIA's software has the iteration in one graph.
+// MLPerf's Llama 2 70B with adapters. NVIDIA's software has the iteration in one graph. AMD's
+// configuration of one node of MI300X (github.com/mlcommons/training_results_v5.1,
+// Krai/benchmarks/llama2_70b_lora/implementations/PowerEdge-XE9680-MI300X-192GB_n1_v5.0,
+// config_MI300X_1x8x1.sh) recomputes 21 layers whole (ACG, ACM, ACL); its FP8_ACTIVATION is taken
+// for Megatron-Core's activation_func_fp8_input_store. Each of its GPUs holds the whole model,
+// which 192 GB have no room for in 16 bit and in fp8: the weights are taken to be in fp8 alone
+// (NeMo's fp8_params).
 void mlperf_adapters(const TrainingRun& run, Job& job) {
   megatron_core(run, job);
   job.layout.sharding = Sharding::none;
-  job.software.cuda_graphs = !contains_text(run.gpu_type, "MI3");
+  const bool amd = contains_text(run.gpu_type, "MI3");
+  job.software.cuda_graphs = !amd;
+  job.software.scaled_weights = amd;
+  if (run.gpu_type != "MI300X" || job.layout.cp > 1) return;
+  job.recompute = Recompute::full;
+  job.recompute.method = RecomputeMethod::block;
+  job.recompute.layers = 21;
+  job.software.fp8_activation_inputs = true;
 }
 
 void zero_bubble(const TrainingRun&, Job& job) {
