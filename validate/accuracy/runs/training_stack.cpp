@@ -96,7 +96,12 @@ void megatron_core(const TrainingRun& run, Job& job) {
   job.model.attention = AttentionKernel::flash;  // Transformer Engine's, cuDNN
   job.software.reduce_bytes = 2;
   job.software.fused_loss = true;
-  if (job.layout.tp > 1) job.software.tp_overlap = TensorOverlap::pipelined;
+  // What runs beside tensor parallelism asks for sequence parallelism (--tp-comm-overlap), which
+  // its configurations have on where a row does not say.
+  if (job.layout.tp > 1 && !run.sequence_parallel) job.layout.sequence_parallel = true;
+  if (job.layout.tp > 1 && job.layout.sequence_parallel) {
+    job.software.tp_overlap = TensorOverlap::pipelined;
+  }
   job.communication.overlap = GradientOverlap::bucketed;
   // Its selective recomputation is attention's unless modules are named (transformer_config.py).
   if (job.recompute == Recompute::selective) {

@@ -268,6 +268,19 @@ TEST(ChunkCost, InputsOfGatedActivationsAreKeptInFp8) {
   }
 }
 
+// What waits for a weight gradient waits in the precision of its product: half of 16 bit in fp8,
+// unless tensors are not kept so.
+TEST(ChunkCost, WhatWeightGradientsReadWaitsInThePrecisionOfTheProduct) {
+  const auto of = [](Precision precision, bool scaled) {
+    Job job = test_job(four_layers(), {.pp = 4}, kBatch, precision, Recompute::none);
+    job.cluster = test_cluster(2);
+    job.software.scaled_copies = scaled;
+    return chunk_costs(job)[1].weight_activation_bytes;
+  };
+  EXPECT_NEAR(of(Precision::fp8, true) / of(Precision::bf16, true), 0.5, 1e-9);
+  EXPECT_EQ(of(Precision::fp8, false), of(Precision::bf16, false));
+}
+
 // Four experts-only layers of Mixtral's shape (Jiang et al. 2024, arXiv 2401.04088, table 1).
 TransformerSpec four_expert_layers() {
   TransformerSpec model = four_layers();
