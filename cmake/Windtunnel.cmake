@@ -146,7 +146,8 @@ function(windtunnel_test name)
     windtunnel_use_carried_libraries(${name})
   endif()
   include(GoogleTest)
-  set(discovery DISCOVERY_TIMEOUT 60 TEST_PREFIX "${ARG_PREFIX}")
+  # A test has the name that its suite gives it, without the bytes of its parameter behind.
+  set(discovery DISCOVERY_TIMEOUT 60 NO_PRETTY_VALUES TEST_PREFIX "${ARG_PREFIX}")
   if(ARG_LONG)
     gtest_discover_tests(${name} ${discovery} TEST_FILTER ${ARG_LONG} TEST_LIST ${name}_long
       PROPERTIES LABELS long)

@@ -122,6 +122,10 @@ struct Software {
   // otherwise into what their second products read, and nothing reads the outputs again
   // (Megatron-Core since core_v0.12.1: experts.py; torchtitan's score_before_experts, to v0.2.2).
   bool kept_expert_outputs = false;
+  // A gated activation keeps its input in fp8 for the backward pass, whatever the precision of the
+  // products around it (Megatron-Core's activation_func_fp8_input_store; DeepSeek-V3 technical
+  // report, arXiv 2412.19437, section 3.3.3).
+  bool fp8_activation_inputs = false;
   double logit_bytes = 6;  // of one logit at the peak of an unfused loss, all its copies
   // Of a parameter while the optimizer steps, sharded like its state: flat fp32 gradients, which do
   // not fit into the pieces that the allocator keeps of activations (DeepSpeed: 8, with the copy

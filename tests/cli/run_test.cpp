@@ -8,6 +8,7 @@
 #include <sstream>
 
 #include "tests/cli/run_program.hpp"
+#include "tests/support/test_names.hpp"
 
 namespace windtunnel {
 namespace {
@@ -41,9 +42,15 @@ TEST_P(RunFolder, EveryShippedScenarioRuns) {
   EXPECT_GT(ran, 0);
 }
 
+std::string folder_name(const std::string& folder) {
+  return folder == "/." ? "scenarios" : folder;
+}
+
 INSTANTIATE_TEST_SUITE_P(Folders, RunFolder,
-                         testing::Values("/.", "/company", "/execution", "/headlines", "/pools"));
-INSTANTIATE_TEST_SUITE_P(LongFolders, RunFolder, testing::Values("/volunteers"));
+                         testing::Values("/.", "/company", "/execution", "/headlines", "/pools"),
+                         named(folder_name));
+INSTANTIATE_TEST_SUITE_P(LongFolders, RunFolder, testing::Values("/volunteers"),
+                         named(folder_name));
 
 // A larger batch takes longer a step, and is no slower.
 TEST(CompareCommand, RanksBatchesByWhatTheyTrainInASecond) {

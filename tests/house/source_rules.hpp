@@ -56,6 +56,10 @@ std::vector<Breach> long_functions(const SourceFile& file);
 // in: they are never compiled.
 std::vector<Breach> unlisted_sources(const std::string& root, const std::vector<SourceFile>& files);
 
+// Parametrised tests without a function that names them, numbered ones (testing::Range) apart:
+// ctest would list them by a number, or by the bytes of their parameter.
+std::vector<Breach> unnamed_tests(const SourceFile& file);
+
 // Files of data that tests read, sorted by path.
 std::vector<SourceFile> read_data(const std::string& root);
 

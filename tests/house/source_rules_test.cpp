@@ -92,6 +92,10 @@ TEST(House, EverySourceHasATest) {
   EXPECT_EQ(list(untested_sources(project(), table)), "");
 }
 
+TEST(House, ParametrisedTestsHaveNames) {
+  EXPECT_EQ(scan(unnamed_tests), "");
+}
+
 TEST(House, DataNamesNoMachine) {
   const std::vector<SourceFile> files = read_data(WINDTUNNEL_SOURCE_DIR);
   const std::vector<std::string> paths = paths_of(files);
@@ -210,6 +214,16 @@ TEST(SourceRules, LongFunctionIsABreach) {
   EXPECT_EQ(texts(long_functions(file)), Lines{"models/plan/plan.cpp:1: function of 71 lines"});
   file.lines[1] = "  static const std::vector<int> table = {";
   EXPECT_EQ(texts(long_functions(file)), Lines{});
+}
+
+TEST(SourceRules, UnnamedTestsAreABreach) {
+  const Lines lines = {
+      "INSTANTIATE_TEST_SUITE_P(Fabrics, Every,",
+      "    testing::Combine(testing::Values(1, 2), testing::Values(\"a,b\", \"c\")));",
+      "INSTANTIATE_TEST_SUITE_P(Blocks, Every, testing::Range(0, 4));",
+      "INSTANTIATE_TEST_SUITE_P(Words, Every, testing::Values(1, 2), named(word));"};
+  EXPECT_EQ(texts(unnamed_tests({"tests/a_test.cpp", lines})),
+            Lines{"tests/a_test.cpp:1: name its tests: tests/support/test_names.hpp"});
 }
 
 TEST(SourceRules, AnotherOpeningIsABreach) {

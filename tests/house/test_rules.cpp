@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <set>
+#include <string>
 #include <string_view>
 
 #include "tests/house/source_rules.hpp"
@@ -49,6 +50,25 @@ std::string row_rule(const Row& row, std::string_view before,
                      own);
 }
 
+// Of a call, from behind its bracket on: commas that lie in no further bracket and no literal.
+int arguments_in(std::string_view text) {
+  int arguments = 1, depth = 0;
+  bool quoted = false;
+  for (std::size_t i = 0; i < text.size() && depth >= 0; ++i) {
+    const char c = text[i];
+    if (quoted && c == '\\') {
+      ++i;
+    } else if (c == '"') {
+      quoted = !quoted;
+    } else if (!quoted) {
+      if (c == '(' || c == '{' || c == '[') ++depth;
+      if (c == ')' || c == '}' || c == ']') --depth;
+      if (c == ',' && depth == 0) ++arguments;
+    }
+  }
+  return arguments;
+}
+
 }  // namespace
 
 std::vector<Breach> untested_sources(const std::vector<SourceFile>& files,
@@ -70,6 +90,24 @@ std::vector<Breach> untested_sources(const std::vector<SourceFile>& files,
     if (!needs_test(file.path) || listed.contains(file.path) || paths.contains(own)) continue;
     breaches.push_back(
         {file.path, 1, fmt::format("write {}, or say in {} what tests it", own, table.path)});
+  }
+  return breaches;
+}
+
+std::vector<Breach> unnamed_tests(const SourceFile& file) {
+  constexpr std::string_view kMacro = "INSTANTIATE_TEST_SUITE_P(";
+  std::vector<Breach> breaches;
+  for (std::size_t i = 0; i < file.lines.size(); ++i) {
+    if (!file.lines[i].starts_with(kMacro)) continue;
+    std::string text = file.lines[i].substr(kMacro.size());
+    for (std::size_t next = i + 1; !text.ends_with(");") && next < file.lines.size(); ++next) {
+      text += file.lines[next];
+    }
+    const bool numbered = text.find("testing::Range(") != std::string::npos;
+    if (arguments_in(text) < 4 && !numbered) {
+      breaches.push_back(
+          {file.path, static_cast<int>(i + 1), "name its tests: tests/support/test_names.hpp"});
+    }
   }
   return breaches;
 }

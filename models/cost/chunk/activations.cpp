@@ -120,7 +120,8 @@ Mlp mlp_bytes(const Job& job, double rows, double width) {
   mlp.up = e * rows * width * (gated ? 2 : 1);
   mlp.product = e * rows * width;
   mlp.kept_product = kept_input_bytes(job) * rows * width;
-  mlp.kept = mlp.up + mlp.kept_product;
+  const double kept_element = gated && job.software.fp8_activation_inputs ? 1 : e;
+  mlp.kept = mlp.up / e * kept_element + mlp.kept_product;
   // The gate's activation is a tensor of its own unless it is fused with the product.
   if (gated && job.software.fusion == Fusion::none) mlp.kept += e * rows * width;
   if (holds_tensors(job, mlp.up + mlp.product)) mlp.kept += mlp.up;
@@ -298,12 +299,16 @@ double adapter_bytes(const Job& job, Block block, const LayerTensors& at) {
   return bytes;
 }
 
-// From I to W: inputs and output gradients of the four GEMMs.
+// From I to W: inputs and output gradients of the four GEMMs, in the precision of these.
 double for_weights(const Job& job, const LayerTensors& at, const Spared& spared, double adapters) {
-  const double inputs = at.halves * at.input + at.context + at.mlp.product;
-  const double gradients = at.qkv + at.mlp.up + at.halves * at.input;
+  const double scale = kept_input_bytes(job) / bytes_of(job.precision);
+  const double context = scale * at.context;
+  const double inputs = scale * (at.halves * at.input + at.mlp.product) + context;
+  const double gradients = scale * (at.qkv + at.mlp.up + at.halves * at.input);
   const PartTraining part = part_training(job.training.get());
-  if (part.weights) return inputs + gradients + at.routed();
+  if (part.weights) {
+    return inputs + gradients + at.experts.inputs + scale * at.experts.outputs + at.experts.router;
+  }
   if (!part.adapter) return 0;
   const Adapter& on = job.training->adapter;
   double bytes = adapters;
@@ -311,7 +316,7 @@ double for_weights(const Job& job, const LayerTensors& at, const Spared& spared,
   if (on.on(LinearSite::projection)) bytes += at.input;
   if (on.on(LinearSite::up)) bytes += at.mlp.up + at.experts.inputs;
   if (on.on(LinearSite::down)) bytes += at.input + at.experts.outputs;
-  return bytes + std::max(0.0, inputs - spared.sum() - (at.fused ? at.context : 0));
+  return bytes + std::max(0.0, inputs - spared.sum() - (at.fused ? context : 0));
 }
 
 // What the modules of Job::recompute drop, of what a layer would keep.

@@ -42,12 +42,18 @@ Op activation_op(std::string_view name, Pass pass, const TransformerSpec& model,
   const bool forward = pass == Pass::forward;
   const bool gated = model.activation == Activation::swiglu;
   const double up = gated ? 2 * ffn : ffn;
+  // A kernel of its own casts what is kept in fp8, and one casts it back.
+  const bool casts = gated && s.fp8_activation_inputs;
+  const double cast = casts ? (s.e + 1) * rows * up : 0;
+  const auto in = [&](double bytes, double kernels) {
+    return in_kernels(memory_op(name, bytes + cast), kernels + (casts ? 1 : 0));
+  };
   if (!gated || s.fusion != Fusion::none) {
-    return memory_op(name, s.e * rows * (forward ? up + ffn : 2 * up + ffn));
+    return in(s.e * rows * (forward ? up + ffn : 2 * up + ffn), 1);
   }
-  if (forward) return in_kernels(memory_op(name, s.e * rows * 5 * ffn), 2);
+  if (forward) return in(s.e * rows * 5 * ffn, 2);
   const double joined = s.separate ? 0 : 2 * up;
-  return in_kernels(memory_op(name, s.e * rows * (9 * ffn + joined)), s.separate ? 3 : 4);
+  return in(s.e * rows * (9 * ffn + joined), s.separate ? 3 : 4);
 }
 
 Op rotary_op(const Shard& s) {

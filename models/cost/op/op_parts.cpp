@@ -176,6 +176,7 @@ Shard shard_of(const Job& job, const SequenceSlice& slice) {
   s.sums_joined = s.fusion == Fusion::compiled && layout.tp == 1;
   s.fused_norms = s.fusion == Fusion::partial || job.software.fused_norms;
   s.rotary_bytes = job.software.rotary_bytes;
+  s.fp8_activation_inputs = job.software.fp8_activation_inputs;
   set_training(job, s);
   return s;
 }

@@ -46,7 +46,8 @@ struct Shard {
   bool separate;           // products of one input are kernels of their own (plain PyTorch)
   bool sums_joined;        // what is summed runs into the kernel behind it: no collective between
   bool fused_norms;        // Software::fused_norms
-  double rotary_bytes;     // Software::rotary_bytes
+  bool fp8_activation_inputs;  // Software::fp8_activation_inputs
+  double rotary_bytes;         // Software::rotary_bytes
 };
 
 Shard shard_of(const Job& job, const SequenceSlice& slice = {});

@@ -139,6 +139,11 @@ Rows kernel_rows() {
            .example = "bf16",
            .help = "type in which the optimizer keeps its moments, in a precision of 16 bits or "
                    "less (Megatron-LM's --exp-avg-dtype)"}),
+      flag_row<&Software::fp8_activation_inputs>(
+          "software.fp8_activation_inputs",
+          {.example = "false",
+           .help = "a gated activation keeps its input in fp8 for the backward pass "
+                   "(Megatron-Core's activation_func_fp8_input_store, DeepSeek-V3)"}),
       flag_row<&Software::kept_expert_outputs>(
           "software.kept_expert_outputs",
           {.example = "false",

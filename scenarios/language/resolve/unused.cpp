@@ -63,6 +63,10 @@ void add_idle(const Values& values, const Job& job, std::vector<Note>& notes) {
     add(stated_of(values, {"software.mlp_tiles"}),
         "nothing takes it: no layer has a dense MLP; experts are not cut into tiles");
   }
+  if (job.network || job.model.activation != Activation::swiglu) {
+    add(stated_of(values, {"software.fp8_activation_inputs"}),
+        "nothing takes it: no activation is gated");
+  }
   const Transport transport = job.cluster.fabric.transport;
   const bool plain = transport != Transport::infiniband && transport != Transport::ici;
   if (plain && values.text("communication.law") != "nccl") {

@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "tests/cli/run_program.hpp"
+#include "tests/support/test_names.hpp"
 
 namespace windtunnel {
 namespace {
@@ -240,7 +241,8 @@ INSTANTIATE_TEST_SUITE_P(
         Wrong{"--cluster '8 x h100' --model llama3-8b --tokens 2T --budget 1e300", 2,
               "--budget: '1e300' is outside of what a count can be: 1 to 1000000 T"},
         Wrong{"--cluster '8 x h100' --model llama3-405b --tokens 2T", 1, "does not fit"},
-        Wrong{"--cluster '8 x h100' --model llama3-405b --tokens 2T", 1, " nodes would do, "}));
+        Wrong{"--cluster '8 x h100' --model llama3-405b --tokens 2T", 1, " nodes would do, "}),
+    named([](const Wrong& wrong) { return fmt::format("{} {}", wrong.arguments, wrong.says); }));
 
 // The chance is that of the printed interval: 50 % at the predicted days.
 TEST(Plan, DoneInTime) {

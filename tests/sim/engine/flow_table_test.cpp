@@ -7,9 +7,11 @@
 
 #include "models/base/random.hpp"
 #include "models/machine/links/path_choice.hpp"
+#include "scenarios/language/text/choices.hpp"
 #include "sim/engine/engine.hpp"
 #include "tests/sim/engine/plan_maker.hpp"
 #include "tests/sim/engine/progressive_filling.hpp"
+#include "tests/support/test_names.hpp"
 
 namespace windtunnel {
 namespace {
@@ -290,7 +292,8 @@ TEST_P(RandomTraffic, EqualsProgressiveFilling) {
 
 // Splitting and planning depend on the order in which ways are asked for, which is the engine's own
 // affair; hashing does not.
-INSTANTIATE_TEST_SUITE_P(Routings, RandomTraffic, ::testing::Values(Routing::spray, Routing::ecmp));
+INSTANTIATE_TEST_SUITE_P(Routings, RandomTraffic, ::testing::Values(Routing::spray, Routing::ecmp),
+                         named([](Routing routing) { return name_of(routing); }));
 
 }  // namespace
 }  // namespace windtunnel

@@ -6,8 +6,10 @@
 #include <cstring>
 #include <tuple>
 
+#include "scenarios/language/text/choices.hpp"
 #include "sim/engine/engine.hpp"
 #include "tests/sim/engine/random_plan.hpp"
+#include "tests/support/test_names.hpp"
 
 namespace windtunnel {
 namespace {
@@ -99,15 +101,22 @@ TEST_P(FoldedOnEveryFabric, EqualsUnfolded) {
   }
 }
 
+std::string fabric_name(const std::tuple<Topology, Routing>& fabric) {
+  const auto [topology, routing] = fabric;
+  return std::string(name_of(topology)) + " " + std::string(name_of(routing));
+}
+
 INSTANTIATE_TEST_SUITE_P(
     Fabrics, FoldedOnEveryFabric,
     ::testing::Combine(::testing::Values(Topology::rail_fat_tree, Topology::fat_tree,
                                          Topology::rail_only, Topology::clos, Topology::torus,
                                          Topology::dragonfly),
                        ::testing::Values(Routing::spray, Routing::ecmp, Routing::split_single_path,
-                                         Routing::planned)));
+                                         Routing::planned)),
+    named(fabric_name));
 INSTANTIATE_TEST_SUITE_P(Adaptive, FoldedOnEveryFabric,
-                         ::testing::Values(std::tuple(Topology::dragonfly, Routing::adaptive)));
+                         ::testing::Values(std::tuple(Topology::dragonfly, Routing::adaptive)),
+                         named(fabric_name));
 
 // Two pipeline ranks, four replicas, tp 2 on nodes of two GPUs: replica d of rank p is node 4 p +
 // d.

@@ -10,8 +10,10 @@
 #include <vector>
 
 #include "models/base/random.hpp"
+#include "scenarios/language/text/choices.hpp"
 #include "sim/engine/engine.hpp"
 #include "tests/sim/engine/plan_maker.hpp"
+#include "tests/support/test_names.hpp"
 
 namespace windtunnel {
 namespace {
@@ -160,7 +162,8 @@ TEST_P(SampledOnRandomFabrics, IsNearAllRanks) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Routings, SampledOnRandomFabrics,
-                         ::testing::Values(Routing::ecmp, Routing::planned));
+                         ::testing::Values(Routing::ecmp, Routing::planned),
+                         named([](Routing routing) { return name_of(routing); }));
 
 TEST(SampledFold, LeavesAloneWhatFoldsExactly) {
   PipelinesCase job = random_pipelines(1, Routing::ecmp);

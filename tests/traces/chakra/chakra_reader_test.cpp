@@ -11,6 +11,7 @@
 #include "tests/sim/engine/plan_maker.hpp"
 #include "tests/sim/engine/random_plan.hpp"
 #include "tests/support/error_of.hpp"
+#include "tests/support/test_names.hpp"
 #include "traces/chakra/chakra.hpp"
 #include "traces/chakra/chakra_fields.hpp"
 #include "traces/text/text.hpp"
@@ -106,7 +107,10 @@ Plan rich_plan() {
 
 class RoundTrip : public ::testing::TestWithParam<ChakraRanks> {};
 INSTANTIATE_TEST_SUITE_P(Chakra, RoundTrip,
-                         ::testing::Values(ChakraRanks::all, ChakraRanks::one_per_class));
+                         ::testing::Values(ChakraRanks::all, ChakraRanks::one_per_class),
+                         named([](ChakraRanks ranks) {
+                           return ranks == ChakraRanks::all ? "all" : "one_per_class";
+                         }));
 
 TEST_P(RoundTrip, EveryFieldComesBack) {
   const Plan plan = rich_plan();

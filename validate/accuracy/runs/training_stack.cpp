@@ -96,7 +96,12 @@ void megatron_core(const TrainingRun& run, Job& job) {
   job.model.attention = AttentionKernel::flash;  // Transformer Engine's, cuDNN
   job.software.reduce_bytes = 2;
   job.software.fused_loss = true;
-  if (job.layout.tp > 1) job.software.tp_overlap = TensorOverlap::pipelined;
+  // What runs beside tensor parallelism asks for sequence parallelism (--tp-comm-overlap), which
+  // its configurations have on where a row does not say.
+  if (job.layout.tp > 1 && !run.sequence_parallel) job.layout.sequence_parallel = true;
+  if (job.layout.tp > 1 && job.layout.sequence_parallel) {
+    job.software.tp_overlap = TensorOverlap::pipelined;
+  }
   job.communication.overlap = GradientOverlap::bucketed;
   // Its selective recomputation is attention's unless modules are named (transformer_config.py).
   if (job.recompute == Recompute::selective) {
@@ -118,11 +123,15 @@ void megatron_bridge(const TrainingRun& run, Job& job) {
   choose_as_megatron_bridge(run, job);
 }
 
-// DeepSeek-V3's technical report, sections 3.2.3 and 3.3.2: moments in bf16; weights' copies and
-// gradients in fp32.
+// DeepSeek-V3's technical report (arXiv 2412.19437), section 3.3: moments in bf16; master weights
+// and gradients in fp32, from which weights in fp8 are made, without a copy in 16 bit between
+// (figure 6); SwiGLU keeps its input in fp8. What the linear layer behind attention keeps (E5M6) is
+// taken as 16 bit, for attention's own backward pass reads it too.
 void deepseek(const TrainingRun& run, Job& job) {
   megatron_core(run, job);
   job.software.moment_bytes = 2;
+  job.software.scaled_weights = true;
+  job.software.fp8_activation_inputs = true;
 }
 
 void mlperf(const TrainingRun& run, Job& job) {
@@ -199,11 +208,24 @@ void intern_evo(const TrainingRun& run, Job& job) {
   job.communication.overlap = GradientOverlap::bucketed;
 }
 
-// MLPerf's Llama 2 70B with adapters. NVIDIA's software has the iteration in one graph.
+// MLPerf's Llama 2 70B with adapters. NVIDIA's software has the iteration in one graph. AMD's
+// configuration of one node of MI300X (github.com/mlcommons/training_results_v5.1,
+// Krai/benchmarks/llama2_70b_lora/implementations/PowerEdge-XE9680-MI300X-192GB_n1_v5.0,
+// config_MI300X_1x8x1.sh) recomputes 21 layers whole (ACG, ACM, ACL); its FP8_ACTIVATION is taken
+// for Megatron-Core's activation_func_fp8_input_store. Each of its GPUs holds the whole model,
+// which 192 GB have no room for in 16 bit and in fp8: the weights are taken to be in fp8 alone
+// (NeMo's fp8_params).
 void mlperf_adapters(const TrainingRun& run, Job& job) {
   megatron_core(run, job);
   job.layout.sharding = Sharding::none;
-  job.software.cuda_graphs = !contains_text(run.gpu_type, "MI3");
+  const bool amd = contains_text(run.gpu_type, "MI3");
+  job.software.cuda_graphs = !amd;
+  job.software.scaled_weights = amd;
+  if (run.gpu_type != "MI300X" || job.layout.cp > 1) return;
+  job.recompute = Recompute::full;
+  job.recompute.method = RecomputeMethod::block;
+  job.recompute.layers = 21;
+  job.software.fp8_activation_inputs = true;
 }
 
 void zero_bubble(const TrainingRun&, Job& job) {

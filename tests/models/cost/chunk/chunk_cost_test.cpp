@@ -246,6 +246,41 @@ TEST(ChunkCost, TilesOfAnMlpTakeItsMemoryAndRunItAgain) {
   EXPECT_GE(total_seconds(many.forward), total_seconds(four.forward));  // more launches
 }
 
+// Gate and up of a layer are kept at one byte instead of two, with and without the recomputation of
+// what the activation makes of them; casts take their time. An activation without a gate has none.
+TEST(ChunkCost, InputsOfGatedActivationsAreKeptInFp8) {
+  const auto of = [](Activation activation, bool in_fp8, Recompute recompute) {
+    TransformerSpec model = four_layers();
+    model.activation = activation;
+    Job job = test_job(model, {.pp = 4}, kBatch, Precision::bf16, recompute);
+    job.cluster = test_cluster(2);
+    job.software.fp8_activation_inputs = in_fp8;
+    return chunk_costs(job)[1];
+  };
+  for (const Recompute& recompute : {Recompute::none, Recompute::selective}) {
+    const ChunkCost whole = of(Activation::swiglu, false, recompute);
+    const ChunkCost stored = of(Activation::swiglu, true, recompute);
+    EXPECT_NEAR(whole.activation_bytes - stored.activation_bytes, 8192.0 * 2 * 14336, 1);
+    EXPECT_GT(total_seconds(stored.forward), total_seconds(whole.forward));
+    EXPECT_GT(total_seconds(stored.backward_input), total_seconds(whole.backward_input));
+    EXPECT_EQ(of(Activation::gelu, true, recompute).activation_bytes,
+              of(Activation::gelu, false, recompute).activation_bytes);
+  }
+}
+
+// What waits for a weight gradient waits in the precision of its product: half of 16 bit in fp8,
+// unless tensors are not kept so.
+TEST(ChunkCost, WhatWeightGradientsReadWaitsInThePrecisionOfTheProduct) {
+  const auto of = [](Precision precision, bool scaled) {
+    Job job = test_job(four_layers(), {.pp = 4}, kBatch, precision, Recompute::none);
+    job.cluster = test_cluster(2);
+    job.software.scaled_copies = scaled;
+    return chunk_costs(job)[1].weight_activation_bytes;
+  };
+  EXPECT_NEAR(of(Precision::fp8, true) / of(Precision::bf16, true), 0.5, 1e-9);
+  EXPECT_EQ(of(Precision::fp8, false), of(Precision::bf16, false));
+}
+
 // Four experts-only layers of Mixtral's shape (Jiang et al. 2024, arXiv 2401.04088, table 1).
 TransformerSpec four_expert_layers() {
   TransformerSpec model = four_layers();

@@ -44,6 +44,9 @@ TEST(Unused, WhatALayoutOrAModelHasNot) {
   EXPECT_EQ(keys("llama3-8b", summed + "zero3, shard_ranks: 8}\n"), "");
   EXPECT_EQ(keys("qwen3-30b-a3b", "software: {mlp_tiles: 4}\n"), "software.mlp_tiles ");
   EXPECT_EQ(keys("llama3-8b", "software: {mlp_tiles: 4}\n"), "");
+  const std::string in_fp8 = "software: {fp8_activation_inputs: true}\n";
+  EXPECT_EQ(keys("gpt3-175b", in_fp8), "software.fp8_activation_inputs ");
+  EXPECT_EQ(keys("llama3-8b", in_fp8), "");
   EXPECT_EQ(keys("resnet-50", "attention: fa3\n"), "attention ");
 }
 

@@ -10,6 +10,7 @@
 #include <tuple>
 
 #include "models/calibration/kernel_law_fit.hpp"
+#include "tests/support/test_names.hpp"
 #include "tests/validate/accuracy/samples/sample_faults_run.hpp"
 #include "traces/rows/samples.hpp"
 
@@ -308,7 +309,11 @@ TEST_P(SampleFaultCase, IsFoundWhateverTheSeedAndNothingElseIs) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Kinds, SampleFaultCase, ::testing::Range<std::size_t>(0, kCases.size()));
+// Some kinds have more than one mutation.
+INSTANTIATE_TEST_SUITE_P(Kinds, SampleFaultCase, ::testing::Range<std::size_t>(0, kCases.size()),
+                         named([](std::size_t i) {
+                           return fmt::format("{} {}", i, kCases[i].kind);
+                         }));
 
 TEST(SampleFaults, EveryKindHasAMutation) {
   std::set<std::string> tested = {"bad-law", "unlike-earlier"};  // below

@@ -6,6 +6,7 @@
 
 #include "models/base/error.hpp"
 #include "tests/support/error_of.hpp"
+#include "tests/support/test_names.hpp"
 
 namespace windtunnel {
 namespace {
@@ -122,7 +123,11 @@ TEST_P(TcpAlgorithms, PartsAreReducedBesideTheirValues) {
 
 INSTANTIATE_TEST_SUITE_P(Sizes, TcpAlgorithms,
                          ::testing::Combine(::testing::Values(1, 2, 3, 4),
-                                            ::testing::Values(0, 1, 5, 1000, 100003)));
+                                            ::testing::Values(0, 1, 5, 1000, 100003)),
+                         named([](const std::tuple<int, size_t>& size) {
+                           return std::to_string(std::get<0>(size)) + " ranks " +
+                                  std::to_string(std::get<1>(size)) + " values";
+                         }));
 
 // The others only see their connections break.
 TEST(TcpGroup, TheFaultThatLedToTheOthersIsTold) {

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "tests/support/test_names.hpp"
 #include "tests/validate/harness/exchange_ranks.hpp"
 
 namespace windtunnel {
@@ -276,9 +277,16 @@ TEST_P(Exchanges, TernarySumsStayBetweenTheirEnds) {
   });
 }
 
+std::string exchange_name(const std::tuple<int, GradientKind>& exchange) {
+  static constexpr const char* kKinds[] = {"gaussian", "heavy", "sparse", "constant"};
+  const auto [ranks, kind] = exchange;
+  return std::to_string(ranks) + " ranks " + kKinds[static_cast<int>(kind)];
+}
+
 INSTANTIATE_TEST_SUITE_P(RanksAndGradients, Exchanges,
                          ::testing::Combine(::testing::Values(2, 3, 4),
-                                            ::testing::ValuesIn(kGradientKinds)));
+                                            ::testing::ValuesIn(kGradientKinds)),
+                         named(exchange_name));
 
 using OneExchange = DeviceRanksTest;
 
