@@ -104,6 +104,51 @@ TEST(ComposedCases, NobodyWaitsForLessThanNothing) {
   EXPECT_EQ(broken_invariants(run(text)), std::vector<std::string>{});
 }
 
+// Trials last unequally long where iterations take unlike times.
+TEST(ComposedCases, LostSharesAndGoodputAddUp) {
+  std::string text = kTransformer +
+                     "schedule: 1f1b\n"
+                     "layout: {tp: 1, pp: 4}\n"
+                     "software: {sends: synchronous}\n"
+                     "snapshots: [{tier: storage, every: 10 min}]\n"
+                     "failures: [{class: node, rate: 200 per 1000 node-days, repair: 12 h}]\n"
+                     "recovery: {spares: 1}\n"
+                     "campaign: {length: 2 d, replicas: 5, evaluation: {every: 50 steps, takes: 20 "
+                     "s}}\n";
+  const std::string cluster = "node: dgx-h100";
+  text.insert(text.find(cluster) + cluster.size(),
+              ", storage: {write: 1 GB/s, read: 1 GB/s}, jitter: {sigma: 0.1, of: node, draws: 3}");
+  const Record record = run(text);
+  EXPECT_EQ(broken_invariants(record), std::vector<std::string>{});
+  double all = record.campaign->goodput.mean;
+  for (const Estimate& lost : record.campaign->lost) all += lost.mean;
+  EXPECT_NEAR(all, 1, 1e-12);
+}
+
+// Islands of unlike nodes that drift apart: no part of the path is less than nothing.
+TEST(ComposedCases, IslandsOfUnlikeNodesWaitForNoLessThanNothing) {
+  const std::string head =
+      "name: pools\n"
+      "model: {layers: 8, hidden: 1024, heads: 16, vocabulary: 32000, sequence: 1024}\n"
+      "cluster: {pools: [{name: a, nodes: 2, node: dgx-h100}, {name: b, nodes: 2, node: "
+      "dgx-a100}], jitter: ";
+  const std::string tail =
+      "}\nlayout: {tp: 4, dp: 8, sharding: zero1, place: {dp: [a, b]}}\n"
+      "batch: {global: 64, micro: 1, shares: auto}\n"
+      "sync: [";
+  for (const std::string jitter :
+       {"{sigma: 0.3, of: node}",
+        "{gilbert_elliott: {good: 50, bad: 1.5, slowdown: 4}, of: node}"}) {
+    for (const std::string level :
+         {"{islands: 2, every: 10 steps}", "{islands: 4, every: 1 step, wait_for: all-but-1}",
+          "{islands: 4, every: 2 steps, wait_for: dynamic}",
+          "{islands: 2, every: 10 steps, fragments: 2, delay: 2 steps}"}) {
+      const Record record = run(head + jitter + tail + level + "]\n");
+      EXPECT_EQ(broken_invariants(record), std::vector<std::string>{}) << jitter << level;
+    }
+  }
+}
+
 // The iteration before a snapshot ends with gathers for the next one, beside which it is complete.
 TEST(ComposedCases, NoSnapshotIsCompleteBeforeItsIterationBegins) {
   const Record record =
@@ -131,6 +176,12 @@ TEST(ComposedCases, BrokenInvariantsAreTold) {
   off.iteration.critical_path_s[0] *= 1.001;
   ASSERT_EQ(broken_invariants(off).size(), 1u);
   EXPECT_NE(broken_invariants(off)[0].find("add up to"), std::string::npos);
+  Record shares = record;
+  shares.campaign.emplace();
+  shares.campaign->goodput.mean = 0.9;
+  shares.campaign->lost[static_cast<int>(Loss::wait)].mean = 0.1001;
+  ASSERT_EQ(broken_invariants(shares).size(), 1u);
+  EXPECT_NE(broken_invariants(shares)[0].find("lost shares"), std::string::npos);
   Record less = record;
   less.iteration.hfu = less.iteration.mfu / 2;
   EXPECT_EQ(broken_invariants(less).size(), 1u);
