@@ -104,21 +104,22 @@ TEST(ComposedCases, NobodyWaitsForLessThanNothing) {
   EXPECT_EQ(broken_invariants(run(text)), std::vector<std::string>{});
 }
 
-// Trials last unequally long where iterations take unlike times.
+// Trials last unequally long, by a pause or a restart at their end: mean seconds over the mean wall
+// time add up to 1.002 here.
 TEST(ComposedCases, LostSharesAndGoodputAddUp) {
-  std::string text = kTransformer +
-                     "schedule: 1f1b\n"
-                     "layout: {tp: 1, pp: 4}\n"
-                     "software: {sends: synchronous}\n"
-                     "snapshots: [{tier: storage, every: 10 min}]\n"
-                     "failures: [{class: node, rate: 200 per 1000 node-days, repair: 12 h}]\n"
-                     "recovery: {spares: 1}\n"
-                     "campaign: {length: 2 d, replicas: 5, evaluation: {every: 50 steps, takes: 20 "
-                     "s}}\n";
-  const std::string cluster = "node: dgx-h100";
-  text.insert(text.find(cluster) + cluster.size(),
-              ", storage: {write: 1 GB/s, read: 1 GB/s}, jitter: {sigma: 0.1, of: node, draws: 3}");
-  const Record record = run(text);
+  const Record record =
+      run("name: lost\n"
+          "model: {layers: 8, hidden: 1024, heads: 16, vocabulary: 32000, sequence: 1024}\n"
+          "cluster: {nodes: 2, node: dgx-h100, storage: {write: 1 GB/s, read: 1 GB/s}, jitter: "
+          "{sigma: 0.1, of: node, draws: 3}}\n"
+          "batch: {global: 64, micro: 2}\n"
+          "schedule: 1f1b\n"
+          "layout: {tp: 1, pp: 4}\n"
+          "software: {sends: synchronous}\n"
+          "snapshots: [{tier: storage, every: 10 min}]\n"
+          "failures: [{class: node, rate: 4000 per 1000 node-days, repair: 12 h}]\n"
+          "recovery: {spares: 1}\n"
+          "campaign: {length: 2 h, replicas: 20, evaluation: {every: 5000 steps, takes: 9 min}}\n");
   EXPECT_EQ(broken_invariants(record), std::vector<std::string>{});
   double all = record.campaign->goodput.mean;
   for (const Estimate& lost : record.campaign->lost) all += lost.mean;
@@ -140,8 +141,8 @@ TEST(ComposedCases, IslandsOfUnlikeNodesWaitForNoLessThanNothing) {
        {"{sigma: 0.3, of: node}",
         "{gilbert_elliott: {good: 50, bad: 1.5, slowdown: 4}, of: node}"}) {
     for (const std::string level :
-         {"{islands: 2, every: 10 steps}", "{islands: 4, every: 1 step, wait_for: all-but-1}",
-          "{islands: 4, every: 2 steps, wait_for: dynamic}",
+         {"{islands: 2, every: 10 steps}", "{islands: 4, every: 2 steps, wait_for: all-but-1}",
+          "{islands: 4, every: 5 steps, wait_for: dynamic}",
           "{islands: 2, every: 10 steps, fragments: 2, delay: 2 steps}"}) {
       const Record record = run(head + jitter + tail + level + "]\n");
       EXPECT_EQ(broken_invariants(record), std::vector<std::string>{}) << jitter << level;
