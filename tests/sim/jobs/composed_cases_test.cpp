@@ -150,7 +150,7 @@ TEST(ComposedCases, IslandsOfUnlikeNodesWaitForNoLessThanNothing) {
   }
 }
 
-// The iteration before a snapshot ends with gathers for the next one, beside which it is complete.
+// Several iterations in a row: a copy is complete behind the begin of the iteration that takes it.
 TEST(ComposedCases, NoSnapshotIsCompleteBeforeItsIterationBegins) {
   const Record record =
       run("name: dear\n"
