@@ -426,6 +426,7 @@ std::int16_t RankTasks::inner_stream(Category category, InnerStream stream) {
 TaskIndex RankTasks::append_inner(Task task, const InnerCollective& collective, Category category,
                                   InnerStream stream) {
   const int slot = inner_slots_[static_cast<int>(collective.group)];
+  CHECK(slot >= 0, "{} has a collective in a group that the layout does not make", task.name);
   task.kind = TaskKind::collective;
   task.stream = inner_stream(category, stream);
   task.category = category;

@@ -103,11 +103,14 @@ InnerRound mamba_exchange(const BlockSetting& setting, const ContextShapes& shap
   const double copies = std::max(1.0, job.layout.cp * tp / mamba.groups);
   const double there = mamba.projected() + (copies - 1) * 2 * mamba.shared();
   const double back = 2.0 * mamba.inner();
-  const GroupShape& shape = job.layout.exchange_ranks() > 1 ? shapes.exchange : shapes.ring;
+  // Attention that passes keys around a ring has no group that exchanges.
+  const bool exchanges = job.layout.exchange_ranks() > 1;
+  const GroupShape& shape = exchanges ? shapes.exchange : shapes.ring;
+  const InnerGroup group = exchanges ? InnerGroup::context_exchange : InnerGroup::context_ring;
   InnerRound round{.category = Category::cp};
   for (const double width : {there, back}) {
     for (InnerCollective& sent :
-         setting.exchanged(InnerGroup::context_exchange, CollectiveKind::all_to_all, shape,
+         setting.exchanged(group, CollectiveKind::all_to_all, shape,
                            setting.activation_bytes(width) / tp, bytes_of(job.precision))) {
       round.origin = sent.origin;
       round.collectives.push_back(std::move(sent));

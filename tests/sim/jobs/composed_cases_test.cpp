@@ -96,6 +96,21 @@ TEST(ComposedCases, HardwareDoesAtLeastTheModelsFlopsOfAScan) {
   }
 }
 
+// A scan exchanges all to all over the ranks among which attention passes keys around a ring.
+TEST(ComposedCases, AScanExchangesOverTheRingOfAttention) {
+  const std::string text =
+      "name: scan\n"
+      "model: {layers: 8, hidden: 1024, heads: 16, vocabulary: 32000, sequence: 1024, "
+      "hybrid_override_pattern: 'M-M*M-M*', mamba: {state_dim: 64, head_dim: 64, num_groups: 2, "
+      "num_heads: 32}}\n"
+      "cluster: {nodes: 2, node: dgx-h100, slow_nodes: [{node: 0, slowdown: 1.5}]}\n"
+      "layout: {tp: 1, pp: 2, cp: 4}\n"
+      "batch: {global: 64, micro: 1}\n";
+  const Record record = run(text);
+  EXPECT_EQ(broken_invariants(record), std::vector<std::string>{});
+  EXPECT_GT(record.iteration.critical_path_s[static_cast<int>(Category::cp)], 0);
+}
+
 // The workers that gradient coding waits for are faster than the mean one.
 TEST(ComposedCases, NobodyWaitsForLessThanNothing) {
   std::string text = kTransformer + "redundancy: {scheme: gradient-coding, stragglers: 4}\n";
