@@ -8,6 +8,7 @@
 #include <numeric>
 #include <utility>
 
+#include "models/base/error.hpp"
 #include "models/cost/chunk/chunk_cost.hpp"
 #include "models/machine/links/links.hpp"
 #include "models/network/collectives/collective_law.hpp"
