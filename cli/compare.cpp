@@ -21,6 +21,7 @@
 #include "report/page/drawing.hpp"
 #include "report/page/page.hpp"
 #include "report/store/sweep_store.hpp"
+#include "report/summary/recorded_step.hpp"
 #include "scenarios/language/company.hpp"
 #include "scenarios/language/overrides.hpp"
 #include "sim/study/simulate.hpp"
@@ -105,7 +106,9 @@ class Simulation {
     prepare_folder(folder);
     write_file(folder + "/" + kRecordFile, json_text(page_document(record), -1));
     std::ostringstream trace;
-    write_perfetto(trace, record.plan, record.timeline);
+    const RecordedStep shown = recorded_step(record);
+    write_perfetto(trace, record.plan, record.timeline,
+                   {.label = shown.label, .shows = shown.sentence});
     write_file(folder + "/trace.json", trace.str());
     outcome_.drawings[i] = drawing_of(record, {.max_spans = spans_per_point(points_.size())});
   }

@@ -16,6 +16,7 @@
 #include "report/page/page.hpp"
 #include "report/store/sweep_store.hpp"
 #include "report/summary/company_summary.hpp"
+#include "report/summary/recorded_step.hpp"
 #include "sim/study/simulate_company.hpp"
 #include "traces/perfetto/perfetto.hpp"
 
@@ -39,10 +40,13 @@ std::string write_folder(const Record& record, const std::string& folder) {
   write_file(folder + "/" + kRecordFile, json_text(document, -1));
   write_file(folder + "/report.html", html_page(document));
   std::ostringstream trace;
-  const int left_out = write_perfetto(trace, record.plan, record.timeline);
+  const RecordedStep shown = recorded_step(record);
+  const int left_out = write_perfetto(trace, record.plan, record.timeline,
+                                      {.label = shown.label, .shows = shown.sentence});
   write_file(folder + "/trace.json", trace.str());
   std::string text = fmt::format(
       "\nwrote {0}/report.html, {0}/trace.json (for ui.perfetto.dev), {0}/record.json\n", folder);
+  if (!shown.sentence.empty()) text += fmt::format("trace.json: {}\n", shown.sentence);
   if (left_out > 0) {
     const size_t recorded = record.timeline.ranks.size();
     text += fmt::format("trace.json holds the first {} of {} recorded ranks\n", recorded - left_out,

@@ -118,6 +118,10 @@ struct CampaignReport {
   // By class, and "planned", and "unexpected": the others that interrupt or slow the job.
   std::map<std::string, Estimate> failures;
   Estimate lost_s[kLosses];
+  // Of the wall time, as goodput: the mean over trials of each trial's share. Goodput and these
+  // means add up to 1, which quotients of the mean seconds do only where all trials last equally
+  // long.
+  Estimate lost[kLosses];
   // Share of unexpected failures restored from each tier's place, and from "none", over the
   // trials that had a failure; empty when none had.
   std::map<std::string, Estimate> survival;

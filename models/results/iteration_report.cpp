@@ -410,9 +410,10 @@ void add_stragglers(IterationReport& report, const StragglerReport& stragglers) 
   set_time(report, stragglers.step_s.mean);
 }
 
-void set_drawn(IterationReport& report, const Estimate& step_s) {
+void set_drawn(IterationReport& report, const Estimate& step_s, int draw) {
   const double longer = step_s.mean / report.time_s;
   report.drawn_s = step_s;
+  report.draw = draw;
   set_time(report, step_s.mean);
   report.bubble.makespan_s *= longer;
   report.bubble.longest_stage_s *= longer;
@@ -443,6 +444,7 @@ IterationReport iteration_report(const Job& job, const HardwareFlops& hardware_f
   const auto [begin_s, end_s] = reported_span(job, plan, timeline);
   const double periods = std::max(1, window.last - window.first);
   report.time_s = iteration_s(job, plan, timeline);
+  report.recorded_s = report.time_s;
 
   double charged_until_s = begin_s;
   for (const PathStep& step : path) {

@@ -84,6 +84,11 @@ struct IterationReport {
   // Where the machine jitters: the step time over its draws. time_s is the mean, and all else that
   // of the draw nearest to it, drawn out to the mean.
   std::optional<Estimate> drawn_s;
+  // Of that draw, from 0; where the machine does not jitter 0.
+  int draw = 0;
+  // The step of the recorded Timeline alone (iteration_s()), before draws, stragglers and exchanges
+  // between islands make it time_s.
+  double recorded_s = 0;
   std::optional<StragglerReport> stragglers;
   std::shared_ptr<const FillingReport> filling;  // null: nothing fills idle time (Job::filling)
   std::shared_ptr<const InputReport> input;      // null: no samples are loaded (Job::input)
@@ -95,8 +100,8 @@ void add_sync(IterationReport& report, const std::vector<SyncLevel>& levels,
               std::vector<SyncReport> sync);
 // Adds what redundant work and waiting take.
 void add_stragglers(IterationReport& report, const StragglerReport& stragglers);
-// Of one draw: makes it that of all of them.
-void set_drawn(IterationReport& report, const Estimate& step_s);
+// Replaces the step time of the jitter draw `draw` by the estimate over all draws.
+void set_drawn(IterationReport& report, const Estimate& step_s, int draw);
 
 struct PathStep {
   RankId rank = 0;

@@ -8,6 +8,7 @@
 #include <numeric>
 #include <utility>
 
+#include "models/base/error.hpp"
 #include "models/cost/chunk/chunk_cost.hpp"
 #include "models/machine/links/links.hpp"
 #include "models/network/collectives/collective_law.hpp"
@@ -427,7 +428,7 @@ std::int16_t RankTasks::inner_stream(Category category, InnerStream stream) {
 TaskIndex RankTasks::append_inner(Task task, const InnerCollective& collective, Category category,
                                   InnerStream stream) {
   const int slot = inner_slots_[static_cast<int>(collective.group)];
-  CHECK(slot >= 0, "no inner group {} for '{}'", static_cast<int>(collective.group), task.name);
+  CHECK(slot >= 0, "{} has a collective in a group that the layout does not make", task.name);
   task.kind = TaskKind::collective;
   task.stream = inner_stream(category, stream);
   task.category = category;

@@ -317,9 +317,7 @@ class Table {
       add({{fmt::format("campaign.lost.{}", name), name, share, lower, kLossHelp[i],
             [i](const Record& record) {
               if (is_unasked_pause(record, i)) return FigureValue();
-              return campaign_value(record, [i](const auto& report) {
-                return share_of(report.lost_s[i], report.wall_s.mean);
-              });
+              return campaign_value(record, [i](const auto& report) { return report.lost[i]; });
             }}});
     }
   }
@@ -454,11 +452,6 @@ const IntervalFigure& interval_figure(std::string_view key) {
   const auto found = std::ranges::find(kIntervalFigures, key, &IntervalFigure::key);
   CHECK(found != std::end(kIntervalFigures), "no figure of an interval is called {}", key);
   return *found;
-}
-
-Estimate share_of(const Estimate& part, double whole) {
-  return {part.mean / whole, part.low / whole, part.high / whole, part.p05 / whole,
-          part.p95 / whole};
 }
 
 const TierReport* best_copy(const Record& record) {

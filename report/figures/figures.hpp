@@ -94,8 +94,6 @@ const PartFigure<IntervalReport>& interval_figure(std::string_view key);
 // Rows and parts below this share of the whole are noise to the reader.
 inline constexpr double kShownShare = 0.0005;
 
-Estimate share_of(const Estimate& part, double whole);
-
 // The tier that stands for a stack of them: of those that are not on storage, which survives
 // everything, the one that survives best. Saving often and surviving a lost node is what protection
 // schemes differ in. A stack of storage alone shows that. Null where there is none.

@@ -38,6 +38,8 @@ class Reduction {
     report.useful_s = over([](const TrialResult& r) { return r.useful_s; });
     for (int loss = 0; loss < kLosses; ++loss) {
       report.lost_s[loss] = over([&](const TrialResult& r) { return r.lost_s[loss]; });
+      report.lost[loss] =
+          over([&](const TrialResult& r) { return share(r.lost_s[loss], r.wall_s); }, 1);
     }
     report.nodes_down =
         over([&](const TrialResult& r) { return r.node_down_s / inputs_.campaign.length_s; });
@@ -204,6 +206,8 @@ class Reduction {
     const double unseen_s = expected_s - wait_s.mean;
     if (unseen_s <= 0) return;
     wait_s.high = std::max(wait_s.high, expected_s);
+    Estimate& wait = report.lost[static_cast<int>(Loss::wait)];
+    wait.high = std::max(wait.high, std::min(1.0, expected_s / length_s));
     const auto reach_down = [](Estimate& estimate, double lost) {
       estimate.low = std::max(0.0, estimate.low - lost);
     };

@@ -98,9 +98,12 @@ class InvariantCheck {
     expect_number(report.goodput_by_model.if_faster, "the range of goodput");
     expect_number(report.goodput_by_model.if_slower, "the range of goodput");
     double all_s = report.useful_s.mean;
+    double all_shares = report.goodput.mean;
     for (int i = 0; i < kLosses; ++i) {
       const double lost_s = report.lost_s[i].mean;
       all_s += lost_s;
+      all_shares += report.lost[i].mean;
+      expect_estimate(report.lost[i], to_string(static_cast<Loss>(i)));
       expect(lost_s >= -kInvariantRounding * report.wall_s.mean,
              fmt::format("the lost time '{}' is negative: {} s", to_string(static_cast<Loss>(i)),
                          lost_s));
@@ -108,6 +111,8 @@ class InvariantCheck {
     expect(
         adds_up(all_s, report.wall_s.mean),
         fmt::format("useful and lost seconds add up to {} s of {} s", all_s, report.wall_s.mean));
+    expect(adds_up(all_shares, 1),
+           fmt::format("goodput and the lost shares add up to {} of the wall time", all_shares));
   }
 
   const Record& record_;

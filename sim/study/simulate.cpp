@@ -149,7 +149,7 @@ MeasuredIteration measured_iteration(const Case& the_case, const SimulateOptions
   if (drawn.stragglers) {
     add_stragglers(measured.report, *drawn.stragglers);
   } else if (job.cluster.is_drawn()) {
-    set_drawn(measured.report, drawn.step_s);
+    set_drawn(measured.report, drawn.step_s, drawn.draw);
   }
   if (!job.sync.empty()) add_sync(measured.report, job.sync, sync_reports(job, prepared, sync));
   measured.table.pauses = the_case.pauses;

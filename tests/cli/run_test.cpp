@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
+#include <set>
 #include <sstream>
 
 #include "tests/cli/run_program.hpp"
@@ -92,6 +93,54 @@ TEST(RunCommand, WritesTheFolderAndReportDrawsItAgain) {
   size_t files = 0;
   for ([[maybe_unused]] const auto& entry : fs::directory_iterator(folder)) ++files;
   EXPECT_EQ(files, 3u) << "a temporary file was left behind";
+}
+
+void add_nulls(const json& value, const std::string& path, std::set<std::string>& nulls) {
+  if (value.is_null()) nulls.insert(path);
+  if (!value.is_structured()) return;
+  for (const auto& [key, part] : value.items()) {
+    add_nulls(part, path + (value.is_array() ? "[]" : "/" + key), nulls);
+  }
+}
+
+// What is not finite becomes null: nothing is but what docs/json.md names. Failures that go back
+// further than copies do, to no copy at all, and to none of a tier are the odd ones.
+TEST(RunCommand, NoNumberOfARecordIsLeftOut) {
+  const std::set<std::string> unknown = {
+      "/campaign/job/days", "/campaign/job/cost_usd",         "/campaign/interval", "/model/moe",
+      "/model/latent",      "/model/hybrid_override_pattern", "/model/mamba"};
+  for (const std::string failure :
+       {"kind: loss-spike, rollback: 1 h", "kind: loss-spike, rollback: 20 d",
+        "kind: network, repair: 10 min", "kind: network", "kind: corrupt-snapshot", "kind: planned",
+        "kind: slow-node, slowdown: 2", "kind: hang"}) {
+    const ProgramResult run = run_program(
+        "run scenarios/protection-34b.yaml --json --set campaign.replicas=4 --set "
+        "'failures=[{class: one, rate: 2 per 1000 node-days, " +
+        failure + "}]'");
+    ASSERT_EQ(run.exit_code, 0) << run.err;
+    EXPECT_EQ(run.err.find("internal check"), std::string::npos) << failure;
+    std::set<std::string> nulls;
+    add_nulls(json::parse(run.out), "", nulls);
+    for (const std::string& path : nulls) EXPECT_TRUE(unknown.contains(path)) << failure << path;
+  }
+}
+
+// A trace that does not end at the step time says what it shows, and so does the line of `run`.
+TEST(RunCommand, SaysWhichIterationsOrDrawTheTraceIs) {
+  const std::vector<std::pair<std::string, std::string>> runs = {
+      {" --set layout.pp=2 --set batch.global=8 --set schedule=pipedream", "it shows "},
+      {" --set cluster.jitter.sigma=0.2 --set cluster.jitter.draws=3", "it is draw "}};
+  for (const auto& [set, says] : runs) {
+    const std::string folder = scratch_folder("shown");
+    const ProgramResult run =
+        run_program("run examples/traces/gpt-4-layers.yaml --out " + folder + set);
+    ASSERT_EQ(run.exit_code, 0) << run.err;
+    const auto at = run.out.find("trace.json: " + says);
+    ASSERT_NE(at, std::string::npos) << run.out;
+    const json trace = json::parse(read_text(folder + "/trace.json"));
+    const std::string shows = trace.at("otherData").at("shows");
+    EXPECT_EQ(run.out.substr(at, 12 + shows.size()), "trace.json: " + shows);
+  }
 }
 
 TEST(RunCommand, ARecordMakesItsResultAgain) {

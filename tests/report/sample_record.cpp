@@ -171,7 +171,10 @@ CampaignReport sample_campaign() {
   report.failures = {
       {"node", around(358, 4)}, {"unexpected", around(419, 4)}, {"planned", around(47, 1)}};
   const double lost[kLosses] = {0.01, 0.012, 0.006, 0.022, 0, 0.02};
-  for (int i = 0; i < kLosses; ++i) report.lost_s[i] = around(lost[i] * wall_s, 0.0002 * wall_s);
+  for (int i = 0; i < kLosses; ++i) {
+    report.lost_s[i] = around(lost[i] * wall_s, 0.0002 * wall_s);
+    report.lost[i] = around(lost[i], 0.0002);
+  }
   report.survival = {{"host-memory", around(0.18, 0.01)}, {"storage", around(0.82, 0.01)}};
   report.tiers = sample_tiers();
   report.interval = sample_interval();

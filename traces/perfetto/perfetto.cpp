@@ -47,11 +47,21 @@ std::string microseconds(std::int64_t ns) {
 
 class Writer {
  public:
-  Writer(std::ostream& out, const Plan& plan, const Timeline& timeline, int ranks)
-      : out_(out), plan_(plan), timeline_(timeline), tracks_(plan, timeline), ranks_(ranks) {}
+  Writer(std::ostream& out, const Plan& plan, const Timeline& timeline, int ranks,
+         const PerfettoOptions& options)
+      : out_(out),
+        plan_(plan),
+        timeline_(timeline),
+        tracks_(plan, timeline),
+        ranks_(ranks),
+        options_(options) {}
 
   void write() {
-    out_ << "{\"displayTimeUnit\":\"ms\",\"traceEvents\":[";
+    out_ << "{\"displayTimeUnit\":\"ms\",";
+    if (!options_.shows.empty()) {
+      out_ << fmt::format(R"("otherData":{{"shows":{}}},)", json_string(options_.shows));
+    }
+    out_ << "\"traceEvents\":[";
     place_sends();
     for (int entry = 0; entry < ranks_; ++entry) write_rank(entry);
     out_ << "\n]}\n";
@@ -91,6 +101,7 @@ class Writer {
     const RankTimeline& rank = timeline_.ranks[entry];
     std::string name = fmt::format("rank {}: {}", rank.rank, class_of(entry).name);
     if (rank.multiplicity > 1) name += fmt::format(" (stands for {:.0f} ranks)", rank.multiplicity);
+    if (!options_.label.empty()) name += fmt::format(" [{}]", options_.label);
     write_metadata(rank.rank, 0, "process_name", json_string(name));
     int thread = 0;
     for (const Track& track : tracks_.tracks(entry)) {
@@ -166,6 +177,7 @@ class Writer {
   const Timeline& timeline_;
   TimelineTracks tracks_;
   int ranks_;
+  const PerfettoOptions& options_;
   std::vector<std::vector<Place>> places_;  // [entry][task]
   int arrows_ = 0;
   bool first_ = true;
@@ -177,7 +189,7 @@ int write_perfetto(std::ostream& out, const Plan& plan, const Timeline& timeline
                    const PerfettoOptions& options) {
   const int recorded = static_cast<int>(timeline.ranks.size());
   const int ranks = std::min(options.max_ranks, recorded);
-  Writer(out, plan, timeline, ranks).write();
+  Writer(out, plan, timeline, ranks, options).write();
   return recorded - ranks;
 }
 

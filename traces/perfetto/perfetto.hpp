@@ -6,6 +6,7 @@
 #pragma once
 
 #include <ostream>
+#include <string>
 
 #include "models/plan/timeline.hpp"
 
@@ -13,6 +14,10 @@ namespace windtunnel {
 
 struct PerfettoOptions {
   int max_ranks = 64;  // recorded ranks written, the first ones: large traces crash the viewer
+  // Which part of the result the trace is, where its end is not the result's step time: a few words
+  // behind the name of each rank's process, and a sentence in "otherData". Empty: it is the step.
+  std::string label = {};
+  std::string shows = {};
 };
 
 // Streams to `out`; the same bytes for the same input. Returns how many recorded ranks were left

@@ -255,8 +255,8 @@ class SnapshotIterations {
       table.iteration_s.push_back(table.iteration_s.front() + stall_s);
       if (moving != set || !std::has_single_bit(set)) continue;
       const Simulations::Ends& saved = simulations.ends(place_[set]);
-      // Where an iteration ends with gathers for the next one (dear), a quick copy is complete
-      // before they are.
+      // A copy begins behind its rank's optimizer, so the last rank's begins with the iteration:
+      // what is less than nothing is rounding.
       table.tiers[std::countr_zero(set)].complete_s =
           std::max(0.0, saved.snapshot_s - saved.begin_s);
     }

@@ -138,7 +138,8 @@ DrawnIteration Simulations::run(int threads) {
   // Simulated again: to keep all until the mean is known would take their memory.
   const auto off = [&](double step_s) { return std::abs(step_s - plain.step_s.mean); };
   const auto nearest = std::ranges::min_element(steps_s, {}, off) - steps_s.begin();
-  plain.execution = run_iteration(asked_.front().job, prepared_, {}, static_cast<int>(nearest));
+  plain.draw = static_cast<int>(nearest);
+  plain.execution = run_iteration(asked_.front().job, prepared_, {}, plain.draw);
   return plain;
 }
 

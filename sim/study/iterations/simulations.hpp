@@ -35,6 +35,7 @@ Execution run_iteration(const Job& job, const PreparedIteration& prepared, std::
 // An iteration as often as the machine's jitter is to be drawn, else once.
 struct DrawnIteration {
   Execution execution;                        // of the draw whose step time is nearest to the mean
+  int draw = 0;                               // that one
   Estimate step_s;                            // over the draws
   std::optional<StragglerReport> stragglers;  // of by_straggler_rule()
 };

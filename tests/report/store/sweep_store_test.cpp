@@ -62,6 +62,7 @@ SweepPoint point_of(const SweepCase& the_case, double tokens_per_s, std::vector<
   report.goodput = estimate(goodput, 1);
   report.wall_s = {1000, 1000, 1000, 1000, 1000};
   report.lost_s[0] = {50, 40, 60, 30, 70};
+  report.lost[0] = {0.05, 0.04, 0.06, 0.03, 0.07};
   report.trial_goodput = std::move(goodput);
   point.campaign = report;
   return point;

@@ -45,6 +45,23 @@ TEST(Reduction, MeansOfTwoTrialsByHand) {
   EXPECT_GT(report.job_days.high, report.job_days.mean);
 }
 
+// Trials end with a whole iteration and so last unequally long. The quotients of the mean seconds
+// here are 140/220 and 80/220, which is not what the printed goodput leaves.
+TEST(Reduction, UsefulAndLostSharesAddUpToTheWallTime) {
+  CampaignInputs inputs;
+  inputs.table.iteration_s = {1};
+  inputs.failures.resize(1);
+  inputs.campaign.length_s = 100;
+  TrialResult longer = trial(60, 60, 1);
+  longer.wall_s = 120;
+  const CampaignReport report = reduce(inputs, {trial(80, 20, 1), longer});
+  const Estimate& wait = report.lost[static_cast<int>(Loss::wait)];
+  EXPECT_DOUBLE_EQ(report.goodput.mean, (0.8 + 0.5) / 2);
+  EXPECT_DOUBLE_EQ(wait.mean, (0.2 + 0.5) / 2);
+  EXPECT_DOUBLE_EQ(report.goodput.mean + wait.mean, 1);
+  EXPECT_EQ(wait.high, 1);  // a share
+}
+
 TEST(Reduction, WithoutProgressThereIsNoEnd) {
   CampaignInputs inputs;
   inputs.table.iteration_s = {1};

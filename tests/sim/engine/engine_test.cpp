@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "models/base/random.hpp"
+#include "policies/analysis/plan_bound.hpp"
 #include "tests/sim/engine/plan_maker.hpp"
 #include "tests/support/error_of.hpp"
 
@@ -54,6 +55,16 @@ Plan two_classes(std::vector<Stream> first, std::vector<Task> first_tasks,
   plan.classes.push_back({"first", {0}, std::move(first), std::move(first_tasks), {}, {{1}}});
   plan.classes.push_back({"second", {1}, std::move(second), std::move(second_tasks), {}, {{0}}});
   return plan;
+}
+
+// Streams share no SMs: what kernels of one take from another is in the seconds of their tasks. The
+// bound adds up kernels stream by stream for that reason.
+TEST(Engine, KernelsOfTwoStreamsRunBesideEachOther) {
+  const Plan plan =
+      one_class({0}, streams(2), {compute("F0", 0, 2), compute("F1", 0, 1), compute("G0", 1, 2.5)});
+  const Cluster cluster = small_cluster(1);
+  EXPECT_DOUBLE_EQ(run(plan, cluster).makespan_s, 3);
+  EXPECT_DOUBLE_EQ(plan_bound(plan, cluster, CountedTransfers::as_flows).seconds(), 3);
 }
 
 TEST(Engine, TwoIterationsOverlapAcrossTheirBoundary) {

@@ -98,6 +98,21 @@ TEST(ComposedCases, HardwareDoesAtLeastTheModelsFlopsOfAScan) {
   }
 }
 
+// A scan exchanges all to all over the ranks among which attention passes keys around a ring.
+TEST(ComposedCases, AScanExchangesOverTheRingOfAttention) {
+  const std::string text =
+      "name: scan\n"
+      "model: {layers: 8, hidden: 1024, heads: 16, vocabulary: 32000, sequence: 1024, "
+      "hybrid_override_pattern: 'M-M*M-M*', mamba: {state_dim: 64, head_dim: 64, num_groups: 2, "
+      "num_heads: 32}}\n"
+      "cluster: {nodes: 2, node: dgx-h100, slow_nodes: [{node: 0, slowdown: 1.5}]}\n"
+      "layout: {tp: 1, pp: 2, cp: 4}\n"
+      "batch: {global: 64, micro: 1}\n";
+  const Record record = run(text);
+  EXPECT_EQ(broken_invariants(record), std::vector<std::string>{});
+  EXPECT_GT(record.iteration.critical_path_s[static_cast<int>(Category::cp)], 0);
+}
+
 // The workers that gradient coding waits for are faster than the mean one.
 TEST(ComposedCases, NobodyWaitsForLessThanNothing) {
   std::string text = kTransformer + "redundancy: {scheme: gradient-coding, stragglers: 4}\n";
@@ -106,7 +121,53 @@ TEST(ComposedCases, NobodyWaitsForLessThanNothing) {
   EXPECT_EQ(broken_invariants(run(text)), std::vector<std::string>{});
 }
 
-// The iteration before a snapshot ends with gathers for the next one, beside which it is complete.
+// Trials last unequally long, by a pause or a restart at their end: mean seconds over the mean wall
+// time add up to 1.002 here.
+TEST(ComposedCases, LostSharesAndGoodputAddUp) {
+  const Record record =
+      run("name: lost\n"
+          "model: {layers: 8, hidden: 1024, heads: 16, vocabulary: 32000, sequence: 1024}\n"
+          "cluster: {nodes: 2, node: dgx-h100, storage: {write: 1 GB/s, read: 1 GB/s}, jitter: "
+          "{sigma: 0.1, of: node, draws: 3}}\n"
+          "batch: {global: 64, micro: 2}\n"
+          "schedule: 1f1b\n"
+          "layout: {tp: 1, pp: 4}\n"
+          "software: {sends: synchronous}\n"
+          "snapshots: [{tier: storage, every: 10 min}]\n"
+          "failures: [{class: node, rate: 4000 per 1000 node-days, repair: 12 h}]\n"
+          "recovery: {spares: 1}\n"
+          "campaign: {length: 2 h, replicas: 20, evaluation: {every: 5000 steps, takes: 9 min}}\n");
+  EXPECT_EQ(broken_invariants(record), std::vector<std::string>{});
+  double all = record.campaign->goodput.mean;
+  for (const Estimate& lost : record.campaign->lost) all += lost.mean;
+  EXPECT_NEAR(all, 1, 1e-12);
+}
+
+// Islands of unlike nodes that drift apart: no part of the path is less than nothing.
+TEST(ComposedCases, IslandsOfUnlikeNodesWaitForNoLessThanNothing) {
+  const std::string head =
+      "name: pools\n"
+      "model: {layers: 8, hidden: 1024, heads: 16, vocabulary: 32000, sequence: 1024}\n"
+      "cluster: {pools: [{name: a, nodes: 2, node: dgx-h100}, {name: b, nodes: 2, node: "
+      "dgx-a100}], jitter: ";
+  const std::string tail =
+      "}\nlayout: {tp: 4, dp: 8, sharding: zero1, place: {dp: [a, b]}}\n"
+      "batch: {global: 64, micro: 1, shares: auto}\n"
+      "sync: [";
+  for (const std::string jitter :
+       {"{sigma: 0.3, of: node}",
+        "{gilbert_elliott: {good: 50, bad: 1.5, slowdown: 4}, of: node}"}) {
+    for (const std::string level :
+         {"{islands: 2, every: 10 steps}", "{islands: 4, every: 2 steps, wait_for: all-but-1}",
+          "{islands: 4, every: 5 steps, wait_for: dynamic}",
+          "{islands: 2, every: 10 steps, fragments: 2, delay: 2 steps}"}) {
+      const Record record = run(head + jitter + tail + level + "]\n");
+      EXPECT_EQ(broken_invariants(record), std::vector<std::string>{}) << jitter << level;
+    }
+  }
+}
+
+// Several iterations in a row: a copy is complete behind the begin of the iteration that takes it.
 TEST(ComposedCases, NoSnapshotIsCompleteBeforeItsIterationBegins) {
   const Record record =
       run("name: dear\n"
@@ -133,6 +194,12 @@ TEST(ComposedCases, BrokenInvariantsAreTold) {
   off.iteration.critical_path_s[0] *= 1.001;
   ASSERT_EQ(broken_invariants(off).size(), 1u);
   EXPECT_NE(broken_invariants(off)[0].find("add up to"), std::string::npos);
+  Record shares = record;
+  shares.campaign.emplace();
+  shares.campaign->goodput.mean = 0.9;
+  shares.campaign->lost[static_cast<int>(Loss::wait)].mean = 0.1001;
+  ASSERT_EQ(broken_invariants(shares).size(), 1u);
+  EXPECT_NE(broken_invariants(shares)[0].find("lost shares"), std::string::npos);
   Record less = record;
   less.iteration.hfu = less.iteration.mfu / 2;
   EXPECT_EQ(broken_invariants(less).size(), 1u);

@@ -12,6 +12,7 @@
 #include <string>
 
 #include "models/base/error.hpp"
+#include "policies/iteration.hpp"
 #include "scenarios/language/case.hpp"
 #include "sim/study/optimise.hpp"
 #include "sim/study/record_invariants.hpp"
@@ -85,6 +86,29 @@ bool runs(std::uint64_t number) {
   // Of this process, so that others on the machine do not count.
   EXPECT_LT(double(std::clock() - begin) / CLOCKS_PER_SEC, kLongest_s);
   return ran;
+}
+
+// What plan_bound() and docs/gradients.md rest on: the kernels of a rank do not overlap.
+TEST(RandomJobPlans, KernelsOfARankStandOnOneStream) {
+  int classes = 0;
+  for (std::uint64_t number = 0; number < 100; ++number) {
+    const std::string file = fmt::format("keys-{}.yaml", number);
+    try {
+      const RandomJob job = accepted(random_job_of_keys(number), file);
+      const Case the_case = parse_case(job.text, file, job.set);
+      const Plan plan = iteration_plan(the_case.job, prepare_iteration(the_case.job));
+      for (const RankClass& owner : plan.classes) {
+        ++classes;
+        std::set<std::int16_t> streams;
+        for (const Task& task : owner.tasks) {
+          if (task.kind == TaskKind::compute) streams.insert(task.stream);
+        }
+        EXPECT_LE(streams.size(), 1u) << owner.name << " of " << job.to_string();
+      }
+    } catch (const Error&) {  // refused
+    }
+  }
+  EXPECT_GT(classes, 50);
 }
 
 class RandomJobs : public testing::TestWithParam<int> {};

@@ -138,6 +138,19 @@ TEST(Perfetto, ArrowsJoinSendsAndReceives) {
   }
 }
 
+TEST(Perfetto, SaysWhatItShows) {
+  const json trace =
+      json::parse(trace_text(sample(), {.label = "draw 3 of 8", .shows = "a \"b\""}));
+  EXPECT_EQ(trace.at("otherData").at("shows"), "a \"b\"");
+  std::set<std::string> processes;
+  for (const json& event : events_of(trace, "M")) {
+    if (event.at("name") == "process_name") processes.insert(event.at("args").at("name"));
+  }
+  EXPECT_EQ(processes, (std::set<std::string>{"rank 0: pp 0 (stands for 4 ranks) [draw 3 of 8]",
+                                              "rank 1: pp 1 (stands for 4 ranks) [draw 3 of 8]"}));
+  EXPECT_FALSE(json::parse(trace_text(sample())).contains("otherData"));
+}
+
 TEST(Perfetto, LimitsRanks) {
   const json trace = json::parse(trace_text(sample(), {.max_ranks = 1}));
   for (const json& event : trace.at("traceEvents")) EXPECT_EQ(event.at("pid"), 0);
