@@ -1,6 +1,6 @@
-// Which single numbers decide an answer. Defaults that nobody stated are tried at half and at double
-// their value: of a campaign with the same failures, of a step by its closed form. The assumed
-// constants of the calibration are named by how far they move the step.
+// Which single numbers decide an answer. Defaults that nobody stated are tried at half and at
+// double their value: of a campaign with the same failures, of a step by its closed form. The
+// assumed constants of the calibration are named by how far they move the step.
 #pragma once
 
 #include <functional>

@@ -146,6 +146,21 @@ constexpr std::array<TensorClass, 7> kClasses = {{
     {"framework", &GpuMemory::framework},
 }};
 
+// What a rank that holds these parameters has whole beside its shards: under zero3 weights and
+// gradients of two layers and the vocabulary, or what the schedule says; under zero2 their
+// gradients before they are reduced and scattered, as PyTorch's FSDP2 has one post_backward for
+// both (torch/distributed/fsdp/_fully_shard/_fsdp_param_group.py).
+double whole_buffers(const Job& job, const WholeParameters& held, const WholeParameters* whole) {
+  const StateShards shards = state_shards(job, false);
+  const bool gathers = job.layout.sharding == Sharding::zero3 && shards.optimizer > 1;
+  const bool scatters = job.layout.sharding == Sharding::zero2 && shards.gradients > 1;
+  if (!gathers && !scatters) return 0;
+  const double most = gathered_parameters(job);
+  const WholeParameters by_layer{std::min(most, held.weights), std::min(most, held.gradients)};
+  if (scatters) return reduce_bytes_per_parameter(job) * by_layer.gradients;
+  return whole_bytes(job, whole == nullptr ? by_layer : *whole);
+}
+
 }  // namespace
 
 std::vector<GpuMemory> gpu_memory(const Job& job, const std::vector<ChunkCost>& chunks,
@@ -163,10 +178,6 @@ std::vector<GpuMemory> gpu_memory(const Job& job, const std::vector<ChunkCost>& 
   const double replicas = layout.island_replicas();
   const double boundary = stage_boundary(job).bytes;
   const bool gathered = layout.sharding == Sharding::zero3 && even.optimizer > 1;
-  // Gradients are whole before they are reduced and scattered, whether the weights stay gathered
-  // (zero2) or not (zero3, whole_bytes()): PyTorch's FSDP2 has one post_backward for both
-  // (torch/distributed/fsdp/_fully_shard/_fsdp_param_group.py).
-  const bool scatters = layout.sharding == Sharding::zero2 && even.gradients > 1;
   const HeldStages stages_of = held.empty() ? looped_stages(layout.pp, layout.vpp) : held;
   const Offload& offload = offload_of(job);
   std::vector<GpuMemory> memory(ranks);
@@ -194,14 +205,8 @@ std::vector<GpuMemory> gpu_memory(const Job& job, const std::vector<ChunkCost>& 
     const double bucket =
         replicas > 1 ? std::min(job.communication.bucket_bytes, all_gradients) : 0;
     double buffers = transient + pipeline + bucket + gemm_workspace_bytes(job.cluster.node.gpu);
-    // Two layers and the vocabulary.
-    const double most = gathered || scatters ? gathered_parameters(job) : 0;
-    if (scatters) buffers += reduce_bytes_per_parameter(job) * std::min(most, parameters);
-    if (gathered) {
-      const WholeParameters by_layer{std::min(most, parameters + frozen),
-                                     std::min(most, parameters)};
-      buffers += whole_bytes(job, whole.empty() ? by_layer : whole[rank]);
-    }
+    buffers += whole_buffers(job, {parameters + frozen, parameters},
+                             whole.empty() ? nullptr : &whole[rank]);
     if (gathered && job.software.whole_start) {
       const double whole_model = weight_bytes_per_parameter(job) * (parameters + frozen);
       const double later = at.gradients + at.optimizer + at.activations;

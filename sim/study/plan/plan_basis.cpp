@@ -165,14 +165,31 @@ std::vector<std::pair<int, int>> layouts_that_share(const PlanBasis& basis, int 
   return layouts;
 }
 
+// Whether the key or a part of what stands below it is set.
+bool states(const Overrides& set, const std::string& key) {
+  return std::ranges::any_of(
+      set, [&](const auto& at) { return at.first == key || at.first.starts_with(key + "."); });
+}
+
+void take_experts(PlanBasis& basis) {
+  const Overrides& set = basis.request.set;
+  const MixtureOfExperts& moe = basis.model.moe;
+  add_default(basis, basis.model.moe_layers() > 0 && moe.imbalance == 1 && moe.zipf == 0,
+              {"balance of experts", "every expert gets as many tokens", "assumed",
+               "--model '{base: ..., moe: {imbalance: 1.2}}'", true});
+  add_default(
+      basis, basis.model.moe_layers() > 0 && !states(set, "software.ep_merged"),
+      {"dispatch to experts", "a token goes to each of its experts, also in one node",
+       "assumed: an all-to-all as Megatron-LM's", "--set software.ep_merged=true (DeepEP)", true});
+  add_default(basis, basis.model.moe_layers() > 0 && !states(set, "software.ep_overlap"),
+              {"overlap of experts", "nothing is computed beside the all-to-alls",
+               "assumed: Megatron-LM's default", "--set software.ep_overlap=true", true});
+}
+
 // Parts of the scenario that the user may set.
 void take_parts(PlanBasis& basis) {
   const Overrides& set = basis.request.set;
-  // Where some of it is stated, what is left.
-  const auto is_stated = [&](const std::string& key) {
-    return std::ranges::any_of(
-        set, [&](const auto& at) { return at.first == key || at.first.starts_with(key + "."); });
-  };
+  const auto is_stated = [&](const std::string& key) { return states(set, key); };
   basis.storage = usual_storage(basis.request.nodes * basis.node.gpus);
   const std::string storage = left_open(set, "cluster.storage", basis.storage.text);
   add_default(basis, !storage.empty(),
@@ -212,17 +229,7 @@ void take_parts(PlanBasis& basis) {
                kept_too ? "--set software.gradients=... --set software.reductions=..."
                         : "--set software.reductions=...",
                true});
-  const MixtureOfExperts& moe = basis.model.moe;
-  add_default(basis, basis.model.moe_layers() > 0 && moe.imbalance == 1 && moe.zipf == 0,
-              {"balance of experts", "every expert gets as many tokens", "assumed",
-               "--model '{base: ..., moe: {imbalance: 1.2}}'", true});
-  add_default(
-      basis, basis.model.moe_layers() > 0 && !is_stated("software.ep_merged"),
-      {"dispatch to experts", "a token goes to each of its experts, also in one node",
-       "assumed: an all-to-all as Megatron-LM's", "--set software.ep_merged=true (DeepEP)", true});
-  add_default(basis, basis.model.moe_layers() > 0 && !is_stated("software.ep_overlap"),
-              {"overlap of experts", "nothing is computed beside the all-to-alls",
-               "assumed: Megatron-LM's default", "--set software.ep_overlap=true", true});
+  take_experts(basis);
   add_default(
       basis, !own_failures,
       {"repair", "of a node as long as those of InfiniteHBD's trace were out",

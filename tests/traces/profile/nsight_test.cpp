@@ -154,7 +154,8 @@ TEST(NsightErrors, HostileFilesAreRefusedInWords) {
     EXPECT_THAT(bytes_fault(flipped), HasSubstr("windtunnel-nsight")) << at;
   }
   EXPECT_THAT(error_of([] { read_nsight("/nowhere.sqlite"); }), HasSubstr("cannot be read"));
-  EXPECT_THAT(error_of([] { read_nsight(::testing::TempDir()); }), HasSubstr("is a folder; a file is due"));
+  EXPECT_THAT(error_of([] { read_nsight(::testing::TempDir()); }),
+              HasSubstr("is a folder; a file is due"));
 }
 
 TEST(NsightErrors, HostileTablesAreRefusedInWords) {
