@@ -63,7 +63,7 @@ std::string nodes_value(const NodesForGoal& found, const char* which,
     return fmt::format("{} {}: {}, done with a chance of {}", which, nodes, what,
                        chance_text(chance_in_days(plan, days_of(plan, goal))));
   }
-  return fmt::format("no number would do; nearest are {}: {}{}{}", nodes, what,
+  return fmt::format("no number would do; what comes nearest is {}: {}{}{}", nodes, what,
                      found.why.empty() ? "" : "; ", found.why);
 }
 

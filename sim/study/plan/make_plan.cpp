@@ -495,7 +495,10 @@ class Planner {
         most = std::max(most, layouts_on(nodes - spares, allowed()).front().tokens_per_s);
       } catch (const Error& error) {
         if (error.code() != ExitCode::failed) throw;
-        unfit_.try_emplace(nodes, error.text());
+        std::string why(error.text());  // in a line
+        why.resize(std::min(why.find(", as: "), why.size()));
+        for (std::size_t at; (at = why.find("\n  ")) != why.npos;) why.replace(at, 3, " ");
+        unfit_.try_emplace(nodes, why);
       }
       if (spares == nodes / kSpareShare) break;
     }
