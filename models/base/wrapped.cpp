@@ -79,14 +79,17 @@ bool is_command(std::string_view text) {
 std::vector<std::string> wrapped_command(std::string_view text, size_t width) {
   constexpr std::string_view kGoesOn = " \\";
   std::vector<std::string> lines;
-  while (width_of(text) > width) {
-    size_t end = text.rfind(kOption, bytes_of(text, width - kGoesOn.size()));
+  std::string blanks;
+  while (blanks.size() + width_of(text) > width) {
+    const size_t room = width - kGoesOn.size() - blanks.size();
+    size_t end = text.rfind(kOption, bytes_of(text, room));
     if (end == text.npos || end == 0) end = text.find(kOption, 1);
     if (end == text.npos) break;
-    lines.push_back(std::string(text.substr(0, end)).append(kGoesOn));
+    lines.push_back(blanks + std::string(text.substr(0, end)).append(kGoesOn));
     text.remove_prefix(end);
+    blanks.assign(kFurtherIndent, ' ');
   }
-  lines.emplace_back(text);
+  lines.push_back(blanks.append(text));
   return lines;
 }
 
