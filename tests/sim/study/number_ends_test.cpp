@@ -27,7 +27,7 @@
 namespace windtunnel {
 namespace {
 
-constexpr int kBlocks = 16;  // which run beside each other
+constexpr int kEndBlocks = 16;  // which run beside each other
 constexpr auto kLongest = std::chrono::seconds(kAddressSanitizer || kThreadSanitizer ? 200 : 20);
 
 const std::string kScenario = WINDTUNNEL_SOURCE_DIR "/scenarios/small.yaml";
@@ -176,7 +176,7 @@ TEST_P(NumberEnds, AreRunOrRefusedInWords) {
   int index = 0;
   for (const Field& field : field_table()) {
     if (!is_number(field) || field.path.starts_with("jobs")) continue;
-    if (index++ % kBlocks != GetParam()) continue;
+    if (index++ % kEndBlocks != GetParam()) continue;
     for (const double value : ends(field)) {
       const Overrides set = with(field, value);
       const Reply reply = watched.run(set);
@@ -192,7 +192,7 @@ std::string block_name(const testing::TestParamInfo<int>& info) {
   return "Block" + std::to_string(info.param);
 }
 
-INSTANTIATE_TEST_SUITE_P(Blocks, NumberEnds, testing::Range(0, kBlocks), block_name);
+INSTANTIATE_TEST_SUITE_P(Blocks, NumberEnds, testing::Range(0, kEndBlocks), block_name);
 
 TEST(NumbersOutside, AreRefusedWithTheirPlace) {
   for (const Field& field : field_table()) {
