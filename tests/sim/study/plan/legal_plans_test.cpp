@@ -134,7 +134,7 @@ TEST(LegalPlans, NorTheFirstScenarioOfInit) {
         *asked.framework != 0
             ? asked.framework
             : (std::string(asked.node).starts_with("tpu") ? "maxtext" : "megatron");
-    expect_legal(software, parse_case(first_scenario(request), "init").job);
+    expect_legal(software, parse_case(first_scenario(request).text, "init").job);
   }
 }
 
