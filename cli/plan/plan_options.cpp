@@ -113,9 +113,11 @@ void add_plan_options(CLI::App& app, PlanOptions& options, bool required) {
 }
 
 void add_deadline_options(CLI::App& app, PlanOptions& options) {
-  app.add_option("--days", options.days,
-                 "say how surely it is done in so many days, and what renting the cluster for them "
-                 "costs")
+  app.add_option(
+         "--days", options.days,
+         "say how surely it is done in so many days, on how many nodes it would be, and what "
+         "renting the cluster for them "
+         "costs")
       ->type_name("DAYS");
   app.add_option("--budget", options.budget, "likewise for so much money, e.g. '800 K USD'")
       ->type_name("USD");

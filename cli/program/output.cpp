@@ -17,6 +17,7 @@
 
 #include "models/base/error.hpp"
 #include "models/base/printable.hpp"
+#include "models/base/wrapped.hpp"
 #include "traces/text/text.hpp"
 
 namespace windtunnel {
@@ -50,6 +51,8 @@ bool& quiet() {
   static bool asked = false;
   return asked;
 }
+
+constexpr size_t kUsualWidth = 160;  // characters of a line, where no terminal says its own
 
 // What the environment says of a terminal's width, else what it says itself; 0: it is none.
 size_t width_of_stream(int stream) {
@@ -87,6 +90,10 @@ void print_document(std::string_view kind, const Json& document) {
 }
 
 void print_human(const std::string& text, bool stdout_is_taken) {
+  print_drawing(wrapped_lines(text, human_style(stdout_is_taken).width), stdout_is_taken);
+}
+
+void print_drawing(const std::string& text, bool stdout_is_taken) {
   if (stdout_is_taken) {
     if (!quiet()) print_failure(text);
   } else {
@@ -106,9 +113,15 @@ std::string beside(const std::string& text) {
   return quiet() ? "" : text;
 }
 
+size_t terminal_width(bool stdout_is_taken) {
+  return width_of_stream(stdout_is_taken ? STDERR_FILENO : STDOUT_FILENO);
+}
+
 ConsoleStyle human_style(bool stdout_is_taken) {
   const int stream = stdout_is_taken ? STDERR_FILENO : STDOUT_FILENO;
-  return {.colour = shows_bold(stream), .width = width_of_stream(stream), .notes = !quiet()};
+  const size_t width = terminal_width(stdout_is_taken);
+  return {
+      .colour = shows_bold(stream), .width = width > 0 ? width : kUsualWidth, .notes = !quiet()};
 }
 
 Progress::Progress() : terminal_(isatty(STDERR_FILENO) == 1 && !quiet()) {}

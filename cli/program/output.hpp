@@ -16,12 +16,16 @@ void print_result(const std::string& text);
 void print_document(std::string_view kind, const Json& document);
 // Text for people: stdout, or stderr when stdout holds a document; then it is only said beside the
 // answer. Of control characters only the style's own reach the terminal: what a file holds is
-// shown, and not obeyed.
+// shown, and not obeyed. Lines longer than those of human_style() are wrapped (wrapped_lines()).
 void print_human(const std::string& text, bool stdout_is_taken);
+// The same of lines that mean nothing when they are broken.
+void print_drawing(const std::string& text, bool stdout_is_taken);
 // On stderr, quiet or not: why the command's exit code is not 0.
 void print_failure(const std::string& text);
-// Bold on a terminal unless NO_COLOR is set or TERM is dumb; the width that COLUMNS or the terminal
-// says.
+// Characters of a line, as COLUMNS or the terminal says; 0: neither does.
+std::size_t terminal_width(bool stdout_is_taken);
+// Bold on a terminal unless NO_COLOR is set or TERM is dumb; the width of the terminal, else 160
+// characters.
 ConsoleStyle human_style(bool stdout_is_taken);
 
 // --quiet, from here on: only the answer, without progress, notes and what is said beside it. Of

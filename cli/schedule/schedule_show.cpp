@@ -68,11 +68,11 @@ ExitCode show(const ShowOptions& given) {
   if (!options.page.empty()) write_file(options.page, schedule_page(report));
   if (options.json) print_document("schedule-show", schedule_document(report));
   ConsoleStyle style = human_style(options.json);
-  if (options.width > 0) style.width = options.width;
+  style.width = options.width > 0 ? options.width : terminal_width(options.json);
   const int width = style.width > 0 ? static_cast<int>(style.width) : kNoTerminal;
   std::string text = schedule_text(report, width, style);
   if (options.gantt) text += "\n" + schedule_gantt(source.schedule, analysis.spans, width, style);
-  print_human(text, options.json);
+  print_drawing(text, options.json);
   return ExitCode::ok;
 }
 

@@ -54,6 +54,45 @@ size_t line_end(std::string_view text, size_t width) {
   return mark != text.npos && mark > 0 ? mark + 1 : most;
 }
 
+constexpr size_t kFurtherIndent = 2;
+constexpr std::string_view kCommand = "windtunnel ";
+constexpr std::string_view kOption = " --";
+
+// Where the text begins that goes on below itself: behind a label and two blanks, if one stands in
+// the left half, else behind the blanks at the front.
+size_t text_begin(std::string_view line, size_t width) {
+  const size_t first = std::min(line.find_first_not_of(' '), line.size());
+  const size_t gap = line.find("  ", first);
+  if (gap == line.npos) return first;
+  const size_t value = line.find_first_not_of(' ', gap);
+  const bool is_label = value != line.npos && width_of(line.substr(0, value)) <= width / 2;
+  return is_label ? value : first;
+}
+
+bool is_command(std::string_view text) {
+  const size_t at = text.find(kCommand);
+  const bool begins = at == 0 || (at != text.npos && text.substr(0, at).ends_with(": "));
+  return begins && text.find(kOption, at) != text.npos;
+}
+
+// "windtunnel run a.yaml --set layout.tp=8 \" and the further options below.
+std::vector<std::string> wrapped_command(std::string_view text, size_t width) {
+  constexpr std::string_view kGoesOn = " \\";
+  std::vector<std::string> lines;
+  std::string blanks;
+  while (blanks.size() + width_of(text) > width) {
+    const size_t room = width - kGoesOn.size() - blanks.size();
+    size_t end = text.rfind(kOption, bytes_of(text, room));
+    if (end == text.npos || end == 0) end = text.find(kOption, 1);
+    if (end == text.npos) break;
+    lines.push_back(blanks + std::string(text.substr(0, end)).append(kGoesOn));
+    text.remove_prefix(end);
+    blanks.assign(kFurtherIndent, ' ');
+  }
+  lines.push_back(blanks.append(text));
+  return lines;
+}
+
 }  // namespace
 
 size_t width_of(std::string_view text) {
@@ -71,6 +110,35 @@ std::vector<std::string> wrapped(std::string_view text, size_t width, size_t han
     room = width - hang;
   } while (!text.empty());
   return lines;
+}
+
+std::string wrapped_lines(std::string_view text, size_t width) {
+  constexpr size_t kLeast = 20;  // characters of the part that is broken
+  if (width == 0) return std::string(text);
+  std::string result;
+  while (!text.empty()) {
+    const size_t end = text.find('\n');
+    const std::string_view line = text.substr(0, end);
+    text.remove_prefix(end == text.npos ? text.size() : end + 1);
+    const std::string_view line_feed = end == line.npos ? "" : "\n";
+    const size_t begin = text_begin(line, width);
+    const size_t indent = width_of(line.substr(0, begin));
+    if (width_of(line) <= width || indent + kLeast > width) {
+      result.append(line).append(line_feed);
+      continue;
+    }
+    const bool labelled = line.find_first_not_of(' ') != begin;
+    const std::string_view rest = line.substr(begin);
+    const std::vector<std::string> lines =
+        is_command(rest) ? wrapped_command(rest, width - indent)
+                         : wrapped(rest, width - indent, labelled ? 0 : kFurtherIndent);
+    result.append(line.substr(0, begin)).append(lines.front());
+    for (size_t i = 1; i < lines.size(); ++i) {
+      result.append("\n").append(indent, ' ').append(lines[i]);
+    }
+    result.append(line_feed);
+  }
+  return result;
 }
 
 }  // namespace windtunnel

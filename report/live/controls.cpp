@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 
 #include "models/base/units.hpp"
 #include "models/cost/chunk/layer_table_cost.hpp"
@@ -92,6 +93,11 @@ class Collector {
   void group(std::string title, bool limited) {
     group_ = std::move(title);
     limited_ = limited;
+  }
+
+  std::optional<double> number_at(const std::string& key) const {
+    const ResolvedValue* value = value_at(case_, key);
+    return value == nullptr ? std::nullopt : value->number;
   }
 
   void numbers(const std::string& key, const std::string& title, std::vector<std::string> values) {
@@ -192,7 +198,13 @@ void add_campaign(Collector& add, const Job& job) {
     const FailureClass& failure = job.failures[i];
     const double per_1000_days = failure.rate_per_node_s * kDay_s * 1000;
     if (per_1000_days <= 0) continue;
-    add.numbers(fmt::format("failures.{}.rate", i), fmt::format("failures: {}", failure.name),
+    const std::string title = fmt::format("failures: {}", failure.name);
+    const std::string mtbf = fmt::format("failures.{}.mtbf", i);
+    if (const std::optional<double> seconds = add.number_at(mtbf)) {  // no rate can stand beside it
+      add.numbers(mtbf, title, around(*seconds / kDay_s, "d"));
+      continue;
+    }
+    add.numbers(fmt::format("failures.{}.rate", i), title,
                 around(per_1000_days, "per 1000 node-days"));
   }
   for (std::size_t i = 0; i < job.snapshots.size(); ++i) {

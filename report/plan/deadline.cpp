@@ -33,11 +33,51 @@ double chance_in_days(const PlanReport& plan, double days) {
   return chance / static_cast<double>(campaign.trial_goodput.size());
 }
 
+double budget_days(const PlanReport& plan, double usd) {
+  return usd / usd_per_day(plan);
+}
+
 std::string chance_text(double chance) {
   constexpr double kNearlySure = 0.99;
   if (chance >= kNearlySure) return "more than 99 %";
   if (chance <= 1 - kNearlySure) return "less than 1 %";
   return fmt::format("{:.0f} %", 100 * chance);
+}
+
+// "24.4 d (15.4 d .. 41.0 d), 1.07 M USD"
+std::string days_and_cost(const PlanReport& plan) {
+  const std::optional<FigureRange> range = wider_range(figure("campaign.job.days"), plan.record);
+  std::string text = value_text(Unit::days, plan.best.days);
+  if (range) text += fmt::format(" ({})", range_text(Unit::days, range->low, range->high));
+  return text + ", " + value_text(Unit::usd, usd_of(plan.basis, plan.best));
+}
+
+// Of a goal that takes `days` of the plan on so many nodes.
+std::string nodes_value(const NodesForGoal& found, const char* which,
+                        double (*days_of)(const PlanReport& plan, double goal), double goal) {
+  if (found.plan == nullptr) return "no number of nodes would do";
+  const PlanReport& plan = *found.plan;
+  const std::string nodes = counted(plan.basis.request.nodes, "node");
+  const std::string what = days_and_cost(plan);
+  if (found.met) {
+    return fmt::format("{} {}: {}, done with a chance of {}", which, nodes, what,
+                       chance_text(chance_in_days(plan, days_of(plan, goal))));
+  }
+  return fmt::format("no number would do; what comes nearest is {}: {}{}{}", nodes, what,
+                     found.why.empty() ? "" : "; ", found.why);
+}
+
+double deadline_days(const PlanReport& /*plan*/, double days) {
+  return days;
+}
+
+Json nodes_json(const NodesForGoal& found) {
+  if (found.plan == nullptr) return nullptr;
+  return {{"nodes", found.plan->basis.request.nodes},
+          {"met", found.met},
+          {"days", found.plan->best.days},
+          {"cost_usd", usd_of(found.plan->basis, found.plan->best)},
+          {"why", found.why}};
 }
 
 }  // namespace
@@ -63,13 +103,21 @@ std::vector<SummaryRow> deadline_rows(const PlanReport& plan) {
          fmt::format("done with a chance of {}; renting all {} GPUs for that time costs {}",
                      chance_text(chance_in_days(plan, days)), with_separators(gpus),
                      value_text(Unit::usd, days * usd_per_day(plan)))});
+    if (plan.for_days) {
+      rows.push_back(
+          {"nodes for that time", nodes_value(*plan.for_days, "at least", deadline_days, days)});
+    }
   }
   if (asked.budget_usd) {
-    const double days = *asked.budget_usd / usd_per_day(plan);
+    const double days = budget_days(plan, *asked.budget_usd);
     rows.push_back(
         {"for " + value_text(Unit::usd, *asked.budget_usd),
          fmt::format("done with a chance of {}; it rents all {} GPUs for {:.1f} d",
                      chance_text(chance_in_days(plan, days)), with_separators(gpus), days)});
+    if (plan.for_budget) {
+      rows.push_back({"nodes for that money",
+                      nodes_value(*plan.for_budget, "at most", budget_days, *asked.budget_usd)});
+    }
   }
   return rows;
 }
@@ -81,12 +129,15 @@ void place_deadline(Json& document, const PlanReport& plan) {
   if (asked.deadline_days) {
     document["deadline"] = {{"days", *asked.deadline_days},
                             {"chance", chance_in_days(plan, *asked.deadline_days)},
-                            {"rental_usd", *asked.deadline_days * usd_per_day(plan)}};
+                            {"rental_usd", *asked.deadline_days * usd_per_day(plan)},
+                            {"nodes", plan.for_days ? nodes_json(*plan.for_days) : nullptr}};
   }
   if (asked.budget_usd) {
-    const double days = *asked.budget_usd / usd_per_day(plan);
-    document["budget"] = {
-        {"usd", *asked.budget_usd}, {"chance", chance_in_days(plan, days)}, {"days", days}};
+    const double days = budget_days(plan, *asked.budget_usd);
+    document["budget"] = {{"usd", *asked.budget_usd},
+                          {"chance", chance_in_days(plan, days)},
+                          {"days", days},
+                          {"nodes", plan.for_budget ? nodes_json(*plan.for_budget) : nullptr}};
   }
 }
 

@@ -14,11 +14,13 @@ namespace windtunnel {
 // side a logarithmic Student t of so many degrees of freedom, as the interval is drawn.
 double chance_within(double limit, double low, double middle, double high, double freedom);
 
-// Of PlanRequest::deadline_days and budget_usd, a row each where they are asked.
+// Of PlanRequest::deadline_days and budget_usd, where they are asked: how surely, and on how many
+// nodes.
 std::vector<SummaryRow> deadline_rows(const PlanReport& plan);
 
-// {"deadline": {"days", "chance", "rental_usd"}, "budget": {"usd", "chance", "days"}}, null where
-// not asked.
+// {"deadline": {"days", "chance", "rental_usd", "nodes"}, "budget": {"usd", "chance", "days",
+// "nodes"}}, null where not asked; "nodes" is {"nodes", "met", "days", "cost_usd", "why"} of the
+// plan on as many nodes as the goal takes, or of that which comes nearest.
 void place_deadline(Json& document, const PlanReport& plan);
 
 }  // namespace windtunnel

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "models/base/units.hpp"
 
 namespace windtunnel {
@@ -43,9 +45,14 @@ TextTable execution_table(const ExecutionComparison& comparison) {
                    {"error", Align::right}},
                   {}};
   times.rows.push_back(time_cells("step", comparison.step));
+  // Of a rank, to stand beside the step; a receive lasts from when it is posted.
+  const double ranks = std::max<double>(1, static_cast<double>(comparison.ranks.size()));
   for (const ComparedKind& kind : comparison.kinds) {
+    const bool waits = kind.kind == TaskKind::recv || kind.kind == TaskKind::collective;
     times.rows.push_back(
-        time_cells(fmt::format("{} ({} tasks)", name_of(kind.kind), kind.tasks), kind.total));
+        time_cells(fmt::format("{}, mean of a rank{} ({} tasks in all)", name_of(kind.kind),
+                               waits ? ", waits in it" : "", kind.tasks),
+                   {kind.total.predicted_s / ranks, kind.total.measured_s / ranks}));
   }
   if (comparison.iterations.size() > 1) {
     for (std::size_t i = 0; i < comparison.iterations.size(); ++i) {

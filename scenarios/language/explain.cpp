@@ -330,6 +330,10 @@ class Explanation {
   void add_derived_failure(size_t i) {
     const FailureClass& failure = job_.failures[i];
     const auto key = [&](const char* end) { return fmt::format("failures.{}.{}", i, end); };
+    if (values_.has(key("mtbf"))) {
+      add_open(key("rate"), failure.rate_per_node_s, Dimension::per_node_s,
+               {Origin::assumed, "1 / " + key("mtbf")}, key("mtbf"));
+    }
     if (failure.arrivals == Arrivals::exponential) {
       add_open(key("arrivals"), "exponential", kDefault);
     }

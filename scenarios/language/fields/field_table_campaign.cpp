@@ -40,6 +40,19 @@ Rows failure_rows() {
            .optional = true,
            .example = "3.24 per 1000 node-days",
            .help = "of each node, long-run mean per wall time; left out for a trace"}),
+      fact_row("failures.*.mtbf", Dimension::seconds,
+               {.low = 0,
+                .above_low = true,
+                .optional = true,
+                .example = "120 d",
+                .help = "instead of the rate: mean wall time between failures of one of what 'of' "
+                        "says"}),
+      name_row("failures.*.of",
+               {.optional = true,
+                .names = {"node", "gpu", "rack"},
+                .example = "node",
+                .help = "whose mtbf it is; that of a GPU counts for each GPU of a node, that of a "
+                        "rack where nodes are racks (NVL72)"}),
       fact_row<&FailureClass::rate_per_job_s>(
           "failures.*.job_rate", Dimension::per_s,
           {.low = 0,

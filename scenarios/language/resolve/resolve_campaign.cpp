@@ -10,6 +10,7 @@
 #include "models/reliability/detection.hpp"
 #include "policies/exchange/replica_groups.hpp"
 #include "policies/protection/snapshot_tiers.hpp"
+#include "scenarios/language/library/facts/planning.hpp"
 #include "scenarios/language/library/spec_fields.hpp"
 #include "scenarios/language/library/time_series.hpp"
 #include "scenarios/language/resolve/resolve.hpp"
@@ -68,18 +69,61 @@ void check_keys_of_kind(const Values& values, const std::string& path, FailureKi
   stands_beside("arrivals.capacity", "batch", "the capacity says how many leave; remove this key");
 }
 
-void resolve_rates(const Values& values, const std::string& path, FailureClass& failure) {
-  for (const char* name : {".rate", ".job_rate", ".growth"}) {
+// What of a node has the mtbf: so many of them fail on their own.
+double parts_of_node(const Values& values, const std::string& path, const NodeSpec& node) {
+  const std::string key = path + ".of";
+  if (!values.has(key)) {
+    throw Error(values.where(path + ".mtbf"),
+                fmt::format("{}.mtbf: of what? add 'of: node', 'of: gpu' or 'of: rack'", path));
+  }
+  const std::string& part = values.text(key);
+  if (part == "gpu") return node.gpus;
+  if (part == "rack" && !is_rack(node)) {
+    values.fail(key, fmt::format("a node of {} GPUs is no rack, and how many of them one rack "
+                                 "holds is not said; give the mtbf of a node (times the nodes of a "
+                                 "rack) with 'of: node'",
+                                 node.gpus));
+  }
+  return 1;
+}
+
+// A rate, given as the mean time between failures.
+void resolve_mtbf(const Values& values, const std::string& path, const NodeSpec& node,
+                  FailureClass& failure) {
+  const std::string key = path + ".mtbf";
+  if (!values.has(key)) {
+    if (values.has(path + ".of")) values.fail(path + ".of", "says whose mtbf it is; add 'mtbf'");
+    return;
+  }
+  if (values.has(path + ".rate")) {
+    values.fail(key, fmt::format("{0} has a rate and an mtbf; write one of them (--set "
+                                 "'{0}={{class: {1}, mtbf: ..., of: ...}}' replaces both)",
+                                 path, failure.name));
+  }
+  const double parts = parts_of_node(values, path, node);
+  failure.rate_per_node_s = parts / values.number(key);
+  const double most = find_field("failures.*.rate")->high;
+  if (failure.rate_per_node_s <= most) return;
+  values.fail(key, fmt::format("a node would fail {:.3g} times a day; {} at least",
+                               failure.rate_per_node_s * kDay_s,
+                               format_quantity(parts / most, Dimension::seconds)));
+}
+
+void resolve_rates(const Values& values, const std::string& path, const NodeSpec& node,
+                   FailureClass& failure) {
+  for (const char* name : {".rate", ".mtbf", ".of", ".job_rate", ".growth"}) {
     const std::string key = path + name;
     if (failure.arrivals != Arrivals::trace || !values.stated(key)) continue;
     values.fail(key, "a trace has its own rate; remove this key");
   }
   if (failure.arrivals == Arrivals::trace) return;
-  if (!values.has(path + ".rate") && !values.has(path + ".job_rate")) {
+  resolve_mtbf(values, path, node, failure);
+  const bool of_nodes = values.has(path + ".rate") || values.has(path + ".mtbf");
+  if (!of_nodes && !values.has(path + ".job_rate")) {
     throw Error(values.where(path), fmt::format("{} has no 'rate'; add e.g. 'rate: {}'", path,
                                                 example_of(Dimension::per_node_s)));
   }
-  if (values.stated(path + ".growth") && !values.has(path + ".rate")) {
+  if (values.stated(path + ".growth") && !of_nodes) {
     values.fail(path + ".growth", "it is the rate of the nodes that grows; add 'rate'");
   }
 }
@@ -203,7 +247,7 @@ double resolve_detect(const Values& values, const std::string& path, FailureKind
 }
 
 FailureClass resolve_failure(const Values& values, const std::string& path, NamedFiles& files,
-                             int nodes) {
+                             const Cluster& cluster) {
   FailureClass failure;
   values.fill(path, failure);
   failure.kind = resolve_kind(values, path);
@@ -215,8 +259,8 @@ FailureClass resolve_failure(const Values& values, const std::string& path, Name
                             path, failure.name, failure.name));
   }
   check_keys_of_kind(values, path, failure.kind);
-  resolve_arrivals(values, path, files, nodes, failure);
-  resolve_rates(values, path, failure);
+  resolve_arrivals(values, path, files, cluster.nodes, failure);
+  resolve_rates(values, path, cluster.node, failure);
   resolve_batch_shares(values, path, failure);
   resolve_repair(values, path, files, failure);
   failure.detect_s = resolve_detect(values, path, failure.kind);
@@ -227,7 +271,7 @@ FailureClass resolve_failure(const Values& values, const std::string& path, Name
 void resolve_failures(const Values& values, NamedFiles& files, Job& job) {
   for (int i = 0; i < values.length("failures"); ++i) {
     const std::string path = fmt::format("failures.{}", i);
-    const FailureClass failure = resolve_failure(values, path, files, job.cluster.nodes);
+    const FailureClass failure = resolve_failure(values, path, files, job.cluster);
     const bool known = std::any_of(job.failures.begin(), job.failures.end(),
                                    [&](const auto& other) { return other.name == failure.name; });
     if (known) {
@@ -415,7 +459,7 @@ void resolve_origins(const Values& values, const EvidenceList& evidence, NamedFi
   WeakestEvidence recovery(values, evidence);
   const auto path_of = [](int i, const char* key) { return fmt::format("failures.{}.{}", i, key); };
   for (int i = 0; i < values.length("failures"); ++i) {
-    for (const char* key : {"rate", "job_rate", "growth", "arrivals", "frailty", "batch"}) {
+    for (const char* key : {"rate", "mtbf", "job_rate", "growth", "arrivals", "frailty", "batch"}) {
       failure.add(path_of(i, key));
     }
     for (const char* key : {"arrivals.trace", "arrivals.empirical"}) {

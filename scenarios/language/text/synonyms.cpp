@@ -12,12 +12,21 @@ namespace {
 // Of several that have the same word the first whose `ours` is known where it stands.
 struct Synonym {
   std::string_view word, ours;
+  std::string_view with = {};  // what has to be said besides to mean the same
 };
+// PyTorch's HSDP (ShardingStrategy.HYBRID_SHARD in torch/distributed/fsdp/api.py) and DeepSpeed's
+// MiCS (deepspeed/runtime/zero/mics.py) shard within a group and copy between groups.
+constexpr std::string_view kCopies = "layout.shard_ranks: GPUs of one copy";
 constexpr Synonym kSynonyms[] = {{"fsdp", "zero3"},
                                  {"fsdp", "torchtitan"},
                                  {"fsdp2", "zero3"},
                                  {"fsdp2", "torchtitan"},
-                                 {"hsdp", "zero3"},
+                                 {"hsdp", "zero3", kCopies},
+                                 {"hybrid_shard", "zero3", kCopies},
+                                 {"mics", "zero3", kCopies},
+                                 {"full_shard", "zero3"},
+                                 {"shard_grad_op", "zero2"},
+                                 {"no_shard", "none"},
                                  {"ddp", "none"},
                                  {"pytorch", "torchtitan"},
                                  {"nemo", "megatron"},
@@ -57,27 +66,29 @@ constexpr Synonym kSynonyms[] = {{"fsdp", "zero3"},
                                  {"mbs", "micro"},
                                  {"gbs", "global"}};
 
-std::string synonym_of(std::string_view name, const std::vector<std::string>& known) {
+// Null: none of what is known has another such name.
+const Synonym* synonym_of(std::string_view name, const std::vector<std::string>& known) {
   for (const Synonym& each : kSynonyms) {
-    if (each.word != name) continue;
-    const auto found = std::ranges::find(known, each.ours);
-    if (found != known.end()) return *found;
+    if (each.word == name && std::ranges::find(known, each.ours) != known.end()) return &each;
   }
-  return "";
+  return nullptr;
 }
 
 }  // namespace
 
 std::string nearest_word(std::string_view name, const std::vector<std::string>& known) {
-  const std::string ours = synonym_of(name, known);
-  return ours.empty() ? nearest_name(name, known) : ours;
+  const Synonym* ours = synonym_of(name, known);
+  return ours == nullptr ? nearest_name(name, known) : std::string(ours->ours);
 }
 
 std::string unknown_word(std::string_view noun, std::string_view name,
                          const std::vector<std::string>& known) {
-  const std::string ours = synonym_of(name, known);
-  if (ours.empty()) return unknown_name(noun, name, known);
-  return fmt::format("unknown {} '{}'; did you mean '{}'?", noun, name, ours);
+  const Synonym* ours = synonym_of(name, known);
+  if (ours == nullptr) return unknown_name(noun, name, known);
+  if (!ours->with.empty()) {
+    return fmt::format("unknown {} '{}'; write {} with {}", noun, name, ours->ours, ours->with);
+  }
+  return fmt::format("unknown {} '{}'; did you mean '{}'?", noun, name, ours->ours);
 }
 
 }  // namespace windtunnel

@@ -5,6 +5,7 @@
 // the cluster are paid for, so that the fastest is also the cheapest.
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -36,6 +37,18 @@ struct PlanOption {
   double progress_tokens_per_s() const { return goodput ? tokens_per_s * goodput->mean : 0; }
 };
 
+struct PlanReport;
+
+// How many nodes a goal takes: the fewest that are done in so many days, the most that so much
+// money pays for, by the mean of the trials. Tried numbers are eighths of powers of two and that
+// which was asked for, up to kMostPlanNodes.
+struct NodesForGoal {
+  std::shared_ptr<const PlanReport> plan = {};  // on so many nodes, or what comes nearest
+  bool met = false;
+  std::string why = {};  // where it is not: what stands in the way of going further; may be empty
+};
+inline constexpr int kMostPlanNodes = 16384;
+
 struct PlanReport {
   PlanBasis basis;
   PlanOption best;
@@ -55,6 +68,7 @@ struct PlanReport {
   std::vector<Note> decisive;           // numbers that were taken, and move the goodput most
   std::vector<std::string> impossible;  // stacks of tiers that cannot be, and why
   std::int64_t estimated = 0;           // configurations
+  std::optional<NodesForGoal> for_days, for_budget;  // where they are asked
 };
 
 // Throws Error where the request cannot be read, and (exit code 1) where no layout fits.

@@ -27,7 +27,8 @@ struct PlanRequest {
   std::optional<double> batch_tokens = {};  // of an optimizer step
   std::optional<double> price_usd_per_gpu_h = {};
   std::optional<double> headroom = {};  // share of a GPU's memory that stays free
-  // How surely the training is done in so many days, and for so much; the plan is the same.
+  // How surely the training is done in so many days, and for so much, and on how many nodes it
+  // would be; the plan is the same.
   std::optional<double> deadline_days = {}, budget_usd = {};
   Overrides set = {};  // further keys of the scenario
   int threads = 0;     // 0: all cores; the result is the same

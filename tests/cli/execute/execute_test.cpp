@@ -55,6 +55,8 @@ TEST(Execute, PrintsPredictedBesideMeasured) {
   EXPECT_NE(result.err.find("1f1b: 8 ranks, executed 1 times at 1/20 of its times"),
             std::string::npos)
       << result.err;
+  EXPECT_NE(result.err.find("recv, mean of a rank, waits in it ("), std::string::npos)
+      << result.err;
   EXPECT_NE(result.err.find("(links: buckets, computations: waits, collectives: tcp)"),
             std::string::npos)
       << result.err;

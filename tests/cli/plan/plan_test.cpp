@@ -256,6 +256,11 @@ TEST(Plan, DoneInTime) {
   EXPECT_NEAR(plan.at("budget").at("days").get<double>(), 1e6 / (24 * 128 * 2.0), 0.01);
   EXPECT_NE(first.err.find("in 90 d"), std::string::npos) << first.err;
   EXPECT_NE(first.err.find("for 1.00 M USD"), std::string::npos) << first.err;
+  EXPECT_NE(first.err.find("nodes for that time"), std::string::npos) << first.err;
+  EXPECT_NE(first.err.find("nodes for that money"), std::string::npos) << first.err;
+  EXPECT_TRUE(plan.at("deadline").at("nodes").at("met").get<bool>());
+  EXPECT_LE(plan.at("deadline").at("nodes").at("days").get<double>(), 90);
+  EXPECT_LE(plan.at("budget").at("nodes").at("cost_usd").get<double>(), 1e6);
   const ProgramResult even = run_program(fmt::format("{}--days {}", ask, days));
   EXPECT_NEAR(Json::parse(even.out).at("deadline").at("chance").get<double>(), 0.5, 0.01);
 }

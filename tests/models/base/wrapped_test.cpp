@@ -22,6 +22,21 @@ TEST(Wrapped, KeepsANumberWithItsUnit) {
   EXPECT_EQ(wrapped("10 GiB/s", 4), (Lines{"10", "GiB/", "s"})) << "nowhere else to break";
 }
 
+TEST(Wrapped, LinesGoOnBelowWhatStandsBehindTheirLabel) {
+  EXPECT_EQ(wrapped_lines("  label  one two three four five six\n  a  b\n", 32),
+            "  label  one two three four five\n         six\n  a  b\n");
+  EXPECT_EQ(wrapped_lines("  one two three four five", 22), "  one two three four\n    five");
+  EXPECT_EQ(wrapped_lines("as long as it is, whatever its length", 0),
+            "as long as it is, whatever its length");
+  EXPECT_EQ(wrapped_lines("\n\na\n", 30), "\n\na\n");
+}
+
+// A shell reads both as one command.
+TEST(Wrapped, CommandsCanStillBeCopied) {
+  EXPECT_EQ(wrapped_lines("best: windtunnel run a.yaml --set layout.tp=8 --set 'x=1 h'\n", 50),
+            "best: windtunnel run a.yaml --set layout.tp=8 \\\n   --set 'x=1 h'\n");
+}
+
 TEST(Wrapped, CountsCharactersAndNotBytes) {
   EXPECT_EQ(width_of("\xC2\xB5s"), 2U);
   EXPECT_EQ(wrapped("\xC2\xB5\xC2\xB5\xC2\xB5", 2), (Lines{"\xC2\xB5\xC2\xB5", "\xC2\xB5"}));

@@ -110,11 +110,14 @@ const Parameter& usual_price_usd_per_gpu_h(std::string_view gpu) {
   throw InternalError("a price that is not listed");
 }
 
+bool is_rack(const NodeSpec& node) {
+  return node.gpus >= count_of(planning_document(), "rack_gpus");
+}
+
 UsualPart usual_failures(const NodeSpec& node) {
   const DocumentNode& failures = planning("failures");
-  const bool rack = node.gpus >= count_of(planning_document(), "rack_gpus");
   const DocumentEntry& entry =
-      rack ? entry_named(failures, "rack") : entry_of_gpu(failures, node.gpu.name);
+      is_rack(node) ? entry_named(failures, "rack") : entry_of_gpu(failures, node.gpu.name);
   const double share = node.gpus / count_of(planning_document(), "failure_gpus");
   DocumentNode classes = entry.value;
   for (DocumentNode& each : classes.items) {

@@ -34,6 +34,7 @@ struct UsualPart {
   std::string text;  // in YAML's flow style
   std::string source;
 };
+bool is_rack(const NodeSpec& node);               // of so many GPUs that it is one (NVL72)
 UsualPart usual_failures(const NodeSpec& node);   // `failures`, of nodes of any number of GPUs
 const UsualPart& usual_recovery();                // `recovery`, but for spares
 UsualPart usual_storage(int gpus);                // `cluster.storage` of a cluster of so many

@@ -5,6 +5,8 @@
 #include <filesystem>
 #include <set>
 
+#include "models/base/units.hpp"
+#include "scenarios/language/case.hpp"
 #include "scenarios/language/text/document.hpp"
 #include "tests/scenarios/golden.hpp"
 
@@ -43,6 +45,32 @@ void expect_refused(std::string Parts::*part, int line, const std::vector<std::s
   }
   EXPECT_EQ(messages.size(), bad.size());
   expect_golden(golden, text);
+}
+
+double rate_with(const std::string& failure) {
+  return parse_case(scenario({.failures = "[" + failure + "]"}), "a.yaml")
+      .job.failures.front()
+      .rate_per_node_s;
+}
+
+TEST(Failures, MtbfIsTheRateOfWhatItIsOf) {
+  EXPECT_NEAR(rate_with("{class: node, mtbf: 120 d, of: node}"), 1 / (120 * kDay_s), 1e-18);
+  EXPECT_NEAR(rate_with("{class: node, mtbf: 960 d, of: gpu}"), 8 / (960 * kDay_s), 1e-18)
+      << "eight GPUs of a node";
+  const auto message = [](const std::string& failure) {
+    return parse_message(scenario({.failures = "[" + failure + "]"}), "a.yaml");
+  };
+  const std::string rate = "rate: 6.5 per 1000 node-days";
+  for (const auto& [failure, says] : std::initializer_list<std::pair<std::string, const char*>>{
+           {"{class: node, mtbf: 120 d}", "of what? add 'of: node', 'of: gpu' or 'of: rack'"},
+           {"{class: node, mtbf: 120 d, of: rack}", "with 'of: node'"},
+           {"{class: node, mtbf: 120 d, of: node, " + rate + "}", "write one of them"},
+           {"{class: node, of: node, " + rate + "}", "add 'mtbf'"},
+           {"{class: node, mtbf: 10 min, of: node}", "2.4 h at least"},
+           {"{class: node, mtbf: 120 d, of: switch}", "gpu, rack"}}) {
+    EXPECT_NE(message(failure).find(says), std::string::npos) << message(failure);
+    EXPECT_TRUE(message(failure).starts_with("a.yaml:7:")) << message(failure);
+  }
 }
 
 TEST(BadProtection, Tiers) {

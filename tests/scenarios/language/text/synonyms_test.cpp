@@ -13,6 +13,16 @@ TEST(Synonyms, WhatOthersCallIt) {
   EXPECT_EQ(nearest_word("fsdp", {"megatron", "torchtitan"}), "torchtitan");
 }
 
+// A name alone would shard over all replicas.
+TEST(Synonyms, WhatHasToBeSaidBesides) {
+  for (const char* name : {"hsdp", "hybrid_shard", "mics"}) {
+    EXPECT_EQ(unknown_word("sharding", name, {"none", "zero1", "zero2", "zero3"}),
+              std::string("unknown sharding '") + name +
+                  "'; write zero3 with layout.shard_ranks: GPUs of one copy");
+  }
+  EXPECT_EQ(nearest_word("full_shard", {"none", "zero2", "zero3"}), "zero3");
+}
+
 TEST(Synonyms, OnlyWhatIsKnownThere) {
   EXPECT_EQ(nearest_word("topk", {"experts", "per_token"}), "per_token");
   EXPECT_EQ(unknown_word("name", "topk", {"a", "b"}), "unknown name 'topk'; known: a, b");

@@ -23,6 +23,32 @@ TEST(MakePlan, LeavesTheMemoryFreeThatWasAskedFor) {
   }
 }
 
+// In less time on more nodes, for less money on fewer; where none does it says what comes nearest.
+TEST(MakePlan, SaysHowManyNodesAGoalTakes) {
+  PlanRequest request = asked();
+  const double days = make_plan(request).best.days;
+  request.deadline_days = days / 2;
+  request.budget_usd = 1;
+  const PlanReport plan = make_plan(request);
+  ASSERT_TRUE(plan.for_days && plan.for_days->plan && plan.for_budget && plan.for_budget->plan);
+  EXPECT_TRUE(plan.for_days->met);
+  const int needed = plan.for_days->plan->basis.request.nodes;
+  EXPECT_GT(needed, request.nodes);
+  EXPECT_LE(plan.for_days->plan->best.days, days / 2);
+  EXPECT_FALSE(plan.for_budget->met);
+  EXPECT_GT(usd_of(plan.for_budget->plan->basis, plan.for_budget->plan->best), 1);
+
+  PlanRequest fewer = asked();  // the number that is named, and none by much, is needed
+  fewer.nodes = needed * 3 / 4;
+  EXPECT_GT(make_plan(fewer).best.days, days / 2);
+
+  request.deadline_days = 20 * days;
+  request.budget_usd = std::nullopt;
+  const PlanReport slow = make_plan(request);
+  EXPECT_TRUE(slow.for_days->met);
+  EXPECT_LT(slow.for_days->plan->basis.request.nodes, request.nodes);
+}
+
 TEST(MakePlan, ThreadsChangeNothing) {
   PlanRequest request = asked();
   request.threads = 1;
