@@ -1,6 +1,5 @@
 // What holds of jobs composed of any keys: more of what helps makes no figure worse. A table of
-// relations over 500 jobs; where one may break, its row says why and by how much at most, and tests
-// below show such jobs.
+// relations over 500 jobs; where one may break, its row says why, and allowance() by how much.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -22,7 +21,7 @@ namespace {
 constexpr int kRelationJobs = 500;
 constexpr int kRelationBlocks = 25;  // which run beside each other
 constexpr double kEqual = 1e-9;      // rounding of a sum
-constexpr double kAnomaly = 0.02;    // of the step, where tasks meet
+constexpr double kAnomaly = 0.05;    // of the step, where tasks meet
 constexpr std::size_t kEach = 2;     // a job is held against each so manieth row
 
 enum class Figure {
@@ -50,7 +49,7 @@ struct BetterRow {
   Figure figure;
   Breaks breaks;
   std::function<void(Job&)> change;
-  const char* key = nullptr;  // in the place of a change: set so, where the reader accepts it
+  const char* key = nullptr;  // only where the reader accepts it set to this value
   const char* value = nullptr;
 };
 
@@ -87,8 +86,16 @@ BetterRow campaign(const char* name, std::function<void(Job&)> change) {
   return {name, Figure::goodput, Breaks::by_chance, std::move(change)};
 }
 
-BetterRow sharded(const char* name, const char* sharding) {
-  return {name, Figure::memory, Breaks::by_shard, nullptr, "layout.sharding", sharding};
+// One level more. The rest of the job stays: what software keeps by default goes with the level.
+BetterRow sharded(const char* name, Sharding from, Sharding to, const char* value) {
+  return {name,
+          Figure::memory,
+          Breaks::by_shard,
+          [=](Job& job) {
+            if (job.layout.sharding == from) job.layout.sharding = to;
+          },
+          "layout.sharding",
+          value};
 }
 
 const std::vector<BetterRow>& better_rows() {
@@ -134,9 +141,9 @@ const std::vector<BetterRow>& better_rows() {
        [](Job& job) { job.cluster.slow_nodes.clear(); }},
       {"a host that takes half as long for an operation", Figure::step, Breaks::by_order,
        [](Job& job) { job.software.host_share /= 2; }},
-      sharded("the optimizer divided", "zero1"),
-      sharded("gradients divided, too", "zero2"),
-      sharded("weights divided, too", "zero3"),
+      sharded("the optimizer divided", Sharding::none, Sharding::zero1, "zero1"),
+      sharded("gradients divided, too", Sharding::zero1, Sharding::zero2, "zero2"),
+      sharded("weights divided, too", Sharding::zero2, Sharding::zero3, "zero3"),
       campaign("an older copy kept, too",
                [](Job& job) {
                  for (SnapshotTier& tier : job.snapshots) ++tier.kept;
@@ -225,21 +232,18 @@ std::optional<Figures> figures_or_none(const Case& the_case, bool with_campaign)
   }
 }
 
-// None: there is no such job, or it is the same.
+// None: the reader refuses it.
 std::optional<Case> bettered(const Composed& base, const BetterRow& row) {
-  Case other = base.the_case;
   if (row.key != nullptr) {
     Overrides set = base.drawn.set;
     set.emplace_back(row.key, row.value);
     try {
-      other = parse_case(base.drawn.text, base.file, set);
+      parse_case(base.drawn.text, base.file, set);
     } catch (const Error&) {
       return std::nullopt;
     }
-    make_campaign_eventful(other.job);
-    if (other.job.layout.sharding <= base.the_case.job.layout.sharding) return std::nullopt;
-    return other;
   }
+  Case other = base.the_case;
   row.change(other.job);
   other.prepared = nullptr;
   return other;
@@ -265,12 +269,20 @@ double most_sharded(const Figures& figures) {
   return most;
 }
 
-double allowance(const BetterRow& row, const Figures& base, const Figures& other) {
+// Whether tasks of a step wait for each other's streams, links or ports, or the GPU for the host,
+// whose waits are a mean of two ways to launch (models/cost/op/host_launch.hpp).
+bool tasks_meet(const Job& job, const Figures& figures) {
+  return job.communication.fidelity != Fidelity::closed ||
+         job.communication.overlap != GradientOverlap::none ||
+         figures.measured.report.critical_path_s[static_cast<std::size_t>(Category::host)] > 0;
+}
+
+double allowance(const BetterRow& row, const Job& job, const Figures& base, const Figures& other) {
   switch (row.breaks) {
     case Breaks::never:
       return kEqual;
     case Breaks::by_order:
-      return kAnomaly;
+      return tasks_meet(job, base) ? kAnomaly : kEqual;
     case Breaks::by_chance:
       return sampled(base, other) + 1e-3;
     case Breaks::by_shard:
@@ -321,7 +333,8 @@ TEST_P(BetterIsNoWorse, OverComposedJobs) {
       EXPECT_TRUE(other || row.key != nullptr) << row.name << " is refused";
       if (!other) continue;
       ++held;
-      EXPECT_LE(worse_by(row.figure, *figures, *other), allowance(row, *figures, *other))
+      EXPECT_LE(worse_by(row.figure, *figures, *other),
+                allowance(row, base->the_case.job, *figures, *other))
           << row.name;
     }
   }
