@@ -49,7 +49,8 @@ LayerParameters layer_parameters_per_gpu(const TransformerSpec& model, const Lay
 }
 
 double expert_shards(const Layout& layout, int dense, Sharding from) {
-  if (layout.expert_shard_ranks > 0 && layout.sharding >= from) return layout.expert_shard_ranks;
+  if (layout.sharding < from) return 1;
+  if (layout.expert_shard_ranks > 0) return layout.expert_shard_ranks;
   return std::max(1.0, static_cast<double>(dense) * layout.tp / layout.ep);
 }
 

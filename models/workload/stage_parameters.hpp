@@ -23,7 +23,8 @@ struct LayerParameters {
 LayerParameters layer_parameters_per_gpu(const TransformerSpec& model, const Layout& layout,
                                          Block block);
 // Ranks that share a part of an expert's state, where `dense` ranks share that part of the other
-// parameters. `from`: the least sharding that divides this part.
+// parameters. `from`: the least sharding that divides this part; below it each rank has its experts
+// whole, however many ranks of tp have the same ones (expert tensor parallelism 1).
 double expert_shards(const Layout& layout, int dense, Sharding from);
 // Of the embedding, and of a head that is not tied to it; the vocabulary padded.
 double vocabulary_parameters(const TransformerSpec& model, int tp);

@@ -185,6 +185,43 @@ TEST(ComposedCases, NoSnapshotIsCompleteBeforeItsIterationBegins) {
   EXPECT_EQ(broken_invariants(record), std::vector<std::string>{});
 }
 
+// More parity stands more lost nodes at once, and sends more: where no failure takes as many, it
+// costs goodput, by what its bytes stall training.
+TEST(ComposedCases, ParityThatNoFailureNeedsCostsWhatItsBytesStall) {
+  const auto with_parity = [](int parity) {
+    return run(
+        "name: parity\n"
+        "model: {layers: 8, hidden: 1024, heads: 16, vocabulary: 32000, sequence: 1024}\n"
+        "cluster: {nodes: 6, node: dgx-h100, storage: {write: 10 GB/s, read: 10 GB/s}}\n"
+        "layout: {tp: 1, sharding: zero1}\n"
+        "batch: {global: 96, micro: 2}\n"
+        "snapshots:\n"
+        "  - {tier: peers, every: 10 iterations, mode: sync, code: {name: rs, data: 2, parity: " +
+        std::to_string(parity) +
+        "}}\n"
+        "  - {tier: storage, every: 30 min}\n"
+        "failures: [{class: node, rate: 20 per 1000 node-days, repair: 12 h}]\n"
+        "recovery: {spares: 6, detect: 30 s, restart: 5 min}\n"
+        "campaign: {length: 10 d, replicas: 8}\n");
+  };
+  const Record few = with_parity(1);
+  const Record many = with_parity(4);
+  const TierReport& peers = few.campaign->tiers[0];
+  const TierReport& peers_of_many = many.campaign->tiers[0];
+  // The plain step is the same; each snapshot sends `parity` times its state.
+  EXPECT_EQ(many.iteration.time_s, few.iteration.time_s);
+  EXPECT_NEAR(peers_of_many.wire_bytes, 4 * peers.wire_bytes, 1e-9 * peers_of_many.wire_bytes);
+  EXPECT_GT(peers_of_many.stall_s, peers.stall_s);
+  const double lost = few.campaign->goodput.mean - many.campaign->goodput.mean;
+  EXPECT_GT(lost, 0.01);
+  // Goodput is that of the share that is left beside both tiers' stalls, to a thousandth: failures
+  // fall at other moments.
+  const auto share = [](const Record& record) {
+    return 1 - record.campaign->tiers[0].overhead - record.campaign->tiers[1].overhead;
+  };
+  EXPECT_NEAR(lost, share(few) - share(many), 1e-3);
+}
+
 // What the check itself finds: a figure that is off, one that is no number, one that is negative.
 TEST(ComposedCases, BrokenInvariantsAreTold) {
   Record record = run(kTransformer);

@@ -198,4 +198,19 @@ RandomJob random_job_of_keys(std::uint64_t number) {
   return KeyDraw(number).job(number);
 }
 
+RandomJob accepted(const RandomJob& job, const std::string& file,
+                   const std::function<void(const Error&)>& refused) {
+  RandomJob result{.text = job.text, .set = {}};
+  for (const auto& each : job.set) {
+    result.set.push_back(each);
+    try {
+      parse_case(result.text, file, result.set);
+    } catch (const Error& error) {
+      if (refused) refused(error);
+      result.set.pop_back();
+    }
+  }
+  return result;
+}
+
 }  // namespace windtunnel

@@ -2,8 +2,10 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
 
+#include "models/base/error.hpp"
 #include "scenarios/language/case.hpp"
 
 namespace windtunnel {
@@ -20,5 +22,9 @@ struct RandomJob {
   std::string to_string() const;
 };
 RandomJob random_job_of_keys(std::uint64_t number);
+
+// The job with the keys that go with the ones before. `refused` is told why another is left out.
+RandomJob accepted(const RandomJob& job, const std::string& file,
+                   const std::function<void(const Error&)>& refused = {});
 
 }  // namespace windtunnel

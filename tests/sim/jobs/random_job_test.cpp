@@ -36,21 +36,6 @@ void expect_refused_by_name(const Error& error, const std::string& file) {
   if (std::getenv("WINDTUNNEL_TELL_JOBS") != nullptr) fmt::print(stderr, "{}\n", error.what());
 }
 
-// With those of its keys that go with the ones before; the others are refused.
-RandomJob accepted(const RandomJob& job, const std::string& file) {
-  RandomJob result{.text = job.text, .set = {}};
-  for (const auto& each : job.set) {
-    result.set.push_back(each);
-    try {
-      parse_case(result.text, file, result.set);
-    } catch (const Error& error) {
-      expect_refused_by_name(error, file);
-      result.set.pop_back();
-    }
-  }
-  return result;
-}
-
 void search(const RandomJob& job, const std::string& file, std::uint64_t number) {
   const std::uint64_t over = number / kSearchedEvery;
   OptimiseOptions options{.layout = over % 5 == 0,
@@ -72,7 +57,8 @@ bool runs(std::uint64_t number) {
   const std::clock_t begin = std::clock();
   bool ran = false;
   try {
-    const RandomJob job = accepted(drawn, file);
+    const RandomJob job =
+        accepted(drawn, file, [&](const Error& error) { expect_refused_by_name(error, file); });
     const Record record =
         simulate(parse_case(job.text, file, job.set), {.threads = 1, .allow_oom = true});
     ran = true;
