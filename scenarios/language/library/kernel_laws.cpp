@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <cmath>
+#include <limits>
 #include <numbers>
 
 #include "models/base/quantity_range.hpp"
@@ -19,6 +20,10 @@ const QuantityRange& range_of_number(const std::string& key) {
   };
   static const QuantityRange kPerFlop = inverse(quantity_range(Dimension::flops_per_s));
   static const QuantityRange kPerByte = inverse(quantity_range(Dimension::bytes_per_s));
+  // A law through all of its points leaves what rounding leaves.
+  static const QuantityRange kSpread = {std::numeric_limits<double>::min(),
+                                        quantity_range(Dimension::number).largest};
+  if (key == "spread") return kSpread;
   if (key == "flop_s") return kPerFlop;
   if (key == "byte_s") return kPerByte;
   if (key == "fixed_s" || key == "seconds") return quantity_range(Dimension::seconds);

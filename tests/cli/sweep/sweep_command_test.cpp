@@ -71,7 +71,8 @@ TEST(SweepCommand, SaysOnceWhatANamedRecoveryLeaves) {
       folder);
   ASSERT_EQ(result.exit_code, 0) << result.err;
   const std::string note =
-      "note: recovery: under hot-spares stays what is stated: spares: 1 (not 4)";
+      "note: recovery: the name given takes the place of what is stated: spares; "
+      "recovery.base would keep it";
   const size_t first = result.err.find(note);
   EXPECT_NE(first, std::string::npos) << result.err;
   EXPECT_EQ(result.err.find("note: ", first + 1), std::string::npos) << result.err;

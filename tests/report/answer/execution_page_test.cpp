@@ -51,7 +51,7 @@ TEST(ExecutionPage, DrawsWhatRanBelowWhatWasPredicted) {
 TEST(ExecutionPage, SaysWhatItLeavesOut) {
   const std::string page = page_of({.max_spans = 1});
   EXPECT_EQ(page_record(page).at("charts").at(0).at("gantt").at("ranks_left_out"), 1);
-  for (const char* text : {"a &lt;scenario&gt;", "-50.0 %", "compute (1 tasks)"}) {
+  for (const char* text : {"a &lt;scenario&gt;", "-50.0 %", "compute, mean of a rank"}) {
     EXPECT_NE(page.find(text), std::string::npos) << text;
   }
 }

@@ -142,9 +142,20 @@ TEST(Compare, SortsByTimeAgainstTheFirstFeasiblePoint) {
   comparison.points.push_back({{{"pp", "2"}}, slow, ""});
   comparison.points.push_back({{{"pp", "4"}}, fast, ""});
   EXPECT_EQ(compare_text(comparison),
-            "pp  step time  speed-up     MFU    idle  peak memory                     goodput\n"
-            "4      4.00 s    2.000x  41.7 %  25.0 %     62.9 GiB  93.0 %  (92.9 % .. 93.1 %)\n"
-            "2      8.00 s    1.000x  41.7 %  25.0 %     62.9 GiB  93.0 %  (92.9 % .. 93.1 %)\n"
+            "pp  step time  speed-up     MFU    idle  peak memory               time to train   "
+            "                                 cost                     goodput\n"
+            "4      4.00 s    2.000x  41.7 %  25.0 %     62.9 GiB  77.5 d  (77.1 d .. 77.9 d) "
+            " 61.0 M USD  (60.7 M USD .. 61.3 M USD)  93.0 %  (92.9 % .. 93.1 %)\n"
+            "2      8.00 s    1.000x  41.7 %  25.0 %     62.9 GiB  77.5 d  (77.1 d .. 77.9 d) "
+            " 61.0 M USD  (60.7 M USD .. 61.3 M USD)  93.0 %  (92.9 % .. 93.1 %)\n"
+            "\n"
+            "Where the step time goes (critical path)\n"
+            "  point  forward  backward  optimizer       tp       pp       dp     wait  step"
+            " time\n"
+            "  2      84.0 ms    168 ms    21.0 ms  21.0 ms  21.0 ms  10.5 ms  10.5 ms     8.00"
+            " s\n"
+            "  4      84.0 ms    168 ms    21.0 ms  21.0 ms  21.0 ms  10.5 ms  10.5 ms     4.00"
+            " s\n"
             "\n"
             "How sure this is\n"
             "  in brackets  95 % interval of the mean over 100 trials\n"
@@ -165,7 +176,15 @@ TEST(Compare, WhatDoesNotFitStandsLastAndIsMarked) {
   EXPECT_EQ(compare_text(comparison),
             "pp  step time  speed-up     MFU    idle  peak memory  fits\n"
             "4      8.00 s    0.500x  41.7 %  25.0 %     62.9 GiB   yes\n"
-            "2      4.00 s    1.000x  41.7 %  25.0 %     62.9 GiB    no\n");
+            "2      4.00 s    1.000x  41.7 %  25.0 %     62.9 GiB    no\n"
+            "\n"
+            "Where the step time goes (critical path)\n"
+            "  point  forward  backward  optimizer       tp       pp       dp     wait  step"
+            " time\n"
+            "  2      84.0 ms    168 ms    21.0 ms  21.0 ms  21.0 ms  10.5 ms  10.5 ms     4.00"
+            " s\n"
+            "  4      84.0 ms    168 ms    21.0 ms  21.0 ms  21.0 ms  10.5 ms  10.5 ms     8.00"
+            " s\n");
 }
 
 // Of the schemes' stacks: what storage alone, a copy in the node and a code in a group give.
@@ -187,19 +206,25 @@ TEST(Compare, ProtectionIsComparedByGoodputAndItsBestCopy) {
   comparison.points.push_back({{{"snapshots", "sync"}}, scheme(0.8, {storage}), ""});
   comparison.points.push_back({{{"snapshots", "smp"}}, scheme(0.85, {host, storage}), ""});
   comparison.points.push_back({{{"snapshots", "reft"}}, scheme(0.93, {host, peers, storage}), ""});
-  EXPECT_EQ(
-      compare_text(comparison),
-      "snapshots         copy     every  saving time  loading time  snapshot overhead  survival 7 d"
-      "  host memory                     goodput\n"
-      "reft             peers    60.0 s       12.5 s        1.50 s             1.25 %      99.975 %"
-      "       240 GB  93.0 %  (92.0 % .. 94.0 %)\n"
-      "smp        host-memory    60.0 s       3.00 s        1.50 s             1.00 %         2.0 %"
-      "       120 GB  85.0 %  (84.0 % .. 86.0 %)\n"
-      "sync           storage  60.0 min       95.0 s        42.0 s             0.75 %       100.0 %"
-      "          0 B  80.0 %  (79.0 % .. 81.0 %)\n"
-      "\n"
-      "How sure this is\n"
-      "  in brackets  95 % interval of the mean over 100 trials\n");
+  EXPECT_EQ(compare_text(comparison),
+            "snapshots         copy     every  saving time  loading time  snapshot overhead "
+            " survival 7 d  host memory               time to train                             "
+            "       cost                     goodput\n"
+            "reft             peers    60.0 s       12.5 s        1.50 s             1.25 %     "
+            " 99.975 %       240 GB  77.5 d  (77.1 d .. 77.9 d)  61.0 M USD  (60.7 M USD .. 61.3"
+            " M USD)  93.0 %  (92.0 % .. 94.0 %)\n"
+            "smp        host-memory    60.0 s       3.00 s        1.50 s             1.00 %     "
+            "    2.0 %       120 GB  77.5 d  (77.1 d .. 77.9 d)  61.0 M USD  (60.7 M USD .. 61.3"
+            " M USD)  85.0 %  (84.0 % .. 86.0 %)\n"
+            "sync           storage  60.0 min       95.0 s        42.0 s             0.75 %     "
+            "  100.0 %          0 B  77.5 d  (77.1 d .. 77.9 d)  61.0 M USD  (60.7 M USD .. 61.3"
+            " M USD)  80.0 %  (79.0 % .. 81.0 %)\n"
+            "\n"
+            "How sure this is\n"
+            "  in brackets  95 % interval of the mean over 100 trials\n"
+            "  chance       these trials do not tell reft, which has the most goodput, from sync"
+            " (0.00 points less, 0.00 .. 0.00); smp (0.00 points less, 0.00 .. 0.00); more of"
+            " them may: campaign.replicas\n");
 }
 
 TEST(Compare, ProtectionBesideOtherKeysKeepsTheColumnsOfTheIteration) {
