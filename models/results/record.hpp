@@ -49,7 +49,7 @@ struct Record {
   std::vector<ActivationPeak> activation_peaks;       // of the simulated iteration
   OriginShares origin{};                              // shares of the predicted wall time, sum 1
   std::string assumed_constants;  // that move the step time most; empty: none, or not asked for
-  std::string memory_excess;                          // not empty: does not fit, and why
+  std::string memory_excess;      // not empty: does not fit, and why
   // One simulated iteration, for the Gantt chart and the trace.
   Plan plan;
   Timeline timeline;

@@ -19,7 +19,9 @@ namespace windtunnel {
 TransformerSpec network_model(const LayerTable& network);
 
 // Stages that the model can be cut into: those of a table of layers run as one.
-inline int most_stages(const Job& job) { return job.network ? 1 : job.model.layers; }
+inline int most_stages(const Job& job) {
+  return job.network ? 1 : job.model.layers;
+}
 
 // Throws Error that names the key: a layout that is not data parallelism alone, a sequence, a
 // recomputation.
