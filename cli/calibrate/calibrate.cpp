@@ -47,9 +47,12 @@ Calibration base_of(const CalibrateOptions& options, const FitInput& input) {
   return calibration_of(options.base);
 }
 
-std::string source_of(const CalibrateOptions& options) {
-  const std::string file = fs::path(options.from.front()).filename().string();
-  return options.where.empty() ? file : fmt::format("{} where {}", file, options.where);
+FittedOn rows_of(const CalibrateOptions& options) {
+  return {fs::path(options.from.front()).filename().string(), options.where};
+}
+
+std::string source_of(const FittedOn& rows) {
+  return rows.where.empty() ? rows.file : fmt::format("{} where {}", rows.file, rows.where);
 }
 
 RunFit fit(const CalibrateOptions& options, const FitInput& input, const Calibration& base) {
@@ -59,7 +62,8 @@ RunFit fit(const CalibrateOptions& options, const FitInput& input, const Calibra
   fit_options.only = options.fit;
   fit_options.fixed = options.fix;
   fit_options.threads = options.threads;
-  fit_options.source = source_of(options);
+  fit_options.fitted_on = rows_of(options);
+  fit_options.source = source_of(fit_options.fitted_on);
   fit_options.origin = parse_origin(options.origin, {});
   RunFit fit = fit_runs(input.rows, base, fit_options);
   fit.unusable.insert(fit.unusable.begin(), input.unusable.begin(), input.unusable.end());
@@ -145,8 +149,8 @@ std::string unusable_text(const std::vector<UnusableRow>& rows) {
 std::string report_text(const CalibrateOptions& options, const FitInput& input,
                         const Calibration& base, const RunFit& fit) {
   std::string text =
-      fmt::format("{}: {} {} rows of GPU kind {}, start {}{}\n\n", source_of(options), fit.rows,
-                  options.origin, input.gpu, base.name,
+      fmt::format("{}: {} {} rows of GPU kind {}, start {}{}\n\n", source_of(rows_of(options)),
+                  fit.rows, options.origin, input.gpu, base.name,
                   input.other_rows > 0 ? fmt::format("; {} other rows", input.other_rows) : "");
   text += parameters_text(fit, base, human_style(options.json).width);
   text += fmt::format("\nResidual {} rms; median error {} before, {} after\n",
@@ -190,18 +194,18 @@ ValidationReport fitted_rows(const FitInput& input, const Calibration& base, con
 
 std::string page_of(const CalibrateOptions& options, const FitInput& input, const Calibration& base,
                     const RunFit& fit) {
-  FitAnswer answer{
-      .title = fmt::format("Calibration {}", fit.calibration.name),
-      .subtitle = fmt::format("{} fitted on {} {} rows of {}, start {}; written to {}", input.gpu,
-                              fit.rows, options.origin, source_of(options), base.name, options.out),
-      .figures = {{"rows", std::to_string(fit.rows), "fitted on"},
-                  {"median error", format_percent(fit.median_ape_after),
-                   fmt::format("{} before", format_percent(fit.median_ape_before))},
-                  {"residual", format_percent(fit.residual_rms), "root mean square"}},
-      .warnings = {},
-      .parameters = parameters_table(fit, base),
-      .moved = {},
-      .rows = fitted_rows(input, base, fit)};
+  FitAnswer answer{.title = fmt::format("Calibration {}", fit.calibration.name),
+                   .subtitle = fmt::format("{} fitted on {} {} rows of {}, start {}; written to {}",
+                                           input.gpu, fit.rows, options.origin,
+                                           source_of(rows_of(options)), base.name, options.out),
+                   .figures = {{"rows", std::to_string(fit.rows), "fitted on"},
+                               {"median error", format_percent(fit.median_ape_after),
+                                fmt::format("{} before", format_percent(fit.median_ape_before))},
+                               {"residual", format_percent(fit.residual_rms), "root mean square"}},
+                   .warnings = {},
+                   .parameters = parameters_table(fit, base),
+                   .moved = {},
+                   .rows = fitted_rows(input, base, fit)};
   for (const FittedParameter& each : fit.fitted) {
     answer.moved.push_back(moved_item(std::string(each.name), each.prior, each.fitted));
   }

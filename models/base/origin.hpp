@@ -6,6 +6,7 @@
 #include <array>
 #include <iterator>
 #include <string>
+#include <vector>
 
 #include "models/base/choice.hpp"
 
@@ -38,6 +39,13 @@ const char* to_string(Origin origin);
 // Seconds (or shares) by origin, indexed by Origin.
 using OriginShares = std::array<double, kOrigins>;
 
+// Rows that a number was fitted on: none of them is blind where the number predicts.
+struct FittedOn {
+  std::string file;   // name of their table, without folder; empty: any
+  std::string where;  // which of its rows, an expression over its columns; empty: all
+  bool operator==(const FittedOn&) const = default;
+};
+
 // A number with its evidence. `low` and `high` bound it (90 %); equal to value when not known.
 struct Parameter {
   double value = 0;
@@ -45,6 +53,7 @@ struct Parameter {
   double high = 0;
   Origin origin = Origin::assumed;
   std::string source;  // device and date, paper and table, or data sheet
+  std::vector<FittedOn> fitted_on = {};
   bool operator==(const Parameter&) const = default;
 };
 

@@ -68,11 +68,17 @@ struct Calibration {
   Parameter host_launch_s;
   // CPU time per further kernel of an operation that its module launches in one loop: a product for
   // each local expert, with its casts.
-  Parameter host_kernel_s = {45e-6, 20e-6, 80e-6, Origin::published,
+  Parameter host_kernel_s = {45e-6,
+                             20e-6,
+                             80e-6,
+                             Origin::published,
                              "fitted on the models with experts of NVIDIA's Megatron-Bridge "
                              "summaries, containers 25.09 to 26.08, on H100 and B200 "
                              "(github.com/NVIDIA-NeMo/Megatron-Bridge 067f987d): least error "
-                             "between 40 and 50 us"};
+                             "between 40 and 50 us",
+                             {{"",
+                               "source~\"Megatron-Bridge\" && ep>1 && "
+                               "(gpu_type==\"H100\" || gpu_type==\"B200\")"}}};
   // Share of the waiting for short kernels that the host saves by launching ahead during long ones.
   Parameter host_run_ahead;
   // Where Software::shared_cores holds and a pipeline with tensor parallelism crosses nodes: share

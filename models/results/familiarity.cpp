@@ -168,6 +168,12 @@ bool is_like(const RunTraits& one, const RunTraits& other) {
          one.context == other.context;
 }
 
+std::string_view publisher_of(std::string_view family) {
+  family = family.substr(0, family.find(" / "));
+  family = family.substr(0, family.find_first_of("0123456789("));
+  return family.substr(0, family.find_last_not_of(' ') + 1);
+}
+
 LayoutReach layout_reach(std::span<const MeasuredRuns> measured, bool experts) {
   LayoutReach reach;
   for (const MeasuredRuns& run : measured) {
@@ -186,7 +192,7 @@ Familiarity familiarity(const RunTraits& traits, std::span<const MeasuredRuns> m
                         const std::string& without) {
   std::vector<const MeasuredRuns*> all;
   for (const MeasuredRuns& run : measured) {
-    if (run.family != without) all.push_back(&run);
+    if (without.empty() || publisher_of(run.family) != publisher_of(without)) all.push_back(&run);
   }
   Familiarity found;
   found.unfamiliar = unfamiliar(traits, all);

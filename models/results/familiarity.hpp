@@ -4,6 +4,7 @@
 
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "models/plan/job.hpp"
@@ -58,6 +59,10 @@ struct Familiarity {
   Parameter error() const;
 };
 
+// "NVIDIA Megatron-Bridge", all its releases and tables on all GPUs: what stands before the first
+// figure or bracket of a family's source.
+std::string_view publisher_of(std::string_view family);
+
 // What layouts of measured runs with experts, or without, reached.
 struct LayoutReach {
   int experts_a_rank = 0;
@@ -67,10 +72,10 @@ LayoutReach layout_reach(std::span<const MeasuredRuns> measured, bool experts);
 
 // Those of the same GPU, product bits, and with or without experts; where fewer than three families
 // are so, of any GPU, then of any bits, then all. Few runs tell little: their mean square is taken
-// together with that of 30 runs of all models with, or without, experts. Not those of the family
-// `without`. That a size or
-// a trait was not measured was found to say nothing of how far a prediction is off (docs/cost.md):
-// it is told, and widens nothing.
+// together with that of 30 runs of all models with, or without, experts. Not those of the publisher
+// of the family `without`, whose other releases and tables repeat its runs. That a size or a trait
+// was not measured was found to say nothing of how far a prediction is off (docs/cost.md): it is
+// told, and widens nothing.
 Familiarity familiarity(const RunTraits& traits, std::span<const MeasuredRuns> measured,
                         const std::string& without = {});
 

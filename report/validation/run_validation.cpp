@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <map>
 #include <numeric>
+#include <set>
 #include <sstream>
 #include <vector>
 
@@ -42,7 +43,7 @@ std::string letter(size_t rule) {
   return std::string(1, static_cast<char>('A' + static_cast<char>(rule)));
 }
 
-// The cells from MAPE to the last rule.
+// The cells from MAPE to those of fitted rows.
 std::vector<std::string> error_cells(const ValidationFamily& family,
                                      const std::vector<std::string>& rules) {
   const bool judged = family.rows > 0;
@@ -59,6 +60,8 @@ std::vector<std::string> error_cells(const ValidationFamily& family,
     const auto mape = family.baselines.find(rule);
     cells.push_back(mape == family.baselines.end() ? "-" : percent(mape->second));
   }
+  cells.push_back(std::to_string(family.fitted));
+  cells.push_back(family.fitted > 0 ? percent(family.fitted_mape) : "-");
   return cells;
 }
 
@@ -82,8 +85,7 @@ std::vector<std::string> family_lines(const ValidationReport& report,
                                       const std::vector<std::string>& rules) {
   TextTable table;
   table.columns = {{"family"},
-                   {"rows", Align::right},
-                   {"fitted on", Align::right},
+                   {"blind", Align::right},
                    {"MAPE", Align::right},
                    {"median", Align::right},
                    {"p90", Align::right},
@@ -94,9 +96,11 @@ std::vector<std::string> family_lines(const ValidationReport& report,
   for (size_t rule = 0; rule < rules.size(); ++rule) {
     table.columns.push_back({letter(rule), Align::right});
   }
+  table.columns.push_back({"fitted", Align::right});
+  table.columns.push_back({"MAPE", Align::right});
   for (const ValidationFamily& family : report.families) {
     std::vector<std::string> cells = {"  " + metric_name(family.metric),
-                                      std::to_string(family.rows), std::to_string(family.fitted)};
+                                      std::to_string(family.rows)};
     for (std::string& cell : error_cells(family, rules)) cells.push_back(std::move(cell));
     table.rows.push_back(std::move(cells));
   }
@@ -124,7 +128,8 @@ std::string runs_table(const ValidationReport& report, const std::vector<std::st
   text +=
       "\nMAPE to worst: mean, median, 90th percentile, largest |predicted - measured| / measured.\n"
       "tau: rank correlation (Kendall); in groups: among the layouts of one job whose measured\n"
-      "values differ by more than 10 %. in 90%: measured values inside the 90 % interval.\n";
+      "values differ by more than 10 %. in 90%: measured values inside the 90 % interval. fitted:\n"
+      "rows that a number which predicts them was fitted on, and their MAPE.\n";
   for (size_t rule = 0; rule < rules.size(); ++rule) {
     text += fmt::format("{}: MAPE of a simpler rule, {}\n", letter(rule), rules[rule]);
   }
@@ -167,15 +172,14 @@ std::string skipped_text(const ValidationReport& report) {
 
 std::string page_metric(const ValidationReport& report, const std::string& metric,
                         const std::vector<std::string>& rules) {
-  std::vector<std::string> titles = {"family", "rows",  "fitted on", "MAPE",          "median",
-                                     "p90",    "worst", "tau",       "tau in groups", "in 90 %"};
+  std::vector<std::string> titles = {"family", "blind rows", "MAPE",          "median", "p90",
+                                     "worst",  "tau",        "tau in groups", "in 90 %"};
   titles.insert(titles.end(), rules.begin(), rules.end());
-  titles.emplace_back("worst row");
+  titles.insert(titles.end(), {"fitted rows", "their MAPE", "worst blind row"});
   std::string lines;
   for (const ValidationFamily& family : report.families) {
     if (family.metric != metric || family.rows + family.fitted == 0) continue;
-    std::vector<std::string> cells = {family.name, std::to_string(family.rows),
-                                      std::to_string(family.fitted)};
+    std::vector<std::string> cells = {family.name, std::to_string(family.rows)};
     for (std::string& cell : error_cells(family, rules)) cells.push_back(std::move(cell));
     cells.push_back(without_folder(family.worst.id));
     lines += markdown_row(cells);
@@ -247,37 +251,83 @@ std::string page_skipped_runs(const ValidationReport& report) {
   return text;
 }
 
-// All step times in one sentence.
-std::string page_pooled(const ValidationReport& report) {
+// How well one metric is predicted over all rows of one kind.
+std::string errors_in_words(const std::vector<ValidationRow>& rows, const std::string& metric,
+                            std::string_view kind, std::string_view what) {
   std::vector<double> errors;
   std::size_t inside = 0;
-  for (const ValidationRow& row : report.rows) {
-    if (row.metric != kStep) continue;
-    errors.push_back(row.difference() / row.measured);
+  for (const ValidationRow& row : rows) {
+    if (row.metric != metric) continue;
+    errors.push_back(row.relative_error());
     inside += row.low <= row.measured && row.measured <= row.high ? 1 : 0;
   }
-  if (errors.empty()) return "";
+  if (errors.empty()) return fmt::format("- {} {}: no row.\n", kind, what);
   std::ranges::sort(errors);
   const auto count = static_cast<double>(errors.size());
   return fmt::format(
-      "\nOf {} step times half were predicted within {:.1f} % and nine of ten within {:.0f} %; the "
-      "mean error is {:.1f} %;\n{:.0f} % lie inside their 90 % interval.\nAmong them are rows that "
-      "calibrations were fitted on (\"What is not blind\"), and intervals know how far off these "
-      "families were.\n",
-      errors.size(), 100 * quantile_of_sorted(errors, 0.5), 100 * quantile_of_sorted(errors, 0.9),
+      "- {} {}: {} rows, half of them within {:.1f} %, nine of ten within {:.0f} %, mean error "
+      "{:.1f} %, {:.0f} % inside their 90 % interval.\n",
+      kind, what, errors.size(), 100 * quantile_of_sorted(errors, 0.5),
+      100 * quantile_of_sorted(errors, 0.9),
       100 * std::accumulate(errors.begin(), errors.end(), 0.0) / count,
       100 * static_cast<double>(inside) / count);
+}
+
+// Blind rows of one publisher, all its releases and GPUs.
+struct Publisher {
+  std::set<std::string> gpus;
+  std::vector<double> errors;
+  int inside = 0;
+};
+
+std::string page_publishers(const ValidationReport& report) {
+  std::map<std::string, Publisher> publishers;
+  for (const ValidationRow& row : report.rows) {
+    if (row.metric != kStep) continue;
+    Publisher& publisher = publishers[std::string(publisher_of(row.family))];
+    publisher.gpus.insert(row.family.substr(row.family.rfind(" / ") + 3));
+    publisher.errors.push_back(row.relative_error());
+    publisher.inside += row.low <= row.measured && row.measured <= row.high ? 1 : 0;
+  }
+  std::string text = "\n" + markdown_header({"source of rows", "GPUs", "blind rows", "median error",
+                                             "nine of ten within", "inside their 90 % interval"},
+                                            2);
+  for (auto& [name, publisher] : publishers) {
+    std::ranges::sort(publisher.errors);
+    const auto rows = static_cast<double>(publisher.errors.size());
+    text += markdown_row({name, fmt::format("{}", fmt::join(publisher.gpus, ", ")),
+                          std::to_string(publisher.errors.size()),
+                          percent(quantile_of_sorted(publisher.errors, 0.5)),
+                          percent(quantile_of_sorted(publisher.errors, 0.9)),
+                          percent(publisher.inside / rows)});
+  }
+  return text;
+}
+
+std::string page_pooled(const ValidationReport& report) {
+  if (report.rows.empty() && report.fitted.empty()) return "";
+  std::string text =
+      "\nA row is blind where no number that predicts it was fitted on it (\"What is not blind\"). "
+      "Its interval is made\nwithout the runs of its own publisher.\n\n";
+  for (const auto& [metric, what] : {std::pair{std::string(kStep), "step times"},
+                                     std::pair{std::string("memory_bytes"), "peak memory"}}) {
+    text += errors_in_words(report.rows, metric, "Blind", what);
+    text += errors_in_words(report.fitted, metric, "Fitted", what);
+  }
+  return text + page_publishers(report);
 }
 
 std::string page_not_blind(const ValidationReport& report) {
   if (report.fitted_before.empty()) return "";
   std::string text =
       "\n## What is not blind\n\n"
-      "Constants of these calibrations were fitted on rows that may be among the above. A row is "
-      "predicted by the\ncalibration of its GPU and software.\n\n";
-  text += markdown_header({"constants", "calibrations"}, 2);
+      "Fits that these calibrations rest on, and how many of the rows above each was made with. A "
+      "row is predicted by\nthe calibration of its GPU and software.\n\n";
+  text += markdown_header({"fit", "numbers", "calibrations", "rows"}, 3);
   for (const FittedBefore& fit : report.fitted_before) {
-    text += markdown_row({fit.rows, fmt::format("{}", fmt::join(fit.calibrations, ", "))});
+    text += markdown_row({fit.source, fmt::format("{}", fmt::join(fit.numbers, ", ")),
+                          fmt::format("{}", fmt::join(fit.calibrations, ", ")),
+                          std::to_string(fit.rows)});
   }
   return text;
 }
@@ -308,11 +358,12 @@ std::string runs_text(const ValidationReport& report, int worst, std::size_t wid
   if (!report.families.empty()) text += runs_table(report, rules_of(report));
   text += worst_text(report, worst, width) + "\n";
   if (!report.fitted.empty()) {
-    text += fmt::format("{} rows were fitted on and are not judged\n", report.fitted.size());
+    text += fmt::format("{} values are of rows that were fitted on: not judged\n",
+                        report.fitted.size());
   }
   for (const FittedBefore& fit : report.fitted_before) {
-    text +=
-        fmt::format("not blind, calibration {}: {}\n", fmt::join(fit.calibrations, ", "), fit.rows);
+    text += fmt::format("calibration {}, {} rows here: {}\n", fmt::join(fit.calibrations, ", "),
+                        fit.rows, fit.source);
   }
   text += fmt::format("{} values and {} memory labels predicted, {} rows not\n", report.rows.size(),
                       report.labels.size(), report.skipped.size());
@@ -326,8 +377,7 @@ std::string runs_page(const ValidationReport& report, const std::string& command
       "# Predicted against measured training runs\n\nMade by `{}`; not written by hand.\n\n"
       "Errors are |predicted - measured| / measured. tau is Kendall's rank correlation, over all "
       "rows of a\nfamily, and within groups: see below. \"in 90 %\" is the share of measured "
-      "values inside the predicted\n90 % interval. Rows that a calibration was fitted on are "
-      "counted and not judged.\n",
+      "values inside the predicted\n90 % interval.\n",
       command);
   text += page_pooled(report);
   if (!rules.empty()) {

@@ -32,7 +32,8 @@ Json row_json(const ValidationRow& row) {
           {"predicted", row.predicted},
           {"low", row.low},
           {"high", row.high},
-          {"origin", to_string(row.origin)}};
+          {"origin", to_string(row.origin)},
+          {"fitted_by", row.fitted_by}};
 }
 
 Json labels_json(const std::optional<MemoryLabels>& labels) {
@@ -52,6 +53,7 @@ Json family_json(const ValidationFamily& family) {
           {"metric", family.metric},
           {"rows", family.rows},
           {"fitted", family.fitted},
+          {"fitted_mape", family.fitted > 0 ? Json(family.fitted_mape) : Json(nullptr)},
           {"baselines", baselines_json(family.baselines)},
           {"oom", labels_json(family.out_of_memory)},
           {"mape", judged(family.mape)},

@@ -1,6 +1,7 @@
 #include "scenarios/language/library/calibration_writer.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 
@@ -37,12 +38,25 @@ std::string quantity_text(double value, std::string_view unit) {
   return parse_quantity(text, dimension) == value ? text : fmt::format("{} {}", value, unit);
 }
 
+std::string fitted_on_text(const std::vector<FittedOn>& all) {
+  std::string text;
+  for (const FittedOn& rows : all) {
+    std::vector<std::string> said;
+    if (!rows.file.empty()) said.push_back("file: " + quoted(rows.file));
+    if (!rows.where.empty()) said.push_back("where: " + quoted(rows.where));
+    text += fmt::format("      - {{{}}}\n", fmt::join(said, ", "));
+  }
+  return text.empty() ? "" : "    fitted_on:\n" + text;
+}
+
 std::string parameter_text(std::string_view name, const Parameter& parameter,
                            std::string_view unit) {
   return fmt::format(
-      "  {}:\n    value: {}\n    low: {}\n    high: {}\n    origin: {}\n    source: {}\n", name,
-      quantity_text(parameter.value, unit), quantity_text(parameter.low, unit),
-      quantity_text(parameter.high, unit), to_string(parameter.origin), quoted(parameter.source));
+             "  {}:\n    value: {}\n    low: {}\n    high: {}\n    origin: {}\n    source: {}\n",
+             name, quantity_text(parameter.value, unit), quantity_text(parameter.low, unit),
+             quantity_text(parameter.high, unit), to_string(parameter.origin),
+             quoted(parameter.source)) +
+         fitted_on_text(parameter.fitted_on);
 }
 
 std::string law_layer_text(std::string_view key, const InterconnectLaw& law) {

@@ -64,13 +64,33 @@ Evidence common_evidence(const DocumentNode& entry) {
   return evidence;
 }
 
+FittedOn read_fitted_on(const DocumentNode& map) {
+  require_map(map, "fitted_on");
+  check_keys(map, {"file", "where"});
+  FittedOn rows;
+  if (map.value_of("file") != nullptr) rows.file = require_text(map, "file");
+  if (map.value_of("where") != nullptr) rows.where = require_text(map, "where");
+  if (rows.file.empty() && rows.where.empty()) {
+    throw Error(map.where, "fitted_on: needs file, where or both");
+  }
+  return rows;
+}
+
+// One set of rows, or a list of them.
+std::vector<FittedOn> read_all_fitted_on(const DocumentNode& node) {
+  if (node.kind != Kind::list) return {read_fitted_on(node)};
+  std::vector<FittedOn> all;
+  for (const DocumentNode& item : node.items) all.push_back(read_fitted_on(item));
+  return all;
+}
+
 Parameter read_parameter(const DocumentNode& node, Dimension dimension, const std::string& key,
                          const Evidence& common, const Range& range = kNotNegative) {
   Parameter parameter;
   parameter.origin = common.origin;
   parameter.source = common.source;
   if (node.kind == Kind::map) {
-    check_keys(node, {"value", "low", "high", "origin", "source"});
+    check_keys(node, {"value", "low", "high", "origin", "source", "fitted_on"});
     const DocumentNode& value = require(node, "value");
     parameter.value = parameter.low = parameter.high = quantity_in(range, value, dimension, key);
     if (const DocumentNode* low = node.value_of("low")) {
@@ -89,6 +109,9 @@ Parameter read_parameter(const DocumentNode& node, Dimension dimension, const st
     }
     parameter.origin = parse_origin(require_text(node, "origin"), require(node, "origin").where);
     parameter.source = require_text(node, "source");
+    if (const DocumentNode* rows = node.value_of("fitted_on")) {
+      parameter.fitted_on = read_all_fitted_on(*rows);
+    }
   } else {
     parameter.value = parameter.low = parameter.high = quantity_in(range, node, dimension, key);
   }

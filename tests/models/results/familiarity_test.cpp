@@ -18,6 +18,26 @@ const std::vector<MeasuredRuns> kMeasured = {
     runs("one", kDense, 3, 0.1), runs("one", kExperts, 2, 0.3), runs("two", kDense, 5, 0.2),
     runs("three", kDense, 7, 0.2), runs("four", kEightBits, 9, 0.4)};
 
+TEST(Familiarity, APublisherIsAllItsReleasesAndGpus) {
+  EXPECT_EQ(publisher_of("NVIDIA Megatron-Bridge 26.08 NeMo Container / GB300"),
+            publisher_of("NVIDIA Megatron-Bridge 25.09 NeMo Container / H100"));
+  EXPECT_EQ(publisher_of("Megatron-LM CI golden values (large) / A100"),
+            publisher_of("Megatron-LM CI golden values / H100"));
+  EXPECT_EQ(publisher_of("MosaicML llm-foundry benchmarks / a100_80gb"),
+            "MosaicML llm-foundry benchmarks");
+  EXPECT_NE(publisher_of("torchtitan 2024-12 / H100"), publisher_of("torchtune README / H100"));
+}
+
+TEST(Familiarity, TheOtherReleasesOfAPublisherAreLeftOutWithAFamily) {
+  const std::vector<MeasuredRuns> measured = {
+      runs("Lab v1 / x", kDense, 3, 0.9), runs("Lab v2 / x", kDense, 3, 0.9),
+      runs("one", kDense, 3, 0.1), runs("two", kDense, 5, 0.1), runs("three", kDense, 7, 0.1)};
+  EXPECT_EQ(familiarity(kDense, measured).families, 5);
+  const Familiarity others = familiarity(kDense, measured, "Lab v2 / x");
+  EXPECT_EQ(others.families, 3);
+  EXPECT_DOUBLE_EQ(others.deviation, 0.1);
+}
+
 TEST(Familiarity, HoldsAgainstTheSameKindOnTheSameGpu) {
   const Familiarity found = familiarity(kDense, kMeasured);
   EXPECT_EQ(found.alike, "dense models in 16 bits on x");

@@ -208,7 +208,11 @@ void summarise_families(ValidationReport& report, const std::map<std::string, st
   }
   report.families.clear();
   for (const auto& group : groups) report.families.push_back(summarise(group));
-  for (const ValidationRow& row : report.fitted) ++family_of(report, row.family, row.metric).fitted;
+  for (const ValidationRow& row : report.fitted) {
+    ValidationFamily& family = family_of(report, row.family, row.metric);
+    ++family.fitted;
+    family.fitted_mape += (row.relative_error() - family.fitted_mape) / family.fitted;
+  }
   count_labels(report);
   for (ValidationFamily& family : report.families) {
     if (const auto note = notes.find(family.name); note != notes.end()) family.note = note->second;

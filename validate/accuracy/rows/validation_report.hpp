@@ -32,6 +32,8 @@ struct ValidationRow {
   std::string configuration = {};
   std::string label = {};  // what a reader knows the row by: "GPT 181B, 384 GPUs"
   std::string note = {};   // of the measured row
+  // Numbers of the calibration that were fitted on this row: "host.launch". Empty: it is blind.
+  std::vector<std::string> fitted_by = {};
 
   double difference() const;  // |predicted - measured|
   // difference / |measured|; where measured is 0, the difference itself.
@@ -82,7 +84,8 @@ struct ValidationFamily {
   std::optional<double> coverage90;
   std::optional<MemoryLabels> out_of_memory;  // none if no row says
   std::optional<GroupRanking> ranking;        // none if no group has two configurations
-  int fitted = 0;                             // further rows, used to fit and not judged
+  int fitted = 0;                             // further rows, not blind
+  double fitted_mape = 0;                     // of these, as mape
   std::map<std::string, int> assumed;         // what was assumed, in how many rows
 };
 
@@ -93,16 +96,18 @@ struct SkippedRow {
 // A row that an error keeps from being used: at the place that the error knows, else at `id`.
 SkippedRow skipped_row(const std::string& id, const Error& error);
 
-// Rows that calibrations which predicted were fitted on beforehand: among those nothing is blind.
+// A fit that predicting calibrations rest on.
 struct FittedBefore {
-  std::string rows;  // in the calibrations' own words: "fitted on 205 rows of ..."
-  std::vector<std::string> calibrations;  // names, sorted
+  std::string source;                     // its words: "fitted on 205 rows of ..."
+  std::vector<std::string> numbers;       // that it gave, sorted
+  std::vector<std::string> calibrations;  // that hold them, sorted
+  int rows = 0;                           // of this report that it was fitted on
 };
 
 struct ValidationReport {
   std::vector<ValidationFamily> families;  // in the order of their first row
   std::vector<ValidationRow> rows;
-  std::vector<ValidationRow> fitted;  // used to fit: stated, not judged
+  std::vector<ValidationRow> fitted;  // some number was fitted on them: stated, not judged
   std::vector<FittedBefore> fitted_before;
   std::vector<MemoryLabel> labels;
   std::vector<SkippedRow> skipped;

@@ -361,7 +361,7 @@ double median_ape(std::vector<double> residuals) {
 
 // Where the rows tell less than the prior did, the number still rests on the prior.
 Parameter fitted_parameter(const Axis& axis, const Parameter& prior, const NormalPrior& normal,
-                           double at, double sd, const Evidence& rows_say) {
+                           double at, double sd, const Evidence& rows_say, const FittedOn& rows) {
   Parameter fitted;
   fitted.value = axis.to_value(at);
   fitted.low = axis.to_value(at - kNormal95 * sd);
@@ -371,6 +371,8 @@ Parameter fitted_parameter(const Axis& axis, const Parameter& prior, const Norma
   fitted.source = rows_decide ? rows_say.source
                               : fmt::format("{}; these tell less than the prior: {}",
                                             rows_say.source, prior.source);
+  if (!rows_decide) fitted.fitted_on = prior.fitted_on;
+  if (rows != FittedOn{}) fitted.fitted_on.push_back(rows);
   return fitted;
 }
 
@@ -423,8 +425,8 @@ RunFit fit_runs(const std::vector<FitRow>& rows, const Calibration& prior,
       continue;
     }
     const Parameter& before = prior.*field.member;
-    const Parameter after =
-        fitted_parameter(axes[i], before, problem.prior[i], fit.point[i], fit.sd[i], rows_say);
+    const Parameter after = fitted_parameter(axes[i], before, problem.prior[i], fit.point[i],
+                                             fit.sd[i], rows_say, options.fitted_on);
     result.fitted.push_back({field.name, before, after});
     result.calibration.*field.member = after;
   }

@@ -32,6 +32,7 @@ struct FitOptions {
   bool flat_prior = false;            // the rows alone decide
   int threads = 0;                    // 0: all cores; the result does not depend on it
   std::string source;                 // of the fitted values: "fitted on N rows of ..."
+  FittedOn fitted_on;                 // the rows; neither file nor where: not stated
   Origin origin = Origin::published;  // of the rows, and so of what they decide
   // Seconds of a step; predict() of run_job.hpp. May throw Error: the row cannot be used.
   std::function<double(const Job&)> predict_s;

@@ -14,6 +14,7 @@
 #include "policies/lowering/for_each_index.hpp"
 #include "scenarios/language/library/facts/measured_runs.hpp"
 #include "validate/accuracy/rows/baselines.hpp"
+#include "validate/accuracy/rows/fitted_rows.hpp"
 #include "validate/accuracy/runs/fit_rows.hpp"
 #include "validate/accuracy/runs/stated_network.hpp"
 
@@ -25,6 +26,7 @@ constexpr const char* kMemory = "memory_bytes";
 
 struct Subject {
   const TrainingRun* run = nullptr;
+  const CsvTable* table = nullptr;
   std::string family;
   bool fit = false;
   bool judged = false;
@@ -54,7 +56,7 @@ class Selection {
       skip_unusable(file, {&options.fit_where}, report);
       for (const TrainingRun& run : file.runs) {
         if (!is_wanted(options.fit_where, file.table, run.table_row)) continue;
-        if (fitted.insert(run.id).second) add(run, true, false);
+        if (fitted.insert(run.id).second) add(file, run, true, false);
       }
     }
     for (const TrainingRuns& file : files) {
@@ -65,7 +67,7 @@ class Selection {
       if (fits_here) filters.push_back(&options.fit_where);
       skip_unusable(file, filters, report);
       for (const TrainingRun& run : file.runs) {
-        add(run, fits_here && options.fit_where->matches(file.table, run.table_row),
+        add(file, run, fits_here && options.fit_where->matches(file.table, run.table_row),
             !fitted.contains(run.id) && is_wanted(options.where, file.table, run.table_row));
       }
     }
@@ -74,10 +76,11 @@ class Selection {
   std::vector<Subject> take() { return std::move(subjects_); }
 
  private:
-  void add(const TrainingRun& run, bool fit, bool judged) {
+  void add(const TrainingRuns& file, const TrainingRun& run, bool fit, bool judged) {
     if (!fit && !judged) return;
     Subject& subject = subjects_.emplace_back();
     subject.run = &run;
+    subject.table = &file.table;
     subject.family = family_of(run);
     subject.fit = fit;
     subject.judged = judged && !fit;
@@ -225,6 +228,17 @@ ValidationRow row_of(const Subject& subject, const char* metric) {
   return row;
 }
 
+std::vector<std::string> fitted_by(const Subject& subject, bool of_memory) {
+  std::vector<std::string> names;
+  for (const FittedNumber& each : fitted_numbers(subject.what.job.calibration)) {
+    if (each.of_memory != of_memory) continue;
+    if (is_fitted_on(*each.number, *subject.table, subject.run->table_row)) {
+      names.push_back(each.name);
+    }
+  }
+  return names;
+}
+
 void add_rows(const Subject& subject, const RunPredictor& predictor, bool fits,
               std::map<std::string, double> baselines, ValidationReport& report) {
   const TrainingRun& run = *subject.run;
@@ -235,7 +249,11 @@ void add_rows(const Subject& subject, const RunPredictor& predictor, bool fits,
     calibration.step_error = larger_error(calibration.step_error, alike.error());
   }
   const PredictionInterval range = predictor.interval(subject.predicted, calibration);
-  std::vector<ValidationRow>& rows = subject.fit ? report.fitted : report.rows;
+  const auto add = [&](ValidationRow row, bool of_memory) {
+    row.fitted_by = fitted_by(subject, of_memory);
+    const bool blind = row.fitted_by.empty() && !subject.fit;
+    (blind ? report.rows : report.fitted).push_back(std::move(row));
+  };
   if (run.step_s) {
     ValidationRow row = row_of(subject, kStep);
     row.measured = *run.step_s;
@@ -245,7 +263,7 @@ void add_rows(const Subject& subject, const RunPredictor& predictor, bool fits,
     row.baselines = std::move(baselines);
     row.group = group_of(run);
     row.configuration = configuration_of(run);
-    rows.push_back(std::move(row));
+    add(std::move(row), false);
   }
   if (subject.fit) return;
   if (run.memory_gib) {
@@ -256,7 +274,7 @@ void add_rows(const Subject& subject, const RunPredictor& predictor, bool fits,
     const double share = row.predicted / subject.predicted.memory_bytes;
     row.low = share * range.memory_low_bytes;
     row.high = share * range.memory_high_bytes;
-    rows.push_back(std::move(row));
+    add(std::move(row), true);
   }
   if (says_whether_it_fitted(run)) {
     report.labels.push_back(
@@ -284,7 +302,8 @@ std::vector<MeasuredRuns> measured_of(const std::vector<Subject>& subjects) {
   std::vector<MeasuredRuns> all;
   std::vector<std::vector<double>> errors;  // [of all]
   for (const Subject& subject : subjects) {
-    if (!subject.failure.empty() || !subject.run->step_s) continue;
+    if (!subject.failure.empty() || !subject.run->step_s || subject.fit) continue;
+    if (!fitted_by(subject, false).empty()) continue;
     const RunTraits traits = traits_of(subject.what.job);
     auto runs = std::ranges::find_if(all, [&](const MeasuredRuns& known) {
       return known.family == subject.family && known.traits.gpu == traits.gpu &&
@@ -342,22 +361,32 @@ std::string family_of(const TrainingRun& run) {
 
 namespace {
 
-// What a fit writes into its sources, up to the semicolon, and the calibrations that hold it.
+// The fits of the calibrations that predict, by what their sources say up to the semicolon.
 std::vector<FittedBefore> fitted_before(const std::vector<Subject>& subjects) {
-  std::map<std::string, const Calibration*> used;
+  struct Fit {
+    std::set<std::string> numbers, calibrations, rows;
+  };
+  std::map<std::string, Fit> fits;
   for (const Subject& subject : subjects) {
+    if (!subject.failure.empty()) continue;
     const Calibration& calibration = subject.what.job.calibration;
-    if (subject.failure.empty()) used.emplace(calibration.name, &calibration);
-  }
-  std::map<std::string, std::set<std::string>> fits;
-  for (const auto& [name, calibration] : used) {
-    for (const CalibrationField& field : calibration_fields()) {
-      const std::string& source = (calibration->*field.member).source;
-      if (source.starts_with("fitted")) fits[source.substr(0, source.find(';'))].insert(name);
+    for (const FittedNumber& each : fitted_numbers(calibration)) {
+      const std::string& source = each.number->source;
+      Fit& fit = fits[source.substr(0, source.find(';'))];
+      fit.numbers.insert(each.name);
+      fit.calibrations.insert(calibration.name);
+      if (is_fitted_on(*each.number, *subject.table, subject.run->table_row)) {
+        fit.rows.insert(subject.run->id);
+      }
     }
   }
   std::vector<FittedBefore> all;
-  for (const auto& [rows, names] : fits) all.push_back({rows, {names.begin(), names.end()}});
+  for (const auto& [source, fit] : fits) {
+    all.push_back({source,
+                   {fit.numbers.begin(), fit.numbers.end()},
+                   {fit.calibrations.begin(), fit.calibrations.end()},
+                   static_cast<int>(fit.rows.size())});
+  }
   return all;
 }
 

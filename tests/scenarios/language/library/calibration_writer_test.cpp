@@ -17,6 +17,7 @@ void expect_same(const Parameter& a, const Parameter& b, std::string_view name) 
   EXPECT_EQ(a.high, b.high) << name;
   EXPECT_EQ(a.origin, b.origin) << name;
   EXPECT_EQ(a.source, b.source) << name;
+  EXPECT_EQ(a.fitted_on, b.fitted_on) << name;
 }
 
 void expect_read_back(const Calibration& written) {

@@ -121,6 +121,46 @@ const std::string kFour =
     "p,GPT,2048,1024,48,2,8,A100,2,2,8,,\n"  // 0.75
     "p,GPT,2048,1024,64,2,8,H100,2,2,9,,\n";
 
+TEST(ValidateRuns, ARowThatANumberWasFittedOnIsNotBlind) {
+  RunPredictor predictor = stand_in();
+  predictor.job_of = [plain = predictor.job_of](const TrainingRun& run) {
+    RunJob made = plain(run);
+    Calibration& calibration = made.job.calibration;
+    calibration.kernel_sustained.source = "fitted on two rows; residual 1 %";
+    calibration.kernel_sustained.fitted_on = {{"runs.csv", "hidden==1024"}};
+    calibration.fragmentation.source = "fitted on another";
+    calibration.fragmentation.fitted_on = {{"", "hidden==2048 && gpu_type=='H100'"}};
+    calibration.host_kernel_s.fitted_on = {{"", "no_such_column==1"}, {"others.csv", ""}};
+    return made;
+  };
+  const TrainingRuns file = parse(
+      "p,GPT,1024,1024,16,2,8,A100,2,2,2,20,\n"
+      "p,GPT,1024,1024,32,2,8,A100,2,2,5,,\n"
+      "p,GPT,2048,1024,48,2,8,H100,2,2,8,20,\n");
+  const ValidationReport report = validate_runs({file}, predictor, {});
+  // The time of the first two, the memory of the third.
+  ASSERT_EQ(report.fitted.size(), 3U);
+  EXPECT_EQ(report.fitted[0].fitted_by, std::vector<std::string>{"kernel.sustained"});
+  EXPECT_EQ(report.fitted[2].id, "runs.csv:4");
+  EXPECT_EQ(report.fitted[2].fitted_by, std::vector<std::string>{"memory.fragmentation"});
+  ASSERT_EQ(report.rows.size(), 2U);
+  EXPECT_EQ(report.rows[0].metric, "memory_bytes");
+  EXPECT_EQ(report.rows[1].metric, "step_s");
+  const ValidationFamily& steps = family(report, "p / A100", "step_s");
+  EXPECT_EQ(steps.rows, 0);
+  EXPECT_EQ(steps.fitted, 2);
+  EXPECT_DOUBLE_EQ(steps.fitted_mape, (1 + 0.6) / 2);  // 4 s for 2 s, 8 s for 5 s
+  // What others are judged by must not rest on rows that were fitted on.
+  ASSERT_EQ(report.measured.size(), 1U);
+  EXPECT_EQ(report.measured[0].family, "p / H100");
+  const auto fit =
+      std::ranges::find(report.fitted_before, "fitted on two rows", &FittedBefore::source);
+  ASSERT_NE(fit, report.fitted_before.end());
+  EXPECT_EQ(fit->rows, 2);
+  EXPECT_EQ(fit->numbers, std::vector<std::string>{"kernel.sustained"});
+  EXPECT_EQ(fit->calibrations, (std::vector<std::string>{"A100-prior", "H100-prior"}));
+}
+
 TEST(ValidateRuns, FiltersSelectWhatIsJudgedAndWhatIsFittedOn) {
   RunsOptions options;
   options.where = RowFilter::parse("hidden==2048");

@@ -1,0 +1,88 @@
+#include "validate/accuracy/rows/fitted_rows.hpp"
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <map>
+#include <set>
+#include <string>
+
+#include "models/base/error.hpp"
+#include "scenarios/language/library/library.hpp"
+#include "validate/accuracy/rows/row_filter.hpp"
+
+namespace windtunnel {
+namespace {
+
+std::vector<CsvTable> training_rows() {
+  std::vector<CsvTable> tables;
+  for (const auto& entry : std::filesystem::directory_iterator("tests/data/training_runs")) {
+    tables.push_back(CsvTable::read(entry.path().string()));
+  }
+  return tables;
+}
+
+// Of each fit of the library, by the start of its source, the rows that it was made with.
+std::map<std::string, std::set<std::string>> rows_of_fits() {
+  const std::vector<CsvTable> tables = training_rows();
+  std::map<std::string, std::set<std::string>> rows;
+  for (const Calibration& calibration : library_calibrations()) {
+    for (const FittedNumber& each : fitted_numbers(calibration)) {
+      std::set<std::string>& of_fit = rows[each.number->source.substr(0, 45)];
+      for (const CsvTable& table : tables) {
+        for (std::size_t row = 0; row < table.rows(); ++row) {
+          if (is_fitted_on(*each.number, table, row)) of_fit.insert(table.id(row));
+        }
+      }
+    }
+  }
+  return rows;
+}
+
+TEST(FittedRows, EachFitOfTheLibraryStatesItsRows) {
+  for (const Calibration& calibration : library_calibrations()) {
+    for (const CalibrationField& field : calibration_fields()) {
+      const Parameter& number = calibration.*field.member;
+      if (!number.source.starts_with("fitted")) continue;
+      EXPECT_FALSE(number.fitted_on.empty()) << calibration.name << " " << field.name;
+      for (const FittedOn& rows : number.fitted_on) RowFilter::parse(rows.where, "fitted_on");
+    }
+  }
+}
+
+TEST(FittedRows, AreAsManyAsTheirSourceSays) {
+  const auto rows = rows_of_fits();
+  const auto count = [&](const std::string& start) {
+    for (const auto& [source, ids] : rows) {
+      if (source.starts_with(start)) return static_cast<int>(ids.size());
+    }
+    return -1;
+  };
+  EXPECT_EQ(count("fitted on 916 rows"), 916);
+  EXPECT_EQ(count("fitted, alone, on 23 rows"), 23);
+  EXPECT_EQ(count("fitted, alone, on 3 rows in bf16"), 3);
+  EXPECT_EQ(count("fitted, alone, on 3 rows in fp8"), 3);
+  // Of the functional tests some more than were used: which ones was not written down.
+  EXPECT_EQ(count("fitted on 33 rows"), 34);
+  EXPECT_EQ(count("fitted on 91 rows"), 95);
+  EXPECT_EQ(count("fitted on 30 rows"), 39);
+  EXPECT_EQ(count("fitted on 205 rows"), 0);  // its table is not in the repository
+}
+
+TEST(FittedRows, FileAndExpressionBothHold) {
+  const CsvTable table = CsvTable::parse("source,gpus\na,8\na,16\n", "folder/runs.csv");
+  Parameter number;
+  const auto fitted = [&](const FittedOn& rows, std::size_t row) {
+    number.fitted_on = {rows};
+    return is_fitted_on(number, table, row);
+  };
+  EXPECT_TRUE(fitted({"runs.csv", ""}, 1));
+  EXPECT_TRUE(fitted({"runs.csv", "gpus==8"}, 0));
+  EXPECT_FALSE(fitted({"runs.csv", "gpus==8"}, 1));
+  EXPECT_FALSE(fitted({"others.csv", "gpus==8"}, 0));
+  EXPECT_FALSE(fitted({"", "nodes==1"}, 0));
+  EXPECT_THROW(fitted({"", "gpus=="}, 0), Error);
+}
+
+}  // namespace
+}  // namespace windtunnel

@@ -1,0 +1,27 @@
+// Which numbers of a calibration were fitted on a measured row that they now predict: such a row is
+// not blind (Parameter::fitted_on).
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "models/calibration/calibration.hpp"
+#include "traces/text/csv.hpp"
+
+namespace windtunnel {
+
+struct FittedNumber {
+  std::string name;        // "gemm.efficiency", "network.bandwidth"
+  bool of_memory = false;  // predicts bytes, not seconds
+  const Parameter* number = nullptr;
+};
+
+// Those with rows that they were fitted on, in the order of calibration_fields(), then the laws.
+// They point into `calibration`.
+std::vector<FittedNumber> fitted_numbers(const Calibration& calibration);
+
+// False where the table lacks a column of `where`. Throws Error where `where` is no expression.
+bool is_fitted_on(const Parameter& number, const CsvTable& table, std::size_t row);
+
+}  // namespace windtunnel
