@@ -44,7 +44,7 @@ TEST(RecipesThatRan, NoRowIsRefusedForMemory) {
     const RunPrediction prediction = predict(job);
     EXPECT_TRUE(prediction.fits) << gpu_memory_excess(prediction.memory, job);
   }
-  EXPECT_GE(projects.size() + scenarios().size(), 20U);
+  EXPECT_GE(projects.size() + scenarios().size(), 24U);
 }
 
 TEST(RecipesThatRan, NoScenarioIsRefusedForMemory) {
