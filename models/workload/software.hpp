@@ -45,6 +45,13 @@ constexpr int moments(Optimizer optimizer) {
   return optimizer == Optimizer::adam ? 2 : optimizer == Optimizer::momentum ? 1 : 0;
 }
 
+// What a snapshot holds of the weights, beside the optimizer's moments.
+enum class SnapshotWeights {
+  all,          // every copy that is kept
+  fp32_shards,  // where weights are sharded (zero3), their copy in fp32 alone; elsewhere all
+  compute,      // the copy in 16 bit alone
+};
+
 struct Software {
   Fusion fusion = Fusion::partial;
   // Of rotary positions one kernel per operation: HBM bytes of an element of queries and keys, each
@@ -78,6 +85,10 @@ struct Software {
   // cast into another (PyTorch's FSDP2: _fsdp_collectives.py, all_gather_copy_in,
   // split_with_sizes_copy, chunk_cat).
   bool shard_copies = false;
+  // Shards of the weights are in fp32, the ones that the optimizer updates, and are cast when they
+  // are gathered (PyTorch's FSDP, MaxText). Otherwise a shard in 16 bit is kept beside them.
+  bool fp32_shards = false;
+  SnapshotWeights snapshot_weights = SnapshotWeights::all;
   double host_step_s = 0;  // what GPUs wait for between steps: logging, norms, the training loop
   Sends sends = Sends::asynchronous;
   // Without sequence parallelism the ranks of tp hold equal activations. Of those at a pipeline cut
@@ -151,6 +162,10 @@ struct Software {
   // The weights are kept in that precision alone, without a copy in 16 bit (Megatron-LM's
   // --fp8-param-gather).
   bool scaled_weights = false;
+  // Weights in fp8 are kept transposed besides, for the product of the backward pass that reads
+  // them so; otherwise each backward pass transposes them anew (ROCm's Transformer Engine:
+  // keep_fp8_weight_transpose_cache; Megatron-Core: disable_parameter_transpose_cache).
+  bool weight_transposes = true;
   double moment_bytes = 4;  // of a moment of the optimizer, in mixed precision
   // Of TensorOverlap::domino.
   int domino_rows = 2;

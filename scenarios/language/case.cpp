@@ -1,5 +1,6 @@
 #include "scenarios/language/case.hpp"
 
+#include <algorithm>
 #include <filesystem>
 
 #include "models/compression/compressors.hpp"
@@ -57,6 +58,11 @@ void check_one_job(const DocumentNode& document) {
 }
 
 }  // namespace
+
+const Framework* software_of(const Case& the_case) {
+  const auto named = std::ranges::find(the_case.values, "software.base", &ResolvedValue::key);
+  return named == the_case.values.end() ? nullptr : &find_framework(named->value);
+}
 
 Case load_case(const std::string& path, const Overrides& overrides) {
   return resolve_case(read_scenario(path, overrides));

@@ -20,6 +20,7 @@ namespace windtunnel {
 
 struct Volunteers;  // models/volunteers/volunteers.hpp
 struct PowerSpec;   // models/power/power_spec.hpp
+struct Framework;   // scenarios/language/library/facts/training_software.hpp
 
 struct Case {
   std::string scenario;  // its `name`
@@ -43,6 +44,9 @@ struct Case {
   std::vector<ResolvedValue> values = {};
   std::vector<Note> notes = {};  // each once
 };
+
+// The training software that the scenario names; null: none.
+const Framework* software_of(const Case& the_case);
 
 struct Additions;  // scenarios/language/additions.hpp
 

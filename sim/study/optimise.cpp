@@ -330,12 +330,6 @@ Case start_of(const ScenarioText& scenario, const Overrides& point,
   }
 }
 
-// What the scenario names; null: nothing.
-const Framework* software_of(const Case& the_case) {
-  const auto named = std::ranges::find(the_case.values, "software.base", &ResolvedValue::key);
-  return named == the_case.values.end() ? nullptr : &find_framework(named->value);
-}
-
 // The closed form ranks configurations, and knows no steps that do not wait for all.
 void check_ranked(const Overrides& point) {
   for (const auto& [key, value] : point) {

@@ -200,7 +200,8 @@ Record simulated(const Case& the_case, MeasuredIteration measured, const Simulat
   record.notes = the_case.notes;
   record.job = job;
   record.ranks = job.layout.ranks();
-  std::ranges::move(dearer_choices(job, *measured.prepared), std::back_inserter(record.notes));
+  std::ranges::move(dearer_choices(job, *measured.prepared, software_of(the_case)),
+                    std::back_inserter(record.notes));
   std::vector<ReplicaKind> kinds;
   for (const ReplicaCosts& own : measured.prepared->kinds) kinds.push_back(own.kind);
   std::ranges::move(share_notes(job, kinds), std::back_inserter(record.notes));

@@ -5,10 +5,19 @@
 
 namespace windtunnel {
 
-// Bytes of a parameter in snapshots, and on the GPU under ZeRO-3. 0 where the shards themselves are
-// fp32 and are cast on their way into a gather (Software::shard_copies): PyTorch's FSDP2, whose
-// state_dict() is of the shards (github.com/pytorch/torchtitan, b5bcd76c, docs/fsdp.md), whether
-// parameters stay gathered or not. Otherwise weight_bytes_per_parameter().
+// Bytes of a parameter on the GPU under ZeRO-3. 0 where the shards themselves are fp32
+// (Software::fp32_shards): PyTorch's FSDP2, whose state_dict() is of the shards
+// (github.com/pytorch/torchtitan, b5bcd76c, docs/fsdp.md), whether parameters stay gathered or not.
+// Otherwise weight_bytes_per_parameter().
 double kept_copy_bytes_per_parameter(const Job& job);
+
+// Bytes of a parameter in a snapshot (Software::snapshot_weights).
+struct SnapshotParameter {
+  double weights = 0;    // in the precision that computes
+  double optimizer = 0;  // moments, and the weights' copy in fp32
+
+  double bytes() const { return weights + optimizer; }
+};
+SnapshotParameter snapshot_parameter(const Job& job);
 
 }  // namespace windtunnel

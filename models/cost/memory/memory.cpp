@@ -68,12 +68,13 @@ double whole_bytes(const Job& job, const WholeParameters& whole) {
 }
 
 // Beside 16-bit weights, Transformer Engine keeps those of the GEMMs' precision for all
-// micro-batches, once as they are and once transposed.
+// micro-batches, once as they are and once transposed. Only in fp8 can the second be made of the
+// first: the others scale rows and columns apart.
 double scaled_weight_bytes(const Job& job) {
   if (!job.software.scaled_copies) return 0;
   switch (job.precision) {
     case Precision::fp8:
-      return 2;
+      return job.software.weight_transposes ? 2 : 1;
     case Precision::mxfp8:
       return 2 * (1 + 1.0 / 32);
     case Precision::nvfp4:

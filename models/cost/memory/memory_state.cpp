@@ -24,12 +24,34 @@ int gradients_of(const Job& job) {
   return job.redundancy ? results_of(*job.redundancy) : 1;
 }
 
+// Beside weights in 16 bit the optimizer has a copy in fp32, which it updates.
+bool has_fp32_copy(const Job& job) {
+  return is_mixed(job.precision) && !job.software.pure_16_bit &&
+         !is_zeroth_order(job.training.get());
+}
+
 }  // namespace
 
 double kept_copy_bytes_per_parameter(const Job& job) {
-  const bool fp32_shards = job.software.shard_copies && job.layout.sharding != Sharding::none &&
-                           is_mixed(job.precision) && !job.software.pure_16_bit;
-  return fp32_shards ? 0 : weight_bytes_per_parameter(job);
+  const bool fp32_shards = job.software.fp32_shards && job.layout.sharding != Sharding::none;
+  return fp32_shards && has_fp32_copy(job) ? 0 : weight_bytes_per_parameter(job);
+}
+
+SnapshotParameter snapshot_parameter(const Job& job) {
+  constexpr double kFp32 = 4;
+  SnapshotParameter of{kept_copy_bytes_per_parameter(job), optimizer_bytes_per_parameter(job)};
+  if (!has_fp32_copy(job) || of.weights == 0) return of;
+  switch (job.software.snapshot_weights) {
+    case SnapshotWeights::all:
+      break;
+    case SnapshotWeights::fp32_shards:
+      if (job.layout.sharding == Sharding::zero3) of.weights = 0;
+      break;
+    case SnapshotWeights::compute:
+      of.optimizer -= kFp32;
+      break;
+  }
+  return of;
 }
 
 double gradient_bytes_per_parameter(const Job& job) {
@@ -54,11 +76,9 @@ double reduce_bytes_per_parameter(const Job& job) {
 }
 
 double weight_share(const Job& job) {
-  const double optimizer = optimizer_bytes_per_parameter(job);
-  const double weights = kept_copy_bytes_per_parameter(job);
+  const SnapshotParameter of = snapshot_parameter(job);
   // The weights are the fp32 copy then, which counts as optimizer state elsewhere.
-  if (weights == 0) return 4 / optimizer;
-  return weights / (weights + optimizer);
+  return (of.weights == 0 ? 4 : of.weights) / of.bytes();
 }
 
 double outer_state_bytes(const Job& job, double dense, double experts) {
@@ -143,8 +163,7 @@ std::vector<WholeParameters> whole_parameters(const Schedule& schedule,
 
 std::vector<double> snapshot_bytes_per_gpu(const Job& job, const std::vector<ChunkCost>& chunks,
                                            const HeldStages& held) {
-  const double per_parameter =
-      kept_copy_bytes_per_parameter(job) + optimizer_bytes_per_parameter(job);
+  const double per_parameter = snapshot_parameter(job).bytes();
   const Layout& layout = job.layout;
   const double replicas = layout.island_replicas();
   const double expert_replicas = std::max(1.0, replicas * layout.tp / layout.ep);

@@ -7,6 +7,7 @@
 
 #include "models/base/error.hpp"
 #include "models/base/units.hpp"
+#include "models/cost/memory/kept_weights.hpp"
 #include "models/workload/stage_parameters.hpp"
 
 namespace windtunnel {
@@ -116,8 +117,8 @@ double state_share_on_gpu(const Job& job) {
   const Offload& offload = offload_of(job);
   const double weights = offload.weights == MemoryTier::gpu ? 1 : 0;
   const double optimizer = offload.updates_on_host() ? 1 - offload.optimizer_share : 1;
-  const double share = weight_share(job);
-  return share * weights + (1 - share) * optimizer;
+  const SnapshotParameter of = snapshot_parameter(job);
+  return (of.weights * weights + of.optimizer * optimizer) / of.bytes();
 }
 
 void add_offloaded_activations(const Job& job, const std::vector<double>& bytes,

@@ -143,6 +143,9 @@ Shard shard_of(const Job& job, const SequenceSlice& slice) {
   s.e = bytes_of(job.precision);
   s.operand = format.bytes;
   s.quantise = format.quantise;
+  const bool transposes = job.precision == Precision::fp8 && job.software.scaled_copies &&
+                          !job.software.weight_transposes;
+  s.transpose = transposes ? 2 * format.bytes : 0;
   s.casts_inside = job.precision == Precision::fp8;
   s.steps_share = std::min(1.0, static_cast<double>(batch.micro) * layout.dp / batch.global);
   s.steps_share *= slice.share();
@@ -236,6 +239,10 @@ void append_linear(const Linear& linear, Pass pass, const Shard& s, std::vector<
     // Weights that a step does not change stay quantised.
     if (forward && s.trains) elements += s.steps_share * linear.batch * linear.in * linear.out;
     if (elements > 0) ops.push_back(memory_op("quantise", s.quantise * elements, OpRole::quantise));
+  }
+  if (pass == Pass::backward_input && s.transpose > 0) {
+    const double weights = linear.batch * linear.in * linear.out;
+    ops.push_back(memory_op("transpose", s.transpose * weights, OpRole::quantise));
   }
   const bool has_site = linear.site != LinearSite::none;
   if (s.dequantise > 0 && has_site && pass != Pass::backward_weight) {

@@ -18,6 +18,7 @@ struct Shard {
   double e;            // bytes of an element
   double operand;      // bytes of an element that a linear layer's GEMM reads, scales included
   double quantise;     // HBM bytes per element to make it so; 0 without scaling
+  double transpose;    // HBM bytes per weight that a backward pass transposes; 0: it is kept so
   bool casts_inside;   // norms and activations write quantised tensors themselves
   double steps_share;  // of what happens once per step: 1 / micro-batches, divided over slices
   double gradient;     // bytes of a weight gradient read and written (fp32 accumulation)

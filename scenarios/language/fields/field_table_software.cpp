@@ -133,6 +133,12 @@ Rows kernel_rows() {
           {.example = "false",
            .help = "with fp8 and nvfp4, layers' weights are kept in that precision alone, without "
                    "a copy in 16 bit (Megatron-LM's --fp8-param-gather)"}),
+      flag_row<&Software::weight_transposes>(
+          "software.weight_transposes",
+          {.example = "false",
+           .help = "with fp8, layers' weights are kept transposed besides; otherwise each backward "
+                   "pass transposes them anew (Megatron-Core's disable_parameter_transpose_cache, "
+                   "ROCm's keep_fp8_weight_transpose_cache)"}),
       name_row<&Software::moment_bytes>(
           "software.moments",
           {.names = float_types(),
@@ -191,6 +197,18 @@ Rows host_rows() {
           {.example = "true",
            .help = "layout.sharding: zero3: weights and gradients are copied out of and into the "
                    "buffers of collectives (PyTorch's FSDP2)"}),
+      flag_row<&Software::fp32_shards>(
+          "software.fp32_shards",
+          {.example = "true",
+           .help = "sharded weights are kept in fp32 alone and cast when they are gathered "
+                   "(PyTorch's FSDP, MaxText); otherwise a copy in 16 bit is kept besides "
+                   "(DeepSpeed, Megatron-LM)"}),
+      name_row<&Software::snapshot_weights>(
+          "software.snapshot_weights",
+          {.example = "fp32-shards",
+           .help = "what a snapshot holds of the weights: every copy that is kept (all), under "
+                   "layout.sharding: zero3 the one in fp32 alone (fp32-shards: DeepSpeed), or the "
+                   "one in 16 bit alone (16-bit: NeuronX Distributed)"}),
       fact_row<&Software::host_step_s>(
           "software.host_step", Dimension::seconds,
           {.low = 0,

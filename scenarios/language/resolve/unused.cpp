@@ -67,6 +67,16 @@ void add_idle(const Values& values, const Job& job, std::vector<Note>& notes) {
     add(stated_of(values, {"software.fp8_activation_inputs"}),
         "nothing takes it: no activation is gated");
   }
+  if (job.precision != Precision::fp8 || !job.software.scaled_copies) {
+    add(stated_of(values, {"software.weight_transposes"}),
+        "nothing takes it: only weights that are kept in fp8 (precision: fp8, "
+        "software.scaled_copies) are kept transposed besides");
+  }
+  if (job.layout.sharding == Sharding::none || !is_mixed(job.precision)) {
+    add(stated_of(values, {"software.fp32_shards"}),
+        "nothing takes it: only where layout.sharding divides weights that compute in 16 bits are "
+        "there shards in fp32");
+  }
   const Transport transport = job.cluster.fabric.transport;
   const bool plain = transport != Transport::infiniband && transport != Transport::ici;
   if (plain && values.text("communication.law") != "nccl") {

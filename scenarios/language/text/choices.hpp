@@ -131,6 +131,11 @@ template <>
 inline constexpr Choice<Fusion> kChoices<Fusion>[] = {
     {"none", Fusion::none}, {"partial", Fusion::partial}, {"compiled", Fusion::compiled}};
 template <>
+inline constexpr Choice<SnapshotWeights> kChoices<SnapshotWeights>[] = {
+    {"all", SnapshotWeights::all},
+    {"fp32-shards", SnapshotWeights::fp32_shards},
+    {"16-bit", SnapshotWeights::compute}};
+template <>
 inline constexpr Choice<Optimizer> kChoices<Optimizer>[] = {
     {"adam", Optimizer::adam}, {"momentum", Optimizer::momentum}, {"sgd", Optimizer::sgd}};
 template <>

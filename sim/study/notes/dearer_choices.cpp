@@ -9,6 +9,7 @@
 #include "models/base/units.hpp"
 #include "models/cost/memory/memory.hpp"
 #include "policies/iteration.hpp"
+#include "scenarios/language/library/facts/training_software.hpp"
 
 namespace windtunnel {
 namespace {
@@ -50,11 +51,13 @@ std::string why_buckets_cost(Job job) {
 
 }  // namespace
 
-std::vector<Note> dearer_choices(const Job& job, const PreparedIteration& prepared) {
+std::vector<Note> dearer_choices(const Job& job, const PreparedIteration& prepared,
+                                 const Framework* software) {
   std::vector<Note> notes;
   const Figures own = figures_of(job, prepared);
   const auto costs_more = [&](const Job& plainer, double Figures::*figure) {
-    std::optional<Figures> other = figures_of(plainer);
+    std::optional<Figures> other;
+    if (takes_as_well(software, plainer, job)) other = figures_of(plainer);
     if (other && own.*figure <= kNoteworthy * ((*other).*figure)) other.reset();
     return other;
   };

@@ -13,6 +13,7 @@
 #include "models/cost/memory/memory.hpp"
 #include "models/cost/offload/offload.hpp"
 #include "policies/iteration.hpp"
+#include "scenarios/language/library/facts/training_software.hpp"
 #include "sim/study/iterations/memory_excess.hpp"
 
 namespace windtunnel {
@@ -161,17 +162,17 @@ class TriedCase {
               .set = the_case.set,
               .files = the_case.files},
         states_dp_(the_case.places.stated("layout.dp")),
-        layout_(the_case.job.layout),
-        gpus_(the_case.job.cluster.gpus()),
-        gpus_per_node_(the_case.job.cluster.node.gpus) {
+        software_(software_of(the_case)),
+        job_(the_case.job) {
     if (the_case.prepared) own_s_ = token_s(the_case.job, *the_case.prepared);
   }
 
-  // None where the scenario does not admit it.
+  // None where the scenario does not admit it, or the software that it names does not.
   std::optional<TriedChange> at(const Overrides& set, const char* also) const {
     try {
       const Case changed = resolve_case(text_, with_dp(set));
       if (changed.prepared == nullptr) return std::nullopt;
+      if (!takes_as_well(software_, changed.job, job_)) return std::nullopt;
       TriedChange tried{with_dp(set), also, memory_excess(changed.job, *changed.prepared)};
       const GpuMemory* tight = tightest(changed.prepared->memory, changed.job);
       tried.bytes = tight == nullptr ? 0 : tight->total();
@@ -188,8 +189,8 @@ class TriedCase {
   // follows from them.
   Overrides with_dp(Overrides set) const {
     if (!states_dp_) return set;
-    int ranks = layout_.tp * layout_.cp * layout_.pp;
-    int gpus = gpus_;
+    int ranks = job_.layout.tp * job_.layout.cp * job_.layout.pp;
+    int gpus = job_.cluster.gpus();
     bool changes = false;
     for (const auto& [key, value] : set) {
       const auto degree = [&](std::string_view name, int old) {
@@ -197,11 +198,11 @@ class TriedCase {
         ranks = ranks / old * std::stoi(value);
         changes = true;
       };
-      degree("layout.tp", layout_.tp);
-      degree("layout.cp", layout_.cp);
-      degree("layout.pp", layout_.pp);
+      degree("layout.tp", job_.layout.tp);
+      degree("layout.cp", job_.layout.cp);
+      degree("layout.pp", job_.layout.pp);
       if (key == "cluster.nodes") {
-        gpus = std::stoi(value) * gpus_per_node_;
+        gpus = std::stoi(value) * job_.cluster.node.gpus;
         changes = true;
       }
     }
@@ -211,9 +212,8 @@ class TriedCase {
 
   ScenarioText text_;
   bool states_dp_;
-  Layout layout_;
-  int gpus_;
-  int gpus_per_node_;
+  const Framework* software_;
+  const Job& job_;
   double own_s_ = 1;
 };
 
@@ -309,10 +309,15 @@ std::string fitting_advice(const Case& the_case) {
   if (!single.empty() && !is_noted(single.front())) {
     return "tried, it fits with one of these: " + joined(single);
   }
+  const Framework* software = software_of(the_case);
   const std::optional<TriedChange> several = together(the_case);
-  std::string text = several ? "tried, it fits with these together: " + text_of(*several)
-                             : "tried: no change of micro-batch, recompute, sharding, layout and "
-                               "offload makes it fit on these machines, alone or together";
+  std::string text =
+      several ? "tried, it fits with these together: " + text_of(*several)
+              : fmt::format(
+                    "tried: no change of micro-batch, recompute, sharding, "
+                    "layout and offload{} makes it fit on these machines, "
+                    "alone or together",
+                    software == nullptr ? "" : fmt::format(" that {} takes", software->name));
   if (!single.empty())
     text +=
         (several ? "; or with one of these: " : "; it does with one of these: ") + joined(single);

@@ -31,6 +31,7 @@ constexpr double kTritonSpeed = 0.75;
 void llm_foundry(const TrainingRun& run, Job& job) {
   const bool full = contains_text(run.schedule, "FULL_SHARD");
   job.layout.sharding = full ? Sharding::zero3 : Sharding::zero2;
+  job.software.fp32_shards = true;  // as FSDP casts parameters of any precision
   job.model.biases = false;
   job.model.position = PositionEncoding::alibi;
   job.software.portable_attention = true;
@@ -66,6 +67,7 @@ void torchtitan(const TrainingRun& run, Job& job) {
   job.software.expandable_segments = true;           // run_train.sh
   job.layout.sequence_parallel = job.layout.tp > 1;  // its only form of tensor parallelism
   job.software.shard_copies = true;
+  job.software.fp32_shards = true;
   job.software.host_shard_s = kShardedHost_s;
   job.software.gradients_released = true;
 }
@@ -77,6 +79,7 @@ void fms_fsdp(const TrainingRun& run, Job& job) {
   layout.sharding = Sharding::zero3;
   if (contains_text(run.schedule, "HSDP")) layout.shard_ranks = job.cluster.node.gpus;
   layout.copies_summed = CopiesSummed::micro_batch;  // FSDP1, without no_sync
+  job.software.fp32_shards = true;
   pytorch_modules(job, contains_text(run.source, "torch.compile"));
   job.model.separate_projections = false;  // its weights are fused
   job.software.portable_attention = true;
@@ -157,6 +160,7 @@ void plain_pytorch(const TrainingRun& run, Job& job) {
     job.layout.sharding = Sharding::zero3;
     job.software.reduce_bytes = 4;
     job.software.shard_copies = true;
+    job.software.fp32_shards = true;
     job.software.host_shard_s = kShardedHost_s;
     job.communication.overlap = GradientOverlap::bucketed;
   } else {

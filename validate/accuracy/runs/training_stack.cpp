@@ -178,6 +178,7 @@ void jax(const TrainingRun& run, Job& job) {
   job.model.attention = AttentionKernel::flash;
   job.software.early_stop = true;
   job.software.cuda_graphs = true;
+  job.software.fp32_shards = true;  // weight_dtype of MaxText's base.yml, PaxML's own default
   job.software.reduce_bytes = 2;
   job.communication.overlap = GradientOverlap::bucketed;
 }
@@ -212,15 +213,16 @@ void intern_evo(const TrainingRun& run, Job& job) {
 // configuration of one node of MI300X (github.com/mlcommons/training_results_v5.1,
 // Krai/benchmarks/llama2_70b_lora/implementations/PowerEdge-XE9680-MI300X-192GB_n1_v5.0,
 // config_MI300X_1x8x1.sh) recomputes 21 layers whole (ACG, ACM, ACL); its FP8_ACTIVATION is taken
-// for Megatron-Core's activation_func_fp8_input_store. Each of its GPUs holds the whole model,
-// which 192 GB have no room for in 16 bit and in fp8: the weights are taken to be in fp8 alone
-// (NeMo's fp8_params).
+// for Megatron-Core's activation_func_fp8_input_store, its ENABLE_TRANSPOSE_CACHE=0 for ROCm's
+// keep_fp8_weight_transpose_cache. Each of its GPUs holds the whole model, which 192 GB have no
+// room for in 16 bit and in fp8: the weights are taken to be in fp8 alone (NeMo's fp8_params).
 void mlperf_adapters(const TrainingRun& run, Job& job) {
   megatron_core(run, job);
   job.layout.sharding = Sharding::none;
   const bool amd = contains_text(run.gpu_type, "MI3");
   job.software.cuda_graphs = !amd;
   job.software.scaled_weights = amd;
+  job.software.weight_transposes = !amd;
   if (run.gpu_type != "MI300X" || job.layout.cp > 1) return;
   job.recompute = Recompute::full;
   job.recompute.method = RecomputeMethod::block;

@@ -350,6 +350,14 @@ std::vector<std::string> broken_rules(const Framework& framework, const Job& job
   return broken;
 }
 
+bool takes_as_well(const Framework* software, const Job& changed, const Job& job) {
+  if (software == nullptr) return true;
+  const std::vector<std::string> before = broken_rules(*software, job);
+  return std::ranges::all_of(broken_rules(*software, changed), [&](const std::string& fault) {
+    return std::ranges::find(before, fault) != before.end();
+  });
+}
+
 std::vector<Note> broken_rule_notes(const Framework& framework, const Job& job) {
   std::vector<Note> notes;
   for (const std::string& fault : broken_rules(framework, job)) {

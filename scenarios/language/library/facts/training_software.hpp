@@ -58,7 +58,11 @@ void check_runs_on(const Framework& framework, std::string_view gpu);
 // Of a job whose layout check_layout() accepts.
 std::vector<std::string> broken_rules(const Framework& framework, const Job& job);
 
-// The same as notes on a scenario that names its software.
+// Whether the software, where there is one, refuses nothing of `changed` that it does not refuse of
+// `job` as well: for advice on jobs of which it is named.
+bool takes_as_well(const Framework* software, const Job& changed, const Job& job);
+
+// broken_rules() as notes on a scenario that names its software.
 std::vector<Note> broken_rule_notes(const Framework& framework, const Job& job);
 
 }  // namespace windtunnel

@@ -32,7 +32,7 @@ TEST(Memory, ShardsInFp32HaveNo16BitCopyBesideThem) {
     Job job = test_job(llama3_8b(), {.dp = 8, .sharding = Sharding::zero3},
                        {.global = 64, .micro = 1, .sequence = 8192}, Precision::bf16);
     job.cluster = test_cluster(1);
-    job.software.shard_copies = fp32_shards;
+    job.software.fp32_shards = fp32_shards;
     const std::vector<ChunkCost> chunks = chunk_costs(job);
     const double parameters = chunks[0].parameters;
     const GpuMemory at = gpu_memory(job, chunks, {7e9})[0];
@@ -46,6 +46,51 @@ TEST(Memory, ShardsInFp32HaveNo16BitCopyBesideThem) {
     job.layout.sharding = Sharding::zero1;
     EXPECT_NEAR(8 * snapshot_bytes_per_gpu(job, chunks)[0], (fp32_shards ? 12 : 14) * parameters,
                 1);
+  }
+}
+
+// Bytes of a parameter that a snapshot holds: both copies of the weights and two moments; without
+// the one in 16 bit where DeepSpeed shards weights; without the one in fp32 by NeuronX Distributed.
+TEST(Memory, SnapshotsHoldWhatTheSoftwareWrites) {
+  struct Written {
+    SnapshotWeights weights;
+    Sharding sharding;
+    bool fp32_shards;
+    double bytes;
+    double weight_bytes;
+  };
+  using enum SnapshotWeights;
+  for (const Written& of :
+       {Written{all, Sharding::zero3, false, 14, 2},
+        Written{fp32_shards, Sharding::zero3, false, 12, 4},
+        Written{fp32_shards, Sharding::zero2, false, 14, 2},
+        Written{compute, Sharding::zero1, false, 10, 2}, Written{all, Sharding::zero3, true, 12, 4},
+        Written{compute, Sharding::zero3, true, 12, 4}}) {
+    Job job = test_job(llama3_8b(), {.dp = 8, .sharding = of.sharding},
+                       {.global = 64, .micro = 1, .sequence = 8192}, Precision::bf16);
+    job.software.snapshot_weights = of.weights;
+    job.software.fp32_shards = of.fp32_shards;
+    const std::vector<ChunkCost> chunks = chunk_costs(job);
+    EXPECT_NEAR(8 * snapshot_bytes_per_gpu(job, chunks)[0], of.bytes * chunks[0].parameters, 1);
+    EXPECT_NEAR(weight_share(job), of.weight_bytes / of.bytes, 1e-12);
+    // What is kept does not depend on what is written.
+    const double kept = gpu_memory(job, chunks, {0})[0].optimizer;
+    EXPECT_NEAR(kept, 12 * chunks[0].parameters / 8, 1);
+  }
+}
+
+// In pure 16 bit, in fp32 and without an optimizer there is no second copy to leave out.
+TEST(Memory, SnapshotsHoldTheOnlyCopyOfTheWeights) {
+  for (const SnapshotWeights weights :
+       {SnapshotWeights::all, SnapshotWeights::fp32_shards, SnapshotWeights::compute}) {
+    Job job = test_job(llama3_8b(), {.dp = 8, .sharding = Sharding::zero3},
+                       {.global = 64, .micro = 1, .sequence = 8192}, Precision::bf16);
+    job.software.snapshot_weights = weights;
+    job.software.pure_16_bit = true;
+    const std::vector<ChunkCost> chunks = chunk_costs(job);
+    EXPECT_NEAR(8 * snapshot_bytes_per_gpu(job, chunks)[0], 6 * chunks[0].parameters, 1);
+    job.precision = Precision::fp32;
+    EXPECT_NEAR(8 * snapshot_bytes_per_gpu(job, chunks)[0], 12 * chunks[0].parameters, 1);
   }
 }
 
@@ -96,6 +141,19 @@ TEST(Memory, ScaledWeightsMayBeTheOnlyOnes) {
   const double layers = 2 * (chunks[0].parameters - 2.0 * 128256 * 4096);
   EXPECT_NEAR(both - gpu_memory(job, chunks, {0})[0].weights, layers, 1e-3 * layers);
   EXPECT_GT(gpu_memory(job, chunks, {0})[0].weights, vocabulary);
+}
+
+// Of two bytes in fp8, one is the transpose; block scales go along rows or columns, so that no copy
+// can be made of the other.
+TEST(Memory, TransposesOfWeightsMayBeLeftOut) {
+  for (const auto& [precision, bytes] :
+       {std::pair(Precision::fp8, 1.0), std::pair(Precision::mxfp8, 0.0)}) {
+    Job job = test_job(llama3_8b(), {}, {.global = 1, .micro = 1, .sequence = 1024}, precision);
+    const std::vector<ChunkCost> chunks = chunk_costs(job);
+    const double both = gpu_memory(job, chunks, {0})[0].weights;
+    job.software.weight_transposes = false;
+    EXPECT_EQ(both - gpu_memory(job, chunks, {0})[0].weights, bytes * chunks[0].parameters);
+  }
 }
 
 TEST(Memory, Pure16BitHasNoFp32Copy) {

@@ -280,6 +280,26 @@ TEST(Op, BiasOfExpertsIsAddedInFp32) {
   EXPECT_EQ(bias.launches, 2 * 64);
 }
 
+// A byte read and one written of every weight of the layer, in the pass for its input alone.
+TEST(Op, WeightsThatAreNotKeptTransposedAreTransposedInTheBackwardPass) {
+  const TransformerSpec model = llama3_8b();
+  const auto bytes = [&](Precision precision, Pass pass, bool kept) {
+    Job job = test_job(model, {}, kBatch, precision);
+    job.software.weight_transposes = kept;
+    double sum = 0;
+    for (const Op& op : block_ops(job, Block::layer, pass)) {
+      sum += op.name == "transpose" ? op.bytes : 0;
+    }
+    return sum;
+  };
+  const double weights = model.attention_parameters() + model.mlp_parameters();
+  EXPECT_DOUBLE_EQ(bytes(Precision::fp8, Pass::backward_input, false), 2 * weights);
+  EXPECT_EQ(bytes(Precision::fp8, Pass::backward_input, true), 0);
+  EXPECT_EQ(bytes(Precision::fp8, Pass::forward, false), 0);
+  EXPECT_EQ(bytes(Precision::fp8, Pass::backward_weight, false), 0);
+  EXPECT_EQ(bytes(Precision::mxfp8, Pass::backward_input, false), 0);
+}
+
 // Scaled GEMMs read their operands in fewer bytes; router and loss head do not.
 TEST(Op, ScaledPrecisionsQuantiseInputsGradientsAndWeights) {
   const TransformerSpec model = deepseek_v3();

@@ -48,6 +48,12 @@ TEST(Unused, WhatALayoutOrAModelHasNot) {
   EXPECT_EQ(keys("gpt3-175b", in_fp8), "software.fp8_activation_inputs ");
   EXPECT_EQ(keys("llama3-8b", in_fp8), "");
   EXPECT_EQ(keys("resnet-50", "attention: fa3\n"), "attention ");
+  const std::string transposes = "software: {weight_transposes: false}\nprecision: ";
+  EXPECT_EQ(keys("llama3-8b", transposes + "mxfp8\n"), "software.weight_transposes ");
+  EXPECT_EQ(keys("llama3-8b", transposes + "fp8\n"), "");
+  const std::string shards = "software: {fp32_shards: true}\nlayout: {sharding: ";
+  EXPECT_EQ(keys("llama3-8b", shards + "none}\n"), "software.fp32_shards ");
+  EXPECT_EQ(keys("llama3-8b", shards + "zero3}\n"), "");
 }
 
 // Each of them has its effect beside the key that it belongs to, and a note without.

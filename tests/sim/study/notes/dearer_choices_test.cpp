@@ -15,7 +15,7 @@ using testing::IsEmpty;
 
 std::vector<Note> notes_of(const std::string& scenario, const Overrides& set) {
   const Case the_case = load_case(WINDTUNNEL_SOURCE_DIR "/scenarios/" + scenario + ".yaml", set);
-  return dearer_choices(the_case.job, *the_case.prepared);
+  return dearer_choices(the_case.job, *the_case.prepared, software_of(the_case));
 }
 
 auto note(const std::string& key, const std::string& text, const std::string& figures) {
@@ -34,6 +34,15 @@ TEST(DearerChoices, Zero3OfFewLayersPerRank) {
               IsEmpty());
 }
 
+// It is no choice of who trains with torchtitan, which takes zero1 in a pipeline.
+TEST(DearerChoices, NotWhatTheSoftwareDoesNotDo) {
+  const Overrides zero3 = {{"layout.sharding", "zero3"}, {"communication.overlap", "none"}};
+  Overrides named = zero3;
+  named.emplace_back("software.base", "torchtitan");
+  ASSERT_EQ(notes_of("mixtral-shared-nics", zero3).size(), 1U);
+  EXPECT_THAT(notes_of("mixtral-shared-nics", named), IsEmpty());
+}
+
 TEST(DearerChoices, BucketsInALongPipeline) {
   EXPECT_THAT(notes_of("gpt3-175b-a100", {{"communication.overlap", "bucketed"}}),
               note("communication.overlap", "slow its kernels (overlap.slowdown",
@@ -47,7 +56,7 @@ TEST(DearerChoices, BucketsThatSlowNoKernels) {
                                 {{"communication.overlap", "bucketed"}});
   Job job = stated.job;
   job.calibration.overlap_slowdown.value = 0;
-  EXPECT_THAT(dearer_choices(job, prepare_iteration(job)), IsEmpty());
+  EXPECT_THAT(dearer_choices(job, prepare_iteration(job), nullptr), IsEmpty());
 }
 
 TEST(DearerChoices, ScalesOfBlocks) {

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "scenarios/language/library/facts/training_software.hpp"
 #include "sim/study/iterations/memory_excess.hpp"
 #include "sim/study/simulate.hpp"
 #include "tests/support/error_of.hpp"
@@ -63,6 +64,42 @@ TEST(TriedChanges, TheErrorOfWhatDoesNotFitNamesThem) {
   };
   EXPECT_THAT(error(StudyDepth::advice), HasSubstr("; tried, it fits with"));
   EXPECT_THAT(error(StudyDepth::intervals), Not(HasSubstr("tried")));
+}
+
+// All that is advised of a job of a named software, which refuses none of it.
+TEST(TriedChanges, NamedSoftwareTakesWhatIsAdvised) {
+  const auto all_sets = [](std::string advice) {
+    std::vector<Overrides> sets;
+    for (std::size_t at = advice.find("--set"); at != std::string::npos;
+         at = advice.find("--set")) {
+      advice.erase(0, at);
+      sets.push_back(first_set(advice));
+      advice.erase(0, advice.find(" ("));
+    }
+    return sets;
+  };
+  int advised = 0;
+  for (const char* software : {"megatron", "deepspeed", "torchtitan", "maxtext", "neuron"}) {
+    for (const char* layout : {"{sharding: none}", "{tp: 2, pp: 2, sharding: none}"}) {
+      SCOPED_TRACE(std::string(software) + ", " + layout);
+      const std::string text =
+          "name: large\nmodel: llama3-8b\ncluster: {nodes: 1, node: dgx-h100}\n"
+          "batch: {global: 64, micro: 2}\nrecompute: full\nlayout: " +
+          std::string(layout) + "\nsoftware: " + software + "\n";
+      const Case large = parse_case(text, "large.yaml", {{"cluster.node.gpu.memory", "45 GB"}});
+      ASSERT_NE(memory_excess(large.job, *large.prepared), "");
+      const std::vector<std::string> before = broken_rules(*software_of(large), large.job);
+      for (Overrides& set : all_sets(fitting_advice(large))) {
+        set.emplace_back("cluster.node.gpu.memory", "45 GB");
+        const Case changed = parse_case(text, "large.yaml", set);
+        for (const std::string& fault : broken_rules(*software_of(changed), changed.job)) {
+          EXPECT_THAT(before, testing::Contains(fault));
+        }
+        ++advised;
+      }
+    }
+  }
+  EXPECT_GT(advised, 20);
 }
 
 // Nothing is advised of a job that no scenario was read for, nor what a scenario does not admit.

@@ -8,6 +8,8 @@
 #include <vector>
 
 #include "scenarios/language/case.hpp"
+#include "scenarios/language/library/facts/training_software.hpp"
+#include "scenarios/language/library/library.hpp"
 #include "sim/study/plan/make_plan.hpp"
 
 namespace windtunnel {
@@ -42,6 +44,11 @@ constexpr Asked kAsked[] = {
     {24, "alps-gh200", "qwen2.5-14b", 1e12, "deepspeed"},
     {8, "pcie-rtx4090", "llama3.2-1b", 2e11, ""},
     {8, "tpu-v5p", "llama3-8b", 5e11, ""},
+    {16, "aws-trn2", "llama3-8b", 5e11, ""},
+    {16, "hl-325", "llama2-13b", 5e11, ""},
+    {8, "hgx-b300", "qwen3-30b-a3b", 1e12, "torchtitan"},
+    {8, "mi355x", "qwen2.5-32b", 5e11, "deepspeed"},
+    {32, "dgx-v100", "gpt-7.5b", 3e11, ""},
 };
 
 // 0 < M mod N < pp with groups of N = pp micro-batches, and N <= M.
@@ -103,6 +110,17 @@ void expect_legal(const std::string& software, const Job& job) {
       EXPECT_TRUE(schedule != "1f1b" || m >= layout.pp) << m << " on " << layout.pp;
     }
     EXPECT_EQ(job.model.kv_heads % layout.tp, 0);
+  } else if (software == "neuron") {
+    EXPECT_TRUE(is_among(schedule, {"1f1b", "interleaved-1f1b"})) << schedule;
+    EXPECT_TRUE(is_among(sharding, {"none", "zero1"})) << sharding;
+    if (interleaved) {
+      EXPECT_TRUE(megatron_interleaves(m, layout.pp)) << m << " on " << layout.pp;
+    }
+    EXPECT_EQ(job.model.ffn_hidden % layout.tp, 0);
+  } else if (software == "gaudi-deepspeed") {
+    EXPECT_EQ(schedule, "1f1b");
+    EXPECT_TRUE(is_among(sharding, {"none", "zero1"})) << sharding;
+    EXPECT_EQ(job.model.kv_heads % layout.tp, 0);
   } else {
     EXPECT_EQ(software, "maxtext");
     EXPECT_EQ(layout.pp, 1);
@@ -136,10 +154,9 @@ TEST(LegalPlans, NorTheFirstScenarioOfInit) {
     PlanRequest request = {
         .model = asked.model, .nodes = asked.nodes, .node = asked.node, .tokens = asked.tokens};
     if (*asked.framework != 0) request.framework = asked.framework;
-    const std::string software =
-        *asked.framework != 0
-            ? asked.framework
-            : (std::string(asked.node).starts_with("tpu") ? "maxtext" : "megatron");
+    const std::string software = *asked.framework != 0
+                                     ? asked.framework
+                                     : usual_framework(find_node(asked.node).gpu.name).name;
     expect_legal(software, parse_case(first_scenario(request).text, "init").job);
   }
 }

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "models/base/error.hpp"
+#include "models/cost/memory/memory.hpp"
 #include "policies/schedules/schedules.hpp"
 #include "scenarios/language/case.hpp"
 #include "scenarios/language/library/library.hpp"
@@ -51,6 +52,37 @@ TEST(TrainingSoftware, NamesSchedulesKeysAndGpusThatThereAre) {
       EXPECT_FALSE(rule.source.empty()) << rule.name;
       EXPECT_FALSE(rule.instead.empty()) << rule.name;
     }
+  }
+}
+
+// Bytes of a parameter: weights and optimizer kept in memory over 64 ranks, and written.
+TEST(TrainingSoftware, KeepsAndWritesWhatItDoes) {
+  struct Holds {
+    const char* software;
+    const char* sharding;
+    double kept;
+    double written;
+  };
+  // Under zero1 and zero2 weights in 16 bit are whole.
+  for (const Holds& of :
+       {Holds{"megatron", "zero1", 2 + 12 / 64.0, 14}, Holds{"deepspeed", "zero3", 14 / 64.0, 12},
+        Holds{"deepspeed", "zero1", 2 + 12 / 64.0, 14}, Holds{"torchtitan", "zero3", 12 / 64.0, 12},
+        Holds{"maxtext", "zero3", 12 / 64.0, 12}, Holds{"neuron", "zero1", 2 + 12 / 64.0, 10},
+        Holds{"gaudi-deepspeed", "zero1", 2 + 12 / 64.0, 14}}) {
+    SCOPED_TRACE(std::string(of.software) + ", " + of.sharding);
+    Overrides set = find_framework(of.software).set;
+    set.emplace_back("layout.sharding", of.sharding);
+    set.emplace_back("recompute", "full");
+    const Case the_case = parse_case(
+        "name: t\nmodel: llama3-8b\ncluster: {nodes: 8, node: dgx-h100}\n"
+        "batch: {global: 64, micro: 1, sequence: 1024}\nprecision: bf16\n",
+        "t.yaml", set);
+    const Job& job = the_case.job;
+    const GpuMemory& at = the_case.prepared->memory[0];
+    const std::vector<ChunkCost> chunks = chunk_costs(job);
+    const double parameters = chunks[0].parameters;
+    EXPECT_NEAR((at.weights + at.optimizer) / parameters, of.kept, 1e-9);
+    EXPECT_NEAR(64 * snapshot_bytes_per_gpu(job, chunks)[0] / parameters, of.written, 1e-9);
   }
 }
 
