@@ -37,13 +37,13 @@ void check_dispatch(const Job& job, bool flushes) {
   if (!flushes) {
     throw Error::about({"software.dispatch", "communication.overlap", "software.post_validation"},
                        "a step's programs are dispatched behind the step before, but here steps "
-                       "run into each other; take an overlap that ends with its iteration, and "
-                       "post_validation: false");
+                       "run into each other; take communication.overlap: bucketed or none, and "
+                       "software.post_validation: false");
   }
   if (gang && !job.cluster.pools.empty()) {
     throw Error::about({"software.dispatch.gang"},
                        "replicas on cluster.pools are not gangs: each has passes of its own pace; "
-                       "take gang: none");
+                       "take software.dispatch.gang: none");
   }
 }
 

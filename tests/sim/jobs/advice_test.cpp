@@ -1,5 +1,5 @@
-// A refusal that advises a change is gone with that change: random jobs are refused, and each change
-// that a refusal names is made to the very job.
+// A refusal that advises a change is gone with that change: random jobs are refused, and each
+// change that a refusal names is made to the very job.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -49,8 +49,7 @@ const std::vector<Choices>& quarrelsome() {
       {"layout.gradient_ranks", {"8"}},
       {"layout.shard_ranks", {"8"}},
       {"layout.signatures.qkv", {"S(0)", "S(1)", "B"}},
-      {"communication.overlap",
-       {"none", "bucketed", "wfbp", "blocking", "priority", "dear"}},
+      {"communication.overlap", {"none", "bucketed", "wfbp", "blocking", "priority", "dear"}},
       {"communication.aggregation", {"all-reduce", "parameter-server"}},
       {"communication.embeddings", {"sparse", "dense"}},
       {"communication.robust", {"krum", "{rule: monna, byzantine: 1}", "median"}},

@@ -46,6 +46,7 @@ std::string fault_key(const Error& error) {
   const std::string text(error.text());
   const std::string first = text.substr(0, text.find_first_of(" :"));
   if (!first.empty() && find_field(first) != nullptr) return first;
+  if (!error.keys().empty()) return error.keys().front();
   const std::string what = error.what();
   static const std::regex option("--set ([A-Za-z0-9_.]+)=");
   std::smatch match;
@@ -56,15 +57,21 @@ std::string fault_key(const Error& error) {
 std::string key_of(std::string word, const std::string& fault) {
   while (word.ends_with(':')) word.pop_back();
   if (word.empty()) return "";
-  for (const std::string& key :
-       {word, join_path(parent_of(fault), word), join_path(fault, word)}) {
+  for (const std::string& key : {word, join_path(parent_of(fault), word), join_path(fault, word)}) {
     if (find_field(key) != nullptr) return key;
   }
   return "";
 }
 
-bool is_value(const std::string& word, const std::string& key) {
+// Of a map that a scalar stands for: the row of the scalar.
+const Field* scalar_field(const std::string& key) {
   const Field* field = find_field(key);
+  if (field == nullptr || field->shorthand.empty()) return field;
+  return find_field(join_path(key, field->shorthand));
+}
+
+bool is_value(const std::string& word, const std::string& key) {
+  const Field* field = scalar_field(key);
   if (field == nullptr) return false;
   double number = 0;
   const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), number);
@@ -82,7 +89,10 @@ void put(Overrides& set, const std::string& key, const std::string& value) {
 class Reader {
  public:
   Reader(const RandomJob& refused, const Error& error)
-      : refused_(refused), fault_(fault_key(error)), words_(words_of(advice_of(error))) {}
+      : refused_(refused),
+        text_(error.text()),
+        fault_(fault_key(error)),
+        words_(words_of(advice_of(error))) {}
 
   std::vector<AdvisedJob> read() {
     while (at_ < words_.size()) {
@@ -91,6 +101,7 @@ class Reader {
       if (verb == "raise") scale(2, 1);
       if (verb == "lower") scale(1, 2);
       if (verb == "leave") leave();
+      if (verb == "add") add();
     }
     return std::move(jobs_);
   }
@@ -103,11 +114,10 @@ class Reader {
     std::string key = fault_;
     for (; more(); ++at_) {
       const std::string& word = words_[at_];
-      if (word == "or" || word == "," || word == "to" || word == "and" || word == "e.g") continue;
+      if (word == "or" || word == "," || word == "to" || word == "and" || word == "it") continue;
       if (word == "take" || word == "set" || word == "leave") return;
       if (is_value(word, key)) {
-        AdvisedJob& advised = jobs_.emplace_back(fmt::format("{}={}", key, word), refused_);
-        put(advised.job.set, key, word);
+        change(key, word);
         continue;
       }
       const std::string named = key_of(word, fault_);
@@ -116,15 +126,34 @@ class Reader {
     }
   }
 
-  // By doublings or halvings: one of them is enough.
+  void change(const std::string& key, const std::string& value) {
+    AdvisedJob& advised = jobs_.emplace_back(fmt::format("{}={}", key, value), refused_);
+    put(advised.job.set, key, value);
+  }
+
+  // "add slowdown", "add gpu_path: pcie"; "add e.g. 'takes: 60 s'" below the key at fault.
+  void add() {
+    if (!more()) return;
+    static const std::regex quoted("add e\\.g\\. '([a-z_]+): ([^']*)'");
+    std::smatch match;
+    if (std::regex_search(text_, match, quoted)) {
+      const std::string key = join_path(fault_, match[1].str());
+      if (find_field(key) != nullptr) change(key, match[2].str());
+      return;
+    }
+    const std::string key = key_of(words_[at_], fault_);
+    if (key.empty()) return;
+    if (words_[at_].ends_with(':')) return take();
+    change(key, std::string(find_field(key)->example));
+  }
+
   void scale(int times, int parts) {
     if (!more()) return;
     const std::string key = key_of(words_[at_], fault_);
     if (key.empty()) return;
     const auto stated = std::ranges::find(refused_.set, key, &Overrides::value_type::first);
     const double value = stated == refused_.set.end() ? 1 : std::stod(stated->second);
-    AdvisedJob& advised = jobs_.emplace_back(fmt::format("{} raised", key), refused_);
-    put(advised.job.set, key, fmt::format("{:g}", value * times / parts));
+    change(key, fmt::format("{:g}", value * times / parts));
   }
 
   // "it out", "one of them out", "out KEY", "KEY out".
@@ -135,10 +164,13 @@ class Reader {
       const std::string& word = words_[at_];
       if (word == "at") return;
       if (word == "it") keys.push_back(fault_);
+      if (word == "one") keys = named_keys();
       const std::string named = key_of(word, fault_);
       if (!named.empty()) keys.push_back(named);
     }
     for (const std::string& key : keys) {
+      const std::string last = key.substr(key.rfind('.') + 1);
+      if (refused_.text.find(last + ":") != std::string::npos) continue;  // it would stay there
       RandomJob without = refused_;
       std::erase_if(without.set, [&](const auto& each) {
         return each.first == key || each.first.starts_with(key + ".");
@@ -149,7 +181,17 @@ class Reader {
     }
   }
 
+  Words named_keys() const {
+    Words keys;
+    for (const std::string& word : words_of(text_)) {
+      const std::string key = key_of(word, fault_);
+      if (!key.empty()) keys.push_back(key);
+    }
+    return keys;
+  }
+
   const RandomJob& refused_;
+  std::string text_;
   std::string fault_;
   Words words_;
   std::size_t at_ = 0;
@@ -159,8 +201,9 @@ class Reader {
 }  // namespace
 
 std::string advice_of(const Error& error) {
-  static const std::regex verb("(^|; |: |, or |, )(take|set|raise|lower|leave|state|add|give) ");
+  static const std::regex verb("(^|; |: |, or |, )(take|set|raise|lower|leave|state|add) ");
   const std::string text(error.text());
+  if (text.find('\n') != std::string::npos) return "";  // several at once
   std::smatch match;
   const std::size_t end = text.rfind("; ");
   const std::string tail = end == std::string::npos ? text : text.substr(end);
