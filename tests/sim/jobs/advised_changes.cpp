@@ -169,15 +169,11 @@ class Reader {
       if (!named.empty()) keys.push_back(named);
     }
     for (const std::string& key : keys) {
-      const std::string last = key.substr(key.rfind('.') + 1);
-      if (refused_.text.find(last + ":") != std::string::npos) continue;  // it would stay there
-      RandomJob without = refused_;
-      std::erase_if(without.set, [&](const auto& each) {
+      AdvisedJob& without = jobs_.emplace_back(fmt::format("without {}", key), refused_);
+      std::erase_if(without.job.set, [&](const auto& each) {
         return each.first == key || each.first.starts_with(key + ".");
       });
-      if (without.set.size() < refused_.set.size()) {
-        jobs_.emplace_back(fmt::format("without {}", key), std::move(without));
-      }
+      without.job.set.emplace_back(key, "null");
     }
   }
 
