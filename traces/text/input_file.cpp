@@ -52,12 +52,11 @@ std::uint64_t read_limit(std::uint64_t usual_bytes) {
   return static_cast<std::uint64_t>(bytes);
 }
 
+// In GiB, so that no kind of file has a lower limit with it than without.
 std::string raised_limit_text(std::uint64_t bytes) {
-  constexpr std::uint64_t kMebibytes = std::uint64_t{1} << 20U, kGibibytes = kMebibytes << 10U;
-  const std::uint64_t room = std::bit_ceil(std::max(bytes, kMebibytes));
-  return fmt::format("; the environment variable {}={}{} raises that", kFileLimitVariable,
-                     room / (room < kGibibytes ? kMebibytes : kGibibytes),
-                     room < kGibibytes ? "MiB" : "GiB");
+  const std::uint64_t room = std::bit_ceil(std::max(bytes, kLargestWhole_bytes));
+  return fmt::format("; the environment variable {}={}GiB raises that", kFileLimitVariable,
+                     room / kLargestWhole_bytes);
 }
 
 // O_NONBLOCK: a pipe opens although nobody writes to it, and is then refused by its kind.

@@ -83,7 +83,7 @@ void check_uses(const Values& values, const Offload& own, const Job& job) {
     values.fail("offload.hidden", "is of activations that move; state offload.activations: host");
   }
   if (own.hidden && values.stated("offload.activation_share")) {
-    values.fail("offload.activation_share", "is what offload.hidden finds; state one of them");
+    values.fail("offload.activation_share", "is what offload.hidden finds; leave one of them out");
   }
   if (own.hidden && job.network) {
     values.fail("offload.hidden", "is of a transformer; state offload.activations: auto");

@@ -121,11 +121,11 @@ TEST(FileLimit, IsNamedByEveryReaderAndByTheHelp) {
     command.replace(command.find("DIR"), 3, folder);
     setenv("WINDTUNNEL_MAX_FILE_SIZE", "2500 B", 1);
     const ProgramResult refused = run_program(command);
-    setenv("WINDTUNNEL_MAX_FILE_SIZE", "1MiB", 1);
+    setenv("WINDTUNNEL_MAX_FILE_SIZE", "1GiB", 1);
     const ProgramResult raised = run_program(command);
     unsetenv("WINDTUNNEL_MAX_FILE_SIZE");
     EXPECT_EQ(refused.exit_code, 2) << command;
-    EXPECT_NE(refused.err.find("WINDTUNNEL_MAX_FILE_SIZE=1MiB raises that"), std::string::npos)
+    EXPECT_NE(refused.err.find("WINDTUNNEL_MAX_FILE_SIZE=1GiB raises that"), std::string::npos)
         << command << "\n"
         << refused.err;
     EXPECT_EQ(raised.err.find("MAX_FILE_SIZE"), std::string::npos) << raised.err;

@@ -55,7 +55,7 @@ TEST_F(InputFiles, OfAnotherKindAreRefused) {
   EXPECT_EQ(refusal(path("large")),
             path("large") +
                 ": is of 1.00 kB or more; a file of its kind has at most 1.00 kB; the "
-                "environment variable WINDTUNNEL_MAX_FILE_SIZE=1MiB raises that");
+                "environment variable WINDTUNNEL_MAX_FILE_SIZE=1GiB raises that");
 }
 
 TEST_F(InputFiles, LinesTellWhetherTheLastOneEnds) {
@@ -81,7 +81,7 @@ TEST_F(InputFiles, EndlessLineIsRefusedWithItsPlace) {
   EXPECT_EQ(error_of([&] { lines.next(line); }),
             path("long") +
                 ":2:1: a line of more than 67.1 MB; the environment variable "
-                "WINDTUNNEL_MAX_FILE_SIZE=128MiB raises that");
+                "WINDTUNNEL_MAX_FILE_SIZE=1GiB raises that");
 }
 
 // Sets the variable to what a refusal says, for as long as it lives.
