@@ -112,8 +112,10 @@ class Reader {
   // "none or bucketed", "layout.sharding: zero1", "cp 1 or tp_form 1d", "host or disk".
   void take() {
     std::string key = fault_;
+    together_ = false;
     for (; more(); ++at_) {
       const std::string& word = words_[at_];
+      if (word == "and") together_ = true;
       if (word == "or" || word == "," || word == "to" || word == "and" || word == "it") continue;
       if (word == "take" || word == "set" || word == "leave") return;
       if (is_value(word, key)) {
@@ -126,9 +128,16 @@ class Reader {
     }
   }
 
+  // Behind "and" on top of the change before it.
   void change(const std::string& key, const std::string& value) {
-    AdvisedJob& advised = jobs_.emplace_back(fmt::format("{}={}", key, value), refused_);
-    put(advised.job.set, key, value);
+    const std::string named = fmt::format("{}={}", key, value);
+    if (together_ && !jobs_.empty()) {
+      jobs_.back().change += " and " + named;
+    } else {
+      jobs_.emplace_back(named, refused_);
+    }
+    together_ = false;
+    put(jobs_.back().job.set, key, value);
   }
 
   // "add slowdown", "add gpu_path: pcie"; "add e.g. 'takes: 60 s'" below the key at fault.
@@ -152,7 +161,11 @@ class Reader {
     const std::string key = key_of(words_[at_], fault_);
     if (key.empty()) return;
     const auto stated = std::ranges::find(refused_.set, key, &Overrides::value_type::first);
-    const double value = stated == refused_.set.end() ? 1 : std::stod(stated->second);
+    double value = 1;
+    if (stated != refused_.set.end()) {
+      const std::string& text = stated->second;
+      if (std::from_chars(text.data(), text.data() + text.size(), value).ec != std::errc()) return;
+    }
     change(key, fmt::format("{:g}", value * times / parts));
   }
 
@@ -178,10 +191,10 @@ class Reader {
   }
 
   Words named_keys() const {
-    Words keys;
+    Words keys = {fault_};
     for (const std::string& word : words_of(text_)) {
       const std::string key = key_of(word, fault_);
-      if (!key.empty()) keys.push_back(key);
+      if (word.find('.') != std::string::npos && !key.empty()) keys.push_back(key);
     }
     return keys;
   }
@@ -191,6 +204,7 @@ class Reader {
   std::string fault_;
   Words words_;
   std::size_t at_ = 0;
+  bool together_ = false;
   std::vector<AdvisedJob> jobs_;
 };
 

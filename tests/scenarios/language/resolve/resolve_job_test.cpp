@@ -112,8 +112,7 @@ TEST(BadSoftware, DispatchesThatAreNone) {
             "its gradient norm; set program: pass, or leave it out");
   EXPECT_EQ(dispatch("latency: 1 ms", ", post_validation: true"),
             "layouts.yaml:6:12: a step's programs are dispatched behind the step before, but here "
-            "steps run into each other; take an overlap that ends with its iteration, and "
-            "post_validation: false");
+            "steps run into each other; set software.post_validation: false");
 }
 
 TEST(BadLayouts, PackagesThatAreNone) {
