@@ -162,7 +162,8 @@ constexpr std::string_view kRobust = "communication.robust";
 constexpr std::array kRobustConflicts{
     Conflict{kRobust,
              [](const Exchange& of) { return compresses(of.job.communication.compressors.dp); },
-             "takes gradients as they are; leave out the compressor of dp"},
+             "takes gradients as they are; leave out communication.compressor and compress with "
+             "axis: dp"},
     Conflict{kRobust, [](const Exchange& of) { return of.served; },
              "needs communication.aggregation: all-reduce, because servers sum gradients"},
     Conflict{kRobust, [](const Exchange& of) { return of.sharded; },

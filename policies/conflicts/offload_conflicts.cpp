@@ -18,8 +18,11 @@ std::string why_no_state(const Offload& offload, const Job& job) {
            "there; set offload.optimizer: host or disk";
   }
   if (is_away(offload.gradients) && !alone && job.layout.sharding < Sharding::zero2) {
-    return "gradients that are summed once per step stay on the GPU until then; take "
-           "layout.sharding: zero2 or zero3, or leave offload.gradients out";
+    const std::string rule = "gradients that are summed once per step stay on the GPU until then; ";
+    // Chunks take gradients and weights along.
+    return rule + (offload.in_chunks()
+                       ? "take layout.sharding: zero3, or offload.placement: shares"
+                       : "take layout.sharding: zero2 or zero3, or leave offload.gradients out");
   }
   if (is_away(offload.weights) && !alone && job.layout.sharding != Sharding::zero3) {
     return "weights beside the GPU are gathered layer by layer; take layout.sharding: zero3";

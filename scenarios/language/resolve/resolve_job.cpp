@@ -353,8 +353,8 @@ std::string why_even_state(const Job& job) {
     return "experts are divided among ranks of their own, of which unlike shares are not modelled";
   }
   if (compresses(job.communication.compressors.dp)) {
-    return "gradients that are compressed are scattered in equal parts; leave out the compressor "
-           "of dp";
+    return "gradients that are compressed are scattered in equal parts; leave out "
+           "communication.compressor and compress with axis: dp";
   }
   bool mixed = false;
   for (int pp = 0; pp < layout.pp; ++pp) {

@@ -25,7 +25,8 @@ Words words_of(std::string_view text) {
     word.clear();
   };
   for (const char c : text) {
-    if (c == ' ' || c == ',' || c == ';' || c == '(' || c == ')') {
+    const bool of_word = (c == '(' && !word.empty()) || (c == ')' && word.contains('('));
+    if (c == ' ' || c == ',' || c == ';' || (!of_word && (c == '(' || c == ')'))) {
       end();
       if (c == ';' || c == ',') words.emplace_back(1, c);
     } else {
@@ -143,11 +144,11 @@ class Reader {
   // "add slowdown", "add gpu_path: pcie"; "add e.g. 'takes: 60 s'" below the key at fault.
   void add() {
     if (!more()) return;
-    static const std::regex quoted("add e\\.g\\. '([a-z_]+): ([^']*)'");
+    static const std::regex example("add e\\.g\\. '?([a-z_]+): ([^']*?)('| to |$)");
     std::smatch match;
-    if (std::regex_search(text_, match, quoted)) {
-      const std::string key = join_path(fault_, match[1].str());
-      if (find_field(key) != nullptr) change(key, match[2].str());
+    if (std::regex_search(text_, match, example)) {
+      const std::string key = key_of(match[1].str(), fault_);
+      if (!key.empty()) change(key, match[2].str());
       return;
     }
     const std::string key = key_of(words_[at_], fault_);
@@ -169,20 +170,25 @@ class Reader {
     change(key, fmt::format("{:g}", value * times / parts));
   }
 
-  // "it out", "one of them out", "out KEY", "KEY out".
+  // "it out", "one of them out", "out KEY", "KEY or KEY out"; "KEY and KEY" both at once.
   void leave() {
     if (!more()) return;
     Words keys;
+    bool both = false;
     for (; more(); ++at_) {
       const std::string& word = words_[at_];
-      if (word == "at") return;
+      if (word == "at" || word == "with") break;
+      both = both || word == "and";
       if (word == "it") keys.push_back(fault_);
       if (word == "one") keys = named_keys();
       const std::string named = key_of(word, fault_);
       if (!named.empty()) keys.push_back(named);
     }
+    if (more() && words_[at_] == "at") return;  // "leave it at dense"
     for (const std::string& key : keys) {
-      AdvisedJob& without = jobs_.emplace_back(fmt::format("without {}", key), refused_);
+      if (!both || key == keys.front()) jobs_.emplace_back("without", refused_);
+      AdvisedJob& without = jobs_.back();
+      without.change += " " + key;
       std::erase_if(without.job.set, [&](const auto& each) {
         return each.first == key || each.first.starts_with(key + ".");
       });

@@ -13,7 +13,7 @@ namespace {
 std::string why_no_workers(const Job& job) {
   const Layout& layout = job.layout;
   if (!job.sync.empty()) {
-    return "islands (sync) wait for each other by sync.*.wait_for; leave one of them out";
+    return "islands (sync) wait for each other by sync.*.wait_for; leave redundancy or sync out";
   }
   if (layout.ep > 1) return "replicas that share experts (layout.ep) wait for each other in passes";
   if (layout.sharding == Sharding::zero3) {
