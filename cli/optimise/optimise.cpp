@@ -177,6 +177,7 @@ Json document_of(const OptimiseCommand& command, const Optimisation& result) {
     if (at.record) {
       row["simulated_s"] = at.record->iteration.time_s;
       row["mfu"] = at.record->iteration.mfu;
+      row["mfu_causal"] = at.record->iteration.mfu_causal;
       if (at.record->campaign) {
         row["goodput"] = at.record->campaign->goodput.mean;
         row["job_cost_usd"] = at.record->campaign->job_cost_usd.mean;

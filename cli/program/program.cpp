@@ -10,6 +10,7 @@
 #include <filesystem>
 #include <new>
 
+#include "cli/program/environment.hpp"
 #include "cli/program/output.hpp"
 #include "models/base/printable.hpp"
 #include "models/base/version.hpp"
@@ -146,7 +147,7 @@ int run(const CliProgram& program, int argc, char** argv) {
     actions.emplace_back(sub, command.define(*sub));
     add_quiet(*sub, quiet);
   }
-  app.footer(program.footer);  // now: commands begin with their parent's
+  app.footer(program.footer + environment_help());  // now: commands begin with their parent's
   if (argc == 1) {
     std::fputs(app.help().c_str(), stderr);
     return exit_status(ExitCode::usage);

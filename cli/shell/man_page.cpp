@@ -7,6 +7,8 @@
 #include <cctype>
 #include <string_view>
 
+#include "cli/program/environment.hpp"
+
 namespace windtunnel {
 namespace {
 
@@ -86,7 +88,8 @@ std::string man_page(const CommandPage& program, const std::string& build) {
   for (const CommandPage* command : all_commands(program)) {
     if (command != &program) text += command_text(*command);
   }
-  const std::string_view footer = program.footer;
+  std::string_view footer = program.footer;
+  footer = footer.substr(0, footer.find(kEnvironmentTitle));
   const size_t codes = std::min(footer.find(kExitCodes), footer.size());
   std::string_view examples = footer.substr(0, codes);
   examples.remove_prefix(std::min(examples.find('\n') + 1, examples.size()));  // "Examples:"
@@ -94,9 +97,11 @@ std::string man_page(const CommandPage& program, const std::string& build) {
   if (codes < footer.size()) {
     text += ".SH EXIT STATUS\n" + roff(footer.substr(codes + kExitCodes.size()));
   }
-  return text +
-         ".SH ENVIRONMENT\n.TP\n\\fBNO_COLOR\\fR\nSet to anything: nothing is bold.\n"
-         ".TP\n\\fBCOLUMNS\\fR\nThe width that tables fit, in place of the terminal's.\n";
+  text += ".SH ENVIRONMENT\n";
+  for (const EnvironmentVariable& each : kEnvironment) {
+    text += fmt::format(".TP\n\\fB{}\\fR\n{}\n", roff(each.name), roff(each.help));
+  }
+  return text;
 }
 
 }  // namespace windtunnel

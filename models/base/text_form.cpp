@@ -17,9 +17,9 @@ constexpr std::array kDurations{TextScale{0, 1e-9, "ns"},
                                 TextScale{kRoundsUp * 1e-6, 1e-6, "us"},
                                 TextScale{kRoundsUp * 1e-3, 1e-3, "ms"},
                                 TextScale{kRoundsUp, 1, "s"},
-                                TextScale{120, 60, "min", 1},
-                                TextScale{7200, 3600, "h", 1},
-                                TextScale{172800, 86400, "d", 1}};
+                                TextScale{120, 60, "min"},
+                                TextScale{7200, 3600, "h"},
+                                TextScale{172800, 86400, "d"}};
 constexpr std::array kSizes{TextScale{0, 1, "B", 0},
                             TextScale{kRoundsUp * 1e3, 1e3, "kB"},
                             TextScale{kRoundsUp * 1e6, 1e6, "MB"},
@@ -35,6 +35,7 @@ constexpr std::array kCounts{TextScale{0, 1, "", kAsShort}, TextScale{9999.5, 1e
                              TextScale{kRoundsUp * 1e6, 1e6, "M"},
                              TextScale{kRoundsUp * 1e9, 1e9, "B"},
                              TextScale{kRoundsUp * 1e12, 1e12, "T"}};
+// To tenths at any size: shares are compared by the points between them.
 constexpr std::array kPercents{TextScale{0, 1, "%", 1}};
 
 std::string number_text(double number, int decimals) {

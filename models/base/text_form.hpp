@@ -26,7 +26,7 @@ struct TextForm {
   std::string_view zero = {};         // how 0 is written; empty: as any other value
 };
 
-extern const TextForm kDurationForm;  // of seconds: "12.3 ms", "4.56 s", "3.1 h", "54.0 d"
+extern const TextForm kDurationForm;  // of seconds: "12.3 ms", "4.56 s", "3.10 h", "351 d"
 extern const TextForm kBytesForm;     // "1.62 TB"
 extern const TextForm kMemoryForm;    // of GPUs, as nvidia-smi counts: "79.2 GiB"
 extern const TextForm kCountForm;     // "15.6 T"

@@ -7,8 +7,8 @@ namespace windtunnel {
 void check_recovery(const RecoveryPolicy& recovery, int nodes) {
   if (recovery.hot_spares > recovery.spares) {
     throw Error::about({"recovery.hot_spares", "recovery.spares"},
-                       "recovery.hot_spares: {} of {} spares; raise recovery.spares",
-                       recovery.hot_spares, recovery.spares);
+                       "recovery.hot_spares: {} of {} spares; set recovery.spares: {} or more",
+                       recovery.hot_spares, recovery.spares, recovery.hot_spares);
   }
   // Restarts that take no time and never work would not end.
   if (recovery.success < 0.001 && recovery.restart_s == 0) {

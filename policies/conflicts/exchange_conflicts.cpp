@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <span>
 #include <string_view>
 
@@ -72,7 +73,8 @@ constexpr std::array kConflicts{
              "{sharding}: servers return whole sums"},
     Conflict{"communication.overlap", [](const Exchange& of) { return of.served && of.dear(); },
              ": dear splits an all-reduce into its halves, and "
-             "communication.aggregation: parameter-server has none; take all-reduce"},
+             "communication.aggregation: parameter-server has none; take "
+             "communication.aggregation: all-reduce"},
     Conflict{"communication.overlap",
              [](const Exchange& of) {
                return of.job.layout.sharding == Sharding::zero3 &&
@@ -104,25 +106,25 @@ constexpr std::array kCompressorConflicts{
              [](const Exchange& of) {
                return of.kind.of_moments && of.job.software.optimizer != Optimizer::adam;
              },
-             "compresses Adam's moments, which software.optimizer has not; set it to adam, or take "
-             "onebit-sgd"},
+             "compresses Adam's moments, which software.optimizer has not; set software.optimizer: "
+             "adam, or take onebit-sgd"},
     Conflict{kCompressor, [](const Exchange& of) { return of.served; },
              "needs communication.aggregation: all-reduce, because servers sum dense gradients"},
     Conflict{kCompressor,
              [](const Exchange& of) { return of.sharded && !of.kind.summable && !of.copies(); },
              "cannot be reduce-scattered, because what it sends is no sum, and layout.sharding: "
-             "{sharding} scatters gradients; take layout.shard_ranks with "
-             "communication.compressor.hop: across, which compresses between the copies of "
-             "shards, or layout.sharding: none{room}"},
+             "{sharding} scatters gradients; take layout.sharding: none{room}, or "
+             "layout.shard_ranks with communication.compressor.hop: across, which compresses "
+             "between the copies of shards"},
     Conflict{kCompressor, [](const Exchange& of) { return of.sharded && of.kind.whole_tensors; },
              "needs whole matrices on every rank, and layout.sharding: {sharding} leaves each a "
              "part of them; take layout.sharding: none{room}"},
     Conflict{kCompressor, [](const Exchange& of) { return of.job.layout.gradient_bits > 0; },
-             "is one way of exchanging gradients and layout.gradient_bits another; take one of "
-             "them"},
+             "is one way of exchanging gradients and layout.gradient_bits another; leave one of "
+             "them out"},
     Conflict{kCompressor, [](const Exchange& of) { return of.job.layout.gradient_ranks > 0; },
-             "is one way of exchanging gradients and layout.gradient_ranks another; take one of "
-             "them"},
+             "is one way of exchanging gradients and layout.gradient_ranks another; leave one of "
+             "them out"},
     Conflict{kCompressor,
              [](const Exchange& of) {
                return of.experts() && of.expert_copies() > 1 &&
@@ -141,16 +143,17 @@ constexpr std::array kCompressorConflicts{
                return (of.dear() || of.priority()) && compresses_across(of.job);
              },
              "with hop: across is a reduce-scatter, an exchange and a gather, and "
-             "communication.overlap: {overlap} takes one all-reduce; take bucketed"},
+             "communication.overlap: {overlap} takes one all-reduce; take communication.overlap: "
+             "bucketed"},
     Conflict{kCompressor, [](const Exchange& of) { return of.dear() && !of.kind.fusible; },
              "is more than one all-reduce, and communication.overlap: dear splits one all-reduce "
-             "into its halves; take bucketed"},
+             "into its halves; take communication.overlap: bucketed"},
     Conflict{kCompressor, [](const Exchange& of) { return of.priority() && of.kind.whole_tensors; },
              "needs whole matrices, and communication.overlap: priority cuts tensors into "
-             "partitions that are reduced one by one; take bucketed"},
+             "partitions that are reduced one by one; take communication.overlap: bucketed"},
     Conflict{kCompressor, [](const Exchange& of) { return of.priority() && !of.kind.fusible; },
              "is more than one all-reduce, and communication.overlap: priority cuts tensors into "
-             "partitions that are reduced one by one; take bucketed"},
+             "partitions that are reduced one by one; take communication.overlap: bucketed"},
 };
 
 constexpr std::string_view kRobust = "communication.robust";
@@ -159,7 +162,8 @@ constexpr std::string_view kRobust = "communication.robust";
 constexpr std::array kRobustConflicts{
     Conflict{kRobust,
              [](const Exchange& of) { return compresses(of.job.communication.compressors.dp); },
-             "takes gradients as they are; leave out the compressor of dp"},
+             "takes gradients as they are; leave out communication.compressor and compress with "
+             "axis: dp"},
     Conflict{kRobust, [](const Exchange& of) { return of.served; },
              "needs communication.aggregation: all-reduce, because servers sum gradients"},
     Conflict{kRobust, [](const Exchange& of) { return of.sharded; },
@@ -168,12 +172,13 @@ constexpr std::array kRobustConflicts{
     Conflict{kRobust, [](const Exchange& of) { return of.rows(); },
              "takes dense gradients; leave out communication.embeddings"},
     Conflict{kRobust, [](const Exchange& of) { return of.dear() || of.priority(); },
-             "is more than one all-reduce, which communication.overlap: {overlap} takes; take none "
-             "or bucketed"},
+             "is more than one all-reduce, which communication.overlap: {overlap} takes; take "
+             "communication.overlap: none or bucketed"},
     Conflict{kRobust, [](const Exchange& of) { return of.experts(); },
              "of experts is not modelled, whose copies are fewer than the replicas"},
     Conflict{kRobust, [](const Exchange& of) { return of.job.layout.cp > 1; },
-             "is of replicas, and layout.cp leaves each rank a part of one's gradient; take cp: 1"},
+             "is of replicas, and layout.cp leaves each rank a part of one's gradient; take "
+             "layout.cp: 1"},
 };
 
 // What a GPU would have to hold without sharding, where that is more than it has; else nothing.
@@ -188,10 +193,11 @@ std::string room_without_sharding(const Job& job) {
                         optimizer_bytes_per_parameter(whole));
   const double usable = usable_bytes(job.cluster.node.gpu);
   if (bytes <= usable) return "";
+  const double divided = std::ceil(bytes / usable * job.layout.tp * job.layout.pp);
   return fmt::format(
-      ", for which there is no room: weights, gradients and optimizer state alone are {} of a "
-      "GPU's {} then; raise tp or pp as well",
-      format_memory(bytes), format_memory(usable));
+      " (for which there is no room: weights, gradients and optimizer state alone are {} of a "
+      "GPU's {} then, and less than that where tp x pp is {:.0f} or more)",
+      format_memory(bytes), format_memory(usable), divided);
 }
 
 // Throws the first that holds. `subject`: what stands between the key and the text.

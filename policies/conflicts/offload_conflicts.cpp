@@ -18,8 +18,11 @@ std::string why_no_state(const Offload& offload, const Job& job) {
            "there; set offload.optimizer: host or disk";
   }
   if (is_away(offload.gradients) && !alone && job.layout.sharding < Sharding::zero2) {
-    return "gradients that are summed once per step stay on the GPU until then; take "
-           "layout.sharding: zero2 or zero3, or leave offload.gradients out";
+    const std::string rule = "gradients that are summed once per step stay on the GPU until then; ";
+    // Chunks take gradients and weights along.
+    return rule + (offload.in_chunks()
+                       ? "take layout.sharding: zero3, or offload.placement: shares"
+                       : "take layout.sharding: zero2 or zero3, or leave offload.gradients out");
   }
   if (is_away(offload.weights) && !alone && job.layout.sharding != Sharding::zero3) {
     return "weights beside the GPU are gathered layer by layer; take layout.sharding: zero3";
@@ -38,8 +41,8 @@ std::string why_no_parts(const Offload& offload, const Job& job) {
   const bool parts = training->adapter.kind != AdapterKind::none || training->frozen_embedding ||
                      training->frozen_head || !training->frozen_layers.empty();
   if (parts && is_away(offload.weights) && job.layout.sharding != Sharding::zero3) {
-    return "weights of which some are frozen (train) come layer by layer under layout.sharding: "
-           "zero3; take it, or leave offload.weights out";
+    return "weights of which some are frozen (train) come layer by layer; take layout.sharding: "
+           "zero3, or leave offload.weights out";
   }
   return {};
 }
@@ -60,12 +63,13 @@ std::string why_no_activations(const Offload& offload, const Job& job) {
 std::string why_no_chunks(const Offload& offload, const Job& job) {
   if (!offload.in_chunks()) return {};
   const std::string rule = "chunks (offload.placement) ";
-  if (job.network) return rule + "hold the weights of a transformer; take placement: shares";
+  if (job.network)
+    return rule + "hold the weights of a transformer; take offload.placement: shares";
   if (job.layout.pp > 1 || job.layout.vpp > 1) {
     return rule + "are of a model that is not cut into stages; take layout.pp: 1";
   }
   if (job.model.moe_layers() > 0) {
-    return rule + "are shared by all ranks, which experts are not; take placement: shares";
+    return rule + "are shared by all ranks, which experts are not; take offload.placement: shares";
   }
   if (!is_mixed(job.precision)) {
     return rule + "hold 16-bit weights, whose place their gradients take; take precision: bf16";
@@ -88,7 +92,7 @@ std::string why_not(const Offload& offload, const Job& job) {
   if (!job.cluster.pools.empty()) return "of unlike nodes (cluster.pools) is not modelled";
   if (crosses_iterations(job.communication.overlap)) {
     return "does not go with communication.overlap: dear or priority, whose gradients arrive in "
-           "the next step; take another";
+           "the next step; take communication.overlap: bucketed or none";
   }
   if (job.software.post_validation) {
     return "does not go with software.post_validation, which steps twice; leave one of them out";

@@ -30,20 +30,20 @@ std::vector<bool> splitting_stages(const Schedule& schedule) {
 
 }  // namespace
 
-void check_dispatch(const Job& job, bool flushes) {
+void check_dispatch(const Job& job, const std::string& ends_with) {
   const Software& software = job.software;
   const bool gang = software.dispatch_gang != DispatchGang::none;
   if (software.dispatch_latency_s == 0 && !gang) return;
-  if (!flushes) {
+  if (!ends_with.empty()) {
     throw Error::about({"software.dispatch", "communication.overlap", "software.post_validation"},
                        "a step's programs are dispatched behind the step before, but here steps "
-                       "run into each other; take an overlap that ends with its iteration, and "
-                       "post_validation: false");
+                       "run into each other; set {}",
+                       ends_with);
   }
   if (gang && !job.cluster.pools.empty()) {
     throw Error::about({"software.dispatch.gang"},
                        "replicas on cluster.pools are not gangs: each has passes of its own pace; "
-                       "take gang: none");
+                       "take software.dispatch.gang: none");
   }
 }
 

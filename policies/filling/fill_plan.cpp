@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "models/base/error.hpp"
+#include "models/base/units.hpp"
 #include "models/plan/kernel_pace.hpp"
 #include "models/results/iteration_report.hpp"
 #include "models/results/memory_timeline.hpp"
@@ -138,7 +139,9 @@ class Filler {
   void hold(int work) {
     const FillingCost& cost = costs_[work];
     bool any = false;
+    double most_bytes = 0;
     for (Place& place : places_) {
+      most_bytes = std::max(most_bytes, place.room_bytes);
       const bool fits = cost.resident_bytes <= place.room_bytes;
       place.held_bytes.push_back(fits ? cost.resident_bytes : -1);
       if (fits) place.room_bytes -= cost.resident_bytes;
@@ -146,9 +149,9 @@ class Filler {
     }
     if (any || filling_.work[work].need == FillingNeed::nothing) return;
     throw Error::of_key(fmt::format("filling.work.{}.resident", work),
-                        ": {} has no room for it on any rank beside training; shard more of the "
-                        "training state, or leave it out",
-                        filling_.work[work].name);
+                        ": {} keeps {} on a GPU, and training leaves {} where it leaves most",
+                        filling_.work[work].name, format_memory(cost.resident_bytes),
+                        format_memory(most_bytes));
   }
 
   bool has_room(int work, const Place& place, const Period& period) const {

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "models/base/error.hpp"
+#include "models/base/units.hpp"
 #include "models/cost/chunk/step_work.hpp"
 #include "models/cost/memory/memory.hpp"
 #include "models/cost/op/block_cost.hpp"
@@ -344,7 +345,7 @@ void check_passes(const Job& job) {
       schedule.slices > 1 || schedule.recompute_share != 1) {
     fail("schedule",
          ": packs of unequal sequences (batch.lengths) go forward and backward one by one; "
-         "leave the schedule at 1f1b");
+         "leave it at 1f1b");
   }
   if (job.communication.inner == InnerForm::tasks) {
     fail("communication.inner",
@@ -400,9 +401,11 @@ void check_groups(const Job& job) {
   }
   const double room = tokens_per_gpu(job);
   if (room < 1) {
+    const double state = least_lengths(job).memory.front().total();
     fail("layout.sharding",
-         ": the training state leaves no room for tokens in a GPU's memory; shard "
-         "more of it, raise layout.tp or take larger GPUs");
+         fmt::format(": without a token the training state, its buffers and the framework are {} "
+                     "of a GPU's {}, which leaves no room for tokens",
+                     format_memory(state), format_memory(usable_bytes(job.cluster.node.gpu))));
   }
   const int widest = degrees_of(job).back();
   if (job.batch.sequence > room * widest) {

@@ -1,9 +1,12 @@
 #include "policies/lowering/prepared_iteration.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <numeric>
+#include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -129,10 +132,22 @@ double kernels_s(const std::vector<CostPart>& parts) {
   return seconds;
 }
 
+// With one rank there is nobody to wait for.
+bool overlaps_next_step(const Job& job) {
+  return crosses_iterations(job.communication.overlap) && job.layout.dp * job.layout.cp > 1;
+}
+
 bool without_flush(const Job& job) {
-  return job.software.post_validation ||
-         // With one rank there is nobody to wait for.
-         (crosses_iterations(job.communication.overlap) && job.layout.dp * job.layout.cp > 1);
+  return job.software.post_validation || overlaps_next_step(job);
+}
+
+// With which a step ends before the next one begins; empty: it does.
+std::string ending_changes(const Job& job, const Schedule& schedule) {
+  std::vector<std::string_view> changes;
+  if (schedule.iterations > 1) changes.emplace_back("schedule: 1f1b");
+  if (job.software.post_validation) changes.emplace_back("software.post_validation: false");
+  if (overlaps_next_step(job)) changes.emplace_back("communication.overlap: bucketed");
+  return fmt::format("{}", fmt::join(changes, " and "));
 }
 
 std::vector<ChunkCost> pass_costs(const Job& job, const Schedule& schedule,
@@ -143,7 +158,7 @@ std::vector<ChunkCost> pass_costs(const Job& job, const Schedule& schedule,
 }
 
 void check_order(const Job& job, PreparedIteration& prepared) {
-  check_dispatch(job, !without_flush(job) && prepared.schedule.iterations == 1);
+  check_dispatch(job, ending_changes(job, prepared.schedule));
   if (without_flush(job) && prepared.schedule.iterations == 1 && job.layout.pp > 1) {
     prepared.schedule = in_a_row(std::move(prepared.schedule));
   }

@@ -33,9 +33,12 @@ std::vector<const ComparedPoint*> ranked_points(const Comparison& comparison) {
 
 // What the console shows of iteration_columns(); whether a point fits only where one does not.
 std::vector<const Figure*> iteration_figures(const std::vector<const ComparedPoint*>& points) {
-  std::vector<const Figure*> shown = {&figure("iteration.time_s"), &figure("iteration.mfu"),
-                                      &figure("iteration.bubble.idle"),
-                                      &figure("iteration.memory_bytes.peak")};
+  std::vector<const Record*> records;
+  for (const ComparedPoint* point : points) records.push_back(&*point->record);
+  std::vector<const Figure*> shown = mfu_columns(records);
+  shown.insert(shown.begin(), &figure("iteration.time_s"));
+  shown.push_back(&figure("iteration.bubble.idle"));
+  shown.push_back(&figure("iteration.memory_bytes.peak"));
   const bool all_fit = std::ranges::all_of(
       points, [](const ComparedPoint* point) { return point->record->memory_excess.empty(); });
   if (!all_fit) shown.push_back(&figure("iteration.memory_bytes.fits"));

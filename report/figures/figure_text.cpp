@@ -11,7 +11,7 @@
 namespace windtunnel {
 namespace {
 
-constexpr std::array kTenths{TextScale{0, 1, "", 1}};
+constexpr std::array kRates{TextScale{0, 1, ""}};
 // Means of counts: a rare event has two digits, for 0.0 would say that there is none.
 constexpr std::array kMeanCounts{TextScale{0, 1, "", kAsShort}, TextScale{0.00095, 1, "", 3},
                                  TextScale{0.0995, 1, "", 2}, TextScale{0.95, 1, "", 1},
@@ -28,7 +28,7 @@ constexpr std::array kJoules{TextScale{0, 1, "J"}, TextScale{999.5, 1e3, "kJ"},
                              TextScale{3.598e12, 3.6e12, "GWh"}};
 constexpr std::array kWholes{TextScale{0, 1, "", 0}};
 
-const TextForm kTenthsForm{kTenths};
+const TextForm kRateForm{kRates};
 const TextForm kEventsForm{kMeanCounts, 1, "0.0"};
 const TextForm kPointsForm{kHundredths, 100};
 const TextForm kSmallShareForm{kSmallPercents, 100};
@@ -54,14 +54,14 @@ std::string probability_text(double probability) {
 
 const UnitForm& unit_form(Unit unit) {
   static const UnitForm forms[] = {
-      {"seconds", &kDurationForm, "s"},    {"days", &kDaysForm, "days"},
-      {"share", &kPercentForm, "share"},   {"small_share", &kSmallShareForm, "share"},
-      {"points", &kPointsForm, "share"},   {"probability", &kPercentForm, "share"},
-      {"bytes", &kBytesForm, "bytes"},     {"memory", &kMemoryForm, "bytes"},
-      {"tflops", &kTenthsForm, "TFLOP/s"}, {"count", &kCountForm, ""},
-      {"usd", &kUsdForm, "USD"},           {"watts", &kWattsForm, "W"},
-      {"joules", &kJoulesForm, "J"},       {"events", &kEventsForm, ""},
-      {"whole", &kWholeForm, ""},          {"word", &kCountForm, ""}};
+      {"seconds", &kDurationForm, "s"},  {"days", &kDaysForm, "days"},
+      {"share", &kPercentForm, "share"}, {"small_share", &kSmallShareForm, "share"},
+      {"points", &kPointsForm, "share"}, {"probability", &kPercentForm, "share"},
+      {"bytes", &kBytesForm, "bytes"},   {"memory", &kMemoryForm, "bytes"},
+      {"tflops", &kRateForm, "TFLOP/s"}, {"count", &kCountForm, ""},
+      {"usd", &kUsdForm, "USD"},         {"watts", &kWattsForm, "W"},
+      {"joules", &kJoulesForm, "J"},     {"events", &kEventsForm, ""},
+      {"whole", &kWholeForm, ""},        {"word", &kCountForm, ""}};
   const auto place = static_cast<size_t>(unit);
   CHECK(place < std::size(forms), "a unit without a form");
   return forms[place];

@@ -44,7 +44,7 @@ constexpr std::string_view kExplained[] = {
     "campaign.snapshots.overhead",     "campaign.copy.survival_7d"};
 
 std::vector<const Figure*> columns_of(const Comparison& comparison) {
-  std::vector<const Figure*> columns = iteration_columns();
+  std::vector<const Figure*> columns = iteration_columns(comparison);
   if (varies_protection_only(comparison)) columns.resize(1);
   std::ranges::copy(further_columns(comparison), std::back_inserter(columns));
   return columns;

@@ -110,10 +110,10 @@ std::vector<SummaryRow> deadline_rows(const PlanReport& plan) {
   }
   if (asked.budget_usd) {
     const double days = budget_days(plan, *asked.budget_usd);
-    rows.push_back(
-        {"for " + value_text(Unit::usd, *asked.budget_usd),
-         fmt::format("done with a chance of {}; it rents all {} GPUs for {:.1f} d",
-                     chance_text(chance_in_days(plan, days)), with_separators(gpus), days)});
+    rows.push_back({"for " + value_text(Unit::usd, *asked.budget_usd),
+                    fmt::format("done with a chance of {}; it rents all {} GPUs for {}",
+                                chance_text(chance_in_days(plan, days)), with_separators(gpus),
+                                value_text(Unit::days, days))});
     if (plan.for_budget) {
       rows.push_back({"nodes for that money",
                       nodes_value(*plan.for_budget, "at most", budget_days, *asked.budget_usd)});

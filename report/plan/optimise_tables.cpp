@@ -8,6 +8,7 @@
 #include "models/base/units.hpp"
 #include "report/console/console.hpp"
 #include "report/figures/figures.hpp"
+#include "report/summary/comparison_columns.hpp"
 
 namespace windtunnel {
 
@@ -22,7 +23,12 @@ TextTable ranking_table(const Optimisation& result) {
       result.best, [](const RankedConfiguration& at) { return at.estimated_usd > 0; });
   const Figure& step_time = figure("iteration.time_s");
   const Figure& memory = figure("iteration.memory_bytes.peak");
-  std::vector<const Figure*> simulated = {&step_time, &figure("iteration.mfu")};
+  std::vector<const Record*> records;
+  for (const RankedConfiguration& at : result.best) {
+    if (at.record) records.push_back(&*at.record);
+  }
+  std::vector<const Figure*> simulated = mfu_columns(records);
+  simulated.insert(simulated.begin(), &step_time);
   if (std::ranges::any_of(result.best,
                           [](const auto& at) { return at.record && at.record->campaign; })) {
     simulated.push_back(&figure("campaign.goodput"));

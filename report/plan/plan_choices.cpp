@@ -151,7 +151,7 @@ TextTable choice_table(const PlanReport& plan, const PlanChoice& choice) {
     }
     table.rows.push_back(
         {name, batch, format_seconds(each.step_s), format_memory(each.memory_bytes),
-         estimate_text(Unit::share, *each.goodput), fmt::format("{:.1f}", each.days),
+         estimate_text(Unit::share, *each.goodput), value_text(Unit::days, each.days),
          value_text(Unit::usd, usd_of(plan.basis, each))});
   }
   return table;

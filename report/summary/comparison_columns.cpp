@@ -82,11 +82,26 @@ std::vector<const Figure*> figures_of(std::initializer_list<std::string_view> ke
 
 }  // namespace
 
-std::vector<const Figure*> iteration_columns() {
-  return figures_of({"iteration.time_s", "iteration.tflops_per_gpu", "iteration.mfu",
-                     "iteration.bubble.makespan_share", "iteration.bubble.longest_stage_share",
-                     "iteration.bubble.idle", "iteration.memory_bytes.peak",
-                     "iteration.memory_bytes.fits"});
+std::vector<const Figure*> mfu_columns(const std::vector<const Record*>& records) {
+  const bool differ = std::ranges::any_of(
+      records, [](const Record* record) { return counts_differ(record->iteration); });
+  std::vector<const Figure*> columns = figures_of({"iteration.mfu"});
+  if (differ) columns.push_back(&figure("iteration.mfu_causal"));
+  return columns;
+}
+
+std::vector<const Figure*> iteration_columns(const Comparison& comparison) {
+  std::vector<const Figure*> columns = figures_of({"iteration.time_s", "iteration.tflops_per_gpu"});
+  std::vector<const Record*> records;
+  for (const ComparedPoint& point : comparison.points) {
+    if (point.record) records.push_back(&*point.record);
+  }
+  std::ranges::copy(mfu_columns(records), std::back_inserter(columns));
+  std::ranges::copy(figures_of({"iteration.bubble.makespan_share",
+                                "iteration.bubble.longest_stage_share", "iteration.bubble.idle",
+                                "iteration.memory_bytes.peak", "iteration.memory_bytes.fits"}),
+                    std::back_inserter(columns));
+  return columns;
 }
 
 std::optional<SummarySection> step_parts(const Comparison& comparison) {

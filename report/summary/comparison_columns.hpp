@@ -13,7 +13,9 @@
 namespace windtunnel {
 
 // The first is the step time.
-std::vector<const Figure*> iteration_columns();
+std::vector<const Figure*> iteration_columns(const Comparison& comparison);
+// MFU, and behind it the same with causal attention in half where that is another figure of any.
+std::vector<const Figure*> mfu_columns(const std::vector<const Record*>& records);
 // The seconds of each step on the critical path, by what they are spent on: a row per point, whose
 // parts add up to the step time in the last column. Nothing where protection alone varies.
 std::optional<SummarySection> step_parts(const Comparison& comparison);

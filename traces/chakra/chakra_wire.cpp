@@ -5,6 +5,8 @@
 #include <google/protobuf/io/zero_copy_stream_impl_lite.h>
 #include <unistd.h>
 
+#include <limits>
+
 #include "models/base/error.hpp"
 
 namespace windtunnel {
@@ -55,8 +57,12 @@ bool ChakraFile::read(google::protobuf::MessageLite& message) {
                                "or no Chakra execution trace",
                                size, left));
   }
-  constexpr std::uint64_t kLargest = 1U << 30U;
-  if (size > kLargest) fail(message_, fmt::format("a message of {} bytes", size));
+  // Protobuf knows no longer messages than an int says.
+  constexpr std::uint64_t kMost = std::numeric_limits<int>::max();
+  if (size > kMost) fail(message_, fmt::format("a message of {} bytes", size));
+  if (size > longest_) {
+    fail(message_, fmt::format("a message of {} bytes{}", size, raised_limit_text(size)));
+  }
   in.PushLimit(static_cast<int>(size));
   if (!message.ParseFromCodedStream(&in) || !in.ConsumedEntireMessage()) {
     fail(message_, fmt::format("a message of {} bytes that is cut off or broken", size));

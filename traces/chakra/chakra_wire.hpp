@@ -42,6 +42,7 @@ class ChakraFile : public ChakraNodes {
 
   std::string path_;
   InputFile file_;
+  std::uint64_t longest_ = read_limit(kLargestWhole_bytes);  // bytes of a message
   google::protobuf::io::FileInputStream stream_;
   std::int64_t size_ = 0;
   std::int64_t message_ = 0;

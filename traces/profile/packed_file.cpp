@@ -9,21 +9,21 @@
 #include <limits>
 #include <system_error>
 
+#include "models/base/units.hpp"
 #include "traces/text/input_file.hpp"
 
 namespace windtunnel {
 namespace {
 
 constexpr std::size_t kBlockBytes = std::size_t{1} << 20U;
-constexpr std::uint64_t kLongestToken = std::uint64_t{64} << 20U;
-
 }  // namespace
 
 void PackedFile::Close::operator()(gzFile_s* file) const {
   gzclose_r(file);
 }
 
-PackedFile::PackedFile(const std::string& path) : path_(path), block_(kBlockBytes) {
+PackedFile::PackedFile(const std::string& path)
+    : path_(path), longest_(read_limit(kLongestLine_bytes)), block_(kBlockBytes) {
   InputFile file(path);
   file_.reset(gzdopen(file.descriptor(), "rb"));
   if (!file_) {
@@ -44,8 +44,11 @@ bool PackedFile::refill() {
     if (line > 0) line_start_ = before_ + line;
     before_ += size;
   }
-  if (before_ - marked_ > kLongestToken) {
-    throw Error(place(), "64 MB of nothing that a trace has: one text, one number, or blanks");
+  if (before_ - marked_ > longest_) {
+    throw Error(
+        place(),
+        fmt::format("{} of nothing that a trace has: one text, one number, or blanks{}",
+                    format_bytes(static_cast<double>(longest_)), raised_limit_text(2 * longest_)));
   }
   const int read = gzread(file_.get(), block_.data(), static_cast<unsigned>(block_.size()));
   int code = Z_OK;

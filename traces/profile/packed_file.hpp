@@ -38,6 +38,7 @@ class PackedFile {
   bool refill();
 
   std::string path_;
+  std::uint64_t longest_;  // bytes of one text, one number, or blanks
   std::unique_ptr<gzFile_s, Close> file_;
   std::vector<char> block_;
   const char* at_ = nullptr;

@@ -10,11 +10,13 @@
 
 #include "models/base/error.hpp"
 #include "traces/profile/communication_name.hpp"
+#include "traces/text/input_file.hpp"
 
 namespace windtunnel {
 namespace {
 
 constexpr double kLongest_us = 1e13;  // four months
+// Of each GiB that may be held of a file.
 constexpr std::size_t kMostKeptBytes = std::size_t{256} << 20U;
 // A step of a large model has 100,000, and a call of the runtime or a few for each.
 constexpr std::size_t kMostWork = 5'000'000;
@@ -96,9 +98,7 @@ void ProfileMaker::add(const ProfileEvent& event) {
   first_us_ = std::min(first_us_, event.start_us);
   switch (event.kind) {
     case EventKind::launch:
-      if (launches_.size() >= kMostLaunches) {
-        throw Error(fmt::format("more than {} launches: capture fewer steps", kMostLaunches));
-      }
+      check_count(launches_.size(), kMostLaunches, "launches");
       if (event.correlation > 0) {
         launches_.push_back({event.correlation, event.start_us, thread_of(event)});
       }
@@ -149,9 +149,7 @@ void ProfileMaker::add_work(const ProfileEvent& event) {
                     "file of its own",
                     device_, event.device));
   }
-  if (profile.work.size() >= kMostWork) {
-    throw Error(fmt::format("more than {} kernels: capture fewer steps", kMostWork));
-  }
+  check_count(profile.work.size(), kMostWork, "kernels");
   GpuWork work;
   work.start_s = event.start_us;  // until take()
   work.end_s = event.start_us + event.duration_us;
@@ -167,7 +165,20 @@ void ProfileMaker::add_work(const ProfileEvent& event) {
 
 void ProfileMaker::count_bytes(std::size_t bytes, std::string_view what) {
   kept_bytes_ += bytes;
-  if (kept_bytes_ > kMostKeptBytes) throw Error(fmt::format("{} beyond 256 MB", what));
+  if (kept_bytes_ <= gibibytes_ * kMostKeptBytes) return;
+  throw Error(fmt::format("{} beyond {} MB{}", what, gibibytes_ * kMostKeptBytes >> 20U,
+                          raised_limit_text(2 * gibibytes_ * kLargestWhole_bytes)));
+}
+
+void ProfileMaker::check_count(std::size_t count, std::size_t most, std::string_view what) const {
+  if (count < gibibytes_ * most) return;
+  throw Error(fmt::format("more than {} {}: capture fewer steps{}", gibibytes_ * most, what,
+                          raised_limit_text(2 * gibibytes_ * kLargestWhole_bytes)));
+}
+
+// What may be held of a file, in whole GiB of it.
+std::size_t ProfileMaker::held_gibibytes() {
+  return std::max<std::uint64_t>(1, read_limit(kLargestWhole_bytes) / kLargestWhole_bytes);
 }
 
 std::int32_t ProfileMaker::name_of(const std::string& name) {

@@ -71,6 +71,8 @@ class ProfileMaker {
   const CommunicationCall& call_at(std::int32_t index) const;
   std::optional<std::int32_t> together(const std::vector<std::int32_t>& asked);
   void count_bytes(std::size_t bytes, std::string_view what);
+  void check_count(std::size_t count, std::size_t most, std::string_view what) const;
+  static std::size_t held_gibibytes();
   void add_span(const ProfileEvent& event);
   std::int16_t thread_of(const ProfileEvent& event);
   void set_launches();
@@ -91,7 +93,8 @@ class ProfileMaker {
 
   std::unordered_map<std::string, std::int32_t> index_of_name_;
   std::vector<WorkKind> kind_of_name_;
-  std::size_t kept_bytes_ = 0;  // of names and groups
+  std::size_t gibibytes_ = held_gibibytes();  // of a file that may be held: limits go with them
+  std::size_t kept_bytes_ = 0;                // of names and groups
   std::unordered_map<std::string, std::int32_t> index_of_call_;
   std::map<std::string, std::size_t> index_of_group_;
   std::int64_t device_ = -1;

@@ -3,6 +3,9 @@
 #include <fmt/format.h>
 #include <sqlite3.h>
 
+#include <algorithm>
+#include <cstdint>
+#include <limits>
 #include <utility>
 
 #include "models/base/error.hpp"
@@ -12,7 +15,12 @@
 namespace windtunnel {
 namespace {
 
-constexpr int kLongestValue = 64 << 20;
+// SQLite knows no longer texts and blobs than an int says.
+constexpr std::uint64_t kMostOfSqlite = std::numeric_limits<int>::max();
+
+std::uint64_t longest_value() {
+  return std::min(read_limit(kLongestLine_bytes), kMostOfSqlite);
+}
 
 struct FinalizeRead {
   void operator()(sqlite3_stmt* statement) const { sqlite3_finalize(statement); }
@@ -60,7 +68,7 @@ SqliteReader::SqliteReader(const std::string& path) : path_(path) {
   if (opened != SQLITE_OK) {
     throw Error(Location{path}, fmt::format("cannot be read: {}", sqlite3_errmsg(database)));
   }
-  sqlite3_limit(database, SQLITE_LIMIT_LENGTH, kLongestValue);
+  sqlite3_limit(database, SQLITE_LIMIT_LENGTH, static_cast<int>(longest_value()));
   sqlite3_db_config(database, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, nullptr);
   sqlite3_db_config(database, SQLITE_DBCONFIG_DEFENSIVE, 1, nullptr);
   check_size();
@@ -97,8 +105,11 @@ bool SqliteReader::has_column(const std::string& table, const std::string& colum
 void SqliteReader::each_row(std::string_view table, const std::string& statement,
                             const std::function<void(const SqliteRow&)>& visit) const {
   const auto fail = [&] {
+    const bool limited =
+        sqlite3_errcode(database_.get()) == SQLITE_TOOBIG && longest_value() < kMostOfSqlite;
     throw Error(Location{path_},
-                fmt::format("table {}: {}", table, sqlite3_errmsg(database_.get())));
+                fmt::format("table {}: {}{}", table, sqlite3_errmsg(database_.get()),
+                            limited ? raised_limit_text(2 * longest_value()) : ""));
   };
   sqlite3_stmt* prepared = nullptr;
   const int made = sqlite3_prepare_v2(database_.get(), statement.c_str(), -1, &prepared, nullptr);

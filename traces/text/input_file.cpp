@@ -7,7 +7,9 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cerrno>
+#include <cstdlib>
 #include <system_error>
 #include <utility>
 
@@ -33,11 +35,35 @@ std::string_view kind_of(mode_t mode) {
 
 }  // namespace
 
+std::uint64_t read_limit(std::uint64_t usual_bytes) {
+  const char* const text = std::getenv(kFileLimitVariable);
+  if (text == nullptr || *text == '\0') return usual_bytes;
+  constexpr double kMost = 1e18;
+  double bytes = 0;
+  try {
+    bytes = parse_quantity(text, Dimension::bytes);
+  } catch (const Error& error) {
+    throw Error(fmt::format("{}: {}", kFileLimitVariable, error.text()));
+  }
+  if (bytes < 1 || bytes > kMost) {
+    throw Error(fmt::format("{}: '{}' is not from 1 B to {}", kFileLimitVariable, text,
+                            format_bytes(kMost)));
+  }
+  return static_cast<std::uint64_t>(bytes);
+}
+
+// In GiB, so that no kind of file has a lower limit with it than without.
+std::string raised_limit_text(std::uint64_t bytes) {
+  const std::uint64_t room = std::bit_ceil(std::max(bytes, kLargestWhole_bytes));
+  return fmt::format("; the environment variable {}={}GiB raises that", kFileLimitVariable,
+                     room / kLargestWhole_bytes);
+}
+
 // O_NONBLOCK: a pipe opens although nobody writes to it, and is then refused by its kind.
-InputFile::InputFile(const std::string& path, std::uint64_t most_bytes)
+InputFile::InputFile(const std::string& path, std::uint64_t usual_bytes)
     : path_(path),
       descriptor_(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)),
-      most_bytes_(most_bytes) {
+      most_bytes_(usual_bytes == kStreamed ? kStreamed : read_limit(usual_bytes)) {
   if (descriptor_ < 0 && errno == ENXIO) throw Error(Location{path}, "is a socket; a file is due");
   if (descriptor_ < 0) fail_system(path, errno);
   const auto refuse = [&](const std::string& what) {
@@ -69,9 +95,10 @@ int InputFile::release() {
 }
 
 void InputFile::fail_size(std::uint64_t bytes) const {
-  throw Error(Location{path_}, fmt::format("is of {} or more; a file of its kind has at most {}",
+  throw Error(Location{path_}, fmt::format("is of {} or more; a file of its kind has at most {}{}",
                                            format_bytes(static_cast<double>(bytes)),
-                                           format_bytes(static_cast<double>(most_bytes_))));
+                                           format_bytes(static_cast<double>(most_bytes_)),
+                                           raised_limit_text(bytes)));
 }
 
 std::size_t InputFile::read(char* into, std::size_t bytes) {
@@ -121,10 +148,11 @@ bool InputLines::next(std::string& line) {
     const char* const feed = std::find(from, end, '\n');
     line.append(from, feed);
     at_ += static_cast<std::size_t>(feed - from);
-    if (line.size() > kLongestLine_bytes) {
-      throw Error(Location{file_.path(), number_, 1},
-                  fmt::format("a line of more than {}",
-                              format_bytes(static_cast<double>(kLongestLine_bytes))));
+    if (line.size() > longest_) {
+      throw Error(
+          Location{file_.path(), number_, 1},
+          fmt::format("a line of more than {}{}", format_bytes(static_cast<double>(longest_)),
+                      raised_limit_text(2 * longest_)));
     }
     if (feed == end) continue;
     ++at_;

@@ -17,15 +17,24 @@ namespace windtunnel {
 inline constexpr std::uint64_t kLargestWhole_bytes = std::uint64_t{1} << 30U;
 // Of scenarios, configurations and what they name: far above any that somebody wrote.
 inline constexpr std::uint64_t kLargestDocument_bytes = std::uint64_t{16} << 20U;
-inline constexpr std::size_t kLongestLine_bytes = std::size_t{64} << 20U;
+inline constexpr std::uint64_t kLongestLine_bytes = std::uint64_t{64} << 20U;
+
+// How many bytes of a file are held at once: `usual_bytes`, or what this environment variable says
+// for all kinds of files ("4 GiB"). Throws Error (usage) where it says no size.
+inline constexpr const char* kFileLimitVariable = "WINDTUNNEL_MAX_FILE_SIZE";
+std::uint64_t read_limit(std::uint64_t usual_bytes);
+// What a refusal ends with: the variable, set to a size that has room for so many bytes.
+std::string raised_limit_text(std::uint64_t bytes);
 
 class InputFile {
  public:
+  // Read in blocks, however large it is.
+  static constexpr std::uint64_t kStreamed = std::numeric_limits<std::uint64_t>::max();
+
   // Throws Error (usage) with the path and the system's reason where it cannot be opened, with the
-  // kind of what is no regular file, and with both sizes where it is larger than `most_bytes`. Of
-  // pipes those are read that a shell hands over: /dev/stdin and /dev/fd/N.
-  explicit InputFile(const std::string& path,
-                     std::uint64_t most_bytes = std::numeric_limits<std::uint64_t>::max());
+  // kind of what is no regular file, and with both sizes where it is larger than
+  // read_limit(usual_bytes). Pipes are read where a shell hands them over: /dev/stdin, /dev/fd/N.
+  explicit InputFile(const std::string& path, std::uint64_t usual_bytes = kStreamed);
   ~InputFile();
   InputFile(const InputFile&) = delete;
   InputFile& operator=(const InputFile&) = delete;
@@ -57,12 +66,13 @@ class InputLines {
  public:
   explicit InputLines(const std::string& path) : file_(path), block_(std::size_t{1} << 16U) {}
   // False at the end; what follows the last line feed is a line, of which ended() is false. Throws
-  // Error with the place of a line that is longer than kLongestLine_bytes.
+  // Error with the place of a line that is longer than read_limit(kLongestLine_bytes).
   bool next(std::string& line);
   bool ended() const { return ended_; }  // the last line, by a line feed
 
  private:
   InputFile file_;
+  std::uint64_t longest_ = read_limit(kLongestLine_bytes);
   std::vector<char> block_;
   std::size_t at_ = 0;
   std::size_t filled_ = 0;

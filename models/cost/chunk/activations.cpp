@@ -499,7 +499,7 @@ void check_boundary(const Job& job) {
   if (compresses(job.communication.compressors.pp)) {
     throw Error::about({kKey, "compress"},
                        "{} and compress with axis: pp both say how activations cross a pipeline "
-                       "cut; state one of them",
+                       "cut; leave one of them out",
                        kKey);
   }
   if (job.layout.pp == 1) {
@@ -507,7 +507,8 @@ void check_boundary(const Job& job) {
   }
   if (job.layout.mesh_side() > 1) {
     throw Error::of_key(kKey,
-                        ": with layout.tp_form 2d no rank has whole rows to multiply; take 1d");
+                        ": with layout.tp_form 2d no rank has whole rows to multiply; take "
+                        "layout.tp_form: 1d");
   }
   if (rank > job.model.hidden) {
     throw Error::of_key(kKey, ": {:g} is above the width {} of the activations of model '{}'", rank,

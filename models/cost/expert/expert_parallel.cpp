@@ -213,7 +213,7 @@ void check_expert_routing(const Job& job) {
   if (moe.zipf > 0 && moe.imbalance > 1) {
     throw Error::of_key("model.moe.zipf",
                         "and model.moe.imbalance both say how full the busiest rank is; "
-                        "state one of them");
+                        "leave one of them out");
   }
   if (moe.hot_experts > 0 && moe.zipf == 0) {
     throw Error::of_key("model.moe.hot_experts",
@@ -235,8 +235,8 @@ void check_expert_routing(const Job& job) {
   }
   if (moe.shortcut && job.software.ep_overlap) {
     throw Error::of_key("model.moe.shortcut",
-                        "and software.ep_overlap hide the same all-to-alls; state one of "
-                        "them");
+                        "and software.ep_overlap hide the same all-to-alls; leave one "
+                        "of them out");
   }
 }
 

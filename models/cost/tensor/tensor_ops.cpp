@@ -140,9 +140,9 @@ void check_tensor_overlap(const Job& job) {
   if (slices > job.batch.micro) {
     throw Error::of_key("software.tp_overlap",
                         ": {} row slices are more than the {} "
-                        "sequences of a micro-batch; raise "
-                        "batch.micro",
-                        slices, job.batch.micro);
+                        "sequences of a micro-batch; set "
+                        "batch.micro: {} or more",
+                        slices, job.batch.micro, slices);
   }
   if (job.batch.micro % slices != 0) {
     throw Error::of_key("software.tp_overlap",
@@ -154,7 +154,7 @@ void check_tensor_overlap(const Job& job) {
   if (software.tp_overlap == TensorOverlap::domino && slices * software.domino_columns == 1) {
     throw Error::of_key("software.tp_overlap",
                         ": domino with one row slice and one column piece overlaps nothing; "
-                        "set rows or columns to 2");
+                        "set software.tp_overlap.rows: 2 or software.tp_overlap.columns: 2");
   }
   if (software.domino_columns > job.model.hidden) {
     throw Error::of_key("software.tp_overlap.columns", "{} is more than the model's width of {}",

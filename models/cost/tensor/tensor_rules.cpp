@@ -201,7 +201,7 @@ void check_pattern_layout(const TransformerSpec& model, const Layout& layout) {
   if (!exchanged) {
     throw Error::of_key("layout.context",
                         "{}: Mamba layers exchange whole heads among cp ranks (Megatron-LM), "
-                        "beside attention on a ring or by ulysses; take one of these",
+                        "beside attention on a ring or by ulysses; take ring or ulysses",
                         name_of(layout.context));
   }
   check_mamba_divides({"layout.cp", "layout.tp", "model.mamba.num_heads"}, layout.tp * layout.cp,

@@ -84,7 +84,7 @@ void check_inner_compressors(const Job& job) {
   if (compresses(compressors.tp) && layout.mesh_side() > 1) {
     fail(compressors.tp,
          "compress: axis tp: with layout.tp_form 2d weights travel, too, and partial sums from "
-         "rank to rank; take 1d");
+         "rank to rank; take layout.tp_form: 1d");
   }
   if (!compresses(compressors.cp)) return;
   const bool quantises = layout.context == ContextForm::ring ||
@@ -155,7 +155,7 @@ AxisCompressors resolve_compressors(const Values& values, NamedFiles& files,
       values.fail(place + ".axis", fmt::format("{} has a compressor already; take one out", axis));
     }
     if (axis == "dp" && values.stated("communication.compressor")) {
-      values.fail(place + ".axis", "communication.compressor is of dp, too; state one of the two");
+      values.fail(place + ".axis", "communication.compressor is of dp, too; leave one of them out");
     }
     const CompressorChoice choice = resolve_compressor(values, place, files, own);
     if (axis != "dp") check_activations(values, place, axis, choice);

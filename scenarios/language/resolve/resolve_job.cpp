@@ -246,13 +246,13 @@ Software resolve_software(const Values& values) {
   values.fill("software", software);
   for (const char* key : {"software.tp_overlap.rows", "software.tp_overlap.columns"}) {
     if (software.tp_overlap == TensorOverlap::domino || !values.stated(key)) continue;
-    values.fail(key, "only form: domino cuts as told; set that form, or leave this out");
+    values.fail(key, "only form: domino cuts as told; set form: domino, or leave it out");
   }
   if (software.dispatch_program == DispatchProgram::step &&
       software.dispatch_gang != DispatchGang::none) {
     values.fail("software.dispatch.gang",
                 "all ranks begin a step together, behind its gradient norm; set program: pass, or "
-                "leave this out");
+                "leave it out");
   }
   for (const char* key : {"software.dispatch.mode", "software.dispatch.program"}) {
     const bool gangs = software.dispatch_gang != DispatchGang::none;
@@ -353,8 +353,8 @@ std::string why_even_state(const Job& job) {
     return "experts are divided among ranks of their own, of which unlike shares are not modelled";
   }
   if (compresses(job.communication.compressors.dp)) {
-    return "gradients that are compressed are scattered in equal parts; leave out the compressor "
-           "of dp";
+    return "gradients that are compressed are scattered in equal parts; leave out "
+           "communication.compressor and compress with axis: dp";
   }
   bool mixed = false;
   for (int pp = 0; pp < layout.pp; ++pp) {

@@ -34,9 +34,10 @@ void open_all(const Values& values, Offload& offload) {
     const bool with_optimizer = tier != &Offload::activations && tier != &Offload::optimizer;
     const bool open = offload.*tier == MemoryTier::automatic;
     if (!with_optimizer || open == (offload.optimizer == MemoryTier::automatic)) continue;
-    values.fail(values.stated(key) ? key : "offload.optimizer",
-                "optimizer, gradients and weights are searched together: state auto for all of "
-                "them or for none");
+    values.fail(
+        values.stated(key) ? key : "offload.optimizer",
+        "optimizer, gradients and weights are searched together; set offload: auto, or state "
+        "where each of them is");
   }
 }
 
@@ -82,14 +83,16 @@ void check_uses(const Values& values, const Offload& own, const Job& job) {
     values.fail("offload.hidden", "is of activations that move; state offload.activations: host");
   }
   if (own.hidden && values.stated("offload.activation_share")) {
-    values.fail("offload.activation_share", "is what offload.hidden finds; state one of them");
+    values.fail("offload.activation_share", "is what offload.hidden finds; leave one of them out");
   }
   if (own.hidden && job.network) {
     values.fail("offload.hidden", "is of a transformer; state offload.activations: auto");
   }
   for (const char* key : {"offload.tiles", "offload.sections"}) {
     if (!values.stated(key) || own.any() || own.optimizer == MemoryTier::automatic) continue;
-    values.fail(key, "is of layers that come and go; state offload.weights or offload.activations");
+    values.fail(
+        key,
+        "is of layers that come and go; state offload.weights: host or offload.activations: host");
   }
   if (own.cores > job.cluster.node.cpu_cores.value) {
     values.fail("offload.cores",

@@ -41,6 +41,16 @@ std::vector<KeptCopies> kept_by_tier(const Job& job, const std::vector<TierRepor
   return all;
 }
 
+// As text that is not below it, however it is rounded.
+std::string at_least_text(double seconds) {
+  constexpr double kLastDigit = 1.001;
+  std::string text = format_seconds(seconds);
+  for (double more = seconds; parse_quantity(text, Dimension::seconds) < seconds;) {
+    text = format_seconds(more *= kLastDigit);
+  }
+  return text;
+}
+
 std::string remedy(const Job& job, const KeptCopies& copies, double rollback_s) {
   if (!keeps_several(job.snapshots[copies.tier])) {
     return "add a tier in storage, which keeps several";
@@ -55,7 +65,7 @@ std::string remedy(const Job& job, const KeptCopies& copies, double rollback_s) 
   if (kept > 1) {
     const double every_s = (rollback_s - saving_s) / (kept - 1);
     ways.push_back(fmt::format(
-        "save every {} or less often{}", format_seconds(every_s),
+        "save every {} or less often{}", at_least_text(every_s),
         kept == copies.kept ? ""
                             : fmt::format(" and set snapshots.{}.kept={}", copies.tier, kept)));
   }

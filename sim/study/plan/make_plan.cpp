@@ -6,10 +6,8 @@
 #include <array>
 #include <cmath>
 #include <iterator>
-#include <limits>
-#include <map>
-#include <memory>
-#include <tuple>
+#include <optional>
+#include <set>
 #include <utility>
 
 #include "models/base/error.hpp"
@@ -23,6 +21,7 @@
 #include "sim/study/interval_advice.hpp"
 #include "sim/study/iterations/iteration_table.hpp"
 #include "sim/study/optimise.hpp"
+#include "sim/study/plan/goal_search.hpp"
 #include "sim/study/simulate.hpp"
 
 namespace windtunnel {
@@ -87,8 +86,9 @@ class Planner {
     choose_without_spare();
     try_more_nodes();
     finish();
-    if (request().deadline_days) report_.for_days = nodes_for(days_goal());
-    if (request().budget_usd) report_.for_budget = nodes_for(budget_goal());
+    GoalSearch goals(report_, [&](int nodes) { return fastest_tokens_per_s(nodes); });
+    if (request().deadline_days) report_.for_days = goals.for_days(*request().deadline_days);
+    if (request().budget_usd) report_.for_budget = goals.for_budget(*request().budget_usd);
     return std::move(report_);
   }
 
@@ -456,145 +456,25 @@ class Planner {
     }
   }
 
-  // What is asked of days and USD, and which way it is easier to meet.
-  struct Goal {
-    double limit = 0;
-    int towards = 1;  // more nodes; -1: fewer
-    double (*of)(const PlanBasis& basis, const PlanOption& option) = nullptr;
-  };
-
-  Goal days_goal() const {
-    return {.limit = *request().deadline_days,
-            .towards = 1,
-            .of = [](const PlanBasis&, const PlanOption& option) { return option.days; }};
-  }
-  Goal budget_goal() const { return {.limit = *request().budget_usd, .towards = -1, .of = usd_of}; }
-
-  // What the goal asks about of a training on so many nodes: this plan's, times what the closed
-  // form says of either. Nothing: no layout fits, or none shares the batch.
-  std::optional<double> estimated_goal(const Goal& goal, int nodes) {
-    const double here = estimated_tokens_per_s(request().nodes);
-    const double there = nodes == request().nodes ? here : estimated_tokens_per_s(nodes);
-    if (!(here > 0) || !(there > 0)) return std::nullopt;
-    PlanOption option = report_.best;
-    option.days *= here / there;
-    const double of_all = goal.of(report_.basis, option);
-    // Money goes with the nodes, too.
-    return goal.towards > 0 ? of_all : of_all * nodes / request().nodes;
-  }
-
-  // Of the best layout; 0: there is none. Some numbers of nodes have no good layout without a
-  // spare.
-  double estimated_tokens_per_s(int nodes) {
-    const auto [known, is_new] = tokens_per_s_on_.try_emplace(nodes, 0.0);
-    if (!is_new) return known->second;
+  // Of the fastest layout on so many nodes, in closed form: some numbers have no good layout unless
+  // some are kept as spares. Throws Error as optimise() does where no layout is possible.
+  double fastest_tokens_per_s(int nodes) {
     tell(fmt::format("searching layouts on {} nodes", nodes));
     double most = 0;
-    for (const int spares : {0, nodes / kSpareShare}) {
+    std::optional<Error> why;
+    for (const int spares : std::set<int>{0, nodes / kSpareShare}) {
       try {
         most = std::max(most, layouts_on(nodes - spares, allowed()).front().tokens_per_s);
       } catch (const Error& error) {
         if (error.code() != ExitCode::failed) throw;
-        std::string why(error.text());  // in a line
-        why.resize(std::min(why.find(", as: "), why.size()));
-        for (std::size_t at; (at = why.find("\n  ")) != why.npos;) why.replace(at, 3, " ");
-        unfit_.try_emplace(nodes, why);
-      }
-      if (spares == nodes / kSpareShare) break;
-    }
-    return tokens_per_s_on_[nodes] = most;
-  }
-
-  bool is_estimated_to_meet(const Goal& goal, int nodes) {
-    const std::optional<double> value = estimated_goal(goal, nodes);
-    return value && *value <= goal.limit;
-  }
-
-  // 1 .. 16, 18, 20, ... 32, 36, ...
-  std::vector<int> numbers_of_nodes() const {
-    std::vector<int> numbers = {request().nodes};
-    for (int step = 1; step * 8 <= kMostPlanNodes; step *= 2) {
-      for (int eighth = step == 1 ? 1 : 8; eighth < 16; ++eighth) {
-        if (eighth * step <= kMostPlanNodes) numbers.push_back(eighth * step);
+        if (!why) why = error;
       }
     }
-    std::ranges::sort(numbers);
-    numbers.erase(std::unique(numbers.begin(), numbers.end()), numbers.end());
-    return numbers;
-  }
-
-  // By doublings in the closed form, then one by one the first number that meets the goal, seen
-  // from where it is hardest to meet.
-  NodesForGoal nodes_for(const Goal& goal) {
-    std::vector<int> numbers = numbers_of_nodes();
-    if (goal.towards < 0) std::ranges::reverse(numbers);
-    const auto here = std::ranges::find(numbers, request().nodes) - numbers.begin();
-    const std::ptrdiff_t last = std::ssize(numbers) - 1;
-    constexpr std::ptrdiff_t kOctave = 8;
-    const auto meets = [&](std::ptrdiff_t at) { return is_estimated_to_meet(goal, numbers[at]); };
-    std::ptrdiff_t hard = here, easy = here;
-    while (hard > 0 && meets(hard)) {
-      easy = hard;
-      hard = std::max<std::ptrdiff_t>(0, hard - kOctave);
-    }
-    while (easy < last && !meets(easy) && estimated_goal(goal, numbers[easy])) {
-      hard = easy;
-      easy = std::min(last, easy + kOctave);
-    }
-    while (hard < easy && !meets(hard)) ++hard;
-    if (meets(hard)) return tried_from(goal, numbers, hard);
-    return none_for(goal, numbers);
-  }
-
-  // The plan on so many nodes; null: nothing fits.
-  std::shared_ptr<const PlanReport> plan_on(int nodes) const {
-    PlanRequest other = request();
-    other.deadline_days = other.budget_usd = std::nullopt;
-    other.nodes = nodes;
-    tell(fmt::format("planning on {} nodes", nodes));
-    try {
-      return std::make_shared<const PlanReport>(Planner(other).run());
-    } catch (const Error& error) {
-      if (error.code() != ExitCode::failed) throw;
-      return nullptr;
-    }
-  }
-
-  // The plan itself decides: the closed form knows nothing of what more failures take.
-  NodesForGoal tried_from(const Goal& goal, const std::vector<int>& numbers, std::ptrdiff_t at) {
-    constexpr int kMostPlans = 4;
-    for (int plans = 0; plans < kMostPlans && at < std::ssize(numbers); ++plans, ++at) {
-      auto plan = plan_on(numbers[at]);
-      if (plan != nullptr && goal.of(plan->basis, plan->best) <= goal.limit) {
-        return {.plan = std::move(plan), .met = true};
-      }
-    }
-    return none_for(goal, numbers);
-  }
-
-  // What comes nearest, and what stands in the way further on.
-  NodesForGoal none_for(const Goal& goal, const std::vector<int>& numbers) {
-    int nearest = request().nodes;
-    double least = std::numeric_limits<double>::infinity();
-    for (const auto& [nodes, tokens_per_s] : tokens_per_s_on_) {
-      const double value = estimated_goal(goal, nodes).value_or(least);
-      if (value < least) std::tie(least, nearest) = std::tuple(value, nodes);
-    }
-    NodesForGoal found{.plan = plan_on(nearest)};
-    found.met = found.plan && goal.of(found.plan->basis, found.plan->best) <= goal.limit;
-    const auto at = std::ranges::find(numbers, nearest);
-    const auto unfit = std::find_if(at, numbers.end(), [&](int nodes) {
-      return unfit_.contains(nodes) && estimated_tokens_per_s(nodes) == 0;
-    });
-    if (!found.met && unfit != numbers.end()) {
-      found.why = fmt::format("on {} nodes: {}", *unfit, unfit_.at(*unfit));
-    }
-    return found;
+    if (most == 0 && why) throw *why;
+    return most;
   }
 
   PlanReport report_;
-  std::map<int, double> tokens_per_s_on_;          // of numbers of nodes, estimated
-  std::map<int, std::string> unfit_;               // on so many nodes: why no layout is possible
   std::vector<std::vector<Estimated>> estimates_;  // by number of nodes
   double campaign_s_ = 0;
   int trials_ = kPlanTrials;

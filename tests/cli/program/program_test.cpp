@@ -106,5 +106,34 @@ TEST(Program, ShowsControlCharactersOfArgumentsAndFiles) {
   }
 }
 
+// Whatever is read whole names what raises its limit, with a value that is enough.
+TEST(FileLimit, IsNamedByEveryReaderAndByTheHelp) {
+  const std::string folder = scratch_folder("file_limit");
+  const std::string large = std::string(3000, ' ');
+  for (const char* name : {"case.yaml", "record.json", "rows.csv"}) {
+    std::ofstream(folder + "/" + name) << large;
+  }
+  for (const char* arguments :
+       {"run DIR/case.yaml", "report DIR", "validate runs DIR/rows.csv",
+        "validate collectives DIR/rows.csv", "calibrate --out none.yaml --from DIR/rows.csv",
+        "schedule show DIR/rows.csv", "run scenarios/small.yaml --set calibration=DIR/case.yaml"}) {
+    std::string command = arguments;
+    command.replace(command.find("DIR"), 3, folder);
+    setenv("WINDTUNNEL_MAX_FILE_SIZE", "2500 B", 1);
+    const ProgramResult refused = run_program(command);
+    setenv("WINDTUNNEL_MAX_FILE_SIZE", "1GiB", 1);
+    const ProgramResult raised = run_program(command);
+    unsetenv("WINDTUNNEL_MAX_FILE_SIZE");
+    EXPECT_EQ(refused.exit_code, 2) << command;
+    EXPECT_NE(refused.err.find("WINDTUNNEL_MAX_FILE_SIZE=1GiB raises that"), std::string::npos)
+        << command << "\n"
+        << refused.err;
+    EXPECT_EQ(raised.err.find("MAX_FILE_SIZE"), std::string::npos) << raised.err;
+  }
+  for (const char* page : {"--help", "man"}) {
+    EXPECT_NE(run_program(page).out.find("WINDTUNNEL_MAX_FILE_SIZE"), std::string::npos) << page;
+  }
+}
+
 }  // namespace
 }  // namespace windtunnel

@@ -15,8 +15,12 @@ TEST(TextForm, IsForPeople) {
   EXPECT_EQ(format_seconds(4.56), "4.56 s");
   EXPECT_EQ(format_seconds(0.9999), "1.00 s");
   EXPECT_EQ(format_seconds(90), "90.0 s");
-  EXPECT_EQ(format_seconds(11160), "3.1 h");
+  EXPECT_EQ(format_seconds(11160), "3.10 h");
+  EXPECT_EQ(format_seconds(119.96), "120 s");
+  EXPECT_EQ(format_seconds(925), "15.4 min");
   EXPECT_EQ(format_seconds(54 * 86400.0), "54.0 d");
+  EXPECT_EQ(format_seconds(351.1 * 86400), "351 d");
+  EXPECT_EQ(format_seconds(99.96 * 86400), "100 d");
   EXPECT_EQ(format_seconds(3e-6), "3.00 us");
   EXPECT_EQ(format_bytes(512), "512 B");
   EXPECT_EQ(format_bytes(1.62e12), "1.62 TB");

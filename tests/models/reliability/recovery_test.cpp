@@ -18,7 +18,7 @@ TEST(Recovery, WhatCannotBeIsRefused) {
               recovery.spares = 2;
               recovery.hot_spares = 3;
             }),
-            "recovery.hot_spares: 3 of 2 spares; raise recovery.spares");
+            "recovery.hot_spares: 3 of 2 spares; set recovery.spares: 3 or more");
   EXPECT_EQ(refused([](RecoveryPolicy& recovery) {
               recovery.success = 0.0005;
               recovery.restart_s = 0;

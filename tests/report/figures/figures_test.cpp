@@ -116,7 +116,7 @@ TEST(Figures, TokensWithoutACampaignAreDaysIfNothingFails) {
   record.job.price_usd_per_gpu_s = 2.0 / 3600;
   record.job.cluster.nodes = 2048;
   record.job.cluster.node.gpus = 8;
-  EXPECT_EQ(figure("job.days").text(record), "5.5 d");
+  EXPECT_EQ(figure("job.days").text(record), "5.50 d");
   EXPECT_EQ(figure("job.cost_usd").text(record), "4.34 M USD");
   EXPECT_EQ(figure("job.steps").text(record), "");
   const Summary summary = summarise(record);

@@ -9,6 +9,7 @@
 #include "report/summary/rank_summary.hpp"
 #include "scenarios/language/case.hpp"
 #include "sim/study/simulate.hpp"
+#include "tests/report/sample_record.hpp"
 
 namespace windtunnel {
 namespace {
@@ -79,6 +80,41 @@ TEST(StepParts, RanksThatAreLeftOutAreCounted) {
   EXPECT_EQ(ranks->table.rows.size(), 1u);
   ASSERT_EQ(ranks->rows.size(), 1u);
   EXPECT_EQ(ranks->rows[0].value, "1 further ranks");
+}
+
+TEST(MfuColumns, BothCountsWhereAnyRecordHasTwo) {
+  const Record same = sample_record();
+  Record differs = same;
+  differs.iteration.mfu_causal = 0.3;
+  EXPECT_EQ(mfu_columns({&same}), std::vector{&figure("iteration.mfu")});
+  EXPECT_EQ(mfu_columns({&same, &differs}),
+            (std::vector{&figure("iteration.mfu"), &figure("iteration.mfu_causal")}));
+  Comparison comparison;
+  comparison.points.push_back({{{"pp", "1"}}, std::nullopt, "does not fit"});
+  comparison.points.push_back({{{"pp", "2"}}, same, ""});
+  const size_t before = iteration_columns(comparison).size();
+  comparison.points.push_back({{{"pp", "4"}}, differs, ""});
+  EXPECT_EQ(iteration_columns(comparison).size(), before + 1);
+}
+
+// In one row: the value of the usual count, and the other one behind its range.
+TEST(MfuRow, HasBothCountsWhereTheyDiffer) {
+  const auto detail = [](const Record& record) {
+    std::string text;
+    int rows = 0;
+    for (const SummaryRow& row : summarise(record).figures) {
+      if (!row.label.starts_with("MFU")) continue;
+      ++rows;
+      text = row.detail;
+    }
+    EXPECT_EQ(rows, 1);
+    return text;
+  };
+  Record record = sample_record();
+  EXPECT_EQ(detail(record).find("causal"), std::string::npos);
+  record.iteration.mfu_causal = 0.3;
+  EXPECT_NE(detail(record).find("; causal attention in half: 30.0 %, "), std::string::npos)
+      << detail(record);
 }
 
 }  // namespace

@@ -94,7 +94,7 @@ TEST(RolloutSummary, AllTokensTakeWhatTheLoopTakes) {
   record.job.price_usd_per_gpu_s = 1;
   record.rollout = report;
   const SummarySection section = rollout_section(record);
-  EXPECT_EQ(row(section, "time for all tokens"), "280.9 d");
+  EXPECT_EQ(row(section, "time for all tokens"), "281 d");
   EXPECT_EQ(row(section, "cost of all tokens"), "9.94 M USD");
   EXPECT_EQ(figure("campaign.job.days").text(record), "");
   EXPECT_EQ(figure("campaign.job.cost_usd").text(record), "");

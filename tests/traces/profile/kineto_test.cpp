@@ -262,9 +262,9 @@ TEST(KinetoErrors, HostileFilesAreRefusedInWords) {
       {whole.substr(0, whole.size() - 4), "the gzip stream is cut off"},
       {flipped, "cannot be unpacked"},
       {std::string("\x1f\x8b\x08\x00garbage!garbage", 19), "cannot be unpacked"},
-      {packed("{\"a\": \"" + std::string(80'000'000, 'x') + "\"}"), "64 MB of nothing"},
-      {packed(std::string(80'000'000, ' ')), "64 MB of nothing"},
-      {packed("{\"a\": 1" + std::string(80'000'000, '0') + "}"), "64 MB of nothing"},
+      {packed("{\"a\": \"" + std::string(80'000'000, 'x') + "\"}"), "67.1 MB of nothing"},
+      {packed(std::string(80'000'000, ' ')), "67.1 MB of nothing"},
+      {packed("{\"a\": 1" + std::string(80'000'000, '0') + "}"), "67.1 MB of nothing"},
       {packed(packed(trace_text(ok))), broken},
   };
   EXPECT_GE(std::size(cases), 50u);

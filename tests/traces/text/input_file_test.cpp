@@ -53,7 +53,9 @@ TEST_F(InputFiles, OfAnotherKindAreRefused) {
             path("loop") + ": cannot be read: Too many levels of symbolic links");
   EXPECT_EQ(refusal(path("none")), path("none") + ": cannot be read: No such file or directory");
   EXPECT_EQ(refusal(path("large")),
-            path("large") + ": is of 1.00 kB or more; a file of its kind has at most 1.00 kB");
+            path("large") +
+                ": is of 1.00 kB or more; a file of its kind has at most 1.00 kB; the "
+                "environment variable WINDTUNNEL_MAX_FILE_SIZE=1GiB raises that");
 }
 
 TEST_F(InputFiles, LinesTellWhetherTheLastOneEnds) {
@@ -77,7 +79,63 @@ TEST_F(InputFiles, EndlessLineIsRefusedWithItsPlace) {
   std::string line;
   ASSERT_TRUE(lines.next(line));
   EXPECT_EQ(error_of([&] { lines.next(line); }),
-            path("long") + ":2:1: a line of more than 67.1 MB");
+            path("long") +
+                ":2:1: a line of more than 67.1 MB; the environment variable "
+                "WINDTUNNEL_MAX_FILE_SIZE=1GiB raises that");
+}
+
+// Sets the variable to what a refusal says, for as long as it lives.
+class RaisedLimit {
+ public:
+  explicit RaisedLimit(const std::string& refusal) {
+    const std::string name = std::string(kFileLimitVariable) + "=";
+    const std::size_t begin = refusal.find(name);
+    EXPECT_NE(begin, std::string::npos) << refusal;
+    if (begin == std::string::npos) return;
+    const std::size_t value = begin + name.size();
+    setenv(kFileLimitVariable, refusal.substr(value, refusal.find(' ', value) - value).c_str(), 1);
+  }
+  ~RaisedLimit() { unsetenv(kFileLimitVariable); }
+};
+
+TEST_F(InputFiles, AreReadWithTheVariableAsTheRefusalSaysIt) {
+  for (const std::uint64_t bytes : {std::uint64_t{2000}, std::uint64_t{3} << 20U}) {
+    std::ofstream(path("large")) << std::string(bytes, 'x');
+    const RaisedLimit raised(refusal(path("large")));
+    EXPECT_EQ(InputFile(path("large"), 1000).whole().size(), bytes);
+  }
+  fs::resize_file(path("large"), kLargestWhole_bytes + 1);
+  EXPECT_NE(error_of([&] { InputFile(path("large"), kLargestWhole_bytes); }), "");
+  const RaisedLimit raised(error_of([&] { InputFile(path("large"), kLargestWhole_bytes); }));
+  EXPECT_EQ(InputFile(path("large"), kLargestWhole_bytes).size(), kLargestWhole_bytes + 1);
+}
+
+TEST_F(InputFiles, LongLinesAreReadWithTheVariableAsTheRefusalSaysIt) {
+  std::ofstream(path("long")) << "first\n";
+  fs::resize_file(path("long"), kLongestLine_bytes + 100'000);
+  std::string line;
+  const RaisedLimit raised(error_of([&] {
+    InputLines lines(path("long"));
+    while (lines.next(line)) {
+    }
+  }));
+  InputLines lines(path("long"));
+  ASSERT_TRUE(lines.next(line) && lines.next(line));
+  EXPECT_GT(line.size(), kLongestLine_bytes);
+}
+
+TEST_F(InputFiles, TheVariableIsASizeAndLowersTooButNotWhatIsStreamed) {
+  std::ofstream(path("a")) << std::string(2000, 'x');
+  setenv(kFileLimitVariable, "1 kB", 1);
+  EXPECT_NE(error_of([&] { InputFile(path("a"), kLargestWhole_bytes); }), "");
+  EXPECT_EQ(InputFile(path("a")).size(), 2000u);
+  for (const char* wrong : {"lots", "-1 GB", "4", "0 B", "3 s", "1e30 GB"}) {
+    setenv(kFileLimitVariable, wrong, 1);
+    EXPECT_NE(error_of([] { read_limit(1); }).find(kFileLimitVariable), std::string::npos) << wrong;
+  }
+  setenv(kFileLimitVariable, "", 1);
+  EXPECT_EQ(read_limit(7), 7u);
+  unsetenv(kFileLimitVariable);
 }
 
 }  // namespace

@@ -13,13 +13,12 @@ namespace {
 std::string why_no_workers(const Job& job) {
   const Layout& layout = job.layout;
   if (!job.sync.empty()) {
-    return "islands (sync) wait for each other by sync.*.wait_for; leave one of them out";
+    return "islands (sync) wait for each other by sync.*.wait_for; leave redundancy or sync out";
   }
   if (layout.ep > 1) return "replicas that share experts (layout.ep) wait for each other in passes";
   if (layout.sharding == Sharding::zero3) {
     return "with layout.sharding: zero3 replicas gather weights from each other in every pass; "
-           "take "
-           "zero2 or less";
+           "take layout.sharding: zero2 or less";
   }
   if (job.lengths) return "with batch.lengths is not modelled; leave one of them out";
   if (!job.cluster.pools.empty()) return "of unlike nodes (cluster.pools) is not modelled";
@@ -28,8 +27,7 @@ std::string why_no_workers(const Job& job) {
   }
   if (crosses_iterations(job.communication.overlap)) {
     return "does not go with communication.overlap: dear or priority, whose gradients arrive in "
-           "the "
-           "next step; take another";
+           "the next step; take communication.overlap: bucketed or none";
   }
   if (job.software.post_validation || schedule_kind(job.schedule).asynchronous) {
     return "goes with schedules that end each step together, which this one does not";

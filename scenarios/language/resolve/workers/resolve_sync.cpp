@@ -342,7 +342,8 @@ void check_rest(const Values& values, const Job& job) {
   if (crosses_iterations(job.communication.overlap) && job.layout.island_replicas() > 1) {
     fail(
         "does not go with communication.overlap: dear or priority, whose gradients arrive in the "
-        "next step, within islands of several replicas; take another");
+        "next step, within islands of several replicas; take communication.overlap: "
+        "bucketed or none");
   }
   if (job.cluster.jitter.active() && job.cluster.jitter.per == JitterPer::task) {
     fail("needs factors of whole steps; take cluster.jitter.per: step or run");

@@ -116,7 +116,8 @@ void resolve_adapter(const Values& values, const Job& job, Adapter& adapter) {
   }
   resolve_sites(values, job, adapter);
   if (job.layout.mesh_side() > 1) {
-    values.fail(key, "with layout.tp_form 2d no rank has whole rows to multiply; take 1d");
+    values.fail(
+        key, "with layout.tp_form 2d no rank has whole rows to multiply; take layout.tp_form: 1d");
   }
   const bool in_16_bit = bytes_of(job.precision) == 2 && !is_scaled(job.precision);
   if (adapter.kind == AdapterKind::qlora && !in_16_bit) {

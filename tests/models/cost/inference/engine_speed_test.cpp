@@ -143,9 +143,26 @@ TEST(EngineSpeed, WithoutRoomItSaysWhat) {
   const std::string fault =
       error_of([&] { engine_speed(learner, {.tp = 1, .memory_share = 0.2}, 4096); });
   EXPECT_THAT(fault, HasSubstr("room for keys and values of 0 tokens"));
-  EXPECT_THAT(fault, HasSubstr("raise rollout.engine.tp or rollout.engine.memory"));
   EXPECT_THAT(error_of([&] { engine_speed(learner, {.tp = 1}, 4096, 60e9); }),
               HasSubstr("the learner's state 55.9 GiB"));
+}
+
+// The share that it names is enough, and one that is a thousandth less is not.
+TEST(EngineSpeed, TheMemoryThatItNamesIsEnough) {
+  const Job learner = learner_of(grouped_model());
+  const auto fault = [&](double share, double longest) {
+    return error_of([&] { engine_speed(learner, {.tp = 1, .memory_share = share}, longest); });
+  };
+  for (const double longest : {512.0, 4096.0, 30000.0}) {
+    const std::string text = fault(0.2, longest);
+    const std::string key = "set rollout.engine.memory: ";
+    const std::size_t at = text.find(key);
+    ASSERT_NE(at, std::string::npos) << text;
+    const double share = std::stod(text.substr(at + key.size()));
+    EXPECT_EQ(fault(share, longest), "") << text;
+    EXPECT_NE(fault(share - 2e-3, longest), "") << text;
+  }
+  EXPECT_THAT(fault(0.9, 1e9), HasSubstr("is not enough, either"));
 }
 
 TEST(EngineSpeed, StepsAddUpInClosedForm) {

@@ -340,7 +340,7 @@ TEST(TensorOverlapRefusals, NameTheKey) {
   job.software.domino_rows = 1;
   EXPECT_NE(refusal(job).find("overlaps nothing"), std::string::npos);
   job = job_of(TensorOverlap::sub_pipelined, false, 1);
-  EXPECT_NE(refusal(job).find("raise batch.micro"), std::string::npos);
+  EXPECT_NE(refusal(job).find("set batch.micro: 2 or more"), std::string::npos);
   EXPECT_NE(refusal(job_of(TensorOverlap::pipelined)).find("sequence_parallel: true"),
             std::string::npos);
   EXPECT_EQ(refusal(job_of(TensorOverlap::pipelined, true)), "no error");

@@ -181,9 +181,9 @@ TEST(Compress, WhatDoesNotGoIsRefusedAtItsPlace) {
     EXPECT_EQ(refusal(list).substr(0, start.size()), start);
   }
   EXPECT_EQ(refusal("{axis: dp, name: topk}", "{compressor: powersgd}"),
-            "s.yaml:7:19: compress.0.axis: communication.compressor is of dp, too; state one of "
-            "the two");
-  EXPECT_NE(refusal("{axis: pp, name: fp8}", "{boundary_rank: 8}").find("state one of them"),
+            "s.yaml:7:19: compress.0.axis: communication.compressor is of dp, too; leave one of "
+            "them out");
+  EXPECT_NE(refusal("{axis: pp, name: fp8}", "{boundary_rank: 8}").find("leave one of them out"),
             std::string::npos);
 }
 

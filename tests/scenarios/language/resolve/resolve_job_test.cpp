@@ -53,14 +53,15 @@ TEST(BadLayouts, MeshesThatDoNotDivide) {
 TEST(BadLayouts, OverlapsThatHaveNothingToOverlap) {
   EXPECT_EQ(refusal("tp: 8", "global: 8, micro: 2", "tp_overlap: {form: domino, rows: 4}"),
             "layouts.yaml:6:12: software.tp_overlap: 4 row slices are more than the 2 sequences of "
-            "a micro-batch; raise batch.micro");
+            "a micro-batch; set batch.micro: 4 or more");
   EXPECT_EQ(
       refusal("tp: 8", "global: 12, micro: 3", "tp_overlap: sub-pipelined"),
       "layouts.yaml:6:12: software.tp_overlap: the 3 sequences of a micro-batch (batch.micro) "
       "do not divide into 2 row slices");
   EXPECT_EQ(refusal("tp: 8", "global: 8", "tp_overlap: {form: domino, rows: 1}"),
             "layouts.yaml:6:12: software.tp_overlap: domino with one row slice and one column "
-            "piece overlaps nothing; set rows or columns to 2");
+            "piece overlaps nothing; set software.tp_overlap.rows: 2 or "
+            "software.tp_overlap.columns: 2");
   EXPECT_EQ(refusal("tp: 4, tp_form: 2d", "global: 8, micro: 2", "tp_overlap: ladder"),
             "layouts.yaml:6:12: software.tp_overlap: with layout.tp_form 2d every GEMM waits for "
             "its blocks; take none");
@@ -68,12 +69,13 @@ TEST(BadLayouts, OverlapsThatHaveNothingToOverlap) {
             "layouts.yaml:6:12: software.tp_overlap: pipelined cuts up the gathers and scatters of "
             "sequence parallelism, which is off; set layout.sequence_parallel: true, or take "
             "another form");
-  EXPECT_EQ(refusal("tp: 8", "global: 8, micro: 2", "tp_overlap: {form: ladder, rows: 2}"),
-            "layouts.yaml:6:45: software.tp_overlap.rows: only form: domino cuts as told; set that "
-            "form, or leave this out");
+  EXPECT_EQ(
+      refusal("tp: 8", "global: 8, micro: 2", "tp_overlap: {form: ladder, rows: 2}"),
+      "layouts.yaml:6:45: software.tp_overlap.rows: only form: domino cuts as told; set form: "
+      "domino, or leave it out");
   EXPECT_EQ(refusal("tp: 8", "global: 8, micro: 2", "tp_overlap: {columns: 2}"),
             "layouts.yaml:6:34: software.tp_overlap.columns: only form: domino cuts as told; set "
-            "that form, or leave this out");
+            "form: domino, or leave it out");
 }
 
 TEST(BadLayouts, SignaturesThatDivideNothing) {
@@ -107,11 +109,10 @@ TEST(BadSoftware, DispatchesThatAreNone) {
             "host starts its own programs");
   EXPECT_EQ(dispatch("latency: 1 ms, gang: all"),
             "layouts.yaml:6:44: software.dispatch.gang: all ranks begin a step together, behind "
-            "its gradient norm; set program: pass, or leave this out");
+            "its gradient norm; set program: pass, or leave it out");
   EXPECT_EQ(dispatch("latency: 1 ms", ", post_validation: true"),
             "layouts.yaml:6:12: a step's programs are dispatched behind the step before, but here "
-            "steps run into each other; take an overlap that ends with its iteration, and "
-            "post_validation: false");
+            "steps run into each other; set software.post_validation: false");
 }
 
 TEST(BadLayouts, PackagesThatAreNone) {

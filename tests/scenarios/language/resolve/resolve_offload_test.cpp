@@ -91,7 +91,7 @@ TEST(ResolveOffload, WhatHidesIsFound) {
   EXPECT_TRUE(offload_of(job).searched.hidden);
   EXPECT_THAT(offload_fault("{hidden: true}"), HasSubstr("offload.activations: host"));
   EXPECT_THAT(offload_fault("{activations: host, hidden: true, activation_share: 0.5}"),
-              HasSubstr("state one of them"));
+              HasSubstr("leave one of them out"));
   EXPECT_THAT(offload_fault("{sections: 3}"), HasSubstr("layers that come and go"));
 }
 

@@ -116,7 +116,7 @@ TEST(ResolveParallel, CutsThatAreNoneAreRefused) {
                        "batch: {global: 64, micro: 2}\nlayout: {pp: 2, tp: 4, tp_form: 2d}\n"
                        "communication: {boundary_rank: 8}\n"),
             "a.yaml:6:32: communication.boundary_rank: with layout.tp_form 2d no rank has whole "
-            "rows to multiply; take 1d");
+            "rows to multiply; take layout.tp_form: 1d");
   EXPECT_TRUE(refused("pp: 2", "8", "schedule: dualpipev\n")
                   .starts_with("a.yaml:7:18: communication.boundary_rank: schedule 'dualpipev' has "
                                "stages 1 and 2 on one pipeline rank"));

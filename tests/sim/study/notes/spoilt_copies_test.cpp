@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "models/base/units.hpp"
+
 namespace windtunnel {
 namespace {
 
@@ -70,6 +72,25 @@ TEST(SpoiltCopies, MemoryKeepsTheNewestOnly) {
   EXPECT_TRUE(spoilt_copies(memory.job, {}).empty());
   memory.job.failures.pop_back();
   EXPECT_EQ(note_of(memory), "");
+}
+
+// The interval that it names is enough as it is written, whatever its digits leave out.
+TEST(SpoiltCopies, TheIntervalThatItNamesIsEnough) {
+  for (int rollback_s = 1300; rollback_s < 20'000; rollback_s += 37) {
+    Saved before = saved(rollback_s, 2);
+    const std::string note = note_of(before);
+    const std::string_view word = "save every ";
+    const std::size_t begin = note.find(word);
+    if (begin == std::string::npos) continue;
+    const std::size_t from = begin + word.size();
+    const std::string every = note.substr(from, note.find(" or less", from) - from);
+    const double every_s = parse_quantity(every, Dimension::seconds);
+    before.job.snapshots[1].every_s = before.tiers[1].every_s = every_s;
+    if (note.find("and set snapshots.1.kept=8") != std::string::npos) {
+      before.job.snapshots[1].kept = 8;
+    }
+    EXPECT_EQ(note_of(before), "") << note;
+  }
 }
 
 }  // namespace

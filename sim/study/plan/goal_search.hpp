@@ -1,0 +1,51 @@
+// The number of nodes that meets a goal of a plan: so many days, or so much money. The closed form
+// says where to look; plans on those numbers of nodes decide.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "sim/study/plan/make_plan.hpp"
+
+namespace windtunnel {
+
+// What both goals ask of the closed form is remembered.
+class GoalSearch {
+ public:
+  // Tokens per second of the fastest layout on so many nodes. Throws Error (exit code 1) where none
+  // is possible.
+  using Estimate = std::function<double(int nodes)>;
+
+  // `plan` is complete but for its goals, and outlives the search.
+  GoalSearch(const PlanReport& plan, Estimate tokens_per_s);
+
+  // The fewest nodes that are done in so many days.
+  NodesForGoal for_days(double days);
+  // The most that so much money pays for.
+  NodesForGoal for_budget(double usd);
+
+ private:
+  // What is asked of days or USD, and which way it is easier to meet.
+  struct Goal {
+    double limit = 0;
+    int towards = 1;  // more nodes; -1: fewer
+    double (*of)(const PlanBasis& basis, const PlanOption& option) = nullptr;
+  };
+
+  NodesForGoal nodes_for(const Goal& goal);
+  NodesForGoal tried_from(const Goal& goal, const std::vector<int>& numbers, std::ptrdiff_t at);
+  NodesForGoal none_for(const Goal& goal, const std::vector<int>& numbers);
+  std::optional<double> estimated(const Goal& goal, int nodes);
+  double tokens_per_s_on(int nodes);
+  std::vector<int> numbers_of_nodes() const;
+
+  const PlanReport& plan_;
+  Estimate tokens_per_s_;
+  std::map<int, double> known_;       // by number of nodes, tokens per second; 0: no layout
+  std::map<int, std::string> unfit_;  // on so many nodes: why no layout is possible
+};
+
+}  // namespace windtunnel
