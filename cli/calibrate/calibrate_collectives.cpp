@@ -176,15 +176,19 @@ std::map<std::string, Residuals> residuals_of(const std::vector<ScoredRow>& poin
   return found;
 }
 
-// What the points from 1 MB on, where bandwidth decides, are against such a calibration; all of
-// them where none is so large.
+// What the points where bandwidth decides are against such a calibration: those from 64 MB on, or
+// from 1 MB on where none is so large, or all. Latencies that are shorter than predicted would
+// hide links that give half of their bytes.
 NetworkPace pace_of_points(const std::vector<ScoredRow>& points, const Calibration& calibration) {
-  std::vector<double> all, large;
-  for (const ScoredRow& point : points) {
-    all.push_back(seconds_of(point, calibration) / point.seconds);
-    if (point.bytes >= 1e6) large.push_back(all.back());
+  std::vector<double> ratios;
+  for (const double least_bytes : {64e6, 1e6, 0.0}) {
+    for (const ScoredRow& point : points) {
+      if (point.bytes < least_bytes) continue;
+      ratios.push_back(seconds_of(point, calibration) / point.seconds);
+    }
+    if (!ratios.empty()) break;
   }
-  return pace_of(large.empty() ? all : large);
+  return pace_of(ratios);
 }
 
 // The parameters that the fit moved.

@@ -9,6 +9,7 @@
 #include <exception>
 #include <filesystem>
 #include <new>
+#include <sstream>
 
 #include "cli/program/environment.hpp"
 #include "cli/program/output.hpp"
@@ -155,7 +156,10 @@ int run(const CliProgram& program, int argc, char** argv) {
   try {
     app.parse(arguments_of(program, argc, argv));
   } catch (const CLI::Success& success) {  // --help, --version
-    return app.exit(success);
+    std::ostringstream text;
+    const int status = app.exit(success, text, text);
+    print_human(text.str(), false);
+    return status;
   } catch (const CLI::ParseError& error) {
     complain(program, usage_message(app, error) + "\n" + help_hint(app));
     return exit_status(ExitCode::usage);

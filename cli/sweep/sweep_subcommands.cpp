@@ -50,8 +50,9 @@ Handler define_expand(CLI::App& app) {
   add_example(app, "scenarios/llama3-405b.yaml --vary layout.vpp=1,2,4 --out out");
   return [grid] {
     const SweepPlan plan = begin_sweep(*grid, 0);
-    print_human(fmt::format("{} cases are written, none has run; next, alone or as one of several "
-                            "parts:\n  windtunnel sweep shard {} --shard 0/1\n",
+    print_human(fmt::format("{0} cases are written, none has run; next:\n"
+                            "  windtunnel sweep run {1} --shard 0/1 (in N parts: 0/N, 1/N, ...)\n"
+                            "  windtunnel sweep merge {1}\n",
                             plan.cases.size(), grid->out),
                 false);
     return ExitCode::ok;

@@ -41,6 +41,20 @@ size_t edit_distance(std::string_view a, std::string_view b) {
   return row[b.size()];
 }
 
+// The length of the longest word that both have, words being what stands between dashes.
+size_t shared_word(std::string_view a, std::string_view b) {
+  const auto word_at = [](std::string_view text, size_t at) {
+    return text.substr(at, std::min(text.find('-', at), text.size()) - at);
+  };
+  size_t longest = 0;
+  for (size_t i = 0; i < a.size(); i += word_at(a, i).size() + 1) {
+    for (size_t j = 0; j < b.size(); j += word_at(b, j).size() + 1) {
+      if (word_at(a, i) == word_at(b, j)) longest = std::max(longest, word_at(a, i).size());
+    }
+  }
+  return longest;
+}
+
 }  // namespace
 
 Error::Error(const std::string& what, ExitCode code) : Error(Location{}, what, code) {}
@@ -60,6 +74,11 @@ void fail_check(const char* condition, const char* file, int line, const std::st
 }
 
 std::string nearest_name(std::string_view name, const std::vector<std::string>& known) {
+  // A name that has all of it as a word is meant: 'h100' is rather dgx-h100 than gh200.
+  const auto whole = std::ranges::find_if(known, [&](const std::string& candidate) {
+    return shared_word(name, candidate) == name.size();
+  });
+  if (name.size() > 2 && whole != known.end()) return *whole;
   // Half of the letters may be wrong: enough for typing errors and for a forgotten suffix, while
   // an unrelated word still gets the list of what is known.
   std::string nearest;
@@ -69,9 +88,13 @@ std::string nearest_name(std::string_view name, const std::vector<std::string>& 
   for (const std::string& candidate : known) {
     const size_t distance =
         edit_distance(name, candidate) + edit_distance(small, in_small_letters(candidate));
-    // Of equals the one that what was typed begins: "qwen2.5-32" is rather 32b than 3b.
-    const bool begins = candidate.starts_with(name) && !nearest.starts_with(name);
-    if (distance < best || (distance == best && !nearest.empty() && begins)) {
+    // Of equals the one that what was typed begins: "qwen2.5-32" is rather 32b than 3b. Then the
+    // one that shares the longest word: "dgx-h800" is rather hgx-h800 than dgx-h100.
+    const auto likeness = [&](const std::string& one) {
+      return std::pair(one.starts_with(name), shared_word(name, one));
+    };
+    const bool liker = !nearest.empty() && likeness(candidate) > likeness(nearest);
+    if (distance < best || (distance == best && liker)) {
       best = distance;
       nearest = candidate;
     }

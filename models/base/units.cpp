@@ -99,6 +99,7 @@ constexpr std::array kUnits{
     Unit{"min", Dimension::seconds, 60},
     Unit{"h", Dimension::seconds, 3600},
     Unit{"d", Dimension::seconds, kDay},
+    Unit{"y", Dimension::seconds, kYear, false},
 
     Unit{"per 1000 node-days", Dimension::per_node_s, 1, true, 1000 * kDay},
     Unit{"per 1000 node-hours", Dimension::per_node_s, 1, false, 3'600'000},

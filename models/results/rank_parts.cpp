@@ -10,8 +10,8 @@
 namespace windtunnel {
 namespace {
 
-// A task whose span is not waiting alone. Of a receive it is not known when its message began to
-// come.
+// A task whose span is more than waiting. A receive is not: nothing records when its message began
+// to arrive.
 bool occupies(const Task& task) {
   return task.kind != TaskKind::recv && task.category != Category::snapshot;
 }

@@ -19,7 +19,7 @@ struct RankParts {
                         // waits for a message or for the end of the step
 };
 
-// Of the first recorded rank of each class. The seconds and the bubble of a rank add up to
+// Has the first recorded rank of each class. The seconds and the bubble of a rank add up to
 // iteration_s(): the reported iteration as simulated, before exchanges between islands and
 // stragglers are added to it.
 std::vector<RankParts> rank_parts(const Job& job, const Plan& plan, const Timeline& timeline);

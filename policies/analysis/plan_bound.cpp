@@ -294,8 +294,8 @@ class LinkBound {
   LinkTable links_;
 };
 
-// Of the kernels of one rank on its busiest stream, where they run one after another; those of two
-// streams may run beside each other.
+// Seconds of a rank's kernels on its busiest stream: those of one stream run one after another,
+// those of two streams may run at the same time.
 double kernels_s(const RankClass& owner, std::span<const double> slowdowns,
                  const KernelPace& pace) {
   std::map<std::int32_t, double> seconds;  // by stream

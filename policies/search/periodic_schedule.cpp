@@ -279,7 +279,7 @@ class Pattern {
     if (rank == 0) std::ranges::stable_sort(states, {}, &State::peak);
   }
 
-  // Of one micro-batch on a whole rank, in the mean over ranks.
+  // What one micro-batch keeps on a rank, on average over ranks.
   double activation_of_one() const {
     double sum = 0;
     for (const StageCost& cost : costs_of(request_)) sum += cost.activation;

@@ -125,7 +125,7 @@ std::string indented(const std::string& lines) {
   return text;
 }
 
-// Of a table below a title; 0: no limit.
+// Characters of a line in a table below a title; 0: no limit.
 size_t section_width(const ConsoleStyle& style) {
   return style.width > kIndent ? style.width - kIndent : 0;
 }

@@ -14,7 +14,7 @@ namespace {
 
 constexpr AttentionHalves kHalves{400, 50};  // of no consequence: 16,384 tokens were measured
 
-// Of causal heads of 128 over 16,384 tokens, by itself.
+// The kernel alone, with causal heads of 128 over 16,384 tokens.
 std::string share_text(const AttentionSpeeds& speeds, bool backward) {
   const AttentionShare share = attention_share(speeds, backward, true, 128, 16384, kHalves);
   return fmt::format("{:.0f} % {}", 100 * share.of_peak, to_string(share.origin));

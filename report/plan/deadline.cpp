@@ -52,12 +52,14 @@ std::string days_and_cost(const PlanReport& plan) {
   return text + ", " + value_text(Unit::usd, usd_of(plan.basis, plan.best));
 }
 
-// Of a goal that takes `days` of the plan on so many nodes.
+// The number of nodes for a goal; `days_of`: the days that the goal leaves a plan.
 std::string nodes_value(const NodesForGoal& found, const char* which,
                         double (*days_of)(const PlanReport& plan, double goal), double goal) {
   if (found.plan == nullptr) return "no number of nodes would do";
   const PlanReport& plan = *found.plan;
-  const std::string nodes = counted(plan.basis.request.nodes, "node");
+  const int number = plan.basis.request.nodes;
+  const std::string nodes = fmt::format("{} ({} GPUs)", counted(number, "node"),
+                                        with_separators(number * plan.basis.node.gpus));
   const std::string what = days_and_cost(plan);
   if (found.met) {
     return fmt::format("{} {}: {}, done with a chance of {}", which, nodes, what,

@@ -14,8 +14,8 @@ namespace windtunnel {
 // side a logarithmic Student t of so many degrees of freedom, as the interval is drawn.
 double chance_within(double limit, double low, double middle, double high, double freedom);
 
-// Of PlanRequest::deadline_days and budget_usd, where they are asked: how surely, and on how many
-// nodes.
+// How surely PlanRequest::deadline_days and budget_usd are met, and on how many nodes; no rows
+// where neither is asked.
 std::vector<SummaryRow> deadline_rows(const PlanReport& plan);
 
 // {"deadline": {"days", "chance", "rental_usd", "nodes"}, "budget": {"usd", "chance", "days",

@@ -16,8 +16,8 @@ namespace {
 
 struct Said {
   Note note;
-  int points = 0;
-  bool alike = true;
+  std::vector<std::string> points;  // their names
+  bool alike = true;                // so are the figures at all of them
 };
 
 // All figures of a record, in full.
@@ -54,11 +54,22 @@ std::vector<Note> same_jobs(const Comparison& comparison) {
   return notes;
 }
 
+// Which of the points that ran a note is of; empty: of all, with the same figures.
+std::string where_said(const Said& said, std::size_t ran) {
+  constexpr std::size_t kFew = 2, kShort = 60;
+  if (said.alike && said.points.size() == ran) return "";
+  const std::string names = fmt::format("at {}", fmt::join(said.points, ", "));
+  if (said.points.size() <= kFew && said.points.size() < ran && names.size() <= kShort) {
+    return names;
+  }
+  return fmt::format("at {} of {} points", said.points.size(), ran);
+}
+
 }  // namespace
 
 std::vector<Note> notes_of(const Comparison& comparison) {
   std::vector<Said> all;
-  int ran = 0;
+  std::size_t ran = 0;
   for (const ComparedPoint& point : comparison.points) {
     if (!point.record) continue;
     ++ran;
@@ -67,13 +78,18 @@ std::vector<Note> notes_of(const Comparison& comparison) {
         return one.note.key == note.key && one.note.text == note.text;
       });
       if (said == all.end()) said = all.insert(said, {note});
-      ++said->points;
+      said->points.push_back(name_of(point.set));
       said->alike = said->alike && said->note.figures == note.figures;
     }
   }
   std::vector<Note> notes = same_jobs(comparison);
   for (Said& said : all) {
-    if (!said.alike) said.note.figures = fmt::format("at {} of {} points", said.points, ran);
+    const std::string where = where_said(said, ran);
+    if (!said.alike || said.note.figures.empty()) {
+      said.note.figures = where;
+    } else if (!where.empty()) {
+      said.note.figures += ", " + where;
+    }
     notes.push_back(std::move(said.note));
   }
   return notes;

@@ -12,8 +12,8 @@ namespace windtunnel {
 
 inline constexpr const char* kNotesTitle = "Notes";
 
-// Of all points that ran, each once, and which of them are the same job. Where their figures
-// differ, those of the note say at how many points it holds.
+// Each note once, and which points are the same job. A note that not all points have says where it
+// holds; where its figures differ between points, it says at how many instead.
 std::vector<Note> notes_of(const Comparison& comparison);
 // Its sentence with its figures, without the key.
 std::string note_text(const Note& note);

@@ -9,7 +9,7 @@
 namespace windtunnel {
 
 // A row per class of ranks, whose parts add up to the last column. Nothing: no rank was recorded.
-// Of more ranks than `most` the first, and a row says how many are left out.
+// At most `most` ranks are shown; a row says how many are left out.
 std::optional<SummarySection> rank_section(const Record& record, std::size_t most);
 
 }  // namespace windtunnel

@@ -11,7 +11,8 @@ namespace windtunnel {
 namespace {
 
 constexpr size_t kGap = 2;        // blanks between columns
-constexpr size_t kReadable = 12;  // a column of words gets no narrower while others can give
+constexpr size_t kReadable = 12;  // a cell of words gets no narrower, set in
+constexpr size_t kWhole = 24;     // a word so long is not cut while others can give
 constexpr size_t kHang = 2;       // what a cell's further lines are set in by
 
 using Cells = std::vector<std::string>;
@@ -68,7 +69,7 @@ class TableLayout {
       least = std::max(least, words ? longest_word(cell) : width_of(cell));
     }
     natural_.push_back(natural);
-    least_.push_back(words ? std::min(least, kReadable) : least);
+    least_.push_back(words ? std::min(least, kWhole) : least);
   }
 
   static size_t total(const std::vector<size_t>& group, const std::vector<size_t>& widths) {

@@ -45,7 +45,7 @@ TextTable execution_table(const ExecutionComparison& comparison) {
                    {"error", Align::right}},
                   {}};
   times.rows.push_back(time_cells("step", comparison.step));
-  // Of a rank, to stand beside the step; a receive lasts from when it is posted.
+  // The mean of a rank, comparable with the step; a receive lasts from when it is posted.
   const double ranks = std::max<double>(1, static_cast<double>(comparison.ranks.size()));
   for (const ComparedKind& kind : comparison.kinds) {
     const bool waits = kind.kind == TaskKind::recv || kind.kind == TaskKind::collective;

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <memory>
+#include <numeric>
 #include <optional>
 #include <string>
 #include <utility>
@@ -24,6 +25,13 @@ constexpr double kLeastMoved = 1e-3;
 constexpr std::size_t kMostConstants = 3;
 constexpr int kTrialsBothWays = 16;  // as goodput_range(): trials in pairs differ by little noise
 
+// The campaign's goodput with what else its job says of failures and recovery.
+double goodput_of(const Job& other, const CampaignInputs& inputs, const CampaignReport& report,
+                  int threads) {
+  const int trials = std::min(kTrialsBothWays, paired_trials(report));
+  return paired_goodput(campaign_inputs(other, inputs.table), report, trials, threads).mean;
+}
+
 // The campaign with another number at `key`; nothing where that cannot be.
 std::optional<double> goodput_with(const Case& the_case, const CampaignInputs& inputs,
                                    const CampaignReport& report, const std::string& key,
@@ -34,8 +42,7 @@ std::optional<double> goodput_with(const Case& the_case, const CampaignInputs& i
     const Case other = resolve_case(scenario, {{key, value}}, [&](const Job&, const std::string&) {
       return the_case.prepared;
     });
-    const int trials = std::min(kTrialsBothWays, paired_trials(report));
-    return paired_goodput(campaign_inputs(other.job, inputs.table), report, trials, threads).mean;
+    return goodput_of(other.job, inputs, report, threads);
   } catch (const Error&) {  // beyond the key's range, or of a case that no text alone describes
     return std::nullopt;
   }
@@ -44,6 +51,35 @@ std::optional<double> goodput_with(const Case& the_case, const CampaignInputs& i
 std::string with_text(const std::string& value, std::optional<double> goodput) {
   if (!goodput) return fmt::format("{} cannot be", value);
   return fmt::format("{:.1f} % with {}", 100 * *goodput, value);
+}
+
+// A number, or a law that times are drawn from, at half and at twice.
+struct BothWays {
+  std::string now, half, twice;
+  std::optional<double> at_half, at_twice;
+};
+
+// Recorded repairs have no one number: all of them take half as long, or twice. Nothing: the key
+// is none of theirs.
+std::optional<BothWays> drawn_repairs(const Job& job, const std::string& key,
+                                      const CampaignInputs& inputs, const CampaignReport& report,
+                                      int threads) {
+  for (std::size_t i = 0; i < job.failures.size(); ++i) {
+    const std::vector<double>& recorded_s = job.failures[i].repair.empirical_s;
+    if (recorded_s.empty() || key != fmt::format("failures.{}.repair.empirical", i)) continue;
+    const auto scaled = [&](double factor) {
+      Job other = job;
+      for (double& each_s : other.failures[i].repair.empirical_s) each_s *= factor;
+      return goodput_of(other, inputs, report, threads);
+    };
+    const double sum_s = std::accumulate(recorded_s.begin(), recorded_s.end(), 0.0);
+    return BothWays{.now = fmt::format("a mean of {}", format_seconds(sum_s / recorded_s.size())),
+                    .half = "half of it",
+                    .twice = "twice",
+                    .at_half = scaled(0.5),
+                    .at_twice = scaled(2)};
+  }
+  return std::nullopt;
 }
 
 }  // namespace
@@ -87,22 +123,27 @@ std::vector<Note> decisive_numbers(const Case& the_case, const CampaignInputs& i
   for (const ResolvedValue& value : the_case.values) {
     // Length and number of trials are what is asked, not what is assumed.
     const bool asked = value.scope != Scope::campaign || value.key.starts_with("campaign.");
-    if (asked || !value.number || !(*value.number > 0) || !is_open(value)) continue;
-    const std::string half = format_quantity(*value.number / 2, value.dimension);
-    const std::string twice = format_quantity(*value.number * 2, value.dimension);
-    const auto at = [&](const std::string& text) {
-      return goodput_with(the_case, inputs, report, value.key, text, threads);
-    };
-    const std::optional<double> low = at(half);
-    const std::optional<double> high = at(twice);
-    const double moves = std::max(std::abs(low.value_or(goodput) - goodput),
-                                  std::abs(high.value_or(goodput) - goodput));
+    if (asked || !is_open(value)) continue;
+    std::optional<BothWays> both = drawn_repairs(the_case.job, value.key, inputs, report, threads);
+    if (!both && value.number && *value.number > 0) {
+      both = BothWays{.now = value.value,
+                      .half = format_quantity(*value.number / 2, value.dimension),
+                      .twice = format_quantity(*value.number * 2, value.dimension)};
+      const auto at = [&](const std::string& text) {
+        return goodput_with(the_case, inputs, report, value.key, text, threads);
+      };
+      both->at_half = at(both->half);
+      both->at_twice = at(both->twice);
+    }
+    if (!both) continue;
+    const double moves = std::max(std::abs(both->at_half.value_or(goodput) - goodput),
+                                  std::abs(both->at_twice.value_or(goodput) - goodput));
     if (!(moves > kDecides * goodput)) continue;
     found.emplace_back(
-        moves,
-        Note{value.key, fmt::format("{} was not stated, and decides the goodput", value.value),
-             fmt::format("{:.1f} % with it, {}, {}", 100 * goodput, with_text(half, low),
-                         with_text(twice, high))});
+        moves, Note{value.key, fmt::format("{} was not stated, and decides the goodput", both->now),
+                    fmt::format("{:.1f} % with it, {}, {}", 100 * goodput,
+                                with_text(both->half, both->at_half),
+                                with_text(both->twice, both->at_twice))});
   }
   std::ranges::stable_sort(found, std::greater<>(), [](const auto& each) { return each.first; });
   std::vector<Note> notes;

@@ -43,9 +43,14 @@ struct Candidate {
   double least = 0;                     // of what the ranking goes by
 };
 
+struct Fault {
+  std::string reason, example;
+  double bytes = 0;  // that the fullest GPU would hold, where it holds less
+};
+
 struct Judged {
   std::vector<RankedConfiguration> feasible;
-  std::vector<std::pair<std::string, std::string>> faults;  // reason, example
+  std::vector<Fault> faults;
 };
 
 // All tokens at this step time, on GPUs that are paid as campaign_inputs() says.
@@ -111,9 +116,12 @@ class Optimiser {
   }
   bool full() const { return static_cast<int>(result_.best.size()) >= options_.top; }
 
-  void note(const std::string& reason, const std::string& example) {
-    Optimisation::Reason& at = result_.infeasible[reason];
-    if (at.count++ == 0) at.example = example;
+  // The example of what does not fit is the one that comes nearest.
+  void note(const Fault& fault) {
+    Optimisation::Reason& at = result_.infeasible[fault.reason];
+    if (at.count++ > 0 && !(fault.bytes < at.bytes)) return;
+    at.example = fault.bytes > 0 ? "at best " + fault.example : fault.example;
+    at.bytes = fault.bytes;
   }
 
   // On GPUs of which a share is not to be used.
@@ -133,16 +141,16 @@ class Optimiser {
       check_layers(job);
       find_memory(job, configuration.job);
       const std::string conflict = why_not(offload_of(job), job);
-      if (!conflict.empty()) return note(kLayoutFault, "offload: " + conflict);
+      if (!conflict.empty()) return note({kLayoutFault, "offload: " + conflict});
       const LeastIteration at_least = least_iteration(job);
       const std::string excess = gpu_memory_excess(at_least.memory, with_headroom(job));
-      if (!excess.empty()) return note(kMemoryFault, excess);
+      if (!excess.empty()) return note({kMemoryFault, excess, fullest_bytes(at_least.memory)});
       const double least = value_of({.estimated_s = at_least.step_s,
                                      .estimated_usd = undisturbed_usd(job, at_least.step_s),
                                      .memory_bytes = fullest_bytes(at_least.memory)});
       candidates_.push_back({std::move(configuration), software, least});
     } catch (const Error& error) {
-      note(kLayoutFault, error.what());
+      note({kLayoutFault, error.what()});
     }
   }
 
@@ -156,7 +164,7 @@ class Optimiser {
         if (candidate.software != nullptr) {
           const std::vector<std::string> broken = broken_rules(*candidate.software, each.job);
           if (!broken.empty()) {
-            judged.faults.emplace_back(kSoftwareFault, broken.front());
+            judged.faults.push_back({kSoftwareFault, broken.front()});
             continue;
           }
         }
@@ -164,7 +172,7 @@ class Optimiser {
         geometry = prepared.geometry;
         const std::string excess = memory_excess(with_headroom(each.job), prepared);
         if (!excess.empty()) {
-          judged.faults.emplace_back(kMemoryFault, excess);
+          judged.faults.push_back({kMemoryFault, excess, fullest_bytes(prepared.memory)});
           continue;
         }
         RankedConfiguration ranked;
@@ -174,7 +182,7 @@ class Optimiser {
         ranked.memory_bytes = fullest_bytes(prepared.memory);
         judged.feasible.push_back(std::move(ranked));
       } catch (const Error& error) {
-        judged.faults.emplace_back(kScheduleFault, error.what());
+        judged.faults.push_back({kScheduleFault, error.what()});
       }
     }
     return judged;
@@ -185,7 +193,7 @@ class Optimiser {
     for_each_index(count, options_.threads,
                    [&](size_t i) { judged[i] = judge(candidates_[first + i]); });
     for (Judged& each : judged) {
-      for (const auto& [reason, example] : each.faults) note(reason, example);
+      for (const Fault& fault : each.faults) note(fault);
       for (RankedConfiguration& ranked : each.feasible) {
         // Several ways lead to one: without a pipeline every schedule is the same.
         Overrides sorted = ranked.set;

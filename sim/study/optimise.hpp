@@ -68,7 +68,8 @@ struct Optimisation {
   // Infeasible ones by what is wrong, with an example each.
   struct Reason {
     std::int64_t count = 0;
-    std::string example;
+    std::string example;  // of configurations that do not fit in memory the one that comes nearest
+    double bytes = 0;     // that its fullest GPU would hold
   };
   std::map<std::string, Reason> infeasible;
 };

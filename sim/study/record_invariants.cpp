@@ -46,6 +46,8 @@ class InvariantCheck {
     for (const auto& [what, value] :
          {Named{"the step time", report.time_s}, Named{"tokens a second", report.tokens_per_s},
           Named{"MFU", report.mfu}, Named{"HFU", report.hfu},
+          Named{"MFU with causal attention in half", report.mfu_causal},
+          Named{"HFU with causal attention in half", report.hfu_causal},
           Named{"the longest bubble", report.bubble.makespan_s},
           Named{"the idle share", report.bubble.idle},
           Named{"the step's range", report.error.value}}) {
@@ -54,6 +56,10 @@ class InvariantCheck {
     expect(report.hfu >= report.mfu * (1 - kInvariantRounding),
            fmt::format("hardware FLOPs ({} of the peak) are fewer than those of the model ({})",
                        report.hfu, report.mfu));
+    expect(report.hfu_causal >= report.mfu_causal * (1 - kInvariantRounding),
+           fmt::format("with causal attention in half, hardware FLOPs ({} of the peak) are fewer "
+                       "than those of the model ({})",
+                       report.hfu_causal, report.mfu_causal));
     double path_s = 0;
     for (int i = 0; i < kCategories; ++i) {
       const double part_s = report.critical_path_s[i];

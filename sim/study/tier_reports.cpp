@@ -18,7 +18,7 @@ namespace {
 
 constexpr double kSurvivalTime_s = 7 * 86400.0;
 
-// Of failures that take several nodes: that those of one leave too few of a group.
+// Probability that one failure, which may take several nodes, leaves too few of a group.
 double beyond_at_once(const TierProtection& protection, const FailureClass& failure_class,
                       int nodes) {
   if (failure_class.batch_shares.empty()) return protection.tolerated == 0 ? 1 : 0;
@@ -40,8 +40,8 @@ double beyond_at_once(const TierProtection& protection, const FailureClass& fail
   return beyond;
 }
 
-// That a node's group loses more than the tier stands before it is whole again, when each of the
-// others is lost meanwhile with probability `loss`: the mean over nodes.
+// Probability that a node's group loses more than the tier stands before it is whole again, when
+// each of the others is lost meanwhile with probability `loss`: the mean over nodes.
 double beyond_in_turn(const TierProtection& protection, double loss) {
   if (protection.tolerated == 0) return 0;  // the first loss is told at once
   const NodeGroups& groups = protection.groups;
@@ -53,7 +53,7 @@ double beyond_in_turn(const TierProtection& protection, double loss) {
   return beyond;
 }
 
-// That nothing befalls in the time that the tier does not survive. A lost node is replaced and what
+// Probability that the tier survives all failures in the time. A lost node is replaced and what
 // it held is saved anew: only further losses of its group within `open_s` of the first count with
 // it. Exponential failures; a node that stays out for want of a spare has its copies elsewhere.
 double survival(const TierProtection& protection, const CampaignInputs& inputs, double open_s) {

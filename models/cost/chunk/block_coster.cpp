@@ -45,7 +45,7 @@ double exposed_s(const std::vector<CostPart>& parts) {
   return seconds;
 }
 
-// Of what ranks send each other in a layer's forward pass, the share that recomputation repeats.
+// The share of a layer's forward communication that recomputation repeats.
 double repeated_share(const Recompute& again, Block block, Category category) {
   using enum RecomputeModule;
   if (category == Category::forward) return 0;

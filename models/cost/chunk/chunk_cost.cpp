@@ -189,7 +189,7 @@ void add_cuts(const Job& job, const BoundaryRecipe& cut, const Crossings& at, Ch
   if (at.receives_gradient) add(cut.behind, chunk.backward_input);
 }
 
-// Of this block and training, whatever their loads; those that Recompute::method means, or all.
+// Layers with the same block and training, under any load; `covered`: only those that recompute.
 int layers_like(const Job& job, const LayerForm& form, const StageLayers& of, bool covered) {
   int count = 0;
   for (int layer = of.before; layer < of.before + of.all; ++layer) {

@@ -152,7 +152,7 @@ double scan_convention(const Job& job) {
   constexpr double kCounted = 7;  // of a number of the state and token: layer_flops()
   const MambaMixer& mamba = job.model.mamba;
   const double chunk = std::min<double>(mamba.chunk, job.batch.sequence);
-  // Of a token, forward: its share of its chunk's state, what earlier tokens give to it, and C B^T.
+  // Forward work for a token: its share of the chunk's state, what earlier tokens add, and C B^T.
   const double executed =
       mamba.inner() * (4.0 * mamba.state + chunk) + 2.0 * mamba.shared() * chunk;
   return std::max(1.0, kCounted * mamba.inner() * mamba.state / executed);

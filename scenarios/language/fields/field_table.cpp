@@ -80,14 +80,15 @@ Rows general_rows() {
       name_row<&Recompute::method>(
           "recompute.method",
           {.example = "block",
-           .help = "block: the first layers of a stage recompute; uniform: all do, so many "
-                   "together from the input of the first; every: one of so many"}),
+           .help = "block: the first layers of a stage recompute; uniform: all do, in groups that "
+                   "keep the input of their first layer; every: one layer in each group"}),
       whole_row<&Recompute::layers>("recompute.layers",
                                     {.low = 1,
                                      .high = 10'000,
                                      .optional = true,
                                      .example = "4",
-                                     .help = "how many of a stage's layers the method means"}),
+                                     .help = "of block: how many of a stage's layers recompute; of "
+                                             "uniform and every: layers of a group"}),
       name_row(
           "attention",
           {.default_text = "auto",

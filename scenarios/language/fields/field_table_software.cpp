@@ -65,9 +65,9 @@ Rows kernel_rows() {
           {.low = 1,
            .high = 1e5,
            .example = "8",
-           .help = "a dense layer's MLP runs so many parts of the sequence one after the other and "
-                   "keeps only its input, so that the backward pass computes each part again "
-                   "(TiledMLP of DeepSpeed's ALST, Unsloth)"}),
+           .help = "parts into which a dense layer's MLP cuts the sequence: it runs them one after "
+                   "the other and keeps only its input, so that the backward pass computes each "
+                   "part again (TiledMLP of DeepSpeed's ALST, Unsloth)"}),
       name_row<&Software::optimizer>(
           "software.optimizer",
           {.example = "momentum",

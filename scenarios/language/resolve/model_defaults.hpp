@@ -11,7 +11,7 @@
 
 namespace windtunnel {
 
-// Of a model without a base: GPT-2's forms, or Llama's where a stated key is of no GPT.
+// What a model without a base takes: GPT-2's forms, or Llama's where a stated key is of no GPT.
 struct ModelFamily {
   TransformerSpec forms;  // activation, normalisation, position, biases, embeddings; MLP and heads
   std::string name;       // "GPT-2"

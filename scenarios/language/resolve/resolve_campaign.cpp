@@ -69,7 +69,7 @@ void check_keys_of_kind(const Values& values, const std::string& path, FailureKi
   stands_beside("arrivals.capacity", "batch", "the capacity says how many leave; remove this key");
 }
 
-// What of a node has the mtbf: so many of them fail on their own.
+// How many parts of a node, each with the mtbf, fail on their own.
 double parts_of_node(const Values& values, const std::string& path, const NodeSpec& node) {
   const std::string key = path + ".of";
   if (!values.has(key)) {
@@ -96,9 +96,11 @@ void resolve_mtbf(const Values& values, const std::string& path, const NodeSpec&
     return;
   }
   if (values.has(path + ".rate")) {
+    const std::string_view kind = name_of(failure.kind);
     values.fail(key, fmt::format("{0} has a rate and an mtbf; write one of them (--set "
-                                 "'{0}={{class: {1}, mtbf: ..., of: ...}}' replaces both)",
-                                 path, failure.name));
+                                 "'{0}={{class: {1}, {2}mtbf: ..., of: ...}}' replaces both)",
+                                 path, failure.name,
+                                 failure.name == kind ? "" : fmt::format("kind: {}, ", kind)));
   }
   const double parts = parts_of_node(values, path, node);
   failure.rate_per_node_s = parts / values.number(key);
@@ -354,10 +356,18 @@ void check_copies_of_groups(const Values& values, const Layout& layout, int grou
 void check_elastic(const Values& values, const Job& job) {
   const int groups = job.recovery.elastic.groups;
   if (groups == 0) return;
-  if (job.layout.dp % groups != 0) {
-    values.fail("recovery.elastic.groups",
-                fmt::format("{} groups do not divide the {} data-parallel replicas", groups,
-                            job.layout.dp));
+  const int replicas = job.layout.dp;
+  if (replicas % groups != 0) {
+    int nearest = 1;
+    for (int divisor = 2; divisor <= replicas; ++divisor) {
+      const bool nearer = std::abs(divisor - groups) < std::abs(nearest - groups);
+      if (replicas % divisor == 0 && (nearest == 1 || nearer)) nearest = divisor;
+    }
+    values.fail(
+        "recovery.elastic.groups",
+        fmt::format(
+            "{} groups do not divide the {} data-parallel replicas{}", groups, replicas,
+            nearest == 1 ? "" : fmt::format("; write recovery.elastic.groups: {}", nearest)));
   }
   if (job.recovery.when_no_spare != WhenNoSpare::wait) {
     values.fail(

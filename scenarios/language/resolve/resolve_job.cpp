@@ -44,7 +44,7 @@ bool supports(const GpuSpec& gpu, Precision precision) {
   }
 }
 
-// Of the list at `key`.
+// The modules in the list at `key`.
 std::uint16_t modules_at(const Values& values, const std::string& key) {
   const int count = values.length(key);
   if (count == 0) values.fail(key, "names no module; take 'none'");
@@ -184,7 +184,9 @@ Batch resolve_batch(const Values& values, const TransformerSpec& model) {
   batch.sequence = model.sequence;
   values.fill("batch", batch);
   if (batch.sequence == 0) {
-    throw Error(values.where("batch"), "batch has no 'sequence', and the model names none");
+    throw Error(
+        values.where("batch"),
+        "batch has no 'sequence', and the model names none; write e.g. batch.sequence: 4096");
   }
   if (batch.sequence <= model.text_tokens) {
     throw Error(values.fault_at("batch.sequence"),

@@ -15,7 +15,7 @@
 
 namespace windtunnel {
 
-// What somebody who uses a scheme measured of it, beside what its authors claim.
+// A value that users of a scheme measured, where it differs from what its authors claim.
 struct SchemeReport {
   std::string key;  // "recovery.elastic.rejoin"
   std::string value;

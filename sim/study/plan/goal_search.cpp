@@ -113,17 +113,22 @@ NodesForGoal GoalSearch::nodes_for(const Goal& goal) {
   return none_for(goal, numbers);
 }
 
-// The plan itself decides: the closed form knows nothing of what more failures take.
+// The plan itself decides: the closed form knows nothing of what failures take. Where the first
+// number meets the goal, so may those before it.
 NodesForGoal GoalSearch::tried_from(const Goal& goal, const std::vector<int>& numbers,
                                     std::ptrdiff_t at) {
   constexpr int kMostPlans = 4;
-  for (int plans = 0; plans < kMostPlans && at < std::ssize(numbers); ++plans, ++at) {
+  NodesForGoal found;
+  int step = 1;
+  for (int plans = 0; plans < kMostPlans && at >= 0 && at < std::ssize(numbers); ++plans) {
     auto plan = plan_on(plan_.basis.request, numbers[at]);
-    if (plan != nullptr && goal.of(plan->basis, plan->best) <= goal.limit) {
-      return {.plan = std::move(plan), .met = true};
-    }
+    const bool meets = plan != nullptr && goal.of(plan->basis, plan->best) <= goal.limit;
+    if (meets) found = {.plan = std::move(plan), .met = true};
+    if (meets && plans == 0) step = -1;
+    if (meets == (step > 0)) break;
+    at += step;
   }
-  return none_for(goal, numbers);
+  return found.met ? found : none_for(goal, numbers);
 }
 
 // What comes nearest, and what stands in the way further on.
@@ -135,7 +140,12 @@ NodesForGoal GoalSearch::none_for(const Goal& goal, const std::vector<int>& numb
     if (value < least) std::tie(least, nearest) = std::tuple(value, nodes);
   }
   NodesForGoal found{.plan = plan_on(plan_.basis.request, nearest)};
-  found.met = found.plan && goal.of(found.plan->basis, found.plan->best) <= goal.limit;
+  const double own = goal.of(plan_.basis, plan_.best);
+  // What is nearest in the closed form may be further in the plan.
+  if (!found.plan || own < goal.of(found.plan->basis, found.plan->best)) {
+    found.plan = std::make_shared<const PlanReport>(plan_);
+  }
+  found.met = goal.of(found.plan->basis, found.plan->best) <= goal.limit;
   const auto at = std::ranges::find(numbers, nearest);
   const auto unfit =
       std::find_if(at, numbers.end(), [&](int nodes) { return unfit_.contains(nodes); });

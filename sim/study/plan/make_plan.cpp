@@ -7,7 +7,6 @@
 #include <cmath>
 #include <iterator>
 #include <optional>
-#include <set>
 #include <utility>
 
 #include "models/base/error.hpp"
@@ -33,6 +32,9 @@ constexpr int kFurtherShare = 32;  // of so many nodes one beyond those that wer
 constexpr int kMostSimulated = 5;  // numbers of spares
 // Estimates of what training with so many nodes gains; worse ones are not simulated.
 constexpr double kNear = 0.85;
+// Of what nodes did elsewhere: with more spares no number of them is looked for that divides
+// better.
+constexpr double kAsGood = 0.97;
 constexpr double kShortest_s = kDay_s, kLongest_s = 180 * kDay_s;
 // What people write down; longer ones lose too much when a loss spike has to be undone.
 constexpr std::array<double, 9> kIntervals_s = {
@@ -427,7 +429,7 @@ class Planner {
     });
   }
 
-  // Of what was simulated already; sets its result.
+  // The record of a point that was simulated already; sets the point's result.
   Record recorded(Tried& tried) const {
     const Case the_case = resolve_case(text_of(tried.option.point));
     Record record = record_of(the_case, std::move(tried.measured), {.threads = request().threads});
@@ -456,13 +458,16 @@ class Planner {
     }
   }
 
-  // Of the fastest layout on so many nodes, in closed form: some numbers have no good layout unless
+  // The fastest layout on that many nodes, in closed form: some numbers have no good layout unless
   // some are kept as spares. Throws Error as optimise() does where no layout is possible.
   double fastest_tokens_per_s(int nodes) {
     tell(fmt::format("searching layouts on {} nodes", nodes));
+    // What so many nodes would do where they divide as well as those of the plan.
+    const double as_here = report_.best.tokens_per_s / request().nodes * nodes;
     double most = 0;
     std::optional<Error> why;
-    for (const int spares : std::set<int>{0, nodes / kSpareShare}) {
+    for (const int spares : spare_counts(nodes)) {
+      if (most > kAsGood * as_here) break;
       try {
         most = std::max(most, layouts_on(nodes - spares, allowed()).front().tokens_per_s);
       } catch (const Error& error) {

@@ -28,10 +28,11 @@ void check_open(const Overrides& set) {
   };
   constexpr std::array<Decided, 12> kDecided = {
       {{"layout", "the plan searches layouts; simulate one of yours with windtunnel run"},
-       {"schedule", "the plan searches schedules among those of --framework"},
+       {"schedule",
+        "the plan searches schedules among those of --framework; take its scenario and change it"},
        {"snapshots", "the plan tries stacks of tiers; take its scenario and change it there"},
        {"batch", "give --batch TOKENS and --sequence TOKENS"},
-       {"recompute", "the plan searches what is recomputed"},
+       {"recompute", "the plan searches what is recomputed; take its scenario and change it there"},
        {"model", "give --model"},
        {"cluster.nodes", "give --cluster"},
        {"cluster.node.base", "give --cluster"},
@@ -203,7 +204,7 @@ void take_parts(PlanBasis& basis) {
                    (basis.node.gpus == 8 ? ""
                                          : fmt::format(", of nodes of {} GPU{}", basis.node.gpus,
                                                        basis.node.gpus == 1 ? "" : "s")),
-               basis.failures.source, "--set 'failures.0.rate=10 per 1000 node-days'", true});
+               basis.failures.source, "--set 'failures.0.rate=RATE per 1000 node-days'", true});
   basis.recovery = usual_recovery();
   const std::string recovery = left_open(set, "recovery", basis.recovery.text);
   add_default(basis, !recovery.empty(),
@@ -373,8 +374,13 @@ std::vector<Overrides> layer_splits(const PlanBasis& basis, const PlanPoint& poi
   constexpr int kDividesWell = 8;
   const int gpus = point.nodes * basis.node.gpus;
   std::vector<Overrides> splits;
-  for (const auto& [first, last] : {std::pair(0, 0), std::pair(0, -1), std::pair(-1, -1)}) {
-    if (first + last < 0 && basis.model.layers % kDividesWell == 0) break;
+  bool divides_well = false;
+  for (const auto& [first, last] :
+       {std::pair(0, 0), std::pair(0, -1), std::pair(-1, -1), std::pair(-1, -2)}) {
+    if (divides_well) break;
+    divides_well = (basis.model.layers - first - last) % kDividesWell == 0;
+    // Three layers less are tried only for what they gain: 61 as 64.
+    if (last == -2 && !divides_well) break;
     const std::vector<std::pair<int, int>> layouts =
         layouts_that_share(basis, gpus, point.batch, basis.model.layers - first - last);
     if (layouts.empty()) continue;

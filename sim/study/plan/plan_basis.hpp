@@ -61,7 +61,8 @@ std::string few_steps_text(const PlanBasis& basis, double batch_tokens);
 
 // How layers go to stages, each with a layout to start from, for its nodes and its batch: evenly;
 // where they hardly divide also with one less on the last stage, or on the first and the last,
-// beside embedding and loss (Llama 3, arXiv 2407.21783, section 3.3.2).
+// beside embedding and loss (Llama 3, arXiv 2407.21783, section 3.3.2); and where it is what makes
+// them divide by eight, with two less on the last and one less on the first (61 layers).
 std::vector<Overrides> layer_splits(const PlanBasis& basis, const PlanPoint& point);
 
 PartComments comments_of(const PlanBasis& basis);

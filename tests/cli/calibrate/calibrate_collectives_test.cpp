@@ -66,6 +66,33 @@ TEST(CalibrateCollectives, ANetworkBelowItsSpecificationIsNamedByItsRatio) {
       << judged.out;
 }
 
+// Links at half of their speed are named where latencies are shorter than predicted, too.
+TEST(CalibrateCollectives, ShortLatenciesDoNotHideSlowLinks) {
+  const std::string folder = scratch_folder("calibrate_slow_links");
+  const std::string log = folder + "/run.log";
+  std::ofstream out(log);
+  out << "# Using devices\n";
+  for (int rank = 0; rank < 32; ++rank) {
+    out << fmt::format("#  Rank {} Group 0 Pid 1 on host{} device {} [0x04] NVIDIA H100\n", rank,
+                       rank / 8, rank % 8);
+  }
+  out << "#  size  count  type  redop  root  time  algbw  busbw #wrong  time  algbw  busbw "
+         "#wrong\n";
+  for (double bytes = 1048576; bytes < 1e10; bytes *= 2) {
+    const double us = 60 + bytes * 2 * 31 / 32 / 180e3;  // 180 GB/s of bus bandwidth
+    const std::string half =
+        fmt::format("{:.2f} {:.2f} {:.2f} 0", us, bytes / us / 1e3, bytes / us / 1e3 * 2 * 31 / 32);
+    out << fmt::format("{:.0f} {:.0f} float sum -1 {} {}\n", bytes, bytes / 4, half, half);
+  }
+  out.close();
+  const ProgramResult fitted = run_program(
+      fmt::format("calibrate --from {} --collective all-reduce --network 'InfiniBand NDR "
+                  "8x400Gb/s/node' --out {}/net.yaml",
+                  log, folder));
+  ASSERT_EQ(fitted.exit_code, 0) << fitted.err;
+  EXPECT_NE(fitted.out.find("warning: this network gives 5"), std::string::npos) << fitted.out;
+}
+
 TEST(ValidateCollectives, ReadsALog) {
   const std::string folder = scratch_folder("validate_collectives_log");
   const ProgramResult result =

@@ -40,6 +40,13 @@ TEST(Help, EveryCommandHasAnExampleOfItsOwn) {
   }
 }
 
+TEST(Help, NoLineIsLongerThanOthers) {
+  for (const auto& [path, help] : help_pages()) {
+    std::istringstream lines(help);
+    for (std::string line; std::getline(lines, line);) EXPECT_LE(line.size(), 160U) << path;
+  }
+}
+
 TEST(Help, EveryCommandCanBeQuiet) {
   for (const auto& [path, help] : help_pages()) {
     EXPECT_EQ(help.find("--quiet") != std::string::npos, !path.empty()) << path;

@@ -52,6 +52,28 @@ TEST(SweepCommand, FindsTheBestPoint) {
   fs::remove_all(folder);
 }
 
+// What `sweep expand` says comes next is run as it stands.
+TEST(SweepCommand, WhatExpandSaysComesNextRuns) {
+  const std::string folder = scratch_folder("sweep-next");
+  const ProgramResult expanded = run_program(
+      "sweep expand scenarios/small.yaml --vary layout.tp=1,2 --replicas 2 --out " + folder);
+  ASSERT_EQ(expanded.exit_code, 0) << expanded.err;
+  const std::string said = expanded.out + expanded.err;
+  const std::string kProgram = "  windtunnel ";
+  int run = 0;
+  for (std::size_t at = said.find(kProgram); at != said.npos; at = said.find(kProgram, at + 1)) {
+    const std::size_t begin = at + kProgram.size();
+    std::string command = said.substr(begin, said.find('\n', at) - begin);
+    command.resize(std::min(command.size(), command.find(" (")));
+    const ProgramResult next = run_program(command);
+    EXPECT_EQ(next.exit_code, 0) << command << next.err;
+    ++run;
+  }
+  EXPECT_EQ(run, 2) << said;
+  EXPECT_TRUE(fs::exists(folder + "/report.html"));
+  fs::remove_all(folder);
+}
+
 // Failures are not chosen, so that none of their points is the best.
 TEST(SweepCommand, OfCircumstancesAloneIsAnAnswer) {
   const std::string folder = scratch_folder("sweep-circumstances");

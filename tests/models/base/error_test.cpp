@@ -43,6 +43,10 @@ TEST(Error, ControlCharactersAreShownInThePlace) {
 TEST(Error, NearNamesAreOffered) {
   EXPECT_EQ(unknown_name("gpu", "h10", {"a100", "h100"}),
             "unknown gpu 'h10'; did you mean 'h100'?");
+  const std::vector<std::string> nodes = {"dgx-h100", "gh200", "hgx-h800"};
+  EXPECT_EQ(nearest_name("h100", nodes), "dgx-h100");
+  EXPECT_EQ(nearest_name("dgx-h800", nodes), "hgx-h800");
+  EXPECT_EQ(nearest_name("gh20", nodes), "gh200");
   EXPECT_EQ(unknown_name("gpu", "tpu", {"a100", "h100"}), "unknown gpu 'tpu'; known: a100, h100");
 }
 

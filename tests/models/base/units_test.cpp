@@ -58,6 +58,7 @@ TEST(Units, EqualQuantitiesAreTheSameNumber) {
     EXPECT_EQ(parse_quantity(fmt::format("{} ms", tenths), Dimension::seconds), tenths / 1e3);
   }
   same(Dimension::seconds, "-1.5e+2 ms", "-0.15 s");
+  same(Dimension::seconds, "4 y", "1461 d");
   EXPECT_EQ(parse_quantity("0.0e99 s", Dimension::seconds), 0);
 }
 

@@ -25,10 +25,11 @@ Comparison two_points() {
 
 TEST(Notes, AComparisonSaysEachOnce) {
   const Comparison comparison = two_points();
-  EXPECT_EQ(notes_of(comparison),
-            (std::vector<Note>{{"recovery", "is <short>"}, {"job.price", "is not used"}}));
+  EXPECT_EQ(notes_of(comparison), (std::vector<Note>{{"recovery", "is <short>"},
+                                                     {"job.price", "is not used", "at pp=2"}}));
   const std::string text = compare_text(comparison);
-  EXPECT_TRUE(text.ends_with("Notes\n  recovery: is <short>\n  job.price: is not used\n")) << text;
+  EXPECT_TRUE(text.ends_with("Notes\n  recovery: is <short>\n  job.price: is not used: at pp=2\n"))
+      << text;
   const std::string page =
       comparison_page(comparison_document(comparison, std::vector<Json>(3), {}));
   EXPECT_NE(page.find("<th scope=\"row\">recovery</th><td>is &lt;short&gt;</td>"),
@@ -56,6 +57,9 @@ TEST(Notes, FiguresThatDifferAreLeftToTheRuns) {
   comparison.points[1].record->notes[0].figures = "4 s instead of 3 s";
   ASSERT_EQ(notes_of(comparison).size(), 1u);
   EXPECT_EQ(note_text(notes_of(comparison)[0]), "is slower: at 2 of 2 points");
+  comparison.points[1].record->notes[0].text = "is much slower";
+  ASSERT_EQ(notes_of(comparison).size(), 2u);
+  EXPECT_EQ(note_text(notes_of(comparison)[1]), "is much slower: 4 s instead of 3 s, at pp=2");
 }
 
 TEST(Notes, ARunSaysThemAsWell) {

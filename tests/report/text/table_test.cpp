@@ -44,6 +44,21 @@ TEST(Table, WordsAreWrappedInsideOfTheirColumn) {
   EXPECT_EQ(table_text(table, 62), table_text(table)) << "it fits";
 }
 
+// A key is one word, which is read and typed as a whole.
+TEST(Table, KeysAreNotCutWhileOtherColumnsCanStandBelow) {
+  const TextTable table{
+      {{"failures.0.rate"}, {"time to train", Align::right}, {"goodput", Align::right}},
+      {{"3.24 per 1000 node-days", "81.1 d", "85.9 %"}}};
+  EXPECT_EQ(table_text(table, 32),
+            "failures.0.rate             time\n"
+            "                              to\n"
+            "                           train\n"
+            "3.24 per 1000 node-days   81.1 d\n"
+            "\n"
+            "failures.0.rate          goodput\n"
+            "3.24 per 1000 node-days   85.9 %\n");
+}
+
 TEST(Table, TooManyColumnsStandBelowEachOther) {
   const TextTable table{{{"layout"},
                          {"step time", Align::right},

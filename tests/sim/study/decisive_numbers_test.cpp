@@ -46,6 +46,27 @@ TEST(DecisiveNumbers, ADefaultThatDecidesIsToldWithBothEnds) {
   EXPECT_NEAR(in_note, goodput, 1);
 }
 
+// Repairs that are drawn from records are a default of the plan: half and twice are of all of them.
+TEST(DecisiveNumbers, RecordedRepairsAreTriedBothWays) {
+  const Case the_case =
+      parse_case(job(", repair: {empirical: infinitehbd}", "{when_no_spare: wait}"), "a.yaml");
+  const MeasuredIteration measured = measure_iteration(the_case, {.threads = 1});
+  const CampaignInputs inputs = campaign_inputs(the_case.job, measured.table);
+  const CampaignReport report = run_campaign(inputs, 1);
+  const std::vector<Note> notes = decisive_numbers(
+      the_case, inputs, report,
+      [](const ResolvedValue& value) { return value.key == "failures.0.repair.empirical"; }, 1);
+  ASSERT_EQ(notes.size(), 1U);
+  EXPECT_TRUE(notes[0].text.starts_with("a mean of ")) << notes[0].text;
+  const auto number_before = [&](const std::string& words) {
+    const std::size_t end = notes[0].figures.find(words);
+    const std::size_t begin = notes[0].figures.rfind(", ", end) + 2;
+    return std::stod(notes[0].figures.substr(begin, end - begin));
+  };
+  EXPECT_GT(number_before(" % with half of it"), 100 * report.goodput.mean);
+  EXPECT_LT(number_before(" % with twice"), 100 * report.goodput.mean);
+}
+
 TEST(DecisiveNumbers, WhatIsStatedIsNotTold) {
   const Record stated = told(job(", repair: 1 d", "{when_no_spare: wait}"));
   EXPECT_EQ(note_of(stated, "failures.0.repair"), nullptr);

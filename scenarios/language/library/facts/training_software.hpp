@@ -55,7 +55,7 @@ const Framework& usual_framework(std::string_view gpu);
 void check_runs_on(const Framework& framework, std::string_view gpu);
 
 // What of the job the software would refuse: the rule's name, reason and way out, one text each.
-// Of a job whose layout check_layout() accepts.
+// The job's layout has passed check_layout().
 std::vector<std::string> broken_rules(const Framework& framework, const Job& job);
 
 // Whether the software, where there is one, refuses nothing of `changed` that it does not refuse of

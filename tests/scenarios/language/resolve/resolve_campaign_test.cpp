@@ -64,7 +64,9 @@ TEST(Failures, MtbfIsTheRateOfWhatItIsOf) {
   for (const auto& [failure, says] : std::initializer_list<std::pair<std::string, const char*>>{
            {"{class: node, mtbf: 120 d}", "of what? add 'of: node', 'of: gpu' or 'of: rack'"},
            {"{class: node, mtbf: 120 d, of: rack}", "with 'of: node'"},
-           {"{class: node, mtbf: 120 d, of: node, " + rate + "}", "write one of them"},
+           {"{class: node, mtbf: 120 d, of: node, " + rate + "}", "{class: node, mtbf: ..."},
+           {"{class: tray, kind: node, mtbf: 120 d, of: node, " + rate + "}",
+            "write one of them (--set 'failures.0={class: tray, kind: node, mtbf: ..."},
            {"{class: node, of: node, " + rate + "}", "add 'mtbf'"},
            {"{class: node, mtbf: 10 min, of: node}", "2.4 h at least"},
            {"{class: node, mtbf: 120 d, of: switch}", "gpu, rack"}}) {
