@@ -169,9 +169,11 @@ bool is_like(const RunTraits& one, const RunTraits& other) {
 }
 
 std::string_view publisher_of(std::string_view family) {
-  family = family.substr(0, family.find(" / "));
-  family = family.substr(0, family.find_first_of("0123456789("));
-  return family.substr(0, family.find_last_not_of(' ') + 1);
+  const std::string_view source = family.substr(0, family.find(" / "));
+  const std::size_t version = source.find_first_of("0123456789(");
+  if (version == std::string_view::npos) return source;
+  const std::size_t word = source.rfind(' ', version);
+  return source.substr(0, word == std::string_view::npos ? version : word);
 }
 
 LayoutReach layout_reach(std::span<const MeasuredRuns> measured, bool experts) {

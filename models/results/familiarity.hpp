@@ -59,8 +59,8 @@ struct Familiarity {
   Parameter error() const;
 };
 
-// "NVIDIA Megatron-Bridge", all its releases and tables on all GPUs: what stands before the first
-// figure or bracket of a family's source.
+// "NVIDIA Megatron-Bridge", all its releases and tables on all GPUs: of a family's source the words
+// before the first that has a figure or begins with a bracket.
 std::string_view publisher_of(std::string_view family);
 
 // What layouts of measured runs with experts, or without, reached.

@@ -25,6 +25,8 @@ TEST(Familiarity, APublisherIsAllItsReleasesAndGpus) {
             publisher_of("Megatron-LM CI golden values / H100"));
   EXPECT_EQ(publisher_of("MosaicML llm-foundry benchmarks / a100_80gb"),
             "MosaicML llm-foundry benchmarks");
+  EXPECT_EQ(publisher_of("MLPerf Training v5.0 / H200 NVL (PCIe)"), "MLPerf Training");
+  EXPECT_EQ(publisher_of("Seq1F1B repo table / A100"), "Seq");
   EXPECT_NE(publisher_of("torchtitan 2024-12 / H100"), publisher_of("torchtune README / H100"));
 }
 
