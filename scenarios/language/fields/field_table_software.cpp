@@ -21,13 +21,15 @@ Rows kernel_rows() {
       map_row("software", {.shorthand = "base",
                            .example = "{fused_loss: true, reductions: bf16}",
                            .help = "what the training software makes of the same mathematics; the "
-                                   "defaults are Megatron-Core with Transformer Engine"}),
+                                   "defaults are Megatron-Core with Transformer Engine; a name: "
+                                   "as that software does it"}),
       name_row("software.base",
                {.library = framework_names,
                 .example = "megatron",
-                .help = "the training software whose rules the job is held to: a note says what it "
-                        "would refuse, and optimise offers nothing of the kind; it changes no "
-                        "figure",
+                .help = "the training software, and its release, that the job runs on: it states "
+                        "the keys that it sets (scenarios/library/software.yaml) where the scenario "
+                        "does not; a note says what it would refuse, and optimise offers nothing "
+                        "of the kind",
                 .scope = Scope::label}),
       name_row<&Software::fusion>(
           "software.fusion",
@@ -84,10 +86,11 @@ Rows kernel_rows() {
            .help = "cross entropy in one kernel, without fp32 copies of the logits"}),
       name_row<&Software::gradient_bytes>(
           "software.gradients",
-          {.names = float_types(),
+          {.names = names_of<double>(),
            .example = "fp32",
            .help = "type in which gradients are kept between micro-batches, in a precision "
-                   "of 16 bits or less"}),
+                   "of 16 bits or less; none: each is applied and freed within the backward pass, "
+                   "with one micro-batch a step (torchtune's optimizer_in_bwd)"}),
       name_row<&Software::reduce_bytes>("software.reductions",
                                         {.names = float_types(),
                                          .example = "bf16",

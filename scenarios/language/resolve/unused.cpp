@@ -13,11 +13,13 @@ namespace {
 
 using Keys = std::vector<std::string>;
 
-// Those that somebody wrote.
+// Those that somebody wrote, not the software that the scenario names.
 Keys stated_of(const Values& values, const Keys& keys) {
   Keys stated;
-  std::ranges::copy_if(keys, std::back_inserter(stated),
-                       [&](const std::string& key) { return values.stated(key); });
+  std::ranges::copy_if(keys, std::back_inserter(stated), [&](const std::string& key) {
+    const Value* value = values.find(key);
+    return values.stated(key) && (value == nullptr || value->scheme.empty());
+  });
   return stated;
 }
 
