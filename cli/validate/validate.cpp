@@ -129,6 +129,14 @@ CLI::App* define_runs(CLI::App& app, ValidateOptions& options) {
                    "write the families and how far each was off, as the library's "
                    "measured_runs.yaml has them, by which intervals of unlike jobs are widened")
       ->type_name("FILE");
+  CLI::Option* row =
+      runs->add_option("--scenario", options.row,
+                       "judge nothing, and write this row, FILE:LINE, as the scenario whose job "
+                       "predicts it")
+          ->type_name("FILE:LINE");
+  runs->add_option("--out", options.row_file, "where the scenario goes (default: stdout)")
+      ->type_name("FILE")
+      ->needs(row);
   add_example(*runs, "runs.csv --where 'gpus>64' --markdown page.md");
   return runs;
 }
@@ -208,6 +216,10 @@ Handler define_validate(CLI::App& app) {
                                return conclude(name, run(*options), *options);
                              }};
   };
+  ValidationCommand runs = kind(define_runs(app, *options), against_runs);
+  runs.run = [options, judge = runs.run] {
+    return options->row.empty() ? judge() : write_row(*options);
+  };
   const std::vector<ValidationCommand> commands = {
       kind(define_schedules(app, *options), against_schedules),
       kind(define_faults(app, *options), against_faults),
@@ -218,7 +230,7 @@ Handler define_validate(CLI::App& app) {
       define_validate_samples(app, kernels_page),
       define_validate_execution(app),
       define_validate_step(app),
-      kind(define_runs(app, *options), against_runs)};
+      runs};
   add_example(app, "runs runs.csv --worst 10");
   app.require_subcommand(1);
   return [commands] {

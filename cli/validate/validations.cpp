@@ -34,6 +34,7 @@
 #include "validate/accuracy/faults/faults.hpp"
 #include "validate/accuracy/pairs/pair_spread.hpp"
 #include "validate/accuracy/runs/profiled_runs.hpp"
+#include "validate/accuracy/runs/row_scenario.hpp"
 #include "validate/accuracy/runs/runs.hpp"
 #include "validate/accuracy/schedules/schedule_accuracy.hpp"
 
@@ -103,6 +104,20 @@ Validation against_profiled_runs(const ValidateOptions& options) {
           .document = validation_document(report),
           .html = html_of(options, "runs", "training runs", report),
           .verdict = verdict_of(report, options.fail_above, "speed_ratio")};
+}
+
+// The file's name may be left out where the line is one of a single file.
+const TrainingRun* row_named(const std::string& name, const std::vector<TrainingRuns>& files) {
+  for (const TrainingRuns& file : files) {
+    for (const TrainingRun& run : file.runs) {
+      if (run.id == name || (files.size() == 1 && run.id.ends_with(":" + name))) return &run;
+    }
+    for (const UnusableRow& row : file.unusable) {
+      if (row.id.starts_with(name))
+        throw Error(fmt::format("{} cannot be used: {}", row.id, row.reason));
+    }
+  }
+  return nullptr;
 }
 
 std::vector<CollectiveRows> read_logs(const std::vector<std::string>& paths,
@@ -246,6 +261,23 @@ Validation against_runs(const ValidateOptions& options) {
           .html = html_of(options, "runs", "training runs", report),
           .verdict = verdict_of(report, options.fail_above, "step_s"),
           .report = report};
+}
+
+ExitCode write_row(const ValidateOptions& options) {
+  const std::vector<TrainingRuns> files = read_all(options.tables());
+  const TrainingRun* run = row_named(options.row, files);
+  if (run == nullptr) {
+    throw Error(Location{"--scenario"},
+                fmt::format("no row is called '{}'; rows are FILE:LINE, as in {}", options.row,
+                            files.front().runs.empty() ? "runs.csv:2" : files.front().runs[0].id));
+  }
+  const std::string text = row_scenario(*run, job_of(*run));
+  if (options.row_file.empty()) {
+    print_result(text);
+  } else {
+    write_file(options.row_file, text);
+  }
+  return ExitCode::ok;
 }
 
 Validation against_collectives(const ValidateOptions& options) {

@@ -20,6 +20,8 @@ struct ValidateOptions : VerdictOptions {
   std::string calibration;
   bool one_point = false;
   std::string measured;  // where the library's table of training runs goes; empty: nowhere
+  std::string row;       // of training runs, to be written as a scenario; empty: none
+  std::string row_file;  // where it goes; empty: stdout
   LogContext log;        // collectives
   bool pairs = false;
   int worst = 5;
@@ -36,6 +38,8 @@ std::string command_of(const ValidateOptions& options, const char* what, FileNam
 
 Validation against_schedules(const ValidateOptions& options);
 Validation against_runs(const ValidateOptions& options);
+// The row of training runs that `row` names, as a scenario.
+ExitCode write_row(const ValidateOptions& options);
 Validation against_collectives(const ValidateOptions& options);
 Validation against_compression(const ValidateOptions& options);
 Validation against_faults(const ValidateOptions& options);

@@ -10,6 +10,7 @@
 #include "scenarios/language/library/facts/training_software.hpp"
 #include "scenarios/language/overrides.hpp"
 #include "scenarios/language/resolve/model_defaults.hpp"
+#include "scenarios/language/resolve/named_software.hpp"
 #include "scenarios/language/resolve/resolve.hpp"
 #include "scenarios/language/resolve/resolve_power.hpp"
 #include "scenarios/language/resolve/schemes.hpp"
@@ -98,9 +99,17 @@ Case resolve_case(const ScenarioText& scenario, const Overrides& more, const Pre
   }
   append(expand_recovery(document), result.notes);
   check_one_job(document);
-  const Values values = check_values(document, "", names_of(added.kinds));
-  const EvidenceList evidence(document.value_of("origins"));
   NamedFiles files(std::filesystem::path(scenario.file).parent_path().string(), scenario.files);
+  const auto check = [&](const DocumentNode& node) {
+    return check_values(node, "", names_of(added.kinds));
+  };
+  const auto resolve = [&](const Values& values) {
+    return values.places().placing([&] {
+      return resolve_job(values, EvidenceList(document.value_of("origins")), files, added.kinds);
+    });
+  };
+  const Values values = with_named_software(document, check, resolve);
+  const EvidenceList evidence(document.value_of("origins"));
   result.scenario = values.text("name");
   result.places = values.places();
   result.places.placing([&] {

@@ -21,13 +21,15 @@ Rows kernel_rows() {
       map_row("software", {.shorthand = "base",
                            .example = "{fused_loss: true, reductions: bf16}",
                            .help = "what the training software makes of the same mathematics; the "
-                                   "defaults are Megatron-Core with Transformer Engine"}),
+                                   "defaults are Megatron-Core with Transformer Engine; a name: "
+                                   "as that software does it"}),
       name_row("software.base",
                {.library = framework_names,
                 .example = "megatron",
-                .help = "the training software whose rules the job is held to: a note says what it "
-                        "would refuse, and optimise offers nothing of the kind; it changes no "
-                        "figure",
+                .help = "the training software, and its release, that the job runs on: it states "
+                        "the keys that it sets (scenarios/library/software.yaml) where the scenario "
+                        "does not; a note says what it would refuse, and optimise offers nothing "
+                        "of the kind",
                 .scope = Scope::label}),
       name_row<&Software::fusion>(
           "software.fusion",
@@ -60,6 +62,11 @@ Rows kernel_rows() {
            .example = "0.75",
            .help = "of the fused attention kernel, of that of the calibration's; 0.75: "
                    "FlashAttention in Triton (2022) beside FlashAttention-2"}),
+      flag_row<&Software::portable_attention>(
+          "software.portable_attention",
+          {.example = "true",
+           .help = "attention: auto runs the fused kernel that was written for an earlier GPU "
+                   "(FlashAttention-2 on Hopper, PyTorch's scaled_dot_product_attention)"}),
       whole_row<&Software::mlp_tiles>(
           "software.mlp_tiles",
           {.low = 1,
@@ -79,10 +86,11 @@ Rows kernel_rows() {
            .help = "cross entropy in one kernel, without fp32 copies of the logits"}),
       name_row<&Software::gradient_bytes>(
           "software.gradients",
-          {.names = float_types(),
+          {.names = names_of<double>(),
            .example = "fp32",
            .help = "type in which gradients are kept between micro-batches, in a precision "
-                   "of 16 bits or less"}),
+                   "of 16 bits or less; none: each is applied and freed within the backward pass, "
+                   "with one micro-batch a step (torchtune's optimizer_in_bwd)"}),
       name_row<&Software::reduce_bytes>("software.reductions",
                                         {.names = float_types(),
                                          .example = "bf16",
@@ -114,6 +122,43 @@ Rows kernel_rows() {
            .high = 100,
            .example = "6 B",
            .help = "of one logit at the peak of an unfused loss, all its copies"}),
+      choice_row<&Software::update_bytes>(
+          "software.update_memory", Dimension::bytes,
+          {.low = 0,
+           .high = 100,
+           .example = "8 B",
+           .help = "of a parameter while the optimizer steps, sharded as its state is: flat copies "
+                   "of gradients in fp32 (DeepSpeed: 8 B)"}),
+      flag_row<&Software::expandable_segments>(
+          "software.expandable_segments",
+          {.example = "true",
+           .help = "PyTorch's allocator hardly fragments (PYTORCH_CUDA_ALLOC_CONF: "
+                   "expandable_segments)"}),
+      flag_row<&Software::held_outputs>(
+          "software.held_outputs",
+          {.example = "true",
+           .help = "a pipeline stage keeps what it sent until the backward pass (DeepSpeed)"}),
+      name_row<&Software::norm_copy_bytes>(
+          "software.norm_copies",
+          {.names = {"none", "fp32", "bf16"},
+           .example = "fp32",
+           .help = "type of the copy that a norm keeps of its input for the backward pass (eager "
+                   "PyTorch: fp32)"}),
+      flag_row<&Software::whole_qkv>(
+          "software.whole_qkv",
+          {.example = "true",
+           .help = "queries, keys and values are kept as they were projected, beside rotated "
+                   "queries and keys (eager PyTorch)"}),
+      flag_row<&Software::quantised_inputs>(
+          "software.quantised_inputs",
+          {.example = "true",
+           .help = "train.adapter.kind: qlora: products with weights in 4 bits keep their inputs, "
+                   "though nothing reads them (bitsandbytes before 0.44)"}),
+      flag_row<&Software::whole_start>(
+          "software.whole_start",
+          {.example = "true",
+           .help = "layout.sharding: zero3: every GPU loads the whole model before it is sharded, "
+                   "so that memory holds both at the start"}),
       flag_row<&Software::flat_copies>(
           "software.flat_copies",
           {.example = "false",
@@ -172,6 +217,15 @@ Rows host_rows() {
       flag_row<&Software::cuda_graphs>(
           "software.cuda_graphs",
           {.example = "false", .help = "the host launches no kernels one by one"}),
+      flag_row<&Software::dense_graphs>(
+          "software.dense_graphs",
+          {.example = "true",
+           .help = "the host launches one by one only kernels whose sizes the router decides"}),
+      flag_row<&Software::fused_experts>(
+          "software.fused_experts",
+          {.example = "true",
+           .help = "a GPU's experts run in one kernel each way, activation and quantising of its "
+                   "output inside; otherwise in a product for each"}),
       flag_row<&Software::tensor_gathers>(
           "software.tensor_gathers",
           {.example = "true",

@@ -124,6 +124,8 @@ bool takes_key(RedundancyScheme scheme, std::string_view key);
 // Job::training, of a job whose other parts but the campaign are resolved; a method says what is
 // exchanged, and the compressor one-byte which method it is.
 void resolve_training(const Values& values, Job& job);
+// Of no kind yet, on the matrices of these names, as "train.adapter.on" has them.
+Adapter adapter_on(const std::vector<std::string>& matrices);
 // Whether there is a use for the key, which stands below "train".
 bool takes_key(const Training& training, std::string_view key);
 // Communication::robust, of a job whose replicas are known.

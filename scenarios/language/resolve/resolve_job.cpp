@@ -289,6 +289,15 @@ void check_tiles(const Values& values, const Job& job) {
   }
 }
 
+void check_gradients(const Values& values, const Job& job) {
+  const int count = microbatches(job.layout, job.batch);
+  if (job.software.gradient_bytes > 0 || count == 1) return;
+  values.fail("software.gradients",
+              fmt::format("is none, and the gradients of {} micro-batches have to be summed; name "
+                          "a type, or raise batch.micro",
+                          count));
+}
+
 // A pool without a price beside one that has a price would be free in silence.
 void check_prices(const Values& values, const Job& job) {
   const auto priced = [](const Pool& pool) { return pool.price_usd_per_gpu_s > 0; };
@@ -474,6 +483,7 @@ Job resolve_job(const Values& values, const EvidenceList& evidence, NamedFiles& 
   }
   check_layers(job);
   check_tiles(values, job);
+  check_gradients(values, job);
   check_passes(values, job);
   check_compressors(values, job);
   check_gradient_exchange(job);

@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "models/base/find_named.hpp"
+#include "scenarios/language/library/facts/training_software.hpp"
 #include "scenarios/language/library/library_reader.hpp"
 #include "scenarios/language/resolve/resolve.hpp"
 #include "scenarios/language/text/document_reader.hpp"
@@ -136,7 +137,12 @@ std::vector<Note> expand_recovery(DocumentNode& scenario) {
 
 Evidence evidence_of(const Value& value, const EvidenceList& scenario) {
   if (value.scheme.empty()) return scenario.of(value.key);
-  const std::string_view key = value.key.starts_with(kSnapshots) ? kSnapshots : kRecovery;
+  const bool of_snapshots = value.key.starts_with(kSnapshots);
+  if (!of_snapshots && !value.key.starts_with(kRecovery)) {
+    const Framework& software = find_framework(value.scheme);
+    return {software.origin, software.source};
+  }
+  const std::string_view key = of_snapshots ? kSnapshots : kRecovery;
   for (const Scheme& scheme : schemes_of(key)) {
     if (scheme.name == value.scheme) return scheme.evidence.of(value.key);
   }

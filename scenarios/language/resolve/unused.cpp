@@ -13,11 +13,13 @@ namespace {
 
 using Keys = std::vector<std::string>;
 
-// Those that somebody wrote.
+// Those that somebody wrote, not the software that the scenario names.
 Keys stated_of(const Values& values, const Keys& keys) {
   Keys stated;
-  std::ranges::copy_if(keys, std::back_inserter(stated),
-                       [&](const std::string& key) { return values.stated(key); });
+  std::ranges::copy_if(keys, std::back_inserter(stated), [&](const std::string& key) {
+    const Value* value = values.find(key);
+    return values.stated(key) && (value == nullptr || value->scheme.empty());
+  });
   return stated;
 }
 
@@ -59,6 +61,10 @@ void add_idle(const Values& values, const Job& job, std::vector<Note>& notes) {
   }
   const bool attends = !job.network && job.model.layers_with(has_attention) > 0;
   if (!attends) add(stated_of(values, {"attention"}), "nothing takes it: no layer attends");
+  if (job.calibration.attention != nullptr) {
+    add(stated_of(values, {"software.portable_attention"}),
+        "nothing takes it: attention names the kernel");
+  }
   if (job.network || job.model.layers_with(has_mlp) == 0) {
     add(stated_of(values, {"software.mlp_tiles"}),
         "nothing takes it: no layer has a dense MLP; experts are not cut into tiles");

@@ -118,6 +118,12 @@ std::string left_open(const Overrides& set, const std::string& key, const std::s
   return whole || map.entries.empty() ? "" : flow_text(map);
 }
 
+// Whether the key or a part of what stands below it is set.
+bool states(const Overrides& set, const std::string& key) {
+  return std::ranges::any_of(
+      set, [&](const auto& at) { return at.first == key || at.first.starts_with(key + "."); });
+}
+
 // The scenario as a tree, of which every part is text in flow style.
 DocumentNode scenario_tree(const PlanBasis& basis, const PlanPoint& point) {
   const PlanRequest& request = basis.request;
@@ -144,7 +150,9 @@ DocumentNode scenario_tree(const PlanBasis& basis, const PlanPoint& point) {
     if (key != "layout.dp") apply_override(tree, key, value);
   }
   if (!basis.framework.rules.empty()) apply_override(tree, "software.base", basis.framework.name);
-  for (const auto& [key, value] : basis.framework.set) apply_override(tree, key, value);
+  for (const auto& [key, value] : basis.framework.set) {
+    if (!states(point.found, key)) apply_override(tree, key, value);
+  }
   if (point.campaign_s > 0) {
     apply_override(tree, "recovery.spares", std::to_string(point.spares));
     apply_override(tree, "recovery.when_no_spare", point.when_no_spare);
@@ -164,12 +172,6 @@ std::vector<std::pair<int, int>> layouts_that_share(const PlanBasis& basis, int 
     }
   }
   return layouts;
-}
-
-// Whether the key or a part of what stands below it is set.
-bool states(const Overrides& set, const std::string& key) {
-  return std::ranges::any_of(
-      set, [&](const auto& at) { return at.first == key || at.first.starts_with(key + "."); });
 }
 
 void take_experts(PlanBasis& basis) {

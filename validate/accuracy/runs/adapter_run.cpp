@@ -2,13 +2,13 @@
 
 #include <fmt/format.h>
 
-#include <array>
 #include <cctype>
 #include <optional>
 #include <string_view>
 
 #include "models/base/error.hpp"
 #include "models/workload/adapter.hpp"
+#include "scenarios/language/resolve/resolve.hpp"
 #include "traces/text/text.hpp"
 
 namespace windtunnel {
@@ -31,42 +31,6 @@ std::optional<double> number_behind(std::string_view text, std::string_view phra
   return number;
 }
 
-Adapter on_matrices(bool queries, bool keys, bool values, bool projection, bool mlp) {
-  Adapter adapter;
-  adapter.queries = queries;
-  adapter.keys = keys;
-  adapter.values = values;
-  adapter.projection = projection;
-  adapter.up = adapter.down = mlp;
-  return adapter;
-}
-
-// What the software takes where a row is silent.
-struct UsualAdapter {
-  std::string_view source;  // has these words
-  int rank;
-  Adapter on;
-  double large_from = 0;  // parameters from which on `large_rank` is usual
-  int large_rank = 0;
-  int loss_chunks = 1;
-};
-const std::array kUsual{
-    // mlcommons/training, llama2_70b_lora/train.py: qkv and output projections.
-    UsualAdapter{"MLPerf", 16, on_matrices(true, true, true, true, false)},
-    // lit-gpt finetune/lora.py, 2023.
-    UsualAdapter{"LitGPT", 8, on_matrices(true, false, true, false, false)},
-    // recipes/configs: 8B_lora_single_device.yaml, 70B_lora.yaml.
-    UsualAdapter{"torchtune", 8, on_matrices(true, false, true, true, true), 60e9, 16, 8},
-    // NeMo's performance scripts tune linear_qkv.
-    UsualAdapter{"", 16, on_matrices(true, true, true, false, false)}};
-
-const UsualAdapter& usual_of(const TrainingRun& run) {
-  for (const UsualAdapter& usual : kUsual) {
-    if (contains_text(run.source, usual.source)) return usual;
-  }
-  return kUsual.back();
-}
-
 AdapterKind kind_of(const TrainingRun& run) {
   if (contains_text(run.model, "QLoRA") || contains_text(run.precision, "nf4")) {
     return AdapterKind::qlora;
@@ -80,20 +44,12 @@ double trained_parameters(const TransformerSpec& model, const Adapter& adapter) 
   return model.layers * of_layer.trained;
 }
 
-// Steps of torchtune's optimisation ladder that come before chunks.
-bool before_chunks(const TrainingRun& run) {
-  for (const char* step : {"step: baseline", "+ packed", "+ compile"}) {
-    if (contains_text(run.note, step)) return true;
-  }
-  return false;
-}
-
 // Queries and values, or all matrices: of these the one whose trained parameters are those stated.
 Adapter stated_adapter(const TransformerSpec& model, double trained) {
-  for (const Adapter& on :
-       {on_matrices(true, false, true, false, false), on_matrices(true, true, true, false, false),
-        on_matrices(true, true, true, true, false), on_matrices(true, true, true, true, true)}) {
-    Adapter adapter = on;
+  using Matrices = std::vector<std::string>;
+  for (const Matrices& on : {Matrices{"q", "v"}, Matrices{"qkv"}, Matrices{"qkv", "proj"},
+                             Matrices{"qkv", "proj", "up", "down"}}) {
+    Adapter adapter = adapter_on(on);
     for (adapter.rank = 1; adapter.rank <= 256; adapter.rank *= 2) {
       if (trained_parameters(model, adapter) == trained) return adapter;
     }
@@ -103,39 +59,35 @@ Adapter stated_adapter(const TransformerSpec& model, double trained) {
                   trained, model.name));
 }
 
-}  // namespace
-
 bool trains_adapters(const TrainingRun& run) {
   return contains_text(run.model, "LoRA") || contains_text(run.model, "DoRA") ||
          run.note.starts_with("LoRA") || contains_text(run.note, "LoRA rank");
 }
 
-std::shared_ptr<const Training> training_of(const TrainingRun& run, const TransformerSpec& model,
-                                            std::vector<std::string>& assumed) {
+}  // namespace
+
+void train_adapters(const TrainingRun& run, const UsualAdapter& usual, Job& job,
+                    std::vector<std::string>& assumed) {
   if (contains_text(run.model, "Adapter")) {
     throw Error("the run trains prompts of every layer (LLaMA-Adapter), which is not modelled");
   }
-  Training training;
-  const UsualAdapter& usual = usual_of(run);
-  if (!before_chunks(run)) training.loss.chunks = usual.loss_chunks;
-  if (!trains_adapters(run)) {
-    return training == Training{} ? nullptr : std::make_shared<const Training>(training);
-  }
+  if (!trains_adapters(run)) return;
+  Training training = job.training != nullptr ? *job.training : Training{};
   if (const auto trained = number_behind(run.note, "trainable parameters")) {
-    training.adapter = stated_adapter(model, *trained);
+    training.adapter = stated_adapter(job.model, *trained);
   } else {
     training.adapter = usual.on;
     const auto rank = number_behind(run.model + " " + run.note, "rank");
     if (rank && *rank > 0) {
       training.adapter.rank = static_cast<int>(*rank);
     } else {
-      const bool large = usual.large_from > 0 && model.parameters() >= usual.large_from;
+      const bool large = usual.large_from > 0 && job.model.parameters() >= usual.large_from;
       training.adapter.rank = large ? usual.large_rank : usual.rank;
       assumed.push_back(fmt::format("rank {} of adapters", training.adapter.rank));
     }
   }
   training.adapter.kind = kind_of(run);
-  return std::make_shared<const Training>(training);
+  job.training = std::make_shared<const Training>(training);
 }
 
 }  // namespace windtunnel

@@ -19,8 +19,8 @@
 #include "scenarios/language/library/library.hpp"
 #include "traces/text/text.hpp"
 #include "validate/accuracy/runs/adapter_run.hpp"
+#include "validate/accuracy/runs/run_source.hpp"
 #include "validate/accuracy/runs/stated_network.hpp"
-#include "validate/accuracy/runs/training_stack.hpp"
 #include "validate/accuracy/schedules/printed_schedule.hpp"
 
 namespace windtunnel {
@@ -28,7 +28,7 @@ namespace {
 
 class Mapper {
  public:
-  explicit Mapper(const TrainingRun& run) : run_(run) {}
+  explicit Mapper(const TrainingRun& run) : run_(run), source_(source_of(run)) {}
 
   RunJob map() {
     refuse_what_rows_do_not_describe();
@@ -40,12 +40,11 @@ class Mapper {
     set_precision();
     set_recompute();
     set_schedule();
-    const TrainingStack& stack = stack_of(run_);
-    stack.apply(run_, job_);
-    job_.training = training_of(run_, job_.model, assumed_);
+    apply_source(source_, run_, job_);
+    train_adapters(run_, source_.adapter, job_, assumed_);
     assume_that_it_fitted();
-    if (!stack.calibration.empty() && stack.gpu == job_.cluster.node.gpu.name) {
-      job_.calibration = find_calibration(stack.calibration);
+    if (!source_.calibration.empty() && source_.gpu == job_.cluster.node.gpu.name) {
+      job_.calibration = find_calibration(source_.calibration);
     }
     state_collectives(job_);
     const bool between = job_.layout.pp > 1 && job_.cluster.nodes > 1;
@@ -231,12 +230,7 @@ class Mapper {
 
   void set_machine() {
     const GpuName& gpu = gpu_named(run_.gpu_type, false);
-    job_.cluster.node = find_node(gpu.node);
-    if (contains_text(run_.source, "BLOOM")) job_.cluster.node = find_node("jean-zay-a100");
-    if (contains_text(run_.source, "vTrain")) job_.cluster.node = find_node("vtrain-a100");
-    if (contains_text(run_.interconnect, "p3.2xlarge")) {
-      job_.cluster.node = find_node("aws-p3-2xlarge");
-    }
+    job_.cluster.node = find_node(source_.node.empty() ? gpu.node : source_.node);
     job_.calibration = find_calibration(gpu.calibration);
     job_.cluster.fabric = find_fabric("full-bisection").fabric;
     set_stated_network(run_.interconnect, job_.cluster);
@@ -360,6 +354,7 @@ class Mapper {
   }
 
   const TrainingRun& run_;
+  const RunSource& source_;
   Job job_;
   std::vector<std::string> assumed_;
 };
@@ -371,32 +366,7 @@ RunJob job_of(const TrainingRun& run) {
 }
 
 MemoryFigure memory_figure_of(const TrainingRun& run) {
-  using What = MemoryFigure::What;
-  using Rank = MemoryFigure::Rank;
-  struct Printed {
-    std::string_view source;  // that the name starts with
-    MemoryFigure figure;
-  };
-  constexpr std::array kPrinted{
-      // The authors' code prints max_memory_allocated() // 1000000 as MB, the tables round to GB.
-      Printed{"Zero Bubble", {1e9, What::allocated, Rank::fullest}},
-      // mem-max-allocated-bytes; TensorBoard is written by the last rank (global_vars.py).
-      Printed{"Megatron-LM CI", {kGibibyte, What::allocated, Rank::last}},
-      // "Mem Res (GB)", over 1024^3, written by rank 0: src/nanotron/helpers.py, log_throughput().
-      Printed{"HF nanotron", {kGibibyte, What::reserved, Rank::first}},
-      // finetune/lora.py: torch.cuda.max_memory_allocated() / 1e9.
-      Printed{"LitGPT", {1e9, What::allocated, Rank::fullest}},
-      // torchtune.training.get_memory_stats(): peak_memory_active, over 1024^3.
-      Printed{"torchtune", {kGibibyte, What::allocated, Rank::first}},
-      // torch.cuda.max_memory_allocated() over 1024^3.
-      Printed{"PyTorch", {kGibibyte, What::allocated, Rank::first}},
-      Printed{"InternEvo", {kGibibyte, What::device, Rank::fullest}},
-      // As nvidia-smi shows the nodes with the word embedding; 80 GB of an A100 are GiB.
-      Printed{"BLOOM", {kGibibyte, What::device, Rank::fullest}}};
-  for (const Printed& printed : kPrinted) {
-    if (run.source.starts_with(printed.source)) return printed.figure;
-  }
-  return {kGibibyte, What::reserved, Rank::fullest};
+  return source_of(run).memory;
 }
 
 double bytes_of(const MemoryFigure& figure, const std::vector<GpuMemory>& memory) {

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "models/base/units.hpp"
 #include "models/calibration/prediction_error.hpp"
 #include "models/cost/memory/memory.hpp"
 #include "models/plan/job.hpp"
@@ -34,7 +35,7 @@ struct MemoryFigure {
   enum class Rank { fullest, first, last };  // of the pipeline
   // What the driver shows; max_memory_reserved() and max_memory_allocated() of PyTorch.
   enum class What { device, reserved, allocated };
-  double unit_bytes = 0;
+  double unit_bytes = kGibibyte;
   What what = What::reserved;
   Rank rank = Rank::fullest;
 };

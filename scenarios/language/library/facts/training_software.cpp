@@ -4,162 +4,18 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <array>
-#include <charconv>
-#include <cmath>
-#include <optional>
+#include <memory>
 
 #include "models/base/find_named.hpp"
+#include "models/workload/training.hpp"
 #include "scenarios/language/library/library.hpp"
 #include "scenarios/language/library/library_reader.hpp"
+#include "scenarios/language/library/spec_fields.hpp"
 #include "scenarios/language/text/document_reader.hpp"
+#include "scenarios/language/text/evidence.hpp"
 
 namespace windtunnel {
 namespace {
-
-int micro_batches_of(const Job& job) {
-  return microbatches(job.layout, job.batch);
-}
-
-// Micro-batches that pass through a chunk together.
-int group_of(const Job& job) {
-  return job.schedule.group > 0 ? job.schedule.group : job.layout.pp;
-}
-
-int even_layers_of(const Job& job) {
-  return job.model.layers - job.layout.first_stage_layers - job.layout.last_stage_layers;
-}
-
-struct RuleNumber {
-  std::string_view name;
-  double (*of)(const Job& job);
-};
-
-// Numbers that rules may name.
-constexpr std::array kRuleNumbers = {
-    RuleNumber{"tp", [](const Job& job) -> double { return job.layout.tp; }},
-    RuleNumber{"cp", [](const Job& job) -> double { return job.layout.cp; }},
-    RuleNumber{"pp", [](const Job& job) -> double { return job.layout.pp; }},
-    RuleNumber{"vpp", [](const Job& job) -> double { return job.layout.vpp; }},
-    RuleNumber{"dp", [](const Job& job) -> double { return job.layout.dp; }},
-    RuleNumber{"ep", [](const Job& job) -> double { return job.layout.ep; }},
-    RuleNumber{"replicas", [](const Job& job) -> double { return job.layout.island_replicas(); }},
-    RuleNumber{"stages", [](const Job& job) -> double { return job.layout.stages(); }},
-    RuleNumber{"stage_ranks",
-               [](const Job& job) -> double {
-                 return double(job.layout.tp) * job.layout.cp * job.layout.dp;
-               }},
-    RuleNumber{"listed_stages",
-               [](const Job& job) -> double { return job.layout.stage_layers.empty() ? 0 : 1; }},
-    RuleNumber{"sequence_parallel",
-               [](const Job& job) -> double { return job.layout.sequence_parallel ? 1 : 0; }},
-    RuleNumber{
-        "compiled",
-        [](const Job& job) -> double { return job.software.fusion == Fusion::compiled ? 1 : 0; }},
-    RuleNumber{"micro_batches", [](const Job& job) -> double { return micro_batches_of(job); }},
-    RuleNumber{"group", [](const Job& job) -> double { return group_of(job); }},
-    RuleNumber{"last_group",
-               [](const Job& job) -> double { return micro_batches_of(job) % group_of(job); }},
-    RuleNumber{"rounds",
-               [](const Job& job) -> double {
-                 return std::max(1, micro_batches_of(job) / job.layout.pp);
-               }},
-    RuleNumber{"even_layers", [](const Job& job) -> double { return even_layers_of(job); }},
-    RuleNumber{"heads", [](const Job& job) -> double { return job.model.heads; }},
-    // Latent attention makes keys and values for each head.
-    RuleNumber{"kv_heads",
-               [](const Job& job) -> double {
-                 return job.model.latent.kv_rank > 0 ? job.model.heads : job.model.kv_heads;
-               }},
-    RuleNumber{"ffn", [](const Job& job) -> double { return job.model.ffn_hidden; }},
-    RuleNumber{"experts", [](const Job& job) -> double { return job.model.moe.experts; }},
-    RuleNumber{"gradient_bytes",
-               [](const Job& job) -> double { return job.software.gradient_bytes; }},
-    RuleNumber{"reduce_bytes", [](const Job& job) -> double { return job.software.reduce_bytes; }},
-};
-
-struct RuleWord {
-  std::string_view name;
-  std::string (*of)(const Job& job);
-};
-
-constexpr std::array kRuleWords = {
-    RuleWord{"schedule", [](const Job& job) { return job.schedule.name; }},
-    RuleWord{"sharding", [](const Job& job) { return std::string(name_of(job.layout.sharding)); }},
-    RuleWord{"precision", [](const Job& job) { return std::string(name_of(job.precision)); }},
-    RuleWord{"gpu", [](const Job& job) { return job.cluster.node.gpu.name; }},
-};
-
-constexpr std::array<std::pair<std::string_view, RulePredicate>, 6> kPredicates = {
-    {{"divides", RulePredicate::divides},
-     {"at_least", RulePredicate::at_least},
-     {"at_most", RulePredicate::at_most},
-     {"equals", RulePredicate::equals},
-     {"one_of", RulePredicate::one_of},
-     {"starts_with", RulePredicate::starts_with}}};
-
-const RuleNumber* number_named(std::string_view name) {
-  const auto* found = std::ranges::find(kRuleNumbers, name, &RuleNumber::name);
-  return found == kRuleNumbers.end() ? nullptr : found;
-}
-
-const RuleWord* word_named(std::string_view name) {
-  const auto* found = std::ranges::find(kRuleWords, name, &RuleWord::name);
-  return found == kRuleWords.end() ? nullptr : found;
-}
-
-std::optional<double> literal(std::string_view text) {
-  double number = 0;
-  const auto [end, fault] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (fault != std::errc() || end != text.data() + text.size()) return std::nullopt;
-  return number;
-}
-
-RuleCondition read_condition(const DocumentNode& node) {
-  if (node.items.size() < 3) {
-    throw Error(node.where, "a condition is [quantity, predicate, operand, ...]");
-  }
-  RuleCondition condition;
-  condition.quantity = node.items[0].text;
-  const bool words = word_named(condition.quantity) != nullptr;
-  if (!words && number_named(condition.quantity) == nullptr) {
-    std::vector<std::string> known;
-    for (const RuleNumber& each : kRuleNumbers) known.emplace_back(each.name);
-    for (const RuleWord& each : kRuleWords) known.emplace_back(each.name);
-    throw Error(node.items[0].where, unknown_name("quantity", condition.quantity, known));
-  }
-  const auto* predicate = std::ranges::find(kPredicates, node.items[1].text,
-                                            &std::pair<std::string_view, RulePredicate>::first);
-  if (predicate == kPredicates.end()) {
-    std::vector<std::string> known;
-    for (const auto& [name, each] : kPredicates) known.emplace_back(name);
-    throw Error(node.items[1].where, unknown_name("predicate", node.items[1].text, known));
-  }
-  condition.predicate = predicate->second;
-  const bool of_words = condition.predicate == RulePredicate::one_of ||
-                        condition.predicate == RulePredicate::starts_with;
-  if (words != of_words) {
-    throw Error(node.items[1].where,
-                fmt::format("{} does not compare '{}'", predicate->first, condition.quantity));
-  }
-  for (std::size_t i = 2; i < node.items.size(); ++i) {
-    const std::string& operand = node.items[i].text;
-    if (!words && !literal(operand) && number_named(operand) == nullptr) {
-      throw Error(node.items[i].where,
-                  fmt::format("'{}' is neither a number nor a quantity", operand));
-    }
-    condition.operands.push_back(operand);
-  }
-  return condition;
-}
-
-std::vector<RuleCondition> read_conditions(const DocumentNode& map, const std::string& key) {
-  std::vector<RuleCondition> conditions;
-  for (const DocumentNode& item : require(map, key).items) {
-    conditions.push_back(read_condition(item));
-  }
-  return conditions;
-}
 
 std::vector<SoftwareRule> read_rules(const DocumentNode& document) {
   std::vector<SoftwareRule> rules;
@@ -168,8 +24,8 @@ std::vector<SoftwareRule> read_rules(const DocumentNode& document) {
     require_map(map, entry.key);
     check_keys(map, {"when", "any", "reason", "instead", "source"});
     rules.push_back({.name = entry.key,
-                     .when = read_conditions(map, "when"),
-                     .any = read_conditions(map, "any"),
+                     .when = read_conditions(require(map, "when")),
+                     .any = read_conditions(require(map, "any")),
                      .reason = require_text(map, "reason"),
                      .instead = require_text(map, "instead"),
                      .source = require_text(map, "source")});
@@ -195,88 +51,149 @@ std::vector<Sharding> shardings_in(const DocumentNode& map, const std::string& k
   return shardings;
 }
 
+// The part of a job that rows of the field table are bound to; null: none that a software chooses.
+void* part_of(Job& job, const void* type) {
+  const std::pair<const void*, void*> parts[] = {{&kTypeTag<Job>, &job},
+                                                 {&kTypeTag<Recompute>, &job.recompute},
+                                                 {&kTypeTag<TransformerSpec>, &job.model},
+                                                 {&kTypeTag<Layout>, &job.layout},
+                                                 {&kTypeTag<Software>, &job.software},
+                                                 {&kTypeTag<Communication>, &job.communication}};
+  for (const auto& [known, part] : parts) {
+    if (known == type) return part;
+  }
+  return nullptr;
+}
+
+// Bound to no member: it may be a list.
+constexpr std::string_view kRecomputed = "recompute.modules";
+
+const ModelFlag* flag_of(const Value& value) {
+  for (const ModelFlag& flag : model_flags()) {
+    if (value.key == join_path("model", flag.key)) return &flag;
+  }
+  return nullptr;
+}
+
+void set_key(const Value& value, Job& job) {
+  const Binding& binding = value.field->binding;
+  if (value.key == kRecomputed) {
+    job.recompute.modules = recompute_of(value.text).modules;
+  } else if (const ModelFlag* flag = flag_of(value)) {
+    job.model.*flag->member = value.number != 0;
+  } else if (binding.target == &kTypeTag<Training>) {
+    Training training = job.training != nullptr ? *job.training : Training{};
+    binding.assign(&training, value);
+    job.training = std::make_shared<const Training>(training);
+  } else {
+    binding.assign(part_of(job, binding.target), value);
+  }
+}
+
+bool can_set(const Value& value) {
+  Job job;
+  const void* type = value.field->binding.target;
+  return value.key == kRecomputed || flag_of(value) != nullptr || type == &kTypeTag<Training> ||
+         part_of(job, type) != nullptr;
+}
+
+// The checked values of a key, of which there is one but for a form with parts.
+std::vector<Value> checked_values(const DocumentEntry& entry) {
+  if (find_field(entry.key) == nullptr) {
+    throw Error(entry.where, fmt::format("a scenario has no key '{}'", entry.key));
+  }
+  std::vector<Value> checked;
+  const Values values = check_values(entry.value, entry.key);
+  for (const auto& [key, value] : values.all()) {
+    if (!value.stated) continue;
+    if (!can_set(value)) {
+      throw Error(entry.where, fmt::format("{} is no choice that a software makes", key));
+    }
+    checked.push_back(value);
+  }
+  return checked;
+}
+
+SoftwareChoice read_choice(const DocumentNode& set) {
+  SoftwareChoice choice;
+  require_map(set, "set");
+  for (const DocumentEntry& entry : set.entries) {
+    choice.set.emplace_back(entry.key, entry.value.text);
+    const std::vector<Value> values = checked_values(entry);
+    choice.values.insert(choice.values.end(), values.begin(), values.end());
+  }
+  return choice;
+}
+
+std::vector<SoftwareRule> rules_in(const DocumentNode& map,
+                                   const std::vector<SoftwareRule>& known) {
+  std::vector<SoftwareRule> rules;
+  for (const DocumentNode& item : require(map, "rules").items) {
+    rules.push_back(find_named(known, "rule", item.text, item.where));
+  }
+  return rules;
+}
+
+void put(const std::string& key, const std::string& value, Overrides& set) {
+  const auto found = std::ranges::find(set, key, &std::pair<std::string, std::string>::first);
+  if (found == set.end()) {
+    set.emplace_back(key, value);
+  } else {
+    found->second = value;
+  }
+}
+
+// What an entry leaves out is that of its base.
+Framework read_framework(const DocumentEntry& entry, const std::vector<Framework>& before,
+                         const std::vector<SoftwareRule>& rules) {
+  const DocumentNode& map = entry.value;
+  require_map(map, entry.key);
+  check_keys(map, {"help", "base", "gpus", "schedules", "sharding", "sharding_in_pipelines", "set",
+                   "choices", "rules", "origin", "source"});
+  Framework framework;
+  const DocumentNode* base = map.value_of("base");
+  if (base != nullptr) {
+    framework = find_named(before, "software before it", base->text, base->where);
+    framework.base = base->text;
+  }
+  const auto states = [&](const char* key) {
+    return base == nullptr || map.value_of(key) != nullptr;
+  };
+  framework.name = entry.key;
+  framework.help = require_text(map, "help");
+  framework.source = require_text(map, "source");
+  framework.origin = Origin::published;
+  if (const DocumentNode* origin = map.value_of("origin")) {
+    framework.origin = parse_origin(origin->text, origin->where);
+  }
+  if (states("gpus")) framework.gpus = texts_in(map, "gpus");
+  if (states("schedules")) framework.schedules = texts_in(map, "schedules");
+  if (states("sharding")) framework.sharding = shardings_in(map, "sharding");
+  if (states("sharding_in_pipelines")) {
+    framework.sharding_in_pipelines = shardings_in(map, "sharding_in_pipelines");
+  }
+  if (states("rules")) framework.rules = rules_in(map, rules);
+  if (states("set")) {
+    framework.choices.push_back(read_choice(require(map, "set")));
+    for (const auto& [key, value] : framework.choices.back().set) put(key, value, framework.set);
+  }
+  if (const DocumentNode* choices = map.value_of("choices")) {
+    for (SoftwareChoice& choice : read_choices(*choices)) framework.choices.push_back(choice);
+  }
+  return framework;
+}
+
 std::vector<Framework> read_frameworks(const DocumentNode& document) {
   const std::vector<SoftwareRule> rules = read_rules(require(document, "rules"));
   std::vector<Framework> all;
   for (const DocumentEntry& entry : require(document, "software").entries) {
-    const DocumentNode& map = entry.value;
-    require_map(map, entry.key);
-    check_keys(map, {"help", "gpus", "schedules", "sharding", "sharding_in_pipelines", "set",
-                     "rules", "source"});
-    Framework framework = {.name = entry.key,
-                           .help = require_text(map, "help"),
-                           .gpus = texts_in(map, "gpus"),
-                           .schedules = texts_in(map, "schedules"),
-                           .sharding = shardings_in(map, "sharding"),
-                           .sharding_in_pipelines = shardings_in(map, "sharding_in_pipelines"),
-                           .set = {},
-                           .rules = {},
-                           .source = require_text(map, "source")};
-    for (const DocumentEntry& set : require(map, "set").entries) {
-      framework.set.emplace_back(set.key, set.value.text);
-    }
-    for (const DocumentNode& item : require(map, "rules").items) {
-      framework.rules.push_back(find_named(rules, "rule", item.text, item.where));
-    }
-    all.push_back(std::move(framework));
+    all.push_back(read_framework(entry, all, rules));
   }
   return all;
 }
 
-double operand_of(const std::string& operand, const Job& job) {
-  const RuleNumber* quantity = number_named(operand);
-  return quantity != nullptr ? quantity->of(job) : *literal(operand);
-}
-
-bool divides(double divisor, double number) {
-  return divisor > 0 && std::fmod(number, divisor) == 0;
-}
-
-bool holds(const RuleCondition& condition, const Job& job) {
-  const auto any_operand = [&](auto predicate) {
-    return std::ranges::any_of(condition.operands, predicate);
-  };
-  if (const RuleWord* word = word_named(condition.quantity)) {
-    const std::string value = word->of(job);
-    const bool start = condition.predicate == RulePredicate::starts_with;
-    return any_operand([&](const std::string& operand) {
-      return start ? value.starts_with(operand) : value == operand;
-    });
-  }
-  const double value = number_named(condition.quantity)->of(job);
-  return any_operand([&](const std::string& text) {
-    const double operand = operand_of(text, job);
-    switch (condition.predicate) {
-      case RulePredicate::divides:
-        return divides(value, operand);
-      case RulePredicate::at_least:
-        return value >= operand;
-      case RulePredicate::at_most:
-        return value <= operand;
-      default:
-        return value == operand;
-    }
-  });
-}
-
-// The sentence with the job's values in the place of "{quantity}".
-std::string filled(std::string text, const Job& job) {
-  const auto put = [&](std::string_view name, const std::string& value) {
-    const std::string mark = fmt::format("{{{}}}", name);
-    for (std::size_t at = text.find(mark); at != std::string::npos; at = text.find(mark)) {
-      text.replace(at, mark.size(), value);
-    }
-  };
-  for (const RuleNumber& number : kRuleNumbers) {
-    put(number.name, fmt::format("{:g}", number.of(job)));
-  }
-  for (const RuleWord& word : kRuleWords) put(word.name, word.of(job));
-  return text;
-}
-
 bool breaks(const SoftwareRule& rule, const Job& job) {
-  const auto true_of = [&](const RuleCondition& condition) { return holds(condition, job); };
-  return std::ranges::all_of(rule.when, true_of) && std::ranges::none_of(rule.any, true_of);
+  return holds(rule.when, {}, job) && !holds({}, rule.any, job);
 }
 
 // What is not in the lists of the entry.
@@ -334,10 +251,42 @@ void check_runs_on(const Framework& framework, std::string_view gpu) {
   if (framework.runs_on(gpu)) return;
   std::vector<std::string> others;
   for (const Framework& each : frameworks()) {
-    if (each.runs_on(gpu)) others.push_back(each.name);
+    if (each.base.empty() && each.runs_on(gpu)) others.push_back(each.name);
   }
   throw Error(Location{"--framework"}, fmt::format("{} does not run on '{}'; take {}",
                                                    framework.name, gpu, fmt::join(others, " or ")));
+}
+
+std::vector<SoftwareChoice> read_choices(const DocumentNode& list,
+                                         const std::vector<std::string_view>& columns) {
+  std::vector<SoftwareChoice> choices;
+  for (const DocumentNode& item : list.items) {
+    check_keys(item, {"when", "any", "set"});
+    SoftwareChoice choice = read_choice(require(item, "set"));
+    if (const DocumentNode* when = item.value_of("when")) {
+      choice.when = read_conditions(*when, columns);
+    }
+    if (const DocumentNode* any = item.value_of("any")) {
+      choice.any = read_conditions(*any, columns);
+    }
+    choices.push_back(std::move(choice));
+  }
+  return choices;
+}
+
+Overrides choose(const std::vector<SoftwareChoice>& choices, const StatedKeys& stated, Job& job,
+                 const RowWords& row) {
+  Overrides chosen;
+  for (const SoftwareChoice& choice : choices) {
+    if (!holds(choice.when, choice.any, job, row)) continue;
+    for (const Value& value : choice.values) {
+      if (!stated(value.key)) set_key(value, job);
+    }
+    for (const auto& [key, value] : choice.set) {
+      if (!stated(key)) put(key, value, chosen);
+    }
+  }
+  return chosen;
 }
 
 std::vector<std::string> broken_rules(const Framework& framework, const Job& job) {

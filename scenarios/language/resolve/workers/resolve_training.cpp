@@ -84,17 +84,17 @@ void resolve_sites(const Values& values, const Job& job, Adapter& adapter) {
   const int count = values.length("train.adapter.on");
   if (!values.stated("train.adapter.on")) return;
   if (count == 0) values.fail("train.adapter.on", "names no matrix; leave it out for all");
-  for (const SiteName& site : kSiteNames) adapter.*site.on = false;
+  std::vector<std::string> names;
   for (int i = 0; i < count; ++i) {
     const std::string key = fmt::format("train.adapter.on.{}", i);
     const std::string& name = values.text(key);
     if (name.size() == 1 && job.model.latent.kv_rank > 0) {
       values.fail(key, "latent attention has no matrix of these alone; take qkv");
     }
-    for (const SiteName& site : kSiteNames) {
-      if (site.name == name) adapter.*site.on = true;
-    }
+    names.push_back(name);
   }
+  const Adapter sites = adapter_on(names);
+  for (const SiteName& site : kSiteNames) adapter.*site.on = sites.*site.on;
 }
 
 void resolve_adapter(const Values& values, const Job& job, Adapter& adapter) {
@@ -264,6 +264,17 @@ void check_trained(const Values& values, const Job& job, const Training& trainin
 }
 
 }  // namespace
+
+Adapter adapter_on(const std::vector<std::string>& matrices) {
+  Adapter adapter;
+  for (const SiteName& site : kSiteNames) adapter.*site.on = false;
+  for (const std::string& name : matrices) {
+    for (const SiteName& site : kSiteNames) {
+      if (site.name == name) adapter.*site.on = true;
+    }
+  }
+  return adapter;
+}
 
 bool takes_key(const Training& training, std::string_view key) {
   const TrainingLoss& loss = training.loss;

@@ -174,10 +174,49 @@ TEST(TrainingSoftware, OfEachGpu) {
   EXPECT_NO_THROW(check_runs_on(find_framework("any"), "cpu-core"));
 }
 
-TEST(TrainingSoftware, NamingItChangesNoFigure) {
-  const std::string layout = "{tp: 1, pp: 2, sharding: zero1}";
-  EXPECT_EQ(job_of("{base: megatron, fused_loss: true}", layout, 64).key,
-            job_of("{fused_loss: true}", layout, 64).key);
+TEST(TrainingSoftware, NamingItIsStatingWhatItSets) {
+  const std::string layout = "{tp: 1, pp: 1, sharding: zero3}";
+  EXPECT_EQ(job_of("torchtitan", layout, 64).key,
+            job_of("{reductions: fp32, logit_memory: 14 B, fusion: compiled, repeated_keys: true, "
+                   "kept_expert_outputs: true, shard_copies: true, host_shard: 1.1 ms}",
+                   layout, 64, "communication: {overlap: bucketed}\n")
+                .key);
+  EXPECT_NE(job_of("torchtitan", layout, 64).key, job_of("{}", layout, 64).key);
+}
+
+TEST(TrainingSoftware, WhatTheScenarioStatesStays) {
+  const std::string layout = "{tp: 2, pp: 1}";
+  const Job named = job_of("megatron-core", layout, 64).job;
+  EXPECT_EQ(named.layout.sharding, Sharding::zero1);
+  EXPECT_TRUE(named.layout.sequence_parallel);
+  EXPECT_EQ(named.software.tp_overlap, TensorOverlap::pipelined);
+  EXPECT_EQ(
+      job_of("{base: megatron-core, gradients: bf16}", layout, 64).job.software.gradient_bytes, 2);
+  EXPECT_EQ(job_of("megatron-core", "{tp: 2, pp: 1, sharding: zero3}", 64).job.layout.sharding,
+            Sharding::zero3);
+  // What depends on it is seen: tensor parallelism hides nothing without sequence parallelism.
+  const Job plain = job_of("megatron-core", "{tp: 2, pp: 1, sequence_parallel: false}", 64).job;
+  EXPECT_FALSE(plain.layout.sequence_parallel);
+  EXPECT_EQ(plain.software.tp_overlap, TensorOverlap::none);
+}
+
+TEST(TrainingSoftware, AReleaseIsItsBaseAndWhatDiffers) {
+  const std::string layout = "{tp: 1, pp: 1}";
+  EXPECT_FALSE(job_of("megatron-bridge", "{tp: 1, pp: 2}", 64).job.software.cuda_graphs);
+  EXPECT_TRUE(job_of("megatron-bridge-26.06", layout, 64).job.software.cuda_graphs);
+  EXPECT_EQ(job_of("torchtitan-2024-12", layout, 64).job.software.fusion, Fusion::none);
+  EXPECT_EQ(job_of("torchtitan-2025-06", layout, 64).job.software.fusion, Fusion::compiled);
+  EXPECT_EQ(job_of("torchtune", layout, 64).job.recompute, Recompute::full);
+  EXPECT_EQ(job_of("torchtune", layout, 64, "recompute: none\n").job.recompute, Recompute::none);
+}
+
+// Each entry goes with a plain job, whatever it sets.
+TEST(TrainingSoftware, EveryEntryMakesAJob) {
+  for (const Framework& framework : frameworks()) {
+    SCOPED_TRACE(framework.name);
+    EXPECT_NO_THROW(job_of(framework.name, "{tp: 1, pp: 1}", 64));
+    for (const SoftwareChoice& choice : framework.choices) EXPECT_FALSE(choice.values.empty());
+  }
 }
 
 }  // namespace

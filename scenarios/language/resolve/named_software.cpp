@@ -1,0 +1,103 @@
+#include "scenarios/language/resolve/named_software.hpp"
+
+#include <algorithm>
+#include <optional>
+
+#include "scenarios/language/library/facts/training_software.hpp"
+#include "scenarios/language/library/library.hpp"
+
+namespace windtunnel {
+namespace {
+
+using Kind = DocumentNode::Kind;
+
+// The key, a value or a list that it would be part of, or what stands below it.
+bool is_stated(const Values& values, std::string_view key) {
+  if (values.stated(key)) return true;
+  // Two names of one thing.
+  if (key == "model.attention" && values.stated("attention")) return true;
+  for (std::size_t dot = key.rfind('.'); dot != key.npos; dot = key.rfind('.')) {
+    key = key.substr(0, dot);
+    const Value* value = values.find(key);
+    if ((value != nullptr && value->stated) || values.length(key) > 0) return true;
+  }
+  return false;
+}
+
+// A table of layers has no dimensions of a transformer that a software could set.
+bool has_layer_table(const Values& values) {
+  if (!values.has("model.base")) return false;
+  const std::string& name = values.text("model.base");
+  return name.ends_with(".yaml") ||
+         std::ranges::count(library_networks(), name, &LayerTable::name) > 0;
+}
+
+// The value at the path, made where it is missing, after a name on the way has become the map that
+// it is shorthand for; nullptr: something else stands on the way.
+DocumentNode* node_at(DocumentNode& scenario, const std::string& key, const Location& where) {
+  DocumentNode* node = &scenario;
+  std::string path;
+  for (const std::string& part : split_path(key)) {
+    if (node->kind == Kind::scalar) {
+      const Field* field = find_field(path);
+      if (field == nullptr || field->shorthand.empty()) return nullptr;
+      DocumentNode map = document_node(Kind::map, "", node->where);
+      map.entries.push_back({std::string(field->shorthand), node->where, *node});
+      *node = std::move(map);
+    }
+    if (node->kind == Kind::null) *node = document_node(Kind::map, "", where);
+    if (node->kind != Kind::map) return nullptr;
+    path = join_path(path, part);
+    DocumentEntry* entry = node->find(part);
+    if (entry == nullptr) {
+      node->entries.push_back({part, where, document_node(Kind::null, "", where)});
+      entry = &node->entries.back();
+    }
+    node = &entry->value;
+  }
+  return node;
+}
+
+void state(const Overrides& keys, const Framework& software, const Location& where,
+           DocumentNode& scenario) {
+  for (const auto& [key, value] : keys) {
+    DocumentNode* node = node_at(scenario, key, where);
+    CHECK(node != nullptr, "{} sets {}, which stands in a value", software.name, key);
+    *node = document_node(Kind::scalar, value, where);
+    node->scheme = software.name;
+  }
+}
+
+}  // namespace
+
+Values with_named_software(DocumentNode& scenario,
+                           const std::function<Values(const DocumentNode&)>& check,
+                           const std::function<Job(const Values&)>& resolve) {
+  const Values own = check(scenario);
+  if (!own.has("software.base")) return own;
+  const Framework& software = find_framework(own.text("software.base"));
+  if (software.choices.empty()) return own;
+  const Location where = own.where("software.base");
+  const bool table = has_layer_table(own);
+  const StatedKeys stated = [&](std::string_view key) {
+    const bool of_transformer = key.starts_with("model.") || key.starts_with("train.");
+    return (table && of_transformer) || is_stated(own, key);
+  };
+  Job job;
+  const bool conditional = std::ranges::any_of(software.choices, [](const SoftwareChoice& choice) {
+    return !choice.when.empty() || !choice.any.empty();
+  });
+  if (conditional) {
+    DocumentNode draft = scenario;
+    Overrides always;
+    for (const auto& [key, value] : software.set) {
+      if (!stated(key)) always.emplace_back(key, value);
+    }
+    state(always, software, where, draft);
+    job = resolve(check(draft));
+  }
+  state(choose(software.choices, stated, job), software, where, scenario);
+  return check(scenario);
+}
+
+}  // namespace windtunnel

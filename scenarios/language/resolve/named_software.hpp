@@ -1,0 +1,20 @@
+// The training software that a scenario names (`software: NAME`), as keys of the scenario: what
+// scenarios/library/software.yaml says that it sets goes into the text as if it stood there, but
+// where the scenario states something itself.
+#pragma once
+
+#include <functional>
+
+#include "models/plan/job.hpp"
+#include "scenarios/language/text/document.hpp"
+#include "scenarios/language/text/values.hpp"
+
+namespace windtunnel {
+
+// The values of `scenario` with what its software sets, which is then in `scenario` too. `check` is
+// check_values() of it, `resolve` the Job of such values, which conditions are about.
+Values with_named_software(DocumentNode& scenario,
+                           const std::function<Values(const DocumentNode&)>& check,
+                           const std::function<Job(const Values&)>& resolve);
+
+}  // namespace windtunnel

@@ -1,0 +1,65 @@
+#include "validate/accuracy/runs/run_source.hpp"
+
+#include <gtest/gtest.h>
+
+#include "scenarios/language/library/library.hpp"
+#include "tests/support/small_job.hpp"
+
+namespace windtunnel {
+namespace {
+
+TrainingRun run_of(const char* source, const char* note = "") {
+  TrainingRun run;
+  run.source = source;
+  run.model = "Qwen3";
+  run.note = note;
+  return run;
+}
+
+Job applied(const TrainingRun& run, Job job) {
+  apply_source(source_of(run), run, job);
+  return job;
+}
+
+Job chosen(const char* source, int pp, int experts, const char* note = "") {
+  Job job = small_job(1, pp, 2);
+  job.model.moe = {.experts = experts, .per_token = 1, .ffn_hidden = 128};
+  return applied(run_of(source, note), job);
+}
+
+TEST(RunSource, EveryRowHasOne) {
+  EXPECT_EQ(source_of(run_of("a paper")).name, "unknown");
+  EXPECT_EQ(source_of(run_of("NVIDIA Megatron-Bridge 26.04.01 NeMo Container")).software->name,
+            "megatron-bridge-26.04");
+  EXPECT_EQ(source_of(run_of("vTrain ground truth (single node)")).name, "vtrain-one-node");
+  EXPECT_EQ(source_of(run_of("vTrain ground truth (multi-node)")).name, "vtrain");
+}
+
+TEST(RunSource, DenseModelsWithoutPipelineAreOneGraph) {
+  EXPECT_TRUE(chosen("Megatron-Bridge 25.09 NeMo Container", 1, 0).software.cuda_graphs);
+  EXPECT_FALSE(chosen("Megatron-Bridge 25.09 NeMo Container", 2, 0).software.cuda_graphs);
+  // Nor where the note says FSDP, which counts before the software chooses.
+  EXPECT_FALSE(chosen("Megatron-Bridge 25.09 NeMo Container", 1, 0, "FSDP=8").software.cuda_graphs);
+}
+
+TEST(RunSource, DispatchIsMergedFromTheReleaseOnThatHasIt) {
+  EXPECT_FALSE(chosen("Megatron-Bridge 26.02 NeMo Container", 1, 4).software.ep_merged);
+  EXPECT_TRUE(chosen("Megatron-Bridge 26.04 NeMo Container", 1, 4).software.ep_merged);
+}
+
+TEST(RunSource, WhatTheRowSaysStays) {
+  const Job job = small_job(2, 1, 2);
+  TrainingRun run = run_of("NVIDIA NeMo 24.07 perf summary");
+  EXPECT_TRUE(applied(run, job).layout.sequence_parallel);
+  EXPECT_EQ(applied(run, job).software.tp_overlap, TensorOverlap::pipelined);
+  run.sequence_parallel = false;
+  EXPECT_FALSE(applied(run, job).layout.sequence_parallel);
+  EXPECT_EQ(applied(run, job).software.tp_overlap, TensorOverlap::none);
+  TrainingRun tuned = run_of("torchtune README");
+  EXPECT_EQ(applied(tuned, job).recompute, Recompute::full);
+  tuned.recompute = "none";
+  EXPECT_EQ(applied(tuned, job).recompute, Recompute::none);
+}
+
+}  // namespace
+}  // namespace windtunnel

@@ -1,0 +1,164 @@
+#include "validate/accuracy/runs/row_scenario.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <array>
+
+#include "models/workload/training.hpp"
+#include "scenarios/language/library/library.hpp"
+#include "scenarios/language/library/spec_fields.hpp"
+#include "scenarios/language/overrides.hpp"
+#include "scenarios/language/text/fields.hpp"
+#include "scenarios/language/text/values.hpp"
+#include "validate/accuracy/runs/run_source.hpp"
+
+namespace windtunnel {
+namespace {
+
+class RowScenario {
+ public:
+  RowScenario(const TrainingRun& run, const RunJob& row) : run_(run), job_(row.job) {}
+
+  std::string text() {
+    state_model();
+    state_cluster();
+    state_members(job_.layout);
+    if (job_.layout.pp > 1) set("layout.vpp", job_.layout.vpp);
+    if (!job_.layout.stage_layers.empty()) {
+      set("layout.stages", fmt::format("[{}]", fmt::join(job_.layout.stage_layers, ", ")));
+    }
+    state_members(job_.batch);
+    set("precision", name_of(job_.precision));
+    set("recompute", to_string(job_.recompute));
+    state_members(job_.schedule);
+    state_members(job_.software);
+    state_members(job_.communication);
+    if (job_.calibration.network.stated) set("communication.law", "nccl");
+    state_training();
+    set("calibration", library_calibration());
+    std::string text = fmt::format("# {} of {}: {}\nname: {}\n", run_.id, run_.source,
+                                   source_of(run_).software->help, quoted(run_.id));
+    for (const DocumentEntry& entry : tree_.entries) {
+      text += fmt::format("{}: {}\n", entry.key, flow_text(entry.value));
+    }
+    return text;
+  }
+
+ private:
+  static std::string quoted(const std::string& text) { return fmt::format("\"{}\"", text); }
+
+  template <class Value>
+  void set(const std::string& key, const Value& value) {
+    apply_override(tree_, key, fmt::format("{}", value));
+  }
+
+  // Members that the field table has keys for, where they are not their defaults.
+  template <class Struct>
+  void state_members(const Struct& part) {
+    for (const Field& field : field_table()) {
+      if (field.binding.target != &kTypeTag<Struct> || field.path.find('*') != field.path.npos) {
+        continue;
+      }
+      Value value{.field = &field, .dimension = field.dimension};
+      if (!field.binding.read(&part, value)) continue;
+      const bool number =
+          field.scalar == ScalarType::quantity || field.scalar == ScalarType::integer;
+      if (number && !field.admits(value.number)) continue;  // left open
+      const std::string text = text_of(value);
+      if (text == field.default_text) continue;
+      set(std::string(field.path), field.scalar == ScalarType::text ? quoted(text) : text);
+    }
+  }
+
+  template <class Spec>
+  void state_sizes(std::span<const SizeField<Spec>> fields, const char* path, const Spec& spec) {
+    for (const SizeField<Spec>& field : fields) {
+      if (spec.*field.member != 0) set(join_path(path, field.key), spec.*field.member);
+    }
+  }
+
+  void state_model() {
+    const TransformerSpec& model = job_.model;
+    if (!model.pattern.empty()) set("model.hybrid_override_pattern", quoted(model.pattern));
+    state_sizes(model_sizes(), "model", model);
+    for (const ModelFlag& flag : model_flags()) {
+      set(join_path("model", flag.key), model.*flag.member);
+    }
+    state_members(model);
+    if (model.moe.experts > 0) {
+      state_sizes(moe_sizes(), "model.moe", model.moe);
+      state_members(model.moe);
+    }
+    if (model.latent.kv_rank > 0) state_sizes(latent_sizes(), "model.latent", model.latent);
+    if (model.mamba.state > 0) state_sizes(mamba_sizes(), "model.mamba", model.mamba);
+  }
+
+  void state_cluster() {
+    const Cluster& cluster = job_.cluster;
+    const NodeSpec& known = find_node(cluster.node.name);
+    set("cluster.nodes", cluster.nodes);
+    set("cluster.node.base", cluster.node.name);
+    set("cluster.node.gpus", cluster.node.gpus);
+    set("cluster.node.nics", cluster.node.nics);
+    if (cluster.node.nic_Bps.value != known.nic_Bps.value) {
+      set("cluster.node.nic", fmt::format("{} B/s", cluster.node.nic_Bps.value));
+    }
+    const FabricSpec& usual = find_fabric("full-bisection").fabric;
+    set("cluster.fabric.base", "full-bisection");
+    if (cluster.fabric.transport != usual.transport) {
+      set("cluster.fabric.transport", name_of(cluster.fabric.transport));
+    }
+    if (cluster.fabric.hop_latency_s.value != usual.hop_latency_s.value) {
+      set("cluster.fabric.hop_latency", fmt::format("{} s", cluster.fabric.hop_latency_s.value));
+    }
+    const MeasuredBus& bus = cluster.fabric.measured;
+    for (const auto& [key, rate] :
+         {std::pair{"all_reduce", bus.all_reduce_Bps}, std::pair{"all_gather", bus.all_gather_Bps},
+          std::pair{"reduce_scatter", bus.reduce_scatter_Bps}}) {
+      if (rate > 0)
+        set(fmt::format("cluster.fabric.measured.{}", key), fmt::format("{} B/s", rate));
+    }
+  }
+
+  void state_training() {
+    if (job_.training == nullptr) return;
+    const Training& training = *job_.training;
+    if (training.loss.chunks > 1) set("train.loss.chunks", training.loss.chunks);
+    const Adapter& adapter = training.adapter;
+    if (adapter.kind == AdapterKind::none) return;
+    set("train.adapter.kind", name_of(adapter.kind));
+    set("train.adapter.rank", adapter.rank);
+    const bool together = adapter.queries && adapter.keys && adapter.values;
+    std::vector<std::string_view> on;
+    if (together) on.push_back("qkv");
+    for (const auto& [name, has] :
+         {std::pair{"q", adapter.queries && !together}, std::pair{"k", adapter.keys && !together},
+          std::pair{"v", adapter.values && !together}, std::pair{"proj", adapter.projection},
+          std::pair{"up", adapter.up}, std::pair{"down", adapter.down}}) {
+      if (has) on.push_back(name);
+    }
+    set("train.adapter.on", fmt::format("[{}]", fmt::join(on, ", ")));
+  }
+
+  std::string library_calibration() const {
+    const std::string& name = job_.calibration.name;
+    const auto& all = library_calibrations();
+    if (std::ranges::count(all, name, &Calibration::name) > 0) return name;
+    throw Error(fmt::format("{}: calibration '{}' stands in no library, so no scenario names it",
+                            run_.id, name));
+  }
+
+  const TrainingRun& run_;
+  const Job& job_;
+  DocumentNode tree_ = document_node(DocumentNode::Kind::map, "", {});
+};
+
+}  // namespace
+
+std::string row_scenario(const TrainingRun& run, const RunJob& row) {
+  return RowScenario(run, row).text();
+}
+
+}  // namespace windtunnel

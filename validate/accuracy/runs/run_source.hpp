@@ -1,0 +1,47 @@
+// What the sources of measured runs are known to do and their rows do not say: which training
+// software they ran, what their words mean, what their figure of memory is. Data:
+// scenarios/library/sources.yaml.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "models/plan/job.hpp"
+#include "models/workload/training.hpp"
+#include "scenarios/language/library/facts/training_software.hpp"
+#include "traces/rows/training_runs.hpp"
+#include "validate/accuracy/runs/run_job.hpp"
+
+namespace windtunnel {
+
+// Of adapters where a row is silent.
+struct UsualAdapter {
+  int rank = 16;
+  Adapter on;
+  double large_from = 0;  // parameters of the model from which on `large_rank` is usual; 0: none
+  int large_rank = 0;
+};
+
+struct RunSource {
+  std::string name;
+  std::vector<JobCondition> when, any;
+  const Framework* software = nullptr;
+  std::vector<SoftwareChoice> implies;  // as if the row stated it
+  std::string node;                     // of the library; empty: that of the GPU
+  std::string calibration, gpu;         // fitted on this software and GPU; empty: none
+  MemoryFigure memory;
+  UsualAdapter adapter;
+  std::vector<JobCondition> packed;  // sequences then hold samples of so many tokens; 0: never
+  int sample_tokens = 0;
+  bool stages_by_weights = false;  // a stage's layers, in the place of even ones
+  std::string evidence;
+};
+
+// The first whose conditions the row meets; the last one takes every row.
+const RunSource& source_of(const TrainingRun& run);
+
+// `job` has the row's model, machine, layout and batch; its software sets the rest.
+void apply_source(const RunSource& source, const TrainingRun& run, Job& job);
+
+}  // namespace windtunnel
