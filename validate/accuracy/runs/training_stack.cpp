@@ -16,6 +16,24 @@ bool any(const TrainingRun&) {
   return true;
 }
 
+// Megatron-Core: github.com/NVIDIA/Megatron-LM, core_v0.12.0,
+// megatron/core/distributed/distributed_data_parallel.py, bucket_size.
+void core_buckets(Job& job) {
+  job.communication.bucket_elements = 40e6;
+  job.communication.bucket_elements_per_replica = 1e6;
+}
+
+// Of so many elements, whatever the ranks.
+void equal_buckets(double elements, Job& job) {
+  job.communication.bucket_elements = elements;
+  job.communication.bucket_elements_per_replica = 0;
+}
+
+// bucket_cap_mb of Apex's distributed_fused_adam, of 16-bit gradients.
+void apex_buckets(double megabytes, Job& job) {
+  equal_buckets(megabytes * 1024 * 1024 / 2, job);
+}
+
 // Megatron-LM before Transformer Engine and FlashAttention. It scatters what crosses a pipeline cut
 // unless --no-scatter-gather-tensors-in-pipeline says otherwise, and DeepSpeed's pipeline engine
 // does so always (is_pipe_partitioned, is_grad_partitioned).
@@ -103,6 +121,7 @@ void megatron_core(const TrainingRun& run, Job& job) {
     job.software.tp_overlap = TensorOverlap::pipelined;
   }
   job.communication.overlap = GradientOverlap::bucketed;
+  core_buckets(job);
   // Its selective recomputation is attention's unless modules are named (transformer_config.py).
   if (job.recompute == Recompute::selective) {
     job.recompute = Recompute::of(RecomputeModule::core_attn);
@@ -113,6 +132,7 @@ void megatron_core(const TrainingRun& run, Job& job) {
 // the scores of unfused attention computed again.
 void nemo_launcher(const TrainingRun& run, Job& job) {
   megatron_core(run, job);
+  apex_buckets(100, job);  // 175b_performance.yaml, 056a90ed
   job.model.dropout = true;
   job.model.attention = AttentionKernel::unfused;
   if (run.recompute.empty()) job.recompute = Recompute::selective;
@@ -120,6 +140,9 @@ void nemo_launcher(const TrainingRun& run, Job& job) {
 
 void megatron_bridge(const TrainingRun& run, Job& job) {
   megatron_core(run, job);
+  // github.com/NVIDIA-NeMo/Megatron-Bridge 067f987d, src/megatron/bridge/training/comm_overlap.py;
+  // perf_recipes/gpt_oss/common.py.
+  equal_buckets(contains_text(run.model, "GPT OSS") ? 768e6 : 128 * 1024 * 1024, job);
   choose_as_megatron_bridge(run, job);
 }
 
@@ -134,8 +157,15 @@ void deepseek(const TrainingRun& run, Job& job) {
   job.software.fp8_activation_inputs = true;
 }
 
+// Buckets of GPT-3: github.com/mlcommons/training_results_v3.0 9f08e30c, NVIDIA/benchmarks/gpt3,
+// megatron_gpt_config.yaml, and the same in v4.0 62f111b7; of Llama 3.1 8B: BUCKET_SIZE in
+// github.com/Richardyu114/training_results_v6.0 eabf23a0, config_GB200_256x4x1xtp4pp1cp4_8b.sh.
 void mlperf(const TrainingRun& run, Job& job) {
   megatron_core(run, job);
+  if (contains_text(run.model, "GPT-3")) apex_buckets(100, job);
+  if (contains_text(run.source, "v6.0") && contains_text(run.model, "3.1 8B")) {
+    equal_buckets(768e6, job);
+  }
   job.software.cuda_graphs = true;
 }
 
@@ -150,11 +180,25 @@ void unpack_samples(Job& job) {
   job.batch.global *= samples;
 }
 
+// bucket_cap_mb of Apex's distributed_fused_adam in each configuration, 16-bit gradients:
+// llama3.1/*.yaml, nemo_megatron/gpt3_175b_hydra.yaml, nemotron/*.yaml. Grok-1's is
+// Megatron-Core's.
+void dgxc_buckets(const TrainingRun& run, Job& job) {
+  constexpr std::pair<std::string_view, double> kMegabytes[] = {
+      {"405B", 125}, {"70B", 75}, {"8B", 75}, {"GPT-3", 220}, {"Nemotron4 15B", 100}, {"340B", 50}};
+  for (const auto& [name, megabytes] : kMegabytes) {
+    if (!contains_text(run.model, name)) continue;
+    apex_buckets(megabytes, job);
+    return;
+  }
+}
+
 // NVIDIA's dgxc-benchmarking (35a9aecc to 143b90dd): configurations of NeMo, nemo_megatron/
 // gpt3_175b_hydra.yaml (dropout), grok1/grok1_314b.yaml (experts padded to their capacity, a GEMM
 // each, ub_tp_comm_overlap false).
 void dgxc(const TrainingRun& run, Job& job) {
   megatron_core(run, job);
+  dgxc_buckets(run, job);
   if (contains_text(run.model, "GPT-3")) job.model.dropout = true;
   if (contains_text(run.note, "fine-tuning")) unpack_samples(job);
   // That Megatron-Core of its time slices experts by tp, whose ranks gather what arrives, and that
@@ -251,6 +295,7 @@ void megatron_ci(const TrainingRun& run, Job& job) {
   job.model.dropout = true;
   const bool overlaps = real || named("overlap_grad_reduce");
   job.communication.overlap = overlaps ? GradientOverlap::bucketed : GradientOverlap::none;
+  core_buckets(job);
   if (named("gpt3_7b")) job.model.tied_embeddings = false;
   const bool local = named("mcore_tp") || named("local_spec") || named("bert");
   if (local && !real) {
