@@ -105,7 +105,10 @@ inline const CompressorChoice& compressor_of(const AxisCompressors& compressors,
 
 struct Communication {
   GradientOverlap overlap = GradientOverlap::none;
-  double bucket_bytes = 25e6;
+  double bucket_bytes = 25e6;  // PyTorch's DDP; not where one of the two below is above 0
+  // Elements of a bucket, the larger of both: so many, and so many for each of `dp` replicas.
+  double bucket_elements = 0;
+  double bucket_elements_per_replica = 0;
   double first_bucket_bytes = 0;  // of the one that is ready first (DDP: 1 MiB); 0: as the others
   double partition_bytes = 4e6;   // priority: the most that goes at once and cannot be overtaken
   double credit_bytes = 16e6;     // priority: partitions under way

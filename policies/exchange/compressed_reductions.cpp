@@ -363,7 +363,7 @@ std::vector<GradientBucket> GradientExchange::buckets(const std::vector<StageTen
     sent += sizes[i];
   }
   const double share = dense > 0 ? sent / dense : 1;
-  return gradient_buckets(tensors, sizes, job_.communication.bucket_bytes * share,
+  return gradient_buckets(tensors, sizes, bucket_bytes(job_) * share,
                           job_.communication.first_bucket_bytes * share);
 }
 

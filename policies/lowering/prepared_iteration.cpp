@@ -108,7 +108,7 @@ void add_compressor(const Job& job, const PreparedIteration& prepared,
       gradient_bytes += chunk.parameters * reduce_bytes_per_parameter(job);
     }
     const bool at_once = job.communication.overlap == GradientOverlap::none;
-    const double under_way = 2 * job.communication.bucket_bytes / std::max(1.0, gradient_bytes);
+    const double under_way = 2 * bucket_bytes(job) / std::max(1.0, gradient_bytes);
     memory[rank].gradients += sum.state;
     memory[rank].buffers += sum.buffers * (at_once ? 1 : std::min(1.0, under_way));
   }

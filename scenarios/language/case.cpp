@@ -121,6 +121,7 @@ Case resolve_case(const ScenarioText& scenario, const Overrides& more, const Pre
     result.fused = resolve_fused(values, result.job);
     result.pauses = resolve_pauses(values);
     append(model_defaults(values, result.job), result.notes);
+    append(network_law_notes(values, result.job), result.notes);
     append(unused_keys(values, result.job), result.notes);
     if (values.has("software.base")) {
       append(broken_rule_notes(find_framework(values.text("software.base")), result.job),

@@ -203,8 +203,11 @@ std::vector<GpuMemory> gpu_memory(const Job& job, const std::vector<ChunkCost>& 
     // One activation and one gradient in flight each way.
     const double pipeline = layout.pp > 1 ? 4 * boundary : 0;
     const double all_gradients = gradient_bytes_per_parameter(job) * parameters;
-    const double bucket =
-        replicas > 1 ? std::min(job.communication.bucket_bytes, all_gradients) : 0;
+    // Buckets that are counted in elements are parts of the one buffer that holds all gradients.
+    const bool in_place =
+        job.communication.bucket_elements > 0 || job.communication.bucket_elements_per_replica > 0;
+    const bool apart = replicas > 1 && (!in_place || job.software.bucket_copies);
+    const double bucket = apart ? std::min(bucket_bytes(job), all_gradients) : 0;
     double buffers = transient + pipeline + bucket + gemm_workspace_bytes(job.cluster.node.gpu);
     buffers += whole_buffers(job, {parameters + frozen, parameters},
                              whole.empty() ? nullptr : &whole[rank]);

@@ -23,6 +23,8 @@ double gradient_bytes_per_parameter(const Job& job);
 double optimizer_bytes_per_parameter(const Job& job);
 // Of a gradient on its way: over the network, to a server or to the host.
 double reduce_bytes_per_parameter(const Job& job);
+// Of the gradients that are reduced together, by Communication::bucket_elements or bucket_bytes.
+double bucket_bytes(const Job& job);
 // Of a snapshot, which holds weights and optimizer state, the share that weights are.
 double weight_share(const Job& job);
 

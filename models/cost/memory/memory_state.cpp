@@ -75,6 +75,13 @@ double reduce_bytes_per_parameter(const Job& job) {
   return is_mixed(job.precision) ? job.software.reduce_bytes : 4;
 }
 
+double bucket_bytes(const Job& job) {
+  const Communication& communication = job.communication;
+  const double elements = std::max(communication.bucket_elements,
+                                   communication.bucket_elements_per_replica * job.layout.dp);
+  return elements > 0 ? elements * reduce_bytes_per_parameter(job) : communication.bucket_bytes;
+}
+
 double weight_share(const Job& job) {
   const SnapshotParameter of = snapshot_parameter(job);
   // The weights are the fp32 copy then, which counts as optimizer state elsewhere.

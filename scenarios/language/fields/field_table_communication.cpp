@@ -82,7 +82,21 @@ Rows communication_rows() {
            .above_low = true,
            .high = 1e15,
            .example = "25 MB",
-           .help = "gradient bytes that are reduced together"}),
+           .help = "gradient bytes that are reduced together (PyTorch's DDP: 25 MB)"}),
+      choice_row<&Communication::bucket_elements>(
+          "communication.bucket_elements", Dimension::number,
+          {.low = 0,
+           .high = 1e13,
+           .example = "134217728",
+           .help = "gradients that are reduced together, counted, as parts of one buffer of them "
+                   "all (Megatron-Core); goes before communication.bucket; 0: bytes count"}),
+      choice_row<&Communication::bucket_elements_per_replica>(
+          "communication.bucket_elements_per_replica", Dimension::number,
+          {.low = 0,
+           .high = 1e10,
+           .example = "1 M",
+           .help = "at least so many of them for each of layout.dp (Megatron-Core: 1 M beside "
+                   "bucket_elements 40 M)"}),
       choice_row<&Communication::first_bucket_bytes>(
           "communication.first_bucket", Dimension::bytes,
           {.low = 0,
@@ -169,12 +183,14 @@ Rows communication_rows() {
                    "passes that contain them (folded), as tasks of their own, which share links "
                    "and wait for slow ranks (tasks), or tasks only where that can matter (auto)"}),
       name_row("communication.law",
-               {.default_text = "calibration",
-                .names = {"calibration", "nccl"},
-                .example = "nccl",
-                .help = "what a collective's steps and bytes cost: as the calibration says, by its "
-                        "law of the network or its constants; nccl: by NCCL's own model of the "
-                        "node and transport where the calibration has no law"}),
+               {.default_text = "auto",
+                .names = {"auto", "nccl", "constants"},
+                .example = "constants",
+                .help = "what a collective's steps and bytes cost, and which one runs: by the "
+                        "calibration's law of the network, or NCCL's own model of the node and "
+                        "transport (nccl); by the calibration's five constants, the cheapest "
+                        "algorithm in Simple (constants); auto: nccl, but constants where they "
+                        "were fitted on the machine or NCCL does not run on it"}),
   };
   return joined({own, compressor_rows(), collective_rows()});
 }

@@ -1,5 +1,7 @@
 #include "scenarios/language/library/interconnect_laws.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <string>
 
@@ -13,6 +15,10 @@ namespace {
 const DocumentNode& law_layers() {
   static const DocumentNode layers = library_document("interconnect_laws.yaml");
   return layers;
+}
+
+bool is_fitted(const Parameter& parameter) {
+  return parameter.source.starts_with("fitted");
 }
 
 }  // namespace
@@ -42,7 +48,11 @@ InterconnectLaw specified_interconnect_law(const NodeSpec& node, Transport trans
     add(name_of(transport));
   }
   // Layer nccl is of Hopper. What a node holds back, no transport makes up for.
-  if (node.gpu.generation == GpuGeneration::volta && transport != Transport::tcp) {
+  // The clusters of layer volta have one NIC for eight GPUs, most of which reach it through the
+  // host; where each PCIe switch has its own, a DGX-1 gets 22.9 of 25 GB/s of them
+  // (github.com/NVIDIA/deepops 3957a42f, docs/k8s-cluster/roce-perf-k8s.md).
+  const bool far_nics = node.gpus > 4 * node.nics;
+  if (node.gpu.generation == GpuGeneration::volta && transport != Transport::tcp && far_nics) {
     add_of_host("volta", 12.5e9);
   }
   if (node.gpu.name.starts_with("a100")) add("a100");
@@ -50,6 +60,30 @@ InterconnectLaw specified_interconnect_law(const NodeSpec& node, Transport trans
   if (node.gpu.generation == GpuGeneration::blackwell) add("blackwell");
   if (node.gpu_path == GpuPath::pcie) add("pcie");
   return law;
+}
+
+std::string why_no_network_law(const NodeSpec& node, Transport transport) {
+  if (transport == Transport::ici) {
+    return "NCCL does not run over transport ici, the links of TPUs";
+  }
+  for (const DocumentEntry& entry : require(law_layers(), "without").entries) {
+    if (node.gpu.name.starts_with(entry.key)) return entry.value.text;
+  }
+  return "";
+}
+
+std::string state_network_law(const NodeSpec& node, Transport transport, Calibration& calibration) {
+  if (calibration.network.stated) return "";
+  if (is_fitted(calibration.nic_latency_s)) {
+    return fmt::format("those of the calibration {} were fitted on its network", calibration.name);
+  }
+  std::string why_not = why_no_network_law(node, transport);
+  if (!why_not.empty()) return why_not;
+  calibration.network = specified_interconnect_law(node, transport);
+  if (!calibration.node_network && is_fitted(calibration.nvlink_latency_s)) {
+    calibration.node_network.emplace();
+  }
+  return "";
 }
 
 const std::vector<std::string>& machines_in_view() {

@@ -62,6 +62,9 @@ std::vector<Calibration> resolve_pool_calibrations(const Values& values, const C
                                                    NamedFiles& files);
 // Job::calibration.
 Calibration resolve_job_calibration(const Values& values, const Job& job, NamedFiles& files);
+// Of a scenario that leaves the law of collectives open: why it is none of NCCL's, where it is
+// none.
+std::vector<Note> network_law_notes(const Values& values, const Job& job);
 
 // Forms of cp and ep, how the router spreads tokens and how embeddings travel, of a job whose other
 // parts are resolved.

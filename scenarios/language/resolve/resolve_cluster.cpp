@@ -343,16 +343,39 @@ Calibration resolve_calibration(const Values& values, const std::string& key, co
                                 Transport transport, NamedFiles& files) {
   Calibration calibration = named_calibration(values, key, node.gpu, files);
   calibration.attention = named_attention(values, node.gpu);
-  if (values.text("communication.law") != "nccl") return calibration;
-  if (transport == Transport::ici) {
-    values.fail("communication.law", "NCCL does not run over transport ici, the links of TPUs");
+  const std::string& wanted = values.text("communication.law");
+  if (wanted == "constants") {
+    calibration.network = {};
+    calibration.node_network.reset();
+  } else if (wanted == "auto") {
+    state_network_law(node, transport, calibration);
+  } else {
+    const std::string why_not = why_no_network_law(node, transport);
+    if (!why_not.empty()) values.fail("communication.law", why_not);
+    const auto state = [&](InterconnectLaw& law) {
+      if (!law.stated) law = specified_interconnect_law(node, transport);
+    };
+    state(calibration.network);
+    if (calibration.node_network) state(*calibration.node_network);
   }
-  const auto state = [&](InterconnectLaw& law) {
-    if (!law.stated) law = specified_interconnect_law(node, transport);
-  };
-  state(calibration.network);
-  if (calibration.node_network) state(*calibration.node_network);
   return calibration;
+}
+
+std::vector<Note> network_law_notes(const Values& values, const Job& job) {
+  if (values.text("communication.law") != "auto" || job.layout.ranks() == 1) return {};
+  const Cluster& cluster = job.cluster;
+  const int pools = std::max<int>(1, static_cast<int>(cluster.pools.size()));
+  for (int pool = 0; pool < pools; ++pool) {
+    const bool alike = cluster.pools.empty();
+    Calibration calibration = alike ? job.calibration : job.pool_calibrations[pool];
+    const std::string why = state_network_law(alike ? cluster.node : cluster.pools[pool].node,
+                                              cluster.fabric.transport, calibration);
+    if (!why.empty()) {
+      return {{"communication.law",
+               fmt::format("collectives cost what the calibration's constants say: {}", why)}};
+    }
+  }
+  return {};
 }
 
 Calibration resolve_job_calibration(const Values& values, const Job& job, NamedFiles& files) {

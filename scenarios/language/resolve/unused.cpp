@@ -83,9 +83,15 @@ void add_idle(const Values& values, const Job& job, std::vector<Note>& notes) {
         "nothing takes it: only where layout.sharding divides weights that compute in 16 bits are "
         "there shards in fp32");
   }
+  const Communication& communication = job.communication;
+  if (communication.bucket_elements > 0 || communication.bucket_elements_per_replica > 0) {
+    add(stated_of(values, {"communication.bucket"}),
+        "nothing takes it: communication.bucket_elements says how many gradients a bucket has; "
+        "set that and communication.bucket_elements_per_replica to 0 to count bytes");
+  }
   const Transport transport = job.cluster.fabric.transport;
   const bool plain = transport != Transport::infiniband && transport != Transport::ici;
-  if (plain && values.text("communication.law") != "nccl") {
+  if (plain && !job.calibration.network.stated) {
     add(stated_of(values, {"cluster.fabric.transport"}),
         "changes no time: links reach the share of their rate and have the latency that the "
         "calibration says, whatever runs over them; NCCL's law knows transports "

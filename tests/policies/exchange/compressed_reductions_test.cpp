@@ -10,6 +10,7 @@
 
 #include "models/base/error.hpp"
 #include "models/compression/compressors.hpp"
+#include "models/cost/memory/memory.hpp"
 #include "models/results/iteration_report.hpp"
 #include "policies/conflicts/exchange_conflicts.hpp"
 #include "policies/evaluation/plan_evaluation.hpp"
@@ -417,6 +418,19 @@ TEST(GradientExchange, ShardsAreCompressedBetweenTheirCopies) {
   EXPECT_GT(bytes_by_kind(across.plan)[CollectiveKind::all_to_all], 0);
   job.layout.shard_ranks = 0;  // no copies
   EXPECT_NE(run(job).refused, "");
+}
+
+// As many elements as the bytes hold are the same buckets; more for each replica are fewer buckets.
+TEST(CompressedReductions, BucketsCountedInElements) {
+  Job job = job_of(GradientOverlap::bucketed, "none");
+  const Outcome bytes = run(job);
+  job.communication.bucket_elements = 10e6 / reduce_bytes_per_parameter(job);
+  job.communication.bucket_bytes = 1;
+  const Outcome elements = run(job);
+  EXPECT_EQ(bytes.seconds, elements.seconds);
+  EXPECT_EQ(bytes.plan.tasks.size(), elements.plan.tasks.size());
+  job.communication.bucket_elements_per_replica = job.communication.bucket_elements;
+  EXPECT_LT(run(job).plan.tasks.size(), elements.plan.tasks.size());
 }
 
 }  // namespace

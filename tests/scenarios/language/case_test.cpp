@@ -378,11 +378,9 @@ TEST(Case, KeyDependsOnValuesAlone) {
   }
 }
 
-// By the calibration's five constants unless the scenario asks for NCCL's model of the machine.
-TEST(Case, TheScenarioAsksForNcclsLaw) {
-  EXPECT_FALSE(example("small.yaml").job.calibration.network.stated);
-  const Overrides nccl = {{"communication.law", "nccl"}};
-  const Case result = example("small.yaml", nccl);
+// By NCCL's model of the machine unless the scenario asks for the calibration's five constants.
+TEST(Case, CollectivesByNcclsLawUnlessConstantsAreAskedFor) {
+  const Case result = example("small.yaml");
   const InterconnectLaw& law = result.job.calibration.network;
   EXPECT_TRUE(law.stated);
   EXPECT_EQ(
@@ -390,10 +388,39 @@ TEST(Case, TheScenarioAsksForNcclsLaw) {
       specified_interconnect_law(result.job.cluster.node, Transport::infiniband).net_share.value);
   EXPECT_EQ(value_at(result, "calibration.network.net.share").source, law.net_share.source);
   EXPECT_EQ(value_at(result, "calibration.network.net.tree_chunk").value, "8.388608 MB");
-  EXPECT_NE(result.key, example("small.yaml").key);
-  const Case slingshot = example(
-      "small.yaml", {{"communication.law", "nccl"}, {"cluster.fabric.transport", "slingshot"}});
+  EXPECT_EQ(example("small.yaml", {{"communication.law", "nccl"}})
+                .job.calibration.network.net_share.value,
+            law.net_share.value);
+  const Case constants = example("small.yaml", {{"communication.law", "constants"}});
+  EXPECT_FALSE(constants.job.calibration.network.stated);
+  EXPECT_NE(result.key, constants.key);
+  const Case slingshot = example("small.yaml", {{"cluster.fabric.transport", "slingshot"}});
   EXPECT_NE(slingshot.job.calibration.network.net_share.value, law.net_share.value);
+}
+
+// Constants stay where they were fitted on the machine, and where another library than NCCL runs;
+// the scenario's reader is told.
+TEST(Case, ConstantsThatNcclsLawDoesNotReplace) {
+  const auto note_of = [](const Case& read) {
+    EXPECT_FALSE(read.job.calibration.network.stated);
+    const auto note = std::ranges::find(read.notes, "communication.law", &Note::key);
+    return note == read.notes.end() ? std::string() : note->text;
+  };
+  const std::string text = "name: a\nmodel: llama3-8b\nlayout: {dp: 16}\nbatch: {global: 64}\n";
+  const auto on = [&](const std::string& cluster, const Overrides& set = {}) {
+    return parse_case(text + "cluster: " + cluster + "\n", "a.yaml", set);
+  };
+  const std::string gaudi = "{nodes: 2, node: hl-325}";
+  EXPECT_EQ(note_of(on(gaudi)),
+            "collectives cost what the calibration's constants say: NCCL does not run on Gaudi, "
+            "which has Intel's HCCL");
+  EXPECT_EQ(note_of(on("{nodes: 2, node: dgx-h100}", {{"calibration", "h100-sweep"}})),
+            "collectives cost what the calibration's constants say: those of the calibration "
+            "h100-sweep were fitted on its network");
+  EXPECT_EQ(note_of(on(gaudi, {{"communication.law", "constants"}})), "");
+  EXPECT_NE(parse_message(text + "cluster: " + gaudi + "\ncommunication: {law: nccl}\n", "a.yaml")
+                .find("communication.law: NCCL does not run on Gaudi"),
+            std::string::npos);
 }
 
 // A calibration's own law stands, and belongs to the case.
@@ -415,6 +442,7 @@ TEST(Case, ALawOfACalibrationIsUsed) {
   const Case law = read();
   EXPECT_EQ(law.job.calibration.network.net_share.value, 0.7125);
   EXPECT_EQ(read("communication: {law: nccl}\n").job.calibration.network.net_share.value, 0.7125);
+  EXPECT_FALSE(read("communication: {law: constants}\n").job.calibration.network.stated);
   own.network.net_share.value = 0.7126;
   EXPECT_NE(law.key, constants);
   EXPECT_NE(law.key, read().key);

@@ -16,6 +16,7 @@
 #include "models/cost/memory/memory.hpp"
 #include "policies/iteration.hpp"
 #include "scenarios/language/library/facts/gpu_names.hpp"
+#include "scenarios/language/library/interconnect_laws.hpp"
 #include "scenarios/language/library/library.hpp"
 #include "traces/text/text.hpp"
 #include "validate/accuracy/runs/adapter_run.hpp"
@@ -46,7 +47,7 @@ class Mapper {
     if (!source_.calibration.empty() && source_.gpu == job_.cluster.node.gpu.name) {
       job_.calibration = find_calibration(source_.calibration);
     }
-    state_collectives(job_);
+    state_network_law(job_.cluster.node, job_.cluster.fabric.transport, job_.calibration);
     const bool between = job_.layout.pp > 1 && job_.cluster.nodes > 1;
     if (between && run_.noted("after_pp_fix") == "False") slow_messages();
     return {std::move(job_), std::move(assumed_)};

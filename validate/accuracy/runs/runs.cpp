@@ -13,10 +13,10 @@
 #include "models/base/quantile.hpp"
 #include "policies/lowering/for_each_index.hpp"
 #include "scenarios/language/library/facts/measured_runs.hpp"
+#include "scenarios/language/library/interconnect_laws.hpp"
 #include "validate/accuracy/rows/baselines.hpp"
 #include "validate/accuracy/rows/fitted_rows.hpp"
 #include "validate/accuracy/runs/fit_rows.hpp"
-#include "validate/accuracy/runs/stated_network.hpp"
 
 namespace windtunnel {
 namespace {
@@ -404,7 +404,8 @@ ValidationReport validate_runs(const std::vector<TrainingRuns>& files,
     subject.what = predictor.job_of(run);
     if (!options.calibration) return;
     subject.what.job.calibration = *options.calibration;
-    state_collectives(subject.what.job);
+    Job& job = subject.what.job;
+    state_network_law(job.cluster.node, job.cluster.fabric.transport, job.calibration);
   });
   const auto predict_all = [&] {
     for_each_subject(subjects, options, [&](Subject& subject) {

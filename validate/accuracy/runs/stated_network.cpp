@@ -3,7 +3,6 @@
 #include <cstdio>
 #include <cstring>
 
-#include "scenarios/language/library/interconnect_laws.hpp"
 #include "traces/text/text.hpp"
 #include "validate/accuracy/collectives/collective_machine.hpp"
 
@@ -21,10 +20,6 @@ double stated_delay_s(const std::string& text) {
   return milliseconds * 1e-3;
 }
 
-bool is_fitted(const Parameter& parameter) {
-  return parameter.source.starts_with("fitted");
-}
-
 }  // namespace
 
 void set_stated_network(const std::string& text, Cluster& cluster) {
@@ -40,15 +35,6 @@ void set_stated_network(const std::string& text, Cluster& cluster) {
   node.nic_Bps = measured(stated.nic_Bps);
   if (stated.names_transport) cluster.fabric.transport = stated.transport;
   if (delay_s > 0) cluster.fabric.hop_latency_s = measured(delay_s);
-}
-
-void state_collectives(Job& job) {
-  Calibration& calibration = job.calibration;
-  const Transport transport = job.cluster.fabric.transport;
-  if (transport == Transport::ici || calibration.network.stated) return;
-  if (is_fitted(calibration.nic_latency_s)) return;
-  calibration.network = specified_interconnect_law(job.cluster.node, transport);
-  if (is_fitted(calibration.nvlink_latency_s)) calibration.node_network.emplace();
 }
 
 }  // namespace windtunnel

@@ -328,6 +328,28 @@ TEST(Memory, NanotronsStateAsAllocated) {
   EXPECT_NEAR(gib(Sharding::zero1, 256), 12.64, 0.1);
 }
 
+// Megatron-Core's buckets: max(40 M, 1 M x data-parallel ranks) elements, parts of the buffer that
+// holds all gradients; those that are counted in bytes lie beside the gradients.
+TEST(Memory, BucketsCountedInElementsArePartsOfTheGradients) {
+  Job job = test_job(llama3_8b(), {.dp = 8}, {.global = 256, .micro = 1, .sequence = 4096});
+  job.layout.sharding = Sharding::none;
+  job.software.reduce_bytes = 2;
+  EXPECT_EQ(bucket_bytes(job), 25e6);
+  std::vector<ChunkCost> chunks(1);
+  chunks[0].parameters = 1e9;
+  const double beside = gpu_memory(job, chunks, {0.0})[0].buffers;
+  job.communication.bucket_elements = 40e6;
+  job.communication.bucket_elements_per_replica = 1e6;
+  EXPECT_EQ(bucket_bytes(job), 2 * 40e6);
+  EXPECT_NEAR(beside - gpu_memory(job, chunks, {0.0})[0].buffers, 25e6, 1);
+  job.software.bucket_copies = true;
+  EXPECT_NEAR(gpu_memory(job, chunks, {0.0})[0].buffers - beside, 2 * 40e6 - 25e6, 1);
+  job.layout.dp = 64;
+  EXPECT_EQ(bucket_bytes(job), 2 * 64e6);
+  job.layout.cp = 4;  // counts no replicas
+  EXPECT_EQ(bucket_bytes(job), 2 * 64e6);
+}
+
 // DeepSpeed: flat fp32 gradients and the copy that flattens them, sharded like the optimizer state.
 TEST(Memory, FlatGradientsAndHeldOutputs) {
   const Layout layout{.pp = 4, .dp = 4, .sharding = Sharding::zero1};

@@ -52,6 +52,9 @@ TEST(InterconnectLaws, LayersChangeWhatIsTheirs) {
             base.node_share.value);
   NodeSpec v100 = h100;
   v100.gpu = find_gpu("v100");
+  EXPECT_EQ(specified_interconnect_law(v100, Transport::infiniband).net_share.value,
+            base.net_share.value);
+  v100.nics = 1;
   EXPECT_LT(specified_interconnect_law(v100, Transport::infiniband).net_share.value,
             base.net_share.value);
   for (const char* gpu : {"b200", "gb200", "b300", "gb300"}) {
@@ -63,9 +66,11 @@ TEST(InterconnectLaws, LayersChangeWhatIsTheirs) {
   }
 }
 
-// What a host holds back is bytes per second: half of 100 Gb/s on V100, 3.5 GB/s of sockets.
+// What a host holds back is bytes per second: half of 100 Gb/s on V100 with one NIC for all, 3.5
+// GB/s of sockets.
 TEST(InterconnectLaws, SlowNicsDoNotFeelTheirHost) {
   NodeSpec node = find_node("dgx-v100");
+  node.nics = 1;
   const auto share = [&](double nic_Bps, Transport transport) {
     node.nic_Bps = {nic_Bps, nic_Bps, nic_Bps, Origin::spec, "test"};
     return specified_interconnect_law(node, transport).net_share.value;
@@ -75,6 +80,24 @@ TEST(InterconnectLaws, SlowNicsDoNotFeelTheirHost) {
   EXPECT_DOUBLE_EQ(share(1.25e9, Transport::infiniband), 0.95);
   EXPECT_DOUBLE_EQ(share(12.5e9, Transport::tcp), 0.28);
   EXPECT_DOUBLE_EQ(share(1.25e9, Transport::tcp), 0.95);
+}
+
+// Constants that were fitted on runs stay: of links inside nodes for groups in one, of NICs for
+// all.
+TEST(InterconnectLaws, AMachinesLawUnlessItsConstantsWereFitted) {
+  const NodeSpec& node = find_node("dgx-a100");
+  const auto stated = [&](const char* name) {
+    Calibration calibration = find_calibration(name);
+    state_network_law(node, Transport::infiniband, calibration);
+    return calibration;
+  };
+  const Calibration published = stated("a100-published");
+  EXPECT_TRUE(published.network.stated);
+  EXPECT_FALSE(published.node_network);
+  const Calibration single = stated("a100-single-node");
+  EXPECT_TRUE(interconnect_law(single, 2).stated);
+  EXPECT_FALSE(interconnect_law(single, 1).stated);
+  EXPECT_FALSE(stated("h100-sweep").network.stated);
 }
 
 }  // namespace

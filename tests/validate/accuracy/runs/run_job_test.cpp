@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "models/cost/memory/memory.hpp"
 #include "tests/support/error_of.hpp"
 
 namespace windtunnel {
@@ -75,6 +76,36 @@ TEST(RunJob, NanotronBeforeItsFix) {
   const double inside_s = predict(job_of(run).job).step_s;
   run.note = "zero_stage=0; after_pp_fix=True";
   EXPECT_DOUBLE_EQ(predict(job_of(run).job).step_s, inside_s);
+}
+
+// Buckets of gradients are those of the software's own sources (training_stack.cpp).
+TEST(RunJob, BucketsOfTheSoftware) {
+  const auto elements = [](const char* source, const char* model, int dp) {
+    TrainingRun run = run_of(model, "");
+    run.source = source;
+    run.layers = 32;
+    run.hidden = 4096;
+    run.heads = 32;
+    run.kv_heads = 8;
+    run.ffn_hidden = 14336;
+    run.vocabulary = 128256;
+    run.sequence = 8192;
+    run.global_batch = 2 * dp;
+    run.micro_batch = 1;
+    run.gpus = dp;
+    run.tp = 1;
+    run.pp = 1;
+    run.dp = dp;
+    run.precision = "bf16";
+    return bucket_bytes(job_of(run).job) / 2;  // reduced in bf16
+  };
+  const char* const bridge = "NVIDIA Megatron-Bridge 26.02 NeMo Container";
+  const char* const dgxc = "NVIDIA dgxc-benchmarking v25.02";
+  EXPECT_EQ(elements("NVIDIA NeMo 24.07 perf summary", "LLAMA3-8B", 8), 40e6);
+  EXPECT_EQ(elements("NVIDIA NeMo 24.07 perf summary", "LLAMA3-8B", 64), 64e6);
+  EXPECT_EQ(elements(bridge, "LLAMA3_8B", 8), 134217728);
+  EXPECT_EQ(elements(bridge, "LLAMA3_8B", 1024), 134217728);
+  EXPECT_EQ(elements(dgxc, "Llama 3.1 8B", 64), 75 * 1048576 / 2);
 }
 
 }  // namespace

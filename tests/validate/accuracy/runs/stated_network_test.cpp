@@ -41,23 +41,5 @@ TEST(StatedNetwork, WordsThatDoNotSaySoLeaveTheNodes) {
   }
 }
 
-// Constants that were fitted on runs stay: of links inside nodes for groups in one, of NICs for
-// all.
-TEST(StatedNetwork, CollectivesByTheLawOfTheMachineUnlessFitted) {
-  Job job;
-  job.cluster = with_network("");
-  job.calibration = find_calibration("a100-published");
-  state_collectives(job);
-  EXPECT_TRUE(job.calibration.network.stated);
-  EXPECT_FALSE(job.calibration.node_network);
-  job.calibration = find_calibration("a100-single-node");
-  state_collectives(job);
-  EXPECT_TRUE(interconnect_law(job.calibration, 2).stated);
-  EXPECT_FALSE(interconnect_law(job.calibration, 1).stated);
-  job.calibration = find_calibration("h100-sweep");
-  state_collectives(job);
-  EXPECT_FALSE(job.calibration.network.stated);
-}
-
 }  // namespace
 }  // namespace windtunnel
