@@ -1,9 +1,13 @@
 #include "models/machine/jitter.hpp"
 
 #include <algorithm>
+#include <boost/math/special_functions/erf.hpp>
 #include <cmath>
 #include <limits>
 #include <numbers>
+#include <vector>
+
+#include "models/machine/slowest_factors.hpp"
 
 namespace windtunnel {
 namespace {
@@ -60,6 +64,24 @@ Quantile quantile_of(const Jitter& jitter) {
   };
 }
 
+// As RandomStream::normal() makes it of its uniform number.
+double normal_of(double uniform) {
+  return -std::numbers::sqrt2 * boost::math::erfc_inv(2 * uniform);
+}
+
+RandomStream stream_of(const Jitter& jitter, int unit, int draw) {
+  return {jitter.seed, RandomPurpose::kernel_jitter,
+          static_cast<std::uint64_t>(draw) << 32 | static_cast<std::uint32_t>(unit)};
+}
+
+// Of the laws without states, from a normal variable.
+double factor_of(const Jitter& jitter, double z) {
+  if (jitter.sigma > 0) return std::exp(jitter.sigma * z - jitter.sigma * jitter.sigma / 2);
+  const double log_above = std::log(normal_share(-z));
+  return jitter.exponential > 0 ? 1 - jitter.exponential * log_above
+                                : std::exp(-log_above / jitter.pareto);
+}
+
 bool has_states(const Jitter& jitter) {
   return jitter.sigma == 0 && jitter.exponential == 0 && jitter.pareto == 0;
 }
@@ -103,9 +125,7 @@ bool Jitter::active() const {
 }
 
 FactorStream::FactorStream(const Jitter& jitter, int unit, int draw)
-    : jitter_(jitter),
-      random_(jitter.seed, RandomPurpose::kernel_jitter,
-              static_cast<std::uint64_t>(draw) << 32 | static_cast<std::uint32_t>(unit)) {
+    : jitter_(jitter), random_(stream_of(jitter, unit, draw)) {
   const TwoFactors law = two_factors(jitter);
   chance_ = law.share;
   stays_ = law.share + law.memory * (1 - law.share);
@@ -114,10 +134,7 @@ FactorStream::FactorStream(const Jitter& jitter, int unit, int draw)
 }
 
 double FactorStream::transformed(double z) const {
-  if (jitter_.sigma > 0) return std::exp(jitter_.sigma * z - jitter_.sigma * jitter_.sigma / 2);
-  const double log_above = std::log(normal_share(-z));
-  return jitter_.exponential > 0 ? 1 - jitter_.exponential * log_above
-                                 : std::exp(-log_above / jitter_.pareto);
+  return factor_of(jitter_, z);
 }
 
 void FactorStream::next(std::span<double> factors) {
@@ -152,6 +169,24 @@ void FactorStream::draw(std::span<double> factors) {
 
 void draw_factors(const Jitter& jitter, int unit, int draw, std::span<double> factors) {
   FactorStream(jitter, unit, draw).next(factors);
+}
+
+void slowest_factors(const Jitter& jitter, std::span<const int> units, int draw,
+                     std::span<double> factors) {
+  std::ranges::fill(factors, 0);
+  if (!has_states(jitter) && jitter.memory == 0 && jitter.per != JitterPer::run) {
+    for (const int unit : units) {
+      RandomStream random = stream_of(jitter, unit, draw);
+      for (double& largest : factors) largest = std::max(largest, random.uniform());
+    }
+    for (double& factor : factors) factor = factor_of(jitter, normal_of(factor));
+    return;
+  }
+  std::vector<double> own(factors.size());
+  for (const int unit : units) {
+    draw_factors(jitter, unit, draw, own);
+    for (std::size_t i = 0; i < own.size(); ++i) factors[i] = std::max(factors[i], own[i]);
+  }
 }
 
 Moments factor_moments(const Jitter& jitter) {

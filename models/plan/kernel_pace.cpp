@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "models/machine/slowest_factors.hpp"
+
 namespace windtunnel {
 
 KernelPace::KernelPace(const Plan& plan, const Cluster& cluster)
@@ -29,16 +31,13 @@ std::span<const double> KernelPace::slowdowns(RankId rank) {
 // The slowest of those that are in step.
 void KernelPace::draw(int group, std::size_t count) {
   group_ = group;
-  drawn_.assign(count, 0);
-  of_unit_.resize(count);
-  int last = -1;
+  std::vector<int> units;
   for (int gpu = group * plan_.in_step; gpu < (group + 1) * plan_.in_step; ++gpu) {
     const int unit = cluster_.jitter.of == JitterOf::node ? cluster_.node_of(gpu) : gpu;
-    if (unit == last) continue;
-    last = unit;
-    draw_factors(cluster_.jitter, unit, plan_.draw, of_unit_);
-    for (std::size_t i = 0; i < count; ++i) drawn_[i] = std::max(drawn_[i], of_unit_[i]);
+    if (units.empty() || unit != units.back()) units.push_back(unit);
   }
+  drawn_.resize(count);
+  slowest_factors(cluster_.jitter, units, plan_.draw, drawn_);
 }
 
 }  // namespace windtunnel

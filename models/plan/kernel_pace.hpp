@@ -33,7 +33,7 @@ class KernelPace {
   const bool per_task_;
   std::vector<ClassMember> of_rank_;  // where factors are per task
   int group_ = -1;                    // whose factors are in drawn_
-  std::vector<double> drawn_, of_unit_, result_;
+  std::vector<double> drawn_, result_;
 };
 
 }  // namespace windtunnel

@@ -10,6 +10,7 @@
 #include "sim/engine/rank_program.hpp"
 #include "sim/engine/sampled_fold.hpp"
 #include "sim/engine/simulation.hpp"
+#include "sim/engine/timeline_replay.hpp"
 
 namespace windtunnel {
 namespace {
@@ -134,18 +135,47 @@ Folding folded(const Plan& plan, const Cluster& cluster, const FlowTable& flows,
   return sampled;
 }
 
+double tasks_of(const Plan& plan, const Folding& folding) {
+  double tasks = 0;
+  for (const FoldedRank& rank : folding.ranks) {
+    tasks += static_cast<double>(plan.classes[rank.rank_class].tasks.size());
+  }
+  return tasks;
+}
+
+Timeline replayed(const Plan& plan, const Cluster& cluster, const EngineOptions& options) {
+  Cluster calm = cluster;
+  calm.jitter = {};
+  const Timeline steady = execute(plan, calm, options);
+  if (steady.sampled_of > 0) return replay(plan, cluster, steady, steady);
+  const Timeline alone = from_bytes(run_in_child([&] {
+    const FlowTable flows = flow_table(plan, calm, options.calibration, options.pool_calibrations);
+    const Folding folding = fold_of_one_replica(plan, calm, flows);
+    return to_bytes(simulate_program(plan, calm, flows, folding, make_program(plan, flows, folding),
+                                     recorded_by(plan, calm, flows, folding, options)));
+  }));
+  return replay(plan, cluster, steady, alone);
+}
+
 }  // namespace
 
 Timeline execute(const Plan& plan, const Cluster& cluster, const EngineOptions& options) {
   CHECK(plan.ranks <= cluster.gpus(), "{} ranks on {} GPUs", plan.ranks, cluster.gpus());
-  return from_bytes(run_in_child([&] {
+  const bool may_replay = options.fold == FoldMode::automatic && cluster.jitter.active();
+  const double most_tasks = options.fold_limits.unlike_tasks;
+  if (may_replay && has_unlike_tasks(plan, cluster, most_tasks)) {
+    return replayed(plan, cluster, options);
+  }
+  const std::string bytes = run_in_child([&] {
     const FlowTable flows =
         flow_table(plan, cluster, options.calibration, options.pool_calibrations);
     const Folding folding = folded(plan, cluster, flows, options);
+    if (may_replay && tasks_of(plan, folding) > most_tasks) return std::string();
     const Program program = make_program(plan, flows, folding);
     return to_bytes(simulate_program(plan, cluster, flows, folding, program,
                                      recorded_by(plan, cluster, flows, folding, options)));
-  }));
+  });
+  return bytes.empty() ? replayed(plan, cluster, options) : from_bytes(bytes);
 }
 
 }  // namespace windtunnel

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <tuple>
 #include <utility>
 
 #include "sim/engine/refinement.hpp"
@@ -62,10 +63,59 @@ std::vector<std::int32_t> fold_links(const FlowTable& flows, const std::vector<C
   return represents;
 }
 
+// Whose a flow is: of other owners only as much is there as the busiest lays on a link.
+using Owners = std::vector<std::int64_t>;  // [flow]; empty: all flows are there
+
+// Ranks in step own their messages, groups inside a replica their collectives; all else is of one.
+Owners owners_of(const Plan& plan, const FlowTable& flows) {
+  Owners owners(flows.flows(), -1);
+  for (size_t c = 0; c < plan.classes.size(); ++c) {
+    const std::vector<RankId>& members = plan.classes[c].members;
+    for (const FlowIndex first : flows.classes[c].message) {
+      if (first < 0) continue;
+      for (size_t i = 0; i < members.size(); ++i) owners[first + i] = members[i] / plan.in_step;
+    }
+  }
+  for (size_t g = 0; g < plan.groups.size(); ++g) {
+    if (of_replicas(plan.groups[g])) continue;
+    for (const FlowTable::Pattern& pattern : flows.groups[g].patterns) {
+      for (size_t e = 0; e < pattern.pipelined.size(); ++e) {
+        owners[pattern.first_flow + e] = static_cast<std::int64_t>(g);
+      }
+    }
+  }
+  return owners;
+}
+
+struct OwnedLoad {
+  FlowLoad load;
+  std::int64_t owner = 0;
+  auto place() const { return std::tuple(load.flow, load.link.link, owner); }
+};
+
+// Of each flow on each link what the owner lays there that lays most.
+std::vector<FlowLoad> loads_of_one(std::vector<OwnedLoad> owned) {
+  std::ranges::sort(owned, {}, &OwnedLoad::place);
+  std::vector<FlowLoad> loads;
+  for (size_t i = 0; i < owned.size();) {
+    FlowLoad sum = owned[i].load;
+    const size_t first = i++;
+    for (; i < owned.size() && owned[i].place() == owned[first].place(); ++i) {
+      sum.link.weight += owned[i].load.link.weight;
+    }
+    const bool known =
+        !loads.empty() && loads.back().flow == sum.flow && loads.back().link.link == sum.link.link;
+    if (!known) loads.push_back(sum);
+    std::int32_t& most = loads.back().link.weight;
+    most = std::max(most, sum.link.weight);
+  }
+  return loads;
+}
+
 // Routes of the folded flows: on each link colour, as many units as the flows of this colour lay on
 // one link of it.
 void fold_flows(const FlowTable& flows, const std::vector<Colour>& flow_colours,
-                const std::vector<Colour>& link_colours, Folding& folding) {
+                const std::vector<Colour>& link_colours, const Owners& owners, Folding& folding) {
   std::vector<std::int32_t> number_of_link;
   const std::vector<std::int32_t> represents =
       fold_links(flows, link_colours, number_of_link, folding);
@@ -74,12 +124,19 @@ void fold_flows(const FlowTable& flows, const std::vector<Colour>& flow_colours,
   for (const Colour colour : flow_colours) folding.flow_of.push_back(numbering.number(colour));
 
   std::vector<FlowLoad> loads;
+  std::vector<OwnedLoad> owned;
   for (FlowIndex flow = 0; flow < flows.flows(); ++flow) {
     for (const WeightedLink& link : flows.route(flow)) {
       if (represents[link.link] < 0) continue;
-      loads.push_back({folding.flow_of[flow], {represents[link.link], link.weight}});
+      const FlowLoad load{folding.flow_of[flow], {represents[link.link], link.weight}};
+      if (owners.empty()) {
+        loads.push_back(load);
+      } else {
+        owned.push_back({load, owners[flow]});
+      }
     }
   }
+  if (!owners.empty()) loads = loads_of_one(std::move(owned));
   lay_routes(std::move(loads), numbering.count(), folding);
 }
 
@@ -91,7 +148,8 @@ Folding fold(const Plan& plan, const Cluster& cluster, const FlowTable& flows, F
   if (mode == FoldMode::none) {
     fold_ranks(plan, all_different(plan.ranks), folding);
     fold_groups(all_different(plan.groups.size()), folding);
-    fold_flows(flows, all_different(flows.flows()), all_different(flows.capacity.size()), folding);
+    fold_flows(flows, all_different(flows.flows()), all_different(flows.capacity.size()), {},
+               folding);
     merge_alike_links(folding);
     return folding;
   }
@@ -106,9 +164,23 @@ Folding fold(const Plan& plan, const Cluster& cluster, const FlowTable& flows, F
     if (std::ssize(sampled.ranks) < unlike) return sampled;
   }
   fold_groups(colours.groups, folding);
-  fold_flows(flows, colours.flows, colours.links, folding);
+  fold_flows(flows, colours.flows, colours.links, {}, folding);
   merge_alike_links(folding);
   return folding;
+}
+
+Folding fold_of_one_replica(const Plan& plan, const Cluster& cluster, const FlowTable& flows) {
+  const Colours colours = refined_colours(plan, cluster, flows, ChosenWays::tell_apart);
+  Folding folding;
+  fold_ranks(plan, colours.ranks, folding);
+  fold_groups(colours.groups, folding);
+  fold_flows(flows, colours.flows, colours.links, owners_of(plan, flows), folding);
+  merge_alike_links(folding);
+  return folding;
+}
+
+bool of_replicas(const Group& group) {
+  return group.axis == Category::dp || group.axis == Category::snapshot;
 }
 
 }  // namespace windtunnel

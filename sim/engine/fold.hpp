@@ -38,13 +38,22 @@ struct Folding : FlowRoutes {
 };
 
 // FoldMode::automatic samples where more ranks than `unlike_ranks` differ by the ways that routing
-// chose for them.
+// chose for them; where jitter leaves more tasks than `unlike_tasks` to simulate, it replays the
+// timeline without jitter (timeline_replay.hpp).
 struct FoldLimits {
   std::int64_t unlike_ranks = 1024;
   std::int64_t sampled_ranks = 256;
+  double unlike_tasks = 1 << 16;
 };
 
 Folding fold(const Plan& plan, const Cluster& cluster, const FlowTable& flows, FoldMode mode,
              const FoldLimits& limits = {});
+
+// As FoldMode::exact, but flows of other replicas are not there: of a message on a link what ranks
+// in step with each other lay on it, of a collective inside a replica what its group does.
+Folding fold_of_one_replica(const Plan& plan, const Cluster& cluster, const FlowTable& flows);
+
+// Its members are in different replicas.
+bool of_replicas(const Group& group);
 
 }  // namespace windtunnel

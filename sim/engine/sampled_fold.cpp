@@ -14,11 +14,6 @@
 namespace windtunnel {
 namespace {
 
-// Its members are in different pipelines.
-bool of_replicas(const Group& group) {
-  return group.axis == Category::dp || group.axis == Category::snapshot;
-}
-
 struct Pipeline {
   std::vector<RankId> ranks;         // by colour, then number, as in all of its kind
   std::vector<std::int32_t> groups;  // likewise; those of replicas not

@@ -20,6 +20,7 @@
 #include "scenarios/language/library/facts/gpu_names.hpp"
 #include "scenarios/language/library/facts/measured_runs.hpp"
 #include "sim/campaign/campaign.hpp"
+#include "sim/engine/timeline_replay.hpp"
 #include "sim/study/decisive_numbers.hpp"
 #include "sim/study/goodput_range.hpp"
 #include "sim/study/interval_advice.hpp"
@@ -79,6 +80,16 @@ Note sampled_note(const Timeline& timeline) {
           "them is simulated and the step time is an estimate (docs/network.md states its error); "
           "fold: exact simulates all that differ",
           fmt::format("{} of {} ranks", timeline.ranks_simulated, timeline.sampled_of)};
+}
+
+Note replayed_note(const Timeline& timeline) {
+  return {"jitter",
+          "cluster.jitter makes too many ranks unlike to simulate each: the step is simulated "
+          "without it, and each draw is replayed with the pace of every rank. This adds up to 1 % "
+          "of the step to what is unsure, where replicas share links (docs/cost.md); fold: exact "
+          "simulates all of them",
+          fmt::format("{} ranks simulated, {} unlike ones replayed", timeline.ranks_simulated,
+                      timeline.ranks.size())};
 }
 
 std::vector<SyncReport> sync_reports(const Job& job, const PreparedIteration& prepared,
@@ -207,6 +218,9 @@ Record simulated(const Case& the_case, MeasuredIteration measured, const Simulat
   std::ranges::move(share_notes(job, kinds), std::back_inserter(record.notes));
   if (measured.plain.timeline.sampled_of > 0) {
     record.notes.push_back(sampled_note(measured.plain.timeline));
+  }
+  if (is_replayed(measured.plain.timeline)) {
+    record.notes.push_back(replayed_note(measured.plain.timeline));
   }
   const bool of_step = options.depth == StudyDepth::step;
   if (job.campaign.length_s > 0 && !of_step) add_campaign(the_case, record, measured, options);

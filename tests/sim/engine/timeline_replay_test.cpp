@@ -1,0 +1,169 @@
+// Timelines replayed with a draw's paces, against the engine with all ranks that the draw makes
+// unlike.
+#include "sim/engine/timeline_replay.hpp"
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <string>
+#include <vector>
+
+#include "models/results/iteration_report.hpp"
+#include "policies/iteration.hpp"
+#include "sim/engine/engine.hpp"
+#include "tests/sim/engine/random_plan.hpp"
+#include "tests/support/small_job.hpp"
+
+namespace windtunnel {
+namespace {
+
+constexpr FoldLimits kReplayAll = {.unlike_tasks = 0};
+constexpr FoldLimits kReplayNone = {.unlike_tasks = std::numeric_limits<double>::infinity()};
+
+Timeline run(const RandomCase& random, FoldLimits limits) {
+  EngineOptions options;
+  options.calibration = ideal_calibration();
+  options.fold_limits = limits;
+  return execute(random.plan, random.cluster, options);
+}
+
+// Of what any rank does, over the whole.
+double largest_difference(const Plan& plan, const Timeline& a, const Timeline& b) {
+  double difference = std::abs(a.makespan_s - b.makespan_s);
+  for (RankId rank = 0; rank < plan.ranks; ++rank) {
+    const std::vector<Span>& of_a = a.ranks[a.recorded_as[rank]].spans;
+    const std::vector<Span>& of_b = b.ranks[b.recorded_as[rank]].spans;
+    for (size_t t = 0; t < of_a.size(); ++t) {
+      difference = std::max({difference, std::abs(of_a[t].start_s - of_b[t].start_s),
+                             std::abs(of_a[t].end_s - of_b[t].end_s)});
+    }
+  }
+  return difference / b.makespan_s;
+}
+
+TEST(TimelineReplay, WithoutJitterIsTheTimeline) {
+  for (int seed = 0; seed < 60; ++seed) {
+    const RandomCase random = RandomCaseMaker(20000 + seed).make();
+    const Timeline steady = run(random, {});
+    const Timeline again = replay(random.plan, random.cluster, steady, steady);
+    EXPECT_LT(largest_difference(random.plan, again, steady), 1e-9) << "seed " << seed;
+    EXPECT_FALSE(is_replayed(steady));
+  }
+}
+
+// What its kernels wait for is exact: ranks are as many as differ, transfers take next to no time.
+TEST(TimelineReplay, WithoutNetworkIsTheEngine) {
+  const Jitter laws[] = {{.sigma = 0.1},
+                         {.bursts = {.good = 20, .bad = 5, .slowdown = 1.7}},
+                         {.pareto = 3},
+                         {.exponential = 0.2},
+                         {.share = 0.3, .slowdown = 1.4}};
+  int replayed = 0;
+  for (int i = 0; i < 60; ++i) {
+    RandomCase random = RandomCaseMaker(21000 + i).make();
+    for (RankClass& owner : random.plan.classes) {
+      for (Task& task : owner.tasks) {
+        task.bytes *= 1e-7;
+        for (Flow& flow : task.flows) flow.amount *= 1e-7;
+      }
+    }
+    Jitter& jitter = random.cluster.jitter = laws[i % 5];
+    jitter.per = i % 2 == 0 ? JitterPer::step : JitterPer::task;
+    jitter.of = i % 4 < 2 ? JitterOf::gpu : JitterOf::node;
+    random.plan.draw = i;
+    if (i % 3 == 0) random.plan.in_step = random.tp;
+    const Timeline fast = run(random, kReplayAll);
+    EXPECT_LT(largest_difference(random.plan, fast, run(random, kReplayNone)), 1e-6)
+        << "case " << i;
+    replayed += is_replayed(fast);
+  }
+  EXPECT_GT(replayed, 20);
+}
+
+struct JitteringShape {
+  int tp, pp, dp, vpp;
+  double oversubscription;
+};
+
+Job jittering_job(const JitteringShape& shape, const Jitter& jitter) {
+  Job job = small_job(shape.tp, shape.pp, shape.dp, shape.vpp);
+  job.cluster = small_cluster(job.layout.ranks() / 8, 8);
+  FabricSpec& fabric = job.cluster.fabric;
+  fabric.topology = Topology::fat_tree;
+  fabric.nodes_per_pod = std::max(1, job.cluster.nodes / shape.pp);  // a stage
+  fabric.pod_oversubscription = shape.oversubscription;
+  job.communication.fidelity = Fidelity::flows;
+  job.cluster.jitter = jitter;
+  return job;
+}
+
+// Step times of the same draws: replayed, over those of the engine.
+std::vector<double> errors_of(const Job& job, int draws) {
+  const PreparedIteration prepared = prepare_iteration(job);
+  Plan plan = iteration_plan(job, prepared);
+  const auto step_s = [&](const FoldLimits& limits) {
+    EngineOptions options;
+    options.calibration = job.calibration;
+    options.fold_limits = limits;
+    return iteration_s(job, plan, execute(plan, job.cluster, options));
+  };
+  std::vector<double> errors;
+  for (plan.draw = 0; plan.draw < draws; ++plan.draw) {
+    errors.push_back(step_s(kReplayAll) / step_s(kReplayNone) - 1);
+  }
+  return errors;
+}
+
+// Pods of a stage each, whose links all replicas share: what is stated in docs/cost.md and in the
+// note of a replayed run.
+TEST(TimelineReplay, OnSharedLinksIsWithinItsStatedError) {
+  const Jitter laws[] = {{.sigma = 0.02},
+                         {.sigma = 0.1, .per = JitterPer::task},
+                         {.pareto = 10},
+                         {.share = 0.1, .slowdown = 1.3}};
+  std::vector<double> all;
+  for (const JitteringShape& shape :
+       {JitteringShape{2, 4, 16, 1, 1}, JitteringShape{2, 4, 16, 1, 4},
+        JitteringShape{1, 2, 32, 2, 4}, JitteringShape{2, 8, 8, 1, 7},
+        JitteringShape{1, 1, 64, 1, 2}}) {
+    for (const Jitter& law : laws) {
+      const std::vector<double> errors = errors_of(jittering_job(shape, law), 4);
+      std::string line;
+      for (const double error : errors) line += fmt::format(" {:+.2f}", 100 * error);
+      fmt::print("tp {} pp {} dp {} vpp {}, {} : 1: {} %\n", shape.tp, shape.pp, shape.dp,
+                 shape.vpp, shape.oversubscription, line);
+      all.insert(all.end(), errors.begin(), errors.end());
+    }
+  }
+  double sum = 0, squares = 0;
+  for (const double error : all) {
+    sum += error;
+    squares += error * error;
+    EXPECT_LT(std::abs(error), 0.01);
+  }
+  const auto count = static_cast<double>(all.size());
+  fmt::print("mean {:+.2f} %, root of mean square {:.2f} %\n", 100 * sum / count,
+             100 * std::sqrt(squares / count));
+  EXPECT_LT(std::abs(sum / count), 0.003);
+}
+
+TEST(TimelineReplay, IsTakenWhereTooManyTasksAreUnlike) {
+  const Job job = jittering_job({2, 4, 16, 1, 1}, {.sigma = 0.02});
+  const Plan plan = iteration_plan(job, prepare_iteration(job));
+  const auto replayed = [&](FoldMode mode, double tasks) {
+    EngineOptions options;
+    options.calibration = job.calibration;
+    options.fold = mode;
+    options.fold_limits.unlike_tasks = tasks;
+    return is_replayed(execute(plan, job.cluster, options));
+  };
+  EXPECT_FALSE(replayed(FoldMode::automatic, FoldLimits{}.unlike_tasks));
+  EXPECT_TRUE(replayed(FoldMode::automatic, 1000));
+  EXPECT_FALSE(replayed(FoldMode::exact, 1000));
+}
+
+}  // namespace
+}  // namespace windtunnel
