@@ -64,7 +64,7 @@ Evidence common_evidence(const DocumentNode& entry) {
   return evidence;
 }
 
-FittedOn read_fitted_on(const DocumentNode& map) {
+FittedOn read_rows(const DocumentNode& map) {
   require_map(map, "fitted_on");
   check_keys(map, {"file", "where"});
   FittedOn rows;
@@ -74,14 +74,6 @@ FittedOn read_fitted_on(const DocumentNode& map) {
     throw Error(map.where, "fitted_on: needs file, where or both");
   }
   return rows;
-}
-
-// One set of rows, or a list of them.
-std::vector<FittedOn> read_all_fitted_on(const DocumentNode& node) {
-  if (node.kind != Kind::list) return {read_fitted_on(node)};
-  std::vector<FittedOn> all;
-  for (const DocumentNode& item : node.items) all.push_back(read_fitted_on(item));
-  return all;
 }
 
 Parameter read_parameter(const DocumentNode& node, Dimension dimension, const std::string& key,
@@ -110,7 +102,7 @@ Parameter read_parameter(const DocumentNode& node, Dimension dimension, const st
     parameter.origin = parse_origin(require_text(node, "origin"), require(node, "origin").where);
     parameter.source = require_text(node, "source");
     if (const DocumentNode* rows = node.value_of("fitted_on")) {
-      parameter.fitted_on = read_all_fitted_on(*rows);
+      parameter.fitted_on = read_fitted_on(*rows);
     }
   } else {
     parameter.value = parameter.low = parameter.high = quantity_in(range, node, dimension, key);
@@ -250,6 +242,13 @@ NamedFabric read_fabric(const std::string& name, const DocumentNode& map) {
 }
 
 }  // namespace
+
+std::vector<FittedOn> read_fitted_on(const DocumentNode& node) {
+  if (node.kind != Kind::list) return {read_rows(node)};
+  std::vector<FittedOn> all;
+  for (const DocumentNode& item : node.items) all.push_back(read_rows(item));
+  return all;
+}
 
 Parameter read_number(const DocumentNode& node, Dimension dimension, const std::string& key) {
   return read_parameter(node, dimension, key, {});

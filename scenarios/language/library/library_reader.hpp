@@ -15,6 +15,9 @@ namespace windtunnel {
 // The embedded file at `path` ("nodes.yaml"), which must be there.
 DocumentNode library_document(std::string_view path);
 
+// One set of rows, {file, where}, or a list of them. Throws Error with location.
+std::vector<FittedOn> read_fitted_on(const DocumentNode& node);
+
 // A number of at least 0 with evidence of its own. Throws Error with location.
 Parameter read_number(const DocumentNode& node, Dimension dimension, const std::string& key);
 

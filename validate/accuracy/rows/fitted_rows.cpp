@@ -45,9 +45,9 @@ std::vector<FittedNumber> fitted_numbers(const Calibration& calibration) {
   return numbers;
 }
 
-bool is_fitted_on(const Parameter& number, const CsvTable& table, std::size_t row) {
+bool is_among(const std::vector<FittedOn>& fitted_on, const CsvTable& table, std::size_t row) {
   const std::string file = std::filesystem::path(table.file()).filename().string();
-  return std::ranges::any_of(number.fitted_on, [&](const FittedOn& rows) {
+  return std::ranges::any_of(fitted_on, [&](const FittedOn& rows) {
     if (!rows.file.empty() && rows.file != file) return false;
     if (rows.where.empty()) return true;
     const RowFilter filter = RowFilter::parse(rows.where, "fitted_on");

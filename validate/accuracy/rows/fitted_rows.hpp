@@ -22,6 +22,6 @@ struct FittedNumber {
 std::vector<FittedNumber> fitted_numbers(const Calibration& calibration);
 
 // False where the table lacks a column of `where`. Throws Error where `where` is no expression.
-bool is_fitted_on(const Parameter& number, const CsvTable& table, std::size_t row);
+bool is_among(const std::vector<FittedOn>& fitted_on, const CsvTable& table, std::size_t row);
 
 }  // namespace windtunnel

@@ -50,7 +50,7 @@ class Mapper {
     state_network_law(job_.cluster.node, job_.cluster.fabric.transport, job_.calibration);
     const bool between = job_.layout.pp > 1 && job_.cluster.nodes > 1;
     if (between && run_.noted("after_pp_fix") == "False") slow_messages();
-    return {std::move(job_), std::move(assumed_)};
+    return {std::move(job_), std::move(assumed_), source_.software};
   }
 
  private:
@@ -72,10 +72,16 @@ class Mapper {
     job_.software.sends = Sends::blocking;
     job_.calibration.name += " before its fix";
     job_.calibration.p2p_launch_s = {
-        0.5, 0.4, 0.6, Origin::published,
+        0.5,
+        0.4,
+        0.6,
+        Origin::published,
         "fitted, alone, on the 18 rows with after_pp_fix=False, pp above 1 and tp up to 8 on 16 "
         "and "
-        "32 GPUs of the nanotron sweep (github.com/gkarfakis19/Rapid-LLM 317a2cb)"};
+        "32 GPUs of the nanotron sweep (github.com/gkarfakis19/Rapid-LLM 317a2cb)",
+        {{"",
+          "source~\"nanotron\" && note~\"after_pp_fix=False\" && pp>1 && tp<=8 && "
+          "(gpus==16 || gpus==32)"}}};
   }
 
   int assume(const std::optional<int>& stated, const char* name, int otherwise) {

@@ -13,9 +13,12 @@
 
 namespace windtunnel {
 
+struct Framework;
+
 struct RunJob {
-  Job job;                           // with the library's calibration of its GPU
-  std::vector<std::string> assumed;  // "vocab 50257", in the order in which they were decided
+  Job job;                              // with the library's calibration of its GPU
+  std::vector<std::string> assumed;     // "vocab 50257", in the order in which they were decided
+  const Framework* software = nullptr;  // that the row's source names
 };
 
 // Throws Error with the reason when the row does not say enough.

@@ -13,6 +13,7 @@
 #include "models/base/quantile.hpp"
 #include "policies/lowering/for_each_index.hpp"
 #include "scenarios/language/library/facts/measured_runs.hpp"
+#include "scenarios/language/library/facts/training_software.hpp"
 #include "scenarios/language/library/interconnect_laws.hpp"
 #include "validate/accuracy/rows/baselines.hpp"
 #include "validate/accuracy/rows/fitted_rows.hpp"
@@ -232,9 +233,14 @@ std::vector<std::string> fitted_by(const Subject& subject, bool of_memory) {
   std::vector<std::string> names;
   for (const FittedNumber& each : fitted_numbers(subject.what.job.calibration)) {
     if (each.of_memory != of_memory) continue;
-    if (is_fitted_on(*each.number, *subject.table, subject.run->table_row)) {
+    if (is_among(each.number->fitted_on, *subject.table, subject.run->table_row)) {
       names.push_back(each.name);
     }
+  }
+  const Framework* software = subject.what.software;
+  if (!of_memory && software != nullptr &&
+      is_among(software->fitted_on, *subject.table, subject.run->table_row)) {
+    names.push_back("software " + software->name);
   }
   return names;
 }
@@ -375,9 +381,16 @@ std::vector<FittedBefore> fitted_before(const std::vector<Subject>& subjects) {
       Fit& fit = fits[source.substr(0, source.find(';'))];
       fit.numbers.insert(each.name);
       fit.calibrations.insert(calibration.name);
-      if (is_fitted_on(*each.number, *subject.table, subject.run->table_row)) {
+      if (is_among(each.number->fitted_on, *subject.table, subject.run->table_row)) {
         fit.rows.insert(subject.run->id);
       }
+    }
+    const Framework* software = subject.what.software;
+    if (software == nullptr || software->fitted_on.empty()) continue;
+    Fit& fit = fits[software->source];
+    fit.numbers.insert("software " + software->name);
+    if (is_among(software->fitted_on, *subject.table, subject.run->table_row)) {
+      fit.rows.insert(subject.run->id);
     }
   }
   std::vector<FittedBefore> all;

@@ -149,7 +149,7 @@ Framework read_framework(const DocumentEntry& entry, const std::vector<Framework
   const DocumentNode& map = entry.value;
   require_map(map, entry.key);
   check_keys(map, {"help", "base", "gpus", "schedules", "sharding", "sharding_in_pipelines", "set",
-                   "choices", "rules", "origin", "source"});
+                   "choices", "rules", "origin", "source", "fitted_on"});
   Framework framework;
   const DocumentNode* base = map.value_of("base");
   if (base != nullptr) {
@@ -165,6 +165,9 @@ Framework read_framework(const DocumentEntry& entry, const std::vector<Framework
   framework.origin = Origin::published;
   if (const DocumentNode* origin = map.value_of("origin")) {
     framework.origin = parse_origin(origin->text, origin->where);
+  }
+  if (const DocumentNode* rows = map.value_of("fitted_on")) {
+    framework.fitted_on = read_fitted_on(*rows);
   }
   if (states("gpus")) framework.gpus = texts_in(map, "gpus");
   if (states("schedules")) framework.schedules = texts_in(map, "schedules");

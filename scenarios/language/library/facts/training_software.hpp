@@ -48,6 +48,7 @@ struct Framework {
   std::vector<SoftwareRule> rules;
   Origin origin = Origin::published;  // of its numbers, as `source`
   std::string source;
+  std::vector<FittedOn> fitted_on;  // rows that some of them were fitted on, the base's included
 
   bool runs_on(std::string_view gpu) const;
 };

@@ -8,6 +8,7 @@
 #include <string>
 
 #include "models/base/error.hpp"
+#include "scenarios/language/library/facts/training_software.hpp"
 #include "scenarios/language/library/library.hpp"
 #include "validate/accuracy/rows/row_filter.hpp"
 
@@ -31,7 +32,7 @@ std::map<std::string, std::set<std::string>> rows_of_fits() {
       std::set<std::string>& of_fit = rows[each.number->source.substr(0, 45)];
       for (const CsvTable& table : tables) {
         for (std::size_t row = 0; row < table.rows(); ++row) {
-          if (is_fitted_on(*each.number, table, row)) of_fit.insert(table.id(row));
+          if (is_among(each.number->fitted_on, table, row)) of_fit.insert(table.id(row));
         }
       }
     }
@@ -47,6 +48,15 @@ TEST(FittedRows, EachFitOfTheLibraryStatesItsRows) {
       EXPECT_FALSE(number.fitted_on.empty()) << calibration.name << " " << field.name;
       for (const FittedOn& rows : number.fitted_on) RowFilter::parse(rows.where, "fitted_on");
     }
+  }
+}
+
+TEST(FittedRows, SoftwareStatesItsRowsToo) {
+  for (const Framework& software : frameworks()) {
+    const bool fitted = software.source.find("fitted") != std::string::npos;
+    EXPECT_EQ(fitted, !software.fitted_on.empty() && software.base != "llm-foundry")
+        << software.name;
+    for (const FittedOn& rows : software.fitted_on) RowFilter::parse(rows.where, "fitted_on");
   }
 }
 
@@ -71,10 +81,8 @@ TEST(FittedRows, AreAsManyAsTheirSourceSays) {
 
 TEST(FittedRows, FileAndExpressionBothHold) {
   const CsvTable table = CsvTable::parse("source,gpus\na,8\na,16\n", "folder/runs.csv");
-  Parameter number;
   const auto fitted = [&](const FittedOn& rows, std::size_t row) {
-    number.fitted_on = {rows};
-    return is_fitted_on(number, table, row);
+    return is_among({rows}, table, row);
   };
   EXPECT_TRUE(fitted({"runs.csv", ""}, 1));
   EXPECT_TRUE(fitted({"runs.csv", "gpus==8"}, 0));
