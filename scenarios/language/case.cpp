@@ -1,5 +1,8 @@
 #include "scenarios/language/case.hpp"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <filesystem>
 
@@ -58,6 +61,24 @@ void check_one_job(const DocumentNode& document) {
   }
 }
 
+// A refusal that names a sharding is for any software: so the ones that this software has follow.
+Error with_shardings(const Error& error, const Framework& software) {
+  const std::string text(error.text());
+  const bool names = std::ranges::any_of(kChoices<Sharding>, [&](const Choice<Sharding>& choice) {
+    return choice.value != Sharding::none && text.find(choice.name) != std::string::npos;
+  });
+  if (!names || software.rules.empty()) return error;
+  const auto joined = [](const std::vector<Sharding>& shardings) {
+    std::vector<std::string_view> all;
+    for (const Sharding each : shardings) all.push_back(name_of(each));
+    return fmt::format("{}", fmt::join(all, " or "));
+  };
+  return Error(error.where(),
+               fmt::format("{}; {} shards as {}, with a pipeline as {}", text, software.name,
+                           joined(software.sharding), joined(software.sharding_in_pipelines)),
+               error.code());
+}
+
 }  // namespace
 
 const Framework* software_of(const Case& the_case) {
@@ -112,26 +133,31 @@ Case resolve_case(const ScenarioText& scenario, const Overrides& more, const Pre
   const EvidenceList evidence(document.value_of("origins"));
   result.scenario = values.text("name");
   result.places = values.places();
-  result.places.placing([&] {
-    result.job = resolve_job(values, evidence, files, added.kinds);
-    result.power = resolve_power(values, evidence, result.job);
-    if (result.power != nullptr) lower_clocks(*result.power, result.job);
-    result.rollout = resolve_rollout(values, result.job);
-    result.volunteers = resolve_volunteers(values, files, result.job);
-    result.fused = resolve_fused(values, result.job);
-    result.pauses = resolve_pauses(values);
-    append(model_defaults(values, result.job), result.notes);
-    append(network_law_notes(values, result.job), result.notes);
-    append(unused_keys(values, result.job), result.notes);
-    if (values.has("software.base")) {
-      append(broken_rule_notes(find_framework(values.text("software.base")), result.job),
-             result.notes);
-    }
-    append(found_memory(result.job), result.notes);
-    result.values = explain_values(values, evidence, result.job, result.power.get());
-    result.table = identity_of(result.values, result.job, Scope::iteration);
-    result.prepared = resolve_iteration(result.job, result.table, prepare);
-  });
+  try {
+    result.places.placing([&] {
+      result.job = resolve_job(values, evidence, files, added.kinds);
+      result.power = resolve_power(values, evidence, result.job);
+      if (result.power != nullptr) lower_clocks(*result.power, result.job);
+      result.rollout = resolve_rollout(values, result.job);
+      result.volunteers = resolve_volunteers(values, files, result.job);
+      result.fused = resolve_fused(values, result.job);
+      result.pauses = resolve_pauses(values);
+      append(model_defaults(values, result.job), result.notes);
+      append(network_law_notes(values, result.job), result.notes);
+      append(unused_keys(values, result.job), result.notes);
+      if (values.has("software.base")) {
+        append(broken_rule_notes(find_framework(values.text("software.base")), result.job),
+               result.notes);
+      }
+      append(found_memory(result.job), result.notes);
+      result.values = explain_values(values, evidence, result.job, result.power.get());
+      result.table = identity_of(result.values, result.job, Scope::iteration);
+      result.prepared = resolve_iteration(result.job, result.table, prepare);
+    });
+  } catch (const Error& error) {
+    if (!values.has("software.base")) throw;
+    throw with_shardings(error, find_framework(values.text("software.base")));
+  }
   result.files = files.read();
   result.key = identity_of(result.values, result.job, Scope::campaign, result.volunteers.get());
   return result;

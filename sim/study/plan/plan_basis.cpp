@@ -56,13 +56,28 @@ void check_open(const Overrides& set) {
   }
 }
 
+// Before Ampere no GPU of NVIDIA's has bf16.
+Precision usual_precision(const GpuSpec& gpu) {
+  return gpu.bf16_flops.value > 0   ? Precision::bf16
+         : gpu.fp16_flops.value > 0 ? Precision::fp16
+                                    : Precision::fp32;
+}
+
+// Another precision of the GPU's, to be named beside the usual one.
+Precision other_precision(const GpuSpec& gpu) {
+  if (gpu.fp8_flops.value > 0) return Precision::fp8;
+  const bool has_both = gpu.bf16_flops.value > 0 && gpu.fp16_flops.value > 0;
+  return has_both ? Precision::fp16 : Precision::fp32;
+}
+
 // The scenario on all nodes without layout: only to read it. Of a sequence of any length: a model
 // from a file may name none.
 std::string first_text(const PlanRequest& request, const NodeSpec& node) {
   return fmt::format(
       "name: plan\nmodel: {}\ncluster: {{nodes: {}, node: {}}}\nlayout: {{tp: 1, pp: 1}}\n"
-      "batch: {{global: {}, micro: 1, sequence: 4096}}\n",
-      request.model, request.nodes, request.node, request.nodes * node.gpus);
+      "batch: {{global: {}, micro: 1, sequence: 4096}}\nprecision: {}\n",
+      request.model, request.nodes, request.node, request.nodes * node.gpus,
+      name_of(usual_precision(node.gpu)));
 }
 
 // Its model and its node, with what the user sets.
@@ -133,7 +148,8 @@ DocumentNode scenario_tree(const PlanBasis& basis, const PlanPoint& point) {
   text += "layout: {}\n";
   text +=
       fmt::format("batch: {{global: {}, micro: 1, sequence: {}}}\n", point.batch, basis.sequence);
-  text += "precision: bf16\nrecompute: none\nschedule: 1f1b\n";
+  text += fmt::format("precision: {}\nrecompute: none\nschedule: 1f1b\n",
+                      name_of(usual_precision(basis.node.gpu)));
   if (point.campaign_s > 0) {
     text += fmt::format("snapshots: {}\nfailures: {}\n", point.snapshots.text, basis.failures.text);
     text += fmt::format("recovery: {}\n", basis.recovery.text);
@@ -248,8 +264,13 @@ void take_parts(PlanBasis& basis) {
   add_default(basis, !software.empty(),
               {"software", software, "assumed: as " + basis.framework.name + " is mostly run",
                "--set KEY=..."});
+  const GpuSpec& gpu = basis.node.gpu;
+  const Precision precision = usual_precision(gpu);
+  const bool older = precision != Precision::bf16;
   add_default(basis, !is_stated("precision"),
-              {"precision", "bf16", "assumed", "--set precision=fp8", true});
+              {"precision", std::string(name_of(precision)),
+               older ? fmt::format("assumed: {} has no bf16", gpu.name) : "assumed",
+               fmt::format("--set precision={}", name_of(other_precision(gpu))), true});
 }
 
 // Fewer than models of this size take where the training would have few steps: never below one

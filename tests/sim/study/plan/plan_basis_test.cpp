@@ -37,6 +37,26 @@ TEST(PlanBasis, TellsOnlyWhatNobodySaid) {
 }
 
 // 50 M tokens were 12 steps of a pre-training's batch.
+// What the GPU multiplies, and an option that it has.
+TEST(PlanBasis, ThePrecisionIsOneOfTheGpu) {
+  struct Taken {
+    const char* node;
+    const char* precision;
+    const char* option;
+  };
+  for (const Taken& of : {Taken{"dgx-h100", "bf16", "--set precision=fp8"},
+                          Taken{"dgx-a100", "bf16", "--set precision=fp16"},
+                          Taken{"dgx-v100", "fp16", "--set precision=fp32"}}) {
+    PlanRequest older = request();
+    older.node = of.node;
+    const PlanBasis basis = plan_basis(older);
+    const auto taken = std::ranges::find(basis.defaults, "precision", &TakenDefault::what);
+    ASSERT_NE(taken, basis.defaults.end());
+    EXPECT_EQ(taken->value, of.precision);
+    EXPECT_EQ(taken->change, of.option);
+  }
+}
+
 TEST(PlanBasis, FewTokensAreTakenInSmallBatches) {
   PlanRequest few = request();
   few.tokens = 5e7;

@@ -1,6 +1,6 @@
 #include "scenarios/language/library/facts/training_software.hpp"
 
-#include <gtest/gtest.h>
+#include <gmock/gmock.h>
 
 #include <algorithm>
 #include <string>
@@ -11,6 +11,7 @@
 #include "scenarios/language/case.hpp"
 #include "scenarios/language/library/library.hpp"
 #include "scenarios/language/text/fields.hpp"
+#include "tests/support/error_of.hpp"
 
 namespace windtunnel {
 namespace {
@@ -84,6 +85,19 @@ TEST(TrainingSoftware, KeepsAndWritesWhatItDoes) {
     EXPECT_NEAR((at.weights + at.optimizer) / parameters, of.kept, 1e-9);
     EXPECT_NEAR(64 * snapshot_bytes_per_gpu(job, chunks)[0] / parameters, of.written, 1e-9);
   }
+}
+
+// The way out of a refusal is one that the software has, or the refusal says which it has.
+TEST(TrainingSoftware, RefusalsThatNameAShardingNameThoseOfTheSoftware) {
+  const std::string layout = "{tp: 1, pp: 2, sharding: zero1}";
+  const std::string offload = "offload: {optimizer: host, gradients: host}\n";
+  const auto refusal = [&](const std::string& software) {
+    return error_of([&] { job_of(software, layout, 64, offload); });
+  };
+  const std::string advice = "layout.sharding: zero2 or zero3, or leave offload.gradients out";
+  EXPECT_THAT(refusal("torchtitan"),
+              testing::EndsWith(advice + "; torchtitan shards as zero3, with a pipeline as zero1"));
+  EXPECT_THAT(refusal("any"), testing::EndsWith(advice));
 }
 
 // M mod N of Megatron-Core's schedules.py: 5 on pp 2 leave 1, 8 on pp 4 nothing; with groups of 3
