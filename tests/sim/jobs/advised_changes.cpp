@@ -25,7 +25,8 @@ Words words_of(std::string_view text) {
     word.clear();
   };
   for (const char c : text) {
-    const bool of_word = (c == '(' && !word.empty()) || (c == ')' && word.contains('('));
+    const bool of_word =
+        (c == '(' && !word.empty()) || (c == ')' && word.find('(') != std::string::npos);
     if (c == ' ' || c == ',' || c == ';' || (!of_word && (c == '(' || c == ')'))) {
       end();
       if (c == ';' || c == ',') words.emplace_back(1, c);
