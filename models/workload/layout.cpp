@@ -398,10 +398,10 @@ std::vector<int> layers_per_stage(const TransformerSpec& model, const Layout& la
     const int first = layout.first_stage_layers;
     const int last = layout.last_stage_layers;
     const int even = model.layers - first - last;
-    if (even % layout.stages() != 0 && model.layers < layout.stages()) {
+    if (even % layout.stages() != 0 && model.layers + 2 < layout.stages()) {
       throw Error::about({"layout.pp", "layout.vpp", "layout.stages", "model.layers"},
                          "{} stages (pp {} x vpp {}) are more than the {} layers of model '{}'; "
-                         "each has one at least",
+                         "each but the first and the last has one at least",
                          layout.stages(), layout.pp, layout.vpp, model.layers, model.name);
     }
     if (even % layout.stages() != 0) {

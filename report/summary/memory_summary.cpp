@@ -54,9 +54,8 @@ std::string may_not_fit_text(const Calibration& calibration, double bytes, doubl
   const Parameter& error = calibration.memory_error;
   const double chance = chance_above(error, usable_bytes / bytes);
   if (chance < kToldChance) return "";
-  return fmt::format("with a chance of {:.0f} % (memory is predicted within {}, one sigma, {})",
-                     100 * chance, format_percent(std::expm1(error.value)),
-                     to_string(error.origin));
+  return fmt::format("with a chance of {:.0f} % (predicted within {}, one sigma, {})", 100 * chance,
+                     format_percent(std::expm1(error.value)), to_string(error.origin));
 }
 
 SummarySection memory_section(const Record& record) {

@@ -38,8 +38,8 @@ TEST(Layout, LayersThatDoNotDivideAreNamed) {
             "96 layers of model 'gpt3-175b' (first +0, last +0) do not divide into 5 stages (pp 5 "
             "x vpp 1); set layout.stages");
   EXPECT_EQ(error_of([&] { layers_per_stage(model, {.pp = 64, .vpp = 2}); }),
-            "128 stages (pp 64 x vpp 2) are more than the 96 layers of model 'gpt3-175b'; each has "
-            "one at least");
+            "128 stages (pp 64 x vpp 2) are more than the 96 layers of model 'gpt3-175b'; each but "
+            "the first and the last has one at least");
   EXPECT_EQ(error_of([&] { layers_per_stage(model, {.pp = 2, .stage_layers = {96}}); }),
             "layout.stages lists 1 stages; pp 2 x vpp 1 makes 2");
   EXPECT_EQ(error_of([&] {

@@ -39,7 +39,7 @@ TEST(Figures, KeysArePathsOfTheRunDocument) {
 TEST(Figures, TextsHaveTheirUnits) {
   const Record record = sample_record();
   for (const auto& [key, text] :
-       {std::pair{"iteration.tflops_per_gpu", "412.2"},
+       {std::pair{"iteration.tflops_per_gpu", "412"},
         {"iteration.mfu", "41.7 %"},
         {"iteration.memory_bytes.fits", "yes"},
         {"campaign.job.days", "77.5 d"},
@@ -116,7 +116,7 @@ TEST(Figures, TokensWithoutACampaignAreDaysIfNothingFails) {
   record.job.price_usd_per_gpu_s = 2.0 / 3600;
   record.job.cluster.nodes = 2048;
   record.job.cluster.node.gpus = 8;
-  EXPECT_EQ(figure("job.days").text(record), "5.50 d");
+  EXPECT_EQ(figure("job.days").text(record), "5.52 d");
   EXPECT_EQ(figure("job.cost_usd").text(record), "4.34 M USD");
   EXPECT_EQ(figure("job.steps").text(record), "");
   const Summary summary = summarise(record);

@@ -14,7 +14,7 @@ Calibration calibration_of(double error) {
 // Two standard deviations of room: 2.3 %; none: a half.
 TEST(MemorySummary, TheChanceThatItDoesNotFit) {
   EXPECT_EQ(may_not_fit_text(calibration_of(0.1), 80e9, 80e9),
-            "with a chance of 50 % (memory is predicted within 10.5 %, one sigma, measured)");
+            "with a chance of 50 % (predicted within 10.5 %, one sigma, measured)");
   EXPECT_TRUE(
       may_not_fit_text(calibration_of(0.1), 65.5e9, 80e9).starts_with("with a chance of 2 % ("));
   EXPECT_EQ(may_not_fit_text(calibration_of(0.1), 60e9, 80e9), "");

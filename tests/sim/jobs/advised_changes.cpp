@@ -25,7 +25,8 @@ Words words_of(std::string_view text) {
     word.clear();
   };
   for (const char c : text) {
-    const bool of_word = (c == '(' && !word.empty()) || (c == ')' && word.contains('('));
+    const bool of_word =
+        (c == '(' && !word.empty()) || (c == ')' && word.find('(') != std::string::npos);
     if (c == ' ' || c == ',' || c == ';' || (!of_word && (c == '(' || c == ')'))) {
       end();
       if (c == ';' || c == ',') words.emplace_back(1, c);
@@ -147,8 +148,12 @@ class Reader {
     static const std::regex example("add e\\.g\\. '?([a-z_]+): ([^']*?)('| to |$)");
     std::smatch match;
     if (std::regex_search(text_, match, example)) {
-      const std::string key = key_of(match[1].str(), fault_);
-      if (!key.empty()) change(key, match[2].str());
+      for (const std::string& above : {fault_, parent_of(fault_)}) {
+        const std::string key = join_path(above, match[1].str());
+        if (find_field(key) == nullptr) continue;
+        change(key, match[2].str());
+        return;
+      }
       return;
     }
     const std::string key = key_of(words_[at_], fault_);

@@ -105,7 +105,7 @@ TEST_F(InputFiles, AreReadWithTheVariableAsTheRefusalSaysIt) {
     EXPECT_EQ(InputFile(path("large"), 1000).whole().size(), bytes);
   }
   fs::resize_file(path("large"), kLargestWhole_bytes + 1);
-  EXPECT_NE(error_of([&] { InputFile(path("large"), kLargestWhole_bytes); }), "");
+  EXPECT_NE(error_of([&] { InputFile(path("large"), kLargestWhole_bytes); }), "no error");
   const RaisedLimit raised(error_of([&] { InputFile(path("large"), kLargestWhole_bytes); }));
   EXPECT_EQ(InputFile(path("large"), kLargestWhole_bytes).size(), kLargestWhole_bytes + 1);
 }
@@ -127,7 +127,7 @@ TEST_F(InputFiles, LongLinesAreReadWithTheVariableAsTheRefusalSaysIt) {
 TEST_F(InputFiles, TheVariableIsASizeAndLowersTooButNotWhatIsStreamed) {
   std::ofstream(path("a")) << std::string(2000, 'x');
   setenv(kFileLimitVariable, "1 kB", 1);
-  EXPECT_NE(error_of([&] { InputFile(path("a"), kLargestWhole_bytes); }), "");
+  EXPECT_NE(error_of([&] { InputFile(path("a"), kLargestWhole_bytes); }), "no error");
   EXPECT_EQ(InputFile(path("a")).size(), 2000u);
   for (const char* wrong : {"lots", "-1 GB", "4", "0 B", "3 s", "1e30 GB"}) {
     setenv(kFileLimitVariable, wrong, 1);

@@ -52,7 +52,8 @@ TEST(ResolveRobust, DefaultsAreExplained) {
 TEST(ResolveRobust, WhatCannotBeIsRefused) {
   EXPECT_THAT(robust_fault("{robust: {rule: krum, faulty: 3}}"), HasSubstr("9 or more"));
   EXPECT_THAT(robust_fault("{robust: {rule: krum, iterations: 3}}"), HasSubstr("has none"));
-  EXPECT_THAT(robust_fault("{robust: median, compressor: int8}"), HasSubstr("compressor of dp"));
+  EXPECT_THAT(robust_fault("{robust: median, compressor: int8}"),
+              HasSubstr("leave out communication.compressor"));
   EXPECT_THAT(robust_fault("{robust: median, overlap: dear}"), HasSubstr("dear"));
   EXPECT_THAT(robust_fault("{robust: median, aggregation: parameter-server}"),
               HasSubstr("servers sum gradients"));
