@@ -16,8 +16,8 @@ namespace {
 
 struct Said {
   Note note;
-  std::vector<std::string> points;  // their names
-  bool alike = true;                // so are the figures at all of them
+  std::vector<std::string> points = {};  // their names
+  bool alike = true;                     // so are the figures at all of them
 };
 
 // All figures of a record, in full.

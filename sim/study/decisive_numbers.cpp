@@ -56,7 +56,7 @@ std::string with_text(const std::string& value, std::optional<double> goodput) {
 // A number, or a law that times are drawn from, at half and at twice.
 struct BothWays {
   std::string now, half, twice;
-  std::optional<double> at_half, at_twice;
+  std::optional<double> at_half = {}, at_twice = {};
 };
 
 // Recorded repairs have no one number: all of them take half as long, or twice. Nothing: the key

@@ -48,6 +48,11 @@ TEST(Unused, WhatALayoutOrAModelHasNot) {
   EXPECT_EQ(keys("gpt3-175b", in_fp8), "software.fp8_activation_inputs ");
   EXPECT_EQ(keys("llama3-8b", in_fp8), "");
   EXPECT_EQ(keys("resnet-50", "attention: fa3\n"), "attention ");
+  EXPECT_EQ(keys("llama3-8b", "recompute: [layernorm, moe_act]\n"), "recompute ");
+  EXPECT_EQ(keys("llama3-8b", "recompute: [layernorm, mlp_act]\n"), "");
+  EXPECT_EQ(keys("llama3-8b", "recompute: selective\n"), "");
+  EXPECT_EQ(keys("qwen3-30b-a3b", "recompute: [mlp]\n"), "recompute ");
+  EXPECT_EQ(keys("deepseek-v3", "recompute: [mla_up_proj, shared_experts, mlp]\n"), "");
 }
 
 // Each of them has its effect beside the key that it belongs to, and a note without.
