@@ -9,6 +9,7 @@
 #include "models/base/error.hpp"
 #include "models/cost/chunk/layer_table_cost.hpp"
 #include "models/plan/state_shares.hpp"
+#include "models/workload/recompute_parts.hpp"
 #include "policies/conflicts/offload_conflicts.hpp"
 #include "policies/search/memory_search.hpp"
 #include "policies/search/state_balance.hpp"
@@ -210,22 +211,15 @@ std::vector<Recompute> recompute_sets(const Job& job, bool modules) {
   if (job.network) return {Recompute::none};
   std::vector<Recompute> sets = {Recompute::none, Recompute::selective, Recompute::full};
   if (!modules) return sets;
-  const TransformerSpec& model = job.model;
-  const bool experts = model.moe_layers() > 0;
-  const bool dense = model.moe_layers() < model.layers;
-  const bool shared = model.moe.shared_ffn > 0;
   struct Row {
     RecomputeModule module;
-    bool there;
     bool cheap;
   };
   Recompute together;
-  for (const auto& [module, there, cheap] :
-       {Row{layernorm, true, true}, Row{moe_act, experts, true},
-        Row{mlp_act, dense || shared, true}, Row{mla_up_proj, model.latent.kv_rank > 0, true},
-        Row{core_attn, true, false}, Row{shared_experts, shared, false}, Row{mlp, dense, false},
-        Row{moe, experts, false}}) {
-    if (!there) continue;
+  for (const auto& [module, cheap] :
+       {Row{layernorm, true}, Row{moe_act, true}, Row{mlp_act, true}, Row{mla_up_proj, true},
+        Row{core_attn, false}, Row{shared_experts, false}, Row{mlp, false}, Row{moe, false}}) {
+    if (!has_module(job.model, module)) continue;
     sets.push_back(Recompute::of(module));
     if (cheap) together = together.with(module);
     if (std::ranges::find(sets, together) == sets.end()) sets.push_back(together);

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <iterator>
 
+#include "models/workload/recompute_parts.hpp"
 #include "policies/exchange/replica_groups.hpp"
 
 namespace windtunnel {
@@ -29,6 +30,21 @@ Keys stated_below(const Values& values, const std::string& map, const char* but)
     if (key != but) keys.push_back(join_path(map, key));
   }
   return stated_of(values, keys);
+}
+
+// Modules of a list under `recompute` that the model has not.
+void add_idle_modules(const Job& job, std::vector<Note>& notes) {
+  Recompute set = job.recompute;
+  set.method = RecomputeMethod::all;
+  set.layers = 0;
+  if (job.network || has_name(set)) return;
+  Keys idle;
+  for (const auto& [name, module] : kChoices<RecomputeModule>) {
+    if (set.states(module) && !has_module(job.model, module)) idle.emplace_back(name);
+  }
+  if (idle.empty()) return;
+  notes.push_back({"recompute", fmt::format("{} recomputes nothing: no layer of model '{}' has it",
+                                            fmt::join(idle, ", "), job.model.name)});
 }
 
 // Keys of something that the scenario has not.
@@ -59,6 +75,7 @@ void add_idle(const Values& values, const Job& job, std::vector<Note>& notes) {
         "gradients, and no shard has a copy unless layout.shard_ranks or "
         "layout.expert_shard_ranks is less than the ranks there are");
   }
+  add_idle_modules(job, notes);
   const bool attends = !job.network && job.model.layers_with(has_attention) > 0;
   if (!attends) add(stated_of(values, {"attention"}), "nothing takes it: no layer attends");
   if (job.calibration.attention != nullptr) {

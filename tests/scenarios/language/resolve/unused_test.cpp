@@ -54,6 +54,11 @@ TEST(Unused, WhatALayoutOrAModelHasNot) {
   const std::string shards = "software: {fp32_shards: true}\nlayout: {sharding: ";
   EXPECT_EQ(keys("llama3-8b", shards + "none}\n"), "software.fp32_shards ");
   EXPECT_EQ(keys("llama3-8b", shards + "zero3}\n"), "");
+  EXPECT_EQ(keys("llama3-8b", "recompute: [layernorm, moe_act]\n"), "recompute ");
+  EXPECT_EQ(keys("llama3-8b", "recompute: [layernorm, mlp_act]\n"), "");
+  EXPECT_EQ(keys("llama3-8b", "recompute: selective\n"), "");
+  EXPECT_EQ(keys("qwen3-30b-a3b", "recompute: [mlp]\n"), "recompute ");
+  EXPECT_EQ(keys("deepseek-v3", "recompute: [mla_up_proj, shared_experts, mlp]\n"), "");
 }
 
 // Each of them has its effect beside the key that it belongs to, and a note without.
