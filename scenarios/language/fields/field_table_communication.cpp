@@ -84,14 +84,14 @@ Rows communication_rows() {
            .example = "25 MB",
            .help = "gradient bytes that are reduced together (PyTorch's DDP: 25 MB)"}),
       choice_row<&Communication::bucket_elements>(
-          "communication.bucket_elements", Dimension::number,
+          "communication.bucket_elements", Dimension::count,
           {.low = 0,
            .high = 1e13,
            .example = "134217728",
            .help = "gradients that are reduced together, counted, as parts of one buffer of them "
                    "all (Megatron-Core); goes before communication.bucket; 0: bytes count"}),
       choice_row<&Communication::bucket_elements_per_replica>(
-          "communication.bucket_elements_per_replica", Dimension::number,
+          "communication.bucket_elements_per_replica", Dimension::count,
           {.low = 0,
            .high = 1e10,
            .example = "1 M",

@@ -48,17 +48,19 @@ InterconnectLaw specified_interconnect_law(const NodeSpec& node, Transport trans
     add(name_of(transport));
   }
   // Layer nccl is of Hopper. What a node holds back, no transport makes up for.
-  // The clusters of layer volta have one NIC for eight GPUs, most of which reach it through the
-  // host; where each PCIe switch has its own, a DGX-1 gets 22.9 of 25 GB/s of them
-  // (github.com/NVIDIA/deepops 3957a42f, docs/k8s-cluster/roce-perf-k8s.md).
-  const bool far_nics = node.gpus > 4 * node.nics;
-  if (node.gpu.generation == GpuGeneration::volta && transport != Transport::tcp && far_nics) {
-    add_of_host("volta", 12.5e9);
+  if (node.gpu.generation == GpuGeneration::volta && transport != Transport::tcp) {
+    add("volta");
+    if (node.nics == 1 && node.gpus > 4) add_of_host("volta_far_nics", 12.5e9);
   }
   if (node.gpu.name.starts_with("a100")) add("a100");
   if (node.gpu.name.starts_with("mi")) add("rccl");
   if (node.gpu.generation == GpuGeneration::blackwell) add("blackwell");
-  if (node.gpu_path == GpuPath::pcie) add("pcie");
+  if (node.gpu_path == GpuPath::pcie) {
+    const Parameter share = law.node_share;
+    add("pcie");
+    // What the layer leaves of a port is what the host's bridge passes, unless the node states it.
+    if (node.host_bridge_Bps.value > 0) law.node_share = share;
+  }
   return law;
 }
 

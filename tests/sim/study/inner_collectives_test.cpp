@@ -184,13 +184,14 @@ TEST(InnerCollectives, SecondsOfPassesBeatTheNics) {
   EXPECT_LT(run_of(job, prepared, InnerForm::folded).step_s, 1.807);
 }
 
-// Half the clock is half the kernels' speed: NVLink and NICs are as fast as before.
+// Half the clock is half the kernels' speed: NVLink and NICs are as fast as before. By constants,
+// whose collectives kernels of either speed hide alike.
 TEST(InnerCollectives, ASlowNodeCostsWhatItsKernelsCost) {
   const std::string text =
       "name: slow\nmodel: {layers: 8, hidden: 4096, heads: 32, vocabulary: 32000, sequence: 4096}\n"
       "cluster: {nodes: 1, node: dgx-h100}\nlayout: {tp: 8, sequence_parallel: true}\n"
       "batch: {global: 8, micro: 1}\nrecompute: none\ncalibration: h100-pytorch\n"
-      "software: {cuda_graphs: true}\n";
+      "software: {cuda_graphs: true}\ncommunication: {law: constants}\n";
   Job job = parse_case(text, "slow.yaml").job;
   const auto run = [&] { return run_of(job, prepare_iteration(job), InnerForm::tasks); };
   const auto kernels_s = [&](const Simulated& of) {

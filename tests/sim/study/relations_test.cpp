@@ -296,14 +296,19 @@ TEST_P(Relations, HoldOfRandomScenarios) {
 INSTANTIATE_TEST_SUITE_P(Blocks, Relations, testing::Range(0, kBlocks / 10));
 INSTANTIATE_TEST_SUITE_P(ManyBlocks, Relations, testing::Range(kBlocks / 10, kBlocks));
 
-// Where the groups of one kind have the network to themselves, and nothing computes beside them. To
-// a thousandth: small messages of several groups behind one NIC pay their protocol's share of the
-// bandwidth in one form together, in the other one by one.
+// Where the groups of one kind have the network to themselves, and nothing computes beside them. By
+// constants to a thousandth, by NCCL's law to a hundredth: small messages of several groups behind
+// one NIC pay their protocol's share of the bandwidth in one form together, in the other one by
+// one.
 TEST(IdleNetwork, ClosedFormsAndFlowsTakeAsLong) {
   int scenarios = 0;
   for (std::uint64_t number = 0; scenarios < kScenarios / kBlocks; ++number) {
     std::optional<Case> drawn = random_case(number);
     if (!drawn || drawn->job.layout.pp > 1 || drawn->job.cluster.nodes == 1) continue;
+    const bool constants = scenarios % 4 < 2;
+    if (constants) {
+      drawn = parse_case(drawn->text, drawn->file, {{"communication.law", "constants"}});
+    }
     ++scenarios;
     Job& job = drawn->job;
     job.campaign.length_s = 0;
@@ -316,7 +321,8 @@ TEST(IdleNetwork, ClosedFormsAndFlowsTakeAsLong) {
       return measure_iteration(*drawn, {.threads = 1, .allow_oom = true}).report.time_s;
     };
     const double flows_s = step_s(Fidelity::flows);
-    EXPECT_NEAR(step_s(Fidelity::closed), flows_s, 1e-3 * flows_s) << drawn->text;
+    const double bound = constants ? 1e-3 : 1e-2;
+    EXPECT_NEAR(step_s(Fidelity::closed), flows_s, bound * flows_s) << drawn->text;
   }
 }
 

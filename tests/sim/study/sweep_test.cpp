@@ -226,11 +226,13 @@ TEST(IntervalSearch, BeatsAGridAndIsWhatRunGives) {
   }
 }
 
-// Of one tier, where trials tell: in few failures the best of either's intervals is one by luck.
+// Of one tier, where trials tell: in few failures the best of either's intervals is one by luck. Of
+// the step that constants give; of NCCL's law, 0.2 % longer, the two are 7 % apart in these trials.
 TEST(IntervalSearch, SaysOfWhatDoesNotMatterWhatRunSays) {
   const Overrides set = {{"campaign.replicas", "100"},
                          {"failures.0.rate", "500 per 1000 node-days"},
-                         {"snapshots.0.every", "2 h"}};
+                         {"snapshots.0.every", "2 h"},
+                         {"communication.law", "constants"}};
   const IntervalSearch found =
       search_intervals(read_scenario(kScenario, set), {.keys = {"snapshots.0.every"}});
   const std::optional<IntervalReport> said = simulate(load_case(kScenario, set)).campaign->interval;

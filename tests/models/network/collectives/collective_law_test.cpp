@@ -210,6 +210,21 @@ TEST(CollectiveLaw, WithoutALawFiveConstantsServeAll) {
   EXPECT_EQ(terms.of(K::all_reduce, A::ring, P::simple).node_efficiency, 0.8);
 }
 
+// What an algorithm sends one after the other takes the sum, not more, whatever the exponent by
+// which latency and bytes meet: inside nodes 28 of 32 members' parts stay, 24 of 32 leave.
+TEST(CollectiveLaw, PhasesAddUp) {
+  Terms terms;
+  constexpr double kBytes = 1e13;  // next to which no latency counts
+  const GroupShape shape = group_shape(terms.gpus, terms.cluster);
+  const auto cost = [&](A algorithm) {
+    return collective_cost(K::all_to_all, {algorithm, P::simple}, shape, kBytes, terms.cluster,
+                           terms.calibration);
+  };
+  const double node_s = 7.0 / 8 * kBytes / (terms.cluster.node.nvlink_Bps.value * 0.8);
+  const double pairwise_s = cost(A::pairwise).seconds;
+  EXPECT_NEAR(cost(A::hierarchical).seconds, pairwise_s + node_s, 1e-3 * pairwise_s);
+}
+
 TEST(CollectiveLaw, LatencyAndTransferOverlapAsTheExponentSays) {
   LawTerms terms;
   EXPECT_DOUBLE_EQ(law_seconds(terms, 3, 4), 7);
