@@ -126,7 +126,7 @@ Case resolve_case(const ScenarioText& scenario, const Overrides& more, const Pre
   };
   const auto resolve = [&](const Values& values) {
     return values.places().placing([&] {
-      return resolve_job(values, EvidenceList(document.value_of("origins")), files, added.kinds);
+      return resolve_parts(values, EvidenceList(document.value_of("origins")), files, added.kinds);
     });
   };
   const Values values = with_named_software(document, check, resolve);

@@ -12,7 +12,7 @@
 namespace windtunnel {
 
 // The values of `scenario` with what its software sets, which is then in `scenario` too. `check` is
-// check_values() of it, `resolve` the Job of such values, which conditions are about.
+// check_values() of it, `resolve` the parts of a Job of such values, which conditions are about.
 Values with_named_software(DocumentNode& scenario,
                            const std::function<Values(const DocumentNode&)>& check,
                            const std::function<Job(const Values&)>& resolve);

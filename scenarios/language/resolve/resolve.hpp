@@ -136,6 +136,10 @@ void resolve_robust(const Values& values, Job& job);
 // Whether the rule has a use for the key, which stands below "communication.robust".
 bool takes_key(RobustRule rule, std::string_view key);
 
+// Model, machine, schedule, layout, batch, software and communication of a Job, before it is asked
+// whether they go together.
+Job resolve_parts(const Values& values, const EvidenceList& evidence, NamedFiles& files,
+                  const OwnKinds& own);
 // All of a Job, and its iteration. Throw Error with the place of the key at fault, or about keys.
 Job resolve_job(const Values& values, const EvidenceList& evidence, NamedFiles& files,
                 const OwnKinds& own);

@@ -444,8 +444,8 @@ std::shared_ptr<const PreparedIteration> resolve_iteration(const Job& job, const
   return std::make_shared<const PreparedIteration>(prepare_checked(job));
 }
 
-Job resolve_job(const Values& values, const EvidenceList& evidence, NamedFiles& files,
-                const OwnKinds& own) {
+Job resolve_parts(const Values& values, const EvidenceList& evidence, NamedFiles& files,
+                  const OwnKinds& own) {
   Job job;
   values.fill("", job);
   resolve_recompute(values, job.recompute);
@@ -461,6 +461,12 @@ Job resolve_job(const Values& values, const EvidenceList& evidence, NamedFiles& 
   check_precision(values, job);
   job.software = resolve_software(values);
   job.communication = resolve_communication(values, files, own.compressors);
+  return job;
+}
+
+Job resolve_job(const Values& values, const EvidenceList& evidence, NamedFiles& files,
+                const OwnKinds& own) {
+  Job job = resolve_parts(values, evidence, files, own);
   job.pool_calibrations = resolve_pool_calibrations(values, job.cluster, files);
   job.calibration = resolve_job_calibration(values, job, files);
   resolve_parallel(values, job);

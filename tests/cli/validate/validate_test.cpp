@@ -137,6 +137,23 @@ TEST(ValidateCommand, PredictsTrainingRuns) {
   EXPECT_EQ(run_program("validate runs " + rows + " --json -j 1").out, result.out);
 }
 
+TEST(ValidateCommand, WritesARowAsAScenario) {
+  const std::string folder = scratch_folder("validate_row");
+  const std::string rows = training_rows(folder);
+  const std::string command = "validate runs " + rows + " --scenario ";
+  const ProgramResult judged = run_program("validate runs " + rows + " --json");
+  const double predicted = json::parse(judged.out).at("rows")[0].at("predicted");
+  const std::string scenario = folder + "/row.yaml";
+  ASSERT_EQ(run_program(command + rows + ":2 --out " + scenario).exit_code, 0);
+  EXPECT_EQ(run_program(command + "2").out, read_text(scenario));
+  const ProgramResult run = run_program("run " + scenario + " --json");
+  ASSERT_EQ(run.exit_code, 0) << run.err;
+  EXPECT_NEAR(json::parse(run.out).at("iteration").at("time_s").get<double>() / predicted, 1, 0.02);
+  const ProgramResult none = run_program(command + "9");
+  EXPECT_EQ(none.exit_code, 2);
+  EXPECT_NE(none.err.find("no row is called '9'"), std::string::npos) << none.err;
+}
+
 TEST(ValidateCommand, FiltersFitsAndFailsTrainingRuns) {
   const std::string rows = training_rows(scratch_folder("validate_runs"));
   const std::string command = "validate runs " + rows + " ";

@@ -224,6 +224,16 @@ TEST(TrainingSoftware, AReleaseIsItsBaseAndWhatDiffers) {
   EXPECT_EQ(job_of("torchtune", layout, 64, "recompute: none\n").job.recompute, Recompute::none);
 }
 
+// Experts with tp need sequence parallelism, which the software brings along.
+TEST(TrainingSoftware, ConditionsAreAskedBeforeTheJobIsChecked) {
+  const Case the_case = parse_case(
+      "name: t\nmodel: mixtral-8x7b\ncluster: {nodes: 1, node: dgx-h100}\n"
+      "layout: {tp: 2, pp: 1, ep: 4}\nbatch: {global: 64, micro: 1, sequence: 4096}\n"
+      "precision: bf16\nsoftware: megatron-core\n",
+      "t.yaml");
+  EXPECT_TRUE(the_case.job.layout.sequence_parallel);
+}
+
 // Each entry goes with a plain job, whatever it sets.
 TEST(TrainingSoftware, EveryEntryMakesAJob) {
   for (const Framework& framework : frameworks()) {

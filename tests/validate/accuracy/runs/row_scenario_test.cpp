@@ -1,0 +1,79 @@
+#include "validate/accuracy/runs/row_scenario.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <optional>
+
+#include "models/base/error.hpp"
+#include "scenarios/language/case.hpp"
+#include "scenarios/language/library/library.hpp"
+
+namespace windtunnel {
+namespace {
+
+std::vector<TrainingRun> rows_of(const std::string& folder) {
+  std::vector<std::filesystem::path> files;
+  for (const auto& entry : std::filesystem::directory_iterator(folder)) {
+    files.push_back(entry.path());
+  }
+  std::ranges::sort(files);
+  std::vector<TrainingRun> rows;
+  for (const std::filesystem::path& file : files) {
+    const TrainingRuns table = read_training_runs(file.string());
+    rows.insert(rows.end(), table.runs.begin(), table.runs.end());
+  }
+  return rows;
+}
+
+struct Predicted {
+  RunJob row;
+  RunPrediction prediction;
+};
+// Empty: the row does not say enough, or its job cannot be.
+std::optional<Predicted> predicted(const TrainingRun& run) {
+  try {
+    RunJob row = job_of(run);
+    const RunPrediction prediction = predict(row.job);
+    return Predicted{std::move(row), prediction};
+  } catch (const Error&) {
+    return std::nullopt;
+  }
+}
+
+// To the last bit, of every row that is judged. Where a calibration's links inside nodes were
+// fitted, rows have NCCL's law between nodes alone, for which communication.law has no word: of
+// those the calibration is taken from the row.
+TEST(RowScenario, IsTheJobThatTheRowIsJudgedBy) {
+  int rows = 0, as_written = 0;
+  for (const TrainingRun& run : rows_of(WINDTUNNEL_SOURCE_DIR "/tests/data/training_runs")) {
+    const std::optional<Predicted> judged = predicted(run);
+    if (!judged) continue;
+    SCOPED_TRACE(run.id);
+    Job job = parse_case(row_scenario(run, judged->row), "row.yaml").job;
+    if (judged->row.job.calibration.node_network) {
+      job.calibration = judged->row.job.calibration;
+    } else {
+      ++as_written;
+    }
+    const RunPrediction prediction = predict(job);
+    ASSERT_EQ(prediction.step_s, judged->prediction.step_s);
+    ASSERT_EQ(prediction.memory_bytes, judged->prediction.memory_bytes);
+    ++rows;
+  }
+  EXPECT_GT(rows, 2200);
+  EXPECT_GT(as_written, 1200);
+}
+
+TEST(RowScenario, ACalibrationOfNoLibraryHasNoWord) {
+  TrainingRun run;
+  run.id = "runs.csv:2";
+  RunJob row;
+  row.job.cluster.node = find_node("dgx-h100");
+  row.job.calibration.name = "h100-sweep before its fix";
+  EXPECT_THROW(row_scenario(run, row), Error);
+}
+
+}  // namespace
+}  // namespace windtunnel
