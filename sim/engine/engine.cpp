@@ -144,8 +144,7 @@ double tasks_of(const Plan& plan, const Folding& folding) {
 }
 
 Timeline replayed(const Plan& plan, const Cluster& cluster, const EngineOptions& options) {
-  Cluster calm = cluster;
-  calm.jitter = {};
+  const Cluster calm = in_step(cluster);
   const Timeline steady = execute(plan, calm, options);
   if (steady.sampled_of > 0) return replay(plan, cluster, steady, steady);
   const Timeline alone = from_bytes(run_in_child([&] {
@@ -161,7 +160,8 @@ Timeline replayed(const Plan& plan, const Cluster& cluster, const EngineOptions&
 
 Timeline execute(const Plan& plan, const Cluster& cluster, const EngineOptions& options) {
   CHECK(plan.ranks <= cluster.gpus(), "{} ranks on {} GPUs", plan.ranks, cluster.gpus());
-  const bool may_replay = options.fold == FoldMode::automatic && cluster.jitter.active();
+  const bool may_replay = options.fold == FoldMode::automatic &&
+                          (cluster.jitter.active() || !cluster.slow_nodes.empty());
   const double most_tasks = options.fold_limits.unlike_tasks;
   if (may_replay && has_unlike_tasks(plan, cluster, most_tasks)) {
     return replayed(plan, cluster, options);

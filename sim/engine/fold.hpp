@@ -38,8 +38,8 @@ struct Folding : FlowRoutes {
 };
 
 // FoldMode::automatic samples where more ranks than `unlike_ranks` differ by the ways that routing
-// chose for them; where jitter leaves more tasks than `unlike_tasks` to simulate, it replays the
-// timeline without jitter (timeline_replay.hpp).
+// chose for them; where the paces of kernels (jitter, slow nodes) leave more tasks than
+// `unlike_tasks` to simulate, it replays the timeline without them (timeline_replay.hpp).
 struct FoldLimits {
   std::int64_t unlike_ranks = 1024;
   std::int64_t sampled_ranks = 256;

@@ -6,6 +6,7 @@
 #include <queue>
 #include <set>
 #include <span>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -17,7 +18,8 @@
 namespace windtunnel {
 namespace {
 
-// Ranks that stay alike: in step with each other and one in the steady timeline. By class.
+// Ranks that stay alike: in step with each other, on nodes that are as slow, and one in the steady
+// timeline. By class.
 struct Lanes {
   std::vector<RankId> rank;          // the lowest of each
   std::vector<std::int32_t> member;  // its position in the class
@@ -115,7 +117,8 @@ class Replay {
           states_.size());
   }
 
-  Timeline timeline() const {
+  // Once: what it is made of goes.
+  Timeline timeline() {
     Timeline timeline;
     timeline.iteration_end_s.assign(plan_.iterations, 0);
     timeline.events = steady_.events;
@@ -137,6 +140,8 @@ class Replay {
   }
 
  private:
+  static constexpr std::size_t kLanesAtATime = 16;
+
   struct State {
     std::int32_t starts_after = 0;  // moments that must come before
     std::int32_t ends_after = 1;    // its start, and of a receive the end of its send
@@ -162,13 +167,14 @@ class Replay {
     lanes_.resize(plan_.classes.size());
     lane_of_.resize(plan_.ranks);
     for (std::size_t c = 0; c < plan_.classes.size(); ++c) {
-      std::map<std::pair<std::int32_t, std::int32_t>, std::int32_t> seen;
+      std::map<std::tuple<std::int32_t, std::int32_t, double>, std::int32_t> seen;
       Lanes& lanes = lanes_[c];
       const std::vector<RankId>& members = plan_.classes[c].members;
       for (std::size_t m = 0; m < members.size(); ++m) {
         const RankId rank = members[m];
-        const auto [at, fresh] = seen.try_emplace({steady_.recorded_as[rank], rank / plan_.in_step},
-                                                  static_cast<std::int32_t>(lanes.rank.size()));
+        const auto [at, fresh] = seen.try_emplace(
+            {steady_.recorded_as[rank], rank / plan_.in_step, cluster_.slowdown_of(rank)},
+            static_cast<std::int32_t>(lanes.rank.size()));
         lane_of_[rank] = at->second;
         if (fresh) {
           lanes.rank.push_back(rank);
@@ -255,29 +261,40 @@ class Replay {
     }
   }
 
-  // Where the task ends, later: how long it takes.
+  // Where the task ends, later: how long it takes. Some lanes at a time, whose numbers lie side by
+  // side.
   void add_durations() {
     KernelPace pace(plan_, cluster_);
+    std::vector<std::vector<double>> drawn(kLanesAtATime);
     for (std::size_t c = 0; c < templates_.size(); ++c) {
-      const std::vector<TaskTemplate>& tasks = templates_[c].tasks;
-      for (std::size_t lane = 0; lane < lanes(c); ++lane) {
-        const RankId rank = lanes_[c].rank[lane];
-        const double steady = cluster_.slowdown_of(rank);
-        const std::span<const double> drawn = pace.slowdowns(rank);
-        for (TaskIndex t = 0; t < std::ssize(tasks); ++t) {
-          const TaskTemplate& task = tasks[t];
-          const Span& span = span_of(steady_, rank, t);
-          double& seconds = ends_[c][t * lanes(c) + lane];
-          seconds = span.end_s - span.start_s;
-          if (!slowed_by_node(task.kind)) continue;
-          const double slowdown = drawn[pace.place(t, task.iteration)];
-          // What its flows take, whose amounts grow like the kernels' time.
-          const bool flows = !plan_.classes[c].tasks[t].flows.empty();
-          const double flow_s = flows ? std::max(0.0, seconds - task.seconds(steady)) : 0;
-          seconds = task.seconds(slowdown) + flow_s * slowdown / steady;
+      for (std::size_t first = 0; first < lanes(c); first += kLanesAtATime) {
+        const std::size_t last = std::min(lanes(c), first + kLanesAtATime);
+        for (std::size_t lane = first; lane < last; ++lane) {
+          const std::span<const double> own = pace.slowdowns(lanes_[c].rank[lane]);
+          drawn[lane - first].assign(own.begin(), own.end());
+        }
+        const auto tasks = static_cast<TaskIndex>(templates_[c].tasks.size());
+        for (TaskIndex t = 0; t < tasks; ++t) {
+          const std::size_t place = pace.place(t, templates_[c].tasks[t].iteration);
+          const std::span<double> seconds = row(ends_, c, t);
+          for (std::size_t lane = first; lane < last; ++lane) {
+            seconds[lane] = duration_s(c, t, lanes_[c].rank[lane], drawn[lane - first], place);
+          }
         }
       }
     }
+  }
+
+  double duration_s(std::size_t c, TaskIndex t, RankId rank, const std::vector<double>& drawn,
+                    std::size_t place) const {
+    const TaskTemplate& task = templates_[c].tasks[t];
+    const Span& span = span_of(steady_, rank, t);
+    const double steady_s = span.end_s - span.start_s;
+    if (!slowed_by_node(task.kind)) return steady_s;
+    const double slowdown = drawn[place];
+    if (plan_.classes[c].tasks[t].flows.empty()) return task.seconds(slowdown);
+    // The amounts of its flows grow like the kernels' time.
+    return task.seconds(slowdown) + std::max(0.0, steady_s - task.seconds(1)) * slowdown;
   }
 
   // ---- the order of moments ----
@@ -452,19 +469,27 @@ class Replay {
     }
   }
 
-  void add_ranks(std::size_t c, Timeline& timeline) const {
+  void add_ranks(std::size_t c, Timeline& timeline) {
     const std::vector<TaskTemplate>& tasks = templates_[c].tasks;
+    const std::size_t offset = timeline.ranks.size();
     for (std::size_t lane = 0; lane < lanes(c); ++lane) {
-      RankTimeline rank{lanes_[c].rank[lane], static_cast<std::int32_t>(c),
-                        static_cast<double>(lanes_[c].size[lane]), std::vector<Span>(tasks.size())};
-      for (std::size_t t = 0; t < tasks.size(); ++t) {
-        const std::size_t at = t * lanes(c) + lane;
-        rank.spans[t] = {starts_[c][at], ends_[c][at]};
-        double& end_s = timeline.iteration_end_s[tasks[t].iteration];
-        end_s = std::max(end_s, ends_[c][at]);
-      }
-      timeline.ranks.push_back(std::move(rank));
+      timeline.ranks.push_back({lanes_[c].rank[lane], static_cast<std::int32_t>(c),
+                                static_cast<double>(lanes_[c].size[lane]),
+                                std::vector<Span>(tasks.size())});
     }
+    for (std::size_t first = 0; first < lanes(c); first += kLanesAtATime) {
+      const std::size_t last = std::min(lanes(c), first + kLanesAtATime);
+      for (std::size_t t = 0; t < tasks.size(); ++t) {
+        double& end_s = timeline.iteration_end_s[tasks[t].iteration];
+        for (std::size_t lane = first; lane < last; ++lane) {
+          const std::size_t at = t * lanes(c) + lane;
+          timeline.ranks[offset + lane].spans[t] = {starts_[c][at], ends_[c][at]};
+          end_s = std::max(end_s, ends_[c][at]);
+        }
+      }
+    }
+    starts_[c] = {};
+    ends_[c] = {};
   }
 
   // ---- looking things up ----
@@ -513,6 +538,12 @@ Timeline replay(const Plan& plan, const Cluster& cluster, const Timeline& steady
   Replay replay(plan, cluster, steady, alone);
   replay.run();
   return replay.timeline();
+}
+
+Cluster in_step(Cluster cluster) {
+  cluster.jitter = {};
+  cluster.slow_nodes.clear();
+  return cluster;
 }
 
 bool is_replayed(const Timeline& timeline) {

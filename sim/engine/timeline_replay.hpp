@@ -1,11 +1,11 @@
-// A Timeline replayed with the kernels' paces of one draw of the machine's jitter: every rank that
-// waits for others on its own, in place of one for all that are alike without jitter. Each task
+// A Timeline replayed with the kernels' paces on slow nodes and in one draw of jitter: every rank
+// that waits for others on its own, in place of one for all that are alike without them. Each task
 // starts by the rules of models/plan/plan.hpp; kernels take what the draw makes of them,
 // collectives of replicas as long as in the Timeline from when all that take part have come.
 //
-// Messages and collectives inside a replica share links with their like of other replicas. Without
-// jitter all of them go at once; here those do that overlap, at most as many at full speed as the
-// two Timelines tell (with all of them and alone), the rest of the link's time on average taken by
+// Messages and collectives inside a replica share links with their like of other replicas. In step
+// all of them go at once; here those do that overlap, at most as many at full speed as the two
+// Timelines tell (with all of them and alone), the rest of the link's time on average taken by
 // others. So the draw is exact and so is who waits for whom; which transfers meet is exact for
 // their like alone. Error against the engine with all unlike ranks: docs/cost.md. O(n log n) in the
 // tasks of all unlike ranks, a hundredth of what the engine takes.
@@ -17,11 +17,14 @@
 
 namespace windtunnel {
 
-// `steady`: of this Plan on this cluster without jitter; `alone`: likewise, without flows of other
+// `steady`: of this Plan on this cluster in_step(); `alone`: likewise, without flows of other
 // replicas (fold_of_one_replica()). A stream by priority takes its tasks in the order that they
 // have in `steady`. Throws InternalError when the Plan deadlocks.
 Timeline replay(const Plan& plan, const Cluster& cluster, const Timeline& steady,
                 const Timeline& alone);
+
+// Without slow nodes and jitter.
+Cluster in_step(Cluster cluster);
 
 // Of the Timeline fewer ranks were simulated than are told apart.
 bool is_replayed(const Timeline& timeline);

@@ -84,8 +84,8 @@ Note sampled_note(const Timeline& timeline) {
 
 Note replayed_note(const Timeline& timeline) {
   return {"jitter",
-          "cluster.jitter makes too many ranks unlike to simulate each: the step is simulated "
-          "without it, and each draw is replayed with the pace of every rank. This adds up to 1 % "
+          "cluster.jitter or slow_nodes make too many ranks unlike to simulate each: the step is "
+          "simulated without them, then replayed with the pace of every rank. This adds up to 1 % "
           "of the step to what is unsure, where replicas share links (docs/cost.md); fold: exact "
           "simulates all of them",
           fmt::format("{} ranks simulated, {} unlike ones replayed", timeline.ranks_simulated,
