@@ -60,8 +60,9 @@ Adapter stated_adapter(const TransformerSpec& model, double trained) {
 }
 
 bool trains_adapters(const TrainingRun& run) {
-  return contains_text(run.model, "LoRA") || contains_text(run.model, "DoRA") ||
-         run.note.starts_with("LoRA") || contains_text(run.note, "LoRA rank");
+  if (contains_text(run.model, "LoRA") || contains_text(run.model, "DoRA")) return true;
+  if (contains_text(run.note, "full fine-tuning")) return false;  // whatever else the note names
+  return run.note.starts_with("LoRA") || contains_text(run.note, "LoRA rank");
 }
 
 }  // namespace

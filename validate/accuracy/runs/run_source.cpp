@@ -96,7 +96,8 @@ UsualAdapter read_adapter(const DocumentNode& map) {
   return usual;
 }
 
-RunSource read_source(const DocumentEntry& entry, const DocumentNode& common) {
+RunSource read_source(const DocumentEntry& entry, const DocumentNode& every,
+                      const DocumentNode& common) {
   const DocumentNode& map = entry.value;
   require_map(map, entry.key);
   check_keys(map, {"when", "any", "software", "common", "implies", "node", "calibration", "gpu",
@@ -112,6 +113,7 @@ RunSource read_source(const DocumentEntry& entry, const DocumentNode& common) {
       source.implies.push_back(std::move(choice));
     }
   };
+  take(every);
   if (const DocumentNode* names = map.value_of("common")) {
     for (const DocumentNode& name : names->items) take(require(common, name.text));
   }
@@ -139,7 +141,8 @@ const std::vector<RunSource>& run_sources() {
     const DocumentNode document = library_document("sources.yaml");
     std::vector<RunSource> sources;
     for (const DocumentEntry& entry : require(document, "sources").entries) {
-      sources.push_back(read_source(entry, require(document, "common")));
+      sources.push_back(
+          read_source(entry, require(document, "every"), require(document, "common")));
     }
     return sources;
   }();

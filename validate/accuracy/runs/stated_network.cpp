@@ -20,6 +20,14 @@ double stated_delay_s(const std::string& text) {
   return milliseconds * 1e-3;
 }
 
+// What operators call a node: a node of the library, or each tray of a rack that is one NVLink
+// domain, of four GPUs (NVIDIA DGX GB200 and GB300 user guides).
+int hosts_of(const NodeSpec& node) {
+  constexpr int kLargestHost = 16;
+  constexpr int kTray = 4;
+  return node.gpus > kLargestHost ? node.gpus / kTray : 1;
+}
+
 }  // namespace
 
 void set_stated_network(const std::string& text, Cluster& cluster) {
@@ -31,7 +39,7 @@ void set_stated_network(const std::string& text, Cluster& cluster) {
     return Parameter{value, value, value, Origin::published, "the row's network"};
   };
   NodeSpec& node = cluster.node;
-  if (stated.nics > 0) node.nics = stated.nics;
+  if (stated.nics > 0) node.nics = stated.nics * hosts_of(node);
   node.nic_Bps = measured(stated.nic_Bps);
   if (stated.names_transport) cluster.fabric.transport = stated.transport;
   if (delay_s > 0) cluster.fabric.hop_latency_s = measured(delay_s);

@@ -9,7 +9,8 @@
 namespace windtunnel {
 
 // Sets NICs of the node, transport and latency of the fabric, as far as the text states them for a
-// node. A delay is that of a message one way. Texts that say less leave the cluster as it is.
+// node (in a rack that is one NVLink domain: for a tray). A delay is that of a message one way.
+// Texts that say less leave the cluster as it is.
 void set_stated_network(const std::string& text, Cluster& cluster);
 
 }  // namespace windtunnel

@@ -78,7 +78,54 @@ TEST(RunJob, NanotronBeforeItsFix) {
   EXPECT_DOUBLE_EQ(predict(job_of(run).job).step_s, inside_s);
 }
 
-// Buckets of gradients are those of the software's own sources (training_stack.cpp).
+TrainingRun llama_8b(const char* source, int gpus) {
+  TrainingRun run = run_of("Llama 3.1 8B", "");
+  run.source = source;
+  run.sequence = 8192;
+  run.global_batch = 4 * gpus;
+  run.micro_batch = 1;
+  run.gpus = gpus;
+  run.tp = 1;
+  run.pp = 1;
+  run.dp = gpus;
+  run.precision = "bf16";
+  return run;
+}
+
+TEST(RunJob, AStageOfZeroUnderScheduleIsTheSharding) {
+  TrainingRun run = llama_8b("a report", 16);
+  const std::pair<const char*, Sharding> stages[] = {{"", Sharding::zero1},
+                                                     {"ZeRO-1", Sharding::zero1},
+                                                     {"ZeRO-2", Sharding::zero2},
+                                                     {"ZeRO-3", Sharding::zero3}};
+  for (const auto& [schedule, sharding] : stages) {
+    run.schedule = schedule;
+    EXPECT_EQ(job_of(run).job.layout.sharding, sharding) << schedule;
+  }
+}
+
+TEST(RunJob, ANoteOfFullFineTuningMayNameAdapters) {
+  TrainingRun run = llama_8b("MLPerf Training v5.0", 8);
+  run.note = "LoRA rank 16";
+  ASSERT_NE(job_of(run).job.training, nullptr);
+  EXPECT_EQ(job_of(run).job.training->adapter.rank, 16);
+  run.note = "full fine-tuning; the other row has LoRA rank 16";
+  const RunJob full = job_of(run);
+  EXPECT_TRUE(full.job.training == nullptr || full.job.training->adapter.rank == 0);
+}
+
+// Megatron-Core refuses experts with tensor parallelism and without sequence parallelism.
+TEST(RunJob, ExpertsWithTensorParallelismHaveSequenceParallelism) {
+  TrainingRun run = llama_8b("NVIDIA Megatron-Bridge 26.02 NeMo Container", 64);
+  run.model = "Qwen3_235B_a22B";
+  run.gpu_type = "GB200";
+  run.tp = 2;
+  run.ep = 32;
+  run.dp = 32;
+  EXPECT_TRUE(job_of(run).job.layout.sequence_parallel);
+}
+
+// Buckets of gradients are those of the software's own sources (scenarios/library/software.yaml).
 TEST(RunJob, BucketsOfTheSoftware) {
   const auto elements = [](const char* source, const char* model, int dp) {
     TrainingRun run = run_of(model, "");

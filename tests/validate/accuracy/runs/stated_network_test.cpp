@@ -24,6 +24,14 @@ TEST(StatedNetwork, NicsOfANode) {
   EXPECT_EQ(in_all.node.nics * in_all.node.nic_Bps.value, 50e9);
 }
 
+TEST(StatedNetwork, ANodeOfARackIsATray) {
+  Cluster cluster;
+  cluster.node = find_node("gb200-nvl72");
+  set_stated_network("4 x 800 Gb/s per node", cluster);
+  EXPECT_EQ(cluster.node.nics, 72);
+  EXPECT_EQ(cluster.node.nic_Bps.value, 100e9);
+}
+
 TEST(StatedNetwork, DelayOfAThrottledLink) {
   const Cluster throttled = with_network("p3.2xlarge, one V100 each, TCP; delay 5 ms, 2 Gb/s");
   EXPECT_EQ(throttled.node.nic_Bps.value, 0.25e9);
