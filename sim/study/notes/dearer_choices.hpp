@@ -13,9 +13,9 @@ namespace windtunnel {
 struct Framework;  // scenarios/language/library/facts/training_software.hpp
 
 // zero3 that needs more memory than zero2, bucketed reductions that are slower than none beside the
-// backward pass, mxfp8 that is slower than fp8: both figures, by estimate_iteration(), and why. Not
-// where `software`, if there is one, does not do the plainer one. `prepared`: prepare_iteration()
-// of the job.
+// backward pass, mxfp8 that is slower than fp8: both figures, by estimate_iteration(), and why. A
+// plainer choice that `software` (null: none is named) refuses is left out. `prepared`:
+// prepare_iteration() of the job.
 std::vector<Note> dearer_choices(const Job& job, const PreparedIteration& prepared,
                                  const Framework* software);
 

@@ -77,8 +77,8 @@ Overrides choose(const std::vector<SoftwareChoice>& choices, const StatedKeys& s
 // The job's layout has passed check_layout().
 std::vector<std::string> broken_rules(const Framework& framework, const Job& job);
 
-// Whether the software, where there is one, refuses nothing of `changed` that it does not refuse of
-// `job` as well: for advice on jobs of which it is named.
+// Whether the software refuses nothing of `changed` that it does not refuse of `job` too, so that
+// the change may be advised. True where no software is named (null).
 bool takes_as_well(const Framework* software, const Job& changed, const Job& job);
 
 // broken_rules() as notes on a scenario that names its software.

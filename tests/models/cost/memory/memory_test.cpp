@@ -143,7 +143,7 @@ TEST(Memory, ScaledWeightsMayBeTheOnlyOnes) {
   EXPECT_GT(gpu_memory(job, chunks, {0})[0].weights, vocabulary);
 }
 
-// Of two bytes in fp8, one is the transpose; block scales go along rows or columns, so that no copy
+// One of two bytes in fp8 is the transpose. Block scales go along rows or columns, so that no copy
 // can be made of the other.
 TEST(Memory, TransposesOfWeightsMayBeLeftOut) {
   for (const auto& [precision, bytes] :

@@ -34,7 +34,7 @@ TEST(DearerChoices, Zero3OfFewLayersPerRank) {
               IsEmpty());
 }
 
-// It is no choice of who trains with torchtitan, which takes zero1 in a pipeline.
+// torchtitan takes zero1 in a pipeline, so zero2 is no choice there.
 TEST(DearerChoices, NotWhatTheSoftwareDoesNotDo) {
   const Overrides zero3 = {{"layout.sharding", "zero3"}, {"communication.overlap", "none"}};
   Overrides named = zero3;
