@@ -42,6 +42,13 @@ TEST(RunSource, DenseModelsWithoutPipelineAreOneGraph) {
   EXPECT_FALSE(chosen("Megatron-Bridge 25.09 NeMo Container", 1, 0, "FSDP=8").software.cuda_graphs);
 }
 
+// One buffer of Megatron-Core keeps and reduces them: grad_reduce_in_fp32.
+TEST(RunSource, GradientsOfABufferHaveOneType) {
+  const Software bridge = chosen("Megatron-Bridge 26.04 NeMo Container", 1, 0).software;
+  EXPECT_EQ(bridge.gradient_bytes, 2);
+  EXPECT_EQ(bridge.reduce_bytes, 2);
+}
+
 TEST(RunSource, DispatchIsMergedFromTheReleaseOnThatHasIt) {
   EXPECT_FALSE(chosen("Megatron-Bridge 26.02 NeMo Container", 1, 4).software.ep_merged);
   EXPECT_TRUE(chosen("Megatron-Bridge 26.04 NeMo Container", 1, 4).software.ep_merged);
