@@ -27,9 +27,9 @@ Rows kernel_rows() {
                {.library = framework_names,
                 .example = "megatron",
                 .help = "the training software, and its release, that the job runs on: it states "
-                        "the keys that it sets (scenarios/library/software.yaml) where the scenario "
-                        "does not; a note says what it would refuse, and optimise offers nothing "
-                        "of the kind",
+                        "the keys that it sets (scenarios/library/software.yaml) where the "
+                        "scenario does not; a note says what it would refuse, and optimise offers "
+                        "nothing of the kind",
                 .scope = Scope::label}),
       name_row<&Software::fusion>(
           "software.fusion",

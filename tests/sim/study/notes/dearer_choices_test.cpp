@@ -9,7 +9,6 @@ namespace windtunnel {
 namespace {
 
 using testing::ElementsAre;
-using testing::Field;
 using testing::HasSubstr;
 using testing::IsEmpty;
 
@@ -19,8 +18,9 @@ std::vector<Note> notes_of(const std::string& scenario, const Overrides& set) {
 }
 
 auto note(const std::string& key, const std::string& text, const std::string& figures) {
-  return ElementsAre(testing::AllOf(Field(&Note::key, key), Field(&Note::text, HasSubstr(text)),
-                                    Field(&Note::figures, HasSubstr(figures))));
+  return ElementsAre(testing::AllOf(testing::Field(&Note::key, key),
+                                    testing::Field(&Note::text, HasSubstr(text)),
+                                    testing::Field(&Note::figures, HasSubstr(figures))));
 }
 
 TEST(DearerChoices, Zero3OfFewLayersPerRank) {

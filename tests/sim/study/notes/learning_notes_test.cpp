@@ -10,7 +10,6 @@ namespace {
 
 using testing::AllOf;
 using testing::ElementsAre;
-using testing::Field;
 using testing::HasSubstr;
 using testing::IsEmpty;
 
@@ -20,8 +19,8 @@ std::vector<Note> learning_notes_of(const Overrides& set) {
 }
 
 auto noted(const std::string& key, const std::string& text, const std::string& figures) {
-  return AllOf(Field(&Note::key, key), Field(&Note::text, HasSubstr(text)),
-               Field(&Note::figures, figures));
+  return AllOf(testing::Field(&Note::key, key), testing::Field(&Note::text, HasSubstr(text)),
+               testing::Field(&Note::figures, figures));
 }
 
 TEST(LearningNotes, StepsThatMayTeachLess) {
@@ -39,8 +38,8 @@ TEST(LearningNotes, StepsThatMayTeachLess) {
 TEST(LearningNotes, GradientsThatLackReplicas) {
   EXPECT_THAT(
       learning_notes_of({{"redundancy.scheme", "drop-slowest"}, {"cluster.jitter.sigma", "0.1"}}),
-      ElementsAre(
-          AllOf(Field(&Note::key, "redundancy"), Field(&Note::figures, HasSubstr("% of it")))));
+      ElementsAre(AllOf(testing::Field(&Note::key, "redundancy"),
+                        testing::Field(&Note::figures, HasSubstr("% of it")))));
 }
 
 }  // namespace

@@ -42,13 +42,21 @@ TEST(RunSource, DenseModelsWithoutPipelineAreOneGraph) {
   EXPECT_FALSE(chosen("Megatron-Bridge 25.09 NeMo Container", 1, 0, "FSDP=8").software.cuda_graphs);
 }
 
+// One buffer of Megatron-Core keeps and reduces them: grad_reduce_in_fp32.
+TEST(RunSource, GradientsOfABufferHaveOneType) {
+  const Software bridge = chosen("Megatron-Bridge 26.04 NeMo Container", 1, 0).software;
+  EXPECT_EQ(bridge.gradient_bytes, 2);
+  EXPECT_EQ(bridge.reduce_bytes, 2);
+}
+
 TEST(RunSource, DispatchIsMergedFromTheReleaseOnThatHasIt) {
   EXPECT_FALSE(chosen("Megatron-Bridge 26.02 NeMo Container", 1, 4).software.ep_merged);
   EXPECT_TRUE(chosen("Megatron-Bridge 26.04 NeMo Container", 1, 4).software.ep_merged);
 }
 
 TEST(RunSource, WhatTheRowSaysStays) {
-  const Job job = small_job(2, 1, 2);
+  Job job = small_job(2, 1, 2);
+  job.layout.sequence_parallel = false;  // as of a row that says nothing, or no
   TrainingRun run = run_of("NVIDIA NeMo 24.07 perf summary");
   EXPECT_TRUE(applied(run, job).layout.sequence_parallel);
   EXPECT_EQ(applied(run, job).software.tp_overlap, TensorOverlap::pipelined);
