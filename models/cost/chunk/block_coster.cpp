@@ -1,5 +1,6 @@
 #include "models/cost/chunk/block_coster.hpp"
 
+#include <algorithm>
 #include <map>
 #include <utility>
 
@@ -204,10 +205,10 @@ void BlockCoster::add_shard_copies(const LayerParameters& parameters, bool gathe
 void BlockCoster::add_host(const PassOps& ops, const std::vector<Op>& recomputed, double shard_s,
                            BlockCost& cost) const {
   if (job_.software.cuda_graphs) return;
-  std::vector<Launched> forward = launched({&ops.forward}, exposed_s(cost.forward));
+  std::vector<Launched> forward = launched({&ops.forward}, cost.forward, cost.rounds.forward);
   std::vector<Launched> input =
-      launched({&recomputed, &ops.backward_input}, exposed_s(cost.backward_input));
-  std::vector<Launched> weight = launched({&ops.backward_weight}, 0);
+      launched({&recomputed, &ops.backward_input}, cost.backward_input, cost.rounds.backward_input);
+  std::vector<Launched> weight = launched({&ops.backward_weight}, {}, {});
   for (std::vector<Launched>* pass : {&forward, &input, &weight}) pass->push_back({shard_s, 0});
   const double input_s = wait_s(input);
   const double weight_s = wait_s(weight);
@@ -229,11 +230,20 @@ double BlockCoster::host_s(double launches) const {
   return contention_ * host_launch_s(job_.calibration, job_.software, launches);
 }
 
+// The host launches a collective that kernels cover as well, so that a faster GPU, which covers
+// less of it, adds no launch.
 std::vector<Launched> BlockCoster::launched(std::initializer_list<const std::vector<Op>*> passes,
-                                            double exposed_s) const {
+                                            const std::vector<CostPart>& parts,
+                                            const std::vector<InnerRound>& rounds) const {
   std::vector<Launched> all;
   for (const std::vector<Op>* pass : passes) add_launched(*pass, all);
-  if (exposed_s > 0) all.insert(all.end(), kCollectives, {host_s(1), exposed_s / kCollectives});
+  const double exposed = exposed_s(parts);
+  double lasting_s = 0;
+  for (const InnerRound& round : rounds) lasting_s += collectives_s(round);
+  if (exposed <= 0 && lasting_s <= 0) return all;
+  const Launched one{host_s(1), exposed / kCollectives,
+                     std::max(0.0, lasting_s - exposed) / kCollectives};
+  all.insert(all.end(), kCollectives, one);
   return all;
 }
 

@@ -43,8 +43,10 @@ class BlockCoster {
   double wait_s(const std::vector<Launched>& launched) const;
   double host_s(double launches) const;
   // The operations of these passes, and the collectives among them that take `exposed_s` more.
+  // Of the passes' kernels, and of the collectives between whose exposed time `parts` hold.
   std::vector<Launched> launched(std::initializer_list<const std::vector<Op>*> passes,
-                                 double exposed_s) const;
+                                 const std::vector<CostPart>& parts,
+                                 const std::vector<InnerRound>& rounds) const;
   void add_launched(const std::vector<Op>& pass, std::vector<Launched>& launched) const;
   void add_op(const Op& op, Category category, std::vector<CostPart>& parts) const;
   void count_flops(Block block, const Op& op, BlockCost& cost) const;

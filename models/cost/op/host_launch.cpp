@@ -15,7 +15,7 @@ double host_wait_s(std::span<const Launched> launched, double run_ahead) {
   for (const Launched& it : launched) {
     const double wait_s = it.host_s - it.gpu_s;
     ahead_s += wait_s;
-    each_s += std::max(0.0, wait_s);
+    each_s += std::max(0.0, wait_s - it.beside_s);
   }
   return each_s + run_ahead * (std::max(0.0, ahead_s) - each_s);
 }

@@ -14,6 +14,7 @@ namespace windtunnel {
 struct Launched {
   double host_s = 0;  // CPU time
   double gpu_s = 0;
+  double beside_s = 0;  // of a collective that other kernels cover: they count it as theirs
 };
 
 // CPU time of an operation of so many kernels: the first with all that the module does, each other

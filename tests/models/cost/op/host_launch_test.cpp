@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <vector>
 
 namespace windtunnel {
@@ -31,6 +32,22 @@ TEST(HostLaunch, WhatIsLaunchedAlreadyCostsTheHostNothing) {
   EXPECT_DOUBLE_EQ(host_wait_s(one, 0), 3.5);
   EXPECT_DOUBLE_EQ(host_wait_s(one, 1), 3);
   EXPECT_EQ(host_wait_s({}, 0.5), 0);
+}
+
+// A collective of 2 s beside a kernel: the faster the kernel, the more of it is exposed. Both
+// together never take longer for it, and the launch counts however little is exposed.
+TEST(HostLaunch, AFasterKernelBesideACollectiveAddsNoWait) {
+  for (const double run_ahead : {0.0, 0.5, 1.0}) {
+    double before_s = 1e9;
+    for (const double kernel_s : {4.0, 2.5, 2.0, 1.9, 1.5, 1.1}) {
+      const double covered_s = std::min(2.0, kernel_s);
+      const std::vector<Launched> pass = {{1, kernel_s}, {3, 2 - covered_s, covered_s}};
+      const double all_s = kernel_s + (2 - covered_s) + host_wait_s(pass, run_ahead);
+      EXPECT_LE(all_s, before_s + 1e-12) << run_ahead << ", " << kernel_s;
+      before_s = all_s;
+    }
+    EXPECT_DOUBLE_EQ(before_s, run_ahead * 4 + (1 - run_ahead) * 3) << run_ahead;
+  }
 }
 
 TEST(HostLaunch, FurtherKernelsOfAnOperationCostLessThanItsModule) {
