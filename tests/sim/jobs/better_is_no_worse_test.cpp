@@ -313,7 +313,8 @@ double allowance(const BetterRow& row, const Job& job, const Figures& base, cons
     case Breaks::never:
       return kEqual;
     case Breaks::by_host:
-      return waits_for_host(base) || waits_for_host(other) ? kMoved : kEqual;
+      // Work that fills idle time is put into other gaps when it is faster (docs/idle-time.md).
+      return waits_for_host(base) || waits_for_host(other) || job.filling ? kMoved : kEqual;
     case Breaks::by_share:
       return job.communication.fidelity == Fidelity::closed ? kEqual : kMoved;
     case Breaks::by_chance:
