@@ -1,11 +1,14 @@
 #include "tests/answers/answers.hpp"
 
 #include <fmt/format.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cstdio>
+#include <new>
 #include <sstream>
 #include <string_view>
 
@@ -21,14 +24,23 @@ std::string on_one_line(std::string text) {
   return text;
 }
 
-// The value of a key, or how it is missing.
-std::string value_of(const Answer& answer, const std::string& key) {
-  const auto at = std::ranges::find(answer, key, &std::pair<std::string, std::string>::first);
-  return at == answer.end() ? "(none)" : at->second;
+// The values of a key that the other answer has not, in order: a key may stand more than once.
+std::vector<std::string> values_beyond(const Answer& answer, const Answer& other,
+                                       const std::string& key) {
+  std::vector<std::string> values;
+  for (const auto& [its_key, value] : answer) {
+    if (its_key == key) values.push_back(value);
+  }
+  for (const auto& [its_key, value] : other) {
+    if (its_key != key) continue;
+    if (const auto at = std::ranges::find(values, value); at != values.end()) values.erase(at);
+  }
+  return values;
 }
 
 void compare(const std::string& name, const Answer& before, const Answer& after,
              std::vector<std::string>& lines) {
+  if (before == after) return;
   std::vector<std::string> keys;
   for (const Answer* answer : {&before, &after}) {
     for (const auto& [key, value] : *answer) {
@@ -36,9 +48,15 @@ void compare(const std::string& name, const Answer& before, const Answer& after,
     }
   }
   for (const std::string& key : keys) {
-    const std::string was = value_of(before, key);
-    const std::string is = value_of(after, key);
-    if (was != is) lines.push_back(fmt::format("{}, {}: {} -> {}", name, key, was, is));
+    const std::vector<std::string> was = values_beyond(before, after, key);
+    const std::vector<std::string> is = values_beyond(after, before, key);
+    const auto value_of = [](const std::vector<std::string>& values, std::size_t i) {
+      return i < values.size() ? values[i] : "(none)";
+    };
+    for (std::size_t i = 0; i < std::max(was.size(), is.size()); ++i) {
+      lines.push_back(
+          fmt::format("{}, {}: {} -> {}", name, key, value_of(was, i), value_of(is, i)));
+    }
   }
 }
 
@@ -109,6 +127,12 @@ std::vector<std::string> differences(const Answers& before, const Answers& after
 }
 
 Answers ask_all(const std::vector<Question>& questions, int processes) {
+  // The next question, in memory that the children share: each takes it when it is done with one.
+  using Next = std::atomic<std::size_t>;
+  void* shared =
+      mmap(nullptr, sizeof(Next), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  if (shared == MAP_FAILED) throw Error("no memory that children share", ExitCode::failed);
+  Next& next = *new (shared) Next(0);
   std::vector<std::pair<pid_t, std::FILE*>> children;
   std::fflush(nullptr);  // or each child writes again what is buffered
   for (int own = 0; own < processes; ++own) {
@@ -119,8 +143,7 @@ Answers ask_all(const std::vector<Question>& questions, int processes) {
       continue;
     }
     Answers answers;
-    for (std::size_t i = static_cast<std::size_t>(own); i < questions.size();
-         i += static_cast<std::size_t>(processes)) {
+    for (std::size_t i = next++; i < questions.size(); i = next++) {
       answers[questions[i].name] = ask(questions[i]);
     }
     const std::string text = answers_text(answers);
@@ -136,6 +159,7 @@ Answers ask_all(const std::vector<Question>& questions, int processes) {
     all.merge(parse_answers(read_all(file), "a child's answers"));
     std::fclose(file);
   }
+  munmap(shared, sizeof(Next));
   if (died) throw Error("a child that worked out answers died", ExitCode::failed);
   return all;
 }

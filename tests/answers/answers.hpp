@@ -11,7 +11,8 @@
 
 namespace windtunnel {
 
-// Key and value in the order in which the program gives them. Neither holds a line break.
+// Key and value in the order in which the program gives them, each on one line. A key may stand
+// more than once, as that of a test's messages: then the values are compared as a set.
 using Answer = std::vector<std::pair<std::string, std::string>>;
 using Answers = std::map<std::string, Answer>;  // by the name of the case
 
@@ -30,13 +31,25 @@ Answers parse_answers(const std::string& text, const std::string& file);
 // has says so.
 std::vector<std::string> differences(const Answers& before, const Answers& after);
 
-// All questions, asked in `processes` child processes, which each take every `processes`-th one. An
-// Error that a question throws is its answer. Throws Error when a child dies.
+// All questions, asked in `processes` child processes, each of which takes the next one when it is
+// done. An Error that a question throws is its answer. Throws Error when a child dies.
 Answers ask_all(const std::vector<Question>& questions, int processes);
 
-// What is asked: shipped scenarios, random jobs, and commands of the program.
+// What is asked: shipped scenarios; so many jobs composed of any keys; each setting of a campaign.
 std::vector<Question> scenario_questions(const std::string& root);
-std::vector<Question> random_questions(int jobs);
-std::vector<Question> command_questions(const std::string& root, const std::string& program);
+std::vector<Question> job_questions(int jobs);
+std::vector<Question> campaign_questions(const std::string& root);
+
+// What built programs answer. `bin`: their folder.
+struct Built {
+  std::string root;  // of the project's files
+  std::string bin;
+};
+// Commands of the program; the examples in C++; pages of docs/ that commands write or print; the
+// messages that tests of wrong input meet.
+std::vector<Question> command_questions(const Built& built);
+std::vector<Question> example_questions(const Built& built);
+std::vector<Question> page_questions(const Built& built);
+std::vector<Question> message_questions(const Built& built);
 
 }  // namespace windtunnel

@@ -50,6 +50,16 @@ TEST(Answers, WhatOneSideHasAloneIsNamed) {
   EXPECT_EQ(differences(kBefore, after), lines);
 }
 
+// A test's messages have one key: a new one in the middle is one difference.
+TEST(Answers, ValuesOfOneKeyAreComparedAsASet) {
+  const Answers before = {{"test", {{"a", "no tp"}, {"a", "no pp"}, {"a", "no pp"}, {"b", "-1"}}}};
+  const Answers after = {
+      {"test", {{"a", "no cp"}, {"a", "no pp"}, {"a", "no tp!"}, {"b", "-1"}, {"a", "no pp"}}}};
+  const std::vector<std::string> lines = {"test, a: no tp -> no cp", "test, a: (none) -> no tp!"};
+  EXPECT_EQ(differences(before, after), lines);
+  EXPECT_EQ(parse_answers(answers_text(after), "answers.txt"), after);
+}
+
 TEST(Answers, EachQuestionIsAskedOnceAndItsErrorIsItsAnswer) {
   const std::vector<Question> questions = {{"a",
                                             [] {

@@ -1,6 +1,8 @@
-// answers write|check FILE PROGRAM, in the project's folder. Exit code 1 where an answer changed.
+// answers write|check FILE BIN, in the project's folder; BIN is the folder of the built programs.
+// Exit code 1 where an answer changed.
 #include <fmt/format.h>
 
+#include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <string>
@@ -15,9 +17,14 @@ constexpr int kRandomJobs = 500;
 constexpr int kProcesses = 2;
 constexpr std::size_t kShownDifferences = 60;
 
-Answers all_answers(const std::string& program) {
-  std::vector<Question> questions = scenario_questions(".");
-  for (const auto& more : {random_questions(kRandomJobs), command_questions(".", program)}) {
+// Those that take longest come first, so that no process is left with one of them at the end.
+Answers all_answers(const std::string& bin) {
+  const Built built{std::filesystem::canonical(".").string(),
+                    std::filesystem::canonical(bin).string()};
+  std::vector<Question> questions;
+  for (const auto& more : {message_questions(built), page_questions(built), scenario_questions("."),
+                           command_questions(built), example_questions(built),
+                           campaign_questions("."), job_questions(kRandomJobs)}) {
     questions.insert(questions.end(), more.begin(), more.end());
   }
   return ask_all(questions, kProcesses);
@@ -39,8 +46,8 @@ int check(const std::string& file, const Answers& now) {
   return lines.empty() ? 0 : 1;
 }
 
-int run(const std::string& what, const std::string& file, const std::string& program) {
-  const Answers now = all_answers(program);
+int run(const std::string& what, const std::string& file, const std::string& bin) {
+  const Answers now = all_answers(bin);
   if (what == "check") return check(file, now);
   std::ofstream(file) << answers_text(now);
   fmt::print("{}: {} cases\n", file, now.size());
@@ -52,7 +59,7 @@ int run(const std::string& what, const std::string& file, const std::string& pro
 
 int main(int count, char** words) {
   if (count != 4) {
-    fmt::print(stderr, "answers write|check FILE PROGRAM\n");
+    fmt::print(stderr, "answers write|check FILE BIN\n");
     return 2;
   }
   try {

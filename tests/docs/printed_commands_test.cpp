@@ -2,15 +2,13 @@
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
-#include <sys/wait.h>
 
 #include <algorithm>
-#include <csignal>
-#include <cstdio>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
-#include <sstream>
+
+#include "tests/docs/reader.hpp"
 
 namespace windtunnel {
 namespace {
@@ -18,13 +16,6 @@ namespace {
 namespace fs = std::filesystem;
 
 using Lines = std::vector<std::string>;
-
-std::string text_of(const fs::path& path) {
-  std::ifstream in(path, std::ios::binary);
-  std::ostringstream text;
-  text << in.rdbuf();
-  return text.str();
-}
 
 // README and the pages of docs/ that have such commands.
 std::vector<std::string> pages(std::vector<PrintedCommand> (*commands)(const std::string&)) {
@@ -40,58 +31,19 @@ std::vector<std::string> pages(std::vector<PrintedCommand> (*commands)(const std
   return names;
 }
 
-// What a reader has who is in the project's folder with the program in the path; what the commands
-// write lands beside.
-class Reader {
- public:
-  explicit Reader(const std::string& page) {
-    std::string name = page;
-    std::ranges::replace(name, '/', '-');
-    folder_ = fs::path(testing::TempDir()) / ("windtunnel-docs-" + name);
-    fs::remove_all(folder_);
-    fs::create_directories(folder_ / "bin");
-    fs::create_symlink(WINDTUNNEL_PROGRAM, folder_ / "bin" / "windtunnel");
-    fs::create_symlink(fs::path(WINDTUNNEL_SOURCE_DIR) / "scenarios", folder_ / "scenarios");
-    fs::create_symlink(fs::path(WINDTUNNEL_SOURCE_DIR) / "examples", folder_ / "examples");
-    fs::create_directories(folder_ / "tests");
-    fs::create_directories(folder_ / "docs");
-    fs::create_symlink(fs::path(WINDTUNNEL_SOURCE_DIR) / "tests/data", folder_ / "tests/data");
-  }
-  ~Reader() { fs::remove_all(folder_); }
-
-  // What a command has written.
-  std::string written(const std::string& file) const { return text_of(folder_ / file); }
-
-  // Standard output and errors of the command, and whether it succeeded.
-  std::pair<Lines, bool> run(const std::string& command) const {
-    const std::string file = folder_ / "output";
-    const std::string script = folder_ / "command";
-    std::ofstream(script) << "set -o pipefail\ncd '" << folder_.string() << "'\nPATH=\""
-                          << folder_.string() << "/bin:$PATH\"\n"
-                          << command << "\n";
-    const int status =
-        std::system(("bash '" + script + "' </dev/null >'" + file + "' 2>&1").c_str());
-    Lines lines;
-    std::istringstream stream(text_of(file));
-    for (std::string line; std::getline(stream, line);) lines.push_back(line);
-    // A page does not show that an output ends in blank lines.
-    while (!lines.empty() && lines.back().empty()) lines.pop_back();
-    // Of a pipe whose reader (`head`) has seen enough the writer is stopped, or was done already.
-    constexpr int kStoppedByPipe = 128 + SIGPIPE;
-    const int code = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
-    return {lines, code == 0 || code == kStoppedByPipe};
-  }
-
- private:
-  fs::path folder_;
-};
+// `purpose`: a page, or more.
+Reader reader_of(std::string purpose) {
+  std::ranges::replace(purpose, '/', '-');
+  return Reader(fs::path(testing::TempDir()) / ("windtunnel-docs-" + purpose),
+                WINDTUNNEL_SOURCE_DIR, WINDTUNNEL_PROGRAM);
+}
 
 class Docs : public testing::TestWithParam<std::string> {};
 
 TEST_P(Docs, CommandsPrintWhatThePageShows) {
   const fs::path path = fs::path(WINDTUNNEL_SOURCE_DIR) / GetParam();
   const std::string page = text_of(path);
-  const Reader reader(GetParam());
+  const Reader reader = reader_of(GetParam());
   const bool update = std::getenv("WINDTUNNEL_UPDATE_GOLDEN") != nullptr;
   std::vector<Lines> outputs;
   for (const PrintedCommand& each : printed_commands(page)) {
@@ -152,7 +104,7 @@ class NamedCommands : public testing::TestWithParam<std::string> {};
 
 // One after the other, as one may rest on what another has written.
 TEST_P(NamedCommands, Succeed) {
-  const Reader reader(GetParam() + "-named");
+  const Reader reader = reader_of(GetParam() + "-named");
   const std::string page = text_of(fs::path(WINDTUNNEL_SOURCE_DIR) / GetParam());
   for (const PrintedCommand& each : named_commands(page)) {
     const auto listed = [&](const NotRun& not_run) {
@@ -167,20 +119,9 @@ TEST_P(NamedCommands, Succeed) {
 
 INSTANTIATE_TEST_SUITE_P(Pages, NamedCommands, testing::ValuesIn(pages(named_commands)), test_name);
 
-// The command that a page of docs/validation*.md says it was made by; empty: it names none, or its
-// rows are not in tests/data.
-std::string made_by(const std::string& page) {
-  const std::string before = "\nMade by `";
-  const std::size_t at = page.find(before + "windtunnel validate ");
-  if (at == std::string::npos) return "";
-  const std::size_t from = at + before.size();
-  const std::string command = page.substr(from, page.find('`', from) - from);
-  return command.find(" tests/data/") == std::string::npos ? "" : command;
-}
-
 // `./dev validation` makes them again.
 TEST(ValidationPages, AreWhatTheirCommandsWrite) {
-  const Reader reader("validation-pages");
+  const Reader reader = reader_of("validation-pages");
   const bool update = std::getenv("WINDTUNNEL_UPDATE_GOLDEN") != nullptr;
   int made = 0;
   for (const fs::directory_entry& entry :

@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdlib>
+#include <fstream>
 #include <functional>
 #include <string>
 
@@ -10,12 +12,24 @@
 
 namespace windtunnel {
 
+// Where the environment names a file, each message goes there under the test that meets it: what
+// ./dev answers compares.
+inline void tell_message(std::string message) {
+  const char* file = std::getenv("WINDTUNNEL_TELL_MESSAGES");
+  const testing::TestInfo* test = testing::UnitTest::GetInstance()->current_test_info();
+  if (file == nullptr || test == nullptr) return;
+  for (std::size_t at = 0; (at = message.find('\n', at)) != std::string::npos;) message[at] = ' ';
+  std::ofstream(file, std::ios::app)
+      << test->test_suite_name() << '.' << test->name() << " = " << message << '\n';
+}
+
 // "no error" where the call throws none.
 inline std::string error_of(const std::function<void()>& call, ExitCode code = ExitCode::usage) {
   try {
     call();
   } catch (const Error& error) {
     EXPECT_EQ(error.code(), code);
+    tell_message(error.what());
     return error.what();
   }
   return "no error";

@@ -27,4 +27,7 @@ RandomJob random_job_of_keys(std::uint64_t number);
 RandomJob accepted(const RandomJob& job, const std::string& file,
                    const std::function<void(const Error&)>& refused = {});
 
+// Failures so often that in two days most trials have some of each class.
+void make_campaign_eventful(Job& job);
+
 }  // namespace windtunnel

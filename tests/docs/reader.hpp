@@ -1,0 +1,36 @@
+// What a reader of the documentation has who is in the project's folder with the program in the
+// path. What the commands write lands beside it.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace windtunnel {
+
+class Reader {
+ public:
+  // Makes the folder, with links to what of the project's `root` pages name.
+  Reader(std::filesystem::path folder, const std::filesystem::path& root,
+         const std::filesystem::path& program);
+  ~Reader();
+  Reader(const Reader&) = delete;
+  Reader& operator=(const Reader&) = delete;
+
+  // What a command has written; "" where there is no such file.
+  std::string written(const std::string& file) const;
+  // Standard output and errors of the command, and whether it succeeded.
+  std::pair<std::vector<std::string>, bool> run(const std::string& command) const;
+
+ private:
+  std::filesystem::path folder_;
+};
+
+std::string text_of(const std::filesystem::path& path);
+
+// The command that a page of docs/validation*.md says it was made by; empty: it names none, or its
+// rows are not in tests/data.
+std::string made_by(const std::string& page);
+
+}  // namespace windtunnel
