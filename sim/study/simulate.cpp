@@ -92,6 +92,12 @@ Note replayed_note(const Timeline& timeline) {
                       timeline.ranks.size())};
 }
 
+// Where not every rank that differs was simulated.
+void add_timeline_notes(const Timeline& timeline, std::vector<Note>& notes) {
+  if (timeline.sampled_of > 0) notes.push_back(sampled_note(timeline));
+  if (is_replayed(timeline)) notes.push_back(replayed_note(timeline));
+}
+
 std::vector<SyncReport> sync_reports(const Job& job, const PreparedIteration& prepared,
                                      const std::vector<SyncSeconds>& seconds) {
   const SharedGeometry geometry = geometry_of(job, prepared.geometry);
@@ -216,12 +222,7 @@ Record simulated(const Case& the_case, MeasuredIteration measured, const Simulat
   std::vector<ReplicaKind> kinds;
   for (const ReplicaCosts& own : measured.prepared->kinds) kinds.push_back(own.kind);
   std::ranges::move(share_notes(job, kinds), std::back_inserter(record.notes));
-  if (measured.plain.timeline.sampled_of > 0) {
-    record.notes.push_back(sampled_note(measured.plain.timeline));
-  }
-  if (is_replayed(measured.plain.timeline)) {
-    record.notes.push_back(replayed_note(measured.plain.timeline));
-  }
+  add_timeline_notes(measured.plain.timeline, record.notes);
   const bool of_step = options.depth == StudyDepth::step;
   if (job.campaign.length_s > 0 && !of_step) add_campaign(the_case, record, measured, options);
   if (options.depth == StudyDepth::advice) {

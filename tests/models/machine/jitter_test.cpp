@@ -8,6 +8,8 @@
 #include <span>
 #include <vector>
 
+#include "models/machine/slowest_factors.hpp"
+
 namespace windtunnel {
 namespace {
 
@@ -278,6 +280,23 @@ TEST(ExpectedFactors, TailsWithoutAVariance) {
     const double expected = expected_factors(law, 1, 64, draws).slowest;
     const Sample drawn = slowest_by_simulation(law, 1, 64, draws, 2000);
     EXPECT_NEAR(expected - 1, drawn.mean - 1, 0.3 * (drawn.mean - 1)) << draws;
+  }
+}
+
+// Whichever way it is computed: to the last bit.
+TEST(Jitter, TheSlowestOfUnitsHasTheLargestFactorOfEachDraw) {
+  const Bursts bursts{.good = 20, .bad = 5, .slowdown = 1.7, .tail = 3};
+  for (Jitter law : {Jitter{.sigma = 0.1}, Jitter{.exponential = 0.2}, Jitter{.pareto = 3},
+                     Jitter{.bursts = bursts}, Jitter{.sigma = 0.1, .memory = 0.9},
+                     Jitter{.sigma = 0.1, .per = JitterPer::run}}) {
+    const std::vector<int> units = {3, 4, 9};
+    std::vector<double> slowest(200), largest(200, 0);
+    slowest_factors(law, units, 5, slowest);
+    for (const int unit : units) {
+      const std::vector<double> own = factors_of(law, unit, 5, largest.size());
+      for (std::size_t i = 0; i < own.size(); ++i) largest[i] = std::max(largest[i], own[i]);
+    }
+    EXPECT_EQ(slowest, largest);
   }
 }
 
