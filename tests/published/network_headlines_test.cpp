@@ -258,6 +258,38 @@ TEST(NetworkHeadlines, JitterTakesAPartOfResNetsTenth) {
   EXPECT_GT(jittering, 0.9);
 }
 
+// NVIDIA's Llama 3.1 8B of MLPerf v6.0 on 1,024 GB200, 64 of each rack, 16 GPUs a sequence,
+// gradients in buckets of 768 M elements: 71.8 ms a step, block time over steps of one run
+// (github.com/Richardyu114/training_results_v6.0 eabf23a0, tyche-hsg_ngpu1024_ngc26.04_nemo).
+TEST(NetworkHeadlines, ALlamaOnAThousandGb200) {
+  const auto step_s = [](const char* communication) {
+    const Case read = parse_case(
+        fmt::format("name: llama8b\nmodel: llama3.1-8b\nprecision: fp8\n"
+                    "cluster: {{nodes: 16, node: {{base: gb200-nvl72, gpus: 64, nics: 64}}, "
+                    "fabric: {{transport: roce}}}}\n"
+                    "layout: {{tp: 4, cp: 4, dp: 64, sharding: zero1, sequence_parallel: true}}\n"
+                    "batch: {{global: 64, micro: 1, sequence: 8192}}\n"
+                    "software: {{fused_loss: true, reductions: bf16, tp_overlap: pipelined, "
+                    "cuda_graphs: true}}\ncommunication: {{overlap: bucketed{}}}\n",
+                    communication),
+        "llama8b.yaml");
+    return iteration_step_s(read.job, *read.prepared);
+  };
+  const double own_s = step_s(", bucket_elements: 768 M");
+  const double core_s = step_s(", bucket_elements: 40 M, bucket_elements_per_replica: 1 M");
+  const double small_s = step_s("");
+  const double constants_s = step_s(", bucket_elements: 768 M, law: constants");
+  fmt::print(
+      "Llama 3.1 8B on 1,024 GB200: {:.1f} ms, in buckets of 64 M elements {:.1f}, of 25 MB "
+      "{:.1f}; by constants {:.1f} (71.8)\n",
+      1e3 * own_s, 1e3 * core_s, 1e3 * small_s, 1e3 * constants_s);
+  // Missed: 43 % low in the buckets that they state.
+  EXPECT_NEAR(own_s, 40.8e-3, 1e-3);
+  EXPECT_LT(constants_s, own_s);
+  EXPECT_LT(own_s, core_s);
+  EXPECT_LT(1.5 * core_s, small_s);
+}
+
 double shared_nics_s(const std::string& schedule, const std::string& fidelity) {
   return headline_step_s(load_case(WINDTUNNEL_SOURCE_DIR "/scenarios/mixtral-shared-nics.yaml",
                                    {{"schedule", schedule}, {"communication.fidelity", fidelity}}));
