@@ -20,6 +20,7 @@
 #include "report/json/json.hpp"
 #include "report/text/table.hpp"
 #include "scenarios/language/library/calibration_writer.hpp"
+#include "scenarios/language/library/interconnect_laws.hpp"
 #include "scenarios/language/library/library.hpp"
 #include "traces/text/text.hpp"
 #include "validate/accuracy/collectives/collective_accuracy.hpp"
@@ -421,8 +422,11 @@ MachineFit fit_machine(FitPoints points, const CollectiveCalibration& options,
 void write_calibration(MachineFit& fit) {
   Calibration written = fit.fitted.calibration;
   written.name = fs::path(fit.out).stem().string();
-  written.gpu = fit.points.points.front().where->cluster.node.gpu.name;
-  fit.kept = keep_unmeasured(fit.points.points, fit.base, written);
+  const Cluster& cluster = fit.points.points.front().where->cluster;
+  written.gpu = cluster.node.gpu.name;
+  Calibration before = fit.base;
+  state_network_law(cluster.node, cluster.fabric.transport, before);
+  fit.kept = keep_unmeasured(fit.points.points, before, written);
   write_file(
       fit.out,
       calibration_text(written, fmt::format("Written by windtunnel calibrate from {}, {}, "

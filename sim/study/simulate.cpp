@@ -206,6 +206,15 @@ void add_campaign(const Case& the_case, Record& record, MeasuredIteration& measu
   record.campaign = std::move(campaign);
 }
 
+std::shared_ptr<const VolunteerReport> volunteers_of(const Case& the_case,
+                                                     const PreparedIteration& prepared,
+                                                     const SimulateOptions& options) {
+  tell(options,
+       fmt::format("simulating volunteers for {}", format_seconds(the_case.volunteers->length_s)));
+  return std::make_shared<const VolunteerReport>(
+      study_volunteers(*the_case.volunteers, the_case.job, prepared, options.threads));
+}
+
 Record simulated(const Case& the_case, MeasuredIteration measured, const SimulateOptions& options) {
   const Job& job = the_case.job;
   Record record;
@@ -231,10 +240,7 @@ Record simulated(const Case& the_case, MeasuredIteration measured, const Simulat
     record.assumed_constants = assumed_constants(job, *measured.prepared);
   }
   if (the_case.volunteers != nullptr && !of_step) {
-    tell(options, fmt::format("simulating volunteers for {}",
-                              format_seconds(the_case.volunteers->length_s)));
-    record.volunteers = std::make_shared<const VolunteerReport>(
-        study_volunteers(*the_case.volunteers, job, *measured.prepared, options.threads));
+    record.volunteers = volunteers_of(the_case, *measured.prepared, options);
   }
   if (the_case.fused > 0) {
     record.fused =

@@ -47,35 +47,11 @@ void add_idle_modules(const Job& job, std::vector<Note>& notes) {
                                             fmt::join(idle, ", "), job.model.name)});
 }
 
-// Keys of something that the scenario has not.
-void add_idle(const Values& values, const Job& job, std::vector<Note>& notes) {
+// Keys of the software that nothing in the job takes.
+void add_idle_software(const Values& values, const Job& job, std::vector<Note>& notes) {
   const auto add = [&](const Keys& keys, const char* why) {
     if (!keys.empty()) notes.push_back({fmt::format("{}", fmt::join(keys, ", ")), why});
   };
-  if (!job.redundancy) {
-    add(stated_below(values, "redundancy", "scheme"), "nothing takes it: the scheme is none");
-  }
-  if (!job.communication.robust) {
-    add(stated_below(values, "communication.robust", "rule"), "nothing takes it: the rule is none");
-  }
-  if (job.campaign.length_s > 0 && job.sync.empty()) {
-    add(stated_of(values, {"recovery.stream"}),
-        "nothing takes it: it is of islands (sync), which stream from each other");
-  }
-  if (job.campaign.length_s > 0 && job.recovery.when_no_spare != WhenNoSpare::relayout) {
-    add(stated_of(values, {"recovery.relayout"}),
-        "nothing takes it: it is of recovery.when_no_spare: relayout");
-  }
-  const auto copies = [&](ReplicaAxis axis) { return replica_groups(job.layout, axis).count > 1; };
-  const bool reduces = job.layout.sharding >= Sharding::zero2;
-  const bool of_experts = job.model.moe_layers() > 0 && copies(ReplicaAxis::expert_across);
-  if (!reduces || !(copies(ReplicaAxis::dense_across) || of_experts)) {
-    add(stated_of(values, {"layout.copies_summed"}),
-        "nothing takes it: only under layout.sharding: zero2 or zero3 do micro-batches reduce "
-        "gradients, and no shard has a copy unless layout.shard_ranks or "
-        "layout.expert_shard_ranks is less than the ranks there are");
-  }
-  add_idle_modules(job, notes);
   const bool attends = !job.network && job.model.layers_with(has_attention) > 0;
   if (!attends) add(stated_of(values, {"attention"}), "nothing takes it: no layer attends");
   if (job.calibration.attention != nullptr) {
@@ -106,6 +82,38 @@ void add_idle(const Values& values, const Job& job, std::vector<Note>& notes) {
         "nothing takes it: communication.bucket_elements says how many gradients a bucket has; "
         "set that and communication.bucket_elements_per_replica to 0 to count bytes");
   }
+}
+
+// Keys of something that the scenario has not.
+void add_idle(const Values& values, const Job& job, std::vector<Note>& notes) {
+  const auto add = [&](const Keys& keys, const char* why) {
+    if (!keys.empty()) notes.push_back({fmt::format("{}", fmt::join(keys, ", ")), why});
+  };
+  if (!job.redundancy) {
+    add(stated_below(values, "redundancy", "scheme"), "nothing takes it: the scheme is none");
+  }
+  if (!job.communication.robust) {
+    add(stated_below(values, "communication.robust", "rule"), "nothing takes it: the rule is none");
+  }
+  if (job.campaign.length_s > 0 && job.sync.empty()) {
+    add(stated_of(values, {"recovery.stream"}),
+        "nothing takes it: it is of islands (sync), which stream from each other");
+  }
+  if (job.campaign.length_s > 0 && job.recovery.when_no_spare != WhenNoSpare::relayout) {
+    add(stated_of(values, {"recovery.relayout"}),
+        "nothing takes it: it is of recovery.when_no_spare: relayout");
+  }
+  const auto copies = [&](ReplicaAxis axis) { return replica_groups(job.layout, axis).count > 1; };
+  const bool reduces = job.layout.sharding >= Sharding::zero2;
+  const bool of_experts = job.model.moe_layers() > 0 && copies(ReplicaAxis::expert_across);
+  if (!reduces || !(copies(ReplicaAxis::dense_across) || of_experts)) {
+    add(stated_of(values, {"layout.copies_summed"}),
+        "nothing takes it: only under layout.sharding: zero2 or zero3 do micro-batches reduce "
+        "gradients, and no shard has a copy unless layout.shard_ranks or "
+        "layout.expert_shard_ranks is less than the ranks there are");
+  }
+  add_idle_modules(job, notes);
+  add_idle_software(values, job, notes);
   const Transport transport = job.cluster.fabric.transport;
   const bool plain = transport != Transport::infiniband && transport != Transport::ici;
   if (plain && !job.calibration.network.stated) {

@@ -129,7 +129,7 @@ TEST(UnevenState, IsRefusedWhereNothingIsShared) {
   expect(fault_of(std::string(kShared) + ", weight_bits: 8" + two), "of one size");
   expect(fault_of(std::string(kShared) + ", shard_shares: [0, 1]"), "layout.shard_shares.0");
   expect(fault_of(std::string(kShared) + two, "communication: {compressor: fp8}\n"),
-         "leave out the compressor");
+         "leave out communication.compressor");
   const std::string pat = "communication: {collectives: {all_gather: {algorithm: pat}}}\n";
   expect(error_of([&] { simulate(parse_case(scenario(kShared + two, pat), "a.yaml")); }),
          "one by one; take ring");

@@ -192,7 +192,8 @@ TEST(TrainingSoftware, NamingItIsStatingWhatItSets) {
   const std::string layout = "{tp: 1, pp: 1, sharding: zero3}";
   EXPECT_EQ(job_of("torchtitan", layout, 64).key,
             job_of("{reductions: fp32, logit_memory: 14 B, fusion: compiled, repeated_keys: true, "
-                   "kept_expert_outputs: true, shard_copies: true, host_shard: 1.1 ms}",
+                   "kept_expert_outputs: true, shard_copies: true, fp32_shards: true, "
+                   "host_shard: 1.1 ms}",
                    layout, 64, "communication: {overlap: bucketed}\n")
                 .key);
   EXPECT_NE(job_of("torchtitan", layout, 64).key, job_of("{}", layout, 64).key);
