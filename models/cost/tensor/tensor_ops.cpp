@@ -130,11 +130,15 @@ void check_tensor_overlap(const Job& job) {
                         job.model.name);
   }
   const bool kraken = software.tp_overlap == TensorOverlap::kraken;
-  if (kraken && (job.layout.sequence_parallel || job.model.moe.experts > 0)) {
+  if (kraken && job.model.moe.experts > 0) {
+    throw Error::of_key("software.tp_overlap",
+                        ": kraken's ranks have residual streams of their own, which no router "
+                        "reads; take a model without experts, or another form");
+  }
+  if (kraken && job.layout.sequence_parallel) {
     throw Error::of_key("software.tp_overlap",
                         ": kraken's ranks have residual streams of their own, which nothing "
-                        "divides or routes; set layout.sequence_parallel: false, take a model "
-                        "without experts, or another form");
+                        "divides; set layout.sequence_parallel: false, or take another form");
   }
   const int slices = tensor_slices(job);
   if (slices > job.batch.micro) {

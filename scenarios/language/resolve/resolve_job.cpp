@@ -294,8 +294,8 @@ void check_gradients(const Values& values, const Job& job) {
   if (job.software.gradient_bytes > 0 || count == 1) return;
   values.fail("software.gradients",
               fmt::format("is none, and the gradients of {} micro-batches have to be summed; name "
-                          "a type, or raise batch.micro",
-                          count));
+                          "a type, or set batch.micro: {}",
+                          count, count * job.batch.micro));
 }
 
 // A pool without a price beside one that has a price would be free in silence.

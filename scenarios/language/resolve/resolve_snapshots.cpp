@@ -44,7 +44,9 @@ void resolve_members(const Values& values, const std::string& path, int gpus, Er
     values.fail(values.has(data) ? data : parity, "recompute has no members; remove this key");
   }
   if (code.name == CodeName::reed_solomon && !values.has(parity)) {
-    values.fail(path, "rs has no 'parity'; add e.g. 'parity: 2'");
+    values.fail(path, values.has(data) ? "rs has no 'parity'; add e.g. 'parity: 2'"
+                                       : "rs has neither 'data' nor 'parity'; add e.g. 'data: 4' "
+                                         "and 'parity: 2'");
   }
   if (!values.has(data) && !whole && !raid) {
     values.fail(path,
