@@ -58,13 +58,28 @@ DocumentNode* node_at(DocumentNode& scenario, const std::string& key, const Loca
   return node;
 }
 
+// Which of the entry and those that it starts from says so of the key, for its source.
+const Framework& sayer(const Framework& software, const std::string& key, const std::string& text) {
+  const Framework* entry = &software;
+  while (!entry->base.empty()) {
+    const Framework& base = find_framework(entry->base);
+    const auto own = entry->choices.begin() + std::ssize(base.choices);
+    const bool says = std::any_of(own, entry->choices.end(), [&](const SoftwareChoice& choice) {
+      return std::ranges::count(choice.set, std::pair(key, text)) > 0;
+    });
+    if (says) break;
+    entry = &base;
+  }
+  return *entry;
+}
+
 void state(const Overrides& keys, const Framework& software, const Location& where,
            DocumentNode& scenario) {
   for (const auto& [key, value] : keys) {
     DocumentNode* node = node_at(scenario, key, where);
     CHECK(node != nullptr, "{} sets {}, which stands in a value", software.name, key);
     *node = document_node(Kind::scalar, value, where);
-    node->scheme = software.name;
+    node->scheme = sayer(software, key, value).name;
   }
 }
 

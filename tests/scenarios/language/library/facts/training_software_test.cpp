@@ -225,6 +225,17 @@ TEST(TrainingSoftware, AReleaseIsItsBaseAndWhatDiffers) {
   EXPECT_EQ(job_of("torchtune", layout, 64, "recompute: none\n").job.recompute, Recompute::none);
 }
 
+// The entry that says so, not the one that is named and starts from it.
+TEST(TrainingSoftware, EachKeyHasTheSourceOfItsEntry) {
+  const Case the_case = job_of("torchtitan-2025-06", "{tp: 1, pp: 1}", 64);
+  const auto source = [&](std::string_view key) {
+    return std::ranges::find(the_case.values, key, &ResolvedValue::key)->source;
+  };
+  EXPECT_EQ(source("software.logit_memory"), find_framework("torchtitan").source);
+  EXPECT_EQ(source("software.early_stop"), find_framework("torchtitan-2024-12").source);
+  EXPECT_EQ(source("software.fusion"), find_framework("torchtitan-2024-12-compiled").source);
+}
+
 // Experts with tp need sequence parallelism, which the software brings along.
 TEST(TrainingSoftware, ConditionsAreAskedBeforeTheJobIsChecked) {
   const Case the_case = parse_case(
