@@ -66,6 +66,28 @@ std::map<char, PassTime> passes(const Record& record) {
   return all;
 }
 
+// With faster links inside the node NCCL's tuner takes another wire format for some sizes, by its
+// own model of what they cost; with one format for all sizes the step is no longer.
+TEST(AllowedBreaks, NcclsTunerChoosesByItsOwnModel) {
+  const auto step_s = [](const std::string& nvlink, const std::string& choice) {
+    return simulated(
+               "name: tuner\n"
+               "model: alexnet\n"
+               "cluster: {nodes: 4, node: {base: pcie-rtx3080, nvlink: " +
+               nvlink +
+               "}}\n"
+               "layout: {tp: 1}\n"
+               "batch: {global: 64, micro: 1}\n"
+               "recompute: auto\n"
+               "communication: {overlap: priority" +
+               choice + "}\n")
+        .iteration.time_s;
+  };
+  EXPECT_GT(step_s("64 GB/s", ""), 1.05 * step_s("32 GB/s", ""));
+  const std::string simple = ", collectives: {all_reduce: {algorithm: ring, protocol: simple}}";
+  EXPECT_LE(step_s("64 GB/s", simple), step_s("32 GB/s", simple) * (1 + 1e-9));
+}
+
 // The host launches a pass in one row and what the GPU waits for it is spread over the layers: with
 // faster kernels the passes take no longer together, but layers whose kernels stay as they are get
 // more of the wait, and what they hold up on the network comes later.

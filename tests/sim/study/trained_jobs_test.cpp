@@ -183,8 +183,10 @@ std::optional<Job> job_of(const std::string& text) {
   }
 }
 
-// Of the same rest of a job: less that is trained holds less and takes no longer. An adapter is
-// work of its own, so its times are not compared here.
+// Of the same rest of a job: less that is trained holds less and takes no longer, but for what the
+// host's waits move: they are spread over a pass, whose messages then leave some microseconds later
+// (tests/sim/jobs/allowed_breaks_test.cpp). An adapter is work of its own, so its times are not
+// compared here.
 TEST(TrainedJobs, FrozenPartsNeverCostMore) {
   int compared = 0;
   for (std::uint64_t number = 0; compared < 300; ++number) {
@@ -205,7 +207,7 @@ TEST(TrainedJobs, FrozenPartsNeverCostMore) {
       EXPECT_LT(less.state_bytes, all.state_bytes) << rest << frozen;
       EXPECT_LT(less.snapshot_bytes, all.snapshot_bytes) << rest << frozen;
       EXPECT_LE(less.memory_bytes, all.memory_bytes * (1 + 1e-9)) << rest << frozen;
-      EXPECT_LE(less.step_s, all.step_s * (1 + 1e-9)) << rest << frozen;
+      EXPECT_LE(less.step_s, all.step_s * (1 + 5e-6)) << rest << frozen;
     }
   }
 }
