@@ -114,7 +114,7 @@ FamilyErrors errors_of(const std::vector<const MeasuredRuns*>& all, const RunTra
                        Likeness likeness) {
   FamilyErrors errors;
   for (const MeasuredRuns* run : all) {
-    if (!is_alike(run->traits, traits, likeness)) continue;
+    if (run->rows == 0 || !is_alike(run->traits, traits, likeness)) continue;
     FamilyError& error = errors[run->family];
     error.rows += run->rows;
     error.squares += run->rows * run->deviation * run->deviation;

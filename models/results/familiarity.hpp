@@ -30,9 +30,9 @@ bool is_like(const RunTraits& one, const RunTraits& other);  // but for GPU and 
 struct MeasuredRuns {
   std::string family;  // "BLOOM prequel (bigscience tr11) / A100-SXM4-80GB"
   RunTraits traits;    // gpus and what stands behind it: the largest among them
-  int rows = 0;
-  // Of log(predicted / measured) of a step's time, from specification: what a normal one would have
-  // of which nine tenths are as small as these.
+  int rows = 0;  // blind ones: 0 where all were fitted on, which tells what was measured alone
+  // Of log(predicted / measured) of their steps' times, from specification: what a normal one would
+  // have of which nine tenths are as small as these.
   double deviation = 0;
 };
 

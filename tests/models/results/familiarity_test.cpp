@@ -40,6 +40,19 @@ TEST(Familiarity, TheOtherReleasesOfAPublisherAreLeftOutWithAFamily) {
   EXPECT_DOUBLE_EQ(others.deviation, 0.1);
 }
 
+TEST(Familiarity, RunsThatWereFittedOnTellWhatWasMeasuredAlone) {
+  std::vector<MeasuredRuns> measured = {runs("one", kDense, 3, 0.1), runs("two", kDense, 5, 0.1),
+                                        runs("three", kDense, 7, 0.1)};
+  RunTraits larger = kDense;
+  larger.gpus = 1024;
+  const auto lacks = [&] { return familiarity(larger, measured).unfamiliar; };
+  EXPECT_EQ(lacks(), std::vector<std::string>{"no run on 1024 GPUs or more was measured on x"});
+  measured.push_back(runs("fitted", larger, 0, 0));
+  EXPECT_TRUE(lacks().empty());
+  EXPECT_EQ(familiarity(larger, measured).families, 3);
+  EXPECT_DOUBLE_EQ(familiarity(larger, measured).deviation, 0.1);
+}
+
 TEST(Familiarity, HoldsAgainstTheSameKindOnTheSameGpu) {
   const Familiarity found = familiarity(kDense, kMeasured);
   EXPECT_EQ(found.alike, "dense models in 16 bits on x");

@@ -308,8 +308,7 @@ std::vector<MeasuredRuns> measured_of(const std::vector<Subject>& subjects) {
   std::vector<MeasuredRuns> all;
   std::vector<std::vector<double>> errors;  // [of all]
   for (const Subject& subject : subjects) {
-    if (!subject.failure.empty() || !subject.run->step_s || subject.fit) continue;
-    if (!fitted_by(subject, false).empty()) continue;
+    if (!subject.failure.empty() || !subject.run->step_s) continue;
     const RunTraits traits = traits_of(subject.what.job);
     auto runs = std::ranges::find_if(all, [&](const MeasuredRuns& known) {
       return known.family == subject.family && known.traits.gpu == traits.gpu &&
@@ -323,12 +322,13 @@ std::vector<MeasuredRuns> measured_of(const std::vector<Subject>& subjects) {
                                  &RunTraits::micro_tokens}) {
       runs->traits.*size = std::max(runs->traits.*size, traits.*size);
     }
+    if (subject.fit || !fitted_by(subject, false).empty()) continue;
     const double error = std::log(subject.predicted.step_s / *subject.run->step_s);
     errors[runs - all.begin()].push_back(std::abs(error));
     ++runs->rows;
   }
   for (std::size_t i = 0; i < all.size(); ++i) {
-    all[i].deviation = quantile(errors[i], 0.9) / kNormal95;
+    if (all[i].rows > 0) all[i].deviation = quantile(errors[i], 0.9) / kNormal95;
   }
   return all;
 }

@@ -11,7 +11,9 @@ namespace {
 constexpr const char* kHead =
     "# Training runs that predictions were held against, by family and by what decides which "
     "others\n"
-    "# tell something of them; deviation: of log(predicted / measured) of a step's time, its 90 %\n"
+    "# tell something of them; rows: blind ones, on which no number that predicts them was "
+    "fitted;\n"
+    "# deviation: of log(predicted / measured) of their steps' times, its 90 %\n"
     "# quantile over 1.645 (models/results/familiarity.hpp). Written by `windtunnel validate runs "
     "FILE... --measured measured_runs.yaml`;\n"
     "# docs/validation.md has the rows' sources.\n";

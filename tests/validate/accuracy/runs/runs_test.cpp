@@ -151,8 +151,10 @@ TEST(ValidateRuns, ARowThatANumberWasFittedOnIsNotBlind) {
   EXPECT_EQ(steps.fitted, 2);
   EXPECT_DOUBLE_EQ(steps.fitted_mape, (1 + 0.6) / 2);  // 4 s for 2 s, 8 s for 5 s
   // What others are judged by must not rest on rows that were fitted on.
-  ASSERT_EQ(report.measured.size(), 1U);
-  EXPECT_EQ(report.measured[0].family, "p / H100");
+  ASSERT_EQ(report.measured.size(), 2U);
+  EXPECT_EQ(report.measured[0].family, "p / A100");
+  EXPECT_EQ(report.measured[0].rows, 0);
+  EXPECT_EQ(report.measured[1].rows, 1);
   const auto fit =
       std::ranges::find(report.fitted_before, "fitted on two rows", &FittedBefore::source);
   ASSERT_NE(fit, report.fitted_before.end());
