@@ -339,14 +339,15 @@ std::string page_familiarity(const ValidationReport& report) {
       "The interval of a family, as of any scenario, is as wide as the runs of other families that "
       "are most alike\nwere off, where that is more than its calibration's error "
       "(`models/results/familiarity.hpp`). Deviations are of\nlog(predicted / measured).\n\n"
-      "| family | rows | its deviation | most alike | rows | their deviation | what no other "
+      "| family | blind rows | its deviation | most alike | rows | their deviation | what no other "
       "family "
       "has |\n|---|--:|--:|---|--:|--:|---|\n";
   for (const MeasuredRuns& runs : report.measured) {
     const Familiarity found = familiarity(runs.traits, report.measured, runs.family);
-    text += fmt::format("| {} | {} | {:.2f} | {} | {} | {:.2f} | {} |\n", runs.family, runs.rows,
-                        runs.deviation, found.alike, found.rows, found.deviation,
-                        fmt::join(found.unfamiliar, "; "));
+    const std::string own = runs.rows > 0 ? fmt::format("{:.2f}", runs.deviation) : "-";
+    text +=
+        fmt::format("| {} | {} | {} | {} | {} | {:.2f} | {} |\n", runs.family, runs.rows, own,
+                    found.alike, found.rows, found.deviation, fmt::join(found.unfamiliar, "; "));
   }
   return text;
 }
