@@ -80,7 +80,7 @@ fs::path folder_for(const std::string& purpose) {
 // The commands that the page prints, in order, and the page itself where a command writes it.
 Answer page_answer(const Built& built, const std::string& page) {
   const std::string text = text_of(fs::path(built.root) / page);
-  const Reader reader(folder_for("page"), built.root, fs::path(built.bin) / "windtunnel");
+  const PageReader reader(folder_for("page"), built.root, fs::path(built.bin) / "windtunnel");
   Answer answer;
   for (const PrintedCommand& each : printed_commands(text)) {
     answer.emplace_back("$ " + each.command, hash_of_lines(reader.run(each.command).first));

@@ -32,9 +32,9 @@ std::vector<std::string> pages(std::vector<PrintedCommand> (*commands)(const std
 }
 
 // `purpose`: a page, or more.
-Reader reader_of(std::string purpose) {
+PageReader reader_of(std::string purpose) {
   std::ranges::replace(purpose, '/', '-');
-  return Reader(fs::path(testing::TempDir()) / ("windtunnel-docs-" + purpose),
+  return PageReader(fs::path(testing::TempDir()) / ("windtunnel-docs-" + purpose),
                 WINDTUNNEL_SOURCE_DIR, WINDTUNNEL_PROGRAM);
 }
 
@@ -43,7 +43,7 @@ class Docs : public testing::TestWithParam<std::string> {};
 TEST_P(Docs, CommandsPrintWhatThePageShows) {
   const fs::path path = fs::path(WINDTUNNEL_SOURCE_DIR) / GetParam();
   const std::string page = text_of(path);
-  const Reader reader = reader_of(GetParam());
+  const PageReader reader = reader_of(GetParam());
   const bool update = std::getenv("WINDTUNNEL_UPDATE_GOLDEN") != nullptr;
   std::vector<Lines> outputs;
   for (const PrintedCommand& each : printed_commands(page)) {
@@ -104,7 +104,7 @@ class NamedCommands : public testing::TestWithParam<std::string> {};
 
 // One after the other, as one may rest on what another has written.
 TEST_P(NamedCommands, Succeed) {
-  const Reader reader = reader_of(GetParam() + "-named");
+  const PageReader reader = reader_of(GetParam() + "-named");
   const std::string page = text_of(fs::path(WINDTUNNEL_SOURCE_DIR) / GetParam());
   for (const PrintedCommand& each : named_commands(page)) {
     const auto listed = [&](const NotRun& not_run) {
@@ -121,7 +121,7 @@ INSTANTIATE_TEST_SUITE_P(Pages, NamedCommands, testing::ValuesIn(pages(named_com
 
 // `./dev validation` makes them again.
 TEST(ValidationPages, AreWhatTheirCommandsWrite) {
-  const Reader reader = reader_of("validation-pages");
+  const PageReader reader = reader_of("validation-pages");
   const bool update = std::getenv("WINDTUNNEL_UPDATE_GOLDEN") != nullptr;
   int made = 0;
   for (const fs::directory_entry& entry :

@@ -18,7 +18,7 @@ std::string text_of(const fs::path& path) {
   return text.str();
 }
 
-Reader::Reader(fs::path folder, const fs::path& root, const fs::path& program)
+PageReader::PageReader(fs::path folder, const fs::path& root, const fs::path& program)
     : folder_(std::move(folder)) {
   fs::remove_all(folder_);
   fs::create_directories(folder_ / "bin");
@@ -30,15 +30,15 @@ Reader::Reader(fs::path folder, const fs::path& root, const fs::path& program)
   fs::create_symlink(root / "tests/data", folder_ / "tests/data");
 }
 
-Reader::~Reader() {
+PageReader::~PageReader() {
   fs::remove_all(folder_);
 }
 
-std::string Reader::written(const std::string& file) const {
+std::string PageReader::written(const std::string& file) const {
   return text_of(folder_ / file);
 }
 
-std::pair<std::vector<std::string>, bool> Reader::run(const std::string& command) const {
+std::pair<std::vector<std::string>, bool> PageReader::run(const std::string& command) const {
   const std::string file = folder_ / "output";
   const std::string script = folder_ / "command";
   std::ofstream(script) << "set -o pipefail\ncd '" << folder_.string() << "'\nPATH=\""

@@ -9,14 +9,14 @@
 
 namespace windtunnel {
 
-class Reader {
+class PageReader {
  public:
   // Makes the folder, with links to what of the project's `root` pages name.
-  Reader(std::filesystem::path folder, const std::filesystem::path& root,
+  PageReader(std::filesystem::path folder, const std::filesystem::path& root,
          const std::filesystem::path& program);
-  ~Reader();
-  Reader(const Reader&) = delete;
-  Reader& operator=(const Reader&) = delete;
+  ~PageReader();
+  PageReader(const PageReader&) = delete;
+  PageReader& operator=(const PageReader&) = delete;
 
   // What a command has written; "" where there is no such file.
   std::string written(const std::string& file) const;

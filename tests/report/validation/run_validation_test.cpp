@@ -54,8 +54,9 @@ TEST(RunsText, FitsInAHundredColumns) {
   }
   for (const char* part :
        {"30%", "1 of 2 right (50%)", "1 (50%) missed", "layouts of 1 jobs", "+50%", "runs.csv:3",
-        "1 values are of rows that were fitted on", "3 values and 2 memory labels predicted, 20 rows not",
-        "  5: unknown model 'x'", "and 4 more reasons", "A: MAPE of a simpler rule, 6ND"}) {
+        "1 values are of rows that were fitted on",
+        "3 values and 2 memory labels predicted, 20 rows not", "  5: unknown model 'x'",
+        "and 4 more reasons", "A: MAPE of a simpler rule, 6ND"}) {
     EXPECT_NE(text.find(part), std::string::npos) << part << "\nin:\n" << text;
   }
   EXPECT_EQ(text.find("/some/folder"), std::string::npos);

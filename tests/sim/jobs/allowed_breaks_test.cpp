@@ -136,7 +136,7 @@ TEST(AllowedBreaks, WithoutLatencyTheTunerPicksWhatLeavesAMessageLess) {
         "layout: {tp: 1, pp: 2}\n"
         "batch: {global: 64, micro: 2}\n"
         "recompute: selective\n"
-        "communication: {overlap: none" +
+        "communication: {overlap: none, law: constants" +
             algorithm + "}\n",
         "allowed.yaml");
     const double slow_s = simulated(the_case).iteration.time_s;
@@ -187,7 +187,7 @@ TEST(AllowedBreaks, FasterStorageMovesSnapshotsByTimePastAFailure) {
         "layout: {tp: 1}\n"
         "batch: {global: 64, micro: 1}\n"
         "recompute: selective\n"
-        "communication: {overlap: none}\n"
+        "communication: {overlap: none, law: constants}\n"
         "snapshots: [{tier: storage, every: " +
             every +
             "}, {tier: host-memory, every: 20 iterations}]\n"

@@ -17,7 +17,9 @@ namespace {
 
 std::vector<CsvTable> training_rows() {
   std::vector<CsvTable> tables;
-  for (const auto& entry : std::filesystem::directory_iterator("tests/data/training_runs")) {
+  const std::filesystem::path source = WINDTUNNEL_SOURCE_DIR;
+  for (const auto& entry :
+       std::filesystem::directory_iterator(source / "tests/data/training_runs")) {
     tables.push_back(CsvTable::read(entry.path().string()));
   }
   return tables;
