@@ -24,6 +24,8 @@ constexpr int kRelationBlocks = 25;  // which run beside each other
 constexpr double kEqual = 1e-9;      // rounding of a sum
 constexpr double kMoved = 0.03;      // of the step: the most that the reasons below made it longer
 
+constexpr double kMovedByLinks = 1e-4;  // the same of links, which change no kernel
+
 enum class Figure {
   step,     // seconds: smaller is better
   goodput,  // larger is better
@@ -314,8 +316,9 @@ bool waits_for_host(const Figures& figures) {
 double allowance(const BetterRow& row, const Job& job, const Figures& base, const Figures& other) {
   switch (row.breaks) {
     case Breaks::never:
-    case Breaks::by_tuner:
       return kEqual;
+    case Breaks::by_tuner:
+      return waits_for_host(base) || waits_for_host(other) ? kMovedByLinks : kEqual;
     case Breaks::by_host:
       // Work that fills idle time is put into other gaps when it is faster (docs/idle-time.md).
       return waits_for_host(base) || waits_for_host(other) || job.filling ? kMoved : kEqual;

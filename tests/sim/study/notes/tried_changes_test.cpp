@@ -86,11 +86,11 @@ TEST(TriedChanges, NamedSoftwareTakesWhatIsAdvised) {
           "name: large\nmodel: llama3-8b\ncluster: {nodes: 1, node: dgx-h100}\n"
           "batch: {global: 64, micro: 2}\nrecompute: full\nlayout: " +
           std::string(layout) + "\nsoftware: " + software + "\n";
-      const Case large = parse_case(text, "large.yaml", {{"cluster.node.gpu.memory", "43 GB"}});
+      const Case large = parse_case(text, "large.yaml", {{"cluster.node.gpu.memory", "40 GB"}});
       ASSERT_NE(memory_excess(large.job, *large.prepared), "");
       const std::vector<std::string> before = broken_rules(*software_of(large), large.job);
       for (Overrides& set : all_sets(fitting_advice(large))) {
-        set.emplace_back("cluster.node.gpu.memory", "43 GB");
+        set.emplace_back("cluster.node.gpu.memory", "40 GB");
         const Case changed = parse_case(text, "large.yaml", set);
         for (const std::string& fault : broken_rules(*software_of(changed), changed.job)) {
           EXPECT_THAT(before, testing::Contains(fault));
