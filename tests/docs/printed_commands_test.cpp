@@ -35,7 +35,7 @@ std::vector<std::string> pages(std::vector<PrintedCommand> (*commands)(const std
 PageReader reader_of(std::string purpose) {
   std::ranges::replace(purpose, '/', '-');
   return PageReader(fs::path(testing::TempDir()) / ("windtunnel-docs-" + purpose),
-                WINDTUNNEL_SOURCE_DIR, WINDTUNNEL_PROGRAM);
+                    WINDTUNNEL_SOURCE_DIR, WINDTUNNEL_PROGRAM);
 }
 
 class Docs : public testing::TestWithParam<std::string> {};
@@ -138,6 +138,21 @@ TEST(ValidationPages, AreWhatTheirCommandsWrite) {
     if (update) std::ofstream(entry.path(), std::ios::binary) << now;
   }
   EXPECT_GE(made, 3);
+}
+
+// What README says of how right the predictions are stands in the page of the validation.
+TEST(Readme, ItsRowsOfErrorsAreThoseOfTheValidation) {
+  const fs::path root = WINDTUNNEL_SOURCE_DIR;
+  const std::string page = text_of(root / "docs" / "validation.md");
+  std::istringstream readme(text_of(root / "README.md"));
+  int rows = 0;
+  for (std::string line; std::getline(readme, line);) {
+    if (!line.starts_with("| ") || line.find('%') == std::string::npos) continue;
+    EXPECT_NE(page.find("\n" + line + "\n"), std::string::npos)
+        << line << "\nis no row of docs/validation.md";
+    ++rows;
+  }
+  EXPECT_GE(rows, 6);  // the head, too
 }
 
 // `./dev pictures` makes them again.
