@@ -35,16 +35,10 @@ class RowScenario {
     state_members(job_.schedule);
     state_members(job_.software);
     state_members(job_.communication);
-    if (job_.calibration.network.stated) set("communication.law", "nccl");
     state_training();
     set("calibration", library_calibration());
     std::string text = fmt::format("# {} of {}: {}\nname: {}\n", run_.id, run_.source,
                                    source_of(run_).software->help, quoted(run_.id));
-    if (job_.calibration.node_network && !job_.calibration.node_network->stated) {
-      text +=
-          "# Inside a node the row's collectives follow the calibration's constants, which were "
-          "fitted; communication.law: nccl is of those between nodes, too.\n";
-    }
     for (const DocumentEntry& entry : tree_.entries) {
       text += fmt::format("{}: {}\n", entry.key, flow_text(entry.value));
     }
