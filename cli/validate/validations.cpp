@@ -113,8 +113,10 @@ const TrainingRun* row_named(const std::string& name, const std::vector<Training
       if (run.id == name || (files.size() == 1 && run.id.ends_with(":" + name))) return &run;
     }
     for (const UnusableRow& row : file.unusable) {
-      if (row.id.starts_with(name))
+      const bool in_one = files.size() == 1 && row.id.find(":" + name + ":") != std::string::npos;
+      if (row.id == name || row.id.starts_with(name + ":") || in_one) {
         throw Error(fmt::format("{} cannot be used: {}", row.id, row.reason));
+      }
     }
   }
   return nullptr;

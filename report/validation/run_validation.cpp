@@ -308,7 +308,8 @@ std::string page_pooled(const ValidationReport& report) {
   if (report.rows.empty() && report.fitted.empty()) return "";
   std::string text =
       "\nA row is blind where no number that predicts it was fitted on it (\"What is not blind\"). "
-      "Its interval is made\nwithout the runs of its own publisher.\n\n";
+      "The interval of its\nstep time is made of how far off the runs of other publishers "
+      "were.\n\n";
   for (const auto& [metric, what] : {std::pair{std::string(kStep), "step times"},
                                      std::pair{std::string("memory_bytes"), "peak memory"}}) {
     text += errors_in_words(report.rows, metric, "Blind", what);
@@ -363,8 +364,8 @@ std::string runs_text(const ValidationReport& report, int worst, std::size_t wid
                         report.fitted.size());
   }
   for (const FittedBefore& fit : report.fitted_before) {
-    text += fmt::format("calibration {}, {} rows here: {}\n", fmt::join(fit.calibrations, ", "),
-                        fit.rows, fit.source);
+    const std::vector<std::string>& of = fit.calibrations.empty() ? fit.numbers : fit.calibrations;
+    text += fmt::format("{}, {} rows here: {}\n", fmt::join(of, ", "), fit.rows, fit.source);
   }
   text += fmt::format("{} values and {} memory labels predicted, {} rows not\n", report.rows.size(),
                       report.labels.size(), report.skipped.size());

@@ -139,6 +139,7 @@ std::vector<Question> command_questions(const Built& built) {
   std::vector<std::string> all = read_list(fs::path(built.root) / "tests/answers/commands.txt");
   const auto more = shown_commands(fs::path(built.root) / "tests/cli/golden/messages.txt");
   all.insert(all.end(), more.begin(), more.end());
+  std::erase(all, "--version");  // names the commit
   std::vector<Question> questions;
   for (const std::string& arguments : all) {
     questions.push_back(

@@ -42,8 +42,8 @@ class BlockCoster {
                 BlockCost& cost) const;
   double wait_s(const std::vector<Launched>& launched) const;
   double host_s(double launches) const;
-  // The operations of these passes, and the collectives among them that take `exposed_s` more.
-  // Of the passes' kernels, and of the collectives between whose exposed time `parts` hold.
+  // Kernels of these passes, and the collectives among them: `parts` has their exposed time,
+  // `rounds` how long they last.
   std::vector<Launched> launched(std::initializer_list<const std::vector<Op>*> passes,
                                  const std::vector<CostPart>& parts,
                                  const std::vector<InnerRound>& rounds) const;

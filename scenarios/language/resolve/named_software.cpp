@@ -13,8 +13,11 @@ using Kind = DocumentNode::Kind;
 
 // The key, a value or a list that it would be part of, or what stands below it.
 bool is_stated(const Values& values, std::string_view key) {
-  if (values.stated(key)) return true;
+  if (key.starts_with("recompute.")) key = "recompute";  // which layers belongs to which modules
+  if (values.stated(key) || values.length(key) > 0) return true;
   // Two names of one thing.
+  const bool counted = key.starts_with("communication.bucket_elements");
+  if (counted && values.stated("communication.bucket")) return true;
   if (key == "model.attention" && values.stated("attention")) return true;
   for (std::size_t dot = key.rfind('.'); dot != key.npos; dot = key.rfind('.')) {
     key = key.substr(0, dot);
@@ -95,7 +98,8 @@ Values with_named_software(DocumentNode& scenario,
   const Location where = own.where("software.base");
   const bool table = has_layer_table(own);
   const StatedKeys stated = [&](std::string_view key) {
-    const bool of_transformer = key.starts_with("model.") || key.starts_with("train.");
+    const bool of_transformer =
+        key.starts_with("model.") || key.starts_with("train.") || key.starts_with("recompute");
     return (table && of_transformer) || is_stated(own, key);
   };
   Job job;

@@ -371,7 +371,7 @@ Parameter fitted_parameter(const Axis& axis, const Parameter& prior, const Norma
   fitted.source = rows_decide ? rows_say.source
                               : fmt::format("{}; these tell less than the prior: {}",
                                             rows_say.source, prior.source);
-  if (!rows_decide) fitted.fitted_on = prior.fitted_on;
+  if (std::isfinite(normal.sd)) fitted.fitted_on = prior.fitted_on;
   if (rows != FittedOn{}) fitted.fitted_on.push_back(rows);
   return fitted;
 }

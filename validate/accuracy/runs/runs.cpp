@@ -252,7 +252,7 @@ void add_rows(const Subject& subject, const RunPredictor& predictor, bool fits,
   if (!fits) {  // what was not fitted here is held against the runs of other families
     const RunTraits traits = traits_of(subject.what.job);
     const Familiarity alike = familiarity(traits, measured_runs(), subject.family);
-    calibration.step_error = larger_error(calibration.step_error, alike.error());
+    calibration.step_error = alike.error();
   }
   const PredictionInterval range = predictor.interval(subject.predicted, calibration);
   const auto add = [&](ValidationRow row, bool of_memory) {
@@ -282,7 +282,7 @@ void add_rows(const Subject& subject, const RunPredictor& predictor, bool fits,
     row.high = share * range.memory_high_bytes;
     add(std::move(row), true);
   }
-  if (says_whether_it_fitted(run)) {
+  if (says_whether_it_fitted(run) && fitted_by(subject, true).empty()) {
     report.labels.push_back(
         {run.id, subject.family, run.noted("status") == "OOM", !subject.predicted.fits});
   }

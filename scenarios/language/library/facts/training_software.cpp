@@ -167,7 +167,7 @@ Framework read_framework(const DocumentEntry& entry, const std::vector<Framework
     framework.origin = parse_origin(origin->text, origin->where);
   }
   if (const DocumentNode* rows = map.value_of("fitted_on")) {
-    framework.fitted_on = read_fitted_on(*rows);
+    for (FittedOn& each : read_fitted_on(*rows)) framework.fitted_on.push_back(std::move(each));
   }
   if (states("gpus")) framework.gpus = texts_in(map, "gpus");
   if (states("schedules")) framework.schedules = texts_in(map, "schedules");

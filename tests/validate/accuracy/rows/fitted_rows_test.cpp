@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <map>
 #include <set>
@@ -14,6 +15,15 @@
 
 namespace windtunnel {
 namespace {
+
+bool has_columns(const RowFilter& filter, const CsvTable& table) {
+  try {
+    filter.check(table);
+  } catch (const Error&) {
+    return false;
+  }
+  return true;
+}
 
 std::vector<CsvTable> training_rows() {
   std::vector<CsvTable> tables;
@@ -49,6 +59,22 @@ TEST(FittedRows, EachFitOfTheLibraryStatesItsRows) {
       if (!number.source.starts_with("fitted")) continue;
       EXPECT_FALSE(number.fitted_on.empty()) << calibration.name << " " << field.name;
       for (const FittedOn& rows : number.fitted_on) RowFilter::parse(rows.where, "fitted_on");
+    }
+  }
+}
+
+// A misspelt column would count rows as blind.
+TEST(FittedRows, ExpressionsNameColumnsOfTables) {
+  std::vector<CsvTable> tables = training_rows();
+  tables.push_back(CsvTable::read(WINDTUNNEL_SOURCE_DIR "/tests/data/exchange_runs.csv"));
+  const auto knows = [&](const FittedOn& rows) {
+    const RowFilter filter = RowFilter::parse(rows.where, "fitted_on");
+    return std::ranges::any_of(tables,
+                               [&](const CsvTable& table) { return has_columns(filter, table); });
+  };
+  for (const Calibration& calibration : library_calibrations()) {
+    for (const FittedNumber& each : fitted_numbers(calibration)) {
+      for (const FittedOn& rows : each.number->fitted_on) EXPECT_TRUE(knows(rows)) << rows.where;
     }
   }
 }

@@ -188,6 +188,22 @@ TEST(TrainingSoftware, OfEachGpu) {
   EXPECT_NO_THROW(check_runs_on(find_framework("any"), "cpu-core"));
 }
 
+// Also where the software states it by another key or by a part of it.
+TEST(TrainingSoftware, AnotherNameOrAPartOfWhatIsStatedStays) {
+  const std::string layout = "{tp: 1, pp: 1}";
+  const Job bytes = job_of("megatron-core", layout, 64, "communication: {bucket: 50 MB}\n").job;
+  EXPECT_EQ(bytes.communication.bucket_elements, 0);
+  EXPECT_EQ(bytes.communication.bucket_bytes, 50e6);
+  EXPECT_EQ(job_of("megatron-core", layout, 64).job.communication.bucket_elements, 40e6);
+  const Job modules = parse_case(
+                          "name: t\nmodel: llama3-8b\ncluster: {nodes: 1, node: mi300x}\n"
+                          "layout: {tp: 8}\nbatch: {global: 8, micro: 1}\nsoftware: mlperf-amd\n"
+                          "recompute: {modules: [core_attn]}\n",
+                          "t.yaml")
+                          .job;
+  EXPECT_EQ(modules.recompute.layers, Recompute::of(RecomputeModule::core_attn).layers);
+}
+
 TEST(TrainingSoftware, NamingItIsStatingWhatItSets) {
   const std::string layout = "{tp: 1, pp: 1, sharding: zero3}";
   EXPECT_EQ(job_of("torchtitan", layout, 64).key,
