@@ -52,9 +52,9 @@ TEST_F(MemoryRuns, SaysWhetherNanotronRunsFit) {
     right += label.measured_out == label.predicted_out;
     out += label.measured_out;
   }
-  ASSERT_EQ(report_->labels.size(), 50U);
-  ASSERT_EQ(out, 25);
-  EXPECT_GE(right, 48);  // 95 %
+  ASSERT_EQ(report_->labels.size(), 36U);  // blind, of 50
+  ASSERT_EQ(out, 17);
+  EXPECT_GE(right, 35);  // 95 %
 }
 
 TEST_F(MemoryRuns, MedianErrors) {

@@ -11,11 +11,14 @@ namespace {
 
 TEST(MeasuredRuns, AreOfTheLibrarysGpus) {
   EXPECT_GE(measured_runs().size(), 40);
+  int blind = 0;
   for (const MeasuredRuns& runs : measured_runs()) {
     EXPECT_NO_THROW(find_gpu(runs.traits.gpu)) << runs.family;
-    EXPECT_GT(runs.rows, 0) << runs.family;
-    EXPECT_GT(runs.deviation, 0) << runs.family;
+    // Without a blind row nothing is said of how far off they were.
+    EXPECT_EQ(runs.deviation > 0, runs.rows > 0) << runs.family;
+    blind += runs.rows;
   }
+  EXPECT_GT(blind, 1500);
 }
 
 TEST(MeasuredRuns, AreWrittenAsTheyAreRead) {
