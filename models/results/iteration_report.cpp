@@ -394,11 +394,13 @@ void add_stragglers(IterationReport& report, const StragglerReport& stragglers) 
   double passes_on_path_s = 0;
   const Category passes[] = {forward, backward, recompute, tp, cp, pp, ep, host};
   for (const Category category : passes) passes_on_path_s += on_path(category);
+  // A step that waits for its input may have no pass on its path.
+  const bool has_passes = passes_on_path_s > 0;
   for (const Category category : passes) {
-    on_path(category) *= 1 + longer_passes_s / passes_on_path_s;
+    if (has_passes) on_path(category) *= 1 + longer_passes_s / passes_on_path_s;
   }
   on_path(dp) += stragglers.exchange_s;
-  on_path(wait) += waits_s;
+  on_path(wait) += has_passes ? waits_s : waits_s + longer_passes_s;
   const double longer = stragglers.step_s.mean / report.time_s;
   for (double& seconds : report.origin_s) seconds *= longer;
   const double idle_s = report.bubble.idle * report.time_s + waits_s + stragglers.exchange_s;

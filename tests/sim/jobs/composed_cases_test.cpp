@@ -51,6 +51,17 @@ TEST(ComposedCases, IslandsExchangeTheTensorsOfATable) {
   }
 }
 
+TEST(ComposedCases, AStepThatWaitsForItsInputMayHaveNoPassOnItsPath) {
+  const Record record = simulate(
+      parse_case("name: input\nmodel: alexnet\n"
+                 "cluster: {nodes: 2, node: dgx-h100, slow_nodes: [{node: 0, slowdown: 1.5}]}\n"
+                 "layout: {tp: 1}\nbatch: {global: 64, micro: 2}\nredundancy: drop-slowest\n"
+                 "communication: {overlap: bucketed}\ninput: {prepare: 80 ms}\n",
+                 "input.yaml"),
+      {.threads = 1, .allow_oom = true});
+  EXPECT_EQ(broken_invariants(record), std::vector<std::string>{});
+}
+
 // A search tries micro-batches that domino's slices do not divide.
 TEST(ComposedCases, ASearchPassesOverWhatTheReaderRefuses) {
   const std::string text = kTransformer +
