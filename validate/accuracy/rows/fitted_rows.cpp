@@ -4,7 +4,6 @@
 #include <filesystem>
 
 #include "models/base/error.hpp"
-#include "validate/accuracy/rows/row_filter.hpp"
 
 namespace windtunnel {
 namespace {
@@ -17,15 +16,6 @@ void add_law(const std::string& name, const InterconnectLaw& law,
       numbers.push_back({name + "." + std::string(field.name), false, &number});
     }
   }
-}
-
-bool has_columns(const RowFilter& filter, const CsvTable& table) {
-  try {
-    filter.check(table);
-  } catch (const Error&) {
-    return false;
-  }
-  return true;
 }
 
 }  // namespace
@@ -43,6 +33,15 @@ std::vector<FittedNumber> fitted_numbers(const Calibration& calibration) {
   add_law("network", calibration.network, numbers);
   if (calibration.node_network) add_law("node_network", *calibration.node_network, numbers);
   return numbers;
+}
+
+bool has_columns(const RowFilter& filter, const CsvTable& table) {
+  try {
+    filter.check(table);
+  } catch (const Error&) {
+    return false;
+  }
+  return true;
 }
 
 bool is_among(const std::vector<FittedOn>& fitted_on, const CsvTable& table, std::size_t row) {

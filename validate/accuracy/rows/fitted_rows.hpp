@@ -8,6 +8,7 @@
 
 #include "models/calibration/calibration.hpp"
 #include "traces/text/csv.hpp"
+#include "validate/accuracy/rows/row_filter.hpp"
 
 namespace windtunnel {
 
@@ -20,6 +21,9 @@ struct FittedNumber {
 // Those with rows that they were fitted on, in the order of calibration_fields(), then the laws.
 // They point into `calibration`.
 std::vector<FittedNumber> fitted_numbers(const Calibration& calibration);
+
+// Whether the table has all columns that the expression names.
+bool has_columns(const RowFilter& filter, const CsvTable& table);
 
 // False where the table lacks a column of `where`. Throws Error where `where` is no expression.
 bool is_among(const std::vector<FittedOn>& fitted_on, const CsvTable& table, std::size_t row);

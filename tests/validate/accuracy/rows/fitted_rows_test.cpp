@@ -16,15 +16,6 @@
 namespace windtunnel {
 namespace {
 
-bool has_columns(const RowFilter& filter, const CsvTable& table) {
-  try {
-    filter.check(table);
-  } catch (const Error&) {
-    return false;
-  }
-  return true;
-}
-
 std::vector<CsvTable> training_rows() {
   std::vector<CsvTable> tables;
   const std::filesystem::path source = WINDTUNNEL_SOURCE_DIR;

@@ -128,22 +128,14 @@ TEST(RunJob, ExpertsWithTensorParallelismHaveSequenceParallelism) {
 // Buckets of gradients are those of the software's own sources (scenarios/library/software.yaml).
 TEST(RunJob, BucketsOfTheSoftware) {
   const auto elements = [](const char* source, const char* model, int dp) {
-    TrainingRun run = run_of(model, "");
-    run.source = source;
+    TrainingRun run = llama_8b(source, dp);
+    run.model = model;
     run.layers = 32;
     run.hidden = 4096;
     run.heads = 32;
     run.kv_heads = 8;
     run.ffn_hidden = 14336;
     run.vocabulary = 128256;
-    run.sequence = 8192;
-    run.global_batch = 2 * dp;
-    run.micro_batch = 1;
-    run.gpus = dp;
-    run.tp = 1;
-    run.pp = 1;
-    run.dp = dp;
-    run.precision = "bf16";
     return bucket_bytes(job_of(run).job) / 2;  // reduced in bf16
   };
   const char* const bridge = "NVIDIA Megatron-Bridge 26.02 NeMo Container";
