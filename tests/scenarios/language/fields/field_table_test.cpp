@@ -314,7 +314,27 @@ TEST(BadValues, HugeNumbers) {
   sample.expect_golden("huge");
 }
 
-// The limits themselves are allowed, in any unit.
+// Below every range of the table but 0, in the unit of the subject's own value.
+TEST(BadValues, TinyNumbers) {
+  const Subject subject("tests/scenarios/every_key.yaml");
+  Sample sample;
+  int asked = 0;
+  for (const Place& place : subject.places) {
+    const Field* field = field_of(place);
+    if (field == nullptr || place.value.kind != Kind::scalar) continue;
+    if (!is_number(*field)) continue;
+    const size_t space = place.value.text.find(' ');
+    const std::string unit = space == std::string::npos ? "" : place.value.text.substr(space);
+    const std::string message = sample.refusal(subject, place, "1e-300" + unit);
+    EXPECT_NE(message.find(fmt::format(":{}:{}: {}", place.value.where.line,
+                                       place.value.where.column, place.path)),
+              std::string::npos)
+        << place.path << ": " << message;
+    ++asked;
+  }
+  EXPECT_GT(asked, 200);
+}
+
 // Where a default stands in the help of a key, which its struct decides.
 TEST(FieldTable, HelpTellsTheDefaultOfTheStruct) {
   int told = 0;
@@ -336,6 +356,7 @@ TEST(FieldTable, HelpTellsTheDefaultOfTheStruct) {
   EXPECT_EQ(told, 7);
 }
 
+// The limits themselves are allowed, in any unit.
 TEST(BadValues, LimitsAreInside) {
   const Subject subject("tests/scenarios/every_key.yaml");
   for (const auto& [key, value] : Overrides{
