@@ -9,28 +9,30 @@ PlanRequest request(int nodes) {
   return {.model = "llama3-8b", .nodes = nodes, .node = "dgx-h100", .tokens = 1e11};
 }
 
+// Of 4 nodes, asked for the days in which `nodes` are just done.
+PlanReport plan_for_days_of(int nodes) {
+  PlanRequest asked = request(4);
+  asked.deadline_days = 1.001 * make_plan(request(nodes)).best.days;
+  return make_plan(asked);
+}
+
 // "At least so many nodes" is true: one less is too few.
 TEST(GoalSearch, OneNodeLessWouldNotDo) {
-  const double days = make_plan(request(8)).best.days;
-  PlanRequest asked = request(4);
-  asked.deadline_days = 1.001 * days;
-  const PlanReport plan = make_plan(asked);
+  const PlanReport plan = plan_for_days_of(8);
+  const double deadline_days = *plan.basis.request.deadline_days;
   ASSERT_TRUE(plan.for_days.has_value());
   ASSERT_TRUE(plan.for_days->met);
   const int fewest = plan.for_days->plan->basis.request.nodes;
-  EXPECT_LE(plan.for_days->plan->best.days, *asked.deadline_days);
+  EXPECT_LE(plan.for_days->plan->best.days, deadline_days);
   EXPECT_LE(fewest, 8);
   ASSERT_GT(fewest, 4);
-  EXPECT_GT(make_plan(request(fewest - 1)).best.days, *asked.deadline_days);
+  EXPECT_GT(make_plan(request(fewest - 1)).best.days, deadline_days);
 }
 
 // Numbers of nodes that no layout divides without a spare are reached with one, as by the plan:
 // 13 nodes train on 12.
 TEST(GoalSearch, SparesAreTriedAsInThePlan) {
-  const double days = make_plan(request(13)).best.days;
-  PlanRequest asked = request(4);
-  asked.deadline_days = 1.001 * days;
-  const PlanReport plan = make_plan(asked);
+  const PlanReport plan = plan_for_days_of(13);
   ASSERT_TRUE(plan.for_days.has_value());
   ASSERT_TRUE(plan.for_days->met);
   EXPECT_LE(plan.for_days->plan->basis.request.nodes, 13);
