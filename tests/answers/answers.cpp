@@ -68,6 +68,23 @@ Answer ask(const Question& question) {
   }
 }
 
+bool ended_well(pid_t child) {
+  int status = 0;
+  waitpid(child, &status, 0);
+  return WIFEXITED(status) && WEXITSTATUS(status) == 0;
+}
+
+// In a child of its own, which writes the answer at the end of the file. Each simulation forks, and
+// a process that once held a large job has pages to copy at every fork: without a child of its own
+// for each question, half of the time is the kernel's.
+bool ask_alone(const Question& question, std::FILE* file) {
+  const pid_t child = fork();
+  if (child != 0) return ended_well(child);
+  const std::string text = answers_text({{question.name, ask(question)}});
+  const bool written = std::fwrite(text.data(), 1, text.size(), file) == text.size();
+  _exit(written && std::fflush(file) == 0 ? 0 : 1);
+}
+
 std::string read_all(std::FILE* file) {
   std::rewind(file);
   std::string text;
@@ -142,20 +159,16 @@ Answers ask_all(const std::vector<Question>& questions, int processes) {
       children.emplace_back(child, file);
       continue;
     }
-    Answers answers;
-    for (std::size_t i = next++; i < questions.size(); i = next++) {
-      answers[questions[i].name] = ask(questions[i]);
+    bool asked = true;
+    for (std::size_t i = next++; asked && i < questions.size(); i = next++) {
+      asked = ask_alone(questions[i], file);
     }
-    const std::string text = answers_text(answers);
-    const bool written = std::fwrite(text.data(), 1, text.size(), file) == text.size();
-    _exit(written && std::fflush(file) == 0 ? 0 : 1);
+    _exit(asked ? 0 : 1);
   }
   Answers all;
   bool died = false;
   for (const auto& [child, file] : children) {
-    int status = 0;
-    waitpid(child, &status, 0);
-    died |= !WIFEXITED(status) || WEXITSTATUS(status) != 0;
+    died |= !ended_well(child);
     all.merge(parse_answers(read_all(file), "a child's answers"));
     std::fclose(file);
   }

@@ -8,6 +8,7 @@
 #include <string>
 
 #include "models/base/error.hpp"
+#include "scenarios/language/case.hpp"
 #include "tests/answers/answers.hpp"
 
 namespace windtunnel {
@@ -27,6 +28,8 @@ Answers all_answers(const std::string& bin) {
                            campaign_questions("."), job_questions(kRandomJobs)}) {
     questions.insert(questions.end(), more.begin(), more.end());
   }
+  // The library is read once here: each question is asked in a child that begins as this process.
+  resolve_case(read_scenario("scenarios/small.yaml"));
   return ask_all(questions, kProcesses);
 }
 

@@ -1,11 +1,11 @@
 #include "tests/sim/jobs/advised_changes.hpp"
 
 #include <fmt/format.h>
+#include <re2/re2.h>
 
 #include <algorithm>
 #include <charconv>
 #include <optional>
-#include <regex>
 #include <string_view>
 
 #include "scenarios/language/text/fields.hpp"
@@ -50,9 +50,10 @@ std::string fault_key(const Error& error) {
   if (!first.empty() && find_field(first) != nullptr) return first;
   if (!error.keys().empty()) return error.keys().front();
   const std::string what = error.what();
-  static const std::regex option("--set ([A-Za-z0-9_.]+)=");
-  std::smatch match;
-  return std::regex_search(what, match, option) ? match[1].str() : "";
+  static const RE2 option("--set ([A-Za-z0-9_.]+)=");
+  std::string key;
+  RE2::PartialMatch(what, option, &key);
+  return key;
 }
 
 // The key that a word of the advice names: whole, or beside, below or behind the key at fault.
@@ -145,13 +146,14 @@ class Reader {
   // "add slowdown", "add gpu_path: pcie"; "add e.g. 'takes: 60 s'" below the key at fault.
   void add() {
     if (!more()) return;
-    static const std::regex example("add e\\.g\\. '?([a-z_]+): ([^']*?)('| to |$)");
-    std::smatch match;
-    if (std::regex_search(text_, match, example)) {
+    static const RE2 example("add e\\.g\\. '?([a-z_]+): ([^']*?)(?:'| to |$)");
+    std::string name;
+    std::string value;
+    if (RE2::PartialMatch(text_, example, &name, &value)) {
       for (const std::string& above : {fault_, parent_of(fault_)}) {
-        const std::string key = join_path(above, match[1].str());
+        const std::string key = join_path(above, name);
         if (find_field(key) == nullptr) continue;
-        change(key, match[2].str());
+        change(key, value);
         return;
       }
       return;
@@ -222,18 +224,19 @@ class Reader {
 }  // namespace
 
 std::string advice_of(const Error& error) {
-  static const std::regex verb("(^|; |: |, or |, )(take|set|raise|lower|leave|state|add) ");
+  static const RE2 verb("(^|; |: |, or |, )(take|set|raise|lower|leave|state|add) ");
   const std::string text(error.text());
   if (text.find('\n') != std::string::npos) return "";  // several at once
-  std::smatch match;
   const std::size_t end = text.rfind("; ");
   const std::string tail = end == std::string::npos ? text : text.substr(end);
-  return std::regex_search(tail, match, verb) ? tail : "";
+  return RE2::PartialMatch(tail, verb) ? tail : "";
 }
 
 std::string refusal_kind(const Error& error) {
-  static const std::regex particular("'[^']*'|[0-9][0-9.,]*");
-  return std::regex_replace(std::string(error.text()), particular, "#");
+  static const RE2 particular("'[^']*'|[0-9][0-9.,]*");
+  std::string kind(error.text());
+  RE2::GlobalReplace(&kind, particular, "#");
+  return kind;
 }
 
 std::vector<AdvisedJob> advised_jobs(const RandomJob& refused, const Error& error) {
