@@ -53,9 +53,10 @@ class RowScenario {
     apply_override(tree_, key, fmt::format("{}", value));
   }
 
-  // Members that the field table has keys for, where they are not their defaults.
+  // Members that the field table has keys for, where they are not their defaults: those of the
+  // table, or those of `usual` where keys without one leave its members as they are.
   template <class Struct>
-  void state_members(const Struct& part) {
+  void state_members(const Struct& part, const Struct* usual = nullptr) {
     for (const Field& field : field_table()) {
       if (field.binding.target != &kTypeTag<Struct> || field.path.find('*') != field.path.npos) {
         continue;
@@ -67,6 +68,10 @@ class RowScenario {
       if (number && !field.admits(value.number)) continue;  // left open
       const std::string text = text_of(value);
       if (text == field.default_text) continue;
+      Value unstated{.field = &field, .dimension = field.dimension};
+      if (usual != nullptr && field.binding.read(usual, unstated) && text_of(unstated) == text) {
+        continue;
+      }
       set(std::string(field.path), field.scalar == ScalarType::text ? quoted(text) : text);
     }
   }
@@ -124,11 +129,10 @@ class RowScenario {
   void state_training() {
     if (job_.training == nullptr) return;
     const Training& training = *job_.training;
-    if (training.loss.chunks > 1) set("train.loss.chunks", training.loss.chunks);
+    static const Training kUsual;
+    state_members(training, &kUsual);
     const Adapter& adapter = training.adapter;
     if (adapter.kind == AdapterKind::none) return;
-    set("train.adapter.kind", name_of(adapter.kind));
-    set("train.adapter.rank", adapter.rank);
     const bool together = adapter.queries && adapter.keys && adapter.values;
     std::vector<std::string_view> on;
     if (together) on.push_back("qkv");
