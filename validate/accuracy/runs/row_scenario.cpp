@@ -37,8 +37,10 @@ class RowScenario {
     state_members(job_.communication);
     state_training();
     set("calibration", library_calibration());
-    std::string text = fmt::format("# {} of {}: {}\nname: {}\n", run_.id, run_.source,
-                                   source_of(run_).software->help, quoted(run_.id));
+    std::string text =
+        fmt::format("# {} of {}: {}\n", run_.id, run_.source, source_of(run_).software->help);
+    if (run_.memory_gib) text += memory_note();
+    text += fmt::format("name: {}\n", quoted(run_.id));
     for (const DocumentEntry& entry : tree_.entries) {
       text += fmt::format("{}: {}\n", entry.key, flow_text(entry.value));
     }
@@ -46,6 +48,19 @@ class RowScenario {
   }
 
  private:
+  // Which figure of `run --json` the row's memory is.
+  std::string memory_note() const {
+    const MemoryFigure figure = memory_figure_of(run_);
+    const char* key = figure.what == MemoryFigure::What::device      ? "per_stage"
+                      : figure.what == MemoryFigure::What::allocated ? "allocated_per_stage"
+                                                                     : "reserved_per_stage";
+    const char* rank = figure.rank == MemoryFigure::Rank::first  ? "the first"
+                       : figure.rank == MemoryFigure::Rank::last ? "the last"
+                                                                 : "the largest";
+    return fmt::format("# measured memory: {:g} B, which is {} of iteration.memory_bytes.{}\n",
+                       *run_.memory_gib * figure.unit_bytes, rank, key);
+  }
+
   static std::string quoted(const std::string& text) { return fmt::format("\"{}\"", text); }
 
   template <class Value>
