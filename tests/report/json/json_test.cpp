@@ -73,15 +73,18 @@ TEST(RunDocument, KeysAndTheirOrderAreTheContract) {
 }
 
 TEST(RunDocument, ValuesAreThoseOfTheRecord) {
-  const Record record = sample_record();
+  Record record = sample_record();
+  for (GpuMemory& rank : record.iteration.memory) rank.fragmentation = 1e9;
   const Json run = run_document(record, false);
   EXPECT_EQ(run["iteration"]["time_s"], record.iteration.time_s);
   EXPECT_EQ(run["iteration"]["memory_bytes"]["peak"], record.iteration.memory[0].total());
   const Json& memory = run["iteration"]["memory_bytes"];
   ASSERT_EQ(memory["per_stage"].size(), 4u);
   for (std::size_t i = 0; i < 4; ++i) {
-    EXPECT_LT(memory["allocated_per_stage"][i], memory["reserved_per_stage"][i]);
-    EXPECT_LT(memory["reserved_per_stage"][i], memory["per_stage"][i]);
+    const GpuMemory& rank = record.iteration.memory[i];
+    EXPECT_EQ(memory["allocated_per_stage"][i], rank.allocated());
+    EXPECT_EQ(memory["reserved_per_stage"][i], rank.allocated() + 1e9);
+    EXPECT_EQ(memory["per_stage"][i], rank.total());
   }
   EXPECT_EQ(run["iteration"]["exposed_s"]["tp"],
             record.iteration.critical_path_s[static_cast<size_t>(Category::tp)]);

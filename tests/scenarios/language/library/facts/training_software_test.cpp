@@ -274,7 +274,7 @@ TEST(TrainingSoftware, OlderReleasesOfMegatronCoreTakeLess) {
   EXPECT_EQ(growth("megatron-core-0.6"), 0);
 }
 
-// Of what repeats a layer to its end, and what stops where all is there that is read.
+// Whether the repeated forward pass of a layer ends where the backward pass has all that it reads.
 TEST(TrainingSoftware, CheckpointsOfHuggingFace) {
   const auto stops_early = [](const char* software) {
     return job_of(software, "{tp: 1, pp: 1}", 64, "recompute: full\n").job.software.early_stop;
