@@ -40,9 +40,13 @@ void place_parts(Json& object, std::span<const PartFigure<Part>> figures, const 
 
 // Each rank's memory, and what sets the peak of its activations, and when.
 void place_memory(Json& memory, const Record& record) {
-  memory["per_stage"] = Json::array();
+  for (const char* key : {"per_stage", "allocated_per_stage", "reserved_per_stage"}) {
+    memory[key] = Json::array();
+  }
   for (const GpuMemory& stage : record.iteration.memory) {
     memory["per_stage"].push_back(stage.total());
+    memory["allocated_per_stage"].push_back(stage.allocated());
+    memory["reserved_per_stage"].push_back(stage.allocated() + stage.fragmentation);
   }
   if (offload_of(record.job).any()) {
     memory["tiers_per_stage"] = Json::array();

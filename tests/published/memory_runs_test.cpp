@@ -5,6 +5,10 @@
 #include <algorithm>
 #include <cmath>
 
+#include "scenarios/language/case.hpp"
+#include "sim/study/simulate.hpp"
+#include "validate/accuracy/runs/row_scenario.hpp"
+#include "validate/accuracy/runs/run_job.hpp"
 #include "validate/accuracy/runs/runs.hpp"
 
 namespace windtunnel {
@@ -87,6 +91,34 @@ TEST(MemoryFigure, OfTheRankAndWhatIsPrinted) {
   EXPECT_EQ(bytes_of({1, What::allocated, Rank::first}, memory), 40);
   EXPECT_EQ(bytes_of({1, What::reserved, Rank::last}, memory), 65);
   EXPECT_EQ(bytes_of({1, What::device, Rank::fullest}, memory), 107);
+}
+
+// `run` adds up the events of a clock where `validate` has closed sums: of stages inside a node the
+// two differ in the order of their sums alone. Where ranks of a pipeline share a network, flows
+// share its links.
+TEST(RowsAsScenarios, RunAsTheyAreJudged) {
+  int rows = 0;
+  for (const char* file : {"memory_runs.csv", "fine_tuning_runs.csv", "pytorch_steps_h200.csv"}) {
+    const std::string path = std::string(WINDTUNNEL_SOURCE_DIR "/tests/data/") + file;
+    for (const TrainingRun& run : read_training_runs(path).runs) {
+      if (run.gpus.value_or(0) > 32) continue;
+      SCOPED_TRACE(run.id);
+      const RunJob row = job_of(run);
+      const RunPrediction judged = predict(row.job);
+      if (!judged.fits) continue;
+      const IterationReport found =
+          simulate(parse_case(row_scenario(run, row), "row.yaml")).iteration;
+      ASSERT_EQ(found.memory.size(), judged.memory.size());
+      for (std::size_t rank = 0; rank < judged.memory.size(); ++rank) {
+        EXPECT_EQ(found.memory[rank].allocated(), judged.memory[rank].allocated());
+        EXPECT_EQ(found.memory[rank].total(), judged.memory[rank].total());
+      }
+      const bool alone = row.job.layout.pp == 1 || row.job.cluster.nodes == 1;
+      EXPECT_NEAR(found.time_s / judged.step_s, 1, alone ? 1e-14 : 1e-2);
+      ++rows;
+    }
+  }
+  EXPECT_GT(rows, 100);
 }
 
 // Rows that ran out of memory state neither the MLP's width nor whether embeddings are tied: the

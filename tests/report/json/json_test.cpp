@@ -31,7 +31,8 @@ TEST(RunDocument, KeysAndTheirOrderAreTheContract) {
   EXPECT_EQ(keys_of(run["iteration"]["exposed_s"]),
             (Keys{"tp", "cp", "pp", "ep", "dp", "snapshot"}));
   EXPECT_EQ(keys_of(run["iteration"]["memory_bytes"]),
-            (Keys{"peak", "fits", "per_stage", "activation_peaks"}));
+            (Keys{"peak", "fits", "per_stage", "allocated_per_stage", "reserved_per_stage",
+                  "activation_peaks"}));
   EXPECT_EQ(keys_of(run["campaign"]), (Keys{"goodput",
                                             "ettr",
                                             "wall_s",
@@ -72,11 +73,19 @@ TEST(RunDocument, KeysAndTheirOrderAreTheContract) {
 }
 
 TEST(RunDocument, ValuesAreThoseOfTheRecord) {
-  const Record record = sample_record();
+  Record record = sample_record();
+  for (GpuMemory& rank : record.iteration.memory) rank.fragmentation = 1e9;
   const Json run = run_document(record, false);
   EXPECT_EQ(run["iteration"]["time_s"], record.iteration.time_s);
   EXPECT_EQ(run["iteration"]["memory_bytes"]["peak"], record.iteration.memory[0].total());
-  EXPECT_EQ(run["iteration"]["memory_bytes"]["per_stage"].size(), 4u);
+  const Json& memory = run["iteration"]["memory_bytes"];
+  ASSERT_EQ(memory["per_stage"].size(), 4u);
+  for (std::size_t i = 0; i < 4; ++i) {
+    const GpuMemory& rank = record.iteration.memory[i];
+    EXPECT_EQ(memory["allocated_per_stage"][i], rank.allocated());
+    EXPECT_EQ(memory["reserved_per_stage"][i], rank.allocated() + 1e9);
+    EXPECT_EQ(memory["per_stage"][i], rank.total());
+  }
   EXPECT_EQ(run["iteration"]["exposed_s"]["tp"],
             record.iteration.critical_path_s[static_cast<size_t>(Category::tp)]);
   EXPECT_EQ(run["campaign"]["failures"]["unexpected"]["mean"], 419);

@@ -37,8 +37,10 @@ class RowScenario {
     state_members(job_.communication);
     state_training();
     set("calibration", library_calibration());
-    std::string text = fmt::format("# {} of {}: {}\nname: {}\n", run_.id, run_.source,
-                                   source_of(run_).software->help, quoted(run_.id));
+    std::string text =
+        fmt::format("# {} of {}: {}\n", run_.id, run_.source, source_of(run_).software->help);
+    if (run_.memory_gib) text += memory_note();
+    text += fmt::format("name: {}\n", quoted(run_.id));
     for (const DocumentEntry& entry : tree_.entries) {
       text += fmt::format("{}: {}\n", entry.key, flow_text(entry.value));
     }
@@ -46,6 +48,19 @@ class RowScenario {
   }
 
  private:
+  // Which figure of `run --json` the row's memory is.
+  std::string memory_note() const {
+    const MemoryFigure figure = memory_figure_of(run_);
+    const char* key = figure.what == MemoryFigure::What::device      ? "per_stage"
+                      : figure.what == MemoryFigure::What::allocated ? "allocated_per_stage"
+                                                                     : "reserved_per_stage";
+    const char* rank = figure.rank == MemoryFigure::Rank::first  ? "the first"
+                       : figure.rank == MemoryFigure::Rank::last ? "the last"
+                                                                 : "the largest";
+    return fmt::format("# measured memory: {:g} B, which is {} of iteration.memory_bytes.{}\n",
+                       *run_.memory_gib * figure.unit_bytes, rank, key);
+  }
+
   static std::string quoted(const std::string& text) { return fmt::format("\"{}\"", text); }
 
   template <class Value>
@@ -53,9 +68,10 @@ class RowScenario {
     apply_override(tree_, key, fmt::format("{}", value));
   }
 
-  // Members that the field table has keys for, where they are not their defaults.
+  // Members that the field table has keys for, where they are not their defaults: those of the
+  // table, or those of `usual` where keys without one leave its members as they are.
   template <class Struct>
-  void state_members(const Struct& part) {
+  void state_members(const Struct& part, const Struct* usual = nullptr) {
     for (const Field& field : field_table()) {
       if (field.binding.target != &kTypeTag<Struct> || field.path.find('*') != field.path.npos) {
         continue;
@@ -67,6 +83,10 @@ class RowScenario {
       if (number && !field.admits(value.number)) continue;  // left open
       const std::string text = text_of(value);
       if (text == field.default_text) continue;
+      Value unstated{.field = &field, .dimension = field.dimension};
+      if (usual != nullptr && field.binding.read(usual, unstated) && text_of(unstated) == text) {
+        continue;
+      }
       set(std::string(field.path), field.scalar == ScalarType::text ? quoted(text) : text);
     }
   }
@@ -124,11 +144,10 @@ class RowScenario {
   void state_training() {
     if (job_.training == nullptr) return;
     const Training& training = *job_.training;
-    if (training.loss.chunks > 1) set("train.loss.chunks", training.loss.chunks);
+    static const Training kUsual;
+    state_members(training, &kUsual);
     const Adapter& adapter = training.adapter;
     if (adapter.kind == AdapterKind::none) return;
-    set("train.adapter.kind", name_of(adapter.kind));
-    set("train.adapter.rank", adapter.rank);
     const bool together = adapter.queries && adapter.keys && adapter.values;
     std::vector<std::string_view> on;
     if (together) on.push_back("qkv");

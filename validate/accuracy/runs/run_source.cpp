@@ -83,12 +83,13 @@ MemoryFigure read_memory(const DocumentNode& map) {
 }
 
 UsualAdapter read_adapter(const DocumentNode& map) {
-  check_keys(map, {"rank", "on", "large_from", "large_rank"});
+  check_keys(map, {"rank", "on", "dropout", "large_from", "large_rank"});
   UsualAdapter usual;
   usual.rank = whole(require(map, "rank"), "rank");
   std::vector<std::string> matrices;
   for (const DocumentNode& item : require(map, "on").items) matrices.push_back(item.text);
   usual.on = adapter_on(matrices);
+  if (map.value_of("dropout") != nullptr) usual.on.dropout = flag(map, "dropout");
   if (const DocumentNode* large = map.value_of("large_from")) {
     usual.large_from = quantity(*large, Dimension::number, "large_from");
     usual.large_rank = whole(require(map, "large_rank"), "large_rank");

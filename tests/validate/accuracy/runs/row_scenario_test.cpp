@@ -9,14 +9,18 @@
 #include "models/base/error.hpp"
 #include "scenarios/language/case.hpp"
 #include "scenarios/language/library/library.hpp"
+#include "traces/rows/row_kinds.hpp"
 
 namespace windtunnel {
 namespace {
 
+// Of every table of measured runs below the folder.
 std::vector<TrainingRun> rows_of(const std::string& folder) {
   std::vector<std::filesystem::path> files;
-  for (const auto& entry : std::filesystem::directory_iterator(folder)) {
-    files.push_back(entry.path());
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(folder)) {
+    const std::filesystem::path& file = entry.path();
+    if (file.extension() != ".csv" || kind_of_rows(file.string()) != RowKind::runs) continue;
+    files.push_back(file);
   }
   std::ranges::sort(files);
   std::vector<TrainingRun> rows;
@@ -42,20 +46,39 @@ std::optional<Predicted> predicted(const TrainingRun& run) {
   }
 }
 
+bool is_same(const GpuMemory& one, const GpuMemory& other) {
+  const std::vector<double GpuMemory::*> parts = {&GpuMemory::weights,   &GpuMemory::gradients,
+                                                  &GpuMemory::optimizer, &GpuMemory::activations,
+                                                  &GpuMemory::buffers,   &GpuMemory::fragmentation,
+                                                  &GpuMemory::framework};
+  return std::ranges::all_of(parts, [&](const auto part) { return one.*part == other.*part; });
+}
+
 // To the last bit, of every row that is judged.
 TEST(RowScenario, IsTheJobThatTheRowIsJudgedBy) {
   int rows = 0;
-  for (const TrainingRun& run : rows_of(WINDTUNNEL_SOURCE_DIR "/tests/data/training_runs")) {
+  for (const TrainingRun& run : rows_of(WINDTUNNEL_SOURCE_DIR "/tests/data")) {
     const std::optional<Predicted> judged = predicted(run);
     if (!judged) continue;
     SCOPED_TRACE(run.id);
     const Case the_case = parse_case(row_scenario(run, judged->row), "row.yaml");
     const RunPrediction prediction = predict(the_case.job);
     ASSERT_EQ(prediction.step_s, judged->prediction.step_s);
+    ASSERT_TRUE(std::ranges::equal(prediction.memory, judged->prediction.memory, is_same));
     ASSERT_EQ(prediction.memory_bytes, judged->prediction.memory_bytes);
     ++rows;
   }
-  EXPECT_GT(rows, 2200);
+  EXPECT_GE(rows, 2600);
+}
+
+TEST(RowScenario, SaysWhichFigureOfRunItsMemoryIs) {
+  const std::string path = WINDTUNNEL_SOURCE_DIR "/tests/data/memory_runs.csv";
+  const TrainingRun run = read_training_runs(path).runs.front();
+  const std::string text = row_scenario(run, job_of(run));
+  EXPECT_NE(text.find("# measured memory: 3.93634e+10 B, which is the first of "
+                      "iteration.memory_bytes.reserved_per_stage\n"),
+            std::string::npos)
+      << text;
 }
 
 TEST(RowScenario, ACalibrationOfNoLibraryHasNoWord) {

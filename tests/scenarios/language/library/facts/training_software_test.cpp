@@ -241,6 +241,72 @@ TEST(TrainingSoftware, AReleaseIsItsBaseAndWhatDiffers) {
   EXPECT_EQ(job_of("torchtune", layout, 64, "recompute: none\n").job.recompute, Recompute::none);
 }
 
+// Groups of 3 on pp 2, and experts that divide the ranks of a stage, came with 0.10; context
+// parallelism beside experts with 0.8, buckets that grow with dp with 0.7.
+TEST(TrainingSoftware, OlderReleasesOfMegatronCoreTakeLess) {
+  const auto in_groups = [](const char* release) {
+    return noted(job_of(release, "{tp: 1, pp: 2, vpp: 2, sharding: zero1}", 5 * 32,
+                        "schedule: {name: interleaved-1f1b, group: 3}\n"),
+                 "rounds-of-a-pipeline");
+  };
+  EXPECT_FALSE(in_groups("megatron-core"));
+  EXPECT_TRUE(in_groups("megatron-core-0.9"));
+  const auto with_experts = [](const char* release, const char* layout, const char* rule) {
+    return noted(parse_case(std::string("name: t\nmodel: mixtral-8x7b\n"
+                                        "cluster: {nodes: 2, node: dgx-h100}\nlayout: ") +
+                                layout +
+                                "\nbatch: {global: 64, micro: 1, sequence: 4096}\n"
+                                "precision: bf16\nsoftware: " +
+                                release + "\n",
+                            "t.yaml"),
+                 rule);
+  };
+  const char* over_tp = "{tp: 4, pp: 1, ep: 8}";
+  EXPECT_FALSE(with_experts("megatron-core", over_tp, "replicas-by-ep"));
+  EXPECT_TRUE(with_experts("megatron-core-0.9", over_tp, "replicas-by-ep"));
+  const char* beside_cp = "{tp: 1, pp: 1, cp: 2, ep: 4}";
+  EXPECT_FALSE(with_experts("megatron-core-0.9", beside_cp, "no-experts-beside-cp"));
+  EXPECT_TRUE(with_experts("megatron-core-0.7", beside_cp, "no-experts-beside-cp"));
+  const auto growth = [](const char* release) {
+    return job_of(release, "{tp: 1, pp: 1}", 64).job.communication.bucket_elements_per_replica;
+  };
+  EXPECT_EQ(growth("megatron-core-0.7"), 1e6);
+  EXPECT_EQ(growth("megatron-core-0.6"), 0);
+}
+
+// Whether the repeated forward pass of a layer ends where the backward pass has all that it reads.
+TEST(TrainingSoftware, CheckpointsOfHuggingFace) {
+  const auto stops_early = [](const char* software) {
+    return job_of(software, "{tp: 1, pp: 1}", 64, "recompute: full\n").job.software.early_stop;
+  };
+  EXPECT_FALSE(stops_early("hf-trainer"));
+  EXPECT_FALSE(stops_early("llama-factory"));
+  EXPECT_TRUE(stops_early("axolotl"));
+}
+
+TEST(TrainingSoftware, LiBaiOverlapsReplicasAlone) {
+  const auto overlap = [](const char* layout) {
+    return job_of("libai", layout, 64).job.communication.overlap;
+  };
+  EXPECT_EQ(overlap("{tp: 1, pp: 1}"), GradientOverlap::bucketed);
+  EXPECT_EQ(overlap("{tp: 2, pp: 1}"), GradientOverlap::none);
+  EXPECT_EQ(overlap("{tp: 1, pp: 2}"), GradientOverlap::none);
+}
+
+// Layers with experts stay gathered, others are gathered by each micro-batch.
+TEST(TrainingSoftware, AutoModelShardsByModel) {
+  EXPECT_EQ(job_of("nemo-automodel", "{tp: 1, pp: 1}", 64).job.layout.sharding, Sharding::zero3);
+  const Job experts = parse_case(
+                          "name: t\nmodel: mixtral-8x7b\ncluster: {nodes: 2, node: dgx-h100}\n"
+                          "layout: {tp: 1, pp: 1, ep: 8}\n"
+                          "batch: {global: 64, micro: 1, sequence: 4096}\nprecision: bf16\n"
+                          "software: nemo-automodel\n",
+                          "t.yaml")
+                          .job;
+  EXPECT_EQ(experts.layout.sharding, Sharding::zero1);
+  EXPECT_TRUE(experts.software.ep_merged);
+}
+
 // The entry that says so, not the one that is named and starts from it.
 TEST(TrainingSoftware, EachKeyHasTheSourceOfItsEntry) {
   const Case the_case = job_of("torchtitan-2025-06", "{tp: 1, pp: 1}", 64);
