@@ -267,11 +267,17 @@ double idle_share(const Plan& plan, const Timeline& timeline, int iteration, dou
 }
 
 double foreground_end_s(const Plan& plan, const Timeline& timeline, int iteration) {
+  // Thousands of ranks have the tasks of one class.
+  std::vector<std::vector<TaskIndex>> counted(plan.classes.size());
+  for (std::size_t c = 0; c < counted.size(); ++c) {
+    const std::vector<Task>& tasks = plan.classes[c].tasks;
+    for (TaskIndex t = 0; t < std::ssize(tasks); ++t) {
+      if (tasks[t].iteration == iteration && !in_background(tasks[t])) counted[c].push_back(t);
+    }
+  }
   double end_s = 0;
   for (const RankTimeline& rank : timeline.ranks) {
-    const RankClass& owner = plan.classes[rank.rank_class];
-    for (TaskIndex t = 0; t < std::ssize(owner.tasks); ++t) {
-      if (owner.tasks[t].iteration != iteration || in_background(owner.tasks[t])) continue;
+    for (const TaskIndex t : counted[rank.rank_class]) {
       end_s = std::max(end_s, rank.spans[t].end_s);
     }
   }

@@ -205,10 +205,12 @@ void BlockCoster::add_shard_copies(const LayerParameters& parameters, bool gathe
 void BlockCoster::add_host(const PassOps& ops, const std::vector<Op>& recomputed, double shard_s,
                            BlockCost& cost) const {
   if (job_.software.cuda_graphs) return;
-  std::vector<Launched> forward = launched({&ops.forward}, cost.forward, cost.rounds.forward);
-  std::vector<Launched> input =
-      launched({&recomputed, &ops.backward_input}, cost.backward_input, cost.rounds.backward_input);
-  std::vector<Launched> weight = launched({&ops.backward_weight}, {}, {});
+  std::vector<Launched> forward = launched({&ops.forward});
+  std::vector<Launched> input = launched({&recomputed, &ops.backward_input});
+  std::vector<Launched> weight = launched({&ops.backward_weight});
+  const double backward_spare_s = host_spare_s(input) + host_spare_s(weight);
+  add_launched(cost.forward, cost.rounds.forward, host_spare_s(forward), forward);
+  add_launched(cost.backward_input, cost.rounds.backward_input, backward_spare_s, input);
   for (std::vector<Launched>* pass : {&forward, &input, &weight}) pass->push_back({shard_s, 0});
   const double input_s = wait_s(input);
   const double weight_s = wait_s(weight);
@@ -230,29 +232,30 @@ double BlockCoster::host_s(double launches) const {
   return contention_ * host_launch_s(job_.calibration, job_.software, launches);
 }
 
-// The host launches a collective that kernels cover as well, so that a faster GPU, which covers
-// less of it, adds no launch.
-std::vector<Launched> BlockCoster::launched(std::initializer_list<const std::vector<Op>*> passes,
-                                            const std::vector<CostPart>& parts,
-                                            const std::vector<InnerRound>& rounds) const {
+std::vector<Launched> BlockCoster::launched(
+    std::initializer_list<const std::vector<Op>*> passes) const {
   std::vector<Launched> all;
-  for (const std::vector<Op>* pass : passes) add_launched(*pass, all);
-  const double exposed = exposed_s(parts);
-  double lasting_s = 0;
-  for (const InnerRound& round : rounds) lasting_s += collectives_s(round);
-  if (exposed <= 0 && lasting_s <= 0) return all;
-  const Launched one{host_s(1), exposed / kCollectives,
-                     std::max(0.0, lasting_s - exposed) / kCollectives};
-  all.insert(all.end(), kCollectives, one);
+  for (const std::vector<Op>* pass : passes) {
+    for (const Op& op : *pass) {
+      if (op.starts == 0) continue;  // not_run()
+      const bool graphed = job_.software.dense_graphs && !op.routed;
+      all.push_back({graphed ? 0 : host_s(op.launches), setting_.cost(op).seconds});
+    }
+  }
   return all;
 }
 
-void BlockCoster::add_launched(const std::vector<Op>& pass, std::vector<Launched>& launched) const {
-  for (const Op& op : pass) {
-    if (op.starts == 0) continue;  // not_run()
-    const bool graphed = job_.software.dense_graphs && !op.routed;
-    launched.push_back({graphed ? 0 : host_s(op.launches), setting_.cost(op).seconds});
-  }
+// The host launches a collective that kernels cover as well, so that a faster GPU, which covers
+// less of it, adds no launch.
+void BlockCoster::add_launched(const std::vector<CostPart>& parts,
+                               const std::vector<InnerRound>& rounds, double spare_s,
+                               std::vector<Launched>& launched) const {
+  const double exposed = exposed_s(parts);
+  if (exposed <= 0 && rounds.empty()) return;
+  double beside_s = 0;
+  for (const InnerRound& round : rounds) beside_s += round.beside_s;
+  const Launched one{host_s(1), exposed / kCollectives, std::min(spare_s, beside_s) / kCollectives};
+  launched.insert(launched.end(), kCollectives, one);
 }
 
 void BlockCoster::add_op(const Op& op, Category category, std::vector<CostPart>& parts) const {

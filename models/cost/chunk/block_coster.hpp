@@ -42,12 +42,12 @@ class BlockCoster {
                 BlockCost& cost) const;
   double wait_s(const std::vector<Launched>& launched) const;
   double host_s(double launches) const;
-  // Kernels of these passes, and the collectives among them: `parts` has their exposed time,
-  // `rounds` how long they last.
-  std::vector<Launched> launched(std::initializer_list<const std::vector<Op>*> passes,
-                                 const std::vector<CostPart>& parts,
-                                 const std::vector<InnerRound>& rounds) const;
-  void add_launched(const std::vector<Op>& pass, std::vector<Launched>& launched) const;
+  // Kernels of these passes.
+  std::vector<Launched> launched(std::initializer_list<const std::vector<Op>*> passes) const;
+  // The collectives of a pass: `parts` has their exposed time, `rounds` the kernels beside them,
+  // and `spare_s` is host_spare_s() of all kernels that run beside some.
+  void add_launched(const std::vector<CostPart>& parts, const std::vector<InnerRound>& rounds,
+                    double spare_s, std::vector<Launched>& launched) const;
   void add_op(const Op& op, Category category, std::vector<CostPart>& parts) const;
   void count_flops(Block block, const Op& op, BlockCost& cost) const;
   BlockCost compute(Block block, const PassOps& ops) const;

@@ -7,6 +7,7 @@
 
 #include "models/base/error.hpp"
 #include "models/base/units.hpp"
+#include "models/cost/memory/gradient_buffers.hpp"
 #include "models/cost/memory/kept_weights.hpp"
 #include "models/cost/memory/tiers.hpp"
 #include "models/cost/offload/offload.hpp"
@@ -62,7 +63,8 @@ double whole_bytes(const Job& job, const WholeParameters& whole) {
     bytes += (weight_bytes_per_parameter(job) + layout.weight_bits / 8.0) * whole.weights;
   }
   if (shards.optimizer > 1) {
-    bytes += (reduce_bytes_per_parameter(job) + 2 * layout.gradient_bits / 8.0) * whole.gradients;
+    bytes += (whole_gradient_bytes_per_parameter(job) + 2 * layout.gradient_bits / 8.0) *
+             whole.gradients;
   }
   return bytes;
 }
@@ -158,7 +160,7 @@ double whole_buffers(const Job& job, const WholeParameters& held, const WholePar
   if (!gathers && !scatters) return 0;
   const double most = gathered_parameters(job);
   const WholeParameters by_layer{std::min(most, held.weights), std::min(most, held.gradients)};
-  if (scatters) return reduce_bytes_per_parameter(job) * by_layer.gradients;
+  if (scatters) return whole_gradient_bytes_per_parameter(job) * by_layer.gradients;
   return whole_bytes(job, whole == nullptr ? by_layer : *whole);
 }
 
@@ -204,8 +206,7 @@ std::vector<GpuMemory> gpu_memory(const Job& job, const std::vector<ChunkCost>& 
     const double pipeline = layout.pp > 1 ? 4 * boundary : 0;
     const double all_gradients = gradient_bytes_per_parameter(job) * parameters;
     // Buckets that are counted in elements are parts of the one buffer that holds all gradients.
-    const bool in_place =
-        job.communication.bucket_elements > 0 || job.communication.bucket_elements_per_replica > 0;
+    const bool in_place = bucket_elements(job) > 0;
     const bool apart = replicas > 1 && (!in_place || job.software.bucket_copies);
     const double bucket = apart ? std::min(bucket_bytes(job), all_gradients) : 0;
     double buffers = transient + pipeline + bucket + gemm_workspace_bytes(job.cluster.node.gpu);

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "models/cost/chunk/layer_table_cost.hpp"
+#include "models/cost/memory/gradient_buffers.hpp"
 #include "models/cost/memory/kept_weights.hpp"
 #include "models/cost/memory/memory.hpp"
 #include "models/cost/offload/offload.hpp"
@@ -75,11 +76,21 @@ double reduce_bytes_per_parameter(const Job& job) {
   return is_mixed(job.precision) ? job.software.reduce_bytes : 4;
 }
 
+double whole_gradient_bytes_per_parameter(const Job& job) {
+  const double reduced = reduce_bytes_per_parameter(job);
+  const double kept = job.software.gradient_bytes;
+  const bool copied = is_mixed(job.precision) && 0 < kept && kept < reduced;
+  return copied ? (kept + reduced) / 2 : reduced;
+}
+
+double bucket_elements(const Job& job) {
+  return std::max(job.communication.bucket_elements,
+                  job.communication.bucket_elements_per_replica * job.layout.dp);
+}
+
 double bucket_bytes(const Job& job) {
-  const Communication& communication = job.communication;
-  const double elements = std::max(communication.bucket_elements,
-                                   communication.bucket_elements_per_replica * job.layout.dp);
-  return elements > 0 ? elements * reduce_bytes_per_parameter(job) : communication.bucket_bytes;
+  const double elements = bucket_elements(job);
+  return elements > 0 ? elements * reduce_bytes_per_parameter(job) : job.communication.bucket_bytes;
 }
 
 double weight_share(const Job& job) {

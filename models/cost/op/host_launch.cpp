@@ -9,6 +9,12 @@ double host_launch_s(const Calibration& calibration, const Software& software, d
          std::max(0.0, launches - 1) * calibration.host_kernel_s.value;
 }
 
+double host_spare_s(std::span<const Launched> kernels) {
+  double spare_s = 0;
+  for (const Launched& it : kernels) spare_s += std::max(0.0, it.gpu_s - it.host_s);
+  return spare_s;
+}
+
 double host_wait_s(std::span<const Launched> launched, double run_ahead) {
   double ahead_s = 0;
   double each_s = 0;

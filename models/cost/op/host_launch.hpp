@@ -13,13 +13,18 @@ namespace windtunnel {
 
 struct Launched {
   double host_s = 0;  // CPU time
-  double gpu_s = 0;
-  double beside_s = 0;  // of a collective that other kernels cover: they count it as theirs
+  double gpu_s = 0;   // of a collective what no kernel covers
+  // Of a collective: by how much the kernels beside it last longer than their own launches, so that
+  // the host launches it meanwhile. It is not the covered time, of which a faster link leaves less.
+  double beside_s = 0;
 };
 
 // CPU time of an operation of so many kernels: the first with all that the module does, each other
 // one by itself. Of a part of an operation (below 1) a part.
 double host_launch_s(const Calibration& calibration, const Software& software, double launches);
+
+// By how much kernels last longer than their launches, all together.
+double host_spare_s(std::span<const Launched> kernels);
 
 // `launched` between two synchronisations; `run_ahead`: 0 to 1.
 double host_wait_s(std::span<const Launched> launched, double run_ahead);

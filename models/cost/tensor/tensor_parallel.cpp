@@ -214,10 +214,17 @@ class TensorParallel {
     return std::min(collectives_s(scatter), gemm_s);
   }
 
+  // The same where that is the whole collective: what of the GEMM it can run within, however fast
+  // the links are.
+  double fusing_s(double gemm_s) const {
+    const bool whole = overlap_ == TensorOverlap::fused && job_.layout.sequence_parallel;
+    return whole ? gemm_s : fused_s(hidden_, gemm_s);
+  }
+
   void add_half(const Half& half, const PassOps& ops, BlockCost& cost) const {
     const Signature result = result_of(half.last_split);
     add(change(result, between(), setting_.activation_bytes(hidden_)),
-        {pipelined_s(ops.forward, half.last) + fused_s(hidden_, op_s(ops.forward, half.last))},
+        {pipelined_s(ops.forward, half.last) + fusing_s(op_s(ops.forward, half.last))},
         cost.of_forward());
     add(change_operands(between(), gradient_of(result), setting_.operand_bytes(hidden_)),
         {pipelined_s(ops.backward_input, half.last)}, cost.of_backward_input());

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <iterator>
 
+#include "models/cost/memory/gradient_buffers.hpp"
 #include "models/workload/recompute_parts.hpp"
 #include "policies/exchange/replica_groups.hpp"
 
@@ -76,8 +77,7 @@ void add_idle_software(const Values& values, const Job& job, std::vector<Note>& 
         "nothing takes it: only where layout.sharding divides weights that compute in 16 bits are "
         "there shards in fp32");
   }
-  const Communication& communication = job.communication;
-  if (communication.bucket_elements > 0 || communication.bucket_elements_per_replica > 0) {
+  if (bucket_elements(job) > 0) {
     add(stated_of(values, {"communication.bucket"}),
         "nothing takes it: communication.bucket_elements says how many gradients a bucket has; "
         "set that and communication.bucket_elements_per_replica to 0 to count bytes");

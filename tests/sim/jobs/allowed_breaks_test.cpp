@@ -25,7 +25,8 @@ Record simulated(const std::string& text) {
 // beside the rank's shard of all (docs/gradients.md). Of a stage of two layers these are all
 // gradients that zero1 keeps; of one of sixteen they are few.
 TEST(AllowedBreaks, WholeGradientsOfTwoLayersLieBesideTheShardOfZero2) {
-  const auto last_stage = [](int layers, const std::string& sharding) {
+  const auto last_stage = [](int layers, const std::string& sharding,
+                             const std::string& kept = "fp32") {
     return simulated(
                "name: shards\n"
                "model: {layers: " +
@@ -35,7 +36,9 @@ TEST(AllowedBreaks, WholeGradientsOfTwoLayersLieBesideTheShardOfZero2) {
                "layout: {tp: 2, pp: 4, sharding: " +
                sharding +
                "}\n"
-               "batch: {global: 64, micro: 2}\n")
+               "batch: {global: 64, micro: 2}\n"
+               "software: {reductions: fp32, gradients: " +
+               kept + "}\n")
         .iteration.memory.back();
   };
   const GpuMemory zero1 = last_stage(8, "zero1");
@@ -44,6 +47,12 @@ TEST(AllowedBreaks, WholeGradientsOfTwoLayersLieBesideTheShardOfZero2) {
   EXPECT_GT(zero2.allocated(), zero1.allocated());
   EXPECT_LE(zero2.allocated() - zero1.allocated(), zero2.gradients * (1 + 1e-9));
   EXPECT_LT(last_stage(64, "zero2").allocated(), last_stage(64, "zero1").allocated());
+  // Half of them are in the larger type that is reduced, 2 B more for each parameter.
+  const GpuMemory kept = last_stage(8, "zero1", "bf16");
+  const GpuMemory shard = last_stage(8, "zero2", "bf16");
+  const double more = shard.allocated() - kept.allocated();
+  EXPECT_GT(more, 1.01 * shard.gradients);
+  EXPECT_LE(more, (shard.gradients + kept.gradients / 2) * (1 + 1e-9));
 }
 
 // [pass] "F" and "B": the time of its tasks, and of the longest of them.

@@ -5,12 +5,14 @@
 
 #include <algorithm>
 #include <functional>
+#include <limits>
 #include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "models/base/error.hpp"
+#include "models/cost/memory/gradient_buffers.hpp"
 #include "models/cost/memory/memory.hpp"
 #include "sim/study/iterations/iteration_table.hpp"
 #include "sim/study/simulate.hpp"
@@ -22,7 +24,9 @@ namespace {
 constexpr int kRelationJobs = 500;
 constexpr int kRelationBlocks = 25;  // which run beside each other
 constexpr double kEqual = 1e-9;      // rounding of a sum
-constexpr double kMoved = 0.03;      // of the step: the most that the reasons below made it longer
+// Rounding of the ratio of two sums of positive terms that were rounded no more than 32 times each.
+constexpr double kSummed = 2 * 32 * (std::numeric_limits<double>::epsilon() / 2);
+constexpr double kMoved = 0.03;  // of the step: the most that the reasons below made it longer
 
 constexpr double kMovedByLinks = 1e-4;  // the same of links, which change no kernel
 
@@ -300,11 +304,15 @@ double sampled(const Figures& base, const Figures& other) {
   return (difference.high - difference.low) / 2;
 }
 
-// Of the rank that has most, with what the allocator adds.
-double most_sharded_gradients(const Figures& figures) {
+// What zero2 may need more than zero1: its shard of the gradients, and by how much those that are
+// whole are larger than they are kept under zero1. Of the rank that has most, with what the
+// allocator adds.
+double most_beside_whole_gradients(const Job& job, const Figures& figures) {
+  const double larger = whole_gradient_bytes_per_parameter(job) - gradient_bytes_per_parameter(job);
+  const double whole = std::max(0.0, larger) * gathered_parameters(job);
   double most = 0;
   for (const GpuMemory& rank : figures.measured.report.memory) {
-    most = std::max(most, rank.gradients * (1 + rank.fragmentation / rank.allocated()));
+    most = std::max(most, (rank.gradients + whole) * (1 + rank.fragmentation / rank.allocated()));
   }
   return most;
 }
@@ -327,7 +335,8 @@ double allowance(const BetterRow& row, const Job& job, const Figures& base, cons
     case Breaks::by_chance:
       return sampled(base, other) + 1e-3;
     case Breaks::by_shard:
-      return most_sharded_gradients(other) / fullest_bytes(base.measured.report.memory);
+      return most_beside_whole_gradients(job, other) / fullest_bytes(base.measured.report.memory) +
+             kSummed;
   }
   return 0;
 }

@@ -1,7 +1,11 @@
-// What ZeRO-3 adds to the blocks of a chunk: the host's time and copies.
+// What the GPU waits for its host in the blocks of a chunk, and what ZeRO-3 adds to them: the
+// host's time and copies.
 #include "models/cost/chunk/block_coster.hpp"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
+
+#include <string>
 
 #include "tests/models/cost/cost_fixtures.hpp"
 
@@ -20,6 +24,39 @@ double seconds_of(const std::vector<CostPart>& parts, Category category) {
   double sum = 0;
   for (const CostPart& part : parts) sum += part.category == category ? part.seconds : 0;
   return sum;
+}
+
+// Whether kernels cover a collective or not, its launch costs no more where the link is faster.
+TEST(HostOfChunks, AFasterLinkMakesNoPassLonger) {
+  Job job = test_job(four_layer_model(), {.tp = 2, .dp = 4, .sequence_parallel = true},
+                     {.global = 16, .micro = 2, .sequence = 1024});
+  using enum TensorOverlap;
+  double waited_s = 0;
+  for (const TensorOverlap overlap : {none, pipelined, fused, domino, sub_pipelined}) {
+    job.software.tp_overlap = overlap;
+    for (const double launch_s : {20e-6, 100e-6, 500e-6}) {
+      job.calibration.host_launch_s = parameter(launch_s);
+      for (const double run_ahead : {0.0, 0.5, 1.0}) {
+        job.calibration.host_run_ahead = parameter(run_ahead);
+        double forward_s = 1e9;
+        double backward_s = 1e9;
+        for (const double nvlink_Bps : {10e9, 50e9, 100e9, 200e9, 450e9, 900e9, 1800e9}) {
+          job.cluster.node.nvlink_Bps.value = nvlink_Bps;
+          const ChunkCost chunk = chunk_costs(job)[0];
+          const double back_s =
+              total_seconds(chunk.backward_input) + total_seconds(chunk.backward_weight);
+          const std::string of = fmt::format("overlap {}, launch {}, ahead {}, {} B/s",
+                                             int(overlap), launch_s, run_ahead, nvlink_Bps);
+          EXPECT_LE(total_seconds(chunk.forward), forward_s * (1 + 1e-12)) << of;
+          EXPECT_LE(back_s, backward_s * (1 + 1e-12)) << of;
+          forward_s = total_seconds(chunk.forward);
+          backward_s = back_s;
+          waited_s += seconds_of(chunk.backward_input, Category::host);
+        }
+      }
+    }
+  }
+  EXPECT_GT(waited_s, 0);
 }
 
 // ZeRO-3 keeps the host busy once for each gather and reduction of a layer: forward one, backward

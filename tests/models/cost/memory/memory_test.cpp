@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "models/base/random.hpp"
+#include "models/cost/memory/gradient_buffers.hpp"
 #include "models/workload/stage_parameters.hpp"
 #include "tests/models/cost/cost_fixtures.hpp"
 
@@ -348,6 +349,26 @@ TEST(Memory, BucketsCountedInElementsArePartsOfTheGradients) {
   EXPECT_EQ(bucket_bytes(job), 2 * 64e6);
   job.layout.cp = 4;  // counts no replicas
   EXPECT_EQ(bucket_bytes(job), 2 * 64e6);
+}
+
+// Gradients of two units are whole until they are scattered. Kept in fewer bits than they are
+// reduced in, only the unit that is on its way lies in the type of the reduction.
+TEST(Memory, WholeGradientsAreLargerOnlyWhileTheyAreReduced) {
+  Job job = test_job(llama3_8b(), {.dp = 8}, {.global = 64, .micro = 1, .sequence = 4096});
+  for (const Sharding sharding : {Sharding::zero2, Sharding::zero3}) {
+    job.layout.sharding = sharding;
+    const auto buffers = [&](double kept, double reduced) {
+      job.software.gradient_bytes = kept;
+      job.software.reduce_bytes = reduced;
+      return gpu_memory(job, chunk_costs(job), {0.0})[0].buffers;
+    };
+    const double both_bf16 = buffers(2, 2);
+    EXPECT_NEAR(buffers(2, 4) - both_bf16, gathered_parameters(job), 1);
+    EXPECT_NEAR(buffers(4, 4) - both_bf16, 2 * gathered_parameters(job), 1);
+    EXPECT_NEAR(buffers(4, 2), both_bf16, 1);
+    job.software.gradient_bytes = 0;  // each is applied as it comes, and kept nowhere
+    EXPECT_EQ(whole_gradient_bytes_per_parameter(job), 2);
+  }
 }
 
 // DeepSpeed: flat fp32 gradients and the copy that flattens them, sharded like the optimizer state.

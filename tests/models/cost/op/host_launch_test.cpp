@@ -34,19 +34,42 @@ TEST(HostLaunch, WhatIsLaunchedAlreadyCostsTheHostNothing) {
   EXPECT_EQ(host_wait_s({}, 0.5), 0);
 }
 
-// A collective of 2 s beside a kernel: the faster the kernel, the more of it is exposed. Both
-// together never take longer for it, and the launch counts however little is exposed.
+// A kernel that is launched in 1 s and a collective beside it that is launched in 3.
+double pass_s(double kernel_s, double collective_s, double run_ahead) {
+  const std::vector<Launched> kernels = {{1, kernel_s}};
+  const double exposed_s = std::max(0.0, collective_s - kernel_s);
+  const double beside_s = std::min(kernel_s, host_spare_s(kernels));
+  const std::vector<Launched> pass = {kernels[0], {3, exposed_s, beside_s}};
+  return kernel_s + exposed_s + host_wait_s(pass, run_ahead);
+}
+
+// The faster the kernel, the more of the collective is exposed. Both together never take longer for
+// it, and never less than the host takes for both launches.
 TEST(HostLaunch, AFasterKernelBesideACollectiveAddsNoWait) {
   for (const double run_ahead : {0.0, 0.5, 1.0}) {
     double before_s = 1e9;
-    for (const double kernel_s : {4.0, 2.5, 2.0, 1.9, 1.5, 1.1}) {
-      const double covered_s = std::min(2.0, kernel_s);
-      const std::vector<Launched> pass = {{1, kernel_s}, {3, 2 - covered_s, covered_s}};
-      const double all_s = kernel_s + (2 - covered_s) + host_wait_s(pass, run_ahead);
+    for (const double kernel_s : {6.0, 4.0, 2.5, 2.0, 1.9, 1.5, 1.1, 0.5}) {
+      const double all_s = pass_s(kernel_s, 2, run_ahead);
       EXPECT_LE(all_s, before_s + 1e-12) << run_ahead << ", " << kernel_s;
       before_s = all_s;
     }
-    EXPECT_DOUBLE_EQ(before_s, run_ahead * 4 + (1 - run_ahead) * 3) << run_ahead;
+    EXPECT_DOUBLE_EQ(before_s, 4) << run_ahead;
+  }
+}
+
+// The same of the link: what a kernel covers of a collective is less over a faster one, and the
+// time in which the host launches it is not.
+TEST(HostLaunch, AFasterCollectiveBesideAKernelAddsNoWait) {
+  for (const double run_ahead : {0.0, 0.5, 1.0}) {
+    for (const double kernel_s : {0.5, 1.5, 3.0, 6.0}) {
+      double before_s = 1e9;
+      for (const double collective_s : {8.0, 4.0, 3.0, 2.0, 1.0, 0.25}) {
+        const double all_s = pass_s(kernel_s, collective_s, run_ahead);
+        EXPECT_LE(all_s, before_s + 1e-12) << run_ahead << ", " << kernel_s << ", " << collective_s;
+        before_s = all_s;
+      }
+      EXPECT_DOUBLE_EQ(before_s, std::max(kernel_s, 4.0)) << run_ahead << ", " << kernel_s;
+    }
   }
 }
 
