@@ -59,15 +59,15 @@ std::string refused(const std::string& entry) {
 TEST(RunSource, WhatCannotBeKnownIsRefusedAtItsPlace) {
   EXPECT_EQ(refused("common: [zero1]"), "no error");
   EXPECT_EQ(refused("when: [[pp, above, 1]]").substr(0, 48),
-            "t.yaml:5:53: 'pp' is a quantity of a job, and he");
+            "t.yaml:5:49: 'pp' is a quantity of a job, and he");
   EXPECT_EQ(refused("when: [[row.sorce, contains, x]]"),
-            "t.yaml:5:53: unknown quantity 'row.sorce'; did you mean 'row.source'?");
+            "t.yaml:5:49: unknown quantity 'row.sorce'; did you mean 'row.source'?");
   EXPECT_EQ(refused("implies: [{when: [[ppp, above, 1]], set: {recompute: full}}]").substr(0, 37),
-            "t.yaml:5:64: unknown quantity 'ppp'; ");
+            "t.yaml:5:60: unknown quantity 'ppp'; ");
   EXPECT_EQ(refused("common: [zero2]"),
-            "t.yaml:5:54: unknown list of choices 'zero2'; did you mean 'zero1'?");
+            "t.yaml:5:50: unknown list of choices 'zero2'; did you mean 'zero1'?");
   EXPECT_EQ(refused("node: dgx-h1000"),
-            "t.yaml:5:51: unknown node 'dgx-h1000'; did you mean 'dgx-h100'?");
+            "t.yaml:5:47: unknown node 'dgx-h1000'; did you mean 'dgx-h100'?");
 }
 
 TEST(RunSource, DenseModelsWithoutPipelineAreOneGraph) {
