@@ -134,6 +134,12 @@ CLI::App* define_runs(CLI::App& app, ValidateOptions& options) {
                        "judge nothing, and write this row, FILE:LINE, as the scenario whose job "
                        "predicts it")
           ->type_name("FILE:LINE");
+  // Nothing is judged, so that whatever says what to judge and how to tell it has no meaning.
+  for (CLI::Option* other : runs->get_options([&](const CLI::Option* option) {
+         return !option->get_positional() && option != row && option != runs->get_help_ptr();
+       })) {
+    row->excludes(other);
+  }
   runs->add_option("--out", options.row_file, "where the scenario goes (default: stdout)")
       ->type_name("FILE")
       ->needs(row);

@@ -19,6 +19,7 @@
 #include "policies/search/memory_search.hpp"
 #include "scenarios/language/library/facts/training_software.hpp"
 #include "scenarios/language/overrides.hpp"
+#include "scenarios/language/resolve/named_software.hpp"
 #include "sim/study/configurations.hpp"
 #include "sim/study/interval_search.hpp"
 #include "sim/study/iterations/memory_excess.hpp"
@@ -36,11 +37,31 @@ constexpr const char* kMemoryFault = "does not fit in the memory of GPU or host"
 constexpr const char* kSoftwareFault = "the software would refuse it";
 constexpr const char* kScheduleFault = "no such schedule for this pipeline";
 
+// The software that a scenario names, and what the scenario states beside it.
+struct NamedSoftware {
+  const Framework* framework;
+  StatedKeys stated;
+};
+
+// Null: none is named.
+std::shared_ptr<const NamedSoftware> named_software(const Case& start) {
+  const Framework* framework = software_of(start);
+  if (framework == nullptr) return nullptr;
+  std::set<std::string, std::less<>> stated;
+  for (const ResolvedValue& value : start.values) {
+    if (!value.is_default && !is_chosen(*framework, value)) stated.insert(value.key);
+  }
+  return std::make_shared<const NamedSoftware>(NamedSoftware{
+      framework, [stated = std::move(stated)](std::string_view key) {
+        return states_choice(key, [&](std::string_view each) { return stated.contains(each); });
+      }});
+}
+
 // One layout, micro-batch and recomputation, under any schedule.
 struct Candidate {
   Configuration configuration;
-  const Framework* software = nullptr;  // null: none is named
-  double least = 0;                     // of what the ranking goes by
+  std::shared_ptr<const NamedSoftware> software;  // null: none is named
+  double least = 0;                               // of what the ranking goes by
 };
 
 struct Fault {
@@ -58,12 +79,23 @@ double undisturbed_usd(const Job& job, double step_s) {
   return job.tokens / tokens_per_step(job) * step_s * price_usd_per_s(job);
 }
 
+// As `run` would read it: its software makes of each layout and schedule what it makes of that one.
+void choose_for(const NamedSoftware* software, Configuration& at) {
+  if (software == nullptr || software->framework->defaults.empty()) return;
+  const auto stated = [&](std::string_view key) {
+    return software->stated(key) || std::ranges::any_of(at.set, [&](const auto& set) {
+             return key == set.first || key.starts_with(set.first + ".");
+           });
+  };
+  choose_again(*software->framework, stated, at.job);
+}
+
 class Optimiser {
  public:
   explicit Optimiser(const OptimiseOptions& options) : options_(options) {}
 
   // Adds all configurations of a job under any schedule.
-  void enumerate(const Configuration& base, const Framework* software) {
+  void enumerate(const Configuration& base, const std::shared_ptr<const NamedSoftware>& software) {
     const auto vary = [](bool wanted, auto make, std::vector<Configuration> from) {
       if (!wanted) return from;
       std::vector<Configuration> all;
@@ -84,7 +116,10 @@ class Optimiser {
         [&](const Configuration& each) { return recomputes_of(each, options_.recompute_modules); },
         std::move(all));
     all = vary(options_.offload, offloads_of, std::move(all));
-    for (Configuration& each : all) add(std::move(each), software);
+    for (Configuration& each : all) {
+      choose_for(software.get(), each);
+      add(std::move(each), software);
+    }
   }
 
   Optimisation run() {
@@ -134,7 +169,7 @@ class Optimiser {
   }
 
   // Unless the layout is impossible, or the least that a GPU holds is too much.
-  void add(Configuration configuration, const Framework* software) {
+  void add(Configuration configuration, const std::shared_ptr<const NamedSoftware>& software) {
     Job job = configuration.job;
     if (options_.layout || options_.schedule) job.layout.vpp = 1;
     try {
@@ -156,15 +191,16 @@ class Optimiser {
 
   Judged judge(const Candidate& candidate) const {
     Judged judged;
-    const auto schedules = schedules_of(candidate.configuration, options_.schedule,
-                                        options_.layout || options_.schedule, options_.allowed);
+    auto schedules = schedules_of(candidate.configuration, options_.schedule,
+                                  options_.layout || options_.schedule, options_.allowed);
     SharedGeometry geometry;  // the same under every schedule
-    for (const Configuration& each : schedules) {
+    for (Configuration& each : schedules) {
       try {
+        choose_for(candidate.software.get(), each);
         if (candidate.software != nullptr) {
-          const std::vector<std::string> broken = broken_rules(*candidate.software, each.job);
-          if (!broken.empty()) {
-            judged.faults.push_back({kSoftwareFault, broken.front()});
+          const std::vector<Refusal> refused = refusals(*candidate.software->framework, each.job);
+          if (!refused.empty()) {
+            judged.faults.push_back({kSoftwareFault, refused.front().text});
             continue;
           }
         }
@@ -374,7 +410,7 @@ Optimisation optimise(const ScenarioText& scenario, const std::vector<Overrides>
         check_aim(start.job, options.aim);
         if (!options.intervals.empty()) searched_tiers(options.intervals, start.job);
         optimiser.enumerate({start.job, {start.set.begin() + own, start.set.end()}},
-                            options.software != nullptr ? options.software : software_of(start));
+                            named_software(start));
       });
     } catch (const Error& error) {
       throw as_varied(error, point, "--over");

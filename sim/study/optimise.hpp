@@ -26,8 +26,6 @@ enum class Aim { iteration, memory, goodput, cost };
 // price for the cost.
 void check_aim(const Job& job, Aim aim);
 
-struct Framework;  // scenarios/language/library/facts/training_software.hpp
-
 struct OptimiseOptions {
   bool layout = false;    // tp, cp, pp, vpp, dp, ep, sharding, sequence parallelism
   bool schedule = false;  // every synchronous one that has a name
@@ -36,9 +34,7 @@ struct OptimiseOptions {
   bool recompute_modules = false;  // lists of modules too, not only sets with a name
   bool offload = false;  // what lies beside the GPU; then nothing is passed over as too slow
   Allowed allowed = {};  // of schedules and shardings
-  // Whose rules a configuration must keep; null: of the software that the scenario names.
-  const Framework* software = nullptr;
-  double headroom = 0;  // share of each GPU's memory that stays free
+  double headroom = 0;   // share of each GPU's memory that stays free
   // "snapshots.0.every": intervals that are searched for each place of the ranking
   // (interval_search.hpp), where a campaign decides.
   std::vector<std::string> intervals = {};

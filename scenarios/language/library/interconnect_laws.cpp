@@ -17,10 +17,6 @@ const DocumentNode& law_layers() {
   return layers;
 }
 
-bool is_fitted(const Parameter& parameter) {
-  return parameter.source.starts_with("fitted");
-}
-
 }  // namespace
 
 InterconnectLaw specified_interconnect_law(const NodeSpec& node, Transport transport) {
@@ -76,13 +72,13 @@ std::string why_no_network_law(const NodeSpec& node, Transport transport) {
 
 std::string state_network_law(const NodeSpec& node, Transport transport, Calibration& calibration) {
   if (calibration.network.stated) return "";
-  if (is_fitted(calibration.nic_latency_s)) {
+  if (!calibration.nic_latency_s.fitted_on.empty()) {
     return fmt::format("those of the calibration {} were fitted on its network", calibration.name);
   }
   std::string why_not = why_no_network_law(node, transport);
   if (!why_not.empty()) return why_not;
   calibration.network = specified_interconnect_law(node, transport);
-  if (!calibration.node_network && is_fitted(calibration.nvlink_latency_s)) {
+  if (!calibration.node_network && !calibration.nvlink_latency_s.fitted_on.empty()) {
     calibration.node_network.emplace();
   }
   return "";

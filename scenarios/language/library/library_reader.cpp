@@ -358,6 +358,24 @@ InterconnectLaw read_whole_law(const DocumentNode& node, const std::string& key)
   return law;
 }
 
+std::vector<std::pair<Parameter Calibration::*, Parameter>> read_calibration_numbers(
+    const DocumentNode& parameters) {
+  require_map(parameters, "parameters");
+  std::vector<std::string> keys;
+  for (const CalibrationField& field : calibration_fields()) keys.emplace_back(field.name);
+  check_keys(parameters, keys);
+  std::vector<std::pair<Parameter Calibration::*, Parameter>> numbers;
+  for (const CalibrationField& field : calibration_fields()) {
+    const std::string key(field.name);
+    const DocumentNode* value = parameters.value_of(key);
+    if (value == nullptr) continue;
+    require_map(*value, key);  // no evidence in common: each number names its own
+    numbers.emplace_back(field.member,
+                         read_parameter(*value, dimension_of(field), key, {}, range_of(field)));
+  }
+  return numbers;
+}
+
 Calibration read_calibration(const DocumentNode& document) {
   require_map(document, "a calibration");
   check_keys(document, {"name", "gpu", "parameters", "network", "node_network", "kernels",
@@ -367,17 +385,11 @@ Calibration read_calibration(const DocumentNode& document) {
   const DocumentNode& gpu = require(document, "gpu");
   calibration.gpu = gpu.text;  // empty: any
   const DocumentNode& parameters = require(document, "parameters");
-  require_map(parameters, "parameters");
-  std::vector<std::string> keys;
-  for (const CalibrationField& field : calibration_fields()) keys.emplace_back(field.name);
-  check_keys(parameters, keys);
+  for (const auto& [member, number] : read_calibration_numbers(parameters)) {
+    calibration.*member = number;
+  }
   for (const CalibrationField& field : calibration_fields()) {
-    const std::string key(field.name);
-    if (!field.required && parameters.value_of(key) == nullptr) continue;
-    const DocumentNode& value = require(parameters, key);
-    require_map(value, key);  // no evidence in common: each number names its own
-    calibration.*field.member =
-        read_parameter(value, dimension_of(field), key, {}, range_of(field));
+    if (field.required) require(parameters, std::string(field.name));
   }
   if (const DocumentNode* network = document.value_of("network")) {
     calibration.network = read_whole_law(*network, "network");

@@ -13,12 +13,7 @@ using Kind = DocumentNode::Kind;
 
 // The key, a value or a list that it would be part of, or what stands below it.
 bool is_stated(const Values& values, std::string_view key) {
-  if (key.starts_with("recompute.")) key = "recompute";  // which layers belongs to which modules
   if (values.stated(key) || values.length(key) > 0) return true;
-  // Two names of one thing.
-  const bool counted = key.starts_with("communication.bucket_elements");
-  if (counted && values.stated("communication.bucket")) return true;
-  if (key == "model.attention" && values.stated("attention")) return true;
   for (std::size_t dot = key.rfind('.'); dot != key.npos; dot = key.rfind('.')) {
     key = key.substr(0, dot);
     const Value* value = values.find(key);
@@ -61,32 +56,24 @@ DocumentNode* node_at(DocumentNode& scenario, const std::string& key, const Loca
   return node;
 }
 
-// Which of the entry and those that it starts from says so of the key, for its source.
-const Framework& sayer(const Framework& software, const std::string& key, const std::string& text) {
-  const Framework* entry = &software;
-  while (!entry->base.empty()) {
-    const Framework& base = find_framework(entry->base);
-    const auto own = entry->choices.begin() + std::ssize(base.choices);
-    const bool says = std::any_of(own, entry->choices.end(), [&](const SoftwareChoice& choice) {
-      return std::ranges::count(choice.set, std::pair(key, text)) > 0;
-    });
-    if (says) break;
-    entry = &base;
-  }
-  return *entry;
-}
-
-void state(const Overrides& keys, const Framework& software, const Location& where,
-           DocumentNode& scenario) {
-  for (const auto& [key, value] : keys) {
-    DocumentNode* node = node_at(scenario, key, where);
-    CHECK(node != nullptr, "{} sets {}, which stands in a value", software.name, key);
-    *node = document_node(Kind::scalar, value, where);
-    node->scheme = sayer(software, key, value).name;
-  }
+// In the place of the key; its source is that of the entry that says so.
+void state(const std::string& key, const std::string& value, const std::string& entry,
+           const Location& where, DocumentNode& scenario) {
+  DocumentNode* node = node_at(scenario, key, where);
+  CHECK(node != nullptr, "{} sets {}, which stands in a value", entry, key);
+  *node = document_node(Kind::scalar, value, where);
+  node->scheme = entry;
 }
 
 }  // namespace
+
+bool states_choice(std::string_view key, const std::function<bool(std::string_view)>& stated) {
+  if (key.starts_with("recompute.")) key = "recompute";  // which layers belongs to which modules
+  if (key.starts_with("communication.bucket_elements") && stated("communication.bucket"))
+    return true;
+  if (key == "model.attention" && stated("attention")) return true;
+  return stated(key);
+}
 
 Values with_named_software(DocumentNode& scenario,
                            const std::function<Values(const DocumentNode&)>& check,
@@ -94,28 +81,25 @@ Values with_named_software(DocumentNode& scenario,
   const Values own = check(scenario);
   if (!own.has("software.base")) return own;
   const Framework& software = find_framework(own.text("software.base"));
-  if (software.choices.empty()) return own;
   const Location where = own.where("software.base");
   const bool table = has_layer_table(own);
   const StatedKeys stated = [&](std::string_view key) {
     const bool of_transformer =
         key.starts_with("model.") || key.starts_with("train.") || key.starts_with("recompute");
-    return (table && of_transformer) || is_stated(own, key);
+    return (table && of_transformer) ||
+           states_choice(key, [&](std::string_view each) { return is_stated(own, each); });
   };
   Job job;
-  const bool conditional = std::ranges::any_of(software.choices, [](const SoftwareChoice& choice) {
-    return !choice.when.empty() || !choice.any.empty();
-  });
-  if (conditional) {
+  if (std::ranges::any_of(software.choices, &SoftwareChoice::conditional)) {
     DocumentNode draft = scenario;
-    Overrides always;
     for (const auto& [key, value] : software.set) {
-      if (!stated(key)) always.emplace_back(key, value);
+      if (!stated(key)) state(key, value, software.name, where, draft);
     }
-    state(always, software, where, draft);
     job = resolve(check(draft));
   }
-  state(choose(software.choices, stated, job), software, where, scenario);
+  for (const ChosenKey& each : choose(software.choices, stated, job)) {
+    state(each.key, each.value, each.choice->entry, where, scenario);
+  }
   return check(scenario);
 }
 

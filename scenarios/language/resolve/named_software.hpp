@@ -4,12 +4,17 @@
 #pragma once
 
 #include <functional>
+#include <string_view>
 
 #include "models/plan/job.hpp"
 #include "scenarios/language/text/document.hpp"
 #include "scenarios/language/text/values.hpp"
 
 namespace windtunnel {
+
+// Whether somebody stated what a choice says by `key`: the key itself, another name of it, or what
+// goes with it, each of which `stated` tells.
+bool states_choice(std::string_view key, const std::function<bool(std::string_view)>& stated);
 
 // The values of `scenario` with what its software sets, which is then in `scenario` too. `check` is
 // check_values() of it, `resolve` the parts of a Job of such values, which conditions are about.

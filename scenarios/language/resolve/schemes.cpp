@@ -140,7 +140,7 @@ Evidence evidence_of(const Value& value, const EvidenceList& scenario) {
   const bool of_snapshots = value.key.starts_with(kSnapshots);
   if (!of_snapshots && !value.key.starts_with(kRecovery)) {
     const Framework& software = find_framework(value.scheme);
-    return {software.origin, software.source};
+    return {software.origin, source_of(software, value.key)};
   }
   const std::string_view key = of_snapshots ? kSnapshots : kRecovery;
   for (const Scheme& scheme : schemes_of(key)) {

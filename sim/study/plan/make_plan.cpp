@@ -77,6 +77,7 @@ class Planner {
     point.snapshots = usual_snapshots().front();
     point.campaign_s = campaign_of(layouts.front().tokens_per_s);
     point.trials = trials_of(point);
+    take_framework(report_.basis, resolve_case(text_of(point)));
     return {complete_scenario_text(report_.basis, point, guide_of(report_.basis)), report_.basis};
   }
 
@@ -404,6 +405,7 @@ class Planner {
     tell("simulating the plan");
     best_.option.point.trials = runner_up_.option.point.trials = trials_;
     const Case best = resolve_case(text_of(best_.option.point));
+    take_framework(report_.basis, best);
     report_.record = simulate(best, {.threads = request().threads});
     take_result(best_.option, report_.record);
     report_.decisive = decisive_numbers(

@@ -72,17 +72,19 @@ Precision other_precision(const GpuSpec& gpu) {
 
 // The scenario on all nodes without layout: only to read it. Of a sequence of any length: a model
 // from a file may name none.
-std::string first_text(const PlanRequest& request, const NodeSpec& node) {
+std::string first_text(const PlanRequest& request, const NodeSpec& node,
+                       const std::string& software) {
   return fmt::format(
       "name: plan\nmodel: {}\ncluster: {{nodes: {}, node: {}}}\nlayout: {{tp: 1, pp: 1}}\n"
-      "batch: {{global: {}, micro: 1, sequence: 4096}}\nprecision: {}\n",
+      "batch: {{global: {}, micro: 1, sequence: 4096}}\nprecision: {}\n{}",
       request.model, request.nodes, request.node, request.nodes * node.gpus,
-      name_of(usual_precision(node.gpu)));
+      name_of(usual_precision(node.gpu)), software);
 }
 
-// Its model and its node, with what the user sets.
-Case first_case(const PlanRequest& request, const NodeSpec& node) {
-  const ScenarioText scenario = {.file = kPlanFile, .text = first_text(request, node)};
+// Its model and its node, with what the user sets; `software`: a line that names it, or nothing.
+Case first_case(const PlanRequest& request, const NodeSpec& node,
+                const std::string& software = {}) {
+  const ScenarioText scenario = {.file = kPlanFile, .text = first_text(request, node, software)};
   Overrides set;  // what does not depend on the rest of a scenario
   for (const auto& [key, value] : request.set) {
     if (key.starts_with("cluster.node.")) set.emplace_back(key, value);
@@ -165,10 +167,7 @@ DocumentNode scenario_tree(const PlanBasis& basis, const PlanPoint& point) {
     // It follows from the others: so that who varies one of them need not change two.
     if (key != "layout.dp") apply_override(tree, key, value);
   }
-  if (!basis.framework.rules.empty()) apply_override(tree, "software.base", basis.framework.name);
-  for (const auto& [key, value] : basis.framework.set) {
-    if (!states(point.found, key)) apply_override(tree, key, value);
-  }
+  apply_override(tree, "software", basis.framework.name);
   if (point.campaign_s > 0) {
     apply_override(tree, "recovery.spares", std::to_string(point.spares));
     apply_override(tree, "recovery.when_no_spare", point.when_no_spare);
@@ -190,20 +189,78 @@ std::vector<std::pair<int, int>> layouts_that_share(const PlanBasis& basis, int 
   return layouts;
 }
 
-void take_experts(PlanBasis& basis) {
-  const Overrides& set = basis.request.set;
-  const MixtureOfExperts& moe = basis.model.moe;
-  add_default(basis, basis.model.moe_layers() > 0 && moe.imbalance == 1 && moe.zipf == 0,
-              {"balance of experts", "every expert gets as many tokens", "assumed",
-               "--model '{base: ..., moe: {imbalance: 1.2}}'", true});
-  add_default(
-      basis, basis.model.moe_layers() > 0 && !states(set, "software.ep_merged"),
-      {"dispatch to experts", "a token goes to each of its experts, also in one node",
-       "assumed: an all-to-all as Megatron-LM's", "--set software.ep_merged=true (DeepEP)", true});
-  add_default(basis, basis.model.moe_layers() > 0 && !states(set, "software.ep_overlap"),
-              {"overlap of experts", "nothing is computed beside the all-to-alls",
-               "assumed: Megatron-LM's default", "--set software.ep_overlap=true", true});
+// Of the case's values those that its framework chose, in the order in which it does.
+std::vector<ResolvedValue> chosen_values(const Framework& framework, const Case& found) {
+  std::vector<ResolvedValue> chosen;
+  for (const SoftwareChoice& choice : framework.choices) {
+    for (const auto& [key, text] : choice.set) {
+      const auto value = std::ranges::find(found.values, key, &ResolvedValue::key);
+      const bool is_new = std::ranges::count(chosen, key, &ResolvedValue::key) == 0;
+      if (value == found.values.end() || !is_new || !is_chosen(framework, *value)) continue;
+      chosen.push_back(*value);
+    }
+  }
+  return chosen;
 }
+
+// What the framework chooses; empty: it does not choose the key.
+std::string chosen_value(const std::vector<ResolvedValue>& chosen, std::string_view key) {
+  const auto found = std::ranges::find(chosen, key, &ResolvedValue::key);
+  return found == chosen.end() ? "" : found->value;
+}
+
+std::string as_run(const PlanBasis& basis) {
+  return "assumed: as " + basis.framework.name + " is mostly run";
+}
+
+// What is taken of the framework, each in the place of what was before; an empty value: nothing is.
+struct TakenOfFramework {
+  const char* what;
+  TakenDefault (*of)(const PlanBasis& basis, const std::vector<ResolvedValue>& chosen);
+};
+
+TakenDefault taken_gradients(const PlanBasis& basis, const std::vector<ResolvedValue>& chosen) {
+  const std::string reductions = chosen_value(chosen, "software.reductions");
+  if (reductions.empty() || states(basis.request.set, "software.reductions")) return {};
+  const bool kept_too = chosen_value(chosen, "software.gradients") == reductions;
+  return {"", (kept_too ? "kept and reduced in " : "reduced in ") + reductions, as_run(basis),
+          kept_too ? "--set software.gradients=... --set software.reductions=..."
+                   : "--set software.reductions=...",
+          true};
+}
+
+// Of a key of experts that neither the user nor the framework says anything of.
+TakenDefault taken_of_experts(const PlanBasis& basis, const std::vector<ResolvedValue>& chosen,
+                              const std::string& key, const char* value) {
+  const bool open = basis.model.moe_layers() > 0 && !states(basis.request.set, key) &&
+                    chosen_value(chosen, key).empty();
+  if (!open) return {};
+  return {"", value, as_run(basis), "--set " + key + "=true", true};
+}
+
+TakenDefault taken_dispatch(const PlanBasis& basis, const std::vector<ResolvedValue>& chosen) {
+  return taken_of_experts(basis, chosen, "software.ep_merged",
+                          "a token goes to each of its experts, also in one node");
+}
+
+TakenDefault taken_overlap(const PlanBasis& basis, const std::vector<ResolvedValue>& chosen) {
+  return taken_of_experts(basis, chosen, "software.ep_overlap",
+                          "nothing is computed beside the all-to-alls");
+}
+
+TakenDefault taken_software(const PlanBasis& basis, const std::vector<ResolvedValue>& chosen) {
+  std::string text;
+  for (const ResolvedValue& each : chosen) {
+    if (states(basis.request.set, each.key)) continue;
+    text += fmt::format("{}{}: {}", text.empty() ? "" : ", ", each.key, each.value);
+  }
+  return {"", text, as_run(basis), "--set KEY=..."};
+}
+
+constexpr std::array kTakenOfFramework = {TakenOfFramework{"gradients", taken_gradients},
+                                          TakenOfFramework{"dispatch to experts", taken_dispatch},
+                                          TakenOfFramework{"overlap of experts", taken_overlap},
+                                          TakenOfFramework{"software", taken_software}};
 
 // Parts of the scenario that the user may set.
 void take_parts(PlanBasis& basis) {
@@ -230,25 +287,10 @@ void take_parts(PlanBasis& basis) {
   add_default(basis, !is_stated("cluster.fabric"),
               {"fabric", "every NIC at its full rate to every other one", "assumed: full bisection",
                "--set cluster.fabric=..."});
-  std::string software;
-  for (const auto& [key, value] : basis.framework.set) {
-    if (is_stated(key)) continue;
-    software += fmt::format("{}{}: {}", software.empty() ? "" : ", ", key, value);
-  }
-  const auto type_of = [&](const char* key) {
-    const auto found =
-        std::ranges::find(basis.framework.set, key, &std::pair<std::string, std::string>::first);
-    return found == basis.framework.set.end() ? "" : found->second;
-  };
-  const std::string reductions = type_of("software.reductions");
-  const bool kept_too = type_of("software.gradients") == reductions;
-  add_default(basis, !reductions.empty() && !is_stated("software.reductions"),
-              {"gradients", (kept_too ? "kept and reduced in " : "reduced in ") + reductions,
-               "assumed: as " + basis.framework.name + " is mostly run",
-               kept_too ? "--set software.gradients=... --set software.reductions=..."
-                        : "--set software.reductions=...",
-               true});
-  take_experts(basis);
+  const MixtureOfExperts& moe = basis.model.moe;
+  add_default(basis, basis.model.moe_layers() > 0 && moe.imbalance == 1 && moe.zipf == 0,
+              {"balance of experts", "every expert gets as many tokens", "assumed",
+               "--model '{base: ..., moe: {imbalance: 1.2}}'", true});
   add_default(
       basis, !own_failures,
       {"repair", "of a node as long as those of InfiniteHBD's trace were out",
@@ -261,9 +303,6 @@ void take_parts(PlanBasis& basis) {
                fmt::format("{} campaigns, or more until they meet {:g} failures; seed 1",
                            kPlanTrials, kPlanFailures),
                "assumed", "campaign.replicas, in the scenario that --out writes"});
-  add_default(basis, !software.empty(),
-              {"software", software, "assumed: as " + basis.framework.name + " is mostly run",
-               "--set KEY=..."});
   const GpuSpec& gpu = basis.node.gpu;
   const Precision precision = usual_precision(gpu);
   const bool older = precision != Precision::bf16;
@@ -349,7 +388,25 @@ PlanBasis plan_basis(const PlanRequest& request) {
                origin_text(headroom), "--headroom"});
 
   take_parts(basis);
+  const Case named = first_case(request, find_node(request.node),
+                                fmt::format("software: {}\n", basis.framework.name));
+  take_framework(basis, named);
   return basis;
+}
+
+void take_framework(PlanBasis& basis, const Case& found) {
+  const std::vector<ResolvedValue> chosen = chosen_values(basis.framework, found);
+  for (const TakenOfFramework& each : kTakenOfFramework) {
+    const auto before = std::ranges::find(basis.defaults, each.what, &TakenDefault::what);
+    TakenDefault taken = each.of(basis, chosen);
+    taken.what = each.what;
+    if (before != basis.defaults.end()) {
+      *before = std::move(taken);
+    } else {
+      basis.defaults.push_back(std::move(taken));
+    }
+  }
+  std::erase_if(basis.defaults, [](const TakenDefault& each) { return each.value.empty(); });
 }
 
 std::string PlanPoint::found_at(std::string_view key) const {
@@ -431,7 +488,7 @@ PartComments comments_of(const PlanBasis& basis) {
   note("layout", fmt::format("searched: the fastest that leaves {} of a GPU's memory free; dp is "
                              "the GPUs over tp x cp x pp",
                              format_percent(basis.headroom)));
-  note("communication", "as " + basis.framework.help);
+  note("software", basis.framework.help);
   note("campaign", "as long as the training by its estimate, from 1 to 180 days");
   return comments;
 }

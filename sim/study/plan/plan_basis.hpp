@@ -51,6 +51,10 @@ struct PlanPoint {
 // Throws Error where model, node, framework or one of the keys set cannot be.
 PlanBasis plan_basis(const PlanRequest& request);
 
+// Puts what the framework chose of a case of the plan in the place of what `defaults` said of it:
+// before a layout is found, that is what it would be without parallelism.
+void take_framework(PlanBasis& basis, const Case& found);
+
 // Sequences of a step: within a twentieth of `basis.batch_tokens`, or further where nothing is
 // there, the number that most layouts of so many nodes can share evenly, of equals the nearest.
 // Throws Error (exit code 1) where no layout shares any.

@@ -149,6 +149,15 @@ TEST(ValidateCommand, WritesARowAsAScenario) {
   const ProgramResult run = run_program("run " + scenario + " --json");
   ASSERT_EQ(run.exit_code, 0) << run.err;
   EXPECT_NEAR(json::parse(run.out).at("iteration").at("time_s").get<double>() / predicted, 1, 0.02);
+  // Nothing is judged: what says what to judge, and how to tell it, would be passed over.
+  for (const char* option :
+       {"--where 'gpus>1'", "--fit-where tp==2", "--calibrate-on x.csv", "--calibration generic",
+        "--one-point", "--worst 3", "-j 1", "--json", "--fail-above 0.1", "--markdown p.md",
+        "--measured m.yaml", "--page p.html"}) {
+    const ProgramResult beside = run_program(command + "2 " + option);
+    EXPECT_EQ(beside.exit_code, 2) << option;
+    EXPECT_NE(beside.err.find("--scenario"), std::string::npos) << option << beside.err;
+  }
   const ProgramResult none = run_program(command + "9");
   EXPECT_EQ(none.exit_code, 2);
   EXPECT_NE(none.err.find("no row is called '9'"), std::string::npos) << none.err;

@@ -17,36 +17,66 @@
 #include "models/cost/snapshot/snapshot_writer.hpp"
 #include "scenarios/language/library/facts/gpu_names.hpp"
 #include "scenarios/language/library/library.hpp"
+#include "scenarios/language/library/library_reader.hpp"
+#include "scenarios/language/text/document_reader.hpp"
 #include "traces/text/text.hpp"
+#include "validate/accuracy/rows/fitted_rows.hpp"
 #include "validate/accuracy/rows/left_out_intervals.hpp"
 
 namespace windtunnel {
 namespace {
 
-// Rows that tell constants of snapshot_writer.cpp and the drives of aws-p4d: words of source,
-// storage and method, and GPUs.
-struct FittedOn {
-  std::string_view source, storage, method;
-  int gpus;
-  CheckpointEvent event;
+// An entry of a list in checkpoint_rows.yaml: what it says of rows with these words.
+struct WordsOfRow {
+  std::string writer;
+  WritingRanks ranks = WritingRanks::all;
+  std::vector<std::string> method, storage;  // empty: any
 };
-constexpr std::array kFittedOn = {
-    FittedOn{"torchsnapshot DDP", "NVMe", "torch.save", 1, CheckpointEvent::save},
-    FittedOn{"torchsnapshot DDP", "NVMe", "replicas share", 1, CheckpointEvent::save},
-    FittedOn{"torchsnapshot DDP", "NVMe", "replicas share", 8, CheckpointEvent::save},
-    FittedOn{"torchsnapshot DDP", "NVMe", "replicas share", 16, CheckpointEvent::save},
-    FittedOn{"DLRover", "NVMe", "DDP", 2, CheckpointEvent::load},
-    FittedOn{"DLRover", "memory", "DDP", 2, CheckpointEvent::load},
-    FittedOn{"DLRover", "memory", "ZeRO-3", 2, CheckpointEvent::save}};
+struct CheckpointWords {
+  std::vector<WordsOfRow> writers, ranks;
+  std::vector<FittedOn> fitted_on;
+};
 
-bool is_fitted_on(const CheckpointRow& row) {
-  return std::ranges::any_of(kFittedOn, [&](const FittedOn& on) {
-    return row.event == on.event && row.gpus == on.gpus && contains_text(row.source, on.source) &&
-           contains_text(row.storage, on.storage) && contains_text(row.method, on.method);
-  });
+std::vector<std::string> words_at(const DocumentNode& map, const std::string& key) {
+  std::vector<std::string> words;
+  const DocumentNode* list = map.value_of(key);
+  if (list == nullptr) return words;
+  for (const DocumentNode& item : list->items) words.push_back(item.text);
+  return words;
 }
 
-bool has_any(const std::string& text, std::initializer_list<std::string_view> words) {
+std::vector<WordsOfRow> read_words(const DocumentNode& list) {
+  std::vector<WordsOfRow> all;
+  for (const DocumentNode& item : list.items) {
+    check_keys(item, {"writer", "ranks", "method", "storage"});
+    WordsOfRow words{{}, WritingRanks::all, words_at(item, "method"), words_at(item, "storage")};
+    if (const DocumentNode* writer = item.value_of("writer")) {
+      words.writer = find_named(snapshot_writers(), "writer", writer->text, writer->where).name;
+    }
+    if (const DocumentNode* ranks = item.value_of("ranks")) {
+      if (!has_choice<WritingRanks>(ranks->text)) {
+        const std::vector<std::string_view> known = names_of<WritingRanks>();
+        throw Error(ranks->where, unknown_name("ranks", ranks->text, {known.begin(), known.end()}));
+      }
+      words.ranks = value_of<WritingRanks>(ranks->text);
+    }
+    all.push_back(std::move(words));
+  }
+  return all;
+}
+
+const CheckpointWords& checkpoint_words() {
+  static const CheckpointWords words = [] {
+    const DocumentNode document = library_document("checkpoint_rows.yaml");
+    return CheckpointWords{read_words(require(document, "writers")),
+                           read_words(require(document, "ranks")),
+                           read_fitted_on(require(document, "fitted_on"))};
+  }();
+  return words;
+}
+
+template <class Words>
+bool has_any(const std::string& text, const Words& words) {
   return std::ranges::any_of(words,
                              [&](std::string_view word) { return contains_text(text, word); });
 }
@@ -55,33 +85,30 @@ bool in_memory(const CheckpointRow& row) {
   return contains_text(row.storage, "memory");
 }
 bool on_drives(const CheckpointRow& row) {
-  return has_any(row.storage, {"NVMe", "SSD", "disk"});
+  return has_any(row.storage, std::array<std::string_view, 3>{"NVMe", "SSD", "disk"});
 }
 
-std::string writer_name(const CheckpointRow& row) {
-  if (contains_text(row.method, "torchsnapshot")) return "torchsnapshot";
-  if (contains_text(row.method, "flash checkpoint") || contains_text(row.storage, "DLRover")) {
-    return "flash-checkpoint";
-  }
-  if (has_any(row.method, {"DCP", "distributed.checkpoint"})) return "dcp";
-  if (has_any(row.method, {"torch.save", "synchronous", "FSDP"})) return "torch-save";
-  throw Error(fmt::format("method '{}': no software of the library", row.method));
+// The first entry whose words the row has, and whose writer is the one told already; null: none.
+const WordsOfRow* words_of(const CheckpointRow& row, const std::vector<WordsOfRow>& entries,
+                           std::string_view writer) {
+  const auto has = [](const std::string& text, const std::vector<std::string>& words) {
+    return words.empty() || has_any(text, words);
+  };
+  const auto found = std::ranges::find_if(entries, [&](const WordsOfRow& entry) {
+    const bool of_writer = writer.empty() || entry.writer.empty() || entry.writer == writer;
+    return of_writer && has(row.method, entry.method) && has(row.storage, entry.storage);
+  });
+  return found == entries.end() ? nullptr : &*found;
 }
 
-// Without further words FSDP gathers the whole state on its first rank for torch.save; engines that
-// shard it write each rank's own.
 SnapshotWriter writer_of(const CheckpointRow& row) {
-  const std::string name = writer_name(row);
-  SnapshotWriter writer = usual_writer(find_named(snapshot_writers(), "writer", name));
-  if (contains_text(row.method, "rank 0")) {
-    writer.ranks = WritingRanks::one;
-  } else if (contains_text(row.method, "DDP")) {
-    writer.ranks = WritingRanks::holders;
-  } else if (contains_text(row.method, "FSDP")) {
-    writer.ranks = name == "torch-save" ? WritingRanks::one : WritingRanks::all;
-  } else if (has_any(row.method, {"ZeRO", "DeepSpeed", "Megatron"})) {
-    writer.ranks = WritingRanks::all;
+  const WordsOfRow* named = words_of(row, checkpoint_words().writers, "");
+  if (named == nullptr) {
+    throw Error(fmt::format("method '{}': no software of the library", row.method));
   }
+  SnapshotWriter writer = usual_writer(find_named(snapshot_writers(), "writer", named->writer));
+  const WordsOfRow* ranks = words_of(row, checkpoint_words().ranks, named->writer);
+  if (ranks != nullptr) writer.ranks = ranks->ranks;
   return writer;
 }
 
@@ -249,7 +276,8 @@ ValidationReport validate_checkpoints(const std::vector<CheckpointRows>& files,
         if (!row.bytes && row.event != CheckpointEvent::save_rate) {
           notes[result.family] = "bytes as its saves over slow storage tell them, which are fitted";
         }
-        const bool fitted = is_fitted_on(row) || tells_bytes(row);
+        const bool fitted =
+            is_among(checkpoint_words().fitted_on, file.table, row.table_row) || tells_bytes(row);
         (fitted ? report.fitted : report.rows).push_back(std::move(result));
         if (goes_on_behind(row)) report.rows.push_back(predict_stall(row, told));
       } catch (const Error& error) {

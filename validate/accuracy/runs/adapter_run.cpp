@@ -59,13 +59,13 @@ Adapter stated_adapter(const TransformerSpec& model, double trained) {
                   trained, model.name));
 }
 
+}  // namespace
+
 bool trains_adapters(const TrainingRun& run) {
   if (contains_text(run.model, "LoRA") || contains_text(run.model, "DoRA")) return true;
   if (contains_text(run.note, "full fine-tuning")) return false;  // whatever else the note names
   return run.note.starts_with("LoRA") || contains_text(run.note, "LoRA rank");
 }
-
-}  // namespace
 
 void train_adapters(const TrainingRun& run, const UsualAdapter& usual, Job& job,
                     std::vector<std::string>& assumed) {

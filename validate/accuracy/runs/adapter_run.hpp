@@ -11,6 +11,9 @@
 
 namespace windtunnel {
 
+// Whether the row's run tunes adapters: what "row.adapters" is in conditions of sources.yaml.
+bool trains_adapters(const TrainingRun& run);
+
 // Nothing where all parameters are trained. What had to be guessed is added to `assumed`. Throws
 // Error for adapters that are not low-rank ones (LLaMA-Adapter), and where the stated number of
 // trained parameters is that of no rank.

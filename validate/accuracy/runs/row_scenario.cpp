@@ -10,6 +10,7 @@
 #include "scenarios/language/library/library.hpp"
 #include "scenarios/language/library/spec_fields.hpp"
 #include "scenarios/language/overrides.hpp"
+#include "scenarios/language/resolve/training_parts.hpp"
 #include "scenarios/language/text/fields.hpp"
 #include "scenarios/language/text/values.hpp"
 #include "validate/accuracy/runs/run_source.hpp"
@@ -69,7 +70,7 @@ class RowScenario {
   }
 
   // Members that the field table has keys for, where they are not their defaults: those of the
-  // table, or those of `usual` where keys without one leave its members as they are.
+  // table or, of keys that have none there, those of `usual`.
   template <class Struct>
   void state_members(const Struct& part, const Struct* usual = nullptr) {
     for (const Field& field : field_table()) {
@@ -83,10 +84,9 @@ class RowScenario {
       if (number && !field.admits(value.number)) continue;  // left open
       const std::string text = text_of(value);
       if (text == field.default_text) continue;
-      Value unstated{.field = &field, .dimension = field.dimension};
-      if (usual != nullptr && field.binding.read(usual, unstated) && text_of(unstated) == text) {
-        continue;
-      }
+      Value plain{.field = &field, .dimension = field.dimension};
+      const bool has = usual != nullptr && field.binding.read(usual, plain);
+      if (has && text == text_of(plain)) continue;
       set(std::string(field.path), field.scalar == ScalarType::text ? quoted(text) : text);
     }
   }
@@ -141,23 +141,18 @@ class RowScenario {
     }
   }
 
+  void state_list(const char* key, const std::vector<std::string>& items) {
+    if (!items.empty()) set(key, fmt::format("[{}]", fmt::join(items, ", ")));
+  }
+
   void state_training() {
     if (job_.training == nullptr) return;
-    const Training& training = *job_.training;
-    static const Training kUsual;
-    state_members(training, &kUsual);
-    const Adapter& adapter = training.adapter;
-    if (adapter.kind == AdapterKind::none) return;
-    const bool together = adapter.queries && adapter.keys && adapter.values;
-    std::vector<std::string_view> on;
-    if (together) on.push_back("qkv");
-    for (const auto& [name, has] :
-         {std::pair{"q", adapter.queries && !together}, std::pair{"k", adapter.keys && !together},
-          std::pair{"v", adapter.values && !together}, std::pair{"proj", adapter.projection},
-          std::pair{"up", adapter.up}, std::pair{"down", adapter.down}}) {
-      if (has) on.push_back(name);
-    }
-    set("train.adapter.on", fmt::format("[{}]", fmt::join(on, ", ")));
+    const Training usual;
+    state_members(*job_.training, &usual);
+    state_list("train.frozen", frozen_parts(*job_.training));
+    const Adapter& adapter = job_.training->adapter;
+    if (adapter.kind != AdapterKind::none)
+      state_list("train.adapter.on", adapter_matrices(adapter));
   }
 
   std::string library_calibration() const {

@@ -41,16 +41,16 @@ class Mapper {
     set_precision();
     set_recompute();
     set_schedule();
-    apply_source(source_, run_, job_);
+    std::vector<const SoftwareChoice*> choices = apply_source(source_, run_, job_);
+    if (!source_.assumed.empty()) assumed_.push_back(source_.assumed);
     train_adapters(run_, source_.adapter, job_, assumed_);
     assume_that_it_fitted();
     if (!source_.calibration.empty() && source_.gpu == job_.cluster.node.gpu.name) {
       job_.calibration = find_calibration(source_.calibration);
     }
     state_network_law(job_.cluster.node, job_.cluster.fabric.transport, job_.calibration);
-    const bool between = job_.layout.pp > 1 && job_.cluster.nodes > 1;
-    if (between && run_.noted("after_pp_fix") == "False") slow_messages();
-    return {std::move(job_), std::move(assumed_), source_.software};
+    for (const SoftwareChoice* choice : choices) take_numbers(*choice, job_.calibration);
+    return {std::move(job_), std::move(assumed_), std::move(choices)};
   }
 
  private:
@@ -65,23 +65,12 @@ class Mapper {
     }
   }
 
-  // nanotron before its authors' fix: a message of the pipeline from node to node takes half a
-  // second whatever its size and the layout, and the rank waits; one inside a node does not.
-  // Under a name of its own, as a fit on other rows does not tell it.
-  void slow_messages() {
-    job_.software.sends = Sends::blocking;
-    job_.calibration.name += " before its fix";
-    job_.calibration.p2p_launch_s = {
-        0.5,
-        0.4,
-        0.6,
-        Origin::published,
-        "fitted, alone, on the 18 rows with after_pp_fix=False, pp above 1 and tp up to 8 on 16 "
-        "and "
-        "32 GPUs of the nanotron sweep (github.com/gkarfakis19/Rapid-LLM 317a2cb)",
-        {{"",
-          "source~\"nanotron\" && note~\"after_pp_fix=False\" && pp>1 && tp<=8 && "
-          "(gpus==16 || gpus==32)"}}};
+  // Numbers that a choice has of its own, under a name of their own: a fit on other rows does not
+  // tell them.
+  static void take_numbers(const SoftwareChoice& choice, Calibration& calibration) {
+    if (choice.numbers.empty()) return;
+    calibration.name += " " + choice.calibration;
+    for (const auto& [member, number] : choice.numbers) calibration.*member = number;
   }
 
   int assume(const std::optional<int>& stated, const char* name, int otherwise) {

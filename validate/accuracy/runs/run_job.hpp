@@ -13,12 +13,13 @@
 
 namespace windtunnel {
 
-struct Framework;
+struct SoftwareChoice;  // scenarios/language/library/facts/training_software.hpp
 
 struct RunJob {
-  Job job;                              // with the library's calibration of its GPU
-  std::vector<std::string> assumed;     // "vocab 50257", in the order in which they were decided
-  const Framework* software = nullptr;  // that the row's source names
+  Job job;                           // with the library's calibration of its GPU
+  std::vector<std::string> assumed;  // "vocab 50257", in the order in which they were decided
+  // What its software and its source were chosen to do, each once.
+  std::vector<const SoftwareChoice*> choices = {};
 };
 
 // Throws Error with the reason when the row does not say enough.

@@ -5,9 +5,11 @@
 
 #include "models/base/find_named.hpp"
 #include "models/base/units.hpp"
+#include "scenarios/language/library/library.hpp"
 #include "scenarios/language/library/library_reader.hpp"
 #include "scenarios/language/resolve/resolve.hpp"
 #include "scenarios/language/text/document_reader.hpp"
+#include "validate/accuracy/runs/adapter_run.hpp"
 
 namespace windtunnel {
 namespace {
@@ -31,6 +33,10 @@ constexpr std::array kColumns{
                 if (!run.sequence_parallel) return std::string();
                 return std::string(*run.sequence_parallel ? "true" : "false");
               }},
+    RowColumn{"adapters",
+              [](const TrainingRun& run) {
+                return std::string(trains_adapters(run) ? "true" : "false");
+              }},
 };
 
 std::vector<std::string_view> column_names() {
@@ -45,13 +51,21 @@ RowWords words_of(const TrainingRun& run) {
   };
 }
 
-std::vector<JobCondition> conditions_at(const DocumentNode& map, const char* key) {
+std::vector<JobCondition> conditions_at(const DocumentNode& map, const char* key, bool of_job) {
   const DocumentNode* list = map.value_of(key);
-  return list == nullptr ? std::vector<JobCondition>{} : read_conditions(*list, column_names());
+  if (list == nullptr) return {};
+  return read_conditions(*list, {.columns = column_names(), .of_job = of_job});
 }
 
 std::string text_at(const DocumentNode& map, const char* key) {
   return map.value_of(key) == nullptr ? std::string() : require_text(map, key);
+}
+
+// Of something that the library has; empty: none is named.
+template <class Items>
+std::string name_at(const DocumentNode& map, const char* key, const Items& items) {
+  const DocumentNode* node = map.value_of(key);
+  return node == nullptr ? std::string() : find_named(items, key, node->text, node->where).name;
 }
 
 template <class Choice>
@@ -83,7 +97,7 @@ MemoryFigure read_memory(const DocumentNode& map) {
 }
 
 UsualAdapter read_adapter(const DocumentNode& map) {
-  check_keys(map, {"rank", "on", "dropout", "large_from", "large_rank"});
+  check_keys(map, {"rank", "on", "dropout", "large_from", "large_rank", "source"});
   UsualAdapter usual;
   usual.rank = whole(require(map, "rank"), "rank");
   std::vector<std::string> matrices;
@@ -97,37 +111,52 @@ UsualAdapter read_adapter(const DocumentNode& map) {
   return usual;
 }
 
-RunSource read_source(const DocumentEntry& entry, const DocumentNode& every,
-                      const DocumentNode& common) {
+// The lists of choices of an entry: those of every source, the common ones that it names, its own.
+std::vector<SoftwareChoice> read_implied(const DocumentEntry& entry, const DocumentNode& document) {
+  const DocumentNode& common = require(document, "common");
+  std::vector<const DocumentNode*> lists = {&require(document, "every")};
+  if (const DocumentNode* names = entry.value.value_of("common")) {
+    std::vector<std::string> known;
+    for (const DocumentEntry& each : common.entries) known.push_back(each.key);
+    for (const DocumentNode& name : names->items) {
+      lists.push_back(common.value_of(name.text));
+      if (lists.back() == nullptr) {
+        throw Error(name.where, unknown_name("list of choices", name.text, known));
+      }
+    }
+  }
+  if (const DocumentNode* implies = entry.value.value_of("implies")) lists.push_back(implies);
+  std::vector<SoftwareChoice> implied;
+  for (const DocumentNode* list : lists) {
+    for (SoftwareChoice& choice : read_choices(
+             *list, entry.key, require_text(entry.value, "source"), {.columns = column_names()})) {
+      implied.push_back(std::move(choice));
+    }
+  }
+  return implied;
+}
+
+RunSource read_source(const DocumentEntry& entry, const DocumentNode& document) {
   const DocumentNode& map = entry.value;
   require_map(map, entry.key);
   check_keys(map, {"when", "any", "software", "common", "implies", "node", "calibration", "gpu",
-                   "memory", "adapter", "samples", "stages", "source"});
+                   "memory", "adapter", "samples", "stages", "assumed", "source"});
   const DocumentNode& software = require(map, "software");
   RunSource source;
   source.name = entry.key;
-  source.when = conditions_at(map, "when");
-  source.any = conditions_at(map, "any");
+  source.when = conditions_at(map, "when", false);
+  source.any = conditions_at(map, "any", false);
   source.software = &find_named(frameworks(), "software", software.text, software.where);
-  const auto take = [&](const DocumentNode& list) {
-    for (SoftwareChoice& choice : read_choices(list, column_names())) {
-      source.implies.push_back(std::move(choice));
-    }
-  };
-  take(every);
-  if (const DocumentNode* names = map.value_of("common")) {
-    for (const DocumentNode& name : names->items) take(require(common, name.text));
-  }
-  if (const DocumentNode* implies = map.value_of("implies")) take(*implies);
-  source.node = text_at(map, "node");
-  source.calibration = text_at(map, "calibration");
-  source.gpu = text_at(map, "gpu");
+  source.implies = read_implied(entry, document);
+  source.node = name_at(map, "node", library_nodes());
+  source.calibration = name_at(map, "calibration", library_calibrations());
+  source.gpu = name_at(map, "gpu", library_gpus());
+  source.assumed = text_at(map, "assumed");
   if (const DocumentNode* memory = map.value_of("memory")) source.memory = read_memory(*memory);
-  source.adapter.on = adapter_on({"qkv"});  // NeMo's performance scripts tune linear_qkv
-  if (const DocumentNode* adapter = map.value_of("adapter"))
-    source.adapter = read_adapter(*adapter);
+  const DocumentNode* adapter = map.value_of("adapter");
+  source.adapter = read_adapter(adapter != nullptr ? *adapter : require(document, "adapter"));
   if (const DocumentNode* samples = map.value_of("samples")) {
-    source.packed = conditions_at(*samples, "when");
+    source.packed = conditions_at(*samples, "when", true);
     source.sample_tokens = whole(require(*samples, "tokens"), "tokens");
   }
   if (map.value_of("stages") != nullptr) {
@@ -138,15 +167,7 @@ RunSource read_source(const DocumentEntry& entry, const DocumentNode& every,
 }
 
 const std::vector<RunSource>& run_sources() {
-  static const std::vector<RunSource> all = [] {
-    const DocumentNode document = library_document("sources.yaml");
-    std::vector<RunSource> sources;
-    for (const DocumentEntry& entry : require(document, "sources").entries) {
-      sources.push_back(
-          read_source(entry, require(document, "every"), require(document, "common")));
-    }
-    return sources;
-  }();
+  static const std::vector<RunSource> all = read_run_sources(library_document("sources.yaml"));
   return all;
 }
 
@@ -184,6 +205,14 @@ bool about_the_same(std::string_view one, std::string_view other) {
 
 }  // namespace
 
+std::vector<RunSource> read_run_sources(const DocumentNode& document) {
+  std::vector<RunSource> sources;
+  for (const DocumentEntry& entry : require(document, "sources").entries) {
+    sources.push_back(read_source(entry, document));
+  }
+  return sources;
+}
+
 const RunSource& source_of(const TrainingRun& run) {
   static const Job no_job;
   return *std::ranges::find_if(run_sources(), [&](const RunSource& source) {
@@ -191,24 +220,34 @@ const RunSource& source_of(const TrainingRun& run) {
   });
 }
 
-void apply_source(const RunSource& source, const TrainingRun& run, Job& job) {
+std::vector<const SoftwareChoice*> apply_source(const RunSource& source, const TrainingRun& run,
+                                                Job& job) {
   const RowWords words = words_of(run);
   std::set<std::string> stated;
   if (!run.recompute.empty()) stated.insert("recompute");
   if (run.sequence_parallel) stated.insert("layout.sequence_parallel");
+  std::vector<const SoftwareChoice*> made;
+  const auto take = [&](const std::vector<ChosenKey>& chosen) {
+    for (const ChosenKey& each : chosen) {
+      if (std::ranges::count(made, each.choice) == 0) made.push_back(each.choice);
+    }
+  };
   const auto nothing = [](std::string_view) { return false; };
-  for (const auto& [key, value] : choose(source.implies, nothing, job, words)) stated.insert(key);
+  const std::vector<ChosenKey> implied = choose(source.implies, nothing, job, words);
+  for (const ChosenKey& each : implied) stated.insert(each.key);
+  take(implied);
   const auto is_stated = [&](std::string_view key) {
     return std::ranges::any_of(
         stated, [&](const std::string& other) { return about_the_same(key, other); });
   };
-  choose(source.software->choices, is_stated, job);
+  take(choose(source.software->choices, is_stated, job));
   if (source.stages_by_weights) {
     job.layout.stage_layers = stages_by_weights(job.model, job.layout.stages());
   }
   if (holds(source.packed, {}, job, words) && source.sample_tokens > 0) {
     unpack_samples(source.sample_tokens, job);
   }
+  return made;
 }
 
 }  // namespace windtunnel

@@ -30,6 +30,7 @@ struct RunSource {
   std::vector<SoftwareChoice> implies;  // as if the row stated it
   std::string node;                     // of the library; empty: that of the GPU
   std::string calibration, gpu;         // fitted on this software and GPU; empty: none
+  std::string assumed;                  // in words, where the row does not tell; empty: nothing
   MemoryFigure memory;
   UsualAdapter adapter;
   std::vector<JobCondition> packed;  // sequences then hold samples of so many tokens; 0: never
@@ -38,10 +39,17 @@ struct RunSource {
   std::string evidence;
 };
 
+// Of a document as scenarios/library/sources.yaml. Throws Error with location: names that the
+// library does not have, and conditions of which nothing can be known (facts/job_conditions.hpp):
+// by which source a row is of is asked before there is a job.
+std::vector<RunSource> read_run_sources(const DocumentNode& document);
+
 // The first whose conditions the row meets; the last one takes every row.
 const RunSource& source_of(const TrainingRun& run);
 
-// `job` has the row's model, machine, layout and batch; its software sets the rest.
-void apply_source(const RunSource& source, const TrainingRun& run, Job& job);
+// `job` has the row's model, machine, layout and batch; its software sets the rest. Returns the
+// choices that were made, each once.
+std::vector<const SoftwareChoice*> apply_source(const RunSource& source, const TrainingRun& run,
+                                                Job& job);
 
 }  // namespace windtunnel

@@ -229,6 +229,13 @@ ValidationRow row_of(const Subject& subject, const char* metric) {
   return row;
 }
 
+// What a choice sets: "software.host_step".
+std::string keys_of(const SoftwareChoice& choice) {
+  std::vector<std::string> keys;
+  for (const auto& [key, value] : choice.set) keys.push_back(key);
+  return fmt::format("{}", fmt::join(keys, ", "));
+}
+
 std::vector<std::string> fitted_by(const Subject& subject, bool of_memory) {
   std::vector<std::string> names;
   for (const FittedNumber& each : fitted_numbers(subject.what.job.calibration)) {
@@ -237,10 +244,11 @@ std::vector<std::string> fitted_by(const Subject& subject, bool of_memory) {
       names.push_back(each.name);
     }
   }
-  const Framework* software = subject.what.software;
-  if (!of_memory && software != nullptr &&
-      is_among(software->fitted_on, *subject.table, subject.run->table_row)) {
-    names.push_back("software " + software->name);
+  if (of_memory) return names;
+  for (const SoftwareChoice* choice : subject.what.choices) {
+    if (is_among(choice->fitted_on, *subject.table, subject.run->table_row)) {
+      names.push_back(keys_of(*choice));
+    }
   }
   return names;
 }
@@ -385,12 +393,13 @@ std::vector<FittedBefore> fitted_before(const std::vector<Subject>& subjects) {
         fit.rows.insert(subject.run->id);
       }
     }
-    const Framework* software = subject.what.software;
-    if (software == nullptr || software->fitted_on.empty()) continue;
-    Fit& fit = fits[software->source];
-    fit.numbers.insert("software " + software->name);
-    if (is_among(software->fitted_on, *subject.table, subject.run->table_row)) {
-      fit.rows.insert(subject.run->id);
+    for (const SoftwareChoice* choice : subject.what.choices) {
+      if (choice->fitted_on.empty()) continue;
+      Fit& fit = fits[choice->source.substr(0, choice->source.find(';'))];
+      fit.numbers.insert(keys_of(*choice));
+      if (is_among(choice->fitted_on, *subject.table, subject.run->table_row)) {
+        fit.rows.insert(subject.run->id);
+      }
     }
   }
   std::vector<FittedBefore> all;

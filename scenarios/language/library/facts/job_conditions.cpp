@@ -1,6 +1,7 @@
 #include "scenarios/language/library/facts/job_conditions.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
@@ -80,6 +81,7 @@ constexpr std::array kJobNumbers = {
         "pattern_layers",
         [](const Job& job) -> double { return static_cast<double>(job.model.pattern.size()); }},
     JobNumber{"micro", [](const Job& job) -> double { return job.batch.micro; }},
+    JobNumber{"nodes", [](const Job& job) -> double { return job.cluster.nodes; }},
     JobNumber{"node_gpus", [](const Job& job) -> double { return job.cluster.node.gpus; }},
     JobNumber{"fp4_flops",
               [](const Job& job) -> double { return job.cluster.node.gpu.fp4_flops.value; }},
@@ -131,24 +133,32 @@ std::optional<double> literal(std::string_view text) {
   return number;
 }
 
-JobCondition read_condition(const DocumentNode& node,
-                            const std::vector<std::string_view>& columns) {
+// Throws Error where nothing of that name is asked here.
+void check_quantity(const DocumentNode& node, const ConditionNames& names) {
+  std::vector<std::string> known;
+  for (const std::string_view each : names.columns) known.push_back(std::string(kRow).append(each));
+  const bool of_job = number_named(node.text) != nullptr || word_named(node.text) != nullptr;
+  if (names.of_job) {
+    for (const JobNumber& each : kJobNumbers) known.emplace_back(each.name);
+    for (const JobWord& each : kJobWords) known.emplace_back(each.name);
+  } else if (of_job) {
+    throw Error(node.where,
+                fmt::format("'{}' is a quantity of a job, and here there is only its row: {}",
+                            node.text, fmt::join(known, ", ")));
+  }
+  if (std::ranges::count(known, node.text) > 0) return;
+  throw Error(node.where, unknown_name("quantity", node.text, known));
+}
+
+JobCondition read_condition(const DocumentNode& node, const ConditionNames& names) {
   if (node.items.size() < 3) {
     throw Error(node.where, "a condition is [quantity, predicate, operand, ...]");
   }
+  check_quantity(node.items[0], names);
   JobCondition condition;
   condition.quantity = node.items[0].text;
-  const bool of_row =
-      condition.quantity.starts_with(kRow) &&
-      std::ranges::count(columns, std::string_view(condition.quantity).substr(kRow.size())) > 0;
-  const bool words = of_row || word_named(condition.quantity) != nullptr;
-  if (!words && number_named(condition.quantity) == nullptr) {
-    std::vector<std::string> known;
-    for (const JobNumber& each : kJobNumbers) known.emplace_back(each.name);
-    for (const JobWord& each : kJobWords) known.emplace_back(each.name);
-    for (const std::string_view each : columns) known.push_back(std::string(kRow).append(each));
-    throw Error(node.items[0].where, unknown_name("quantity", condition.quantity, known));
-  }
+  const bool words =
+      condition.quantity.starts_with(kRow) || word_named(condition.quantity) != nullptr;
   const auto* predicate = std::ranges::find(kPredicates, node.items[1].text,
                                             &std::pair<std::string_view, JobPredicate>::first);
   if (predicate == kPredicates.end()) {
@@ -187,10 +197,9 @@ bool divides(double divisor, double number) {
 
 }  // namespace
 
-std::vector<JobCondition> read_conditions(const DocumentNode& list,
-                                          const std::vector<std::string_view>& columns) {
+std::vector<JobCondition> read_conditions(const DocumentNode& list, const ConditionNames& names) {
   std::vector<JobCondition> conditions;
-  for (const DocumentNode& item : list.items) conditions.push_back(read_condition(item, columns));
+  for (const DocumentNode& item : list.items) conditions.push_back(read_condition(item, names));
   return conditions;
 }
 

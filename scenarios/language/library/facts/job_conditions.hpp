@@ -36,10 +36,16 @@ struct JobCondition {
 // What a column of the job's row says; empty: nothing.
 using RowWords = std::function<std::string(std::string_view column)>;
 
-// The conditions of a list. Throws Error with location: an unknown quantity or predicate, operands
-// that are neither numbers nor quantities. `columns`: what may stand behind "row.".
+// What conditions may name beside a job's quantities: columns of its row, behind "row.".
+struct ConditionNames {
+  std::vector<std::string_view> columns = {};
+  bool of_job = true;  // else of the row alone: there is no job yet
+};
+
+// The conditions of a list. Throws Error with location: an unknown quantity or predicate, a
+// quantity of a job where there is none, operands that are neither numbers nor quantities.
 std::vector<JobCondition> read_conditions(const DocumentNode& list,
-                                          const std::vector<std::string_view>& columns = {});
+                                          const ConditionNames& names = {});
 
 bool holds(const JobCondition& condition, const Job& job, const RowWords& row = {});
 

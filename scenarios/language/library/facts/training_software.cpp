@@ -114,8 +114,11 @@ std::vector<Value> checked_values(const DocumentEntry& entry) {
   return checked;
 }
 
-SoftwareChoice read_choice(const DocumentNode& set) {
+SoftwareChoice read_choice(const DocumentNode& set, const std::string& entry,
+                           const std::string& source) {
   SoftwareChoice choice;
+  choice.entry = entry;
+  choice.source = source;
   require_map(set, "set");
   for (const DocumentEntry& entry : set.entries) {
     choice.set.emplace_back(entry.key, entry.value.text);
@@ -143,13 +146,28 @@ void put(const std::string& key, const std::string& value, Overrides& set) {
   }
 }
 
+// What the keys are that conditions decide, where no condition holds.
+std::vector<Value> defaults_of(const std::vector<SoftwareChoice>& choices) {
+  std::vector<Value> defaults;
+  for (const SoftwareChoice& choice : choices) {
+    if (!choice.conditional()) continue;
+    for (const Value& value : choice.values) {
+      const std::string& text = value.field->default_text;
+      if (text.empty() || std::ranges::count(defaults, value.key, &Value::key) > 0) continue;
+      const DocumentNode node = document_node(DocumentNode::Kind::scalar, text, {});
+      defaults.push_back(*check_values(node, value.key).find(value.key));
+    }
+  }
+  return defaults;
+}
+
 // What an entry leaves out is that of its base.
 Framework read_framework(const DocumentEntry& entry, const std::vector<Framework>& before,
                          const std::vector<SoftwareRule>& rules) {
   const DocumentNode& map = entry.value;
   require_map(map, entry.key);
   check_keys(map, {"help", "base", "gpus", "schedules", "sharding", "sharding_in_pipelines", "set",
-                   "choices", "rules", "origin", "source", "fitted_on"});
+                   "choices", "rules", "origin", "source"});
   Framework framework;
   const DocumentNode* base = map.value_of("base");
   if (base != nullptr) {
@@ -166,9 +184,6 @@ Framework read_framework(const DocumentEntry& entry, const std::vector<Framework
   if (const DocumentNode* origin = map.value_of("origin")) {
     framework.origin = parse_origin(origin->text, origin->where);
   }
-  if (const DocumentNode* rows = map.value_of("fitted_on")) {
-    for (FittedOn& each : read_fitted_on(*rows)) framework.fitted_on.push_back(std::move(each));
-  }
   if (states("gpus")) framework.gpus = texts_in(map, "gpus");
   if (states("schedules")) framework.schedules = texts_in(map, "schedules");
   if (states("sharding")) framework.sharding = shardings_in(map, "sharding");
@@ -177,12 +192,15 @@ Framework read_framework(const DocumentEntry& entry, const std::vector<Framework
   }
   if (states("rules")) framework.rules = rules_in(map, rules);
   if (states("set")) {
-    framework.choices.push_back(read_choice(require(map, "set")));
+    framework.choices.push_back(read_choice(require(map, "set"), entry.key, framework.source));
     for (const auto& [key, value] : framework.choices.back().set) put(key, value, framework.set);
   }
   if (const DocumentNode* choices = map.value_of("choices")) {
-    for (SoftwareChoice& choice : read_choices(*choices)) framework.choices.push_back(choice);
+    for (SoftwareChoice& choice : read_choices(*choices, entry.key, framework.source)) {
+      framework.choices.push_back(std::move(choice));
+    }
   }
+  framework.defaults = defaults_of(framework.choices);
   return framework;
 }
 
@@ -200,26 +218,28 @@ bool breaks(const SoftwareRule& rule, const Job& job) {
 }
 
 // What is not in the lists of the entry.
-std::vector<std::string> unlisted(const Framework& framework, const Job& job) {
-  std::vector<std::string> faults;
+std::vector<Refusal> unlisted(const Framework& framework, const Job& job) {
+  std::vector<Refusal> faults;
   const auto listed = [](const auto& list, const auto& item) {
     return list.empty() || std::ranges::find(list, item) != list.end();
   };
   const Layout& layout = job.layout;
   if (layout.pp > 1 && !listed(framework.schedules, job.schedule.name)) {
-    faults.push_back(fmt::format("it does not run schedule {}; it runs {}", job.schedule.name,
-                                 fmt::join(framework.schedules, ", ")));
+    faults.push_back({"schedules: " + job.schedule.name,
+                      fmt::format("it does not run schedule {}; it runs {}", job.schedule.name,
+                                  fmt::join(framework.schedules, ", "))});
   }
   const auto& shardings = layout.pp > 1 ? framework.sharding_in_pipelines : framework.sharding;
   if (layout.sharding != Sharding::none && !framework.rules.empty() &&
       !listed(shardings, layout.sharding)) {
     std::vector<std::string_view> names;
     for (const Sharding each : shardings) names.push_back(name_of(each));
-    faults.push_back(fmt::format("it does not shard as {} with pp {}; it takes {}",
-                                 name_of(layout.sharding), layout.pp, fmt::join(names, ", ")));
+    faults.push_back({fmt::format("sharding: {}", name_of(layout.sharding)),
+                      fmt::format("it does not shard as {} with pp {}; it takes {}",
+                                  name_of(layout.sharding), layout.pp, fmt::join(names, ", "))});
   }
   if (!framework.runs_on(job.cluster.node.gpu.name)) {
-    faults.push_back(fmt::format("it does not run on '{}'", job.cluster.node.gpu.name));
+    faults.push_back({"gpus", fmt::format("it does not run on '{}'", job.cluster.node.gpu.name)});
   }
   return faults;
 }
@@ -260,60 +280,105 @@ void check_runs_on(const Framework& framework, std::string_view gpu) {
                                                    framework.name, gpu, fmt::join(others, " or ")));
 }
 
-std::vector<SoftwareChoice> read_choices(const DocumentNode& list,
-                                         const std::vector<std::string_view>& columns) {
+std::vector<SoftwareChoice> read_choices(const DocumentNode& list, const std::string& entry,
+                                         const std::string& source, const ConditionNames& names) {
   std::vector<SoftwareChoice> choices;
+  std::vector<std::string> keys = {"when", "any", "set", "source", "fitted_on"};
+  if (!names.columns.empty()) keys.emplace_back("calibration");
   for (const DocumentNode& item : list.items) {
-    check_keys(item, {"when", "any", "set"});
-    SoftwareChoice choice = read_choice(require(item, "set"));
+    check_keys(item, keys);
+    const bool own = item.value_of("source") != nullptr;
+    SoftwareChoice choice =
+        read_choice(require(item, "set"), entry, own ? require_text(item, "source") : source);
+    if (const DocumentNode* rows = item.value_of("fitted_on")) {
+      if (!own) throw Error(rows->where, "fitted_on: needs the source of the number beside it");
+      choice.fitted_on = read_fitted_on(*rows);
+    }
     if (const DocumentNode* when = item.value_of("when")) {
-      choice.when = read_conditions(*when, columns);
+      choice.when = read_conditions(*when, names);
     }
     if (const DocumentNode* any = item.value_of("any")) {
-      choice.any = read_conditions(*any, columns);
+      choice.any = read_conditions(*any, names);
+    }
+    if (const DocumentNode* calibration = item.value_of("calibration")) {
+      check_keys(*calibration, {"name", "parameters"});
+      choice.calibration = require_text(*calibration, "name");
+      choice.numbers = read_calibration_numbers(require(*calibration, "parameters"));
     }
     choices.push_back(std::move(choice));
   }
   return choices;
 }
 
-Overrides choose(const std::vector<SoftwareChoice>& choices, const StatedKeys& stated, Job& job,
-                 const RowWords& row) {
-  Overrides chosen;
+std::vector<ChosenKey> choose(const std::vector<SoftwareChoice>& choices, const StatedKeys& stated,
+                              Job& job, const RowWords& row) {
+  std::vector<ChosenKey> chosen;
   for (const SoftwareChoice& choice : choices) {
     if (!holds(choice.when, choice.any, job, row)) continue;
     for (const Value& value : choice.values) {
       if (!stated(value.key)) set_key(value, job);
     }
     for (const auto& [key, value] : choice.set) {
-      if (!stated(key)) put(key, value, chosen);
+      if (stated(key)) continue;
+      const auto found = std::ranges::find(chosen, key, &ChosenKey::key);
+      ChosenKey& at = found == chosen.end() ? chosen.emplace_back() : *found;
+      at = {key, value, &choice};
     }
   }
   return chosen;
 }
 
-std::vector<std::string> broken_rules(const Framework& framework, const Job& job) {
-  std::vector<std::string> broken = unlisted(framework, job);
+const std::string& source_of(const Framework& framework, std::string_view key) {
+  const auto own = std::ranges::find_if(framework.choices, [&](const SoftwareChoice& choice) {
+    return choice.entry == framework.name &&
+           std::ranges::count(choice.set, key, &std::pair<std::string, std::string>::first) > 0;
+  });
+  return own == framework.choices.end() ? framework.source : own->source;
+}
+
+bool is_chosen(const Framework& framework, const ResolvedValue& value) {
+  return std::ranges::any_of(framework.choices, [&](const SoftwareChoice& choice) {
+    return choice.source == value.source &&
+           std::ranges::count(choice.set, value.key, &std::pair<std::string, std::string>::first) >
+               0;
+  });
+}
+
+void choose_again(const Framework& framework, const StatedKeys& stated, Job& job) {
+  const auto& decided = framework.defaults;
+  for (const Value& value : decided) {
+    if (!stated(value.key)) set_key(value, job);
+  }
+  const auto stays = [&](std::string_view key) {
+    return stated(key) || std::ranges::count(decided, key, &Value::key) == 0;
+  };
+  choose(framework.choices, stays, job);
+}
+
+std::vector<Refusal> refusals(const Framework& framework, const Job& job) {
+  std::vector<Refusal> broken = unlisted(framework, job);
   if (job.network) return broken;  // a table of layers has no heads, experts or stages
   for (const SoftwareRule& rule : framework.rules) {
     if (!breaks(rule, job)) continue;
-    broken.push_back(fmt::format("{} ({}): {}", filled(rule.reason, job), rule.name, rule.instead));
+    broken.push_back(
+        {rule.name, fmt::format("{} ({}): {}", filled(rule.reason, job), rule.name, rule.instead)});
   }
   return broken;
 }
 
 bool takes_as_well(const Framework* software, const Job& changed, const Job& job) {
   if (software == nullptr) return true;
-  const std::vector<std::string> before = broken_rules(*software, job);
-  return std::ranges::all_of(broken_rules(*software, changed), [&](const std::string& fault) {
-    return std::ranges::find(before, fault) != before.end();
+  const std::vector<Refusal> before = refusals(*software, job);
+  return std::ranges::all_of(refusals(*software, changed), [&](const Refusal& refusal) {
+    return std::ranges::count(before, refusal.what, &Refusal::what) > 0;
   });
 }
 
-std::vector<Note> broken_rule_notes(const Framework& framework, const Job& job) {
+std::vector<Note> refusal_notes(const Framework& framework, const Job& job) {
   std::vector<Note> notes;
-  for (const std::string& fault : broken_rules(framework, job)) {
-    notes.push_back({"software", fmt::format("{} would refuse this: {}", framework.name, fault)});
+  for (const Refusal& refusal : refusals(framework, job)) {
+    notes.push_back(
+        {"software", fmt::format("{} would refuse this: {}", framework.name, refusal.text)});
   }
   return notes;
 }

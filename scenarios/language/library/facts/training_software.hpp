@@ -6,6 +6,7 @@
 #include <functional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "models/base/origin.hpp"
@@ -31,8 +32,16 @@ struct SoftwareRule {
 // What a software makes of a job, or a row says of it, where all of `when` hold and one of `any`.
 struct SoftwareChoice {
   std::vector<JobCondition> when, any;
-  Overrides set;              // keys of a scenario
-  std::vector<Value> values;  // the same, checked
+  Overrides set;                    // keys of a scenario
+  std::vector<Value> values;        // the same, checked
+  std::string entry;                // of software.yaml or sources.yaml, that makes it
+  std::string source;               // public place that documents it
+  std::vector<FittedOn> fitted_on;  // rows that one of its numbers was fitted on
+  // Of a row's source alone: numbers in the place of the calibration's, whose name goes on so.
+  std::string calibration;
+  std::vector<std::pair<Parameter Calibration::*, Parameter>> numbers;
+
+  bool conditional() const { return !when.empty() || !any.empty(); }
 };
 
 struct Framework {
@@ -45,10 +54,10 @@ struct Framework {
   std::vector<Sharding> sharding_in_pipelines;
   Overrides set;                        // what it makes of every scenario
   std::vector<SoftwareChoice> choices;  // all that it makes, the base's first; a later one wins
+  std::vector<Value> defaults;          // of the keys that a condition decides
   std::vector<SoftwareRule> rules;
   Origin origin = Origin::published;  // of its numbers, as `source`
   std::string source;
-  std::vector<FittedOn> fitted_on;  // rows that some of them were fitted on, the base's included
 
   bool runs_on(std::string_view gpu) const;
 };
@@ -60,28 +69,51 @@ const Framework& usual_framework(std::string_view gpu);
 // Throws Error at --framework, with the names of those that do, where it does not run on the GPU.
 void check_runs_on(const Framework& framework, std::string_view gpu);
 
-// Of the list at a key. Throws Error with location: keys that are no choice of a software's, values
-// that a scenario would not take, and what read_conditions() throws.
-std::vector<SoftwareChoice> read_choices(const DocumentNode& list,
-                                         const std::vector<std::string_view>& columns = {});
+// Of the list at a key; what a choice does not say of its source is that of its entry. Throws Error
+// with location: keys that are no choice of a software's, values that a scenario would not take,
+// rows of a fit without a source, and what read_conditions() throws. Where a row is asked too
+// (names.columns), a choice may have numbers of the calibration.
+std::vector<SoftwareChoice> read_choices(const DocumentNode& list, const std::string& entry,
+                                         const std::string& source,
+                                         const ConditionNames& names = {});
 
 // Keys that somebody stated, which a choice leaves as they are.
 using StatedKeys = std::function<bool(std::string_view key)>;
 
+// A key that a choice set.
+struct ChosenKey {
+  std::string key, value;
+  const SoftwareChoice* choice = nullptr;
+};
 // Makes the choices of a job, one after the other, each seeing what those before it made of it.
-// Returns the keys that it set.
-Overrides choose(const std::vector<SoftwareChoice>& choices, const StatedKeys& stated, Job& job,
-                 const RowWords& row = {});
+// Returns the keys that it set, each with the last choice that did.
+std::vector<ChosenKey> choose(const std::vector<SoftwareChoice>& choices, const StatedKeys& stated,
+                              Job& job, const RowWords& row = {});
 
-// What of the job the software would refuse: the rule's name, reason and way out, one text each.
+// Where it is documented what the entry, and not one that it starts from, chooses for the key.
+const std::string& source_of(const Framework& framework, std::string_view key);
+
+// Whether the value of a scenario that names the software is the software's choice.
+bool is_chosen(const Framework& framework, const ResolvedValue& value);
+
+// What the software makes of a job that differs from the one that it was chosen for: what another
+// layout decided is gone.
+void choose_again(const Framework& framework, const StatedKeys& stated, Job& job);
+
+// What a software would refuse of a job.
+struct Refusal {
+  std::string what;  // the rule's name, or the list and what of the job does not stand in it
+  std::string text;  // reason and way out
+};
 // The job's layout has passed check_layout().
-std::vector<std::string> broken_rules(const Framework& framework, const Job& job);
+std::vector<Refusal> refusals(const Framework& framework, const Job& job);
 
-// Whether the software refuses nothing of `changed` that it does not refuse of `job` too, so that
-// the change may be advised. True where no software is named (null).
+// Whether the software refuses nothing of `changed` that it does not refuse of `job` too, whatever
+// the numbers in its reasons, so that the change may be advised. True where no software is named
+// (null).
 bool takes_as_well(const Framework* software, const Job& changed, const Job& job);
 
-// broken_rules() as notes on a scenario that names its software.
-std::vector<Note> broken_rule_notes(const Framework& framework, const Job& job);
+// refusals() as notes on a scenario that names its software.
+std::vector<Note> refusal_notes(const Framework& framework, const Job& job);
 
 }  // namespace windtunnel

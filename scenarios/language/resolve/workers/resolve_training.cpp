@@ -1,6 +1,7 @@
 // What a step trains, from checked values, and what goes with it.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <optional>
@@ -10,6 +11,7 @@
 #include "models/workload/training.hpp"
 #include "policies/schedules/schedules.hpp"
 #include "scenarios/language/resolve/resolve.hpp"
+#include "scenarios/language/resolve/training_parts.hpp"
 
 namespace windtunnel {
 namespace {
@@ -274,6 +276,34 @@ Adapter adapter_on(const std::vector<std::string>& matrices) {
     }
   }
   return adapter;
+}
+
+std::vector<std::string> adapter_matrices(const Adapter& adapter) {
+  constexpr std::string_view kTogether = "qkv";
+  const auto of_together = [](const SiteName& site) {
+    return std::ranges::any_of(kSiteNames, [&](const SiteName& each) {
+      return each.name == kTogether && each.on == site.on;
+    });
+  };
+  const bool together = std::ranges::all_of(
+      kSiteNames, [&](const SiteName& site) { return site.name != kTogether || adapter.*site.on; });
+  std::vector<std::string> names;
+  if (together) names.emplace_back(kTogether);
+  for (const SiteName& site : kSiteNames) {
+    if (site.name == kTogether || !(adapter.*site.on)) continue;
+    if (!together || !of_together(site)) names.emplace_back(site.name);
+  }
+  return names;
+}
+
+std::vector<std::string> frozen_parts(const Training& training) {
+  std::vector<std::string> parts;
+  if (training.frozen_embedding) parts.emplace_back("embedding");
+  if (training.frozen_head) parts.emplace_back("head");
+  for (std::size_t layer = 0; layer < training.frozen_layers.size(); ++layer) {
+    if (training.frozen_layers[layer]) parts.push_back(fmt::format("layer {}", layer));
+  }
+  return parts;
 }
 
 bool takes_key(const Training& training, std::string_view key) {

@@ -134,6 +134,27 @@ TEST(PlanBasis, ScenariosCanBeRead) {
   }
 }
 
+// Also where a condition decides: buckets of GPT-OSS, which the entry's plain ones are not.
+TEST(PlanBasis, TheSoftwareIsWhatAScenarioThatNamesItHas) {
+  PlanRequest own = request();
+  own.model = "gpt-oss-120b";
+  own.framework = "megatron-bridge";
+  const PlanBasis basis = plan_basis(own);
+  PlanPoint point = {.nodes = 4, .batch = 32};
+  point.found = {{"layout.tp", "1"}, {"layout.pp", "1"}, {"layout.ep", "32"}};
+  const Case planned = parse_case(scenario_text(basis, point), "plan");
+  EXPECT_EQ(planned.job.communication.bucket_elements, 768e6);
+  const auto taken = std::ranges::find(basis.defaults, "software", &TakenDefault::what);
+  ASSERT_NE(taken, basis.defaults.end());
+  EXPECT_NE(taken->value.find("communication.bucket_elements: 768"), std::string::npos)
+      << taken->value;
+  EXPECT_EQ(taken->value.find("134"), std::string::npos) << taken->value;
+  // What the user sets stays, by either name.
+  const Case bytes =
+      parse_case(scenario_text(basis, point), "plan", {{"communication.bucket", "50 MB"}});
+  EXPECT_EQ(bytes.job.communication.bucket_elements, 0);
+}
+
 TEST(PlanBasis, WhatIsSearchedMustNotBeSet) {
   for (const char* key :
        {"layout.tp", "schedule", "batch.micro", "recompute", "snapshots", "recovery.spares",

@@ -11,6 +11,8 @@
 #include "models/base/error.hpp"
 #include "scenarios/language/library/facts/training_software.hpp"
 #include "scenarios/language/library/library.hpp"
+#include "scenarios/language/library/library_files.hpp"
+#include "scenarios/language/library/library_reader.hpp"
 #include "validate/accuracy/rows/row_filter.hpp"
 
 namespace windtunnel {
@@ -43,15 +45,39 @@ std::map<std::string, std::set<std::string>> rows_of_fits() {
   return rows;
 }
 
+// Whether a source says of its number that it was fitted, and not of what it was not fitted on, or
+// of errors at rows that fits left out.
+bool says_fitted(std::string text) {
+  for (const char* other : {"not fitted", "none of them fitted", "left out one after the other"}) {
+    if (text.find(other) != std::string::npos) return false;
+  }
+  return text.find("fitted") != std::string::npos;
+}
+
+// Numbers at and below `node` whose source says that they were fitted.
+void fits_in(const DocumentNode& node, std::vector<const DocumentNode*>& fits) {
+  const DocumentNode* source = node.value_of("source");
+  if (source != nullptr && says_fitted(source->text)) fits.push_back(&node);
+  for (const DocumentNode& item : node.items) fits_in(item, fits);
+  for (const DocumentEntry& entry : node.entries) fits_in(entry.value, fits);
+}
+
+// Of every file of the library: what is fitted is not blind on its rows.
 TEST(FittedRows, EachFitOfTheLibraryStatesItsRows) {
-  for (const Calibration& calibration : library_calibrations()) {
-    for (const CalibrationField& field : calibration_fields()) {
-      const Parameter& number = calibration.*field.member;
-      if (!number.source.starts_with("fitted")) continue;
-      EXPECT_FALSE(number.fitted_on.empty()) << calibration.name << " " << field.name;
-      for (const FittedOn& rows : number.fitted_on) RowFilter::parse(rows.where, "fitted_on");
+  int count = 0;
+  for (const LibraryFile& file : library_files()) {
+    if (!file.path.ends_with(".yaml")) continue;
+    const DocumentNode document = library_document(file.path);
+    std::vector<const DocumentNode*> fits;
+    fits_in(document, fits);
+    for (const DocumentNode* fit : fits) {
+      SCOPED_TRACE(std::string(file.path) + ":" + std::to_string(fit->where.line));
+      const DocumentNode* rows = fit->value_of("fitted_on");
+      EXPECT_TRUE(rows != nullptr && !read_fitted_on(*rows).empty());
+      ++count;
     }
   }
+  EXPECT_GT(count, 100);
 }
 
 // A misspelt column would count rows as blind.
@@ -70,14 +96,17 @@ TEST(FittedRows, ExpressionsNameColumnsOfTables) {
   }
 }
 
+// So do choices of software, whose entries start from each other.
 TEST(FittedRows, SoftwareStatesItsRowsToo) {
+  int fitted = 0;
   for (const Framework& software : frameworks()) {
-    const bool fitted = software.source.find("fitted") != std::string::npos;
-    const std::size_t inherited =
-        software.base.empty() ? 0 : find_framework(software.base).fitted_on.size();
-    EXPECT_EQ(fitted, software.fitted_on.size() > inherited) << software.name;
-    for (const FittedOn& rows : software.fitted_on) RowFilter::parse(rows.where, "fitted_on");
+    for (const SoftwareChoice& choice : software.choices) {
+      EXPECT_EQ(says_fitted(choice.source), !choice.fitted_on.empty()) << software.name;
+      for (const FittedOn& rows : choice.fitted_on) RowFilter::parse(rows.where, "fitted_on");
+      if (!choice.fitted_on.empty()) ++fitted;
+    }
   }
+  EXPECT_GT(fitted, 0);
 }
 
 TEST(FittedRows, AreAsManyAsTheirSourceSays) {

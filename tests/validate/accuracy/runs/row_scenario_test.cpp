@@ -4,9 +4,11 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <memory>
 #include <optional>
 
 #include "models/base/error.hpp"
+#include "models/workload/training.hpp"
 #include "scenarios/language/case.hpp"
 #include "scenarios/language/library/library.hpp"
 #include "traces/rows/row_kinds.hpp"
@@ -79,6 +81,53 @@ TEST(RowScenario, SaysWhichFigureOfRunItsMemoryIs) {
                       "iteration.memory_bytes.reserved_per_stage\n"),
             std::string::npos)
       << text;
+}
+
+TrainingRun small_run() {
+  TrainingRun run;
+  run.id = "runs.csv:2";
+  run.source = "a paper";
+  run.model = "Llama 3.1 8B";
+  run.gpu_type = "H100";
+  run.sequence = 1024;
+  run.global_batch = 8;
+  run.micro_batch = 1;
+  run.gpus = 8;
+  run.tp = 1;
+  run.pp = 1;
+  run.dp = 8;
+  return run;
+}
+
+// Each key of the table below "train", and its lists.
+TEST(RowScenario, StatesAllThatIsTrained) {
+  const TrainingRun run = small_run();
+  const auto stated = [&](const Training& training) {
+    RunJob row = job_of(run);
+    row.job.training = std::make_shared<const Training>(training);
+    const Case the_case = parse_case(row_scenario(run, row), "row.yaml");
+    return the_case.job.training == nullptr ? Training{} : *the_case.job.training;
+  };
+  Training frozen;
+  frozen.frozen_embedding = true;
+  frozen.frozen_layers.assign(32, false);
+  frozen.frozen_layers[0] = frozen.frozen_layers[1] = true;
+  frozen.loss.chunks = 4;
+  EXPECT_EQ(stated(frozen), frozen);
+  Training adapters;
+  adapters.adapter = {.kind = AdapterKind::dora, .rank = 8, .keys = false, .up = false};
+  adapters.adapter.dropout = true;
+  EXPECT_EQ(stated(adapters), adapters);
+  adapters.adapter = {.kind = AdapterKind::lora_fa, .rank = 4, .projection = false};
+  EXPECT_EQ(stated(adapters), adapters);
+  Training contrastive;
+  contrastive.loss = {
+      .kind = LossKind::contrastive, .form = ContrastiveForm::ring, .tile = 512, .width = 768};
+  RunJob row = job_of(run);
+  row.job.training = std::make_shared<const Training>(contrastive);
+  row.job.model.tied_embeddings = true;
+  EXPECT_EQ(*parse_case(row_scenario(run, row), "row.yaml").job.training, contrastive);
+  EXPECT_EQ(row_scenario(run, job_of(run)).find("train:"), std::string::npos);
 }
 
 TEST(RowScenario, ACalibrationOfNoLibraryHasNoWord) {

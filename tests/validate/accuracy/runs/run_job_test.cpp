@@ -2,7 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "models/cost/memory/memory.hpp"
+#include "scenarios/language/library/facts/training_software.hpp"
 #include "tests/support/error_of.hpp"
 
 namespace windtunnel {
@@ -71,6 +74,11 @@ TEST(RunJob, NanotronBeforeItsFix) {
   run.note = "zero_stage=0; after_pp_fix=False";
   const double before_s = predict(job_of(run).job).step_s;
   EXPECT_NEAR(before_s - after_s, 64 * 0.5, 0.05 * 32);
+  const Calibration before = job_of(run).job.calibration;
+  EXPECT_EQ(before.name, "h100-sweep before its fix");
+  EXPECT_EQ(before.p2p_launch_s.origin, Origin::published);
+  ASSERT_EQ(before.p2p_launch_s.fitted_on.size(), 1u);
+  EXPECT_NE(before.p2p_launch_s.fitted_on[0].where.find("after_pp_fix=False"), std::string::npos);
   run.gpus = 8;  // inside a node
   run.tp = 4;
   const double inside_s = predict(job_of(run).job).step_s;
@@ -102,6 +110,21 @@ TEST(RunJob, AStageOfZeroUnderScheduleIsTheSharding) {
     run.schedule = schedule;
     EXPECT_EQ(job_of(run).job.layout.sharding, sharding) << schedule;
   }
+}
+
+// Fitted on other rows of theirs: which, the choice says.
+TEST(RunJob, ChoicesHaveTheRowsThatTheirNumbersWereFittedOn) {
+  TrainingRun run = llama_8b("Megatron-LM CI golden values", 8);
+  const std::vector<const SoftwareChoice*> made = job_of(run).choices;
+  const auto host_step = std::ranges::find_if(made, [](const SoftwareChoice* choice) {
+    return choice->set[0].first == "software.host_step";
+  });
+  ASSERT_NE(host_step, made.end());
+  ASSERT_EQ((*host_step)->fitted_on.size(), 1u);
+  EXPECT_NE((*host_step)->fitted_on[0].where.find("H100"), std::string::npos);
+  EXPECT_EQ(std::ranges::count(job_of(run).assumed, "container 25.09 of Megatron-Bridge"), 0);
+  run.source = "NVIDIA Megatron-Bridge 27.02 NeMo Container";
+  EXPECT_EQ(std::ranges::count(job_of(run).assumed, "container 25.09 of Megatron-Bridge"), 1);
 }
 
 TEST(RunJob, ANoteOfFullFineTuningMayNameAdapters) {

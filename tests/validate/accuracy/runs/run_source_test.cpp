@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "scenarios/language/library/library.hpp"
+#include "tests/support/error_of.hpp"
 #include "tests/support/small_job.hpp"
 
 namespace windtunnel {
@@ -33,6 +34,40 @@ TEST(RunSource, EveryRowHasOne) {
             "megatron-bridge-26.04");
   EXPECT_EQ(source_of(run_of("vTrain ground truth (single node)")).name, "vtrain-one-node");
   EXPECT_EQ(source_of(run_of("vTrain ground truth (multi-node)")).name, "vtrain");
+}
+
+// A container that nobody has seen yet runs as some other one, which is said.
+TEST(RunSource, WhatARowIsTakenForIsSaid) {
+  const RunSource& later = source_of(run_of("NVIDIA Megatron-Bridge 27.02 NeMo Container"));
+  EXPECT_EQ(later.software->name, "megatron-bridge");
+  EXPECT_EQ(later.assumed, "container 25.09 of Megatron-Bridge");
+  EXPECT_EQ(source_of(run_of("NVIDIA Megatron-Bridge 25.09 NeMo Container")).assumed, "");
+  EXPECT_NE(source_of(run_of("a paper")).assumed, "");
+}
+
+// Of a table that has all of it, with one entry more.
+std::string refused(const std::string& entry) {
+  return error_of([&] {
+    read_run_sources(
+        parse_document("adapter: {rank: 16, on: [qkv]}\ncommon: {zero1: []}\nevery: []\n"
+                       "sources:\n  s: {software: megatron, source: here, " +
+                           entry + "}\n",
+                       "t.yaml"));
+  });
+}
+
+TEST(RunSource, WhatCannotBeKnownIsRefusedAtItsPlace) {
+  EXPECT_EQ(refused("common: [zero1]"), "no error");
+  EXPECT_EQ(refused("when: [[pp, above, 1]]").substr(0, 48),
+            "t.yaml:5:49: 'pp' is a quantity of a job, and he");
+  EXPECT_EQ(refused("when: [[row.sorce, contains, x]]"),
+            "t.yaml:5:49: unknown quantity 'row.sorce'; did you mean 'row.source'?");
+  EXPECT_EQ(refused("implies: [{when: [[ppp, above, 1]], set: {recompute: full}}]").substr(0, 37),
+            "t.yaml:5:60: unknown quantity 'ppp'; ");
+  EXPECT_EQ(refused("common: [zero2]"),
+            "t.yaml:5:50: unknown list of choices 'zero2'; did you mean 'zero1'?");
+  EXPECT_EQ(refused("node: dgx-h1000"),
+            "t.yaml:5:47: unknown node 'dgx-h1000'; did you mean 'dgx-h100'?");
 }
 
 TEST(RunSource, DenseModelsWithoutPipelineAreOneGraph) {

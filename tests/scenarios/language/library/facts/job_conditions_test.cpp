@@ -9,7 +9,7 @@ namespace windtunnel {
 namespace {
 
 std::vector<JobCondition> conditions(const std::string& list) {
-  return read_conditions(parse_document(list, "t.yaml"), {"note"});
+  return read_conditions(parse_document(list, "t.yaml"), {.columns = {"note"}});
 }
 
 bool true_of(const std::string& condition, const Job& job, const std::string& note = "") {
@@ -47,6 +47,20 @@ TEST(JobConditions, AllOfWhenAndOneOfAny) {
   EXPECT_TRUE(holds({}, either, job));
   EXPECT_FALSE(holds(either, {}, job));
   EXPECT_TRUE(holds({}, {}, job));
+}
+
+// By which source a row is of is asked before there is a job, which would be an empty one.
+TEST(JobConditions, OfARowAloneNoJobIsAsked) {
+  const auto reason = [](const char* list) {
+    return error_of([&] {
+      read_conditions(parse_document(list, "t.yaml"), {.columns = {"note"}, .of_job = false});
+    });
+  };
+  EXPECT_EQ(reason("[[row.note, contains, x], [pp, above, 1]]"),
+            "t.yaml:1:28: 'pp' is a quantity of a job, and here there is only its row: row.note");
+  EXPECT_EQ(reason("[[row.nota, contains, x]]"),
+            "t.yaml:1:3: unknown quantity 'row.nota'; did you mean 'row.note'?");
+  EXPECT_EQ(reason("[[row.note, contains, x]]"), "no error");
 }
 
 TEST(JobConditions, WhatCannotBeReadHasItsPlace) {

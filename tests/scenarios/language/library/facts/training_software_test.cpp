@@ -328,6 +328,60 @@ TEST(TrainingSoftware, ConditionsAreAskedBeforeTheJobIsChecked) {
   EXPECT_TRUE(the_case.job.layout.sequence_parallel);
 }
 
+// Its reason names the micro-batches, which differ; that it has too few of them does not.
+TEST(TrainingSoftware, ARefusalIsTheSameWhateverItsNumbers) {
+  const std::string layout = "{tp: 1, pp: 4, sharding: zero1}";
+  const Job three = job_of("torchtitan", layout, 3 * 16).job;
+  const Job two = job_of("torchtitan", layout, 2 * 16).job;
+  const Job four = job_of("torchtitan", layout, 4 * 16).job;
+  const Framework& software = find_framework("torchtitan");
+  EXPECT_NE(refusals(software, three)[0].text, refusals(software, two)[0].text);
+  EXPECT_TRUE(takes_as_well(&software, two, three));
+  EXPECT_FALSE(takes_as_well(&software, three, four));
+  // What is refused is another thing.
+  Job zero2 = three;
+  zero2.layout.sharding = Sharding::zero2;
+  EXPECT_FALSE(takes_as_well(&software, zero2, three));
+}
+
+// It stands at the head of exported rows, where no other entry is in sight.
+TEST(TrainingSoftware, HelpNeedsNoEntryBesideIt) {
+  for (const Framework& framework : frameworks()) {
+    EXPECT_FALSE(framework.help.starts_with("the same")) << framework.name;
+    EXPECT_FALSE(framework.help.starts_with("as ")) << framework.name;
+  }
+}
+
+TEST(TrainingSoftware, AFitNamesItsSource) {
+  const auto read = [](const std::string& item) {
+    return error_of([&] { read_choices(parse_document("- {" + item + "}", "t.yaml"), "e", "s"); });
+  };
+  const std::string fitted = "set: {software.host_step: 5 ms}, fitted_on: {where: gpus==8}";
+  EXPECT_EQ(read(fitted), "t.yaml:1:48: fitted_on: needs the source of the number beside it");
+  EXPECT_EQ(read(fitted + ", source: rows"), "no error");
+}
+
+// Without a pipeline the iteration is one graph, with one it is not: both ways.
+TEST(TrainingSoftware, AnotherLayoutIsChosenForAnew) {
+  const Framework& software = find_framework("megatron-bridge");
+  const auto nothing = [](std::string_view) { return false; };
+  const auto job = [](const std::string& layout) {
+    return job_of("megatron-bridge", layout, 64).job;
+  };
+  Job changed = job("{tp: 1, pp: 1}");
+  ASSERT_TRUE(changed.software.cuda_graphs);
+  changed.layout.pp = 2;
+  changed.layout.dp /= 2;
+  choose_again(software, nothing, changed);
+  EXPECT_FALSE(changed.software.cuda_graphs);
+  changed.layout.pp = 1;
+  choose_again(software, nothing, changed);
+  EXPECT_TRUE(changed.software.cuda_graphs);
+  choose_again(
+      software, [](std::string_view key) { return key == "software.cuda_graphs"; }, changed);
+  EXPECT_TRUE(changed.software.cuda_graphs);
+}
+
 // Each entry goes with a plain job, whatever it sets.
 TEST(TrainingSoftware, EveryEntryMakesAJob) {
   for (const Framework& framework : frameworks()) {
