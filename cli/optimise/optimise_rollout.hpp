@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "models/base/error.hpp"
-#include "sim/study/split/rollout_split.hpp"
+#include "sim/study/plan/rollout_split.hpp"
 
 namespace windtunnel {
 

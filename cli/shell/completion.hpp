@@ -25,7 +25,7 @@ struct Completion {
 // `words` are what is typed behind the program's name, up to the cursor; the last is completed.
 Completion completion_of(const CommandPage& program, const std::vector<std::string>& words);
 
-// The script of "bash", "zsh" or "fish".
+// The script for "bash", "zsh" or "fish", which asks `program` at each tab.
 std::string completion_script(const std::string& shell, const std::string& program);
 
 }  // namespace windtunnel
