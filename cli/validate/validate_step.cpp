@@ -18,6 +18,7 @@
 #include "report/answer/charts.hpp"
 #include "report/console/console.hpp"
 #include "report/text/json_text.hpp"
+#include "report/validation/execution_tables.hpp"
 #include "scenarios/language/library/library.hpp"
 #include "scenarios/language/overrides.hpp"
 #include "sim/study/simulate.hpp"

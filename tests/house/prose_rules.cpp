@@ -54,7 +54,10 @@ constexpr auto kVerbs = std::to_array<std::string_view>(
      "stand",    "start",   "state",    "stay",      "stop",    "store",   "sum",      "take",
      "tell",     "test",    "throw",    "train",     "travel",  "treat",   "try",      "turn",
      "use",      "vary",    "wait",     "want",      "work",    "write",   "win",      "yield",
-     "double",   "halve",   "join",     "link",      "look",    "lower",   "map",      "mark"});
+     "double",   "halve",   "join",     "link",      "look",    "lower",   "map",      "mark",
+     "scroll",   "swap",    "coincide", "matter",    "press",   "switch",  "shift",    "rest",
+     "serve",    "survive", "learn",    "load",      "point",   "rank",    "retry",    "bound",
+     "cross"});
 
 const std::set<std::string, std::less<>>& finite_verbs() {
   static const std::set<std::string, std::less<>> words = [] {
