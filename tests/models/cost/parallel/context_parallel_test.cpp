@@ -306,62 +306,65 @@ TEST_F(RingSelfAttention, TakesALongerSequence) {
   EXPECT_NEAR(ratio / 3.0, 1, 0.32);
 }
 
-std::string refusal(Job job) {
+std::string context_refusal(Job job) {
   return error_of([&] {
     check_layout(job.model, job.layout, job.batch, job.cluster.gpus(), job.cluster.node.gpus);
   });
 }
 
 TEST(ContextParallel, FormsThatDoNotFitAreRefused) {
-  EXPECT_EQ(refusal(context_job(ContextForm::ulysses, 16)), "no error");
+  EXPECT_EQ(context_refusal(context_job(ContextForm::ulysses, 16)), "no error");
   Job job = context_job(ContextForm::ulysses, 64);
-  EXPECT_EQ(refusal(job), "layout.context: tp x Ulysses ranks = 64 does not divide heads 32");
+  EXPECT_EQ(context_refusal(job),
+            "layout.context: tp x Ulysses ranks = 64 does not divide heads 32");
   job = context_job(ContextForm::usp, 16);
-  EXPECT_TRUE(refusal(job).starts_with("layout.context is usp without layout.ulysses"));
+  EXPECT_TRUE(context_refusal(job).starts_with("layout.context is usp without layout.ulysses"));
   job.layout.ulysses = 3;
-  EXPECT_EQ(refusal(job), "layout.ulysses 3 does not divide layout.cp 16");
+  EXPECT_EQ(context_refusal(job), "layout.ulysses 3 does not divide layout.cp 16");
   job.layout.ulysses = 8;
-  EXPECT_EQ(refusal(job), "no error");
+  EXPECT_EQ(context_refusal(job), "no error");
   job.layout.context = ContextForm::ring;
-  EXPECT_EQ(refusal(job),
+  EXPECT_EQ(context_refusal(job),
             "layout.ulysses is 8 but layout.context is ring; only usp joins Ulysses with a ring");
-  EXPECT_TRUE(refusal(context_job(ContextForm::lasp, 8))
+  EXPECT_TRUE(context_refusal(context_job(ContextForm::lasp, 8))
                   .starts_with("layout.context lasp does not go with the attention of model"));
-  EXPECT_TRUE(refusal(context_job(ContextForm::rsa, 8)).ends_with("model.attention: unfused"));
+  EXPECT_TRUE(
+      context_refusal(context_job(ContextForm::rsa, 8)).ends_with("model.attention: unfused"));
   job = context_job(ContextForm::ring, 8);
   job.model.attention = AttentionKernel::linear;
-  EXPECT_TRUE(refusal(job).ends_with("linear attention takes lasp or ulysses"));
+  EXPECT_TRUE(context_refusal(job).ends_with("linear attention takes lasp or ulysses"));
   job.layout.context = ContextForm::lasp;
-  EXPECT_EQ(refusal(job), "no error");
-  EXPECT_EQ(refusal(context_job(ContextForm::ulysses, 8, 8191)),
+  EXPECT_EQ(context_refusal(job), "no error");
+  EXPECT_EQ(context_refusal(context_job(ContextForm::ulysses, 8, 8191)),
             "layout.cp 8 does not divide batch.sequence 8191");
   job = context_job(ContextForm::dsp, 8);
-  EXPECT_EQ(refusal(job),
+  EXPECT_EQ(context_refusal(job),
             "layout.context dsp switches between two dimensions of a sequence, model 'llama3' has "
             "one; set model.frames, or take ulysses or ring");
-  EXPECT_EQ(refusal(video_job(ContextForm::dsp, 64)), "no error");
-  EXPECT_EQ(refusal(video_job(ContextForm::dsp, 128)),
+  EXPECT_EQ(context_refusal(video_job(ContextForm::dsp, 64)), "no error");
+  EXPECT_EQ(context_refusal(video_job(ContextForm::dsp, 128)),
             "layout.context dsp: its 128 ranks do not divide the 64 frames (model.frames 64)");
   job = video_job(ContextForm::ring, 8);
   job.model.frames = 16384;
-  EXPECT_EQ(refusal(job),
+  EXPECT_EQ(context_refusal(job),
             "layout.context ring: its 8 ranks do not divide the 4 places of a frame (model.frames "
             "16384)");
   job.layout.context = ContextForm::ulysses;
-  EXPECT_EQ(refusal(job), "no error");
+  EXPECT_EQ(context_refusal(job), "no error");
   job.model.frames = 3;
-  EXPECT_EQ(refusal(job), "model.frames 3 does not divide batch.sequence 65536");
+  EXPECT_EQ(context_refusal(job), "model.frames 3 does not divide batch.sequence 65536");
   job.model.frames = 64;
   job.model.layers = 5;
-  EXPECT_TRUE(refusal(job).starts_with("model.frames: layers attend within and over frames"));
+  EXPECT_TRUE(
+      context_refusal(job).starts_with("model.frames: layers attend within and over frames"));
   job.model.attention = AttentionKernel::linear;
-  EXPECT_TRUE(refusal(job).starts_with("model.frames: linear attention"));
+  EXPECT_TRUE(context_refusal(job).starts_with("model.frames: linear attention"));
   // 12 key heads cannot be shared by eight ranks.
   job = context_job(ContextForm::ulysses, 8);
   job.model.heads = 48;
   job.model.head_width = 128;
   job.model.kv_heads = 12;
-  EXPECT_TRUE(refusal(job).starts_with("layout.context ulysses: 12 key heads of a rank"));
+  EXPECT_TRUE(context_refusal(job).starts_with("layout.context ulysses: 12 key heads of a rank"));
 }
 
 }  // namespace

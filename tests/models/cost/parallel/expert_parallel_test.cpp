@@ -26,7 +26,7 @@ Job expert_job(double nic_Bps = 50e9) {
   return job;
 }
 
-double step_s(const Job& job) {
+double expert_step_s(const Job& job) {
   const ChunkCost chunk = chunk_costs(job)[1];  // neither embedding nor head
   return total_seconds(chunk.forward) + total_seconds(chunk.backward_input) +
          total_seconds(chunk.backward_weight);
@@ -50,7 +50,7 @@ Job job_with_share(Job job, double share) {
   for (int i = 0; i < 100; ++i) {
     const double middle = std::sqrt(low * high);
     job.cluster.node.nic_Bps = parameter(middle);
-    (ep_s(job) / step_s(job) > share ? low : high) = middle;
+    (ep_s(job) / expert_step_s(job) > share ? low : high) = middle;
   }
   return job;
 }
@@ -66,10 +66,10 @@ TEST(ExpertParallel, ShortcutGainsWithTheShareOfCommunication) {
     job.model.moe.per_token = 1;
     job.model.moe.shared_ffn = job.model.moe.ffn_hidden;
     job = job_with_share(job, share);
-    ASSERT_NEAR(ep_s(job) / step_s(job), share, 1e-3);
-    const double before_s = step_s(job);
+    ASSERT_NEAR(ep_s(job) / expert_step_s(job), share, 1e-3);
+    const double before_s = expert_step_s(job);
     job.model.moe.shortcut = true;
-    gains.push_back(before_s / step_s(job));
+    gains.push_back(before_s / expert_step_s(job));
     RecordProperty(share > 0.5 ? "gain60" : "gain15", std::to_string(gains.back()));
   }
   EXPECT_GT(gains[0], gains[1]);
@@ -204,15 +204,15 @@ TEST(ExpertParallel, LocalityOfChanceIsTheUsualExchange) {
 // more take a fifth off what crosses nodes.
 TEST(ExpertParallel, LocalityLessensWhatCrossesNodes) {
   Job job = job_with_share(expert_job(), 0.5);
-  const double before_s = step_s(job);
+  const double before_s = expert_step_s(job);
   double last_s = before_s;
   for (const double locality : {0.6, 0.7, 0.8, 0.9}) {
     job.model.moe.locality = locality;
-    EXPECT_LT(step_s(job), last_s);
-    last_s = step_s(job);
+    EXPECT_LT(expert_step_s(job), last_s);
+    last_s = expert_step_s(job);
   }
   job.model.moe.locality = 0.7;
-  const double saved = 1 - step_s(job) / before_s;
+  const double saved = 1 - expert_step_s(job) / before_s;
   EXPECT_GT(saved, 0.1268);
   EXPECT_LT(saved, 0.2224);
   job.model.moe.locality = 1;  // all over NVLink
@@ -225,7 +225,7 @@ TEST(ExpertParallel, DroppedDuplicatesDivideTheExchange) {
   Job job = expert_job(5e9);
   job.layout = {.tp = 4, .pp = 4, .dp = 4, .ep = 16, .ep_tokens = ExpertTokens::all};
   const double all_s = ep_s(job);
-  const double step_all_s = step_s(job);
+  const double step_all_s = expert_step_s(job);
   job.layout.ep_tokens = ExpertTokens::dropped;
   const double dropped_s = ep_s(job);
   job.layout.ep_tokens = ExpertTokens::divided;
@@ -235,18 +235,18 @@ TEST(ExpertParallel, DroppedDuplicatesDivideTheExchange) {
   EXPECT_GT(dropped_s, divided_s);
   EXPECT_LT(dropped_s, 0.5 * all_s);
   job.layout.ep_tokens = ExpertTokens::dropped;
-  EXPECT_LT(step_s(job), step_all_s / 1.26);
+  EXPECT_LT(expert_step_s(job), step_all_s / 1.26);
 }
 
 // Hecate, published: up to 3.54 times as fast. The gain cannot exceed the unevenness that it ends.
 TEST(ExpertParallel, HotExpertsEndTheWaitForTheFullestRank) {
   Job job = expert_job();
   job.model.moe.zipf = 1.0;
-  const double before_s = step_s(job);
+  const double before_s = expert_step_s(job);
   double best = 0;
   for (const int hot : {1, 2, 4}) {
     job.model.moe.hot_experts = hot;
-    best = std::max(best, before_s / step_s(job));
+    best = std::max(best, before_s / expert_step_s(job));
   }
   RecordProperty("gain", std::to_string(best));
   EXPECT_GT(best, 1.3);
@@ -256,9 +256,9 @@ TEST(ExpertParallel, HotExpertsEndTheWaitForTheFullestRank) {
   job.cluster.node.nic_Bps = parameter(1e9);
   job.batch.sequence = 512;
   job.model.moe.hot_experts = 8;
-  const double many_s = step_s(job);
+  const double many_s = expert_step_s(job);
   job.model.moe.hot_experts = 0;
-  EXPECT_GT(many_s, step_s(job));
+  EXPECT_GT(many_s, expert_step_s(job));
 }
 
 // No compute hides two collectives at once: a layer is never shorter than all that it sends, which
@@ -276,30 +276,30 @@ TEST(ExpertParallel, LayersAreNoShorterThanWhatTheySend) {
       bare.cluster.node.gpu.bf16_flops = parameter(1e30);
       bare.cluster.node.gpu.memory_Bps = parameter(1e30);
       bare.calibration.kernel_launch_s = parameter(0);
-      EXPECT_GE(step_s(job), ep_s(bare) * (1 - 1e-9)) << nic_Bps;
+      EXPECT_GE(expert_step_s(job), ep_s(bare) * (1 - 1e-9)) << nic_Bps;
     }
   }
 }
 
-std::string refusal(const Job& job) {
+std::string expert_refusal(const Job& job) {
   return error_of([&] { check_expert_routing(job); });
 }
 
 TEST(ExpertParallel, RoutingThatContradictsItselfIsRefused) {
   Job job = expert_job();
-  EXPECT_EQ(refusal(job), "no error");
+  EXPECT_EQ(expert_refusal(job), "no error");
   job.model.moe.hot_experts = 2;
-  EXPECT_TRUE(refusal(job).starts_with("model.moe.hot_experts needs model.moe.zipf"));
+  EXPECT_TRUE(expert_refusal(job).starts_with("model.moe.hot_experts needs model.moe.zipf"));
   job.model.moe.zipf = 1;
-  EXPECT_EQ(refusal(job), "no error");
+  EXPECT_EQ(expert_refusal(job), "no error");
   job.model.moe.hot_experts = 17;
-  EXPECT_EQ(refusal(job), "model.moe.hot_experts is 17; a layer has 16 experts");
+  EXPECT_EQ(expert_refusal(job), "model.moe.hot_experts is 17; a layer has 16 experts");
   job.model.moe.hot_experts = 0;
   job.model.moe.imbalance = 1.5;
-  EXPECT_TRUE(refusal(job).starts_with("model.moe.zipf and model.moe.imbalance"));
+  EXPECT_TRUE(expert_refusal(job).starts_with("model.moe.zipf and model.moe.imbalance"));
   job = expert_job();
   job.model.moe.shortcut = job.software.ep_overlap = true;
-  EXPECT_TRUE(refusal(job).starts_with("model.moe.shortcut and software.ep_overlap"));
+  EXPECT_TRUE(expert_refusal(job).starts_with("model.moe.shortcut and software.ep_overlap"));
 }
 
 }  // namespace

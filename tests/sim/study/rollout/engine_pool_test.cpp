@@ -10,7 +10,7 @@
 namespace windtunnel {
 namespace {
 
-EngineSpeed speed_of(int slots, double capacity = 1e9, double context_s = 1e-7) {
+EngineSpeed pool_speed(int slots, double capacity = 1e9, double context_s = 1e-7) {
   EngineSpeed speed{.base_s = {0},
                     .context_s = context_s,
                     .prompt_token_s = 2e-5,
@@ -41,7 +41,7 @@ TEST(EnginePool, EqualSamplesTakeTheClosedForm) {
     const int engines = 1 + static_cast<int>(random.below(9));
     const int count = 1 + static_cast<int>(random.below(200));
     const RolloutSample sample{1.0 + random.below(2000), 1.0 + random.below(3000)};
-    const EngineSpeed speed = speed_of(1 + static_cast<int>(random.below(40)));
+    const EngineSpeed speed = pool_speed(1 + static_cast<int>(random.below(40)));
     const double simulated =
         generation_s(speed, engines, std::vector<RolloutSample>(count, sample));
     const double closed = equal_generation_s(speed, engines, sample, count);
@@ -80,7 +80,7 @@ double step_by_step_s(const EngineSpeed& speed, const std::vector<RolloutSample>
 
 TEST(EnginePool, EventsAreTheStepsBetweenThem) {
   for (int seed = 0; seed < 50; ++seed) {
-    const EngineSpeed speed = speed_of(1 + seed % 13);
+    const EngineSpeed speed = pool_speed(1 + seed % 13);
     const std::vector<RolloutSample> samples = random_samples(60, seed);
     const double exact = step_by_step_s(speed, samples);
     EXPECT_NEAR(generation_s(speed, 1, samples), exact, 1e-9 * exact) << seed;
@@ -90,7 +90,7 @@ TEST(EnginePool, EventsAreTheStepsBetweenThem) {
 TEST(EnginePool, EverySampleEndsOnceAndAllTokensAreWritten) {
   for (int seed = 0; seed < 60; ++seed) {
     // Memory for a few only, so that sequences go back to the queue.
-    EnginePool pool(speed_of(16, 1200), 1 + seed % 4);
+    EnginePool pool(pool_speed(16, 1200), 1 + seed % 4);
     const std::vector<RolloutSample> samples = random_samples(80, seed);
     pool.submit(0, samples);
     std::vector<int> ends(samples.size());
@@ -110,11 +110,11 @@ TEST(EnginePool, EverySampleEndsOnceAndAllTokensAreWritten) {
 TEST(EnginePool, MoreEnginesMoreSlotsAndMoreMemoryAreNoSlower) {
   for (int seed = 0; seed < 30; ++seed) {
     const std::vector<RolloutSample> samples = random_samples(100, seed);
-    const double one = generation_s(speed_of(8), 1, samples);
-    EXPECT_LE(generation_s(speed_of(8), 2, samples), one);
-    EXPECT_LE(generation_s(speed_of(16), 1, samples), one);
-    EXPECT_LE(generation_s(speed_of(8, 1e9), 1, samples),
-              generation_s(speed_of(8, 1500), 1, samples) * (1 + 1e-12));
+    const double one = generation_s(pool_speed(8), 1, samples);
+    EXPECT_LE(generation_s(pool_speed(8), 2, samples), one);
+    EXPECT_LE(generation_s(pool_speed(16), 1, samples), one);
+    EXPECT_LE(generation_s(pool_speed(8, 1e9), 1, samples),
+              generation_s(pool_speed(8, 1500), 1, samples) * (1 + 1e-12));
   }
 }
 
@@ -122,7 +122,7 @@ TEST(EnginePool, MoreEnginesMoreSlotsAndMoreMemoryAreNoSlower) {
 TEST(EnginePool, BoundedByTheLongestSampleAndTheBestRate) {
   for (int seed = 0; seed < 40; ++seed) {
     const int engines = 1 + seed % 5;
-    const EngineSpeed speed = speed_of(16);
+    const EngineSpeed speed = pool_speed(16);
     const std::vector<RolloutSample> samples = random_samples(120, seed);
     const double simulated = generation_s(speed, engines, samples);
     for (const RolloutSample& each : samples) {
@@ -138,7 +138,7 @@ TEST(EnginePool, BoundedByTheLongestSampleAndTheBestRate) {
 }
 
 TEST(EnginePool, APauseHoldsAllUpAndComputesAgain) {
-  const EngineSpeed speed = speed_of(4, 1e9, 0);
+  const EngineSpeed speed = pool_speed(4, 1e9, 0);
   const std::vector<RolloutSample> samples(4, RolloutSample{100, 101});
   const double alone = generation_s(speed, 1, samples);
   for (const bool again : {false, true}) {
@@ -158,9 +158,9 @@ TEST(EnginePool, APauseHoldsAllUpAndComputesAgain) {
 TEST(EnginePool, AFailedEnginesSamplesAreWrittenByOthers) {
   for (int seed = 0; seed < 40; ++seed) {
     RandomStream random(seed, RandomPurpose::test, 23);
-    EnginePool pool(speed_of(8), 3);
+    EnginePool pool(pool_speed(8), 3);
     const std::vector<RolloutSample> samples = random_samples(60, seed);
-    const double undisturbed = generation_s(speed_of(8), 3, samples);
+    const double undisturbed = generation_s(pool_speed(8), 3, samples);
     pool.submit(0, samples);
     std::vector<int> ends(samples.size());
     const double at_s = random.uniform() * undisturbed;
