@@ -1,4 +1,4 @@
-// What `windtunnel optimise --over` searches beyond layouts, in files of their own.
+// These searches of `windtunnel optimise --over` go beyond layouts and stand in files of their own.
 #pragma once
 
 #include <string>
