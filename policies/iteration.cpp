@@ -5,8 +5,8 @@
 
 #include "models/compression/boundary.hpp"
 #include "models/cost/chunk/layer_table_cost.hpp"
-#include "models/cost/tensor/tensor_ops.hpp"
-#include "models/cost/tensor/tensor_rules.hpp"
+#include "models/cost/parallel/tensor_ops.hpp"
+#include "models/cost/parallel/tensor_rules.hpp"
 #include "policies/conflicts/exchange_conflicts.hpp"
 #include "policies/exchange/compressed_reductions.hpp"
 #include "policies/lengths/length_plan.hpp"

@@ -10,8 +10,7 @@
 #include <memory>
 #include <utility>
 
-#include "cli/optimise/optimise_intervals.hpp"
-#include "cli/optimise/optimise_rollout.hpp"
+#include "cli/optimise/optimise_parts.hpp"
 #include "cli/program/command.hpp"
 #include "cli/program/load_scenario.hpp"
 #include "cli/program/output.hpp"

@@ -1,5 +1,3 @@
-#include "cli/optimise/optimise_intervals.hpp"
-
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -8,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "cli/optimise/optimise_parts.hpp"
 #include "cli/program/load_scenario.hpp"
 #include "cli/program/output.hpp"
 #include "cli/program/override_options.hpp"

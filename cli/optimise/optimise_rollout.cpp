@@ -1,7 +1,6 @@
-#include "cli/optimise/optimise_rollout.hpp"
-
 #include <fmt/format.h>
 
+#include "cli/optimise/optimise_parts.hpp"
 #include "cli/program/load_scenario.hpp"
 #include "cli/program/output.hpp"
 #include "cli/program/override_options.hpp"

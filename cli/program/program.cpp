@@ -10,6 +10,7 @@
 #include <filesystem>
 #include <new>
 #include <sstream>
+#include <string_view>
 
 #include "cli/program/environment.hpp"
 #include "cli/program/output.hpp"
@@ -152,6 +153,10 @@ int run(const CliProgram& program, int argc, char** argv) {
   if (argc == 1) {
     std::fputs(app.help().c_str(), stderr);
     return exit_status(ExitCode::usage);
+  }
+  if (argv[1] == std::string_view("__complete")) {  // its words are not to be parsed
+    print_completion(app, {argv + 2, argv + argc});
+    return exit_status(ExitCode::ok);
   }
   try {
     app.parse(arguments_of(program, argc, argv));

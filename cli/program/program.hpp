@@ -13,6 +13,10 @@ struct CliProgram {
   std::vector<Command> commands;
 };
 
+// Prints what may stand in place of the last of these words: what `__complete` does, the command
+// that completion scripts of shells call and no help shows.
+void print_completion(const CLI::App& app, const std::vector<std::string>& words);
+
 // What main() returns.
 int run_program(const CliProgram& program, int argc, char** argv);
 

@@ -1,59 +1,128 @@
-#include "cli/shell/completion_script.hpp"
+#include <string_view>
 
-#include <fmt/format.h>
-#include <fmt/ranges.h>
-
-#include <algorithm>
-
-#include "scenarios/language/text/fields.hpp"
+#include "cli/shell/completion.hpp"
 
 namespace windtunnel {
+namespace {
 
-std::vector<SettableKey> settable_keys() {
-  std::vector<SettableKey> keys;
-  for (const Field& field : field_table()) {
-    if (field.path.empty()) continue;
-    if (field.scalar == ScalarType::none && field.shorthand.empty()) continue;  // of its rows
-    SettableKey& key = keys.emplace_back(SettableKey{std::string(field.path), names_of(field)});
-    if (field.shorthand.empty()) continue;
-    const Field* meant = find_field(join_path(field.path, field.shorthand));
-    if (meant != nullptr && key.words.empty()) key.words = names_of(*meant);
+// Each asks the program that is typed. The first line of its answer is the kind of files to offer
+// and, behind a tab, the prefix; each further one a word and, behind a tab, its help.
+
+constexpr const char* kBash =
+    R"sh(# bash completion for PROGRAM. To load it: source <(PROGRAM completion bash)
+_PROGRAM() {
+  local cur files prefix shown word i
+  local -a words=()
+  COMPREPLY=()
+  # bash takes "key=value" for three words.
+  for ((i = 0; i <= COMP_CWORD; i++)); do
+    if ((i > 1)) && [[ ${COMP_WORDS[i]} == = || ${COMP_WORDS[i - 1]} == = ]]; then
+      words[${#words[@]} - 1]+=${COMP_WORDS[i]}
+    else
+      words+=("${COMP_WORDS[i]}")
+    fi
+  done
+  cur=${words[${#words[@]} - 1]#[\"\']}
+  cur=${cur/=[\"\']/=}  # an open quote is no part of the word
+  words[${#words[@]} - 1]=$cur
+  {
+    IFS=$'\t' read -r files prefix
+    cur=${cur:${#prefix}}
+    shown=$prefix
+    [[ $COMP_WORDBREAKS == *=* ]] && shown=${prefix##*=}  # a word of its own begins behind each =
+    while IFS=$'\t' read -r word _; do
+      [[ $word == "$cur"* ]] || continue
+      [[ $word == *= ]] && compopt -o nospace 2>/dev/null
+      COMPREPLY+=("$shown$word")
+    done
+  } < <("${words[0]/#\~/$HOME}" __complete "${words[@]:1}" 2>/dev/null)
+  local -a kinds=()
+  case $files in
+    scenario) kinds=('-d' '-f -X !*.yaml' '-f -X !*.json') ;;
+    folder) kinds=('-d') ;;
+    file) kinds=('-f') ;;
+  esac
+  ((${#kinds[@]})) && compopt -o filenames 2>/dev/null
+  for i in "${kinds[@]}"; do
+    while IFS= read -r word; do COMPREPLY+=("$shown$word"); done < <(
+      set -f
+      compgen $i -- "$cur"
+    )
+  done
+}
+complete -F _PROGRAM PROGRAM
+)sh";
+
+constexpr const char* kZsh = R"sh(#compdef PROGRAM
+# zsh completion for PROGRAM. To load it: source <(PROGRAM completion zsh), or as a file _PROGRAM
+# in a folder of $fpath.
+_PROGRAM() {
+  local line word prefix ret=1
+  local -a asked lines plain keys
+  asked=("${words[1]/#\~/$HOME}" __complete "${(@Q)words[2,CURRENT-1]}" "$PREFIX")
+  lines=("${(@f)$("${asked[@]}" 2>/dev/null)}")
+  prefix=${lines[1]#*$'\t'}
+  [[ -n $prefix ]] && compset -P "${(b)prefix}"
+  for line in $lines[2,-1]; do
+    word=${line%%$'\t'*}
+    line=${word//:/\\:}:${line#*$'\t'}
+    if [[ $word == *= ]]; then keys+=("${line%:}"); else plain+=("${line%:}"); fi
+  done
+  (($#plain)) && _describe word plain && ret=0
+  (($#keys)) && _describe key keys -S '' && ret=0
+  case ${lines[1]%%$'\t'*} in
+    scenario) _files -g '*.(yaml|json)' && ret=0 ;;
+    folder) _files -/ && ret=0 ;;
+    file) _files && ret=0 ;;
+  esac
+  return ret
+}
+if [[ $funcstack[1] == _PROGRAM ]]; then
+  _PROGRAM "$@"
+else
+  compdef _PROGRAM PROGRAM
+fi
+)sh";
+
+constexpr const char* kFish =
+    R"sh(# fish completion for PROGRAM. To load it: PROGRAM completion fish | source
+function __PROGRAM_complete
+  set -l words (commandline -opc)
+  set -l current (string replace -r '^["\']' '' -- (commandline -ct))
+  set -l program (string replace -r '^~' $HOME -- $words[1])
+  set -l lines ($program __complete $words[2..-1] "$current" 2>/dev/null)
+  set -l head (string split \t -- $lines[1])
+  set -l rest (string sub -s (math 1 + (string length -- "$head[2]")) -- "$current")
+  for line in $lines[2..-1]
+    printf '%s\n' "$head[2]$line"
+  end
+  set -l files
+  switch "$head[1]"
+    case scenario
+      set files '(\.yaml|\.json|/)(\t|$)'
+    case folder
+      set files '/(\t|$)'
+    case file
+      set files '.'
+  end
+  if set -q files[1]
+    for path in (__fish_complete_path "$rest" | string match -er $files)
+      printf '%s\n' "$head[2]$path"
+    end
+  end
+end
+complete -c PROGRAM -f -a '(__PROGRAM_complete)'
+)sh";
+
+}  // namespace
+
+std::string completion_script(const std::string& shell, const std::string& program) {
+  std::string script = shell == "bash" ? kBash : shell == "zsh" ? kZsh : kFish;
+  constexpr std::string_view kMark = "PROGRAM";
+  for (std::size_t at = 0; (at = script.find(kMark, at)) != script.npos; at += program.size()) {
+    script.replace(at, kMark.size(), program);
   }
-  return keys;
-}
-
-std::string key_words() {
-  std::string words;
-  for (const SettableKey& each : settable_keys()) words += (words.empty() ? "" : " ") + each.key;
-  return words;
-}
-
-std::string value_cases() {
-  std::string cases;
-  for (const SettableKey& each : settable_keys()) {
-    if (each.words.empty()) continue;
-    cases += fmt::format("    '{}') echo {} ;;\n", each.key,
-                         single_quoted(fmt::format("{}", fmt::join(each.words, " "))));
-  }
-  return cases;
-}
-
-std::string single_quoted(std::string_view text) {
-  std::string word = "'";
-  for (const char c : text) word += c == '\'' ? std::string("'\\''") : std::string(1, c);
-  return word + "'";
-}
-
-std::string filled_script(std::string_view script,
-                          const std::vector<std::pair<std::string_view, std::string>>& marks) {
-  std::string text;
-  while (!script.empty()) {
-    const auto mark = std::ranges::find_if(
-        marks, [&](const auto& each) { return script.starts_with(each.first); });
-    text += mark == marks.end() ? std::string(script.substr(0, 1)) : mark->second;
-    script.remove_prefix(mark == marks.end() ? 1 : mark->first.size());
-  }
-  return text;
+  return script;
 }
 
 }  // namespace windtunnel

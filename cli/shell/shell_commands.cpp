@@ -1,13 +1,44 @@
-// `completion` and `man` of any program: both are written from the commands that it is a part of.
+// `completion`, `man` and `__complete` of any program, made from the commands that it has.
+#include <fmt/format.h>
+
+#include <algorithm>
 #include <memory>
 
-#include "cli/program/command.hpp"
 #include "cli/program/output.hpp"
+#include "cli/program/program.hpp"
 #include "cli/shell/completion.hpp"
 #include "cli/shell/man_page.hpp"
 #include "models/base/version.hpp"
 
 namespace windtunnel {
+
+namespace {
+
+const char* name_of(ValueKind files) {
+  switch (files) {
+    case ValueKind::scenario:
+      return "scenario";
+    case ValueKind::file:
+      return "file";
+    case ValueKind::folder:
+      return "folder";
+    default:
+      return "none";
+  }
+}
+
+}  // namespace
+
+void print_completion(const CLI::App& app, const std::vector<std::string>& words) {
+  const Completion found = completion_of(command_tree(app), words);
+  std::string text = fmt::format("{}\t{}\n", name_of(found.files), found.prefix);
+  for (const auto& [word, help] : found.candidates) {
+    std::string line = fmt::format("{}\t{}", word, help);
+    std::ranges::replace(line, '\n', ' ');
+    text += line + "\n";
+  }
+  print_result(text);
+}
 
 Handler define_completion(CLI::App& app) {
   auto shell = std::make_shared<std::string>();
@@ -16,10 +47,7 @@ Handler define_completion(CLI::App& app) {
       ->check(one_of("shell", {"bash", "zsh", "fish"}));
   add_example(app, "bash > ~/.local/share/bash-completion/completions/windtunnel");
   return [&app, shell] {
-    const CommandPage program = command_tree(*app.get_parent());
-    print_result(*shell == "bash"  ? bash_completion(program)
-                 : *shell == "zsh" ? zsh_completion(program)
-                                   : fish_completion(program));
+    print_result(completion_script(*shell, app.get_parent()->get_name()));
     return ExitCode::ok;
   };
 }

@@ -1,5 +1,5 @@
 // windtunnel trace: the Plan of a scenario as MLCommons Chakra execution traces, and traces
-// executed; its failures as a log of faults, and logs fitted (trace_faults.hpp).
+// executed; its failures as a log of faults, and logs fitted (trace_parts.hpp).
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -14,8 +14,7 @@
 #include "cli/program/load_scenario.hpp"
 #include "cli/program/output.hpp"
 #include "cli/program/override_options.hpp"
-#include "cli/trace/trace_faults.hpp"
-#include "cli/trace/trace_profile.hpp"
+#include "cli/trace/trace_parts.hpp"
 #include "cli/trace/trace_run.hpp"
 #include "models/base/units.hpp"
 #include "models/results/iteration_report.hpp"

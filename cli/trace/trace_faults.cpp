@@ -1,5 +1,3 @@
-#include "cli/trace/trace_faults.hpp"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -7,6 +5,7 @@
 #include <vector>
 
 #include "cli/program/output.hpp"
+#include "cli/trace/trace_parts.hpp"
 #include "models/base/units.hpp"
 #include "models/reliability/fault_simulation.hpp"
 #include "report/validation/fault_fit_report.hpp"

@@ -1,5 +1,3 @@
-#include "cli/trace/trace_profile.hpp"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -12,8 +10,8 @@
 
 #include "cli/program/load_scenario.hpp"
 #include "cli/program/output.hpp"
+#include "cli/trace/trace_parts.hpp"
 #include "cli/trace/trace_run.hpp"
-#include "cli/trace/trace_what_if.hpp"
 #include "policies/analysis/rank_step.hpp"
 #include "report/answer/capture_page.hpp"
 #include "report/captured/captured_calibration.hpp"

@@ -1,11 +1,10 @@
-#include "cli/trace/trace_what_if.hpp"
-
 #include <fmt/format.h>
 
 #include <optional>
 
 #include "cli/program/load_scenario.hpp"
 #include "cli/program/output.hpp"
+#include "cli/trace/trace_parts.hpp"
 #include "models/base/error.hpp"
 #include "report/console/console.hpp"
 #include "report/page/comparison_page.hpp"

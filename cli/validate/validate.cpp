@@ -5,10 +5,8 @@
 #include <memory>
 
 #include "cli/program/command.hpp"
-#include "cli/validate/validate_all.hpp"
-#include "cli/validate/validate_execution.hpp"
+#include "cli/validate/validate_commands.hpp"
 #include "cli/validate/validate_samples.hpp"
-#include "cli/validate/validate_step.hpp"
 #include "cli/validate/validations.hpp"
 #include "cli/validate/verdict.hpp"
 #include "report/answer/calibration_page.hpp"

@@ -1,5 +1,3 @@
-#include "cli/validate/validate_all.hpp"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -10,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "cli/validate/validate_commands.hpp"
 #include "cli/validate/validations.hpp"
 #include "models/base/error.hpp"
 #include "report/answer/validation_page.hpp"

@@ -1,5 +1,3 @@
-#include "cli/validate/validate_execution.hpp"
-
 #include <fmt/format.h>
 
 #include <limits>
@@ -11,6 +9,7 @@
 #include "cli/program/budget.hpp"
 #include "cli/program/command.hpp"
 #include "cli/program/output.hpp"
+#include "cli/validate/validate_commands.hpp"
 #include "models/base/units.hpp"
 #include "report/text/table.hpp"
 #include "report/validation/execution_tables.hpp"

@@ -1,5 +1,3 @@
-#include "cli/validate/validate_step.hpp"
-
 #include <fmt/format.h>
 
 #include <cmath>
@@ -11,6 +9,7 @@
 #include "cli/program/load_scenario.hpp"
 #include "cli/program/output.hpp"
 #include "cli/program/override_options.hpp"
+#include "cli/validate/validate_commands.hpp"
 #include "models/base/error.hpp"
 #include "models/base/units.hpp"
 #include "models/calibration/kernel_law.hpp"
@@ -19,6 +18,7 @@
 #include "report/answer/charts.hpp"
 #include "report/console/console.hpp"
 #include "report/text/json_text.hpp"
+#include "report/validation/execution_tables.hpp"
 #include "scenarios/language/library/library.hpp"
 #include "scenarios/language/overrides.hpp"
 #include "sim/study/simulate.hpp"

@@ -4,7 +4,7 @@
 //
 // The bytes of each form, forward and backward, with sources, and what models with frames (video)
 // send: docs/cost.md, "Context parallelism". What of it is exposed:
-// models/cost/context/context_parallel.hpp.
+// models/cost/parallel/context_parallel.hpp.
 #pragma once
 
 #include "models/workload/layout.hpp"

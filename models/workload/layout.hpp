@@ -50,7 +50,7 @@ inline constexpr Choice<CopiesSummed> kChoices<CopiesSummed>[] = {
     {"step", CopiesSummed::step}, {"micro-batch", CopiesSummed::micro_batch}};
 
 // Megatron-LM's columns and rows, or blocks on a square mesh of ranks:
-// models/cost/tensor/tensor_mesh.hpp.
+// models/cost/parallel/tensor_mesh.hpp.
 enum class TensorForm { one_d, two_d };
 
 // How a matrix is split over the tp ranks, in OneFlow's words: along its rows, or its columns.
@@ -60,7 +60,8 @@ inline constexpr Choice<MatrixSplit> kChoices<MatrixSplit>[] = {{"S(0)", MatrixS
                                                                 {"S(1)", MatrixSplit::columns}};
 
 // The weights of a layer's products, input x output, and the embedding, vocabulary x width. What
-// lies between them follows: models/cost/tensor/tensor_parallel.hpp. Megatron-LM's are the default.
+// lies between them follows: models/cost/parallel/tensor_parallel.hpp. Megatron-LM's are the
+// default.
 struct ProductSignatures {
   MatrixSplit embedding = MatrixSplit::rows;
   MatrixSplit qkv = MatrixSplit::columns;

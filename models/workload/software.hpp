@@ -19,7 +19,7 @@ enum class Sends {
                  // uses it; both wait (batched send and receive)
 };
 
-// What runs beside the collectives of tensor parallelism: models/cost/tensor/tensor_parallel.hpp.
+// What runs beside the collectives of tensor parallelism: models/cost/parallel/tensor_parallel.hpp.
 enum class TensorOverlap { none, pipelined, domino, sub_pipelined, fused, ladder, kraken };
 
 // One controller has all hosts start each program (Pathways: Barham et al. 2022, arXiv 2203.12533,

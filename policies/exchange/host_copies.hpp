@@ -6,18 +6,12 @@
 #include <vector>
 
 #include "models/cost/chunk/chunk_cost.hpp"
-#include "models/cost/offload/chunk_eviction.hpp"
 #include "models/plan/job.hpp"
 #include "policies/exchange/gradient_tensors.hpp"
 #include "policies/exchange/segments.hpp"
+#include "policies/exchange/weight_chunks.hpp"
 
 namespace windtunnel {
-
-// Chunks of a GPU that a piece of a stage uses: from `first` up to `end`.
-struct ChunkRange {
-  int first = 0;
-  int end = 0;
-};
 
 // A layer of a stage with weights, and what follows it until the next; the embedding goes with the
 // first, the loss head with the last.
@@ -39,22 +33,5 @@ std::vector<StagePiece> stage_pieces(const Job& job, const std::vector<StageTens
 // what that is, is returned.
 HostCopies add_host_copies(const Job& job, const std::vector<StagePiece>& pieces, bool at_end,
                            ByAction<Segments>& traffic);
-
-// ---- weights in chunks of one size (PatrickStar: weight_chunks.cpp) ----
-
-// Of a chunk: what the job states, or the size, at least that of the largest tensor, whose chunks
-// leave the least room unused. Throws Error about offload.chunk where the largest tensor does not
-// fit into what is stated.
-double chunk_bytes(const Job& job, const std::vector<StageTensor>& tensors);
-
-// [piece] in the order of the backward pass. Tensors stand in the order of the forward pass, each
-// whole in one chunk; of as many chunks in a row as there are ranks that share the weights each
-// rank has one, and they are gathered together. `piece_of`: [tensor] whose piece it belongs to.
-std::vector<ChunkRange> packed_chunks(const Job& job, const std::vector<StageTensor>& tensors,
-                                      const std::vector<int>& piece_of);
-
-// The forward pass, piece by piece, and the backward pass behind it, of what moves, with the room
-// that a warm-up iteration has found (Offload::Chunks): activations grow with the pieces.
-std::vector<ChunkUse> chunk_uses(const Job& job, const std::vector<ChunkRange>& pieces);
 
 }  // namespace windtunnel

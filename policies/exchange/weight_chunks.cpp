@@ -1,5 +1,5 @@
-// The weights of a stage packed into chunks of one size, as PatrickStar does, and which of them its
-// layers need when: the chunks of host_copies.hpp.
+#include "policies/exchange/weight_chunks.hpp"
+
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -7,14 +7,14 @@
 #include "models/base/error.hpp"
 #include "models/base/units.hpp"
 #include "models/cost/memory/tiers.hpp"
-#include "policies/exchange/host_copies.hpp"
 
 namespace windtunnel {
 namespace {
 
 // Small chunks would be all latency; PatrickStar's are 64 to 256 MiB.
 constexpr double kLeastChunkBytes = 128 * kMebibyte;
-// Of the sizes that are tried, as PatrickStar's search does, in steps of the least one.
+// PatrickStar's search tries sizes in steps of 1 / kSizeSteps of the least one, up to kLargestSize
+// times the least.
 constexpr int kSizeSteps = 16;
 constexpr double kLargestSize = 3;
 

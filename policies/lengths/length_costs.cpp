@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "models/cost/context/context_parallel.hpp"
-#include "models/cost/tensor/tensor_ops.hpp"
+#include "models/cost/parallel/context_parallel.hpp"
+#include "models/cost/parallel/tensor_ops.hpp"
 #include "models/network/groups/parallel_groups.hpp"
 
 namespace windtunnel {
@@ -17,7 +17,7 @@ bool is_attention(const Op& op) {
   return op.kind == OpKind::attention_forward || op.kind == OpKind::attention_backward;
 }
 
-// Of all layers in one direction.
+// Attention of all layers in one direction.
 struct PassAttention {
   double seconds = 0;
   Origin origin = Origin::assumed;

@@ -12,7 +12,7 @@
 #include "models/cost/chunk/step_work.hpp"
 #include "models/cost/memory/memory.hpp"
 #include "models/cost/op/block_cost.hpp"
-#include "models/cost/tensor/tensor_ops.hpp"
+#include "models/cost/parallel/tensor_ops.hpp"
 #include "models/results/iteration_report.hpp"
 #include "policies/exchange/data_parallel.hpp"
 #include "policies/filling/fill_plan.hpp"
@@ -233,7 +233,7 @@ class PlanBuilder {
     return slot;
   }
 
-  // Of the ranks of equal tp on `gpus` from `first` on; the first of tp groups.
+  // Adds tp groups, each of the ranks with equal tp on `gpus` from `first` on; returns the first.
   std::int32_t meeting_groups(int first, int gpus) {
     const auto [known, is_new] =
         rendezvous_.try_emplace({first, gpus}, static_cast<std::int32_t>(plan_.groups.size()));

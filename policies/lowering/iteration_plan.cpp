@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "models/base/error.hpp"
-#include "models/cost/expert/expert_parallel.hpp"
+#include "models/cost/parallel/expert_parallel.hpp"
 #include "models/network/groups/parallel_groups.hpp"
 #include "policies/evaluation/dispatch.hpp"
 #include "policies/lowering/kind_cost.hpp"
@@ -20,7 +20,8 @@
 namespace windtunnel {
 namespace {
 
-// Of the `members` consecutive ranks of a pipeline rank; those of a mesh are not strided.
+// Groups among the `members` consecutive ranks of a pipeline rank; groups of a mesh are not
+// strided.
 StridedGroups inner_groups(const Job& job, InnerGroup group, int members) {
   const Layout& layout = job.layout;
   const int side = layout.mesh_side();
@@ -103,7 +104,7 @@ struct ReplicaContexts {
   InnerTasks inner;
 };
 
-// Of each pipeline rank the communicators of its members. `flushes`: all ranks meet at the end.
+// Adds the communicators of each pipeline rank's members. `flushes`: all ranks meet at the end.
 std::vector<PipelineRankGroups> add_all_groups(const Job& job, const ReplicaContexts& replicas,
                                                bool flushes, const IterationPlanOptions& options,
                                                Plan& plan) {

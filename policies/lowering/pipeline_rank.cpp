@@ -13,8 +13,8 @@
 #include "models/plan/state_shares.hpp"
 #include "policies/evaluation/dispatch.hpp"
 #include "policies/lowering/step_tasks.hpp"
-#include "policies/offload/offload_tasks.hpp"
 #include "policies/protection/snapshot_tasks.hpp"
+#include "policies/tasks/offload_tasks.hpp"
 #include "policies/tasks/sample_loads.hpp"
 #include "policies/tasks/stage_messages.hpp"
 
@@ -191,7 +191,7 @@ class Builder {
     if (ahead_s + between_s > 0) optimizer_ = tasks_.dispatch(ahead_s, between_s, ended);
   }
 
-  // Of the training state, over the mean.
+  // Training state of this rank divided by the mean over ranks.
   double state_share() const {
     return ctx_.pools.empty() ? 1 : state_factor(job_, rank_, ctx_.pools[rank_]);
   }
@@ -263,8 +263,8 @@ class Builder {
                               behind(std::move(task.after), last_compute_))};
   }
 
-  // Of an action, or a pair of them, the steps that its segments are cut from; nullptr: it is one
-  // piece.
+  // The steps that the segments of an action, or of a pair, are cut from; nullptr: the action is
+  // one piece.
   const SteppedAction* stepped(const Action& action, const Action* second) {
     if (!ctx_.steps) return nullptr;
     const int other = second != nullptr ? ctx_.costs.cell_of(*second) : -1;
@@ -285,9 +285,9 @@ class Builder {
     return ctx_.data_parallel.segments(action.stage, action.kind, first, last);
   }
 
-  // Layers keep their activations one after the other, and free them so. Of a pair, which does both
-  // at once, and where activations leave while the pass runs, the whole is held from its begin to
-  // its end.
+  // Layers keep their activations one after the other, and free them so. A pair does both
+  // at once; there, and where activations leave while the pass runs, the whole is held from begin
+  // to end.
   void take_memory(const Task& whole, std::size_t i, std::size_t segments, double share,
                    Task& segment) const {
     if (!whole.paired && !offload_of(job_).any()) {
@@ -357,7 +357,7 @@ class Builder {
     if (!awaited.empty()) await(awaited, whole);
   }
 
-  // Of the action the part from one share of its time on to another.
+  // Appends the part of the action between two shares of its time.
   TaskIndex append_segment(Task task, const Segment& segment, double from, double to) {
     if (stepped_ == nullptr) return tasks_.append(std::move(task));
     const std::vector<ActionStep> part = part_of(stepped_->steps, from, to);
@@ -375,7 +375,7 @@ class Builder {
     last_compute_ = tasks_.append(std::move(join));
   }
 
-  // Of the first forward of a stage the gather that its segment waits for.
+  // The gather that a segment of a stage's first forward waits for; -1: none.
   TaskIndex early_gather(const Task& whole, std::size_t segment) {
     auto& gathered = gathered_[whole.stage];
     if (whole.category != Category::forward || segment >= gathered.size()) return -1;
@@ -451,7 +451,7 @@ class Builder {
   std::vector<int> stages_;
   std::vector<std::unique_ptr<Segments>> kept_pieces_;  // of pairs
 
-  // Of the iteration that is being built.
+  // State of the iteration that is being built.
   int round_ = 0;
   TaskIndex optimizer_ = -1;  // of the iteration before
   TaskIndex before_last_compute_ = -1;

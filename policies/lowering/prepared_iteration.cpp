@@ -14,8 +14,8 @@
 #include "models/compression/compressors.hpp"
 #include "models/cost/memory/memory.hpp"
 #include "models/cost/offload/offload.hpp"
-#include "models/cost/tensor/tensor_ops.hpp"
-#include "models/cost/tensor/tensor_rules.hpp"
+#include "models/cost/parallel/tensor_ops.hpp"
+#include "models/cost/parallel/tensor_rules.hpp"
 #include "models/workload/training.hpp"
 #include "policies/evaluation/dispatch.hpp"
 #include "policies/evaluation/schedule_evaluator.hpp"
@@ -179,7 +179,7 @@ double slowest_stage_s(const Job& job, const ReplicaKind& kind) {
   return slowest_s;
 }
 
-// Of each pipeline rank on GPUs of its pool.
+// Memory of each pipeline rank on the GPUs of its pool.
 std::vector<GpuMemory> memory_of_kind(const Job& job, const ReplicaKind& kind,
                                       const PreparedIteration& own) {
   return costs_by_stage(kind.pools, [&](int pool) {

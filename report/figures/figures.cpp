@@ -11,15 +11,9 @@
 #include "models/base/error.hpp"
 #include "models/cost/chunk/step_work.hpp"
 #include "models/cost/offload/offload.hpp"
-#include "report/figures/fused_figures.hpp"
-#include "report/figures/idle_figures.hpp"
-#include "report/figures/memory_figures.hpp"
-#include "report/figures/part_help.hpp"
-#include "report/figures/power_figures.hpp"
-#include "report/figures/rollout_figures.hpp"
-#include "report/figures/straggler_figures.hpp"
-#include "report/figures/sync_figures.hpp"
-#include "report/figures/volunteer_figures.hpp"
+#include "models/plan/task_cost.hpp"
+#include "models/results/campaign_report.hpp"
+#include "report/figures/figure_parts.hpp"
 
 namespace windtunnel {
 namespace {
@@ -30,6 +24,38 @@ constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
 
 using enum Unit;
 using enum Better;
+
+// Parts of a step's time count only on the critical path: what runs beside it makes no step longer.
+constexpr const char* kCategoryHelp[kCategories] = {
+    ("the model's forward passes, as far as they are on the critical path: the tasks that follow "
+     "each other without a gap and so set the step time"),
+    "backward passes, which compute gradients, on the critical path",
+    "forward passes done again so that their activations need not be kept, on the critical path",
+    "the update of the weights, on the critical path",
+    "tensor parallelism: collectives within layers that are split among GPUs, on the critical path",
+    "context parallelism: exchanges among GPUs that share a sequence, on the critical path",
+    "pipeline parallelism: messages between stages and waiting for them, on the critical path",
+    "expert parallelism: tokens sent to the GPUs of their experts and back, on the critical path",
+    "data parallelism: gradients reduced and weights gathered among replicas, on the critical path",
+    "copies of the training state for later restarts, on the critical path",
+    "nothing runs on the critical path: a later start, a straggler",
+    "the GPU waits for its host to launch kernels, on the critical path",
+    "kernels that encode and decode compressed gradients, on the critical path",
+    "what islands of replicas exchange between their steps, on the critical path",
+    "copies between GPU and host or drives, and what the host computes, on the critical path",
+    "other work in the idle time of ranks, as far as it makes the critical path longer",
+    "samples are read and prepared, on the critical path"};
+
+constexpr const char* kLossHelp[kLosses] = {
+    "longer iterations while snapshots are taken, and snapshots before planned stops",
+    "iterations whose result was lost",
+    "from a failure until it is noticed",
+    "from there, or from the end of waiting, until the state is restored",
+    "iterations with fewer replicas progress less than they take",
+    "for a node, when no spare is left",
+    "islands of replicas wait at an exchange for others",
+    "training pauses for evaluations (campaign.evaluation)",
+    "training pauses to write logs (campaign.logging)"};
 
 using TierFigure = PartFigure<TierReport>;
 using Tier = TierReport;
@@ -106,7 +132,7 @@ FigureValue campaign_value(const Record& record, Report report) {
   return record.campaign ? FigureValue(report(*record.campaign)) : FigureValue();
 }
 
-// Of a campaign without such pauses.
+// Whether the loss is a pause that the campaign does not have.
 bool is_unasked_pause(const Record& record, int loss) {
   const bool pause =
       loss == static_cast<int>(Loss::evaluate) || loss == static_cast<int>(Loss::log);
@@ -185,7 +211,7 @@ class Table {
     rows.insert(rows.end(), figures.begin(), figures.end());
   }
 
-  // Of a category of the step's time: all that is on the critical path.
+  // Adds the time of a category on the critical path.
   void add_category(const char* part, Category category, const char* before) {
     const char* name = to_string(category);
     add({{fmt::format("iteration.{}.{}", part, name), fmt::format("{}{}", before, name), seconds,

@@ -1,11 +1,10 @@
-#include "report/figures/fused_figures.hpp"
-
 #include "models/results/fused_report.hpp"
+#include "report/figures/figure_parts.hpp"
 
 namespace windtunnel {
 namespace {
 
-// Of the best number of jobs; nothing where there is none.
+// A member of the point with the best number of jobs; nothing where there is none.
 template <auto member>
 FigureValue of_best(const Record& record) {
   const FusedPoint* best = record.fused == nullptr ? nullptr : record.fused->best();

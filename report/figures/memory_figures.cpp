@@ -1,9 +1,9 @@
-#include "report/figures/memory_figures.hpp"
-
 #include <functional>
 
+#include "models/cost/chunk/step_work.hpp"
 #include "models/cost/memory/tiers.hpp"
 #include "models/workload/stage_parameters.hpp"
+#include "report/figures/figure_parts.hpp"
 
 namespace windtunnel {
 namespace {

@@ -1,5 +1,3 @@
-#include "report/figures/power_figures.hpp"
-
 #include <algorithm>
 #include <cmath>
 #include <iterator>
@@ -8,6 +6,7 @@
 
 #include "models/base/units.hpp"
 #include "models/power/power_report.hpp"
+#include "report/figures/figure_parts.hpp"
 
 namespace windtunnel {
 namespace {
@@ -30,12 +29,12 @@ FigureValue if_any(double number) {
   return number > 0 ? FigureValue(number) : FigureValue();
 }
 
-// Of energy at the price of cluster.power.usd_per_kwh.
+// The cost of this energy at cluster.power.usd_per_kwh.
 FigureValue paid(const Report& report, double energy_J) {
   return if_any(report.usd_of(energy_J));
 }
 
-// Of a record without anything but its power: of_inputs asks for other reports.
+// These figures need the power alone of a record; of_inputs asks for other reports.
 std::vector<Figure> draw_figures() {
   return {
       {"power.mean_W", "mean power", watts, lower,
@@ -100,13 +99,13 @@ std::vector<Figure> draw_figures() {
        kSimulated, Follows::training}};
 }
 
-// Of the machines, written off, and their energy.
+// What the machines cost as they are written off, with their energy.
 double owned_usd_per_s(const Report& report) {
   const double energy_W = report.cluster.mean_W * report.spec.pue;
   return report.owned_usd_per_s > 0 ? report.owned_usd_per_s + report.usd_of(energy_W) : 0;
 }
 
-// Of step_J and token_J the seconds that they took.
+// The seconds that step_J and token_J took.
 double step_s(const Report& report) {
   return report.step_J / (report.cluster.mean_W * report.spec.pue);
 }
@@ -119,7 +118,7 @@ double per_million_tokens(const Report& report) {
   return 1e6 * report.token_J / report.step_J;
 }
 
-// So many steps of all GPUs, at the price of an hour.
+// The rent of all GPUs for a number of steps, at the price of an hour.
 std::function<FigureValue(const Record&)> rented(double (*steps)(const Report&)) {
   return [steps](const Record& record) {
     if (record.power == nullptr) return FigureValue();

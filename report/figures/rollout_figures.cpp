@@ -1,8 +1,8 @@
-#include "report/figures/rollout_figures.hpp"
-
 #include <fmt/format.h>
 
 #include <limits>
+
+#include "report/figures/figure_parts.hpp"
 
 namespace windtunnel {
 namespace {

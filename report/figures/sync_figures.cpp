@@ -1,7 +1,7 @@
-#include "report/figures/sync_figures.hpp"
-
 #include <map>
 #include <string>
+
+#include "report/figures/figure_parts.hpp"
 
 namespace windtunnel {
 namespace {
@@ -9,7 +9,7 @@ namespace {
 using enum Unit;
 using enum Better;
 
-// [level of Job::sync] Nothing where replicas synchronise in every step.
+// A value for each level of Job::sync; there is none where replicas synchronise in every step.
 std::function<FigureValue(const Record&)> of_sync(double (*value)(const SyncReport& report)) {
   return [value](const Record& record) -> FigureValue {
     std::map<std::string, Estimate> levels;

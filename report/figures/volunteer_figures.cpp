@@ -1,6 +1,5 @@
-#include "report/figures/volunteer_figures.hpp"
-
 #include "models/results/volunteer_report.hpp"
+#include "report/figures/figure_parts.hpp"
 
 namespace windtunnel {
 namespace {

@@ -1,11 +1,10 @@
-#include "report/listing/attention_listing.hpp"
-
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <string>
 #include <vector>
 
+#include "report/listing/listing_parts.hpp"
 #include "scenarios/language/library/facts/attention_kernels.hpp"
 #include "scenarios/language/library/library.hpp"
 

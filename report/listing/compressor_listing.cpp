@@ -1,5 +1,3 @@
-#include "report/listing/compressor_listing.hpp"
-
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -8,12 +6,13 @@
 #include <vector>
 
 #include "models/compression/compressors.hpp"
+#include "report/listing/listing_parts.hpp"
 #include "scenarios/language/library/spec_fields.hpp"
 
 namespace windtunnel {
 namespace {
 
-// Of the keys that the method takes, with its usual numbers: "rank 4, feedback ef".
+// The keys that the method takes, with its usual numbers: "rank 4, feedback ef".
 std::string compressor_keys(const CompressorKind& kind) {
   std::vector<std::string> keys;
   for (const CompressorNumber& number : compressor_numbers()) {

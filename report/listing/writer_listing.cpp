@@ -1,10 +1,9 @@
-#include "report/listing/writer_listing.hpp"
-
 #include <string>
 #include <utility>
 
 #include "models/base/units.hpp"
 #include "models/cost/snapshot/snapshot_writer.hpp"
+#include "report/listing/listing_parts.hpp"
 
 namespace windtunnel {
 namespace {

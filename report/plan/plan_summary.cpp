@@ -11,7 +11,7 @@
 #include "models/base/origin.hpp"
 #include "models/base/version.hpp"
 #include "models/cost/memory/memory.hpp"
-#include "models/cost/tensor/tensor_rules.hpp"
+#include "models/cost/parallel/tensor_rules.hpp"
 #include "policies/protection/snapshot_tiers.hpp"
 #include "report/figures/figures.hpp"
 #include "report/plan/deadline.hpp"
@@ -58,7 +58,7 @@ std::string nodes_text(const PlanOption& option) {
                      one ? "a spare" : "spares");
 }
 
-// Of where a number is from the word alone: the scenario and --json have the source.
+// The first word of where a number is from; the scenario and --json have the whole source.
 std::string evidence_of(const TakenDefault& taken) {
   const std::string word = taken.source.substr(0, taken.source.find(':'));
   const bool is_origin = has_choice<Origin>(word);
@@ -70,7 +70,7 @@ SummaryRow figure_row(const SummaryRow& row) {
           row.detail.empty() ? row.value : fmt::format("{}  ({})", row.value, row.detail)};
 }
 
-// Of the training: "24.4 d  (15.4 d .. 41.0 d)".
+// Days of the training: "24.4 d  (15.4 d .. 41.0 d)".
 std::string days_text(const Record& record) {
   const std::vector<SummaryRow> figures = summarise(record).figures;
   const auto days =

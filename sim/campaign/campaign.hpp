@@ -20,7 +20,7 @@
 #include "models/results/campaign_report.hpp"
 #include "models/results/iteration_report.hpp"
 #include "policies/protection/snapshot_tiers.hpp"
-#include "sim/campaign/parts/island_table.hpp"
+#include "sim/campaign/island_table.hpp"
 
 namespace windtunnel {
 
@@ -58,7 +58,7 @@ struct IterationTable {
   double shrunk_gap = 0;
   // By failure class: an iteration with one slow node of that class; 0 for other kinds.
   std::vector<double> slow_iteration_s;
-  // Of the whole job's steps; a campaign is a time behind it.
+  // Steps before the compressor starts: a share of all steps of the run, not of this campaign.
   Warmup warmup = {};
   TrainingPauses pauses = {};
   IslandTable islands = {};

@@ -11,8 +11,8 @@
 #include <optional>
 #include <vector>
 
+#include "sim/campaign/island_table.hpp"
 #include "sim/campaign/pace.hpp"
-#include "sim/campaign/parts/island_table.hpp"
 
 namespace windtunnel {
 

@@ -11,9 +11,9 @@
 
 #include "sim/campaign/account.hpp"
 #include "sim/campaign/copies.hpp"
+#include "sim/campaign/elastic.hpp"
 #include "sim/campaign/failure_streams.hpp"
 #include "sim/campaign/node_pool.hpp"
-#include "sim/campaign/parts/elastic.hpp"
 #include "sim/campaign/undisturbed_run.hpp"
 
 namespace windtunnel {
@@ -116,7 +116,7 @@ class Trial {
   std::vector<SlowNode> slow_;
   std::vector<int> hit_;  // slots that the last failure hit
 
-  // Of the recovery under way.
+  // Times of the recovery under way.
   double detect_s_ = 0;
   double provision_s_ = 0;  // until the spares can join
   double link_up_s_ = 0;    // when the network is repaired

@@ -12,7 +12,7 @@
 #include "models/base/error.hpp"
 #include "models/cost/chunk/step_work.hpp"
 #include "models/cost/memory/memory.hpp"
-#include "models/cost/tensor/tensor_rules.hpp"
+#include "models/cost/parallel/tensor_rules.hpp"
 #include "policies/conflicts/offload_conflicts.hpp"
 #include "policies/iteration.hpp"
 #include "policies/lowering/for_each_index.hpp"
@@ -320,7 +320,7 @@ void simulate_best(const ScenarioText& scenario, const OptimiseOptions& options,
       best[i].failure = error.what();
     }
   }
-  // Those that ran first, by what they are; then those only estimated; then those that failed.
+  // Configurations that ran come first, by value; then those only estimated; then the failed ones.
   std::ranges::stable_sort(best, {}, [&](const RankedConfiguration& at) {
     const int group = at.record ? 0 : at.failure.empty() ? 1 : 2;
     return std::pair(group, at.record ? simulated_value(at, options.aim) : 0.0);

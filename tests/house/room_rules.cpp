@@ -32,9 +32,7 @@ constexpr std::array kRooms = std::to_array<std::string_view>({
     "models/compression",
     "models/plan",
     "models/cost/op",
-    "models/cost/context",
-    "models/cost/expert",
-    "models/cost/tensor",
+    "models/cost/parallel",
     "models/cost/offload",
     "models/cost/chunk",
     "models/cost/memory",
@@ -48,7 +46,6 @@ constexpr std::array kRooms = std::to_array<std::string_view>({
     "kernels/layer",
     "kernels/product",
     "kernels",
-    "policies/averaging",
     "policies/evaluation",
     "policies/analysis",
     "policies/exchange",
@@ -56,13 +53,11 @@ constexpr std::array kRooms = std::to_array<std::string_view>({
     "policies/outer",
     "policies/schedules",
     "policies/tasks",
-    "policies/offload",
     "policies/protection",
     "policies/shares",
     "policies/filling",
     "policies/lowering",
     "policies/lengths",
-    "policies/rollout",
     "policies",
     "policies/search",
     "traces/text",
@@ -79,10 +74,8 @@ constexpr std::array kRooms = std::to_array<std::string_view>({
     "scenarios/language/library/facts",
     "scenarios/language/configs",
     "scenarios/language/resolve",
-    "scenarios/language/resolve/workers",
     "scenarios/language",
     "scenarios/language/fields",
-    "sim/campaign/parts",
     "sim/campaign",
     "sim/engine",
     "sim/volunteers",
@@ -91,7 +84,6 @@ constexpr std::array kRooms = std::to_array<std::string_view>({
     "sim/study/rollout",
     "sim/study/volunteers",
     "sim/study",
-    "sim/study/split",
     "sim/study/plan",
     "validate/harness/ranks",
     "validate/harness/collectives",
@@ -151,7 +143,7 @@ bool is_header(std::string_view path) {
   return path.ends_with(".hpp") || path.ends_with(".cuh");
 }
 
-// Of what the program is made from; tests, benchmarks, examples and public headers have no rooms.
+// Sources of the program have rooms; tests, benchmarks, examples and public headers have none.
 bool has_room(std::string_view path) {
   static constexpr std::array<std::string_view, 5> kOthers = {"tests/", "bench/", "examples/",
                                                               "include/", "python/"};

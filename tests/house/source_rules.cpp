@@ -161,8 +161,8 @@ std::string to_string(const Breach& breach) {
   return fmt::format("{}:{}: {}", breach.path, breach.line, breach.rule);
 }
 
-std::vector<SourceFile> read_sources(const std::string& root) {
-  constexpr std::array<std::string_view, 4> kExtensions = {".cpp", ".hpp", ".cu", ".cuh"};
+std::vector<SourceFile> read_sources(const std::string& root,
+                                     const std::vector<std::string_view>& endings) {
   std::vector<SourceFile> files;
   std::vector<std::string> tops;
   for (const Folder& folder : floors()) {
@@ -175,7 +175,7 @@ std::vector<SourceFile> read_sources(const std::string& root) {
          at != fs::recursive_directory_iterator(); ++at) {
       if (at->path().filename() == "node_modules") at.disable_recursion_pending();
       const std::string extension = at->path().extension().string();
-      if (std::find(kExtensions.begin(), kExtensions.end(), extension) == kExtensions.end()) {
+      if (std::find(endings.begin(), endings.end(), extension) == endings.end()) {
         continue;
       }
       files.push_back({fs::relative(at->path(), root).generic_string(), read_lines(at->path())});

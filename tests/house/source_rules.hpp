@@ -2,7 +2,9 @@
 // what (the floors of ARCHITECTURE.md), and the form of a file. Each breach names its line.
 #pragma once
 
+#include <map>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace windtunnel {
@@ -20,9 +22,14 @@ struct Breach {
 
 std::string to_string(const Breach& breach);  // "models/cost/op/op.hpp:3: rule"
 
-// All C++ and CUDA sources in the project's folders, sorted by path; neither build output nor
-// installed packages.
-std::vector<SourceFile> read_sources(const std::string& root);
+// Endings of C++ and CUDA sources, and of those in other languages.
+inline const std::vector<std::string_view> kSources = {".cpp", ".hpp", ".cu", ".cuh"};
+inline const std::vector<std::string_view> kScripts = {".js", ".mjs", ".py"};
+
+// All files with one of the endings in the project's folders, sorted by path; neither build output
+// nor installed packages.
+std::vector<SourceFile> read_sources(const std::string& root,
+                                     const std::vector<std::string_view>& endings = kSources);
 
 // One file of the project.
 SourceFile read_file(const std::string& root, const std::string& path);
@@ -71,5 +78,24 @@ std::vector<Breach> machine_paths(const SourceFile& file);
 // those whose row in `table` (tested_by.csv) names the test that runs them; and rows that no longer
 // hold.
 std::vector<Breach> untested_sources(const std::vector<SourceFile>& files, const SourceFile& table);
+
+// Rooms of fewer than four sources that `table` (small_rooms.csv) does not list, and rows of it
+// that have four by now.
+std::vector<Breach> small_rooms(const std::vector<SourceFile>& files, const SourceFile& table);
+
+// Headers that one other file alone includes, no test among them, and that `table`
+// (headers_of_one.csv) does not list; and rows of it that hold no longer. Public headers are apart.
+std::vector<Breach> headers_of_one(const std::vector<SourceFile>& files, const SourceFile& table);
+
+// Comments that have to be decoded: a sentence begins with "Of", "Whose", "Likewise" and the like,
+// or a comment on lines of its own has no finite verb that the rule knows.
+std::vector<Breach> decoded_comments(const SourceFile& file);
+
+// Rooms with another number of such comments than `table` (prose.csv: room,comments) says: more,
+// which are listed, or fewer.
+std::vector<Breach> decoded_prose(const std::vector<SourceFile>& files, const SourceFile& table);
+
+// The table with the counts that have fallen; all counts, if it has no rows.
+std::string lower_counts(const std::vector<SourceFile>& files, const SourceFile& table);
 
 }  // namespace windtunnel

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <utility>
@@ -90,6 +91,45 @@ TEST(House, EverySourceHasATest) {
   const SourceFile table = read_file(WINDTUNNEL_SOURCE_DIR, "tests/house/tested_by.csv");
   ASSERT_FALSE(table.lines.empty());
   EXPECT_EQ(list(untested_sources(project(), table)), "");
+}
+
+TEST(House, NoRoomIsSmall) {
+  const SourceFile table = read_file(WINDTUNNEL_SOURCE_DIR, "tests/house/small_rooms.csv");
+  EXPECT_EQ(list(small_rooms(project(), table)), "");
+}
+
+TEST(House, NoHeaderHasOneUser) {
+  const SourceFile table = read_file(WINDTUNNEL_SOURCE_DIR, "tests/house/headers_of_one.csv");
+  EXPECT_EQ(list(headers_of_one(project(), table)), "");
+}
+
+// A count that has fallen is written with WINDTUNNEL_UPDATE_GOLDEN=1.
+TEST(House, CommentsAreSentences) {
+  std::vector<SourceFile> files = project();
+  for (SourceFile& file : read_sources(WINDTUNNEL_SOURCE_DIR, kScripts)) {
+    files.push_back(std::move(file));
+  }
+  const SourceFile table = read_file(WINDTUNNEL_SOURCE_DIR, "tests/house/prose.csv");
+  if (const char* update = std::getenv("WINDTUNNEL_UPDATE_GOLDEN"); update && *update == '1') {
+    std::ofstream(std::string(WINDTUNNEL_SOURCE_DIR) + "/" + table.path)
+        << lower_counts(files, table);
+    return;
+  }
+  EXPECT_EQ(list(decoded_prose(files, table)), "");
+}
+
+TEST(House, ReasonsForLargeFilesNameFiles) {
+  const SourceFile table = read_file(WINDTUNNEL_SOURCE_DIR, "tests/house/large.csv");
+  ASSERT_FALSE(table.lines.empty());
+  EXPECT_EQ(table.lines.front(), "path,reason");
+  for (std::size_t i = 1; i < table.lines.size(); ++i) {
+    const std::size_t comma = table.lines[i].find(',');
+    ASSERT_NE(comma, std::string::npos) << table.lines[i];
+    const std::string path = table.lines[i].substr(0, comma);
+    EXPECT_TRUE(std::filesystem::exists(std::filesystem::path(WINDTUNNEL_SOURCE_DIR) / path))
+        << path;
+    EXPECT_GT(table.lines[i].size(), comma + 10) << path << " has no reason";
+  }
 }
 
 TEST(House, ParametrisedTestsHaveNames) {
@@ -214,6 +254,71 @@ TEST(SourceRules, LongFunctionIsABreach) {
   EXPECT_EQ(texts(long_functions(file)), Lines{"models/plan/plan.cpp:1: function of 71 lines"});
   file.lines[1] = "  static const std::vector<int> table = {";
   EXPECT_EQ(texts(long_functions(file)), Lines{});
+}
+
+TEST(SourceRules, SmallRoomIsABreach) {
+  const std::vector<SourceFile> files = {{"cli/run.cpp", {}},       {"models/plan/a.cpp", {}},
+                                         {"models/plan/b.cpp", {}}, {"models/plan/c.cpp", {}},
+                                         {"models/plan/d.hpp", {}}, {"tests/cli/run_test.cpp", {}}};
+  EXPECT_EQ(texts(small_rooms(files, {"small.csv", {"room", "models/plan"}})),
+            (Lines{"small.csv:2: models/plan obeys the rule now: drop the row",
+                   "cli:1: a room of 1 sources: put them with those that use them"}));
+  EXPECT_EQ(texts(small_rooms(files, {"small.csv", {"room", "cli"}})), Lines{});
+}
+
+// b.hpp has two users, c.hpp a test, d.hpp none but its own source.
+TEST(SourceRules, HeaderOfOneIsABreach) {
+  const std::vector<SourceFile> files = {
+      {"include/windtunnel/e.hpp", {}},
+      {"models/a.cpp", {"#include \"models/a.hpp\"", "#include \"models/b.hpp\""}},
+      {"models/a.hpp", {}},
+      {"models/b.hpp", {}},
+      {"models/c.hpp", {}},
+      {"models/d.cpp", {"#include \"models/d.hpp\""}},
+      {"models/d.hpp", {}},
+      {"policies/f.cpp", {"#include \"models/a.hpp\"", "#include \"models/b.hpp\""}},
+      {"tests/c_test.cpp", {"#include \"models/c.hpp\""}}};
+  EXPECT_EQ(texts(headers_of_one(files, {"one.csv", {"header", "models/c.hpp"}})),
+            (Lines{"one.csv:2: models/c.hpp obeys the rule now: drop the row",
+                   "models/a.hpp:1: only policies/f.cpp includes this header: fold it in",
+                   "models/d.hpp:1: nothing includes this header"}));
+}
+
+TEST(SourceRules, CommentsToDecodeAreBreaches) {
+  const SourceFile file = {
+      "models/cost/op.cpp",
+      {"// Of the training state, over the mean.", "",
+       "// Bytes of one rank. Likewise those of all.", "", "// Times are in seconds. They",
+       "// grow with the rank.", "", "// from there on, with all the ranks of the same group", "",
+       "int a;  // of a flag nothing", "int b;  // Whose end it is", "// NOLINTNEXTLINE(all of it)",
+       "// the message's size"}};
+  EXPECT_EQ(texts(decoded_comments(file)),
+            (Lines{"models/cost/op.cpp:1: a sentence begins with 'Of'",
+                   "models/cost/op.cpp:3: a sentence begins with 'Likewise'",
+                   "models/cost/op.cpp:8: no finite verb",
+                   "models/cost/op.cpp:11: a sentence begins with 'Whose'"}));
+  const SourceFile script = {"report/web/src/a.py", {"x = 1  # Of all", "# Who is it"}};
+  EXPECT_EQ(texts(decoded_comments(script)),
+            (Lines{"report/web/src/a.py:1: a sentence begins with 'Of'"}));
+}
+
+TEST(SourceRules, CountsOfCommentsMayOnlyFall) {
+  const std::vector<SourceFile> files = {{"cli/a.cpp", {"// Of all."}},
+                                         {"models/a.cpp", {"// Of one.", "", "// Of two."}},
+                                         {"sim/a.cpp", {"// Those go."}}};
+  const SourceFile table = {"prose.csv", {"room,comments", "cli,3", "models,1", "report,1"}};
+  EXPECT_EQ(texts(decoded_prose(files, table)),
+            (Lines{"prose.csv:2: cli has 1 such comments now, not 3: write the table again with "
+                   "WINDTUNNEL_UPDATE_GOLDEN=1",
+                   "prose.csv:3: models has 2 such comments, 1 are allowed: mend one of these",
+                   "models/a.cpp:1: a sentence begins with 'Of'",
+                   "models/a.cpp:3: a sentence begins with 'Of'",
+                   "prose.csv:4: report has 0 such comments now, not 1: write the table again "
+                   "with WINDTUNNEL_UPDATE_GOLDEN=1",
+                   "sim/a.cpp:1: a sentence begins with 'Those'"}));
+  EXPECT_EQ(lower_counts(files, table), "room,comments\ncli,1\nmodels,1\n");
+  EXPECT_EQ(lower_counts(files, {"prose.csv", {"room,comments"}}),
+            "room,comments\ncli,1\nmodels,2\nsim,1\n");
 }
 
 TEST(SourceRules, UnnamedTestsAreABreach) {

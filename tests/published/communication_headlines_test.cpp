@@ -12,8 +12,8 @@
 
 #include "models/compression/recipe.hpp"
 #include "models/cost/chunk/chunk_cost.hpp"
-#include "models/cost/context/context_parallel.hpp"
 #include "models/cost/op/block_cost.hpp"
+#include "models/cost/parallel/context_parallel.hpp"
 #include "models/workload/context_traffic.hpp"
 #include "policies/exchange/gradient_tensors.hpp"
 #include "policies/iteration.hpp"
@@ -218,7 +218,7 @@ TEST(CommunicationHeadlines, HidingBytesUnderTheForwardPassGivesAQuarterAtMost) 
   EXPECT_NEAR(best(1), 1.5, 0.001);
 }
 
-// Of DeAR with the best of some buckets over the other's usual one of 64 MB.
+// The gain of DeAR with the best of some buckets over the other's usual bucket of 64 MB.
 double dear_gain(const Overrides& keys) {
   const auto seconds = [&](const std::string& overlap, const std::string& bucket) {
     const Overrides own = {{"communication.overlap", overlap}, {"communication.bucket", bucket}};
@@ -377,7 +377,7 @@ TEST(CommunicationHeadlines, EmbRace) {
   EXPECT_GT(gains[0], gains[1]);
 }
 
-// Of a GPU for a layer, forward, both ways of its links.
+// Bytes of a GPU for one layer, forward, both ways of its links.
 double context_bytes(const std::string& form) {
   const Job job = job_of("dsp", {{"layout.context", form}});
   return wire_bytes(

@@ -3,7 +3,7 @@
 
 #include <set>
 
-#include "models/cost/tensor/tensor_rules.hpp"
+#include "models/cost/parallel/tensor_rules.hpp"
 #include "scenarios/language/library/library.hpp"
 
 namespace windtunnel {
@@ -120,7 +120,7 @@ TEST(ModelSizes, TensorRulesAddUpToThem) {
   }
 }
 
-// Those of models.yaml that are not above are held to their papers by the test of the library.
+// Models of models.yaml that are not above are held to their papers by the test of the library.
 TEST(ModelSizes, NoModelWithExpertsIsLeftOut) {
   std::set<std::string> names;
   for (const PublishedSize& row : kSizes) names.insert(row.name);

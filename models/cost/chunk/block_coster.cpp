@@ -6,11 +6,11 @@
 
 #include "models/cost/chunk/activations.hpp"
 #include "models/cost/chunk/contrastive_exchange.hpp"
-#include "models/cost/expert/expert_parallel.hpp"
 #include "models/cost/op/op.hpp"
 #include "models/cost/op/op_parts.hpp"
-#include "models/cost/tensor/tensor_mesh.hpp"
-#include "models/cost/tensor/tensor_ops.hpp"
+#include "models/cost/parallel/expert_parallel.hpp"
+#include "models/cost/parallel/tensor_mesh.hpp"
+#include "models/cost/parallel/tensor_ops.hpp"
 #include "models/workload/training.hpp"
 
 namespace windtunnel {

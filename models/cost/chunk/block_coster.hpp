@@ -6,16 +6,17 @@
 #include <vector>
 
 #include "models/cost/chunk/chunk_cost.hpp"
-#include "models/cost/context/context_parallel.hpp"
 #include "models/cost/op/block_cost.hpp"
 #include "models/cost/op/host_launch.hpp"
-#include "models/cost/tensor/tensor_parallel.hpp"
+#include "models/cost/parallel/context_parallel.hpp"
+#include "models/cost/parallel/tensor_parallel.hpp"
 #include "models/network/groups/parallel_groups.hpp"
 #include "models/workload/stage_parameters.hpp"
 
 namespace windtunnel {
 
-// Of the part that the job looks at (Training::part). The job must outlive it.
+// Costs of blocks in the part of training that the job looks at (Training::part). The job must
+// outlive it.
 class BlockCoster {
  public:
   explicit BlockCoster(const Job& job, const ChunkUnit& unit = {});
@@ -23,8 +24,7 @@ class BlockCoster {
   BlockCost layer(Block block) const;
   // The embedding or the loss head.
   BlockCost end(Block block) const;
-  // Of a stage what arrives in parts is gathered: its input, and backward the gradient of its
-  // output.
+  // Gathers what arrives at a stage in parts: its input, and backward the gradient of its output.
   BlockCost gathered(const BoundaryRecipe& cut, bool input, bool gradient) const;
 
  private:

@@ -10,9 +10,9 @@
 #include "models/cost/chunk/activations.hpp"
 #include "models/cost/chunk/block_coster.hpp"
 #include "models/cost/chunk/layer_table_cost.hpp"
-#include "models/cost/expert/expert_parallel.hpp"
 #include "models/cost/offload/offload.hpp"
 #include "models/cost/op/op_cost.hpp"
+#include "models/cost/parallel/expert_parallel.hpp"
 #include "models/workload/stage_parameters.hpp"
 #include "models/workload/training.hpp"
 
@@ -58,7 +58,7 @@ struct LayerForm {
   LayerActivations activations = {};
 };
 
-// Those that a model has, in its order.
+// The forms that layers of the model have, in its order.
 std::vector<LayerForm> layer_forms(const Job& job) {
   const TransformerSpec& model = job.model;
   std::vector<LayerForm> forms;
@@ -132,7 +132,7 @@ struct LayerCounts {
   int keeping = 0;
 };
 
-// Of a stage; behind `before`, of which `moe_before` with experts.
+// Layers of a stage, and those before it; the moe counts are layers with experts.
 struct StageLayers {
   int all = 0;
   int moe = 0;
@@ -250,7 +250,7 @@ void set_parameters(const Job& job, const std::vector<StageLayers>& layers,
   }
 }
 
-// Of a layer of the model; where each has loads of its own, of any.
+// The kind of this layer of the model; where each layer has loads of its own, any kind serves.
 std::size_t kind_of(const Job& job, const std::vector<SharedKind>& kinds, int layer) {
   const Block block = job.model.block_of(layer);
   const PartTraining part = part_training(job.training.get(), layer, job.model.layers);
@@ -282,8 +282,8 @@ std::vector<double> kept_by_layer(const Job& job, const std::vector<SharedKind>&
   return kept;
 }
 
-// Of the layers' activations what leaves the GPU between forward and backward. Those of some layers
-// are there for a moment: of one that a pass works on, and of those on their way.
+// Moves a share of the layers' activations off the GPU between forward and backward. Some layers
+// still hold theirs for a moment: the one that a pass works on, and those whose copy is under way.
 void offload_activations(const Offload& offload, std::vector<double> kept, ChunkCost& chunk) {
   const std::vector<double> shares = offloaded_shares(offload, static_cast<int>(kept.size()));
   for (std::size_t layer = 0; layer < kept.size(); ++layer) kept[layer] *= shares[layer];

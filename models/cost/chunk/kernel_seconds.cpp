@@ -1,7 +1,7 @@
 #include "models/cost/chunk/kernel_seconds.hpp"
 
 #include "models/cost/op/op_cost.hpp"
-#include "models/cost/tensor/tensor_ops.hpp"
+#include "models/cost/parallel/tensor_ops.hpp"
 #include "models/workload/stage_parameters.hpp"
 
 namespace windtunnel {

@@ -1,6 +1,6 @@
-// Who sends to whom among n places, the members of a node or the nodes of a group: the edges, and
-// how much of them the busiest place has. Both forms of a collective (collective_steps.hpp) and the
-// load on a fabric count from here.
+// The edges of a pattern among n places (members of a node or nodes of a group): which place sends
+// to which, and the share of bytes at the busiest place. Both forms of a collective
+// (collective_steps.hpp) and the load on a fabric count from here.
 //
 // Double trees: Sanders et al. 2009. Doubling and halving: Thakur et al. 2005; where n is no power
 // of two, of each of the first pairs one sends all to the other, sits out, and gets all back.
@@ -12,8 +12,6 @@
 #include <bit>
 #include <cstddef>
 #include <cstdint>
-
-#include "models/network/groups/double_tree.hpp"
 
 namespace windtunnel {
 
@@ -30,6 +28,21 @@ enum class Pattern : std::uint8_t {
   shifts,    // to the one 1, 2, 4, ... further: of n blocks fewer the further
   torus,     // rings both ways along each dimension of a box: edges by place, torus_box.hpp
 };
+
+// Double binary tree (Sanders et al. 2009): two trees over the same nodes, each carrying half of
+// the data, built so that (nearly) every inner node of one is a leaf of the other.
+// Parent in the first, in-order tree over 0..n-1 with root 0 (odd indices are its leaves).
+inline std::size_t tree_parent(std::size_t node, std::size_t n) {
+  const std::size_t bit = node & (~node + 1);
+  const std::size_t above = (node ^ bit) | (bit << 1);
+  return above < n ? above : node ^ bit;
+}
+
+// The node in whose place a node stands in the second tree, which makes leaves of the first one's
+// inner nodes: mirrored for an even number of nodes, shifted by one for an odd number.
+inline std::size_t tree_twin(std::size_t node, std::size_t n) {
+  return n % 2 == 0 ? n - 1 - node : (node + 1) % n;
+}
 
 // Calls add(from, to, share): of the pattern's bytes.
 template <class Add>
@@ -124,7 +137,7 @@ inline double port_share(Pattern pattern, int n) {
   return 0;
 }
 
-// Of all places together.
+// The share of bytes that all places send together.
 inline double total_share(Pattern pattern, int n) {
   if (n <= 1) return 0;
   const auto active = static_cast<int>(std::bit_floor(static_cast<unsigned>(n)));

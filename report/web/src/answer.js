@@ -6,7 +6,7 @@ import { shownShare, writePlainly } from "./figures.js";
 import { drawGantt } from "./gantt.js";
 import { drawInterval } from "./interval.js";
 import { drawCurves } from "./memory_curves.js";
-import { panel } from "./panel.js";
+import { panel } from "./dom.js";
 import { drawRanges } from "./ranges.js";
 import { drawScatter } from "./scatter.js";
 
@@ -22,9 +22,9 @@ const KINDS = {
   interval: (place, { title, note, interval }) => drawInterval(panel(place, title, 300, note), interval),
 };
 
-// Tasks of ranks; of a schedule with the memory of its ranks on the same axis.
+// Draws tasks of ranks, and for a schedule the memory of its ranks on the same axis.
 function drawOrder(place, { gantt, curves }) {
-  const { chart, top, labelWidth } = drawGantt(panel, place, gantt);
+  const { chart, top, labelWidth } = drawGantt(place, gantt);
   link(top, chart, ...(curves ? [drawCurves(place, curves, gantt, labelWidth)] : []));
 }
 

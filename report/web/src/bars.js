@@ -1,5 +1,5 @@
 // The bar charts: shares of a whole, and memory against capacity.
-import { axisStyle, draw, drawToWidth, escapeHtml, namesAbove, tooltipStyle } from "./chart.js";
+import { axisStyle, draw, drawToWidth, escapeHtml, limitLine, namesAbove, tooltipStyle, valueAxis } from "./chart.js";
 import { MEMORY } from "./colours.js";
 import { memoryStep, memoryText, memoryTick, percentText, secondsText, tickText } from "./figures.js";
 
@@ -22,10 +22,8 @@ export function drawShares(element, entries, whole, colourOf) {
           : `${escapeHtml(name)}: ${secondsText(value * whole)}, ${percentText(value)}`,
     },
     xAxis: {
-      type: "value",
+      ...valueAxis(colours, { hideOverlap: true, formatter: (value) => tickText("share", value) }),
       min: 0,
-      ...axisStyle(colours),
-      axisLabel: { color: colours.muted, hideOverlap: true, formatter: (value) => tickText("share", value) },
     },
     yAxis: {
       type: "category",
@@ -92,11 +90,9 @@ export function drawMemory(element, memory) {
         ...axisStyle(colours),
       },
       yAxis: {
-        type: "value",
+        ...valueAxis(colours, { formatter: memoryTick }),
         max: Math.ceil(most / step) * step,
         interval: step,
-        ...axisStyle(colours),
-        axisLabel: { color: colours.muted, formatter: memoryTick },
       },
       series: parts.map((part, index) => ({
         name: part,
@@ -108,17 +104,7 @@ export function drawMemory(element, memory) {
         markLine:
           index > 0 || !(capacity > 0)
             ? undefined
-            : {
-                symbol: "none",
-                silent: true,
-                lineStyle: { color: colours.text, type: "dashed", width: 1.5 },
-                label: {
-                  position: "insideEndTop",
-                  color: colours.text,
-                  formatter: `capacity ${memoryText(capacity)}`,
-                },
-                data: [{ yAxis: capacity }],
-              },
+            : limitLine(capacity, `capacity ${memoryText(capacity)}`, 1.5, colours),
       })),
     };
   };

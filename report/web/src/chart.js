@@ -28,7 +28,7 @@ echarts.use([
   TooltipComponent,
 ]);
 
-// All charts of the page, for paper and for scripts beside these.
+// All charts that the page has drawn, for paper and for scripts beside these.
 export const drawn = new Set();
 
 const FONT = 'system-ui, "Segoe UI", Roboto, "Helvetica Neue", Arial, sans-serif';
@@ -120,15 +120,6 @@ export function timeZoom(colours, bottom = 8) {
   ];
 }
 
-export function timeLabel(colours) {
-  return {
-    color: colours.muted,
-    formatter: (ns) => tickText("seconds", ns / 1e9),
-    showMaxLabel: false,
-    hideOverlap: true,
-  };
-}
-
 export function axisStyle(colours) {
   return {
     axisLabel: { color: colours.muted },
@@ -136,6 +127,36 @@ export function axisStyle(colours) {
     axisLine: { lineStyle: { color: colours.line } },
     axisTick: { lineStyle: { color: colours.line } },
     splitLine: { lineStyle: { color: colours.line } },
+  };
+}
+
+export function valueAxis(colours, label = {}) {
+  return { type: "value", ...axisStyle(colours), axisLabel: { color: colours.muted, ...label } };
+}
+
+export function timeAxis(end_ns, colours) {
+  const formatter = (ns) => tickText("seconds", ns / 1e9);
+  const label = { formatter, showMaxLabel: false, hideOverlap: true };
+  return { ...valueAxis(colours, label), min: 0, max: end_ns };
+}
+
+// An axis of values with ticks at these places, and their texts.
+export function tickedAxis(ticks, formatter, colours) {
+  return {
+    ...valueAxis(colours, { customValues: ticks, hideOverlap: true, formatter }),
+    axisTick: { customValues: ticks, lineStyle: { color: colours.line } },
+    splitLine: { show: false },
+  };
+}
+
+// A dashed line at a limit, as the mark line of a series.
+export function limitLine(value, text, width, colours, style = {}) {
+  return {
+    symbol: "none",
+    silent: true,
+    lineStyle: { color: colours.text, type: "dashed", width },
+    label: { position: "insideEndTop", color: colours.text, formatter: text, ...style },
+    data: [{ yAxis: value }],
   };
 }
 

@@ -19,7 +19,7 @@ const CATEGORY = {
   input: "#d7b5a6",
   wait: "#9aa5b1",
 };
-// Of the rows of a comparison: a backward and its halves are shades of one colour.
+// Colours of the rows of a comparison: a backward and its halves are shades of one colour.
 const KIND = {
   forward: "#6b9bd1",
   backward: "#5fb3aa",
@@ -96,14 +96,14 @@ export function textOn(channels) {
   return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2] > 0.179 ? "#000" : "#fff";
 }
 
-// Of curves in an order; the lightest part of the scale would be lost on a light ground, the
+// Colours of curves in an order; the lightest part of the scale would be lost on a light ground, the
 // darkest on a dark one.
 export function orderedColour(index, count, { dark }) {
   const share = count > 1 ? index / (count - 1) : 0;
   return `rgb(${scaleColour((dark ? 0.35 : 0.1) + 0.6 * share).join(" ")})`;
 }
 
-// Of curves without one (Tableau 10); more than ten repeat.
+// Colours of curves without an order (Tableau 10); more than ten repeat.
 const UNORDERED = ["#4e79a7", "#f28e2b", "#59a14f", "#e15759", "#b07aa1", "#76b7b2", "#9c755f"].concat(
   ["#d37295", "#b6992d", "#79706e"],
 );

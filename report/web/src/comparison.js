@@ -1,10 +1,10 @@
 // The page of a comparison: sorting its table, and choosing which points are drawn.
 import { drawPoints, fullName } from "./comparison_chart.js";
 import { drawComparisonCurves } from "./comparison_curves.js";
+import { division, element, panel, toggle } from "./dom.js";
 import { groupTitle, intervalTitle } from "./figures.js";
 import { MOVING } from "./gantt.js";
 import { drawLosses } from "./losses.js";
-import { panel } from "./panel.js";
 import { drawRanges } from "./ranges.js";
 
 const DRAWN_AT_FIRST = 3;
@@ -46,24 +46,16 @@ function firstChoice(points) {
 }
 
 function chooser(points, chosen, changed) {
-  const buttons = document.createElement("div");
-  buttons.className = "chooser";
-  buttons.setAttribute("role", "group");
-  buttons.setAttribute("aria-label", "points that are drawn");
-  points.forEach((point, index) => {
-    const button = document.createElement("button");
-    button.type = "button";
-    button.textContent = point.name;
-    button.setAttribute("aria-pressed", String(chosen.has(index)));
-    button.addEventListener("click", () => {
-      if (chosen.size === 1 && chosen.has(index)) return; // one is always drawn
-      if (!chosen.delete(index)) chosen.add(index);
-      button.setAttribute("aria-pressed", String(chosen.has(index)));
-      changed();
-    });
-    buttons.append(button);
-  });
-  return buttons;
+  const buttons = points.map((point, index) =>
+    toggle(point.name, {}, chosen.has(index), (now) => {
+      if (!now && chosen.size === 1) return false; // one is always drawn
+      if (now) chosen.add(index);
+      else chosen.delete(index);
+      return changed();
+    }),
+  );
+  const label = "points that are drawn";
+  return element("div", { className: "chooser", role: "group", "aria-label": label }, ...buttons);
 }
 
 // In the order of the command line.
@@ -77,7 +69,7 @@ function drawLost(record, charts) {
 
 const MOST_RANGES = 24;
 
-// What points rank by, the best first, each with its interval.
+// Draws what points rank by, the best first, each with its interval.
 function drawRanked(record, place) {
   const column = record.ranked_by ?? 0;
   const { key, title, unit } = record.columns[column];
@@ -102,7 +94,7 @@ function drawRanked(record, place) {
 export function drawComparison(record, charts) {
   const table = document.getElementById("points");
   if (table) makeSortable(table);
-  const curves = document.createElement("div"); // before a table that may be long
+  const curves = division(""); // before a table that may be long
   table?.closest(".scroll").before(curves);
   const ofTimes = (record.ranked_by ?? 0) === 0 && drawComparisonCurves(record, curves, chooser);
   if (!ofTimes) drawRanked(record, curves);
@@ -110,7 +102,7 @@ export function drawComparison(record, charts) {
   const points = record.points.filter(({ drawing }) => drawing && drawing.rows.length > 0);
   if (points.length === 0) return;
   const chosen = firstChoice(points);
-  const element = panel(
+  const place = panel(
     charts,
     "One iteration, and memory over time",
     300,
@@ -120,7 +112,7 @@ export function drawComparison(record, charts) {
     MOVING,
   );
   let redraw = () => {};
-  element.before(chooser(points, chosen, () => redraw()));
-  redraw = drawPoints(element, record.kinds, points, chosen);
+  place.before(chooser(points, chosen, () => redraw()));
+  redraw = drawPoints(place, record.kinds, points, chosen);
   charts.after(document.getElementById("infeasible") ?? "");
 }

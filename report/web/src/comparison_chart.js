@@ -1,13 +1,13 @@
 // Gantt charts and memory curves of the chosen points, one below the other in one chart, so that
 // all share the time axis, which stays in view above them with its slider.
-import { axisStyle, draw, link, timeLabel, timeZoom } from "./chart.js";
+import { axisStyle, draw, link, timeAxis, timeZoom } from "./chart.js";
 import { kindColour } from "./colours.js";
+import { division, element } from "./dom.js";
 import { secondsText } from "./figures.js";
-import { addTooltip, flagsOf, labelWidthOf, rowRenderer } from "./gantt.js";
-import { searchBox, toggle } from "./gantt_tools.js";
-import { legend } from "./legend.js";
+import { TASK_CELLS, addTooltip, flagsOf, labelWidthOf, lookOf, rowRenderer, taskCells, taskText } from "./gantt.js";
+import { searchBox } from "./gantt_tools.js";
 import { axisTop, curveSeries, curvesOf, highest, memoryAxis, peakText } from "./memory_curves.js";
-import { drawSums, drawTimeAxis, showRange, steer } from "./time_axis.js";
+import { addTools, drawHead, showRange, steer } from "./time_axis.js";
 
 const TITLE_PX = 24; // a line
 const NARROW_PX = 700; // below it a point's name has a line of its own
@@ -79,30 +79,20 @@ function titleOf(pane) {
 }
 
 // Places are shares of the height: in print the picture has another size.
-function showTitles(element, panes) {
-  const height = placed(panes, element.clientWidth);
-  for (const old of element.querySelectorAll(".pane")) old.remove();
+function showTitles(place, panes) {
+  const height = placed(panes, place.clientWidth);
+  for (const old of place.querySelectorAll(".pane")) old.remove();
   for (const pane of panes) {
-    const line = document.createElement("div");
-    line.className = "pane";
-    line.style.top = `${(100 * pane.title_y) / height}%`;
-    const name = document.createElement("b");
-    name.textContent = fullName(pane.point);
-    const text = document.createElement("span");
-    text.textContent = titleOf(pane);
-    line.append(name, text);
-    if (pane.point.trace) {
-      const trace = document.createElement("a");
-      trace.href = pane.point.trace;
-      trace.textContent = "trace";
-      line.append(trace);
-    }
-    element.append(line);
+    const { trace } = pane.point;
+    const style = { top: `${(100 * pane.title_y) / height}%` };
+    const parts = [element("b", {}, fullName(pane.point)), element("span", {}, titleOf(pane))];
+    if (trace) parts.push(element("a", { href: trace }, "trace"));
+    place.append(element("div", { className: "pane", style }, ...parts));
   }
 }
 
-// Two grids per pane: its rows, its curves.
-function optionOf(panes, { fills, hidden, labelWidth, end_ns, lookOf }, colours) {
+// Each pane has two grids, one for its rows and one for its curves.
+function optionOf(panes, { fills, hidden, labelWidth, end_ns, looksOf }, colours) {
   const usable = Math.max(0, ...panes.map(({ point }) => point.drawing.memory.usable_bytes));
   const top = axisTop(panes.map(({ curves }) => curves), usable);
   const option = {
@@ -124,15 +114,9 @@ function optionOf(panes, { fills, hidden, labelWidth, end_ns, lookOf }, colours)
     );
     for (const half of [0, 1]) {
       const last = half === 1 && index === panes.length - 1;
-      option.xAxis.push({
-        type: "value",
-        gridIndex: 2 * index + half,
-        min: 0,
-        max: end_ns,
-        ...axisStyle(colours),
-        axisLabel: { ...timeLabel(colours), show: last },
-        axisTick: { show: last },
-      });
+      const { axisLabel, ...axis } = timeAxis(end_ns, colours);
+      const ends = { axisLabel: { ...axisLabel, show: last }, axisTick: { show: last } };
+      option.xAxis.push({ ...axis, gridIndex: 2 * index + half, ...ends });
     }
     option.yAxis.push(
       {
@@ -155,7 +139,7 @@ function optionOf(panes, { fills, hidden, labelWidth, end_ns, lookOf }, colours)
         ...axes(0),
         encode: { y: 0 },
         data: pane.rows.map((_, row) => [row]),
-        renderItem: rowRenderer(pane.rows, fills, hidden, colours, lookOf(pane.rows, above)),
+        renderItem: rowRenderer(pane.rows, fills, hidden, colours, looksOf(pane.rows, above)),
       },
       curveSeries(pane.curves, pane.point.drawing.memory.usable_bytes, colours, axes(1)),
     );
@@ -163,17 +147,8 @@ function optionOf(panes, { fills, hidden, labelWidth, end_ns, lookOf }, colours)
   return option;
 }
 
-function barText(kinds) {
-  return (row, task) => {
-    const start = secondsText(row.start_ns[task] / 1e9);
-    const duration = secondsText(row.duration_ns[task] / 1e9);
-    const critical = row.critical[task] ? ", on the critical path" : "";
-    return `${row.name[task]} (${kinds[row.category[task]]}${critical})\n${row.label}\nfrom ${start} for ${duration}`;
-  };
-}
-
 // Returns what draws again after `chosen` has changed.
-export function drawPoints(element, kinds, points, chosen) {
+export function drawPoints(place, kinds, points, chosen) {
   const hidden = new Set();
   const fills = kinds.map(kindColour);
   const decoded = new Map(); // panes are made when they are first shown
@@ -184,68 +159,41 @@ export function drawPoints(element, kinds, points, chosen) {
   let panes = [];
   const state = { found: null, onlyCritical: false }; // `found`: flags by row of all panes
   const rows = []; // of all panes
-  const lookOf = (own, above) => (row, task) => {
-    const critical = own[row].critical[task] === 1;
-    const back = state.found ? !state.found[above + row]?.[task] : state.onlyCritical && !critical;
-    return back ? 1 : critical ? 2 : 0;
+  const looksOf = (own, above) => (row, task) => {
+    const found = state.found && { flag: state.found[above + row]?.[task] };
+    return lookOf(own[row].critical[task] === 1, found, state.onlyCritical);
   };
-  const place = () => {
+  const arrange = () => {
     panes = [...chosen].map(paneAt).sort((a, b) => a.end_ns - b.end_ns);
     rows.splice(0, rows.length, ...panes.flatMap((pane) => pane.rows));
-    element.style.height = `${placed(panes, element.clientWidth)}px`;
+    place.style.height = `${placed(panes, place.clientWidth)}px`;
   };
-  place();
+  arrange();
   const about = () => ({
     words: panes.map(({ point, end_ns }) => `${point.name} ${secondsText(end_ns / 1e9)}`).join(", "),
     table: [
-      ["point", "rank", "task", "kind", "start_s", "duration_s", "critical"],
+      ["point", "rank", ...TASK_CELLS],
       ...panes.flatMap(({ point, rows }) =>
-        rows.flatMap(({ label, name, category, start_ns, duration_ns, critical }) =>
-          name.map((task, i) => [
-            point.name,
-            label,
-            task,
-            kinds[category[i]],
-            start_ns[i] / 1e9,
-            duration_ns[i] / 1e9,
-            critical[i],
-          ]),
-        ),
+        rows.flatMap((row) => taskCells(row, kinds, point.name, row.label)),
       ),
     ],
   });
   const endOf = () => Math.max(1, ...panes.map((pane) => pane.end_ns));
   const view = () => ({ labelWidth: labelWidthOf(rows), end_ns: endOf() });
   const option = (colours) => {
-    place(); // the width decides on the lines of titles
-    return optionOf(panes, { fills, hidden, lookOf, ...view() }, colours);
+    arrange(); // the width decides on the lines of titles
+    return optionOf(panes, { fills, hidden, looksOf, ...view() }, colours);
   };
-  const head = document.createElement("div");
-  const axis = document.createElement("div");
-  head.className = "head";
-  head.append(axis);
-  element.before(head);
-  const top = drawTimeAxis(axis, view);
-  const chart = draw(element, option, about);
+  const { head, top } = drawHead(place, view);
+  const chart = draw(place, option, about);
   link(top, chart);
   const showAgain = () => chart.setOption({ series: panes.flatMap(() => [{}, {}]) });
-  steer(element, chart, endOf);
-  showTitles(element, panes); // the chart has emptied its element
-  addTooltip(
-    chart,
-    element,
-    () => panes.map(({ rows }, index) => ({ grid: { gridIndex: 2 * index }, rows })),
-    hidden,
-    barText(kinds),
-  );
-  const used = new Set();
-  for (const { drawing } of points) {
-    for (const { kind } of drawing.rows) {
-      for (const letter of new Set(kind)) used.add(letter.charCodeAt(0) - 97);
-    }
-  }
-  const buttons = document.createElement("div");
-  legend(buttons, kinds, [...used].sort((a, b) => a - b), fills, hidden, showAgain);
+  steer(place, chart, endOf);
+  showTitles(place, panes); // the chart has emptied its element
+  const grids = () => panes.map(({ rows }, index) => ({ grid: { gridIndex: 2 * index }, rows }));
+  addTooltip(chart, place, grids, hidden, (row, task) => taskText(row, task, kinds, row.label));
+  const letters = points.flatMap(({ drawing }) => drawing.rows.flatMap(({ kind }) => [...new Set(kind)]));
+  const used = new Set(letters.map((letter) => letter.charCodeAt(0) - 97));
   const search = searchBox(rows, {
     lit: (flags) => {
       state.found = flags;
@@ -257,31 +205,21 @@ export function drawPoints(element, kinds, points, chosen) {
       showRange(chart, row.start_ns[task] + row.duration_ns[task] / 2, Math.min(width, end_ns), end_ns);
     },
   });
-  const tools = document.createElement("div");
-  tools.className = "tools";
-  const sums = drawSums(element, chart, rows, kinds);
-  tools.append(search);
-  if (points.some(({ drawing }) => drawing.rows.some(({ critical }) => critical?.length > 0))) {
-    tools.append(
-      toggle("critical path", "let all other tasks stand back", false, (now) => {
-        state.onlyCritical = now;
-        showAgain();
-      }),
-    );
-  }
-  tools.append(sums.button);
-  head.prepend(tools, buttons);
-  head.after(sums.box);
-  const redraw = () => {
-    place();
+  const onlyCritical = (now) => {
+    state.onlyCritical = now;
+    showAgain();
+  };
+  const known = points.some(({ drawing }) => drawing.rows.some(({ critical }) => critical?.length > 0));
+  const critical = known ? onlyCritical : null;
+  const tools = { rows, kinds, used, fills, hidden, search, own: [], critical, redraw: showAgain };
+  const sums = addTools(head, place, chart, tools);
+  chart.fit = () => showTitles(place, panes);
+  return () => {
+    arrange();
     search.again();
-    showTitles(element, panes);
+    showTitles(place, panes);
     chart.resize();
     chart.redraw();
-  };
-  chart.fit = () => showTitles(element, panes);
-  return () => {
-    redraw();
     top.redraw();
     sums.update();
   };

@@ -4,7 +4,7 @@
 import { escapeHtml } from "./chart.js";
 import { figureOf, percentText, secondsText, tickText } from "./figures.js";
 import { drawKeyCurves } from "./key_curves.js";
-import { panel } from "./panel.js";
+import { panel } from "./dom.js";
 import { gridOf } from "./sweep_data.js";
 
 const LEAST_NUMBERS = 3;
@@ -27,7 +27,7 @@ function lineOf(grid, { along, other }, row) {
   });
 }
 
-// Of jobs whose islands exchange; those without any have none.
+// The metric of jobs whose islands exchange; other jobs have none.
 function utilisation(columns) {
   const key = "iteration.sync_utilization";
   const at = columns.findIndex((column) => column.key === key);

@@ -1,5 +1,6 @@
 // What stands beside every chart: its figures as a table to take away, its picture, and what it shows
 // in words for those who do not see it.
+import { button, element, save } from "./dom.js";
 import { theme } from "./colours.js";
 
 const fileName = (caption) =>
@@ -12,43 +13,23 @@ const cell = (value) => {
 
 export const csvText = (rows) => rows.map((row) => `${row.map(cell).join(",")}\n`).join("");
 
-function save(url, name) {
-  const link = document.createElement("a");
-  link.href = url;
-  link.download = name;
-  link.click();
-}
-
-function button(text, label, clicked) {
-  const element = document.createElement("button");
-  element.type = "button";
-  element.textContent = text;
-  element.setAttribute("aria-label", label);
-  element.addEventListener("click", clicked);
-  return element;
-}
-
 // A button that saves the rows of cells that `table()` gives.
 export function offer(title, text, table) {
-  const offers = document.createElement("span");
-  offers.className = "offers";
-  offers.append(
-    button(text, `${title}: figures as ${text}`, () =>
-      save(`data:text/csv;charset=utf-8,${encodeURIComponent(csvText(table()))}`, `${fileName(title)}.csv`),
-    ),
+  const own = button(text, { "aria-label": `${title}: figures as ${text}` }, () =>
+    save(`data:text/csv;charset=utf-8,${encodeURIComponent(csvText(table()))}`, `${fileName(title)}.csv`),
   );
-  return offers;
+  return element("span", { className: "offers" }, own);
 }
 
 // `about()` gives {words, table}: a sentence or two, and rows of cells below a row of titles, in base
 // units. Called when it is asked for, as what is shown may have changed. Returns what says it anew.
-export function describe(element, chart, about) {
-  const caption = element.closest("figure")?.querySelector("figcaption");
+export function describe(place, chart, about) {
+  const caption = place.closest("figure")?.querySelector("figcaption");
   if (!caption) return () => {};
   const title = caption.textContent;
   const offers = offer(title, "CSV", () => about().table);
   offers.append(
-    button("PNG", `${title}: picture as PNG`, () =>
+    button("PNG", { "aria-label": `${title}: picture as PNG` }, () =>
       save(
         chart.getDataURL({ type: "png", pixelRatio: 2, backgroundColor: theme().ground }),
         `${fileName(title)}.png`,
@@ -56,8 +37,8 @@ export function describe(element, chart, about) {
     ),
   );
   caption.append(offers);
-  element.setAttribute("role", "img");
-  const say = () => element.setAttribute("aria-label", `${title}. ${about().words}`);
+  place.setAttribute("role", "img");
+  const say = () => place.setAttribute("aria-label", `${title}. ${about().words}`);
   say();
   return say;
 }

@@ -3,7 +3,7 @@
 const given = JSON.parse(document.getElementById("presentation").textContent);
 const byKey = new Map(given.figures.map((figure) => [figure.key, figure]));
 
-// Of numbers that have the unit only by name: from now on they are written without it.
+// From now on numbers of this unit are written without it: they have it only by name.
 export const writePlainly = (unit) => { given.units[unit] = given.units.count; };
 
 export const glossary = given.words ?? {};

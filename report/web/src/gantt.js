@@ -3,12 +3,12 @@
 // Tens of thousands of tasks: rows hold flat arrays, and only what is visible at the present zoom
 // is drawn. Tasks narrower than a pixel merge into one bar per row, colour and pixel.
 import * as echarts from "echarts/core";
-import { axisStyle, draw, timeLabel, timeZoom } from "./chart.js";
+import { axisStyle, draw, timeAxis, timeZoom } from "./chart.js";
 import { categoryColour } from "./colours.js";
+import { division, panel, toggle } from "./dom.js";
 import { secondsText } from "./figures.js";
-import { searchBox, toggle } from "./gantt_tools.js";
-import { legend } from "./legend.js";
-import { drawSums, drawTimeAxis, showRange, shownRange, steer } from "./time_axis.js";
+import { searchBox } from "./gantt_tools.js";
+import { addTools, drawHead, showRange, shownRange, steer } from "./time_axis.js";
 
 const ROW_PX = 15;
 export const MOVING =
@@ -38,7 +38,7 @@ export function flagsOf(indices, length) {
 function usedCategories(gantt) {
   const used = new Set();
   for (const track of gantt.tracks) for (const category of track.category) used.add(category);
-  return [...used].sort((a, b) => a - b);
+  return used;
 }
 
 // One data item per row: [row index]. renderItem draws all visible tasks of the row as a group, in
@@ -113,12 +113,31 @@ export function rowRenderer(rows, fills, hidden, colours, look = () => 0) {
   };
 }
 
-function taskText(track, gantt, task) {
-  const category = gantt.categories[track.category[task]];
-  const start = secondsText(track.start_ns[task] / 1e9);
-  const duration = secondsText(track.duration_ns[task] / 1e9);
-  const critical = track.critical[task] ? ", on the critical path" : "";
-  return `${track.name[task]} (${category}${critical})\n${track.rank}${track.stream && `, stream ${track.stream}`}\nfrom ${start} for ${duration}`;
+// What the tip of a task says; `of` names its row.
+export function taskText(row, task, kinds, of) {
+  const start = secondsText(row.start_ns[task] / 1e9);
+  const duration = secondsText(row.duration_ns[task] / 1e9);
+  const critical = row.critical[task] ? ", on the critical path" : "";
+  return `${row.name[task]} (${kinds[row.category[task]]}${critical})\n${of}\nfrom ${start} for ${duration}`;
+}
+
+// Cells of a row's tasks behind those that name the row, below TASK_CELLS.
+export const TASK_CELLS = ["task", "kind", "start_s", "duration_s", "critical"];
+export const taskCells = (row, kinds, ...names) =>
+  row.name.map((name, i) => [
+    ...names,
+    name,
+    kinds[row.category[i]],
+    row.start_ns[i] / 1e9,
+    row.duration_ns[i] / 1e9,
+    row.critical[i],
+  ]);
+
+// 1 for a task that stands back, 2 for one that is underlined, else 0. `found`: flags of what is
+// sought, if anything is.
+export function lookOf(critical, found, onlyCritical) {
+  const back = found ? !found.flag : onlyCritical && !critical;
+  return back ? 1 : critical ? 2 : 0;
 }
 
 // Index of the task of the row that runs at `ns`, or within `slack` of it; -1: none.
@@ -138,8 +157,7 @@ function taskAt(row, ns, slack) {
 // where bars have merged. `panes()` are the grids of the chart with their rows, in order;
 // `textOf(row, task)` is what the tip says.
 export function addTooltip(chart, element, panes, hidden, textOf) {
-  const tip = document.createElement("div");
-  tip.className = "tip";
+  const tip = division("tip");
   element.append(tip);
   const hide = () => { tip.style.display = "none"; };
   chart.getZr().on("mousemove", ({ offsetX, offsetY }) => {
@@ -170,7 +188,7 @@ function noteText(gantt) {
   return `${gantt.tracks.some(({ stream }) => stream) ? "Rows of a rank: its streams. " : ""}${critical}${rest}`;
 }
 
-// Room for the labels of ranks, and of bytes in a chart below.
+// The room that labels of ranks take, and those of bytes in a chart below.
 export function labelWidthOf(rows) {
   const letters = ({ label, stream }) => label.length + (stream ? stream.length + 2 : 0);
   const longest = Math.max(0, ...rows.map(letters));
@@ -183,18 +201,8 @@ function ganttAbout(gantt, rows) {
   return () => ({
     words: `${tasks} tasks of ${ranks} ranks in ${secondsText(gantt.makespan_s)}.`,
     table: [
-      ["rank", "stream", "task", "kind", "start_s", "duration_s", "critical"],
-      ...rows.flatMap((row) =>
-        row.name.map((name, i) => [
-          row.rank,
-          row.stream,
-          name,
-          gantt.categories[row.category[i]],
-          row.start_ns[i] / 1e9,
-          row.duration_ns[i] / 1e9,
-          row.critical[i],
-        ]),
-      ),
+      ["rank", "stream", ...TASK_CELLS],
+      ...rows.flatMap((row) => taskCells(row, gantt.categories, row.rank, row.stream)),
     ],
   });
 }
@@ -205,13 +213,7 @@ function ganttOption(rows, labelWidth, end_ns, renderer) {
     grid: { left: labelWidth, right: 16, top: 4, bottom: 24 },
     // Moved by the slider above, which it is linked with.
     dataZoom: timeZoom(colours).map((zoom, index) => (index > 0 ? zoom : { ...zoom, show: false })),
-    xAxis: {
-      type: "value",
-      min: 0,
-      max: end_ns,
-      ...axisStyle(colours),
-      axisLabel: timeLabel(colours),
-    },
+    xAxis: timeAxis(end_ns, colours),
     yAxis: {
       type: "category",
       inverse: true,
@@ -245,76 +247,59 @@ const heightOf = (rows) => Math.max(60, rows.length * ROW_PX) + 28;
 
 // Returns the chart, the one with its slider, which has to be linked with it, and the room on its left.
 // `foldable`: of many rows only the first of each rank is drawn at first.
-export function drawGantt(panel, parent, gantt, foldable = false) {
+export function drawGantt(parent, gantt, foldable = false) {
   const rows = rowsOf(gantt);
+  const kinds = gantt.categories;
   const firsts = rows.filter(({ label }) => label !== "");
   const folds = foldable && firsts.length < rows.length;
   const drawn = folds && rows.length > MOST_UNFOLDED ? [...firsts] : [...rows]; // changed in place
-  const element = panel(parent, gantt.title ?? "One iteration", heightOf(drawn), noteText(gantt), MOVING);
-  const head = document.createElement("div");
-  const axis = document.createElement("div");
-  head.className = "head";
-  head.append(axis);
-  element.before(head);
+  const place = panel(parent, gantt.title ?? "One iteration", heightOf(drawn), noteText(gantt), MOVING);
   const hidden = new Set();
-  const fills = gantt.categories.map(categoryColour);
+  const fills = kinds.map(categoryColour);
   const end_ns = Math.max(gantt.makespan_s * 1e9, 1);
   const labelWidth = labelWidthOf(rows);
   const state = { found: null, onlyCritical: false };
   const look = (row, task) => {
-    const critical = drawn[row].critical[task] === 1;
-    const back = state.found ? !state.found[drawn[row].index][task] : state.onlyCritical && !critical;
-    return back ? 1 : critical ? 2 : 0;
+    const { critical, index } = drawn[row];
+    return lookOf(critical[task] === 1, state.found && { flag: state.found[index][task] }, state.onlyCritical);
   };
   const renderer = (colours) => rowRenderer(drawn, fills, hidden, colours, look);
-  const top = drawTimeAxis(axis, () => ({ labelWidth, end_ns }));
-  const chart = draw(element, ganttOption(drawn, labelWidth, end_ns, renderer), ganttAbout(gantt, rows));
-  steer(element, chart, () => end_ns);
-  addTooltip(chart, element, () => [{ grid: "grid", rows: drawn }], hidden, (row, task) =>
-    taskText(row, gantt, task),
+  const { head, top } = drawHead(place, () => ({ labelWidth, end_ns }));
+  const chart = draw(place, ganttOption(drawn, labelWidth, end_ns, renderer), ganttAbout(gantt, rows));
+  steer(place, chart, () => end_ns);
+  addTooltip(chart, place, () => [{ grid: "grid", rows: drawn }], hidden, (row, task) =>
+    taskText(row, task, kinds, `${row.rank}${row.stream && `, stream ${row.stream}`}`),
   );
   const redraw = () => chart.setOption({ series: [{}] });
   const fold = (folded) => {
     const [startValue, endValue] = shownRange(chart);
     drawn.splice(0, drawn.length, ...(folded ? firsts : rows));
-    element.style.height = `${heightOf(drawn)}px`;
+    place.style.height = `${heightOf(drawn)}px`;
     chart.redraw(); // first: resizing draws the rows that the chart knows
     chart.resize();
     chart.dispatchAction({ type: "dataZoom", startValue, endValue });
   };
-  const streams = toggle("all streams", "a row for each stream of a rank, not for the first alone", drawn.length === rows.length, (all) => fold(!all));
-
-  const sums = drawSums(element, chart, rows, gantt.categories);
-  const tools = document.createElement("div");
-  tools.className = "tools";
-  tools.append(
-    searchBox(rows, {
-      lit: (flags) => {
-        state.found = flags;
-        const unseen = rows.some((row) => !drawn.includes(row) && flags?.[row.index].includes(1));
-        if (unseen) streams.click();
-        else redraw();
-      },
-      show: (row, task) => {
-        const [from, to] = shownRange(chart);
-        const width = Math.min(to - from, Math.max(30 * row.duration_ns[task], 0.02 * end_ns));
-        showRange(chart, row.start_ns[task] + row.duration_ns[task] / 2, width, end_ns);
-      },
-    }),
-  );
-  if (folds) tools.append(streams);
-  if (rows.some(({ critical }) => critical.includes(1))) {
-    tools.append(
-      toggle("critical path", "let all other tasks stand back", false, (now) => {
-        state.onlyCritical = now;
-        redraw();
-      }),
-    );
-  }
-  tools.append(sums.button);
-  const buttons = document.createElement("div");
-  legend(buttons, gantt.categories, usedCategories(gantt), fills, hidden, redraw);
-  head.prepend(tools, buttons);
-  head.after(sums.box);
+  const title = "a row for each stream of a rank, not for the first alone";
+  const streams = toggle("all streams", { title }, drawn.length === rows.length, (all) => fold(!all));
+  const search = searchBox(rows, {
+    lit: (flags) => {
+      state.found = flags;
+      const unseen = rows.some((row) => !drawn.includes(row) && flags?.[row.index].includes(1));
+      if (unseen) streams.click();
+      else redraw();
+    },
+    show: (row, task) => {
+      const [from, to] = shownRange(chart);
+      const width = Math.min(to - from, Math.max(30 * row.duration_ns[task], 0.02 * end_ns));
+      showRange(chart, row.start_ns[task] + row.duration_ns[task] / 2, width, end_ns);
+    },
+  });
+  const onlyCritical = (now) => {
+    state.onlyCritical = now;
+    redraw();
+  };
+  const critical = rows.some((row) => row.critical.includes(1)) ? onlyCritical : null;
+  const own = folds ? [streams] : [];
+  addTools(head, place, chart, { rows, kinds, used: usedCategories(gantt), fills, hidden, search, own, critical, redraw });
   return { chart, top, labelWidth };
 }

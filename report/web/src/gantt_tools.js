@@ -1,12 +1,7 @@
 // What a reader asks a Gantt chart: where tasks of a name are, what the critical path is, and how much
 // time each kind of task takes in a range. `rows` as gantt.js has them.
+import { division, element, table } from "./dom.js";
 import { percentText, secondsText, valueText } from "./figures.js";
-
-function element(tag, properties = {}, ...children) {
-  const node = Object.assign(document.createElement(tag), properties);
-  node.append(...children);
-  return node;
-}
 
 // Flags of the tasks of each row whose name holds the text; null: nothing is sought.
 export function matches(rows, text) {
@@ -35,8 +30,8 @@ export function sumsIn(rows, from_ns, to_ns) {
 // A box that lights the tasks of a name; Enter goes from one to the next. `lit` gets the flags,
 // `show` a row and task to be brought into view. Its again() is for when rows have changed.
 export function searchBox(rows, { lit, show }) {
-  const input = element("input", { type: "search", placeholder: "find tasks", size: 16 });
-  input.setAttribute("aria-label", "find tasks by name; Enter shows the next one");
+  const label = "find tasks by name; Enter shows the next one";
+  const input = element("input", { type: "search", placeholder: "find tasks", size: 16, "aria-label": label });
   const said = element("output");
   let found = [];
   let at = -1;
@@ -65,31 +60,16 @@ export function searchBox(rows, { lit, show }) {
     said.textContent = `${at + 1} of ${found.length}: ${rows[row].name[task]} on ${rows[row].rank}`;
     show(rows[row], task);
   });
-  return element("label", { className: "search", again: seek }, input, said);
-}
-
-export function toggle(text, label, pressed, changed) {
-  const button = element("button", { type: "button", textContent: text, title: label });
-  button.setAttribute("aria-pressed", String(pressed));
-  button.addEventListener("click", () => {
-    const now = button.getAttribute("aria-pressed") !== "true";
-    button.setAttribute("aria-pressed", String(now));
-    changed(now);
-  });
-  return button;
+  return Object.assign(element("label", { className: "search" }, input, said), { again: seek });
 }
 
 // The tables of a range, by kind and by stream: `update(from_ns, to_ns)` fills them and the two
 // fields, through which a range is given without a pointer. `rows` may change in place.
 export function rangeTable(rows, categories, changed) {
-  const field = (label) => {
-    const input = element("input", { type: "number", step: "any", min: 0 });
-    input.setAttribute("aria-label", label);
-    return input;
-  };
+  const field = (label) => element("input", { type: "number", step: "any", min: 0, "aria-label": label });
   const from = field("from, milliseconds");
   const to = field("to, milliseconds");
-  const tables = element("div", { className: "sums" });
+  const tables = division("sums");
   const box = element(
     "div",
     { className: "range", hidden: true },
@@ -103,25 +83,10 @@ export function rangeTable(rows, categories, changed) {
       if (b > a) changed(a, b);
     });
   }
-  const table = (caption, what, sums, whole_s) => {
-    const titles = [what, "time", "of the range, per rank"];
-    const head = element("tr", {}, ...titles.map((text) => element("th", { scope: "col", textContent: text })));
-    const body = sums.map(([name, sum_s]) =>
-      element(
-        "tr",
-        {},
-        element("th", { scope: "row", textContent: name }),
-        element("td", { textContent: valueText("seconds", sum_s) }),
-        element("td", { textContent: percentText(sum_s / whole_s) }),
-      ),
-    );
-    return element(
-      "table",
-      {},
-      element("caption", { textContent: caption }),
-      element("thead", {}, head),
-      element("tbody", {}, ...body),
-    );
+  const titles = ["time", "of the range, per rank"];
+  const tableOf = (caption, what, sums, whole_s) => {
+    const rows = sums.map(([name, sum_s]) => [name, valueText("seconds", sum_s), percentText(sum_s / whole_s)]);
+    return table([what, ...titles], rows, "", caption);
   };
   const update = (from_ns, to_ns) => {
     from.value = String(Number((from_ns / 1e6).toPrecision(6)));
@@ -135,8 +100,8 @@ export function rangeTable(rows, categories, changed) {
         const { kinds, streams } = sumsIn(own, from_ns, to_ns);
         const of = `${group ? `${group}: ` : ""}summed over ${ranks} ranks`;
         const named = kinds.map(([category, sum_s]) => [categories[category], sum_s]);
-        const byKind = table(`Time by kind, ${of}`, "kind", named, whole_s);
-        return streams.length > 1 ? [byKind, table(`Time by stream, ${of}`, "stream", streams, whole_s)] : [byKind];
+        const byKind = tableOf(`Time by kind, ${of}`, "kind", named, whole_s);
+        return streams.length > 1 ? [byKind, tableOf(`Time by stream, ${of}`, "stream", streams, whole_s)] : [byKind];
       }),
     );
   };

@@ -1,5 +1,7 @@
 // What a term means, beside it: on hover, on focus by keyboard and on touch. The texts stand in the
 // page as titles, so that they can be read without scripts.
+import { element } from "./dom.js";
+
 const ROOM_PX = 8;
 
 // Where a word of the glossary first stands in the page's sentences, it is a term. Commands and what
@@ -22,9 +24,7 @@ export function markWords(root, words) {
     for (const { 0: name, index } of node.data.matchAll(pattern)) {
       if (seen.has(name)) continue;
       seen.add(name);
-      const term = Object.assign(document.createElement("span"), { className: "term", tabIndex: 0 });
-      term.title = words[name];
-      term.textContent = name;
+      const term = element("span", { className: "term", tabIndex: 0, title: words[name] }, name);
       parts.push(node.data.slice(from, index), term);
       from = index + name.length;
     }
@@ -47,10 +47,7 @@ function show(term) {
 
 // Made once, with listeners for all terms that there will be.
 function makeTip() {
-  tip = document.createElement("div");
-  tip.className = "tip help";
-  tip.id = "help";
-  tip.setAttribute("role", "tooltip");
+  tip = element("div", { className: "tip help", id: "help", role: "tooltip" });
   document.body.append(tip);
   const termOf = ({ target }) => (target instanceof Element ? target.closest("[data-help]") : null);
   for (const came of ["mouseover", "focusin"]) {

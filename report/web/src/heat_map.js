@@ -1,6 +1,7 @@
 // A heat map of one quantity over two keys: light is good. The best cell is framed, cells without a
 // result are hatched, values stand in the cells where there is room.
 import { axisName, axisStyle, draw, nameAbove, tooltipStyle } from "./chart.js";
+import { element } from "./dom.js";
 import { SCALE, scaleColour, textOn } from "./colours.js";
 
 function hatching(colours) {
@@ -76,14 +77,9 @@ export function spanOf(cells, better) {
 
 const gradient = `linear-gradient(to right, ${SCALE.join(", ")})`;
 
-export function scaleLegend(element, metric, span, anyBest, anyMissing) {
-  const part = (tag, text, style = {}) => {
-    const node = document.createElement(tag);
-    node.textContent = text;
-    Object.assign(node.style, style);
-    return node;
-  };
-  element.replaceChildren(
+export function scaleLegend(place, metric, span, anyBest, anyMissing) {
+  const part = (tag, text, style) => element(tag, { style }, text);
+  place.replaceChildren(
     part("span", `${metric.name}: ${metric.text(span.worst)}`),
     part("i", "", { background: gradient, width: "180px" }),
     part("span", metric.text(span.best)),

@@ -1,6 +1,6 @@
 // Goodput over the interval of snapshots: simulated with its 95 % band, by formula, and where the
 // configured interval, those of the formulas and the best simulated one lie.
-import { axisStyle, drawToWidth, namesAbove, tooltipStyle } from "./chart.js";
+import { drawToWidth, namesAbove, tickedAxis, tooltipStyle, valueAxis } from "./chart.js";
 import { lossColour } from "./colours.js";
 import { estimateText, figureOf, intervalTitle, percentText, secondsText, tickText } from "./figures.js";
 import { bandSeries, lineSeries, shareRange, timeTicks, valueAt } from "./lines.js";
@@ -9,7 +9,7 @@ const BAND = `simulated, ${intervalTitle}`;
 const SIMULATED = lossColour("useful");
 const FORMULA = lossColour("redo");
 
-// Those of Young and exact often coincide: the smaller one lies in front.
+// The marks of Young and exact often coincide: the smaller one lies in front.
 const MARKS = [
   ["configured_s", "rect", 12, "#59a14f"],
   ["young_s", "triangle", 20, "#f28e2b"],
@@ -82,33 +82,17 @@ export function drawInterval(element, interval) {
         },
       },
       xAxis: {
-        type: "value",
+        ...tickedAxis(ticks, (x) => tickText("seconds", Number((10 ** x).toPrecision(3))), colours),
         min: at(points[0]),
         max: at(points.at(-1)),
         name: "one snapshot every",
         nameLocation: "middle",
         nameGap: 28,
-        ...axisStyle(colours),
-        splitLine: { show: false },
-        axisTick: { customValues: ticks, lineStyle: { color: colours.line } },
-        axisLabel: {
-          customValues: ticks,
-          color: colours.muted,
-          hideOverlap: true,
-          formatter: (x) => tickText("seconds", Number((10 ** x).toPrecision(3))),
-        },
       },
       yAxis: {
-        type: "value",
+        ...valueAxis(colours, { showMinLabel: false, showMaxLabel: false, formatter: percentText }),
         name: figureOf("campaign.goodput").title,
         ...range,
-        ...axisStyle(colours),
-        axisLabel: {
-          color: colours.muted,
-          showMinLabel: false,
-          showMaxLabel: false,
-          formatter: percentText,
-        },
       },
       series: [
         bandSeries(BAND, band, SIMULATED),

@@ -1,5 +1,5 @@
 // One quantity over one varied key, a curve with its 95 % band per value of another.
-import { axisName, axisStyle, drawToWidth, nameAbove, namesAbove, tooltipStyle } from "./chart.js";
+import { axisName, drawToWidth, nameAbove, namesAbove, tickedAxis, tooltipStyle, valueAxis } from "./chart.js";
 import { lossColour, orderedColour, unorderedColour } from "./colours.js";
 import { bandSeries, lineSeries, scaleOf, shareRange } from "./lines.js";
 
@@ -18,7 +18,6 @@ function placesOf(key) {
   return {
     at: (i) => places[i],
     axis: {
-      type: "value",
       min: Math.min(...places) - room,
       max: Math.max(...places) + room,
       ticks: places,
@@ -29,24 +28,16 @@ function placesOf(key) {
 
 function horizontalAxis(key, places, colours) {
   const { ticks, label, ...axis } = places.axis;
-  return {
-    ...axis,
-    ...axisStyle(colours),
-    ...axisName(key, colours),
-    splitLine: { show: false },
-    ...(ticks && { axisTick: { customValues: ticks, lineStyle: { color: colours.line } } }),
-    axisLabel: {
-      color: colours.muted,
-      hideOverlap: true,
-      ...(ticks && { customValues: ticks, formatter: label }),
-    },
-  };
+  const style = ticks
+    ? tickedAxis(ticks, label, colours)
+    : { ...valueAxis(colours, { hideOverlap: true }), splitLine: { show: false } };
+  return { ...style, ...axis, ...axisName(key, colours) };
 }
 
 // A logarithmic axis from one power of two to another; of values that are near each other it would
 // be empty for the most part.
 function doublings(values) {
-  if (Math.max(...values) < 4 * Math.min(...values)) return { type: "value", scale: true };
+  if (Math.max(...values) < 4 * Math.min(...values)) return { scale: true };
   const power = (round, x) => 2 ** round(Math.log2(x));
   const min = power(Math.floor, Math.min(...values));
   return { type: "log", logBase: 2, min, max: Math.max(2 * min, power(Math.ceil, Math.max(...values))) };
@@ -54,15 +45,13 @@ function doublings(values) {
 
 function verticalAxis(metric, values, colours) {
   return {
-    ...(metric.log ? doublings(values) : { type: "value", scale: true }),
-    ...(metric.share && values.length > 0 ? shareRange(values) : {}),
-    ...axisStyle(colours),
-    ...nameAbove(metric, LEFT_PX, colours),
-    axisLabel: {
-      color: colours.muted,
+    ...valueAxis(colours, {
       formatter: metric.tick ?? metric.text,
       ...(metric.share && { showMinLabel: false, showMaxLabel: false }),
-    },
+    }),
+    ...(metric.log ? doublings(values) : { scale: true }),
+    ...(metric.share && values.length > 0 ? shareRange(values) : {}),
+    ...nameAbove(metric, LEFT_PX, colours),
   };
 }
 

@@ -61,7 +61,7 @@ export function lineSeries(name, points, colour, style = {}) {
   };
 }
 
-// Of ascending [x, y] points, straight between them; nothing outside.
+// The y at x, straight between ascending [x, y] points; null outside of them.
 export function valueAt(points, x) {
   for (let i = 1; i < points.length; ++i) {
     const [x0, y0] = points[i - 1];

@@ -1,6 +1,7 @@
 // The page of `windtunnel serve`: asks the server at every move, draws its answer as the page of a
 // run, and keeps one state beside the current one. Both states stand in the address.
 import { forgetCharts } from "./chart.js";
+import { button, division, element, save, table } from "./dom.js";
 import { glossary } from "./figures.js";
 import { explainTerms, markWords } from "./glossary.js";
 import { drawControls } from "./live_controls.js";
@@ -27,15 +28,6 @@ async function ask(path, settings) {
   const fault = await response.json().catch(() => ({ error: response.statusText }));
   const what = response.status === 422 ? "These values cannot be" : "The server failed";
   throw new Error(`${what}: ${fault.error}`);
-}
-
-function button(text, help, pressed) {
-  const element = document.createElement("button");
-  element.type = "button";
-  element.textContent = text;
-  element.title = help;
-  element.addEventListener("click", pressed);
-  return element;
 }
 
 // Draws at once what is in view; the rest when moves pause or it is scrolled to, so that a drag waits
@@ -101,15 +93,11 @@ function settingsText(settings) {
 
 // A place for one state, which takes answer after answer.
 function stateColumn() {
-  const column = document.createElement("section");
-  column.className = "state";
-  const heading = document.createElement("h2");
-  const said = document.createElement("p");
-  said.className = "settings";
-  const summary = document.createElement("div");
-  const charts = document.createElement("div");
-  charts.className = "state-charts";
-  column.append(heading, said, summary);
+  const heading = element("h2");
+  const said = element("p", { className: "settings" });
+  const summary = division("");
+  const charts = division("state-charts");
+  const column = element("section", { className: "state" }, heading, said, summary);
   const view = inView();
   let dressed = true;
   return {
@@ -146,42 +134,20 @@ function stateColumn() {
 
 // The figures of both states, a row each.
 function drawDifferences(kept, current) {
-  const table = document.createElement("table");
-  table.className = "comparison differences";
-  const head = table.createTHead().insertRow();
-  for (const title of ["figure", "kept", "current"]) {
-    const cell = document.createElement("th");
-    cell.scope = "col";
-    cell.textContent = title;
-    head.append(cell);
-  }
-  const body = table.createTBody();
-  const rows = new Map(current.record.summary.figures.map((row) => [row.label, row]));
+  const now = new Map(current.record.summary.figures.map((row) => [row.label, row]));
   const text = (row) => (row ? [row.value, row.detail].filter(Boolean).join(", ") : "–");
-  for (const row of kept.record.summary.figures) {
-    const line = body.insertRow();
-    const label = document.createElement("th");
-    label.scope = "row";
-    label.textContent = row.label;
-    line.append(label);
-    for (const each of [row, rows.get(row.label)]) line.insertCell().textContent = text(each);
-  }
-  const scroll = document.createElement("div"); // on a narrow screen
-  scroll.className = "scroll";
-  scroll.append(table);
-  return scroll;
+  const rows = kept.record.summary.figures.map((row) => [row.label, text(row), text(now.get(row.label))]);
+  // It scrolls on a narrow screen.
+  return division("scroll", table(["figure", "kept", "current"], rows, "comparison differences"));
 }
 
-function save(text, name) {
-  const link = document.createElement("a");
-  link.href = URL.createObjectURL(new Blob([text], { type: "text/yaml" }));
-  link.download = `${name}.yaml`;
-  link.click();
-  URL.revokeObjectURL(link.href);
+function saveText(text, name) {
+  const url = URL.createObjectURL(new Blob([text], { type: "text/yaml" }));
+  save(url, `${name}.yaml`);
+  URL.revokeObjectURL(url);
 }
 
-// Both states, for whoever opens it. Of the kept one the settings stand as the current one's do, in a
-// parameter of their own.
+// The address holds both states. The settings of the kept one stand in a parameter of their own.
 function addressOf(settings, kept) {
   const address = new URLSearchParams(settings);
   if (kept) address.set("kept", new URLSearchParams(kept.settings));
@@ -195,11 +161,8 @@ function statesOf(address) {
 }
 
 export function drawLive({ name, controls, campaign }, root) {
-  const status = document.createElement("p");
-  status.className = "live-status";
-  status.setAttribute("role", "status");
-  const states = document.createElement("div");
-  states.className = "states";
+  const status = element("p", { className: "live-status", role: "status" });
+  const states = division("states");
   let current = null; // {settings, answer}
   let kept = null;
   let asking = false;
@@ -312,34 +275,32 @@ export function drawLive({ name, controls, campaign }, root) {
     }
   }
 
-  const brief = document.createElement("p"); // where the figures are out of view
-  brief.className = "live-brief";
-  const tools = document.createElement("div");
-  tools.className = "live-tools";
-  const forget = button("Forget kept state", "shows one state again", () => {
+  const brief = element("p", { className: "live-brief" }); // where the figures are out of view
+  const tools = division("live-tools");
+  const forget = button("Forget kept state", { title: "shows one state again" }, () => {
     keep(null);
     writeAddress();
   });
   forget.disabled = true;
   tools.append(
-    button("Keep for comparison", "shows this state beside what follows", () => {
+    button("Keep for comparison", { title: "shows this state beside what follows" }, () => {
       if (!current) return;
       keep(current);
       writeAddress();
     }),
     forget,
-    button("As the scenario has it", "moves everything back", () => {
+    button("As the scenario has it", { title: "moves everything back" }, () => {
       panel.set({});
       update();
     }),
-    button("Save as scenario", "a file for windtunnel run", async () => {
+    button("Save as scenario", { title: "a file for windtunnel run" }, async () => {
       try {
-        save(await (await ask("/scenario", panel.settings())).text(), name);
+        saveText(await (await ask("/scenario", panel.settings())).text(), name);
       } catch (fault) {
         tell(fault);
       }
     }),
-    button("Copy address", "of what is shown, for whoever may use this server", async () => {
+    button("Copy address", { title: "of what is shown, for whoever may use this server" }, async () => {
       try {
         await navigator.clipboard.writeText(location.href);
         status.textContent = "The address of this state is in the clipboard.";
@@ -348,13 +309,9 @@ export function drawLive({ name, controls, campaign }, root) {
       }
     }),
   );
-  const side = document.createElement("aside");
-  side.append(panel.element);
-  const main = document.createElement("div");
   states.append(now.column);
-  main.append(tools, status, states);
   root.className = "live";
-  root.append(side, main, brief);
+  root.append(element("aside", {}, panel.element), division("", tools, status, states), brief);
   const takeAddress = async () => {
     const states = statesOf(location.hash);
     panel.set(states.current);

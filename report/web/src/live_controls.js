@@ -1,43 +1,22 @@
 // The controls of the page that answers while one drags: a slider for numbers, a list for names.
 
-function named(tag, className, text = "") {
-  const element = document.createElement(tag);
-  element.className = className;
-  element.textContent = text;
-  return element;
-}
+import { division, element } from "./dom.js";
 
-function sliderOf(control) {
-  const input = document.createElement("input");
-  input.type = "range";
-  input.min = 0;
-  input.max = control.values.length - 1;
-  input.step = 1;
-  return input;
-}
+const sliderOf = ({ values }) => element("input", { type: "range", min: 0, max: values.length - 1, step: 1 });
 
-function listOf(control) {
-  const select = document.createElement("select");
-  control.values.forEach((value, at) => select.append(new Option(value, at)));
-  return select;
-}
+const listOf = ({ values }) => element("select", {}, ...values.map((value, at) => new Option(value, at)));
 
 // One control; `moved` is called on every step of a drag. `setLimits` marks the values that cannot
 // be, with the reasons.
 function drawControl(control, moved) {
-  const row = named("div", "control");
   const input = control.names ? listOf(control) : sliderOf(control);
   input.id = `control-${control.key}`;
-  const label = named("label", "term", control.title);
-  label.htmlFor = input.id;
-  label.tabIndex = 0; // its meaning by keyboard, too
-  label.title = `${control.key}: ${control.help}`;
-  const shown = named("output", "control-value");
-  shown.htmlFor = input.id;
-  const marks = named("div", "control-marks");
-  const head = named("div", "control-head");
-  head.append(label, shown);
-  row.append(head, input, marks);
+  const title = `${control.key}: ${control.help}`;
+  const reached = { htmlFor: input.id, tabIndex: 0 }; // its meaning by keyboard, too
+  const label = element("label", { className: "term", title, ...reached }, control.title);
+  const shown = element("output", { className: "control-value", htmlFor: input.id });
+  const marks = division("control-marks");
+  const row = division("control", division("control-head", label, shown), input, marks);
 
   let reasons = [];
   const show = () => {
@@ -63,9 +42,8 @@ function drawControl(control, moved) {
     } else {
       marks.replaceChildren(
         ...control.values.map((value, at) => {
-          const mark = named("span", reasons[at] ? "mark refused" : "mark");
-          mark.title = reasons[at] ? `${value}: ${reasons[at]}` : value;
-          return mark;
+          const className = reasons[at] ? "mark refused" : "mark";
+          return element("span", { className, title: reasons[at] ? `${value}: ${reasons[at]}` : value });
         }),
       );
     }
@@ -82,22 +60,20 @@ function drawControl(control, moved) {
 
 // All controls by group. `settings` are those that were moved from the scenario's own values.
 export function drawControls(controls, moved) {
-  const element = named("form", "live-controls");
-  element.setAttribute("aria-label", "what can be moved");
-  element.addEventListener("submit", (event) => event.preventDefault());
+  const form = element("form", { className: "live-controls", "aria-label": "what can be moved" });
+  form.addEventListener("submit", (event) => event.preventDefault());
   const drawn = controls.map((control) => drawControl(control, moved));
   let group = null;
   for (const each of drawn) {
     if (group?.dataset.title !== each.control.group) {
-      group = document.createElement("fieldset");
+      group = element("fieldset", {}, element("legend", {}, each.control.group));
       group.dataset.title = each.control.group;
-      group.append(named("legend", "", each.control.group));
-      element.append(group);
+      form.append(group);
     }
     group.append(each.row);
   }
   return {
-    element,
+    element: form,
     settings() {
       const changed = drawn.filter((each) => each.at() !== each.control.at);
       return Object.fromEntries(

@@ -1,5 +1,5 @@
 // Where the wall time of several campaigns goes: a stacked bar of what is lost for each.
-import { axisName, axisStyle, drawToWidth, nameAbove, namesAbove, tooltipStyle } from "./chart.js";
+import { axisName, axisStyle, drawToWidth, nameAbove, namesAbove, tooltipStyle, valueAxis } from "./chart.js";
 import { lossColour } from "./colours.js";
 import { percentText, shownShare, tickText } from "./figures.js";
 
@@ -64,10 +64,8 @@ export function drawLosses(element, view) {
         },
       },
       yAxis: {
-        type: "value",
-        ...axisStyle(colours),
+        ...valueAxis(colours, { formatter: (share) => tickText("share", share) }),
         ...nameAbove({ name: "lost, of the wall time" }, left, colours),
-        axisLabel: { color: colours.muted, formatter: (share) => tickText("share", share) },
       },
       series: causes.map((cause) => ({
         name: cause,

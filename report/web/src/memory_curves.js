@@ -2,11 +2,10 @@
 //
 // Curves are custom series as the rows of the Gantt charts are, so that thousands of steps cost no
 // more than the pixels that show them.
-import { axisStyle, draw, timeLabel, timeZoom } from "./chart.js";
+import { draw, limitLine, timeAxis, timeZoom, valueAxis } from "./chart.js";
 import { rankColour } from "./colours.js";
+import { division, element, legend, panel } from "./dom.js";
 import { memoryStep, memoryText, memoryTick, secondsText } from "./figures.js";
-import { legend } from "./legend.js";
-import { panel } from "./panel.js";
 
 const MOST_NAMED = 16; // ranks in the legend
 
@@ -140,33 +139,16 @@ export function curveSeries(curves, usableBytes, colours, axes, hidden = new Set
     renderItem: curveRenderer(curves, usableBytes, colours, hidden),
     markLine: !(usableBytes > 0)
       ? undefined
-      : {
-          symbol: "none",
-          silent: true,
-          lineStyle: { color: colours.text, type: "dashed", width: 1.2 },
-          label: {
-            position: "insideEndTop",
-            color: colours.text,
-            fontSize: 11,
-            formatter: `usable ${memoryText(usableBytes)}`,
-          },
-          data: [{ yAxis: usableBytes }],
-        },
+      : limitLine(usableBytes, `usable ${memoryText(usableBytes)}`, 1.2, colours, { fontSize: 11 }),
   };
 }
 
 export function memoryAxis(top, colours) {
   return {
-    type: "value",
+    ...valueAxis(colours, { showMaxLabel: false, formatter: memoryTick }),
     min: 0,
     max: top,
-    ...axisStyle(colours),
     interval: memoryStep(top),
-    axisLabel: {
-      color: colours.muted,
-      showMaxLabel: false,
-      formatter: memoryTick,
-    },
   };
 }
 
@@ -175,27 +157,24 @@ export const axisTop = (allCurves, usableBytes) =>
 
 // A button per rank that shows and hides its curve; of many ranks the colours of the first and last.
 function curveLegend(curves, hidden, redraw) {
-  const element = document.createElement("div");
+  const place = division("legend");
   const colours = curves.map((_, index) => rankColour(index, curves.length));
   if (curves.length <= MOST_NAMED) {
     const indices = [...curves.keys()];
-    legend(element, curves.map(({ rank }) => rank), indices, colours, hidden, redraw);
-    return element;
+    legend(place, curves.map(({ rank }) => rank), indices, colours, hidden, redraw);
+    return place;
   }
-  element.className = "legend";
-  const scale = document.createElement("i");
-  scale.style.width = "120px";
-  scale.style.background = `linear-gradient(to right, ${colours.join(", ")})`;
-  element.append(curves[0].rank, scale, curves.at(-1).rank);
-  return element;
+  const background = `linear-gradient(to right, ${colours.join(", ")})`;
+  place.append(curves[0].rank, element("i", { style: { width: "120px", background } }), curves.at(-1).rank);
+  return place;
 }
 
-// Of a run: below its Gantt chart, on the same axis.
+// Draws the curves of a run below its Gantt chart, on the same axis.
 export function drawCurves(parent, memory, gantt, labelWidth) {
   const curves = curvesOf(memory);
   const top = highest(curves);
   const note = top ? `Peak: ${peakText(top)}.` : "";
-  const element = panel(parent, memory.title ?? "Memory over time by pipeline rank", 240, note);
+  const place = panel(parent, memory.title ?? "Memory over time by pipeline rank", 240, note);
   const hidden = new Set();
   const about = () => ({
     words: memory.usable_bytes > 0 ? `${note} Usable ${memoryText(memory.usable_bytes)}.` : note,
@@ -211,17 +190,11 @@ export function drawCurves(parent, memory, gantt, labelWidth) {
     grid: { left: labelWidth, right: 16, top: 10, bottom: 26 },
     // Moved by the slider of the chart above, which it is linked with.
     dataZoom: timeZoom(colours).map((zoom) => ({ ...zoom, show: false })),
-    xAxis: {
-      type: "value",
-      min: 0,
-      max: Math.max(gantt.makespan_s * 1e9, 1),
-      ...axisStyle(colours),
-      axisLabel: timeLabel(colours),
-    },
+    xAxis: timeAxis(Math.max(gantt.makespan_s * 1e9, 1), colours),
     yAxis: memoryAxis(axisTop([curves], memory.usable_bytes), colours),
     series: [curveSeries(curves, memory.usable_bytes, colours, {}, hidden)],
   });
-  const chart = draw(element, option, about);
-  if (curves.length > 1) element.before(curveLegend(curves, hidden, chart.redraw));
+  const chart = draw(place, option, about);
+  if (curves.length > 1) place.before(curveLegend(curves, hidden, chart.redraw));
   return chart;
 }

@@ -1,10 +1,10 @@
 // Things below each other, each with a value and its interval on one axis: names stand above their
 // intervals, so that long ones fit narrow screens, too.
-import { axisName, axisStyle, drawToWidth, escapeHtml, gridLines, tooltipStyle } from "./chart.js";
+import { axisName, drawToWidth, escapeHtml, gridLines, tickedAxis, tooltipStyle } from "./chart.js";
 import { lossColour, unorderedColour } from "./colours.js";
 import { estimateText, evenTicks, roundTicks, tickText, valueText } from "./figures.js";
 import { scaleOf } from "./lines.js";
-import { panel } from "./panel.js";
+import { panel } from "./dom.js";
 
 const LINE_PX = 16;
 const LETTER_PX = 6.6; // of 12 px type, on the safe side
@@ -19,7 +19,7 @@ const TOP_AXIS_PX = 24;
 const MOST_WITHOUT_TOP = 12; // items
 const BEST = "#1a9850";
 
-// Words in lines of at most so many letters.
+// Breaks a text between words into lines of at most `letters`.
 export function wrapped(text, letters) {
   const lines = [""];
   for (const word of text.split(" ")) {
@@ -143,20 +143,12 @@ export function drawRanges(place, { title, note, axis, floor, items }) {
     ].join("<br>");
   const option = (colours) => {
     const { rows, height } = arrange();
+    const tick = (x) => tickText(axis.unit, Number(scale.from(x).toPrecision(12)));
     const horizontal = {
-      type: "value",
+      ...tickedAxis(scale.ticks, tick, colours),
       min: scale.min,
       max: scale.max,
-      ...axisStyle(colours),
-      axisTick: { customValues: scale.ticks, lineStyle: { color: colours.line } },
-      splitLine: { show: false },
       axisLine: { onZero: false, lineStyle: { color: colours.line } },
-      axisLabel: {
-        color: colours.muted,
-        hideOverlap: true,
-        customValues: scale.ticks,
-        formatter: (x) => tickText(axis.unit, Number(scale.from(x).toPrecision(12))),
-      },
     };
     return {
       grid: { left: SIDE_PX, right: SIDE_PX, top, bottom: FOOT_PX - 4 },

@@ -6,20 +6,14 @@ import { figureOf, groupTitle, shownShare } from "./figures.js";
 import { drawGantt } from "./gantt.js";
 import { drawInterval } from "./interval.js";
 import { drawCurves } from "./memory_curves.js";
-import { panel } from "./panel.js";
+import { division, panel } from "./dom.js";
 
-function pair(charts) {
-  const grid = document.createElement("div");
-  grid.className = "pair";
-  charts.append(grid);
-  return grid;
+function below(charts, className = "") {
+  charts.append(division(className));
+  return charts.lastChild;
 }
 
-function below(charts) {
-  const place = document.createElement("div");
-  charts.append(place);
-  return place;
-}
+const pair = (charts) => below(charts, "pair");
 
 // What would be labelled "0.0 %" is left out.
 function shown(entries, whole) {
@@ -55,7 +49,7 @@ export function drawRun({ result, memory, gantt }, charts, inTurn = (_, draw) =>
   if (gantt.tracks.length > 0) {
     let drawn; // before the curves, or with them
     row(below(charts), (place) => {
-      drawn = drawGantt(panel, place, gantt, true);
+      drawn = drawGantt(place, gantt, true);
       link(drawn.top, drawn.chart);
     });
     if (memory.curves.ranks.length > 0) {

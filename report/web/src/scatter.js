@@ -1,11 +1,9 @@
 // Points of two quantities by group, with curves through them; on logarithmic axes with the line
 // where both are equal and bands of so many percent beside it.
-import { axisName, axisStyle, draw, escapeHtml, gridLines, nameAbove, tooltipStyle } from "./chart.js";
-import { choice } from "./choice.js";
+import { axisName, draw, escapeHtml, gridLines, nameAbove, tickedAxis, tooltipStyle } from "./chart.js";
 import { unorderedColour } from "./colours.js";
+import { choice, division, legend, panel } from "./dom.js";
 import { evenTicks, roundTicks, tickText, valueText } from "./figures.js";
-import { legend } from "./legend.js";
-import { panel } from "./panel.js";
 
 const LEFT_PX = 76;
 const MOST_NAMED = 14; // groups with a button each; of more one chooses from a list
@@ -23,21 +21,12 @@ const ticksOf = ({ unit }, [min, max], log) =>
   log ? roundTicks(unit, 10 ** min, 10 ** max).map(Math.log10) : evenTicks(unit, min, max);
 
 function axisOf(axis, span, log, colours) {
-  const places = { customValues: ticksOf(axis, span, log) };
+  const text = (at) => tickText(axis.unit, Number((log ? 10 ** at : at).toPrecision(12)));
   return {
-    type: "value",
+    ...tickedAxis(ticksOf(axis, span, log), text, colours),
     min: span[0],
     max: span[1],
-    ...axisStyle(colours),
     axisLine: { onZero: false, lineStyle: { color: colours.line } },
-    axisTick: { ...places, lineStyle: { color: colours.line } },
-    splitLine: { show: false },
-    axisLabel: {
-      ...places,
-      color: colours.muted,
-      hideOverlap: true,
-      formatter: (at) => tickText(axis.unit, Number((log ? 10 ** at : at).toPrecision(12))),
-    },
   };
 }
 
@@ -62,7 +51,7 @@ function bandLines([min, max], bands, colours) {
   }));
 }
 
-// Beside a point that has a name, on the side where there is room.
+// A point's name stands beside it, on the side where there is room.
 function namedPoint(value, name, [least, most], colours) {
   if (!name) return value;
   const position = value[0] > (least + most) / 2 ? "left" : "right";
@@ -145,11 +134,10 @@ export function drawScatter(parent, { title, note, x, y, log, bands, groups, one
   };
   const chart = draw(element, option, about);
   if (groups.length < 2) return;
-  const controls = document.createElement("div");
+  const controls = division(chosen ? "controls" : "");
   element.before(controls);
   const names = groups.map(({ name }) => name);
   if (chosen) {
-    controls.className = "controls";
     choice(controls, "show ", one ? names : ["all", ...names], 0, (index) => {
       state.shown = one ? index : index - 1;
       chart.redraw();

@@ -1,11 +1,10 @@
 // The page of a sweep: a curve over one key; over two keys a heat map and curves. What is shown,
 // along which keys, and where further keys stand is the reader's choice.
-import { choice } from "./choice.js";
 import { makeSortable } from "./comparison.js";
+import { choice, division, element, panel } from "./dom.js";
 import { groupTitle, intervalTitle } from "./figures.js";
 import { drawHeatMap, scaleLegend, spanOf } from "./heat_map.js";
 import { drawLosses } from "./losses.js";
-import { panel } from "./panel.js";
 import { drawKeyCurves } from "./key_curves.js";
 import { gridOf, lostShares, metricsOf, pointText } from "./sweep_data.js";
 
@@ -53,7 +52,7 @@ function startOf(grid) {
   return grid.keys.map(({ key, values }) => Math.max(0, values.indexOf(grid.best?.set[key])));
 }
 
-// Of many values some, evenly, and the best point's.
+// Takes some of many values, evenly, and the best point's.
 function someValues(count, best) {
   if (count <= MOST_CURVES) return [...Array(count).keys()];
   const even = Array.from({ length: MOST_CURVES - 1 }, (_, i) =>
@@ -74,7 +73,7 @@ function curvesOf(grid, state, metrics) {
 
 function keyChoices(controls, grid, state, changed) {
   const names = grid.keys.map(({ key }) => key);
-  const rest = document.createElement("span");
+  const rest = element("span");
   const selects = {};
   const fill = () => {
     rest.replaceChildren();
@@ -101,13 +100,12 @@ function keyChoices(controls, grid, state, changed) {
 }
 
 function addHeatMap(parent, grid, state, metrics) {
-  const element = panel(parent, "All points", 400, "");
-  const legend = document.createElement("div");
-  legend.className = "legend";
-  element.before(legend);
+  const place = panel(parent, "All points", 400, "");
+  const legend = division("legend");
+  place.before(legend);
   const fit = () => {
     const rows = grid.keys[state.down].values.length;
-    element.style.height = `${rows * Math.min(34, Math.max(11, 560 / rows)) + 58}px`;
+    place.style.height = `${rows * Math.min(34, Math.max(11, 560 / rows)) + 58}px`;
   };
   const view = () => {
     const cells = cellsOf(grid, state, metrics);
@@ -117,7 +115,7 @@ function addHeatMap(parent, grid, state, metrics) {
     return { across: grid.keys[state.across], down: grid.keys[state.down], cells, span };
   };
   fit();
-  const chart = drawHeatMap(element, view);
+  const chart = drawHeatMap(place, view);
   return () => {
     fit();
     chart.resize();
@@ -126,12 +124,8 @@ function addHeatMap(parent, grid, state, metrics) {
 }
 
 function addLosses(parent, grid, state) {
-  const element = panel(
-    parent,
-    groupTitle("campaign.lost"),
-    300,
-    grid.keys.length > 1 ? "All other keys at the best point's value." : "",
-  );
+  const note = grid.keys.length > 1 ? "All other keys at the best point's value." : "";
+  const place = panel(parent, groupTitle("campaign.lost"), 300, note);
   const at = startOf(grid);
   const view = () => ({
     key: grid.keys[state.across],
@@ -141,7 +135,7 @@ function addLosses(parent, grid, state) {
       return lost ? [{ i, lost }] : [];
     }),
   });
-  return drawLosses(element, view).redraw;
+  return drawLosses(place, view).redraw;
 }
 
 export function drawSweep(record, charts) {
@@ -156,8 +150,7 @@ export function drawSweep(record, charts) {
   const redraws = [];
   const changed = () => redraws.forEach((redraw) => redraw());
 
-  const controls = document.createElement("div");
-  controls.className = "controls";
+  const controls = division("controls");
   charts.append(controls);
   const names = metrics.map(({ name }) => name);
   choice(controls, "show ", names, 0, (index) => {

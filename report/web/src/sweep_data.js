@@ -44,7 +44,7 @@ export function gridOf(record) {
   };
 }
 
-// Of the wall time, by cause; nothing without a result.
+// Lost shares of the wall time, by cause; null without a result.
 export function lostShares(result) {
   if (!result?.lost) return null;
   return Object.fromEntries(Object.entries(result.lost).map(([cause, lost]) => [cause, lost?.mean ?? 0]));

@@ -1,5 +1,6 @@
 // Tables: their figures to take away, keys for those that are wider than the screen, and words that
 // stay whole at the ends of lines.
+import { element } from "./dom.js";
 import { offer } from "./describe.js";
 
 const cellsOf = (row) =>
@@ -47,7 +48,7 @@ export function keepWhole(root) {
     let from = 0;
     for (const { 0: word, index } of node.data.matchAll(HYPHENED)) {
       if (word.length > LONGEST) continue;
-      const whole = Object.assign(document.createElement("span"), { className: "whole", textContent: word });
+      const whole = element("span", { className: "whole" }, word);
       parts.push(node.data.slice(from, index), whole);
       from = index + word.length;
     }

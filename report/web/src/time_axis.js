@@ -1,7 +1,8 @@
 // Time along charts: the slider and the axis that stay in view, the keys that move what is shown, and
 // ranges of it whose times are summed.
-import { axisStyle, draw, timeLabel, timeZoom } from "./chart.js";
-import { rangeTable, toggle } from "./gantt_tools.js";
+import { draw, timeAxis, timeZoom } from "./chart.js";
+import { division, legend, toggle } from "./dom.js";
+import { rangeTable } from "./gantt_tools.js";
 
 const HEAD_PX = 56; // the slider, and the axis below it
 
@@ -31,31 +32,26 @@ export function showRange(chart, middle_ns, width_ns, end_ns) {
   chart.dispatchAction({ type: "dataZoom", startValue, endValue: startValue + width_ns });
 }
 
-// The slider and the time axis, which stay in view above a long chart. `view()` gives the room on its
+// What stays in view above a long chart: the slider and the time axis. `view()` gives the room on its
 // left and the last time; the chart's own axis must be linked with it.
-export function drawTimeAxis(element, view) {
-  element.style.height = `${HEAD_PX}px`;
-  return draw(element, (colours) => ({
+export function drawHead(place, view) {
+  const axis = division("");
+  const head = division("head", axis);
+  place.before(head);
+  axis.style.height = `${HEAD_PX}px`;
+  const top = draw(axis, (colours) => ({
     grid: { left: view().labelWidth, right: 16, top: HEAD_PX - 1, height: 1 },
     dataZoom: timeZoom(colours).map((zoom, index) => (index > 0 ? zoom : { ...zoom, top: 4, bottom: undefined })),
-    xAxis: {
-      type: "value",
-      position: "top",
-      min: 0,
-      max: view().end_ns,
-      ...axisStyle(colours),
-      splitLine: { show: false },
-      axisLabel: timeLabel(colours),
-    },
+    xAxis: { ...timeAxis(view().end_ns, colours), position: "top", splitLine: { show: false } },
     yAxis: { type: "value", show: false },
     series: [],
   }));
+  return { head, top };
 }
 
 // A drag over the chart chooses a range, while `active()`.
 function chooseByDrag(element, chart, active, chosen) {
-  const band = document.createElement("div");
-  band.className = "band";
+  const band = division("band");
   element.append(band);
   let from_px = null;
   const timeAt = (x) => Math.max(0, chart.convertFromPixel({ xAxisIndex: 0 }, x));
@@ -109,7 +105,7 @@ export function drawSums(element, chart, rows, categories) {
   };
   chart.on("datazoom", update);
   const help = "drag over the chart, or give two times, for the time of each kind and stream";
-  const button = toggle("sum a range", help, false, (now) => {
+  const button = toggle("sum a range", { title: help }, false, (now) => {
     state.measuring = now;
     sums.box.hidden = !now;
     chart.setOption({ dataZoom: [{}, { disabled: now }] });
@@ -117,4 +113,18 @@ export function drawSums(element, chart, rows, categories) {
     measure(null);
   });
   return { button, box: sums.box, update };
+}
+
+// Above the time axis: the search, buttons of the chart's own, those that let other tasks than the
+// critical ones stand back and that sum a range, and the names of kinds. `critical(now)` is called
+// with whether they stand back; `used` are the kinds that there are. Returns the sums.
+export function addTools(head, place, chart, { rows, kinds, used, fills, hidden, search, own, critical, redraw }) {
+  const sums = drawSums(place, chart, rows, kinds);
+  const title = "let all other tasks stand back";
+  const back = critical ? [toggle("critical path", { title }, false, critical)] : [];
+  const names = division("");
+  legend(names, kinds, [...used].sort((a, b) => a - b), fills, hidden, redraw);
+  head.prepend(division("tools", search, ...own, ...back, sums.button), names);
+  head.after(sums.box);
+  return sums;
 }

@@ -1,7 +1,7 @@
 // Checks of expert routing and of embeddings that need the whole job.
 #include <fmt/format.h>
 
-#include "models/cost/expert/expert_parallel.hpp"
+#include "models/cost/parallel/expert_parallel.hpp"
 #include "scenarios/language/resolve/resolve.hpp"
 
 namespace windtunnel {

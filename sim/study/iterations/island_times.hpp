@@ -7,7 +7,7 @@
 #include "models/plan/job.hpp"
 #include "models/plan/sync_level.hpp"
 #include "policies/lowering/prepared_iteration.hpp"
-#include "sim/campaign/parts/island_table.hpp"
+#include "sim/campaign/island_table.hpp"
 
 namespace windtunnel {
 
@@ -18,7 +18,7 @@ namespace windtunnel {
 IslandTable island_table(const Job& job, const PreparedIteration& prepared,
                          const std::vector<SyncSeconds>& seconds);
 
-// The job of one of so many islands, alone.
+// The job of one island alone, out of `islands`.
 Job one_island(const Job& job, int islands);
 
 }  // namespace windtunnel

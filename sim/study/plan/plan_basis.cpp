@@ -7,7 +7,7 @@
 #include <cmath>
 
 #include "models/base/units.hpp"
-#include "models/cost/tensor/tensor_rules.hpp"
+#include "models/cost/parallel/tensor_rules.hpp"
 #include "scenarios/language/library/library.hpp"
 #include "scenarios/language/overrides.hpp"
 #include "scenarios/language/text/document.hpp"
@@ -70,8 +70,8 @@ Precision other_precision(const GpuSpec& gpu) {
   return has_both ? Precision::fp16 : Precision::fp32;
 }
 
-// The scenario on all nodes without layout: only to read it. Of a sequence of any length: a model
-// from a file may name none.
+// The scenario on all nodes without a layout, which is only read. Its sequence has any length: a
+// model from a file may name none.
 std::string first_text(const PlanRequest& request, const NodeSpec& node,
                        const std::string& software) {
   return fmt::format(
@@ -122,7 +122,7 @@ void add_default(PlanBasis& basis, bool open, TakenDefault taken) {
   if (open) basis.defaults.push_back(std::move(taken));
 }
 
-// Of a map in flow style what the user sets by no key below `key`; empty: all of it is stated.
+// The part of a map in flow style that the user sets by no key below `key`; empty: none is left.
 std::string left_open(const Overrides& set, const std::string& key, const std::string& part) {
   const auto is_set = [&](const std::string& path) {
     return std::ranges::any_of(

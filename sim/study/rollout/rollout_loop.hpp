@@ -12,7 +12,7 @@
 
 #include "models/cost/inference/engine_speed.hpp"
 #include "models/workload/rollout.hpp"
-#include "policies/rollout/engine_pool.hpp"
+#include "sim/study/rollout/engine_pool.hpp"
 
 namespace windtunnel {
 
@@ -45,9 +45,9 @@ LoopTimes run_loop(const LoopInputs& inputs);
 // Tokens of an iteration's samples: drawn by its number, whatever the mode.
 std::vector<RolloutSample> draw_batch(const RolloutSpec& spec, int iteration);
 
-// What engines lose where each fails at this rate and is away for so long. Of what they write: a
-// sequence is L tokens long when it ends, and a failure meets it with so many that the mean over
-// time is E[L^2] / 2 E[L] (renewal theory: the age of what is under way). It is written again.
+// What engines lose where each fails at a rate and is away for a time. A failure loses the tokens
+// of the sequences under way, which are written again. Where a finished sequence has L tokens, one
+// under way has E[L^2] / 2 E[L] in the mean over time (renewal theory: the age).
 struct EngineLosses {
   double lost_share = 0;  // tokens written again, per token of a sample
   double away_share = 0;  // of an engine's time

@@ -8,8 +8,8 @@
 #include "models/cost/chunk/step_work.hpp"
 #include "models/volunteers/expert_calls.hpp"
 #include "models/volunteers/peer_work.hpp"
-#include "policies/averaging/averaging_roles.hpp"
 #include "policies/lowering/for_each_index.hpp"
+#include "policies/shares/averaging_roles.hpp"
 #include "sim/volunteers/swarm.hpp"
 
 namespace windtunnel {
@@ -23,7 +23,7 @@ double microbatches_of(const Job& job) {
   return double(job.batch.global) / job.batch.micro;
 }
 
-// Of a micro-batch.
+// Tokens of a micro-batch.
 double batch_tokens(const Job& job) {
   return tokens_per_step(job) / microbatches_of(job);
 }
@@ -144,8 +144,8 @@ void add_averaging(const Volunteers& volunteers, const std::vector<StageWork>& w
   }
 }
 
-// A layer is visited forward and backward. Of unlike peers the mean serves: their speeds, links and
-// latencies, each as often as there are such peers.
+// A layer is visited forward and backward. Unlike peers are replaced by
+// their mean speed, link and latency, weighted by the number of each kind.
 CalledPeers called_peers(const Volunteers& volunteers, const std::vector<StageWork>& works,
                          const Job& job, double message_bytes) {
   CalledPeers called{.peers = 0, .visits = 2.0 * job.model.layers};

@@ -33,12 +33,13 @@ std::string completion_file(const std::string& shell) {
   return path;
 }
 
-// The lines that the shell's script prints, in the project's folder.
+// The lines that the shell's script prints, in the project's folder; `windtunnel` is on its path.
 std::vector<std::string> lines_of(const std::string& shell, const std::string& script) {
   const std::string folder = scratch_folder("driven-" + shell);
   std::ofstream(folder + "/script") << script;
-  const std::string command = fmt::format("cd '{}' && {} '{}/script' >'{}/out' 2>&1",
-                                          WINDTUNNEL_SOURCE_DIR, shell, folder, folder);
+  const std::string command =
+      fmt::format("cd '{}' && PATH=\"$(dirname '{}'):$PATH\" {} '{}/script' >'{}/out' 2>&1",
+                  WINDTUNNEL_SOURCE_DIR, WINDTUNNEL_PROGRAM, shell, folder, folder);
   EXPECT_EQ(std::system(command.c_str()), 0) << script << read_text(folder + "/out");
   std::vector<std::string> lines;
   std::istringstream text(read_text(folder + "/out"));
@@ -50,7 +51,7 @@ std::vector<std::string> lines_of(const std::string& shell, const std::string& s
 std::vector<std::string> bash_offers(const std::vector<std::string>& words) {
   static const std::string file = completion_file("bash");
   std::string quoted;
-  for (const std::string& word : words) quoted += fmt::format(" '{}'", word);
+  for (const std::string& word : words) quoted += fmt::format(" \"{}\"", word);
   return lines_of("bash --norc --noprofile",
                   fmt::format("source '{}'\n"
                               "COMP_WORDS=(windtunnel{})\n"
@@ -109,18 +110,35 @@ TEST(BashCompletion, KnowsKeysOfScenariosAndTheirWords) {
   EXPECT_THAT(bash_offers({"run", "--set", "batch.global", "=", ""}), IsEmpty());
 }
 
-// Without quotes around what it prints, a shell would read a key's * as a pattern.
+TEST(BashCompletion, KnowsNamesOfTheLibrary) {
+  EXPECT_THAT(bash_offers({"plan", "--model", "llama3-4"}), ElementsAre("llama3-405b"));
+  EXPECT_THAT(bash_offers({"plan", "--model", "CMakeL"}), ElementsAre("CMakeLists.txt"));
+  EXPECT_THAT(bash_offers({"plan", "--cluster", "'64 x dgx-h1"}), ElementsAre("64 x dgx-h100"));
+  EXPECT_THAT(bash_offers({"plan", "--cluster", "=", "'512 h20"}), Contains("512 h200"));
+  EXPECT_THAT(bash_offers({"plan", "--cluster", "dgx-h1"}), IsEmpty());  // how many is not said
+  EXPECT_THAT(bash_offers({"calibrate", "--base", "h100-500"}), ElementsAre("h100-500w-spec"));
+  EXPECT_THAT(bash_offers({"run", "--set", "model", "=", "CMakeL"}), ElementsAre("CMakeLists.txt"));
+}
+
 TEST(Completion, IsReadByItsShell) {
   for (const std::string shell : {"bash", "zsh", "fish"}) {
     const std::string file = completion_file(shell);
-    const std::string text = read_text(file);
-    for (const char* word : {"optimize", "failures.*.rate", "zb-h1", "--shard", "gpus"}) {
-      const std::string sought = shell == "fish" && word[0] == '-' ? "-l shard" : word;
-      EXPECT_NE(text.find(sought), std::string::npos) << shell << ": " << word;
-    }
     if (!has_program(shell)) continue;
     EXPECT_EQ(std::system((shell + " -n '" + file + "'").c_str()), 0) << shell;
   }
+}
+
+// The kind of files and the prefix, then each word with its help on one line.
+TEST(Completion, AnswerOfTheProgramHasALineForEachWord) {
+  const std::string keys = run_program("__complete run --set batch.mi").out;
+  EXPECT_TRUE(keys.starts_with("none\t\n")) << keys.substr(0, 40);
+  EXPECT_NE(keys.find("\nbatch.micro=\t"), std::string::npos);
+  EXPECT_EQ(run_program("__complete completion ''").out, "none\t\nbash\t\nzsh\t\nfish\t\n");
+  EXPECT_TRUE(run_program("__complete run --set=schedule=1f1b,")
+                  .out.starts_with("none\t--set=schedule=1f1b,\ngpipe\t\n"));
+  EXPECT_EQ(run_program("__complete run --no-such=").out, "none\t--no-such=\n");
+  EXPECT_EQ(run_program("__complete").exit_code, 0);
+  EXPECT_EQ(run_program("--help").out.find("__complete"), std::string::npos);
 }
 
 TEST(Completion, OfFishOffersTheSame) {
@@ -141,18 +159,9 @@ TEST(Completion, OfFishOffersTheSame) {
   EXPECT_THAT(offers("run a.yaml --set layout.vp"), ElementsAre("layout.vpp="));
   EXPECT_THAT(offers("run a.yaml --set failures.2.ra"), ElementsAre("failures.2.rate="));
   EXPECT_THAT(offers("run a.yaml --set schedule=zb-h1"), ElementsAre("schedule=zb-h1"));
-}
-
-TEST(Completion, OfZshDefinesAFunctionForEachCommand) {
-  if (!has_program("zsh")) GTEST_SKIP() << "zsh is not installed";
-  const auto lines =
-      lines_of("zsh -f", fmt::format("autoload -Uz compinit && compinit -u -D\nsource '{}'\n"
-                                     "print $_comps[windtunnel]\nprint -l ${{(k)functions}}\n",
-                                     completion_file("zsh")));
-  ASSERT_FALSE(lines.empty());
-  EXPECT_EQ(lines.front(), "_windtunnel");
-  EXPECT_THAT(lines, IsSupersetOf({"_windtunnel_run", "_windtunnel_sweep_status",
-                                   "_windtunnel_keys", "_windtunnel_values"}));
+  EXPECT_THAT(offers("run scenarios/small"), ElementsAre("scenarios/small.yaml"));
+  EXPECT_THAT(offers("sweep status scena"), ElementsAre("scenarios/"));
+  EXPECT_THAT(offers("plan --model llama3-4"), Contains("llama3-405b"));
 }
 
 // On a terminal of its own, as a user types it; what does not come ends at the timeout.
@@ -170,11 +179,13 @@ TEST(Completion, OfZshCompletesWhatIsTyped) {
       "try 'windtunnel run a --set layout.vp' layout.vpp=\n"
       "try 'windtunnel sweep a --vary failures.3.ra' failures.3.rate=\n"
       "try 'windtunnel run scenarios/sm' scenarios/small.yaml\n"
+      "try 'windtunnel compare a --vary schedule=1f1b,zb-h1' schedule=1f1b,zb-h1\n"
+      "try 'windtunnel plan --model llama3-4' llama3-405b\n"
       "zpty -d z\n",
       completion_file("zsh"));
   EXPECT_THAT(lines_of("timeout 60 zsh -f", script),
-              ElementsAre("gpus", "--shard", "goodput",
-                          "layout.vpp=", "failures.3.rate=", "scenarios/small.yaml"));
+              ElementsAre("gpus", "--shard", "goodput", "layout.vpp=", "failures.3.rate=",
+                          "scenarios/small.yaml", "schedule=1f1b,zb-h1", "llama3-405b"));
 }
 
 }  // namespace

@@ -1,3 +1,5 @@
+#include "policies/exchange/weight_chunks.hpp"
+
 #include <gtest/gtest.h>
 
 #include <memory>
@@ -5,7 +7,6 @@
 #include "models/base/error.hpp"
 #include "models/base/random.hpp"
 #include "models/cost/offload/offload.hpp"
-#include "policies/exchange/host_copies.hpp"
 #include "tests/support/error_of.hpp"
 #include "tests/support/small_job.hpp"
 
@@ -56,7 +57,7 @@ TEST(WeightChunks, DoNotCutTensors) {
   }
 }
 
-// Of chunks in a row each of the ranks that share them has one.
+// Each of the ranks that share the weights has one of as many chunks in a row.
 TEST(WeightChunks, AreSharedByRanks) {
   const std::vector<ChunkRange> pieces = packed_chunks(chunked(2e6, 2), three_layers(2e6), kPieces);
   for (int piece = 0; piece < 3; ++piece) {
@@ -72,8 +73,8 @@ TEST(WeightChunks, HoldTheLargestTensor) {
             "offload.chunk is 977 KiB, but the largest tensor has 1.91 MiB; state that or more");
 }
 
-// Of sizes from that of the largest tensor on, the one whose chunks have the least room together:
-// six tensors of 2 GB and, before each, one of 0.5 GB fill six chunks of 2.5 GB.
+// The size, at least that of the largest tensor, whose chunks leave the least room is taken: six
+// tensors of 2 GB and, before each, one of 0.5 GB fill six chunks of 2.5 GB.
 TEST(WeightChunks, TakeTheSizeThatIsFilledBest) {
   EXPECT_EQ(chunk_bytes(chunked(0, 1), three_layers(2e9)), 2e9);
   std::vector<StageTensor> tensors;

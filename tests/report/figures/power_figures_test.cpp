@@ -1,10 +1,9 @@
-#include "report/figures/power_figures.hpp"
-
 #include <gtest/gtest.h>
 
 #include <algorithm>
 
 #include "models/power/power_report.hpp"
+#include "report/figures/figure_parts.hpp"
 #include "report/figures/model_range.hpp"
 #include "report/json/json.hpp"
 #include "report/summary/summary.hpp"
@@ -44,7 +43,7 @@ TEST(PowerFigures, AreThereWhereAsked) {
   EXPECT_EQ(run_document(record, false)["power"]["step_J"], 7.2e8);
 }
 
-// Of so many nodes that no clock keeps a row within its supply; one input's end still holds.
+// The row has so many nodes that no clock keeps it within its supply; one input's end still holds.
 TEST(PowerFigures, ARowThatDoesNotHoldHasNoClock) {
   Record record = sample_record();
   PowerReport report;

@@ -5,8 +5,8 @@
 
 #include <set>
 
+#include "report/figures/figure_parts.hpp"
 #include "report/figures/figures.hpp"
-#include "report/figures/rollout_figures.hpp"
 #include "tests/report/sample_record.hpp"
 #include "tests/report/summary/section_row.hpp"
 

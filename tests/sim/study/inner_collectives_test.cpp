@@ -6,7 +6,7 @@
 #include <numeric>
 
 #include "models/cost/chunk/chunk_cost.hpp"
-#include "models/cost/expert/expert_parallel.hpp"
+#include "models/cost/parallel/expert_parallel.hpp"
 #include "policies/analysis/plan_bound.hpp"
 #include "policies/iteration.hpp"
 #include "sim/engine/engine.hpp"
@@ -38,7 +38,7 @@ bool talks(const Job& job) {
   return job.layout.tp * job.layout.cp * job.layout.ep > 1;
 }
 
-// So many random jobs of a block, of those that are `wanted`.
+// Checks `jobs` random jobs of a block that are `wanted`.
 void for_each_job(int block, int jobs, InnerSpread spread, bool (*wanted)(const Job&),
                   const std::function<void(const Job&)>& check) {
   constexpr std::uint64_t kMost = 10000;

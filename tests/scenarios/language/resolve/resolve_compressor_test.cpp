@@ -123,7 +123,7 @@ compress: [{}]
                     "s.yaml");
 }
 
-std::string refusal(const std::string& list, const std::string& communication = "{}") {
+std::string compressor_refusal(const std::string& list, const std::string& communication = "{}") {
   return error_of([&] { of_axes(list, communication); });
 }
 
@@ -178,12 +178,13 @@ TEST(Compress, WhatDoesNotGoIsRefusedAtItsPlace) {
       {"{name: int8}", "s.yaml:7:12: compress.0"},
       {"{axis: ddp, name: int8}", "s.yaml:7:19: unknown axis 'ddp'"}};
   for (const auto& [list, start] : cases) {
-    EXPECT_EQ(refusal(list).substr(0, start.size()), start);
+    EXPECT_EQ(compressor_refusal(list).substr(0, start.size()), start);
   }
-  EXPECT_EQ(refusal("{axis: dp, name: topk}", "{compressor: powersgd}"),
+  EXPECT_EQ(compressor_refusal("{axis: dp, name: topk}", "{compressor: powersgd}"),
             "s.yaml:7:19: compress.0.axis: communication.compressor is of dp, too; leave one of "
             "them out");
-  EXPECT_NE(refusal("{axis: pp, name: fp8}", "{boundary_rank: 8}").find("leave one of them out"),
+  EXPECT_NE(compressor_refusal("{axis: pp, name: fp8}", "{boundary_rank: 8}")
+                .find("leave one of them out"),
             std::string::npos);
 }
 

@@ -1,5 +1,6 @@
 // Fabrics of every form as a scenario says them: what is taken over, and what is refused where.
 #include <fmt/format.h>
+#include <gmock/gmock.h>
 #include <unistd.h>
 
 #include <filesystem>

@@ -1,0 +1,38 @@
+// These searches of `windtunnel optimise --over` go beyond layouts and stand in files of their own.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "models/base/error.hpp"
+#include "sim/study/interval_search.hpp"
+#include "sim/study/plan/rollout_split.hpp"
+
+namespace windtunnel {
+
+// ---- --over snapshots.N.every: how often to take snapshots ----
+
+struct IntervalCommand {
+  std::string scenario;
+  std::vector<std::string> set;
+  IntervalSearchOptions options;
+  bool json = false;
+  std::string page = {};  // where it goes; empty: nowhere
+};
+
+ExitCode optimise_intervals(IntervalCommand command);
+
+// ---- --over rollout: how many nodes learn, how many write samples, and how large an engine is
+// ----
+
+struct RolloutCommand {
+  std::string scenario;
+  std::vector<std::string> set;
+  SplitOptions options;
+  bool json = false;
+  std::string page = {};  // where it goes; empty: nowhere
+};
+
+ExitCode optimise_rollout(RolloutCommand command);
+
+}  // namespace windtunnel

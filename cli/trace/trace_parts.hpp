@@ -1,0 +1,64 @@
+// Parts of `windtunnel trace` in files of their own: logs of node faults, what a profiler recorded,
+// and the captured job under other choices.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "models/base/error.hpp"
+#include "report/captured/captured_report.hpp"
+#include "scenarios/language/case.hpp"
+#include "sim/study/sweep.hpp"
+
+namespace windtunnel {
+
+// ---- node faults: a log is read and fitted, or a scenario's failures are written as one ----
+
+struct FaultImport {
+  int nodes = 0;    // 0: as the file says
+  double days = 0;  // 0: as the file says
+  std::string out;  // folder; empty: nothing is written
+};
+
+struct FaultExport {
+  int nodes = 0;    // 0: the scenario's
+  double days = 0;  // 0: the campaign's
+  std::optional<std::uint64_t> seed;
+};
+
+bool is_fault_log(const std::string& path);  // by its name: .csv
+
+ExitCode import_faults(const std::string& path, const FaultImport& options, bool json);
+ExitCode export_faults(const Case& the_case, const std::string& out, const FaultExport& options);
+
+// ---- profiles: where the steps went, and what a scenario predicts for them ----
+
+struct ProfileImport {
+  std::vector<std::string> files;  // or one folder of them
+  std::string scenario;            // empty: the trace alone
+  Overrides set;
+  std::vector<VariedKey> vary;  // other choices for the captured job; empty: none are asked for
+  int replicas = 1;             // copies of the captured job, side by side
+  std::string out;              // folder of the calibration; empty: none is written
+  std::string page;             // file; empty: none is written
+  bool json = false;
+};
+
+// By their names, of a folder by the names of its files: PyTorch's .json and .json.gz,
+// Nsight Systems' .sqlite; a .json of a folder that begins as something else is none.
+bool are_profiles(const std::vector<std::string>& files);
+
+ExitCode import_profiles(const ProfileImport& options);
+
+// ---- the same job under other choices (trace import --vary) ----
+
+// The scenario with `calibration` (its text) in the place of its own, as it stands and at every
+// combination of `vary`. A point that cannot run says why. Throws Error where the scenario itself
+// cannot.
+ChosenSteps study_what_if(const std::string& scenario, const Overrides& set,
+                          const std::string& calibration, const std::vector<VariedKey>& vary,
+                          double traced_s);
+
+}  // namespace windtunnel

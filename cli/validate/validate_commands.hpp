@@ -1,0 +1,19 @@
+// Subcommands of `windtunnel validate` that stand in files of their own; each function adds one.
+#pragma once
+
+#include "cli/validate/verdict.hpp"
+
+namespace windtunnel {
+
+// `all`: files of any kind at once, each kind judged with its defaults, and one table of results.
+ValidationCommand define_validate_all(CLI::App& validate);
+
+// `execution`: plans of scenarios run for real on this machine, against their simulation with the
+// overheads of this machine, which are measured on other plans beforehand.
+ValidationCommand define_validate_execution(CLI::App& validate);
+
+// `step`: a data-parallel step of an MLP run for real on the cores of this machine, against its
+// simulation.
+ValidationCommand define_validate_step(CLI::App& validate);
+
+}  // namespace windtunnel

@@ -1,0 +1,142 @@
+#include "models/cost/parallel/context_parallel.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace windtunnel {
+
+ContextTensors context_tensors(const BlockSetting& setting) {
+  const TransformerSpec& model = setting.job.model;
+  const double tp = setting.job.layout.tp;
+  const bool latent = model.latent.kv_rank > 0;
+  const double e = bytes_of(setting.job.precision);
+  ContextTensors tensors;
+  tensors.tokens = setting.rows;
+  tensors.earlier = setting.slice.end / setting.slice.share();
+  tensors.q = e * model.q_width() / tp;
+  tensors.k = latent ? tensors.q : e * model.kv_width() / tp;
+  tensors.v = e * (latent ? model.context_width() : model.kv_width()) / tp;
+  tensors.context = e * model.context_width() / tp;
+  tensors.between = e * model.hidden / (setting.job.layout.sequence_parallel ? tp : 1);
+  tensors.heads = model.heads / tp;
+  tensors.kv_heads = latent ? tensors.heads : model.kv_heads / tp;
+  tensors.state =
+      e * setting.job.batch.micro * tensors.heads * model.query_dim() * model.value_dim();
+  return tensors;
+}
+
+namespace {
+
+// Seconds of the ops beside which the ring may run.
+double beside_ring_s(const BlockSetting& setting, const std::vector<Op>& pass) {
+  if (setting.job.layout.context == ContextForm::rsa) return 0;
+  double attention_s = 0;
+  double blocks_s = 0;
+  for (const Op& op : pass) {
+    const bool fused =
+        op.kind == OpKind::attention_forward || op.kind == OpKind::attention_backward;
+    attention_s += fused ? setting.cost(op).seconds : 0;
+    blocks_s += op.role == OpRole::block_product ? setting.cost(op).seconds : 0;
+  }
+  const double ring = setting.job.layout.ring_ranks();
+  return attention_s * (ring - 1) / ring + blocks_s;
+}
+
+// On a ring, keys and values are packed by the rank that has them and unpacked at every step; what
+// goes with them backward is a sum that grows on the way: packed again at every step.
+InnerCollective ring_steps(const BlockSetting& setting, const GroupShape& shape,
+                           const ContextTraffic& traffic, Pass pass) {
+  const Job& job = setting.job;
+  const double e = bytes_of(job.precision);
+  const std::optional<ActivationCodec> packed = setting.codec(InnerGroup::context_ring, shape, e);
+  const double ranks = job.layout.ring_ranks();
+  const double step_bytes = traffic.step_bytes * (packed ? packed->bytes / e : 1);
+  const CollectiveCost cost =
+      collective_cost(CollectiveKind::all_gather, CollectiveAlgorithm::ring, shape,
+                      ranks * step_bytes, job.cluster, job.calibration);
+  // One ring through all ranks: on the wire that is what each sends to its neighbour.
+  InnerCollective steps = inner_collective(InnerGroup::context_ring, CollectiveKind::send_recv,
+                                           shape, (ranks - 1) * step_bytes, cost);
+  steps.choice = CollectiveAlgorithm::direct;
+  if (packed) {
+    const double n = traffic.step_bytes / e;
+    const double encoded = pass == Pass::forward ? n : traffic.steps * n;
+    setting.add_kernels({packed->encode(encoded, e), packed->decode(traffic.steps * n, e)}, steps);
+  }
+  return steps;
+}
+
+}  // namespace
+
+ContextRounds context_rounds(const BlockSetting& setting, const ContextShapes& shapes, Pass pass) {
+  const Job& job = setting.job;
+  ContextRounds rounds;
+  rounds.exchange.category = rounds.ring.category = Category::cp;
+  const ContextTraffic traffic = context_traffic(job.layout, context_tensors(setting), pass);
+  if (traffic.all_to_alls > 0) {
+    const InnerCollective once =
+        setting
+            .exchanged(InnerGroup::context_exchange, CollectiveKind::all_to_all, shapes.exchange,
+                       traffic.all_to_all_bytes / traffic.all_to_alls, bytes_of(job.precision))
+            .front();
+    rounds.exchange.origin = once.origin;
+    rounds.exchange.collectives.assign(traffic.all_to_alls, once);
+  }
+  if (traffic.steps > 0) {
+    const InnerCollective steps = ring_steps(setting, shapes.ring, traffic, pass);
+    rounds.ring.origin = steps.origin;
+    rounds.ring.collectives = {steps};
+  }
+  return rounds;
+}
+
+namespace {
+
+// A Mamba layer has whole sequences and a share of the heads between two all-to-alls (Megatron-LM's
+// MambaContextParallel), whatever attention does: there the projection's output, back the scan's
+// and its gate, as the norm stands behind. B and C of a group go to all ranks that have heads of
+// it.
+InnerRound mamba_exchange(const BlockSetting& setting, const ContextShapes& shapes) {
+  const Job& job = setting.job;
+  const MambaMixer& mamba = job.model.mamba;
+  const double tp = job.layout.tp;
+  const double copies = std::max(1.0, job.layout.cp * tp / mamba.groups);
+  const double there = mamba.projected() + (copies - 1) * 2 * mamba.shared();
+  const double back = 2.0 * mamba.inner();
+  // Where attention goes around a ring alone, no other group of cp ranks exists.
+  const bool exchanges = job.layout.exchange_ranks() > 1;
+  const InnerGroup group = exchanges ? InnerGroup::context_exchange : InnerGroup::context_ring;
+  const GroupShape& shape = exchanges ? shapes.exchange : shapes.ring;
+  InnerRound round{.category = Category::cp};
+  for (const double width : {there, back}) {
+    for (InnerCollective& sent :
+         setting.exchanged(group, CollectiveKind::all_to_all, shape,
+                           setting.activation_bytes(width) / tp, bytes_of(job.precision))) {
+      round.origin = sent.origin;
+      round.collectives.push_back(std::move(sent));
+    }
+  }
+  return round;
+}
+
+}  // namespace
+
+void add_context_parallel(const BlockSetting& setting, const ContextShapes& shapes, Block block,
+                          const PassOps& ops, BlockCost& cost) {
+  if (setting.job.layout.cp == 1 || !has_mixer(block)) return;
+  if (has_mamba(block)) {
+    cost.of_forward().add(mamba_exchange(setting, shapes));
+    cost.of_backward_input().add(mamba_exchange(setting, shapes));
+    return;
+  }
+  const auto add = [&](Pass pass, const std::vector<Op>& pass_ops, const BlockPass& to) {
+    ContextRounds rounds = context_rounds(setting, shapes, pass);
+    rounds.ring.beside_s = beside_ring_s(setting, pass_ops);
+    to.add(std::move(rounds.exchange));
+    to.add(std::move(rounds.ring));
+  };
+  add(Pass::forward, ops.forward, cost.of_forward());
+  add(Pass::backward_input, ops.backward_input, cost.of_backward_input());
+}
+
+}  // namespace windtunnel

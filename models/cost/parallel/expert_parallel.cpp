@@ -1,0 +1,243 @@
+#include "models/cost/parallel/expert_parallel.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <iterator>
+#include <numeric>
+#include <span>
+#include <utility>
+
+#include "models/base/error.hpp"
+#include "models/workload/expert_routing.hpp"
+
+namespace windtunnel {
+namespace {
+
+// Copies of a token that leave its rank or stay there as if sent. Merged: as many as different
+// nodes (in one node: ranks) are met in per_token draws, all equally likely.
+double copies(const Job& job, const GroupShape& shape) {
+  const double experts = job.model.moe.per_token;
+  if (!job.software.ep_merged) return experts;
+  const double places = shape.nodes > 1 ? shape.nodes : shape.members;
+  return places * (1 - std::pow(1 - 1 / places, experts));
+}
+
+double seconds_of(const BlockSetting& setting, const std::vector<Op>& pass, const auto& chosen) {
+  double seconds = 0;
+  for (const Op& op : pass) seconds += chosen(op) ? setting.cost(op).seconds : 0;
+  return seconds;
+}
+
+// What ranks send their experts, or get back, and how.
+struct Sending {
+  double bytes = 0;     // of all copies of a rank's tokens, hot ones too
+  double distinct = 1;  // of them the share that is no copy of the rest: packed once
+  ExchangeWay way = ExchangeWay::there;
+};
+
+// An all-to-all of as much as the busiest rank gets, on its port and, among nodes, on its NIC.
+InnerCollective exchange(const BlockSetting& setting, const GroupShape& shape,
+                         const ExpertLoad& load, const Sending& sending) {
+  const Job& job = setting.job;
+  const double e = bytes_of(job.precision);
+  const bool packs = sending.way == ExchangeWay::there ||
+                     job.communication.compressors.ep.passes != CompressedPasses::dispatch;
+  const std::optional<ActivationCodec> codec =
+      packs ? setting.codec(InnerGroup::expert, shape, e) : std::nullopt;
+  const double on_wire = codec ? codec->bytes / e : 1;
+  const auto all_to_all = [&](const ExchangePhase& phase) {
+    return setting.collective(InnerGroup::expert, CollectiveKind::all_to_all, phase.shape,
+                              phase.bytes);
+  };
+  const bool local = job.model.moe.locality && shape.nodes > 1;
+  const bool uneven = local || !load.by_rank.empty();
+  // Where no rank is known to get more, any may be the busiest.
+  const double own = load.by_rank.empty() ? load.received : 1 - load.hot;
+  const double mean = own * sending.bytes * on_wire;
+  InnerCollective sent;
+  if (uneven) {
+    const ExchangePhases phases =
+        exchange_phases({load.by_rank, job.model.moe.locality}, shape, mean);
+    sent = all_to_all(phases.inside);
+    if (phases.across.bytes > 0) {
+      const InnerCollective away = all_to_all(phases.across);
+      if (away.seconds > sent.seconds) sent = away;
+      sent.in_node = false;
+    }
+    sent.way = sending.way;
+    sent.exchange = job.model.moe.layer;
+  } else {
+    sent = all_to_all({shape, mean});
+  }
+  sent.bytes = mean;
+  if (codec) {
+    setting.add_kernels({codec->encode(sending.distinct * (1 - load.hot) * sending.bytes / e, e),
+                         codec->decode(load.received * sending.bytes / e, e)},
+                        sent);
+  }
+  return sent;
+}
+
+// The collectives of one direction.
+struct Exchange {
+  InnerRound sent;      // to the experts and back
+  InnerRound gathered;  // over tp, of what was not sent twice
+};
+
+Exchange both_ways(const BlockSetting& setting, const GroupShape& shape, const GroupShape& tp_shape,
+                   const ExpertLoad& load) {
+  const Job& job = setting.job;
+  const double width = copies(job, shape) * job.model.expert_width();
+  const bool all = job.layout.ep_tokens == ExpertTokens::all;
+  const double bytes = setting.activation_bytes(width / (all ? 1 : job.layout.tp));
+  // A token is packed once, however many experts it goes to; each of them sends a vector of its own
+  // back.
+  const double distinct = 1 / copies(job, shape);
+  Exchange both;
+  both.sent.category = both.gathered.category = Category::ep;
+  both.sent.collectives = {exchange(setting, shape, load, {bytes, distinct, ExchangeWay::there}),
+                           exchange(setting, shape, load, {bytes, 1, ExchangeWay::back})};
+  both.sent.origin = both.gathered.origin = both.sent.collectives.front().origin;
+  if (job.layout.ep_tokens == ExpertTokens::dropped && job.layout.tp > 1) {
+    for (const double gathered : {width, static_cast<double>(job.model.expert_width())}) {
+      std::ranges::move(
+          setting.exchanged(InnerGroup::tensor, CollectiveKind::all_gather, tp_shape,
+                            setting.activation_bytes(gathered), bytes_of(job.precision)),
+          std::back_inserter(both.gathered.collectives));
+    }
+  }
+  return both;
+}
+
+// Compute that hides all-to-alls.
+struct Beside {
+  double forward_s = 0;
+  double backward_s = 0;
+};
+
+Beside compute_beside(const BlockSetting& setting, const PassOps& ops, const BlockCost& cost) {
+  if (setting.job.software.ep_overlap) {  // crosswise
+    return {total_seconds(cost.backward_input) + total_seconds(cost.backward_weight),
+            total_seconds(cost.forward)};
+  }
+  const auto shared = [](const Op& op) {
+    return op.role == OpRole::shared_up || op.role == OpRole::shared_down ||
+           op.role == OpRole::shared_other;
+  };
+  const auto others = [](const Op& op) { return !op.routed; };
+  if (setting.job.model.moe.shortcut) {
+    return {seconds_of(setting, ops.forward, others),
+            seconds_of(setting, ops.backward_input, others) +
+                seconds_of(setting, ops.backward_weight, others)};
+  }
+  if (setting.job.software.tp_overlap != TensorOverlap::pipelined) return {};
+  return {seconds_of(setting, ops.forward, shared),
+          seconds_of(setting, ops.backward_input, shared)};
+}
+
+double hot_weight_bytes(const Job& job) {
+  const MixtureOfExperts& moe = job.model.moe;
+  if (moe.zipf == 0 || job.layout.ep == 1) return 0;
+  return bytes_of(job.precision) * std::min(moe.hot_experts, moe.experts) *
+         job.model.expert_parameters();
+}
+
+// Behind all of the layer but its experts, less what all-to-alls take of that compute.
+void add_hot_experts(const BlockSetting& setting, const GroupShape& shape, const PassOps& ops,
+                     const Beside& taken, BlockCost& cost) {
+  const double bytes = hot_weight_bytes(setting.job);
+  if (bytes == 0) return;
+  const auto collective = [&](CollectiveKind kind) {
+    return setting.collective(InnerGroup::expert, kind, shape, bytes);
+  };
+  const InnerCollective gather = collective(CollectiveKind::all_gather);
+  const auto left_s = [&](const std::vector<Op>& pass, double taken_s) {
+    const auto others = [](const Op& op) { return !op.routed; };
+    return std::max(0.0, seconds_of(setting, pass, others) - taken_s);
+  };
+  InnerRound round{.category = Category::ep,
+                   .origin = gather.origin,
+                   .collectives = {gather},
+                   .beside_s = left_s(ops.forward, taken.forward_s),
+                   .slowdown = setting.slowdown()};
+  cost.of_forward().add(round);
+  round.collectives.push_back(collective(CollectiveKind::reduce_scatter));
+  round.beside_s = left_s(ops.backward_input, taken.backward_s);
+  cost.of_backward_input().add(std::move(round));
+}
+
+}  // namespace
+
+void add_expert_parallel(const BlockSetting& setting, const GroupShape& shape,
+                         const GroupShape& tp_shape, const PassOps& ops, BlockCost& cost) {
+  const Job& job = setting.job;
+  if (job.layout.ep == 1) return;
+  const ExpertLoad load = expert_load(job.model.moe, job.layout.ep);
+  const Exchange both = both_ways(setting, shape, tp_shape, load);
+  const double sent_s = collectives_s(both.sent);
+  const Beside beside = compute_beside(setting, ops, cost);
+  Beside taken = {std::min(beside.forward_s, sent_s), std::min(beside.backward_s, sent_s)};
+  if (job.software.ep_overlap) std::swap(taken.forward_s, taken.backward_s);  // crosswise
+  add_hot_experts(setting, shape, ops, taken, cost);
+  const auto add = [&](double beside_s, const BlockPass& pass) {
+    InnerRound round = both.sent;
+    round.beside_s = beside_s;
+    round.beside = job.software.ep_overlap ? BesideCompute::other : BesideCompute::pass;
+    round.slowdown = setting.slowdown();
+    pass.add(std::move(round));
+    pass.add(both.gathered);
+  };
+  add(beside.forward_s, cost.of_forward());
+  add(beside.backward_s, cost.of_backward_input());
+}
+
+std::vector<UnevenExchange> expert_exchanges(const Job& job) {
+  MixtureOfExperts moe = job.model.moe;
+  if (job.layout.ep == 1 || (moe.zipf == 0 && !moe.locality)) return {};
+  std::vector<UnevenExchange> exchanges;
+  const int count = job.model.draws_by_layer() ? job.model.moe_layers() : 1;
+  for (moe.layer = 0; moe.layer < count; ++moe.layer) {
+    exchanges.push_back({expert_load(moe, job.layout.ep).by_rank, moe.locality});
+  }
+  return exchanges;
+}
+
+double hot_expert_bytes(const Job& job) {
+  return 2 * hot_weight_bytes(job);
+}
+
+void check_expert_routing(const Job& job) {
+  const MixtureOfExperts& moe = job.model.moe;
+  if (moe.zipf > 0 && moe.imbalance > 1) {
+    throw Error::of_key("model.moe.zipf",
+                        "and model.moe.imbalance both say how full the busiest rank is; "
+                        "leave one of them out");
+  }
+  if (moe.hot_experts > 0 && moe.zipf == 0) {
+    throw Error::of_key("model.moe.hot_experts",
+                        "needs model.moe.zipf: which share of the tokens visits them");
+  }
+  if (moe.orders == PopularityOrder::by_layer && moe.zipf == 0) {
+    throw Error::of_key("model.moe.orders",
+                        ": by-layer draws in which order experts are popular, and without "
+                        "model.moe.zipf all are alike");
+  }
+  if (moe.hot_experts > moe.experts) {
+    throw Error::of_key("model.moe.hot_experts", "is {}; a layer has {} experts", moe.hot_experts,
+                        moe.experts);
+  }
+  if (moe.shortcut && !job.model.pattern.empty()) {
+    throw Error::of_key("model.moe.shortcut",
+                        ": experts run beside the attention of their layer, which layers of a "
+                        "pattern do not have; leave it out");
+  }
+  if (moe.shortcut && job.software.ep_overlap) {
+    throw Error::of_key("model.moe.shortcut",
+                        "and software.ep_overlap hide the same all-to-alls; leave one "
+                        "of them out");
+  }
+}
+
+}  // namespace windtunnel

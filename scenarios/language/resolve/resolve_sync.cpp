@@ -1,0 +1,432 @@
+// Levels of synchronisation from checked values: which replicas are an island, and what goes with
+// islands.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <set>
+
+#include "models/compression/compressors.hpp"
+#include "models/machine/fabrics/sites.hpp"
+#include "policies/exchange/compressed_reductions.hpp"
+#include "policies/exchange/replica_groups.hpp"
+#include "policies/schedules/schedules.hpp"
+#include "scenarios/language/resolve/learning_rates.hpp"
+#include "scenarios/language/resolve/resolve.hpp"
+
+namespace windtunnel {
+namespace {
+
+std::string key_of(int level, const char* key) {
+  return fmt::format("sync.{}{}", level, key);
+}
+
+// The node or site, as `over` says, that a rank stands on.
+int place_of(const Job& job, const std::string& over, int rank) {
+  const int node = job.cluster.node_of(rank);
+  if (over == "site") return site_of(job.cluster, job.cluster.place_of(node));
+  return node;
+}
+
+// Islands of a level in the whole job.
+int islands_of(const Values& values, const Job& job, int level) {
+  if (values.has(key_of(level, ".islands"))) {
+    if (values.has(key_of(level, ".over"))) {
+      values.fail(key_of(level, ".islands"), "a level has islands or over, not both");
+    }
+    return values.integer(key_of(level, ".islands"));
+  }
+  if (!values.has(key_of(level, ".over"))) {
+    throw Error(values.where(key_of(level, "")),
+                fmt::format("sync.{} says neither over (replica, node, site) nor islands", level));
+  }
+  const std::string& over = values.text(key_of(level, ".over"));
+  if (over == "replica") return job.layout.dp;
+  if (over == "node") return job.cluster.nodes;
+  const FabricSpec& fabric = job.cluster.fabric;
+  if (fabric.topology != Topology::sites) {
+    values.fail(key_of(level, ".over"),
+                "the cluster has no sites (fabric.topology: sites); take node or islands: N");
+  }
+  return static_cast<int>(fabric.sites.size());
+}
+
+// The islands that an exchange does not wait for, by sync.*.wait_for.
+void resolve_wait(const Values& values, const std::string& key, SyncLevel& level) {
+  const std::string& text = values.text(key);
+  level.chooses_missing = text == "dynamic";
+  if (text == "all" || level.chooses_missing) return;
+  constexpr std::string_view kAllBut = "all-but-";
+  const char* end = text.data() + text.size();
+  const char* number = text.data() + std::min(kAllBut.size(), text.size());
+  const auto [rest, error] = std::from_chars(number, end, level.missing_islands);
+  if (text.starts_with(kAllBut) && error == std::errc() && rest == end &&
+      level.missing_islands >= 0) {
+    return;
+  }
+  values.fail(key,
+              fmt::format("is '{}'; all, all-but-K (K a whole number) or dynamic is due", text));
+}
+
+// Each island lies on places of its own, and on one of those that `over` names. `entry`: of the
+// level in the list.
+void check_places(const Values& values, const Job& job, int level, int entry) {
+  const std::string& over = job.sync[level].over;
+  if (over != "node" && over != "site") return;
+  const int below = job.layout.islands();
+  int merged = 1;  // islands in one place of this level
+  for (int l = 0; l < level; ++l) merged *= job.layout.sync_groups[l];
+  std::set<int> taken;
+  const auto islands = island_ranks(job.layout);
+  for (int first = 0; first < below; first += merged) {
+    std::set<int> own;
+    for (int island = first; island < first + merged; ++island) {
+      for (const int rank : islands[island]) own.insert(place_of(job, over, rank));
+    }
+    if (own.size() == 1 && taken.insert(*own.begin()).second) continue;
+    values.fail(key_of(entry, ".over"),
+                fmt::format("the replicas {} to {} do not lie on one {} of their own; order the "
+                            "ranks so that whole replicas do (layout.order, e.g. [tp, pp, dp])",
+                            first * job.layout.dp / below,
+                            (first + merged) * job.layout.dp / below - 1, over));
+  }
+}
+
+// Keys of patterns that a level does not have.
+void check_pattern(const Values& values, const SyncLevel& own, int entry) {
+  struct Unused {
+    bool unused;
+    std::vector<const char*> keys;
+    const char* why;
+  };
+  using enum SyncPattern;
+  const SyncPattern pattern = own.pattern;
+  const bool poisson = own.events == SyncEvents::poisson;
+  const Unused all[] = {
+      {pattern != gossip, {".graph", ".peers", ".events"}, "goes with pattern: gossip"},
+      {pattern == leader, {".optimizer"}, "a leader's weights are taken as they are"},
+      {pattern == leader, {".compressor"}, "a leader's weights travel as they are"},
+      {pattern == gossip, {".optimizer"}, "by gossip neighbours take the mean of their weights"},
+      {pattern == gossip && !poisson,
+       {".wait_for"},
+       "by gossip an island waits for its neighbours alone"},
+      {pattern != all_reduce, {".paths"}, "goes with pattern: all-reduce"},
+      {pattern == none,
+       {".every", ".rates", ".growth", ".fragments", ".delay", ".start", ".optimizer", ".precision",
+        ".compressor", ".parameters", ".optimizer_states", ".wait_for"},
+       "islands of pattern: none exchange nothing"},
+      {poisson, {".delay", ".start", ".wait_for"}, "nobody waits for an exchange at random times"}};
+  for (const Unused& row : all) {
+    for (const char* key : row.keys) {
+      if (!row.unused || !values.stated(key_of(entry, key))) continue;
+      values.fail(key_of(entry, key), fmt::format("{}; leave it out", row.why));
+    }
+  }
+}
+
+// Steps from the keys `every`, or `rates` and `growth`.
+void resolve_period(const Values& values, NamedFiles& files, int entry, SyncLevel& own) {
+  const std::string every = key_of(entry, ".every");
+  const std::string rates = key_of(entry, ".rates");
+  const std::string growth = key_of(entry, ".growth");
+  if (own.pattern == SyncPattern::none) return;
+  if (!values.has(every)) {
+    throw Error(values.where(key_of(entry, "")),
+                fmt::format("sync.{} does not say every how many steps", entry));
+  }
+  if (values.has(rates) != values.has(growth)) {
+    values.fail(values.has(rates) ? rates : growth, "rates and growth go together; state both");
+  }
+  if (!values.has(rates)) return;
+  const std::string& name = values.text(rates);
+  const double base_steps = own.every_steps;
+  own.every_steps = values.about(rates, [&] {
+    return quadratic_period_steps(parse_learning_rates(files.text(name), files.path(name)),
+                                  base_steps, values.number(growth));
+  });
+  if (own.fragments > base_steps) {
+    values.fail(key_of(entry, ".fragments"),
+                fmt::format("{} fragments in the shortest period, {:g} steps, are more than one a "
+                            "step; take fewer",
+                            own.fragments, base_steps));
+  }
+  if (own.delay_steps > base_steps) {
+    values.fail(
+        key_of(entry, ".delay"),
+        fmt::format("is {:g} steps, but the shortest period is {:g}", own.delay_steps, base_steps));
+  }
+}
+
+void check_graph(const Values& values, const Job& job, int level, int entry) {
+  const SyncLevel& own = job.sync[level];
+  if (own.pattern != SyncPattern::gossip) return;
+  const int islands = job.layout.sync_groups[level];
+  const int degree = graph_degree(own.graph, islands);
+  if (own.peers > degree) {
+    values.fail(key_of(entry, ".peers"),
+                fmt::format("an island has {} neighbours among {} islands", degree, islands));
+  }
+  if (compresses(own.compressor) && compressor_kind(own.compressor).name == "lgreco") {
+    values.fail(key_of(entry, ".compressor"), "lgreco chooses numbers for a common sum");
+  }
+}
+
+// Checks the members that an exchange waits for (`wait_for`).
+void check_waiting(const Values& values, const Job& job, int level, int entry) {
+  const SyncLevel& own = job.sync[level];
+  const int members = job.layout.sync_groups[level];
+  if (own.missing_islands >= members) {
+    values.fail(key_of(entry, ".wait_for"), fmt::format("leaves out {} of {} islands; take fewer",
+                                                        own.missing_islands, members));
+  }
+  if ((own.missing_islands > 0 || own.chooses_missing) && job.sync.size() > 1) {
+    values.fail(
+        key_of(entry, ".wait_for"),
+        "all-but-K and dynamic go with one level of exchanges; take all, or list one level");
+  }
+  if (own.chooses_missing && !job.cluster.jitter.active()) {
+    values.fail(key_of(entry, ".wait_for"),
+                "is dynamic, and no island comes later than others; state cluster.jitter");
+  }
+  const bool all_wait = own.missing_islands == 0 && !own.chooses_missing &&
+                        own.pattern != SyncPattern::none && own.events == SyncEvents::scheduled;
+  if (!all_wait && !job.cluster.slow_nodes.empty()) {
+    values.fail("cluster.slow_nodes",
+                "islands of unlike speed are modelled where all wait for each other: at "
+                "exchanges on schedule, with wait_for: all; leave them out");
+  }
+}
+
+// A level above another one.
+void check_above(const Values& values, const Job& job, int level, int entry) {
+  const SyncLevel& own = job.sync[level];
+  const SyncLevel& below = job.sync[level - 1];
+  if (below.pattern == SyncPattern::none) {
+    values.fail(key_of(entry, ""),
+                "stands above islands that never exchange; leave one of them out");
+  }
+  if (own.pattern != SyncPattern::none && own.every_steps <= below.every_steps) {
+    values.fail(key_of(entry, ".every"),
+                fmt::format("is no more than that of the level before it, {:g} steps; list levels "
+                            "from inside to outside",
+                            below.every_steps));
+  }
+  const double turns = own.cycle_steps() / below.cycle_steps();
+  if (job.cluster.jitter.active() && own.pattern != SyncPattern::none &&
+      !values.has(key_of(entry, ".rates")) && std::abs(turns - std::round(turns)) > 1e-9) {
+    values.fail(
+        key_of(entry, ".every"),
+        fmt::format(
+            "{:g} steps from one exchange to the next are no multiple of the {:g} "
+            "of the level before it, which cluster.jitter asks for; choose them so that they "
+            "are",
+            own.cycle_steps(), below.cycle_steps()));
+  }
+}
+
+void check_layers(const Values& values, const Job& job, int level, int entry) {
+  const SyncLevel& own = job.sync[level];
+  if (own.start != SyncStart::layers) return;
+  if (level > 0 || job.layout.island_replicas() > 1) {
+    values.fail(key_of(entry, ".start"),
+                "layers goes with islands of one replica, whose own gradients do not travel in "
+                "the same step; take step");
+  }
+  if (!is_mixed(job.precision)) {
+    values.fail(key_of(entry, ".start"),
+                "layers goes with a precision of 16 bits or less, whose gradients have a type of "
+                "their own on the network; take step");
+  }
+  if (compresses(own.compressor) || own.pattern != SyncPattern::all_reduce ||
+      own.optimizer_states > 0 || own.parameters != SyncParameters::all ||
+      !job.layout.path_modules.empty()) {
+    values.fail(key_of(entry, ".start"),
+                "layers goes with deltas of all weights that all islands sum as they are "
+                "(precision); take step");
+  }
+}
+
+void check_level(const Values& values, const Job& job, int level, int entry) {
+  const SyncLevel& own = job.sync[level];
+  check_graph(values, job, level, entry);
+  check_waiting(values, job, level, entry);
+  if (level > 0) check_above(values, job, level, entry);
+  check_layers(values, job, level, entry);
+  if (own.every_steps < own.fragments) {
+    values.fail(key_of(entry, ".fragments"),
+                fmt::format("{} fragments in {:g} steps are more than one a step; take fewer",
+                            own.fragments, own.every_steps));
+  }
+  if (own.delay_steps != std::floor(own.delay_steps)) {
+    values.fail(key_of(entry, ".delay"), "a whole number of steps is due");
+  }
+  if (own.delay_steps > own.every_steps) {
+    values.fail(key_of(entry, ".delay"),
+                fmt::format("is {:g} steps, but the next exchange begins after {:g}",
+                            own.delay_steps, own.every_steps));
+  }
+  if (own.parameters == SyncParameters::dense && job.model.moe.experts == 0) {
+    values.fail(key_of(entry, ".parameters"), "the model has no experts; leave it out");
+  }
+  if (compresses(own.compressor) && compressor_kind(own.compressor).whole_tensors) {
+    values.fail(key_of(entry, ".compressor"),
+                fmt::format("{} takes whole matrices, and the ranks of an island divide them; take "
+                            "one that quantises or drops elements",
+                            own.compressor.name));
+  }
+}
+
+// Layout::path_modules; `entry`: of the first level above the steps.
+void resolve_paths(const Values& values, Job& job, int entry) {
+  const std::string key = key_of(entry, ".paths");
+  const int blocks = values.length(key);
+  if (blocks == 0) return;
+  std::vector<int>& modules = job.layout.path_modules;
+  for (int block = 0; block < blocks; ++block) {
+    modules.push_back(values.integer(fmt::format("{}.{}", key, block)));
+  }
+  const int islands = job.layout.sync_groups.front();
+  if (islands < 4) {
+    values.fail(key, fmt::format("takes two modules of either half of the layers at least, and so "
+                                 "four islands, where there are {}; leave it out",
+                                 islands));
+  }
+  if (blocks != 2 || modules[0] * modules[1] != islands) {
+    values.fail(key,
+                fmt::format("modules of two halves of the layers are due, whose product is the "
+                            "{} islands; e.g. [{}, {}]",
+                            islands, islands / 2, 2));
+  }
+  if (job.sync.size() > 1) values.fail(key, "goes with one level above the steps");
+  if (job.network) values.fail(key, "goes with a transformer, whose layers are alike");
+}
+
+// In a campaign what a failed island has lost comes back from any other, which must have it.
+void check_own_parts(const Values& values, const Job& job, int level, int entry) {
+  if (job.campaign.length_s == 0) return;
+  if (job.sync[level].parameters == SyncParameters::dense) {
+    values.fail(key_of(entry, ".parameters"),
+                "dense beside a campaign is not modelled: no other island has the experts of one "
+                "that fails; take all, or leave campaign.length out");
+  }
+  if (level == 0 && !job.layout.path_modules.empty()) {
+    values.fail(key_of(entry, ".paths"),
+                "beside a campaign is not modelled: a failed island holds up those that have one "
+                "of its modules, and gets them from these alone; leave it or campaign.length out");
+  }
+}
+
+void check_shrinking(const Values& values, const Job& job) {
+  const std::string key = "recovery.when_no_spare";
+  if (!values.has(key)) return;
+  const std::string policy = values.text(key);
+  if (policy == "reroute" || policy == "relayout") {
+    values.fail(key,
+                fmt::format("what islands of unlike size do is not modelled, and {} makes such; "
+                            "take wait, or shrink, under which an island that lacks a node drops "
+                            "out",
+                            policy));
+  }
+  if (policy == "shrink" && job.sync.size() > 1) {
+    values.fail(key,
+                "shrink, under which an island that lacks a node drops out, goes with one level of "
+                "exchanges; take wait, or list one level");
+  }
+}
+
+// What is simulated as steps that end for all ranks of an island together.
+void check_rest(const Values& values, const Job& job) {
+  const auto fail = [&](const char* why) { values.fail("sync", why); };
+  if (job.lengths) fail("with batch.lengths is not modelled; leave one of them out");
+  if (crosses_iterations(job.communication.overlap) && job.layout.island_replicas() > 1) {
+    fail(
+        "does not go with communication.overlap: dear or priority, whose gradients arrive in the "
+        "next step, within islands of several replicas; take communication.overlap: "
+        "bucketed or none");
+  }
+  if (job.cluster.jitter.active() && job.cluster.jitter.per == JitterPer::task) {
+    fail("needs factors of whole steps; take cluster.jitter.per: step or run");
+  }
+  if (job.communication.aggregation == Aggregation::parameter_server) {
+    fail("does not go with communication.aggregation: parameter-server");
+  }
+  check_shrinking(values, job);
+  if (job.software.post_validation || schedule_kind(job.schedule).asynchronous) {
+    fail("goes with schedules that end each step together, which this one does not");
+  }
+}
+
+}  // namespace
+
+void resolve_sync(const Values& values, NamedFiles& files, const OwnCompressors& brought,
+                  Job& job) {
+  std::vector<int> islands;
+  for (int level = 0; level < values.length("sync"); ++level) {
+    SyncLevel own;
+    const std::string place = key_of(level, "");
+    values.fill(place, own);
+    resolve_wait(values, place + ".wait_for", own);
+    if (values.stated(place + ".compressor")) {
+      own.compressor = resolve_compressor(values, place + ".compressor", files, brought);
+    }
+    const int count = islands_of(values, job, level);
+    if (own.over.empty()) own.over = fmt::format("{} islands", count);
+    check_pattern(values, own, level);
+    resolve_period(values, files, level, own);
+    const bool between = own.pattern == SyncPattern::gossip || own.pattern == SyncPattern::none;
+    if (own.every_steps > 1 || between) {
+      job.sync.push_back(own);
+      islands.push_back(count);
+      continue;
+    }
+    for (const char* key :
+         {".fragments", ".delay", ".start", ".pattern", ".optimizer", ".precision", ".compressor",
+          ".paths", ".parameters", ".optimizer_states", ".wait_for"}) {
+      if (!values.stated(place + key)) continue;
+      values.fail(place + key,
+                  "what synchronises in every step exchanges gradients, which "
+                  "communication says all of; leave it out");
+    }
+    if (!job.sync.empty()) {
+      values.fail(place + ".every",
+                  "is one step, and a level inside it takes more; list levels "
+                  "from inside to outside");
+    }
+  }
+  const int skipped = values.length("sync") - static_cast<int>(job.sync.size());
+  if (job.sync.empty()) return;
+  if (job.sync.size() > 2) {
+    values.fail(key_of(skipped + 2, ""),
+                "there are two levels above the steps already; more are "
+                "not modelled");
+  }
+  for (std::size_t level = 0; level < islands.size(); ++level) {
+    const int above = level + 1 < islands.size() ? islands[level + 1] : 1;
+    const bool divides = islands[level] % above == 0 && islands[level] > above;
+    if (islands[level] <= above) {
+      values.fail(key_of(skipped + static_cast<int>(level), ""),
+                  above > 1 ? fmt::format("{} islands are no more than the {} of the next level; "
+                                          "list levels from inside to outside",
+                                          islands[level], above)
+                            : "there is one island alone, which has nobody to exchange with");
+    }
+    if (!divides || job.layout.dp % islands[level] != 0) {
+      values.fail(
+          key_of(skipped + static_cast<int>(level), ""),
+          fmt::format("{} islands do not divide the {} replicas (layout.dp){}", islands[level],
+                      job.layout.dp,
+                      above > 1 ? fmt::format(" into the {} of the next level", above) : ""));
+    }
+    job.layout.sync_groups.push_back(islands[level] / above);
+  }
+  resolve_paths(values, job, skipped);
+  for (int level = 0; level < std::ssize(job.sync); ++level) {
+    check_level(values, job, level, skipped + level);
+    check_places(values, job, level, skipped + level);
+    check_own_parts(values, job, level, skipped + level);
+  }
+  check_rest(values, job);
+}
+
+}  // namespace windtunnel

@@ -1,0 +1,155 @@
+// Rules that today's tree breaks: a table lists the places, and it may only shrink.
+#include <fmt/format.h>
+#include <re2/re2.h>
+
+#include <algorithm>
+#include <charconv>
+#include <map>
+#include <set>
+#include <string>
+#include <string_view>
+
+#include "tests/house/source_rules.hpp"
+
+namespace windtunnel {
+namespace {
+
+constexpr int kLeastSources = 4;
+
+std::string folder_of(std::string_view path) {
+  return std::string(path.substr(0, path.rfind('/')));
+}
+
+std::string_view without_extension(std::string_view path) {
+  return path.substr(0, path.rfind('.'));
+}
+
+// Tests, benchmarks, examples and public headers are apart.
+bool is_program(std::string_view path) {
+  return !RE2::PartialMatch(path, "^(?:tests|bench|examples|include|python)/");
+}
+
+std::string first_column(std::string_view line) {
+  return std::string(line.substr(0, line.find(',')));
+}
+
+// Offenders (`found`: what is wrong, by path) that the table does not list, and rows of the table
+// that are no offenders.
+std::vector<Breach> beyond_list(const std::map<std::string, std::string>& found,
+                                const SourceFile& table) {
+  std::vector<Breach> breaches;
+  std::set<std::string> listed;
+  for (std::size_t i = 1; i < table.lines.size(); ++i) {
+    const std::string path = first_column(table.lines[i]);
+    listed.insert(path);
+    if (found.contains(path)) continue;
+    breaches.push_back({table.path, static_cast<int>(i + 1),
+                        fmt::format("{} obeys the rule now: drop the row", path)});
+  }
+  for (const auto& [path, rule] : found) {
+    if (!listed.contains(path)) breaches.push_back({path, 1, rule});
+  }
+  return breaches;
+}
+
+}  // namespace
+
+std::vector<Breach> small_rooms(const std::vector<SourceFile>& files, const SourceFile& table) {
+  std::map<std::string, int> sources;
+  for (const SourceFile& file : files) {
+    if (is_program(file.path)) ++sources[folder_of(file.path)];
+  }
+  std::map<std::string, std::string> found;
+  for (const auto& [room, count] : sources) {
+    if (count >= kLeastSources) continue;
+    found[room] = fmt::format("a room of {} sources: put them with those that use them", count);
+  }
+  return beyond_list(found, table);
+}
+
+std::vector<Breach> headers_of_one(const std::vector<SourceFile>& files, const SourceFile& table) {
+  static const RE2 include(R"re(\s*#\s*include\s*["<]([^">]+)[">].*)re");
+  std::map<std::string, std::set<std::string>> users;
+  for (const SourceFile& file : files) {
+    for (const std::string& line : file.lines) {
+      std::string target;
+      if (RE2::FullMatch(line, include, &target)) users[target].insert(file.path);
+    }
+  }
+  std::map<std::string, std::string> found;
+  for (const SourceFile& file : files) {
+    const bool header = file.path.ends_with(".hpp") || file.path.ends_with(".cuh");
+    if (!header || !is_program(file.path)) continue;
+    std::set<std::string> others = users[file.path];
+    std::erase_if(others, [&](const std::string& user) {
+      return without_extension(user) == without_extension(file.path);
+    });
+    const bool tested = std::ranges::any_of(
+        others, [](const std::string& user) { return user.starts_with("tests/"); });
+    if (tested || others.size() > 1) continue;
+    found[file.path] =
+        others.empty() ? "nothing includes this header"
+                       : fmt::format("only {} includes this header: fold it in", *others.begin());
+  }
+  return beyond_list(found, table);
+}
+
+std::map<std::string, std::vector<Breach>> decoded_by_room(const std::vector<SourceFile>& files) {
+  std::map<std::string, std::vector<Breach>> rooms;
+  for (const SourceFile& file : files) {
+    for (Breach& breach : decoded_comments(file)) {
+      rooms[folder_of(file.path)].push_back(std::move(breach));
+    }
+  }
+  return rooms;
+}
+
+std::vector<Breach> decoded_prose(const std::vector<SourceFile>& files, const SourceFile& table) {
+  const std::map<std::string, std::vector<Breach>> rooms = decoded_by_room(files);
+  std::vector<Breach> breaches;
+  std::set<std::string> listed;
+  for (std::size_t i = 1; i < table.lines.size(); ++i) {
+    const std::string& line = table.lines[i];
+    const std::string room = first_column(line);
+    const auto at = rooms.find(room);
+    const std::size_t count = at == rooms.end() ? 0 : at->second.size();
+    std::size_t allowed = 0;
+    std::from_chars(line.data() + std::min(room.size() + 1, line.size()), line.data() + line.size(),
+                    allowed);
+    listed.insert(room);
+    if (count == allowed) continue;
+    const int number = static_cast<int>(i + 1);
+    if (count < allowed) {
+      breaches.push_back({table.path, number,
+                          fmt::format("{} has {} such comments now, not {}: write the table again "
+                                      "with WINDTUNNEL_UPDATE_GOLDEN=1",
+                                      room, count, allowed)});
+      continue;
+    }
+    breaches.push_back({table.path, number,
+                        fmt::format("{} has {} such comments, {} are allowed: mend one of these",
+                                    room, count, allowed)});
+    breaches.insert(breaches.end(), at->second.begin(), at->second.end());
+  }
+  for (const auto& [room, found] : rooms) {
+    if (!listed.contains(room)) breaches.insert(breaches.end(), found.begin(), found.end());
+  }
+  return breaches;
+}
+
+std::string lower_counts(const std::vector<SourceFile>& files, const SourceFile& table) {
+  std::string text = "room,comments\n";
+  const bool fresh = table.lines.size() < 2;
+  std::map<std::string, std::size_t> allowed;
+  for (std::size_t i = 1; i < table.lines.size(); ++i) {
+    const std::string room = first_column(table.lines[i]);
+    allowed[room] = std::stoul(table.lines[i].substr(room.size() + 1));
+  }
+  for (const auto& [room, found] : decoded_by_room(files)) {
+    const std::size_t count = fresh ? found.size() : std::min(found.size(), allowed[room]);
+    if (count > 0) text += fmt::format("{},{}\n", room, count);
+  }
+  return text;
+}
+
+}  // namespace windtunnel

@@ -1,0 +1,224 @@
+#include "models/cost/parallel/tensor_mesh.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdio>
+
+#include "models/cost/chunk/chunk_cost.hpp"
+#include "models/cost/memory/memory.hpp"
+#include "models/cost/parallel/tensor_ops.hpp"
+#include "tests/models/cost/cost_fixtures.hpp"
+#include "tests/support/error_of.hpp"
+
+namespace windtunnel {
+namespace {
+
+double mesh_seconds(const std::vector<CostPart>& parts, Category category) {
+  double sum = 0;
+  for (const CostPart& part : parts) sum += part.category == category ? part.seconds : 0;
+  return sum;
+}
+
+// A GPT whose sizes all divide by 8.
+TransformerSpec gpt(int layers, int hidden) {
+  TransformerSpec model = gpt3_175b();
+  model.layers = layers;
+  model.hidden = hidden;
+  model.heads = model.kv_heads = hidden / 64;
+  model.ffn_hidden = 4 * hidden;
+  model.sequence = 512;
+  return model;
+}
+
+Job mesh_job(int q, int micro, int nodes, int gpus_per_node) {
+  Layout layout{.tp = q * q, .tensor = TensorForm::two_d};
+  Job job = test_job(gpt(4, 2048), layout, {.global = micro, .micro = micro, .sequence = 512});
+  job.cluster = test_cluster(nodes);
+  job.cluster.node.gpus = gpus_per_node;
+  job.cluster.node.nics = 1;
+  return job;
+}
+
+TEST(TensorMesh, RanksShareTheWorkEvenly) {
+  Job whole = mesh_job(4, 8, 2, 8);
+  whole.layout = {};
+  const Job job = mesh_job(4, 8, 2, 8);
+  for (const Block block : {Block::layer, Block::embedding, Block::head}) {
+    for (const Pass pass : {Pass::forward, Pass::backward_input, Pass::backward_weight}) {
+      double flops = 0, whole_flops = 0;
+      const PassOps ops = tensor_parallel_ops(job, block, {});
+      for (const Op& op : pass == Pass::forward          ? ops.forward
+                          : pass == Pass::backward_input ? ops.backward_input
+                                                         : ops.backward_weight) {
+        flops += op.flops;
+      }
+      for (const Op& op : block_ops(whole, block, pass)) whole_flops += op.flops;
+      EXPECT_NEAR(16 * flops, whole_flops, 1e-9 * whole_flops);
+    }
+  }
+}
+
+// Rows of a mesh of 4 x 4 on nodes of 4 GPUs lie in a node, columns on one GPU of each node, four
+// of them behind a NIC.
+TEST(TensorMesh, RowsAreConsecutiveAndColumnsStrided) {
+  const Job job = mesh_job(4, 8, 4, 4);
+  const MeshShapes shapes = tensor_mesh_shapes(job.layout, job.cluster);
+  EXPECT_EQ(shapes.row.nodes, 1);
+  EXPECT_EQ(shapes.row.members, 4);
+  EXPECT_EQ(shapes.column.nodes, 4);
+  EXPECT_EQ(shapes.column.members_per_node, 1);
+  EXPECT_EQ(shapes.column.concurrent_per_nic, 4);
+}
+
+// Optimus' rank_rearrange: the four GPUs of a node are a square, so that rows and columns alike
+// have two members on each of two nodes. However ranks fill it, a mesh has every rank in one row
+// and one column, which meet there alone.
+TEST(TensorMesh, SquaresOfRanks) {
+  Job job = mesh_job(4, 8, 4, 4);
+  job.layout.mesh_block = 2;
+  const MeshShapes shapes = tensor_mesh_shapes(job.layout, job.cluster);
+  for (const GroupShape& shape : {shapes.row, shapes.column}) {
+    EXPECT_EQ(shape.members, 4);
+    EXPECT_EQ(shape.nodes, 2);
+  }
+  for (const int block : {1, 2, 4, 8}) {
+    Layout layout{.tp = 64, .tensor = TensorForm::two_d, .mesh_block = block};
+    const auto rows = mesh_groups(layout, true, 128);
+    const auto columns = mesh_groups(layout, false, 128);
+    for (const auto& lines : {rows, columns}) {
+      std::vector<bool> seen(128, false);
+      for (const auto& line : lines) {
+        for (const int rank : line) seen[rank] = true;
+      }
+      EXPECT_EQ(std::ranges::count(seen, true), 128);
+    }
+    EXPECT_EQ(rows[3][5], columns[5][3]);
+    EXPECT_EQ(rows[0][1], 1);
+    EXPECT_EQ(rows[1][0], block == 1 ? 8 : block);
+  }
+}
+
+// The paper's table 1, without the logarithm of its trees: 7 b s h + 12 h^2 elements over q forward
+// for a layer, twice that backward. With everything on one node, bandwidth alone.
+TEST(TensorMesh, VolumesAreOptimus) {
+  for (const int q : {2, 4, 8}) {
+    Job job = mesh_job(q, 8, 1, q * q);
+    job.calibration.collective_launch_s = parameter(0);
+    job.calibration.nvlink_latency_s = parameter(0);
+    job.cluster.node.nvlink_Bps = parameter(1e6);
+    job.software.gradient_bytes = 2;
+    const double h = job.model.hidden;
+    const double rows = 8 * 512;
+    BlockCost cost;
+    add_tensor_mesh(BlockSetting(job, {}), tensor_mesh_shapes(job.layout, job.cluster),
+                    Block::layer, tensor_parallel_ops(job, Block::layer, {}), cost);
+    const double norms_s = 2 * 2.0 * (q - 1) / q * 8 * rows / q / 0.8e6;
+    const double once_s = 2 * (7 * rows * h + 12 * h * h) / q / 0.8e6;
+    EXPECT_NEAR(mesh_seconds(cost.forward, Category::tp) / (once_s + norms_s), 1, 1e-9) << q;
+    EXPECT_NEAR((mesh_seconds(cost.backward_input, Category::tp) +
+                 mesh_seconds(cost.backward_weight, Category::tp)) /
+                    (2 * once_s + norms_s),
+                1, 1e-9)
+        << q;
+  }
+}
+
+// Every activation is divided by all ranks of the mesh; without sequence parallelism a rank of one
+// dimension keeps inputs and norms whole.
+TEST(TensorMesh, KeepsAShareOfEveryActivation) {
+  Job whole = mesh_job(8, 8, 8, 8);
+  whole.layout.tp = 1;
+  whole.layout.tensor = TensorForm::one_d;
+  Job mesh = mesh_job(8, 8, 8, 8);
+  EXPECT_NEAR(64 * layer_activations(mesh).kept, layer_activations(whole).kept,
+              1e-9 * layer_activations(whole).kept);
+  Job line = mesh;
+  line.layout.tensor = TensorForm::one_d;
+  EXPECT_GT(layer_activations(line).kept, 8 * layer_activations(mesh).kept);
+}
+
+// The published headline: 64 GPUs, four per node (TACC Frontera), training 1.48 times as fast as
+// Megatron and a batch 8 times as large (arXiv 2104.05343, abstract). As in the authors' script
+// (github.com/xuqifan897/Optimus, bcmk_ParallelTransformer.sh): fp32, 24 layers, sequences of 512,
+// checkpoints, ranks in squares of 2 x 2, and a batch of 48 times the mesh's side. Recalled:
+// Quadro RTX 5000 (11.2 Tflop/s in fp32, 16 GB, 448 GB/s), InfiniBand FDR, Megatron's batch of 30.
+Job frontera(TensorForm form, int micro) {
+  Job job = mesh_job(8, micro, 16, 4);
+  job.layout.mesh_block = form == TensorForm::two_d ? 2 : 1;
+  job.model = gpt(24, 8192);
+  job.model.heads = job.model.kv_heads = 128;
+  job.model.attention = AttentionKernel::unfused;
+  job.layout.tensor = form;
+  job.precision = Precision::fp32;
+  job.recompute = Recompute::full;
+  GpuSpec& gpu = job.cluster.node.gpu;
+  gpu.fp32_flops = parameter(11.2e12);
+  gpu.memory_Bps = parameter(448e9);
+  gpu.memory_bytes = parameter(16e9);
+  gpu.sms = parameter(48);
+  job.cluster.node.nvlink_Bps = parameter(12e9);  // PCIe 3
+  job.cluster.node.nic_Bps = parameter(6.8e9);
+  return job;
+}
+
+double sequences_per_s(const Job& job) {
+  const ChunkCost chunk = chunk_costs(job)[0];
+  const double iteration_s = total_seconds(chunk.forward) + total_seconds(chunk.backward_input) +
+                             total_seconds(chunk.backward_weight) + total_seconds(chunk.recompute);
+  return job.batch.micro / iteration_s;
+}
+
+double activation_gigabytes(const Job& job) {
+  const ChunkCost chunk = chunk_costs(job)[0];
+  return (chunk.activation_bytes + chunk.transient_bytes) / 1e9;
+}
+
+TEST(TensorMesh, BeatsOneDimensionOnSixtyFourGpus) {
+  const Job line = frontera(TensorForm::one_d, 30);
+  const Job mesh = frontera(TensorForm::two_d, 8 * 48);
+  const double speedup = sequences_per_s(mesh) / sequences_per_s(line);
+  const double memory = activation_gigabytes(frontera(TensorForm::two_d, 8 * 24)) /
+                        activation_gigabytes(frontera(TensorForm::one_d, 24));
+  RecordProperty("speedup", std::to_string(speedup));
+  RecordProperty("activations_of_eight_times_the_batch", std::to_string(memory));
+  std::printf("Optimus over Megatron: %.2f (1.48)\n", speedup);
+  EXPECT_NEAR(speedup, 1.48, 0.15);
+  EXPECT_LE(memory, 1.0);
+  // Rows of consecutive ranks leave a row of activations on a NIC where squares leave two.
+  Job rows = mesh;
+  rows.layout.mesh_block = 1;
+  EXPECT_GT(sequences_per_s(rows), 1.2 * sequences_per_s(mesh));
+}
+
+std::string mesh_refusal(Layout layout, const TransformerSpec& model, int micro) {
+  return error_of([&] {
+    check_layout(model, layout, {.global = micro, .micro = micro, .sequence = 512}, layout.tp, 4);
+  });
+}
+
+TEST(TensorMesh, RefusesWhatItCannotDivide) {
+  Layout layout{.tp = 16, .tensor = TensorForm::two_d};
+  EXPECT_EQ(mesh_refusal(layout, gpt(4, 2048), 8), "no error");
+  EXPECT_NE(mesh_refusal(layout, gpt(4, 2048), 6).find("batch.micro 6"), std::string::npos);
+  layout.sequence_parallel = true;
+  EXPECT_NE(mesh_refusal(layout, gpt(4, 2048), 8).find("layout.sequence_parallel"),
+            std::string::npos);
+  layout.sequence_parallel = false;
+  layout.tp = 8;
+  EXPECT_NE(mesh_refusal(layout, gpt(4, 2048), 8).find("take 4 or 9"), std::string::npos);
+  layout.tp = 16;
+  TransformerSpec model = gpt(4, 2048);
+  model.moe = {.experts = 8, .per_token = 2, .ffn_hidden = 2048};
+  EXPECT_NE(mesh_refusal(layout, model, 8).find("experts"), std::string::npos);
+  model = gpt(4, 2048);
+  model.heads = model.kv_heads = 30;
+  EXPECT_NE(mesh_refusal(layout, model, 8).find("heads"), std::string::npos);
+  layout.mesh_block = 3;
+  EXPECT_EQ(mesh_refusal(layout, gpt(4, 2048), 8),
+            "layout.mesh_block 3 does not divide the side of the mesh, which is 4: the root of "
+            "layout.tp with layout.tp_form 2d, else 1");
+}
+
+}  // namespace
+}  // namespace windtunnel
