@@ -1,10 +1,13 @@
-// windtunnel validate all: files of any kind at once, each kind judged with its defaults, and one
-// table of what they come to.
+// Files of measured rows, each recognised by its header: those of one kind judged as its own
+// command does, those of several with the defaults of each, and one table of what they come to.
 #pragma once
 
-#include "cli/validate/verdict.hpp"
+#include "cli/validate/validations.hpp"
 
 namespace windtunnel {
+
+// windtunnel validate FILE...; `app` knows which options were given.
+ExitCode validate_files(const CLI::App& app, const ValidateOptions& options);
 
 ValidationCommand define_validate_all(CLI::App& app);
 

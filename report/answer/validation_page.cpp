@@ -123,40 +123,28 @@ AnswerChart errors_chart(const std::vector<JudgedRows>& judged) {
 }
 
 SummarySection families_section(const std::vector<JudgedRows>& judged) {
-  SummarySection section{"Families of rows", {}, {}};
-  section.table.columns = {{"family"},
-                           {"metric"},
-                           {"rows", Align::right},
-                           {"fitted on", Align::right},
-                           {"MAPE", Align::right},
-                           {"median", Align::right},
-                           {"p90", Align::right},
-                           {"worst", Align::right},
-                           {"in 90 %", Align::right},
-                           {"best simpler rule"}};
+  std::vector<const ValidationFamily*> families;
   for (const JudgedRows& each : judged) {
-    for (const ValidationFamily& family : each.report.families) {
-      const bool any = family.rows > 0;
-      const auto rule = best_rule(family);
-      section.table.rows.push_back(
-          {family.name, metric_title(family.metric), std::to_string(family.rows),
-           std::to_string(family.fitted), any ? percent(family.mape) : "-",
-           any ? percent(family.median_ape) : "-", any ? percent(family.p90_ape) : "-",
-           any ? percent(family.worst.relative_error()) : "-",
-           family.coverage90 ? percent(*family.coverage90) : "-",
-           rule ? fmt::format("{} ({})", percent(rule->second), rule->first) : "-"});
-    }
+    for (const ValidationFamily& family : each.report.families) families.push_back(&family);
   }
-  return section;
+  const std::vector<FamilyColumn> columns = {
+      {{"family"}, &ValidationFamily::name},
+      {{"metric"}, [](const auto& family) { return metric_title(family.metric); }},
+      {{"rows", Align::right}, family_rows},
+      {{"fitted on", Align::right}, family_fitted},
+      {{"MAPE", Align::right}, family_mape},
+      {{"median", Align::right}, family_median},
+      {{"p90", Align::right}, family_p90},
+      {{"worst", Align::right}, family_worst},
+      {{"in 90 %", Align::right}, family_coverage},
+      {{"best simpler rule"}, family_best_rule}};
+  return {"Families of rows", {}, table_of(families, columns)};
 }
 
 std::vector<SummarySection> left_out_sections(const JudgedRows& judged, const std::string& of) {
   std::vector<SummarySection> sections;
-  SummarySection skipped{fmt::format("Not predicted{}", of), {}, {}};
-  skipped.table.columns = {{"why"}, {"rows", Align::right}, {"first"}};
-  for (const SkipReason& reason : reasons_of(judged.report)) {
-    skipped.table.rows.push_back({reason.reason, std::to_string(reason.rows), reason.first});
-  }
+  SummarySection skipped{fmt::format("Not predicted{}", of), {}, reasons_table(judged.report)};
+  skipped.table.columns.front().title = "why";
   if (!skipped.table.rows.empty()) sections.push_back(std::move(skipped));
   SummarySection assumed{fmt::format("What the sources do not say{}", of), {}, {}};
   assumed.table.columns = {{"assumed"}, {"family"}, {"rows", Align::right}};
@@ -287,23 +275,18 @@ AnswerChart fault_chart(const FaultValidation& validation) {
   return {chart_json(chart)};
 }
 
+std::string in_its_unit(const ValidationRow& row, double value) {
+  return value_text(unit_of_metric(row.metric), value);
+}
+
 SummarySection worst_section(const ValidationReport& report, size_t most) {
-  SummarySection section{"The worst rows", {}, {}};
-  section.table.columns = {{"row"},
-                           {"error", Align::right},
-                           {"measured", Align::right},
-                           {"predicted", Align::right},
-                           {"what"}};
-  for (const ValidationRow* row : worst_first(report)) {
-    if (section.table.rows.size() == most) break;
-    const Unit unit = unit_of_metric(row->metric);
-    section.table.rows.push_back(
-        {without_folder(row->id), signed_error(*row), value_text(unit, row->measured),
-         value_text(unit, row->predicted),
-         fmt::format("{} of {}; {}", metric_title(row->metric),
-                     row->label.empty() ? "the row" : row->label, row->family)});
-  }
-  return section;
+  std::vector<RowColumn> columns = {{{"row"}, row_place}, {{"error", Align::right}, signed_error}};
+  for (const RowColumn& value : value_columns(in_its_unit)) columns.push_back(value);
+  columns.push_back({{"what"}, [](const ValidationRow& row) {
+                       return fmt::format("{} of {}; {}", metric_title(row.metric),
+                                          row.label.empty() ? "the row" : row.label, row.family);
+                     }});
+  return {"The worst rows", {}, table_of(worst_first(report, -1, most), columns)};
 }
 
 SummarySection command_section(const std::string& command) {
