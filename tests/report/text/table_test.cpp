@@ -31,7 +31,7 @@ TEST(Table, LinesStandBetweenRows) {
   const std::string text =
       "family  blind  what\n"
       "a family with a long name\n"
-      "  step     12  a …d\n"
+      "  step     12  a l…d\n"
       "  layouts of 3 jobs\n";
   EXPECT_EQ(table_text(table), text);
   EXPECT_EQ(table_text(table, 10), text);
