@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <iterator>
 #include <map>
 #include <memory>
 #include <string>
@@ -13,7 +14,7 @@
 #include "cli/validate/validations.hpp"
 #include "models/base/error.hpp"
 #include "report/answer/validation_page.hpp"
-#include "report/text/document.hpp"
+#include "report/text/form_document.hpp"
 #include "report/validation/validation_rows.hpp"
 #include "traces/rows/row_kinds.hpp"
 
@@ -60,36 +61,17 @@ MeasuredFiles sorted_by_kind(const std::vector<std::string>& paths) {
   return files;
 }
 
-// One table over all kinds.
-struct KindFamily {
-  RowKind kind;
-  const ValidationFamily* family;
-};
-
-const std::vector<Shown<KindFamily>>& family_columns() {
-  const auto of = [](Column column, std::string (*cell)(const ValidationFamily&)) {
-    return Shown<KindFamily>{std::move(column),
-                             [cell](const KindFamily& row) { return cell(*row.family); }};
-  };
-  static const std::vector<Shown<KindFamily>> columns = {
-      {{"kind"}, [](const auto& row) { return std::string(name_of(row.kind)); }},
-      {{.title = "family", .most = 64}, [](const auto& row) { return row.family->name; }},
-      {{"metric"}, [](const auto& row) { return row.family->metric; }},
-      of({"rows", Align::right}, family_rows),
-      of({"MAPE", Align::right}, family_mape),
-      of({"median", Align::right}, family_median),
-      of({"MAPE of the best simpler rule"}, family_best_rule),
-      of({"in 90 %", Align::right}, family_coverage)};
-  return columns;
-}
-
 Document all_document(const std::map<RowKind, Validation>& validations,
                       const MeasuredFiles& files) {
-  std::vector<KindFamily> families;
+  TextTable families;
   for (const auto& [kind, validation] : validations) {
-    for (const ValidationFamily& family : validation.report.families) {
-      if (family.rows > 0) families.push_back({kind, &family});
-    }
+    const auto judged = [](const auto& family) { return family.rows > 0; };
+    const auto name = [kind = std::string(name_of(kind))](const auto&) { return kind; };
+    TextTable table = picked(families_table(validation.report, judged, {{{"kind"}, name}}),
+                             "kind | family ~64 | metric | rows > | MAPE = mape > | median > | "
+                             "MAPE of the best simpler rule = best rule | in 90 % = coverage >");
+    families.columns = table.columns;
+    std::ranges::move(table.rows, std::back_inserter(families.rows));
   }
   TextTable read = lines_table({"file", "kind"});
   for (const auto& [kind, paths] : files.of_kind) {
@@ -100,7 +82,7 @@ Document all_document(const std::map<RowKind, Validation>& validations,
   TextTable not_read = lines_table({"file"});
   for (const SkippedRow& file : files.not_read) not_read.rows.push_back({without_folder(file.id)});
   return {"all",
-          {{"families", table_of(families, family_columns())},
+          {{"families", std::move(families)},
            {"read", std::move(read)},
            {"not_read", std::move(not_read)},
            {"known", known_row_kinds()}}};

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "cli/program/command.hpp"
-#include "report/text/document.hpp"
+#include "report/text/form_document.hpp"
 #include "report/text/json_text.hpp"
 #include "validate/accuracy/rows/validation_report.hpp"
 

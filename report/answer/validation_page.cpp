@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 
 #include "report/answer/charts.hpp"
@@ -123,22 +124,17 @@ AnswerChart errors_chart(const std::vector<JudgedRows>& judged) {
 }
 
 SummarySection families_section(const std::vector<JudgedRows>& judged) {
-  std::vector<const ValidationFamily*> families;
+  SummarySection section{"Families of rows", {}, {}};
   for (const JudgedRows& each : judged) {
-    for (const ValidationFamily& family : each.report.families) families.push_back(&family);
+    const auto title = [](const auto& family) { return metric_title(family.metric); };
+    TextTable table = picked(families_table(each.report, {}, {{{"title"}, title}}),
+                             "family | metric = title | rows > | fitted on = fitted > | "
+                             "MAPE = mape > | median > | p90 > | worst > | in 90 % = coverage > | "
+                             "best simpler rule = best rule");
+    section.table.columns = table.columns;
+    std::ranges::move(table.rows, std::back_inserter(section.table.rows));
   }
-  const std::vector<FamilyColumn> columns = {
-      {{"family"}, &ValidationFamily::name},
-      {{"metric"}, [](const auto& family) { return metric_title(family.metric); }},
-      {{"rows", Align::right}, family_rows},
-      {{"fitted on", Align::right}, family_fitted},
-      {{"MAPE", Align::right}, family_mape},
-      {{"median", Align::right}, family_median},
-      {{"p90", Align::right}, family_p90},
-      {{"worst", Align::right}, family_worst},
-      {{"in 90 %", Align::right}, family_coverage},
-      {{"best simpler rule"}, family_best_rule}};
-  return {"Families of rows", {}, table_of(families, columns)};
+  return section;
 }
 
 std::vector<SummarySection> left_out_sections(const JudgedRows& judged, const std::string& of) {
@@ -280,13 +276,14 @@ std::string in_its_unit(const ValidationRow& row, double value) {
 }
 
 SummarySection worst_section(const ValidationReport& report, size_t most) {
-  std::vector<RowColumn> columns = {{{"row"}, row_place}, {{"error", Align::right}, signed_error}};
-  for (const RowColumn& value : value_columns(in_its_unit)) columns.push_back(value);
-  columns.push_back({{"what"}, [](const ValidationRow& row) {
-                       return fmt::format("{} of {}; {}", metric_title(row.metric),
-                                          row.label.empty() ? "the row" : row.label, row.family);
-                     }});
-  return {"The worst rows", {}, table_of(worst_first(report, -1, most), columns)};
+  const TextTable table =
+      rows_table(worst_first(report, -1, most), in_its_unit,
+                 {{{"of"}, [](const ValidationRow& row) {
+                     return fmt::format("{} of {}; {}", metric_title(row.metric),
+                                        row.label.empty() ? "the row" : row.label, row.family);
+                   }}});
+  return {
+      "The worst rows", {}, picked(table, "row | error > | measured > | predicted > | what = of")};
 }
 
 SummarySection command_section(const std::string& command) {

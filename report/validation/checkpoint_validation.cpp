@@ -17,49 +17,37 @@ std::string seconds_cell(const ValidationRow&, double seconds) {
   return fmt::format("{:.3g} s", seconds);
 }
 
-std::string interval_cell(const ValidationRow& row) {
-  return row.low == row.high ? "-" : fmt::format("{:.3g} .. {:.3g}", row.low, row.high);
-}
-
 template <class RowOrFamily>
 std::string event_cell(const RowOrFamily& of) {
   return of.metric == "load_s" ? "load" : of.metric == "stall_s" ? "stall" : "save";
 }
 
 TextTable checkpoint_families(const ValidationReport& report) {
-  std::vector<FamilyColumn> columns = {
-      {{"family"}, &ValidationFamily::name}, {{"event"}, event_cell<ValidationFamily>},
-      {{"rows", Align::right}, family_rows}, {{"fitted on", Align::right}, family_fitted},
-      {{"MAPE", Align::right}, family_mape}, {{"median", Align::right}, family_median}};
-  columns.push_back({{kRule, Align::right}, [](const ValidationFamily& family) {
-                       const auto rule = family.baselines.find(kRule);
-                       return rule == family.baselines.end() ? "-" : percent(rule->second);
-                     }});
-  columns.push_back({{"in 90 %", Align::right}, family_coverage});
-  return table_of(report.families, columns);
+  return families_table(report, {},
+                        {{{"event"}, event_cell<ValidationFamily>},
+                         {{"rule"}, [](const auto& family) {
+                            const auto rule = family.baselines.find(kRule);
+                            return rule == family.baselines.end() ? "-" : percent(rule->second);
+                          }}});
 }
 
-TextTable checkpoints_table(const std::vector<ValidationRow>& rows) {
-  std::vector<RowColumn> columns = {{{"row"}, row_place},
-                                    {{"what"}, &ValidationRow::label},
-                                    {{"event"}, event_cell<ValidationRow>}};
-  for (const RowColumn& value : value_columns(seconds_cell)) columns.push_back(value);
-  columns.push_back({{"error", Align::right}, signed_error});
-  columns.push_back({{"90 %", Align::right}, interval_cell});
-  columns.push_back({{kRule, Align::right}, [](const ValidationRow& row) {
-                       const auto rule = row.baselines.find(kRule);
-                       return rule == row.baselines.end() ? "-" : seconds_cell(row, rule->second);
-                     }});
-  return table_of(rows, columns);
+TextTable checkpoints_table(const Rows& rows) {
+  const auto interval = [](const ValidationRow& row) {
+    return row.low == row.high ? "-" : fmt::format("{:.3g} .. {:.3g}", row.low, row.high);
+  };
+  const auto rule = [](const ValidationRow& row) {
+    const auto found = row.baselines.find(kRule);
+    return found == row.baselines.end() ? "-" : seconds_cell(row, found->second);
+  };
+  return rows_table(
+      rows, seconds_cell,
+      {{{"event"}, event_cell<ValidationRow>}, {{"interval"}, interval}, {{"rule"}, rule}});
 }
 
-TextTable far_off(const ValidationReport& report) {
-  std::vector<RowColumn> columns = {{{"off by more than 20 %"}, row_place},
-                                    {{"event"}, event_cell<ValidationRow>}};
-  for (const RowColumn& value : value_columns(seconds_cell)) columns.push_back(value);
-  columns.push_back({{"error", Align::right}, signed_error});
-  columns.push_back({{.title = "what", .most = 60}, &ValidationRow::label});
-  return table_of(worst_first(report, kCheckpointMiss), columns);
+Rows in_order(const std::vector<ValidationRow>& rows) {
+  Rows found;
+  for (const ValidationRow& row : rows) found.push_back(&row);
+  return found;
 }
 
 }  // namespace
@@ -67,10 +55,10 @@ TextTable far_off(const ValidationReport& report) {
 Document checkpoints_document(const ValidationReport& report) {
   Document document = rows_document(report);
   document.form = "checkpoints";
-  document["off"] = far_off(report);
+  document["off"] = checkpoints_table(worst_first(report, kCheckpointMiss));
   document["page_families"] = checkpoint_families(report);
-  document["rows_judged"] = checkpoints_table(report.rows);
-  document["rows_fitted"] = checkpoints_table(report.fitted);
+  document["rows_judged"] = checkpoints_table(in_order(report.rows));
+  document["rows_fitted"] = checkpoints_table(in_order(report.fitted));
   return document;
 }
 

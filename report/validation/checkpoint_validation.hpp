@@ -1,7 +1,7 @@
 // Times of checkpoints, predicted against measured.
 #pragma once
 
-#include "report/text/document.hpp"
+#include "report/text/form_document.hpp"
 #include "validate/accuracy/rows/validation_report.hpp"
 
 namespace windtunnel {

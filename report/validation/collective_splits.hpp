@@ -2,7 +2,7 @@
 // a ring from specification.
 #pragma once
 
-#include "report/text/document.hpp"
+#include "report/text/form_document.hpp"
 #include "validate/accuracy/collectives/collective_summary.hpp"
 
 namespace windtunnel {

@@ -19,23 +19,9 @@ constexpr size_t kListed = 200;  // misses; more are summed up
 constexpr size_t kWorstOfFamily = 5;
 constexpr size_t kNameWidth = 34;
 
-std::vector<FamilyColumn> point_columns(const FamilyColumn& name, const ValidationReport& report) {
-  std::vector<FamilyColumn> columns = {name,
-                                       {{"points", Align::right}, family_rows},
-                                       {{"fitted on", Align::right}, family_fitted},
-                                       {{"median", Align::right}, family_median},
-                                       {{"p90", Align::right}, family_p90},
-                                       {{"MAPE", Align::right}, family_mape},
-                                       {{"worst", Align::right}, family_worst},
-                                       {{"in 90%", Align::right}, family_coverage}};
-  for (const FamilyColumn& rule : rule_columns(report)) columns.push_back(rule);
-  return columns;
-}
-
 // The machine's name cut short, and a star for what was predicted from specification.
-std::string console_name(const ValidationFamily& family) {
+std::string console_name(const std::string& name) {
   constexpr std::string_view kSpecification = ", from specification";
-  const std::string& name = family.name;
   const size_t size_class = std::min(name.rfind(", below 1 MB"), name.rfind(", from 1 MB"));
   if (size_class == std::string::npos) return shortened(name, kNameWidth);
   const bool specification = name.ends_with(kSpecification);
@@ -46,42 +32,19 @@ std::string console_name(const ValidationFamily& family) {
 
 // But those that were fitted on as a whole.
 TextTable judged_families(const ValidationReport& report) {
-  std::vector<const ValidationFamily*> judged;
-  for (const ValidationFamily& family : report.families) {
-    if (family.rows > 0) judged.push_back(&family);
-  }
-  return table_of(judged, point_columns({{"family"}, console_name}, report));
-}
-
-TextTable all_families(const ValidationReport& report) {
-  std::vector<FamilyColumn> columns = point_columns({{"family"}, &ValidationFamily::name}, report);
-  columns.push_back({{"worst row", Align::right}, family_worst_row});
-  return table_of(report.families, columns);
+  TextTable table = families_table(report, [](const auto& family) { return family.rows > 0; });
+  for (std::vector<std::string>& cells : table.rows) cells.front() = console_name(cells.front());
+  return table;
 }
 
 std::string point_time(const ValidationRow&, double seconds) {
   return format_seconds(seconds);
 }
 
-TextTable worst_points(const ValidationReport& report, int worst) {
-  std::vector<RowColumn> columns = {{{"worst points"}, row_place}};
-  for (const RowColumn& value : value_columns(point_time)) columns.push_back(value);
-  columns.push_back({{"error", Align::right}, signed_error});
-  columns.push_back({{.title = "machine", .most = 26}, [](const ValidationRow& row) {
-                       return row.family.substr(0, row.family.find(','));
-                     }});
-  columns.push_back({{"what"}, &ValidationRow::label});
-  return table_of(worst_first(report, -1, static_cast<size_t>(worst)), columns);
-}
-
-TextTable missed_points(const std::vector<const ValidationRow*>& rows) {
-  std::vector<RowColumn> columns = {{{"row"}, row_place},
-                                    {{"family"}, &ValidationRow::family},
-                                    {{"what"}, &ValidationRow::label},
-                                    {{"environment"}, &ValidationRow::note}};
-  for (const RowColumn& value : value_columns(point_time)) columns.push_back(value);
-  columns.push_back({{"error", Align::right}, signed_error});
-  return table_of(rows, columns);
+TextTable points_table(const Rows& rows) {
+  return rows_table(rows, point_time, {{{"machine"}, [](const ValidationRow& row) {
+                                          return row.family.substr(0, row.family.find(','));
+                                        }}});
 }
 
 // Families whose points are all off to one side: there the network differs, and by what ratio.
@@ -102,9 +65,9 @@ TextTable paces_table(const ValidationReport& report) {
 }
 
 // Of each family how many, and its worst.
-std::vector<Document> misses_by_family(const std::vector<const ValidationRow*>& misses) {
+std::vector<Document> misses_by_family(const Rows& misses) {
   std::vector<std::string> families;
-  std::map<std::string, std::vector<const ValidationRow*>> of_family;
+  std::map<std::string, Rows> of_family;
   for (const ValidationRow* row : misses) {
     if (of_family[row->family].empty()) families.push_back(row->family);
     of_family[row->family].push_back(row);
@@ -114,10 +77,9 @@ std::vector<Document> misses_by_family(const std::vector<const ValidationRow*>& 
     auto& rows = of_family[family];
     const size_t missed = rows.size();
     rows.resize(std::min(kWorstOfFamily, missed));
-    documents.push_back({{},
-                         {{"family", family},
-                          {"missed", std::to_string(missed)},
-                          {"misses", missed_points(rows)}}});
+    documents.push_back(
+        {{},
+         {{"family", family}, {"missed", std::to_string(missed)}, {"misses", points_table(rows)}}});
   }
   return documents;
 }
@@ -145,15 +107,14 @@ Document collectives_document(const CollectivesReport& report, int worst, double
   Document document = judged_document("collectives", report.report);
   document.parts.merge(splits_document(report.summary).parts);
   document["measured_rows"] = std::to_string(report.measured_rows);
-  document["families"] = judged_families(report.report);
-  document["all_families"] = all_families(report.report);
+  document["judged_families"] = judged_families(report.report);
   document["paces"] = paces_table(report.report);
-  document["worst"] = worst_points(report.report, worst);
+  document["worst"] = points_table(worst_first(report.report, -1, static_cast<size_t>(worst)));
   document["networks"] = table_of(report.networks, network_columns());
   document["rows_are"] = "points";
-  const std::vector<const ValidationRow*> misses = worst_first(report.report, miss_above);
+  const Rows misses = worst_first(report.report, miss_above);
   const bool listed = misses.size() <= kListed;
-  add_misses(document, missed_points(misses), miss_above);
+  add_misses(document, points_table(misses), miss_above);
   document["misses_by_family"] = listed ? std::vector<Document>() : misses_by_family(misses);
   document["largest"] = std::to_string(kWorstOfFamily);
   auto& not_used = std::get<TextTable>(document["not_used"]).rows;

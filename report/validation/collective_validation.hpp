@@ -2,7 +2,7 @@
 // misses.
 #pragma once
 
-#include "report/text/document.hpp"
+#include "report/text/form_document.hpp"
 #include "validate/accuracy/collectives/collective_accuracy.hpp"
 
 namespace windtunnel {

@@ -14,25 +14,9 @@ namespace {
 
 constexpr double kMissAbove = 0.1;
 
-std::vector<FamilyColumn> exchange_columns() {
-  return {{{"family"}, &ValidationFamily::name},   {{"metric"}, &ValidationFamily::metric},
-          {{"rows", Align::right}, family_rows},   {{"fitted", Align::right}, family_fitted},
-          {{"MAPE", Align::right}, family_mape},   {{"median", Align::right}, family_median},
-          {{"worst", Align::right}, family_worst}, {{"in 90 %", Align::right}, family_coverage}};
-}
-
 // A number without a unit where the metric is none of time.
 std::string time_or_number(const ValidationRow& row, double value) {
   return row.metric.ends_with("_s") ? format_seconds(value) : fmt::format("{:.3g}", value);
-}
-
-TextTable exchanges_table(const std::vector<const ValidationRow*>& rows) {
-  std::vector<RowColumn> columns = {{{"row"}, row_place},
-                                    {{"family"}, &ValidationRow::family},
-                                    {{"what"}, &ValidationRow::label}};
-  for (const RowColumn& value : value_columns(time_or_number)) columns.push_back(value);
-  columns.push_back({{"error", Align::right}, signed_error});
-  return table_of(rows, columns);
 }
 
 std::string bytes_or_never(const std::optional<double>& bytes) {
@@ -82,11 +66,6 @@ Json compression_json(const CompressionValidation& validation) {
 Document compression_document(const CompressionValidation& validation, int worst) {
   const ValidationReport& report = validation.report;
   Document document = judged_document("compression", report);
-  // Rules are compared on the page; the console has no room for their names.
-  std::vector<FamilyColumn> columns = exchange_columns();
-  document["families"] = table_of(report.families, columns);
-  for (const FamilyColumn& rule : rule_columns(report)) columns.push_back(rule);
-  document["all_families"] = table_of(report.families, columns);
   document["pairs"] = std::to_string(validation.order.pairs);
   document["right"] = std::to_string(validation.order.right);
   document["own_pairs"] = std::to_string(validation.all_reduce_order.pairs);
@@ -94,8 +73,9 @@ Document compression_document(const CompressionValidation& validation, int worst
   document["wrong"] = texts_table("pair", validation.order.wrong);
   document["laws"] = texts_table("law", validation.laws);
   document["crossovers"] = table_of(validation.crossovers, crossover_columns());
-  document["worst"] = exchanges_table(worst_first(report, -1, static_cast<std::size_t>(worst)));
-  add_misses(document, exchanges_table(worst_first(report, kMissAbove)), kMissAbove);
+  document["worst"] =
+      rows_table(worst_first(report, -1, static_cast<std::size_t>(worst)), time_or_number);
+  add_misses(document, rows_table(worst_first(report, kMissAbove), time_or_number), kMissAbove);
   document["fit_where"] = std::string(kLinkFitRows);
   return document;
 }

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "report/json/json.hpp"
-#include "report/text/document.hpp"
+#include "report/text/form_document.hpp"
 #include "validate/accuracy/compression/compression.hpp"
 
 namespace windtunnel {

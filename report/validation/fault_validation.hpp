@@ -6,7 +6,7 @@
 
 #include "report/json/json.hpp"
 #include "report/summary/summary.hpp"
-#include "report/text/document.hpp"
+#include "report/text/form_document.hpp"
 #include "validate/accuracy/faults/faults.hpp"
 
 namespace windtunnel {

@@ -5,7 +5,7 @@
 
 #include "models/base/units.hpp"
 #include "report/figures/figure_text.hpp"
-#include "report/text/document.hpp"
+#include "report/text/form_document.hpp"
 #include "report/validation/validation.hpp"
 
 namespace windtunnel {

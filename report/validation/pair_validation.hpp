@@ -4,7 +4,7 @@
 #include <string>
 
 #include "report/json/json.hpp"
-#include "report/text/document.hpp"
+#include "report/text/form_document.hpp"
 #include "validate/accuracy/pairs/pair_spread.hpp"
 
 namespace windtunnel {

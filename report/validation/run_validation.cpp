@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <numeric>
 #include <set>
@@ -33,30 +34,6 @@ std::string seconds_or_bytes(const ValidationRow& row, double value) {
                              : fmt::format("{:.1f} GB", value / 1e9);
 }
 
-// From the blind rows to the MAPE of those fitted on.
-std::vector<FamilyColumn> error_columns(const FamilyColumn& name,
-                                        const std::vector<FamilyColumn>& rules) {
-  std::vector<FamilyColumn> columns = {
-      name,
-      {{"blind rows", Align::right, "blind"}, family_rows},
-      {{"MAPE", Align::right}, family_mape},
-      {{"median", Align::right}, family_median},
-      {{"p90", Align::right}, family_p90},
-      {{"worst", Align::right}, family_worst},
-      {{"tau", Align::right}, [](const auto& family) { return optional_tau(family.kendall_tau); }},
-      {{"tau in groups", Align::right, "in groups"},
-       [](const auto& family) {
-         return family.ranking ? optional_tau(family.ranking->kendall_tau) : "-";
-       }},
-      {{"in 90 %", Align::right, "in 90%"}, family_coverage}};
-  columns.insert(columns.end(), rules.begin(), rules.end());
-  columns.push_back({{"fitted rows", Align::right, "fitted"}, family_fitted});
-  columns.push_back({{"their MAPE", Align::right, "MAPE"}, [](const auto& family) {
-                       return family.fitted > 0 ? percent(family.fitted_mape) : "-";
-                     }});
-  return columns;
-}
-
 std::string label_text(const MemoryLabels& labels) {
   const double rows = labels.rows();
   return fmt::format(
@@ -74,14 +51,14 @@ std::string ranking_text(const GroupRanking& ranking) {
 
 // Each family's name with the lines of its metrics below.
 TextTable families_by_name(const ValidationReport& report) {
-  TextTable table =
-      table_of(report.families, error_columns({{"family"}, metric_name}, rule_columns(report)));
+  TextTable table = families_table(report);
   std::vector<std::string> names;
   std::map<std::string, Lines> below;
   for (size_t i = 0; i < report.families.size(); ++i) {
     const ValidationFamily& family = report.families[i];
     if (below.count(family.name) == 0) names.push_back(family.name);
     Lines& lines = below[family.name];
+    table.rows[i].front() = metric_name(family);
     if (family.rows + family.fitted > 0) lines.push_back(std::move(table.rows[i]));
     if (family.ranking) lines.push_back({ranking_text(*family.ranking)});
     if (family.out_of_memory) lines.push_back({label_text(*family.out_of_memory)});
@@ -94,15 +71,10 @@ TextTable families_by_name(const ValidationReport& report) {
   return table;
 }
 
-TextTable metric_families(const ValidationReport& report, std::string_view metric,
-                          const std::vector<FamilyColumn>& rules) {
-  std::vector<const ValidationFamily*> families;
-  for (const ValidationFamily& family : report.families) {
-    if (family.metric == metric && family.rows + family.fitted > 0) families.push_back(&family);
-  }
-  std::vector<FamilyColumn> columns = error_columns({{"family"}, &ValidationFamily::name}, rules);
-  columns.push_back({{"worst blind row", Align::right}, family_worst_row});
-  return table_of(families, columns);
+TextTable metric_families(const ValidationReport& report, std::string_view metric) {
+  return families_table(report, [&](const ValidationFamily& family) {
+    return family.metric == metric && family.rows + family.fitted > 0;
+  });
 }
 
 TextTable labels_table(const ValidationReport& report) {
@@ -241,28 +213,13 @@ TextTable familiarity_table(const ValidationReport& report) {
   return table;
 }
 
-TextTable worst_runs(const ValidationReport& report, int worst) {
-  std::vector<RowColumn> columns = {{{.title = "worst rows", .most = 32}, row_place}};
-  for (const RowColumn& value : value_columns(seconds_or_bytes)) columns.push_back(value);
-  columns.push_back({{"error", Align::right}, signed_error});
-  columns.push_back({{.title = "what", .most = 33}, &ValidationRow::label});
-  return table_of(worst_first(report, -1, static_cast<size_t>(worst)), columns);
-}
-
+// In the order of the report.
 TextTable missed_runs(const ValidationReport& report, double miss_above) {
-  std::vector<const ValidationRow*> missed;
+  Rows missed;
   for (const ValidationRow& row : report.rows) {
     if (row.relative_error() > miss_above) missed.push_back(&row);
   }
-  std::vector<RowColumn> columns = {{{"row"}, row_place},
-                                    {{"family"}, &ValidationRow::family},
-                                    {{"what"}, &ValidationRow::label}};
-  for (const RowColumn& value : value_columns(seconds_or_bytes, Align::left)) {
-    columns.push_back(value);
-  }
-  columns.push_back({{"error"}, signed_error});
-  columns.push_back({{"note"}, &ValidationRow::note});
-  return table_of(missed, columns);
+  return rows_table(missed, seconds_or_bytes);
 }
 
 // Of the reasons those with the most rows, on a line of kWidth each.
@@ -285,11 +242,12 @@ Document runs_document(const ValidationReport& report, int worst, double miss_ab
   Document document = judged_document("runs", report);
   add_first_reasons(document);
   document["families"] = families_by_name(report);
-  document["worst"] = worst_runs(report, worst);
+  document["worst"] =
+      rows_table(worst_first(report, -1, static_cast<size_t>(worst)), seconds_or_bytes);
   document["pooled"] = pooled_table(report);
   document["publishers"] = publishers_table(report);
-  document["step"] = metric_families(report, kStep, rule_columns(report));
-  document["memory"] = metric_families(report, kMemory, {});
+  document["step"] = metric_families(report, kStep);
+  document["memory"] = metric_families(report, kMemory);
   document["out_of_memory"] = labels_table(report);
   document["ranking"] = ranking_table(report);
   document["not_blind"] = not_blind_table(report);

@@ -2,7 +2,7 @@
 // miss and every row that was not predicted.
 #pragma once
 
-#include "report/text/document.hpp"
+#include "report/text/form_document.hpp"
 #include "validate/accuracy/rows/validation_report.hpp"
 
 namespace windtunnel {

@@ -5,7 +5,7 @@
 #include <span>
 #include <string>
 
-#include "report/text/document.hpp"
+#include "report/text/form_document.hpp"
 #include "report/text/json_text.hpp"
 #include "validate/accuracy/samples/sample_faults.hpp"
 

@@ -83,7 +83,7 @@ const std::vector<FamilyColumn>& family_columns() {
   static const std::vector<FamilyColumn> columns = {
       {{"family"}, &ValidationFamily::name},
       {{"metric"}, &ValidationFamily::metric},
-      {{"rows", Align::right}, family_rows},
+      {{"rows", Align::right}, [](const auto& family) { return std::to_string(family.rows); }},
       error_column("MAPE", &ValidationFamily::mape),
       error_column("median APE", &ValidationFamily::median_ape),
       error_column("p90 APE", &ValidationFamily::p90_ape),

@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "report/text/document.hpp"
+#include "report/text/form_document.hpp"
 #include "report/text/json_text.hpp"
 #include "validate/accuracy/rows/validation_report.hpp"
 

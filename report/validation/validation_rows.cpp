@@ -24,6 +24,15 @@ std::set<std::string> rules_of(const ValidationReport& report) {
   return names;
 }
 
+std::string best_rule_text(const ValidationFamily& family) {
+  const auto rule = best_rule(family);
+  return rule ? fmt::format("{} ({})", percent(rule->second), rule->first) : "-";
+}
+
+std::string tau_text(const std::optional<double>& tau) {
+  return tau ? fmt::format("{:.2f}", *tau) : "-";
+}
+
 std::string letter(std::size_t rule) {
   return std::string(1, static_cast<char>('A' + static_cast<char>(rule)));
 }
@@ -38,53 +47,44 @@ TextTable notes_table(const ValidationReport& report) {
 
 }  // namespace
 
-std::string family_rows(const ValidationFamily& family) {
-  return std::to_string(family.rows);
-}
-
-std::string family_fitted(const ValidationFamily& family) {
-  return std::to_string(family.fitted);
-}
-
-std::string family_mape(const ValidationFamily& family) {
-  return if_judged(family, family.mape);
-}
-
-std::string family_median(const ValidationFamily& family) {
-  return if_judged(family, family.median_ape);
-}
-
-std::string family_p90(const ValidationFamily& family) {
-  return if_judged(family, family.p90_ape);
-}
-
-std::string family_worst(const ValidationFamily& family) {
-  return if_judged(family, family.worst.relative_error());
-}
-
-std::string family_worst_row(const ValidationFamily& family) {
-  return without_folder(family.worst.id);
-}
-
-std::string family_coverage(const ValidationFamily& family) {
-  return family.coverage90 ? percent(*family.coverage90) : "-";
-}
-
-std::string family_best_rule(const ValidationFamily& family) {
-  const auto rule = best_rule(family);
-  return rule ? fmt::format("{} ({})", percent(rule->second), rule->first) : "-";
-}
-
-std::vector<FamilyColumn> rule_columns(const ValidationReport& report) {
-  std::vector<FamilyColumn> columns;
+TextTable families_table(const ValidationReport& report, const FamilyFilter& wanted,
+                         const std::vector<FamilyColumn>& more) {
+  const auto count = [](int ValidationFamily::*rows) {
+    return [rows](const auto& family) { return std::to_string(family.*rows); };
+  };
+  const auto error = [](double ValidationFamily::*share) {
+    return [share](const auto& family) { return if_judged(family, family.*share); };
+  };
+  std::vector<FamilyColumn> columns = {
+      {{"family"}, &ValidationFamily::name},
+      {{"metric"}, &ValidationFamily::metric},
+      {{"rows"}, count(&ValidationFamily::rows)},
+      {{"fitted"}, count(&ValidationFamily::fitted)},
+      {{"mape"}, error(&ValidationFamily::mape)},
+      {{"median"}, error(&ValidationFamily::median_ape)},
+      {{"p90"}, error(&ValidationFamily::p90_ape)},
+      {{"worst"}, [](const auto& of) { return if_judged(of, of.worst.relative_error()); }},
+      {{"worst row"}, [](const auto& of) { return without_folder(of.worst.id); }},
+      {{"tau"}, [](const auto& of) { return tau_text(of.kendall_tau); }},
+      {{"group tau"},
+       [](const auto& of) { return of.ranking ? tau_text(of.ranking->kendall_tau) : "-"; }},
+      {{"coverage"}, [](const auto& of) { return of.coverage90 ? percent(*of.coverage90) : "-"; }},
+      {{"best rule"}, best_rule_text},
+      {{"fitted mape"},
+       [](const auto& of) { return of.fitted > 0 ? percent(of.fitted_mape) : "-"; }}};
+  columns.insert(columns.end(), more.begin(), more.end());
+  std::size_t rules = 0;
   for (const std::string& rule : rules_of(report)) {
-    columns.push_back(
-        {{rule, Align::right, letter(columns.size())}, [rule](const ValidationFamily& family) {
-           const auto mape = family.baselines.find(rule);
-           return mape == family.baselines.end() ? "-" : percent(mape->second);
-         }});
+    columns.push_back({{rule, Align::right, letter(rules++)}, [rule](const auto& family) {
+                         const auto mape = family.baselines.find(rule);
+                         return mape == family.baselines.end() ? "-" : percent(mape->second);
+                       }});
   }
-  return columns;
+  std::vector<const ValidationFamily*> families;
+  for (const ValidationFamily& family : report.families) {
+    if (!wanted || wanted(family)) families.push_back(&family);
+  }
+  return table_of(families, columns);
 }
 
 TextTable rules_table(const ValidationReport& report) {
@@ -95,23 +95,26 @@ TextTable rules_table(const ValidationReport& report) {
   return rules;
 }
 
-std::string row_place(const ValidationRow& row) {
-  return without_folder(row.id);
-}
-
 std::string signed_error(const ValidationRow& row) {
   return (row.predicted < row.measured ? "-" : "+") + percent(row.relative_error());
 }
 
-std::vector<RowColumn> value_columns(std::string (*text)(const ValidationRow&, double),
-                                     Align align) {
-  return {{{"measured", align}, [=](const auto& row) { return text(row, row.measured); }},
-          {{"predicted", align}, [=](const auto& row) { return text(row, row.predicted); }}};
+TextTable rows_table(const Rows& rows, std::string (*text)(const ValidationRow&, double),
+                     const std::vector<RowColumn>& more) {
+  std::vector<RowColumn> columns = {
+      {{"row"}, [](const auto& row) { return without_folder(row.id); }},
+      {{"family"}, &ValidationRow::family},
+      {{"what"}, &ValidationRow::label},
+      {{"note"}, &ValidationRow::note},
+      {{"measured"}, [text](const auto& row) { return text(row, row.measured); }},
+      {{"predicted"}, [text](const auto& row) { return text(row, row.predicted); }},
+      {{"error"}, signed_error}};
+  columns.insert(columns.end(), more.begin(), more.end());
+  return table_of(rows, columns);
 }
 
-std::vector<const ValidationRow*> worst_first(const ValidationReport& report, double more_than,
-                                              std::size_t most) {
-  std::vector<const ValidationRow*> rows;
+Rows worst_first(const ValidationReport& report, double more_than, std::size_t most) {
+  Rows rows;
   for (const ValidationRow& row : report.rows) {
     if (row.relative_error() > more_than) rows.push_back(&row);
   }
@@ -166,7 +169,8 @@ Document judged_document(std::string_view form, const ValidationReport& report) 
   TextTable counts{{reasons.columns[0], reasons.columns[1]}, {}};
   for (const auto& cells : reasons.rows) counts.rows.push_back({cells[0], cells[1]});
   return {form,
-          {{"judged", std::to_string(report.rows.size())},
+          {{"families", families_table(report)},
+           {"judged", std::to_string(report.rows.size())},
            {"fitted", std::to_string(report.fitted.size())},
            {"labels", std::to_string(report.labels.size())},
            {"skipped", std::to_string(report.skipped.size())},

@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "report/text/document.hpp"
+#include "report/text/form_document.hpp"
 #include "report/text/table.hpp"
 #include "validate/accuracy/rows/validation_report.hpp"
 
@@ -41,32 +41,29 @@ TextTable table_of(const Rows& rows, const std::vector<Shown<Row>>& shown) {
   return table;
 }
 
-// A family's figures: "-" where it has none.
-std::string family_rows(const ValidationFamily& family);
-std::string family_fitted(const ValidationFamily& family);
-std::string family_mape(const ValidationFamily& family);
-std::string family_median(const ValidationFamily& family);
-std::string family_p90(const ValidationFamily& family);
-std::string family_worst(const ValidationFamily& family);
-std::string family_worst_row(const ValidationFamily& family);
-std::string family_coverage(const ValidationFamily& family);
-std::string family_best_rule(const ValidationFamily& family);  // "12% (its name)"
+// All that is told of families: columns "family", "metric", "rows" (judged ones), "fitted", "mape",
+// "median", "p90", "worst", "worst row", "tau", "group tau", "coverage", "best rule" ("12% (its
+// name)"), "fitted mape", and one for each simpler rule, of which the console has room for a
+// letter. "-": there is none.
+using FamilyFilter = std::function<bool(const ValidationFamily&)>;
+TextTable families_table(const ValidationReport& report, const FamilyFilter& wanted = {},
+                         const std::vector<FamilyColumn>& more = {});
 
-// A column for each simpler rule of the report; the console has room for a letter each.
-std::vector<FamilyColumn> rule_columns(const ValidationReport& report);
 // What the letters stand for: columns "letter" and "rule".
 TextTable rules_table(const ValidationReport& report);
 
-std::string row_place(const ValidationRow& row);     // without folders
 std::string signed_error(const ValidationRow& row);  // the relative one
-// Columns "measured" and "predicted".
-std::vector<RowColumn> value_columns(std::string (*text)(const ValidationRow&, double),
-                                     Align align = Align::right);
+
+// All that is told of rows: columns "row" (its place without folders), "family", "what", "note",
+// "measured", "predicted" (as `text` writes them) and "error".
+using Rows = std::vector<const ValidationRow*>;
+TextTable rows_table(const Rows& rows, std::string (*text)(const ValidationRow&, double),
+                     const std::vector<RowColumn>& more = {});
 
 // The largest relative errors first, ties in the order of the rows: those above `more_than`, `most`
 // of them.
-std::vector<const ValidationRow*> worst_first(const ValidationReport& report, double more_than = -1,
-                                              std::size_t most = static_cast<std::size_t>(-1));
+Rows worst_first(const ValidationReport& report, double more_than = -1,
+                 std::size_t most = static_cast<std::size_t>(-1));
 
 // Why rows were not used, how many for each reason and the place of the first of them; most first.
 // Columns "reason", "rows" and "first".
@@ -77,8 +74,8 @@ TextTable skipped_table(const ValidationReport& report);
 // What the sources do not say, and in how many rows it was assumed: columns "family" and "assumed".
 TextTable assumed_table(const ValidationReport& report);
 
-// What every form can say of a report: "judged", "fitted", "labels" and "skipped" are how many,
-// then the tables above, "rules" and in one line "rule_names", "reasons" and without
+// What every form can say of a report: "families", "judged", "fitted", "labels" and "skipped" are
+// how many, then the tables above, "rules" and in one line "rule_names", "reasons" and without
 // places "reason_counts", "assumed", "not_used", and of families that have something to be known
 // "notes", with columns "family", "metric" and "note".
 Document judged_document(std::string_view form, const ValidationReport& report);

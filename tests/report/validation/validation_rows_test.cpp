@@ -50,20 +50,23 @@ TEST(ValidationRows, WhatWasAssumedIsToldOncePerFamily) {
 
 // The figures of a family all of whose rows were fitted on are not those of no error.
 TEST(ValidationRows, WhatWasNotJudgedHasNoError) {
-  ValidationFamily family;
+  constexpr const char* kColumns = "family | MAPE = mape > | coverage | best rule | tau | *";
+  ValidationReport report;
+  ValidationFamily& family = report.families.emplace_back();
   family.name = "DGX";
   family.fitted = 2;
-  const std::vector<FamilyColumn> columns = {{{"family"}, &ValidationFamily::name},
-                                             {{"MAPE"}, family_mape},
-                                             {{"in 90 %"}, family_coverage},
-                                             {{"rule"}, family_best_rule}};
-  EXPECT_EQ(table_of(std::vector{family}, columns).rows, (Lines{{"DGX", "-", "-", "-"}}));
+  EXPECT_EQ(picked(families_table(report), kColumns).rows, (Lines{{"DGX", "-", "-", "-", "-"}}));
   family.rows = 1;
   family.mape = 0.5;
   family.coverage90 = 1;
   family.baselines = {{"a ring", 0.12}, {"noise floor", 0.01}};
-  EXPECT_EQ(table_of(std::vector{&family}, columns).rows,
-            (Lines{{"DGX", "50%", "100%", "12% (a ring)"}}));
+  const TextTable table = picked(families_table(report), kColumns);
+  EXPECT_EQ(table.rows, (Lines{{"DGX", "50%", "100%", "12% (a ring)", "-", "12%", "1.0%"}}));
+  EXPECT_EQ(table.columns[1].title, "MAPE");
+  EXPECT_EQ(table.columns[6].title, "noise floor");
+  EXPECT_EQ(table.columns[6].brief, "B");
+  const auto judged = [](const ValidationFamily& each) { return each.rows > 1; };
+  EXPECT_TRUE(families_table(report, judged).rows.empty());
 }
 
 TEST(ValidationRows, CutsBetweenCharacters) {

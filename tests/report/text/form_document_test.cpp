@@ -1,4 +1,4 @@
-#include "report/text/document.hpp"
+#include "report/text/form_document.hpp"
 
 #include <gtest/gtest.h>
 
@@ -66,6 +66,17 @@ TEST(Document, DocumentsStandInADocument) {
 TEST(Document, APartThatIsMissingIsNoEmptyOne) {
   EXPECT_THROW(console_text(Document{"rows", {}}), InternalError);
   EXPECT_THROW(console_text(Document{"no such form", {}}), InternalError);
+}
+
+TEST(Document, ColumnsOfATableArePicked) {
+  TextTable table = lines_table({"name", "seconds"}, {{"a long name", "1"}, {"between the rows"}});
+  table.columns.push_back({"a ring", Align::right, "A"});
+  table.rows[0].emplace_back("2");
+  const TextTable found = picked(table, "time = seconds > | * | name ~5");
+  EXPECT_EQ(found.rows, (Lines{{"1", "2", "a long name"}, {"between the rows"}}));
+  EXPECT_EQ(table_text(found), "time  A  name\n   1  2  a l…e\nbetween the rows\n");
+  EXPECT_EQ(picked(lines_table({"name"}), "name | *").columns.size(), 1U);
+  EXPECT_THROW(picked(table, "seconds | hours"), InternalError);
 }
 
 // Each block that a form opens it closes, and what it takes over is there.

@@ -26,8 +26,9 @@ struct Document {
 
 // A form has a line "===console" with the lines of the console below it, and may have one "===page"
 // with those of the page. In them
-//   {{name}}              is the part, or of a table's row the cell of that column; a table is
-//                         printed whole, and needs a line of its own
+//   {{name}}              is the part, or of a table's row the cell of that column; a table needs
+//                         a line of its own
+//   {{name: a | b > | ...}} is the table with the columns that picked() takes
 //   {{#name}}...{{/name}} what is between them for each row of a table, each of several documents
 //   {{?name}}...{{/name}} the same once, where the part or cell holds anything: a table with rows,
 //                         a text that is neither empty nor "0"
@@ -37,6 +38,12 @@ struct Document {
 // texts are not. Throws InternalError for a name that is not there.
 std::string console_text(const Document& document, std::size_t width = 0);
 std::string markdown_page(const Document& document);
+
+// Some columns of a table, in an order and with titles of their own: "row ~32 | time = seconds > |
+// *" is column "row", of whose cells the console shows at most 32 characters, "seconds", called
+// "time" and aligned to the right, and all columns with a brief title. Throws InternalError for a
+// column that is not there.
+TextTable picked(const TextTable& table, std::string_view columns);
 
 // A table without rows where there are none.
 using Lines = std::vector<std::vector<std::string>>;

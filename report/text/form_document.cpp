@@ -1,6 +1,8 @@
-#include "report/text/document.hpp"
+#include "report/text/form_document.hpp"
 
 #include <algorithm>
+#include <string>
+#include <string_view>
 #include <utility>
 
 #include "models/base/error.hpp"
@@ -27,6 +29,7 @@ std::string_view layout_of(std::string_view name, Medium medium) {
 struct Tag {
   char kind = ' ';  // '#', '?', '^', '/', '>'; ' ': a part
   std::string_view name = {};
+  std::string_view columns = {};  // of a table; empty: all
   std::size_t begin = 0, end = 0;
 };
 
@@ -93,6 +96,9 @@ class Filling {
       tag.kind = tag.name.front();
       tag.name.remove_prefix(1);
       if (has_its_line(tag.begin, tag.end)) ++tag.end;
+    } else if (const std::size_t colon = tag.name.find(": "); colon != std::string_view::npos) {
+      tag.columns = tag.name.substr(colon + 2);
+      tag.name = tag.name.substr(0, colon);
     }
     return tag;
   }
@@ -158,7 +164,8 @@ class Filling {
     CHECK(has_its_line(tag.begin, tag.end), "table '{}' of a form has no line of its own",
           tag.name);
     ++from;
-    const auto& table = std::get<TextTable>(*found.part);
+    const auto& whole = std::get<TextTable>(*found.part);
+    const TextTable table = tag.columns.empty() ? whole : picked(whole, tag.columns);
     return medium_ == Medium::page ? markdown_table(table) : table_text(table, width_);
   }
 
@@ -166,6 +173,27 @@ class Filling {
   Medium medium_;
   std::size_t width_;
 };
+
+std::string_view trimmed(std::string_view text) {
+  text.remove_prefix(std::min(text.find_first_not_of(' '), text.size()));
+  return text.substr(0, text.find_last_not_of(' ') + 1);
+}
+
+// "title = name ~32 >" as a column, and the name of the one that it shows.
+std::pair<Column, std::string_view> picked_column(std::string_view text) {
+  Column column;
+  if (text.ends_with('>')) {
+    column.align = Align::right;
+    text = trimmed(text.substr(0, text.size() - 1));
+  }
+  if (const std::size_t most = text.rfind('~'); most != std::string_view::npos) {
+    column.most = std::stoul(std::string(text.substr(most + 1)));
+    text = trimmed(text.substr(0, most));
+  }
+  const std::size_t equals = text.find(" = ");
+  column.title = text.substr(0, equals);
+  return {column, equals == std::string_view::npos ? text : text.substr(equals + 3)};
+}
 
 std::string filled_form(const Document& document, Medium medium, std::size_t width) {
   return Filling(layout_of(document.form, medium), medium, width).filled({.document = &document});
@@ -179,6 +207,33 @@ std::string console_text(const Document& document, std::size_t width) {
 
 std::string markdown_page(const Document& document) {
   return filled_form(document, Medium::page, 0);
+}
+
+TextTable picked(const TextTable& table, std::string_view columns) {
+  TextTable result;
+  std::vector<std::size_t> from;
+  while (!columns.empty()) {
+    const std::size_t end = std::min(columns.find(" | "), columns.size());
+    const std::string_view text = trimmed(columns.substr(0, end));
+    columns.remove_prefix(std::min(end + 3, columns.size()));
+    const auto [column, name] = picked_column(text);
+    for (std::size_t i = 0; i < table.columns.size(); ++i) {
+      if (text == "*" ? table.columns[i].brief.empty() : table.columns[i].title != name) continue;
+      result.columns.push_back(text == "*" ? table.columns[i] : column);
+      from.push_back(i);
+      if (text != "*") break;
+    }
+    CHECK(text == "*" || (!from.empty() && table.columns[from.back()].title == name),
+          "a table has no column '{}'", name);
+  }
+  for (const std::vector<std::string>& row : table.rows) {
+    std::vector<std::string>& cells = result.rows.emplace_back();
+    if (row.size() == 1 && table.columns.size() > 1) cells = row;
+    for (const std::size_t i : from) {
+      if (row.size() == table.columns.size()) cells.push_back(row[i]);
+    }
+  }
+  return result;
 }
 
 TextTable lines_table(const std::vector<std::string>& titles, Lines lines) {
