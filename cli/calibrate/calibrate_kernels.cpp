@@ -291,12 +291,12 @@ ExitCode calibrate_on_kernels(const KernelCalibration& options) {
           calibration_text(calibration, "Written by windtunnel calibrate, measured on " + source));
   if (!options.page.empty()) write_file(options.page, options.page_of(samples, laws, report));
   if (options.json) {
-    Json document = validation_document(report);
+    Json document = validation_json(report);
     document["faults"] = sample_faults_json(faults);
     print_document("calibrate-kernels", document);
   }
   print_human(sample_faults_text(faults) + rates_text(device_rates(laws)) +
-                  validation_text(report) + fmt::format("wrote {}\n", options.out),
+                  console_text(rows_document(report)) + fmt::format("wrote {}\n", options.out),
               options.json);
   return ExitCode::ok;
 }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <iterator>
 #include <map>
 #include <memory>
 #include <string>
@@ -12,7 +13,7 @@
 #include "cli/validate/validations.hpp"
 #include "models/base/error.hpp"
 #include "report/answer/validation_page.hpp"
-#include "report/text/table.hpp"
+#include "report/text/form_document.hpp"
 #include "report/validation/validation_rows.hpp"
 #include "traces/rows/row_kinds.hpp"
 
@@ -59,86 +60,86 @@ MeasuredFiles sorted_by_kind(const std::vector<std::string>& paths) {
   return files;
 }
 
-Validation validated(RowKind kind, const ValidateOptions& options) {
-  switch (kind) {
-    case RowKind::runs:
-      return against_runs(options);
-    case RowKind::collectives:
-      return against_collectives(options);
-    case RowKind::compression:
-      return against_compression(options);
-    case RowKind::schedules:
-      return against_schedules(options);
-    case RowKind::faults:
-      return against_faults(options);
-    case RowKind::checkpoints:
-      return against_checkpoints(options);
+Document all_document(const std::map<RowKind, Validation>& validations,
+                      const MeasuredFiles& files) {
+  TextTable families;
+  for (const auto& [kind, validation] : validations) {
+    const auto judged = [](const auto& family) { return family.rows > 0; };
+    const auto name = [kind = std::string(name_of(kind))](const auto&) { return kind; };
+    TextTable table = picked(families_table(validation.report, judged, {{{"kind"}, name}}),
+                             "kind | family ~64 | metric | rows > | MAPE = mape > | median > | "
+                             "MAPE of the best simpler rule = best rule | in 90 % = coverage >");
+    families.columns = table.columns;
+    std::ranges::move(table.rows, std::back_inserter(families.rows));
   }
-  return {};
-}
-
-std::string rule_text(const ValidationFamily& family) {
-  const auto rule = best_rule(family);
-  return rule ? fmt::format("{} ({})", percent(rule->second), rule->first) : "-";
-}
-
-void add_families(RowKind kind, const Validation& validation, TextTable& table) {
-  for (const ValidationFamily& family : validation.report.families) {
-    if (family.rows == 0) continue;
-    table.rows.push_back({std::string(name_of(kind)), shortened(family.name, 64), family.metric,
-                          std::to_string(family.rows), percent(family.mape),
-                          percent(family.median_ape), rule_text(family),
-                          family.coverage90 ? percent(*family.coverage90) : "-"});
-  }
-}
-
-Validation against_all(const ValidateOptions& options) {
-  const MeasuredFiles files = sorted_by_kind(options.files);
-  Validation all;
-  TextTable table{{{"kind"},
-                   {"family"},
-                   {"metric"},
-                   {"rows", Align::right},
-                   {"MAPE", Align::right},
-                   {"median", Align::right},
-                   {"MAPE of the best simpler rule"},
-                   {"in 90 %", Align::right}},
-                  {}};
-  all.document = Json::object();
-  Json& kinds = all.document["kinds"] = Json::object();
-  std::string read;
-  std::vector<JudgedRows> judged;
+  TextTable read = lines_table({"file", "kind"});
   for (const auto& [kind, paths] : files.of_kind) {
-    ValidateOptions own = options;
-    own.files = paths;
-    own.page.clear();  // one of all
-    Validation validation = validated(kind, own);
-    add_families(kind, validation, table);
-    const std::string name(name_of(kind));
-    kinds[name] = validation.document;
-    kinds[name]["files"] = paths;
-    all.verdict += validation.verdict;
     for (const std::string& path : paths) {
-      read += fmt::format("  {}: {}\n", without_folder(path), name);
+      read.rows.push_back({without_folder(path), std::string(name_of(kind))});
     }
-    judged.push_back({name, std::move(validation.report)});
+  }
+  TextTable not_read = lines_table({"file"});
+  for (const SkippedRow& file : files.not_read) not_read.rows.push_back({without_folder(file.id)});
+  return {"all",
+          {{"families", std::move(families)},
+           {"read", std::move(read)},
+           {"not_read", std::move(not_read)},
+           {"known", known_row_kinds()}}};
+}
+
+Json all_json(const std::map<RowKind, Validation>& validations, const MeasuredFiles& files) {
+  Json kinds = Json::object();
+  for (const auto& [kind, validation] : validations) {
+    Json& of_kind = kinds[std::string(name_of(kind))] = validation.json;
+    of_kind["files"] = files.of_kind.at(kind);
   }
   Json not_read = Json::array();
   for (const SkippedRow& file : files.not_read) {
     not_read.push_back({{"file", file.id}, {"reason", file.reason}});
   }
-  all.document["not_read"] = std::move(not_read);
-  all.text = table_text(table, options.width()) + "\nfiles\n" + read;
-  for (const SkippedRow& file : files.not_read) {
-    all.text += fmt::format("  {}: not read\n", without_folder(file.id));
+  return {{"kinds", std::move(kinds)}, {"not_read", std::move(not_read)}};
+}
+
+ExitCode judge_all(const MeasuredFiles& files, const ValidateOptions& options) {
+  std::map<RowKind, Validation> validations;
+  Validation all;
+  std::vector<JudgedRows> judged;
+  for (const auto& [kind, paths] : files.of_kind) {
+    ValidateOptions own = options;
+    own.files = paths;
+    const Validation& validation = validations[kind] = judged_kind(kind).judge(own);
+    all.verdict += validation.verdict;
+    judged.push_back({std::string(name_of(kind)), validation.report});
   }
-  if (!files.not_read.empty()) all.text += "known are " + known_row_kinds() + "\n";
-  if (!options.page.empty())
-    all.html = validation_page(judged, command_of(options, "all", FileNames::as_given));
-  return all;
+  all.document = all_document(validations, files);
+  all.json = all_json(validations, files);
+  all.page = [&](const std::string& command) { return validation_page(judged, command); };
+  return conclude("all", std::move(all), options, commands_of(options, "all"));
+}
+
+// What only files of one kind can be asked, and some kinds cannot.
+void refuse(const CLI::App& app, const char* option, const std::string& why) {
+  if (app.count(option) > 0) throw Error(Location{option}, why);
 }
 
 }  // namespace
+
+ExitCode validate_files(const CLI::App& app, const ValidateOptions& options) {
+  const MeasuredFiles files = sorted_by_kind(options.files);
+  if (files.of_kind.size() > 1 || !files.not_read.empty()) {
+    for (const char* option : {"--where", "--worst", "--markdown"}) {
+      refuse(app, option, "these files hold rows of several kinds; name those of one kind");
+    }
+    return judge_all(files, options);
+  }
+  const JudgedKind& kind = judged_kind(files.of_kind.begin()->first);
+  const std::string name(name_of(kind.kind));
+  const std::string none = fmt::format("'windtunnel validate {}' has no such option", name);
+  if (kind.where.empty()) refuse(app, "--where", none);
+  if (!kind.worst) refuse(app, "--worst", none);
+  if (kind.markdown.empty()) refuse(app, "--markdown", none);
+  return conclude(name, kind.judge(options), options, commands_of(options, name));
+}
 
 ValidationCommand define_validate_all(CLI::App& app) {
   auto options = std::make_shared<ValidateOptions>();
@@ -149,11 +150,9 @@ ValidationCommand define_validate_all(CLI::App& app) {
       ->required();
   add_verdict(*all, *options, "a family");
   add_page_option(*all, options->page);
-  all->add_option("-j", options->threads, "threads (default: all cores)")
-      ->type_name("N")
-      ->check(CLI::Range(1, 4096));
+  add_threads(*all, *options);
   add_example(*all, "rows/ --fail-above 0.2");
-  return {all, [options] { return conclude("all", against_all(*options), *options); }};
+  return {all, [options] { return judge_all(sorted_by_kind(options->files), *options); }};
 }
 
 }  // namespace windtunnel

@@ -1,9 +1,14 @@
 // Subcommands of `windtunnel validate` that stand in files of their own; each function adds one.
 #pragma once
 
-#include "cli/validate/verdict.hpp"
+#include "cli/validate/validations.hpp"
 
 namespace windtunnel {
+
+// windtunnel validate FILE...: files of measured rows, each recognised by its header, those of one
+// kind judged as its own command does and those of several with the defaults of each. `app` knows
+// which options were given.
+ExitCode validate_files(const CLI::App& app, const ValidateOptions& options);
 
 // `all`: files of any kind at once, each kind judged with its defaults, and one table of results.
 ValidationCommand define_validate_all(CLI::App& validate);

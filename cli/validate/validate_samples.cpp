@@ -76,12 +76,14 @@ ExitCode against_samples(const SampleOptions& options) {
   }
   const ValidationReport report = validate_samples(all, laws);
   Validation validation = {
-      .text = sample_faults_text(faults) + validation_text(report, options.verdict.width()),
-      .document = validation_document(report),
-      .verdict = verdict_of(report, options.verdict.fail_above, "time_s")};
-  if (!options.verdict.page.empty()) validation.html = options.page_of(all, laws, report);
-  validation.document["faults"] = sample_faults_json(faults);
-  const ExitCode verdict = conclude("samples", validation, options.verdict);
+      .document = rows_document(report),
+      .json = validation_json(report),
+      .verdict = verdict_of(report, options.verdict.fail_above, "time_s"),
+      .page = [&](const std::string&) { return options.page_of(all, laws, report); }};
+  validation.document.form = "samples";
+  validation.document["sample_faults"] = sample_faults_table(faults);
+  validation.json["faults"] = sample_faults_json(faults);
+  const ExitCode verdict = conclude("samples", std::move(validation), options.verdict);
   return any_refused(faults) ? ExitCode::failed : verdict;
 }
 

@@ -41,6 +41,8 @@
 namespace windtunnel {
 namespace {
 
+constexpr const char* kRunsTitle = "training runs";
+
 std::optional<RowFilter> filter_of(const std::string& expression, const char* option) {
   if (expression.empty()) return std::nullopt;
   return RowFilter::parse(expression, option);
@@ -78,11 +80,16 @@ void check_any(const ValidateOptions& options, const ValidationReport& report) {
   }
 }
 
-// The page of --page; empty where none is asked for.
-std::string html_of(const ValidateOptions& options, const char* what, const char* kind,
-                    const ValidationReport& report) {
-  if (options.page.empty()) return "";
-  return validation_page({{kind, report}}, command_of(options, what, FileNames::as_given));
+// What a report, its document and its JSON come to; `rows` is what the page calls them.
+Validation judged(const ValidationReport& report, Document document, Json json, const char* rows,
+                  std::string verdict) {
+  return {.document = std::move(document),
+          .json = std::move(json),
+          .verdict = std::move(verdict),
+          .report = report,
+          .page = [report, rows](const std::string& command) {
+            return validation_page({{rows, report}}, command);
+          }};
 }
 
 // From measured stage times, where --calibrate-on names a file of them.
@@ -100,10 +107,8 @@ Validation against_profiled_runs(const ValidateOptions& options) {
   }
   const ValidationReport report = validate_profiled_runs(
       read_all(options.tables()), profiles, {.where = filter_of(options.where, "--where")});
-  return {.text = validation_text(report, options.width()),
-          .document = validation_document(report),
-          .html = html_of(options, "runs", "training runs", report),
-          .verdict = verdict_of(report, options.fail_above, "speed_ratio")};
+  return judged(report, rows_document(report), validation_json(report), kRunsTitle,
+                verdict_of(report, options.fail_above, "speed_ratio"));
 }
 
 // The file's name may be left out where the line is one of a single file.
@@ -146,13 +151,10 @@ Validation against_pairs(const ValidateOptions& options) {
     all.unreadable.insert(all.unreadable.end(), file.unreadable.begin(), file.unreadable.end());
   }
   const PairSpread spread = validate_pairs(all);
-  const bool with_page = !options.page.empty();
-  return {.text = pairs_text(spread, options.width()),
-          .document = pairs_document(spread),
-          .html = with_page
-                      ? pairs_page(spread, command_of(options, "collectives", FileNames::as_given))
-                      : "",
-          .verdict = pairs_verdict(spread, options.fail_above)};
+  return {.document = pairs_document(spread),
+          .json = pairs_json(spread),
+          .verdict = pairs_verdict(spread, options.fail_above),
+          .page = [spread](const std::string& command) { return pairs_page(spread, command); }};
 }
 
 std::vector<CompressionRuns> exchanges_to_fit_on(const std::vector<std::string>& paths) {
@@ -178,34 +180,9 @@ std::string faults_verdict(const FaultValidation& validation, double fail_above)
                      fmt::join(outside, ", "), fail_above);
 }
 
-}  // namespace
+enum class FileNames { as_given, portable };
 
-std::vector<std::string> tables_in(const std::string& folder) {
-  namespace fs = std::filesystem;
-  std::vector<std::string> tables;
-  for (const fs::directory_entry& entry : fs::directory_iterator(folder)) {
-    if (entry.is_regular_file() && entry.path().extension() == ".csv") {
-      tables.push_back(entry.path().string());
-    }
-  }
-  std::ranges::sort(tables);
-  return tables;
-}
-
-std::vector<std::string> ValidateOptions::tables() const {
-  std::vector<std::string> found;
-  for (const std::string& path : files) {
-    std::error_code unknown;  // whoever reads the file says what is wrong with it
-    const bool folder = std::filesystem::is_directory(path, unknown);
-    const std::vector<std::string> named = folder ? tables_in(path) : std::vector{path};
-    if (named.empty())
-      throw Error(Location{path}, "cannot be read: this folder holds no .csv file");
-    found.insert(found.end(), named.begin(), named.end());
-  }
-  return found;
-}
-
-std::string command_of(const ValidateOptions& options, const char* what, FileNames names) {
+std::string command_of(const ValidateOptions& options, std::string_view what, FileNames names) {
   std::string command = fmt::format("windtunnel validate {}", what);
   const auto name = [&](std::string file) {
     while (file.size() > 1 && file.ends_with('/')) file.pop_back();
@@ -232,11 +209,8 @@ std::string command_of(const ValidateOptions& options, const char* what, FileNam
 
 Validation against_schedules(const ValidateOptions& options) {
   const ValidationReport report = validate_schedules(options.tables());
-  return {.text = validation_text(report, options.width()),
-          .document = validation_document(report),
-          .html = html_of(options, "schedules", "pipeline schedules", report),
-          .verdict = verdict_of(report, options.fail_above, ""),
-          .report = report};
+  return judged(report, rows_document(report), validation_json(report), "pipeline schedules",
+                verdict_of(report, options.fail_above, ""));
 }
 
 Validation against_runs(const ValidateOptions& options) {
@@ -257,12 +231,144 @@ Validation against_runs(const ValidateOptions& options) {
   if (!options.measured.empty()) {
     write_file(options.measured, measured_runs_text(report.measured));
   }
-  return {.text = runs_text(report, options.worst, options.width()),
-          .document = validation_document(report),
-          .markdown = runs_page(report, command_of(options, "runs", FileNames::portable)),
-          .html = html_of(options, "runs", "training runs", report),
-          .verdict = verdict_of(report, options.fail_above, "step_s"),
-          .report = report};
+  return judged(report, runs_document(report, options.worst), validation_json(report), kRunsTitle,
+                verdict_of(report, options.fail_above, "step_s"));
+}
+
+Validation against_collectives(const ValidateOptions& options) {
+  if (options.pairs) return against_pairs(options);
+  CollectivesOptions collectives;
+  collectives.where = filter_of(options.where, "--where");
+  collectives.fit_where = filter_of(options.fit_where, "--fit-where");
+  collectives.calibrate_on = read_logs(options.calibrate_on, options.log);
+  if (!options.calibration.empty()) collectives.calibration = calibration_of(options.calibration);
+  collectives.threads = options.threads;
+  const CollectivesReport report =
+      validate_collectives(read_logs(options.tables(), options.log), collectives);
+  check_any(options, report.report);
+  return judged(report.report, collectives_document(report, options.worst),
+                validation_json(report.report), "collectives",
+                verdict_of(report.report, options.fail_above, "time_s"));
+}
+
+Validation against_compression(const ValidateOptions& options) {
+  const CompressionValidation validation =
+      validate_compression(read_compression_files(options.tables()),
+                           {.where = filter_of(options.where, "--where"),
+                            .fit_where = filter_of(options.fit_where, "--fit-where"),
+                            .calibrate_on = exchanges_to_fit_on(options.calibrate_on),
+                            .threads = options.threads});
+  check_any(options, validation.report);
+  return judged(validation.report, compression_document(validation, options.worst),
+                compression_json(validation), "exchanges of gradients",
+                verdict_of(validation.report, options.fail_above, "step_s"));
+}
+
+Validation against_faults(const ValidateOptions& options) {
+  const FaultValidation validation =
+      validate_faults(read_files(options.tables(), read_fault_points),
+                      {.where = filter_of(options.where, "--where"), .threads = options.threads});
+  check_any(options, validation.report);
+  return {.document = faults_document(validation),
+          .json = faults_json(validation),
+          .verdict = faults_verdict(validation, options.fail_above),
+          .report = validation.report,
+          .page = [validation](const std::string& command) {
+            return faults_validation_page(validation, command);
+          }};
+}
+
+Validation against_checkpoints(const ValidateOptions& options) {
+  const ValidationReport report =
+      validate_checkpoints(read_files(options.tables(), read_checkpoint_rows),
+                           {.where = filter_of(options.where, "--where")});
+  check_any(options, report);
+  return judged(report, checkpoints_document(report), validation_json(report), "checkpoints",
+                verdict_of(report, options.fail_above, ""));
+}
+
+void add_runs_options(CLI::App& app, ValidateOptions& options) {
+  app.add_flag("--one-point", options.one_point,
+               "fit kernel.sustained on the middle row of each family, judge the others")
+      ->excludes(app.get_option("--fit-where"))
+      ->excludes(app.get_option("--calibrate-on"));
+  app.add_option("--measured", options.measured,
+                 "write the families and how far each was off, as the library's "
+                 "measured_runs.yaml has them, by which intervals of unlike jobs are widened")
+      ->type_name("FILE");
+  CLI::Option* row =
+      app.add_option("--scenario", options.row,
+                     "judge nothing, and write this row, FILE:LINE, as the scenario whose job "
+                     "predicts it")
+          ->type_name("FILE:LINE");
+  // Nothing is judged, so that whatever says what to judge and how to tell it has no meaning.
+  for (CLI::Option* other : app.get_options([&](const CLI::Option* option) {
+         return !option->get_positional() && option != row && option != app.get_help_ptr();
+       })) {
+    row->excludes(other);
+  }
+  app.add_option("--out", options.row_file, "where the scenario goes (default: stdout)")
+      ->type_name("FILE")
+      ->needs(row);
+}
+
+void add_collectives_options(CLI::App& app, ValidateOptions& options) {
+  app.add_option("--machine", options.log.machine, "what to call the machine of a log")
+      ->type_name("LABEL");
+  app.add_option("--network", options.log.network,
+                 "network of a log's machine, as in 'InfiniBand NDR 8x400Gb/s/node'")
+      ->type_name("TEXT");
+  app.add_option("--collective", options.log.collective,
+                 "which collective the logs are of, as in all-reduce (default: as they say)")
+      ->type_name("NAME");
+  CLI::Option* pairs = app.add_flag(
+      "--pairs", options.pairs,
+      "fit what makes pairs of nodes differ on every other size, and judge the quantiles over "
+      "pairs at the rest; --fail-above is then the most that any may be off");
+  for (const char* other :
+       {"--where", "--fit-where", "--calibrate-on", "--calibration", "--worst", "--markdown"}) {
+    pairs->excludes(app.get_option(other));
+  }
+}
+
+constexpr const char* kRowFiles = "measured rows (CSV), or a folder of such files";
+
+}  // namespace
+
+void add_threads(CLI::App& app, ValidateOptions& options) {
+  app.add_option("-j", options.threads, "threads (default: all cores)")
+      ->type_name("N")
+      ->check(CLI::Range(1, 4096));
+}
+
+std::vector<std::string> tables_in(const std::string& folder) {
+  namespace fs = std::filesystem;
+  std::vector<std::string> tables;
+  for (const fs::directory_entry& entry : fs::directory_iterator(folder)) {
+    if (entry.is_regular_file() && entry.path().extension() == ".csv") {
+      tables.push_back(entry.path().string());
+    }
+  }
+  std::ranges::sort(tables);
+  return tables;
+}
+
+std::vector<std::string> ValidateOptions::tables() const {
+  std::vector<std::string> found;
+  for (const std::string& path : files) {
+    std::error_code unknown;  // whoever reads the file says what is wrong with it
+    const bool folder = std::filesystem::is_directory(path, unknown);
+    const std::vector<std::string> named = folder ? tables_in(path) : std::vector{path};
+    if (named.empty())
+      throw Error(Location{path}, "cannot be read: this folder holds no .csv file");
+    found.insert(found.end(), named.begin(), named.end());
+  }
+  return found;
+}
+
+PageCommands commands_of(const ValidateOptions& options, std::string_view what) {
+  return {command_of(options, what, FileNames::portable),
+          command_of(options, what, FileNames::as_given)};
 }
 
 ExitCode write_row(const ValidateOptions& options) {
@@ -282,71 +388,82 @@ ExitCode write_row(const ValidateOptions& options) {
   return ExitCode::ok;
 }
 
-Validation against_collectives(const ValidateOptions& options) {
-  if (options.pairs) return against_pairs(options);
-  CollectivesOptions collectives;
-  collectives.where = filter_of(options.where, "--where");
-  collectives.fit_where = filter_of(options.fit_where, "--fit-where");
-  collectives.calibrate_on = read_logs(options.calibrate_on, options.log);
-  if (!options.calibration.empty()) collectives.calibration = calibration_of(options.calibration);
-  collectives.threads = options.threads;
-  const CollectivesReport report =
-      validate_collectives(read_logs(options.tables(), options.log), collectives);
-  check_any(options, report.report);
-  return {
-      .text = collectives_text(report, options.worst, options.width()),
-      .document = validation_document(report.report),
-      .markdown = collectives_page(report, command_of(options, "collectives", FileNames::portable)),
-      .html = html_of(options, "collectives", "collectives", report.report),
-      .verdict = verdict_of(report.report, options.fail_above, "time_s"),
-      .report = report.report};
+const std::vector<JudgedKind>& judged_kinds() {
+  static const std::vector<JudgedKind> kinds = {
+      {.kind = RowKind::runs,
+       .help = "step time and memory of training jobs against measured ones",
+       .files = kRowFiles,
+       .bound = "a family's step time",
+       .where = "gpus>64 && source~\"vTrain\"",
+       .fit_where = "fit the calibration on these rows, freeze it, and do not judge them",
+       .calibrate_on = "fit on the rows of this file (those of --fit-where), or predict from the "
+                       "stage times that it holds (columns T_F_ms ...); may be repeated",
+       .calibration = "of the library or a .yaml file, instead of that of each row's GPU",
+       .markdown = "write a page with every miss above 20 % and every row not predicted",
+       .worst = true,
+       .threads = true,
+       .example = "runs.csv --where 'gpus>64' --markdown page.md",
+       .judge = against_runs,
+       .add = add_runs_options},
+      {.kind = RowKind::schedules,
+       .help = "pipeline schedules against published bubble rates or reference makespans",
+       .files = kRowFiles,
+       .bound = "a family",
+       .example = "rows.csv --fail-above 0.02",
+       .judge = against_schedules},
+      {.kind = RowKind::faults,
+       .help = "goodput, failure rates and saves of published jobs, as ranges over what their "
+               "sources do not state",
+       .files = "reference points (CSV), or a folder of such files",
+       .where = "id~\"RSC\"",
+       .markdown = "write the same as a page",
+       .threads = true,
+       .example = "points.csv --fail-above 0.1",
+       .judge = against_faults},
+      {.kind = RowKind::checkpoints,
+       .help = "times of saving and loading checkpoints, by software and place",
+       .files = "measured times (CSV), or a folder of such files",
+       .bound = "a family",
+       .where = "gpus>8 && method~\"torch.save\"",
+       .markdown = "write a page with every row and every one not predicted",
+       .example = "times.csv --where 'gpus>8'",
+       .judge = against_checkpoints},
+      {.kind = RowKind::collectives,
+       .help = "time of collectives against rows or logs of nccl-tests",
+       .files = "rows (CSV), or the tool's output (text or JSON)",
+       .bound = "a family",
+       .where = "gpus>64 && collective==\"all_reduce\"",
+       .fit_where = "fit the calibration on these rows, freeze it, and do not judge them",
+       .calibrate_on = "fit on the rows of this file (those of --fit-where); may be repeated",
+       .calibration =
+           "of the library or a .yaml file, to start from instead of that of each row's GPU",
+       .markdown = "write a page with every miss above 35 % and every row not used",
+       .worst = true,
+       .threads = true,
+       .example = "all_reduce.log --machine my-cluster --collective all-reduce",
+       .judge = against_collectives,
+       .add = add_collectives_options},
+      {.kind = RowKind::compression,
+       .help = "steps of data-parallel training by how gradients are exchanged: overlapped, "
+               "merged, compressed",
+       .files = "measured steps, or times of quantised all-reduces (CSV), as the header says",
+       .bound = "a family's step time",
+       .where = "gpus>8 && method~\"WFBP\"",
+       .fit_where = fmt::format("fit the links on these rows, and do not judge them (default: {}; "
+                                "with --calibrate-on all its rows)",
+                                kLinkFitRows),
+       .calibrate_on = "fit the links on the rows of this file (those of --fit-where), and judge "
+                       "none of it; may be repeated",
+       .markdown = "write a page with every miss above 10 % and every reason not to predict",
+       .worst = true,
+       .threads = true,
+       .example = "steps.csv --fit-where 'method~\"WFBP\"'",
+       .judge = against_compression}};
+  return kinds;
 }
 
-Validation against_compression(const ValidateOptions& options) {
-  const CompressionValidation validation =
-      validate_compression(read_compression_files(options.tables()),
-                           {.where = filter_of(options.where, "--where"),
-                            .fit_where = filter_of(options.fit_where, "--fit-where"),
-                            .calibrate_on = exchanges_to_fit_on(options.calibrate_on),
-                            .threads = options.threads});
-  check_any(options, validation.report);
-  return {.text = compression_text(validation, options.worst, options.width()),
-          .document = compression_document(validation),
-          .markdown =
-              compression_page(validation, command_of(options, "compression", FileNames::portable)),
-          .html = html_of(options, "compression", "exchanges of gradients", validation.report),
-          .verdict = verdict_of(validation.report, options.fail_above, "step_s"),
-          .report = validation.report};
-}
-
-Validation against_faults(const ValidateOptions& options) {
-  const FaultValidation validation =
-      validate_faults(read_files(options.tables(), read_fault_points),
-                      {.where = filter_of(options.where, "--where"), .threads = options.threads});
-  check_any(options, validation.report);
-  return {.text = faults_text(validation, options.width()),
-          .document = faults_document(validation),
-          .markdown = faults_page(validation, command_of(options, "faults", FileNames::portable)),
-          .html = options.page.empty()
-                      ? ""
-                      : faults_validation_page(validation,
-                                               command_of(options, "faults", FileNames::as_given)),
-          .verdict = faults_verdict(validation, options.fail_above),
-          .report = validation.report};
-}
-
-Validation against_checkpoints(const ValidateOptions& options) {
-  const ValidationReport report =
-      validate_checkpoints(read_files(options.tables(), read_checkpoint_rows),
-                           {.where = filter_of(options.where, "--where")});
-  check_any(options, report);
-  return {
-      .text = checkpoints_text(report, options.width()),
-      .document = validation_document(report),
-      .markdown = checkpoints_page(report, command_of(options, "checkpoints", FileNames::portable)),
-      .html = html_of(options, "checkpoints", "checkpoints", report),
-      .verdict = verdict_of(report, options.fail_above, ""),
-      .report = report};
+const JudgedKind& judged_kind(RowKind kind) {
+  return *std::ranges::find(judged_kinds(), kind, &JudgedKind::kind);
 }
 
 }  // namespace windtunnel

@@ -2,10 +2,12 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "cli/validate/verdict.hpp"
 #include "traces/nccl/nccl_tests.hpp"
+#include "traces/rows/row_kinds.hpp"
 
 namespace windtunnel {
 
@@ -28,21 +30,36 @@ struct ValidateOptions : VerdictOptions {
   int threads = 0;
 };
 
+// -j
+void add_threads(CLI::App& app, ValidateOptions& options);
+
 // The .csv files of a folder, by name.
 std::vector<std::string> tables_in(const std::string& folder);
 
-// What to type to make a page again; `what` is the subcommand. portable: files that are named from
-// the root on without their folders, for pages that are kept beside others' files.
-enum class FileNames { as_given, portable };
-std::string command_of(const ValidateOptions& options, const char* what, FileNames names);
+// What to type to make pages again; `what` is the subcommand. portable: files that are named from
+// the root on without their folders.
+PageCommands commands_of(const ValidateOptions& options, std::string_view what);
 
-Validation against_schedules(const ValidateOptions& options);
-Validation against_runs(const ValidateOptions& options);
+// A kind of rows: the subcommand of `validate` that its name is, and how it is judged. Empty texts:
+// it has no such option.
+struct JudgedKind {
+  RowKind kind;
+  std::string help;
+  std::string files = {};
+  std::string bound =
+      {};  // whose mean error --fail-above bounds; empty: the share that lies outside
+  std::string where = {};  // an example of it
+  std::string fit_where = {}, calibrate_on = {}, calibration = {}, markdown = {};
+  bool worst = false, threads = false;
+  std::string example = {};
+  Validation (*judge)(const ValidateOptions& options) = nullptr;
+  // Options that no other kind has.
+  void (*add)(CLI::App& app, ValidateOptions& options) = nullptr;
+};
+const std::vector<JudgedKind>& judged_kinds();
+const JudgedKind& judged_kind(RowKind kind);
+
 // The row of training runs that `row` names, as a scenario.
 ExitCode write_row(const ValidateOptions& options);
-Validation against_collectives(const ValidateOptions& options);
-Validation against_compression(const ValidateOptions& options);
-Validation against_faults(const ValidateOptions& options);
-Validation against_checkpoints(const ValidateOptions& options);
 
 }  // namespace windtunnel

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "cli/program/output.hpp"
+#include "models/base/error.hpp"
 
 namespace windtunnel {
 
@@ -10,12 +11,17 @@ std::size_t VerdictOptions::width() const {
   return human_style(json).width;
 }
 
-ExitCode conclude(std::string_view kind, const Validation& validation,
-                  const VerdictOptions& options) {
-  if (!options.markdown.empty()) write_file(options.markdown, validation.markdown);
-  if (!options.page.empty()) write_file(options.page, validation.html);
-  if (options.json) print_document(fmt::format("validate-{}", kind), validation.document);
-  print_human(validation.text, options.json);
+ExitCode conclude(std::string_view kind, Validation validation, const VerdictOptions& options,
+                  const PageCommands& commands) {
+  if (!options.markdown.empty()) {
+    validation.document["command"] = commands.portable;
+    const std::string page = markdown_page(validation.document);
+    if (page.empty()) throw Error(Location{"--markdown"}, "there is no such page of these rows");
+    write_file(options.markdown, page);
+  }
+  if (!options.page.empty()) write_file(options.page, validation.page(commands.as_given));
+  if (options.json) print_document(fmt::format("validate-{}", kind), validation.json);
+  print_human(console_text(validation.document, options.width()), options.json);
   if (validation.verdict.empty()) return ExitCode::ok;
   print_failure(validation.verdict);
   return ExitCode::failed;

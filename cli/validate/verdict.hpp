@@ -3,12 +3,14 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <limits>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "cli/program/command.hpp"
+#include "report/text/form_document.hpp"
 #include "report/text/json_text.hpp"
 #include "validate/accuracy/rows/validation_report.hpp"
 
@@ -24,17 +26,24 @@ struct VerdictOptions {
 };
 
 struct Validation {
-  std::string text;
-  Json document;
-  std::string markdown = {};     // a page; empty: this kind has none
-  std::string html = {};         // a page for a browser; empty: not asked for
+  Document document = {};  // a page of Markdown, too, where its form has one
+  Json json = {};
   std::string verdict = {};      // why the bound is not met; empty: it is
   ValidationReport report = {};  // empty: not summed up so
+  // The page for a browser, which names the command that makes it again.
+  std::function<std::string(const std::string& command)> page = {};
 };
 
-// Writes the pages, prints document (of `validate` KIND), text and verdict.
-ExitCode conclude(std::string_view kind, const Validation& validation,
-                  const VerdictOptions& options);
+// What to type to make a page again.
+struct PageCommands {
+  std::string portable = {};  // for pages that are kept beside others' files: FileNames::portable
+  std::string as_given = {};
+};
+
+// Writes the pages, prints JSON (of `validate` KIND), text and verdict. Throws Error where a page
+// of Markdown is asked for and there is none.
+ExitCode conclude(std::string_view kind, Validation validation, const VerdictOptions& options,
+                  const PageCommands& commands = {});
 
 // A subcommand of `validate`, and what it does once its options have been read.
 struct ValidationCommand {

@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 
 #include "report/answer/charts.hpp"
@@ -124,39 +125,22 @@ AnswerChart errors_chart(const std::vector<JudgedRows>& judged) {
 
 SummarySection families_section(const std::vector<JudgedRows>& judged) {
   SummarySection section{"Families of rows", {}, {}};
-  section.table.columns = {{"family"},
-                           {"metric"},
-                           {"rows", Align::right},
-                           {"fitted on", Align::right},
-                           {"MAPE", Align::right},
-                           {"median", Align::right},
-                           {"p90", Align::right},
-                           {"worst", Align::right},
-                           {"in 90 %", Align::right},
-                           {"best simpler rule"}};
   for (const JudgedRows& each : judged) {
-    for (const ValidationFamily& family : each.report.families) {
-      const bool any = family.rows > 0;
-      const auto rule = best_rule(family);
-      section.table.rows.push_back(
-          {family.name, metric_title(family.metric), std::to_string(family.rows),
-           std::to_string(family.fitted), any ? percent(family.mape) : "-",
-           any ? percent(family.median_ape) : "-", any ? percent(family.p90_ape) : "-",
-           any ? percent(family.worst.relative_error()) : "-",
-           family.coverage90 ? percent(*family.coverage90) : "-",
-           rule ? fmt::format("{} ({})", percent(rule->second), rule->first) : "-"});
-    }
+    const auto title = [](const auto& family) { return metric_title(family.metric); };
+    TextTable table = picked(families_table(each.report, {}, {{{"title"}, title}}),
+                             "family | metric = title | rows > | fitted on = fitted > | "
+                             "MAPE = mape > | median > | p90 > | worst > | in 90 % = coverage > | "
+                             "best simpler rule = best rule");
+    section.table.columns = table.columns;
+    std::ranges::move(table.rows, std::back_inserter(section.table.rows));
   }
   return section;
 }
 
 std::vector<SummarySection> left_out_sections(const JudgedRows& judged, const std::string& of) {
   std::vector<SummarySection> sections;
-  SummarySection skipped{fmt::format("Not predicted{}", of), {}, {}};
-  skipped.table.columns = {{"why"}, {"rows", Align::right}, {"first"}};
-  for (const SkipReason& reason : reasons_of(judged.report)) {
-    skipped.table.rows.push_back({reason.reason, std::to_string(reason.rows), reason.first});
-  }
+  SummarySection skipped{fmt::format("Not predicted{}", of), {}, reasons_table(judged.report)};
+  skipped.table.columns.front().title = "why";
   if (!skipped.table.rows.empty()) sections.push_back(std::move(skipped));
   SummarySection assumed{fmt::format("What the sources do not say{}", of), {}, {}};
   assumed.table.columns = {{"assumed"}, {"family"}, {"rows", Align::right}};
@@ -287,23 +271,19 @@ AnswerChart fault_chart(const FaultValidation& validation) {
   return {chart_json(chart)};
 }
 
+std::string in_its_unit(const ValidationRow& row, double value) {
+  return value_text(unit_of_metric(row.metric), value);
+}
+
 SummarySection worst_section(const ValidationReport& report, size_t most) {
-  SummarySection section{"The worst rows", {}, {}};
-  section.table.columns = {{"row"},
-                           {"error", Align::right},
-                           {"measured", Align::right},
-                           {"predicted", Align::right},
-                           {"what"}};
-  for (const ValidationRow* row : worst_first(report)) {
-    if (section.table.rows.size() == most) break;
-    const Unit unit = unit_of_metric(row->metric);
-    section.table.rows.push_back(
-        {without_folder(row->id), signed_error(*row), value_text(unit, row->measured),
-         value_text(unit, row->predicted),
-         fmt::format("{} of {}; {}", metric_title(row->metric),
-                     row->label.empty() ? "the row" : row->label, row->family)});
-  }
-  return section;
+  const TextTable table =
+      rows_table(worst_first(report, -1, most), in_its_unit,
+                 {{{"of"}, [](const ValidationRow& row) {
+                     return fmt::format("{} of {}; {}", metric_title(row.metric),
+                                        row.label.empty() ? "the row" : row.label, row.family);
+                   }}});
+  return {
+      "The worst rows", {}, picked(table, "row | error > | measured > | predicted > | what = of")};
 }
 
 SummarySection command_section(const std::string& command) {

@@ -1,5 +1,7 @@
 #include "report/text/markdown.hpp"
 
+#include "models/base/error.hpp"
+
 namespace windtunnel {
 
 std::string markdown_text(const std::string& text) {
@@ -24,16 +26,21 @@ std::string markdown_text(const std::string& text) {
   return cell;
 }
 
-std::string markdown_row(const std::vector<std::string>& cells) {
-  std::string line = "|";
-  for (const std::string& cell : cells) line += " " + markdown_text(cell) + " |";
-  return line + "\n";
-}
-
-std::string markdown_header(const std::vector<std::string>& titles, size_t right) {
-  std::string line = markdown_row(titles) + "|";
-  for (size_t i = 0; i < titles.size(); ++i) line += i < right ? "---|" : "--:|";
-  return line + "\n";
+std::string markdown_table(const TextTable& table) {
+  std::string text = "|", rule = "|";
+  for (const Column& column : table.columns) {
+    text += " " + markdown_text(column.title) + " |";
+    rule += column.align == Align::left ? "---|" : "--:|";
+  }
+  text += "\n" + rule + "\n";
+  for (const std::vector<std::string>& row : table.rows) {
+    CHECK(row.size() == table.columns.size(), "a row of {} cells in a table of {} columns",
+          row.size(), table.columns.size());
+    text += "|";
+    for (const std::string& cell : row) text += " " + markdown_text(cell) + " |";
+    text += "\n";
+  }
+  return text;
 }
 
 }  // namespace windtunnel

@@ -37,12 +37,18 @@ class TableLayout {
  public:
   explicit TableLayout(const TextTable& table) : columns_(table.columns) {
     Cells& titles = lines_.emplace_back();
-    for (const Column& column : table.columns) titles.push_back(printable(column.title));
+    for (const Column& column : table.columns) {
+      titles.push_back(printable(column.brief.empty() ? column.title : column.brief));
+    }
     for (const Cells& row : table.rows) {
-      CHECK(row.size() == table.columns.size(), "a row of {} cells in a table of {} columns",
-            row.size(), table.columns.size());
+      CHECK(row.size() == columns_.size() || row.size() == 1,
+            "a row of {} cells in a table of {} columns", row.size(), columns_.size());
       Cells& cells = lines_.emplace_back();
-      for (const std::string& cell : row) cells.push_back(printable(cell));
+      for (size_t i = 0; i < row.size(); ++i) {
+        const size_t most = is_line(row) ? 0 : columns_[i].most;
+        cells.push_back(printable(most > 0 ? shortened(row[i], most) : row[i]));
+      }
+      has_lines_ = has_lines_ || is_line(row);
     }
     for (size_t i = 0; i < columns_.size(); ++i) measure(i);
   }
@@ -50,7 +56,7 @@ class TableLayout {
   std::string text(size_t width) const {
     std::vector<size_t> all(columns_.size());
     std::iota(all.begin(), all.end(), size_t{0});
-    if (width == 0 || total(all, natural_) <= width) return part(all, natural_);
+    if (width == 0 || has_lines_ || total(all, natural_) <= width) return part(all, natural_);
     std::string text;
     for (const std::vector<size_t>& group : groups(width)) {
       text += (text.empty() ? "" : "\n") + part(group, fitted(group, width));
@@ -59,11 +65,14 @@ class TableLayout {
   }
 
  private:
+  bool is_line(const Cells& row) const { return row.size() == 1 && columns_.size() > 1; }
+
   // Numbers are not broken, their titles are; of words there are at least some of a line.
   void measure(size_t i) {
     const bool words = columns_[i].align == Align::left;
     size_t natural = width_of(lines_.front()[i]), least = longest_word(lines_.front()[i]);
     for (size_t row = 1; row < lines_.size(); ++row) {
+      if (is_line(lines_[row])) continue;
       const std::string& cell = lines_[row][i];
       natural = std::max(natural, width_of(cell));
       least = std::max(least, words ? longest_word(cell) : width_of(cell));
@@ -118,6 +127,10 @@ class TableLayout {
 
   void append_row(const Cells& row, const std::vector<size_t>& group,
                   const std::vector<size_t>& widths, std::string& text) const {
+    if (is_line(row)) {
+      text += row.front() + "\n";
+      return;
+    }
     std::vector<Cells> cells;
     size_t height = 1;
     for (const size_t i : group) {
@@ -141,9 +154,23 @@ class TableLayout {
   const std::vector<Column>& columns_;
   std::vector<Cells> lines_;  // titles, rows
   std::vector<size_t> natural_, least_;
+  bool has_lines_ = false;
 };
 
 }  // namespace
+
+std::string shortened(const std::string& text, size_t width) {
+  if (text.size() <= width) return text;
+  const auto inside_character = [&](size_t at) {
+    return at < text.size() && (static_cast<unsigned char>(text[at]) & 0xC0) == 0x80;
+  };
+  const size_t tail = width / 3;
+  size_t head_end = width - tail - 1;
+  size_t tail_start = text.size() - tail;
+  while (head_end > 0 && inside_character(head_end)) --head_end;
+  while (inside_character(tail_start)) ++tail_start;
+  return text.substr(0, head_end) + "…" + text.substr(tail_start);
+}
 
 std::string table_text(const TextTable& table, size_t width) {
   return TableLayout(table).text(width);

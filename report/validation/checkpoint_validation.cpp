@@ -4,8 +4,6 @@
 
 #include <vector>
 
-#include "report/text/markdown.hpp"
-#include "report/text/table.hpp"
 #include "report/validation/validation.hpp"
 #include "report/validation/validation_rows.hpp"
 
@@ -13,107 +11,55 @@ namespace windtunnel {
 namespace {
 
 constexpr double kCheckpointMiss = 0.2;
+constexpr const char* kRule = "bytes / bandwidth";
 
-std::string seconds_cell(double seconds) {
+std::string seconds_cell(const ValidationRow&, double seconds) {
   return fmt::format("{:.3g} s", seconds);
 }
 
-std::string interval_cell(const ValidationRow& row) {
-  return row.low == row.high ? "-" : fmt::format("{:.3g} .. {:.3g}", row.low, row.high);
+template <class RowOrFamily>
+std::string event_cell(const RowOrFamily& of) {
+  return of.metric == "load_s" ? "load" : of.metric == "stall_s" ? "stall" : "save";
 }
 
-std::string event_name(const std::string& metric) {
-  return metric == "load_s" ? "load" : metric == "stall_s" ? "stall" : "save";
+TextTable checkpoint_families(const ValidationReport& report) {
+  return families_table(report, {},
+                        {{{"event"}, event_cell<ValidationFamily>},
+                         {{"rule"}, [](const auto& family) {
+                            const auto rule = family.baselines.find(kRule);
+                            return rule == family.baselines.end() ? "-" : percent(rule->second);
+                          }}});
 }
 
-std::string event_cell(const ValidationRow& row) {
-  return event_name(row.metric);
+TextTable checkpoints_table(const Rows& rows) {
+  const auto interval = [](const ValidationRow& row) {
+    return row.low == row.high ? "-" : fmt::format("{:.3g} .. {:.3g}", row.low, row.high);
+  };
+  const auto rule = [](const ValidationRow& row) {
+    const auto found = row.baselines.find(kRule);
+    return found == row.baselines.end() ? "-" : seconds_cell(row, found->second);
+  };
+  return rows_table(
+      rows, seconds_cell,
+      {{{"event"}, event_cell<ValidationRow>}, {{"interval"}, interval}, {{"rule"}, rule}});
 }
 
-const char* const kCheckpointRules = R"(
-A time is that of the row's bytes through the software that its method names, to the place and at
-the bandwidth that it states ([rows.md](rows.md#checkpoints)). What a process of the software writes
-and reads (`models/cost/snapshot/snapshot_writer.cpp`) was fitted on the rows of the second table
-and then frozen. The simpler rule is bytes / stated bandwidth: of the drives of all nodes, of the
-storage, or of the GPUs' PCIe links. Intervals of 90 % are as wide as the other families were off.
-
-torchsnapshot prints one time of torch.save for any number of GPUs: those rows say that more GPUs do
-not help, and no more. Of FSDP's full states the gathering is not modelled, of DLRover's loads that
-Megatron-LM reads less than it saved and that files were still in the host's memory (a load that is
-faster than the stated drives). Whose state is sharded differently from what its method's words mean
-is off by as much.
-)";
-
-std::string family_lines_of(const ValidationReport& report) {
-  std::string text = markdown_header(
-      {"family", "event", "rows", "fitted on", "MAPE", "median", "bytes / bandwidth", "in 90 %"},
-      2);
-  for (const ValidationFamily& family : report.families) {
-    const bool judged = family.rows > 0;
-    const auto rule = family.baselines.find("bytes / bandwidth");
-    text += markdown_row({family.name, event_name(family.metric), std::to_string(family.rows),
-                          std::to_string(family.fitted), judged ? percent(family.mape) : "-",
-                          judged ? percent(family.median_ape) : "-",
-                          rule == family.baselines.end() ? "-" : percent(rule->second),
-                          family.coverage90 ? percent(*family.coverage90) : "-"});
-  }
-  for (const ValidationFamily& family : report.families) {
-    if (!family.note.empty()) {
-      text += fmt::format("\n{}, {}: {}.\n", family.name, family.metric, family.note);
-    }
-  }
-  return text;
-}
-
-std::string row_lines(const std::vector<ValidationRow>& rows) {
-  if (rows.empty()) return "None.\n";
-  std::string text = markdown_header(
-      {"row", "what", "event", "measured", "predicted", "error", "90 %", "bytes / bandwidth"}, 3);
-  for (const ValidationRow& row : rows) {
-    const auto rule = row.baselines.find("bytes / bandwidth");
-    text += markdown_row({without_folder(row.id), row.label, event_cell(row),
-                          seconds_cell(row.measured), seconds_cell(row.predicted),
-                          signed_error(row), interval_cell(row),
-                          rule == row.baselines.end() ? "-" : seconds_cell(rule->second)});
-  }
-  return text;
+Rows in_order(const std::vector<ValidationRow>& rows) {
+  Rows found;
+  for (const ValidationRow& row : rows) found.push_back(&row);
+  return found;
 }
 
 }  // namespace
 
-std::string checkpoints_text(const ValidationReport& report, std::size_t width) {
-  std::string text = validation_text(report, width);
-  TextTable table{{{"off by more than 20 %"},
-                   {"event"},
-                   {"measured", Align::right},
-                   {"predicted", Align::right},
-                   {"error", Align::right},
-                   {"what"}},
-                  {}};
-  for (const ValidationRow* row : worst_first(report)) {
-    if (row->relative_error() <= kCheckpointMiss) break;
-    table.rows.push_back({without_folder(row->id), event_cell(*row), seconds_cell(row->measured),
-                          seconds_cell(row->predicted), signed_error(*row),
-                          shortened(row->label, 60)});
-  }
-  if (!table.rows.empty()) text += "\n" + table_text(table, width);
-  return text + fmt::format("\n{} rows judged, {} fitted on, {} not predicted\n",
-                            report.rows.size(), report.fitted.size(), report.skipped.size());
-}
-
-std::string checkpoints_page(const ValidationReport& report, const std::string& command) {
-  std::string text = fmt::format(
-      "# Checkpoints: predicted against measured\n\nMade by `{}`; not written by hand.\n{}\n{}",
-      command, kCheckpointRules, family_lines_of(report));
-  text += "\n## Rows judged\n\n" + row_lines(report.rows);
-  text += "\n## Rows fitted on\n\n" + row_lines(report.fitted);
-  text += fmt::format("\n## Rows not predicted\n\n{} rows.\n", report.skipped.size());
-  if (report.skipped.empty()) return text;
-  text += "\n" + markdown_header({"row", "reason"}, 2);
-  for (const SkippedRow& row : report.skipped) {
-    text += markdown_row({without_folder(row.id), row.reason});
-  }
-  return text;
+Document checkpoints_document(const ValidationReport& report) {
+  Document document = rows_document(report);
+  document.form = "checkpoints";
+  document["off"] = checkpoints_table(worst_first(report, kCheckpointMiss));
+  document["page_families"] = checkpoint_families(report);
+  document["rows_judged"] = checkpoints_table(in_order(report.rows));
+  document["rows_fitted"] = checkpoints_table(in_order(report.fitted));
+  return document;
 }
 
 }  // namespace windtunnel

@@ -1,16 +1,12 @@
-// Times of checkpoints, predicted against measured, as people read them.
+// Times of checkpoints, predicted against measured.
 #pragma once
 
-#include <string>
-
+#include "report/text/form_document.hpp"
 #include "validate/accuracy/rows/validation_report.hpp"
 
 namespace windtunnel {
 
-// The families, every miss above 20 %, and why rows were not predicted.
-std::string checkpoints_text(const ValidationReport& report, std::size_t width = 0);
-
-// Every row. `command` made it; files are named without their folders.
-std::string checkpoints_page(const ValidationReport& report, const std::string& command);
+// The families, every miss above 20 %, and why rows were not predicted; on the page every row.
+Document checkpoints_document(const ValidationReport& report);
 
 }  // namespace windtunnel

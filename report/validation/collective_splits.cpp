@@ -6,8 +6,6 @@
 #include <algorithm>
 #include <vector>
 
-#include "report/text/markdown.hpp"
-#include "report/text/table.hpp"
 #include "report/validation/validation_rows.hpp"
 
 namespace windtunnel {
@@ -21,26 +19,25 @@ std::string ours_and_ring(const MedianErrors& errors) {
   return fmt::format("{} ({})", percent(errors.median), percent(errors.ring));
 }
 
-const std::vector<std::string>& split_titles() {
-  static const std::vector<std::string> titles = {
-      "machine", "points", "all", "below 1 MB", "from 1 MB", "in 90%", "GPUs judged", "fitted to"};
-  return titles;
+const std::vector<Shown<JudgedMachine>>& machine_columns() {
+  static const std::vector<Shown<JudgedMachine>> columns = {
+      {{.title = "machine", .most = kMachineWidth}, &JudgedMachine::name},
+      {{"points", Align::right}, [](const auto& of) { return std::to_string(of.all.points); }},
+      {{"all", Align::right}, [](const auto& of) { return ours_and_ring(of.all); }},
+      {{"below 1 MB", Align::right}, [](const auto& of) { return ours_and_ring(of.below); }},
+      {{"from 1 MB", Align::right}, [](const auto& of) { return ours_and_ring(of.from); }},
+      {{"in 90%", Align::right}, [](const auto& of) { return percent(of.covered); }},
+      {{"GPUs judged", Align::right}, [](const auto& of) { return std::to_string(of.gpus); }},
+      {{"fitted to", Align::right}, [](const auto& of) -> std::string {
+         if (of.fitted) return std::to_string(of.fitted_gpus);
+         return of.in_view ? "in view" : "nothing";
+       }}};
+  return columns;
 }
 
-std::vector<std::string> machine_cells(const JudgedMachine& machine) {
-  return {machine.name,
-          std::to_string(machine.all.points),
-          ours_and_ring(machine.all),
-          ours_and_ring(machine.below),
-          ours_and_ring(machine.from),
-          percent(machine.covered),
-          std::to_string(machine.gpus),
-          machine.fitted    ? std::to_string(machine.fitted_gpus)
-          : machine.in_view ? "in view"
-                            : "nothing"};
-}
-
-std::string names_of(const CollectivesSummary& summary, MedianErrors JudgedMachine::*which) {
+// Where the ring is the better rule, of machines of which nothing is known.
+std::string worse_than_the_ring(const CollectivesSummary& summary,
+                                MedianErrors JudgedMachine::*which) {
   std::vector<std::string> names;
   int judged = 0;
   for (const JudgedMachine& machine : summary.machines) {
@@ -52,25 +49,26 @@ std::string names_of(const CollectivesSummary& summary, MedianErrors JudgedMachi
                      fmt::join(names, ", "));
 }
 
-std::string line_of(const char* what, const MedianErrors& below, const MedianErrors& from) {
-  if (below.points + from.points == 0) return "";
-  return fmt::format("{}: {} below 1 MB, {} from 1 MB ({} and {} points)\n", what,
-                     ours_and_ring(below), ours_and_ring(from), below.points, from.points);
+TextTable sums_table(const CollectivesSummary& summary) {
+  TextTable sums = lines_table({"of", "below", "from", "points_below", "points_from"});
+  const auto add = [&](const char* of, const MedianErrors& below, const MedianErrors& from) {
+    if (below.points + from.points == 0) return;
+    sums.rows.push_back({of, ours_and_ring(below), ours_and_ring(from),
+                         std::to_string(below.points), std::to_string(from.points)});
+  };
+  add("more ranks than were fitted on", summary.beyond_below, summary.beyond_from);
+  add("machines in view: nothing fitted here, but numbers of the library's laws",
+      summary.in_view_below, summary.in_view_from);
+  if (summary.unseen.points > 0) {
+    add("machines of which nothing was fitted, here or in the library", summary.unseen_below,
+        summary.unseen_from);
+  }
+  return sums;
 }
 
-std::string sums(const CollectivesSummary& summary) {
-  std::string text =
-      line_of("more ranks than were fitted on", summary.beyond_below, summary.beyond_from);
-  text += line_of("machines in view: nothing fitted here, but numbers of the library's laws",
-                  summary.in_view_below, summary.in_view_from);
-  if (summary.unseen.points > 0) {
-    text += line_of("machines of which nothing was fitted, here or in the library",
-                    summary.unseen_below, summary.unseen_from);
-    text += fmt::format("  all sizes {}; worse than the ring: {}\n", ours_and_ring(summary.unseen),
-                        names_of(summary, &JudgedMachine::all));
-    text += fmt::format("  below 1 MB worse than the ring: {}\n",
-                        names_of(summary, &JudgedMachine::below));
-  }
+}  // namespace
+
+Document splits_document(const CollectivesSummary& summary) {
   int enough = 0;
   int held = 0;
   for (const JudgedMachine& machine : summary.machines) {
@@ -78,38 +76,15 @@ std::string sums(const CollectivesSummary& summary) {
     ++enough;
     held += machine.covered >= 0.85 && machine.covered <= 0.95 ? 1 : 0;
   }
-  return text + fmt::format(
-                    "90 % intervals hold 85 to 95 % of the points on {} of {} machines with "
-                    "{} rows or more\n",
-                    held, enough, kEnoughRows);
-}
-
-}  // namespace
-
-std::string splits_text(const CollectivesSummary& summary, std::size_t width) {
-  if (summary.machines.empty()) return "";
-  TextTable table;
-  for (const std::string& title : split_titles()) {
-    table.columns.push_back({title, table.columns.empty() ? Align::left : Align::right});
-  }
-  for (const JudgedMachine& machine : summary.machines) {
-    table.rows.push_back(machine_cells(machine));
-    table.rows.back().front() = shortened(machine.name, kMachineWidth);
-  }
-  return table_text(table, width) + "medians; in brackets those of a ring from specification.\n" +
-         sums(summary);
-}
-
-std::string page_splits(const CollectivesSummary& summary) {
-  if (summary.machines.empty()) return "";
-  std::string text =
-      "\n## By machine\n\nMedian error, in brackets that of a ring from specification on the same "
-      "points. In view: nothing of the\nmachine was fitted here, but its timings told numbers of "
-      "the library's laws (`interconnect_laws.yaml`).\n\n" +
-      markdown_header(split_titles(), 1);
-  for (const JudgedMachine& machine : summary.machines)
-    text += markdown_row(machine_cells(machine));
-  return text + "\n```\n" + sums(summary) + "```\n";
+  return {"splits",
+          {{"machines", table_of(summary.machines, machine_columns())},
+           {"sums", sums_table(summary)},
+           {"unseen", summary.unseen.points > 0 ? ours_and_ring(summary.unseen) : ""},
+           {"worse", worse_than_the_ring(summary, &JudgedMachine::all)},
+           {"worse_below", worse_than_the_ring(summary, &JudgedMachine::below)},
+           {"enough", std::to_string(enough)},
+           {"enough_rows", std::to_string(kEnoughRows)},
+           {"held", std::to_string(held)}}};
 }
 
 }  // namespace windtunnel

@@ -5,8 +5,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "report/text/markdown.hpp"
-#include "report/text/table.hpp"
 #include "report/validation/validation.hpp"
 #include "report/validation/validation_rows.hpp"
 
@@ -46,29 +44,36 @@ std::vector<std::string> metrics_of(const FaultValidation& validation) {
   return metrics;
 }
 
-std::vector<std::string> titles() {
-  return {"row", "measured", "predicted", "range", "width", "verdict", "formula", "baseline"};
+std::string measured_text(const FaultPrediction& row) {
+  return fmt::format("{}{}{}", row.at_least ? ">" : "", number(row.measured),
+                     row.unit.empty() ? "" : " " + row.unit);
 }
 
-std::vector<std::string> cells_of(const FaultPrediction& row) {
-  return {row.name,
-          fmt::format("{}{}{}", row.at_least ? ">" : "", number(row.measured),
-                      row.unit.empty() ? "" : " " + row.unit),
-          number(row.predicted),
-          range_text(row.low, row.high),
-          number(row.width()),
-          verdict(row),
-          rule_text(row.formula),
-          rule_text(row.baseline)};
+const std::vector<Shown<FaultPrediction>>& prediction_columns() {
+  static const std::vector<Shown<FaultPrediction>> columns = {
+      {{"row"}, &FaultPrediction::name},
+      {{"measured"}, measured_text},
+      {{"predicted"}, [](const auto& row) { return number(row.predicted); }},
+      {{"range"}, [](const auto& row) { return range_text(row.low, row.high); }},
+      {{"width"}, [](const auto& row) { return number(row.width()); }},
+      {{"verdict"}, verdict},
+      {{"formula"}, [](const auto& row) { return rule_text(row.formula); }},
+      {{"baseline"}, [](const auto& row) { return rule_text(row.baseline); }}};
+  return columns;
 }
 
-TextTable metric_table(const FaultValidation& validation, const std::string& metric) {
-  TextTable table;
-  for (const std::string& title : titles()) table.columns.push_back({title});
-  for (const FaultPrediction& row : validation.predictions) {
-    if (row.metric == metric) table.rows.push_back(cells_of(row));
+// Each kind of value with its rows.
+std::vector<Document> metric_documents(const FaultValidation& validation) {
+  std::vector<Document> documents;
+  for (const std::string& metric : metrics_of(validation)) {
+    std::vector<const FaultPrediction*> rows;
+    for (const FaultPrediction& row : validation.predictions) {
+      if (row.metric == metric) rows.push_back(&row);
+    }
+    documents.push_back(
+        {{}, {{"metric", metric}, {"table", table_of(rows, prediction_columns())}}});
   }
-  return table;
+  return documents;
 }
 
 std::string input_range(const FaultInput& input) {
@@ -104,19 +109,15 @@ std::vector<std::string> remarks_of(const FaultPrediction& row) {
   return remarks;
 }
 
-int count_outside(const FaultValidation& validation) {
-  return static_cast<int>(
-      std::ranges::count_if(validation.predictions, [](const auto& row) { return !row.inside(); }));
-}
-
-std::string parameter_text(const FaultRate& rate) {
-  return fmt::format("{}: {} {}, {}", rate.name, number(rate.value), rate.unit, rate.rows);
-}
-
-std::string summary(const FaultValidation& validation) {
-  const int rows = static_cast<int>(validation.predictions.size());
-  return fmt::format("{} of {} predicted values are inside; {} rows are not predicted",
-                     rows - count_outside(validation), rows, validation.report.skipped.size());
+TextTable inputs_table(const std::vector<FaultPrediction>& predictions) {
+  TextTable inputs = lines_table({"row", "input", "range", "moves the result by", "why"});
+  for (const FaultPrediction& row : predictions) {
+    for (const FaultInput& input : row.unpublished) {
+      inputs.rows.push_back(
+          {row.name, input.name, input_range(input), swing_text(row, input), source_text(input)});
+    }
+  }
+  return inputs;
 }
 
 Json rule_json(const std::optional<FaultRule>& rule) {
@@ -157,8 +158,8 @@ Json input_json(const FaultPrediction& row, const FaultInput& input) {
 
 }  // namespace
 
-Json faults_document(const FaultValidation& validation) {
-  Json document = validation_document(validation.report);
+Json faults_json(const FaultValidation& validation) {
+  Json document = validation_json(validation.report);
   Json unpublished = Json::array();
   // Rows that are not finite are skipped in the report; the others keep their order.
   size_t at = 0;
@@ -179,121 +180,49 @@ Json faults_document(const FaultValidation& validation) {
   return document;
 }
 
-std::vector<SummarySection> fault_sections(const FaultValidation& validation) {
-  std::vector<SummarySection> sections;
-  for (const std::string& metric : metrics_of(validation)) {
-    sections.push_back({metric, {}, metric_table(validation, metric)});
-  }
-  SummarySection inputs{"Inputs that the sources do not publish", {}, {}};
-  inputs.table.columns = {{"row"}, {"input"}, {"range"}, {"moves the result by"}, {"why"}};
-  SummarySection remarks{"What to know of these rows", {}, {}};
+Document faults_document(const FaultValidation& validation) {
+  Document document = judged_document("faults", validation.report);
+  document["metrics"] = metric_documents(validation);
+  document["inputs"] = inputs_table(validation.predictions);
+  std::vector<Document> rows;
+  TextTable remarks = lines_table({"row", "remark"});
   for (const FaultPrediction& row : validation.predictions) {
-    for (const FaultInput& input : row.unpublished) {
-      inputs.table.rows.push_back(
-          {row.name, input.name, input_range(input), swing_text(row, input), source_text(input)});
+    if (!row.unpublished.empty()) {
+      rows.push_back({{}, {{"row", row.name}, {"inputs", inputs_table({row})}}});
     }
     for (const std::string& remark : remarks_of(row)) remarks.rows.push_back({row.name, remark});
   }
+  document["rows"] = std::move(rows);
+  document["remarks"] = std::move(remarks);
+  TextTable rates = lines_table({"rate", "value", "rows"});
   for (const FaultRate& rate : validation.rates) {
-    remarks.rows.push_back(
-        {rate.name, fmt::format("{} {}, {}", number(rate.value), rate.unit, rate.rows)});
+    rates.rows.push_back(
+        {rate.name, fmt::format("{} {}", number(rate.value), rate.unit), rate.rows});
   }
-  if (!inputs.table.rows.empty()) sections.push_back(std::move(inputs));
+  document["rates"] = std::move(rates);
+  document["predicted"] = std::to_string(validation.predictions.size());
+  document["inside"] = std::to_string(
+      std::ranges::count_if(validation.predictions, [](const auto& row) { return row.inside(); }));
+  return document;
+}
+
+std::vector<SummarySection> fault_sections(const FaultValidation& validation) {
+  Document document = faults_document(validation);
+  const auto table = [&](const char* name) { return std::get<TextTable>(document[name]); };
+  std::vector<SummarySection> sections;
+  for (Document& metric : std::get<std::vector<Document>>(document["metrics"])) {
+    sections.push_back(
+        {std::get<std::string>(metric["metric"]), {}, std::get<TextTable>(metric["table"])});
+  }
+  sections.push_back({"Inputs that the sources do not publish", {}, table("inputs")});
+  if (sections.back().table.rows.empty()) sections.pop_back();
+  SummarySection remarks{"What to know of these rows", {}, {}};
+  for (const auto& cells : table("remarks").rows) remarks.rows.push_back({cells[0], cells[1]});
+  for (const auto& cells : table("rates").rows) {
+    remarks.rows.push_back({cells[0], fmt::format("{}, {}", cells[1], cells[2])});
+  }
   if (!remarks.rows.empty()) sections.push_back(std::move(remarks));
   return sections;
-}
-
-std::string faults_text(const FaultValidation& validation, std::size_t width) {
-  std::string text;
-  for (const std::string& metric : metrics_of(validation)) {
-    text += fmt::format("{}\n{}\n", metric, table_text(metric_table(validation, metric), width));
-  }
-  if (std::ranges::any_of(validation.predictions,
-                          [](const FaultPrediction& row) { return !row.unpublished.empty(); })) {
-    text += "Inputs that the sources do not publish, and what they are taken to be:\n";
-  }
-  for (const FaultPrediction& row : validation.predictions) {
-    if (row.unpublished.empty()) continue;
-    text += fmt::format("  {}\n", row.name);
-    for (const FaultInput& input : row.unpublished) {
-      text += fmt::format("    {}: {}, moves the result by {}; {}\n", input.name,
-                          input_range(input), swing_text(row, input), source_text(input));
-    }
-  }
-  for (const FaultPrediction& row : validation.predictions) {
-    for (const std::string& remark : remarks_of(row)) {
-      text += fmt::format("{}: {}\n", row.name, remark);
-    }
-  }
-  for (const FaultRate& rate : validation.rates) text += parameter_text(rate) + "\n";
-  text += summary(validation) + "\n";
-  for (const SkippedRow& row : validation.report.skipped) {
-    text += fmt::format("  {}: {}\n", without_folder(row.id), row.reason);
-  }
-  return text;
-}
-
-namespace {
-
-std::string page_inputs(const FaultValidation& validation) {
-  std::string lines;
-  for (const FaultPrediction& row : validation.predictions) {
-    for (const FaultInput& input : row.unpublished) {
-      lines += markdown_row(
-          {row.name, input.name, input_range(input), swing_text(row, input), source_text(input)});
-    }
-  }
-  if (lines.empty()) return "None.\n";
-  return markdown_header({"row", "input", "range", "moves the result by", "why"}, 5) + lines;
-}
-
-std::string page_remarks(const FaultValidation& validation) {
-  std::string lines;
-  for (const FaultPrediction& row : validation.predictions) {
-    for (const std::string& remark : remarks_of(row)) {
-      lines += fmt::format("- {}: {}.\n", row.name, remark);
-    }
-  }
-  return lines.empty() ? "None.\n" : lines;
-}
-
-std::string page_skipped_faults(const FaultValidation& validation) {
-  std::string text;
-  for (const SkippedRow& row : validation.report.skipped) text += "- " + row.reason + ".\n";
-  return text.empty() ? "None.\n" : text;
-}
-
-}  // namespace
-
-std::string faults_page(const FaultValidation& validation, const std::string& command) {
-  std::string text = fmt::format(
-      "# Predicted against published: training under failures\n\nMade by `{}`; not written by "
-      "hand.\n\n"
-      "Every row is predicted from what its source states. An input that the source leaves out is "
-      "a "
-      "range,\nchosen from other systems before anything was predicted and the same for all rows; "
-      "the prediction is\nthe range of results over these. Shares of time are simulated campaigns; "
-      "the published formula and a\nsimple rule stand beside them. A value is inside when the "
-      "range "
-      "holds it, when a bound stands below the\nrange's upper end, or, where nothing is left open, "
-      "within the tolerance shown. Metrics are not mixed:\neffective training time, expected ETTR "
-      "and useful compute / elapsed are defined differently.\n\n"
-      "Of every simulated job it is assumed that its restart time contains detection and loading, "
-      "and that\nanother node is there at once, unless the row lists spare nodes. Where the "
-      "published value was itself made\nby a formula, gaps between failures are exponential as in "
-      "that formula.\n\n{}.\n",
-      command, summary(validation));
-  for (const std::string& metric : metrics_of(validation)) {
-    text += fmt::format("\n## {}\n\n{}", metric, markdown_header(titles(), titles().size()));
-    for (const FaultPrediction& row : validation.predictions) {
-      if (row.metric == metric) text += markdown_row(cells_of(row));
-    }
-  }
-  text += "\n## Inputs that the sources do not publish\n\n" + page_inputs(validation);
-  text += "\n## Remarks\n\n" + page_remarks(validation);
-  text += "\n## Rates that rows share; those fitted on are not blind\n\n";
-  for (const FaultRate& rate : validation.rates) text += "- " + parameter_text(rate) + ".\n";
-  return text + "\n## Rows that are not predicted\n\n" + page_skipped_faults(validation);
 }
 
 }  // namespace windtunnel

@@ -5,7 +5,7 @@
 
 #include "models/base/units.hpp"
 #include "report/figures/figure_text.hpp"
-#include "report/text/table.hpp"
+#include "report/text/form_document.hpp"
 #include "report/validation/validation.hpp"
 
 namespace windtunnel {
@@ -81,36 +81,50 @@ Json machine_json(const PairSpreadMachine& machine) {
           {"series", std::move(series)}};
 }
 
+// What makes the pairs of a machine differ.
+Document variation_document(const PairSpreadMachine& machine) {
+  const PairVariation& found = machine.variation;
+  const NicVariation& nics = found.shared_nics;
+  std::vector<std::string> leaves;
+  for (const auto& nodes : leaves_of(machine)) {
+    leaves.push_back(fmt::format("{}", fmt::join(nodes, " ")));
+  }
+  return {"variation",
+          {{"machine", machine.name},
+           {"nodes", std::to_string(machine.nodes.size())},
+           {"leaves", fmt::format("{}", fmt::join(leaves, " | "))},
+           {"uplinks", std::to_string(found.uplinks)},
+           {"uplink_nics", fmt::format("{:.2f}", found.uplink_nics)},
+           {"uplink_growth", growth_text(found.uplink_growth)},
+           {"shared", nics.slow_share == 0 ? "" : fmt::format("{:.1f}", nics.slow_share * 100)},
+           {"share", fmt::format("{:.2f}", nics.slow_factor)},
+           {"sigma", fmt::format("{:.2g}", nics.slow_sigma)},
+           {"growth", growth_text(found.nic_growth[0])},
+           {"several", fmt::format("{:.2f}", found.felt_excess[1])},
+           {"several_growth", growth_text(found.nic_growth[1])}}};
+}
+
+// How many series at sizes not fitted on have all three quantiles near.
+Document verdict_document(const PairSpreadMachine& machine) {
+  int judged = 0;
+  int good = 0;
+  int uniform = 0;
+  for (const PairSeriesSpread& series : machine.series) {
+    if (series.fitted) continue;
+    ++judged;
+    good += series.error() <= kGood ? 1 : 0;
+    uniform += series.uniform_error() <= kGood ? 1 : 0;
+  }
+  return {"spread_verdict",
+          {{"judged", std::to_string(judged)},
+           {"good", std::to_string(good)},
+           {"uniform", std::to_string(uniform)}}};
+}
+
 }  // namespace
 
 std::string variation_text(const PairSpreadMachine& machine) {
-  const PairVariation& found = machine.variation;
-  std::string text = fmt::format("{}: {} nodes\n", machine.name, machine.nodes.size());
-  if (found.uplinks == 0) {
-    text += "  one leaf: no pair of whole nodes is slow\n";
-  } else {
-    std::vector<std::string> leaves;
-    for (const auto& nodes : leaves_of(machine)) {
-      leaves.push_back(fmt::format("{}", fmt::join(nodes, " ")));
-    }
-    text += fmt::format("  leaves: {}\n", fmt::join(leaves, " | "));
-    text += fmt::format(
-        "  between them {} uplinks of {:.2f} NICs each, by hash; lost time grows by {}\n",
-        found.uplinks, found.uplink_nics, growth_text(found.uplink_growth));
-  }
-  const NicVariation& nics = found.shared_nics;
-  if (nics.slow_share == 0) {
-    return text + "  jobs that leave GPUs of their nodes to others are not slowed\n";
-  }
-  return text + fmt::format(
-                    "  jobs that leave GPUs of their nodes to others find a NIC shared with "
-                    "probability {:.1f} %:\n"
-                    "    it gives them {:.2f} of its bandwidth (sigma {:.2g}); lost time grows by "
-                    "{}\n"
-                    "    all-to-alls over several NICs lose {:.2f} of that; growing by {}\n",
-                    nics.slow_share * 100, nics.slow_factor, nics.slow_sigma,
-                    growth_text(found.nic_growth[0]), found.felt_excess[1],
-                    growth_text(found.nic_growth[1]));
+  return console_text(variation_document(machine));
 }
 
 TextTable spread_table(const PairSpreadMachine& machine) {
@@ -133,19 +147,7 @@ TextTable spread_table(const PairSpreadMachine& machine) {
 }
 
 std::string spread_verdict(const PairSpreadMachine& machine) {
-  int judged = 0;
-  int good = 0;
-  int uniform = 0;
-  for (const PairSeriesSpread& series : machine.series) {
-    if (series.fitted) continue;
-    ++judged;
-    good += series.error() <= kGood ? 1 : 0;
-    uniform += series.uniform_error() <= kGood ? 1 : 0;
-  }
-  return fmt::format(
-      "  {} of {} series at sizes not fitted on have all three quantiles within 10 %; with equal "
-      "pairs {}\n",
-      good, judged, uniform);
+  return console_text(verdict_document(machine));
 }
 
 std::string series_name(const PairSeriesSpread& series) {
@@ -153,24 +155,24 @@ std::string series_name(const PairSeriesSpread& series) {
                      counted(series.gpus_per_node, "GPU"), size_text(series.bytes));
 }
 
-std::string pairs_text(const PairSpread& spread, std::size_t width) {
-  std::string text = "Bus bandwidth over node pairs, GB/s\n";
+Document pairs_document(const PairSpread& spread) {
+  std::vector<Document> machines;
   for (const PairSpreadMachine& machine : spread.machines) {
-    text += "\n" + variation_text(machine) + table_text(spread_table(machine), width) +
-            spread_verdict(machine);
+    Document& document = machines.emplace_back(variation_document(machine));
+    document["series"] = spread_table(machine);
+    document.parts.merge(verdict_document(machine).parts);
   }
-  for (const SkippedRow& row : spread.skipped) {
-    text += fmt::format("not used: {}: {}\n", row.id, row.reason);
-  }
-  return text;
+  TextTable not_used = lines_table({"row", "reason"});
+  for (const SkippedRow& row : spread.skipped) not_used.rows.push_back({row.id, row.reason});
+  return {"pairs", {{"machines", std::move(machines)}, {"not_used", std::move(not_used)}}};
 }
 
-Json pairs_document(const PairSpread& spread) {
+Json pairs_json(const PairSpread& spread) {
   Json machines = Json::array();
   for (const PairSpreadMachine& machine : spread.machines) {
     machines.push_back(machine_json(machine));
   }
-  return {{"machines", std::move(machines)}, {"skipped", skipped_document(spread.skipped)}};
+  return {{"machines", std::move(machines)}, {"skipped", skipped_json(spread.skipped)}};
 }
 
 }  // namespace windtunnel

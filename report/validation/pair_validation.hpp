@@ -1,18 +1,17 @@
 // The spread of node pairs, simulated against measured, for reading and as JSON.
 #pragma once
 
-#include <cstddef>
 #include <string>
 
 #include "report/json/json.hpp"
-#include "report/text/table.hpp"
+#include "report/text/form_document.hpp"
 #include "validate/accuracy/pairs/pair_spread.hpp"
 
 namespace windtunnel {
 
 // Per machine what makes its pairs differ, then a line per series: quantiles over the pairs and
 // the largest error of the three, beside that of equal pairs.
-std::string pairs_text(const PairSpread& spread, std::size_t width = 0);
+Document pairs_document(const PairSpread& spread);
 
 // The parts of it, of a machine: sentences in lines, a row for each series, how many are near.
 std::string variation_text(const PairSpreadMachine& machine);
@@ -23,6 +22,6 @@ std::string series_name(const PairSeriesSpread& series);
 
 // {"machines": [{"name", "leaves", "uplinks", "shared_nics", "series": [...]}]}; bandwidths in
 // bytes per second, shares not per cent.
-Json pairs_document(const PairSpread& spread);
+Json pairs_json(const PairSpread& spread);
 
 }  // namespace windtunnel

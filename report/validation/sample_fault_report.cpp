@@ -8,12 +8,11 @@
 namespace windtunnel {
 namespace {
 
-std::string rows_text(const std::vector<std::string>& rows) {
+std::string first_rows(const std::vector<std::string>& rows) {
   constexpr std::size_t kShown = 3;
-  if (rows.empty()) return "";
   const std::span shown = std::span(rows).first(std::min(kShown, rows.size()));
   const std::size_t others = rows.size() - shown.size();
-  return fmt::format(" ({}{})", fmt::join(shown, ", "),
+  return fmt::format("{}{}", fmt::join(shown, ", "),
                      others > 0 ? fmt::format(" and {} others", others) : "");
 }
 
@@ -35,14 +34,18 @@ Json sample_faults_json(std::span<const SampleFault> faults) {
   return list;
 }
 
-std::string sample_faults_text(std::span<const SampleFault> faults) {
-  std::string text;
+TextTable sample_faults_table(std::span<const SampleFault> faults) {
+  TextTable table = lines_table({"fault", "first rows", "advice"});
   for (std::size_t i = 0; i < faults.size(); ++i) {
-    text += fmt::format("{}{}\n", line_of(faults[i]), rows_text(faults[i].rows));
     const bool last = i + 1 == faults.size() || faults[i + 1].kind != faults[i].kind;
-    if (last) text += fmt::format("  {}\n", faults[i].advice);
+    table.rows.push_back(
+        {line_of(faults[i]), first_rows(faults[i].rows), last ? faults[i].advice : ""});
   }
-  return text;
+  return table;
+}
+
+std::string sample_faults_text(std::span<const SampleFault> faults) {
+  return console_text({"sample_faults", {{"sample_faults", sample_faults_table(faults)}}});
 }
 
 std::string sample_faults_comment(std::span<const SampleFault> faults) {

@@ -5,6 +5,7 @@
 #include <span>
 #include <string>
 
+#include "report/text/form_document.hpp"
 #include "report/text/json_text.hpp"
 #include "validate/accuracy/samples/sample_faults.hpp"
 
@@ -13,7 +14,10 @@ namespace windtunnel {
 // [{"kind", "severity", "rows": ["file:line"], "what", "advice"}]
 Json sample_faults_json(std::span<const SampleFault> faults);
 
-// A line each with its first rows, the advice once for each kind; empty without faults.
+// "sample_faults" of the form of that name: a line each with its first rows, the advice once for
+// each kind.
+TextTable sample_faults_table(std::span<const SampleFault> faults);
+// What the form says of them; empty without faults.
 std::string sample_faults_text(std::span<const SampleFault> faults);
 
 // Lines of a YAML file, each after '#'.

@@ -6,7 +6,6 @@
 #include <optional>
 
 #include "models/base/units.hpp"
-#include "report/text/table.hpp"
 #include "report/validation/validation_rows.hpp"
 
 namespace windtunnel {
@@ -75,39 +74,60 @@ std::string error_text(double share) {
   return share < 1e-4 ? fmt::format("{:.1e}", share) : fmt::format("{:.4f}", share);
 }
 
-TextTable family_table(const ValidationReport& report) {
-  TextTable table{{{"family"},
-                   {"metric"},
-                   {"rows", Align::right},
-                   {"MAPE", Align::right},
-                   {"median APE", Align::right},
-                   {"p90 APE", Align::right},
-                   {"worst APE", Align::right},
-                   {"worst difference", Align::right},
-                   {"rank correlation", Align::right},
-                   {"in 90 % interval", Align::right},
-                   {"worst row"}},
-                  {}};
+FamilyColumn error_column(const char* title, double ValidationFamily::*error) {
+  return {{title, Align::right},
+          [error](const ValidationFamily& family) { return error_text(family.*error); }};
+}
+
+const std::vector<FamilyColumn>& family_columns() {
+  static const std::vector<FamilyColumn> columns = {
+      {{"family"}, &ValidationFamily::name},
+      {{"metric"}, &ValidationFamily::metric},
+      {{"rows", Align::right}, [](const auto& family) { return std::to_string(family.rows); }},
+      error_column("MAPE", &ValidationFamily::mape),
+      error_column("median APE", &ValidationFamily::median_ape),
+      error_column("p90 APE", &ValidationFamily::p90_ape),
+      {{"worst APE", Align::right},
+       [](const auto& family) { return error_text(family.worst.relative_error()); }},
+      {{"worst difference", Align::right},
+       [](const auto& family) { return fmt::format("{:.2g}", family.worst_difference); }},
+      {{"rank correlation", Align::right},
+       [](const auto& family) {
+         return family.kendall_tau ? fmt::format("{:.3f}", *family.kendall_tau) : "-";
+       }},
+      {{"in 90 % interval", Align::right},
+       [](const auto& family) {
+         return family.coverage90 ? format_percent(*family.coverage90) : "-";
+       }},
+      {{"worst row"}, [](const auto& family) { return family.worst.id; }}};
+  return columns;
+}
+
+// A note that families of one kind share stands at the first of them.
+TextTable remarks_table(const ValidationReport& report) {
+  TextTable remarks = lines_table({"family", "metric", "note", "rule", "mape"});
+  std::string last_note;
   for (const ValidationFamily& family : report.families) {
-    table.rows.push_back(
-        {family.name, family.metric, std::to_string(family.rows), error_text(family.mape),
-         error_text(family.median_ape), error_text(family.p90_ape),
-         error_text(family.worst.relative_error()), fmt::format("{:.2g}", family.worst_difference),
-         family.kendall_tau ? fmt::format("{:.3f}", *family.kendall_tau) : "-",
-         family.coverage90 ? format_percent(*family.coverage90) : "-", family.worst.id});
+    if (!family.note.empty() && family.note != last_note) {
+      remarks.rows.push_back({family.name, family.metric, family.note, "", ""});
+      last_note = family.note;
+    }
+    for (const auto& [name, mape] : family.baselines) {
+      remarks.rows.push_back({family.name, family.metric, "", name, error_text(mape)});
+    }
   }
-  return table;
+  return remarks;
 }
 
 }  // namespace
 
-Json skipped_document(const std::vector<SkippedRow>& rows) {
+Json skipped_json(const std::vector<SkippedRow>& rows) {
   Json skipped = Json::array();
   for (const SkippedRow& row : rows) skipped.push_back({{"id", row.id}, {"reason", row.reason}});
   return skipped;
 }
 
-Json validation_document(const ValidationReport& report) {
+Json validation_json(const ValidationReport& report) {
   Json families = Json::array();
   Json rows = Json::array();
   Json fitted = Json::array();
@@ -125,28 +145,14 @@ Json validation_document(const ValidationReport& report) {
           {"rows", rows},
           {"fitted", fitted},
           {"labels", labels},
-          {"skipped", skipped_document(report.skipped)}};
+          {"skipped", skipped_json(report.skipped)}};
 }
 
-std::string validation_text(const ValidationReport& report, std::size_t width) {
-  std::string text;
-  if (!report.families.empty()) text += table_text(family_table(report), width);
-  std::string last_note;  // families of one kind share it
-  for (const ValidationFamily& family : report.families) {
-    if (!family.note.empty() && family.note != last_note) {
-      text += fmt::format("{}: {}\n", family.name, family.note);
-      last_note = family.note;
-    }
-    for (const auto& [name, mape] : family.baselines) {
-      text += fmt::format("{}, {}: the rule '{}' has a MAPE of {}\n", family.name, family.metric,
-                          name, error_text(mape));
-    }
-  }
-  text += fmt::format("{} rows predicted, {} not\n", report.rows.size(), report.skipped.size());
-  for (const auto& [reason, rows, first] : reasons_of(report)) {
-    text += fmt::format("  {}: {}, first {}\n", rows, reason, first);
-  }
-  return text;
+Document rows_document(const ValidationReport& report) {
+  Document document = judged_document("rows", report);
+  document["families"] = table_of(report.families, family_columns());
+  document["remarks"] = remarks_table(report);
+  return document;
 }
 
 }  // namespace windtunnel

@@ -5,63 +5,193 @@
 
 #include <algorithm>
 #include <cmath>
-#include <functional>
 #include <map>
 #include <set>
 
-#include "report/text/markdown.hpp"
-
 namespace windtunnel {
+namespace {
 
-std::vector<const ValidationRow*> worst_first(const ValidationReport& report) {
-  std::vector<const ValidationRow*> rows;
-  for (const ValidationRow& row : report.rows) rows.push_back(&row);
+std::string if_judged(const ValidationFamily& family, double share) {
+  return family.rows > 0 ? percent(share) : "-";
+}
+
+// The names of all simpler rules, in order.
+std::set<std::string> rules_of(const ValidationReport& report) {
+  std::set<std::string> names;
+  for (const ValidationFamily& family : report.families) {
+    for (const auto& [name, mape] : family.baselines) names.insert(name);
+  }
+  return names;
+}
+
+std::string best_rule_text(const ValidationFamily& family) {
+  const auto rule = best_rule(family);
+  return rule ? fmt::format("{} ({})", percent(rule->second), rule->first) : "-";
+}
+
+std::string tau_text(const std::optional<double>& tau) {
+  return tau ? fmt::format("{:.2f}", *tau) : "-";
+}
+
+std::string letter(std::size_t rule) {
+  return std::string(1, static_cast<char>('A' + static_cast<char>(rule)));
+}
+
+TextTable notes_table(const ValidationReport& report) {
+  TextTable notes = lines_table({"family", "metric", "note"});
+  for (const ValidationFamily& family : report.families) {
+    if (!family.note.empty()) notes.rows.push_back({family.name, family.metric, family.note});
+  }
+  return notes;
+}
+
+}  // namespace
+
+TextTable families_table(const ValidationReport& report, const FamilyFilter& wanted,
+                         const std::vector<FamilyColumn>& more) {
+  const auto count = [](int ValidationFamily::*rows) {
+    return [rows](const auto& family) { return std::to_string(family.*rows); };
+  };
+  const auto error = [](double ValidationFamily::*share) {
+    return [share](const auto& family) { return if_judged(family, family.*share); };
+  };
+  std::vector<FamilyColumn> columns = {
+      {{"family"}, &ValidationFamily::name},
+      {{"metric"}, &ValidationFamily::metric},
+      {{"rows"}, count(&ValidationFamily::rows)},
+      {{"fitted"}, count(&ValidationFamily::fitted)},
+      {{"mape"}, error(&ValidationFamily::mape)},
+      {{"median"}, error(&ValidationFamily::median_ape)},
+      {{"p90"}, error(&ValidationFamily::p90_ape)},
+      {{"worst"}, [](const auto& of) { return if_judged(of, of.worst.relative_error()); }},
+      {{"worst row"}, [](const auto& of) { return without_folder(of.worst.id); }},
+      {{"tau"}, [](const auto& of) { return tau_text(of.kendall_tau); }},
+      {{"group tau"},
+       [](const auto& of) { return of.ranking ? tau_text(of.ranking->kendall_tau) : "-"; }},
+      {{"coverage"}, [](const auto& of) { return of.coverage90 ? percent(*of.coverage90) : "-"; }},
+      {{"best rule"}, best_rule_text},
+      {{"fitted mape"},
+       [](const auto& of) { return of.fitted > 0 ? percent(of.fitted_mape) : "-"; }}};
+  columns.insert(columns.end(), more.begin(), more.end());
+  std::size_t rules = 0;
+  for (const std::string& rule : rules_of(report)) {
+    columns.push_back({{rule, Align::right, letter(rules++)}, [rule](const auto& family) {
+                         const auto mape = family.baselines.find(rule);
+                         return mape == family.baselines.end() ? "-" : percent(mape->second);
+                       }});
+  }
+  std::vector<const ValidationFamily*> families;
+  for (const ValidationFamily& family : report.families) {
+    if (!wanted || wanted(family)) families.push_back(&family);
+  }
+  return table_of(families, columns);
+}
+
+TextTable rules_table(const ValidationReport& report) {
+  TextTable rules = lines_table({"letter", "rule"});
+  for (const std::string& rule : rules_of(report)) {
+    rules.rows.push_back({letter(rules.rows.size()), rule});
+  }
+  return rules;
+}
+
+std::string signed_error(const ValidationRow& row) {
+  return (row.predicted < row.measured ? "-" : "+") + percent(row.relative_error());
+}
+
+TextTable rows_table(const Rows& rows, std::string (*text)(const ValidationRow&, double),
+                     const std::vector<RowColumn>& more) {
+  std::vector<RowColumn> columns = {
+      {{"row"}, [](const auto& row) { return without_folder(row.id); }},
+      {{"family"}, &ValidationRow::family},
+      {{"what"}, &ValidationRow::label},
+      {{"note"}, &ValidationRow::note},
+      {{"measured"}, [text](const auto& row) { return text(row, row.measured); }},
+      {{"predicted"}, [text](const auto& row) { return text(row, row.predicted); }},
+      {{"error"}, signed_error}};
+  columns.insert(columns.end(), more.begin(), more.end());
+  return table_of(rows, columns);
+}
+
+Rows worst_first(const ValidationReport& report, double more_than, std::size_t most) {
+  Rows rows;
+  for (const ValidationRow& row : report.rows) {
+    if (row.relative_error() > more_than) rows.push_back(&row);
+  }
   std::stable_sort(rows.begin(), rows.end(), [](const ValidationRow* a, const ValidationRow* b) {
     return a->relative_error() > b->relative_error();
   });
+  rows.resize(std::min(rows.size(), most));
   return rows;
 }
 
-std::vector<SkipReason> reasons_of(const ValidationReport& report) {
-  std::map<std::string, SkipReason> by_reason;
+TextTable reasons_table(const ValidationReport& report) {
+  std::map<std::string, std::pair<int, std::string>> by_reason;
   for (const SkippedRow& row : report.skipped) {
-    SkipReason& reason = by_reason[row.reason];
-    if (reason.rows++ == 0) reason = {row.reason, 1, without_folder(row.id)};
+    auto& [rows, first] = by_reason[row.reason];
+    if (rows++ == 0) first = without_folder(row.id);
   }
-  std::vector<SkipReason> reasons;
-  for (const auto& [text, reason] : by_reason) reasons.push_back(reason);
-  std::ranges::stable_sort(reasons, std::greater(), &SkipReason::rows);
-  return reasons;
+  std::vector<std::pair<std::string, std::pair<int, std::string>>> reasons(by_reason.begin(),
+                                                                           by_reason.end());
+  std::ranges::stable_sort(reasons, std::greater(),
+                           [](const auto& reason) { return reason.second.first; });
+  TextTable table{{{"reason"}, {"rows", Align::right}, {"first"}}, {}};
+  for (const auto& [reason, found] : reasons) {
+    table.rows.push_back({reason, std::to_string(found.first), found.second});
+  }
+  return table;
 }
 
-std::string page_assumed(const ValidationReport& report, const std::string& rows) {
+TextTable skipped_table(const ValidationReport& report) {
+  TextTable table = lines_table({"row", "reason"});
+  for (const SkippedRow& row : report.skipped) {
+    table.rows.push_back({without_folder(row.id), row.reason});
+  }
+  return table;
+}
+
+TextTable assumed_table(const ValidationReport& report) {
+  TextTable table = lines_table({"family", "assumed"});
   std::set<std::string> told;
-  std::string lines;
   for (const ValidationFamily& family : report.families) {
     if (family.assumed.empty() || !told.insert(family.name).second) continue;
     std::vector<std::string> parts;
     for (const auto& [what, count] : family.assumed) {
       parts.push_back(fmt::format("{} ({})", what, count));
     }
-    lines += fmt::format("- {}: {}\n", markdown_text(family.name),
-                         markdown_text(fmt::format("{}", fmt::join(parts, "; "))));
+    table.rows.push_back({family.name, fmt::format("{}", fmt::join(parts, "; "))});
   }
-  if (lines.empty()) return "";
-  return fmt::format("\n## What the sources do not say\n\nAssumed, in so many {}:\n\n", rows) +
-         lines;
+  return table;
+}
+
+Document judged_document(std::string_view form, const ValidationReport& report) {
+  const TextTable reasons = reasons_table(report);
+  TextTable counts{{reasons.columns[0], reasons.columns[1]}, {}};
+  for (const auto& cells : reasons.rows) counts.rows.push_back({cells[0], cells[1]});
+  return {form,
+          {{"families", families_table(report)},
+           {"judged", std::to_string(report.rows.size())},
+           {"fitted", std::to_string(report.fitted.size())},
+           {"labels", std::to_string(report.labels.size())},
+           {"skipped", std::to_string(report.skipped.size())},
+           {"rules", rules_table(report)},
+           {"rule_names", fmt::format("{}", fmt::join(rules_of(report), "; "))},
+           {"reasons", reasons},
+           {"reason_counts", counts},
+           {"not_used", skipped_table(report)},
+           {"assumed", assumed_table(report)},
+           {"notes", notes_table(report)}}};
+}
+
+void add_misses(Document& document, TextTable misses, double miss_above) {
+  document["miss_above"] = percent(miss_above);
+  document["missed"] = std::to_string(misses.rows.size());
+  document["misses"] = std::move(misses);
 }
 
 std::string without_folder(const std::string& path) {
   const size_t slash = path.rfind('/');
   return slash == std::string::npos ? path : path.substr(slash + 1);
-}
-
-std::vector<std::string> rules_of(const ValidationReport& report) {
-  std::set<std::string> names;
-  for (const ValidationFamily& family : report.families) {
-    for (const auto& [name, mape] : family.baselines) names.insert(name);
-  }
-  return {names.begin(), names.end()};
 }
 
 std::optional<std::pair<std::string, double>> best_rule(const ValidationFamily& family) {
@@ -77,23 +207,6 @@ std::string percent(double share) {
   if (share == 0) return "0%";
   if (share > 100) return ">9999%";  // a rule that has run away
   return fmt::format("{:.{}f}%", share * 100, std::abs(share) < 0.0995 ? 1 : 0);
-}
-
-std::string shortened(const std::string& text, size_t width) {
-  if (text.size() <= width) return text;
-  const auto inside_character = [&](size_t at) {
-    return at < text.size() && (static_cast<unsigned char>(text[at]) & 0xC0) == 0x80;
-  };
-  const size_t tail = width / 3;
-  size_t head_end = width - tail - 1;
-  size_t tail_start = text.size() - tail;
-  while (head_end > 0 && inside_character(head_end)) --head_end;
-  while (inside_character(tail_start)) ++tail_start;
-  return text.substr(0, head_end) + "…" + text.substr(tail_start);
-}
-
-std::string signed_error(const ValidationRow& row) {
-  return (row.predicted < row.measured ? "-" : "+") + percent(row.relative_error());
 }
 
 }  // namespace windtunnel

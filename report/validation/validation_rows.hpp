@@ -1,36 +1,90 @@
-// What tables and pages of predicted rows have in common: errors, names, reasons.
+// What all that is told of predicted rows is made of: columns of families and of rows, each a title
+// and what stands below it, and the tables that the forms of report/validation/forms put in order.
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <string>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
+#include "report/text/form_document.hpp"
+#include "report/text/table.hpp"
 #include "validate/accuracy/rows/validation_report.hpp"
 
 namespace windtunnel {
 
-// Largest relative error first; ties in the order of the rows.
-std::vector<const ValidationRow*> worst_first(const ValidationReport& report);
-
-// Why rows were not used, how many for each reason and the first of them; most first.
-struct SkipReason {
-  std::string reason;
-  int rows = 0;
-  std::string first;  // its place, without folders
-  bool operator==(const SkipReason&) const = default;
+template <class Row>
+struct Shown {
+  Column column;
+  std::function<std::string(const Row&)> cell;
 };
-std::vector<SkipReason> reasons_of(const ValidationReport& report);
+using FamilyColumn = Shown<ValidationFamily>;
+using RowColumn = Shown<ValidationRow>;
 
-// The part of a page about what the sources do not say, and in how many `rows` ("points") it was
-// assumed. Empty where nothing was.
-std::string page_assumed(const ValidationReport& report, const std::string& rows);
+// Of rows, or of pointers to them.
+template <class Row, class Rows>
+TextTable table_of(const Rows& rows, const std::vector<Shown<Row>>& shown) {
+  TextTable table;
+  for (const Shown<Row>& each : shown) table.columns.push_back(each.column);
+  for (const auto& row : rows) {
+    std::vector<std::string>& cells = table.rows.emplace_back();
+    for (const Shown<Row>& each : shown) {
+      if constexpr (std::is_pointer_v<std::decay_t<decltype(row)>>) {
+        cells.push_back(each.cell(*row));
+      } else {
+        cells.push_back(each.cell(row));
+      }
+    }
+  }
+  return table;
+}
+
+// All that is told of families: columns "family", "metric", "rows" (judged ones), "fitted", "mape",
+// "median", "p90", "worst", "worst row", "tau", "group tau", "coverage", "best rule" ("12% (its
+// name)"), "fitted mape", and one for each simpler rule, of which the console has room for a
+// letter. "-": there is none.
+using FamilyFilter = std::function<bool(const ValidationFamily&)>;
+TextTable families_table(const ValidationReport& report, const FamilyFilter& wanted = {},
+                         const std::vector<FamilyColumn>& more = {});
+
+// What the letters stand for: columns "letter" and "rule".
+TextTable rules_table(const ValidationReport& report);
+
+std::string signed_error(const ValidationRow& row);  // the relative one
+
+// All that is told of rows: columns "row" (its place without folders), "family", "what", "note",
+// "measured", "predicted" (as `text` writes them) and "error".
+using Rows = std::vector<const ValidationRow*>;
+TextTable rows_table(const Rows& rows, std::string (*text)(const ValidationRow&, double),
+                     const std::vector<RowColumn>& more = {});
+
+// The largest relative errors first, ties in the order of the rows: those above `more_than`, `most`
+// of them.
+Rows worst_first(const ValidationReport& report, double more_than = -1,
+                 std::size_t most = static_cast<std::size_t>(-1));
+
+// Why rows were not used, how many for each reason and the place of the first of them; most first.
+// Columns "reason", "rows" and "first".
+TextTable reasons_table(const ValidationReport& report);
+// Each row that was not used: columns "row" and "reason".
+TextTable skipped_table(const ValidationReport& report);
+
+// What the sources do not say, and in how many rows it was assumed: columns "family" and "assumed".
+TextTable assumed_table(const ValidationReport& report);
+
+// What every form can say of a report: "families", "judged", "fitted", "labels" and "skipped" are
+// how many, then the tables above, "rules" and in one line "rule_names", "reasons" and without
+// places "reason_counts", "assumed", "not_used", and of families that have something to be known
+// "notes", with columns "family", "metric" and "note".
+Document judged_document(std::string_view form, const ValidationReport& report);
+
+// "misses", of rows that are off by more than `miss_above`, how many they are, and that bound.
+void add_misses(Document& document, TextTable misses, double miss_above);
 
 // "/data/runs.csv:12" -> "runs.csv:12"
 std::string without_folder(const std::string& path);
-
-// The names of all simpler rules, in order.
-std::vector<std::string> rules_of(const ValidationReport& report);
 
 // Of a family's simpler rules the one of the least error, with it. The noise floor is no rule: it
 // is what a point's other rows say of it.
@@ -38,12 +92,5 @@ std::optional<std::pair<std::string, double>> best_rule(const ValidationFamily& 
 
 // "8.1%", "12%": what fits four columns.
 std::string percent(double share);
-
-// The row's error with its sign.
-std::string signed_error(const ValidationRow& row);
-
-// At most `width` characters, the middle left out: names of one kind differ at their ends. Counts
-// bytes, so that a name with others than ASCII may come out shorter.
-std::string shortened(const std::string& text, size_t width);
 
 }  // namespace windtunnel

@@ -333,5 +333,38 @@ TEST(ValidateCommand, TakesFilesOfAllKindsAtOnce) {
   EXPECT_EQ(run_program("validate all no/such.csv").exit_code, 2);
 }
 
+// Without the name of a kind, as with the one that the header asks for.
+TEST(ValidateCommand, HeadersSayWhichCommandJudges) {
+  const std::string folder = scratch_folder("validate_files");
+  const std::string times = checkpoint_file(folder);
+  const std::string page = folder + "/page.md";
+  const ProgramResult alone =
+      run_program("validate " + times + " --json --where 'gpus==1' --markdown " + page);
+  ASSERT_EQ(alone.exit_code, 0) << alone.err;
+  const std::string text = read_text(page);
+  const ProgramResult named =
+      run_program("validate checkpoints " + times + " --json --where 'gpus==1' --markdown " + page);
+  EXPECT_EQ(alone.out, named.out);
+  EXPECT_EQ(text, read_text(page));
+  EXPECT_NE(text.find("windtunnel validate checkpoints times.csv"), std::string::npos) << text;
+
+  const std::string both = times + " " + rows_file();
+  EXPECT_EQ(run_program("validate " + both + " --json").out,
+            run_program("validate all " + both + " --json").out);
+  EXPECT_EQ(run_program("validate " + both + " --fail-above 1e-9").exit_code, 1);
+
+  const auto refused = [](const std::string& arguments, const char* why) {
+    const ProgramResult result = run_program("validate " + arguments);
+    EXPECT_EQ(result.exit_code, 2) << arguments;
+    EXPECT_NE(result.err.find(why), std::string::npos) << arguments << "\n" << result.err;
+  };
+  refused(both + " --where 'gpus>8'", "--where: these files hold rows of several kinds");
+  refused(times + " --worst 2", "--worst: 'windtunnel validate checkpoints' has no such option");
+  refused("schedules " + rows_file() + " --markdown " + page, "unknown option '--markdown'");
+  refused("rnus " + times, "unknown command 'rnus'; did you mean 'runs'?");
+  refused("no/such.csv", "no/such.csv: ");
+  refused("", "expected a FILE of measured rows, or a command: runs, ");
+}
+
 }  // namespace
 }  // namespace windtunnel

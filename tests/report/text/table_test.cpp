@@ -20,7 +20,21 @@ TEST(Table, ColumnsAreAlignedByCharacters) {
             "key      time  note\n"
             "a       10 µs\n"
             "longer    1 s  x\n");
-  EXPECT_THROW(table_text({{{"a"}, {"b"}}, {{"1"}}}), InternalError);
+  EXPECT_THROW(table_text({{{"a"}, {"b"}, {"c"}}, {{"1", "2"}}}), InternalError);
+}
+
+// A line of its own sets no column's width and is not cut into groups of columns.
+TEST(Table, LinesStandBetweenRows) {
+  const TextTable table{
+      {{"family"}, {"blind rows", Align::right, "blind"}, {.title = "what", .most = 5}},
+      {{"a family with a long name"}, {"  step", "12", "a long word"}, {"  layouts of 3 jobs"}}};
+  const std::string text =
+      "family  blind  what\n"
+      "a family with a long name\n"
+      "  step     12  a l…d\n"
+      "  layouts of 3 jobs\n";
+  EXPECT_EQ(table_text(table), text);
+  EXPECT_EQ(table_text(table, 10), text);
 }
 
 // A cell may come from a file, and a terminal obeys what it is shown.

@@ -31,7 +31,7 @@ CollectivesSummary summary() {
 }
 
 TEST(CollectiveSplits, MachinesAndSums) {
-  const std::string text = splits_text(summary());
+  const std::string text = console_text(splits_document(summary()));
   for (const char* part :
        {"Alps         30  10% (40%)   10% (40%)          -     90%          512         64",
         "Spark         4  50% (30%)           -  50% (30%)    100%            2    nothing",
@@ -45,15 +45,16 @@ TEST(CollectiveSplits, MachinesAndSums) {
         "hold 85 to 95 % of the points on 1 of 1 machines with 30 rows or more"}) {
     EXPECT_NE(text.find(part), std::string::npos) << part << "\n" << text;
   }
-  const std::string page = page_splits(summary());
+  const std::string page = markdown_page(splits_document(summary()));
   EXPECT_NE(page.find("| Alps | 30 | 10% (40%) | 10% (40%) | - | 90% | 512 | 64 |"),
             std::string::npos)
       << page;
 }
 
 TEST(CollectiveSplits, NothingJudgedNothingSaid) {
-  EXPECT_EQ(splits_text({}), "");
-  EXPECT_EQ(page_splits({}), "");
+  Document nothing = splits_document({});
+  EXPECT_TRUE(std::get<TextTable>(nothing["machines"]).rows.empty());
+  EXPECT_TRUE(std::get<TextTable>(nothing["sums"]).rows.empty());
 }
 
 }  // namespace

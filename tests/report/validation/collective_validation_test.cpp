@@ -36,6 +36,16 @@ CollectivesReport report_of(int rows) {
   return out;
 }
 
+std::string collectives_text(const CollectivesReport& report, int worst) {
+  return console_text(collectives_document(report, worst));
+}
+
+std::string collectives_page(const CollectivesReport& report, const std::string& command) {
+  Document document = collectives_document(report, 0);
+  document["command"] = command;
+  return markdown_page(document);
+}
+
 TEST(CollectivesText, OneLinePerJudgedFamily) {
   const std::string text = collectives_text(report_of(3), 1);
   EXPECT_NE(text.find("M, from 1 MB       3          0    100%"), std::string::npos) << text;

@@ -30,6 +30,10 @@ PairSpread small_spread() {
   return {{machine}};
 }
 
+std::string pairs_text(const PairSpread& spread) {
+  return console_text(pairs_document(spread));
+}
+
 TEST(PairValidation, TextSaysWhatWasFoundAndHowWellItHolds) {
   const std::string text = pairs_text(small_spread());
   EXPECT_THAT(text, HasSubstr("blue: 3 nodes"));
@@ -53,11 +57,11 @@ TEST(PairValidation, RowsThatCannotBeReadAreNamed) {
   PairSpread spread = small_spread();
   spread.skipped = {{"pairs.csv:3:9", "column 'time_us' holds 'x', not a number"}};
   EXPECT_THAT(pairs_text(spread), HasSubstr("not used: pairs.csv:3:9: column 'time_us' holds 'x'"));
-  EXPECT_EQ(pairs_document(spread)["skipped"][0]["id"], "pairs.csv:3:9");
+  EXPECT_EQ(pairs_json(spread)["skipped"][0]["id"], "pairs.csv:3:9");
 }
 
 TEST(PairValidation, Document) {
-  const Json machine = pairs_document(small_spread())["machines"][0];
+  const Json machine = pairs_json(small_spread())["machines"][0];
   EXPECT_EQ(machine["leaves"], Json::parse(R"([["n1", "n3"], ["n2"]])"));
   EXPECT_EQ(machine["uplinks"]["count"], 4);
   EXPECT_EQ(machine["series"].size(), 3);

@@ -44,6 +44,17 @@ ValidationReport sample_runs() {
   return report;
 }
 
+std::string runs_text(const ValidationReport& report, int worst) {
+  return console_text(runs_document(report, worst));
+}
+
+std::string runs_page(const ValidationReport& report, const std::string& command,
+                      double miss_above = 0.2) {
+  Document document = runs_document(report, 0, miss_above);
+  document["command"] = command;
+  return markdown_page(document);
+}
+
 TEST(RunsText, FitsInAHundredColumns) {
   const std::string text = runs_text(sample_runs(), 2);
   std::istringstream lines(text);
@@ -82,7 +93,7 @@ TEST(RunsPage, NothingPredictedIsAPageToo) {
 }
 
 TEST(RunsDocument, SaysWhatWasFittedLabelledAndRanked) {
-  const Json document = validation_document(sample_runs());
+  const Json document = validation_json(sample_runs());
   const Json& steps = document["families"][0];
   EXPECT_EQ(steps["fitted"], 1);
   EXPECT_EQ(steps["groups"], 1);

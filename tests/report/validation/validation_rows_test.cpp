@@ -21,14 +21,16 @@ TEST(ValidationRows, WorstComesFirstAndTiesKeepTheirOrder) {
   std::string order;
   for (const ValidationRow* row : worst_first(report)) order += row->id;
   EXPECT_EQ(order, "dbac");
+  EXPECT_EQ(worst_first(report, 0.1, 1).size(), 1U);
+  EXPECT_EQ(worst_first(report, 0.5).size(), 1U);
 }
 
 TEST(ValidationRows, ReasonsAreCounted) {
   ValidationReport report;
   report.skipped = {{"r.csv:2", "no GPU"}, {"r.csv:3", "no time"}, {"r.csv:4", "no time"}};
   report.skipped[1].id = "data/r.csv:3:7";
-  EXPECT_EQ(reasons_of(report),
-            (std::vector<SkipReason>{{"no time", 2, "r.csv:3:7"}, {"no GPU", 1, "r.csv:2"}}));
+  EXPECT_EQ(reasons_table(report).rows,
+            (Lines{{"no time", "2", "r.csv:3:7"}, {"no GPU", "1", "r.csv:2"}}));
 }
 
 TEST(ValidationRows, WhatWasAssumedIsToldOncePerFamily) {
@@ -37,11 +39,34 @@ TEST(ValidationRows, WhatWasAssumedIsToldOncePerFamily) {
   report.families[0].name = report.families[1].name = "DGX";
   report.families[0].assumed = report.families[1].assumed = {{"precision bf16", 3}};
   report.families[2].name = "stated in full";
-  EXPECT_EQ(page_assumed(report, "points"),
+  Document document = judged_document("assumed", report);
+  document["rows_are"] = "points";
+  EXPECT_EQ(markdown_page(document),
             "\n## What the sources do not say\n\nAssumed, in so many points:\n\n"
             "- DGX: precision bf16 (3)\n");
   report.families.clear();
-  EXPECT_EQ(page_assumed(report, "points"), "");
+  EXPECT_EQ(markdown_page(judged_document("assumed", report)), "");
+}
+
+// The figures of a family all of whose rows were fitted on are not those of no error.
+TEST(ValidationRows, WhatWasNotJudgedHasNoError) {
+  constexpr const char* kColumns = "family | MAPE = mape > | coverage | best rule | tau | *";
+  ValidationReport report;
+  ValidationFamily& family = report.families.emplace_back();
+  family.name = "DGX";
+  family.fitted = 2;
+  EXPECT_EQ(picked(families_table(report), kColumns).rows, (Lines{{"DGX", "-", "-", "-", "-"}}));
+  family.rows = 1;
+  family.mape = 0.5;
+  family.coverage90 = 1;
+  family.baselines = {{"a ring", 0.12}, {"noise floor", 0.01}};
+  const TextTable table = picked(families_table(report), kColumns);
+  EXPECT_EQ(table.rows, (Lines{{"DGX", "50%", "100%", "12% (a ring)", "-", "12%", "1.0%"}}));
+  EXPECT_EQ(table.columns[1].title, "MAPE");
+  EXPECT_EQ(table.columns[6].title, "noise floor");
+  EXPECT_EQ(table.columns[6].brief, "B");
+  const auto judged = [](const ValidationFamily& each) { return each.rows > 1; };
+  EXPECT_TRUE(families_table(report, judged).rows.empty());
 }
 
 TEST(ValidationRows, CutsBetweenCharacters) {

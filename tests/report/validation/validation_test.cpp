@@ -16,7 +16,7 @@ ValidationReport sample() {
 }
 
 TEST(ValidationDocument, HoldsEveryRowAndReason) {
-  const Json document = validation_document(sample());
+  const Json document = validation_json(sample());
   ASSERT_EQ(document["families"].size(), 1u);
   const Json& family = document["families"][0];
   EXPECT_EQ(family["rows"], 2);
@@ -30,7 +30,7 @@ TEST(ValidationDocument, HoldsEveryRowAndReason) {
 }
 
 TEST(ValidationText, NamesTheWorstRowAndGroupsReasons) {
-  const std::string text = validation_text(sample());
+  const std::string text = console_text(rows_document(sample()));
   for (const char* part : {"rows.csv:3", "0.1000", "1f1b: rates of a paper",
                            "2 rows predicted, 2 not", "  2: unknown schedule 'x'"}) {
     EXPECT_NE(text.find(part), std::string::npos) << part << "\nin:\n" << text;
