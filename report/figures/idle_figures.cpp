@@ -1,11 +1,10 @@
-#include "report/figures/idle_figures.hpp"
-
 #include <algorithm>
 #include <map>
 #include <string>
 
 #include "models/results/filling_report.hpp"
 #include "models/results/input_report.hpp"
+#include "report/figures/figure_parts.hpp"
 
 namespace windtunnel {
 namespace {

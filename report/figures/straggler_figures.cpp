@@ -1,4 +1,4 @@
-#include "report/figures/straggler_figures.hpp"
+#include "report/figures/figure_parts.hpp"
 
 namespace windtunnel {
 namespace {

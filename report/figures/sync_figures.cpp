@@ -1,7 +1,7 @@
-#include "report/figures/sync_figures.hpp"
-
 #include <map>
 #include <string>
+
+#include "report/figures/figure_parts.hpp"
 
 namespace windtunnel {
 namespace {

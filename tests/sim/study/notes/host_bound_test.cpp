@@ -1,8 +1,8 @@
-#include "sim/study/notes/host_bound.hpp"
-
 #include <gtest/gtest.h>
 
 #include <cmath>
+
+#include "sim/study/notes/notes.hpp"
 
 namespace windtunnel {
 namespace {

@@ -1,8 +1,7 @@
-#include "sim/study/notes/spoilt_copies.hpp"
-
 #include <gtest/gtest.h>
 
 #include "models/base/units.hpp"
+#include "sim/study/notes/notes.hpp"
 
 namespace windtunnel {
 namespace {
