@@ -13,7 +13,7 @@
 #include "models/cost/offload/offload.hpp"
 #include "report/figures/figure_parts.hpp"
 #include "report/figures/part_help.hpp"
-#include "report/figures/studies.hpp"
+#include "report/figures/shown_studies.hpp"
 
 namespace windtunnel {
 namespace {

@@ -8,7 +8,7 @@
 #include "models/base/units.hpp"
 #include "models/power/power_report.hpp"
 #include "report/figures/model_range.hpp"
-#include "report/figures/studies.hpp"
+#include "report/figures/shown_studies.hpp"
 
 namespace windtunnel {
 namespace {

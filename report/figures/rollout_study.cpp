@@ -1,7 +1,7 @@
 #include <fmt/format.h>
 
 #include "models/results/rollout_report.hpp"
-#include "report/figures/studies.hpp"
+#include "report/figures/shown_studies.hpp"
 
 namespace windtunnel {
 namespace {

@@ -7,7 +7,7 @@
 
 #include "models/results/record.hpp"
 #include "report/figures/figures.hpp"
-#include "report/figures/studies.hpp"
+#include "report/figures/shown_studies.hpp"
 #include "report/summary/comparison.hpp"
 #include "report/text/json_text.hpp"
 

@@ -8,7 +8,7 @@
 
 #include "models/reliability/interval_theory.hpp"
 #include "models/results/paired_gain.hpp"
-#include "report/figures/studies.hpp"
+#include "report/figures/shown_studies.hpp"
 
 namespace windtunnel {
 namespace {

@@ -13,7 +13,7 @@
 
 #include "models/cost/chunk/step_work.hpp"
 #include "models/results/paired_gain.hpp"
-#include "report/figures/studies.hpp"
+#include "report/figures/shown_studies.hpp"
 
 namespace windtunnel {
 namespace {

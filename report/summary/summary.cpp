@@ -15,7 +15,7 @@
 #include "models/cost/offload/offload.hpp"
 #include "models/reliability/stragglers/redundancy.hpp"
 #include "report/figures/model_range.hpp"
-#include "report/figures/studies.hpp"
+#include "report/figures/shown_studies.hpp"
 #include "report/summary/campaign_summary.hpp"
 #include "report/summary/idle_summary.hpp"
 #include "report/summary/memory_summary.hpp"

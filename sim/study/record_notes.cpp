@@ -6,7 +6,7 @@
 
 #include "policies/shares/share_notes.hpp"
 #include "sim/study/decisive_numbers.hpp"
-#include "sim/study/notes/notes.hpp"
+#include "sim/study/notes/note_makers.hpp"
 #include "sim/study/notes/tried_changes.hpp"
 #include "sim/study/record_invariants.hpp"
 

@@ -1,6 +1,6 @@
 // Studies of a case besides its iteration and its campaign: a row for each. What a scenario asks
 // for stands in Case::asked (scenarios/language/asked_studies.hpp), what comes of it in
-// Record::studies; how it is shown: report/figures/studies.hpp.
+// Record::studies; how it is shown: report/figures/shown_studies.hpp.
 #pragma once
 
 #include <functional>

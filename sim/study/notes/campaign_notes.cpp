@@ -10,7 +10,7 @@
 #include "policies/protection/snapshot_tiers.hpp"
 #include "sim/study/iterations/relaid_jobs.hpp"
 #include "sim/study/iterations/smaller_jobs.hpp"
-#include "sim/study/notes/notes.hpp"
+#include "sim/study/notes/note_makers.hpp"
 
 namespace windtunnel {
 namespace {

@@ -8,7 +8,7 @@
 #include "models/cost/memory/memory.hpp"
 #include "policies/iteration.hpp"
 #include "scenarios/language/library/facts/training_software.hpp"
-#include "sim/study/notes/notes.hpp"
+#include "sim/study/notes/note_makers.hpp"
 
 namespace windtunnel {
 namespace {

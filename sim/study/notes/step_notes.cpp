@@ -9,7 +9,7 @@
 
 #include "models/base/units.hpp"
 #include "sim/engine/timeline_replay.hpp"
-#include "sim/study/notes/notes.hpp"
+#include "sim/study/notes/note_makers.hpp"
 
 namespace windtunnel {
 namespace {

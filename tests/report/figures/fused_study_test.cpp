@@ -1,7 +1,7 @@
 #include <gtest/gtest.h>
 
 #include "models/results/fused_report.hpp"
-#include "report/figures/studies.hpp"
+#include "report/figures/shown_studies.hpp"
 #include "report/json/json.hpp"
 #include "tests/report/sample_record.hpp"
 

@@ -5,7 +5,7 @@
 
 #include "models/results/rollout_report.hpp"
 #include "report/figures/figures.hpp"
-#include "report/figures/studies.hpp"
+#include "report/figures/shown_studies.hpp"
 #include "tests/report/sample_record.hpp"
 #include "tests/report/summary/section_row.hpp"
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "models/results/volunteer_report.hpp"
-#include "report/figures/studies.hpp"
+#include "report/figures/shown_studies.hpp"
 #include "report/json/json.hpp"
 #include "report/summary/comparison_columns.hpp"
 #include "tests/report/sample_record.hpp"

@@ -2,7 +2,7 @@
 
 #include "policies/iteration.hpp"
 #include "scenarios/language/case.hpp"
-#include "sim/study/notes/notes.hpp"
+#include "sim/study/notes/note_makers.hpp"
 
 namespace windtunnel {
 namespace {

@@ -1,6 +1,6 @@
 #include <gmock/gmock.h>
 
-#include "sim/study/notes/notes.hpp"
+#include "sim/study/notes/note_makers.hpp"
 
 namespace windtunnel {
 namespace {

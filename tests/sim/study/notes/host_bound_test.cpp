@@ -2,7 +2,7 @@
 
 #include <cmath>
 
-#include "sim/study/notes/notes.hpp"
+#include "sim/study/notes/note_makers.hpp"
 
 namespace windtunnel {
 namespace {

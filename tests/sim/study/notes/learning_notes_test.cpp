@@ -1,7 +1,7 @@
 #include <gmock/gmock.h>
 
 #include "scenarios/language/case.hpp"
-#include "sim/study/notes/notes.hpp"
+#include "sim/study/notes/note_makers.hpp"
 #include "sim/study/simulate.hpp"
 
 namespace windtunnel {

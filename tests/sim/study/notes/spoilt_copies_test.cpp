@@ -1,7 +1,7 @@
 #include <gtest/gtest.h>
 
 #include "models/base/units.hpp"
-#include "sim/study/notes/notes.hpp"
+#include "sim/study/notes/note_makers.hpp"
 
 namespace windtunnel {
 namespace {

@@ -1,6 +1,6 @@
 #include <gtest/gtest.h>
 
-#include "sim/study/notes/notes.hpp"
+#include "sim/study/notes/note_makers.hpp"
 
 namespace windtunnel {
 namespace {

@@ -2,7 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "scenarios/language/case.hpp"
-#include "sim/study/notes/notes.hpp"
+#include "sim/study/notes/note_makers.hpp"
 #include "sim/study/simulate.hpp"
 
 namespace windtunnel {

@@ -1,4 +1,4 @@
-#include "report/figures/studies.hpp"
+#include "report/figures/shown_studies.hpp"
 
 #include <algorithm>
 
