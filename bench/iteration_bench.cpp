@@ -38,7 +38,7 @@ void power_16384(benchmark::State& state) {
   the_case.job.campaign.length_s = 0;
   const Record record = simulate(the_case, {.allow_oom = true});
   for (auto _ : state) {
-    const PowerReport report = study_power(*the_case.power, record);
+    const PowerReport report = study_power(*the_case.asked.find<PowerSpec>(), record);
     state.counters["peak_MW"] = report.cluster.peak_W / 1e6;
   }
 }

@@ -20,7 +20,7 @@ constexpr const char* kColumns[] = {"rollout.period_s", "rollout.samples_per_s",
 // Of a loop without its iteration: its figures alone.
 Record record_of(const RolloutReport& report) {
   Record record;
-  record.rollout = report;
+  record.studies.set(report);
   return record;
 }
 
@@ -82,8 +82,8 @@ Json split_json(const RankedSplit& split) {
   Json row = {{"set", set_json(split.set)},
               {"learner_nodes", split.learner_nodes},
               {"engine_nodes", split.engine_nodes},
-              {"engine_gpus", split.engine_gpus},
-              {"rollout", rollout_json(record_of(split.estimate))}};
+              {"engine_gpus", split.engine_gpus}};
+  place_studies(row, record_of(split.estimate), StudyRole::leading);
   if (split.record) row["result"] = run_document(*split.record, false);
   if (!split.failure.empty()) row["failure"] = split.failure;
   return row;

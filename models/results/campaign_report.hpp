@@ -47,6 +47,15 @@ enum class Loss {
 inline constexpr int kLosses = 9;
 const char* to_string(Loss loss);
 
+// What a trial counts besides failures and snapshots. Each has a figure
+// (report/figures/figures.cpp) and is counted where it happens (TrialResult::count).
+enum class CampaignCount {
+  failed_restarts,
+  evicted_nodes,
+  islands_lost,  // to failures; told for 90 days
+};
+inline constexpr int kCampaignCounts = 3;
+
 // What one tier of the stack costs and protects.
 struct TierReport {
   std::string name;        // tier_name(): "host-memory", "peers", ...
@@ -133,9 +142,7 @@ struct CampaignReport {
   std::vector<RelaidLayout> relaid;  // (relayout) most nodes first
   // Iteration times of sizes that were not simulated are off by about this share at most.
   double size_error = 0;
-  Estimate failed_restarts;
-  Estimate evicted_nodes;
-  Estimate islands_lost;  // by failures, in 90 days; 0 where the job is one island
+  Estimate counts[kCampaignCounts];  // [CampaignCount]
   std::vector<TierReport> tiers;
   std::optional<IntervalReport> interval;       // of the tier whose snapshots cost most
   std::vector<IntervalReport> other_intervals;  // of the other tiers that save at intervals

@@ -6,6 +6,11 @@
 
 namespace windtunnel {
 
+// What a scenario asks for (`fuse`).
+struct FusedJobs {
+  int most = 1;  // that are compared
+};
+
 struct FusedPoint {
   int jobs = 1;
   double step_s = 0;   // of all of them

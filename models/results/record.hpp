@@ -1,24 +1,19 @@
 // The result of one case: what the reports print and a sweep stores.
 #pragma once
 
-#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "models/base/values_by_type.hpp"
 #include "models/results/campaign_report.hpp"
 #include "models/results/iteration_report.hpp"
 #include "models/results/memory_timeline.hpp"
 #include "models/results/named_file.hpp"
 #include "models/results/note.hpp"
 #include "models/results/resolved_value.hpp"
-#include "models/results/rollout_report.hpp"
 
 namespace windtunnel {
-
-struct FusedReport;      // models/results/fused_report.hpp
-struct VolunteerReport;  // models/results/volunteer_report.hpp
-struct PowerReport;      // models/power/power_report.hpp
 
 // What it takes to make a result again: the program, the texts of the scenario and of the files
 // that it names, and what was set on top.
@@ -42,12 +37,9 @@ struct Record {
   Job job;
   IterationReport iteration;
   std::optional<CampaignReport> campaign;
-  std::optional<RolloutReport> rollout;  // of a job that learns from what engines write
-  std::shared_ptr<const VolunteerReport> volunteers;  // null: the case has none
-  std::shared_ptr<const FusedReport> fused;           // likewise
-  std::shared_ptr<const PowerReport> power;           // likewise
-  std::vector<ActivationPeak> activation_peaks;       // of the simulated iteration
-  OriginShares origin{};                              // shares of the predicted wall time, sum 1
+  ValuesByType studies;  // the report of each that the case asks for (sim/study/studies.hpp)
+  std::vector<ActivationPeak> activation_peaks;  // of the simulated iteration
+  OriginShares origin{};                         // shares of the predicted wall time, sum 1
   std::string assumed_constants;  // that move the step time most; empty: none, or not asked for
   std::string memory_excess;      // not empty: does not fit, and why
   // One simulated iteration, for the Gantt chart and the trace.

@@ -5,6 +5,7 @@
 #include "report/answer/answer_page.hpp"
 #include "report/answer/charts.hpp"
 #include "report/answer/record_charts.hpp"
+#include "report/figures/model_range.hpp"
 #include "report/plan/deadline.hpp"
 #include "report/plan/plan_choices.hpp"
 #include "report/plan/plan_summary.hpp"

@@ -14,11 +14,11 @@
 #include "models/plan/task_cost.hpp"
 #include "models/results/campaign_report.hpp"
 #include "report/figures/figure_parts.hpp"
+#include "report/figures/shown_studies.hpp"
 
 namespace windtunnel {
 namespace {
 
-constexpr const char* kClosedForm = "closed form";
 constexpr const char* kScenario = "scenario";
 constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
 
@@ -151,6 +151,21 @@ FigureValue of(const Record& record) {
   }
 }
 
+Figure count_figure(const char* name, const char* title, const char* help, CampaignCount what) {
+  return {.key = fmt::format("campaign.{}", name),
+          .title = title,
+          .unit = events,
+          .better = lower,
+          .help = help,
+          .of =
+              [what](const Record& record) {
+                return campaign_value(record, [what](const CampaignReport& report) {
+                  return report.counts[static_cast<int>(what)];
+                });
+              },
+          .warns = true};
+}
+
 template <double Bubble::*member>
 FigureValue share_of_step(const Record& record) {
   const IterationReport& report = record.iteration;
@@ -165,24 +180,24 @@ Of of_warmup(double (*value)(const IterationReport& report)) {
   };
 }
 
-// Not known where no tokens or no price are given (0), where some trial makes no progress, and of a
-// learner, which waits for engines that are paid, too.
+// Not known where no tokens or no price are given (0), where some trial makes no progress, and
+// where another study leads: a learner waits for engines that are paid, too.
 template <Estimate CampaignReport::*member>
 FigureValue if_known(const Record& record) {
   return campaign_value(record, [&](const CampaignReport& report) {
     const double mean = (report.*member).mean;
-    return !record.rollout && mean > 0 && std::isfinite(mean) ? report.*member
-                                                              : Estimate{.mean = kUnknown};
+    const bool known = leading_study(record) == nullptr && mean > 0 && std::isfinite(mean);
+    return known ? report.*member : Estimate{.mean = kUnknown};
   });
 }
 
 // If nothing fails: of the steps to the target quality; without a campaign, which counts them
-// itself, of all tokens. Nothing where the scenario names neither, or the loop of rollout_figures()
-// says how long it takes.
+// itself, of all tokens. Nothing where the scenario names neither, or a study that leads says how
+// long it takes.
 Of of_steps(double (*value)(const Job& job, double taken_s)) {
   return [value](const Record& record) -> FigureValue {
     const Job& job = record.job;
-    if (record.rollout) return {};
+    if (leading_study(record) != nullptr) return {};
     const double step_s = run_step_s(record.iteration.warmup, record.iteration.time_s);
     if (job.steps > 0) return value(job, job.steps * step_s);
     if (record.campaign || job.tokens <= 0) return {};
@@ -330,14 +345,19 @@ class Table {
          {"campaign.sizes", "size of the job", share, neither,
           "of the time in iterations, by the share of the batch that they give",
           of<&CampaignReport::sizes>},
-         {"campaign.nodes_down", "in repair", events, lower, "nodes on average",
-          of<&CampaignReport::nodes_down>},
-         {"campaign.failed_restarts", "failed again", events, lower, "restarts",
-          of<&CampaignReport::failed_restarts>},
-         {"campaign.evicted_nodes", "evicted", events, lower, "nodes that failed too often",
-          of<&CampaignReport::evicted_nodes>},
-         {"campaign.islands_lost", "islands lost", events, lower, "to failures, in 90 days",
-          of<&CampaignReport::islands_lost>}});
+         {.key = "campaign.nodes_down",
+          .title = "in repair",
+          .unit = events,
+          .better = lower,
+          .help = "nodes on average",
+          .of = of<&CampaignReport::nodes_down>,
+          .warns = true},
+         count_figure("failed_restarts", "failed again", "restarts",
+                      CampaignCount::failed_restarts),
+         count_figure("evicted_nodes", "evicted", "nodes that failed too often",
+                      CampaignCount::evicted_nodes),
+         count_figure("islands_lost", "islands lost", "to failures, in 90 days",
+                      CampaignCount::islands_lost)});
     for (int i = 0; i < kLosses; ++i) {
       const char* name = to_string(static_cast<Loss>(i));
       add({{fmt::format("campaign.lost.{}", name), name, share, lower, kLossHelp[i],
@@ -432,10 +452,11 @@ const std::vector<Figure>& figures() {
     table.add_campaign();
     table.add_protection();
     table.add_rest();
-    std::ranges::move(rollout_figures(), std::back_inserter(table.rows));
-    std::ranges::move(volunteer_figures(), std::back_inserter(table.rows));
-    std::ranges::move(fused_figures(), std::back_inserter(table.rows));
-    std::ranges::move(power_figures(), std::back_inserter(table.rows));
+    for (const StudyRole role : {StudyRole::leading, StudyRole::beside}) {
+      for (const ShownStudy& study : shown_studies(role)) {
+        std::ranges::move(study.figures(), std::back_inserter(table.rows));
+      }
+    }
     return std::move(table.rows);
   }();
   return all;

@@ -31,6 +31,7 @@ const char* to_string(Better better);  // "", "lower", "higher"
 double worth_of(Better better, double value);
 
 inline constexpr const char* kSimulated = "simulated";
+inline constexpr const char* kClosedForm = "closed form";
 
 // What an error of the cost models does to a figure: when all that they predict takes f times as
 // long, so does a time, and a rate is an f-th. Goodput was simulated so (goodput_by_model); days
@@ -54,6 +55,7 @@ struct Figure {
   Follows follows = Follows::none;
   // Where the figure is by what is not known of its own inputs, step times apart.
   std::function<std::optional<FigureRange>(const Record&)> of_inputs = {};
+  bool warns = false;  // that something does not keep up: told of a campaign where it is not 0
 
   std::string text(const Record& record) const;
 };

@@ -11,8 +11,6 @@ namespace {
 using enum Unit;
 using enum Better;
 
-constexpr const char* kByClosedForm = "closed form";
-
 // Nothing where all is trained.
 std::function<FigureValue(const Record&)> of_training(
     double (*value)(const ParameterCounts& counts)) {
@@ -33,24 +31,23 @@ FigureValue of_tier(const Record& record) {
 }  // namespace
 
 std::vector<Figure> memory_figures() {
-  return {
-      {"iteration.memory_bytes.peak", "peak memory", memory, lower, "of the fullest GPU",
-       [](const Record& record) { return fullest_bytes(record.iteration.memory); }, kByClosedForm,
-       Follows::memory},
-      {"iteration.memory_bytes.host", "offloaded to the host", memory, lower,
-       "of the node's memory, all its GPUs together; without snapshots", of_tier<MemoryTier::host>,
-       kByClosedForm},
-      {"iteration.memory_bytes.disk", "offloaded to drives", memory, lower,
-       "of the node's drives, all its GPUs together; without snapshots", of_tier<MemoryTier::disk>,
-       kByClosedForm},
-      {"iteration.memory_bytes.fits", "fits", word, neither,
-       "in the usable memory of GPU and host, and on the node's drives",
-       [](const Record& record) { return record.memory_excess.empty(); }, kByClosedForm},
-      {"iteration.parameters", "parameters", count, neither,
-       "of the model, adapters included, where it is not trained as a whole (train)",
-       of_training([](const ParameterCounts& counts) { return counts.all; }), kByClosedForm},
-      {"iteration.trained_parameters", "trained", count, neither, "of these",
-       of_training([](const ParameterCounts& counts) { return counts.trained; }), kByClosedForm}};
+  return {{"iteration.memory_bytes.peak", "peak memory", memory, lower, "of the fullest GPU",
+           [](const Record& record) { return fullest_bytes(record.iteration.memory); }, kClosedForm,
+           Follows::memory},
+          {"iteration.memory_bytes.host", "offloaded to the host", memory, lower,
+           "of the node's memory, all its GPUs together; without snapshots",
+           of_tier<MemoryTier::host>, kClosedForm},
+          {"iteration.memory_bytes.disk", "offloaded to drives", memory, lower,
+           "of the node's drives, all its GPUs together; without snapshots",
+           of_tier<MemoryTier::disk>, kClosedForm},
+          {"iteration.memory_bytes.fits", "fits", word, neither,
+           "in the usable memory of GPU and host, and on the node's drives",
+           [](const Record& record) { return record.memory_excess.empty(); }, kClosedForm},
+          {"iteration.parameters", "parameters", count, neither,
+           "of the model, adapters included, where it is not trained as a whole (train)",
+           of_training([](const ParameterCounts& counts) { return counts.all; }), kClosedForm},
+          {"iteration.trained_parameters", "trained", count, neither, "of these",
+           of_training([](const ParameterCounts& counts) { return counts.trained; }), kClosedForm}};
 }
 
 }  // namespace windtunnel

@@ -51,4 +51,12 @@ std::optional<FigureRange> model_range(const Figure& figure, const Record& recor
                      value * both(times->high, inputs->high)};
 }
 
+std::optional<FigureRange> wider_range(const Figure& figure, const Record& record) {
+  std::optional<FigureRange> range = model_range(figure, record);
+  const FigureValue value = figure.of(record);
+  const auto* estimate = std::get_if<Estimate>(&value);
+  if (!range || estimate == nullptr) return range;
+  return FigureRange{std::min(range->low, estimate->low), std::max(range->high, estimate->high)};
+}
+
 }  // namespace windtunnel

@@ -12,4 +12,8 @@ namespace windtunnel {
 // from step times and its inputs are sure, or it is not known.
 std::optional<FigureRange> model_range(const Figure& figure, const Record& record);
 
+// The same or the interval of the figure's mean over trials, whichever is wider on either side.
+// Nothing: its range is not known.
+std::optional<FigureRange> wider_range(const Figure& figure, const Record& record);
+
 }  // namespace windtunnel

@@ -10,8 +10,6 @@
 #include "models/calibration/prediction_error.hpp"
 #include "models/cost/offload/offload.hpp"
 #include "models/results/filling_report.hpp"
-#include "models/results/fused_report.hpp"
-#include "models/results/volunteer_report.hpp"
 #include "report/figures/model_range.hpp"
 #include "report/json/model_json.hpp"
 #include "report/summary/notes.hpp"
@@ -107,28 +105,6 @@ Json model_error_json(const Record& record) {
             {"longer", record.iteration.host_spread.longer}}},
           {"familiarity", familiarity_json(record.iteration.familiarity)},
           {"ranges", ranges}};
-}
-
-Json by_latency_json(const VolunteerReport& report) {
-  Json points = Json::array();
-  for (const CallsPoint& point : report.by_latency) {
-    points.push_back({{"latency_s", point.latency_s},
-                      {"tokens_per_s", point.tokens_per_s},
-                      {"single_tokens_per_s", point.single_tokens_per_s}});
-  }
-  return points;
-}
-
-Json fused_json(const FusedReport& report) {
-  Json points = Json::array();
-  for (const FusedPoint& point : report.points) {
-    points.push_back({{"jobs", point.jobs},
-                      {"step_s", point.step_s},
-                      {"speedup", point.speedup},
-                      {"memory_bytes", point.memory_bytes},
-                      {"fits", point.fits}});
-  }
-  return points;
 }
 
 void place_filling(Json& iteration, const FillingReport& report) {
@@ -335,19 +311,12 @@ Json campaign_json(const Record& record) {
   return std::move(campaign);
 }
 
-Json rollout_json(const Record& record) {
-  if (!record.rollout) return nullptr;
-  Json document;
-  place_figures(document, record, "rollout.");
-  const RolloutReport& report = *record.rollout;
-  Json& json = document["rollout"];
-  json["mode"] = std::string(name_of(report.spec.mode));
-  json["engines"] = report.engines;
-  json["engine_gpus"] = report.spec.engine.tp;
-  json["actor_gpus"] = report.actor_gpus;
-  json["gpus"] = report.gpus;
-  json["model_bytes"] = report.transfer.model_bytes;
-  return std::move(json);
+void place_studies(Json& document, const Record& record, StudyRole role) {
+  for (const ShownStudy& study : shown_studies(role)) {
+    if (!study.is_in(record)) continue;
+    place_figures(document, record, fmt::format("{}.", study.key));
+    if (study.add_json != nullptr) study.add_json(record, document[std::string(study.key)]);
+  }
 }
 
 Json run_document(const Record& record, bool with_timing) {
@@ -360,20 +329,14 @@ Json run_document(const Record& record, bool with_timing) {
   place_memory(document["iteration"]["memory_bytes"], record);
   if (record.iteration.filling) place_filling(document["iteration"], *record.iteration.filling);
   document["campaign"] = campaign_json(record);
-  place_figures(document, record, "volunteers.");
-  if (record.volunteers != nullptr && record.volunteers->calls) {
-    document["volunteers"]["calls"]["by_latency"] = by_latency_json(*record.volunteers);
-  }
-  place_figures(document, record, "fused.");
-  if (record.fused != nullptr) document["fused"]["points"] = fused_json(*record.fused);
-  place_figures(document, record, "power.");
+  place_studies(document, record, StudyRole::beside);
   place_figures(document, record, "origin.");
   document["model_error"] = model_error_json(record);
   document["engine"] = {{"events", record.timeline.events},
                         {"ranks_simulated", record.timeline.ranks_simulated},
                         {"ranks", record.ranks}};
   place_figures(document, record, "job.");
-  if (record.rollout) document["rollout"] = rollout_json(record);
+  place_studies(document, record, StudyRole::leading);
   document["model"] = model_json(record.job);
   document["notes"] = notes_json(record.notes);
   if (with_timing) {

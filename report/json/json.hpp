@@ -7,6 +7,7 @@
 
 #include "models/results/record.hpp"
 #include "report/figures/figures.hpp"
+#include "report/figures/shown_studies.hpp"
 #include "report/summary/comparison.hpp"
 #include "report/text/json_text.hpp"
 
@@ -17,7 +18,8 @@ Json run_document(const Record& record, bool with_timing);
 
 // Its part `campaign`, which a sweep keeps alone.
 Json campaign_json(const Record& record);
-Json rollout_json(const Record& record);  // null without engines
+// Puts the parts of the studies that the record has below their keys.
+void place_studies(Json& document, const Record& record, StudyRole role);
 // Puts all figures of the record whose key begins with `part` at their paths.
 void place_figures(Json& document, const Record& record, std::string_view part);
 

@@ -15,6 +15,7 @@
 #include "models/base/error.hpp"
 #include "models/results/paired_gain.hpp"
 #include "report/console/console.hpp"
+#include "report/figures/model_range.hpp"
 #include "report/figures/ranking.hpp"
 #include "report/page/drawing.hpp"
 #include "report/page/html.hpp"

@@ -8,6 +8,7 @@
 #include "models/calibration/prediction_error.hpp"
 #include "models/results/campaign_report.hpp"
 #include "report/figures/figures.hpp"
+#include "report/figures/model_range.hpp"
 
 namespace windtunnel {
 namespace {

@@ -57,11 +57,13 @@ const std::vector<std::string>& sweep_keys() {
   static const std::vector<std::string> keys = [] {
     std::vector<std::string> all = {"campaign.goodput", "campaign.ettr"};
     for (const Figure* lost : figures_below("campaign.lost")) all.push_back(lost->key);
-    for (const char* key : {"iteration.time_s", "campaign.job.days", "campaign.job.cost_usd",
-                            "volunteers.optimum_share", "volunteers.tokens_per_s",
-                            "rollout.period_s", "rollout.samples_per_s", "rollout.usd_per_sample",
-                            "rollout.actors_idle", "rollout.learner_idle"}) {
+    for (const char* key : {"iteration.time_s", "campaign.job.days", "campaign.job.cost_usd"}) {
       all.emplace_back(key);
+    }
+    for (const StudyRole role : {StudyRole::beside, StudyRole::leading}) {
+      for (const ShownStudy& study : shown_studies(role)) {
+        for (const std::string_view key : study.sweep_columns) all.emplace_back(key);
+      }
     }
     return all;
   }();

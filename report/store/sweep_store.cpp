@@ -185,10 +185,12 @@ std::string point_line(const SweepCase& the_case, const SweepPoint& point) {
     line["iteration"][part] = number_of(figure(fmt::format("iteration.{}", part)).of(record));
   }
   line["result"] = campaign_json(record);
-  record.volunteers = point.volunteers;
-  place_figures(line, record, "volunteers.");
-  record.rollout = point.rollout;
-  place_figures(line, record, "rollout.");
+  record.studies = point.studies;
+  for (const StudyRole role : {StudyRole::beside, StudyRole::leading}) {
+    for (const ShownStudy& study : shown_studies(role)) {
+      place_figures(line, record, fmt::format("{}.", study.key));
+    }
+  }
   line["job"] = job_facts(point.job);
   record.job = point.job;
   if (record.iteration.error.value > 0) line["cost_models"] = cost_models_text(record);

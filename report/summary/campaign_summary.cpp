@@ -8,7 +8,7 @@
 
 #include "models/reliability/interval_theory.hpp"
 #include "models/results/paired_gain.hpp"
-#include "report/figures/figures.hpp"
+#include "report/figures/shown_studies.hpp"
 
 namespace windtunnel {
 namespace {
@@ -28,10 +28,8 @@ void add_warnings(const Record& record, SummarySection& section) {
                             fmt::format("{} snapshots to {}: the one before was not finished",
                                         value_text(Unit::events, skipped.mean), place)});
   }
-  for (const char* key : {"campaign.nodes_down", "campaign.failed_restarts",
-                          "campaign.evicted_nodes", "campaign.islands_lost"}) {
-    const Figure& each = figure(key);
-    if (number_of(each.of(record)) < kWorthALine) continue;
+  for (const Figure& each : figures()) {
+    if (!each.warns || number_of(each.of(record)) < kWorthALine) continue;
     section.rows.push_back({each.title, fmt::format("{} {}", each.text(record), each.help)});
   }
 }
@@ -65,8 +63,9 @@ SummarySection campaign_section(const Record& record) {
                                                      range_text(Unit::share, report.goodput.p05,
                                                                 report.goodput.p95))});
   add("campaign.ettr", estimate_text(Unit::share, report.ettr));
-  if (report.job_days.mean > 0 && !record.rollout)
+  if (report.job_days.mean > 0 && leading_study(record) == nullptr) {
     add("campaign.job.days", days_text(report.job_days));
+  }
   add("campaign.job.cost_usd", figure("campaign.job.cost_usd").text(record));
   add("campaign.failures",
       report.failures.empty() ? "none" : figure("campaign.failures").text(record));

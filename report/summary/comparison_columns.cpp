@@ -13,7 +13,7 @@
 
 #include "models/cost/chunk/step_work.hpp"
 #include "models/results/paired_gain.hpp"
-#include "report/summary/volunteer_summary.hpp"
+#include "report/figures/shown_studies.hpp"
 
 namespace windtunnel {
 namespace {
@@ -42,9 +42,29 @@ bool any_record(const Comparison& comparison, Has has) {
       comparison.points, [&](const ComparedPoint& point) { return point.record && has(point); });
 }
 
-bool has_engines(const Comparison& comparison) {
+bool has_study(const Comparison& comparison, const ShownStudy& study) {
   return any_record(comparison,
-                    [](const ComparedPoint& point) { return point.record->rollout.has_value(); });
+                    [&](const ComparedPoint& point) { return study.is_in(*point.record); });
+}
+
+// Of the studies that are in some record.
+void add_study_columns(const Comparison& comparison, StudyRole role,
+                       std::vector<const Figure*>& columns) {
+  std::vector<const Figure*> open;  // not stated, but those that some point has a value of
+  for (const ShownStudy& study : shown_studies(role)) {
+    if (!has_study(comparison, study)) continue;
+    for (const std::string_view key : study.columns) columns.push_back(&figure(key));
+    if (!study.columns.empty()) continue;
+    for (const Figure& each : figures()) {
+      if (each.key.starts_with(fmt::format("{}.", study.key)) &&
+          any_record(comparison, [&](const ComparedPoint& point) {
+            return !each.text(*point.record).empty();
+          })) {
+        open.push_back(&each);
+      }
+    }
+  }
+  std::ranges::copy(open, std::back_inserter(columns));
 }
 
 bool has_campaign(const Comparison& comparison) {
@@ -147,15 +167,7 @@ std::vector<const Figure*> further_columns(const Comparison& comparison) {
                  [](const ComparedPoint& point) { return point.record->job.steps > 0; })) {
     columns.push_back(&figure("job.days"));
   }
-  if (any_record(comparison,
-                 [](const ComparedPoint& point) { return point.record->fused != nullptr; })) {
-    std::ranges::copy(figures_below("fused"), std::back_inserter(columns));
-  }
-  if (any_record(comparison,
-                 [](const ComparedPoint& point) { return point.record->power != nullptr; })) {
-    std::ranges::copy(figures_of({"power.peak_W", "power.step_J"}), std::back_inserter(columns));
-  }
-  for (const Figure* figure : volunteer_columns(comparison)) columns.push_back(figure);
+  add_study_columns(comparison, StudyRole::beside, columns);
   if (varies_batch(comparison)) columns.push_back(&throughput_figure(comparison));
   for (const char* key : {"campaign.job.days", "campaign.job.cost_usd"}) {
     const Figure& each = figure(key);
@@ -164,24 +176,23 @@ std::vector<const Figure*> further_columns(const Comparison& comparison) {
     if (known) columns.push_back(&each);
   }
   if (has_campaign(comparison)) columns.push_back(&figure("campaign.goodput"));
-  if (has_engines(comparison)) {
-    for (const Figure* each : figures_of({"rollout.period_s", "rollout.samples_per_s",
-                                          "rollout.actors_idle", "rollout.learner_idle"})) {
-      columns.push_back(each);
-    }
-  }
+  add_study_columns(comparison, StudyRole::leading, columns);
   return columns;
 }
 
 const Figure& ranking_figure(const Comparison& comparison) {
-  if (has_engines(comparison)) return figure("rollout.samples_per_s");
+  for (const ShownStudy& study : shown_studies(StudyRole::leading)) {
+    if (has_study(comparison, study)) return figure(study.ranking);
+  }
   if (varies_protection_only(comparison)) return figure("campaign.goodput");
   return varies_batch(comparison) ? throughput_figure(comparison) : figure("iteration.time_s");
 }
 
 double speed_up(const Record& reference, const Record& record) {
-  if (reference.rollout && record.rollout) {
-    return record.rollout->samples_per_s / reference.rollout->samples_per_s;
+  const ShownStudy* leads = leading_study(record);
+  if (leads != nullptr && leads->is_in(reference)) {
+    const Figure& rate = figure(leads->ranking);
+    return number_of(rate.of(record)) / number_of(rate.of(reference));
   }
   const double shorter = reference.iteration.time_s / record.iteration.time_s;
   if (has_steps(reference) || has_steps(record)) return shorter;

@@ -12,17 +12,15 @@
 #include "models/calibration/prediction_error.hpp"
 #include "models/compression/compressors.hpp"
 #include "models/cost/chunk/step_work.hpp"
-#include "models/power/power_report.hpp"
+#include "models/cost/offload/offload.hpp"
 #include "models/reliability/stragglers/redundancy.hpp"
 #include "report/figures/model_range.hpp"
+#include "report/figures/shown_studies.hpp"
 #include "report/summary/campaign_summary.hpp"
-#include "report/summary/fused_summary.hpp"
 #include "report/summary/idle_summary.hpp"
 #include "report/summary/memory_summary.hpp"
 #include "report/summary/model_summary.hpp"
 #include "report/summary/notes.hpp"
-#include "report/summary/rollout_summary.hpp"
-#include "report/summary/volunteer_summary.hpp"
 #include "scenarios/language/library/spec_fields.hpp"
 #include "scenarios/language/text/choices.hpp"
 
@@ -177,14 +175,6 @@ std::string trials_text(const Figure& figure, const Record& record) {
   return estimate == nullptr ? "" : range_text(figure.unit, estimate->low, estimate->high);
 }
 
-// A row per figure below `prefix` that the record has.
-void add_figures(const Record& record, std::string_view prefix, SummarySection& section) {
-  for (const Figure* each : figures_below(prefix)) {
-    const std::string text = each->text(record);
-    if (!text.empty()) section.rows.push_back({each->title, text});
-  }
-}
-
 SummarySection path_section(const Record& record) {
   SummarySection section{group_title("iteration.critical_path_s"), {}};
   const double time_s = record.iteration.time_s;
@@ -234,24 +224,6 @@ SummarySection evidence_section(const Record& record) {
   return section;
 }
 
-// With the range that trials, the cost models and what is not known of watts leave.
-SummarySection power_section(const Record& record) {
-  SummarySection section{"Power and energy", {}};
-  for (const Figure* each : figures_below("power")) {
-    std::string text = each->text(record);
-    if (text.empty()) continue;
-    const std::optional<FigureRange> range = wider_range(*each, record);
-    if (range) {
-      text += fmt::format("  ({})", range_text(each->unit, range->low, range->high));
-    }
-    section.rows.push_back({each->title, text});
-  }
-  if (record.power->row && !record.power->row->holds) {
-    section.rows.push_back({"does not hold", "no clock is low enough for so many nodes in a row"});
-  }
-  return section;
-}
-
 std::string range_of(const Figure& figure, const Record& record) {
   const std::optional<FigureRange> range = wider_range(figure, record);
   return range ? range_text(figure.unit, range->low, range->high) : "";
@@ -267,10 +239,16 @@ std::string causal_mfu_text(const Record& record) {
 
 std::vector<SummaryRow> key_figures(const Record& record) {
   const char* items = record.job.network ? "iteration.samples_per_s" : "iteration.tokens_per_s";
+  std::vector<std::string_view> keys = {
+      "iteration.time_s", "iteration.mfu",     "iteration.tflops_per_gpu", items,
+      "campaign.goodput", "campaign.job.days", "campaign.job.cost_usd"};
+  for (const StudyRole role : {StudyRole::beside, StudyRole::leading}) {
+    for (const ShownStudy& study : shown_studies(role)) {
+      std::ranges::copy(study.key_figures, std::back_inserter(keys));
+    }
+  }
   std::vector<SummaryRow> rows;
-  for (const char* key : {"iteration.time_s", "iteration.mfu", "iteration.tflops_per_gpu", items,
-                          "campaign.goodput", "campaign.job.days", "campaign.job.cost_usd",
-                          "rollout.period_s", "rollout.samples_per_s"}) {
+  for (const std::string_view key : keys) {
     const Figure& each = figure(key);
     const std::string text = each.text(record);
     if (text.empty()) continue;
@@ -282,18 +260,6 @@ std::vector<SummaryRow> key_figures(const Record& record) {
   }
   return rows;
 }
-
-}  // namespace
-
-std::optional<FigureRange> wider_range(const Figure& figure, const Record& record) {
-  std::optional<FigureRange> range = model_range(figure, record);
-  const FigureValue value = figure.of(record);
-  const auto* estimate = std::get_if<Estimate>(&value);
-  if (!range || estimate == nullptr) return range;
-  return FigureRange{std::min(range->low, estimate->low), std::max(range->high, estimate->high)};
-}
-
-namespace {
 
 // Which runs were measured that are most like this one.
 std::string nearest_text(const Familiarity& familiarity) {
@@ -430,15 +396,27 @@ std::string shared_facts(const std::vector<std::vector<std::string>>& jobs) {
   return fmt::format("{}", fmt::join(shared, "; "));
 }
 
+namespace {
+
+void add_studies(StudyRole role, const Record& record, std::vector<SummarySection>& sections) {
+  for (const ShownStudy& study : shown_studies(role)) {
+    if (study.is_in(record)) {
+      std::ranges::move(study.sections(record), std::back_inserter(sections));
+    }
+  }
+}
+
+}  // namespace
+
 Summary summarise(const Record& record) {
   Summary summary{record.scenario, job_text(record.job), key_figures(record), {}};
   summary.sections.push_back(model_section(record.job));
-  if (record.rollout) summary.sections.push_back(rollout_section(record));
+  add_studies(StudyRole::leading, record, summary.sections);
   summary.sections.push_back(iteration_section(record));
   SummarySection job{record.job.steps > 0 ? "To the target quality, if nothing fails"
                                           : "To train on all tokens, if nothing fails",
                      {}};
-  add_figures(record, "job", job);
+  add_figures(record, "job", job, plain_text);
   if (!job.rows.empty()) summary.sections.push_back(std::move(job));
   summary.sections.push_back(path_section(record));
   for (SummarySection& section : idle_sections(record)) {
@@ -450,11 +428,7 @@ Summary summarise(const Record& record) {
       summary.sections.push_back(std::move(section));
     }
   }
-  for (SummarySection& section : volunteer_sections(record)) {
-    summary.sections.push_back(std::move(section));
-  }
-  if (record.fused) summary.sections.push_back(fused_section(record));
-  if (record.power) summary.sections.push_back(power_section(record));
+  add_studies(StudyRole::beside, record, summary.sections);
   summary.sections.push_back(evidence_section(record));
   if (!record.notes.empty()) summary.sections.push_back({kNotesTitle, note_rows(record.notes)});
   return summary;

@@ -1,28 +1,15 @@
 // A Record as the few lines that a busy person reads: the console prints them, the page shows them.
 #pragma once
 
-#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "models/results/record.hpp"
 #include "report/figures/figures.hpp"
-#include "report/text/table.hpp"
+#include "report/text/section.hpp"
 
 namespace windtunnel {
-
-struct SummaryRow {
-  std::string label;
-  std::string value;
-  std::string detail{};  // of a figure, in small type below it
-};
-
-struct SummarySection {
-  std::string title;
-  std::vector<SummaryRow> rows;
-  TextTable table{};  // stands above the rows; without columns: none
-};
 
 struct Summary {
   std::string title;                // the scenario's name
@@ -36,10 +23,6 @@ Summary summarise(const Record& record);
 inline constexpr const char* kCertaintyTitle = "How sure this is";
 // How far predictions are off: by the calibration, or as the measured runs that are most alike.
 std::string cost_models_text(const Record& record);
-
-// Where a figure is by the cost models' error and by that of its mean over trials, whichever is
-// wider on either side. Nothing: its range is not known.
-std::optional<FigureRange> wider_range(const Figure& figure, const Record& record);
 
 // Model, machine, axes of the layout, sharding, schedule, precision, overlap, compressor, batch: a
 // phrase each, so that where one is varied the others are still what points have in common.

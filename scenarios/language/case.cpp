@@ -7,7 +7,10 @@
 #include <filesystem>
 
 #include "models/compression/compressors.hpp"
+#include "models/power/power_spec.hpp"
+#include "models/volunteers/volunteers.hpp"
 #include "scenarios/language/additions.hpp"
+#include "scenarios/language/asked_studies.hpp"
 #include "scenarios/language/explain.hpp"
 #include "scenarios/language/identity.hpp"
 #include "scenarios/language/library/facts/training_software.hpp"
@@ -15,7 +18,6 @@
 #include "scenarios/language/resolve/model_defaults.hpp"
 #include "scenarios/language/resolve/named_software.hpp"
 #include "scenarios/language/resolve/resolve.hpp"
-#include "scenarios/language/resolve/resolve_power.hpp"
 #include "scenarios/language/resolve/schemes.hpp"
 #include "scenarios/language/resolve/unused.hpp"
 #include "scenarios/language/text/named_files.hpp"
@@ -136,11 +138,9 @@ Case resolve_case(const ScenarioText& scenario, const Overrides& more, const Pre
   try {
     result.places.placing([&] {
       result.job = resolve_job(values, evidence, files, added.kinds);
-      result.power = resolve_power(values, evidence, result.job);
-      if (result.power != nullptr) lower_clocks(*result.power, result.job);
-      result.rollout = resolve_rollout(values, result.job);
-      result.volunteers = resolve_volunteers(values, files, result.job);
-      result.fused = resolve_fused(values, result.job);
+      for (const AskedStudy& study : asked_studies()) {
+        study.resolve({values, evidence, files}, result.job, result.asked);
+      }
       result.pauses = resolve_pauses(values);
       append(model_defaults(values, result.job), result.notes);
       append(network_law_notes(values, result.job), result.notes);
@@ -150,7 +150,7 @@ Case resolve_case(const ScenarioText& scenario, const Overrides& more, const Pre
                result.notes);
       }
       append(found_memory(result.job), result.notes);
-      result.values = explain_values(values, evidence, result.job, result.power.get());
+      result.values = explain_values(values, evidence, result.job, result.asked.find<PowerSpec>());
       result.table = identity_of(result.values, result.job, Scope::iteration);
       result.prepared = resolve_iteration(result.job, result.table, prepare);
     });
@@ -159,7 +159,8 @@ Case resolve_case(const ScenarioText& scenario, const Overrides& more, const Pre
     throw with_shardings(error, find_framework(values.text("software.base")));
   }
   result.files = files.read();
-  result.key = identity_of(result.values, result.job, Scope::campaign, result.volunteers.get());
+  result.key =
+      identity_of(result.values, result.job, Scope::campaign, result.asked.find<Volunteers>());
   return result;
 }
 

@@ -7,20 +7,18 @@
 #include <vector>
 
 #include "models/base/error.hpp"
+#include "models/base/values_by_type.hpp"
 #include "models/plan/job.hpp"
 #include "models/reliability/pauses.hpp"
 #include "models/results/named_file.hpp"
 #include "models/results/note.hpp"
 #include "models/results/resolved_value.hpp"
-#include "models/workload/rollout.hpp"
 #include "policies/lowering/prepared_iteration.hpp"
 #include "scenarios/language/text/places.hpp"
 
 namespace windtunnel {
 
-struct Volunteers;  // models/volunteers/volunteers.hpp
-struct PowerSpec;   // models/power/power_spec.hpp
-struct Framework;   // scenarios/language/library/facts/training_software.hpp
+struct Framework;  // scenarios/language/library/facts/training_software.hpp
 
 struct Case {
   std::string scenario;  // its `name`
@@ -36,11 +34,8 @@ struct Case {
   Job job;
   // prepare_iteration() of the job; null: of a Case that was not read from a scenario.
   std::shared_ptr<const PreparedIteration> prepared = nullptr;
-  std::shared_ptr<const RolloutSpec> rollout = nullptr;    // engines beside the job; null: none
-  std::shared_ptr<const Volunteers> volunteers = nullptr;  // who serve its stages; null: nobody
-  std::shared_ptr<const PowerSpec> power = nullptr;        // null: watts are not asked for
-  TrainingPauses pauses = {};                              // of the campaign
-  int fused = 0;  // so many jobs like it in one program on its GPU are compared; 0: not asked
+  TrainingPauses pauses = {};  // of the campaign
+  ValuesByType asked = {};     // of its studies, by the rows of asked_studies.hpp
   std::vector<ResolvedValue> values = {};
   std::vector<Note> notes = {};  // each once
 };

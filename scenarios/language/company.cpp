@@ -12,6 +12,8 @@
 #include <optional>
 #include <utility>
 
+#include "models/power/power_spec.hpp"
+#include "scenarios/language/asked_studies.hpp"
 #include "scenarios/language/overrides.hpp"
 #include "scenarios/language/resolve/placement.hpp"
 #include "scenarios/language/resolve/resolve.hpp"
@@ -223,28 +225,23 @@ void check_calibration(const Case& job, const Case& other) {
 }
 
 void check_every_step(const Case& job) {
-  struct Row {
-    const char* key;
-    bool stated;
-    const char* without;
-  };
-  for (const auto& [key, stated, without] :
-       {Row{"redundancy", job.job.redundancy != nullptr, "stragglers"},
-        Row{"sync", !job.job.sync.empty(), "what islands exchange every so many"},
-        Row{"filling", job.job.filling != nullptr, "other work in its idle time"},
-        Row{"rollout", job.rollout != nullptr, "engines beside it"},
-        Row{"volunteers", job.volunteers != nullptr, "peers in place of its nodes"},
-        Row{"fuse", job.fused > 0, "others fused with it"}}) {
-    if (!stated) continue;
+  const auto refuse = [&](const char* key, bool stated, const char* without) {
+    if (!stated) return;
     throw Error(job.places.where(key),
                 fmt::format("{}: of several jobs one step each is simulated, without {}; leave it "
                             "out",
                             key, without));
+  };
+  refuse("redundancy", job.job.redundancy != nullptr, "stragglers");
+  refuse("sync", !job.job.sync.empty(), "what islands exchange every so many");
+  refuse("filling", job.job.filling != nullptr, "other work in its idle time");
+  for (const AskedStudy& study : asked_studies()) {
+    refuse(study.key, study.without != nullptr && study.is_in(job.asked), study.without);
   }
 }
 
 void check_power(const Case& job) {
-  if (job.power == nullptr) return;
+  if (!job.asked.has<PowerSpec>()) return;
   throw Error(job.places.where("cluster.power"),
               "cluster.power: is of a machine that one job has; take it out");
 }

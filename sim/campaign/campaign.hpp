@@ -101,11 +101,11 @@ struct TrialResult {
   std::vector<std::int64_t> snapshots;          // by tier, in whole iterations
   std::vector<std::int64_t> skipped_snapshots;  // by tier: due while the last was unfinished
   double node_down_s = 0;                       // of all nodes together, in repair
-  std::int64_t failed_restarts = 0;
-  std::int64_t evicted_nodes = 0;
-  std::int64_t islands_lost = 0;
+  std::int64_t counts[kCampaignCounts] = {};
   double at_size_s[kSizeClasses] = {};  // in whole iterations, kept or lost, by size_class()
   std::vector<RuledIntervals> ruled;    // by tier
+  std::int64_t& count(CampaignCount what) { return counts[static_cast<int>(what)]; }
+  std::int64_t count(CampaignCount what) const { return counts[static_cast<int>(what)]; }
   bool operator==(const TrialResult&) const = default;
 };
 

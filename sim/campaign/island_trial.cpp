@@ -478,9 +478,9 @@ TrialResult IslandTrial::result() {
   result.failures = failures_;
   result.restored_from = restored_from_;
   result.node_down_s = pool_.down_s();
-  result.failed_restarts = failed_restarts_;
-  result.evicted_nodes = pool_.evicted();
-  result.islands_lost = islands_lost_;
+  result.count(CampaignCount::failed_restarts) = failed_restarts_;
+  result.count(CampaignCount::evicted_nodes) = pool_.evicted();
+  result.count(CampaignCount::islands_lost) = islands_lost_;
   if (CampaignEvent* event = log(CampaignEvent::Kind::end)) event->at_s = now_s_;
   return result;
 }

@@ -43,14 +43,9 @@ class Reduction {
     }
     report.nodes_down =
         over([&](const TrialResult& r) { return r.node_down_s / inputs_.campaign.length_s; });
-    report.failed_restarts =
-        over([](const TrialResult& r) { return static_cast<double>(r.failed_restarts); });
-    report.evicted_nodes =
-        over([](const TrialResult& r) { return static_cast<double>(r.evicted_nodes); });
-    constexpr double kPer_s = 90 * 86400.0;
-    report.islands_lost = over([&](const TrialResult& r) {
-      return static_cast<double>(r.islands_lost) * kPer_s / inputs_.campaign.length_s;
-    });
+    for (int what = 0; what < kCampaignCounts; ++what) {
+      report.counts[what] = over([&](const TrialResult& r) { return told(r, what); });
+    }
     add_sizes(report);
     add_failures(report);
     add_tiers(report);
@@ -67,6 +62,13 @@ class Reduction {
     samples.reserve(results_.size());
     for (const TrialResult& result : results_) samples.push_back(value(result));
     return estimate(std::move(samples), most);
+  }
+
+  double told(const TrialResult& result, int what) const {
+    constexpr double kPer_s = 90 * 86400.0;
+    const auto count = static_cast<double>(result.counts[what]);
+    const bool per_days = what == static_cast<int>(CampaignCount::islands_lost);
+    return per_days ? count * kPer_s / inputs_.campaign.length_s : count;
   }
 
   void add_sizes(CampaignReport& report) const {

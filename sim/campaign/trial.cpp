@@ -44,8 +44,8 @@ TrialResult Trial::run() {
   result.failures = failures_;
   result.restored_from = restored_from_;
   result.node_down_s = pool_.down_s();
-  result.failed_restarts = failed_restarts_;
-  result.evicted_nodes = pool_.evicted();
+  result.count(CampaignCount::failed_restarts) = failed_restarts_;
+  result.count(CampaignCount::evicted_nodes) = pool_.evicted();
   result.ruled.assign(ruling_.said.begin(), ruling_.said.begin() + std::ssize(plan_.tiers));
   return result;
 }

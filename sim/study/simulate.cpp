@@ -4,7 +4,7 @@
 
 #include <algorithm>
 #include <chrono>
-#include <iterator>
+#include <optional>
 #include <utility>
 
 #include "models/base/error.hpp"
@@ -16,32 +16,19 @@
 #include "policies/iteration.hpp"
 #include "policies/outer/outer_exchange.hpp"
 #include "policies/protection/snapshot_tiers.hpp"
-#include "policies/shares/share_notes.hpp"
 #include "scenarios/language/library/facts/gpu_names.hpp"
 #include "scenarios/language/library/facts/measured_runs.hpp"
 #include "sim/campaign/campaign.hpp"
-#include "sim/engine/timeline_replay.hpp"
 #include "sim/study/decisive_numbers.hpp"
 #include "sim/study/goodput_range.hpp"
 #include "sim/study/interval_advice.hpp"
 #include "sim/study/iterations/input_step.hpp"
 #include "sim/study/iterations/memory_excess.hpp"
 #include "sim/study/iterations/sync_window.hpp"
-#include "sim/study/notes/dearer_choices.hpp"
-#include "sim/study/notes/few_failures.hpp"
-#include "sim/study/notes/host_bound.hpp"
-#include "sim/study/notes/learning_notes.hpp"
-#include "sim/study/notes/spoilt_copies.hpp"
 #include "sim/study/notes/tried_changes.hpp"
-#include "sim/study/notes/uneven_stages.hpp"
-#include "sim/study/notes/unfamiliar.hpp"
-#include "sim/study/notes/whole_jobs.hpp"
-#include "sim/study/power_study.hpp"
-#include "sim/study/record_invariants.hpp"
-#include "sim/study/rollout/simulate_rollout.hpp"
+#include "sim/study/record_notes.hpp"
+#include "sim/study/studies.hpp"
 #include "sim/study/tier_reports.hpp"
-#include "sim/study/volunteers/fused_study.hpp"
-#include "sim/study/volunteers/volunteer_study.hpp"
 
 namespace windtunnel {
 namespace {
@@ -72,30 +59,6 @@ double peak_rss_bytes() {
   rusage usage{};
   getrusage(RUSAGE_SELF, &usage);
   return usage.ru_maxrss * 1024.0;
-}
-
-Note sampled_note(const Timeline& timeline) {
-  return {"fold",
-          "the ways that cluster.fabric.routing chose make too many ranks unlike, so a sample of "
-          "them is simulated and the step time is an estimate (docs/network.md states its error); "
-          "fold: exact simulates all that differ",
-          fmt::format("{} of {} ranks", timeline.ranks_simulated, timeline.sampled_of)};
-}
-
-Note replayed_note(const Timeline& timeline) {
-  return {"jitter",
-          "cluster.jitter or slow_nodes make too many ranks unlike to simulate each: the step is "
-          "simulated without them, then replayed with the pace of every rank. This adds up to 1 % "
-          "of the step to what is unsure, where replicas share links (docs/cost.md); fold: exact "
-          "simulates all of them",
-          fmt::format("{} ranks simulated, {} unlike ones replayed", timeline.ranks_simulated,
-                      timeline.ranks.size())};
-}
-
-// Where not every rank that differs was simulated.
-void add_timeline_notes(const Timeline& timeline, std::vector<Note>& notes) {
-  if (timeline.sampled_of > 0) notes.push_back(sampled_note(timeline));
-  if (is_replayed(timeline)) notes.push_back(replayed_note(timeline));
 }
 
 std::vector<SyncReport> sync_reports(const Job& job, const PreparedIteration& prepared,
@@ -174,108 +137,75 @@ MeasuredIteration measured_iteration(const Case& the_case, const SimulateOptions
   return measured;
 }
 
-// With notes on what it met, and advice on the intervals of snapshots.
-void add_campaign(const Case& the_case, Record& record, MeasuredIteration& measured,
-                  const SimulateOptions& options) {
+// With advice on the intervals of snapshots. What it was run from.
+CampaignInputs add_campaign(Record& record, const PreparedIteration& prepared, IterationTable table,
+                            const SimulateOptions& options) {
   const Job& job = record.job;
   tell(options, fmt::format("simulating {} campaigns of {}", job.campaign.trials,
                             format_seconds(job.campaign.length_s)));
-  CampaignInputs inputs = campaign_inputs(job, std::move(measured.table));
+  CampaignInputs inputs = campaign_inputs(job, std::move(table));
   inputs.stop = options.stop;
   CampaignReport campaign = run_campaign(inputs, options.threads);
-  std::ranges::move(few_failures_notes(inputs), std::back_inserter(record.notes));
   campaign.goodput_by_model = goodput_range(
       inputs, campaign,
-      error_factors(measured.report.error, kReportedShare, measured.report.host_spread),
+      error_factors(record.iteration.error, kReportedShare, record.iteration.host_spread),
       options.threads);
-  campaign.tiers = tier_reports(job, *measured.prepared, inputs, campaign);
-  std::ranges::move(spoilt_copies(job, campaign.tiers), std::back_inserter(record.notes));
-  std::ranges::move(whole_job_notes(job, *measured.prepared, campaign.most_out),
-                    std::back_inserter(record.notes));
+  campaign.tiers = tier_reports(job, prepared, inputs, campaign);
   if (options.depth >= StudyDepth::intervals) {
     campaign.interval = interval_advice(inputs, campaign, options.threads);
     campaign.other_intervals = other_interval_advice(inputs, campaign, options.threads);
   }
-  if (options.depth == StudyDepth::advice) {
-    std::ranges::move(
-        decisive_numbers(the_case, inputs, campaign, is_plain_default, options.threads),
-        std::back_inserter(record.notes));
-    std::ranges::move(reported_numbers(the_case, inputs, campaign, options.threads),
-                      std::back_inserter(record.notes));
-  }
   record.campaign = std::move(campaign);
+  return inputs;
 }
 
-std::shared_ptr<const VolunteerReport> volunteers_of(const Case& the_case,
-                                                     const PreparedIteration& prepared,
-                                                     const SimulateOptions& options) {
-  tell(options,
-       fmt::format("simulating volunteers for {}", format_seconds(the_case.volunteers->length_s)));
-  return std::make_shared<const VolunteerReport>(
-      study_volunteers(*the_case.volunteers, the_case.job, prepared, options.threads));
+void add_studies(const Case& the_case, const PreparedIteration& prepared,
+                 const SimulateOptions& options, Record& record) {
+  const CampaignReport* campaign = record.campaign ? &*record.campaign : nullptr;
+  const StudyInput input{the_case,
+                         prepared,
+                         record.iteration,
+                         campaign,
+                         &record,
+                         options.threads,
+                         [&](const std::string& step) { tell(options, step); }};
+  for (const Study& study : studies()) {
+    if (options.depth >= study.from) study.run(input, record.studies);
+  }
 }
 
 Record simulated(const Case& the_case, MeasuredIteration measured, const SimulateOptions& options) {
   const Job& job = the_case.job;
+  const PreparedIteration& prepared = *measured.prepared;
   Record record;
   record.scenario = the_case.scenario;
   record.key = the_case.key;
   record.source = {program_version(), program_commit(), the_case.file,
                    the_case.text,     the_case.set,     the_case.files};
   record.values = the_case.values;
-  record.notes = the_case.notes;
   record.job = job;
   record.ranks = job.layout.ranks();
-  std::ranges::move(dearer_choices(job, *measured.prepared, software_of(the_case)),
-                    std::back_inserter(record.notes));
-  std::vector<ReplicaKind> kinds;
-  for (const ReplicaCosts& own : measured.prepared->kinds) kinds.push_back(own.kind);
-  std::ranges::move(share_notes(job, kinds), std::back_inserter(record.notes));
-  add_timeline_notes(measured.plain.timeline, record.notes);
-  const bool of_step = options.depth == StudyDepth::step;
-  if (job.campaign.length_s > 0 && !of_step) add_campaign(the_case, record, measured, options);
-  if (options.depth == StudyDepth::advice) {
-    std::ranges::move(decisive_step_numbers(the_case, *measured.prepared, options.threads),
-                      std::back_inserter(record.notes));
-    record.assumed_constants = assumed_constants(job, *measured.prepared);
-  }
-  if (the_case.volunteers != nullptr && !of_step) {
-    record.volunteers = volunteers_of(the_case, *measured.prepared, options);
-  }
-  if (the_case.fused > 0) {
-    record.fused =
-        std::make_shared<const FusedReport>(study_fused(job, *measured.prepared, the_case.fused));
-  }
-  const auto add_advised = [&](std::vector<Note> notes, std::string (*advice)(const Case&)) {
-    if (!notes.empty() && options.depth == StudyDepth::advice) {
-      const std::string tried = advice(the_case);
-      if (!tried.empty()) notes.back().figures += "; " + tried;
-    }
-    std::ranges::move(notes, std::back_inserter(record.notes));
-  };
-  add_advised(host_bound_notes(job, measured.report), host_advice);
-  add_advised(uneven_stage_notes(job, *measured.prepared), stage_advice);
-  std::ranges::move(unfamiliar_notes(measured.report.familiarity),
-                    std::back_inserter(record.notes));
-  std::ranges::move(learning_notes(job, measured.report), std::back_inserter(record.notes));
   record.memory_excess = std::move(measured.memory_excess);
   record.source.allow_oom = !record.memory_excess.empty();
   record.iteration = std::move(measured.report);
   record.critical_path = std::move(measured.critical_path);
   record.plan = std::move(measured.plain.plan);
   record.timeline = std::move(measured.plain.timeline);
-  if (the_case.rollout != nullptr && !of_step) {
-    tell(options, fmt::format("simulating {} iterations of engines and learner",
-                              the_case.rollout->iterations));
-    record.rollout = simulate_rollout(job, *the_case.rollout, record.iteration,
-                                      record.campaign ? &*record.campaign : nullptr);
-  }
-  if (the_case.power != nullptr && !of_step) {
-    record.power = std::make_shared<const PowerReport>(study_power(*the_case.power, record));
-  }
   record.activation_peaks = activation_peaks(record.plan, record.timeline);
+  std::optional<CampaignInputs> campaign;
+  if (job.campaign.length_s > 0 && options.depth >= StudyDepth::campaign) {
+    campaign = add_campaign(record, prepared, std::move(measured.table), options);
+  }
   record.origin = origin_shares(job, record.iteration, record.campaign);
-  std::ranges::move(invariant_notes(record), std::back_inserter(record.notes));
+  if (options.depth == StudyDepth::advice) {
+    record.assumed_constants = assumed_constants(job, prepared);
+  }
+  add_studies(the_case, prepared, options, record);
+  const std::vector<Note> notes =
+      record_notes({the_case, prepared, record, campaign ? &*campaign : nullptr, options.depth,
+                    options.threads});
+  record.notes = the_case.notes;
+  record.notes.insert(record.notes.end(), notes.begin(), notes.end());
   record.peak_rss_bytes = std::max(peak_rss_bytes(), record.timeline.peak_rss_bytes);
   return record;
 }

@@ -11,19 +11,9 @@
 #include "policies/lowering/prepared_iteration.hpp"
 #include "scenarios/language/case.hpp"
 #include "sim/study/iterations/iteration_table.hpp"
+#include "sim/study/studies.hpp"
 
 namespace windtunnel {
-
-// How far a case is studied, each with all before it.
-enum class StudyDepth {
-  step,       // an iteration alone
-  campaign,   // months of it
-  intervals,  // how often snapshots had better be taken, by further campaigns
-  // What would help (notes/tried_changes.hpp) and which numbers decide the answer
-  // (decisive_numbers.hpp), by tens of further estimates: for one answer that somebody reads, not
-  // for many that are held against each other.
-  advice,
-};
 
 struct SimulateOptions {
   int threads = 0;         // for iterations and campaigns; 0: all cores

@@ -15,10 +15,9 @@
 #include "policies/iteration.hpp"
 #include "policies/lowering/for_each_index.hpp"
 #include "scenarios/language/overrides.hpp"
-#include "sim/study/rollout/simulate_rollout.hpp"
 #include "sim/study/simulate.hpp"
+#include "sim/study/studies.hpp"
 #include "sim/study/tier_reports.hpp"
-#include "sim/study/volunteers/volunteer_study.hpp"
 
 namespace windtunnel {
 namespace {
@@ -197,13 +196,11 @@ class SweepRun {
         point.campaign = run_campaign(inputs, threads);
         point.campaign->tiers =
             tier_reports(job, *group.measured.prepared, inputs, *point.campaign);
-        if (the_case->volunteers != nullptr) {
-          point.volunteers = std::make_shared<const VolunteerReport>(
-              study_volunteers(*the_case->volunteers, job, *group.measured.prepared, threads));
-        }
-        if (the_case->rollout != nullptr) {
-          point.rollout =
-              simulate_rollout(job, *the_case->rollout, point.iteration, &*point.campaign);
+        const StudyInput input{
+            *the_case, *group.measured.prepared, point.iteration, &*point.campaign, nullptr,
+            threads,   [](const std::string&) {}};
+        for (const Study& study : studies()) {
+          if (study.in_sweeps) study.run(input, point.studies);
         }
       });
     } catch (const Error& error) {

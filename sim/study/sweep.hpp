@@ -11,14 +11,12 @@
 #include <vector>
 
 #include "models/base/error.hpp"
+#include "models/base/values_by_type.hpp"
 #include "models/results/campaign_report.hpp"
 #include "models/results/iteration_report.hpp"
-#include "models/results/rollout_report.hpp"
 #include "scenarios/language/case.hpp"
 
 namespace windtunnel {
-
-struct VolunteerReport;  // models/results/volunteer_report.hpp
 
 struct VariedKey {
   std::string key;
@@ -71,9 +69,7 @@ struct SweepPoint {
   Job job{};
   IterationReport iteration{};
   std::optional<CampaignReport> campaign{};  // with a goodput per trial
-  // Where the case has them.
-  std::shared_ptr<const VolunteerReport> volunteers{};
-  std::optional<RolloutReport> rollout{};
+  ValuesByType studies{};                    // as Record::studies
 };
 
 struct SweepOptions {

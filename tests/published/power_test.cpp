@@ -33,7 +33,9 @@ Record trained(const std::string& node, const Overrides& set = {}) {
 TEST(FireFlyer, ANodeDrawsSixtyPercentOfADgxA100) {
   const Record fire_flyer = trained("fire-flyer-a100");
   const Record dgx = trained("dgx-a100-40");
-  EXPECT_NEAR(fire_flyer.power->node.peak_W / dgx.power->node.peak_W, 0.6, 0.1);
+  EXPECT_NEAR(fire_flyer.studies.find<PowerReport>()->node.peak_W /
+                  dgx.studies.find<PowerReport>()->node.peak_W,
+              0.6, 0.1);
 }
 
 // A DGX A100 of 320 GB was announced at 199,000 USD (NVIDIA, 14 May 2020). Of a node of PCIe cards:
@@ -65,8 +67,8 @@ Record at_work(bool fire_flyer) {
 TEST(FireFlyer, CostsAndDrawsAsPublished) {
   const Record own = at_work(true);
   const Record dgx = at_work(false);
-  const PowerReport& a = *own.power;
-  const PowerReport& b = *dgx.power;
+  const PowerReport& a = *own.studies.find<PowerReport>();
+  const PowerReport& b = *dgx.studies.find<PowerReport>();
   EXPECT_NEAR(dgx.iteration.time_s / own.iteration.time_s, 0.83, 0.1);
   EXPECT_NEAR(a.node.mean_W / b.node.mean_W, 0.6, 0.1);
   const auto nodes_usd = [](const PowerReport& one) { return one.machines_usd - one.network_usd; };
@@ -82,7 +84,7 @@ TEST(FireFlyer, CostsAndDrawsAsPublished) {
 // Every figure with an interval lies in it, whatever is unsure; what is stated is sure.
 TEST(Power, IntervalsHoldTheirValue) {
   const Record record = trained("dgx-a100");
-  const PowerReport& power = *record.power;
+  const PowerReport& power = *record.studies.find<PowerReport>();
   ASSERT_EQ(power.at_low.size(), power.at_high.size());
   ASSERT_GT(power.at_low.size(), 4U);
   for (std::size_t i = 0; i < power.at_low.size(); ++i) {
@@ -97,15 +99,15 @@ TEST(Power, IntervalsHoldTheirValue) {
                                              {"cluster.power.switch_watts", "35"},
                                              {"cluster.power.years", "4"},
                                              {"cluster.power.node_usd", "199000"}});
-  EXPECT_TRUE(stated.power->at_low.empty());
-  EXPECT_NEAR(stated.power->step_J, power.step_J, 1e-9 * power.step_J);
+  EXPECT_TRUE(stated.studies.find<PowerReport>()->at_low.empty());
+  EXPECT_NEAR(stated.studies.find<PowerReport>()->step_J, power.step_J, 1e-9 * power.step_J);
 }
 
 // POLCA: training leaves no headroom, as its peaks align: a fifth more nodes cap in every step.
 TEST(Polca, TrainingLeavesNoHeadroom) {
   const Record record = trained("dgx-a100", {{"cluster.power.more_nodes", "0.2"}});
-  ASSERT_TRUE(record.power->row.has_value());
-  const RowReport& row = *record.power->row;
+  ASSERT_TRUE(record.studies.find<PowerReport>()->row.has_value());
+  const RowReport& row = *record.studies.find<PowerReport>()->row;
   EXPECT_LT(row.fitting, 1.05);
   EXPECT_GT(row.capped_share, 0.3);
   EXPECT_GT(row.slowdown, 1.02);
@@ -117,12 +119,12 @@ TEST(Polca, TrainingLeavesNoHeadroom) {
 // no prediction. Work for work it then takes 0.59 / 0.83 of the energy.
 TEST(FireFlyer, TheCapOfAPcieCardSlowsAsPublished) {
   const Record capped = trained("dgx-a100-40", {{"cluster.power.cap_watts", "250"}});
-  EXPECT_NEAR(capped.power->clock, 0.83, 0.02);
+  EXPECT_NEAR(capped.studies.find<PowerReport>()->clock, 0.83, 0.02);
 }
 
 TEST(Polca, PeaksReachTheLimitAndAlignOverNodes) {
   const Record record = trained("dgx-a100");
-  const PowerReport& power = *record.power;
+  const PowerReport& power = *record.studies.find<PowerReport>();
   const NodePower& node = power.spec.of_pool(0);
   EXPECT_NEAR(power.node.peak_W, 8 * node.gpu_W.value + node.rest_W.value, 400);
   EXPECT_GT(power.aligned, 0.95);
@@ -136,7 +138,7 @@ TEST(Polca, ACapLowersPeaksAndLeavesTroughs) {
   double trough_W = 0;
   for (const char* cap : {"400", "350", "300", "250", "200"}) {
     const Record record = trained("dgx-a100", {{"cluster.power.cap_watts", cap}});
-    const PowerReport& power = *record.power;
+    const PowerReport& power = *record.studies.find<PowerReport>();
     EXPECT_GE(record.iteration.time_s, last_s) << cap;
     if (last_W > 0) {
       EXPECT_LT(power.cluster.peak_W, last_W) << cap;
@@ -152,7 +154,7 @@ TEST(Polca, ACapLowersPeaksAndLeavesTroughs) {
 // The energy of a step is what every GPU draws over it, added up without folding.
 TEST(Energy, IsTheIntegralOverAllRanks) {
   const Record record = trained("dgx-h100");
-  const PowerReport& power = *record.power;
+  const PowerReport& power = *record.studies.find<PowerReport>();
   const PowerSpec& spec = power.spec;
   const NodePower& node = spec.of_pool(0);
   double energy_J = 0;

@@ -12,6 +12,7 @@
 #include <map>
 #include <optional>
 
+#include "models/results/rollout_report.hpp"
 #include "scenarios/language/case.hpp"
 #include "sim/study/rollout/rollout_loop.hpp"
 #include "sim/study/simulate.hpp"
@@ -141,7 +142,7 @@ TEST(RolloutRows, AsynchronyGainsWhatWasMeasured) {
   int within = 0;  // the bound that was set beforehand
   for (const Row& row : rows()) {
     if (row.mode == "one-step-off") continue;
-    const RolloutReport report = simulated(row).rollout.value();
+    const RolloutReport report = *simulated(row).studies.find<RolloutReport>();
     std::printf(
         "%-6s %-20s %-12s %3d GPUs  step published %5.0f s, ours %5.0f (generation %s, ours %.0f; "
         "training %s, ours %.0f)\n",

@@ -26,12 +26,13 @@ TEST(Swarm, RebalancingComesNearTheOptimum) {
     std::printf("joiners %s: %.1f %% (published 95.8), without moves %.1f %% (82.7)\n", joiners,
                 100 * own.optimum_share.mean, 100 * own.unmoved_share.mean);
   };
-  print("to the slowest stage", *slowest.volunteers);
-  print("anywhere", *any.volunteers);
-  EXPECT_NEAR(slowest.volunteers->optimum_share.mean, 0.958, 0.03);
-  EXPECT_GT(slowest.volunteers->unmoved_share.mean, 0.827);
-  EXPECT_LT(any.volunteers->unmoved_share.mean, 0.827);
-  EXPECT_GT(any.volunteers->optimum_share.mean, any.volunteers->unmoved_share.mean + 0.131);
+  print("to the slowest stage", *slowest.studies.find<VolunteerReport>());
+  print("anywhere", *any.studies.find<VolunteerReport>());
+  EXPECT_NEAR(slowest.studies.find<VolunteerReport>()->optimum_share.mean, 0.958, 0.03);
+  EXPECT_GT(slowest.studies.find<VolunteerReport>()->unmoved_share.mean, 0.827);
+  EXPECT_LT(any.studies.find<VolunteerReport>()->unmoved_share.mean, 0.827);
+  EXPECT_GT(any.studies.find<VolunteerReport>()->optimum_share.mean,
+            any.studies.find<VolunteerReport>()->unmoved_share.mean + 0.131);
 }
 
 // Learning@home (arXiv 2002.04013, section 4.1): throughput hardly depends on latency, up to 1 s,
@@ -40,7 +41,7 @@ TEST(LearningAtHome, ManyTrainersHideTheNetwork) {
   const Record record = volunteers_of("experts.yaml");
   double near = 0;
   double near_alone = 0;
-  for (const CallsPoint& point : record.volunteers->by_latency) {
+  for (const CallsPoint& point : record.studies.find<VolunteerReport>()->by_latency) {
     if (point.latency_s < 0.005) continue;
     if (near == 0) {
       near = point.tokens_per_s;

@@ -178,7 +178,7 @@ CampaignReport sample_campaign() {
   report.survival = {{"host-memory", around(0.18, 0.01)}, {"storage", around(0.82, 0.01)}};
   report.tiers = sample_tiers();
   report.interval = sample_interval();
-  report.failed_restarts = around(20.5, 1);
+  report.counts[static_cast<int>(CampaignCount::failed_restarts)] = around(20.5, 1);
   report.job_days = around(77.5, 0.4);
   report.job_cost_usd = around(61e6, 3e5);
   return report;

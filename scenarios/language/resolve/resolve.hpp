@@ -21,6 +21,7 @@ namespace windtunnel {
 
 struct TrainingPauses;
 struct Volunteers;
+struct FusedJobs;
 enum class RedundancyScheme;
 enum class RobustRule;
 
@@ -85,8 +86,7 @@ void check_compressors(const Values& values, const Job& job);
 // resolved.
 void resolve_sync(const Values& values, NamedFiles& files, const OwnCompressors& own, Job& job);
 
-// Case::rollout: engines that write what the job learns from, of a job that is resolved; null:
-// there are none.
+// Engines that write what the job learns from, of a job that is resolved; null: there are none.
 std::shared_ptr<const RolloutSpec> resolve_rollout(const Values& values, const Job& job);
 
 // `gpus` of one node.
@@ -110,8 +110,8 @@ void resolve_input(const Values& values, Job& job);
 // Case::pauses.
 TrainingPauses resolve_pauses(const Values& values);
 
-// Case::fused.
-int resolve_fused(const Values& values, const Job& job);
+// Null: the scenario does not ask. `job` is resolved.
+std::shared_ptr<const FusedJobs> resolve_fused(const Values& values, const Job& job);
 // Job::redundancy, of a job whose other parts but the campaign are resolved.
 void resolve_redundancy(const Values& values, Job& job);
 // Job::offload, likewise.

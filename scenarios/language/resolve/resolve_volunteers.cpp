@@ -3,6 +3,7 @@
 
 #include <set>
 
+#include "models/results/fused_report.hpp"
 #include "models/volunteers/volunteers.hpp"
 #include "scenarios/language/library/time_series.hpp"
 #include "scenarios/language/resolve/resolve.hpp"
@@ -48,8 +49,8 @@ void resolve_peers(const Values& values, Volunteers& volunteers) {
 
 }  // namespace
 
-int resolve_fused(const Values& values, const Job& job) {
-  if (!values.stated("fuse")) return 0;
+std::shared_ptr<const FusedJobs> resolve_fused(const Values& values, const Job& job) {
+  if (!values.stated("fuse")) return nullptr;
   if (job.layout.ranks() > 1) {
     values.fail("fuse",
                 fmt::format("is of jobs of one GPU, and this one has {}", job.layout.ranks()));
@@ -60,7 +61,7 @@ int resolve_fused(const Values& values, const Job& job) {
                 "is of a GPU that takes what its kernels do; leave it out, or cluster.slow_nodes "
                 "and cluster.jitter");
   }
-  return values.integer("fuse");
+  return std::make_shared<const FusedJobs>(FusedJobs{values.integer("fuse")});
 }
 
 std::shared_ptr<const Volunteers> resolve_volunteers(const Values& values, NamedFiles& files,

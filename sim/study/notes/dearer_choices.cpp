@@ -1,5 +1,3 @@
-#include "sim/study/notes/dearer_choices.hpp"
-
 #include <fmt/format.h>
 
 #include <optional>
@@ -10,6 +8,7 @@
 #include "models/cost/memory/memory.hpp"
 #include "policies/iteration.hpp"
 #include "scenarios/language/library/facts/training_software.hpp"
+#include "sim/study/notes/note_makers.hpp"
 
 namespace windtunnel {
 namespace {

@@ -34,15 +34,18 @@ struct Tried {
 class Splitter {
  public:
   Splitter(const ScenarioText& scenario, const Case& given)
-      : scenario_(scenario), given_(given), nodes_(given.job.cluster.nodes) {
-    if (!given.rollout->colocated) nodes_ += given.rollout->nodes;
+      : scenario_(scenario),
+        given_(given),
+        engines_(*given.asked.find<RolloutSpec>()),
+        nodes_(given.job.cluster.nodes) {
+    if (!engines_.colocated) nodes_ += engines_.nodes;
     for (const int size : engine_sizes(given.job.cluster.node.gpus, nodes_)) learn_speed(size);
   }
 
   // Nodes of the learner that are tried.
   std::vector<int> learners() const {
     std::vector<int> all;
-    if (given_.rollout->colocated) return {nodes_};
+    if (engines_.colocated) return {nodes_};
     for (int nodes = 1; nodes < nodes_; ++nodes) all.push_back(nodes);
     return all;
   }
@@ -50,7 +53,7 @@ class Splitter {
   Tried try_all(int learner_nodes) const {
     Tried tried;
     Overrides set;
-    if (!given_.rollout->colocated) {
+    if (!engines_.colocated) {
       set = {{"cluster.nodes", std::to_string(learner_nodes)},
              {"rollout.nodes", std::to_string(nodes_ - learner_nodes)}};
       const Layout& layout = given_.job.layout;
@@ -86,7 +89,7 @@ class Splitter {
 
   // The same beside any learner, unless it leaves its state there.
   void learn_speed(int size) {
-    RolloutSpec spec = *given_.rollout;
+    RolloutSpec spec = engines_;
     spec.engine.tp = size;
     try {
       const LearnerPace pace = estimated_pace(given_.job, *given_.prepared);
@@ -103,7 +106,7 @@ class Splitter {
     split.set.back().second = std::to_string(size);
     split.engine_gpus = size;
     split.learner_nodes = learner.job.cluster.nodes;
-    RolloutSpec spec = *learner.rollout;
+    RolloutSpec spec = *learner.asked.find<RolloutSpec>();
     spec.engine.tp = size;
     split.engine_nodes = spec.colocated ? split.learner_nodes : spec.nodes;
     try {
@@ -116,6 +119,7 @@ class Splitter {
 
   const ScenarioText& scenario_;
   const Case& given_;
+  const RolloutSpec& engines_;
   int nodes_;                          // of both
   std::map<int, EngineSpeed> speeds_;  // by GPUs of an engine
   std::string too_small_;
@@ -155,7 +159,7 @@ void simulate_best(const ScenarioText& scenario, const SplitOptions& options,
 
 SplitSearch search_splits(const ScenarioText& scenario, const SplitOptions& options) {
   const Case given = resolve_case(scenario);
-  if (given.rollout == nullptr) {
+  if (!given.asked.has<RolloutSpec>()) {
     throw Error(Location{scenario.file},
                 "has no engines beside the job: add 'rollout: {...}', as "
                 "scenarios/reinforcement.yaml");

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "models/results/record.hpp"
+#include "models/results/rollout_report.hpp"
 #include "scenarios/language/case.hpp"
 
 namespace windtunnel {
@@ -30,7 +31,9 @@ struct RankedSplit {
   std::optional<Record> record = {};  // if it was simulated
   std::string failure = {};           // why that was not possible
 
-  const RolloutReport& best_known() const { return record ? *record->rollout : estimate; }
+  const RolloutReport& best_known() const {
+    return record ? *record->studies.find<RolloutReport>() : estimate;
+  }
 };
 
 struct SplitSearch {

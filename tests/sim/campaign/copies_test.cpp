@@ -53,7 +53,7 @@ class Follower {
     EXPECT_EQ(events.back().kind, CampaignEvent::Kind::end);
     EXPECT_EQ(events.back().at_s, inputs_.campaign.length_s);
     EXPECT_LE(result_.node_down_s, down_most_s_ * (1 + kRounding));
-    EXPECT_EQ(evicted_, result_.evicted_nodes);
+    EXPECT_EQ(evicted_, result_.count(CampaignCount::evicted_nodes));
   }
 
   int restored_with_losses() const { return restored_with_losses_; }

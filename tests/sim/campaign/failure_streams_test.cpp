@@ -212,7 +212,7 @@ TEST(Capacity, NodesAreAwayAsLongAsTheTraceSays) {
     const TrialResult result = run_trial(inputs, 0, CampaignMode::fast_forward);
     EXPECT_GE(result.node_down_s, missing_s * (1 - 1e-9));
     EXPECT_LE(result.node_down_s, (missing_s + taken * notice_s) * (1 + 1e-9));
-    EXPECT_EQ(result.evicted_nodes, 0);
+    EXPECT_EQ(result.count(CampaignCount::evicted_nodes), 0);
   }
 }
 

@@ -65,7 +65,7 @@ TEST(IslandTrial, LostIslandRedoesItsOwnStepsAndTheOthersWait) {
   EXPECT_DOUBLE_EQ(lost_s(result, Loss::sync), 52 / 2.0);
   EXPECT_DOUBLE_EQ(result.useful_s, 300);
   EXPECT_EQ(result.iterations, 30);
-  EXPECT_EQ(result.islands_lost, 1);
+  EXPECT_EQ(result.count(CampaignCount::islands_lost), 1);
   EXPECT_EQ(result.restored_from, (std::vector<std::int64_t>{0, 1}));
 }
 
@@ -101,7 +101,7 @@ TEST(IslandTrial, IslandWithANoticeSaves) {
   EXPECT_DOUBLE_EQ(lost_s(result, Loss::restart), (15 + 3) / 2.0);
   EXPECT_DOUBLE_EQ(lost_s(result, Loss::sync), 31 / 2.0);
   EXPECT_DOUBLE_EQ(result.useful_s, 300);
-  EXPECT_EQ(result.islands_lost, 0);
+  EXPECT_EQ(result.count(CampaignCount::islands_lost), 0);
   EXPECT_EQ(result.restored_from, (std::vector<std::int64_t>{0, 0, 0}));
   inputs.failures[0].notice_s = 5;
   inputs.campaign.length_s = 252 + 100;
@@ -111,7 +111,7 @@ TEST(IslandTrial, IslandWithANoticeSaves) {
   EXPECT_DOUBLE_EQ(lost_s(result, Loss::restart), (15 + 7) / 2.0);
   EXPECT_DOUBLE_EQ(lost_s(result, Loss::sync), 52 / 2.0);
   EXPECT_EQ(result.restored_from, (std::vector<std::int64_t>{0, 0, 1}));
-  EXPECT_EQ(result.islands_lost, 1);
+  EXPECT_EQ(result.count(CampaignCount::islands_lost), 1);
 }
 
 // What the delay of an exchange hides, nobody waits for: five steps less 20 s of the exchange.
@@ -355,7 +355,7 @@ TEST(IslandTrial, AccountsForEverySecond) {
     EXPECT_LE(result.useful_s, result.wall_s * (1 + 1e-12));
     for (const double seconds : result.lost_s) EXPECT_GE(seconds, -1e-6) << index;
     EXPECT_EQ(as_islands(inputs).lost_s[0], result.lost_s[0]);
-    lost += result.islands_lost > 0;
+    lost += result.count(CampaignCount::islands_lost) > 0;
     waited += lost_s(result, Loss::sync) > 0;
   }
   EXPECT_GT(lost, 200);

@@ -249,10 +249,10 @@ TEST_P(Rules, ANodeThatFailsOftenDoesNotComeBack) {
   // Waits 10-25, restarts to 55, 0 1 to 75; from 85 on for a node that does not come.
   const TrialResult result = run_trial(inputs, 0, GetParam());
   expect_account(result, {0, 200, 0, 5 + 20 + 5, 10, 30, 0, 15 + 115});
-  EXPECT_EQ(result.evicted_nodes, 1);
+  EXPECT_EQ(result.count(CampaignCount::evicted_nodes), 1);
   // Within 70 s it failed but once.
   inputs.recovery.evict_within_s = 70;
-  EXPECT_EQ(run_trial(inputs, 0, GetParam()).evicted_nodes, 0);
+  EXPECT_EQ(run_trial(inputs, 0, GetParam()).count(CampaignCount::evicted_nodes), 0);
 }
 
 TEST_P(Rules, HotSparesJoinAtOnceOthersAreProvided) {
@@ -320,7 +320,7 @@ TEST_P(Rules, RestartsThatDoNotWorkAreRepeated) {
   inputs.failures = {traced(FailureKind::process, times_s)};
   inputs.recovery.success = 0.5;
   const TrialResult result = run_trial(inputs, 0, GetParam());
-  const auto failed = static_cast<double>(result.failed_restarts);
+  const auto failed = static_cast<double>(result.count(CampaignCount::failed_restarts));
   EXPECT_NEAR(failed, 900, 4 * std::sqrt(900 * 2));  // geometric: variance (1 - p) / p^2
   EXPECT_DOUBLE_EQ(result.lost_s[static_cast<int>(Loss::restart)], 30 * (900 + failed));
 }

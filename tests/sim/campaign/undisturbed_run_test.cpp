@@ -41,8 +41,8 @@ void expect_same_timeline(const CampaignInputs& inputs, Met& met) {
   for (const std::int64_t count : fast.failures) met.failures += count;
   for (const std::int64_t count : fast.snapshots) met.snapshots += count;
   for (const std::int64_t count : fast.skipped_snapshots) met.skipped += count;
-  met.failed_restarts += fast.failed_restarts;
-  met.evicted += fast.evicted_nodes;
+  met.failed_restarts += fast.count(CampaignCount::failed_restarts);
+  met.evicted += fast.count(CampaignCount::evicted_nodes);
 }
 
 void expect_much(const Met& met) {

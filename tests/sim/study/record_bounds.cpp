@@ -29,7 +29,7 @@ bool in_order(const Estimate& estimate) {
 
 // Of all GPUs over the reported steps, each recorded rank as often as it stands for others.
 double gpus_energy_J(const Record& record, double from_s, double to_s) {
-  const PowerSpec& spec = record.power->spec;
+  const PowerSpec& spec = record.studies.find<PowerReport>()->spec;
   double energy_J = 0;
   for (const RankTimeline& rank : record.timeline.ranks) {
     const NodePower& node = spec.of_pool(record.job.cluster.pool_of(rank.rank));
@@ -40,8 +40,9 @@ double gpus_energy_J(const Record& record, double from_s, double to_s) {
 }
 
 bool energy_is_the_integral(const Record& record) {
-  if (record.power == nullptr) return true;
-  const PowerReport& power = *record.power;
+  const auto* found = record.studies.find<PowerReport>();
+  if (found == nullptr) return true;
+  const PowerReport& power = *found;
   const Cluster& cluster = record.job.cluster;
   const SteadyWindow window = reported_window(record.job, record.plan);
   const auto end_s = [&](int iteration) {
@@ -58,8 +59,9 @@ bool energy_is_the_integral(const Record& record) {
 }
 
 bool power_is_within_limits(const Record& record) {
-  if (record.power == nullptr) return true;
-  const PowerReport& power = *record.power;
+  const auto* found = record.studies.find<PowerReport>();
+  if (found == nullptr) return true;
+  const PowerReport& power = *found;
   const Cluster& cluster = record.job.cluster;
   const NodePower& node = power.spec.of_pool(0);
   const double most_W = cluster.nodes * (cluster.node.gpus * node.gpu_W.value + node.rest_W.value +

@@ -22,7 +22,7 @@ Case case_of(const std::string& power, const std::string& more = "") {
 
 TEST(ResolvePower, NothingIsSaidUnlessAsked) {
   const Case plain = case_of("");
-  EXPECT_EQ(plain.power, nullptr);
+  EXPECT_FALSE(plain.asked.has<PowerSpec>());
   EXPECT_TRUE(std::ranges::none_of(plain.values, [](const ResolvedValue& value) {
     return value.key.starts_with("cluster.power");
   }));
@@ -30,12 +30,12 @@ TEST(ResolvePower, NothingIsSaidUnlessAsked) {
 
 TEST(ResolvePower, WattsOfTheLibraryAndDefaultsAreExplained) {
   const Case asked = case_of(", power: {pue: 1.2, idle_watts: 80}");
-  ASSERT_NE(asked.power, nullptr);
-  const NodePower& node = asked.power->of_pool(-1);
+  ASSERT_TRUE(asked.asked.has<PowerSpec>());
+  const NodePower& node = asked.asked.find<PowerSpec>()->of_pool(-1);
   EXPECT_EQ(node.gpu_W.value, 700);
   EXPECT_EQ(node.gpu_W.origin, Origin::spec);
   EXPECT_EQ(node.gpu_idle_W.value, 80);
-  EXPECT_EQ(asked.power->pue, 1.2);
+  EXPECT_EQ(asked.asked.find<PowerSpec>()->pue, 1.2);
   const auto value_of = [&](std::string_view key) {
     const auto found = std::ranges::find(asked.values, key, &ResolvedValue::key);
     return found == asked.values.end() ? ResolvedValue{} : *found;
@@ -62,7 +62,7 @@ TEST(ResolvePower, ACapSlowsWhatArithmeticBinds) {
 // Of a measured product what goes with its operations; its bytes and its start stay.
 TEST(ResolvePower, ACapSlowsMeasuredProductsByTheirOperations) {
   const Case plain = case_of(", power: {idle_watts: 100, clock_power: 2}");
-  PowerSpec capped = *plain.power;
+  PowerSpec capped = *plain.asked.find<PowerSpec>();
   capped.cap_W = 250;
   Job job = plain.job;
   job.calibration.kernel_laws.laws = {
@@ -77,7 +77,7 @@ TEST(ResolvePower, ACapSlowsMeasuredProductsByTheirOperations) {
 // What nobody stated may be otherwise.
 TEST(ResolvePower, DefaultsAreUnsure) {
   const auto unsure = [](const std::string& keys) {
-    return case_of(", power: {" + keys + "}").power->unsure.size();
+    return case_of(", power: {" + keys + "}").asked.find<PowerSpec>()->unsure.size();
   };
   EXPECT_EQ(unsure("rack_nodes: 2"), 4U);
   EXPECT_EQ(unsure("pue: 1.2"), 3U);

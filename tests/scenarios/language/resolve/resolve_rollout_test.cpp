@@ -4,6 +4,7 @@
 
 #include <cmath>
 
+#include "models/workload/rollout.hpp"
 #include "scenarios/language/case.hpp"
 #include "tests/support/error_of.hpp"
 
@@ -24,7 +25,7 @@ std::string rollout_text(const std::string& rollout, const std::string& rest = {
 }
 
 RolloutSpec rollout_of(const std::string& rollout) {
-  return *parse_case(rollout_text(rollout), "a.yaml").rollout;
+  return *parse_case(rollout_text(rollout), "a.yaml").asked.find<RolloutSpec>();
 }
 
 std::string rollout_fault(const std::string& rollout, const std::string& rest = {}) {
@@ -52,7 +53,7 @@ TEST(ResolveRollout, DefaultsAndValues) {
   EXPECT_EQ(parse_case("name: a\nmodel: llama3-8b\ncluster: {nodes: 2, node: dgx-h100}\nlayout: "
                        "{tp: 8}\nbatch: {global: 8}\n",
                        "a.yaml")
-                .rollout,
+                .asked.find<RolloutSpec>(),
             nullptr);
 }
 

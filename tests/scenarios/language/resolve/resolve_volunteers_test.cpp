@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "models/results/fused_report.hpp"
 #include "models/volunteers/volunteers.hpp"
 #include "scenarios/language/case.hpp"
 #include "tests/support/error_of.hpp"
@@ -36,14 +37,14 @@ std::string swarm_refusal(const std::string& rest, const std::string& layout = "
 }
 
 TEST(ResolveVolunteers, NobodyIsAskedForWithoutTheKey) {
-  EXPECT_EQ(swarm_case("").volunteers, nullptr);
-  EXPECT_EQ(swarm_case("").fused, 0);
+  EXPECT_FALSE(swarm_case("").asked.has<Volunteers>());
+  EXPECT_FALSE(swarm_case("").asked.has<FusedJobs>());
 }
 
 TEST(ResolveVolunteers, PeersHaveWhatIsStatedAndTheDefaults) {
   const Case read = swarm_case(volunteers_of(", speed: 0.5, latency: 30 ms, leave: 0.36 per hour",
                                              ", rebalance: 60 s, joiners: random, takeover: 5 s"));
-  const Volunteers& own = *read.volunteers;
+  const Volunteers& own = *read.asked.find<Volunteers>();
   ASSERT_EQ(own.peers.size(), 1U);
   EXPECT_EQ(own.peers[0].name, "t4");
   EXPECT_EQ(own.peers[0].count, 8);
@@ -58,8 +59,8 @@ TEST(ResolveVolunteers, PeersHaveWhatIsStatedAndTheDefaults) {
   EXPECT_EQ(own.move_s, 5);
   EXPECT_FALSE(own.calls);
   const Case usual = swarm_case(volunteers_of(""));
-  EXPECT_LT(usual.volunteers->move_s, 0);
-  EXPECT_EQ(usual.volunteers->rebalance_s, 300);
+  EXPECT_LT(usual.asked.find<Volunteers>()->move_s, 0);
+  EXPECT_EQ(usual.asked.find<Volunteers>()->rebalance_s, 300);
 }
 
 TEST(ResolveVolunteers, ATraceIsOfAFileBesideTheScenario) {
@@ -70,9 +71,9 @@ TEST(ResolveVolunteers, ATraceIsOfAFileBesideTheScenario) {
   const std::string rest = volunteers_of("", ", trace: peers.csv");
   write("time_s,peers\n0,8\n60,5\n");
   const Case first = swarm_case(rest, scenario);
-  ASSERT_EQ(first.volunteers->trace.size(), 2U);
-  EXPECT_EQ(first.volunteers->trace[1].at_s, 60);
-  EXPECT_EQ(first.volunteers->trace[1].peers, 5);
+  ASSERT_EQ(first.asked.find<Volunteers>()->trace.size(), 2U);
+  EXPECT_EQ(first.asked.find<Volunteers>()->trace[1].at_s, 60);
+  EXPECT_EQ(first.asked.find<Volunteers>()->trace[1].peers, 5);
   write("time_s,peers\n0,8\n60,6\n");
   const Case second = swarm_case(rest, scenario);
   EXPECT_NE(second.key, first.key);  // the file has another content
@@ -105,7 +106,7 @@ TEST(ResolveVolunteers, JobsOfOneGpuAreFused) {
   const std::string one =
       "name: a\nmodel: resnet-50\ncluster: {nodes: 1, node: {base: aws-g4dn, gpus: 1}}\n"
       "precision: fp16\nbatch: {global: 8, micro: 8}\nfuse: 6\n";
-  EXPECT_EQ(parse_case(one, "a.yaml").fused, 6);
+  EXPECT_EQ(parse_case(one, "a.yaml").asked.find<FusedJobs>()->most, 6);
   for (const auto& [key, value] :
        {std::pair<std::string, std::string>{"cluster.slow_nodes", "[{node: 0, slowdown: 2}]"},
         {"cluster.jitter", "{sigma: 0.1}"}}) {

@@ -1,9 +1,8 @@
-#include "sim/study/notes/dearer_choices.hpp"
-
 #include <gmock/gmock.h>
 
 #include "policies/iteration.hpp"
 #include "scenarios/language/case.hpp"
+#include "sim/study/notes/note_makers.hpp"
 
 namespace windtunnel {
 namespace {

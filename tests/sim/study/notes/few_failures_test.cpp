@@ -1,6 +1,6 @@
-#include "sim/study/notes/few_failures.hpp"
-
 #include <gmock/gmock.h>
+
+#include "sim/study/notes/note_makers.hpp"
 
 namespace windtunnel {
 namespace {

@@ -1,8 +1,8 @@
-#include "sim/study/notes/host_bound.hpp"
-
 #include <gtest/gtest.h>
 
 #include <cmath>
+
+#include "sim/study/notes/note_makers.hpp"
 
 namespace windtunnel {
 namespace {

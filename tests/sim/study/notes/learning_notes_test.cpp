@@ -1,8 +1,7 @@
-#include "sim/study/notes/learning_notes.hpp"
-
 #include <gmock/gmock.h>
 
 #include "scenarios/language/case.hpp"
+#include "sim/study/notes/note_makers.hpp"
 #include "sim/study/simulate.hpp"
 
 namespace windtunnel {

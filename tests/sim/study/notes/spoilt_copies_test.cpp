@@ -1,8 +1,7 @@
-#include "sim/study/notes/spoilt_copies.hpp"
-
 #include <gtest/gtest.h>
 
 #include "models/base/units.hpp"
+#include "sim/study/notes/note_makers.hpp"
 
 namespace windtunnel {
 namespace {

@@ -1,6 +1,6 @@
-#include "sim/study/notes/unfamiliar.hpp"
-
 #include <gtest/gtest.h>
+
+#include "sim/study/notes/note_makers.hpp"
 
 namespace windtunnel {
 namespace {

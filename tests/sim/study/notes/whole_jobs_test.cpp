@@ -1,9 +1,8 @@
-#include "sim/study/notes/whole_jobs.hpp"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "scenarios/language/case.hpp"
+#include "sim/study/notes/note_makers.hpp"
 #include "sim/study/simulate.hpp"
 
 namespace windtunnel {

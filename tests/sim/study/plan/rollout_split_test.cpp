@@ -38,7 +38,8 @@ TEST(RolloutSplit, TheBestBeatsTheEvenSplit) {
   // What is said makes it again.
   const Record again = simulate(
       resolve_case(scenario_of("nodes: 4, mode: one-step-off, epochs: 8, passes: 2"), best.set));
-  EXPECT_EQ(again.rollout->period_s, best.record->rollout->period_s);
+  EXPECT_EQ(again.studies.find<RolloutReport>()->period_s,
+            best.record->studies.find<RolloutReport>()->period_s);
 }
 
 TEST(RolloutSplit, MoreToWriteNeedsMoreEngines) {

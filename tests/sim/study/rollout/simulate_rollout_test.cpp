@@ -24,11 +24,15 @@ Record run(const std::string& rollout, const std::string& rest = {}) {
   return simulate(parse_case(text_of(rollout, rest), "loop.yaml"), {.threads = 2});
 }
 
+RolloutReport loop_of(const std::string& rollout, const std::string& rest = {}) {
+  return *run(rollout, rest).studies.find<RolloutReport>();
+}
+
 constexpr const char* kEqual = "nodes: 2, output: {median: 1000, sigma: 0, longest: 2000}";
 
 TEST(SimulateRollout, TheParts) {
   const Record record = run(kEqual);
-  const RolloutReport& report = record.rollout.value();
+  const RolloutReport& report = *record.studies.find<RolloutReport>();
   EXPECT_EQ(report.engines, 8);
   EXPECT_EQ(report.gpus, 32);
   EXPECT_EQ(report.actor_gpus, 16);
@@ -49,10 +53,9 @@ TEST(SimulateRollout, TheParts) {
 }
 
 TEST(SimulateRollout, PassesAndEpochsAreTheLearners) {
-  const double once = run(kEqual).rollout->training_s;
-  EXPECT_NEAR(run(fmt::format("{}, epochs: 3", kEqual)).rollout->training_s, 3 * once, 1e-9 * once);
-  const double passes =
-      run(fmt::format("{}, passes: 2, reward: 7 s", kEqual)).rollout->training_s - 7;
+  const double once = loop_of(kEqual).training_s;
+  EXPECT_NEAR(loop_of(fmt::format("{}, epochs: 3", kEqual)).training_s, 3 * once, 1e-9 * once);
+  const double passes = loop_of(fmt::format("{}, passes: 2, reward: 7 s", kEqual)).training_s - 7;
   EXPECT_GT(passes, once * (1 + 2 * 0.25));
   EXPECT_LT(passes, once * (1 + 2 * 0.4));
 }
@@ -60,8 +63,8 @@ TEST(SimulateRollout, PassesAndEpochsAreTheLearners) {
 TEST(SimulateRollout, EnginesFailAsNodesDo) {
   const std::string failures =
       "failures: [{class: node, rate: 5 per node-day, repair: 1 h}]\nrecovery: {spares: 1}\n";
-  const RolloutReport without = run(kEqual).rollout.value();
-  const RolloutReport with = run(kEqual, failures).rollout.value();
+  const RolloutReport without = loop_of(kEqual);
+  const RolloutReport with = loop_of(kEqual, failures);
   EXPECT_GT(with.lost_share, 0);
   EXPECT_GT(with.away_share, 5 * 200.0 / 86400);  // detection and restart take some minutes
   EXPECT_GT(with.period_s, without.period_s);
@@ -72,15 +75,15 @@ TEST(SimulateRollout, TheLearnersCampaignCounts) {
       run(kEqual,
           "snapshots: [{tier: storage, every: 30 min}]\nfailures: [{class: node, rate: 6.5 per "
           "1000 node-days}]\ncampaign: {length: 5 d, replicas: 5}\n");
-  const RolloutReport& report = record.rollout.value();
+  const RolloutReport& report = *record.studies.find<RolloutReport>();
   EXPECT_EQ(report.availability, record.campaign->goodput.mean);
   EXPECT_NEAR(report.samples_per_s, 128 / report.period_s * report.availability, 1e-12);
 }
 
 TEST(SimulateRollout, ColocatedEnginesHaveWhatTheLearnerLeaves) {
   const std::string output = "output: {median: 1000, sigma: 0.8, longest: 3000}";
-  const RolloutReport moved = run("colocated: true, " + output).rollout.value();
-  const RolloutReport kept = run("colocated: true, offload: false, " + output).rollout.value();
+  const RolloutReport moved = loop_of("colocated: true, " + output);
+  const RolloutReport kept = loop_of("colocated: true, offload: false, " + output);
   EXPECT_GT(moved.switch_s, 0);
   EXPECT_EQ(kept.switch_s, 0);
   EXPECT_LE(kept.slots, moved.slots);

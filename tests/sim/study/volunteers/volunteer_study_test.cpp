@@ -19,7 +19,8 @@ Case case_of(const std::string& volunteers, int stages = 4) {
 }
 
 VolunteerReport report_of(const Case& the_case, int threads = 1) {
-  return study_volunteers(*the_case.volunteers, the_case.job, *the_case.prepared, threads);
+  return study_volunteers(*the_case.asked.find<Volunteers>(), the_case.job, *the_case.prepared,
+                          threads);
 }
 
 constexpr const char* kChanging =

@@ -19,7 +19,7 @@ bool has_section(const Record& record) {
   });
 }
 
-TEST(PowerFigures, AreThereWhereAsked) {
+TEST(PowerStudy, AreThereWhereAsked) {
   Record record = sample_record();
   EXPECT_FALSE(has_section(record));
   EXPECT_FALSE(run_document(record, false).contains("power"));
@@ -27,7 +27,7 @@ TEST(PowerFigures, AreThereWhereAsked) {
   report.cluster = {.energy_J = 3.6e9, .mean_W = 12.34e6, .peak_W = 15e6, .least_W = 6e6};
   report.step_J = 7.2e8;
   report.token_J = 42;
-  record.power = std::make_shared<const PowerReport>(report);
+  record.studies.set(report);
   EXPECT_TRUE(has_section(record));
   EXPECT_EQ(figure("power.mean_W").text(record), "12.3 MW");
   EXPECT_EQ(figure("power.swing").text(record), "60.0 %");
@@ -37,25 +37,25 @@ TEST(PowerFigures, AreThereWhereAsked) {
   EXPECT_EQ(figure("power.run_J").text(record), "");     // no campaign
   report.spec.usd_per_kWh = 0.1;
   report.run = RunEnergy{{.mean = 3.6e13}, {.mean = 1e6}};
-  record.power = std::make_shared<const PowerReport>(report);
+  record.studies.set(report);
   EXPECT_EQ(figure("power.step_usd").text(record), "20 USD");
   EXPECT_EQ(figure("power.run_J").text(record), "10.0 GWh");
   EXPECT_EQ(run_document(record, false)["power"]["step_J"], 7.2e8);
 }
 
 // The row has so many nodes that no clock keeps it within its supply; one input's end still holds.
-TEST(PowerFigures, ARowThatDoesNotHoldHasNoClock) {
+TEST(PowerStudy, ARowThatDoesNotHoldHasNoClock) {
   Record record = sample_record();
   PowerReport report;
   report.row = RowReport{.capped_share = 1, .clock = 0, .holds = false};
-  record.power = std::make_shared<const PowerReport>(report);
+  record.studies.set(report);
   EXPECT_EQ(figure("power.row_capped").text(record), "100.0 %");
   EXPECT_EQ(figure("power.row_clock").text(record), "");
   EXPECT_EQ(figure("power.row_slowdown").text(record), "");
 }
 
 // Deviations of inputs add up to more than a clock can lack.
-TEST(PowerFigures, RangesKeepToWhatCanBe) {
+TEST(PowerStudy, RangesKeepToWhatCanBe) {
   Record record = sample_record();
   PowerReport report;
   const auto row = [](double clock, double slowdown, bool holds) {
@@ -68,7 +68,7 @@ TEST(PowerFigures, RangesKeepToWhatCanBe) {
     report.at_low.push_back(row(0.1, 1.0, true));
     report.at_high.push_back(row(0, 1, false));
   }
-  record.power = std::make_shared<const PowerReport>(report);
+  record.studies.set(report);
   const auto clock = model_range(figure("power.row_clock"), record);
   ASSERT_TRUE(clock);
   EXPECT_EQ(clock->low, 0);

@@ -1,10 +1,10 @@
+#include <fmt/format.h>
+
 #include "models/results/volunteer_report.hpp"
-#include "report/figures/figure_parts.hpp"
+#include "report/figures/shown_studies.hpp"
 
 namespace windtunnel {
 namespace {
-
-constexpr const char* kClosedForm = "closed form";
 
 using enum Unit;
 using enum Better;
@@ -12,8 +12,9 @@ using enum Better;
 // Nothing where the record has none, or no part of that kind.
 template <auto member>
 FigureValue of_volunteers(const Record& record) {
-  if (record.volunteers == nullptr) return {};
-  const auto& value = (*record.volunteers).*member;
+  const auto* report = record.studies.find<VolunteerReport>();
+  if (report == nullptr) return {};
+  const auto& value = report->*member;
   if constexpr (requires { value.empty(); }) {
     return value.empty() ? FigureValue() : FigureValue(value);
   } else {
@@ -23,11 +24,9 @@ FigureValue of_volunteers(const Record& record) {
 
 template <double CallsPoint::*member>
 FigureValue of_calls(const Record& record) {
-  if (record.volunteers == nullptr || !record.volunteers->calls) return {};
-  return (*record.volunteers->calls).*member;
+  const auto* report = record.studies.find<VolunteerReport>();
+  return report == nullptr || !report->calls ? FigureValue() : (*report->calls).*member;
 }
-
-}  // namespace
 
 std::vector<Figure> volunteer_figures() {
   return {
@@ -77,10 +76,69 @@ std::vector<Figure> volunteer_figures() {
       {"volunteers.calls.saturating_trainers", "trainers that saturate", whole, neither,
        "with fewer the peers are idle at times even if nobody queues",
        [](const Record& record) -> FigureValue {
-         if (record.volunteers == nullptr || !record.volunteers->calls) return {};
-         return record.volunteers->saturating_trainers;
+         const auto* report = record.studies.find<VolunteerReport>();
+         if (report == nullptr || !report->calls) return {};
+         return report->saturating_trainers;
        },
        kClosedForm}};
+}
+
+// With the interval of a mean over trials.
+std::string volunteer_text(const Figure& figure, const Record& record) {
+  const FigureValue value = figure.of(record);
+  const auto* estimate = std::get_if<Estimate>(&value);
+  return estimate != nullptr ? estimate_text(figure.unit, *estimate) : figure.text(record);
+}
+
+// Throughput over latency, beside the figures at the peers' own.
+SummarySection calls_section(const Record& record) {
+  SummarySection section{"Trainers that ask experts on volunteers", {}};
+  add_figures(record, "volunteers.calls", section, volunteer_text);
+  section.table.columns = {{"latency", Align::right},
+                           {figure("volunteers.calls.tokens_per_s").title, Align::right},
+                           {figure("volunteers.calls.single_tokens_per_s").title, Align::right}};
+  for (const CallsPoint& point : record.studies.find<VolunteerReport>()->by_latency) {
+    section.table.rows.push_back({value_text(Unit::seconds, point.latency_s),
+                                  value_text(Unit::count, point.tokens_per_s),
+                                  value_text(Unit::count, point.single_tokens_per_s)});
+  }
+  return section;
+}
+
+std::vector<SummarySection> volunteer_sections(const Record& record) {
+  const auto& report = *record.studies.find<VolunteerReport>();
+  SummarySection section{
+      fmt::format("Volunteers on {} stage{}, {} trial{} ({} of the mean)", report.stages,
+                  report.stages == 1 ? "" : "s", with_separators(report.trials),
+                  report.trials == 1 ? "" : "s", kIntervalTitle),
+      {}};
+  add_figures(record, "volunteers", section, volunteer_text);
+  std::vector<SummarySection> sections = {std::move(section)};
+  if (report.calls) sections.push_back(calls_section(record));
+  return sections;
+}
+
+void add_volunteer_json(const Record& record, Json& part) {
+  const auto& report = *record.studies.find<VolunteerReport>();
+  if (!report.calls) return;
+  Json points = Json::array();
+  for (const CallsPoint& point : report.by_latency) {
+    points.push_back({{"latency_s", point.latency_s},
+                      {"tokens_per_s", point.tokens_per_s},
+                      {"single_tokens_per_s", point.single_tokens_per_s}});
+  }
+  part["calls"]["by_latency"] = std::move(points);
+}
+
+}  // namespace
+
+ShownStudy shown_volunteers() {
+  return {.key = "volunteers",
+          .is_in = [](const Record& record) { return record.studies.has<VolunteerReport>(); },
+          .figures = volunteer_figures,
+          .sections = volunteer_sections,
+          .add_json = add_volunteer_json,
+          .sweep_columns = {"volunteers.optimum_share", "volunteers.tokens_per_s"}};
 }
 
 }  // namespace windtunnel

@@ -1,12 +1,11 @@
-#include "report/summary/rollout_summary.hpp"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <set>
 
-#include "report/figures/figure_parts.hpp"
+#include "models/results/rollout_report.hpp"
 #include "report/figures/figures.hpp"
+#include "report/figures/shown_studies.hpp"
 #include "tests/report/sample_record.hpp"
 #include "tests/report/summary/section_row.hpp"
 
@@ -44,11 +43,15 @@ RolloutReport report_of(RolloutMode mode) {
 
 Record record_of(const RolloutReport& report) {
   Record record;
-  record.rollout = report;
+  record.studies.set(report);
   return record;
 }
 
-TEST(RolloutSummary, WhoWaitsForWhom) {
+SummarySection rollout_section(const Record& record) {
+  return shown_rollout().sections(record).front();
+}
+
+TEST(RolloutStudy, WhoWaitsForWhom) {
   const SummarySection section = rollout_section(record_of(report_of(RolloutMode::synchronous)));
   EXPECT_EQ(row(section, "loop period"),
             "100 s for 1,024 samples of 3,000 tokens behind prompts of 1,024, synchronous");
@@ -63,7 +66,7 @@ TEST(RolloutSummary, WhoWaitsForWhom) {
   EXPECT_EQ(row(section, "cost per sample"), "no such row");
 }
 
-TEST(RolloutSummary, WhatOnlySomeHave) {
+TEST(RolloutStudy, WhatOnlySomeHave) {
   RolloutReport report = report_of(RolloutMode::asynchronous);
   report.staleness = 1.5;
   report.returned = 3;
@@ -86,13 +89,13 @@ TEST(RolloutSummary, WhatOnlySomeHave) {
 
 // 1 T tokens at 41,206 a second are 280.9 days, in which 248.5 M samples are paid. A learner alone
 // would be through earlier, and without engines to pay.
-TEST(RolloutSummary, AllTokensTakeWhatTheLoopTakes) {
+TEST(RolloutStudy, AllTokensTakeWhatTheLoopTakes) {
   RolloutReport report = report_of(RolloutMode::synchronous);
   report.usd_per_sample = 0.04;
   Record record = sample_record();
   record.job.tokens = 1e12;
   record.job.price_usd_per_gpu_s = 1;
-  record.rollout = report;
+  record.studies.set(report);
   const SummarySection section = rollout_section(record);
   EXPECT_EQ(row(section, "time for all tokens"), "281 d");
   EXPECT_EQ(row(section, "cost of all tokens"), "9.94 M USD");
@@ -106,10 +109,10 @@ TEST(RolloutSummary, AllTokensTakeWhatTheLoopTakes) {
   EXPECT_EQ(figure("job.days").text(record), "");
 }
 
-TEST(RolloutFigures, StandBelowRolloutAndSayNothingWithoutEngines) {
+TEST(RolloutStudy, StandBelowRolloutAndSayNothingWithoutEngines) {
   const Record none;
   std::set<std::string> keys;
-  for (const Figure& each : rollout_figures()) {
+  for (const Figure& each : shown_rollout().figures()) {
     EXPECT_TRUE(each.key.starts_with("rollout.")) << each.key;
     EXPECT_TRUE(keys.insert(each.key).second) << each.key;
     EXPECT_TRUE(std::holds_alternative<std::monostate>(each.of(none))) << each.key;

@@ -1,8 +1,7 @@
-#include "report/summary/fused_summary.hpp"
-
 #include <gtest/gtest.h>
 
 #include "models/results/fused_report.hpp"
+#include "report/figures/shown_studies.hpp"
 #include "report/json/json.hpp"
 #include "tests/report/sample_record.hpp"
 
@@ -14,11 +13,11 @@ Record fused_record() {
   FusedReport report;
   report.points = {{1, 0.1, 1, 2e9, true}, {4, 0.2, 2, 5e9, true}, {8, 0.3, 2.67, 9e10, false}};
   report.most_jobs = 6;
-  record.fused = std::make_shared<const FusedReport>(report);
+  record.studies.set(report);
   return record;
 }
 
-TEST(FusedSummary, TellsTheBestThatFits) {
+TEST(FusedStudy, TellsTheBestThatFits) {
   const Record record = fused_record();
   EXPECT_EQ(figure("fused.jobs").text(record), "4");
   EXPECT_EQ(figure("fused.speedup").text(record), "2.0");
@@ -26,8 +25,8 @@ TEST(FusedSummary, TellsTheBestThatFits) {
   EXPECT_EQ(figure("fused.speedup").text(sample_record()), "");
 }
 
-TEST(FusedSummary, HasARowForEachNumberOfJobs) {
-  const SummarySection section = fused_section(fused_record());
+TEST(FusedStudy, HasARowForEachNumberOfJobs) {
+  const SummarySection section = shown_fused().sections(fused_record()).front();
   ASSERT_EQ(section.table.rows.size(), 3U);
   EXPECT_EQ(section.table.rows[1][2], "2.00");
   EXPECT_EQ(section.table.rows[2][4], "no");

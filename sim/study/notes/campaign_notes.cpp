@@ -1,16 +1,54 @@
-#include "sim/study/notes/spoilt_copies.hpp"
-
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
+#include <string>
 #include <utility>
 
 #include "models/base/units.hpp"
 #include "policies/protection/snapshot_tiers.hpp"
+#include "sim/study/iterations/relaid_jobs.hpp"
+#include "sim/study/iterations/smaller_jobs.hpp"
+#include "sim/study/notes/note_makers.hpp"
 
 namespace windtunnel {
+namespace {
+
+constexpr double kFew = 30;
+constexpr double kEnough = 100;
+constexpr double kMostTrials = 1e6;  // that campaign.replicas takes
+
+// Expected of all trials together.
+double failures_of(const CampaignInputs& inputs) {
+  const double length_s = inputs.campaign.length_s;
+  double per_s = 0;
+  for (const FailureClass& one : inputs.failures) {
+    const bool interrupts =
+        one.kind != FailureKind::planned && one.kind != FailureKind::corrupt_snapshot;
+    if (interrupts) per_s += mean_rate_per_s(one, inputs.nodes, length_s);
+  }
+  return per_s * length_s * inputs.campaign.trials;
+}
+
+}  // namespace
+
+std::vector<Note> few_failures_notes(const CampaignInputs& inputs) {
+  const double failures = failures_of(inputs);
+  if (failures <= 0 || failures >= kFew) return {};
+  const int now = inputs.campaign.trials;
+  const double trials = std::ceil(now * kEnough / failures / 10) * 10;
+  const std::string due = failures < 1 ? std::string("less than one is")
+                                       : fmt::format("about {:.0f} are", std::floor(failures));
+  const std::string enough = trials > kMostTrials
+                                 ? std::string("a hundred are due in more than can be simulated")
+                                 : fmt::format("campaign.replicas={:.0f} meets a hundred", trials);
+  return {{"campaign.replicas",
+           "all trials together meet so few failures that the ranges of goodput, days and cost are "
+           "too narrow, and intervals of snapshots can hardly be told apart",
+           fmt::format("{} due in {} trial{}; {}", due, now, now == 1 ? "" : "s", enough)}};
+}
+
 namespace {
 
 // A tier that keeps copies, and the age at which the oldest of them was begun: between these two,
@@ -98,6 +136,23 @@ std::vector<Note> spoilt_copies(const Job& job, const std::vector<TierReport>& t
                      remedy(job, *copies, failure.rollback_s))});
   }
   return notes;
+}
+
+std::vector<Note> whole_job_notes(const Job& job, const PreparedIteration& prepared, int most_out) {
+  const WhenNoSpare then = job.recovery.when_no_spare;
+  const bool relaid = then == WhenNoSpare::relayout;
+  const bool asked = relaid || then == WhenNoSpare::shrink;
+  // Of islands one drops out as a whole.
+  if (!asked || most_out > 0 || job.recovery.elastic.groups > 0 || !job.sync.empty()) return {};
+  std::string why;
+  if (relaid) {
+    relaid_jobs(job, &why);
+  } else {
+    why = why_no_smaller(job, prepared);
+  }
+  return {{"recovery.when_no_spare",
+           fmt::format("is {}, but the job can be no smaller, so it waits for a node: {}",
+                       relaid ? "relayout" : "shrink", why)}};
 }
 
 }  // namespace windtunnel

@@ -1,12 +1,14 @@
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <iterator>
 #include <limits>
-#include <memory>
 
 #include "models/base/units.hpp"
 #include "models/power/power_report.hpp"
-#include "report/figures/figure_parts.hpp"
+#include "report/figures/model_range.hpp"
+#include "report/figures/shown_studies.hpp"
 
 namespace windtunnel {
 namespace {
@@ -20,7 +22,8 @@ using Value = FigureValue (*)(const Report&);
 // Nothing where power is not asked for.
 std::function<FigureValue(const Record&)> of(Value value) {
   return [value](const Record& record) {
-    return record.power == nullptr ? FigureValue() : value(*record.power);
+    const auto* report = record.studies.find<PowerReport>();
+    return report == nullptr ? FigureValue() : value(*report);
   };
 }
 
@@ -121,9 +124,10 @@ double per_million_tokens(const Report& report) {
 // The rent of all GPUs for a number of steps, at the price of an hour.
 std::function<FigureValue(const Record&)> rented(double (*steps)(const Report&)) {
   return [steps](const Record& record) {
-    if (record.power == nullptr) return FigureValue();
+    const auto* report = record.studies.find<PowerReport>();
+    if (report == nullptr) return FigureValue();
     const double step_usd = price_usd_per_s(record.job) * record.iteration.time_s;
-    return if_any(step_usd * steps(*record.power));
+    return if_any(step_usd * steps(*report));
   };
 }
 
@@ -201,20 +205,21 @@ Figure with_inputs(Figure figure) {
   const auto value = figure.of;
   figure.of_inputs =
       [value, domain = domain_of(figure)](const Record& record) -> std::optional<FigureRange> {
-    if (record.power == nullptr || record.power->at_low.empty()) return std::nullopt;
+    const auto* power = record.studies.find<PowerReport>();
+    if (power == nullptr || power->at_low.empty()) return std::nullopt;
     const auto at = [&](const Report& report) {
       Record other;
-      other.power = std::shared_ptr<const PowerReport>(std::shared_ptr<const void>(), &report);
+      other.studies.set(report);
       return number_of(value(other));
     };
     const double middle = number_of(value(record));
     if (!std::isfinite(middle)) return std::nullopt;
     double below = 0;
     double above = 0;
-    for (std::size_t i = 0; i < record.power->at_low.size(); ++i) {
+    for (std::size_t i = 0; i < power->at_low.size(); ++i) {
       // Where the figure is nothing these are no numbers, which fmin and fmax pass over.
-      const double low = at(record.power->at_low[i]) - middle;
-      const double high = at(record.power->at_high[i]) - middle;
+      const double low = at(power->at_low[i]) - middle;
+      const double high = at(power->at_high[i]) - middle;
       below = std::hypot(below, std::fmin(0.0, std::fmin(low, high)));
       above = std::hypot(above, std::fmax(0.0, std::fmax(low, high)));
     }
@@ -224,13 +229,40 @@ Figure with_inputs(Figure figure) {
   return figure;
 }
 
-}  // namespace
-
 std::vector<Figure> power_figures() {
   std::vector<Figure> figures = draw_figures();
   std::ranges::move(price_figures(), std::back_inserter(figures));
   for (Figure& each : figures) each = with_inputs(std::move(each));
   return figures;
+}
+
+// With the range that trials, the cost models and what is not known of watts leave.
+std::string power_text(const Figure& figure, const Record& record) {
+  std::string text = figure.text(record);
+  if (text.empty()) return text;
+  const std::optional<FigureRange> range = wider_range(figure, record);
+  if (range) text += fmt::format("  ({})", range_text(figure.unit, range->low, range->high));
+  return text;
+}
+
+std::vector<SummarySection> power_sections(const Record& record) {
+  SummarySection section{"Power and energy", {}};
+  add_figures(record, "power", section, power_text);
+  const auto& row = record.studies.find<PowerReport>()->row;
+  if (row && !row->holds) {
+    section.rows.push_back({"does not hold", "no clock is low enough for so many nodes in a row"});
+  }
+  return {section};
+}
+
+}  // namespace
+
+ShownStudy shown_power() {
+  return {.key = "power",
+          .is_in = [](const Record& record) { return record.studies.has<PowerReport>(); },
+          .figures = power_figures,
+          .sections = power_sections,
+          .columns = {"power.peak_W", "power.step_J"}};
 }
 
 }  // namespace windtunnel

@@ -1,11 +1,9 @@
-#include "report/summary/volunteer_summary.hpp"
-
 #include <gtest/gtest.h>
 
 #include <algorithm>
 
 #include "models/results/volunteer_report.hpp"
-#include "report/figures/figures.hpp"
+#include "report/figures/shown_studies.hpp"
 #include "report/json/json.hpp"
 #include "report/summary/comparison_columns.hpp"
 #include "tests/report/sample_record.hpp"
@@ -20,7 +18,7 @@ Estimate exactly(double value) {
 
 Record record_of(const VolunteerReport& report) {
   Record record = sample_record();
-  record.volunteers = std::make_shared<const VolunteerReport>(report);
+  record.studies.set(report);
   return record;
 }
 
@@ -35,13 +33,14 @@ VolunteerReport swarm_report() {
   return report;
 }
 
-TEST(VolunteerSummary, IsThereWhereTheyAre) {
-  EXPECT_TRUE(volunteer_sections(sample_record()).empty());
+TEST(VolunteerStudy, IsThereWhereTheyAre) {
+  EXPECT_FALSE(shown_volunteers().is_in(sample_record()));
   EXPECT_FALSE(run_document(sample_record(), false).contains("volunteers"));
 }
 
-TEST(VolunteerSummary, HasARowForWhatIsKnown) {
-  const std::vector<SummarySection> sections = volunteer_sections(record_of(swarm_report()));
+TEST(VolunteerStudy, HasARowForWhatIsKnown) {
+  const std::vector<SummarySection> sections =
+      shown_volunteers().sections(record_of(swarm_report()));
   ASSERT_EQ(sections.size(), 1U);
   EXPECT_EQ(sections[0].title, "Volunteers on 32 stages, 10 trials (95 % interval of the mean)");
   EXPECT_EQ(row(sections[0], "of the optimum"), "95.8 %  (95.0 % .. 96.6 %)");
@@ -50,13 +49,13 @@ TEST(VolunteerSummary, HasARowForWhatIsKnown) {
   EXPECT_EQ(row(sections[0], "peers compute"), "no such row");
 }
 
-TEST(VolunteerSummary, CallsHaveATableOverLatency) {
+TEST(VolunteerStudy, CallsHaveATableOverLatency) {
   VolunteerReport report = swarm_report();
   report.calls = CallsPoint{0.05, 2000, 10};
   report.saturating_trainers = 1234;
   report.by_latency = {{0, 2000, 100}, {1, 1990, 1}};
   const Record record = record_of(report);
-  const std::vector<SummarySection> sections = volunteer_sections(record);
+  const std::vector<SummarySection> sections = shown_volunteers().sections(record);
   ASSERT_EQ(sections.size(), 2U);
   ASSERT_EQ(sections[1].table.rows.size(), 2U);
   EXPECT_EQ(sections[1].table.rows[1][1], "1990");
@@ -66,10 +65,15 @@ TEST(VolunteerSummary, CallsHaveATableOverLatency) {
   EXPECT_EQ(calls.at("by_latency").at(1).at("single_tokens_per_s"), 1);
 }
 
-TEST(VolunteerSummary, AComparisonHasTheirColumns) {
+bool has_volunteers(const std::vector<const Figure*>& columns) {
+  return std::ranges::any_of(
+      columns, [](const Figure* each) { return each->key.starts_with("volunteers."); });
+}
+
+TEST(VolunteerStudy, AComparisonHasTheirColumns) {
   Comparison comparison;
   comparison.points = {{.set = {}, .record = sample_record(), .reason = ""}};
-  EXPECT_TRUE(volunteer_columns(comparison).empty());
+  EXPECT_FALSE(has_volunteers(further_columns(comparison)));
   comparison.points.push_back({.set = {}, .record = record_of(swarm_report()), .reason = ""});
   const std::vector<const Figure*> columns = further_columns(comparison);
   EXPECT_NE(std::ranges::find(columns, &figure("volunteers.optimum_share")), columns.end());

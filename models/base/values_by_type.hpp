@@ -1,0 +1,40 @@
+// At most one value of each type, shared by copies: for what only some jobs have, so that a struct
+// that holds it needs no member, and no header, for each.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <typeindex>
+#include <utility>
+
+namespace windtunnel {
+
+class ValuesByType {
+ public:
+  // Null: there is none.
+  template <class T>
+  const T* find() const {
+    const auto found = values_.find(typeid(T));
+    return found == values_.end() ? nullptr : static_cast<const T*>(found->second.get());
+  }
+  template <class T>
+  bool has() const {
+    return find<T>() != nullptr;
+  }
+
+  // In place of the one that was there.
+  template <class T>
+  void set(T value) {
+    share(std::make_shared<const T>(std::move(value)));
+  }
+  // The same without a copy; null changes nothing.
+  template <class T>
+  void share(std::shared_ptr<const T> value) {
+    if (value != nullptr) values_[typeid(T)] = std::move(value);
+  }
+
+ private:
+  std::map<std::type_index, std::shared_ptr<const void>> values_;
+};
+
+}  // namespace windtunnel

@@ -1,0 +1,74 @@
+#include <fmt/format.h>
+
+#include "models/results/fused_report.hpp"
+#include "report/figures/shown_studies.hpp"
+
+namespace windtunnel {
+namespace {
+
+// Of the best number of jobs; nothing where there is none.
+template <auto member>
+FigureValue of_best(const Record& record) {
+  const auto* report = record.studies.find<FusedReport>();
+  const FusedPoint* best = report == nullptr ? nullptr : report->best();
+  return best == nullptr ? FigureValue() : FigureValue(double(best->*member));
+}
+
+std::vector<Figure> fused_figures() {
+  return {{"fused.most_jobs", "jobs that fit", Unit::whole, Better::higher,
+           "fused on one GPU, of those asked for",
+           [](const Record& record) -> FigureValue {
+             const auto* report = record.studies.find<FusedReport>();
+             if (report == nullptr) return {};
+             return double(report->most_jobs);
+           },
+           kClosedForm},
+          {"fused.jobs", "best together", Unit::whole, Better::neither,
+           "of the numbers of jobs that were compared and fit", of_best<&FusedPoint::jobs>,
+           kClosedForm},
+          {"fused.step_s", "step of these", Unit::seconds, Better::lower, "of all of them",
+           of_best<&FusedPoint::step_s>, kClosedForm, Follows::time},
+          {"fused.speedup", "speed-up by fusion", Unit::events, Better::higher,
+           "of these, over one job after the other", of_best<&FusedPoint::speedup>, kClosedForm}};
+}
+
+std::vector<SummarySection> fused_sections(const Record& record) {
+  SummarySection section{"Jobs fused on one GPU", {}};
+  section.table.columns = {{"jobs", Align::right},
+                           {"step of all", Align::right},
+                           {"speed-up", Align::right},
+                           {"memory", Align::right},
+                           {"fits"}};
+  for (const FusedPoint& point : record.studies.find<FusedReport>()->points) {
+    section.table.rows.push_back(
+        {value_text(Unit::whole, point.jobs), value_text(Unit::seconds, point.step_s),
+         fmt::format("{:.2f}", point.speedup), value_text(Unit::memory, point.memory_bytes),
+         point.fits ? "yes" : "no"});
+  }
+  add_figures(record, "fused", section, plain_text);
+  return {section};
+}
+
+void add_fused_json(const Record& record, Json& part) {
+  part["points"] = Json::array();
+  for (const FusedPoint& point : record.studies.find<FusedReport>()->points) {
+    part["points"].push_back({{"jobs", point.jobs},
+                              {"step_s", point.step_s},
+                              {"speedup", point.speedup},
+                              {"memory_bytes", point.memory_bytes},
+                              {"fits", point.fits}});
+  }
+}
+
+}  // namespace
+
+ShownStudy shown_fused() {
+  return {.key = "fused",
+          .is_in = [](const Record& record) { return record.studies.has<FusedReport>(); },
+          .figures = fused_figures,
+          .sections = fused_sections,
+          .add_json = add_fused_json,
+          .columns = {"fused.most_jobs", "fused.jobs", "fused.step_s", "fused.speedup"}};
+}
+
+}  // namespace windtunnel

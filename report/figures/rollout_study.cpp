@@ -1,0 +1,215 @@
+#include <fmt/format.h>
+
+#include "models/results/rollout_report.hpp"
+#include "report/figures/shown_studies.hpp"
+
+namespace windtunnel {
+namespace {
+
+using enum Unit;
+using enum Better;
+
+// A member of the loop's report, or of its transfer of weights; nothing without a loop.
+template <auto member>
+FigureValue of_loop(const Record& record) {
+  const auto* report = record.studies.find<RolloutReport>();
+  if (report == nullptr) return {};
+  if constexpr (requires { report->transfer.*member; }) {
+    return report->transfer.*member;
+  } else {
+    return static_cast<double>(report->*member);
+  }
+}
+
+// Where 0 means that there is none.
+template <auto member>
+FigureValue if_any(const Record& record) {
+  const FigureValue value = of_loop<member>(record);
+  const auto* number = std::get_if<double>(&value);
+  return number != nullptr && *number > 0 ? value : FigureValue();
+}
+
+// What all of job.tokens take at the loop's rate; nothing where the scenario does not name them, or
+// names steps, of which a batch of samples may be any number.
+FigureValue of_all_tokens(const Record& record, double (*value)(const RolloutReport&, double)) {
+  const auto* report = record.studies.find<RolloutReport>();
+  if (report == nullptr || record.job.tokens <= 0 || record.job.steps > 0) return {};
+  const double known = value(*report, record.job.tokens / report->tokens_per_s);
+  return known > 0 ? FigureValue(known) : FigureValue();
+}
+
+std::vector<Figure> times() {
+  using Report = RolloutReport;
+  return {
+      {"rollout.period_s", "loop period", seconds, lower,
+       "of an iteration of reinforcement learning: samples, updates, new weights",
+       of_loop<&Report::period_s>, kSimulated, Follows::time},
+      {"rollout.generation_s", "generation", seconds, lower,
+       "of a batch of samples; asynchronous: of the engines' time", of_loop<&Report::generation_s>,
+       kSimulated, Follows::time},
+      {"rollout.training_s", "training", seconds, lower,
+       "updates by a batch, passes over it besides, and rewards", of_loop<&Report::training_s>,
+       kSimulated, Follows::time},
+      {"rollout.transfer_s", "weights to engines", seconds, lower, "of one version, to all engines",
+       of_loop<&WeightTransfer::seconds>, kClosedForm, Follows::time},
+      {"rollout.transfer_bound_s", "least for weights", seconds, lower,
+       "what the busiest link takes for its bytes at its nominal rate",
+       of_loop<&WeightTransfer::bound_s>, kClosedForm},
+      {"rollout.switch_s", "switching", seconds, lower,
+       "colocated: the training state to the host and back", if_any<&Report::switch_s>, kClosedForm,
+       Follows::time}};
+}
+
+std::vector<Figure> rates() {
+  using Report = RolloutReport;
+  return {
+      {"rollout.actors_idle", "idle engines", share, lower,
+       "of the period, in which an engine neither writes nor gets weights",
+       of_loop<&Report::actors_idle>},
+      {"rollout.learner_idle", "idle learner", share, lower,
+       "of the period, in which it neither learns nor sends weights",
+       of_loop<&Report::learner_idle>},
+      {"rollout.samples_per_s", "samples/s of the loop", count, higher,
+       "failures of engines and learner counted", of_loop<&Report::samples_per_s>, kSimulated,
+       Follows::rate},
+      {"rollout.tokens_per_s", "tokens/s of the loop", count, higher,
+       "prompts and outputs of these samples", of_loop<&Report::tokens_per_s>, kSimulated,
+       Follows::rate},
+      {"rollout.usd_per_sample", "cost per sample", usd, lower, "of all GPUs, at job.price",
+       if_any<&Report::usd_per_sample>, kSimulated, Follows::time},
+      {"rollout.job_days", "time for all tokens", days, lower, "job.tokens at the loop's rate",
+       [](const Record& record) {
+         return of_all_tokens(record,
+                              [](const RolloutReport&, double taken_s) { return taken_s / 86400; });
+       },
+       kSimulated, Follows::time},
+      {"rollout.job_cost_usd", "cost of all tokens", usd, lower,
+       "likewise, of all GPUs, at job.price",
+       [](const Record& record) {
+         return of_all_tokens(record, [](const RolloutReport& report, double taken_s) {
+           return taken_s * report.samples_per_s * report.usd_per_sample;
+         });
+       },
+       kSimulated, Follows::time},
+      {"rollout.running", "sequences per engine", count, neither, "while it has any, on average",
+       of_loop<&Report::running>},
+      {"rollout.output_tokens", "output", count, neither, "tokens of a sample, on average",
+       of_loop<&Report::output_tokens>},
+      {"rollout.staleness", "staleness", events, lower,
+       "versions from a sample's first token to its update, on average",
+       of_loop<&Report::staleness>},
+      {"rollout.returned", "sent back", events, lower,
+       "sequences of an iteration, as keys and values found no room", if_any<&Report::returned>},
+      {"rollout.lost_share", "written again", small_share, lower,
+       "of engines' tokens, after failures of engines", if_any<&Report::lost_share>, kClosedForm},
+      {"rollout.away_share", "engines away", small_share, lower, "of their time, after failures",
+       if_any<&Report::away_share>, kClosedForm}};
+}
+
+std::vector<Figure> rollout_figures() {
+  std::vector<Figure> all = times();
+  for (Figure& each : rates()) all.push_back(std::move(each));
+  return all;
+}
+
+// "64 GPUs in 16 engines of tp 4, beside 64 of the learner"
+std::string pools_text(const RolloutReport& report) {
+  const std::string engines =
+      counted(report.engines, "engine") + " of " + counted(report.spec.engine.tp, "GPU");
+  if (report.spec.colocated) {
+    return fmt::format("{} on the learner's {}, in turn", engines, counted(report.gpus, "GPU"));
+  }
+  return fmt::format("{} on {}, the learner on {}", engines, counted(report.actor_gpus, "GPU"),
+                     with_separators(report.gpus - report.actor_gpus));
+}
+
+// What the period consists of: shares of it, which come to more than all where phases overlap.
+std::string phase_text(const RolloutReport& report, double seconds) {
+  return fmt::format("{:>7}  {}", value_text(Unit::share, seconds / report.period_s),
+                     value_text(Unit::seconds, seconds));
+}
+
+std::vector<SummarySection> rollout_sections(const Record& record) {
+  const RolloutReport& report = *record.studies.find<RolloutReport>();
+  const auto text = [&](const char* key) { return figure(key).text(record); };
+  SummarySection section{"Reinforcement learning", {}, {}};
+  const auto add = [&](const char* key, const std::string& value) {
+    section.rows.push_back({figure(key).title, value});
+  };
+  add("rollout.period_s",
+      fmt::format("{} for {} samples of {} tokens behind prompts of {}, {}",
+                  text("rollout.period_s"), with_separators(report.spec.batch()),
+                  with_separators(report.output_tokens), with_separators(report.spec.prompt_length),
+                  name_of(report.spec.mode)));
+  section.rows.push_back({"pools", pools_text(report)});
+  section.rows.push_back(
+      {"throughput", fmt::format("{} samples/s, {} tokens/s", text("rollout.samples_per_s"),
+                                 text("rollout.tokens_per_s"))});
+  for (const char* key : {"rollout.usd_per_sample", "rollout.job_days", "rollout.job_cost_usd"}) {
+    if (const std::string known = text(key); !known.empty()) add(key, known);
+  }
+  add("rollout.generation_s", phase_text(report, report.generation_s));
+  add("rollout.training_s", phase_text(report, report.training_s));
+  add("rollout.transfer_s", fmt::format("{}, {} to {} engines; its busiest link allows {}",
+                                        phase_text(report, report.transfer.seconds),
+                                        value_text(Unit::bytes, report.transfer.model_bytes),
+                                        report.engines, text("rollout.transfer_bound_s")));
+  if (report.switch_s > 0) add("rollout.switch_s", phase_text(report, report.switch_s));
+  section.rows.push_back(
+      {"idle", report.spec.colocated
+                   ? fmt::format("{} of the GPUs' time, while long samples end",
+                                 text("rollout.actors_idle"))
+                   : fmt::format("engines {}, learner {} of the period",
+                                 text("rollout.actors_idle"), text("rollout.learner_idle"))});
+  add("rollout.running",
+      fmt::format("{} on average while it has any; memory and rollout.engine.sequences allow {}",
+                  text("rollout.running"), value_text(Unit::count, report.slots)));
+  if (report.spec.mode != RolloutMode::synchronous) {
+    add("rollout.staleness", fmt::format("{} versions", text("rollout.staleness")));
+  }
+  if (report.returned > 0) {
+    add("rollout.returned", fmt::format("{} sequences of an iteration, as keys and values found no "
+                                        "room, and computed again",
+                                        text("rollout.returned")));
+  }
+  if (report.lost_share > 0) {
+    section.rows.push_back(
+        {"failures", fmt::format("engines are away for {} of their time and write {} again; the "
+                                 "learner is available for {}",
+                                 text("rollout.away_share"), text("rollout.lost_share"),
+                                 value_text(Unit::share, report.availability))});
+  }
+  section.rows.push_back(
+      {"rests on",
+       "decoding as a roofline of the learner's calibration: no engine was measured "
+       "(assumed); its error is not known to be that of training steps"});
+  return {section};
+}
+
+void add_rollout_json(const Record& record, Json& part) {
+  const auto& report = *record.studies.find<RolloutReport>();
+  part["mode"] = std::string(name_of(report.spec.mode));
+  part["engines"] = report.engines;
+  part["engine_gpus"] = report.spec.engine.tp;
+  part["actor_gpus"] = report.actor_gpus;
+  part["gpus"] = report.gpus;
+  part["model_bytes"] = report.transfer.model_bytes;
+}
+
+}  // namespace
+
+ShownStudy shown_rollout() {
+  return {.key = "rollout",
+          .is_in = [](const Record& record) { return record.studies.has<RolloutReport>(); },
+          .figures = rollout_figures,
+          .sections = rollout_sections,
+          .add_json = add_rollout_json,
+          .columns = {"rollout.period_s", "rollout.samples_per_s", "rollout.actors_idle",
+                      "rollout.learner_idle"},
+          .sweep_columns = {"rollout.period_s", "rollout.samples_per_s", "rollout.usd_per_sample",
+                            "rollout.actors_idle", "rollout.learner_idle"},
+          .key_figures = {"rollout.period_s", "rollout.samples_per_s"},
+          .ranking = "rollout.samples_per_s"};
+}
+
+}  // namespace windtunnel

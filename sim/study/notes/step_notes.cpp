@@ -1,0 +1,188 @@
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <set>
+#include <string>
+
+#include "models/base/units.hpp"
+#include "sim/engine/timeline_replay.hpp"
+#include "sim/study/notes/note_makers.hpp"
+
+namespace windtunnel {
+namespace {
+
+Note sampled_note(const Timeline& timeline) {
+  return {"fold",
+          "the ways that cluster.fabric.routing chose make too many ranks unlike, so a sample of "
+          "them is simulated and the step time is an estimate (docs/network.md states its error); "
+          "fold: exact simulates all that differ",
+          fmt::format("{} of {} ranks", timeline.ranks_simulated, timeline.sampled_of)};
+}
+
+Note replayed_note(const Timeline& timeline) {
+  return {"jitter",
+          "cluster.jitter or slow_nodes make too many ranks unlike to simulate each: the step is "
+          "simulated without them, then replayed with the pace of every rank. This adds up to 1 % "
+          "of the step to what is unsure, where replicas share links (docs/cost.md); fold: exact "
+          "simulates all of them",
+          fmt::format("{} ranks simulated, {} unlike ones replayed", timeline.ranks_simulated,
+                      timeline.ranks.size())};
+}
+
+}  // namespace
+
+std::vector<Note> timeline_notes(const Timeline& timeline) {
+  std::vector<Note> notes;
+  if (timeline.sampled_of > 0) notes.push_back(sampled_note(timeline));
+  if (is_replayed(timeline)) notes.push_back(replayed_note(timeline));
+  return notes;
+}
+
+namespace {
+
+constexpr double kNoteworthyShare = 0.1;
+
+}  // namespace
+
+std::vector<Note> host_bound_notes(const Job& job, const IterationReport& iteration) {
+  if (job.software.cuda_graphs) return {};
+  // What is waited for between steps is stated, and launches nothing.
+  const double host_s = iteration.critical_path_s[static_cast<int>(Category::host)];
+  const double share = std::max(0.0, host_s - job.software.host_step_s) / iteration.time_s;
+  const double slower_s = iteration.time_s * std::exp(iteration.host_spread.longer);
+  const bool waits = share >= kNoteworthyShare;
+  if (!waits && slower_s < (1 + kNoteworthyShare) * iteration.time_s) return {};
+  const double faster_s = iteration.time_s * std::exp(-iteration.host_spread.shorter);
+  return {{"software.cuda_graphs",
+           std::string(waits ? "GPUs wait for the host that launches their kernels"
+                             : "GPUs would wait for the host that launches their kernels, were it "
+                               "as slow as it may be") +
+               ": each does too little work",
+           fmt::format("{:.0f} % of the step; {} to {} a step by the ranges of host.launch "
+                       "and host.kernel",
+                       100 * share, format_seconds(faster_s), format_seconds(slower_s))}};
+}
+
+namespace {
+
+constexpr double kUneven = 1.2;  // times the mean of the others: they idle a sixth of the step
+
+double microbatch_s(const ChunkCost& chunk) {
+  return total_seconds(chunk.forward) + total_seconds(chunk.backward_input) +
+         total_seconds(chunk.backward_weight) + total_seconds(chunk.recompute);
+}
+
+// [pipeline rank] of a micro-batch, through all stages that it holds.
+std::vector<double> rank_seconds(const PreparedIteration& prepared) {
+  const HeldStages held = held_stages(prepared.schedule);
+  std::vector<double> seconds;
+  for (const std::vector<int>& stages : held) {
+    double& sum = seconds.emplace_back(0);
+    for (const int stage : stages) sum += microbatch_s(prepared.chunks[static_cast<size_t>(stage)]);
+  }
+  return seconds;
+}
+
+}  // namespace
+
+std::vector<Note> uneven_stage_notes(const Job& job, const PreparedIteration& prepared) {
+  // Unlike nodes are given unlike shares.
+  if (job.layout.pp < 2 || !prepared.kinds.empty() || prepared.balanced) return {};
+  const std::vector<double> seconds = rank_seconds(prepared);
+  const auto busiest = std::ranges::max_element(seconds);
+  const double others = (std::accumulate(seconds.begin(), seconds.end(), 0.0) - *busiest) /
+                        static_cast<double>(seconds.size() - 1);
+  if (*busiest < kUneven * others) return {};
+  const auto rank = busiest - seconds.begin();
+  const bool last = rank + 1 == std::ssize(seconds);
+  return {{"layout.stages",
+           fmt::format("pipeline rank {} computes {:.1f} times as long as the others{}, which idle "
+                       "beside it: the bubble counts only what is beyond it",
+                       rank, *busiest / others, last ? ", with the vocabulary" : ""),
+           fmt::format("{} a micro-batch, the others {} on average", format_seconds(*busiest),
+                       format_seconds(others))}};
+}
+
+std::vector<Note> unfamiliar_notes(const Familiarity& familiarity) {
+  if (familiarity.unfamiliar.empty()) return {};
+  return {{"calibration",
+           fmt::format("the prediction reaches beyond what it was held against: {}",
+                       fmt::join(familiarity.unfamiliar, ", ")),
+           fmt::format("the most alike are {} runs of {} families, {}, predicted within {:.0f} % "
+                       "(one standard deviation)",
+                       familiarity.rows, familiarity.families, familiarity.alike,
+                       100 * familiarity.deviation)}};
+}
+
+namespace {
+
+std::string count_of_steps(double steps) {
+  return fmt::format("{:.6g} step{}", steps, steps == 1 ? "" : "s");
+}
+
+std::string periods_of(const Job& job) {
+  std::string text;
+  for (const SyncLevel& level : job.sync) {
+    if (level.pattern == SyncPattern::none) continue;
+    text += fmt::format("{}{} every {}", text.empty() ? "" : ", ", level.over,
+                        count_of_steps(level.every_steps));
+  }
+  return text.empty() ? "never" : text;
+}
+
+// Of gradients and of what islands exchange.
+std::set<std::string> compressors_of(const Job& job) {
+  std::set<std::string> names = {job.communication.compressors.dp.name};
+  for (const SyncLevel& level : job.sync) names.insert(level.compressor.name);
+  names.erase("none");
+  return names;
+}
+
+void add_approximations(const Job& job, std::vector<Note>& notes) {
+  if (!job.sync.empty()) {
+    notes.push_back(
+        {"sync",
+         "islands that exchange less often than in every step may learn less from a token; how "
+         "many steps that costs is not predicted: a curve of job.quality, or job.steps, says so",
+         periods_of(job)});
+  }
+  const std::set<std::string> names = compressors_of(job);
+  if (!names.empty()) {
+    notes.push_back(
+        {"compressor",
+         "steps with compressed exchanges may teach less than dense ones; how many more are needed "
+         "is not predicted: a curve of job.quality, or job.steps, says so",
+         fmt::format("{}", fmt::join(names, ", "))});
+  }
+}
+
+// What a step's gradient lacks, and when it is complete.
+void add_redundancy(const StragglerReport& report, std::vector<Note>& notes) {
+  if (report.gradient_share < 1) {
+    notes.push_back({"redundancy",
+                     "the gradient is not that of the whole batch: it lacks those of the replicas "
+                     "that a step does not wait for, but their samples count as trained on; how "
+                     "many steps that costs is not predicted",
+                     fmt::format("{:.1f} % of it", 100 * (1 - report.gradient_share))});
+  }
+  if (report.delay_steps > 0) {
+    notes.push_back({"redundancy",
+                     "the gradient of a step is complete some steps later: so many models and one "
+                     "more are trained in turn, or weights are so many steps old",
+                     count_of_steps(report.delay_steps)});
+  }
+}
+
+}  // namespace
+
+std::vector<Note> learning_notes(const Job& job, const IterationReport& report) {
+  std::vector<Note> notes;
+  if (job.steps == 0) add_approximations(job, notes);
+  if (job.redundancy) add_redundancy(*report.stragglers, notes);
+  return notes;
+}
+
+}  // namespace windtunnel

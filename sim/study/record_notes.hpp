@@ -1,0 +1,27 @@
+// Notes on a record, from one table: each kind is a row.
+#pragma once
+
+#include <vector>
+
+#include "models/results/note.hpp"
+#include "models/results/record.hpp"
+#include "policies/lowering/prepared_iteration.hpp"
+#include "scenarios/language/case.hpp"
+#include "sim/campaign/campaign.hpp"
+#include "sim/study/studies.hpp"
+
+namespace windtunnel {
+
+struct NotedRecord {
+  const Case& the_case;
+  const PreparedIteration& prepared;
+  const Record& record;            // complete but for these notes
+  const CampaignInputs* campaign;  // what its campaign was run from; null: none was
+  StudyDepth depth;
+  int threads;  // 0: all cores
+};
+
+// In the order of the table.
+std::vector<Note> record_notes(const NotedRecord& noted);
+
+}  // namespace windtunnel
