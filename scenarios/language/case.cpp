@@ -139,8 +139,8 @@ Case resolve_case(const ScenarioText& scenario, const Overrides& more, const Pre
       result.power = resolve_power(values, evidence, result.job);
       if (result.power != nullptr) lower_clocks(*result.power, result.job);
       result.rollout = resolve_rollout(values, result.job);
-      result.volunteers = resolve_volunteers(values, files, result.job);
-      result.fused = resolve_fused(values, result.job);
+      result.volunteers = resolve_volunteers(values, files);
+      result.fused = resolve_fused(values);
       result.pauses = resolve_pauses(values);
       append(model_defaults(values, result.job), result.notes);
       append(network_law_notes(values, result.job), result.notes);
