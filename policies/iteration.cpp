@@ -7,7 +7,7 @@
 #include "models/cost/chunk/layer_table_cost.hpp"
 #include "models/cost/parallel/tensor_ops.hpp"
 #include "models/cost/parallel/tensor_rules.hpp"
-#include "policies/conflicts/exchange_conflicts.hpp"
+#include "policies/conflicts/conflict.hpp"
 #include "policies/exchange/compressed_reductions.hpp"
 #include "policies/lengths/length_plan.hpp"
 #include "policies/outer/outer_period.hpp"
@@ -54,7 +54,7 @@ double with_sync(const Job& job, const PreparedIteration& prepared, double step_
 }  // namespace
 
 PreparedIteration prepare_iteration(const Job& job, const SharedGeometry& geometry) {
-  check_gradient_exchange(job);
+  check_conflicts(job);
   check_layers(job);
   return prepare_checked(job, geometry);
 }

@@ -13,7 +13,7 @@ namespace windtunnel {
 // `geometry`: of the job, if it is known: PreparedIteration::geometry of another schedule of it.
 PreparedIteration prepare_iteration(const Job& job, const SharedGeometry& geometry = nullptr);
 
-// The same of a job in which only the schedule may not fit the rest: check_gradient_exchange() and
+// The same of a job in which only the schedule may not fit the rest: check_conflicts() and
 // check_layers() have seen it.
 PreparedIteration prepare_checked(const Job& job, const SharedGeometry& geometry = nullptr);
 // Throws Error where layout, batch, model, overlap of tensor parallelism or the lengths of

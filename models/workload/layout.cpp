@@ -12,12 +12,13 @@
 #include <string_view>
 
 #include "models/base/error.hpp"
+#include "models/workload/axes.hpp"
 #include "models/workload/transformer.hpp"
 
 namespace windtunnel {
 namespace {
 
-void check_positive(const char* key, int value) {
+void check_positive(std::string_view key, int value) {
   if (value < 1) throw Error::of_key(key, "is {}; it must be at least 1", value);
 }
 
@@ -447,13 +448,8 @@ int microbatches(const Layout& layout, const Batch& batch) {
 
 void check_layout(const TransformerSpec& model, const Layout& layout, const Batch& batch, int gpus,
                   int gpus_per_node) {
-  check_positive("layout.tp", layout.tp);
-  check_positive("layout.cp", layout.cp);
-  check_positive("layout.pp", layout.pp);
-  check_positive("layout.vpp", layout.vpp);
-  check_positive("layout.dp", layout.dp);
+  for (const Axis& axis : kAxes) check_positive(axis.key, layout.*axis.size);
   check_positive("batch.sequence", batch.sequence);
-  check_positive("layout.ep", layout.ep);
   check_mesh(model, layout, batch);
   check_signatures(model, layout);
   check_heads(model, layout);

@@ -12,8 +12,8 @@
 #include "models/cost/chunk/step_work.hpp"
 #include "models/cost/memory/memory.hpp"
 #include "models/cost/op/block_cost.hpp"
-#include "models/cost/parallel/tensor_ops.hpp"
 #include "models/results/iteration_report.hpp"
+#include "policies/conflicts/conflict.hpp"
 #include "policies/exchange/data_parallel.hpp"
 #include "policies/filling/fill_plan.hpp"
 #include "policies/lowering/pipeline_rank.hpp"
@@ -317,55 +317,6 @@ class PlanBuilder {
   throw Error::of_key(key, "{}", what);
 }
 
-void check_model(const Job& job) {
-  if (job.network) {
-    fail("batch.lengths",
-         fmt::format(": model '{}' has samples, not sequences; leave it out", job.model.name));
-  }
-  if (job.model.moe_layers() > 0 || !job.model.pattern.empty()) {
-    fail("batch.lengths", ": unequal packs of experts or of a pattern's layers are not modelled");
-  }
-  if (job.model.attention != AttentionKernel::flash || !job.model.masked()) {
-    fail("batch.lengths",
-         ": sequences stand behind each other in a pack, which needs the causal "
-         "attention of model.attention: flash");
-  }
-}
-
-// Packs go forward and backward one by one.
-void check_passes(const Job& job) {
-  const Layout& layout = job.layout;
-  if (layout.pp > 1) {
-    fail("layout.pp", fmt::format("is {}, but packs of unequal sequences (batch.lengths) are not "
-                                  "modelled in a pipeline; set layout.pp: 1",
-                                  layout.pp));
-  }
-  const ScheduleChoice& schedule = job.schedule;
-  if (schedule.name != ScheduleChoice{}.name || schedule.imported || schedule.defer_weights ||
-      schedule.slices > 1 || schedule.recompute_share != 1) {
-    fail("schedule",
-         ": packs of unequal sequences (batch.lengths) go forward and backward one by one; "
-         "leave it at 1f1b");
-  }
-  if (job.communication.inner == InnerForm::tasks) {
-    fail("communication.inner",
-         "tasks does not go with batch.lengths, whose packs hold their collectives as seconds; "
-         "take auto or folded");
-  }
-  if (job.software.dispatch_latency_s > 0 || job.software.dispatch_gang != DispatchGang::none) {
-    fail("software.dispatch",
-         "does not go with batch.lengths, whose packs are no programs of all ranks");
-  }
-  if (layout.tensor != TensorForm::one_d) {
-    fail("layout.tp_form", "2d does not go with batch.lengths; take 1d");
-  }
-  if (tensor_slices(job) > 1 || tensor_columns(job) > 1) {
-    fail("software.tp_overlap",
-         "cuts micro-batches into segments, batch.lengths has packs; take "
-         "pipelined, fused or ladder");
-  }
-}
-
 void check_distribution(const Job& job) {
   try {
     draw_lengths(job.lengths->distribution, 0, 0);
@@ -386,19 +337,6 @@ void check_distribution(const Job& job) {
 
 // What groups of different degrees ask for.
 void check_groups(const Job& job) {
-  const Layout& layout = job.layout;
-  if (layout.context != ContextForm::ring && layout.context != ContextForm::ulysses &&
-      layout.context != ContextForm::burst && layout.context != ContextForm::token_ring) {
-    fail("layout.context",
-         fmt::format("{} has one degree; groups of different degrees "
-                     "(layout.length_policy) take ring, ulysses, burst or token-ring",
-                     name_of(layout.context)));
-  }
-  if (job.lengths->policy == LengthPolicy::hdp && layout.sharding >= Sharding::zero2) {
-    fail("layout.length_policy",
-         "hdp lets ranks make unequal numbers of passes, each of which would "
-         "gather and reduce with all others under zero2 and zero3; take layout.sharding: zero1");
-  }
   const double room = tokens_per_gpu(job);
   if (room < 1) {
     const double state = least_lengths(job).memory.front().total();
@@ -420,8 +358,7 @@ void check_groups(const Job& job) {
 }  // namespace
 
 void check_lengths(const Job& job) {
-  check_model(job);
-  check_passes(job);
+  check_conflicts(length_conflicts(), job);
   check_distribution(job);
   if (job.lengths->policy != LengthPolicy::fixed) check_groups(job);
 }

@@ -86,10 +86,7 @@ Schedule generate_interleaved(const ScheduleRequest& request) {
   const int microbatches = request.microbatches;
   const int chunks = request.chunks;
   if (chunks < 2) {
-    throw Error::about(
-        {"layout.vpp", "schedule"},
-        "schedule 'interleaved-1f1b' needs at least 2 model chunks per rank (layout.vpp); "
-        "with 1 it is 1f1b");
+    refuse_chunks("interleaved-1f1b", "at least 2 model chunks per rank", "; with 1 it is 1f1b");
   }
   const int group =
       request.group > 0 ? std::min(request.group, std::max(microbatches, ranks)) : ranks;

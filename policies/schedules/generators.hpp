@@ -20,6 +20,9 @@ Schedule empty_schedule(std::string_view name, const ScheduleRequest& request,
 
 // Throws Error unless the request has between `least` and `most` chunks per rank.
 void require_chunks(std::string_view name, const ScheduleRequest& request, int least, int most);
+// Throws Error about that number: "schedule 'NAME' needs NEEDED (layout.vpp)REST".
+[[noreturn]] void refuse_chunks(std::string_view name, std::string_view needed,
+                                std::string_view rest = "");
 
 // request.costs, or the equal ones that stand for them when there are none. Size p * v (times
 // slices where the request has them by slice).

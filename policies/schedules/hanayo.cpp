@@ -95,10 +95,9 @@ class WaveOrder {
 // Flights of p micro-batches one behind the other, or one stream of them: what takes fewer ticks.
 Schedule generate_hanayo(const ScheduleRequest& request) {
   if (request.chunks % 2 != 0) {
-    throw Error::about({"layout.vpp", "schedule"},
-                       "schedule 'hanayo' needs two model chunks per rank for each wave, an "
-                       "even number, not {} (layout.vpp)",
-                       request.chunks);
+    refuse_chunks("hanayo",
+                  fmt::format("two model chunks per rank for each wave, an even number, not {}",
+                              request.chunks));
   }
   Schedule flights = empty_schedule("hanayo", request, Placement::vee);
   WaveOrder by_flight(flights, Prefer::oldest);

@@ -73,6 +73,11 @@ void require_chunks(std::string_view name, const ScheduleRequest& request, int l
                                : "; layout.vpp=auto gives each schedule its own");
 }
 
+void refuse_chunks(std::string_view name, std::string_view needed, std::string_view rest) {
+  throw Error::about({"layout.vpp", "schedule"}, "schedule '{}' needs {} (layout.vpp){}", name,
+                     needed, rest);
+}
+
 std::vector<StageCost> costs_of(const ScheduleRequest& request) {
   if (!request.costs.empty()) return request.costs;
   const double share = 1.0 / request.chunks;

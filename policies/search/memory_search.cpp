@@ -15,7 +15,7 @@
 #include "models/cost/snapshot/snapshot_cost.hpp"
 #include "models/workload/layer_table.hpp"
 #include "models/workload/stage_parameters.hpp"
-#include "policies/conflicts/offload_conflicts.hpp"
+#include "policies/conflicts/conflict.hpp"
 #include "policies/iteration.hpp"
 #include "policies/search/chunk_room.hpp"
 

@@ -8,6 +8,7 @@
 #include "models/base/error.hpp"
 #include "models/base/units.hpp"
 #include "models/results/paired_gain.hpp"
+#include "models/workload/axes.hpp"
 #include "report/figures/figures.hpp"
 
 namespace windtunnel {
@@ -54,11 +55,17 @@ std::string schedule_name(const PlanOption& option) {
 
 std::string layout_axes(const PlanOption& option) {
   std::string text;
-  for (const char* axis : {"tp", "cp", "pp", "vpp", "ep", "dp"}) {
-    const std::string value = option.point.found_at(fmt::format("layout.{}", axis));
-    if (value.empty() || value == "1") continue;
-    text += fmt::format("{}{} {}", text.empty() ? "" : " x ", axis, value);
+  const auto add = [&](const Axis& axis) {
+    const std::string value = option.point.found_at(std::string(axis.key));
+    if (value.empty() || value == "1") return;
+    text += fmt::format("{}{} {}", text.empty() ? "" : " x ", axis.name, value);
+  };
+  // Replicas of all that comes before them stand last.
+  const auto is_replicas = [](const Axis& axis) { return axis.size == &Layout::dp; };
+  for (const Axis& axis : kAxes) {
+    if (!is_replicas(axis)) add(axis);
   }
+  add(*std::ranges::find_if(kAxes, is_replicas));
   const std::string sharding = option.point.found_at("layout.sharding");
   return sharding.empty() || sharding == "none" ? text : text + ", " + sharding;
 }

@@ -38,7 +38,7 @@ bool is_as_good(const PlanOption& taken, const PlanOption& instead);
 // So much longer than the plan that its days are no number that anybody acts on.
 bool is_hopeless(const PlanOption& taken, const PlanOption& instead);
 
-// "tp 4 x pp 4 x vpp 10 x dp 32, zero1"; and with its schedule.
+// "tp 4 x pp 4 x dp 32, zero1"; and with its schedule.
 std::string layout_axes(const PlanOption& option);
 std::string layout_name(const PlanOption& option);
 std::string schedule_name(const PlanOption& option);

@@ -14,6 +14,7 @@
 #include "models/cost/chunk/step_work.hpp"
 #include "models/cost/offload/offload.hpp"
 #include "models/reliability/stragglers/redundancy.hpp"
+#include "models/workload/axes.hpp"
 #include "report/figures/model_range.hpp"
 #include "report/figures/shown_studies.hpp"
 #include "report/summary/campaign_summary.hpp"
@@ -307,13 +308,10 @@ namespace {
 // "tp 2 x dp 8, ep 4"
 std::string axes_text(const Layout& layout) {
   std::string text;
-  const std::pair<const char*, int> axes[] = {{"tp", layout.tp},
-                                              {"cp", layout.cp},
-                                              {"pp", layout.pp},
-                                              {"vpp", layout.vpp},
-                                              {"dp", layout.dp}};
-  for (const auto& [name, size] : axes) {
-    if (size > 1) text += fmt::format("{}{} {}", text.empty() ? "" : " x ", name, size);
+  for (const Axis& axis : kAxes) {
+    const int size = layout.*axis.size;
+    if (size == 1 || axis.size == &Layout::ep) continue;
+    text += fmt::format("{}{} {}", text.empty() ? "" : " x ", axis.name, size);
   }
   if (text.empty()) text = "one GPU";
   if (layout.ep > 1) text += fmt::format(", ep {}", layout.ep);

@@ -30,7 +30,7 @@ std::vector<std::string> job_facts(const Job& job);
 // What several jobs have in common, in one line.
 std::string shared_facts(const std::vector<std::vector<std::string>>& jobs);
 
-// "tp 8 x pp 16 x vpp 8 x dp 128, ZeRO-1": what differs from 1.
+// "tp 8 x pp 16 x dp 128, ZeRO-1": what differs from 1.
 std::string layout_text(const Layout& layout);
 
 // What an iteration works through: tokens, of a table of layers samples.

@@ -28,11 +28,11 @@ constexpr AskedStudy kAskedStudies[] = {
     {"rollout", "engines beside it", asks_for<RolloutSpec>,
      [](const Text& in, Job& job, auto& asked) { asked.share(resolve_rollout(in.values, job)); }},
     {"volunteers", "peers in place of its nodes", asks_for<Volunteers>,
-     [](const Text& in, Job& job, auto& asked) {
-       asked.share(resolve_volunteers(in.values, in.files, job));
+     [](const Text& in, Job&, auto& asked) {
+       asked.share(resolve_volunteers(in.values, in.files));
      }},
     {"fuse", "others fused with it", asks_for<FusedJobs>,
-     [](const Text& in, Job& job, auto& asked) { asked.share(resolve_fused(in.values, job)); }}};
+     [](const Text& in, Job&, auto& asked) { asked.share(resolve_fused(in.values)); }}};
 
 }  // namespace
 

@@ -10,6 +10,7 @@
 
 #include "models/compression/compressors.hpp"
 #include "models/power/power_spec.hpp"
+#include "models/workload/axes.hpp"
 #include "policies/schedules/schedules.hpp"
 #include "scenarios/language/explained_parts.hpp"
 #include "scenarios/language/library/library.hpp"
@@ -308,8 +309,11 @@ class Explanation {
 
   void add_derived_layout() {
     const Layout& layout = job_.layout;
-    add_whole("layout.dp", layout.dp, {Origin::assumed, "GPUs / (tp x cp x pp)"});
-    add_whole("layout.vpp", layout.vpp, kUsual);
+    for (const Axis& axis : kAxes) {
+      if (axis.follows_from.empty()) continue;
+      add_whole(std::string(axis.key), layout.*axis.size,
+                {Origin::assumed, std::string(axis.follows_from)});
+    }
     if (layout.sharding != Sharding::none) {
       add_whole("layout.shard_ranks", layout.dp * layout.cp, {Origin::assumed, "dp x cp"});
     }

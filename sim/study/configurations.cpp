@@ -10,7 +10,7 @@
 #include "models/cost/chunk/layer_table_cost.hpp"
 #include "models/plan/state_shares.hpp"
 #include "models/workload/recompute_parts.hpp"
-#include "policies/conflicts/offload_conflicts.hpp"
+#include "policies/conflicts/conflict.hpp"
 #include "policies/search/memory_search.hpp"
 #include "policies/search/state_balance.hpp"
 #include "scenarios/language/text/choices.hpp"

@@ -13,7 +13,8 @@
 #include "models/cost/chunk/step_work.hpp"
 #include "models/cost/memory/memory.hpp"
 #include "models/cost/parallel/tensor_rules.hpp"
-#include "policies/conflicts/offload_conflicts.hpp"
+#include "models/workload/axes.hpp"
+#include "policies/conflicts/conflict.hpp"
 #include "policies/iteration.hpp"
 #include "policies/lowering/for_each_index.hpp"
 #include "policies/search/memory_search.hpp"
@@ -345,10 +346,9 @@ std::optional<Overrides> possible_layout(const ScenarioText& scenario, const Ove
         const int dp = unprepared_case(scenario, set).job.layout.dp;
         // What else the scenario says of its layout stays.
         set = point;
-        const std::pair<const char*, int> axes[] = {{"tp", tp}, {"pp", pp}, {"dp", dp},
-                                                    {"cp", 1},  {"ep", 1},  {"vpp", 1}};
-        for (const auto& [axis, size] : axes) {
-          set.emplace_back(fmt::format("layout.{}", axis), std::to_string(size));
+        const Layout tried{.tp = tp, .pp = pp, .dp = dp};
+        for (const Axis& axis : kAxes) {
+          set.emplace_back(axis.key, std::to_string(tried.*axis.size));
         }
         set.emplace_back("layout.sequence_parallel", "false");
         unprepared_case(scenario, set);

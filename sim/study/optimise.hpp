@@ -27,7 +27,7 @@ enum class Aim { iteration, memory, goodput, cost };
 void check_aim(const Job& job, Aim aim);
 
 struct OptimiseOptions {
-  bool layout = false;    // tp, cp, pp, vpp, dp, ep, sharding, sequence parallelism
+  bool layout = false;    // all axes, sharding, sequence parallelism
   bool schedule = false;  // every synchronous one that has a name
   bool micro_batch = false;
   bool recompute = false;

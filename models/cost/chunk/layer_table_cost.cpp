@@ -10,6 +10,7 @@
 #include "models/cost/offload/offload.hpp"
 #include "models/cost/op/block_cost.hpp"
 #include "models/cost/op/host_launch.hpp"
+#include "models/workload/axes.hpp"
 #include "models/workload/layer_table.hpp"
 #include "models/workload/training.hpp"
 
@@ -105,15 +106,11 @@ TransformerSpec network_model(const LayerTable& network) {
 
 void check_network(const Job& job) {
   const Layout& layout = job.layout;
-  const std::pair<const char*, int> axes[] = {{"layout.tp", layout.tp},
-                                              {"layout.cp", layout.cp},
-                                              {"layout.pp", layout.pp},
-                                              {"layout.vpp", layout.vpp},
-                                              {"layout.ep", layout.ep}};
   const std::string& name = job.network->name;
-  for (const auto& [key, size] : axes) {
-    if (size == 1) continue;
-    throw Error::of_key(key,
+  for (const Axis& axis : kAxes) {
+    const int size = layout.*axis.size;
+    if (size == 1 || axis.size == &Layout::dp) continue;
+    throw Error::of_key(axis.key,
                         "is {}, but model '{}' is a table of layers, which runs data "
                         "parallel only; set it to 1",
                         size, name);

@@ -5,6 +5,7 @@
 
 #include "models/base/quantity_range.hpp"
 #include "models/machine/fabrics/job_places.hpp"
+#include "models/workload/axes.hpp"
 #include "policies/schedules/schedules.hpp"
 #include "scenarios/language/fields/field_rows.hpp"
 #include "scenarios/language/library/facts/attention_kernels.hpp"
@@ -380,12 +381,24 @@ Rows model_part_rows() {
   };
 }
 
+template <std::size_t... I>
+Rows rows_of_axes(std::index_sequence<I...> /*all*/) {
+  const auto row = [](const Axis& axis) {
+    const bool open = !axis.follows_from.empty();
+    return Field{.low = 1,
+                 .high = axis.most,
+                 .optional = open,
+                 .open_word = open ? "auto" : "",
+                 .example = axis.example,
+                 .help = axis.help};
+  };
+  return {whole_row<kAxes[I].size>(kAxes[I].key, row(kAxes[I]))...};
+}
+
 Rows axis_rows() {
-  return {
-      map_row("layout", {.example = "{tp: 8, pp: 16, vpp: 8}",
-                         .help = "how the model and the batch are spread over the GPUs"}),
-      whole_row<&Layout::tp>("layout.tp",
-                             {.low = 1, .high = 1e6, .example = "8", .help = "tensor parallel"}),
+  Rows rows = rows_of_axes(std::make_index_sequence<kAxes.size()>());
+  // Forms of tensor parallelism follow it.
+  const Rows forms = {
       name_row<&Layout::tensor>(
           "layout.tp_form",
           {.example = "1d",
@@ -398,37 +411,17 @@ Rows axis_rows() {
            .example = "1",
            .help = "tp_form 2d: side of the squares of the mesh that consecutive ranks fill "
                    "(Optimus on nodes of four GPUs: 2); 1: they fill rows"}),
-      whole_row<&Layout::cp>("layout.cp",
-                             {.low = 1, .high = 1e6, .example = "1", .help = "context parallel"}),
-      whole_row<&Layout::pp>("layout.pp",
-                             {.low = 1, .high = 1e4, .example = "16", .help = "pipeline parallel"}),
-      whole_row<&Layout::vpp>("layout.vpp",
-                              {.low = 1,
-                               .high = 1e4,
-                               .optional = true,
-                               .open_word = "auto",
-                               .example = "8",
-                               .help = "model chunks per pipeline rank; default: the schedule's "
-                                       "usual, 1 without a pipeline"}),
-      whole_row<&Layout::dp>("layout.dp",
-                             {.low = 1,
-                              .high = 1e8,
-                              .optional = true,
-                              .open_word = "auto",
-                              .example = "128",
-                              .help = "data parallel; default: GPUs / (tp x cp x pp)"}),
-      whole_row<&Layout::ep>("layout.ep",
-                             {.low = 1,
-                              .high = 1e6,
-                              .example = "8",
-                              .help = "expert parallel: ranks of tp x cp x dp that divide the "
-                                      "experts of a layer"}),
-      name_row<&Layout::sharding>(
-          "layout.sharding",
-          {.example = "zero1",
-           .help = "over the dp x cp ranks: the optimizer state (zero1), the gradients too "
-                   "(zero2), the weights too (zero3, FSDP)"}),
   };
+  rows.insert(std::ranges::find(rows, "layout.tp", &Field::path) + 1, forms.begin(), forms.end());
+  const Rows layout = {map_row("layout", {.example = kLayoutExample,
+                                          .help = "how the model and the batch are spread over "
+                                                  "the GPUs"})};
+  const Rows shardings = {name_row<&Layout::sharding>(
+      "layout.sharding",
+      {.example = "zero1",
+       .help = "over the dp x cp ranks: the optimizer state (zero1), the gradients too "
+               "(zero2), the weights too (zero3, FSDP)"})};
+  return joined({layout, rows, shardings});
 }
 
 Rows batch_rows() {

@@ -67,9 +67,6 @@ Calibration resolve_job_calibration(const Values& values, const Job& job, NamedF
 // none.
 std::vector<Note> network_law_notes(const Values& values, const Job& job);
 
-// Forms of cp and ep, how the router spreads tokens and how embeddings travel, of a job whose other
-// parts are resolved.
-void resolve_parallel(const Values& values, Job& job);
 // Sequences of unequal length, of a job whose model, layout and batch are resolved.
 void resolve_lengths(const Values& values, Job& job);
 
@@ -100,9 +97,8 @@ bool takes_key(FailureKind kind, std::string_view key);
 void resolve_campaign(const Values& values, const EvidenceList& evidence, NamedFiles& files,
                       const OwnSavingRules& own, Job& job);
 
-// Null: the scenario has none. `job` is resolved.
-std::shared_ptr<const Volunteers> resolve_volunteers(const Values& values, NamedFiles& files,
-                                                     const Job& job);
+// Null: the scenario has none.
+std::shared_ptr<const Volunteers> resolve_volunteers(const Values& values, NamedFiles& files);
 
 // Job::filling and Job::input, of a job whose other parts but the campaign are resolved.
 void resolve_filling(const Values& values, Job& job);
@@ -110,14 +106,12 @@ void resolve_input(const Values& values, Job& job);
 // Case::pauses.
 TrainingPauses resolve_pauses(const Values& values);
 
-// Null: the scenario does not ask. `job` is resolved.
-std::shared_ptr<const FusedJobs> resolve_fused(const Values& values, const Job& job);
+// Null: the scenario does not ask.
+std::shared_ptr<const FusedJobs> resolve_fused(const Values& values);
 // Job::redundancy, of a job whose other parts but the campaign are resolved.
 void resolve_redundancy(const Values& values, Job& job);
 // Job::offload, likewise.
 void resolve_offload(const Values& values, const EvidenceList& evidence, Job& job);
-// Throws Error where recompute: auto or offload: auto stands with nodes of several kinds.
-void check_open_memory(const Values& values, const Job& job);
 // What recompute: auto and offload: auto leave open, of a job that all checks have seen.
 void find_memory(Job& job);
 // What that is, in words; none where nothing was left open.

@@ -73,16 +73,6 @@ void resolve_filling(const Values& values, Job& job) {
     }
     values.fail(fmt::format("filling.work.{}.name", i), "is that of another work; take another");
   }
-  if (job.cluster.jitter.active() && job.cluster.jitter.per == JitterPer::task) {
-    values.fail("filling",
-                "is fitted into what a profile shows, and kernels of which each has a "
-                "factor of its own repeat none; take cluster.jitter.per: step");
-  }
-  if (job.redundancy) {
-    values.fail("filling",
-                "is not told from the work that redundancy makes up for stragglers by; "
-                "leave one of them out");
-  }
   job.filling = std::make_shared<const Filling>(std::move(filling));
 }
 
@@ -90,16 +80,6 @@ void resolve_input(const Values& values, Job& job) {
   if (!values.stated("input")) return;
   InputPipeline input;
   values.fill("input", input);
-  if (job.lengths) {
-    values.fail("input",
-                "with batch.lengths is not modelled, whose packs have unlike numbers of "
-                "samples; leave one of them out");
-  }
-  if (job.batch.shares != BatchShares::even) {
-    values.fail("input",
-                "with batch.shares is not modelled, by which replicas have unlike numbers "
-                "of samples; leave one of them out");
-  }
   if (input.source == InputSource::memory && input.sample_bytes > 0) {
     values.fail("input.sample", "is not read from anywhere: read_from is memory; leave it out");
   }

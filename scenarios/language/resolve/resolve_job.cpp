@@ -11,6 +11,7 @@
 #include "models/cost/chunk/chunk_cost.hpp"
 #include "models/cost/chunk/layer_table_cost.hpp"
 #include "models/cost/chunk/step_work.hpp"
+#include "models/cost/parallel/expert_parallel.hpp"
 #include "models/cost/memory/memory.hpp"
 #include "models/cost/op/op_cost.hpp"
 #include "models/cost/parallel/tensor_ops.hpp"
@@ -18,7 +19,7 @@
 #include "models/network/groups/collective_steps.hpp"
 #include "models/plan/job_collective.hpp"
 #include "models/plan/state_shares.hpp"
-#include "policies/conflicts/exchange_conflicts.hpp"
+#include "policies/conflicts/conflict.hpp"
 #include "policies/evaluation/message_validator.hpp"
 #include "policies/evaluation/schedule_lowering.hpp"
 #include "policies/exchange/compressed_reductions.hpp"
@@ -277,11 +278,6 @@ void check_tiles(const Values& values, const Job& job) {
   constexpr const char* kKey = "software.mlp_tiles";
   const int tiles = job.software.mlp_tiles;
   if (tiles == 1) return;
-  if (job.layout.tp > 1) {
-    values.fail(kKey,
-                "tiles that are computed again would repeat the collectives of layout.tp, "
-                "which is not modelled; divide the sequence by layout.cp instead");
-  }
   const double tokens = double(job.batch.micro) * job.batch.sequence / job.layout.cp;
   if (tiles > tokens) {
     values.fail(kKey,
@@ -312,28 +308,18 @@ void check_prices(const Values& values, const Job& job) {
                   without->name));
 }
 
-// What goes with cluster.pools, and what they alone have.
+// What cluster.pools alone have.
 void check_unlike_nodes(const Values& values, Job& job) {
-  const bool pools = !job.cluster.pools.empty();
   for (int i = 0; i < values.length("batch.shares"); ++i) {
     job.batch.share_of_pool.push_back(values.number(fmt::format("batch.shares.{}", i)));
   }
   if (!job.batch.share_of_pool.empty()) job.batch.shares = BatchShares::stated;
-  if (job.batch.shares != BatchShares::even && !pools) {
-    values.fail("batch.shares", "all nodes are alike; it shares out among cluster.pools");
-  }
-  if (!pools) return;
+  if (job.cluster.pools.empty()) return;
   if (job.batch.shares == BatchShares::stated &&
       job.batch.share_of_pool.size() != job.cluster.pools.size()) {
     values.fail("batch.shares",
                 fmt::format("lists {} shares for {} pools", job.batch.share_of_pool.size(),
                             job.cluster.pools.size()));
-  }
-  if (job.lengths) {
-    values.fail("batch.lengths", "sequences of unequal length on cluster.pools are not modelled");
-  }
-  if (job.communication.aggregation == Aggregation::parameter_server) {
-    values.fail("communication.aggregation", "servers beside cluster.pools are not modelled");
   }
   const std::string_view without = values.stated("recovery.when_no_spare")
                                        ? values.text("recovery.when_no_spare")
@@ -348,25 +334,9 @@ void check_unlike_nodes(const Values& values, Job& job) {
   check_prices(values, job);
 }
 
-// Why a job's training state cannot be shared out unevenly; empty: it can.
+// Why the ranks of a job cannot share its training state out unevenly; empty: they can.
 std::string why_even_state(const Job& job) {
   const Layout& layout = job.layout;
-  if (job.cluster.pools.empty()) return "all nodes are alike; it shares out among cluster.pools";
-  if (layout.sharding == Sharding::none) {
-    return "layout.sharding is none, so every rank holds all; take zero1, zero2 or zero3";
-  }
-  if (!job.sync.empty()) return "the ranks of an island divide what they exchange evenly (sync)";
-  if (has_shard_keys(layout) || shard_ranks(layout).optimizer < layout.dp * layout.cp) {
-    return "copies of a shard, or of parts of it, must be of one size; leave out what the layout "
-           "says of shard_ranks, weight_ranks, gradient_ranks, secondary_ranks and bits";
-  }
-  if (job.model.moe_layers() > 0) {
-    return "experts are divided among ranks of their own, of which unlike shares are not modelled";
-  }
-  if (compresses(job.communication.compressors.dp)) {
-    return "gradients that are compressed are scattered in equal parts; leave out "
-           "communication.compressor and compress with axis: dp";
-  }
   bool mixed = false;
   for (int pp = 0; pp < layout.pp; ++pp) {
     const std::vector<int> ranks = ranks_by_pool(job, pp);
@@ -469,16 +439,18 @@ Job resolve_job(const Values& values, const EvidenceList& evidence, NamedFiles& 
   Job job = resolve_parts(values, evidence, files, own);
   job.pool_calibrations = resolve_pool_calibrations(values, job.cluster, files);
   job.calibration = resolve_job_calibration(values, job, files);
-  resolve_parallel(values, job);
+  check_expert_routing(job);
   resolve_lengths(values, job);
   resolve_sync(values, files, own.compressors, job);
   resolve_redundancy(values, job);
   resolve_offload(values, evidence, job);
-  check_open_memory(values, job);
   resolve_robust(values, job);
   resolve_training(values, job);
   check_batch(values, job);
   check_unlike_nodes(values, job);
+  Asked asked(job);
+  asked.stated = [&](std::string_view key) { return values.stated(key); };
+  check_conflicts(asked);
   if (job.layout.balance == StageBalance::automatic) {
     if (leaves_memory_open(job)) {
       values.fail("layout.balance",
@@ -492,7 +464,6 @@ Job resolve_job(const Values& values, const EvidenceList& evidence, NamedFiles& 
   check_gradients(values, job);
   check_passes(values, job);
   check_compressors(values, job);
-  check_gradient_exchange(job);
   resolve_state_shares(values, job);
   resolve_filling(values, job);
   resolve_input(values, job);

@@ -8,7 +8,6 @@
 
 #include "models/cost/offload/offload.hpp"
 #include "models/workload/stage_parameters.hpp"
-#include "policies/conflicts/offload_conflicts.hpp"
 #include "policies/search/memory_search.hpp"
 #include "scenarios/language/resolve/resolve.hpp"
 #include "scenarios/language/resolve/resolve_values.hpp"
@@ -116,17 +115,9 @@ void resolve_offload(const Values& values, const EvidenceList& evidence, Job& jo
   lay_in_chunks(values, own);
   check_uses(values, own, job);
   open_all(values, own);
-  const std::string why = why_not(own, job);
-  if (!why.empty()) values.fail(path, why);
   const bool open =
       own.optimizer == MemoryTier::automatic || own.activations == MemoryTier::automatic;
   if (own.any() || open) job.offload = std::make_shared<const Offload>(own);
-}
-
-void check_open_memory(const Values& values, const Job& job) {
-  if (job.cluster.pools.empty() || !leaves_memory_open(job)) return;
-  values.fail(job.recompute == Recompute::automatic ? "recompute" : "offload",
-              "auto is of nodes of one kind, not of cluster.pools; state what you want");
 }
 
 void find_memory(Job& job) {

@@ -1,4 +1,4 @@
-// Robust aggregation from checked values; what goes with it: policies/exchange/
+// Robust aggregation from checked values; what goes with it: policies/conflicts/
 // exchange_conflicts.cpp.
 #include <fmt/format.h>
 
@@ -20,9 +20,6 @@ void resolve_robust(const Values& values, Job& job) {
   if (own.rule == RobustRule::none) return;
   if (values.stated(path + ".iterations") && !takes_key(own.rule, "iterations")) {
     values.fail(path + ".iterations", fmt::format("{} has none", name_of(own.rule)));
-  }
-  if (job.redundancy) {
-    values.fail(path, "is not modelled beside redundancy; leave one of them out");
   }
   const std::string why = why_not(own, job.layout.island_replicas() / job.layout.cp);
   if (!why.empty()) values.fail(path, why);

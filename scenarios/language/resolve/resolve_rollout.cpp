@@ -44,22 +44,6 @@ LengthDistribution resolve_output(const Values& values, double room) {
   return output;
 }
 
-void check_model(const Values& values, const Job& job) {
-  if (job.network)
-    values.fail("rollout", "engines write tokens, and the model is a table of layers");
-  const bool causal =
-      job.model.masked() && !job.model.encoder && job.model.attention != AttentionKernel::linear;
-  if (!causal) {
-    values.fail("rollout", "engines are modelled for causal transformers with softmax attention");
-  }
-  if (!job.cluster.pools.empty()) {
-    values.fail("rollout", "engines beside a job on cluster.pools are not modelled");
-  }
-  if (job.layout.islands() > 1) {
-    values.fail("rollout", "islands of replicas (sync) have no one version of the weights");
-  }
-}
-
 void check_mode(const Values& values, const RolloutSpec& rollout) {
   if (rollout.colocated == (rollout.nodes > 0)) {
     values.fail("rollout",
@@ -91,7 +75,6 @@ std::shared_ptr<const RolloutSpec> resolve_rollout(const Values& values, const J
   RolloutSpec rollout;
   values.fill("rollout", rollout);
   values.fill("rollout.engine", rollout.engine);
-  check_model(values, job);
   check_mode(values, rollout);
   const double samples = static_cast<double>(rollout.prompts) * rollout.samples;
   if (samples > 1e6) {

@@ -1,5 +1,5 @@
-// Levels of synchronisation from checked values: which replicas are an island, and what goes with
-// islands.
+// Levels of synchronisation from checked values: which replicas are an island. What goes with
+// islands: policies/conflicts/island_conflicts.cpp.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -9,9 +9,7 @@
 
 #include "models/compression/compressors.hpp"
 #include "models/machine/fabrics/sites.hpp"
-#include "policies/exchange/compressed_reductions.hpp"
 #include "policies/exchange/replica_groups.hpp"
-#include "policies/schedules/schedules.hpp"
 #include "scenarios/language/resolve/learning_rates.hpp"
 #include "scenarios/language/resolve/resolve.hpp"
 
@@ -335,28 +333,6 @@ void check_shrinking(const Values& values, const Job& job) {
   }
 }
 
-// What is simulated as steps that end for all ranks of an island together.
-void check_rest(const Values& values, const Job& job) {
-  const auto fail = [&](const char* why) { values.fail("sync", why); };
-  if (job.lengths) fail("with batch.lengths is not modelled; leave one of them out");
-  if (crosses_iterations(job.communication.overlap) && job.layout.island_replicas() > 1) {
-    fail(
-        "does not go with communication.overlap: dear or priority, whose gradients arrive in the "
-        "next step, within islands of several replicas; take communication.overlap: "
-        "bucketed or none");
-  }
-  if (job.cluster.jitter.active() && job.cluster.jitter.per == JitterPer::task) {
-    fail("needs factors of whole steps; take cluster.jitter.per: step or run");
-  }
-  if (job.communication.aggregation == Aggregation::parameter_server) {
-    fail("does not go with communication.aggregation: parameter-server");
-  }
-  check_shrinking(values, job);
-  if (job.software.post_validation || schedule_kind(job.schedule).asynchronous) {
-    fail("goes with schedules that end each step together, which this one does not");
-  }
-}
-
 }  // namespace
 
 void resolve_sync(const Values& values, NamedFiles& files, const OwnCompressors& brought,
@@ -426,7 +402,7 @@ void resolve_sync(const Values& values, NamedFiles& files, const OwnCompressors&
     check_places(values, job, level, skipped + level);
     check_own_parts(values, job, level, skipped + level);
   }
-  check_rest(values, job);
+  check_shrinking(values, job);
 }
 
 }  // namespace windtunnel

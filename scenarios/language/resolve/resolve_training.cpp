@@ -1,4 +1,5 @@
-// What a step trains, from checked values, and what goes with it.
+// What a step trains, from checked values; what goes with it: policies/conflicts/
+// training_conflicts.cpp.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -9,7 +10,7 @@
 #include "models/compression/compressors.hpp"
 #include "models/workload/layer_table.hpp"
 #include "models/workload/training.hpp"
-#include "policies/schedules/schedules.hpp"
+#include "policies/conflicts/conflict.hpp"
 #include "scenarios/language/resolve/resolve.hpp"
 #include "scenarios/language/resolve/training_parts.hpp"
 
@@ -117,60 +118,6 @@ void resolve_adapter(const Values& values, const Job& job, Adapter& adapter) {
                                            job.model.hidden, job.model.name));
   }
   resolve_sites(values, job, adapter);
-  if (job.layout.mesh_side() > 1) {
-    values.fail(
-        key, "with layout.tp_form 2d no rank has whole rows to multiply; take layout.tp_form: 1d");
-  }
-  const bool in_16_bit = bytes_of(job.precision) == 2 && !is_scaled(job.precision);
-  if (adapter.kind == AdapterKind::qlora && !in_16_bit) {
-    values.fail(key + ".kind",
-                fmt::format("qlora computes in 16 bit what it holds in 4; precision is {}",
-                            name_of(job.precision)));
-  }
-}
-
-// Why a step without gradients does not go with the job; the key at fault and what is said of it.
-struct Refusal {
-  std::string key;
-  std::string why;
-};
-std::optional<Refusal> why_no_zeroth_order(const Job& job) {
-  const Communication& communication = job.communication;
-  if (job.layout.sharding != Sharding::none) {
-    return Refusal{"layout.sharding",
-                   "train.method: zeroth-order has no gradients and no optimizer state to shard, "
-                   "and moves whole weights; take none"};
-  }
-  if (communication.aggregation == Aggregation::parameter_server) {
-    return Refusal{"communication.aggregation",
-                   "train.method: zeroth-order has no gradients that servers could sum"};
-  }
-  if (communication.robust) {
-    return Refusal{"communication.robust",
-                   "train.method: zeroth-order exchanges numbers, not gradients"};
-  }
-  if (job.redundancy) {
-    return Refusal{"redundancy",
-                   "codes and copies are of gradients, which train.method: "
-                   "zeroth-order has none of"};
-  }
-  if (!job.sync.empty()) {
-    return Refusal{"sync", "islands beside train.method: zeroth-order are not modelled"};
-  }
-  const GradientOverlap overlap = communication.overlap;
-  if (overlap == GradientOverlap::dear || overlap == GradientOverlap::priority) {
-    return Refusal{"communication.overlap",
-                   fmt::format("{} orders gradients, which train.method: zeroth-order has none of",
-                               name_of(overlap))};
-  }
-  const std::string& compressor = communication.compressors.dp.name;
-  if (compresses(communication.compressors.dp) && compressor != kOneByte) {
-    return Refusal{"communication.compressor",
-                   fmt::format("{} is of gradients, and train.method: zeroth-order exchanges a "
-                               "number; leave it out",
-                               compressor)};
-  }
-  return {};
 }
 
 void resolve_method(const Values& values, Job& job, Training& training) {
@@ -183,15 +130,18 @@ void resolve_method(const Values& values, Job& job, Training& training) {
     training.method = TrainingMethod::zeroth_order;
   }
   if (training.method == TrainingMethod::backward) return;
-  if (const auto refusal = why_no_zeroth_order(job)) {
+  Job without_backward = job;
+  without_backward.training = std::make_shared<const Training>(training);
+  if (const auto refusal = first_refusal(zeroth_order_conflicts(), without_backward)) {
+    const std::string_view key = refusal->conflict->is.key;
     if (!values.stated("train.method")) {
       values.fail("communication.compressor",
                   fmt::format("one-byte is of steps without a backward pass, so that train.method "
                               "is zeroth-order, which does not go with {}: {}",
-                              refusal->key, refusal->why));
+                              key, refusal->reason()));
     }
     // What was not stated follows from the method.
-    values.fail(values.stated(refusal->key) ? refusal->key : "train.method", refusal->why);
+    values.fail(values.stated(key) ? key : "train.method", refusal->reason());
   }
   compressor.name = kOneByte;
 }
@@ -200,32 +150,9 @@ void refuse_unused(const Values& values, bool used, const char* key, const char*
   if (!used && values.stated(key)) values.fail(key, why);
 }
 
-void check_contrastive(const Values& values, const Job& job, const Training& training) {
-  const std::string key = "train.loss.kind";
-  const Layout& layout = job.layout;
-  if (training.method != TrainingMethod::backward) {
-    values.fail(key, "contrastive beside zeroth-order steps is not modelled");
-  }
-  if (!job.model.tied_embeddings) {
-    values.fail(key,
-                "a contrastive loss has no matrix of the vocabulary; set "
-                "model.tied_embeddings: true");
-  }
-  if (layout.pp * layout.tp * layout.cp > 1) {
-    values.fail(key,
-                "a contrastive loss needs the embeddings of all replicas before any backward "
-                "pass, which is modelled for whole replicas only; set layout.tp, cp and pp "
-                "to 1");
-  }
-  if (job.schedule.slices > 1) values.fail(key, "slices of a sequence have no embedding each");
-}
-
 void check_loss(const Values& values, const Job& job, const Training& training) {
   const TrainingLoss& loss = training.loss;
   const bool contrastive = loss.kind == LossKind::contrastive;
-  if (job.network && values.stated("train.loss")) {
-    values.fail("train.loss", "a table of layers ends in its own layers");
-  }
   refuse_unused(values, !contrastive, "train.loss.chunks",
                 "a contrastive loss is cut by its form: tiled or ring");
   for (const char* of_contrastive : {"train.loss.form", "train.loss.width", "train.loss.tile"}) {
@@ -233,7 +160,6 @@ void check_loss(const Values& values, const Job& job, const Training& training) 
   }
   refuse_unused(values, loss.form != ContrastiveForm::whole, "train.loss.tile",
                 "similarities are whole; set form: tiled or ring");
-  if (contrastive) check_contrastive(values, job, training);
   const double tokens = double(job.batch.micro) * job.batch.sequence / job.layout.cp;
   if (loss.chunks > tokens) {
     values.fail("train.loss.chunks",
@@ -318,15 +244,8 @@ bool takes_key(const Training& training, std::string_view key) {
 void resolve_training(const Values& values, Job& job) {
   const bool one_byte = job.communication.compressors.dp.name == kOneByte;
   if (!values.stated("train") && !one_byte) return;
-  const char* compressor = values.stated("compress") ? "compress" : "communication.compressor";
-  const std::string place = values.stated("train") ? "train" : compressor;
   Training training;
   values.fill("train", training);
-  for (const char* other : {"batch.lengths", "rollout", "volunteers"}) {
-    if (values.stated(other)) {
-      values.fail(place, fmt::format("beside {} is not modelled; leave one of them out", other));
-    }
-  }
   resolve_frozen(values, job, training);
   resolve_adapter(values, job, training.adapter);
   resolve_method(values, job, training);

@@ -49,26 +49,13 @@ void resolve_peers(const Values& values, Volunteers& volunteers) {
 
 }  // namespace
 
-std::shared_ptr<const FusedJobs> resolve_fused(const Values& values, const Job& job) {
+std::shared_ptr<const FusedJobs> resolve_fused(const Values& values) {
   if (!values.stated("fuse")) return nullptr;
-  if (job.layout.ranks() > 1) {
-    values.fail("fuse",
-                fmt::format("is of jobs of one GPU, and this one has {}", job.layout.ranks()));
-  }
-  if (job.lengths) values.fail("fuse", "with batch.lengths is not modelled; leave one out");
-  if (!job.cluster.slow_nodes.empty() || job.cluster.jitter.active()) {
-    values.fail("fuse",
-                "is of a GPU that takes what its kernels do; leave it out, or cluster.slow_nodes "
-                "and cluster.jitter");
-  }
   return std::make_shared<const FusedJobs>(FusedJobs{values.integer("fuse")});
 }
 
-std::shared_ptr<const Volunteers> resolve_volunteers(const Values& values, NamedFiles& files,
-                                                     const Job& job) {
+std::shared_ptr<const Volunteers> resolve_volunteers(const Values& values, NamedFiles& files) {
   if (!values.stated("volunteers")) return nullptr;
-  if (job.network) values.fail("volunteers", "goes with transformers, not with tables of layers");
-  if (job.lengths) values.fail("volunteers", "with batch.lengths is not modelled; leave one out");
   auto volunteers = std::make_shared<Volunteers>();
   values.fill("volunteers", *volunteers);
   if (volunteers->length_s <= 0) values.fail("volunteers.length", "must be above 0");

@@ -1,9 +1,8 @@
-#include "policies/conflicts/exchange_conflicts.hpp"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "models/base/error.hpp"
+#include "policies/conflicts/conflict.hpp"
 #include "tests/support/small_job.hpp"
 
 namespace windtunnel {
@@ -16,7 +15,7 @@ std::string refusal_of(int layers, int tp = 1) {
   job.layout.sharding = Sharding::zero3;
   job.communication.compressors.dp.name = "powersgd";
   try {
-    check_gradient_exchange(job);
+    check_conflicts(exchange_conflicts(), job);
   } catch (const Error& error) {
     return error.what();
   }

@@ -1,8 +1,7 @@
-#include "policies/conflicts/offload_conflicts.hpp"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "policies/conflicts/conflict.hpp"
 #include "tests/support/small_job.hpp"
 
 namespace windtunnel {

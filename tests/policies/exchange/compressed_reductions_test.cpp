@@ -12,7 +12,7 @@
 #include "models/compression/compressors.hpp"
 #include "models/cost/memory/memory.hpp"
 #include "models/results/iteration_report.hpp"
-#include "policies/conflicts/exchange_conflicts.hpp"
+#include "policies/conflicts/conflict.hpp"
 #include "policies/evaluation/plan_evaluation.hpp"
 #include "policies/iteration.hpp"
 #include "tests/support/small_job.hpp"
@@ -276,9 +276,9 @@ double exposed_s(int nodes, int servers, double nic_Bps, double nvlink_Bps) {
 TEST(GradientExchange, MethodsOnAdamsMomentsNeedAdam) {
   for (const char* name : {"onebit-adam", "onebit-lamb", "zero-one-adam"}) {
     Job job = job_of(GradientOverlap::none, name);
-    EXPECT_NO_THROW(check_gradient_exchange(job)) << name;
+    EXPECT_NO_THROW(check_conflicts(exchange_conflicts(), job)) << name;
     job.software.optimizer = Optimizer::momentum;
-    EXPECT_THROW(check_gradient_exchange(job), Error) << name;
+    EXPECT_THROW(check_conflicts(exchange_conflicts(), job), Error) << name;
   }
 }
 

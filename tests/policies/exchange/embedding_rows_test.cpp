@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "models/results/iteration_report.hpp"
-#include "policies/conflicts/exchange_conflicts.hpp"
+#include "policies/conflicts/conflict.hpp"
 #include "policies/evaluation/plan_evaluation.hpp"
 #include "policies/exchange/compressed_reductions.hpp"
 #include "policies/iteration.hpp"
@@ -74,7 +74,7 @@ TEST(EmbeddingRows, LeaveTheBucketsOfTheLayersAsTheyAre) {
 }
 
 std::string refusal(const Job& job) {
-  return error_of([&] { check_gradient_exchange(job); });
+  return error_of([&] { check_conflicts(exchange_conflicts(), job); });
 }
 
 TEST(EmbeddingRows, WhatDoesNotGoWithThemIsRefused) {

@@ -13,7 +13,7 @@
 #include "models/results/iteration_report.hpp"
 #include "models/results/memory_timeline.hpp"
 #include "models/workload/training.hpp"
-#include "policies/conflicts/offload_conflicts.hpp"
+#include "policies/conflicts/conflict.hpp"
 #include "policies/iteration.hpp"
 #include "policies/search/memory_search.hpp"
 #include "sim/engine/engine.hpp"

@@ -8,9 +8,11 @@
 #include <charconv>
 #include <cmath>
 #include <optional>
+#include <utility>
 
 #include "models/base/error.hpp"
 #include "models/base/find_named.hpp"
+#include "models/workload/axes.hpp"
 #include "scenarios/language/text/choices.hpp"
 #include "traces/text/text.hpp"
 
@@ -35,14 +37,15 @@ struct JobNumber {
   double (*of)(const Job& job);
 };
 
-// Numbers that conditions may name.
-constexpr std::array kJobNumbers = {
-    JobNumber{"tp", [](const Job& job) -> double { return job.layout.tp; }},
-    JobNumber{"cp", [](const Job& job) -> double { return job.layout.cp; }},
-    JobNumber{"pp", [](const Job& job) -> double { return job.layout.pp; }},
-    JobNumber{"vpp", [](const Job& job) -> double { return job.layout.vpp; }},
-    JobNumber{"dp", [](const Job& job) -> double { return job.layout.dp; }},
-    JobNumber{"ep", [](const Job& job) -> double { return job.layout.ep; }},
+// The size of each axis.
+template <std::size_t... I>
+constexpr auto axis_numbers(std::index_sequence<I...> /*all*/) {
+  return std::array{JobNumber{
+      kAxes[I].name, [](const Job& job) -> double { return job.layout.*kAxes[I].size; }}...};
+}
+constexpr auto kAxisNumbers = axis_numbers(std::make_index_sequence<kAxes.size()>());
+
+constexpr std::array kOtherNumbers = {
     JobNumber{"replicas", [](const Job& job) -> double { return job.layout.island_replicas(); }},
     JobNumber{"stages", [](const Job& job) -> double { return job.layout.stages(); }},
     JobNumber{"stage_ranks",
@@ -89,6 +92,12 @@ constexpr std::array kJobNumbers = {
               [](const Job& job) -> double { return job.software.gradient_bytes; }},
     JobNumber{"reduce_bytes", [](const Job& job) -> double { return job.software.reduce_bytes; }},
 };
+// Numbers that conditions may name.
+constexpr auto kJobNumbers = [] {
+  std::array<JobNumber, kAxisNumbers.size() + kOtherNumbers.size()> all{};
+  std::ranges::copy(kOtherNumbers, std::ranges::copy(kAxisNumbers, all.begin()).out);
+  return all;
+}();
 
 struct JobWord {
   std::string_view name;

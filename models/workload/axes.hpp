@@ -1,0 +1,36 @@
+// The axes of a layout as one table: what reads, explains, names or prints all of them walks it.
+#pragma once
+
+#include <array>
+#include <string_view>
+
+#include "models/workload/layout.hpp"
+
+namespace windtunnel {
+
+struct Axis {
+  std::string_view name;  // "tp"
+  std::string_view key;   // of a scenario
+  int Layout::*size;
+  double most;  // what a scenario may say
+  std::string_view example;
+  std::string_view help;
+  std::string_view follows_from = {};  // what a scenario may leave it to; empty: its default is 1
+};
+
+// From the ranks that work most closely together outwards; experts are divided among ranks of the
+// others.
+inline constexpr std::array kAxes = {
+    Axis{"tp", "layout.tp", &Layout::tp, 1e6, "8", "tensor parallel"},
+    Axis{"cp", "layout.cp", &Layout::cp, 1e6, "1", "context parallel"},
+    Axis{"pp", "layout.pp", &Layout::pp, 1e4, "16", "pipeline parallel"},
+    Axis{"vpp", "layout.vpp", &Layout::vpp, 1e4, "8",
+         "model chunks per pipeline rank; default: the schedule's usual, 1 without a pipeline",
+         "the schedule's usual"},
+    Axis{"dp", "layout.dp", &Layout::dp, 1e8, "128",
+         "data parallel; default: GPUs / (tp x cp x pp)", "GPUs / (tp x cp x pp)"},
+    Axis{"ep", "layout.ep", &Layout::ep, 1e6, "8",
+         "expert parallel: ranks of tp x cp x dp that divide the experts of a layer"}};
+inline constexpr std::string_view kLayoutExample = "{tp: 8, pp: 16, vpp: 8}";
+
+}  // namespace windtunnel

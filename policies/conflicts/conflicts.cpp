@@ -1,0 +1,133 @@
+#include <fmt/args.h>
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "models/base/units.hpp"
+#include "models/compression/compressors.hpp"
+#include "models/cost/memory/memory.hpp"
+#include "policies/conflicts/conflict.hpp"
+#include "policies/exchange/replica_groups.hpp"
+
+namespace windtunnel {
+namespace {
+
+// What a GPU would have to hold without sharding, where that is more than it has; else nothing.
+// Experts are divided otherwise, and tables of layers have parameters of their own.
+std::string room_without_sharding(const Job& job) {
+  if (job.network || job.model.moe_layers() > 0) return "";
+  Job whole = job;
+  whole.layout.sharding = Sharding::none;
+  const double parameters = job.model.parameters() / job.layout.tp / job.layout.pp;
+  const double bytes = parameters * state_share_on_gpu(whole) *
+                       (weight_bytes_per_parameter(whole) + gradient_bytes_per_parameter(whole) +
+                        optimizer_bytes_per_parameter(whole));
+  const double usable = usable_bytes(job.cluster.node.gpu);
+  if (bytes <= usable) return "";
+  const double divided = std::ceil(bytes / usable * job.layout.tp * job.layout.pp);
+  return fmt::format(
+      " (for which there is no room: weights, gradients and optimizer state alone are {} of a "
+      "GPU's {} then, and less than that where tp x pp is {:.0f} or more)",
+      format_memory(bytes), format_memory(usable), divided);
+}
+
+// A name that texts may have in braces.
+struct NamedValue {
+  std::string_view name;
+  std::string (*value)(const Asked& asked);
+};
+constexpr NamedValue kValues[] = {
+    {"compressor", [](const Asked& of) { return of.job.communication.compressors.dp.name; }},
+    {"context", [](const Asked& of) { return std::string(name_of(of.job.layout.context)); }},
+    {"copies",
+     [](const Asked& of) {
+       return std::to_string(replica_groups(of.job.layout, ReplicaAxis::expert_shard).count);
+     }},
+    {"ep", [](const Asked& of) { return std::to_string(of.job.layout.ep); }},
+    {"frames", [](const Asked& of) { return std::to_string(of.job.model.frames); }},
+    {"model", [](const Asked& of) { return of.job.model.name; }},
+    {"overlap", [](const Asked& of) { return std::string(name_of(of.job.communication.overlap)); }},
+    {"pp", [](const Asked& of) { return std::to_string(of.job.layout.pp); }},
+    {"precision", [](const Asked& of) { return std::string(name_of(of.job.precision)); }},
+    {"ranks", [](const Asked& of) { return std::to_string(of.job.layout.ranks()); }},
+    {"room", [](const Asked& of) { return room_without_sharding(of.job); }},
+    {"schedule",
+     [](const Asked& of) {
+       return of.schedule != nullptr ? of.schedule->name : of.job.schedule.name;
+     }},
+    {"sharding", [](const Asked& of) { return std::string(name_of(of.job.layout.sharding)); }},
+    {"slices", [](const Asked& of) { return std::to_string(of.schedule->slices); }},
+    {"stage",
+     [](const Asked& of) { return std::to_string(stage_beside_its_neighbour(*of.schedule)); }},
+    {"stage_before",
+     [](const Asked& of) { return std::to_string(stage_beside_its_neighbour(*of.schedule) - 1); }},
+};
+
+// Some cost more to tell than a row to ask: only those that the text has.
+std::string with_values(std::string_view text, const Asked& asked) {
+  fmt::dynamic_format_arg_store<fmt::format_context> values;
+  for (const NamedValue& each : kValues) {
+    const std::string name(each.name);
+    if (text.find("{" + name + "}") == std::string_view::npos) continue;
+    values.push_back(fmt::arg(name.c_str(), each.value(asked)));
+  }
+  return fmt::vformat(text, values);
+}
+
+}  // namespace
+
+int stage_beside_its_neighbour(const Schedule& schedule) {
+  for (int stage = 1; stage < schedule.model_stages(); ++stage) {
+    if (schedule.rank_of_stage[stage - 1] == schedule.rank_of_stage[stage]) return stage;
+  }
+  return 0;
+}
+
+std::span<const ConflictSubject> conflict_table() {
+  static constexpr ConflictSubject kSubjects[] = {
+      {"Islands of replicas", island_conflicts},
+      {"Redundancy against stragglers", redundancy_conflicts},
+      {"Offload", offload_conflicts},
+      {"What is trained", training_conflicts},
+      {"Steps without a backward pass", zeroth_order_conflicts},
+      {"Unlike nodes and stages", pool_conflicts},
+      {"Sequences of unequal length", length_conflicts},
+      {"Exchange of gradients", exchange_conflicts},
+      {"What stands beside a step", study_conflicts},
+      {"Schedules", schedule_conflicts},
+  };
+  return kSubjects;
+}
+
+std::optional<Refusal> first_refusal(std::span<const Conflict> rows, const Asked& asked) {
+  for (const Conflict& row : rows) {
+    if (!row.is.in(asked) || !row.with.in(asked)) continue;
+    const std::string text = fmt::format("{}{}{}", row.why, row.way.empty() ? "" : "; ", row.way);
+    return Refusal{&row, with_values(text, asked)};
+  }
+  return {};
+}
+
+void check_conflicts(std::span<const Conflict> rows, const Asked& asked) {
+  const auto refusal = first_refusal(rows, asked);
+  if (!refusal) return;
+  const Feature& is = refusal->conflict->is;
+  if (is.other_key.empty()) throw Error::of_key(is.key, "{}", refusal->what);
+  throw Error::about({is.key, is.other_key}, "{}{}{}", is.key,
+                     refusal->what.starts_with(':') ? "" : " ", refusal->what);
+}
+
+void check_conflicts(const Asked& asked) {
+  for (const ConflictSubject& subject : conflict_table()) {
+    if (subject.rows == schedule_conflicts && asked.schedule == nullptr) continue;
+    check_conflicts(subject.rows(), asked);
+  }
+}
+
+std::string why_not(const Offload& offload, const Job& job) {
+  if (!offload.any()) return {};
+  const auto refusal = first_refusal(offload_conflicts(), {job, offload});
+  return refusal ? std::string(refusal->reason()) : "";
+}
+
+}  // namespace windtunnel

@@ -1,0 +1,413 @@
+// What rows of the table of conflicts are about: each feature of a job once, with its key.
+#pragma once
+
+#include <algorithm>
+
+#include "models/compression/compressors.hpp"
+#include "models/cost/parallel/tensor_ops.hpp"
+#include "models/workload/training.hpp"
+#include "policies/conflicts/conflict.hpp"
+#include "policies/exchange/compressed_reductions.hpp"
+#include "policies/exchange/replica_groups.hpp"
+#include "policies/schedules/schedules.hpp"
+
+namespace windtunnel::features {
+
+inline bool states(const Asked& of, std::string_view key) {
+  return of.stated && of.stated(key);
+}
+inline bool is_away(MemoryTier tier) {
+  return tier == MemoryTier::host || tier == MemoryTier::disk;
+}
+inline const CompressorKind& kind_of(const Asked& of) {
+  return compressor_kind(of.job.communication.compressors.dp);
+}
+inline bool has_action(const Schedule* schedule, ActionKind first, ActionKind second) {
+  return schedule != nullptr && std::ranges::any_of(schedule->actions, [&](const auto& actions) {
+           return std::ranges::any_of(actions, [&](const Action& action) {
+             return action.kind == first || action.kind == second;
+           });
+         });
+}
+
+// ---- Model, layout, machine.
+
+inline constexpr Feature kLayerTable = {"a table of layers", "model",
+                                        [](const Asked& of) { return of.job.network != nullptr; }};
+inline constexpr Feature kTied = {"tied embeddings", "model.tied_embeddings", [](const Asked& of) {
+                                    return !of.job.network && of.job.model.tied_embeddings;
+                                  }};
+inline constexpr Feature kUntied = {"an embedding and a head of their own", "model.tied_embeddings",
+                                    [](const Asked& of) { return !of.job.model.tied_embeddings; }};
+inline constexpr Feature kExperts = {"experts", "model.moe",
+                                     [](const Asked& of) { return of.job.model.moe_layers() > 0; }};
+inline constexpr Feature kUnshardedExperts = {
+    "experts whose gradients are not sharded", "model.moe",
+    [](const Asked& of) { return kExperts.in(of) && of.job.layout.sharding == Sharding::none; }};
+inline constexpr Feature kExpertCopies = {
+    "several copies of an expert", "layout.ep", [](const Asked& of) {
+      return kExperts.in(of) && replica_groups(of.job.layout, ReplicaAxis::expert_shard).count > 1;
+    }};
+inline constexpr Feature kExpertsOrPattern = {
+    "experts, or a pattern of layers", "model.moe",
+    [](const Asked& of) { return kExperts.in(of) || !of.job.model.pattern.empty(); }};
+inline constexpr Feature kNoCausalFlash = {
+    "attention other than causal flash", "model.attention", [](const Asked& of) {
+      return of.job.model.attention != AttentionKernel::flash || !of.job.model.masked();
+    }};
+inline constexpr Feature kNoCausalSoftmax = {
+    "attention other than causal with softmax", "model.attention", [](const Asked& of) {
+      const TransformerSpec& model = of.job.model;
+      return !model.masked() || model.encoder || model.attention == AttentionKernel::linear;
+    }};
+inline constexpr Feature kFrames = {"layers over frames", "model.frames",
+                                    [](const Asked& of) { return of.job.model.frames > 0; }};
+inline constexpr Feature kUnmasked = {
+    "bidirectional attention", "model.attention",
+    [](const Asked& of) { return !of.job.model.masked() && !kFrames.in(of); }};
+inline constexpr Feature kNo16Bit = {
+    "a precision other than 16 bits", "precision",
+    [](const Asked& of) { return bytes_of(of.job.precision) != 2 || is_scaled(of.job.precision); }};
+inline constexpr Feature kNotMixed = {"weights of 32 bits", "precision",
+                                      [](const Asked& of) { return !is_mixed(of.job.precision); }};
+inline constexpr Feature kNotAdam = {
+    "an optimizer other than Adam", "software.optimizer",
+    [](const Asked& of) { return of.job.software.optimizer != Optimizer::adam; }};
+
+inline constexpr Feature kTensorRanks = {"tensor parallelism", "layout.tp",
+                                         [](const Asked& of) { return of.job.layout.tp > 1; }};
+inline constexpr Feature kContextRanks = {"context parallelism", "layout.cp",
+                                          [](const Asked& of) { return of.job.layout.cp > 1; }};
+inline constexpr Feature kExpertRanks = {"expert parallelism", "layout.ep",
+                                         [](const Asked& of) { return of.job.layout.ep > 1; }};
+inline constexpr Feature kPipeline = {"a pipeline", "layout.pp",
+                                      [](const Asked& of) { return of.job.layout.pp > 1; }};
+inline constexpr Feature kStages = {"several stages", "layout.pp",
+                                    [](const Asked& of) { return of.job.layout.stages() > 1; }};
+inline constexpr Feature kDividedReplicas = {
+    "replicas of several ranks", "layout", [](const Asked& of) {
+      return kPipeline.in(of) || kTensorRanks.in(of) || kContextRanks.in(of);
+    }};
+inline constexpr Feature kSeveralRanks = {
+    "several GPUs", "layout", [](const Asked& of) { return of.job.layout.ranks() > 1; }};
+inline constexpr Feature kTwoD = {
+    "tensors in two dimensions", "layout.tp_form",
+    [](const Asked& of) { return of.job.layout.tensor != TensorForm::one_d; }};
+inline constexpr Feature kMesh = {"tensors on a mesh", "layout.tp_form",
+                                  [](const Asked& of) { return of.job.layout.mesh_side() > 1; }};
+inline constexpr Feature kSharded = {"sharded gradients", "layout.sharding", [](const Asked& of) {
+                                       return of.job.layout.sharding != Sharding::none;
+                                     }};
+inline constexpr Feature kUnsharded = {"no sharding", "layout.sharding",
+                                       [](const Asked& of) { return !kSharded.in(of); }};
+inline constexpr Feature kZero2 = {"zero2 or zero3", "layout.sharding", [](const Asked& of) {
+                                     return of.job.layout.sharding >= Sharding::zero2;
+                                   }};
+inline constexpr Feature kZero3 = {"zero3", "layout.sharding", [](const Asked& of) {
+                                     return of.job.layout.sharding == Sharding::zero3;
+                                   }};
+inline constexpr Feature kWeightRanks = {
+    "levels of weights", "layout.weight_ranks",
+    [](const Asked& of) { return kZero3.in(of) && of.job.layout.weight_ranks > 0; }};
+inline constexpr Feature kGradientRanks = {
+    "levels of gradients", "layout.gradient_ranks",
+    [](const Asked& of) { return of.job.layout.gradient_ranks > 0; }};
+inline constexpr Feature kLevelsOfGradients = {
+    "levels of gradients", "layout.gradient_ranks",
+    [](const Asked& of) { return kZero3.in(of) && kGradientRanks.in(of); }};
+inline constexpr Feature kGradientBits = {
+    "bits of gradients", "layout.gradient_bits",
+    [](const Asked& of) { return of.job.layout.gradient_bits > 0; }};
+inline constexpr Feature kSmallShards = {
+    "shards with copies or parts", "layout.shard_ranks", [](const Asked& of) {
+      const Layout& layout = of.job.layout;
+      return has_shard_keys(layout) || shard_ranks(layout).optimizer < layout.dp * layout.cp;
+    }};
+// A list of them becomes the layout's once it is known that it can.
+inline constexpr Feature kUnevenState = {
+    "uneven shares of the training state", "layout.shard_shares", [](const Asked& of) {
+      return of.job.layout.state != StateShares::even || states(of, "layout.shard_shares.0");
+    }};
+
+inline constexpr Feature kPools = {"unlike nodes", "cluster.pools",
+                                   [](const Asked& of) { return !of.job.cluster.pools.empty(); }};
+inline constexpr Feature kAlike = {"nodes of one kind", "cluster.node",
+                                   [](const Asked& of) { return !kPools.in(of); }};
+inline constexpr Feature kTaskFactors = {
+    "factors of tasks", "cluster.jitter.per",
+    [](const Asked& of) { return of.job.cluster.jitter.per == JitterPer::task; }};
+inline constexpr Feature kTaskJitter = {
+    "jitter of tasks", "cluster.jitter.per",
+    [](const Asked& of) { return of.job.cluster.jitter.active() && kTaskFactors.in(of); }};
+inline constexpr Feature kUnsteady = {
+    "slow nodes or jitter", "cluster.slow_nodes", [](const Asked& of) {
+      return !of.job.cluster.slow_nodes.empty() || of.job.cluster.jitter.active();
+    }};
+
+// ---- Batch, schedule, software.
+
+inline constexpr Feature kLengths = {"sequences of unequal length", "batch.lengths",
+                                     [](const Asked& of) { return of.job.lengths.has_value(); }};
+inline constexpr Feature kLengthGroups = {
+    "groups of different degrees", "layout.length_policy", [](const Asked& of) {
+      return of.job.lengths && of.job.lengths->policy != LengthPolicy::fixed;
+    }};
+inline constexpr Feature kHdp = {
+    "unequal numbers of passes", "layout.length_policy",
+    [](const Asked& of) { return of.job.lengths && of.job.lengths->policy == LengthPolicy::hdp; }};
+inline constexpr Feature kOneDegree = {
+    "a form of cp of one degree", "layout.context", [](const Asked& of) {
+      const ContextForm form = of.job.layout.context;
+      return form != ContextForm::ring && form != ContextForm::ulysses &&
+             form != ContextForm::burst && form != ContextForm::token_ring;
+    }};
+inline constexpr Feature kUnevenBatch = {
+    "uneven shares of the batch", "batch.shares",
+    [](const Asked& of) { return of.job.batch.shares != BatchShares::even; }};
+inline constexpr Feature kAccumulation = {
+    "several micro-batches", "batch.micro",
+    [](const Asked& of) { return microbatches(of.job.layout, of.job.batch) > 1; }};
+inline constexpr Feature kSequenceSlices = {
+    "slices of sequences", "schedule.slices",
+    [](const Asked& of) { return of.job.schedule.slices > 1; }};
+inline constexpr Feature kOtherSchedule = {
+    "a schedule other than 1f1b", "schedule", [](const Asked& of) {
+      const ScheduleChoice& schedule = of.job.schedule;
+      return schedule.name != ScheduleChoice{}.name || schedule.imported != nullptr ||
+             schedule.defer_weights || kSequenceSlices.in(of) || schedule.recompute_share != 1;
+    }};
+inline constexpr Feature kStepsApart = {
+    "a schedule whose ranks do not end steps together", "schedule", [](const Asked& of) {
+      return of.job.software.post_validation || schedule_kind(of.job.schedule).asynchronous;
+    }};
+inline constexpr Feature kPostValidation = {
+    "steps that are validated afterwards", "software.post_validation",
+    [](const Asked& of) { return of.job.software.post_validation; }};
+inline constexpr Feature kDispatch = {"programs that a controller starts", "software.dispatch",
+                                      [](const Asked& of) {
+                                        return of.job.software.dispatch_latency_s > 0 ||
+                                               of.job.software.dispatch_gang != DispatchGang::none;
+                                      }};
+inline constexpr Feature kSegments = {
+    "micro-batches in segments", "software.tp_overlap",
+    [](const Asked& of) { return tensor_slices(of.job) > 1 || tensor_columns(of.job) > 1; }};
+inline constexpr Feature kTiles = {"tiles of MLPs", "software.mlp_tiles",
+                                   [](const Asked& of) { return of.job.software.mlp_tiles > 1; }};
+inline constexpr Feature kOpenRecompute = {
+    "a search of what to recompute", "recompute",
+    [](const Asked& of) { return of.job.recompute == Recompute::automatic; }};
+inline constexpr Feature kNoRecompute = {"no recomputation", "recompute", [](const Asked& of) {
+                                           return of.job.recompute == Recompute::none;
+                                         }};
+
+// ---- Exchanges.
+
+inline constexpr Feature kServed = {
+    "parameter servers", "communication.aggregation", [](const Asked& of) {
+      return of.job.communication.aggregation == Aggregation::parameter_server;
+    }};
+inline constexpr Feature kDear = {"overlap dear", "communication.overlap", [](const Asked& of) {
+                                    return of.job.communication.overlap == GradientOverlap::dear;
+                                  }};
+inline constexpr Feature kPriority = {
+    "overlap priority", "communication.overlap",
+    [](const Asked& of) { return of.job.communication.overlap == GradientOverlap::priority; }};
+inline constexpr Feature kCrossing = {
+    "overlap dear or priority", "communication.overlap",
+    [](const Asked& of) { return crosses_iterations(of.job.communication.overlap); }};
+inline constexpr Feature kBeyondBuckets = {
+    "an overlap other than none and bucketed", "communication.overlap", [](const Asked& of) {
+      return of.job.communication.overlap != GradientOverlap::none &&
+             of.job.communication.overlap != GradientOverlap::bucketed;
+    }};
+inline constexpr Feature kEmbeddingRows = {
+    "rows of embeddings", "communication.embeddings",
+    [](const Asked& of) { return of.job.communication.embeddings != EmbeddingExchange::dense; }};
+inline constexpr Feature kInnerTasks = {
+    "collectives of layers as tasks", "communication.inner",
+    [](const Asked& of) { return of.job.communication.inner == InnerForm::tasks; }};
+inline constexpr Feature kBoundaryRank = {
+    "messages of low rank between stages", "communication.boundary_rank",
+    [](const Asked& of) { return of.job.communication.boundary_rank > 0; }};
+inline constexpr Feature kScatteredSends = {
+    "messages that tensor ranks share", "software.scatter_sends",
+    [](const Asked& of) { return of.job.software.scatter_sends; }};
+inline constexpr Feature kCompressedMessages = {
+    "compressed messages between stages", "compress",
+    [](const Asked& of) { return compresses(of.job.communication.compressors.pp); }};
+inline constexpr Feature kRobust = {
+    "robust aggregation", "communication.robust",
+    [](const Asked& of) { return of.job.communication.robust != nullptr; }};
+
+inline constexpr std::string_view kCompressor = "communication.compressor";
+inline constexpr Feature kCompressed = {
+    "compressed gradients", kCompressor,
+    [](const Asked& of) { return compresses(of.job.communication.compressors.dp); }, "compress"};
+inline constexpr Feature kMoments = {
+    "a compressor of moments", kCompressor,
+    [](const Asked& of) { return kCompressed.in(of) && kind_of(of).of_moments; }, "compress"};
+// Shards have copies, between which alone gradients are compressed.
+inline constexpr Feature kNoSum = {
+    "a compressor whose result is no sum", kCompressor,
+    [](const Asked& of) {
+      if (!kCompressed.in(of) || kind_of(of).summable) return false;
+      return !compresses_across(of.job) ||
+             replica_groups(of.job.layout, ReplicaAxis::dense_across).count == 1;
+    },
+    "compress"};
+inline constexpr Feature kWholeTensors = {
+    "a compressor of whole matrices", kCompressor,
+    [](const Asked& of) { return kCompressed.in(of) && kind_of(of).whole_tensors; }, "compress"};
+inline constexpr Feature kUncut = {
+    "a compressor whose result is no sum, or of whole matrices", kCompressor,
+    [](const Asked& of) {
+      return kCompressed.in(of) && (!kind_of(of).summable || kind_of(of).whole_tensors);
+    },
+    "compress"};
+inline constexpr Feature kSeveralCollectives = {
+    "a compressor of several collectives", kCompressor,
+    [](const Asked& of) { return kCompressed.in(of) && !kind_of(of).fusible; }, "compress"};
+inline constexpr Feature kAcross = {"compression between places only", kCompressor,
+                                    [](const Asked& of) { return compresses_across(of.job); },
+                                    "compress"};
+inline constexpr Feature kHops = {
+    "a compressor that reduces inside nodes first", kCompressor,
+    [](const Asked& of) {
+      // A recipe costs more to make than all else that is asked here.
+      if (!kCompressed.in(of) || !kUnshardedExperts.in(of)) return false;
+      if (compresses_across(of.job)) return true;
+      const TensorShape matrix{.rows = 4096, .columns = 4096};
+      const Recipe recipe = make_recipe(of.job.communication.compressors.dp, {&matrix, 1},
+                                        {.ranks = 4, .nodes = 2}, 4);
+      return std::ranges::any_of(recipe.steps,
+                                 [](const RecipeStep& step) { return step.hop != ReduceHop::all; });
+    },
+    "compress"};
+inline constexpr std::string_view kOneByte = "one-byte";
+inline constexpr Feature kCompressorOfGradients = {
+    "a compressor other than one-byte", kCompressor,
+    [](const Asked& of) {
+      return kCompressed.in(of) && of.job.communication.compressors.dp.name != kOneByte;
+    },
+    "compress"};
+
+// ---- Parts of a job.
+
+inline constexpr Feature kIslands = {"islands of replicas", "sync",
+                                     [](const Asked& of) { return !of.job.sync.empty(); }};
+inline constexpr Feature kWideIslands = {
+    "islands of several replicas", "sync",
+    [](const Asked& of) { return kIslands.in(of) && of.job.layout.island_replicas() > 1; }};
+inline constexpr Feature kRedundancy = {
+    "redundancy", "redundancy", [](const Asked& of) { return of.job.redundancy != nullptr; }};
+
+inline constexpr Feature kOffload = {"offload", "offload",
+                                     [](const Asked& of) { return of.offload.any(); }};
+inline constexpr Feature kOffloadChunks = {"offload in chunks", "offload", [](const Asked& of) {
+                                             return kOffload.in(of) && of.offload.in_chunks();
+                                           }};
+inline constexpr Feature kWeightsAway = {"weights beside the GPU", "offload", [](const Asked& of) {
+                                           return is_away(of.offload.weights);
+                                         }};
+inline constexpr Feature kGradientsAway = {
+    "gradients beside the GPU", "offload",
+    [](const Asked& of) { return is_away(of.offload.gradients); }};
+inline constexpr Feature kGradientsInChunks = {
+    "gradients in chunks", "offload",
+    [](const Asked& of) { return kOffloadChunks.in(of) && kGradientsAway.in(of); }};
+inline constexpr Feature kPassesAway = {
+    "gradients or weights beside the GPU", "offload",
+    [](const Asked& of) { return kGradientsAway.in(of) || kWeightsAway.in(of); }};
+inline constexpr Feature kOptimizerStays = {
+    "an optimizer on the GPU", "offload.optimizer",
+    [](const Asked& of) { return !of.offload.updates_on_host(); }};
+inline constexpr Feature kSummedOnce = {
+    "replicas without zero2 or zero3", "layout.sharding",
+    [](const Asked& of) { return of.job.layout.island_replicas() > 1 && !kZero2.in(of); }};
+inline constexpr Feature kWholeWeights = {
+    "replicas without zero3", "layout.sharding",
+    [](const Asked& of) { return of.job.layout.island_replicas() > 1 && !kZero3.in(of); }};
+inline constexpr Feature kActivationsAway = {
+    "activations beside the GPU", "offload",
+    [](const Asked& of) { return is_away(of.offload.activations); }};
+inline constexpr Feature kActivationsUnfound = {
+    "activations beside the GPU that no search chose", "offload",
+    [](const Asked& of) { return kActivationsAway.in(of) && of.offload.layers.empty(); }};
+inline constexpr Feature kActivationsMove = {
+    "activations beside the GPU", "offload.activations",
+    [](const Asked& of) { return of.offload.activations != MemoryTier::gpu; }};
+inline constexpr Feature kWeightsMove = {
+    "weights beside the GPU", "offload.weights",
+    [](const Asked& of) { return of.offload.weights != MemoryTier::gpu; }};
+inline constexpr Feature kGradientsMove = {
+    "gradients beside the GPU", "offload.gradients",
+    [](const Asked& of) { return of.offload.gradients != MemoryTier::gpu; }};
+
+inline constexpr Feature kTraining = {
+    "train", "train",
+    [](const Asked& of) { return of.job.training != nullptr || states(of, "train"); }, kCompressor};
+inline constexpr Feature kTrainedParts = {
+    "training of parts", "train", [](const Asked& of) { return of.job.training != nullptr; }};
+inline constexpr Feature kZerothOrder = {
+    "steps without a backward pass", "train.method",
+    [](const Asked& of) { return is_zeroth_order(of.job.training.get()); }};
+inline constexpr Feature kFrozenParts = {
+    "frozen parts or adapters without zero3", "train", [](const Asked& of) {
+      const Training* training = of.job.training.get();
+      if (training == nullptr || kZero3.in(of)) return false;
+      return training->adapter.kind != AdapterKind::none || training->frozen_embedding ||
+             training->frozen_head || !training->frozen_layers.empty();
+    }};
+inline constexpr Feature kAdapter = {"adapters", "train.adapter", [](const Asked& of) {
+                                       return of.job.training != nullptr &&
+                                              of.job.training->adapter.kind != AdapterKind::none;
+                                     }};
+inline constexpr Feature kQlora = {
+    "adapters beside weights of 4 bits", "train.adapter.kind", [](const Asked& of) {
+      return of.job.training != nullptr && of.job.training->adapter.kind == AdapterKind::qlora;
+    }};
+inline constexpr Feature kLoss = {"a loss of its own", "train.loss",
+                                  [](const Asked& of) { return states(of, "train.loss"); }};
+inline constexpr Feature kContrastive = {
+    "a contrastive loss", "train.loss.kind",
+    [](const Asked& of) { return is_contrastive(of.job.training.get()); }};
+
+// ---- What stands beside a step, of which a job does not hold all.
+
+inline constexpr Feature kFilling = {"filling", "filling", [](const Asked& of) {
+                                       return of.job.filling != nullptr || states(of, "filling");
+                                     }};
+inline constexpr Feature kInput = {"loading of samples", "input", [](const Asked& of) {
+                                     return of.job.input != nullptr || states(of, "input");
+                                   }};
+inline constexpr Feature kRollout = {"engines that write samples", "rollout",
+                                     [](const Asked& of) { return states(of, "rollout"); }};
+inline constexpr Feature kVolunteers = {"volunteers", "volunteers",
+                                        [](const Asked& of) { return states(of, "volunteers"); }};
+inline constexpr Feature kFusedJobs = {"fused jobs", "fuse",
+                                       [](const Asked& of) { return states(of, "fuse"); }};
+
+// ---- Schedules that are made.
+
+inline constexpr Feature kPlacedRecompute = {
+    "a schedule that places recomputation", "schedule",
+    [](const Asked& of) { return of.schedule != nullptr && of.schedule->explicit_recompute; }};
+inline constexpr Feature kRecomputeShare = {
+    "a share of recomputation", "schedule.recompute_share",
+    [](const Asked& of) { return of.job.schedule.recompute_share != 1; }};
+inline constexpr Feature kWeightVersions = {
+    "a schedule with versions of the weights", "schedule",
+    [](const Asked& of) { return of.schedule != nullptr && !of.schedule->weight_copies.empty(); }};
+inline constexpr Feature kOwnGathers = {
+    "a schedule that gathers and reduces stages", "schedule", [](const Asked& of) {
+      return has_action(of.schedule, ActionKind::unshard, ActionKind::reduce_grad);
+    }};
+inline constexpr Feature kCutSequences = {
+    "a schedule of slices", "schedule.slices",
+    [](const Asked& of) { return of.schedule != nullptr && of.schedule->slices != 1; }};
+inline constexpr Feature kNeighboursTogether = {
+    "neighbouring stages on one pipeline rank", "schedule", [](const Asked& of) {
+      return of.schedule != nullptr && stage_beside_its_neighbour(*of.schedule) > 0;
+    }};
+
+}  // namespace windtunnel::features

@@ -1,0 +1,35 @@
+// Unlike nodes (cluster.pools), and shares among them.
+#include "policies/conflicts/features.hpp"
+
+namespace windtunnel {
+namespace features {
+namespace {
+
+constexpr Conflict kPoolRows[] = {
+    {kOpenRecompute, kPools, ": auto is of nodes of one kind, not of cluster.pools",
+     "state what you want"},
+    {kUnevenBatch, kAlike, ": all nodes are alike; it shares out among cluster.pools", ""},
+    {kLengths, kPools, ": sequences of unequal length on cluster.pools are not modelled", ""},
+    {kServed, kPools, ": servers beside cluster.pools are not modelled", ""},
+    {kUnevenState, kAlike, ": all nodes are alike; it shares out among cluster.pools", ""},
+    {kUnevenState, kUnsharded, ": layout.sharding is none, so every rank holds all",
+     "take zero1, zero2 or zero3"},
+    {kUnevenState, kIslands, ": the ranks of an island divide what they exchange evenly (sync)",
+     ""},
+    {kUnevenState, kSmallShards, ": copies of a shard, or of parts of it, must be of one size",
+     "leave out what the layout says of shard_ranks, weight_ranks, gradient_ranks, "
+     "secondary_ranks and bits"},
+    {kUnevenState, kExperts,
+     ": experts are divided among ranks of their own, of which unlike shares are not modelled", ""},
+    {kUnevenState, kCompressed, ": gradients that are compressed are scattered in equal parts",
+     "leave out communication.compressor and compress with axis: dp"},
+};
+
+}  // namespace
+}  // namespace features
+
+std::span<const Conflict> pool_conflicts() {
+  return features::kPoolRows;
+}
+
+}  // namespace windtunnel

@@ -1,0 +1,67 @@
+// What a schedule that is made does not go with.
+#include "policies/conflicts/features.hpp"
+
+namespace windtunnel {
+namespace features {
+namespace {
+
+constexpr Conflict kScheduleRows[] = {
+    {kPlacedRecompute, kNoRecompute,
+     "'{schedule}' is about when to recompute, but nothing is recomputed",
+     "set recompute: full or selective"},
+    {kRecomputeShare, kNoRecompute, "divides a recomputation, but nothing is recomputed",
+     "set recompute: full or selective"},
+    {kZero3, kWeightVersions,
+     ": zero3 does not go with schedule '{schedule}', which keeps a version of the weights for "
+     "each micro-batch under way: no rank gathers old versions",
+     "take zero2, or a schedule that flushes"},
+    {kWeightRanks, kOwnGathers,
+     "goes with schedules that leave gathers and reductions to ZeRO-3; '{schedule}' says itself "
+     "when stages are gathered or reduced",
+     ""},
+    {kLevelsOfGradients, kOwnGathers,
+     "goes with schedules that leave gathers and reductions to ZeRO-3; '{schedule}' says itself "
+     "when stages are gathered or reduced",
+     ""},
+    {kActivationsMove, kPlacedRecompute,
+     "goes with schedules whose backward passes recompute; '{schedule}' recomputes in actions of "
+     "its own",
+     ""},
+    {kWeightsMove, kOwnGathers,
+     "goes with schedules that leave gathers and reductions to ZeRO-3; '{schedule}' says itself "
+     "when stages are gathered or reduced",
+     ""},
+    {kGradientsMove, kOwnGathers,
+     "goes with schedules that leave gathers and reductions to ZeRO-3; '{schedule}' says itself "
+     "when stages are gathered or reduced",
+     ""},
+    {kCutSequences, kFrames,
+     ": schedule '{schedule}' cuts sequences into {slices} slices, but layers of a model with "
+     "frames (model.frames {frames}) attend without a mask",
+     ""},
+    {kCutSequences, kUnmasked,
+     ": schedule '{schedule}' cuts sequences into {slices} slices, but layers of a model that is "
+     "bidirectional attend without a mask",
+     ""},
+    {kCompressedMessages, kNeighboursTogether,
+     ": axis pp: schedule '{schedule}' has stages {stage_before} and {stage} on one pipeline "
+     "rank, where nothing is sent",
+     "take one whose neighbours are on different ranks, as 1f1b or interleaved-1f1b"},
+    {kScatteredSends, kNeighboursTogether,
+     ": schedule '{schedule}' has stages {stage_before} and {stage} on one pipeline rank, where "
+     "nothing is sent",
+     "take one whose neighbours are on different ranks, as 1f1b or interleaved-1f1b"},
+    {kBoundaryRank, kNeighboursTogether,
+     ": schedule '{schedule}' has stages {stage_before} and {stage} on one pipeline rank, where "
+     "nothing is sent",
+     "take one whose neighbours are on different ranks, as 1f1b or interleaved-1f1b"},
+};
+
+}  // namespace
+}  // namespace features
+
+std::span<const Conflict> schedule_conflicts() {
+  return features::kScheduleRows;
+}
+
+}  // namespace windtunnel

@@ -1,0 +1,46 @@
+// What stands beside a step: other work, loading of samples, engines, volunteers, fused jobs.
+#include "policies/conflicts/features.hpp"
+
+namespace windtunnel {
+namespace features {
+namespace {
+
+constexpr Conflict kStudyRows[] = {
+    {kTiles, kTensorRanks,
+     ": tiles that are computed again would repeat the collectives of layout.tp, which is not "
+     "modelled",
+     "divide the sequence by layout.cp instead"},
+    {kFilling, kTaskJitter,
+     ": is fitted into what a profile shows, and kernels of which each has a factor of its own "
+     "repeat none",
+     "take cluster.jitter.per: step"},
+    {kFilling, kRedundancy,
+     ": is not told from the work that redundancy makes up for stragglers by",
+     "leave one of them out"},
+    {kInput, kLengths,
+     ": with batch.lengths is not modelled, whose packs have unlike numbers of samples",
+     "leave one of them out"},
+    {kInput, kUnevenBatch,
+     ": with batch.shares is not modelled, by which replicas have unlike numbers of samples",
+     "leave one of them out"},
+    {kRollout, kLayerTable, ": engines write tokens, and the model is a table of layers", ""},
+    {kRollout, kNoCausalSoftmax,
+     ": engines are modelled for causal transformers with softmax attention", ""},
+    {kRollout, kPools, ": engines beside a job on cluster.pools are not modelled", ""},
+    {kRollout, kIslands, ": islands of replicas (sync) have no one version of the weights", ""},
+    {kVolunteers, kLayerTable, ": goes with transformers, not with tables of layers", ""},
+    {kVolunteers, kLengths, ": with batch.lengths is not modelled", "leave one out"},
+    {kFusedJobs, kSeveralRanks, ": is of jobs of one GPU, and this one has {ranks}", ""},
+    {kFusedJobs, kLengths, ": with batch.lengths is not modelled", "leave one out"},
+    {kFusedJobs, kUnsteady, ": is of a GPU that takes what its kernels do",
+     "leave it out, or cluster.slow_nodes and cluster.jitter"},
+};
+
+}  // namespace
+}  // namespace features
+
+std::span<const Conflict> study_conflicts() {
+  return features::kStudyRows;
+}
+
+}  // namespace windtunnel

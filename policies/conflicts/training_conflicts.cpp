@@ -1,0 +1,56 @@
+// What a step trains, and by what (train).
+#include "policies/conflicts/features.hpp"
+
+namespace windtunnel {
+namespace features {
+namespace {
+
+constexpr Conflict kTrainingRows[] = {
+    {kTraining, kLengths, ": beside batch.lengths is not modelled", "leave one of them out"},
+    {kTraining, kRollout, ": beside rollout is not modelled", "leave one of them out"},
+    {kTraining, kVolunteers, ": beside volunteers is not modelled", "leave one of them out"},
+    {kAdapter, kMesh, ": with layout.tp_form 2d no rank has whole rows to multiply",
+     "take layout.tp_form: 1d"},
+    {kQlora, kNo16Bit, ": qlora computes in 16 bit what it holds in 4; precision is {precision}",
+     ""},
+    {kLoss, kLayerTable, ": a table of layers ends in its own layers", ""},
+    {kContrastive, kZerothOrder, ": contrastive beside zeroth-order steps is not modelled", ""},
+    {kContrastive, kUntied, ": a contrastive loss has no matrix of the vocabulary",
+     "set model.tied_embeddings: true"},
+    {kContrastive, kDividedReplicas,
+     ": a contrastive loss needs the embeddings of all replicas before any backward pass, which "
+     "is modelled for whole replicas only",
+     "set layout.tp, cp and pp to 1"},
+    {kContrastive, kSequenceSlices, ": slices of a sequence have no embedding each", ""},
+};
+
+constexpr Conflict kZerothOrderRows[] = {
+    {kSharded, kZerothOrder,
+     ": train.method: zeroth-order has no gradients and no optimizer state to shard, and moves "
+     "whole weights",
+     "take none"},
+    {kServed, kZerothOrder, ": train.method: zeroth-order has no gradients that servers could sum",
+     ""},
+    {kRobust, kZerothOrder, ": train.method: zeroth-order exchanges numbers, not gradients", ""},
+    {kRedundancy, kZerothOrder,
+     ": codes and copies are of gradients, which train.method: zeroth-order has none of", ""},
+    {kIslands, kZerothOrder, ": islands beside train.method: zeroth-order are not modelled", ""},
+    {kCrossing, kZerothOrder,
+     ": {overlap} orders gradients, which train.method: zeroth-order has none of", ""},
+    {kCompressorOfGradients, kZerothOrder,
+     ": {compressor} is of gradients, and train.method: zeroth-order exchanges a number",
+     "leave it out"},
+};
+
+}  // namespace
+}  // namespace features
+
+std::span<const Conflict> training_conflicts() {
+  return features::kTrainingRows;
+}
+
+std::span<const Conflict> zeroth_order_conflicts() {
+  return features::kZerothOrderRows;
+}
+
+}  // namespace windtunnel

@@ -1,0 +1,93 @@
+// The table of what does not go together, as a whole: what its rows say, and that docs/gradients.md
+// prints them. WINDTUNNEL_UPDATE_GOLDEN=1 writes that part of the page.
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <set>
+
+#include "models/workload/training.hpp"
+#include "policies/conflicts/conflict.hpp"
+#include "policies/iteration.hpp"
+#include "scenarios/language/text/fields.hpp"
+#include "tests/scenarios/golden.hpp"
+#include "tests/support/small_job.hpp"
+
+namespace windtunnel {
+namespace {
+
+constexpr const char* kPage = "docs/gradients.md";
+constexpr std::string_view kBegin = "<!-- rows of policies/conflicts, by conflicts_test -->\n";
+constexpr std::string_view kEnd = "<!-- end of rows -->\n";
+
+std::string without_joint(std::string_view why) {
+  return std::string(why.substr(why.find_first_not_of(": ")));
+}
+
+std::string printed_table() {
+  std::string text;
+  for (const ConflictSubject& subject : conflict_table()) {
+    text += fmt::format("\n### {}\n\n| | with | | way out |\n|---|---|---|---|\n", subject.title);
+    for (const Conflict& row : subject.rows()) {
+      text += fmt::format("| {} (`{}`) | {} | {} | {} |\n", row.is.name, row.is.key, row.with.name,
+                          without_joint(row.why), row.way);
+    }
+  }
+  return text + "\n";
+}
+
+TEST(Conflicts, ThePagePrintsAllRows) {
+  const std::string page = read_text_file(source_path(kPage));
+  const std::size_t begin = page.find(kBegin);
+  const std::size_t end = page.find(kEnd);
+  ASSERT_NE(begin, std::string::npos);
+  ASSERT_NE(end, std::string::npos);
+  const std::size_t first = begin + kBegin.size();
+  expect_file(kPage, page.substr(0, first) + printed_table() + page.substr(end));
+}
+
+TEST(Conflicts, EveryRowStandsOnceAndNamesAKeyOfScenarios) {
+  std::set<std::string> pairs;
+  for (const ConflictSubject& subject : conflict_table()) {
+    EXPECT_FALSE(subject.rows().empty()) << subject.title;
+    for (const Conflict& row : subject.rows()) {
+      const std::string pair = fmt::format("{} with {}", row.is.name, row.with.name);
+      EXPECT_TRUE(pairs.insert(pair + row.is.key.data()).second) << pair;
+      EXPECT_NE(&row.is, &row.with) << pair;
+      for (const std::string_view key : {row.is.key, row.with.key}) {
+        EXPECT_NE(find_field(std::string(key)), nullptr) << pair << ": " << key;
+      }
+    }
+  }
+}
+
+// All that a job in two dimensions has in the way of its loss is refused at the door of programs,
+// which no scenario passes.
+TEST(Conflicts, JobsThatNoScenarioMakesAreAskedToo) {
+  Job job = small_job(2, 1, 4);
+  EXPECT_NO_THROW(prepare_iteration(job));
+  Training training;
+  training.loss.kind = LossKind::contrastive;
+  job.training = std::make_shared<const Training>(training);
+  job.model.tied_embeddings = true;
+  EXPECT_THAT(error_of([&] { prepare_iteration(job); }),
+              testing::StartsWith("train.loss.kind: a contrastive loss needs the embeddings"));
+}
+
+// Of a scenario, keys that are read later count, too.
+TEST(Conflicts, StatedKeysCount) {
+  Job job = small_job(1, 1, 4);
+  job.lengths.emplace();
+  Asked asked(job);
+  EXPECT_FALSE(first_refusal(study_conflicts(), asked));
+  asked.stated = [](std::string_view key) { return key == "input"; };
+  const auto refusal = first_refusal(study_conflicts(), asked);
+  ASSERT_TRUE(refusal);
+  EXPECT_EQ(refusal->conflict->is.key, "input");
+  EXPECT_EQ(refusal->reason(),
+            "with batch.lengths is not modelled, whose packs have unlike numbers of samples; "
+            "leave one of them out");
+}
+
+}  // namespace
+}  // namespace windtunnel
