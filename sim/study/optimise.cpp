@@ -199,7 +199,8 @@ class Optimiser {
       try {
         choose_for(candidate.software.get(), each);
         if (candidate.software != nullptr) {
-          const std::vector<Refusal> refused = refusals(*candidate.software->framework, each.job);
+          const std::vector<BrokenRule> refused =
+              broken_rules(*candidate.software->framework, each.job);
           if (!refused.empty()) {
             judged.faults.push_back({kSoftwareFault, refused.front().text});
             continue;

@@ -218,8 +218,8 @@ bool breaks(const SoftwareRule& rule, const Job& job) {
 }
 
 // What is not in the lists of the entry.
-std::vector<Refusal> unlisted(const Framework& framework, const Job& job) {
-  std::vector<Refusal> faults;
+std::vector<BrokenRule> unlisted(const Framework& framework, const Job& job) {
+  std::vector<BrokenRule> faults;
   const auto listed = [](const auto& list, const auto& item) {
     return list.empty() || std::ranges::find(list, item) != list.end();
   };
@@ -355,8 +355,8 @@ void choose_again(const Framework& framework, const StatedKeys& stated, Job& job
   choose(framework.choices, stays, job);
 }
 
-std::vector<Refusal> refusals(const Framework& framework, const Job& job) {
-  std::vector<Refusal> broken = unlisted(framework, job);
+std::vector<BrokenRule> broken_rules(const Framework& framework, const Job& job) {
+  std::vector<BrokenRule> broken = unlisted(framework, job);
   if (job.network) return broken;  // a table of layers has no heads, experts or stages
   for (const SoftwareRule& rule : framework.rules) {
     if (!breaks(rule, job)) continue;
@@ -368,15 +368,15 @@ std::vector<Refusal> refusals(const Framework& framework, const Job& job) {
 
 bool takes_as_well(const Framework* software, const Job& changed, const Job& job) {
   if (software == nullptr) return true;
-  const std::vector<Refusal> before = refusals(*software, job);
-  return std::ranges::all_of(refusals(*software, changed), [&](const Refusal& refusal) {
-    return std::ranges::count(before, refusal.what, &Refusal::what) > 0;
+  const std::vector<BrokenRule> before = broken_rules(*software, job);
+  return std::ranges::all_of(broken_rules(*software, changed), [&](const BrokenRule& refusal) {
+    return std::ranges::count(before, refusal.what, &BrokenRule::what) > 0;
   });
 }
 
 std::vector<Note> refusal_notes(const Framework& framework, const Job& job) {
   std::vector<Note> notes;
-  for (const Refusal& refusal : refusals(framework, job)) {
+  for (const BrokenRule& refusal : broken_rules(framework, job)) {
     notes.push_back(
         {"software", fmt::format("{} would refuse this: {}", framework.name, refusal.text)});
   }

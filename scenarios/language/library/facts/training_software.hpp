@@ -101,19 +101,19 @@ bool is_chosen(const Framework& framework, const ResolvedValue& value);
 void choose_again(const Framework& framework, const StatedKeys& stated, Job& job);
 
 // What a software would refuse of a job.
-struct Refusal {
+struct BrokenRule {
   std::string what;  // the rule's name, or the list and what of the job does not stand in it
   std::string text;  // reason and way out
 };
 // The job's layout has passed check_layout().
-std::vector<Refusal> refusals(const Framework& framework, const Job& job);
+std::vector<BrokenRule> broken_rules(const Framework& framework, const Job& job);
 
 // Whether the software refuses nothing of `changed` that it does not refuse of `job` too, whatever
 // the numbers in its reasons, so that the change may be advised. True where no software is named
 // (null).
 bool takes_as_well(const Framework* software, const Job& changed, const Job& job);
 
-// refusals() as notes on a scenario that names its software.
+// broken_rules() as notes on a scenario that names its software.
 std::vector<Note> refusal_notes(const Framework& framework, const Job& job);
 
 }  // namespace windtunnel

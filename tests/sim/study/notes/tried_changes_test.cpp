@@ -88,12 +88,12 @@ TEST(TriedChanges, NamedSoftwareTakesWhatIsAdvised) {
           std::string(layout) + "\nsoftware: " + software + "\n";
       const Case large = parse_case(text, "large.yaml", {{"cluster.node.gpu.memory", "40 GB"}});
       ASSERT_NE(memory_excess(large.job, *large.prepared), "");
-      const std::vector<Refusal> before = refusals(*software_of(large), large.job);
+      const std::vector<BrokenRule> before = broken_rules(*software_of(large), large.job);
       for (Overrides& set : all_sets(fitting_advice(large))) {
         set.emplace_back("cluster.node.gpu.memory", "40 GB");
         const Case changed = parse_case(text, "large.yaml", set);
-        for (const Refusal& refusal : refusals(*software_of(changed), changed.job)) {
-          EXPECT_THAT(before, testing::Contains(testing::Field(&Refusal::what, refusal.what)));
+        for (const BrokenRule& refusal : broken_rules(*software_of(changed), changed.job)) {
+          EXPECT_THAT(before, testing::Contains(testing::Field(&BrokenRule::what, refusal.what)));
         }
         ++advised;
       }

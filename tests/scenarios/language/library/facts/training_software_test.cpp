@@ -335,7 +335,7 @@ TEST(TrainingSoftware, ARefusalIsTheSameWhateverItsNumbers) {
   const Job two = job_of("torchtitan", layout, 2 * 16).job;
   const Job four = job_of("torchtitan", layout, 4 * 16).job;
   const Framework& software = find_framework("torchtitan");
-  EXPECT_NE(refusals(software, three)[0].text, refusals(software, two)[0].text);
+  EXPECT_NE(broken_rules(software, three)[0].text, broken_rules(software, two)[0].text);
   EXPECT_TRUE(takes_as_well(&software, two, three));
   EXPECT_FALSE(takes_as_well(&software, three, four));
   // What is refused is another thing.
