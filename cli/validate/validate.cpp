@@ -69,12 +69,12 @@ CLI::App* define_kind(CLI::App& validate, const JudgedKind& kind, ValidateOption
   return app;
 }
 
-// Of files whose header says what they hold: what is asked of every kind, or of most.
+// The options of every kind of rows, or of most, for files whose header says what they hold.
 void add_files(CLI::App& app, ValidateOptions& options) {
   app.add_option("FILE", options.files,
                  "measured rows (CSV), or a folder of such files; their headers say which command "
                  "judges them");
-  add_verdict(app, options, "a family");
+  add_verdict(app, options, kBoundOfAnyKind);
   add_page_option(app, options.page);
   add_text(app, "--where", options.where, "EXPR", "judge only these rows, as in 'gpus>8'");
   add_worst(app, options);
@@ -82,9 +82,24 @@ void add_files(CLI::App& app, ValidateOptions& options) {
   add_text(app, "--markdown", options.markdown, "FILE", "write a page with every miss");
 }
 
+// A command reads only what stands behind it, so whatever stands before it would be passed over.
+void check_nothing_before(const CLI::App& app, const std::string& command) {
+  for (const CLI::Option* option : app.get_options()) {
+    if (option->count() == 0 || option->check_lname("quiet")) continue;
+    const std::string given =
+        option->get_positional() ? option->results().front() : option->get_name();
+    throw CLI::ParseError(
+        fmt::format("'{}' stands before the command '{}', which reads only what stands behind it",
+                    given, command),
+        CLI::ExitCodes::ExtrasError);
+  }
+}
+
 // A word that is no file is a command's, or was to be one.
 void check_files(const CLI::App& app, const ValidateOptions& options) {
-  if (!app.get_subcommands().empty()) return;
+  if (const auto given = app.get_subcommands(); !given.empty()) {
+    return check_nothing_before(app, given.front()->get_name());
+  }
   std::vector<std::string> commands;
   for (const CLI::App* command : app.get_subcommands([](const CLI::App*) { return true; })) {
     commands.push_back(command->get_name());

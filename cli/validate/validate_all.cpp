@@ -28,9 +28,7 @@ struct MeasuredFiles {
 };
 
 std::string unknown_header() {
-  return fmt::format(
-      "its header is that of no measured rows that are known; known are, by their columns: {}",
-      known_row_kinds());
+  return fmt::format("no kind of rows has these columns; the kinds are: {}", known_row_kinds());
 }
 
 // A folder holds what it holds; who names a file wants it judged.
@@ -53,9 +51,9 @@ MeasuredFiles sorted_by_kind(const std::vector<std::string>& paths) {
     }
   }
   if (files.of_kind.empty()) {
-    throw Error(Location{paths.front()}, fmt::format("holds no file whose rows are known; known "
-                                                     "are, by their columns: {}",
-                                                     known_row_kinds()));
+    throw Error(
+        Location{paths.front()},
+        fmt::format("holds no file of measured rows; the kinds are: {}", known_row_kinds()));
   }
   return files;
 }
@@ -117,7 +115,7 @@ ExitCode judge_all(const MeasuredFiles& files, const ValidateOptions& options) {
   return conclude("all", std::move(all), options, commands_of(options, "all"));
 }
 
-// What only files of one kind can be asked, and some kinds cannot.
+// Some options have a meaning only for files of one kind, and not for every kind.
 void refuse(const CLI::App& app, const char* option, const std::string& why) {
   if (app.count(option) > 0) throw Error(Location{option}, why);
 }
@@ -138,6 +136,13 @@ ExitCode validate_files(const CLI::App& app, const ValidateOptions& options) {
   if (kind.where.empty()) refuse(app, "--where", none);
   if (!kind.worst) refuse(app, "--worst", none);
   if (kind.markdown.empty()) refuse(app, "--markdown", none);
+  if (kind.bound.empty() && app.count("--fail-above") > 0 && options.fail_above > 1) {
+    throw Error(
+        Location{"--fail-above"},
+        fmt::format("for {} this is the share of the values outside their range, at most 1, "
+                    "not {:g}",
+                    name, options.fail_above));
+  }
   return conclude(name, kind.judge(options), options, commands_of(options, name));
 }
 
@@ -148,7 +153,7 @@ ValidationCommand define_validate_all(CLI::App& app) {
   all->add_option("FILE", options->files,
                   "measured rows (CSV); of a folder all *.csv that are known")
       ->required();
-  add_verdict(*all, *options, "a family");
+  add_verdict(*all, *options, kBoundOfAnyKind);
   add_page_option(*all, options->page);
   add_threads(*all, *options);
   add_example(*all, "rows/ --fail-above 0.2");

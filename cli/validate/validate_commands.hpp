@@ -5,6 +5,10 @@
 
 namespace windtunnel {
 
+// What --fail-above bounds where files may be of any kind, as add_verdict says it.
+inline constexpr const char* kBoundOfAnyKind =
+    "a family, or for fault points the share of the values outside their range,";
+
 // windtunnel validate FILE...: files of measured rows, each recognised by its header, those of one
 // kind judged as its own command does and those of several with the defaults of each. `app` knows
 // which options were given.

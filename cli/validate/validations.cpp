@@ -105,6 +105,9 @@ Validation against_profiled_runs(const ValidateOptions& options) {
   if (!options.fit_where.empty() || !options.calibration.empty()) {
     throw Error("--fit-where and --calibration have no meaning with a file of stage profiles");
   }
+  if (!options.markdown.empty()) {
+    throw Error(Location{"--markdown"}, "there is no such page with a file of stage profiles");
+  }
   const ValidationReport report = validate_profiled_runs(
       read_all(options.tables()), profiles, {.where = filter_of(options.where, "--where")});
   return judged(report, rows_document(report), validation_json(report), kRunsTitle,

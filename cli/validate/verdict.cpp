@@ -7,21 +7,17 @@
 
 namespace windtunnel {
 
-std::size_t VerdictOptions::width() const {
-  return human_style(json).width;
-}
-
 ExitCode conclude(std::string_view kind, Validation validation, const VerdictOptions& options,
                   const PageCommands& commands) {
   if (!options.markdown.empty()) {
     validation.document["command"] = commands.portable;
     const std::string page = markdown_page(validation.document);
-    if (page.empty()) throw Error(Location{"--markdown"}, "there is no such page of these rows");
+    CHECK(!page.empty(), "the form '{}' has no page", validation.document.form);
     write_file(options.markdown, page);
   }
   if (!options.page.empty()) write_file(options.page, validation.page(commands.as_given));
   if (options.json) print_document(fmt::format("validate-{}", kind), validation.json);
-  print_human(console_text(validation.document, options.width()), options.json);
+  print_human(console_text(validation.document, human_style(options.json).width), options.json);
   if (validation.verdict.empty()) return ExitCode::ok;
   print_failure(validation.verdict);
   return ExitCode::failed;

@@ -2,7 +2,6 @@
 // reaches people and programs.
 #pragma once
 
-#include <cstddef>
 #include <functional>
 #include <limits>
 #include <string>
@@ -21,8 +20,6 @@ struct VerdictOptions {
   double fail_above = std::numeric_limits<double>::infinity();
   std::string markdown;  // where the page of Markdown goes; empty: nowhere
   std::string page;      // and that for a browser
-
-  std::size_t width() const;  // of the lines for people; 0: any
 };
 
 struct Validation {
@@ -40,8 +37,8 @@ struct PageCommands {
   std::string as_given = {};
 };
 
-// Writes the pages, prints JSON (of `validate` KIND), text and verdict. Throws Error where a page
-// of Markdown is asked for and there is none.
+// Writes the pages, prints JSON (of `validate` KIND), text and verdict. A page of Markdown is asked
+// for only where the document's form has one.
 ExitCode conclude(std::string_view kind, Validation validation, const VerdictOptions& options,
                   const PageCommands& commands = {});
 

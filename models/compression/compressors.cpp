@@ -187,7 +187,7 @@ const std::vector<CompressorKind>& kinds() {
              .source = "Markov et al. 2023 (arXiv 2210.17357)",
              .usual = {.error = 1, .feedback = kEf, .base = "powersgd"},
              .recipe = l_greco_recipe}),
-      named({.name = "one-byte",
+      named({.name = std::string(kOneByte),
              .help = "updates of a common seed times one number a rank",
              .source = "Zelikman et al. 2023 (arXiv 2306.10015)",
              .recipe = one_byte_recipe}),

@@ -33,6 +33,9 @@ struct CompressorKind {
       recipe = {};
 };
 
+// The compressor of steps without a backward pass, which exchange a number and no gradients.
+inline constexpr std::string_view kOneByte = "one-byte";
+
 std::span<const CompressorKind> compressor_kinds();  // "none" first
 // Throws Error with the nearest name.
 const CompressorKind& compressor_kind(std::string_view name);

@@ -42,7 +42,7 @@ struct Conflict {
   const Feature& is;  // looked at first; a message names its key
   const Feature& with;
   // What follows the key: ": ..." or "does not ...". Names in braces stand for what the job has
-  // (values_in() in conflicts.cpp).
+  // (kValues in conflicts.cpp).
   std::string_view why;
   std::string_view way;  // out of it; empty: `why` says it
 };
@@ -64,7 +64,7 @@ struct ConflictSubject {
   std::string_view title;
   std::span<const Conflict> (*rows)();
 };
-// All but zeroth_order_conflicts() and schedule_conflicts() are asked before there is a schedule.
+// schedule_conflicts() are asked only where there is a schedule.
 std::span<const ConflictSubject> conflict_table();
 
 struct Refusal {
@@ -76,8 +76,8 @@ struct Refusal {
     return std::string_view(what).substr(what.find_first_not_of(": "));
   }
 };
-// The first stage that stands on one pipeline rank with the one before it; 0: none.
-int stage_beside_its_neighbour(const Schedule& schedule);
+// What a row says of a job; the schedule that it may name is there.
+std::string text_of(const Conflict& row, const Asked& asked);
 
 // The first row that holds.
 std::optional<Refusal> first_refusal(std::span<const Conflict> rows, const Asked& asked);
@@ -86,8 +86,11 @@ std::optional<Refusal> first_refusal(std::span<const Conflict> rows, const Asked
 void check_conflicts(const Asked& asked);
 void check_conflicts(std::span<const Conflict> rows, const Asked& asked);
 
-// Whether anything of a job stands in the way of laying parts of it beside its GPUs' memory: the
-// reason, that names the key in the way. Empty: it can be.
+// The first reason, with its key, why these parts of a job cannot lie beside its GPUs' memory.
+// Empty: they can.
 std::string why_not(const Offload& offload, const Job& job);
+
+// The first stage that stands on one pipeline rank with the one before it; 0: none.
+int stage_beside_its_neighbour(const Schedule& schedule);
 
 }  // namespace windtunnel

@@ -99,11 +99,14 @@ std::span<const ConflictSubject> conflict_table() {
   return kSubjects;
 }
 
+std::string text_of(const Conflict& row, const Asked& asked) {
+  return with_values(fmt::format("{}{}{}", row.why, row.way.empty() ? "" : "; ", row.way), asked);
+}
+
 std::optional<Refusal> first_refusal(std::span<const Conflict> rows, const Asked& asked) {
   for (const Conflict& row : rows) {
     if (!row.is.in(asked) || !row.with.in(asked)) continue;
-    const std::string text = fmt::format("{}{}{}", row.why, row.way.empty() ? "" : "; ", row.way);
-    return Refusal{&row, with_values(text, asked)};
+    return Refusal{&row, text_of(row, asked)};
   }
   return {};
 }

@@ -113,7 +113,7 @@ inline constexpr Feature kGradientRanks = {
     "levels of gradients", "layout.gradient_ranks",
     [](const Asked& of) { return of.job.layout.gradient_ranks > 0; }};
 inline constexpr Feature kLevelsOfGradients = {
-    "levels of gradients", "layout.gradient_ranks",
+    "levels of gradients under zero3", "layout.gradient_ranks",
     [](const Asked& of) { return kZero3.in(of) && kGradientRanks.in(of); }};
 inline constexpr Feature kGradientBits = {
     "bits of gradients", "layout.gradient_bits",
@@ -247,14 +247,14 @@ inline constexpr Feature kMoments = {
     "a compressor of moments", kCompressor,
     [](const Asked& of) { return kCompressed.in(of) && kind_of(of).of_moments; }, "compress"};
 // Shards have copies, between which alone gradients are compressed.
-inline constexpr Feature kNoSum = {
-    "a compressor whose result is no sum", kCompressor,
-    [](const Asked& of) {
-      if (!kCompressed.in(of) || kind_of(of).summable) return false;
-      return !compresses_across(of.job) ||
-             replica_groups(of.job.layout, ReplicaAxis::dense_across).count == 1;
-    },
-    "compress"};
+inline constexpr Feature kNoSum = {"a compressor whose result is no sum", kCompressor,
+                                   [](const Asked& of) {
+                                     if (!kCompressed.in(of) || kind_of(of).summable) return false;
+                                     return !compresses_across(of.job) ||
+                                            shard_ranks(of.job.layout).optimizer ==
+                                                of.job.layout.island_replicas();
+                                   },
+                                   "compress"};
 inline constexpr Feature kWholeTensors = {
     "a compressor of whole matrices", kCompressor,
     [](const Asked& of) { return kCompressed.in(of) && kind_of(of).whole_tensors; }, "compress"};
@@ -283,7 +283,10 @@ inline constexpr Feature kHops = {
                                  [](const RecipeStep& step) { return step.hop != ReduceHop::all; });
     },
     "compress"};
-inline constexpr std::string_view kOneByte = "one-byte";
+inline constexpr Feature kOneByteSteps = {
+    "the compressor one-byte", kCompressor,
+    [](const Asked& of) { return of.job.communication.compressors.dp.name == kOneByte; },
+    "compress"};
 inline constexpr Feature kCompressorOfGradients = {
     "a compressor other than one-byte", kCompressor,
     [](const Asked& of) {
@@ -344,8 +347,9 @@ inline constexpr Feature kGradientsMove = {
     [](const Asked& of) { return of.offload.gradients != MemoryTier::gpu; }};
 
 inline constexpr Feature kTraining = {
-    "train", "train",
-    [](const Asked& of) { return of.job.training != nullptr || states(of, "train"); }, kCompressor};
+    "train", "train", [](const Asked& of) {
+      return states(of, "train") || (of.job.training != nullptr && !kOneByteSteps.in(of));
+    }};
 inline constexpr Feature kTrainedParts = {
     "training of parts", "train", [](const Asked& of) { return of.job.training != nullptr; }};
 inline constexpr Feature kZerothOrder = {

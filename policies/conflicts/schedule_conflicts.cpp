@@ -5,6 +5,15 @@ namespace windtunnel {
 namespace features {
 namespace {
 
+constexpr std::string_view kGatheredByZero3 =
+    "goes with schedules that leave gathers and reductions to ZeRO-3; '{schedule}' says itself "
+    "when stages are gathered or reduced";
+constexpr std::string_view kNothingSent =
+    ": schedule '{schedule}' has stages {stage_before} and {stage} on one pipeline rank, where "
+    "nothing is sent";
+constexpr std::string_view kSendingSchedules =
+    "take one whose neighbours are on different ranks, as 1f1b or interleaved-1f1b";
+
 constexpr Conflict kScheduleRows[] = {
     {kPlacedRecompute, kNoRecompute,
      "'{schedule}' is about when to recompute, but nothing is recomputed",
@@ -15,26 +24,14 @@ constexpr Conflict kScheduleRows[] = {
      ": zero3 does not go with schedule '{schedule}', which keeps a version of the weights for "
      "each micro-batch under way: no rank gathers old versions",
      "take zero2, or a schedule that flushes"},
-    {kWeightRanks, kOwnGathers,
-     "goes with schedules that leave gathers and reductions to ZeRO-3; '{schedule}' says itself "
-     "when stages are gathered or reduced",
-     ""},
-    {kLevelsOfGradients, kOwnGathers,
-     "goes with schedules that leave gathers and reductions to ZeRO-3; '{schedule}' says itself "
-     "when stages are gathered or reduced",
-     ""},
+    {kWeightRanks, kOwnGathers, kGatheredByZero3, ""},
+    {kLevelsOfGradients, kOwnGathers, kGatheredByZero3, ""},
     {kActivationsMove, kPlacedRecompute,
      "goes with schedules whose backward passes recompute; '{schedule}' recomputes in actions of "
      "its own",
      ""},
-    {kWeightsMove, kOwnGathers,
-     "goes with schedules that leave gathers and reductions to ZeRO-3; '{schedule}' says itself "
-     "when stages are gathered or reduced",
-     ""},
-    {kGradientsMove, kOwnGathers,
-     "goes with schedules that leave gathers and reductions to ZeRO-3; '{schedule}' says itself "
-     "when stages are gathered or reduced",
-     ""},
+    {kWeightsMove, kOwnGathers, kGatheredByZero3, ""},
+    {kGradientsMove, kOwnGathers, kGatheredByZero3, ""},
     {kCutSequences, kFrames,
      ": schedule '{schedule}' cuts sequences into {slices} slices, but layers of a model with "
      "frames (model.frames {frames}) attend without a mask",
@@ -46,15 +43,9 @@ constexpr Conflict kScheduleRows[] = {
     {kCompressedMessages, kNeighboursTogether,
      ": axis pp: schedule '{schedule}' has stages {stage_before} and {stage} on one pipeline "
      "rank, where nothing is sent",
-     "take one whose neighbours are on different ranks, as 1f1b or interleaved-1f1b"},
-    {kScatteredSends, kNeighboursTogether,
-     ": schedule '{schedule}' has stages {stage_before} and {stage} on one pipeline rank, where "
-     "nothing is sent",
-     "take one whose neighbours are on different ranks, as 1f1b or interleaved-1f1b"},
-    {kBoundaryRank, kNeighboursTogether,
-     ": schedule '{schedule}' has stages {stage_before} and {stage} on one pipeline rank, where "
-     "nothing is sent",
-     "take one whose neighbours are on different ranks, as 1f1b or interleaved-1f1b"},
+     kSendingSchedules},
+    {kScatteredSends, kNeighboursTogether, kNothingSent, kSendingSchedules},
+    {kBoundaryRank, kNeighboursTogether, kNothingSent, kSendingSchedules},
 };
 
 }  // namespace

@@ -15,7 +15,7 @@ constexpr Conflict kStudyRows[] = {
      "repeat none",
      "take cluster.jitter.per: step"},
     {kFilling, kRedundancy,
-     ": is not told from the work that redundancy makes up for stragglers by",
+     ": redundancy makes up for stragglers in the idle time that other work would fill",
      "leave one of them out"},
     {kInput, kLengths,
      ": with batch.lengths is not modelled, whose packs have unlike numbers of samples",
@@ -32,7 +32,7 @@ constexpr Conflict kStudyRows[] = {
     {kVolunteers, kLengths, ": with batch.lengths is not modelled", "leave one out"},
     {kFusedJobs, kSeveralRanks, ": is of jobs of one GPU, and this one has {ranks}", ""},
     {kFusedJobs, kLengths, ": with batch.lengths is not modelled", "leave one out"},
-    {kFusedJobs, kUnsteady, ": is of a GPU that takes what its kernels do",
+    {kFusedJobs, kUnsteady, ": jobs are fused on a GPU whose kernels take their usual time",
      "leave it out, or cluster.slow_nodes and cluster.jitter"},
 };
 

@@ -22,8 +22,8 @@ struct ChunkRange {
 double chunk_bytes(const Job& job, const std::vector<StageTensor>& tensors);
 
 // [piece] in the order of the backward pass. Tensors stand in the order of the forward pass, each
-// whole in one chunk. Ranks that share the weights take turns: of as many consecutive chunks as
-// there are ranks each rank holds one, and they are gathered together. `piece_of`: [tensor] whose
+// whole in one chunk. Ranks that share the weights take turns: each holds every n-th chunk, n the
+// number of ranks, and n consecutive chunks are gathered together. `piece_of`: [tensor] whose
 // piece it belongs to.
 std::vector<ChunkRange> packed_chunks(const Job& job, const std::vector<StageTensor>& tensors,
                                       const std::vector<int>& piece_of);

@@ -37,14 +37,14 @@ struct UnitForm {
 };
 const UnitForm& unit_form(Unit unit);
 
-// Of a number that is none: nothing.
+// Empty for a value that is no number.
 std::string value_text(Unit unit, double value);
 std::string with_separators(double count);                       // 16384 -> "16,384", rounded
 std::string counted(double number, std::string_view noun);       // "1 GPU", "2,048 GPUs"
 std::string range_text(Unit unit, double low, double high);      // "85.7 % .. 86.1 %"
 std::string estimate_text(Unit unit, const Estimate& estimate);  // "85.9 %  (85.7 % .. 86.1 %)"
 inline constexpr std::string_view kIntervalTitle = "95 % interval";
-// Of points whose iterations differ: goodput times tokens/s.
+// It ranks points whose iterations differ: goodput times tokens/s.
 inline constexpr std::string_view kProgressTitle = "progress (goodput x tokens/s)";
 // How the two are put together, for pages, with "{}" in place of numbers.
 std::string_view range_pattern();

@@ -6,7 +6,7 @@
 namespace windtunnel {
 namespace {
 
-// Of the best number of jobs; nothing where there is none.
+// What the best number of jobs comes to; nothing where no number is best.
 template <auto member>
 FigureValue of_best(const Record& record) {
   const auto* report = record.studies.find<FusedReport>();

@@ -121,7 +121,7 @@ double per_million_tokens(const Report& report) {
   return 1e6 * report.token_J / report.step_J;
 }
 
-// The rent of all GPUs for a number of steps, at the price of an hour.
+// What all GPUs cost for a number of steps, at the price of an hour.
 std::function<FigureValue(const Record&)> rented(double (*steps)(const Report&)) {
   return [steps](const Record& record) {
     const auto* report = record.studies.find<PowerReport>();

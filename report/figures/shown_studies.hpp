@@ -28,14 +28,15 @@ struct ShownStudy {
   std::string_view ranking = {};  // of a study that leads: the figure that ranks points
 };
 
-// Those that tell more of a job, and those that a job is for: it is a part of what these study, so
-// that they are shown before the job's step, and its own days and costs are not shown.
+// A study beside a job tells more of it. A leading study is what the job is for, and the job a part
+// of what it studies; so it is shown before the job's step, and the job's own days and costs are
+// not shown.
 enum class StudyRole { beside, leading };
 std::span<const ShownStudy> shown_studies(StudyRole role);
 // Null: none is in the record.
 const ShownStudy* leading_study(const Record& record);
 
-// The rows, each in its file.
+// Each row stands in its file.
 ShownStudy shown_volunteers();
 ShownStudy shown_fused();
 ShownStudy shown_power();

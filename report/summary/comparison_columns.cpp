@@ -47,7 +47,7 @@ bool has_study(const Comparison& comparison, const ShownStudy& study) {
                     [&](const ComparedPoint& point) { return study.is_in(*point.record); });
 }
 
-// Of the studies that are in some record.
+// Adds the columns of the studies that some record has.
 void add_study_columns(const Comparison& comparison, StudyRole role,
                        std::vector<const Figure*>& columns) {
   std::vector<const Figure*> open;  // not stated, but those that some point has a value of

@@ -1,4 +1,4 @@
-// A titled part of a summary: a table, and rows below it.
+// A titled part of a summary has a table, and rows below it.
 #pragma once
 
 #include <string>

@@ -87,7 +87,7 @@ class TableLayout {
     return sum;
   }
 
-  // As many columns as fit beside the first, which names the rows in each group.
+  // A group has all columns that fit beside the first, which names the rows in each group.
   std::vector<std::vector<size_t>> groups(size_t width) const {
     std::vector<std::vector<size_t>> groups = {{0}};
     for (size_t i = 1; i < columns_.size(); ++i) {

@@ -18,7 +18,8 @@ struct Column {
 
 struct TextTable {
   std::vector<Column> columns;
-  // Each as long as columns, or of one cell: a line of its own between the others, on the console.
+  // A row has a cell for each column, or one alone: on the console that is a line between the
+  // others.
   std::vector<std::vector<std::string>> rows;
 };
 

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "models/base/units.hpp"
+#include "report/text/markdown.hpp"
 #include "report/validation/collective_splits.hpp"
 #include "report/validation/validation_rows.hpp"
 #include "validate/accuracy/collectives/network_pace.hpp"
@@ -30,7 +31,7 @@ std::string console_name(const std::string& name) {
          name.substr(size_class, end - size_class) + (specification ? " *" : "");
 }
 
-// But those that were fitted on as a whole.
+// Families that were fitted on as a whole are left out.
 TextTable judged_families(const ValidationReport& report) {
   TextTable table = families_table(report, [](const auto& family) { return family.rows > 0; });
   for (std::vector<std::string>& cells : table.rows) cells.front() = console_name(cells.front());
@@ -64,7 +65,8 @@ TextTable paces_table(const ValidationReport& report) {
   return paces;
 }
 
-// Of each family how many, and its worst.
+// Counts the misses of each family and lists its worst. A page prints a part as it is, so the name,
+// which comes from a file, is escaped here.
 std::vector<Document> misses_by_family(const Rows& misses) {
   std::vector<std::string> families;
   std::map<std::string, Rows> of_family;
@@ -77,9 +79,10 @@ std::vector<Document> misses_by_family(const Rows& misses) {
     auto& rows = of_family[family];
     const size_t missed = rows.size();
     rows.resize(std::min(kWorstOfFamily, missed));
-    documents.push_back(
-        {{},
-         {{"family", family}, {"missed", std::to_string(missed)}, {"misses", points_table(rows)}}});
+    documents.push_back({{},
+                         {{"family", markdown_text(family)},
+                          {"missed", std::to_string(missed)},
+                          {"misses", points_table(rows)}}});
   }
   return documents;
 }

@@ -20,10 +20,6 @@ constexpr size_t kWidth = 100;
 constexpr std::string_view kStep = "step_s";
 constexpr std::string_view kMemory = "memory_bytes";
 
-std::string optional_tau(const std::optional<double>& tau) {
-  return tau ? fmt::format("{:.2f}", *tau) : "-";
-}
-
 std::string metric_name(const ValidationFamily& family) {
   if (family.metric == kStep) return "  step";
   return "  " + (family.metric == kMemory ? "memory" : family.metric);
@@ -108,7 +104,7 @@ TextTable ranking_table(const ValidationReport& report) {
     if (!family.ranking) continue;
     const GroupRanking& ranking = *family.ranking;
     table.rows.push_back({family.name, std::to_string(ranking.groups),
-                          std::to_string(ranking.pairs), optional_tau(ranking.kendall_tau),
+                          std::to_string(ranking.pairs), tau_text(ranking.kendall_tau),
                           percent(ranking.median_regret), percent(ranking.worst_regret)});
   }
   return table;
@@ -116,8 +112,8 @@ TextTable ranking_table(const ValidationReport& report) {
 
 // How far some rows were off.
 struct Errors {
-  std::vector<double> sizes;  // least first once all are added
-  int inside = 0;             // their 90 % interval
+  std::vector<double> sizes;  // least first
+  int inside = 0;             // how many rows lie in their 90 % interval
 
   void add(const ValidationRow& row) {
     sizes.insert(std::ranges::upper_bound(sizes, row.relative_error()), row.relative_error());
@@ -222,7 +218,7 @@ TextTable missed_runs(const ValidationReport& report, double miss_above) {
   return rows_table(missed, seconds_or_bytes);
 }
 
-// Of the reasons those with the most rows, on a line of kWidth each.
+// Adds the reasons that most rows have, each on a line of kWidth.
 void add_first_reasons(Document& document) {
   constexpr size_t kReasons = 12;
   TextTable reasons = std::get<TextTable>(document["reasons"]);

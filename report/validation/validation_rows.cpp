@@ -29,10 +29,6 @@ std::string best_rule_text(const ValidationFamily& family) {
   return rule ? fmt::format("{} ({})", percent(rule->second), rule->first) : "-";
 }
 
-std::string tau_text(const std::optional<double>& tau) {
-  return tau ? fmt::format("{:.2f}", *tau) : "-";
-}
-
 std::string letter(std::size_t rule) {
   return std::string(1, static_cast<char>('A' + static_cast<char>(rule)));
 }
@@ -43,6 +39,36 @@ TextTable notes_table(const ValidationReport& report) {
     if (!family.note.empty()) notes.rows.push_back({family.name, family.metric, family.note});
   }
   return notes;
+}
+
+TextTable rules_table(const ValidationReport& report) {
+  TextTable rules = lines_table({"letter", "rule"});
+  for (const std::string& rule : rules_of(report)) {
+    rules.rows.push_back({letter(rules.rows.size()), rule});
+  }
+  return rules;
+}
+
+TextTable skipped_table(const ValidationReport& report) {
+  TextTable table = lines_table({"row", "reason"});
+  for (const SkippedRow& row : report.skipped) {
+    table.rows.push_back({without_folder(row.id), row.reason});
+  }
+  return table;
+}
+
+TextTable assumed_table(const ValidationReport& report) {
+  TextTable table = lines_table({"family", "assumed"});
+  std::set<std::string> told;
+  for (const ValidationFamily& family : report.families) {
+    if (family.assumed.empty() || !told.insert(family.name).second) continue;
+    std::vector<std::string> parts;
+    for (const auto& [what, count] : family.assumed) {
+      parts.push_back(fmt::format("{} ({})", what, count));
+    }
+    table.rows.push_back({family.name, fmt::format("{}", fmt::join(parts, "; "))});
+  }
+  return table;
 }
 
 }  // namespace
@@ -85,14 +111,6 @@ TextTable families_table(const ValidationReport& report, const FamilyFilter& wan
     if (!wanted || wanted(family)) families.push_back(&family);
   }
   return table_of(families, columns);
-}
-
-TextTable rules_table(const ValidationReport& report) {
-  TextTable rules = lines_table({"letter", "rule"});
-  for (const std::string& rule : rules_of(report)) {
-    rules.rows.push_back({letter(rules.rows.size()), rule});
-  }
-  return rules;
 }
 
 std::string signed_error(const ValidationRow& row) {
@@ -142,28 +160,6 @@ TextTable reasons_table(const ValidationReport& report) {
   return table;
 }
 
-TextTable skipped_table(const ValidationReport& report) {
-  TextTable table = lines_table({"row", "reason"});
-  for (const SkippedRow& row : report.skipped) {
-    table.rows.push_back({without_folder(row.id), row.reason});
-  }
-  return table;
-}
-
-TextTable assumed_table(const ValidationReport& report) {
-  TextTable table = lines_table({"family", "assumed"});
-  std::set<std::string> told;
-  for (const ValidationFamily& family : report.families) {
-    if (family.assumed.empty() || !told.insert(family.name).second) continue;
-    std::vector<std::string> parts;
-    for (const auto& [what, count] : family.assumed) {
-      parts.push_back(fmt::format("{} ({})", what, count));
-    }
-    table.rows.push_back({family.name, fmt::format("{}", fmt::join(parts, "; "))});
-  }
-  return table;
-}
-
 Document judged_document(std::string_view form, const ValidationReport& report) {
   const TextTable reasons = reasons_table(report);
   TextTable counts{{reasons.columns[0], reasons.columns[1]}, {}};
@@ -201,6 +197,10 @@ std::optional<std::pair<std::string, double>> best_rule(const ValidationFamily& 
     best = {name, mape};
   }
   return best;
+}
+
+std::string tau_text(const std::optional<double>& tau) {
+  return tau ? fmt::format("{:.2f}", *tau) : "-";
 }
 
 std::string percent(double share) {

@@ -23,7 +23,7 @@ struct Shown {
 using FamilyColumn = Shown<ValidationFamily>;
 using RowColumn = Shown<ValidationRow>;
 
-// Of rows, or of pointers to them.
+// `rows` are rows, or pointers to them.
 template <class Row, class Rows>
 TextTable table_of(const Rows& rows, const std::vector<Shown<Row>>& shown) {
   TextTable table;
@@ -49,9 +49,6 @@ using FamilyFilter = std::function<bool(const ValidationFamily&)>;
 TextTable families_table(const ValidationReport& report, const FamilyFilter& wanted = {},
                          const std::vector<FamilyColumn>& more = {});
 
-// What the letters stand for: columns "letter" and "rule".
-TextTable rules_table(const ValidationReport& report);
-
 std::string signed_error(const ValidationRow& row);  // the relative one
 
 // All that is told of rows: columns "row" (its place without folders), "family", "what", "note",
@@ -68,16 +65,16 @@ Rows worst_first(const ValidationReport& report, double more_than = -1,
 // Why rows were not used, how many for each reason and the place of the first of them; most first.
 // Columns "reason", "rows" and "first".
 TextTable reasons_table(const ValidationReport& report);
-// Each row that was not used: columns "row" and "reason".
-TextTable skipped_table(const ValidationReport& report);
 
-// What the sources do not say, and in how many rows it was assumed: columns "family" and "assumed".
-TextTable assumed_table(const ValidationReport& report);
-
-// What every form can say of a report: "families", "judged", "fitted", "labels" and "skipped" are
-// how many, then the tables above, "rules" and in one line "rule_names", "reasons" and without
-// places "reason_counts", "assumed", "not_used", and of families that have something to be known
-// "notes", with columns "family", "metric" and "note".
+// What every form can say of a report: "families", which is families_table; how many are "judged",
+// "fitted", "labels" and "skipped"; and these tables.
+//   "rules": what the letters of simpler rules stand for, "letter" and "rule"
+//   "rule_names": the same rules in one line
+//   "reasons": reasons_table, and "reason_counts" the same without places
+//   "not_used": each row that was not used, "row" and "reason"
+//   "assumed": what the sources do not say, and in how many rows it was assumed, "family" and
+//     "assumed"
+//   "notes": families that have something to be known, "family", "metric" and "note"
 Document judged_document(std::string_view form, const ValidationReport& report);
 
 // "misses", of rows that are off by more than `miss_above`, how many they are, and that bound.
@@ -89,6 +86,9 @@ std::string without_folder(const std::string& path);
 // Of a family's simpler rules the one of the least error, with it. The noise floor is no rule: it
 // is what a point's other rows say of it.
 std::optional<std::pair<std::string, double>> best_rule(const ValidationFamily& family);
+
+// "0.71"; "-": there is none.
+std::string tau_text(const std::optional<double>& tau);
 
 // "8.1%", "12%": what fits four columns.
 std::string percent(double share);

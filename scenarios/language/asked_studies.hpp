@@ -24,7 +24,7 @@ struct AskedStudy {
   // it, or are refused in other words.
   const char* without;
   bool (*is_in)(const ValuesByType& asked);
-  // Of a job whose other parts are resolved. Adds nothing where the scenario does not ask. Throws
+  // The other parts of the job are resolved. Adds nothing where the scenario does not ask. Throws
   // Error about the keys at fault.
   void (*resolve)(const StudyText& text, Job& job, ValuesByType& asked);
 };

@@ -146,7 +146,7 @@ Case resolve_case(const ScenarioText& scenario, const Overrides& more, const Pre
       append(network_law_notes(values, result.job), result.notes);
       append(unused_keys(values, result.job), result.notes);
       if (values.has("software.base")) {
-        append(refusal_notes(find_framework(values.text("software.base")), result.job),
+        append(broken_rule_notes(find_framework(values.text("software.base")), result.job),
                result.notes);
       }
       append(found_memory(result.job), result.notes);

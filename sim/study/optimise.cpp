@@ -3,11 +3,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <limits>
 #include <memory>
 #include <optional>
 #include <set>
+#include <string_view>
 #include <utility>
+#include <vector>
 
 #include "models/base/error.hpp"
 #include "models/cost/chunk/step_work.hpp"
@@ -42,20 +45,50 @@ constexpr const char* kScheduleFault = "no such schedule for this pipeline";
 struct NamedSoftware {
   const Framework* framework;
   StatedKeys stated;
+  bool asks_schedule;  // a choice is made by the schedule
 };
+
+// Whether what a condition asks for differs between schedules of one layout and micro-batch.
+bool asks_schedule(const JobCondition& condition) {
+  constexpr std::array<std::string_view, 5> kOfSchedule = {"schedule", "vpp", "stages", "group",
+                                                           "last_group"};
+  const auto is_one = [&](std::string_view name) {
+    return std::ranges::find(kOfSchedule, name) != kOfSchedule.end();
+  };
+  return is_one(condition.quantity) || std::ranges::any_of(condition.operands, is_one);
+}
+
+bool asks_schedule(const Framework& framework) {
+  const auto asks = [](const JobCondition& condition) { return asks_schedule(condition); };
+  return std::ranges::any_of(framework.choices, [&](const SoftwareChoice& choice) {
+    return std::ranges::any_of(choice.when, asks) || std::ranges::any_of(choice.any, asks);
+  });
+}
+
+// Whether `key` stands below `above` in a scenario.
+bool is_below(std::string_view key, std::string_view above) {
+  return key.size() > above.size() && key.starts_with(above) && key[above.size()] == '.';
+}
 
 // Null: none is named.
 std::shared_ptr<const NamedSoftware> named_software(const Case& start) {
   const Framework* framework = software_of(start);
   if (framework == nullptr) return nullptr;
-  std::set<std::string, std::less<>> stated;
+  std::vector<std::string> stated;
   for (const ResolvedValue& value : start.values) {
-    if (!value.is_default && !is_chosen(*framework, value)) stated.insert(value.key);
+    if (!value.is_default && !is_chosen(*framework, value)) stated.push_back(value.key);
   }
+  const bool table = start.job.network != nullptr;
   return std::make_shared<const NamedSoftware>(NamedSoftware{
-      framework, [stated = std::move(stated)](std::string_view key) {
-        return states_choice(key, [&](std::string_view each) { return stated.contains(each); });
-      }});
+      framework,
+      [stated = std::move(stated), table](std::string_view key) {
+        return (table && is_of_transformer(key)) || states_choice(key, [&](std::string_view each) {
+                 return std::ranges::any_of(stated, [&](const std::string& at) {
+                   return at == each || is_below(at, each) || is_below(each, at);
+                 });
+               });
+      },
+      asks_schedule(*framework)});
 }
 
 // One layout, micro-batch and recomputation, under any schedule.
@@ -81,14 +114,15 @@ double undisturbed_usd(const Job& job, double step_s) {
 }
 
 // As `run` would read it: its software makes of each layout and schedule what it makes of that one.
-void choose_for(const NamedSoftware* software, Configuration& at) {
-  if (software == nullptr || software->framework->defaults.empty()) return;
+// Returns what it chose.
+std::vector<ChosenKey> choose_for(const NamedSoftware* software, Configuration& at) {
+  if (software == nullptr || software->framework->defaults.empty()) return {};
   const auto stated = [&](std::string_view key) {
     return software->stated(key) || std::ranges::any_of(at.set, [&](const auto& set) {
-             return key == set.first || key.starts_with(set.first + ".");
+             return key == set.first || is_below(key, set.first);
            });
   };
-  choose_again(*software->framework, stated, at.job);
+  return choose_again(*software->framework, stated, at.job);
 }
 
 class Optimiser {
@@ -169,6 +203,34 @@ class Optimiser {
     return less;
   }
 
+  std::vector<Configuration> schedules(const Configuration& configuration) const {
+    return schedules_of(configuration, options_.schedule, options_.layout || options_.schedule,
+                        options_.allowed);
+  }
+
+  // Throws Error where it cannot be under any schedule.
+  void check_any_schedule(Job job) const {
+    if (options_.layout || options_.schedule) job.schedule = {};
+    check_conflicts(job);
+  }
+
+  // The job with each set of choices that its software makes under the schedules to be tried.
+  std::vector<Job> chosen_jobs(const Job& job, const Configuration& configuration,
+                               const NamedSoftware* software) const {
+    if (software == nullptr || !software->asks_schedule) return {job};
+    std::vector<Job> jobs;
+    std::vector<std::vector<ChosenKey>> known;
+    for (Configuration& each : schedules(configuration)) {
+      std::vector<ChosenKey> chosen = choose_for(software, each);
+      if (std::ranges::find(known, chosen) != known.end()) continue;
+      known.push_back(std::move(chosen));
+      jobs.push_back(std::move(each.job));
+      jobs.back().schedule = job.schedule;
+      jobs.back().layout.vpp = job.layout.vpp;
+    }
+    return jobs.empty() ? std::vector{job} : jobs;
+  }
+
   // Unless the layout is impossible, or the least that a GPU holds is too much.
   void add(Configuration configuration, const std::shared_ptr<const NamedSoftware>& software) {
     Job job = configuration.job;
@@ -176,15 +238,24 @@ class Optimiser {
     try {
       check_layers(job);
       find_memory(job, configuration.job);
-      const std::string conflict = why_not(offload_of(job), job);
-      if (!conflict.empty()) return note({kLayoutFault, "offload: " + conflict});
-      const LeastIteration at_least = least_iteration(job);
-      const std::string excess = gpu_memory_excess(at_least.memory, with_headroom(job));
-      if (!excess.empty()) return note({kMemoryFault, excess, fullest_bytes(at_least.memory)});
-      const double least = value_of({.estimated_s = at_least.step_s,
-                                     .estimated_usd = undisturbed_usd(job, at_least.step_s),
-                                     .memory_bytes = fullest_bytes(at_least.memory)});
-      candidates_.push_back({std::move(configuration), software, least});
+      check_any_schedule(job);
+      std::optional<double> least;
+      Fault fault;
+      for (const Job& chosen : chosen_jobs(job, configuration, software.get())) {
+        const LeastIteration at_least = least_iteration(chosen);
+        const double bytes = fullest_bytes(at_least.memory);
+        const std::string excess = gpu_memory_excess(at_least.memory, with_headroom(chosen));
+        if (!excess.empty()) {
+          if (fault.reason.empty() || bytes < fault.bytes) fault = {kMemoryFault, excess, bytes};
+          continue;
+        }
+        const double value = value_of({.estimated_s = at_least.step_s,
+                                       .estimated_usd = undisturbed_usd(chosen, at_least.step_s),
+                                       .memory_bytes = bytes});
+        least = std::min(value, least.value_or(value));
+      }
+      if (!least) return note(fault);
+      candidates_.push_back({std::move(configuration), software, *least});
     } catch (const Error& error) {
       note({kLayoutFault, error.what()});
     }
@@ -192,10 +263,8 @@ class Optimiser {
 
   Judged judge(const Candidate& candidate) const {
     Judged judged;
-    auto schedules = schedules_of(candidate.configuration, options_.schedule,
-                                  options_.layout || options_.schedule, options_.allowed);
     SharedGeometry geometry;  // the same under every schedule
-    for (Configuration& each : schedules) {
+    for (Configuration& each : schedules(candidate.configuration)) {
       try {
         choose_for(candidate.software.get(), each);
         if (candidate.software != nullptr) {

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "models/base/error.hpp"
 #include "models/base/units.hpp"
 #include "models/results/fused_report.hpp"
 #include "models/volunteers/volunteers.hpp"
@@ -35,6 +36,7 @@ RolloutReport rollout(const StudyInput& on, const RolloutSpec& asked) {
 }
 
 PowerReport power(const StudyInput& on, const PowerSpec& asked) {
+  CHECK(on.record != nullptr, "watts are of a simulated Timeline");
   return study_power(asked, *on.record);
 }
 

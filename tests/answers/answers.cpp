@@ -70,8 +70,8 @@ Answer ask(const Question& question) {
 
 bool ended_well(pid_t child) {
   int status = 0;
-  waitpid(child, &status, 0);
-  return WIFEXITED(status) && WEXITSTATUS(status) == 0;
+  return child > 0 && waitpid(child, &status, 0) == child && WIFEXITED(status) &&
+         WEXITSTATUS(status) == 0;
 }
 
 // In a child of its own, which writes the answer at the end of the file. Each simulation forks, and

@@ -98,7 +98,8 @@ struct Comment {
 std::vector<Comment> comments_of(const SourceFile& file) {
   const bool python = file.path.ends_with(".py");
   const std::string_view mark = python ? "#" : "//";
-  const std::string_view behind_code = python ? "  # " : "  // ";
+  const bool javascript = file.path.ends_with(".js") || file.path.ends_with(".mjs");
+  const std::string_view behind_code = python ? "  # " : javascript ? " // " : "  // ";
   std::vector<Comment> comments;
   bool open = false;  // the next line may go on
   for (std::size_t i = 0; i < file.lines.size(); ++i) {

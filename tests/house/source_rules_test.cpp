@@ -300,6 +300,11 @@ TEST(SourceRules, CommentsToDecodeAreBreaches) {
   const SourceFile script = {"report/web/src/a.py", {"x = 1  # Of all", "# Who is it"}};
   EXPECT_EQ(texts(decoded_comments(script)),
             (Lines{"report/web/src/a.py:1: a sentence begins with 'Of'"}));
+  // Prettier leaves one blank before them.
+  const SourceFile page = {"report/web/src/a.js",
+                           {"const x = 1; // Of all", "const y = \"http://a\";"}};
+  EXPECT_EQ(texts(decoded_comments(page)),
+            (Lines{"report/web/src/a.js:1: a sentence begins with 'Of'"}));
 }
 
 TEST(SourceRules, CountsOfCommentsMayOnlyFall) {

@@ -45,7 +45,7 @@ class BlockCoster {
   // Kernels of these passes.
   std::vector<Launched> launched(std::initializer_list<const std::vector<Op>*> passes) const;
   // The collectives of a pass: `parts` has their exposed time, `rounds` the kernels beside them,
-  // and `spare_s` is host_spare_s() of all kernels that run beside some.
+  // and `spare_s` is host_spare_s() of all kernels that run beside a collective.
   void add_launched(const std::vector<CostPart>& parts, const std::vector<InnerRound>& rounds,
                     double spare_s, std::vector<Launched>& launched) const;
   void add_op(const Op& op, Category category, std::vector<CostPart>& parts) const;

@@ -13,9 +13,9 @@ namespace windtunnel {
 
 struct Launched {
   double host_s = 0;  // CPU time
-  double gpu_s = 0;   // of a collective what no kernel covers
-  // Of a collective: by how much the kernels beside it last longer than their own launches, so that
-  // the host launches it meanwhile. It is not the covered time, of which a faster link leaves less.
+  double gpu_s = 0;   // a collective: the part that no kernel covers
+  // A collective: by how much the kernels beside it last longer than their own launches. The host
+  // launches it in that time. The covered time would not do: a faster link leaves less of it.
   double beside_s = 0;
 };
 

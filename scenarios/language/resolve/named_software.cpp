@@ -75,6 +75,10 @@ bool states_choice(std::string_view key, const std::function<bool(std::string_vi
   return stated(key);
 }
 
+bool is_of_transformer(std::string_view key) {
+  return key.starts_with("model.") || key.starts_with("train.") || key.starts_with("recompute");
+}
+
 Values with_named_software(DocumentNode& scenario,
                            const std::function<Values(const DocumentNode&)>& check,
                            const std::function<Job(const Values&)>& resolve) {
@@ -84,9 +88,7 @@ Values with_named_software(DocumentNode& scenario,
   const Location where = own.where("software.base");
   const bool table = has_layer_table(own);
   const StatedKeys stated = [&](std::string_view key) {
-    const bool of_transformer =
-        key.starts_with("model.") || key.starts_with("train.") || key.starts_with("recompute");
-    return (table && of_transformer) ||
+    return (table && is_of_transformer(key)) ||
            states_choice(key, [&](std::string_view each) { return is_stated(own, each); });
   };
   Job job;

@@ -16,6 +16,9 @@ namespace windtunnel {
 // goes with it, each of which `stated` tells.
 bool states_choice(std::string_view key, const std::function<bool(std::string_view)>& stated);
 
+// Whether the key is one of a transformer, which a table of layers has not.
+bool is_of_transformer(std::string_view key);
+
 // The values of `scenario` with what its software sets, which is then in `scenario` too. `check` is
 // check_values() of it, `resolve` the parts of a Job of such values, which conditions are about.
 Values with_named_software(DocumentNode& scenario,

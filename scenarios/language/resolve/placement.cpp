@@ -61,32 +61,33 @@ std::vector<int> resolve_placement(const Values& values, NamedFiles& files,
 
 namespace {
 
-struct Axis {
+struct RankAxis {
   std::string_view name;
   int Layout::*ranks;
   int RankCoordinates::*coordinate;
 };
-constexpr std::array kAxes = {
-    Axis{"tp", &Layout::tp, &RankCoordinates::tp}, Axis{"cp", &Layout::cp, &RankCoordinates::cp},
-    Axis{"dp", &Layout::dp, &RankCoordinates::dp}, Axis{"pp", &Layout::pp, &RankCoordinates::pp}};
+constexpr std::array kRankAxes = {RankAxis{"tp", &Layout::tp, &RankCoordinates::tp},
+                                  RankAxis{"cp", &Layout::cp, &RankCoordinates::cp},
+                                  RankAxis{"dp", &Layout::dp, &RankCoordinates::dp},
+                                  RankAxis{"pp", &Layout::pp, &RankCoordinates::pp}};
 
 // Fastest first. Axes that are left out have one rank.
-std::vector<Axis> stated_order(const Values& values, const Layout& layout) {
+std::vector<RankAxis> stated_order(const Values& values, const Layout& layout) {
   const std::string key = "layout.order";
   const int length = values.length(key);
-  if (length == 0) return {kAxes.begin(), kAxes.end()};
-  std::vector<Axis> order;
+  if (length == 0) return {kRankAxes.begin(), kRankAxes.end()};
+  std::vector<RankAxis> order;
   for (int i = 0; i < length; ++i) {
     const std::string at = fmt::format("{}.{}", key, i);
-    const auto axis = std::ranges::find(kAxes, values.text(at), &Axis::name);
-    if (std::ranges::find(order, axis->name, &Axis::name) != order.end()) {
+    const auto axis = std::ranges::find(kRankAxes, values.text(at), &RankAxis::name);
+    if (std::ranges::find(order, axis->name, &RankAxis::name) != order.end()) {
       values.fail(at, fmt::format("{} stands twice", axis->name));
     }
     order.push_back(*axis);
   }
-  for (const Axis& axis : kAxes) {
+  for (const RankAxis& axis : kRankAxes) {
     if (layout.*axis.ranks == 1) continue;
-    if (std::ranges::find(order, axis.name, &Axis::name) != order.end()) continue;
+    if (std::ranges::find(order, axis.name, &RankAxis::name) != order.end()) continue;
     values.fail(
         key, fmt::format("has no {}, of which the layout has {}", axis.name, layout.*axis.ranks));
   }
@@ -95,7 +96,7 @@ std::vector<Axis> stated_order(const Values& values, const Layout& layout) {
 
 // [place in the order] the nodes of the job, each with the ranks that the layout's own order gives
 // it.
-std::vector<int> nodes_in_order(const Values& values, const std::vector<Axis>& order,
+std::vector<int> nodes_in_order(const Values& values, const std::vector<RankAxis>& order,
                                 const Layout& layout, int gpus) {
   std::vector<int> nodes;
   RankCoordinates at;
@@ -110,7 +111,7 @@ std::vector<int> nodes_in_order(const Values& values, const std::vector<Axis>& o
                               "cp, dp, pp]; whole nodes move: begin with the axes that fill one",
                               gpus));
     }
-    for (const Axis& axis : order) {
+    for (const RankAxis& axis : order) {
       if (++(at.*axis.coordinate) < layout.*axis.ranks) break;
       at.*axis.coordinate = 0;
     }
@@ -120,14 +121,14 @@ std::vector<int> nodes_in_order(const Values& values, const std::vector<Axis>& o
 
 // Which pool an axis says that a node's ranks stand on; empty: any.
 struct PlacedAxis {
-  const Axis* axis = nullptr;
+  const RankAxis* axis = nullptr;
   std::string key;
   std::vector<int> pools;  // [run of its ranks]
 };
 
 PlacedAxis stated_place(const Values& values, const Layout& layout, const Cluster& cluster) {
   PlacedAxis placed;
-  for (const Axis& axis : kAxes) {
+  for (const RankAxis& axis : kRankAxes) {
     const std::string key = fmt::format("layout.place.{}", axis.name);
     const bool placeable = axis.name == "pp" || axis.name == "dp";
     const int length = placeable ? values.length(key) : 0;

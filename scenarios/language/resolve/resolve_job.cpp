@@ -448,18 +448,21 @@ Job resolve_job(const Values& values, const EvidenceList& evidence, NamedFiles& 
   resolve_training(values, job);
   check_batch(values, job);
   check_unlike_nodes(values, job);
+  // Features are asked about layouts that can be; which layers a stage has may not be known yet.
+  const bool balances = job.layout.balance == StageBalance::automatic;
+  if (!balances) check_layers(job);
   Asked asked(job);
   asked.stated = [&](std::string_view key) { return values.stated(key); };
   check_conflicts(asked);
-  if (job.layout.balance == StageBalance::automatic) {
+  if (balances) {
     if (leaves_memory_open(job)) {
       values.fail("layout.balance",
                   "auto weighs what layers take, which recompute: auto and offload: auto leave "
                   "open; state one of them");
     }
     job.layout.stage_layers = balanced_layers(values, job);
+    check_layers(job);
   }
-  check_layers(job);
   check_tiles(values, job);
   check_gradients(values, job);
   check_passes(values, job);

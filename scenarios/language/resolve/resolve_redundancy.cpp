@@ -6,6 +6,7 @@
 #include "scenarios/language/resolve/resolve.hpp"
 
 namespace windtunnel {
+
 bool takes_key(RedundancyScheme scheme, std::string_view key) {
   const bool sequential = scheme == RedundancyScheme::sr_sgc || scheme == RedundancyScheme::m_sgc;
   if (key == "burst" || key == "window" || key == "lambda") return sequential;

@@ -17,7 +17,6 @@
 namespace windtunnel {
 namespace {
 
-constexpr std::string_view kOneByte = "one-byte";
 
 struct LayerRange {
   int first = 0;

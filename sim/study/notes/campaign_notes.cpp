@@ -60,7 +60,7 @@ struct KeptCopies {
   double least_age_s = 0;
   double most_age_s = 0;
 
-  // Of the failures that go back so far, those that spoil all copies.
+  // The share of the failures that go back so far which spoil all copies.
   double spoilt_share(double rollback_s) const {
     return std::clamp((rollback_s - least_age_s) / (most_age_s - least_age_s), 0.0, 1.0);
   }
@@ -119,7 +119,7 @@ std::vector<Note> spoilt_copies(const Job& job, const std::vector<TierReport>& t
   for (std::size_t i = 0; i < job.failures.size(); ++i) {
     const FailureClass& failure = job.failures[i];
     if (failure.kind != FailureKind::loss_spike) continue;
-    // Of several tiers the one whose copies outlive most of these failures.
+    // The tier whose copies outlive most of these failures.
     const auto copies = std::ranges::min_element(kept, {}, [&](const KeptCopies& one) {
       return std::pair(one.spoilt_share(failure.rollback_s), -one.most_age_s);
     });
@@ -142,7 +142,7 @@ std::vector<Note> whole_job_notes(const Job& job, const PreparedIteration& prepa
   const WhenNoSpare then = job.recovery.when_no_spare;
   const bool relaid = then == WhenNoSpare::relayout;
   const bool asked = relaid || then == WhenNoSpare::shrink;
-  // Of islands one drops out as a whole.
+  // An island drops out as a whole.
   if (!asked || most_out > 0 || job.recovery.elastic.groups > 0 || !job.sync.empty()) return {};
   std::string why;
   if (relaid) {

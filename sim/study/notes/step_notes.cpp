@@ -133,7 +133,7 @@ std::string periods_of(const Job& job) {
   return text.empty() ? "never" : text;
 }
 
-// Of gradients and of what islands exchange.
+// The compressors of gradients and of exchanges between islands.
 std::set<std::string> compressors_of(const Job& job) {
   std::set<std::string> names = {job.communication.compressors.dp.name};
   for (const SyncLevel& level : job.sync) names.insert(level.compressor.name);

@@ -189,7 +189,7 @@ std::vector<std::pair<int, int>> layouts_that_share(const PlanBasis& basis, int 
   return layouts;
 }
 
-// Of the case's values those that its framework chose, in the order in which it does.
+// The values of the case that its framework chose, in the order in which it chooses them.
 std::vector<ResolvedValue> chosen_values(const Framework& framework, const Case& found) {
   std::vector<ResolvedValue> chosen;
   for (const SoftwareChoice& choice : framework.choices) {
@@ -229,18 +229,20 @@ TakenDefault taken_gradients(const PlanBasis& basis, const std::vector<ResolvedV
           true};
 }
 
-// Of a key of experts that neither the user nor the framework says anything of.
+// What a key of experts is taken as where neither the user nor the framework says anything of it;
+// `hint`: what follows the way to change it.
 TakenDefault taken_of_experts(const PlanBasis& basis, const std::vector<ResolvedValue>& chosen,
-                              const std::string& key, const char* value) {
+                              const std::string& key, const char* value, const char* hint = "") {
   const bool open = basis.model.moe_layers() > 0 && !states(basis.request.set, key) &&
                     chosen_value(chosen, key).empty();
   if (!open) return {};
-  return {"", value, as_run(basis), "--set " + key + "=true", true};
+  return {"", value, "assumed: " + basis.framework.name + " says nothing of it",
+          "--set " + key + "=true" + hint, true};
 }
 
 TakenDefault taken_dispatch(const PlanBasis& basis, const std::vector<ResolvedValue>& chosen) {
   return taken_of_experts(basis, chosen, "software.ep_merged",
-                          "a token goes to each of its experts, also in one node");
+                          "a token goes to each of its experts, also in one node", " (DeepEP)");
 }
 
 TakenDefault taken_overlap(const PlanBasis& basis, const std::vector<ResolvedValue>& chosen) {

@@ -325,7 +325,7 @@ TEST(ValidateCommand, TakesFilesOfAllKindsAtOnce) {
   EXPECT_EQ(run_program("validate all " + folder + " --fail-above 1e-9").exit_code, 1);
   const ProgramResult unknown = run_program("validate all " + times + " " + folder + "/prices.csv");
   EXPECT_EQ(unknown.exit_code, 2);
-  EXPECT_NE(unknown.err.find("prices.csv: its header is that of no measured rows"),
+  EXPECT_NE(unknown.err.find("prices.csv: no kind of rows has these columns; the kinds are: "),
             std::string::npos)
       << unknown.err;
   EXPECT_NE(unknown.err.find("checkpoints (checkpoint_bytes, method, event, seconds)"),
@@ -361,6 +361,16 @@ TEST(ValidateCommand, HeadersSayWhichCommandJudges) {
   refused(both + " --where 'gpus>8'", "--where: these files hold rows of several kinds");
   refused(times + " --worst 2", "--worst: 'windtunnel validate checkpoints' has no such option");
   refused("schedules " + rows_file() + " --markdown " + page, "unknown option '--markdown'");
+  // A command reads only what stands behind it.
+  refused("--fail-above 0.1 all " + both,
+          "'--fail-above' stands before the command 'all', which reads only");
+  refused(times + " all " + folder, "times.csv' stands before the command 'all'");
+  refused(times + " runs " + times, "times.csv' stands before the command 'runs'");
+  refused("--where 'gpus>8' schedules " + rows_file(),
+          "'--where' stands before the command 'schedules'");
+  EXPECT_EQ(run_program("validate -q checkpoints " + times).exit_code, 0);
+  refused(fault_rows(folder) + " --fail-above 2",
+          "--fail-above: for faults this is the share of the values outside their range");
   refused("rnus " + times, "unknown command 'rnus'; did you mean 'runs'?");
   refused("no/such.csv", "no/such.csv: ");
   refused("", "expected a FILE of measured rows, or a command: runs, ");

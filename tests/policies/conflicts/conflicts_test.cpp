@@ -6,9 +6,12 @@
 
 #include <set>
 
+#include "models/compression/compressors.hpp"
+#include "models/cost/chunk/chunk_cost.hpp"
 #include "models/workload/training.hpp"
 #include "policies/conflicts/conflict.hpp"
 #include "policies/iteration.hpp"
+#include "policies/lowering/job_schedule.hpp"
 #include "scenarios/language/text/fields.hpp"
 #include "tests/scenarios/golden.hpp"
 #include "tests/support/small_job.hpp"
@@ -74,7 +77,46 @@ TEST(Conflicts, JobsThatNoScenarioMakesAreAskedToo) {
               testing::StartsWith("train.loss.kind: a contrastive loss needs the embeddings"));
 }
 
-// Of a scenario, keys that are read later count, too.
+// Names in braces are known ones, and a schedule is named only by rows that are asked with one.
+TEST(Conflicts, EveryRowHasItsTextOfAnyJob) {
+  const Job job = small_job(2, 2, 4);
+  const Schedule schedule = job_schedule(job, chunk_costs(job));
+  for (const ConflictSubject& subject : conflict_table()) {
+    Asked asked(job);
+    if (subject.rows == schedule_conflicts) asked.schedule = &schedule;
+    for (const Conflict& row : subject.rows()) {
+      EXPECT_THAT(text_of(row, asked), testing::Not(testing::HasSubstr("{"))) << row.is.name;
+    }
+  }
+}
+
+// One-byte is refused under the key that states it, with train and without.
+TEST(Conflicts, ACompressorOfNumbersIsNamedByItsOwnKey) {
+  Job job = small_job(1, 1, 4);
+  Training training;
+  training.method = TrainingMethod::zeroth_order;
+  job.training = std::make_shared<const Training>(training);
+  job.communication.compressors.dp.name = kOneByte;
+  job.lengths.emplace();
+  Asked asked(job);
+  EXPECT_EQ(first_refusal(training_conflicts(), asked)->conflict->is.key,
+            "communication.compressor");
+  asked.stated = [](std::string_view key) { return key == "train"; };
+  EXPECT_EQ(first_refusal(training_conflicts(), asked)->conflict->is.key, "train");
+}
+
+// Rows are asked before the layout is checked: more shards than replicas divide by no zero.
+TEST(Conflicts, MoreShardsThanReplicasAreNoMatterOfCompressors) {
+  Job job = small_job(1, 1, 4);
+  job.layout.sharding = Sharding::zero3;
+  job.layout.shard_ranks = 16;
+  job.communication.compressors.dp.name = "topk";
+  job.communication.compressors.dp.hop = CompressedHop::across;
+  const auto refusal = first_refusal(exchange_conflicts(), job);
+  EXPECT_TRUE(!refusal || refusal->conflict->is.name != "a compressor whose result is no sum");
+}
+
+// Keys of a scenario that are read later count, too.
 TEST(Conflicts, StatedKeysCount) {
   Job job = small_job(1, 1, 4);
   job.lengths.emplace();

@@ -9,8 +9,8 @@
 namespace windtunnel {
 namespace {
 
-// Of the shipped forms those that say all that a form can: parts, rows, what is there and what is
-// not, documents in a document, and another form.
+// These shipped forms say all that a form can: parts, rows, what is there and what is not,
+// documents in a document, and another form.
 TEST(Document, AFormPutsPartsInOrder) {
   Document document{"rows",
                     {{"families", lines_table({"family"}, {{"DGX|1"}})},
@@ -39,7 +39,7 @@ TEST(Document, CellsOfAPageAreEscaped) {
   EXPECT_NE(page.find("- a\\|b: &lt;i>\n"), std::string::npos) << page;
 }
 
-// Whose parts are named like those around them: its own come first.
+// A document inside may name its parts like those around it: its own come first.
 TEST(Document, DocumentsStandInADocument) {
   const auto machine = [](const char* name) {
     return Document{{},
@@ -77,6 +77,45 @@ TEST(Document, ColumnsOfATableArePicked) {
   EXPECT_EQ(table_text(found), "time  A  name\n   1  2  a l…e\nbetween the rows\n");
   EXPECT_EQ(picked(lines_table({"name"}), "name | *").columns.size(), 1U);
   EXPECT_THROW(picked(table, "seconds | hours"), InternalError);
+}
+
+// Every block of it is entered, so that each name in it is one that the document has.
+TEST(Document, ALongFormFindsItsParts) {
+  const TextTable families =
+      lines_table({"family", "metric", "rows", "fitted", "mape", "median", "worst", "coverage"},
+                  {{"ring", "step_s", "3", "1", "5%", "4%", "9%", "90%"}});
+  const TextTable rows = lines_table({"row", "family", "what", "measured", "predicted", "error"},
+                                     {{"r.csv:2", "ring", "8 GPUs", "1 s", "2 s", "+100%"}});
+  const Document document{
+      "compression",
+      {{"families", families},
+       {"notes", lines_table({"family", "metric", "note"}, {{"ring", "step_s", "a note"}})},
+       {"pairs", "7"},
+       {"right", "6"},
+       {"own_pairs", "5"},
+       {"own_right", "4"},
+       {"wrong", lines_table({"pair"}, {{"ring before tree"}})},
+       {"laws", lines_table({"law"}, {{"links at 80 %"}})},
+       {"crossovers", lines_table({"bits"}, {{"4 bits"}})},
+       {"worst", rows},
+       {"reasons", lines_table({"reason", "rows", "first"}, {{"no bytes", "1", "r.csv:3"}})},
+       {"command", "windtunnel validate"},
+       {"fit_where", "gpus==1"},
+       {"miss_above", "10%"},
+       {"misses", rows},
+       {"skipped", "1"},
+       {"reason_counts", lines_table({"reason", "rows"}, {{"no bytes", "1"}})}}};
+  const std::string text = console_text(document);
+  const std::string page = markdown_page(document);
+  for (const char* part : {"a note", "6 of 7 pairs", "ring before tree", "links at 80 %", "4 bits",
+                           "r.csv:2", "no bytes"}) {
+    EXPECT_NE(text.find(part), std::string::npos) << part << "\n" << text;
+    EXPECT_NE(page.find(part), std::string::npos) << part << "\n" << page;
+  }
+  for (const char* part : {"`windtunnel validate`", "`gpus==1`", "Misses above 10%", "1 rows."}) {
+    EXPECT_NE(page.find(part), std::string::npos) << part << "\n" << page;
+  }
+  EXPECT_EQ((text + page).find("{{"), std::string::npos) << text << page;
 }
 
 // Each block that a form opens it closes, and what it takes over is there.

@@ -81,6 +81,14 @@ TEST(CollectivesPage, ListsEveryMiss) {
   EXPECT_EQ(page.find("/data"), std::string::npos);
 }
 
+// A name comes from a file and may hold marks of the page.
+TEST(CollectivesPage, NamesOfFamiliesAreEscaped) {
+  CollectivesReport report = report_of(202);
+  for (ValidationRow& row : report.report.rows) row.family = "a|b <i>, from 1 MB";
+  const std::string page = collectives_page(report, "windtunnel validate collectives");
+  EXPECT_NE(page.find("\na\\|b &lt;i>, from 1 MB: 201 misses."), std::string::npos) << page;
+}
+
 // More than 200 misses are summed up per family with the five largest.
 TEST(CollectivesPage, SumsUpManyMisses) {
   const std::string page = collectives_page(report_of(202), "windtunnel validate collectives");

@@ -13,16 +13,29 @@ namespace {
 
 // What a software does of each layout, recomputation and schedule, as `run` reads it: sequence
 // parallelism that hides tensor parallelism, graphs without a pipeline, sends that block under some
-// schedules alone.
+// schedules alone, recomputed layers without context parallelism.
 TEST(Optimise, EstimatesAreOfTheScenarioThatTheyAreNamedBy) {
-  for (const char* software : {"megatron-core", "megatron-bridge-26.06", "megatron-lm-2023"}) {
+  struct Named {
+    const char* software;
+    const char* node;
+    const char* layout;
+    const char* more = "";
+  };
+  for (const auto& [software, node, layout, more] :
+       {Named{"megatron-core", "dgx-h100", "{tp: 1, pp: 1}"},
+        Named{"megatron-bridge-26.06", "dgx-h100", "{tp: 1, pp: 1}"},
+        Named{"megatron-lm-2023", "dgx-h100", "{tp: 1, pp: 1}"},
+        Named{"mlperf-amd", "mi300x", "{tp: 1, pp: 1}"},
+        Named{"mlperf-amd", "mi300x", "{tp: 1, pp: 1}", "recompute: {modules: [core_attn]}\n"},
+        // It makes candidates with cp 1 and 2.
+        Named{"mlperf-amd", "mi300x", "{tp: 1, pp: 1, cp: 2}"}}) {
     for (const char* model : {"llama3-8b", "mixtral-8x7b"}) {
       const ScenarioText scenario = {
           .file = "t.yaml",
-          .text = "name: t\nmodel: " + std::string(model) +
-                  "\ncluster: {nodes: 4, node: dgx-h100}\nlayout: {tp: 1, pp: 1}\n"
-                  "batch: {global: 64, micro: 1, sequence: 4096}\nprecision: bf16\nsoftware: " +
-                  software + "\n"};
+          .text = "name: t\nmodel: " + std::string(model) + "\ncluster: {nodes: 4, node: " + node +
+                  "}\nlayout: " + layout +
+                  "\nbatch: {global: 64, micro: 1, sequence: 4096}\nprecision: bf16\nsoftware: " +
+                  software + "\n" + more};
       const Optimisation found =
           optimise(scenario, {{}},
                    {.layout = true, .schedule = true, .top = 12, .simulated = 0, .threads = 2});
@@ -30,13 +43,29 @@ TEST(Optimise, EstimatesAreOfTheScenarioThatTheyAreNamedBy) {
       for (const RankedConfiguration& at : found.best) {
         std::string set;
         for (const auto& [key, value] : at.set) set += key + "=" + value + " ";
-        SCOPED_TRACE(std::string(software) + ", " + model + ": " + set);
+        SCOPED_TRACE(std::string(software) + " from " + layout + ", " + model + ": " + set);
         const Case named = resolve_case(scenario, at.set);
         EXPECT_DOUBLE_EQ(at.estimated_s, iteration_step_s(named.job, *named.prepared));
         EXPECT_DOUBLE_EQ(at.memory_bytes, fullest_bytes(named.prepared->memory));
       }
     }
   }
+}
+
+// What goes with no schedule is told once, of the layout.
+TEST(Optimise, ConflictsOfALayoutAreToldOfTheLayout) {
+  const ScenarioText scenario = {
+      .file = "t.yaml",
+      .text =
+          "name: t\nmodel: llama3-8b\ncluster: {nodes: 1, node: dgx-h100}\n"
+          "layout: {tp: 1, pp: 1}\nbatch: {global: 64, micro: 1, sequence: 4096}\n"
+          "precision: bf16\nrecompute: full\nsoftware: {mlp_tiles: 4}\n"};
+  const Optimisation found =
+      optimise(scenario, {{}}, {.layout = true, .top = 4, .simulated = 0, .threads = 2});
+  const auto told = found.infeasible.find("layout, model and cluster do not fit together");
+  ASSERT_NE(told, found.infeasible.end());
+  EXPECT_NE(told->second.example.find("mlp_tiles"), std::string::npos) << told->second.example;
+  EXPECT_FALSE(found.infeasible.contains("no such schedule for this pipeline"));
 }
 
 }  // namespace

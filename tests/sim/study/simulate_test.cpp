@@ -8,6 +8,8 @@
 #include "models/base/error.hpp"
 #include "models/cost/memory/memory.hpp"
 #include "policies/iteration.hpp"
+#include "scenarios/language/asked_studies.hpp"
+#include "sim/study/studies.hpp"
 #include "tests/support/error_of.hpp"
 #include "tests/support/small_job.hpp"
 
@@ -366,6 +368,11 @@ TEST(Simulate, AnAsynchronousSnapshotStallsLessThanASynchronousOne) {
   job.snapshots[0].mode = SnapshotMode::sync;
   const Record sync = simulate(case_of(job));
   EXPECT_LT(lost(async, Loss::stall), lost(sync, Loss::stall));
+}
+
+// A study that a scenario can ask for is one that runs: each has a row on both floors.
+TEST(Studies, WhatCanBeAskedForIsRun) {
+  EXPECT_EQ(studies().size(), asked_studies().size());
 }
 
 }  // namespace

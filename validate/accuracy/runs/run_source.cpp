@@ -61,7 +61,7 @@ std::string text_at(const DocumentNode& map, const char* key) {
   return map.value_of(key) == nullptr ? std::string() : require_text(map, key);
 }
 
-// Of something that the library has; empty: none is named.
+// The name of an item that the library has; empty where none is named.
 template <class Items>
 std::string name_at(const DocumentNode& map, const char* key, const Items& items) {
   const DocumentNode* node = map.value_of(key);

@@ -39,7 +39,7 @@ struct RunSource {
   std::string evidence;
 };
 
-// Of a document as scenarios/library/sources.yaml. Throws Error with location: names that the
+// Reads a document like scenarios/library/sources.yaml. Throws Error with location: names that the
 // library does not have, and conditions of which nothing can be known (facts/job_conditions.hpp):
 // by which source a row is of is asked before there is a job.
 std::vector<RunSource> read_run_sources(const DocumentNode& document);

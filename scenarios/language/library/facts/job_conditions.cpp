@@ -152,8 +152,8 @@ void check_quantity(const DocumentNode& node, const ConditionNames& names) {
     for (const JobWord& each : kJobWords) known.emplace_back(each.name);
   } else if (of_job) {
     throw Error(node.where,
-                fmt::format("'{}' is a quantity of a job, and here there is only its row: {}",
-                            node.text, fmt::join(known, ", ")));
+                fmt::format("'{}' is a quantity of a job, and here there is only its row{}{}",
+                            node.text, known.empty() ? "" : ": ", fmt::join(known, ", ")));
   }
   if (std::ranges::count(known, node.text) > 0) return;
   throw Error(node.where, unknown_name("quantity", node.text, known));

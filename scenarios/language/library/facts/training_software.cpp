@@ -5,6 +5,8 @@
 
 #include <algorithm>
 #include <memory>
+#include <optional>
+#include <ranges>
 
 #include "models/base/find_named.hpp"
 #include "models/workload/training.hpp"
@@ -146,16 +148,35 @@ void put(const std::string& key, const std::string& value, Overrides& set) {
   }
 }
 
+// What the key is that nothing sets: its default, or what a new job has there. Nothing for a key of
+// the model, which is then the model's own.
+std::optional<Value> unset_value(const Value& set) {
+  const std::string& text = set.field->default_text;
+  if (!text.empty()) {
+    const DocumentNode node = document_node(DocumentNode::Kind::scalar, text, {});
+    return *check_values(node, set.key).find(set.key);
+  }
+  Job job;
+  Value value{.key = set.key, .field = set.field, .dimension = set.dimension};
+  if (set.key == kRecomputed) {
+    value.text = to_string(job.recompute);
+    return value;
+  }
+  const Binding& binding = set.field->binding;
+  const void* part = part_of(job, binding.target);
+  const bool known = part != nullptr && part != &job.model && binding.read != nullptr;
+  if (!known || !binding.read(part, value)) return std::nullopt;
+  return value;
+}
+
 // What the keys are that conditions decide, where no condition holds.
 std::vector<Value> defaults_of(const std::vector<SoftwareChoice>& choices) {
   std::vector<Value> defaults;
   for (const SoftwareChoice& choice : choices) {
     if (!choice.conditional()) continue;
     for (const Value& value : choice.values) {
-      const std::string& text = value.field->default_text;
-      if (text.empty() || std::ranges::count(defaults, value.key, &Value::key) > 0) continue;
-      const DocumentNode node = document_node(DocumentNode::Kind::scalar, text, {});
-      defaults.push_back(*check_values(node, value.key).find(value.key));
+      if (std::ranges::count(defaults, value.key, &Value::key) > 0) continue;
+      if (std::optional<Value> unset = unset_value(value)) defaults.push_back(*std::move(unset));
     }
   }
   return defaults;
@@ -329,11 +350,12 @@ std::vector<ChosenKey> choose(const std::vector<SoftwareChoice>& choices, const 
 }
 
 const std::string& source_of(const Framework& framework, std::string_view key) {
-  const auto own = std::ranges::find_if(framework.choices, [&](const SoftwareChoice& choice) {
+  const auto last_first = std::views::reverse(framework.choices);
+  const auto own = std::ranges::find_if(last_first, [&](const SoftwareChoice& choice) {
     return choice.entry == framework.name &&
            std::ranges::count(choice.set, key, &std::pair<std::string, std::string>::first) > 0;
   });
-  return own == framework.choices.end() ? framework.source : own->source;
+  return own == last_first.end() ? framework.source : own->source;
 }
 
 bool is_chosen(const Framework& framework, const ResolvedValue& value) {
@@ -344,7 +366,8 @@ bool is_chosen(const Framework& framework, const ResolvedValue& value) {
   });
 }
 
-void choose_again(const Framework& framework, const StatedKeys& stated, Job& job) {
+std::vector<ChosenKey> choose_again(const Framework& framework, const StatedKeys& stated,
+                                    Job& job) {
   const auto& decided = framework.defaults;
   for (const Value& value : decided) {
     if (!stated(value.key)) set_key(value, job);
@@ -352,7 +375,7 @@ void choose_again(const Framework& framework, const StatedKeys& stated, Job& job
   const auto stays = [&](std::string_view key) {
     return stated(key) || std::ranges::count(decided, key, &Value::key) == 0;
   };
-  choose(framework.choices, stays, job);
+  return choose(framework.choices, stays, job);
 }
 
 std::vector<BrokenRule> broken_rules(const Framework& framework, const Job& job) {
@@ -369,16 +392,16 @@ std::vector<BrokenRule> broken_rules(const Framework& framework, const Job& job)
 bool takes_as_well(const Framework* software, const Job& changed, const Job& job) {
   if (software == nullptr) return true;
   const std::vector<BrokenRule> before = broken_rules(*software, job);
-  return std::ranges::all_of(broken_rules(*software, changed), [&](const BrokenRule& refusal) {
-    return std::ranges::count(before, refusal.what, &BrokenRule::what) > 0;
+  return std::ranges::all_of(broken_rules(*software, changed), [&](const BrokenRule& rule) {
+    return std::ranges::count(before, rule.what, &BrokenRule::what) > 0;
   });
 }
 
-std::vector<Note> refusal_notes(const Framework& framework, const Job& job) {
+std::vector<Note> broken_rule_notes(const Framework& framework, const Job& job) {
   std::vector<Note> notes;
-  for (const BrokenRule& refusal : broken_rules(framework, job)) {
+  for (const BrokenRule& rule : broken_rules(framework, job)) {
     notes.push_back(
-        {"software", fmt::format("{} would refuse this: {}", framework.name, refusal.text)});
+        {"software", fmt::format("{} would refuse this: {}", framework.name, rule.text)});
   }
   return notes;
 }

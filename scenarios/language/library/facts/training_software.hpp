@@ -37,7 +37,8 @@ struct SoftwareChoice {
   std::string entry;                // of software.yaml or sources.yaml, that makes it
   std::string source;               // public place that documents it
   std::vector<FittedOn> fitted_on;  // rows that one of its numbers was fitted on
-  // Of a row's source alone: numbers in the place of the calibration's, whose name goes on so.
+  // Only a row's source has these: numbers in the place of the calibration's, and what is added to
+  // the calibration's name.
   std::string calibration;
   std::vector<std::pair<Parameter Calibration::*, Parameter>> numbers;
 
@@ -54,7 +55,7 @@ struct Framework {
   std::vector<Sharding> sharding_in_pipelines;
   Overrides set;                        // what it makes of every scenario
   std::vector<SoftwareChoice> choices;  // all that it makes, the base's first; a later one wins
-  std::vector<Value> defaults;          // of the keys that a condition decides
+  std::vector<Value> defaults;          // the keys that a condition decides, as nothing sets them
   std::vector<SoftwareRule> rules;
   Origin origin = Origin::published;  // of its numbers, as `source`
   std::string source;
@@ -69,9 +70,9 @@ const Framework& usual_framework(std::string_view gpu);
 // Throws Error at --framework, with the names of those that do, where it does not run on the GPU.
 void check_runs_on(const Framework& framework, std::string_view gpu);
 
-// Of the list at a key; what a choice does not say of its source is that of its entry. Throws Error
-// with location: keys that are no choice of a software's, values that a scenario would not take,
-// rows of a fit without a source, and what read_conditions() throws. Where a row is asked too
+// Reads the list at a key. A choice that names no source has that of its entry. Throws Error with
+// location: keys that are no choice of a software's, values that a scenario would not take, rows of
+// a fit without a source, and what read_conditions() throws. Where a row is asked too
 // (names.columns), a choice may have numbers of the calibration.
 std::vector<SoftwareChoice> read_choices(const DocumentNode& list, const std::string& entry,
                                          const std::string& source,
@@ -84,23 +85,26 @@ using StatedKeys = std::function<bool(std::string_view key)>;
 struct ChosenKey {
   std::string key, value;
   const SoftwareChoice* choice = nullptr;
+
+  friend bool operator==(const ChosenKey&, const ChosenKey&) = default;
 };
 // Makes the choices of a job, one after the other, each seeing what those before it made of it.
 // Returns the keys that it set, each with the last choice that did.
 std::vector<ChosenKey> choose(const std::vector<SoftwareChoice>& choices, const StatedKeys& stated,
                               Job& job, const RowWords& row = {});
 
-// Where it is documented what the entry, and not one that it starts from, chooses for the key.
+// Where it is documented what the entry, and not one that it starts from, chooses for the key; of
+// several choices the last, which wins.
 const std::string& source_of(const Framework& framework, std::string_view key);
 
 // Whether the value of a scenario that names the software is the software's choice.
 bool is_chosen(const Framework& framework, const ResolvedValue& value);
 
-// What the software makes of a job that differs from the one that it was chosen for: what another
-// layout decided is gone.
-void choose_again(const Framework& framework, const StatedKeys& stated, Job& job);
+// Makes the choices of a job whose layout has changed since they were made: every key that a
+// condition decides is first as if nothing set it. Returns those keys that it set.
+std::vector<ChosenKey> choose_again(const Framework& framework, const StatedKeys& stated, Job& job);
 
-// What a software would refuse of a job.
+// A rule of a software that a job breaks.
 struct BrokenRule {
   std::string what;  // the rule's name, or the list and what of the job does not stand in it
   std::string text;  // reason and way out
@@ -114,6 +118,6 @@ std::vector<BrokenRule> broken_rules(const Framework& framework, const Job& job)
 bool takes_as_well(const Framework* software, const Job& changed, const Job& job);
 
 // broken_rules() as notes on a scenario that names its software.
-std::vector<Note> refusal_notes(const Framework& framework, const Job& job);
+std::vector<Note> broken_rule_notes(const Framework& framework, const Job& job);
 
 }  // namespace windtunnel

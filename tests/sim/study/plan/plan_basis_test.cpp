@@ -155,6 +155,18 @@ TEST(PlanBasis, TheSoftwareIsWhatAScenarioThatNamesItHas) {
   EXPECT_EQ(bytes.job.communication.bucket_elements, 0);
 }
 
+// A key that the framework does not choose is not told as a choice of it.
+TEST(PlanBasis, WhatTheFrameworkLeavesOpenOfExpertsIsTold) {
+  PlanRequest own = request();
+  own.model = "mixtral-8x7b";
+  own.framework = "megatron";
+  const PlanBasis basis = plan_basis(own);
+  const auto taken = std::ranges::find(basis.defaults, "dispatch to experts", &TakenDefault::what);
+  ASSERT_NE(taken, basis.defaults.end());
+  EXPECT_EQ(taken->source, "assumed: megatron says nothing of it");
+  EXPECT_EQ(taken->change, "--set software.ep_merged=true (DeepEP)");
+}
+
 TEST(PlanBasis, WhatIsSearchedMustNotBeSet) {
   for (const char* key :
        {"layout.tp", "schedule", "batch.micro", "recompute", "snapshots", "recovery.spares",

@@ -13,7 +13,7 @@ constexpr const char* kMfuLearned = "6ND at the MFU of the fit rows";
 constexpr const char* kMfuSeen = "6ND at the MFU of these rows";
 constexpr const char* kRegression = "quadratic regression of the fit rows";
 
-// 6 N D of the job's batch over the peak of its GPUs (100 TFLOP/s each).
+// A step takes 6 N D of the job's batch over the peak of its GPUs (100 TFLOP/s each).
 double peak_s(const Job& job) {
   return 6 * job.model.parameters() * job.batch.global * job.batch.sequence /
          (job.layout.ranks() * 100e12);

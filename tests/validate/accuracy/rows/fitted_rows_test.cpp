@@ -28,7 +28,7 @@ std::vector<CsvTable> training_rows() {
   return tables;
 }
 
-// Of each fit of the library, by the start of its source, the rows that it was made with.
+// The rows that each fit of the library was made with, by the start of its source.
 std::map<std::string, std::set<std::string>> rows_of_fits() {
   const std::vector<CsvTable> tables = training_rows();
   std::map<std::string, std::set<std::string>> rows;
@@ -62,7 +62,7 @@ void fits_in(const DocumentNode& node, std::vector<const DocumentNode*>& fits) {
   for (const DocumentEntry& entry : node.entries) fits_in(entry.value, fits);
 }
 
-// Of every file of the library: what is fitted is not blind on its rows.
+// Every file of the library is read: what is fitted is not blind on its rows.
 TEST(FittedRows, EachFitOfTheLibraryStatesItsRows) {
   int count = 0;
   for (const LibraryFile& file : library_files()) {
@@ -121,7 +121,7 @@ TEST(FittedRows, AreAsManyAsTheirSourceSays) {
   EXPECT_EQ(count("fitted, alone, on 23 rows"), 23);
   EXPECT_EQ(count("fitted, alone, on 3 rows in bf16"), 3);
   EXPECT_EQ(count("fitted, alone, on 3 rows in fp8"), 3);
-  // Of the functional tests some more than were used: which ones was not written down.
+  // A few more of the functional tests are here than were used; which ones was not written down.
   EXPECT_EQ(count("fitted on 33 rows"), 34);
   EXPECT_EQ(count("fitted on 91 rows"), 95);
   EXPECT_EQ(count("fitted on 30 rows"), 39);

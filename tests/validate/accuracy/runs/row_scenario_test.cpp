@@ -16,7 +16,7 @@
 namespace windtunnel {
 namespace {
 
-// Of every table of measured runs below the folder.
+// The rows of every table of measured runs below the folder.
 std::vector<TrainingRun> rows_of(const std::string& folder) {
   std::vector<std::filesystem::path> files;
   for (const auto& entry : std::filesystem::recursive_directory_iterator(folder)) {

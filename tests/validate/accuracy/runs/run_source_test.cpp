@@ -45,7 +45,7 @@ TEST(RunSource, WhatARowIsTakenForIsSaid) {
   EXPECT_NE(source_of(run_of("a paper")).assumed, "");
 }
 
-// Of a table that has all of it, with one entry more.
+// What a table says that has all of it and one entry more.
 std::string refused(const std::string& entry) {
   return error_of([&] {
     read_run_sources(

@@ -329,7 +329,7 @@ TEST(TrainingSoftware, ConditionsAreAskedBeforeTheJobIsChecked) {
 }
 
 // Its reason names the micro-batches, which differ; that it has too few of them does not.
-TEST(TrainingSoftware, ARefusalIsTheSameWhateverItsNumbers) {
+TEST(TrainingSoftware, ABrokenRuleIsTheSameWhateverItsNumbers) {
   const std::string layout = "{tp: 1, pp: 4, sharding: zero1}";
   const Job three = job_of("torchtitan", layout, 3 * 16).job;
   const Job two = job_of("torchtitan", layout, 2 * 16).job;
@@ -380,6 +380,54 @@ TEST(TrainingSoftware, AnotherLayoutIsChosenForAnew) {
   choose_again(
       software, [](std::string_view key) { return key == "software.cuda_graphs"; }, changed);
   EXPECT_TRUE(changed.software.cuda_graphs);
+}
+
+// Also of keys that have no default: which layers recompute, which cp decides on MI300X.
+TEST(TrainingSoftware, KeysWithoutADefaultAreChosenForAnew) {
+  const Framework& software = find_framework("mlperf-amd");
+  const auto nothing = [](std::string_view) { return false; };
+  Job changed = parse_case(
+                    "name: t\nmodel: llama3-8b\ncluster: {nodes: 1, node: mi300x}\n"
+                    "layout: {tp: 1, pp: 1}\nbatch: {global: 8, micro: 1}\nsoftware: mlperf-amd\n",
+                    "t.yaml")
+                    .job;
+  const Recompute own = changed.recompute;
+  ASSERT_EQ(own.modules, Recompute::full.modules);
+  ASSERT_EQ(own.layers, 21);
+  changed.layout.cp = 2;
+  changed.layout.dp /= 2;
+  choose_again(software, nothing, changed);
+  EXPECT_EQ(changed.recompute, Recompute::none);
+  changed.layout.cp = 1;
+  choose_again(software, nothing, changed);
+  EXPECT_EQ(changed.recompute, own);
+  const auto is_recompute = [](std::string_view key) { return key.starts_with("recompute"); };
+  changed.recompute = Recompute::selective;
+  choose_again(software, is_recompute, changed);
+  EXPECT_EQ(changed.recompute, Recompute::selective);
+}
+
+TEST(TrainingSoftware, TheSourceOfAKeyIsThatOfTheLastChoice) {
+  Framework software;
+  software.name = "e";
+  software.source = "entry";
+  software.choices =
+      read_choices(parse_document("[{set: {software.host_step: 5 ms}, source: first}, {set: "
+                                  "{software.host_step: 6 ms}, source: last}]",
+                                  "t.yaml"),
+                   "e", "entry");
+  EXPECT_EQ(source_of(software, "software.host_step"), "last");
+  EXPECT_EQ(source_of(software, "software.sends"), "entry");
+}
+
+// Nothing follows where a list of columns would be empty.
+TEST(TrainingSoftware, AChoiceWithoutAJobHasNoQuantities) {
+  const auto read = [] {
+    read_choices(
+        parse_document("[{when: [[pp, equals, 1]], set: {software.host_step: 5 ms}}]", "t.yaml"),
+        "e", "s", {.of_job = false});
+  };
+  EXPECT_THAT(error_of(read), testing::EndsWith("here there is only its row"));
 }
 
 // Each entry goes with a plain job, whatever it sets.
