@@ -86,8 +86,10 @@ Document variation_document(const PairSpreadMachine& machine) {
   const PairVariation& found = machine.variation;
   const NicVariation& nics = found.shared_nics;
   std::vector<std::string> leaves;
-  for (const auto& nodes : leaves_of(machine)) {
-    leaves.push_back(fmt::format("{}", fmt::join(nodes, " ")));
+  if (found.uplinks > 0) {  // else all nodes hang on one
+    for (const auto& nodes : leaves_of(machine)) {
+      leaves.push_back(fmt::format("{}", fmt::join(nodes, " ")));
+    }
   }
   return {"variation",
           {{"machine", machine.name},

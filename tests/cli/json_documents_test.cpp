@@ -80,6 +80,7 @@ std::vector<Documented> documented() {
        always("--ranks 2 --microbatches 3 --times 1,1,1 --effort 0.01")},
       {"trace import", "trace-import", traces},
       {"trace import", "fault-logs", always("tests/data/infinitehbd_faults.csv")},
+      {"validate", "validate-schedules", always("tests/data/schedule_oracle.csv")},
       {"validate schedules", "validate-schedules", always("tests/data/schedule_oracle.csv")},
       {"validate checkpoints", "validate-checkpoints", always("tests/data/checkpoint_times.csv")},
       {"validate all", "validate-all",

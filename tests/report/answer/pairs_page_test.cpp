@@ -36,6 +36,7 @@ TEST_F(PairsPage, SaysHowManySeriesAreNearAndDrawsThem) {
   EXPECT_NE(html.find("<dd>0 of 14<small>what a simpler rule gets"), std::string::npos);
   EXPECT_NE(html.find("<h2>Bus bandwidth of cluster &lt;A&gt;, GB/s</h2>"), std::string::npos);
   EXPECT_NE(html.find("4 GPUs per node, 1 GiB"), std::string::npos);
+  EXPECT_NE(html.find("one leaf: no pair of whole nodes is slow"), std::string::npos);
   EXPECT_EQ(html.find("per node, 64 MiB"), std::string::npos) << "fitted on: not drawn";
   expect_fits(html);
 }

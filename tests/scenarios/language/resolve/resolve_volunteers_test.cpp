@@ -112,7 +112,7 @@ TEST(ResolveVolunteers, JobsOfOneGpuAreFused) {
         {"cluster.jitter", "{sigma: 0.1}"}}) {
     const Overrides set = {{key, value}};
     EXPECT_THAT(error_of([&] { parse_case(one, "a.yaml", set); }),
-                HasSubstr("a.yaml:6:7: fuse: is of a GPU"));
+                HasSubstr("a.yaml:6:7: fuse: jobs are fused on a GPU"));
   }
   EXPECT_THAT(swarm_refusal("fuse: 6"),
               HasSubstr("fuse: is of jobs of one GPU, and this one has 4"));
