@@ -13,7 +13,7 @@ class PageReader {
  public:
   // Makes the folder, with links to what of the project's `root` pages name.
   PageReader(std::filesystem::path folder, const std::filesystem::path& root,
-         const std::filesystem::path& program);
+             const std::filesystem::path& program);
   ~PageReader();
   PageReader(const PageReader&) = delete;
   PageReader& operator=(const PageReader&) = delete;

@@ -17,7 +17,6 @@
 namespace windtunnel {
 namespace {
 
-
 struct LayerRange {
   int first = 0;
   int last = 0;
