@@ -10,6 +10,7 @@
 #include "models/cost/chunk/chunk_cost.hpp"
 #include "models/workload/training.hpp"
 #include "policies/conflicts/conflict.hpp"
+#include "policies/conflicts/features.hpp"
 #include "policies/iteration.hpp"
 #include "policies/lowering/job_schedule.hpp"
 #include "scenarios/language/text/fields.hpp"
@@ -112,8 +113,11 @@ TEST(Conflicts, MoreShardsThanReplicasAreNoMatterOfCompressors) {
   job.layout.shard_ranks = 16;
   job.communication.compressors.dp.name = "topk";
   job.communication.compressors.dp.hop = CompressedHop::across;
-  const auto refusal = first_refusal(exchange_conflicts(), job);
-  EXPECT_TRUE(!refusal || refusal->conflict->is.name != "a compressor whose result is no sum");
+  ASSERT_FALSE(compressor_kind("topk").summable);
+  ASSERT_TRUE(compresses_across(job));
+  EXPECT_FALSE(features::kNoSum.in(job));
+  job.layout.shard_ranks = 4;  // one shard for all replicas: nobody is left to compress between
+  EXPECT_TRUE(features::kNoSum.in(job));
 }
 
 // Keys of a scenario that are read later count, too.
