@@ -43,7 +43,7 @@ struct ClassTemplate {
 // [class]. The Plan must satisfy validate_plan.
 std::vector<ClassTemplate> class_templates(const Plan& plan);
 
-// Of ready tasks of a stream by priority: whether `a` runs behind `b`.
+// Whether `a` runs behind `b` when both are ready on a stream by priority.
 bool runs_later(const std::vector<Task>& tasks, TaskIndex a, TaskIndex b);
 
 // Whether it copies over PCIe, where NICs then share that way. Elsewhere they do not need the

@@ -3,10 +3,13 @@
 #include <algorithm>
 #include <boost/pending/disjoint_sets.hpp>
 #include <map>
+#include <optional>
 #include <set>
 #include <tuple>
+#include <utility>
 
 #include "models/base/error.hpp"
+#include "models/plan/task_board.hpp"
 
 namespace windtunnel {
 namespace {
@@ -110,109 +113,115 @@ bool slots_face_each_other(const Plan& plan, const std::vector<ClassMember>& of_
 }
 
 // Runs the classes in lockstep and without time: if that reaches the end, so does every timed
-// execution, because a task that can start stays able to start.
+// execution, because a task that can start stays able to start. A stream by priority runs whatever
+// is ready, as some timing might.
 class Rehearsal {
  public:
   explicit Rehearsal(const Plan& plan)
-      : plan_(plan), partner_(match_messages(plan)), rendezvous_(rendezvous_of(plan)) {
-    for (const RankClass& owner : plan.classes) {
-      State state;
-      state.done.assign(owner.tasks.size(), false);
-      state.queue.resize(owner.streams.size());
-      for (TaskIndex t = 0; t < std::ssize(owner.tasks); ++t) {
-        state.queue[owner.tasks[t].stream].push_back(t);
-      }
-      states_.push_back(std::move(state));
-    }
-    for (std::int32_t c = 0; c < std::ssize(plan.classes); ++c) {
-      for (const std::int32_t rendezvous : rendezvous_[c]) attending_[rendezvous].insert(c);
+      : plan_(plan),
+        templates_(class_templates(plan)),
+        rendezvous_(rendezvous_of(plan)),
+        board_(*this) {
+    for (std::size_t c = 0; c < plan.classes.size(); ++c) {
+      next_.emplace_back(plan.classes[c].streams.size(), 0);
+      board_.add_rank(templates_[c], plan.classes[c].tasks);
+      const std::set<std::int32_t> attended(rendezvous_[c].begin(), rendezvous_[c].end());
+      for (const std::int32_t rendezvous : attended) ++attending_[rendezvous];
     }
   }
 
   void run() {
-    bool progress = true;
-    while (progress) {
-      progress = false;
-      for (std::int32_t c = 0; c < std::ssize(states_); ++c) {
-        for (std::size_t s = 0; s < states_[c].queue.size(); ++s) progress |= advance(c, s);
-      }
+    board_.begin();
+    for (std::int32_t c = 0; c < std::ssize(templates_); ++c) {
+      for (const TaskIndex t : templates_[c].timed) board_.time_has_come({c, t});
     }
-    for (std::int32_t c = 0; c < std::ssize(states_); ++c) {
-      for (const auto& queue : states_[c].queue) {
-        CHECK(queue.empty(), "the plan deadlocks at {}", task_label(plan_, c, queue.front()));
-      }
+    board_.settle();
+    while (!startable_.empty()) {
+      const TaskRef task = startable_.back();
+      startable_.pop_back();
+      run(task);
+    }
+    if (const std::optional<TaskRef> open = board_.first_open()) {
+      CHECK(false, "the plan deadlocks at {}", task_label(plan_, open->rank, open->task));
     }
   }
 
  private:
-  struct State {
-    std::vector<char> done;
-    std::vector<std::vector<TaskIndex>> queue;  // [stream], not done
+  struct Meeting {
+    std::set<std::int32_t> classes;
+    std::vector<TaskRef> waiting;
   };
 
-  // Tries every task of a stream that may come next; in order, only the first.
-  bool advance(std::int32_t c, std::size_t s) {
-    auto& queue = states_[c].queue[s];
-    const bool in_order = plan_.classes[c].streams[s].order == StreamOrder::in_order;
-    bool any = false;
-    std::size_t kept = 0;
-    std::size_t i = 0;
-    for (; i < queue.size(); ++i) {
-      if (finish(c, queue[i])) {
-        any = true;
-      } else {
-        queue[kept++] = queue[i];
-        if (in_order) {
-          ++i;
-          break;
-        }
+  friend class TaskBoard<Rehearsal>;
+  void on_start(const TaskRef&) {}
+  void on_end(const TaskRef&) {}
+  void on_posted(const TaskRef& receive) {
+    const Counterpart send = template_of(receive).counterpart;
+    if (held_.erase({send.rank_class, send.task}) > 0) {
+      startable_.push_back({send.rank_class, send.task});
+    }
+  }
+  void wake(const TaskRef& task) {
+    const StreamTemplate& stream = stream_of(task);
+    const bool its_turn =
+        stream.order == StreamOrder::by_priority || stream.tasks[next_of(task)] == task.task;
+    if (its_turn && board_.may_follow(task)) startable_.push_back(task);
+  }
+
+  const TaskTemplate& template_of(const TaskRef& task) const {
+    return templates_[task.rank].tasks[task.task];
+  }
+  const StreamTemplate& stream_of(const TaskRef& task) const {
+    return templates_[task.rank].streams[template_of(task).stream];
+  }
+  // How many tasks of an active stream in order have ended.
+  std::size_t& next_of(const TaskRef& task) { return next_[task.rank][template_of(task).stream]; }
+
+  void run(const TaskRef& task) {
+    if (board_.is_done(task)) return;  // a receive that became ready when its bytes came
+    const Task& planned = plan_.classes[task.rank].tasks[task.task];
+    const Counterpart& other = template_of(task).counterpart;
+    if (planned.kind == TaskKind::recv) {
+      if (!board_.is_posted(task)) board_.post(task);
+      if (!board_.has_arrived(task)) return;
+    } else if (planned.kind == TaskKind::send) {
+      const TaskRef receive = {other.rank_class, other.task};
+      if (planned.synchronous && !board_.is_posted(receive)) {
+        held_.insert({task.rank, task.task});
+        return;
       }
+      board_.arrive(receive);
+    } else if (planned.kind == TaskKind::collective) {
+      const std::int32_t rendezvous = rendezvous_[task.rank][planned.group_slot];
+      Meeting& meeting = meetings_[{rendezvous, planned.sequence}];
+      meeting.classes.insert(task.rank);
+      meeting.waiting.push_back(task);
+      if (std::ssize(meeting.classes) < attending_[rendezvous]) return;
+      for (const TaskRef& member : std::exchange(meeting.waiting, {})) end(member);
+      return;
     }
-    queue.erase(std::copy(queue.begin() + i, queue.end(), queue.begin() + kept), queue.end());
-    return any;
+    end(task);
   }
 
-  bool ready(std::int32_t c, TaskIndex t) const {
-    const Task& task = plan_.classes[c].tasks[t];
-    const auto done = std::count_if(task.after.begin(), task.after.end(),
-                                    [&](TaskIndex before) { return states_[c].done[before]; });
-    return done >= (task.join_first > 0 ? task.join_first : std::ssize(task.after));
-  }
-
-  bool posted(std::int32_t c, TaskIndex t) const {
-    if (!ready(c, t)) return false;
-    const int stream = plan_.classes[c].tasks[t].stream;
-    return plan_.classes[c].streams[stream].order != StreamOrder::in_order ||
-           states_[c].queue[stream].front() == t;
-  }
-
-  bool finish(std::int32_t c, TaskIndex t) {
-    if (!ready(c, t)) return false;
-    const Task& task = plan_.classes[c].tasks[t];
-    const Counterpart& other = partner_[c][t];
-    if (task.kind == TaskKind::recv && !states_[other.rank_class].done[other.task]) return false;
-    if (task.kind == TaskKind::send && task.synchronous && !posted(other.rank_class, other.task)) {
-      return false;
-    }
-    if (task.kind == TaskKind::collective && !met(c, t)) return false;
-    states_[c].done[t] = true;
-    return true;
-  }
-
-  bool met(std::int32_t c, TaskIndex t) {
-    const Task& task = plan_.classes[c].tasks[t];
-    const std::int32_t rendezvous = rendezvous_[c][task.group_slot];
-    std::set<std::int32_t>& arrived = arrived_[{rendezvous, task.sequence}];
-    arrived.insert(c);
-    return arrived.size() == attending_[rendezvous].size();
+  void end(const TaskRef& task) {
+    board_.end(task);
+    board_.settle();
+    const StreamTemplate& stream = stream_of(task);
+    if (stream.passive || stream.order == StreamOrder::by_priority) return;
+    if (++next_of(task) == stream.tasks.size()) return;
+    const TaskRef next = {task.rank, stream.tasks[next_of(task)]};
+    if (board_.may_follow(next)) startable_.push_back(next);
   }
 
   const Plan& plan_;
-  const std::vector<std::vector<Counterpart>> partner_;
+  const std::vector<ClassTemplate> templates_;
   const std::vector<std::vector<std::int32_t>> rendezvous_;
-  std::map<std::int32_t, std::set<std::int32_t>> attending_;  // rendezvous -> classes
-  std::map<std::pair<std::int32_t, std::int32_t>, std::set<std::int32_t>> arrived_;
-  std::vector<State> states_;
+  TaskBoard<Rehearsal> board_;
+  std::vector<std::vector<std::size_t>> next_;                         // [class][stream]
+  std::map<std::int32_t, int> attending_;                              // rendezvous -> classes
+  std::map<std::pair<std::int32_t, std::int32_t>, Meeting> meetings_;  // by sequence
+  std::set<std::pair<std::int32_t, TaskIndex>> held_;  // sends that wait for their receiver
+  std::vector<TaskRef> startable_;
 };
 
 }  // namespace

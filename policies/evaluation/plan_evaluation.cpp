@@ -1,26 +1,26 @@
 #include "policies/evaluation/plan_evaluation.hpp"
 
 #include <algorithm>
+#include <optional>
 #include <queue>
 #include <utility>
 
 #include "models/base/error.hpp"
 #include "models/machine/links/links.hpp"
 #include "models/plan/kernel_pace.hpp"
+#include "models/plan/task_board.hpp"
 
 namespace windtunnel {
 namespace {
 
-// A task among those of all classes.
-using Place = std::int32_t;
-
 struct Event {
   double time_s;
-  Place task;
+  TaskRef task;
   bool ends;  // or its not_before_s has come
   bool operator>(const Event& other) const {
-    return time_s != other.time_s ? time_s > other.time_s : task > other.task;
+    return time_s != other.time_s ? time_s > other.time_s : order() > other.order();
   }
+  std::pair<std::int32_t, TaskIndex> order() const { return {task.rank, task.task}; }
 };
 
 // Seconds per byte on the port that a class's messages to a peer leave by.
@@ -57,74 +57,231 @@ std::vector<std::vector<double>> slowdowns_by_class(const Plan& plan, const Clus
   return slowdowns;
 }
 
+// The ranks of the board are the classes.
 class PlanEvaluator {
  public:
   // `slowdowns`: [class], none, one, or one per place of KernelPace.
   PlanEvaluator(const Plan& plan, const Cluster& cluster,
                 const std::vector<std::vector<double>>& slowdowns)
-      : plan_(plan), pace_(plan, cluster) {
-    const auto counterparts = match_messages(plan);
-    const auto rendezvous = rendezvous_of(plan);
-    for (const RankClass& owner : plan.classes) {
-      first_.push_back(static_cast<Place>(states_.size()));
-      states_.resize(states_.size() + owner.tasks.size());
-      first_stream_.push_back(static_cast<std::int32_t>(streams_.size()));
-      for (const Stream& stream : owner.streams) streams_.push_back({stream.order, {}, {}, 0});
-    }
+      : plan_(plan),
+        templates_(class_templates(plan)),
+        rendezvous_of_slot_(rendezvous_of(plan)),
+        board_(*this) {
+    const KernelPace pace(plan, cluster);
     for (std::size_t c = 0; c < plan.classes.size(); ++c) {
-      for (const std::int32_t number : rendezvous[c]) {
+      for (const std::int32_t number : rendezvous_of_slot_[c]) {
         if (number >= std::ssize(rendezvous_)) rendezvous_.resize(number + 1);
         ++rendezvous_[number].classes;
       }
-      add_class(c, counterparts[c], rendezvous[c], cluster, slowdowns[c]);
+      seconds_.push_back(seconds_of(plan.classes[c], cluster, pace, slowdowns[c]));
+      spans_.emplace_back(plan.classes[c].tasks.size());
+      streams_.emplace_back(plan.classes[c].streams.size());
+      board_.add_rank(templates_[c], plan.classes[c].tasks);
     }
-    link_successors();
   }
 
-  void run() {
-    for (Place place = 0; place < std::ssize(states_); ++place) {
-      if (states_[place].pending > 0) continue;
-      is_ready(place);
+  Timeline run() {
+    board_.begin();
+    for (std::int32_t c = 0; c < std::ssize(templates_); ++c) {
+      for (const TaskIndex t : templates_[c].timed) {
+        events_.push({templates_[c].tasks[t].not_before_s, {c, t}, false});
+      }
     }
-    for (std::size_t s = 0; s < streams_.size(); ++s) offer(static_cast<std::int32_t>(s));
-    pick();
+    choose();
     while (!events_.empty()) {
       // What happens at the same time comes before a stream by priority chooses.
       now_s_ = events_.top().time_s;
       while (!events_.empty() && events_.top().time_s <= now_s_) {
         const Event event = events_.top();
         events_.pop();
-        if (event.ends) {
-          end(event.task);
-        } else {
-          becomes_ready(event.task);
-        }
+        happens(event);
       }
-      pick();
+      choose();
+    }
+    return timeline();
+  }
+
+ private:
+  struct StreamState {
+    std::size_t next = 0;  // of a stream in order
+    bool busy = false;
+    bool listed = false;       // in choosing_
+    TaskIndex held_send = -1;  // synchronous: it waits for its receiver
+  };
+  struct Rendezvous {
+    int classes = 0;
+    struct Round {
+      double seconds = 0;
+      std::vector<TaskRef> waiting;
+    };
+    std::vector<Round> rounds;  // by sequence
+  };
+
+  static std::vector<double> seconds_of(const RankClass& owner, const Cluster& cluster,
+                                        const KernelPace& pace,
+                                        const std::vector<double>& slowdowns) {
+    const auto slowdown = [&](std::size_t t) {
+      if (slowdowns.size() < 2) return slowdowns.empty() ? 1 : slowdowns.front();
+      return slowdowns[pace.place(static_cast<TaskIndex>(t), owner.tasks[t].iteration)];
+    };
+    std::vector<double> per_byte;
+    for (std::size_t slot = 0; slot < owner.peers.size(); ++slot) {
+      per_byte.push_back(seconds_per_byte(owner, static_cast<int>(slot), cluster));
+    }
+    std::vector<double> seconds;
+    seconds.reserve(owner.tasks.size());
+    for (std::size_t t = 0; t < owner.tasks.size(); ++t) {
+      const Task& task = owner.tasks[t];
+      CHECK(task.flows.empty() && !task.as_flows, "task '{}' shares resources", task.name);
+      seconds.push_back(plain_seconds(task, slowdown(t)));
+      if (task.kind == TaskKind::send) seconds.back() += task.bytes * per_byte[task.peer_slot];
+    }
+    return seconds;
+  }
+
+  const TaskTemplate& template_of(const TaskRef& task) const {
+    return templates_[task.rank].tasks[task.task];
+  }
+  StreamState& stream_of(const TaskRef& task) {
+    return streams_[task.rank][template_of(task).stream];
+  }
+  double seconds(const TaskRef& task) const { return seconds_[task.rank][task.task]; }
+
+  TaskRef counterpart_of(const TaskRef& task) const {
+    const Counterpart& other = template_of(task).counterpart;
+    return {other.rank_class, other.task};
+  }
+
+  void happens(const Event& event) {
+    const TaskTemplate& task = template_of(event.task);
+    if (event.ends) {
+      stream_of(event.task).busy = false;
+      if (task.kind == TaskKind::send) board_.arrive(counterpart_of(event.task));
+      board_.end(event.task);
+    } else if (task.timed) {
+      board_.time_has_come(event.task);
+    }
+    board_.settle();
+    go_on(event.task);
+  }
+
+  // The active stream of this task may start its next one.
+  void go_on(const TaskRef& task) {
+    const std::int16_t s = template_of(task).stream;
+    const StreamTemplate& planned = templates_[task.rank].streams[s];
+    if (planned.passive) return;
+    StreamState& stream = streams_[task.rank][s];
+    if (planned.order == StreamOrder::by_priority) {
+      if (!std::exchange(stream.listed, true)) choosing_.push_back({task.rank, s});
+      return;
+    }
+    if (stream.busy || stream.next == planned.tasks.size()) return;
+    const TaskRef next = {task.rank, planned.tasks[stream.next]};
+    if (!board_.may_follow(next)) return;
+    if (const double start_s = template_of(next).not_before_s; start_s > now_s_) {
+      events_.push({start_s, next, false});
+      return;
+    }
+    ++stream.next;
+    stream.busy = true;
+    start(next);
+  }
+
+  // Streams by priority start what is most urgent.
+  void choose() {
+    while (!choosing_.empty()) {
+      const auto [c, s] = choosing_.back();
+      choosing_.pop_back();
+      StreamState& stream = streams_[c][s];
+      stream.listed = false;
+      if (stream.busy) continue;
+      const std::optional<TaskIndex> next = board_.take_ready(c, s);
+      if (!next) continue;
+      stream.busy = true;
+      start({c, *next});
+    }
+  }
+
+  void start(const TaskRef& task) {
+    on_start(task);
+    switch (template_of(task).kind) {
+      case TaskKind::recv:
+        board_.post(task);
+        if (board_.has_arrived(task)) ends_at(task, now_s_);
+        break;
+      case TaskKind::send:
+        if (is_synchronous(task) && !board_.is_posted(counterpart_of(task))) {
+          stream_of(task).held_send = task.task;
+        } else {
+          ends_at(task, now_s_ + seconds(task));
+        }
+        break;
+      case TaskKind::collective:
+        meet(task);
+        break;
+      default:
+        ends_at(task, now_s_ + seconds(task));
+    }
+  }
+
+  bool is_synchronous(const TaskRef& task) const {
+    return plan_.classes[task.rank].tasks[task.task].synchronous;
+  }
+
+  void meet(const TaskRef& member) {
+    const Task& task = plan_.classes[member.rank].tasks[member.task];
+    Rendezvous& rendezvous = rendezvous_[rendezvous_of_slot_[member.rank][task.group_slot]];
+    if (task.sequence >= std::ssize(rendezvous.rounds)) {
+      rendezvous.rounds.resize(task.sequence + 1);
+    }
+    Rendezvous::Round& round = rendezvous.rounds[task.sequence];
+    round.waiting.push_back(member);
+    round.seconds = std::max(round.seconds, seconds(member));
+    if (std::ssize(round.waiting) < rendezvous.classes) return;
+    for (const TaskRef& each : round.waiting) ends_at(each, now_s_ + round.seconds);
+  }
+
+  void ends_at(const TaskRef& task, double time_s) { events_.push({time_s, task, true}); }
+
+  // ---- what the board asks for ----
+
+  friend class TaskBoard<PlanEvaluator>;
+  void on_start(const TaskRef& task) { spans_[task.rank][task.task].start_s = now_s_; }
+  void on_end(const TaskRef& task) { spans_[task.rank][task.task].end_s = now_s_; }
+  void on_posted(const TaskRef& receive) {
+    const TaskRef send = counterpart_of(receive);
+    StreamState& stream = stream_of(send);
+    if (stream.held_send != send.task) return;
+    stream.held_send = -1;
+    start(send);
+  }
+  void wake(const TaskRef& task) {
+    if (board_.is_posted(task) && board_.has_arrived(task)) {
+      ends_at(task, now_s_);
+    } else {
+      go_on(task);
     }
   }
 
   Timeline timeline() const {
+    if (const std::optional<TaskRef> open = board_.first_open()) {
+      const RankClass& owner = plan_.classes[open->rank];
+      throw InternalError(fmt::format("the plan deadlocks: class '{}' never ends task {} '{}'",
+                                      owner.name, open->task, owner.tasks[open->task].name));
+    }
     Timeline timeline;
     timeline.recorded_as.resize(plan_.ranks);
     timeline.iteration_end_s.assign(plan_.iterations, 0);
     for (std::size_t c = 0; c < plan_.classes.size(); ++c) {
       const RankClass& owner = plan_.classes[c];
-      RankTimeline rank{owner.members.front(),
-                        static_cast<std::int32_t>(c),
-                        static_cast<double>(owner.members.size()),
-                        {}};
-      rank.spans.reserve(owner.tasks.size());
+      timeline.ranks.push_back({owner.members.front(), static_cast<std::int32_t>(c),
+                                static_cast<double>(owner.members.size()), spans_[c]});
       for (std::size_t t = 0; t < owner.tasks.size(); ++t) {
-        const State& state = states_[first_[c] + t];
-        CHECK(state.done, "the plan deadlocks: class '{}' never ends task {} '{}'", owner.name, t,
-              owner.tasks[t].name);
-        rank.spans.push_back(state.span);
         double& end_s = timeline.iteration_end_s[owner.tasks[t].iteration];
-        end_s = std::max(end_s, state.span.end_s);
-        timeline.makespan_s = std::max(timeline.makespan_s, state.span.end_s);
+        end_s = std::max(end_s, spans_[c][t].end_s);
+        timeline.makespan_s = std::max(timeline.makespan_s, spans_[c][t].end_s);
       }
-      timeline.ranks.push_back(std::move(rank));
+      timeline.events += owner.tasks.size();
     }
     std::ranges::sort(timeline.ranks, {}, &RankTimeline::rank);
     for (std::size_t r = 0; r < timeline.ranks.size(); ++r) {
@@ -133,254 +290,26 @@ class PlanEvaluator {
       }
     }
     timeline.ranks_simulated = std::ssize(timeline.ranks);
-    timeline.events = states_.size();
     return timeline;
   }
 
- private:
-  struct State {
-    double seconds = 0;
-    double not_before_s = 0;
-    Span span;
-    std::int32_t pending = 0;
-    std::int32_t stream = 0;
-    std::int32_t priority = 0;
-    std::int32_t first_successor = 0;
-    Place counterpart = -1;
-    std::int32_t rendezvous = -1;
-    std::int32_t sequence = 0;
-    TaskKind kind = TaskKind::compute;
-    bool synchronous = false;
-    bool ready = false;
-    bool posted = false;
-    bool arrived = false;
-    bool done = false;
-  };
-  struct StreamState {
-    StreamOrder order;
-    std::vector<Place> tasks;  // in order
-    std::vector<Place> ready;  // by priority: a heap
-    std::size_t next = 0;      // in order
-    bool busy = false;
-    bool listed = false;  // in choosing_
-  };
-  struct Rendezvous {
-    int classes = 0;
-    struct Round {
-      double seconds = 0;
-      std::vector<Place> waiting;
-    };
-    std::vector<Round> rounds;  // by sequence
-  };
-
-  void add_class(std::size_t c, const std::vector<Counterpart>& counterparts,
-                 const std::vector<std::int32_t>& rendezvous, const Cluster& cluster,
-                 const std::vector<double>& slowdowns) {
-    const RankClass& owner = plan_.classes[c];
-    const auto slowdown = [&](std::size_t t) {
-      if (slowdowns.size() < 2) return slowdowns.empty() ? 1 : slowdowns.front();
-      return slowdowns[pace_.place(static_cast<TaskIndex>(t), owner.tasks[t].iteration)];
-    };
-    std::vector<double> per_byte;
-    for (std::size_t slot = 0; slot < owner.peers.size(); ++slot) {
-      per_byte.push_back(seconds_per_byte(owner, static_cast<int>(slot), cluster));
-    }
-    for (std::size_t t = 0; t < owner.tasks.size(); ++t) {
-      const Task& task = owner.tasks[t];
-      CHECK(task.flows.empty() && !task.as_flows, "task '{}' shares resources", task.name);
-      State& state = states_[first_[c] + t];
-      state.seconds = plain_seconds(task, slowdown(t));
-      state.not_before_s = task.not_before_s;
-      state.pending =
-          task.join_first > 0 ? task.join_first : static_cast<std::int32_t>(task.after.size());
-      state.stream = first_stream_[c] + task.stream;
-      state.priority = task.priority;
-      state.kind = task.kind;
-      state.synchronous = task.synchronous;
-      if (task.kind == TaskKind::send) state.seconds += task.bytes * per_byte[task.peer_slot];
-      if (counterparts[t].task >= 0) {
-        state.counterpart = first_[counterparts[t].rank_class] + counterparts[t].task;
-      }
-      if (task.kind == TaskKind::collective) {
-        state.rendezvous = rendezvous[task.group_slot];
-        state.sequence = task.sequence;
-      }
-      StreamState& stream = streams_[state.stream];
-      if (stream.order == StreamOrder::in_order) {
-        stream.tasks.push_back(static_cast<Place>(first_[c] + t));
-      }
-    }
-  }
-
-  void link_successors() {
-    for (std::size_t c = 0; c < plan_.classes.size(); ++c) {
-      for (const Task& task : plan_.classes[c].tasks) {
-        for (const TaskIndex before : task.after) ++states_[first_[c] + before].first_successor;
-      }
-    }
-    std::int32_t next = 0;
-    for (State& state : states_) next = state.first_successor += next;
-    successors_.resize(next);
-    for (std::size_t c = plan_.classes.size(); c-- > 0;) {
-      const auto& tasks = plan_.classes[c].tasks;
-      for (std::size_t t = tasks.size(); t-- > 0;) {
-        for (const TaskIndex before : tasks[t].after) {
-          successors_[--states_[first_[c] + before].first_successor] =
-              static_cast<Place>(first_[c] + t);
-        }
-      }
-    }
-  }
-
-  // Its predecessors have ended.
-  void is_ready(Place place) {
-    if (states_[place].not_before_s > now_s_) {
-      events_.push({states_[place].not_before_s, place, false});
-    } else {
-      becomes_ready(place);
-    }
-  }
-
-  void becomes_ready(Place place) {
-    State& state = states_[place];
-    state.ready = true;
-    StreamState& stream = streams_[state.stream];
-    switch (stream.order) {
-      case StreamOrder::unordered:
-        start(place);
-        break;
-      case StreamOrder::in_order:
-        offer(state.stream);
-        break;
-      case StreamOrder::by_priority:
-        stream.ready.push_back(place);
-        std::ranges::push_heap(stream.ready, later_);
-        choose_later(state.stream);
-        break;
-    }
-  }
-
-  // Starts the next task of a stream in order if it can.
-  void offer(std::int32_t s) {
-    StreamState& stream = streams_[s];
-    if (stream.order != StreamOrder::in_order || stream.busy) return;
-    if (stream.next == stream.tasks.size() || !states_[stream.tasks[stream.next]].ready) return;
-    stream.busy = true;
-    start(stream.tasks[stream.next++]);
-  }
-
-  void choose_later(std::int32_t s) {
-    if (std::exchange(streams_[s].listed, true)) return;
-    choosing_.push_back(s);
-  }
-
-  void pick() {
-    while (!choosing_.empty()) {
-      const std::int32_t s = choosing_.back();
-      choosing_.pop_back();
-      StreamState& stream = streams_[s];
-      stream.listed = false;
-      if (stream.busy || stream.ready.empty()) continue;
-      std::ranges::pop_heap(stream.ready, later_);
-      const Place place = stream.ready.back();
-      stream.ready.pop_back();
-      stream.busy = true;
-      start(place);
-    }
-  }
-
-  void start(Place place) {
-    State& state = states_[place];
-    state.span.start_s = now_s_;
-    switch (state.kind) {
-      case TaskKind::recv:
-        state.posted = true;
-        if (state.arrived) ends_at(place, now_s_);
-        // A send that waits for its receiver.
-        if (State& send = states_[state.counterpart]; send.posted && !send.arrived) {
-          start(state.counterpart);
-        }
-        break;
-      case TaskKind::send:
-        state.posted = true;
-        if (state.synchronous && !states_[state.counterpart].posted) break;
-        state.arrived = true;  // at its turn
-        ends_at(place, now_s_ + state.seconds);
-        break;
-      case TaskKind::collective:
-        meet(place);
-        break;
-      default:
-        ends_at(place, now_s_ + state.seconds);
-    }
-  }
-
-  void meet(Place place) {
-    const State& state = states_[place];
-    Rendezvous& rendezvous = rendezvous_[state.rendezvous];
-    if (state.sequence >= std::ssize(rendezvous.rounds))
-      rendezvous.rounds.resize(state.sequence + 1);
-    Rendezvous::Round& round = rendezvous.rounds[state.sequence];
-    round.waiting.push_back(place);
-    round.seconds = std::max(round.seconds, state.seconds);
-    if (std::ssize(round.waiting) < rendezvous.classes) return;
-    for (const Place member : round.waiting) ends_at(member, now_s_ + round.seconds);
-  }
-
-  void ends_at(Place place, double time_s) { events_.push({time_s, place, true}); }
-
-  void end(Place place) {
-    State& state = states_[place];
-    state.span.end_s = now_s_;
-    state.done = true;
-    if (state.kind == TaskKind::send) {
-      State& receive = states_[state.counterpart];
-      receive.arrived = true;
-      if (receive.posted) ends_at(state.counterpart, now_s_);
-    }
-    StreamState& stream = streams_[state.stream];
-    stream.busy = false;
-    const std::int32_t end = place + 1 < std::ssize(states_) ? states_[place + 1].first_successor
-                                                             : std::ssize(successors_);
-    for (std::int32_t i = state.first_successor; i < end; ++i) {
-      if (--states_[successors_[i]].pending == 0) is_ready(successors_[i]);
-    }
-    if (stream.order == StreamOrder::by_priority) {
-      choose_later(state.stream);
-    } else {
-      offer(state.stream);
-    }
-  }
-
-  struct Later {
-    const std::vector<State>* states;
-    bool operator()(Place a, Place b) const {
-      const std::int32_t first = (*states)[a].priority;
-      const std::int32_t second = (*states)[b].priority;
-      return first != second ? first < second : a > b;
-    }
-  };
-
   const Plan& plan_;
-  const KernelPace pace_;
-  std::vector<Place> first_;                // [class]
-  std::vector<std::int32_t> first_stream_;  // [class]
-  std::vector<State> states_;
-  std::vector<Place> successors_;
-  std::vector<StreamState> streams_;
+  const std::vector<ClassTemplate> templates_;
+  const std::vector<std::vector<std::int32_t>> rendezvous_of_slot_;  // [class][slot]
+  std::vector<std::vector<double>> seconds_;                         // [class][task]
+  std::vector<std::vector<Span>> spans_;                             // [class][task]
+  std::vector<std::vector<StreamState>> streams_;                    // [class][stream]
   std::vector<Rendezvous> rendezvous_;
-  std::vector<std::int32_t> choosing_;  // streams by priority that may start a task
+  std::vector<std::pair<std::int32_t, std::size_t>> choosing_;  // class and stream by priority
   std::priority_queue<Event, std::vector<Event>, std::greater<>> events_;
-  const Later later_{&states_};
+  TaskBoard<PlanEvaluator> board_;
   double now_s_ = 0;
 };
 
 }  // namespace
 
 Timeline evaluate_plan(const Plan& plan, const Cluster& cluster) {
-  PlanEvaluator evaluation(plan, cluster, slowdowns_by_class(plan, cluster));
-  evaluation.run();
-  return evaluation.timeline();
+  return PlanEvaluator(plan, cluster, slowdowns_by_class(plan, cluster)).run();
 }
 
 Timeline evaluate_plan(const Plan& plan, const Cluster& cluster,
@@ -389,9 +318,7 @@ Timeline evaluate_plan(const Plan& plan, const Cluster& cluster,
         plan.classes.size());
   std::vector<std::vector<double>> by_class;
   for (const double slowdown : slowdowns) by_class.push_back({slowdown});
-  PlanEvaluator evaluation(plan, cluster, by_class);
-  evaluation.run();
-  return evaluation.timeline();
+  return PlanEvaluator(plan, cluster, by_class).run();
 }
 
 }  // namespace windtunnel

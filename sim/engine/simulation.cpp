@@ -2,11 +2,13 @@
 
 #include <algorithm>
 #include <exception>
+#include <optional>
 #include <utility>
 
 #include "models/base/error.hpp"
 #include "models/machine/fabrics/link_faults.hpp"
 #include "models/plan/kernel_pace.hpp"
+#include "models/plan/task_board.hpp"
 #include "sim/engine/platform.hpp"
 #include "sim/engine/recorder.hpp"
 #include "sim/engine/simulation_state.hpp"
@@ -26,6 +28,7 @@ class Simulation {
         folding_(folding),
         program_(program),
         pace_(plan, cluster),
+        board_(*this),
         rendezvous_(folding.groups.size()),
         recorder_(plan, folding, std::move(recorded_by)) {
     add_ranks();
@@ -33,7 +36,7 @@ class Simulation {
   }
 
   Timeline run() {
-    post_initial_receives();
+    board_.begin();
     for (std::int32_t r = 0; r < ranks(); ++r) start_actors(r);
     start_bursts();
     platform_->engine().run();
@@ -48,7 +51,7 @@ class Simulation {
   // ---- setting up ----
 
   void add_ranks() {
-    std::size_t tasks = 0, streams = 0;
+    std::size_t streams = 0;
     for (const FoldedRank& rank : folding_.ranks) {
       RankState state;
       state.tasks_of = &program_.classes[rank.rank_class];
@@ -56,20 +59,15 @@ class Simulation {
       state.first_slowdown = slowdowns_.size();
       const std::span<const double> slowdowns = pace_.slowdowns(rank.rank);
       slowdowns_.insert(slowdowns_.end(), slowdowns.begin(), slowdowns.end());
-      state.first_task = tasks;
       state.first_stream = streams;
-      tasks += state.tasks_of->tasks.size();
       streams += state.tasks_of->streams.size();
       ranks_.push_back(state);
+      board_.add_rank(*state.tasks_of, state.rank_class->tasks);
     }
     streams_.resize(streams);
-    pending_.reserve(tasks);
-    flags_.reserve(tasks);
     for (std::int32_t r = 0; r < ranks(); ++r) {
       const std::vector<TaskTemplate>& list = ranks_[r].tasks_of->tasks;
       for (TaskIndex t = 0; t < std::ssize(list); ++t) {
-        pending_.push_back(list[t].pending);
-        flags_.push_back(list[t].timed ? 0 : kTimeOk);
         longest_sleep_s_ =
             std::max({longest_sleep_s_, list[t].seconds(slowdown(r, t)), list[t].not_before_s});
       }
@@ -126,17 +124,6 @@ class Simulation {
     }
   }
 
-  // What is ready before anything has run.
-  void post_initial_receives() {
-    for (std::int32_t r = 0; r < ranks(); ++r) {
-      const ClassTemplate& tasks_of = *ranks_[r].tasks_of;
-      for (TaskIndex t = 0; t < std::ssize(tasks_of.tasks); ++t) {
-        if (is_ready(r, t)) got_ready_.push_back({r, t});
-      }
-    }
-    settle();
-  }
-
   // An exception must not cross SimGrid's contexts: it is kept, and ends the simulation.
   template <class Body>
   void guarded(Body body) {
@@ -155,7 +142,7 @@ class Simulation {
   void run_in_order(std::int32_t r, std::size_t s) {
     const ClassTemplate& tasks_of = *ranks_[r].tasks_of;
     for (TaskIndex t : tasks_of.streams[s].tasks) {
-      while (pending_[ranks_[r].first_task + t] > 0) sleep_until_woken(r, s, t);
+      while (!board_.may_follow({r, t})) sleep_until_woken(r, s, t);
       const double now = s4u::Engine::get_clock();
       if (tasks_of.tasks[t].not_before_s > now) {
         sleep_for(tasks_of.tasks[t].not_before_s - now);
@@ -165,17 +152,11 @@ class Simulation {
   }
 
   void run_by_priority(std::int32_t r, std::size_t s) {
-    const std::vector<Task>& tasks = ranks_[r].rank_class->tasks;
-    const auto later = [&tasks](TaskIndex a, TaskIndex b) { return runs_later(tasks, a, b); };
-    std::vector<TaskIndex>& ready = stream_of(r, s).ready;
     for (std::size_t left = ranks_[r].tasks_of->streams[s].tasks.size(); left > 0; --left) {
-      while (ready.empty()) sleep_until_woken(r, s, kAnyTask);
+      while (!board_.any_ready(r, s)) sleep_until_woken(r, s, kAnyTask);
       // Whatever ends at this very time may make a more urgent task ready.
       s4u::this_actor::yield();
-      std::pop_heap(ready.begin(), ready.end(), later);
-      const TaskIndex task = ready.back();
-      ready.pop_back();
-      execute(r, task);
+      execute(r, *board_.take_ready(r, s));
     }
   }
 
@@ -183,9 +164,8 @@ class Simulation {
     for (TaskIndex t : ranks_[r].tasks_of->timed) {
       const double wait_s = ranks_[r].tasks_of->tasks[t].not_before_s - s4u::Engine::get_clock();
       if (wait_s > 0) sleep_for(wait_s);
-      flags(r, t) |= kTimeOk;
-      if (pending_[ranks_[r].first_task + t] <= 0) got_ready_.push_back({r, t});
-      settle();
+      board_.time_has_come({r, t});
+      board_.settle();
     }
   }
 
@@ -193,34 +173,34 @@ class Simulation {
     const TaskTemplate& task = ranks_[r].tasks_of->tasks[t];
     switch (task.kind) {
       case TaskKind::recv:
-        record_start(r, t);
-        post(r, t);
-        while (!(flags(r, t) & kArrived)) sleep_until_woken(r, task.stream, t);
+        on_start({r, t});
+        board_.post({r, t});
+        while (!board_.has_arrived({r, t})) sleep_until_woken(r, task.stream, t);
         break;
       case TaskKind::send:
         send(r, t);
         break;
       case TaskKind::collective:
-        record_start(r, t);
+        on_start({r, t});
         meet(r, t);
         break;
       default:
-        record_start(r, t);
+        on_start({r, t});
         sleep_for(task.seconds(slowdown(r, t)));
         transfer(r, t, -1, 0);
     }
-    finish(r, t);
-    settle();
+    board_.end({r, t});
+    board_.settle();
   }
 
   void send(std::int32_t r, TaskIndex t) {
     const TaskTemplate& task = ranks_[r].tasks_of->tasks[t];
     const Task& planned = ranks_[r].rank_class->tasks[t];
-    const TaskRef receive = receive_of(r, t);
+    const TaskRef receive = counterpart_of({r, t});
     if (planned.synchronous) {
-      while (!(flags(receive.rank, receive.task) & kPosted)) sleep_until_woken(r, task.stream, t);
+      while (!board_.is_posted(receive)) sleep_until_woken(r, task.stream, t);
     }
-    record_start(r, t);
+    on_start({r, t});
     sleep_for(task.plain_s);
     const FoldedRank& rank = folding_.ranks[r];
     FlowIndex flow = -1;
@@ -229,13 +209,15 @@ class Simulation {
       flow = folding_.flow_of[first + rank.member];
     }
     transfer(r, t, flow, planned.bytes);
-    arrive(receive);
+    board_.arrive(receive);
   }
 
-  TaskRef receive_of(std::int32_t r, TaskIndex t) const {
-    const RankClass& rank_class = *ranks_[r].rank_class;
-    const RankId peer = rank_class.peers[rank_class.tasks[t].peer_slot][folding_.ranks[r].member];
-    return {folding_.representative[peer], ranks_[r].tasks_of->tasks[t].counterpart.task};
+  // The other end of a message.
+  TaskRef counterpart_of(const TaskRef& end) const {
+    const RankState& rank = ranks_[end.rank];
+    const std::int16_t slot = rank.rank_class->tasks[end.task].peer_slot;
+    const RankId peer = rank.rank_class->peers[slot][folding_.ranks[end.rank].member];
+    return {folding_.representative[peer], rank.tasks_of->tasks[end.task].counterpart.task};
   }
 
   void meet(std::int32_t r, TaskIndex t) {
@@ -282,7 +264,7 @@ class Simulation {
   void wake_sleepers(Rendezvous& rendezvous) {
     std::vector<TaskRef> sleepers = std::move(rendezvous.sleepers);
     rendezvous.sleepers.clear();
-    for (const TaskRef& sleeper : sleepers) wake(sleeper.rank, sleeper.task);
+    for (const TaskRef& sleeper : sleepers) wake(sleeper);
   }
 
   // ---- time passing ----
@@ -337,124 +319,39 @@ class Simulation {
   StreamState& stream_of(std::int32_t r, std::size_t s) {
     return streams_[ranks_[r].first_stream + s];
   }
-  std::uint8_t& flags(std::int32_t r, TaskIndex t) { return flags_[ranks_[r].first_task + t]; }
-
-  bool is_ready(std::int32_t r, TaskIndex t) {
-    return pending_[ranks_[r].first_task + t] <= 0 && (flags(r, t) & kTimeOk);
-  }
-
   void sleep_until_woken(std::int32_t r, std::size_t s, TaskIndex reason) {
     stream_of(r, s).waiting_for = reason;
     s4u::this_actor::suspend();
   }
 
-  // Wakes the task's stream if that is what it waits for.
-  void wake(std::int32_t r, TaskIndex t) {
-    StreamState& stream = stream_of(r, ranks_[r].tasks_of->tasks[t].stream);
-    if (stream.waiting_for != t && stream.waiting_for != kAnyTask) return;
+  // ---- what the board asks for ----
+
+  friend class TaskBoard<Simulation>;
+  void on_start(const TaskRef& task) {
+    recorder_.start(task.rank, task.task, s4u::Engine::get_clock());
+  }
+  void on_posted(const TaskRef& receive) { wake(counterpart_of(receive)); }
+  void on_end(const TaskRef& task) {
+    const int iteration = ranks_[task.rank].tasks_of->tasks[task.task].iteration;
+    recorder_.end(task.rank, task.task, iteration, s4u::Engine::get_clock());
+  }
+  // If the task is what its stream waits for.
+  void wake(const TaskRef& task) {
+    StreamState& stream = stream_of(task.rank, ranks_[task.rank].tasks_of->tasks[task.task].stream);
+    if (stream.waiting_for != task.task && stream.waiting_for != kAnyTask) return;
     stream.waiting_for = kNothing;
     stream.actor->resume();
   }
 
-  void record_start(std::int32_t r, TaskIndex t) {
-    recorder_.start(r, t, s4u::Engine::get_clock());
-  }
-
-  // The caller settles afterwards what has become ready.
-  void finish(std::int32_t r, TaskIndex t) {
-    const RankState& rank = ranks_[r];
-    recorder_.end(r, t, rank.tasks_of->tasks[t].iteration, s4u::Engine::get_clock());
-    flags(r, t) |= kDone;
-    for (TaskIndex next : rank.tasks_of->successors_of(t)) {
-      if (--pending_[rank.first_task + next] == 0 && (flags(r, next) & kTimeOk)) {
-        got_ready_.push_back({r, next});
-      }
-    }
-  }
-
-  // A work list instead of recursion: stacks are small, chains of receives are not.
-  void settle() {
-    while (!got_ready_.empty()) {
-      const TaskRef ready = got_ready_.back();
-      got_ready_.pop_back();
-      const std::int16_t s = ranks_[ready.rank].tasks_of->tasks[ready.task].stream;
-      const StreamTemplate& stream = ranks_[ready.rank].tasks_of->streams[s];
-      if (stream.passive) {
-        advance_passive(ready, s);
-      } else {
-        if (stream.order == StreamOrder::by_priority) push_ready(ready, s);
-        wake(ready.rank, ready.task);
-      }
-    }
-  }
-
-  void push_ready(const TaskRef& ready, std::size_t s) {
-    std::vector<TaskIndex>& heap = stream_of(ready.rank, s).ready;
-    const std::vector<Task>& tasks = ranks_[ready.rank].rank_class->tasks;
-    heap.push_back(ready.task);
-    std::push_heap(heap.begin(), heap.end(),
-                   [&tasks](TaskIndex a, TaskIndex b) { return runs_later(tasks, a, b); });
-  }
-
-  // A receive of a stream without an actor has become ready, or its bytes have arrived.
-  void advance_passive(const TaskRef& receive, std::size_t s) {
-    const std::int32_t r = receive.rank;
-    const StreamTemplate& stream = ranks_[r].tasks_of->streams[s];
-    if (stream.order == StreamOrder::unordered) {
-      complete_if_arrived(r, receive.task);
-      return;
-    }
-    std::int32_t& cursor = stream_of(r, s).cursor;
-    while (cursor < std::ssize(stream.tasks) && is_ready(r, stream.tasks[cursor])) {
-      if (!complete_if_arrived(r, stream.tasks[cursor])) return;
-      ++cursor;
-    }
-  }
-
-  // Posts a ready receive whose turn it is.
-  bool complete_if_arrived(std::int32_t r, TaskIndex t) {
-    if (!(flags(r, t) & kPosted)) {
-      record_start(r, t);
-      post(r, t);
-    }
-    if (!(flags(r, t) & kArrived)) return false;
-    if (!(flags(r, t) & kDone)) finish(r, t);
-    return true;
-  }
-
-  void post(std::int32_t r, TaskIndex t) {
-    flags(r, t) |= kPosted;
-    const RankClass& rank_class = *ranks_[r].rank_class;
-    const RankId peer = rank_class.peers[rank_class.tasks[t].peer_slot][folding_.ranks[r].member];
-    wake(folding_.representative[peer], ranks_[r].tasks_of->tasks[t].counterpart.task);
-  }
-
-  void arrive(const TaskRef& receive) {
-    flags(receive.rank, receive.task) |= kArrived;
-    const std::int16_t s = ranks_[receive.rank].tasks_of->tasks[receive.task].stream;
-    if (!ranks_[receive.rank].tasks_of->streams[s].passive) {
-      wake(receive.rank, receive.task);
-    } else if (flags(receive.rank, receive.task) & kPosted) {
-      advance_passive(receive, s);
-    }
-  }
-
-  // ---- results ----
-
-  void check_all_done() {
-    for (std::int32_t r = 0; r < ranks(); ++r) {
-      for (const StreamTemplate& stream : ranks_[r].tasks_of->streams) {
-        for (TaskIndex t : stream.tasks) {
-          if (flags(r, t) & kDone) continue;
-          const RankClass& rank_class = *ranks_[r].rank_class;
-          const Task& task = rank_class.tasks[t];
-          throw InternalError(fmt::format(
-              "the plan deadlocks: rank {}, class '{}', stream '{}' never ends task {} '{}'",
-              folding_.ranks[r].rank, rank_class.name, rank_class.streams[task.stream].name, t,
-              task.name));
-        }
-      }
-    }
+  void check_all_done() const {
+    const std::optional<TaskRef> open = board_.first_open();
+    if (!open) return;
+    const RankClass& rank_class = *ranks_[open->rank].rank_class;
+    const Task& task = rank_class.tasks[open->task];
+    throw InternalError(
+        fmt::format("the plan deadlocks: rank {}, class '{}', stream '{}' never ends task {} '{}'",
+                    folding_.ranks[open->rank].rank, rank_class.name,
+                    rank_class.streams[task.stream].name, open->task, task.name));
   }
 
   const Plan& plan_;
@@ -467,10 +364,8 @@ class Simulation {
   std::vector<RankState> ranks_;
   std::vector<StreamState> streams_;
   double longest_sleep_s_ = 0;
-  std::vector<std::int32_t> pending_;
-  std::vector<std::uint8_t> flags_;
+  TaskBoard<Simulation> board_;
   std::vector<std::vector<std::unique_ptr<Rendezvous>>> rendezvous_;  // [folded group][sequence]
-  std::vector<TaskRef> got_ready_;
   Recorder recorder_;
   std::uint64_t events_ = 0;
   std::exception_ptr failure_;

@@ -6,6 +6,7 @@
 #include <simgrid/s4u.hpp>
 #include <vector>
 
+#include "models/plan/task_board.hpp"
 #include "sim/engine/rank_program.hpp"
 
 namespace windtunnel {
@@ -13,24 +14,10 @@ namespace windtunnel {
 inline constexpr TaskIndex kNothing = -1;  // the stream's actor is not waiting
 inline constexpr TaskIndex kAnyTask = -2;  // it waits for whichever task gets ready
 
-enum Flag : std::uint8_t {
-  kTimeOk = 1,   // not_before_s has passed (or the stream's actor sees to it)
-  kPosted = 2,   // a receive: ready, and its stream's turn
-  kArrived = 4,  // a receive: all bytes are there
-  kDone = 8,
-};
-
-struct TaskRef {
-  std::int32_t rank = 0;  // index into Folding::ranks
-  TaskIndex task = 0;
-};
-
 struct StreamState {
   simgrid::s4u::ActorPtr actor;
   simgrid::s4u::Mailbox* mailbox = nullptr;  // of its transfers
   TaskIndex waiting_for = kNothing;
-  std::int32_t cursor = 0;       // a passive stream in order: the task whose turn it is
-  std::vector<TaskIndex> ready;  // a stream by priority: heap of what could run
 };
 
 // One collective of a group: who has come, and who sleeps until it goes on.
@@ -48,8 +35,7 @@ struct RankState {
   const ClassTemplate* tasks_of = nullptr;
   const RankClass* rank_class = nullptr;
   std::size_t first_slowdown = 0;  // into slowdowns_
-  std::size_t first_task = 0;      // into pending_ and flags_
-  std::size_t first_stream = 0;
+  std::size_t first_stream = 0;    // into streams_
 };
 
 }  // namespace windtunnel

@@ -29,16 +29,16 @@ RankRun::RankRun(const RankSetup& setup, RankWire& wire, const RunClock& clock, 
       clock_(clock),
       spans_(spans),
       fail_(std::move(fail)),
+      board_(*this),
       streams_(setup.tasks_of->streams.size()),
       left_(tasks_.size()) {
   for (TaskIndex t = 0; t < std::ssize(tasks_); ++t) {
     const TaskTemplate& entry = setup.tasks_of->tasks[t];
-    pending_.push_back(entry.pending);
-    flags_.push_back(entry.timed ? 0 : kTimeOk);
     if (entry.timed) events_.push({entry.not_before_s, t, false});
     if (entry.kind == TaskKind::recv) receive_of_[{peer_of(t), task(t).tag}] = t;
     if (entry.kind == TaskKind::send) send_of_[{peer_of(t), task(t).tag}] = t;
   }
+  board_.add_rank(*setup.tasks_of, tasks_);
 }
 
 RankId RankRun::own_rank() const {
@@ -67,9 +67,7 @@ void RankRun::run(const std::function<bool(bool through)>& all_through,
   clock_.sleep_until(0);
   guarded([&] {
     const Lock lock(mutex_);
-    for (TaskIndex t = 0; t < std::ssize(tasks_); ++t) {
-      if (is_ready(t) && !(flags_[t] & kDone)) got_ready(t);
-    }
+    board_.begin();
   });
   for (std::size_t s = 0; s < streams_.size(); ++s) {
     const StreamTemplate& stream = setup_.tasks_of->streams[s];
@@ -89,7 +87,7 @@ void RankRun::run_in_order(std::size_t s) {
   for (const TaskIndex t : setup_.tasks_of->streams[s].tasks) {
     {
       Lock lock(mutex_);
-      streams_[s].woken.wait(lock, [&] { return pending_[t] <= 0; });
+      streams_[s].woken.wait(lock, [&] { return board_.may_follow({0, t}); });
     }
     if (task(t).not_before_s > clock_.now_s()) clock_.sleep_until(task(t).not_before_s);
     execute(t);
@@ -97,18 +95,13 @@ void RankRun::run_in_order(std::size_t s) {
 }
 
 void RankRun::run_by_priority(std::size_t s) {
-  const auto later = [this](TaskIndex a, TaskIndex b) { return runs_later(tasks_, a, b); };
-  std::vector<TaskIndex>& ready = streams_[s].ready;
   for (std::size_t left = setup_.tasks_of->streams[s].tasks.size(); left > 0; --left) {
-    TaskIndex next = 0;
+    std::optional<TaskIndex> next;
     {
       Lock lock(mutex_);
-      streams_[s].woken.wait(lock, [&] { return !ready.empty(); });
-      std::pop_heap(ready.begin(), ready.end(), later);
-      next = ready.back();
-      ready.pop_back();
+      streams_[s].woken.wait(lock, [&] { return (next = board_.take_ready(0, s)).has_value(); });
     }
-    execute(next);
+    execute(*next);
   }
 }
 
@@ -132,7 +125,8 @@ void RankRun::execute(TaskIndex t) {
       transfer(t, task(t).kind == TaskKind::send);
   }
   const Lock lock(mutex_);
-  finish(t);
+  board_.end({0, t});
+  board_.settle();
 }
 
 void RankRun::compute(TaskIndex t) {
@@ -146,17 +140,13 @@ void RankRun::compute(TaskIndex t) {
 
 void RankRun::wait_for_receiver(TaskIndex t) {
   Lock lock(mutex_);
-  stream_of(t).woken.wait(lock, [&] { return (flags_[t] & kPosted) != 0; });
+  stream_of(t).woken.wait(lock, [&] { return receivers_.contains(t); });
 }
 
 void RankRun::wait_for_arrival(TaskIndex t) {
   Lock lock(mutex_);
-  if (post(t)) {
-    lock.unlock();  // a send may wait for its reader
-    wire_.send(peer_of(t), notice_of(t), {});
-    lock.lock();
-  }
-  stream_of(t).woken.wait(lock, [&] { return (flags_[t] & kArrived) != 0; });
+  board_.post({0, t});
+  stream_of(t).woken.wait(lock, [&] { return board_.has_arrived({0, t}); });
 }
 
 // ---- what takes links ----
@@ -269,17 +259,12 @@ void RankRun::take_due_events() {
   while (!events_.empty() && events_.top().at_s <= clock_.now_s()) {
     const Event event = events_.top();
     events_.pop();
-    if (!event.arrival) {
-      flags_[event.task] |= kTimeOk;
-      if (pending_[event.task] <= 0) got_ready(event.task);
-      continue;
+    if (event.arrival) {
+      board_.arrive({0, event.task});
+    } else {
+      board_.time_has_come({0, event.task});
     }
-    flags_[event.task] |= kArrived;
-    if (!setup_.tasks_of->streams[task(event.task).stream].passive) {
-      stream_of(event.task).woken.notify_all();
-    } else if (flags_[event.task] & kPosted) {
-      advance_passive(event.task);
-    }
+    board_.settle();
   }
 }
 
@@ -298,9 +283,8 @@ void RankRun::on_frame(int from, const FrameHead& head, std::vector<std::byte> p
         from);
   const TaskIndex t = found->second;
   if (posted) {
-    flags_[t] |= kPosted;
-    stream_of(t).woken.notify_all();
-    return;
+    receivers_.insert(t);
+    return wake({0, t});
   }
   const auto expected = static_cast<std::byte>(head.tag);
   CHECK(payload.empty() || (payload.front() == expected && payload.back() == expected),
@@ -332,56 +316,23 @@ RankRun::Piece RankRun::take_piece(const PieceKey& key, StreamState& stream) {
 
 // ---- bookkeeping, with the lock held ----
 
-void RankRun::got_ready(TaskIndex t) {
-  StreamState& stream = stream_of(t);
-  const StreamTemplate& planned = setup_.tasks_of->streams[task(t).stream];
-  if (planned.passive) return advance_passive(t);
-  if (planned.order == StreamOrder::by_priority) {
-    stream.ready.push_back(t);
-    std::push_heap(stream.ready.begin(), stream.ready.end(),
-                   [this](TaskIndex a, TaskIndex b) { return runs_later(tasks_, a, b); });
-  }
-  stream.woken.notify_all();
-}
-
-void RankRun::advance_passive(TaskIndex t) {
-  const StreamTemplate& stream = setup_.tasks_of->streams[task(t).stream];
-  if (stream.order == StreamOrder::unordered) {
-    complete_if_arrived(t);
-    return;
-  }
-  std::size_t& cursor = stream_of(t).cursor;
-  while (cursor < stream.tasks.size() && is_ready(stream.tasks[cursor])) {
-    const TaskIndex next = stream.tasks[cursor];
-    if (!complete_if_arrived(next)) return;
-    // Its end may have moved the cursor already.
-    if (cursor < stream.tasks.size() && stream.tasks[cursor] == next) ++cursor;
-  }
-}
-
-bool RankRun::complete_if_arrived(TaskIndex t) {
-  if (!(flags_[t] & kPosted)) {
-    spans_[t].start_s = clock_.now_s();
-    if (post(t)) {
-      notices_.push_back(t);
-      wire_.wake();
-    }
-  }
-  if (!(flags_[t] & kArrived)) return false;
-  if (!(flags_[t] & kDone)) finish(t);
-  return true;
-}
-
-// Whether another rank is to be told.
-bool RankRun::post(TaskIndex t) {
-  flags_[t] |= kPosted;
+void RankRun::on_posted(TaskRef receive) {
+  const TaskIndex t = receive.task;
   const Counterpart send = setup_.tasks_of->tasks[t].counterpart;
-  if (!setup_.plan->classes[send.rank_class].tasks[send.task].synchronous) return false;
-  if (peer_of(t) != own_rank()) return true;
-  const TaskIndex own = send_of_.at({own_rank(), task(t).tag});
-  flags_[own] |= kPosted;
-  stream_of(own).woken.notify_all();
-  return false;
+  if (!setup_.plan->classes[send.rank_class].tasks[send.task].synchronous) return;
+  if (peer_of(t) == own_rank()) {
+    const TaskIndex own = send_of_.at({own_rank(), task(t).tag});
+    receivers_.insert(own);
+    return wake({0, own});
+  }
+  notices_.push_back(t);
+  wire_.wake();
+}
+
+void RankRun::on_end(TaskRef ended) {
+  spans_[ended.task].end_s = clock_.now_s();
+  step_();
+  if (--left_ == 0) wire_.wake();
 }
 
 FrameHead RankRun::notice_of(TaskIndex t) const {
@@ -389,16 +340,6 @@ FrameHead RankRun::notice_of(TaskIndex t) const {
   head.channel = kPostedChannel;
   head.tag = task(t).tag;
   return head;
-}
-
-void RankRun::finish(TaskIndex t) {
-  spans_[t].end_s = clock_.now_s();
-  flags_[t] |= kDone;
-  step_();
-  if (--left_ == 0) wire_.wake();
-  for (const TaskIndex next : setup_.tasks_of->successors_of(t)) {
-    if (--pending_[next] == 0 && (flags_[next] & kTimeOk)) got_ready(next);
-  }
 }
 
 }  // namespace windtunnel

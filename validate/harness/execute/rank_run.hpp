@@ -13,10 +13,11 @@
 #include <memory>
 #include <mutex>
 #include <queue>
+#include <set>
 #include <tuple>
 #include <vector>
 
-#include "models/plan/class_template.hpp"
+#include "models/plan/task_board.hpp"
 #include "models/plan/timeline.hpp"
 #include "validate/harness/execute/collective_work.hpp"
 #include "validate/harness/execute/device_collectives.hpp"
@@ -59,11 +60,8 @@ class RankRun {
 
  private:
   friend class GroupPeers;
-  enum Flag : std::uint8_t { kTimeOk = 1, kPosted = 2, kArrived = 4, kDone = 8 };
   struct StreamState {
     std::condition_variable woken;
-    std::size_t cursor = 0;         // of a passive stream in order
-    std::vector<TaskIndex> ready;   // of one by priority: a heap
     std::vector<std::byte> buffer;  // of its collectives
     std::vector<std::byte> scratch;
   };
@@ -114,13 +112,14 @@ class RankRun {
   void send_piece(TaskIndex t, Way& way);
   void send_frame(RankId to, const FrameHead& head, std::span<const std::byte> payload);
 
-  bool is_ready(TaskIndex t) const { return pending_[t] <= 0 && (flags_[t] & kTimeOk) != 0; }
-  void got_ready(TaskIndex t);
-  void advance_passive(TaskIndex t);
-  bool complete_if_arrived(TaskIndex t);
-  bool post(TaskIndex t);
+  // What the board asks for, with the lock held.
+  friend class TaskBoard<RankRun>;
+  void on_start(TaskRef receive) { spans_[receive.task].start_s = clock_.now_s(); }
+  void on_posted(TaskRef receive);
+  void on_end(TaskRef task);
+  void wake(TaskRef task) { stream_of(task.task).woken.notify_all(); }
+
   FrameHead notice_of(TaskIndex t) const;
-  void finish(TaskIndex t);
   RankId peer_of(TaskIndex t) const;
   RankId own_rank() const;
   std::int32_t group_of(TaskIndex t) const;
@@ -139,9 +138,9 @@ class RankRun {
   RankStore store_;
   std::map<std::pair<RankId, std::int64_t>, TaskIndex> receive_of_, send_of_;  // by peer and tag
 
-  std::mutex mutex_;  // over what follows
-  std::vector<std::int32_t> pending_;
-  std::vector<std::uint8_t> flags_;
+  std::mutex mutex_;               // over what follows
+  TaskBoard<RankRun> board_;       // of one rank
+  std::set<TaskIndex> receivers_;  // synchronous sends that may start: their receive is posted
   std::deque<StreamState> streams_;
   std::size_t left_ = 0;  // tasks that have not ended
   std::map<PieceKey, std::deque<Piece>> pieces_;
