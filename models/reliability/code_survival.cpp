@@ -74,12 +74,6 @@ double group_loss(int members, int tolerated, double loss) {
   return boost::math::ibeta(tolerated + 1, members - tolerated, loss);
 }
 
-double job_survival(int groups, int members, int tolerated, double loss) {
-  const double lost = group_loss(members, tolerated, loss);
-  if (lost > 0.5) return std::pow(group_survival(members, tolerated, loss), groups);
-  return std::exp(groups * std::log1p(-lost));
-}
-
 double survival_after_losses(int nodes, int members, int tolerated, int lost) {
   CHECK(nodes > 0 && members > 0 && tolerated >= 0 && lost >= 0 && lost <= nodes,
         "{} of {} nodes lost, groups of {} that tolerate {}", lost, nodes, members, tolerated);
@@ -93,18 +87,6 @@ double survival_after_losses(int nodes, int members, int tolerated, int lost) {
   const long double loss = static_cast<long double>(lost) / nodes;
   return static_cast<double>(weight_of(groups, tolerated, lost, loss) /
                              weight_of(groups, lost, lost, loss));
-}
-
-double gemini_recovery_bound(int nodes, int copies, int lost) {
-  CHECK(copies >= 1 && copies <= nodes && lost >= 0 && lost <= nodes,
-        "{} copies over {} nodes of which {} are lost", copies, nodes, lost);
-  if (lost < copies) return 1;
-  // C(N-m, j-m) / C(N, j): that m given nodes are among the j lost ones.
-  double all_lost = 1;
-  for (int i = 0; i < copies; ++i) {
-    all_lost *= static_cast<double>(lost - i) / (nodes - i);
-  }
-  return std::max(0.0, 1 - all_lost * nodes / copies);
 }
 
 }  // namespace windtunnel

@@ -11,19 +11,13 @@ namespace windtunnel {
 double node_survival(double time_s, double mean_life_s, double shape);
 
 // That an MDS code over `members` of which `tolerated` may be lost survives, when each is lost with
-// probability `loss`, independently: sum_{i <= tolerated} C(n,i) q^i (1-q)^(n-i). All groups: to
-// the power of their number. Accurate to 1e-12 in the small probability of loss, too: see _loss.
+// probability `loss`, independently: sum_{i <= tolerated} C(n,i) q^i (1-q)^(n-i). Accurate to 1e-12
+// in the small probability of loss, too: see _loss.
 double group_survival(int members, int tolerated, double loss);
 double group_loss(int members, int tolerated, double loss);  // 1 - group_survival
-double job_survival(int groups, int members, int tolerated, double loss);
 
 // Exactly `lost` of `nodes` nodes are lost, every set of them equally likely: that no group loses
 // more than `tolerated`. Groups of `members`; what is left over joins the last group.
 double survival_after_losses(int nodes, int members, int tolerated, int lost);
-
-// GEMINI (Wang et al., SOSP 2023, section 4): `copies` copies over `nodes` nodes after `lost`
-// losses, the lower bound that the paper gives where m divides N: 1 below `copies` losses, else
-// max(0, 1 - N C(N-m, j-m) / (m C(N, j))).
-double gemini_recovery_bound(int nodes, int copies, int lost);
 
 }  // namespace windtunnel

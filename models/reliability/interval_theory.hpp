@@ -32,25 +32,4 @@ double gemini_wasted_s(double save_s, double interval_s, double load_s);
 // (FT-HSDP, arXiv 2602.00277). Not below 0.
 double cycle_ettr(double mtbf_s, double stall_s, double degraded_s, double share);
 
-// Two levels: near copies every interval, far ones every so many near ones. Failures that a near
-// copy covers come every near_mtbf_s, those that only a far one does every far_mtbf_s.
-struct TwoLevels {
-  double near_save_s = 0;
-  double far_save_s = 0;
-  double near_mtbf_s = 0;
-  double far_mtbf_s = 0;
-  double near_restart_s = 0;
-  double far_restart_s = 0;
-};
-struct TwoLevelIntervals {
-  double near_s = 0;  // work between near saves
-  int far_every = 1;  // near ones per far one; the far save takes the place of the last near one
-};
-// Expected share of useful time, exact for exponential failures of both kinds.
-double two_level_goodput(const TwoLevels& levels, const TwoLevelIntervals& intervals);
-// The optimum of two_level_goodput.
-TwoLevelIntervals two_level_optimum(const TwoLevels& levels);
-// First order: sqrt(2 d_near M_near), sqrt(2 d_far M_far), rounded to a multiple.
-TwoLevelIntervals two_level_young(const TwoLevels& levels);
-
 }  // namespace windtunnel

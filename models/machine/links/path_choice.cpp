@@ -34,10 +34,6 @@ LinkId first_difference(const std::vector<LinkId>& route, const std::vector<Link
 
 }  // namespace
 
-int fewest_parts(int flows, int paths) {
-  return paths / std::gcd(flows, paths);
-}
-
 PathChooser::PathChooser(const LinkTable& links) : links_(links) {
   if (links.cluster().fabric.routing == Routing::planned) load_s_.assign(links.count(), 0);
 }

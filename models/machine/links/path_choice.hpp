@@ -24,9 +24,6 @@ struct PathShare {
   double share = 1;  // of the bytes; those of one transfer sum to 1
 };
 
-// Parts of `flows` equal transfers from a NIC to a leaf that reach the load of ideal spraying.
-int fewest_parts(int flows, int paths);
-
 class PathChooser {
  public:
   explicit PathChooser(const LinkTable& links);  // kept by reference

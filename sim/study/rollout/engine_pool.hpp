@@ -102,8 +102,5 @@ class EnginePool {
 // Until all samples are through, of engines that are idle before.
 double generation_s(const EngineSpeed& speed, int engines,
                     const std::vector<RolloutSample>& samples);
-// The same in closed form, of samples that are all alike and fill memory at no time.
-double equal_generation_s(const EngineSpeed& speed, int engines, const RolloutSample& sample,
-                          int count);
 
 }  // namespace windtunnel

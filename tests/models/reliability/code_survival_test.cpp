@@ -13,6 +13,26 @@
 namespace windtunnel {
 namespace {
 
+// The chance that no group of a job is lost.
+double job_survival(int groups, int members, int tolerated, double loss) {
+  const double lost = group_loss(members, tolerated, loss);
+  if (lost > 0.5) return std::pow(group_survival(members, tolerated, loss), groups);
+  return std::exp(groups * std::log1p(-lost));
+}
+
+// GEMINI (Wang et al., SOSP 2023, section 4): `copies` copies over `nodes` nodes after `lost`
+// losses, the lower bound that the paper gives where m divides N: 1 below `copies` losses, else
+// max(0, 1 - N C(N-m, j-m) / (m C(N, j))).
+double gemini_recovery_bound(int nodes, int copies, int lost) {
+  if (lost < copies) return 1;
+  // C(N-m, j-m) / C(N, j): that m given nodes are among the j lost ones.
+  double all_lost = 1;
+  for (int i = 0; i < copies; ++i) {
+    all_lost *= static_cast<double>(lost - i) / (nodes - i);
+  }
+  return std::max(0.0, 1 - all_lost * nodes / copies);
+}
+
 // Whether every group of the lost set (bit i: node i) loses at most `tolerated`; nodes left over
 // belong to the last group.
 bool survives_set(std::uint32_t lost, int nodes, int members, int tolerated) {

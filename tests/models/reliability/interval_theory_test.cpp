@@ -3,13 +3,72 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <boost/math/tools/minima.hpp>
 #include <cmath>
 #include <limits>
 
 #include "models/base/random.hpp"
+#include "tests/support/two_level_theory.hpp"
 
 namespace windtunnel {
 namespace {
+
+// Finds the best near interval for this far_every.
+TwoLevelIntervals best_near(const TwoLevels& levels, int far_every) {
+  // It is below the mean time between failures (exact_interval_s is), the period below a few of
+  // those that go back to its start. Log scale: over it the costs are close to a parabola.
+  const double mtbf_s = 1 / (1 / levels.near_mtbf_s + 1 / levels.far_mtbf_s);
+  const double most_s = std::min(mtbf_s, 4 * levels.far_mtbf_s / far_every);
+  const double least_s =
+      1e-3 *
+      std::min(most_s, young_interval_s(std::min(levels.near_save_s, levels.far_save_s), mtbf_s));
+  const auto time_per_work = [&](double log_s) {
+    const double near_s = std::exp(log_s);
+    const double spent_s = period_s(levels, {near_s, far_every});
+    return std::isfinite(spent_s) ? std::log(spent_s / (near_s * far_every)) : 1e300;
+  };
+  constexpr int kBits = 26;  // half of those of a double: as close as a minimum can be told
+  const auto best = boost::math::tools::brent_find_minima(time_per_work, std::log(least_s),
+                                                          std::log(most_s), kBits);
+  return {std::exp(best.first), far_every};
+}
+
+// Finds the intervals with the best two_level_goodput().
+TwoLevelIntervals two_level_optimum(const TwoLevels& levels) {
+  CHECK(levels.near_save_s > 0 && levels.far_save_s > 0, "saves of {} s and {} s cost nothing",
+        levels.near_save_s, levels.far_save_s);
+  CHECK(std::isfinite(levels.near_mtbf_s) || std::isfinite(levels.far_mtbf_s), "nothing fails");
+  constexpr int kMostFarEvery = 1 << 20;
+  const auto goodput = [&](int far_every) {
+    return two_level_goodput(levels, best_near(levels, far_every));
+  };
+  int beyond = 2;  // the optimum lies in [1, beyond]
+  for (double best = goodput(1); beyond < kMostFarEvery; beyond *= 2) {
+    const double next = goodput(beyond);
+    if (next <= best) break;
+    best = next;
+  }
+  int least = std::max(1, beyond / 4);
+  int most = beyond;
+  while (most > least) {  // which side of the middle rises
+    const int middle = least + (most - least) / 2;
+    if (goodput(middle) < goodput(middle + 1)) {
+      least = middle + 1;
+    } else {
+      most = middle;
+    }
+  }
+  return best_near(levels, least);
+}
+
+// Takes sqrt(2 d_near M_near) and sqrt(2 d_far M_far), rounded to a multiple: the first order.
+TwoLevelIntervals two_level_young(const TwoLevels& levels) {
+  const double near_s = young_interval_s(levels.near_save_s, levels.near_mtbf_s);
+  const double far_s = young_interval_s(levels.far_save_s, levels.far_mtbf_s);
+  if (!(near_s < far_s)) return {far_s, 1};
+  constexpr double kMostFarEvery = 1 << 30;  // of an int, where nothing needs a far copy
+  return {near_s, static_cast<int>(std::min(kMostFarEvery, std::round(far_s / near_s)))};
+}
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr double kMinute = 60;

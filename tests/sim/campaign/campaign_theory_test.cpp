@@ -15,6 +15,7 @@
 #include "models/reliability/interval_theory.hpp"
 #include "models/reliability/waiting_theory.hpp"
 #include "sim/campaign/campaign.hpp"
+#include "tests/support/two_level_theory.hpp"
 
 namespace windtunnel {
 namespace {

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "models/reliability/interval_theory.hpp"
+#include "tests/support/two_level_theory.hpp"
 
 namespace windtunnel {
 namespace {

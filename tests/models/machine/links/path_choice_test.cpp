@@ -5,12 +5,18 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <numeric>
 #include <set>
 
 #include "models/base/random.hpp"
 
 namespace windtunnel {
 namespace {
+
+// Parts of `flows` equal transfers from a NIC to a leaf that reach the load of ideal spraying.
+int fewest_parts(int flows, int paths) {
+  return paths / std::gcd(flows, paths);
+}
 
 Parameter exact_value(double value) {
   return {value, value, value, Origin::assumed, "test"};

@@ -6,6 +6,7 @@
 #include <numeric>
 
 #include "models/base/random.hpp"
+#include "tests/sim/study/rollout/equal_generation.hpp"
 
 namespace windtunnel {
 namespace {

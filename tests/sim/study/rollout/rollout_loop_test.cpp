@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "models/base/random.hpp"
+#include "tests/sim/study/rollout/equal_generation.hpp"
 
 namespace windtunnel {
 namespace {

@@ -6,6 +6,7 @@
 #include "models/cost/chunk/step_work.hpp"
 #include "scenarios/language/case.hpp"
 #include "sim/study/simulate.hpp"
+#include "tests/sim/study/rollout/equal_generation.hpp"
 
 namespace windtunnel {
 namespace {

@@ -1,0 +1,108 @@
+// The goodput of two levels of snapshots in closed form, which campaigns are held to.
+#pragma once
+
+#include <cmath>
+
+#include "models/base/error.hpp"
+#include "models/base/units.hpp"
+#include "models/reliability/interval_theory.hpp"
+
+namespace windtunnel {
+
+// Two levels: near copies every interval, far ones every so many near ones. Failures that a near
+// copy covers come every near_mtbf_s, those that only a far one does every far_mtbf_s.
+struct TwoLevels {
+  double near_save_s = 0;
+  double far_save_s = 0;
+  double near_mtbf_s = 0;
+  double far_mtbf_s = 0;
+  double near_restart_s = 0;
+  double far_restart_s = 0;
+};
+struct TwoLevelIntervals {
+  double near_s = 0;  // work between near saves
+  int far_every = 1;  // near ones per far one; the far save takes the place of the last near one
+};
+
+// A period is far_every segments, each near_s of work and a save; the far save, which leaves a near
+// copy as well, ends the last. Failures come at rate l = a + b (near, far). leave_segment() gives
+// how a segment ends whose near copy is there, leave_row() how several do, and period_s() solves
+// for the whole.
+
+// Leaving a segment whose near copy exists.
+struct Leave {
+  double fails = 0;   // probability of a far failure
+  double time_s = 0;  // mean, whichever comes
+};
+
+// A segment of length L is passed in one go with probability s = exp(-l L), and a try takes (1 - s)
+// / l on average. A near failure goes back to the start of its segment after a near restart.
+// Failures strike it too: with r = exp(-l R_near) it ends well with probability r / (r + (1 - r) b
+// / l), else in a far failure. So a segment is left by completing it or by a far failure, both
+// after any number of near ones: geometric sums.
+inline Leave leave_segment(const TwoLevels& levels, double length_s) {
+  const double near_rate = 1 / levels.near_mtbf_s;
+  const double far_rate = 1 / levels.far_mtbf_s;
+  const double rate = near_rate + far_rate;
+  const double far_share = far_rate / rate;
+  const double restarts = std::exp(-rate * levels.near_restart_s);
+  const double restart_breaks = -std::expm1(-rate * levels.near_restart_s);
+  const double settles = restarts + restart_breaks * far_share;
+  const double worsens = restart_breaks * far_share / settles;  // a near failure to a far one
+  const double near_restart_s = restart_breaks / rate / settles;
+
+  const double breaks = -std::expm1(-rate * length_s);
+  const double near = breaks * (1 - far_share);
+  const double far = breaks * far_share + near * worsens;
+  const double ends = std::exp(-rate * length_s) + far;
+  return {far / ends, (breaks / rate + near * near_restart_s) / ends};
+}
+
+// `count` such segments in a row, until the last is passed or one fails.
+inline Leave leave_row(const Leave& one, int count) {
+  const double passes = std::log1p(-one.fails);
+  if (one.fails == 0) return {0, one.time_s * count};
+  const double fails = -std::expm1(count * passes);
+  return {fails, one.time_s * fails / one.fails};
+}
+
+inline Leave then(const Leave& first, const Leave& next) {
+  return {first.fails + (1 - first.fails) * next.fails,
+          first.time_s + (1 - first.fails) * next.time_s};
+}
+
+// A far failure goes back to the start of the period. The near copies are gone: until the first
+// segment is complete both kinds are far failures, each costs exp(l R_far) / l - 1 / l, and the
+// segment is passed exp(l R_far) (exp(l L) - 1) / l after the first far restart began to count. The
+// other segments follow as before; Y, from a far failure to the end of the period, solves Y = W + E
+// + (1 - C) Y, C and E being the chance to pass them and the time spent on them.
+inline double period_s(const TwoLevels& levels, const TwoLevelIntervals& intervals) {
+  const double near_s = intervals.near_s + levels.near_save_s;
+  const double far_s = intervals.near_s + levels.far_save_s;
+  const int rows = intervals.far_every - 1;
+  const double rate = 1 / levels.near_mtbf_s + 1 / levels.far_mtbf_s;
+  if (rate == 0) return rows * near_s + far_s;
+
+  const Leave near = leave_segment(levels, near_s);
+  const Leave last = leave_segment(levels, far_s);
+  const Leave whole = then(leave_row(near, rows), last);
+  if (levels.far_mtbf_s == kInfinity) return whole.time_s;
+
+  const Leave rest = rows == 0 ? Leave{} : then(leave_row(near, rows - 1), last);
+  const double restart_s = std::expm1(rate * levels.far_restart_s) / rate;
+  const double first_s = std::exp(rate * levels.far_restart_s) *
+                         std::expm1(rate * (rows == 0 ? far_s : near_s)) / rate;
+  const double after_far_failure_s = (restart_s + first_s + rest.time_s) / (1 - rest.fails);
+  return whole.time_s + whole.fails * after_far_failure_s;
+}
+
+// Expected share of useful time, exact for exponential failures of both kinds.
+inline double two_level_goodput(const TwoLevels& levels, const TwoLevelIntervals& intervals) {
+  CHECK(intervals.far_every >= 1, "a far save every {} near ones", intervals.far_every);
+  if (intervals.near_s <= 0) return 0;
+  const double work_s = intervals.near_s * intervals.far_every;
+  const double goodput = work_s / period_s(levels, intervals);
+  return std::isfinite(goodput) ? goodput : 0;  // so long that no number holds the time
+}
+
+}  // namespace windtunnel
