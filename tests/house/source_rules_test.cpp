@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <regex>
 #include <utility>
 
 namespace windtunnel {
@@ -116,6 +117,23 @@ TEST(House, CommentsAreSentences) {
     return;
   }
   EXPECT_EQ(list(decoded_prose(files, table)), "");
+}
+
+// Rows "| `Noun` | sentence | `header` |" of the page that newcomers read first.
+TEST(House, TheFortyNounsStandInTheirHeaders) {
+  const std::regex row(R"(^\| `(\w+)` \| .+\. \| `(\S+)` \|$)");
+  int nouns = 0;
+  for (const std::string& line : read_file(WINDTUNNEL_SOURCE_DIR, "ARCHITECTURE.md").lines) {
+    std::smatch found;
+    if (!std::regex_match(line, found, row)) continue;
+    ++nouns;
+    const std::regex type("^(struct|class) " + found[1].str() + R"(( : .*)?( final)? ?(\{|$))");
+    const SourceFile header = read_file(WINDTUNNEL_SOURCE_DIR, found[2]);
+    EXPECT_TRUE(std::ranges::any_of(
+        header.lines, [&](const std::string& text) { return std::regex_search(text, type); }))
+        << header.path << " defines no " << found[1];
+  }
+  EXPECT_EQ(nouns, 40);
 }
 
 TEST(House, ReasonsForLargeFilesNameFiles) {
