@@ -73,7 +73,7 @@ PowerCurve gpu_curve(const PowerSpec& spec, const NodePower& node, const RankCla
     changes.push_back({span.end_s, -own.computing, -own.communicating});
   }
   std::ranges::stable_sort(changes, {}, &Change::at_s);
-  PowerCurve curve{{0, gpu_power_W(spec, node, 0)}};
+  PowerCurve curve{{0, gpu_watts(spec, node, 0)}};
   Activity now;
   for (std::size_t i = 0; i < changes.size();) {
     const double at_s = changes[i].at_s;
@@ -81,7 +81,7 @@ PowerCurve gpu_curve(const PowerSpec& spec, const NodePower& node, const RankCla
       now.computing += changes[i].computing;
       now.communicating += changes[i].communicating;
     }
-    const double W = gpu_power_W(spec, node, activity_of(spec, now.computing, now.communicating));
+    const double W = gpu_watts(spec, node, activity_of(spec, now.computing, now.communicating));
     if (curve.back().at_s == at_s) {
       curve.back().W = W;
     } else if (curve.back().W != W) {

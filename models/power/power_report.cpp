@@ -50,7 +50,7 @@ double nodes_idle_W(const PowerSpec& spec, const Cluster& cluster) {
   double idle_W = 0;
   for (int node = 0; node < cluster.nodes; ++node) {
     const NodePower& own = spec.of_pool(cluster.pool_of(node * cluster.node.gpus));
-    idle_W += cluster.node.gpus * gpu_power_W(spec, own, 0) + own.rest_W.value;
+    idle_W += cluster.node.gpus * gpu_watts(spec, own, 0) + own.rest_W.value;
   }
   return idle_W;
 }
@@ -101,7 +101,7 @@ PowerReport power_report(const PowerSpec& spec, const Cluster& cluster, const Pl
       auto [at, fresh] = of_gpu.try_emplace(parts.back());
       if (!fresh) continue;
       if (recorded == unused) {
-        at->second = {{0, gpu_power_W(spec, own, 0)}};
+        at->second = {{0, gpu_watts(spec, own, 0)}};
       } else {
         const RankTimeline& rank = timeline.ranks[recorded];
         at->second = gpu_curve(spec, own, plan.classes[rank.rank_class], rank);

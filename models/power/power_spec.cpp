@@ -41,7 +41,7 @@ std::vector<PowerVariant> power_variants(const PowerSpec& spec) {
   return variants;
 }
 
-double gpu_power_W(const PowerSpec& spec, const NodePower& node, double activity) {
+double gpu_watts(const PowerSpec& spec, const NodePower& node, double activity) {
   const double idle_W = node.gpu_idle_W.value;
   const double asked_W = idle_W + (node.gpu_W.value - idle_W) * activity;
   return spec.cap_W > 0 ? std::min(asked_W, spec.cap_W) : asked_W;

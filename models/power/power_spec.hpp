@@ -59,8 +59,8 @@ struct PowerVariant {
 };
 std::vector<PowerVariant> power_variants(const PowerSpec& spec);
 
-// Of a GPU whose kernels are busy to `activity`, 0 to 1.
-double gpu_power_W(const PowerSpec& spec, const NodePower& node, double activity);
+// Watts of a GPU whose kernels are busy to `activity`, 0 to 1.
+double gpu_watts(const PowerSpec& spec, const NodePower& node, double activity);
 // Of a GPU of which so large a part computes, and so large a part sends.
 double activity_of(const PowerSpec& spec, double computing, double communicating);
 // The clock under the cap, over the one without: such that a GPU that computes draws the cap,

@@ -134,9 +134,11 @@ struct TransformerSpec {
   bool windowed(int length) const {
     return attention == AttentionKernel::flash && window > 0 && window < length;
   }
-  // Of the layers those without a window.
+  // The share of the layers that have no window.
   double global_share() const {
-    return global_every > 0 ? static_cast<double>(layers / global_every) / layers : 0;
+    if (global_every == 0) return 0;
+    const int without_window = layers / global_every;
+    return static_cast<double>(without_window) / layers;
   }
   int head_dim() const { return head_width > 0 ? head_width : hidden / heads; }
   int q_width() const { return heads * query_dim(); }

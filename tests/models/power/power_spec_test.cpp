@@ -17,11 +17,11 @@ PowerSpec spec_of(double idle_W, double peak_W) {
 TEST(PowerSpec, AGpuDrawsBetweenIdleAndItsLimit) {
   PowerSpec spec = spec_of(100, 700);
   const NodePower& node = spec.of_pool(-1);
-  EXPECT_DOUBLE_EQ(gpu_power_W(spec, node, 0), 100);
-  EXPECT_DOUBLE_EQ(gpu_power_W(spec, node, activity_of(spec, 1, 0)), 700);
-  EXPECT_DOUBLE_EQ(gpu_power_W(spec, node, activity_of(spec, 0, 1)), 100 + 600 * 0.35);
-  EXPECT_DOUBLE_EQ(gpu_power_W(spec, node, activity_of(spec, 0.5, 0)), 400);
-  EXPECT_DOUBLE_EQ(gpu_power_W(spec, node, activity_of(spec, 1, 1)), 700);
+  EXPECT_DOUBLE_EQ(gpu_watts(spec, node, 0), 100);
+  EXPECT_DOUBLE_EQ(gpu_watts(spec, node, activity_of(spec, 1, 0)), 700);
+  EXPECT_DOUBLE_EQ(gpu_watts(spec, node, activity_of(spec, 0, 1)), 100 + 600 * 0.35);
+  EXPECT_DOUBLE_EQ(gpu_watts(spec, node, activity_of(spec, 0.5, 0)), 400);
+  EXPECT_DOUBLE_EQ(gpu_watts(spec, node, activity_of(spec, 1, 1)), 700);
 }
 
 TEST(PowerSpec, TheClockUnderACapDrawsTheCap) {
@@ -30,8 +30,8 @@ TEST(PowerSpec, TheClockUnderACapDrawsTheCap) {
   spec.clock_power = 2;
   spec.cap_W = 250;  // a quarter of the 600 W: half the clock, squared
   EXPECT_DOUBLE_EQ(clock_under_cap(spec, node), 0.5);
-  EXPECT_DOUBLE_EQ(gpu_power_W(spec, node, 1), 250);
-  EXPECT_DOUBLE_EQ(gpu_power_W(spec, node, 0.1), 160);  // troughs stay as they are
+  EXPECT_DOUBLE_EQ(gpu_watts(spec, node, 1), 250);
+  EXPECT_DOUBLE_EQ(gpu_watts(spec, node, 0.1), 160);  // troughs stay as they are
   spec.cap_W = 800;
   EXPECT_EQ(clock_under_cap(spec, node), 1);
 }
@@ -64,13 +64,13 @@ TEST(PowerSpec, AHigherCapIsNeverSlower) {
     const NodePower& node = spec.of_pool(0);
     spec.cap_W = idle_W + 1 + 900 * random.uniform();
     const double clock = clock_under_cap(spec, node);
-    const double drawn_W = gpu_power_W(spec, node, spec.computing);
+    const double drawn_W = gpu_watts(spec, node, spec.computing);
     EXPECT_GT(clock, 0);
     EXPECT_LE(clock, 1);
     EXPECT_LE(drawn_W, spec.cap_W);
     spec.cap_W += 100 * random.uniform();
     EXPECT_GE(clock_under_cap(spec, node), clock);
-    EXPECT_GE(gpu_power_W(spec, node, spec.computing), drawn_W);
+    EXPECT_GE(gpu_watts(spec, node, spec.computing), drawn_W);
   }
 }
 
