@@ -1,8 +1,16 @@
-// One builder per type of row of the field table, so that a row shows only what is particular to
-// it.
+// How a row of the field table is written: a builder for its type, the path of the key, and what
+// the row says besides, in any order:
+//
+//   fact_row("failures.*.rate", sets<&FailureClass::rate_per_node_s>, Dimension::per_node_s,
+//            range(0, kMost), optional, example("3.24 per 1000 node-days"), "help of the key")
+//
+// A row says only what is particular to it. The names of an enumeration and the default follow from
+// the member that the key sets, an example from the default.
 #pragma once
 
 #include <algorithm>
+#include <concepts>
+#include <deque>
 #include <limits>
 #include <string>
 #include <string_view>
@@ -61,6 +69,16 @@ inline Rows joined(const std::vector<Rows>& parts) {
   for (const Rows& rows : parts) all.insert(all.end(), rows.begin(), rows.end());
   return all;
 }
+
+// Paths of the keys below a place, for rows that stand at several.
+struct PathsBelow {
+  std::string_view place;
+
+  std::string_view operator()(std::string_view key) const {
+    static std::deque<std::string> paths;  // the rows refer to them
+    return paths.emplace_back(std::string(place).append(key));
+  }
+};
 
 template <class Items>
 std::vector<std::string> names_in(const Items& items) {
@@ -127,30 +145,115 @@ bool read(const Type& member, Value& value) {
 
 // The row with the member of a struct, or of a struct in it, that its value sets: it takes the
 // names of the member's enumeration. What the member is initialised with is the default of the key,
-// unless the key is required, or left to what the struct was filled from (Field::optional). Without
-// members it is the row as it stands.
+// unless the key is required, or left to what the struct was filled from (Field::optional).
 template <auto... Members>
 Field bound(Field row) {
-  if constexpr (sizeof...(Members) > 0) {
-    const auto first = [](auto member, auto...) { return member; };
-    using Struct = decltype(struct_of(first(Members...)));
-    using Type = std::remove_cvref_t<decltype(member_of<Members...>(std::declval<Struct&>()))>;
-    row.binding = {&kTypeTag<Struct>,
-                   [](void* target, const Value& value) {
-                     assign(member_of<Members...>(*static_cast<Struct*>(target)), value);
-                   },
-                   [](const void* target, Value& value) {
-                     return read(member_of<Members...>(*static_cast<const Struct*>(target)), value);
-                   }};
-    if constexpr (std::is_enum_v<Type>) {
-      if (row.names.empty()) row.names = names_of<Type>();
-    }
-    if (!row.required && !row.optional && row.default_text.empty()) {
-      const Struct usual{};
-      Value value{.field = &row, .dimension = row.dimension};
-      if (row.binding.read(&usual, value)) row.default_text = text_of(value);
-    }
+  const auto first = [](auto member, auto...) { return member; };
+  using Struct = decltype(struct_of(first(Members...)));
+  using Type = std::remove_cvref_t<decltype(member_of<Members...>(std::declval<Struct&>()))>;
+  row.binding = {&kTypeTag<Struct>,
+                 [](void* target, const Value& value) {
+                   assign(member_of<Members...>(*static_cast<Struct*>(target)), value);
+                 },
+                 [](const void* target, Value& value) {
+                   return read(member_of<Members...>(*static_cast<const Struct*>(target)), value);
+                 }};
+  if constexpr (std::is_enum_v<Type>) {
+    if (row.names.empty()) row.names = names_of<Type>();
   }
+  if (!row.required && !row.optional && row.default_text.empty()) {
+    const Struct usual{};
+    Value value{.field = &row, .dimension = row.dimension};
+    if (row.binding.read(&usual, value)) row.default_text = text_of(value);
+  }
+  return row;
+}
+
+// What a row can say. Each is a function that says it to a Field.
+template <auto... Members>
+struct Sets {};
+template <auto... Members>
+inline constexpr Sets<Members...> sets;  // the member, or its path, that a value of the key becomes
+
+inline constexpr auto required = [](Field& row) { row.required = true; };
+inline constexpr auto optional = [](Field& row) { row.optional = true; };
+inline constexpr auto or_map = [](Field& row) { row.map = true; };    // besides a plain value
+inline constexpr auto or_list = [](Field& row) { row.list = true; };  // besides a plain value
+inline constexpr auto or_zero = [](Field& row) { row.or_zero = true; };
+inline constexpr auto free_keys = [](Field& row) { row.free_keys = true; };
+
+inline auto required_if(bool condition) {
+  return [=](Field& row) { row.required = condition; };
+}
+inline auto shorthand(std::string_view key) {
+  return [=](Field& row) { row.shorthand = key; };
+}
+inline auto at_least(double low) {
+  return [=](Field& row) { row.low = low; };
+}
+inline auto at_most(double high) {
+  return [=](Field& row) { row.high = high; };
+}
+inline auto range(double low, double high) {
+  return [=](Field& row) { row.low = low, row.high = high; };
+}
+inline auto above(double low, double high = std::numeric_limits<double>::max()) {
+  return [=](Field& row) { row.low = low, row.high = high, row.above_low = true; };
+}
+inline auto by_default(std::string text) {
+  return [=](Field& row) { row.default_text = text; };
+}
+inline auto names(std::vector<std::string_view> list) {
+  return [=](Field& row) { row.names = list; };
+}
+inline auto names(std::vector<std::string> (*library)()) {
+  return [=](Field& row) { row.library = library; };
+}
+inline auto true_name(std::string_view name) {
+  return [=](Field& row) { row.true_name = name; };
+}
+inline auto files(std::string_view suffixes) {
+  return [=](Field& row) { row.file_suffix = suffixes; };
+}
+inline auto example(std::string_view text) {
+  return [=](Field& row) { row.example = text; };
+}
+
+inline void state(Field& row, Dimension dimension) {
+  row.dimension = dimension;
+}
+inline void state(Field& row, Scope scope) {
+  row.scope = scope;
+}
+inline void state(Field& row, std::string_view help) {
+  row.help = help;
+}
+template <std::invocable<Field&> Property>
+void state(Field& row, const Property& property) {
+  property(row);
+}
+template <auto... Members>
+void state(Field& /*row*/, Sets<Members...> /*bound last*/) {}
+
+// The default of a member is written as the row has it, so that members come last.
+template <class Property>
+Field bound_by(Field row, const Property& /*property*/) {
+  return row;
+}
+template <auto... Members>
+Field bound_by(Field row, Sets<Members...> /*members*/) {
+  return bound<Members...>(std::move(row));
+}
+
+template <class... Properties>
+Field row_of(ScalarType scalar, std::string_view path, const Properties&... properties) {
+  Field row{.path = path, .scalar = scalar};
+  (state(row, properties), ...);
+  if (scalar == ScalarType::integer) {  // it fits an int unless the row says otherwise
+    row.low = std::max(row.low, static_cast<double>(std::numeric_limits<int>::lowest()));
+    if (row.high > 1e300) row.high = std::numeric_limits<int>::max();
+  }
+  ((row = bound_by(std::move(row), properties)), ...);
   return row;
 }
 
@@ -164,79 +267,64 @@ inline Rows of_campaign(Rows rows, const std::vector<std::string_view>& of_itera
   return rows;
 }
 
-inline Field map_row(std::string_view path, Field row) {
-  row.path = path;
-  row.map = true;
-  return row;
+template <class... Properties>
+Field map_row(std::string_view path, const Properties&... properties) {
+  return row_of(ScalarType::none, path, or_map, properties...);
 }
 
-inline Field list_row(std::string_view path, Field row) {
-  row.path = path;
-  row.list = true;
-  return row;
+template <class... Properties>
+Field list_row(std::string_view path, const Properties&... properties) {
+  return row_of(ScalarType::none, path, or_list, properties...);
 }
 
-template <auto... Members>
-Field text_row(std::string_view path, Field row) {
-  row.path = path;
-  row.scalar = ScalarType::text;
-  return bound<Members...>(std::move(row));
+template <class... Properties>
+Field text_row(std::string_view path, const Properties&... properties) {
+  return row_of(ScalarType::text, path, properties...);
 }
 
-template <auto... Members>
-Field name_row(std::string_view path, Field row) {
-  row.path = path;
-  row.scalar = ScalarType::name;
-  return bound<Members...>(std::move(row));
+template <class... Properties>
+Field name_row(std::string_view path, const Properties&... properties) {
+  return row_of(ScalarType::name, path, properties...);
 }
 
-template <auto... Members>
-Field flag_row(std::string_view path, Field row) {
-  row.path = path;
-  row.scalar = ScalarType::boolean;
-  return bound<Members...>(std::move(row));
+template <class... Properties>
+Field flag_row(std::string_view path, const Properties&... properties) {
+  return row_of(ScalarType::boolean, path, properties...);
 }
 
-// A whole number that fits an int unless the row says otherwise.
-template <auto... Members>
-Field whole_row(std::string_view path, Field row) {
-  row.path = path;
-  row.scalar = ScalarType::integer;
-  row.low = std::max(row.low, static_cast<double>(std::numeric_limits<int>::lowest()));
-  if (row.high > 1e300) row.high = std::numeric_limits<int>::max();
-  return bound<Members...>(std::move(row));
-}
-
-// A number about the world.
-template <auto... Members>
-Field fact_row(std::string_view path, Dimension dimension, Field row) {
-  row.path = path;
-  row.scalar = ScalarType::quantity;
-  row.dimension = dimension;
-  row.fact = true;
-  return bound<Members...>(std::move(row));
+template <class... Properties>
+Field whole_row(std::string_view path, const Properties&... properties) {
+  return row_of(ScalarType::integer, path, properties...);
 }
 
 // A number that the user chooses.
-template <auto... Members>
-Field choice_row(std::string_view path, Dimension dimension, Field row) {
-  row = fact_row<Members...>(path, dimension, std::move(row));
-  row.fact = false;
-  return row;
+template <class... Properties>
+Field choice_row(std::string_view path, const Properties&... properties) {
+  return row_of(ScalarType::quantity, path, properties...);
 }
 
-template <auto... Members>
-Field duration_row(std::string_view path, Field row) {
-  row.low = std::max(row.low, 0.0);
-  return fact_row<Members...>(path, Dimension::seconds, std::move(row));
+// A number about the world.
+template <class... Properties>
+Field fact_row(std::string_view path, const Properties&... properties) {
+  const auto is_fact = [](Field& row) { row.fact = true; };
+  return row_of(ScalarType::quantity, path, is_fact, properties...);
 }
 
-// Never 0.
-template <auto... Members>
-Field bandwidth_row(std::string_view path, Field row) {
-  row.low = 0;
-  row.above_low = true;
-  return fact_row<Members...>(path, Dimension::bytes_per_s, std::move(row));
+template <class... Properties>
+Field duration_row(std::string_view path, const Properties&... properties) {
+  return fact_row(path, Dimension::seconds, at_least(0), properties...);
+}
+
+// It is never 0.
+template <class... Properties>
+Field bandwidth_row(std::string_view path, const Properties&... properties) {
+  return fact_row(path, Dimension::bytes_per_s, above(0), properties...);
+}
+
+// A number of iterations, or a time.
+template <class... Properties>
+Field interval_row(std::string_view path, const Properties&... properties) {
+  return row_of(ScalarType::interval, path, properties...);
 }
 
 }  // namespace windtunnel
