@@ -28,7 +28,7 @@ using Rows = std::vector<Field>;
 
 std::vector<std::string> calibration_names();
 
-// The parts of the table that have a file of their own.
+// These parts of the table have a file of their own.
 Rows cluster_rows();  // "cluster" and all below it
 Rows fabric_rows();
 Rows communication_rows();
@@ -58,7 +58,7 @@ Rows snapshot_rows();
 Rows recovery_rows();
 Rows more_rows();  // none; a program that defines its own has these keys besides
 
-// Where a table of what notices failures stands; the paths outlive the rows.
+// The paths of the keys that say what notices a failure. They must outlive the rows.
 struct DetectionPaths {
   std::string_view self, heartbeat, misses, timeout, watchdog;
 };
@@ -70,7 +70,7 @@ inline Rows joined(const std::vector<Rows>& parts) {
   return all;
 }
 
-// Paths of the keys below a place, for rows that stand at several.
+// Makes the paths of keys below a place, for rows that stand at several places.
 struct PathsBelow {
   std::string_view place;
 
@@ -90,7 +90,7 @@ std::vector<std::string> names_in(const Items& items) {
 template <class Struct, class Type>
 Struct struct_of(Type Struct::*);
 
-// The member at the end of a path of members.
+// Returns the member at the end of a path of members.
 template <auto First, auto... Rest>
 auto& member_of(auto& target) {
   return ((target.*First).*....*Rest);
@@ -105,6 +105,8 @@ void assign(Type& member, const Value& value) {
     member = recompute_of(value.text);
   } else if constexpr (std::is_enum_v<Type>) {
     member = value_of<Type>(value.text);
+  } else if constexpr (std::is_same_v<Type, Parameter>) {
+    member = {value.number, value.number, value.number, {}, {}};  // the scenario has its evidence
   } else if constexpr (std::is_same_v<Type, bool>) {
     member = named ? value.text == value.field->true_name : value.number != 0;
   } else {
@@ -112,13 +114,16 @@ void assign(Type& member, const Value& value) {
   }
 }
 
-// What assign() would make the member of; false: there is nothing in it.
+// Writes into `value` what assign() would make the member of. False: the member holds nothing.
 template <class Type>
 bool read(const Type& member, Value& value) {
   const bool named = value.field->scalar == ScalarType::name;
   if constexpr (std::is_same_v<Type, std::string>) {
     value.text = member;
     return !member.empty();
+  } else if constexpr (std::is_same_v<Type, Parameter>) {
+    value.number = member.value;
+    return !member.source.empty();
   } else if constexpr (std::is_same_v<Type, Recompute>) {
     value.text = to_string(member);
   } else if constexpr (std::is_enum_v<Type>) {
@@ -143,9 +148,18 @@ bool read(const Type& member, Value& value) {
   return true;
 }
 
-// The row with the member of a struct, or of a struct in it, that its value sets: it takes the
-// names of the member's enumeration. What the member is initialised with is the default of the key,
-// unless the key is required, or left to what the struct was filled from (Field::optional).
+// These structs start as an entry of the library, which a default would silently replace.
+template <class Struct>
+inline constexpr bool kFromLibrary =
+    std::is_same_v<Struct, TransformerSpec> || std::is_same_v<Struct, MixtureOfExperts> ||
+    std::is_same_v<Struct, LatentAttention> || std::is_same_v<Struct, MambaMixer> ||
+    std::is_same_v<Struct, NodeSpec> || std::is_same_v<Struct, GpuSpec> ||
+    std::is_same_v<Struct, FabricSpec>;
+
+// Binds a row to the member of a struct, or of a struct in it, that its value sets. The row takes
+// the names of the member's enumeration. The member's initialiser is the default of the key, unless
+// the key is required or keeps what the struct was filled from (Field::optional), as every key of
+// the library's structs does.
 template <auto... Members>
 Field bound(Field row) {
   const auto first = [](auto member, auto...) { return member; };
@@ -158,6 +172,12 @@ Field bound(Field row) {
                  [](const void* target, Value& value) {
                    return read(member_of<Members...>(*static_cast<const Struct*>(target)), value);
                  }};
+  if constexpr (std::is_same_v<Type, Parameter>) {
+    row.binding.parameter = [](void* target) {
+      return &member_of<Members...>(*static_cast<Struct*>(target));
+    };
+  }
+  if constexpr (kFromLibrary<Struct>) row.optional = true;
   if constexpr (std::is_enum_v<Type>) {
     if (row.names.empty()) row.names = names_of<Type>();
   }
@@ -169,7 +189,7 @@ Field bound(Field row) {
   return row;
 }
 
-// What a row can say. Each is a function that says it to a Field.
+// Each property of a row is a function that sets it in a Field.
 template <auto... Members>
 struct Sets {};
 template <auto... Members>
@@ -181,6 +201,10 @@ inline constexpr auto or_map = [](Field& row) { row.map = true; };    // besides
 inline constexpr auto or_list = [](Field& row) { row.list = true; };  // besides a plain value
 inline constexpr auto or_zero = [](Field& row) { row.or_zero = true; };
 inline constexpr auto free_keys = [](Field& row) { row.free_keys = true; };
+
+// The key is one of the library, too: an entry of it may state the key, or must.
+inline constexpr auto in_entry = [](Field& row) { row.in_entry = InEntry::may; };
+inline constexpr auto in_every_entry = [](Field& row) { row.in_entry = InEntry::must; };
 
 inline auto required_if(bool condition) {
   return [=](Field& row) { row.required = condition; };
@@ -235,7 +259,7 @@ void state(Field& row, const Property& property) {
 template <auto... Members>
 void state(Field& /*row*/, Sets<Members...> /*bound last*/) {}
 
-// The default of a member is written as the row has it, so that members come last.
+// Members are bound last, because their default is written with the names and unit of the row.
 template <class Property>
 Field bound_by(Field row, const Property& /*property*/) {
   return row;
@@ -257,7 +281,7 @@ Field row_of(ScalarType scalar, std::string_view path, const Properties&... prop
   return row;
 }
 
-// Rows of what campaigns read and iterations do not, but for those named.
+// Marks rows that campaigns read and iterations do not, except those named.
 inline Rows of_campaign(Rows rows, const std::vector<std::string_view>& of_iterations = {}) {
   for (Field& row : rows) {
     if (std::ranges::find(of_iterations, row.path) == of_iterations.end()) {
@@ -297,13 +321,13 @@ Field whole_row(std::string_view path, const Properties&... properties) {
   return row_of(ScalarType::integer, path, properties...);
 }
 
-// A number that the user chooses.
+// The user chooses this number.
 template <class... Properties>
 Field choice_row(std::string_view path, const Properties&... properties) {
   return row_of(ScalarType::quantity, path, properties...);
 }
 
-// A number about the world.
+// This number is about the world and needs evidence.
 template <class... Properties>
 Field fact_row(std::string_view path, const Properties&... properties) {
   const auto is_fact = [](Field& row) { row.fact = true; };
@@ -321,7 +345,7 @@ Field bandwidth_row(std::string_view path, const Properties&... properties) {
   return fact_row(path, Dimension::bytes_per_s, above(0), properties...);
 }
 
-// A number of iterations, or a time.
+// The value is a number of iterations, or a time.
 template <class... Properties>
 Field interval_row(std::string_view path, const Properties&... properties) {
   return row_of(ScalarType::interval, path, properties...);

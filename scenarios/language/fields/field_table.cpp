@@ -1,5 +1,5 @@
-// The table of all keys that a scenario may have, and its rows about job, model, layout
-// and batch; the other rows have files of their own.
+// This file holds the table of all keys that a scenario may have, and its rows about job, model,
+// layout and batch. The other rows have files of their own.
 #include <algorithm>
 #include <iterator>
 
@@ -35,7 +35,7 @@ std::vector<std::string> attention_names() {
   return names;
 }
 
-// Sets and single modules.
+// A user names a set or single modules.
 std::vector<std::string_view> recompute_names() {
   std::vector<std::string_view> names = names_of<Recompute>();
   std::ranges::copy(names_of<RecomputeModule>(), std::back_inserter(names));
@@ -132,107 +132,135 @@ Rows model_rows() {
                "the model to start from: of the library, a config.json of Hugging Face (.json) or "
                "the arguments of Megatron-LM (.args) beside this file; or a table of layers "
                "(.yaml) with input and layers as those of the library's layer_tables.yaml"),
-      whole_row("model.layers", range(1, 1e4), example("126"), "transformer layers"),
-      whole_row("model.hidden", range(1, 1e6), example("16384"), "width of the hidden state"),
-      whole_row("model.heads", range(1, 1e5), example("128"), "attention heads"),
-      whole_row("model.kv_heads", range(1, 1e5), example("8"),
+      whole_row("model.layers", sets<&TransformerSpec::layers>, in_every_entry, range(1, 1e4),
+                example("126"), "transformer layers"),
+      whole_row("model.hidden", sets<&TransformerSpec::hidden>, in_every_entry, range(1, 1e6),
+                example("16384"), "width of the hidden state"),
+      whole_row("model.heads", sets<&TransformerSpec::heads>, in_every_entry, range(1, 1e5),
+                example("128"), "attention heads"),
+      whole_row("model.kv_heads", sets<&TransformerSpec::kv_heads>, in_every_entry, range(1, 1e5),
+                example("8"),
                 "key and value heads; fewer than heads is grouped-query attention; without a base: "
                 "heads"),
-      whole_row("model.head_width", range(1, 1e5), example("128"),
+      whole_row("model.head_width", sets<&TransformerSpec::head_width>, in_entry, range(1, 1e5),
+                example("128"),
                 "of the queries and keys of one head; without a base: hidden / heads"),
       whole_row(
-          "model.ffn", range(1, 1e6), example("53248"),
+          "model.ffn", sets<&TransformerSpec::ffn_hidden>, in_every_entry, range(1, 1e6),
+          example("53248"),
           "width of one matrix of a dense MLP; without a base: 4 x hidden, gated 8/3 x hidden"),
-      whole_row("model.vocabulary", range(1, 1e8), example("128256"), "tokens"),
-      whole_row("model.sequence", range(1, 1e8), example("8192"),
-                "tokens of one training sequence"),
-      whole_row("model.frames", range(2, 1e6), example("16"),
+      whole_row("model.vocabulary", sets<&TransformerSpec::vocabulary>, in_every_entry,
+                range(1, 1e8), example("128256"), "tokens"),
+      whole_row("model.sequence", sets<&TransformerSpec::sequence>, in_every_entry, range(1, 1e8),
+                example("8192"), "tokens of one training sequence"),
+      whole_row("model.frames", sets<&TransformerSpec::frames>, in_entry, range(2, 1e6),
+                example("16"),
                 "of a sequence of video: layers attend within a frame and at one place over all "
                 "frames in turn, without a mask; default: to the whole sequence, causally"),
-      whole_row("model.window", range(0, 1e8), example("4096"),
+      whole_row("model.window", sets<&TransformerSpec::window>, in_entry, range(0, 1e8),
+                example("4096"),
                 "latest keys that a query of flash attention sees in layers with a sliding window; "
                 "0: all before it; without a base: 0"),
-      whole_row("model.global_every", range(0, 1e4), example("6"),
+      whole_row("model.global_every", sets<&TransformerSpec::global_every>, in_entry, range(0, 1e4),
+                example("6"),
                 "of so many layers one has no window; 0: all have it; without a base: 0"),
-      whole_row("model.modulation", range(0, 100), example("6"),
+      whole_row("model.modulation", sets<&TransformerSpec::modulation>, in_entry, range(0, 100),
+                example("6"),
                 "vectors that a layer makes of the condition of its sequence (adaLN of diffusion "
                 "transformers), by a matrix each; without a base: 0"),
-      whole_row("model.text_tokens", range(0, 1e8), example("512"),
+      whole_row("model.text_tokens", sets<&TransformerSpec::text_tokens>, in_entry, range(0, 1e8),
+                example("512"),
                 "of a sequence, those of the text in layers with a stream of weights for text and "
                 "one for images (hybrid_override_pattern: D); without a base: 0"),
-      whole_row("model.conditioning", range(0, 1e7), example("20736"),
+      whole_row("model.conditioning", sets<&TransformerSpec::conditioning>, in_entry, range(0, 1e7),
+                example("20736"),
                 "rows of further matrices as wide as the model, which embed time, class and text "
                 "of diffusion transformers and modulate their end; without a base: 0"),
-      text_row("model.hybrid_override_pattern", sets<&TransformerSpec::pattern>, optional,
+      text_row("model.hybrid_override_pattern", sets<&TransformerSpec::pattern>, in_entry,
                example("M-M*-"),
                "a letter for each layer, as Megatron-LM has them: M Mamba-2, * attention, - MLP, E "
                "experts, each behind a norm; of diffusion transformers D two streams, d the last "
                "of these, S one stream; default: every layer is attention and an MLP or experts"),
-      name_row("model.activation", sets<&TransformerSpec::activation>, optional, example("swiglu"),
-               "of the MLP"),
-      name_row("model.normalisation", sets<&TransformerSpec::normalisation>, optional,
+      name_row("model.activation", sets<&TransformerSpec::activation>, in_every_entry,
+               example("swiglu"), "of the MLP"),
+      name_row("model.normalisation", sets<&TransformerSpec::normalisation>, in_every_entry,
                example("rms-norm"), "of a layer"),
-      name_row("model.position", sets<&TransformerSpec::position>, optional, example("rotary"),
-               "position encoding"),
-      flag_row("model.biases", example("false"), "matrices have bias vectors"),
-      flag_row("model.tied_embeddings", example("false"),
-               "the loss head shares the embedding's weights"),
-      flag_row("model.dropout", example("false"),
+      name_row("model.position", sets<&TransformerSpec::position>, in_every_entry,
+               example("rotary"), "position encoding"),
+      flag_row("model.biases", sets<&TransformerSpec::biases>, in_every_entry, example("false"),
+               "matrices have bias vectors"),
+      flag_row("model.tied_embeddings", sets<&TransformerSpec::tied_embeddings>, in_every_entry,
+               example("false"), "the loss head shares the embedding's weights"),
+      flag_row("model.dropout", sets<&TransformerSpec::dropout>, in_every_entry, example("false"),
                "after both halves of a layer and on the attention scores; without a base: false"),
-      flag_row("model.separate_projections", example("false"),
+      flag_row("model.separate_projections", sets<&TransformerSpec::separate_projections>, in_entry,
+               example("false"),
                "queries, keys and values (and SwiGLU's gate) are matrices of their own: more "
                "gradients, the same products; without a base: false"),
-      flag_row("model.encoder", example("false"),
+      flag_row("model.encoder", sets<&TransformerSpec::encoder>, in_entry, example("false"),
                "BERT's segment embeddings, pooler and heads; without a base: false"),
-      flag_row("model.bidirectional", example("false"),
+      flag_row("model.bidirectional", sets<&TransformerSpec::bidirectional>, in_entry,
+               example("false"),
                "attention without a causal mask, as of encoders and diffusion transformers; "
                "without a base: false"),
-      name_row("model.attention", sets<&TransformerSpec::attention>, optional, example("flash"),
+      name_row("model.attention", sets<&TransformerSpec::attention>, in_every_entry,
+               example("flash"),
                "one fused kernel that keeps the scores on the chip (flash), batched GEMMs with a "
                "softmax between them (unfused), or no softmax and a state in place of earlier "
                "tokens (linear); without a base: flash"),
   };
 }
 
-// The parts of a model that few have.
+// Only few models have these parts.
 Rows model_part_rows() {
   return {
       map_row("model.moe", example("{experts: 8, per_token: 2, ffn: 14336}"),
               "a mixture of experts in the place of the MLP"),
-      whole_row("model.moe.experts", range(0, 1e5), example("8"), "of one layer; 0: a dense model"),
-      whole_row("model.moe.per_token", range(1, 1e5), example("2"), "experts that a token visits"),
-      whole_row("model.moe.ffn", range(1, 1e6), example("14336"),
-                "width of one matrix of one expert"),
-      whole_row("model.moe.shared_ffn", range(0, 1e6), example("2048"),
+      whole_row("model.moe.experts", sets<&MixtureOfExperts::experts>, in_every_entry,
+                range(0, 1e5), example("8"), "of one layer; 0: a dense model"),
+      whole_row("model.moe.per_token", sets<&MixtureOfExperts::per_token>, in_every_entry,
+                range(1, 1e5), example("2"), "experts that a token visits"),
+      whole_row("model.moe.ffn", sets<&MixtureOfExperts::ffn_hidden>, in_every_entry, range(1, 1e6),
+                example("14336"), "width of one matrix of one expert"),
+      whole_row("model.moe.shared_ffn", sets<&MixtureOfExperts::shared_ffn>, in_entry,
+                range(0, 1e6), example("2048"),
                 "width of the experts that every token visits, in all; without a base: 0"),
-      whole_row("model.moe.dense_layers", range(0, 1e4), example("3"),
-                "leading layers with a dense MLP; without a base: 0"),
-      whole_row("model.moe.latent_size", range(0, 1e6), example("1024"),
+      whole_row("model.moe.dense_layers", sets<&MixtureOfExperts::dense_layers>, in_entry,
+                range(0, 1e4), example("3"), "leading layers with a dense MLP; without a base: 0"),
+      whole_row("model.moe.latent_size", sets<&MixtureOfExperts::latent_width>, in_entry,
+                range(0, 1e6), example("1024"),
                 "width of what experts read and write, with a matrix before and one behind them "
                 "(LatentMoE); 0: that of the model"),
-      fact_row("model.moe.imbalance", sets<&MixtureOfExperts::imbalance>, range(1, 1e4), optional,
+      fact_row("model.moe.imbalance", sets<&MixtureOfExperts::imbalance>, in_entry, range(1, 1e4),
                example("1.2"),
                "tokens of the busiest expert-parallel rank over the mean; without a base: 1"),
       map_row("model.mamba",
               example("{state_dim: 128, head_dim: 64, num_groups: 8, num_heads: 128}"),
               "Mamba-2 layers, which hybrid_override_pattern lists"),
-      whole_row("model.mamba.state_dim", range(1, 1e5), example("128"), "of each number of a head"),
-      whole_row("model.mamba.head_dim", range(1, 1e5), example("64"), "of the input of the scan"),
-      whole_row("model.mamba.num_groups", range(1, 1e5), example("8"),
+      whole_row("model.mamba.state_dim", sets<&MambaMixer::state>, in_every_entry, range(1, 1e5),
+                example("128"), "of each number of a head"),
+      whole_row("model.mamba.head_dim", sets<&MambaMixer::head_width>, in_every_entry,
+                range(1, 1e5), example("64"), "of the input of the scan"),
+      whole_row("model.mamba.num_groups", sets<&MambaMixer::groups>, in_every_entry, range(1, 1e5),
+                example("8"),
                 "of heads that share what is written to their states and read from them (B and C)"),
-      whole_row("model.mamba.num_heads", range(1, 1e5), example("128"), "heads of the scan"),
-      whole_row("model.mamba.chunk_size", range(1, 1e6), example("128"),
-                "tokens that the scan works on at once; without a base: 128"),
+      whole_row("model.mamba.num_heads", sets<&MambaMixer::heads>, in_every_entry, range(1, 1e5),
+                example("128"), "heads of the scan"),
+      whole_row("model.mamba.chunk_size", sets<&MambaMixer::chunk>, in_entry, range(1, 1e6),
+                example("128"), "tokens that the scan works on at once; without a base: 128"),
       map_row("model.latent", example("{kv_rank: 512, rotary_width: 64, value_width: 128}"),
               "multi-head latent attention: queries, keys and values out of low-rank projections"),
-      whole_row("model.latent.query_rank", range(0, 1e6), example("1536"),
+      whole_row("model.latent.query_rank", sets<&LatentAttention::query_rank>, in_entry,
+                range(0, 1e6), example("1536"),
                 "width of the compressed queries; 0: they are projected directly"),
-      whole_row("model.latent.kv_rank", range(0, 1e6), example("512"),
+      whole_row("model.latent.kv_rank", sets<&LatentAttention::kv_rank>, in_every_entry,
+                range(0, 1e6), example("512"),
                 "width of the compressed keys and values; 0: no latent attention"),
-      whole_row("model.latent.rotary_width", range(0, 1e5), example("64"),
+      whole_row("model.latent.rotary_width", sets<&LatentAttention::rotary_width>, in_every_entry,
+                range(0, 1e5), example("64"),
                 "of a head, carries the position, beside head_width, which does not"),
-      whole_row("model.latent.value_width", range(1, 1e5), example("128"),
-                "of the values of one head"),
+      whole_row("model.latent.value_width", sets<&LatentAttention::value_width>, in_every_entry,
+                range(1, 1e5), example("128"), "of the values of one head"),
   };
 }
 
@@ -291,23 +319,16 @@ Rows layout_rows() {
       {axis_rows(), place_rows(), shard_rows(), signature_rows(), stage_rows(), batch_rows()});
 }
 
-// What is filled over an entry of the library, which a default would silently replace.
-constexpr const void* kOverBase[] = {&kTypeTag<TransformerSpec>, &kTypeTag<MixtureOfExperts>,
-                                     &kTypeTag<NodeSpec>, &kTypeTag<FabricSpec>};
-
-// A key is required, has a default, or is left open; never two of these.
+// Checks that no key has two of these: it is required, has a default, is left open.
 void check_rows(const Rows& rows) {
   for (const Field& row : rows) {
     const int said = int(row.required) + int(row.optional) + int(!row.default_text.empty());
     CHECK(said <= 1, "'{}' is required, optional or has a default, not two of these", row.path);
-    const bool over_base = std::ranges::find(kOverBase, row.binding.target) != std::end(kOverBase);
-    CHECK(!over_base || row.optional, "'{}' has a default, which would replace the library's",
-          row.path);
   }
 }
 
-// What a row leaves to the range of its dimension: how near to 0 a number can be that is not 0, and
-// how large. An interval is held to the range of times.
+// Takes from the range of the dimension what the row leaves open: how small a number other than 0
+// can be, and how large. An interval has the range of times.
 void complete_range(Field& row) {
   if (row.scalar != ScalarType::quantity && row.scalar != ScalarType::interval) return;
   const QuantityRange& range =

@@ -83,7 +83,7 @@ Rows arrival_rows() {
   };
 }
 
-// What a failure brings with it.
+// These rows say what a failure brings with it.
 Rows outcome_rows() {
   Rows rows = {
       duration_row("failures.*.repair", or_map, optional, example("24 h"),
@@ -157,7 +157,7 @@ Rows job_rows() {
 }  // namespace
 
 Rows campaign_rows() {
-  // Of failures an iteration knows how slow a slow node is.
+  // An iteration depends on one thing about failures: how slow a slow node is.
   const Rows failures = of_campaign(joined({failure_rows(), arrival_rows(), outcome_rows()}),
                                     {"failures.*.class", "failures.*.kind", "failures.*.slowdown"});
   return joined({snapshot_rows(), failures, recovery_rows(), of_campaign(job_rows())});

@@ -1,4 +1,6 @@
 // Rows of the field table below "cluster.fabric".
+#include <initializer_list>
+
 #include "scenarios/language/fields/field_rows.hpp"
 #include "scenarios/language/library/library.hpp"
 
@@ -6,6 +8,15 @@ namespace windtunnel {
 namespace {
 
 constexpr double kMostNodes = 1e6;
+
+// Only fabrics of these forms have the key.
+constexpr auto of(std::initializer_list<Topology> forms) {
+  unsigned bits = 0;
+  for (const Topology form : forms) bits |= 1U << static_cast<unsigned>(form);
+  return [=](Field& row) { row.topologies = bits; };
+}
+constexpr auto of_trees =
+    of({Topology::rail_fat_tree, Topology::fat_tree, Topology::rail_only, Topology::clos});
 
 std::vector<std::string> fabric_names() {
   return names_in(library_fabrics());
@@ -23,65 +34,77 @@ Rows form_rows() {
                 "that it joins, where the job has only some of them: the first ones, or those of "
                 "layout.placement; left out: those of the job"),
       name_row(
-          "cluster.fabric.topology", sets<&FabricSpec::topology>, optional,
+          "cluster.fabric.topology", sets<&FabricSpec::topology>, in_every_entry,
           example("rail-fat-tree"),
           "NIC i of each node of a pod on a rail of its own (joined above the pods, or not at "
           "all), all NICs of a pod on one level of leaves, three levels of switches, a grid with "
           "wrap-around, groups of routers, sites on a wide-area network, or any list of cables"),
-      name_row("cluster.fabric.transport", sets<&FabricSpec::transport>, optional,
+      name_row("cluster.fabric.transport", sets<&FabricSpec::transport>, in_every_entry,
                example("infiniband"), "wire and software beneath a collective between nodes"),
-      name_row("cluster.fabric.routing", sets<&FabricSpec::routing>, optional, example("ecmp"),
+      name_row("cluster.fabric.routing", sets<&FabricSpec::routing>, in_entry, example("ecmp"),
                "who picks among equal ways: packets take all, a hash of the connection, parts of a "
                "connection in turn, or the least loaded way; adaptive: on a dragonfly, detours "
                "too, as far as they relieve the busiest link"),
-      whole_row("cluster.fabric.uplinks", range(1, 1e5), example("16"),
+      whole_row("cluster.fabric.uplinks", sets<&FabricSpec::uplinks>, in_entry, of_trees,
+                range(1, 1e5), example("16"),
                 "parallel links of the bundle above a leaf or pod, where the routing is not spray; "
                 "left out: as many as NICs below, divided by the oversubscription"),
-      whole_row("cluster.fabric.parts", range(1, 1000), example("2"),
+      whole_row("cluster.fabric.parts", sets<&FabricSpec::parts>, in_entry, range(1, 1000),
+                example("2"),
                 "of a connection under split-single-path; left out: as the fabric has"),
       whole_row("cluster.fabric.routing_seed", sets<&FabricSpec::routing_seed>, range(0, 1e8),
-                optional, example("1"), "of ecmp's hash; left out: as the fabric has"),
-      duration_row("cluster.fabric.hop_latency", example("300 ns"),
-                   "of one switch with its cables"),
+                example("1"), "of ecmp's hash; left out: as the fabric has"),
+      duration_row("cluster.fabric.hop_latency", sets<&FabricSpec::hop_latency_s>, in_every_entry,
+                   example("300 ns"), "of one switch with its cables"),
   };
 }
 
 Rows tree_rows() {
   return {
-      whole_row("cluster.fabric.nodes_per_pod", range(0, kMostNodes), example("384"),
+      whole_row("cluster.fabric.nodes_per_pod", sets<&FabricSpec::nodes_per_pod>, in_entry,
+                of_trees, range(0, kMostNodes), example("384"),
                 "nodes of a pod; 0: one pod holds all"),
-      fact_row("cluster.fabric.pod_oversubscription", range(1, 1e6), example("7"),
+      fact_row("cluster.fabric.pod_oversubscription", sets<&FabricSpec::pod_oversubscription>,
+               in_entry, of_trees, range(1, 1e6), example("7"),
                "NIC bandwidth of a pod / bandwidth of its uplinks"),
-      whole_row("cluster.fabric.nodes_per_leaf", range(1, kMostNodes), example("16"), "of a clos"),
-      fact_row("cluster.fabric.leaf_oversubscription", range(1, 1e6), example("2"),
+      whole_row("cluster.fabric.nodes_per_leaf", sets<&FabricSpec::nodes_per_leaf>, in_entry,
+                of({Topology::clos}), range(1, kMostNodes), example("16"), "of a clos"),
+      fact_row("cluster.fabric.leaf_oversubscription", sets<&FabricSpec::leaf_oversubscription>,
+               in_entry, of({Topology::clos}), range(1, 1e6), example("2"),
                "of a clos: NIC bandwidth of a leaf / bandwidth of its uplinks"),
   };
 }
 
 Rows direct_rows() {
   return {
-      list_row("cluster.fabric.dimensions", example("[4, 4, 4]"),
+      list_row("cluster.fabric.dimensions", of({Topology::torus}), example("[4, 4, 4]"),
                "of a torus: its nodes are their product"),
       whole_row("cluster.fabric.dimensions.*", range(1, kMostNodes), example("4"),
                 "nodes in one dimension"),
-      bandwidth_row("cluster.fabric.link", example("50 GB/s"),
+      bandwidth_row("cluster.fabric.link", sets<&FabricSpec::link_Bps>, in_entry,
+                    of({Topology::torus}), example("50 GB/s"),
                     "of a torus: a cable, per direction; left out: that of a NIC"),
-      list_row("cluster.fabric.dimension_links", example("[50 GB/s, 50 GB/s, 3 GB/s]"),
+      list_row("cluster.fabric.dimension_links", of({Topology::torus}),
+               example("[50 GB/s, 50 GB/s, 3 GB/s]"),
                "of a torus: a cable of each dimension, per direction, in place of `link`"),
       bandwidth_row("cluster.fabric.dimension_links.*", example("50 GB/s"),
                     "of the cables of one dimension"),
-      whole_row("cluster.fabric.nodes_per_router", range(1, 1000), example("4"), "of a dragonfly"),
-      whole_row("cluster.fabric.routers_per_group", range(1, 1e4), example("32"), "of a dragonfly"),
-      bandwidth_row("cluster.fabric.local", example("25 GB/s"),
+      whole_row("cluster.fabric.nodes_per_router", sets<&FabricSpec::nodes_per_router>, in_entry,
+                of({Topology::dragonfly}), range(1, 1000), example("4"), "of a dragonfly"),
+      whole_row("cluster.fabric.routers_per_group", sets<&FabricSpec::routers_per_group>, in_entry,
+                of({Topology::dragonfly}), range(1, 1e4), example("32"), "of a dragonfly"),
+      bandwidth_row("cluster.fabric.local", sets<&FabricSpec::local_Bps>, in_entry,
+                    of({Topology::dragonfly}), example("25 GB/s"),
                     "of a dragonfly: between two routers of a group, per direction"),
-      bandwidth_row("cluster.fabric.global", example("100 GB/s"),
+      bandwidth_row("cluster.fabric.global", sets<&FabricSpec::global_Bps>, in_entry,
+                    of({Topology::dragonfly}), example("100 GB/s"),
                     "of a dragonfly: between two groups, the whole bundle, per direction"),
   };
 }
 
 Rows site_rows() {
   return {
-      list_row("cluster.fabric.sites",
+      list_row("cluster.fabric.sites", of({Topology::sites}),
                example("[{name: north, nodes: 16}, {name: south, nodes: 16}]"),
                "islands with a fat tree of their own, the nodes in order"),
       map_row("cluster.fabric.sites.*", example("{name: north, nodes: 16}"), "one island"),
@@ -93,16 +116,18 @@ Rows site_rows() {
                     example("200 Gb/s"), "per NIC and direction; left out: as the node has"),
       name_row("cluster.fabric.sites.*.transport", sets<&SiteSpec::transport>, optional,
                example("roce"), "inside the site; left out: as the fabric"),
-      bandwidth_row("cluster.fabric.wan", example("400 Gb/s"),
+      bandwidth_row("cluster.fabric.wan", sets<&FabricSpec::wan_Bps>, in_entry,
+                    of({Topology::sites}), example("400 Gb/s"),
                     "access of a site to the others, per direction"),
-      duration_row("cluster.fabric.wan_latency", example("10 ms"), "between two sites, one way"),
+      duration_row("cluster.fabric.wan_latency", sets<&FabricSpec::wan_latency_s>, in_entry,
+                   of({Topology::sites}), example("10 ms"), "between two sites, one way"),
   };
 }
 
 Rows graph_rows() {
   return {
-      list_row("cluster.fabric.edges", example("[{a: node 0, b: leaf, bandwidth: 400 Gb/s}]"),
-               "cables of a graph"),
+      list_row("cluster.fabric.edges", of({Topology::graph}),
+               example("[{a: node 0, b: leaf, bandwidth: 400 Gb/s}]"), "cables of a graph"),
       map_row("cluster.fabric.edges.*", example("{a: node 0, b: leaf, bandwidth: 400 Gb/s}"),
               "one cable"),
       text_row("cluster.fabric.edges.*.a", sets<&EdgeSpec::a>, required, example("node 0"),
@@ -112,12 +137,12 @@ Rows graph_rows() {
                "the other end"),
       bandwidth_row("cluster.fabric.edges.*.bandwidth", sets<&EdgeSpec::bandwidth_Bps>, required,
                     example("400 Gb/s"), "per direction"),
-      text_row("cluster.fabric.edges_file", example("fabric.csv"),
+      text_row("cluster.fabric.edges_file", of({Topology::graph}), example("fabric.csv"),
                "the cables as a CSV file with the columns a, b, bandwidth, beside the scenario"),
   };
 }
 
-// What is measured, broken or unequal.
+// These rows say what is measured, broken or unequal.
 Rows state_rows() {
   return {
       map_row("cluster.fabric.measured", example("{all_reduce: 160 GB/s, all_gather: 170 GB/s}"),
@@ -156,7 +181,7 @@ Rows state_rows() {
                Dimension::seconds, range(1e-5, 1e6), optional, example("50 ms"),
                "mean length of a burst; lengths are drawn, for each link on its own"),
       whole_row("cluster.fabric.background_seed", sets<&FabricSpec::background_seed>, range(0, 1e8),
-                optional, example("2"), "of the bursts: vary it"),
+                example("2"), "of the bursts: vary it"),
       map_row("cluster.fabric.variation",
               example("{sigma: 0.02, slow_share: 0.01, slow_factor: 0.5}"),
               "NICs (with cable and port) are not equal: each runs at a factor drawn once from a "

@@ -197,19 +197,18 @@ Rows dispatch_rows() {
 
 Rows routing_rows() {
   return {
-      fact_row("model.moe.zipf", sets<&MixtureOfExperts::zipf>, range(0, 10), optional,
-               example("0.8"), "in place of imbalance: exponent of the experts' popularity"),
-      name_row("model.moe.orders", sets<&MixtureOfExperts::orders>, optional, example("by-layer"),
+      fact_row("model.moe.zipf", sets<&MixtureOfExperts::zipf>, range(0, 10), example("0.8"),
+               "in place of imbalance: exponent of the experts' popularity"),
+      name_row("model.moe.orders", sets<&MixtureOfExperts::orders>, example("by-layer"),
                "zipf: in which order experts are popular: one for all layers, or one drawn for "
                "each (by-layer)"),
       whole_row("model.moe.hot_experts", sets<&MixtureOfExperts::hot_experts>, range(0, 1e5),
-                optional, example("2"),
+                example("2"),
                 "the most visited experts, which every rank gathers (Hecate); without a base: 0"),
-      fact_row("model.moe.locality", sets<&MixtureOfExperts::locality>, range(0, 1), optional,
-               example("0.7"),
+      fact_row("model.moe.locality", sets<&MixtureOfExperts::locality>, range(0, 1), example("0.7"),
                "share of a token's copies that stay in its node (LocMoE); default: by chance"),
       flag_row(
-          "model.moe.shortcut", sets<&MixtureOfExperts::shortcut>, optional, example("true"),
+          "model.moe.shortcut", sets<&MixtureOfExperts::shortcut>, example("true"),
           "experts work on the layer's input, beside its attention (ScMoE); without a base: false"),
   };
 }

@@ -1,5 +1,6 @@
 // Rows of the field table below "cluster.power". Watts are plain numbers: their unit stands in the
-// key. What is left out has the value of its member, and counts only where power is asked for.
+// key. A key that is left out has the value of its member, and counts only where power is asked
+// for.
 #include "models/power/power_spec.hpp"
 #include "scenarios/language/fields/field_rows.hpp"
 
@@ -10,12 +11,12 @@ constexpr double kMostWatts = 1e9;
 
 Rows draw_rows() {
   return {
-      fact_row("cluster.power.gpu_watts", above(0, kMostWatts), optional, example("700"),
-               "of a GPU at its limit (TDP)"),
-      fact_row("cluster.power.idle_watts", above(0, kMostWatts), optional, example("70"),
-               "of a GPU that nothing runs on"),
-      fact_row("cluster.power.node_watts", above(0, kMostWatts), optional, example("2150"),
-               "of a node besides its GPUs, all the time"),
+      fact_row("cluster.power.gpu_watts", sets<&NodePower::gpu_W>, above(0, kMostWatts), optional,
+               example("700"), "of a GPU at its limit (TDP)"),
+      fact_row("cluster.power.idle_watts", sets<&NodePower::gpu_idle_W>, above(0, kMostWatts),
+               optional, example("70"), "of a GPU that nothing runs on"),
+      fact_row("cluster.power.node_watts", sets<&NodePower::rest_W>, above(0, kMostWatts), optional,
+               example("2150"), "of a node besides its GPUs, all the time"),
       fact_row("cluster.power.switch_watts", sets<&PowerSpec::switch_W>, range(0, kMostWatts),
                optional, example("35"), "of the fabric's switches, for each NIC of a node"),
       fact_row("cluster.power.storage_watts", sets<&PowerSpec::storage_W>, range(0, kMostWatts),
