@@ -1,41 +1,55 @@
 #include "report/json/model_json.hpp"
 
-#include <span>
 #include <string>
+#include <string_view>
 
 #include "models/workload/layer_table.hpp"
-#include "scenarios/language/library/spec_fields.hpp"
 #include "scenarios/language/text/choices.hpp"
+#include "scenarios/language/text/values.hpp"
 
 namespace windtunnel {
 namespace {
 
+// The numbers, or the flags, that an entry of the library can state.
 template <class Spec>
-void place_sizes(Json& json, std::span<const SizeField<Spec>> fields, const Spec& spec) {
-  for (const SizeField<Spec>& field : fields) json[std::string(field.key)] = spec.*field.member;
+void place(Json& json, ScalarType scalar, std::string_view path, const Spec& spec) {
+  for (const BoundRow& row : bound_rows<Spec>(path)) {
+    if (row.field->in_entry == InEntry::never || row.field->scalar != scalar) continue;
+    json[std::string(row.key)] = plain_json(*value_in(spec, *row.field));
+  }
+}
+
+template <class Spec>
+Json sizes_of(bool has, std::string_view path, const Spec& spec) {
+  Json json;
+  if (has) place(json, ScalarType::integer, path, spec);
+  return json;
 }
 
 }  // namespace
+
+Json plain_json(const Value& value) {
+  if (value.field->scalar == ScalarType::boolean) return value.number != 0;
+  if (value.field->scalar == ScalarType::integer) return static_cast<int>(value.number);
+  return value.number;
+}
 
 Json model_json(const TransformerSpec& model) {
   Json json = {{"name", model.name},
                {"parameters", model.parameters()},
                {"active_parameters", model.active_parameters()}};
-  place_sizes(json, model_sizes(), model);
+  place(json, ScalarType::integer, "model", model);
   json["ffn_hidden"] = model.ffn_hidden;  // by the name that it had before "ffn", too
   json["activation"] = name_of(model.activation);
   json["normalisation"] = name_of(model.normalisation);
   json["position"] = name_of(model.position);
   json["attention"] = name_of(model.attention);
-  for (const ModelFlag& flag : model_flags()) json[std::string(flag.key)] = model.*flag.member;
-  json["moe"] = nullptr;
-  if (model.moe.experts > 0) place_sizes(json["moe"], moe_sizes(), model.moe);
-  json["latent"] = nullptr;
-  if (model.latent.kv_rank > 0) place_sizes(json["latent"], latent_sizes(), model.latent);
+  place(json, ScalarType::boolean, "model", model);
+  json["moe"] = sizes_of(model.moe.experts > 0, "model.moe", model.moe);
+  json["latent"] = sizes_of(model.latent.kv_rank > 0, "model.latent", model.latent);
   json["hybrid_override_pattern"] = nullptr;
   if (!model.pattern.empty()) json["hybrid_override_pattern"] = model.pattern;
-  json["mamba"] = nullptr;
-  if (model.mamba.state > 0) place_sizes(json["mamba"], mamba_sizes(), model.mamba);
+  json["mamba"] = sizes_of(model.mamba.state > 0, "model.mamba", model.mamba);
   json["source"] = model.source;
   return json;
 }

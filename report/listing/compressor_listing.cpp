@@ -7,7 +7,7 @@
 
 #include "models/compression/compressors.hpp"
 #include "report/listing/listing_parts.hpp"
-#include "scenarios/language/library/spec_fields.hpp"
+#include "scenarios/language/text/choices.hpp"
 
 namespace windtunnel {
 namespace {

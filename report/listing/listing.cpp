@@ -39,13 +39,13 @@ std::string unit_key(std::string_view key, Dimension dimension) {
   return std::string(key) + unit;
 }
 
-// All that the library and a scenario can say of such a thing; `holds`: of which keys.
+// The numbers with their evidence that rows are bound to.
 template <class Spec>
-void add_parameters(Json& json, std::span<const ParameterField<Spec>> fields, const Spec& spec,
-                    bool (*holds)(std::string_view key, const Spec& spec) = nullptr) {
-  for (const ParameterField<Spec>& field : fields) {
-    if (holds != nullptr && !holds(field.key, spec)) continue;
-    json[unit_key(field.key, field.dimension)] = parameter_json(spec.*field.member);
+void add_parameters(Json& json, const std::vector<BoundRow>& rows, const Spec& spec) {
+  for (const BoundRow& row : rows) {
+    const Parameter* parameter = parameter_of(*row.field, spec);
+    if (parameter == nullptr) continue;
+    json[unit_key(row.key, row.field->dimension)] = parameter_json(*parameter);
   }
 }
 
@@ -79,7 +79,7 @@ TextTable gpu_table() {
 Json gpu_document() {
   return entries("gpus", library_gpus(), [](const GpuSpec& gpu) {
     Json json = {{"name", gpu.name}};
-    add_parameters(json, gpu_fields(), gpu);
+    add_parameters(json, bound_rows<GpuSpec>("cluster.node.gpu"), gpu);
     return json;
   });
 }
@@ -115,7 +115,7 @@ Json node_document() {
                  {"gpu_path", name_of(node.gpu_path)},
                  {"package_gpus", node.package_gpus},
                  {"nics", node.nics}};
-    add_parameters(json, node_fields(), node);
+    add_parameters(json, bound_rows<NodeSpec>("cluster.node"), node);
     return json;
   });
 }
@@ -205,10 +205,6 @@ TextTable fabric_table() {
   return table;
 }
 
-bool holds_for(std::string_view key, const FabricSpec& fabric) {
-  return belongs_to(key, fabric.topology);
-}
-
 Json fabric_document() {
   return entries("fabrics", library_fabrics(), [](const NamedFabric& named) {
     const FabricSpec& fabric = named.fabric;
@@ -218,15 +214,20 @@ Json fabric_document() {
                  {"routing", name_of(fabric.routing)},
                  {"origin", to_string(named.origin)},
                  {"source", named.source}};
-    add_parameters<FabricSpec>(json, fabric_parameters(), fabric, holds_for);
-    for (const SizeField<FabricSpec>& field : fabric_sizes()) {
-      if (field.key == "parts" || field.key == "uplinks") continue;  // of the routing
-      if (holds_for(field.key, fabric)) json[std::string(field.key)] = fabric.*field.member;
+    std::vector<BoundRow> rows = fabric_members();
+    std::erase_if(rows, [&](const BoundRow& row) {
+      const bool of_routing = row.key == "parts" || row.key == "uplinks";
+      return of_routing || row.field->in_entry == InEntry::never ||
+             !belongs_to(row.key, fabric.topology);
+    });
+    add_parameters(json, rows, fabric);
+    for (const ScalarType scalar : {ScalarType::integer, ScalarType::quantity}) {
+      for (const BoundRow& row : rows) {
+        if (row.field->scalar != scalar || row.field->binding.parameter != nullptr) continue;
+        json[std::string(row.key)] = plain_json(*value_in(fabric, *row.field));
+      }
     }
-    for (const FabricRatio& ratio : fabric_ratios()) {
-      if (holds_for(ratio.key, fabric)) json[std::string(ratio.key)] = fabric.*ratio.member;
-    }
-    if (holds_for("dimensions", fabric)) json["dimensions"] = fabric.dimensions;
+    if (belongs_to("dimensions", fabric.topology)) json["dimensions"] = fabric.dimensions;
     return json;
   });
 }

@@ -22,7 +22,6 @@
 #include "report/summary/memory_summary.hpp"
 #include "report/summary/model_summary.hpp"
 #include "report/summary/notes.hpp"
-#include "scenarios/language/library/spec_fields.hpp"
 #include "scenarios/language/text/choices.hpp"
 
 namespace windtunnel {

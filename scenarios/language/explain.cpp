@@ -17,6 +17,7 @@
 #include "scenarios/language/library/spec_fields.hpp"
 #include "scenarios/language/resolve/resolve.hpp"
 #include "scenarios/language/resolve/schemes.hpp"
+#include "scenarios/language/text/choices.hpp"
 
 namespace windtunnel {
 namespace {
@@ -51,7 +52,7 @@ class Explanation {
   }
 
  private:
-  // Row of the table, but the items of a list follow each other: (list, item, row).
+  // Sorts by the row of the table, but keeps the items of a list together: (list, item, row).
   using Rank = std::array<int, 3>;
   struct Row {
     Rank rank;
@@ -96,7 +97,7 @@ class Explanation {
     }
   }
 
-  // What the scenario leaves open; `place` is the row of the table that it belongs to.
+  // Adds a key that the scenario leaves open; `place` is the row of the table that it belongs to.
   void add_open(const std::string& key, const std::string& text, const Evidence& evidence,
                 std::string_view place) {
     if (values_.has(key)) return;
@@ -131,16 +132,6 @@ class Explanation {
     return {parameter.origin, parameter.source};
   }
 
-  template <class Spec>
-  void add_sizes(std::span<const SizeField<Spec>> fields, std::string_view path, const Spec& spec,
-                 const Evidence& evidence) {
-    for (const SizeField<Spec>& field : fields) {
-      const std::string key = join_path(path, field.key);
-      if (spec.*field.member < find_field(key)->low) continue;  // it has none
-      add_whole(key, spec.*field.member, evidence);
-    }
-  }
-
   void add_model() {
     if (job_.network) return;  // nothing of it can be changed
     const TransformerSpec& model = job_.model;
@@ -148,45 +139,26 @@ class Explanation {
                                values_.has("model.base") ? model.source : "default"};
     TransformerSpec resolved = model;
     resolved.head_width = model.head_dim();
-    add_sizes(model_sizes(), "model", resolved, evidence);
+    add_members_of("model", resolved, takes_all, evidence);
     if (model.moe.experts == 0) {
       add_whole("model.moe.experts", 0, evidence);
     } else {
-      add_sizes(moe_sizes(), "model.moe", model.moe, evidence);
       add_open("model.moe.imbalance", model.moe.imbalance, Dimension::number, kDefault,
                "model.moe.imbalance");
+      add_members_of("model.moe", model.moe, takes_all, evidence);
     }
     if (model.latent.kv_rank == 0) {
       add_whole("model.latent.kv_rank", 0, evidence);
     } else {
-      add_sizes(latent_sizes(), "model.latent", model.latent, evidence);
+      add_members_of("model.latent", model.latent, takes_all, evidence);
     }
-    if (model.mamba.state > 0) add_sizes(mamba_sizes(), "model.mamba", model.mamba, evidence);
-    if (!model.pattern.empty()) {
-      add_open("model.hybrid_override_pattern", model.pattern, evidence);
-    }
-    for (const ModelFlag& field : model_flags()) {
-      add_flag(join_path("model", field.key), model.*field.member, evidence);
-    }
-    const auto add_name = [&](const char* key, std::string_view name) {
-      add_open(key, std::string(name), evidence);
-    };
-    add_name("model.activation", name_of(model.activation));
-    add_name("model.normalisation", name_of(model.normalisation));
-    add_name("model.position", name_of(model.position));
-    add_name("model.attention", name_of(model.attention));
+    if (model.mamba.state > 0) add_members_of("model.mamba", model.mamba, takes_all, evidence);
   }
 
   void add_power(const PowerSpec& power) {
     add_members_of("cluster.power", power);
     if (power.nodes.size() > 1) return;  // each pool has its own
-    const NodePower& node = power.nodes.front();
-    const auto add = [&](const char* key, const Parameter& watts) {
-      add_open(key, watts.value, Dimension::number, evidence_of(watts), key);
-    };
-    add("cluster.power.gpu_watts", node.gpu_W);
-    add("cluster.power.idle_watts", node.gpu_idle_W);
-    add("cluster.power.node_watts", node.rest_W);
+    add_members_of("cluster.power", power.nodes.front());
   }
 
   void add_node(const std::string& path, const NodeSpec& node) {
@@ -197,17 +169,8 @@ class Explanation {
     }
     add_whole(path + ".nics", node.nics, evidence_of(node.nic_Bps));
     add_open(path + ".gpu_path", std::string(name_of(node.gpu_path)), evidence_of(node.nvlink_Bps));
-    for (const ParameterField<NodeSpec>& field : node_fields()) {
-      const Parameter& parameter = node.*field.member;
-      if (!field.required && parameter.source.empty()) continue;  // it has none
-      const std::string key = join_path(path, field.key);
-      add_open(key, parameter.value, field.dimension, evidence_of(parameter), key);
-    }
-    for (const ParameterField<GpuSpec>& field : gpu_fields()) {
-      const Parameter& parameter = node.gpu.*field.member;
-      const std::string key = join_path(path + ".gpu", field.key);
-      add_open(key, parameter.value, field.dimension, evidence_of(parameter), key);
-    }
+    add_members_of(path, node);
+    add_members_of(path + ".gpu", node.gpu);
   }
 
   void add_fabric() {
@@ -215,35 +178,16 @@ class Explanation {
     const std::string path = "cluster.fabric";
     const NamedFabric& base = find_fabric(values_.text(path + ".base"));
     const Evidence evidence = {base.origin, base.source};
-    const auto add_name = [&](const char* key, std::string_view name) {
-      add_open(path + key, std::string(name), evidence);
-    };
-    add_name(".topology", name_of(fabric.topology));
-    add_name(".transport", name_of(fabric.transport));
-    add_name(".routing", name_of(fabric.routing));
-    for (const SizeField<FabricSpec>& field : fabric_sizes()) {
-      if (!used_by(fabric, field.key)) continue;
-      add_whole(join_path(path, field.key), fabric.*field.member, evidence);
-    }
-    for (const FabricRatio& ratio : fabric_ratios()) {
-      if (!used_by(fabric, ratio.key)) continue;
-      const std::string key = join_path(path, ratio.key);
-      add_open(key, fabric.*ratio.member, Dimension::number, evidence, key);
-    }
+    add_members_of(
+        path, fabric, [&](std::string_view key) { return used_by(fabric, key); }, evidence);
     if (fabric.topology == Topology::torus && !values_.stated(path + ".dimensions")) {
       for (size_t i = 0; i < fabric.dimensions.size(); ++i) {
         add_whole(fmt::format("{}.dimensions.{}", path, i), fabric.dimensions[i], evidence);
       }
     }
-    for (const ParameterField<FabricSpec>& field : fabric_parameters()) {
-      const Parameter& parameter = fabric.*field.member;
-      if (!used_by(fabric, field.key) || parameter.source.empty()) continue;
-      const std::string key = join_path(path, field.key);
-      add_open(key, parameter.value, field.dimension, evidence_of(parameter), key);
-    }
   }
 
-  // What another form or routing has says nothing here; nor does what follows from other values.
+  // Keys of another form or routing say nothing here, nor do keys that follow from other values.
   static bool used_by(const FabricSpec& fabric, std::string_view key) {
     if (key == "uplinks") return fabric.uplinks > 0 && belongs_to(key, fabric.topology);
     if (key == "parts") return fabric.routing == Routing::split_single_path;
@@ -292,7 +236,7 @@ class Explanation {
                        format_bytes(law.curve.sizes.back()));
   }
 
-  // Defaults that follow from other values.
+  // These defaults follow from other values.
   void add_derived() {
     add_derived_layout();
     const Evidence parts = {Origin::assumed, "what stands below it"};
@@ -362,37 +306,45 @@ class Explanation {
              {Origin::assumed, "follows from the tier"});
   }
 
-  // What keys that nothing was said of have come to, read back from the job; `takes`: whether it
-  // has a use for the key, less `path`.
+  // Adds the keys below `path` that the scenario leaves open, with the values that the job has come
+  // to. `takes` says whether the job has a use for a key, which it is given without `path`. A
+  // number that keeps its evidence has that one, other keys of the library's entries have
+  // `of_entry`, and all others are defaults.
   using Takes = std::function<bool(std::string_view)>;
   static bool takes_all(std::string_view /*key*/) { return true; }
 
   template <class Struct>
-  void add_members_of(const std::string& path, const Struct& from, const Takes& takes = takes_all) {
-    add_members_of(path, &kTypeTag<Struct>, &from, takes);
+  void add_members_of(const std::string& path, const Struct& from, const Takes& takes = takes_all,
+                      const Evidence& of_entry = kDefault) {
+    add_members_of(path, &kTypeTag<Struct>, &from, takes, of_entry);
   }
   void add_members_of(const std::string& path, const void* type, const void* from,
-                      const Takes& takes) {
-    const std::string pattern = pattern_of(path);
-    for (const Field& field : field_table()) {
-      if (field.binding.target != type || !field.path.starts_with(pattern)) continue;
-      const std::string_view rest = field.path.substr(pattern.size());
-      const std::string key = path + std::string(rest);
+                      const Takes& takes, const Evidence& of_entry = kDefault) {
+    for (const auto& [rest, row] : bound_rows(path, type)) {
+      const Field& field = *row;
+      const std::string key = join_path(path, rest);
       if (values_.has(key) || open_.contains(key) || field.required || is_left_out(key)) continue;
-      if (!takes(rest.starts_with('.') ? rest.substr(1) : rest)) continue;
+      if (!takes(rest)) continue;
       Value value{.key = key, .field = &field, .dimension = field.dimension};
       if (!field.binding.read(from, value)) continue;
+      const Evidence evidence = evidence_of(field, from, of_entry);
       if (!value.text.empty()) {
-        add_open(key, value.text, kDefault);
+        add_open(key, value.text, evidence);
       } else if (field.scalar == ScalarType::boolean) {
-        add_flag(key, value.number != 0, kDefault);
+        add_flag(key, value.number != 0, evidence);
       } else if (field.admits(value.number)) {  // else it is a number for 'none'
-        add_open(key, value.number, field.dimension, kDefault, key);
+        add_open(key, value.number, field.dimension, evidence, key);
       }
     }
   }
+  static Evidence evidence_of(const Field& field, const void* from, const Evidence& of_entry) {
+    if (field.binding.parameter != nullptr) {
+      return evidence_of(*field.binding.parameter(const_cast<void*>(from)));  // its address alone
+    }
+    return field.in_entry == InEntry::never ? kDefault : of_entry;
+  }
 
-  // A map above it is left out that cannot be there without some key.
+  // True if the scenario leaves out a map above the key that has a required key.
   bool is_left_out(std::string_view key) const {
     for (size_t dot = key.find('.'); dot != std::string_view::npos; dot = key.find('.', dot + 1)) {
       const std::string_view map = key.substr(0, dot);
@@ -405,52 +357,13 @@ class Explanation {
   }
 
   void add_members() {
-    add_members_of("", job_);
-    add_members_of("schedule", job_.schedule);
-    add_members_of("layout", job_.layout);
-    add_members_of("batch", job_.batch);
-    add_members_of("software", job_.software);
-    add_members_of("communication", job_.communication);
-    add_members_of("recovery", job_.recovery);
     add_compressors();
     for (const ExplainedPart& part : explained_parts(job_)) {
       add_members_of(part.path, part.type, part.from, part.takes);
     }
-    if (job_.lengths) {
-      add_members_of("", *job_.lengths);
-      const LengthDistribution& law = job_.lengths->distribution;
-      if (law.buckets.empty()) add_members_of("batch.lengths", law);
-    }
-    if (!job_.network && job_.model.moe.experts > 0) {
-      add_members_of("model.moe", job_.model.moe);
-    }
-    if (job_.cluster.pools.empty()) add_members_of("cluster.node", job_.cluster.node);
-    for (size_t i = 0; i < job_.cluster.pools.size(); ++i) {
-      const std::string path = fmt::format("cluster.pools.{}", i);
-      add_members_of(path, job_.cluster.pools[i]);
-      add_members_of(path + ".node", job_.cluster.pools[i].node);
-    }
-    const FabricSpec& fabric = job_.cluster.fabric;
-    add_members_of("cluster.fabric", fabric,
-                   [&](std::string_view key) { return used_by(fabric, key); });
-    add_members_of("cluster.fabric.variation", fabric.variation);
-    for (size_t i = 0; i < fabric.sites.size(); ++i) {
-      add_members_of(fmt::format("cluster.fabric.sites.{}", i), fabric.sites[i]);
-    }
-    for (size_t i = 0; i < job_.snapshots.size(); ++i) {
-      add_members_of(fmt::format("snapshots.{}", i), job_.snapshots[i]);
-    }
-    for (size_t i = 0; i < job_.failures.size(); ++i) {
-      const FailureClass& failure = job_.failures[i];
-      add_members_of(fmt::format("failures.{}", i), failure, [&](std::string_view key) {
-        const bool traced = failure.arrivals == Arrivals::trace;
-        if (key == "rate" || key == "job_rate" || key == "arrivals.day_amplitude") return !traced;
-        return key != "arrivals.weibull" && takes_key(failure.kind, key);
-      });
-    }
   }
 
-  // What compresses gradients stands in "compress".
+  // True if "compress" says what compresses gradients.
   bool listed_gradients() const {
     for (int i = 0; i < values_.length("compress"); ++i) {
       if (values_.text(fmt::format("compress.{}.axis", i)) == "dp") return true;

@@ -19,27 +19,50 @@ namespace {
 
 using Takes = std::function<bool(std::string_view)>;
 
-template <class Struct>
-ExplainedPart part(std::string path, const Struct& from, Takes takes) {
-  return {std::move(path), &kTypeTag<Struct>, &from, std::move(takes)};
-}
-
 bool takes_all(std::string_view /*key*/) {
   return true;
 }
 
-void add_filling(const Filling& filling, std::vector<ExplainedPart>& parts) {
-  parts.push_back(part("filling", filling, takes_all));
+class Parts {
+ public:
+  template <class Struct>
+  void add(std::string path, const Struct& from, Takes takes = takes_all) {
+    parts_.push_back({std::move(path), &kTypeTag<Struct>, &from, std::move(takes)});
+  }
+  // Adds the items of a list.
+  template <class Items>
+  void add_each(std::string_view list, const Items& items) {
+    for (std::size_t i = 0; i < items.size(); ++i) add(fmt::format("{}.{}", list, i), items[i]);
+  }
+  std::vector<ExplainedPart> all() const { return parts_; }
+
+ private:
+  std::vector<ExplainedPart> parts_;
+};
+
+void add_filling(const Filling& filling, Parts& parts) {
+  parts.add("filling", filling);
   for (std::size_t i = 0; i < filling.work.size(); ++i) {
     const FillingWork& work = filling.work[i];
-    parts.push_back(part(fmt::format("filling.work.{}", i), work, [&work](std::string_view key) {
+    parts.add(fmt::format("filling.work.{}", i), work, [&work](std::string_view key) {
       if (key == "samples") return work.model != nullptr;
       return key != "units" || work.need != FillingNeed::nothing;
-    }));
+    });
   }
 }
 
-// Nullptr: no search has found it.
+void add_failures(const std::vector<FailureClass>& failures, Parts& parts) {
+  for (std::size_t i = 0; i < failures.size(); ++i) {
+    const FailureClass& failure = failures[i];
+    parts.add(fmt::format("failures.{}", i), failure, [&failure](std::string_view key) {
+      const bool traced = failure.arrivals == Arrivals::trace;
+      if (key == "rate" || key == "job_rate" || key == "arrivals.day_amplitude") return !traced;
+      return key != "arrivals.weibull" && takes_key(failure.kind, key);
+    });
+  }
+}
+
+// Returns the struct in which a search has found the key's value. Null: no search has.
 const void* found_in(const Job& job, std::string_view key) {
   const Offload::Parts& searched = offload_of(job).searched;
   if (key == "recompute") return searched.recompute ? &job : nullptr;
@@ -55,23 +78,39 @@ const void* found_in(const Job& job, std::string_view key) {
 }  // namespace
 
 std::vector<ExplainedPart> explained_parts(const Job& job) {
-  std::vector<ExplainedPart> parts;
+  Parts parts;
+  parts.add("", job);
+  parts.add("schedule", job.schedule);
+  parts.add("layout", job.layout);
+  parts.add("batch", job.batch);
+  parts.add("software", job.software);
+  parts.add("communication", job.communication);
+  parts.add("recovery", job.recovery);
+  if (job.lengths) {
+    parts.add("", *job.lengths);
+    const LengthDistribution& law = job.lengths->distribution;
+    if (law.buckets.empty()) parts.add("batch.lengths", law);
+  }
+  parts.add_each("cluster.pools", job.cluster.pools);
+  parts.add("cluster.fabric.variation", job.cluster.fabric.variation);
+  parts.add_each("cluster.fabric.sites", job.cluster.fabric.sites);
+  parts.add_each("snapshots", job.snapshots);
+  add_failures(job.failures, parts);
   if (const auto& redundancy = job.redundancy) {
-    parts.push_back(part("redundancy", *redundancy,
-                         [&](std::string_view key) { return takes_key(redundancy->scheme, key); }));
+    parts.add("redundancy", *redundancy,
+              [&](std::string_view key) { return takes_key(redundancy->scheme, key); });
   }
   if (const auto& robust = job.communication.robust) {
-    parts.push_back(part("communication.robust", *robust,
-                         [&](std::string_view key) { return takes_key(robust->rule, key); }));
+    parts.add("communication.robust", *robust,
+              [&](std::string_view key) { return takes_key(robust->rule, key); });
   }
   if (const auto& training = job.training) {
-    parts.push_back(
-        part("train", *training, [&](std::string_view key) { return takes_key(*training, key); }));
+    parts.add("train", *training, [&](std::string_view key) { return takes_key(*training, key); });
   }
-  if (job.offload) parts.push_back(part("offload", *job.offload, takes_all));
-  if (job.input) parts.push_back(part("input", *job.input, takes_all));
+  if (job.offload) parts.add("offload", *job.offload);
+  if (job.input) parts.add("input", *job.input);
   if (job.filling) add_filling(*job.filling, parts);
-  return parts;
+  return parts.all();
 }
 
 void take_found(const Job& job, ResolvedValue& value) {

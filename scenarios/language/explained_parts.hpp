@@ -1,4 +1,4 @@
-// Parts of a job that are there or not, whose keys --explain reads back.
+// Structs of a job whose members --explain reads back, by the rows that are bound to them.
 #pragma once
 
 #include <functional>
@@ -12,7 +12,7 @@
 namespace windtunnel {
 
 struct ExplainedPart {
-  std::string path;                             // below which its keys stand
+  std::string path;                             // its keys stand below it
   const void* type;                             // kTypeTag of the struct
   const void* from;                             // of the job
   std::function<bool(std::string_view)> takes;  // whether it has a use for the key, less `path`
@@ -20,8 +20,8 @@ struct ExplainedPart {
 
 std::vector<ExplainedPart> explained_parts(const Job& job);
 
-// What recompute: auto and offload: auto found, in the place of that the scenario leaves it to
-// them; other values stay.
+// Replaces the value of a key that the scenario leaves to recompute: auto or offload: auto by what
+// the search has found. Other values stay as they are.
 void take_found(const Job& job, ResolvedValue& value);
 
 }  // namespace windtunnel

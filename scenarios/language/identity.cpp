@@ -41,7 +41,7 @@ class Digest {
   std::string bytes_;
 };
 
-// The values name files, which may change under their names.
+// Adds the content of files that the values name, because it may change under the same name.
 void add_files_of_iterations(const Job& job, Digest& digest) {
   if (job.network) {
     for (const NetworkLayer& layer : job.network->layers) {
@@ -68,19 +68,24 @@ void add_files_of_iterations(const Job& job, Digest& digest) {
   for (const SyncLevel& level : job.sync) digest.add(level.every_steps);  // of a file of rates
 }
 
-// Where the numbers come from that the results name with their origin.
+// Adds the origin of each number that results name with its origin.
 void add_origins_of_iterations(const Job& job, Digest& digest) {
   const auto add = [&](const auto& fields, const auto& spec) {
     for (const auto& field : fields) digest.add((spec.*field.member).origin);
   };
+  const auto add_bound = [&](const std::vector<BoundRow>& rows, const auto& spec) {
+    for (const BoundRow& row : rows) {
+      if (const Parameter* number = parameter_of(*row.field, spec)) digest.add(number->origin);
+    }
+  };
+  const auto add_node = [&](const NodeSpec& node) {
+    add_bound(bound_rows<NodeSpec>("cluster.node"), node);
+    add_bound(bound_rows<GpuSpec>("cluster.node.gpu"), node.gpu);
+  };
   const Cluster& cluster = job.cluster;
-  add(node_fields(), cluster.node);
-  add(gpu_fields(), cluster.node.gpu);
-  for (const Pool& pool : cluster.pools) {
-    add(node_fields(), pool.node);
-    add(gpu_fields(), pool.node.gpu);
-  }
-  add(fabric_parameters(), cluster.fabric);
+  add_node(cluster.node);
+  for (const Pool& pool : cluster.pools) add_node(pool.node);
+  add_bound(fabric_members(), cluster.fabric);
   digest.add_all(cluster.fabric.measured.origin, cluster.storage.write_Bps.origin,
                  cluster.storage.read_Bps.origin, cluster.storage.latency_s.origin);
   const auto add_calibration = [&](const Calibration& calibration) {

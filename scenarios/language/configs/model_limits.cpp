@@ -2,38 +2,35 @@
 
 #include <fmt/format.h>
 
-#include <span>
 #include <string_view>
 
 #include "scenarios/language/library/spec_fields.hpp"
-#include "scenarios/language/text/fields.hpp"
+#include "scenarios/language/text/values.hpp"
 
 namespace windtunnel {
 namespace {
 
 template <class Spec>
-void check_sizes(std::span<const SizeField<Spec>> sizes, std::string_view path, const Spec& spec,
-                 const Location& where) {
-  for (const SizeField<Spec>& size : sizes) {
-    const std::string key = join_path(path, size.key);
-    const int value = spec.*size.member;
+void check_sizes(std::string_view path, const Spec& spec, const Location& where) {
+  for (const BoundRow& row : bound_rows<Spec>(path)) {
+    const Field& field = *row.field;
+    if (field.scalar != ScalarType::integer || field.in_entry == InEntry::never) continue;
+    const double value = value_in(spec, field)->number;
     // 0 is none, or left to the scenario: the length of training.
-    const bool open = value == 0 && (!size.required || size.key == "sequence");
-    const Field* field = find_field(key);
-    CHECK(field != nullptr, "'{}' is not in the field table", key);
-    if (open || field->admits(value)) continue;
-    throw Error(where, fmt::format("{}: {} is not from {:.0f} to {:.0f}", key, value, field->low,
-                                   field->high));
+    const bool open = value == 0 && (field.in_entry == InEntry::may || row.key == "sequence");
+    if (open || field.admits(value)) continue;
+    throw Error(where, fmt::format("{}: {} is not from {:.0f} to {:.0f}", field.path, value,
+                                   field.low, field.high));
   }
 }
 
 }  // namespace
 
 void check_limits(const TransformerSpec& model, const Location& where) {
-  check_sizes(model_sizes(), "model", model, where);
-  if (model.moe.experts > 0) check_sizes(moe_sizes(), "model.moe", model.moe, where);
-  if (model.latent.kv_rank > 0) check_sizes(latent_sizes(), "model.latent", model.latent, where);
-  if (model.mamba.state > 0) check_sizes(mamba_sizes(), "model.mamba", model.mamba, where);
+  check_sizes("model", model, where);
+  if (model.moe.experts > 0) check_sizes("model.moe", model.moe, where);
+  if (model.latent.kv_rank > 0) check_sizes("model.latent", model.latent, where);
+  if (model.mamba.state > 0) check_sizes("model.mamba", model.mamba, where);
   if (model.heads % model.kv_heads != 0) {
     throw Error(where, fmt::format("{} heads do not share {} key and value heads evenly",
                                    model.heads, model.kv_heads));

@@ -1,8 +1,16 @@
-// One builder per type of row of the field table, so that a row shows only what is particular to
-// it.
+// How a row of the field table is written: a builder for its type, the path of the key, and what
+// the row says besides, in any order:
+//
+//   fact_row("failures.*.rate", sets<&FailureClass::rate_per_node_s>, Dimension::per_node_s,
+//            range(0, kMost), optional, example("3.24 per 1000 node-days"), "help of the key")
+//
+// A row says only what is particular to it. The names of an enumeration and the default follow from
+// the member that the key sets, an example from the default.
 #pragma once
 
 #include <algorithm>
+#include <concepts>
+#include <deque>
 #include <limits>
 #include <string>
 #include <string_view>
@@ -20,7 +28,7 @@ using Rows = std::vector<Field>;
 
 std::vector<std::string> calibration_names();
 
-// The parts of the table that have a file of their own.
+// These parts of the table have a file of their own.
 Rows cluster_rows();  // "cluster" and all below it
 Rows fabric_rows();
 Rows communication_rows();
@@ -50,7 +58,7 @@ Rows snapshot_rows();
 Rows recovery_rows();
 Rows more_rows();  // none; a program that defines its own has these keys besides
 
-// Where a table of what notices failures stands; the paths outlive the rows.
+// The paths of the keys that say what notices a failure. They must outlive the rows.
 struct DetectionPaths {
   std::string_view self, heartbeat, misses, timeout, watchdog;
 };
@@ -62,6 +70,16 @@ inline Rows joined(const std::vector<Rows>& parts) {
   return all;
 }
 
+// Makes the paths of keys below a place, for rows that stand at several places.
+struct PathsBelow {
+  std::string_view place;
+
+  std::string_view operator()(std::string_view key) const {
+    static std::deque<std::string> paths;  // the rows refer to them
+    return paths.emplace_back(std::string(place).append(key));
+  }
+};
+
 template <class Items>
 std::vector<std::string> names_in(const Items& items) {
   std::vector<std::string> names;
@@ -72,7 +90,7 @@ std::vector<std::string> names_in(const Items& items) {
 template <class Struct, class Type>
 Struct struct_of(Type Struct::*);
 
-// The member at the end of a path of members.
+// Returns the member at the end of a path of members.
 template <auto First, auto... Rest>
 auto& member_of(auto& target) {
   return ((target.*First).*....*Rest);
@@ -87,6 +105,8 @@ void assign(Type& member, const Value& value) {
     member = recompute_of(value.text);
   } else if constexpr (std::is_enum_v<Type>) {
     member = value_of<Type>(value.text);
+  } else if constexpr (std::is_same_v<Type, Parameter>) {
+    member = {value.number, value.number, value.number, {}, {}};  // the scenario has its evidence
   } else if constexpr (std::is_same_v<Type, bool>) {
     member = named ? value.text == value.field->true_name : value.number != 0;
   } else {
@@ -94,13 +114,16 @@ void assign(Type& member, const Value& value) {
   }
 }
 
-// What assign() would make the member of; false: there is nothing in it.
+// Writes into `value` what assign() would make the member of. False: the member holds nothing.
 template <class Type>
 bool read(const Type& member, Value& value) {
   const bool named = value.field->scalar == ScalarType::name;
   if constexpr (std::is_same_v<Type, std::string>) {
     value.text = member;
     return !member.empty();
+  } else if constexpr (std::is_same_v<Type, Parameter>) {
+    value.number = member.value;
+    return !member.source.empty();
   } else if constexpr (std::is_same_v<Type, Recompute>) {
     value.text = to_string(member);
   } else if constexpr (std::is_enum_v<Type>) {
@@ -125,36 +148,140 @@ bool read(const Type& member, Value& value) {
   return true;
 }
 
-// The row with the member of a struct, or of a struct in it, that its value sets: it takes the
-// names of the member's enumeration. What the member is initialised with is the default of the key,
-// unless the key is required, or left to what the struct was filled from (Field::optional). Without
-// members it is the row as it stands.
+// These structs start as an entry of the library, which a default would silently replace.
+template <class Struct>
+inline constexpr bool kFromLibrary =
+    std::is_same_v<Struct, TransformerSpec> || std::is_same_v<Struct, MixtureOfExperts> ||
+    std::is_same_v<Struct, LatentAttention> || std::is_same_v<Struct, MambaMixer> ||
+    std::is_same_v<Struct, NodeSpec> || std::is_same_v<Struct, GpuSpec> ||
+    std::is_same_v<Struct, FabricSpec>;
+
+// Binds a row to the member of a struct, or of a struct in it, that its value sets. The row takes
+// the names of the member's enumeration. The member's initialiser is the default of the key, unless
+// the key is required or keeps what the struct was filled from (Field::optional), as every key of
+// the library's structs does.
 template <auto... Members>
 Field bound(Field row) {
-  if constexpr (sizeof...(Members) > 0) {
-    const auto first = [](auto member, auto...) { return member; };
-    using Struct = decltype(struct_of(first(Members...)));
-    using Type = std::remove_cvref_t<decltype(member_of<Members...>(std::declval<Struct&>()))>;
-    row.binding = {&kTypeTag<Struct>,
-                   [](void* target, const Value& value) {
-                     assign(member_of<Members...>(*static_cast<Struct*>(target)), value);
-                   },
-                   [](const void* target, Value& value) {
-                     return read(member_of<Members...>(*static_cast<const Struct*>(target)), value);
-                   }};
-    if constexpr (std::is_enum_v<Type>) {
-      if (row.names.empty()) row.names = names_of<Type>();
-    }
-    if (!row.required && !row.optional && row.default_text.empty()) {
-      const Struct usual{};
-      Value value{.field = &row, .dimension = row.dimension};
-      if (row.binding.read(&usual, value)) row.default_text = text_of(value);
-    }
+  const auto first = [](auto member, auto...) { return member; };
+  using Struct = decltype(struct_of(first(Members...)));
+  using Type = std::remove_cvref_t<decltype(member_of<Members...>(std::declval<Struct&>()))>;
+  row.binding = {&kTypeTag<Struct>,
+                 [](void* target, const Value& value) {
+                   assign(member_of<Members...>(*static_cast<Struct*>(target)), value);
+                 },
+                 [](const void* target, Value& value) {
+                   return read(member_of<Members...>(*static_cast<const Struct*>(target)), value);
+                 }};
+  if constexpr (std::is_same_v<Type, Parameter>) {
+    row.binding.parameter = [](void* target) {
+      return &member_of<Members...>(*static_cast<Struct*>(target));
+    };
+  }
+  if constexpr (kFromLibrary<Struct>) row.optional = true;
+  if constexpr (std::is_enum_v<Type>) {
+    if (row.names.empty()) row.names = names_of<Type>();
+  }
+  if (!row.required && !row.optional && row.default_text.empty()) {
+    const Struct usual{};
+    Value value{.field = &row, .dimension = row.dimension};
+    if (row.binding.read(&usual, value)) row.default_text = text_of(value);
   }
   return row;
 }
 
-// Rows of what campaigns read and iterations do not, but for those named.
+// Each property of a row is a function that sets it in a Field.
+template <auto... Members>
+struct Sets {};
+template <auto... Members>
+inline constexpr Sets<Members...> sets;  // the member, or its path, that a value of the key becomes
+
+inline constexpr auto required = [](Field& row) { row.required = true; };
+inline constexpr auto optional = [](Field& row) { row.optional = true; };
+inline constexpr auto or_map = [](Field& row) { row.map = true; };    // besides a plain value
+inline constexpr auto or_list = [](Field& row) { row.list = true; };  // besides a plain value
+inline constexpr auto or_zero = [](Field& row) { row.or_zero = true; };
+inline constexpr auto free_keys = [](Field& row) { row.free_keys = true; };
+
+// The key is one of the library, too: an entry of it may state the key, or must.
+inline constexpr auto in_entry = [](Field& row) { row.in_entry = InEntry::may; };
+inline constexpr auto in_every_entry = [](Field& row) { row.in_entry = InEntry::must; };
+
+inline auto required_if(bool condition) {
+  return [=](Field& row) { row.required = condition; };
+}
+inline auto shorthand(std::string_view key) {
+  return [=](Field& row) { row.shorthand = key; };
+}
+inline auto at_least(double low) {
+  return [=](Field& row) { row.low = low; };
+}
+inline auto at_most(double high) {
+  return [=](Field& row) { row.high = high; };
+}
+inline auto range(double low, double high) {
+  return [=](Field& row) { row.low = low, row.high = high; };
+}
+inline auto above(double low, double high = std::numeric_limits<double>::max()) {
+  return [=](Field& row) { row.low = low, row.high = high, row.above_low = true; };
+}
+inline auto by_default(std::string text) {
+  return [=](Field& row) { row.default_text = text; };
+}
+inline auto names(std::vector<std::string_view> list) {
+  return [=](Field& row) { row.names = list; };
+}
+inline auto names(std::vector<std::string> (*library)()) {
+  return [=](Field& row) { row.library = library; };
+}
+inline auto true_name(std::string_view name) {
+  return [=](Field& row) { row.true_name = name; };
+}
+inline auto files(std::string_view suffixes) {
+  return [=](Field& row) { row.file_suffix = suffixes; };
+}
+inline auto example(std::string_view text) {
+  return [=](Field& row) { row.example = text; };
+}
+
+inline void state(Field& row, Dimension dimension) {
+  row.dimension = dimension;
+}
+inline void state(Field& row, Scope scope) {
+  row.scope = scope;
+}
+inline void state(Field& row, std::string_view help) {
+  row.help = help;
+}
+template <std::invocable<Field&> Property>
+void state(Field& row, const Property& property) {
+  property(row);
+}
+template <auto... Members>
+void state(Field& /*row*/, Sets<Members...> /*bound last*/) {}
+
+// Members are bound last, because their default is written with the names and unit of the row.
+template <class Property>
+Field bound_by(Field row, const Property& /*property*/) {
+  return row;
+}
+template <auto... Members>
+Field bound_by(Field row, Sets<Members...> /*members*/) {
+  return bound<Members...>(std::move(row));
+}
+
+template <class... Properties>
+Field row_of(ScalarType scalar, std::string_view path, const Properties&... properties) {
+  Field row{.path = path, .scalar = scalar};
+  (state(row, properties), ...);
+  if (scalar == ScalarType::integer) {  // it fits an int unless the row says otherwise
+    row.low = std::max(row.low, static_cast<double>(std::numeric_limits<int>::lowest()));
+    if (row.high > 1e300) row.high = std::numeric_limits<int>::max();
+  }
+  ((row = bound_by(std::move(row), properties)), ...);
+  return row;
+}
+
+// Marks rows that campaigns read and iterations do not, except those named.
 inline Rows of_campaign(Rows rows, const std::vector<std::string_view>& of_iterations = {}) {
   for (Field& row : rows) {
     if (std::ranges::find(of_iterations, row.path) == of_iterations.end()) {
@@ -164,79 +291,64 @@ inline Rows of_campaign(Rows rows, const std::vector<std::string_view>& of_itera
   return rows;
 }
 
-inline Field map_row(std::string_view path, Field row) {
-  row.path = path;
-  row.map = true;
-  return row;
+template <class... Properties>
+Field map_row(std::string_view path, const Properties&... properties) {
+  return row_of(ScalarType::none, path, or_map, properties...);
 }
 
-inline Field list_row(std::string_view path, Field row) {
-  row.path = path;
-  row.list = true;
-  return row;
+template <class... Properties>
+Field list_row(std::string_view path, const Properties&... properties) {
+  return row_of(ScalarType::none, path, or_list, properties...);
 }
 
-template <auto... Members>
-Field text_row(std::string_view path, Field row) {
-  row.path = path;
-  row.scalar = ScalarType::text;
-  return bound<Members...>(std::move(row));
+template <class... Properties>
+Field text_row(std::string_view path, const Properties&... properties) {
+  return row_of(ScalarType::text, path, properties...);
 }
 
-template <auto... Members>
-Field name_row(std::string_view path, Field row) {
-  row.path = path;
-  row.scalar = ScalarType::name;
-  return bound<Members...>(std::move(row));
+template <class... Properties>
+Field name_row(std::string_view path, const Properties&... properties) {
+  return row_of(ScalarType::name, path, properties...);
 }
 
-template <auto... Members>
-Field flag_row(std::string_view path, Field row) {
-  row.path = path;
-  row.scalar = ScalarType::boolean;
-  return bound<Members...>(std::move(row));
+template <class... Properties>
+Field flag_row(std::string_view path, const Properties&... properties) {
+  return row_of(ScalarType::boolean, path, properties...);
 }
 
-// A whole number that fits an int unless the row says otherwise.
-template <auto... Members>
-Field whole_row(std::string_view path, Field row) {
-  row.path = path;
-  row.scalar = ScalarType::integer;
-  row.low = std::max(row.low, static_cast<double>(std::numeric_limits<int>::lowest()));
-  if (row.high > 1e300) row.high = std::numeric_limits<int>::max();
-  return bound<Members...>(std::move(row));
+template <class... Properties>
+Field whole_row(std::string_view path, const Properties&... properties) {
+  return row_of(ScalarType::integer, path, properties...);
 }
 
-// A number about the world.
-template <auto... Members>
-Field fact_row(std::string_view path, Dimension dimension, Field row) {
-  row.path = path;
-  row.scalar = ScalarType::quantity;
-  row.dimension = dimension;
-  row.fact = true;
-  return bound<Members...>(std::move(row));
+// The user chooses this number.
+template <class... Properties>
+Field choice_row(std::string_view path, const Properties&... properties) {
+  return row_of(ScalarType::quantity, path, properties...);
 }
 
-// A number that the user chooses.
-template <auto... Members>
-Field choice_row(std::string_view path, Dimension dimension, Field row) {
-  row = fact_row<Members...>(path, dimension, std::move(row));
-  row.fact = false;
-  return row;
+// This number is about the world and needs evidence.
+template <class... Properties>
+Field fact_row(std::string_view path, const Properties&... properties) {
+  const auto is_fact = [](Field& row) { row.fact = true; };
+  return row_of(ScalarType::quantity, path, is_fact, properties...);
 }
 
-template <auto... Members>
-Field duration_row(std::string_view path, Field row) {
-  row.low = std::max(row.low, 0.0);
-  return fact_row<Members...>(path, Dimension::seconds, std::move(row));
+template <class... Properties>
+Field duration_row(std::string_view path, const Properties&... properties) {
+  return fact_row(path, Dimension::seconds, at_least(0), properties...);
 }
 
-// Never 0.
-template <auto... Members>
-Field bandwidth_row(std::string_view path, Field row) {
-  row.low = 0;
-  row.above_low = true;
-  return fact_row<Members...>(path, Dimension::bytes_per_s, std::move(row));
+// It is never 0.
+template <class... Properties>
+Field bandwidth_row(std::string_view path, const Properties&... properties) {
+  return fact_row(path, Dimension::bytes_per_s, above(0), properties...);
+}
+
+// The value is a number of iterations, or a time.
+template <class... Properties>
+Field interval_row(std::string_view path, const Properties&... properties) {
+  return row_of(ScalarType::interval, path, properties...);
 }
 
 }  // namespace windtunnel

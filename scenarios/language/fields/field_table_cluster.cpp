@@ -1,15 +1,10 @@
 // Rows of the field table below "cluster".
-#include <fmt/format.h>
 
-#include <algorithm>
-#include <array>
-#include <deque>
 #include <string>
 
-#include "models/base/error.hpp"
+#include "models/base/units.hpp"
 #include "scenarios/language/fields/field_rows.hpp"
 #include "scenarios/language/library/library.hpp"
-#include "scenarios/language/library/spec_fields.hpp"
 
 namespace windtunnel {
 namespace {
@@ -21,375 +16,220 @@ std::vector<std::string> gpu_names() {
   return names_in(library_gpus());
 }
 
-Field storage_share_row() {
-  Field row = choice_row<&StorageSpec::share>(
-      "cluster.storage.share", Dimension::number,
-      {.low = 0,
-       .above_low = true,
-       .high = 1,
-       .example = "0.1",
-       .help = "of its bandwidth that the job's snapshots may take; no shorter interval is "
-               "advised"});
-  row.scope = Scope::campaign;
-  return row;
-}
-
 Rows machine_rows() {
   return {
-      map_row(
-          "cluster",
-          {.required = true, .example = "{nodes: 2048, node: dgx-h100}", .help = "the machine"}),
-      whole_row<&Cluster::nodes>(
-          "cluster.nodes",
-          {.low = 1,
-           .high = 1e6,
-           .optional = true,
-           .example = "2048",
-           .help = "nodes of the job; with pools: all of theirs unless it says fewer"}),
-      map_row("cluster.storage", {.example = "{write: 2 TB/s, read: 2 TB/s}",
-                                  .help = "shared storage, of the whole cluster"}),
-      bandwidth_row("cluster.storage.write",
-                    {.required = true, .example = "2 TB/s", .help = "sustained"}),
-      bandwidth_row("cluster.storage.read",
-                    {.required = true, .example = "2 TB/s", .help = "sustained"}),
-      duration_row(
-          "cluster.storage.latency",
-          {.default_text = format_quantity(StorageSpec{}.latency_s.value, Dimension::seconds),
-           .example = "50 ms",
-           .help = "to open and commit a file"}),
-      storage_share_row(),
-      fact_row<&StorageSpec::background>(
-          "cluster.storage.background", Dimension::number,
-          {.low = 0,
-           .high = 0.999,
-           .example = "0.2",
-           .help = "share of its bandwidth that other jobs take on average"}),
-      fact_row<&StorageSpec::startup_bytes>(
-          "cluster.storage.startup", Dimension::bytes,
-          {.low = 0,
-           .high = 1e18,
-           .optional = true,
-           .example = "20 GB",
-           .help = "what every node reads at a restart beside a copy: container image, packages, "
-                   "index of the data",
-           .scope = Scope::campaign}),
-      map_row("cluster.storage.storm",
-              {.example = "{nodes: 512, read: 100 GB}",
-               .help = "other jobs that restart when this one does and read from the same storage",
-               .scope = Scope::campaign}),
-      whole_row<&StorageStorm::nodes>("cluster.storage.storm.nodes", {.low = 1,
-                                                                      .high = 1e6,
-                                                                      .required = true,
-                                                                      .example = "512",
-                                                                      .help = "of those jobs",
-                                                                      .scope = Scope::campaign}),
-      fact_row<&StorageStorm::read_bytes>("cluster.storage.storm.read", Dimension::bytes,
-                                          {.low = 0,
-                                           .high = 1e18,
-                                           .required = true,
-                                           .example = "100 GB",
-                                           .help = "by each of those nodes",
-                                           .scope = Scope::campaign}),
-      fact_row<&StorageStorm::chance>(
-          "cluster.storage.storm.chance", Dimension::number,
-          {.low = 0,
-           .high = 1,
-           .example = "0.1",
-           .help = "share of this job's restarts that those jobs restart with",
-           .scope = Scope::campaign}),
-      list_row(
-          "cluster.slow_nodes",
-          {.default_text = "[]", .example = "[{node: 3, slowdown: 1.2}]", .help = "stragglers"}),
-      map_row("cluster.slow_nodes.*", {.example = "{node: 3, slowdown: 1.2}", .help = "one node"}),
-      whole_row<&SlowNode::node>(
-          "cluster.slow_nodes.*.node",
-          {.low = 0, .high = 1e6, .required = true, .example = "3", .help = "its number, from 0"}),
-      fact_row<&SlowNode::slowdown>("cluster.slow_nodes.*.slowdown", Dimension::number,
-                                    {.low = 1,
-                                     .high = 1e4,
-                                     .required = true,
-                                     .example = "1.2",
-                                     .help = "its computations take this many times as long"}),
-      list_row("cluster.degraded_nics", {.default_text = "[]",
-                                         .example = "[{node: 3, nic: 0, factor: 0.5}]",
-                                         .help = "NICs below their bandwidth"}),
-      map_row("cluster.degraded_nics.*",
-              {.example = "{node: 3, nic: 0, factor: 0.5}", .help = "one NIC"}),
-      whole_row<&DegradedNic::node>(
-          "cluster.degraded_nics.*.node",
-          {.low = 0, .high = 1e6, .required = true, .example = "3", .help = "its node, from 0"}),
-      whole_row<&DegradedNic::nic>(
-          "cluster.degraded_nics.*.nic",
-          {.low = 0, .high = 1000, .required = true, .example = "0", .help = "its number, from 0"}),
-      fact_row<&DegradedNic::factor>("cluster.degraded_nics.*.factor", Dimension::number,
-                                     {.low = 1e-6,
-                                      .high = 1,
-                                      .required = true,
-                                      .example = "0.5",
-                                      .help = "share of the bandwidth that is left"}),
+      map_row("cluster", required, example("{nodes: 2048, node: dgx-h100}"), "the machine"),
+      whole_row("cluster.nodes", sets<&Cluster::nodes>, range(1, 1e6), optional, example("2048"),
+                "nodes of the job; with pools: all of theirs unless it says fewer"),
+      map_row("cluster.storage", example("{write: 2 TB/s, read: 2 TB/s}"),
+              "shared storage, of the whole cluster"),
+      bandwidth_row("cluster.storage.write", sets<&StorageSpec::write_Bps>, required,
+                    example("2 TB/s"), "sustained"),
+      bandwidth_row("cluster.storage.read", sets<&StorageSpec::read_Bps>, required,
+                    example("2 TB/s"), "sustained"),
+      duration_row("cluster.storage.latency", sets<&StorageSpec::latency_s>,
+                   by_default(format_quantity(StorageSpec{}.latency_s.value, Dimension::seconds)),
+                   "to open and commit a file"),
+      choice_row(
+          "cluster.storage.share", sets<&StorageSpec::share>, above(0, 1), Scope::campaign,
+          "of its bandwidth that the job's snapshots may take; no shorter interval is advised"),
+      fact_row("cluster.storage.background", sets<&StorageSpec::background>, range(0, 0.999),
+               example("0.2"), "share of its bandwidth that other jobs take on average"),
+      fact_row("cluster.storage.startup", sets<&StorageSpec::startup_bytes>, Dimension::bytes,
+               range(0, 1e18), optional, Scope::campaign, example("20 GB"),
+               "what every node reads at a restart beside a copy: container image, packages, index "
+               "of the data"),
+      map_row("cluster.storage.storm", Scope::campaign, example("{nodes: 512, read: 100 GB}"),
+              "other jobs that restart when this one does and read from the same storage"),
+      whole_row("cluster.storage.storm.nodes", sets<&StorageStorm::nodes>, range(1, 1e6), required,
+                Scope::campaign, example("512"), "of those jobs"),
+      fact_row("cluster.storage.storm.read", sets<&StorageStorm::read_bytes>, Dimension::bytes,
+               range(0, 1e18), required, Scope::campaign, example("100 GB"),
+               "by each of those nodes"),
+      fact_row("cluster.storage.storm.chance", sets<&StorageStorm::chance>, range(0, 1),
+               Scope::campaign, example("0.1"),
+               "share of this job's restarts that those jobs restart with"),
+      list_row("cluster.slow_nodes", by_default("[]"), example("[{node: 3, slowdown: 1.2}]"),
+               "stragglers"),
+      map_row("cluster.slow_nodes.*", example("{node: 3, slowdown: 1.2}"), "one node"),
+      whole_row("cluster.slow_nodes.*.node", sets<&SlowNode::node>, range(0, 1e6), required,
+                example("3"), "its number, from 0"),
+      fact_row("cluster.slow_nodes.*.slowdown", sets<&SlowNode::slowdown>, range(1, 1e4), required,
+               example("1.2"), "its computations take this many times as long"),
+      list_row("cluster.degraded_nics", by_default("[]"),
+               example("[{node: 3, nic: 0, factor: 0.5}]"), "NICs below their bandwidth"),
+      map_row("cluster.degraded_nics.*", example("{node: 3, nic: 0, factor: 0.5}"), "one NIC"),
+      whole_row("cluster.degraded_nics.*.node", sets<&DegradedNic::node>, range(0, 1e6), required,
+                example("3"), "its node, from 0"),
+      whole_row("cluster.degraded_nics.*.nic", sets<&DegradedNic::nic>, range(0, 1000), required,
+                example("0"), "its number, from 0"),
+      fact_row("cluster.degraded_nics.*.factor", sets<&DegradedNic::factor>, range(1e-6, 1),
+               required, example("0.5"), "share of the bandwidth that is left"),
   };
 }
 
 Rows jitter_rows() {
   return {
-      map_row("cluster.jitter",
-              {.example = "{sigma: 0.03}",
-               .help = "stragglers in time: kernels take now longer, now shorter; by one law of "
-                       "sigma, exponential, pareto, gilbert_elliott, or share with slowdown"}),
-      fact_row<&Jitter::sigma>("cluster.jitter.sigma", Dimension::number,
-                               {.low = 0,
-                                .high = 2,
-                                .optional = true,
-                                .example = "0.03",
-                                .help = "of the logarithm of a log-normal factor of mean 1"}),
-      fact_row<&Jitter::exponential>(
-          "cluster.jitter.exponential", Dimension::number,
-          {.low = 0,
-           .high = 1e4,
-           .optional = true,
-           .example = "0.1",
-           .help = "mean of an exponential variable that comes on top of the factor 1"}),
-      fact_row<&Jitter::pareto>(
-          "cluster.jitter.pareto", Dimension::number,
-          {.low = 1.05,
-           .high = 1e6,
-           .optional = true,
-           .example = "4",
-           .help = "exponent of a Pareto factor: it is above x with probability x^-exponent"}),
-      fact_row<&Jitter::memory>(
-          "cluster.jitter.memory", Dimension::number,
-          {.low = 0,
-           .high = 0.9999,
-           .optional = true,
-           .example = "0.9",
-           .help = "sigma, exponential, pareto: correlation of one step with the next, of the "
-                   "normal variable that becomes the factor"}),
-      map_row("cluster.jitter.gilbert_elliott",
-              {.example = "{good: 500, bad: 20, slowdown: 1.3}",
-               .help = "bursts: a good state, and a bad one in which kernels are slower"}),
-      fact_row<&Jitter::bursts, &Bursts::good>(
-          "cluster.jitter.gilbert_elliott.good", Dimension::number,
-          {.low = 1,
-           .high = 1e9,
-           .required = true,
-           .example = "500",
-           .help = "steps (or tasks) that the good state lasts on average; 1 / the probability of "
-                   "leaving it"}),
-      fact_row<&Jitter::bursts, &Bursts::bad>("cluster.jitter.gilbert_elliott.bad",
-                                              Dimension::number,
-                                              {.low = 1,
-                                               .high = 1e9,
-                                               .required = true,
-                                               .example = "20",
-                                               .help = "likewise of the bad state"}),
-      fact_row<&Jitter::bursts, &Bursts::slowdown>(
-          "cluster.jitter.gilbert_elliott.slowdown", Dimension::number,
-          {.low = 1,
-           .high = 1e4,
-           .required = true,
-           .example = "1.3",
-           .help = "kernels take this many times as long in the bad state"}),
-      fact_row<&Jitter::bursts, &Bursts::tail>(
-          "cluster.jitter.gilbert_elliott.tail", Dimension::number,
-          {.low = 1.05,
-           .high = 1e6,
-           .optional = true,
-           .example = "3",
-           .help = "exponent of a Pareto variable that multiplies the slowdown in each step of the "
-                   "bad state"}),
-      fact_row<&Jitter::share>("cluster.jitter.share", Dimension::number,
-                               {.low = 0,
-                                .high = 1,
-                                .optional = true,
-                                .example = "0.005",
-                                .help = "of the steps (or tasks) that are slow, each by itself"}),
-      fact_row<&Jitter::slowdown>("cluster.jitter.slowdown", Dimension::number,
-                                  {.low = 1,
-                                   .high = 1e4,
-                                   .optional = true,
-                                   .example = "1.1",
-                                   .help = "kernels of the slow share take this many times as "
-                                           "long"}),
-      name_row<&Jitter::per>("cluster.jitter.per",
-                             {.example = "task", .help = "how long a factor holds"}),
-      name_row<&Jitter::of>("cluster.jitter.of",
-                            {.example = "node", .help = "whose kernels have one factor together"}),
-      whole_row<&Jitter::draws>(
-          "cluster.jitter.draws",
-          {.low = 2,
-           .high = 1000,
-           .example = "32",
-           .help = "iterations that are drawn and simulated; the step time is their mean"}),
-      whole_row<&Jitter::seed>("cluster.jitter.seed",
-                               {.low = 0, .high = 1e8, .example = "1", .help = "of the drawing"}),
+      map_row("cluster.jitter", example("{sigma: 0.03}"),
+              "stragglers in time: kernels take now longer, now shorter; by one law of sigma, "
+              "exponential, pareto, gilbert_elliott, or share with slowdown"),
+      fact_row("cluster.jitter.sigma", sets<&Jitter::sigma>, range(0, 2), optional, example("0.03"),
+               "of the logarithm of a log-normal factor of mean 1"),
+      fact_row("cluster.jitter.exponential", sets<&Jitter::exponential>, range(0, 1e4), optional,
+               example("0.1"), "mean of an exponential variable that comes on top of the factor 1"),
+      fact_row("cluster.jitter.pareto", sets<&Jitter::pareto>, range(1.05, 1e6), optional,
+               example("4"),
+               "exponent of a Pareto factor: it is above x with probability x^-exponent"),
+      fact_row("cluster.jitter.memory", sets<&Jitter::memory>, range(0, 0.9999), optional,
+               example("0.9"),
+               "sigma, exponential, pareto: correlation of one step with the next, of the normal "
+               "variable that becomes the factor"),
+      map_row("cluster.jitter.gilbert_elliott", example("{good: 500, bad: 20, slowdown: 1.3}"),
+              "bursts: a good state, and a bad one in which kernels are slower"),
+      fact_row("cluster.jitter.gilbert_elliott.good", sets<&Jitter::bursts, &Bursts::good>,
+               range(1, 1e9), required, example("500"),
+               "steps (or tasks) that the good state lasts on average; 1 / the probability of "
+               "leaving it"),
+      fact_row("cluster.jitter.gilbert_elliott.bad", sets<&Jitter::bursts, &Bursts::bad>,
+               range(1, 1e9), required, example("20"), "likewise of the bad state"),
+      fact_row("cluster.jitter.gilbert_elliott.slowdown", sets<&Jitter::bursts, &Bursts::slowdown>,
+               range(1, 1e4), required, example("1.3"),
+               "kernels take this many times as long in the bad state"),
+      fact_row("cluster.jitter.gilbert_elliott.tail", sets<&Jitter::bursts, &Bursts::tail>,
+               range(1.05, 1e6), optional, example("3"),
+               "exponent of a Pareto variable that multiplies the slowdown in each step of the bad "
+               "state"),
+      fact_row("cluster.jitter.share", sets<&Jitter::share>, range(0, 1), optional,
+               example("0.005"), "of the steps (or tasks) that are slow, each by itself"),
+      fact_row("cluster.jitter.slowdown", sets<&Jitter::slowdown>, range(1, 1e4), optional,
+               example("1.1"), "kernels of the slow share take this many times as long"),
+      name_row("cluster.jitter.per", sets<&Jitter::per>, example("task"),
+               "how long a factor holds"),
+      name_row("cluster.jitter.of", sets<&Jitter::of>, example("node"),
+               "whose kernels have one factor together"),
+      whole_row("cluster.jitter.draws", sets<&Jitter::draws>, range(2, 1000), example("32"),
+                "iterations that are drawn and simulated; the step time is their mean"),
+      whole_row("cluster.jitter.seed", sets<&Jitter::seed>, range(0, 1e8), "of the drawing"),
   };
 }
 
-// At path(""), or at that of a pool.
-Rows node_rows(std::string_view at, bool required) {
-  static std::deque<std::string> paths;  // the rows refer to them
-  const auto path = [&](const char* end) -> std::string_view {
-    return paths.emplace_back(fmt::format("{}{}", at, end));
-  };
+// The keys of a node at path(""): the cluster's, or that of a pool.
+Rows node_rows(const PathsBelow& path, bool of_pool) {
   return {
-      map_row(path(""), {.shorthand = "base",
-                         .required = required,
-                         .example = "dgx-h100",
-                         .help = "kind of every node: a name of the library, or a base and what "
-                                 "differs from it"}),
-      name_row(path(".base"), {.required = true,
-                               .library = node_names,
-                               .example = "dgx-h100",
-                               .help = "the node of the library to start from"}),
-      whole_row<&NodeSpec::gpus>(path(".gpus"), {.low = 1,
-                                                 .high = 1000,
-                                                 .optional = true,
-                                                 .example = "8",
-                                                 .help = "GPUs, all in one NVLink domain"}),
-      bandwidth_row(path(".nvlink"), {.example = "450 GB/s", .help = "per GPU and direction"}),
-      whole_row<&NodeSpec::package_gpus>(
-          path(".package_gpus"),
-          {.low = 1,
-           .high = 1000,
-           .optional = true,
-           .example = "2",
-           .help = "neighbours that are joined faster than the others of their node, as the "
-                   "two dies of an MI250X"}),
-      bandwidth_row(path(".package"),
-                    {.example = "200 GB/s", .help = "inside a package, per GPU and direction"}),
-      whole_row<&NodeSpec::nics>(path(".nics"), {.low = 1,
-                                                 .high = 1000,
-                                                 .optional = true,
-                                                 .example = "8",
-                                                 .help = "NICs of the compute fabric"}),
-      bandwidth_row(path(".nic"), {.example = "400 Gb/s", .help = "per NIC and direction"}),
-      bandwidth_row(path(".pcie"),
-                    {.example = "64 GB/s", .help = "GPU to host, per GPU and direction"}),
-      fact_row(path(".host_memory"), Dimension::bytes,
-               {.low = 1e6, .high = 1e15, .example = "2 TB", .help = "per node"}),
-      bandwidth_row(path(".host_memory_bandwidth"), {.example = "614 GB/s", .help = "per node"}),
-      fact_row(path(".cpu_cores"), Dimension::number,
-               {.low = 1, .high = 1e6, .example = "112", .help = "per node"}),
-      bandwidth_row(path(".storage_nic"),
-                    {.example = "50 GB/s", .help = "towards storage, per node and direction"}),
-      bandwidth_row(path(".local_disk"),
-                    {.example = "14 GB/s", .help = "drives of the node, per direction"}),
-      fact_row(path(".local_disk_capacity"), Dimension::bytes,
-               {.low = 0,
-                .above_low = true,
-                .high = 1e18,
-                .example = "30 TB",
-                .help = "of all drives of the node: what is offloaded to them, and snapshots of "
-                        "the tier local-disk"}),
-      name_row<&NodeSpec::gpu_path>(
-          path(".gpu_path"),
-          {.optional = true,
-           .example = "pcie",
-           .help = "how GPUs of a node reach each other: over NVLink, or through PCIe and the "
-                   "host bridge"}),
-      bandwidth_row(path(".host_bridge"),
-                    {.example = "37 GB/s",
-                     .help = "of a node without NVLink: all bytes between its GPUs together"}),
+      map_row(path(""), shorthand("base"), required_if(of_pool), example("dgx-h100"),
+              "kind of every node: a name of the library, or a base and what differs from it"),
+      name_row(path(".base"), required, names(node_names), example("dgx-h100"),
+               "the node of the library to start from"),
+      whole_row(path(".gpus"), sets<&NodeSpec::gpus>, in_every_entry, range(1, 1000), example("8"),
+                "GPUs, all in one NVLink domain"),
+      bandwidth_row(path(".nvlink"), sets<&NodeSpec::nvlink_Bps>, in_every_entry,
+                    example("450 GB/s"), "per GPU and direction"),
+      whole_row(path(".package_gpus"), sets<&NodeSpec::package_gpus>, in_entry, range(1, 1000),
+                example("2"),
+                "neighbours that are joined faster than the others of their node, as the two dies "
+                "of an MI250X"),
+      bandwidth_row(path(".package"), sets<&NodeSpec::package_Bps>, in_entry, example("200 GB/s"),
+                    "inside a package, per GPU and direction"),
+      whole_row(path(".nics"), sets<&NodeSpec::nics>, in_every_entry, range(1, 1000), example("8"),
+                "NICs of the compute fabric"),
+      bandwidth_row(path(".nic"), sets<&NodeSpec::nic_Bps>, in_every_entry, example("400 Gb/s"),
+                    "per NIC and direction"),
+      bandwidth_row(path(".pcie"), sets<&NodeSpec::pcie_Bps>, in_every_entry, example("64 GB/s"),
+                    "GPU to host, per GPU and direction"),
+      fact_row(path(".host_memory"), sets<&NodeSpec::host_memory_bytes>, in_every_entry,
+               Dimension::bytes, range(1e6, 1e15), example("2 TB"), "per node"),
+      bandwidth_row(path(".host_memory_bandwidth"), sets<&NodeSpec::host_memory_Bps>,
+                    in_every_entry, example("614 GB/s"), "per node"),
+      fact_row(path(".cpu_cores"), sets<&NodeSpec::cpu_cores>, in_every_entry, range(1, 1e6),
+               example("112"), "per node"),
+      bandwidth_row(path(".storage_nic"), sets<&NodeSpec::storage_nic_Bps>, in_every_entry,
+                    example("50 GB/s"), "towards storage, per node and direction"),
+      bandwidth_row(path(".local_disk"), sets<&NodeSpec::local_disk_Bps>, in_entry,
+                    example("14 GB/s"), "drives of the node, per direction"),
+      fact_row(path(".local_disk_capacity"), sets<&NodeSpec::local_disk_bytes>, in_entry,
+               Dimension::bytes, above(0, 1e18), example("30 TB"),
+               "of all drives of the node: what is offloaded to them, and snapshots of the tier "
+               "local-disk"),
+      name_row(
+          path(".gpu_path"), sets<&NodeSpec::gpu_path>, in_entry, example("pcie"),
+          "how GPUs of a node reach each other: over NVLink, or through PCIe and the host bridge"),
+      bandwidth_row(path(".host_bridge"), sets<&NodeSpec::host_bridge_Bps>, in_entry,
+                    example("37 GB/s"),
+                    "of a node without NVLink: all bytes between its GPUs together"),
   };
 }
 
-// The GPUs of a node at `at`, and what of them can be other than in the library.
-Rows gpu_rows(std::string_view at) {
-  static std::deque<std::string> paths;  // the rows refer to them
-  const auto path = [&](std::string_view end) -> std::string_view {
-    return paths.emplace_back(fmt::format("{}.gpu{}", at, end));
+// The keys of the GPUs of a node, at path("").
+Rows gpu_rows(const PathsBelow& path) {
+  return {
+      map_row(path(""), shorthand("base"), example("h100"),
+              "kind of its GPUs: a name of the library, or a base and what differs from it"),
+      name_row(path(".base"), names(gpu_names), example("h100"),
+               "the GPU of the library to start from; default: the node's"),
+      fact_row(path(".fp32"), sets<&GpuSpec::fp32_flops>, in_every_entry, Dimension::flops_per_s,
+               above(0), example("66.9 TFLOP/s"), "dense peak of the vector units"),
+      fact_row(path(".tf32"), sets<&GpuSpec::tf32_flops>, in_every_entry, Dimension::flops_per_s,
+               at_least(0), example("494.7 TFLOP/s"),
+               "dense peak of the matrix units; 0: they have none"),
+      fact_row(path(".fp16"), sets<&GpuSpec::fp16_flops>, in_every_entry, Dimension::flops_per_s,
+               at_least(0), example("989.4 TFLOP/s"), "likewise in fp16"),
+      fact_row(path(".bf16"), sets<&GpuSpec::bf16_flops>, in_every_entry, Dimension::flops_per_s,
+               at_least(0), example("989.4 TFLOP/s"), "likewise in bf16"),
+      fact_row(path(".fp8"), sets<&GpuSpec::fp8_flops>, in_every_entry, Dimension::flops_per_s,
+               at_least(0), example("1978.9 TFLOP/s"), "likewise in fp8"),
+      fact_row(path(".fp4"), sets<&GpuSpec::fp4_flops>, in_every_entry, Dimension::flops_per_s,
+               at_least(0), example("0 TFLOP/s"), "likewise in fp4"),
+      fact_row(path(".memory"), sets<&GpuSpec::memory_bytes>, in_every_entry, Dimension::bytes,
+               range(1e6, 1e15), example("80 GB"), "as sold"),
+      bandwidth_row(path(".memory_bandwidth"), sets<&GpuSpec::memory_Bps>, in_every_entry,
+                    example("3.35 TB/s"), "peak"),
+      fact_row(path(".sms"), sets<&GpuSpec::sms>, in_every_entry, range(1, 1e6), example("132"),
+               "streaming multiprocessors, or what the chip has in their place"),
+      fact_row(path(".l2"), sets<&GpuSpec::l2_bytes>, in_every_entry, Dimension::bytes,
+               range(1, 1e12), example("50 MB"), "cache"),
   };
-  struct GpuRow {
-    std::string_view key;
-    std::string_view example;
-    std::string_view help;
-  };
-  static constexpr std::array kRows = std::to_array<GpuRow>({
-      {"fp32", "66.9 TFLOP/s", "dense peak of the vector units"},
-      {"tf32", "494.7 TFLOP/s", "dense peak of the matrix units; 0: they have none"},
-      {"fp16", "989.4 TFLOP/s", "likewise in fp16"},
-      {"bf16", "989.4 TFLOP/s", "likewise in bf16"},
-      {"fp8", "1978.9 TFLOP/s", "likewise in fp8"},
-      {"fp4", "0 TFLOP/s", "likewise in fp4"},
-      {"memory", "80 GB", "as sold"},
-      {"memory_bandwidth", "3.35 TB/s", "peak"},
-      {"sms", "132", "streaming multiprocessors, or what the chip has in their place"},
-      {"l2", "50 MB", "cache"},
-  });
-  Rows rows = {
-      map_row(path(""), {.shorthand = "base",
-                         .example = "h100",
-                         .help = "kind of its GPUs: a name of the library, or a base and what "
-                                 "differs from it"}),
-      name_row(path(".base"),
-               {.library = gpu_names,
-                .example = "h100",
-                .help = "the GPU of the library to start from; default: the node's"}),
-  };
-  for (const ParameterField<GpuSpec>& field : gpu_fields()) {
-    const auto* row = std::ranges::find(kRows, field.key, &GpuRow::key);
-    CHECK(row != kRows.end(), "no row for the GPU's '{}'", field.key);
-    rows.push_back(fact_row(path(fmt::format(".{}", field.key)), field.dimension,
-                            {.low = field.range().smallest,
-                             .or_zero = field.may_lack,
-                             .high = field.range().largest,
-                             .example = row->example,
-                             .help = row->help}));
-  }
-  return rows;
 }
 
 Rows pool_rows() {
   return {
-      list_row("cluster.pools",
-               {.default_text = "[]",
-                .example = "[{name: new, nodes: 64, node: dgx-h100}, {name: old, nodes: 32, node: "
-                           "dgx-a100}]",
-                .help = "unlike nodes, in place of nodes and node: the machine's nodes are "
-                        "numbered pool by pool"}),
-      map_row("cluster.pools.*",
-              {.example = "{name: new, nodes: 64, node: dgx-h100}", .help = "nodes of one kind"}),
-      text_row<&Pool::name>(
-          "cluster.pools.*.name",
-          {.required = true, .example = "new", .help = "what layout.place calls them"}),
-      whole_row<&Pool::nodes>(
-          "cluster.pools.*.nodes",
-          {.low = 1, .high = 1e6, .required = true, .example = "64", .help = "of this kind"}),
-      fact_row<&Pool::price_usd_per_gpu_s>("cluster.pools.*.price", Dimension::usd_per_gpu_s,
-                                           {.low = 0,
-                                            .optional = true,
-                                            .example = "1 USD per gpu-hour",
-                                            .help = "of one GPU; default: job.price"}),
-      text_row<&Pool::network>(
-          "cluster.pools.*.network",
-          {.optional = true,
-           .example = "roce",
-           .help = "a name of your choice; pools whose names differ cannot reach each other by "
-                   "their NICs and talk over cluster.common"}),
-      name_row("cluster.pools.*.calibration",
-               {.default_text = "auto",
-                .library = calibration_names,
-                .file_suffix = ".yaml",
-                .example = "a100-published",
-                .help = "fitted constants of these nodes; auto: those fitted on their GPU"}),
-      map_row("cluster.common", {.example = "{bandwidth: 25 Gb/s}",
-                                 .help = "the network that pools of unlike networks have in "
-                                         "common, say Ethernet; nothing but the nodes' access "
-                                         "to it is narrow"}),
-      bandwidth_row("cluster.common.bandwidth",
-                    {.required = true, .example = "25 Gb/s", .help = "per node and direction"}),
-      duration_row("cluster.common.latency", {.default_text = "30 us",
-                                              .example = "30 us",
-                                              .help = "of a message, beside its switches"}),
+      list_row(
+          "cluster.pools", by_default("[]"),
+          example(
+              "[{name: new, nodes: 64, node: dgx-h100}, {name: old, nodes: 32, node: dgx-a100}]"),
+          "unlike nodes, in place of nodes and node: the machine's nodes are numbered pool by "
+          "pool"),
+      map_row("cluster.pools.*", example("{name: new, nodes: 64, node: dgx-h100}"),
+              "nodes of one kind"),
+      text_row("cluster.pools.*.name", sets<&Pool::name>, required, example("new"),
+               "what layout.place calls them"),
+      whole_row("cluster.pools.*.nodes", sets<&Pool::nodes>, range(1, 1e6), required, example("64"),
+                "of this kind"),
+      fact_row("cluster.pools.*.price", sets<&Pool::price_usd_per_gpu_s>, Dimension::usd_per_gpu_s,
+               at_least(0), optional, example("1 USD per gpu-hour"),
+               "of one GPU; default: job.price"),
+      text_row("cluster.pools.*.network", sets<&Pool::network>, optional, example("roce"),
+               "a name of your choice; pools whose names differ cannot reach each other by their "
+               "NICs and talk over cluster.common"),
+      name_row("cluster.pools.*.calibration", by_default("auto"), names(calibration_names),
+               files(".yaml"), example("a100-published"),
+               "fitted constants of these nodes; auto: those fitted on their GPU"),
+      map_row("cluster.common", example("{bandwidth: 25 Gb/s}"),
+              "the network that pools of unlike networks have in common, say Ethernet; nothing but "
+              "the nodes' access to it is narrow"),
+      bandwidth_row("cluster.common.bandwidth", sets<&CommonNetwork::node_Bps>, required,
+                    example("25 Gb/s"), "per node and direction"),
+      duration_row("cluster.common.latency", sets<&CommonNetwork::latency_s>, by_default("30 us"),
+                   "of a message, beside its switches"),
   };
 }
 
 }  // namespace
 
 Rows cluster_rows() {
-  return joined({machine_rows(), jitter_rows(), node_rows("cluster.node", false),
-                 gpu_rows("cluster.node"), pool_rows(), node_rows("cluster.pools.*.node", true),
-                 gpu_rows("cluster.pools.*.node"), fabric_rows()});
+  return joined({machine_rows(), jitter_rows(), node_rows({"cluster.node"}, false),
+                 gpu_rows({"cluster.node.gpu"}), pool_rows(),
+                 node_rows({"cluster.pools.*.node"}, true), gpu_rows({"cluster.pools.*.node.gpu"}),
+                 fabric_rows()});
 }
 
 }  // namespace windtunnel

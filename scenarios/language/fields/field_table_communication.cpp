@@ -21,20 +21,17 @@ void add_collectives(std::string_view name, std::string_view usual,
   const auto path = [&](const char* end) -> std::string_view {
     return paths.emplace_back(fmt::format("communication.collectives.{}{}", name, end));
   };
-  rows.push_back(map_row(path(""), {.shorthand = "algorithm", .example = usual, .help = help}));
-  rows.push_back(name_row(
-      path(".algorithm"),
-      {.names = algorithms, .example = usual, .help = "auto, the default: what costs least"}));
-  rows.push_back(name_row(path(".protocol"), {.names = names_of<Protocol>(),
-                                              .example = "simple",
-                                              .help = "NCCL's wire format; default: auto"}));
+  rows.push_back(map_row(path(""), shorthand("algorithm"), example(usual), help));
+  rows.push_back(name_row(path(".algorithm"), names(algorithms), example(usual),
+                          "auto, the default: what costs least"));
+  rows.push_back(name_row(path(".protocol"), names(names_of<Protocol>()), example("simple"),
+                          "NCCL's wire format; default: auto"));
 }
 
 Rows collective_rows() {
-  Rows rows = {map_row("communication.collectives",
-                       {.example = "{all_reduce: tree, ep: pairwise}",
-                        .help = "algorithms and protocols by kind or by axis (tp, cp, ep, dp), "
-                                "where not automatic"})};
+  Rows rows = {
+      map_row("communication.collectives", example("{all_reduce: tree, ep: pairwise}"),
+              "algorithms and protocols by kind or by axis (tp, cp, ep, dp), where not automatic")};
   for (const Choice<CollectiveKind>& kind : kChoices<CollectiveKind>) {
     // The words of its algorithms are those of the models.
     std::vector<std::string_view> algorithms = {"auto"};
@@ -65,132 +62,75 @@ Rows collective_rows() {
 
 Rows communication_rows() {
   const Rows own = {
-      map_row("communication",
-              {.example = "{overlap: bucketed, bucket: 25 MB}", .help = "how gradients travel"}),
-      name_row<&Communication::overlap>(
-          "communication.overlap",
-          {.example = "bucketed",
-           .help = "reduce gradients after the backward pass, or during it: tensor by tensor "
-                   "(wfbp), in buckets (DDP), in buckets while nothing is computed (blocking: "
-                   "cores that compute and send), merged where that pays (mg-wfbp), two at "
-                   "once (asc), in partitions in the order of the next forward pass "
-                   "(priority), or scattered during it and gathered in the next forward pass "
-                   "(dear)"}),
-      choice_row<&Communication::bucket_bytes>(
-          "communication.bucket", Dimension::bytes,
-          {.low = 0,
-           .above_low = true,
-           .high = 1e15,
-           .example = "25 MB",
-           .help = "gradient bytes that are reduced together (PyTorch's DDP: 25 MB)"}),
-      choice_row<&Communication::bucket_elements>(
-          "communication.bucket_elements", Dimension::count,
-          {.low = 0,
-           .high = 1e13,
-           .example = "134217728",
-           .help = "gradients that are reduced together, counted, as parts of one buffer of them "
-                   "all (Megatron-Core); goes before communication.bucket; 0: bytes count"}),
-      choice_row<&Communication::bucket_elements_per_replica>(
-          "communication.bucket_elements_per_replica", Dimension::count,
-          {.low = 0,
-           .high = 1e10,
-           .example = "1 M",
-           .help = "at least so many of them for each of layout.dp (Megatron-Core: 1 M beside "
-                   "bucket_elements 40 M)"}),
-      choice_row<&Communication::first_bucket_bytes>(
-          "communication.first_bucket", Dimension::bytes,
-          {.low = 0,
-           .high = 1e15,
-           .example = "1 MiB",
-           .help = "of the bucket that is ready first (DDP: 1 MiB); 0: as the others"}),
-      choice_row<&Communication::partition_bytes>(
-          "communication.partition", Dimension::bytes,
-          {.low = 1e3,
-           .high = 1e15,
-           .example = "4 MB",
-           .help = "overlap: priority: gradient bytes that go at once"}),
-      choice_row<&Communication::credit_bytes>(
-          "communication.credit", Dimension::bytes,
-          {.low = 0,
-           .high = 1e15,
-           .example = "16 MB",
-           .help = "overlap: priority: bytes under way, which nothing overtakes"}),
-      name_row<&Communication::aggregation>(
-          "communication.aggregation",
-          {.example = "all-reduce", .help = "who sums gradients: the GPUs, or parameter servers"}),
-      map_row("communication.robust",
-              {.shorthand = "rule",
-               .example = "{rule: krum, faulty: 2}",
-               .help = "what becomes of gradients in place of their sum, so that faulty replicas "
-                       "cannot spoil it"}),
-      name_row<&RobustAggregation::rule>(
-          "communication.robust.rule",
-          {.required = true,
-           .example = "krum",
-           .help =
+      map_row("communication", example("{overlap: bucketed, bucket: 25 MB}"),
+              "how gradients travel"),
+      name_row("communication.overlap", sets<&Communication::overlap>, example("bucketed"),
+               "reduce gradients after the backward pass, or during it: tensor by tensor (wfbp), "
+               "in buckets (DDP), in buckets while nothing is computed (blocking: cores that "
+               "compute and send), merged where that pays (mg-wfbp), two at once (asc), in "
+               "partitions in the order of the next forward pass (priority), or scattered during "
+               "it and gathered in the next forward pass (dear)"),
+      choice_row("communication.bucket", sets<&Communication::bucket_bytes>, Dimension::bytes,
+                 above(0, 1e15), "gradient bytes that are reduced together (PyTorch's DDP: 25 MB)"),
+      choice_row("communication.bucket_elements", sets<&Communication::bucket_elements>,
+                 Dimension::count, range(0, 1e13), example("134217728"),
+                 "gradients that are reduced together, counted, as parts of one buffer of them all "
+                 "(Megatron-Core); goes before communication.bucket; 0: bytes count"),
+      choice_row("communication.bucket_elements_per_replica",
+                 sets<&Communication::bucket_elements_per_replica>, Dimension::count,
+                 range(0, 1e10), example("1 M"),
+                 "at least so many of them for each of layout.dp (Megatron-Core: 1 M beside "
+                 "bucket_elements 40 M)"),
+      choice_row("communication.first_bucket", sets<&Communication::first_bucket_bytes>,
+                 Dimension::bytes, range(0, 1e15), example("1 MiB"),
+                 "of the bucket that is ready first (DDP: 1 MiB); 0: as the others"),
+      choice_row("communication.partition", sets<&Communication::partition_bytes>, Dimension::bytes,
+                 range(1e3, 1e15), "overlap: priority: gradient bytes that go at once"),
+      choice_row("communication.credit", sets<&Communication::credit_bytes>, Dimension::bytes,
+                 range(0, 1e15), "overlap: priority: bytes under way, which nothing overtakes"),
+      name_row("communication.aggregation", sets<&Communication::aggregation>,
+               "who sums gradients: the GPUs, or parameter servers"),
+      map_row("communication.robust", shorthand("rule"), example("{rule: krum, faulty: 2}"),
+              "what becomes of gradients in place of their sum, so that faulty replicas cannot "
+              "spoil it"),
+      name_row("communication.robust.rule", sets<&RobustAggregation::rule>, required,
+               example("krum"),
                "none: their sum; by coordinate (median, trimmed-mean), the gradient nearest to its "
-               "neighbours or "
-               "the mean of those (krum, multi-krum), least squares reweighted (flag), the mean "
-               "of the models nearest to one's own (monna)"}),
-      whole_row<&RobustAggregation::faulty>(
-          "communication.robust.faulty", {.low = 0,
-                                          .high = 1e6,
-                                          .optional = true,
-                                          .example = "2",
-                                          .help = "replicas that may be faulty (f); default: 1"}),
-      name_row<&RobustAggregation::form>(
-          "communication.robust.form",
-          {.optional = true,
-           .example = "sliced",
-           .help = "every rank has all gradients (gathered, the default), or its part of them and "
-                   "gathers the result (sliced)"}),
-      whole_row<&RobustAggregation::iterations>("communication.robust.iterations",
-                                                {.low = 1,
-                                                 .high = 1e4,
-                                                 .optional = true,
-                                                 .example = "5",
-                                                 .help = "flag: of the least squares; default: 5"}),
-      whole_row<&Communication::servers>(
-          "communication.servers",
-          {.low = 1,
-           .high = 1e6,
-           .optional = true,
-           .example = "8",
-           .help = "aggregation: parameter-server: machines that only serve, beside the "
-                   "cluster's nodes; default: the host of every node is a server"}),
-      name_row<&Communication::embeddings>(
-          "communication.embeddings",
-          {.example = "all-to-all",
-           .help = "gradients of an embedding: the whole table reduced (dense), or the rows "
-                   "that a step touches, gathered or exchanged by columns (EmbRace)"}),
-      whole_row<&Communication::boundary_rank>(
-          "communication.boundary_rank",
-          {.low = 1,
-           .high = 1e6,
-           .optional = true,
-           .example = "8",
-           .help = "columns of the low-rank factor that crosses a pipeline cut in place of "
-                   "activations, and of its gradient (SFT); default: activations cross"}),
-      name_row<&Communication::fidelity>(
-          "communication.fidelity",
-          {.example = "auto",
-           .help = "collectives by formula (closed), as flows that share links, or flows only "
-                   "where links are shared (auto)"}),
-      name_row<&Communication::inner>(
-          "communication.inner",
-          {.example = "tasks",
-           .help = "collectives of tensor, context and expert parallelism: as seconds of the "
-                   "passes that contain them (folded), as tasks of their own, which share links "
-                   "and wait for slow ranks (tasks), or tasks only where that can matter (auto)"}),
-      name_row("communication.law",
-               {.default_text = "auto",
-                .names = {"auto", "nccl", "constants"},
-                .example = "constants",
-                .help = "what a collective's steps and bytes cost, and which one runs: by the "
-                        "calibration's law of the network, or NCCL's own model of the node and "
-                        "transport (nccl); by the calibration's five constants, the cheapest "
-                        "algorithm in Simple (constants); auto: nccl, but constants where they "
-                        "were fitted on the machine or NCCL does not run on it"}),
+               "neighbours or the mean of those (krum, multi-krum), least squares reweighted "
+               "(flag), the mean of the models nearest to one's own (monna)"),
+      whole_row("communication.robust.faulty", sets<&RobustAggregation::faulty>, range(0, 1e6),
+                optional, example("2"), "replicas that may be faulty (f); default: 1"),
+      name_row("communication.robust.form", sets<&RobustAggregation::form>, optional,
+               example("sliced"),
+               "every rank has all gradients (gathered, the default), or its part of them and "
+               "gathers the result (sliced)"),
+      whole_row("communication.robust.iterations", sets<&RobustAggregation::iterations>,
+                range(1, 1e4), optional, example("5"), "flag: of the least squares; default: 5"),
+      whole_row("communication.servers", sets<&Communication::servers>, range(1, 1e6), optional,
+                example("8"),
+                "aggregation: parameter-server: machines that only serve, beside the cluster's "
+                "nodes; default: the host of every node is a server"),
+      name_row("communication.embeddings", sets<&Communication::embeddings>, example("all-to-all"),
+               "gradients of an embedding: the whole table reduced (dense), or the rows that a "
+               "step touches, gathered or exchanged by columns (EmbRace)"),
+      whole_row("communication.boundary_rank", sets<&Communication::boundary_rank>, range(1, 1e6),
+                optional, example("8"),
+                "columns of the low-rank factor that crosses a pipeline cut in place of "
+                "activations, and of its gradient (SFT); default: activations cross"),
+      name_row("communication.fidelity", sets<&Communication::fidelity>,
+               "collectives by formula (closed), as flows that share links, or flows only where "
+               "links are shared (auto)"),
+      name_row("communication.inner", sets<&Communication::inner>, example("tasks"),
+               "collectives of tensor, context and expert parallelism: as seconds of the passes "
+               "that contain them (folded), as tasks of their own, which share links and wait for "
+               "slow ranks (tasks), or tasks only where that can matter (auto)"),
+      name_row(
+          "communication.law", by_default("auto"), names({"auto", "nccl", "constants"}),
+          example("constants"),
+          "what a collective's steps and bytes cost, and which one runs: by the calibration's law "
+          "of the network, or NCCL's own model of the node and transport (nccl); by the "
+          "calibration's five constants, the cheapest algorithm in Simple (constants); auto: nccl, "
+          "but constants where they were fitted on the machine or NCCL does not run on it"),
   };
   return joined({own, compressor_rows(), collective_rows()});
 }

@@ -7,7 +7,7 @@
 
 #include "models/base/error.hpp"
 #include "scenarios/language/library/library_reader.hpp"
-#include "scenarios/language/library/spec_fields.hpp"
+#include "scenarios/language/text/choices.hpp"
 
 namespace windtunnel {
 namespace {

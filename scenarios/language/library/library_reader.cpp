@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <initializer_list>
 #include <limits>
 
@@ -12,13 +13,14 @@
 #include "scenarios/language/library/spec_fields.hpp"
 #include "scenarios/language/text/document_reader.hpp"
 #include "scenarios/language/text/evidence.hpp"
+#include "scenarios/language/text/values.hpp"
 
 namespace windtunnel {
 namespace {
 
 using Kind = DocumentNode::Kind;
 
-// What a number may be; `text` says it in errors.
+// The limits of a number; `text` states them in errors.
 struct Range {
   std::string_view text;
   double low = 0;
@@ -46,15 +48,14 @@ double quantity_in(const Range& range, const DocumentNode& node, Dimension dimen
                                       range_text(possible, dimension), node.text));
 }
 
-template <class Enum>
-Enum choice(const DocumentNode& map, const std::string& key) {
+const std::string& choice(const DocumentNode& map, const std::string& key,
+                          const std::vector<std::string_view>& known) {
   const std::string& name = require_text(map, key);
-  if (has_choice<Enum>(name)) return value_of<Enum>(name);
-  const std::vector<std::string_view> known = names_of<Enum>();
+  if (std::ranges::find(known, name) != known.end()) return name;
   throw Error(require(map, key).where, unknown_name(key, name, {known.begin(), known.end()}));
 }
 
-// The evidence of an entry as a whole, for numbers that are written without their own.
+// Reads the evidence of an entry as a whole, which numbers without their own share.
 Evidence common_evidence(const DocumentNode& entry) {
   Evidence evidence;
   if (const DocumentNode* origin = entry.value_of("origin")) {
@@ -111,63 +112,78 @@ Parameter read_parameter(const DocumentNode& node, Dimension dimension, const st
   return parameter;
 }
 
+// Reads a value of an entry that needs no evidence of its own.
+Value read_value(const DocumentNode& map, const std::string& key, const Field& field) {
+  Value value{.field = &field, .dimension = field.dimension};
+  const DocumentNode& node = require(map, key);
+  switch (field.scalar) {
+    case ScalarType::integer:
+      value.number = whole(node, key);
+      if (value.number != 0 && !field.admits(value.number)) {  // 0 is none
+        throw Error(node.where, fmt::format("{}: must be from {:.0f} to {:.0f}, not {}", key,
+                                            field.low, field.high, node.text));
+      }
+      break;
+    case ScalarType::boolean:
+      value.number = flag(map, key) ? 1 : 0;
+      break;
+    case ScalarType::name:
+      value.text = choice(map, key, field.names);
+      break;
+    case ScalarType::quantity: {
+      const std::string text = fmt::format("must be at least {:g}", field.low);
+      const Range limits = {.text = text, .low = field.low, .narrower = {field.low, field.high}};
+      value.number = quantity_in(limits, node, field.dimension, key);
+      break;
+    }
+    case ScalarType::none:
+    case ScalarType::text:
+    case ScalarType::interval:
+      value.text = require_text(map, key);
+  }
+  return value;
+}
+
+// Reads the members of `spec` that the entry states: those whose rows below `path` are in_entry.
+// The caller reads the keys in `more`.
 template <class Spec>
-void read_parameters(const DocumentNode& entry, std::span<const ParameterField<Spec>> fields,
-                     Spec& spec) {
-  const Evidence common = common_evidence(entry);
-  for (const ParameterField<Spec>& field : fields) {
-    const std::string key(field.key);
-    const DocumentNode* value = field.required ? &require(entry, key) : entry.value_of(key);
-    if (value != nullptr) {
+void read_entry(const DocumentNode& map, std::string_view path,
+                std::initializer_list<std::string> more, Spec& spec) {
+  std::vector<BoundRow> rows = bound_rows<Spec>(path);
+  std::erase_if(rows, [](const BoundRow& row) { return row.field->in_entry == InEntry::never; });
+  std::vector<std::string> known(more);
+  for (const BoundRow& row : rows) known.emplace_back(row.key);
+  check_keys(map, known);
+  const Evidence common = common_evidence(map);
+  for (const auto& [row_key, field] : rows) {
+    const std::string key(row_key);
+    if (field->in_entry == InEntry::must) require(map, key);
+    const DocumentNode* node = map.value_of(key);
+    if (node == nullptr) continue;
+    if (Parameter* parameter = parameter_of(*field, spec)) {
       Range range = kNotNegative;
-      range.narrower = field.range();
-      spec.*field.member = read_parameter(*value, field.dimension, key, common, range);
+      range.narrower = {field->low, field->high};
+      *parameter = read_parameter(*node, field->dimension, key, common, range);
+    } else {
+      field->binding.assign(&spec, read_value(map, key, *field));
     }
   }
 }
 
-std::vector<std::string> known_keys(const auto& fields, std::initializer_list<std::string> more) {
-  std::vector<std::string> keys(more);
-  for (const auto& field : fields) keys.emplace_back(field.key);
-  return keys;
+template <class Spec>
+void read_part(const DocumentNode& map, const std::string& key, Spec& spec) {
+  const DocumentNode* part = map.value_of(key);
+  if (part == nullptr) return;
+  require_map(*part, key);
+  read_entry(*part, "model." + key, {}, spec);
 }
 
-// Of a CalibrationField or a InterconnectLawField.
+// Takes a CalibrationField or an InterconnectLawField.
 Dimension dimension_of(const auto& field) {
   if (field.unit == "s") return Dimension::seconds;
   if (field.unit == "B") return Dimension::bytes;
   CHECK(field.unit.empty(), "calibration field {} has unit '{}'", field.name, field.unit);
   return Dimension::number;
-}
-
-template <class Spec>
-void read_sizes(const DocumentNode& map, std::span<const SizeField<Spec>> fields, Spec& spec) {
-  for (const SizeField<Spec>& field : fields) {
-    const std::string key(field.key);
-    const DocumentNode* value = field.required ? &require(map, key) : map.value_of(key);
-    if (value != nullptr) spec.*field.member = whole(*value, key);
-  }
-}
-
-void read_experts(const DocumentNode& map, MixtureOfExperts& moe) {
-  require_map(map, "moe");
-  check_keys(map, known_keys(moe_sizes(), {"imbalance"}));
-  read_sizes(map, moe_sizes(), moe);
-  if (const DocumentNode* imbalance = map.value_of("imbalance")) {
-    moe.imbalance = quantity_in(kAtLeastOne, *imbalance, Dimension::number, "imbalance");
-  }
-}
-
-void read_latent(const DocumentNode& map, LatentAttention& latent) {
-  require_map(map, "latent");
-  check_keys(map, known_keys(latent_sizes(), {}));
-  read_sizes(map, latent_sizes(), latent);
-}
-
-void read_mamba(const DocumentNode& map, MambaMixer& mamba) {
-  require_map(map, "mamba");
-  check_keys(map, known_keys(mamba_sizes(), {}));
-  read_sizes(map, mamba_sizes(), mamba);
 }
 
 const Range& range_of(const CalibrationField& field) {
@@ -191,7 +207,7 @@ const Range& range_of(const InterconnectLawField& field) {
   return field.fitted ? kPositive : kNotNegative;
 }
 
-// By the names of compressors' kernels.
+// The keys are the names of compressors' kernels.
 template <class Kernel>
 std::vector<Kernel> read_kernels(const DocumentNode& map, const std::string& section,
                                  const Range& range) {
@@ -209,34 +225,18 @@ std::vector<Kernel> read_kernels(const DocumentNode& map, const std::string& sec
 }
 
 NamedFabric read_fabric(const std::string& name, const DocumentNode& map) {
-  std::vector<std::string> keys = known_keys(
-      fabric_parameters(), {"topology", "transport", "routing", "dimensions", "origin", "source"});
-  for (const SizeField<FabricSpec>& field : fabric_sizes()) keys.emplace_back(field.key);
-  for (const FabricRatio& ratio : fabric_ratios()) keys.emplace_back(ratio.key);
-  check_keys(map, keys);
   NamedFabric named{name, {}, common_evidence(map).origin, require_text(map, "source")};
   FabricSpec& fabric = named.fabric;
-  fabric.topology = choice<Topology>(map, "topology");
-  fabric.transport = choice<Transport>(map, "transport");
-  if (map.value_of("routing") != nullptr) fabric.routing = choice<Routing>(map, "routing");
-  read_parameters(map, fabric_parameters(), fabric);
-  read_sizes(map, fabric_sizes(), fabric);
-  for (const FabricRatio& ratio : fabric_ratios()) {
-    const std::string key(ratio.key);
-    const DocumentNode* value = map.value_of(key);
-    if (value != nullptr) {
-      fabric.*ratio.member = quantity_in(kAtLeastOne, *value, Dimension::number, key);
-    }
-  }
+  read_entry(map, "cluster.fabric", {"dimensions", "origin", "source"}, fabric);
   if (const DocumentNode* dimensions = map.value_of("dimensions")) {
     for (const DocumentNode& size : dimensions->items) {
       fabric.dimensions.push_back(whole(size, "dimensions"));
     }
   }
-  for (const std::string& key : keys) {
-    const DocumentNode* value = map.value_of(key);
-    if (value == nullptr || belongs_to(key, fabric.topology)) continue;
-    throw Error(value->where, fmt::format("{}: not of a {}", key, name_of(fabric.topology)));
+  for (const DocumentEntry& entry : map.entries) {
+    if (belongs_to(entry.key, fabric.topology)) continue;
+    throw Error(entry.value.where,
+                fmt::format("{}: not of a {}", entry.key, name_of(fabric.topology)));
   }
   return named;
 }
@@ -260,14 +260,14 @@ std::vector<GpuSpec> read_gpus(const DocumentNode& document) {
   for (const DocumentEntry& entry : document.entries) {
     require_map(entry.value, entry.key);
     const DocumentNode& map = entry.value;
-    check_keys(map, known_keys(gpu_fields(), {"generation", "superchip", "origin", "source"}));
     GpuSpec gpu;
     gpu.name = entry.key;
+    read_entry(map, "cluster.node.gpu", {"generation", "superchip", "origin", "source"}, gpu);
     if (map.value_of("generation") != nullptr) {
-      gpu.generation = choice<GpuGeneration>(map, "generation");
+      gpu.generation =
+          value_of<GpuGeneration>(choice(map, "generation", names_of<GpuGeneration>()));
     }
     if (map.value_of("superchip") != nullptr) gpu.superchip = flag(map, "superchip");
-    read_parameters(map, gpu_fields(), gpu);
     gpus.push_back(gpu);
   }
   return gpus;
@@ -279,17 +279,9 @@ std::vector<NodeSpec> read_nodes(const DocumentNode& document, const std::vector
   for (const DocumentEntry& entry : document.entries) {
     const DocumentNode& map = entry.value;
     require_map(map, entry.key);
-    check_keys(map, known_keys(node_fields(), {"gpu", "gpus", "package_gpus", "nics", "gpu_path",
-                                               "origin", "source"}));
     NodeSpec node;
     node.name = entry.key;
-    read_parameters(map, node_fields(), node);
-    node.gpus = whole(require(map, "gpus"), "gpus");
-    if (const DocumentNode* package = map.value_of("package_gpus")) {
-      node.package_gpus = whole(*package, "package_gpus");
-    }
-    node.nics = whole(require(map, "nics"), "nics");
-    if (map.value_of("gpu_path") != nullptr) node.gpu_path = choice<GpuPath>(map, "gpu_path");
+    read_entry(map, "cluster.node", {"gpu", "origin", "source"}, node);
     node.gpu = find_named(gpus, "gpu", require_text(map, "gpu"), require(map, "gpu").where);
     nodes.push_back(node);
   }
@@ -302,28 +294,12 @@ std::vector<TransformerSpec> read_models(const DocumentNode& document) {
   for (const DocumentEntry& entry : document.entries) {
     const DocumentNode& map = entry.value;
     require_map(map, entry.key);
-    std::vector<std::string> keys =
-        known_keys(model_sizes(), {"activation", "normalisation", "position", "attention", "moe",
-                                   "latent", "mamba", "hybrid_override_pattern", "source"});
-    for (const ModelFlag& field : model_flags()) keys.emplace_back(field.key);
-    check_keys(map, keys);
     TransformerSpec model;
     model.name = entry.key;
-    read_sizes(map, model_sizes(), model);
-    for (const ModelFlag& field : model_flags()) {
-      const std::string key(field.key);
-      if (field.required || map.value_of(key) != nullptr) model.*field.member = flag(map, key);
-    }
-    model.activation = choice<Activation>(map, "activation");
-    model.normalisation = choice<Normalisation>(map, "normalisation");
-    model.position = choice<PositionEncoding>(map, "position");
-    model.attention = choice<AttentionKernel>(map, "attention");
-    if (const DocumentNode* moe = map.value_of("moe")) read_experts(*moe, model.moe);
-    if (const DocumentNode* latent = map.value_of("latent")) read_latent(*latent, model.latent);
-    if (const DocumentNode* mamba = map.value_of("mamba")) read_mamba(*mamba, model.mamba);
-    if (map.value_of("hybrid_override_pattern") != nullptr) {
-      model.pattern = require_text(map, "hybrid_override_pattern");
-    }
+    read_entry(map, "model", {"moe", "latent", "mamba", "source"}, model);
+    read_part(map, "moe", model.moe);
+    read_part(map, "latent", model.latent);
+    read_part(map, "mamba", model.mamba);
     model.source = require_text(map, "source");
     try {
       check_model(model);
@@ -346,7 +322,7 @@ std::vector<NamedFabric> read_fabrics(const DocumentNode& document) {
   return fabrics;
 }
 
-// All numbers of a law, or the word for none: collectives by the calibration's constants.
+// Reads all numbers of a law, or `constants`: collectives then follow the calibration's constants.
 InterconnectLaw read_whole_law(const DocumentNode& node, const std::string& key) {
   InterconnectLaw law;
   if (node.kind == DocumentNode::Kind::scalar && node.text == "constants") return law;

@@ -11,10 +11,10 @@
 #include "policies/exchange/replica_groups.hpp"
 #include "policies/protection/snapshot_tiers.hpp"
 #include "scenarios/language/library/facts/planning.hpp"
-#include "scenarios/language/library/spec_fields.hpp"
 #include "scenarios/language/library/time_series.hpp"
 #include "scenarios/language/resolve/resolve.hpp"
 #include "scenarios/language/resolve/schemes.hpp"
+#include "scenarios/language/text/choices.hpp"
 
 namespace windtunnel {
 namespace {

@@ -56,9 +56,8 @@ NodeSpec resolve_node(const Values& values, const EvidenceList& evidence, const 
   NodeSpec node = find_node(values.text(path + ".base"));
   const std::string gpu = path + ".gpu";
   if (values.has(gpu + ".base")) node.gpu = find_gpu(values.text(gpu + ".base"));
-  override_parameters(gpu_fields(), gpu, values, evidence, node.gpu);
-  values.fill(path, node);
-  override_parameters(node_fields(), path, values, evidence, node);
+  override_members(gpu, values, evidence, node.gpu);
+  override_members(path, values, evidence, node);
   if (values.has(path + ".host_bridge") && node.gpu_path == GpuPath::nvlink) {
     values.fail(path + ".host_bridge", "its GPUs reach each other over NVLink; add gpu_path: pcie");
   }
@@ -75,13 +74,10 @@ namespace {
 StorageSpec resolve_storage(const Values& values, const EvidenceList& evidence) {
   StorageSpec storage;
   if (!values.stated("cluster.storage")) return storage;
-  values.fill("cluster.storage", storage);
+  override_members("cluster.storage", values, evidence, storage);
   if (values.stated("cluster.storage.storm")) {
     values.fill("cluster.storage.storm", storage.storm);
   }
-  override_parameter(storage.write_Bps, "cluster.storage.write", values, evidence);
-  override_parameter(storage.read_Bps, "cluster.storage.read", values, evidence);
-  override_parameter(storage.latency_s, "cluster.storage.latency", values, evidence);
   if (!values.stated("cluster.storage.latency")) {
     storage.latency_s.source = StorageSpec{}.latency_s.source;
   }
@@ -275,18 +271,12 @@ TransformerSpec base_model(const Values& values, NamedFiles& files) {
 TransformerSpec resolve_transformer(const Values& values, NamedFiles& files) {
   TransformerSpec model =
       values.has("model.base") ? base_model(values, files) : inline_model(values);
-  override_sizes(model_sizes(), "model", values, model);
-  override_sizes(moe_sizes(), "model.moe", values, model.moe);
   values.fill("model", model);
   values.fill("model.moe", model.moe);
-  override_sizes(latent_sizes(), "model.latent", values, model.latent);
-  override_sizes(mamba_sizes(), "model.mamba", values, model.mamba);
+  values.fill("model.latent", model.latent);
+  values.fill("model.mamba", model.mamba);
   if (values.has("model.hybrid_override_pattern") && !values.has("model.layers")) {
     model.layers = static_cast<int>(model.pattern.size());
-  }
-  for (const ModelFlag& field : model_flags()) {
-    const std::string key = join_path("model", field.key);
-    if (values.has(key)) model.*field.member = values.flag(key);
   }
   try {
     check_model(model);

@@ -10,8 +10,8 @@
 #include "models/cost/chunk/chunk_cost.hpp"
 #include "policies/exchange/gradient_tensors.hpp"
 #include "scenarios/language/library/layer_errors.hpp"
-#include "scenarios/language/library/spec_fields.hpp"
 #include "scenarios/language/resolve/resolve.hpp"
+#include "scenarios/language/text/choices.hpp"
 
 namespace windtunnel {
 namespace {

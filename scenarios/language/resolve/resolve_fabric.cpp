@@ -10,6 +10,7 @@
 #include "models/machine/fabrics/link_faults.hpp"
 #include "models/machine/links/links.hpp"
 #include "scenarios/language/library/library.hpp"
+#include "scenarios/language/library/spec_fields.hpp"
 #include "scenarios/language/resolve/resolve.hpp"
 #include "scenarios/language/resolve/resolve_values.hpp"
 #include "traces/text/csv.hpp"
@@ -39,15 +40,15 @@ MeasuredBus resolve_measured_bus(const Values& values, const EvidenceList& evide
 
 // A key of another form or another routing would do nothing in silence.
 void check_keys_of_form(const Values& values, const FabricSpec& fabric) {
-  for (const FormKey& form : form_keys()) {
-    const std::string key = fabric_key(form.key);
-    if (!values.stated(key) || form.holds_for(fabric.topology)) continue;
+  for (const std::string& key : child_keys(kPath)) {
+    if (!values.stated(fabric_key(key)) || belongs_to(key, fabric.topology)) continue;
     std::vector<std::string_view> homes;
     for (const Choice<Topology>& choice : kChoices<Topology>) {
-      if (form.holds_for(choice.value)) homes.push_back(choice.name);
+      if (belongs_to(key, choice.value)) homes.push_back(choice.name);
     }
-    values.fail(key, fmt::format("is a key of topology {}; this fabric is of topology {}",
-                                 fmt::join(homes, " or "), name_of(fabric.topology)));
+    values.fail(fabric_key(key),
+                fmt::format("is a key of topology {}; this fabric is of topology {}",
+                            fmt::join(homes, " or "), name_of(fabric.topology)));
   }
   if (fabric.routing == Routing::adaptive && fabric.topology != Topology::dragonfly) {
     values.fail(fabric_key("routing"),
@@ -262,14 +263,8 @@ void resolve_fabric(const Values& values, const EvidenceList& evidence, NamedFil
                     Cluster& cluster) {
   FabricSpec& fabric = cluster.fabric;
   fabric = find_fabric(values.text(fabric_key("base"))).fabric;
-  values.fill(kPath, fabric);
+  override_members(kPath, values, evidence, fabric);
   check_keys_of_form(values, fabric);
-  override_sizes(fabric_sizes(), kPath, values, fabric);
-  override_parameters(fabric_parameters(), kPath, values, evidence, fabric);
-  for (const FabricRatio& ratio : fabric_ratios()) {
-    if (values.has(fabric_key(ratio.key)))
-      fabric.*ratio.member = values.number(fabric_key(ratio.key));
-  }
   fabric.measured = resolve_measured_bus(values, evidence);
   fabric.dimensions = resolve_dimensions(values, fabric.dimensions);
   fabric.dimension_Bps = resolve_dimension_links(values);

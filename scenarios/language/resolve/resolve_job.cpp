@@ -28,10 +28,10 @@
 #include "policies/search/memory_search.hpp"
 #include "policies/search/state_balance.hpp"
 #include "policies/shares/stage_balance.hpp"
-#include "scenarios/language/library/spec_fields.hpp"
 #include "scenarios/language/resolve/placement.hpp"
 #include "scenarios/language/resolve/quality_curve.hpp"
 #include "scenarios/language/resolve/resolve.hpp"
+#include "scenarios/language/text/choices.hpp"
 #include "traces/torch/torch_schedule.hpp"
 
 namespace windtunnel {

@@ -1,8 +1,8 @@
 // Sequences of unequal length, from checked values.
 #include <utility>
 
-#include "scenarios/language/library/spec_fields.hpp"
 #include "scenarios/language/resolve/resolve.hpp"
+#include "scenarios/language/text/choices.hpp"
 
 namespace windtunnel {
 namespace {

@@ -4,9 +4,9 @@
 #include <algorithm>
 
 #include "models/machine/fabrics/job_places.hpp"
-#include "scenarios/language/library/spec_fields.hpp"
 #include "scenarios/language/resolve/resolve.hpp"
 #include "scenarios/language/resolve/resolve_values.hpp"
+#include "scenarios/language/text/choices.hpp"
 
 namespace windtunnel {
 namespace {
@@ -47,8 +47,7 @@ void resolve_common(const Values& values, const EvidenceList& evidence, Cluster&
                 "pools of unlike networks need one in common; add e.g. 'common: {bandwidth: 25 "
                 "Gb/s}' to cluster");
   }
-  override_parameter(cluster.common.node_Bps, path + ".bandwidth", values, evidence);
-  override_parameter(cluster.common.latency_s, path + ".latency", values, evidence);
+  override_members(path, values, evidence, cluster.common);
 }
 
 }  // namespace

@@ -25,9 +25,7 @@ NodePower power_of(const NodeSpec& node, const Values& values, const EvidenceLis
   }
   if (known) power = {known->peak_W, known->idle_W, {}};
   power.rest_W = rest_watts_of(node);
-  override_parameter(power.gpu_W, kGpuKey, values, evidence);
-  override_parameter(power.gpu_idle_W, kIdleKey, values, evidence);
-  override_parameter(power.rest_W, kNodeKey, values, evidence);
+  override_members("cluster.power", values, evidence, power);
   if (power.gpu_idle_W.value >= power.gpu_W.value) {
     values.fail(values.has(kIdleKey) ? kIdleKey : kGpuKey,
                 fmt::format("a GPU idles at {:g} W, and its limit is {:g} W; the limit is higher",

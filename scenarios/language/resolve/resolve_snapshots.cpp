@@ -6,8 +6,8 @@
 
 #include "models/base/find_named.hpp"
 #include "models/cost/snapshot/snapshot_writer.hpp"
-#include "scenarios/language/library/spec_fields.hpp"
 #include "scenarios/language/resolve/resolve.hpp"
+#include "scenarios/language/text/choices.hpp"
 
 namespace windtunnel {
 namespace {

@@ -47,6 +47,21 @@ const Field* find_field(std::string_view path) {
   return nullptr;
 }
 
+std::vector<BoundRow> bound_rows(std::string_view path, const void* type) {
+  const std::string pattern = pattern_of(path);
+  std::vector<BoundRow> rows;
+  for (const Field& field : field_table()) {
+    if (field.binding.target != type || !field.path.starts_with(pattern)) continue;
+    std::string_view key = field.path.substr(pattern.size());
+    if (!pattern.empty() && !key.empty()) {
+      if (!key.starts_with('.')) continue;  // "cluster.nodes" is not below "cluster.node"
+      key.remove_prefix(1);
+    }
+    rows.push_back({key, &field});
+  }
+  return rows;
+}
+
 std::vector<std::string> child_keys(std::string_view path) {
   const std::string pattern = pattern_of(path);
   std::vector<std::string> keys;
@@ -60,7 +75,8 @@ std::vector<std::string> child_keys(std::string_view path) {
 }
 
 std::string join_path(std::string_view parent, std::string_view key) {
-  return parent.empty() ? std::string(key) : fmt::format("{}.{}", parent, key);
+  if (parent.empty() || key.empty()) return std::string(parent).append(key);
+  return fmt::format("{}.{}", parent, key);
 }
 
 std::vector<std::string> split_path(std::string_view path) {

@@ -24,17 +24,23 @@ enum class ScalarType {
   interval,  // "10 iterations" or a time
 };
 
+struct Parameter;
 struct Value;
+
+// Says whether entries of the library state a key.
+enum class InEntry { never, may, must };
 
 template <class Struct>
 inline constexpr char kTypeTag = 0;  // its address tells structs apart
 
-// The member of a struct that a row's value becomes.
+// Ties a row to the member of a struct that its value becomes.
 struct Binding {
   const void* target = nullptr;  // kTypeTag of the struct
   void (*assign)(void* target, const Value& value) = nullptr;
-  // The reverse, into a Value of the row; false: the member has none.
+  // Writes the member into a Value of the row. False: the member holds nothing.
   bool (*read)(const void* target, Value& value) = nullptr;
+  // Returns the member if it is a number that keeps its evidence. Null for other members.
+  Parameter* (*parameter)(void* target) = nullptr;
 };
 
 struct Field {
@@ -62,6 +68,8 @@ struct Field {
   std::string_view example = {};
   std::string_view help = {};
   Scope scope = Scope::iteration;
+  InEntry in_entry = InEntry::never;
+  unsigned topologies = 0;  // of fabrics that have the key, as bits 1 << topology; 0: all
   Binding binding = {};
 
   bool admits(double number) const {
@@ -74,6 +82,30 @@ const std::vector<Field>& field_table();
 
 // The row of a concrete path ("snapshots.0.every") or of a pattern; nullptr if there is none.
 const Field* find_field(std::string_view path);
+
+// A row that is bound to a member of a struct whose keys stand below a path.
+struct BoundRow {
+  std::string_view key;  // without that path: "nvlink", "every.overhead"
+  const Field* field = nullptr;
+};
+
+// Returns the rows bound to a struct, by its kTypeTag, in the order of the table. `path` is
+// concrete or a pattern.
+std::vector<BoundRow> bound_rows(std::string_view path, const void* type);
+template <class Struct>
+std::vector<BoundRow> bound_rows(std::string_view path) {
+  return bound_rows(path, &kTypeTag<Struct>);
+}
+
+// Returns the member that the row is bound to if it keeps its evidence, else null.
+template <class Struct>
+Parameter* parameter_of(const Field& field, Struct& target) {
+  return field.binding.parameter == nullptr ? nullptr : field.binding.parameter(&target);
+}
+template <class Struct>
+const Parameter* parameter_of(const Field& field, const Struct& target) {
+  return parameter_of(field, const_cast<Struct&>(target));  // its address alone
+}
 
 // Last parts of the paths directly below `path`, list items ("*") left out.
 std::vector<std::string> child_keys(std::string_view path);

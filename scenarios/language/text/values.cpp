@@ -35,11 +35,9 @@ const Value& Values::at(std::string_view key) const {
 }
 
 void Values::fill(std::string_view path, const void* type, void* target) const {
-  const std::string pattern = pattern_of(path);
-  for (const Field& field : field_table()) {
-    if (field.binding.target != type || !field.path.starts_with(pattern)) continue;
-    const Value* value = find(std::string(path).append(field.path.substr(pattern.size())));
-    if (value != nullptr) field.binding.assign(target, *value);
+  for (const BoundRow& row : bound_rows(path, type)) {
+    const Value* value = find(join_path(path, row.key));
+    if (value != nullptr) row.field->binding.assign(target, *value);
   }
 }
 

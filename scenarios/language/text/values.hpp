@@ -3,6 +3,7 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -28,6 +29,14 @@ struct Value {
 // "25 MB", "true", "zero1": the same text for every spelling of the value.
 std::string text_of(const Value& value);
 
+// Returns the member of `target` that the row is bound to as a value at `key`. Nothing: the member
+// holds none.
+template <class Struct>
+std::optional<Value> value_in(const Struct& target, const Field& field, std::string key = {}) {
+  Value value{.key = std::move(key), .field = &field, .dimension = field.dimension};
+  return field.binding.read(&target, value) ? std::optional(std::move(value)) : std::nullopt;
+}
+
 class Values {
  public:
   const Value* find(std::string_view key) const;
@@ -40,7 +49,7 @@ class Values {
   int integer(std::string_view key) const { return static_cast<int>(at(key).number); }
   bool flag(std::string_view key) const { return at(key).number != 0; }
   const std::string& text(std::string_view key) const { return at(key).text; }
-  // Sets the members of `target` that the rows at and below `path` are bound to: those with a
+  // Sets the members of `target` that rows at and below `path` are bound to, where there is a
   // value.
   template <class Struct>
   void fill(std::string_view path, Struct& target) const {

@@ -8,9 +8,9 @@
 
 #include "models/workload/training.hpp"
 #include "scenarios/language/library/library.hpp"
-#include "scenarios/language/library/spec_fields.hpp"
 #include "scenarios/language/overrides.hpp"
 #include "scenarios/language/resolve/training_parts.hpp"
+#include "scenarios/language/text/choices.hpp"
 #include "scenarios/language/text/fields.hpp"
 #include "scenarios/language/text/values.hpp"
 #include "validate/accuracy/runs/run_source.hpp"
@@ -77,41 +77,26 @@ class RowScenario {
       if (field.binding.target != &kTypeTag<Struct> || field.path.find('*') != field.path.npos) {
         continue;
       }
-      Value value{.field = &field, .dimension = field.dimension};
-      if (!field.binding.read(&part, value)) continue;
+      const std::optional<Value> value = value_in(part, field);
+      if (!value) continue;
       const bool number =
           field.scalar == ScalarType::quantity || field.scalar == ScalarType::integer;
-      if (number && !field.admits(value.number)) continue;  // left open
-      const std::string text = text_of(value);
+      const bool none = field.in_entry != InEntry::never && value->number == 0;
+      if (number && (none || !field.admits(value->number))) continue;  // left open
+      const std::string text = text_of(*value);
       if (text == field.default_text) continue;
-      Value plain{.field = &field, .dimension = field.dimension};
-      const bool has = usual != nullptr && field.binding.read(usual, plain);
-      if (has && text == text_of(plain)) continue;
+      const std::optional<Value> plain = usual == nullptr ? std::nullopt : value_in(*usual, field);
+      if (plain && text == text_of(*plain)) continue;
       set(std::string(field.path), field.scalar == ScalarType::text ? quoted(text) : text);
-    }
-  }
-
-  template <class Spec>
-  void state_sizes(std::span<const SizeField<Spec>> fields, const char* path, const Spec& spec) {
-    for (const SizeField<Spec>& field : fields) {
-      if (spec.*field.member != 0) set(join_path(path, field.key), spec.*field.member);
     }
   }
 
   void state_model() {
     const TransformerSpec& model = job_.model;
-    if (!model.pattern.empty()) set("model.hybrid_override_pattern", quoted(model.pattern));
-    state_sizes(model_sizes(), "model", model);
-    for (const ModelFlag& flag : model_flags()) {
-      set(join_path("model", flag.key), model.*flag.member);
-    }
     state_members(model);
-    if (model.moe.experts > 0) {
-      state_sizes(moe_sizes(), "model.moe", model.moe);
-      state_members(model.moe);
-    }
-    if (model.latent.kv_rank > 0) state_sizes(latent_sizes(), "model.latent", model.latent);
-    if (model.mamba.state > 0) state_sizes(mamba_sizes(), "model.mamba", model.mamba);
+    if (model.moe.experts > 0) state_members(model.moe);
+    if (model.latent.kv_rank > 0) state_members(model.latent);
+    if (model.mamba.state > 0) state_members(model.mamba);
   }
 
   void state_cluster() {

@@ -12,7 +12,7 @@
 #include "models/workload/training.hpp"
 #include "scenarios/language/library/library.hpp"
 #include "scenarios/language/library/library_reader.hpp"
-#include "scenarios/language/library/spec_fields.hpp"
+#include "scenarios/language/text/choices.hpp"
 #include "scenarios/language/text/document_reader.hpp"
 #include "scenarios/language/text/evidence.hpp"
 
@@ -70,19 +70,10 @@ void* part_of(Job& job, const void* type) {
 // Bound to no member: it may be a list.
 constexpr std::string_view kRecomputed = "recompute.modules";
 
-const ModelFlag* flag_of(const Value& value) {
-  for (const ModelFlag& flag : model_flags()) {
-    if (value.key == join_path("model", flag.key)) return &flag;
-  }
-  return nullptr;
-}
-
 void set_key(const Value& value, Job& job) {
   const Binding& binding = value.field->binding;
   if (value.key == kRecomputed) {
     job.recompute.modules = recompute_of(value.text).modules;
-  } else if (const ModelFlag* flag = flag_of(value)) {
-    job.model.*flag->member = value.number != 0;
   } else if (binding.target == &kTypeTag<Training>) {
     Training training = job.training != nullptr ? *job.training : Training{};
     binding.assign(&training, value);
@@ -95,8 +86,10 @@ void set_key(const Value& value, Job& job) {
 bool can_set(const Value& value) {
   Job job;
   const void* type = value.field->binding.target;
-  return value.key == kRecomputed || flag_of(value) != nullptr || type == &kTypeTag<Training> ||
-         part_of(job, type) != nullptr;
+  const bool size_of_model =
+      type == &kTypeTag<TransformerSpec> && value.field->scalar == ScalarType::integer;
+  return value.key == kRecomputed || type == &kTypeTag<Training> ||
+         (part_of(job, type) != nullptr && !size_of_model);
 }
 
 // The checked values of a key, of which there is one but for a form with parts.

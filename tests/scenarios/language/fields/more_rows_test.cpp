@@ -22,12 +22,11 @@ struct Spice {
 };
 
 Rows more_rows() {
-  return {map_row("spice", {.example = "{amount: 1 MB}", .help = "added by this test"}),
-          choice_row<&Spice::amount_bytes>(
-              "spice.amount", Dimension::bytes,
-              {.low = 1, .high = 1e9, .example = "1 MB", .help = "how much of it"}),
-          name_row<&Spice::herb>(
-              "spice.herb", {.example = "basil", .help = "which one", .scope = Scope::campaign})};
+  return {
+      map_row("spice", example("{amount: 1 MB}"), "added by this test"),
+      choice_row("spice.amount", sets<&Spice::amount_bytes>, Dimension::bytes, range(1, 1e9),
+                 example("1 MB"), "how much of it"),
+      name_row("spice.herb", sets<&Spice::herb>, Scope::campaign, example("basil"), "which one")};
 }
 
 namespace {

@@ -24,22 +24,28 @@ void expect_evidence(const Parameter& parameter, const std::string& what) {
 
 TEST(Library, EveryNumberHasEvidence) {
   for (const GpuSpec& gpu : library_gpus()) {
-    for (const auto& field : gpu_fields()) expect_evidence(gpu.*field.member, gpu.name);
+    for (const BoundRow& row : bound_rows<GpuSpec>("cluster.node.gpu")) {
+      expect_evidence(*parameter_of(*row.field, gpu), gpu.name);
+    }
   }
   for (const NodeSpec& node : library_nodes()) {
-    for (const auto& field : node_fields()) {
-      if (!field.required && (node.*field.member).source.empty()) continue;  // it has none
-      expect_evidence(node.*field.member, node.name);
-      EXPECT_GT((node.*field.member).value, 0) << node.name << " " << field.key;
+    for (const BoundRow& row : bound_rows<NodeSpec>("cluster.node")) {
+      const Parameter* number = parameter_of(*row.field, node);
+      if (number == nullptr) continue;
+      if (row.field->in_entry == InEntry::may && number->source.empty()) continue;  // it has none
+      expect_evidence(*number, node.name);
+      EXPECT_GT(number->value, 0) << node.name << " " << row.key;
     }
     EXPECT_FALSE(node.gpu.name.empty());
   }
   for (const TransformerSpec& model : library_models()) EXPECT_FALSE(model.source.empty());
   for (const NamedFabric& fabric : library_fabrics()) {
     EXPECT_FALSE(fabric.source.empty());
-    for (const auto& field : fabric_parameters()) {
-      const Parameter& parameter = fabric.fabric.*field.member;
-      if (field.required || parameter.value > 0) expect_evidence(parameter, fabric.name);
+    for (const BoundRow& row : fabric_members()) {
+      const Parameter* number = parameter_of(*row.field, fabric.fabric);
+      if (number == nullptr) continue;
+      const bool must = row.field->in_entry == InEntry::must;
+      if (must || number->value > 0) expect_evidence(*number, fabric.name);
     }
   }
   for (const Calibration& calibration : library_calibrations()) {
@@ -47,6 +53,57 @@ TEST(Library, EveryNumberHasEvidence) {
       expect_evidence(calibration.*field.member, calibration.name);
     }
   }
+}
+
+// The first entry of a file, with another value at `key`; empty: without the key.
+DocumentNode changed_entry(const DocumentNode& file, std::string_view key,
+                           const std::string& text) {
+  DocumentNode document = file;
+  document.entries.resize(1);
+  DocumentNode& entry = document.entries.front().value;
+  std::erase_if(entry.entries, [&](const DocumentEntry& each) { return each.key == key; });
+  if (text.empty()) return document;
+  const DocumentNode value = document_node(DocumentNode::Kind::scalar, text, entry.where);
+  entry.entries.push_back({std::string(key), entry.where, value});
+  return document;
+}
+
+// Every key that its row makes one of the library's: whether entries must have it, and its limits.
+template <class Struct>
+void expect_rows_hold(const std::string& file, std::string_view path, auto read) {
+  const DocumentNode document = library_document(file);
+  const auto refusal = [&](std::string_view key, const std::string& text) -> std::string {
+    try {
+      read(changed_entry(document, key, text));
+    } catch (const Error& error) {
+      return error.what();
+    }
+    return "no error";
+  };
+  int rows = 0;
+  for (const auto& [key, field] : bound_rows<Struct>(path)) {
+    if (field->in_entry == InEntry::never) continue;
+    const bool must = field->in_entry == InEntry::must;
+    const std::string due = must ? fmt::format("'{}' is missing", key) : "no error";
+    EXPECT_TRUE(refusal(key, "").ends_with(due)) << key;
+    ++rows;
+    std::string wrong = "perhaps";
+    if (field->scalar == ScalarType::integer) wrong = fmt::format("{:.0f}", field->high + 1);
+    if (field->scalar == ScalarType::quantity) {
+      wrong = format_quantity(10 * field->high, field->dimension);
+    }
+    if (field->scalar == ScalarType::text) continue;
+    EXPECT_NE(refusal(key, wrong).find(key), std::string::npos) << key << ": " << wrong;
+  }
+  EXPECT_GT(rows, 9) << file;
+}
+
+TEST(Library, EntriesAreHeldToTheRowsOfTheirKeys) {
+  expect_rows_hold<GpuSpec>("gpus.yaml", "cluster.node.gpu", read_gpus);
+  expect_rows_hold<NodeSpec>("nodes.yaml", "cluster.node",
+                             [](const DocumentNode& nodes) { read_nodes(nodes, library_gpus()); });
+  expect_rows_hold<TransformerSpec>("models.yaml", "model", read_models);
+  expect_rows_hold<FabricSpec>("fabrics.yaml", "cluster.fabric", read_fabrics);
 }
 
 // Peaks of the data sheets, TFLOP/s dense, and memory.
