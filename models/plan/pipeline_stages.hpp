@@ -11,7 +11,7 @@
 
 namespace windtunnel {
 
-// What a schedule says of the ranks (held_stages()), or the loop where it says nothing.
+// `said` by a schedule (held_stages()); empty: the ranks hold the stages in a loop.
 HeldStages stages_of_ranks(const Layout& layout, const HeldStages& said);
 
 // [stage] -> its rank in the loop.

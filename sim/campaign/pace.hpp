@@ -42,8 +42,8 @@ struct Cadence {
   int kept = 1;  // complete copies that may be asked for
   bool is_timed() const { return every_s > 0 || rule != nullptr; }
   bool is_running() const { return is_timed() || every_iterations > 0; }
-  // Training between two snapshots that each stall it so long, in whole iterations and one at
-  // least. Of a rule, the least that it can be.
+  // Training lasts so long between two snapshots, each of which stalls it for stall_s: whole
+  // iterations, at least one.
   double training_s(double iteration_s, double stall_s) const;
 };
 
