@@ -16,6 +16,7 @@ struct Axis {
   std::string_view example;
   std::string_view help;
   std::string_view follows_from = {};  // what a scenario may leave it to; empty: its default is 1
+  bool of_schedule = false;            // not where ranks are, but what one schedule needs
 };
 
 // From the ranks that work most closely together outwards; experts are divided among ranks of the
@@ -26,7 +27,7 @@ inline constexpr std::array kAxes = {
     Axis{"pp", "layout.pp", &Layout::pp, 1e4, "16", "pipeline parallel"},
     Axis{"vpp", "layout.vpp", &Layout::vpp, 1e4, "8",
          "model chunks per pipeline rank; default: the schedule's usual, 1 without a pipeline",
-         "the schedule's usual"},
+         "the schedule's usual", true},
     Axis{"dp", "layout.dp", &Layout::dp, 1e8, "128",
          "data parallel; default: GPUs / (tp x cp x pp)", "GPUs / (tp x cp x pp)"},
     Axis{"ep", "layout.ep", &Layout::ep, 1e6, "8",

@@ -1,15 +1,9 @@
 #include "policies/exchange/job_geometry.hpp"
 
+#include "models/plan/pipeline_stages.hpp"
+
 namespace windtunnel {
 namespace {
-
-// What says which rank is where: not how many layers it has, in how many chunks.
-Layout ranks_of(Layout layout) {
-  layout.vpp = 1;
-  layout.stage_layers.clear();
-  layout.first_stage_layers = layout.last_stage_layers = 0;
-  return layout;
-}
 
 bool ties_ends(const Job& job) {
   return job.model.tied_embeddings && job.layout.pp > 1;
@@ -23,7 +17,7 @@ std::optional<GroupShape> shape_of_ends(const Job& job, const LinkTable& links) 
 }  // namespace
 
 JobGeometry::JobGeometry(const Job& job)
-    : layout_(ranks_of(job.layout)),
+    : layout_(without_stages(job.layout)),
       cluster_(job.cluster),
       links_(LinkTable::keeping_reference(cluster_)),
       network_(job, links_),
@@ -37,7 +31,7 @@ JobGeometry::JobGeometry(const Job& job)
 }
 
 bool JobGeometry::is_of(const Job& job) const {
-  return ranks_of(job.layout) == layout_ && job.cluster == cluster_ && network_.is_of(job) &&
+  return without_stages(job.layout) == layout_ && job.cluster == cluster_ && network_.is_of(job) &&
          ties_ends(job) == ends_.has_value();
 }
 

@@ -9,6 +9,7 @@
 #include "models/base/error.hpp"
 #include "models/base/units.hpp"
 #include "models/cost/memory/memory.hpp"
+#include "models/plan/pipeline_stages.hpp"
 #include "policies/conflicts/conflict.hpp"
 #include "policies/exchange/stage_message.hpp"
 #include "policies/lowering/unit_cost.hpp"
@@ -24,9 +25,7 @@ Schedule plain_stages(const Job& job) {
   plain.ranks = job.layout.pp;
   plain.chunks = job.layout.vpp;
   plain.slices = job.schedule.slices;
-  for (int stage = 0; stage < plain.stages(); ++stage) {
-    plain.rank_of_stage.push_back(stage % plain.ranks);
-  }
+  plain.rank_of_stage = looped_ranks(job.layout);
   return plain;
 }
 
@@ -73,10 +72,7 @@ Schedule named_schedule(const Job& job, const std::vector<ChunkCost>& chunks) {
     throw Error::of_key("schedule.recompute_share", "is a share of 0 to 1, not {}",
                         choice.recompute_share);
   }
-  ScheduleRequest request;
-  request.ranks = job.layout.pp;
-  request.microbatches = microbatches(job.layout, job.batch);
-  request.chunks = job.layout.vpp;
+  ScheduleRequest request = request_of(job);
   request.group = choice.group;
   request.slices = choice.slices;
   request.costs = stage_costs(unit_costs(job, plain_stages(job), chunks));

@@ -10,6 +10,7 @@
 #include "models/cost/snapshot/snapshot_cost.hpp"
 #include "models/cost/snapshot/snapshot_writer.hpp"
 #include "models/network/groups/group_shapes.hpp"
+#include "models/reliability/snapshot_place.hpp"
 #include "policies/protection/snapshot_tiers.hpp"
 
 namespace windtunnel {
@@ -36,7 +37,8 @@ class Snapshot {
         tasks_(tasks) {}
 
   SnapshotEnd add(TaskIndex after) {
-    if (tier_.place == SnapshotPlace::replicas) return {};
+    const PlaceTraits& place = traits_of(tier_);
+    if (!place.copied) return {};
     // In chunks, one behind the other: what is encoded is on its way while the next is.
     const TaskIndex encoded_on_gpu =
         tier_.code.on_gpu && bytes_.parity > 0 ? encode_on_gpu(after) : after;
@@ -46,13 +48,12 @@ class Snapshot {
     if (bytes_.wire > 0) {
       end.complete = exchange({end.complete, tier_.code.on_gpu ? encoded_on_gpu : end.complete});
     }
-    if (tier_.place == SnapshotPlace::local_disk) end.complete = write_to_disk(end.complete);
-    if (tier_.place == SnapshotPlace::storage) end.complete = write_to_storage(end.complete);
+    if (place.way) end.complete = write(*place.way, end.complete);
     return end;
   }
 
  private:
-  static Task task(TaskKind kind, const char* name, StreamIndex stream, double bytes,
+  static Task task(TaskKind kind, std::string_view name, StreamIndex stream, double bytes,
                    std::vector<TaskIndex> after) {
     Task task;
     task.kind = kind;
@@ -142,37 +143,30 @@ class Snapshot {
     return rate_Bps / writer_parts(tier_.writer, job_.layout);
   }
 
-  // `way_Bps`: of the resource, what one rank could take.
-  TaskIndex write(Task store, Resource resource, double way_Bps, Origin way) {
+  // The rank writes as fast as its process and its node do, storage as what all nodes share allows.
+  TaskIndex write(const PlaceWay& way, TaskIndex after) {
+    const double start_s = tier_.writer.start_s;
+    const StorageSpec* storage = traits_of(tier_).storage(job_.cluster);
+    Task store = task(TaskKind::store, way.task, kStore, bytes_.written, {after});
+    if (storage != nullptr) {
+      store.cost = {
+          {Category::snapshot, storage->latency_s.origin, storage->latency_s.value + start_s}};
+    } else if (start_s > 0) {
+      store.cost = {{Category::snapshot, tier_.writer.origin, start_s}};
+    }
+    const Parameter& node_Bps = job_.cluster.node.*way.node_Bps;
     const Parameter& efficiency = job_.calibration.storage_efficiency;
     const double process_Bps = of_process(tier_.writer.write_Bps) / efficiency.value;
-    const double rate_Bps = std::min(way_Bps, process_Bps);
+    const double rate_Bps = std::min(node_Bps.value, process_Bps);
     store.flows =
-        paced_by(job_, resource, bytes_.written / efficiency.value, rate_Bps, bytes_.written);
-    store.origin = origin_of_rate(way, efficiency.origin);
-    if (process_Bps < way_Bps) {
+        paced_by(job_, way.write, bytes_.written / efficiency.value, rate_Bps, bytes_.written);
+    store.origin = origin_of_rate(storage != nullptr ? storage->write_Bps.origin : node_Bps.origin,
+                                  efficiency.origin);
+    if (process_Bps < node_Bps.value) {
       store.flows.front().max_rate = process_Bps;
       store.origin = weakest(store.origin, tier_.writer.origin);
     }
     return tasks_.append(std::move(store));
-  }
-
-  TaskIndex write_to_disk(TaskIndex after) {
-    const Parameter& disk_Bps = job_.cluster.node.local_disk_Bps;
-    Task store = task(TaskKind::store, "write to disk", kStore, bytes_.written, {after});
-    if (tier_.writer.start_s > 0) {
-      store.cost = {{Category::snapshot, tier_.writer.origin, tier_.writer.start_s}};
-    }
-    return write(std::move(store), Resource::local_disk, disk_Bps.value, disk_Bps.origin);
-  }
-
-  TaskIndex write_to_storage(TaskIndex after) {
-    const StorageSpec& storage = job_.cluster.storage;
-    Task store = task(TaskKind::store, "write to storage", kStore, bytes_.written, {after});
-    store.cost = {{Category::snapshot, storage.latency_s.origin,
-                   storage.latency_s.value + tier_.writer.start_s}};
-    return write(std::move(store), Resource::storage_write, job_.cluster.node.storage_nic_Bps.value,
-                 storage.write_Bps.origin);
   }
 
   const Job& job_;

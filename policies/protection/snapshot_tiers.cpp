@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "models/base/error.hpp"
+#include "models/reliability/snapshot_place.hpp"
 #include "policies/exchange/replica_groups.hpp"
 
 namespace windtunnel {
@@ -42,29 +43,36 @@ void check_shape(const ErasureCode& code, const std::string& tier) {
 void check_code(const SnapshotTier& tier, int nodes) {
   const ErasureCode& code = tier.code;
   const std::string name = tier_name(tier);
-  const bool shared = tier.place == SnapshotPlace::storage || tier.place == SnapshotPlace::replicas;
-  if (shared && is_coded(code)) {
+  const PlaceCode allowed = traits_of(tier).code;
+  if (allowed == PlaceCode::none && is_coded(code)) {
     throw Error(fmt::format("tier: {} takes no code: it protects itself", name));
   }
   check_shape(code, name);
-  if (tier.place == SnapshotPlace::peers) {
+  if (allowed == PlaceCode::always) {
     if (code.in_node) {
       throw Error(
-          "tier: peers is a code between nodes; one inside the node belongs to tier: "
-          "host-memory");
+          fmt::format("tier: {} is a code between nodes; one inside the node belongs to tier: "
+                      "host-memory",
+                      name));
     }
     if (code.parity == 0) {
       throw Error(
-          "tier: peers keeps nothing for its peers without a code; give it one, such as one "
-          "copy or XOR over a few nodes");
+          fmt::format("tier: {} keeps nothing for its peers without a code; give it one, such as "
+                      "one copy or XOR over a few nodes",
+                      name));
     }
   }
-  if (code.parity > 0 && !code.in_node && code.members() > nodes) {
+  if (over_nodes(code) && code.members() > nodes) {
     throw Error(
         fmt::format("tier: {}: a code over {} + {} nodes in a job of {}; lower data or "
                     "parity",
                     name, code.data, code.parity, nodes));
   }
+}
+
+// The copy is still there when the trainers have ended.
+bool outlives_trainer(const SnapshotTier& tier) {
+  return !traits_of(tier).of_process || tier.keeper_process;
 }
 
 }  // namespace
@@ -88,10 +96,6 @@ int NodeGroups::members_of(int group) const {
   return members;
 }
 
-bool keeps_several(const SnapshotTier& tier) {
-  return tier.place == SnapshotPlace::storage || tier.place == SnapshotPlace::local_disk;
-}
-
 NodeGroups same_shard_nodes(const Layout& layout, const Cluster& cluster) {
   const int gpus = cluster.node.gpus;
   const StridedGroups copies = state_copies(layout);
@@ -110,34 +114,25 @@ NodeGroups same_shard_nodes(const Layout& layout, const Cluster& cluster) {
 
 TierProtection protection_of(const SnapshotTier& tier, int nodes, const NodeGroups& same_shard) {
   check_code(tier, nodes);
+  const PlaceTraits& place = traits_of(tier);
   TierProtection protection;
   protection.groups = {nodes, 1, 1};
-  switch (tier.place) {
-    case SnapshotPlace::storage:
-      protection.everything = protection.trainer = protection.keeper = protection.stop = true;
-      return protection;
-    case SnapshotPlace::replicas:
-      if (same_shard.size < 2) {
-        throw Error(
-            "no rank of another node holds a second copy of a shard, so that tier: replicas "
-            "restores nothing; let dp span two nodes or more, with layout.sharding: none or "
-            "layout.shard_ranks below dp x cp");
-      }
-      // The trainers of the others live on and hold it, unless all are stopped.
-      protection.trainer = protection.keeper = protection.node = true;
-      protection.groups = same_shard;
-      protection.tolerated = protection.groups.size - 1;
-      return protection;
-    case SnapshotPlace::host_memory:
-    case SnapshotPlace::peers:
-    case SnapshotPlace::local_disk:
-      break;
-  }
-  const bool disk = tier.place == SnapshotPlace::local_disk;
-  protection.node = true;
-  protection.trainer = protection.stop = disk || tier.keeper_process;
-  protection.keeper = disk || (tier.keeper_process && is_coded(tier.code));
-  if (tier.code.parity > 0 && !tier.code.in_node) {
+  protection.everything = !place.of_process && !place.of_node && place.outlives_stop;
+  protection.trainer = outlives_trainer(tier);
+  protection.keeper = !place.of_process || (tier.keeper_process && is_coded(tier.code));
+  protection.node = place.of_node;
+  protection.stop = place.outlives_stop && protection.trainer;
+  if (!place.copied) {
+    if (same_shard.size < 2) {
+      throw Error(
+          fmt::format("no rank of another node holds a second copy of a shard, so that tier: {} "
+                      "restores nothing; let dp span two nodes or more, with layout.sharding: "
+                      "none or layout.shard_ranks below dp x cp",
+                      tier_name(tier)));
+    }
+    protection.groups = same_shard;
+    protection.tolerated = protection.groups.size - 1;
+  } else if (over_nodes(tier.code)) {
     protection.groups.size = tier.code.members();
     if (tier.code.spread) protection.groups.stride = nodes / tier.code.members();
     protection.tolerated = tier.code.parity;
@@ -178,14 +173,12 @@ bool survives_end(const TierProtection& protection, const FailureClass& failure_
 }
 
 bool survives(const SnapshotTier& tier, FailureKind kind) {
-  if (tier.place == SnapshotPlace::storage) return true;
-  if (tier.place == SnapshotPlace::replicas) return kind != FailureKind::planned;
-  const bool outlives_trainer = tier.keeper_process || tier.place == SnapshotPlace::local_disk;
+  const PlaceTraits& place = traits_of(tier);
+  if (kind == FailureKind::planned && !place.outlives_stop) return false;
+  const bool on_one_node = place.copied && place.of_node && !over_nodes(tier.code);
+  if (kind == FailureKind::node && on_one_node) return false;
   // A lost node ends all trainers, those of other nodes as well.
-  if (kind == FailureKind::node) {
-    return outlives_trainer && tier.code.parity > 0 && !tier.code.in_node;
-  }
-  return outlives_trainer;
+  return outlives_trainer(tier);
 }
 
 void check_snapshot_tiers(const std::vector<SnapshotTier>& tiers,

@@ -41,9 +41,6 @@ struct TierProtection {
   bool stop = false;  // survives the end of all trainers at once (a planned stop)
 };
 
-// Whether it keeps SnapshotTier::kept copies: disks and storage do, memory has the newest alone.
-bool keeps_several(const SnapshotTier& tier);
-
 // Nodes that hold the same shard of the state on their GPUs; size 1: no other node holds a copy.
 NodeGroups same_shard_nodes(const Layout& layout, const Cluster& cluster);
 

@@ -8,6 +8,7 @@
 #include "models/base/error.hpp"
 #include "models/base/find_named.hpp"
 #include "models/base/units.hpp"
+#include "models/plan/job.hpp"
 #include "policies/schedules/generators.hpp"
 
 namespace windtunnel {
@@ -199,6 +200,12 @@ const ScheduleKind& schedule_kind(std::string_view name) {
 const ScheduleKind& schedule_kind(const ScheduleChoice& choice) {
   const bool is_own = choice.own != nullptr && choice.own->name == choice.name;
   return is_own ? *choice.own : schedule_kind(choice.name);
+}
+
+ScheduleRequest request_of(const Job& job) {
+  return {.ranks = job.layout.pp,
+          .microbatches = microbatches(job.layout, job.batch),
+          .chunks = job.layout.vpp};
 }
 
 Schedule generate_schedule(const ScheduleKind& kind, const ScheduleRequest& request) {

@@ -27,6 +27,10 @@ struct ScheduleRequest {
   double memory_limit = 0;
 };
 
+struct Job;
+// Ranks, micro-batches and chunks of the job's pipeline. Throws Error as microbatches().
+ScheduleRequest request_of(const Job& job);
+
 // The numbers of a request that only some schedules know.
 enum ScheduleKnobs : unsigned {
   kNoKnobs = 0,

@@ -7,6 +7,7 @@
 
 #include "models/base/error.hpp"
 #include "models/cost/op/op_cost.hpp"
+#include "models/plan/pipeline_stages.hpp"
 #include "models/plan/state_shares.hpp"
 
 namespace windtunnel {
@@ -180,10 +181,9 @@ void share_batch(const Job& job, std::span<const double> microbatch_s,
     throw Error::about({"batch.shares", "batch.global"},
                        "{} sequences do not divide into {} micro-batches", batch.global, count);
   }
-  // A pipeline fills and drains in (p - 1) / v micro-batches more (Narayanan et al. 2021, arXiv
-  // 2104.04473). Shares that are stated are of the sequences, whatever they take.
+  // Shares that are stated are of the sequences, whatever they take.
   const bool timed = !sizes && batch.shares == BatchShares::automatic;
-  const double lead = timed ? (job.layout.pp - 1.0) / job.layout.vpp : 0;
+  const double lead = timed ? filling_microbatches(job.layout) : 0;
   const std::vector<int> numbers = balanced_numbers(equals.replicas, equals.unit_s, lead, total);
   if (numbers.empty()) {
     throw Error::about({"batch.shares", "batch.global", "batch.micro"},

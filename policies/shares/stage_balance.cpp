@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "models/base/error.hpp"
+#include "models/plan/pipeline_stages.hpp"
 #include "policies/schedules/schedules.hpp"
 #include "policies/shares/replica_kind.hpp"
 
@@ -108,12 +109,11 @@ std::vector<int> ranks_of_stages(const Job& job) {
   if (job.schedule.imported) return job.schedule.imported->rank_of_stage;
   try {
     return schedule_kind(job.schedule)
-        .generate({.ranks = ranks, .microbatches = 2 * ranks, .chunks = job.layout.vpp})
+        .generate(
+            {.ranks = ranks, .microbatches = 2 * ranks, .chunks = job.layout.stages() / ranks})
         .rank_of_stage;
   } catch (const Error&) {
-    std::vector<int> looped(job.layout.stages());
-    for (int stage = 0; stage < std::ssize(looped); ++stage) looped[stage] = stage % ranks;
-    return looped;
+    return looped_ranks(job.layout);
   }
 }
 
@@ -195,7 +195,7 @@ std::vector<int> balanced_pattern(const Job& job, const std::vector<PartTimes>& 
     (stages_within(job, times, limit_s).empty() ? low_s : high_s) = limit_s;
   }
   std::vector<int> layers = stages_within(job, times, high_s);
-  if (job.layout.vpp == 1) return layers;
+  if (job.layout.stages() == job.layout.pp) return layers;
   const std::vector<int> ranks = ranks_of_stages(job);
   layers = with_even_ranks(job, times, ranks, std::move(layers));
   std::vector<int> from_even = with_even_ranks(job, times, ranks, even_stages(job));
@@ -222,14 +222,7 @@ std::vector<int> balanced_stages(const Job& job) {
     busy_s[best] += times[best].layer_s;
     ++of_rank[best];
   }
-  // The chunks of a rank share its layers, the first ones one more where they do not divide.
-  std::vector<int> layers(job.layout.stages());
-  for (int stage = 0; stage < job.layout.stages(); ++stage) {
-    const int chunk = stage / ranks;
-    const int all = of_rank[stage % ranks];
-    layers[stage] = all / job.layout.vpp + (chunk < all % job.layout.vpp ? 1 : 0);
-  }
-  return layers;
+  return layers_of_stages(job.layout, of_rank);
 }
 
 }  // namespace windtunnel

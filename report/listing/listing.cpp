@@ -6,6 +6,7 @@
 #include <array>
 
 #include "models/base/units.hpp"
+#include "models/reliability/snapshot_place.hpp"
 #include "policies/protection/snapshot_tiers.hpp"
 #include "policies/schedules/schedules.hpp"
 #include "report/figures/figures.hpp"
@@ -285,27 +286,29 @@ Json calibration_document() {
 // Every kind of tier that a scenario can name; with and without what changes what it survives.
 struct TierKind {
   SnapshotTier tier;
-  std::string_view text;
-  std::string_view help;
+  std::string text;
+  std::string help;
 };
 
-const std::vector<TierKind>& tier_kinds() {
-  const ErasureCode copy{.name = CodeName::copies, .parity = 1};
-  static const std::vector<TierKind> kinds = {
-      {{.place = SnapshotPlace::host_memory},
-       "{tier: host-memory}",
-       "copy in the node's memory, held by the trainer"},
-      {{.place = SnapshotPlace::host_memory, .keeper_process = true},
-       "{tier: host-memory, keeper: process}",
-       "copy in the node's memory, held by a process of its own"},
-      {{.place = SnapshotPlace::peers, .keeper_process = true, .code = copy},
-       "{tier: peers, keeper: process, code: copies}",
-       "copies or parity in the memory of a group of nodes"},
-      {{.place = SnapshotPlace::local_disk}, "{tier: local-disk}", "on disks of the own node"},
-      {{.place = SnapshotPlace::storage}, "{tier: storage}", "written to shared storage"},
-      {{.place = SnapshotPlace::replicas},
-       "{tier: replicas}",
-       "no copy: state that other GPUs hold as well is read from there after a failure"}};
+TierKind tier_kind(const PlaceTraits& place, bool kept) {
+  TierKind kind{{.place = place.place, .keeper_process = kept}, {}, std::string(place.help)};
+  kind.text = fmt::format("{{tier: {}{}", name_of(place.place), kept ? ", keeper: process" : "");
+  if (place.code == PlaceCode::always) {
+    kind.tier.code = {.name = CodeName::copies, .parity = 1};
+    kind.text += ", code: copies";
+  } else if (place.of_process) {
+    kind.help += kept ? ", held by a process of its own" : ", held by the trainer";
+  }
+  kind.text += "}";
+  return kind;
+}
+
+std::vector<TierKind> tier_kinds() {
+  std::vector<TierKind> kinds;
+  for (const PlaceTraits& place : kSnapshotPlaces) {
+    if (place.code != PlaceCode::always) kinds.push_back(tier_kind(place, false));
+    if (place.of_process) kinds.push_back(tier_kind(place, true));
+  }
   return kinds;
 }
 
@@ -324,7 +327,7 @@ std::string survived_text(const SnapshotTier& tier) {
   if (protection.trainer) survived.emplace_back("process crash");
   if (protection.keeper && tier.keeper_process) survived.emplace_back("keeper crash");
   if (protection.stop) survived.emplace_back("planned stop");
-  if (tier.place == SnapshotPlace::replicas) {
+  if (!traits_of(tier).copied) {
     survived.emplace_back("node loss while another holds the shard");
   } else if (protection.tolerated > 0) {
     survived.push_back(
@@ -339,7 +342,7 @@ Json survived_json(const SnapshotTier& tier) {
                {"process", protection.trainer},
                {"keeper", protection.keeper},
                {"planned", protection.stop}};
-  if (tier.place != SnapshotPlace::replicas) {
+  if (traits_of(tier).copied) {
     json["nodes"] = protection.tolerated;
     json["of_nodes"] = protection.groups.size;
   }
@@ -350,8 +353,7 @@ TextTable snapshot_table() {
   TextTable table{{{"snapshots"}, {"tier"}, {"survives"}, {"what it is"}, {"origin"}, {"source"}},
                   {}};
   for (const TierKind& kind : tier_kinds()) {
-    table.rows.push_back(
-        {"-", std::string(kind.text), survived_text(kind.tier), std::string(kind.help), "-", "-"});
+    table.rows.push_back({"-", kind.text, survived_text(kind.tier), kind.help, "-", "-"});
   }
   for (const Scheme& scheme : snapshot_schemes()) {
     const Evidence evidence = scheme.evidence.of("snapshots");

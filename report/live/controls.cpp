@@ -8,6 +8,7 @@
 
 #include "models/base/units.hpp"
 #include "models/cost/chunk/layer_table_cost.hpp"
+#include "models/reliability/saving_interval.hpp"
 #include "report/store/varied_keys.hpp"
 #include "scenarios/language/text/fields.hpp"
 
@@ -123,7 +124,7 @@ class Collector {
 
   void interval(std::size_t tier, bool in_iterations) {
     const ResolvedValue* place = value_at(case_, fmt::format("snapshots.{}.tier", tier));
-    numbers(fmt::format("snapshots.{}.every", tier),
+    numbers(interval_key(tier),
             fmt::format("save to {} every", place == nullptr ? "a tier" : place->value),
             in_iterations
                 ? with_unit({"1", "2", "3", "5", "10", "20", "30", "50", "100", "200", "500"},
@@ -208,7 +209,7 @@ void add_campaign(Collector& add, const Job& job) {
                 around(per_1000_days, "per 1000 node-days"));
   }
   for (std::size_t i = 0; i < job.snapshots.size(); ++i) {
-    add.interval(i, job.snapshots[i].every_iterations > 0);
+    add.interval(i, counts_iterations(job.snapshots[i]));
   }
   add.numbers("recovery.spares", "spare nodes",
               {"0",  "1",  "2",  "3",  "4",  "5",  "6",  "7",  "8",  "10",

@@ -12,6 +12,7 @@
 #include "models/base/version.hpp"
 #include "models/cost/memory/memory.hpp"
 #include "models/cost/parallel/tensor_rules.hpp"
+#include "models/reliability/saving_interval.hpp"
 #include "policies/protection/snapshot_tiers.hpp"
 #include "report/figures/figures.hpp"
 #include "report/plan/deadline.hpp"
@@ -31,13 +32,12 @@ std::string snapshots_text(const Job& job, double as_good_from_s) {
   std::string text;
   for (const SnapshotTier& tier : job.snapshots) {
     text += fmt::format("{}{} every {}", text.empty() ? "" : ", ", tier_name(tier),
-                        tier.every_iterations > 0
-                            ? format_quantity(tier.every_iterations, Dimension::iterations)
-                            : format_quantity(tier.every_s, Dimension::seconds));
-    if (tier.every_s <= 0) continue;
-    const bool longest = tier.every_s >= kPlanLongestInterval_s;
+                        interval_text(tier));
+    const double seconds = interval_s(tier);
+    if (seconds <= 0) continue;
+    const bool longest = seconds >= kPlanLongestInterval_s;
     const std::string_view ends = longest ? "; longer is not tried" : "";
-    if (as_good_from_s > 0 && as_good_from_s < tier.every_s) {
+    if (as_good_from_s > 0 && as_good_from_s < seconds) {
       text += fmt::format(" ({} is as good{})", format_quantity(as_good_from_s, Dimension::seconds),
                           ends);
     } else if (longest) {

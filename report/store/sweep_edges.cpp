@@ -10,6 +10,7 @@
 #include "report/store/sweep_ranking.hpp"
 #include "report/summary/campaign_summary.hpp"
 #include "scenarios/language/text/fields.hpp"
+#include "sim/study/interval_search.hpp"
 
 namespace windtunnel {
 namespace {
@@ -126,7 +127,7 @@ std::vector<std::string> as_good_texts(const Json& document) {
       const auto key = range.at("key").get<std::string>();
       const auto from = range.at("from").get<std::string>();
       const auto to = range.at("to").get<std::string>();
-      const bool is_interval = pattern_of(key) == "snapshots.*.every";
+      const bool is_interval = is_interval_key(key);
       texts.push_back(fmt::format(
           "{}{} does not matter {}", key, under.empty() ? "" : " under " + under,
           is_interval ? as_good_text(from, to)

@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "models/reliability/interval_theory.hpp"
+#include "models/reliability/saving_interval.hpp"
 #include "models/results/paired_gain.hpp"
 #include "report/figures/shown_studies.hpp"
 
@@ -198,9 +199,7 @@ SummarySection interval_section(const IntervalReport& report, double storage_sha
 // With snapshots, but trials that say nothing of how often.
 bool went_back_to_none(const Record& record) {
   const Job& job = record.job;
-  const bool periodic = std::ranges::any_of(job.snapshots, [](const SnapshotTier& tier) {
-    return tier.every_s > 0 || tier.every_iterations > 0 || tier.every_overhead > 0;
-  });
+  const bool periodic = std::ranges::any_of(job.snapshots, has_interval);
   const bool back = std::ranges::any_of(record.campaign->survival, [](const auto& restored) {
     return restored.first != "none" && restored.second.mean > 0;
   });

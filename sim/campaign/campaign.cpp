@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "models/base/error.hpp"
+#include "models/reliability/saving_interval.hpp"
 #include "policies/lowering/for_each_index.hpp"
 #include "sim/campaign/island_trial.hpp"
 #include "sim/campaign/reduction.hpp"
@@ -19,11 +20,7 @@ void check_table(const IterationTable& table, const std::vector<FailureClass>& f
   }
   for (const auto& [tier, complete_s, restore_s, rebuild_s, storage_s, startup, reshape_s] :
        table.tiers) {
-    const int cadences = (tier.every_iterations > 0) + (tier.every_s > 0) +
-                         (tier.every_overhead > 0) + (tier.own != nullptr);
-    CHECK(cadences == (tier.place == SnapshotPlace::replicas ? 0 : 1),
-          "{} every {} iterations, {} s, for {} of the time and by {} rules", tier_name(tier),
-          tier.every_iterations, tier.every_s, tier.every_overhead, tier.own != nullptr ? 1 : 0);
+    check_interval(tier);
     CHECK(is_duration(complete_s) && is_duration(restore_s) && is_duration(rebuild_s) &&
               is_duration(storage_s) && is_duration(startup.alone_s) &&
               is_duration(startup.storm_s) && is_duration(reshape_s),
@@ -104,9 +101,7 @@ void check_inputs(const CampaignInputs& inputs) {
 CampaignInputs with_ruled_intervals(CampaignInputs inputs, const CampaignReport& report) {
   for (std::size_t i = 0; i < inputs.table.tiers.size(); ++i) {
     SnapshotTier& tier = inputs.table.tiers[i].tier;
-    if (tier.own == nullptr) continue;
-    tier.own = nullptr;
-    tier.every_s = report.ruled_every_s.at(i);
+    if (tier.own != nullptr) save_every_seconds(tier, report.ruled_every_s.at(i));
   }
   return inputs;
 }

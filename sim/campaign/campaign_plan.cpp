@@ -3,17 +3,20 @@
 #include <algorithm>
 #include <limits>
 
+#include "models/reliability/snapshot_place.hpp"
+
 namespace windtunnel {
 namespace {
 
 // Older copies than the newest are asked for only where that one can turn out to be bad.
 int kept_copies(const SnapshotTier& tier, const std::vector<FailureClass>& failures) {
-  if (tier.place == SnapshotPlace::replicas) return 0;
+  const PlaceTraits& place = traits_of(tier);
+  if (!place.copied) return 0;
   const bool spoilt = std::ranges::any_of(failures, [](const FailureClass& failure_class) {
     return failure_class.kind == FailureKind::corrupt_snapshot ||
            failure_class.kind == FailureKind::loss_spike;
   });
-  return spoilt && keeps_several(tier) ? std::clamp(tier.kept, 1, kMostKeptCopies) : 1;
+  return spoilt && place.keeps_several() ? std::clamp(tier.kept, 1, kMostKeptCopies) : 1;
 }
 
 // Between failures that go back, by the rates of their classes.
@@ -39,7 +42,8 @@ CampaignPlan::CampaignPlan(const CampaignInputs& campaign_inputs) : inputs(campa
     protections.push_back(protection_of(timing.tier, inputs.nodes, inputs.same_shard));
     kept.push_back(kept_copies(timing.tier, inputs.failures));
   }
-  has_replicas = std::ranges::count(tiers, SnapshotPlace::replicas, &SnapshotTier::place) > 0;
+  has_replicas =
+      std::ranges::any_of(tiers, [](const SnapshotTier& tier) { return !traits_of(tier).copied; });
   saver = tier_for_planned_stop(tiers);
   saver_outlives_node =
       saver != kNoTier && (!protections[saver].node || protections[saver].tolerated > 0);

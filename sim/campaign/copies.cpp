@@ -3,11 +3,13 @@
 #include <algorithm>
 #include <array>
 
+#include "models/reliability/snapshot_place.hpp"
+
 namespace windtunnel {
 namespace {
 
 bool on_gpus(const SnapshotTier& tier) {
-  return tier.place == SnapshotPlace::replicas;
+  return !traits_of(tier).copied;
 }
 
 }  // namespace
@@ -58,9 +60,7 @@ void Copies::lose_gpus(int slot) {
 
 void Copies::lose_keeper(int slot, double at_s) {
   for (std::size_t tier = 0; tier < tiers_.size(); ++tier) {
-    const SnapshotPlace place = plan_.tiers[tier].place;
-    const bool kept = place == SnapshotPlace::host_memory || place == SnapshotPlace::peers;
-    if (kept && plan_.protections[tier].tolerated > 0) {
+    if (traits_of(plan_.tiers[tier]).of_process && plan_.protections[tier].tolerated > 0) {
       lose_slot(static_cast<int>(tier), slot, at_s);
     }
   }

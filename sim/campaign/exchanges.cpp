@@ -5,6 +5,7 @@
 
 #include "models/base/error.hpp"
 #include "models/base/units.hpp"
+#include "models/reliability/stragglers/wait_rule.hpp"
 
 namespace windtunnel {
 
@@ -116,7 +117,7 @@ void Exchanges::look_at(Group& group) {
   double least_s = kInfinity;
   double most_s = -kInfinity;
   double awaited_s = -kInfinity;
-  sorted_.clear();
+  arrivals_.assign(group.lacking, kInfinity);
   for (int island = group.first; island < group.first + level.members; ++island) {
     if (!islands_[island].trains) continue;
     const double offset_s = islands_[island].offset_s;
@@ -124,15 +125,13 @@ void Exchanges::look_at(Group& group) {
     most_s = std::max(most_s, offset_s);
     if (!any && !islands_[island].awaited) continue;
     awaited_s = std::max(awaited_s, offset_s);
-    if (level.missing > 0) sorted_.push_back(offset_s);
+    if (level.missing > 0) arrivals_.push_back(offset_s);
   }
   group.last_offset_s = awaited_s;
   const int needed = std::max(1, level.members - group.dropped - level.missing);
   if (level.missing > 0 && !is_stuck(group)) {
-    const auto last = sorted_.begin() + (needed - 1);
-    std::ranges::nth_element(sorted_, last);
-    const double patience_s = *last + slack;
-    group.last_offset_s = group.lacking > 0 ? patience_s : std::min(awaited_s, patience_s);
+    const int missing = static_cast<int>(std::ssize(arrivals_)) - needed;
+    group.last_offset_s = end_of_wait({.missing = missing, .grace = slack}, arrivals_);
   }
   group.at_rest =
       !level.together || (most_s <= group.last_offset_s && least_s >= group.last_offset_s - slack &&

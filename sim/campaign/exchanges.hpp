@@ -110,7 +110,7 @@ class Exchanges {
   std::vector<Island> islands_;
   std::vector<Group> groups_;
   std::vector<int> begin_of_level_;
-  std::vector<double> sorted_;  // scratch
+  std::vector<double> arrivals_;  // scratch
 };
 
 }  // namespace windtunnel

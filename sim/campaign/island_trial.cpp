@@ -6,6 +6,7 @@
 
 #include "models/base/error.hpp"
 #include "models/base/units.hpp"
+#include "models/reliability/saving_interval.hpp"
 
 namespace windtunnel {
 
@@ -13,9 +14,8 @@ CampaignInputs counted_in_steps(CampaignInputs inputs) {
   const double step_s = inputs.table.iteration_s[0] * (1 + inputs.recovery.steady_overhead);
   for (TierTiming& timing : inputs.table.tiers) {
     SnapshotTier& tier = timing.tier;
-    if (tier.every_s <= 0) continue;
-    tier.every_iterations = std::max(1, static_cast<int>(std::lround(tier.every_s / step_s)));
-    tier.every_s = 0;
+    const double every = interval_s(tier) / step_s;
+    if (every > 0) save_every_iterations(tier, std::max(1L, std::lround(every)));
   }
   return inputs;
 }
@@ -224,11 +224,12 @@ void IslandTrial::collect(int index, const Exchanges::Position& position) {
   Island& island = islands_[index];
   for (int tier = 0; tier < pace_.tiers(); ++tier) {
     const Cadence& cadence = pace_.cadence(tier);
-    if (cadence.every_iterations == 0) continue;
+    const std::int64_t period = cadence.every_iterations;
+    if (period == 0) continue;
     const std::int64_t running = position.stands ? position.step - 1 : position.step;
-    const std::int64_t newest = running / cadence.every_iterations * cadence.every_iterations;
+    const std::int64_t newest = running / period * period;
     for (int back = cadence.kept; back >= 0; --back) {
-      const std::int64_t step = newest - back * cadence.every_iterations;
+      const std::int64_t step = newest - back * period;
       if (step <= island.step) continue;
       const double start_s = exchanges_.begun_s(index, step);
       if (start_s + cadence.complete_s <= now_s_) {

@@ -43,6 +43,11 @@ std::int64_t largest_fit(Value value, Fits fits, double limit, double mean, std:
 
 }  // namespace
 
+double Cadence::training_s(double iteration_s, double stall_s) const {
+  if (!is_timed()) return static_cast<double>(every_iterations) * iteration_s;
+  return static_cast<double>(whole_turns(every_s - stall_s, iteration_s)) * iteration_s;
+}
+
 Steps& Steps::operator+=(const Steps& other) {
   total += other.total;
   for (std::size_t set = 0; set < by_set.size(); ++set) by_set[set] += other.by_set[set];

@@ -41,6 +41,10 @@ struct Cadence {
   double restore_s = 0;
   int kept = 1;  // complete copies that may be asked for
   bool is_timed() const { return every_s > 0 || rule != nullptr; }
+  bool is_running() const { return is_timed() || every_iterations > 0; }
+  // Training lasts so long between two snapshots, each of which stalls it for stall_s: whole
+  // iterations, at least one.
+  double training_s(double iteration_s, double stall_s) const;
 };
 
 class Pace {

@@ -6,6 +6,7 @@
 
 #include "models/base/error.hpp"
 #include "models/base/units.hpp"
+#include "models/reliability/saving_interval.hpp"
 #include "models/reliability/saving_rule.hpp"
 
 namespace windtunnel {
@@ -180,7 +181,7 @@ double UndisturbedRun::interval_s(int tier, double now_s, std::int64_t iteration
                                                .mtbf_s = ruling_->mtbf_s});
   if (!(said_s > 0) || !std::isfinite(said_s)) {
     throw Error::about(
-        {fmt::format("snapshots.{}.every", tier)},
+        {interval_key(tier)},
         "the saving rule '{}' says {} s of tier {} after {} of the campaign; it must "
         "be a finite number above 0",
         cadence.rule->name, said_s, tier, format_seconds(now_s));

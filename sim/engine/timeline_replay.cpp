@@ -13,6 +13,7 @@
 #include "models/base/error.hpp"
 #include "models/plan/class_template.hpp"
 #include "models/plan/kernel_pace.hpp"
+#include "models/reliability/stragglers/wait_rule.hpp"
 #include "sim/engine/fold.hpp"
 
 namespace windtunnel {
@@ -372,10 +373,10 @@ class Replay {
 
   void join_first(std::size_t c, const Task& task, std::span<double> starts) {
     std::vector<double> ends(task.after.size());
+    const WaitRule first{.missing = static_cast<int>(ends.size()) - task.join_first};
     for (std::size_t lane = 0; lane < starts.size(); ++lane) {
       for (std::size_t i = 0; i < ends.size(); ++i) ends[i] = row(ends_, c, task.after[i])[lane];
-      std::ranges::nth_element(ends, ends.begin() + task.join_first - 1);
-      starts[lane] = std::max(starts[lane], ends[task.join_first - 1]);
+      starts[lane] = std::max(starts[lane], end_of_wait(first, ends));
     }
   }
 

@@ -121,6 +121,15 @@ void find_shares_again(Job& job) {
 
 }  // namespace
 
+void take_schedule(const Job& from, Job& to) {
+  to.schedule = from.schedule;
+  to.layout.vpp = from.layout.vpp;
+}
+
+void leave_chunks_open(Job& job) {
+  job.layout.vpp = 1;
+}
+
 std::vector<Configuration> layouts_of(const Configuration& base, const Allowed& allowed) {
   const Job& job = base.job;
   if (!job.layout.stage_layers.empty()) {

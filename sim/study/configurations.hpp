@@ -47,4 +47,9 @@ std::vector<Configuration> offloads_of(const Configuration& base);
 std::vector<Configuration> schedules_of(const Configuration& base, bool all, bool chunks,
                                         const Allowed& allowed = {});
 
+// The schedule of one job for the other one, with the chunks that it takes.
+void take_schedule(const Job& from, Job& to);
+// Before a schedule is chosen, which brings its own number of chunks: one model chunk per rank.
+void leave_chunks_open(Job& job);
+
 }  // namespace windtunnel

@@ -10,6 +10,8 @@
 #include <utility>
 
 #include "models/reliability/interval_theory.hpp"
+#include "models/reliability/saving_interval.hpp"
+#include "models/reliability/snapshot_place.hpp"
 #include "models/results/paired_gain.hpp"
 #include "sim/campaign/campaign_plan.hpp"
 #include "sim/campaign/pace.hpp"
@@ -91,8 +93,7 @@ double whole_s(double time_s, double unit_s) {
 double configured_s(const IterationTable& table, const Subject& subject) {
   const Pace pace(table, subject.iteration_s, std::vector<int>(table.tiers.size(), 1));
   const Cadence& cadence = pace.cadence(static_cast<int>(subject.tier));
-  if (cadence.is_timed()) return whole_s(cadence.every_s - subject.stall_s, subject.iteration_s);
-  return static_cast<double>(cadence.every_iterations) * subject.iteration_s;
+  return cadence.training_s(subject.iteration_s, subject.stall_s);
 }
 
 Subject subject(const CampaignInputs& inputs, const CampaignReport& report, std::size_t index) {
@@ -120,7 +121,7 @@ Subject subject(const CampaignInputs& inputs, const CampaignReport& report, std:
 std::vector<Subject> subjects(const CampaignInputs& inputs, const CampaignReport& report) {
   std::vector<Subject> all;
   for (std::size_t i = 0; i < inputs.table.tiers.size(); ++i) {
-    if (inputs.table.tiers[i].tier.place == SnapshotPlace::replicas) continue;
+    if (!traits_of(inputs.table.tiers[i].tier).copied) continue;
     all.push_back(subject(inputs, report, i));
   }
   return all;
@@ -146,10 +147,7 @@ std::optional<std::size_t> costliest(const std::vector<Subject>& tiers, double f
 
 PairedCampaign campaign_at(CampaignInputs inputs, const CampaignReport& report,
                            const Subject& subject, int every, int threads) {
-  SnapshotTier& tier = inputs.table.tiers[subject.tier].tier;
-  tier.every_iterations = every;
-  tier.every_s = 0;
-  tier.every_overhead = 0;
+  save_every_iterations(inputs.table.tiers[subject.tier].tier, every);
   return paired_campaign(std::move(inputs), report, paired_trials(report), threads);
 }
 

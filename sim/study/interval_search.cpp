@@ -13,6 +13,7 @@
 
 #include "models/base/error.hpp"
 #include "models/base/units.hpp"
+#include "models/reliability/saving_interval.hpp"
 #include "models/results/paired_gain.hpp"
 #include "policies/protection/snapshot_tiers.hpp"
 #include "scenarios/language/text/fields.hpp"
@@ -30,10 +31,6 @@ constexpr double kNearFactor = 4;      // up and down
 constexpr double kLeastFactor = 1.02;  // between neighbours: three digits tell them apart
 constexpr double kLeastGain = 1e-6;    // relative, of a round
 constexpr int kMostRounds = 6;
-
-bool is_periodic(const SnapshotTier& tier) {
-  return tier.every_iterations > 0 || tier.every_s > 0 || tier.every_overhead > 0;
-}
 
 enum class Rounded { down, up };
 
@@ -59,10 +56,7 @@ void resolve_overheads(IterationTable& table) {
   const Pace pace(table, table.iteration_s.front(), std::vector<int>(table.tiers.size(), 1));
   for (int i = 0; i < pace.tiers(); ++i) {
     SnapshotTier& tier = table.tiers[i].tier;
-    if (tier.every_overhead <= 0) continue;
-    tier.every_overhead = 0;
-    tier.every_iterations = static_cast<int>(
-        std::min<std::int64_t>(pace.cadence(i).every_iterations, std::numeric_limits<int>::max()));
+    if (saves_for_share(tier)) save_every_iterations(tier, pace.cadence(i).every_iterations);
   }
 }
 
@@ -76,10 +70,7 @@ class Search {
     result_.campaigns = 1;
     resolve_overheads(inputs_.table);
     for (const int index : tiers_) {
-      const SnapshotTier& tier = inputs_.table.tiers[index].tier;
-      chosen_.push_back(tier.every_iterations > 0
-                            ? format_quantity(tier.every_iterations, Dimension::iterations)
-                            : format_quantity(tier.every_s, Dimension::seconds));
+      chosen_.push_back(interval_text(inputs_.table.tiers[index].tier));
     }
     for (size_t at = 0; at < tiers_.size(); ++at) shortest_s_.push_back(shortest_s(at));
     given_ = chosen_;
@@ -123,13 +114,11 @@ class Search {
 
   double iteration_s() const { return inputs_.table.iteration_s.front(); }
 
-  bool counts_iterations(size_t at) const {
-    return inputs_.table.tiers[tiers_[at]].tier.every_iterations > 0;
-  }
+  const SnapshotTier& tier(size_t at) const { return inputs_.table.tiers[tiers_[at]].tier; }
 
   std::string text_of(size_t at, double every_s, Rounded way) const {
     const double count = std::max(1.0, std::round(every_s / iteration_s()));
-    if (!counts_iterations(at)) return three_digits(count * iteration_s(), way);
+    if (!counts_iterations(tier(at))) return three_digits(count * iteration_s(), way);
     return format_quantity(count < 1000 ? count : rounded(count, way), Dimension::iterations);
   }
 
@@ -143,7 +132,7 @@ class Search {
   // Of training between two saves, in whole iterations.
   double seconds_of(size_t at, const std::string& text) const {
     const double iterations =
-        counts_iterations(at)
+        counts_iterations(tier(at))
             ? parse_quantity(text, Dimension::iterations)
             : std::ceil(parse_quantity(text, Dimension::seconds) / iteration_s() - 1e-9);
     return std::max(1.0, iterations) * iteration_s();
@@ -182,11 +171,13 @@ class Search {
     }
     CampaignInputs inputs = inputs_;
     for (size_t i = 0; i < tiers_.size(); ++i) {
-      SnapshotTier& tier = inputs.table.tiers[tiers_[i]].tier;
-      const bool iterations = counts_iterations(i);
-      tier.every_iterations =
-          iterations ? static_cast<int>(parse_quantity(texts[i], Dimension::iterations)) : 0;
-      tier.every_s = iterations ? 0 : parse_quantity(texts[i], Dimension::seconds);
+      SnapshotTier& searched = inputs.table.tiers[tiers_[i]].tier;
+      if (counts_iterations(searched)) {
+        save_every_iterations(searched,
+                              std::int64_t(parse_quantity(texts[i], Dimension::iterations)));
+      } else {
+        save_every_seconds(searched, parse_quantity(texts[i], Dimension::seconds));
+      }
     }
     ++result_.campaigns;
     CampaignReport report = run_campaign(inputs, options_.threads);
@@ -194,7 +185,7 @@ class Search {
     return report;
   }
 
-  std::string name_of(size_t at) const { return tier_name(inputs_.table.tiers[tiers_[at]].tier); }
+  std::string name_of(size_t at) const { return tier_name(tier(at)); }
 
   // Whether a trial went back to the tier, as given or at the best. Without one, nothing is known
   // of what its snapshots are worth.
@@ -241,12 +232,9 @@ class Search {
   // storage than their share.
   double shortest_s(size_t at) const {
     IterationTable table = inputs_.table;
-    SnapshotTier& tier = table.tiers[tiers_[at]].tier;
-    tier.every_iterations = 1;
-    tier.every_s = 0;
+    save_every_iterations(table.tiers[tiers_[at]].tier, 1);
     const Pace pace(table, iteration_s(), std::vector<int>(table.tiers.size(), 1));
-    return std::max(static_cast<double>(pace.cadence(tiers_[at]).every_iterations) * iteration_s(),
-                    storage_allows_s(at));
+    return std::max(pace.cadence(tiers_[at]).training_s(iteration_s(), 0), storage_allows_s(at));
   }
 
   void search_tier(size_t at, bool whole_range) {
@@ -328,7 +316,7 @@ class Search {
       const int index = tiers_[i];
       auto [shortest, longest] = as_good(i);
       result_.tiers.push_back({.index = index,
-                               .key = fmt::format("snapshots.{}.every", index),
+                               .key = interval_key(index),
                                .name = name_of(i),
                                .value = chosen_[i],
                                .every_s = seconds_of(i, chosen_[i]),
@@ -372,14 +360,14 @@ std::vector<int> searched_tiers(const std::vector<std::string>& keys, const Job&
     const std::string item = split_path(key).at(1);
     int index = count;
     std::from_chars(item.data(), item.data() + item.size(), index);
-    if (item != "*" && (index >= count || !is_periodic(job.snapshots[index]))) {
+    if (item != "*" && (index >= count || !has_interval(job.snapshots[index]))) {
       throw Error(
           fmt::format("--over {}: the scenario has no tier {} that takes snapshots at "
                       "intervals; it has {} tiers, counted from 0",
                       key, item, count));
     }
     for (int i = 0; i < count; ++i) {
-      if ((item == "*" || i == index) && is_periodic(job.snapshots[i])) tiers.push_back(i);
+      if ((item == "*" || i == index) && has_interval(job.snapshots[i])) tiers.push_back(i);
     }
   }
   std::ranges::sort(tiers);

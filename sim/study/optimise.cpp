@@ -48,16 +48,6 @@ struct NamedSoftware {
   bool asks_schedule;  // a choice is made by the schedule
 };
 
-// Whether what a condition asks for differs between schedules of one layout and micro-batch.
-bool asks_schedule(const JobCondition& condition) {
-  constexpr std::array<std::string_view, 5> kOfSchedule = {"schedule", "vpp", "stages", "group",
-                                                           "last_group"};
-  const auto is_one = [&](std::string_view name) {
-    return std::ranges::find(kOfSchedule, name) != kOfSchedule.end();
-  };
-  return is_one(condition.quantity) || std::ranges::any_of(condition.operands, is_one);
-}
-
 bool asks_schedule(const Framework& framework) {
   const auto asks = [](const JobCondition& condition) { return asks_schedule(condition); };
   return std::ranges::any_of(framework.choices, [&](const SoftwareChoice& choice) {
@@ -225,8 +215,7 @@ class Optimiser {
       if (std::ranges::find(known, chosen) != known.end()) continue;
       known.push_back(std::move(chosen));
       jobs.push_back(std::move(each.job));
-      jobs.back().schedule = job.schedule;
-      jobs.back().layout.vpp = job.layout.vpp;
+      take_schedule(job, jobs.back());
     }
     return jobs.empty() ? std::vector{job} : jobs;
   }
@@ -234,7 +223,7 @@ class Optimiser {
   // Unless the layout is impossible, or the least that a GPU holds is too much.
   void add(Configuration configuration, const std::shared_ptr<const NamedSoftware>& software) {
     Job job = configuration.job;
-    if (options_.layout || options_.schedule) job.layout.vpp = 1;
+    if (options_.layout || options_.schedule) leave_chunks_open(job);
     try {
       check_layers(job);
       find_memory(job, configuration.job);

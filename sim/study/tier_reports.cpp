@@ -82,15 +82,6 @@ double survival(const TierProtection& protection, const CampaignInputs& inputs, 
   return std::exp(-beyond_per_s * kSurvivalTime_s);
 }
 
-// As campaigns run it: a copy that takes longer than its period skips some.
-double mean_every_s(const Cadence& cadence, double plain_s, double stall_s) {
-  if (cadence.is_timed()) {
-    return std::ceil(std::max(cadence.every_s - stall_s, 0.0) / plain_s) * plain_s + stall_s;
-  }
-  if (cadence.every_iterations == 0) return 0;
-  return static_cast<double>(cadence.every_iterations) * plain_s + stall_s;
-}
-
 }  // namespace
 
 std::vector<TierReport> tier_reports(const Job& job, const PreparedIteration& prepared,
@@ -110,8 +101,9 @@ std::vector<TierReport> tier_reports(const Job& job, const PreparedIteration& pr
     TierReport report;
     report.name = tier_name(timing.tier);
     report.stall_s = std::max(0.0, table.iteration_s[1U << i] - table.iteration_s[0]);
-    report.every_s =
-        mean_every_s(pace.cadence(static_cast<int>(i)), table.iteration_s[0], report.stall_s);
+    if (const Cadence& cadence = pace.cadence(static_cast<int>(i)); cadence.is_running()) {
+      report.every_s = cadence.training_s(table.iteration_s[0], report.stall_s) + report.stall_s;
+    }
     report.saving_s = timing.complete_s;
     report.overhead = report.every_s > 0 ? report.stall_s / report.every_s : 0;
     report.restore_s = timing.restore_s;

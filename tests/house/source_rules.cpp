@@ -250,6 +250,18 @@ std::vector<Breach> opened_files(const SourceFile& file) {
   return breaches;
 }
 
+std::vector<Breach> branches_on_places(const SourceFile& file) {
+  static const RE2 branch(R"(.*([=!]= |\bcase )SnapshotPlace::.*|.*SnapshotPlace::\w+ [=!]=.*)");
+  if (is_in(file.path, "tests")) return {};
+  std::vector<Breach> breaches;
+  for (std::size_t i = 0; i < file.lines.size(); ++i) {
+    if (!RE2::FullMatch(file.lines[i], branch)) continue;
+    breaches.push_back({file.path, static_cast<int>(i + 1),
+                        "places differ in their rows (models/reliability/snapshot_place.hpp)"});
+  }
+  return breaches;
+}
+
 std::vector<Breach> repeated_types(const std::vector<SourceFile>& files) {
   static const RE2 definition(R"(^(?:struct|class|union|enum class|enum) (?:alignas\(\d+\) )?(\w+))"
                               R"((?: final)?(?: :.*)?(?: \{.*)?$)");

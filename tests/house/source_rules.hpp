@@ -45,6 +45,10 @@ std::vector<Breach> form_breaches(const SourceFile& file);
 // memory.
 std::vector<Breach> opened_files(const SourceFile& file);
 
+// Code that takes another way for one place of snapshots: what differs belongs in the row of the
+// place (models/reliability/snapshot_place.hpp).
+std::vector<Breach> branches_on_places(const SourceFile& file);
+
 // Types that two headers define: all are in one namespace, and a program that has both would run
 // the code of either on both (the one-definition rule).
 std::vector<Breach> repeated_types(const std::vector<SourceFile>& files);

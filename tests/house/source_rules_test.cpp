@@ -76,6 +76,10 @@ TEST(House, FilesAreOpenedInOnePlace) {
   EXPECT_EQ(scan(opened_files), "");
 }
 
+TEST(House, PlacesOfSnapshotsAreRows) {
+  EXPECT_EQ(scan(branches_on_places), "");
+}
+
 TEST(House, NoHeaderNameStandsTwice) {
   EXPECT_EQ(list(repeated_headers(project())), "");
 }
@@ -358,6 +362,15 @@ TEST(SourceRules, AnotherOpeningIsABreach) {
   const SourceFile file{"cli/a.cpp", {"std::ifstream file(path);", "std::ofstream out(path);"}};
   EXPECT_EQ(texts(opened_files(file)),
             (Lines{"cli/a.cpp:1: files are opened by InputFile (traces/text/input_file.hpp)"}));
+}
+
+TEST(SourceRules, ABranchOnAPlaceIsABreach) {
+  const SourceFile file{"sim/a.cpp",
+                        {"if (tier.place == SnapshotPlace::storage) return 0;",
+                         "    case SnapshotPlace::peers:", "tier.place = SnapshotPlace::storage;"}};
+  const std::string rule = "places differ in their rows (models/reliability/snapshot_place.hpp)";
+  EXPECT_EQ(texts(branches_on_places(file)),
+            (Lines{"sim/a.cpp:1: " + rule, "sim/a.cpp:2: " + rule}));
 }
 
 TEST(SourceRules, TypeOfTwoHeadersIsABreach) {

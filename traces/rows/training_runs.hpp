@@ -9,6 +9,7 @@
 // Any other column is carried along for filters.
 #pragma once
 
+#include <array>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -35,6 +36,18 @@ struct TrainingRun {
   // What the note says of `key`: "1" for zero_stage in "status=OOM; zero_stage=1". Empty: nothing.
   std::string noted(std::string_view key) const;
 };
+
+// The sizes of a run's layout in the order in which they are named; `always`: also where it is 1 or
+// not stated.
+struct RunAxis {
+  std::string_view name;
+  std::optional<int> TrainingRun::*size;
+  bool always = false;
+};
+inline constexpr std::array kRunAxes = {
+    RunAxis{"tp", &TrainingRun::tp, true}, RunAxis{"pp", &TrainingRun::pp, true},
+    RunAxis{"vpp", &TrainingRun::vpp},     RunAxis{"dp", &TrainingRun::dp, true},
+    RunAxis{"cp", &TrainingRun::cp},       RunAxis{"ep", &TrainingRun::ep}};
 
 struct TrainingRuns {
   CsvTable table;

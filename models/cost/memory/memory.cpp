@@ -11,6 +11,7 @@
 #include "models/cost/memory/kept_weights.hpp"
 #include "models/cost/memory/tiers.hpp"
 #include "models/cost/offload/offload.hpp"
+#include "models/plan/pipeline_stages.hpp"
 
 namespace windtunnel {
 namespace {
@@ -181,7 +182,7 @@ std::vector<GpuMemory> gpu_memory(const Job& job, const std::vector<ChunkCost>& 
   const double replicas = layout.island_replicas();
   const double boundary = stage_boundary(job).bytes;
   const bool gathered = layout.sharding == Sharding::zero3 && even.optimizer > 1;
-  const HeldStages stages_of = held.empty() ? looped_stages(layout.pp, layout.vpp) : held;
+  const HeldStages stages_of = stages_of_ranks(layout, held);
   const Offload& offload = offload_of(job);
   std::vector<GpuMemory> memory(ranks);
   for (std::size_t rank = 0; rank < ranks; ++rank) {

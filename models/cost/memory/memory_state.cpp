@@ -7,6 +7,7 @@
 #include "models/cost/memory/kept_weights.hpp"
 #include "models/cost/memory/memory.hpp"
 #include "models/cost/offload/offload.hpp"
+#include "models/plan/pipeline_stages.hpp"
 #include "models/plan/state_shares.hpp"
 #include "models/reliability/stragglers/redundancy.hpp"
 #include "models/workload/stage_parameters.hpp"
@@ -186,7 +187,7 @@ std::vector<double> snapshot_bytes_per_gpu(const Job& job, const std::vector<Chu
   const double replicas = layout.island_replicas();
   const double expert_replicas = std::max(1.0, replicas * layout.tp / layout.ep);
   std::vector<double> bytes(static_cast<std::size_t>(layout.pp));
-  const HeldStages stages_of = held.empty() ? looped_stages(layout.pp, layout.vpp) : held;
+  const HeldStages stages_of = stages_of_ranks(layout, held);
   std::vector<int> copies(chunks.size(), 0);
   for (const auto& stages : stages_of) {
     for (const int stage : stages) ++copies[stage];

@@ -5,6 +5,7 @@
 
 #include "models/cost/snapshot/snapshot_cost.hpp"
 #include "models/cost/snapshot/snapshot_writer.hpp"
+#include "models/reliability/snapshot_place.hpp"
 
 namespace windtunnel {
 namespace {
@@ -15,7 +16,11 @@ class Ways {
   // `share` of the state crosses them.
   Ways(double share, const SnapshotTier& tier, const SavedState& state, const Layout& layout,
        const Cluster& cluster, const Calibration& calibration)
-      : tier_(tier), layout_(layout), cluster_(cluster), calibration_(calibration) {
+      : tier_(tier),
+        place_(traits_of(tier)),
+        layout_(layout),
+        cluster_(cluster),
+        calibration_(calibration) {
     of_gpu_ = share * state.fullest_bytes;
     of_node_ = of_gpu_ * cluster.node.gpus;
     of_job_ = share * state.all_bytes;
@@ -42,13 +47,19 @@ class Ways {
     return of_node_ /
            (cluster_.node.host_memory_Bps.value * calibration_.host_memory_efficiency.value);
   }
-  double disk_s() const {
-    return of_node_ / (cluster_.node.local_disk_Bps.value * calibration_.storage_efficiency.value);
-  }
-  double storage_s(const Parameter& storage_Bps) const {
+  // Between host memory and the place, at this rate of a storage that nodes share.
+  double place_s(Parameter StorageSpec::*shared_Bps) const {
+    if (!place_.way) return place_.copied ? host_memory_s() : 0;
     const double efficiency = calibration_.storage_efficiency.value;
-    return std::max(of_job_ / (cluster_.storage.left_of(storage_Bps) * efficiency),
-                    of_node_ / (cluster_.node.storage_nic_Bps.value * efficiency));
+    const Parameter& node_Bps = cluster_.node.*place_.way->node_Bps;
+    const double node_s = of_node_ / (node_Bps.value * efficiency);
+    const StorageSpec* storage = place_.storage(cluster_);
+    if (storage == nullptr) return node_s;
+    return std::max(of_job_ / (storage->left_of(storage->*shared_Bps) * efficiency), node_s);
+  }
+  double latency_s() const {
+    const StorageSpec* storage = place_.storage(cluster_);
+    return storage == nullptr ? 0 : storage->latency_s.value;
   }
   // Of the copy where it is in storage, and of what every node reads besides; beside `others`.
   double startup_s(bool copy, double startup_bytes, const StorageStorm& others) const {
@@ -80,18 +91,7 @@ class Ways {
     return bytes / rate_Bps;
   }
   double conversion_s() const {
-    switch (tier_.place) {
-      case SnapshotPlace::host_memory:
-      case SnapshotPlace::peers:
-        return 2 * host_memory_s();
-      case SnapshotPlace::local_disk:
-        return 2 * disk_s();
-      case SnapshotPlace::storage:
-        return storage_s(cluster_.storage.read_Bps) + storage_s(cluster_.storage.write_Bps);
-      case SnapshotPlace::replicas:
-        return 0;
-    }
-    return 0;
+    return place_s(&StorageSpec::read_Bps) + place_s(&StorageSpec::write_Bps);
   }
   // The whole shard that a GPU holds, of which a snapshot takes the part that is its own to save.
   double from_replica_s() const {
@@ -106,6 +106,7 @@ class Ways {
   }
 
   const SnapshotTier& tier_;
+  const PlaceTraits& place_;
   const Layout& layout_;
   const Cluster& cluster_;
   const Calibration& calibration_;
@@ -124,52 +125,35 @@ SavedState saved_state(const std::vector<double>& bytes_per_gpu, const Layout& l
 
 double save_s(const SnapshotTier& tier, const SavedState& state, const Layout& layout,
               const Cluster& cluster, const Calibration& calibration) {
+  const PlaceTraits& place = traits_of(tier);
+  if (!place.copied) return 0;
   const Ways ways(moved_share(tier), tier, state, layout, cluster, calibration);
-  switch (tier.place) {
-    case SnapshotPlace::host_memory:
-    case SnapshotPlace::peers:
-      return ways.to_host_s();
-    case SnapshotPlace::local_disk:
-      return ways.to_host_s() + ways.write_s(ways.disk_s());
-    case SnapshotPlace::storage:
-      return ways.to_host_s() + cluster.storage.latency_s.value +
-             ways.write_s(ways.storage_s(cluster.storage.write_Bps));
-    case SnapshotPlace::replicas:
-      return 0;
-  }
-  return 0;
+  if (!place.way) return ways.to_host_s();
+  return ways.to_host_s() + ways.latency_s() + ways.write_s(ways.place_s(&StorageSpec::write_Bps));
 }
 
 double restore_s(const SnapshotTier& tier, const SavedState& state, const Layout& layout,
                  const Cluster& cluster, const Calibration& calibration) {
   const Ways ways(restored_share(tier), tier, state, layout, cluster, calibration);
-  switch (tier.place) {
-    case SnapshotPlace::host_memory:
-    case SnapshotPlace::peers:
-      return ways.loaded_s();
-    case SnapshotPlace::local_disk:
-      return ways.read_s(ways.disk_s());
-    case SnapshotPlace::storage:
-      return cluster.storage.latency_s.value +
-             ways.read_s(ways.storage_s(cluster.storage.read_Bps));
-    case SnapshotPlace::replicas:
-      return ways.from_replica_s();
-  }
-  return 0;
+  const PlaceTraits& place = traits_of(tier);
+  if (!place.copied) return ways.from_replica_s();
+  if (!place.way) return ways.loaded_s();
+  return ways.latency_s() + ways.read_s(ways.place_s(&StorageSpec::read_Bps));
 }
 
 double rebuild_s(const SnapshotTier& tier, const SavedState& state, const Layout& layout,
                  const Cluster& cluster, const Calibration& calibration) {
   const ErasureCode& code = tier.code;
+  const PlaceTraits& place = traits_of(tier);
   const Ways ways(restored_share(tier), tier, state, layout, cluster, calibration);
-  const bool itself = tier.place == SnapshotPlace::replicas || code.name == CodeName::recompute;
+  const bool itself = !place.copied || code.name == CodeName::recompute;
   if (itself) return restore_s(tier, state, layout, cluster, calibration);
-  if (code.parity == 0 || tier.place == SnapshotPlace::storage) return 0;
+  if (code.parity == 0 || place.code == PlaceCode::none) return 0;
   if (code.in_node) {
     return ways.decode_s(code.data * ways.of_gpu()) + ways.loaded_s();
   }
   double gather_s = ways.network_s(std::max(code.data, code.parity));
-  if (tier.place == SnapshotPlace::local_disk) gather_s = std::max(gather_s, ways.disk_s());
+  if (place.way) gather_s = std::max(gather_s, ways.place_s(&StorageSpec::read_Bps));
   return gather_s + ways.decode_s(code.data * ways.of_node()) + ways.loaded_s();
 }
 
@@ -189,7 +173,7 @@ double convert_s(const SnapshotTier& tier, const SavedState& state, const Layout
 StartupReads startup_reads(const SnapshotTier* tier, const SavedState& state, const Layout& layout,
                            const Cluster& cluster, const Calibration& calibration) {
   const StorageSpec& storage = cluster.storage;
-  const bool copy = tier != nullptr && tier->place == SnapshotPlace::storage;
+  const bool copy = tier != nullptr && traits_of(*tier).storage(cluster) == &storage;
   if (storage.startup_bytes == 0 && (!copy || storage.storm.nodes == 0)) return {};
   const SnapshotTier none;
   const SnapshotTier& read = copy ? *tier : none;

@@ -3,12 +3,10 @@
 #include <algorithm>
 #include <array>
 
+#include "models/reliability/snapshot_place.hpp"
+
 namespace windtunnel {
 namespace {
-
-bool in_host_memory(const SnapshotTier& tier) {
-  return tier.place == SnapshotPlace::host_memory || tier.place == SnapshotPlace::peers;
-}
 
 // What a code adds to a byte of state on the node.
 double parity_share(const ErasureCode& code, double weight_share) {
@@ -52,7 +50,8 @@ Parameter measured(double rate_Bps, double low, double high) {
 
 SnapshotBytes snapshot_bytes(const SnapshotTier& tier, double state_bytes, double weight_share) {
   SnapshotBytes bytes;
-  if (tier.place == SnapshotPlace::replicas) return bytes;
+  const PlaceTraits& place = traits_of(tier);
+  if (!place.copied) return bytes;
   const ErasureCode& code = tier.code;
   bytes.state = state_bytes * moved_share(tier);
   bytes.parity = bytes.state * parity_share(code, weight_share);
@@ -61,20 +60,21 @@ SnapshotBytes snapshot_bytes(const SnapshotTier& tier, double state_bytes, doubl
   if (!code.on_gpu && is_mds(code)) bytes.coded = bytes.state;
   if (code.in_node && !code.on_gpu && !is_mds(code)) bytes.coded = bytes.parity;
   if (!code.in_node) bytes.wire = code.parity * bytes.state;
-  if (!in_host_memory(tier)) bytes.written = bytes.state + bytes.parity;
+  if (place.way) bytes.written = bytes.state + bytes.parity;
   return bytes;
 }
 
 double snapshot_host_bytes(const SnapshotTier& tier, double state_bytes, double weight_share) {
-  if (tier.place == SnapshotPlace::replicas) return 0;
+  const PlaceTraits& place = traits_of(tier);
+  if (!place.copied) return 0;
   const double full = state_bytes * tier.quantised_share;
   const double coded = 1 + parity_share(tier.code, weight_share);
-  if (!in_host_memory(tier)) return full * coded;
+  if (place.way) return full * coded;
   return 2 * full * (1 + tier.changed_share * (tier.full_every - 1)) * coded;
 }
 
 double snapshot_disk_bytes(const SnapshotTier& tier, double state_bytes, double weight_share) {
-  if (tier.place != SnapshotPlace::local_disk) return 0;
+  if (!traits_of(tier).on_own_drives()) return 0;
   // Copies that follow one another share the full snapshot that they build on.
   const int fulls = 1 + (tier.kept - 1 + tier.full_every - 1) / tier.full_every;
   const double held = fulls * (1 + tier.changed_share * (tier.full_every - 1));

@@ -5,6 +5,7 @@
 #include <optional>
 #include <span>
 
+#include "models/reliability/stragglers/wait_rule.hpp"
 #include "models/reliability/stragglers/worker_factors.hpp"
 
 namespace windtunnel {
@@ -128,10 +129,7 @@ void exchange(std::span<double> clocks, const DriftLevel& level, double slack, R
     gossip(clocks, arrivals, level, slack, random, sums);
     return;
   }
-  const double most = std::ranges::max(arrivals);
-  const auto needed = arrivals.end() - 1 - level.missing;
-  std::ranges::nth_element(arrivals, needed);
-  const double last = level.missing > 0 ? std::min(most, *needed + slack) : most;
+  const double last = end_of_wait({.missing = level.missing, .grace = slack}, arrivals);
   for (double& clock : clocks) {
     if (clock <= last) continue;
     sums.late += 1;

@@ -7,6 +7,7 @@
 #include "models/reliability/stragglers/best_count.hpp"
 #include "models/reliability/stragglers/selective_repeat.hpp"
 #include "models/reliability/stragglers/straggler_window.hpp"
+#include "models/reliability/stragglers/wait_rule.hpp"
 
 namespace windtunnel {
 namespace {
@@ -26,7 +27,8 @@ class Master {
       case RedundancyScheme::none:
         return slowest;
       case RedundancyScheme::replicated:
-        return of_copies(times);
+        arrivals_.assign(times.begin(), times.end());
+        return of_copies(arrivals_);
       case RedundancyScheme::sr_sgc:
         return waited(std::min(slowest, repeat_->close(times, tolerated)), tolerated);
       case RedundancyScheme::m_sgc:
@@ -34,10 +36,9 @@ class Master {
       case RedundancyScheme::gradient_coding:
       case RedundancyScheme::drop_slowest:
       case RedundancyScheme::backup_workers:
-        return waited(of_count(times, int(times.size()) - own_.stragglers, tolerated, slowest),
-                      tolerated);
+        return waited(of_all_but(own_.stragglers, times, tolerated), tolerated);
       case RedundancyScheme::dynamic_backup: {
-        const double end = of_count(times, counts_.after(bad_), tolerated, slowest);
+        const double end = of_all_but(int(times.size()) - counts_.after(bad_), times, tolerated);
         bad_ = static_cast<int>(std::ranges::count_if(times, [](double t) { return t > 1; }));
         return end;
       }
@@ -51,29 +52,25 @@ class Master {
     if (own_.tolerance > 0 && end > tolerated) ++waited_;
     return end;
   }
-  double of_copies(std::span<const double> times) const {
+  // The first of those that compute the same, of every part of the batch.
+  double of_copies(std::span<double> times) const {
     double last = 0;
     for (std::size_t first = 0; first < times.size(); first += own_.copies) {
-      last = std::max(last, std::ranges::min(times.subspan(first, own_.copies)));
+      const WaitRule one{.missing = own_.copies - 1};
+      last = std::max(last, end_of_wait(one, times.subspan(first, own_.copies)));
     }
     return last;
   }
-  // When `count` are there, but not before `tolerated`, unless all are.
-  double of_count(std::span<const double> times, int count, double tolerated, double slowest) {
-    late_.clear();
-    std::ranges::copy_if(times, std::back_inserter(late_), [&](double t) { return t > tolerated; });
-    const auto least = static_cast<std::size_t>(std::ssize(times) - count);
-    if (late_.size() <= least) return std::min(slowest, tolerated);
-    const auto last = late_.begin() + static_cast<std::ptrdiff_t>(late_.size() - least) - 1;
-    std::ranges::nth_element(late_, last);
-    return *last;
+  double of_all_but(int missing, std::span<const double> times, double tolerated) {
+    arrivals_.assign(times.begin(), times.end());
+    return end_of_wait({.missing = missing, .earliest = tolerated}, arrivals_);
   }
 
   const Redundancy& own_;
   StragglerWindow window_;
   std::optional<SelectiveRepeat> repeat_;
   BestCounts counts_;
-  std::vector<double> late_;
+  std::vector<double> arrivals_;  // scratch
   int waited_ = 0;
   int bad_ = 0;  // in the last round
 };

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "models/reliability/stragglers/wait_rule.hpp"
+
 namespace windtunnel {
 
 StragglerWindow::StragglerWindow(int workers, const Redundancy& redundancy)
@@ -34,12 +36,8 @@ double StragglerWindow::close(std::span<const double> times, double deadline) {
     if (old_[worker] > 0) end = std::max(end, times[worker]);  // its burst is over
     if (recent_[worker] == 0) fresh_.push_back(times[worker]);
   }
-  const auto room = static_cast<std::size_t>(std::max(0, distinct_ - straggled_));
-  if (fresh_.size() > room) {
-    const auto last = fresh_.begin() + static_cast<std::ptrdiff_t>(fresh_.size() - room) - 1;
-    std::ranges::nth_element(fresh_, last);
-    end = std::max(end, *last);
-  }
+  const int room = std::max(0, distinct_ - straggled_);
+  if (std::ssize(fresh_) > room) end = std::max(end, end_of_wait({.missing = room}, fresh_));
   std::vector<int>& stragglers = rounds_[now_ % window_];
   for (std::size_t worker = 0; worker < times.size(); ++worker) {
     if (times[worker] <= end) continue;

@@ -8,6 +8,8 @@
 #include <numeric>
 
 #include "models/reliability/detection.hpp"
+#include "models/reliability/saving_interval.hpp"
+#include "models/reliability/snapshot_place.hpp"
 #include "policies/exchange/replica_groups.hpp"
 #include "policies/protection/snapshot_tiers.hpp"
 #include "scenarios/language/library/facts/planning.hpp"
@@ -308,7 +310,7 @@ void check_tiers(const Values& values, const Job& job) {
   for (size_t i = 0; i < job.snapshots.size(); ++i) {
     const SnapshotTier& tier = job.snapshots[i];
     const std::string path = fmt::format("snapshots.{}", i);
-    if (tier.place == SnapshotPlace::storage && !values.stated("cluster.storage")) {
+    if (traits_of(tier).storage(job.cluster) != nullptr && !values.stated("cluster.storage")) {
       throw Error(values.where(path), fmt::format("{}: a tier in storage, but the cluster has "
                                                   "none; add e.g. 'storage: {{write: 2 TB/s, "
                                                   "read: 2 TB/s}}' to cluster",
@@ -401,7 +403,7 @@ void resolve_relayouts(const Values& values, Job& job) {
   if (!job.cluster.in_order()) fail("relayout goes with ranks in order; take shrink or wait");
   if (job.lengths) fail("relayout goes with sequences of one length; take shrink or wait");
   for (const SnapshotTier& tier : job.snapshots) {
-    if (tier.place != SnapshotPlace::replicas) continue;
+    if (traits_of(tier).copied) continue;
     fail(
         "relayout loads another part of the state on every GPU than the replicas have; "
         "leave that tier out, or take shrink");
@@ -421,7 +423,7 @@ void check_islands(const Values& values, const Job& job) {
   if (job.sync.empty() || job.recovery.elastic.groups > 0 || job.campaign.length_s == 0) return;
   for (size_t i = 0; i < job.snapshots.size(); ++i) {
     if (job.snapshots[i].own == nullptr) continue;
-    values.fail(fmt::format("snapshots.{}.every", i),
+    values.fail(interval_key(i),
                 "a rule of one's own does not go with islands that exchange now and then (sync), "
                 "which save by steps; state an interval");
   }

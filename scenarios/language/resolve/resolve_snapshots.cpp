@@ -6,20 +6,18 @@
 
 #include "models/base/find_named.hpp"
 #include "models/cost/snapshot/snapshot_writer.hpp"
+#include "models/reliability/saving_interval.hpp"
+#include "models/reliability/snapshot_place.hpp"
 #include "scenarios/language/resolve/resolve.hpp"
 #include "scenarios/language/text/choices.hpp"
 
 namespace windtunnel {
 namespace {
 
-bool in_memory(SnapshotPlace place) {
-  return place == SnapshotPlace::host_memory || place == SnapshotPlace::peers;
-}
-
 void resolve_interval(const Values& values, const std::string& path, const OwnSavingRules& own,
                       SnapshotTier& tier) {
   const std::string key = path + ".every";
-  if (tier.every_overhead > 0) return;
+  if (saves_for_share(tier)) return;
   if (!values.has(key)) {
     throw Error(values.where(path),
                 fmt::format("{} has no 'every'; add e.g. 'every: 10 iterations'", path));
@@ -28,9 +26,9 @@ void resolve_interval(const Values& values, const std::string& path, const OwnSa
   tier.own = own_named(own, every.text);
   if (tier.own != nullptr) return;
   if (every.dimension == Dimension::iterations) {
-    tier.every_iterations = static_cast<int>(every.number);
+    save_every_iterations(tier, static_cast<std::int64_t>(every.number));
   } else {
-    tier.every_s = every.number;
+    save_every_seconds(tier, every.number);
   }
 }
 
@@ -58,7 +56,7 @@ void resolve_members(const Values& values, const std::string& path, int gpus, Er
 
 bool resolve_scope(const Values& values, const std::string& path, const SnapshotTier& tier) {
   const std::string key = path + ".code.scope";
-  const bool host = tier.place == SnapshotPlace::host_memory;
+  const bool host = traits_of(tier).code == PlaceCode::in_node;
   const bool in_node = values.has(key) ? values.text(key) == "node" : host;
   if (in_node && !host) values.fail(key, "node is for tier: host-memory");
   if (!in_node && host) {
@@ -97,19 +95,21 @@ SnapshotWriter resolve_writer(const Values& values, const std::string& path) {
 }
 
 // Keys that say something about copies that the tier does not make or cannot have.
-void check_keys_of_place(const Values& values, const std::string& path, SnapshotPlace place) {
-  if (place == SnapshotPlace::replicas) {
+void check_keys_of_place(const Values& values, const std::string& path, SnapshotPlace in) {
+  const PlaceTraits& place = traits_of(in);
+  if (!place.copied) {
     for (const std::string& name : child_keys("snapshots.*")) {
       if (name == "tier" || !values.stated(join_path(path, name))) continue;
-      values.fail(join_path(path, name), "nothing is copied to replicas; remove this key");
+      values.fail(join_path(path, name),
+                  fmt::format("nothing is copied to {}; remove this key", name_of(in)));
     }
   }
-  if (values.stated(path + ".keeper") && !in_memory(place) &&
+  if (values.stated(path + ".keeper") && !place.of_process &&
       values.text(path + ".keeper") == "process") {
     values.fail(path + ".keeper",
-                fmt::format("{} needs no keeper; it is for host-memory and peers", name_of(place)));
+                fmt::format("{} needs no keeper; it is for host-memory and peers", name_of(in)));
   }
-  if (values.stated(path + ".kept") && in_memory(place)) {
+  if (values.stated(path + ".kept") && place.copied && !place.keeps_several()) {
     values.fail(path + ".kept", "memory keeps the newest copy; remove this key");
   }
 }
@@ -119,7 +119,7 @@ SnapshotTier resolve_tier(const Values& values, const std::string& path, int gpu
   SnapshotTier tier;
   values.fill(path, tier);
   check_keys_of_place(values, path, tier.place);
-  if (tier.place == SnapshotPlace::replicas) return tier;
+  if (!traits_of(tier).copied) return tier;
   resolve_interval(values, path, own, tier);
   tier.code = resolve_code(values, path, tier, gpus);
   tier.writer = resolve_writer(values, path);

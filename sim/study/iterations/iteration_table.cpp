@@ -14,6 +14,7 @@
 #include "models/cost/memory/memory.hpp"
 #include "models/cost/snapshot/snapshot_cost.hpp"
 #include "models/plan/state_shares.hpp"
+#include "models/reliability/snapshot_place.hpp"
 #include "models/results/iteration_report.hpp"
 #include "policies/iteration.hpp"
 #include "policies/lowering/for_each_index.hpp"
@@ -195,15 +196,13 @@ class SlowIterations {
   std::map<double, std::size_t> place_;  // by slowdown
 };
 
-bool has_interval(const SnapshotTier& tier) {
-  return tier.place != SnapshotPlace::replicas;
-}
-
 // Those tiers of the set that move something.
 std::vector<int> moving_tiers(const Job& job, std::size_t set) {
   std::vector<int> due;
   for (std::size_t i = 0; i < job.snapshots.size(); ++i) {
-    if ((set >> i & 1U) != 0 && has_interval(job.snapshots[i])) due.push_back(static_cast<int>(i));
+    if ((set >> i & 1U) != 0 && traits_of(job.snapshots[i]).copied) {
+      due.push_back(static_cast<int>(i));
+    }
   }
   return due;
 }
@@ -230,8 +229,8 @@ class SnapshotIterations {
       to_host.place = SnapshotPlace::host_memory;
       to_host.code = {};
       const double copy_s = restore_times(job_, to_host, by_pool, of_all).restore_s;
-      const bool far = timing.tier.place == SnapshotPlace::storage;
-      timing.complete_s = copy_s + (far ? timing.storage_s : timing.restore_s);
+      const bool shared = traits_of(timing.tier).storage(job_.cluster) != nullptr;
+      timing.complete_s = copy_s + (shared ? timing.storage_s : timing.restore_s);
       const SnapshotMode mode = timing.tier.mode;
       stall_s.push_back(mode == SnapshotMode::sync    ? timing.complete_s
                         : mode == SnapshotMode::async ? copy_s
@@ -271,15 +270,15 @@ class SnapshotIterations {
 
 // TierTiming::storage_s; `bytes` per GPU, by pipeline rank.
 double storage_s(const Job& job, const SnapshotTier& tier, const std::vector<double>& bytes) {
-  if (tier.place != SnapshotPlace::storage) return 0;
+  const StorageSpec* storage = traits_of(tier).storage(job.cluster);
+  if (storage == nullptr) return 0;
   double written = 0;
   for (const double state : bytes) {
     written += snapshot_bytes(tier, state, weight_share(job)).written;
   }
   const double gpus_per_stage = double(job.layout.tp) * job.layout.cp * job.layout.dp;
   return written * gpus_per_stage /
-         (job.cluster.storage.left_of(job.cluster.storage.write_Bps) *
-          job.calibration.storage_efficiency.value);
+         (storage->left_of(storage->write_Bps) * job.calibration.storage_efficiency.value);
 }
 
 // `job`: of those that restart together.

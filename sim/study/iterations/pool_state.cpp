@@ -5,15 +5,9 @@
 #include "models/cost/memory/memory.hpp"
 #include "models/cost/snapshot/snapshot_cost.hpp"
 #include "models/plan/state_shares.hpp"
+#include "models/reliability/snapshot_place.hpp"
 
 namespace windtunnel {
-namespace {
-
-bool over_nodes(const SnapshotTier& tier) {
-  return tier.code.parity > 0 && !tier.code.in_node;
-}
-
-}  // namespace
 
 PoolState state_of_all(const Job& job, const PreparedIteration& prepared) {
   std::vector<double> bytes =
@@ -43,7 +37,7 @@ std::vector<PoolState> states_by_pool(const Job& job, const PreparedIteration& p
 
 double snapshot_node_bytes(const Job& job, const SnapshotTier& tier, MemoryTier where,
                            const PoolState& of_pool, const PoolState& of_all) {
-  const PoolState& held = over_nodes(tier) ? of_all : of_pool;
+  const PoolState& held = over_nodes(tier.code) ? of_all : of_pool;
   const auto& bytes = where == MemoryTier::disk ? snapshot_disk_bytes : snapshot_host_bytes;
   return bytes(tier, held.state.fullest_bytes, weight_share(job)) *
          job.cluster.node_of_pool(of_pool.pool).gpus;
@@ -57,11 +51,11 @@ RestoreTimes restore_times(const Job& job, const SnapshotTier& tier,
     return seconds(tier, held.state, own.layout, own.cluster, own.calibration);
   };
   const auto& convert = job.recovery.when_no_spare == WhenNoSpare::relayout ? convert_s : reshape_s;
-  const bool alone = tier.place != SnapshotPlace::replicas;
+  const bool alone = traits_of(tier).copied;
   for (const PoolState& own : by_pool) {
     times.restore_s = std::max(times.restore_s, at(alone ? own : of_all, restore_s));
     times.rebuild_s =
-        std::max(times.rebuild_s, at(alone && !over_nodes(tier) ? own : of_all, rebuild_s));
+        std::max(times.rebuild_s, at(alone && !over_nodes(tier.code) ? own : of_all, rebuild_s));
     times.reshape_s = std::max(times.reshape_s, at(own, convert));
   }
   return times;

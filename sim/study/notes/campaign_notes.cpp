@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "models/base/units.hpp"
+#include "models/reliability/snapshot_place.hpp"
 #include "policies/protection/snapshot_tiers.hpp"
 #include "sim/study/iterations/relaid_jobs.hpp"
 #include "sim/study/iterations/smaller_jobs.hpp"
@@ -72,7 +73,7 @@ std::vector<KeptCopies> kept_by_tier(const Job& job, const std::vector<TierRepor
   for (std::size_t i = 0; i < tiers.size(); ++i) {
     const double every_s = tiers[i].every_s;
     if (every_s <= 0) continue;
-    const int kept = keeps_several(job.snapshots[i]) ? job.snapshots[i].kept : 1;
+    const int kept = traits_of(job.snapshots[i]).keeps_several() ? job.snapshots[i].kept : 1;
     const double least_s = tiers[i].saving_s + (kept - 1) * every_s;
     all.push_back({i, kept, every_s, least_s, least_s + every_s});
   }
@@ -90,7 +91,7 @@ std::string at_least_text(double seconds) {
 }
 
 std::string remedy(const Job& job, const KeptCopies& copies, double rollback_s) {
-  if (!keeps_several(job.snapshots[copies.tier])) {
+  if (!traits_of(job.snapshots[copies.tier]).keeps_several()) {
     return "add a tier in storage, which keeps several";
   }
   const double saving_s = copies.least_age_s - (copies.kept - 1) * copies.every_s;

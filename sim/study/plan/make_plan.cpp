@@ -11,6 +11,7 @@
 
 #include "models/base/error.hpp"
 #include "models/base/units.hpp"
+#include "models/reliability/saving_interval.hpp"
 #include "models/results/familiarity.hpp"
 #include "models/results/paired_gain.hpp"
 #include "scenarios/language/library/facts/measured_runs.hpp"
@@ -250,8 +251,8 @@ class Planner {
       bool allowed = true;
       for (size_t i = 0; i < inputs.table.tiers.size(); ++i) {
         SnapshotTier& tier = inputs.table.tiers[i].tier;
-        if (tier.every_s <= 0) continue;  // the one on storage: others count iterations
-        tier.every_s = every_s;
+        if (interval_s(tier) <= 0) continue;  // the one on storage: others count iterations
+        save_every_seconds(tier, every_s);
         allowed = every_s >= storage_interval_s(inputs, i);
       }
       if (!allowed && every_s < kIntervals_s.back()) continue;

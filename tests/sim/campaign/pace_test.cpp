@@ -58,5 +58,17 @@ TEST(Pace, TellsWhatPausesLeave) {
   EXPECT_DOUBLE_EQ(Pace(table, 10, {}).training_share(), 10 / (10 + 2 + 1.0));
 }
 
+// A snapshot that stalls training for longer than its interval is due again after one iteration.
+TEST(Pace, TrainsForAnIterationAtLeastBetweenSnapshots) {
+  const Cadence timed{.every_s = 100};
+  EXPECT_DOUBLE_EQ(timed.training_s(10, 5), 100);
+  EXPECT_DOUBLE_EQ(timed.training_s(10, 20), 80);
+  EXPECT_DOUBLE_EQ(timed.training_s(10, 100), 10);
+  EXPECT_DOUBLE_EQ(timed.training_s(10, 500), 10);
+  EXPECT_DOUBLE_EQ(timed.training_s(100. / 3, 0), 100) << "rounding makes no iteration more";
+  EXPECT_DOUBLE_EQ((Cadence{.every_iterations = 7}.training_s(10, 500)), 70);
+  EXPECT_FALSE(Cadence{}.is_running());
+}
+
 }  // namespace
 }  // namespace windtunnel

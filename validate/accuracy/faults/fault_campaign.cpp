@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "models/base/error.hpp"
+#include "models/reliability/saving_interval.hpp"
 #include "sim/campaign/campaign.hpp"
 
 namespace windtunnel {
@@ -59,7 +60,7 @@ IterationTable table_of(const FaultCampaign& campaign) {
     }
   } else {
     const double iteration_s = campaign.interval_s / campaign.iterations_per_save;
-    timing.tier.every_iterations = campaign.iterations_per_save;
+    save_every_iterations(timing.tier, campaign.iterations_per_save);
     timing.complete_s = std::max(campaign.stall_s, campaign.save_s);
     table.iteration_s = {iteration_s, iteration_s + campaign.stall_s};
   }

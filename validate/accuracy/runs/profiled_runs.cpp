@@ -150,10 +150,7 @@ void add_pairs(const std::vector<Predicted>& group, std::map<std::string, PairCo
 
 double profiled_step_s(const Job& job, const StageProfile& profile) {
   const std::vector<ChunkCost> chunks = chunk_costs(job);
-  ScheduleRequest request;
-  request.ranks = job.layout.pp;
-  request.microbatches = microbatches(job.layout, job.batch);
-  request.chunks = job.layout.vpp;
+  ScheduleRequest request = request_of(job);
   request.message_s = profile.message_s;
   request.costs = stage_costs(chunks);
   const auto set_times = [&](StageCost& cost, double share) {

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 
+#include "models/workload/axes.hpp"
 #include "models/workload/training.hpp"
 #include "scenarios/language/library/library.hpp"
 #include "scenarios/language/overrides.hpp"
@@ -26,7 +27,10 @@ class RowScenario {
     state_model();
     state_cluster();
     state_members(job_.layout);
-    if (job_.layout.pp > 1) set("layout.vpp", job_.layout.vpp);
+    for (const Axis& axis : kAxes) {  // its own schedule may not be the usual one
+      if (axis.of_schedule && job_.layout.pp > 1)
+        set(std::string(axis.key), job_.layout.*axis.size);
+    }
     if (!job_.layout.stage_layers.empty()) {
       set("layout.stages", fmt::format("[{}]", fmt::join(job_.layout.stage_layers, ", ")));
     }

@@ -30,7 +30,7 @@ bool is_error(const CalibrationField& field) {
 
 // ---- Parameters on a line without ends: the logit of a share, the logarithm of the rest.
 
-struct Axis {
+struct FreeAxis {
   const CalibrationField* field = nullptr;
   bool share = false;
   double floor = 0;  // an interval may start at 0, its logarithm not
@@ -44,15 +44,15 @@ struct Axis {
   double to_value(double at) const { return share ? 1 / (1 + std::exp(-at)) : std::exp(at); }
 };
 
-Axis axis_of(const CalibrationField& field, const Parameter& prior) {
-  Axis axis{&field};
+FreeAxis axis_of(const CalibrationField& field, const Parameter& prior) {
+  FreeAxis axis{&field};
   axis.share = field.unit.empty() && prior.low >= 0 && prior.high <= 1 && prior.value <= 1;
   axis.floor = 1e-3 * prior.high;
   return axis;
 }
 
 // The interval read as the middle 90 % of a normal distribution on the line, around the value.
-NormalPrior prior_of(const Axis& axis, const Parameter& parameter, bool flat) {
+NormalPrior prior_of(const FreeAxis& axis, const Parameter& parameter, bool flat) {
   NormalPrior prior{.mean = axis.to_line(parameter.value)};
   prior.sd = flat ? std::numeric_limits<double>::infinity()
                   : (axis.to_line(parameter.high) - axis.to_line(parameter.low)) / (2 * kNormal95);
@@ -69,11 +69,11 @@ const CalibrationField& find_field(const std::string& name) {
   throw Error(unknown_name("parameter", name, known));
 }
 
-std::vector<Axis> free_axes(const Calibration& prior, const FitOptions& options) {
+std::vector<FreeAxis> free_axes(const Calibration& prior, const FitOptions& options) {
   std::set<std::string_view> only, fixed;
   for (const std::string& name : options.only) only.insert(find_field(name).name);
   for (const std::string& name : options.fixed) fixed.insert(find_field(name).name);
-  std::vector<Axis> axes;
+  std::vector<FreeAxis> axes;
   for (const CalibrationField& field : calibration_fields()) {
     const Parameter& parameter = prior.*field.member;
     const bool wanted = only.empty() ? !is_error(field) : only.contains(field.name);
@@ -97,7 +97,7 @@ double predicted_s(const Job& job, const FitOptions& options) {
 // A row's job whose calibration moves.
 class MovedJob {
  public:
-  MovedJob(const Job& job, const Calibration& prior, const std::vector<Axis>& axes,
+  MovedJob(const Job& job, const Calibration& prior, const std::vector<FreeAxis>& axes,
            const FitOptions& options)
       : job_(job), axes_(axes), options_(options) {
     job_.calibration = prior;
@@ -137,7 +137,7 @@ class MovedJob {
   }
 
   Job job_;
-  const std::vector<Axis>& axes_;
+  const std::vector<FreeAxis>& axes_;
   const FitOptions& options_;
   std::optional<PreparedIteration> prepared_;
 };
@@ -148,7 +148,7 @@ class MovedJob {
 class DistinctJobs {
  public:
   DistinctJobs(const std::vector<FitRow>& rows, const Calibration& prior,
-               const std::vector<Axis>& axes, const Point& start, const FitOptions& options)
+               const std::vector<FreeAxis>& axes, const Point& start, const FitOptions& options)
       : rows_(rows), prior_(prior), axes_(axes), options_(options) {
     Point moved = start;
     for (size_t i = 0; i < moved.size(); ++i) {
@@ -190,7 +190,7 @@ class DistinctJobs {
  private:
   const std::vector<FitRow>& rows_;
   const Calibration& prior_;
-  const std::vector<Axis>& axes_;
+  const std::vector<FreeAxis>& axes_;
   const FitOptions& options_;
   std::vector<std::vector<size_t>> rows_of_;  // [job]
 };
@@ -360,7 +360,7 @@ double median_ape(std::vector<double> residuals) {
 }
 
 // Where the rows tell less than the prior did, the number still rests on the prior.
-Parameter fitted_parameter(const Axis& axis, const Parameter& prior, const NormalPrior& normal,
+Parameter fitted_parameter(const FreeAxis& axis, const Parameter& prior, const NormalPrior& normal,
                            double at, double sd, const Evidence& rows_say, const FittedOn& rows) {
   Parameter fitted;
   fitted.value = axis.to_value(at);
@@ -384,9 +384,9 @@ std::string source_of(const std::vector<FitRow>& rows, const FitOptions& options
 }
 
 FitProblem problem_of(const std::vector<FitRow>& rows, const Calibration& prior,
-                      const std::vector<Axis>& axes, const FitOptions& options) {
+                      const std::vector<FreeAxis>& axes, const FitOptions& options) {
   FitProblem problem;
-  for (const Axis& axis : axes) {
+  for (const FreeAxis& axis : axes) {
     problem.prior.push_back(prior_of(axis, prior.*axis.field->member, options.flat_prior));
   }
   problem.weights = row_weights(rows);
@@ -412,7 +412,7 @@ RunFit fit_runs(const std::vector<FitRow>& rows, const Calibration& prior,
                 const FitOptions& options) {
   RunFit result;
   result.calibration = prior;
-  const std::vector<Axis> axes = free_axes(prior, options);
+  const std::vector<FreeAxis> axes = free_axes(prior, options);
   const std::vector<FitRow> usable = usable_rows(rows, prior, options, result.unusable);
   const FitProblem problem = problem_of(usable, prior, axes, options);
   const FitResult fit = fit_least_squares(problem);

@@ -198,22 +198,23 @@ std::string group_of(const TrainingRun& run) {
 // How it is run.
 std::string configuration_of(const TrainingRun& run) {
   std::vector<std::string> parts;
-  for (const std::optional<int>& value : {run.heads, run.kv_heads, run.micro_batch, run.tp, run.pp,
-                                          run.vpp, run.dp, run.cp, run.ep}) {
+  for (const std::optional<int>& value : {run.heads, run.kv_heads, run.micro_batch}) {
     parts.push_back(optional_text(value));
   }
+  for (const RunAxis& axis : kRunAxes) parts.push_back(optional_text(run.*axis.size));
   parts.push_back(run.sequence_parallel ? (*run.sequence_parallel ? "1" : "0") : "-");
   parts.insert(parts.end(), {run.recompute, run.schedule, run.precision, run.noted("zero_stage")});
   return fmt::format("{}", fmt::join(parts, "|"));
 }
 
 std::string label_of(const TrainingRun& run) {
-  std::string text = fmt::format("{}, {} GPUs, tp {} pp {}", run.model, optional_text(run.gpus),
-                                 optional_text(run.tp), optional_text(run.pp));
-  if (run.vpp.value_or(1) > 1) text += fmt::format(" vpp {}", *run.vpp);
-  text += fmt::format(" dp {}", optional_text(run.dp));
-  if (run.cp.value_or(1) > 1) text += fmt::format(" cp {}", *run.cp);
-  if (run.ep.value_or(1) > 1) text += fmt::format(" ep {}", *run.ep);
+  std::string text = fmt::format("{}, {} GPUs,", run.model, optional_text(run.gpus));
+  for (const RunAxis& axis : kRunAxes) {
+    const std::optional<int>& size = run.*axis.size;
+    if (axis.always || size.value_or(1) > 1) {
+      text += fmt::format(" {} {}", axis.name, optional_text(size));
+    }
+  }
   return text + fmt::format(", batch {} of {}, seq {}", optional_text(run.micro_batch),
                             optional_text(run.global_batch), optional_text(run.sequence));
 }

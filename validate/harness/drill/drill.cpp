@@ -10,6 +10,8 @@
 #include <filesystem>
 
 #include "models/base/error.hpp"
+#include "models/reliability/saving_interval.hpp"
+#include "models/reliability/snapshot_place.hpp"
 #include "validate/harness/drill/coded_group.hpp"
 #include "validate/harness/drill/drill_names.hpp"
 #include "validate/harness/drill/drilled_job.hpp"
@@ -31,9 +33,9 @@ DrillFolders::~DrillFolders() {
   std::filesystem::remove_all(root_, ignored);
 }
 
-std::string DrillFolders::file(SnapshotPlace place, int tier, int node) const {
+std::string DrillFolders::file(const SnapshotTier& of, int tier, int node) const {
   const std::filesystem::path folder =
-      place == SnapshotPlace::storage ? root_ / "storage" : disk(node);
+      traits_of(of).on_own_drives() ? disk(node) : root_ / "storage";
   return folder / fmt::format("tier-{}-of-{}", tier, node);
 }
 
@@ -62,7 +64,7 @@ void DrilledJob::train() {
       trainer(node).train(kDrilledState, node, done - 1, done);
     }
     for (int tier = 0; tier < std::ssize(drill_.tiers); ++tier) {
-      if (done % drill_.tiers[tier].every_iterations == 0) save(tier, done);
+      if (saves_after(drill_.tiers[tier], done)) save(tier, done);
     }
   }
 }
@@ -113,7 +115,7 @@ void DrilledJob::save(int index, std::int64_t iteration) {
   const SnapshotTier& tier = drill_.tiers[index];
   const bool interrupted = index == drill_.interrupted_tier && iteration == drill_.iterations;
   const bool full = drill_.full_disk_from > 0 && iteration >= drill_.full_disk_from &&
-                    tier.place == SnapshotPlace::local_disk;
+                    traits_of(tier).on_own_drives();
   std::vector<Bytes> states;
   bool written = true;
   for (int node = 0; node < drill_.nodes; ++node) {
@@ -122,7 +124,7 @@ void DrilledJob::save(int index, std::int64_t iteration) {
     if (full) {  // writing there says ENOSPC
       std::error_code there;
       std::filesystem::create_symlink(
-          "/dev/full", staged(folders_.file(tier.place, index, node)) + kPartOfFile, there);
+          "/dev/full", staged(folders_.file(tier, index, node)) + kPartOfFile, there);
     }
     written = write_copy(index, node, sealed(states.back(), iteration)) && written;
   }
@@ -130,7 +132,8 @@ void DrilledJob::save(int index, std::int64_t iteration) {
     ++refused_copies_;  // the last one stays
     return;
   }
-  if (in_memory(tier) && tier.code.parity > 0) stage_protection(index, iteration, states);
+  if (traits_of(tier).in_host_memory() && tier.code.parity > 0)
+    stage_protection(index, iteration, states);
   commit(index);
   newest_[index] = iteration;
 }
@@ -138,9 +141,9 @@ void DrilledJob::save(int index, std::int64_t iteration) {
 bool DrilledJob::write_copy(int index, int node, const Bytes& copy) {
   const SnapshotTier& tier = drill_.tiers[index];
   const std::string name = staged(own_copy(index, node));
-  if (in_memory(tier)) return holder(tier, node).put(name, copy);
+  if (traits_of(tier).in_host_memory()) return holder(tier, node).put(name, copy);
   return trainer(node).put(name, copy) &&
-         trainer(node).write_file(name, staged(folders_.file(tier.place, index, node)));
+         trainer(node).write_file(name, staged(folders_.file(tier, index, node)));
 }
 
 void DrilledJob::stage_protection(int index, std::int64_t iteration,
@@ -171,8 +174,8 @@ void DrilledJob::stage_protection(int index, std::int64_t iteration,
 void DrilledJob::commit(int index) {
   const SnapshotTier& tier = drill_.tiers[index];
   for (int node = 0; node < drill_.nodes; ++node) {
-    if (!in_memory(tier)) {
-      const std::string file = folders_.file(tier.place, index, node);
+    if (!traits_of(tier).in_host_memory()) {
+      const std::string file = folders_.file(tier, index, node);
       std::filesystem::rename(staged(file), file);
       continue;
     }

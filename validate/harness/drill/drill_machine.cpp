@@ -1,5 +1,7 @@
 #include <algorithm>
 
+#include "models/reliability/saving_interval.hpp"
+#include "models/reliability/snapshot_place.hpp"
 #include "validate/harness/drill/drill.hpp"
 
 namespace windtunnel {
@@ -15,11 +17,10 @@ Parameter stated(double value) {
 
 bool Drill::completes(int tier, std::int64_t iteration) const {
   const SnapshotTier& of = tiers[static_cast<std::size_t>(tier)];
-  if (iteration <= 0 || iteration > iterations || iteration % of.every_iterations != 0)
-    return false;
+  if (iteration > iterations || !saves_after(of, iteration)) return false;
   if (tier == interrupted_tier && iteration == iterations) return false;
   const bool full = full_disk_from > 0 && iteration >= full_disk_from;
-  return !(full && of.place == SnapshotPlace::local_disk);
+  return !(full && traits_of(of).on_own_drives());
 }
 
 Cluster drill_cluster(const Drill& drill) {

@@ -20,9 +20,6 @@ inline std::string staged(const std::string& copy) {
   return copy + "-next";
 }
 
-inline bool in_memory(const SnapshotTier& tier) {
-  return tier.place == SnapshotPlace::host_memory || tier.place == SnapshotPlace::peers;
-}
 inline bool over_stripes(const SnapshotTier& tier) {
   return tier.code.name == CodeName::xor_parity || tier.code.name == CodeName::reed_solomon;
 }

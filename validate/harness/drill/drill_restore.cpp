@@ -6,6 +6,7 @@
 #include <tuple>
 
 #include "models/base/error.hpp"
+#include "models/reliability/snapshot_place.hpp"
 #include "validate/harness/drill/coded_group.hpp"
 #include "validate/harness/drill/drill_names.hpp"
 #include "validate/harness/drill/drilled_job.hpp"
@@ -22,10 +23,10 @@ DrilledJob::Left DrilledJob::left_of(int index) {
   const SnapshotTier& tier = drill_.tiers[index];
   Left left;
   if (newest_[index] < 0) return left;
-  if (!in_memory(tier)) {
+  if (!traits_of(tier).in_host_memory()) {
     for (int node = 0; node < drill_.nodes; ++node) {
       const std::string name = own_copy(index, node);
-      const bool there = trainer(node).read_file(name, folders_.file(tier.place, index, node)) &&
+      const bool there = trainer(node).read_file(name, folders_.file(tier, index, node)) &&
                          trainer(node).holds(name, newest_[index]);
       if (!there) return left;
     }
@@ -112,14 +113,13 @@ void DrilledJob::load(int index, int node, const RunClock& clock, const LinkCloc
   const SnapshotTier& tier = drill_.tiers[index];
   const auto bytes = static_cast<double>(drill_.state_bytes);
   std::optional<Bytes> state;
-  if (in_memory(tier)) {
+  if (traits_of(tier).in_host_memory()) {
     state = unsealed(get(tier, node, own_copy(index, node)), newest_[index]);
     if (!state) state = from_group(index, node, clock, links);
   } else {
-    const bool storage = tier.place == SnapshotPlace::storage;
-    if (storage) clock.sleep_until(clock.now_s() + drill_.pace.storage_latency_s);
-    pass({links.resource(node, storage ? Resource::storage_read : Resource::local_disk, 1)}, bytes,
-         clock, links);
+    const PlaceTraits& place = traits_of(tier);
+    if (!place.on_own_drives()) clock.sleep_until(clock.now_s() + drill_.pace.storage_latency_s);
+    pass({links.resource(node, place.way->read, 1)}, bytes, clock, links);
     const std::lock_guard lock(speaks_[static_cast<std::size_t>(node)]);
     state = unsealed(trainer(node).get(own_copy(index, node)), newest_[index]);
   }

@@ -26,7 +26,7 @@ class DrillFolders {
   DrillFolders(const DrillFolders&) = delete;
   DrillFolders& operator=(const DrillFolders&) = delete;
 
-  std::string file(SnapshotPlace place, int tier, int node) const;
+  std::string file(const SnapshotTier& of, int tier, int node) const;
   void replace_disk(int node) const;
 
  private:

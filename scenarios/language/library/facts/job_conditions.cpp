@@ -35,19 +35,21 @@ int even_layers_of(const Job& job) {
 struct JobNumber {
   std::string_view name;
   double (*of)(const Job& job);
+  bool of_schedule = false;  // schedules of one layout and micro-batch may differ in it
 };
 
 // The size of each axis.
 template <std::size_t... I>
 constexpr auto axis_numbers(std::index_sequence<I...> /*all*/) {
-  return std::array{JobNumber{
-      kAxes[I].name, [](const Job& job) -> double { return job.layout.*kAxes[I].size; }}...};
+  return std::array{JobNumber{kAxes[I].name,
+                              [](const Job& job) -> double { return job.layout.*kAxes[I].size; },
+                              kAxes[I].of_schedule}...};
 }
 constexpr auto kAxisNumbers = axis_numbers(std::make_index_sequence<kAxes.size()>());
 
 constexpr std::array kOtherNumbers = {
     JobNumber{"replicas", [](const Job& job) -> double { return job.layout.island_replicas(); }},
-    JobNumber{"stages", [](const Job& job) -> double { return job.layout.stages(); }},
+    JobNumber{"stages", [](const Job& job) -> double { return job.layout.stages(); }, true},
     JobNumber{"stage_ranks",
               [](const Job& job) -> double {
                 return double(job.layout.tp) * job.layout.cp * job.layout.dp;
@@ -60,9 +62,9 @@ constexpr std::array kOtherNumbers = {
         "compiled",
         [](const Job& job) -> double { return job.software.fusion == Fusion::compiled ? 1 : 0; }},
     JobNumber{"micro_batches", [](const Job& job) -> double { return micro_batches_of(job); }},
-    JobNumber{"group", [](const Job& job) -> double { return group_of(job); }},
+    JobNumber{"group", [](const Job& job) -> double { return group_of(job); }, true},
     JobNumber{"last_group",
-              [](const Job& job) -> double { return micro_batches_of(job) % group_of(job); }},
+              [](const Job& job) -> double { return micro_batches_of(job) % group_of(job); }, true},
     JobNumber{"rounds",
               [](const Job& job) -> double {
                 return std::max(1, micro_batches_of(job) / job.layout.pp);
@@ -102,10 +104,11 @@ constexpr auto kJobNumbers = [] {
 struct JobWord {
   std::string_view name;
   std::string (*of)(const Job& job);
+  bool of_schedule = false;
 };
 
 constexpr std::array kJobWords = {
-    JobWord{"schedule", [](const Job& job) { return job.schedule.name; }},
+    JobWord{"schedule", [](const Job& job) { return job.schedule.name; }, true},
     JobWord{"sharding", [](const Job& job) { return std::string(name_of(job.layout.sharding)); }},
     JobWord{"recompute", [](const Job& job) { return to_string(job.recompute); }},
     JobWord{"precision", [](const Job& job) { return std::string(name_of(job.precision)); }},
@@ -246,6 +249,15 @@ bool holds(const JobCondition& condition, const Job& job, const RowWords& row) {
         return value == operand;
     }
   });
+}
+
+bool asks_schedule(const JobCondition& condition) {
+  const auto of_schedule = [](const std::string& name) {
+    const JobNumber* number = number_named(name);
+    const JobWord* word = word_named(name);
+    return (number != nullptr && number->of_schedule) || (word != nullptr && word->of_schedule);
+  };
+  return of_schedule(condition.quantity) || std::ranges::any_of(condition.operands, of_schedule);
 }
 
 bool holds(const std::vector<JobCondition>& when, const std::vector<JobCondition>& any,

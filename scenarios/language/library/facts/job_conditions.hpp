@@ -49,6 +49,9 @@ std::vector<JobCondition> read_conditions(const DocumentNode& list,
 
 bool holds(const JobCondition& condition, const Job& job, const RowWords& row = {});
 
+// Whether a quantity of the condition differs between schedules of one layout and micro-batch.
+bool asks_schedule(const JobCondition& condition);
+
 // All of `when`, and of `any`, unless there is none, at least one.
 bool holds(const std::vector<JobCondition>& when, const std::vector<JobCondition>& any,
            const Job& job, const RowWords& row = {});

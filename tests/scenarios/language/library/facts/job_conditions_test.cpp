@@ -1,5 +1,6 @@
 #include "scenarios/language/library/facts/job_conditions.hpp"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "tests/support/error_of.hpp"
@@ -72,6 +73,18 @@ TEST(JobConditions, WhatCannotBeReadHasItsPlace) {
   EXPECT_NE(reason("[[row.url, contains, x]]").find("quantity"), std::string::npos);
   EXPECT_NE(reason("[[tp, equals, two]]").find("neither a number nor a quantity"),
             std::string::npos);
+}
+
+TEST(JobConditions, SomeQuantitiesAreOfTheSchedule) {
+  for (const char* of_schedule :
+       {"[vpp, equals, 2]", "[schedule, one_of, 1f1b]", "[stages, at_most, 8]",
+        "[last_group, equals, 0]", "[group, above, pp]"}) {
+    EXPECT_TRUE(asks_schedule(conditions(fmt::format("[{}]", of_schedule)).front())) << of_schedule;
+  }
+  EXPECT_TRUE(asks_schedule(conditions("[[pp, at_most, stages]]").front())) << "an operand";
+  for (const char* of_layout : {"[pp, at_least, 2]", "[dp, equals, 1]", "[gpu, one_of, h100]"}) {
+    EXPECT_FALSE(asks_schedule(conditions(fmt::format("[{}]", of_layout)).front())) << of_layout;
+  }
 }
 
 }  // namespace

@@ -1,0 +1,34 @@
+// The interval of a snapshot tier: iterations, seconds, a share of the time or a rule of the
+// calling program, exactly one of them (SnapshotTier). What asks for it or sets it does so here.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+#include "models/reliability/snapshot.hpp"
+
+namespace windtunnel {
+
+// Where a scenario states it: "snapshots.0.every".
+std::string interval_key(std::size_t tier);
+
+bool counts_iterations(const SnapshotTier& tier);
+bool saves_for_share(const SnapshotTier& tier);  // of the time
+double interval_s(const SnapshotTier& tier);     // 0: not by time
+// An interval that can be made longer or shorter; none of replicas and of rules.
+bool has_interval(const SnapshotTier& tier);
+// Whether a tier that counts iterations saves the state behind so many.
+bool saves_after(const SnapshotTier& tier, std::int64_t iterations);
+// As a scenario states it: "10 iterations", "4 h".
+std::string interval_text(const SnapshotTier& tier);
+
+// In place of what the tier has.
+void save_every_iterations(SnapshotTier& tier, std::int64_t iterations);
+void save_every_seconds(SnapshotTier& tier, double seconds);
+
+// Fails a CHECK where a tier that copies has no interval or several, or one that does not copy has
+// one.
+void check_interval(const SnapshotTier& tier);
+
+}  // namespace windtunnel
