@@ -22,6 +22,7 @@
 #include "traces/text/text.hpp"
 #include "validate/accuracy/rows/fitted_rows.hpp"
 #include "validate/accuracy/rows/left_out_intervals.hpp"
+#include "validate/accuracy/rows/row_selection.hpp"
 
 namespace windtunnel {
 namespace {
@@ -262,27 +263,22 @@ ValidationRow predict_stall(CheckpointRow row, const BytesOfRuns& told) {
 ValidationReport validate_checkpoints(const std::vector<CheckpointRows>& files,
                                       const CheckpointOptions& options) {
   ValidationReport report;
-  for (const CheckpointRows& file : files) {
-    if (options.where) options.where->check(file.table);
-    for (const UnusableRow& row : file.unusable) report.skipped.push_back({row.id, row.reason});
-  }
   const BytesOfRuns told = told_bytes(files);
   std::map<std::string, std::string> notes;
-  for (const CheckpointRows& file : files) {
-    for (const CheckpointRow& row : file.runs) {
-      if (options.where && !options.where->matches(file.table, row.table_row)) continue;
-      try {
-        ValidationRow result = predict(row, told);
-        if (!row.bytes && row.event != CheckpointEvent::save_rate) {
-          notes[result.family] = "bytes as its saves over slow storage tell them, which are fitted";
-        }
-        const bool fitted =
-            is_among(checkpoint_words().fitted_on, file.table, row.table_row) || tells_bytes(row);
-        (fitted ? report.fitted : report.rows).push_back(std::move(result));
-        if (goes_on_behind(row)) report.rows.push_back(predict_stall(row, told));
-      } catch (const Error& error) {
-        report.skipped.push_back(skipped_row(row.id, error));
+  for (const auto& selected : select_rows(files, {.where = options.where}, report.skipped)) {
+    const CheckpointRow& row = *selected.run;
+    try {
+      ValidationRow result = predict(row, told);
+      if (!row.bytes && row.event != CheckpointEvent::save_rate) {
+        notes[result.family] = "bytes as its saves over slow storage tell them, which are fitted";
       }
+      const bool fitted =
+          is_among(checkpoint_words().fitted_on, selected.file->table, row.table_row) ||
+          tells_bytes(row);
+      (fitted ? report.fitted : report.rows).push_back(std::move(result));
+      if (goes_on_behind(row)) report.rows.push_back(predict_stall(row, told));
+    } catch (const Error& error) {
+      report.skipped.push_back(skipped_row(row.id, error));
     }
   }
   add_left_out_intervals(report);

@@ -16,9 +16,9 @@ struct ExchangeMachine {
   int nics = 1;
 };
 
-// Plain data parallelism in fp32, with SGD and momentum. Kernels
-// take what their work takes: launches and ramps are in the measured speed (set_alone_s). Throws
-// Error when the library has no such model, or one of other size than `parameters` (0: not stated).
+// Plain data parallelism in fp32 by rings and direct exchanges, with SGD and momentum. Kernels take
+// what their work takes: launches and ramps are in the measured speed (set_alone_s). Throws Error
+// when the library has no such model, or one of other size than `parameters` (0: not stated).
 Job exchange_job(const std::string& model, double parameters, int gpus, int batch,
                  const ExchangeMachine& machine);
 

@@ -55,12 +55,14 @@ std::vector<Sharding> shardings_in(const DocumentNode& map, const std::string& k
 
 // The part of a job that rows of the field table are bound to; null: none that a software chooses.
 void* part_of(Job& job, const void* type) {
-  const std::pair<const void*, void*> parts[] = {{&kTypeTag<Job>, &job},
-                                                 {&kTypeTag<Recompute>, &job.recompute},
-                                                 {&kTypeTag<TransformerSpec>, &job.model},
-                                                 {&kTypeTag<Layout>, &job.layout},
-                                                 {&kTypeTag<Software>, &job.software},
-                                                 {&kTypeTag<Communication>, &job.communication}};
+  const std::pair<const void*, void*> parts[] = {
+      {&kTypeTag<Job>, &job},
+      {&kTypeTag<Recompute>, &job.recompute},
+      {&kTypeTag<TransformerSpec>, &job.model},
+      {&kTypeTag<Layout>, &job.layout},
+      {&kTypeTag<Software>, &job.software},
+      {&kTypeTag<Communication>, &job.communication},
+      {&kTypeTag<CompressorChoice>, &job.communication.compressors.dp}};
   for (const auto& [known, part] : parts) {
     if (known == type) return part;
   }
@@ -95,6 +97,8 @@ void set_key(const Value& value, Job& job) {
 bool can_set(const Value& value) {
   Job job;
   const void* type = value.field->binding.target;
+  // Rows of other axes and of islands have the same type.
+  if (type == &kTypeTag<CompressorChoice>) return value.key.starts_with("communication.compressor");
   return value.key == kRecomputed || flag_of(value) != nullptr || type == &kTypeTag<Training> ||
          part_of(job, type) != nullptr;
 }
@@ -114,20 +118,6 @@ std::vector<Value> checked_values(const DocumentEntry& entry) {
     checked.push_back(value);
   }
   return checked;
-}
-
-SoftwareChoice read_choice(const DocumentNode& set, const std::string& entry,
-                           const std::string& source) {
-  SoftwareChoice choice;
-  choice.entry = entry;
-  choice.source = source;
-  require_map(set, "set");
-  for (const DocumentEntry& entry : set.entries) {
-    choice.set.emplace_back(entry.key, entry.value.text);
-    const std::vector<Value> values = checked_values(entry);
-    choice.values.insert(choice.values.end(), values.begin(), values.end());
-  }
-  return choice;
 }
 
 std::vector<SoftwareRule> rules_in(const DocumentNode& map,
@@ -299,6 +289,20 @@ void check_runs_on(const Framework& framework, std::string_view gpu) {
   }
   throw Error(Location{"--framework"}, fmt::format("{} does not run on '{}'; take {}",
                                                    framework.name, gpu, fmt::join(others, " or ")));
+}
+
+SoftwareChoice read_choice(const DocumentNode& set, const std::string& entry,
+                           const std::string& source) {
+  SoftwareChoice choice;
+  choice.entry = entry;
+  choice.source = source;
+  require_map(set, "set");
+  for (const DocumentEntry& entry : set.entries) {
+    choice.set.emplace_back(entry.key, entry.value.text);
+    const std::vector<Value> values = checked_values(entry);
+    choice.values.insert(choice.values.end(), values.begin(), values.end());
+  }
+  return choice;
 }
 
 std::vector<SoftwareChoice> read_choices(const DocumentNode& list, const std::string& entry,
