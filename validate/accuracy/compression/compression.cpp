@@ -9,7 +9,6 @@
 
 #include "models/base/error.hpp"
 #include "traces/text/text.hpp"
-#include "validate/accuracy/compression/exchange_sparse.hpp"
 #include "validate/accuracy/rows/left_out_intervals.hpp"
 #include "validate/accuracy/rows/row_selection.hpp"
 
@@ -27,6 +26,15 @@ void append(const PairOrder& order, PairOrder& to) {
   append(order.wrong, to.wrong);
 }
 
+void append(const JudgedExchanges& rows, CompressionValidation& to) {
+  append(rows.judged, to.report.rows);
+  append(rows.fitted, to.report.fitted);
+  append(rows.skipped, to.report.skipped);
+  append(rows.laws, to.laws);
+  append(rows.order, to.order);
+  append(rows.all_reduce_order, to.all_reduce_order);
+}
+
 void add_quantised(const CsvTable& table, CompressionValidation& result) {
   QuantisedRows rows = validate_quantised(table);
   append(rows.judged, result.report.rows);
@@ -36,36 +44,20 @@ void add_quantised(const CsvTable& table, CompressionValidation& result) {
   result.laws.push_back("all-reduce in one node: " + rows.law);
 }
 
-void add_sparse(const ExchangeSource& source, const std::vector<SelectedExchange>& rows,
-                CompressionValidation& result) {
-  const SparseExchange& rules = *source.sparse;
-  double latency_s = rules.usual_latency_s;
-  if (const auto law = result.fitted.find(rules.latency.of); law != result.fitted.end()) {
-    const std::string* network = law->second.network_named(rules.latency.network);
-    if (network != nullptr) latency_s = law->second.find("nic.latency", *network, 0)->value;
+JudgedExchanges validate_source(const ExchangeSource& source,
+                                const std::vector<SelectedExchange>& rows,
+                                const CompressionOptions& options, FittedLaws& laws) {
+  JudgedExchanges judged;
+  if (!source.refused.empty()) {
+    for (const SelectedExchange& row : rows)
+      judged.skipped.push_back({row.run->id, source.refused});
+  } else if (source.sparse) {
+    judged = validate_sparse(source, rows, laws);
+  } else {
+    const bool chosen = options.fit_where || !options.calibrate_on.empty();
+    judged = validate_steps(source, rows, chosen, options.threads, laws);
   }
-  std::vector<const CompressionRun*> runs;
-  for (const SelectedExchange& row : rows) runs.push_back(row.run);
-  const SparseRows sparse = validate_sparse(source, runs, latency_s);
-  append(sparse.judged, result.report.rows);
-  append(sparse.skipped, result.report.skipped);
-  append(sparse.laws, result.laws);
-}
-
-void add_steps(const ExchangeSource& source, const std::vector<SelectedExchange>& rows,
-               const CompressionOptions& options, std::map<std::string, std::string>& notes,
-               CompressionValidation& result) {
-  const bool chosen = options.fit_where || !options.calibrate_on.empty();
-  const ExchangeSteps steps = validate_steps(source, rows, chosen, options.threads, result.fitted);
-  append(steps.judged, result.report.rows);
-  append(steps.fitted, result.report.fitted);
-  append(steps.skipped, result.report.skipped);
-  append(steps.order, result.order);
-  append(steps.all_reduce_order, result.all_reduce_order);
-  notes.insert(steps.notes.begin(), steps.notes.end());
-  if (const auto law = result.fitted.find(source.name); law != result.fitted.end()) {
-    result.laws.push_back(law->second.text());
-  }
+  return judged;
 }
 
 }  // namespace
@@ -112,13 +104,9 @@ CompressionValidation validate_compression(const CompressionFiles& files,
   for (const ExchangeSource& source : *options.sources) {
     const auto rows = by_source.find(&source);
     if (rows == by_source.end()) continue;
-    if (!source.refused.empty()) {
-      for (const auto& row : rows->second) report.skipped.push_back({row.run->id, source.refused});
-    } else if (source.sparse) {
-      add_sparse(source, rows->second, result);
-    } else {
-      add_steps(source, rows->second, options, notes, result);
-    }
+    const JudgedExchanges judged = validate_source(source, rows->second, options, result.fitted);
+    append(judged, result);
+    notes.insert(judged.notes.begin(), judged.notes.end());
   }
   for (const SelectedExchange& row : by_source[nullptr]) {
     report.skipped.push_back(

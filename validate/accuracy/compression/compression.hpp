@@ -1,8 +1,7 @@
 // Measured steps of data-parallel training, exchanged in many ways, against predictions: rows by
 // their source (exchange_source.hpp), of each source by a law that is fitted on some of its rows
-// (exchange_steps.hpp, exchange_sparse.hpp), and few-bit all-reduces inside a node
-// (quantised_all_reduce.hpp). What is not predicted is listed with the reason; recalled rows are
-// never judged against a bound.
+// (exchange_steps.hpp), and few-bit all-reduces inside a node (quantised_all_reduce.hpp). What is
+// not predicted is listed with the reason; recalled rows are never judged against a bound.
 #pragma once
 
 #include <optional>

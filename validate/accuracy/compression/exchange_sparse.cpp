@@ -1,5 +1,3 @@
-#include "validate/accuracy/compression/exchange_sparse.hpp"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -10,6 +8,7 @@
 #include "models/base/error.hpp"
 #include "models/compression/compressors.hpp"
 #include "models/cost/op/op_cost.hpp"
+#include "validate/accuracy/compression/exchange_steps.hpp"
 
 namespace windtunnel {
 namespace {
@@ -256,13 +255,14 @@ void judge_shares(const SparseModel& model, const ExchangeSource& source, const 
 }
 
 std::map<std::string, Series> series_of(const ExchangeSource& source,
-                                        const std::vector<const CompressionRun*>& runs,
+                                        const std::vector<SelectedExchange>& rows,
                                         std::vector<SkippedRow>& skipped) {
   const auto states_parts = [&](const CompressionRun& run) {
     return run.method.starts_with(source.sparse->parts);
   };
   std::map<std::string, Series> all;
-  for (const CompressionRun* run : runs) {
+  for (const SelectedExchange& row : rows) {
+    const CompressionRun* run = row.run;
     if (!states_parts(*run)) continue;
     Series& series = all[run->model];
     if (!run->batch || !run->step_s || !run->compress_s || !run->communicate_s || !run->compute_s) {
@@ -271,7 +271,8 @@ std::map<std::string, Series> series_of(const ExchangeSource& source,
       series.parts = run;
     }
   }
-  for (const CompressionRun* run : runs) {
+  for (const SelectedExchange& row : rows) {
+    const CompressionRun* run = row.run;
     if (states_parts(*run)) continue;
     const ExchangeMethod* method = method_of(source, *run);
     const auto series = all.find(run->model);
@@ -287,13 +288,23 @@ std::map<std::string, Series> series_of(const ExchangeSource& source,
   return all;
 }
 
+// Of a step of a collective.
+double latency_s(const SparseExchange& rules, const FittedLaws& laws) {
+  const auto law = laws.find(rules.latency.of);
+  if (law == laws.end()) return rules.usual_latency_s;
+  const std::string* network = law->second.network_named(rules.latency.network);
+  if (network == nullptr) return rules.usual_latency_s;
+  return law->second.find("nic.latency", *network, 0)->value;
+}
+
 }  // namespace
 
-SparseRows validate_sparse(const ExchangeSource& source,
-                           const std::vector<const CompressionRun*>& runs, double tcp_step_s) {
-  SparseRows result;
-  const SparseModel sparse(source, tcp_step_s);
-  const std::map<std::string, Series> all = series_of(source, runs, result.skipped);
+JudgedExchanges validate_sparse(const ExchangeSource& source,
+                                const std::vector<SelectedExchange>& selected,
+                                const FittedLaws& fitted_laws) {
+  JudgedExchanges result;
+  const SparseModel sparse(source, latency_s(*source.sparse, fitted_laws));
+  const std::map<std::string, Series> all = series_of(source, selected, result.skipped);
   std::map<std::string, SparseLaw> laws;
   for (const auto& [model, series] : all) {
     if (series.parts == nullptr) continue;

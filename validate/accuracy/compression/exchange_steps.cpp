@@ -138,7 +138,7 @@ double mape(const std::vector<const ValidationRow*>& rows) {
 }
 
 // Families whose rows are fitted on in part: their error over both.
-void note_fitted(ExchangeSteps& steps) {
+void note_fitted(JudgedExchanges& steps) {
   std::map<std::string, std::vector<const ValidationRow*>> families;
   for (const ValidationRow& row : steps.fitted) families[row.family].push_back(&row);
   for (auto& [family, all] : families) {
@@ -221,7 +221,7 @@ PairOrder order_of(const Alternatives& groups, bool with_servers) {
 }
 
 // Those judged first; what is in doubt counts for nothing.
-Alternatives alternatives_of(const ExchangeSteps& steps, const std::vector<StepRow>& rows) {
+Alternatives alternatives_of(const JudgedExchanges& steps, const std::vector<StepRow>& rows) {
   std::map<std::string_view, const StepRow*> by_id;
   for (const StepRow& row : rows) by_id[row.run->id] = &row;
   Alternatives groups;
@@ -282,7 +282,7 @@ const FittedLaw* law_of(const ExchangeSource& source, std::vector<StepRow>& rows
 }
 
 void judge(const ExchangeSource& source, std::vector<StepRow>& rows, const FittedLaw& law,
-           ExchangeSteps& steps) {
+           JudgedExchanges& steps) {
   std::map<std::string, Misses> misses;
   for (StepRow& row : rows) {
     ValidationRow judged = validation_row(source, row, law);
@@ -295,10 +295,10 @@ void judge(const ExchangeSource& source, std::vector<StepRow>& rows, const Fitte
 
 }  // namespace
 
-ExchangeSteps validate_steps(const ExchangeSource& source,
-                             const std::vector<SelectedExchange>& selected, bool chosen,
-                             int threads, FittedLaws& laws) {
-  ExchangeSteps steps;
+JudgedExchanges validate_steps(const ExchangeSource& source,
+                               const std::vector<SelectedExchange>& selected, bool chosen,
+                               int threads, FittedLaws& laws) {
+  JudgedExchanges steps;
   std::map<std::string, double> alone_s = times_alone(source, selected);
   if (source.borrowed && laws.contains(source.borrowed->of)) {
     alone_s = laws.at(source.borrowed->of).alone_s;
@@ -316,6 +316,7 @@ ExchangeSteps validate_steps(const ExchangeSource& source,
     return steps;
   }
   judge(source, rows, *law, steps);
+  if (source.law) steps.laws = {law->text()};
   if (source.compared) {
     const Alternatives groups = alternatives_of(steps, rows);
     steps.order = order_of(groups, true);

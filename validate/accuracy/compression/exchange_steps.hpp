@@ -1,5 +1,5 @@
-// Measured steps by method of exchange, predicted from laws (exchange_law.hpp) that are fitted on
-// some of the rows and frozen.
+// Measured exchanges of one source, predicted from what was fitted on some of its rows, or on those
+// of another source, and frozen.
 #pragma once
 
 #include <map>
@@ -24,19 +24,32 @@ struct PairOrder {
   std::vector<std::string> wrong;  // "BERT-Large, 10GbE, 8 GPUs: WFBP before MG-WFBP"
 };
 
-struct ExchangeSteps {
+struct JudgedExchanges {
   std::vector<ValidationRow> judged, fitted;  // in the order of the file
   std::vector<SkippedRow> skipped;
+  std::vector<std::string> laws;             // what was fitted on what, for people
   std::map<std::string, std::string> notes;  // by family
   PairOrder order;                           // of all methods
   PairOrder all_reduce_order;                // of those without servers
 };
 
 // The rows of one source that has a law or borrows one. `chosen`: the user chose the rows that laws
-// are fitted on. Adds the source's own law to `laws`; rows of a source without a law to fit are
-// skipped. Throws Error where the user's choice leaves no row to fit on.
-ExchangeSteps validate_steps(const ExchangeSource& source,
-                             const std::vector<SelectedExchange>& rows, bool chosen, int threads,
-                             FittedLaws& laws);
+// are fitted on. Adds the source's own law to `laws`; where there is none, all rows are skipped.
+// Throws Error where the user could have chosen, and no row is left to fit on.
+JudgedExchanges validate_steps(const ExchangeSource& source,
+                               const std::vector<SelectedExchange>& rows, bool chosen, int threads,
+                               FittedLaws& laws);
+
+// Sparse against dense exchange on a slow network, of one source with `sparse`: the rows of
+// gTop-k, Shi et al. 2019, arXiv 1901.04359, whose throughputs are by number of GPUs, and some of
+// which state the parts of a step. Speed-ups and shares of a step of one model are predicted from
+// what was solved for on another one:
+//   selection  seconds an element, from the stated part of the step
+//   share      of the NIC's bandwidth that dense gradients get at each number of GPUs; what sparse
+//              ones get of that is told by the largest number, where the network does most
+//   software   seconds an element beside the network, told by the fewest GPUs, where it does least
+// They claim no interval: no row is left over that would tell one.
+JudgedExchanges validate_sparse(const ExchangeSource& source,
+                                const std::vector<SelectedExchange>& rows, const FittedLaws& laws);
 
 }  // namespace windtunnel

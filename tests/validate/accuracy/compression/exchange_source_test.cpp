@@ -87,15 +87,15 @@ TEST(ExchangeSource, ARefusedSourceAndAnUnknownOneAreListedWithTheReason) {
 TEST(ExchangeSource, WhatCannotBeKnownIsRefusedAtItsPlace) {
   EXPECT_EQ(refused(entry()), "no error");
   EXPECT_EQ(refused(entry(", hook: true")),
-            "t.yaml:8:77: unknown key 'hook'; did you mean 'hooks'?");
+            "t.yaml:8:76: unknown key 'hook'; did you mean 'hooks'?");
   EXPECT_EQ(refused(entry("", ", each: network, mots: 1")),
-            "t.yaml:17:70: unknown key 'mots'; did you mean 'most'?");
+            "t.yaml:17:68: unknown key 'mots'; did you mean 'most'?");
   EXPECT_EQ(refused(entry("", "}\n            nic.eficiency: {guess: 0.5, factor: 4")),
             "t.yaml:18:13: unknown number 'nic.eficiency'; did you mean 'nic.efficiency'?");
   EXPECT_EQ(refused("  late:\n    begins: x\n    family: y\n    methods: []\n    clusters: []\n"
                     "    source: z\n    law: {of: mine, network: 10GbE}\n" +
                     entry())
-                .substr(0, 46),
+                .substr(0, 44),
             "t.yaml:8:15: unknown source before it 'mine'");
   EXPECT_EQ(refused("  bare: {begins: x, source: z}\n").substr(0, 11), "t.yaml:2:9:");
 }
