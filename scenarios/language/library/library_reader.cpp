@@ -46,14 +46,6 @@ double quantity_in(const Range& range, const DocumentNode& node, Dimension dimen
                                       range_text(possible, dimension), node.text));
 }
 
-template <class Enum>
-Enum choice(const DocumentNode& map, const std::string& key) {
-  const std::string& name = require_text(map, key);
-  if (has_choice<Enum>(name)) return value_of<Enum>(name);
-  const std::vector<std::string_view> known = names_of<Enum>();
-  throw Error(require(map, key).where, unknown_name(key, name, {known.begin(), known.end()}));
-}
-
 // The evidence of an entry as a whole, for numbers that are written without their own.
 Evidence common_evidence(const DocumentNode& entry) {
   Evidence evidence;
@@ -216,9 +208,10 @@ NamedFabric read_fabric(const std::string& name, const DocumentNode& map) {
   check_keys(map, keys);
   NamedFabric named{name, {}, common_evidence(map).origin, require_text(map, "source")};
   FabricSpec& fabric = named.fabric;
-  fabric.topology = choice<Topology>(map, "topology");
-  fabric.transport = choice<Transport>(map, "transport");
-  if (map.value_of("routing") != nullptr) fabric.routing = choice<Routing>(map, "routing");
+  fabric.topology = choice_of<Topology>(require(map, "topology"), "topology");
+  fabric.transport = choice_of<Transport>(require(map, "transport"), "transport");
+  if (map.value_of("routing") != nullptr)
+    fabric.routing = choice_of<Routing>(require(map, "routing"), "routing");
   read_parameters(map, fabric_parameters(), fabric);
   read_sizes(map, fabric_sizes(), fabric);
   for (const FabricRatio& ratio : fabric_ratios()) {
@@ -264,7 +257,7 @@ std::vector<GpuSpec> read_gpus(const DocumentNode& document) {
     GpuSpec gpu;
     gpu.name = entry.key;
     if (map.value_of("generation") != nullptr) {
-      gpu.generation = choice<GpuGeneration>(map, "generation");
+      gpu.generation = choice_of<GpuGeneration>(require(map, "generation"), "generation");
     }
     if (map.value_of("superchip") != nullptr) gpu.superchip = flag(map, "superchip");
     read_parameters(map, gpu_fields(), gpu);
@@ -289,7 +282,8 @@ std::vector<NodeSpec> read_nodes(const DocumentNode& document, const std::vector
       node.package_gpus = whole(*package, "package_gpus");
     }
     node.nics = whole(require(map, "nics"), "nics");
-    if (map.value_of("gpu_path") != nullptr) node.gpu_path = choice<GpuPath>(map, "gpu_path");
+    if (map.value_of("gpu_path") != nullptr)
+      node.gpu_path = choice_of<GpuPath>(require(map, "gpu_path"), "gpu_path");
     node.gpu = find_named(gpus, "gpu", require_text(map, "gpu"), require(map, "gpu").where);
     nodes.push_back(node);
   }
@@ -314,10 +308,10 @@ std::vector<TransformerSpec> read_models(const DocumentNode& document) {
       const std::string key(field.key);
       if (field.required || map.value_of(key) != nullptr) model.*field.member = flag(map, key);
     }
-    model.activation = choice<Activation>(map, "activation");
-    model.normalisation = choice<Normalisation>(map, "normalisation");
-    model.position = choice<PositionEncoding>(map, "position");
-    model.attention = choice<AttentionKernel>(map, "attention");
+    model.activation = choice_of<Activation>(require(map, "activation"), "activation");
+    model.normalisation = choice_of<Normalisation>(require(map, "normalisation"), "normalisation");
+    model.position = choice_of<PositionEncoding>(require(map, "position"), "position");
+    model.attention = choice_of<AttentionKernel>(require(map, "attention"), "attention");
     if (const DocumentNode* moe = map.value_of("moe")) read_experts(*moe, model.moe);
     if (const DocumentNode* latent = map.value_of("latent")) read_latent(*latent, model.latent);
     if (const DocumentNode* mamba = map.value_of("mamba")) read_mamba(*mamba, model.mamba);

@@ -105,6 +105,44 @@ std::string distance_text(const FittedNetwork& network, const FitDistance& dista
   return text.empty() ? "within what was fitted" : text;
 }
 
+// Fits of all (machine, environment) among the points.
+std::vector<FittedNetwork> fit_networks(const std::vector<ScoredRow>& rows,
+                                        const std::optional<Calibration>& start, int threads) {
+  std::vector<std::vector<ScoredRow>> groups;
+  std::map<std::pair<std::string, std::string>, size_t> index_of;
+  for (const ScoredRow& row : rows) {
+    const auto [at, is_new] = index_of.try_emplace({row.machine, row.environment}, groups.size());
+    if (is_new) groups.emplace_back();
+    groups[at->second].push_back(row);
+  }
+  // What all environments of a machine and a transport say together is where each starts.
+  std::map<std::pair<std::string, Transport>, std::vector<size_t>> kin;
+  for (size_t i = 0; i < groups.size(); ++i) {
+    const ScoredRow& first = groups[i].front();
+    kin[{first.machine, first.where->cluster.fabric.transport}].push_back(i);
+  }
+  std::vector<Calibration> starts(groups.size());
+  std::vector<std::vector<size_t>> families;
+  for (const auto& [of, members] : kin) families.push_back(members);
+  for_each_index(families.size(), threads, [&](size_t f) {
+    const ScoredRow& first = groups[families[f].front()].front();
+    Calibration calibration = start_of(first, start);
+    if (families[f].size() > 1) {
+      std::vector<ScoredRow> all;
+      for (const size_t i : families[f]) {
+        all.insert(all.end(), groups[i].begin(), groups[i].end());
+      }
+      calibration = shared_start(all, first.where->cluster, calibration);
+    }
+    for (const size_t i : families[f]) starts[i] = calibration;
+  });
+  std::vector<FittedNetwork> networks(groups.size());
+  for_each_index(groups.size(), threads, [&](size_t i) {
+    networks[i] = fit_network(groups[i], groups[i].front().where->cluster, starts[i]);
+  });
+  return networks;
+}
+
 ValidationRow predicted_row(const ScoredRow& row, const FittedNetwork* fitted,
                             const CollectivesOptions& options) {
   FittedNetwork specification;
@@ -222,43 +260,6 @@ std::vector<ScoredRow> scored_rows(const std::vector<const CollectiveRow*>& rows
   }
   for (ScoredRow& row : found) row.seconds = median(row.samples);
   return found;
-}
-
-std::vector<FittedNetwork> fit_networks(const std::vector<ScoredRow>& rows,
-                                        const std::optional<Calibration>& start, int threads) {
-  std::vector<std::vector<ScoredRow>> groups;
-  std::map<std::pair<std::string, std::string>, size_t> index_of;
-  for (const ScoredRow& row : rows) {
-    const auto [at, is_new] = index_of.try_emplace({row.machine, row.environment}, groups.size());
-    if (is_new) groups.emplace_back();
-    groups[at->second].push_back(row);
-  }
-  // What all environments of a machine and a transport say together is where each starts.
-  std::map<std::pair<std::string, Transport>, std::vector<size_t>> kin;
-  for (size_t i = 0; i < groups.size(); ++i) {
-    const ScoredRow& first = groups[i].front();
-    kin[{first.machine, first.where->cluster.fabric.transport}].push_back(i);
-  }
-  std::vector<Calibration> starts(groups.size());
-  std::vector<std::vector<size_t>> families;
-  for (const auto& [of, members] : kin) families.push_back(members);
-  for_each_index(families.size(), threads, [&](size_t f) {
-    const ScoredRow& first = groups[families[f].front()].front();
-    Calibration calibration = start_of(first, start);
-    if (families[f].size() > 1) {
-      std::vector<ScoredRow> all;
-      for (const size_t i : families[f]) {
-        all.insert(all.end(), groups[i].begin(), groups[i].end());
-      }
-      calibration = shared_start(all, first.where->cluster, calibration);
-    }
-    for (const size_t i : families[f]) starts[i] = calibration;
-  });
-  std::vector<FittedNetwork> networks(groups.size());
-  for_each_index(groups.size(), threads, [&](size_t i) {
-    networks[i] = fit_network(groups[i], groups[i].front().where->cluster, starts[i]);
-  });
-  return networks;
 }
 
 CollectivesReport validate_collectives(const std::vector<CollectiveRows>& files,

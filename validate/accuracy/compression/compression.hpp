@@ -28,17 +28,17 @@ CompressionFiles read_compression_files(const std::vector<std::string>& paths);
 
 struct CompressionOptions {
   std::optional<RowFilter> where = {};  // judge only these rows; what is fitted stays
-  // Rows that laws are fitted on whose sources let the user choose: those of `calibrate_on`, which
-  // are then not judged, else of the files that are. None: all rows of `calibrate_on`,
-  // usual_fit_rows() of the others.
+  // Which rows a law is fitted on where its source lets the user choose (`chosen`): rows of
+  // `calibrate_on`, which are then not judged, or without it rows of the judged files. None: all
+  // rows of `calibrate_on`, or without it usual_fit_rows().
   std::optional<RowFilter> fit_where = {};
   std::vector<CompressionRuns> calibrate_on = {};
   int threads = 0;  // 0: all cores
-  // Which sources are known. Not null, and used by the result.
+  // The sources that are known. Not null; the result points into them.
   const std::vector<ExchangeSource>* sources = &exchange_sources();
 };
 
-// The expression for rows that laws are fitted on where nothing else is chosen.
+// The expression for the rows that a law is fitted on where the user could choose and did not.
 const std::string& usual_fit_rows();
 
 struct CompressionValidation {

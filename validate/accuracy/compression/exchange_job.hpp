@@ -1,6 +1,6 @@
-// From a measured step of data-parallel training to the Job that predicts it: the table of layers
-// by its name, so many GPUs on nodes of one kind, and a GPU whose speed is that of the measured
-// step on one of them. What the step takes beside is then exchange alone.
+// From a measured step of data-parallel training to the Job that predicts it: a model of the
+// library on nodes of one kind, and a GPU with the speed that the measured step on one GPU shows.
+// All further time of a step on several GPUs is then exchange.
 #pragma once
 
 #include <string>

@@ -23,18 +23,18 @@ struct FittedLawNumber {
 struct FittedLaw {
   const ExchangeLaw* rules = nullptr;
   std::vector<FittedLawNumber> numbers;
-  // By stage, within which nine tenths of what was not fitted on are expected: of the logarithm of
-  // the step, or of its growth. None: there was no row to fit the stage on.
+  // By stage: nine tenths of the residuals (logarithm of the step, or difference of its growth) of
+  // rows that were not fitted on are expected within this. None: the stage had no row to fit on.
   std::vector<std::optional<double>> unseen;
   std::optional<double> hook_s;           // of a layer with weights
   std::map<std::string, double> alone_s;  // steps on one GPU, by alone_key()
 
-  // What holds of this name on the network at the stage. Null: nothing.
+  // The number of this name that holds on the network at the stage. Null: there is none.
   const FittedLawNumber* find(std::string_view name, std::string_view network,
                               std::size_t stage) const;
-  // The network that the law was fitted on whose name begins so. Null: none.
+  // The first network of the law with a name that begins so. Null: there is none.
   const std::string* network_named(std::string_view begins) const;
-  // Of the stage, or the last one before it that was fitted.
+  // The bound of the stage, or of the last stage before it that was fitted.
   double unseen_at(std::size_t stage) const;
   std::string text() const;
 };
@@ -51,17 +51,17 @@ struct StepRow {
   bool fit = false;
 };
 
-// Which step on one GPU a row grows from: that of its model, of rows with buckets also of its GPU
-// and size of buckets.
+// Rows with equal keys grow from one step on one GPU: they have one model and, where their method
+// names a size of buckets, also one kind of GPU and one size.
 std::string alone_key(const CompressionRun& run);
 
-// The stage whose aggregation is the job's. Throws Error where the law has none.
+// The index of the stage with the job's aggregation. Throws Error where the law has none.
 std::size_t stage_of(const ExchangeLaw& rules, const Job& job);
 
 double predicted_s(StepRow& row, const FittedLaw& law);
 
-// Fitted on the rows that say so. Stages without such rows have what is known without a fit.
-// Raises the compute of rows with hooks by what these cost.
+// Fits the law on the rows with `fit`; a stage without such rows gets its `unfitted` values. Adds
+// the fitted cost of hooks to the compute of the rows that have them.
 FittedLaw fitted_law(const ExchangeLaw& rules, std::vector<StepRow>& rows, int threads);
 
 }  // namespace windtunnel

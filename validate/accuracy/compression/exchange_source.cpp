@@ -15,17 +15,10 @@
 namespace windtunnel {
 namespace {
 
-std::string text_in(const DocumentNode& map, const char* key) {
-  return map.value_of(key) == nullptr ? std::string() : require_text(map, key);
-}
 int whole_in(const DocumentNode& map, const char* key, int usual) {
   const DocumentNode* node = map.value_of(key);
   return node == nullptr ? usual : whole(*node, key);
 }
-bool flag_in(const DocumentNode& map, const char* key) {
-  return map.value_of(key) != nullptr && flag(map, key);
-}
-
 // Whether the key has the second of two words; without the key it has the first.
 bool is_second(const DocumentNode& map, const char* key, std::string_view first,
                std::string_view second) {
@@ -39,22 +32,22 @@ bool is_second(const DocumentNode& map, const char* key, std::string_view first,
 ExchangeCluster read_cluster(const DocumentNode& map) {
   check_keys(map, {"gpu", "network", "node", "gpus", "nic", "nics", "tcp"});
   const DocumentNode& node = require(map, "node");
-  return {.gpu = text_in(map, "gpu"),
-          .network = text_in(map, "network"),
+  return {.gpu = text_or_empty(map, "gpu"),
+          .network = text_or_empty(map, "network"),
           .machine = {.node = find_named(library_nodes(), "node", node.text, node.where).name,
                       .gpus_per_node = whole(require(map, "gpus"), "gpus"),
                       .nic_Bps = quantity(require(map, "nic"), Dimension::bytes_per_s, "nic"),
                       .nics = whole_in(map, "nics", 1)},
-          .tcp = flag_in(map, "tcp")};
+          .tcp = flag_or_false(map, "tcp")};
 }
 
 ExchangeMethod read_method(const DocumentNode& map, const std::string& entry,
                            const std::string& source) {
   check_keys(map, {"begins", "name", "set", "hooks", "refused"});
-  ExchangeMethod method{.begins = text_in(map, "begins"),
+  ExchangeMethod method{.begins = text_or_empty(map, "begins"),
                         .name = require_text(map, "name"),
-                        .hooks = flag_in(map, "hooks"),
-                        .refused = text_in(map, "refused")};
+                        .hooks = flag_or_false(map, "hooks"),
+                        .refused = text_or_empty(map, "refused")};
   if (method.refused.empty()) {
     method.sets = {read_choice(require(map, "set"), entry, source)};
   }
@@ -89,15 +82,10 @@ LawNumber read_law_number(const DocumentEntry& entry) {
 
 LawStage read_stage(const DocumentNode& map) {
   check_keys(map, {"of", "numbers", "text", "network_text", "hooks_text"});
-  const DocumentNode& of = require(map, "of");
-  if (!has_choice<Aggregation>(of.text)) {
-    const std::vector<std::string_view> known = names_of<Aggregation>();
-    throw Error(of.where, unknown_name("of", of.text, {known.begin(), known.end()}));
-  }
-  LawStage stage{.of = value_of<Aggregation>(of.text),
+  LawStage stage{.of = choice_of<Aggregation>(require(map, "of"), "of"),
                  .text = require_text(map, "text"),
-                 .network_text = text_in(map, "network_text"),
-                 .hooks_text = text_in(map, "hooks_text")};
+                 .network_text = text_or_empty(map, "network_text"),
+                 .hooks_text = text_or_empty(map, "hooks_text")};
   for (const DocumentEntry& entry : require(map, "numbers").entries) {
     stage.numbers.push_back(read_law_number(entry));
   }
@@ -107,9 +95,9 @@ LawStage read_stage(const DocumentNode& map) {
 ExchangeLaw read_law(const DocumentNode& map) {
   check_keys(map, {"fit_on", "chosen", "judges", "noise", "fold_models", "stages"});
   ExchangeLaw law{.fit_on = read_fitted_on(require(map, "fit_on")),
-                  .chosen = flag_in(map, "chosen"),
+                  .chosen = flag_or_false(map, "chosen"),
                   .growth = is_second(map, "judges", "step", "growth"),
-                  .fold_models = flag_in(map, "fold_models"),
+                  .fold_models = flag_or_false(map, "fold_models"),
                   .noise = quantity(require(map, "noise"), Dimension::number, "noise")};
   for (const DocumentNode& stage : require(map, "stages").items) {
     law.stages.push_back(read_stage(stage));
@@ -145,13 +133,13 @@ ExchangeSource read_source(const DocumentEntry& entry, const std::vector<Exchang
   const std::string& evidence = require_text(map, "source");
   ExchangeSource source{.name = entry.key,
                         .begins = require_text(map, "begins"),
-                        .refused = text_in(map, "refused"),
-                        .alone = text_in(map, "alone"),
+                        .refused = text_or_empty(map, "refused"),
+                        .alone = text_or_empty(map, "alone"),
                         .batch = whole_in(map, "batch", 0),
                         .tokens = whole_in(map, "tokens", 0),
-                        .servers = flag_in(map, "servers"),
+                        .servers = flag_or_false(map, "servers"),
                         .chosen_collectives = is_second(map, "collectives", "rings", "chosen"),
-                        .compared = flag_in(map, "compared")};
+                        .compared = flag_or_false(map, "compared")};
   if (!source.refused.empty()) return source;
   source.family = require_text(map, "family");
   for (const DocumentNode& item : require(map, "clusters").items) {

@@ -16,7 +16,7 @@
 
 namespace windtunnel {
 
-// Texts that begin a column of the row; empty: any.
+// Rows with columns that begin with `gpu` and `network` are of this machine; empty: any do.
 struct ExchangeCluster {
   std::string gpu, network;
   ExchangeMachine machine;
@@ -31,7 +31,7 @@ struct ExchangeMethod {
   std::string refused = {};  // empty: its rows are predicted
 };
 
-// A number of a law. Without a member of the calibration it is one of the two others.
+// A number of a law: a member of the calibration, or without one kGpuSpread or kConnection.
 struct LawNumber {
   std::string name;
   Parameter Calibration::*member = nullptr;
@@ -58,13 +58,14 @@ struct ExchangeLaw {
   std::vector<LawStage> stages = {};
 };
 
-// The law of another source, as it is on the network whose name begins so.
+// The law of the source `of`, on its network with a name that begins with `network`.
 struct BorrowedLaw {
   std::string of, network;
 };
 
 struct SparseExchange {
-  std::string parts, parts_of;            // methods: of rows that state a step's parts; of the step
+  std::string parts;     // rows with a method that begins so state the parts of a step
+  std::string parts_of;  // the method that runs in such a step
   std::string fitted, fitted_for_itself;  // models
   BorrowedLaw latency;
   double usual_latency_s = 0;
@@ -101,10 +102,11 @@ const ExchangeMethod* method_of(const ExchangeSource& source, const CompressionR
 // Throws Error where none is known.
 const ExchangeCluster& cluster_of(const ExchangeSource& source, const CompressionRun& run);
 
-// Of a method that names them ("DDP bucket 25MB p50"); 0: none.
+// Size of the buckets that the method names ("DDP bucket 25MB p50"). 0: it names none.
 double named_bucket_bytes(const CompressionRun& run);
 
-// exchange_job() of a row, by its method. Throws Error where a row does not state its batch.
+// The job of a row: exchange_job(), with what the method sets. Throws Error where a row does not
+// state its batch.
 Job job_of(const ExchangeSource& source, const ExchangeMethod& method, const CompressionRun& run);
 
 }  // namespace windtunnel

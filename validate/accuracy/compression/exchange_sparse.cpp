@@ -8,6 +8,7 @@
 #include "models/base/error.hpp"
 #include "models/compression/compressors.hpp"
 #include "models/cost/op/op_cost.hpp"
+#include "validate/accuracy/compression/exchange_law.hpp"
 #include "validate/accuracy/compression/exchange_steps.hpp"
 
 namespace windtunnel {
@@ -28,7 +29,7 @@ struct Series {
   }
 };
 
-// What was solved for on one model.
+// The numbers that were solved for on one model.
 struct SparseLaw {
   double select_s = 0;
   std::map<std::string_view, double> software_s;            // by method
@@ -113,7 +114,7 @@ class SparseModel {
     return {exchange_step_s(job), is_dense ? 0 : encode_s(job)};
   }
 
-  // Of a row, under what the law says of its method and number of GPUs.
+  // Predicts a row under what the law says of its method and number of GPUs.
   Predicted predict(const Series& series, const ExchangeMethod& method, int gpus, double alone_s,
                     const SparseLaw& law) const {
     const double share = told(told(law.share, method.name, "exchange"), gpus, "GPUs");
@@ -288,7 +289,7 @@ std::map<std::string, Series> series_of(const ExchangeSource& source,
   return all;
 }
 
-// Of a step of a collective.
+// Seconds of one step of a collective over the network.
 double latency_s(const SparseExchange& rules, const FittedLaws& laws) {
   const auto law = laws.find(rules.latency.of);
   if (law == laws.end()) return rules.usual_latency_s;

@@ -137,7 +137,7 @@ double mape(const std::vector<const ValidationRow*>& rows) {
   return sum / static_cast<double>(std::max<size_t>(rows.size(), 1));
 }
 
-// Families whose rows are fitted on in part: their error over both.
+// Notes the error over judged and fitted rows together of families that have both.
 void note_fitted(JudgedExchanges& steps) {
   std::map<std::string, std::vector<const ValidationRow*>> families;
   for (const ValidationRow& row : steps.fitted) families[row.family].push_back(&row);
@@ -185,7 +185,7 @@ struct Alternative {
 };
 using Alternatives = std::map<std::string, std::vector<Alternative>>;  // by group
 
-// Two exchanges of one job, where their times lie apart.
+// Counts two exchanges of one job if their times lie apart.
 void count_pair(const std::string& name, const ValidationRow& one, const ValidationRow& other,
                 PairOrder& order) {
   constexpr double kApart = 0.05;
@@ -220,7 +220,7 @@ PairOrder order_of(const Alternatives& groups, bool with_servers) {
   return order;
 }
 
-// Those judged first; what is in doubt counts for nothing.
+// Judged rows come first in each group. Rows in doubt are left out.
 Alternatives alternatives_of(const JudgedExchanges& steps, const std::vector<StepRow>& rows) {
   std::map<std::string_view, const StepRow*> by_id;
   for (const StepRow& row : rows) by_id[row.run->id] = &row;
@@ -261,7 +261,7 @@ std::vector<StepRow> rows_of(const ExchangeSource& source,
   return rows;
 }
 
-// The source's own law, or the one that it borrows; null where nothing tells it.
+// The source's own law, or the one that it borrows. Null: no row tells it.
 const FittedLaw* law_of(const ExchangeSource& source, std::vector<StepRow>& rows, int threads,
                         std::map<std::string, double> alone_s, FittedLaws& laws) {
   if (source.borrowed) {

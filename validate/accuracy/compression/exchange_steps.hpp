@@ -33,22 +33,22 @@ struct JudgedExchanges {
   PairOrder all_reduce_order;                // of those without servers
 };
 
-// The rows of one source that has a law or borrows one. `chosen`: the user chose the rows that laws
-// are fitted on. Adds the source's own law to `laws`; where there is none, all rows are skipped.
-// Throws Error where the user could have chosen, and no row is left to fit on.
+// Judges the rows of one source that has a law or borrows one. `chosen`: the user chose the rows to
+// fit on. Adds the source's own law to `laws`; without a row that tells it all rows are skipped,
+// but where the source lets the user choose, this is an Error.
 JudgedExchanges validate_steps(const ExchangeSource& source,
                                const std::vector<SelectedExchange>& rows, bool chosen, int threads,
                                FittedLaws& laws);
 
-// Sparse against dense exchange on a slow network, of one source with `sparse`: the rows of
-// gTop-k, Shi et al. 2019, arXiv 1901.04359, whose throughputs are by number of GPUs, and some of
-// which state the parts of a step. Speed-ups and shares of a step of one model are predicted from
-// what was solved for on another one:
+// Judges sparse against dense exchange on a slow network: the rows of one source with `sparse`
+// (gTop-k, Shi et al. 2019, arXiv 1901.04359). They state throughputs by number of GPUs, and one
+// row of each model the parts of its step. Speed-ups and shares of the step of one model are
+// predicted from numbers that are solved for on another one:
 //   selection  seconds an element, from the stated part of the step
 //   share      of the NIC's bandwidth that dense gradients get at each number of GPUs; what sparse
 //              ones get of that is told by the largest number, where the network does most
 //   software   seconds an element beside the network, told by the fewest GPUs, where it does least
-// They claim no interval: no row is left over that would tell one.
+// These predictions claim no interval, because no row is left over that would tell one.
 JudgedExchanges validate_sparse(const ExchangeSource& source,
                                 const std::vector<SelectedExchange>& rows, const FittedLaws& laws);
 

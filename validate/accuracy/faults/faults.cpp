@@ -8,7 +8,6 @@
 
 #include "models/base/error.hpp"
 #include "models/base/units.hpp"
-#include "validate/accuracy/faults/fault_metrics.hpp"
 #include "validate/accuracy/faults/fault_rates.hpp"
 #include "validate/accuracy/rows/row_selection.hpp"
 

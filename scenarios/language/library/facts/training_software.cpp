@@ -35,20 +35,10 @@ std::vector<SoftwareRule> read_rules(const DocumentNode& document) {
   return rules;
 }
 
-std::vector<std::string> texts_in(const DocumentNode& map, const std::string& key) {
-  std::vector<std::string> texts;
-  for (const DocumentNode& item : require(map, key).items) texts.push_back(item.text);
-  return texts;
-}
-
 std::vector<Sharding> shardings_in(const DocumentNode& map, const std::string& key) {
   std::vector<Sharding> shardings;
   for (const DocumentNode& item : require(map, key).items) {
-    if (!has_choice<Sharding>(item.text)) {
-      const std::vector<std::string_view> known = names_of<Sharding>();
-      throw Error(item.where, unknown_name(key, item.text, {known.begin(), known.end()}));
-    }
-    shardings.push_back(value_of<Sharding>(item.text));
+    shardings.push_back(choice_of<Sharding>(item, key));
   }
   return shardings;
 }
@@ -195,8 +185,8 @@ Framework read_framework(const DocumentEntry& entry, const std::vector<Framework
   if (const DocumentNode* origin = map.value_of("origin")) {
     framework.origin = parse_origin(origin->text, origin->where);
   }
-  if (states("gpus")) framework.gpus = texts_in(map, "gpus");
-  if (states("schedules")) framework.schedules = texts_in(map, "schedules");
+  if (states("gpus")) framework.gpus = texts_of(require(map, "gpus"));
+  if (states("schedules")) framework.schedules = texts_of(require(map, "schedules"));
   if (states("sharding")) framework.sharding = shardings_in(map, "sharding");
   if (states("sharding_in_pipelines")) {
     framework.sharding_in_pipelines = shardings_in(map, "sharding_in_pipelines");

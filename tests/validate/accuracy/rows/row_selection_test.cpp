@@ -54,7 +54,7 @@ TEST(RowSelection, AFilterAppliesToRowsThatCannotBeUsedToo) {
             "a:2 judged, a:3 fit, skipped a:4 a:99");
 }
 
-// Whoever judges decides whether a row that is fitted on is also judged.
+// The caller decides whether a row that is fitted on is also judged.
 TEST(RowSelection, ARowMayBeBoth) {
   EXPECT_EQ(selected({file_of("a", 2)}, {.fit_where = filter("n==1")}),
             "a:2 fit judged, skipped a:3 a:99");
