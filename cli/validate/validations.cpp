@@ -454,7 +454,7 @@ const std::vector<JudgedKind>& judged_kinds() {
        .where = "gpus>8 && method~\"WFBP\"",
        .fit_where = fmt::format("fit the links on these rows, and do not judge them (default: {}; "
                                 "with --calibrate-on all its rows)",
-                                kLinkFitRows),
+                                usual_fit_rows()),
        .calibrate_on = "fit the links on the rows of this file (those of --fit-where), and judge "
                        "none of it; may be repeated",
        .markdown = "write a page with every miss above 10 % and every reason not to predict",

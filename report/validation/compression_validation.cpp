@@ -76,7 +76,7 @@ Document compression_document(const CompressionValidation& validation, int worst
   document["worst"] =
       rows_table(worst_first(report, -1, static_cast<std::size_t>(worst)), time_or_number);
   add_misses(document, rows_table(worst_first(report, kMissAbove), time_or_number), kMissAbove);
-  document["fit_where"] = std::string(kLinkFitRows);
+  document["fit_where"] = usual_fit_rows();
   return document;
 }
 

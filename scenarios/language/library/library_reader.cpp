@@ -264,8 +264,7 @@ std::vector<GpuSpec> read_gpus(const DocumentNode& document) {
     gpu.name = entry.key;
     read_entry(map, "cluster.node.gpu", {"generation", "superchip", "origin", "source"}, gpu);
     if (map.value_of("generation") != nullptr) {
-      gpu.generation =
-          value_of<GpuGeneration>(choice(map, "generation", names_of<GpuGeneration>()));
+      gpu.generation = choice_of<GpuGeneration>(require(map, "generation"), "generation");
     }
     if (map.value_of("superchip") != nullptr) gpu.superchip = flag(map, "superchip");
     gpus.push_back(gpu);

@@ -28,6 +28,16 @@ const std::string& require_text(const DocumentNode& map, const std::string& key)
   return value.text;
 }
 
+std::string text_or_empty(const DocumentNode& map, const std::string& key) {
+  return map.value_of(key) == nullptr ? std::string() : require_text(map, key);
+}
+
+std::vector<std::string> texts_of(const DocumentNode& list) {
+  std::vector<std::string> texts;
+  for (const DocumentNode& item : list.items) texts.push_back(item.text);
+  return texts;
+}
+
 double quantity(const DocumentNode& node, Dimension dimension, const std::string& key) {
   if (node.kind != Kind::scalar) {
     throw Error(node.where, fmt::format("{}: {} is due", key, noun_of(dimension)));
@@ -55,6 +65,10 @@ bool flag(const DocumentNode& map, const std::string& key) {
     throw Error(require(map, key).where, fmt::format("{}: true or false is due", key));
   }
   return text == "true";
+}
+
+bool flag_or_false(const DocumentNode& map, const std::string& key) {
+  return map.value_of(key) != nullptr && flag(map, key);
 }
 
 void check_keys(const DocumentNode& map, const std::vector<std::string>& known) {

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "models/base/choice.hpp"
 #include "models/base/units.hpp"
 #include "scenarios/language/text/document.hpp"
 
@@ -13,11 +14,22 @@ namespace windtunnel {
 const DocumentNode& require(const DocumentNode& map, const std::string& key);
 void require_map(const DocumentNode& node, const std::string& what);
 const std::string& require_text(const DocumentNode& map, const std::string& key);
+std::string text_or_empty(const DocumentNode& map, const std::string& key);  // without the key ""
+std::vector<std::string> texts_of(const DocumentNode& list);
 void check_keys(const DocumentNode& map, const std::vector<std::string>& known);
 
 // `key` is what errors call the value.
 double quantity(const DocumentNode& node, Dimension dimension, const std::string& key);
 int whole(const DocumentNode& node, const std::string& key);
 bool flag(const DocumentNode& map, const std::string& key);
+bool flag_or_false(const DocumentNode& map, const std::string& key);
+
+// The enumerator that a text names.
+template <class Enum>
+Enum choice_of(const DocumentNode& node, const std::string& key) {
+  if (has_choice<Enum>(node.text)) return value_of<Enum>(node.text);
+  const std::vector<std::string_view> known = names_of<Enum>();
+  throw Error(node.where, unknown_name(key, node.text, {known.begin(), known.end()}));
+}
 
 }  // namespace windtunnel

@@ -22,6 +22,7 @@
 #include "traces/text/text.hpp"
 #include "validate/accuracy/rows/fitted_rows.hpp"
 #include "validate/accuracy/rows/left_out_intervals.hpp"
+#include "validate/accuracy/rows/row_selection.hpp"
 
 namespace windtunnel {
 namespace {
@@ -37,28 +38,18 @@ struct CheckpointWords {
   std::vector<FittedOn> fitted_on;
 };
 
-std::vector<std::string> words_at(const DocumentNode& map, const std::string& key) {
-  std::vector<std::string> words;
-  const DocumentNode* list = map.value_of(key);
-  if (list == nullptr) return words;
-  for (const DocumentNode& item : list->items) words.push_back(item.text);
-  return words;
-}
-
 std::vector<WordsOfRow> read_words(const DocumentNode& list) {
   std::vector<WordsOfRow> all;
   for (const DocumentNode& item : list.items) {
     check_keys(item, {"writer", "ranks", "method", "storage"});
-    WordsOfRow words{{}, WritingRanks::all, words_at(item, "method"), words_at(item, "storage")};
+    WordsOfRow words;
+    if (const DocumentNode* list = item.value_of("method")) words.method = texts_of(*list);
+    if (const DocumentNode* list = item.value_of("storage")) words.storage = texts_of(*list);
     if (const DocumentNode* writer = item.value_of("writer")) {
       words.writer = find_named(snapshot_writers(), "writer", writer->text, writer->where).name;
     }
     if (const DocumentNode* ranks = item.value_of("ranks")) {
-      if (!has_choice<WritingRanks>(ranks->text)) {
-        const std::vector<std::string_view> known = names_of<WritingRanks>();
-        throw Error(ranks->where, unknown_name("ranks", ranks->text, {known.begin(), known.end()}));
-      }
-      words.ranks = value_of<WritingRanks>(ranks->text);
+      words.ranks = choice_of<WritingRanks>(*ranks, "ranks");
     }
     all.push_back(std::move(words));
   }
@@ -135,7 +126,7 @@ std::string not_stated(const CheckpointRow& row) {
   return fmt::format("the bandwidth of '{}' is not stated", row.storage);
 }
 
-// Of a node.
+// Bandwidth of a node's drives.
 double drives_Bps(const CheckpointRow& row, const NodeSpec* instance) {
   if (row.storage_Bps && row.event != CheckpointEvent::save_rate) return *row.storage_Bps;
   if (instance != nullptr) return instance->local_disk_Bps.value;
@@ -245,7 +236,7 @@ ValidationRow predict(const CheckpointRow& row, const BytesOfRuns& told) {
   return result;
 }
 
-// Of a save that goes on beside training, which waits for the copy to the host alone.
+// Whether a save goes on beside training, which then waits only for the copy to the host.
 bool goes_on_behind(const CheckpointRow& row) {
   return row.event == CheckpointEvent::save && row.blocking_s && *row.blocking_s < *row.seconds;
 }
@@ -262,27 +253,22 @@ ValidationRow predict_stall(CheckpointRow row, const BytesOfRuns& told) {
 ValidationReport validate_checkpoints(const std::vector<CheckpointRows>& files,
                                       const CheckpointOptions& options) {
   ValidationReport report;
-  for (const CheckpointRows& file : files) {
-    if (options.where) options.where->check(file.table);
-    for (const UnusableRow& row : file.unusable) report.skipped.push_back({row.id, row.reason});
-  }
   const BytesOfRuns told = told_bytes(files);
   std::map<std::string, std::string> notes;
-  for (const CheckpointRows& file : files) {
-    for (const CheckpointRow& row : file.runs) {
-      if (options.where && !options.where->matches(file.table, row.table_row)) continue;
-      try {
-        ValidationRow result = predict(row, told);
-        if (!row.bytes && row.event != CheckpointEvent::save_rate) {
-          notes[result.family] = "bytes as its saves over slow storage tell them, which are fitted";
-        }
-        const bool fitted =
-            is_among(checkpoint_words().fitted_on, file.table, row.table_row) || tells_bytes(row);
-        (fitted ? report.fitted : report.rows).push_back(std::move(result));
-        if (goes_on_behind(row)) report.rows.push_back(predict_stall(row, told));
-      } catch (const Error& error) {
-        report.skipped.push_back(skipped_row(row.id, error));
+  for (const auto& selected : select_rows(files, {.where = options.where}, report.skipped)) {
+    const CheckpointRow& row = *selected.run;
+    try {
+      ValidationRow result = predict(row, told);
+      if (!row.bytes && row.event != CheckpointEvent::save_rate) {
+        notes[result.family] = "bytes as its saves over slow storage tell them, which are fitted";
       }
+      const bool fitted =
+          is_among(checkpoint_words().fitted_on, selected.file->table, row.table_row) ||
+          tells_bytes(row);
+      (fitted ? report.fitted : report.rows).push_back(std::move(result));
+      if (goes_on_behind(row)) report.rows.push_back(predict_stall(row, told));
+    } catch (const Error& error) {
+      report.skipped.push_back(skipped_row(row.id, error));
     }
   }
   add_left_out_intervals(report);

@@ -15,6 +15,7 @@
 #include "policies/lowering/for_each_index.hpp"
 #include "scenarios/language/library/library.hpp"
 #include "validate/accuracy/collectives/collective_baselines.hpp"
+#include "validate/accuracy/rows/row_selection.hpp"
 
 namespace windtunnel {
 namespace {
@@ -69,47 +70,6 @@ std::string requested_of(const std::string& notes) {
   return text.starts_with("NCCL algorithm requested:") ? text : "";
 }
 
-struct Selection {
-  std::vector<const CollectiveRow*> fit;
-  std::vector<const CollectiveRow*> judged;
-};
-
-// Rows that the filter, if there is one, lets through. Throws Error where it does not fit the file.
-std::vector<const CollectiveRow*> wanted(const CollectiveRows& file,
-                                         const std::optional<RowFilter>& filter) {
-  if (filter) filter->check(file.table);
-  std::vector<const CollectiveRow*> rows;
-  for (const CollectiveRow& row : file.rows) {
-    if (!filter || filter->matches(file.table, row.table_row)) rows.push_back(&row);
-  }
-  return rows;
-}
-
-Selection select(const std::vector<CollectiveRows>& files, const CollectivesOptions& options) {
-  Selection selection;
-  std::set<std::string> fitted;  // one file may be named for both
-  for (const CollectiveRows& file : options.calibrate_on) {
-    for (const CollectiveRow* row : wanted(file, options.fit_where)) {
-      if (fitted.insert(row->id).second) selection.fit.push_back(row);
-    }
-  }
-  const bool fits_here = options.fit_where && options.calibrate_on.empty();
-  for (const CollectiveRows& file : files) {
-    const std::vector<const CollectiveRow*> judged = wanted(file, options.where);
-    std::set<const CollectiveRow*> taken;
-    if (fits_here) {
-      for (const CollectiveRow* row : wanted(file, options.fit_where)) {
-        selection.fit.push_back(row);
-        taken.insert(row);
-      }
-    }
-    for (const CollectiveRow* row : judged) {
-      if (!taken.contains(row) && !fitted.contains(row->id)) selection.judged.push_back(row);
-    }
-  }
-  return selection;
-}
-
 // The laws for a point: of its machine and environment, else of the machine's environment with the
 // most rows, else none.
 const FittedNetwork* network_of(const std::vector<FittedNetwork>& networks, const ScoredRow& row) {
@@ -143,6 +103,44 @@ std::string distance_text(const FittedNetwork& network, const FitDistance& dista
   add(distance.ranks, "ranks");
   add(distance.sizes, "bytes");
   return text.empty() ? "within what was fitted" : text;
+}
+
+// Fits of all (machine, environment) among the points.
+std::vector<FittedNetwork> fit_networks(const std::vector<ScoredRow>& rows,
+                                        const std::optional<Calibration>& start, int threads) {
+  std::vector<std::vector<ScoredRow>> groups;
+  std::map<std::pair<std::string, std::string>, size_t> index_of;
+  for (const ScoredRow& row : rows) {
+    const auto [at, is_new] = index_of.try_emplace({row.machine, row.environment}, groups.size());
+    if (is_new) groups.emplace_back();
+    groups[at->second].push_back(row);
+  }
+  // What all environments of a machine and a transport say together is where each starts.
+  std::map<std::pair<std::string, Transport>, std::vector<size_t>> kin;
+  for (size_t i = 0; i < groups.size(); ++i) {
+    const ScoredRow& first = groups[i].front();
+    kin[{first.machine, first.where->cluster.fabric.transport}].push_back(i);
+  }
+  std::vector<Calibration> starts(groups.size());
+  std::vector<std::vector<size_t>> families;
+  for (const auto& [of, members] : kin) families.push_back(members);
+  for_each_index(families.size(), threads, [&](size_t f) {
+    const ScoredRow& first = groups[families[f].front()].front();
+    Calibration calibration = start_of(first, start);
+    if (families[f].size() > 1) {
+      std::vector<ScoredRow> all;
+      for (const size_t i : families[f]) {
+        all.insert(all.end(), groups[i].begin(), groups[i].end());
+      }
+      calibration = shared_start(all, first.where->cluster, calibration);
+    }
+    for (const size_t i : families[f]) starts[i] = calibration;
+  });
+  std::vector<FittedNetwork> networks(groups.size());
+  for_each_index(groups.size(), threads, [&](size_t i) {
+    networks[i] = fit_network(groups[i], groups[i].front().where->cluster, starts[i]);
+  });
+  return networks;
 }
 
 ValidationRow predicted_row(const ScoredRow& row, const FittedNetwork* fitted,
@@ -184,15 +182,6 @@ void count_assumptions(const std::vector<ScoredRow>& rows, CollectivesReport& re
     if (!row.fell_back.empty()) ++family[row.fell_back];
   }
   for (ValidationFamily& family : report.report.families) family.assumed = counts[family.name];
-}
-
-void skip_unreadable(const CollectiveRows& file, const std::optional<RowFilter>& wanted,
-                     ValidationReport& report) {
-  if (wanted) wanted->check(file.table);
-  for (const UnusableRow& row : file.unreadable) {
-    if (wanted && row.table_row && !wanted->matches(file.table, *row.table_row)) continue;
-    report.skipped.push_back({row.id, row.reason});
-  }
 }
 
 }  // namespace
@@ -273,52 +262,19 @@ std::vector<ScoredRow> scored_rows(const std::vector<const CollectiveRow*>& rows
   return found;
 }
 
-std::vector<FittedNetwork> fit_networks(const std::vector<ScoredRow>& rows,
-                                        const std::optional<Calibration>& start, int threads) {
-  std::vector<std::vector<ScoredRow>> groups;
-  std::map<std::pair<std::string, std::string>, size_t> index_of;
-  for (const ScoredRow& row : rows) {
-    const auto [at, is_new] = index_of.try_emplace({row.machine, row.environment}, groups.size());
-    if (is_new) groups.emplace_back();
-    groups[at->second].push_back(row);
-  }
-  // What all environments of a machine and a transport say together is where each starts.
-  std::map<std::pair<std::string, Transport>, std::vector<size_t>> kin;
-  for (size_t i = 0; i < groups.size(); ++i) {
-    const ScoredRow& first = groups[i].front();
-    kin[{first.machine, first.where->cluster.fabric.transport}].push_back(i);
-  }
-  std::vector<Calibration> starts(groups.size());
-  std::vector<std::vector<size_t>> families;
-  for (const auto& [of, members] : kin) families.push_back(members);
-  for_each_index(families.size(), threads, [&](size_t f) {
-    const ScoredRow& first = groups[families[f].front()].front();
-    Calibration calibration = start_of(first, start);
-    if (families[f].size() > 1) {
-      std::vector<ScoredRow> all;
-      for (const size_t i : families[f]) {
-        all.insert(all.end(), groups[i].begin(), groups[i].end());
-      }
-      calibration = shared_start(all, first.where->cluster, calibration);
-    }
-    for (const size_t i : families[f]) starts[i] = calibration;
-  });
-  std::vector<FittedNetwork> networks(groups.size());
-  for_each_index(groups.size(), threads, [&](size_t i) {
-    networks[i] = fit_network(groups[i], groups[i].front().where->cluster, starts[i]);
-  });
-  return networks;
-}
-
 CollectivesReport validate_collectives(const std::vector<CollectiveRows>& files,
                                        const CollectivesOptions& options) {
   CollectivesReport out;
-  for (const auto& [tables, wanted] :
-       {std::pair(&options.calibrate_on, &options.fit_where), std::pair(&files, &options.where)}) {
-    for (const CollectiveRows& file : *tables) skip_unreadable(file, *wanted, out.report);
+  std::vector<const CollectiveRow*> to_fit;
+  std::vector<const CollectiveRow*> to_judge;
+  for (const auto& row : select_rows(files,
+                                     {.where = options.where,
+                                     .fit_where = options.fit_where,
+                                     .calibrate_on = options.calibrate_on},
+                                     out.report.skipped)) {
+    (row.fit ? to_fit : to_judge).push_back(row.run);
   }
-  const Selection selection = select(files, options);
-  if (options.where && selection.judged.empty()) throw Error("--where: no row is left to judge");
+  if (options.where && to_judge.empty()) throw Error("--where: no row is left to judge");
   NodeSizes sizes;
   for (const std::vector<CollectiveRows>* tables : {&files, &options.calibrate_on}) {
     for (const CollectiveRows& file : *tables) {
@@ -327,8 +283,8 @@ CollectivesReport validate_collectives(const std::vector<CollectiveRows>& files,
       }
     }
   }
-  const std::vector<ScoredRow> fit_rows = scored_rows(selection.fit, sizes, out.report.skipped);
-  const std::vector<ScoredRow> judged = scored_rows(selection.judged, sizes, out.report.skipped);
+  const std::vector<ScoredRow> fit_rows = scored_rows(to_fit, sizes, out.report.skipped);
+  const std::vector<ScoredRow> judged = scored_rows(to_judge, sizes, out.report.skipped);
   if (fit_rows.empty() && (options.fit_where || !options.calibrate_on.empty())) {
     throw Error("none of the rows to fit on can be used");
   }

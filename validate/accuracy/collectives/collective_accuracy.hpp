@@ -47,10 +47,6 @@ CollectivesReport validate_collectives(const std::vector<CollectiveRows>& files,
 std::vector<ScoredRow> scored_rows(const std::vector<const CollectiveRow*>& rows,
                                    const NodeSizes& sizes, std::vector<SkippedRow>& skipped);
 
-// Fits of all (machine, environment) among the points.
-std::vector<FittedNetwork> fit_networks(const std::vector<ScoredRow>& rows,
-                                        const std::optional<Calibration>& start, int threads);
-
 // What notes say of their row's environment; of a row, what it has in common with those that differ
 // from it by the algorithm that was asked for alone.
 std::string environment_of(const std::string& notes);

@@ -1,19 +1,15 @@
-// Measured steps of data-parallel training, exchanged in many ways, against predictions. What each
-// part fits, on which rows, and what it judges:
-//   compression_links.hpp      methods of overlap on one cluster, one law per network
-//   compression_sparse.hpp     gTop-k and top-k on 1 Gb/s
-//   compression_buckets.hpp    PyTorch DDP's buckets
-//   quantised_all_reduce.hpp   few-bit all-reduces inside a node
-// All other rows are listed with the reason; recalled ones are never judged.
+// Measured steps of data-parallel training, exchanged in many ways, against predictions: rows by
+// their source (exchange_source.hpp), of each source by a law that is fitted on some of its rows
+// (exchange_steps.hpp), and few-bit all-reduces inside a node (quantised_all_reduce.hpp). What is
+// not predicted is listed with the reason; recalled rows are never judged against a bound.
 #pragma once
 
-#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "traces/rows/compression_rows.hpp"
-#include "validate/accuracy/compression/compression_links.hpp"
+#include "validate/accuracy/compression/exchange_steps.hpp"
 #include "validate/accuracy/compression/quantised_all_reduce.hpp"
 #include "validate/accuracy/rows/row_filter.hpp"
 #include "validate/accuracy/rows/validation_report.hpp"
@@ -32,26 +28,22 @@ CompressionFiles read_compression_files(const std::vector<std::string>& paths);
 
 struct CompressionOptions {
   std::optional<RowFilter> where = {};  // judge only these rows; what is fitted stays
-  // Rows that the links are fitted on: those of `calibrate_on`, which are then not judged, else of
-  // the files that are. None: all rows of `calibrate_on`, kLinkFitRows of the others.
+  // Which rows a law is fitted on where its source lets the user choose (`chosen`): rows of
+  // `calibrate_on`, which are then not judged, or without it rows of the judged files. None: all
+  // rows of `calibrate_on`, or without it usual_fit_rows().
   std::optional<RowFilter> fit_where = {};
   std::vector<CompressionRuns> calibrate_on = {};
   int threads = 0;  // 0: all cores
+  // The sources that are known. Not null; the result points into them.
+  const std::vector<ExchangeSource>* sources = &exchange_sources();
 };
 
-// All-reduces of whole tensors up to 16 GPUs, of two of the four methods; larger groups, merged and
-// partitioned tensors are judged. ByteScheduler's hooks: its rows inside one node, of one network.
-// Servers: BSP up to 16 GPUs, WFBP inside one node, and on 100GbE, where those are suspect, what
-// ByteScheduler's two servers take.
-inline constexpr std::string_view kLinkFitRows =
-    "(gpus<=16 && (method~\"BSP-A2A\" || method~\"WFBP-A2A\")) || "
-    "(gpus==4 && method~\"ByteScheduler-A2A\" && model~\"ResNet\") || "
-    "(gpus<=16 && method~\"BSP-PS\") || (gpus==4 && method~\"WFBP-PS\") || "
-    "(gpus==8 && method~\"ByteScheduler-PS\" && network~\"100GbE\")";
+// The expression for the rows that a law is fitted on where the user could choose and did not.
+const std::string& usual_fit_rows();
 
 struct CompressionValidation {
   ValidationReport report;
-  std::optional<LinkLaw> law;
+  FittedLaws fitted;
   PairOrder order;                // of all methods
   PairOrder all_reduce_order;     // of those without servers
   std::vector<std::string> laws;  // what was fitted, a line each

@@ -91,7 +91,8 @@ Job exchange_job(const std::string& model, double parameters, int gpus, int batc
   job.software.optimizer = Optimizer::momentum;
   job.calibration = measured_kernels();
   job.communication.collectives = {
-      {.kind = CollectiveKind::all_reduce, .algorithm = CollectiveAlgorithm::ring, .where = {}}};
+      {.kind = CollectiveKind::all_reduce, .algorithm = CollectiveAlgorithm::ring, .where = {}},
+      {.kind = CollectiveKind::all_to_all, .algorithm = CollectiveAlgorithm::direct, .where = {}}};
   return job;
 }
 

@@ -1,6 +1,6 @@
-// From a measured step of data-parallel training to the Job that predicts it: the table of layers
-// by its name, so many GPUs on nodes of one kind, and a GPU whose speed is that of the measured
-// step on one of them. What the step takes beside is then exchange alone.
+// From a measured step of data-parallel training to the Job that predicts it: a model of the
+// library on nodes of one kind, and a GPU with the speed that the measured step on one GPU shows.
+// All further time of a step on several GPUs is then exchange.
 #pragma once
 
 #include <string>
@@ -16,9 +16,9 @@ struct ExchangeMachine {
   int nics = 1;
 };
 
-// Plain data parallelism in fp32, with SGD and momentum. Kernels
-// take what their work takes: launches and ramps are in the measured speed (set_alone_s). Throws
-// Error when the library has no such model, or one of other size than `parameters` (0: not stated).
+// Plain data parallelism in fp32 by rings and direct exchanges, with SGD and momentum. Kernels take
+// what their work takes: launches and ramps are in the measured speed (set_alone_s). Throws Error
+// when the library has no such model, or one of other size than `parameters` (0: not stated).
 Job exchange_job(const std::string& model, double parameters, int gpus, int batch,
                  const ExchangeMachine& machine);
 

@@ -1,5 +1,3 @@
-#include "validate/accuracy/execution/machine_overheads.hpp"
-
 #include <algorithm>
 #include <cmath>
 #include <numeric>
@@ -7,7 +5,7 @@
 #include "models/base/error.hpp"
 #include "models/base/quantile.hpp"
 #include "models/plan/class_template.hpp"
-#include "validate/accuracy/execution/execution_comparison.hpp"
+#include "validate/accuracy/execution/execution_judgement.hpp"
 #include "validate/accuracy/execution/port_bursts.hpp"
 #include "validate/harness/execute/collective_work.hpp"
 
@@ -18,7 +16,7 @@ constexpr int kWaits = 12;
 constexpr int kMessages = 12;  // half of them each way
 constexpr int kSums = 4;
 constexpr double kPauseMessages = 3;  // a pause, of what a message takes
-// Of each wait, message and round, real seconds: as in the plans that are executed.
+// Real seconds of each wait, message and round, as in the plans that are executed.
 constexpr double kProbeS = 2e-3;
 
 Task probe_task(TaskKind kind, int iteration) {
@@ -37,7 +35,7 @@ double idle_Bps(const LinkTable& links, RankId source, RankId destination) {
   return std::isfinite(least) ? least : 0;
 }
 
-// Of the plan's messages, the middle; 0: it has none.
+// The median of the plan's messages; 0: it has none.
 double usual_message_bytes(const Plan& plan) {
   std::vector<double> bytes;
   for (const RankClass& rank_class : plan.classes) {
@@ -94,7 +92,7 @@ double part_s(const Timeline& timeline, int part) {
   return timeline.iteration_end_s[part] - begin_s;
 }
 
-// Of the sends of a timeline, on average.
+// The mean over the sends of a timeline.
 double send_span_s(const Plan& plan, const Timeline& timeline) {
   double sum_s = 0;
   int sends = 0;

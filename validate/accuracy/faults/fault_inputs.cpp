@@ -1,5 +1,3 @@
-#include "validate/accuracy/faults/fault_inputs.hpp"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -8,6 +6,7 @@
 #include "models/base/error.hpp"
 #include "models/base/units.hpp"
 #include "traces/text/text.hpp"
+#include "validate/accuracy/faults/fault_campaign.hpp"
 
 namespace windtunnel {
 namespace {

@@ -1,5 +1,3 @@
-#include "validate/accuracy/faults/fault_metrics.hpp"
-
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -15,8 +13,8 @@
 #include "models/reliability/interval_theory.hpp"
 #include "traces/text/text.hpp"
 #include "validate/accuracy/faults/fault_campaign.hpp"
-#include "validate/accuracy/faults/fault_inputs.hpp"
 #include "validate/accuracy/faults/fault_rates.hpp"
+#include "validate/accuracy/faults/faults.hpp"
 
 namespace windtunnel {
 namespace {

@@ -8,8 +8,8 @@
 
 #include "models/base/error.hpp"
 #include "models/base/units.hpp"
-#include "validate/accuracy/faults/fault_metrics.hpp"
 #include "validate/accuracy/faults/fault_rates.hpp"
+#include "validate/accuracy/rows/row_selection.hpp"
 
 namespace windtunnel {
 namespace {
@@ -107,22 +107,12 @@ FaultValidation validate_faults(const std::vector<FaultPoints>& files,
                                 const FaultOptions& options) {
   std::vector<FaultPoint> all;
   for (const FaultPoints& file : files) {
-    if (options.where) options.where->check(file.table);
     all.insert(all.end(), file.points.begin(), file.points.end());
   }
   FaultValidation validation;
   const FaultContext context{all, options.threads};
-  for (const FaultPoints& file : files) {
-    const auto is_wanted = [&](size_t row) {
-      return !options.where || options.where->matches(file.table, row);
-    };
-    for (const UnusableRow& row : file.unusable) {
-      if (row.table_row && !is_wanted(*row.table_row)) continue;
-      validation.report.skipped.push_back({row.id, row.reason});
-    }
-    for (const FaultPoint& point : file.points) {
-      if (is_wanted(point.table_row)) predict_point(point, context, validation);
-    }
+  for (const auto& row : select_rows(files, {.where = options.where}, validation.report.skipped)) {
+    predict_point(*row.run, context, validation);
   }
   validation.rates = rates_of(all);
   summarise_families(validation.report, {});

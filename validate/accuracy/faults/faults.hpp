@@ -1,9 +1,9 @@
 // Published reference points of training under failures, predicted. A row is predicted by what its
 // metric asks: campaigns for shares of useful time, rates for mean times between failures, bytes
-// and bandwidths for saves. Inputs that its source leaves out become ranges (fault_inputs.hpp), and
-// the prediction is the range over them; a row that states too little is skipped with the reason.
-// Shares of time are compared with those of the same metric only: effective training time, expected
-// ETTR and useful compute / elapsed are not the same thing, nor is a bound a value.
+// and bandwidths for saves. Inputs that its source leaves out become ranges (fault_campaign.hpp),
+// and the prediction is the range over them; a row that states too little is skipped with the
+// reason. Shares of time are compared with those of the same metric only: effective training time,
+// expected ETTR and useful compute / elapsed are not the same thing, nor is a bound a value.
 #pragma once
 
 #include <optional>
@@ -65,5 +65,17 @@ struct FaultOptions {
 // Rates are fitted on the rows of all files together. Throws Error for a filter that does not fit a
 // table.
 FaultValidation validate_faults(const std::vector<FaultPoints>& files, const FaultOptions& options);
+
+// ---- How each published metric is predicted: a table from its name to the function.
+
+struct FaultContext {
+  const std::vector<FaultPoint>& points;  // all, to fit rates on
+  int threads = 0;
+};
+
+// One prediction per measured number that the row's inputs reach. Throws Error with the reason when
+// they reach none.
+std::vector<FaultPrediction> predict_fault_point(const FaultPoint& point,
+                                                 const FaultContext& context);
 
 }  // namespace windtunnel

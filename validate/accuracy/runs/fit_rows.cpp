@@ -7,7 +7,7 @@
 
 #include "models/base/error.hpp"
 #include "scenarios/language/library/library.hpp"
-#include "validate/accuracy/rows/row_filter.hpp"
+#include "validate/accuracy/rows/row_selection.hpp"
 #include "validate/accuracy/runs/run_job.hpp"
 
 namespace windtunnel {
@@ -76,30 +76,16 @@ FitRow fit_row_of(const TrainingRun& run, const Job& job) {
 
 FitInput read_fit_rows(const std::string& path, const std::string& where, const std::string& gpu) {
   if (!gpu.empty()) find_gpu(gpu);
-  const TrainingRuns runs = read_training_runs(path);
-  std::vector<bool> selected(runs.table.rows(), true);
-  if (!where.empty()) {
-    const RowFilter filter = RowFilter::parse(where, "--where");
-    filter.check(runs.table);
-    for (size_t row = 0; row < selected.size(); ++row) {
-      selected[row] = filter.matches(runs.table, row);
-    }
-  }
+  const std::vector<TrainingRuns> files = {read_training_runs(path)};
+  RowChoice<TrainingRuns> choice;
+  if (!where.empty()) choice.where = RowFilter::parse(where, "--where");
+  std::vector<SkippedRow> unusable;
+  const std::vector<SelectedRow<TrainingRuns>> selected = select_rows(files, choice, unusable);
   FitInput input;
-  for (const UnusableRow& row : runs.unusable) {
-    if (!row.table_row || selected[*row.table_row]) {
-      input.unusable.push_back(row);
-    } else {
-      ++input.other_rows;
-    }
-  }
-  for (const TrainingRun& run : runs.runs) {
-    if (selected[run.table_row]) {
-      add_run(run, input);
-    } else {
-      ++input.other_rows;
-    }
-  }
+  for (const SkippedRow& row : unusable) input.unusable.push_back({row.id, row.reason, {}});
+  for (const SelectedRow<TrainingRuns>& row : selected) add_run(*row.run, input);
+  const size_t all = files.front().runs.size() + files.front().unusable.size();
+  input.other_rows = all - selected.size() - unusable.size();
   keep_kind(path, gpu, input);
   return input;
 }

@@ -18,7 +18,7 @@ struct FitInput {
   size_t other_rows = 0;  // not selected, or of another GPU kind
 };
 
-// Of a row that states a step time; the group is its source.
+// A row that states a step time, ready to be fitted on; its group is its source.
 FitRow fit_row_of(const TrainingRun& run, const Job& job);
 
 // `where`: an expression of row_filter.hpp, "" for all rows. `gpu`: a kind of the library, "" when

@@ -12,6 +12,7 @@
 #include "models/base/error.hpp"
 #include "policies/evaluation/schedule_evaluator.hpp"
 #include "policies/schedules/schedules.hpp"
+#include "validate/accuracy/rows/row_selection.hpp"
 #include "validate/accuracy/runs/run_job.hpp"
 #include "validate/accuracy/runs/runs.hpp"
 #include "validate/accuracy/schedules/printed_schedule.hpp"
@@ -50,7 +51,7 @@ Found nearest_profile(const TrainingRun& run, const Job& job,
   return best;
 }
 
-// Of the column bubble_<schedule>, where the profile is of the same number of micro-batches.
+// The column bubble_<schedule>, where the profile is of the same number of micro-batches.
 std::optional<double> published_rate(const Found& found, const Job& job) {
   if (found.profile->microbatches != microbatches(job.layout, job.batch)) return std::nullopt;
   constexpr std::string_view kPrefix = "bubble_";
@@ -188,31 +189,23 @@ ValidationReport validate_profiled_runs(const std::vector<TrainingRuns>& files,
   ValidationReport report;
   std::map<std::string, std::vector<Predicted>> groups;
   std::vector<std::string> order;
-  for (const TrainingRuns& file : files) {
-    if (options.where) options.where->check(file.table);
-    for (const TrainingRun& run : file.runs) {
-      if (options.where && !options.where->matches(file.table, run.table_row)) continue;
-      try {
-        if (!run.step_s) throw Error("no time is stated");
-        const Predicted predicted = predict_run(run, profiles);
-        ValidationRow row = profile_row(run, "step_s");
-        row.measured = *run.step_s;
-        row.predicted = row.low = row.high = predicted.step_s;
-        if (predicted.bubbles_alone_s) row.baselines[kBubblesAlone] = *predicted.bubbles_alone_s;
-        row.label = fmt::format("{}, {}, batch {}", run.schedule, run.parameters,
-                                run.global_batch.value_or(0));
-        report.rows.push_back(std::move(row));
-        const std::string group = profile_group(run);
-        if (!groups.contains(group)) order.push_back(group);
-        groups[group].push_back(predicted);
-      } catch (const Error& error) {
-        report.skipped.push_back({run.id, error.what()});
-      }
-    }
-    for (const UnusableRow& row : file.unusable) {
-      const bool wanted =
-          !options.where || !row.table_row || options.where->matches(file.table, *row.table_row);
-      if (wanted) report.skipped.push_back({row.id, row.reason});
+  for (const auto& selected : select_rows(files, {.where = options.where}, report.skipped)) {
+    const TrainingRun& run = *selected.run;
+    try {
+      if (!run.step_s) throw Error("no time is stated");
+      const Predicted predicted = predict_run(run, profiles);
+      ValidationRow row = profile_row(run, "step_s");
+      row.measured = *run.step_s;
+      row.predicted = row.low = row.high = predicted.step_s;
+      if (predicted.bubbles_alone_s) row.baselines[kBubblesAlone] = *predicted.bubbles_alone_s;
+      row.label = fmt::format("{}, {}, batch {}", run.schedule, run.parameters,
+                              run.global_batch.value_or(0));
+      report.rows.push_back(std::move(row));
+      const std::string group = profile_group(run);
+      if (!groups.contains(group)) order.push_back(group);
+      groups[group].push_back(predicted);
+    } catch (const Error& error) {
+      report.skipped.push_back({run.id, error.what()});
     }
   }
   std::map<std::string, PairCount> counts;

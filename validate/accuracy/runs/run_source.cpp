@@ -57,10 +57,6 @@ std::vector<JobCondition> conditions_at(const DocumentNode& map, const char* key
   return read_conditions(*list, {.columns = column_names(), .of_job = of_job});
 }
 
-std::string text_at(const DocumentNode& map, const char* key) {
-  return map.value_of(key) == nullptr ? std::string() : require_text(map, key);
-}
-
 // The name of an item that the library has; empty where none is named.
 template <class Items>
 std::string name_at(const DocumentNode& map, const char* key, const Items& items) {
@@ -100,9 +96,7 @@ UsualAdapter read_adapter(const DocumentNode& map) {
   check_keys(map, {"rank", "on", "dropout", "large_from", "large_rank", "source"});
   UsualAdapter usual;
   usual.rank = whole(require(map, "rank"), "rank");
-  std::vector<std::string> matrices;
-  for (const DocumentNode& item : require(map, "on").items) matrices.push_back(item.text);
-  usual.on = adapter_on(matrices);
+  usual.on = adapter_on(texts_of(require(map, "on")));
   if (map.value_of("dropout") != nullptr) usual.on.dropout = flag(map, "dropout");
   if (const DocumentNode* large = map.value_of("large_from")) {
     usual.large_from = quantity(*large, Dimension::number, "large_from");
@@ -151,7 +145,7 @@ RunSource read_source(const DocumentEntry& entry, const DocumentNode& document) 
   source.node = name_at(map, "node", library_nodes());
   source.calibration = name_at(map, "calibration", library_calibrations());
   source.gpu = name_at(map, "gpu", library_gpus());
-  source.assumed = text_at(map, "assumed");
+  source.assumed = text_or_empty(map, "assumed");
   if (const DocumentNode* memory = map.value_of("memory")) source.memory = read_memory(*memory);
   const DocumentNode* adapter = map.value_of("adapter");
   source.adapter = read_adapter(adapter != nullptr ? *adapter : require(document, "adapter"));

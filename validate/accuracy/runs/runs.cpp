@@ -17,6 +17,7 @@
 #include "scenarios/language/library/interconnect_laws.hpp"
 #include "validate/accuracy/rows/baselines.hpp"
 #include "validate/accuracy/rows/fitted_rows.hpp"
+#include "validate/accuracy/rows/row_selection.hpp"
 #include "validate/accuracy/runs/fit_rows.hpp"
 
 namespace windtunnel {
@@ -36,74 +37,28 @@ struct Subject {
   std::string failure;  // why there is no job or no prediction; empty: there is
 };
 
-bool is_wanted(const std::optional<RowFilter>& filter, const CsvTable& table, size_t row) {
-  return !filter || filter->matches(table, row);
-}
-
 bool says_whether_it_fitted(const TrainingRun& run) {
   const std::string status = run.noted("status");
   return status == "OOM" || status == "Success";
 }
 
-// The rows to look at, in the order of the files, those to fit on from elsewhere first.
-class Selection {
- public:
-  Selection(const std::vector<TrainingRuns>& files, const RunsOptions& options,
-            ValidationReport& report) {
-    const bool fits_elsewhere = !options.calibrate_on.empty();
-    std::set<std::string> fitted;  // one file may be named for both
-    for (const TrainingRuns& file : options.calibrate_on) {
-      if (options.fit_where) options.fit_where->check(file.table);
-      skip_unusable(file, {&options.fit_where}, report);
-      for (const TrainingRun& run : file.runs) {
-        if (!is_wanted(options.fit_where, file.table, run.table_row)) continue;
-        if (fitted.insert(run.id).second) add(file, run, true, false);
-      }
-    }
-    for (const TrainingRuns& file : files) {
-      if (options.where) options.where->check(file.table);
-      const bool fits_here = options.fit_where && !fits_elsewhere;
-      if (fits_here) options.fit_where->check(file.table);
-      std::vector<const std::optional<RowFilter>*> filters = {&options.where};
-      if (fits_here) filters.push_back(&options.fit_where);
-      skip_unusable(file, filters, report);
-      for (const TrainingRun& run : file.runs) {
-        add(file, run, fits_here && options.fit_where->matches(file.table, run.table_row),
-            !fitted.contains(run.id) && is_wanted(options.where, file.table, run.table_row));
-      }
-    }
+std::vector<Subject> subjects_of(const std::vector<TrainingRuns>& files, const RunsOptions& options,
+                                 std::vector<SkippedRow>& skipped) {
+  std::vector<Subject> subjects;
+  for (const auto& row : select_rows(files,
+                                     {.where = options.where,
+                                     .fit_where = options.fit_where,
+                                     .calibrate_on = options.calibrate_on},
+                                     skipped)) {
+    Subject& subject = subjects.emplace_back();
+    subject.run = row.run;
+    subject.table = &row.file->table;
+    subject.family = family_of(*row.run);
+    subject.fit = row.fit;
+    subject.judged = row.judged && !row.fit;
   }
-
-  std::vector<Subject> take() { return std::move(subjects_); }
-
- private:
-  void add(const TrainingRuns& file, const TrainingRun& run, bool fit, bool judged) {
-    if (!fit && !judged) return;
-    Subject& subject = subjects_.emplace_back();
-    subject.run = &run;
-    subject.table = &file.table;
-    subject.family = family_of(run);
-    subject.fit = fit;
-    subject.judged = judged && !fit;
-  }
-
-  // Those that one of the filters lets pass. A line that is no row cannot be filtered: it is always
-  // named.
-  static void skip_unusable(const TrainingRuns& file,
-                            const std::vector<const std::optional<RowFilter>*>& filters,
-                            ValidationReport& report) {
-    for (const UnusableRow& row : file.unusable) {
-      const bool wanted =
-          !row.table_row || std::any_of(filters.begin(), filters.end(), [&](const auto* filter) {
-            return is_wanted(*filter, file.table, *row.table_row);
-          });
-      if (!wanted) continue;
-      report.skipped.push_back({row.id, row.reason});
-    }
-  }
-
-  std::vector<Subject> subjects_;
-};
+  return subjects;
+}
 
 // Applies `step` to each subject; an Error of it is the subject's failure.
 template <class Step>
@@ -418,7 +373,7 @@ std::vector<FittedBefore> fitted_before(const std::vector<Subject>& subjects) {
 ValidationReport validate_runs(const std::vector<TrainingRuns>& files,
                                const RunPredictor& predictor, const RunsOptions& options) {
   ValidationReport report;
-  std::vector<Subject> subjects = Selection(files, options, report).take();
+  std::vector<Subject> subjects = subjects_of(files, options, report.skipped);
   for_each_subject(subjects, options, [&](Subject& subject) {
     const TrainingRun& run = *subject.run;
     if (!run.step_s && !run.memory_gib && !says_whether_it_fitted(run)) {

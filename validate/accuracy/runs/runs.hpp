@@ -35,7 +35,7 @@ struct RunsOptions {
   // Further files whose rows are fitted on and never judged; `fit_where` then applies to them only.
   std::vector<TrainingRuns> calibrate_on;
   std::optional<Calibration> calibration;  // for all rows, instead of that of the row's GPU
-  // Of each family one row is fitted on: the middle one, in the order of the files, of those that
+  // One row of each family is fitted on: the middle one, in the order of the files, of those that
   // state a time and can be predicted.
   bool one_point = false;
   int threads = 0;  // 0: all cores; the report does not depend on it

@@ -1,11 +1,10 @@
-#include "validate/accuracy/samples/sample_series.hpp"
-
 #include <algorithm>
 #include <cmath>
 #include <map>
 
 #include "models/base/quantile.hpp"
 #include "models/calibration/kernel_law.hpp"
+#include "validate/accuracy/samples/sample_fault_rules.hpp"
 
 namespace windtunnel {
 namespace {

@@ -1,7 +1,7 @@
 // A failure for real: nodes of a trainer and a keeper process each, whose state goes to the tiers
 // of a stack as training goes on; then some are killed (SIGKILL), all trainers begin anew, and the
 // state comes back from the newest copy that is left, over links of stated rates. What the
-// simulator says of it beforehand: validate/accuracy/execution/foreseen_drill.hpp.
+// simulator says of it beforehand: tests/validate/harness/drill/foreseen_drill.hpp.
 #pragma once
 
 #include <cstddef>

@@ -48,11 +48,7 @@ AttentionCurve read_curve(const DocumentNode& map) {
   if (curve.tokens.size() != curve.flop_s.size() || !std::ranges::is_sorted(curve.tokens)) {
     throw Error(map.where, "tokens must ascend, and tflops have one number for each");
   }
-  const std::string& origin = require_text(map, "origin");
-  if (!has_choice<Origin>(origin)) {
-    throw Error(require(map, "origin").where, fmt::format("'{}' is no origin", origin));
-  }
-  curve.origin = value_of<Origin>(origin);
+  curve.origin = choice_of<Origin>(require(map, "origin"), "origin");
   curve.source = require_text(map, "source");
   return curve;
 }

@@ -35,32 +35,24 @@ std::vector<SoftwareRule> read_rules(const DocumentNode& document) {
   return rules;
 }
 
-std::vector<std::string> texts_in(const DocumentNode& map, const std::string& key) {
-  std::vector<std::string> texts;
-  for (const DocumentNode& item : require(map, key).items) texts.push_back(item.text);
-  return texts;
-}
-
 std::vector<Sharding> shardings_in(const DocumentNode& map, const std::string& key) {
   std::vector<Sharding> shardings;
   for (const DocumentNode& item : require(map, key).items) {
-    if (!has_choice<Sharding>(item.text)) {
-      const std::vector<std::string_view> known = names_of<Sharding>();
-      throw Error(item.where, unknown_name(key, item.text, {known.begin(), known.end()}));
-    }
-    shardings.push_back(value_of<Sharding>(item.text));
+    shardings.push_back(choice_of<Sharding>(item, key));
   }
   return shardings;
 }
 
 // The part of a job that rows of the field table are bound to; null: none that a software chooses.
 void* part_of(Job& job, const void* type) {
-  const std::pair<const void*, void*> parts[] = {{&kTypeTag<Job>, &job},
-                                                 {&kTypeTag<Recompute>, &job.recompute},
-                                                 {&kTypeTag<TransformerSpec>, &job.model},
-                                                 {&kTypeTag<Layout>, &job.layout},
-                                                 {&kTypeTag<Software>, &job.software},
-                                                 {&kTypeTag<Communication>, &job.communication}};
+  const std::pair<const void*, void*> parts[] = {
+      {&kTypeTag<Job>, &job},
+      {&kTypeTag<Recompute>, &job.recompute},
+      {&kTypeTag<TransformerSpec>, &job.model},
+      {&kTypeTag<Layout>, &job.layout},
+      {&kTypeTag<Software>, &job.software},
+      {&kTypeTag<Communication>, &job.communication},
+      {&kTypeTag<CompressorChoice>, &job.communication.compressors.dp}};
   for (const auto& [known, part] : parts) {
     if (known == type) return part;
   }
@@ -86,6 +78,8 @@ void set_key(const Value& value, Job& job) {
 bool can_set(const Value& value) {
   Job job;
   const void* type = value.field->binding.target;
+  // Rows of other axes and of islands have the same type.
+  if (type == &kTypeTag<CompressorChoice>) return value.key.starts_with("communication.compressor");
   const bool size_of_model =
       type == &kTypeTag<TransformerSpec> && value.field->scalar == ScalarType::integer;
   return value.key == kRecomputed || type == &kTypeTag<Training> ||
@@ -107,20 +101,6 @@ std::vector<Value> checked_values(const DocumentEntry& entry) {
     checked.push_back(value);
   }
   return checked;
-}
-
-SoftwareChoice read_choice(const DocumentNode& set, const std::string& entry,
-                           const std::string& source) {
-  SoftwareChoice choice;
-  choice.entry = entry;
-  choice.source = source;
-  require_map(set, "set");
-  for (const DocumentEntry& entry : set.entries) {
-    choice.set.emplace_back(entry.key, entry.value.text);
-    const std::vector<Value> values = checked_values(entry);
-    choice.values.insert(choice.values.end(), values.begin(), values.end());
-  }
-  return choice;
 }
 
 std::vector<SoftwareRule> rules_in(const DocumentNode& map,
@@ -198,8 +178,8 @@ Framework read_framework(const DocumentEntry& entry, const std::vector<Framework
   if (const DocumentNode* origin = map.value_of("origin")) {
     framework.origin = parse_origin(origin->text, origin->where);
   }
-  if (states("gpus")) framework.gpus = texts_in(map, "gpus");
-  if (states("schedules")) framework.schedules = texts_in(map, "schedules");
+  if (states("gpus")) framework.gpus = texts_of(require(map, "gpus"));
+  if (states("schedules")) framework.schedules = texts_of(require(map, "schedules"));
   if (states("sharding")) framework.sharding = shardings_in(map, "sharding");
   if (states("sharding_in_pipelines")) {
     framework.sharding_in_pipelines = shardings_in(map, "sharding_in_pipelines");
@@ -292,6 +272,20 @@ void check_runs_on(const Framework& framework, std::string_view gpu) {
   }
   throw Error(Location{"--framework"}, fmt::format("{} does not run on '{}'; take {}",
                                                    framework.name, gpu, fmt::join(others, " or ")));
+}
+
+SoftwareChoice read_choice(const DocumentNode& set, const std::string& entry,
+                           const std::string& source) {
+  SoftwareChoice choice;
+  choice.entry = entry;
+  choice.source = source;
+  require_map(set, "set");
+  for (const DocumentEntry& entry : set.entries) {
+    choice.set.emplace_back(entry.key, entry.value.text);
+    const std::vector<Value> values = checked_values(entry);
+    choice.values.insert(choice.values.end(), values.begin(), values.end());
+  }
+  return choice;
 }
 
 std::vector<SoftwareChoice> read_choices(const DocumentNode& list, const std::string& entry,

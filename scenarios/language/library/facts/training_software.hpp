@@ -70,6 +70,10 @@ const Framework& usual_framework(std::string_view gpu);
 // Throws Error at --framework, with the names of those that do, where it does not run on the GPU.
 void check_runs_on(const Framework& framework, std::string_view gpu);
 
+// Reads one that nothing conditions: the map at `set`. Throws Error as read_choices() does.
+SoftwareChoice read_choice(const DocumentNode& set, const std::string& entry,
+                           const std::string& source);
+
 // Reads the list at a key. A choice that names no source has that of its entry. Throws Error with
 // location: keys that are no choice of a software's, values that a scenario would not take, rows of
 // a fit without a source, and what read_conditions() throws. Where a row is asked too

@@ -2,8 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "tests/validate/harness/drill/foreseen_drill.hpp"
 #include "tests/validate/harness/drill/random_drill.hpp"
-#include "validate/accuracy/execution/foreseen_drill.hpp"
 
 namespace windtunnel {
 namespace {

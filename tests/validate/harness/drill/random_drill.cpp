@@ -10,7 +10,7 @@
 
 #include "models/base/quantile.hpp"
 #include "models/base/random.hpp"
-#include "validate/accuracy/execution/foreseen_drill.hpp"
+#include "tests/validate/harness/drill/foreseen_drill.hpp"
 
 namespace windtunnel {
 namespace {

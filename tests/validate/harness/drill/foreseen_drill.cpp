@@ -1,4 +1,4 @@
-#include "validate/accuracy/execution/foreseen_drill.hpp"
+#include "tests/validate/harness/drill/foreseen_drill.hpp"
 
 #include "sim/campaign/copies.hpp"
 

@@ -1,0 +1,240 @@
+#include "validate/accuracy/compression/exchange_source.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+
+#include "models/base/error.hpp"
+#include "models/base/find_named.hpp"
+#include "scenarios/language/library/library.hpp"
+#include "scenarios/language/library/library_reader.hpp"
+#include "scenarios/language/text/choices.hpp"
+#include "scenarios/language/text/document_reader.hpp"
+
+namespace windtunnel {
+namespace {
+
+int whole_in(const DocumentNode& map, const char* key, int usual) {
+  const DocumentNode* node = map.value_of(key);
+  return node == nullptr ? usual : whole(*node, key);
+}
+// Whether the key has the second of two words; without the key it has the first.
+bool is_second(const DocumentNode& map, const char* key, std::string_view first,
+               std::string_view second) {
+  const DocumentNode* node = map.value_of(key);
+  if (node == nullptr || node->text == first) return false;
+  if (node->text == second) return true;
+  throw Error(node->where,
+              unknown_name(key, node->text, {std::string(first), std::string(second)}));
+}
+
+ExchangeCluster read_cluster(const DocumentNode& map) {
+  check_keys(map, {"gpu", "network", "node", "gpus", "nic", "nics", "tcp"});
+  const DocumentNode& node = require(map, "node");
+  return {.gpu = text_or_empty(map, "gpu"),
+          .network = text_or_empty(map, "network"),
+          .machine = {.node = find_named(library_nodes(), "node", node.text, node.where).name,
+                      .gpus_per_node = whole(require(map, "gpus"), "gpus"),
+                      .nic_Bps = quantity(require(map, "nic"), Dimension::bytes_per_s, "nic"),
+                      .nics = whole_in(map, "nics", 1)},
+          .tcp = flag_or_false(map, "tcp")};
+}
+
+ExchangeMethod read_method(const DocumentNode& map, const std::string& entry,
+                           const std::string& source) {
+  check_keys(map, {"begins", "name", "set", "hooks", "refused"});
+  ExchangeMethod method{.begins = text_or_empty(map, "begins"),
+                        .name = require_text(map, "name"),
+                        .hooks = flag_or_false(map, "hooks"),
+                        .refused = text_or_empty(map, "refused")};
+  if (method.refused.empty()) {
+    method.sets = {read_choice(require(map, "set"), entry, source)};
+  }
+  return method;
+}
+
+LawNumber read_law_number(const DocumentEntry& entry) {
+  const DocumentNode& map = entry.value;
+  check_keys(map, {"guess", "factor", "each", "most", "unfitted"});
+  LawNumber number;
+  number.name = entry.key;
+  Dimension dimension = Dimension::number;
+  if (entry.key == kConnection) {
+    dimension = Dimension::bytes_per_s;
+  } else if (entry.key != kGpuSpread) {
+    const CalibrationField& field =
+        find_named(calibration_fields(), "number", entry.key, entry.where);
+    number.member = field.member;
+    if (field.unit == "s") dimension = Dimension::seconds;
+  }
+  const auto bound = [&](const char* key) {
+    const DocumentNode* node = map.value_of(key);
+    return node == nullptr ? std::optional<double>() : quantity(*node, dimension, key);
+  };
+  number.prior = {quantity(require(map, "guess"), dimension, "guess"),
+                  quantity(require(map, "factor"), Dimension::number, "factor")};
+  number.each_network = map.value_of("each") != nullptr;
+  number.most = bound("most").value_or(number.most);
+  number.unfitted = bound("unfitted");
+  return number;
+}
+
+LawStage read_stage(const DocumentNode& map) {
+  check_keys(map, {"of", "numbers", "text", "network_text", "hooks_text"});
+  LawStage stage{.of = choice_of<Aggregation>(require(map, "of"), "of"),
+                 .text = require_text(map, "text"),
+                 .network_text = text_or_empty(map, "network_text"),
+                 .hooks_text = text_or_empty(map, "hooks_text")};
+  for (const DocumentEntry& entry : require(map, "numbers").entries) {
+    stage.numbers.push_back(read_law_number(entry));
+  }
+  return stage;
+}
+
+ExchangeLaw read_law(const DocumentNode& map) {
+  check_keys(map, {"fit_on", "chosen", "judges", "noise", "fold_models", "stages"});
+  ExchangeLaw law{.fit_on = read_fitted_on(require(map, "fit_on")),
+                  .chosen = flag_or_false(map, "chosen"),
+                  .growth = is_second(map, "judges", "step", "growth"),
+                  .fold_models = flag_or_false(map, "fold_models"),
+                  .noise = quantity(require(map, "noise"), Dimension::number, "noise")};
+  for (const DocumentNode& stage : require(map, "stages").items) {
+    law.stages.push_back(read_stage(stage));
+  }
+  return law;
+}
+
+BorrowedLaw read_borrowed(const DocumentNode& map, const std::vector<ExchangeSource>& before) {
+  const DocumentNode& of = require(map, "of");
+  const ExchangeSource& source = find_named(before, "source before it", of.text, of.where);
+  if (!source.law) throw Error(of.where, fmt::format("{} has no law of its own", source.name));
+  return {source.name, require_text(map, "network")};
+}
+
+SparseExchange read_sparse(const DocumentNode& map, const std::vector<ExchangeSource>& before) {
+  check_keys(map, {"parts", "parts_of", "fitted", "fitted_for_itself", "latency"});
+  const DocumentNode& latency = require(map, "latency");
+  check_keys(latency, {"of", "network", "unfitted"});
+  return {
+      .parts = require_text(map, "parts"),
+      .parts_of = require_text(map, "parts_of"),
+      .fitted = require_text(map, "fitted"),
+      .fitted_for_itself = require_text(map, "fitted_for_itself"),
+      .latency = read_borrowed(latency, before),
+      .usual_latency_s = quantity(require(latency, "unfitted"), Dimension::seconds, "unfitted")};
+}
+
+ExchangeSource read_source(const DocumentEntry& entry, const std::vector<ExchangeSource>& before) {
+  const DocumentNode& map = entry.value;
+  require_map(map, entry.key);
+  check_keys(map, {"begins", "refused", "family", "alone", "clusters", "methods", "batch", "tokens",
+                   "servers", "collectives", "compared", "suspect", "law", "sparse", "source"});
+  const std::string& evidence = require_text(map, "source");
+  ExchangeSource source{.name = entry.key,
+                        .begins = require_text(map, "begins"),
+                        .refused = text_or_empty(map, "refused"),
+                        .alone = text_or_empty(map, "alone"),
+                        .batch = whole_in(map, "batch", 0),
+                        .tokens = whole_in(map, "tokens", 0),
+                        .servers = flag_or_false(map, "servers"),
+                        .chosen_collectives = is_second(map, "collectives", "rings", "chosen"),
+                        .compared = flag_or_false(map, "compared")};
+  if (!source.refused.empty()) return source;
+  source.family = require_text(map, "family");
+  for (const DocumentNode& item : require(map, "clusters").items) {
+    source.clusters.push_back(read_cluster(item));
+  }
+  for (const DocumentNode& item : require(map, "methods").items) {
+    source.methods.push_back(read_method(item, entry.key, evidence));
+  }
+  if (const DocumentNode* suspect = map.value_of("suspect")) {
+    source.suspect_network = require_text(*suspect, "network");
+    for (const DocumentNode& item : require(*suspect, "methods").items) {
+      source.suspect_methods.push_back(
+          find_named(source.methods, "method", item.text, item.where).name);
+    }
+  }
+  if (const DocumentNode* sparse = map.value_of("sparse")) {
+    source.sparse = read_sparse(*sparse, before);
+    return source;
+  }
+  const DocumentNode& law = require(map, "law");
+  if (law.value_of("of") == nullptr) {
+    source.law = read_law(law);
+  } else {
+    check_keys(law, {"of", "network"});
+    source.borrowed = read_borrowed(law, before);
+  }
+  return source;
+}
+
+}  // namespace
+
+std::vector<ExchangeSource> read_exchange_sources(const DocumentNode& document) {
+  std::vector<ExchangeSource> sources;
+  for (const DocumentEntry& entry : require(document, "sources").entries) {
+    sources.push_back(read_source(entry, sources));
+  }
+  return sources;
+}
+
+const std::vector<ExchangeSource>& exchange_sources() {
+  static const std::vector<ExchangeSource> all =
+      read_exchange_sources(library_document("exchange_sources.yaml"));
+  return all;
+}
+
+const ExchangeSource* source_of(const std::vector<ExchangeSource>& sources,
+                                const CompressionRun& run) {
+  const auto found = std::ranges::find_if(
+      sources, [&](const ExchangeSource& source) { return run.source.starts_with(source.begins); });
+  return found == sources.end() ? nullptr : &*found;
+}
+
+const ExchangeMethod* method_of(const ExchangeSource& source, const CompressionRun& run) {
+  const auto found = std::ranges::find_if(source.methods, [&](const ExchangeMethod& method) {
+    return run.method.starts_with(method.begins);
+  });
+  return found == source.methods.end() ? nullptr : &*found;
+}
+
+const ExchangeCluster& cluster_of(const ExchangeSource& source, const CompressionRun& run) {
+  for (const ExchangeCluster& cluster : source.clusters) {
+    if (run.gpu_type.starts_with(cluster.gpu) && run.network.starts_with(cluster.network)) {
+      return cluster;
+    }
+  }
+  throw Error(fmt::format("no machine of {} is known with '{}' on '{}'", source.name, run.gpu_type,
+                          run.network));
+}
+
+Job job_of(const ExchangeSource& source, const ExchangeMethod& method, const CompressionRun& run) {
+  if (!run.batch && source.batch == 0) throw Error("states no batch");
+  Job job = exchange_job(run.model, run.parameters.value_or(0), run.gpus,
+                         run.batch.value_or(source.batch), cluster_of(source, run).machine);
+  if (job.network == nullptr && source.tokens > 0) job.batch.sequence = source.tokens;
+  choose(
+      method.sets, [](std::string_view) { return false; }, job);
+  Communication& communication = job.communication;
+  if (source.chosen_collectives) communication.collectives.clear();
+  if (source.servers) communication.servers = job.cluster.nodes;
+  if (const double bucket_bytes = named_bucket_bytes(run); bucket_bytes > 0) {
+    communication.bucket_bytes = bucket_bytes;
+  }
+  return job;
+}
+
+double named_bucket_bytes(const CompressionRun& run) {
+  constexpr std::string_view kWord = "bucket ";
+  constexpr double kMegabyte = 1024 * 1024;
+  const size_t at = run.method.find(kWord);
+  double megabytes = 0;
+  if (at != std::string::npos) {
+    std::from_chars(run.method.data() + at + kWord.size(), run.method.data() + run.method.size(),
+                    megabytes);
+  }
+  return megabytes * kMegabyte;
+}
+
+}  // namespace windtunnel
