@@ -1,4 +1,4 @@
-// Every resolved value of a scenario with its evidence.
+// Lists every resolved value of a scenario with its evidence.
 #pragma once
 
 #include <string>

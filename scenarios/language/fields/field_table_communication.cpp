@@ -1,4 +1,4 @@
-// Rows of the field table below "communication", but for the compressor's.
+// This part of the field table has the keys below "communication" except the compressor's.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -13,7 +13,7 @@
 namespace windtunnel {
 namespace {
 
-// Rows of one kind of collective, or of one axis.
+// Adds the rows of one kind of collective, or of one axis.
 void add_collectives(std::string_view name, std::string_view usual,
                      const std::vector<std::string_view>& algorithms, std::string_view help,
                      Rows& rows) {

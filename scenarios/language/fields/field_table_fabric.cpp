@@ -1,4 +1,4 @@
-// Rows of the field table below "cluster.fabric".
+// This part of the field table has the keys below "cluster.fabric".
 #include <initializer_list>
 
 #include "scenarios/language/fields/field_rows.hpp"

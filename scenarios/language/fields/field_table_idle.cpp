@@ -1,4 +1,4 @@
-// Rows of the field table for idle time: below "filling", "input", and the pauses of a campaign.
+// This part of the field table has the keys for idle time: "filling", "input", a campaign's pauses.
 #include <algorithm>
 #include <iterator>
 

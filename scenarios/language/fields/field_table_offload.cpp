@@ -1,4 +1,4 @@
-// Rows of the field table below "offload".
+// This part of the field table has the keys below "offload".
 #include "models/cost/offload/offload.hpp"
 #include "scenarios/language/fields/field_rows.hpp"
 

@@ -1,4 +1,4 @@
-// Rows of the field table below "train".
+// This part of the field table has the keys below "train".
 #include "models/workload/training.hpp"
 #include "scenarios/language/fields/field_rows.hpp"
 

@@ -1,4 +1,4 @@
-// Rows of the field table below "volunteers", and "fuse".
+// This part of the field table has "fuse" and the keys below "volunteers".
 #include "models/base/units.hpp"
 #include "models/volunteers/volunteers.hpp"
 #include "scenarios/language/fields/field_rows.hpp"

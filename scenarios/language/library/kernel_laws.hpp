@@ -14,7 +14,7 @@ std::string kernel_laws_text(const KernelLaws& laws);
 // Throws Error with the place of what is wrong.
 KernelLaws read_kernel_laws(const DocumentNode& section);
 
-// Of a calibration's file. Throws Error with the place of what is wrong, or when it has none.
+// Reads a calibration's file. Throws Error with the place of a fault, or if it has no laws.
 KernelLaws read_kernel_laws(const std::string& path);
 
 }  // namespace windtunnel

@@ -153,7 +153,7 @@ class LayerReader {
   int convolutions_ = 0, stages_ = 0, pools_ = 0, linears_ = 0, concats_ = 0, norms_ = 0;
 };
 
-// An image, or a vector by its length.
+// The input is an image, or a vector that is given by its length.
 ImageShape read_input(const DocumentNode& map) {
   const DocumentNode& input = require(map, "input");
   if (input.kind == DocumentNode::Kind::scalar) return {positive(map, "input"), 1, 1};

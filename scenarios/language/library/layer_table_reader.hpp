@@ -1,4 +1,4 @@
-// Texts of scenarios/library/layer_tables.yaml, and of files like its entries, to tables of layers.
+// Reads tables of layers from scenarios/library/layer_tables.yaml, and from files like its entries.
 #pragma once
 
 #include <string>

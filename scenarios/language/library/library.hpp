@@ -33,8 +33,8 @@ const TransformerSpec& find_model(std::string_view name);
 const NamedFabric& find_fabric(std::string_view name);
 const Calibration& find_calibration(std::string_view name);
 
-// Of the library by its name, or from a file (*.yaml). Throws Error likewise, or with
-// file:line:column.
+// Returns a calibration of the library by its name, or reads a file (*.yaml). Throws Error with the
+// nearest name, or with file:line:column.
 Calibration calibration_of(const std::string& name_or_path);
 
 }  // namespace windtunnel

@@ -26,8 +26,8 @@ struct Counts {
   std::vector<int> counts;
 };
 
-// Of a .csv file with the columns time_s and `column`, of numbers up to `most`. Throws Error in the
-// file.
+// Reads a .csv file with the columns time_s and `column`, whose numbers are at most `most`. Throws
+// Error with the place in the file.
 Counts read_counts(const std::string& name, std::string_view column, int most, NamedFiles& files);
 
 std::vector<std::string> arrival_trace_names();

@@ -17,7 +17,7 @@ namespace windtunnel {
 struct Value {
   std::string key = {};  // "snapshots.0.every"
   const Field* field = nullptr;
-  // Quantities in base units; true is 1. Of an interval `dimension` tells which of the two it is.
+  // A quantity is in base units, true is 1. An interval has iterations or seconds as `dimension`.
   double number = 0;
   Dimension dimension = Dimension::number;
   std::string text = {};  // names and other words
@@ -26,7 +26,7 @@ struct Value {
   std::string scheme = {};  // of the library that states it, not the user
 };
 
-// "25 MB", "true", "zero1": the same text for every spelling of the value.
+// Writes a value ("25 MB", "true", "zero1"): every spelling of it gives the same text.
 std::string text_of(const Value& value);
 
 // Returns the member of `target` that the row is bound to as a value at `key`. Nothing: the member

@@ -55,7 +55,7 @@ TEST(Library, EveryNumberHasEvidence) {
   }
 }
 
-// The first entry of a file, with another value at `key`; empty: without the key.
+// Returns the first entry of a file with another value at `key`; an empty text takes the key away.
 DocumentNode changed_entry(const DocumentNode& file, std::string_view key,
                            const std::string& text) {
   DocumentNode document = file;
@@ -68,7 +68,7 @@ DocumentNode changed_entry(const DocumentNode& file, std::string_view key,
   return document;
 }
 
-// Every key that its row makes one of the library's: whether entries must have it, and its limits.
+// Checks each key that entries may state: whether they must, and that they keep to its limits.
 template <class Struct>
 void expect_rows_hold(const std::string& file, std::string_view path, auto read) {
   const DocumentNode document = library_document(file);
