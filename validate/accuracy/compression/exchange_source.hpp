@@ -31,7 +31,7 @@ struct ExchangeMethod {
   std::string refused = {};  // empty: its rows are predicted
 };
 
-// A number of a law: a member of the calibration, or without one kGpuSpread or kConnection.
+// A number of a law. Where `member` is null, its name is kGpuSpread or kConnection.
 struct LawNumber {
   std::string name;
   Parameter Calibration::*member = nullptr;
