@@ -78,11 +78,12 @@ double share_for(const StepAt& step_at, double wanted_s) {
   return std::exp(high);
 }
 
-// The entry of a map that rows of the model that is solved for have to tell.
+// What the rows that a law is solved from have to tell. Throws Error where they do not.
 template <class Map>
 const auto& told(const Map& map, const typename Map::key_type& key, std::string_view unit) {
   const auto found = map.find(key);
-  if (found == map.end()) throw Error(fmt::format("no row to solve for tells {} {}", key, unit));
+  if (found == map.end())
+    throw Error(fmt::format("the rows that its law is solved from lack {} {}", key, unit));
   return found->second;
 }
 
