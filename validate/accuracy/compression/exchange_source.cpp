@@ -11,6 +11,7 @@
 #include "scenarios/language/library/library_reader.hpp"
 #include "scenarios/language/text/choices.hpp"
 #include "scenarios/language/text/document_reader.hpp"
+#include "scenarios/language/text/evidence.hpp"
 
 namespace windtunnel {
 namespace {
@@ -93,7 +94,9 @@ LawStage read_stage(const DocumentNode& map) {
 }
 
 ExchangeLaw read_law(const DocumentNode& map) {
-  check_keys(map, {"fit_on", "chosen", "judges", "noise", "fold_models", "stages"});
+  check_keys(map, {"fit_on", "chosen", "judges", "noise", "fold_models", "stages", "priors"});
+  const DocumentNode& priors = require(map, "priors");
+  parse_evidence(priors.text, priors.where);
   ExchangeLaw law{.fit_on = read_fitted_on(require(map, "fit_on")),
                   .chosen = flag_or_false(map, "chosen"),
                   .growth = is_second(map, "judges", "step", "growth"),
