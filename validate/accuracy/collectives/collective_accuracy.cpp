@@ -70,8 +70,8 @@ std::string requested_of(const std::string& notes) {
   return text.starts_with("NCCL algorithm requested:") ? text : "";
 }
 
-// The laws for a point: of its machine and environment, else of the machine's environment with the
-// most rows, else none.
+// Finds the laws for a point: those of its machine and environment, else those of the machine's
+// environment with the most rows. Null: there are none.
 const FittedNetwork* network_of(const std::vector<FittedNetwork>& networks, const ScoredRow& row) {
   const FittedNetwork* best = nullptr;
   for (const FittedNetwork& network : networks) {

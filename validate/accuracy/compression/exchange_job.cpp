@@ -124,7 +124,8 @@ double exchange_parameters(const Job& job) {
 
 int weighted_layers(const Job& job) {
   if (job.network == nullptr) {
-    // Queries, keys, values, output, two of the MLP, two norms; embeddings, pooler and head.
+    // A layer has queries, keys, values, output, two of the MLP and two norms; beside the layers
+    // stand embeddings, pooler and head.
     return 8 * job.model.layers + 6;
   }
   return static_cast<int>(std::ranges::count_if(

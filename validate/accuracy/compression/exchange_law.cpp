@@ -151,7 +151,8 @@ std::string filled(std::string_view text, const FittedLaw& law, std::size_t stag
     const std::size_t digits = inside.rfind(' ');
     const std::string_view name = inside.substr(0, unit);
     const FittedLawNumber* number = law.find(name, network, stage);
-    const double value = number != nullptr ? number->value : law.hook_s.value();
+    CHECK(number != nullptr || (name == "hooks" && law.hook_s), "no number '{}' in a law", name);
+    const double value = number != nullptr ? number->value : *law.hook_s;
     result += fmt::format("{:.{}f}", scale_of(inside.substr(unit + 1, digits - unit - 1)) * value,
                           inside[digits + 1] - '0');
   }
@@ -209,7 +210,7 @@ std::string alone_key(const CompressionRun& run) {
 
 std::size_t stage_of(const ExchangeLaw& rules, const Job& job) {
   const auto found = std::ranges::find(rules.stages, job.communication.aggregation, &LawStage::of);
-  if (found == rules.stages.end()) throw Error("its law has no stage for this aggregation");
+  CHECK(found != rules.stages.end(), "a law without a stage for a job's aggregation");
   return static_cast<std::size_t>(found - rules.stages.begin());
 }
 

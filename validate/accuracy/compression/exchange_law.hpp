@@ -55,7 +55,7 @@ struct StepRow {
 // names a size of buckets, also one kind of GPU and one size.
 std::string alone_key(const CompressionRun& run);
 
-// The index of the stage with the job's aggregation. Throws Error where the law has none.
+// The index of the stage with the job's aggregation, which there is (read_exchange_sources()).
 std::size_t stage_of(const ExchangeLaw& rules, const Job& job);
 
 double predicted_s(StepRow& row, const FittedLaw& law);

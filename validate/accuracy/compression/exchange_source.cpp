@@ -11,6 +11,7 @@
 #include "scenarios/language/library/library_reader.hpp"
 #include "scenarios/language/text/choices.hpp"
 #include "scenarios/language/text/document_reader.hpp"
+#include "scenarios/language/text/evidence.hpp"
 
 namespace windtunnel {
 namespace {
@@ -93,7 +94,9 @@ LawStage read_stage(const DocumentNode& map) {
 }
 
 ExchangeLaw read_law(const DocumentNode& map) {
-  check_keys(map, {"fit_on", "chosen", "judges", "noise", "fold_models", "stages"});
+  check_keys(map, {"fit_on", "chosen", "judges", "noise", "fold_models", "stages", "priors"});
+  const DocumentNode& priors = require(map, "priors");
+  parse_evidence(priors.text, priors.where);
   ExchangeLaw law{.fit_on = read_fitted_on(require(map, "fit_on")),
                   .chosen = flag_or_false(map, "chosen"),
                   .growth = is_second(map, "judges", "step", "growth"),
@@ -105,6 +108,20 @@ ExchangeLaw read_law(const DocumentNode& map) {
   return law;
 }
 
+// Throws Error where a method aggregates in a way that no stage of the law is of.
+void check_stages(const std::vector<ExchangeMethod>& methods, const ExchangeLaw& law,
+                  const Location& where) {
+  for (const ExchangeMethod& method : methods) {
+    Job job;
+    choose(
+        method.sets, [](std::string_view) { return false; }, job);
+    const Aggregation aggregation = job.communication.aggregation;
+    if (std::ranges::count(law.stages, aggregation, &LawStage::of) > 0) continue;
+    throw Error(where, fmt::format("no stage is of {}, which method {} sets", name_of(aggregation),
+                                   method.name));
+  }
+}
+
 BorrowedLaw read_borrowed(const DocumentNode& map, const std::vector<ExchangeSource>& before) {
   const DocumentNode& of = require(map, "of");
   const ExchangeSource& source = find_named(before, "source before it", of.text, of.where);
@@ -112,13 +129,15 @@ BorrowedLaw read_borrowed(const DocumentNode& map, const std::vector<ExchangeSou
   return {source.name, require_text(map, "network")};
 }
 
-SparseExchange read_sparse(const DocumentNode& map, const std::vector<ExchangeSource>& before) {
+SparseExchange read_sparse(const DocumentNode& map, const std::vector<ExchangeMethod>& methods,
+                           const std::vector<ExchangeSource>& before) {
   check_keys(map, {"parts", "parts_of", "fitted", "fitted_for_itself", "latency"});
+  const DocumentNode& parts_of = require(map, "parts_of");
   const DocumentNode& latency = require(map, "latency");
   check_keys(latency, {"of", "network", "unfitted"});
   return {
       .parts = require_text(map, "parts"),
-      .parts_of = require_text(map, "parts_of"),
+      .parts_of = find_named(methods, "method", parts_of.text, parts_of.where).name,
       .fitted = require_text(map, "fitted"),
       .fitted_for_itself = require_text(map, "fitted_for_itself"),
       .latency = read_borrowed(latency, before),
@@ -156,15 +175,17 @@ ExchangeSource read_source(const DocumentEntry& entry, const std::vector<Exchang
     }
   }
   if (const DocumentNode* sparse = map.value_of("sparse")) {
-    source.sparse = read_sparse(*sparse, before);
+    source.sparse = read_sparse(*sparse, source.methods, before);
     return source;
   }
   const DocumentNode& law = require(map, "law");
   if (law.value_of("of") == nullptr) {
     source.law = read_law(law);
+    check_stages(source.methods, *source.law, law.where);
   } else {
     check_keys(law, {"of", "network"});
     source.borrowed = read_borrowed(law, before);
+    check_stages(source.methods, *find_named(before, "source", source.borrowed->of).law, law.where);
   }
   return source;
 }

@@ -31,7 +31,7 @@ struct ExchangeMethod {
   std::string refused = {};  // empty: its rows are predicted
 };
 
-// A number of a law: a member of the calibration, or without one kGpuSpread or kConnection.
+// A number of a law. Where `member` is null, its name is kGpuSpread or kConnection.
 struct LawNumber {
   std::string name;
   Parameter Calibration::*member = nullptr;
@@ -88,7 +88,7 @@ struct ExchangeSource {
 };
 
 // Throws Error with location: unknown or missing keys, names that the library does not have, a law
-// of a source that does not stand before it.
+// of a source that does not stand before it, methods that no stage of their law is of.
 std::vector<ExchangeSource> read_exchange_sources(const DocumentNode& document);
 
 const std::vector<ExchangeSource>& exchange_sources();  // of the library

@@ -41,7 +41,7 @@ struct Predicted {
   double encode_s = 0;
 };
 
-// Kernels before the first collective, on the job's GPU.
+// Seconds of the kernels that run before the first collective.
 double encode_s(const Job& job, std::string_view without = "") {
   const std::array tensors = {TensorShape{.columns = exchange_parameters(job)}};
   const ReducingGroup group{job.layout.dp, job.cluster.nodes};
@@ -78,11 +78,12 @@ double share_for(const StepAt& step_at, double wanted_s) {
   return std::exp(high);
 }
 
-// The entry of a map that rows of the model that is solved for have to tell.
+// What the rows that a law is solved from have to tell. Throws Error where they do not.
 template <class Map>
 const auto& told(const Map& map, const typename Map::key_type& key, std::string_view unit) {
   const auto found = map.find(key);
-  if (found == map.end()) throw Error(fmt::format("no row to solve for tells {} {}", key, unit));
+  if (found == map.end())
+    throw Error(fmt::format("the rows that its law is solved from lack {} {}", key, unit));
   return found->second;
 }
 
@@ -130,7 +131,7 @@ class SparseModel {
     return law;
   }
 
-  // By the bytes alone, at the NIC's bandwidth, selection for nothing.
+  // The speed-up if bytes alone counted, at the NIC's bandwidth, and selection cost nothing.
   double speedup_by_bytes(const Series& series, const ExchangeMethod& method, int gpus) const {
     const Job job = job_of(series, method, gpus);
     const CompressorChoice& compressor = job.communication.compressors.dp;
@@ -289,7 +290,7 @@ std::map<std::string, Series> series_of(const ExchangeSource& source,
   return all;
 }
 
-// Seconds of one step of a collective over the network.
+// What one step of a collective over the network takes.
 double latency_s(const SparseExchange& rules, const FittedLaws& laws) {
   const auto law = laws.find(rules.latency.of);
   if (law == laws.end()) return rules.usual_latency_s;

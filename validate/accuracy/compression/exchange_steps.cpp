@@ -306,7 +306,10 @@ JudgedExchanges validate_steps(const ExchangeSource& source,
   std::vector<StepRow> rows = rows_of(source, selected, chosen, alone_s, steps.skipped);
   const FittedLaw* law = law_of(source, rows, threads, std::move(alone_s), laws);
   if (law == nullptr && source.law && source.law->chosen && !selected.empty()) {
-    throw Error("no row of a cluster's methods is left to fit its links on");
+    throw Error(
+        fmt::format("no row of {} is left to fit on, of methods without servers and hooks; "
+                    "choose others by --fit-where, or files by --calibrate-on",
+                    source.begins));
   }
   if (law == nullptr) {
     const std::string reason =

@@ -17,7 +17,7 @@ struct SelectedExchange {
   bool fit = false;  // the user chose it to be fitted on
 };
 
-// Pairs of methods for one model, network and number of GPUs.
+// How pairs of methods compare for one model, network and number of GPUs.
 struct PairOrder {
   int pairs = 0;  // that differ by more than 5 % as measured, at least one row of them judged
   int right = 0;

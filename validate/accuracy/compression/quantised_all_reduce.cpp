@@ -155,7 +155,7 @@ Series read_series(const CsvTable& table, const std::vector<size_t>& rows,
   return series;
 }
 
-// Those whose numbers can be read; why the others cannot.
+// Rows with numbers that can be read; the others go to `skipped`.
 std::vector<size_t> readable_rows(const CsvTable& table, std::vector<SkippedRow>& skipped) {
   constexpr std::array kNumbers = {"gpus",       "bytes_fp16", "baseline_us",
                                    "qr_int8_us", "qr_int6_us", "qr_int4_us"};

@@ -1,4 +1,4 @@
-// Rates of failures that several published rows determine together.
+// Rates of failures that several published rows tell together.
 #pragma once
 
 #include <optional>
@@ -20,7 +20,8 @@ struct PublishedMean {
 std::vector<PublishedMean> published_means(const std::vector<FaultPoint>& points,
                                            const FaultPoint& like, const std::string& metric);
 
-// One rate per node for all: least squares of the logarithm. Failures per node and second.
+// One rate per node that fits all by least squares of the logarithm, in failures per node and
+// second.
 double fitted_rate_per_node_s(const std::vector<PublishedMean>& means);
 
 // The rate per node grows as nodes^growth between the smallest and the largest job; none unless

@@ -16,13 +16,13 @@ constexpr const char* kMfuLearned = "6ND at the MFU of the fit rows";
 constexpr const char* kMfuSeen = "6ND at the MFU of these rows";
 constexpr const char* kRegression = "quadratic regression of the fit rows";
 
-// Those that one token meets: of a layer's experts only the ones it is sent to.
+// The parameters that one token meets: it meets only the experts that it is sent to.
 double active_parameters(const TransformerSpec& model) {
   const int idle = model.moe.experts - model.moe.per_token;
   return model.parameters() - model.moe_layers() * std::max(idle, 0) * model.expert_parameters();
 }
 
-// Of one step with all GPUs at peak. None where the GPU does not have the precision.
+// Seconds of one step with all GPUs at peak. None where the GPU does not have the precision.
 std::optional<double> peak_s(const Job& job) {
   try {
     const double tokens = static_cast<double>(job.batch.global) * job.batch.sequence;
@@ -96,7 +96,7 @@ class Regression {
     }
     const Eigen::Map<const Eigen::VectorXd> target(logs.data(),
                                                    static_cast<Eigen::Index>(logs.size()));
-    // Of the solutions, where columns depend on each other, the one of the smallest norm.
+    // Where columns depend on each other, this is the solution of the smallest norm.
     regression.coefficients_ = matrix.completeOrthogonalDecomposition().solve(target);
     return regression;
   }

@@ -18,8 +18,8 @@ struct FittedNumber {
   const Parameter* number = nullptr;
 };
 
-// Those with rows that they were fitted on, in the order of calibration_fields(), then the laws.
-// They point into `calibration`.
+// The numbers that state the rows they were fitted on, in the order of calibration_fields(), then
+// the laws. They point into `calibration`.
 std::vector<FittedNumber> fitted_numbers(const Calibration& calibration);
 
 // Whether the table has all columns that the expression names.

@@ -15,7 +15,7 @@
 
 namespace windtunnel {
 
-// Of adapters where a row is silent.
+// What adapters are where a row is silent.
 struct UsualAdapter {
   int rank = 16;
   Adapter on;

@@ -231,6 +231,16 @@ TEST(Compression, IntervalsHoldMostUnseenSteps) {
   EXPECT_GE(inside, 0.75 * claimed);
 }
 
+TEST(Compression, AChoiceThatLeavesNothingToFitOnIsRefusedWithTheWayOn) {
+  const CompressionRuns runs =
+      read_compression_runs(WINDTUNNEL_SOURCE_DIR "/tests/data/exchange_runs.csv");
+  EXPECT_EQ(error_of([&] {
+              validate_compression({{runs}, {}}, {.fit_where = RowFilter::parse("gpus>1000")});
+            }),
+            "no row of HKBU ddl-benchmarks is left to fit on, of methods without servers and "
+            "hooks; choose others by --fit-where, or files by --calibrate-on");
+}
+
 // Nothing to solve for is a reason, whichever rows are missing.
 TEST(Compression, SparseExchangeWithoutDenseRowsIsSkippedWithTheReason) {
   for (const char* missing : {"Dense S-SGD", "gTop-k S-SGD"}) {
@@ -242,7 +252,8 @@ TEST(Compression, SparseExchangeWithoutDenseRowsIsSkippedWithTheReason) {
     const ValidationReport report = validate_compression({{runs}, {}}, {}).report;
     EXPECT_TRUE(report.rows.empty()) << missing;
     EXPECT_EQ(report.skipped.size(), runs.runs.size()) << missing;
-    EXPECT_TRUE(report.skipped.front().reason.starts_with("no row to solve for tells"))
+    EXPECT_TRUE(
+        report.skipped.front().reason.starts_with("the rows that its law is solved from lack"))
         << report.skipped.front().reason;
   }
 }

@@ -430,6 +430,20 @@ TEST(TrainingSoftware, AChoiceWithoutAJobHasNoQuantities) {
   EXPECT_THAT(error_of(read), testing::EndsWith("here there is only its row"));
 }
 
+// What compresses gradients is a choice; what compresses another axis has keys of its own.
+TEST(TrainingSoftware, ChoosesACompressorOfGradients) {
+  const DocumentNode set = parse_document(
+      "{communication.compressor.name: powersgd, communication.compressor.rank: 2}", "t.yaml");
+  Job job;
+  choose(
+      {read_choice(set, "e", "s")}, [](std::string_view) { return false; }, job);
+  EXPECT_EQ(job.communication.compressors.dp.name, "powersgd");
+  EXPECT_EQ(job.communication.compressors.dp.rank, 2);
+  const DocumentNode other = parse_document("{compress: [{axis: ep, name: fp8}]}", "t.yaml");
+  EXPECT_THAT(error_of([&] { read_choice(other, "e", "s"); }),
+              testing::EndsWith("is no choice that a software makes"));
+}
+
 // Each entry goes with a plain job, whatever it sets.
 TEST(TrainingSoftware, EveryEntryMakesAJob) {
   for (const Framework& framework : frameworks()) {
