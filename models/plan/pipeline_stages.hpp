@@ -11,7 +11,8 @@
 
 namespace windtunnel {
 
-// `said` by a schedule (held_stages()); empty: the ranks hold the stages in a loop.
+// A schedule says which stages each rank holds (held_stages()); where it says nothing (empty), they
+// hold them in a loop.
 HeldStages stages_of_ranks(const Layout& layout, const HeldStages& said);
 
 // [stage] -> its rank in the loop.

@@ -12,7 +12,7 @@ double end_of_wait(const WaitRule& rule, std::span<double> arrivals) {
   const double last = std::ranges::max(arrivals);
   const auto missing = static_cast<std::size_t>(rule.missing);
   if (missing == 0) return last;
-  // Those that are there by `earliest` hold up nobody, and most often that is nearly all.
+  // Most often nearly all are there by `earliest`, and only the others need an order.
   const auto late = std::ranges::partition(
       arrivals, [&](double arrival) { return arrival + rule.grace <= rule.earliest; });
   if (late.size() <= missing) return std::min(last, rule.earliest);

@@ -16,9 +16,9 @@ struct WaitRule {
   double grace = 0;  // it gives those that it could do without so long after the k-th
 };
 
-// When it goes ahead: min(last, max(earliest, k-th + grace)) of the arrivals, which it reorders.
-// Who never comes arrives at infinity. There is one arrival at least; where all may be missing,
-// only `earliest` counts.
+// When it goes ahead: min(last, max(earliest, k-th + grace)) of the arrivals, which it reorders. A
+// member that never comes arrives at infinity. There is one arrival at least; where all may be
+// missing, only `earliest` counts.
 double end_of_wait(const WaitRule& rule, std::span<double> arrivals);
 
 }  // namespace windtunnel
