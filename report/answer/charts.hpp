@@ -8,9 +8,13 @@
 #include <vector>
 
 #include "report/figures/figure_text.hpp"
-#include "report/json/json.hpp"
+#include "report/text/answer.hpp"
+#include "report/text/json_text.hpp"
 
 namespace windtunnel {
+
+// A part of an answer that is drawn.
+SummarySection drawn(Json drawing, bool half = false);
 
 struct ChartAxis {
   std::string name;

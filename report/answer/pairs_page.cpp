@@ -58,16 +58,17 @@ std::vector<SummaryRow> spread_figures(const PairSpread& spread) {
 }  // namespace
 
 std::string pairs_page(const PairSpread& spread, const std::string& command) {
-  AnswerPage page{
-      "Predicted against measured: pairs of nodes", command, spread_figures(spread), {}, {}};
-  page.parts.emplace_back(AnswerChart{spread_chart(spread)});
+  Answer answer{.title = "Predicted against measured: pairs of nodes",
+                .subtitle = command,
+                .figures = spread_figures(spread),
+                .sections = {drawn(spread_chart(spread))}};
   for (const PairSpreadMachine& machine : spread.machines) {
-    page.parts.emplace_back(SummarySection{
-        fmt::format("Bus bandwidth of {}, GB/s", machine.name),
-        {{"what differs", variation_text(machine)}, {"judged", spread_verdict(machine)}},
-        spread_table(machine)});
+    answer.sections.push_back(
+        {fmt::format("Bus bandwidth of {}, GB/s", machine.name),
+         {{"what differs", variation_text(machine)}, {"judged", spread_verdict(machine)}},
+         spread_table(machine)});
   }
-  return answer_page(page);
+  return answer_page(answer);
 }
 
 }  // namespace windtunnel

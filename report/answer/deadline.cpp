@@ -1,4 +1,4 @@
-#include "report/plan/deadline.hpp"
+#include "report/answer/deadline.hpp"
 
 #include <fmt/format.h>
 
