@@ -4,11 +4,11 @@
 #include <map>
 #include <memory>
 
-#include "cli/execute/read_executed_plan.hpp"
 #include "cli/program/answer_output.hpp"
 #include "cli/program/budget.hpp"
 #include "cli/program/command.hpp"
 #include "cli/program/output.hpp"
+#include "cli/validate/read_executed_plan.hpp"
 #include "cli/validate/validate_commands.hpp"
 #include "models/base/units.hpp"
 #include "report/answer/execution_answer.hpp"

@@ -14,7 +14,7 @@
 namespace windtunnel {
 namespace {
 
-// Of a law over bytes; those of products are lines over operations and bytes, with shapes.
+// A law over bytes is a line; laws of products, over operations, bytes and shapes, have none.
 std::vector<std::pair<double, double>> law_line(const KernelLaw& law) {
   constexpr int kPoints = 60;
   std::vector<std::pair<double, double>> line;

@@ -24,7 +24,7 @@ struct FitAnswer {
   ValidationReport rows = {};             // that were fitted on, as the fit predicts them
 };
 Answer fit_answer(FitAnswer fit);
-// After over before, with the interval after.
+// The value is after over before, with the interval after.
 RangeItem moved_item(const std::string& name, const Parameter& before, const Parameter& after);
 
 // `report`: validate_samples() of the same.

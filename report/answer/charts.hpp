@@ -59,7 +59,7 @@ struct ScatterChart {
   std::vector<double> bands = {};  // shares: lines x = y, and so far beside it
   bool one_at_a_time = false;      // the reader chooses a group
 };
-// Of a logarithmic chart without points that are not above 0.
+// A logarithmic chart leaves out points that are not above 0.
 Json chart_json(const ScatterChart& chart);
 
 // Shares of a whole, the largest on top. `of`: whose colours, as report/web/src/colours.js has

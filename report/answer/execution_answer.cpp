@@ -72,7 +72,7 @@ Json time_document(const ComparedTime& time) {
       {"predicted_s", time.predicted_s}, {"measured_s", time.measured_s}, {"error", time.error()}};
 }
 
-// Of both timelines, by task: what its name is followed by.
+// The name of a task is followed by how far its prediction is off.
 std::string error_of_task(const Span& predicted, const Span& measured) {
   const double predicted_s = predicted.end_s - predicted.start_s;
   const double measured_s = measured.end_s - measured.start_s;

@@ -13,7 +13,7 @@ namespace {
 constexpr double kNearQuantiles = 0.1;
 constexpr size_t kDrawnSeries = 60;
 
-// Those at sizes that were not fitted on.
+// Series at sizes that were fitted on are not drawn.
 Json spread_chart(const PairSpread& spread) {
   RangeChart chart{.title = "Bus bandwidth over pairs of nodes: measured, and simulated",
                    .note =

@@ -14,7 +14,6 @@
 #include "models/cost/parallel/tensor_rules.hpp"
 #include "policies/protection/snapshot_tiers.hpp"
 #include "report/answer/charts.hpp"
-#include "report/answer/deadline.hpp"
 #include "report/answer/plan_choices.hpp"
 #include "report/answer/record_charts.hpp"
 #include "report/figures/figures.hpp"
@@ -31,7 +30,7 @@ std::string without_spare_text(const PlanOption& option) {
   return "without a spare go on with fewer replicas (shrink)";
 }
 
-// "host-memory every 10 iterations, storage every 4 h (from 5 min on as good; ...)"
+// The text is "host-memory every 10 iterations, storage every 4 h (5 min is as good; ...)".
 std::string snapshots_text(const Job& job, double as_good_from_s) {
   std::string text;
   for (const SnapshotTier& tier : job.snapshots) {
@@ -70,7 +69,7 @@ std::string evidence_of(const TakenDefault& taken) {
   return is_origin ? word : taken.source;
 }
 
-// Days of the training: "24.4 d  (15.4 d .. 41.0 d)".
+// The days of the training are written "24.4 d  (15.4 d .. 41.0 d)".
 std::string days_text(const Record& record) {
   const std::vector<SummaryRow> figures = summarise(record).figures;
   const auto days =
@@ -87,7 +86,7 @@ std::vector<SummaryRow> decisive_rows(const PlanReport& plan) {
   return rows;
 }
 
-// The decisive ones in a row each, the others in one.
+// The decisive ones have a row each, the others share one.
 SummarySection decisive_section(const PlanReport& plan) {
   SummarySection section{"Taken where nothing was said", {}, {}, ShownOn::console};
   std::vector<std::string> others;
@@ -305,8 +304,8 @@ std::string option_tip(const PlanReport& plan, const PlanOption& option) {
                      value_text(Unit::usd, usd_of(plan.basis, option)));
 }
 
-// Of those that were simulated; marked is what the plan takes, which may be the simpler of two that
-// are as good.
+// Options that were simulated are drawn. The one that the plan takes is marked, which may be the
+// simpler of two that are as good.
 Json choice_chart(const PlanReport& plan, const PlanChoice& choice) {
   RangeChart chart{.title = choice.title,
                    .note = choice.note,

@@ -9,8 +9,8 @@
 
 namespace windtunnel {
 
-// Of the console: in one screen, or with every option that was tried and every default. A page has
-// all of it.
+// The console shows one screen, or every option that was tried and every default. A page has all of
+// it.
 enum class PlanDetail { brief, full };
 // `command`: what simulates the plan again.
 Answer plan_answer(const PlanReport& plan, const std::string& command, PlanDetail detail);

@@ -31,7 +31,7 @@ Unit unit_of_metric(std::string_view metric) {
   return metric.ends_with("_rate") ? Unit::share : Unit::count;
 }
 
-// "suspect_step_s" -> "suspect step time"
+// The title of "suspect_step_s" is "suspect step time".
 std::string metric_title(std::string_view metric) {
   std::string title(metric);
   const bool time = title.ends_with("_s");
@@ -89,7 +89,7 @@ Estimate error_of(const ValidationReport& report, const ValidationFamily& family
   return errors.empty() ? Estimate{family.mape, family.mape, family.mape} : estimate(errors);
 }
 
-// Of all metrics and kinds on one axis: a share is a share.
+// All metrics and kinds stand on one axis: a share is a share.
 Json errors_chart(const std::vector<JudgedRows>& judged) {
   RangeChart chart{.title = "Error of each family beside the best simpler rule",
                    .note = kErrorNote,
@@ -158,7 +158,7 @@ std::string share_text(size_t part, size_t whole) {
   return value_text(Unit::share, static_cast<double>(part) / static_cast<double>(whole));
 }
 
-// Over all rows of a metric.
+// How far off all rows of a metric are.
 struct Accuracy {
   std::vector<double> errors;  // least first
   size_t near = 0, claimed = 0, covered = 0;

@@ -21,7 +21,7 @@ struct JudgedRows {
 // `command`: what makes the page again.
 std::string validation_page(const std::vector<JudgedRows>& judged, const std::string& command);
 
-// Of ranges over what sources leave out, which hold a value or do not.
+// The ranges are over what sources leave out; each holds its value or does not.
 std::string faults_validation_page(const FaultValidation& validation, const std::string& command);
 
 inline constexpr const char* kNotPredictedTitle = "Not predicted";

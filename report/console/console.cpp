@@ -143,7 +143,7 @@ std::string row_text(const SummaryRow& row, size_t label_width, size_t width) {
   const size_t before = kIndent + label_width + 2;
   std::string text = fmt::format("  {:<{}}  ", row.label, label_width);
   const std::string value = with_detail(row);
-  // Of a command the lines are broken where it can still be copied (wrapped_lines()).
+  // A command is broken by wrapped_lines(), where it can still be copied.
   const bool in_lines = value.find('\n') != std::string::npos || value.starts_with("windtunnel ");
   if (in_lines || width < before + kLeastValue) return text + value + "\n";
   bool first = true;

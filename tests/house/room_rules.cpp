@@ -119,7 +119,6 @@ constexpr std::array kRooms = std::to_array<std::string_view>({
     "cli/program",
     "cli/shell",
     "cli/calibrate",
-    "cli/execute",
     "cli/optimise",
     "cli/plan",
     "cli/schedule",

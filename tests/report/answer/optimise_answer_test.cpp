@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "models/base/error.hpp"
 #include "models/base/units.hpp"
 #include "report/answer/answer_page.hpp"
 #include "tests/report/answer/page_record.hpp"

@@ -1,3 +1,5 @@
+#include "report/answer/plan_answer.hpp"
+
 #include <gtest/gtest.h>
 
 #include <algorithm>

@@ -5,11 +5,11 @@
 #include <sstream>
 #include <utility>
 
-#include "cli/execute/read_executed_plan.hpp"
 #include "cli/program/answer_output.hpp"
 #include "cli/program/budget.hpp"
 #include "cli/program/command.hpp"
 #include "cli/program/output.hpp"
+#include "cli/validate/read_executed_plan.hpp"
 #include "report/answer/execution_answer.hpp"
 #include "traces/chakra/chakra.hpp"
 #include "traces/perfetto/perfetto.hpp"

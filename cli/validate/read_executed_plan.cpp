@@ -1,4 +1,4 @@
-#include "cli/execute/read_executed_plan.hpp"
+#include "cli/validate/read_executed_plan.hpp"
 
 #include <fmt/format.h>
 

@@ -2,7 +2,6 @@
 
 #include "policies/schedules/schedules.hpp"
 #include "report/answer/answer_page.hpp"
-#include "report/answer/schedule_page.hpp"
 #include "report/schedule/schedule_report.hpp"
 #include "tests/report/answer/page_record.hpp"
 #include "tests/report/browser.hpp"
@@ -35,7 +34,7 @@ AnalysedSchedule analysed(std::string_view name, int ranks, int microbatches, in
   return made;
 }
 
-// Of 1F1B without messages: (m + p - 1) (F + I + W) long, m - 1 of each task's time idle before
+// 1F1B without messages is (m + p - 1) (F + I + W) long, m - 1 of each task's time idle before
 // and behind. Each action is drawn once, at its place.
 TEST(ScheduleAnswer, DrawsEveryActionInItsPlace) {
   const AnalysedSchedule made = analysed("1f1b", 3, 5);
