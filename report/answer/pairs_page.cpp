@@ -10,7 +10,6 @@
 namespace windtunnel {
 namespace {
 
-constexpr double kNearQuantiles = 0.1;
 constexpr size_t kDrawnSeries = 60;
 
 // Series at sizes that were fitted on are not drawn.
@@ -39,20 +38,12 @@ Json spread_chart(const PairSpread& spread) {
 }
 
 std::vector<SummaryRow> spread_figures(const PairSpread& spread) {
-  size_t judged = 0, near = 0, equal = 0;
-  double worst = 0;
-  for (const PairSpreadMachine& machine : spread.machines) {
-    for (const PairSeriesSpread& series : machine.series) {
-      if (series.fitted) continue;
-      ++judged;
-      near += series.error() <= kNearQuantiles ? 1 : 0;
-      equal += series.uniform_error() <= kNearQuantiles ? 1 : 0;
-      worst = std::max(worst, series.error());
-    }
-  }
-  return {{"within 10 %", fmt::format("{} of {}", near, judged), "series, all three quantiles"},
-          {"with equal pairs", fmt::format("{} of {}", equal, judged), "what a simpler rule gets"},
-          {"worst", format_percent(worst), "of a quantile"}};
+  SpreadCounts counts;
+  for (const PairSpreadMachine& machine : spread.machines) add_counts(machine, counts);
+  const auto share = [&](int series) { return fmt::format("{} of {}", series, counts.judged); };
+  return {{"within 10 %", share(counts.good), "series, all three quantiles"},
+          {"with equal pairs", share(counts.uniform), "what a simpler rule gets"},
+          {"worst", format_percent(counts.worst), "of a quantile"}};
 }
 
 }  // namespace
