@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "cli/compare_company.hpp"
+#include "cli/program/answer_output.hpp"
 #include "cli/program/command.hpp"
 #include "cli/program/load_scenario.hpp"
 #include "cli/program/output.hpp"
@@ -35,7 +36,7 @@ struct CompareOptions {
   std::vector<std::string> set;
   std::vector<std::string> vary;
   std::string out;
-  bool json = false;
+  AnswerOutput output;
   bool timing = false;
   bool allow_oom = false;
   int threads = 0;
@@ -86,7 +87,7 @@ class Simulation {
       simulate_options.threads = std::max(1, threads_ / static_cast<int>(points_.size()));
       simulate_options.allow_oom = options_.allow_oom || scenario_.allow_oom;
       // No table shows advice on intervals; pages and documents of the points do.
-      const bool shown = !options_.out.empty() || options_.json;
+      const bool shown = !options_.out.empty() || options_.output.json;
       simulate_options.depth = shown ? StudyDepth::intervals : StudyDepth::campaign;
       point.record = simulate(scenario_.at(points_[i]), simulate_options);
     } catch (const Error& error) {
@@ -136,8 +137,8 @@ void throw_if_all_fail_alike(const Outcome& outcome) {
 
 // Returns what was written.
 std::string write_folder(const Outcome& outcome, const std::vector<std::string>& folders,
-                         const std::string& compare_document, const std::string& out) {
-  write_file(out + "/compare.json", compare_document);
+                         const Answer& answer, const std::string& out) {
+  write_file(out + "/compare.json", json_text(with_schema(answer.kind, answer.document())));
   const Json document = comparison_document(outcome.comparison, outcome.drawings, folders);
   write_file(out + "/" + kRecordFile, json_text(document, -1));
   write_file(out + "/report.html", comparison_page(document));
@@ -159,7 +160,7 @@ ExitCode compare_jobs(const ScenarioText& scenario, const std::vector<VariedKey>
   simulate_options.allow_oom = options.allow_oom;
   return compare_company({.scenario = scenario,
                           .points = cross_product(vary),
-                          .json = options.json,
+                          .output = options.output,
                           .timing = options.timing},
                          simulate_options);
 }
@@ -173,14 +174,12 @@ ExitCode compare(const CompareOptions& options) {
   const Outcome outcome = simulation.run();
   throw_if_all_fail_alike(outcome);
   const Comparison& comparison = outcome.comparison;
-  const std::string document =
-      json_text(with_schema("compare", compare_document(comparison, options.timing)));
+  const Answer answer = compare_answer(comparison, options.timing);
   std::string written;
   if (!options.out.empty()) {
-    written = write_folder(outcome, simulation.folders(), document, options.out);
+    written = write_folder(outcome, simulation.folders(), answer, options.out);
   }
-  if (options.json) print_result(document);
-  print_human(compare_text(comparison, human_style(options.json)) + beside(written), options.json);
+  hand_out(answer, options.output, beside(written));
   const bool any = std::ranges::any_of(
       comparison.points, [](const ComparedPoint& point) { return point.record.has_value(); });
   return any ? ExitCode::ok : outcome.faults.front()->code();
@@ -203,7 +202,7 @@ Handler define_compare(CLI::App& app) {
   app.add_option("--out", options->out,
                  "write report.html, compare.json, and record and trace of each point here")
       ->type_name("DIR");
-  app.add_flag("--json", options->json, "print one JSON document on stdout, text on stderr");
+  add_answer_output(app, options->output, "--page");
   app.add_flag("--timing", options->timing, "also state how long each simulation itself took");
   app.add_flag("--allow-oom", options->allow_oom, "simulate points that do not fit in memory, too");
   app.add_option("-j", options->threads, "points simulated at a time (default: all cores)")

@@ -18,17 +18,6 @@
 namespace windtunnel {
 namespace {
 
-TextTable empty_table() {
-  TextTable table;
-  table.columns = {{"set"},
-                   {"job"},
-                   {"step alone", Align::right},
-                   {"together", Align::right},
-                   {"slowdown", Align::right},
-                   {"over starts", Align::right}};
-  return table;
-}
-
 void add_rows(const std::string& set, const CompanyReport& report, TextTable& table) {
   for (const CompanyJob& job : report.jobs) {
     table.rows.push_back({set, job.alone.scenario, value_text(Unit::seconds, job.alone_s()),
@@ -41,9 +30,15 @@ void add_rows(const std::string& set, const CompanyReport& report, TextTable& ta
 }  // namespace
 
 ExitCode compare_company(const CompanyComparison& wanted, const SimulateOptions& options) {
-  TextTable table = empty_table();
+  TextTable table{{{"set"},
+                   {"job"},
+                   {"step alone", Align::right},
+                   {"together", Align::right},
+                   {"slowdown", Align::right},
+                   {"over starts", Align::right}},
+                  {}};
   Json points = Json::array();
-  std::string reasons;
+  SummarySection infeasible{"Infeasible", {}};
   std::optional<Error> first;
   Progress progress;
   for (const Overrides& point : wanted.points) {
@@ -61,13 +56,21 @@ ExitCode compare_company(const CompanyComparison& wanted, const SimulateOptions&
     } catch (const Error& error) {
       if (!first) first = as_varied(error, point);
       document["reason"] = error.what();
-      reasons += fmt::format("{}: {}\n", set_text(point), error.what());
+      infeasible.rows.push_back({set_text(point), error.what()});
     }
   }
   progress.wipe();
   if (table.rows.empty()) throw Error(*first);
-  if (wanted.json) print_document("company-compare", {{"points", points}});
-  print_human(table_text(table, human_style(wanted.json).width) + "\n" + reasons, wanted.json);
+  Answer answer{.title = {},
+                .subtitle = {},
+                .figures = {},
+                .sections = {{"", {}, std::move(table)}},
+                .kind = "company-compare",
+                .document = [&]() -> Json {
+                  return {{"points", points}};
+                }};
+  if (!infeasible.rows.empty()) answer.sections.push_back(std::move(infeasible));
+  hand_out(answer, wanted.output);
   return ExitCode::ok;
 }
 

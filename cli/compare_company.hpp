@@ -4,6 +4,7 @@
 
 #include <vector>
 
+#include "cli/program/answer_output.hpp"
 #include "cli/program/command.hpp"
 #include "scenarios/language/case.hpp"
 #include "sim/study/simulate.hpp"
@@ -13,7 +14,7 @@ namespace windtunnel {
 struct CompanyComparison {
   ScenarioText scenario;
   std::vector<Overrides> points;
-  bool json = false;
+  AnswerOutput output;
   bool timing = false;
 };
 

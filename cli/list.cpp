@@ -20,22 +20,18 @@ std::vector<std::string> listing_names() {
   return names;
 }
 
-ExitCode list(const ListOptions& options) {
-  const auto listing =
-      std::find_if(listings().begin(), listings().end(),
-                   [&](const Listing& candidate) { return candidate.name == options.what; });
-  if (listing == listings().end()) {
-    throw Error(unknown_name("list", options.what, listing_names()));
-  }
-  if (options.json) {
+}  // namespace
+
+ExitCode print_listing(const std::string& what, bool json) {
+  const auto listing = std::ranges::find(listings(), what, &Listing::name);
+  if (listing == listings().end()) throw Error(unknown_name("list", what, listing_names()));
+  if (json) {
     print_document("list", listing->document());
   } else {
     print_result(table_text(listing->table(), human_style(false).width));
   }
   return ExitCode::ok;
 }
-
-}  // namespace
 
 Handler define_list(CLI::App& app) {
   auto options = std::make_shared<ListOptions>();
@@ -44,7 +40,7 @@ Handler define_list(CLI::App& app) {
       ->required();
   app.add_flag("--json", options->json, "every number with its interval, origin and source");
   add_example(app, "gpus");
-  return [options] { return list(*options); };
+  return [options] { return print_listing(options->what, options->json); };
 }
 
 }  // namespace windtunnel

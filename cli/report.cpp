@@ -29,7 +29,7 @@ ExitCode draw_record(const std::string& folder) {
     check_company_document(document, file);
     write_file(folder + "/report.html", company_page(document));
     print_result(fmt::format("{}\nwrote {}/report.html\n",
-                             summary_text(summary_of(document), human_style(false)), folder));
+                             answer_text(summary_of(document), human_style(false)), folder));
     return ExitCode::ok;
   }
   const bool comparison = is_comparison_document(document);
@@ -40,7 +40,7 @@ ExitCode draw_record(const std::string& folder) {
   }
   write_file(folder + "/report.html", comparison ? comparison_page(document) : html_page(document));
   const std::string summary =
-      comparison ? "" : summary_text(summary_of(document), human_style(false)) + "\n";
+      comparison ? "" : answer_text(summary_of(document), human_style(false)) + "\n";
   print_result(fmt::format("{}wrote {}/report.html\n", summary, folder));
   return ExitCode::ok;
 }

@@ -5,6 +5,7 @@
 #include <memory>
 #include <sstream>
 
+#include "cli/program/answer_output.hpp"
 #include "cli/program/command.hpp"
 #include "cli/program/load_scenario.hpp"
 #include "cli/program/output.hpp"
@@ -27,7 +28,7 @@ struct RunOptions {
   std::string scenario;
   std::vector<std::string> set;
   std::string out;
-  bool json = false;
+  AnswerOutput output;
   bool timing = false;
   bool explain = false;
   bool allow_oom = false;
@@ -100,9 +101,10 @@ ExitCode run_company(const ScenarioText& scenario, const RunOptions& options) {
   progress.wipe();
   std::string written;
   if (!options.out.empty()) written = write_company(report, options.out);
-  if (options.json) print_document("company", company_document(report, options.timing));
-  print_human(summary_text(summarise(report), human_style(options.json)) + beside(written),
-              options.json);
+  Answer answer = summarise(report);
+  answer.kind = "company";
+  answer.document = [&] { return company_document(report, options.timing); };
+  hand_out(answer, options.output, beside(written));
   return ExitCode::ok;
 }
 
@@ -112,16 +114,17 @@ ExitCode run(const RunOptions& options) {
   const Case the_case = scenario.at();
   if (!options.out.empty()) prepare_folder(options.out, kSweepFile);
   if (options.explain) {
-    print_human(explain_text(the_case.values, human_style(options.json)), options.json);
+    print_human(explain_text(the_case.values, human_style(options.output.json)),
+                options.output.json);
   }
   const Record record =
       simulate_with_progress(the_case, options, options.allow_oom || scenario.allow_oom);
   std::string written;
   if (!options.out.empty()) written = write_folder(record, options.out);
-  if (options.json) print_document("run", run_document(record, options.timing));
-  std::string text = summary_text(summarise(record), human_style(options.json));
-  if (options.timing) text += timing_text(record);
-  print_human(text + beside(written), options.json);
+  Answer answer = summarise(record);
+  answer.kind = "run";
+  answer.document = [&] { return run_document(record, options.timing); };
+  hand_out(answer, options.output, (options.timing ? timing_text(record) : "") + beside(written));
   return ExitCode::ok;
 }
 
@@ -137,7 +140,7 @@ Handler define_run(CLI::App& app) {
       ->allow_extra_args(false);
   app.add_option("--out", options->out, "write report.html, trace.json and record.json here")
       ->type_name("DIR");
-  app.add_flag("--json", options->json, "print one JSON document on stdout, text on stderr");
+  add_answer_output(app, options->output, "--page");
   app.add_flag("--timing", options->timing, "also state how long the simulation itself took");
   app.add_flag("--explain", options->explain,
                "print every value with its origin: first what the scenario gives");

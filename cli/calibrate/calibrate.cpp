@@ -10,10 +10,11 @@
 #include "cli/calibrate/calibrate_collectives.hpp"
 #include "cli/calibrate/calibrate_device.hpp"
 #include "cli/calibrate/calibrate_kernels.hpp"
+#include "cli/program/answer_output.hpp"
 #include "cli/program/command.hpp"
 #include "cli/program/output.hpp"
 #include "models/base/units.hpp"
-#include "report/answer/calibration_page.hpp"
+#include "report/answer/calibration_answer.hpp"
 #include "report/json/json.hpp"
 #include "report/text/table.hpp"
 #include "scenarios/language/library/calibration_writer.hpp"
@@ -72,8 +73,6 @@ RunFit fit(const CalibrateOptions& options, const FitInput& input, const Calibra
   return fit;
 }
 
-// ---- Text.
-
 std::string interval_text(const Parameter& parameter, std::string_view unit) {
   return fmt::format("{} ({} to {})", value_text(parameter.value, unit),
                      value_text(parameter.low, unit), value_text(parameter.high, unit));
@@ -108,60 +107,9 @@ std::string outside_text(const RunFit& fit) {
   }
   if (outside.empty()) return "";
   return fmt::format(
-      "Outside of the interval before: {}; these may stand in for what the model "
-      "lacks",
+      "Outside of the interval before: {}; these may stand in for what the model lacks.",
       fmt::join(outside, ", "));
 }
-
-std::string parameters_text(const RunFit& fit, const Calibration& base, std::size_t width) {
-  std::string text = table_text(parameters_table(fit, base), width);
-  const std::string outside = outside_text(fit);
-  if (!outside.empty()) text += fmt::format("\n{}\n", outside);
-  if (!fit.without_influence.empty()) {
-    text += fmt::format("\nNo row depends on: {}\n", fmt::join(fit.without_influence, ", "));
-  }
-  return text;
-}
-
-// The reasons with their number of rows and the first of them.
-std::string unusable_text(const std::vector<UnusableRow>& rows) {
-  constexpr size_t kShown = 10;
-  std::vector<std::string> reasons;
-  std::map<std::string, std::pair<size_t, std::string>> first;
-  for (const UnusableRow& row : rows) {
-    auto& [count, id] = first[row.reason];
-    if (count++ == 0) {
-      id = row.id;
-      reasons.push_back(row.reason);
-    }
-  }
-  std::string text = fmt::format("\n{} rows could not be used:\n", rows.size());
-  for (size_t i = 0; i < std::min(kShown, reasons.size()); ++i) {
-    const auto& [count, id] = first[reasons[i]];
-    text += fmt::format("  {:4}  {}, first {}\n", count, reasons[i], id);
-  }
-  if (reasons.size() > kShown) {
-    text += fmt::format("  and {} other reasons\n", reasons.size() - kShown);
-  }
-  return text;
-}
-
-std::string report_text(const CalibrateOptions& options, const FitInput& input,
-                        const Calibration& base, const RunFit& fit) {
-  std::string text =
-      fmt::format("{}: {} {} rows of GPU kind {}, start {}{}\n\n", source_of(rows_of(options)),
-                  fit.rows, options.origin, input.gpu, base.name,
-                  input.other_rows > 0 ? fmt::format("; {} other rows", input.other_rows) : "");
-  text += parameters_text(fit, base, human_style(options.json).width);
-  text += fmt::format("\nResidual {} rms; median error {} before, {} after\n",
-                      format_percent(fit.residual_rms), format_percent(fit.median_ape_before),
-                      format_percent(fit.median_ape_after));
-  if (!fit.converged) text += "The search was still moving when it was stopped\n";
-  if (!fit.unusable.empty()) text += unusable_text(fit.unusable);
-  return text + fmt::format("\nwrote {}\n", options.out);
-}
-
-// ---- Page.
 
 // The rows as the fit predicts them, and as before; those that cannot be predicted are left out.
 ValidationReport fitted_rows(const FitInput& input, const Calibration& base, const RunFit& fit) {
@@ -192,32 +140,6 @@ ValidationReport fitted_rows(const FitInput& input, const Calibration& base, con
   return report;
 }
 
-std::string page_of(const CalibrateOptions& options, const FitInput& input, const Calibration& base,
-                    const RunFit& fit) {
-  FitAnswer answer{.title = fmt::format("Calibration {}", fit.calibration.name),
-                   .subtitle = fmt::format("{} fitted on {} {} rows of {}, start {}; written to {}",
-                                           input.gpu, fit.rows, options.origin,
-                                           source_of(rows_of(options)), base.name, options.out),
-                   .figures = {{"rows", std::to_string(fit.rows), "fitted on"},
-                               {"median error", format_percent(fit.median_ape_after),
-                                fmt::format("{} before", format_percent(fit.median_ape_before))},
-                               {"residual", format_percent(fit.residual_rms), "root mean square"}},
-                   .warnings = {},
-                   .parameters = parameters_table(fit, base),
-                   .moved = {},
-                   .rows = fitted_rows(input, base, fit)};
-  for (const FittedParameter& each : fit.fitted) {
-    answer.moved.push_back(moved_item(std::string(each.name), each.prior, each.fitted));
-  }
-  if (const std::string outside = outside_text(fit); !outside.empty()) {
-    answer.warnings.push_back(outside + ".");
-  }
-  if (!fit.converged) answer.warnings.emplace_back("The search was still moving when it stopped.");
-  return fit_page(answer);
-}
-
-// ---- JSON.
-
 Json report_document(const CalibrateOptions& options, const FitInput& input,
                      const Calibration& base, const RunFit& fit) {
   Json parameters = Json::array();
@@ -247,6 +169,44 @@ Json report_document(const CalibrateOptions& options, const FitInput& input,
           {"unusable", unusable}};
 }
 
+Answer answer_of(const CalibrateOptions& options, const FitInput& input, const Calibration& base,
+                 const RunFit& fit) {
+  FitAnswer answer{
+      .answer = {.title = fmt::format("Calibration {}", fit.calibration.name),
+                 .subtitle = fmt::format(
+                     "{} fitted on {} {} rows of {}{}, start {}; written to {}", input.gpu,
+                     fit.rows, options.origin, source_of(rows_of(options)),
+                     input.other_rows > 0 ? fmt::format(" ({} other rows)", input.other_rows) : "",
+                     base.name, options.out),
+                 .figures = {{"rows", std::to_string(fit.rows), "fitted on"},
+                             {"median error", format_percent(fit.median_ape_after),
+                              fmt::format("{} before", format_percent(fit.median_ape_before))},
+                             {"residual", format_percent(fit.residual_rms), "root mean square"}},
+                 .sections = {},
+                 .kind = "calibrate-runs",
+                 .document = [&] { return report_document(options, input, base, fit); }},
+      .parameters = {"Parameters", {}, parameters_table(fit, base)},
+      .rows = fitted_rows(input, base, fit)};
+  for (const FittedParameter& each : fit.fitted) {
+    answer.moved.push_back(moved_item(std::string(each.name), each.prior, each.fitted));
+  }
+  if (!fit.without_influence.empty()) {
+    answer.parameters.rows.push_back(
+        {"no row depends on", fmt::format("{}", fmt::join(fit.without_influence, ", "))});
+  }
+  std::vector<std::string>& warnings = answer.answer.warnings;
+  if (std::string outside = outside_text(fit); !outside.empty()) {
+    warnings.push_back(std::move(outside));
+  }
+  if (!fit.converged) warnings.emplace_back("The search was still moving when it was stopped.");
+  return fit_answer(std::move(answer));
+}
+
+// The options of all programs have a page and a document (calibrate_device.hpp).
+AnswerOutput output_of(const CalibrateOptions& options) {
+  return {.json = options.json, .files = {{"--page", options.page}}};
+}
+
 ExitCode calibrate_network(const CalibrateOptions& options) {
   if (!options.gpu.empty() || !options.fit.empty() || !options.fix.empty()) {
     throw Error("--gpu, --fit and --fix have no meaning with timings of collectives");
@@ -260,8 +220,7 @@ ExitCode calibrate_network(const CalibrateOptions& options) {
                                    .out = options.out,
                                    .origin = parse_origin(options.origin, {}),
                                    .force = options.force,
-                                   .json = options.json,
-                                   .page = options.page,
+                                   .output = output_of(options),
                                    .threads = options.threads});
 }
 
@@ -311,9 +270,8 @@ ExitCode calibrate(const CalibrateOptions& options) {
       calibration_text(result.calibration,
                        fmt::format("Written by windtunnel calibrate from {}, start {}.",
                                    fs::path(options.from.front()).filename().string(), base.name)));
-  if (!options.page.empty()) write_file(options.page, page_of(options, input, base, result));
-  if (options.json) print_document("calibrate-runs", report_document(options, input, base, result));
-  print_human(report_text(options, input, base, result), options.json);
+  hand_out(answer_of(options, input, base, result), output_of(options),
+           fmt::format("\nwrote {}\n", options.out));
   return ExitCode::ok;
 }
 

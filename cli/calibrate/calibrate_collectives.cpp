@@ -15,7 +15,7 @@
 #include "cli/program/output.hpp"
 #include "models/base/quantile.hpp"
 #include "models/base/units.hpp"
-#include "report/answer/calibration_page.hpp"
+#include "report/answer/calibration_answer.hpp"
 #include "report/answer/validation_page.hpp"
 #include "report/json/json.hpp"
 #include "report/text/table.hpp"
@@ -224,12 +224,6 @@ TextTable parameters_table(const Calibration& before, const Calibration& after) 
   return table;
 }
 
-std::string parameters_text(const Calibration& before, const Calibration& after,
-                            std::size_t width) {
-  const TextTable table = parameters_table(before, after);
-  return table.rows.empty() ? "no parameter was moved\n" : table_text(table, width);
-}
-
 // What one machine's rows gave.
 struct MachineFit {
   FitPoints points;
@@ -261,19 +255,7 @@ std::vector<std::string> pace_warnings(const MachineFit& fit) {
   return warnings;
 }
 
-std::string report_text(const MachineFit& fit, std::size_t width) {
-  const FitPoints& points = fit.points;
-  const ScoredRow& first = points.points.front();
-  std::string text = fmt::format(
-      "{}: {} {} points of {}{}, start {}\n\n", points.files, points.points.size(),
-      to_string(fit.origin), points.machine,
-      first.environment.empty() ? "" : fmt::format(" ({})", first.environment), fit.base.name);
-  text += parameters_text(fit.start, fit.fitted.calibration, width);
-  if (!fit.fitted.untold.empty()) {
-    text += fmt::format("as before, because no row depends on it: {}\n",
-                        fmt::join(fit.fitted.untold, ", "));
-  }
-  if (!fit.kept.empty()) text += fit.kept + "\n";
+TextTable residuals_table(const MachineFit& fit) {
   TextTable table{{{"residuals"},
                    {"points", Align::right},
                    {"median before", Align::right},
@@ -281,40 +263,45 @@ std::string report_text(const MachineFit& fit, std::size_t width) {
                    {"p90", Align::right}},
                   {}};
   for (const auto& [name, residuals] :
-       residuals_of(points.points, fit.start, fit.fitted.calibration)) {
+       residuals_of(fit.points.points, fit.start, fit.fitted.calibration)) {
     table.rows.push_back({name, std::to_string(residuals.after.size()),
                           format_percent(quantile(residuals.before, 0.5)),
                           format_percent(quantile(residuals.after, 0.5)),
                           format_percent(quantile(residuals.after, 0.9))});
   }
-  text += "\n" + table_text(table, width);
+  return table;
+}
+
+SummarySection parameters_section(const MachineFit& fit) {
+  SummarySection section{"Parameters", {}, parameters_table(fit.start, fit.fitted.calibration)};
+  if (section.table.rows.empty()) section = {"Parameters", {{"moved", "none"}}};
+  if (!fit.fitted.untold.empty()) {
+    section.rows.push_back({"as before", fmt::format("because no row depends on it: {}",
+                                                     fmt::join(fit.fitted.untold, ", "))});
+  }
+  if (!fit.kept.empty()) section.rows.push_back({"kept", fit.kept});
+  return section;
+}
+
+SummarySection residuals_section(const MachineFit& fit) {
   const InterconnectLaw& law = fit.fitted.calibration.network;
-  text += fmt::format(
-      "\nnoise of the logarithm {:.3f} from 1 MB, {:.3f} below; {} of the nodes are slow in a job, "
-      "by {:.2f}\n",
-      law.noise_log.value, law.small_noise_log.value, format_percent(law.slow_share.value),
-      std::exp(law.slow_log.value));
-  for (const std::string& assumed : first.where->assumed) {
-    text += fmt::format("assumed: {}\n", assumed);
+  SummarySection section{
+      "Residuals",
+      {{"noise of the logarithm", fmt::format("{:.3f} from 1 MB, {:.3f} below", law.noise_log.value,
+                                              law.small_noise_log.value)},
+       {"slow nodes",
+        fmt::format("{} of them in a job, by {:.2f}", format_percent(law.slow_share.value),
+                    std::exp(law.slow_log.value))}},
+      residuals_table(fit)};
+  for (const std::string& assumed : fit.points.points.front().where->assumed) {
+    section.rows.push_back({"assumed", assumed});
   }
-  for (const auto& [environment, count] : points.other_environments) {
-    text += fmt::format("not fitted on: {} points of environment '{}' (--where chooses)\n", count,
-                        environment);
+  for (const auto& [environment, count] : fit.points.other_environments) {
+    section.rows.push_back(
+        {"not fitted on",
+         fmt::format("{} points of environment '{}' (--where chooses)", count, environment)});
   }
-  std::map<std::string, std::pair<int, std::string>> reasons;
-  for (const SkippedRow& row : points.skipped) {
-    auto& [count, id] = reasons[row.reason];
-    if (count++ == 0) id = row.id;
-  }
-  for (const auto& [reason, rows] : reasons) {
-    text +=
-        fmt::format("warning: {} rows not used: {}, first {}\n", rows.first, reason, rows.second);
-  }
-  for (const std::string& warning : pace_warnings(fit)) {
-    text += fmt::format("warning: {}\n", warning);
-  }
-  const bool fits = !pace_of_points(points.points, fit.fitted.calibration).one_sided();
-  return text + fmt::format("\nwrote {}{}\n", fit.out, fits ? "" : ", which does not fit");
+  return section;
 }
 
 Json report_document(const MachineFit& fit) {
@@ -351,18 +338,22 @@ Json report_document(const MachineFit& fit) {
           {"skipped", skipped}};
 }
 
-std::string page_of(const MachineFit& fit) {
+Answer answer_of(const MachineFit& fit) {
   const FitPoints& points = fit.points;
+  const std::string& environment = points.points.front().environment;
   const Calibration& after = fit.fitted.calibration;
-  FitAnswer answer{.title = fmt::format("Network of {}", points.machine),
-                   .subtitle = fmt::format("fitted on {} {} points of {}, start {}; written to {}",
-                                           points.points.size(), to_string(fit.origin),
-                                           points.files, fit.base.name, fit.out),
-                   .figures = {},
-                   .warnings = pace_warnings(fit),
-                   .parameters = parameters_table(fit.start, after),
-                   .moved = {},
-                   .rows = {}};
+  FitAnswer answer{.answer = {.title = fmt::format("Network of {}", points.machine),
+                              .subtitle = fmt::format(
+                                  "fitted on {} {} points of {}{}, start {}; written to {}",
+                                  points.points.size(), to_string(fit.origin), points.files,
+                                  environment.empty() ? "" : fmt::format(" ({})", environment),
+                                  fit.base.name, fit.out),
+                              .figures = {},
+                              .sections = {},
+                              .warnings = pace_warnings(fit),
+                              .kind = "calibrate-collectives"},
+                   .parameters = parameters_section(fit),
+                   .more = {residuals_section(fit)}};
   for (const ScoredRow& point : points.points) {
     const double seconds = seconds_of(point, after);
     answer.rows.rows.push_back({.id = point.id,
@@ -378,13 +369,13 @@ std::string page_of(const MachineFit& fit) {
   }
   answer.rows.skipped = points.skipped;
   summarise_families(answer.rows, {});
-  answer.figures = accuracy_figures(answer.rows);
+  answer.answer.figures = accuracy_figures(answer.rows);
   for_each_moved(
       fit.start, after,
       [&](const std::string& name, std::string_view, const Parameter& from, const Parameter& to) {
         if (to.value < kNever) answer.moved.push_back(moved_item(name, from, to));
       });
-  return fit_page(answer);
+  return fit_answer(std::move(answer));
 }
 
 // "net.yaml" of the machine "AWS p5.48xlarge": "net-aws-p5-48xlarge.yaml".
@@ -465,18 +456,21 @@ ExitCode calibrate_on_collectives(const CollectiveCalibration& options) {
     fits.push_back(fit_machine(points_of(rows, sizes), options, out));
   }
   for (MachineFit& fit : fits) write_calibration(fit);
-  for (const MachineFit& fit : fits) {
-    if (options.page.empty()) break;
-    write_file(fits.size() == 1 ? options.page : machine_file(options.page, fit.points.machine),
-               page_of(fit));
-  }
-  if (options.json) {
+  // One document of all machines, and a page of each.
+  if (options.output.json) {
     Json documents = Json::array();
     for (const MachineFit& fit : fits) documents.push_back(report_document(fit));
     print_document("calibrate-collectives", fits.size() == 1 ? documents.front() : documents);
   }
-  const std::size_t width = human_style(options.json).width;
-  for (const MachineFit& fit : fits) print_human(report_text(fit, width), options.json);
+  for (const MachineFit& fit : fits) {
+    AnswerOutput output = options.output;
+    for (auto& [option, file] : output.files) {
+      if (fits.size() > 1 && !file.empty()) file = machine_file(file, fit.points.machine);
+    }
+    const bool follows = !pace_of_points(fit.points.points, fit.fitted.calibration).one_sided();
+    hand_out(answer_of(fit), output,
+             fmt::format("\nwrote {}{}\n", fit.out, follows ? "" : ", which does not fit"));
+  }
   for (const CollectiveRows& file : files) {
     for (const UnusableRow& row : file.unreadable) {
       print_human(fmt::format("warning: {}: {}; the row is not used\n", row.id, row.reason), true);

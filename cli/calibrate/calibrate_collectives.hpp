@@ -5,6 +5,7 @@
 #include <string_view>
 #include <vector>
 
+#include "cli/program/answer_output.hpp"
 #include "models/base/error.hpp"
 #include "models/base/origin.hpp"
 
@@ -21,8 +22,7 @@ struct CollectiveCalibration {
   std::string out;
   Origin origin = Origin::measured;  // of the rows
   bool force = false;                // write over files
-  bool json = false;
-  std::string page = {};  // where it goes; empty: nowhere
+  AnswerOutput output;
   int threads = 0;
 };
 

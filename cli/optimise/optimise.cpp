@@ -11,18 +11,12 @@
 #include <utility>
 
 #include "cli/optimise/optimise_parts.hpp"
+#include "cli/program/answer_output.hpp"
 #include "cli/program/command.hpp"
 #include "cli/program/load_scenario.hpp"
 #include "cli/program/output.hpp"
 #include "cli/program/override_options.hpp"
-#include "models/base/units.hpp"
-#include "models/base/version.hpp"
-#include "models/cost/memory/memory.hpp"
-#include "report/answer/optimise_page.hpp"
-#include "report/json/json.hpp"
-#include "report/plan/optimise_tables.hpp"
-#include "report/text/table.hpp"
-#include "scenarios/language/library/facts/planning.hpp"
+#include "report/answer/optimise_answer.hpp"
 
 namespace windtunnel {
 namespace {
@@ -36,24 +30,13 @@ struct OptimiseCommand {
   int top = 10;
   int simulate = 3;
   int threads = 0;
-  bool json = false;
-  std::string page;
+  AnswerOutput output;
 };
 
 constexpr std::array<std::pair<const char*, Aim>, 4> kAims = {{{"iteration", Aim::iteration},
                                                                {"memory", Aim::memory},
                                                                {"goodput", Aim::goodput},
                                                                {"cost", Aim::cost}}};
-
-// What the user set before what was found, which counts where both name a key.
-std::string command_line(const OptimiseCommand& command, const Overrides& found) {
-  std::string line = fmt::format("windtunnel run {}", shell_word(command.scenario));
-  for (const std::string& set : command.set) line += fmt::format(" --set {}", shell_word(set));
-  for (const auto& [key, value] : found) {
-    line += fmt::format(" --set {}", shell_word(fmt::format("{}={}", key, value)));
-  }
-  return line;
-}
 
 Aim aim_of(const OptimiseCommand& command) {
   for (const auto& [name, aim] : kAims) {
@@ -109,86 +92,6 @@ OptimiseOptions options_of(const OptimiseCommand& command, std::vector<std::stri
   return options;
 }
 
-// What a plan keeps free and the best here does not.
-std::string headroom_note(const Optimisation& result) {
-  const RankedConfiguration& best = result.best.front();
-  if (!best.record) return "";
-  const double usable = usable_bytes(best.record->job.cluster.node.gpu);
-  const double left = 1 - best.memory_bytes / usable;
-  if (left >= usual_headroom().value) return "";
-  return fmt::format(
-      "\nnote: the best leaves {} of a GPU's memory free, {} of {} being taken; windtunnel plan "
-      "keeps {:g} %: --headroom {:g}\n",
-      format_percent(left), format_memory(best.memory_bytes), format_memory(usable),
-      100 * usual_headroom().value, 100 * usual_headroom().value);
-}
-
-std::string text_of(const OptimiseCommand& command, const std::vector<VariedKey>& varied,
-                    const Optimisation& result) {
-  const size_t width = human_style(command.json).width;
-  std::string text = table_text(ranking_table(result), width);
-  text += fmt::format("\n{} estimated", counted(result.estimated, "configuration"));
-  if (result.passed_over > 0) {
-    text +=
-        fmt::format(", {} passed over as too slow or large", counted(result.passed_over, "layout"));
-  }
-  text += "\n";
-  for (const auto& [reason, at] : result.infeasible) {
-    text += fmt::format("{} infeasible: {}, as: {}\n", at.count, reason, at.example);
-  }
-  for (const RankedConfiguration& at : result.best) {
-    if (!at.failure.empty()) text += fmt::format("not simulated: {}\n", at.failure);
-  }
-  if (result.frontier.size() > 1) {
-    text += fmt::format("\n{}\n{}", kFrontierTitle, table_text(frontier_table(result), width));
-  }
-  for (const std::string& warning : edge_warnings(result, varied)) text += "\n" + warning + "\n";
-  text += headroom_note(result);
-  if (!result.best.front().failure.empty()) return text;
-  return text + "\nbest: " + command_line(command, result.best.front().set) + "\n";
-}
-
-Json document_of(const OptimiseCommand& command, const Optimisation& result) {
-  Json document = {{"scenario", command.scenario},  {"version", program_version()},
-                   {"commit", program_commit()},    {"for", command.aim},
-                   {"estimated", result.estimated}, {"passed_over", result.passed_over}};
-  document["infeasible"] = Json::array();
-  for (const auto& [reason, at] : result.infeasible) {
-    document["infeasible"].push_back(
-        {{"reason", reason}, {"count", at.count}, {"example", at.example}});
-  }
-  document["frontier"] = Json::array();
-  for (size_t i = 0; i < result.frontier.size(); ++i) {
-    const RankedConfiguration& at = result.frontier[i];
-    const bool last = i + 1 == result.frontier.size();
-    document["frontier"].push_back(
-        {{"set", set_json(at.set)},
-         {"estimated_s", at.estimated_s},
-         {"memory_bytes", at.memory_bytes},
-         {"s_per_gib", last ? Json(nullptr) : Json(seconds_per_GiB(at, result.frontier[i + 1]))}});
-  }
-  document["best"] = Json::array();
-  for (const RankedConfiguration& at : result.best) {
-    Json row = {{"set", set_json(at.set)},
-                {"estimated_s", at.estimated_s},
-                {"estimated_usd", at.estimated_usd > 0 ? Json(at.estimated_usd) : Json(nullptr)},
-                {"memory_bytes", at.memory_bytes}};
-    if (at.record) {
-      row["simulated_s"] = at.record->iteration.time_s;
-      row["mfu"] = at.record->iteration.mfu;
-      row["mfu_causal"] = at.record->iteration.mfu_causal;
-      if (at.record->campaign) {
-        row["goodput"] = at.record->campaign->goodput.mean;
-        row["job_cost_usd"] = at.record->campaign->job_cost_usd.mean;
-      }
-      row["result"] = run_document(*at.record, false);  // all figures, by their keys
-    }
-    if (!at.failure.empty()) row["failure"] = at.failure;
-    document["best"].push_back(row);
-  }
-  return document;
-}
-
 // It is searched alone: every split has a learner of its own.
 ExitCode run_rollout(const OptimiseCommand& command) {
   if (command.over.size() > 1 || command.aim != "iteration") {
@@ -198,8 +101,7 @@ ExitCode run_rollout(const OptimiseCommand& command) {
       {command.scenario,
        command.set,
        {.top = command.top, .simulated = command.simulate, .threads = command.threads},
-       command.json,
-       command.page});
+       command.output});
 }
 
 ExitCode run(const OptimiseCommand& command) {
@@ -214,8 +116,7 @@ ExitCode run(const OptimiseCommand& command) {
         {command.scenario,
          command.set,
          {.keys = options.intervals, .aim = options.aim, .threads = command.threads},
-         command.json,
-         command.page});
+         command.output});
   }
   const std::vector<VariedKey> varied = parse_varied(lists, "--over");
   const std::vector<Overrides> points = cross_product(varied);
@@ -226,17 +127,12 @@ ExitCode run(const OptimiseCommand& command) {
     options.progress = [&](const std::string& step) { progress.show(step); };
     result = optimise(scenario, points, options);
   }
-  if (!command.page.empty()) {
-    const RankedConfiguration& best = result.best.front();
-    write_file(command.page,
-               optimise_page(result, {.scenario = command.scenario,
-                                      .aim = command.aim,
-                                      .over = fmt::format("{}", fmt::join(command.over, " ")),
-                                      .run = command_line(command, best.set),
-                                      .varied = varied}));
-  }
-  if (command.json) print_document("optimise", document_of(command, result));
-  print_human(text_of(command, varied, result), command.json);
+  const OptimiseAsked asked{.scenario = command.scenario,
+                            .aim = command.aim,
+                            .over = fmt::format("{}", fmt::join(command.over, " ")),
+                            .run = run_line(command.scenario, command.set, result.best.front().set),
+                            .varied = varied};
+  hand_out(optimise_answer(result, asked), command.output);
   return ExitCode::ok;
 }
 
@@ -272,8 +168,7 @@ Handler define_optimise(CLI::App& app) {
                  "so many of them are simulated with network contention (default 3)")
       ->type_name("N")
       ->check(CLI::Range(0, 10000));
-  add_page_option(app, command->page);
-  app.add_flag("--json", command->json, "print one JSON document on stdout, text on stderr");
+  add_answer_output(app, command->output);
   app.add_option("-j", command->threads, "threads (default: all cores); the result is the same")
       ->type_name("N")
       ->check(CLI::Range(1, 4096));

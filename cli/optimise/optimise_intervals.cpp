@@ -12,7 +12,6 @@
 #include "cli/program/override_options.hpp"
 #include "models/base/version.hpp"
 #include "models/results/paired_gain.hpp"
-#include "report/answer/answer_page.hpp"
 #include "report/answer/charts.hpp"
 #include "report/json/json.hpp"
 #include "report/summary/campaign_summary.hpp"
@@ -60,14 +59,12 @@ std::string words_of(const IntervalSearch& found) {
   return fmt::format("{}", fmt::join(words, " "));
 }
 
-std::string run_line(const IntervalCommand& command, const IntervalSearch& found) {
-  std::string line = fmt::format("windtunnel run {}", shell_word(command.scenario));
-  for (const std::string& set : command.set) line += fmt::format(" --set {}", shell_word(set));
+Overrides changed_intervals(const IntervalSearch& found) {
+  Overrides changed;
   for (const IntervalSearch::Tier& tier : found.tiers) {
-    if (tier.as_given) continue;
-    line += fmt::format(" --set {}", shell_word(fmt::format("{}={}", tier.key, tier.value)));
+    if (!tier.as_given) changed.emplace_back(tier.key, tier.value);
   }
-  return line;
+  return changed;
 }
 
 // Of campaigns without their iterations: their figures alone.
@@ -116,32 +113,6 @@ TextTable goodput_table(const IntervalSearch& found) {
           {row_of("best", found.best), row_of("as given", found.given)}};
 }
 
-std::string text_of(const IntervalCommand& command, const IntervalSearch& found) {
-  const size_t width = human_style(command.json).width;
-  std::string text =
-      table_text(tiers_table(found), width) + "\n" + table_text(goodput_table(found), width);
-  text += fmt::format("gain with the same failures: {} percentage points ({} {})\n",
-                      value_text(Unit::points, found.gain.mean), kIntervalTitle,
-                      range_text(Unit::points, found.gain.low, found.gain.high));
-  if (const auto& theory = found.theory) {
-    text += fmt::format("formulas for {} alone: Young {}, Daly {}, exact exponential {}\n",
-                        theory->tier, value_text(Unit::seconds, theory->young_s),
-                        value_text(Unit::seconds, theory->daly_s),
-                        value_text(Unit::seconds, theory->exact_s));
-  }
-  for (const IntervalSearch::Tier& tier : found.tiers) {
-    if (tier.storage_s <= 0) continue;
-    text += fmt::format(
-        "{}: at most {} of the storage's bandwidth (cluster.storage.share) is {} or more\n",
-        tier.key, value_text(Unit::share, found.storage_share),
-        value_text(Unit::seconds, tier.storage_s));
-  }
-  text += fmt::format("{} campaigns of {} trials\n\n", found.campaigns, found.given.trials);
-  if (const std::string words = words_of(found); !words.empty()) text += words + "\n";
-  return text +
-         fmt::format("{}: {}\n", changes(found) ? "best" : "as given", run_line(command, found));
-}
-
 Json result_json(const CampaignReport& report) {
   const Json campaign = campaign_json(record_of(report));
   return {{"goodput", campaign.at("goodput")},
@@ -155,10 +126,9 @@ Json document_of(const IntervalCommand& command, const IntervalSearch& found) {
                    {"version", program_version()},
                    {"commit", program_commit()},
                    {"for", command.options.aim == Aim::cost ? "cost" : "goodput"},
-                   {"set", Json::object()},
+                   {"set", set_json(changed_intervals(found))},
                    {"intervals", Json::array()}};
   for (const IntervalSearch::Tier& tier : found.tiers) {
-    if (!tier.as_given) document["set"][tier.key] = tier.value;
     document["intervals"].push_back({{"key", tier.key},
                                      {"tier", tier.name},
                                      {"value", tier.value},
@@ -184,41 +154,64 @@ Json document_of(const IntervalCommand& command, const IntervalSearch& found) {
   return document;
 }
 
-std::string page_of(const IntervalCommand& command, const IntervalSearch& found) {
-  const Figure& goodput = figure("campaign.goodput");
-  RangeChart chart{.title = "Goodput with these intervals between snapshots",
-                   .note = fmt::format("Mean and {} over {} trials with the same failures.",
-                                       kIntervalTitle, found.given.trials),
-                   .axis = {goodput.title, Unit::share},
-                   .items = {{.name = "best", .value = found.best.goodput, .best = changes(found)},
-                             {.name = "as given", .value = found.given.goodput}}};
-  SummarySection best{
+Json goodput_chart(const IntervalSearch& found) {
+  return chart_json(
+      RangeChart{.title = "Goodput with these intervals between snapshots",
+                 .note = fmt::format("Mean and {} over {} trials with the same failures.",
+                                     kIntervalTitle, found.given.trials),
+                 .axis = {figure("campaign.goodput").title, Unit::share},
+                 .items = {{.name = "best", .value = found.best.goodput, .best = changes(found)},
+                           {.name = "as given", .value = found.given.goodput}}});
+}
+
+SummarySection intervals_section(const IntervalCommand& command, const IntervalSearch& found) {
+  SummarySection section{
       changes(found) ? "The best intervals" : "Intervals that bring nothing certain",
-      {{"simulate it", run_line(command, found)}},
+      {},
       tiers_table(found)};
-  AnswerPage page{fmt::format("How often {} should save", command.scenario),
-                  fmt::format("{} campaigns of {} trials", found.campaigns, found.given.trials),
-                  {{goodput.title, value_text(Unit::share, found.best.goodput.mean), "the best"},
-                   {"gain", value_text(Unit::points, found.gain.mean) + " points",
-                    range_text(Unit::points, found.gain.low, found.gain.high)}},
-                  {},
-                  {AnswerChart{chart_json(chart)}, std::move(best),
-                   SummarySection{"What it brings", {}, goodput_table(found)}}};
-  if (std::string words = words_of(found); !words.empty())
-    page.warnings.push_back(std::move(words));
   for (const IntervalSearch::Tier& tier : found.tiers) {
-    if (tier.as_given) continue;
-    page.figures.push_back({tier.name, tier.value, "between snapshots"});
+    if (tier.storage_s <= 0) continue;
+    section.rows.push_back(
+        {tier.key,
+         fmt::format("at most {} of the storage's bandwidth (cluster.storage.share) is {} or more",
+                     value_text(Unit::share, found.storage_share),
+                     value_text(Unit::seconds, tier.storage_s))});
+  }
+  section.rows.push_back(
+      {"simulate it", run_line(command.scenario, command.set, changed_intervals(found))});
+  return section;
+}
+
+Answer answer_of(const IntervalCommand& command, const IntervalSearch& found) {
+  const Figure& goodput = figure("campaign.goodput");
+  SummarySection gain{"What it brings", {}, goodput_table(found)};
+  gain.with_figures = true;
+  Answer answer{
+      .title = fmt::format("How often {} should save", command.scenario),
+      .subtitle = fmt::format("{} campaigns of {} trials", found.campaigns, found.given.trials),
+      .figures = {{goodput.title, value_text(Unit::share, found.best.goodput.mean), "the best"},
+                  {"gain", value_text(Unit::points, found.gain.mean) + " points",
+                   fmt::format("{}, {} with the same failures",
+                               range_text(Unit::points, found.gain.low, found.gain.high),
+                               kIntervalTitle)}},
+      .sections = {chart_section([&] { return goodput_chart(found); }),
+                   intervals_section(command, found), std::move(gain)},
+      .kind = "optimise-intervals",
+      .document = [&] { return document_of(command, found); }};
+  for (const IntervalSearch::Tier& tier : found.tiers) {
+    if (!tier.as_given) answer.figures.push_back({tier.name, tier.value, "between snapshots"});
   }
   if (const auto& theory = found.theory) {
-    page.parts.emplace_back(
-        SummarySection{fmt::format("Formulas for {} alone", theory->tier),
-                       {{"Young", value_text(Unit::seconds, theory->young_s)},
-                        {"Daly", value_text(Unit::seconds, theory->daly_s)},
-                        {"exact exponential", value_text(Unit::seconds, theory->exact_s)}},
-                       {}});
+    answer.sections.push_back(
+        {fmt::format("Formulas for {} alone", theory->tier),
+         {{"Young", value_text(Unit::seconds, theory->young_s)},
+          {"Daly", value_text(Unit::seconds, theory->daly_s)},
+          {"exact exponential", value_text(Unit::seconds, theory->exact_s)}}});
   }
-  return answer_page(page);
+  if (std::string words = words_of(found); !words.empty()) {
+    answer.warnings.push_back(std::move(words));
+  }
+  return answer;
 }
 
 }  // namespace
@@ -231,9 +224,7 @@ ExitCode optimise_intervals(IntervalCommand command) {
     command.options.progress = [&](const std::string& step) { progress.show(step); };
     found = search_intervals(scenario, command.options);
   }
-  if (!command.page.empty()) write_file(command.page, page_of(command, found));
-  if (command.json) print_document("optimise-intervals", document_of(command, found));
-  print_human(text_of(command, found), command.json);
+  hand_out(answer_of(command, found), command.output);
   return ExitCode::ok;
 }
 

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "cli/program/answer_output.hpp"
 #include "models/base/error.hpp"
 #include "sim/study/interval_search.hpp"
 #include "sim/study/plan/rollout_split.hpp"
@@ -16,8 +17,7 @@ struct IntervalCommand {
   std::string scenario;
   std::vector<std::string> set;
   IntervalSearchOptions options;
-  bool json = false;
-  std::string page = {};  // where it goes; empty: nowhere
+  AnswerOutput output;
 };
 
 ExitCode optimise_intervals(IntervalCommand command);
@@ -29,8 +29,7 @@ struct RolloutCommand {
   std::string scenario;
   std::vector<std::string> set;
   SplitOptions options;
-  bool json = false;
-  std::string page = {};  // where it goes; empty: nowhere
+  AnswerOutput output;
 };
 
 ExitCode optimise_rollout(RolloutCommand command);

@@ -5,7 +5,6 @@
 #include "cli/program/output.hpp"
 #include "cli/program/override_options.hpp"
 #include "models/base/version.hpp"
-#include "report/answer/answer_page.hpp"
 #include "report/answer/charts.hpp"
 #include "report/json/json.hpp"
 #include "report/text/table.hpp"
@@ -37,15 +36,6 @@ std::vector<std::string> row_of(const std::string& rank, const RankedSplit& spli
   return row;
 }
 
-std::string run_line(const RolloutCommand& command, const Overrides& found) {
-  std::string line = fmt::format("windtunnel run {}", shell_word(command.scenario));
-  for (const std::string& set : command.set) line += fmt::format(" --set {}", shell_word(set));
-  for (const auto& [key, value] : found) {
-    line += fmt::format(" --set {}", shell_word(fmt::format("{}={}", key, value)));
-  }
-  return line;
-}
-
 TextTable splits_table(const SplitSearch& found) {
   TextTable table{{{"rank", Align::right},
                    {"learner nodes", Align::right},
@@ -59,23 +49,6 @@ TextTable splits_table(const SplitSearch& found) {
   }
   if (found.even) table.rows.push_back(row_of("even", *found.even));
   return table;
-}
-
-std::string text_of(const RolloutCommand& command, const SplitSearch& found) {
-  std::string text = table_text(splits_table(found), human_style(command.json).width);
-  text += fmt::format("\n{} splits estimated", found.estimated);
-  text += found.infeasible > 0
-              ? fmt::format(", {} infeasible, as: {}\n", found.infeasible, found.example)
-              : "\n";
-  for (const RankedSplit& split : found.best) {
-    if (!split.failure.empty()) text += fmt::format("not simulated: {}\n", split.failure);
-  }
-  const RankedSplit& best = found.best.front();
-  if (found.even) {
-    text += fmt::format("{:.2f} times the samples/s of the even split\n",
-                        best.best_known().samples_per_s / found.even->best_known().samples_per_s);
-  }
-  return text + "\nbest: " + run_line(command, best.set) + "\n";
 }
 
 Json split_json(const RankedSplit& split) {
@@ -101,11 +74,10 @@ Json document_of(const RolloutCommand& command, const SplitSearch& found) {
   return document;
 }
 
-std::string page_of(const RolloutCommand& command, const SplitSearch& found) {
-  const Figure& rate = figure("rollout.samples_per_s");
+Json splits_chart(const SplitSearch& found) {
   RangeChart chart{.title = "Samples per second by split of the nodes",
                    .note = "The diamond is the closed form by which they were found.",
-                   .axis = {rate.title, Unit::count},
+                   .axis = {figure("rollout.samples_per_s").title, Unit::count},
                    .items = {}};
   const auto add = [&](const RankedSplit& split, const std::string& rank) {
     const double samples_per_s = split.best_known().samples_per_s;
@@ -119,19 +91,41 @@ std::string page_of(const RolloutCommand& command, const SplitSearch& found) {
   };
   for (size_t i = 0; i < found.best.size(); ++i) add(found.best[i], fmt::format("{}.", i + 1));
   if (found.even) add(*found.even, "even:");
+  return chart_json(chart);
+}
+
+SummarySection best_split(const RolloutCommand& command, const SplitSearch& found) {
   const RankedSplit& best = found.best.front();
-  AnswerPage page{
-      fmt::format("Who learns and who writes: {}", command.scenario),
-      fmt::format("{} estimated, {} infeasible", counted(found.estimated, "split"),
-                  found.infeasible),
-      {{rate.title, rate.text(record_of(best.best_known())), "of the best split"},
-       {"learner nodes", std::to_string(best.learner_nodes), ""},
-       {"engine nodes", std::to_string(best.engine_nodes), ""},
-       {"GPUs per engine", std::to_string(best.engine_gpus), ""}},
-      {},
-      {AnswerChart{chart_json(chart)}, SummarySection{"The ranking", {}, splits_table(found)},
-       SummarySection{"How to go on", {{"simulate it", run_line(command, best.set)}}, {}}}};
-  return answer_page(page);
+  SummarySection section{"The best", {}};
+  section.with_figures = true;
+  if (found.even) {
+    const double times = best.best_known().samples_per_s / found.even->best_known().samples_per_s;
+    section.rows.push_back(
+        {"gain", fmt::format("{:.2f} times the samples/s of the even split", times)});
+  }
+  if (!found.example.empty()) section.rows.push_back({"infeasible", "as: " + found.example});
+  for (const RankedSplit& split : found.best) {
+    if (!split.failure.empty()) section.rows.push_back({"not simulated", split.failure});
+  }
+  section.rows.push_back({"simulate it", run_line(command.scenario, command.set, best.set)});
+  return section;
+}
+
+Answer answer_of(const RolloutCommand& command, const SplitSearch& found) {
+  const Figure& rate = figure("rollout.samples_per_s");
+  const RankedSplit& best = found.best.front();
+  return {.title = fmt::format("Who learns and who writes: {}", command.scenario),
+          .subtitle = fmt::format("{} estimated, {} infeasible", counted(found.estimated, "split"),
+                                  found.infeasible),
+          .figures = {{rate.title, rate.text(record_of(best.best_known())), "of the best split"},
+                      {"learner nodes", std::to_string(best.learner_nodes)},
+                      {"engine nodes", std::to_string(best.engine_nodes)},
+                      {"GPUs per engine", std::to_string(best.engine_gpus)}},
+          .sections = {chart_section([&] { return splits_chart(found); }),
+                       {"The ranking", {}, splits_table(found)},
+                       best_split(command, found)},
+          .kind = "optimise-rollout",
+          .document = [&] { return document_of(command, found); }};
 }
 
 }  // namespace
@@ -144,9 +138,7 @@ ExitCode optimise_rollout(RolloutCommand command) {
     command.options.progress = [&](const std::string& step) { progress.show(step); };
     found = search_splits(scenario, command.options);
   }
-  if (!command.page.empty()) write_file(command.page, page_of(command, found));
-  if (command.json) print_document("optimise-rollout", document_of(command, found));
-  print_human(text_of(command, found), command.json);
+  hand_out(answer_of(command, found), command.output);
   return ExitCode::ok;
 }
 

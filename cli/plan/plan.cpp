@@ -6,12 +6,11 @@
 
 #include "cli/plan/plan_arguments.hpp"
 #include "cli/plan/plan_options.hpp"
+#include "cli/program/answer_output.hpp"
 #include "cli/program/command.hpp"
 #include "cli/program/output.hpp"
 #include "cli/program/override_options.hpp"
-#include "report/answer/plan_page.hpp"
-#include "report/console/console.hpp"
-#include "report/plan/plan_summary.hpp"
+#include "report/answer/plan_answer.hpp"
 #include "sim/study/plan/make_plan.hpp"
 
 namespace windtunnel {
@@ -20,9 +19,8 @@ namespace {
 struct PlanCommand {
   PlanOptions asked;
   std::string out;
-  std::string page;
   bool explain = false;
-  bool json = false;
+  AnswerOutput output;
 };
 
 std::string next_command(const PlanCommand& command) {
@@ -33,7 +31,8 @@ std::string next_command(const PlanCommand& command) {
 }
 
 ExitCode run(const PlanCommand& command) {
-  for (const std::string& file : {command.out, command.page}) check_folder_of(file);
+  check_folder_of(command.out);
+  check_folders(command.output);
   PlanRequest request = request_of(command.asked);
   request.written_model = model_value_from(request.model, command.out);
   PlanReport plan;
@@ -47,15 +46,11 @@ ExitCode run(const PlanCommand& command) {
   std::exception_ptr not_written;
   try {
     if (!command.out.empty()) write_file(command.out, plan.scenario);
-    if (!command.page.empty()) write_file(command.page, plan_page(plan, next_command(command)));
   } catch (const Error&) {
     not_written = std::current_exception();
   }
-  if (command.json) print_result(json_text(plan_document(plan)));
   const PlanDetail detail = command.explain ? PlanDetail::full : PlanDetail::brief;
-  print_human(
-      summary_text(summarise_plan(plan, next_command(command), detail), human_style(command.json)),
-      command.json);
+  hand_out(plan_answer(plan, next_command(command), detail), command.output);
   if (not_written) std::rethrow_exception(not_written);
   return ExitCode::ok;
 }
@@ -68,10 +63,9 @@ Handler define_plan(CLI::App& app) {
   add_deadline_options(app, command->asked);
   app.add_option("--out", command->out, "write the best plan as a scenario, for windtunnel run")
       ->type_name("FILE");
-  add_page_option(app, command->page);
   app.add_flag("--explain", command->explain,
                "print all that was tried, and each value taken with its origin");
-  app.add_flag("--json", command->json, "print one JSON document on stdout, text on stderr");
+  add_answer_output(app, command->output);
   add_example(app, "--cluster '64 x dgx-h100' --model llama3-70b --tokens '2 T' --out best.yaml");
   return [command] { return run(*command); };
 }

@@ -26,6 +26,9 @@ void add_example(CLI::App& app, const std::string& arguments);
 // --page FILE.html: where the answer goes as a page, too.
 void add_page_option(CLI::App& app, std::string& file);
 
+// What `windtunnel list WHAT` prints.
+ExitCode print_listing(const std::string& what, bool json);
+
 Handler define_run(CLI::App& app);
 Handler define_compare(CLI::App& app);
 Handler define_sweep(CLI::App& app);

@@ -257,4 +257,14 @@ std::string shell_word(std::string_view text) {
   return word + "'";
 }
 
+std::string run_line(const std::string& scenario, const std::vector<std::string>& set,
+                     const Overrides& found) {
+  std::string line = fmt::format("windtunnel run {}", shell_word(scenario));
+  for (const std::string& each : set) line += fmt::format(" --set {}", shell_word(each));
+  for (const auto& [key, value] : found) {
+    line += fmt::format(" --set {}", shell_word(fmt::format("{}={}", key, value)));
+  }
+  return line;
+}
+
 }  // namespace windtunnel

@@ -26,4 +26,9 @@ std::vector<VariedKey> parse_varied(const std::vector<std::string>& arguments,
 // As a shell reads it as one word: quoted where it has to be.
 std::string shell_word(std::string_view text);
 
+// The command that runs a scenario with what the user set, then what was found, which counts where
+// both name a key.
+std::string run_line(const std::string& scenario, const std::vector<std::string>& set,
+                     const Overrides& found);
+
 }  // namespace windtunnel

@@ -2,33 +2,18 @@
 // torch's files in and out.
 #include "cli/schedule/schedule_command.hpp"
 
-#include <algorithm>
+#include <memory>
 #include <utility>
 #include <vector>
 
-#include "cli/program/output.hpp"
-#include "report/listing/listing.hpp"
-
 namespace windtunnel {
 namespace {
-
-ExitCode list(bool json) {
-  const auto listing = std::find_if(listings().begin(), listings().end(),
-                                    [](const Listing& each) { return each.name == "schedules"; });
-  CHECK(listing != listings().end(), "no listing of schedules");
-  if (json) {
-    print_document("list", listing->document());
-  } else {
-    print_result(table_text(listing->table(), human_style(false).width));
-  }
-  return ExitCode::ok;
-}
 
 Handler define_schedule_list(CLI::App& app) {
   auto json = std::make_shared<bool>(false);
   app.add_flag("--json", *json, "one JSON document");
   add_example(app, "--json");
-  return [json] { return list(*json); };
+  return [json] { return print_listing("schedules", *json); };
 }
 
 const std::vector<Command>& schedule_commands() {

@@ -6,10 +6,9 @@
 #include "cli/program/output.hpp"
 #include "cli/schedule/schedule_command.hpp"
 #include "cli/schedule/schedule_source.hpp"
-#include "policies/analysis/schedule_analysis.hpp"
 #include "policies/evaluation/message_validator.hpp"
 #include "policies/evaluation/schedule_lowering.hpp"
-#include "report/answer/schedule_page.hpp"
+#include "report/answer/answer_page.hpp"
 #include "traces/torch/torch_schedule.hpp"
 
 namespace windtunnel {
@@ -46,18 +45,8 @@ void write_schedule(const Schedule& schedule, bool extended, const std::string& 
 
 // As `show` draws it.
 void write_page(const std::string& page, const ScheduleSource& source) {
-  const Messages messages{{{source.message_s}, {source.message_s}}, Sends::asynchronous};
-  const AnalysisOptions options;
-  const ScheduleAnalysis analysis =
-      analyse_schedule(source.schedule, source.costs, messages, options);
-  write_file(page, schedule_page({.title = source.title,
-                                  .notes = source.notes,
-                                  .schedule = source.schedule,
-                                  .analysis = analysis,
-                                  .options = options,
-                                  .sends = Sends::asynchronous,
-                                  .in_seconds = source.in_seconds,
-                                  .in_bytes = source.in_bytes}));
+  const ScheduleReport report = analysed(source, source.schedule);
+  write_file(page, answer_page(schedule_answer(report)));
 }
 
 Schedule lower(const Schedule& schedule, bool fsdp) {

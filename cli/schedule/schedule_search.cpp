@@ -8,15 +8,14 @@
 #include <array>
 #include <limits>
 
+#include "cli/program/answer_output.hpp"
 #include "cli/program/interruption.hpp"
 #include "cli/program/output.hpp"
 #include "cli/program/override_options.hpp"
 #include "cli/schedule/schedule_command.hpp"
 #include "cli/schedule/schedule_source.hpp"
 #include "models/base/units.hpp"
-#include "policies/analysis/schedule_analysis.hpp"
 #include "policies/iteration.hpp"
-#include "report/answer/schedule_page.hpp"
 #include "report/json/json.hpp"
 #include "report/text/table.hpp"
 #include "scenarios/language/case.hpp"
@@ -34,8 +33,7 @@ struct ScheduleSearchOptions {
   std::uint64_t seed = 1;
   int threads = 0;
   std::string out;
-  bool json = false;
-  std::string page;
+  AnswerOutput output;
 };
 
 constexpr std::array<const char*, 3> kNotSearched = {"--group", "--slices", "--defer-weights"};
@@ -101,15 +99,6 @@ class Printer {
  public:
   Printer(const ScheduleSource& source, const SearchResult& result)
       : source_(source), result_(result) {}
-
-  std::string text(SearchObjective objective, std::size_t width) const {
-    std::string text;
-    for (const std::string& note : source_.notes) text += note + "\n";
-    for (const SummaryRow& row : rows(objective)) {
-      text += fmt::format("{:<23} {}\n", row.label, row.value);
-    }
-    return text + "\n" + table_text(table(), width);
-  }
 
   SummarySection section(SearchObjective objective) const {
     return {"What was found, and what cannot be beaten", rows(objective), table()};
@@ -217,22 +206,14 @@ class Printer {
   const SearchResult& result_;
 };
 
-// The best order, analysed as `schedule show` does.
-std::string page_of(const ScheduleSource& source, const SearchResult& result,
-                    const std::string& title, SummarySection found) {
-  const AnalysisOptions options;
-  const Messages messages{{{source.message_s}, {source.message_s}}, Sends::asynchronous};
-  const ScheduleAnalysis analysis =
-      analyse_schedule(result.schedule, source.request.costs, messages, options);
-  return schedule_page({.title = fmt::format("The best order found: {}", title),
-                        .notes = source.notes,
-                        .schedule = result.schedule,
-                        .analysis = analysis,
-                        .options = options,
-                        .sends = Sends::asynchronous,
-                        .in_seconds = source.in_seconds,
-                        .in_bytes = source.in_bytes},
-                       {std::move(found)});
+// On its page the best order is analysed as `schedule show` does.
+Answer answer_of(const ScheduleReport& best, SummarySection found, MakesJson document) {
+  Answer answer = schedule_answer(best);
+  for (SummarySection& section : answer.sections) section.where = ShownOn::page;
+  answer.sections.insert(answer.sections.begin() + 1, std::move(found));
+  answer.kind = "schedule-search";
+  answer.document = std::move(document);
+  return answer;
 }
 
 // The better of one and two chunks per rank unless the user or the scenario says which.
@@ -274,17 +255,14 @@ ExitCode search(const ScheduleSearchOptions& options) {
   if (!best) throw Error(fault);
   const Printer printer(*best_source, *best);
   if (!options.out.empty()) write_file(options.out, torch_schedule_text(best->schedule));
-  const std::string title =
-      fmt::format("{} ranks, {} micro-batches, {} chunk{} per rank", best_source->request.ranks,
-                  best_source->request.microbatches, best_source->request.chunks,
-                  best_source->request.chunks == 1 ? "" : "s");
-  if (!options.page.empty()) {
-    write_file(options.page, page_of(*best_source, *best, title,
-                                     printer.section(search_options(options).objective)));
-  }
-  if (options.json) print_document("schedule-search", printer.document(options));
-  const std::size_t width = human_style(options.json).width;
-  print_human(title + "\n" + printer.text(search_options(options).objective, width), options.json);
+  const ScheduleRequest& request = best_source->request;
+  ScheduleReport report = analysed(*best_source, best->schedule);
+  report.title = fmt::format(
+      "The best order found: {} ranks, {} micro-batches, {} chunk{} per rank", request.ranks,
+      request.microbatches, request.chunks, request.chunks == 1 ? "" : "s");
+  hand_out(answer_of(report, printer.section(search_options(options).objective),
+                     [&] { return printer.document(options); }),
+           options.output);
   return ExitCode::ok;
 }
 
@@ -316,8 +294,7 @@ Handler define_schedule_search(CLI::App& app) {
   app.add_option("--seed", options->seed, "of the local search (default 1)")->type_name("N");
   app.add_option("--out", options->out, "write the best schedule as a torch CSV")
       ->type_name("FILE.csv");
-  add_page_option(app, options->page);
-  app.add_flag("--json", options->json, "print one JSON document on stdout, text on stderr");
+  add_answer_output(app, options->output);
   app.add_option("-j", options->threads, "threads (default: all cores); the result is the same")
       ->type_name("N")
       ->check(CLI::Range(1, 4096));

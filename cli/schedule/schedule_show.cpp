@@ -2,12 +2,11 @@
 
 #include <memory>
 
+#include "cli/program/answer_output.hpp"
 #include "cli/program/output.hpp"
 #include "cli/schedule/schedule_command.hpp"
 #include "cli/schedule/schedule_source.hpp"
 #include "models/base/units.hpp"
-#include "policies/analysis/schedule_analysis.hpp"
-#include "report/answer/schedule_page.hpp"
 #include "report/schedule/schedule_gantt.hpp"
 #include "report/schedule/schedule_report.hpp"
 
@@ -20,12 +19,10 @@ struct ShowOptions {
   std::string norm;
   AnalysisOptions analysis;
   bool gantt = false;
-  bool json = false;
-  std::string page;
-  int width = 0;  // 0: the terminal's
+  AnswerOutput output;
 };
 
-constexpr int kNoTerminal = 100;  // characters of a drawing where no terminal says
+constexpr std::size_t kNoTerminal = 100;  // characters of a drawing where no terminal says
 
 Sends sends_of(const std::string& name) {
   std::vector<std::string> known;
@@ -51,28 +48,20 @@ double norm_of(const std::string& text, const ScheduleSource& source) {
 
 ExitCode show(const ShowOptions& given) {
   ShowOptions options = given;
-  const Sends sends = sends_of(options.sends);
   const ScheduleSource source = load_schedule_source(*options.source);
   options.analysis.sync.norm_s = norm_of(options.norm, source);
-  const Messages messages{{{source.message_s}, {source.message_s}}, sends};
-  const ScheduleAnalysis analysis =
-      analyse_schedule(source.schedule, source.costs, messages, options.analysis);
-  const ScheduleReport report{.title = source.title,
-                              .notes = source.notes,
-                              .schedule = source.schedule,
-                              .analysis = analysis,
-                              .options = options.analysis,
-                              .sends = sends,
-                              .in_seconds = source.in_seconds,
-                              .in_bytes = source.in_bytes};
-  if (!options.page.empty()) write_file(options.page, schedule_page(report));
-  if (options.json) print_document("schedule-show", schedule_document(report));
-  ConsoleStyle style = human_style(options.json);
-  style.width = options.width > 0 ? options.width : terminal_width(options.json);
-  const int width = style.width > 0 ? static_cast<int>(style.width) : kNoTerminal;
-  std::string text = schedule_text(report, width, style);
-  if (options.gantt) text += "\n" + schedule_gantt(source.schedule, analysis.spans, width, style);
-  print_drawing(text, options.json);
+  const ScheduleReport report =
+      analysed(source, source.schedule, options.analysis, sends_of(options.sends));
+  const std::size_t terminal =
+      options.output.width > 0 ? options.output.width : terminal_width(options.output.json);
+  const std::size_t width = terminal > 0 ? terminal : kNoTerminal;
+  Answer answer = schedule_answer(report, {.width = width});
+  if (options.gantt) {
+    answer.drawing =
+        "\n" + schedule_gantt(report.schedule, report.analysis.spans, static_cast<int>(width),
+                              human_style(options.output.json));
+  }
+  hand_out(answer, options.output);
   return ExitCode::ok;
 }
 
@@ -82,7 +71,7 @@ Handler define_schedule_show(CLI::App& app) {
   auto options = std::make_shared<ShowOptions>();
   options->source = add_schedule_source(app);
   app.add_flag("--gantt", options->gantt, "draw it, a row per rank");
-  app.add_option("--width", options->width, "characters per line (default: the terminal's)")
+  app.add_option("--width", options->output.width, "characters per line (default: the terminal's)")
       ->type_name("N")
       ->check(CLI::Range(20, 100000));
   app.add_option("--sends", options->sends, "asynchronous (default), blocking or synchronous")
@@ -101,8 +90,7 @@ Handler define_schedule_show(CLI::App& app) {
   app.add_option("--slow", sensitivity.slowness, "how much slower a slow rank is (default 0.1)")
       ->type_name("X")
       ->check(number_in(0.0, 100.0));
-  add_page_option(app, options->page);
-  app.add_flag("--json", options->json, "print one JSON document on stdout, text on stderr");
+  add_answer_output(app, options->output);
   add_example(app, "1f1b --ranks 4 --microbatches 8 --times 1,1,1 --gantt");
   return [options] { return show(*options); };
 }

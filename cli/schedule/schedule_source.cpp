@@ -239,6 +239,19 @@ std::shared_ptr<ScheduleSourceOptions> add_schedule_source(CLI::App& app) {
   return options;
 }
 
+ScheduleReport analysed(const ScheduleSource& source, const Schedule& schedule,
+                        const AnalysisOptions& options, Sends sends) {
+  const Messages messages{{{source.message_s}, {source.message_s}}, sends};
+  return {.title = source.title,
+          .notes = source.notes,
+          .schedule = schedule,
+          .analysis = analyse_schedule(schedule, source.request.costs, messages, options),
+          .options = options,
+          .sends = sends,
+          .in_seconds = source.in_seconds,
+          .in_bytes = source.in_bytes};
+}
+
 ScheduleSource load_schedule_source(const ScheduleSourceOptions& options) {
   if (options.scenario.empty() && !options.set.empty()) {
     throw Error("--set changes a scenario; add --scenario FILE");

@@ -12,6 +12,7 @@
 #include "models/plan/schedule.hpp"
 #include "policies/evaluation/stage_cost.hpp"
 #include "policies/schedules/schedules.hpp"
+#include "report/schedule/schedule_report.hpp"
 #include "scenarios/language/case.hpp"
 #include "traces/torch/torch_schedule.hpp"
 
@@ -56,6 +57,10 @@ std::shared_ptr<ScheduleSourceOptions> add_schedule_source(CLI::App& app);
 
 // Throws Error: usage, of the scenario or of the file with file:line:column.
 ScheduleSource load_schedule_source(const ScheduleSourceOptions& options);
+
+// Its passes, bubbles and memory on an idle network; `schedule` is of the same costs.
+ScheduleReport analysed(const ScheduleSource& source, const Schedule& schedule,
+                        const AnalysisOptions& options = {}, Sends sends = Sends::asynchronous);
 
 // "current" or "old"; "" is what the file itself tells. Throws Error otherwise.
 std::optional<TorchDialect> parse_dialect(const std::string& name);

@@ -10,6 +10,7 @@
 #include <system_error>
 
 #include "cli/plan/plan_arguments.hpp"
+#include "cli/program/answer_output.hpp"
 #include "cli/program/command.hpp"
 #include "cli/program/load_scenario.hpp"
 #include "cli/program/output.hpp"
@@ -49,10 +50,9 @@ struct ImportOptions {
   std::string scenario;
   std::string cluster;  // in its place
   std::vector<std::string> set;
-  bool json = false;
   int replicas = 1;
   std::vector<std::string> vary;
-  std::string page;
+  AnswerOutput output;
   FaultImport fault;
 };
 
@@ -227,10 +227,12 @@ Json import_document(const ChakraImport& import, const Timeline& timeline,
   return document;
 }
 
-Summary import_summary(const ImportOptions& options, const ChakraImport& import,
-                       const Timeline& timeline, const IterationReport& report,
-                       const FigureRange& range) {
-  Summary summary;
+Answer import_answer(const ImportOptions& options, const ChakraImport& import,
+                     const Timeline& timeline, const IterationReport& report,
+                     const FigureRange& range) {
+  Answer summary;
+  summary.kind = "trace-import";
+  summary.document = [&] { return import_document(import, timeline, report, range); };
   summary.title = options.files.front();
   summary.subtitle = fmt::format(
       "{} tasks of {} ranks, {} on {}{}", with_separators(double(count_tasks(import.plan))),
@@ -252,12 +254,12 @@ Summary import_summary(const ImportOptions& options, const ChakraImport& import,
         fmt::format("; {} dependencies on nodes that are in no file hold nothing up",
                     with_separators(double(import.absent_deps)));
   }
+  summary.figures = {{figure("iteration.time_s").title, format_seconds(report.time_s)}};
   SummarySection iteration{"Iteration",
-                           {{figure("iteration.time_s").title, format_seconds(report.time_s)},
-                            {"ranks simulated", fmt::format("{}", timeline.ranks_simulated)}}};
+                           {{"ranks simulated", fmt::format("{}", timeline.ranks_simulated)}}};
+  iteration.with_figures = true;
   if (range.low < range.high) {
-    iteration.rows.front().value +=
-        fmt::format("  ({})", range_text(Unit::seconds, range.low, range.high));
+    summary.figures.front().detail = range_text(Unit::seconds, range.low, range.high);
     iteration.rows.push_back({"in brackets", std::string(kStepRangeText)});
   }
   SummarySection path{group_title("iteration.critical_path_s"), {}};
@@ -303,14 +305,14 @@ ExitCode import_traces(const ImportOptions& options) {
   if (!profiles && options.replicas > 1) {
     throw Error("--replicas is for what a profiler recorded");
   }
-  if (!profiles && !(options.page.empty() && options.vary.empty())) {
-    throw Error("--page and --vary are for what a profiler recorded");
+  if (!profiles && !options.vary.empty()) {
+    throw Error("--vary is for what a profiler recorded");
   }
   if (options.files.size() == 1 && is_fault_log(options.files.front())) {
     if (on_machine) {
       throw Error("a log of faults (.csv) is fitted without a --scenario or --cluster");
     }
-    return import_faults(options.files.front(), options.fault, options.json);
+    return import_faults(options.files.front(), options.fault, options.output);
   }
   if (options.fault.nodes > 0 || options.fault.days > 0) {
     throw Error("--nodes and --days are for a log of faults, FILE.csv");
@@ -322,8 +324,7 @@ ExitCode import_traces(const ImportOptions& options) {
                             .vary = parse_varied(options.vary),
                             .replicas = options.replicas,
                             .out = options.fault.out,
-                            .page = options.page,
-                            .json = options.json});
+                            .output = options.output});
   }
   if (!options.fault.out.empty()) {
     throw Error("--out is for a log of faults, FILE.csv, and for what a profiler recorded");
@@ -344,10 +345,7 @@ ExitCode import_traces(const ImportOptions& options) {
   // Of the report only what follows from the timeline: the traces may be of another job.
   const IterationReport report =
       iteration_report(job, {}, {}, import.plan, timeline, critical_path(import.plan, timeline));
-  if (options.json)
-    print_document("trace-import", import_document(import, timeline, report, range));
-  const Summary summary = import_summary(options, import, timeline, report, range);
-  print_human(summary_text(summary, human_style(options.json)), options.json);
+  hand_out(import_answer(options, import, timeline, report, range), options.output);
   return ExitCode::ok;
 }
 
@@ -419,7 +417,7 @@ Handler define_import(CLI::App& app) {
                  "combination")
       ->type_name("KEY=A,B,C")
       ->allow_extra_args(false);
-  app.add_flag("--json", from->json, "print one JSON document on stdout, text on stderr");
+  add_answer_output(app, from->output);
   app.add_option("--replicas", from->replicas,
                  "of what a profiler recorded: run so many copies of the job side by side, data "
                  "parallelism across them")
@@ -429,7 +427,6 @@ Handler define_import(CLI::App& app) {
                  "write the log of faults as plain.csv, arrivals.csv, repairs.csv and, fitted, "
                  "failures.yaml; of what a profiler recorded a calibration.yaml")
       ->type_name("DIR");
-  add_page_option(app, from->page);
   add_example(app, "traces --cluster '2 x dgx-h100'");
   return [from] { return import_traces(*from); };
 }

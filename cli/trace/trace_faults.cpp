@@ -44,28 +44,26 @@ bool is_fault_log(const std::string& path) {
   return fs::path(path).extension() == ".csv";
 }
 
-ExitCode import_faults(const std::string& path, const FaultImport& options, bool json) {
+ExitCode import_faults(const std::string& path, const FaultImport& options,
+                       const AnswerOutput& output) {
   std::vector<FaultLog> logs = read_fault_logs(path);
   if (logs.size() > 1 && (options.nodes > 0 || options.days > 0)) {
     throw Error(Location{path}, fmt::format("holds the logs of {} systems; --nodes and --days are "
                                             "for one",
                                             logs.size()));
   }
-  Json documents = Json::array();
-  std::string text;
+  std::vector<FittedLog> fitted;
+  std::string written;
   for (FaultLog& log : logs) {
     if (options.nodes > 0) log.nodes = options.nodes;
     if (options.days > 0) log.span_s = options.days * kDay_s;
     const FaultFit fit = fit_faults(log);
-    documents.push_back(fault_fit_document(log, fit));
-    text += fmt::format("{}{}", text.empty() ? "" : "\n",
-                        fault_fit_text(log, fit, human_style(json).width));
     if (!options.out.empty()) {
-      text += write_log(log, fit, path, folder_of(log, logs.size(), options.out));
+      written += "\n" + write_log(log, fit, path, folder_of(log, logs.size(), options.out));
     }
+    fitted.push_back({std::move(log), fit});
   }
-  if (json) print_document("fault-logs", {{"logs", documents}});
-  print_human(text, json);
+  hand_out(fault_fit_answer(path, fitted), output, written);
   return ExitCode::ok;
 }
 

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "cli/program/answer_output.hpp"
 #include "models/base/error.hpp"
 #include "report/captured/captured_report.hpp"
 #include "scenarios/language/case.hpp"
@@ -30,7 +31,8 @@ struct FaultExport {
 
 bool is_fault_log(const std::string& path);  // by its name: .csv
 
-ExitCode import_faults(const std::string& path, const FaultImport& options, bool json);
+ExitCode import_faults(const std::string& path, const FaultImport& options,
+                       const AnswerOutput& output);
 ExitCode export_faults(const Case& the_case, const std::string& out, const FaultExport& options);
 
 // ---- profiles: where the steps went, and what a scenario predicts for them ----
@@ -42,8 +44,7 @@ struct ProfileImport {
   std::vector<VariedKey> vary;  // other choices for the captured job; empty: none are asked for
   int replicas = 1;             // copies of the captured job, side by side
   std::string out;              // folder of the calibration; empty: none is written
-  std::string page;             // file; empty: none is written
-  bool json = false;
+  AnswerOutput output;
 };
 
 // By their names, of a folder by the names of its files: PyTorch's .json and .json.gz,

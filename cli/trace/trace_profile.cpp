@@ -13,7 +13,6 @@
 #include "cli/trace/trace_parts.hpp"
 #include "cli/trace/trace_run.hpp"
 #include "policies/analysis/rank_step.hpp"
-#include "report/answer/capture_page.hpp"
 #include "report/captured/captured_calibration.hpp"
 #include "report/captured/step_figures.hpp"
 #include "report/console/console.hpp"
@@ -224,9 +223,7 @@ ExitCode import_profiles(const ProfileImport& options) {
           study_what_if(options.scenario, options.set, calibration, options.vary, traced_s);
     }
   }
-  if (!options.page.empty()) write_file(options.page, capture_page(answer));
-  if (options.json) print_document("trace-capture", capture_document(answer));
-  print_human(summary_text(capture_summary(answer), human_style(options.json)), options.json);
+  hand_out(capture_answer(answer), options.output);
   return ExitCode::ok;
 }
 

@@ -11,7 +11,7 @@
 #include "cli/validate/validate_samples.hpp"
 #include "cli/validate/validations.hpp"
 #include "cli/validate/verdict.hpp"
-#include "report/answer/calibration_page.hpp"
+#include "report/answer/calibration_answer.hpp"
 
 namespace windtunnel {
 namespace {

@@ -4,15 +4,14 @@
 #include <map>
 #include <memory>
 
-#include "cli/execute/execution_text.hpp"
-#include "cli/execute/read_executed_plan.hpp"
+#include "cli/program/answer_output.hpp"
 #include "cli/program/budget.hpp"
 #include "cli/program/command.hpp"
 #include "cli/program/output.hpp"
+#include "cli/validate/read_executed_plan.hpp"
 #include "cli/validate/validate_commands.hpp"
 #include "models/base/units.hpp"
-#include "report/text/table.hpp"
-#include "report/validation/execution_tables.hpp"
+#include "report/answer/execution_answer.hpp"
 #include "validate/accuracy/execution/execution_judgement.hpp"
 
 namespace windtunnel {
@@ -25,7 +24,7 @@ struct ValidateExecutionOptions {
   double fail_above = std::numeric_limits<double>::infinity();
   std::string kernels;
   bool testbed = false;
-  bool json = false;
+  AnswerOutput output;
 };
 
 std::string share_text(double share) {
@@ -51,13 +50,13 @@ std::string all_ways_text(const std::vector<JudgedExecution>& judged) {
   }
   std::string text;
   for (const auto& [ways, names] : scenarios) {
-    text += scenarios.size() == 1 ? ways + "\n" : fmt::format("{}: {}\n", ways, names);
+    if (!text.empty()) text += "; ";
+    text += scenarios.size() == 1 ? ways : fmt::format("{}: {}", ways, names);
   }
   return text;
 }
 
-std::string judged_text(const std::vector<JudgedExecution>& judged,
-                        const ExecutionVerdict& verdict) {
+TextTable judged_table(const std::vector<JudgedExecution>& judged) {
   TextTable table{{{"scenario", Align::left},
                    {"ranks", Align::right},
                    {"predicted", Align::right},
@@ -80,21 +79,7 @@ std::string judged_text(const std::vector<JudgedExecution>& judged,
                           known_text(each, each.high_s), format_seconds(step.measured_s),
                           signed_percent(step.error()), inside_text(each), kinds});
   }
-  std::string text = table_text(table) + "\n" + all_ways_text(judged);
-  text += fmt::format("step: median error {}\n", share_text(verdict.median_step_error));
-  for (const ComparedKind& kind : verdict.kinds) {
-    text += fmt::format(
-        "{}: median error {} over the scenarios, {} over all tasks{}\n", name_of(kind.kind),
-        share_text(kind.median_error), signed_percent(kind.total.error()),
-        kind.within >= 0 ? fmt::format("; {} in their 90 % interval", share_text(kind.within))
-                         : "");
-  }
-  text += verdict.coverage >= 0
-              ? fmt::format("{} of the executions lie in their 90 % interval\n",
-                            share_text(verdict.coverage))
-              : "no intervals: they are by the misses of two other scenarios or more\n";
-  return text + fmt::format("{} of {} pairs that differ by more than 10 % in order\n",
-                            verdict.pairs_in_order, verdict.pairs);
+  return table;
 }
 
 Json overheads_document(const MachineOverheads& overheads) {
@@ -133,6 +118,37 @@ Json judged_document(const std::vector<JudgedExecution>& judged, const Execution
   return document;
 }
 
+SummarySection verdict_section(const ExecutionVerdict& verdict) {
+  SummarySection section{"Over all of them",
+                         {{"step", "median error " + share_text(verdict.median_step_error)}}};
+  for (const ComparedKind& kind : verdict.kinds) {
+    section.rows.push_back(
+        {name_of(kind.kind),
+         fmt::format("median error {} over the scenarios, {} over all tasks{}",
+                     share_text(kind.median_error), signed_percent(kind.total.error()),
+                     kind.within >= 0
+                         ? fmt::format("; {} in their 90 % interval", share_text(kind.within))
+                         : "")});
+  }
+  section.rows.push_back(
+      {"intervals", verdict.coverage >= 0
+                        ? fmt::format("{} of the executions lie in their 90 % interval",
+                                      share_text(verdict.coverage))
+                        : "none: they are by the misses of two other scenarios or more"});
+  section.rows.push_back({"in order", fmt::format("{} of {} pairs that differ by more than 10 %",
+                                                  verdict.pairs_in_order, verdict.pairs)});
+  return section;
+}
+
+Answer answer_of(const std::vector<JudgedExecution>& judged, const ExecutionVerdict& verdict) {
+  return {.title = "Plans executed, against their simulation",
+          .subtitle = all_ways_text(judged),
+          .figures = {{"median error", share_text(verdict.median_step_error), "of the steps"}},
+          .sections = {{"Steps", {}, judged_table(judged)}, verdict_section(verdict)},
+          .kind = "validate-execution",
+          .document = [&] { return judged_document(judged, verdict); }};
+}
+
 ExitCode validate_execution(const ValidateExecutionOptions& options) {
   const double budget_s = budget_of(options.budget);
   std::vector<ExecutedPlan> plans;
@@ -150,8 +166,7 @@ ExitCode validate_execution(const ValidateExecutionOptions& options) {
   progress.wipe();
   add_intervals(judged);
   const ExecutionVerdict verdict = verdict_on(judged);
-  if (options.json) print_document("validate-execution", judged_document(judged, verdict));
-  print_human(judged_text(judged, verdict), options.json);
+  hand_out(answer_of(judged, verdict), options.output);
   return verdict.median_step_error <= options.fail_above ? ExitCode::ok : ExitCode::failed;
 }
 
@@ -175,7 +190,7 @@ ValidationCommand define_validate_execution(CLI::App& validate) {
   add_kernels_option(*app, options->kernels);
   app->add_flag("--testbed", options->testbed,
                 "nodes as network namespaces whose links the kernel holds (needs root)");
-  app->add_flag("--json", options->json, "print one JSON document on stdout, text on stderr");
+  add_answer_output(*app, options->output);
   add_example(*app, "scenarios/execution/ring.yaml scenarios/execution/tree.yaml --budget '5 s'");
   return {app, [options] { return validate_execution(*options); }};
 }

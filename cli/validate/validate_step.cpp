@@ -5,6 +5,7 @@
 #include <memory>
 #include <optional>
 
+#include "cli/program/answer_output.hpp"
 #include "cli/program/budget.hpp"
 #include "cli/program/load_scenario.hpp"
 #include "cli/program/output.hpp"
@@ -14,11 +15,10 @@
 #include "models/base/units.hpp"
 #include "models/calibration/kernel_law.hpp"
 #include "models/cost/chunk/layer_table_cost.hpp"
-#include "report/answer/answer_page.hpp"
 #include "report/answer/charts.hpp"
+#include "report/answer/execution_answer.hpp"
 #include "report/console/console.hpp"
 #include "report/text/json_text.hpp"
-#include "report/validation/execution_tables.hpp"
 #include "scenarios/language/library/library.hpp"
 #include "scenarios/language/overrides.hpp"
 #include "sim/study/simulate.hpp"
@@ -35,8 +35,7 @@ struct StepOptions {
   std::vector<std::string> vary;
   std::string budget = "20 s";
   double fail_above = std::numeric_limits<double>::infinity();
-  bool json = false;
-  std::string page;
+  AnswerOutput output;
 };
 
 struct PredictedStep {
@@ -113,80 +112,49 @@ PredictedStep predicted_step(const Case& the_case, const MeasuredStep& measured)
   return predicted;
 }
 
-std::string row(std::string_view name, const std::string& measured, const std::string& predicted,
-                const std::string& error) {
-  return fmt::format("  {:<22}{:>14}{:>14}{:>10}\n", name, measured, predicted, error);
-}
-
-std::string time_row(std::string_view name, double measured_s, double predicted_s) {
-  const bool judged = measured_s > 0 && predicted_s > 0;
-  return row(name, format_seconds(measured_s), format_seconds(predicted_s),
-             judged ? signed_percent(predicted_s / measured_s - 1) : "");
-}
-
 std::string disturbance_text(const MeasuredStep& measured, const PredictedStep& predicted) {
   if (measured.steps == measured.all_steps && measured.disturbed == 0) return "";
   const std::string slower = predicted.slower > 0
                                  ? fmt::format("predicted {:.2f} times as long", predicted.slower)
                                  : "not known how much longer that makes them";
-  return fmt::format("  {} of them count, others on the cores for {:.0f} % of their time: {}\n",
+  return fmt::format("{} of the steps count, others on the cores for {:.0f} % of their time: {}",
                      measured.steps, 100 * measured.disturbed, slower);
 }
 
-std::string text_of(const JudgedStep& step) {
+TextTable phases_table(const JudgedStep& step) {
   const MeasuredStep& measured = step.measured;
   const PredictedStep& predicted = step.predicted;
-  std::string text =
-      fmt::format("{}, {}: {} ranks, {} steps\n", step.the_case.scenario, set_text(step.set),
-                  step.the_case.job.layout.dp, measured.all_steps) +
-      disturbance_text(measured, predicted);
-  text += row("", "measured", "predicted", "error");
-  text += time_row("step", measured.step.median_s, predicted.step_s);
-  text += row("  from", format_seconds(measured.step.low_s),
-              predicted.low_s > 0 ? format_seconds(predicted.low_s) : "not known", "");
-  text += row("  to", format_seconds(measured.step.high_s),
-              predicted.high_s > 0 ? format_seconds(predicted.high_s) : "not known", "");
-  for (std::size_t i = 0; i < kStepPhases.size(); ++i) {
-    const double m = measured.phases.by_phase[i];
-    const double p = predicted.phases.by_phase[i];
-    if (m > 0 || p > 0) text += time_row(kStepPhases[i], m, p);
-    const bool waits = static_cast<StepPhase>(i) == StepPhase::communicate;
-    if (waits && measured.waiting_s > 0) {
-      text += row("  of it waiting", format_seconds(measured.waiting_s), "", "");
-    }
-  }
-  if (predicted.other_s > 1e-9) text += row("other", "", format_seconds(predicted.other_s), "");
-  if (predicted.naive_s > 0) {
-    text += row("by the highest rates", "", format_seconds(predicted.naive_s),
-                signed_percent(predicted.naive_s / measured.step.median_s - 1));
-  }
-  return text;
-}
-
-TextTable phases_table(const JudgedStep& step) {
   TextTable table{
-      {{"phase"}, {"measured", Align::right}, {"predicted", Align::right}, {"error", Align::right}},
-      {}};
+      {{""}, {"measured", Align::right}, {"predicted", Align::right}, {"error", Align::right}}, {}};
+  const auto text = [](double seconds) { return seconds > 0 ? format_seconds(seconds) : ""; };
   const auto add = [&](std::string_view name, double measured_s, double predicted_s) {
     const bool judged = measured_s > 0 && predicted_s > 0;
-    const auto text = [](double seconds) { return seconds > 0 ? format_seconds(seconds) : "-"; };
     table.rows.push_back({std::string(name), text(measured_s), text(predicted_s),
-                          judged ? signed_percent(predicted_s / measured_s - 1) : "-"});
+                          judged ? signed_percent(predicted_s / measured_s - 1) : ""});
   };
-  add("step", step.measured.step.median_s, step.predicted.step_s);
+  const auto add_end = [&](std::string_view name, double measured_s, double predicted_s) {
+    table.rows.push_back({std::string(name), text(measured_s),
+                          predicted_s > 0 ? format_seconds(predicted_s) : "not known", ""});
+  };
+  add("step", measured.step.median_s, predicted.step_s);
+  add_end("from", measured.step.low_s, predicted.low_s);
+  add_end("to", measured.step.high_s, predicted.high_s);
   for (std::size_t i = 0; i < kStepPhases.size(); ++i) {
-    const double measured_s = step.measured.phases.by_phase[i];
-    const double predicted_s = step.predicted.phases.by_phase[i];
+    const double measured_s = measured.phases.by_phase[i];
+    const double predicted_s = predicted.phases.by_phase[i];
     if (measured_s > 0 || predicted_s > 0) add(kStepPhases[i], measured_s, predicted_s);
+    const bool waits = static_cast<StepPhase>(i) == StepPhase::communicate;
+    if (waits && measured.waiting_s > 0) add("of it waiting", measured.waiting_s, 0);
   }
-  if (step.predicted.other_s > 1e-9) add("other", 0, step.predicted.other_s);
-  if (step.predicted.naive_s > 0) {
-    add("by the highest rates", step.measured.step.median_s, step.predicted.naive_s);
+  if (predicted.other_s > 1e-9) add("other", 0, predicted.other_s);
+  if (predicted.naive_s > 0) {
+    table.rows.push_back({"by the highest rates", "", format_seconds(predicted.naive_s),
+                          signed_percent(predicted.naive_s / measured.step.median_s - 1)});
   }
   return table;
 }
 
-AnswerChart steps_chart(const std::vector<JudgedStep>& steps) {
+Json steps_chart(const std::vector<JudgedStep>& steps) {
   RangeChart chart{.title = "Step time, measured and predicted",
                    .note =
                        "Measured: the median, with its 95 % interval. Predicted: with its 90 % "
@@ -207,37 +175,7 @@ AnswerChart steps_chart(const std::vector<JudgedStep>& steps) {
                                      .high = known ? by.high_s : by.step_s},
                            .group = set_text(step.set)});
   }
-  return {chart_json(chart)};
-}
-
-std::string page_of(const std::vector<JudgedStep>& steps, const StepOptions& options) {
-  std::string command = fmt::format("windtunnel validate step {}", shell_word(options.scenario));
-  const auto add = [&](const char* option, const std::string& value) {
-    if (!value.empty()) command += fmt::format(" {} {}", option, shell_word(value));
-  };
-  add("--calibration", options.calibration);
-  for (const std::string& set : options.set) add("--set", set);
-  for (const std::string& vary : options.vary) add("--vary", vary);
-  add("--page", options.page);
-  const JudgedStep& first = steps.front();
-  AnswerPage page{fmt::format("{}, measured on this machine", first.the_case.scenario),
-                  command,
-                  {{"step, measured", format_seconds(first.measured.step.median_s),
-                    fmt::format("median of {} steps", first.measured.steps)},
-                   {"step, predicted", format_seconds(first.predicted.step_s)},
-                   {"error", signed_percent(first.error()), set_text(first.set)}},
-                  {},
-                  {steps_chart(steps)}};
-  for (const JudgedStep& step : steps) {
-    SummarySection section{fmt::format("{}: {} ranks, {} steps", set_text(step.set),
-                                       step.the_case.job.layout.dp, step.measured.all_steps),
-                           {},
-                           phases_table(step)};
-    const std::string disturbed = disturbance_text(step.measured, step.predicted);
-    if (!disturbed.empty()) section.rows.push_back({"disturbed", disturbed});
-    page.parts.emplace_back(std::move(section));
-  }
-  return answer_page(page);
+  return chart_json(chart);
 }
 
 Json phases_document(const StepSeconds& phases) {
@@ -278,6 +216,45 @@ Json document_of(const JudgedStep& step) {
                            {"highest_rates_s", known(predicted.naive_s)}};
   document["error"] = step.error();
   return document;
+}
+
+// The command that measures it again.
+std::string step_command(const StepOptions& options) {
+  std::string command = fmt::format("windtunnel validate step {}", shell_word(options.scenario));
+  const auto add = [&](const std::string& option, const std::string& value) {
+    if (!value.empty()) command += fmt::format(" {} {}", option, shell_word(value));
+  };
+  add("--calibration", options.calibration);
+  for (const std::string& set : options.set) add("--set", set);
+  for (const std::string& vary : options.vary) add("--vary", vary);
+  for (const auto& [option, file] : options.output.files) add(option, file);
+  return command;
+}
+
+Answer answer_of(const std::vector<JudgedStep>& steps, const StepOptions& options) {
+  const JudgedStep& first = steps.front();
+  Answer answer{.title = fmt::format("{}, measured on this machine", first.the_case.scenario),
+                .subtitle = step_command(options),
+                .figures = {{"step, measured", format_seconds(first.measured.step.median_s),
+                             fmt::format("median of {} steps", first.measured.steps)},
+                            {"step, predicted", format_seconds(first.predicted.step_s)},
+                            {"error", signed_percent(first.error()), set_text(first.set)}},
+                .sections = {chart_section([&] { return steps_chart(steps); })},
+                .kind = "validate-step",
+                .document = [&] {
+                  Json documents = Json::array();
+                  for (const JudgedStep& step : steps) documents.push_back(document_of(step));
+                  return documents;
+                }};
+  for (const JudgedStep& step : steps) {
+    answer.sections.push_back({fmt::format("{}: {} ranks, {} steps", set_text(step.set),
+                                           step.the_case.job.layout.dp, step.measured.all_steps),
+                               {},
+                               phases_table(step)});
+    std::string disturbed = disturbance_text(step.measured, step.predicted);
+    if (!disturbed.empty()) answer.sections.back().rows = {{"disturbed", std::move(disturbed)}};
+  }
+  return answer;
 }
 
 // As a scenario names it, whose paths start at its own folder. What is wrong with it is told of the
@@ -329,16 +306,12 @@ ExitCode run(const StepOptions& options) {
   for (std::size_t i = 0; i < steps.size(); ++i) {
     steps[i].measured = measure_mlp_step(plans[i], budget_s);
   }
-  Json documents = Json::array();
   bool within = true;
   for (JudgedStep& step : steps) {
     step.predicted = predicted_step(step.the_case, step.measured);
     within = within && std::abs(step.error()) <= options.fail_above;
-    documents.push_back(document_of(step));
-    print_human(text_of(step), options.json);
   }
-  if (!options.page.empty()) write_file(options.page, page_of(steps, options));
-  if (options.json) print_document("validate-step", documents);
+  hand_out(answer_of(steps, options), options.output);
   return within ? ExitCode::ok : ExitCode::failed;
 }
 
@@ -368,8 +341,7 @@ ValidationCommand define_validate_step(CLI::App& validate) {
                   "exit with 1 if a step's error exceeds this share")
       ->type_name("SHARE")
       ->check(number_in(0.0, 1e6));
-  add_page_option(*app, options->page);
-  app->add_flag("--json", options->json, "print one JSON document on stdout, text on stderr");
+  add_answer_output(*app, options->output);
   add_example(*app, "scenarios/mlp-cpu.yaml --calibration node.yaml");
   return {app, [options] { return run(*options); }};
 }

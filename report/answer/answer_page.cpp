@@ -12,14 +12,16 @@ constexpr const char* kAnswerFormat = "windtunnel-answer-1";
 // Neighbours that share the page's width stand in one element.
 class Body {
  public:
-  void add(const SummarySection& section) {
-    keep_in(section.table.columns.empty() ? "sections" : "");
-    html_ += section_html(section);
-  }
-  void add(const AnswerChart& chart) {
-    keep_in(chart.half ? "pair" : "");
-    html_ += fmt::format("<div data-chart=\"{}\"></div>\n", charts_.size());
-    charts_.push_back(chart.drawing);
+  void add(SummarySection section) {
+    std::erase_if(section.rows,
+                  [](const SummaryRow& row) { return row.where == ShownOn::console; });
+    const bool empty = section.rows.empty() && section.table.columns.empty();
+    if (section.chart) {
+      draw(section);
+    } else if (section.where != ShownOn::console && !empty) {
+      keep_in(section.table.columns.empty() ? "sections" : "");
+      html_ += section_html(section);
+    }
   }
   std::string html() {
     keep_in("");
@@ -28,6 +30,11 @@ class Body {
   const Json& charts() const { return charts_; }
 
  private:
+  void draw(const SummarySection& section) {
+    keep_in(section.half ? "pair" : "");
+    html_ += fmt::format("<div data-chart=\"{}\"></div>\n", charts_.size());
+    charts_.push_back(section.chart());
+  }
   void keep_in(const std::string& kind) {
     if (kind == open_) return;
     if (!open_.empty()) html_ += "</div>\n";
@@ -41,18 +48,17 @@ class Body {
 
 }  // namespace
 
-std::string answer_page(const AnswerPage& page) {
-  std::string html = header_html(page.title, page.subtitle) + figures_html(page.figures);
-  for (const std::string& warning : page.warnings) {
+std::string answer_page(const Answer& answer) {
+  std::string html = header_html(answer.title, answer.subtitle) + figures_html(answer.figures);
+  for (const std::string& warning : answer.warnings) {
     html += fmt::format("<p class=\"warning\">{}</p>\n", escape_html(warning));
   }
   Body body;
-  for (const auto& part : page.parts) {
-    std::visit([&](const auto& each) { body.add(each); }, part);
-  }
+  for (const SummarySection& section : answer.sections) body.add(section);
   html += body.html();
-  return filled_page(page.title, html,
-                     {{"format", kAnswerFormat}, {"charts", body.charts()}, {"plain", page.plain}});
+  return filled_page(
+      answer.title, html,
+      {{"format", kAnswerFormat}, {"charts", body.charts()}, {"plain", answer.plain}});
 }
 
 }  // namespace windtunnel

@@ -8,9 +8,13 @@
 #include <vector>
 
 #include "report/figures/figure_text.hpp"
-#include "report/json/json.hpp"
+#include "report/text/answer.hpp"
+#include "report/text/json_text.hpp"
 
 namespace windtunnel {
+
+// A part of an answer that is drawn.
+SummarySection drawn(Json drawing, bool half = false);
 
 struct ChartAxis {
   std::string name;
@@ -55,7 +59,7 @@ struct ScatterChart {
   std::vector<double> bands = {};  // shares: lines x = y, and so far beside it
   bool one_at_a_time = false;      // the reader chooses a group
 };
-// Of a logarithmic chart without points that are not above 0.
+// A logarithmic chart leaves out points that are not above 0.
 Json chart_json(const ScatterChart& chart);
 
 // Shares of a whole, the largest on top. `of`: whose colours, as report/web/src/colours.js has

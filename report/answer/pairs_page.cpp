@@ -10,10 +10,9 @@
 namespace windtunnel {
 namespace {
 
-constexpr double kNearQuantiles = 0.1;
 constexpr size_t kDrawnSeries = 60;
 
-// Those at sizes that were not fitted on.
+// Series at sizes that were fitted on are not drawn.
 Json spread_chart(const PairSpread& spread) {
   RangeChart chart{.title = "Bus bandwidth over pairs of nodes: measured, and simulated",
                    .note =
@@ -39,35 +38,28 @@ Json spread_chart(const PairSpread& spread) {
 }
 
 std::vector<SummaryRow> spread_figures(const PairSpread& spread) {
-  size_t judged = 0, near = 0, equal = 0;
-  double worst = 0;
-  for (const PairSpreadMachine& machine : spread.machines) {
-    for (const PairSeriesSpread& series : machine.series) {
-      if (series.fitted) continue;
-      ++judged;
-      near += series.error() <= kNearQuantiles ? 1 : 0;
-      equal += series.uniform_error() <= kNearQuantiles ? 1 : 0;
-      worst = std::max(worst, series.error());
-    }
-  }
-  return {{"within 10 %", fmt::format("{} of {}", near, judged), "series, all three quantiles"},
-          {"with equal pairs", fmt::format("{} of {}", equal, judged), "what a simpler rule gets"},
-          {"worst", format_percent(worst), "of a quantile"}};
+  SpreadCounts counts;
+  for (const PairSpreadMachine& machine : spread.machines) add_counts(machine, counts);
+  const auto share = [&](int series) { return fmt::format("{} of {}", series, counts.judged); };
+  return {{"within 10 %", share(counts.good), "series, all three quantiles"},
+          {"with equal pairs", share(counts.uniform), "what a simpler rule gets"},
+          {"worst", format_percent(counts.worst), "of a quantile"}};
 }
 
 }  // namespace
 
 std::string pairs_page(const PairSpread& spread, const std::string& command) {
-  AnswerPage page{
-      "Predicted against measured: pairs of nodes", command, spread_figures(spread), {}, {}};
-  page.parts.emplace_back(AnswerChart{spread_chart(spread)});
+  Answer answer{.title = "Predicted against measured: pairs of nodes",
+                .subtitle = command,
+                .figures = spread_figures(spread),
+                .sections = {drawn(spread_chart(spread))}};
   for (const PairSpreadMachine& machine : spread.machines) {
-    page.parts.emplace_back(SummarySection{
-        fmt::format("Bus bandwidth of {}, GB/s", machine.name),
-        {{"what differs", variation_text(machine)}, {"judged", spread_verdict(machine)}},
-        spread_table(machine)});
+    answer.sections.push_back(
+        {fmt::format("Bus bandwidth of {}, GB/s", machine.name),
+         {{"what differs", variation_text(machine)}, {"judged", spread_verdict(machine)}},
+         spread_table(machine)});
   }
-  return answer_page(page);
+  return answer_page(answer);
 }
 
 }  // namespace windtunnel

@@ -22,34 +22,36 @@ std::vector<std::pair<std::string, double>> shares_below(const Record& record, s
 
 }  // namespace
 
-std::vector<AnswerChart> record_charts(const Record& record, const std::string& storage_note) {
-  std::vector<AnswerChart> charts;
+std::vector<SummarySection> record_charts(const Record& record, const std::string& storage_note) {
+  std::vector<SummarySection> charts;
+  const auto add = [&](Json drawing, bool half) {
+    charts.push_back(drawn(std::move(drawing), half));
+  };
   const auto path = shares_below(record, "iteration.critical_path_s", record.iteration.time_s);
   if (!path.empty()) {
-    charts.push_back(
-        {shares_chart(group_title("iteration.critical_path_s"), SharesOf::category, path), true});
+    add(shares_chart(group_title("iteration.critical_path_s"), SharesOf::category, path), true);
   }
   if (!record.iteration.memory.empty()) {
-    charts.push_back({{{"kind", "memory"},
-                       {"title", "Memory per GPU by pipeline rank"},
-                       {"memory", memory_ranks(record)}},
-                      true});
+    add({{"kind", "memory"},
+         {"title", "Memory per GPU by pipeline rank"},
+         {"memory", memory_ranks(record)}},
+        true);
   }
   if (!record.campaign) return charts;
   auto lost = shares_below(record, "campaign.lost", 1);
   lost.emplace_back(figure("campaign.useful_s").title, record.campaign->goodput.mean);
-  charts.push_back({shares_chart(group_title("campaign.lost"), SharesOf::loss, lost), true});
+  add(shares_chart(group_title("campaign.lost"), SharesOf::loss, lost), true);
   const Json interval = campaign_json(record).at("interval");
   if (interval.is_object() && interval.at("points").size() > 1) {
     const auto tier = interval.at("tier").get<std::string>();
     const std::string chosen = tier == "storage" && !storage_note.empty() ? storage_note + " " : "";
-    charts.push_back(
-        {{{"kind", "interval"},
-          {"title", fmt::format("{} ({})", group_title("campaign.interval"), tier)},
-          {"note", fmt::format("{}Every interval met the same failures. The formula knows one "
-                               "rate, exponential gaps and this tier only.",
-                               chosen)},
-          {"interval", interval}}});
+    add({{"kind", "interval"},
+         {"title", fmt::format("{} ({})", group_title("campaign.interval"), tier)},
+         {"note", fmt::format("{}Every interval met the same failures. The formula knows one rate, "
+                              "exponential gaps and this tier only.",
+                              chosen)},
+         {"interval", interval}},
+        false);
   }
   return charts;
 }

@@ -5,13 +5,14 @@
 #include <vector>
 
 #include "models/results/record.hpp"
-#include "report/answer/answer_page.hpp"
+#include "report/text/answer.hpp"
 
 namespace windtunnel {
 
 // Where the step goes, memory of each pipeline rank, where the wall time goes, goodput over the
 // interval of snapshots: those that the record has. `storage_note`: a sentence on how that of the
 // tier on storage was chosen.
-std::vector<AnswerChart> record_charts(const Record& record, const std::string& storage_note = "");
+std::vector<SummarySection> record_charts(const Record& record,
+                                          const std::string& storage_note = "");
 
 }  // namespace windtunnel

@@ -7,6 +7,7 @@
 #include <iterator>
 #include <map>
 
+#include "report/answer/answer_page.hpp"
 #include "report/answer/charts.hpp"
 #include "report/validation/fault_validation.hpp"
 #include "report/validation/validation_rows.hpp"
@@ -30,7 +31,7 @@ Unit unit_of_metric(std::string_view metric) {
   return metric.ends_with("_rate") ? Unit::share : Unit::count;
 }
 
-// "suspect_step_s" -> "suspect step time"
+// The title of "suspect_step_s" is "suspect step time".
 std::string metric_title(std::string_view metric) {
   std::string title(metric);
   const bool time = title.ends_with("_s");
@@ -59,7 +60,7 @@ std::string row_tip(const ValidationRow& row) {
   return row.note.empty() ? tip : tip + "\n" + shortened(row.note, 120);
 }
 
-AnswerChart accuracy_chart(const ValidationReport& report, const std::string& metric) {
+Json accuracy_chart(const ValidationReport& report, const std::string& metric) {
   const Unit unit = unit_of_metric(metric);
   ScatterChart chart{.title = fmt::format("Predicted against measured: {}", metric_title(metric)),
                      .note = kScatterNote,
@@ -75,7 +76,7 @@ AnswerChart accuracy_chart(const ValidationReport& report, const std::string& me
     if (added) chart.groups.push_back({row.family, {}});
     chart.groups[place->second].points.push_back({row.measured, row.predicted, row_tip(row)});
   }
-  return {chart_json(chart)};
+  return chart_json(chart);
 }
 
 Estimate error_of(const ValidationReport& report, const ValidationFamily& family) {
@@ -88,8 +89,8 @@ Estimate error_of(const ValidationReport& report, const ValidationFamily& family
   return errors.empty() ? Estimate{family.mape, family.mape, family.mape} : estimate(errors);
 }
 
-// Of all metrics and kinds on one axis: a share is a share.
-AnswerChart errors_chart(const std::vector<JudgedRows>& judged) {
+// All metrics and kinds stand on one axis: a share is a share.
+Json errors_chart(const std::vector<JudgedRows>& judged) {
   RangeChart chart{.title = "Error of each family beside the best simpler rule",
                    .note = kErrorNote,
                    .axis = {"mean absolute error", Unit::share},
@@ -120,7 +121,7 @@ AnswerChart errors_chart(const std::vector<JudgedRows>& judged) {
   std::ranges::stable_sort(chart.items, {}, [&](const RangeItem& item) {
     return std::ranges::find(groups, item.group) - groups.begin();
   });
-  return {chart_json(chart)};
+  return chart_json(chart);
 }
 
 SummarySection families_section(const std::vector<JudgedRows>& judged) {
@@ -139,7 +140,7 @@ SummarySection families_section(const std::vector<JudgedRows>& judged) {
 
 std::vector<SummarySection> left_out_sections(const JudgedRows& judged, const std::string& of) {
   std::vector<SummarySection> sections;
-  SummarySection skipped{fmt::format("Not predicted{}", of), {}, reasons_table(judged.report)};
+  SummarySection skipped{kNotPredictedTitle + of, {}, reasons_table(judged.report)};
   skipped.table.columns.front().title = "why";
   if (!skipped.table.rows.empty()) sections.push_back(std::move(skipped));
   SummarySection assumed{fmt::format("What the sources do not say{}", of), {}, {}};
@@ -157,7 +158,7 @@ std::string share_text(size_t part, size_t whole) {
   return value_text(Unit::share, static_cast<double>(part) / static_cast<double>(whole));
 }
 
-// Over all rows of a metric.
+// How far off all rows of a metric are.
 struct Accuracy {
   std::vector<double> errors;  // least first
   size_t near = 0, claimed = 0, covered = 0;
@@ -245,7 +246,7 @@ std::vector<std::string> fault_warnings(const FaultValidation& validation) {
 }
 
 // What was measured is 1, so that shares, hours and bytes stand on one axis.
-AnswerChart fault_chart(const FaultValidation& validation) {
+Json fault_chart(const FaultValidation& validation) {
   RangeChart chart{
       .title = "Predicted over measured",
       .note =
@@ -268,7 +269,7 @@ AnswerChart fault_chart(const FaultValidation& validation) {
     chart.items.push_back(std::move(item));
   }
   std::ranges::stable_sort(chart.items, {}, &RangeItem::group);
-  return {chart_json(chart)};
+  return chart_json(chart);
 }
 
 std::string in_its_unit(const ValidationRow& row, double value) {
@@ -292,78 +293,61 @@ SummarySection command_section(const std::string& command) {
 
 }  // namespace
 
-std::vector<AnswerChart> accuracy_charts(const ValidationReport& report) {
-  std::vector<AnswerChart> charts;
-  for (const std::string& metric : metrics_of(report)) {
-    charts.push_back(accuracy_chart(report, metric));
-  }
-  // The first is what rows are judged by.
-  for (size_t i = 1; i < charts.size(); ++i) charts[i].half = true;
-  return charts;
-}
-
-std::vector<AnswerPart> validation_parts(const std::vector<JudgedRows>& judged) {
-  std::vector<AnswerPart> parts;
-  const auto add = [&](auto&& more) {
-    for (auto& part : more) parts.emplace_back(std::move(part));
-  };
+std::vector<SummarySection> validation_sections(const std::vector<JudgedRows>& judged) {
+  std::vector<SummarySection> sections;
   const bool several = judged.size() > 1;
-  if (several) parts.emplace_back(errors_chart(judged));
+  if (several) sections.push_back(drawn(errors_chart(judged)));
   for (const JudgedRows& each : judged) {
-    std::vector<AnswerChart> charts = accuracy_charts(each.report);
-    if (several) {
-      for (AnswerChart& chart : charts) {
-        chart.half = true;
-        chart.drawing["title"] =
-            fmt::format("{} ({})", chart.drawing["title"].get<std::string>(), each.kind);
+    bool half = several;  // of one kind the first is what rows are judged by
+    for (const std::string& metric : metrics_of(each.report)) {
+      Json chart = accuracy_chart(each.report, metric);
+      if (several) {
+        chart["title"] = fmt::format("{} ({})", chart["title"].get<std::string>(), each.kind);
       }
+      sections.push_back(drawn(std::move(chart), half));
+      half = true;
     }
-    add(std::move(charts));
   }
-  if (!several) parts.emplace_back(errors_chart(judged));
-  parts.emplace_back(families_section(judged));
+  if (!several) sections.push_back(drawn(errors_chart(judged)));
+  sections.push_back(families_section(judged));
   for (const JudgedRows& each : judged) {
     const std::string of = several ? fmt::format(": {}", each.kind) : "";
     SummarySection worst = worst_section(each.report, several ? kWorst / 3 : kWorst);
     worst.title += of;
-    if (!worst.table.rows.empty()) parts.emplace_back(std::move(worst));
-    add(left_out_sections(each, of));
+    if (!worst.table.rows.empty()) sections.push_back(std::move(worst));
+    std::ranges::move(left_out_sections(each, of), std::back_inserter(sections));
   }
-  return parts;
+  return sections;
 }
 
 std::string validation_page(const std::vector<JudgedRows>& judged, const std::string& command) {
   std::vector<std::string> kinds;
   for (const JudgedRows& each : judged) kinds.push_back(each.kind);
-  AnswerPage page{
-      fmt::format("Predicted against measured: {}", fmt::join(kinds, ", ")),
-      command,
-      judged.size() == 1 ? accuracy_figures(judged.front().report) : kinds_figures(judged),
-      {},
-      validation_parts(judged)};
-  page.parts.emplace_back(command_section(command));
-  return answer_page(page);
+  Answer answer{.title = fmt::format("Predicted against measured: {}", fmt::join(kinds, ", ")),
+                .subtitle = command,
+                .figures = judged.size() == 1 ? accuracy_figures(judged.front().report)
+                                              : kinds_figures(judged),
+                .sections = validation_sections(judged)};
+  answer.sections.push_back(command_section(command));
+  return answer_page(answer);
 }
 
 std::string faults_validation_page(const FaultValidation& validation, const std::string& command) {
   const size_t rows = validation.predictions.size();
   const auto inside = static_cast<size_t>(std::ranges::count_if(
       validation.predictions, [](const FaultPrediction& row) { return row.inside(); }));
-  AnswerPage page{"Predicted against published: failures",
-                  command,
-                  {{"inside their range", fmt::format("{} of {}", inside, rows), "values"},
-                   {"not predicted", std::to_string(validation.report.skipped.size()), "rows"}},
-                  fault_warnings(validation),
-                  {}};
-  page.parts.emplace_back(fault_chart(validation));
-  for (SummarySection& section : fault_sections(validation)) {
-    page.parts.emplace_back(std::move(section));
-  }
-  for (SummarySection& section : left_out_sections({"failures", validation.report}, "")) {
-    page.parts.emplace_back(std::move(section));
-  }
-  page.parts.emplace_back(command_section(command));
-  return answer_page(page);
+  Answer answer{
+      .title = "Predicted against published: failures",
+      .subtitle = command,
+      .figures = {{"inside their range", fmt::format("{} of {}", inside, rows), "values"},
+                  {"not predicted", std::to_string(validation.report.skipped.size()), "rows"}},
+      .sections = {drawn(fault_chart(validation))},
+      .warnings = fault_warnings(validation)};
+  std::ranges::move(fault_sections(validation), std::back_inserter(answer.sections));
+  std::ranges::move(left_out_sections({"failures", validation.report}, ""),
+                    std::back_inserter(answer.sections));
+  answer.sections.push_back(command_section(command));
+  return answer_page(answer);
 }
 
 }  // namespace windtunnel

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "report/answer/answer_page.hpp"
+#include "report/text/answer.hpp"
 #include "validate/accuracy/faults/faults.hpp"
 #include "validate/accuracy/rows/validation_report.hpp"
 
@@ -21,14 +21,13 @@ struct JudgedRows {
 // `command`: what makes the page again.
 std::string validation_page(const std::vector<JudgedRows>& judged, const std::string& command);
 
-// Of ranges over what sources leave out, which hold a value or do not.
+// The ranges are over what sources leave out; each holds its value or does not.
 std::string faults_validation_page(const FaultValidation& validation, const std::string& command);
 
+inline constexpr const char* kNotPredictedTitle = "Not predicted";
 // What such a page consists of: how many rows and how far off, over all of them; then charts and
 // tables.
 std::vector<SummaryRow> accuracy_figures(const ValidationReport& report);
-std::vector<AnswerPart> validation_parts(const std::vector<JudgedRows>& judged);
-// Predicted over measured on logarithmic axes, one for each metric of the report.
-std::vector<AnswerChart> accuracy_charts(const ValidationReport& report);
+std::vector<SummarySection> validation_sections(const std::vector<JudgedRows>& judged);
 
 }  // namespace windtunnel

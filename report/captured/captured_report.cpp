@@ -184,36 +184,6 @@ Json calls_json(const CapturedStep& step) {
   return calls;
 }
 
-}  // namespace
-
-Summary capture_summary(const CaptureAnswer& answer) {
-  const CapturedFile& first = answer.files.front();
-  const StepFigures figures = figures_of(first.captured);
-  Summary summary;
-  summary.title = std::filesystem::path(first.file).filename().string();
-  summary.subtitle =
-      fmt::format("{} of {} ranks captured{}{}, steps {}", answer.files.size(),
-                  first.ranks > 0 ? fmt::format("{}", first.ranks) : "an unknown number of",
-                  first.gpu.empty() ? "" : ", ", first.gpu,
-                  first.captured.annotated ? "as the program marks them"
-                                           : "guessed: the program marks none (ProfilerStep#)");
-  summary.sections.push_back(ranks_section(answer));
-  summary.sections.push_back(kinds_section(figures));
-  const CapturedStep& median = replayed_step(first.captured);
-  if (!median.calls.empty()) summary.sections.push_back(calls_section(median));
-  if (answer.predicted) summary.sections.push_back(compared_section(figures, answer));
-  if (!answer.tasks.empty()) {
-    std::ranges::move(pass_sections(answer.tasks), std::back_inserter(summary.sections));
-  }
-  if (answer.what_if) summary.sections.push_back(what_if_section(*answer.what_if));
-  if (answer.replay) summary.sections.push_back(replay_section(*answer.replay));
-  if (!answer.no_replay.empty()) {
-    summary.sections.push_back(
-        {replay_title(answer.scenario), {{"cannot run there", answer.no_replay}}});
-  }
-  return summary;
-}
-
 Json capture_document(const CaptureAnswer& answer) {
   Json ranks = Json::array();
   for (const CapturedFile& file : answer.files) {
@@ -248,6 +218,41 @@ Json capture_document(const CaptureAnswer& answer) {
   }
   if (!answer.no_replay.empty()) document["no_replay"] = answer.no_replay;
   return document;
+}
+
+}  // namespace
+
+Answer capture_answer(const CaptureAnswer& capture) {
+  const CapturedFile& first = capture.files.front();
+  const StepFigures figures = figures_of(first.captured);
+  Answer answer;
+  answer.kind = "trace-capture";
+  answer.document = [&capture] { return capture_document(capture); };
+  answer.title = std::filesystem::path(first.file).filename().string();
+  answer.subtitle =
+      fmt::format("{} of {} ranks captured{}{}, steps {}", capture.files.size(),
+                  first.ranks > 0 ? fmt::format("{}", first.ranks) : "an unknown number of",
+                  first.gpu.empty() ? "" : ", ", first.gpu,
+                  first.captured.annotated ? "as the program marks them"
+                                           : "guessed: the program marks none (ProfilerStep#)");
+  if (SummarySection passes = passes_chart(capture.tasks); passes.chart) {
+    answer.sections.push_back(std::move(passes));
+  }
+  answer.sections.push_back(ranks_section(capture));
+  answer.sections.push_back(kinds_section(figures));
+  const CapturedStep& median = replayed_step(first.captured);
+  if (!median.calls.empty()) answer.sections.push_back(calls_section(median));
+  if (capture.predicted) answer.sections.push_back(compared_section(figures, capture));
+  if (!capture.tasks.empty()) {
+    std::ranges::move(pass_sections(capture.tasks), std::back_inserter(answer.sections));
+  }
+  if (capture.what_if) answer.sections.push_back(what_if_section(*capture.what_if));
+  if (capture.replay) answer.sections.push_back(replay_section(*capture.replay));
+  if (!capture.no_replay.empty()) {
+    answer.sections.push_back(
+        {replay_title(capture.scenario), {{"cannot run there", capture.no_replay}}});
+  }
+  return answer;
 }
 
 }  // namespace windtunnel

@@ -1,5 +1,5 @@
 // What a captured trace says of its steps, beside what is predicted for them and what the captured
-// tasks take when they run again on a scenario's machine: as text and as JSON. docs/traces.md says
+// tasks take when they run again on a scenario's machine: as an answer. docs/traces.md says
 // how each figure is counted.
 #pragma once
 
@@ -10,7 +10,7 @@
 #include "policies/analysis/rank_step.hpp"
 #include "report/captured/pass_report.hpp"
 #include "report/captured/what_if.hpp"
-#include "report/summary/summary.hpp"
+#include "report/text/answer.hpp"
 #include "report/text/json_text.hpp"
 #include "traces/profile/captured_steps.hpp"
 
@@ -55,8 +55,7 @@ struct CaptureAnswer {
   std::string no_replay;  // why the captured tasks cannot run on the scenario's machine
 };
 
-// By the figures of step_figures.hpp.
-Summary capture_summary(const CaptureAnswer& answer);
-Json capture_document(const CaptureAnswer& answer);
+// By the figures of step_figures.hpp. `capture` has to outlive it.
+Answer capture_answer(const CaptureAnswer& capture);
 
 }  // namespace windtunnel

@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <cstdint>
 #include <set>
 
 #include "models/base/units.hpp"
@@ -99,7 +101,67 @@ Json times_json(const PassTimes& times) {
   return {{"start_s", times.start_s}, {"time_s", times.seconds()}, {"kernels_s", times.busy_s}};
 }
 
+constexpr std::array kPassCategories = {"forward", "backward", "input gradient", "weight gradient",
+                                        "optimizer"};
+constexpr int kOptimizerCategory = 4;
+constexpr std::size_t kMostBars = 60000;
+
+std::int64_t rounded_ns(double seconds) {
+  return std::llround(seconds * 1e9);
+}
+
+int category_of_pass(const MatchedPass& pass) {
+  return pass.action ? static_cast<int>(*pass.action) : kOptimizerCategory;
+}
+
+Json pass_track(const PassMatch& match, PassTimes MatchedPass::*which, std::string_view name) {
+  Json starts = Json::array(), durations = Json::array(), categories = Json::array(),
+       names = Json::array();
+  for (const MatchedPass& pass : match.passes) {
+    const PassTimes& times = pass.*which;
+    starts.push_back(rounded_ns(times.start_s));
+    durations.push_back(rounded_ns(times.seconds()));
+    categories.push_back(category_of_pass(pass));
+    names.push_back(fmt::format(
+        "{}, kernels {}, predicted {} of {} traced", pass.name, format_seconds(times.busy_s),
+        format_seconds(pass.predicted.seconds()), format_seconds(pass.traced.seconds())));
+  }
+  return {{"rank", fmt::format("rank {}", match.rank)},
+          {"stream", name},
+          {"start_ns", starts},
+          {"duration_ns", durations},
+          {"category", categories},
+          {"name", names},
+          {"critical", Json::array()}};
+}
+
 }  // namespace
+
+SummarySection passes_chart(const std::vector<MatchedRank>& ranks) {
+  Json tracks = Json::array();
+  double makespan_s = 0;
+  std::size_t bars = 0;
+  int left_out = 0;
+  for (const MatchedRank& rank : ranks) {
+    if (rank.match.passes.empty()) continue;
+    bars += 2 * rank.match.passes.size();
+    if (bars > kMostBars) {
+      ++left_out;
+      continue;
+    }
+    makespan_s = std::max({makespan_s, rank.traced_s, rank.predicted_s});
+    tracks.push_back(pass_track(rank.match, &MatchedPass::traced, "traced"));
+    tracks.push_back(pass_track(rank.match, &MatchedPass::predicted, "predicted"));
+  }
+  if (tracks.empty()) return {};
+  const Json gantt = {{"title", "Passes as they ran, and as predicted"},
+                      {"makespan_s", makespan_s},
+                      {"categories", kPassCategories},
+                      {"ranks_left_out", left_out},
+                      {"rest", "the document of --json"},
+                      {"tracks", tracks}};
+  return chart_section([gantt]() -> Json { return {{"kind", "gantt"}, {"gantt", gantt}}; });
+}
 
 std::vector<SummarySection> pass_sections(const std::vector<MatchedRank>& ranks) {
   const std::vector<const MatchedRank*> shown = unlike(ranks);

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "report/captured/pass_match.hpp"
-#include "report/summary/summary.hpp"
+#include "report/text/answer.hpp"
 #include "report/text/json_text.hpp"
 
 namespace windtunnel {
@@ -19,6 +19,9 @@ struct MatchedRank {
 
 // `ranks`: not empty. Of ranks that run the same passes of the same stages one is shown.
 std::vector<SummarySection> pass_sections(const std::vector<MatchedRank>& ranks);
+// Of each rank whose passes are matched the traced ones with the predicted ones below them, on one
+// axis of time. Without a chart where none is.
+SummarySection passes_chart(const std::vector<MatchedRank>& ranks);
 Json pass_document(const std::vector<MatchedRank>& ranks);
 
 }  // namespace windtunnel

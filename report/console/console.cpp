@@ -8,6 +8,7 @@
 
 #include "models/base/wrapped.hpp"
 #include "report/figures/ranking.hpp"
+#include "report/json/json.hpp"
 #include "report/summary/comparison_columns.hpp"
 #include "report/summary/notes.hpp"
 #include "report/text/table.hpp"
@@ -50,14 +51,6 @@ std::string figure_text(const Figure& column, const Record& record) {
   const FigureValue value = column.of(record);
   const auto* estimate = std::get_if<Estimate>(&value);
   return estimate == nullptr ? column.text(record) : estimate_text(column.unit, *estimate);
-}
-
-std::string certainty_text(const Comparison& comparison, const ConsoleStyle& style) {
-  std::string text;
-  for (const SummaryRow& row : certainty_rows(comparison, "in brackets")) {
-    text += fmt::format("  {:<11}  {}\n", row.label, row.value);
-  }
-  return text.empty() ? "" : fmt::format("\n{}\n{}", style.bold(kCertaintyTitle), text);
 }
 
 TextTable comparison_table(const Comparison& comparison) {
@@ -130,14 +123,31 @@ size_t section_width(const ConsoleStyle& style) {
   return style.width > kIndent ? style.width - kIndent : 0;
 }
 
+// What the console has of an answer: without its charts, and with its figures where they stand.
+std::vector<SummarySection> console_sections(const Answer& answer, const ConsoleStyle& style) {
+  std::vector<SummarySection> sections;
+  for (SummarySection section : answer.sections) {
+    if (section.where == ShownOn::page || section.chart) continue;
+    if (!style.notes && section.title == kNotesTitle) continue;
+    if (section.with_figures) {
+      section.rows.insert(section.rows.begin(), answer.figures.begin(), answer.figures.end());
+    }
+    std::erase_if(section.rows, [](const SummaryRow& row) { return row.where == ShownOn::page; });
+    sections.push_back(std::move(section));
+  }
+  return sections;
+}
+
 // Label and value; a value too long for the line goes on below itself.
 std::string row_text(const SummaryRow& row, size_t label_width, size_t width) {
   const size_t before = kIndent + label_width + 2;
   std::string text = fmt::format("  {:<{}}  ", row.label, label_width);
-  const bool in_lines = row.value.find('\n') != std::string::npos;
-  if (in_lines || width < before + kLeastValue) return text + row.value + "\n";
+  const std::string value = with_detail(row);
+  // A command is broken by wrapped_lines(), where it can still be copied.
+  const bool in_lines = value.find('\n') != std::string::npos || value.starts_with("windtunnel ");
+  if (in_lines || width < before + kLeastValue) return text + value + "\n";
   bool first = true;
-  for (const std::string& line : wrapped(row.value, width - before)) {
+  for (const std::string& line : wrapped(value, width - before)) {
     text += (first ? "" : std::string(before, ' ')) + line + "\n";
     first = false;
   }
@@ -146,46 +156,61 @@ std::string row_text(const SummaryRow& row, size_t label_width, size_t width) {
 
 }  // namespace
 
-std::string summary_text(const Summary& summary, const ConsoleStyle& style) {
-  std::string text = style.bold(summary.title) + "\n";
-  const size_t line = style.width > 0 ? style.width : summary.subtitle.size();
-  for (const std::string& part : wrapped(summary.subtitle, line)) text += part + "\n";
+std::string answer_text(const Answer& answer, const ConsoleStyle& style) {
+  std::string text;
+  if (!answer.title.empty()) {
+    text += style.bold(answer.title) + "\n";
+    const size_t line = style.width > 0 ? style.width : answer.subtitle.size();
+    for (const std::string& part : wrapped(answer.subtitle, line)) text += part + "\n";
+  }
+  const std::vector<SummarySection> sections = console_sections(answer, style);
   size_t width = 0;
-  for (const SummarySection& section : summary.sections) {
+  for (const SummarySection& section : sections) {
     for (const SummaryRow& row : section.rows) width = std::max(width, row.label.size());
   }
-  for (const SummarySection& section : summary.sections) {
-    if (!style.notes && section.title == kNotesTitle) continue;
-    text += fmt::format("\n{}\n", style.bold(section.title));
-    if (!section.table.columns.empty())
-      text += indented(table_text(section.table, section_width(style)));
+  for (const SummarySection& section : sections) {
+    if (!text.empty()) text += "\n";
+    const bool titled = !section.title.empty();
+    if (titled) text += style.bold(section.title) + "\n";
+    if (!section.table.columns.empty()) {
+      text += titled ? indented(table_text(section.table, section_width(style)))
+                     : table_text(section.table, style.width);
+    }
     for (const SummaryRow& row : section.rows) {
       text += row_text(row, width, style.width);
     }
   }
+  for (const std::string& warning : answer.warnings)
+    text += fmt::format("\nwarning: {}\n", warning);
   return text;
 }
 
-std::string compare_text(const Comparison& comparison, const ConsoleStyle& style) {
-  std::string text;
-  const TextTable table = comparison_table(comparison);
-  if (!table.rows.empty()) text += table_text(table, style.width);
-  if (const std::optional<SummarySection> parts = step_parts(comparison)) {
-    text += fmt::format("\n{}\n{}", style.bold(parts->title),
-                        indented(table_text(parts->table, section_width(style))));
+Answer compare_answer(const Comparison& comparison, bool with_timing) {
+  Answer answer{
+      .title = {},
+      .subtitle = {},
+      .figures = {},
+      .sections = {},
+      .kind = "compare",
+      .document = [&comparison, with_timing] { return compare_document(comparison, with_timing); }};
+  std::vector<SummarySection>& sections = answer.sections;
+  TextTable table = comparison_table(comparison);
+  const bool any_ran = !table.rows.empty();
+  if (any_ran) sections.push_back({"", {}, std::move(table)});
+  if (std::optional<SummarySection> parts = step_parts(comparison)) {
+    sections.push_back(*std::move(parts));
   }
-  if (!table.rows.empty()) text += certainty_text(comparison, style);
-  bool first = true;
+  if (any_ran) sections.push_back({kCertaintyTitle, certainty_rows(comparison, "in brackets")});
+  SummarySection infeasible{"Infeasible", {}};
   for (const ComparedPoint& point : comparison.points) {
-    if (point.record) continue;
-    if (first) text += fmt::format("{}{}\n", text.empty() ? "" : "\n", style.bold("Infeasible"));
-    text += fmt::format("  {}: {}\n", set_text(point.set), point.reason);
-    first = false;
+    if (!point.record) infeasible.rows.push_back({set_text(point.set), point.reason});
   }
-  const std::vector<Note> notes = style.notes ? notes_of(comparison) : std::vector<Note>();
-  if (!notes.empty()) text += fmt::format("\n{}\n", style.bold(kNotesTitle));
-  for (const Note& note : notes) text += fmt::format("  {}: {}\n", note.key, note_text(note));
-  return text;
+  sections.push_back(std::move(infeasible));
+  sections.push_back({kNotesTitle, note_rows(notes_of(comparison))});
+  std::erase_if(sections, [](const SummarySection& section) {
+    return section.rows.empty() && section.table.columns.empty();
+  });
+  return answer;
 }
 
 TextTable explain_table(const std::vector<ResolvedValue>& values) {

@@ -10,11 +10,14 @@
 
 namespace windtunnel {
 
-std::string summary_text(const Summary& summary, const ConsoleStyle& style = {});
+// Title, where there is one, sections, and what to beware of; of rows that are figures the detail
+// in brackets.
+std::string answer_text(const Answer& answer, const ConsoleStyle& style = {});
 
 // A table by step time with the speed-up against the first point that could be simulated; by
 // goodput where only protection is varied. Then the infeasible points with their reasons.
-std::string compare_text(const Comparison& comparison, const ConsoleStyle& style = {});
+// `comparison` has to outlive it.
+Answer compare_answer(const Comparison& comparison, bool with_timing = false);
 
 // Every resolved value of a scenario: key, value, default or set, origin, source.
 TextTable explain_table(const std::vector<ResolvedValue>& values);

@@ -4,10 +4,16 @@
 
 namespace windtunnel {
 
+std::span<const ShownStudy> shown_studies() {
+  static const std::vector<ShownStudy> all = {shown_volunteers(), shown_fused(), shown_power(),
+                                              shown_rollout()};
+  return all;
+}
+
 std::span<const ShownStudy> shown_studies(StudyRole role) {
-  static const std::vector<ShownStudy> beside = {shown_volunteers(), shown_fused(), shown_power()};
-  static const std::vector<ShownStudy> leading = {shown_rollout()};
-  return role == StudyRole::beside ? beside : leading;
+  constexpr std::size_t kLeading = 1;  // at the end of all
+  const std::span<const ShownStudy> all = shown_studies();
+  return role == StudyRole::leading ? all.last(kLeading) : all.first(all.size() - kLeading);
 }
 
 const ShownStudy* leading_study(const Record& record) {

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "report/figures/figures.hpp"
+#include "report/text/answer.hpp"
 #include "report/text/json_text.hpp"
-#include "report/text/section.hpp"
 
 namespace windtunnel {
 
@@ -33,6 +33,7 @@ struct ShownStudy {
 // not shown.
 enum class StudyRole { beside, leading };
 std::span<const ShownStudy> shown_studies(StudyRole role);
+std::span<const ShownStudy> shown_studies();  // all: those beside a job first
 // Null: none is in the record.
 const ShownStudy* leading_study(const Record& record);
 

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "report/listing/listing_parts.hpp"
+#include "report/listing/listing.hpp"
 #include "scenarios/language/library/facts/attention_kernels.hpp"
 #include "scenarios/language/library/library.hpp"
 

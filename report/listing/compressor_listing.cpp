@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "models/compression/compressors.hpp"
-#include "report/listing/listing_parts.hpp"
+#include "report/listing/listing.hpp"
 #include "scenarios/language/text/choices.hpp"
 
 namespace windtunnel {

@@ -12,7 +12,6 @@
 #include "report/figures/figures.hpp"
 #include "report/json/json.hpp"
 #include "report/json/model_json.hpp"
-#include "report/listing/listing_parts.hpp"
 #include "scenarios/language/library/library.hpp"
 #include "scenarios/language/library/spec_fields.hpp"
 #include "scenarios/language/resolve/schemes.hpp"

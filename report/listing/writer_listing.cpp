@@ -3,7 +3,7 @@
 
 #include "models/base/units.hpp"
 #include "models/cost/snapshot/snapshot_writer.hpp"
-#include "report/listing/listing_parts.hpp"
+#include "report/listing/listing.hpp"
 
 namespace windtunnel {
 namespace {

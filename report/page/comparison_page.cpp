@@ -117,199 +117,196 @@ Json point_json(const ComparedPoint& point, const std::vector<const Figure*>& co
   return json;
 }
 
-// The column that points rank by: of records that do not say, the step time.
-size_t ranked_by(const Json& document) {
-  return document.value("ranked_by", size_t{0});
-}
+// What the document says of its points and columns, as values. Older programs do not say all.
+struct ShownColumn {
+  std::string key, title, help, better;
+};
 
-// The indices of the points, the best first, those that do not fit behind.
-std::vector<size_t> ranking(const Json& document) {
-  const Json& points = document.at("points");
-  const size_t column = ranked_by(document);
-  const Better better = document.at("columns").at(column).at("better") == to_string(Better::higher)
-                            ? Better::higher
-                            : Better::lower;
-  std::vector<Standing> standings;
-  for (const Json& point : points) {
-    const Json& value = point.at("values").at(column);
-    standings.push_back({point.at("excess").get_ref<const std::string&>().empty(),
-                         value.is_null() ? std::nan("") : worth_of(better, value.get<double>())});
+struct ShownPoint {
+  std::string name = {};
+  std::string full_name = {};  // with its key, where its name is the value alone
+  std::string excess = {};     // by how much it does not fit; empty: it fits
+  std::vector<std::string> texts = {};
+  std::vector<double> values = {};  // not a number: it has none
+  std::vector<std::optional<FigureRange>> ranges = {};
+  std::vector<double> trial_goodput = {};
+  Json set = {};
+
+  bool fits() const { return excess.empty(); }
+};
+
+struct ShownComparison {
+  std::vector<ShownColumn> columns = {};
+  std::vector<ShownPoint> points = {};
+  size_t ranked_by = 0;            // a column
+  std::vector<size_t> order = {};  // of the points, the best first, those that do not fit behind
+
+  const ShownPoint& best() const { return points[order.front()]; }
+};
+
+ShownPoint shown_point(const Json& json, size_t columns) {
+  ShownPoint point{.name = json.at("name"),
+                   .excess = json.at("excess"),
+                   .trial_goodput = json.value("trial_goodput", std::vector<double>()),
+                   .set = json.at("set")};
+  point.full_name = point.set.size() == 1
+                        ? fmt::format("{} = {}", point.set.begin().key(), point.name)
+                        : point.name;
+  const Json ranges = json.value("ranges", Json::array());
+  for (size_t i = 0; i < columns; ++i) {
+    point.texts.push_back(json.at("texts").at(i));
+    const Json& value = json.at("values").at(i);
+    point.values.push_back(value.is_null() ? std::nan("") : value.get<double>());
+    point.ranges.emplace_back();
+    if (i >= ranges.size() || ranges[i].is_null()) continue;
+    const auto [low, high] = ranges[i].get<std::pair<double, double>>();
+    point.ranges.back() = FigureRange{low, high};
   }
-  return best_first(standings);
+  return point;
 }
 
-bool fits(const Json& point) {
-  return point.at("excess").get_ref<const std::string&>().empty();
+ShownComparison shown_comparison(const Json& document) {
+  ShownComparison shown{.ranked_by = document.value("ranked_by", size_t{0})};
+  for (const Json& column : document.at("columns")) {
+    shown.columns.push_back(
+        {column.value("key", ""), column.at("title"), column.at("help"), column.at("better")});
+  }
+  std::vector<Standing> standings;
+  for (const Json& point : document.at("points")) {
+    const bool higher =
+        document.at("columns").at(shown.ranked_by).at("better") == to_string(Better::higher);
+    shown.points.push_back(shown_point(point, shown.columns.size()));
+    const double value = shown.points.back().values[shown.ranked_by];
+    standings.push_back(
+        {shown.points.back().fits(),
+         std::isnan(value) ? value : worth_of(higher ? Better::higher : Better::lower, value)});
+  }
+  shown.order = best_first(standings);
+  return shown;
 }
 
 // Whether a point has as much of a column as the best one has: it is written alike, or the trials
 // of both, which met the same failures, do not tell them apart.
-bool is_level_with(const Json& best, const Json& point, const Json& column, size_t i) {
-  if (best.at("texts").at(i) == point.at("texts").at(i)) return true;
-  const auto trials = [](const Json& of) {
-    return of.value("trial_goodput", std::vector<double>());  // older programs do not say them
-  };
-  if (column.value("key", "") != "campaign.goodput" || trials(best).empty()) return false;
-  return !is_gain(paired_gain(trials(best), trials(point)));
+bool is_level_with(const ShownComparison& shown, const ShownPoint& best, const ShownPoint& point,
+                   size_t column) {
+  if (best.texts[column] == point.texts[column]) return true;
+  if (shown.columns[column].key != "campaign.goodput" || best.trial_goodput.empty()) return false;
+  return !is_gain(paired_gain(best.trial_goodput, point.trial_goodput));
 }
 
 // Of each point whether it has the best of a column, or what is as good: none where all of those
 // that fit have.
-std::vector<bool> best_of(const Json& document, size_t column) {
-  const Json& points = document.at("points");
-  const Json& described = document.at("columns").at(column);
-  std::vector<bool> marked(points.size());
-  const std::string better = described.at("better");
-  const auto value_of = [&](const Json& point) -> const Json& {
-    return point.at("values").at(column);
-  };
-  const Json* best = nullptr;
-  for (const Json& point : points) {
-    if (!fits(point) || value_of(point).is_null()) continue;
-    const bool ahead = best == nullptr || (better == "lower" ? value_of(point) < value_of(*best)
-                                                             : value_of(point) > value_of(*best));
+std::vector<bool> best_of(const ShownComparison& shown, size_t column) {
+  std::vector<bool> marked(shown.points.size());
+  const std::string& better = shown.columns[column].better;
+  const ShownPoint* best = nullptr;
+  for (const ShownPoint& point : shown.points) {
+    const double value = point.values[column];
+    if (!point.fits() || std::isnan(value)) continue;
+    const bool ahead = best == nullptr || (better == "lower" ? value < best->values[column]
+                                                             : value > best->values[column]);
     if (ahead) best = &point;
   }
   if (better.empty() || best == nullptr) return marked;
   bool any_worse = false;
-  for (size_t i = 0; i < points.size(); ++i) {
-    if (!fits(points[i])) continue;
-    marked[i] =
-        !value_of(points[i]).is_null() && is_level_with(*best, points[i], described, column);
+  for (size_t i = 0; i < marked.size(); ++i) {
+    const ShownPoint& point = shown.points[i];
+    if (!point.fits()) continue;
+    marked[i] = !std::isnan(point.values[column]) && is_level_with(shown, *best, point, column);
     any_worse = any_worse || !marked[i];
   }
-  return any_worse ? marked : std::vector<bool>(points.size());
+  return any_worse ? marked : std::vector<bool>(marked.size());
 }
 
-// The key that is varied, where names of points are its values.
-std::string points_title(const Json& points) {
-  const Json& set = points.front().at("set");
-  return set.size() == 1 ? set.begin().key() : "point";
-}
-
-std::string table_head(const Json& points, const Json& columns) {
+std::string table_head(const ShownComparison& shown) {
+  // The key that is varied, where names of points are its values.
+  const Json& set = shown.points.front().set;
   std::string html = fmt::format("<thead><tr><th scope=\"col\" class=\"name\">{}</th>",
-                                 escape_html(points_title(points)));
-  for (const Json& column : columns) {
-    html += fmt::format("<th scope=\"col\" title=\"{}\">{}</th>",
-                        escape_html(column.at("help").get<std::string>()),
-                        escape_html(column.at("title").get<std::string>()));
+                                 escape_html(set.size() == 1 ? set.begin().key() : "point"));
+  for (const ShownColumn& column : shown.columns) {
+    html += fmt::format("<th scope=\"col\" title=\"{}\">{}</th>", escape_html(column.help),
+                        escape_html(column.title));
   }
   return html + "</tr></thead>\n";
 }
 
 // What a click on the column's title sorts by: words by themselves, nothing behind all numbers.
-std::string sort_key(const Json& value, const std::string& text) {
-  if (!value.is_null()) return fmt::format(" data-value=\"{}\"", value.get<double>());
+std::string sort_key(double value, const std::string& text) {
+  if (!std::isnan(value)) return fmt::format(" data-value=\"{}\"", value);
   return text.empty() ? " data-value=\"Infinity\"" : "";
 }
 
-std::string range_html(const Json& point, const Json& columns, size_t column) {
-  const Json ranges = point.value("ranges", Json::array());  // older programs do not say them
-  const auto known =
-      std::ranges::find(figures(), columns.at(column).value("key", ""), &Figure::key);
-  if (column >= ranges.size() || ranges[column].is_null() || known == figures().end()) return "";
-  const auto [low, high] = ranges[column].get<std::pair<double, double>>();
-  return fmt::format("<small>{}</small>", escape_html(range_text(known->unit, low, high)));
+std::string range_html(const ShownComparison& shown, const ShownPoint& point, size_t column) {
+  const auto known = std::ranges::find(figures(), shown.columns[column].key, &Figure::key);
+  const std::optional<FigureRange>& range = point.ranges[column];
+  if (!range || known == figures().end()) return "";
+  return fmt::format("<small>{}</small>",
+                     escape_html(range_text(known->unit, range->low, range->high)));
 }
 
 // The interval stands below what points rank by, and below goodput.
-std::string point_row(const Json& document, size_t place,
+std::string point_row(const ShownComparison& shown, size_t place,
                       const std::vector<std::vector<bool>>& best) {
-  const Json& point = document.at("points").at(place);
-  const Json& columns = document.at("columns");
-  const std::string excess = point.at("excess");
+  const ShownPoint& point = shown.points[place];
   std::string html = fmt::format(
       "<tr{}><th scope=\"row\">{}</th>",
-      excess.empty() ? "" : fmt::format(" class=\"excess\" title=\"{}\"", escape_html(excess)),
-      escape_html(point.at("name").get<std::string>()));
+      point.fits() ? "" : fmt::format(" class=\"excess\" title=\"{}\"", escape_html(point.excess)),
+      escape_html(point.name));
   for (size_t i = 0; i < best.size(); ++i) {
-    const Json& value = point.at("values").at(i);
-    const std::string text = point.at("texts").at(i);
-    const bool ranged =
-        i == ranked_by(document) || columns[i].value("key", "") == "campaign.goodput";
-    html += fmt::format("<td{}{}>{}{}</td>", sort_key(value, text),
-                        best[i][place] ? " class=\"best\"" : "", escape_html(text),
-                        ranged ? range_html(point, columns, i) : "");
+    const bool ranged = i == shown.ranked_by || shown.columns[i].key == "campaign.goodput";
+    html += fmt::format("<td{}{}>{}{}</td>", sort_key(point.values[i], point.texts[i]),
+                        best[i][place] ? " class=\"best\"" : "", escape_html(point.texts[i]),
+                        ranged ? range_html(shown, point, i) : "");
   }
   return html + "</tr>\n";
 }
 
-std::string points_table(const Json& document) {
-  const Json& points = document.at("points");
-  const Json& columns = document.at("columns");
-  if (points.empty()) return "";
+std::string points_table(const ShownComparison& shown) {
+  if (shown.points.empty()) return "";
   std::vector<std::vector<bool>> best;
-  for (size_t i = 0; i < columns.size(); ++i) best.push_back(best_of(document, i));
+  for (size_t i = 0; i < shown.columns.size(); ++i) best.push_back(best_of(shown, i));
   std::string html = "<div class=\"scroll\"><table id=\"points\" class=\"comparison\">\n";
-  html += table_head(points, columns) + "<tbody>\n";
-  for (const size_t i : ranking(document)) html += point_row(document, i, best);
+  html += table_head(shown) + "<tbody>\n";
+  for (const size_t i : shown.order) html += point_row(shown, i, best);
   html +=
       "</tbody></table></div>\n<p class=\"note\">The best of each column stands out, with what "
       "the trials cannot tell from it; nothing does where that is all.";
-  for (const Json& column : columns) {
-    if (std::ranges::find(kExplained, column.value("key", "")) == std::end(kExplained)) continue;
-    html += fmt::format(" <b>{}</b>: {}.", escape_html(column.at("title").get<std::string>()),
-                        escape_html(column.at("help").get<std::string>()));
+  for (const ShownColumn& column : shown.columns) {
+    if (std::ranges::find(kExplained, column.key) == std::end(kExplained)) continue;
+    html += fmt::format(" <b>{}</b>: {}.", escape_html(column.title), escape_html(column.help));
   }
   return html + "</p>\n";
 }
 
-std::string infeasible_section(const Json& infeasible) {
-  if (infeasible.empty()) return "";
+// A list of names, each with a text; `id` is that of its section.
+std::string reasons_html(const char* id, const std::string& title, const Json& list,
+                         const char* name, const char* text) {
+  if (list.empty()) return "";
   std::string html =
-      fmt::format("<section id=\"infeasible\"><h2>Infeasible ({})</h2><table class=\"reasons\">\n",
-                  infeasible.size());
-  for (const Json& point : infeasible) {
+      fmt::format("<section id=\"{}\"><h2>{}</h2><table class=\"reasons\">\n", id, title);
+  for (const Json& each : list) {
     html += fmt::format("<tr><th scope=\"row\">{}</th><td>{}</td></tr>\n",
-                        escape_html(point.at("name").get<std::string>()),
-                        escape_html(point.at("reason").get<std::string>()));
+                        escape_html(each.at(name).get<std::string>()),
+                        escape_html(each.at(text).get<std::string>()));
   }
   return html + "</table></section>\n";
-}
-
-std::string notes_section(const Json& notes) {
-  if (notes.empty()) return "";
-  std::string html =
-      fmt::format("<section id=\"notes\"><h2>{}</h2><table class=\"reasons\">\n", kNotesTitle);
-  for (const Json& note : notes) {
-    html += fmt::format("<tr><th scope=\"row\">{}</th><td>{}</td></tr>\n",
-                        escape_html(note.at("key").get<std::string>()),
-                        escape_html(note.at("text").get<std::string>()));
-  }
-  return html + "</table></section>\n";
-}
-
-const Json* comparison_point(const Json& points, const Json& set) {
-  const auto found = std::ranges::find(
-      points, set, [](const Json& point) -> const Json& { return point.at("set"); });
-  return found == points.end() ? nullptr : &*found;
 }
 
 // Where the best point has the smallest or the largest of the values that were compared.
-std::string comparison_edges(const Json& document) {
-  const Json& points = document.at("points");
+std::string comparison_edges(const ShownComparison& shown, const Json& document) {
   const auto vary = document.find("vary");
-  if (points.empty() || vary == document.end()) return "";
-  const Json& best = points[ranking(document).front()];
-  const size_t column = ranked_by(document);
+  if (shown.points.empty() || vary == document.end()) return "";
   const auto differs = [&](const Json& neighbour) {
-    const Json* other = comparison_point(points, neighbour);
-    return other == nullptr || !is_level_with(best, *other, document.at("columns")[column], column);
+    const auto other = std::ranges::find(shown.points, neighbour, &ShownPoint::set);
+    return other == shown.points.end() ||
+           !is_level_with(shown, shown.best(), *other, shown.ranked_by);
   };
   std::string html;
-  for (const SweepEdge& edge : edges_of_point(*vary, best.at("set"), differs)) {
+  for (const SweepEdge& edge : edges_of_point(*vary, shown.best().set, differs)) {
     html += fmt::format("<p class=\"warning\">On the edge of what was compared: {}.</p>\n",
                         escape_html(edge_text(edge)));
   }
   return html;
-}
-
-// With its key, where its name is the value alone.
-std::string full_name(const Json& point) {
-  const Json& set = point.at("set");
-  const std::string name = point.at("name");
-  return set.size() == 1 ? fmt::format("{} = {}", set.begin().key(), name) : name;
 }
 
 // Older programs do not say where the step goes.
@@ -325,39 +322,29 @@ std::string certainty_html(const Json& rows) {
 }
 
 // The second best, and whether the best is more than chance.
-std::string next_html(const Json& document) {
-  const std::vector<size_t> order = ranking(document);
-  if (order.size() < 2) return "";
-  const size_t column = ranked_by(document);
-  const Json& points = document.at("points");
-  const Json &best = points[order[0]], &next = points[order[1]];
-  const Json& described = document.at("columns")[column];
-  const std::string name = full_name(next);
+std::string next_html(const ShownComparison& shown) {
+  if (shown.order.size() < 2) return "";
+  const ShownPoint& next = shown.points[shown.order[1]];
   const std::string text =
-      is_level_with(best, next, described, column)
-          ? fmt::format("{} is as good", name)
-          : fmt::format("next: {}, {}", name, next.at("texts").at(column).get<std::string>());
+      is_level_with(shown, shown.best(), next, shown.ranked_by)
+          ? fmt::format("{} is as good", next.full_name)
+          : fmt::format("next: {}, {}", next.full_name, next.texts[shown.ranked_by]);
   return fmt::format("<small>{}</small>", escape_html(text));
 }
 
-std::string best_figures_html(const Json& document) {
-  const Json& points = document.at("points");
-  if (points.empty()) return "";
-  const Json& best = points[ranking(document).front()];
-  const Json& columns = document.at("columns");
-  const bool by_step_time = ranked_by(document) == 0;
+std::string best_figures_html(const ShownComparison& shown) {
+  if (shown.points.empty()) return "";
+  const bool by_step_time = shown.ranked_by == 0;
   std::string html = fmt::format(
       "<dl class=\"figures\"><div class=\"wide\"><dt>{} of {} that ran</dt><dd>{}{}</dd></div>",
-      by_step_time ? "fastest" : "best", points.size(), escape_html(full_name(best)),
-      next_html(document));
-  const std::span<const std::string_view> shown =
+      by_step_time ? "fastest" : "best", shown.points.size(), escape_html(shown.best().full_name),
+      next_html(shown));
+  const std::span<const std::string_view> keys =
       by_step_time ? std::span<const std::string_view>(kKeyFigures) : kProtectionFigures;
-  for (size_t i = 0; i < columns.size(); ++i) {
-    if (std::ranges::find(shown, columns[i].value("key", "")) == shown.end()) continue;
-    const std::string title = columns[i].at("title");
-    html += fmt::format("<div><dt>{}</dt><dd>{}{}</dd></div>", term_html(title),
-                        escape_html(best.at("texts").at(i).get<std::string>()),
-                        range_html(best, columns, i));
+  for (size_t i = 0; i < shown.columns.size(); ++i) {
+    if (std::ranges::find(keys, shown.columns[i].key) == keys.end()) continue;
+    html += fmt::format("<div><dt>{}</dt><dd>{}{}</dd></div>", term_html(shown.columns[i].title),
+                        escape_html(shown.best().texts[i]), range_html(shown, shown.best(), i));
   }
   return html + "</dl>\n";
 }
@@ -451,18 +438,20 @@ void check_comparison_document(const Json& document, const std::string& file) {
 }
 
 std::string comparison_page(const Json& document) {
+  const ShownComparison shown = shown_comparison(document);
   const std::string title = document.at("title");
-  std::string body = fmt::format("<header><h1>{}</h1><p>{}</p></header>\n", escape_html(title),
-                                 escape_html(document.at("subtitle").get<std::string>()));
-  body += best_figures_html(document) + comparison_edges(document) + points_table(document) +
-          parts_html(document.value("parts", Json())) +
-          certainty_html(document.value("certainty", Json::array())) +
-          infeasible_section(document.at("infeasible")) +
-          notes_section(document.value("notes", Json::array()));
+  const Json& infeasible = document.at("infeasible");
+  const std::string body =
+      header_html(title, document.at("subtitle").get<std::string>()) + best_figures_html(shown) +
+      comparison_edges(shown, document) + points_table(shown) +
+      parts_html(document.value("parts", Json())) +
+      certainty_html(document.value("certainty", Json::array())) +
+      reasons_html("infeasible", fmt::format("Infeasible ({})", infeasible.size()), infeasible,
+                   "name", "reason") +
+      reasons_html("notes", kNotesTitle, document.value("notes", Json::array()), "key", "text");
   Json data = document;
-  data["order"] = ranking(document);  // for the script: the best first, and what stands out
-  data["best"] =
-      document.at("points").empty() ? Json::array() : Json(best_of(document, ranked_by(document)));
+  data["order"] = shown.order;  // for the script: the best first, and what stands out
+  data["best"] = shown.points.empty() ? Json::array() : Json(best_of(shown, shown.ranked_by));
   return filled_page(title, body, data);
 }
 

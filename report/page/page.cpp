@@ -204,7 +204,7 @@ SummarySection section_of(const Json& json) {
   return section;
 }
 
-Json summary_json(const Summary& summary) {
+Json summary_json(const Answer& summary) {
   Json sections = Json::array();
   for (const SummarySection& section : summary.sections) sections.push_back(section_json(section));
   return {{"title", summary.title},
@@ -214,7 +214,7 @@ Json summary_json(const Summary& summary) {
 }
 
 // Sections with a table need the page's width: they stand below the others.
-std::string summary_html(const Summary& summary) {
+std::string summary_html(const Answer& summary) {
   std::string html = header_html(summary.title, summary.subtitle) + figures_html(summary.figures);
   html += "<div class=\"sections\">";
   std::string wide;
@@ -225,7 +225,7 @@ std::string summary_html(const Summary& summary) {
 }
 
 Json page_document(const Record& record, const PageOptions& options) {
-  Summary summary = summarise(record);
+  Answer summary = summarise(record);
   if (auto ranks = rank_section(record, static_cast<size_t>(options.max_curves))) {
     summary.sections.push_back(std::move(*ranks));
   }
@@ -262,9 +262,9 @@ MadeRecord made_record(const Json& document, const std::string& file) {
   }
 }
 
-Summary summary_of(const Json& page_document) {
+Answer summary_of(const Json& page_document) {
   const Json& json = page_document.at("summary");
-  Summary summary{json.at("title"), json.at("subtitle"), rows_of(json.at("figures")), {}};
+  Answer summary{json.at("title"), json.at("subtitle"), rows_of(json.at("figures")), {}};
   for (const Json& section : json.at("sections")) {
     summary.sections.push_back(section_of(section));
   }
@@ -272,7 +272,7 @@ Summary summary_of(const Json& page_document) {
 }
 
 std::string html_page(const Json& page_document) {
-  const Summary summary = summary_of(page_document);
+  const Answer summary = summary_of(page_document);
   return filled_page(summary.title, summary_html(summary) + values_html(page_document),
                      page_document);
 }

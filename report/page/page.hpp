@@ -41,9 +41,9 @@ Json section_json(const SummarySection& section);
 SummarySection section_of(const Json& json);
 
 // The summary that the document holds under "summary", as what, and as the page shows it.
-Json summary_json(const Summary& summary);
-Summary summary_of(const Json& page_document);
-std::string summary_html(const Summary& summary);
+Json summary_json(const Answer& summary);
+Answer summary_of(const Json& page_document);
+std::string summary_html(const Answer& summary);
 
 // The page: template, bundle and data in one file; opens without network, readable without scripts.
 std::string html_page(const Json& page_document);

@@ -6,15 +6,14 @@
 #include <array>
 #include <cmath>
 #include <cstddef>
+#include <cstdint>
+#include <iterator>
 
 #include "models/base/units.hpp"
 #include "report/text/table.hpp"
 
 namespace windtunnel {
 namespace {
-
-constexpr const char* kActivationsTitle = "Activations";
-constexpr const char* kTimeTitle = "Time of each rank, % of the step";
 
 // Figures in the units of a report.
 class Figures {
@@ -93,25 +92,30 @@ TextTable memory_table(const ScheduleReport& report, const Figures& figures) {
   return table;
 }
 
-// With bars where there is room.
-std::string memory_text(const ScheduleReport& report, const Figures& figures, int width) {
-  TextTable table = memory_table(report, figures);
+// On the console with bars where there is room.
+std::vector<SummarySection> activation_sections(const ScheduleReport& report,
+                                                const Figures& figures, std::size_t width) {
+  SummarySection plain{"Activations", {}, memory_table(report, figures)};
   double highest = 0;
   for (const RankActivations& memory : report.analysis.activations) {
     highest = std::max(highest, memory.peak);
   }
   constexpr int kShortest = 8;
   constexpr int kLongest = 40;
-  const int room = std::min(kLongest, width - static_cast<int>(width_of(table)) - 2);
-  if (room >= kShortest && highest > 0) {
-    table.columns.push_back({""});
-    for (int rank = 0; rank < report.schedule.ranks; ++rank) {
-      const double share = report.analysis.activations[rank].peak / highest;
-      table.rows[rank].push_back(
-          std::string(static_cast<std::size_t>(std::lround(share * room)), '#'));
-    }
+  constexpr int kBeside = 4;  // blanks before the table, and between it and the bars
+  const int room = std::min(
+      kLongest, static_cast<int>(width) - static_cast<int>(width_of(plain.table)) - kBeside);
+  if (room < kShortest || highest <= 0) return {std::move(plain)};
+  SummarySection barred = plain;
+  plain.where = ShownOn::page;
+  barred.where = ShownOn::console;
+  barred.table.columns.push_back({""});
+  for (int rank = 0; rank < report.schedule.ranks; ++rank) {
+    const double share = report.analysis.activations[rank].peak / highest;
+    barred.table.rows[rank].push_back(
+        std::string(static_cast<std::size_t>(std::lround(share * room)), '#'));
   }
-  return table_text(table);
+  return {std::move(barred), std::move(plain)};
 }
 
 // Without the uses that no rank has.
@@ -204,12 +208,6 @@ std::vector<SummaryRow> path_rows(const ScheduleReport& report) {
       {"without slack", fmt::format("{} of {} actions have no slack", critical, all)}};
 }
 
-std::string path_text(const ScheduleReport& report) {
-  std::string text;
-  for (const SummaryRow& row : path_rows(report)) text += fmt::format("  {}\n", row.value);
-  return text;
-}
-
 TextTable what_if_table(const ScheduleReport& report, const Figures& figures) {
   TextTable table{{{"what if"}, {"at zero", Align::right}, {"doubled", Align::right}}, {}};
   for (const WhatIf& effect : report.analysis.sensitivity.what_ifs) {
@@ -252,17 +250,6 @@ std::vector<SummaryRow> sensitivity_rows(const ScheduleReport& report, const Fig
   return rows;
 }
 
-std::string sensitivity_text(const ScheduleReport& report, const Figures& figures) {
-  TextTable table = what_if_table(report, figures);
-  table.columns.front().title.insert(0, "  ");
-  for (auto& row : table.rows) row.front().insert(0, "  ");
-  std::string text = table_text(table);
-  for (const SummaryRow& row : sensitivity_rows(report, figures)) {
-    text += fmt::format("  {}: {}\n", row.label, row.value);
-  }
-  return text;
-}
-
 std::string step_rule(const ScheduleReport& report) {
   if (report.schedule.iterations > 1) return "the period of the steady state";
   const Figures figures(report);
@@ -274,21 +261,6 @@ std::string step_rule(const ScheduleReport& report) {
     return fmt::format("makespan {} and the gradients' norm", makespan);
   }
   return "all ranks wait for each other at its end";
-}
-
-std::string step_text(const ScheduleReport& report, const Figures& figures) {
-  return fmt::format("step {} ({})\n", figures.time(report.analysis.step_s), step_rule(report));
-}
-
-}  // namespace
-
-std::vector<SummarySection> schedule_sections(const ScheduleReport& report) {
-  const Figures figures(report);
-  return {{"Bubbles", {}, bubble_table(report, figures)},
-          {kActivationsTitle, {}, memory_table(report, figures)},
-          {kTimeTitle, {}, time_table(report)},
-          {"Critical path", path_rows(report), {}},
-          {"Sensitivity", sensitivity_rows(report, figures), what_if_table(report, figures)}};
 }
 
 std::vector<SummaryRow> schedule_figures(const ScheduleReport& report) {
@@ -310,20 +282,130 @@ std::vector<SummaryRow> schedule_figures(const ScheduleReport& report) {
   return rows;
 }
 
-std::string schedule_text(const ScheduleReport& report, int width, const ConsoleStyle& style) {
+constexpr std::array kKinds = {"forward",         "backward",  "input gradient",
+                               "weight gradient", "recompute", "forward + backward"};
+constexpr int kPairKind = 5;
+
+std::int64_t ns_of(double seconds) {
+  return std::llround(seconds * 1e9);
+}
+
+// Actions that take time, in their order; two that run as one are drawn as one.
+Json rank_track(const ScheduleReport& report, int rank) {
+  const auto& actions = report.schedule.actions[rank];
+  Json starts = Json::array(), durations = Json::array(), kinds = Json::array(),
+       names = Json::array(), critical = Json::array();
+  for (std::size_t i = 0; i < actions.size(); ++i) {
+    const ActionSpan& span = report.analysis.spans[rank][i];
+    const bool pair = actions[i].with_next;
+    if (span.end_s > span.start_s && actions[i].kind <= ActionKind::recompute) {
+      const bool sets_step = report.analysis.slack_s[rank][i] <= 1e-9 * report.analysis.step_s;
+      if (sets_step) critical.push_back(names.size());
+      starts.push_back(ns_of(span.start_s));
+      durations.push_back(ns_of(span.end_s) - ns_of(span.start_s));
+      kinds.push_back(pair ? kPairKind : static_cast<int>(actions[i].kind));
+      names.push_back(pair ? to_string(actions[i]) + "&" + to_string(actions[i + 1])
+                           : to_string(actions[i]));
+    }
+    if (pair) ++i;
+  }
+  return {{"rank", fmt::format("rank {}", rank)},
+          {"stream", ""},
+          {"start_ns", starts},
+          {"duration_ns", durations},
+          {"category", kinds},
+          {"name", names},
+          {"critical", critical}};
+}
+
+double end_of(const ScheduleReport& report) {
+  double end_s = 0;
+  for (const auto& rank : report.analysis.spans) {
+    for (const ActionSpan& span : rank) end_s = std::max(end_s, span.end_s);
+  }
+  return end_s;
+}
+
+Json activation_curve(const ScheduleReport& report, int rank) {
+  const RankActivations& memory = report.analysis.activations[rank];
+  Json gaps = Json::array(), changes = Json::array();
+  std::int64_t at_ns = 0;
+  double level = 0;
+  for (const ActivationPoint& point : memory.points) {
+    gaps.push_back(ns_of(point.time_s) - at_ns);
+    changes.push_back(point.activation - level);
+    at_ns = ns_of(point.time_s);
+    level = point.activation;
+  }
+  Json peak = nullptr;
+  if (memory.peak_position >= 0) {
+    peak = {{"at", ns_of(memory.peak_s)},
+            {"bytes", memory.peak},
+            {"task", to_string(report.schedule.actions[rank][memory.peak_position])}};
+  }
+  return {{"rank", fmt::format("rank {}", rank)},
+          {"static_bytes", 0},
+          {"gap", gaps},
+          {"change", changes},
+          {"peak", peak}};
+}
+
+Json gantt_chart(const ScheduleReport& report, std::size_t max_spans) {
+  Json tracks = Json::array(), curves = Json::array();
+  std::size_t spans = 0;
+  int left_out = 0;
+  for (int rank = 0; rank < report.schedule.ranks; ++rank) {
+    spans += report.schedule.actions[rank].size();
+    if (spans > max_spans) {
+      ++left_out;
+      continue;
+    }
+    tracks.push_back(rank_track(report, rank));
+    curves.push_back(activation_curve(report, rank));
+  }
+  const Json gantt = {{"makespan_s", end_of(report)},
+                      {"categories", kKinds},
+                      {"ranks_left_out", left_out},
+                      {"rest", "the document of --json"},
+                      {"tracks", tracks}};
+  Json memory = {{"tick_ns", 1}, {"unit_bytes", 1}, {"usable_bytes", 0}, {"ranks", curves}};
+  if (!report.in_bytes) memory["title"] = "Activations over time by rank, in micro-batches";
+  return {{"kind", "gantt"}, {"gantt", gantt}, {"curves", memory}};
+}
+
+std::string notes_of(const ScheduleReport& report) {
+  std::string notes;
+  for (const std::string& note : report.notes) notes += (notes.empty() ? "" : "; ") + note;
+  if (report.in_seconds) return notes;
+  return notes + (notes.empty() ? "" : "; ") +
+         "times have no unit: each pass takes what --times says, or one";
+}
+
+}  // namespace
+
+Answer schedule_answer(const ScheduleReport& report, const ScheduleAnswerOptions& options) {
   const Figures figures(report);
-  std::string text = style.bold(report.title) + "\n";
-  for (const std::string& note : report.notes) text += note + "\n";
-  text += step_text(report, figures);
-  const auto section = [&](const std::string& title, const std::string& body) {
-    text += fmt::format("\n{}{}", title.empty() ? "" : style.bold(title) + "\n", body);
-  };
-  section("", table_text(bubble_table(report, figures), style.width));
-  section(kActivationsTitle, memory_text(report, figures, width));
-  section(kTimeTitle, table_text(time_table(report), style.width));
-  section("Critical path", path_text(report));
-  section("Sensitivity", sensitivity_text(report, figures));
-  return text;
+  SummarySection step{"Step", {}};
+  step.with_figures = true;
+  Answer answer{.title = report.title,
+                .subtitle = notes_of(report),
+                .figures = schedule_figures(report),
+                .sections = {chart_section([&report, most = options.max_spans] {
+                               return gantt_chart(report, most);
+                             }),
+                             std::move(step),
+                             {"Bubbles", {}, bubble_table(report, figures)}},
+                .kind = "schedule-show",
+                .document = [&report] { return schedule_document(report); }};
+  std::ranges::move(activation_sections(report, figures, options.width),
+                    std::back_inserter(answer.sections));
+  answer.sections.push_back({"Time of each rank, % of the step", {}, time_table(report)});
+  answer.sections.push_back({"Critical path", path_rows(report)});
+  answer.sections.push_back(
+      {"Sensitivity", sensitivity_rows(report, figures), what_if_table(report, figures)});
+  if (!report.in_seconds) answer.plain.emplace_back("seconds");
+  if (!report.in_bytes) answer.plain.emplace_back("memory");
+  return answer;
 }
 
 }  // namespace windtunnel

@@ -60,10 +60,8 @@ const std::vector<std::string>& sweep_keys() {
     for (const char* key : {"iteration.time_s", "campaign.job.days", "campaign.job.cost_usd"}) {
       all.emplace_back(key);
     }
-    for (const StudyRole role : {StudyRole::beside, StudyRole::leading}) {
-      for (const ShownStudy& study : shown_studies(role)) {
-        for (const std::string_view key : study.sweep_columns) all.emplace_back(key);
-      }
+    for (const ShownStudy& study : shown_studies()) {
+      for (const std::string_view key : study.sweep_columns) all.emplace_back(key);
     }
     return all;
   }();

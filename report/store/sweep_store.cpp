@@ -186,10 +186,8 @@ std::string point_line(const SweepCase& the_case, const SweepPoint& point) {
   }
   line["result"] = campaign_json(record);
   record.studies = point.studies;
-  for (const StudyRole role : {StudyRole::beside, StudyRole::leading}) {
-    for (const ShownStudy& study : shown_studies(role)) {
-      place_figures(line, record, fmt::format("{}.", study.key));
-    }
+  for (const ShownStudy& study : shown_studies()) {
+    place_figures(line, record, fmt::format("{}.", study.key));
   }
   line["job"] = job_facts(point.job);
   record.job = point.job;

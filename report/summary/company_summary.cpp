@@ -82,8 +82,8 @@ SummarySection certainty_section(const CompanyReport& report) {
 
 }  // namespace
 
-Summary summarise(const CompanyReport& report) {
-  Summary summary;
+Answer summarise(const CompanyReport& report) {
+  Answer summary;
   summary.title = report.scenario;
   summary.subtitle = fmt::format("{} jobs on {} nodes, {}", report.jobs.size(),
                                  with_separators(report.nodes), name_of(report.placement));

@@ -6,6 +6,6 @@
 
 namespace windtunnel {
 
-Summary summarise(const CompanyReport& report);
+Answer summarise(const CompanyReport& report);
 
 }  // namespace windtunnel

@@ -242,10 +242,8 @@ std::vector<SummaryRow> key_figures(const Record& record) {
   std::vector<std::string_view> keys = {
       "iteration.time_s", "iteration.mfu",     "iteration.tflops_per_gpu", items,
       "campaign.goodput", "campaign.job.days", "campaign.job.cost_usd"};
-  for (const StudyRole role : {StudyRole::beside, StudyRole::leading}) {
-    for (const ShownStudy& study : shown_studies(role)) {
-      std::ranges::copy(study.key_figures, std::back_inserter(keys));
-    }
+  for (const ShownStudy& study : shown_studies()) {
+    std::ranges::copy(study.key_figures, std::back_inserter(keys));
   }
   std::vector<SummaryRow> rows;
   for (const std::string_view key : keys) {
@@ -405,8 +403,8 @@ void add_studies(StudyRole role, const Record& record, std::vector<SummarySectio
 
 }  // namespace
 
-Summary summarise(const Record& record) {
-  Summary summary{record.scenario, job_text(record.job), key_figures(record), {}};
+Answer summarise(const Record& record) {
+  Answer summary{record.scenario, job_text(record.job), key_figures(record), {}};
   summary.sections.push_back(model_section(record.job));
   add_studies(StudyRole::leading, record, summary.sections);
   summary.sections.push_back(iteration_section(record));

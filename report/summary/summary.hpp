@@ -7,18 +7,11 @@
 
 #include "models/results/record.hpp"
 #include "report/figures/figures.hpp"
-#include "report/text/section.hpp"
+#include "report/text/answer.hpp"
 
 namespace windtunnel {
 
-struct Summary {
-  std::string title;                // the scenario's name
-  std::string subtitle;             // model, machine, layout, schedule and what else decides
-  std::vector<SummaryRow> figures;  // the five or six numbers that matter most
-  std::vector<SummarySection> sections;
-};
-
-Summary summarise(const Record& record);
+Answer summarise(const Record& record);
 
 inline constexpr const char* kCertaintyTitle = "How sure this is";
 // How far predictions are off: by the calibration, or as the measured runs that are most alike.

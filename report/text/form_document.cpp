@@ -33,13 +33,30 @@ struct Tag {
   std::size_t begin = 0, end = 0;
 };
 
-// What a name means inside: a row of a table, a document, and what is around them.
+// What a name means inside: of a document, or of a table's row, and of what is around it.
 struct Scope {
   const Document* document = nullptr;
-  const TextTable* table = nullptr;
-  const std::vector<std::string>* row = nullptr;
+  bool is_row = false;  // whose cells are escaped on a page
   const Scope* around = nullptr;
 };
+
+// The cells of each row by their columns.
+std::vector<Document> rows_of(const TextTable& table) {
+  std::vector<Document> rows;
+  for (const std::vector<std::string>& cells : table.rows) {
+    Document& row = rows.emplace_back();
+    for (std::size_t i = 0; i < cells.size() && i < table.columns.size(); ++i) {
+      row.parts.emplace(table.columns[i].title, cells[i]);
+    }
+  }
+  return rows;
+}
+
+bool holds_anything(const Document::Part& part) {
+  if (const auto* table = std::get_if<TextTable>(&part)) return !table->rows.empty();
+  if (const auto* text = std::get_if<std::string>(&part)) return !text->empty() && *text != "0";
+  return !std::get<std::vector<Document>>(part).empty();
+}
 
 class Filling {
  public:
@@ -49,33 +66,17 @@ class Filling {
   std::string filled(const Scope& scope) const { return part(0, layout_.size(), scope); }
 
  private:
-  // A part, or the cell of a row.
   struct Found {
-    const Document::Part* part = nullptr;
-    const std::string* cell = nullptr;
+    const Document::Part& part;
+    bool is_cell;
   };
 
   static Found find(std::string_view name, const Scope& scope) {
     for (const Scope* each = &scope; each != nullptr; each = each->around) {
-      if (each->row != nullptr) {
-        const auto column = std::ranges::find(each->table->columns, name, &Column::title);
-        const auto at = static_cast<std::size_t>(column - each->table->columns.begin());
-        if (at < each->row->size()) return {.cell = &(*each->row)[at]};
-      } else if (const auto part = each->document->parts.find(name);
-                 part != each->document->parts.end()) {
-        return {.part = &part->second};
-      }
+      const auto part = each->document->parts.find(name);
+      if (part != each->document->parts.end()) return {part->second, each->is_row};
     }
     CHECK(false, "a form names '{}', which its document does not have", name);
-  }
-
-  static bool holds_anything(const Found& found) {
-    if (found.cell != nullptr) return !found.cell->empty() && *found.cell != "0";
-    if (const auto* table = std::get_if<TextTable>(found.part)) return !table->rows.empty();
-    if (const auto* text = std::get_if<std::string>(found.part)) {
-      return !text->empty() && *text != "0";
-    }
-    return !std::get<std::vector<Document>>(*found.part).empty();
   }
 
   bool has_its_line(std::size_t begin, std::size_t end) const {
@@ -138,33 +139,29 @@ class Filling {
 
   std::string block(const Tag& open, const Tag& end, const Found& found, const Scope& scope) const {
     if (open.kind != '#') {
-      const bool wanted = holds_anything(found) == (open.kind == '?');
+      const bool wanted = holds_anything(found.part) == (open.kind == '?');
       return wanted ? part(open.end, end.begin, scope) : "";
     }
+    CHECK(!std::holds_alternative<std::string>(found.part), "'{}' of a form is one text",
+          open.name);
+    const auto* table = std::get_if<TextTable>(&found.part);
+    const std::vector<Document> rows = table == nullptr ? std::vector<Document>() : rows_of(*table);
     std::string text;
-    const auto* table = found.part == nullptr ? nullptr : std::get_if<TextTable>(found.part);
-    if (table != nullptr) {
-      for (const std::vector<std::string>& row : table->rows) {
-        text += part(open.end, end.begin, {.table = table, .row = &row, .around = &scope});
-      }
-      return text;
-    }
-    CHECK(found.part != nullptr, "'{}' of a form is one cell", open.name);
-    for (const Document& each : std::get<std::vector<Document>>(*found.part)) {
-      text += part(open.end, end.begin, {.document = &each, .around = &scope});
+    for (const Document& each :
+         table == nullptr ? std::get<std::vector<Document>>(found.part) : rows) {
+      text += part(open.end, end.begin, {&each, table != nullptr, &scope});
     }
     return text;
   }
 
   std::string printed(const Found& found, const Tag& tag, std::size_t& from) const {
-    if (found.cell != nullptr) {
-      return medium_ == Medium::page ? markdown_text(*found.cell) : *found.cell;
+    if (const auto* text = std::get_if<std::string>(&found.part)) {
+      return found.is_cell && medium_ == Medium::page ? markdown_text(*text) : *text;
     }
-    if (const auto* text = std::get_if<std::string>(found.part)) return *text;
     CHECK(has_its_line(tag.begin, tag.end), "table '{}' of a form has no line of its own",
           tag.name);
     ++from;
-    const auto& whole = std::get<TextTable>(*found.part);
+    const auto& whole = std::get<TextTable>(found.part);
     const TextTable table = tag.columns.empty() ? whole : picked(whole, tag.columns);
     return medium_ == Medium::page ? markdown_table(table) : table_text(table, width_);
   }

@@ -4,8 +4,8 @@
 #include <fmt/ranges.h>
 
 #include "models/base/units.hpp"
-#include "report/summary/summary.hpp"
-#include "report/text/table.hpp"
+#include "report/figures/figure_text.hpp"
+#include "report/text/json_text.hpp"
 
 namespace windtunnel {
 namespace {
@@ -34,81 +34,108 @@ Json fitted_json(const FittedValue& fitted) {
   return {{"value", fitted.value}, {"low", fitted.low}, {"high", fitted.high}};
 }
 
-class FitTable {
- public:
-  void add(const std::string& what, const FittedValue& fitted, std::string (*text)(double)) {
-    if (fitted.high == 0) {
-      table_.rows.push_back({what, "too few", "", ""});
-    } else {
-      table_.rows.push_back({what, text(fitted.value), text(fitted.low), text(fitted.high)});
-    }
-  }
-  void add(const std::string& what, const std::string& value) {
-    table_.rows.push_back({what, value, "", ""});
-  }
-  std::string text(std::size_t width) const { return table_text(table_, width); }
-
- private:
-  TextTable table_{
-      {{""}, {"fitted", Align::right}, {"95 % from", Align::right}, {"to", Align::right}}, {}};
+// What a fit says, once for reading and for programs.
+struct FitRow {
+  std::string key;
+  Json value;
+  std::vector<std::string> cells = {};  // empty: for programs alone
 };
+
+FitRow fitted_row(const char* key, const char* title, const FittedValue& fitted,
+                  std::string (*text)(double)) {
+  if (fitted.high == 0) return {key, nullptr, {title, "too few", "", ""}};
+  return {
+      key, fitted_json(fitted), {title, text(fitted.value), text(fitted.low), text(fitted.high)}};
+}
+
+FitRow number_row(const char* key, const char* title, const Json& value, const std::string& text) {
+  return {key, value, {title, text, "", ""}};
+}
+
+std::vector<FitRow> rows_of(const FaultFit& fit) {
+  std::vector<FitRow> rows = {
+      {"faults", fit.faults},
+      {"nodes", fit.nodes},
+      {"span_s", fit.span_s},
+      fitted_row("rate_per_node_s", "faults per 1000 node-days", fit.rate_per_node_s, rate_text),
+      {"rate_per_node_up_s", fit.rate_per_node_up_s},
+      fitted_row("gap_mean_s", "mean gap between faults", fit.gap_mean_s, format_seconds),
+      fitted_row("gap_weibull_shape", "Weibull shape of gaps above zero", fit.gap_shape,
+                 number_text),
+      number_row("zero_gaps", "gaps of zero", fit.zero_gap_share,
+                 format_percent(fit.zero_gap_share)),
+      number_row("dispersion", "bursts: variance / mean of counts", fit.dispersion,
+                 number_text(fit.dispersion)),
+      fitted_row("faults_in_batches", "faults that begin with another's", fit.faults_in_batches,
+                 format_percent),
+      {"batch_shares", fit.batch_shares},
+      fitted_row("repair_median_s", "repair, median above zero", fit.repair_median_s,
+                 format_seconds),
+      fitted_row("repair_lognormal_median_s", "repair, log-normal median",
+                 fit.repair_lognormal_median_s, format_seconds),
+      fitted_row("repair_lognormal_sigma", "repair, log-normal sigma", fit.repair_lognormal_sigma,
+                 number_text),
+      number_row("repair_mean_s", "repair, mean with zeros", fit.repair_mean_s,
+                 format_seconds(fit.repair_mean_s)),
+      number_row("mean_nodes_down", "nodes down, mean", fit.mean_nodes_down,
+                 number_text(fit.mean_nodes_down)),
+      number_row("most_nodes_down", "nodes down, most", fit.most_nodes_down,
+                 fmt::to_string(fit.most_nodes_down)),
+      fitted_row("frailty_variance", "lemons: variance of hazards", fit.frailty_variance,
+                 number_text),
+      number_row("nodes_with_fault", "nodes with a fault", fit.nodes_with_fault,
+                 fmt::to_string(fit.nodes_with_fault)),
+      number_row("nodes_with_five", "nodes with five or more", fit.nodes_with_five,
+                 fmt::to_string(fit.nodes_with_five))};
+  // Faults that name no node say nothing of nodes.
+  for (std::size_t i = rows.size() - 2; i < rows.size() && fit.nodes_with_fault == 0; ++i) {
+    rows[i].cells.clear();
+  }
+  return rows;
+}
+
+SummarySection fit_section(const FaultLog& log, const FaultFit& fit) {
+  SummarySection section{
+      fmt::format("{}: {} faults of {} nodes in {}", log.name, with_separators(fit.faults),
+                  with_separators(fit.nodes), format_seconds(fit.span_s)),
+      {},
+      {{{""}, {"fitted", Align::right}, {"95 % from", Align::right}, {"to", Align::right}}, {}}};
+  for (FitRow& row : rows_of(fit)) {
+    if (!row.cells.empty()) section.table.rows.push_back(std::move(row.cells));
+  }
+  if (log.nodes == 0) {
+    section.rows.push_back(
+        {"nodes", fit.nodes_with_fault > 0
+                      ? "are counted up to the highest number; --nodes says more"
+                      : "no fault names its node, so all are counted as one; --nodes says more"});
+  }
+  if (log.span_s == 0) {
+    section.rows.push_back({"days", "from the first to the last fault; --days says more"});
+  }
+  section.rows.push_back({"nodes per event", batches_text(fit.batch_shares)});
+  return section;
+}
 
 }  // namespace
 
-std::string fault_fit_text(const FaultLog& log, const FaultFit& fit, std::size_t width) {
-  std::string text =
-      fmt::format("{}: {} faults of {} nodes in {}\n", log.name, with_separators(fit.faults),
-                  with_separators(fit.nodes), format_seconds(fit.span_s));
-  const bool named = fit.nodes_with_fault > 0;
-  if (log.nodes == 0) {
-    text += named ? "  nodes are counted up to the highest number; --nodes says more\n"
-                  : "  no fault names its node, so all are counted as one; --nodes says more\n";
-  }
-  if (log.span_s == 0) text += "  from the first to the last fault; --days says more\n";
-  FitTable table;
-  table.add("faults per 1000 node-days", fit.rate_per_node_s, rate_text);
-  table.add("mean gap between faults", fit.gap_mean_s, format_seconds);
-  table.add("Weibull shape of gaps above zero", fit.gap_shape, number_text);
-  table.add("gaps of zero", format_percent(fit.zero_gap_share));
-  table.add("bursts: variance / mean of counts", number_text(fit.dispersion));
-  table.add("faults that begin with another's", fit.faults_in_batches, format_percent);
-  table.add("repair, median above zero", fit.repair_median_s, format_seconds);
-  table.add("repair, log-normal median", fit.repair_lognormal_median_s, format_seconds);
-  table.add("repair, log-normal sigma", fit.repair_lognormal_sigma, number_text);
-  table.add("repair, mean with zeros", format_seconds(fit.repair_mean_s));
-  table.add("nodes down, mean", number_text(fit.mean_nodes_down));
-  table.add("nodes down, most", fmt::format("{}", fit.most_nodes_down));
-  table.add("lemons: variance of hazards", fit.frailty_variance, number_text);
-  if (named) {
-    table.add("nodes with a fault", fmt::format("{}", fit.nodes_with_fault));
-    table.add("nodes with five or more", fmt::format("{}", fit.nodes_with_five));
-  }
-  return text + table.text(width) +
-         fmt::format("nodes per event: {}\n", batches_text(fit.batch_shares));
-}
-
-Json fault_fit_document(const FaultLog& log, const FaultFit& fit) {
-  return {{"name", log.name},
-          {"faults", fit.faults},
-          {"nodes", fit.nodes},
-          {"span_s", fit.span_s},
-          {"rate_per_node_s", fitted_json(fit.rate_per_node_s)},
-          {"rate_per_node_up_s", fit.rate_per_node_up_s},
-          {"gap_mean_s", fitted_json(fit.gap_mean_s)},
-          {"gap_weibull_shape", fitted_json(fit.gap_shape)},
-          {"zero_gaps", fit.zero_gap_share},
-          {"dispersion", fit.dispersion},
-          {"faults_in_batches", fitted_json(fit.faults_in_batches)},
-          {"batch_shares", fit.batch_shares},
-          {"repair_median_s", fitted_json(fit.repair_median_s)},
-          {"repair_lognormal_median_s", fitted_json(fit.repair_lognormal_median_s)},
-          {"repair_lognormal_sigma", fitted_json(fit.repair_lognormal_sigma)},
-          {"repair_mean_s", fit.repair_mean_s},
-          {"mean_nodes_down", fit.mean_nodes_down},
-          {"most_nodes_down", fit.most_nodes_down},
-          {"frailty_variance", fitted_json(fit.frailty_variance)},
-          {"nodes_with_fault", fit.nodes_with_fault},
-          {"nodes_with_five", fit.nodes_with_five}};
+Answer fault_fit_answer(const std::string& file, const std::vector<FittedLog>& logs) {
+  Answer answer{.title = fmt::format("Faults of {}", file),
+                .subtitle = "the fit of each log of the file",
+                .figures = {},
+                .sections = {},
+                .kind = "fault-logs",
+                .document = [&logs] {
+                  Json documents = Json::array();
+                  for (const FittedLog& each : logs) {
+                    Json& document = documents.emplace_back(Json{{"name", each.log.name}});
+                    for (FitRow& row : rows_of(each.fit)) {
+                      document[row.key] = std::move(row.value);
+                    }
+                  }
+                  return Json{{"logs", std::move(documents)}};
+                }};
+  for (const FittedLog& each : logs) answer.sections.push_back(fit_section(each.log, each.fit));
+  return answer;
 }
 
 std::string failures_yaml(const FaultLog& log, const FaultFit& fit,

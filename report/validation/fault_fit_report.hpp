@@ -1,18 +1,22 @@
-// The fit of a log of faults as a table for reading, as JSON, and as the `failures:` of a scenario.
+// The fit of logs of faults as an answer, and as the `failures:` of a scenario.
 #pragma once
 
-#include <cstddef>
 #include <string>
+#include <vector>
 
 #include "models/reliability/fault_fit.hpp"
-#include "report/json/json.hpp"
+#include "report/text/answer.hpp"
 
 namespace windtunnel {
 
-std::string fault_fit_text(const FaultLog& log, const FaultFit& fit, std::size_t width = 0);
+struct FittedLog {
+  FaultLog log;
+  FaultFit fit;
+};
 
-// Seconds, and shares; {"value", "low", "high"} where there is an interval. null: too few faults.
-Json fault_fit_document(const FaultLog& log, const FaultFit& fit);
+// A table for each log. Its document has seconds, and shares; {"value", "low", "high"} where there
+// is an interval; null: too few faults. `logs` have to outlive it.
+Answer fault_fit_answer(const std::string& file, const std::vector<FittedLog>& logs);
 
 // YAML of fitted_class(), to be taken over into a scenario. Repairs are read from `repairs_file`;
 // empty: none are known.

@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
+
 #include "models/base/units.hpp"
 #include "report/figures/figure_text.hpp"
 #include "report/text/form_document.hpp"
@@ -106,21 +108,13 @@ Document variation_document(const PairSpreadMachine& machine) {
            {"several_growth", growth_text(found.nic_growth[1])}}};
 }
 
-// How many series at sizes not fitted on have all three quantiles near.
 Document verdict_document(const PairSpreadMachine& machine) {
-  int judged = 0;
-  int good = 0;
-  int uniform = 0;
-  for (const PairSeriesSpread& series : machine.series) {
-    if (series.fitted) continue;
-    ++judged;
-    good += series.error() <= kGood ? 1 : 0;
-    uniform += series.uniform_error() <= kGood ? 1 : 0;
-  }
+  SpreadCounts counts;
+  add_counts(machine, counts);
   return {"spread_verdict",
-          {{"judged", std::to_string(judged)},
-           {"good", std::to_string(good)},
-           {"uniform", std::to_string(uniform)}}};
+          {{"judged", std::to_string(counts.judged)},
+           {"good", std::to_string(counts.good)},
+           {"uniform", std::to_string(counts.uniform)}}};
 }
 
 }  // namespace
@@ -150,6 +144,16 @@ TextTable spread_table(const PairSpreadMachine& machine) {
 
 std::string spread_verdict(const PairSpreadMachine& machine) {
   return console_text(verdict_document(machine));
+}
+
+void add_counts(const PairSpreadMachine& machine, SpreadCounts& counts) {
+  for (const PairSeriesSpread& series : machine.series) {
+    if (series.fitted) continue;
+    ++counts.judged;
+    counts.good += series.error() <= kGood ? 1 : 0;
+    counts.uniform += series.uniform_error() <= kGood ? 1 : 0;
+    counts.worst = std::max(counts.worst, series.error());
+  }
 }
 
 std::string series_name(const PairSeriesSpread& series) {

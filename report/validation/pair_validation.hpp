@@ -17,6 +17,13 @@ Document pairs_document(const PairSpread& spread);
 std::string variation_text(const PairSpreadMachine& machine);
 TextTable spread_table(const PairSpreadMachine& machine);
 std::string spread_verdict(const PairSpreadMachine& machine);
+// How many series at sizes not fitted on have all three quantiles within 10 %, and how many would
+// have them if all pairs were equal; the largest error of a quantile.
+struct SpreadCounts {
+  int judged = 0, good = 0, uniform = 0;
+  double worst = 0;
+};
+void add_counts(const PairSpreadMachine& machine, SpreadCounts& counts);
 // "all-reduce, 4 GPUs per node, 64 MiB"
 std::string series_name(const PairSeriesSpread& series);
 

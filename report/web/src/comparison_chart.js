@@ -159,10 +159,8 @@ export function drawPoints(place, kinds, points, chosen) {
   let panes = [];
   const state = { found: null, onlyCritical: false }; // `found`: flags by row of all panes
   const rows = []; // of all panes
-  const looksOf = (own, above) => (row, task) => {
-    const found = state.found && { flag: state.found[above + row]?.[task] };
-    return lookOf(own[row].critical[task] === 1, found, state.onlyCritical);
-  };
+  const looksOf = (own, above) => (row, task) =>
+    lookOf(own[row], task, state.found && (state.found[above + row] ?? []), state.onlyCritical);
   const arrange = () => {
     panes = [...chosen].map(paneAt).sort((a, b) => a.end_ns - b.end_ns);
     rows.splice(0, rows.length, ...panes.flatMap((pane) => pane.rows));

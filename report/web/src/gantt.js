@@ -41,10 +41,12 @@ function usedCategories(gantt) {
   return used;
 }
 
+// How a task is drawn; of those that merge the highest counts.
+const LOOK = { plain: 0, dimmed: 1, underlined: 2 };
+
 // One data item per row: [row index]. renderItem draws all visible tasks of the row as a group, in
-// colours by category. `look(row index, task)` is 0 for a task as it is, 1 for one that stands back,
-// 2 for one that is underlined.
-export function rowRenderer(rows, fills, hidden, colours, look = () => 0) {
+// colours by category. `look(row index, task)` is one of LOOK.
+export function rowRenderer(rows, fills, hidden, colours, look = () => LOOK.plain) {
   return (params, api) => {
     const row = rows[api.value(0)];
     const area = params.coordSys;
@@ -57,7 +59,7 @@ export function rowRenderer(rows, fills, hidden, colours, look = () => 0) {
     const lines = []; // below critical tasks, in front of what stands beside them
     let filled = -Infinity; // right end of the last bar, and its category: merge what adds nothing
     let filledCategory = -1;
-    let filledLook = 0;
+    let filledLook = LOOK.plain;
     for (let i = 0; i < row.start_ns.length; ++i) {
       const category = row.category[i];
       if (hidden.has(category)) continue;
@@ -79,14 +81,14 @@ export function rowRenderer(rows, fills, hidden, colours, look = () => 0) {
       const bar = {
         type: "rect",
         shape,
-        style: { fill: fills[category], opacity: looks === 1 ? DIM : 1 },
+        style: { fill: fills[category], opacity: looks === LOOK.dimmed ? DIM : 1 },
         silent: true,
       };
-      if (looks === 2) {
+      if (looks === LOOK.underlined) {
         const line = { x: shape.x, y: y + height - 2.5, width: Math.max(shape.width, 1), height: 2.5 };
         lines.push({ type: "rect", shape: line, style: { fill: colours.text }, silent: true });
       }
-      if (looks !== 1 && shape.width > WIDE_ENOUGH_FOR_NAME_PX && height >= 10) {
+      if (looks !== LOOK.dimmed && shape.width > WIDE_ENOUGH_FOR_NAME_PX && height >= 10) {
         bar.textContent = {
           style: {
             text: row.name[i],
@@ -133,11 +135,11 @@ export const taskCells = (row, kinds, ...names) =>
     row.critical[i],
   ]);
 
-// 1 for a task that stands back, 2 for one that is underlined, else 0. `found`: flags of what is
-// sought, if anything is.
-export function lookOf(critical, found, onlyCritical) {
-  const back = found ? !found.flag : onlyCritical && !critical;
-  return back ? 1 : critical ? 2 : 0;
+// One of LOOK. `found`: which tasks of the row are sought, if any are.
+export function lookOf(row, task, found, onlyCritical) {
+  const critical = row.critical[task] === 1;
+  if (found ? !found[task] : onlyCritical && !critical) return LOOK.dimmed;
+  return critical ? LOOK.underlined : LOOK.plain;
 }
 
 // Index of the task of the row that runs at `ns`, or within `slack` of it; -1: none.
@@ -259,10 +261,7 @@ export function drawGantt(parent, gantt, foldable = false) {
   const end_ns = Math.max(gantt.makespan_s * 1e9, 1);
   const labelWidth = labelWidthOf(rows);
   const state = { found: null, onlyCritical: false };
-  const look = (row, task) => {
-    const { critical, index } = drawn[row];
-    return lookOf(critical[task] === 1, state.found && { flag: state.found[index][task] }, state.onlyCritical);
-  };
+  const look = (row, task) => lookOf(drawn[row], task, state.found?.[drawn[row].index], state.onlyCritical);
   const renderer = (colours) => rowRenderer(drawn, fills, hidden, colours, look);
   const { head, top } = drawHead(place, () => ({ labelWidth, end_ns }));
   const chart = draw(place, ganttOption(drawn, labelWidth, end_ns, renderer), ganttAbout(gantt, rows));

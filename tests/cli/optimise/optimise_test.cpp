@@ -211,7 +211,7 @@ TEST(OptimiseCommand, ItsLineRepeatsWhatWasSetAsAShellReadsIt) {
   const ProgramResult result =
       run_program(kSmall + "--over recompute=none --set batch.global=64 --set 'name=a \"b\"'");
   ASSERT_EQ(result.exit_code, 0) << result.err;
-  EXPECT_NE(result.out.find("best: windtunnel run scenarios/small.yaml --set batch.global=64 --set "
+  EXPECT_NE(result.out.find("  windtunnel run scenarios/small.yaml --set batch.global=64 --set "
                             "'name=a \"b\"' --set recompute=none "),
             std::string::npos)
       << result.out;

@@ -273,7 +273,7 @@ TEST(OptimiseIntervals, WhatItFindsIsWhatRunGives) {
   EXPECT_EQ(ran.at("campaign").at("goodput").at("mean"),
             document.at("best").at("goodput").at("mean"));
   EXPECT_GE(document.at("gain").at("mean"), 0);
-  EXPECT_NE(result.err.find("best: windtunnel run scenarios/small.yaml --set campaign.replicas=8 "
+  EXPECT_NE(result.err.find("windtunnel run scenarios/small.yaml --set campaign.replicas=8 "
                             "--set "),
             std::string::npos)
       << result.err;

@@ -23,7 +23,7 @@ TEST(Summary, SeparatesThousands) {
 }
 
 TEST(Summary, SaysWhatWasSimulatedAndWhereTimeWent) {
-  const std::string text = summary_text(summarise(sample_record()));
+  const std::string text = answer_text(summarise(sample_record()));
   for (const char* line :
        {"sample\nllama3-405b on 16,384 h100 GPUs (2,048 x dgx-h100); tp 8 x pp 4 x dp 128, ZeRO-1; "
         "gpipe; bf16; overlap none; no compressor; batch 2,048 x 8,192 tokens\n",
@@ -38,14 +38,14 @@ TEST(Summary, SaysWhatWasSimulatedAndWhereTimeWent) {
 
 TEST(Summary, OneRowPerTierAndNoColumnWithoutANumber) {
   Record record = sample_record();
-  std::string text = summary_text(summarise(record));
+  std::string text = answer_text(summarise(record));
   for (const char* line :
        {"every  saving time   stall  overhead  loading time  rebuild  moved/GPU  sent/GPU",
         "peers    ", "99.975 %", "failed again   20.5 restarts"}) {
     EXPECT_NE(text.find(line), std::string::npos) << "missing: " << line << "\nin:\n" << text;
   }
   record.campaign->tiers.erase(record.campaign->tiers.begin());
-  text = summary_text(summarise(record));
+  text = answer_text(summarise(record));
   EXPECT_NE(text.find("saving time"), std::string::npos) << text;
   EXPECT_EQ(text.find("rebuild"), std::string::npos) << text;
   EXPECT_EQ(text.find("host/node"), std::string::npos) << text;
@@ -53,9 +53,9 @@ TEST(Summary, OneRowPerTierAndNoColumnWithoutANumber) {
 
 TEST(Summary, LayoutsWithoutASpareHaveARow) {
   Record record = sample_record();
-  EXPECT_EQ(summary_text(summarise(record)).find("Layouts without a spare"), std::string::npos);
+  EXPECT_EQ(answer_text(summarise(record)).find("Layouts without a spare"), std::string::npos);
   record.campaign->relaid = {{3, 2, 1, 3, 0.5}, {2, 2, 2, 1, 0.75}};
-  const std::string text = summary_text(summarise(record));
+  const std::string text = answer_text(summarise(record));
   for (const char* line : {"Layouts without a spare", "    3  tp 2 x pp 1 x dp 3     500 ms",
                            "    2  tp 2 x pp 2 x dp 1     750 ms"}) {
     EXPECT_NE(text.find(line), std::string::npos) << "missing: " << line << "\nin:\n" << text;
@@ -64,7 +64,7 @@ TEST(Summary, LayoutsWithoutASpareHaveARow) {
 
 TEST(Summary, FormulaBesideSimulationForEveryIntervalThatWasSimulated) {
   Record record = sample_record();
-  const std::string text = summary_text(summarise(record));
+  const std::string text = answer_text(summarise(record));
   for (const char* part : {"How often to save: storage", "configured", "Young", "Daly",
                            "exact exponential", "best simulated", "stalls training for 27.0 s",
                            "Young's formula costs 0.05 points of goodput, the exact one 0.06"}) {
@@ -75,14 +75,14 @@ TEST(Summary, FormulaBesideSimulationForEveryIntervalThatWasSimulated) {
   EXPECT_EQ(point_at(interval, 766)->every_s, 763);
   EXPECT_EQ(point_at({}, 800), nullptr);
   record.campaign->interval.reset();
-  EXPECT_EQ(summary_text(summarise(record)).find("How often"), std::string::npos);
+  EXPECT_EQ(answer_text(summarise(record)).find("How often"), std::string::npos);
 }
 
 TEST(Summary, NamesEveryPrecision) {
   Record record = sample_record();
   for (const Choice<Precision>& precision : kChoices<Precision>) {
     record.job.precision = precision.value;
-    const std::string text = summary_text(summarise(record));
+    const std::string text = answer_text(summarise(record));
     EXPECT_NE(text.find(fmt::format("; gpipe; {}; ", precision.name)), std::string::npos) << text;
   }
 }
@@ -96,7 +96,7 @@ TEST(Summary, NamesExpertParallelismAndShards) {
 }
 
 TEST(Summary, WithoutCampaignSaysNothingOfIt) {
-  const std::string text = summary_text(summarise(sample_record({.campaign = false})));
+  const std::string text = answer_text(summarise(sample_record({.campaign = false})));
   EXPECT_EQ(text.find("Campaign"), std::string::npos);
   EXPECT_EQ(text.find("goodput"), std::string::npos);
 }
@@ -106,7 +106,7 @@ TEST(Summary, SaysWhenSnapshotsOrTheJobDoNotKeepUp) {
   record.campaign->skipped_snapshots["storage"].mean = 12;
   record.campaign->job_days.mean = std::numeric_limits<double>::infinity();
   record.campaign->job_cost_usd.mean = std::numeric_limits<double>::infinity();
-  const std::string text = summary_text(summarise(record));
+  const std::string text = answer_text(summarise(record));
   EXPECT_NE(text.find("12.0 snapshots to storage"), std::string::npos) << text;
   EXPECT_NE(text.find("never"), std::string::npos) << text;
   EXPECT_EQ(text.find(" inf"), std::string::npos) << text;
@@ -114,7 +114,7 @@ TEST(Summary, SaysWhenSnapshotsOrTheJobDoNotKeepUp) {
 
 TEST(Summary, SaysNothingOfUnknownDaysAndCost) {
   const auto mentions = [](const Record& record) {
-    const Summary summary = summarise(record);
+    const Answer summary = summarise(record);
     std::vector<std::string> labels;
     for (const SummaryRow& figure : summary.figures) labels.push_back(figure.label);
     for (const SummarySection& section : summary.sections) {
@@ -141,7 +141,7 @@ TEST(Compare, SortsByTimeAgainstTheFirstFeasiblePoint) {
   comparison.points.push_back({{{"pp", "1"}}, std::nullopt, "does not fit"});
   comparison.points.push_back({{{"pp", "2"}}, slow, ""});
   comparison.points.push_back({{{"pp", "4"}}, fast, ""});
-  EXPECT_EQ(compare_text(comparison),
+  EXPECT_EQ(answer_text(compare_answer(comparison)),
             "pp  step time  speed-up     MFU    idle  peak memory               time to train   "
             "                                 cost                     goodput\n"
             "4      4.00 s    2.000x  41.7 %  25.0 %     62.9 GiB  77.5 d  (77.1 d .. 77.9 d) "
@@ -161,7 +161,7 @@ TEST(Compare, SortsByTimeAgainstTheFirstFeasiblePoint) {
             "  in brackets  95 % interval of the mean over 100 trials\n"
             "\n"
             "Infeasible\n"
-            "  pp=1: does not fit\n");
+            "  pp=1         does not fit\n");
 }
 
 TEST(Compare, WhatDoesNotFitStandsLastAndIsMarked) {
@@ -173,7 +173,7 @@ TEST(Compare, WhatDoesNotFitStandsLastAndIsMarked) {
   Comparison comparison;
   comparison.points.push_back({{{"pp", "2"}}, large, ""});
   comparison.points.push_back({{{"pp", "4"}}, fits, ""});
-  EXPECT_EQ(compare_text(comparison),
+  EXPECT_EQ(answer_text(compare_answer(comparison)),
             "pp  step time  speed-up     MFU    idle  peak memory  fits\n"
             "4      8.00 s    0.500x  41.7 %  25.0 %     62.9 GiB   yes\n"
             "2      4.00 s    1.000x  41.7 %  25.0 %     62.9 GiB    no\n"
@@ -206,7 +206,7 @@ TEST(Compare, ProtectionIsComparedByGoodputAndItsBestCopy) {
   comparison.points.push_back({{{"snapshots", "sync"}}, scheme(0.8, {storage}), ""});
   comparison.points.push_back({{{"snapshots", "smp"}}, scheme(0.85, {host, storage}), ""});
   comparison.points.push_back({{{"snapshots", "reft"}}, scheme(0.93, {host, peers, storage}), ""});
-  EXPECT_EQ(compare_text(comparison),
+  EXPECT_EQ(answer_text(compare_answer(comparison)),
             "snapshots         copy     every  saving time  loading time  snapshot overhead "
             " survival 7 d  host memory               time to train                             "
             "       cost                     goodput\n"
@@ -231,7 +231,7 @@ TEST(Compare, ProtectionBesideOtherKeysKeepsTheColumnsOfTheIteration) {
   Comparison comparison;
   comparison.points.push_back(
       {{{"layout.pp", "4"}, {"snapshots.0.every", "1 h"}}, sample_record(), ""});
-  const std::string text = compare_text(comparison);
+  const std::string text = answer_text(compare_answer(comparison));
   for (const char* title : {"speed-up", "MFU", "survival 7 d", "goodput"}) {
     EXPECT_NE(text.find(title), std::string::npos) << title;
   }
@@ -247,13 +247,13 @@ TEST(Compare, TellsTheErrorOfTheCostModels) {
     point.record->iteration.error = point.record->job.calibration.step_error;
   }
   const std::string told = "step times by the calibration measured are off by 10.0 %";
-  const std::string one = compare_text(comparison);
+  const std::string one = answer_text(compare_answer(comparison));
   EXPECT_NE(one.find("cost models  " + told), std::string::npos) << one;
   EXPECT_EQ(one.find(told), one.rfind(told)) << one;
   comparison.points[1].record->job.calibration.name = "guessed";
   comparison.points[1].set = {{"pp", "8"}};
   comparison.points[1].record->campaign->trials = 20;
-  const std::string two = compare_text(comparison);
+  const std::string two = answer_text(compare_answer(comparison));
   for (const char* part :
        {"of 4: step times by the calibration measured are off",
         "of 8: step times by the calibration guessed are off", "over 20 or 100 trials"}) {
@@ -264,7 +264,7 @@ TEST(Compare, TellsTheErrorOfTheCostModels) {
 TEST(Compare, AllInfeasible) {
   Comparison comparison;
   comparison.points.push_back({{{"pp", "1"}}, std::nullopt, "no"});
-  EXPECT_EQ(compare_text(comparison), "Infeasible\n  pp=1: no\n");
+  EXPECT_EQ(answer_text(compare_answer(comparison)), "Infeasible\n  pp=1  no\n");
 }
 
 TEST(Explain, MarksDefaults) {

@@ -102,7 +102,7 @@ TEST(Figures, KeyFiguresHaveTheWiderRange) {
   record.job.calibration.step_error = {0.1, 0.1, 0.1, Origin::measured, "test"};
   record.campaign->goodput = {.mean = 0.8, .low = 0.78, .high = 0.82};
   record.campaign->goodput_by_model = {.if_faster = 0.81, .if_slower = 0.7};
-  const Summary summary = summarise(record);
+  const Answer summary = summarise(record);
   const auto goodput = std::ranges::find(summary.figures, "goodput", &SummaryRow::label);
   ASSERT_NE(goodput, summary.figures.end());
   EXPECT_EQ(goodput->detail, "70.0 % .. 82.0 %");
@@ -119,7 +119,7 @@ TEST(Figures, TokensWithoutACampaignAreDaysIfNothingFails) {
   EXPECT_EQ(figure("job.days").text(record), "5.52 d");
   EXPECT_EQ(figure("job.cost_usd").text(record), "4.34 M USD");
   EXPECT_EQ(figure("job.steps").text(record), "");
-  const Summary summary = summarise(record);
+  const Answer summary = summarise(record);
   EXPECT_TRUE(std::ranges::any_of(summary.sections, [](const SummarySection& section) {
     return section.title == "To train on all tokens, if nothing fails";
   }));

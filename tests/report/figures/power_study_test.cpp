@@ -13,7 +13,7 @@ namespace windtunnel {
 namespace {
 
 bool has_section(const Record& record) {
-  const Summary summary = summarise(record);
+  const Answer summary = summarise(record);
   return std::ranges::any_of(summary.sections, [](const SummarySection& section) {
     return section.title == "Power and energy";
   });

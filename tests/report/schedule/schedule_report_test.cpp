@@ -5,6 +5,7 @@
 #include <sstream>
 
 #include "policies/schedules/schedules.hpp"
+#include "report/console/console.hpp"
 #include "report/schedule/schedule_gantt.hpp"
 
 namespace windtunnel {
@@ -93,27 +94,33 @@ TEST(ScheduleGantt, ColoursEndWithTheRow) {
   }
 }
 
+// As the console shows it in lines of that width.
+std::string text_of(const Sample& sample, std::size_t width, bool units = false) {
+  const ScheduleReport report = sample.report(units);
+  return answer_text(schedule_answer(report, {.width = width}), {.width = width});
+}
+
 TEST(ScheduleText, SaysWhatIsKnown) {
   const Sample sample = sample_of("1f1b", 4, 8, 1, {1, 1, 1, 1, 0.5}, 0.1);
-  const std::string text = schedule_text(sample.report(), 80);
+  const std::string text = text_of(sample, 120);
   // 1f1b: (m + p - 1) T = 33 and 0.1 for each of 2 (p - 1) messages there and back and 2 in each of
   // the m - p + 1 = 5 steady rounds.
   for (const char* part :
-       {"the title\na note\nstep 34.6 (all ranks wait for each other at its end)",
-        "makespan - work of the busiest rank (GPipe, Megatron)", "   0     4  0F3",
+       {"the title\na note; times have no unit", "34.6  (all ranks wait for each other at its end)",
+        "makespan - work of the busiest rank (GPipe, Megatron)", "     0     4  0F3",
         "Time of each rank, % of the step", "0F0 > 1F0 > 2F0 > 3F0..3B0", "have no slack",
         "one rank 10.0 % slower", "jitter of 5.0 % per action", "post-validation"}) {
     EXPECT_NE(text.find(part), std::string::npos) << part << "\n" << text;
   }
   // Columns without time are left out.
   EXPECT_EQ(text.find("recompute"), std::string::npos);
-  EXPECT_NE(schedule_text(sample.report(true), 80).find("step 34.6 s"), std::string::npos);
+  EXPECT_NE(text_of(sample, 80, true).find("34.6 s  (all"), std::string::npos);
 }
 
 TEST(ScheduleText, NarrowTerminalsLoseTheBarsFirst) {
   const Sample sample = sample_of("1f1b", 4, 8, 1, {1, 1, 1, 1, 0.5}, 0);
-  EXPECT_NE(schedule_text(sample.report(), 80).find("####"), std::string::npos);
-  EXPECT_EQ(schedule_text(sample.report(), 24).find("####"), std::string::npos);
+  EXPECT_NE(text_of(sample, 80).find("####"), std::string::npos);
+  EXPECT_EQ(text_of(sample, 24).find("####"), std::string::npos);
 }
 
 TEST(ScheduleDocument, HoldsEveryFigure) {

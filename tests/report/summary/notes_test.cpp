@@ -27,8 +27,9 @@ TEST(Notes, AComparisonSaysEachOnce) {
   const Comparison comparison = two_points();
   EXPECT_EQ(notes_of(comparison), (std::vector<Note>{{"recovery", "is <short>"},
                                                      {"job.price", "is not used", "at pp=2"}}));
-  const std::string text = compare_text(comparison);
-  EXPECT_TRUE(text.ends_with("Notes\n  recovery: is <short>\n  job.price: is not used: at pp=2\n"))
+  const std::string text = answer_text(compare_answer(comparison));
+  EXPECT_TRUE(
+      text.ends_with("Notes\n  recovery     is <short>\n  job.price    is not used: at pp=2\n"))
       << text;
   const std::string page =
       comparison_page(comparison_document(comparison, std::vector<Json>(3), {}));
@@ -64,7 +65,7 @@ TEST(Notes, FiguresThatDifferAreLeftToTheRuns) {
 
 TEST(Notes, ARunSaysThemAsWell) {
   const Record record = *two_points().points[1].record;
-  const Summary summary = summarise(record);
+  const Answer summary = summarise(record);
   EXPECT_EQ(summary.sections.back().title, kNotesTitle);
   ASSERT_EQ(summary.sections.back().rows.size(), 2u);
   EXPECT_EQ(summary.sections.back().rows[1].label, "job.price");

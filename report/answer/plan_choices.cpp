@@ -1,4 +1,4 @@
-#include "report/plan/plan_choices.hpp"
+#include "report/answer/plan_choices.hpp"
 
 #include <fmt/format.h>
 

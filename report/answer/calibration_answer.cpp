@@ -1,9 +1,10 @@
-#include "report/answer/calibration_page.hpp"
+#include "report/answer/calibration_answer.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <map>
 
 #include "report/answer/answer_page.hpp"
@@ -13,7 +14,7 @@
 namespace windtunnel {
 namespace {
 
-// Of a law over bytes; those of products are lines over operations and bytes, with shapes.
+// A law over bytes is a line; laws of products, over operations, bytes and shapes, have none.
 std::vector<std::pair<double, double>> law_line(const KernelLaw& law) {
   constexpr int kPoints = 60;
   std::vector<std::pair<double, double>> line;
@@ -30,7 +31,7 @@ bool is_single(const Sample& sample) {
 }
 
 // One kernel at a time: each has its own sizes.
-AnswerChart laws_chart(const SampleFile& samples, const KernelLaws& laws) {
+Json laws_chart(const SampleFile& samples, const KernelLaws& laws) {
   std::map<std::string, std::vector<ScatterPoint>> points;
   for (const Sample& sample : samples.runs) {
     if (!is_single(sample)) continue;
@@ -54,11 +55,11 @@ AnswerChart laws_chart(const SampleFile& samples, const KernelLaws& laws) {
     const auto found = points.find(law.key);
     if (found != points.end()) chart.groups.push_back({law.key, found->second, law_line(law)});
   }
-  return {chart_json(chart)};
+  return chart_json(chart);
 }
 
 // How far samples lie from their laws, left out in turn.
-AnswerChart spread_chart(const KernelLaws& laws) {
+Json residuals_chart(const KernelLaws& laws) {
   RangeChart chart{.title = "Residuals of each law",
                    .note =
                        "Standard deviation of the logarithm of measured over law, each sample "
@@ -72,7 +73,7 @@ AnswerChart spread_chart(const KernelLaws& laws) {
   }
   std::ranges::stable_sort(chart.items, std::greater(),
                            [](const RangeItem& item) { return item.value.mean; });
-  return {chart_json(chart)};
+  return chart_json(chart);
 }
 
 }  // namespace
@@ -87,8 +88,7 @@ RangeItem moved_item(const std::string& name, const Parameter& before, const Par
   return item;
 }
 
-std::string fit_page(const FitAnswer& fit) {
-  AnswerPage page{fit.title, fit.subtitle, fit.figures, fit.warnings, {}};
+Answer fit_answer(FitAnswer fit) {
   RangeChart moved{.title = "What the fit moved: each parameter over what it was before",
                    .note = "With its 90 % interval after the fit.",
                    .axis = {"after / before", Unit::count},
@@ -96,40 +96,44 @@ std::string fit_page(const FitAnswer& fit) {
   for (const RangeItem& item : fit.moved) {
     if (std::isfinite(item.value.mean)) moved.items.push_back(item);
   }
-  std::vector<AnswerPart> parts = validation_parts({{"rows fitted on", fit.rows}});
-  page.parts.emplace_back(std::move(parts.front()));
-  page.parts.emplace_back(SummarySection{
-      "How to read this",
-      {{"rows",
-        "are those that were fitted on: how far others are off is error.step or the noise "
-        "of the law in the calibration, found by leaving rows out"},
-       {"simpler rule", fmt::format("is the prediction {}", kBeforeTheFit)}},
-      {}});
-  if (!moved.items.empty()) page.parts.emplace_back(AnswerChart{chart_json(moved)});
-  page.parts.emplace_back(SummarySection{"Parameters", {}, fit.parameters});
-  for (size_t i = 1; i < parts.size(); ++i) page.parts.emplace_back(std::move(parts[i]));
-  return answer_page(page);
+  std::vector<SummarySection> rows = validation_sections({{"rows fitted on", std::move(fit.rows)}});
+  for (SummarySection& section : rows) {
+    if (section.title != kNotPredictedTitle) section.where = ShownOn::page;
+  }
+  fit.answer.sections.push_back(std::move(rows.front()));
+  fit.answer.sections.push_back(
+      {"How to read this",
+       {{"rows",
+         "are those that were fitted on: how far others are off is error.step or the noise of the "
+         "law in the calibration, found by leaving rows out"},
+        {"simpler rule", fmt::format("is the prediction {}", kBeforeTheFit)}},
+       {},
+       ShownOn::page});
+  if (!moved.items.empty()) fit.answer.sections.push_back(drawn(chart_json(moved)));
+  fit.parameters.with_figures = true;
+  fit.answer.sections.push_back(std::move(fit.parameters));
+  std::ranges::move(fit.more, std::back_inserter(fit.answer.sections));
+  std::move(rows.begin() + 1, rows.end(), std::back_inserter(fit.answer.sections));
+  return std::move(fit.answer);
 }
 
 std::string kernels_page(const SampleFile& samples, const KernelLaws& laws,
                          const ValidationReport& report) {
   const Sample* first = samples.runs.empty() ? nullptr : &samples.runs.front();
-  AnswerPage page{"Measured kernels and their laws",
-                  first == nullptr ? ""
-                                   : fmt::format("{}, driver {}, {}, {} ranks", first->device,
-                                                 first->driver, first->date, first->ranks),
-                  accuracy_figures(report),
-                  {},
-                  {}};
-  page.figures.push_back({"laws", std::to_string(laws.laws.size()), "fitted"});
-  page.figures.push_back(
+  Answer answer{.title = "Measured kernels and their laws",
+                .subtitle = first == nullptr
+                                ? ""
+                                : fmt::format("{}, driver {}, {}, {} ranks", first->device,
+                                              first->driver, first->date, first->ranks),
+                .figures = accuracy_figures(report),
+                .sections = {drawn(laws_chart(samples, laws))}};
+  answer.figures.push_back({"laws", std::to_string(laws.laws.size()), "fitted"});
+  answer.figures.push_back(
       {"from run to run", value_text(Unit::share, laws.run_spread), "the same work differs by"});
-  page.parts.emplace_back(laws_chart(samples, laws));
-  for (AnswerPart& part : validation_parts({{"compositions", report}})) {
-    page.parts.emplace_back(std::move(part));
-  }
-  page.parts.emplace_back(spread_chart(laws));
-  return answer_page(page);
+  std::ranges::move(validation_sections({{"compositions", report}}),
+                    std::back_inserter(answer.sections));
+  answer.sections.push_back(drawn(residuals_chart(laws)));
+  return answer_page(answer);
 }
 
 }  // namespace windtunnel

@@ -1,16 +1,16 @@
-// windtunnel execute: the plan of a scenario for real, against its simulation.
+// windtunnel execute runs the plan of a scenario for real, against its simulation.
 #include <fmt/format.h>
 
 #include <memory>
 #include <sstream>
 #include <utility>
 
-#include "cli/execute/execution_text.hpp"
-#include "cli/execute/read_executed_plan.hpp"
+#include "cli/program/answer_output.hpp"
 #include "cli/program/budget.hpp"
 #include "cli/program/command.hpp"
 #include "cli/program/output.hpp"
-#include "report/answer/execution_page.hpp"
+#include "cli/validate/read_executed_plan.hpp"
+#include "report/answer/execution_answer.hpp"
 #include "traces/chakra/chakra.hpp"
 #include "traces/perfetto/perfetto.hpp"
 #include "validate/accuracy/execution/executions.hpp"
@@ -24,13 +24,12 @@ struct ExecuteCommandOptions {
   std::vector<std::string> set;
   std::string budget = "10 s";
   std::string out;
-  std::string page;
   double scale = 0;
   int ranks_per_node = 0;
   std::string kernels;
   bool nccl = false;
   bool testbed = false;
-  bool json = false;
+  AnswerOutput output;
 };
 
 void write_trace(const std::string& path, const Plan& plan, const Timeline& timeline) {
@@ -39,7 +38,7 @@ void write_trace(const std::string& path, const Plan& plan, const Timeline& time
   write_file(path, trace.str());
 }
 
-// Of one execution, a file for each rank.
+// One execution has a file for each rank.
 void write_executed_chakra(const std::string& folder, const ExecutedPlan& executed,
                            const Timeline& measured) {
   const Plan ran = measured_plan(executed.plan, measured);
@@ -61,23 +60,18 @@ ExitCode run(const ExecuteCommandOptions& options) {
   const Executions executions = execute_within(executed, std::move(predicted), budget_s, scale);
   const ExecutionComparison comparison =
       compare_execution(executed, executions.predicted, executions.measured);
-  std::string text = execution_text(executed, executions, comparison);
+  std::string written;
   if (!options.out.empty()) {
     write_trace(options.out + "/predicted.json", executed.plan, executions.predicted);
     const Timeline& usual = usual_execution(executed, executions.measured, comparison);
     write_trace(options.out + "/executed.json", executed.plan, usual);
     write_executed_chakra(options.out, executed, usual);
-    text += beside(
+    written = beside(
         fmt::format("\nwrote {0}/predicted.json, {0}/executed.json (for ui.perfetto.dev) and "
                     "{0}/executed.RANK.et (Chakra)\n",
                     options.out));
   }
-  if (!options.page.empty()) {
-    write_file(options.page, execution_page(executed, executions, comparison));
-    text += beside(fmt::format("\nwrote {}\n", options.page));
-  }
-  if (options.json) print_document("execute", execution_document(executed, executions, comparison));
-  print_human(text, options.json);
+  hand_out(execution_answer(executed, executions, comparison), options.output, written);
   return ExitCode::ok;
 }
 
@@ -104,14 +98,13 @@ Handler define_execute(CLI::App& app) {
   app.add_option("--out", options->out,
                  "write traces here: predicted.json, executed.json, executed.RANK.et")
       ->type_name("DIR");
-  add_page_option(app, options->page);
   add_kernels_option(app, options->kernels);
   app.add_flag("--testbed", options->testbed,
                "nodes as network namespaces whose links the kernel holds (needs root)");
   app.add_flag("--nccl", options->nccl,
                "collectives of all ranks through NCCL on GPUs, at their own speed")
       ->excludes("--testbed");
-  app.add_flag("--json", options->json, "print one JSON document on stdout, text on stderr");
+  add_answer_output(app, options->output);
   add_example(app, "scenarios/small.yaml --budget '5 s'");
   return [options] { return run(*options); };
 }

@@ -1,4 +1,4 @@
-#include "cli/execute/read_executed_plan.hpp"
+#include "cli/validate/read_executed_plan.hpp"
 
 #include <fmt/format.h>
 
@@ -13,7 +13,7 @@
 namespace windtunnel {
 namespace {
 
-// So many GPUs to a node, and as many nodes as hold the scenario's.
+// Each node has `ranks_per_node` GPUs, and there are as many nodes as hold the scenario's.
 Overrides nodes_of(const Case& the_case, int ranks_per_node) {
   const int gpus = the_case.job.cluster.gpus();
   if (gpus % ranks_per_node != 0) {
@@ -24,7 +24,7 @@ Overrides nodes_of(const Case& the_case, int ranks_per_node) {
           {"cluster.node.gpus", fmt::format("{}", ranks_per_node)}};
 }
 
-// Of a cluster, why no testbed has its rates: its nodes have one port each, all of one rate, and a
+// Why no testbed has the rates of a cluster: its nodes have one port each, all of one rate, and a
 // fabric of pods without faults. "": it has.
 std::string why_no_testbed_of(const Cluster& cluster) {
   if (!cluster.pools.empty()) return "its nodes are not alike";

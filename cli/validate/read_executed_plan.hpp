@@ -23,7 +23,8 @@ void take_kernels(ExecutedPlan& executed, const std::string& device);
 // --nccl. Throws Error where there is no NCCL or no GPU.
 void take_nccl(ExecutedPlan& executed);
 
-// Of this cluster on this machine. Where there is none, stderr says why, and what runs instead.
+// Whether this machine has one of this cluster. Where it has none, stderr says why, and what runs
+// instead.
 bool testbed_is_there(const Cluster& cluster);
 
 }  // namespace windtunnel

@@ -1,4 +1,4 @@
-#include "report/plan/plan_summary.hpp"
+#include "report/answer/plan_answer.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -14,10 +14,14 @@
 #include "models/cost/parallel/tensor_rules.hpp"
 #include "models/reliability/saving_interval.hpp"
 #include "policies/protection/snapshot_tiers.hpp"
+#include "report/answer/charts.hpp"
+#include "report/answer/plan_choices.hpp"
+#include "report/answer/record_charts.hpp"
 #include "report/figures/figures.hpp"
-#include "report/plan/deadline.hpp"
-#include "report/plan/plan_choices.hpp"
+#include "report/figures/model_range.hpp"
+#include "report/json/json.hpp"
 #include "report/summary/memory_summary.hpp"
+#include "report/summary/summary.hpp"
 
 namespace windtunnel {
 namespace {
@@ -27,7 +31,7 @@ std::string without_spare_text(const PlanOption& option) {
   return "without a spare go on with fewer replicas (shrink)";
 }
 
-// "host-memory every 10 iterations, storage every 4 h (from 5 min on as good; ...)"
+// The text is "host-memory every 10 iterations, storage every 4 h (5 min is as good; ...)".
 std::string snapshots_text(const Job& job, double as_good_from_s) {
   std::string text;
   for (const SnapshotTier& tier : job.snapshots) {
@@ -65,37 +69,12 @@ std::string evidence_of(const TakenDefault& taken) {
   return is_origin ? word : taken.source;
 }
 
-SummaryRow figure_row(const SummaryRow& row) {
-  return {row.label,
-          row.detail.empty() ? row.value : fmt::format("{}  ({})", row.value, row.detail)};
-}
-
-// Days of the training: "24.4 d  (15.4 d .. 41.0 d)".
+// The days of the training are written "24.4 d  (15.4 d .. 41.0 d)".
 std::string days_text(const Record& record) {
   const std::vector<SummaryRow> figures = summarise(record).figures;
   const auto days =
       std::ranges::find(figures, figure("campaign.job.days").title, &SummaryRow::label);
-  return days == figures.end() ? "does not end" : figure_row(*days).value;
-}
-
-SummarySection answer(const PlanReport& plan, PlanDetail detail) {
-  SummarySection section{fmt::format("The answer ({})", kIntervalTitle), {}, {}};
-  for (const SummaryRow& row : plan_figures(plan)) {
-    // Both follow from what the brief answer has.
-    const bool follows = row.label == figure("iteration.tflops_per_gpu").title ||
-                         row.label == figure("iteration.tokens_per_s").title;
-    if (follows && detail == PlanDetail::brief) continue;
-    section.rows.push_back(figure_row(row));
-    if (row.label == figure("campaign.job.cost_usd").title) {
-      section.rows.push_back(other_prices(plan));
-    }
-  }
-  for (SummaryRow& row : deadline_rows(plan)) section.rows.push_back(std::move(row));
-  section.rows.push_back(runner_up_row(plan));
-  if (std::optional<SummaryRow> row = like_measured_row(plan)) section.rows.push_back(*row);
-  if (std::optional<SummaryRow> row = more_nodes_row(plan)) section.rows.push_back(*row);
-  section.rows.push_back(sureness_row(plan.record));
-  return section;
+  return days == figures.end() ? "does not end" : with_detail(*days);
 }
 
 // What the goodput would be with half and twice a number that was taken.
@@ -107,9 +86,9 @@ std::vector<SummaryRow> decisive_rows(const PlanReport& plan) {
   return rows;
 }
 
-// The decisive ones in a row each, the others in one.
+// The decisive ones have a row each, the others share one.
 SummarySection decisive_section(const PlanReport& plan) {
-  SummarySection section{"Taken where nothing was said", {}, {}};
+  SummarySection section{"Taken where nothing was said", {}, {}, ShownOn::console};
   std::vector<std::string> others;
   for (const TakenDefault& each : plan.basis.defaults) {
     if (!each.decisive) {
@@ -147,8 +126,6 @@ Json options_json(const PlanReport& plan, const std::vector<PlanOption>& options
   return list;
 }
 
-}  // namespace
-
 std::optional<SummaryRow> more_nodes_row(const PlanReport& plan) {
   if (plan.more_nodes.size() < 2) return std::nullopt;
   const auto& [taken, more] = std::tie(plan.more_nodes[0], plan.more_nodes[1]);
@@ -176,13 +153,21 @@ SummaryRow sureness_row(const Record& record) {
                       value_text(Unit::share, record.origin[static_cast<int>(Origin::assumed)]))};
 }
 
-std::vector<SummaryRow> plan_figures(const PlanReport& plan) {
+// The figures, those of the whole training first; the console's brief answer leaves out what
+// follows from others.
+std::vector<SummaryRow> plan_figures(const PlanReport& plan, PlanDetail detail) {
   std::vector<SummaryRow> figures = summarise(plan.record).figures;
-  const auto is_of_training = [](const SummaryRow& row) {
-    return row.label == figure("campaign.job.days").title ||
-           row.label == figure("campaign.job.cost_usd").title;
+  const auto is = [](const SummaryRow& row, std::initializer_list<std::string_view> keys) {
+    return std::ranges::any_of(
+        keys, [&](std::string_view key) { return row.label == figure(key).title; });
   };
-  std::stable_partition(figures.begin(), figures.end(), is_of_training);
+  std::ranges::stable_partition(figures, [&](const SummaryRow& row) {
+    return is(row, {"campaign.job.days", "campaign.job.cost_usd"});
+  });
+  for (SummaryRow& row : figures) {
+    const bool follows = is(row, {"iteration.tflops_per_gpu", "iteration.tokens_per_s"});
+    if (follows && detail == PlanDetail::brief) row.where = ShownOn::page;
+  }
   return figures;
 }
 
@@ -210,6 +195,18 @@ std::optional<SummaryRow> like_measured_row(const PlanReport& plan) {
                           days_text(*plan.like_measured_record), layout_name(*plan.like_measured),
                           plan.like_measured->point.found_at("batch.micro"),
                           plan.like_measured->point.found_at("recompute"))};
+}
+
+// What it costs at other prices and in other times, and what comes next to it.
+SummarySection beside_figures(const PlanReport& plan) {
+  SummarySection section{fmt::format("The answer ({})", kIntervalTitle), {other_prices(plan)}};
+  section.with_figures = true;
+  for (SummaryRow& row : deadline_rows(plan)) section.rows.push_back(std::move(row));
+  section.rows.push_back(runner_up_row(plan));
+  if (std::optional<SummaryRow> row = like_measured_row(plan)) section.rows.push_back(*row);
+  if (std::optional<SummaryRow> row = more_nodes_row(plan)) section.rows.push_back(*row);
+  section.rows.push_back(sureness_row(plan.record));
+  return section;
 }
 
 SummarySection what_to_start(const PlanReport& plan) {
@@ -273,46 +270,105 @@ SummarySection taken_section(const PlanReport& plan) {
   return section;
 }
 
-Summary summarise_plan(const PlanReport& plan, const std::string& command, PlanDetail detail) {
-  const PlanBasis& basis = plan.basis;
-  Summary summary;
-  summary.title = fmt::format("{} on {} x {}: {} tokens", basis.model.name, basis.request.nodes,
-                              basis.node.name, format_count(basis.request.tokens));
-  const std::string active =
-      basis.model.moe_layers() == 0
-          ? ""
-          : fmt::format(" ({} for a token)", format_count(basis.model.active_parameters()));
-  summary.subtitle =
-      fmt::format("{} parameters{}, {} of {}; {}; {}", format_count(basis.model.parameters()),
-                  active, counted(basis.model.layers, "layer"), basis.model.hidden,
-                  counted(basis.request.nodes * basis.node.gpus, basis.node.gpu.name + " GPU"),
-                  basis.framework.help);
-  if (!basis.model_note.empty()) summary.subtitle += "; the model " + basis.model_note;
-  summary.sections = {answer(plan, detail), what_to_start(plan)};
-  SummarySection next{"Next", {{"simulate it", command}}, {}};
-  const std::string tried = counted(plan.estimated, "configuration") + " in closed form";
-  if (detail == PlanDetail::brief) {
-    TextTable instead = instead_table(plan);
-    if (!instead.rows.empty()) {
-      summary.sections.push_back({"Instead of what was taken", {}, std::move(instead)});
-    }
-    summary.sections.push_back(decisive_section(plan));
-    next.rows.push_back(
-        {"see all", fmt::format("--explain, or --page plan.html; tried: {}", tried)});
-  } else {
-    for (SummarySection& section : what_else(plan)) summary.sections.push_back(std::move(section));
-    summary.sections.push_back(taken_section(plan));
-    next.rows.push_back({"tried", tried});
+const Figure& days_figure() {
+  return figure("campaign.job.days");
+}
+
+// The mean over trials, in the range of all that is known of it.
+Estimate days_with_error(const Record& record) {
+  const double mean = number_of(days_figure().of(record));
+  const FigureRange range = wider_range(days_figure(), record).value_or(FigureRange{mean, mean});
+  return {.mean = mean, .low = range.low, .high = range.high};
+}
+
+Json answers_chart(const PlanReport& plan) {
+  RangeChart chart{
+      .title = "Time to train: the plan, and the best with another layout",
+      .note = fmt::format("{} of trials and cost models together. Both rest on the same cost "
+                          "models: their order is surer than either by itself.",
+                          kIntervalTitle),
+      .axis = {days_figure().title, Unit::days},
+      .items = {{.name = layout_name(plan.best), .value = days_with_error(plan.record)}}};
+  chart.items.front().best = true;
+  if (plan.runner_up) {
+    chart.items.push_back(
+        {.name = layout_name(*plan.runner_up), .value = days_with_error(*plan.runner_up_record)});
   }
-  summary.sections.push_back(std::move(next));
-  return summary;
+  return chart_json(chart);
+}
+
+std::string option_tip(const PlanReport& plan, const PlanOption& option) {
+  return fmt::format("{} {}\n{} {}\n{}", figure("iteration.time_s").title,
+                     value_text(Unit::seconds, option.step_s), figure("campaign.goodput").title,
+                     estimate_text(Unit::share, *option.goodput),
+                     value_text(Unit::usd, usd_of(plan.basis, option)));
+}
+
+// Options that were simulated are drawn. The one that the plan takes is marked, which may be the
+// simpler of two that are as good.
+Json choice_chart(const PlanReport& plan, const PlanChoice& choice) {
+  RangeChart chart{.title = choice.title,
+                   .note = choice.note,
+                   .axis = {days_figure().title, Unit::days},
+                   .items = {}};
+  for (size_t i = 0; i < choice.options.size(); ++i) {
+    const auto& [name, option] = choice.options[i];
+    if (!option->goodput) continue;
+    if (is_hopeless(*choice.options[choice.taken].second, *option)) {
+      chart.note += fmt::format(" Not drawn, as it takes more than ten times as long: {}.", name);
+      continue;
+    }
+    const double days = option->days;
+    const Estimate& goodput = *option->goodput;
+    chart.items.push_back({.name = name,
+                           .value = {.mean = days,
+                                     .low = days * goodput.mean / goodput.high,
+                                     .high = days * goodput.mean / goodput.low},
+                           .tip = option_tip(plan, *option),
+                           .best = i == choice.taken});
+  }
+  return chart_json(chart);
+}
+
+std::vector<SummarySection> plan_sections(const PlanReport& plan, const std::string& command,
+                                          PlanDetail detail) {
+  const bool brief = detail == PlanDetail::brief;
+  std::vector<SummarySection> sections = {beside_figures(plan),
+                                          chart_section([&plan] { return answers_chart(plan); }),
+                                          what_to_start(plan)};
+  if (brief) {
+    SummarySection instead{"Instead of what was taken", {}, instead_table(plan), ShownOn::console};
+    if (!instead.table.rows.empty()) sections.push_back(std::move(instead));
+    sections.push_back(decisive_section(plan));
+  }
+  for (const PlanChoice& choice : choices_of(plan)) {
+    sections.push_back(chart_section([&plan, choice] { return choice_chart(plan, choice); }, true));
+  }
+  std::ranges::move(record_charts(plan.record, storage_interval_note()),
+                    std::back_inserter(sections));
+  std::vector<SummarySection> complete = what_else(plan);
+  complete.push_back(taken_section(plan));
+  for (SummarySection& section : complete) {
+    if (brief) section.where = ShownOn::page;
+    sections.push_back(std::move(section));
+  }
+  const std::string tried = counted(plan.estimated, "configuration") + " in closed form";
+  SummarySection next{"Next", {{"simulate it", command}}};
+  if (brief) {
+    next.rows.push_back({"see all",
+                         fmt::format("--explain, or --page plan.html; tried: {}", tried),
+                         {},
+                         ShownOn::console});
+  }
+  next.rows.push_back({"tried", tried, {}, brief ? ShownOn::page : ShownOn::everywhere});
+  next.rows.push_back({"cost models", cost_models_text(plan.record), {}, ShownOn::page});
+  sections.push_back(std::move(next));
+  return sections;
 }
 
 Json plan_document(const PlanReport& plan) {
   const PlanBasis& basis = plan.basis;
-  Json document = {{"schema", "windtunnel/plan/1"},
-                   {"version", program_version()},
-                   {"commit", program_commit()},
+  Json document = {{"commit", program_commit()},
                    {"model",
                     {{"name", basis.model.name},
                      {"parameters", basis.model.parameters()},
@@ -359,6 +415,30 @@ Json plan_document(const PlanReport& plan) {
                                               {"why", rule.why}});
   }
   return document;
+}
+
+}  // namespace
+
+Answer plan_answer(const PlanReport& plan, const std::string& command, PlanDetail detail) {
+  const PlanBasis& basis = plan.basis;
+  const std::string active =
+      basis.model.moe_layers() == 0
+          ? ""
+          : fmt::format(" ({} for a token)", format_count(basis.model.active_parameters()));
+  Answer answer{
+      .title = fmt::format("{} on {} x {}: {} tokens", basis.model.name, basis.request.nodes,
+                           basis.node.name, format_count(basis.request.tokens)),
+      .subtitle =
+          fmt::format("{} parameters{}, {} of {}; {}; {}", format_count(basis.model.parameters()),
+                      active, counted(basis.model.layers, "layer"), basis.model.hidden,
+                      counted(basis.request.nodes * basis.node.gpus, basis.node.gpu.name + " GPU"),
+                      basis.framework.help),
+      .figures = plan_figures(plan, detail),
+      .sections = plan_sections(plan, command, detail),
+      .kind = "plan",
+      .document = [&plan] { return plan_document(plan); }};
+  if (!basis.model_note.empty()) answer.subtitle += "; the model " + basis.model_note;
+  return answer;
 }
 
 }  // namespace windtunnel

@@ -1,10 +1,11 @@
-#include "report/answer/calibration_page.hpp"
+#include "report/answer/calibration_answer.hpp"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
 
 #include "models/calibration/kernel_law_fit.hpp"
+#include "report/answer/answer_page.hpp"
 #include "tests/report/answer/page_record.hpp"
 #include "tests/report/browser.hpp"
 #include "validate/accuracy/samples/sample_accuracy.hpp"
@@ -26,7 +27,7 @@ const MeasuredKernels& measured_kernels() {
 }
 
 // Each curve is its law, and each sample that a law was fitted on stands beside it.
-TEST(CalibrationPage, SamplesStandBesideTheirLaws) {
+TEST(CalibrationAnswer, SamplesStandBesideTheirLaws) {
   const MeasuredKernels& kernels = measured_kernels();
   const Json charts = page_record(kernels.page()).at("charts");
   size_t points = 0, curves = 0;
@@ -53,13 +54,15 @@ FitAnswer sample_fit() {
   Parameter before{.value = 2, .low = 1, .high = 4, .source = "a data sheet"};
   Parameter after{.value = 3, .low = 2.5, .high = 3.5, .source = "fitted on 2 rows"};
   FitAnswer fit{
-      .title = "Calibration mine",
-      .subtitle = "h100",
-      .figures = {{"rows", "2", "fitted on"}},
-      .warnings = {"Outside of the interval before: gemm.efficiency."},
-      .parameters = {{{"parameter"}, {"before"}, {"fitted"}}, {{"gemm.k_half", "2", "3"}}},
-      .moved = {moved_item("gemm.k_half", before, after)},
-      .rows = {}};
+      .answer = {.title = "Calibration mine",
+                 .subtitle = "h100",
+                 .figures = {{"rows", "2", "fitted on"}},
+                 .sections = {},
+                 .warnings = {"Outside of the interval before: gemm.efficiency."}},
+      .parameters = {"Parameters",
+                     {},
+                     {{{"parameter"}, {"before"}, {"fitted"}}, {{"gemm.k_half", "2", "3"}}}},
+      .moved = {moved_item("gemm.k_half", before, after)}};
   for (const double measured : {1.0, 10.0}) {
     fit.rows.rows.push_back({.id = "rows.csv:2",
                              .family = "rows",
@@ -74,8 +77,8 @@ FitAnswer sample_fit() {
   return fit;
 }
 
-TEST(CalibrationPage, SaysWhatTheFitMovedAndWhatItsRowsAre) {
-  const std::string page = fit_page(sample_fit());
+TEST(CalibrationAnswer, SaysWhatTheFitMovedAndWhatItsRowsAre) {
+  const std::string page = answer_page(fit_answer(sample_fit()));
   const Json charts = page_record(page).at("charts");
   const Json& moved = charts.at(1).at("items").at(0);
   EXPECT_DOUBLE_EQ(moved.at("mean"), 1.5);
@@ -87,14 +90,14 @@ TEST(CalibrationPage, SaysWhatTheFitMovedAndWhatItsRowsAre) {
   }
 }
 
-class CalibrationPageBrowser : public Browser {};
+class CalibrationAnswerBrowser : public Browser {};
 
-TEST_F(CalibrationPageBrowser, FitsEveryScreen) {
+TEST_F(CalibrationAnswerBrowser, FitsEveryScreen) {
   expect_fits(measured_kernels().page());
 }
 
 // A kernel is chosen from a list, and the chart's words follow.
-TEST_F(CalibrationPageBrowser, KernelsAreChosenFromAList) {
+TEST_F(CalibrationAnswerBrowser, KernelsAreChosenFromAList) {
   const std::string output = ready_dom(measured_kernels().page(), R"(
     const select = document.querySelector(".controls select");
     const words = () => document.querySelector("[role=img]").getAttribute("aria-label");
@@ -107,8 +110,8 @@ TEST_F(CalibrationPageBrowser, KernelsAreChosenFromAList) {
   EXPECT_NE(output.find("data-chosen=\"true\""), std::string::npos);
 }
 
-TEST_F(CalibrationPageBrowser, AFitIsDrawn) {
-  ready_dom(fit_page(sample_fit()));
+TEST_F(CalibrationAnswerBrowser, AFitIsDrawn) {
+  ready_dom(answer_page(fit_answer(sample_fit())));
 }
 
 }  // namespace

@@ -1,7 +1,8 @@
-#include "report/answer/execution_page.hpp"
+#include "report/answer/execution_answer.hpp"
 
 #include <gtest/gtest.h>
 
+#include "report/answer/answer_page.hpp"
 #include "tests/report/answer/page_record.hpp"
 #include "tests/report/browser.hpp"
 
@@ -17,7 +18,7 @@ Timeline one_task(double end_s) {
   return timeline;
 }
 
-std::string page_of(const ExecutionPageOptions& options = {}) {
+std::string page_of(const ExecutionAnswerOptions& options = {}) {
   ExecutedPlan executed;
   executed.scenario = "a <scenario>";
   executed.plan.ranks = 1;
@@ -30,13 +31,13 @@ std::string page_of(const ExecutionPageOptions& options = {}) {
   Executions executions;
   executions.predicted = one_task(1);
   for (const double end_s : {4.0, 2.0, 1.5}) executions.measured.push_back(one_task(end_s));
-  return execution_page(executed, executions,
-                        compare_execution(executed, executions.predicted, executions.measured),
-                        options);
+  const ExecutionComparison comparison =
+      compare_execution(executed, executions.predicted, executions.measured);
+  return answer_page(execution_answer(executed, executions, comparison, options));
 }
 
 // Of the executions the middle one is drawn, below what was predicted of the same stream.
-TEST(ExecutionPage, DrawsWhatRanBelowWhatWasPredicted) {
+TEST(ExecutionAnswer, DrawsWhatRanBelowWhatWasPredicted) {
   const Json gantt = page_record(page_of()).at("charts").at(0).at("gantt");
   EXPECT_DOUBLE_EQ(gantt.at("makespan_s"), 2);
   const Json& tracks = gantt.at("tracks");
@@ -48,7 +49,7 @@ TEST(ExecutionPage, DrawsWhatRanBelowWhatWasPredicted) {
   EXPECT_EQ(tracks[1].at("name").at(0), "F0.0, -50.0 % off");
 }
 
-TEST(ExecutionPage, SaysWhatItLeavesOut) {
+TEST(ExecutionAnswer, SaysWhatItLeavesOut) {
   const std::string page = page_of({.max_spans = 1});
   EXPECT_EQ(page_record(page).at("charts").at(0).at("gantt").at("ranks_left_out"), 1);
   for (const char* text : {"a &lt;scenario&gt;", "-50.0 %", "compute, mean of a rank"}) {
@@ -56,9 +57,9 @@ TEST(ExecutionPage, SaysWhatItLeavesOut) {
   }
 }
 
-class ExecutionPageBrowser : public Browser {};
+class ExecutionAnswerBrowser : public Browser {};
 
-TEST_F(ExecutionPageBrowser, FitsEveryScreen) {
+TEST_F(ExecutionAnswerBrowser, FitsEveryScreen) {
   expect_fits(page_of());
 }
 

@@ -1,5 +1,3 @@
-#include "report/plan/deadline.hpp"
-
 #include <fmt/format.h>
 
 #include <boost/math/distributions/students_t.hpp>
@@ -7,6 +5,7 @@
 
 #include "models/calibration/prediction_error.hpp"
 #include "models/results/campaign_report.hpp"
+#include "report/answer/plan_choices.hpp"
 #include "report/figures/figures.hpp"
 #include "report/figures/model_range.hpp"
 

@@ -1,0 +1,57 @@
+#include "cli/program/answer_output.hpp"
+
+#include <exception>
+
+#include "cli/program/command.hpp"
+#include "cli/program/output.hpp"
+#include "models/base/error.hpp"
+#include "models/base/wrapped.hpp"
+#include "report/answer/answer_page.hpp"
+#include "report/console/console.hpp"
+
+namespace windtunnel {
+namespace {
+
+struct AnswerFormat {
+  const char* option;
+  void (*add)(CLI::App& app, std::string& file);
+  std::string (*print)(const Answer& answer);
+};
+
+constexpr AnswerFormat kFormats[] = {{"--page", add_page_option, answer_page}};
+
+}  // namespace
+
+void add_answer_output(CLI::App& app, AnswerOutput& output, const std::string& left_out) {
+  for (const AnswerFormat& format : kFormats) {
+    if (format.option != left_out) format.add(app, output.files[format.option]);
+  }
+  app.add_flag("--json", output.json, "print one JSON document on stdout, text on stderr");
+}
+
+void check_folders(const AnswerOutput& output) {
+  for (const auto& [option, file] : output.files) check_folder_of(file);
+}
+
+void hand_out(const Answer& answer, const AnswerOutput& output, const std::string& after) {
+  std::exception_ptr not_written;
+  for (const AnswerFormat& format : kFormats) {
+    const auto file = output.files.find(format.option);
+    if (file == output.files.end() || file->second.empty()) continue;
+    const std::string text = format.print(answer);
+    try {
+      write_file(file->second, text);
+    } catch (const Error&) {
+      not_written = std::current_exception();
+    }
+  }
+  if (output.json && answer.document) print_document(answer.kind, answer.document());
+  ConsoleStyle style = human_style(output.json);
+  if (output.width > 0) style.width = output.width;
+  print_drawing(wrapped_lines(answer_text(answer, style), style.width) + answer.drawing +
+                    wrapped_lines(after, style.width),
+                output.json);
+  if (not_written) std::rethrow_exception(not_written);
+}
+
+}  // namespace windtunnel

@@ -1,0 +1,31 @@
+// How an answer reaches people and programs: on the console, and in each format that is asked for.
+// A format of all answers is a row of the table in answer_output.cpp.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <map>
+#include <string>
+
+#include "report/text/answer.hpp"
+
+namespace windtunnel {
+
+struct AnswerOutput {
+  bool json = false;                              // the document goes to stdout, text to stderr
+  std::map<std::string, std::string> files = {};  // by option, as "--page"
+  std::size_t width = 0;                          // of a line on the console; 0: the terminal's
+};
+
+// --json, and an option for each format that goes to a file, but for one that the command has
+// otherwise: those that write a folder have its page there. `output` has to outlive `app`.
+void add_answer_output(CLI::App& app, AnswerOutput& output, const std::string& left_out = "");
+
+// Throws Error where the folder of a file is missing: before the work.
+void check_folders(const AnswerOutput& output);
+
+// Writes the files, then prints the document and the text with `after` below it. An answer without
+// a document is one of several that have one together. A file that cannot be written takes the
+// answer from nobody: its Error is thrown last.
+void hand_out(const Answer& answer, const AnswerOutput& output, const std::string& after = "");
+
+}  // namespace windtunnel
