@@ -10,10 +10,8 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <vector>
 
-#include "traces/text/csv.hpp"
-#include "traces/text/row_reader.hpp"
+#include "traces/rows/row_fields.hpp"
 
 namespace windtunnel {
 
@@ -21,7 +19,7 @@ enum class CheckpointEvent { save, load, save_rate };
 
 struct CheckpointRow {
   std::string id;        // "file:line"
-  size_t table_row = 0;  // in CheckpointRows::table
+  size_t table_row = 0;  // in RowFile::table
   std::string source, system, gpu_type, model, storage, method, note;
   int gpus = 0;
   CheckpointEvent event = CheckpointEvent::save;
@@ -31,14 +29,7 @@ struct CheckpointRow {
   std::optional<double> blocking_s;  // of it, training paused
 };
 
-struct CheckpointRows {
-  CsvTable table;
-  std::vector<CheckpointRow> runs;
-  std::vector<UnusableRow> unusable;  // in the order of the file
-};
-
-// Whether a table's header is that of such rows.
-bool holds_checkpoints(const CsvTable& table);
+using CheckpointRows = RowFile<CheckpointRow>;
 
 // Throws Error only where nothing can be read: no file, no header, a column twice, a column marked
 // * missing. A faulty row goes to `unusable` and the next one is read. Faults are:

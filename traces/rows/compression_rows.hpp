@@ -9,16 +9,14 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <vector>
 
-#include "traces/text/csv.hpp"
-#include "traces/text/row_reader.hpp"
+#include "traces/rows/row_fields.hpp"
 
 namespace windtunnel {
 
 struct CompressionRun {
   std::string id;        // "file:line"
-  size_t table_row = 0;  // in CompressionRuns::table
+  size_t table_row = 0;  // in RowFile::table
   std::string source, model, gpu_type, network, method, note;
   int gpus = 0;
   std::optional<double> parameters;
@@ -32,11 +30,7 @@ struct CompressionRun {
   bool recalled = false;  // from memory of a paper: no evidence
 };
 
-struct CompressionRuns {
-  CsvTable table;
-  std::vector<CompressionRun> runs;
-  std::vector<UnusableRow> unusable;  // in the order of the file
-};
+using CompressionRuns = RowFile<CompressionRun>;
 
 // Throws Error only where nothing can be read: no file, no header, a column twice, a column marked
 // * missing. A faulty row goes to `unusable` and the next one is read. Faults are:

@@ -12,16 +12,14 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <vector>
 
-#include "traces/text/csv.hpp"
-#include "traces/text/row_reader.hpp"
+#include "traces/rows/row_fields.hpp"
 
 namespace windtunnel {
 
 struct TrainingRun {
   std::string id;        // "file:line"
-  size_t table_row = 0;  // in TrainingRuns::table
+  size_t table_row = 0;  // in RowFile::table
   std::string source, model, gpu_type, recompute, schedule, precision, interconnect, note;
   std::string parameters;  // of the model, as printed: "1.34B"
   std::optional<int> layers, hidden, heads, head_width, kv_heads, ffn_hidden, vocabulary;
@@ -36,11 +34,7 @@ struct TrainingRun {
   std::string noted(std::string_view key) const;
 };
 
-struct TrainingRuns {
-  CsvTable table;
-  std::vector<TrainingRun> runs;
-  std::vector<UnusableRow> unusable;  // in the order of the file
-};
+using TrainingRuns = RowFile<TrainingRun>;
 
 // Throws Error only where nothing can be read: no file, no header, a column twice, a column marked
 // * missing. A faulty row goes to `unusable` with its reason and the next one is read: wrong cells

@@ -108,7 +108,7 @@ FaultValidation validate_faults(const std::vector<FaultPoints>& files,
   std::vector<FaultPoint> all;
   for (const FaultPoints& file : files) {
     if (options.where) options.where->check(file.table);
-    all.insert(all.end(), file.points.begin(), file.points.end());
+    all.insert(all.end(), file.runs.begin(), file.runs.end());
   }
   FaultValidation validation;
   const FaultContext context{all, options.threads};
@@ -120,7 +120,7 @@ FaultValidation validate_faults(const std::vector<FaultPoints>& files,
       if (row.table_row && !is_wanted(*row.table_row)) continue;
       validation.report.skipped.push_back({row.id, row.reason});
     }
-    for (const FaultPoint& point : file.points) {
+    for (const FaultPoint& point : file.runs) {
       if (is_wanted(point.table_row)) predict_point(point, context, validation);
     }
   }

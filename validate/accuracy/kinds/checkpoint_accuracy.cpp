@@ -1,4 +1,4 @@
-#include "validate/accuracy/checkpoints/checkpoint_accuracy.hpp"
+#include "validate/accuracy/kinds/checkpoint_accuracy.hpp"
 
 #include <fmt/format.h>
 
@@ -20,8 +20,7 @@
 #include "scenarios/language/library/library_reader.hpp"
 #include "scenarios/language/text/document_reader.hpp"
 #include "traces/text/text.hpp"
-#include "validate/accuracy/rows/fitted_rows.hpp"
-#include "validate/accuracy/rows/left_out_intervals.hpp"
+#include "validate/accuracy/kinds/kinds.hpp"
 
 namespace windtunnel {
 namespace {
@@ -230,13 +229,11 @@ ValidationRow predict(const CheckpointRow& row, const BytesOfRuns& told) {
   const bool load = row.event == CheckpointEvent::load;
   const bool rate = row.event == CheckpointEvent::save_rate;
   ValidationRow result;
-  result.id = row.id;
   result.family = fmt::format("{}, {}", row.source, place_name(row));
   result.metric = load ? "load_s" : "save_s";
   result.measured = rate ? bytes / *row.storage_Bps : *row.seconds;
   result.predicted =
       (load ? restore_s : save_s)(tier, state, layout, machine.cluster, machine.calibration);
-  result.low = result.high = result.predicted;
   result.origin = tier.writer.origin;
   result.baselines = {{"bytes / bandwidth", bytes / machine.stated_Bps}};
   result.label =
@@ -261,33 +258,32 @@ ValidationRow predict_stall(CheckpointRow row, const BytesOfRuns& told) {
 
 ValidationReport validate_checkpoints(const std::vector<CheckpointRows>& files,
                                       const CheckpointOptions& options) {
-  ValidationReport report;
-  for (const CheckpointRows& file : files) {
-    if (options.where) options.where->check(file.table);
-    for (const UnusableRow& row : file.unusable) report.skipped.push_back({row.id, row.reason});
-  }
   const BytesOfRuns told = told_bytes(files);
-  std::map<std::string, std::string> notes;
-  for (const CheckpointRows& file : files) {
-    for (const CheckpointRow& row : file.runs) {
-      if (options.where && !options.where->matches(file.table, row.table_row)) continue;
-      try {
-        ValidationRow result = predict(row, told);
-        if (!row.bytes && row.event != CheckpointEvent::save_rate) {
-          notes[result.family] = "bytes as its saves over slow storage tell them, which are fitted";
-        }
-        const bool fitted =
-            is_among(checkpoint_words().fitted_on, file.table, row.table_row) || tells_bytes(row);
-        (fitted ? report.fitted : report.rows).push_back(std::move(result));
-        if (goes_on_behind(row)) report.rows.push_back(predict_stall(row, told));
-      } catch (const Error& error) {
-        report.skipped.push_back(skipped_row(row.id, error));
-      }
+  const auto predict_row = [&](const CheckpointRow& row) {
+    PredictedRow whole{.row = predict(row, told), .fitted = tells_bytes(row)};
+    if (!row.bytes && row.event != CheckpointEvent::save_rate) {
+      whole.family_note = "bytes as its saves over slow storage tell them, which are fitted";
     }
-  }
-  add_left_out_intervals(report);
-  summarise_families(report, notes);
-  return report;
+    std::vector<PredictedRow> figures = {std::move(whole)};
+    if (goes_on_behind(row)) figures.push_back({.row = predict_stall(row, told)});
+    return figures;
+  };
+  return judge_rows(files, options.where, predict_row, checkpoint_words().fitted_on);
+}
+
+MeasuredKind checkpoint_kind() {
+  return {.name = "checkpoints",
+          .title = "checkpoints",
+          .help = "times of saving and loading checkpoints, by software and place",
+          .columns = {"checkpoint_bytes", "method", "event", "seconds"},
+          .where = "gpus>8 && method~\"torch.save\"",
+          .judge = [](const KindOptions& options) {
+            std::vector<CheckpointRows> files;
+            for (const std::string& path : options.files) {
+              files.push_back(read_checkpoint_rows(path));
+            }
+            return validate_checkpoints(files, {.where = options.where});
+          }};
 }
 
 }  // namespace windtunnel
