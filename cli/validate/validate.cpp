@@ -123,6 +123,7 @@ Handler define_validate(CLI::App& app) {
   for (const JudgedKind& kind : judged_kinds()) {
     commands.push_back({define_kind(app, kind, *options), [options, &kind] {
                           if (!options->row.empty()) return write_row(*options);
+                          check_kind(kind, *options);
                           return conclude(kind.name, kind.judge(*options), *options,
                                           commands_of(*options, kind.name));
                         }});

@@ -334,6 +334,18 @@ void add_collectives_options(CLI::App& app, ValidateOptions& options) {
 
 constexpr const char* kRowFiles = "measured rows (CSV), or a folder of such files";
 
+// The rows may be faulty.
+CsvTable header_of(const std::string& path) {
+  std::vector<CsvFault> faults;
+  return CsvTable::parse(read_file(path), path, &faults);
+}
+
+bool is_told(const JudgedKind& kind, const CsvTable& table) {
+  return std::ranges::any_of(kind.columns, [&](const std::vector<std::string>& columns) {
+    return std::ranges::all_of(columns, [&](const auto& column) { return table.has(column); });
+  });
+}
+
 JudgedKind judged_kind(const MeasuredKind& kind) {
   return {.name = kind.name,
           .columns = {kind.columns},
@@ -478,15 +490,22 @@ const std::vector<JudgedKind>& judged_kinds() {
 }
 
 const JudgedKind* kind_of_rows(const std::string& path) {
-  std::vector<CsvFault> faults;  // of rows; here only the header counts
-  const CsvTable table = CsvTable::parse(read_file(path), path, &faults);
-  const auto has_all = [&](const std::vector<std::string>& columns) {
-    return std::ranges::all_of(columns, [&](const auto& column) { return table.has(column); });
-  };
-  const auto found = std::ranges::find_if(judged_kinds(), [&](const JudgedKind& kind) {
-    return std::ranges::any_of(kind.columns, has_all);
-  });
+  const CsvTable table = header_of(path);
+  const auto found = std::ranges::find_if(
+      judged_kinds(), [&](const JudgedKind& kind) { return is_told(kind, table); });
   return found == judged_kinds().end() ? nullptr : &*found;
+}
+
+void check_kind(const JudgedKind& kind, const ValidateOptions& options) {
+  for (const std::string& path : options.tables()) {
+    if (!path.ends_with(".csv") || is_told(kind, header_of(path))) continue;
+    const JudgedKind* other = kind_of_rows(path);
+    if (other == nullptr) continue;  // whoever reads it says which column it lacks
+    throw Error(Location{path}, fmt::format("holds rows that 'windtunnel validate {}' judges, by "
+                                            "their columns {}; '{}' needs {}",
+                                            other->name, fmt::join(other->columns.front(), ", "),
+                                            kind.name, fmt::join(kind.columns.front(), ", ")));
+  }
 }
 
 std::string known_row_kinds() {

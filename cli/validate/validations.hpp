@@ -61,6 +61,8 @@ const std::vector<JudgedKind>& judged_kinds();
 // Of a file, whatever its rows hold; null: of no kind that is known. Throws Error where it has no
 // header.
 const JudgedKind* kind_of_rows(const std::string& path);
+// Throws Error for a file whose header tells another kind.
+void check_kind(const JudgedKind& kind, const ValidateOptions& options);
 // The columns that tell each kind: "runs (seq, global_batch, tp, iter_time_s), ...".
 std::string known_row_kinds();
 

@@ -37,13 +37,13 @@ constexpr auto kToyFields = std::to_array<RowField<Toy>>({
     {"upper", [](Toy& toy, RowReader& reader) { toy.upper = reader.text("upper") + "!"; }},
 });
 
-RowFile<Toy> parsed(const std::string& text) {
+RowFile<Toy> parsed_toys(const std::string& text) {
   return parse_fields<Toy>(text, "toys.csv", kToyFields);
 }
 
 TEST(RowFields, FillTheirMembers) {
-  const RowFile<Toy> file =
-      parsed("name,colour,count,more,time_ms,share,on,W,upper\na,green,3,4,250,0,1,700,up\nb,,,,,,,,\n");
+  const RowFile<Toy> file = parsed_toys(
+      "name,colour,count,more,time_ms,share,on,W,upper\na,green,3,4,250,0,1,700,up\nb,,,,,,,,\n");
   ASSERT_EQ(file.runs.size(), 2u) << file.unusable.at(0).reason;
   const Toy& full = file.runs[0];
   EXPECT_EQ(full.id, "toys.csv:2");
@@ -66,7 +66,7 @@ TEST(RowFields, FillTheirMembers) {
 
 TEST(RowFields, TellAllFaultsOfARowAndReadTheNext) {
   const RowFile<Toy> file =
-      parsed("name,colour,count,share,on\n,gren,101,1.5,maybe\nb,red,2.5,-1,\nc,red,1,,0\n");
+      parsed_toys("name,colour,count,share,on\n,gren,101,1.5,maybe\nb,red,2.5,-1,\nc,red,1,,0\n");
   ASSERT_EQ(file.runs.size(), 1u);
   ASSERT_EQ(file.unusable.size(), 2u);
   EXPECT_EQ(file.unusable[0].id, "toys.csv:2:1");
@@ -80,16 +80,17 @@ TEST(RowFields, TellAllFaultsOfARowAndReadTheNext) {
 }
 
 TEST(RowFields, ColumnsThatAreNeededMustBeThere) {
-  EXPECT_NO_THROW(parsed("name,count\n"));
-  EXPECT_THROW(parsed("name,more\n"), Error);
-  EXPECT_THROW(parsed("count\n"), Error);
+  EXPECT_NO_THROW(parsed_toys("name,count\n"));
+  EXPECT_THROW(parsed_toys("name,more\n"), Error);
+  EXPECT_THROW(parsed_toys("count\n"), Error);
 }
 
 TEST(RowFields, LookAtTheCellsOfARowTogether) {
-  const RowFile<Toy> file = parse_fields<Toy>(
-      "name,count\na,1\nb,2\n", "toys.csv", kToyFields, [](const Toy& toy, RowReader& reader) {
-        if (toy.name == "b" && toy.count == 2) reader.fault("count", "is not b's");
-      });
+  const RowFile<Toy> file = parse_fields<Toy>("name,count\na,1\nb,2\n", "toys.csv", kToyFields,
+                                              [](const Toy& toy, RowReader& reader) {
+                                                if (toy.name == "b" && toy.count == 2)
+                                                  reader.fault("count", "is not b's");
+                                              });
   EXPECT_EQ(file.runs.size(), 1u);
   EXPECT_EQ(file.unusable.at(0).reason, "column 'count': is not b's");
 }

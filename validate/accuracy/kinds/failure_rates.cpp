@@ -1,15 +1,9 @@
 // Published rates of failures and shares of their causes, against the classes of failures that a
 // plan takes where its user states none (scenarios/library/planning.yaml).
-#include <fmt/format.h>
-
-#include <algorithm>
-#include <array>
 #include <boost/math/special_functions/gamma.hpp>
 
 #include "models/base/units.hpp"
-#include "scenarios/language/library/facts/gpu_names.hpp"
 #include "scenarios/language/library/facts/planning.hpp"
-#include "scenarios/language/library/library.hpp"
 #include "validate/accuracy/kinds/kinds.hpp"
 
 namespace windtunnel {
@@ -118,14 +112,12 @@ std::vector<PredictedRow> predict_rates(const RateRow& row) {
 }  // namespace
 
 MeasuredKind failure_kind() {
-  return {.name = "failures",
-          .title = "published rates of failures",
-          .help = "published rates of failures, beside those that a plan takes by itself",
-          .columns = {"events", "quantity", "cause", "value"},
-          .where = "gpus>1000",
-          .judge = [](const KindOptions& options) {
-            return judge_files<RateRow>(options, kRateColumns, predict_rates);
-          }};
+  return {"failures",
+          "published rates of failures",
+          "published rates of failures, beside those that a plan takes by itself",
+          {"events", "quantity", "cause", "value"},
+          "gpus>1000",
+          judge_with<RateRow, kRateColumns, predict_rates>};
 }
 
 }  // namespace windtunnel

@@ -2,6 +2,7 @@
 
 #include <set>
 
+#include "sim/study/simulate.hpp"
 #include "validate/accuracy/kinds/kinds.hpp"
 #include "validate/accuracy/rows/fitted_rows.hpp"
 #include "validate/accuracy/rows/left_out_intervals.hpp"
@@ -28,6 +29,11 @@ SkippedRow skipped(const std::string& id, const Error& error) {
 
 Case case_of_row(const std::string& scenario) {
   return parse_case(scenario, kRowScenario);
+}
+
+Record simulate_row(const std::string& scenario) {
+  return simulate(case_of_row(scenario),
+                  {.threads = 1, .allow_oom = true, .depth = StudyDepth::campaign});
 }
 
 void RowJudge::check(const CsvTable& table) const {

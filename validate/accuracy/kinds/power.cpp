@@ -1,15 +1,9 @@
 // Watts of nodes that train, against the power of a scenario's step
 // (models/power/power_report.hpp).
-#include <fmt/format.h>
-
-#include <algorithm>
-#include <array>
 #include <cmath>
 
 #include "models/power/power_report.hpp"
-#include "scenarios/language/library/facts/gpu_names.hpp"
 #include "scenarios/language/library/facts/power_watts.hpp"
-#include "sim/study/simulate.hpp"
 #include "validate/accuracy/kinds/kinds.hpp"
 
 namespace windtunnel {
@@ -47,14 +41,21 @@ std::vector<PredictedRow> predict_watts(const WattsRow& row) {
   if (!contains_text(row.quantity, "node power")) {
     throw Error(fmt::format("'{}': only the power of a node is predicted", row.quantity));
   }
+  std::vector<std::string> assumed = {
+      "FSDP, two sequences of 4,096 tokens on a GPU, full recomputation"};
+  std::string model = "llama2-13b";
+  try {
+    model = model_named(row.workload).name;
+  } catch (const Error&) {
+    assumed.push_back("the model: " + model);
+  }
   const GpuName& gpu = gpu_named(row.gpu_type, false);
   const std::string text = fmt::format(
-      "name: power\nmodel: llama2-13b\ncluster: {{nodes: 1, node: {{base: {}, gpus: {}}}, power: "
+      "name: power\nmodel: {}\ncluster: {{nodes: 1, node: {{base: {}, gpus: {}}}, power: "
       "{{}}}}\nlayout: {{sharding: zero3}}\nbatch: {{global: {}, micro: 2, sequence: 4096}}\n"
       "precision: bf16\nrecompute: full\ncommunication: {{overlap: bucketed}}\n",
-      gpu.node, row.gpus, 2 * row.gpus);
-  const Record record = simulate(case_of_row(text), {.threads = 1, .depth = StudyDepth::campaign});
-  const PowerReport& report = *record.studies.find<PowerReport>();
+      model, gpu.node, row.gpus, 2 * row.gpus);
+  const PowerReport report = *simulate_row(text).studies.find<PowerReport>();
   const bool peak = contains_text(row.quantity, "maximum");
   const double watts = watts_of(report, peak);
   // The ends of a number that is unsure are those of 90 %; such numbers are independent.
@@ -66,34 +67,30 @@ std::vector<PredictedRow> predict_watts(const WattsRow& row) {
     below = std::hypot(below, std::min({0.0, low, high}));
     above = std::hypot(above, std::max({0.0, low, high}));
   }
-  PredictedRow result;
-  result.row = {.id = row.id,
-                .family = row.system,
-                .metric = peak ? "peak_W" : "mean_W",
-                .measured = row.value_W,
-                .predicted = watts,
-                .low = watts - below,
-                .high = watts + above,
-                .origin = Origin::assumed,
-                .baselines = {},
-                .label = row.workload,
-                .note = row.note};
-  if (row.rated_W) result.row.baselines = {{"rated watts", *row.rated_W}};
-  if (!contains_text(row.workload, "Llama 2 13B"))
-    result.assumed.push_back("the model: Llama 2 13B");
-  result.assumed.push_back("FSDP, two sequences of 4,096 tokens on a GPU, full recomputation");
-  return {result};
+  std::map<std::string, double> rules;
+  if (row.rated_W) rules["rated watts"] = *row.rated_W;
+  return {{{.id = row.id,
+            .family = row.system,
+            .metric = peak ? "peak_W" : "mean_W",
+            .measured = row.value_W,
+            .predicted = watts,
+            .low = watts - below,
+            .high = watts + above,
+            .baselines = rules,
+            .label = row.workload,
+            .note = row.note},
+           assumed}};
 }
 
 }  // namespace
 
 MeasuredKind power_kind() {
-  return {.name = "power",
-          .title = "watts of nodes",
-          .help = "power of nodes while they train",
-          .columns = {"gpu_type", "workload", "quantity", "value", "rated_W"},
-          .where = "gpus==8",
-          .judge = [](const KindOptions& options) {
+  return {"power",
+          "watts of nodes",
+          "power of nodes while they train",
+          {"gpu_type", "workload", "quantity", "value", "rated_W"},
+          "gpus==8",
+          [](const KindOptions& options) {
             return judge_files<WattsRow>(options, kWattsColumns, predict_watts, watts_fitted_on());
           }};
 }

@@ -38,14 +38,13 @@ std::vector<PredictedRow> ten_seconds(const Pace& row) {
 
 ValidationReport judged(const std::string& rows, const std::optional<RowFilter>& where = {},
                         const std::vector<FittedOn>& fitted_on = {}) {
-  return judge_rows<Pace>(
-      {parse_fields<Pace>("family,seconds\n" + rows, "paces.csv", kPaceFields)}, where, ten_seconds,
-      fitted_on);
+  return judge_rows<Pace>({parse_fields<Pace>("family,seconds\n" + rows, "paces.csv", kPaceFields)},
+                          where, ten_seconds, fitted_on);
 }
 
 TEST(MeasuredKinds, RowsAreJudgedFittedOnOrSkipped) {
-  const ValidationReport report =
-      judged("a,8\nb,10\nc,20\nc,3\nunknown,1\na,\n", {}, {{.file = "paces.csv", .where = "seconds==3"}});
+  const ValidationReport report = judged("a,8\nb,10\nc,20\nc,3\nunknown,1\na,\n", {},
+                                         {{.file = "paces.csv", .where = "seconds==3"}});
   ASSERT_EQ(report.rows.size(), 6u);
   EXPECT_EQ(report.rows[0].id, "paces.csv:2");
   EXPECT_DOUBLE_EQ(report.rows[0].relative_error(), 0.25);
@@ -70,12 +69,12 @@ TEST(MeasuredKinds, OnlyTheRowsAskedFor) {
 
 // A fault of the scenario that stands for a row is told at the row.
 TEST(MeasuredKinds, AScenarioHasNoPlaceOfItsOwn) {
-  const auto report = judge_rows<Pace>(
-      {parse_fields<Pace>("family,seconds\na,1\n", "paces.csv", kPaceFields)}, {},
-      [](const Pace&) -> std::vector<PredictedRow> {
-        case_of_row("name: x\nmodel: no-such\n");
-        return {};
-      });
+  const auto report =
+      judge_rows<Pace>({parse_fields<Pace>("family,seconds\na,1\n", "paces.csv", kPaceFields)}, {},
+                       [](const Pace&) -> std::vector<PredictedRow> {
+                         case_of_row("name: x\nmodel: no-such\n");
+                         return {};
+                       });
   ASSERT_EQ(report.skipped.size(), 1u);
   EXPECT_EQ(report.skipped[0].id, "paces.csv:2");
   EXPECT_NE(report.skipped[0].reason.find("no-such"), std::string::npos);
@@ -100,19 +99,21 @@ constexpr const char* kExchanges =
 // A token of 7,168 values goes to 8 experts, or once to each of the nodes that hold them.
 TEST(DispatchRows, SendACopyToEachExpertOrEachNode) {
   const std::string cx7 = "CX7 400 Gb/s per GPU";
-  const ValidationReport report = judged_by(
-      "dispatch",
-      file_of("dispatch.csv", std::string(kExchanges) +
-                                  "s,pplx-garden,H100,64,8," + cx7 +
-                                  ",prefill,combine,4096,7168,8,256,bf16,9000,,\n"
-                                  "s,DeepEP V1,H800,64,8," + cx7 +
-                                  ",training,combine,4096,7168,8,256,bf16,,50,\n"
-                                  "s,DeepEP V1,H800,64,8," + cx7 +
-                                  ",training,dispatch,4096,7168,8,256,fp8,,50,\n"
-                                  "s,DeepEP V1,H800,7,2," + cx7 +
-                                  ",training,dispatch,4096,7168,8,256,fp8,,50,\n"
-                                  "s,DeepEP V1,H800,64,8," + cx7 +
-                                  ",training,scatter,4096,7168,8,256,fp8,,50,\n"));
+  const ValidationReport report =
+      judged_by("dispatch",
+                file_of("dispatch.csv", std::string(kExchanges) + "s,pplx-garden,H100,64,8," + cx7 +
+                                            ",prefill,combine,4096,7168,8,256,bf16,9000,,\n"
+                                            "s,DeepEP V1,H800,64,8," +
+                                            cx7 +
+                                            ",training,combine,4096,7168,8,256,bf16,,50,\n"
+                                            "s,DeepEP V1,H800,64,8," +
+                                            cx7 +
+                                            ",training,dispatch,4096,7168,8,256,fp8,,50,\n"
+                                            "s,DeepEP V1,H800,7,2," +
+                                            cx7 +
+                                            ",training,dispatch,4096,7168,8,256,fp8,,50,\n"
+                                            "s,DeepEP V1,H800,64,8," +
+                                            cx7 + ",training,scatter,4096,7168,8,256,fp8,,50,\n"));
   ASSERT_EQ(report.rows.size(), 3u) << report.skipped.at(0).reason;
   const double copies = 4096.0 * 7168 * 2;
   const double nodes = 8 * (1 - std::pow(7.0 / 8, 8));
