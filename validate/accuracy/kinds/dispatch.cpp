@@ -80,10 +80,10 @@ std::vector<PredictedRow> predict_exchange(const ExchangeRow& row) {
   const NodeSpec& node = job.cluster.node;
   const double link_Bps =
       job.cluster.nodes == 1 ? node.nvlink_Bps.value : node.nic_Bps.value * node.nics / node.gpus;
-  const bool suspect = contains_text(row.note, "SUSPECT");
   return {{{.id = row.id,
             .family = fmt::format("{}, {}", row.library, row.mode),
-            .metric = fmt::format("{}{}_s", suspect ? "suspect_" : "", row.operation),
+            .metric = fmt::format("{}{}_s", contains_text(row.note, "SUSPECT") ? "suspect_" : "",
+                                  row.operation),
             .measured = row.seconds ? *row.seconds : sent.bytes / *row.bottleneck_Bps,
             .predicted = sent.seconds,
             .origin = sent.origin,

@@ -113,12 +113,13 @@ std::vector<PredictedRow> predict_loop(const LoopRow& row) {
                                  row.precision == "fp8" ? Precision::fp8 : Precision::bf16);
   const double rule_s = model_named(row.model).active_parameters() * row.samples * tokens *
                         (6 / 0.4 + 2 / 0.1) / (row.gpus * peak);
+  const char* form = model_named(row.model).moe.experts > 0 ? "experts" : "dense";
   std::vector<PredictedRow> figures;
   const auto add = [&](const char* metric, double measured, double RolloutReport::*predicted,
                        std::map<std::string, double> rules) {
     if (measured == 0) return;
     figures.push_back({{.id = row.id,
-                        .family = fmt::format("{}, {}", row.source, row.policy),
+                        .family = fmt::format("{}, {}, {}", row.source, row.policy, form),
                         .metric = metric,
                         .measured = measured,
                         .predicted = middle.*predicted,

@@ -153,5 +153,80 @@ void check_all_told(const std::string& kind, const std::string& file, size_t jud
   }
 }
 
+TEST(PublishedRows, AreAllTold) {
+  check_all_told("dispatch", "moe_dispatch_2026.csv", 52, 0, 0);
+  check_all_told("rollouts", "rl_steps_2026.csv", 24, 0, 13);
+  // The rest of a node's watts is the mean of one of its rows less the GPUs.
+  check_all_told("power", "power_2026.csv", 1, 1, 0);
+  check_all_told("failures", "failures_2026.csv", 3, 0, 3);
+}
+
+// 6 and 5 rows of lengths, layouts and machines that are all stated: nearer than a rule of two
+// rates.
+TEST(PublishedRows, StepsOfStatedLayoutsBeatFixedRates) {
+  const ValidationReport report =
+      judged_by("rollouts", std::string(WINDTUNNEL_SOURCE_DIR) + "/tests/data/rl_steps_2026.csv");
+  int families = 0;
+  for (const ValidationFamily& family : report.families) {
+    if (!family.name.starts_with("NeMo RL")) continue;
+    ++families;
+    EXPECT_LT(family.mape, family.baselines.at("tokens at fixed rates")) << family.name;
+    EXPECT_LT(family.median_ape, 0.5) << family.name;
+  }
+  EXPECT_EQ(families, 4);
+}
+
+std::string rate_rows(const std::string& rows) {
+  return file_of(
+      "rates.csv",
+      "source,system,gpus,gpu_type,nodes,days,events,quantity,cause,value,unit\n" + rows);
+}
+
+// 3.24 + 0.55 per 1000 node-days of eight H100: 2 nodes of 500 fail in 1.055 days.
+TEST(FailureRows, AreThoseOfTheUsualClasses) {
+  const ValidationReport report = judged_by(
+      "failures",
+      rate_rows("s,a,4000,H100,500,100,190,share of faults,GPU recoverable faults,14.5,percent\n"
+                "s,a,4000,H100,,,,mean time between failures,all,12,h\n"
+                "s,a,4000,H100,500,100,190,share of faults,fans,14.5,percent\n"
+                "s,a,,H100,500,100,190,share of faults,GPU recoverable faults,14.5,percent\n"
+                "s,a,4000,Q9,500,100,190,share of faults,GPU recoverable faults,14.5,percent\n"));
+  ASSERT_EQ(report.rows.size(), 3u) << report.skipped.at(0).reason;
+  const double per_day = 3.79e-3 * 500;
+  EXPECT_NEAR(report.rows[0].measured, 1.9, 1e-12);
+  EXPECT_NEAR(report.rows[0].predicted, per_day, 1e-9);
+  EXPECT_NEAR(report.rows[1].predicted, 0.55 / 3.79, 1e-9);
+  EXPECT_NEAR(report.rows[2].predicted, 24 / per_day, 1e-9);
+  // 189.5 faults are expected: a normal law's 5 and 95 % are 22.6 away, a Poisson count's nearly
+  // so.
+  EXPECT_NEAR(report.rows[0].low, (189.5 - 22.6) / 100, 0.02);
+  EXPECT_NEAR(report.rows[0].high, (189.5 + 22.6) / 100, 0.02);
+  ASSERT_EQ(report.skipped.size(), 3u);
+  EXPECT_NE(report.skipped[0].reason.find("'fans'"), std::string::npos);
+  EXPECT_EQ(report.skipped[1].reason, "the number of GPUs is not stated");
+}
+
+TEST(PowerRows, AreThoseOfANodeInAStep) {
+  const std::string path =
+      file_of("watts.csv",
+              "source,system,gpus,gpu_type,workload,quantity,value,unit,rated_W\n"
+              "s,node,8,H100,llama3-8b,\"node power, maximum\",8000,W,10200\n"
+              "s,node,8,H100,something,\"node power, mean\",7000,W,\n"
+              "s,node,8,H100,llama3-8b,power of a rack,80000,W,\n"
+              "s,node,8,H100,llama3-8b,\"node power, mean\",7,kW,\n");
+  const ValidationReport report = judged_by("power", path);
+  ASSERT_EQ(report.rows.size(), 2u);
+  // Eight GPUs of 700 W at most and 2,150 W besides.
+  EXPECT_GT(report.rows[0].predicted, 2150 + 8 * 75);
+  EXPECT_LE(report.rows[0].predicted, 2150 + 8 * 700);
+  EXPECT_LE(report.rows[1].predicted, report.rows[0].predicted);
+  EXPECT_EQ(report.rows[0].baselines.at("rated watts"), 10200);
+  EXPECT_TRUE(report.rows[1].baselines.empty());
+  EXPECT_EQ(report.families.at(0).assumed.count("the model: llama2-13b") +
+                report.families.at(1).assumed.count("the model: llama2-13b"),
+            2u);  // of one family with two figures
+  ASSERT_EQ(report.skipped.size(), 2u);
+}
+
 }  // namespace
 }  // namespace windtunnel
