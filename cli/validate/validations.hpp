@@ -58,8 +58,8 @@ struct JudgedKind {
   void (*add)(CLI::App& app, ValidateOptions& options) = nullptr;
 };
 const std::vector<JudgedKind>& judged_kinds();
-// Of a file, whatever its rows hold; null: of no kind that is known. Throws Error where it has no
-// header.
+// Finds the kind of a file by its header alone; null: none that is known. Throws Error where it has
+// no header.
 const JudgedKind* kind_of_rows(const std::string& path);
 // Throws Error for a file whose header tells another kind.
 void check_kind(const JudgedKind& kind, const ValidateOptions& options);

@@ -15,7 +15,7 @@ double normal_share_below(double x) {
   return std::erfc(-x / std::numbers::sqrt2) / 2;
 }
 
-// Of min(X, longest): the log-normal law's partial mean, and what is cut.
+// The mean of min(X, longest) is the log-normal law's partial mean and what is cut.
 double mean_of(const LengthDistribution& law) {
   if (law.sigma == 0) return std::min(law.median, law.longest);
   const double cut = std::log(law.longest / law.median) / law.sigma;

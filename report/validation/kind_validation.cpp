@@ -15,7 +15,7 @@ namespace {
 
 constexpr double kMiss = 0.2;
 
-// "suspect_load_s": "suspect load", in "s".
+// "suspect_load_s" is "suspect load", in "s".
 std::string figure_name(const std::string& metric) {
   std::string name = metric.substr(0, metric.rfind('_'));
   std::ranges::replace(name, '_', ' ');

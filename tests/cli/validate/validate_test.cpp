@@ -1,3 +1,4 @@
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <filesystem>
@@ -281,26 +282,25 @@ std::string checkpoint_file(const std::string& folder) {
   return path;
 }
 
-// Each of the project's own tables, by its header.
+// The headers of the project's own tables tell their kinds.
 TEST(ValidateCommand, TellsWhichKindAFileIs) {
-  const std::pair<const char*, const char*> kinds[] = {
-      {"memory_runs", "runs"},
-      {"zero_bubble_runs", "runs"},
-      {"collectives", "collectives"},
-      {"exchange_runs", "compression"},
-      {"quantised_all_reduce", "compression"},
-      {"schedule_oracle", "schedules"},
-      {"zero_bubble_rates", "schedules"},
-      {"fault_reference_points", "faults"},
-      {"checkpoint_times", "checkpoints"},
-      {"moe_dispatch_2026", "dispatch"},
-      {"rl_steps_2026", "rollouts"},
-      {"power_2026", "power"},
-      {"failures_2026", "failures"}};
+  const std::pair<const char*, const char*> kinds[] = {{"memory_runs", "runs"},
+                                                       {"zero_bubble_runs", "runs"},
+                                                       {"collectives", "collectives"},
+                                                       {"exchange_runs", "compression"},
+                                                       {"quantised_all_reduce", "compression"},
+                                                       {"schedule_oracle", "schedules"},
+                                                       {"zero_bubble_rates", "schedules"},
+                                                       {"fault_reference_points", "faults"},
+                                                       {"checkpoint_times", "checkpoints"},
+                                                       {"moe_dispatch_2026", "dispatch"},
+                                                       {"rl_steps_2026", "rollouts"},
+                                                       {"power_2026", "power"},
+                                                       {"failures_2026", "failures"}};
   for (const auto& [file, kind] : kinds) {
     const bool is_runs = std::string(kind) == "runs";
-    const ProgramResult other =
-        run_program(fmt::format("validate {} tests/data/{}.csv", is_runs ? "faults" : "runs", file));
+    const ProgramResult other = run_program(
+        fmt::format("validate {} tests/data/{}.csv", is_runs ? "faults" : "runs", file));
     EXPECT_EQ(other.exit_code, 2) << file;
     EXPECT_NE(other.err.find(fmt::format("tests/data/{}.csv: holds rows that 'windtunnel validate "
                                          "{}' judges, by their columns ",

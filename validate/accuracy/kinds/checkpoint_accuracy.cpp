@@ -127,14 +127,14 @@ struct Machine {
   double stated_Bps = 0;  // of the place, all of it
 };
 
-// Data sheets of data-centre drives for NVMe: NodeSpec::local_disk_Bps.
+// Data sheets of data-centre drives state it, as for NodeSpec::local_disk_Bps.
 constexpr double kDrive_Bps = 3.5e9;
 
 std::string not_stated(const CheckpointRow& row) {
   return fmt::format("the bandwidth of '{}' is not stated", row.storage);
 }
 
-// Of a node.
+// The bandwidth of one node's drives.
 double drives_Bps(const CheckpointRow& row, const NodeSpec* instance) {
   if (row.storage_Bps && row.event != CheckpointEvent::save_rate) return *row.storage_Bps;
   if (instance != nullptr) return instance->local_disk_Bps.value;
@@ -242,7 +242,7 @@ ValidationRow predict(const CheckpointRow& row, const BytesOfRuns& told) {
   return result;
 }
 
-// Of a save that goes on beside training, which waits for the copy to the host alone.
+// Such a save goes on beside training, which waits for the copy to the host alone.
 bool goes_on_behind(const CheckpointRow& row) {
   return row.event == CheckpointEvent::save && row.blocking_s && *row.blocking_s < *row.seconds;
 }

@@ -37,7 +37,7 @@ constexpr auto kExchangeColumns = std::to_array<RowField<ExchangeRow>>({
     {"note", &ExchangeRow::note},
 });
 
-// Of "H200 (EFA rows, p5en) / H100 (CX7 rows)" the GPU that has the row's network.
+// "H200 (EFA rows, p5en) / H100 (CX7 rows)" names the GPU of each network.
 const GpuName& gpu_of(const ExchangeRow& row) {
   const std::string second = row.gpu.substr(std::min(row.gpu.find(" / "), row.gpu.size()));
   const std::string network = row.network.substr(0, row.network.find(' '));

@@ -30,7 +30,7 @@ MeasuredKind failure_kind();
 // What that case comes to, with its studies, whether it fits in memory or not.
 Record simulate_row(const std::string& scenario);
 
-// MeasuredKind::judge of rows with these columns.
+// MeasuredKind::judge is this of rows with these columns.
 template <class Row, const auto& kColumns, auto predict>
 ValidationReport judge_with(const KindOptions& options) {
   return judge_files<Row>(options, kColumns, predict);

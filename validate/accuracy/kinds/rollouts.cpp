@@ -1,4 +1,4 @@
-// Steps of reinforcement learning, against the loop of a scenario with `rollout`
+// Steps of reinforcement learning are held against the loop of a scenario with `rollout`
 // (docs/reinforcement-learning.md).
 #include <cmath>
 #include <cstdlib>

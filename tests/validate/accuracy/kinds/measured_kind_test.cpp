@@ -80,6 +80,15 @@ TEST(MeasuredKinds, AScenarioHasNoPlaceOfItsOwn) {
   EXPECT_NE(report.skipped[0].reason.find("no-such"), std::string::npos);
 }
 
+ValidationReport judged_by(const std::string& kind, const std::string& path);
+
+// Simulated once for all tests.
+const ValidationReport& published_loops() {
+  static const ValidationReport report =
+      judged_by("rollouts", std::string(WINDTUNNEL_SOURCE_DIR) + "/tests/data/rl_steps_2026.csv");
+  return report;
+}
+
 ValidationReport judged_by(const std::string& kind, const std::string& path) {
   const auto found = std::ranges::find(measured_kinds(), kind, &MeasuredKind::name);
   EXPECT_NE(found, measured_kinds().end());
@@ -139,13 +148,10 @@ TEST(DispatchRows, KernelsOnNicsAloneDoNotUseNvlink) {
 }
 
 // Rows of published results: every one is judged, fitted on or listed with the reason.
-void check_all_told(const std::string& kind, const std::string& file, size_t judged, size_t fitted,
-                    size_t skipped) {
-  const ValidationReport report =
-      judged_by(kind, std::string(WINDTUNNEL_SOURCE_DIR) + "/tests/data/" + file);
-  EXPECT_EQ(report.rows.size(), judged) << file;
-  EXPECT_EQ(report.fitted.size(), fitted) << file;
-  EXPECT_EQ(report.skipped.size(), skipped) << file;
+void check_all_told(const ValidationReport& report, size_t judged, size_t fitted, size_t skipped) {
+  EXPECT_EQ(report.rows.size(), judged);
+  EXPECT_EQ(report.fitted.size(), fitted);
+  EXPECT_EQ(report.skipped.size(), skipped);
   for (const ValidationRow& row : report.rows) {
     EXPECT_TRUE(std::isfinite(row.predicted) && row.predicted > 0) << row.id;
     EXPECT_LE(row.low, row.predicted) << row.id;
@@ -154,24 +160,23 @@ void check_all_told(const std::string& kind, const std::string& file, size_t jud
 }
 
 TEST(PublishedRows, AreAllTold) {
-  check_all_told("dispatch", "moe_dispatch_2026.csv", 52, 0, 0);
-  check_all_told("rollouts", "rl_steps_2026.csv", 24, 0, 13);
+  const std::string data = std::string(WINDTUNNEL_SOURCE_DIR) + "/tests/data/";
+  check_all_told(judged_by("dispatch", data + "moe_dispatch_2026.csv"), 52, 0, 0);
+  check_all_told(published_loops(), 24, 0, 13);
   // The rest of a node's watts is the mean of one of its rows less the GPUs.
-  check_all_told("power", "power_2026.csv", 1, 1, 0);
-  check_all_told("failures", "failures_2026.csv", 3, 0, 3);
+  check_all_told(judged_by("power", data + "power_2026.csv"), 1, 1, 0);
+  check_all_told(judged_by("failures", data + "failures_2026.csv"), 3, 0, 3);
 }
 
-// 6 and 5 rows of lengths, layouts and machines that are all stated: nearer than a rule of two
-// rates.
+// Lengths, layouts and machines are all stated: nearer than a rule of two rates.
 TEST(PublishedRows, StepsOfStatedLayoutsBeatFixedRates) {
-  const ValidationReport report =
-      judged_by("rollouts", std::string(WINDTUNNEL_SOURCE_DIR) + "/tests/data/rl_steps_2026.csv");
   int families = 0;
-  for (const ValidationFamily& family : report.families) {
+  for (const ValidationFamily& family : published_loops().families) {
     if (!family.name.starts_with("NeMo RL")) continue;
     ++families;
     EXPECT_LT(family.mape, family.baselines.at("tokens at fixed rates")) << family.name;
     EXPECT_LT(family.median_ape, 0.5) << family.name;
+    EXPECT_TRUE(family.coverage90) << family.name;
   }
   EXPECT_EQ(families, 4);
 }
@@ -216,7 +221,7 @@ TEST(PowerRows, AreThoseOfANodeInAStep) {
               "s,node,8,H100,llama3-8b,\"node power, mean\",7,kW,\n");
   const ValidationReport report = judged_by("power", path);
   ASSERT_EQ(report.rows.size(), 2u);
-  // Eight GPUs of 700 W at most and 2,150 W besides.
+  // Eight GPUs draw 700 W at most, the rest of the node 2,150 W.
   EXPECT_GT(report.rows[0].predicted, 2150 + 8 * 75);
   EXPECT_LE(report.rows[0].predicted, 2150 + 8 * 700);
   EXPECT_LE(report.rows[1].predicted, report.rows[0].predicted);
