@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "models/base/units.hpp"
 #include "report/validation/validation.hpp"
 #include "report/validation/validation_rows.hpp"
 
@@ -25,7 +26,10 @@ std::string number_cell(const ValidationRow& row, double value) {
   const std::string unit = row.metric.substr(row.metric.rfind('_') + 1);
   static const std::map<std::string, const char*> units = {{"s", " s"}, {"W", " W"}, {"h", " h"}};
   const auto known = units.find(unit);
-  return fmt::format("{:.3g}{}", value, known == units.end() ? "" : known->second);
+  if (unit == "s" && value < 0.01) return format_seconds(value);
+  const std::string number =
+      value < 1000 ? fmt::format("{:.3g}", value) : fmt::format("{:.0f}", value);
+  return number + (known == units.end() ? "" : known->second);
 }
 
 template <class RowOrFamily>
@@ -42,7 +46,8 @@ std::string row_rule(const ValidationRow& row) {
 }
 
 std::string interval_cell(const ValidationRow& row) {
-  return row.low == row.high ? "-" : fmt::format("{:.3g} .. {:.3g}", row.low, row.high);
+  if (row.low == row.high) return "-";
+  return number_cell(row, row.low) + " .. " + number_cell(row, row.high);
 }
 
 TextTable figures_table(const Rows& rows) {

@@ -1,10 +1,7 @@
-// Measured times of saving and loading checkpoints as a table (CSV), one row per event. Columns
-// (those marked * must be there; an empty cell is "not stated"):
-//   source* url provenance system* gpus* gpu_type* model* params checkpoint_bytes* storage*
-//   storage_bw_Bps* method* event* seconds* blocking_s background_s note
-// event: save, load, or "save throughput", whose storage_bw_Bps is what was reached. blocking_s:
-// while training was paused. Any other
-// column is carried along for filters.
+// Measured times of saving and loading checkpoints as a table (CSV), one row per event. Columns:
+// kCheckpointFields in checkpoint_rows.cpp; an empty cell is "not stated". event: save, load, or
+// "save throughput", whose storage_bw_Bps is what was reached. blocking_s: while training was
+// paused. Any other column is carried along for filters.
 #pragma once
 
 #include <optional>
@@ -31,8 +28,8 @@ struct CheckpointRow {
 
 using CheckpointRows = RowFile<CheckpointRow>;
 
-// Throws Error only where nothing can be read: no file, no header, a column twice, a column marked
-// * missing. A faulty row goes to `unusable` and the next one is read. Faults are:
+// Throws Error only where nothing can be read: no file, no header, a column twice, a needed
+// column missing. A faulty row goes to `unusable` and the next one is read. Faults are:
 //   - more or fewer cells than the header has, a quote that is not closed
 //   - a number with text or a unit, not finite, not positive, larger than anything ever built
 //   - an empty cell in source, gpus, storage or method; an event that is none

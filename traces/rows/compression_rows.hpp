@@ -1,9 +1,7 @@
 // Measured steps of data-parallel training with and without compressed gradients as a table (CSV):
-// one row per method of exchange, with what of the step is stated. Columns (those marked * must be
-// there; an empty cell is "not stated"):
-//   source* model* params gpus* gpu_type* network* method* batch iter_time_ms* compress_ms comm_ms
-//   url throughput_samples_s* throughput_std fwd_bwd_ms evidence note
-// batch: samples of a GPU; throughput: of all GPUs. Any other column is carried along for filters.
+// one row per method of exchange, with what of the step is stated. Columns: kExchangeFields in
+// compression_rows.cpp; an empty cell is "not stated". batch: samples of a GPU; throughput: of all
+// GPUs. Any other column is carried along for filters.
 #pragma once
 
 #include <optional>
@@ -32,8 +30,8 @@ struct CompressionRun {
 
 using CompressionRuns = RowFile<CompressionRun>;
 
-// Throws Error only where nothing can be read: no file, no header, a column twice, a column marked
-// * missing. A faulty row goes to `unusable` and the next one is read. Faults are:
+// Throws Error only where nothing can be read: no file, no header, a column twice, a needed
+// column missing. A faulty row goes to `unusable` and the next one is read. Faults are:
 //   - more or fewer cells than the header has, a quote that is not closed. But a row that lacks the
 //     cells up to `url`, whose text stands in brackets behind its last number ("207 (script)"), is
 //     read as if it did not

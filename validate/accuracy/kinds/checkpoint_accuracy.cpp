@@ -127,7 +127,7 @@ struct Machine {
   double stated_Bps = 0;  // of the place, all of it
 };
 
-// Data sheets of data-centre drives state it, as for NodeSpec::local_disk_Bps.
+// A data-centre drive writes so much by its data sheet, as NodeSpec::local_disk_Bps has it.
 constexpr double kDrive_Bps = 3.5e9;
 
 std::string not_stated(const CheckpointRow& row) {
