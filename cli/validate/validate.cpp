@@ -36,7 +36,7 @@ void add_share_outside(CLI::App& app, ValidateOptions& options) {
 }
 
 CLI::App* define_kind(CLI::App& validate, const JudgedKind& kind, ValidateOptions& options) {
-  CLI::App* app = validate.add_subcommand(std::string(name_of(kind.kind)), kind.help);
+  CLI::App* app = validate.add_subcommand(kind.name, kind.help);
   app->add_option("FILE", options.files, kind.files)->required();
   if (kind.bound.empty()) {
     add_share_outside(*app, options);
@@ -123,8 +123,9 @@ Handler define_validate(CLI::App& app) {
   for (const JudgedKind& kind : judged_kinds()) {
     commands.push_back({define_kind(app, kind, *options), [options, &kind] {
                           if (!options->row.empty()) return write_row(*options);
-                          return conclude(name_of(kind.kind), kind.judge(*options), *options,
-                                          commands_of(*options, name_of(kind.kind)));
+                          check_kind(kind, *options);
+                          return conclude(kind.name, kind.judge(*options), *options,
+                                          commands_of(*options, kind.name));
                         }});
   }
   commands.push_back(define_validate_all(app));

@@ -15,15 +15,18 @@
 #include "report/answer/validation_page.hpp"
 #include "report/text/form_document.hpp"
 #include "report/validation/validation_rows.hpp"
-#include "traces/rows/row_kinds.hpp"
 
 namespace windtunnel {
 namespace {
 
 namespace fs = std::filesystem;
 
+// In the order of judged_kinds(), of whose elements the keys are addresses.
+template <class Value>
+using ByKind = std::map<const JudgedKind*, Value>;
+
 struct MeasuredFiles {
-  std::map<RowKind, std::vector<std::string>> of_kind;
+  ByKind<std::vector<std::string>> of_kind;
   std::vector<SkippedRow> not_read;  // of folders: files of no kind that is known
 };
 
@@ -38,16 +41,16 @@ MeasuredFiles sorted_by_kind(const std::vector<std::string>& paths) {
     std::error_code unknown;  // whoever reads the file says what is wrong with it
     const bool folder = fs::is_directory(path, unknown);
     for (const std::string& table : folder ? tables_in(path) : std::vector{path}) {
-      std::optional<RowKind> kind;
+      const JudgedKind* kind = nullptr;
       try {
         kind = kind_of_rows(table);
-        if (!kind) throw Error(Location{table}, unknown_header());
+        if (kind == nullptr) throw Error(Location{table}, unknown_header());
       } catch (const Error& error) {
         if (!folder) throw;
         files.not_read.push_back(skipped_row(table, error));
         continue;
       }
-      files.of_kind[*kind].push_back(table);
+      files.of_kind[kind].push_back(table);
     }
   }
   if (files.of_kind.empty()) {
@@ -58,12 +61,11 @@ MeasuredFiles sorted_by_kind(const std::vector<std::string>& paths) {
   return files;
 }
 
-Document all_document(const std::map<RowKind, Validation>& validations,
-                      const MeasuredFiles& files) {
+Document all_document(const ByKind<Validation>& validations, const MeasuredFiles& files) {
   TextTable families;
   for (const auto& [kind, validation] : validations) {
     const auto judged = [](const auto& family) { return family.rows > 0; };
-    const auto name = [kind = std::string(name_of(kind))](const auto&) { return kind; };
+    const auto name = [kind = kind->name](const auto&) { return kind; };
     TextTable table = picked(families_table(validation.report, judged, {{{"kind"}, name}}),
                              "kind | family ~64 | metric | rows > | MAPE = mape > | median > | "
                              "MAPE of the best simpler rule = best rule | in 90 % = coverage >");
@@ -73,7 +75,7 @@ Document all_document(const std::map<RowKind, Validation>& validations,
   TextTable read = lines_table({"file", "kind"});
   for (const auto& [kind, paths] : files.of_kind) {
     for (const std::string& path : paths) {
-      read.rows.push_back({without_folder(path), std::string(name_of(kind))});
+      read.rows.push_back({without_folder(path), kind->name});
     }
   }
   TextTable not_read = lines_table({"file"});
@@ -85,10 +87,10 @@ Document all_document(const std::map<RowKind, Validation>& validations,
            {"known", known_row_kinds()}}};
 }
 
-Json all_json(const std::map<RowKind, Validation>& validations, const MeasuredFiles& files) {
+Json all_json(const ByKind<Validation>& validations, const MeasuredFiles& files) {
   Json kinds = Json::object();
   for (const auto& [kind, validation] : validations) {
-    Json& of_kind = kinds[std::string(name_of(kind))] = validation.json;
+    Json& of_kind = kinds[kind->name] = validation.json;
     of_kind["files"] = files.of_kind.at(kind);
   }
   Json not_read = Json::array();
@@ -99,15 +101,15 @@ Json all_json(const std::map<RowKind, Validation>& validations, const MeasuredFi
 }
 
 ExitCode judge_all(const MeasuredFiles& files, const ValidateOptions& options) {
-  std::map<RowKind, Validation> validations;
+  ByKind<Validation> validations;
   Validation all;
   std::vector<JudgedRows> judged;
   for (const auto& [kind, paths] : files.of_kind) {
     ValidateOptions own = options;
     own.files = paths;
-    const Validation& validation = validations[kind] = judged_kind(kind).judge(own);
+    const Validation& validation = validations[kind] = kind->judge(own);
     all.verdict += validation.verdict;
-    judged.push_back({std::string(name_of(kind)), validation.report});
+    judged.push_back({kind->name, validation.report});
   }
   all.document = all_document(validations, files);
   all.json = all_json(validations, files);
@@ -130,8 +132,8 @@ ExitCode validate_files(const CLI::App& app, const ValidateOptions& options) {
     }
     return judge_all(files, options);
   }
-  const JudgedKind& kind = judged_kind(files.of_kind.begin()->first);
-  const std::string name(name_of(kind.kind));
+  const JudgedKind& kind = *files.of_kind.begin()->first;
+  const std::string& name = kind.name;
   const std::string none = fmt::format("'windtunnel validate {}' has no such option", name);
   if (kind.where.empty()) refuse(app, "--where", none);
   if (!kind.worst) refuse(app, "--worst", none);

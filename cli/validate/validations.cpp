@@ -12,10 +12,10 @@
 #include "cli/program/override_options.hpp"
 #include "report/answer/pairs_page.hpp"
 #include "report/answer/validation_page.hpp"
-#include "report/validation/checkpoint_validation.hpp"
 #include "report/validation/collective_validation.hpp"
 #include "report/validation/compression_validation.hpp"
 #include "report/validation/fault_validation.hpp"
+#include "report/validation/kind_validation.hpp"
 #include "report/validation/pair_validation.hpp"
 #include "report/validation/run_validation.hpp"
 #include "report/validation/validation.hpp"
@@ -24,14 +24,13 @@
 #include "scenarios/language/library/library.hpp"
 #include "scenarios/language/library/library_reader.hpp"
 #include "scenarios/language/text/document.hpp"
-#include "traces/rows/checkpoint_rows.hpp"
 #include "traces/rows/compression_rows.hpp"
 #include "traces/rows/fault_points.hpp"
 #include "traces/rows/stage_profile.hpp"
-#include "validate/accuracy/checkpoints/checkpoint_accuracy.hpp"
 #include "validate/accuracy/collectives/collective_accuracy.hpp"
 #include "validate/accuracy/compression/compression.hpp"
 #include "validate/accuracy/faults/faults.hpp"
+#include "validate/accuracy/kinds/measured_kind.hpp"
 #include "validate/accuracy/pairs/pair_spread.hpp"
 #include "validate/accuracy/runs/profiled_runs.hpp"
 #include "validate/accuracy/runs/row_scenario.hpp"
@@ -281,13 +280,12 @@ Validation against_faults(const ValidateOptions& options) {
           }};
 }
 
-Validation against_checkpoints(const ValidateOptions& options) {
+Validation against_rows(const MeasuredKind& kind, const ValidateOptions& options) {
   const ValidationReport report =
-      validate_checkpoints(read_files(options.tables(), read_checkpoint_rows),
-                           {.where = filter_of(options.where, "--where")});
+      kind.judge({.files = options.tables(), .where = filter_of(options.where, "--where")});
   check_any(options, report);
-  return judged(report, checkpoints_document(report), validation_json(report), "checkpoints",
-                verdict_of(report, options.fail_above, ""));
+  return judged(report, kind_document(kind.name, report), validation_json(report),
+                kind.title.c_str(), verdict_of(report, options.fail_above, ""));
 }
 
 void add_runs_options(CLI::App& app, ValidateOptions& options) {
@@ -335,6 +333,30 @@ void add_collectives_options(CLI::App& app, ValidateOptions& options) {
 }
 
 constexpr const char* kRowFiles = "measured rows (CSV), or a folder of such files";
+
+// The rows may be faulty.
+CsvTable header_of(const std::string& path) {
+  std::vector<CsvFault> faults;
+  return CsvTable::parse(read_file(path), path, &faults);
+}
+
+bool is_told(const JudgedKind& kind, const CsvTable& table) {
+  return std::ranges::any_of(kind.columns, [&](const std::vector<std::string>& columns) {
+    return std::ranges::all_of(columns, [&](const auto& column) { return table.has(column); });
+  });
+}
+
+JudgedKind judged_kind(const MeasuredKind& kind) {
+  return {.name = kind.name,
+          .columns = {kind.columns},
+          .help = kind.help,
+          .files = kRowFiles,
+          .bound = "a family",
+          .where = kind.where,
+          .markdown = "write a page with every row and every one not predicted",
+          .example = fmt::format("rows.csv --where '{}'", kind.where),
+          .judge = [&kind](const auto& options) { return against_rows(kind, options); }};
+}
 
 }  // namespace
 
@@ -392,81 +414,108 @@ ExitCode write_row(const ValidateOptions& options) {
 }
 
 const std::vector<JudgedKind>& judged_kinds() {
-  static const std::vector<JudgedKind> kinds = {
-      {.kind = RowKind::runs,
-       .help = "step time and memory of training jobs against measured ones",
-       .files = kRowFiles,
-       .bound = "a family's step time",
-       .where = "gpus>64 && source~\"vTrain\"",
-       .fit_where = "fit the calibration on these rows, freeze it, and do not judge them",
-       .calibrate_on = "fit on the rows of this file (those of --fit-where), or predict from the "
-                       "stage times that it holds (columns T_F_ms ...); may be repeated",
-       .calibration = "of the library or a .yaml file, instead of that of each row's GPU",
-       .markdown = "write a page with every miss above 20 % and every row not predicted",
-       .worst = true,
-       .threads = true,
-       .example = "runs.csv --where 'gpus>64' --markdown page.md",
-       .judge = against_runs,
-       .add = add_runs_options},
-      {.kind = RowKind::schedules,
-       .help = "pipeline schedules against published bubble rates or reference makespans",
-       .files = kRowFiles,
-       .bound = "a family",
-       .example = "rows.csv --fail-above 0.02",
-       .judge = against_schedules},
-      {.kind = RowKind::faults,
-       .help = "goodput, failure rates and saves of published jobs, as ranges over what their "
-               "sources do not state",
-       .files = "reference points (CSV), or a folder of such files",
-       .where = "id~\"RSC\"",
-       .markdown = "write the same as a page",
-       .threads = true,
-       .example = "points.csv --fail-above 0.1",
-       .judge = against_faults},
-      {.kind = RowKind::checkpoints,
-       .help = "times of saving and loading checkpoints, by software and place",
-       .files = "measured times (CSV), or a folder of such files",
-       .bound = "a family",
-       .where = "gpus>8 && method~\"torch.save\"",
-       .markdown = "write a page with every row and every one not predicted",
-       .example = "times.csv --where 'gpus>8'",
-       .judge = against_checkpoints},
-      {.kind = RowKind::collectives,
-       .help = "time of collectives against rows or logs of nccl-tests",
-       .files = "rows (CSV), or the tool's output (text or JSON)",
-       .bound = "a family",
-       .where = "gpus>64 && collective==\"all_reduce\"",
-       .fit_where = "fit the calibration on these rows, freeze it, and do not judge them",
-       .calibrate_on = "fit on the rows of this file (those of --fit-where); may be repeated",
-       .calibration =
-           "of the library or a .yaml file, to start from instead of that of each row's GPU",
-       .markdown = "write a page with every miss above 35 % and every row not used",
-       .worst = true,
-       .threads = true,
-       .example = "all_reduce.log --machine my-cluster --collective all-reduce",
-       .judge = against_collectives,
-       .add = add_collectives_options},
-      {.kind = RowKind::compression,
-       .help = "steps of data-parallel training by how gradients are exchanged: overlapped, "
-               "merged, compressed",
-       .files = "measured steps, or times of quantised all-reduces (CSV), as the header says",
-       .bound = "a family's step time",
-       .where = "gpus>8 && method~\"WFBP\"",
-       .fit_where = fmt::format("fit the links on these rows, and do not judge them (default: {}; "
-                                "with --calibrate-on all its rows)",
-                                usual_fit_rows()),
-       .calibrate_on = "fit the links on the rows of this file (those of --fit-where), and judge "
-                       "none of it; may be repeated",
-       .markdown = "write a page with every miss above 10 % and every reason not to predict",
-       .worst = true,
-       .threads = true,
-       .example = "steps.csv --fit-where 'method~\"WFBP\"'",
-       .judge = against_compression}};
+  static const std::vector<JudgedKind> kinds = [] {
+    std::vector<JudgedKind> all = {
+        {.name = "runs",
+         .columns = {{"seq", "global_batch", "tp", "iter_time_s"}},
+         .help = "step time and memory of training jobs against measured ones",
+         .files = kRowFiles,
+         .bound = "a family's step time",
+         .where = "gpus>64 && source~\"vTrain\"",
+         .fit_where = "fit the calibration on these rows, freeze it, and do not judge them",
+         .calibrate_on = "fit on the rows of this file (those of --fit-where), or predict from the "
+                         "stage times that it holds (columns T_F_ms ...); may be repeated",
+         .calibration = "of the library or a .yaml file, instead of that of each row's GPU",
+         .markdown = "write a page with every miss above 20 % and every row not predicted",
+         .worst = true,
+         .threads = true,
+         .example = "runs.csv --where 'gpus>64' --markdown page.md",
+         .judge = against_runs,
+         .add = add_runs_options},
+        {.name = "collectives",
+         .columns = {{"machine", "collective", "bytes", "time_us"}},
+         .help = "time of collectives against rows or logs of nccl-tests",
+         .files = "rows (CSV), or the tool's output (text or JSON)",
+         .bound = "a family",
+         .where = "gpus>64 && collective==\"all_reduce\"",
+         .fit_where = "fit the calibration on these rows, freeze it, and do not judge them",
+         .calibrate_on = "fit on the rows of this file (those of --fit-where); may be repeated",
+         .calibration =
+             "of the library or a .yaml file, to start from instead of that of each row's GPU",
+         .markdown = "write a page with every miss above 35 % and every row not used",
+         .worst = true,
+         .threads = true,
+         .example = "all_reduce.log --machine my-cluster --collective all-reduce",
+         .judge = against_collectives,
+         .add = add_collectives_options},
+        {.name = "compression",
+         .columns = {{"network", "method", "iter_time_ms"}, {"bytes_fp16", "baseline_us"}},
+         .help = "steps of data-parallel training by how gradients are exchanged: overlapped, "
+                 "merged, compressed",
+         .files = "measured steps, or times of quantised all-reduces (CSV), as the header says",
+         .bound = "a family's step time",
+         .where = "gpus>8 && method~\"WFBP\"",
+         .fit_where =
+             fmt::format("fit the links on these rows, and do not judge them (default: {}; "
+                         "with --calibrate-on all its rows)",
+                         usual_fit_rows()),
+         .calibrate_on = "fit the links on the rows of this file (those of --fit-where), and judge "
+                         "none of it; may be repeated",
+         .markdown = "write a page with every miss above 10 % and every reason not to predict",
+         .worst = true,
+         .threads = true,
+         .example = "steps.csv --fit-where 'method~\"WFBP\"'",
+         .judge = against_compression},
+        {.name = "schedules",
+         .columns = {{"schedule", "T_F", "makespan"}, {"model", "T_F_ms", "T_comm_ms"}},
+         .help = "pipeline schedules against published bubble rates or reference makespans",
+         .files = kRowFiles,
+         .bound = "a family",
+         .example = "rows.csv --fail-above 0.02",
+         .judge = against_schedules},
+        {.name = "faults",
+         .columns = {{"id", "metric", "measured", "unpublished_inputs"}},
+         .help = "goodput, failure rates and saves of published jobs, as ranges over what their "
+                 "sources do not state",
+         .files = "reference points (CSV), or a folder of such files",
+         .where = "id~\"RSC\"",
+         .markdown = "write the same as a page",
+         .threads = true,
+         .example = "points.csv --fail-above 0.1",
+         .judge = against_faults}};
+    for (const MeasuredKind& kind : measured_kinds()) all.push_back(judged_kind(kind));
+    return all;
+  }();
   return kinds;
 }
 
-const JudgedKind& judged_kind(RowKind kind) {
-  return *std::ranges::find(judged_kinds(), kind, &JudgedKind::kind);
+const JudgedKind* kind_of_rows(const std::string& path) {
+  const CsvTable table = header_of(path);
+  const auto found = std::ranges::find_if(
+      judged_kinds(), [&](const JudgedKind& kind) { return is_told(kind, table); });
+  return found == judged_kinds().end() ? nullptr : &*found;
+}
+
+void check_kind(const JudgedKind& kind, const ValidateOptions& options) {
+  for (const std::string& path : options.tables()) {
+    if (!path.ends_with(".csv") || is_told(kind, header_of(path))) continue;
+    const JudgedKind* other = kind_of_rows(path);
+    if (other == nullptr) continue;  // whoever reads it says which column it lacks
+    throw Error(Location{path}, fmt::format("holds rows that 'windtunnel validate {}' judges, by "
+                                            "their columns {}; '{}' needs {}",
+                                            other->name, fmt::join(other->columns.front(), ", "),
+                                            kind.name, fmt::join(kind.columns.front(), ", ")));
+  }
+}
+
+std::string known_row_kinds() {
+  std::vector<std::string> kinds;
+  for (const JudgedKind& kind : judged_kinds()) {
+    for (const auto& columns : kind.columns) {
+      kinds.push_back(fmt::format("{} ({})", kind.name, fmt::join(columns, ", ")));
+    }
+  }
+  return fmt::format("{}", fmt::join(kinds, ", "));
 }
 
 }  // namespace windtunnel

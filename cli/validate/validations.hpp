@@ -1,13 +1,13 @@
 // The kinds of measured rows that the simulator predicts, each read, judged and told about.
 #pragma once
 
+#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "cli/validate/verdict.hpp"
 #include "traces/nccl/nccl_tests.hpp"
-#include "traces/rows/row_kinds.hpp"
 
 namespace windtunnel {
 
@@ -40,10 +40,11 @@ std::vector<std::string> tables_in(const std::string& folder);
 // the root on without their folders.
 PageCommands commands_of(const ValidateOptions& options, std::string_view what);
 
-// A kind of rows: the subcommand of `validate` that its name is, and how it is judged. Empty texts:
-// it has no such option.
+// A kind of rows: the subcommand of `validate` that its name is, the columns that tell a file of
+// them, and how it is judged. Empty texts: it has no such option.
 struct JudgedKind {
-  RowKind kind;
+  std::string name;
+  std::vector<std::vector<std::string>> columns;  // each list tells it
   std::string help;
   std::string files = {};
   std::string bound =
@@ -52,12 +53,18 @@ struct JudgedKind {
   std::string fit_where = {}, calibrate_on = {}, calibration = {}, markdown = {};
   bool worst = false, threads = false;
   std::string example = {};
-  Validation (*judge)(const ValidateOptions& options) = nullptr;
+  std::function<Validation(const ValidateOptions& options)> judge = {};
   // Options that no other kind has.
   void (*add)(CLI::App& app, ValidateOptions& options) = nullptr;
 };
 const std::vector<JudgedKind>& judged_kinds();
-const JudgedKind& judged_kind(RowKind kind);
+// Finds the kind of a file by its header alone; null: none that is known. Throws Error where it has
+// no header.
+const JudgedKind* kind_of_rows(const std::string& path);
+// Throws Error for a file whose header tells another kind.
+void check_kind(const JudgedKind& kind, const ValidateOptions& options);
+// The columns that tell each kind: "runs (seq, global_batch, tp, iter_time_s), ...".
+std::string known_row_kinds();
 
 // The row of training runs that `row` names, as a scenario.
 ExitCode write_row(const ValidateOptions& options);

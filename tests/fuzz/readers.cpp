@@ -49,6 +49,7 @@
 #include "traces/text/text.hpp"
 #include "traces/torch/torch_schedule.hpp"
 #include "validate/accuracy/compression/quantised_all_reduce.hpp"
+#include "validate/accuracy/kinds/measured_kind.hpp"
 #include "validate/accuracy/pairs/pair_rows.hpp"
 #include "validate/accuracy/rows/row_filter.hpp"
 #include "validate/accuracy/schedules/schedule_accuracy.hpp"
@@ -323,6 +324,21 @@ void read_schedule_rows(const std::string& bytes) {
   if (!report.skipped.empty()) throw Error(report.skipped.front().reason);
 }
 
+// Rows that are a job each, judged as the kind that their header tells.
+void judge_measured_rows(const std::string& bytes) {
+  const ScratchFile file("rows.csv", bytes);
+  std::vector<CsvFault> faults;
+  const CsvTable table = CsvTable::parse(bytes, file.path(), &faults);
+  for (const MeasuredKind& kind : measured_kinds()) {
+    const auto has = [&](const std::string& column) { return table.has(column); };
+    if (!std::ranges::all_of(kind.columns, has)) continue;
+    const ValidationReport report = kind.judge({.files = {file.path()}, .where = {}});
+    if (!report.skipped.empty()) throw Error(report.skipped.front().reason);
+    return;
+  }
+  throw Error("no kind of rows has these columns");
+}
+
 std::vector<std::string> paths_in(const std::string& folder) {
   std::vector<std::string> paths;
   if (fs::exists(folder)) {
@@ -406,6 +422,7 @@ const std::vector<Reader>& readers() {
       {"checkpoint-rows",
        [](const std::string& bytes) { parse_checkpoint_rows(bytes, "times.csv"); },
        {"tests/data/checkpoint_times.csv"}},
+      {"measured-rows", judge_measured_rows},
       {"compression-runs",
        [](const std::string& bytes) { parse_compression_runs(bytes, "runs.csv"); },
        {"tests/data/exchange_runs.csv"}},

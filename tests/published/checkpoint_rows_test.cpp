@@ -5,7 +5,7 @@
 #include <cmath>
 #include <map>
 
-#include "validate/accuracy/checkpoints/checkpoint_accuracy.hpp"
+#include "validate/accuracy/kinds/checkpoint_accuracy.hpp"
 
 namespace windtunnel {
 namespace {

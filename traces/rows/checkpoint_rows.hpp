@@ -1,19 +1,14 @@
-// Measured times of saving and loading checkpoints as a table (CSV), one row per event. Columns
-// (those marked * must be there; an empty cell is "not stated"):
-//   source* url provenance system* gpus* gpu_type* model* params checkpoint_bytes* storage*
-//   storage_bw_Bps* method* event* seconds* blocking_s background_s note
-// event: save, load, or "save throughput", whose storage_bw_Bps is what was reached. blocking_s:
-// while training was paused. Any other
-// column is carried along for filters.
+// Measured times of saving and loading checkpoints as a table (CSV), one row per event. Columns:
+// kCheckpointFields in checkpoint_rows.cpp; an empty cell is "not stated". event: save, load, or
+// "save throughput", whose storage_bw_Bps is what was reached. blocking_s: while training was
+// paused. Any other column is carried along for filters.
 #pragma once
 
 #include <optional>
 #include <string>
 #include <string_view>
-#include <vector>
 
-#include "traces/text/csv.hpp"
-#include "traces/text/row_reader.hpp"
+#include "traces/rows/row_fields.hpp"
 
 namespace windtunnel {
 
@@ -21,7 +16,7 @@ enum class CheckpointEvent { save, load, save_rate };
 
 struct CheckpointRow {
   std::string id;        // "file:line"
-  size_t table_row = 0;  // in CheckpointRows::table
+  size_t table_row = 0;  // in RowFile::table
   std::string source, system, gpu_type, model, storage, method, note;
   int gpus = 0;
   CheckpointEvent event = CheckpointEvent::save;
@@ -31,17 +26,10 @@ struct CheckpointRow {
   std::optional<double> blocking_s;  // of it, training paused
 };
 
-struct CheckpointRows {
-  CsvTable table;
-  std::vector<CheckpointRow> runs;
-  std::vector<UnusableRow> unusable;  // in the order of the file
-};
+using CheckpointRows = RowFile<CheckpointRow>;
 
-// Whether a table's header is that of such rows.
-bool holds_checkpoints(const CsvTable& table);
-
-// Throws Error only where nothing can be read: no file, no header, a column twice, a column marked
-// * missing. A faulty row goes to `unusable` and the next one is read. Faults are:
+// Throws Error only where nothing can be read: no file, no header, a column twice, a needed
+// column missing. A faulty row goes to `unusable` and the next one is read. Faults are:
 //   - more or fewer cells than the header has, a quote that is not closed
 //   - a number with text or a unit, not finite, not positive, larger than anything ever built
 //   - an empty cell in source, gpus, storage or method; an event that is none

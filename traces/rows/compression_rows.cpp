@@ -13,10 +13,6 @@
 namespace windtunnel {
 namespace {
 
-constexpr std::array<std::string_view, 8> kRequiredOfExchanges = {
-    "source",  "model",  "gpus",         "gpu_type",
-    "network", "method", "iter_time_ms", "throughput_samples_s"};
-
 // What a time may differ from what others imply: sources round and average them apart.
 constexpr double kTolerance = 0.1;
 constexpr double kMillisecond = 1e-3;
@@ -42,12 +38,6 @@ bool put_back_source(const std::vector<std::string>& header, std::vector<std::st
   return true;
 }
 
-std::optional<double> seconds_in(RowReader& reader, std::string_view column) {
-  const std::optional<double> ms = reader.number({column, "milliseconds", 1e9});
-  if (!ms) return std::nullopt;
-  return *ms * kMillisecond;
-}
-
 void check_times(CompressionRun& run, RowReader& reader) {
   if (run.samples_per_s && run.batch && run.gpus > 0) {
     const double implied_s = double(*run.batch) * run.gpus / *run.samples_per_s;
@@ -68,40 +58,38 @@ void check_times(CompressionRun& run, RowReader& reader) {
   }
 }
 
-CompressionRun read_compression_run(const CsvTable& table, size_t row, RowReader& reader) {
-  CompressionRun run;
-  run.id = table.id(row);
-  run.table_row = row;
-  run.source = reader.text("source");
-  run.model = reader.text("model");
-  run.gpu_type = reader.text("gpu_type");
-  run.network = reader.text("network");
-  run.method = reader.text("method");
-  run.note = reader.text("note");
-  run.recalled = contains_text(reader.text("evidence"), "recalled");
-  run.gpus = reader.count({"gpus", "", 1e7}).value_or(0);
-  run.parameters = reader.number({"params", "", 1e14});
-  run.batch = reader.count({"batch", "samples of a GPU", 1e8});
-  run.step_s = seconds_in(reader, "iter_time_ms");
-  run.compress_s = seconds_in(reader, "compress_ms");
-  run.communicate_s = seconds_in(reader, "comm_ms");
-  run.compute_s = seconds_in(reader, "fwd_bwd_ms");
-  run.samples_per_s = reader.number({"throughput_samples_s", "samples/s", 1e12});
-  run.samples_sd = reader.number({"throughput_std", "samples/s", 1e12, true});
-  for (const char* column : {"source", "model", "gpus", "network", "method"}) {
-    if (reader.text(column).empty()) reader.fault(column, "is empty");
-  }
-  check_times(run, reader);
-  return run;
-}
+constexpr auto kExchangeFields = std::to_array<RowField<CompressionRun>>({
+    {"source", &CompressionRun::source, Needs::column},
+    {"model", &CompressionRun::model, Needs::column},
+    {"gpus", &CompressionRun::gpus, Needs::column, "", 1e7},
+    {"gpu_type", &CompressionRun::gpu_type, Needs::column},
+    {"network", &CompressionRun::network, Needs::column},
+    {"method", &CompressionRun::method, Needs::column},
+    {"note", &CompressionRun::note},
+    {"evidence",
+     [](CompressionRun& run, RowReader& reader) {
+       run.recalled = contains_text(reader.text("evidence"), "recalled");
+     }},
+    {"params", &CompressionRun::parameters, {}, "", 1e14},
+    {"batch", &CompressionRun::batch, {}, "samples of a GPU", 1e8},
+    {"iter_time_ms", &CompressionRun::step_s, Needs::column, "milliseconds", 1e9, {}, kMillisecond},
+    {"compress_ms", &CompressionRun::compress_s, {}, "milliseconds", 1e9, {}, kMillisecond},
+    {"comm_ms", &CompressionRun::communicate_s, {}, "milliseconds", 1e9, {}, kMillisecond},
+    {"fwd_bwd_ms", &CompressionRun::compute_s, {}, "milliseconds", 1e9, {}, kMillisecond},
+    {"throughput_samples_s", &CompressionRun::samples_per_s, Needs::column, "samples/s", 1e12},
+    {"throughput_std", &CompressionRun::samples_sd, {}, "samples/s", 1e12, true},
+    // Empty cells are told behind faulty numbers.
+    {"source", {}, Needs::cell},
+    {"model", {}, Needs::cell},
+    {"gpus", {}, Needs::cell},
+    {"network", {}, Needs::cell},
+    {"method", {}, Needs::cell},
+});
 
 }  // namespace
 
 CompressionRuns parse_compression_runs(std::string_view text, const std::string& file) {
-  std::vector<CsvFault> faults;
-  CsvTable table = CsvTable::parse(text, file, &faults, put_back_source);
-  return read_runs<CompressionRuns>(std::move(table), faults, kRequiredOfExchanges,
-                                    read_compression_run);
+  return parse_fields<CompressionRun>(text, file, kExchangeFields, check_times, put_back_source);
 }
 
 CompressionRuns read_compression_runs(const std::string& path) {

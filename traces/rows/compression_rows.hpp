@@ -1,24 +1,20 @@
 // Measured steps of data-parallel training with and without compressed gradients as a table (CSV):
-// one row per method of exchange, with what of the step is stated. Columns (those marked * must be
-// there; an empty cell is "not stated"):
-//   source* model* params gpus* gpu_type* network* method* batch iter_time_ms* compress_ms comm_ms
-//   url throughput_samples_s* throughput_std fwd_bwd_ms evidence note
-// batch: samples of a GPU; throughput: of all GPUs. Any other column is carried along for filters.
+// one row per method of exchange, with what of the step is stated. Columns: kExchangeFields in
+// compression_rows.cpp; an empty cell is "not stated". batch: samples of a GPU; throughput: of all
+// GPUs. Any other column is carried along for filters.
 #pragma once
 
 #include <optional>
 #include <string>
 #include <string_view>
-#include <vector>
 
-#include "traces/text/csv.hpp"
-#include "traces/text/row_reader.hpp"
+#include "traces/rows/row_fields.hpp"
 
 namespace windtunnel {
 
 struct CompressionRun {
   std::string id;        // "file:line"
-  size_t table_row = 0;  // in CompressionRuns::table
+  size_t table_row = 0;  // in RowFile::table
   std::string source, model, gpu_type, network, method, note;
   int gpus = 0;
   std::optional<double> parameters;
@@ -32,14 +28,10 @@ struct CompressionRun {
   bool recalled = false;  // from memory of a paper: no evidence
 };
 
-struct CompressionRuns {
-  CsvTable table;
-  std::vector<CompressionRun> runs;
-  std::vector<UnusableRow> unusable;  // in the order of the file
-};
+using CompressionRuns = RowFile<CompressionRun>;
 
-// Throws Error only where nothing can be read: no file, no header, a column twice, a column marked
-// * missing. A faulty row goes to `unusable` and the next one is read. Faults are:
+// Throws Error only where nothing can be read: no file, no header, a column twice, a needed
+// column missing. A faulty row goes to `unusable` and the next one is read. Faults are:
 //   - more or fewer cells than the header has, a quote that is not closed. But a row that lacks the
 //     cells up to `url`, whose text stands in brackets behind its last number ("207 (script)"), is
 //     read as if it did not

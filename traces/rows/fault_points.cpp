@@ -46,9 +46,6 @@ constexpr std::array<CellColumn, 12> kCells = {{
     {"measured", &FaultPoint::measured, Holds::measured},
 }};
 
-constexpr std::array<std::string_view, 6> kOtherColumns = {
-    "id", "system", "metric", "unpublished_inputs", "evidence", "source"};
-
 bool is_digit(char c) {
   return std::isdigit(static_cast<unsigned char>(c)) != 0;
 }
@@ -159,12 +156,6 @@ StatedCell cell_of(RowReader& reader, const CellColumn& column) {
   return cell;
 }
 
-std::string required_text(RowReader& reader, std::string_view name) {
-  std::string text = reader.text(name);
-  if (text.empty()) reader.fault(name, "is empty");
-  return text;
-}
-
 std::vector<std::string> parts_of(std::string_view text) {
   std::vector<std::string> parts;
   while (!text.empty()) {
@@ -176,18 +167,25 @@ std::vector<std::string> parts_of(std::string_view text) {
   return parts;
 }
 
-FaultPoint point_of(const CsvTable& table, size_t row, RowReader& reader) {
-  FaultPoint point;
-  point.id = table.id(row);
-  point.table_row = row;
-  point.name = required_text(reader, "id");
-  point.system = reader.text("system");
-  point.metric = required_text(reader, "metric");
+std::vector<RowField<FaultPoint>> point_fields() {
+  std::vector<RowField<FaultPoint>> fields = {
+      {"id", &FaultPoint::name, Needs::cell},
+      {"system", &FaultPoint::system, Needs::column},
+      {"metric", &FaultPoint::metric, Needs::cell},
+      {"unpublished_inputs",
+       [](FaultPoint& point, RowReader& reader) {
+         point.unpublished = parts_of(reader.text("unpublished_inputs"));
+       },
+       Needs::column},
+      {"evidence", &FaultPoint::evidence, Needs::column},
+      {"source", &FaultPoint::source, Needs::column},
+  };
+  for (const CellColumn& column : kCells) fields.push_back({column.name, {}, Needs::column});
+  return fields;
+}
+
+void read_cells(FaultPoint& point, RowReader& reader) {
   for (const CellColumn& column : kCells) point.*column.member = cell_of(reader, column);
-  point.unpublished = parts_of(reader.text("unpublished_inputs"));
-  point.evidence = reader.text("evidence");
-  point.source = reader.text("source");
-  return point;
 }
 
 }  // namespace
@@ -215,15 +213,7 @@ bool FaultPoint::lacks(std::string_view input) const {
 }
 
 FaultPoints parse_fault_points(std::string_view text, const std::string& file) {
-  std::vector<CsvFault> faults;
-  FaultPoints points{CsvTable::parse(text, file, &faults), {}, {}};
-  for (const std::string_view column : kOtherColumns) points.table.column(column);
-  for (const CellColumn& column : kCells) points.table.column(column.name);
-  read_rows(
-      points.table, faults,
-      [&](size_t row, RowReader& reader) { return point_of(points.table, row, reader); },
-      points.points, points.unusable);
-  return points;
+  return parse_fields<FaultPoint>(text, file, point_fields(), read_cells);
 }
 
 FaultPoints read_fault_points(const std::string& path) {

@@ -10,8 +10,7 @@
 #include <string_view>
 #include <vector>
 
-#include "traces/text/csv.hpp"
-#include "traces/text/row_reader.hpp"
+#include "traces/rows/row_fields.hpp"
 
 namespace windtunnel {
 
@@ -37,7 +36,7 @@ struct StatedCell {
 
 struct FaultPoint {
   std::string id;        // "file:line"
-  size_t table_row = 0;  // in FaultPoints::table
+  size_t table_row = 0;  // in RowFile::table
   std::string name, system;
   StatedCell gpus, nodes, days, interruptions, mtti_h, checkpoint_bytes, storage_Bps;
   StatedCell interval_s, block_s, restart_s, other_inputs;
@@ -49,11 +48,7 @@ struct FaultPoint {
   bool lacks(std::string_view input) const;  // one of `unpublished` holds the word
 };
 
-struct FaultPoints {
-  CsvTable table;
-  std::vector<FaultPoint> points;
-  std::vector<UnusableRow> unusable;  // in the order of the file
-};
+using FaultPoints = RowFile<FaultPoint>;
 
 // Throws Error only where nothing can be read: no file, no header, a column missing or twice. A
 // faulty row goes to `unusable` and the next one is read. Faults are: more or fewer cells than the

@@ -8,39 +8,21 @@
 namespace windtunnel {
 namespace {
 
-constexpr std::array<std::string_view, 23> kColumns = {"work",
-                                                       "role",
-                                                       "cache",
-                                                       "median_s",
-                                                       "low_s",
-                                                       "high_s",
-                                                       "p05_s",
-                                                       "p95_s",
-                                                       "repeats",
-                                                       "order",
-                                                       "started_s",
-                                                       "backend",
-                                                       "device",
-                                                       "driver",
-                                                       "date",
-                                                       "clock_before_Hz",
-                                                       "clock_after_Hz",
-                                                       "memory_clock_before_Hz",
-                                                       "memory_clock_after_Hz",
-                                                       "temperature_before_C",
-                                                       "temperature_after_C",
-                                                       "throttled_before",
-                                                       "throttled_after"};
-// What files of one rank, and of machines of one's own, may lack.
-constexpr std::string_view kRanksPerDevice = "ranks_per_device";
-constexpr std::string_view kRanks = "ranks";
-constexpr std::string_view kDisturbed = "disturbed";
-
 constexpr std::array<std::string_view, 3> kRoles = {"fit", "judge", "again"};
 constexpr std::array<std::string_view, 2> kCaches = {"warm", "cold"};
 constexpr double kLongest_s = 1e6;
 constexpr double kFastest_Hz = 1e12;
+constexpr double kHottest_C = 1e3;
 
+void read_work(Sample& sample, RowReader& reader) {
+  try {
+    sample.work = parse_kernel_steps(reader.text("work"));
+  } catch (const Error& error) {
+    reader.fault("work", error.what());
+  }
+}
+
+// An empty cell is none of the words.
 template <typename Enum, std::size_t kCount>
 Enum word(RowReader& reader, std::string_view column,
           const std::array<std::string_view, kCount>& words) {
@@ -54,63 +36,62 @@ Enum word(RowReader& reader, std::string_view column,
   return {};
 }
 
-double required(RowReader& reader, const NumberColumn& column) {
-  const std::optional<double> value = reader.number(column);
-  if (!value && reader.text(column.name).empty()) reader.fault(column.name, "is empty");
-  return value.value_or(0);
-}
-
-DeviceState state_of(RowReader& reader, std::string_view when) {
-  const std::string clock = fmt::format("clock_{}_Hz", when);
-  const std::string memory = fmt::format("memory_clock_{}_Hz", when);
-  const std::string temperature = fmt::format("temperature_{}_C", when);
-  DeviceState state;
-  state.clock_Hz = reader.number({clock, "Hz", kFastest_Hz, true}).value_or(0);
-  state.memory_clock_Hz = reader.number({memory, "Hz", kFastest_Hz, true}).value_or(0);
-  state.temperature_C = reader.number({temperature, "degrees", 1e3, true}).value_or(0);
-  state.throttled = reader.flag(fmt::format("throttled_{}", when)).value_or(false);
-  return state;
-}
-
-Sample read_sample(const CsvTable& table, size_t row, RowReader& reader) {
-  Sample sample;
-  sample.id = table.id(row);
-  try {
-    sample.work = parse_kernel_steps(reader.text("work"));
-  } catch (const Error& error) {
-    reader.fault("work", error.what());
-  }
-  sample.role = word<SampleRole>(reader, "role", kRoles);
-  sample.cache = word<CacheState>(reader, "cache", kCaches);
-  sample.median_s = required(reader, {"median_s", "seconds", kLongest_s});
-  sample.low_s = required(reader, {"low_s", "seconds", kLongest_s});
-  sample.high_s = required(reader, {"high_s", "seconds", kLongest_s});
-  sample.p05_s = required(reader, {"p05_s", "seconds", kLongest_s});
-  sample.p95_s = required(reader, {"p95_s", "seconds", kLongest_s});
+void check_sample(Sample& sample, RowReader& reader) {
+  if (sample.repeats == 0) sample.repeats = 1;
   if (sample.low_s > sample.median_s || sample.high_s < sample.median_s ||
       sample.p05_s > sample.p95_s) {
     reader.fault("median_s", "lies outside of its interval");
   }
-  sample.repeats = reader.count({"repeats", "", 1e9}).value_or(1);
-  sample.order = required(reader, {"order", "", 1e9, true});
-  sample.started_s = required(reader, {"started_s", "seconds", 1e9, true});
-  sample.before = state_of(reader, "before");
-  sample.after = state_of(reader, "after");
-  sample.backend = reader.text("backend");
-  sample.device = reader.text("device");
-  sample.driver = reader.text("driver");
-  sample.date = reader.text("date");
-  sample.ranks_per_device = reader.count({kRanksPerDevice, "", 1e6}).value_or(1);
-  sample.ranks = reader.count({kRanks, "", 1e6}).value_or(1);
-  sample.disturbed = reader.number({kDisturbed, "", 1, true}).value_or(0);
-  return sample;
 }
+
+template <auto kState, auto kMember>
+auto& state_of(Sample& sample) {
+  return sample.*kState.*kMember;
+}
+
+// The last three are lacking in files of one rank, and of machines of one's own.
+constexpr auto kSampleFields = std::to_array<RowField<Sample>>({
+    {"work", read_work, Needs::column},
+    {"role", [](Sample& s, RowReader& r) { s.role = word<SampleRole>(r, "role", kRoles); },
+     Needs::column},
+    {"cache", [](Sample& s, RowReader& r) { s.cache = word<CacheState>(r, "cache", kCaches); },
+     Needs::column},
+    {"median_s", &Sample::median_s, Needs::cell, "seconds", kLongest_s},
+    {"low_s", &Sample::low_s, Needs::cell, "seconds", kLongest_s},
+    {"high_s", &Sample::high_s, Needs::cell, "seconds", kLongest_s},
+    {"p05_s", &Sample::p05_s, Needs::cell, "seconds", kLongest_s},
+    {"p95_s", &Sample::p95_s, Needs::cell, "seconds", kLongest_s},
+    {"repeats", &Sample::repeats, Needs::column, "", 1e9},
+    {"order", &Sample::order, Needs::cell, "", 1e9, true},
+    {"started_s", &Sample::started_s, Needs::cell, "seconds", 1e9, true},
+    {"backend", &Sample::backend, Needs::column},
+    {"device", &Sample::device, Needs::column},
+    {"driver", &Sample::driver, Needs::column},
+    {"date", &Sample::date, Needs::column},
+    {"clock_before_Hz", state_of<&Sample::before, &DeviceState::clock_Hz>, Needs::column, "Hz",
+     kFastest_Hz, true},
+    {"clock_after_Hz", state_of<&Sample::after, &DeviceState::clock_Hz>, Needs::column, "Hz",
+     kFastest_Hz, true},
+    {"memory_clock_before_Hz", state_of<&Sample::before, &DeviceState::memory_clock_Hz>,
+     Needs::column, "Hz", kFastest_Hz, true},
+    {"memory_clock_after_Hz", state_of<&Sample::after, &DeviceState::memory_clock_Hz>,
+     Needs::column, "Hz", kFastest_Hz, true},
+    {"temperature_before_C", state_of<&Sample::before, &DeviceState::temperature_C>, Needs::column,
+     "degrees", kHottest_C, true},
+    {"temperature_after_C", state_of<&Sample::after, &DeviceState::temperature_C>, Needs::column,
+     "degrees", kHottest_C, true},
+    {"throttled_before", state_of<&Sample::before, &DeviceState::throttled>, Needs::column},
+    {"throttled_after", state_of<&Sample::after, &DeviceState::throttled>, Needs::column},
+    {"ranks_per_device", &Sample::ranks_per_device, {}, "", 1e6},
+    {"ranks", &Sample::ranks, {}, "", 1e6},
+    {"disturbed", &Sample::disturbed, {}, "", 1, true},
+});
 
 // Another tool's file lacks most of them, one of an older version a few.
 void check_columns(const CsvTable& table) {
   std::vector<std::string_view> missing;
-  for (const std::string_view column : kColumns) {
-    if (!table.has(column)) missing.push_back(column);
+  for (const RowField<Sample>& field : kSampleFields) {
+    if (field.needs != Needs::nothing && !table.has(field.name)) missing.push_back(field.name);
   }
   if (missing.empty()) return;
   const Location header{table.file(), 1, 1};
@@ -131,7 +112,7 @@ SampleFile parse_samples(std::string_view text, const std::string& file) {
   std::vector<CsvFault> faults;
   CsvTable table = CsvTable::parse(text, file, &faults);
   check_columns(table);
-  return read_runs<SampleFile>(std::move(table), faults, kColumns, read_sample);
+  return read_fields<Sample>(std::move(table), faults, kSampleFields, check_sample);
 }
 
 SampleFile read_samples(const std::string& path) {
@@ -139,8 +120,11 @@ SampleFile read_samples(const std::string& path) {
 }
 
 std::string samples_header() {
-  return fmt::format("{},{},{},{}\n", fmt::join(kColumns, ","), kRanksPerDevice, kRanks,
-                     kDisturbed);
+  std::string names;
+  for (const RowField<Sample>& field : kSampleFields) {
+    names += fmt::format("{}{}", names.empty() ? "" : ",", field.name);
+  }
+  return names + '\n';
 }
 
 std::string sample_row(const Sample& s) {

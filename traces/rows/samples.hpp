@@ -4,18 +4,13 @@
 
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include "models/calibration/sample.hpp"
-#include "traces/text/row_reader.hpp"
+#include "traces/rows/row_fields.hpp"
 
 namespace windtunnel {
 
-struct SampleFile {
-  CsvTable table;
-  std::vector<Sample> runs;
-  std::vector<UnusableRow> unusable;
-};
+using SampleFile = RowFile<Sample>;
 
 // Throws Error when the file cannot be read or a column is missing; a faulty row is `unusable`.
 SampleFile read_samples(const std::string& path);

@@ -10,56 +10,54 @@
 
 #include "models/base/error.hpp"
 #include "traces/rows/source_settings.hpp"
-#include "traces/text/row_reader.hpp"
 #include "traces/text/text.hpp"
 
 namespace windtunnel {
 namespace {
 
-constexpr std::array<std::string_view, 9> kRequiredOfRuns = {
-    "source", "model", "seq", "global_batch", "gpus", "gpu_type", "tp", "pp", "iter_time_s"};
-
 // What a time may differ from what a rate implies: sources round and average them apart.
 constexpr double kRateTolerance = 0.1;
 
-struct CountColumn {
-  NumberColumn column;
-  std::optional<int> TrainingRun::*member;
-};
+constexpr auto kRunFields = std::to_array<RowField<TrainingRun>>({
+    {"source", &TrainingRun::source, Needs::column},
+    {"model", &TrainingRun::model, Needs::column},
+    {"recompute", &TrainingRun::recompute},
+    {"schedule", &TrainingRun::schedule},
+    {"precision", &TrainingRun::precision},
+    {"params", &TrainingRun::parameters},
+    {"interconnect", &TrainingRun::interconnect},
+    {"note", &TrainingRun::note},
+    {"layers", &TrainingRun::layers, {}, "", 1e5},
+    {"hidden", &TrainingRun::hidden, {}, "", 1e7},
+    {"heads", &TrainingRun::heads, {}, "", 1e5},
+    {"head_width", &TrainingRun::head_width, {}, "", 1e5},
+    {"kv_heads", &TrainingRun::kv_heads, {}, "", 1e5},
+    {"ffn_hidden", &TrainingRun::ffn_hidden, {}, "", 1e8},
+    {"vocab", &TrainingRun::vocabulary, {}, "", 1e8},
+    {"seq", &TrainingRun::sequence, Needs::column, "tokens", 1e9},
+    {"global_batch", &TrainingRun::global_batch, Needs::column, "sequences", 1e8},
+    {"micro_batch", &TrainingRun::micro_batch, {}, "sequences", 1e6},
+    {"gpus", &TrainingRun::gpus, Needs::column, "", 1e7},
+    {"gpu_type", &TrainingRun::gpu_type, Needs::column},
+    {"tp", &TrainingRun::tp, Needs::column, "", 1e5},
+    {"pp", &TrainingRun::pp, Needs::column, "", 1e5},
+    {"vpp", &TrainingRun::vpp, {}, "", 1e4},
+    {"dp", &TrainingRun::dp, {}, "", 1e7},
+    {"cp", &TrainingRun::cp, {}, "", 1e5},
+    {"ep", &TrainingRun::ep, {}, "", 1e5},
+    {"sequence_parallel", &TrainingRun::sequence_parallel},
+    {"iter_time_s", &TrainingRun::step_s, Needs::column, "seconds", 1e7},
+    {"tflops_per_gpu", &TrainingRun::tflops_per_gpu, {}, "TFLOP/s", 1e6},
+    {"mem_gib", &TrainingRun::memory_gib, {}, "GiB", 1e6},
+});
 
-const std::vector<CountColumn>& count_columns() {
-  static const std::vector<CountColumn> columns = {
-      {{"layers", "", 1e5}, &TrainingRun::layers},
-      {{"hidden", "", 1e7}, &TrainingRun::hidden},
-      {{"heads", "", 1e5}, &TrainingRun::heads},
-      {{"head_width", "", 1e5}, &TrainingRun::head_width},
-      {{"kv_heads", "", 1e5}, &TrainingRun::kv_heads},
-      {{"ffn_hidden", "", 1e8}, &TrainingRun::ffn_hidden},
-      {{"vocab", "", 1e8}, &TrainingRun::vocabulary},
-      {{"seq", "tokens", 1e9}, &TrainingRun::sequence},
-      {{"global_batch", "sequences", 1e8}, &TrainingRun::global_batch},
-      {{"micro_batch", "sequences", 1e6}, &TrainingRun::micro_batch},
-      {{"gpus", "", 1e7}, &TrainingRun::gpus},
-      {{"tp", "", 1e5}, &TrainingRun::tp},
-      {{"pp", "", 1e5}, &TrainingRun::pp},
-      {{"vpp", "", 1e4}, &TrainingRun::vpp},
-      {{"dp", "", 1e7}, &TrainingRun::dp},
-      {{"cp", "", 1e5}, &TrainingRun::cp},
-      {{"ep", "", 1e5}, &TrainingRun::ep}};
-  return columns;
-}
-
+// A source's own words may fill a count that its cell leaves empty.
 void check_required(const TrainingRun& run, RowReader& reader) {
-  const auto filled = [&](std::string_view column) {
-    for (const CountColumn& count : count_columns()) {
-      if (count.column.name == column && run.*count.member) return true;
-    }
-    return false;
-  };
-  for (const std::string_view column : kRequiredOfRuns) {
-    if (column != "iter_time_s" && reader.text(column).empty() && !filled(column)) {
-      reader.fault(column, "is empty, and no step can be predicted without it");
-    }
+  for (const RowField<TrainingRun>& field : kRunFields) {
+    if (field.needs == Needs::nothing || field.name == "iter_time_s") continue;
+    const auto* count = std::get_if<std::optional<int> TrainingRun::*>(&field.member);
+    if (!reader.text(field.name).empty() || (count != nullptr && run.**count)) continue;
+    reader.fault(field.name, "is empty, and no step can be predicted without it");
   }
 }
 
@@ -142,31 +140,13 @@ void check_times(TrainingRun& run, RowReader& reader) {
   }
 }
 
-TrainingRun read_training_run(const CsvTable& table, size_t row, RowReader& reader) {
-  TrainingRun run;
-  run.id = table.id(row);
-  run.table_row = row;
-  run.source = reader.text("source");
-  run.model = reader.text("model");
-  run.gpu_type = reader.text("gpu_type");
-  run.recompute = reader.text("recompute");
-  run.schedule = reader.text("schedule");
-  run.precision = reader.text("precision");
-  run.parameters = reader.text("params");
-  run.interconnect = reader.text("interconnect");
-  run.note = reader.text("note");
-  for (const CountColumn& count : count_columns()) run.*count.member = reader.count(count.column);
-  run.sequence_parallel = reader.flag("sequence_parallel");
-  run.step_s = reader.number({"iter_time_s", "seconds", 1e7});
-  run.tflops_per_gpu = reader.number({"tflops_per_gpu", "TFLOP/s", 1e6});
-  run.memory_gib = reader.number({"mem_gib", "GiB", 1e6});
+void check_run(TrainingRun& run, RowReader& reader) {
   fill_from_source_settings(run);
   check_required(run, reader);
   check_model(run, reader);
   check_layout(run, reader);
   check_batch(run, reader);
   check_times(run, reader);
-  return run;
 }
 
 }  // namespace
@@ -185,9 +165,7 @@ std::string TrainingRun::noted(std::string_view key) const {
 }
 
 TrainingRuns parse_training_runs(std::string_view text, const std::string& file) {
-  std::vector<CsvFault> faults;
-  CsvTable table = CsvTable::parse(text, file, &faults);
-  return read_runs<TrainingRuns>(std::move(table), faults, kRequiredOfRuns, read_training_run);
+  return parse_fields<TrainingRun>(text, file, kRunFields, check_run);
 }
 
 TrainingRuns read_training_runs(const std::string& path) {

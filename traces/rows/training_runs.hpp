@@ -1,28 +1,21 @@
 // Measured training runs as a table (CSV): model, layout and batch of a job, with the step time or
-// memory that somebody measured. Columns (those marked * must be there; an empty cell is "not
-// stated"):
-//   source* model* layers hidden heads head_width kv_heads ffn_hidden seq* vocab global_batch*
-//   micro_batch gpus* gpu_type* tp* pp* vpp dp cp ep sequence_parallel recompute schedule
-//   precision interconnect iter_time_s* tflops_per_gpu mfu tokens_per_s_per_gpu
-//   samples_per_s_per_gpu mem_gib iter_time_is note
-// A step time that is not stated is that of the stated tokens/s.
-// Any other column is carried along for filters.
+// memory that somebody measured. Columns: kRunFields in training_runs.cpp; an empty cell is "not
+// stated". A step time that is not stated is that of tokens_per_s_per_gpu. Any other column is
+// carried along for filters.
 #pragma once
 
 #include <array>
 #include <optional>
 #include <string>
 #include <string_view>
-#include <vector>
 
-#include "traces/text/csv.hpp"
-#include "traces/text/row_reader.hpp"
+#include "traces/rows/row_fields.hpp"
 
 namespace windtunnel {
 
 struct TrainingRun {
   std::string id;        // "file:line"
-  size_t table_row = 0;  // in TrainingRuns::table
+  size_t table_row = 0;  // in RowFile::table
   std::string source, model, gpu_type, recompute, schedule, precision, interconnect, note;
   std::string parameters;  // of the model, as printed: "1.34B"
   std::optional<int> layers, hidden, heads, head_width, kv_heads, ffn_hidden, vocabulary;
@@ -49,15 +42,11 @@ inline constexpr std::array kRunAxes = {
     RunAxis{"vpp", &TrainingRun::vpp},     RunAxis{"dp", &TrainingRun::dp, true},
     RunAxis{"cp", &TrainingRun::cp},       RunAxis{"ep", &TrainingRun::ep}};
 
-struct TrainingRuns {
-  CsvTable table;
-  std::vector<TrainingRun> runs;
-  std::vector<UnusableRow> unusable;  // in the order of the file
-};
+using TrainingRuns = RowFile<TrainingRun>;
 
-// Throws Error only where nothing can be read: no file, no header, a column twice, a column marked
-// * missing. A faulty row goes to `unusable` with its reason and the next one is read: wrong cells
-// or numbers, empty cells that nothing else tells, layouts that do not multiply to the GPUs,
+// Throws Error only where nothing can be read: no file, no header, a column twice, a needed
+// column missing. A faulty row goes to `unusable` with its reason and the next one is read: wrong
+// cells or numbers, empty cells that nothing else tells, layouts that do not multiply to the GPUs,
 // batches that are no whole number of micro-batches, times that contradict tokens/s. All faults:
 // docs/rows.md.
 TrainingRuns read_training_runs(const std::string& path);

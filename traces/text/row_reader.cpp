@@ -1,9 +1,12 @@
 #include "traces/text/row_reader.hpp"
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <system_error>
 
+#include "models/base/error.hpp"
+#include "models/base/printable.hpp"
 #include "traces/text/text.hpp"
 
 namespace windtunnel {
@@ -21,6 +24,15 @@ std::string RowReader::place() const {
 std::string RowReader::text(std::string_view column) const {
   if (!table_.has(column)) return {};
   return std::string(trimmed(table_.text(row_, table_.column(column))));
+}
+
+std::string RowReader::word(std::string_view column, std::span<const std::string_view> words) {
+  std::string cell = text(column);
+  if (cell.empty() || words.empty() || std::ranges::find(words, cell) != words.end()) return cell;
+  const std::string nearest = nearest_name(cell, {words.begin(), words.end()});
+  fault(column, fmt::format("'{}' is none of {}{}", excerpt(cell), fmt::join(words, ", "),
+                            nearest.empty() ? "" : "; did you mean '" + nearest + "'?"));
+  return {};
 }
 
 std::optional<double> RowReader::number(const NumberColumn& column) {

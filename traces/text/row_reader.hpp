@@ -7,6 +7,7 @@
 
 #include <limits>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -40,6 +41,8 @@ class RowReader {
 
   // Empty where there is no such column.
   std::string text(std::string_view column) const;
+  // The same where it may only be one of these words, or empty; without words anything.
+  std::string word(std::string_view column, std::span<const std::string_view> words);
   // None: the cell is empty, or faulty.
   std::optional<double> number(const NumberColumn& column);
   std::optional<int> count(const NumberColumn& column);
@@ -75,20 +78,6 @@ void read_rows(const CsvTable& table, const std::vector<CsvFault>& faults, const
     }
   }
   note_faults_before(std::numeric_limits<int>::max());
-}
-
-// Runs has `table`, `runs` and `unusable`. Throws Error when one of the columns is missing.
-template <typename Runs, typename Columns, typename Read>
-Runs read_runs(CsvTable&& table, const std::vector<CsvFault>& faults, const Columns& required,
-               const Read& read) {
-  Runs runs;
-  runs.table = std::move(table);
-  for (const std::string_view column : required) runs.table.column(column);
-  read_rows(
-      runs.table, faults,
-      [&](size_t row, RowReader& reader) { return read(runs.table, row, reader); }, runs.runs,
-      runs.unusable);
-  return runs;
 }
 
 }  // namespace windtunnel

@@ -1,3 +1,4 @@
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <filesystem>
@@ -279,6 +280,41 @@ std::string checkpoint_file(const std::string& folder) {
                          "s,node,8,A100,m,8e9,NVMe,4e9,torch.save by rank 0,save,25\n"
                          "s,node,8,A100,m,8e9,somewhere,,torch.save,save,25\n";
   return path;
+}
+
+// The headers of the project's own tables tell their kinds.
+TEST(ValidateCommand, TellsWhichKindAFileIs) {
+  const std::pair<const char*, const char*> kinds[] = {{"memory_runs", "runs"},
+                                                       {"zero_bubble_runs", "runs"},
+                                                       {"collectives", "collectives"},
+                                                       {"exchange_runs", "compression"},
+                                                       {"quantised_all_reduce", "compression"},
+                                                       {"schedule_oracle", "schedules"},
+                                                       {"zero_bubble_rates", "schedules"},
+                                                       {"fault_reference_points", "faults"},
+                                                       {"checkpoint_times", "checkpoints"},
+                                                       {"moe_dispatch_2026", "dispatch"},
+                                                       {"rl_steps_2026", "rollouts"},
+                                                       {"power_2026", "power"},
+                                                       {"failures_2026", "failures"}};
+  for (const auto& [file, kind] : kinds) {
+    const bool is_runs = std::string(kind) == "runs";
+    const ProgramResult other = run_program(
+        fmt::format("validate {} tests/data/{}.csv", is_runs ? "faults" : "runs", file));
+    EXPECT_EQ(other.exit_code, 2) << file;
+    EXPECT_NE(other.err.find(fmt::format("tests/data/{}.csv: holds rows that 'windtunnel validate "
+                                         "{}' judges, by their columns ",
+                                         file, kind)),
+              std::string::npos)
+        << other.err;
+  }
+  for (const char* file : {"infinitehbd_faults", "kernel_samples"}) {
+    const ProgramResult none = run_program(fmt::format("validate tests/data/{}.csv", file));
+    EXPECT_EQ(none.exit_code, 2) << file;
+    for (const auto& [table, kind] : kinds) {
+      EXPECT_NE(none.err.find(std::string(kind) + " ("), std::string::npos) << none.err;
+    }
+  }
 }
 
 TEST(ValidateCommand, PredictsTimesOfCheckpoints) {

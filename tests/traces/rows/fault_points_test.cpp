@@ -28,7 +28,7 @@ FaultPoints points_with(const std::string& column, const std::string& cell) {
 }
 
 FaultPoint with_cell(const std::string& column, const std::string& cell) {
-  return points_with(column, cell).points.at(0);
+  return points_with(column, cell).runs.at(0);
 }
 
 // Of the one row, which cannot be used.
@@ -110,8 +110,8 @@ TEST(FaultPoints, RowsBesideAMalformedOneAreRead) {
   const std::string sound = "b,,,16,,,,,,,,,,goodput,0.9,,,\n";
   const FaultPoints points = parse_fault_points(
       kPointHeader + sound + "c,,,many,,,,,,,,,,goodput,0.9,,,\n" + "too,few\n" + sound, "p.csv");
-  ASSERT_EQ(points.points.size(), 2u);
-  EXPECT_EQ(points.points[1].id, "p.csv:5");
+  ASSERT_EQ(points.runs.size(), 2u);
+  EXPECT_EQ(points.runs[1].id, "p.csv:5");
   ASSERT_EQ(points.unusable.size(), 2u);
   EXPECT_EQ(points.unusable[0].id, "p.csv:3:4");
   EXPECT_EQ(points.unusable[1].id, "p.csv:4");

@@ -107,7 +107,7 @@ FaultValidation validate_faults(const std::vector<FaultPoints>& files,
                                 const FaultOptions& options) {
   std::vector<FaultPoint> all;
   for (const FaultPoints& file : files) {
-    all.insert(all.end(), file.points.begin(), file.points.end());
+    all.insert(all.end(), file.runs.begin(), file.runs.end());
   }
   FaultValidation validation;
   const FaultContext context{all, options.threads};

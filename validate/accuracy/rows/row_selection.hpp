@@ -22,8 +22,6 @@ template <class File>
 const auto& rows_in(const File& file) {
   if constexpr (requires { file.runs; }) {
     return file.runs;
-  } else if constexpr (requires { file.points; }) {
-    return file.points;
   } else {
     return file.rows;
   }

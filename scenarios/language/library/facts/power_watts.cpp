@@ -33,4 +33,8 @@ Parameter rest_watts_of(const NodeSpec& node) {
   return watts;
 }
 
+std::vector<FittedOn> watts_fitted_on() {
+  return read_fitted_on(require(watts_document(), "fitted_on"));
+}
+
 }  // namespace windtunnel

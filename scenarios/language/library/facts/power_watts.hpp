@@ -3,6 +3,7 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "models/machine/cluster.hpp"
 #include "models/power/power_spec.hpp"
@@ -17,5 +18,7 @@ struct GpuWatts {
 std::optional<GpuWatts> watts_of_gpu(const std::string& gpu);
 // Of a node besides its GPUs: its own, or so many watts for each of its GPUs.
 Parameter rest_watts_of(const NodeSpec& node);
+// The measured rows by which the watts of a node were fitted.
+std::vector<FittedOn> watts_fitted_on();
 
 }  // namespace windtunnel

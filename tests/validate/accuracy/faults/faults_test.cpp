@@ -45,7 +45,7 @@ TEST(Faults, EveryRowIsPredictedOrSkippedWithTheReason) {
     ++seen[skipped.id];
   }
   EXPECT_EQ(seen.size(), 26u);
-  for (const FaultPoint& point : points.points) EXPECT_EQ(seen.count(point.id), 1u) << point.name;
+  for (const FaultPoint& point : points.runs) EXPECT_EQ(seen.count(point.id), 1u) << point.name;
   EXPECT_EQ(published().report.skipped.size(), 10u);
 }
 

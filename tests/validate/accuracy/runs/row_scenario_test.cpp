@@ -11,7 +11,7 @@
 #include "models/workload/training.hpp"
 #include "scenarios/language/case.hpp"
 #include "scenarios/language/library/library.hpp"
-#include "traces/rows/row_kinds.hpp"
+#include "traces/text/csv.hpp"
 
 namespace windtunnel {
 namespace {
@@ -21,7 +21,11 @@ std::vector<TrainingRun> rows_of(const std::string& folder) {
   std::vector<std::filesystem::path> files;
   for (const auto& entry : std::filesystem::recursive_directory_iterator(folder)) {
     const std::filesystem::path& file = entry.path();
-    if (file.extension() != ".csv" || kind_of_rows(file.string()) != RowKind::runs) continue;
+    std::vector<CsvFault> faults;
+    if (file.extension() != ".csv" ||
+        !CsvTable::parse(read_file(file.string()), file.string(), &faults).has("iter_time_s")) {
+      continue;
+    }
     files.push_back(file);
   }
   std::ranges::sort(files);

@@ -1,5 +1,5 @@
 // What words of rows of checkpoints become, by hand.
-#include "validate/accuracy/checkpoints/checkpoint_accuracy.hpp"
+#include "validate/accuracy/kinds/checkpoint_accuracy.hpp"
 
 #include <gtest/gtest.h>
 

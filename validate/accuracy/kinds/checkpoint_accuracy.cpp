@@ -1,4 +1,4 @@
-#include "validate/accuracy/checkpoints/checkpoint_accuracy.hpp"
+#include "validate/accuracy/kinds/checkpoint_accuracy.hpp"
 
 #include <fmt/format.h>
 
@@ -20,9 +20,7 @@
 #include "scenarios/language/library/library_reader.hpp"
 #include "scenarios/language/text/document_reader.hpp"
 #include "traces/text/text.hpp"
-#include "validate/accuracy/rows/fitted_rows.hpp"
-#include "validate/accuracy/rows/left_out_intervals.hpp"
-#include "validate/accuracy/rows/row_selection.hpp"
+#include "validate/accuracy/kinds/kinds.hpp"
 
 namespace windtunnel {
 namespace {
@@ -119,14 +117,14 @@ struct Machine {
   double stated_Bps = 0;  // of the place, all of it
 };
 
-// Data sheets of data-centre drives for NVMe: NodeSpec::local_disk_Bps.
+// A data-centre drive writes so much by its data sheet, as NodeSpec::local_disk_Bps has it.
 constexpr double kDrive_Bps = 3.5e9;
 
 std::string not_stated(const CheckpointRow& row) {
   return fmt::format("the bandwidth of '{}' is not stated", row.storage);
 }
 
-// Bandwidth of a node's drives.
+// The bandwidth of one node's drives.
 double drives_Bps(const CheckpointRow& row, const NodeSpec* instance) {
   if (row.storage_Bps && row.event != CheckpointEvent::save_rate) return *row.storage_Bps;
   if (instance != nullptr) return instance->local_disk_Bps.value;
@@ -221,13 +219,11 @@ ValidationRow predict(const CheckpointRow& row, const BytesOfRuns& told) {
   const bool load = row.event == CheckpointEvent::load;
   const bool rate = row.event == CheckpointEvent::save_rate;
   ValidationRow result;
-  result.id = row.id;
   result.family = fmt::format("{}, {}", row.source, place_name(row));
   result.metric = load ? "load_s" : "save_s";
   result.measured = rate ? bytes / *row.storage_Bps : *row.seconds;
   result.predicted =
       (load ? restore_s : save_s)(tier, state, layout, machine.cluster, machine.calibration);
-  result.low = result.high = result.predicted;
   result.origin = tier.writer.origin;
   result.baselines = {{"bytes / bandwidth", bytes / machine.stated_Bps}};
   result.label =
@@ -236,7 +232,7 @@ ValidationRow predict(const CheckpointRow& row, const BytesOfRuns& told) {
   return result;
 }
 
-// Whether a save goes on beside training, which then waits only for the copy to the host.
+// Such a save goes on beside training, which waits for the copy to the host alone.
 bool goes_on_behind(const CheckpointRow& row) {
   return row.event == CheckpointEvent::save && row.blocking_s && *row.blocking_s < *row.seconds;
 }
@@ -252,28 +248,32 @@ ValidationRow predict_stall(CheckpointRow row, const BytesOfRuns& told) {
 
 ValidationReport validate_checkpoints(const std::vector<CheckpointRows>& files,
                                       const CheckpointOptions& options) {
-  ValidationReport report;
   const BytesOfRuns told = told_bytes(files);
-  std::map<std::string, std::string> notes;
-  for (const auto& selected : select_rows(files, {.where = options.where}, report.skipped)) {
-    const CheckpointRow& row = *selected.run;
-    try {
-      ValidationRow result = predict(row, told);
-      if (!row.bytes && row.event != CheckpointEvent::save_rate) {
-        notes[result.family] = "bytes as its saves over slow storage tell them, which are fitted";
-      }
-      const bool fitted =
-          is_among(checkpoint_words().fitted_on, selected.file->table, row.table_row) ||
-          tells_bytes(row);
-      (fitted ? report.fitted : report.rows).push_back(std::move(result));
-      if (goes_on_behind(row)) report.rows.push_back(predict_stall(row, told));
-    } catch (const Error& error) {
-      report.skipped.push_back(skipped_row(row.id, error));
+  const auto predict_row = [&](const CheckpointRow& row) {
+    PredictedRow whole{.row = predict(row, told), .fitted = tells_bytes(row)};
+    if (!row.bytes && row.event != CheckpointEvent::save_rate) {
+      whole.family_note = "bytes as its saves over slow storage tell them, which are fitted";
     }
-  }
-  add_left_out_intervals(report);
-  summarise_families(report, notes);
-  return report;
+    std::vector<PredictedRow> figures = {std::move(whole)};
+    if (goes_on_behind(row)) figures.push_back({.row = predict_stall(row, told)});
+    return figures;
+  };
+  return judge_rows(files, options.where, predict_row, checkpoint_words().fitted_on);
+}
+
+MeasuredKind checkpoint_kind() {
+  return {.name = "checkpoints",
+          .title = "checkpoints",
+          .help = "times of saving and loading checkpoints, by software and place",
+          .columns = {"checkpoint_bytes", "method", "event", "seconds"},
+          .where = "gpus>8 && method~\"torch.save\"",
+          .judge = [](const KindOptions& options) {
+            std::vector<CheckpointRows> files;
+            for (const std::string& path : options.files) {
+              files.push_back(read_checkpoint_rows(path));
+            }
+            return validate_checkpoints(files, {.where = options.where});
+          }};
 }
 
 }  // namespace windtunnel

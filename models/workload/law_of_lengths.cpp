@@ -1,0 +1,47 @@
+#include "models/workload/law_of_lengths.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+
+#include "models/base/error.hpp"
+
+namespace windtunnel {
+namespace {
+
+double normal_share_below(double x) {
+  return std::erfc(-x / std::numbers::sqrt2) / 2;
+}
+
+// The mean of min(X, longest) is the log-normal law's partial mean and what is cut.
+double mean_of(const LengthDistribution& law) {
+  if (law.sigma == 0) return std::min(law.median, law.longest);
+  const double cut = std::log(law.longest / law.median) / law.sigma;
+  return law.median * std::exp(law.sigma * law.sigma / 2) * normal_share_below(cut - law.sigma) +
+         law.longest * normal_share_below(-cut);
+}
+
+}  // namespace
+
+LengthDistribution lengths_of_mean(double mean, double longest, double sigma) {
+  if (!(mean >= 1 && mean <= longest)) {
+    throw Error(fmt::format("a mean of {:g} tokens, of at most {:g}", mean, longest));
+  }
+  // The mean rises along the way: the median up to `longest`, then sigma down to 0.
+  const auto at = [&](double way) {
+    return LengthDistribution{.median = std::pow(longest, std::min(way, 1.0)),
+                              .sigma = sigma * std::min(1.0, 2 - way),
+                              .longest = longest};
+  };
+  double low = 0;
+  double high = 2;
+  for (int i = 0; i < 60; ++i) {
+    const double middle = (low + high) / 2;
+    (mean_of(at(middle)) < mean ? low : high) = middle;
+  }
+  return at(high);
+}
+
+}  // namespace windtunnel

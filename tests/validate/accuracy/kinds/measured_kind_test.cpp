@@ -1,0 +1,237 @@
+// The driver of kinds of rows, and what rows of each kind become, by hand.
+#include "validate/accuracy/kinds/measured_kind.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <fstream>
+
+#include "models/base/error.hpp"
+
+namespace windtunnel {
+namespace {
+
+struct Pace {
+  std::string id, family;
+  size_t table_row = 0;
+  double seconds = 0;
+};
+constexpr auto kPaceFields = std::to_array<RowField<Pace>>({
+    {"family", &Pace::family, Needs::cell},
+    {"seconds", &Pace::seconds, Needs::cell, "s", 1e9},
+});
+
+// All take 10 s.
+std::vector<PredictedRow> ten_seconds(const Pace& row) {
+  if (row.family == "unknown") throw Error("nobody knows");
+  PredictedRow result;
+  result.row.family = row.family;
+  result.row.metric = "time_s";
+  result.row.measured = row.seconds;
+  result.row.predicted = 10;
+  result.row.baselines = {{"five", 5}};
+  result.assumed = {"the weather"};
+  return {result, result};
+}
+
+ValidationReport judged(const std::string& rows, const std::optional<RowFilter>& where = {},
+                        const std::vector<FittedOn>& fitted_on = {}) {
+  return judge_rows<Pace>({parse_fields<Pace>("family,seconds\n" + rows, "paces.csv", kPaceFields)},
+                          where, ten_seconds, fitted_on);
+}
+
+TEST(MeasuredKinds, RowsAreJudgedFittedOnOrSkipped) {
+  const ValidationReport report = judged("a,8\nb,10\nc,20\nc,3\nunknown,1\na,\n", {},
+                                         {{.file = "paces.csv", .where = "seconds==3"}});
+  ASSERT_EQ(report.rows.size(), 6u);
+  EXPECT_EQ(report.rows[0].id, "paces.csv:2");
+  EXPECT_DOUBLE_EQ(report.rows[0].relative_error(), 0.25);
+  EXPECT_EQ(report.fitted.size(), 2u);
+  ASSERT_EQ(report.skipped.size(), 2u);
+  EXPECT_EQ(report.skipped[0].id, "paces.csv:7:2");
+  EXPECT_EQ(report.skipped[0].reason, "column 'seconds': is empty");
+  EXPECT_EQ(report.skipped[1].id, "paces.csv:6");
+  EXPECT_EQ(report.skipped[1].reason, "nobody knows");
+  // Three families tell each other's intervals.
+  EXPECT_LT(report.rows[0].low, 10);
+  EXPECT_GT(report.rows[0].high, 10);
+  EXPECT_DOUBLE_EQ(report.families.at(0).baselines.at("five"), 0.375);
+  // A row with two figures assumes a thing once.
+  EXPECT_EQ(report.families.at(0).assumed.at("the weather"), 1);
+}
+
+TEST(MeasuredKinds, OnlyTheRowsAskedFor) {
+  EXPECT_EQ(judged("a,8\nb,10\n", RowFilter::parse("seconds>9")).rows.size(), 2u);
+  EXPECT_THROW(judged("a,8\n", RowFilter::parse("second>9")), Error);
+}
+
+// A fault of the scenario that stands for a row is told at the row.
+TEST(MeasuredKinds, AScenarioHasNoPlaceOfItsOwn) {
+  const auto report =
+      judge_rows<Pace>({parse_fields<Pace>("family,seconds\na,1\n", "paces.csv", kPaceFields)}, {},
+                       [](const Pace&) -> std::vector<PredictedRow> {
+                         case_of_row("name: x\nmodel: no-such\n");
+                         return {};
+                       });
+  ASSERT_EQ(report.skipped.size(), 1u);
+  EXPECT_EQ(report.skipped[0].id, "paces.csv:2");
+  EXPECT_NE(report.skipped[0].reason.find("no-such"), std::string::npos);
+}
+
+ValidationReport judged_by(const std::string& kind, const std::string& path);
+
+// Simulated once for all tests.
+const ValidationReport& published_loops() {
+  static const ValidationReport report =
+      judged_by("rollouts", std::string(WINDTUNNEL_SOURCE_DIR) + "/tests/data/rl_steps_2026.csv");
+  return report;
+}
+
+ValidationReport judged_by(const std::string& kind, const std::string& path) {
+  const auto found = std::ranges::find(measured_kinds(), kind, &MeasuredKind::name);
+  EXPECT_NE(found, measured_kinds().end());
+  return found->judge({.files = {path}, .where = {}});
+}
+
+std::string file_of(const std::string& name, const std::string& text) {
+  const std::string path = testing::TempDir() + name;
+  std::ofstream(path) << text;
+  return path;
+}
+
+constexpr const char* kExchanges =
+    "source,library,gpu,gpus,nodes,network,mode,operation,tokens,hidden,topk,experts,dtype,time_us,"
+    "bandwidth_GBps,note\n";
+
+// A token of 7,168 values goes to 8 experts, or once to each of the nodes that hold them.
+TEST(DispatchRows, SendACopyToEachExpertOrEachNode) {
+  const std::string cx7 = "CX7 400 Gb/s per GPU";
+  const ValidationReport report =
+      judged_by("dispatch",
+                file_of("dispatch.csv", std::string(kExchanges) + "s,pplx-garden,H100,64,8," + cx7 +
+                                            ",prefill,combine,4096,7168,8,256,bf16,9000,,\n"
+                                            "s,DeepEP V1,H800,64,8," +
+                                            cx7 +
+                                            ",training,combine,4096,7168,8,256,bf16,,50,\n"
+                                            "s,DeepEP V1,H800,64,8," +
+                                            cx7 +
+                                            ",training,dispatch,4096,7168,8,256,fp8,,50,\n"
+                                            "s,DeepEP V1,H800,7,2," +
+                                            cx7 +
+                                            ",training,dispatch,4096,7168,8,256,fp8,,50,\n"
+                                            "s,DeepEP V1,H800,64,8," +
+                                            cx7 + ",training,scatter,4096,7168,8,256,fp8,,50,\n"));
+  ASSERT_EQ(report.rows.size(), 3u) << report.skipped.at(0).reason;
+  const double copies = 4096.0 * 7168 * 2;
+  const double nodes = 8 * (1 - std::pow(7.0 / 8, 8));
+  EXPECT_NEAR(report.rows[0].baselines.at("bytes / specified bandwidth"), 8 * copies / 50e9, 1e-9);
+  EXPECT_NEAR(report.rows[1].measured, nodes * copies / 50e9, 1e-9);
+  EXPECT_GT(report.rows[1].predicted, 7.0 / 8 * nodes * copies / 50e9);
+  EXPECT_NEAR(report.rows[2].measured / report.rows[1].measured, 0.5, 0.05);
+  ASSERT_EQ(report.skipped.size(), 2u);
+  EXPECT_NE(report.skipped[0].reason.find("'scatter' is none of dispatch, combine"),
+            std::string::npos);
+  EXPECT_EQ(report.skipped[1].reason, "the GPUs do not divide among the nodes");
+}
+
+// Where all goes through NICs, eight GPUs of one node take as long as on eight nodes.
+TEST(DispatchRows, KernelsOnNicsAloneDoNotUseNvlink) {
+  const std::string row = "CX7 400 Gb/s per GPU,decode,dispatch,128,7168,8,256,fp8,77,,";
+  const ValidationReport report = judged_by(
+      "dispatch", file_of("alone.csv", kExchanges + ("s,DeepEP V1 low latency,H800,8,1," + row) +
+                                           "pure RDMA kernels\ns,DeepEP V1 low latency,H800,8,1," +
+                                           row + "\n"));
+  ASSERT_EQ(report.rows.size(), 2u);
+  EXPECT_GT(report.rows[0].predicted, 2 * report.rows[1].predicted);
+}
+
+// Rows of published results: every one is judged, fitted on or listed with the reason.
+void check_all_told(const ValidationReport& report, size_t judged, size_t fitted, size_t skipped) {
+  EXPECT_EQ(report.rows.size(), judged);
+  EXPECT_EQ(report.fitted.size(), fitted);
+  EXPECT_EQ(report.skipped.size(), skipped);
+  for (const ValidationRow& row : report.rows) {
+    EXPECT_TRUE(std::isfinite(row.predicted) && row.predicted > 0) << row.id;
+    EXPECT_LE(row.low, row.predicted) << row.id;
+    EXPECT_GE(row.high, row.predicted) << row.id;
+  }
+}
+
+TEST(PublishedRows, AreAllTold) {
+  const std::string data = std::string(WINDTUNNEL_SOURCE_DIR) + "/tests/data/";
+  check_all_told(judged_by("dispatch", data + "moe_dispatch_2026.csv"), 52, 0, 0);
+  check_all_told(published_loops(), 24, 0, 13);
+  // The rest of a node's watts is the mean of one of its rows less the GPUs.
+  check_all_told(judged_by("power", data + "power_2026.csv"), 1, 1, 0);
+  check_all_told(judged_by("failures", data + "failures_2026.csv"), 3, 0, 3);
+}
+
+// Lengths, layouts and machines are all stated: nearer than a rule of two rates.
+TEST(PublishedRows, StepsOfStatedLayoutsBeatFixedRates) {
+  int families = 0;
+  for (const ValidationFamily& family : published_loops().families) {
+    if (!family.name.starts_with("NeMo RL")) continue;
+    ++families;
+    EXPECT_LT(family.mape, family.baselines.at("tokens at fixed rates")) << family.name;
+    EXPECT_LT(family.median_ape, 0.5) << family.name;
+    EXPECT_TRUE(family.coverage90) << family.name;
+  }
+  EXPECT_EQ(families, 4);
+}
+
+std::string rate_rows(const std::string& rows) {
+  return file_of(
+      "rates.csv",
+      "source,system,gpus,gpu_type,nodes,days,events,quantity,cause,value,unit\n" + rows);
+}
+
+// 3.24 + 0.55 per 1000 node-days of eight H100: 2 nodes of 500 fail in 1.055 days.
+TEST(FailureRows, AreThoseOfTheUsualClasses) {
+  const ValidationReport report = judged_by(
+      "failures",
+      rate_rows("s,a,4000,H100,500,100,190,share of faults,GPU recoverable faults,14.5,percent\n"
+                "s,a,4000,H100,,,,mean time between failures,all,12,h\n"
+                "s,a,4000,H100,500,100,190,share of faults,fans,14.5,percent\n"
+                "s,a,,H100,500,100,190,share of faults,GPU recoverable faults,14.5,percent\n"
+                "s,a,4000,Q9,500,100,190,share of faults,GPU recoverable faults,14.5,percent\n"));
+  ASSERT_EQ(report.rows.size(), 3u) << report.skipped.at(0).reason;
+  const double per_day = 3.79e-3 * 500;
+  EXPECT_NEAR(report.rows[0].measured, 1.9, 1e-12);
+  EXPECT_NEAR(report.rows[0].predicted, per_day, 1e-9);
+  EXPECT_NEAR(report.rows[1].predicted, 0.55 / 3.79, 1e-9);
+  EXPECT_NEAR(report.rows[2].predicted, 24 / per_day, 1e-9);
+  // 189.5 faults are expected: a normal law's 5 and 95 % are 22.6 away, a Poisson count's nearly
+  // so.
+  EXPECT_NEAR(report.rows[0].low, (189.5 - 22.6) / 100, 0.02);
+  EXPECT_NEAR(report.rows[0].high, (189.5 + 22.6) / 100, 0.02);
+  ASSERT_EQ(report.skipped.size(), 3u);
+  EXPECT_NE(report.skipped[0].reason.find("'fans'"), std::string::npos);
+  EXPECT_EQ(report.skipped[1].reason, "the number of GPUs is not stated");
+}
+
+TEST(PowerRows, AreThoseOfANodeInAStep) {
+  const std::string path =
+      file_of("watts.csv",
+              "source,system,gpus,gpu_type,workload,quantity,value,unit,rated_W\n"
+              "s,node,8,H100,llama3-8b,\"node power, maximum\",8000,W,10200\n"
+              "s,node,8,H100,something,\"node power, mean\",7000,W,\n"
+              "s,node,8,H100,llama3-8b,power of a rack,80000,W,\n"
+              "s,node,8,H100,llama3-8b,\"node power, mean\",7,kW,\n");
+  const ValidationReport report = judged_by("power", path);
+  ASSERT_EQ(report.rows.size(), 2u);
+  // Eight GPUs draw 700 W at most, the rest of the node 2,150 W.
+  EXPECT_GT(report.rows[0].predicted, 2150 + 8 * 75);
+  EXPECT_LE(report.rows[0].predicted, 2150 + 8 * 700);
+  EXPECT_LE(report.rows[1].predicted, report.rows[0].predicted);
+  EXPECT_EQ(report.rows[0].baselines.at("rated watts"), 10200);
+  EXPECT_TRUE(report.rows[1].baselines.empty());
+  EXPECT_EQ(report.families.at(0).assumed.count("the model: llama2-13b") +
+                report.families.at(1).assumed.count("the model: llama2-13b"),
+            2u);  // of one family with two figures
+  ASSERT_EQ(report.skipped.size(), 2u);
+}
+
+}  // namespace
+}  // namespace windtunnel

@@ -1,0 +1,108 @@
+// What a library takes to dispatch tokens to experts and to combine what comes back, against the
+// all-to-alls of a step with that layer (models/cost/parallel/expert_parallel.hpp).
+#include <cstdio>
+
+#include "models/cost/chunk/block_coster.hpp"
+#include "validate/accuracy/collectives/collective_machine.hpp"
+#include "validate/accuracy/kinds/kinds.hpp"
+
+namespace windtunnel {
+namespace {
+
+struct ExchangeRow {
+  std::string id, library, gpu, network, mode, operation, dtype, note;
+  std::size_t table_row = 0;
+  int gpus = 0, nodes = 0, tokens = 0, hidden = 0, per_token = 0, experts = 0;
+  std::optional<double> seconds;
+  std::optional<double> bottleneck_Bps;  // bytes that cross the slowest link over the time
+};
+
+constexpr auto kWays = std::to_array<std::string_view>({"dispatch", "combine"});
+constexpr auto kTypes = std::to_array<std::string_view>({"fp8", "bf16"});
+constexpr auto kExchangeColumns = std::to_array<RowField<ExchangeRow>>({
+    {"library", &ExchangeRow::library, Needs::cell},
+    {"gpu", &ExchangeRow::gpu, Needs::cell},
+    {"gpus", &ExchangeRow::gpus, Needs::cell, "", 1e6},
+    {"nodes", &ExchangeRow::nodes, Needs::cell, "", 1e6},
+    {"network", &ExchangeRow::network, Needs::cell},
+    {"mode", &ExchangeRow::mode, Needs::cell},
+    {"operation", &ExchangeRow::operation, Needs::cell, "", 0, {}, 1, kWays},
+    {"tokens", &ExchangeRow::tokens, Needs::cell, "of a rank", 1e8},
+    {"hidden", &ExchangeRow::hidden, Needs::cell, "", 1e6},
+    {"topk", &ExchangeRow::per_token, Needs::cell, "", 1e4},
+    {"experts", &ExchangeRow::experts, Needs::cell, "", 1e5},
+    {"dtype", &ExchangeRow::dtype, Needs::cell, "", 0, {}, 1, kTypes},
+    {"time_us", &ExchangeRow::seconds, Needs::column, "microseconds", 1e9, {}, 1e-6},
+    {"bandwidth_GBps", &ExchangeRow::bottleneck_Bps, Needs::column, "GB/s", 1e6, {}, 1e9},
+    {"note", &ExchangeRow::note},
+});
+
+// "H200 (EFA rows, p5en) / H100 (CX7 rows)" names the GPU of each network.
+const GpuName& gpu_of(const ExchangeRow& row) {
+  const std::string second = row.gpu.substr(std::min(row.gpu.find(" / "), row.gpu.size()));
+  const std::string network = row.network.substr(0, row.network.find(' '));
+  return gpu_named(contains_text(second, network) ? second : row.gpu, false);
+}
+
+// What is sent how often, with sources: docs/rows.md.
+std::string exchange_scenario(const ExchangeRow& row) {
+  if (row.gpus % row.nodes != 0) throw Error("the GPUs do not divide among the nodes");
+  const bool merged = contains_text(row.library, "DeepEP") && contains_text(row.mode, "training");
+  const int gpus = contains_text(row.note, "pure RDMA") ? 1 : row.gpus / row.nodes;
+  double nvlink = 0;
+  std::sscanf(row.network.c_str(), "NVLink %lf GB/s", &nvlink);
+  // Behind NVLink, where that is stated too.
+  const NetworkText network = read_network(row.network.substr(row.network.find(" + ") + 1));
+  if (network.nic_Bps == 0) throw Error("the speed of the network is not stated");
+  return fmt::format(
+      "name: experts\nmodel: {{base: deepseek-v3, hidden: {}, moe: {{experts: {}, per_token: "
+      "{}}}}}\n"
+      "cluster: {{nodes: {}, node: {{base: {}, gpus: {}, nics: {}, nic: {} B/s{}}}, fabric: "
+      "{{base: "
+      "full-bisection, transport: {}}}}}\nlayout: {{ep: {}}}\nbatch: {{global: {}, micro: 1, "
+      "sequence: {}}}\nprecision: bf16\nsoftware: {{ep_merged: {}}}\n{}calibration: {}\n",
+      row.hidden, row.experts, row.per_token, row.gpus / gpus, gpu_of(row).node, gpus,
+      network.nics > 0 ? network.nics * gpus * row.nodes / row.gpus : gpus, network.nic_Bps,
+      nvlink > 0 ? fmt::format(", nvlink: {} GB/s", nvlink) : "",
+      contains_text(row.network, "EFA") ? "efa" : "infiniband", row.gpus, row.gpus, row.tokens,
+      merged, row.dtype == "fp8" ? "compress: [{axis: ep, name: fp8, passes: dispatch}]\n" : "",
+      gpu_of(row).calibration);
+}
+
+std::vector<PredictedRow> predict_exchange(const ExchangeRow& row) {
+  if (!row.seconds && !row.bottleneck_Bps) throw Error("neither time nor bandwidth is stated");
+  const Job job = case_of_row(exchange_scenario(row)).job;
+  const PassRounds rounds = BlockCoster(job).layer(job.model.block_of(job.model.layers - 1)).rounds;
+  const auto round = std::ranges::find(rounds.forward, Category::ep, &InnerRound::category);
+  if (round == rounds.forward.end()) throw Error("nothing is sent: a rank has all experts");
+  const InnerCollective& sent =
+      row.operation == "dispatch" ? round->collectives.front() : round->collectives.back();
+  const NodeSpec& node = job.cluster.node;
+  const double link_Bps =
+      job.cluster.nodes == 1 ? node.nvlink_Bps.value : node.nic_Bps.value * node.nics / node.gpus;
+  return {{{.id = row.id,
+            .family = fmt::format("{}, {}", row.library, row.mode),
+            .metric = fmt::format("{}{}_s", contains_text(row.note, "SUSPECT") ? "suspect_" : "",
+                                  row.operation),
+            .measured = row.seconds ? *row.seconds : sent.bytes / *row.bottleneck_Bps,
+            .predicted = sent.seconds,
+            .origin = sent.origin,
+            .baselines = {{"bytes / specified bandwidth", sent.bytes / link_Bps}},
+            .label = fmt::format("{} tokens of {} GPUs, {}", row.tokens, row.gpus, row.dtype),
+            .note = row.note},
+           {},
+           row.seconds ? "" : "bandwidths are stated; a time is the model's bytes over them"}};
+}
+
+}  // namespace
+
+MeasuredKind dispatch_kind() {
+  return {"dispatch",
+          "dispatch and combine of experts",
+          "times of sending tokens to experts and back, by library and network",
+          {"operation", "tokens", "topk", "experts", "time_us"},
+          "library~\"DeepEP\"",
+          judge_with<ExchangeRow, kExchangeColumns, predict_exchange>};
+}
+
+}  // namespace windtunnel

@@ -1,0 +1,98 @@
+// Watts of nodes that train, against the power of a scenario's step
+// (models/power/power_report.hpp).
+#include <cmath>
+
+#include "models/power/power_report.hpp"
+#include "scenarios/language/library/facts/power_watts.hpp"
+#include "validate/accuracy/kinds/kinds.hpp"
+
+namespace windtunnel {
+namespace {
+
+struct WattsRow {
+  std::string id, source, system, gpu_type, workload, quantity, unit, note;
+  std::size_t table_row = 0;
+  int gpus = 0;
+  double value_W = 0;
+  std::optional<double> rated_W;  // of the node
+};
+
+constexpr auto kUnits = std::to_array<std::string_view>({"W"});
+
+constexpr auto kWattsColumns = std::to_array<RowField<WattsRow>>({
+    {"source", &WattsRow::source, Needs::cell},
+    {"system", &WattsRow::system, Needs::column},
+    {"gpus", &WattsRow::gpus, Needs::cell, "", 1e6},
+    {"gpu_type", &WattsRow::gpu_type, Needs::cell},
+    {"workload", &WattsRow::workload, Needs::column},
+    {"quantity", &WattsRow::quantity, Needs::cell},
+    {"value", &WattsRow::value_W, Needs::cell, "W", 1e9},
+    {"unit", &WattsRow::unit, Needs::cell, "", 0, {}, 1, kUnits},
+    {"rated_W", &WattsRow::rated_W, Needs::column, "W", 1e9},
+    {"note", &WattsRow::note},
+});
+
+// The power of a node by its report.
+double watts_of(const PowerReport& report, bool peak) {
+  return peak ? report.node.peak_W : report.node.mean_W;
+}
+
+std::vector<PredictedRow> predict_watts(const WattsRow& row) {
+  if (!contains_text(row.quantity, "node power")) {
+    throw Error(fmt::format("'{}': only the power of a node is predicted", row.quantity));
+  }
+  std::vector<std::string> assumed = {
+      "FSDP, two sequences of 4,096 tokens on a GPU, full recomputation"};
+  std::string model = "llama2-13b";
+  try {
+    model = model_named(row.workload).name;
+  } catch (const Error&) {
+    assumed.push_back("the model: " + model);
+  }
+  const GpuName& gpu = gpu_named(row.gpu_type, false);
+  const std::string text = fmt::format(
+      "name: power\nmodel: {}\ncluster: {{nodes: 1, node: {{base: {}, gpus: {}}}, power: "
+      "{{}}}}\nlayout: {{sharding: zero3}}\nbatch: {{global: {}, micro: 2, sequence: 4096}}\n"
+      "precision: bf16\nrecompute: full\ncommunication: {{overlap: bucketed}}\n",
+      model, gpu.node, row.gpus, 2 * row.gpus);
+  const PowerReport report = *simulate_row(text).studies.find<PowerReport>();
+  const bool peak = contains_text(row.quantity, "maximum");
+  const double watts = watts_of(report, peak);
+  // The ends of a number that is unsure are those of 90 %; such numbers are independent.
+  double below = 0;
+  double above = 0;
+  for (std::size_t i = 0; i < report.at_low.size(); ++i) {
+    const double low = watts_of(report.at_low[i], peak) - watts;
+    const double high = watts_of(report.at_high[i], peak) - watts;
+    below = std::hypot(below, std::min({0.0, low, high}));
+    above = std::hypot(above, std::max({0.0, low, high}));
+  }
+  std::map<std::string, double> rules;
+  if (row.rated_W) rules["rated watts"] = *row.rated_W;
+  return {{{.id = row.id,
+            .family = row.system,
+            .metric = peak ? "peak_W" : "mean_W",
+            .measured = row.value_W,
+            .predicted = watts,
+            .low = watts - below,
+            .high = watts + above,
+            .baselines = rules,
+            .label = row.workload,
+            .note = row.note},
+           assumed}};
+}
+
+}  // namespace
+
+MeasuredKind power_kind() {
+  return {"power",
+          "watts of nodes",
+          "power of nodes while they train",
+          {"gpu_type", "workload", "quantity", "value", "rated_W"},
+          "gpus==8",
+          [](const KindOptions& options) {
+            return judge_files<WattsRow>(options, kWattsColumns, predict_watts, watts_fitted_on());
+          }};
+}
+
+}  // namespace windtunnel

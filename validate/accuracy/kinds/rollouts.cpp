@@ -1,0 +1,152 @@
+// Steps of reinforcement learning are held against the loop of a scenario with `rollout`
+// (docs/reinforcement-learning.md).
+#include <cmath>
+#include <cstdlib>
+
+#include "models/cost/op/op_cost.hpp"
+#include "models/results/rollout_report.hpp"
+#include "models/workload/law_of_lengths.hpp"
+#include "validate/accuracy/kinds/kinds.hpp"
+
+namespace windtunnel {
+namespace {
+
+struct LoopRow {
+  std::string id, source, model, policy, gpu_type, precision, engine, note;
+  std::size_t table_row = 0;
+  int gpus = 0, engine_gpus = 0, learner_gpus = 0, samples = 0, batch = 0, longest = 0;
+  int gen_tp = 1, tp = 1, cp = 1, ep = 1, pp = 1;
+  std::optional<double> tokens;  // of a sample with its prompt, on average
+  double step_s = 0, generation_s = 0, old_s = 0, reference_s = 0, training_s = 0;  // 0: not stated
+};
+
+constexpr auto kLoopColumns = std::to_array<RowField<LoopRow>>({
+    {"source", &LoopRow::source, Needs::cell},
+    {"model", &LoopRow::model, Needs::cell},
+    {"policy", &LoopRow::policy, Needs::cell},
+    {"gpus", &LoopRow::gpus, Needs::column, "", 1e6},
+    {"gpu_type", &LoopRow::gpu_type, Needs::cell},
+    {"gpus_rollout", &LoopRow::engine_gpus, {}, "", 1e6},
+    {"gpus_train", &LoopRow::learner_gpus, {}, "", 1e6},
+    {"precision", &LoopRow::precision, Needs::cell},
+    {"max_seq", &LoopRow::longest, Needs::column, "tokens", 1e8},
+    {"avg_seq", &LoopRow::tokens, Needs::column, "tokens", 1e8},
+    {"rollout_samples", &LoopRow::samples, Needs::column, "", 1e6},
+    {"train_global_batch", &LoopRow::batch, Needs::column, "", 1e6},
+    {"gen_tp", &LoopRow::gen_tp, {}, "", 1e4},
+    {"train_tp", &LoopRow::tp, {}, "", 1e4},
+    {"train_cp", &LoopRow::cp, {}, "", 1e4},
+    {"train_ep", &LoopRow::ep, {}, "", 1e4},
+    {"train_pp", &LoopRow::pp, {}, "", 1e4},
+    {"engine", &LoopRow::engine},
+    {"step_s", &LoopRow::step_s, Needs::column, "s", 1e7},
+    {"rollout_s", &LoopRow::generation_s, {}, "s", 1e7},
+    {"old_log_prob_s", &LoopRow::old_s, {}, "s", 1e7},
+    {"ref_log_prob_s", &LoopRow::reference_s, {}, "s", 1e7},
+    {"train_s", &LoopRow::training_s, {}, "s", 1e7},
+    {"note", &LoopRow::note},
+});
+
+constexpr int kPrompt = 200;
+constexpr double kSigma = 0.8;
+// Where a row states no length: what responses grow from and to (DAPO, arXiv 2503.14476, figure 7).
+constexpr double kShort = 1000, kLong = 5000;
+
+bool has_engines_apart(const LoopRow& row) {
+  return row.engine_gpus > 0 || contains_text(row.policy, "Off") ||
+         contains_text(row.policy, "asynchronous");
+}
+
+RolloutReport loop_of(const LoopRow& row, double tokens) {
+  const bool apart = has_engines_apart(row);
+  const int learners = row.learner_gpus > 0 ? row.learner_gpus : row.gpus / (apart ? 2 : 1);
+  const int node_gpus = std::clamp(learners, 1, 8);
+  const GpuName& gpu = gpu_named(row.gpu_type, false);
+  const int engines = (row.engine_gpus > 0 ? row.engine_gpus : row.gpus / 2) / node_gpus;
+  // verl counts a batch in prompts, NeMo RL has old and reference log-probabilities computed.
+  const std::size_t times = row.note.find("prompts x ");
+  const int responses = times == std::string::npos ? 1 : std::atoi(&row.note[times + 10]);
+  const int passes = row.reference_s > 0 || row.source.starts_with("NeMo RL") ? 2 : 1;
+  const LengthDistribution output =
+      lengths_of_mean(tokens - kPrompt, row.longest - kPrompt, kSigma);
+  const std::string text = fmt::format(
+      "name: loop\nmodel: {{base: {}, sequence: {}}}\ncluster: {{nodes: {}, node: {{base: {}, "
+      "gpus: "
+      "{}}}}}\nlayout: {{tp: {}, cp: {}, pp: {}, ep: {}, {}sharding: {}, sequence_parallel: {}}}\n"
+      "batch: {{global: {}, micro: 1, sequence: {}}}\nprecision: {}\nrecompute: full\nschedule: "
+      "1f1b\ncommunication: {{overlap: bucketed}}\ncalibration: {}\nrollout: {{{}, mode: {}, "
+      "prompts: "
+      "{}, prompt_length: {}, output: {{median: {}, sigma: {}, longest: {}}}, passes: {}, engine: "
+      "{{tp: {}}}, iterations: 2}}\n",
+      model_named(row.model).name, row.longest, learners / node_gpus, gpu.node, node_gpus, row.tp,
+      row.cp, row.pp, row.ep, row.pp > 1 ? "stages: {balance: auto}, " : "",
+      contains_text(row.engine, "FSDP") ? "zero3" : "zero1", row.tp > 1, row.batch * responses,
+      row.longest, row.precision, gpu.calibration,
+      apart ? fmt::format("nodes: {}", engines) : "colocated: true",
+      contains_text(row.policy, "1-step") ? "one-step-off"
+      : apart                             ? "asynchronous"
+                                          : "synchronous",
+      row.samples, kPrompt, output.median, output.sigma, output.longest, passes, row.gen_tp);
+  return *simulate_row(text).studies.find<RolloutReport>();
+}
+
+std::vector<PredictedRow> predict_loop(const LoopRow& row) {
+  if (row.step_s == 0) throw Error("a transfer of weights alone, whose two layouts are not stated");
+  for (const int stated : {row.gpus, row.samples, row.batch, row.longest}) {
+    if (stated == 0) throw Error("GPUs, samples, batch or the longest sample are not stated");
+  }
+  if (row.pp * row.tp * row.ep == 1 && contains_text(row.engine, "Megatron") && !row.tokens) {
+    throw Error("the learner's layout is not stated");
+  }
+  std::vector<std::string> assumed = {fmt::format(
+      "prompts of {} tokens, outputs log-normal with a sigma of {} at most", kPrompt, kSigma)};
+  if (has_engines_apart(row) && row.engine_gpus == 0) {
+    assumed.emplace_back("engines have half of the GPUs");
+  }
+  if (!row.tokens) assumed.emplace_back("samples of 1,000 to 5,000 tokens");
+  const double tokens = row.tokens.value_or(std::sqrt(kShort * kLong));
+  const RolloutReport middle = loop_of(row, tokens);
+  const RolloutReport low = row.tokens ? middle : loop_of(row, kShort);
+  const RolloutReport high = row.tokens ? middle : loop_of(row, kLong);
+  // 6 N FLOP of a trained token at 40 % of the peak, and 2 N of a written one at 10 %.
+  const double peak = peak_flops(find_node(gpu_named(row.gpu_type, false).node).gpu,
+                                 row.precision == "fp8" ? Precision::fp8 : Precision::bf16);
+  const double rule_s = model_named(row.model).active_parameters() * row.samples * tokens *
+                        (6 / 0.4 + 2 / 0.1) / (row.gpus * peak);
+  const char* form = model_named(row.model).moe.experts > 0 ? "experts" : "dense";
+  std::vector<PredictedRow> figures;
+  const auto add = [&](const char* metric, double measured, double RolloutReport::*predicted,
+                       std::map<std::string, double> rules) {
+    if (measured == 0) return;
+    figures.push_back({{.id = row.id,
+                        .family = fmt::format("{}, {}, {}", row.source, row.policy, form),
+                        .metric = metric,
+                        .measured = measured,
+                        .predicted = middle.*predicted,
+                        .low = std::min(low.*predicted, high.*predicted),
+                        .high = std::max(low.*predicted, high.*predicted),
+                        .baselines = std::move(rules),
+                        .label = fmt::format("{}, {} GPUs, {}", row.model, row.gpus, row.precision),
+                        .note = row.note},
+                       assumed});
+  };
+  add("step_s", row.step_s, &RolloutReport::period_s, {{"tokens at fixed rates", rule_s}});
+  if (has_engines_apart(row)) return figures;  // whose phases are what the trainer waits for
+  add("generation_s", row.generation_s, &RolloutReport::generation_s, {});
+  add("training_s", row.training_s == 0 ? 0 : row.training_s + row.old_s + row.reference_s,
+      &RolloutReport::training_s, {});
+  return figures;
+}
+
+}  // namespace
+
+MeasuredKind rollout_kind() {
+  return {"rollouts",
+          "steps of reinforcement learning",
+          "steps of reinforcement learning: engines that write samples, and the learner",
+          {"rollout_samples", "train_global_batch", "gen_tp", "step_s"},
+          "policy==\"On policy\"",
+          judge_with<LoopRow, kLoopColumns, predict_loop>};
+}
+
+}  // namespace windtunnel
