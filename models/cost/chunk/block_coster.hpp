@@ -5,6 +5,7 @@
 #include <initializer_list>
 #include <vector>
 
+#include "models/compression/boundary.hpp"
 #include "models/cost/chunk/chunk_cost.hpp"
 #include "models/cost/op/block_cost.hpp"
 #include "models/cost/op/host_launch.hpp"
