@@ -187,27 +187,22 @@ ExitCode compare(const CompareOptions& options) {
 
 }  // namespace
 
-Handler define_compare(CLI::App& app) {
+Handler define_compare(const CommandLine& app) {
   auto options = std::make_shared<CompareOptions>();
-  app.add_option("SCENARIO", options->scenario, "scenario file (YAML)")->required();
+  app.add_option("SCENARIO", options->scenario, "scenario file (YAML)").required();
   app.add_option("--vary", options->vary,
                  "values of a key; repeated: every combination. Commas inside of brackets, braces "
-                 "and quotes do not separate; KEY=all is every name that the key knows")
-      ->type_name("KEY=A,B,C")
-      ->allow_extra_args(false)
-      ->required();
-  app.add_option("--set", options->set, "set a value of the scenario; may be repeated")
-      ->type_name("KEY=VALUE")
-      ->allow_extra_args(false);
+                 "and quotes do not separate; KEY=all is every name that the key knows",
+                 "KEY=A,B,C")
+      .repeatable()
+      .required();
+  app.add_set(options->set);
   app.add_option("--out", options->out,
-                 "write report.html, compare.json, and record and trace of each point here")
-      ->type_name("DIR");
+                 "write report.html, compare.json, and record and trace of each point here", "DIR");
   add_answer_output(app, options->output, "--page");
   app.add_flag("--timing", options->timing, "also state how long each simulation itself took");
   app.add_flag("--allow-oom", options->allow_oom, "simulate points that do not fit in memory, too");
-  app.add_option("-j", options->threads, "points simulated at a time (default: all cores)")
-      ->type_name("N")
-      ->check(CLI::Range(1, 4096));
+  app.add_threads(options->threads, "points simulated at a time (default: all cores)");
   add_example(app, "scenarios/llama3-405b.yaml --vary layout.vpp=1,2,4,8");
   return [options] { return compare(*options); };
 }

@@ -77,33 +77,27 @@ ExitCode run(const ExecuteCommandOptions& options) {
 
 }  // namespace
 
-Handler define_execute(CLI::App& app) {
+Handler define_execute(const CommandLine& app) {
   auto options = std::make_shared<ExecuteCommandOptions>();
   app.add_option("SCENARIO", options->scenario, "scenario file (YAML) of at most 64 ranks")
-      ->required();
-  app.add_option("--set", options->set, "set a value of the scenario; may be repeated")
-      ->type_name("KEY=VALUE")
-      ->allow_extra_args(false);
+      .required();
+  app.add_set(options->set);
   app.add_option("--ranks-per-node", options->ranks_per_node,
-                 "so many ranks on each node, in place of the scenario's")
-      ->type_name("N")
-      ->check(CLI::Range(1, kMostExecutedRanks));
+                 "so many ranks on each node, in place of the scenario's", "N")
+      .check(whole_in(1, kMostExecutedRanks));
   app.add_option("--scale", options->scale,
-                 "times take 1/K of the scenario's, bytes are 1/K or less (default: as fits)")
-      ->type_name("K")
-      ->check(number_in(1e-6, 1e9));
+                 "times take 1/K of the scenario's, bytes are 1/K or less (default: as fits)", "K")
+      .check(number_in(1e-6, 1e9));
   app.add_option("--budget", options->budget,
-                 "time to execute it, as often as fits (default: 10 s)")
-      ->type_name("TIME");
+                 "time to execute it, as often as fits (default: 10 s)", "TIME");
   app.add_option("--out", options->out,
-                 "write traces here: predicted.json, executed.json, executed.RANK.et")
-      ->type_name("DIR");
+                 "write traces here: predicted.json, executed.json, executed.RANK.et", "DIR");
   add_kernels_option(app, options->kernels);
   app.add_flag("--testbed", options->testbed,
                "nodes as network namespaces whose links the kernel holds (needs root)");
   app.add_flag("--nccl", options->nccl,
                "collectives of all ranks through NCCL on GPUs, at their own speed")
-      ->excludes("--testbed");
+      .excludes(app.option("--testbed"));
   add_answer_output(app, options->output);
   add_example(app, "scenarios/small.yaml --budget '5 s'");
   return [options] { return run(*options); };

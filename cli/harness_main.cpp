@@ -7,9 +7,9 @@
 namespace windtunnel {
 namespace {
 
-Handler define_validate_here(CLI::App& app) {
+Handler define_validate_here(const CommandLine& app) {
   const ValidationCommand samples = define_validate_samples(app);
-  app.require_subcommand(1);
+  app.require_subcommand(1, 1);
   add_example(app, "samples node.samples.csv --calibration node.yaml");
   return samples.run;
 }

@@ -33,11 +33,11 @@ ExitCode print_listing(const std::string& what, bool json) {
   return ExitCode::ok;
 }
 
-Handler define_list(CLI::App& app) {
+Handler define_list(const CommandLine& app) {
   auto options = std::make_shared<ListOptions>();
-  app.add_option("WHAT", options->what, "which list")
-      ->type_name(fmt::format("{{{}}}", fmt::join(listing_names(), ",")))
-      ->required();
+  app.add_option("WHAT", options->what, "which list",
+                 fmt::format("{{{}}}", fmt::join(listing_names(), ",")))
+      .required();
   app.add_flag("--json", options->json, "every number with its interval, origin and source");
   add_example(app, "gpus");
   return [options] { return print_listing(options->what, options->json); };

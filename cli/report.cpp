@@ -56,9 +56,9 @@ ExitCode draw_sweep(const std::string& folder) {
 
 }  // namespace
 
-Handler define_report(CLI::App& app) {
+Handler define_report(const CommandLine& app) {
   auto folder = std::make_shared<std::string>();
-  app.add_option("DIR", *folder, "folder that --out of run, compare or sweep wrote")->required();
+  app.add_option("DIR", *folder, "folder that --out of run, compare or sweep wrote").required();
   add_example(app, "out");
   return [folder] {
     std::error_code ignored;

@@ -130,24 +130,20 @@ ExitCode run(const RunOptions& options) {
 
 }  // namespace
 
-Handler define_run(CLI::App& app) {
+Handler define_run(const CommandLine& app) {
   auto options = std::make_shared<RunOptions>();
   app.add_option("SCENARIO", options->scenario,
                  "scenario file (YAML), or the record.json of an earlier run, to make it again")
-      ->required();
-  app.add_option("--set", options->set, "set a value of the scenario; may be repeated")
-      ->type_name("KEY=VALUE")
-      ->allow_extra_args(false);
-  app.add_option("--out", options->out, "write report.html, trace.json and record.json here")
-      ->type_name("DIR");
+      .required();
+  app.add_set(options->set);
+  app.add_option("--out", options->out, "write report.html, trace.json and record.json here",
+                 "DIR");
   add_answer_output(app, options->output, "--page");
   app.add_flag("--timing", options->timing, "also state how long the simulation itself took");
   app.add_flag("--explain", options->explain,
                "print every value with its origin: first what the scenario gives");
   app.add_flag("--allow-oom", options->allow_oom, "simulate even if it does not fit in memory");
-  app.add_option("-j", options->threads, "threads of the campaign (default: all cores)")
-      ->type_name("N")
-      ->check(CLI::Range(1, 4096));
+  app.add_threads(options->threads, "threads of the campaign (default: all cores)");
   add_example(app, "scenarios/llama3-405b.yaml --set layout.vpp=2 --out out");
   return [options] { return run(*options); };
 }

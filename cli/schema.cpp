@@ -6,7 +6,7 @@
 
 namespace windtunnel {
 
-Handler define_schema(CLI::App& app) {
+Handler define_schema(const CommandLine& app) {
   add_example(app, "> windtunnel.schema.json");
   return [] {
     std::string schema = scenario_schema();

@@ -26,9 +26,14 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL GNU AND CMAKE_CXX_COMPILER_VERSION VERSION_GRE
   add_compile_options("$<$<COMPILE_LANGUAGE:CXX>:-Wno-dangling-reference>")
 endif()
 
+# GCC looks for memory to give back whenever its heap has doubled, for a twentieth of its time. This
+# way it begins at 600 MB; the largest source then takes 880 MB in place of 730.
+set(windtunnel_collect_seldom --param=ggc-min-expand=200 --param=ggc-min-heapsize=600000)
+
 function(windtunnel_options target)
   target_compile_options(${target} PRIVATE
     "$<$<COMPILE_LANGUAGE:CXX>:-Wall;-Wextra;-Werror>"
+    "$<$<COMPILE_LANG_AND_ID:CXX,GNU>:${windtunnel_collect_seldom}>"
     "$<$<COMPILE_LANGUAGE:CUDA>:-Xcompiler=-Wall,-Wextra;-Werror=all-warnings>")
 endfunction()
 
@@ -59,8 +64,18 @@ function(windtunnel_compile_lightly target)
   target_compile_options(${target} PRIVATE "$<$<CONFIG:RelWithDebInfo>:-O1;-g0>")
 endfunction()
 
+# What reads and writes texts (keys, tables, pages, command lines) waits for files and people: a
+# quarter less time to compile. Not -O0: of an inline function that is compiled several times the
+# linker keeps one, and that of a text would serve everywhere.
+function(windtunnel_compile_text target)
+  target_compile_options(${target} PRIVATE "$<$<CONFIG:RelWithDebInfo>:-O1>")
+endfunction()
+
 # Of executables too: GCC takes them only where code is position-independent in the same way.
 function(windtunnel_use_headers target headers)
+  if(headers STREQUAL json_headers)
+    windtunnel_compile_text(${target})
+  endif()
   if(CMAKE_DISABLE_PRECOMPILE_HEADERS)
     return()
   endif()
@@ -81,10 +96,11 @@ function(windtunnel_compile_together target)
     return()
   endif()
   get_target_property(sources ${target} SOURCES)
+  list(TRANSFORM ARGN PREPEND / OUTPUT_VARIABLE alone)  # "" would be in an empty list
   foreach(source IN LISTS sources)
     cmake_path(GET source EXTENSION LAST_ONLY extension)
     cmake_path(GET source PARENT_PATH folder)
-    if(NOT extension STREQUAL ".cpp" OR folder IN_LIST ARGN)
+    if(NOT extension STREQUAL ".cpp" OR "/${folder}" IN_LIST alone)
       continue()
     endif()
     string(MAKE_C_IDENTIFIER "of_${folder}" room)

@@ -277,54 +277,50 @@ ExitCode calibrate(const CalibrateOptions& options) {
 
 }  // namespace
 
-Handler define_calibrate(CLI::App& app) {
+Handler define_calibrate(const CommandLine& app) {
   auto options = std::make_shared<CalibrateOptions>();
   app.add_option("--from", options->from,
                  "measured training runs or collectives (CSV), or output of nccl-tests; of "
-                 "collectives it may be repeated")
-      ->type_name("ROWS.csv|LOG")
-      ->allow_extra_args(false);
+                 "collectives it may be repeated",
+                 "ROWS.csv|LOG")
+      .repeatable();
   add_device_options(app, *options);
-  app.add_option("--where", options->where, "fit on these rows only, e.g. 'tp<=8 && pp==1'")
-      ->type_name("EXPR");
-  app.add_option("--gpu", options->gpu, "fit on rows of this GPU kind only")->type_name("KIND");
+  app.add_option("--where", options->where, "fit on these rows only, e.g. 'tp<=8 && pp==1'",
+                 "EXPR");
+  app.add_option("--gpu", options->gpu, "fit on rows of this GPU kind only", "KIND");
   app.add_option(
          "--machine", options->machines,
          "of rows of collectives: fit on this one; of a log: what to call it. It, --network "
          "and --collective may be repeated, once for each log; several machines are "
-         "written to a file each")
-      ->type_name("LABEL")
-      ->allow_extra_args(false);
+         "written to a file each",
+         "LABEL")
+      .repeatable();
   app.add_option("--network", options->networks,
-                 "network of a log's machine, as in 'InfiniBand NDR 8x400Gb/s/node'")
-      ->type_name("TEXT")
-      ->allow_extra_args(false);
+                 "network of a log's machine, as in 'InfiniBand NDR 8x400Gb/s/node'", "TEXT")
+      .repeatable();
   app.add_option("--collective", options->collectives,
-                 "which collective a log is of, as in all-reduce (default: as it or its name says)")
-      ->type_name("NAME")
-      ->allow_extra_args(false);
+                 "which collective a log is of, as in all-reduce (default: as it or its name says)",
+                 "NAME")
+      .repeatable();
   app.add_option("--base", options->base,
-                 "calibration to start from, by name or file (default: the library's of the GPU)")
-      ->type_name("CALIBRATION");
-  app.add_option("--fit", options->fit, "parameters to fit (default: all that have an interval)")
-      ->type_name("NAME,...")
-      ->delimiter(',')
-      ->allow_extra_args(false);
-  app.add_option("--fix", options->fix, "parameters to leave as they are")
-      ->type_name("NAME,...")
-      ->delimiter(',')
-      ->allow_extra_args(false);
+                 "calibration to start from, by name or file (default: the library's of the GPU)",
+                 "CALIBRATION");
+  app.add_option("--fit", options->fit, "parameters to fit (default: all that have an interval)",
+                 "NAME,...")
+      .separated_by(',')
+      .repeatable();
+  app.add_option("--fix", options->fix, "parameters to leave as they are", "NAME,...")
+      .separated_by(',')
+      .repeatable();
   app.add_option("--origin", options->origin,
                  "where the rows come from, which fitted numbers and the report's evidence inherit "
-                 "(default: measured)")
-      ->type_name("ORIGIN")
-      ->check(CLI::IsMember({"measured", "published"}));
+                 "(default: measured)",
+                 "ORIGIN")
+      .check(one_of("origin", {"measured", "published"}));
   add_output_options(app, *options);
   add_page_option(app, options->page);
   options->page_of = kernels_page;
-  app.add_option("-j", options->threads, "threads (default: all cores)")
-      ->type_name("N")
-      ->check(CLI::Range(1, 4096));
+  app.add_threads(options->threads, "threads (default: all cores)");
   add_example(app, "--from runs.csv --gpu h100 --out my-cluster.yaml");
   return [options] { return calibrate(*options); };
 }

@@ -12,37 +12,33 @@ namespace windtunnel {
 
 namespace fs = std::filesystem;
 
-void add_device_options(CLI::App& app, DeviceCalibration& options) {
+void add_device_options(const CommandLine& app, DeviceCalibration& options) {
   app.add_option("--backend", options.backend, "measure the kernels of a device of this machine")
-      ->check(one_of("backend", {"cpu", "cuda"}));
+      .check(one_of("backend", {"cpu", "cuda"}));
   app.add_option("--ranks", options.ranks,
                  "processes that run each kernel at once, and the collectives between them "
                  "(default: as many as there are GPUs; CPU: cores, at most 8). Where mpirun, srun "
-                 "or torchrun started this process, it is one of theirs")
-      ->type_name("N")
-      ->check(CLI::Range(1, 1024));
+                 "or torchrun started this process, it is one of theirs",
+                 "N")
+      .check(whole_in(1, 1024));
   app.add_option("--coordinator", options.coordinator,
                  "where the first of a launcher's processes can be reached, where the launcher "
-                 "does not tell or its port is taken")
-      ->type_name("HOST[:PORT]");
-  app.add_option("--budget", options.budget, "time for measuring (default: 3 min)")
-      ->type_name("TIME");
+                 "does not tell or its port is taken",
+                 "HOST[:PORT]");
+  app.add_option("--budget", options.budget, "time for measuring (default: 3 min)", "TIME");
   app.add_option("--samples", options.samples,
-                 "measured series (default: beside --out); those in it are not measured again")
-      ->type_name("FILE.csv");
+                 "measured series (default: beside --out); those in it are not measured again",
+                 "FILE.csv");
   app.add_option("--scenario", options.scenario,
-                 "measure the matrix products of this scenario's job too")
-      ->type_name("SCENARIO.yaml")
-      ->check(CLI::ExistingFile);
+                 "measure the matrix products of this scenario's job too", "SCENARIO.yaml")
+      .check(existing_file());
 }
 
-void add_output_options(CLI::App& app, DeviceCalibration& options) {
-  app.add_option("--out", options.out, "write the calibration here")
-      ->type_name("FILE.yaml")
-      ->required();
+void add_output_options(const CommandLine& app, DeviceCalibration& options) {
+  app.add_option("--out", options.out, "write the calibration here", "FILE.yaml").required();
   app.add_flag("--force", options.force,
                "write over an existing file, and of samples that are refused");
-  app.add_flag("--json", options.json, "print one JSON document on stdout, text on stderr");
+  app.add_json(options.json);
 }
 
 ExitCode calibrate_on_device(const DeviceCalibration& options) {
@@ -64,13 +60,13 @@ ExitCode calibrate_on_device(const DeviceCalibration& options) {
   return calibrate_on_kernels(kernels);
 }
 
-Handler define_device_calibration(CLI::App& app) {
+Handler define_device_calibration(const CommandLine& app) {
   auto options = std::make_shared<DeviceCalibration>();
   add_device_options(app, *options);
-  app.get_option("--backend")->required();
+  app.option("--backend").required();
   app.add_option("--base", options->base,
-                 "calibration that tells what is not measured, by name or file (default: generic)")
-      ->type_name("CALIBRATION");
+                 "calibration that tells what is not measured, by name or file (default: generic)",
+                 "CALIBRATION");
   add_output_options(app, *options);
   add_example(app, "--backend cpu --ranks 2 --budget '3 min' --out node.yaml");
   return [options] { return calibrate_on_device(*options); };

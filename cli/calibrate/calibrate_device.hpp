@@ -24,13 +24,13 @@ struct DeviceCalibration {
   SamplesPage page_of;  // with `page`
 };
 
-void add_device_options(CLI::App& app, DeviceCalibration& options);
+void add_device_options(const CommandLine& app, DeviceCalibration& options);
 // --out, --force, --json.
-void add_output_options(CLI::App& app, DeviceCalibration& options);
+void add_output_options(const CommandLine& app, DeviceCalibration& options);
 
 ExitCode calibrate_on_device(const DeviceCalibration& options);
 
 // The command that does nothing else.
-Handler define_device_calibration(CLI::App& app);
+Handler define_device_calibration(const CommandLine& app);
 
 }  // namespace windtunnel

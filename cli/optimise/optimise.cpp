@@ -138,40 +138,33 @@ ExitCode run(const OptimiseCommand& command) {
 
 }  // namespace
 
-Handler define_optimise(CLI::App& app) {
-  app.alias("optimize");
+Handler define_optimise(const CommandLine& app) {
+  app.add_alias("optimize");
   auto command = std::make_shared<OptimiseCommand>();
-  app.add_option("SCENARIO", command->scenario, "scenario file (YAML)")->required();
+  app.add_option("SCENARIO", command->scenario, "scenario file (YAML)").required();
   app.add_option("--over", command->over,
                  "what is varied: layout, schedule, batch.micro, recompute, offload, KEY=A,B,C; "
                  "snapshots.N.every (or .*.) searches for intervals, of each of the best; rollout, "
-                 "alone, for nodes of learner and engines and the size of an engine")
-      ->type_name("WHAT...")
-      ->required();
+                 "alone, for nodes of learner and engines and the size of an engine",
+                 "WHAT...")
+      .required();
   app.add_option("--for", command->aim,
                  "iteration (default): its time; memory: of the fullest GPU; goodput or cost: the "
                  "best by iteration time, or by cost if nothing fails, are simulated with their "
-                 "campaign")
-      ->type_name("AIM")
-      ->check(one_of("aim", {"iteration", "memory", "goodput", "cost"}));
-  app.add_option("--set", command->set, "set a value of the scenario; may be repeated")
-      ->type_name("KEY=VALUE")
-      ->allow_extra_args(false);
+                 "campaign",
+                 "AIM")
+      .check(one_of("aim", {"iteration", "memory", "goodput", "cost"}));
+  app.add_set(command->set);
   app.add_option("--headroom", command->headroom_percent,
-                 "percent of a GPU's memory that stay free (default 0)")
-      ->type_name("PERCENT")
-      ->check(number_in(0, 90));
-  app.add_option("--top", command->top, "places of the ranking (default 10)")
-      ->type_name("N")
-      ->check(CLI::Range(1, 10000));
+                 "percent of a GPU's memory that stay free (default 0)", "PERCENT")
+      .check(number_in(0, 90));
+  app.add_option("--top", command->top, "places of the ranking (default 10)", "N")
+      .check(whole_in(1, 10000));
   app.add_option("--simulate", command->simulate,
-                 "so many of them are simulated with network contention (default 3)")
-      ->type_name("N")
-      ->check(CLI::Range(0, 10000));
+                 "so many of them are simulated with network contention (default 3)", "N")
+      .check(whole_in(0, 10000));
   add_answer_output(app, command->output);
-  app.add_option("-j", command->threads, "threads (default: all cores); the result is the same")
-      ->type_name("N")
-      ->check(CLI::Range(1, 4096));
+  app.add_threads(command->threads, "threads (default: all cores); the result is the same");
   add_example(app, "scenarios/llama3-405b.yaml --over layout schedule --top 5");
   return [command] { return run(*command); };
 }

@@ -1,6 +1,7 @@
 // windtunnel init: a scenario to start from, with a word on each of its parts.
 #include <fmt/format.h>
 
+#include <CLI/CLI.hpp>
 #include <filesystem>
 #include <memory>
 

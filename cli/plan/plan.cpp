@@ -1,6 +1,7 @@
 // windtunnel plan: from a cluster, a model and a number of tokens to a training that one can start.
 #include <fmt/format.h>
 
+#include <CLI/CLI.hpp>
 #include <exception>
 #include <memory>
 

@@ -1,10 +1,10 @@
 // What `windtunnel plan` and `windtunnel init` are asked.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <string>
 #include <vector>
 
+#include "cli/program/command_line.hpp"
 #include "sim/study/plan/plan_request.hpp"
 
 namespace windtunnel {

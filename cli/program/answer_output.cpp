@@ -14,7 +14,7 @@ namespace {
 
 struct AnswerFormat {
   const char* option;
-  void (*add)(CLI::App& app, std::string& file);
+  void (*add)(const CommandLine& app, std::string& file);
   std::string (*print)(const Answer& answer);
 };
 
@@ -22,7 +22,7 @@ constexpr AnswerFormat kFormats[] = {{"--page", add_page_option, answer_page}};
 
 }  // namespace
 
-void add_answer_output(CLI::App& app, AnswerOutput& output, const std::string& left_out) {
+void add_answer_output(const CommandLine& app, AnswerOutput& output, const std::string& left_out) {
   for (const AnswerFormat& format : kFormats) {
     if (format.option != left_out) format.add(app, output.files[format.option]);
   }

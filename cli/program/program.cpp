@@ -20,34 +20,7 @@
 
 namespace windtunnel {
 
-CLI::Validator number_in(double low, double high) {
-  return CLI::Validator(
-      [low, high](const std::string& text) {
-        double value = 0;
-        const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-        const bool read = error == std::errc() && end == text.data() + text.size();
-        if (read && value >= low && value <= high) return std::string();
-        return fmt::format("Value {} not in range {:g} to {:g}", text, low, high);
-      },
-      fmt::format("FLOAT in [{:g} - {:g}]", low, high));
-}
-
-CLI::Validator one_of(const std::string& noun, const std::vector<std::string>& names) {
-  return CLI::Validator(
-      [noun, names](const std::string& text) {
-        const bool known = std::ranges::find(names, text) != names.end();
-        return known ? std::string() : unknown_word(noun, text, names);
-      },
-      fmt::format("{{{}}}", fmt::join(names, ",")));
-}
-
 namespace {
-
-// "windtunnel sweep run"
-std::string typed_name(const CLI::App& app) {
-  const CLI::App* parent = app.get_parent();
-  return parent == nullptr ? app.get_name() : typed_name(*parent) + " " + app.get_name();
-}
 
 std::vector<std::string> option_names(const CLI::App& app) {
   std::vector<std::string> names;
@@ -177,21 +150,6 @@ int run(const CliProgram& program, int argc, char** argv) {
 }
 
 }  // namespace
-
-void add_example(CLI::App& app, const std::string& arguments) {
-  app.footer(fmt::format("Example:\n  {}{}{}\n", typed_name(app), arguments.empty() ? "" : " ",
-                         arguments));
-}
-
-void add_page_option(CLI::App& app, std::string& file) {
-  const auto ends_in_html = [](const std::string& name) {
-    const bool page = name.ends_with(".html") || name.ends_with(".htm");
-    return page ? std::string() : fmt::format("'{}': a page's name ends in .html", name);
-  };
-  app.add_option("--page", file, "write the answer as a page for a browser, in one file")
-      ->type_name("FILE.html")
-      ->check(CLI::Validator(ends_in_html, ""));
-}
 
 int run_program(const CliProgram& program, int argc, char** argv) {
   try {

@@ -9,7 +9,7 @@
 namespace windtunnel {
 namespace {
 
-Handler define_schedule_list(CLI::App& app) {
+Handler define_schedule_list(const CommandLine& app) {
   auto json = std::make_shared<bool>(false);
   app.add_flag("--json", *json, "one JSON document");
   add_example(app, "--json");
@@ -29,17 +29,17 @@ const std::vector<Command>& schedule_commands() {
 
 }  // namespace
 
-Handler define_schedule(CLI::App& app) {
-  std::vector<std::pair<CLI::App*, Handler>> actions;
+Handler define_schedule(const CommandLine& app) {
+  std::vector<std::pair<CommandLine, Handler>> actions;
   for (const Command& command : schedule_commands()) {
-    CLI::App* sub = app.add_subcommand(command.name, command.help);
-    actions.emplace_back(sub, command.define(*sub));
+    const CommandLine sub = app.add_subcommand(command.name, command.help);
+    actions.emplace_back(sub, command.define(sub));
   }
   add_example(app, "show zb-h1 --ranks 4 --microbatches 8 --gantt");
-  app.require_subcommand(1);
+  app.require_subcommand(1, 1);
   return [actions] {
     for (const auto& [sub, action] : actions) {
-      if (sub->parsed()) return action();
+      if (sub.parsed()) return action();
     }
     throw InternalError("no subcommand was parsed");
   };

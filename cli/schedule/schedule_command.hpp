@@ -5,9 +5,9 @@
 
 namespace windtunnel {
 
-Handler define_schedule_show(CLI::App& app);
-Handler define_schedule_export(CLI::App& app);
-Handler define_schedule_import(CLI::App& app);
-Handler define_schedule_search(CLI::App& app);
+Handler define_schedule_show(const CommandLine& app);
+Handler define_schedule_export(const CommandLine& app);
+Handler define_schedule_import(const CommandLine& app);
+Handler define_schedule_search(const CommandLine& app);
 
 }  // namespace windtunnel

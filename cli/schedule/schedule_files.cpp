@@ -95,7 +95,7 @@ ExitCode import_schedule(const ImportOptions& options) {
 
 }  // namespace
 
-Handler define_schedule_export(CLI::App& app) {
+Handler define_schedule_export(const CommandLine& app) {
   auto options = std::make_shared<ExportOptions>();
   options->source = add_schedule_source(app);
   app.add_flag("--torch", options->torch,
@@ -108,19 +108,19 @@ Handler define_schedule_export(CLI::App& app) {
   app.add_flag("--extended", options->extended,
                "allow windtunnel's notation for directions, slices, iterations and recomputation, "
                "which torch does not read");
-  app.add_option("--out", options->out, "the file to write (default: stdout)")->type_name("FILE");
+  app.add_option("--out", options->out, "the file to write (default: stdout)", "FILE");
   add_page_option(app, options->page);
   add_example(app, "interleaved-1f1b --ranks 4 --microbatches 8 --out schedule.csv");
   return [options] { return export_schedule(*options); };
 }
 
-Handler define_schedule_import(CLI::App& app) {
+Handler define_schedule_import(const CommandLine& app) {
   auto options = std::make_shared<ImportOptions>();
-  app.add_option("FILE", options->file, "a CSV of torch.distributed.pipelining")->required();
+  app.add_option("FILE", options->file, "a CSV of torch.distributed.pipelining").required();
   add_dialect(app, options->dialect);
   app.add_flag("--lower", options->lower, "place sends, receives and reductions as torch does");
   app.add_flag("--fsdp", options->fsdp, "with --lower: weights gathered ahead of use and dropped");
-  app.add_option("--out", options->out, "write it here, in today's dialect")->type_name("FILE");
+  app.add_option("--out", options->out, "write it here, in today's dialect", "FILE");
   add_page_option(app, options->page);
   add_example(app, "schedule.csv --lower");
   return [options] { return import_schedule(*options); };

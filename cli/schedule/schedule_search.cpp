@@ -268,36 +268,32 @@ ExitCode search(const ScheduleSearchOptions& options) {
 
 }  // namespace
 
-Handler define_schedule_search(CLI::App& app) {
+Handler define_schedule_search(const CommandLine& app) {
   auto options = std::make_shared<ScheduleSearchOptions>();
   options->source = add_schedule_source(app);
   // A search has no schedule to start from, and knows only orders without these.
-  app.remove_option(app.get_option("SCHEDULE"));
-  app.remove_option(app.get_option("--dialect"));
-  for (const char* name : kNotSearched) app.get_option(name)->group("");
+  app.remove_option("SCHEDULE");
+  app.remove_option("--dialect");
+  for (const char* name : kNotSearched) app.option(name).hide();
   app.add_option("--objective", options->objective,
-                 "longest-stage (default; the span that counts with post-validation) or makespan")
-      ->check(one_of("objective", {"longest-stage", "makespan"}))
-      ->type_name("NAME");
+                 "longest-stage (default; the span that counts with post-validation) or makespan",
+                 "NAME")
+      .check(one_of("objective", {"longest-stage", "makespan"}));
   app.add_option("--waiting-share", options->waiting_share,
-                 "share of the activations that waits for the weight gradient (default 0.5)")
-      ->check(number_in(0.0, 1.0))
-      ->type_name("SHARE");
+                 "share of the activations that waits for the weight gradient (default 0.5)",
+                 "SHARE")
+      .check(number_in(0.0, 1.0));
   app.add_option("--effort", options->effort,
-                 "actions that the local search times, in millions (default 20)")
-      ->check(number_in(0.0, 1e9))
-      ->type_name("N");
+                 "actions that the local search times, in millions (default 20)", "N")
+      .check(number_in(0.0, 1e9));
   app.add_option("--seconds", options->seconds,
-                 "end the local search after this time; the result may then differ from run to run")
-      ->check(number_in(0.0, 1e9))
-      ->type_name("S");
-  app.add_option("--seed", options->seed, "of the local search (default 1)")->type_name("N");
-  app.add_option("--out", options->out, "write the best schedule as a torch CSV")
-      ->type_name("FILE.csv");
+                 "end the local search after this time; the result may then differ from run to run",
+                 "S")
+      .check(number_in(0.0, 1e9));
+  app.add_option("--seed", options->seed, "of the local search (default 1)", "N");
+  app.add_option("--out", options->out, "write the best schedule as a torch CSV", "FILE.csv");
   add_answer_output(app, options->output);
-  app.add_option("-j", options->threads, "threads (default: all cores); the result is the same")
-      ->type_name("N")
-      ->check(CLI::Range(1, 4096));
+  app.add_threads(options->threads, "threads (default: all cores); the result is the same");
   add_example(app, "--ranks 4 --microbatches 8 --times 1,1,1 --out best.csv");
   return [options] { return search(*options); };
 }

@@ -67,29 +67,27 @@ ExitCode show(const ShowOptions& given) {
 
 }  // namespace
 
-Handler define_schedule_show(CLI::App& app) {
+Handler define_schedule_show(const CommandLine& app) {
   auto options = std::make_shared<ShowOptions>();
   options->source = add_schedule_source(app);
   app.add_flag("--gantt", options->gantt, "draw it, a row per rank");
-  app.add_option("--width", options->output.width, "characters per line (default: the terminal's)")
-      ->type_name("N")
-      ->check(CLI::Range(20, 100000));
-  app.add_option("--sends", options->sends, "asynchronous (default), blocking or synchronous")
-      ->type_name("HOW:{asynchronous,blocking,synchronous}");
+  app.add_option("--width", options->output.width, "characters per line (default: the terminal's)",
+                 "N")
+      .check(whole_in(20, 100000));
+  app.add_option("--sends", options->sends, "asynchronous (default), blocking or synchronous",
+                 "HOW:{asynchronous,blocking,synchronous}");
   app.add_flag("--post-validation", options->analysis.sync.post_validation,
                "no rank waits for the gradients' norm: the step is the longest span of a rank");
-  app.add_option("--norm", options->norm, "time of the norm's all-reduce at the end (default 0)")
-      ->type_name("T");
+  app.add_option("--norm", options->norm, "time of the norm's all-reduce at the end (default 0)",
+                 "T");
   SensitivityOptions& sensitivity = options->analysis.sensitivity;
-  app.add_option("--jitter", sensitivity.jitter, "of an action's time (default 0.05)")
-      ->type_name("SIGMA")
-      ->check(number_in(0.0, 2.0));
-  app.add_option("--draws", sensitivity.draws, "of the jitter (default 200)")
-      ->type_name("N")
-      ->check(CLI::Range(0, 1000000));
-  app.add_option("--slow", sensitivity.slowness, "how much slower a slow rank is (default 0.1)")
-      ->type_name("X")
-      ->check(number_in(0.0, 100.0));
+  app.add_option("--jitter", sensitivity.jitter, "of an action's time (default 0.05)", "SIGMA")
+      .check(number_in(0.0, 2.0));
+  app.add_option("--draws", sensitivity.draws, "of the jitter (default 200)", "N")
+      .check(whole_in(0, 1000000));
+  app.add_option("--slow", sensitivity.slowness, "how much slower a slow rank is (default 0.1)",
+                 "X")
+      .check(number_in(0.0, 100.0));
   add_answer_output(app, options->output);
   add_example(app, "1f1b --ranks 4 --microbatches 8 --times 1,1,1 --gantt");
   return [options] { return show(*options); };

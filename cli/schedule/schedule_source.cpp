@@ -201,39 +201,35 @@ ScheduleSource of_file(const ScheduleSourceOptions& options) {
 
 }  // namespace
 
-std::shared_ptr<ScheduleSourceOptions> add_schedule_source(CLI::App& app) {
+std::shared_ptr<ScheduleSourceOptions> add_schedule_source(const CommandLine& app) {
   auto options = std::make_shared<ScheduleSourceOptions>();
   ScheduleSourceOptions& to = *options;
   app.add_option("SCHEDULE", to.what, "a name of `schedule list`, or a torch CSV (FILE.csv)");
-  app.add_option("--ranks", to.ranks, "pipeline ranks (default 4)")->type_name("P");
-  app.add_option("--microbatches", to.microbatches, "micro-batches of an iteration (default 8)")
-      ->type_name("M");
-  app.add_option("--chunks", to.chunks, "model chunks per rank (default: the schedule's usual)")
-      ->type_name("V");
-  app.add_option("--group", to.group, "micro-batches that pass through a chunk together")
-      ->type_name("G");
-  app.add_option("--slices", to.slices, "pieces of a micro-batch's sequence")->type_name("K");
+  app.add_option("--ranks", to.ranks, "pipeline ranks (default 4)", "P");
+  app.add_option("--microbatches", to.microbatches, "micro-batches of an iteration (default 8)",
+                 "M");
+  app.add_option("--chunks", to.chunks, "model chunks per rank (default: the schedule's usual)",
+                 "V");
+  app.add_option("--group", to.group, "micro-batches that pass through a chunk together", "G");
+  app.add_option("--slices", to.slices, "pieces of a micro-batch's sequence", "K");
   app.add_flag("--defer-weights", to.defer_weights, "weight gradients apart, at the end (2BP)");
   app.add_option("--times", to.times,
                  "forward, input gradient and weight gradient of a rank's whole share, as in "
-                 "1,1.2,0.8 or '10 ms,12 ms,8 ms' (default 1,1,1)")
-      ->type_name("F,I,W");
+                 "1,1.2,0.8 or '10 ms,12 ms,8 ms' (default 1,1,1)",
+                 "F,I,W");
   app.add_flag("--recompute", to.recompute, "backwards do the forward again");
-  app.add_option("--message", to.message, "time of a message between ranks (default 0)")
-      ->type_name("T");
+  app.add_option("--message", to.message, "time of a message between ranks (default 0)", "T");
   app.add_option("--memory-limit", to.memory_limit,
                  "activations of a rank, in those of a micro-batch on a whole rank; a limit in "
-                 "bytes is schedule.memory_limit of a scenario")
-      ->type_name("A");
+                 "bytes is schedule.memory_limit of a scenario",
+                 "A");
   add_dialect(app, to.dialect);
-  app.add_option("--scenario", to.scenario, "ranks, micro-batches and costs of this job (YAML)")
-      ->type_name("FILE");
-  app.add_option("--set", to.set, "set a value of the scenario; may be repeated")
-      ->type_name("KEY=VALUE")
-      ->allow_extra_args(false);
-  app.parse_complete_callback([&app, &to] {
+  app.add_option("--scenario", to.scenario, "ranks, micro-batches and costs of this job (YAML)",
+                 "FILE");
+  app.add_set(to.set);
+  app.when_read([app, &to] {
     for (const char* name : kOfName) {
-      if (app.count(name) > 0) to.given.emplace_back(name);
+      if (app.given(name)) to.given.emplace_back(name);
     }
   });
   return options;
@@ -284,11 +280,11 @@ std::optional<TorchDialect> parse_dialect(const std::string& name) {
   throw Error("--dialect: " + unknown_name("dialect", name, {"current", "old"}));
 }
 
-void add_dialect(CLI::App& app, std::string& dialect) {
+void add_dialect(const CommandLine& app, std::string& dialect) {
   app.add_option("--dialect", dialect,
                  "of a torch CSV: current (I, W, B) or old (B, W, BW) for input gradient, weight "
-                 "gradient, full backward; default: what the file tells")
-      ->type_name("WHICH:{current,old}");
+                 "gradient, full backward; default: what the file tells",
+                 "WHICH:{current,old}");
 }
 
 TorchSchedule load_torch_schedule(const std::string& path, const std::string& dialect) {

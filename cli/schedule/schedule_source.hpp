@@ -3,12 +3,12 @@
 // job then gives ranks, micro-batches and costs.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "cli/program/command_line.hpp"
 #include "models/plan/schedule.hpp"
 #include "policies/evaluation/stage_cost.hpp"
 #include "policies/schedules/schedules.hpp"
@@ -53,7 +53,7 @@ struct ScheduleSource {
 
 // Adds SCHEDULE and the options to a subcommand. The result is filled when the command line is
 // parsed; call load_schedule_source after that.
-std::shared_ptr<ScheduleSourceOptions> add_schedule_source(CLI::App& app);
+std::shared_ptr<ScheduleSourceOptions> add_schedule_source(const CommandLine& app);
 
 // Throws Error: usage, of the scenario or of the file with file:line:column.
 ScheduleSource load_schedule_source(const ScheduleSourceOptions& options);
@@ -64,7 +64,7 @@ ScheduleReport analysed(const ScheduleSource& source, const Schedule& schedule,
 
 // "current" or "old"; "" is what the file itself tells. Throws Error otherwise.
 std::optional<TorchDialect> parse_dialect(const std::string& name);
-void add_dialect(CLI::App& app, std::string& dialect);
+void add_dialect(const CommandLine& app, std::string& dialect);
 
 // A torch CSV whose messages match and in whose order no rank waits forever; throws Error with
 // file:line:column.

@@ -71,31 +71,24 @@ ExitCode run(ServeOptions options) {
 
 }  // namespace
 
-Handler define_serve(CLI::App& app) {
+Handler define_serve(const CommandLine& app) {
   auto options = std::make_shared<ServeOptions>();
   app.add_option(
       "SCENARIO", options->scenario,
       "scenario file (YAML), or the record.json of an earlier run (default: llama3-8b on "
       "8 x dgx-h100)");
-  app.add_option("--set", options->set, "set a value of the scenario; may be repeated")
-      ->type_name("KEY=VALUE")
-      ->allow_extra_args(false);
+  app.add_set(options->set);
   options->server.port = 8741;
-  app.add_option("--port", options->server.port, "where it listens; 0: a free port")
-      ->type_name("PORT")
-      ->check(CLI::Range(0, 65535))
-      ->capture_default_str();
+  app.add_option("--port", options->server.port, "where it listens; 0: a free port", "PORT")
+      .check(whole_in(0, 65535))
+      .show_default();
   app.add_option("--host", options->server.host,
-                 "on which address: by default others than this machine cannot reach it")
-      ->type_name("ADDRESS")
-      ->capture_default_str();
+                 "on which address: by default others than this machine cannot reach it", "ADDRESS")
+      .show_default();
   app.add_option("--token", options->server.token,
-                 "what the page's address has to say (default: random, new each time)")
-      ->type_name("TEXT")
-      ->check(CLI::Validator(token_fault, ""));
-  app.add_option("-j", options->threads, "threads of the simulation (default: all cores)")
-      ->type_name("N")
-      ->check(CLI::Range(1, 4096));
+                 "what the page's address has to say (default: random, new each time)", "TEXT")
+      .check(Check(token_fault));
+  app.add_threads(options->threads, "threads of the simulation (default: all cores)");
   add_example(app, "scenarios/small.yaml");
   return [options] { return run(*options); };
 }

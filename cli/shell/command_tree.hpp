@@ -2,9 +2,12 @@
 // completions of shells are written from.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <string>
 #include <vector>
+
+namespace CLI {
+class App;
+}
 
 namespace windtunnel {
 

@@ -1,6 +1,7 @@
 // `completion`, `man` and `__complete` of any program, made from the commands that it has.
 #include <fmt/format.h>
 
+#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <memory>
 

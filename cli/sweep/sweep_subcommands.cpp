@@ -10,41 +10,37 @@
 namespace windtunnel {
 namespace {
 
-void add_threads(CLI::App& app, int& threads) {
-  app.add_option("-j", threads, "threads (default: all cores); the result is the same")
-      ->type_name("N")
-      ->check(CLI::Range(1, 4096));
+void add_threads(const CommandLine& app, int& threads) {
+  app.add_threads(threads, "threads (default: all cores); the result is the same");
 }
 
-void add_folder(CLI::App& app, std::string& folder) {
-  app.add_option("DIR", folder, "folder of the sweep")->required();
+void add_folder(const CommandLine& app, std::string& folder) {
+  app.add_option("DIR", folder, "folder of the sweep").required();
 }
 
-void add_grid(CLI::App& app, SweepGrid& grid) {
+void add_grid(const CommandLine& app, SweepGrid& grid) {
   app.add_option("SCENARIO", grid.scenario, "scenario file (YAML)");
   app.add_option("--vary", grid.vary,
                  "values of a key, or N of them from LO to HI by equal steps or (log) factors; "
-                 "repeated: every combination")
-      ->type_name("KEY=A,B,C|LO:HI:N[log]")
-      ->allow_extra_args(false);
-  app.add_option("--replicas", grid.replicas, "campaigns simulated per point (campaign.replicas)")
-      ->type_name("N")
-      ->check(CLI::Range(1, 1000000));
-  app.add_option("--set", grid.set, "set a value of the scenario; may be repeated")
-      ->type_name("KEY=VALUE")
-      ->allow_extra_args(false);
-  app.add_option("--out", grid.out, "folder of the sweep")->type_name("DIR");
+                 "repeated: every combination",
+                 "KEY=A,B,C|LO:HI:N[log]")
+      .repeatable();
+  app.add_option("--replicas", grid.replicas, "campaigns simulated per point (campaign.replicas)",
+                 "N")
+      .check(whole_in(1, 1000000));
+  app.add_set(grid.set);
+  app.add_option("--out", grid.out, "folder of the sweep", "DIR");
 }
 
-void add_write_once(CLI::App& app, int& seconds) {
+void add_write_once(const CommandLine& app, int& seconds) {
   app.add_option("--write-once", seconds,
                  "for object storage: a new file of results every so many seconds, none changed "
-                 "once it is written")
-      ->type_name("S")
-      ->check(CLI::Range(1, 86400));
+                 "once it is written",
+                 "S")
+      .check(whole_in(1, 86400));
 }
 
-Handler define_expand(CLI::App& app) {
+Handler define_expand(const CommandLine& app) {
   auto grid = std::make_shared<SweepGrid>();
   add_grid(app, *grid);
   add_example(app, "scenarios/llama3-405b.yaml --vary layout.vpp=1,2,4 --out out");
@@ -59,7 +55,7 @@ Handler define_expand(CLI::App& app) {
   };
 }
 
-Handler define_shard(CLI::App& app) {
+Handler define_shard(const CommandLine& app) {
   struct Options {
     std::string folder, shard = "0/1";
     int threads = 0, write_once = 0;
@@ -68,8 +64,8 @@ Handler define_shard(CLI::App& app) {
   add_folder(app, options->folder);
   app.add_option("--shard", options->shard,
                  fmt::format("part I of N, from 0; auto: I from what the launcher sets of {}",
-                             fmt::join(kIndexVariables, ", ")))
-      ->type_name("I/N|auto/N");
+                             fmt::join(kIndexVariables, ", ")),
+                 "I/N|auto/N");
   add_threads(app, options->threads);
   add_write_once(app, options->write_once);
   add_example(app, "out --shard 0/4");
@@ -80,16 +76,16 @@ Handler define_shard(CLI::App& app) {
   };
 }
 
-Handler define_merge(CLI::App& app) {
+Handler define_merge(const CommandLine& app) {
   auto folder = std::make_shared<std::string>();
   auto json = std::make_shared<bool>(false);
   add_folder(app, *folder);
-  app.add_flag("--json", *json, "print one JSON document on stdout, text on stderr");
+  app.add_json(*json);
   add_example(app, "out");
   return [folder, json] { return merge_sweep(*folder, *json); };
 }
 
-Handler define_resume(CLI::App& app) {
+Handler define_resume(const CommandLine& app) {
   struct Options {
     std::string folder;
     int threads = 0;
@@ -98,7 +94,7 @@ Handler define_resume(CLI::App& app) {
   auto options = std::make_shared<Options>();
   add_folder(app, options->folder);
   add_threads(app, options->threads);
-  app.add_flag("--json", options->json, "print one JSON document on stdout, text on stderr");
+  app.add_json(options->json);
   add_example(app, "out");
   return [options] {
     const ExitCode code =
@@ -107,7 +103,7 @@ Handler define_resume(CLI::App& app) {
   };
 }
 
-Handler define_status(CLI::App& app) {
+Handler define_status(const CommandLine& app) {
   auto folder = std::make_shared<std::string>();
   auto json = std::make_shared<bool>(false);
   add_folder(app, *folder);
@@ -136,61 +132,58 @@ Engine engine_of(const SubmitOptions& options) {
   return options.hyperqueue ? Engine::hyperqueue : Engine::ssh;
 }
 
-void add_engines(CLI::App& app, SubmitOptions& options) {
+void add_engines(const CommandLine& app, SubmitOptions& options) {
   app.add_flag("--slurm", options.slurm, "to Slurm: an array job, and a merge after it");
   app.add_flag("--kubernetes", options.kubernetes,
                "to Kubernetes: an Indexed Job, by kubectl; a second one merges");
   app.add_flag("--hyperqueue", options.hyperqueue,
                "to HyperQueue: a task array, by hq; waits, then merges");
-  app.add_option("--ssh", options.job.hosts, "to these hosts, a shard each; waits, then merges")
-      ->type_name("[USER@]HOST,...")
-      ->delimiter(',')
-      ->allow_extra_args(false);
+  app.add_option("--ssh", options.job.hosts, "to these hosts, a shard each; waits, then merges",
+                 "[USER@]HOST,...")
+      .separated_by(',')
+      .repeatable();
 }
 
-void add_limits(CLI::App& app, ClusterJob& job) {
-  app.add_option("--shards", job.shards, "parts of the sweep (default 16)")
-      ->type_name("N")
-      ->check(CLI::Range(1, 1000000));
-  app.add_option("--cpus", job.cpus, "cores of each (default 1; with --ssh all)")
-      ->type_name("N")
-      ->check(CLI::Range(1, 4096));
-  app.add_option("--time", job.time, "what a shard may take: '90 min', 1:30:00, 1-12:00:00")
-      ->type_name("TIME");
-  app.add_option("--memory", job.memory, "of each shard: 4G")->type_name("SIZE");
-  app.add_option("--partition", job.partition, "of Slurm")->type_name("NAME");
-  app.add_option("--account", job.account, "of Slurm")->type_name("NAME");
-  app.add_option("--qos", job.qos, "of Slurm: quality of service")->type_name("NAME");
+void add_limits(const CommandLine& app, ClusterJob& job) {
+  app.add_option("--shards", job.shards, "parts of the sweep (default 16)", "N")
+      .check(whole_in(1, 1000000));
+  app.add_option("--cpus", job.cpus, "cores of each (default 1; with --ssh all)", "N")
+      .check(whole_in(1, 4096));
+  app.add_option("--time", job.time, "what a shard may take: '90 min', 1:30:00, 1-12:00:00",
+                 "TIME");
+  app.add_option("--memory", job.memory, "of each shard: 4G", "SIZE");
+  app.add_option("--partition", job.partition, "of Slurm", "NAME");
+  app.add_option("--account", job.account, "of Slurm", "NAME");
+  app.add_option("--qos", job.qos, "of Slurm: quality of service", "NAME");
   app.add_option("--option", job.options,
                  "an option of sbatch, hq submit or ssh, as it is: --option=--constraint=h100; may "
-                 "be repeated")
-      ->type_name("OPTION")
-      ->allow_extra_args(false);
+                 "be repeated",
+                 "OPTION")
+      .repeatable();
 }
 
-void add_places(CLI::App& app, ClusterJob& job) {
+void add_places(const CommandLine& app, ClusterJob& job) {
   app.add_option("--container", job.container,
-                 "image that holds windtunnel: by pyxis under Slurm, of the pods of Kubernetes")
-      ->type_name("IMAGE");
+                 "image that holds windtunnel: by pyxis under Slurm, of the pods of Kubernetes",
+                 "IMAGE");
   app.add_option("--wrapper", job.wrapper,
-                 "words in front of the program: 'apptainer exec --bind /sweeps IMAGE'")
-      ->type_name("WORDS");
+                 "words in front of the program: 'apptainer exec --bind /sweeps IMAGE'", "WORDS");
   app.add_option("--program", job.program,
-                 "the program as the shards call it (default: this one; in a container windtunnel)")
-      ->type_name("PATH");
-  app.add_option("--folder", job.folder, "the folder as the shards see it (default: as here)")
-      ->type_name("PATH")
-      ->check([](const std::string& path) {
+                 "the program as the shards call it (default: this one; in a container windtunnel)",
+                 "PATH");
+  app.add_option("--folder", job.folder, "the folder as the shards see it (default: as here)",
+                 "PATH")
+      .check(Check([](const std::string& path) -> std::string {
         return path.starts_with('/') ? "" : "expected a path from the root, as in /sweeps/out";
-      });
+      }));
   app.add_option("--claim", job.claim,
-                 "of Kubernetes: the claim of the volume with the folder, and where pods mount it")
-      ->type_name("NAME:PATH");
-  app.add_option("--namespace", job.name_space, "of Kubernetes")->type_name("NAME");
+                 "of Kubernetes: the claim of the volume with the folder, and where pods mount it",
+                 "NAME:PATH");
+  app.add_option("--namespace", job.name_space, "of Kubernetes", "NAME");
   add_write_once(app, job.write_once);
 }
 
-Handler define_submit(CLI::App& app) {
+Handler define_submit(const CommandLine& app) {
   auto options = std::make_shared<SubmitOptions>();
   options->job.shards = 0;
   add_folder(app, options->folder);
@@ -218,27 +211,27 @@ const std::vector<Command>& sweep_commands() {
 
 }  // namespace
 
-Handler define_sweep(CLI::App& app) {
+Handler define_sweep(const CommandLine& app) {
   struct Options {
     SweepGrid grid;
     int threads = 0;
     bool json = false;
   };
   auto options = std::make_shared<Options>();
-  std::vector<std::pair<CLI::App*, Handler>> actions;
+  std::vector<std::pair<CommandLine, Handler>> actions;
   for (const Command& command : sweep_commands()) {
-    CLI::App* sub = app.add_subcommand(command.name, command.help);
-    actions.emplace_back(sub, command.define(*sub));
+    const CommandLine sub = app.add_subcommand(command.name, command.help);
+    actions.emplace_back(sub, command.define(sub));
   }
   add_grid(app, options->grid);
   add_threads(app, options->threads);
-  app.add_flag("--json", options->json, "print one JSON document on stdout, text on stderr");
+  app.add_json(options->json);
   app.require_subcommand(0, 1);
   add_example(app,
               "scenarios/llama3-405b.yaml --vary 'snapshots.1.every=5 min:4 h:10log' --out out");
   return [options, actions] {
     for (const auto& [sub, action] : actions) {
-      if (sub->parsed()) return action();
+      if (sub.parsed()) return action();
     }
     const std::string& folder = options->grid.out;
     const ExitCode code =

@@ -39,7 +39,7 @@ struct ExportOptions {
   std::string scenario;
   std::vector<std::string> set;
   std::string out;
-  ChakraRanks ranks = ChakraRanks::all;
+  std::string ranks = "all";
   bool force = false;
   bool faults = false;
   FaultExport fault;
@@ -134,7 +134,9 @@ ExitCode export_traces(const ExportOptions& options) {
   const std::string stem = file_stem(the_case.scenario);
   prepare_folder(options.out);
   clear_traces(options, stem);
-  const ChakraExport traces(plan, options.ranks, stated_in_traces(the_case));
+  const ChakraExport traces(plan,
+                            options.ranks == "all" ? ChakraRanks::all : ChakraRanks::one_per_class,
+                            stated_in_traces(the_case));
   double bytes = 0;
   {
     Progress progress;
@@ -349,104 +351,94 @@ ExitCode import_traces(const ImportOptions& options) {
   return ExitCode::ok;
 }
 
-CLI::Option* add_set(CLI::App& app, std::vector<std::string>& set) {
-  return app.add_option("--set", set, "set a value of the scenario; may be repeated")
-      ->type_name("KEY=VALUE")
-      ->allow_extra_args(false);
-}
-
 // Of a log of faults; for export all of them need --faults.
 template <class Fault>
-std::vector<CLI::Option*> add_watch(CLI::App& app, Fault& fault, const std::string& otherwise) {
+std::vector<Option> add_watch(const CommandLine& app, Fault& fault, const std::string& otherwise) {
   return {app.add_option("--nodes", fault.nodes, "of the log of faults; " + otherwise)
-              ->check(CLI::Range(1, 10'000'000)),
+              .check(whole_in(1, 10'000'000)),
           app.add_option("--days", fault.days, "length of the log of faults; " + otherwise)
-              ->check(number_in(1e-6, 36500))};
+              .check(number_in(1e-6, 36500))};
 }
 
-Handler define_export(CLI::App& app) {
+Handler define_export(const CommandLine& app) {
   auto to = std::make_shared<ExportOptions>();
-  app.add_option("SCENARIO", to->scenario, "scenario file (YAML)")->required();
-  app.add_option("--out", to->out, "write NAME.RANK.et here; with --faults the file to write")
-      ->type_name("DIR")
-      ->required();
-  const std::map<std::string, ChakraRanks> which = {{"all", ChakraRanks::all},
-                                                    {"one-per-class", ChakraRanks::one_per_class}};
-  CLI::Option* ranks =
+  app.add_option("SCENARIO", to->scenario, "scenario file (YAML)").required();
+  app.add_option("--out", to->out, "write NAME.RANK.et here; with --faults the file to write",
+                 "DIR")
+      .required();
+  Option ranks =
       app.add_option("--ranks", to->ranks,
                      "all (default), or one-per-class: only the first of the ranks that run the "
-                     "same tasks; windtunnel reads all back from it, other programs do not")
-          ->type_name("WHICH:{all,one-per-class}")
-          ->transform(CLI::CheckedTransformer(which, CLI::ignore_case).description(""));
-  add_set(app, to->set);
-  CLI::Option* force =
-      app.add_flag("--force", to->force, "replace the traces of an earlier export");
-  CLI::Option* faults =
+                     "same tasks; windtunnel reads all back from it, other programs do not",
+                     "WHICH")
+          .check(one_of("kind of ranks", {"all", "one-per-class"}));
+  app.add_set(to->set);
+  Option force = app.add_flag("--force", to->force, "replace the traces of an earlier export");
+  Option faults =
       app.add_flag("--faults", to->faults,
                    "simulate the scenario's failures instead and write them as a log of faults")
-          ->excludes(ranks)
-          ->excludes(force);
-  for (CLI::Option* option : add_watch(app, to->fault, "default: the scenario's")) {
-    option->needs(faults);
+          .excludes(ranks)
+          .excludes(force);
+  for (const Option& option : add_watch(app, to->fault, "default: the scenario's")) {
+    option.needs(faults);
   }
   app.add_option("--seed", to->fault.seed, "of the log of faults; default: the campaign's")
-      ->needs(faults);
+      .needs(faults);
   add_example(app, "scenarios/small.yaml --ranks one-per-class --out traces");
   return [to] { return export_traces(*to); };
 }
 
-Handler define_import(CLI::App& app) {
+Handler define_import(const CommandLine& app) {
   auto from = std::make_shared<ImportOptions>();
   app.add_option(
          "TRACE", from->files,
          "files NAME.RANK.et (or .json) of Chakra, or their folder; what PyTorch's profiler "
          "(.json, .json.gz) or Nsight Systems (.sqlite) recorded, a file per rank or "
          "their folder; or a log of node faults, FILE.csv, which is fitted")
-      ->required();
-  CLI::Option* scenario =
-      app.add_option("--scenario", from->scenario, "its cluster and calibration are used")
-          ->type_name("SCENARIO");
+      .required();
+  Option scenario = app.add_option("--scenario", from->scenario,
+                                   "its cluster and calibration are used", "SCENARIO");
   app.add_option("--cluster", from->cluster,
-                 "of execution traces, instead of a scenario: nodes or GPUs, e.g. '2 x dgx-h100'")
-      ->type_name("N x NODE")
-      ->excludes(scenario);
-  add_set(app, from->set);
+                 "of execution traces, instead of a scenario: nodes or GPUs, e.g. '2 x dgx-h100'",
+                 "N x NODE")
+      .excludes(scenario);
+  app.add_set(from->set);
   app.add_option("--vary", from->vary,
                  "of what a profiler recorded: the scenario, with the calibration that the trace "
                  "gives, at these values of a key, e.g. schedule=1f1b,zb-h1; repeated: every "
-                 "combination")
-      ->type_name("KEY=A,B,C")
-      ->allow_extra_args(false);
+                 "combination",
+                 "KEY=A,B,C")
+      .repeatable();
   add_answer_output(app, from->output);
   app.add_option("--replicas", from->replicas,
                  "of what a profiler recorded: run so many copies of the job side by side, data "
                  "parallelism across them")
-      ->check(CLI::Range(1, 100'000));
+      .check(whole_in(1, 100'000));
   add_watch(app, from->fault, "default: as the file says");
   app.add_option("--out", from->fault.out,
                  "write the log of faults as plain.csv, arrivals.csv, repairs.csv and, fitted, "
-                 "failures.yaml; of what a profiler recorded a calibration.yaml")
-      ->type_name("DIR");
+                 "failures.yaml; of what a profiler recorded a calibration.yaml",
+                 "DIR");
   add_example(app, "traces --cluster '2 x dgx-h100'");
   return [from] { return import_traces(*from); };
 }
 
 }  // namespace
 
-Handler define_trace(CLI::App& app) {
-  CLI::App* write = app.add_subcommand(
+Handler define_trace(const CommandLine& app) {
+  const CommandLine write = app.add_subcommand(
       "export",
       "write the tasks of a scenario as MLCommons Chakra execution traces, or its failures as a "
       "log of faults");
-  CLI::App* read = app.add_subcommand(
+  const CommandLine read = app.add_subcommand(
       "import",
       "simulate MLCommons Chakra execution traces on the machine of a scenario, or fit a log of "
       "node faults");
-  const Handler to = define_export(*write);
-  const Handler from = define_import(*read);
+  const Handler to = define_export(write);
+  const Handler from = define_import(read);
   add_example(app, "export scenarios/small.yaml --ranks one-per-class --out traces");
-  app.require_subcommand(1);
-  return [to, from, write] { return write->parsed() ? to() : from(); };
+  app.require_subcommand(1, 1);
+  return [to, from, write] { return write.parsed() ? to() : from(); };
 }
 
 }  // namespace windtunnel

@@ -52,12 +52,12 @@ ExecutedPlan read_executed_plan(const std::string& path, const std::vector<std::
   return executed_plan(scenario.at(nodes_of(the_case, ranks_per_node)));
 }
 
-void add_kernels_option(CLI::App& app, std::string& device) {
+void add_kernels_option(const CommandLine& app, std::string& device) {
   app.add_option("--kernels", device,
                  "run real kernels in place of waits, as many as take the time (a core or a device "
-                 "for each rank)")
-      ->type_name("cpu|cuda")
-      ->check(one_of("kernels", {"cpu", "cuda"}));
+                 "for each rank)",
+                 "cpu|cuda")
+      .check(one_of("kernels", {"cpu", "cuda"}));
 }
 
 void take_kernels(ExecutedPlan& executed, const std::string& device) {

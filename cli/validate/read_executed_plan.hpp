@@ -15,7 +15,7 @@ ExecutedPlan read_executed_plan(const std::string& path, const std::vector<std::
                                 int ranks_per_node = 0);
 
 // --kernels cpu|cuda.
-void add_kernels_option(CLI::App& app, std::string& device);
+void add_kernels_option(const CommandLine& app, std::string& device);
 // Measures the kernels that the plan's computations will run; "": they are waits. Throws Error as
 // measured_kernels() does.
 void take_kernels(ExecutedPlan& executed, const std::string& device);

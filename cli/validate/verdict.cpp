@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <CLI/CLI.hpp>
+
 #include "cli/program/output.hpp"
 #include "models/base/error.hpp"
 

@@ -8,6 +8,8 @@
 
 namespace windtunnel {
 
+DEFINE_SPECIAL_MEMBERS(Calibration);
+
 const std::vector<CalibrationField>& calibration_fields() {
   static const std::vector<CalibrationField> fields = {
       {"gemm.efficiency", &Calibration::gemm_efficiency, "",

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "models/base/origin.hpp"
+#include "models/base/special_members.hpp"
 #include "models/calibration/attention_speeds.hpp"
 #include "models/calibration/interconnect_law.hpp"
 #include "models/calibration/kernel_law.hpp"
@@ -31,6 +32,7 @@ struct KernelStarts {
 };
 
 struct Calibration {
+  DECLARE_SPECIAL_MEMBERS(Calibration);
   std::string name;  // "h100-published"
   std::string gpu;   // kinds of GPUs that it is of, between blanks; empty: any
 

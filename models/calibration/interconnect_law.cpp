@@ -5,6 +5,8 @@
 
 namespace windtunnel {
 
+DEFINE_SPECIAL_MEMBERS(InterconnectLaw);
+
 const std::vector<InterconnectLawField>& interconnect_law_fields() {
   using Law = InterconnectLaw;
   static const std::vector<InterconnectLawField> fields = {

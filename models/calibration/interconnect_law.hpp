@@ -12,10 +12,12 @@
 #include <vector>
 
 #include "models/base/origin.hpp"
+#include "models/base/special_members.hpp"
 
 namespace windtunnel {
 
 struct InterconnectLaw {
+  DECLARE_SPECIAL_MEMBERS(InterconnectLaw);
   bool stated = false;  // false: the calibration's five constants are all that is known
 
   // Factors on NCCL's microseconds.

@@ -31,6 +31,12 @@ void add_name(const std::string& other, std::string& name) {
 
 }  // namespace
 
+DEFINE_SPECIAL_MEMBERS(FabricSpec);
+
+DEFINE_SPECIAL_MEMBERS(GpuSpec);
+DEFINE_SPECIAL_MEMBERS(NodeSpec);
+DEFINE_SPECIAL_MEMBERS(Cluster);
+
 double Cluster::slowdown_of(int gpu) const {
   double slowdown = 1;
   for (const SlowNode& slow : slow_nodes) {

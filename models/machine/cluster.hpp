@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "models/base/origin.hpp"
+#include "models/base/special_members.hpp"
 #include "models/machine/fabric.hpp"
 #include "models/machine/jitter.hpp"
 
@@ -20,6 +21,7 @@ namespace windtunnel {
 enum class GpuGeneration : std::uint8_t { pascal, volta, turing, ampere, hopper, blackwell };
 
 struct GpuSpec {
+  DECLARE_SPECIAL_MEMBERS(GpuSpec);
   std::string name;  // "h100"
   GpuGeneration generation = GpuGeneration::ampere;
   bool superchip = false;  // beside a processor of NVIDIA's own, Grace, that NVLink leads to
@@ -43,6 +45,7 @@ enum class GpuPath : std::uint8_t {
 };
 
 struct NodeSpec {
+  DECLARE_SPECIAL_MEMBERS(NodeSpec);
   std::string name;  // "dgx-h100"
   GpuSpec gpu;
   int gpus = 8;          // per node; all in one NVSwitch (or NVLink) domain
@@ -135,6 +138,7 @@ struct GpuRange {
 };
 
 struct Cluster {
+  DECLARE_SPECIAL_MEMBERS(Cluster);
   int nodes = 1;  // of the job
   // [node of the job] -> node of the machine, each once; empty: its first nodes, in order.
   std::vector<int> places;

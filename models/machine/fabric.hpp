@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "models/base/origin.hpp"
+#include "models/base/special_members.hpp"
 
 namespace windtunnel {
 
@@ -116,6 +117,7 @@ struct NicVariation {
 };
 
 struct FabricSpec {
+  DECLARE_SPECIAL_MEMBERS(FabricSpec);
   Topology topology = Topology::rail_fat_tree;
   Transport transport = Transport::infiniband;
   int nodes_per_pod = 0;             // 0: one pod holds all

@@ -2,6 +2,8 @@
 
 namespace windtunnel {
 
+DEFINE_SPECIAL_MEMBERS(Job);
+
 double price_usd_per_s(const Job& job) {
   const Cluster& cluster = job.cluster;
   const double spares = job.recovery.spares;

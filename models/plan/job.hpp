@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "models/base/error.hpp"
+#include "models/base/special_members.hpp"
 #include "models/calibration/calibration.hpp"
 #include "models/compression/compressor.hpp"
 #include "models/machine/cluster.hpp"
@@ -134,6 +135,7 @@ struct Campaign {
 };
 
 struct Job {
+  DECLARE_SPECIAL_MEMBERS(Job);
   TransformerSpec model;
   // The model where it is a table of layers and no transformer; then `model` has its name alone and
   // a sequence of one sample.

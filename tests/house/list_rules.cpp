@@ -16,10 +16,6 @@ namespace {
 
 constexpr int kLeastSources = 4;
 
-std::string folder_of(std::string_view path) {
-  return std::string(path.substr(0, path.rfind('/')));
-}
-
 std::string_view without_extension(std::string_view path) {
   return path.substr(0, path.rfind('.'));
 }
@@ -57,7 +53,7 @@ std::vector<Breach> beyond_list(const std::map<std::string, std::string>& found,
 std::vector<Breach> small_rooms(const std::vector<SourceFile>& files, const SourceFile& table) {
   std::map<std::string, int> sources;
   for (const SourceFile& file : files) {
-    if (is_program(file.path)) ++sources[folder_of(file.path)];
+    if (is_program(file.path)) ++sources[std::string(folder_of(file.path))];
   }
   std::map<std::string, std::string> found;
   for (const auto& [room, count] : sources) {
@@ -98,7 +94,7 @@ std::map<std::string, std::vector<Breach>> decoded_by_room(const std::vector<Sou
   std::map<std::string, std::vector<Breach>> rooms;
   for (const SourceFile& file : files) {
     for (Breach& breach : decoded_comments(file)) {
-      rooms[folder_of(file.path)].push_back(std::move(breach));
+      rooms[std::string(folder_of(file.path))].push_back(std::move(breach));
     }
   }
   return rooms;

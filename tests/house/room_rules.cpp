@@ -129,16 +129,8 @@ constexpr std::array kRooms = std::to_array<std::string_view>({
     "cli",
 });
 
-std::string_view folder_of(std::string_view path) {
-  return path.substr(0, path.rfind('/'));
-}
-
 std::string_view name_of(std::string_view path) {
   return path.substr(path.rfind('/') + 1);
-}
-
-bool is_header(std::string_view path) {
-  return path.ends_with(".hpp") || path.ends_with(".cuh");
 }
 
 // Sources of the program have rooms; tests, benchmarks, examples and public headers have none.

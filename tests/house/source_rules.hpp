@@ -20,6 +20,14 @@ struct Breach {
   std::string rule;
 };
 
+inline std::string_view folder_of(std::string_view path) {
+  return path.substr(0, path.rfind('/'));
+}
+
+inline bool is_header(std::string_view path) {
+  return path.ends_with(".hpp") || path.ends_with(".cuh");
+}
+
 std::string to_string(const Breach& breach);  // "models/cost/op/op.hpp:3: rule"
 
 // Endings of C++ and CUDA sources, and of those in other languages.

@@ -215,10 +215,12 @@ TEST(SourceRules, IncludesStartAtTheRoot) {
 
 TEST(SourceRules, LibrariesStayInTheirFolders) {
   const SourceFile header = {"models/cost/op/op.hpp",
-                             {"#include <boost/graph/graph.hpp>", "#include <simgrid/s4u.hpp>"}};
+                             {"#include <boost/graph/graph.hpp>", "#include <simgrid/s4u.hpp>",
+                              "#include <CLI/CLI.hpp>"}};
   EXPECT_EQ(texts(include_breaches(header, kPaths)),
             (Lines{"models/cost/op/op.hpp:1: boost/ belongs in .cpp files",
-                   "models/cost/op/op.hpp:2: SimGrid is included in sim/engine only"}));
+                   "models/cost/op/op.hpp:2: SimGrid is included in sim/engine only",
+                   "models/cost/op/op.hpp:3: CLI/ belongs in .cpp files"}));
   const SourceFile source = {"models/cost/op/op.cpp",
                              {"#include <boost/graph/graph.hpp>", "#include <fstream>"}};
   EXPECT_EQ(texts(include_breaches(source, kPaths)),

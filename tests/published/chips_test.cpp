@@ -10,6 +10,7 @@
 #include "models/calibration/prediction_error.hpp"
 #include "scenarios/language/case.hpp"
 #include "sim/study/simulate.hpp"
+#include "tests/support/joined.hpp"
 
 namespace windtunnel {
 namespace {
@@ -32,11 +33,6 @@ Overrides maxtext(int hidden, int layers, int heads, int ffn) {
           {"model.heads", std::to_string(heads)},
           {"model.kv_heads", std::to_string(heads)},
           {"model.ffn", std::to_string(ffn)}};
-}
-
-Overrides joined(Overrides first, const Overrides& second) {
-  first.insert(first.end(), second.begin(), second.end());
-  return first;
 }
 
 std::vector<PublishedRun> published_runs() {

@@ -18,6 +18,7 @@
 #include "policies/exchange/gradient_tensors.hpp"
 #include "policies/iteration.hpp"
 #include "scenarios/language/case.hpp"
+#include "tests/support/joined.hpp"
 
 namespace windtunnel {
 namespace {
@@ -37,11 +38,6 @@ double step_s(const std::string& scenario, const Overrides& overrides = {}) {
 }
 
 using Pair = Overrides::value_type;
-
-Overrides joined(Overrides first, const Overrides& second) {
-  first.insert(first.end(), second.begin(), second.end());
-  return first;
-}
 
 Pair compressor(const std::string& choice) {
   return {"communication.compressor", choice};

@@ -5,6 +5,7 @@
 
 #include "models/network/groups/group_shape.hpp"
 #include "models/plan/job_collective.hpp"
+#include "models/workload/training.hpp"
 
 namespace windtunnel {
 namespace {

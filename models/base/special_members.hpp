@@ -1,0 +1,23 @@
+// Construction, copying, moving and destruction of a large struct, compiled in one source. Without
+// these the compiler writes them again in each source that holds such a value: of Job, Calibration
+// and their like that was a sixth of the program's object code. Such a struct is no aggregate, so
+// each of its members needs an initialiser or a constructor of its own.
+#pragma once
+
+// This stands in the struct, before its members.
+#define DECLARE_SPECIAL_MEMBERS(Type)     \
+  Type();                                 \
+  Type(const Type& other);                \
+  Type(Type&& other) noexcept;            \
+  Type& operator=(const Type& other);     \
+  Type& operator=(Type&& other) noexcept; \
+  ~Type()
+
+// This stands in one source, inside the namespace.
+#define DEFINE_SPECIAL_MEMBERS(Type)                      \
+  Type::Type() = default;                                 \
+  Type::Type(const Type& other) = default;                \
+  Type::Type(Type&& other) noexcept = default;            \
+  Type& Type::operator=(const Type& other) = default;     \
+  Type& Type::operator=(Type&& other) noexcept = default; \
+  Type::~Type() = default

@@ -1,0 +1,13 @@
+// Settings of a scenario on top of others, where tests vary a common beginning.
+#pragma once
+
+#include "models/results/resolved_value.hpp"
+
+namespace windtunnel {
+
+inline Overrides joined(Overrides first, const Overrides& second) {
+  first.insert(first.end(), second.begin(), second.end());
+  return first;
+}
+
+}  // namespace windtunnel
