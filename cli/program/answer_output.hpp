@@ -18,7 +18,8 @@ struct AnswerOutput {
 
 // --json, and an option for each format that goes to a file, but for one that the command has
 // otherwise: those that write a folder have its page there. `output` has to outlive `app`.
-void add_answer_output(const CommandLine& app, AnswerOutput& output, const std::string& left_out = "");
+void add_answer_output(const CommandLine& app, AnswerOutput& output,
+                       const std::string& left_out = "");
 
 // Throws Error where the folder of a file is missing: before the work.
 void check_folders(const AnswerOutput& output);

@@ -214,9 +214,9 @@ TEST(SourceRules, IncludesStartAtTheRoot) {
 }
 
 TEST(SourceRules, LibrariesStayInTheirFolders) {
-  const SourceFile header = {"models/cost/op/op.hpp",
-                             {"#include <boost/graph/graph.hpp>", "#include <simgrid/s4u.hpp>",
-                              "#include <CLI/CLI.hpp>"}};
+  const SourceFile header = {
+      "models/cost/op/op.hpp",
+      {"#include <boost/graph/graph.hpp>", "#include <simgrid/s4u.hpp>", "#include <CLI/CLI.hpp>"}};
   EXPECT_EQ(texts(include_breaches(header, kPaths)),
             (Lines{"models/cost/op/op.hpp:1: boost/ belongs in .cpp files",
                    "models/cost/op/op.hpp:2: SimGrid is included in sim/engine only",

@@ -20,7 +20,7 @@ namespace {
 constexpr const char* kRowScenario = "scenario of a row";
 
 // An Error of the row's scenario, or of the library, has a place that is not the row's.
-SkippedRow skipped(const std::string& id, const Error& error) {
+SkippedRow not_predicted(const std::string& id, const Error& error) {
   if (error.where().file == kRowScenario) return {id, std::string(error.text())};
   return skipped_row(id, error);
 }
@@ -53,7 +53,7 @@ void RowJudge::judge(const CsvTable& table, std::size_t table_row,
       (fitted_on || each.fitted ? report_.fitted : report_.rows).push_back(std::move(row));
     }
   } catch (const Error& error) {
-    report_.skipped.push_back(skipped(id, error));
+    report_.skipped.push_back(not_predicted(id, error));
   }
 }
 

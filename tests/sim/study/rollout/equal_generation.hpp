@@ -8,7 +8,7 @@
 namespace windtunnel {
 
 inline double equal_generation_s(const EngineSpeed& speed, int engines, const RolloutSample& sample,
-                          int count) {
+                                 int count) {
   const int most = (count + engines - 1) / engines;
   double seconds = 0;
   // All of a wave end together, and the next one begins.
