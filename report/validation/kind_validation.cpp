@@ -26,7 +26,7 @@ std::string number_cell(const ValidationRow& row, double value) {
   const std::string unit = row.metric.substr(row.metric.rfind('_') + 1);
   static const std::map<std::string, const char*> units = {{"s", " s"}, {"W", " W"}, {"h", " h"}};
   const auto known = units.find(unit);
-  if (unit == "s" && value < 0.01) return format_seconds(value);
+  if (unit == "s" && value < 0.1) return format_seconds(value);
   const std::string number =
       value < 1000 ? fmt::format("{:.3g}", value) : fmt::format("{:.0f}", value);
   return number + (known == units.end() ? "" : known->second);

@@ -1,5 +1,4 @@
-// What a library takes to dispatch tokens to experts and to combine what comes back, against the
-// all-to-alls of a step with that layer (models/cost/parallel/expert_parallel.hpp).
+// A library's dispatch and combine of tokens is held to a step's all-to-alls (expert_parallel.hpp).
 #include <cstdio>
 
 #include "models/cost/chunk/block_coster.hpp"
