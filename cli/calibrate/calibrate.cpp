@@ -41,6 +41,7 @@ struct CalibrateOptions : DeviceCalibration {
   std::vector<std::string> fix;
   std::string origin = "measured";  // of the rows
   int threads = 0;
+  AnswerOutput answer;
 };
 
 Calibration base_of(const CalibrateOptions& options, const FitInput& input) {
@@ -202,9 +203,10 @@ Answer answer_of(const CalibrateOptions& options, const FitInput& input, const C
   return fit_answer(std::move(answer));
 }
 
-// The options of all programs have a page and a document (calibrate_device.hpp).
 AnswerOutput output_of(const CalibrateOptions& options) {
-  return {.json = options.json, .files = {{"--page", options.page}}};
+  AnswerOutput output = options.answer;
+  output.json = options.json;
+  return output;
 }
 
 ExitCode calibrate_network(const CalibrateOptions& options) {
@@ -234,7 +236,9 @@ ExitCode calibrate_device(const CalibrateOptions& options) {
     throw Error(
         "--where, --gpu, --machine, --network, --collective, --fit and --fix go with --from");
   }
-  return calibrate_on_device(options);
+  DeviceCalibration device = options;
+  device.page = options.answer.files.at("--page");
+  return calibrate_on_device(device);
 }
 
 ExitCode calibrate(const CalibrateOptions& options) {
@@ -318,7 +322,7 @@ Handler define_calibrate(const CommandLine& app) {
                  "ORIGIN")
       .check(one_of("origin", {"measured", "published"}));
   add_output_options(app, *options);
-  add_page_option(app, options->page);
+  add_answer_files(app, options->answer);
   options->page_of = kernels_page;
   app.add_threads(options->threads, "threads (default: all cores)");
   add_example(app, "--from runs.csv --gpu h100 --out my-cluster.yaml");

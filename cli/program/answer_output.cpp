@@ -22,10 +22,14 @@ constexpr AnswerFormat kFormats[] = {{"--page", add_page_option, answer_page}};
 
 }  // namespace
 
-void add_answer_output(const CommandLine& app, AnswerOutput& output, const std::string& left_out) {
+void add_answer_files(const CommandLine& app, AnswerOutput& output, const std::string& left_out) {
   for (const AnswerFormat& format : kFormats) {
     if (format.option != left_out) format.add(app, output.files[format.option]);
   }
+}
+
+void add_answer_output(const CommandLine& app, AnswerOutput& output, const std::string& left_out) {
+  add_answer_files(app, output, left_out);
   app.add_flag("--json", output.json, "print one JSON document on stdout, text on stderr");
 }
 

@@ -124,11 +124,10 @@ size_t section_width(const ConsoleStyle& style) {
 }
 
 // What the console has of an answer: without its charts, and with its figures where they stand.
-std::vector<SummarySection> console_sections(const Answer& answer, const ConsoleStyle& style) {
+std::vector<SummarySection> console_sections(const Answer& answer) {
   std::vector<SummarySection> sections;
   for (SummarySection section : answer.sections) {
     if (section.where == ShownOn::page || section.chart) continue;
-    if (!style.notes && section.title == kNotesTitle) continue;
     if (section.with_figures) {
       section.rows.insert(section.rows.begin(), answer.figures.begin(), answer.figures.end());
     }
@@ -163,12 +162,13 @@ std::string answer_text(const Answer& answer, const ConsoleStyle& style) {
     const size_t line = style.width > 0 ? style.width : answer.subtitle.size();
     for (const std::string& part : wrapped(answer.subtitle, line)) text += part + "\n";
   }
-  const std::vector<SummarySection> sections = console_sections(answer, style);
+  const std::vector<SummarySection> sections = console_sections(answer);
   size_t width = 0;
   for (const SummarySection& section : sections) {
     for (const SummaryRow& row : section.rows) width = std::max(width, row.label.size());
   }
   for (const SummarySection& section : sections) {
+    if (!style.notes && section.title == kNotesTitle) continue;
     if (!text.empty()) text += "\n";
     const bool titled = !section.title.empty();
     if (titled) text += style.bold(section.title) + "\n";
