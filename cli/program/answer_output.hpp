@@ -16,11 +16,11 @@ struct AnswerOutput {
   std::size_t width = 0;                          // of a line on the console; 0: the terminal's
 };
 
-// An option for each format that goes to a file, but for one that the command has otherwise: those
-// that write a folder have its page there. `output` has to outlive `app`.
+// Adds an option for each format that goes to a file, but for one that the command has otherwise:
+// those that write a folder have its page there. `output` has to outlive `app`.
 void add_answer_files(const CommandLine& app, AnswerOutput& output,
                       const std::string& left_out = "");
-// The same, and --json.
+// Adds these options and --json.
 void add_answer_output(const CommandLine& app, AnswerOutput& output,
                        const std::string& left_out = "");
 
