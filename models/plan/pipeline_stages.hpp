@@ -15,7 +15,7 @@ namespace windtunnel {
 // hold them in a loop.
 HeldStages stages_of_ranks(const Layout& layout, const HeldStages& said);
 
-// [stage] -> its rank in the loop.
+// The rank that holds each stage in the loop.
 std::vector<int> looped_ranks(const Layout& layout);
 
 // [stage] -> its part of the layers of its rank in the loop: the first chunks of a rank have one

@@ -326,6 +326,7 @@ std::string survived_text(const SnapshotTier& tier) {
   if (protection.trainer) survived.emplace_back("process crash");
   if (protection.keeper && tier.keeper_process) survived.emplace_back("keeper crash");
   if (protection.stop) survived.emplace_back("planned stop");
+  if (!protection.node) survived.emplace_back("node loss");
   if (!traits_of(tier).copied) {
     survived.emplace_back("node loss while another holds the shard");
   } else if (protection.tolerated > 0) {
