@@ -25,7 +25,7 @@ std::string on_one_line(std::string text) {
 }
 
 // The values of a key that the other answer has not, in order: a key may stand more than once.
-std::vector<std::string> values_beyond(const Answer& answer, const Answer& other,
+std::vector<std::string> values_beyond(const AnswerLines& answer, const AnswerLines& other,
                                        const std::string& key) {
   std::vector<std::string> values;
   for (const auto& [its_key, value] : answer) {
@@ -38,11 +38,11 @@ std::vector<std::string> values_beyond(const Answer& answer, const Answer& other
   return values;
 }
 
-void compare(const std::string& name, const Answer& before, const Answer& after,
+void compare(const std::string& name, const AnswerLines& before, const AnswerLines& after,
              std::vector<std::string>& lines) {
   if (before == after) return;
   std::vector<std::string> keys;
-  for (const Answer* answer : {&before, &after}) {
+  for (const AnswerLines* answer : {&before, &after}) {
     for (const auto& [key, value] : *answer) {
       if (std::ranges::find(keys, key) == keys.end()) keys.push_back(key);
     }
@@ -60,7 +60,7 @@ void compare(const std::string& name, const Answer& before, const Answer& after,
   }
 }
 
-Answer ask(const Question& question) {
+AnswerLines ask(const Question& question) {
   try {
     return question.ask();
   } catch (const Error& error) {
@@ -110,7 +110,7 @@ std::string answers_text(const Answers& answers) {
 
 Answers parse_answers(const std::string& text, const std::string& file) {
   Answers answers;
-  Answer* answer = nullptr;
+  AnswerLines* answer = nullptr;
   std::istringstream lines(text);
   int number = 0;
   for (std::string line; std::getline(lines, line);) {

@@ -13,13 +13,13 @@ namespace windtunnel {
 
 // Key and value in the order in which the program gives them, each on one line. A key may stand
 // more than once, as that of a test's messages: then the values are compared as a set.
-using Answer = std::vector<std::pair<std::string, std::string>>;
-using Answers = std::map<std::string, Answer>;  // by the name of the case
+using AnswerLines = std::vector<std::pair<std::string, std::string>>;
+using Answers = std::map<std::string, AnswerLines>;  // by the name of the case
 
 // A case and the function that works it out.
 struct Question {
   std::string name;
-  std::function<Answer()> ask;
+  std::function<AnswerLines()> ask;
 };
 
 // "[case]" on a line, then "key = value" lines.

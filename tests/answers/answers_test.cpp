@@ -61,14 +61,15 @@ TEST(Answers, ValuesOfOneKeyAreComparedAsASet) {
 }
 
 TEST(Answers, EachQuestionIsAskedOnceAndItsErrorIsItsAnswer) {
-  const std::vector<Question> questions = {{"a",
-                                            [] {
-                                              return Answer{{"figure", "1"}};
-                                            }},
-                                           {"b", []() -> Answer { throw Error("no such key"); }},
-                                           {"c", [] {
-                                              return Answer{{"figure", "3"}};
-                                            }}};
+  const std::vector<Question> questions = {
+      {"a",
+       [] {
+         return AnswerLines{{"figure", "1"}};
+       }},
+      {"b", []() -> AnswerLines { throw Error("no such key"); }},
+      {"c", [] {
+         return AnswerLines{{"figure", "3"}};
+       }}};
   const Answers expected = {
       {"a", {{"figure", "1"}}}, {"b", {{"error", "no such key"}}}, {"c", {{"figure", "3"}}}};
   EXPECT_EQ(ask_all(questions, 2), expected);

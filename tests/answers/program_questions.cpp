@@ -41,7 +41,7 @@ std::string hash_of_lines(const std::vector<std::string>& lines) {
 }
 
 // What a command prints, line by line, and its exit code.
-Answer command_answer(const std::string& command) {
+AnswerLines command_answer(const std::string& command) {
   std::FILE* pipe = popen(("{ " + command + "; } 2>&1").c_str(), "r");
   if (pipe == nullptr) throw Error(fmt::format("cannot run {}", command), ExitCode::failed);
   std::string text;
@@ -53,7 +53,7 @@ Answer command_answer(const std::string& command) {
   std::vector<std::string> lines;
   std::istringstream stream(text);
   for (std::string line; std::getline(stream, line);) lines.push_back(line);
-  Answer answer = {{"exit", fmt::format("{}", WEXITSTATUS(status))}};
+  AnswerLines answer = {{"exit", fmt::format("{}", WEXITSTATUS(status))}};
   if (lines.size() > kShownLines) return {answer[0], {"output", hash_of_lines(lines)}};
   for (std::size_t i = 0; i < lines.size(); ++i) {
     answer.emplace_back(fmt::format("line {}", i + 1), lines[i]);
@@ -78,10 +78,10 @@ fs::path folder_for(const std::string& purpose) {
 }
 
 // The commands that the page prints, in order, and the page itself where a command writes it.
-Answer page_answer(const Built& built, const std::string& page) {
+AnswerLines page_answer(const Built& built, const std::string& page) {
   const std::string text = text_of(fs::path(built.root) / page);
   const PageReader reader(folder_for("page"), built.root, fs::path(built.bin) / "windtunnel");
-  Answer answer;
+  AnswerLines answer;
   for (const PrintedCommand& each : printed_commands(text)) {
     answer.emplace_back("$ " + each.command, hash_of_lines(reader.run(each.command).first));
   }
@@ -103,7 +103,8 @@ std::string without_folder(std::string text, const std::string& folder) {
 }
 
 // The messages that the tests of a program meet, under the names of the tests.
-Answer message_answer(const Built& built, const std::string& program, const std::string& filter) {
+AnswerLines message_answer(const Built& built, const std::string& program,
+                           const std::string& filter) {
   const fs::path folder = folder_for("messages");
   fs::create_directories(folder);
   const fs::path file = folder / "messages.txt";
@@ -115,7 +116,7 @@ Answer message_answer(const Built& built, const std::string& program, const std:
   if (!WIFEXITED(std::system(command.c_str()))) {
     throw Error(fmt::format("{} did not end", program), ExitCode::failed);
   }
-  Answer answer;
+  AnswerLines answer;
   std::istringstream lines(text_of(file));
   for (std::string line; std::getline(lines, line);) {
     const std::size_t equals = line.find(" = ");

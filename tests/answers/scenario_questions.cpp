@@ -57,7 +57,7 @@ std::string record_hash(const Record& record) {
 }
 
 // The numbers and texts of a document, each under its path.
-void flatten(const std::string& path, const Json& value, Answer& answer) {
+void flatten(const std::string& path, const Json& value, AnswerLines& answer) {
   if (value.is_object()) {
     for (const auto& [key, member] : value.items()) {
       if (is_of_build(key)) continue;
@@ -74,14 +74,15 @@ void flatten(const std::string& path, const Json& value, Answer& answer) {
   }
 }
 
-void add_trial(const CampaignInputs& inputs, int trial, const std::string& name, Answer& answer) {
+void add_trial(const CampaignInputs& inputs, int trial, const std::string& name,
+               AnswerLines& answer) {
   std::vector<CampaignEvent> events;
   run_trial(inputs, trial, CampaignMode::fast_forward, &events);
   answer.emplace_back(name, fmt::format("{} events, {}", events.size(), hash_of(events)));
 }
 
 // What the JSON document does not hold: tasks, spans and the events of a few trials.
-void add_hashes(const Case& the_case, const Record& record, Answer& answer) {
+void add_hashes(const Case& the_case, const Record& record, AnswerLines& answer) {
   answer.emplace_back("plan", hash_of(record.plan));
   answer.emplace_back("timeline", hash_of(record.timeline));
   if (the_case.job.campaign.length_s <= 0) return;
@@ -96,8 +97,8 @@ void add_hashes(const Case& the_case, const Record& record, Answer& answer) {
   }
 }
 
-Answer scenario_answer(const std::string& path) {
-  Answer answer;
+AnswerLines scenario_answer(const std::string& path) {
+  AnswerLines answer;
   const ScenarioText text = read_scenario(path);
   if (has_jobs(text)) {
     flatten("", company_document(simulate_company(resolve_company(text), {}), false), answer);
@@ -112,8 +113,8 @@ Answer scenario_answer(const std::string& path) {
 }
 
 // The figures that most depend on all others, and a hash of each part.
-Answer short_answer(const Case& the_case) {
-  Answer answer;
+AnswerLines short_answer(const Case& the_case) {
+  AnswerLines answer;
   const Record record = simulate(the_case, {.threads = 1, .allow_oom = true});
   const Json document = run_document(record, false);
   for (const auto& [part, value] : document.items()) {
@@ -128,7 +129,7 @@ Answer short_answer(const Case& the_case) {
 }
 
 // None: refused, which the answer then says.
-std::optional<Answer> job_answer(std::uint64_t number, Answer& refused) {
+std::optional<AnswerLines> job_answer(std::uint64_t number, AnswerLines& refused) {
   const std::string file = fmt::format("keys-{}.yaml", number);
   const auto add_refusal = [&](const Error& error) {
     refused.emplace_back("refused", shown(error.what()));
@@ -145,10 +146,10 @@ std::optional<Answer> job_answer(std::uint64_t number, Answer& refused) {
 }
 
 // The first job from this number on that runs, and why others before it and keys do not.
-Answer first_job_answer(std::uint64_t number) {
-  Answer answer;
+AnswerLines first_job_answer(std::uint64_t number) {
+  AnswerLines answer;
   for (std::uint64_t i = 0; i < kTriesPerJob; ++i) {
-    const std::optional<Answer> ran = job_answer(number + i, answer);
+    const std::optional<AnswerLines> ran = job_answer(number + i, answer);
     if (!ran) continue;
     answer.insert(answer.end(), ran->begin(), ran->end());
     break;
@@ -160,7 +161,7 @@ Answer first_job_answer(std::uint64_t number) {
 
 constexpr const char* kCampaignFile = "tests/answers/campaign.yaml";
 
-Answer campaign_answer(const std::string& file, const Overrides& set) {
+AnswerLines campaign_answer(const std::string& file, const Overrides& set) {
   return short_answer(parse_case(read_text_file(file), file, set));
 }
 
