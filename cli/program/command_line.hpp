@@ -30,13 +30,13 @@ class Check {
   std::shared_ptr<const CLI::Validator> validator_;
 };
 
-// A whole number from low to high.
+// The value is a whole number from low to high.
 Check whole_in(int low, int high);
-// A number from low to high; "nan" is none.
+// The value is a number from low to high; "nan" is none.
 Check number_in(double low, double high);
-// One of these words. Another is refused with the word that was meant.
+// The value is one of these words. Another is refused with the word that was meant.
 Check one_of(const std::string& noun, const std::vector<std::string>& names);
-// The file has to be there.
+// The value names a file that is there.
 Check existing_file();
 
 class Option {

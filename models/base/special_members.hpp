@@ -1,6 +1,6 @@
 // Construction, copying, moving and destruction of a large struct, compiled in one source. Without
 // these the compiler writes them again in each source that holds such a value: of Job, Calibration
-// and their like that was a sixth of the program's object code. Such a struct is no aggregate, so
+// and their like that was an eighth of the program's object code. Such a struct is no aggregate, so
 // each of its members needs an initialiser or a constructor of its own.
 #pragma once
 
