@@ -68,12 +68,12 @@ class SharedProgress {
   void* memory_;
 };
 
-struct Answer {
+struct ReadResult {
   bool refused = false;  // with an Error
   std::string fault;     // of the reader: an answer that is none
 };
 
-Answer answer_to(const Reader& reader, const std::string& bytes) {
+ReadResult answer_to(const Reader& reader, const std::string& bytes) {
   try {
     reader.read(bytes);
   } catch (const Error& error) {
@@ -189,7 +189,7 @@ class FoundFiles : public testing::TestWithParam<Reader> {};
 TEST_P(FoundFiles, AreRefusedInWords) {
   const std::vector<std::string> files = found_files(GetParam());
   for (std::size_t i = 0; i < files.size(); ++i) {
-    const Answer answer = answer_to(GetParam(), files[i]);
+    const ReadResult answer = answer_to(GetParam(), files[i]);
     EXPECT_TRUE(answer.refused) << "file " << i;
     EXPECT_EQ(answer.fault, "") << "file " << i;
   }
@@ -204,7 +204,7 @@ TEST_P(CutOffFiles, AreRefusedInWords) {
   for (const std::string& bytes : whole_files(GetParam())) {
     const std::size_t step = std::max<std::size_t>(1, bytes.size() / 50);
     for (std::size_t length = 0; length + 2 < bytes.size(); length += step) {
-      const Answer answer = answer_to(GetParam(), bytes.substr(0, length));
+      const ReadResult answer = answer_to(GetParam(), bytes.substr(0, length));
       EXPECT_TRUE(answer.refused) << length;
       EXPECT_EQ(answer.fault, "") << length;
     }
@@ -228,7 +228,7 @@ class HostileFiles : public testing::TestWithParam<Reader> {
       if (!kReservesMemory) setrlimit(RLIMIT_AS, &limit);
       alarm(kLongest_s);
       make_scratch_files(kind);
-      const Answer answer = answer_to(GetParam(), whole_files(GetParam()).front());
+      const ReadResult answer = answer_to(GetParam(), whole_files(GetParam()).front());
       const bool takes_path = scratch_files_made() > 0;
       const std::string fault =
           takes_path && !answer.refused && answer.fault.empty() ? "was read" : answer.fault;
