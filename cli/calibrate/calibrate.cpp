@@ -112,10 +112,15 @@ std::string outside_text(const RunFit& fit) {
       fmt::join(outside, ", "));
 }
 
-// The rows as the fit predicts them, and as before; those that cannot be predicted are left out.
-ValidationReport fitted_rows(const FitInput& input, const Calibration& base, const RunFit& fit) {
+// The rows as the fit predicts them, and as before. Only a page shows them; a console shows which
+// are not used.
+ValidationReport fitted_rows(const CalibrateOptions& options, const FitInput& input,
+                             const Calibration& base, const RunFit& fit) {
   ValidationReport report;
+  for (const UnusableRow& row : fit.unusable) report.skipped.push_back({row.id, row.reason});
+  if (!options.answer.has_files()) return report;
   for (const FitRow& row : input.rows) {
+    if (std::ranges::find(fit.unusable, row.id, &UnusableRow::id) != fit.unusable.end()) continue;
     const auto predicted_s = [&](const Calibration& calibration) {
       Job job = row.job;
       job.calibration = calibration;
@@ -136,7 +141,6 @@ ValidationReport fitted_rows(const FitInput& input, const Calibration& base, con
       report.skipped.push_back(skipped_row(row.id, error));
     }
   }
-  for (const UnusableRow& row : fit.unusable) report.skipped.push_back({row.id, row.reason});
   summarise_families(report, {});
   return report;
 }
@@ -187,7 +191,7 @@ Answer answer_of(const CalibrateOptions& options, const FitInput& input, const C
                  .kind = "calibrate-runs",
                  .document = [&] { return report_document(options, input, base, fit); }},
       .parameters = {"Parameters", {}, parameters_table(fit, base)},
-      .rows = fitted_rows(input, base, fit)};
+      .rows = fitted_rows(options, input, base, fit)};
   for (const FittedParameter& each : fit.fitted) {
     answer.moved.push_back(moved_item(std::string(each.name), each.prior, each.fitted));
   }

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cctype>
 #include <cmath>
+#include <exception>
 #include <filesystem>
 #include <map>
 #include <set>
@@ -462,20 +463,27 @@ ExitCode calibrate_on_collectives(const CollectiveCalibration& options) {
     for (const MachineFit& fit : fits) documents.push_back(report_document(fit));
     print_document("calibrate-collectives", fits.size() == 1 ? documents.front() : documents);
   }
+  // What cannot be written of one machine takes the answer of no other.
+  std::exception_ptr not_written;
   for (const MachineFit& fit : fits) {
     AnswerOutput output = options.output;
     for (auto& [option, file] : output.files) {
       if (fits.size() > 1 && !file.empty()) file = machine_file(file, fit.points.machine);
     }
     const bool follows = !pace_of_points(fit.points.points, fit.fitted.calibration).one_sided();
-    hand_out(answer_of(fit), output,
-             fmt::format("\nwrote {}{}\n", fit.out, follows ? "" : ", which does not fit"));
+    try {
+      hand_out(answer_of(fit), output,
+               fmt::format("\nwrote {}{}\n", fit.out, follows ? "" : ", which does not fit"));
+    } catch (const Error&) {
+      if (!not_written) not_written = std::current_exception();
+    }
   }
   for (const CollectiveRows& file : files) {
     for (const UnusableRow& row : file.unreadable) {
       print_human(fmt::format("warning: {}: {}; the row is not used\n", row.id, row.reason), true);
     }
   }
+  if (not_written) std::rethrow_exception(not_written);
   return ExitCode::ok;
 }
 

@@ -2,7 +2,6 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
-#include <exception>
 #include <memory>
 
 #include "cli/plan/plan_arguments.hpp"
@@ -42,17 +41,10 @@ ExitCode run(const PlanCommand& command) {
     request.progress = [&](const std::string& step) { progress.show(step); };
     plan = make_plan(request);
   }
-  // Before the text, whose reader may leave early (`| head`); and the text even where the file
-  // cannot be written.
-  std::exception_ptr not_written;
-  try {
-    if (!command.out.empty()) write_file(command.out, plan.scenario);
-  } catch (const Error&) {
-    not_written = std::current_exception();
-  }
+  AnswerOutput output = command.output;
+  if (!command.out.empty()) output.beside = {{command.out, plan.scenario}};
   const PlanDetail detail = command.explain ? PlanDetail::full : PlanDetail::brief;
-  hand_out(plan_answer(plan, next_command(command), detail), command.output);
-  if (not_written) std::rethrow_exception(not_written);
+  hand_out(plan_answer(plan, next_command(command), detail), output);
   return ExitCode::ok;
 }
 

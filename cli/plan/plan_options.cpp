@@ -9,6 +9,7 @@
 
 #include "cli/plan/plan_arguments.hpp"
 #include "cli/program/command.hpp"
+#include "cli/program/command_line.hpp"
 #include "cli/program/override_options.hpp"
 #include "models/base/printable.hpp"
 #include "models/base/quantity_range.hpp"
@@ -108,9 +109,8 @@ void add_plan_options(CLI::App& app, PlanOptions& options, bool required) {
   app.add_option("--set", options.set, "set a further value of the scenario; may be repeated")
       ->type_name("KEY=VALUE")
       ->allow_extra_args(false);
-  app.add_option("-j", options.threads, "threads (default: all cores); the result is the same")
-      ->type_name("N")
-      ->check(CLI::Range(1, 4096));
+  CommandLine(app).add_threads(options.threads,
+                               "threads (default: all cores); the result is the same");
 }
 
 void add_deadline_options(CLI::App& app, PlanOptions& options) {

@@ -1,5 +1,6 @@
 #include "cli/program/answer_output.hpp"
 
+#include <algorithm>
 #include <exception>
 
 #include "cli/program/command.hpp"
@@ -22,6 +23,10 @@ constexpr AnswerFormat kFormats[] = {{"--page", add_page_option, answer_page}};
 
 }  // namespace
 
+bool AnswerOutput::has_files() const {
+  return std::ranges::any_of(files, [](const auto& file) { return !file.second.empty(); });
+}
+
 void add_answer_files(const CommandLine& app, AnswerOutput& output, const std::string& left_out) {
   for (const AnswerFormat& format : kFormats) {
     if (format.option != left_out) format.add(app, output.files[format.option]);
@@ -30,7 +35,7 @@ void add_answer_files(const CommandLine& app, AnswerOutput& output, const std::s
 
 void add_answer_output(const CommandLine& app, AnswerOutput& output, const std::string& left_out) {
   add_answer_files(app, output, left_out);
-  app.add_flag("--json", output.json, "print one JSON document on stdout, text on stderr");
+  app.add_json(output.json);
 }
 
 void check_folders(const AnswerOutput& output) {
@@ -39,14 +44,19 @@ void check_folders(const AnswerOutput& output) {
 
 void hand_out(const Answer& answer, const AnswerOutput& output, const std::string& after) {
   std::exception_ptr not_written;
+  const auto write = [&](const std::string& file, const std::string& text) {
+    try {
+      write_file(file, text);
+    } catch (const Error&) {
+      if (!not_written) not_written = std::current_exception();
+    }
+  };
+  // Before the text, whose reader may leave early (`| head`).
+  for (const auto& [file, text] : output.beside) write(file, text);
   for (const AnswerFormat& format : kFormats) {
     const auto file = output.files.find(format.option);
-    if (file == output.files.end() || file->second.empty()) continue;
-    const std::string text = format.print(answer);
-    try {
-      write_file(file->second, text);
-    } catch (const Error&) {
-      not_written = std::current_exception();
+    if (file != output.files.end() && !file->second.empty()) {
+      write(file->second, format.print(answer));
     }
   }
   if (output.json && answer.document) print_document(answer.kind, answer.document());

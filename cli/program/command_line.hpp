@@ -83,8 +83,9 @@ class CommandLine {
   CommandLine add_subcommand(const std::string& name, const std::string& help) const;
   void require_subcommand(int least, int most) const;
   void add_alias(const std::string& name) const;
-  bool parsed() const;                                        // this command was given
-  void when_read(const std::function<void()>& action) const;  // before that of the whole program
+  bool parsed() const;  // this command was given
+  // Runs once this command's options are read, and before what the whole program runs then.
+  void when_read(const std::function<void()>& action) const;
 
  private:
   CLI::App* app_;

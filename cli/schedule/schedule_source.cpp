@@ -139,7 +139,7 @@ ScheduleSource of_scenario(const ScheduleSourceOptions& options) {
   ScheduleSource source;
   source.the_case = the_case;
   source.schedule = the_case->prepared->schedule;
-  source.costs = stage_costs(units);
+  source.request.costs = stage_costs(units);
   if (job.layout.pp > 1) source.message_s = boundary_s(job, 0, units.front().boundary_bytes);
   source.title =
       fmt::format("{} of {}", title_of(source.schedule.name, source.schedule), the_case->scenario);
@@ -160,8 +160,9 @@ void add_costs(const ScheduleSourceOptions& options, ScheduleSource& source) {
   const Schedule& schedule = source.schedule;
   source.in_seconds = times.in_seconds;
   source.message_s = message.value;
-  source.costs = equal_costs(times, options.recompute, schedule.model_stages() * schedule.slices,
-                             schedule.chunks / schedule.directions * schedule.slices);
+  source.request.costs =
+      equal_costs(times, options.recompute, schedule.model_stages() * schedule.slices,
+                  schedule.chunks / schedule.directions * schedule.slices);
 }
 
 ScheduleSource of_name(const ScheduleSourceOptions& options) {
@@ -181,9 +182,9 @@ ScheduleSource of_name(const ScheduleSourceOptions& options) {
   ScheduleSource source;
   source.schedule = generate_schedule(options.what, request);
   if (options.defer_weights) source.schedule = with_deferred_weights(std::move(source.schedule));
+  source.request = std::move(request);
   add_costs(options, source);
   source.title = title_of(options.what, source.schedule);
-  source.request = std::move(request);
   return source;
 }
 
@@ -269,7 +270,6 @@ ScheduleSource load_schedule_source(const ScheduleSourceOptions& options) {
   source.request.chunks = source.schedule.chunks / source.schedule.directions;
   source.request.slices = source.schedule.slices;
   source.request.message_s = source.message_s;
-  source.request.costs = source.costs;
   return source;
 }
 

@@ -38,15 +38,14 @@ struct ScheduleSourceOptions {
 };
 
 struct ScheduleSource {
-  Schedule schedule;             // validated, without messages: what evaluate_schedule takes
-  std::vector<StageCost> costs;  // [stage of the model * slices + slice]
+  Schedule schedule;  // validated, without messages: what evaluate_schedule takes
   double message_s = 0;
   std::string title;               // "zb-v, 4 ranks, 8 micro-batches"
   std::vector<std::string> notes;  // what was assumed on the way, a line each
   bool in_seconds = false;         // times have units; otherwise T_F of a rank may be 1
   bool in_bytes = false;  // activations have; otherwise 1 is a micro-batch's on a whole rank
   // The request that made it, for a search that starts from it: ranks, micro-batches, chunks,
-  // costs, message, limit.
+  // costs [stage of the model * slices + slice], message, limit.
   ScheduleRequest request;
   std::shared_ptr<const Case> the_case;  // that the scenario is; null: there is none
 };

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <iterator>
 #include <map>
 #include <memory>
 #include <string_view>
@@ -35,11 +36,31 @@ namespace {
 
 namespace fs = std::filesystem;
 
+// The words of --ranks.
+struct RanksWord {
+  const char* word;
+  ChakraRanks ranks;
+};
+constexpr RanksWord kRanksWords[] = {{"all", ChakraRanks::all},
+                                     {"one-per-class", ChakraRanks::one_per_class}};
+
+std::vector<std::string> ranks_words() {
+  std::vector<std::string> words;
+  for (const RanksWord& each : kRanksWords) words.emplace_back(each.word);
+  return words;
+}
+
+ChakraRanks ranks_named(const std::string& word) {
+  const auto* const found = std::ranges::find(kRanksWords, word, &RanksWord::word);
+  CHECK(found != std::end(kRanksWords), "--ranks {}", word);
+  return found->ranks;
+}
+
 struct ExportOptions {
   std::string scenario;
   std::vector<std::string> set;
   std::string out;
-  std::string ranks = "all";
+  std::string ranks = kRanksWords[0].word;
   bool force = false;
   bool faults = false;
   FaultExport fault;
@@ -134,9 +155,7 @@ ExitCode export_traces(const ExportOptions& options) {
   const std::string stem = file_stem(the_case.scenario);
   prepare_folder(options.out);
   clear_traces(options, stem);
-  const ChakraExport traces(plan,
-                            options.ranks == "all" ? ChakraRanks::all : ChakraRanks::one_per_class,
-                            stated_in_traces(the_case));
+  const ChakraExport traces(plan, ranks_named(options.ranks), stated_in_traces(the_case));
   double bytes = 0;
   {
     Progress progress;
@@ -262,7 +281,10 @@ Answer import_answer(const ImportOptions& options, const ChakraImport& import,
   iteration.with_figures = true;
   if (range.low < range.high) {
     summary.figures.front().detail = range_text(Unit::seconds, range.low, range.high);
-    iteration.rows.push_back({"in brackets", std::string(kStepRangeText)});
+    // The page has no brackets.
+    const std::string text(kStepRangeText);
+    iteration.rows.push_back({"in brackets", text, {}, ShownOn::console});
+    iteration.rows.push_back({"interval", text, {}, ShownOn::page});
   }
   SummarySection path{group_title("iteration.critical_path_s"), {}};
   for (int c = 0; c < kCategories; ++c) {
@@ -371,7 +393,7 @@ Handler define_export(const CommandLine& app) {
                      "all (default), or one-per-class: only the first of the ranks that run the "
                      "same tasks; windtunnel reads all back from it, other programs do not",
                      "WHICH")
-          .check(one_of("kind of ranks", {"all", "one-per-class"}));
+          .check(one_of("kind of ranks", ranks_words()));
   app.add_set(to->set);
   Option force = app.add_flag("--force", to->force, "replace the traces of an earlier export");
   Option faults =

@@ -8,6 +8,7 @@
 #include <memory>
 
 #include "cli/program/command.hpp"
+#include "cli/program/command_line.hpp"
 #include "cli/validate/validate_commands.hpp"
 #include "cli/validate/validate_samples.hpp"
 #include "cli/validate/validations.hpp"
@@ -29,7 +30,7 @@ void add_worst(CLI::App& app, ValidateOptions& options) {
 }
 
 void add_share_outside(CLI::App& app, ValidateOptions& options) {
-  app.add_flag("--json", options.json, "print one JSON document on stdout, text on stderr");
+  CommandLine(app).add_json(options.json);
   app.add_option("--fail-above", options.fail_above,
                  "exit with 1 if more than this share of the values lies outside its range")
       ->type_name("SHARE")

@@ -8,6 +8,7 @@
 
 #include "cli/program/answer_output.hpp"
 #include "cli/program/budget.hpp"
+#include "cli/program/command_line.hpp"
 #include "cli/program/load_scenario.hpp"
 #include "cli/program/output.hpp"
 #include "cli/program/override_options.hpp"
@@ -330,9 +331,7 @@ ValidationCommand define_validate_step(CLI::App& validate) {
                   "what windtunnel calibrate --backend cpu --ranks wrote, in place of the "
                   "scenario's")
       ->type_name("NAME|FILE");
-  app->add_option("--set", options->set, "set a value of the scenario; may be repeated")
-      ->type_name("KEY=VALUE")
-      ->allow_extra_args(false);
+  CommandLine(*app).add_set(options->set);
   app->add_option("--vary", options->vary, "one step for each value; may be repeated")
       ->type_name("KEY=A,B,...")
       ->allow_extra_args(false);

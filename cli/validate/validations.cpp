@@ -9,6 +9,7 @@
 #include <limits>
 #include <utility>
 
+#include "cli/program/command_line.hpp"
 #include "cli/program/output.hpp"
 #include "cli/program/override_options.hpp"
 #include "report/answer/pairs_page.hpp"
@@ -281,12 +282,20 @@ Validation against_faults(const ValidateOptions& options) {
           }};
 }
 
+// What a source marks as suspect is judged apart and decides no verdict.
+ValidationReport without_suspects(ValidationReport report) {
+  std::erase_if(report.families, [](const ValidationFamily& family) {
+    return family.metric.starts_with("suspect_");
+  });
+  return report;
+}
+
 Validation against_rows(const MeasuredKind& kind, const ValidateOptions& options) {
   const ValidationReport report =
       kind.judge({.files = options.tables(), .where = filter_of(options.where, "--where")});
   check_any(options, report);
   return judged(report, kind_document(kind.name, report), validation_json(report),
-                kind.title.c_str(), verdict_of(report, options.fail_above, ""));
+                kind.title.c_str(), verdict_of(without_suspects(report), options.fail_above, ""));
 }
 
 void add_runs_options(CLI::App& app, ValidateOptions& options) {
@@ -341,10 +350,20 @@ CsvTable header_of(const std::string& path) {
   return CsvTable::parse(read_file(path), path, &faults);
 }
 
-bool is_told(const JudgedKind& kind, const CsvTable& table) {
-  return std::ranges::any_of(kind.columns, [&](const std::vector<std::string>& columns) {
-    return std::ranges::all_of(columns, [&](const auto& column) { return table.has(column); });
+// The list of columns that tells the kind of this table; null: none does.
+const std::vector<std::string>* telling_columns(const JudgedKind& kind, const CsvTable& table) {
+  const auto found =
+      std::ranges::find_if(kind.columns, [&](const std::vector<std::string>& columns) {
+        return std::ranges::all_of(columns, [&](const auto& column) { return table.has(column); });
+      });
+  return found == kind.columns.end() ? nullptr : &*found;
+}
+
+const JudgedKind* kind_of_table(const CsvTable& table) {
+  const auto found = std::ranges::find_if(judged_kinds(), [&](const JudgedKind& kind) {
+    return telling_columns(kind, table) != nullptr;
   });
+  return found == judged_kinds().end() ? nullptr : &*found;
 }
 
 JudgedKind judged_kind(const MeasuredKind& kind) {
@@ -362,9 +381,7 @@ JudgedKind judged_kind(const MeasuredKind& kind) {
 }  // namespace
 
 void add_threads(CLI::App& app, ValidateOptions& options) {
-  app.add_option("-j", options.threads, "threads (default: all cores)")
-      ->type_name("N")
-      ->check(CLI::Range(1, 4096));
+  CommandLine(app).add_threads(options.threads, "threads (default: all cores)");
 }
 
 std::vector<std::string> tables_in(const std::string& folder) {
@@ -491,21 +508,21 @@ const std::vector<JudgedKind>& judged_kinds() {
 }
 
 const JudgedKind* kind_of_rows(const std::string& path) {
-  const CsvTable table = header_of(path);
-  const auto found = std::ranges::find_if(
-      judged_kinds(), [&](const JudgedKind& kind) { return is_told(kind, table); });
-  return found == judged_kinds().end() ? nullptr : &*found;
+  return kind_of_table(header_of(path));
 }
 
 void check_kind(const JudgedKind& kind, const ValidateOptions& options) {
   for (const std::string& path : options.tables()) {
-    if (!path.ends_with(".csv") || is_told(kind, header_of(path))) continue;
-    const JudgedKind* other = kind_of_rows(path);
+    if (!path.ends_with(".csv")) continue;
+    const CsvTable table = header_of(path);
+    if (telling_columns(kind, table) != nullptr) continue;
+    const JudgedKind* other = kind_of_table(table);
     if (other == nullptr) continue;  // whoever reads it says which column it lacks
+    const std::vector<std::string>& told_by = *telling_columns(*other, table);
     throw Error(Location{path}, fmt::format("holds rows that 'windtunnel validate {}' judges, by "
                                             "their columns {}; '{}' needs {}",
-                                            other->name, fmt::join(other->columns.front(), ", "),
-                                            kind.name, fmt::join(kind.columns.front(), ", ")));
+                                            other->name, fmt::join(told_by, ", "), kind.name,
+                                            fmt::join(kind.columns.front(), ", ")));
   }
 }
 

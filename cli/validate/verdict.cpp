@@ -4,6 +4,7 @@
 
 #include <CLI/CLI.hpp>
 
+#include "cli/program/command_line.hpp"
 #include "cli/program/output.hpp"
 #include "models/base/error.hpp"
 
@@ -26,7 +27,7 @@ ExitCode conclude(std::string_view kind, Validation validation, const VerdictOpt
 }
 
 void add_verdict(CLI::App& app, VerdictOptions& options, const char* what_is_judged) {
-  app.add_flag("--json", options.json, "print one JSON document on stdout, text on stderr");
+  CommandLine(app).add_json(options.json);
   app.add_option("--fail-above", options.fail_above,
                  fmt::format("exit with 1 if the mean absolute relative error of {} exceeds this "
                              "share",

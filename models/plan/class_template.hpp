@@ -40,7 +40,7 @@ struct ClassTemplate {
   std::span<const TaskIndex> successors_of(TaskIndex task) const;
 };
 
-// [class]. The Plan must satisfy validate_plan.
+// [class]. The Plan must pass the checks of validate_plan; it may deadlock.
 std::vector<ClassTemplate> class_templates(const Plan& plan);
 
 // Whether `a` runs behind `b` when both are ready on a stream by priority.

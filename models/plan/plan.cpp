@@ -114,7 +114,7 @@ bool slots_face_each_other(const Plan& plan, const std::vector<ClassMember>& of_
 
 // Runs the classes in lockstep and without time: if that reaches the end, so does every timed
 // execution, because a task that can start stays able to start. A stream by priority runs whatever
-// is ready, as some timing might.
+// is ready, as some timing might; what the board keeps of its order is not asked for.
 class Rehearsal {
  public:
   explicit Rehearsal(const Plan& plan)
@@ -142,7 +142,7 @@ class Rehearsal {
       run(task);
     }
     if (const std::optional<TaskRef> open = board_.first_open()) {
-      CHECK(false, "the plan deadlocks at {}", task_label(plan_, open->rank, open->task));
+      throw InternalError("the plan deadlocks at " + task_label(plan_, open->rank, open->task));
     }
   }
 

@@ -61,7 +61,7 @@ std::vector<PowerVariant> power_variants(const PowerSpec& spec);
 
 // Watts of a GPU whose kernels are busy to `activity`, 0 to 1.
 double gpu_watts(const PowerSpec& spec, const NodePower& node, double activity);
-// Of a GPU of which so large a part computes, and so large a part sends.
+// How busy a GPU is when these shares of it, 0 to 1, compute and send.
 double activity_of(const PowerSpec& spec, double computing, double communicating);
 // The clock under the cap, over the one without: such that a GPU that computes draws the cap,
 // idle + (limit - idle) computing clock^clock_power = cap. The cap is above what it idles at.

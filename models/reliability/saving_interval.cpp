@@ -42,6 +42,7 @@ bool has_interval(const SnapshotTier& tier) {
 }
 
 bool saves_after(const SnapshotTier& tier, std::int64_t iterations) {
+  CHECK(counts_iterations(tier), "{} counts no iterations", name_of(tier.place));
   return iterations > 0 && iterations % tier.every_iterations == 0;
 }
 

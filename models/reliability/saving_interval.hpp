@@ -1,5 +1,6 @@
 // The interval of a snapshot tier: iterations, seconds, a share of the time or a rule of the
-// calling program, exactly one of them (SnapshotTier). What asks for it or sets it does so here.
+// calling program, exactly one of them (SnapshotTier). Here it is
+// checked, changed and written; Pace::cadence_of (sim/campaign) reads the members themselves.
 #pragma once
 
 #include <cstddef>

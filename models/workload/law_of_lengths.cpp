@@ -23,6 +23,16 @@ double mean_of(const LengthDistribution& law) {
          law.longest * normal_share_below(-cut);
 }
 
+// The law at the place between 0 and `high` where its mean is `mean`, by halving.
+LengthDistribution of_mean(double mean, double high, const auto& law_at) {
+  double low = 0;
+  for (int i = 0; i < 60; ++i) {
+    const double middle = (low + high) / 2;
+    (mean_of(law_at(middle)) < mean ? low : high) = middle;
+  }
+  return law_at(high);
+}
+
 }  // namespace
 
 LengthDistribution lengths_of_mean(double mean, double longest, double sigma) {
@@ -35,13 +45,11 @@ LengthDistribution lengths_of_mean(double mean, double longest, double sigma) {
                               .sigma = sigma * std::min(1.0, 2 - way),
                               .longest = longest};
   };
-  double low = 0;
-  double high = 2;
-  for (int i = 0; i < 60; ++i) {
-    const double middle = (low + high) / 2;
-    (mean_of(at(middle)) < mean ? low : high) = middle;
-  }
-  return at(high);
+  if (mean >= mean_of(at(0))) return of_mean(mean, 2, at);
+  // A median of 1 is the least one: below its mean, sigma rises from 0.
+  return of_mean(mean, sigma, [&](double lower) {
+    return LengthDistribution{.median = 1, .sigma = lower, .longest = longest};
+  });
 }
 
 }  // namespace windtunnel

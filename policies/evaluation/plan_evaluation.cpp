@@ -263,6 +263,8 @@ class PlanEvaluator {
     }
   }
 
+  // ---- results ----
+
   Timeline timeline() const {
     if (const std::optional<TaskRef> open = board_.first_open()) {
       const RankClass& owner = plan_.classes[open->rank];

@@ -109,8 +109,7 @@ std::vector<int> ranks_of_stages(const Job& job) {
   if (job.schedule.imported) return job.schedule.imported->rank_of_stage;
   try {
     return schedule_kind(job.schedule)
-        .generate(
-            {.ranks = ranks, .microbatches = 2 * ranks, .chunks = job.layout.stages() / ranks})
+        .generate({.ranks = ranks, .microbatches = 2 * ranks, .chunks = job.layout.vpp})
         .rank_of_stage;
   } catch (const Error&) {
     return looped_ranks(job.layout);
@@ -195,7 +194,7 @@ std::vector<int> balanced_pattern(const Job& job, const std::vector<PartTimes>& 
     (stages_within(job, times, limit_s).empty() ? low_s : high_s) = limit_s;
   }
   std::vector<int> layers = stages_within(job, times, high_s);
-  if (job.layout.stages() == job.layout.pp) return layers;
+  if (job.layout.vpp == 1) return layers;
   const std::vector<int> ranks = ranks_of_stages(job);
   layers = with_even_ranks(job, times, ranks, std::move(layers));
   std::vector<int> from_even = with_even_ranks(job, times, ranks, even_stages(job));

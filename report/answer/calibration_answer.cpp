@@ -97,9 +97,6 @@ Answer fit_answer(FitAnswer fit) {
     if (std::isfinite(item.value.mean)) moved.items.push_back(item);
   }
   std::vector<SummarySection> rows = validation_sections({{"rows fitted on", std::move(fit.rows)}});
-  for (SummarySection& section : rows) {
-    if (section.title != kNotPredictedTitle) section.where = ShownOn::page;
-  }
   fit.answer.sections.push_back(std::move(rows.front()));
   fit.answer.sections.push_back(
       {"How to read this",
@@ -109,7 +106,10 @@ Answer fit_answer(FitAnswer fit) {
         {"simpler rule", fmt::format("is the prediction {}", kBeforeTheFit)}},
        {},
        ShownOn::page});
-  if (!moved.items.empty()) fit.answer.sections.push_back(drawn(chart_json(moved)));
+  if (!moved.items.empty()) {
+    fit.answer.sections.push_back(
+        chart_section([moved = std::move(moved)] { return chart_json(moved); }));
+  }
   fit.parameters.with_figures = true;
   fit.answer.sections.push_back(std::move(fit.parameters));
   std::ranges::move(fit.more, std::back_inserter(fit.answer.sections));
@@ -126,13 +126,13 @@ std::string kernels_page(const SampleFile& samples, const KernelLaws& laws,
                                 : fmt::format("{}, driver {}, {}, {} ranks", first->device,
                                               first->driver, first->date, first->ranks),
                 .figures = accuracy_figures(report),
-                .sections = {drawn(laws_chart(samples, laws))}};
+                .sections = {chart_section([&] { return laws_chart(samples, laws); })}};
   answer.figures.push_back({"laws", std::to_string(laws.laws.size()), "fitted"});
   answer.figures.push_back(
       {"from run to run", value_text(Unit::share, laws.run_spread), "the same work differs by"});
   std::ranges::move(validation_sections({{"compositions", report}}),
                     std::back_inserter(answer.sections));
-  answer.sections.push_back(drawn(residuals_chart(laws)));
+  answer.sections.push_back(chart_section([&laws] { return residuals_chart(laws); }));
   return answer_page(answer);
 }
 

@@ -25,10 +25,6 @@ Json group_json(const ScatterGroup& group, bool logarithmic) {
 
 }  // namespace
 
-SummarySection drawn(Json drawing, bool half) {
-  return chart_section([drawing = std::move(drawing)] { return drawing; }, half);
-}
-
 Json chart_json(const RangeChart& chart) {
   Json items = Json::array();
   for (const RangeItem& item : chart.items) {

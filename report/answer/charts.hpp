@@ -13,9 +13,6 @@
 
 namespace windtunnel {
 
-// A part of an answer that is drawn.
-SummarySection drawn(Json drawing, bool half = false);
-
 struct ChartAxis {
   std::string name;
   Unit unit;

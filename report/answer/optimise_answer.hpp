@@ -17,6 +17,7 @@ struct OptimiseAsked {
   std::vector<VariedKey> varied;    // keys with lists of values
 };
 
+// `result` and `asked` have to outlive it.
 Answer optimise_answer(const Optimisation& result, const OptimiseAsked& asked);
 
 }  // namespace windtunnel

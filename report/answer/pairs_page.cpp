@@ -52,7 +52,7 @@ std::string pairs_page(const PairSpread& spread, const std::string& command) {
   Answer answer{.title = "Predicted against measured: pairs of nodes",
                 .subtitle = command,
                 .figures = spread_figures(spread),
-                .sections = {drawn(spread_chart(spread))}};
+                .sections = {chart_section([&spread] { return spread_chart(spread); })}};
   for (const PairSpreadMachine& machine : spread.machines) {
     answer.sections.push_back(
         {fmt::format("Bus bandwidth of {}, GB/s", machine.name),

@@ -12,7 +12,7 @@ namespace windtunnel {
 // The console shows one screen, or every option that was tried and every default. A page has all of
 // it.
 enum class PlanDetail { brief, full };
-// `command`: what simulates the plan again.
+// `command`: what simulates the plan again. `plan` has to outlive the answer.
 Answer plan_answer(const PlanReport& plan, const std::string& command, PlanDetail detail);
 
 }  // namespace windtunnel

@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <iterator>
 #include <map>
+#include <memory>
+#include <utility>
 
 #include "report/answer/answer_page.hpp"
 #include "report/answer/charts.hpp"
@@ -60,15 +62,18 @@ std::string row_tip(const ValidationRow& row) {
   return row.note.empty() ? tip : tip + "\n" + shortened(row.note, 120);
 }
 
-Json accuracy_chart(const ValidationReport& report, const std::string& metric) {
+// `of` ends its title: of which rows it is.
+Json accuracy_chart(const ValidationReport& report, const std::string& metric,
+                    const std::string& of) {
   const Unit unit = unit_of_metric(metric);
-  ScatterChart chart{.title = fmt::format("Predicted against measured: {}", metric_title(metric)),
-                     .note = kScatterNote,
-                     .x = {"measured", unit},
-                     .y = {"predicted", unit},
-                     .groups = {},
-                     .logarithmic = true,
-                     .bands = {kClose, kNear}};
+  ScatterChart chart{
+      .title = fmt::format("Predicted against measured: {}{}", metric_title(metric), of),
+      .note = kScatterNote,
+      .x = {"measured", unit},
+      .y = {"predicted", unit},
+      .groups = {},
+      .logarithmic = true,
+      .bands = {kClose, kNear}};
   std::map<std::string, size_t> places;
   for (const ValidationRow& row : report.rows) {
     if (row.metric != metric) continue;
@@ -125,7 +130,7 @@ Json errors_chart(const std::vector<JudgedRows>& judged) {
 }
 
 SummarySection families_section(const std::vector<JudgedRows>& judged) {
-  SummarySection section{"Families of rows", {}, {}};
+  SummarySection section{"Families of rows", {}, {}, ShownOn::page};
   for (const JudgedRows& each : judged) {
     const auto title = [](const auto& family) { return metric_title(family.metric); };
     TextTable table = picked(families_table(each.report, {}, {{{"title"}, title}}),
@@ -140,10 +145,10 @@ SummarySection families_section(const std::vector<JudgedRows>& judged) {
 
 std::vector<SummarySection> left_out_sections(const JudgedRows& judged, const std::string& of) {
   std::vector<SummarySection> sections;
-  SummarySection skipped{kNotPredictedTitle + of, {}, reasons_table(judged.report)};
+  SummarySection skipped{"Not predicted" + of, {}, reasons_table(judged.report)};
   skipped.table.columns.front().title = "why";
   if (!skipped.table.rows.empty()) sections.push_back(std::move(skipped));
-  SummarySection assumed{fmt::format("What the sources do not say{}", of), {}, {}};
+  SummarySection assumed{fmt::format("What the sources do not say{}", of), {}, {}, ShownOn::page};
   assumed.table.columns = {{"assumed"}, {"family"}, {"rows", Align::right}};
   for (const ValidationFamily& family : judged.report.families) {
     for (const auto& [what, rows] : family.assumed) {
@@ -283,8 +288,10 @@ SummarySection worst_section(const ValidationReport& report, size_t most) {
                      return fmt::format("{} of {}; {}", metric_title(row.metric),
                                         row.label.empty() ? "the row" : row.label, row.family);
                    }}});
-  return {
-      "The worst rows", {}, picked(table, "row | error > | measured > | predicted > | what = of")};
+  return {"The worst rows",
+          {},
+          picked(table, "row | error > | measured > | predicted > | what = of"),
+          ShownOn::page};
 }
 
 SummarySection command_section(const std::string& command) {
@@ -293,22 +300,24 @@ SummarySection command_section(const std::string& command) {
 
 }  // namespace
 
-std::vector<SummarySection> validation_sections(const std::vector<JudgedRows>& judged) {
+std::vector<SummarySection> validation_sections(std::vector<JudgedRows> rows) {
+  const auto kept = std::make_shared<const std::vector<JudgedRows>>(std::move(rows));
+  const std::vector<JudgedRows>& judged = *kept;
   std::vector<SummarySection> sections;
   const bool several = judged.size() > 1;
-  if (several) sections.push_back(drawn(errors_chart(judged)));
+  const SummarySection errors = chart_section([kept] { return errors_chart(*kept); });
+  if (several) sections.push_back(errors);
   for (const JudgedRows& each : judged) {
     bool half = several;  // of one kind the first is what rows are judged by
     for (const std::string& metric : metrics_of(each.report)) {
-      Json chart = accuracy_chart(each.report, metric);
-      if (several) {
-        chart["title"] = fmt::format("{} ({})", chart["title"].get<std::string>(), each.kind);
-      }
-      sections.push_back(drawn(std::move(chart), half));
+      const auto chart = [kept, metric, of = &each, several] {
+        return accuracy_chart(of->report, metric, several ? " (" + of->kind + ")" : "");
+      };
+      sections.push_back(chart_section(chart, half));
       half = true;
     }
   }
-  if (!several) sections.push_back(drawn(errors_chart(judged)));
+  if (!several) sections.push_back(errors);
   sections.push_back(families_section(judged));
   for (const JudgedRows& each : judged) {
     const std::string of = several ? fmt::format(": {}", each.kind) : "";
@@ -341,7 +350,7 @@ std::string faults_validation_page(const FaultValidation& validation, const std:
       .subtitle = command,
       .figures = {{"inside their range", fmt::format("{} of {}", inside, rows), "values"},
                   {"not predicted", std::to_string(validation.report.skipped.size()), "rows"}},
-      .sections = {drawn(fault_chart(validation))},
+      .sections = {chart_section([&validation] { return fault_chart(validation); })},
       .warnings = fault_warnings(validation)};
   std::ranges::move(fault_sections(validation), std::back_inserter(answer.sections));
   std::ranges::move(left_out_sections({"failures", validation.report}, ""),

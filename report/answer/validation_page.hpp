@@ -24,10 +24,9 @@ std::string validation_page(const std::vector<JudgedRows>& judged, const std::st
 // The ranges are over what sources leave out; each holds its value or does not.
 std::string faults_validation_page(const FaultValidation& validation, const std::string& command);
 
-inline constexpr const char* kNotPredictedTitle = "Not predicted";
 // What such a page consists of: how many rows and how far off, over all of them; then charts and
-// tables.
+// tables. A console shows only which rows were not predicted.
 std::vector<SummaryRow> accuracy_figures(const ValidationReport& report);
-std::vector<SummarySection> validation_sections(const std::vector<JudgedRows>& judged);
+std::vector<SummarySection> validation_sections(std::vector<JudgedRows> rows);
 
 }  // namespace windtunnel

@@ -135,11 +135,28 @@ Json pass_track(const PassMatch& match, PassTimes MatchedPass::*which, std::stri
           {"critical", Json::array()}};
 }
 
+Json gantt_of(const std::vector<const MatchedRank*>& shown, int left_out) {
+  Json tracks = Json::array();
+  double makespan_s = 0;
+  for (const MatchedRank* rank : shown) {
+    makespan_s = std::max({makespan_s, rank->traced_s, rank->predicted_s});
+    tracks.push_back(pass_track(rank->match, &MatchedPass::traced, "traced"));
+    tracks.push_back(pass_track(rank->match, &MatchedPass::predicted, "predicted"));
+  }
+  return {{"kind", "gantt"},
+          {"gantt",
+           {{"title", "Passes as they ran, and as predicted"},
+            {"makespan_s", makespan_s},
+            {"categories", kPassCategories},
+            {"ranks_left_out", left_out},
+            {"rest", "the document of --json"},
+            {"tracks", std::move(tracks)}}}};
+}
+
 }  // namespace
 
 SummarySection passes_chart(const std::vector<MatchedRank>& ranks) {
-  Json tracks = Json::array();
-  double makespan_s = 0;
+  std::vector<const MatchedRank*> shown;
   std::size_t bars = 0;
   int left_out = 0;
   for (const MatchedRank& rank : ranks) {
@@ -147,20 +164,12 @@ SummarySection passes_chart(const std::vector<MatchedRank>& ranks) {
     bars += 2 * rank.match.passes.size();
     if (bars > kMostBars) {
       ++left_out;
-      continue;
+    } else {
+      shown.push_back(&rank);
     }
-    makespan_s = std::max({makespan_s, rank.traced_s, rank.predicted_s});
-    tracks.push_back(pass_track(rank.match, &MatchedPass::traced, "traced"));
-    tracks.push_back(pass_track(rank.match, &MatchedPass::predicted, "predicted"));
   }
-  if (tracks.empty()) return {};
-  const Json gantt = {{"title", "Passes as they ran, and as predicted"},
-                      {"makespan_s", makespan_s},
-                      {"categories", kPassCategories},
-                      {"ranks_left_out", left_out},
-                      {"rest", "the document of --json"},
-                      {"tracks", tracks}};
-  return chart_section([gantt]() -> Json { return {{"kind", "gantt"}, {"gantt", gantt}}; });
+  if (shown.empty()) return {};
+  return chart_section([shown, left_out] { return gantt_of(shown, left_out); });
 }
 
 std::vector<SummarySection> pass_sections(const std::vector<MatchedRank>& ranks) {

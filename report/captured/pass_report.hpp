@@ -10,17 +10,17 @@
 
 namespace windtunnel {
 
-// Of a captured rank, with the lengths of both steps.
+// What was matched on a captured rank, with the lengths of both steps.
 struct MatchedRank {
   PassMatch match;
   double traced_s = 0;
   double predicted_s = 0;
 };
 
-// `ranks`: not empty. Of ranks that run the same passes of the same stages one is shown.
+// `ranks`: not empty. One is shown of those that run the same passes of the same stages.
 std::vector<SummarySection> pass_sections(const std::vector<MatchedRank>& ranks);
-// Of each rank whose passes are matched the traced ones with the predicted ones below them, on one
-// axis of time. Without a chart where none is.
+// Each rank whose passes are matched has its traced ones with the predicted ones below them, on one
+// axis of time. The section has no chart where no rank has. `ranks` has to outlive it.
 SummarySection passes_chart(const std::vector<MatchedRank>& ranks);
 Json pass_document(const std::vector<MatchedRank>& ranks);
 

@@ -1,4 +1,4 @@
-// Results as text for a terminal.
+// Results as text for a terminal, and the comparison of points as an answer, which is printed so.
 #pragma once
 
 #include <string>

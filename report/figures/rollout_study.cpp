@@ -209,6 +209,7 @@ ShownStudy shown_rollout() {
           .sweep_columns = {"rollout.period_s", "rollout.samples_per_s", "rollout.usd_per_sample",
                             "rollout.actors_idle", "rollout.learner_idle"},
           .key_figures = {"rollout.period_s", "rollout.samples_per_s"},
+          .role = StudyRole::leading,
           .ranking = "rollout.samples_per_s"};
 }
 

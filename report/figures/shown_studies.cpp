@@ -5,15 +5,20 @@
 namespace windtunnel {
 
 std::span<const ShownStudy> shown_studies() {
-  static const std::vector<ShownStudy> all = {shown_volunteers(), shown_fused(), shown_power(),
-                                              shown_rollout()};
+  static const std::vector<ShownStudy> all = [] {
+    std::vector<ShownStudy> studies = {shown_volunteers(), shown_fused(), shown_power(),
+                                       shown_rollout()};
+    std::ranges::stable_sort(studies, {}, &ShownStudy::role);  // those beside a job first
+    return studies;
+  }();
   return all;
 }
 
 std::span<const ShownStudy> shown_studies(StudyRole role) {
-  constexpr std::size_t kLeading = 1;  // at the end of all
   const std::span<const ShownStudy> all = shown_studies();
-  return role == StudyRole::leading ? all.last(kLeading) : all.first(all.size() - kLeading);
+  const auto beside =
+      static_cast<std::size_t>(std::ranges::count(all, StudyRole::beside, &ShownStudy::role));
+  return role == StudyRole::leading ? all.subspan(beside) : all.first(beside);
 }
 
 const ShownStudy* leading_study(const Record& record) {

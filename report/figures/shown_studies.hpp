@@ -13,6 +13,11 @@
 
 namespace windtunnel {
 
+// A study beside a job tells more of it. A leading study is what the job is for, and the job a part
+// of what it studies; so it is shown before the job's step, and the job's own days and costs are
+// not shown.
+enum class StudyRole { beside, leading };
+
 struct ShownStudy {
   std::string_view key;  // the keys of its figures begin so; its part of the run document
   bool (*is_in)(const Record& record);
@@ -25,13 +30,10 @@ struct ShownStudy {
   std::vector<std::string_view> columns = {};
   std::vector<std::string_view> sweep_columns = {};
   std::vector<std::string_view> key_figures = {};  // of a summary
+  StudyRole role = StudyRole::beside;
   std::string_view ranking = {};  // of a study that leads: the figure that ranks points
 };
 
-// A study beside a job tells more of it. A leading study is what the job is for, and the job a part
-// of what it studies; so it is shown before the job's step, and the job's own days and costs are
-// not shown.
-enum class StudyRole { beside, leading };
 std::span<const ShownStudy> shown_studies(StudyRole role);
 std::span<const ShownStudy> shown_studies();  // all: those beside a job first
 // Null: none is in the record.

@@ -305,7 +305,8 @@ TierKind tier_kind(const PlaceTraits& place, bool kept) {
 std::vector<TierKind> tier_kinds() {
   std::vector<TierKind> kinds;
   for (const PlaceTraits& place : kSnapshotPlaces) {
-    if (place.code != PlaceCode::always) kinds.push_back(tier_kind(place, false));
+    const bool of_process_alone = place.of_process && place.code == PlaceCode::always;
+    if (!of_process_alone) kinds.push_back(tier_kind(place, false));
     if (place.of_process) kinds.push_back(tier_kind(place, true));
   }
   return kinds;
@@ -319,8 +320,9 @@ TierProtection listed_protection(const SnapshotTier& tier) {
   return protection_of(tier, kNodes, {.nodes = kNodes, .size = 4, .stride = 16});
 }
 
-std::string survived_text(const SnapshotTier& tier) {
-  const TierProtection protection = listed_protection(tier);
+}  // namespace
+
+std::string survived_text(const SnapshotTier& tier, const TierProtection& protection) {
   if (protection.everything) return "everything";
   std::vector<std::string> survived;
   if (protection.trainer) survived.emplace_back("process crash");
@@ -336,17 +338,28 @@ std::string survived_text(const SnapshotTier& tier) {
   return survived.empty() ? "nothing" : fmt::format("{}", fmt::join(survived, ", "));
 }
 
-Json survived_json(const SnapshotTier& tier) {
-  const TierProtection protection = listed_protection(tier);
+Json survived_json(const SnapshotTier& tier, const TierProtection& protection) {
   Json json = {{"everything", protection.everything},
                {"process", protection.trainer},
                {"keeper", protection.keeper},
                {"planned", protection.stop}};
   if (traits_of(tier).copied) {
-    json["nodes"] = protection.tolerated;
+    // A lost node takes nothing along of what is on none.
+    const bool elsewhere = !protection.node && !protection.everything;
+    json["nodes"] = elsewhere ? protection.groups.size : protection.tolerated;
     json["of_nodes"] = protection.groups.size;
   }
   return json;
+}
+
+namespace {
+
+std::string survived_text(const SnapshotTier& tier) {
+  return survived_text(tier, listed_protection(tier));
+}
+
+Json survived_json(const SnapshotTier& tier) {
+  return survived_json(tier, listed_protection(tier));
 }
 
 TextTable snapshot_table() {

@@ -2,6 +2,7 @@
 // recoveries, as tables and as JSON.
 #pragma once
 
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -9,6 +10,9 @@
 #include "report/text/table.hpp"
 
 namespace windtunnel {
+
+struct SnapshotTier;
+struct TierProtection;
 
 struct Listing {
   std::string_view name;  // "gpus"
@@ -26,6 +30,10 @@ Json attention_document();
 // Compressors of gradients, with the keys that each takes and their usual values.
 TextTable compressor_table();
 Json compressor_document();
+
+// What a tier with this protection survives: "process crash, loss of 1 of 2 nodes".
+std::string survived_text(const SnapshotTier& tier, const TierProtection& protection);
+Json survived_json(const SnapshotTier& tier, const TierProtection& protection);
 
 // Software that writes and reads snapshots, with the speed of one of its processes.
 TextTable snapshot_writer_table();

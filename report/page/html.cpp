@@ -132,6 +132,7 @@ std::string header_html(std::string_view title, std::string_view subtitle) {
 }
 
 std::string figures_html(const std::vector<SummaryRow>& figures) {
+  if (figures.empty()) return "";
   std::string html = "<dl class=\"figures\">";
   for (const SummaryRow& row : figures) {
     const std::string detail =

@@ -24,8 +24,8 @@ std::string_view layout_of(std::string_view name, Medium medium) {
   return lines.substr(0, lines.find("==="));
 }
 
-// "{{#name}}" between begin and end, which lies beyond the line's end where a tag has it for
-// itself.
+// "{{#name}}" stands between begin and end. Where the tag is alone on its line, the end of the line
+// belongs to it.
 struct Tag {
   char kind = ' ';  // '#', '?', '^', '/', '>'; ' ': a part
   std::string_view name = {};
@@ -33,7 +33,8 @@ struct Tag {
   std::size_t begin = 0, end = 0;
 };
 
-// What a name means inside: of a document, or of a table's row, and of what is around it.
+// Where a name inside a part is looked up: in a document, or in the row of a table; and if it is
+// not there, in what is around the part.
 struct Scope {
   const Document* document = nullptr;
   bool is_row = false;  // whose cells are escaped on a page

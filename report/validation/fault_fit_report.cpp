@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <utility>
+
 #include "models/base/units.hpp"
 #include "report/figures/figure_text.hpp"
 #include "report/text/json_text.hpp"
@@ -43,17 +45,20 @@ struct FitRow {
 
 FitRow fitted_row(const char* key, const char* title, const FittedValue& fitted,
                   std::string (*text)(double)) {
-  if (fitted.high == 0) return {key, nullptr, {title, "too few", "", ""}};
-  return {
-      key, fitted_json(fitted), {title, text(fitted.value), text(fitted.low), text(fitted.high)}};
+  Json value = fitted_json(fitted);
+  if (value.is_null()) return {key, std::move(value), {title, "too few", "", ""}};
+  return {key, std::move(value), {title, text(fitted.value), text(fitted.low), text(fitted.high)}};
 }
 
-FitRow number_row(const char* key, const char* title, const Json& value, const std::string& text) {
+FitRow number_row(const char* key, const char* title, const Json& value, const std::string& text,
+                  bool shown = true) {
+  if (!shown) return {key, value};
   return {key, value, {title, text, "", ""}};
 }
 
 std::vector<FitRow> rows_of(const FaultFit& fit) {
-  std::vector<FitRow> rows = {
+  const bool of_nodes = fit.nodes_with_fault > 0;  // otherwise no fault names its node
+  return {
       {"faults", fit.faults},
       {"nodes", fit.nodes},
       {"span_s", fit.span_s},
@@ -84,14 +89,9 @@ std::vector<FitRow> rows_of(const FaultFit& fit) {
       fitted_row("frailty_variance", "lemons: variance of hazards", fit.frailty_variance,
                  number_text),
       number_row("nodes_with_fault", "nodes with a fault", fit.nodes_with_fault,
-                 fmt::to_string(fit.nodes_with_fault)),
+                 fmt::to_string(fit.nodes_with_fault), of_nodes),
       number_row("nodes_with_five", "nodes with five or more", fit.nodes_with_five,
-                 fmt::to_string(fit.nodes_with_five))};
-  // Faults that name no node say nothing of nodes.
-  for (std::size_t i = rows.size() - 2; i < rows.size() && fit.nodes_with_fault == 0; ++i) {
-    rows[i].cells.clear();
-  }
-  return rows;
+                 fmt::to_string(fit.nodes_with_five), of_nodes)};
 }
 
 SummarySection fit_section(const FaultLog& log, const FaultFit& fit) {

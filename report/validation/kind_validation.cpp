@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <map>
 #include <string>
 #include <vector>
 
@@ -16,20 +15,26 @@ namespace {
 
 constexpr double kMiss = 0.2;
 
-// "suspect_load_s" is "suspect load", in "s".
+// "suspect_load_s" is in "s"; "faults_per_day" has no unit beside its name.
+std::string unit_of(const std::string& metric) {
+  for (const char* unit : {"s", "h", "W"}) {
+    if (metric.ends_with(std::string("_") + unit)) return unit;
+  }
+  return "";
+}
+// "suspect_load_s" is called "suspect load".
 std::string figure_name(const std::string& metric) {
-  std::string name = metric.substr(0, metric.rfind('_'));
+  const std::string unit = unit_of(metric);
+  std::string name = metric.substr(0, metric.size() - (unit.empty() ? 0 : unit.size() + 1));
   std::ranges::replace(name, '_', ' ');
   return name;
 }
 std::string number_cell(const ValidationRow& row, double value) {
-  const std::string unit = row.metric.substr(row.metric.rfind('_') + 1);
-  static const std::map<std::string, const char*> units = {{"s", " s"}, {"W", " W"}, {"h", " h"}};
-  const auto known = units.find(unit);
+  const std::string unit = unit_of(row.metric);
   if (unit == "s" && value < 0.1) return format_seconds(value);
   const std::string number =
       value < 1000 ? fmt::format("{:.3g}", value) : fmt::format("{:.0f}", value);
-  return number + (known == units.end() ? "" : known->second);
+  return unit.empty() ? number : number + " " + unit;
 }
 
 template <class RowOrFamily>

@@ -43,7 +43,7 @@ struct Cadence {
   bool is_timed() const { return every_s > 0 || rule != nullptr; }
   bool is_running() const { return is_timed() || every_iterations > 0; }
   // Training lasts so long between two snapshots, each of which stalls it for stall_s: whole
-  // iterations, at least one.
+  // iterations, at least one. A rule has no interval: for it this is one iteration, the least.
   double training_s(double iteration_s, double stall_s) const;
 };
 

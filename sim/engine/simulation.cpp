@@ -343,6 +343,8 @@ class Simulation {
     stream.actor->resume();
   }
 
+  // ---- results ----
+
   void check_all_done() const {
     const std::optional<TaskRef> open = board_.first_open();
     if (!open) return;

@@ -49,7 +49,7 @@ std::vector<Configuration> schedules_of(const Configuration& base, bool all, boo
 
 // The schedule of one job for the other one, with the chunks that it takes.
 void take_schedule(const Job& from, Job& to);
-// Before a schedule is chosen, which brings its own number of chunks: one model chunk per rank.
+// Sets one chunk per rank; the schedule that is chosen later sets its own number.
 void leave_chunks_open(Job& job);
 
 }  // namespace windtunnel

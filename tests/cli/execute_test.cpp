@@ -82,10 +82,13 @@ TEST(Execute, TakesOtherNodesAndSeveralJobs) {
 }
 
 TEST(ValidateExecution, JudgesScenariosByWhatWasMeasuredOnOtherPlans) {
+  const std::string page = scratch_folder("validate_execution") + "/page.html";
   const ProgramResult result = run_program(
       "validate execution scenarios/execution/ring.yaml scenarios/execution/tree.yaml "
-      "--budget '1 ms' --fail-above 0 --json");
+      "--budget '1 ms' --fail-above 0 --json --page " +
+      page);
   EXPECT_EQ(result.exit_code, 1) << result.err;
+  EXPECT_NE(read_text(page).find("<h2>Over all of them</h2>"), std::string::npos);
   const ordered_json document = ordered_json::parse(result.out);
   EXPECT_EQ(document.at("schema"), "windtunnel/validate-execution/1");
   ASSERT_EQ(document.at("executions").size(), 2u);

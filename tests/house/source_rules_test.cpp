@@ -366,13 +366,26 @@ TEST(SourceRules, AnotherOpeningIsABreach) {
             (Lines{"cli/a.cpp:1: files are opened by InputFile (traces/text/input_file.hpp)"}));
 }
 
-TEST(SourceRules, ABranchOnAPlaceIsABreach) {
-  const SourceFile file{"sim/a.cpp",
-                        {"if (tier.place == SnapshotPlace::storage) return 0;",
-                         "    case SnapshotPlace::peers:", "tier.place = SnapshotPlace::storage;"}};
+TEST(SourceRules, ANamedPlaceIsABreach) {
+  const Lines branches = {
+      "if (tier.place == SnapshotPlace::storage) return 0;", "    case SnapshotPlace::peers:",
+      "std::ranges::count(tiers, SnapshotPlace::replicas, &SnapshotTier::place);",
+      "constexpr std::array kFar = {SnapshotPlace::storage, SnapshotPlace::peers};",
+      "using enum SnapshotPlace;"};
+  const Lines setting = {"tier.place = SnapshotPlace::storage;",
+                         "tier.place = near ? SnapshotPlace::peers : SnapshotPlace::storage;"};
   const std::string rule = "places differ in their rows (models/reliability/snapshot_place.hpp)";
-  EXPECT_EQ(texts(branches_on_places(file)),
+  for (const std::string path : {"sim/a.cpp", "validate/accuracy/faults/fault_campaign.cpp"}) {
+    EXPECT_EQ(texts(branches_on_places({path, branches})),
+              (Lines{path + ":1: " + rule, path + ":2: " + rule, path + ":3: " + rule,
+                     path + ":4: " + rule, path + ":5: " + rule}));
+  }
+  EXPECT_EQ(texts(branches_on_places({"sim/a.cpp", setting})),
             (Lines{"sim/a.cpp:1: " + rule, "sim/a.cpp:2: " + rule}));
+  EXPECT_EQ(texts(branches_on_places({"validate/accuracy/faults/fault_campaign.cpp", setting})),
+            Lines{});
+  EXPECT_EQ(texts(branches_on_places({"models/reliability/snapshot_place.hpp", branches})),
+            Lines{});
 }
 
 TEST(SourceRules, TypeOfTwoHeadersIsABreach) {

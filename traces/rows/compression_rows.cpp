@@ -59,12 +59,12 @@ void check_times(CompressionRun& run, RowReader& reader) {
 }
 
 constexpr auto kExchangeFields = std::to_array<RowField<CompressionRun>>({
-    {"source", &CompressionRun::source, Needs::column},
-    {"model", &CompressionRun::model, Needs::column},
-    {"gpus", &CompressionRun::gpus, Needs::column, "", 1e7},
+    {"source", &CompressionRun::source, Needs::cell},
+    {"model", &CompressionRun::model, Needs::cell},
+    {"gpus", &CompressionRun::gpus, Needs::cell, "", 1e7},
     {"gpu_type", &CompressionRun::gpu_type, Needs::column},
-    {"network", &CompressionRun::network, Needs::column},
-    {"method", &CompressionRun::method, Needs::column},
+    {"network", &CompressionRun::network, Needs::cell},
+    {"method", &CompressionRun::method, Needs::cell},
     {"note", &CompressionRun::note},
     {"evidence",
      [](CompressionRun& run, RowReader& reader) {
@@ -78,12 +78,6 @@ constexpr auto kExchangeFields = std::to_array<RowField<CompressionRun>>({
     {"fwd_bwd_ms", &CompressionRun::compute_s, {}, "milliseconds", 1e9, {}, kMillisecond},
     {"throughput_samples_s", &CompressionRun::samples_per_s, Needs::column, "samples/s", 1e12},
     {"throughput_std", &CompressionRun::samples_sd, {}, "samples/s", 1e12, true},
-    // Empty cells are told behind faulty numbers.
-    {"source", {}, Needs::cell},
-    {"model", {}, Needs::cell},
-    {"gpus", {}, Needs::cell},
-    {"network", {}, Needs::cell},
-    {"method", {}, Needs::cell},
 });
 
 }  // namespace

@@ -16,9 +16,7 @@ void check_sizes(std::string_view path, const Spec& spec, const Location& where)
     const Field& field = *row.field;
     if (field.scalar != ScalarType::integer || field.in_entry == InEntry::never) continue;
     const double value = value_in(spec, field)->number;
-    // 0 is none, or left to the scenario: the length of training.
-    const bool open = value == 0 && (field.in_entry == InEntry::may || row.key == "sequence");
-    if (open || field.admits(value)) continue;
+    if ((value == 0 && zero_is_open(field)) || field.admits(value)) continue;
     throw Error(where, fmt::format("{}: {} is not from {:.0f} to {:.0f}", field.path, value,
                                    field.low, field.high));
   }

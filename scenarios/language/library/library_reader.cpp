@@ -27,6 +27,7 @@ struct Range {
   bool above_low = false;  // above `low`, not equal to it
   double high = std::numeric_limits<double>::max();
   QuantityRange narrower = {};  // than that of the dimension
+  bool or_zero = false;
 };
 constexpr Range kNotNegative{.text = "must be at least 0"};
 constexpr Range kPositive{.text = "must be above 0", .above_low = true};
@@ -37,6 +38,7 @@ constexpr Range kAddedShare{.text = "must be from 0 to 1", .high = 1};
 double quantity_in(const Range& range, const DocumentNode& node, Dimension dimension,
                    const std::string& key) {
   const double value = quantity(node, dimension, key);
+  if (range.or_zero && value == 0) return value;
   const bool enough = range.above_low ? value > range.low : value >= range.low;
   if (!enough || value > range.high) {
     throw Error(node.where, fmt::format("{}: {}, not {}", key, range.text, node.text));
@@ -119,7 +121,7 @@ Value read_value(const DocumentNode& map, const std::string& key, const Field& f
   switch (field.scalar) {
     case ScalarType::integer:
       value.number = whole(node, key);
-      if (value.number != 0 && !field.admits(value.number)) {  // 0 is none
+      if (!(value.number == 0 && zero_is_open(field)) && !field.admits(value.number)) {
         throw Error(node.where, fmt::format("{}: must be from {:.0f} to {:.0f}, not {}", key,
                                             field.low, field.high, node.text));
       }
@@ -132,7 +134,10 @@ Value read_value(const DocumentNode& map, const std::string& key, const Field& f
       break;
     case ScalarType::quantity: {
       const std::string text = fmt::format("must be at least {:g}", field.low);
-      const Range limits = {.text = text, .low = field.low, .narrower = {field.low, field.high}};
+      const Range limits = {.text = text,
+                            .low = field.low,
+                            .above_low = field.above_low,
+                            .narrower = {field.low, field.high}};
       value.number = quantity_in(limits, node, field.dimension, key);
       break;
     }
@@ -142,6 +147,28 @@ Value read_value(const DocumentNode& map, const std::string& key, const Field& f
       value.text = require_text(map, key);
   }
   return value;
+}
+
+bool has_most(const Field& field) {
+  return field.high < std::numeric_limits<double>::max();
+}
+
+// States the limits of a number with evidence.
+std::string limits_text(const Field& field) {
+  if (field.low <= 0 && !field.above_low) return "must be at least 0";
+  const std::string low = field.low == 0 ? "0" : format_quantity(field.low, field.dimension);
+  if (field.above_low) return fmt::format("must be above {}", low);
+  if (!has_most(field)) return fmt::format("must be at least {}", low);
+  return fmt::format("must be from {}", range_text({field.low, field.high}, field.dimension));
+}
+
+// Without a largest value of its own a row has that of its dimension.
+Range limits_of(const Field& field, const std::string& text) {
+  return {.text = text,
+          .low = std::max(field.low, 0.0),
+          .above_low = field.above_low,
+          .narrower = has_most(field) ? QuantityRange{field.low, field.high} : QuantityRange{},
+          .or_zero = field.or_zero || zero_is_open(field)};
 }
 
 // Reads the members of `spec` that the entry states: those whose rows below `path` are in_entry.
@@ -161,9 +188,8 @@ void read_entry(const DocumentNode& map, std::string_view path,
     const DocumentNode* node = map.value_of(key);
     if (node == nullptr) continue;
     if (Parameter* parameter = parameter_of(*field, spec)) {
-      Range range = kNotNegative;
-      range.narrower = {field->low, field->high};
-      *parameter = read_parameter(*node, field->dimension, key, common, range);
+      const std::string text = limits_text(*field);
+      *parameter = read_parameter(*node, field->dimension, key, common, limits_of(*field, text));
     } else {
       field->binding.assign(&spec, read_value(map, key, *field));
     }

@@ -19,6 +19,11 @@ bool belongs_to(std::string_view key, Topology topology);
 // forms have, then those of all. Lists and identities keep this order.
 std::vector<BoundRow> fabric_members();
 
+// 0 of a key that entries may leave out is none; a length of training is left to the scenario.
+inline bool zero_is_open(const Field& field) {
+  return field.in_entry == InEntry::may || field.path == "model.sequence";
+}
+
 // What the numbers of a model must have in common; throws Error that names the keys.
 void check_model(const TransformerSpec& model);
 

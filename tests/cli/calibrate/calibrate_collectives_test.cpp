@@ -2,8 +2,10 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
+#include <regex>
 
 #include "tests/cli/nccl_log.hpp"
 #include "tests/cli/run_program.hpp"
@@ -11,6 +13,7 @@
 namespace windtunnel {
 namespace {
 
+namespace fs = std::filesystem;
 using nlohmann::json;
 
 // All-reduces of 8 to 64 H100 in 10 us per step of a ring and 40 GB/s; one row is inconsistent.
@@ -149,7 +152,13 @@ TEST(CalibrateCollectives, WritesACalibration) {
   EXPECT_EQ(document.at("machine"), "M");
   EXPECT_EQ(document.at("points"), 20);
   EXPECT_EQ(document.at("skipped").size(), 1u);
-  EXPECT_NE(fit.err.find("its source marks the row as inconsistent"), std::string::npos) << fit.err;
+  const std::string reason = "its source marks the row as inconsistent";
+  const size_t at = fit.err.find(reason);
+  ASSERT_NE(at, std::string::npos) << fit.err;
+  // One row is not used, and its line says so.
+  const size_t begin = fit.err.rfind('\n', at) + 1;
+  const std::string line = fit.err.substr(begin, fit.err.find('\n', at) - begin);
+  EXPECT_TRUE(std::regex_search(line, std::regex("(^|[^0-9])1([^0-9]|$)"))) << line;
   const auto mape = [&](const std::string& options) {
     const ProgramResult result =
         run_program(fmt::format("validate collectives {} --json {}", rows, options));
@@ -192,6 +201,16 @@ TEST(CalibrateCollectives, IsOfOneMachine) {
   EXPECT_EQ(run_program(command + " --force --machine N --machine M").exit_code, 0);
   EXPECT_NE(read_text(folder + "/o-m.yaml").find("name: \"o-m\""), std::string::npos);
   EXPECT_NE(read_text(folder + "/o-n.yaml").find("name: \"o-n\""), std::string::npos);
+  // A page of one that cannot be written takes nothing from the other.
+  fs::create_directories(folder + "/p-m.html/full");
+  const ProgramResult half =
+      run_program(command + " --force --machine N --machine M --page " + folder + "/p.html");
+  EXPECT_EQ(half.exit_code, 1);
+  EXPECT_NE(half.err.find("cannot write"), std::string::npos) << half.err;
+  for (const char* file : {"/o-m.yaml", "/o-n.yaml"}) {
+    EXPECT_NE(half.out.find("wrote " + folder + file), std::string::npos) << half.out;
+  }
+  EXPECT_NE(read_text(folder + "/p-n.html").find("<h1>Network of N</h1>"), std::string::npos);
 }
 
 // Logs that say nowhere which collective they are of, but for their names and the option.

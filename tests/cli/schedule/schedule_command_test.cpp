@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include <filesystem>
 #include <fstream>
 
 #include "tests/cli/run_program.hpp"
@@ -37,8 +38,21 @@ TEST(ScheduleCommand, WritesItsPage) {
         "search --ranks 2 --microbatches 3 --times 1,1,1 --effort 0.01"}) {
     const ProgramResult result = run_program("schedule " + command + " --page " + page);
     ASSERT_EQ(result.exit_code, 0) << command << result.err;
-    EXPECT_NE(read_text(page).find("<h2>Bubbles</h2>"), std::string::npos) << command;
+    const std::string text = read_text(page);
+    EXPECT_NE(text.find("<h2>Bubbles</h2>"), std::string::npos) << command;
+    EXPECT_EQ(text.find("<h2>What was found, and") != std::string::npos,
+              command.starts_with("search"))
+        << command;
   }
+}
+
+TEST(ScheduleCommand, APageThatCannotBeWrittenTakesTheAnswerFromNobody) {
+  const std::string page = scratch_folder("schedule_no_page") + "/page.html";
+  std::filesystem::create_directories(page + "/full");
+  const ProgramResult result = run_program("schedule show 1f1b --page " + page);
+  EXPECT_EQ(result.exit_code, 1);
+  EXPECT_NE(result.out.find("makespan"), std::string::npos) << result.out;
+  EXPECT_NE(result.err.find("cannot write"), std::string::npos) << result.err;
 }
 
 TEST(ScheduleCommand, AnImportedScheduleIsLoweredAsAnExportedOne) {

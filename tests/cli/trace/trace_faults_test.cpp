@@ -32,6 +32,17 @@ TEST(TraceFaults, ALogIsFittedWithIntervals) {
   EXPECT_EQ(text.out, result.err);  // for people: the same, on stdout
 }
 
+// The fit has no figures above its table, and no empty list of them.
+TEST(TraceFaults, AFitHasAPage) {
+  const std::string page = scratch_folder("faults-page") + "/page.html";
+  const ProgramResult result = run_program("trace import " + kTrace + " --page " + page);
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  const std::string text = read_text(page);
+  EXPECT_NE(text.find("<h1>Faults of "), std::string::npos);
+  EXPECT_NE(text.find("faults per 1000 node-days<"), std::string::npos);
+  EXPECT_EQ(text.find("<dl class=\"figures\"></dl>"), std::string::npos);
+}
+
 // What import writes, a scenario takes over; what export simulates of it, import reads, and its fit
 // is the log's again, within the spread of one draw.
 TEST(TraceFaults, ALogGoesThroughAScenarioAndBack) {

@@ -68,6 +68,17 @@ TEST(TraceCommand, AClusterAloneIsAMachine) {
   }
 }
 
+TEST(TraceCommand, AnImportHasAPage) {
+  const std::string page = scratch_folder("trace-page") + "/page.html";
+  const ProgramResult result = run_program(
+      "trace import tests/fuzz/corpus/chakra/mlp-cpu.0.et --cluster '1 x dgx-h100' --page " + page);
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  const std::string text = read_text(page);
+  EXPECT_NE(text.find("22 tasks of 2 ranks, written by windtunnel"), std::string::npos);
+  EXPECT_NE(text.find("Where the step time goes (critical path)</h2>"), std::string::npos);
+  EXPECT_NE(text.find("779 ms"), std::string::npos);
+}
+
 // Gradients reduced in the switch, which takes longer here than rings; and nothing that the traces
 // say.
 TEST(TraceCommand, CollectivesRunAsTheScenarioOfTheImportSays) {

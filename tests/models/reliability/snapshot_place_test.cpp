@@ -2,32 +2,30 @@
 
 #include <gtest/gtest.h>
 
+#include "models/cost/snapshot/restore_cost.hpp"
+#include "tests/support/small_job.hpp"
+
 namespace windtunnel {
 namespace {
 
-TEST(SnapshotPlace, RowsSayWhatEachPlaceIs) {
-  struct Expected {
-    std::string_view word;
-    bool copied, of_process, of_node, outlives_stop, in_host_memory, keeps_several, on_own_drives;
-  };
-  const std::vector<Expected> expected = {
-      {"host-memory", true, true, true, true, true, false, false},
-      {"peers", true, true, true, true, true, false, false},
-      {"local-disk", true, false, true, true, false, true, true},
-      {"storage", true, false, false, true, false, true, false},
-      {"replicas", false, false, true, false, false, false, false}};
-  ASSERT_EQ(expected.size(), kSnapshotPlaces.size());
-  for (const Expected& place : expected) {
-    const PlaceTraits& row = traits_of(value_of<SnapshotPlace>(place.word));
-    EXPECT_EQ(name_of(row.place), place.word);
-    EXPECT_FALSE(row.help.empty()) << place.word;
-    EXPECT_EQ(row.copied, place.copied) << place.word;
-    EXPECT_EQ(row.of_process, place.of_process) << place.word;
-    EXPECT_EQ(row.of_node, place.of_node) << place.word;
-    EXPECT_EQ(row.outlives_stop, place.outlives_stop) << place.word;
-    EXPECT_EQ(row.in_host_memory(), place.in_host_memory) << place.word;
-    EXPECT_EQ(row.keeps_several(), place.keeps_several) << place.word;
-    EXPECT_EQ(row.on_own_drives(), place.on_own_drives) << place.word;
+// A slower place makes the saving of its own tier longer and of no other.
+TEST(SnapshotPlace, BytesGoWhereTheRowSays) {
+  const Job job = small_job(1, 2, 4);
+  Cluster slow_disks = job.cluster;
+  slow_disks.node.local_disk_Bps = spec(1e6);
+  Cluster slow_storage = job.cluster;
+  slow_storage.storage.write_Bps = spec(1e6);
+  const SavedState state = saved_state({6e9, 10e9}, job.layout);
+  for (const PlaceTraits& row : kSnapshotPlaces) {
+    SCOPED_TRACE(name_of(row.place));
+    SnapshotTier tier{.place = row.place, .every_iterations = row.copied ? 1 : 0};
+    if (row.code == PlaceCode::always) tier.code = {.name = CodeName::copies, .parity = 1};
+    const auto seconds = [&](const Cluster& cluster) {
+      return save_s(tier, state, job.layout, cluster, job.calibration);
+    };
+    EXPECT_EQ(seconds(job.cluster) > 0, row.copied);
+    EXPECT_EQ(seconds(slow_disks) > 1000, row.on_own_drives());
+    EXPECT_EQ(seconds(slow_storage) > 1000, row.storage(job.cluster) != nullptr);
   }
 }
 

@@ -29,5 +29,15 @@ TEST(LawOfLengths, KeepsSigmaWhileTheMedianFits) {
   EXPECT_THROW(lengths_of_mean(0.5, 10, 0.8), Error);
 }
 
+// exp(sigma^2 / 2) is the mean of a median of 1: 1.377 for a sigma of 0.8.
+TEST(LawOfLengths, ShortMeansHaveASmallerSigma) {
+  for (const double mean : {1.0, 1.1, 1.2, 1.37}) {
+    const LengthDistribution law = lengths_of_mean(mean, 1e8, 0.8);
+    EXPECT_EQ(law.median, 1) << mean;
+    EXPECT_NEAR(std::exp(law.sigma * law.sigma / 2), mean, 1e-9);
+  }
+  EXPECT_NEAR(lengths_of_mean(1.5, 1e8, 0.8).sigma, 0.8, 1e-12);
+}
+
 }  // namespace
 }  // namespace windtunnel

@@ -7,6 +7,7 @@
 #include "report/answer/answer_page.hpp"
 #include "report/answer/plan_choices.hpp"
 #include "report/figures/figures.hpp"
+#include "report/page/html.hpp"
 #include "tests/report/answer/page_record.hpp"
 #include "tests/report/browser.hpp"
 
@@ -53,6 +54,22 @@ TEST(PlanAnswer, ItsPageIsCompleteAndItsTextIsAsLongAsAsked) {
     const SummarySection& next = answer.sections.back();
     EXPECT_EQ(next.rows.front().value, "windtunnel run best.yaml");
   }
+}
+
+// Each cell that the complete text has is on the page of the brief answer.
+TEST(PlanAnswer, ItsPageHasTheCellsOfTheCompleteText) {
+  const std::string page = small_page();
+  size_t cells = 0;
+  for (const SummarySection& section : small_answer(PlanDetail::full).sections) {
+    if (section.chart || !on(section, ShownOn::page)) continue;
+    for (const std::vector<std::string>& row : section.table.rows) {
+      for (const std::string& cell : row) {
+        EXPECT_NE(page.find(escape_html(cell)), std::string::npos) << section.title << cell;
+        ++cells;
+      }
+    }
+  }
+  EXPECT_GT(cells, 20U);
 }
 
 // The answer's range is the one of the figure; what the plan takes is marked in each chart.

@@ -14,7 +14,9 @@ inline Answer sample_answer() {
       .subtitle = "subtitle & more",
       .figures = {{"step time", "1 s", "0.9 s .. 1.2 s"}, {"of the page", "2", {}, ShownOn::page}},
       .sections = {std::move(figures),
-                   drawn({{"kind", "memory"}, {"title", "drawn"}}),
+                   chart_section([]() -> Json {
+                     return {{"kind", "memory"}, {"title", "drawn"}};
+                   }),
                    {"a table", {}, {{{"name"}, {"number", Align::right}}, {{"a <cell>", "7"}}}},
                    {"on the console", {{"only", "here"}}, {}, ShownOn::console},
                    {"on the page", {{"only", "there"}}, {}, ShownOn::page},

@@ -81,7 +81,7 @@ TEST(CompressionRuns, FaultyRowsAreListedWithTheReason) {
             "column 'batch': '128 global' has text behind the number; expected the number alone "
             "(samples of a GPU)");
   EXPECT_EQ(reason_of("a,,,4,c,d,e,,-1,,,,,,,,\n"),
-            "column 'iter_time_ms': -1 is not greater than 0; column 'model': is empty");
+            "column 'model': is empty; column 'iter_time_ms': -1 is not greater than 0");
   EXPECT_EQ(reason_of("a,b,,4,c,d,e,,1,,,,1,-2,,,\n"),
             "column 'throughput_std': -2 is less than 0");
   EXPECT_EQ(reason_of("a,b,,4,c,d,e,64,100,,,,1000,,,,\n"),

@@ -63,9 +63,13 @@ JudgedExchanges validate_source(const ExchangeSource& source,
 }  // namespace
 
 const std::string& usual_fit_rows() {
-  const auto chosen = std::ranges::find_if(exchange_sources(), [](const ExchangeSource& source) {
+  const auto is_chosen = [](const ExchangeSource& source) {
     return source.law && source.law->chosen;
-  });
+  };
+  const std::vector<ExchangeSource>& sources = exchange_sources();
+  const auto chosen = std::ranges::find_if(sources, is_chosen);
+  CHECK(std::ranges::count_if(sources, is_chosen) == 1 && !chosen->law->fit_on.empty(),
+        "not just one source of the library lets the user choose the rows to fit on");
   return chosen->law->fit_on.front().where;
 }
 

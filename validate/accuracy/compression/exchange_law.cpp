@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <set>
 #include <utility>
 
@@ -25,26 +26,32 @@ double largest_of(int count) {
   return low;
 }
 
-void set_number(const FittedLawNumber& number, StepRow& row) {
-  const double value = std::min(number.value, number.what->most);
-  Calibration& calibration = row.job.calibration;
-  Cluster& cluster = row.job.cluster;
+// A connection sets nothing of its own: it bounds the share of the NIC (step_s()).
+void set_number(const FittedLawNumber& number, double value, StepRow& row) {
   if (number.what->member != nullptr) {
-    (calibration.*number.what->member).value = value;
+    (row.job.calibration.*number.what->member).value = value;
   } else if (number.what->name == kGpuSpread) {
-    cluster.slow_nodes = {{0, 1 + value * largest_of(row.run->gpus)}};
-  } else if (row.tcp) {
-    double& share = calibration.nic_efficiency.value;
-    share = std::min(share, row.job.communication.servers * value / cluster.node.nic_Bps.value);
+    row.job.cluster.slow_nodes = {{0, 1 + value * largest_of(row.run->gpus)}};
   }
 }
 
 double step_s(StepRow& row, const std::vector<FittedLawNumber>& numbers, std::size_t stage) {
+  double bound = std::numeric_limits<double>::infinity();
   for (const FittedLawNumber& number : numbers) {
     const bool holds = number.network.empty() || number.network == row.network;
-    if (number.stage <= stage && holds) set_number(number, row);
+    if (number.stage > stage || !holds) continue;
+    const double value = std::min(number.value, number.what->most);
+    set_number(number, value, row);
+    if (number.what->name == kConnection && row.tcp) {
+      bound = row.job.communication.servers * value / row.job.cluster.node.nic_Bps.value;
+    }
   }
-  return exchange_step_s(row.job);
+  // The bound holds for this step alone: the next one may have a wider one.
+  double& share = row.job.calibration.nic_efficiency.value;
+  const double unbounded = std::exchange(share, std::min(share, bound));
+  const double predicted_s = estimate_iteration(row.job, row.prepared).step_s;
+  share = unbounded;
+  return predicted_s;
 }
 
 // By what the prediction is off: the logarithm of a step, or the difference of its growth.
@@ -124,15 +131,7 @@ std::optional<double> fitted_hook_s(std::vector<StepRow>& rows, const FittedLaw&
   return std::max(0.0, sum / count);
 }
 
-double scale_of(std::string_view unit) {
-  if (unit == "us") return 1e6;
-  if (unit == "ms") return 1e3;
-  if (unit == "%") return 100;
-  CHECK(unit == "GB/s", "unit '{}' in the text of a law", unit);
-  return 1e-9;
-}
-
-// Puts numbers into the text, "{nic.latency us 1}": name, unit, digits behind the point.
+// Puts numbers into the text, whose placeholders the reader has checked (law_placeholder()).
 std::string filled(std::string_view text, const FittedLaw& law, std::size_t stage,
                    std::string_view network) {
   std::string result;
@@ -147,14 +146,13 @@ std::string filled(std::string_view text, const FittedLaw& law, std::size_t stag
       result += network;
       continue;
     }
-    const std::size_t unit = inside.find(' ');
-    const std::size_t digits = inside.rfind(' ');
-    const std::string_view name = inside.substr(0, unit);
+    const std::optional<LawPlaceholder> placeholder = law_placeholder(inside);
+    CHECK(placeholder.has_value(), "placeholder '{}' in the text of a law", inside);
+    const std::string_view name = placeholder->name;
     const FittedLawNumber* number = law.find(name, network, stage);
-    CHECK(number != nullptr || (name == "hooks" && law.hook_s), "no number '{}' in a law", name);
+    CHECK(number != nullptr || (name == kHooks && law.hook_s), "no number '{}' in a law", name);
     const double value = number != nullptr ? number->value : *law.hook_s;
-    result += fmt::format("{:.{}f}", scale_of(inside.substr(unit + 1, digits - unit - 1)) * value,
-                          inside[digits + 1] - '0');
+    result += fmt::format("{:.{}f}", placeholder->scale * value, placeholder->digits);
   }
 }
 
@@ -238,6 +236,7 @@ FittedLaw fitted_law(const ExchangeLaw& rules, std::vector<StepRow>& rows, int t
   for (StepRow& row : rows) {
     if (!law.hook_s || !row.method->hooks) continue;
     set_alone_s(row.job, row.alone_s + *law.hook_s * weighted_layers(row.job));
+    row.prepared = prepare_iteration(row.job);
   }
   return law;
 }

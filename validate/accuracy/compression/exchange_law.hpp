@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "policies/iteration.hpp"
 #include "validate/accuracy/compression/exchange_source.hpp"
 
 namespace windtunnel {
@@ -44,8 +45,9 @@ struct StepRow {
   const CompressionRun* run = nullptr;
   const ExchangeMethod* method = nullptr;
   double alone_s = 0;
-  Job job;              // its calibration moves with the law that predicts it
-  std::string network;  // as the law names it
+  Job job;                     // its calibration moves with the law that predicts it
+  PreparedIteration prepared;  // of the job, but for its calibration
+  std::string network;         // as the law names it
   bool tcp = false;
   bool suspect = false;
   bool fit = false;

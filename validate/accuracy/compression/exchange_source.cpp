@@ -75,13 +75,52 @@ LawNumber read_law_number(const DocumentEntry& entry) {
   };
   number.prior = {quantity(require(map, "guess"), dimension, "guess"),
                   quantity(require(map, "factor"), Dimension::number, "factor")};
-  number.each_network = map.value_of("each") != nullptr;
+  if (const DocumentNode* each = map.value_of("each")) {
+    if (each->text != "network") {
+      throw Error(each->where, unknown_name("each", each->text, {"network"}));
+    }
+    number.each_network = true;
+  }
   number.most = bound("most").value_or(number.most);
   number.unfitted = bound("unfitted");
   return number;
 }
 
-LawStage read_stage(const DocumentNode& map) {
+// Checks each {placeholder} of a text: it names a number that holds on all networks, or one of
+// a network where `each_network`, or hooks where `hooks`.
+void check_law_text(const DocumentNode& map, const char* key,
+                    const std::vector<const LawNumber*>& numbers, bool each_network, bool hooks) {
+  const DocumentNode* node = map.value_of(key);
+  std::string_view text = node == nullptr ? std::string_view() : std::string_view(node->text);
+  while (true) {
+    const std::size_t open = text.find('{');
+    if (open == std::string_view::npos) return;
+    const std::size_t close = text.find('}', open);
+    if (close == std::string_view::npos) {
+      throw Error(node->where, fmt::format("{}: a '{{' without its '}}'", key));
+    }
+    const std::string_view inside = text.substr(open + 1, close - open - 1);
+    text.remove_prefix(close + 1);
+    if (each_network && inside == "network") continue;
+    const std::optional<LawPlaceholder> placeholder = law_placeholder(inside);
+    if (!placeholder) {
+      throw Error(node->where, fmt::format("{}: '{{{}}}' is not {{NAME UNIT DIGITS}} with a unit "
+                                           "of us, ms, %, GB/s and one digit",
+                                           key, inside));
+    }
+    const auto is_named = [&](const LawNumber* number) {
+      return number->name == placeholder->name && (each_network || !number->each_network);
+    };
+    if (hooks && placeholder->name == kHooks) continue;
+    if (std::ranges::any_of(numbers, is_named)) continue;
+    throw Error(node->where,
+                fmt::format("{}: this stage and those before it have no number '{}' that holds "
+                            "{}",
+                            key, placeholder->name, each_network ? "here" : "on all networks"));
+  }
+}
+
+LawStage read_stage(const DocumentNode& map, const std::vector<LawStage>& before) {
   check_keys(map, {"of", "numbers", "text", "network_text", "hooks_text"});
   LawStage stage{.of = choice_of<Aggregation>(require(map, "of"), "of"),
                  .text = require_text(map, "text"),
@@ -90,6 +129,14 @@ LawStage read_stage(const DocumentNode& map) {
   for (const DocumentEntry& entry : require(map, "numbers").entries) {
     stage.numbers.push_back(read_law_number(entry));
   }
+  std::vector<const LawNumber*> numbers;
+  for (const LawStage& earlier : before) {
+    for (const LawNumber& number : earlier.numbers) numbers.push_back(&number);
+  }
+  for (const LawNumber& number : stage.numbers) numbers.push_back(&number);
+  check_law_text(map, "text", numbers, false, false);
+  check_law_text(map, "network_text", numbers, true, false);
+  check_law_text(map, "hooks_text", numbers, false, true);
   return stage;
 }
 
@@ -103,7 +150,7 @@ ExchangeLaw read_law(const DocumentNode& map) {
                   .fold_models = flag_or_false(map, "fold_models"),
                   .noise = quantity(require(map, "noise"), Dimension::number, "noise")};
   for (const DocumentNode& stage : require(map, "stages").items) {
-    law.stages.push_back(read_stage(stage));
+    law.stages.push_back(read_stage(stage, law.stages));
   }
   return law;
 }
@@ -129,18 +176,44 @@ BorrowedLaw read_borrowed(const DocumentNode& map, const std::vector<ExchangeSou
   return {source.name, require_text(map, "network")};
 }
 
+// Throws Error unless the first method, and it alone, exchanges gradients whole.
+void check_dense(const DocumentNode& map, const std::vector<ExchangeMethod>& methods) {
+  if (methods.empty()) throw Error(map.where, "needs methods, the first of them dense");
+  for (const ExchangeMethod& method : methods) {
+    Job job;
+    choose(
+        method.sets, [](std::string_view) { return false; }, job);
+    const bool is_dense = job.communication.compressors.dp.name == CompressorChoice().name;
+    if (is_dense == (&method == &methods.front())) continue;
+    throw Error(map.where, fmt::format("method {} {}: the first method is dense, the others sparse",
+                                       method.name, is_dense ? "is dense" : "compresses"));
+  }
+}
+
+// Throws Error where the first stage of the borrowed law, which is of its links, has no latency.
+void check_latency(const DocumentNode& latency, const ExchangeLaw& law) {
+  if (!law.stages.empty() &&
+      std::ranges::count(law.stages.front().numbers, kNicLatency, &LawNumber::name) > 0) {
+    return;
+  }
+  throw Error(latency.where, fmt::format("the first stage of that law has no {}", kNicLatency));
+}
+
 SparseExchange read_sparse(const DocumentNode& map, const std::vector<ExchangeMethod>& methods,
                            const std::vector<ExchangeSource>& before) {
   check_keys(map, {"parts", "parts_of", "fitted", "fitted_for_itself", "latency"});
   const DocumentNode& parts_of = require(map, "parts_of");
   const DocumentNode& latency = require(map, "latency");
   check_keys(latency, {"of", "network", "unfitted"});
+  check_dense(map, methods);
+  const BorrowedLaw borrowed = read_borrowed(latency, before);
+  check_latency(latency, *find_named(before, "source", borrowed.of).law);
   return {
       .parts = require_text(map, "parts"),
       .parts_of = find_named(methods, "method", parts_of.text, parts_of.where).name,
       .fitted = require_text(map, "fitted"),
       .fitted_for_itself = require_text(map, "fitted_for_itself"),
-      .latency = read_borrowed(latency, before),
+      .latency = borrowed,
       .usual_latency_s = quantity(require(latency, "unfitted"), Dimension::seconds, "unfitted")};
 }
 
@@ -159,7 +232,10 @@ ExchangeSource read_source(const DocumentEntry& entry, const std::vector<Exchang
                         .servers = flag_or_false(map, "servers"),
                         .chosen_collectives = is_second(map, "collectives", "rings", "chosen"),
                         .compared = flag_or_false(map, "compared")};
-  if (!source.refused.empty()) return source;
+  if (!source.refused.empty()) {
+    check_keys(map, {"begins", "refused", "source"});
+    return source;
+  }
   source.family = require_text(map, "family");
   for (const DocumentNode& item : require(map, "clusters").items) {
     source.clusters.push_back(read_cluster(item));
@@ -168,6 +244,7 @@ ExchangeSource read_source(const DocumentEntry& entry, const std::vector<Exchang
     source.methods.push_back(read_method(item, entry.key, evidence));
   }
   if (const DocumentNode* suspect = map.value_of("suspect")) {
+    check_keys(*suspect, {"network", "methods"});
     source.suspect_network = require_text(*suspect, "network");
     for (const DocumentNode& item : require(*suspect, "methods").items) {
       source.suspect_methods.push_back(
@@ -175,6 +252,9 @@ ExchangeSource read_source(const DocumentEntry& entry, const std::vector<Exchang
     }
   }
   if (const DocumentNode* sparse = map.value_of("sparse")) {
+    if (const DocumentNode* law = map.value_of("law")) {
+      throw Error(law->where, "a source with 'sparse' has no law of its own");
+    }
     source.sparse = read_sparse(*sparse, source.methods, before);
     return source;
   }
@@ -204,6 +284,23 @@ const std::vector<ExchangeSource>& exchange_sources() {
   static const std::vector<ExchangeSource> all =
       read_exchange_sources(library_document("exchange_sources.yaml"));
   return all;
+}
+
+std::optional<LawPlaceholder> law_placeholder(std::string_view inside) {
+  struct Unit {
+    std::string_view name;
+    double scale;
+  };
+  constexpr Unit kUnits[] = {{"us", 1e6}, {"ms", 1e3}, {"%", 100}, {"GB/s", 1e-9}};
+  const std::size_t unit_at = inside.find(' ');
+  const std::size_t digits_at = inside.rfind(' ');
+  if (unit_at == std::string_view::npos || digits_at <= unit_at) return {};
+  const std::string_view digits = inside.substr(digits_at + 1);
+  if (digits.size() != 1 || digits[0] < '0' || digits[0] > '9') return {};
+  const std::string_view unit = inside.substr(unit_at + 1, digits_at - unit_at - 1);
+  const auto* const found = std::ranges::find(kUnits, unit, &Unit::name);
+  if (found == std::end(kUnits)) return {};
+  return LawPlaceholder{inside.substr(0, unit_at), found->scale, digits[0] - '0'};
 }
 
 const ExchangeSource* source_of(const std::vector<ExchangeSource>& sources,

@@ -6,6 +6,7 @@
 #include <limits>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "models/calibration/calibration.hpp"
@@ -49,6 +50,16 @@ struct LawStage {
   std::string text = {}, network_text = {}, hooks_text = {};
 };
 
+// "nic.latency us 1" of a text: name of a number or kHooks, unit, digits behind the point. None:
+// it is of another form.
+struct LawPlaceholder {
+  std::string_view name;
+  double scale = 1;  // from SI to the unit
+  int digits = 0;
+};
+std::optional<LawPlaceholder> law_placeholder(std::string_view inside);
+inline constexpr std::string_view kHooks = "hooks";  // s, of a layer with weights
+
 struct ExchangeLaw {
   std::vector<FittedOn> fit_on = {};
   bool chosen = false;
@@ -58,11 +69,14 @@ struct ExchangeLaw {
   std::vector<LawStage> stages = {};
 };
 
+inline constexpr std::string_view kNicLatency = "nic.latency";
+
 // The law of the source `of`, on its network with a name that begins with `network`.
 struct BorrowedLaw {
   std::string of, network;
 };
 
+// The first method of its source is the dense one, the others compress.
 struct SparseExchange {
   std::string parts;     // rows with a method that begins so state the parts of a step
   std::string parts_of;  // the method that runs in such a step

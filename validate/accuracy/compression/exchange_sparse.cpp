@@ -296,7 +296,8 @@ double latency_s(const SparseExchange& rules, const FittedLaws& laws) {
   if (law == laws.end()) return rules.usual_latency_s;
   const std::string* network = law->second.network_named(rules.latency.network);
   if (network == nullptr) return rules.usual_latency_s;
-  return law->second.find("nic.latency", *network, 0)->value;
+  const FittedLawNumber* latency = law->second.find(kNicLatency, *network, 0);
+  return latency == nullptr ? rules.usual_latency_s : latency->value;
 }
 
 }  // namespace

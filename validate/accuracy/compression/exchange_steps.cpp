@@ -67,6 +67,7 @@ StepRow make_row(const ExchangeSource& source, const CompressionRun& run,
   row.tcp = cluster_of(source, run).tcp;
   row.suspect = is_suspect(source, *row.method, run);
   set_alone_s(row.job, row.alone_s);
+  row.prepared = prepare_iteration(row.job);
   return row;
 }
 

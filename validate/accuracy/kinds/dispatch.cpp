@@ -45,9 +45,9 @@ const GpuName& gpu_of(const ExchangeRow& row) {
 
 // What is sent how often, with sources: docs/rows.md.
 std::string exchange_scenario(const ExchangeRow& row) {
-  if (row.gpus % row.nodes != 0) throw Error("the GPUs do not divide among the nodes");
   const bool merged = contains_text(row.library, "DeepEP") && contains_text(row.mode, "training");
-  const int gpus = contains_text(row.note, "pure RDMA") ? 1 : row.gpus / row.nodes;
+  const int of_node = divide_gpus(row.gpus, row.nodes);
+  const int gpus = contains_text(row.note, "pure RDMA") ? 1 : of_node;
   double nvlink = 0;
   std::sscanf(row.network.c_str(), "NVLink %lf GB/s", &nvlink);
   // Behind NVLink, where that is stated too.
@@ -79,18 +79,18 @@ std::vector<PredictedRow> predict_exchange(const ExchangeRow& row) {
   const NodeSpec& node = job.cluster.node;
   const double link_Bps =
       job.cluster.nodes == 1 ? node.nvlink_Bps.value : node.nic_Bps.value * node.nics / node.gpus;
-  return {{{.id = row.id,
-            .family = fmt::format("{}, {}", row.library, row.mode),
-            .metric = fmt::format("{}{}_s", contains_text(row.note, "SUSPECT") ? "suspect_" : "",
-                                  row.operation),
-            .measured = row.seconds ? *row.seconds : sent.bytes / *row.bottleneck_Bps,
-            .predicted = sent.seconds,
-            .origin = sent.origin,
-            .baselines = {{"bytes / specified bandwidth", sent.bytes / link_Bps}},
-            .label = fmt::format("{} tokens of {} GPUs, {}", row.tokens, row.gpus, row.dtype),
-            .note = row.note},
-           {},
-           row.seconds ? "" : "bandwidths are stated; a time is the model's bytes over them"}};
+  const char* suspect = contains_text(row.note, "SUSPECT") ? "suspect_" : "";
+  PredictedRow figure =
+      figure_of(row, fmt::format("{}, {}", row.library, row.mode),
+                fmt::format("{}{}_s", suspect, row.operation),
+                row.seconds ? *row.seconds : sent.bytes / *row.bottleneck_Bps, sent.seconds,
+                fmt::format("{} tokens of {} GPUs, {}", row.tokens, row.gpus, row.dtype));
+  figure.row.origin = sent.origin;
+  figure.row.baselines = {{"bytes / specified bandwidth", sent.bytes / link_Bps}};
+  if (!row.seconds) {
+    figure.family_note = "bandwidths are stated; a time is the model's bytes over them";
+  }
+  return {figure};
 }
 
 }  // namespace

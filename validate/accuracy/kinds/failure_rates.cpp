@@ -1,6 +1,6 @@
 // Published rates of failures and shares of their causes, against the classes of failures that a
 // plan takes where its user states none (scenarios/library/planning.yaml).
-#include <boost/math/special_functions/gamma.hpp>
+#include <boost/math/distributions/poisson.hpp>
 
 #include "models/base/units.hpp"
 #include "scenarios/language/library/facts/planning.hpp"
@@ -51,62 +51,54 @@ ClassRates usual_rates(const NodeSpec& node, int nodes) {
   return rates;
 }
 
-// The least and the largest count of which 5 % are below and above, where `mean` are expected.
-double poisson_quantile(double mean, double below) {
-  double count = 0;
-  while (boost::math::gamma_q(count + 1, mean) < below && count < 1e6) ++count;
-  return count;
+// The interval is that of counts, 90 % of a Poisson law, where so many are expected. Its ends are
+// the smallest counts that 5 and 95 % of the law lie at or below.
+void add_count_interval(PredictedRow& rate, double expected) {
+  using boost::math::policies::discrete_quantile, boost::math::policies::integer_round_up;
+  using Whole = boost::math::policies::policy<discrete_quantile<integer_round_up>>;
+  if (!(expected > 0)) throw Error("no failure is expected in so short a time");
+  const boost::math::poisson_distribution<double, Whole> counts(expected);
+  rate.row.low = rate.row.predicted * quantile(counts, 0.05) / expected;
+  rate.row.high = rate.row.predicted * quantile(counts, 0.95) / expected;
 }
 
-// The cause by which the rows of a source name what a class of ours counts.
+// Whether the source's word for a cause means faults after which the job restarts on the same node.
 bool restarts_on_its_node(const std::string& cause) {
   return contains_text(cause, "recoverable");
 }
 
-ValidationRow figure_of(const RateRow& row, const char* metric, double measured, double predicted,
-                        double expected) {
-  ValidationRow result{.id = row.id,
-                       .family = row.system,
-                       .metric = metric,
-                       .measured = measured,
-                       .predicted = predicted,
-                       .origin = Origin::published,
-                       .baselines = {},
-                       .label = fmt::format("{}: {}", row.quantity, row.cause),
-                       .note = row.note};
-  result.low = predicted * poisson_quantile(expected, 0.05) / expected;
-  result.high = predicted * poisson_quantile(expected, 0.95) / expected;
-  return result;
+PredictedRow rate_of(const RateRow& row, const char* metric, double measured, double predicted) {
+  PredictedRow rate = figure_of(row, row.system, metric, measured, predicted,
+                                fmt::format("{}: {}", row.quantity, row.cause));
+  rate.row.origin = Origin::published;
+  if (row.gpu_type == "not stated") rate.assumed.emplace_back("nodes of eight H100");
+  return rate;
 }
 
 std::vector<PredictedRow> predict_rates(const RateRow& row) {
   const bool share = row.quantity == "share of faults" && row.unit == "percent";
   const bool mean_time = row.quantity == "mean time between failures" && row.unit == "h";
   if (!share && !mean_time) throw Error(fmt::format("'{}' is no rate", row.quantity));
-  if (!row.gpus) throw Error("the number of GPUs is not stated");
-  PredictedRow result;
-  const bool stated = row.gpu_type != "not stated";
-  if (!stated) result.assumed.emplace_back("nodes of eight H100");
-  const NodeSpec& node = find_node(gpu_named(stated ? row.gpu_type : "H100", false).node);
-  const int nodes = row.nodes.value_or(*row.gpus / node.gpus);
+  if (!row.gpus && !row.nodes) throw Error("neither GPUs nor nodes are stated");
+  const std::string gpu = row.gpu_type == "not stated" ? "H100" : row.gpu_type;
+  const NodeSpec& node = find_node(gpu_named(gpu, false).node);
+  const int nodes = row.nodes ? *row.nodes : (*row.gpus + node.gpus - 1) / node.gpus;
   const ClassRates rates = usual_rates(node, nodes);
-  std::vector<PredictedRow> results;
-  if (mean_time) {
-    result.row = figure_of(row, "between_h", *row.value, 1 / rates.all() / kHour_s, 1);
-    result.row.low = result.row.high = result.row.predicted;
-    return {result};
+  if (mean_time) {  // of how many failures is not stated, so that it has no interval of a count
+    return {rate_of(row, "time_between_failures_h", *row.value, 1 / rates.all() / kHour_s)};
   }
   if (!row.events || !row.days) throw Error("the events behind the share are not stated");
   if (!restarts_on_its_node(row.cause)) {
     throw Error(
         fmt::format("the usual classes do not tell '{}' from other faults of a node", row.cause));
   }
-  PredictedRow rate = result;
-  rate.row = figure_of(row, "faults_per_day", *row.events / *row.days, rates.all() * kDay_s,
-                       rates.all() * *row.days * kDay_s);
-  result.row = figure_of(row, "restart_share", *row.value / 100, rates.processes / rates.all(),
-                         *row.events * rates.processes / rates.all());
-  return {rate, result};
+  PredictedRow faults =
+      rate_of(row, "faults_per_day", *row.events / *row.days, rates.all() * kDay_s);
+  add_count_interval(faults, rates.all() * *row.days * kDay_s);
+  const double share_of_all = rates.processes / rates.all();
+  PredictedRow restarts = rate_of(row, "share_of_restarts", *row.value / 100, share_of_all);
+  add_count_interval(restarts, *row.events * share_of_all);
+  return {faults, restarts};
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
-// The kinds of measured_kinds(), each in a file of its own: rows of a table, not registrations. For
-// these files alone, with what most of them need.
+// Each kind of measured_kinds() is made in a file of its own: rows of a table, not registrations.
+// This header is for these files alone and has what most of them need.
 #pragma once
 
 #include <fmt/format.h>
@@ -10,6 +10,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "models/base/error.hpp"
@@ -29,6 +30,26 @@ MeasuredKind failure_kind();
 
 // What that case comes to, with its studies, whether it fits in memory or not.
 Record simulate_row(const std::string& scenario);
+
+// Throws Error where some are left over.
+inline int divide_gpus(int gpus, int among) {
+  if (gpus % among != 0) throw Error("the GPUs do not divide among the nodes");
+  return gpus / among;
+}
+
+// Makes a figure of a row, with neither interval nor simpler rule.
+template <class Row>
+PredictedRow figure_of(const Row& row, std::string family, std::string metric, double measured,
+                       double predicted, std::string label) {
+  PredictedRow figure;
+  figure.row.family = std::move(family);
+  figure.row.metric = std::move(metric);
+  figure.row.measured = measured;
+  figure.row.predicted = predicted;
+  figure.row.label = std::move(label);
+  figure.row.note = row.note;
+  return figure;
+}
 
 // MeasuredKind::judge is this of rows with these columns.
 template <class Row, const auto& kColumns, auto predict>

@@ -38,8 +38,8 @@ struct MeasuredKind {
 
 const std::vector<MeasuredKind>& measured_kinds();
 
-// The case of the scenario that a row stands for. Throws Error likewise, without a place: the lines
-// are not the user's.
+// The case of the scenario that a row stands for. Throws Error with a place in the scenario, which
+// RowJudge leaves out.
 Case case_of_row(const std::string& scenario);
 
 // What is predicted of a row. The driver sets the id, and, where `low` and `high` are equal, an
@@ -76,9 +76,8 @@ ValidationReport judge_rows(const std::vector<RowFile<Row>>& files,
                             const std::optional<RowFilter>& where, const Predict& predict,
                             const std::vector<FittedOn>& fitted_on = {}) {
   RowJudge judge(fitted_on);
-  for (const auto& [file, run, fit, judged] :
-       select_rows(files, {.where = where}, judge.skipped())) {
-    judge.judge(file->table, run->table_row, [&] { return predict(*run); });
+  for (const auto& row : select_rows(files, {.where = where}, judge.skipped())) {
+    judge.judge(row.file->table, row.run->table_row, [&] { return predict(*row.run); });
   }
   return judge.report();
 }

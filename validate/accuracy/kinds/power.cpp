@@ -10,7 +10,7 @@ namespace windtunnel {
 namespace {
 
 struct WattsRow {
-  std::string id, source, system, gpu_type, workload, quantity, unit, note;
+  std::string id, source, system, gpu_type, workload, model, quantity, unit, note;
   std::size_t table_row = 0;
   int gpus = 0;
   double value_W = 0;
@@ -25,6 +25,7 @@ constexpr auto kWattsColumns = std::to_array<RowField<WattsRow>>({
     {"gpus", &WattsRow::gpus, Needs::cell, "", 1e6},
     {"gpu_type", &WattsRow::gpu_type, Needs::cell},
     {"workload", &WattsRow::workload, Needs::column},
+    {"model", &WattsRow::model},
     {"quantity", &WattsRow::quantity, Needs::cell},
     {"value", &WattsRow::value_W, Needs::cell, "W", 1e9},
     {"unit", &WattsRow::unit, Needs::cell, "", 0, {}, 1, kUnits},
@@ -43,12 +44,8 @@ std::vector<PredictedRow> predict_watts(const WattsRow& row) {
   }
   std::vector<std::string> assumed = {
       "FSDP, two sequences of 4,096 tokens on a GPU, full recomputation"};
-  std::string model = "llama2-13b";
-  try {
-    model = model_named(row.workload).name;
-  } catch (const Error&) {
-    assumed.push_back("the model: " + model);
-  }
+  const std::string model = row.model.empty() ? "llama2-13b" : model_named(row.model).name;
+  if (row.model.empty()) assumed.push_back("the model: " + model);
   const GpuName& gpu = gpu_named(row.gpu_type, false);
   const std::string text = fmt::format(
       "name: power\nmodel: {}\ncluster: {{nodes: 1, node: {{base: {}, gpus: {}}}, power: "
@@ -67,19 +64,13 @@ std::vector<PredictedRow> predict_watts(const WattsRow& row) {
     below = std::hypot(below, std::min({0.0, low, high}));
     above = std::hypot(above, std::max({0.0, low, high}));
   }
-  std::map<std::string, double> rules;
-  if (row.rated_W) rules["rated watts"] = *row.rated_W;
-  return {{{.id = row.id,
-            .family = row.system,
-            .metric = peak ? "peak_W" : "mean_W",
-            .measured = row.value_W,
-            .predicted = watts,
-            .low = watts - below,
-            .high = watts + above,
-            .baselines = rules,
-            .label = row.workload,
-            .note = row.note},
-           assumed}};
+  PredictedRow figure =
+      figure_of(row, row.system, peak ? "peak_W" : "mean_W", row.value_W, watts, row.workload);
+  figure.row.low = watts - below;
+  figure.row.high = watts + above;
+  if (row.rated_W) figure.row.baselines = {{"rated watts", *row.rated_W}};
+  figure.assumed = assumed;
+  return {figure};
 }
 
 }  // namespace

@@ -1,7 +1,6 @@
 // Steps of reinforcement learning are held against the loop of a scenario with `rollout`
-// (docs/reinforcement-learning.md).
+// (docs/reinforcement-learning.md); docs/rows.md says what a row becomes.
 #include <cmath>
-#include <cstdlib>
 
 #include "models/cost/op/op_cost.hpp"
 #include "models/results/rollout_report.hpp"
@@ -14,10 +13,12 @@ namespace {
 struct LoopRow {
   std::string id, source, model, policy, gpu_type, precision, engine, note;
   std::size_t table_row = 0;
+  // 0: not stated.
   int gpus = 0, engine_gpus = 0, learner_gpus = 0, samples = 0, batch = 0, longest = 0;
-  int gen_tp = 1, tp = 1, cp = 1, ep = 1, pp = 1;
+  double step_s = 0, generation_s = 0, old_s = 0, reference_s = 0, training_s = 0, transfer_s = 0;
+  int responses = 1, passes = 1, gen_tp = 1, cp = 1;
+  std::optional<int> tp, ep, pp;
   std::optional<double> tokens;  // of a sample with its prompt, on average
-  double step_s = 0, generation_s = 0, old_s = 0, reference_s = 0, training_s = 0;  // 0: not stated
 };
 
 constexpr auto kLoopColumns = std::to_array<RowField<LoopRow>>({
@@ -44,9 +45,14 @@ constexpr auto kLoopColumns = std::to_array<RowField<LoopRow>>({
     {"old_log_prob_s", &LoopRow::old_s, {}, "s", 1e7},
     {"ref_log_prob_s", &LoopRow::reference_s, {}, "s", 1e7},
     {"train_s", &LoopRow::training_s, {}, "s", 1e7},
+    {"weight_sync_s", &LoopRow::transfer_s, {}, "s", 1e7},
+    {"batch_responses", &LoopRow::responses, {}, "of one that the batch counts", 1e3},
+    {"log_prob_passes", &LoopRow::passes, {}, "", 10},
     {"note", &LoopRow::note},
 });
 
+// Assumed, as no source states them: prompts as of problems of mathematics, and a spread of lengths
+// between the 0.7 and the 1 of docs/reinforcement-learning.md.
 constexpr int kPrompt = 200;
 constexpr double kSigma = 0.8;
 // Where a row states no length: what responses grow from and to (DAPO, arXiv 2503.14476, figure 7).
@@ -59,45 +65,57 @@ bool has_engines_apart(const LoopRow& row) {
 
 RolloutReport loop_of(const LoopRow& row, double tokens) {
   const bool apart = has_engines_apart(row);
-  const int learners = row.learner_gpus > 0 ? row.learner_gpus : row.gpus / (apart ? 2 : 1);
-  const int node_gpus = std::clamp(learners, 1, 8);
+  const auto or_half = [&](int stated) {
+    return stated > 0 ? stated : apart ? divide_gpus(row.gpus, 2) : row.gpus;
+  };
+  const int learners = or_half(row.learner_gpus);
+  const int node_gpus = std::min(learners, 8);
   const GpuName& gpu = gpu_named(row.gpu_type, false);
-  const int engines = (row.engine_gpus > 0 ? row.engine_gpus : row.gpus / 2) / node_gpus;
-  // verl counts a batch in prompts, NeMo RL has old and reference log-probabilities computed.
-  const std::size_t times = row.note.find("prompts x ");
-  const int responses = times == std::string::npos ? 1 : std::atoi(&row.note[times + 10]);
-  const int passes = row.reference_s > 0 || row.source.starts_with("NeMo RL") ? 2 : 1;
   const LengthDistribution output =
       lengths_of_mean(tokens - kPrompt, row.longest - kPrompt, kSigma);
   const std::string text = fmt::format(
-      "name: loop\nmodel: {{base: {}, sequence: {}}}\ncluster: {{nodes: {}, node: {{base: {}, "
-      "gpus: "
-      "{}}}}}\nlayout: {{tp: {}, cp: {}, pp: {}, ep: {}, {}sharding: {}, sequence_parallel: {}}}\n"
-      "batch: {{global: {}, micro: 1, sequence: {}}}\nprecision: {}\nrecompute: full\nschedule: "
-      "1f1b\ncommunication: {{overlap: bucketed}}\ncalibration: {}\nrollout: {{{}, mode: {}, "
-      "prompts: "
-      "{}, prompt_length: {}, output: {{median: {}, sigma: {}, longest: {}}}, passes: {}, engine: "
-      "{{tp: {}}}, iterations: 2}}\n",
-      model_named(row.model).name, row.longest, learners / node_gpus, gpu.node, node_gpus, row.tp,
-      row.cp, row.pp, row.ep, row.pp > 1 ? "stages: {balance: auto}, " : "",
-      contains_text(row.engine, "FSDP") ? "zero3" : "zero1", row.tp > 1, row.batch * responses,
-      row.longest, row.precision, gpu.calibration,
-      apart ? fmt::format("nodes: {}", engines) : "colocated: true",
+      R"(name: loop
+model: {{base: {}, sequence: {}}}
+cluster: {{nodes: {}, node: {{base: {}, gpus: {}}}}}
+layout: {{tp: {}, cp: {}, pp: {}, ep: {}, {}sharding: {}, sequence_parallel: {}}}
+batch: {{global: {}, micro: 1, sequence: {}}}
+precision: {}
+recompute: full
+schedule: 1f1b
+communication: {{overlap: bucketed}}
+calibration: {}
+rollout: {{{}, mode: {}, prompts: {}, prompt_length: {}, passes: {}, engine: {{tp: {}}},
+  output: {{median: {}, sigma: {}, longest: {}}}, iterations: 2}}
+)",
+      model_named(row.model).name, row.longest, divide_gpus(learners, node_gpus), gpu.node,
+      node_gpus, row.tp.value_or(1), row.cp, row.pp.value_or(1), row.ep.value_or(1),
+      row.pp.value_or(1) > 1 ? "stages: {balance: auto}, " : "",
+      contains_text(row.engine, "FSDP") ? "zero3" : "zero1", row.tp.value_or(1) > 1,
+      row.batch * row.responses, row.longest, row.precision, gpu.calibration,
+      apart ? fmt::format("nodes: {}", divide_gpus(or_half(row.engine_gpus), node_gpus))
+            : "colocated: true",
       contains_text(row.policy, "1-step") ? "one-step-off"
       : apart                             ? "asynchronous"
                                           : "synchronous",
-      row.samples, kPrompt, output.median, output.sigma, output.longest, passes, row.gen_tp);
+      row.samples, kPrompt, row.passes, row.gen_tp, output.median, output.sigma, output.longest);
   return *simulate_row(text).studies.find<RolloutReport>();
 }
 
-std::vector<PredictedRow> predict_loop(const LoopRow& row) {
-  if (row.step_s == 0) throw Error("a transfer of weights alone, whose two layouts are not stated");
+void check_is_stated(const LoopRow& row) {
+  if (row.step_s == 0 && row.transfer_s > 0) {
+    throw Error("a transfer of weights alone, whose two layouts are not stated");
+  }
+  if (row.step_s == 0) throw Error("the time of a step is not stated");
   for (const int stated : {row.gpus, row.samples, row.batch, row.longest}) {
     if (stated == 0) throw Error("GPUs, samples, batch or the longest sample are not stated");
   }
-  if (row.pp * row.tp * row.ep == 1 && contains_text(row.engine, "Megatron") && !row.tokens) {
+  if (contains_text(row.engine, "Megatron") && !(row.tp && row.pp && row.ep)) {
     throw Error("the learner's layout is not stated");
   }
+}
+
+std::vector<PredictedRow> predict_loop(const LoopRow& row) {
+  check_is_stated(row);
   std::vector<std::string> assumed = {fmt::format(
       "prompts of {} tokens, outputs log-normal with a sigma of {} at most", kPrompt, kSigma)};
   if (has_engines_apart(row) && row.engine_gpus == 0) {
@@ -114,27 +132,23 @@ std::vector<PredictedRow> predict_loop(const LoopRow& row) {
   const double rule_s = model_named(row.model).active_parameters() * row.samples * tokens *
                         (6 / 0.4 + 2 / 0.1) / (row.gpus * peak);
   const char* form = model_named(row.model).moe.experts > 0 ? "experts" : "dense";
+  const std::string family = fmt::format("{}, {}, {}", row.source, row.policy, form);
+  const std::string label = fmt::format("{}, {} GPUs, {}", row.model, row.gpus, row.precision);
   std::vector<PredictedRow> figures;
-  const auto add = [&](const char* metric, double measured, double RolloutReport::*predicted,
-                       std::map<std::string, double> rules) {
+  const auto add = [&](const char* metric, double measured, double RolloutReport::*part) {
     if (measured == 0) return;
-    figures.push_back({{.id = row.id,
-                        .family = fmt::format("{}, {}, {}", row.source, row.policy, form),
-                        .metric = metric,
-                        .measured = measured,
-                        .predicted = middle.*predicted,
-                        .low = std::min(low.*predicted, high.*predicted),
-                        .high = std::max(low.*predicted, high.*predicted),
-                        .baselines = std::move(rules),
-                        .label = fmt::format("{}, {} GPUs, {}", row.model, row.gpus, row.precision),
-                        .note = row.note},
-                       assumed});
+    figures.push_back(figure_of(row, family, metric, measured, middle.*part, label));
+    figures.back().row.low = std::min(low.*part, high.*part);
+    figures.back().row.high = std::max(low.*part, high.*part);
+    figures.back().assumed = assumed;
   };
-  add("step_s", row.step_s, &RolloutReport::period_s, {{"tokens at fixed rates", rule_s}});
-  if (has_engines_apart(row)) return figures;  // whose phases are what the trainer waits for
-  add("generation_s", row.generation_s, &RolloutReport::generation_s, {});
+  add("step_s", row.step_s, &RolloutReport::period_s);
+  figures.back().row.baselines = {{"tokens at fixed rates", rule_s}};
+  // The phases of engines apart are what the trainer waits for.
+  if (has_engines_apart(row)) return figures;
+  add("generation_s", row.generation_s, &RolloutReport::generation_s);
   add("training_s", row.training_s == 0 ? 0 : row.training_s + row.old_s + row.reference_s,
-      &RolloutReport::training_s, {});
+      &RolloutReport::training_s);
   return figures;
 }
 

@@ -24,7 +24,10 @@ ModelNames read_model_names(const DocumentNode& document) {
     require_map(entry.value, entry.key);
     check_keys(entry.value, {"is", "source"});
     require_text(entry.value, "source");
-    names[entry.key] = &find_model(require_text(entry.value, "is"));
+    const TransformerSpec& model = find_model(require_text(entry.value, "is"));
+    if (!names.emplace(plain_name(entry.key), &model).second) {
+      throw Error(entry.where, fmt::format("{}: this name of a model is there already", entry.key));
+    }
   }
   return names;
 }

@@ -2,9 +2,11 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <set>
 
+#include "models/base/quantity_range.hpp"
 #include "scenarios/language/library/calibration_writer.hpp"
 #include "scenarios/language/library/interconnect_laws.hpp"
 #include "scenarios/language/library/library_files.hpp"
@@ -68,6 +70,23 @@ DocumentNode changed_entry(const DocumentNode& file, std::string_view key,
   return document;
 }
 
+// Returns numbers that the row does not admit: above its limits, below them, and 0.
+std::vector<std::string> outside(const Field& field) {
+  if (field.scalar != ScalarType::integer && field.scalar != ScalarType::quantity) return {};
+  const bool whole = field.scalar == ScalarType::integer;
+  const double high = std::min(field.high, quantity_range(field.dimension).largest);
+  std::vector<double> numbers = {whole ? field.high + 1 : 10 * high};
+  if (!whole) numbers.push_back(-1);  // no whole number is negative
+  if (field.low > 1) numbers.push_back(whole ? field.low - 1 : field.low / 10);
+  if (!field.admits(0) && !zero_is_open(field)) numbers.push_back(0);
+  std::vector<std::string> texts;
+  for (const double number : numbers) {
+    texts.push_back(whole ? fmt::format("{:.0f}", number)
+                          : format_quantity(number, field.dimension));
+  }
+  return texts;
+}
+
 // Checks each key that entries may state: whether they must, and that they keep to its limits.
 template <class Struct>
 void expect_rows_hold(const std::string& file, std::string_view path, auto read) {
@@ -87,13 +106,16 @@ void expect_rows_hold(const std::string& file, std::string_view path, auto read)
     const std::string due = must ? fmt::format("'{}' is missing", key) : "no error";
     EXPECT_TRUE(refusal(key, "").ends_with(due)) << key;
     ++rows;
-    std::string wrong = "perhaps";
-    if (field->scalar == ScalarType::integer) wrong = fmt::format("{:.0f}", field->high + 1);
-    if (field->scalar == ScalarType::quantity) {
-      wrong = format_quantity(10 * field->high, field->dimension);
-    }
     if (field->scalar == ScalarType::text) continue;
-    EXPECT_NE(refusal(key, wrong).find(key), std::string::npos) << key << ": " << wrong;
+    for (const std::string& number : outside(*field)) {
+      const std::string error = refusal(key, number);
+      EXPECT_NE(error.find(fmt::format("{}: ", key)), std::string::npos) << number << ": " << error;
+      // The message says the range of the row, or that of its dimension.
+      EXPECT_TRUE(error.find(": must be ") != std::string::npos ||
+                  (number != "0" && error.find(" can be: ") != std::string::npos))
+          << number << ": " << error;
+    }
+    EXPECT_NE(refusal(key, "perhaps").find(key), std::string::npos) << key;
   }
   EXPECT_GT(rows, 9) << file;
 }
@@ -106,7 +128,7 @@ TEST(Library, EntriesAreHeldToTheRowsOfTheirKeys) {
   expect_rows_hold<FabricSpec>("fabrics.yaml", "cluster.fabric", read_fabrics);
 }
 
-// Peaks of the data sheets, TFLOP/s dense, and memory.
+// The data sheets state peaks in TFLOP/s, dense, and memory.
 TEST(Library, GpusAreThoseOfTheDataSheets) {
   struct Row {
     const char* name;
@@ -329,9 +351,9 @@ TEST(Library, ModelsThatContradictThemselvesAreRefused) {
   EXPECT_EQ(message("dense_layers: 3", "dense_layers: 62"),
             "m.yaml:2:3: model.moe.dense_layers 62 is more than the 61 layers");
   EXPECT_EQ(message("ffn: 2048,", "ffn: 0,"),
-            "m.yaml:2:3: model.moe has no 'ffn', the width of one expert; add e.g. 'ffn: 2048'");
+            "m.yaml:17:42: ffn: must be from 1 to 1000000, not 0");
   EXPECT_EQ(message("value_width: 128", "value_width: 0"),
-            "m.yaml:2:3: model.latent has no 'value_width', the width of a head's values");
+            "m.yaml:18:75: value_width: must be from 1 to 100000, not 0");
   EXPECT_EQ(message("shared_ffn", "shared_fn"),
             "m.yaml:17:48: unknown key 'shared_fn'; did you mean 'shared_ffn'?");
   EXPECT_EQ(message("dense_layers: 3", "imbalance: 0.9"),

@@ -104,6 +104,29 @@ TEST(ExchangeSource, WhatCannotBeKnownIsRefusedAtItsPlace) {
   EXPECT_EQ(refused("  bare: {begins: x, source: z}\n").substr(0, 11), "t.yaml:2:9:");
 }
 
+TEST(ExchangeSource, KeysThatWouldBeIgnoredAreRefused) {
+  EXPECT_EQ(refused(entry("", ", each: gpu")), "t.yaml:18:59: unknown each 'gpu'; known: network");
+  EXPECT_EQ(refused(entry("", "", "    suspect: {network: 10GbE, methods: [WFBP], method: x}\n")),
+            "t.yaml:20:48: unknown key 'method'; did you mean 'methods'?");
+  EXPECT_EQ(refused("  other: {begins: x, refused: y, source: z, family: w}\n").substr(0, 33),
+            "t.yaml:2:45: unknown key 'family'");
+}
+
+TEST(ExchangeSource, TextsNameNumbersOfTheirLaw) {
+  const auto with = [](const std::string& inside) {
+    std::string text = entry();
+    const std::string usual = "collective.launch us 0";
+    return refused(text.replace(text.find(usual), usual.size(), inside));
+  };
+  EXPECT_EQ(with("nic.efficiency % 1"), "no error");
+  EXPECT_EQ(with("nic.latency us 1"),
+            "t.yaml:15:17: text: this stage and those before it have no number 'nic.latency' that "
+            "holds on all networks");
+  for (const char* inside : {"nic.efficiency", "nic.efficiency s 1", "nic.efficiency % 12"}) {
+    EXPECT_NE(with(inside).find("is not {NAME UNIT DIGITS}"), std::string::npos) << inside;
+  }
+}
+
 TEST(ExchangeSource, MethodsNameTheirBuckets) {
   CompressionRun run;
   run.method = "DDP 2 nodes bucket 25MB p50";

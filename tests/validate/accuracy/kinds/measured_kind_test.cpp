@@ -194,7 +194,7 @@ TEST(FailureRows, AreThoseOfTheUsualClasses) {
       rate_rows("s,a,4000,H100,500,100,190,share of faults,GPU recoverable faults,14.5,percent\n"
                 "s,a,4000,H100,,,,mean time between failures,all,12,h\n"
                 "s,a,4000,H100,500,100,190,share of faults,fans,14.5,percent\n"
-                "s,a,,H100,500,100,190,share of faults,GPU recoverable faults,14.5,percent\n"
+                "s,a,,H100,,100,190,share of faults,GPU recoverable faults,14.5,percent\n"
                 "s,a,4000,Q9,500,100,190,share of faults,GPU recoverable faults,14.5,percent\n"));
   ASSERT_EQ(report.rows.size(), 3u) << report.skipped.at(0).reason;
   const double per_day = 3.79e-3 * 500;
@@ -208,17 +208,109 @@ TEST(FailureRows, AreThoseOfTheUsualClasses) {
   EXPECT_NEAR(report.rows[0].high, (189.5 + 22.6) / 100, 0.02);
   ASSERT_EQ(report.skipped.size(), 3u);
   EXPECT_NE(report.skipped[0].reason.find("'fans'"), std::string::npos);
-  EXPECT_EQ(report.skipped[1].reason, "the number of GPUs is not stated");
+  EXPECT_EQ(report.skipped[1].reason, "neither GPUs nor nodes are stated");
+}
+
+TEST(FailureRows, NodesAloneTellTheCluster) {
+  const std::string rest = "100,190,share of faults,GPU recoverable faults,14.5,percent\n";
+  const ValidationReport report =
+      judged_by("failures", rate_rows("s,a,4000,H100,500," + rest + "s,a,,H100,500," + rest));
+  ASSERT_EQ(report.rows.size(), 4u) << report.skipped.at(0).reason;
+  EXPECT_EQ(report.rows[0].predicted, report.rows[2].predicted);
+  EXPECT_EQ(report.rows[0].metric, "faults_per_day");
+  EXPECT_EQ(report.rows[1].metric, "share_of_restarts");
+}
+
+constexpr const char* kLoops =
+    "source,model,policy,gpus,gpu_type,gpus_rollout,gpus_train,precision,max_seq,avg_seq,"
+    "rollout_samples,train_global_batch,train_tp,train_ep,train_pp,engine,step_s,rollout_s,"
+    "old_log_prob_s,ref_log_prob_s,train_s,weight_sync_s,batch_responses,log_prob_passes\n";
+
+// Behind `policy,gpus,GPU,engines,learners` come lengths, samples and a batch, and what is stated.
+std::string loop_row(const std::string& machine, const std::string& rest) {
+  return "s,LLAMA3.1_8B," + machine + ",bf16,8192," + rest + "\n";
+}
+
+ValidationReport judged_loops(const std::string& rows) {
+  return judged_by("rollouts", file_of("loops.csv", kLoops + rows));
+}
+
+TEST(RolloutRows, EnginesApartHaveHalfOfTheGpus) {
+  const std::string rest = "2000,64,64,1,1,1,Megatron,60,30,,,20,,1,1";
+  const ValidationReport report = judged_loops(loop_row("1-step Off,16,H100,,", rest) +
+                                               loop_row("1-step Off,16,H100,8,8", rest));
+  ASSERT_EQ(report.rows.size(), 2u) << report.skipped.at(0).reason;
+  EXPECT_EQ(report.rows[0].metric, "step_s");
+  EXPECT_EQ(report.rows[0].predicted, report.rows[1].predicted);
+  EXPECT_EQ(report.families.at(0).assumed.at("engines have half of the GPUs"), 1);
+}
+
+// Full recomputation makes a step four passes; one and two of log-probabilities make 5 and 6.
+TEST(RolloutRows, TrainingHasItsLogProbabilities) {
+  const std::string rest = "2000,64,64,1,1,1,Megatron,60,30,4,5,20,,1,";
+  const ValidationReport report = judged_loops(loop_row("On policy,8,H100,,", rest + "1") +
+                                               loop_row("On policy,8,H100,,", rest + "2"));
+  ASSERT_EQ(report.rows.size(), 6u) << report.skipped.at(0).reason;
+  EXPECT_EQ(report.rows[2].metric, "training_s");
+  EXPECT_EQ(report.rows[2].measured, 29);
+  const double longer = report.rows[5].predicted / report.rows[2].predicted;
+  EXPECT_GT(longer, 1.1);
+  EXPECT_LT(longer, 1.25);
+  EXPECT_EQ(report.rows[4].predicted, report.rows[1].predicted);
+}
+
+// 4 prompts of 16 responses are a batch of 64 samples.
+TEST(RolloutRows, ABatchMayCountPrompts) {
+  const ValidationReport report =
+      judged_loops(loop_row("On policy,8,H100,,", "2000,64,64,1,1,1,Megatron,60,,,,,,1,1") +
+                   loop_row("On policy,8,H100,,", "2000,64,4,1,1,1,Megatron,60,,,,,,16,1"));
+  ASSERT_EQ(report.rows.size(), 2u) << report.skipped.at(0).reason;
+  EXPECT_EQ(report.rows[0].predicted, report.rows[1].predicted);
+}
+
+TEST(RolloutRows, LengthsThatAreNotStatedAreOneToFiveThousand) {
+  const std::string rest = ",64,64,1,1,1,Megatron,60,,,,,,1,1";
+  const ValidationReport report = judged_loops(loop_row("On policy,8,H100,,", rest) +
+                                               loop_row("On policy,8,H100,,", "1000" + rest) +
+                                               loop_row("On policy,8,H100,,", "5000" + rest));
+  ASSERT_EQ(report.rows.size(), 3u) << report.skipped.at(0).reason;
+  EXPECT_EQ(report.rows[0].low, report.rows[1].predicted);
+  EXPECT_EQ(report.rows[0].high, report.rows[2].predicted);
+  EXPECT_GT(report.rows[0].predicted, report.rows[0].low);
+  EXPECT_LT(report.rows[0].predicted, report.rows[0].high);
+  EXPECT_EQ(report.families.at(0).assumed.at("samples of 1,000 to 5,000 tokens"), 1);
+}
+
+TEST(RolloutRows, SkipWithTheReason) {
+  const std::string policy = "On policy,8,H100,,";
+  const ValidationReport report =
+      judged_loops(loop_row(policy, "2000,64,64,1,1,1,Megatron,,,,,,4,1,1") +
+                   loop_row(policy, "2000,64,64,1,1,1,Megatron,,,,,,,1,1") +
+                   loop_row(policy, "2000,64,,1,1,1,Megatron,60,,,,,,1,1") +
+                   loop_row(policy, "2000,64,64,1,,1,Megatron,60,,,,,,1,1") +
+                   loop_row("On policy,12,H100,,", "2000,64,64,1,1,1,Megatron,60,,,,,,1,1") +
+                   loop_row("1-step Off,15,H100,,", "2000,64,64,1,1,1,Megatron,60,,,,,,1,1") +
+                   loop_row("1-step Off,12,H100,4,8", "2000,64,64,1,1,1,Megatron,60,,,,,,1,1"));
+  EXPECT_TRUE(report.rows.empty());
+  const auto reasons = std::to_array<const char*>(
+      {"a transfer of weights alone, whose two layouts are not stated",
+       "the time of a step is not stated",
+       "GPUs, samples, batch or the longest sample are not stated",
+       "the learner's layout is not stated", "the GPUs do not divide among the nodes",
+       "the GPUs do not divide among the nodes", "the GPUs do not divide among the nodes"});
+  ASSERT_EQ(report.skipped.size(), reasons.size());
+  for (size_t i = 0; i < reasons.size(); ++i) EXPECT_EQ(report.skipped[i].reason, reasons[i]) << i;
 }
 
 TEST(PowerRows, AreThoseOfANodeInAStep) {
   const std::string path =
       file_of("watts.csv",
-              "source,system,gpus,gpu_type,workload,quantity,value,unit,rated_W\n"
-              "s,node,8,H100,llama3-8b,\"node power, maximum\",8000,W,10200\n"
-              "s,node,8,H100,something,\"node power, mean\",7000,W,\n"
-              "s,node,8,H100,llama3-8b,power of a rack,80000,W,\n"
-              "s,node,8,H100,llama3-8b,\"node power, mean\",7,kW,\n");
+              "source,system,gpus,gpu_type,workload,model,quantity,value,unit,rated_W\n"
+              "s,node,8,H100,w,llama3-8b,\"node power, maximum\",8000,W,10200\n"
+              "s,node,8,H100,something,,\"node power, mean\",7000,W,\n"
+              "s,node,8,H100,w,llama3-8b,power of a rack,80000,W,\n"
+              "s,node,8,H100,w,llama3-8b,\"node power, mean\",7,kW,\n"
+              "s,node,8,H100,w,NoSuchModel,\"node power, mean\",7000,W,\n");
   const ValidationReport report = judged_by("power", path);
   ASSERT_EQ(report.rows.size(), 2u);
   // Eight GPUs draw 700 W at most, the rest of the node 2,150 W.
@@ -230,7 +322,9 @@ TEST(PowerRows, AreThoseOfANodeInAStep) {
   EXPECT_EQ(report.families.at(0).assumed.count("the model: llama2-13b") +
                 report.families.at(1).assumed.count("the model: llama2-13b"),
             2u);  // of one family with two figures
-  ASSERT_EQ(report.skipped.size(), 2u);
+  ASSERT_EQ(report.skipped.size(), 3u);
+  EXPECT_NE(report.skipped[2].reason.find("NoSuchModel"), std::string::npos)
+      << report.skipped[2].reason;
 }
 
 }  // namespace
