@@ -48,12 +48,6 @@ void check_code(const SnapshotTier& tier, int nodes) {
     throw Error(fmt::format("tier: {} takes no code: it protects itself", name));
   }
   check_shape(code, name);
-  if (allowed == PlaceCode::in_node && over_nodes(code)) {
-    throw Error(
-        fmt::format("tier: {} takes a code inside the node; one between nodes belongs to tier: "
-                    "peers",
-                    name));
-  }
   if (allowed == PlaceCode::nodes && code.in_node) {
     throw Error(
         fmt::format("tier: {} takes a code between nodes; one inside the node belongs to tier: "

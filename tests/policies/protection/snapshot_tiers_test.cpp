@@ -255,8 +255,6 @@ TEST(SnapshotTiers, ThatCannotBeAreRefusedWithTheReason) {
   tier.place = SnapshotPlace::local_disk;
   refused(tier, "local-disk takes a code between nodes");
   tier.place = SnapshotPlace::host_memory;
-  tier.code.in_node = false;
-  refused(tier, "one between nodes belongs to tier: peers");
   tier.code = {.name = CodeName::xor_parity, .data = 4, .parity = 1, .in_node = true};
   refused(tier, "4 + 1 processes of a node of 4 GPUs");
   tier.code = {.name = CodeName::recompute};
