@@ -4,6 +4,8 @@
 // each of its members needs an initialiser or a constructor of its own.
 #pragma once
 
+// NOLINTBEGIN(bugprone-macro-parentheses): the argument is the name of a type.
+
 // This stands in the struct, before its members.
 #define DECLARE_SPECIAL_MEMBERS(Type)     \
   Type();                                 \
@@ -21,3 +23,5 @@
   Type& Type::operator=(const Type& other) = default;     \
   Type& Type::operator=(Type&& other) noexcept = default; \
   Type::~Type() = default
+
+// NOLINTEND(bugprone-macro-parentheses)
