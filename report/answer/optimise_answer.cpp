@@ -85,7 +85,7 @@ TextTable ranking_table(const Optimisation& result) {
 }
 
 // Between neighbours of the frontier, what a GiB less costs on average.
-double seconds_per_GiB(const RankedConfiguration& less, const RankedConfiguration& more) {
+double seconds_per_gib(const RankedConfiguration& less, const RankedConfiguration& more) {
   return (less.estimated_s - more.estimated_s) /
          ((more.memory_bytes - less.memory_bytes) / kGibibyte);
 }
@@ -112,7 +112,7 @@ TextTable frontier_table(const Optimisation& result) {
       const RankedConfiguration& above = result.frontier[i + 1];
       row[2] = value_text(memory.unit, above.memory_bytes - at.memory_bytes);
       row[3] = format_seconds(at.estimated_s - above.estimated_s);
-      row[4] = format_seconds(seconds_per_GiB(at, above));
+      row[4] = format_seconds(seconds_per_gib(at, above));
     }
     table.rows.push_back(std::move(row));
   }
@@ -312,7 +312,7 @@ Json optimise_document(const Optimisation& result, const OptimiseAsked& asked) {
         {{"set", set_json(at.set)},
          {"estimated_s", at.estimated_s},
          {"memory_bytes", at.memory_bytes},
-         {"s_per_gib", last ? Json(nullptr) : Json(seconds_per_GiB(at, result.frontier[i + 1]))}});
+         {"s_per_gib", last ? Json(nullptr) : Json(seconds_per_gib(at, result.frontier[i + 1]))}});
   }
   document["best"] = Json::array();
   for (const RankedConfiguration& at : result.best) {

@@ -161,7 +161,7 @@ std::vector<SummaryRow> plan_figures(const PlanReport& plan, PlanDetail detail) 
     return std::ranges::any_of(
         keys, [&](std::string_view key) { return row.label == figure(key).title; });
   };
-  std::ranges::stable_partition(figures, [&](const SummaryRow& row) {
+  std::stable_partition(figures.begin(), figures.end(), [&](const SummaryRow& row) {
     return is(row, {"campaign.job.days", "campaign.job.cost_usd"});
   });
   for (SummaryRow& row : figures) {

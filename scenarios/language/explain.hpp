@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "models/power/power_spec.hpp"
 #include "scenarios/language/case.hpp"
 #include "scenarios/language/text/evidence.hpp"
 #include "scenarios/language/text/values.hpp"

@@ -82,8 +82,8 @@ bool belongs_to(std::string_view key, Topology topology) {
 
 std::vector<BoundRow> fabric_members() {
   std::vector<BoundRow> rows = bound_rows<FabricSpec>("cluster.fabric");
-  std::ranges::stable_partition(rows,
-                                [](const BoundRow& row) { return row.field->topologies != 0; });
+  std::stable_partition(rows.begin(), rows.end(),
+                        [](const BoundRow& row) { return row.field->topologies != 0; });
   return rows;
 }
 
