@@ -62,13 +62,8 @@ double node_survival(double time_s, double mean_life_s, double shape) {
   return std::exp(-std::pow(time_s / scale_s, shape));
 }
 
-// Both tails are regularised incomplete beta functions (Abramowitz and Stegun, 26.5.24), each
-// computed as such and not as 1 - the other.
-double group_survival(int members, int tolerated, double loss) {
-  if (tolerated >= members) return 1;
-  return boost::math::ibetac(tolerated + 1, members - tolerated, loss);
-}
-
+// A regularised incomplete beta function (Abramowitz and Stegun, 26.5.24) is this tail, computed as
+// such and not as 1 - the other.
 double group_loss(int members, int tolerated, double loss) {
   if (tolerated >= members) return 0;
   return boost::math::ibeta(tolerated + 1, members - tolerated, loss);

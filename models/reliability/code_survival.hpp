@@ -10,11 +10,10 @@ namespace windtunnel {
 // exponential).
 double node_survival(double time_s, double mean_life_s, double shape);
 
-// That an MDS code over `members` of which `tolerated` may be lost survives, when each is lost with
-// probability `loss`, independently: sum_{i <= tolerated} C(n,i) q^i (1-q)^(n-i). Accurate to 1e-12
-// in the small probability of loss, too: see _loss.
-double group_survival(int members, int tolerated, double loss);
-double group_loss(int members, int tolerated, double loss);  // 1 - group_survival
+// The probability that an MDS code over `members`, which survives the loss of `tolerated` of them,
+// is lost when each is lost with probability `loss`, independently:
+// sum_{i > tolerated} C(n,i) q^i (1-q)^(n-i), accurate to 1e-12 where it is small, too.
+double group_loss(int members, int tolerated, double loss);
 
 // Exactly `lost` of `nodes` nodes are lost, every set of them equally likely: that no group loses
 // more than `tolerated`. Groups of `members`; what is left over joins the last group.

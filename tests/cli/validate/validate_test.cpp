@@ -295,6 +295,15 @@ std::string header_line(const std::string& path) {
   return line;
 }
 
+TEST(ValidateCommand, ASuspectRowDecidesNoVerdict) {
+  const ProgramResult all =
+      run_program("validate dispatch tests/data/moe_dispatch_2026.csv --fail-above 0.001");
+  EXPECT_EQ(all.exit_code, 1);
+  EXPECT_NE(all.out.find("suspect"), std::string::npos);
+  EXPECT_NE(all.err.find("dispatch_s: MAPE"), std::string::npos) << all.err;
+  EXPECT_EQ(all.err.find("suspect"), std::string::npos) << all.err;
+}
+
 TEST(ValidateCommand, TellsWhichKindAFileIs) {
   const std::pair<const char*, const char*> kinds[] = {{"memory_runs", "runs"},
                                                        {"zero_bubble_runs", "runs"},

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <boost/math/special_functions/beta.hpp>
 #include <cmath>
 #include <cstdint>
 #include <vector>
@@ -12,6 +13,12 @@
 
 namespace windtunnel {
 namespace {
+
+// This is 1 - group_loss(), computed as the other tail of the same distribution.
+double group_survival(int members, int tolerated, double loss) {
+  if (tolerated >= members) return 1;
+  return boost::math::ibetac(tolerated + 1, members - tolerated, loss);
+}
 
 // The chance that no group of a job is lost.
 double job_survival(int groups, int members, int tolerated, double loss) {
