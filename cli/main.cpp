@@ -1,11 +1,12 @@
-// The program with all subcommands.
+// The program with the commands of the core, and the names of its sibling's.
 #include "cli/program/program.hpp"
+#include "cli/program/sibling.hpp"
 
 namespace windtunnel {
 namespace {
 
 std::vector<Command> commands() {
-  return {
+  std::vector<Command> all = {
       {"plan", "from a machine, a model and a number of tokens to a training to start",
        define_plan},
       {"init", "write an annotated scenario to start from", define_init},
@@ -20,13 +21,12 @@ std::vector<Command> commands() {
       {"schema", "print the JSON Schema of scenarios", define_schema},
       {"report", "draw the page of an earlier run again", define_report},
       {"schedule", "pipeline schedules: list, show, search, export, import", define_schedule},
-      {"trace", "write tasks as Chakra execution traces, or simulate such traces", define_trace},
-      {"execute", "run its tasks for real, in processes of this machine, against the simulation",
-       define_execute},
-      {"validate", "predicted against measured", define_validate},
-      {"calibrate", "fit the cost models to measured step times", define_calibrate},
-      {"completion", "print what bash, zsh or fish complete commands by", define_completion},
-      {"man", "print the manual page", define_man}};
+      {"trace", "write tasks as Chakra execution traces, or simulate such traces", define_trace}};
+  for (const auto& [name, help] : kSiblingCommands) all.push_back({name, help, nullptr});
+  all.push_back(
+      {"completion", "print what bash, zsh or fish complete commands by", define_completion});
+  all.push_back({"man", "print the manual page", define_man});
+  return all;
 }
 
 constexpr const char* kExamples =

@@ -4,6 +4,10 @@ include(GNUInstallDirs)
 # The manual page and the completions, which the program prints, and the changes, as Debian packs them.
 set(shell ${CMAKE_BINARY_DIR}/shell)
 set(program $<TARGET_FILE:windtunnel>)
+set(programs windtunnel)
+if(WINDTUNNEL_VALIDATE)
+  list(APPEND programs windtunnel-validate)  # of whose commands the manual page tells, too
+endif()
 find_program(GZIP_PROGRAM gzip REQUIRED)
 set(pack ${GZIP_PROGRAM} -9n)
 file(CONFIGURE OUTPUT ${shell}/changelog.Debian @ONLY CONTENT [[
@@ -23,7 +27,7 @@ add_custom_command(
   COMMAND ${program} completion fish > ${shell}/windtunnel.fish
   COMMAND ${pack} < ${CMAKE_SOURCE_DIR}/CHANGELOG.md > ${shell}/changelog.gz
   COMMAND ${pack} < ${shell}/changelog.Debian > ${shell}/changelog.Debian.gz
-  DEPENDS windtunnel ${CMAKE_SOURCE_DIR}/CHANGELOG.md ${shell}/changelog.Debian VERBATIM)
+  DEPENDS ${programs} ${CMAKE_SOURCE_DIR}/CHANGELOG.md ${shell}/changelog.Debian VERBATIM)
 add_custom_target(windtunnel_shell DEPENDS ${shell}/windtunnel.1.gz)
 install(FILES ${shell}/windtunnel.1.gz DESTINATION ${CMAKE_INSTALL_MANDIR}/man1
   COMPONENT program OPTIONAL)

@@ -1,4 +1,4 @@
-# Copies the shared libraries that PROGRAM needs into FOLDER, but for glibc's: those go with the
+# Copies the shared libraries that PROGRAM (one or several) needs into FOLDER, but for glibc's: those go with the
 # loader and the kernel of a machine. FOLDER/copyrights has the licence of each Debian package whose
 # libraries these are, as who passes them on has to.
 file(REMOVE_RECURSE ${FOLDER})  # else an earlier copy is found beside the system's

@@ -10,6 +10,7 @@
 #include "cli/program/command.hpp"
 #include "cli/program/output.hpp"
 #include "cli/program/override_options.hpp"
+#include "cli/program/shell_line.hpp"
 #include "sim/study/plan/make_plan.hpp"
 
 namespace windtunnel {

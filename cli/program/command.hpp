@@ -1,4 +1,4 @@
-// The subcommands: one file each, listed in one table in main.cpp.
+// The subcommands: one file each, listed in one table in main.cpp or validate_main.cpp.
 #pragma once
 
 #include <functional>
@@ -16,7 +16,8 @@ using Handler = std::function<ExitCode()>;
 struct Command {
   const char* name;
   const char* help;
-  // Adds the command's options to its parser and returns what to do with them.
+  // Adds the command's options to its parser and returns what to do with them. Empty: the command
+  // is in the sibling program (sibling.hpp).
   std::function<Handler(const CommandLine& app)> define;
 };
 
@@ -33,11 +34,8 @@ Handler define_serve(const CommandLine& app);
 Handler define_list(const CommandLine& app);
 Handler define_schema(const CommandLine& app);
 Handler define_report(const CommandLine& app);
-Handler define_execute(const CommandLine& app);
-Handler define_validate(CLI::App& app);
 Handler define_schedule(const CommandLine& app);
 Handler define_trace(const CommandLine& app);
-Handler define_calibrate(const CommandLine& app);
 Handler define_completion(CLI::App& app);
 Handler define_man(CLI::App& app);
 

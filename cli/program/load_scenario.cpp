@@ -11,6 +11,7 @@
 
 #include "cli/program/output.hpp"
 #include "cli/program/override_options.hpp"
+#include "cli/program/shell_line.hpp"
 #include "models/base/version.hpp"
 #include "report/page/page.hpp"
 

@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <optional>
 
+#include "cli/program/shell_line.hpp"
 #include "models/base/error.hpp"
 #include "scenarios/language/text/document.hpp"
 #include "scenarios/language/text/fields.hpp"
@@ -243,18 +244,6 @@ std::vector<VariedKey> parse_varied(const std::vector<std::string>& arguments,
                             kMostPoints));
   }
   return keys;
-}
-
-std::string shell_word(std::string_view text) {
-  constexpr std::string_view kPlain = "_-+=.,:/@%";
-  const bool plain = !text.empty() && std::ranges::all_of(text, [&](char c) {
-    return std::isalnum(static_cast<unsigned char>(c)) != 0 ||
-           kPlain.find(c) != std::string_view::npos;
-  });
-  if (plain) return std::string(text);
-  std::string word = "'";
-  for (const char c : text) word += c == '\'' ? std::string("'\\''") : std::string(1, c);
-  return word + "'";
 }
 
 std::string run_line(const std::string& scenario, const std::vector<std::string>& set,

@@ -23,9 +23,6 @@ Overrides parse_overrides(const std::vector<std::string>& arguments);
 std::vector<VariedKey> parse_varied(const std::vector<std::string>& arguments,
                                     const std::string& option = "--vary");
 
-// As a shell reads it as one word: quoted where it has to be.
-std::string shell_word(std::string_view text);
-
 // The command that runs a scenario with what the user set, then what was found, which counts where
 // both name a key.
 std::string run_line(const std::string& scenario, const std::vector<std::string>& set,

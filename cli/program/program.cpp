@@ -14,6 +14,7 @@
 
 #include "cli/program/environment.hpp"
 #include "cli/program/output.hpp"
+#include "cli/program/sibling.hpp"
 #include "models/base/printable.hpp"
 #include "models/base/version.hpp"
 #include "scenarios/language/text/synonyms.hpp"
@@ -109,19 +110,49 @@ std::vector<std::string> arguments_of(const CliProgram& program, int argc, char*
   return arguments;
 }
 
+// The command that is typed, where the sibling program has it; else nullptr. Of a word that is
+// still to be completed nobody knows which command it will be.
+const Command* sibling_command(const CliProgram& program, std::vector<std::string_view> words) {
+  const bool completing = !words.empty() && words.front() == "__complete";
+  if (completing) words.pop_back();
+  if (!words.empty() && (completing || words.front() == "help")) words.erase(words.begin());
+  const auto typed =
+      std::ranges::find_if_not(words, [](std::string_view word) { return word.starts_with('-'); });
+  if (typed == words.end()) return nullptr;
+  const auto command = std::ranges::find(program.commands, *typed, &Command::name);
+  return command == program.commands.end() || command->define ? nullptr : &*command;
+}
+
+// Defines all commands, each with what to do when it is given.
+std::vector<std::pair<CLI::App*, Handler>> add_commands(const CliProgram& program, CLI::App& app,
+                                                        bool& quiet) {
+  std::vector<std::pair<CLI::App*, Handler>> actions;
+  for (const Command& command : program.commands) {
+    CLI::App* sub = app.add_subcommand(command.name, command.help);
+    if (!command.define) {
+      sub->prefix_command();  // what follows is the sibling's
+      sub->footer(
+          "Its options are those of windtunnel-validate, which is built and packed beside "
+          "windtunnel.");
+      continue;
+    }
+    actions.emplace_back(sub, command.define(*sub));
+    add_quiet(*sub, quiet);
+  }
+  return actions;
+}
+
 int run(const CliProgram& program, int argc, char** argv) {
+  if (const Command* command = sibling_command(program, {argv + 1, argv + argc})) {
+    become_sibling(command->name, argv);
+  }
   CLI::App app(program.description, program.name);
   app.set_help_flag("-h,--help", "print this help");
   app.require_subcommand(1);
   app.set_version_flag("--version", fmt::format("{} {}", program.name, program_build()),
                        "print the version");
   bool quiet = false;
-  std::vector<std::pair<CLI::App*, Handler>> actions;
-  for (const Command& command : program.commands) {
-    CLI::App* sub = app.add_subcommand(command.name, command.help);
-    actions.emplace_back(sub, command.define(*sub));
-    add_quiet(*sub, quiet);
-  }
+  const std::vector<std::pair<CLI::App*, Handler>> actions = add_commands(program, app, quiet);
   app.footer(program.footer + environment_help());  // now: commands begin with their parent's
   if (argc == 1) {
     std::fputs(app.help().c_str(), stderr);
@@ -129,6 +160,10 @@ int run(const CliProgram& program, int argc, char** argv) {
   }
   if (argv[1] == std::string_view("__complete")) {  // its words are not to be parsed
     print_completion(app, {argv + 2, argv + argc});
+    return exit_status(ExitCode::ok);
+  }
+  if (argv[1] == std::string_view("__man") && argc == 3) {
+    print_manual(app, argv[2]);
     return exit_status(ExitCode::ok);
   }
   try {

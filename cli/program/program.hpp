@@ -17,6 +17,10 @@ struct CliProgram {
 // that completion scripts of shells call and no help shows.
 void print_completion(const CLI::App& app, const std::vector<std::string>& words);
 
+// Prints what the manual says of a command and those below it: what `__man` does, by which the
+// program that has no more than the command's name asks for it.
+void print_manual(const CLI::App& app, const std::string& command);
+
 // What main() returns.
 int run_program(const CliProgram& program, int argc, char** argv);
 

@@ -78,6 +78,7 @@ CommandPage command_page(const CLI::App& app, const std::string& path, const std
   page.names.push_back(app.get_name());
   page.help = app.get_description();
   page.footer = app.get_footer();
+  page.elsewhere = app.get_prefix_command();
   for (const std::string& alias : app.get_aliases()) page.names.push_back(alias);
   for (const CLI::Option* option : app.get_options()) {
     const bool shown = !option->get_group().empty();  // as in the help

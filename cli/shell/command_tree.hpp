@@ -28,8 +28,9 @@ struct CommandPage {
   std::string path;  // "sweep run"; of the program itself ""
   std::vector<std::string> names;
   std::string help;
-  std::string usage;   // "windtunnel sweep run [OPTIONS] DIR"
-  std::string footer;  // examples
+  std::string usage;       // "windtunnel sweep run [OPTIONS] DIR"
+  std::string footer;      // examples
+  bool elsewhere = false;  // in the sibling program: nothing more is known of it here
   std::vector<OptionPage> options;
   std::vector<CommandPage> commands;
 };

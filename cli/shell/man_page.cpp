@@ -74,7 +74,14 @@ std::string upper(std::string text) {
 
 }  // namespace
 
-std::string man_page(const CommandPage& program, const std::string& build) {
+std::string command_manual(const CommandPage& command) {
+  std::string text;
+  for (const CommandPage* each : all_commands(command)) text += command_text(*each);
+  return text;
+}
+
+std::string man_page(const CommandPage& program, const std::string& build,
+                     const ManualOf& elsewhere) {
   const std::string& name = program.names.front();
   const std::string& what = program.help;
   std::string text =
@@ -85,8 +92,9 @@ std::string man_page(const CommandPage& program, const std::string& build) {
   text += ".SH OPTIONS\n";
   for (const OptionPage& option : program.options) text += option_text(option);
   text += ".SH COMMANDS\n";
-  for (const CommandPage* command : all_commands(program)) {
-    if (command != &program) text += command_text(*command);
+  for (const CommandPage& command : program.commands) {
+    const std::string given = command.elsewhere ? elsewhere(command.path) : "";
+    text += given.empty() ? command_manual(command) : given;
   }
   std::string_view footer = program.footer;
   footer = footer.substr(0, footer.find(kEnvironmentTitle));

@@ -7,6 +7,7 @@
 
 #include "cli/program/output.hpp"
 #include "cli/program/program.hpp"
+#include "cli/program/sibling.hpp"
 #include "cli/shell/completion.hpp"
 #include "cli/shell/man_page.hpp"
 #include "models/base/version.hpp"
@@ -41,6 +42,12 @@ void print_completion(const CLI::App& app, const std::vector<std::string>& words
   print_result(text);
 }
 
+void print_manual(const CLI::App& app, const std::string& command) {
+  const std::vector<CommandPage> commands = command_tree(app).commands;
+  const auto found = std::ranges::find(commands, command, &CommandPage::path);
+  if (found != commands.end()) print_result(command_manual(*found));
+}
+
 Handler define_completion(CLI::App& app) {
   auto shell = std::make_shared<std::string>();
   app.add_option("SHELL", *shell, "whose completion is printed")
@@ -56,7 +63,7 @@ Handler define_completion(CLI::App& app) {
 Handler define_man(CLI::App& app) {
   add_example(app, "> windtunnel.1 && man ./windtunnel.1");
   return [&app] {
-    print_result(man_page(command_tree(*app.get_parent()), program_build()));
+    print_result(man_page(command_tree(*app.get_parent()), program_build(), sibling_manual));
     return ExitCode::ok;
   };
 }

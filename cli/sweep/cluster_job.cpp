@@ -11,6 +11,7 @@
 #include <string_view>
 
 #include "cli/program/override_options.hpp"
+#include "cli/program/shell_line.hpp"
 #include "models/base/error.hpp"
 #include "models/base/quantity_range.hpp"
 

@@ -7,6 +7,7 @@
 #include <functional>
 
 #include "cli/program/override_options.hpp"
+#include "cli/program/shell_line.hpp"
 #include "cli/sweep/cluster_job.hpp"
 #include "report/text/json_text.hpp"
 

@@ -18,6 +18,7 @@
 #include "cli/program/load_scenario.hpp"
 #include "cli/program/output.hpp"
 #include "cli/program/override_options.hpp"
+#include "cli/program/shell_line.hpp"
 #include "models/base/units.hpp"
 #include "models/base/version.hpp"
 #include "report/page/page.hpp"

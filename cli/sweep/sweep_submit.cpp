@@ -1,6 +1,5 @@
 // windtunnel sweep submit: the shards of a sweep handed to a cluster, and a merge after them.
 #include <fmt/format.h>
-#include <sys/wait.h>
 
 #include <algorithm>
 #include <array>
@@ -13,6 +12,7 @@
 
 #include "cli/program/output.hpp"
 #include "cli/program/override_options.hpp"
+#include "cli/program/shell_line.hpp"
 #include "cli/sweep/cluster_job.hpp"
 #include "cli/sweep/sweep_command.hpp"
 #include "traces/text/text.hpp"
@@ -23,20 +23,6 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr int kDefaultShards = 16;
-
-// What a command says on stdout; nothing when it failed.
-std::optional<std::string> output_of(const std::string& command) {
-  FILE* pipe = popen(command.c_str(), "r");
-  if (pipe == nullptr) return {};
-  std::string text;
-  std::array<char, 4096> chunk{};
-  while (const size_t n = std::fread(chunk.data(), 1, chunk.size(), pipe)) {
-    text.append(chunk.data(), n);
-  }
-  const int status = pclose(pipe);
-  const bool ended_well = WIFEXITED(status) && WEXITSTATUS(status) == 0;
-  return ended_well ? std::optional(text) : std::nullopt;
-}
 
 // Slurm's indices end below it; nothing where there is no Slurm to ask.
 std::optional<int> most_shards() {

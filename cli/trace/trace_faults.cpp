@@ -8,7 +8,7 @@
 #include "cli/trace/trace_parts.hpp"
 #include "models/base/units.hpp"
 #include "models/reliability/fault_simulation.hpp"
-#include "report/validation/fault_fit_report.hpp"
+#include "report/captured/fault_fit_report.hpp"
 #include "traces/rows/fault_log.hpp"
 
 namespace windtunnel {

@@ -16,7 +16,8 @@ void add_pages(const std::string& path, std::map<std::string, std::string>& page
   pages[path] = result.out;
   for (std::string name : first_words(result.out, "Subcommands:")) {
     if (name.ends_with(',')) name.pop_back();  // further names follow
-    add_pages(path.empty() ? name : path + " " + name, pages);
+    const std::string command = path.empty() ? name : path + " " + name;
+    if (is_built(command)) add_pages(command, pages);
   }
 }
 

@@ -1,4 +1,4 @@
-// What --help says of every command, however deep it stands.
+// What --help says of every command that is built, however deep it stands.
 #pragma once
 
 #include <map>

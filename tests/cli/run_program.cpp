@@ -5,10 +5,13 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <sstream>
+
+#include "cli/program/sibling.hpp"
 
 namespace windtunnel {
 
@@ -30,11 +33,15 @@ std::string scratch_folder(const std::string& name) {
 }
 
 ProgramResult run_program(const std::string& arguments) {
+  return run_program_of(WINDTUNNEL_PROGRAM, arguments);
+}
+
+ProgramResult run_program_of(const std::string& program, const std::string& arguments) {
   const std::string folder = scratch_folder("streams");
   // The program's own redirections come first, so that `arguments` may hold further ones.
   const std::string command =
       fmt::format("cd '{}' && '{}' >'{}/out' 2>'{}/err' </dev/null {}", WINDTUNNEL_SOURCE_DIR,
-                  WINDTUNNEL_PROGRAM, folder, folder, arguments);
+                  program, folder, folder, arguments);
   const int status = std::system(command.c_str());
   ProgramResult result;
   result.exit_code = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
@@ -42,6 +49,13 @@ ProgramResult run_program(const std::string& arguments) {
   result.err = read_text(folder + "/err");
   fs::remove_all(folder);
   return result;
+}
+
+bool is_built(const std::string& arguments) {
+  const std::string command = arguments.substr(0, arguments.find(' '));
+  return WINDTUNNEL_VALIDATE || std::ranges::none_of(kSiblingCommands, [&](const auto& sibling) {
+           return command == sibling.name;
+         });
 }
 
 }  // namespace windtunnel

@@ -14,6 +14,12 @@ struct ProgramResult {
 // `arguments` as in a shell.
 ProgramResult run_program(const std::string& arguments);
 
+// The same with another program.
+ProgramResult run_program_of(const std::string& program, const std::string& arguments);
+
+// Whether the program that has this command is built; `arguments` begin with its name.
+bool is_built(const std::string& arguments);
+
 // A folder for one test, made empty.
 std::string scratch_folder(const std::string& name);
 

@@ -35,7 +35,8 @@ with_tarball() {
 programs() {
   in_root "$1" "mkdir $3; $2 --version >&2; $2 run small.yaml --out $3/out >/dev/null
     $2 run small.yaml --json -q >$3/run.json
-    $2 plan --cluster '64 x dgx-h100' --model llama3-70b --tokens '2 T' -q >$3/plan.txt" ||
+    $2 plan --cluster '64 x dgx-h100' --model llama3-70b --tokens '2 T' -q >$3/plan.txt
+    $2 validate --help >/dev/null" ||
     fail "$2 on $1"
   grep -q '</html>' "$roots/$1$3/out/report.html" || fail "no page of $2 on $1"
 }

@@ -22,7 +22,7 @@ std::string example_of(const std::string& path, const std::string& help) {
 }
 
 TEST(Help, EveryCommandHasAnExampleOfItsOwn) {
-  ASSERT_GE(help_pages().size(), 30U);
+  ASSERT_GE(help_pages().size(), is_built("validate") ? 30U : 20U);
   for (const auto& [path, help] : help_pages()) {
     if (path.empty()) continue;  // has several, in a golden file
     std::istringstream words(example_of(path, help));

@@ -4,6 +4,7 @@
 
 #include <cmath>
 
+#include "cli/program/shell_line.hpp"
 #include "models/base/error.hpp"
 #include "models/base/units.hpp"
 #include "policies/schedules/schedules.hpp"

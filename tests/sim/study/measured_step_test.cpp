@@ -11,7 +11,6 @@
 #include "scenarios/language/library/library.hpp"
 #include "sim/study/simulate.hpp"
 #include "tests/support/straight_laws.hpp"
-#include "validate/accuracy/samples/sample_accuracy.hpp"
 
 namespace windtunnel {
 namespace {

@@ -1,0 +1,166 @@
+#include "report/captured/fault_fit_report.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <utility>
+
+#include "models/base/units.hpp"
+#include "report/figures/figure_text.hpp"
+#include "report/text/json_text.hpp"
+
+namespace windtunnel {
+namespace {
+
+constexpr double kPer1000NodeDays = 1e-3 / (24 * 3600);
+
+std::string rate_text(double per_node_s) {
+  return fmt::format("{:.3g}", per_node_s / kPer1000NodeDays);
+}
+
+std::string number_text(double value) {
+  return fmt::format("{:.3g}", value);
+}
+
+// [i]: "of 2 nodes 3.8 %".
+std::string batches_text(const std::vector<double>& shares) {
+  std::vector<std::string> parts;
+  for (std::size_t i = 0; i < shares.size(); ++i) {
+    if (shares[i] > 0) parts.push_back(fmt::format("{}: {}", i + 1, format_percent(shares[i])));
+  }
+  return fmt::format("{}", fmt::join(parts, ", "));
+}
+
+Json fitted_json(const FittedValue& fitted) {
+  if (fitted.high == 0) return nullptr;
+  return {{"value", fitted.value}, {"low", fitted.low}, {"high", fitted.high}};
+}
+
+// What a fit says, once for reading and for programs.
+struct FitRow {
+  std::string key;
+  Json value;
+  std::vector<std::string> cells = {};  // empty: for programs alone
+};
+
+FitRow fitted_row(const char* key, const char* title, const FittedValue& fitted,
+                  std::string (*text)(double)) {
+  Json value = fitted_json(fitted);
+  if (value.is_null()) return {key, std::move(value), {title, "too few", "", ""}};
+  return {key, std::move(value), {title, text(fitted.value), text(fitted.low), text(fitted.high)}};
+}
+
+FitRow number_row(const char* key, const char* title, const Json& value, const std::string& text,
+                  bool shown = true) {
+  if (!shown) return {key, value};
+  return {key, value, {title, text, "", ""}};
+}
+
+std::vector<FitRow> rows_of(const FaultFit& fit) {
+  const bool of_nodes = fit.nodes_with_fault > 0;  // otherwise no fault names its node
+  return {
+      {"faults", fit.faults},
+      {"nodes", fit.nodes},
+      {"span_s", fit.span_s},
+      fitted_row("rate_per_node_s", "faults per 1000 node-days", fit.rate_per_node_s, rate_text),
+      {"rate_per_node_up_s", fit.rate_per_node_up_s},
+      fitted_row("gap_mean_s", "mean gap between faults", fit.gap_mean_s, format_seconds),
+      fitted_row("gap_weibull_shape", "Weibull shape of gaps above zero", fit.gap_shape,
+                 number_text),
+      number_row("zero_gaps", "gaps of zero", fit.zero_gap_share,
+                 format_percent(fit.zero_gap_share)),
+      number_row("dispersion", "bursts: variance / mean of counts", fit.dispersion,
+                 number_text(fit.dispersion)),
+      fitted_row("faults_in_batches", "faults that begin with another's", fit.faults_in_batches,
+                 format_percent),
+      {"batch_shares", fit.batch_shares},
+      fitted_row("repair_median_s", "repair, median above zero", fit.repair_median_s,
+                 format_seconds),
+      fitted_row("repair_lognormal_median_s", "repair, log-normal median",
+                 fit.repair_lognormal_median_s, format_seconds),
+      fitted_row("repair_lognormal_sigma", "repair, log-normal sigma", fit.repair_lognormal_sigma,
+                 number_text),
+      number_row("repair_mean_s", "repair, mean with zeros", fit.repair_mean_s,
+                 format_seconds(fit.repair_mean_s)),
+      number_row("mean_nodes_down", "nodes down, mean", fit.mean_nodes_down,
+                 number_text(fit.mean_nodes_down)),
+      number_row("most_nodes_down", "nodes down, most", fit.most_nodes_down,
+                 fmt::to_string(fit.most_nodes_down)),
+      fitted_row("frailty_variance", "lemons: variance of hazards", fit.frailty_variance,
+                 number_text),
+      number_row("nodes_with_fault", "nodes with a fault", fit.nodes_with_fault,
+                 fmt::to_string(fit.nodes_with_fault), of_nodes),
+      number_row("nodes_with_five", "nodes with five or more", fit.nodes_with_five,
+                 fmt::to_string(fit.nodes_with_five), of_nodes)};
+}
+
+SummarySection fit_section(const FaultLog& log, const FaultFit& fit) {
+  SummarySection section{
+      fmt::format("{}: {} faults of {} nodes in {}", log.name, with_separators(fit.faults),
+                  with_separators(fit.nodes), format_seconds(fit.span_s)),
+      {},
+      {{{""}, {"fitted", Align::right}, {"95 % from", Align::right}, {"to", Align::right}}, {}}};
+  for (FitRow& row : rows_of(fit)) {
+    if (!row.cells.empty()) section.table.rows.push_back(std::move(row.cells));
+  }
+  if (log.nodes == 0) {
+    section.rows.push_back(
+        {"nodes", fit.nodes_with_fault > 0
+                      ? "are counted up to the highest number; --nodes says more"
+                      : "no fault names its node, so all are counted as one; --nodes says more"});
+  }
+  if (log.span_s == 0) {
+    section.rows.push_back({"days", "from the first to the last fault; --days says more"});
+  }
+  section.rows.push_back({"nodes per event", batches_text(fit.batch_shares)});
+  return section;
+}
+
+}  // namespace
+
+Answer fault_fit_answer(const std::string& file, const std::vector<FittedLog>& logs) {
+  Answer answer{.title = fmt::format("Faults of {}", file),
+                .subtitle = "the fit of each log of the file",
+                .figures = {},
+                .sections = {},
+                .kind = "fault-logs",
+                .document = [&logs] {
+                  Json documents = Json::array();
+                  for (const FittedLog& each : logs) {
+                    Json& document = documents.emplace_back(Json{{"name", each.log.name}});
+                    for (FitRow& row : rows_of(each.fit)) {
+                      document[row.key] = std::move(row.value);
+                    }
+                  }
+                  return Json{{"logs", std::move(documents)}};
+                }};
+  for (const FittedLog& each : logs) answer.sections.push_back(fit_section(each.log, each.fit));
+  return answer;
+}
+
+std::string failures_yaml(const FaultLog& log, const FaultFit& fit,
+                          const std::string& repairs_file) {
+  const FailureClass fitted = fitted_class(log, fit);
+  std::string yaml = fmt::format(
+      "# Fitted on {} faults of {} nodes in {}. The rate is of events, per node and time out of\n"
+      "# repair. placement: adjacent if you know that those of a batch share a rack.\n"
+      "failures:\n"
+      "  - class: {}\n"
+      "    rate: {}\n",
+      fit.faults, fit.nodes, format_seconds(fit.span_s), fitted.name,
+      format_quantity(fitted.rate_per_node_s, Dimension::per_node_s));
+  if (fitted.arrivals == Arrivals::weibull) {
+    yaml += fmt::format("    arrivals: {{weibull: {:.4g}}}\n", fitted.weibull_shape);
+  }
+  if (fitted.frailty_variance > 0) {
+    yaml += fmt::format("    frailty: {:.4g}\n", fitted.frailty_variance);
+  }
+  if (!fitted.batch_shares.empty()) {
+    yaml += fmt::format("    batch: {{shares: [{:.9f}], placement: any}}\n",
+                        fmt::join(fitted.batch_shares, ", "));
+  }
+  if (!repairs_file.empty()) yaml += fmt::format("    repair: {{empirical: {}}}\n", repairs_file);
+  return yaml;
+}
+
+}  // namespace windtunnel

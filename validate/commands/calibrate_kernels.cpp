@@ -1,0 +1,304 @@
+#include "validate/commands/calibrate_kernels.hpp"
+
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <ctime>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <system_error>
+
+#include "cli/program/interruption.hpp"
+#include "cli/program/output.hpp"
+#include "kernels/device/device.hpp"
+#include "models/calibration/kernel_law_fit.hpp"
+#include "report/text/json_text.hpp"
+#include "scenarios/language/case.hpp"
+#include "scenarios/language/library/calibration_writer.hpp"
+#include "scenarios/language/library/library.hpp"
+#include "traces/rows/samples.hpp"
+#include "validate/accuracy/samples/sample_accuracy.hpp"
+#include "validate/accuracy/samples/sample_faults.hpp"
+#include "validate/documents/sample_fault_report.hpp"
+#include "validate/documents/validation.hpp"
+#include "validate/harness/collectives/nccl_collectives.hpp"
+#include "validate/harness/collectives/tcp_collectives.hpp"
+#include "validate/harness/ranks/group_devices.hpp"
+#include "validate/harness/ranks/own_core.hpp"
+#include "validate/harness/timing/job_products.hpp"
+#include "validate/harness/timing/kernel_suite.hpp"
+#include "validate/harness/timing/session.hpp"
+#include "validate/harness/timing/team.hpp"
+
+namespace windtunnel {
+namespace {
+
+// Of a device's memory, for the buffers of one work; of what a machine has whose memory is not
+// known, 1 GB.
+constexpr double kMemoryShare = 0.05;
+constexpr double kMostBytes = 4e9;
+constexpr double kUnknownBytes = 1e9;
+constexpr int kMostRanks = 8;  // as GPUs of a node
+
+// Ranks that share a device, or the memory of their machine, share this too.
+double buffers_bytes(const Device& device, const DeviceShare& share) {
+  const auto all = static_cast<double>(device.describe().memory_bytes);
+  const double bytes = all > 0 ? std::min(kMostBytes, kMemoryShare * all) : kUnknownBytes;
+  return bytes / (device.kind == DeviceKind::cpu ? share.local_ranks : share.ranks_per_device);
+}
+
+SessionResult measured(const KernelCalibration& options, std::span<const TimedWork> works,
+                       Team& team, int ranks_per_device) {
+  Session session;
+  session.samples_path = options.samples;
+  session.options.budget_s = options.budget_s;
+  session.options.date = fmt::format("{:%Y-%m-%d}", fmt::gmtime(std::time(nullptr)));
+  session.options.ranks_per_device = ranks_per_device;
+  Progress line;
+  session.progress = [&](const MeasureProgress& now) {
+    line.show(fmt::format("{} of {} series, {:.0f} of {:.0f} s", now.done, now.works, now.elapsed_s,
+                          options.budget_s));
+  };
+  session.stopped = [] { return Interruption::asked().load(); };
+  session.exceeds = [&](double least_s) {
+    line.wipe();
+    print_human(fmt::format("warning: --budget '{:g} s' is too short for what laws need; this "
+                            "takes about {:.0f} s\n",
+                            options.budget_s, least_s),
+                true);
+  };
+  return run_session(works, team, session);
+}
+
+// Of rank 0; on the others `follows`.
+struct Measured {
+  SessionResult result;
+  std::string device;
+  int ranks = 1;
+  std::string left_out;  // why there are no collectives
+  bool follows = false;
+};
+
+// Null where ranks have none: what `measured` is told then.
+std::unique_ptr<Collectives> collectives_of(TcpGroup& group, const Device& device,
+                                            const DeviceShare& share, Measured& measured) {
+  if (group.ranks() == 1) return nullptr;
+  if (device.kind == DeviceKind::cpu) return std::make_unique<TcpCollectives>(group);
+  for (const std::string& reason : told_by_all(group, why_no_nccl())) {
+    if (!reason.empty()) measured.left_out = reason;
+  }
+  return measured.left_out.empty() ? nccl_collectives(group, share) : nullptr;
+}
+
+// The part of one rank. An end that is asked for reaches them all through rank 0.
+void measure_as_rank(const KernelCalibration& options, const Device& device, TcpGroup& group,
+                     Measured& measured_here) {
+  std::vector<KernelWork> products;
+  if (!options.scenario.empty()) products = job_products(load_case(options.scenario).job);
+  const DeviceShare share = take_devices(group, device);
+  std::optional<OwnCore> core;
+  if (device.kind == DeviceKind::cpu) core.emplace(share.local_rank, share.local_ranks);
+  const auto collectives = collectives_of(group, device, share, measured_here);
+  const double own_bytes = buffers_bytes(device, share);
+  const std::vector<TimedWork> works =
+      kernel_suite(device, least_of_all(group, own_bytes), collectives.get(), products);
+  measured_here.ranks = group.ranks();
+  measured_here.device = device.describe().name;
+  measured_here.follows = group.rank() > 0;
+  if (group.rank() > 0) return follow(works, device, group);
+  Team team(device, &group);
+  measured_here.result = measured(options, works, team, share.ranks_per_device);
+}
+
+Measured measured_by_launched_ranks(const KernelCalibration& options, const Device& device,
+                                    const RankPlace& place) {
+  constexpr double kJoinS = 60;
+  if (options.ranks > 0 && options.ranks != place.ranks) {
+    throw Error(fmt::format("--ranks {}: the launcher started {}; leave it out", options.ranks,
+                            place.ranks));
+  }
+  Measured measured;
+  measured.follows = place.rank > 0;
+  try {
+    run_place(place, kJoinS, [&](TcpGroup& group) {
+      std::string fault;
+      try {
+        if (group.rank() == 0) check_out(options.out, options.force);
+      } catch (const Error& error) {
+        fault = error.what();
+      }
+      agree(group, fault);
+      measure_as_rank(options, device, group, measured);
+    });
+  } catch (const AgreedFault&) {
+    if (place.rank == 0) throw;  // who says it for all
+  }
+  return measured;
+}
+
+int default_ranks(const Device& device, int devices) {
+  return device.kind == DeviceKind::cpu ? std::min(devices, kMostRanks) : devices;
+}
+
+// For before they start: many of them take minutes to find each other.
+std::string sharing_text(int ranks, int devices, const Device& device) {
+  return fmt::format(
+      "warning: --ranks {}: they share {} {}{}: good to try programs, not for times, and no "
+      "calibration is made of them without --force; --ranks {} measures one\n",
+      ranks, devices, device.kind == DeviceKind::cpu ? "core" : "device", devices > 1 ? "s" : "",
+      default_ranks(device, devices));
+}
+
+// The processes are there before any touches CUDA.
+Measured measured_by_own_ranks(const KernelCalibration& options, const Device& device) {
+  check_out(options.out, options.force);
+  const UsableDevices usable = usable_devices(device.kind);
+  if (usable.count == 0) {
+    throw Error(fmt::format("--backend {}: {}; --backend cpu measures this machine's cores",
+                            options.backend, usable.why_none));
+  }
+  const int devices = device.kind == DeviceKind::cpu ? usable_cores() : usable.count;
+  const int ranks = options.ranks > 0 ? options.ranks : default_ranks(device, devices);
+  if (ranks > devices) print_human(sharing_text(ranks, devices, device), true);
+  Measured measured;
+  const Interruption interruption;
+  run_ranks(ranks, [&](TcpGroup& group) { measure_as_rank(options, device, group, measured); });
+  return measured;
+}
+
+Measured measured_by_ranks(const KernelCalibration& options, const Device& device) {
+  const std::optional<RankPlace> place =
+      launched_place([](const char* name) { return std::getenv(name); }, options.coordinator);
+  if (!place) return measured_by_own_ranks(options, device);
+  const Interruption interruption;
+  return measured_by_launched_ranks(options, device, *place);
+}
+
+// Of a node of the library that has several of these; 0: there is none.
+double port_of(const GpuSpec* spec) {
+  for (const NodeSpec& node : library_nodes()) {
+    if (spec != nullptr && node.gpu.name == spec->name && node.gpus > 1) {
+      return node.nvlink_Bps.value;
+    }
+  }
+  return 0;
+}
+
+std::string measured_text(const KernelCalibration& options, const Measured& measured) {
+  const SessionResult& result = measured.result;
+  const MeasureProgress& progress = result.progress;
+  return fmt::format(
+      "{}: {} series measured{} in {:.0f} s, {} kept from before; {} blocks thrown away "
+      "(clock, heat, other tenants), {} of {} timings (others on a core)\nwrote {}\n",
+      measured.device, progress.done,
+      measured.ranks > 1 ? fmt::format(" by {} ranks at once", measured.ranks) : "",
+      progress.elapsed_s, result.kept, progress.tainted, progress.disturbed, progress.timings,
+      options.samples);
+}
+
+std::string left_out_text(const SessionResult& result) {
+  const MeasureProgress& progress = result.progress;
+  if (!result.complete || progress.left_out == 0) return "";
+  constexpr double kRounded_s = 10;
+  return fmt::format(
+      "left out for lack of time: {} works, sizes between others and some that judge the laws; "
+      "--budget '{:.0f} s' suffices for all\n",
+      progress.left_out, kRounded_s * std::ceil(progress.enough_s / kRounded_s));
+}
+
+// For a scenario's `cluster.node` where no data sheet tells.
+std::string rates_text(const DeviceRates& rates) {
+  std::string text =
+      fmt::format("large copies move {:.4g} GB/s, fp32 products reach {:.4g} GFLOP/s",
+                  rates.memory_Bps * 1e-9, rates.flops * 1e-9);
+  if (rates.port_Bps > 0) {
+    text += fmt::format(", ranks send {:.4g} GB/s each", rates.port_Bps * 1e-9);
+  }
+  return text + "\n";
+}
+
+// Before a fit, which bad rows would bend.
+bool refused(const SampleFile& samples, const KnownMachine& known,
+             const KernelCalibration& options) {
+  const std::vector<SampleFault> faults = sample_faults(samples.runs, known);
+  if (!any_refused(faults) || options.force) return false;
+  if (options.json) print_document("calibrate-kernels", {{"faults", sample_faults_json(faults)}});
+  print_human(sample_faults_text(faults) +
+                  fmt::format("no calibration is made of {}, which is kept as it is; --force makes "
+                              "it all the same\n",
+                              options.samples),
+              options.json);
+  return true;
+}
+
+}  // namespace
+
+void check_out(const std::string& path, bool force) {
+  const std::filesystem::path out(path);
+  std::error_code error;
+  if (out.extension() != ".yaml") {
+    throw Error(Location{path},
+                "--out: a name that ends in .yaml is due: scenarios tell "
+                "files from the library's calibrations by that");
+  }
+  if (std::filesystem::is_directory(out, error)) throw Error(Location{path}, "--out: is a folder");
+  if (std::filesystem::exists(out, error) && !force) {
+    throw Error(Location{path}, "--out: exists; --force writes over it");
+  }
+  const std::filesystem::path folder = out.parent_path();
+  if (!folder.empty() && !std::filesystem::is_directory(folder, error)) {
+    throw Error(Location{path}, fmt::format("--out: no folder '{}'", folder.string()));
+  }
+}
+
+ExitCode calibrate_on_kernels(const KernelCalibration& options) {
+  const Device& device =
+      windtunnel::device(options.backend == "cuda" ? DeviceKind::cuda : DeviceKind::cpu);
+  const Measured measured = measured_by_ranks(options, device);
+  if (measured.follows) return ExitCode::ok;
+  const std::string& name = measured.device;
+  const SessionResult& result = measured.result;
+  if (!measured.left_out.empty()) {
+    print_human(fmt::format("collectives are left out: {}\n", measured.left_out), options.json);
+  }
+  print_human(measured_text(options, measured) + left_out_text(result), options.json);
+  if (!result.complete) {
+    print_failure("interrupted: the same command goes on where it was\n");
+    return ExitCode::incomplete;
+  }
+  const SampleFile samples = read_samples(options.samples);
+  const GpuSpec* spec = spec_of_device(name);
+  KnownMachine known{.spec = spec};
+  if (refused(samples, known, options)) return ExitCode::failed;
+  const KernelLaws laws = fit_kernel_laws(samples.runs);
+  known.laws = &laws;
+  const std::vector<SampleFault> faults = sample_faults(samples.runs, known);
+  const ValidationReport report = validate_samples(samples, laws);
+  const std::string source = fmt::format("{}, driver {}, {}", name, samples.runs.front().driver,
+                                         samples.runs.front().date);
+  Calibration calibration = calibration_of(
+      laws, calibration_of(options.base.empty() ? "generic" : options.base),
+      {.kind = device.kind, .spec = spec, .port_Bps = port_of(spec), .source = source});
+  calibration.name = std::filesystem::path(options.out).stem().string();
+  calibration.gpu = spec == nullptr ? "" : spec->name;
+  write_file(
+      options.out,
+      sample_faults_comment(faults) +
+          calibration_text(calibration, "Written by windtunnel calibrate, measured on " + source));
+  if (!options.page.empty()) write_file(options.page, options.page_of(samples, laws, report));
+  if (options.json) {
+    Json document = validation_json(report);
+    document["faults"] = sample_faults_json(faults);
+    print_document("calibrate-kernels", document);
+  }
+  print_human(sample_faults_text(faults) + rates_text(device_rates(laws)) +
+                  console_text(rows_document(report)) + fmt::format("wrote {}\n", options.out),
+              options.json);
+  return ExitCode::ok;
+}
+
+}  // namespace windtunnel

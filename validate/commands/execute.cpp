@@ -1,0 +1,107 @@
+// windtunnel execute runs the plan of a scenario for real, against its simulation.
+#include <fmt/format.h>
+
+#include <memory>
+#include <sstream>
+#include <utility>
+
+#include "cli/program/answer_output.hpp"
+#include "cli/program/budget.hpp"
+#include "cli/program/command.hpp"
+#include "cli/program/output.hpp"
+#include "traces/chakra/chakra.hpp"
+#include "traces/perfetto/perfetto.hpp"
+#include "validate/accuracy/execution/executions.hpp"
+#include "validate/accuracy/execution/measured_plan.hpp"
+#include "validate/commands/read_executed_plan.hpp"
+#include "validate/commands/validate_commands.hpp"
+#include "validate/pages/execution_answer.hpp"
+
+namespace windtunnel {
+namespace {
+
+struct ExecuteCommandOptions {
+  std::string scenario;
+  std::vector<std::string> set;
+  std::string budget = "10 s";
+  std::string out;
+  double scale = 0;
+  int ranks_per_node = 0;
+  std::string kernels;
+  bool nccl = false;
+  bool testbed = false;
+  AnswerOutput output;
+};
+
+void write_trace(const std::string& path, const Plan& plan, const Timeline& timeline) {
+  std::ostringstream trace;
+  write_perfetto(trace, plan, timeline);
+  write_file(path, trace.str());
+}
+
+// One execution has a file for each rank.
+void write_executed_chakra(const std::string& folder, const ExecutedPlan& executed,
+                           const Timeline& measured) {
+  const Plan ran = measured_plan(executed.plan, measured);
+  const ChakraExport files(ran, ChakraRanks::all, {"scenario: " + executed.scenario});
+  for (int file = 0; file < files.files(); ++file) {
+    write_file(fmt::format("{}/executed.{}.et", folder, files.rank(file)), files.content(file));
+  }
+}
+
+ExitCode run(const ExecuteCommandOptions& options) {
+  const double budget_s = budget_of(options.budget);
+  ExecutedPlan executed = read_executed_plan(options.scenario, options.set, options.ranks_per_node);
+  executed.testbed = options.testbed && testbed_is_there(executed.cluster);
+  take_kernels(executed, options.kernels);
+  if (options.nccl) take_nccl(executed);
+  if (!options.out.empty()) prepare_folder(options.out);
+  Timeline predicted = predicted_timeline(executed);
+  const ExecutionScale scale = fitting_scale(executed, predicted, budget_s, options.scale);
+  const Executions executions = execute_within(executed, std::move(predicted), budget_s, scale);
+  const ExecutionComparison comparison =
+      compare_execution(executed, executions.predicted, executions.measured);
+  std::string written;
+  if (!options.out.empty()) {
+    write_trace(options.out + "/predicted.json", executed.plan, executions.predicted);
+    const Timeline& usual = usual_execution(executed, executions.measured, comparison);
+    write_trace(options.out + "/executed.json", executed.plan, usual);
+    write_executed_chakra(options.out, executed, usual);
+    written = beside(
+        fmt::format("\nwrote {0}/predicted.json, {0}/executed.json (for ui.perfetto.dev) and "
+                    "{0}/executed.RANK.et (Chakra)\n",
+                    options.out));
+  }
+  hand_out(execution_answer(executed, executions, comparison), options.output, written);
+  return ExitCode::ok;
+}
+
+}  // namespace
+
+Handler define_execute(const CommandLine& app) {
+  auto options = std::make_shared<ExecuteCommandOptions>();
+  app.add_option("SCENARIO", options->scenario, "scenario file (YAML) of at most 64 ranks")
+      .required();
+  app.add_set(options->set);
+  app.add_option("--ranks-per-node", options->ranks_per_node,
+                 "so many ranks on each node, in place of the scenario's", "N")
+      .check(whole_in(1, kMostExecutedRanks));
+  app.add_option("--scale", options->scale,
+                 "times take 1/K of the scenario's, bytes are 1/K or less (default: as fits)", "K")
+      .check(number_in(1e-6, 1e9));
+  app.add_option("--budget", options->budget,
+                 "time to execute it, as often as fits (default: 10 s)", "TIME");
+  app.add_option("--out", options->out,
+                 "write traces here: predicted.json, executed.json, executed.RANK.et", "DIR");
+  add_kernels_option(app, options->kernels);
+  app.add_flag("--testbed", options->testbed,
+               "nodes as network namespaces whose links the kernel holds (needs root)");
+  app.add_flag("--nccl", options->nccl,
+               "collectives of all ranks through NCCL on GPUs, at their own speed")
+      .excludes(app.option("--testbed"));
+  add_answer_output(app, options->output);
+  add_example(app, "scenarios/small.yaml --budget '5 s'");
+  return [options] { return run(*options); };
+}
+
+}  // namespace windtunnel

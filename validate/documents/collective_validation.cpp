@@ -1,0 +1,130 @@
+#include "validate/documents/collective_validation.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <vector>
+
+#include "models/base/units.hpp"
+#include "validate/accuracy/collectives/network_pace.hpp"
+#include "validate/documents/collective_splits.hpp"
+#include "validate/documents/markdown.hpp"
+#include "validate/documents/validation_rows.hpp"
+
+namespace windtunnel {
+namespace {
+
+constexpr size_t kListed = 200;  // misses; more are summed up
+constexpr size_t kWorstOfFamily = 5;
+constexpr size_t kNameWidth = 34;
+
+// The machine's name cut short, and a star for what was predicted from specification.
+std::string console_name(const std::string& name) {
+  constexpr std::string_view kSpecification = ", from specification";
+  const size_t size_class = std::min(name.rfind(", below 1 MB"), name.rfind(", from 1 MB"));
+  if (size_class == std::string::npos) return shortened(name, kNameWidth);
+  const bool specification = name.ends_with(kSpecification);
+  const size_t end = name.size() - (specification ? kSpecification.size() : 0);
+  return shortened(name.substr(0, size_class), kNameWidth) +
+         name.substr(size_class, end - size_class) + (specification ? " *" : "");
+}
+
+// Families that were fitted on as a whole are left out.
+TextTable judged_families(const ValidationReport& report) {
+  TextTable table = families_table(report, [](const auto& family) { return family.rows > 0; });
+  for (std::vector<std::string>& cells : table.rows) cells.front() = console_name(cells.front());
+  return table;
+}
+
+std::string point_time(const ValidationRow&, double seconds) {
+  return format_seconds(seconds);
+}
+
+TextTable points_table(const Rows& rows) {
+  return rows_table(rows, point_time, {{{"machine"}, [](const ValidationRow& row) {
+                                          return row.family.substr(0, row.family.find(','));
+                                        }}});
+}
+
+// Families whose points are all off to one side: there the network differs, and by what ratio.
+TextTable paces_table(const ValidationReport& report) {
+  TextTable paces = lines_table({"family", "pace"});
+  for (const ValidationFamily& family : report.families) {
+    std::vector<double> ratios;
+    for (const ValidationRow& row : report.rows) {
+      if (row.family == family.name && row.metric == family.metric && row.measured > 0) {
+        ratios.push_back(row.predicted / row.measured);
+      }
+    }
+    if (const auto text = pace_text(pace_of(ratios), "what is predicted")) {
+      paces.rows.push_back({family.name, *text});
+    }
+  }
+  return paces;
+}
+
+// Counts the misses of each family and lists its worst. A page prints a part as it is, so the name,
+// which comes from a file, is escaped here.
+std::vector<Document> misses_by_family(const Rows& misses) {
+  std::vector<std::string> families;
+  std::map<std::string, Rows> of_family;
+  for (const ValidationRow* row : misses) {
+    if (of_family[row->family].empty()) families.push_back(row->family);
+    of_family[row->family].push_back(row);
+  }
+  std::vector<Document> documents;
+  for (const std::string& family : families) {
+    auto& rows = of_family[family];
+    const size_t missed = rows.size();
+    rows.resize(std::min(kWorstOfFamily, missed));
+    documents.push_back({{},
+                         {{"family", markdown_text(family)},
+                          {"missed", std::to_string(missed)},
+                          {"misses", points_table(rows)}}});
+  }
+  return documents;
+}
+
+const std::vector<Shown<FittedNetwork>>& network_columns() {
+  static const auto law = [](const FittedNetwork& of) { return of.calibration.network; };
+  static const std::vector<Shown<FittedNetwork>> columns = {
+      {{"machine", Align::left, "fitted", kNameWidth}, &FittedNetwork::machine},
+      {{.title = "environment", .most = 32}, &FittedNetwork::environment},
+      {{"points", Align::right}, [](const auto& of) { return std::to_string(of.rows); }},
+      {{"noise from 1 MB", Align::right, "noise"},
+       [](const auto& of) { return fmt::format("{:.3f}", law(of).noise_log.value); }},
+      {{"noise below", Align::right, "below 1 MB"},
+       [](const auto& of) { return fmt::format("{:.3f}", law(of).small_noise_log.value); }},
+      {{"slow nodes", Align::right},
+       [](const auto& of) { return percent(law(of).slow_share.value); }},
+      {{"slowdown", Align::right},
+       [](const auto& of) { return fmt::format("{:.2f}", std::exp(law(of).slow_log.value)); }}};
+  return columns;
+}
+
+}  // namespace
+
+Document collectives_document(const CollectivesReport& report, int worst, double miss_above) {
+  Document document = judged_document("collectives", report.report);
+  document.parts.merge(splits_document(report.summary).parts);
+  document["measured_rows"] = std::to_string(report.measured_rows);
+  document["judged_families"] = judged_families(report.report);
+  document["paces"] = paces_table(report.report);
+  document["worst"] = points_table(worst_first(report.report, -1, static_cast<size_t>(worst)));
+  document["networks"] = table_of(report.networks, network_columns());
+  document["rows_are"] = "points";
+  const Rows misses = worst_first(report.report, miss_above);
+  const bool listed = misses.size() <= kListed;
+  add_misses(document, points_table(misses), miss_above);
+  document["misses_by_family"] = listed ? std::vector<Document>() : misses_by_family(misses);
+  document["largest"] = std::to_string(kWorstOfFamily);
+  auto& not_used = std::get<TextTable>(document["not_used"]).rows;
+  document["left_out"] = std::to_string(not_used.size() - std::min(not_used.size(), kListed));
+  not_used.resize(std::min(not_used.size(), kListed));
+  if (!listed) std::get<TextTable>(document["misses"]).rows.clear();
+  return document;
+}
+
+}  // namespace windtunnel

@@ -1,0 +1,245 @@
+#include "validate/documents/form_document.hpp"
+
+#include <algorithm>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "models/base/error.hpp"
+#include "validate/documents/markdown.hpp"
+
+namespace windtunnel {
+namespace {
+
+enum class Medium { console, page };
+
+// The lines of a form for one medium; empty: it has none.
+std::string_view layout_of(std::string_view name, Medium medium) {
+  const auto form = std::ranges::find(embedded_forms(), name, &EmbeddedForm::name);
+  CHECK(form != embedded_forms().end(), "no form is called '{}'", name);
+  const std::string_view mark = medium == Medium::console ? "===console\n" : "===page\n";
+  const std::size_t start = form->text.find(mark);
+  if (start == std::string_view::npos) return "";
+  const std::string_view lines = form->text.substr(start + mark.size());
+  return lines.substr(0, lines.find("==="));
+}
+
+// "{{#name}}" stands between begin and end. Where the tag is alone on its line, the end of the line
+// belongs to it.
+struct Tag {
+  char kind = ' ';  // '#', '?', '^', '/', '>'; ' ': a part
+  std::string_view name = {};
+  std::string_view columns = {};  // of a table; empty: all
+  std::size_t begin = 0, end = 0;
+};
+
+// Where a name inside a part is looked up: in a document, or in the row of a table; and if it is
+// not there, in what is around the part.
+struct Scope {
+  const Document* document = nullptr;
+  bool is_row = false;  // whose cells are escaped on a page
+  const Scope* around = nullptr;
+};
+
+// The cells of each row by their columns.
+std::vector<Document> rows_of(const TextTable& table) {
+  std::vector<Document> rows;
+  for (const std::vector<std::string>& cells : table.rows) {
+    Document& row = rows.emplace_back();
+    for (std::size_t i = 0; i < cells.size() && i < table.columns.size(); ++i) {
+      row.parts.emplace(table.columns[i].title, cells[i]);
+    }
+  }
+  return rows;
+}
+
+bool holds_anything(const Document::Part& part) {
+  if (const auto* table = std::get_if<TextTable>(&part)) return !table->rows.empty();
+  if (const auto* text = std::get_if<std::string>(&part)) return !text->empty() && *text != "0";
+  return !std::get<std::vector<Document>>(part).empty();
+}
+
+class FilledForm {
+ public:
+  FilledForm(std::string_view layout, Medium medium, std::size_t width)
+      : layout_(layout), medium_(medium), width_(width) {}
+
+  std::string filled(const Scope& scope) const { return part(0, layout_.size(), scope); }
+
+ private:
+  struct Found {
+    const Document::Part& part;
+    bool is_cell;
+  };
+
+  static Found find(std::string_view name, const Scope& scope) {
+    for (const Scope* each = &scope; each != nullptr; each = each->around) {
+      const auto part = each->document->parts.find(name);
+      if (part != each->document->parts.end()) return {part->second, each->is_row};
+    }
+    CHECK(false, "a form names '{}', which its document does not have", name);
+  }
+
+  bool has_its_line(std::size_t begin, std::size_t end) const {
+    return (begin == 0 || layout_[begin - 1] == '\n') && end < layout_.size() &&
+           layout_[end] == '\n';
+  }
+
+  // The first from `from` on; at the end: none.
+  Tag next(std::size_t from) const {
+    Tag tag;
+    tag.begin = layout_.find("{{", from);
+    if (tag.begin == std::string_view::npos) return {.begin = layout_.size()};
+    const std::size_t close = layout_.find("}}", tag.begin);
+    CHECK(close != std::string_view::npos, "a tag of a form is not closed");
+    tag.name = layout_.substr(tag.begin + 2, close - tag.begin - 2);
+    tag.end = close + 2;
+    if (std::string_view("#?^/>").find(tag.name.front()) != std::string_view::npos) {
+      tag.kind = tag.name.front();
+      tag.name.remove_prefix(1);
+      if (has_its_line(tag.begin, tag.end)) ++tag.end;
+    } else if (const std::size_t colon = tag.name.find(": "); colon != std::string_view::npos) {
+      tag.columns = tag.name.substr(colon + 2);
+      tag.name = tag.name.substr(0, colon);
+    }
+    return tag;
+  }
+
+  Tag end_of(const Tag& open) const {
+    int depth = 1;
+    for (Tag tag = next(open.end); tag.begin < layout_.size(); tag = next(tag.end)) {
+      if (tag.name != open.name || tag.kind == ' ' || tag.kind == '>') continue;
+      depth += tag.kind == '/' ? -1 : 1;
+      if (depth == 0) return tag;
+    }
+    CHECK(false, "'{}' of a form has no end", open.name);
+  }
+
+  std::string part(std::size_t from, std::size_t to, const Scope& scope) const {
+    std::string text;
+    while (true) {
+      Tag tag = next(from);
+      text += layout_.substr(from, std::min(tag.begin, to) - from);
+      if (tag.begin >= to) return text;
+      CHECK(tag.kind != '/', "'{}' of a form ends before it begins", tag.name);
+      from = tag.end;
+      if (tag.kind == '>') {
+        text += FilledForm(layout_of(tag.name, medium_), medium_, width_).filled(scope);
+        continue;
+      }
+      const Found found = find(tag.name, scope);
+      if (tag.kind == ' ') {
+        text += printed(found, tag, from);
+        continue;
+      }
+      const Tag end = end_of(tag);
+      text += block(tag, end, found, scope);
+      from = end.end;
+    }
+  }
+
+  std::string block(const Tag& open, const Tag& end, const Found& found, const Scope& scope) const {
+    if (open.kind != '#') {
+      const bool wanted = holds_anything(found.part) == (open.kind == '?');
+      return wanted ? part(open.end, end.begin, scope) : "";
+    }
+    CHECK(!std::holds_alternative<std::string>(found.part), "'{}' of a form is one text",
+          open.name);
+    const auto* table = std::get_if<TextTable>(&found.part);
+    const std::vector<Document> rows = table == nullptr ? std::vector<Document>() : rows_of(*table);
+    std::string text;
+    for (const Document& each :
+         table == nullptr ? std::get<std::vector<Document>>(found.part) : rows) {
+      text += part(open.end, end.begin, {&each, table != nullptr, &scope});
+    }
+    return text;
+  }
+
+  std::string printed(const Found& found, const Tag& tag, std::size_t& from) const {
+    if (const auto* text = std::get_if<std::string>(&found.part)) {
+      return found.is_cell && medium_ == Medium::page ? markdown_text(*text) : *text;
+    }
+    CHECK(has_its_line(tag.begin, tag.end), "table '{}' of a form has no line of its own",
+          tag.name);
+    ++from;
+    const auto& whole = std::get<TextTable>(found.part);
+    const TextTable table = tag.columns.empty() ? whole : picked(whole, tag.columns);
+    return medium_ == Medium::page ? markdown_table(table) : table_text(table, width_);
+  }
+
+  std::string_view layout_;
+  Medium medium_;
+  std::size_t width_;
+};
+
+std::string_view trimmed(std::string_view text) {
+  text.remove_prefix(std::min(text.find_first_not_of(' '), text.size()));
+  return text.substr(0, text.find_last_not_of(' ') + 1);
+}
+
+// "title = name ~32 >" as a column, and the name of the one that it shows.
+std::pair<Column, std::string_view> picked_column(std::string_view text) {
+  Column column;
+  if (text.ends_with('>')) {
+    column.align = Align::right;
+    text = trimmed(text.substr(0, text.size() - 1));
+  }
+  if (const std::size_t most = text.rfind('~'); most != std::string_view::npos) {
+    column.most = std::stoul(std::string(text.substr(most + 1)));
+    text = trimmed(text.substr(0, most));
+  }
+  const std::size_t equals = text.find(" = ");
+  column.title = text.substr(0, equals);
+  return {column, equals == std::string_view::npos ? text : text.substr(equals + 3)};
+}
+
+std::string filled_form(const Document& document, Medium medium, std::size_t width) {
+  return FilledForm(layout_of(document.form, medium), medium, width)
+      .filled({.document = &document});
+}
+
+}  // namespace
+
+std::string console_text(const Document& document, std::size_t width) {
+  return filled_form(document, Medium::console, width);
+}
+
+std::string markdown_page(const Document& document) {
+  return filled_form(document, Medium::page, 0);
+}
+
+TextTable picked(const TextTable& table, std::string_view columns) {
+  TextTable result;
+  std::vector<std::size_t> from;
+  while (!columns.empty()) {
+    const std::size_t end = std::min(columns.find(" | "), columns.size());
+    const std::string_view text = trimmed(columns.substr(0, end));
+    columns.remove_prefix(std::min(end + 3, columns.size()));
+    const auto [column, name] = picked_column(text);
+    for (std::size_t i = 0; i < table.columns.size(); ++i) {
+      if (text == "*" ? table.columns[i].brief.empty() : table.columns[i].title != name) continue;
+      result.columns.push_back(text == "*" ? table.columns[i] : column);
+      from.push_back(i);
+      if (text != "*") break;
+    }
+    CHECK(text == "*" || (!from.empty() && table.columns[from.back()].title == name),
+          "a table has no column '{}'", name);
+  }
+  for (const std::vector<std::string>& row : table.rows) {
+    std::vector<std::string>& cells = result.rows.emplace_back();
+    if (row.size() == 1 && table.columns.size() > 1) cells = row;
+    for (const std::size_t i : from) {
+      if (row.size() == table.columns.size()) cells.push_back(row[i]);
+    }
+  }
+  return result;
+}
+
+TextTable lines_table(const std::vector<std::string>& titles, Lines lines) {
+  TextTable table;
+  for (const std::string& title : titles) table.columns.push_back({title});
+  table.rows = std::move(lines);
+  return table;
+}
+
+}  // namespace windtunnel
