@@ -1,6 +1,7 @@
 #include "cli/program/program.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
@@ -9,6 +10,7 @@
 #include <exception>
 #include <filesystem>
 #include <new>
+#include <set>
 #include <sstream>
 #include <string_view>
 
@@ -96,6 +98,27 @@ void add_quiet(CLI::App& app, bool& quiet) {
   }
 }
 
+// CLI11 lists the options that one needs or excludes in the order of their addresses, which another
+// build changes: here they are listed in that of the alphabet.
+class HelpInOrder : public CLI::Formatter {
+ public:
+  std::string make_option_opts(const CLI::Option* option) const override {
+    std::string text = CLI::Formatter::make_option_opts(option);
+    text.erase(std::min({text.find(" Needs:"), text.find(" Excludes:"), text.size()}));
+    return text + listed(" Needs:", option->get_needs()) +
+           listed(" Excludes:", option->get_excludes());
+  }
+
+ private:
+  static std::string listed(const char* title, const std::set<CLI::Option*>& options) {
+    if (options.empty()) return "";
+    std::vector<std::string> names;
+    for (const CLI::Option* option : options) names.push_back(option->get_name());
+    std::ranges::sort(names);
+    return fmt::format("{} {}", title, fmt::join(names, " "));
+  }
+};
+
 // Without the program's name, in the parser's order: the last first. "help run" is "run --help".
 std::vector<std::string> arguments_of(const CliProgram& program, int argc, char** argv) {
   std::vector<std::string> arguments(argv + 1, argv + argc);
@@ -110,8 +133,8 @@ std::vector<std::string> arguments_of(const CliProgram& program, int argc, char*
   return arguments;
 }
 
-// The command that is typed, where the sibling program has it; else nullptr. Of a word that is
-// still to be completed nobody knows which command it will be.
+// The command that is typed, where the sibling program has it; else nullptr. A word that is still
+// to be completed is no command yet.
 const Command* sibling_command(const CliProgram& program, std::vector<std::string_view> words) {
   const bool completing = !words.empty() && words.front() == "__complete";
   if (completing) words.pop_back();
@@ -147,6 +170,7 @@ int run(const CliProgram& program, int argc, char** argv) {
     become_sibling(command->name, argv);
   }
   CLI::App app(program.description, program.name);
+  app.formatter(std::make_shared<HelpInOrder>());
   app.set_help_flag("-h,--help", "print this help");
   app.require_subcommand(1);
   app.set_version_flag("--version", fmt::format("{} {}", program.name, program_build()),

@@ -2,6 +2,7 @@
 // terminal shows.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 #include <sstream>
@@ -45,6 +46,25 @@ TEST(Help, NoLineIsLongerThanOthers) {
     std::istringstream lines(help);
     for (std::string line; std::getline(lines, line);) EXPECT_LE(line.size(), 160U) << path;
   }
+}
+
+// Another order, such as that of addresses, would be another text in each build.
+TEST(Help, OptionsThatOneExcludesStandInOrder) {
+  const std::string title = " Excludes:";
+  std::size_t most = 0;
+  for (const auto& [path, help] : help_pages()) {
+    std::istringstream lines(help);
+    for (std::string line; std::getline(lines, line);) {
+      const std::size_t at = line.find(title);
+      if (at == std::string::npos) continue;
+      std::istringstream words(line.substr(at + title.size()));
+      std::vector<std::string> names;
+      for (std::string word; words >> word && word.starts_with('-');) names.push_back(word);
+      EXPECT_TRUE(std::ranges::is_sorted(names)) << path << ": " << line;
+      most = std::max(most, names.size());
+    }
+  }
+  EXPECT_GE(most, 2U);
 }
 
 TEST(Help, EveryCommandCanBeQuiet) {
