@@ -12,7 +12,7 @@ namespace {
 
 using nlohmann::ordered_json;
 
-void expect_refused(const std::string& arguments, const std::string& words) {
+void expect_not_executed(const std::string& arguments, const std::string& words) {
   const ProgramResult result = run_program("execute " + arguments);
   EXPECT_EQ(result.exit_code, 2) << arguments;
   EXPECT_EQ(result.err, "windtunnel: " + words + "\n");
@@ -20,14 +20,16 @@ void expect_refused(const std::string& arguments, const std::string& words) {
 }
 
 TEST(Execute, RefusesWhatItCannotRun) {
-  expect_refused("scenarios/llama3-405b.yaml",
-                 "llama3-405b-16k has 16384 ranks, and 64 at most are executed, a process each; "
-                 "make it smaller, for one with --set cluster.nodes and layout.dp");
-  expect_refused("scenarios/small.yaml --ranks-per-node 5",
-                 "--ranks-per-node 5: does not divide the scenario's 16 ranks");
-  expect_refused("scenarios/execution/company.yaml --ranks-per-node 2",
-                 "--ranks-per-node is of one job; several have their nodes in the scenario");
-  expect_refused("scenarios/small.yaml --budget 0s", "--budget: '0s' leaves no time; say '3 min'");
+  expect_not_executed(
+      "scenarios/llama3-405b.yaml",
+      "llama3-405b-16k has 16384 ranks, and 64 at most are executed, a process each; "
+      "make it smaller, for one with --set cluster.nodes and layout.dp");
+  expect_not_executed("scenarios/small.yaml --ranks-per-node 5",
+                      "--ranks-per-node 5: does not divide the scenario's 16 ranks");
+  expect_not_executed("scenarios/execution/company.yaml --ranks-per-node 2",
+                      "--ranks-per-node is of one job; several have their nodes in the scenario");
+  expect_not_executed("scenarios/small.yaml --budget 0s",
+                      "--budget: '0s' leaves no time; say '3 min'");
 }
 
 TEST(Execute, PrintsPredictedBesideMeasured) {
