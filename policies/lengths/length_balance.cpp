@@ -214,7 +214,9 @@ LengthPlan dealt(const LengthCosts& costs, std::vector<OpenPack> packs) {
   return plan;
 }
 
-LengthPlan mesh_plan(const Lengths& batch) {
+// Sequences one by one balance the GPUs; where memory is short, or every pass costs something,
+// filled packs are fewer.
+std::vector<LengthPlan> mesh_plans(const Lengths& batch) {
   std::vector<OpenPack> single;
   std::vector<OpenPack> filled;
   for (const int sequence : batch.order) {
@@ -222,29 +224,31 @@ LengthPlan mesh_plan(const Lengths& batch) {
     single.push_back(alone(batch, degree, sequence));
     best_fit(batch.costs, single.back(), filled);
   }
-  // Sequences one by one balance the GPUs; where memory is short, filled packs are fewer.
-  LengthPlan by_work = dealt(batch.costs, std::move(single));
-  LengthPlan by_memory = dealt(batch.costs, std::move(filled));
-  if (by_work.seconds < by_memory.seconds) return by_work;
-  return by_memory;
+  return {dealt(batch.costs, std::move(filled)), dealt(batch.costs, std::move(single))};
 }
 
 }  // namespace
 
-LengthPlan balance_lengths(LengthPolicy policy, const std::vector<int>& lengths, double longest,
-                           const LengthCosts& costs) {
+std::vector<LengthPlan> length_plans(LengthPolicy policy, const std::vector<int>& lengths,
+                                     double longest, const LengthCosts& costs) {
   for (const int length : lengths) costs.least_degree(length);
-  if (lengths.empty()) return {};
+  if (lengths.empty()) return {{}};
   const Lengths batch(lengths, costs);
   switch (policy) {
     case LengthPolicy::flexsp:
-      return flexible_plan(batch);
+      return {flexible_plan(batch)};
     case LengthPolicy::hdp:
-      return mesh_plan(batch);
+      return mesh_plans(batch);
     case LengthPolicy::fixed:
       break;
   }
-  return static_plan(batch, longest);
+  return {static_plan(batch, longest)};
+}
+
+LengthPlan balance_lengths(LengthPolicy policy, const std::vector<int>& lengths, double longest,
+                           const LengthCosts& costs) {
+  std::vector<LengthPlan> plans = length_plans(policy, lengths, longest, costs);
+  return std::move(*std::ranges::min_element(plans, {}, &LengthPlan::seconds));
 }
 
 }  // namespace windtunnel
