@@ -95,7 +95,7 @@ LengthPlan static_plan(const Lengths& batch, double longest) {
 }
 
 double held_tokens(const LengthCosts& costs) {
-  return costs.gpus() * (costs.degrees().back().capacity / costs.degrees().back().ranks);
+  return costs.gpus() * (costs.degrees().front().capacity / costs.degrees().front().ranks);
 }
 
 using Chunks = std::vector<std::vector<int>>;
@@ -154,9 +154,9 @@ std::optional<LengthPlan> plan_of(const Lengths& batch, const Chunks& chunks) {
 LengthPlan flexible_plan(const Lengths& batch) {
   constexpr int kMoreRounds = 3;  // than the fewest that fit
   const double held = held_tokens(batch.costs);
-  const int fewest = std::max(1, static_cast<int>(std::ceil(tokens_of(batch) / held)));
-  std::optional<LengthPlan> best;
   const int most = static_cast<int>(batch.lengths.size()) + 1;
+  const int fewest = std::clamp(static_cast<int>(std::ceil(tokens_of(batch) / held)), 1, most);
+  std::optional<LengthPlan> best;
   for (int rounds = fewest, left = kMoreRounds; left > 0 && rounds <= most; ++rounds) {
     std::optional<LengthPlan> plan = plan_of(batch, chunked(batch, rounds, true));
     if (!plan) plan = plan_of(batch, chunked(batch, rounds, false));

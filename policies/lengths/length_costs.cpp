@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <span>
 
 #include "models/cost/op/block_cost.hpp"
 #include "models/cost/parallel/context_parallel.hpp"
@@ -236,7 +237,9 @@ std::size_t LengthCosts::least_degree(double length) const {
 
 LengthCosts LengthCosts::with_room(double tokens_per_gpu) const {
   LengthCosts costs = *this;
-  for (DegreeCost& cost : costs.degrees_) cost.capacity = cost.ranks * tokens_per_gpu;
+  for (DegreeCost& cost : std::span(costs.degrees_).first(costs.degrees_.size() - 1)) {
+    cost.capacity = cost.ranks * tokens_per_gpu;
+  }
   return costs;
 }
 

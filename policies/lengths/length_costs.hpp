@@ -85,7 +85,8 @@ class LengthCosts {
   // Adds to a stage's cost what its experts compute for so many tokens more on a GPU, or fewer.
   void add_expert_tokens(std::size_t degree, std::size_t stage, double tokens,
                          ChunkCost& chunk) const;
-  // The same, with this room for packs in place of the other.
+  // The same with this room for packs in place of the other, but on the widest groups, which take
+  // what fits no narrower one.
   LengthCosts with_room(double tokens_per_gpu) const;
 
  private:

@@ -134,7 +134,6 @@ std::vector<Assignment> assignments(const Job& job, const std::vector<int>& leng
   std::vector<Assignment> all;
   double tokens = room;
   for (int i = 0; i <= (halves ? kHalvings : 0); ++i, tokens /= 2) {
-    if (i > 0 && job.batch.sequence > tokens * degrees.back()) break;
     const LengthCosts own = costs.with_room(tokens);
     for (LengthPlan& plan : length_plans(policy, lengths, job.batch.sequence, own)) {
       all.push_back({own, std::move(plan)});
