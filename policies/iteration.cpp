@@ -19,7 +19,6 @@ namespace {
 struct Strategy {
   void (*check)(const Job&);
   PreparedIteration (*prepare)(const Job&, const SharedGeometry&);
-  Plan (*lower)(const Job&, const PreparedIteration&, const IterationPlanOptions&);
   IterationEstimate (*estimate)(const Job&, const PreparedIteration&);
   double (*step_s)(const Job&, const PreparedIteration&);
   LeastIteration (*least)(const Job&);
@@ -29,19 +28,11 @@ const Strategy& strategy_of(const Job& job) {
   static constexpr Strategy kAlike{
       [](const Job&) {},
       [](const Job& own, const SharedGeometry& known) { return prepare_microbatches(own, known); },
-      plan_microbatches,
-      estimate_microbatches,
-      microbatches_step_s,
-      least_microbatches};
+      estimate_microbatches, microbatches_step_s, least_microbatches};
   static constexpr Strategy kUnequal{
       check_lengths,
       [](const Job& own, const SharedGeometry& /*known*/) { return prepare_lengths(own); },
-      plan_lengths,
-      estimate_lengths,
-      [](const Job& own, const PreparedIteration& prepared) {
-        return estimate_lengths(own, prepared).step_s;
-      },
-      least_lengths};
+      estimate_lengths, lengths_step_s, least_lengths};
   return job.lengths ? kUnequal : kAlike;
 }
 
@@ -78,7 +69,8 @@ void check_sequences(const Job& job) {
 
 Plan iteration_plan(const Job& job, const PreparedIteration& prepared,
                     const IterationPlanOptions& options) {
-  return strategy_of(job).lower(job, prepared, options);
+  const bool elsewhere = prepared.balanced && !is_of_pool(job, prepared);
+  return plan_iteration(job, elsewhere ? prepare_lengths(job) : prepared, options);
 }
 
 std::vector<SyncSeconds> sync_seconds(const Job& job, const PreparedIteration& prepared,

@@ -8,6 +8,7 @@
 #include "models/cost/memory/memory.hpp"
 #include "policies/conflicts/conflict.hpp"
 #include "policies/exchange/replica_groups.hpp"
+#include "policies/schedules/schedules.hpp"
 
 namespace windtunnel {
 namespace {
@@ -47,6 +48,15 @@ constexpr NamedValue kValues[] = {
     {"frames", [](const Asked& of) { return std::to_string(of.job.model.frames); }},
     {"model", [](const Asked& of) { return of.job.model.name; }},
     {"overlap", [](const Asked& of) { return std::string(name_of(of.job.communication.overlap)); }},
+    {"pack_schedules",
+     [](const Asked& /*of*/) {
+       std::string names;
+       for (const ScheduleKind& kind : schedule_kinds()) {
+         if ((kind.knobs & kUnlikeUnits) == 0) continue;
+         names += (names.empty() ? "" : ", ") + kind.name;
+       }
+       return names;
+     }},
     {"pp", [](const Asked& of) { return std::to_string(of.job.layout.pp); }},
     {"precision", [](const Asked& of) { return std::string(name_of(of.job.precision)); }},
     {"ranks", [](const Asked& of) { return std::to_string(of.job.layout.ranks()); }},

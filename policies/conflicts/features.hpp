@@ -48,9 +48,8 @@ inline constexpr Feature kExpertCopies = {
     "several copies of an expert", "layout.ep", [](const Asked& of) {
       return kExperts.in(of) && replica_groups(of.job.layout, ReplicaAxis::expert_shard).count > 1;
     }};
-inline constexpr Feature kExpertsOrPattern = {
-    "experts, or a pattern of layers", "model.moe",
-    [](const Asked& of) { return kExperts.in(of) || !of.job.model.pattern.empty(); }};
+inline constexpr Feature kPattern = {"a pattern of layers", "model.pattern",
+                                     [](const Asked& of) { return !of.job.model.pattern.empty(); }};
 inline constexpr Feature kNoCausalFlash = {
     "attention other than causal flash", "model.attention", [](const Asked& of) {
       return of.job.model.attention != AttentionKernel::flash || !of.job.model.masked();
@@ -152,9 +151,6 @@ inline constexpr Feature kLengthGroups = {
     "groups of different degrees", "layout.length_policy", [](const Asked& of) {
       return of.job.lengths && of.job.lengths->policy != LengthPolicy::fixed;
     }};
-inline constexpr Feature kHdp = {
-    "unequal numbers of passes", "layout.length_policy",
-    [](const Asked& of) { return of.job.lengths && of.job.lengths->policy == LengthPolicy::hdp; }};
 inline constexpr Feature kOneDegree = {
     "a form of cp of one degree", "layout.context", [](const Asked& of) {
       const ContextForm form = of.job.layout.context;
@@ -170,11 +166,11 @@ inline constexpr Feature kAccumulation = {
 inline constexpr Feature kSequenceSlices = {
     "slices of sequences", "schedule.slices",
     [](const Asked& of) { return of.job.schedule.slices > 1; }};
-inline constexpr Feature kOtherSchedule = {
-    "a schedule other than 1f1b", "schedule", [](const Asked& of) {
+inline constexpr Feature kTimedSchedule = {
+    "a schedule made for equal micro-batches", "schedule", [](const Asked& of) {
       const ScheduleChoice& schedule = of.job.schedule;
-      return schedule.name != ScheduleChoice{}.name || schedule.imported != nullptr ||
-             schedule.defer_weights || kSequenceSlices.in(of) || schedule.recompute_share != 1;
+      return schedule.imported != nullptr || schedule.defer_weights ||
+             schedule.recompute_share != 1 || (schedule_kind(schedule).knobs & kUnlikeUnits) == 0;
     }};
 inline constexpr Feature kStepsApart = {
     "a schedule whose ranks do not end steps together", "schedule", [](const Asked& of) {

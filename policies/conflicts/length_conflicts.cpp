@@ -7,18 +7,15 @@ namespace {
 
 constexpr Conflict kLengthRows[] = {
     {kLengths, kLayerTable, ": model '{model}' has samples, not sequences", "leave it out"},
-    {kLengths, kExpertsOrPattern,
-     ": unequal packs of experts or of a pattern's layers are not modelled", ""},
+    {kLengths, kPattern, ": unequal packs of a pattern's layers are not modelled", ""},
     {kLengths, kNoCausalFlash,
      ": sequences stand behind each other in a pack, which needs the causal attention of "
      "model.attention: flash",
      ""},
-    {kPipeline, kLengths,
-     "is {pp}, but packs of unequal sequences (batch.lengths) are not modelled in a pipeline",
-     "set layout.pp: 1"},
-    {kOtherSchedule, kLengths,
-     ": packs of unequal sequences (batch.lengths) go forward and backward one by one",
-     "leave it at 1f1b"},
+    {kTimedSchedule, kLengths,
+     ": orders that are made for equal micro-batches, run two pipelines or recompute by share do "
+     "not hold for packs of unequal sequences (batch.lengths)",
+     "take {pack_schedules}"},
     {kInnerTasks, kLengths,
      "tasks does not go with batch.lengths, whose packs hold their collectives as seconds",
      "take auto or folded"},
@@ -31,10 +28,6 @@ constexpr Conflict kLengthRows[] = {
      "{context} has one degree; groups of different degrees (layout.length_policy) take ring, "
      "ulysses, burst or token-ring",
      ""},
-    {kHdp, kZero2,
-     "hdp lets ranks make unequal numbers of passes, each of which would gather and reduce with "
-     "all others under zero2 and zero3",
-     "take layout.sharding: zero1"},
 };
 
 }  // namespace

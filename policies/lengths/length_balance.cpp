@@ -95,7 +95,7 @@ LengthPlan static_plan(const Lengths& batch, double longest) {
 }
 
 double held_tokens(const LengthCosts& costs) {
-  return costs.gpus() * (costs.degrees().back().capacity / costs.degrees().back().ranks);
+  return costs.gpus() * (costs.degrees().front().capacity / costs.degrees().front().ranks);
 }
 
 using Chunks = std::vector<std::vector<int>>;
@@ -154,9 +154,9 @@ std::optional<LengthPlan> plan_of(const Lengths& batch, const Chunks& chunks) {
 LengthPlan flexible_plan(const Lengths& batch) {
   constexpr int kMoreRounds = 3;  // than the fewest that fit
   const double held = held_tokens(batch.costs);
-  const int fewest = std::max(1, static_cast<int>(std::ceil(tokens_of(batch) / held)));
-  std::optional<LengthPlan> best;
   const int most = static_cast<int>(batch.lengths.size()) + 1;
+  const int fewest = std::clamp(static_cast<int>(std::ceil(tokens_of(batch) / held)), 1, most);
+  std::optional<LengthPlan> best;
   for (int rounds = fewest, left = kMoreRounds; left > 0 && rounds <= most; ++rounds) {
     std::optional<LengthPlan> plan = plan_of(batch, chunked(batch, rounds, true));
     if (!plan) plan = plan_of(batch, chunked(batch, rounds, false));
@@ -214,7 +214,9 @@ LengthPlan dealt(const LengthCosts& costs, std::vector<OpenPack> packs) {
   return plan;
 }
 
-LengthPlan mesh_plan(const Lengths& batch) {
+// Sequences one by one balance the GPUs; where memory is short, or every pass costs something,
+// filled packs are fewer.
+std::vector<LengthPlan> mesh_plans(const Lengths& batch) {
   std::vector<OpenPack> single;
   std::vector<OpenPack> filled;
   for (const int sequence : batch.order) {
@@ -222,29 +224,31 @@ LengthPlan mesh_plan(const Lengths& batch) {
     single.push_back(alone(batch, degree, sequence));
     best_fit(batch.costs, single.back(), filled);
   }
-  // Sequences one by one balance the GPUs; where memory is short, filled packs are fewer.
-  LengthPlan by_work = dealt(batch.costs, std::move(single));
-  LengthPlan by_memory = dealt(batch.costs, std::move(filled));
-  if (by_work.seconds < by_memory.seconds) return by_work;
-  return by_memory;
+  return {dealt(batch.costs, std::move(filled)), dealt(batch.costs, std::move(single))};
 }
 
 }  // namespace
 
-LengthPlan balance_lengths(LengthPolicy policy, const std::vector<int>& lengths, double longest,
-                           const LengthCosts& costs) {
+std::vector<LengthPlan> length_plans(LengthPolicy policy, const std::vector<int>& lengths,
+                                     double longest, const LengthCosts& costs) {
   for (const int length : lengths) costs.least_degree(length);
-  if (lengths.empty()) return {};
+  if (lengths.empty()) return {{}};
   const Lengths batch(lengths, costs);
   switch (policy) {
     case LengthPolicy::flexsp:
-      return flexible_plan(batch);
+      return {flexible_plan(batch)};
     case LengthPolicy::hdp:
-      return mesh_plan(batch);
+      return mesh_plans(batch);
     case LengthPolicy::fixed:
       break;
   }
-  return static_plan(batch, longest);
+  return {static_plan(batch, longest)};
+}
+
+LengthPlan balance_lengths(LengthPolicy policy, const std::vector<int>& lengths, double longest,
+                           const LengthCosts& costs) {
+  std::vector<LengthPlan> plans = length_plans(policy, lengths, longest, costs);
+  return std::move(*std::ranges::min_element(plans, {}, &LengthPlan::seconds));
 }
 
 }  // namespace windtunnel

@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <span>
 
+#include "models/cost/op/block_cost.hpp"
 #include "models/cost/parallel/context_parallel.hpp"
 #include "models/cost/parallel/tensor_ops.hpp"
 #include "models/network/groups/parallel_groups.hpp"
@@ -76,9 +78,11 @@ std::vector<CostPart> kinds_of(std::vector<CostPart> kinds, const std::vector<Co
 }  // namespace
 
 double DegreeCost::pack_s(double tokens, const AttentionSeconds& attention) const {
-  return other.at(tokens) + attention_runs * attention.forward_s + attention.backward_s +
-         context_runs * forward.seconds(tokens, attention.forward_s) +
-         backward.seconds(tokens, attention.backward_s);
+  const double all_s = other.at(tokens) + attention_runs * attention.forward_s +
+                       attention.backward_s +
+                       context_runs * forward.seconds(tokens, attention.forward_s) +
+                       backward.seconds(tokens, attention.backward_s);
+  return all_s / stages;
 }
 
 Job job_of_degree(const Job& job, int ranks, double length) {
@@ -100,6 +104,7 @@ LengthCosts::LengthCosts(const Job& job, const std::vector<int>& degrees, double
   for (const int ranks : degrees) {
     DegreeCost& cost = degrees_.emplace_back();
     cost.ranks = ranks;
+    cost.stages = job.layout.pp;
     cost.capacity = ranks * tokens_per_gpu;
     const Job whole = job_of_degree(job, ranks, ranks * measured);
     const Job half = job_of_degree(job, ranks, ranks * measured / 2);
@@ -109,8 +114,9 @@ LengthCosts::LengthCosts(const Job& job, const std::vector<int>& degrees, double
 }
 
 void LengthCosts::measure(const Job& half, const Job& whole, DegreeCost& cost, Parts& parts) const {
-  const ChunkCost half_chunk = chunk_costs(half).front();
-  parts.whole = chunk_costs(whole).front();
+  const std::vector<ChunkCost> half_chunks = chunk_costs(half);
+  const std::vector<ChunkCost> whole_chunks = chunk_costs(whole);
+  const std::vector<int> layers = layers_per_stage(job_.model, job_.layout);
   parts.tokens = whole.batch.sequence;
   parts.attention_forward = attention_of(whole, Pass::forward).origin;
   parts.attention_backward = attention_of(whole, Pass::backward_input).origin;
@@ -120,30 +126,70 @@ void LengthCosts::measure(const Job& half, const Job& whole, DegreeCost& cost, P
   }
   const AttentionSeconds of_half = attention_of(half);
   const AttentionSeconds of_whole = attention_of(whole);
+  std::size_t first_layer = 0;
+  for (std::size_t s = 0; s < whole_chunks.size(); ++s) {
+    StageParts& stage = parts.stages.emplace_back();
+    stage.whole = whole_chunks[s];
+    stage.layers = static_cast<double>(layers[s]) / job_.model.layers;
+    measure_stage(half_chunks[s], half.batch.sequence,
+                  {of_half.of_share(stage.layers), of_whole.of_share(stage.layers)}, cost, parts,
+                  stage);
+    measure_routed(whole, first_layer, layers[s], stage);
+    first_layer += layers[s];
+  }
+}
+
+void LengthCosts::measure_routed(const Job& whole, std::size_t first_layer, std::size_t layers,
+                                 StageParts& stage) const {
+  int routing = 0;
+  for (std::size_t layer = first_layer; layer < first_layer + layers; ++layer) {
+    routing += job_.model.is_moe(static_cast<int>(layer)) ? 1 : 0;
+  }
+  if (routing == 0) return;
+  const BlockSetting setting(whole, {});
+  const double per_token =
+      routing * static_cast<double>(whole.layout.cp) / whole.batch.sequence;  // on a GPU
+  const auto add = [&](const std::vector<Op>& ops, Category category, std::size_t pass) {
+    for (const Op& op : ops) {
+      if (!op.routed) continue;
+      const OpCost cost = setting.cost(op);
+      add_cost(stage.routed[pass], category, cost.origin, per_token * cost.seconds);
+    }
+  };
+  add(block_ops(whole, Block::moe_layer, Pass::forward), Category::forward, 0);
+  add(block_ops(whole, Block::moe_layer, Pass::backward_input), Category::backward, 1);
+  add(block_ops(whole, Block::moe_layer, Pass::backward_weight), Category::backward, 2);
+  add(tensor_parallel_recomputed(whole, Block::moe_layer, {}), Category::recompute, 3);
+}
+
+// `attention`: of the stage in the half and in the whole pack.
+void LengthCosts::measure_stage(const ChunkCost& half, double half_tokens,
+                                const std::array<AttentionSeconds, 2>& attention, DegreeCost& cost,
+                                const Parts& parts, StageParts& stage) const {
   for (int pass = 0; pass < kPasses; ++pass) {
     const bool forward = pass == 0 || (pass == 3 && cost.attention_runs > 1);
     const Origin origin = forward ? parts.attention_forward : parts.attention_backward;
-    const auto attention_s = [&](const AttentionSeconds& attention) {
-      if (forward) return attention.forward_s;
-      return pass == 1 ? attention.backward_s : 0;
+    const auto attention_s = [&](const AttentionSeconds& of) {
+      if (forward) return of.forward_s;
+      return pass == 1 ? of.backward_s : 0;
     };
-    const std::vector<CostPart>& at_whole = parts.whole.*kPassParts[pass];
-    const std::vector<CostPart>& at_half = half_chunk.*kPassParts[pass];
+    const std::vector<CostPart>& at_whole = stage.whole.*kPassParts[pass];
+    const std::vector<CostPart>& at_half = half.*kPassParts[pass];
     for (const CostPart& kind : kinds_of(at_whole, at_half)) {
-      const Line line =
-          line_through(parts.tokens, without_attention(at_half, kind, origin, attention_s(of_half)),
-                       without_attention(at_whole, kind, origin, attention_s(of_whole)));
-      parts.passes[pass].push_back({kind.category, kind.origin, line});
+      const Line line = line_through(
+          parts.tokens, without_attention(at_half, kind, origin, attention_s(attention[0])),
+          without_attention(at_whole, kind, origin, attention_s(attention[1])));
+      stage.passes[pass].push_back({kind.category, kind.origin, line});
       cost.other.fixed += line.fixed;
       cost.other.slope += line.slope;
     }
   }
   // a tokens + b tokens^2.
-  const double x = half.batch.sequence;
+  const double x = half_tokens;
   const double y = parts.tokens;
-  parts.square_flops =
-      (parts.whole.hardware_flops / y - half_chunk.hardware_flops / x) / std::max(1.0, y - x);
-  parts.token_flops = parts.whole.hardware_flops / y - parts.square_flops * y;
+  stage.square_flops =
+      (stage.whole.hardware_flops / y - half.hardware_flops / x) / std::max(1.0, y - x);
+  stage.token_flops = stage.whole.hardware_flops / y - stage.square_flops * y;
 }
 
 void LengthCosts::measure_context(const Job& half, const Job& whole, DegreeCost& cost,
@@ -189,36 +235,73 @@ std::size_t LengthCosts::least_degree(double length) const {
                   length, degrees_.back().ranks, degrees_.back().capacity / degrees_.back().ranks));
 }
 
-ChunkCost LengthCosts::pack(std::size_t degree, double tokens, double squares,
-                            const AttentionSeconds& attention) const {
-  const DegreeCost& cost = degrees_[degree];
+LengthCosts LengthCosts::with_room(double tokens_per_gpu) const {
+  LengthCosts costs = *this;
+  for (DegreeCost& cost : std::span(costs.degrees_).first(costs.degrees_.size() - 1)) {
+    cost.capacity = cost.ranks * tokens_per_gpu;
+  }
+  return costs;
+}
+
+std::vector<ChunkCost> LengthCosts::pack(std::size_t degree, double tokens, double squares,
+                                         const AttentionSeconds& attention) const {
   const Parts& parts = parts_[degree];
+  std::vector<ChunkCost> chunks;
+  for (const StageParts& stage : parts.stages) {
+    chunks.push_back(stage_cost(degrees_[degree], parts, stage, tokens, squares, attention));
+  }
+  return chunks;
+}
+
+void LengthCosts::add_expert_tokens(std::size_t degree, std::size_t stage, double tokens,
+                                    ChunkCost& chunk) const {
+  const StageParts& parts = parts_[degree].stages[stage];
+  for (int pass = 0; pass < kPasses; ++pass) {
+    std::vector<CostPart>& to = chunk.*kPassParts[pass];
+    for (const CostPart& routed : parts.routed[pass]) {
+      const double seconds = tokens * routed.seconds;
+      const auto known = std::ranges::find_if(to, [&](const CostPart& part) {
+        return part.category == routed.category && part.origin == routed.origin;
+      });
+      if (known != to.end()) {
+        known->seconds = std::max(0.0, known->seconds + seconds);
+      } else if (seconds > 0) {
+        to.push_back({routed.category, routed.origin, seconds});
+      }
+    }
+  }
+}
+
+ChunkCost LengthCosts::stage_cost(const DegreeCost& cost, const Parts& parts,
+                                  const StageParts& stage, double tokens, double squares,
+                                  const AttentionSeconds& attention) const {
   const double share = tokens / parts.tokens;
-  ChunkCost chunk = parts.whole;
-  for (double ChunkCost::*bytes :
-       {&ChunkCost::activation_bytes, &ChunkCost::weight_activation_bytes,
-        &ChunkCost::transient_bytes, &ChunkCost::recomputed_bytes, &ChunkCost::boundary_bytes}) {
+  const AttentionSeconds own = attention.of_share(stage.layers);
+  ChunkCost chunk = stage.whole;
+  for (double ChunkCost::*bytes : {&ChunkCost::activation_bytes, &ChunkCost::offloaded_bytes,
+                                   &ChunkCost::weight_activation_bytes, &ChunkCost::transient_bytes,
+                                   &ChunkCost::recomputed_bytes, &ChunkCost::boundary_bytes}) {
     chunk.*bytes *= share;
   }
-  chunk.hardware_flops = parts.token_flops * tokens + parts.square_flops * squares;
+  for (double& bytes : chunk.offloaded_of_layers) bytes *= share;
+  chunk.hardware_flops = stage.token_flops * tokens + stage.square_flops * squares;
   chunk.masked_flops *= squares / (parts.tokens * parts.tokens);
   for (int pass = 0; pass < kPasses; ++pass) {
     std::vector<CostPart>& to = chunk.*kPassParts[pass];
     to.clear();
-    for (const PartLine& part : parts.passes[pass]) {
+    for (const PartLine& part : stage.passes[pass]) {
       add_cost(to, part.category, part.origin, part.seconds.at(tokens));
     }
   }
-  add_cost(chunk.forward, Category::forward, parts.attention_forward, attention.forward_s);
-  add_cost(chunk.backward_input, Category::backward, parts.attention_backward,
-           attention.backward_s);
+  add_cost(chunk.forward, Category::forward, parts.attention_forward, own.forward_s);
+  add_cost(chunk.backward_input, Category::backward, parts.attention_backward, own.backward_s);
   if (cost.attention_runs > 1) {
-    add_cost(chunk.recompute, Category::recompute, parts.attention_forward, attention.forward_s);
+    add_cost(chunk.recompute, Category::recompute, parts.attention_forward, own.forward_s);
   }
   const auto add_context = [&](const ContextCost& context, double beside_s,
                                std::vector<CostPart>& to) {
-    add_cost(to, Category::cp, parts.exchange, context.exchange.at(tokens));
-    add_cost(to, Category::cp, parts.ring, context.ring_s(tokens, beside_s));
+    add_cost(to, Category::cp, parts.exchange, stage.layers * context.exchange.at(tokens));
+    add_cost(to, Category::cp, parts.ring, stage.layers * context.ring_s(tokens, beside_s));
   };
   add_context(cost.forward, attention.forward_s, chunk.forward);
   add_context(cost.backward, attention.backward_s, chunk.backward_input);

@@ -1,6 +1,6 @@
 // What sequences of unlike lengths cost a group of GPUs that shares each of them (context
-// parallelism of that degree): the job's own chunk costs, on one pipeline rank. Sequences of a pack
-// stand behind each other without padding; attention does not cross their ends.
+// parallelism of that degree): the job's own chunk costs. Sequences of a pack stand behind each
+// other without padding; attention does not cross their ends.
 //
 // seconds(pack) = a + b tokens + sum of attention(length) + exposed communication of all its
 // tokens. a and b: all kernels but attention, from packs of two sizes.
@@ -21,7 +21,7 @@ struct Line {
   double at(double x) const { return fixed + slope * x; }
 };
 
-// Of all layers and one direction each, on every GPU of a group.
+// Of all layers and one direction each, on every GPU of a group; of a pipeline, of all its ranks.
 struct AttentionSeconds {
   double forward_s = 0;
   double backward_s = 0;
@@ -31,6 +31,7 @@ struct AttentionSeconds {
     backward_s += more.backward_s;
     return *this;
   }
+  AttentionSeconds of_share(double share) const { return {share * forward_s, share * backward_s}; }
 };
 
 // Context parallelism, by the tokens of a pack: all-to-alls, exposed, and a ring beside attention.
@@ -50,6 +51,7 @@ struct ContextCost {
 struct DegreeCost {
   int ranks = 1;
   double capacity = 0;  // tokens of a pack that fit
+  int stages = 1;       // pipeline ranks, which divide what follows
   Line other;           // all but attention and context parallelism
   ContextCost forward;
   ContextCost backward;
@@ -57,13 +59,14 @@ struct DegreeCost {
   double attention_runs = 1;
   double context_runs = 1;
 
+  // On a pipeline rank, on average.
   double pack_s(double tokens, const AttentionSeconds& attention) const;
 };
 
 class LengthCosts {
  public:
-  // `job`: transformer without experts, its GPUs but for tp to be divided into groups. `degrees`
-  // ascending; `tokens_per_gpu`: what a GPU's memory holds of a pack. Costs are taken at packs of
+  // `job`: transformer, its cp x dp GPUs to be divided into groups. `degrees` ascending;
+  // `tokens_per_gpu`: what a GPU's memory holds of a pack. Costs are taken at packs of
   // `measured_per_gpu` tokens, and of half as many; 0: tokens_per_gpu.
   LengthCosts(const Job& job, const std::vector<int>& degrees, double tokens_per_gpu,
               double measured_per_gpu = 0);
@@ -75,31 +78,49 @@ class LengthCosts {
                                           const std::vector<int>& lengths) const;
   // Index of the smallest degree whose packs hold such a sequence. Throws Error if none does.
   std::size_t least_degree(double length) const;
-  // What a pack costs and keeps on one GPU: its sequences' attention, `squares` the sum of their
-  // lengths' squares. Seconds are those of pack_s().
-  ChunkCost pack(std::size_t degree, double tokens, double squares,
-                 const AttentionSeconds& attention) const;
+  // [stage] What a pack costs and keeps on one GPU: its sequences' attention, `squares` the sum of
+  // their lengths' squares. Seconds are together those of pack_s() on all pipeline ranks.
+  std::vector<ChunkCost> pack(std::size_t degree, double tokens, double squares,
+                              const AttentionSeconds& attention) const;
+  // Adds to a stage's cost what its experts compute for so many tokens more on a GPU, or fewer.
+  void add_expert_tokens(std::size_t degree, std::size_t stage, double tokens,
+                         ChunkCost& chunk) const;
+  // The same with this room for packs in place of the other, but on the widest groups, which take
+  // what fits no narrower one.
+  LengthCosts with_room(double tokens_per_gpu) const;
 
  private:
   static constexpr int kPasses = 4;  // forward, backward_input, backward_weight, recompute
-  // Without attention and context parallelism.
+  // Of a stage, without attention and context parallelism.
   struct PartLine {
     Category category = Category::forward;
     Origin origin = Origin::assumed;
     Line seconds;
   };
-  struct Parts {
+  struct StageParts {
     std::array<std::vector<PartLine>, kPasses> passes;
+    std::array<std::vector<CostPart>, kPasses> routed;  // by the experts, per token of a GPU
+    double layers = 1;                                  // share of the model's
+    double token_flops = 0, square_flops = 0;           // hardware_flops of a GPU
+    ChunkCost whole;                                    // a pack of Parts::tokens
+  };
+  struct Parts {
+    std::vector<StageParts> stages;
     Origin attention_forward = Origin::assumed;
     Origin attention_backward = Origin::assumed;
     Origin exchange = Origin::assumed;
     Origin ring = Origin::assumed;
-    double token_flops = 0, square_flops = 0;  // hardware_flops of a GPU
-    ChunkCost whole;                           // a pack of `tokens`
     double tokens = 0;
   };
   void measure(const Job& half, const Job& whole, DegreeCost& cost, Parts& parts) const;
+  void measure_stage(const ChunkCost& half, double half_tokens,
+                     const std::array<AttentionSeconds, 2>& attention, DegreeCost& cost,
+                     const Parts& parts, StageParts& stage) const;
+  void measure_routed(const Job& whole, std::size_t first_layer, std::size_t layers,
+                      StageParts& stage) const;
   void measure_context(const Job& half, const Job& whole, DegreeCost& cost, Parts& parts) const;
+  ChunkCost stage_cost(const DegreeCost& cost, const Parts& parts, const StageParts& stage,
+                       double tokens, double squares, const AttentionSeconds& attention) const;
 
   Job job_;
   int gpus_ = 1;

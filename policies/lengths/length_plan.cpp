@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <compare>
 #include <map>
 #include <utility>
 
@@ -14,10 +15,12 @@
 #include "models/cost/op/block_cost.hpp"
 #include "models/results/iteration_report.hpp"
 #include "policies/conflicts/conflict.hpp"
+#include "policies/evaluation/schedule_evaluator.hpp"
+#include "policies/evaluation/stage_cost.hpp"
 #include "policies/exchange/data_parallel.hpp"
 #include "policies/filling/fill_plan.hpp"
-#include "policies/lowering/pipeline_rank.hpp"
-#include "policies/protection/snapshot_tasks.hpp"
+#include "policies/lowering/iteration_plan.hpp"
+#include "policies/schedules/schedules.hpp"
 
 namespace windtunnel {
 namespace {
@@ -32,29 +35,39 @@ double fixed_tokens_per_gpu(const Job& job) {
   return double(job.batch.micro) * job.batch.sequence / job.layout.cp;
 }
 
-// Forward and backward of every unit on one stage.
-Schedule one_stage(int units) {
-  Schedule schedule;
-  schedule.name = "1f1b";
-  schedule.ranks = 1;
-  schedule.microbatches = 1;
-  schedule.slices = units;
-  schedule.rank_of_stage = {0};
-  schedule.actions.resize(1);
-  for (int unit = 0; unit < units; ++unit) {
-    schedule.actions[0].push_back({ActionKind::forward, 0, unit});
-    schedule.actions[0].push_back({ActionKind::backward, 0, unit});
-  }
+// Interleaved chunks take packs in groups.
+int whole_groups(const Job& job, int packs) {
+  const int group = job.layout.vpp > 1 ? job.layout.pp : 1;
+  return (packs + group - 1) / group * group;
+}
+
+// The schedule of so many packs, each in so many slices.
+Schedule schedule_of(const Job& job, int packs, int slices) {
+  ScheduleRequest request;
+  request.ranks = job.layout.pp;
+  request.chunks = job.layout.vpp;
+  request.microbatches = packs;
+  request.group = job.schedule.group;
+  request.slices = slices;
+  Schedule schedule = generate_schedule(schedule_kind(job.schedule), request);
+  schedule.slice_shares.clear();  // equal ones
   return schedule;
 }
 
-// One micro-batch of this cost.
-PreparedIteration prepared_of(const Job& job, const ChunkCost& chunk) {
-  PreparedIteration prepared;
-  prepared.schedule = one_stage(1);
-  prepared.chunks = prepared.units = {chunk};
-  prepared.peak_activation_bytes = {chunk.activation_bytes};
+void add_memory(const Job& job, PreparedIteration& prepared) {
+  const std::vector<StageCost> costs = stage_costs(prepared.units);
+  prepared.peak_activation_bytes = evaluate_schedule(prepared.schedule, costs, 0).peak_activation;
   prepared.memory = iteration_memory(job, prepared);
+}
+
+// As many equal packs as are under way at once.
+PreparedIteration prepared_of(const Job& job, std::vector<ChunkCost> chunks) {
+  PreparedIteration prepared;
+  const int under_way = job.layout.pp == 1 ? 1 : 2 * job.layout.stages();
+  prepared.schedule = schedule_of(job, whole_groups(job, under_way), 1);
+  prepared.chunks = std::move(chunks);
+  prepared.units = prepared.chunks;
+  add_memory(job, prepared);
   return prepared;
 }
 
@@ -83,235 +96,415 @@ std::vector<int> degrees_of(const Job& job) {
   return degrees;
 }
 
-// Packs, and where each is charged.
-std::shared_ptr<const BalancedBatch> batch_of(const Job& job, const LengthCosts& costs,
-                                              const std::vector<int>& lengths, LengthPlan plan) {
-  auto batch = std::make_shared<BalancedBatch>();
-  batch->gpus = pool_of(job);
-  batch->plan = std::move(plan);
-  for (const std::vector<LengthPack>& round : batch->plan.rounds) {
-    std::vector<ChunkCost>& chunks = batch->costs.emplace_back();
-    for (const LengthPack& pack : round) {
-      double squares = 0;
-      for (const int sequence : pack.sequences)
-        squares += double(lengths[sequence]) * lengths[sequence];
-      chunks.push_back(costs.pack(pack.degree, pack.tokens, squares, pack.attention));
+// ---- assignments of the batch ----
+
+struct Assignment {
+  LengthCosts costs;
+  LengthPlan plan;
+
+  // About what it takes on a pipeline, which fills with its longest pack.
+  double about_s(const Job& job) const {
+    double longest_s = 0;
+    for (const auto& round : plan.rounds) {
+      for (const LengthPack& pack : round) longest_s = std::max(longest_s, pack.seconds);
     }
+    return plan.seconds + (job.layout.pp - 1) * longest_s;
   }
-  const ChunkCost& any = batch->costs.front().front();
-  batch->idle.parameters = any.parameters;
-  return batch;
+};
+
+Assignment fixed_assignment(const Job& job, const std::vector<int>& lengths) {
+  LengthCosts costs(job, {job.layout.cp}, fixed_tokens_per_gpu(job));
+  LengthPlan plan = balance_lengths(LengthPolicy::fixed, lengths, job.batch.sequence, costs);
+  return {std::move(costs), std::move(plan)};
 }
 
-std::shared_ptr<const BalancedBatch> balanced_batch(const Job& job) {
-  const std::vector<int> lengths = step_lengths(job);
-  const double fixed_tokens = fixed_tokens_per_gpu(job);
-  const auto fixed = [&] {
-    const LengthCosts costs(job, {job.layout.cp}, fixed_tokens);
-    return batch_of(job, costs, lengths,
-                    balance_lengths(LengthPolicy::fixed, lengths, job.batch.sequence, costs));
-  };
-  if (job.lengths->policy == LengthPolicy::fixed) return fixed();
+// Those of a policy that chooses, the most promising first: packs as large as memory has room for,
+// and where more of them balance the GPUs or fill a pipeline, halves of that, quarters and so on.
+// The last one is the fixed assignment, if there is room for it.
+std::vector<Assignment> assignments(const Job& job, const std::vector<int>& lengths) {
+  constexpr int kHalvings = 6;
+  constexpr std::size_t kTried = 3;
+  const LengthPolicy policy = job.lengths->policy;
   const double room = tokens_per_gpu(job);
-  // Where both hold, a pack of the fixed plan costs the same under either.
-  const LengthCosts costs(job, degrees_of(job), room, std::min(room, fixed_tokens));
-  auto batch = batch_of(job, costs, lengths,
-                        balance_lengths(job.lengths->policy, lengths, job.batch.sequence, costs));
-  if (job.lengths->policy == LengthPolicy::flexsp && fixed_tokens <= room) {
-    if (auto other = fixed(); other->plan.seconds < batch->plan.seconds) return other;
-  }
-  return batch;
-}
-
-// What stands for all packs: their mean time, the memory of the fullest.
-ChunkCost mean_of(const Job& job, const BalancedBatch& batch) {
-  ChunkCost mean = batch.idle;
-  double packs = 0;
-  for (const auto& round : batch.costs) packs += static_cast<double>(round.size());
-  for (std::size_t r = 0; r < batch.costs.size(); ++r) {
-    for (std::size_t p = 0; p < batch.costs[r].size(); ++p) {
-      const ChunkCost& pack = batch.costs[r][p];
-      const std::size_t ranks = batch.plan.rounds[r][p].ranks;
-      add_costs(mean.forward, pack.forward, 1 / packs);
-      add_costs(mean.backward_input, pack.backward_input, 1 / packs);
-      add_costs(mean.backward_weight, pack.backward_weight, 1 / packs);
-      add_costs(mean.recompute, pack.recompute, 1 / packs);
-      mean.activation_bytes = std::max(mean.activation_bytes, pack.activation_bytes);
-      mean.transient_bytes = std::max(mean.transient_bytes, pack.transient_bytes);
-      // Reports multiply by the micro-batches of all ranks.
-      const double part = double(ranks) / batch.gpus / microbatches(job.layout, job.batch);
-      mean.hardware_flops += pack.hardware_flops * part;
-      mean.masked_flops += pack.masked_flops * part;
+  const double fixed_tokens = fixed_tokens_per_gpu(job);
+  const std::vector<int> degrees = degrees_of(job);
+  // Where both hold, a pack of the fixed assignment costs the same under either.
+  const LengthCosts costs(job, degrees, room, std::min(room, fixed_tokens));
+  const bool halves = policy == LengthPolicy::hdp || job.layout.pp > 1;
+  std::vector<Assignment> all;
+  double tokens = room;
+  for (int i = 0; i <= (halves ? kHalvings : 0); ++i, tokens /= 2) {
+    const LengthCosts own = costs.with_room(tokens);
+    for (LengthPlan& plan : length_plans(policy, lengths, job.batch.sequence, own)) {
+      all.push_back({own, std::move(plan)});
     }
   }
-  return mean;
+  std::ranges::stable_sort(all, {}, [&](const Assignment& each) { return each.about_s(job); });
+  if (all.size() > kTried) all.erase(all.begin() + kTried, all.end());
+  if (fixed_tokens <= room) all.push_back(fixed_assignment(job, lengths));
+  return all;
 }
 
-// A pack of a round; -1: none.
-using Place = std::pair<int, int>;
+// ---- what each GPU runs ----
+
+// One of a GPU's passes over the pipeline.
+struct PackPass {
+  int round = 0;
+  int pack = -1;  // of the round; -1: none
+  std::vector<MeetingGpus> meets = {};
+  double expert_tokens = 0;  // that the experts of a GPU get more than its own
+
+  auto operator<=>(const PackPass&) const = default;
+};
+using PackPasses = std::vector<PackPass>;
+
+// GPUs whose passes exchange tokens with each other's experts.
+int expert_gpus(const Job& job) {
+  return job.model.moe_layers() > 0 ? std::max(1, job.layout.ep / job.layout.tp) : 1;
+}
 
 // [GPU of the pool] in their order.
-std::vector<std::vector<Place>> places_of(const BalancedBatch& batch, bool in_lockstep) {
-  const std::vector<std::vector<LengthPack>>& rounds = batch.plan.rounds;
-  std::vector<std::vector<Place>> places(batch.gpus);
-  for (int r = 0; r < std::ssize(rounds); ++r) {
-    for (int p = 0; p < std::ssize(rounds[r]); ++p) {
-      const LengthPack& pack = rounds[r][p];
+std::vector<PackPasses> packs_of(const LengthPlan& plan, int gpus) {
+  std::vector<PackPasses> passes(gpus);
+  for (int r = 0; r < std::ssize(plan.rounds); ++r) {
+    for (int p = 0; p < std::ssize(plan.rounds[r]); ++p) {
+      const LengthPack& pack = plan.rounds[r][p];
       for (int gpu = pack.first; gpu < pack.first + pack.ranks; ++gpu) {
-        places[gpu].emplace_back(r, p);
+        passes[gpu].push_back({r, p});
       }
     }
-    for (std::vector<Place>& own : places) {
-      const bool idle = own.empty() || own.back().first < r;
-      if (idle && rounds.size() > 1) own.emplace_back(r, -1);
+    for (PackPasses& own : passes) {
+      const bool idle = own.empty() || own.back().round < r;
+      if (idle && plan.rounds.size() > 1) own.push_back({r});
     }
   }
-  std::size_t most = 1;
-  for (const std::vector<Place>& own : places) most = std::max(most, own.size());
-  for (std::vector<Place>& own : places) {
-    // In front, so that the last reductions run beside a backward pass.
-    if (in_lockstep) own.insert(own.begin(), most - own.size(), {0, -1});
-    if (own.empty()) own.emplace_back(0, -1);
-  }
-  return places;
+  return passes;
 }
 
-class PlanBuilder {
+// All make as many passes, and the ranks of a pack theirs at once: gathers and reductions of every
+// pass, or exchanges with experts, meet. Packs of one round are nested, the wide ones first: so
+// they go to the end, and passes without a pack to the front, where the last reductions still run
+// beside a backward pass.
+void put_in_step(const Job& job, const LengthPlan& plan, std::vector<PackPasses>& passes) {
+  std::size_t most = 1;
+  for (const PackPasses& own : passes) most = std::max(most, own.size());
+  most = whole_groups(job, static_cast<int>(most));
+  for (PackPasses& own : passes) {
+    if (plan.rounds.size() == 1) {
+      std::ranges::stable_sort(own, {}, [&](const PackPass& pass) {
+        return pass.pack < 0 ? 0 : plan.rounds[pass.round][pass.pack].ranks;
+      });
+    }
+    own.insert(own.begin(), most - own.size(), PackPass{});
+  }
+}
+
+double tokens_of(const LengthPlan& plan, const PackPass& pass) {
+  if (pass.pack < 0) return 0;
+  const LengthPack& pack = plan.rounds[pass.round][pass.pack];
+  return pack.tokens / pack.ranks;
+}
+
+// What a pass waits for: all of a round for the one before, the ranks of a pack for each other, and
+// those whose experts it needs, among which its tokens spread evenly.
+void add_meetings(const Job& job, const LengthPlan& plan, std::vector<PackPasses>& passes) {
+  const int gpus = static_cast<int>(passes.size());
+  for (PackPasses& own : passes) {
+    for (PackPass& pass : own) {
+      if (pass.round > 0) pass.meets.push_back({0, gpus});
+      if (pass.pack < 0) continue;
+      const LengthPack& pack = plan.rounds[pass.round][pass.pack];
+      if (pack.ranks > 1) pass.meets.push_back({pack.first, pack.ranks});
+    }
+  }
+  const int width = expert_gpus(job);
+  for (int first = 0; width > 1 && first < gpus; first += width) {
+    for (std::size_t i = 0; i < passes[first].size(); ++i) {
+      double mean = 0;
+      for (int gpu = first; gpu < first + width; ++gpu) {
+        mean += tokens_of(plan, passes[gpu][i]) / width;
+      }
+      for (int gpu = first; gpu < first + width; ++gpu) {
+        PackPass& pass = passes[gpu][i];
+        pass.expert_tokens = mean - tokens_of(plan, pass);
+        pass.meets.push_back({first, width});
+      }
+    }
+  }
+}
+
+std::vector<PackPasses> passes_of(const Job& job, const LengthPlan& plan) {
+  std::vector<PackPasses> passes = packs_of(plan, pool_of(job));
+  if (job.layout.sharding >= Sharding::zero2 || expert_gpus(job) > 1 || job.layout.vpp > 1) {
+    put_in_step(job, plan, passes);
+  }
+  for (PackPasses& own : passes) {
+    if (own.empty()) own.emplace_back();
+  }
+  add_meetings(job, plan, passes);
+  return passes;
+}
+
+// ---- what the packs cost ----
+
+// Part of a pack's tokens.
+struct PackSlice {
+  double tokens = 0;
+  double squares = 0;
+  AttentionSeconds attention = {};
+};
+
+// Equal ones. Under the causal mask the tokens from a to b of a sequence of n take the share
+// (b^2 - a^2) / n^2 of its attention.
+std::vector<PackSlice> slices_of(const LengthPack& pack, const std::vector<int>& lengths,
+                                 const std::vector<AttentionSeconds>& attention, int slices) {
+  std::vector<PackSlice> all(slices);
+  double begin = 0;
+  for (const int sequence : pack.sequences) {
+    const double length = lengths[sequence];
+    for (int s = 0; s < slices; ++s) {
+      const double from = std::clamp(s * pack.tokens / slices - begin, 0.0, length);
+      const double to = std::clamp((s + 1) * pack.tokens / slices - begin, 0.0, length);
+      const double squares = to * to - from * from;
+      all[s].tokens += to - from;
+      all[s].squares += squares;
+      all[s].attention += attention[sequence].of_share(squares / (length * length));
+    }
+    begin += length;
+  }
+  return all;
+}
+
+// Of the packs of an assignment, [stage of the model * slices + slice].
+class PackCosts {
  public:
-  PlanBuilder(const Job& job, const PreparedIteration& prepared, const BalancedBatch& batch,
-              const IterationPlanOptions& options)
-      : job_(job),
-        prepared_(prepared),
-        batch_(batch),
-        options_(options),
-        data_(job, prepared.schedule, prepared.units, overlapped_slowdown(job)),
-        alone_(plan_, job.cluster) {
-    plan_.ranks = job.layout.ranks();
-    plan_.iterations = options.iterations;
-    plan_.draw = options.draw;
-    plan_.in_step = job.layout.tp;
-    add_common_groups();
+  PackCosts(const Job& job, const LengthCosts& costs, const LengthPlan& plan,
+            const std::vector<int>& lengths)
+      : costs_(costs), plan_(plan), slices_(job.schedule.slices) {
+    std::map<std::size_t, std::vector<AttentionSeconds>> attention;  // [degree]
+    for (const std::vector<LengthPack>& round : plan.rounds) {
+      std::vector<std::vector<ChunkCost>>& of_round = packs_.emplace_back();
+      for (const LengthPack& pack : round) {
+        std::vector<AttentionSeconds>& of_degree = attention[pack.degree];
+        if (slices_ > 1 && of_degree.empty()) of_degree = costs.attention(pack.degree, lengths);
+        of_round.push_back(of_pack(pack, lengths, of_degree));
+      }
+    }
+    idle_.resize(packs_.front().front().size());
+    for (std::size_t i = 0; i < idle_.size(); ++i) {
+      const ChunkCost& any = packs_.front().front()[i];
+      for (double ChunkCost::*held : {&ChunkCost::parameters, &ChunkCost::expert_parameters,
+                                      &ChunkCost::frozen_parameters, &ChunkCost::frozen_experts}) {
+        idle_[i].*held = any.*held;
+      }
+      idle_[i].passes_gradient = any.passes_gradient;
+    }
   }
 
-  Plan build() {
-    std::map<std::vector<Place>, std::vector<int>> gpus_of;
-    const bool in_lockstep = job_.layout.sharding >= Sharding::zero2;
-    const auto places = places_of(batch_, in_lockstep);
-    std::vector<const std::vector<Place>*> order;
-    for (int gpu = 0; gpu < batch_.gpus; ++gpu) {
-      const auto [known, is_new] = gpus_of.try_emplace(places[gpu]);
-      if (is_new) order.push_back(&known->first);
-      known->second.push_back(gpu);
+  std::vector<ChunkCost> of(const PackPass& pass) const {
+    std::vector<ChunkCost> units = pass.pack < 0 ? idle_ : packs_[pass.round][pass.pack];
+    if (pass.expert_tokens == 0) return units;
+    const std::size_t degree = pass.pack < 0 ? 0 : plan_.rounds[pass.round][pass.pack].degree;
+    for (std::size_t i = 0; i < units.size(); ++i) {
+      costs_.add_expert_tokens(degree, i / slices_, pass.expert_tokens / slices_, units[i]);
     }
-    for (const std::vector<Place>* own : order) add_class(*own, gpus_of.at(*own));
-    return std::move(plan_);
+    return units;
+  }
+
+  // [stage] What stands for all packs: their mean time, the memory of the fullest.
+  std::vector<ChunkCost> mean() const {
+    std::vector<ChunkCost> means;
+    for (std::size_t stage = 0; stage * slices_ < idle_.size(); ++stage) {
+      means.push_back(mean_of_stage(stage));
+    }
+    return means;
   }
 
  private:
-  void add_common_groups() {
-    const ReplicaNetwork& network = data_.network();
-    for (int a = 0; a < kReplicaAxes; ++a) {
-      const auto axis = static_cast<ReplicaAxis>(a);
-      if (!network.uses(axis)) continue;
-      common_.replicas[a] = add_groups(network.groups(axis), network.shape(0, axis), Category::dp,
-                                       0, plan_.ranks, plan_);
-    }
-    if (plan_.ranks > 1 && !data_.crosses()) {
-      common_.world = add_world_groups(job_.layout, data_.geometry().world(), plan_);
-    }
-    for (const int tier : options_.due_snapshots) {
-      std::vector<GroupSlot> slots = add_code_groups(job_, job_.snapshots[tier], plan_);
-      if (!slots.empty()) common_.codes.emplace(tier, std::move(slots.front()));
-    }
-  }
-
-  GroupSlot of_members(const GroupSlot& all, const std::vector<RankId>& ranks) const {
-    GroupSlot slot{{}, all.shape};
-    for (const RankId rank : ranks) {
-      slot.instance_of_member.push_back(all.instance_of_member[rank]);
-    }
-    return slot;
-  }
-
-  // Adds tp groups, each of the ranks with equal tp on `gpus` from `first` on; returns the first.
-  std::int32_t meeting_groups(int first, int gpus) {
-    const auto [known, is_new] =
-        rendezvous_.try_emplace({first, gpus}, static_cast<std::int32_t>(plan_.groups.size()));
-    if (is_new) {
-      const int tp = job_.layout.tp;
-      for (int lane = 0; lane < tp; ++lane) {
-        Group& group = plan_.groups.emplace_back(Group{Category::cp, {}});
-        for (int gpu = first; gpu < first + gpus; ++gpu) group.members.push_back(gpu * tp + lane);
-      }
-    }
-    return known->second;
-  }
-
-  // What the packs wait for: all of a round for the one before, the ranks of a pack for each other.
-  std::vector<std::vector<int>> add_rendezvous(const std::vector<Place>& places,
-                                               const std::vector<int>& gpus,
-                                               PipelineRankGroups& groups) {
-    std::vector<std::int32_t> known;  // first of its groups
-    const auto slot_of = [&](int first, int count) {
-      const std::int32_t base = meeting_groups(first, count);
-      const auto found = std::ranges::find(known, base);
-      if (found != known.end()) return static_cast<int>(found - known.begin());
-      known.push_back(base);
-      std::vector<std::int32_t>& slot = groups.rendezvous.emplace_back();
-      for (std::size_t gpu = 0; gpu < gpus.size(); ++gpu) {
-        for (int lane = 0; lane < job_.layout.tp; ++lane) slot.push_back(base + lane);
-      }
-      return static_cast<int>(known.size()) - 1;
-    };
-    std::vector<std::vector<int>> rendezvous;
-    for (const auto& [round, index] : places) {
-      std::vector<int>& own = rendezvous.emplace_back();
-      if (round > 0) own.push_back(slot_of(0, batch_.gpus));
-      if (index < 0) continue;
-      const LengthPack& pack = batch_.plan.rounds[round][index];
-      if (pack.ranks > 1) own.push_back(slot_of(pack.first, pack.ranks));
-    }
-    return rendezvous;
-  }
-
-  void add_class(const std::vector<Place>& places, const std::vector<int>& gpus) {
-    std::vector<RankId> ranks;
-    for (const int gpu : gpus) {
-      for (int lane = 0; lane < job_.layout.tp; ++lane)
-        ranks.push_back(gpu * job_.layout.tp + lane);
-    }
-    PipelineRankGroups groups;
-    for (int a = 0; a < kReplicaAxes; ++a) {
-      if (common_.replicas[a]) groups.replicas[a] = of_members(*common_.replicas[a], ranks);
-    }
-    if (common_.world) groups.world = of_members(*common_.world, ranks);
-    for (const auto& [tier, slot] : common_.codes) {
-      groups.codes.emplace(tier, of_members(slot, ranks));
+  std::vector<ChunkCost> of_pack(const LengthPack& pack, const std::vector<int>& lengths,
+                                 const std::vector<AttentionSeconds>& attention) const {
+    if (slices_ == 1) {
+      double squares = 0;
+      for (const int sequence : pack.sequences)
+        squares += double(lengths[sequence]) * lengths[sequence];
+      return costs_.pack(pack.degree, pack.tokens, squares, pack.attention);
     }
     std::vector<ChunkCost> units;
-    for (const auto& [round, index] : places) {
-      units.push_back(index < 0 ? batch_.idle : batch_.costs[round][index]);
+    const std::vector<PackSlice> slices = slices_of(pack, lengths, attention, slices_);
+    for (int s = 0; s < slices_; ++s) {
+      const PackSlice& slice = slices[s];
+      const std::vector<ChunkCost> stages =
+          costs_.pack(pack.degree, slice.tokens, slice.squares, slice.attention);
+      units.resize(stages.size() * slices_);
+      for (std::size_t stage = 0; stage < stages.size(); ++stage) {
+        units[stage * slices_ + s] = stages[stage];
+      }
     }
-    const Schedule schedule = one_stage(static_cast<int>(units.size()));
-    IterationContext ctx(job_, schedule, prepared_.chunks, units, options_, data_,
-                         whole_pipeline_rank(job_.layout));
-    ctx.rendezvous = add_rendezvous(places, gpus, groups);
-    RankClass& added = plan_.classes.emplace_back(pipeline_rank(ctx, 0, std::move(groups), alone_));
-    added.name = gpus.size() == 1 ? fmt::format("cp x dp {}", gpus.front())
-                                  : fmt::format("cp x dp {} to {}", gpus.front(), gpus.back());
-    added.members = std::move(ranks);
+    return units;
   }
 
-  const Job& job_;
-  const PreparedIteration& prepared_;
-  const BalancedBatch& batch_;
-  const IterationPlanOptions& options_;
-  const DataParallel data_;
-  Plan plan_;
-  GroupsAlone alone_;
-  PipelineRankGroups common_;  // of all ranks
-  std::map<std::pair<int, int>, std::int32_t> rendezvous_;
+  ChunkCost mean_of_stage(std::size_t stage) const {
+    ChunkCost mean = idle_[stage * slices_];
+    double packs = 0;
+    for (const auto& round : packs_) packs += static_cast<double>(round.size());
+    for (const auto& round : packs_) {
+      for (const std::vector<ChunkCost>& pack : round) {
+        ChunkCost whole;
+        for (int s = 0; s < slices_; ++s) add_slice(pack[stage * slices_ + s], packs, whole, mean);
+        mean.activation_bytes = std::max(mean.activation_bytes, whole.activation_bytes);
+        if (whole.offloaded_bytes <= mean.offloaded_bytes) continue;
+        mean.offloaded_bytes = whole.offloaded_bytes;
+        mean.offloaded_of_layers = whole.offloaded_of_layers;
+      }
+    }
+    return mean;
+  }
+
+  static void add_slice(const ChunkCost& slice, double packs, ChunkCost& whole, ChunkCost& mean) {
+    add_costs(mean.forward, slice.forward, 1 / packs);
+    add_costs(mean.backward_input, slice.backward_input, 1 / packs);
+    add_costs(mean.backward_weight, slice.backward_weight, 1 / packs);
+    add_costs(mean.recompute, slice.recompute, 1 / packs);
+    mean.transient_bytes = std::max(mean.transient_bytes, slice.transient_bytes);
+    whole.activation_bytes += slice.activation_bytes;
+    whole.offloaded_bytes += slice.offloaded_bytes;
+    whole.offloaded_of_layers.resize(slice.offloaded_of_layers.size(), 0);
+    for (std::size_t i = 0; i < slice.offloaded_of_layers.size(); ++i) {
+      whole.offloaded_of_layers[i] += slice.offloaded_of_layers[i];
+    }
+  }
+
+  const LengthCosts& costs_;
+  const LengthPlan& plan_;
+  const int slices_;
+  std::vector<std::vector<std::vector<ChunkCost>>> packs_;  // [round][pack]
+  std::vector<ChunkCost> idle_;                             // a pass without sequences
 };
+
+// ---- the iteration ----
+
+// What GPUs with these passes run. Every slice of every pack is a unit with costs of its own.
+ReplicaCosts replica_costs(const Job& job, const PackCosts& costs, const LengthPlan& plan,
+                           const PackPasses& passes, const std::vector<int>& gpus) {
+  const int slices = job.schedule.slices;
+  const int tp = job.layout.tp;
+  ReplicaCosts own;
+  own.name = gpus.size() == 1 ? fmt::format("cp x dp {}", gpus.front())
+                              : fmt::format("cp x dp {} to {}", gpus.front(), gpus.back());
+  own.schedule = schedule_of(job, static_cast<int>(passes.size()), slices);
+  own.schedule.slices *= std::exchange(own.schedule.microbatches, 1);
+  own.units.resize(std::size_t(own.schedule.model_stages()) * own.schedule.slices);
+  for (std::size_t i = 0; i < passes.size(); ++i) {
+    const PackPass& pass = passes[i];
+    std::vector<ChunkCost> units = costs.of(pass);
+    for (std::size_t u = 0; u < units.size(); ++u) {
+      own.units[u / slices * own.schedule.slices + i * slices + u % slices] = std::move(units[u]);
+    }
+    double samples = 0;
+    if (pass.pack >= 0) {
+      const LengthPack& pack = plan.rounds[pass.round][pass.pack];
+      samples = static_cast<double>(pack.sequences.size()) / (pack.ranks * tp);
+    }
+    for (int s = 0; s < slices; ++s) {
+      own.meets.push_back(pass.meets);
+      own.samples.push_back(s == 0 ? samples : 0);
+    }
+  }
+  for (const int gpu : gpus) {
+    for (int lane = 0; lane < tp; ++lane) own.members.push_back(gpu * tp + lane);
+  }
+  return own;
+}
+
+PreparedIteration prepared_as(const Job& job, const std::vector<int>& lengths,
+                              const Assignment& assignment) {
+  const PackCosts costs(job, assignment.costs, assignment.plan, lengths);
+  const std::vector<PackPasses> passes = passes_of(job, assignment.plan);
+  PreparedIteration prepared;
+  prepared.balanced =
+      std::make_shared<const BalancedBatch>(BalancedBatch{pool_of(job), assignment.plan});
+  prepared.chunks = prepared.units = costs.mean();
+  std::map<PackPasses, std::vector<int>> gpus_of;
+  std::vector<const PackPasses*> order;
+  for (int gpu = 0; gpu < std::ssize(passes); ++gpu) {
+    const auto [known, is_new] = gpus_of.try_emplace(passes[gpu]);
+    if (is_new) order.push_back(&known->first);
+    known->second.push_back(gpu);
+  }
+  std::size_t most = 1;
+  for (const PackPasses* own : order) {
+    prepared.kinds.push_back(replica_costs(job, costs, assignment.plan, *own, gpus_of.at(*own)));
+    prepared.kinds.back().chunks = prepared.chunks;
+    most = std::max(most, own->size());
+  }
+  prepared.schedule = schedule_of(job, job.layout.pp == 1 ? 1 : static_cast<int>(most), 1);
+  prepared.peak_activation_bytes.assign(job.layout.pp, 0);
+  for (const ReplicaCosts& own : prepared.kinds) {
+    const auto peak = evaluate_schedule(own.schedule, stage_costs(own.units), 0).peak_activation;
+    for (std::size_t rank = 0; rank < peak.size(); ++rank) {
+      double& bytes = prepared.peak_activation_bytes[rank];
+      bytes = std::max(bytes, peak[rank]);
+    }
+  }
+  prepared.memory = iteration_memory(job, prepared);
+  return prepared;
+}
+
+// `prepared`, or where it is of a job with other replicas, what this one does.
+Plan plan_closed(const Job& job, const PreparedIteration& prepared) {
+  Job closed = job;
+  closed.communication.fidelity = Fidelity::closed;
+  const IterationPlanOptions options{.input_alone = true};
+  return is_of_pool(job, prepared) ? plan_iteration(closed, prepared, options)
+                                   : plan_iteration(closed, prepare_lengths(job), options);
+}
+
+double step_s_of(const Job& job, const PreparedIteration& prepared, Plan& plan) {
+  const int draws = job.cluster.jitter.active() ? job.cluster.jitter.draws : 1;
+  double step_s = 0;
+  for (plan.draw = 0; plan.draw < draws; ++plan.draw) {
+    Plan own = plan;
+    const Timeline timeline = evaluate_filled(job, prepared.memory, own);
+    step_s += iteration_s(job, own, timeline) / draws;
+  }
+  return step_s;
+}
+
+// The class that computes longest; what it waits for beside that is its pipeline's bubble, and data
+// parallelism.
+IterationEstimate undisturbed(const Job& job, const PreparedIteration& prepared) {
+  Plan plan = plan_closed(job, prepared);
+  IterationEstimate estimate;
+  estimate.step_s = step_s_of(job, prepared, plan);
+  std::vector<CostPart> parts;
+  std::size_t longest = 0;
+  for (std::size_t c = 0; c < plan.classes.size(); ++c) {
+    std::vector<CostPart> own;
+    for (const Task& task : plan.classes[c].tasks) {
+      if (task.kind == TaskKind::compute) add_costs(own, task.cost, 1);
+    }
+    if (total_seconds(own) <= total_seconds(parts)) continue;
+    parts = std::move(own);
+    longest = c;
+  }
+  const LinkTable links = LinkTable::keeping_reference(job.cluster);
+  const Origin waits = ReplicaNetwork(job, links).origin(job, 0, world_shape(job.layout, links));
+  double waited_s = estimate.step_s - total_seconds(parts);
+  if (job.layout.pp > 1) {
+    const ReplicaCosts& own = prepared.kinds[longest % prepared.kinds.size()];
+    const ScheduleEvaluation alone = evaluate_schedule(own.schedule, stage_costs(own.units), 0);
+    const double busy_s = alone.busy_s[longest / prepared.kinds.size()];
+    const double bubble_s = std::clamp(alone.makespan_s - busy_s, 0.0, std::max(0.0, waited_s));
+    parts.push_back({Category::pp, waits, bubble_s});
+    waited_s -= bubble_s;
+  }
+  parts.push_back({Category::dp, waits, waited_s});
+  for (const CostPart& part : parts) {
+    estimate.seconds[static_cast<int>(part.category)] += part.seconds;
+    estimate.origin_s[static_cast<int>(part.origin)] += part.seconds;
+  }
+  return estimate;
+}
 
 [[noreturn]] void fail(std::string_view key, const std::string& what) {
   throw Error::of_key(key, "{}", what);
@@ -367,8 +560,12 @@ double tokens_per_gpu(const Job& job) {
   const double usable = usable_bytes(job.cluster.node.gpu);
   const int widest = degrees_of(job).back();
   const auto free_bytes = [&](double tokens) {
-    const ChunkCost chunk = chunk_costs(job_of_degree(job, widest, widest * tokens)).front();
-    return usable - prepared_of(job, chunk).memory.front().total();
+    double least = usable;
+    for (const GpuMemory& rank :
+         prepared_of(job, chunk_costs(job_of_degree(job, widest, widest * tokens))).memory) {
+      least = std::min(least, usable - rank.total());
+    }
+    return least;
   };
   if (free_bytes(1) < 0) return 0;
   // Linear but for what lives only at the end of a step, which activations may cover.
@@ -385,56 +582,46 @@ double tokens_per_gpu(const Job& job) {
   return tokens;
 }
 
+bool is_of_pool(const Job& job, const PreparedIteration& prepared) {
+  return prepared.balanced->gpus == pool_of(job);
+}
+
 PreparedIteration prepare_lengths(const Job& job) {
-  const auto batch = balanced_batch(job);
-  PreparedIteration prepared = prepared_of(job, mean_of(job, *batch));
-  prepared.balanced = batch;
-  return prepared;
+  const std::vector<int> lengths = step_lengths(job);
+  if (job.lengths->policy == LengthPolicy::fixed) {
+    return prepared_as(job, lengths, fixed_assignment(job, lengths));
+  }
+  PreparedIteration best;
+  double least_s = kInfinity;
+  for (const Assignment& assignment : assignments(job, lengths)) {
+    PreparedIteration prepared = prepared_as(job, lengths, assignment);
+    const double step_s = lengths_step_s(job, prepared);
+    if (step_s >= least_s) continue;
+    least_s = step_s;
+    best = std::move(prepared);
+  }
+  return best;
 }
 
 LeastIteration least_lengths(const Job& job) {
-  ChunkCost state;
-  state.parameters = chunk_costs(job).front().parameters;
-  return {0, prepared_of(job, state).memory};
+  std::vector<ChunkCost> state;
+  for (const ChunkCost& chunk : chunk_costs(job)) {
+    ChunkCost& held = state.emplace_back();
+    held.parameters = chunk.parameters;
+    held.expert_parameters = chunk.expert_parameters;
+  }
+  return {0, prepared_of(job, std::move(state)).memory};
 }
 
-Plan plan_lengths(const Job& job, const PreparedIteration& prepared,
-                  const IterationPlanOptions& options) {
-  if (prepared.balanced->gpus == pool_of(job)) {
-    return PlanBuilder(job, prepared, *prepared.balanced, options).build();
-  }
-  const PreparedIteration smaller = prepare_lengths(job);
-  return PlanBuilder(job, smaller, *smaller.balanced, options).build();
+double lengths_step_s(const Job& job, const PreparedIteration& prepared) {
+  Plan plan = plan_closed(job, prepared);
+  return step_s_of(job, prepared, plan);
 }
 
 IterationEstimate estimate_lengths(const Job& job, const PreparedIteration& prepared) {
-  Job closed = job;
-  closed.communication.fidelity = Fidelity::closed;
-  Plan plan = plan_lengths(closed, prepared, {});
-  const int draws = job.cluster.jitter.active() ? job.cluster.jitter.draws : 1;
-  IterationEstimate estimate;
-  for (plan.draw = 0; plan.draw < draws; ++plan.draw) {
-    Plan own = plan;
-    const Timeline timeline = evaluate_filled(job, prepared.memory, own);
-    estimate.step_s += iteration_s(job, own, timeline) / draws;
-  }
-  // The class that computes longest; what it waits for beside that is data parallelism.
-  std::vector<CostPart> parts;
-  for (const RankClass& owner : plan.classes) {
-    std::vector<CostPart> own;
-    for (const Task& task : owner.tasks) {
-      if (task.kind == TaskKind::compute) add_costs(own, task.cost, 1);
-    }
-    if (total_seconds(own) > total_seconds(parts)) parts = std::move(own);
-  }
-  const LinkTable links = LinkTable::keeping_reference(job.cluster);
-  const Origin waits = ReplicaNetwork(job, links).origin(job, 0, world_shape(job.layout, links));
-  parts.push_back({Category::dp, waits, estimate.step_s - total_seconds(parts)});
-  for (const CostPart& part : parts) {
-    estimate.seconds[static_cast<int>(part.category)] += part.seconds;
-    estimate.origin_s[static_cast<int>(part.origin)] += part.seconds;
-  }
-  return estimate;
+  return estimate_with_rest(
+      job, [&](const Job& own) { return undisturbed(own, prepared); },
+      [&](const Job& own) { return lengths_step_s(own, prepared); });
 }
 
 }  // namespace windtunnel

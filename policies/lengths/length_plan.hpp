@@ -1,7 +1,7 @@
 // An iteration over sequences of unequal length (Job::lengths): which ranks compute which of them
-// (length_balance.hpp), and the Plan of that. Each rank has the list of its packs in place of
-// micro-batches, and the ranks of a pack begin its forward pass together. Gathers, reductions, the
-// optimizer and snapshots are those of any job (pipeline_rank.hpp).
+// (length_balance.hpp). Each GPU has the list of its packs in place of micro-batches, units with
+// costs of their own that policies/lowering makes a Plan of as of any job's; the ranks of a pack
+// begin its passes together.
 //
 // What a pack holds under each policy, and when ranks make empty passes: docs/lengths.md.
 #pragma once
@@ -11,15 +11,13 @@
 
 #include "policies/lengths/length_balance.hpp"
 #include "policies/lowering/iteration_estimate.hpp"
-#include "policies/lowering/iteration_plan.hpp"
+#include "policies/lowering/prepared_iteration.hpp"
 
 namespace windtunnel {
 
 struct BalancedBatch {
   int gpus = 1;  // of the pool; ranks of tp together count as one
   LengthPlan plan;
-  std::vector<std::vector<ChunkCost>> costs;  // [round][pack], on one GPU
-  ChunkCost idle;                             // a pack without sequences
 };
 
 // Throws Error that starts with the key where the job's lengths do not go with the rest of it, or
@@ -30,12 +28,14 @@ void check_lengths(const Job& job);
 double tokens_per_gpu(const Job& job);
 
 // The strategy of policies/iteration.hpp for such jobs. prepare_lengths(): of one that
-// check_lengths() finds nothing wrong with.
+// check_lengths() finds nothing wrong with. A policy that chooses takes of its own assignments and
+// the fixed one that whose iteration, lowered and evaluated, ends first.
 PreparedIteration prepare_lengths(const Job& job);
+// Whether it is of a job with as many GPUs in its pool: otherwise packs go elsewhere.
+bool is_of_pool(const Job& job, const PreparedIteration& prepared);
 // The training state alone: what packs add, and how long they take, only their balance says.
 LeastIteration least_lengths(const Job& job);
-Plan plan_lengths(const Job& job, const PreparedIteration& prepared,
-                  const IterationPlanOptions& options);
+double lengths_step_s(const Job& job, const PreparedIteration& prepared);
 IterationEstimate estimate_lengths(const Job& job, const PreparedIteration& prepared);
 
 }  // namespace windtunnel

@@ -100,7 +100,7 @@ class Estimator {
     Job closed = job_;
     closed.communication.fidelity = Fidelity::closed;
     closed.software.dispatch_latency_s = 0;
-    Plan plan = plan_microbatches(closed, prepared_, {.input_alone = true});
+    Plan plan = plan_iteration(closed, prepared_, {.input_alone = true});
     const Timeline timeline = evaluate_filled(job_, prepared_.memory, plan, slowdown_);
     const ScheduleEvaluation pipeline =
         evaluate_schedule(schedule_, costs_, {.messages = messages(), .slowdown = slowdown_});
@@ -464,16 +464,18 @@ void take_off_gpu(const Job& job, IterationEstimate& estimate) {
 
 }  // namespace
 
-IterationEstimate estimate_microbatches(const Job& job, const PreparedIteration& prepared) {
-  if (!job.input && !job.filling && !offload_of(job).any()) return undisturbed(job, prepared);
+IterationEstimate estimate_with_rest(
+    const Job& job, const std::function<IterationEstimate(const Job&)>& undisturbed,
+    const std::function<double(const Job&)>& step_s) {
+  if (!job.input && !job.filling && !offload_of(job).any()) return undisturbed(job);
   Job own = job;
   own.offload = nullptr;
   own.input = nullptr;
   own.filling = nullptr;
-  IterationEstimate estimate = undisturbed(own, prepared);
+  IterationEstimate estimate = undisturbed(own);
   take_off_gpu(job, estimate);
   const auto lengthen = [&](Category category) {
-    const double longer_s = microbatches_step_s(own, prepared) - estimate.step_s;
+    const double longer_s = step_s(own) - estimate.step_s;
     estimate.step_s += longer_s;
     estimate.seconds[static_cast<int>(category)] += longer_s;
     estimate.origin_s[static_cast<int>(Origin::assumed)] += longer_s;
@@ -485,6 +487,12 @@ IterationEstimate estimate_microbatches(const Job& job, const PreparedIteration&
   own.filling = job.filling;
   if (job.filling) lengthen(Category::filling);
   return estimate;
+}
+
+IterationEstimate estimate_microbatches(const Job& job, const PreparedIteration& prepared) {
+  return estimate_with_rest(
+      job, [&](const Job& own) { return undisturbed(own, prepared); },
+      [&](const Job& own) { return microbatches_step_s(own, prepared); });
 }
 
 double microbatches_step_s(const Job& job, const PreparedIteration& prepared) {

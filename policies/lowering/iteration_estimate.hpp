@@ -7,6 +7,7 @@
 #pragma once
 
 #include <array>
+#include <functional>
 
 #include "models/cost/chunk/chunk_cost.hpp"
 #include "models/plan/job.hpp"
@@ -21,6 +22,12 @@ struct IterationEstimate {
   std::array<double, kCategories> seconds{};
   OriginShares origin_s{};  // the same by origin
 };
+// What loads samples, lies beside the GPU or fills idle time, each on top of the ones before:
+// `undisturbed` estimates the job without them, `step_s` with them.
+IterationEstimate estimate_with_rest(
+    const Job& job, const std::function<IterationEstimate(const Job&)>& undisturbed,
+    const std::function<double(const Job&)>& step_s);
+
 // Of a job whose micro-batches are all alike; policies/iteration.hpp estimates any job.
 IterationEstimate estimate_microbatches(const Job& job, const PreparedIteration& prepared);
 // Its step_s, without what attributes it.

@@ -1,10 +1,10 @@
 #include "policies/lowering/iteration_plan.hpp"
 
-#include <fmt/format.h>
-
+#include <algorithm>
 #include <deque>
+#include <map>
 #include <numeric>
-#include <string>
+#include <tuple>
 #include <utility>
 
 #include "models/base/error.hpp"
@@ -61,13 +61,17 @@ struct ReplicaContexts {
   // Keeps references.
   ReplicaContexts(const Job& job, const PreparedIteration& prepared,
                   const IterationPlanOptions& options, const DataParallel& data_parallel) {
-    const int width = job.layout.tp * job.layout.cp;
     for (const ReplicaCosts& own : prepared.kinds) {
-      const ReplicaKind& kind = own.kind;
-      contexts.emplace_back(job, own.schedule, own.chunks, own.units, options, data_parallel,
-                            MemberRange{kind.first * width, kind.replicas * width});
-      contexts.back().pools = kind.pools;
-      rounds.push_back(unit_rounds(job, kind, own.schedule));
+      IterationContext& context = contexts.emplace_back(job, own.schedule, own.chunks, own.units,
+                                                        options, data_parallel, own.members);
+      context.name = own.name;
+      context.pools = own.kind.pools;
+      if (context.input) context.input->of_unit = own.samples;
+      if (own.meets.empty()) {
+        rounds.push_back(unit_rounds(job, own.kind, own.schedule));
+      } else {  // collectives of packs are seconds of their passes
+        add_meetings(own, context);
+      }
     }
     if (contexts.empty()) {
       contexts.emplace_back(job, prepared.schedule, prepared.chunks, prepared.units, options,
@@ -91,9 +95,20 @@ struct ReplicaContexts {
     for (std::size_t k = 0; k < contexts.size() && inner.any(); ++k) {
       contexts[k].take_apart(rounds[k], inner);
     }
-    const bool all_alone = whole_pipeline_rank(job.layout).count == 1;
+    const bool all_alone = job.layout.ranks() == job.layout.pp;
     for (IterationContext& context : contexts) {
       context.gang = job.software.dispatch_gang != DispatchGang::none && !all_alone;
+    }
+  }
+
+  static void add_meetings(const ReplicaCosts& packs, IterationContext& context) {
+    for (const std::vector<MeetingGpus>& of_unit : packs.meets) {
+      std::vector<int>& own = context.rendezvous.emplace_back();
+      for (const MeetingGpus& gpus : of_unit) {
+        const auto known = std::ranges::find(context.meetings, gpus);
+        own.push_back(static_cast<int>(known - context.meetings.begin()));
+        if (known == context.meetings.end()) context.meetings.push_back(gpus);
+      }
     }
   }
 
@@ -110,7 +125,7 @@ std::vector<PipelineRankGroups> add_all_groups(const Job& job, const ReplicaCont
                                                Plan& plan) {
   const IterationContext& ctx = replicas.contexts.front();
   const InnerTasks inner = replicas.inner;
-  const int members = whole_pipeline_rank(job.layout).count;
+  const int members = job.layout.ranks() / job.layout.pp;
   std::vector<PipelineRankGroups> groups(job.layout.pp);
   for (int pp = 0; pp < job.layout.pp; ++pp) {
     for (int a = 0; a < kReplicaAxes; ++a) {
@@ -160,19 +175,43 @@ std::vector<PipelineRankGroups> add_all_groups(const Job& job, const ReplicaCont
   return groups;
 }
 
-// ", replicas 0 to 3": behind the name of a class.
-std::string name_of_range(const Job& job, const IterationContext& context) {
-  const int width = job.layout.tp * job.layout.cp;
-  const int first = context.range.first / width;
-  const int last = first + context.range.count / width - 1;
-  return first == last ? fmt::format(", replica {}", first)
-                       : fmt::format(", replicas {} to {}", first, last);
-}
+// Groups that begin passes together: of GPUs of a pipeline rank, those with equal tp.
+class MeetingGroups {
+ public:
+  MeetingGroups(const Job& job, Plan& plan) : layout_(job.layout), plan_(plan) {}
+
+  // Adds what the members of a pipeline rank meet in.
+  void add(const IterationContext& context, int pp, PipelineRankGroups& groups) {
+    for (const MeetingGpus& gpus : context.meetings) {
+      const std::int32_t first = first_of(pp, gpus);
+      std::vector<std::int32_t>& slot = groups.rendezvous.emplace_back();
+      for (const int member : context.members) slot.push_back(first + member % layout_.tp);
+    }
+  }
+
+ private:
+  // One for each rank of tp.
+  std::int32_t first_of(int pp, const MeetingGpus& gpus) {
+    const auto [known, is_new] =
+        known_.try_emplace({pp, gpus.first, gpus.count}, std::int32_t(plan_.groups.size()));
+    for (int lane = 0; is_new && lane < layout_.tp; ++lane) {
+      Group& group = plan_.groups.emplace_back(Group{Category::cp, {}});
+      for (int gpu = gpus.first; gpu < gpus.first + gpus.count; ++gpu) {
+        group.members.push_back((pp * layout_.cp * layout_.dp + gpu) * layout_.tp + lane);
+      }
+    }
+    return known->second;
+  }
+
+  const Layout& layout_;
+  Plan& plan_;
+  std::map<std::tuple<int, int, int>, std::int32_t> known_;
+};
 
 }  // namespace
 
-Plan plan_microbatches(const Job& job, const PreparedIteration& prepared,
-                       const IterationPlanOptions& options) {
+Plan plan_iteration(const Job& job, const PreparedIteration& prepared,
+                    const IterationPlanOptions& options) {
   const Schedule& schedule = prepared.schedule;
   const std::vector<ChunkCost>& chunks = prepared.chunks;
   CHECK(schedule.ranks == job.layout.pp && schedule.model_stages() == job.layout.stages(),
@@ -188,16 +227,19 @@ Plan plan_microbatches(const Job& job, const PreparedIteration& prepared,
   plan.ranks = job.layout.ranks();
   plan.iterations = options.iterations * schedule.iterations;
   plan.draw = options.draw;
-  plan.in_step = ranks_of_one_pace(job.layout, inner);
+  // Packs of one pass go to groups of their own, each at its pace.
+  plan.in_step = prepared.balanced ? job.layout.tp : ranks_of_one_pace(job.layout, inner);
   if (inner.ep) plan.exchanges = expert_exchanges(job);
   const std::vector<PipelineRankGroups> groups =
       add_all_groups(job, replicas, schedule.iterations == 1, options, plan);
   GroupsAlone alone(plan, job.cluster);
+  MeetingGroups meetings(job, plan);
   for (int pp = 0; pp < job.layout.pp; ++pp) {
     for (const IterationContext& of_kind : replicas.contexts) {
-      plan.classes.push_back(
-          pipeline_rank(of_kind, pp, of_range(groups[pp], of_kind.range), alone));
-      if (replicas.contexts.size() > 1) plan.classes.back().name += name_of_range(job, of_kind);
+      PipelineRankGroups own = of_members(groups[pp], of_kind.members);
+      meetings.add(of_kind, pp, own);
+      plan.classes.push_back(pipeline_rank(of_kind, pp, std::move(own), alone));
+      if (!of_kind.name.empty()) plan.classes.back().name += ", " + of_kind.name;
     }
   }
   return plan;

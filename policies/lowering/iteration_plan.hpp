@@ -1,6 +1,7 @@
-// From a Job whose micro-batches are all alike to the Plan of its iteration: the schedule lowered
-// to tasks with sends and receives, gradient buckets under the backward pass, the optimizer, the
-// snapshots that are due. policies/iteration.hpp lowers any job.
+// From a Job to the Plan of its iteration: the schedule lowered to tasks with sends and receives,
+// gradient buckets under the backward pass, the optimizer, the snapshots that are due. Units of the
+// schedule are micro-batches that are all alike, or packs of unequal sequences with costs of their
+// own.
 #pragma once
 
 #include <optional>
@@ -33,7 +34,7 @@ struct IterationPlanOptions {
 // Reads schedule, chunks and units of `prepared`. The Plan spans all iterations of the schedule.
 // Without a flush between them ranks do not wait for a common gradient norm: each steps its
 // optimizer where its own gradients are reduced.
-Plan plan_microbatches(const Job& job, const PreparedIteration& prepared,
-                       const IterationPlanOptions& options);
+Plan plan_iteration(const Job& job, const PreparedIteration& prepared,
+                    const IterationPlanOptions& options);
 
 }  // namespace windtunnel

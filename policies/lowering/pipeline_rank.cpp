@@ -38,7 +38,7 @@ class Builder {
       : ctx_(context),
         job_(context.job),
         rank_(rank),
-        tasks_(job_, rank, context.range, std::move(groups), alone),
+        tasks_(job_, rank, context.members, std::move(groups), alone),
         messages_(context.schedule, rank, context.costs.passes_gradient(), tasks_),
         offload_(job_, tasks_),
         samples_(job_, context.schedule, context.input, rank, context.options.input_alone, tasks_) {
@@ -217,12 +217,7 @@ class Builder {
     task.allocate_bytes = ctx_.costs.allocated_bytes(action);
     task.free_bytes = ctx_.costs.freed_bytes(action);
     task.after = std::exchange(before_compute_, {});
-    if (action.kind == ActionKind::forward && !ctx_.rendezvous.empty()) {
-      for (const int rendezvous : ctx_.rendezvous[action.unit]) {
-        task.after.push_back(
-            tasks_.meet(rendezvous, "meet " + task.name, Category::cp, behind({}, last_compute_)));
-      }
-    }
+    meet_others(action, task);
     samples_.await(action, task);
     if (second != nullptr) samples_.await(*second, task);
     receive_for(action, before, task);
@@ -250,6 +245,19 @@ class Builder {
     send_from(action, kSend);
     // Both wait for their receivers at once.
     if (second != nullptr) send_from(*second, synchronous ? kSendBack : kSend);
+  }
+
+  // Ranks that share sequences begin their passes together. On one stage a backward pass follows
+  // its forward at once, which all have begun together.
+  void meet_others(const Action& action, Task& task) {
+    if (ctx_.rendezvous.empty()) return;
+    const bool meets = action.kind == ActionKind::forward ||
+                       (ctx_.schedule.stages() > 1 && makes_input_gradient(action.kind));
+    if (!meets) return;
+    for (const int rendezvous : ctx_.rendezvous[action.unit]) {
+      task.after.push_back(
+          tasks_.meet(rendezvous, "meet " + task.name, Category::cp, behind({}, last_compute_)));
+    }
   }
 
   static std::vector<TaskIndex> behind(std::vector<TaskIndex> tasks, TaskIndex last) {
@@ -320,14 +328,15 @@ class Builder {
         segment.after.clear();
       }
       // Ahead of the passes, whatever the collectives do; shards before they are gathered.
-      const TaskIndex fetched =
-          offload_.fetch(segments[i].fetched, segment.name, reducing.stage, reducing.unit);
+      const HostCopies in = of_unit(segments[i].fetched, reducing.stage, reducing.unit);
+      const HostCopies out = of_unit(segments[i].evicted, whole.stage, whole.microbatch);
+      const TaskIndex fetched = offload_.fetch(in, segment.name, reducing.stage, reducing.unit);
       if (fetched >= 0) segment.after.push_back(fetched);
-      for (const TaskIndex room : offload_.take_room(segments[i].evicted)) {
+      for (const TaskIndex room : offload_.take_room(out)) {
         segment.after.push_back(room);
       }
       const auto gather = [&](TaskIndex after) {
-        const TaskIndex shards = segments[i].fetched.weights > 0 ? fetched : -1;
+        const TaskIndex shards = in.weights > 0 ? fetched : -1;
         return early ? early_gather(whole, i)
                      : tasks_.transfers(segments[i].gathers, "gather", segment.name, whole.stage,
                                         {after, shards});
@@ -344,10 +353,10 @@ class Builder {
       if (tasks_.kernels_first() && last_compute_ >= 0) segment.after.push_back(last_compute_);
       before_last_compute_ =
           std::exchange(last_compute_, append_segment(std::move(segment), segments[i], from, done));
-      offload_.used(segments[i].fetched, last_compute_);
-      offload_.evict_activations(segments[i].evicted, whole.name + suffix, whole.stage,
-                                 whole.microbatch, last_compute_);
-      offload_.evict_weights(segments[i].evicted, whole.name + suffix, whole.stage, last_compute_);
+      offload_.used(in, last_compute_);
+      offload_.evict_activations(out, whole.name + suffix, whole.stage, whole.microbatch,
+                                 last_compute_);
+      offload_.evict_weights(out, whole.name + suffix, whole.stage, last_compute_);
       if (!segments[i].reductions.empty() || segments[i].evicted.gradients > 0) {
         pending_ = &segments[i];
         pending_stage_ = reducing.stage;
@@ -355,6 +364,15 @@ class Builder {
       }
     }
     if (!awaited.empty()) await(awaited, whole);
+  }
+
+  // What segments copy of activations is that of the unit which data parallelism was asked about.
+  HostCopies of_unit(HostCopies copies, int stage, int unit) const {
+    if (copies.activations <= 0) return copies;
+    const double known = ctx_.data_parallel.offloaded_bytes(stage);
+    const double own = ctx_.costs.unit({ActionKind::forward, stage, unit}).offloaded_bytes;
+    if (known > 0) copies.activations *= own / known;
+    return copies;
   }
 
   // Appends the part of the action between two shares of its time.
@@ -478,7 +496,7 @@ IterationContext::IterationContext(const Job& the_job, const Schedule& the_sched
                                    const std::vector<ChunkCost>& units,
                                    const IterationPlanOptions& the_options,
                                    const DataParallel& the_data_parallel,
-                                   const MemberRange& the_range)
+                                   const Members& the_members)
     : job(the_job),
       schedule(the_schedule),
       options(the_options),
@@ -488,7 +506,7 @@ IterationContext::IterationContext(const Job& the_job, const Schedule& the_sched
       marks(iteration_marks(schedule)),
       snapshot_bytes(snapshot_bytes_per_gpu(job, chunks, held_stages(schedule))),
       input(job.input ? std::optional(input_load(job, schedule)) : std::nullopt),
-      range(the_range) {}
+      members(the_members) {}
 
 RankClass pipeline_rank(const IterationContext& context, int rank, PipelineRankGroups groups,
                         GroupsAlone& alone) {

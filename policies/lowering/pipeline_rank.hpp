@@ -4,6 +4,7 @@
 #pragma once
 
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "models/cost/chunk/chunk_cost.hpp"
@@ -16,6 +17,7 @@
 #include "policies/lowering/action_cost.hpp"
 #include "policies/lowering/action_steps.hpp"
 #include "policies/lowering/iteration_plan.hpp"
+#include "policies/lowering/prepared_iteration.hpp"
 #include "policies/tasks/input_load.hpp"
 #include "policies/tasks/rank_tasks.hpp"
 
@@ -26,7 +28,7 @@ struct IterationContext {
   // Keeps references. `data_parallel`: of this schedule, or of another with the same stages.
   IterationContext(const Job& job, const Schedule& schedule, const std::vector<ChunkCost>& chunks,
                    const std::vector<ChunkCost>& units, const IterationPlanOptions& options,
-                   const DataParallel& data_parallel, const MemberRange& range);
+                   const DataParallel& data_parallel, const Members& members);
 
   // As unit_rounds() has them: of the collectives in `which` tasks are made. Keeps a reference.
   void take_apart(const std::vector<ChunkRounds>& rounds, InnerTasks which) {
@@ -43,11 +45,12 @@ struct IterationContext {
   const std::vector<IterationMarks> marks;      // [iteration of the schedule]
   const std::vector<double> snapshot_bytes;     // [pipeline rank], per GPU
   std::vector<std::vector<Transfer>> outer;     // [pipeline rank] of options.outer
-  const std::optional<InputLoad> input;         // empty: samples are there
-  const MemberRange range;                      // of every pipeline rank
-  std::vector<int> pools;  // [pipeline rank] whose nodes they are; empty: all are alike
-  // [unit] what its forward pass waits for, indices into PipelineRankGroups::rendezvous; empty:
-  // none.
+  std::optional<InputLoad> input;               // empty: samples are there
+  const Members members;                        // of every pipeline rank
+  std::string name;                // ReplicaCosts::name; empty: all ranks of a pipeline rank
+  std::vector<int> pools;          // [pipeline rank] whose nodes they are; empty: all are alike
+  std::vector<MeetingGpus> meetings;  // those of ReplicaCosts::meets, each once
+  // [unit] what its passes wait for, indices into PipelineRankGroups::rendezvous; empty: none.
   std::vector<std::vector<int>> rendezvous;
   // Every pass begins with those of all others in the rank's gang, PipelineRankGroups::rendezvous'
   // first.

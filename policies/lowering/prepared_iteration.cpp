@@ -215,6 +215,19 @@ PreparedIteration prepare_kind(const Job& job, const ReplicaKind& kind,
   return own;
 }
 
+std::string name_of_replicas(const ReplicaKind& kind) {
+  const int last = kind.first + kind.replicas - 1;
+  return kind.first == last ? fmt::format("replica {}", last)
+                            : fmt::format("replicas {} to {}", kind.first, last);
+}
+
+std::vector<int> members_of(const Job& job, const ReplicaKind& kind) {
+  const int width = job.layout.tp * job.layout.cp;
+  std::vector<int> members(std::size_t(kind.replicas) * width);
+  std::iota(members.begin(), members.end(), kind.first * width);
+  return members;
+}
+
 void prepare_kinds(const Job& job, PreparedIteration& prepared) {
   std::vector<ReplicaKind> kinds = replica_kinds(job);
   std::vector<double> microbatch_s;
@@ -237,7 +250,12 @@ void prepare_kinds(const Job& job, PreparedIteration& prepared) {
     own.peak_activation_bytes = alone.peak_activation;
     keep_tightest(job, memory_of_kind(job, kind, own), prepared.memory);
     check_order(job, own);
-    prepared.kinds.push_back({kind, own.schedule, own.chunks, own.units});
+    prepared.kinds.push_back({.name = name_of_replicas(kind),
+                              .kind = kind,
+                              .schedule = own.schedule,
+                              .chunks = own.chunks,
+                              .units = own.units,
+                              .members = members_of(job, kind)});
     if (alone.makespan_s <= longest_s) continue;
     longest_s = alone.makespan_s;
     prepared.schedule = std::move(own.schedule);
@@ -294,18 +312,21 @@ void reprice_microbatches(const Job& job, PreparedIteration& prepared) {
 
 HardwareFlops hardware_flops(const Job& job, const PreparedIteration& prepared) {
   HardwareFlops flops;
-  const auto add_replicas = [&](const std::vector<ChunkCost>& units, double microbatches) {
-    const double times = microbatches * job.layout.tp * job.layout.cp;
+  const auto add = [&](const std::vector<ChunkCost>& units, double microbatches, double ranks) {
     for (const ChunkCost& unit : units) {
-      flops.full += times * unit.hardware_flops;
-      flops.causal += times * (unit.hardware_flops - unit.masked_flops);
+      flops.full += microbatches * ranks * unit.hardware_flops;
+      flops.causal += microbatches * ranks * (unit.hardware_flops - unit.masked_flops);
     }
   };
+  const Layout& layout = job.layout;
   if (prepared.kinds.empty()) {
-    add_replicas(prepared.units, double(microbatches(job.layout, job.batch)) * job.layout.dp);
+    add(prepared.units, double(microbatches(layout, job.batch)) * layout.dp,
+        double(layout.tp) * layout.cp);
   }
   for (const ReplicaCosts& own : prepared.kinds) {
-    add_replicas(own.units, double(own.kind.microbatches) * own.kind.replicas);
+    // Each pack is a unit of its own.
+    const int times = own.meets.empty() ? own.kind.microbatches : 1;
+    add(own.units, times, static_cast<double>(own.members.size()));
   }
   return flops;
 }

@@ -2,6 +2,7 @@
 // policies/iteration.hpp prepares any job.
 #pragma once
 
+#include <compare>
 #include <functional>
 #include <memory>
 #include <string>
@@ -18,12 +19,26 @@ namespace windtunnel {
 
 struct BalancedBatch;
 
-// What the replicas on unlike nodes run that compute alike.
+// GPUs of the cp x dp of a pipeline rank that stand behind each other; those of tp together count
+// as one.
+struct MeetingGpus {
+  int first = 0;
+  int count = 1;
+  auto operator<=>(const MeetingGpus&) const = default;
+};
+
+// What ranks run that compute alike: the replicas on nodes of the same pools, or the GPUs with the
+// same packs of unequal sequences.
 struct ReplicaCosts {
-  ReplicaKind kind;
+  std::string name;  // "replicas 0 to 3"
+  ReplicaKind kind;  // packs: nothing of it is read
   Schedule schedule;
   std::vector<ChunkCost> chunks;  // as PreparedIteration has them
   std::vector<ChunkCost> units;
+  std::vector<int> members;  // of each pipeline rank, counted from its first one
+  // Of packs, [unit]: with whom a GPU begins its passes, and samples that it loads for it.
+  std::vector<std::vector<MeetingGpus>> meets = {};
+  std::vector<double> samples = {};
 };
 
 // The schedule of a job, what each pass of it costs and what each pipeline rank holds. Of sequences
@@ -38,8 +53,9 @@ struct PreparedIteration {
   std::vector<GpuMemory> memory = {};                  // [pipeline rank]
   std::shared_ptr<const BalancedBatch> balanced = {};  // where lengths are unequal
   SharedGeometry geometry = {};                        // of the job that was prepared
-  // Where there are pools: `schedule`, `chunks` and `units` are those of the kind that takes
-  // longest, `memory` of each pipeline rank that of the kind with the least room.
+  // Empty: all ranks of a pipeline rank run alike. Where there are pools, `schedule`, `chunks` and
+  // `units` are those of the kind that takes longest, `memory` of each pipeline rank that of the
+  // kind with the least room.
   std::vector<ReplicaCosts> kinds = {};
 };
 

@@ -37,7 +37,8 @@ enum ScheduleKnobs : unsigned {
   kGroup = 1,
   kSlices = 2,
   kMemoryLimit = 4,
-  kChunks = 8,  // all take some; of these every number is an order worth trying
+  kChunks = 8,        // all take some; of these every number is an order worth trying
+  kUnlikeUnits = 16,  // one pipeline, and an order that asks nothing of what units cost
 };
 
 struct ScheduleKind {

@@ -1,6 +1,7 @@
 #include "policies/tasks/input_load.hpp"
 
 #include <algorithm>
+#include <numeric>
 #include <set>
 
 #include "models/machine/links/links.hpp"
@@ -33,8 +34,7 @@ void consider(const Job& job, const Flow& flow, const std::vector<int>& gpus,
   }
 }
 
-}  // namespace
-
+// Micro-batches of an iteration whose first stage a pipeline rank runs.
 int microbatches_read(const Schedule& schedule, int rank) {
   int units = 0;
   for (const Action& action : schedule.actions[rank]) {
@@ -43,8 +43,19 @@ int microbatches_read(const Schedule& schedule, int rank) {
   return units / (schedule.slices * schedule.iterations);
 }
 
-double samples_of_microbatch(const Job& job, const InputLoad& load) {
+}  // namespace
+
+double samples_of_unit(const Job& job, const InputLoad& load, int unit) {
+  if (!load.of_unit.empty()) return load.of_unit[unit % load.of_unit.size()];
   return job.batch.micro / load.of_replica;
+}
+
+double samples_of_iteration(const Job& job, const InputLoad& load, const Schedule& schedule,
+                            int rank) {
+  if (!load.of_unit.empty()) {
+    return std::accumulate(load.of_unit.begin(), load.of_unit.end(), 0.0);
+  }
+  return microbatches_read(schedule, rank) * samples_of_unit(job, load, 0);
 }
 
 InputLoad input_load(const Job& job, const Schedule& schedule) {

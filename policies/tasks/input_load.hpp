@@ -20,13 +20,15 @@ struct InputLoad {
   Origin origin = Origin::assumed;
   std::vector<bool> reads;  // [pipeline rank]
   double of_replica = 1;    // GPUs that share a loader
+  // [unit] samples that each of these GPUs loads for it; empty: micro-batches are alike.
+  std::vector<double> of_unit = {};
 };
 
 InputLoad input_load(const Job& job, const Schedule& schedule);
 
-// Of a micro-batch those that each of these GPUs loads.
-double samples_of_microbatch(const Job& job, const InputLoad& load);
-// Micro-batches of an iteration whose first stage a pipeline rank runs.
-int microbatches_read(const Schedule& schedule, int rank);
+// Those that each of these GPUs loads: of a unit of the schedule; of an iteration.
+double samples_of_unit(const Job& job, const InputLoad& load, int unit);
+double samples_of_iteration(const Job& job, const InputLoad& load, const Schedule& schedule,
+                            int rank);
 
 }  // namespace windtunnel

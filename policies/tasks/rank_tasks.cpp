@@ -49,7 +49,7 @@ GroupSlot add_groups(std::vector<std::vector<std::int32_t>> groups, const GroupS
 
 GroupSlot add_world_groups(const Layout& layout, const GroupShape& world, Plan& plan) {
   const auto before = static_cast<std::int32_t>(plan.groups.size());
-  const int members = whole_pipeline_rank(layout).count;
+  const int members = layout.ranks() / layout.pp;
   const int island = members / layout.islands();
   for (std::vector<std::int32_t>& ranks : island_ranks(layout)) {
     plan.groups.push_back({Category::dp, std::move(ranks)});
@@ -59,13 +59,18 @@ GroupSlot add_world_groups(const Layout& layout, const GroupShape& world, Plan& 
   return slot;
 }
 
-MemberRange whole_pipeline_rank(const Layout& layout) {
-  return {0, layout.tp * layout.cp * layout.dp};
+Members whole_pipeline_rank(const Layout& layout) {
+  Members members(layout.ranks() / layout.pp);
+  std::iota(members.begin(), members.end(), 0);
+  return members;
 }
 
-PipelineRankGroups of_range(const PipelineRankGroups& groups, const MemberRange& range) {
+PipelineRankGroups of_members(const PipelineRankGroups& groups, const Members& members) {
   const auto cut_members = [&](std::vector<std::int32_t>& of_member) {
-    of_member = {of_member.begin() + range.first, of_member.begin() + range.first + range.count};
+    std::vector<std::int32_t> own;
+    own.reserve(members.size());
+    for (const int member : members) own.push_back(of_member[member]);
+    of_member = std::move(own);
   };
   const auto cut = [&](std::optional<GroupSlot>& slot) {
     if (slot) cut_members(slot->instance_of_member);
@@ -80,9 +85,9 @@ PipelineRankGroups of_range(const PipelineRankGroups& groups, const MemberRange&
   return own;
 }
 
-RankTasks::RankTasks(const Job& job, int rank, const MemberRange& range, PipelineRankGroups groups,
+RankTasks::RankTasks(const Job& job, int rank, const Members& members, PipelineRankGroups groups,
                      GroupsAlone& alone)
-    : job_(job), alone_(alone), rank_(rank), range_(range) {
+    : job_(job), alone_(alone), rank_(rank), members_(members) {
   class_.name = fmt::format("pp {}", rank);
   class_.streams = {{"compute", StreamOrder::in_order},   {"send", StreamOrder::in_order},
                     {"send back", StreamOrder::in_order}, {"recv", StreamOrder::unordered},
@@ -119,11 +124,11 @@ const GroupShape& RankTasks::shape_alone(int slot) {
   return *alone;
 }
 
-// Those of the range on a pipeline rank.
+// Those on a pipeline rank.
 std::vector<RankId> RankTasks::members_of(int pp) const {
-  std::vector<RankId> members(range_.count);
-  std::iota(members.begin(), members.end(),
-            pp * whole_pipeline_rank(job_.layout).count + range_.first);
+  std::vector<RankId> members(members_.begin(), members_.end());
+  const RankId first = pp * (job_.layout.ranks() / job_.layout.pp);
+  for (RankId& member : members) member += first;
   return members;
 }
 

@@ -79,21 +79,18 @@ struct Message {
   std::int64_t tag = 0;
 };
 
-// Consecutive ranks of a pipeline rank, counted from its first one.
-struct MemberRange {
-  int first = 0;
-  int count = 0;
-};
-// Of all its members.
-MemberRange whole_pipeline_rank(const Layout& layout);
-// What of the groups the members of a range are in.
-PipelineRankGroups of_range(const PipelineRankGroups& groups, const MemberRange& range);
+// Ranks of a pipeline rank, counted from its first one, ascending.
+using Members = std::vector<int>;
+// All of them.
+Members whole_pipeline_rank(const Layout& layout);
+// What of the groups these members are in.
+PipelineRankGroups of_members(const PipelineRankGroups& groups, const Members& members);
 
 class RankTasks {
  public:
   // Of these members of pipeline rank `rank`, whose groups are `groups`. Keeps references to the
   // job and `alone`.
-  RankTasks(const Job& job, int rank, const MemberRange& range, PipelineRankGroups groups,
+  RankTasks(const Job& job, int rank, const Members& members, PipelineRankGroups groups,
             GroupsAlone& alone);
 
   void set_iteration(int iteration) { iteration_ = iteration; }
@@ -201,7 +198,7 @@ class RankTasks {
   const Job& job_;
   GroupsAlone& alone_;
   const int rank_;
-  const MemberRange range_;
+  const Members members_;
   RankClass class_;
   int iteration_ = 0;
   std::vector<Peer> peers_;       // by slot

@@ -17,7 +17,13 @@ SampleLoads::SampleLoads(const Job& job, const Schedule& schedule,
       alone_(alone),
       tasks_(tasks) {
   if (load_ == nullptr) return;
-  microbatches_ = microbatches_read(schedule, rank);
+  for (const Action& action : schedule.actions[rank]) reads_ += reads(action) ? 1 : 0;
+  reads_ /= schedule.iterations;
+  if (reads_ == 0) {
+    load_ = nullptr;
+    return;
+  }
+  samples_ = samples_of_iteration(job, *load_, schedule, rank);
   stream_ = tasks_.stream_named("input");
 }
 
@@ -29,25 +35,31 @@ void SampleLoads::begin(int iteration, TaskIndex after) {
 // The first forward of a step waits for all of its samples; without prefetching that of each
 // micro-batch for its own, which are loaded one after the other from the step's begin on.
 void SampleLoads::await(const Action& action, Task& task) {
-  if (load_ == nullptr || action.kind != ActionKind::forward) return;
-  if (schedule_.model_stage(action.stage) != 0 || action.unit % schedule_.slices != 0) return;
+  if (load_ == nullptr || !reads(action)) return;
   const int read = read_++;
   if (job_.input->prefetch == 0) {
-    task.after.push_back(add(fmt::format("load {}", action.unit), 1));
-  } else if (read >= microbatches_ && read % microbatches_ == 0) {
-    task.after.push_back(next_samples(read / microbatches_ - 1));
+    task.after.push_back(
+        add(fmt::format("load {}", action.unit), samples_of_unit(job_, *load_, action.unit)));
+  } else if (read >= reads_ && read % reads_ == 0) {
+    task.after.push_back(next_samples(read / reads_ - 1));
   }
+}
+
+// The first of its micro-batch that needs samples.
+bool SampleLoads::reads(const Action& action) const {
+  if (action.kind != ActionKind::forward || schedule_.model_stage(action.stage) != 0) return false;
+  if (!load_->of_unit.empty()) return samples_of_unit(job_, *load_, action.unit) > 0;
+  return action.unit % schedule_.slices == 0;
 }
 
 TaskIndex SampleLoads::next_samples(int iteration) {
   while (iteration >= static_cast<int>(next_samples_.size())) {
-    next_samples_.push_back(add("load the next step", microbatches_));
+    next_samples_.push_back(add("load the next step", samples_));
   }
   return next_samples_[iteration];
 }
 
-TaskIndex SampleLoads::add(std::string name, double microbatches) {
-  const double samples = microbatches * samples_of_microbatch(job_, *load_);
+TaskIndex SampleLoads::add(std::string name, double samples) {
   Task task;
   task.kind = TaskKind::store;
   task.name = std::move(name);

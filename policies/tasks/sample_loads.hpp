@@ -26,18 +26,20 @@ class SampleLoads {
  private:
   // Of the step behind the iteration, all in one go.
   TaskIndex next_samples(int iteration);
-  TaskIndex add(std::string name, double microbatches);
+  TaskIndex add(std::string name, double samples);
+  bool reads(const Action& action) const;
 
   const Job& job_;
   const Schedule& schedule_;
   const InputLoad* load_;  // null: there is nothing to load
   const bool alone_;
   RankTasks& tasks_;
-  int microbatches_ = 0;  // of an iteration
+  int reads_ = 0;       // forwards of an iteration that need samples
+  double samples_ = 0;  // of an iteration
   int stream_ = -1;
   TaskIndex after_ = -1;
   std::vector<TaskIndex> next_samples_;  // [iteration]
-  int read_ = 0;                         // micro-batches whose first stage is in the list
+  int read_ = 0;                         // of them in the list
 };
 
 }  // namespace windtunnel

@@ -33,7 +33,9 @@ constexpr NoteKind kNoteKinds[] = {
     {About::step, Depth::step,
      [](const On& on) {
        std::vector<ReplicaKind> kinds;
-       for (const ReplicaCosts& own : on.prepared.kinds) kinds.push_back(own.kind);
+       if (!on.prepared.balanced) {
+         for (const ReplicaCosts& own : on.prepared.kinds) kinds.push_back(own.kind);
+       }
        return share_notes(on.record.job, kinds);
      }},
     {About::step, Depth::step, [](const On& on) { return timeline_notes(on.record.timeline); }},

@@ -95,11 +95,6 @@ void check_inner_compressors(const Job& job) {
          "compress: axis cp: layout.context sends states or fp32 statistics of rows that no "
          "source quantises; take ring, ulysses, usp or dsp");
   }
-  if (job.lengths) {
-    fail(compressors.cp,
-         "compress: axis cp: with batch.lengths the kernels of every pack would count, which "
-         "they do not yet; leave one of them out");
-  }
 }
 
 // What of a compressor goes with gradients alone, and of which axis it is none.

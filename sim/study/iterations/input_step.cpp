@@ -1,6 +1,7 @@
 #include "sim/study/iterations/input_step.hpp"
 
 #include <algorithm>
+#include <numeric>
 #include <set>
 
 #include "models/workload/input_pipeline.hpp"
@@ -13,18 +14,21 @@ InputReport study_input(const Job& job, const PreparedIteration& prepared, doubl
                         int threads) {
   const InputPipeline& input = *job.input;
   const InputLoad load = input_load(job, prepared.schedule);
-  int microbatches = 0;
+  double samples = 0;  // of the GPU that loads most
   std::set<int> nodes;
   const int members = job.layout.ranks() / job.layout.pp;
   for (int pp = 0; pp < job.layout.pp; ++pp) {
     if (!load.reads[pp]) continue;
-    microbatches = std::max(microbatches, microbatches_read(prepared.schedule, pp));
+    samples = std::max(samples, samples_of_iteration(job, load, prepared.schedule, pp));
     for (int m = 0; m < members; ++m) nodes.insert(job.cluster.node_of(pp * members + m));
+  }
+  for (const ReplicaCosts& own : prepared.kinds) {
+    samples = std::max(samples, std::accumulate(own.samples.begin(), own.samples.end(), 0.0));
   }
   Job calm = job;
   calm.input = nullptr;
   InputReport report;
-  report.load_s = load.sample_s * samples_of_microbatch(job, load) * microbatches;
+  report.load_s = load.sample_s * samples;
   report.bound = load.bound;
   report.stall_s = std::max(0.0, step_s - run_draws(calm, prepared, threads).step_s.mean);
   const double samples_per_s = job.batch.global / step_s;

@@ -126,13 +126,11 @@ TEST(Conflicts, StatedKeysCount) {
   job.lengths.emplace();
   Asked asked(job);
   EXPECT_FALSE(first_refusal(study_conflicts(), asked));
-  asked.stated = [](std::string_view key) { return key == "input"; };
+  asked.stated = [](std::string_view key) { return key == "volunteers"; };
   const auto refusal = first_refusal(study_conflicts(), asked);
   ASSERT_TRUE(refusal);
-  EXPECT_EQ(refusal->conflict->is.key, "input");
-  EXPECT_EQ(refusal->reason(),
-            "with batch.lengths is not modelled, whose packs have unlike numbers of samples; "
-            "leave one of them out");
+  EXPECT_EQ(refusal->conflict->is.key, "volunteers");
+  EXPECT_EQ(refusal->reason(), "with batch.lengths is not modelled; leave one out");
 }
 
 }  // namespace

@@ -74,7 +74,7 @@ TEST(LengthCosts, APackOfOneSequenceCostsItsChunk) {
     const double length = alone.batch.sequence;
     const AttentionSeconds attention = costs.attention(degree, {alone.batch.sequence}).front();
     EXPECT_NEAR(costs.degrees()[degree].pack_s(length, attention), expected, 1e-9 * expected);
-    const ChunkCost pack = costs.pack(degree, length, length * length, attention);
+    const ChunkCost pack = costs.pack(degree, length, length * length, attention).front();
     EXPECT_NEAR(total_seconds(pack.forward), total_seconds(chunk.forward), 1e-9 * expected);
     EXPECT_NEAR(total_seconds(pack.recompute), total_seconds(chunk.recompute), 1e-9 * expected);
     EXPECT_NEAR(pack.hardware_flops, chunk.hardware_flops, 1e-9 * chunk.hardware_flops);

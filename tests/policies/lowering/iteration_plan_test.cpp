@@ -28,7 +28,7 @@ Built build(const Job& job, const IterationPlanOptions& options = {}) {
   built.schedule = generate_schedule(job.schedule.name, job.layout.pp,
                                      microbatches(job.layout, job.batch), job.layout.vpp);
   built.chunks = chunk_costs(job);
-  built.plan = plan_microbatches(
+  built.plan = plan_iteration(
       job, {built.schedule, built.chunks, unit_costs(job, built.schedule, built.chunks)}, options);
   return built;
 }

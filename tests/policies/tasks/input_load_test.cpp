@@ -37,7 +37,7 @@ double engine_step_s(const Job& job, const std::vector<int>& due = {}, int itera
 double load_s(const Job& job) {
   const PreparedIteration prepared = prepare_iteration(job);
   const InputLoad load = input_load(job, prepared.schedule);
-  return load.sample_s * samples_of_microbatch(job, load) * microbatches_read(prepared.schedule, 0);
+  return load.sample_s * samples_of_iteration(job, load, prepared.schedule, 0);
 }
 
 Job two_nodes() {
