@@ -1,6 +1,9 @@
 #include "scenarios/language/library/facts/power_watts.hpp"
 
+#include <algorithm>
+
 #include "scenarios/language/library/library_reader.hpp"
+#include "scenarios/language/text/choices.hpp"
 #include "scenarios/language/text/document_reader.hpp"
 
 namespace windtunnel {
@@ -31,6 +34,36 @@ Parameter rest_watts_of(const NodeSpec& node) {
   Parameter watts = read_watts(require(watts_document(), "rest_per_gpu"), "rest_per_gpu");
   for (double* each : {&watts.value, &watts.low, &watts.high}) *each *= node.gpus;
   return watts;
+}
+
+NetworkKit network_kit_of(const Cluster& cluster) {
+  NetworkKit best;
+  const double nic_Bps = 0.95 * cluster.node.nic_Bps.value;
+  for (const DocumentEntry& entry : require(watts_document(), "network").entries) {
+    const DocumentNode& of = require(entry.value, "transports");
+    const auto is_it = [&](const DocumentNode& item) {
+      return value_of<Transport>(item.text) == cluster.fabric.transport;
+    };
+    if (std::ranges::none_of(of.items, is_it)) continue;
+    const auto number = [&](const char* key, Dimension dimension = Dimension::number) {
+      return read_number(require(entry.value, key), dimension, entry.key);
+    };
+    const double port_Bps = number("port", Dimension::bytes_per_s).value;
+    const bool fits = port_Bps >= nic_Bps;
+    const bool best_fits = !best.name.empty() && best.port_Bps >= nic_Bps;
+    if (!best.name.empty() &&
+        (fits ? best_fits && port_Bps >= best.port_Bps : best_fits || port_Bps <= best.port_Bps)) {
+      continue;
+    }
+    best = {entry.key,
+            static_cast<int>(number("ports").value),
+            port_Bps,
+            number("switch_watts"),
+            number("switch_usd"),
+            number("end_watts"),
+            number("end_usd")};
+  }
+  return best;
 }
 
 std::vector<FittedOn> watts_fitted_on() {
