@@ -11,9 +11,9 @@ double whole(double count) {
   return std::ceil(count - 1e-9);
 }
 
-// Switches that together have ends below and uplinks, each of the top ones its share of these.
+// Switches with ends below and uplinks, of which each of the `tops` has its share.
 struct Unit {
-  NetworkParts parts;  // without the cables that leave it
+  NetworkParts parts;
   double tops = 0;
 };
 
@@ -21,75 +21,78 @@ class TreeParts {
  public:
   TreeParts(const FabricSpec& fabric, int ports) : fabric_(fabric), k_(ports) {}
 
-  // `ends` below and `ups` above, as many cables between two of its tiers as ends.
-  Unit unit(double ends, double ups) const {
-    if (ends + ups <= k_) return {{1, 0}, 1};
+  // `times` units of `ends` below and `ups` above, as many cables between two of a unit's tiers as
+  // ends. They stand beside each other and share switches that one alone would not fill.
+  Unit units(double ends, double ups, double times) const {
+    if (ends + ups <= k_) {
+      const double switches = whole(times / std::floor(k_ / (ends + ups)));
+      return {{switches, 0}, switches};
+    }
     double reach = k_ * ends / (ends + ups);  // of a top switch's ports, those that lead down
     double tiers = 0;
     for (; reach < ends; reach *= k_ / 2) ++tiers;
-    const double tops = whole((ends + ups) / k_);
-    return {{tiers * whole(ends / (k_ / 2)) + tops, tiers * ends}, tops};
+    const double tops = whole(times * (ends + ups) / k_);
+    return {{tiers * whole(times * ends / (k_ / 2)) + tops, tiers * times * ends}, tops};
   }
 
-  // Joins `below` switches of so many uplinks each: a top switch reaches all of them, or there is a
-  // plane for each uplink of a switch.
-  Unit layer(double below, double ups_each, double ups) const {
+  // `times` layers, each of which joins `below` switches of so many uplinks: a top switch reaches
+  // all of them, or there is a plane for each uplink of a switch.
+  Unit layers(double below, double ups_each, double ups, double times) const {
     const double cables = below * ups_each;
-    if (cables <= 0) return {};
     if (below <= k_ * cables / (cables + ups)) {
-      const double tops = whole((cables + ups) / k_);
-      return {{tops, cables}, tops};
+      const double tops = whole(times * (cables + ups) / k_);
+      return {{tops, times * cables}, tops};
     }
-    const Unit plane = unit(below, ups / ups_each);
-    return {{ups_each * plane.parts.switches, cables + ups_each * plane.parts.cables},
-            ups_each * plane.tops};
+    Unit planes = units(below, ups / ups_each, times * ups_each);
+    planes.parts.cables += times * cables;
+    return planes;
   }
 
   NetworkParts of(double nodes, double nics, double ends_per_nic) const {
-    const bool rails =
-        fabric_.topology == Topology::rail_fat_tree || fabric_.topology == Topology::rail_only;
     const bool joined = fabric_.topology != Topology::rail_only;
+    const bool rails = !joined || fabric_.topology == Topology::rail_fat_tree;
     const double ends = nics * ends_per_nic;  // of a node
     NetworkParts parts{0, nodes * ends};
     const double pod =
         fabric_.nodes_per_pod > 0 ? std::min<double>(fabric_.nodes_per_pod, nodes) : nodes;
-    const double pods = whole(nodes / pod);
+    const double pods = nodes / pod;  // the last may be smaller, and has as much less
     if (fabric_.topology == Topology::clos) {
       add_clos(parts, nodes, pod, pods, ends);
       return parts;
     }
-    if (joined && pods == 1 && fabric_.pod_oversubscription == 1) {
-      add(parts, unit(nodes * ends, 0).parts);
+    if (joined && pods <= 1 && fabric_.pod_oversubscription == 1) {
+      add(parts, units(nodes * ends, 0, 1).parts);
       return parts;
     }
     const double lanes = rails ? nics : 1;
     const bool above = pods > 1 || (joined && rails);
-    const double pod_ends = pod * ends / lanes;
-    const double ups = above ? whole(pod_ends / fabric_.pod_oversubscription) : 0;
-    const Unit lane = unit(pod_ends, ups);
-    // Rails that need less than a switch share one.
-    const double shared = lane.parts.switches == 1 ? std::floor(k_ / (pod_ends + ups)) : 1;
-    const double units = pods * whole(lanes / shared);
-    add(parts, lane.parts, units);
+    const double lane_ends = pod * ends / lanes;
+    const double ups = above ? whole(lane_ends / fabric_.pod_oversubscription) : 0;
+    const Unit in_pod = units(lane_ends, ups, lanes);
+    add(parts, in_pod.parts, pods);
     if (!above) return parts;
-    const double cores = joined ? 1 : whole(lanes / shared);
-    const double tops = units * lane.tops / cores;
-    add(parts, layer(tops, pods * lanes * ups / (units * lane.tops), 0).parts, cores);
+    // Of one rail, or of all together.
+    const double tops = joined ? in_pod.tops : std::max(1.0, in_pod.tops / lanes);
+    const double tops_ups = joined ? lanes * ups : ups;
+    const double below = whole(pods) * tops;
+    add(parts, layers(below, pods * tops_ups / below, 0, joined ? 1 : lanes).parts);
     return parts;
   }
 
  private:
   void add_clos(NetworkParts& parts, double nodes, double pod, double pods, double ends) const {
     const double leaf = std::min<double>(std::max(1, fabric_.nodes_per_leaf), pod);
-    const double leaves = whole(pod / leaf);
-    const double leaf_ends = leaf * ends;
-    const double leaf_ups = nodes > leaf ? whole(leaf_ends / fabric_.leaf_oversubscription) : 0;
-    const Unit rack = unit(leaf_ends, leaf_ups);
+    if (nodes <= leaf) return add(parts, units(nodes * ends, 0, 1).parts);
+    const double leaf_ups = whole(leaf * ends / fabric_.leaf_oversubscription);
+    const Unit rack = units(leaf * ends, leaf_ups, 1);
     add(parts, rack.parts, whole(nodes / leaf));
-    const double ups = pods > 1 ? whole(leaves * leaf_ups / fabric_.pod_oversubscription) : 0;
-    const Unit spine = layer(leaves * rack.tops, leaf_ups / rack.tops, ups);
+    const double pod_cables = pod / leaf * leaf_ups;
+    const double ups = pods > 1 ? whole(pod_cables / fabric_.pod_oversubscription) : 0;
+    const double racks = whole(pod / leaf) * rack.tops;
+    const Unit spine = layers(racks, pod_cables / racks, ups, 1);
     add(parts, spine.parts, pods);
-    if (ups > 0) add(parts, layer(pods * spine.tops, ups / spine.tops, 0).parts);
+    const double below = whole(pods) * spine.tops;
+    if (ups > 0) add(parts, layers(below, pods * ups / below, 0, 1).parts);
   }
 
   static void add(NetworkParts& parts, const NetworkParts& more, double times = 1) {
@@ -156,14 +159,16 @@ NetworkParts network_parts(const Cluster& cluster, const NetworkKit& kit, double
       NetworkParts parts;
       for (const SiteSpec& site : fabric.sites) {
         const double ends = site.nodes * nics * ends_per_nic;
-        const NetworkParts inside = tree.unit(ends, 0).parts;
+        const NetworkParts inside = tree.units(ends, 0, 1).parts;
         parts.switches += inside.switches;
         parts.cables += ends + inside.cables;
       }
       return parts;
     }
-    default:
-      return tree.of(nodes, nics, ends_per_nic);
+    default: {
+      const NetworkParts parts = tree.of(nodes, nics, ends_per_nic);
+      return {whole(parts.switches), whole(parts.cables)};
+    }
   }
 }
 

@@ -48,7 +48,6 @@ constexpr NamedValue kValues[] = {
     {"model", [](const Asked& of) { return of.job.model.name; }},
     {"overlap", [](const Asked& of) { return std::string(name_of(of.job.communication.overlap)); }},
     {"pp", [](const Asked& of) { return std::to_string(of.job.layout.pp); }},
-    {"precision", [](const Asked& of) { return std::string(name_of(of.job.precision)); }},
     {"ranks", [](const Asked& of) { return std::to_string(of.job.layout.ranks()); }},
     {"room", [](const Asked& of) { return room_without_sharding(of.job); }},
     {"schedule",

@@ -45,10 +45,11 @@ NetworkKit network_kit_of(const Cluster& cluster) {
       return value_of<Transport>(item.text) == cluster.fabric.transport;
     };
     if (std::ranges::none_of(of.items, is_it)) continue;
-    const auto number = [&](const char* key, Dimension dimension = Dimension::number) {
-      return read_number(require(entry.value, key), dimension, entry.key);
+    const auto number = [&](const char* key) {
+      return read_watts(require(entry.value, key), entry.key);
     };
-    const double port_Bps = number("port", Dimension::bytes_per_s).value;
+    const double port_Bps =
+        quantity(require(entry.value, "port"), Dimension::bytes_per_s, entry.key);
     const bool fits = port_Bps >= nic_Bps;
     const bool best_fits = !best.name.empty() && best.port_Bps >= nic_Bps;
     if (!best.name.empty() &&
@@ -56,7 +57,7 @@ NetworkKit network_kit_of(const Cluster& cluster) {
       continue;
     }
     best = {entry.key,
-            static_cast<int>(number("ports").value),
+            whole(require(entry.value, "ports"), entry.key),
             port_Bps,
             number("switch_watts"),
             number("switch_usd"),

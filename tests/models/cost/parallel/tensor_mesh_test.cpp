@@ -227,10 +227,10 @@ TEST(TensorMesh, ContextRanksShareTheTokens) {
   const double rows = 8 * 256;
   EXPECT_EQ(ring.steps, 1);
   EXPECT_EQ(ring.step_bytes, 2 * rows * 2 * two.model.hidden / 4);  // K and V over four ranks
-  EXPECT_EQ(error_of([&] { check_layout(two.model, two.layout, two.batch, 16, 8); }), "no error");
+  EXPECT_EQ(error_of([&] { check_layout(two.model, two.layout, two.batch, 8, 8); }), "no error");
   // Ulysses divides the heads of a row's rank: 16 of 32 here.
   two.layout.context = ContextForm::ulysses;
-  EXPECT_EQ(error_of([&] { check_layout(two.model, two.layout, two.batch, 16, 8); }), "no error");
+  EXPECT_EQ(error_of([&] { check_layout(two.model, two.layout, two.batch, 8, 8); }), "no error");
   two.layout.cp = 32;
   EXPECT_NE(error_of([&] {
               check_layout(two.model, two.layout, two.batch, 128, 8);
