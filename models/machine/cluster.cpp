@@ -105,11 +105,11 @@ NodeSpec shared_node(const std::vector<Pool>& pools) {
       all_nics_Bps = node.nic_Bps;
       all_nics_Bps.value *= node.nics;
     }
-    // 0 is no limit.
-    const double bridge_Bps = node.host_bridge_Bps.value;
-    const double least_Bps = shared.host_bridge_Bps.value;
-    if (bridge_Bps > 0 && (least_Bps == 0 || bridge_Bps < least_Bps)) {
-      shared.host_bridge_Bps = node.host_bridge_Bps;
+    for (const auto limit : {&NodeSpec::host_bridge_Bps, &NodeSpec::root_port_Bps}) {
+      const double limit_Bps = (node.*limit).value;
+      const double least_Bps = (shared.*limit).value;
+      // 0 is no limit.
+      if (limit_Bps > 0 && (least_Bps == 0 || limit_Bps < least_Bps)) shared.*limit = node.*limit;
     }
   }
   shared.nic_Bps = all_nics_Bps;

@@ -6,6 +6,7 @@
 // them.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -68,6 +69,18 @@ struct NodeSpec {
   GpuPath gpu_path = GpuPath::nvlink;
   Parameter
       host_bridge_Bps;  // pcie: of the node, all GPUs and both directions together; 0: no limit
+  // What the root port of a GPU passes for it, both directions together, where it is less than the
+  // GPU's own link: a port that GPUs share, each with its part. 0: no limit.
+  Parameter root_port_Bps;
+
+  // Of a GPU's PCIe link, per direction: while nothing comes the other way, and while as much does.
+  double pcie_one_way_Bps() const {
+    return root_port_Bps.value > 0 ? std::min(pcie_Bps.value, root_port_Bps.value) : pcie_Bps.value;
+  }
+  double pcie_both_ways_Bps() const {
+    return root_port_Bps.value > 0 ? std::min(pcie_Bps.value, root_port_Bps.value / 2)
+                                   : pcie_Bps.value;
+  }
   bool operator==(const NodeSpec&) const = default;
 };
 

@@ -55,23 +55,44 @@ double nodes_idle_W(const PowerSpec& spec, const Cluster& cluster) {
   return idle_W;
 }
 
-// Nodes of a job work in step, pipelines on average over their stages.
+// Nodes of a job work in step, pipelines on average over their stages; those that are apart are
+// each in any of their own phases.
+std::vector<LoadPhase> row_phases(const PowerSpec& spec, const Cluster& cluster,
+                                  const PowerCurve& all, const std::vector<Alike>& nodes,
+                                  double from_s, double to_s) {
+  if (!spec.row_apart) return phases_of(all, cluster.nodes, from_s, to_s);
+  std::vector<LoadPhase> phases;
+  for (const Alike& node : nodes) {
+    for (LoadPhase phase : phases_of(node.curve, 1, from_s, to_s)) {
+      phase.share *= node.count / cluster.nodes;
+      phases.push_back(phase);
+    }
+  }
+  return phases;
+}
+
 RowReport row_of(const PowerSpec& spec, const Cluster& cluster, const PowerCurve& all,
-                 double from_s, double to_s) {
+                 const std::vector<Alike>& nodes, double from_s, double to_s) {
   const NodePower& node = spec.of_pool(0);
   const int gpus = cluster.node.gpus;
   RowLoad load;
   load.limit_W = gpus * node.gpu_W.value + node.rest_W.value;
   load.base_W = gpus * node.gpu_idle_W.value + node.rest_W.value;
-  load.phases = phases_of(all, cluster.nodes, from_s, to_s);
+  load.phases = row_phases(spec, cluster, all, nodes, from_s, to_s);
+  load.aligned = !spec.row_apart;
   load.clock_power = spec.clock_power;
   return oversubscribed(load, cluster.nodes, spec.more_nodes);
 }
 
-double shared_W(const PowerSpec& spec, const Cluster& cluster) {
+double nics_of(const Cluster& cluster) {
   double nics = 0;
   for (int node = 0; node < cluster.nodes; ++node) nics += cluster.spec_of(node).nics;
-  return nics * spec.switch_W + spec.storage_W;
+  return nics;
+}
+
+double switches_W(const PowerSpec& spec, const Cluster& cluster) {
+  if (spec.switch_W) return nics_of(cluster) * *spec.switch_W;
+  return network_watts(network_parts(cluster, spec.kit, cluster.nodes), spec.kit);
 }
 
 }  // namespace
@@ -138,18 +159,21 @@ PowerReport power_report(const PowerSpec& spec, const Cluster& cluster, const Pl
   double peaks_W = 0;
   for (const Alike& node : nodes) peaks_W += node.count * node.range.peak_W;
   report.aligned = range_of(all, from_s, to_s).peak_W / peaks_W;
-  const double shared = shared_W(spec, cluster);
+  report.network_W = switches_W(spec, cluster);
+  const double shared = report.network_W + spec.storage_W;
   report.cluster = range_of(sum_of({{&all, 1}}, shared), from_s, to_s);
   report.idle_W = nodes_idle_W(spec, cluster) + shared;
-  if (spec.more_nodes > 0) report.row = row_of(spec, cluster, all, from_s, to_s);
+  if (spec.more_nodes > 0) report.row = row_of(spec, cluster, all, nodes, from_s, to_s);
   return report;
 }
 
 void add_machines(PowerReport& report, const Cluster& cluster, double spares) {
   const PowerSpec& spec = report.spec;
-  if (spec.node_usd <= 0) return;
   const double nodes = cluster.nodes + spares;
-  report.network_usd = nodes * cluster.node.nics * spec.nic_usd;
+  report.network = network_parts(cluster, spec.kit, nodes);
+  report.network_usd = spec.nic_usd ? nics_of(cluster) / cluster.nodes * nodes * *spec.nic_usd
+                                    : network_usd(report.network, spec.kit);
+  if (spec.node_usd <= 0) return;
   report.machines_usd = nodes * spec.node_usd + report.network_usd;
   report.owned_usd_per_s = report.machines_usd / (spec.years * kYear_s);
 }

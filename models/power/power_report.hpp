@@ -35,9 +35,12 @@ struct PowerReport {
   // what they do in a step; while they wait, detect, restart or load they idle.
   std::optional<double> campaign_W;
   std::optional<RunEnergy> run;
-  double machines_usd = 0;     // of all nodes, spares too, and their network; 0: no price is known
-  double network_usd = 0;      // of them
-  double owned_usd_per_s = 0;  // written off over PowerSpec::years
+  double machines_usd =
+      0;  // of all nodes, spares too, and their network; 0: no price of a node is known
+  double network_usd = 0;            // of the network alone; 0: no price is known
+  NetworkParts network;              // that the nodes of the job need, spares too
+  double network_W = 0;              // without that of spares
+  double owned_usd_per_s = 0;        // written off over PowerSpec::years
   std::optional<RowReport> row;      // where it has more nodes than were planned for
   std::vector<PowerReport> at_low;   // [number that is unsure]: the report with it at its low end
   std::vector<PowerReport> at_high;  // likewise

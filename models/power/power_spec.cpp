@@ -35,6 +35,19 @@ std::vector<PowerVariant> power_variants(const PowerSpec& spec) {
       }
     });
   }
+  const auto add_part = [&](Parameter NetworkKit::*part, bool stated) {
+    if (stated || (spec.kit.*part).low == (spec.kit.*part).high) return;
+    add([&](PowerSpec& own, bool high) {
+      Parameter& number = own.kit.*part;
+      number.value = high ? number.high : number.low;
+    });
+  };
+  for (const auto part : {&NetworkKit::switch_W, &NetworkKit::end_W}) {
+    add_part(part, spec.switch_W.has_value());
+  }
+  for (const auto part : {&NetworkKit::switch_usd, &NetworkKit::end_usd}) {
+    add_part(part, spec.nic_usd.has_value());
+  }
   for (const UnsureDefault& one : spec.unsure) {
     add([&](PowerSpec& own, bool high) { own.*one.member = high ? one.high : one.low; });
   }

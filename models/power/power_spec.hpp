@@ -6,9 +6,11 @@
 #pragma once
 
 #include <algorithm>
+#include <optional>
 #include <vector>
 
 #include "models/base/origin.hpp"
+#include "models/power/network_parts.hpp"
 
 namespace windtunnel {
 
@@ -32,18 +34,20 @@ struct PowerSpec {
   std::vector<NodePower> nodes;  // [pool]; of nodes of one kind: one
   double computing = 1;
   double communicating = 0.35;
-  double switch_W = 35;    // of the fabric, per NIC of a node
-  double storage_W = 0;    // of the shared storage as a whole
-  double pue = 1.1;        // what the building draws, over what its machines do
-  int rack_nodes = 4;      // consecutive nodes of the job
-  double cap_W = 0;        // of a GPU; 0: its limit alone
-  double clock_power = 3;  // dynamic power goes with this power of the clock
-  double usd_per_kWh = 0;  // 0: no price is known
+  NetworkKit kit;                  // what the fabric is built of
+  std::optional<double> switch_W;  // of the fabric, per NIC of a node; none: of its parts
+  double storage_W = 0;            // of the shared storage as a whole
+  double pue = 1.1;                // what the building draws, over what its machines do
+  int rack_nodes = 4;              // consecutive nodes of the job
+  double cap_W = 0;                // of a GPU; 0: its limit alone
+  double clock_power = 3;          // dynamic power goes with this power of the clock
+  double usd_per_kWh = 0;          // 0: no price is known
   // What machines cost whose owner writes them off; 0: no price is known.
-  double node_usd = 0;    // of a node with all that is in it
-  double nic_usd = 0;     // of the network, for each NIC of a node: cables, ports, switches
-  double years = 4;       // until they are worth nothing, in use all the time
-  double more_nodes = 0;  // in a row, over those that its supply was planned for
+  double node_usd = 0;            // of a node with all that is in it
+  std::optional<double> nic_usd;  // of the network, per NIC of a node; none: of its parts
+  double years = 4;               // until they are worth nothing, in use all the time
+  double more_nodes = 0;          // in a row, over those that its supply was planned for
+  bool row_apart = false;  // its nodes are each in a phase of their own: servers, jobs of one node
   std::vector<UnsureDefault> unsure = {};
 
   const NodePower& of_pool(int pool) const { return nodes[std::max(pool, 0)]; }

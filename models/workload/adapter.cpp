@@ -75,11 +75,18 @@ class Matrices {
 
 std::vector<AdaptedMatrix> adapted_matrices(const TransformerSpec& model, const Layout& layout,
                                             const Adapter& adapter, Block block) {
-  Matrices matrices(model, layout, adapter);
+  Layout cut = layout;
+  const bool mesh = layout.mesh_side() > 1;
+  if (mesh) cut.tp = 1;
+  Matrices matrices(model, cut, adapter);
   if (has_attention(block)) matrices.attention();
   if (has_experts(block)) matrices.experts();
   if (has_mlp(block)) matrices.mlp(model.ffn_hidden);
-  return matrices.take();
+  std::vector<AdaptedMatrix> list = matrices.take();
+  for (AdaptedMatrix& matrix : list) {
+    if (mesh) matrix.count /= layout.tp;
+  }
+  return list;
 }
 
 AdapterParameters adapter_parameters(const TransformerSpec& model, const Layout& layout,

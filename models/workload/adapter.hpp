@@ -10,7 +10,8 @@
 namespace windtunnel {
 
 // Of so many inputs and outputs on this GPU: tp divides the outputs of the first product of a half,
-// and with them its second factors, and the inputs of the second product with its first factors.
+// and with them its second factors, and the inputs of the second product with its first factors. On
+// a mesh both are whole here, and a rank has a block of each: `count` is its share.
 struct AdaptedMatrix {
   LinearSite site = LinearSite::none;
   double in = 0;

@@ -80,15 +80,10 @@ void check_mesh(const TransformerSpec& model, const Layout& layout, const Batch&
                         ": with layout.tp_form 2d no activation is whole on a rank; leave "
                         "it false");
   }
-  if (layout.cp > 1) {
-    throw Error::of_key("layout.cp",
-                        "{} with layout.tp_form 2d: a rank of the mesh has whole sequences; "
-                        "take cp 1 or tp_form 1d",
-                        layout.cp);
-  }
   if (model.moe_layers() > 0) {
     throw Error::of_key("layout.tp_form",
-                        "2d divides dense layers only; model '{}' has experts; take 1d",
+                        "2d leaves a rank a part of the width of each token, and the router of "
+                        "model '{}' sends whole tokens to whole experts; take 1d",
                         model.name);
   }
   if (batch.micro % q != 0) {
@@ -202,10 +197,14 @@ void check_context(const TransformerSpec& model, const Layout& layout, const Bat
   }
   const int ulysses = layout.ulysses_ranks();
   if (ulysses > 1) {
-    check_divides({"layout.context", "layout.tp", "layout.cp", "model.heads"}, layout.tp * ulysses,
-                  "heads", model.heads, "layout.context: tp x Ulysses ranks =");
-    const int key_heads = (model.latent.kv_rank > 0 ? model.heads : model.kv_heads) / layout.tp;
-    if (key_heads % ulysses != 0 && ulysses % key_heads != 0) {
+    const bool mesh = layout.mesh_side() > 1;
+    const int ways = mesh ? layout.mesh_side() : layout.tp;
+    check_divides({"layout.context", "layout.tp", "layout.cp", "model.heads"}, ways * ulysses,
+                  "heads", model.heads,
+                  mesh ? "layout.context: the mesh's side x Ulysses ranks ="
+                       : "layout.context: tp x Ulysses ranks =");
+    const int key_heads = (model.latent.kv_rank > 0 ? model.heads : model.kv_heads) / ways;
+    if (key_heads % ulysses != 0 && (mesh || ulysses % key_heads != 0)) {
       throw Error::of_key("layout.context",
                           "{}: {} key heads of a rank can neither be divided nor "
                           "copied evenly among {} Ulysses ranks",

@@ -58,7 +58,6 @@ constexpr NamedValue kValues[] = {
        return names;
      }},
     {"pp", [](const Asked& of) { return std::to_string(of.job.layout.pp); }},
-    {"precision", [](const Asked& of) { return std::string(name_of(of.job.precision)); }},
     {"ranks", [](const Asked& of) { return std::to_string(of.job.layout.ranks()); }},
     {"room", [](const Asked& of) { return room_without_sharding(of.job); }},
     {"schedule",

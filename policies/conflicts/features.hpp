@@ -64,9 +64,6 @@ inline constexpr Feature kFrames = {"layers over frames", "model.frames",
 inline constexpr Feature kUnmasked = {
     "bidirectional attention", "model.attention",
     [](const Asked& of) { return !of.job.model.masked() && !kFrames.in(of); }};
-inline constexpr Feature kNo16Bit = {
-    "a precision other than 16 bits", "precision",
-    [](const Asked& of) { return bytes_of(of.job.precision) != 2 || is_scaled(of.job.precision); }};
 inline constexpr Feature kNotMixed = {"weights of 32 bits", "precision",
                                       [](const Asked& of) { return !is_mixed(of.job.precision); }};
 inline constexpr Feature kNotAdam = {
@@ -92,8 +89,6 @@ inline constexpr Feature kSeveralRanks = {
 inline constexpr Feature kTwoD = {
     "tensors in two dimensions", "layout.tp_form",
     [](const Asked& of) { return of.job.layout.tensor != TensorForm::one_d; }};
-inline constexpr Feature kMesh = {"tensors on a mesh", "layout.tp_form",
-                                  [](const Asked& of) { return of.job.layout.mesh_side() > 1; }};
 inline constexpr Feature kSharded = {"sharded gradients", "layout.sharding", [](const Asked& of) {
                                        return of.job.layout.sharding != Sharding::none;
                                      }};
@@ -357,14 +352,6 @@ inline constexpr Feature kFrozenParts = {
       if (training == nullptr || kZero3.in(of)) return false;
       return training->adapter.kind != AdapterKind::none || training->frozen_embedding ||
              training->frozen_head || !training->frozen_layers.empty();
-    }};
-inline constexpr Feature kAdapter = {"adapters", "train.adapter", [](const Asked& of) {
-                                       return of.job.training != nullptr &&
-                                              of.job.training->adapter.kind != AdapterKind::none;
-                                     }};
-inline constexpr Feature kQlora = {
-    "adapters beside weights of 4 bits", "train.adapter.kind", [](const Asked& of) {
-      return of.job.training != nullptr && of.job.training->adapter.kind == AdapterKind::qlora;
     }};
 inline constexpr Feature kLoss = {"a loss of its own", "train.loss",
                                   [](const Asked& of) { return states(of, "train.loss"); }};

@@ -80,7 +80,8 @@ class Snapshot {
     const Parameter& pcie_Bps = job_.cluster.node.pcie_Bps;
     const Parameter& efficiency = job_.calibration.pcie_efficiency;
     Task copy = task(TaskKind::copy, "copy to host", kCopy, bytes_.moved, {after});
-    double rate = of_process(pcie_Bps.value);
+    const double link_Bps = job_.cluster.node.pcie_one_way_Bps();
+    double rate = of_process(link_Bps);
     if (tier_.copy_limit_Bps > 0) rate = std::min(rate, tier_.copy_limit_Bps / efficiency.value);
     rate = std::min(rate, of_process(tier_.writer.copy_Bps) / efficiency.value);
     const double crossing = bytes_.moved * state_share_on_gpu(job_);
@@ -88,7 +89,7 @@ class Snapshot {
         paced_by(job_, Resource::pcie_out, crossing / efficiency.value, rate, bytes_.moved);
     if (crossing <= 0) {  // all of it is there already
       copy.flows = {host_traffic(job_, bytes_.moved, std::numeric_limits<double>::infinity())};
-    } else if (rate < pcie_Bps.value) {
+    } else if (rate < link_Bps) {
       copy.flows.front().max_rate = rate;
     }
     copy.origin = origin_of_rate(pcie_Bps.origin, efficiency.origin);

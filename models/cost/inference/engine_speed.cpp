@@ -21,6 +21,10 @@ Precision engine_precision(const Job& job) {
   return is_scaled(job.precision) ? Precision::bf16 : job.precision;
 }
 
+bool has_adapters(const Job& job) {
+  return job.training != nullptr && job.training->adapter.kind != AdapterKind::none;
+}
+
 // One engine as a job that fills the node, or the nodes, that it stands on: its forward pass is
 // what an engine computes.
 Job engine_job(const Job& learner, const EngineSpec& engine) {
@@ -39,7 +43,16 @@ Job engine_job(const Job& learner, const EngineSpec& engine) {
   job.layout.tp = engine.tp;
   job.layout.dp = std::max(1, gpus / engine.tp);
   if (job.model.moe.experts > 0) job.layout.ep = engine.tp;
+  if (has_adapters(learner)) job.training = learner.training;
   return job;
+}
+
+// On a GPU of an engine, adapters included; those in 4 bits by their bytes.
+double held_parameters(const Job& job, double element) {
+  if (job.training == nullptr) return stage_parameters(job.model, job.layout).front();
+  const TrainedParameters of =
+      trained_parameters(job.model, job.layout, *job.training, element).front();
+  return of.trained + of.frozen;
 }
 
 double forward_s(const Job& job) {
@@ -121,11 +134,16 @@ double engine_weight_bytes(const Job& job) {
   return bytes_of(engine_precision(job)) * job.model.parameters();
 }
 
+double changed_weight_bytes(const Job& job) {
+  const ParameterCounts counts = parameter_counts(job.model, job.training.get());
+  return bytes_of(engine_precision(job)) * counts.trained;
+}
+
 EngineSpeed engine_speed(const Job& learner, const EngineSpec& engine, double longest,
                          double other_bytes) {
   const Job job = engine_job(learner, engine);
   const double element = bytes_of(job.precision);
-  const double weights = element * stage_parameters(job.model, job.layout).front();
+  const double weights = element * held_parameters(job, element);
   const double usable = usable_bytes(job.cluster.node.gpu);
   const double framework = job.calibration.framework_bytes.value;
   const double states =

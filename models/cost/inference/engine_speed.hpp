@@ -4,6 +4,9 @@
 // sequences that have K tokens together takes base_s[b] + context_s * K: weights are read once
 // however many sequences there are, until products are bound by compute.
 //
+// Adapters stay beside the base that they were trained on, as vLLM serves them (docs.vllm.ai, LoRA
+// adapters), so that engines run their products and get no more than them from the learner.
+//
 // Experts: those that b tokens are expected to visit are read, 1 - (1 - k / E)^b of them. Latent
 // attention keeps the latent vector of a token, on every GPU, and reads it as DeepSeek-V2 (arXiv
 // 2405.04434, section 2.1.2) does, its up projections absorbed. CUDA graphs leave no wait for the
@@ -48,6 +51,8 @@ double cache_bytes_per_token(const TransformerSpec& model, int tp, double elemen
 double state_bytes_per_sequence(const TransformerSpec& model, int tp, double element_bytes);
 // Of the whole model, as engines hold it.
 double engine_weight_bytes(const Job& job);
+// What of it a step of the learner changes: all, the parts that are trained, or adapters alone.
+double changed_weight_bytes(const Job& job);
 
 // `other_bytes`: of a GPU's memory, what the learner keeps there. Throws Error about the engine's
 // keys: it has no room for its weights, or for one sequence of `longest` tokens.

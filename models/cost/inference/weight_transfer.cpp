@@ -15,11 +15,22 @@ namespace {
 // ZeRO-3 with more replicas: so many of them, evenly spread, stand for all.
 constexpr int kMostReplicas = 512;
 
+// By stage, what a step changes on one GPU of it.
+std::vector<double> changed_parameters(const Job& job) {
+  if (job.training == nullptr) return stage_parameters(job.model, job.layout);
+  std::vector<double> changed;
+  for (const TrainedParameters& of :
+       trained_parameters(job.model, job.layout, *job.training, bytes_of(job.precision))) {
+    changed.push_back(of.trained);
+  }
+  return changed;
+}
+
 // What ranks of the learner hold: by pipeline rank the share of the model, and who sends.
 class Holders {
  public:
   explicit Holders(const Job& job) : layout_(job.layout) {
-    const std::vector<double> stages = stage_parameters(job.model, job.layout);
+    const std::vector<double> stages = changed_parameters(job);
     share_.assign(layout_.pp, 0.0);
     for (std::size_t s = 0; s < stages.size(); ++s) share_[s % layout_.pp] += stages[s];
     const double all = std::accumulate(share_.begin(), share_.end(), 0.0);
@@ -68,7 +79,10 @@ std::vector<int> senders(int replicas, bool all, int index, int receivers) {
 class FlowBuilder {
  public:
   FlowBuilder(const Job& job, const RolloutSpec& rollout, const RolloutMachine& machine)
-      : machine_(machine), tp_(rollout.engine.tp), holders_(job), bytes_(engine_weight_bytes(job)) {
+      : machine_(machine),
+        tp_(rollout.engine.tp),
+        holders_(job),
+        bytes_(changed_weight_bytes(job)) {
     flows_.gpus.resize(machine.cluster.gpus());
     std::iota(flows_.gpus.begin(), flows_.gpus.end(), 0);
   }
@@ -208,7 +222,7 @@ WeightTransfer weight_transfer(const Job& learner, const RolloutSpec& rollout,
   WeightFlows flows = weight_flows(learner, rollout, machine);
   const LinkTable links = LinkTable::keeping_reference(cluster);
   WeightTransfer transfer;
-  transfer.model_bytes = engine_weight_bytes(learner);
+  transfer.model_bytes = changed_weight_bytes(learner);
   for (const CollectiveEdge& edge : flows.edges) transfer.sent_bytes += edge.bytes;
   if (flows.edges.empty()) return transfer;
   transfer.bound_s = busiest_link_s(flows.edges, flows.gpus, links);

@@ -1,7 +1,8 @@
-// The learner's weights to the engines. Each engine needs the whole model, divided among its GPUs
-// as its own tensor parallelism says; the learner's ranks hold parts by its pipeline and tensor
-// parallelism, and each of its replicas the same ones (under ZeRO-3 a share of them). A GPU of an
-// engine gets what its slice has in common with each of theirs; replicas send equal shares.
+// The learner's weights to the engines. Each engine needs all that a step changes (the whole model,
+// or adapters alone), divided among its GPUs as its own tensor parallelism says; the learner's
+// ranks hold parts by its pipeline and tensor parallelism, and each of its replicas the same ones
+// (under ZeRO-3 a share of them). A GPU of an engine gets what its slice has in common with each of
+// theirs; replicas send equal shares.
 //
 // Pipelined in small pieces, a transfer takes what its busiest link takes for all that crosses it,
 // and the latency of the longest chain of hops.

@@ -17,7 +17,7 @@ double closed_seconds(const Job& job, const Flow& flow) {
     switch (demand.resource) {
       case Resource::pcie_out:
       case Resource::pcie_in:
-        capacity = node.pcie_Bps.value;
+        capacity = node.pcie_one_way_Bps();
         break;
       case Resource::host_memory:
         capacity = node.host_memory_Bps.value / node.gpus;
@@ -67,8 +67,9 @@ HostWork copy_work(const Job& job, CopyWay way, double bytes, double host_bytes,
   const Parameter& pcie_Bps = job.cluster.node.pcie_Bps;
   const Parameter& efficiency = job.calibration.pcie_efficiency;
   const Resource link = way == CopyWay::to_host ? Resource::pcie_out : Resource::pcie_in;
-  std::vector<Flow> flows = paced_by(job, link, bytes / efficiency.value, pcie_Bps.value,
-                                     bytes + host_bytes + (disk ? bytes : 0));
+  std::vector<Flow> flows =
+      paced_by(job, link, bytes / efficiency.value, job.cluster.node.pcie_one_way_Bps(),
+               bytes + host_bytes + (disk ? bytes : 0));
   if (disk) {
     flows.push_back({.amount = bytes / job.calibration.storage_efficiency.value,
                      .demands = {{Resource::local_disk, 1}}});

@@ -62,7 +62,7 @@ void set_training(const Job& job, Shard& s) {
   s.trains = part.weights;
   s.adapter = part.adapter ? &training->adapter : nullptr;
   const bool quantised = training != nullptr && training->adapter.kind == AdapterKind::qlora;
-  s.dequantise = quantised ? kNf4Bytes + s.e : 0;
+  s.dequantise = quantised ? kNf4Bytes + s.operand : 0;  // into what the product reads
 }
 
 // Outputs of the matrices of a product that adapters are on.

@@ -17,9 +17,12 @@ ContextTensors context_tensors(const BlockSetting& setting) {
   tensors.k = latent ? tensors.q : e * model.kv_width() / tp;
   tensors.v = e * (latent ? model.context_width() : model.kv_width()) / tp;
   tensors.context = e * model.context_width() / tp;
-  tensors.between = e * model.hidden / (setting.job.layout.sequence_parallel ? tp : 1);
+  const Layout& layout = setting.job.layout;
+  const bool mesh = layout.mesh_side() > 1;
+  const bool divided = layout.sequence_parallel || mesh;
+  tensors.between = e * model.hidden / (divided ? tp : 1);
   tensors.heads = model.heads / tp;
-  tensors.kv_heads = latent ? tensors.heads : model.kv_heads / tp;
+  tensors.kv_heads = (latent ? model.heads : model.kv_heads) / (mesh ? layout.mesh_side() : tp);
   tensors.state =
       e * setting.job.batch.micro * tensors.heads * model.query_dim() * model.value_dim();
   return tensors;

@@ -29,7 +29,7 @@ class Ways {
   // Between GPU and host.
   double copy_s() const {
     const NodeSpec& node = cluster_.node;
-    const double pcie_Bps = node.pcie_Bps.value * calibration_.pcie_efficiency.value;
+    const double pcie_Bps = node.pcie_one_way_Bps() * calibration_.pcie_efficiency.value;
     return std::max({of_process_s(pcie_Bps), of_process_s(tier_.writer.copy_Bps), host_memory_s()});
   }
   double to_host_s() const {

@@ -157,11 +157,15 @@ LinkTable::LinkTable(std::shared_ptr<const Cluster> kept, bool nics_behind_pcie)
   const int bridges = pcie && bridged ? nodes : 0;
   const int common = cluster.networks_differ() ? nodes : 0;
   const int packaged = node.package_gpus > 1 ? gpus : 0;
+  const auto has_port = [](const NodeSpec& spec) { return spec.root_port_Bps.value > 0; };
+  const bool ported = has_port(node) || std::ranges::any_of(cluster.pools, has_port, &Pool::node);
+  const int ports = ported ? gpus : 0;
   CHECK(node.gpus % node.package_gpus == 0 && !(pcie && packaged > 0), "packages of {} in {} GPUs",
         node.package_gpus, node.gpus);
   const std::array<int, kKinds> sizes = {
-      gpus,  gpus,  gpus,  gpus,  gpus,    gpus,   packaged, packaged,         nics, nics, nodes,
-      nodes, nodes, nodes, nodes, bridges, common, common,   fabric_->count(), 1,    1};
+      gpus, gpus,  gpus,  gpus,  gpus,  gpus,  packaged, packaged, ports,  nics,
+      nics, nodes, nodes, nodes, nodes, nodes, bridges,  common,   common, fabric_->count(),
+      1,    1};
   for (int kind = 0; kind < kKinds; ++kind) first_[kind + 1] = first_[kind] + sizes[kind];
   const auto check_nic = [&](const std::string& named) {
     if (!names_nic(named) || find(named)) return;
@@ -224,6 +228,8 @@ double LinkTable::capacity(LinkId link) const {
     case Kind::package_out:
     case Kind::package_in:
       return node.package_Bps.value;
+    case Kind::root_port:
+      return node.root_port_Bps.value;
     case Kind::nic_out:
       return node.nic_Bps.value * two_way_factor(*cluster_, index) *
              fault_factor(*cluster_, "nic-out ", index);
@@ -255,12 +261,28 @@ double LinkTable::capacity(LinkId link) const {
 }
 
 std::string LinkTable::name(LinkId link) const {
-  static constexpr std::array<const char*, kKinds> kNames = {
-      "sm",          "hbm",         "pcie-out",    "pcie-in",    "nvlink-out",
-      "nvlink-in",   "package-out", "package-in",  "nic-out",    "nic-in",
-      "host-memory", "cpu",         "storage-out", "storage-in", "local-disk",
-      "host-bridge", "common-out",  "common-in",   "",           "storage-write",
-      "storage-read"};
+  static constexpr std::array<const char*, kKinds> kNames = {"sm",
+                                                             "hbm",
+                                                             "pcie-out",
+                                                             "pcie-in",
+                                                             "nvlink-out",
+                                                             "nvlink-in",
+                                                             "package-out",
+                                                             "package-in",
+                                                             "root-port",
+                                                             "nic-out",
+                                                             "nic-in",
+                                                             "host-memory",
+                                                             "cpu",
+                                                             "storage-out",
+                                                             "storage-in",
+                                                             "local-disk",
+                                                             "host-bridge",
+                                                             "common-out",
+                                                             "common-in",
+                                                             "",
+                                                             "storage-write",
+                                                             "storage-read"};
   const Kind kind = kind_of(link);
   const int index = link - first_[static_cast<int>(kind)];
   if (kind == Kind::fabric) return fabric_->name(index);
@@ -294,12 +316,19 @@ void LinkTable::append_inside(int src_gpu, int dst_gpu, std::vector<LinkId>& rou
     route.push_back(link(Kind::nvlink_in, dst_gpu));
     return;
   }
-  route.push_back(link(Kind::pcie_out, src_gpu));
+  append_pcie(Kind::pcie_out, src_gpu, route);
   const int node = cluster_->node_of(src_gpu);
   if (cluster_->spec_of(node).host_bridge_Bps.value > 0) {
     route.push_back(link(Kind::host_bridge, node));
   }
-  route.push_back(link(Kind::pcie_in, dst_gpu));
+  append_pcie(Kind::pcie_in, dst_gpu, route);
+}
+
+void LinkTable::append_pcie(Kind kind, int gpu, std::vector<LinkId>& route) const {
+  route.push_back(link(kind, gpu));
+  if (cluster_->spec_of(cluster_->node_of(gpu)).root_port_Bps.value > 0) {
+    route.push_back(link(Kind::root_port, gpu));
+  }
 }
 
 int LinkTable::paths(int src_gpu, int dst_gpu) const {
@@ -325,11 +354,11 @@ void LinkTable::append_route(int src_gpu, int dst_gpu, std::vector<LinkId>& rout
   // The NIC's link stays the first: what shares a NIC is then known by it (FlowTable).
   route.push_back(link(Kind::nic_out, src_nic));
   if (exit != src_gpu) append_inside(src_gpu, exit, route);
-  if (behind_pcie(exit)) route.push_back(link(Kind::pcie_out, exit));
+  if (behind_pcie(exit)) append_pcie(Kind::pcie_out, exit, route);
   const size_t first = route.size();
   fabric_->append_route(src_nic, dst_nic, path, route);
   for (size_t i = first; i < route.size(); ++i) route[i] += link(Kind::fabric, 0);
-  if (behind_pcie(dst_gpu)) route.push_back(link(Kind::pcie_in, dst_gpu));
+  if (behind_pcie(dst_gpu)) append_pcie(Kind::pcie_in, dst_gpu, route);
   route.push_back(link(Kind::nic_in, dst_nic));
 }
 
@@ -358,10 +387,10 @@ void LinkTable::append_resource(int gpu, Resource resource, std::vector<LinkId>&
       route.push_back(link(Kind::hbm, gpu));
       return;
     case Resource::pcie_out:
-      route.push_back(link(Kind::pcie_out, gpu));
+      append_pcie(Kind::pcie_out, gpu, route);
       return;
     case Resource::pcie_in:
-      route.push_back(link(Kind::pcie_in, gpu));
+      append_pcie(Kind::pcie_in, gpu, route);
       return;
     case Resource::host_memory:
       route.push_back(link(Kind::host_memory, node));

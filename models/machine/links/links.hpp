@@ -94,7 +94,7 @@ class LinkTable {
   // Links come in blocks by kind, each numbered from its first id by GPU, NIC, node or uplink.
   // clang-format off
   enum class Kind : std::uint8_t {
-    sm, hbm, pcie_out, pcie_in, nvlink_out, nvlink_in, package_out, package_in,  // by GPU
+    sm, hbm, pcie_out, pcie_in, nvlink_out, nvlink_in, package_out, package_in, root_port,  // by GPU
     nic_out, nic_in,                                    // by NIC
     host_memory, cpu, storage_out, storage_in, local_disk, host_bridge,  // by node of the job
     common_out, common_in,                              // likewise, where networks differ
@@ -102,7 +102,7 @@ class LinkTable {
     storage_write, storage_read,                        // one each
   };
   // clang-format on
-  static constexpr int kKinds = 21;
+  static constexpr int kKinds = 22;
 
   LinkId link(Kind kind, int index) const { return first_[static_cast<int>(kind)] + index; }
   Kind kind_of(LinkId link) const;
@@ -112,6 +112,8 @@ class LinkTable {
   // The GPU of the source's node whose NIC the bytes take.
   int exit_gpu(int src_gpu, int dst_gpu) const;
   void append_inside(int src_gpu, int dst_gpu, std::vector<LinkId>& route) const;
+  // The GPU's own link to its host, in this direction, and its part of the root port.
+  void append_pcie(Kind kind, int gpu, std::vector<LinkId>& route) const;
 
   std::shared_ptr<const Cluster> cluster_;
   std::shared_ptr<const FabricLinks> fabric_;

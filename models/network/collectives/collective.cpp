@@ -81,7 +81,7 @@ double node_seconds(const CollectiveSteps& steps, double nic_bytes, const GroupS
                            (node.host_memory_Bps.value * calibration.host_memory_efficiency.value));
   }
   if (nics_behind_pcie(node, steps)) on_pcie += nic_bytes / law.wire_efficiency;
-  return on_pcie > 0 ? std::max(seconds, on_pcie / node.pcie_Bps.value) : seconds;
+  return on_pcie > 0 ? std::max(seconds, on_pcie / node.pcie_both_ways_Bps()) : seconds;
 }
 
 // On the links between the NICs, of this group and those beside it.

@@ -153,7 +153,8 @@ void add_line_chunks(CollectiveChoice choice, const GroupShape& shape, double by
   const double cut = std::clamp(bytes / (enough * std::sqrt(2)), least, most);
   const double passed_on = std::min(bytes, cut);
   const bool pcie = node.gpu_path == GpuPath::pcie;
-  const double port_Bps = (pcie ? node.pcie_Bps : node.nvlink_Bps).value * terms.node_efficiency;
+  const double port_Bps =
+      (pcie ? node.pcie_both_ways_Bps() : node.nvlink_Bps.value) * terms.node_efficiency;
   if (port_Bps > 0) terms.node_step_s += passed_on / port_Bps;
   // The transfer has one of the steps across nodes already.
   const double steps = 2 * doublings;

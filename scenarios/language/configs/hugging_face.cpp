@@ -368,6 +368,31 @@ void read_gpt_neox(const Config& config, TransformerSpec& model) {
   model.dropout = config.number_or("hidden_dropout", 0) > 0;
 }
 
+void read_gptj(const Config& config, TransformerSpec& model) {
+  read_gpt2(config, model);
+  model.tied_embeddings = config.flag_or("tie_word_embeddings", false);
+  model.position = PositionEncoding::rotary;
+  model.dropout = config.number_or("resid_pdrop", 0) > 0;
+}
+
+void read_opt(const Config& config, TransformerSpec& model) {
+  model.layers = config.whole("num_hidden_layers");
+  model.hidden = config.whole("hidden_size");
+  model.heads = model.kv_heads = config.whole("num_attention_heads");
+  model.ffn_hidden = config.whole("ffn_dim");
+  model.vocabulary = config.whole("vocab_size");
+  model.sequence = config.whole("max_position_embeddings");
+  model.tied_embeddings = config.flag_or("tie_word_embeddings", true);
+  model.dropout = config.number_or("dropout", 0.1) > 0;
+  if (const int width = config.whole_or("word_embed_proj_dim", model.hidden);
+      width != model.hidden) {
+    throw Error(config.where("word_embed_proj_dim"),
+                fmt::format("word_embed_proj_dim: embeddings of width {} before layers of {} are "
+                            "not modelled",
+                            width, model.hidden));
+  }
+}
+
 struct HuggingFaceType {
   std::string_view name;
   void (*read)(const Config&, TransformerSpec&);
@@ -382,6 +407,7 @@ constexpr std::array kTypes = std::to_array<HuggingFaceType>({
     {"gpt2", read_gpt2},
     {"gpt_neox", read_gpt_neox},
     {"gpt_oss", read_gpt_oss},
+    {"gptj", read_gptj},
     {"kimi_k2", read_deepseek},
     {"llama", read_llama},
     {"llama4", read_llama4},
@@ -391,6 +417,7 @@ constexpr std::array kTypes = std::to_array<HuggingFaceType>({
     {"mixtral", read_mixtral},
     {"nemotron", read_nemotron},
     {"nemotron_h", read_nemotron_h},
+    {"opt", read_opt},
     {"phi3", read_phi3},
     {"qwen2", read_qwen2},
     {"qwen2_moe", read_qwen2_moe},

@@ -156,6 +156,10 @@ Rows node_rows(const PathsBelow& path, bool of_pool) {
       bandwidth_row(path(".host_bridge"), sets<&NodeSpec::host_bridge_Bps>, in_entry,
                     example("37 GB/s"),
                     "of a node without NVLink: all bytes between its GPUs together"),
+      bandwidth_row(path(".root_port"), sets<&NodeSpec::root_port_Bps>, in_entry,
+                    example("18.75 GB/s"),
+                    "of a GPU whose root port passes less than its PCIe link, as one that GPUs "
+                    "share: both directions together"),
   };
 }
 

@@ -18,7 +18,9 @@ Rows draw_rows() {
       fact_row("cluster.power.node_watts", sets<&NodePower::rest_W>, above(0, kMostWatts), optional,
                example("2150"), "of a node besides its GPUs, all the time"),
       fact_row("cluster.power.switch_watts", sets<&PowerSpec::switch_W>, range(0, kMostWatts),
-               optional, example("35"), "of the fabric's switches, for each NIC of a node"),
+               optional, example("35"),
+               "of the fabric's switches and cables, for each NIC of a node; default: counted from "
+               "cluster.fabric"),
       fact_row("cluster.power.storage_watts", sets<&PowerSpec::storage_W>, range(0, kMostWatts),
                optional, example("50000"), "of the shared storage as a whole"),
       fact_row("cluster.power.pue", sets<&PowerSpec::pue>, range(1, 10), optional, example("1.1"),
@@ -39,7 +41,8 @@ Rows price_rows() {
                    "price of a node with all that is in it, of an owner who writes it off"),
           fact_row("cluster.power.nic_usd", sets<&PowerSpec::nic_usd>, range(0, 1e9), optional,
                    example("3000"),
-                   "price of the network for each NIC of a node: cables, ports, switches"),
+                   "price of the network for each NIC of a node: cables, ports, switches; default: "
+                   "counted from cluster.fabric"),
           fact_row("cluster.power.years", sets<&PowerSpec::years>, above(0, 100), optional,
                    example("4"), "until machines are written off, in use all the time")};
 }
@@ -62,7 +65,10 @@ Rows power_rows() {
         fact_row(
             "cluster.power.more_nodes", sets<&PowerSpec::more_nodes>, range(0, 10), optional,
             example("0.3"),
-            "more nodes in a row than its supply was planned for, each at its limit, as a share")},
+            "more nodes in a row than its supply was planned for, each at its limit, as a share"),
+        flag_row("cluster.power.row_apart", sets<&PowerSpec::row_apart>, optional, example("true"),
+                 "with more_nodes: nodes of the row are each in a phase of their own, as servers or "
+                 "jobs of one node are, and not in step as those of one job")},
        price_rows()});
   // The cap and the law behind it decide how long kernels take.
   return of_campaign(

@@ -83,9 +83,12 @@ Values with_named_software(DocumentNode& scenario,
                            const std::function<Values(const DocumentNode&)>& check,
                            const std::function<Job(const Values&)>& resolve) {
   const Values own = check(scenario);
-  if (!own.has("software.base")) return own;
-  const Framework& software = find_framework(own.text("software.base"));
-  const Location where = own.where("software.base");
+  // Jobs that are fused are those of the one system that fuses them.
+  const bool fused = !own.has("software.base") && own.stated("fuse");
+  if (!own.has("software.base") && !fused) return own;
+  const char* key_at = fused ? "fuse" : "software.base";
+  const Framework& software = find_framework(fused ? "hfta" : own.text("software.base"));
+  const Location where = own.where(key_at);
   const bool table = has_layer_table(own);
   const StatedKeys stated = [&](std::string_view key) {
     return (table && is_of_transformer(key)) ||

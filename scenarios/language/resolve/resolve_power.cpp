@@ -41,16 +41,21 @@ struct UnsureKey {
 };
 constexpr UnsureKey kUnsure[] = {
     {"cluster.power.communicating", {&PowerSpec::communicating, 0.05, 0.7}},
-    {"cluster.power.switch_watts", {&PowerSpec::switch_W, 35, 80}},
     {"cluster.power.pue", {&PowerSpec::pue, 1.05, 1.6}},
     {"cluster.power.years", {&PowerSpec::years, 3, 6}},
 };
 
 void check_prices(const PowerSpec& power, const Values& values) {
-  for (const char* key : {"cluster.power.nic_usd", "cluster.power.years"}) {
-    if (values.has(key) && power.node_usd == 0) {
-      values.fail(key, "does nothing without the price of a node: cluster.power.node_usd");
-    }
+  constexpr const char* kYears = "cluster.power.years";
+  if (values.has(kYears) && power.node_usd == 0) {
+    values.fail(kYears, "does nothing without the price of a node: cluster.power.node_usd");
+  }
+}
+
+void check_row(const PowerSpec& power, const Values& values) {
+  constexpr const char* kApart = "cluster.power.row_apart";
+  if (values.has(kApart) && power.more_nodes == 0) {
+    values.fail(kApart, fmt::format("does nothing without more nodes in a row: {}", kMoreKey));
   }
 }
 
@@ -104,6 +109,8 @@ std::shared_ptr<const PowerSpec> resolve_power(const Values& values, const Evide
   if (pools.empty()) power->nodes.push_back(power_of(job.cluster.node, values, evidence));
   if (power->cap_W > 0) check_cap(*power, values);
   check_prices(*power, values);
+  check_row(*power, values);
+  power->kit = network_kit_of(job.cluster);
   for (const UnsureKey& one : kUnsure) {
     if (!values.has(one.key)) power->unsure.push_back(one.unsure);
   }

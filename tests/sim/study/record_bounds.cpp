@@ -51,8 +51,7 @@ bool energy_is_the_integral(const Record& record) {
   const double from_s = window.last > window.first ? end_s(window.first) : 0;
   const double to_s = end_s(window.last);
   const NodePower& node = power.spec.of_pool(0);
-  const double rest_W =
-      cluster.nodes * (node.rest_W.value + cluster.node.nics * power.spec.switch_W);
+  const double rest_W = cluster.nodes * node.rest_W.value + power.network_W;
   const double energy_J = gpus_energy_J(record, from_s, to_s) + rest_W * (to_s - from_s);
   return near(power.cluster.energy_J, energy_J) &&
          near(power.step_J, power.spec.pue * energy_J * record.iteration.time_s / (to_s - from_s));
@@ -64,8 +63,8 @@ bool power_is_within_limits(const Record& record) {
   const PowerReport& power = *found;
   const Cluster& cluster = record.job.cluster;
   const NodePower& node = power.spec.of_pool(0);
-  const double most_W = cluster.nodes * (cluster.node.gpus * node.gpu_W.value + node.rest_W.value +
-                                         cluster.node.nics * power.spec.switch_W);
+  const double most_W =
+      cluster.nodes * (cluster.node.gpus * node.gpu_W.value + node.rest_W.value) + power.network_W;
   const double above = 1 + kRounding;
   return power.idle_W <= power.cluster.least_W * above &&
          power.cluster.least_W <= power.cluster.mean_W * above &&

@@ -141,6 +141,32 @@ TEST(TrainedChunks, AQuantisedBaseIsDequantisedInEachPass) {
   }
 }
 
+// In fp8 the same weights become what the product reads, a byte each, and no step quantises them.
+TEST(TrainedChunks, AQuantisedBaseOfProductsInFp8) {
+  Job job = at_layer(adapter(AdapterKind::qlora));
+  job.precision = Precision::fp8;
+  job.cluster.node.gpu.fp8_flops = parameter(2e15);
+  const double weights = job.model.attention_parameters() + job.model.mlp_parameters();
+  double written = 0;
+  double quantised = 0;
+  for (const Op& op : block_ops(job, Block::layer, Pass::forward)) {
+    if (op.name == "dequantise") written += op.bytes;
+    if (op.role == OpRole::quantise) quantised += op.bytes;
+    if (op.name.starts_with("adapter") && op.kind == OpKind::gemm) {
+      EXPECT_EQ(op.precision, Precision::bf16) << op.name;
+    }
+  }
+  EXPECT_NEAR(written, (1 + kNf4Bytes) * weights, 1);
+  Job lora = at_layer(adapter(AdapterKind::lora));
+  lora.precision = Precision::fp8;
+  lora.cluster.node.gpu.fp8_flops = job.cluster.node.gpu.fp8_flops;
+  double as_lora = 0;
+  for (const Op& op : block_ops(lora, Block::layer, Pass::forward)) {
+    if (op.role == OpRole::quantise) as_lora += op.bytes;
+  }
+  EXPECT_EQ(quantised, as_lora);  // of activations alone
+}
+
 TEST(TrainedChunks, NoBackwardPassBelowTheFirstTrainedStage) {
   Training training;
   training.frozen_embedding = true;

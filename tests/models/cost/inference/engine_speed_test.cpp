@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "models/workload/stage_parameters.hpp"
 #include "tests/models/cost/cost_fixtures.hpp"
 #include "tests/support/error_of.hpp"
 
@@ -175,6 +176,28 @@ TEST(EngineSpeed, StepsAddUpInClosedForm) {
   }
   EXPECT_NEAR(speed.decode_s(25, 3, 70), sum, 1e-12 * sum);
   EXPECT_EQ(speed.decode_s(1, 2, 100), 1.5 + 1);
+}
+
+// Adapters that engines do not merge are further products of every step, and of 4-bit weights fewer
+// bytes leave room for more keys and values.
+TEST(EngineSpeed, AdaptersStandBesideTheirBase) {
+  Job job = learner_of(grouped_model());
+  const EngineSpeed merged = engine_speed(job, {.tp = 1}, 4096);
+  const auto with = [&](AdapterKind kind) {
+    Training training{.adapter = {.kind = kind, .rank = 16}};
+    job.training = std::make_shared<const Training>(training);
+    return engine_speed(job, {.tp = 1}, 4096);
+  };
+  const EngineSpeed lora = with(AdapterKind::lora);
+  EXPECT_GT(lora.base_s[1], merged.base_s[1]);
+  EXPECT_EQ(lora.context_s, merged.context_s);
+  const ParameterCounts counts = parameter_counts(job.model, job.training.get());
+  const double of_token = cache_bytes_per_token(job.model, 1, 2);
+  EXPECT_NEAR(merged.capacity - lora.capacity, 2 * counts.trained / of_token, 1);
+  const double matrices =
+      job.model.layers * (job.model.attention_parameters() + job.model.mlp_parameters());
+  EXPECT_NEAR(with(AdapterKind::qlora).capacity - lora.capacity,
+              (2 - kNf4Bytes) * matrices / of_token, 1);
 }
 
 }  // namespace

@@ -181,5 +181,34 @@ TEST(WeightTransfer, EnginesFillNodesAndTheFabricHasRoom) {
   EXPECT_EQ(machine.first_gpu, 16);
 }
 
+// The base stays where it is: engines get adapters alone, each its slice of them, from the stages
+// that hold them.
+TEST(WeightTransfer, OfAdaptersNothingElseIsSent) {
+  Draw drawn{learner_of(2, 2, 2), {}};
+  drawn.rollout.engine.tp = 4;
+  drawn.rollout.nodes = 2;
+  const RolloutMachine machine = rollout_machine(drawn.job, drawn.rollout);
+  const double whole = weight_transfer(drawn.job, drawn.rollout, machine).sent_bytes;
+  Training training{.adapter = {.kind = AdapterKind::lora, .rank = 8}};
+  training.frozen_layers = std::vector<bool>(16, false);
+  for (int layer = 0; layer < 12; ++layer) training.frozen_layers[layer] = true;
+  drawn.job.training = std::make_shared<const Training>(training);
+  const WeightTransfer sent = weight_transfer(drawn.job, drawn.rollout, machine);
+  // Rank x (inputs + outputs) of six matrices in four layers, in 16 bit.
+  const double h = 2048;
+  EXPECT_EQ(sent.model_bytes, 2 * 4 * 8 * (4 * 2 * h + 2 * (h + 4 * h)));
+  EXPECT_NEAR(sent.sent_bytes / sent.model_bytes, whole / engine_weight_bytes(drawn.job), 1e-9);
+  for (const CollectiveEdge& edge : weight_flows(drawn.job, drawn.rollout, machine).edges) {
+    if (edge.source >= 16) continue;                                 // passed on by engines
+    EXPECT_EQ(coordinates_of(drawn.job.layout, edge.source).pp, 1);  // layers 12 to 15
+  }
+  // Without adapters all that is trained: a quarter of the layers, with embedding and head.
+  training.adapter = {};
+  drawn.job.training = std::make_shared<const Training>(training);
+  const double parts = weight_transfer(drawn.job, drawn.rollout, machine).model_bytes;
+  EXPECT_LT(parts, engine_weight_bytes(drawn.job));
+  EXPECT_GT(parts, sent.model_bytes);
+}
+
 }  // namespace
 }  // namespace windtunnel

@@ -7,7 +7,10 @@
 
 #include "models/cost/chunk/chunk_cost.hpp"
 #include "models/cost/memory/memory.hpp"
+#include "models/cost/parallel/context_parallel.hpp"
 #include "models/cost/parallel/tensor_ops.hpp"
+#include "models/workload/context_traffic.hpp"
+#include "models/workload/stage_parameters.hpp"
 #include "tests/models/cost/cost_fixtures.hpp"
 #include "tests/support/error_of.hpp"
 
@@ -138,6 +141,103 @@ TEST(TensorMesh, KeepsAShareOfEveryActivation) {
   EXPECT_GT(layer_activations(line).kept, 8 * layer_activations(mesh).kept);
 }
 
+Job with_adapters(Job job) {
+  Training training{.adapter = {.kind = AdapterKind::lora, .rank = 16}};
+  training.part = {.weights = false, .adapter = true};
+  job.training = std::make_shared<const Training>(training);
+  return job;
+}
+
+struct MeshBytes {
+  double row = 0;
+  double column = 0;
+};
+
+// Payloads of the broadcasts and reductions that a pass has in rows and columns of the mesh.
+MeshBytes mesh_bytes(const std::vector<InnerRound>& rounds) {
+  MeshBytes sum;
+  for (const InnerRound& round : rounds) {
+    for (const InnerCollective& one : round.collectives) {
+      (one.group == InnerGroup::mesh_row ? sum.row : sum.column) += one.bytes;
+    }
+  }
+  return sum;
+}
+
+MeshBytes forward_bytes(const Job& job) {
+  BlockCost cost;
+  add_tensor_mesh(BlockSetting(job, {}), tensor_mesh_shapes(job.layout, job.cluster), Block::layer,
+                  tensor_parallel_ops(job, Block::layer, {}), cost);
+  return mesh_bytes(cost.rounds.forward);
+}
+
+// Each factor of an adapter is a product by SUMMA: x and A, then x A and B. The frozen base has no
+// gradient to reduce, and every rank has its share of the factors, of the work and of what is kept.
+TEST(TensorMesh, AdaptersAreProductsOfBlocks) {
+  constexpr int kQ = 4;
+  const Job plain = mesh_job(kQ, 8, 2, 8);
+  const Job lora = with_adapters(plain);
+  const double h = plain.model.hidden;
+  const double rows = 8 * 512;
+  // In and out of q, k, v, the projection and the two products of the MLP.
+  const double in = 3 * h + h + h + 4 * h;
+  const double out = 3 * h + h + 4 * h + h;
+  const MeshBytes with = forward_bytes(lora);
+  const MeshBytes without = forward_bytes(plain);
+  EXPECT_NEAR(with.row - without.row, 2 * rows * (in + 6 * 16) / kQ, 1e-6 * with.row);
+  EXPECT_NEAR(with.column - without.column, 2 * 16 * (in + out) / kQ, 1e-6 * with.column);
+  Job whole = lora;
+  whole.layout = {};
+  const auto flops = [](const Job& job) {
+    double sum = 0;
+    const PassOps ops = tensor_parallel_ops(job, Block::layer, {});
+    for (const auto* pass : {&ops.forward, &ops.backward_input, &ops.backward_weight}) {
+      for (const Op& op : *pass) sum += op.flops;
+    }
+    return sum;
+  };
+  EXPECT_NEAR(kQ * kQ * flops(lora), flops(whole), 1e-9 * flops(whole));
+  EXPECT_NEAR(kQ * kQ * layer_activations(lora).kept, layer_activations(whole).kept,
+              1e-9 * layer_activations(whole).kept);
+  const auto trained = [](const Job& job) {
+    double sum = 0;
+    for (const TrainedParameters& stage :
+         trained_parameters(job.model, job.layout, *job.training, 2)) {
+      sum += stage.trained;
+    }
+    return sum;
+  };
+  EXPECT_NEAR(kQ * kQ * trained(lora), trained(whole), 1e-9 * trained(whole));
+}
+
+// cp cuts the sequences of a mesh as it cuts those of a rank: half of the tokens cross rows, the
+// weights in columns stay, and a ring passes the keys and values of half a sequence.
+TEST(TensorMesh, ContextRanksShareTheTokens) {
+  const Job alone = mesh_job(2, 8, 2, 8);
+  Job two = alone;
+  two.layout.cp = 2;
+  Job half = alone;
+  half.batch.sequence = 256;
+  EXPECT_EQ(forward_bytes(two).row, forward_bytes(half).row);
+  EXPECT_EQ(forward_bytes(two).column, forward_bytes(half).column);
+  EXPECT_NEAR(2 * layer_activations(two).kept, layer_activations(alone).kept,
+              1e-9 * layer_activations(alone).kept);
+  const ContextTraffic ring =
+      context_traffic(two.layout, context_tensors(BlockSetting(two, {})), Pass::forward);
+  const double rows = 8 * 256;
+  EXPECT_EQ(ring.steps, 1);
+  EXPECT_EQ(ring.step_bytes, 2 * rows * 2 * two.model.hidden / 4);  // K and V over four ranks
+  EXPECT_EQ(error_of([&] { check_layout(two.model, two.layout, two.batch, 8, 8); }), "no error");
+  // Ulysses divides the heads of a row's rank: 16 of 32 here.
+  two.layout.context = ContextForm::ulysses;
+  EXPECT_EQ(error_of([&] { check_layout(two.model, two.layout, two.batch, 8, 8); }), "no error");
+  two.layout.cp = 32;
+  EXPECT_NE(error_of([&] {
+              check_layout(two.model, two.layout, two.batch, 128, 8);
+            }).find("the mesh's side x Ulysses ranks = 64"),
+            std::string::npos);
+}
+
 // The published headline: 64 GPUs, four per node (TACC Frontera), training 1.48 times as fast as
 // Megatron and a batch 8 times as large (arXiv 2104.05343, abstract). As in the authors' script
 // (github.com/xuqifan897/Optimus, bcmk_ParallelTransformer.sh): fp32, 24 layers, sequences of 512,
@@ -185,6 +285,8 @@ TEST(TensorMesh, BeatsOneDimensionOnSixtyFourGpus) {
   std::printf("Optimus over Megatron: %.2f (1.48)\n", speedup);
   EXPECT_NEAR(speedup, 1.48, 0.15);
   EXPECT_LE(memory, 1.0);
+  // The batches that were run take as much memory as each other: 12.8 times as many sequences.
+  EXPECT_NEAR(activation_gigabytes(mesh) / activation_gigabytes(line), 1, 0.05);
   // Rows of consecutive ranks leave a row of activations on a NIC where squares leave two.
   Job rows = mesh;
   rows.layout.mesh_block = 1;

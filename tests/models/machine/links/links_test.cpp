@@ -310,6 +310,25 @@ TEST(Links, WithoutNvlinkTheHostBridgeJoinsTheGpus) {
   EXPECT_EQ(route(links, 0, 7), (Names{"nic-out 0", "pcie-out 0", "pcie-in 7", "nic-in 3"}));
 }
 
+// A root port passes both directions, what goes to a peer, to the host and to a NIC.
+TEST(Links, ARootPortIsCrossedBothWays) {
+  Cluster cluster = cluster_of(5, Topology::fat_tree);
+  cluster.node.gpu_path = GpuPath::pcie;
+  cluster.node.pcie_Bps = exactly(4);
+  cluster.node.root_port_Bps = exactly(5);
+  const LinkTable links(cluster);
+  EXPECT_EQ(route(links, 5, 7), (Names{"pcie-out 5", "root-port 5", "pcie-in 7", "root-port 7"}));
+  EXPECT_EQ(capacity_of(links, "root-port 19"), 5);
+  for (const Resource way : {Resource::pcie_out, Resource::pcie_in}) {
+    std::vector<LinkId> crossed;
+    links.append_resource(3, way, crossed);
+    ASSERT_EQ(crossed.size(), 2U);
+    EXPECT_EQ(links.name(crossed[1]), "root-port 3");
+  }
+  EXPECT_EQ(cluster.node.pcie_one_way_Bps(), 4);
+  EXPECT_EQ(cluster.node.pcie_both_ways_Bps(), 2.5);
+}
+
 TEST(Links, PackagesAreJoinedByLinksOfTheirOwn) {
   Cluster cluster = cluster_of(5, Topology::fat_tree);
   cluster.node.package_gpus = 2;

@@ -140,6 +140,18 @@ TEST(CollectiveAlgorithms, HfreduceByHand) {
               kLaunch + 2 * kNodeStep + 19 * kBytes / (kHostMemory_Bps * 0.7), 1e-9);
 }
 
+// Gradients go out to the host and come back: a port that GPUs share passes twice their bytes.
+TEST(CollectiveAlgorithms, HfreduceThroughASharedRootPort) {
+  Cluster cluster = make_cluster(1);
+  cluster.node.root_port_Bps = parameter(18.75e9);
+  const auto gpus = strided(8, 1);
+  const double closed_s = closed_time(K::all_reduce, A::hfreduce, gpus, kBytes, cluster);
+  const double efficiency = 0.8;
+  EXPECT_NEAR(closed_s, kLaunch + 2 * kNodeStep + 2 * kBytes / efficiency / 18.75e9, 1e-9);
+  cluster.node.root_port_Bps = parameter(1e15);
+  EXPECT_LT(closed_time(K::all_reduce, A::hfreduce, gpus, kBytes, cluster), closed_s);
+}
+
 // Neighbours' bytes and the NIC's meet on the GPU's PCIe link.
 TEST(CollectiveAlgorithms, WithoutNvlinkThePcieLinkCarriesBoth) {
   Cluster cluster = make_cluster(4);

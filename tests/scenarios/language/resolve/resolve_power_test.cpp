@@ -79,14 +79,31 @@ TEST(ResolvePower, DefaultsAreUnsure) {
   const auto unsure = [](const std::string& keys) {
     return case_of(", power: {" + keys + "}").asked.find<PowerSpec>()->unsure.size();
   };
-  EXPECT_EQ(unsure("rack_nodes: 2"), 4U);
-  EXPECT_EQ(unsure("pue: 1.2"), 3U);
+  EXPECT_EQ(unsure("rack_nodes: 2"), 3U);
+  EXPECT_EQ(unsure("pue: 1.2"), 2U);
   EXPECT_EQ(unsure("pue: 1.2, communicating: 0.3, switch_watts: 40, node_usd: 1000, years: 3"), 0U);
 }
 
+// The narrowest ports of the transport that take the NIC.
+TEST(ResolvePower, TheKitFitsTheNic) {
+  const auto kit = [](const std::string& node, const std::string& fabric) {
+    return network_kit_of(
+               parse_case("name: power\nmodel: llama3-8b\ncluster: {nodes: 2, node: " + node +
+                              ", fabric: " + fabric + "}\nlayout: {tp: 8}\nbatch: {global: 2}\n",
+                          "power.yaml")
+                   .job.cluster)
+        .name;
+  };
+  EXPECT_EQ(kit("dgx-h100", "full-bisection"), "ndr");
+  EXPECT_EQ(kit("dgx-a100", "full-bisection"), "hdr");
+  EXPECT_EQ(kit("dgx-v100", "full-bisection"), "edr");
+  EXPECT_EQ(kit("dgx-h100", "llama3-24k"), "ethernet-400");
+  EXPECT_EQ(kit("{base: dgx-h100, nic: 25 Gb/s}", "llama3-24k"), "ethernet-25");
+  EXPECT_EQ(kit("{base: dgx-h100, nic: 1600 Gb/s}", "full-bisection"), "xdr");
+  EXPECT_EQ(kit("frontier-mi250x", "frontier"), "slingshot");
+}
+
 TEST(ResolvePower, RefusesPricesThatDoNothing) {
-  EXPECT_TRUE(fails([] { case_of(", power: {nic_usd: 3000}"); },
-                    "does nothing without the price of a node"));
   EXPECT_TRUE(
       fails([] { case_of(", power: {years: 3}"); }, "does nothing without the price of a node"));
   const auto pools = [](const char* key) {
@@ -97,6 +114,11 @@ TEST(ResolvePower, RefusesPricesThatDoNothing) {
   for (const char* key : {"node_usd: 100", "more_nodes: 0.1"}) {
     EXPECT_TRUE(fails([&] { parse_case(pools(key), "power.yaml"); }, "this cluster has pools"));
   }
+}
+
+TEST(ResolvePower, ARowThatIsNotFullerHasNoPhases) {
+  EXPECT_TRUE(fails([] { case_of(", power: {row_apart: true}"); },
+                    "does nothing without more nodes in a row"));
 }
 
 TEST(ResolvePower, Refuses) {

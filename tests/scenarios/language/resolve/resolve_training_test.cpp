@@ -112,7 +112,6 @@ TEST(ResolveTraining, WhatCannotBeIsRefusedAtItsKey) {
       {"{adapter: {kind: lora, rank: 5000}}", "above the width 4096"},
       {"{adapter: {kind: none, rank: 8}}", "there is no adapter"},
       {"{adapter: {kind: lora, on: []}}", "names no matrix"},
-      {"{adapter: qlora}", "computes in 16 bit", "precision: fp8"},
       {"{method: zeroth-order}", "a.yaml:6:20: layout.sharding", "layout: {sharding: zero1}"},
       {"{method: zeroth-order}", "exchanges a number", "communication: {compressor: powersgd}"},
       {"{method: backward}", "take zeroth-order", "communication: {compressor: one-byte}"},
@@ -128,11 +127,6 @@ TEST(ResolveTraining, WhatCannotBeIsRefusedAtItsKey) {
     EXPECT_THAT(why, HasSubstr(fault.why)) << fault.train;
     EXPECT_THAT(why, StartsWith("a.yaml:")) << fault.train;
   }
-  const std::string mesh = training_text("{adapter: lora}", "layout: {tp: 4, tp_form: 2d}");
-  EXPECT_THAT(error_of([&] {
-                parse_case(mesh, "a.yaml", {{"batch.micro", "2"}});
-              }),
-              HasSubstr("no rank has whole rows"));
 }
 
 TEST(ResolveTraining, ATableOfLayersHasFrozenLayers) {

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "models/cost/chunk/step_work.hpp"
+#include "models/cost/inference/engine_speed.hpp"
 #include "scenarios/language/case.hpp"
 #include "sim/study/simulate.hpp"
 #include "tests/sim/study/rollout/equal_generation.hpp"
@@ -89,6 +90,21 @@ TEST(SimulateRollout, ColocatedEnginesHaveWhatTheLearnerLeaves) {
   EXPECT_EQ(kept.switch_s, 0);
   EXPECT_LE(kept.slots, moved.slots);
   EXPECT_EQ(moved.gpus, 16);
+}
+
+// A learner of adapters: its step as without engines, and their bytes alone on the links.
+TEST(SimulateRollout, ALearnerOfAdapters) {
+  const RolloutReport whole = loop_of(kEqual);
+  const Record record = run(kEqual, "train: {adapter: {kind: lora, rank: 16}}\n");
+  const RolloutReport& lora = *record.studies.find<RolloutReport>();
+  EXPECT_EQ(lora.transfer.model_bytes, changed_weight_bytes(record.job));
+  EXPECT_LT(lora.transfer.model_bytes, 0.01 * whole.transfer.model_bytes);
+  EXPECT_LT(lora.transfer.seconds, whole.transfer.seconds);
+  EXPECT_NEAR(lora.training_s, 128 * 1256 / tokens_per_step(record.job) * record.iteration.time_s,
+              1e-9 * lora.training_s);
+  EXPECT_GT(lora.generation_s, whole.generation_s);
+  EXPECT_NEAR(lora.period_s, lora.generation_s + lora.training_s + lora.transfer.seconds,
+              1e-6 * lora.period_s);
 }
 
 TEST(SimulateRollout, TheEstimateIsNearTheSimulation) {
