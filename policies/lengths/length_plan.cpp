@@ -17,6 +17,7 @@
 #include "policies/exchange/data_parallel.hpp"
 #include "policies/filling/fill_plan.hpp"
 #include "policies/lowering/pipeline_rank.hpp"
+#include "policies/outer/outer_exchange.hpp"
 #include "policies/protection/snapshot_tasks.hpp"
 
 namespace windtunnel {
@@ -295,6 +296,10 @@ class PlanBuilder {
     const Schedule schedule = one_stage(static_cast<int>(units.size()));
     IterationContext ctx(job_, schedule, prepared_.chunks, units, options_, data_,
                          whole_pipeline_rank(job_.layout));
+    if (options_.outer) {
+      const OuterExchange exchange(job_, schedule, prepared_.chunks, data_.network());
+      ctx.outer = {exchange.row(options_.outer->level, 0)};
+    }
     ctx.rendezvous = add_rendezvous(places, gpus, groups);
     RankClass& added = plan_.classes.emplace_back(pipeline_rank(ctx, 0, std::move(groups), alone_));
     added.name = gpus.size() == 1 ? fmt::format("cp x dp {}", gpus.front())
