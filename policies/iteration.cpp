@@ -84,6 +84,7 @@ std::vector<SyncSeconds> sync_seconds(const Job& job, const PreparedIteration& p
     const double with_s = iteration_step_s(layered, prepare_checked(layered));
     levels[level].exposed_s = std::max(0.0, with_s - (1 + job.sync[level].hiding_steps()) * step_s);
   }
+  fit_on_links(job.sync, levels, step_s);
   return levels;
 }
 

@@ -25,8 +25,18 @@ MeanStep mean_step(const std::vector<SyncLevel>& levels, const std::vector<SyncS
   return mean;
 }
 
+void fit_on_links(const std::vector<SyncLevel>& levels, std::vector<SyncSeconds>& seconds,
+                  double step_s) {
+  if (seconds.size() < 2) return;
+  double lacking_s = -step_s;
+  for (std::size_t level = 0; level < seconds.size(); ++level) {
+    lacking_s += seconds[level].exchange_s / levels[level].cycle_steps() -
+                 mean_exposed_s(levels[level], seconds[level]);
+  }
+  if (lacking_s > 0) seconds.back().exposed_s += lacking_s * levels.back().cycle_steps();
+}
+
 double exposed_seconds(const SyncLevel& level, double exchange_s, double step_s) {
-  if (level.events == SyncEvents::poisson) return 0;
   return std::max(0.0, exchange_s - level.hiding_steps() * step_s);
 }
 

@@ -68,19 +68,27 @@ struct SyncLevel {
 
   // Steps from one exchange to the next, of whichever fragment.
   double cycle_steps() const { return every_steps / fragments; }
-  // Steps that hide an exchange: more are of no use, as the next one is to begin then.
+  // Steps that hide an exchange: more are of no use, as the next one is to begin then. One at
+  // random times has all the time until the next one.
   int hiding_steps() const {
-    const double steps = delay_steps < cycle_steps() ? delay_steps : cycle_steps();
-    return static_cast<int>(steps);
+    const bool until_next = events == SyncEvents::poisson || delay_steps > cycle_steps();
+    return static_cast<int>(until_next ? cycle_steps() : delay_steps);
   }
 };
+
+// Whether each island waits for all others at each exchange, directly or by way of its neighbours.
+inline bool waits_for_all(const SyncLevel& level) {
+  return level.missing_islands == 0 && !level.chooses_missing &&
+         level.pattern != SyncPattern::none && level.events == SyncEvents::scheduled;
+}
 
 // One exchange of one fragment at a level.
 struct SyncSeconds {
   double exchange_s = 0;  // of the pipeline rank that takes longest, beside nothing else
   double exposed_s = 0;   // that steps take longer for it
   // Islands drift apart by stragglers. Means of an island: what it waits for those that an exchange
-  // waits for, and what it is cut off where it comes too late.
+  // waits for, and what it is cut off where it comes too late, or its steps are shorter than those
+  // of the last island.
   double wait_s = 0;
   double saved_s = 0;
   int left_out = 0;                 // islands that an exchange need not wait for
@@ -88,9 +96,15 @@ struct SyncSeconds {
   Origin origin = Origin::assumed;  // what they rest on
 };
 
-// What is waited for of an exchange that takes `exchange_s` alone, beside steps of `step_s`. Of one
-// at random times nothing, but for links that it never leaves idle.
+// What is waited for of an exchange that takes `exchange_s` alone, beside steps of `step_s`. Nobody
+// waits for one at random times, but where they come faster than links carry them, their queue
+// holds up the steps: on average by what they take longer than the steps between two of them.
 double exposed_seconds(const SyncLevel& level, double exchange_s, double step_s);
+
+// Exchanges of several levels go one after the other, so that no step of `step_s` is shorter than
+// its share of them all: what it lacks is waited for at the last level.
+void fit_on_links(const std::vector<SyncLevel>& levels, std::vector<SyncSeconds>& seconds,
+                  double step_s);
 
 // What exchanges of a level add to a step on average.
 inline double mean_exposed_s(const SyncLevel& level, const SyncSeconds& seconds) {

@@ -32,6 +32,17 @@ enum class SnapshotMode {
   lazy,   // they go there beside forward and backward; the optimizer, which changes them, waits
 };
 
+// What training does when a snapshot is due and the one before it is not complete. Which software
+// does what: models/cost/snapshot/snapshot_writer.cpp.
+enum class WhenBusy {
+  skip,   // trains on, and takes none this time
+  queue,  // one snapshot waits its turn in host memory; for the one after it training waits
+  block,  // waits until the one before is complete
+};
+template <>
+inline constexpr Choice<WhenBusy> kChoices<WhenBusy>[] = {
+    {"skip", WhenBusy::skip}, {"queue", WhenBusy::queue}, {"block", WhenBusy::block}};
+
 enum class CodeName {
   none,
   copies,  // `data` = 1: `parity` further copies
@@ -85,6 +96,7 @@ struct SavingRule;  // models/reliability/saving_rule.hpp
 struct SnapshotTier {
   SnapshotPlace place = SnapshotPlace::storage;
   SnapshotMode mode = SnapshotMode::sync;
+  WhenBusy when_busy = WhenBusy::block;
   // Exactly one of the three is positive, or `own` is there; none for replicas.
   int every_iterations = 0;
   double every_s = 0;

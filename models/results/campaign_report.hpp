@@ -112,6 +112,7 @@ struct RelaidLayout {
   int pp = 1;
   int dp = 1;
   double step_s = 0;
+  double progress = 1;  // share of the whole batch that a step has; less: it shrinks
   bool operator==(const RelaidLayout&) const = default;
 };
 

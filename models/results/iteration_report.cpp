@@ -266,7 +266,7 @@ double idle_share(const Plan& plan, const Timeline& timeline, int iteration, dou
   return idle / ranks;
 }
 
-double foreground_end_s(const Plan& plan, const Timeline& timeline, int iteration) {
+std::vector<double> foreground_ends_s(const Plan& plan, const Timeline& timeline, int iteration) {
   // Thousands of ranks have the tasks of one class.
   std::vector<std::vector<TaskIndex>> counted(plan.classes.size());
   for (std::size_t c = 0; c < counted.size(); ++c) {
@@ -275,13 +275,19 @@ double foreground_end_s(const Plan& plan, const Timeline& timeline, int iteratio
       if (tasks[t].iteration == iteration && !in_background(tasks[t])) counted[c].push_back(t);
     }
   }
-  double end_s = 0;
+  std::vector<double> ends_s;
   for (const RankTimeline& rank : timeline.ranks) {
+    double& end_s = ends_s.emplace_back(0);
     for (const TaskIndex t : counted[rank.rank_class]) {
       end_s = std::max(end_s, rank.spans[t].end_s);
     }
   }
-  return end_s;
+  return ends_s;
+}
+
+double foreground_end_s(const Plan& plan, const Timeline& timeline, int iteration) {
+  const std::vector<double> ends_s = foreground_ends_s(plan, timeline, iteration);
+  return ends_s.empty() ? 0 : *std::ranges::max_element(ends_s);
 }
 
 SteadyWindow reported_window(const Job& job, const Plan& plan) {

@@ -48,7 +48,8 @@ struct SyncReport {
 
 // How stragglers of a step are made up for (Job::redundancy).
 struct StragglerReport {
-  Estimate step_s;        // with them
+  Estimate step_s;         // with them
+  double variance_s2 = 0;  // of one step
   double waiting_s = 0;   // what a step would take if all waited for the slowest, without more work
   double load = 1;        // what a worker computes, over its part of the batch
   double passes_s = 0;    // what the load makes a step longer by
@@ -124,6 +125,8 @@ double iteration_s(const Job& job, const Plan& plan, const Timeline& timeline);
 
 // End of the last task of an iteration that is not a snapshot in the background.
 double foreground_end_s(const Plan& plan, const Timeline& timeline, int iteration);
+// [recorded rank] Of its own tasks.
+std::vector<double> foreground_ends_s(const Plan& plan, const Timeline& timeline, int iteration);
 // End of the last snapshot task: from then on the copy can be restored. 0: none was taken.
 double snapshot_end_s(const Plan& plan, const Timeline& timeline);
 

@@ -151,6 +151,7 @@ struct Layout {
   int islands() const;
   // Ranks of an island that share the state of a stage: dp x cp of one island.
   int island_replicas() const { return dp * cp / islands(); }
+  int island_dp() const { return dp / islands(); }  // replicas of an island
   int ranks() const { return tp * cp * pp * dp; }
   int stages() const { return pp * vpp; }
   int ulysses_ranks() const {

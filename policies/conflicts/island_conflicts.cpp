@@ -6,7 +6,10 @@ namespace features {
 namespace {
 
 constexpr Conflict kIslandRows[] = {
-    {kIslands, kLengths, ": with batch.lengths is not modelled", "leave one of them out"},
+    {kIslands, kLengthGroups,
+     ": groups of different degrees (layout.length_policy) would be of ranks of several islands, "
+     "which meet at exchanges only",
+     "take layout.length_policy: fixed"},
     {kWideIslands, kCrossing,
      ": does not go with communication.overlap: dear or priority, whose gradients arrive in the "
      "next step, within islands of several replicas",
@@ -19,8 +22,6 @@ constexpr Conflict kIslandRows[] = {
 };
 
 constexpr Conflict kRedundancyRows[] = {
-    {kRedundancy, kIslands, ": islands (sync) wait for each other by sync.*.wait_for",
-     "leave redundancy or sync out"},
     {kRedundancy, kExpertRanks,
      ": replicas that share experts (layout.ep) wait for each other in passes", ""},
     {kRedundancy, kZero3,

@@ -24,7 +24,6 @@ constexpr Conflict kStudyRows[] = {
     {kRollout, kNoCausalSoftmax,
      ": engines are modelled for causal transformers with softmax attention", ""},
     {kRollout, kPools, ": engines beside a job on cluster.pools are not modelled", ""},
-    {kRollout, kIslands, ": islands of replicas (sync) have no one version of the weights", ""},
     {kVolunteers, kLayerTable, ": goes with transformers, not with tables of layers", ""},
     {kVolunteers, kLengths, ": with batch.lengths is not modelled", "leave one out"},
     {kFusedJobs, kSeveralRanks, ": is of jobs of one GPU, and this one has {ranks}", ""},

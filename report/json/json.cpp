@@ -301,6 +301,7 @@ Json campaign_json(const Record& record) {
                                      {"pp", layout.pp},
                                      {"dp", layout.dp},
                                      {"step_s", layout.step_s}});
+    if (layout.progress < 1) campaign["relayouts"].back()["batch_share"] = layout.progress;
   }
   const std::optional<IntervalReport>& interval = record.campaign->interval;
   campaign["interval"] = interval ? interval_json(*interval) : Json(nullptr);

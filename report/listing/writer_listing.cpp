@@ -21,6 +21,7 @@ TextTable snapshot_writer_table() {
                    {"GPU to host", Align::right},
                    {"start", Align::right},
                    {"ranks"},
+                   {"while busy"},
                    {"origin"},
                    {"source"}},
                   {}};
@@ -28,8 +29,9 @@ TextTable snapshot_writer_table() {
     table.rows.push_back({std::string(writer.name), rate_text(writer.write_Bps),
                           rate_text(writer.read_Bps), rate_text(writer.copy_Bps),
                           writer.start_s.value > 0 ? format_seconds(writer.start_s.value) : "-",
-                          std::string(name_of(writer.ranks)), to_string(writer.write_Bps.origin),
-                          writer.write_Bps.source});
+                          std::string(name_of(writer.ranks)),
+                          std::string(name_of(writer.when_busy)),
+                          to_string(writer.write_Bps.origin), writer.write_Bps.source});
   }
   return table;
 }
@@ -37,7 +39,9 @@ TextTable snapshot_writer_table() {
 Json snapshot_writer_document() {
   Json writers = Json::array();
   for (const NamedWriter& writer : snapshot_writers()) {
-    Json entry = {{"name", writer.name}, {"ranks", name_of(writer.ranks)}};
+    Json entry = {{"name", writer.name},
+                  {"ranks", name_of(writer.ranks)},
+                  {"when_busy", name_of(writer.when_busy)}};
     const auto add = [&](const char* key, const Parameter& number) {
       if (number.value > 0) entry[key] = parameter_json(number);
     };

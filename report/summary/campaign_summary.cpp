@@ -113,7 +113,10 @@ SummarySection relaid_section(const std::vector<RelaidLayout>& layouts) {
   for (const RelaidLayout& layout : layouts) {
     section.table.rows.push_back(
         {with_separators(layout.nodes),
-         fmt::format("tp {} x pp {} x dp {}", layout.tp, layout.pp, layout.dp),
+         fmt::format("tp {} x pp {} x dp {}{}", layout.tp, layout.pp, layout.dp,
+                     layout.progress < 1 ? fmt::format(", {} of the batch",
+                                                       value_text(Unit::share, layout.progress))
+                                         : ""),
          value_text(Unit::seconds, layout.step_s)});
   }
   return section;

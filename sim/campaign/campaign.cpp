@@ -18,15 +18,15 @@ void check_table(const IterationTable& table, const std::vector<FailureClass>& f
   for (const double duration_s : table.iteration_s) {
     CHECK(std::isfinite(duration_s) && duration_s > 0, "an iteration takes {} s", duration_s);
   }
-  for (const auto& [tier, complete_s, restore_s, rebuild_s, storage_s, startup, reshape_s] :
-       table.tiers) {
+  for (const auto& [tier, complete_s, restore_s, rebuild_s, storage_s, startup, reshape_s,
+                    convert_s] : table.tiers) {
     check_interval(tier);
     CHECK(is_duration(complete_s) && is_duration(restore_s) && is_duration(rebuild_s) &&
               is_duration(storage_s) && is_duration(startup.alone_s) &&
-              is_duration(startup.storm_s) && is_duration(reshape_s),
+              is_duration(startup.storm_s) && is_duration(reshape_s) && is_duration(convert_s),
           "a tier completes in {} s, restores in {} s, rebuilds in {} s, stores in {} s, converts "
-          "in {} s",
-          complete_s, restore_s, rebuild_s, storage_s, reshape_s);
+          "in {} or {} s",
+          complete_s, restore_s, rebuild_s, storage_s, reshape_s, convert_s);
   }
   CHECK(table.shrunk_iteration_s.size() == table.shrunk_progress.size(),
         "{} shrunk times, {} shares", table.shrunk_iteration_s.size(),

@@ -34,8 +34,10 @@ struct TierTiming {
   // For so long a snapshot would take all of the storage's bandwidth; 0: it goes elsewhere.
   double storage_s = 0;
   StartupReads startup = {};
-  // Besides, under `shrink`, when other nodes are out than when it was taken: converting the copy.
+  // Besides, when other nodes are out than when it was taken: converting the copy for other
+  // replicas of the same layout; for another layout (tp, pp).
   double reshape_s = 0;
+  double convert_s = 0;
 };
 
 // The durations of every kind of iteration a campaign can meet, made before the threads start.
@@ -51,7 +53,9 @@ struct IterationTable {
   // node costs the layout is decided by who fills this. With more nodes out the job waits.
   std::vector<double> shrunk_iteration_s;
   std::vector<double> shrunk_progress;
-  std::vector<RelaidLayout> relaid = {};  // those of these iterations, most nodes first
+  std::vector<RelaidLayout> relaid = {};  // (relayout) those of these iterations, most nodes first
+  // [j]: which of `relaid`, counted from 1, that is of another layout; 0 or not there: the job's.
+  std::vector<int> shrunk_layout = {};
   // Not all sizes were simulated: how far iteration times of neighbours that were looked at lie
   // apart, or the closed form is off between simulated ones, as a share; the others are off by
   // about as much at most. 0: all were simulated.

@@ -94,7 +94,9 @@ JobSize CampaignPlan::size_at(int level) const {
   const double progress =
       is_elastic() ? (groups - level) / groups : table.shrunk_progress[level - 1];
   // A smaller job does no more in its time than its share.
-  return {std::max(table.shrunk_iteration_s[level - 1], progress * plain_s), progress};
+  const auto place = static_cast<std::size_t>(level - 1);
+  const int layout = place < table.shrunk_layout.size() ? table.shrunk_layout[place] : 0;
+  return {std::max(table.shrunk_iteration_s[place], progress * plain_s), progress, layout};
 }
 
 }  // namespace windtunnel

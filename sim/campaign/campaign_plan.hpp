@@ -20,6 +20,7 @@ inline constexpr int kNoSlowNode = -1;
 struct JobSize {
   double iteration_s = 0;  // without overheads and snapshots
   double progress = 1;     // share of the full batch that an iteration gives
+  int layout = 0;          // of IterationTable::shrunk_layout
   bool operator==(const JobSize&) const = default;
 };
 
@@ -49,6 +50,13 @@ struct CampaignPlan {
     const WhenNoSpare then = inputs.recovery.when_no_spare;
     const bool changes = then == WhenNoSpare::shrink || then == WhenNoSpare::relayout;
     return changes && !is_elastic() ? size_of(level) : 0;
+  }
+
+  // Converting a copy of the tier from one layout_of() to another.
+  double conversion_s(std::size_t tier, int from, int to) const {
+    const TierTiming& timing = inputs.table.tiers[tier];
+    if (from == to) return 0;
+    return sizes[from].layout == sizes[to].layout ? timing.reshape_s : timing.convert_s;
   }
 
   const CampaignInputs& inputs;     // must outlive the plan

@@ -106,7 +106,7 @@ Copies::Source Copies::newest(bool good, int out) const {
     const bool rebuild =
         timing.rebuild_s > 0 && !lost_since(static_cast<int>(i), copy->start_s).empty();
     const double load_s = rebuild ? timing.rebuild_s : timing.restore_s;
-    newest[i] = {copy->iteration, load_s + (copy->out == out ? 0 : timing.reshape_s)};
+    newest[i] = {copy->iteration, load_s + plan_.conversion_s(i, copy->out, out)};
     bad[i] = copy->bad;
   }
   const int tier = tier_to_restore_from(newest);

@@ -325,11 +325,33 @@ void IslandTrial::wait_or_restart(int index) {
   enter(island, Phase::restarting, inputs_.recovery.restart_s + island.provision_s);
 }
 
+// Whether others that train have all of the island's parameters: of a model of paths somebody with
+// each of its modules.
+bool IslandTrial::others_hold_all(int index) const {
+  if (table_.own_parts || !exchanges_.peers(index)) return false;
+  if (table_.far_modules == 0) return true;
+  bool near = false;
+  bool far = false;
+  for (int other = 0; other < table_.count; ++other) {
+    if (other == index || !exchanges_.trains(other)) continue;
+    near |= other / table_.far_modules == index / table_.far_modules;
+    far |= other % table_.far_modules == index % table_.far_modules;
+  }
+  return near && far;
+}
+
 // Its own copy where that is newer than what others hold; one from behind an exchange that those
 // have lost is of no use. Before an exchange others hold the common start, which nobody streams.
+// What no other island has comes from its own copy alone, and the others wait until it has caught
+// up.
 IslandTrial::Source IslandTrial::newest(int index) const {
   Source source{exchanges_.peers(index), islands_[index].copies.newest(false, 0)};
   if (!source.peers) return source;
+  if (!others_hold_all(index)) {
+    source.peers.reset();
+    source.own.iteration = std::min(source.own.iteration, exchanges_.limit(index));
+    return source;
+  }
   const std::int64_t own = source.own.iteration;
   if (own > source.peers->step && own <= exchanges_.limit(index)) {
     source.peers.reset();
@@ -444,7 +466,7 @@ std::int64_t IslandTrial::counted(int index) const {
   const Island& island = islands_[index];
   std::int64_t step = island.step;
   if (island.phase != Phase::training) {
-    const std::int64_t held = exchanges_.peers(index) ? island.shared : 0;
+    const std::int64_t held = others_hold_all(index) ? island.shared : 0;
     step = std::min(step, std::max(held, island.copies.newest(true, 0).iteration));
   }
   std::int64_t missed = 0;

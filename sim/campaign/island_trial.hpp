@@ -75,6 +75,7 @@ class IslandTrial {
     Copies::Source own{};
   };
   Source newest(int island) const;
+  bool others_hold_all(int island) const;
   void load(int island);
   void end_load(int island);
   void take_weights_of_others(Island& island, std::int64_t step);

@@ -70,7 +70,12 @@ Pace::Pace(const IterationTable& table, double iteration_s, const std::vector<in
   }
   for (int tier = 0; tier < static_cast<int>(table.tiers.size()); ++tier) {
     cadences_.push_back(cadence_of(table, tier));
-    cadences_.back().kept = kept[tier];
+    cadences_.back().kept = kept[tier] + cadences_.back().queued;
+  }
+  for (int set = 1; set < sets(); ++set) {
+    for (int tier = 0; tier < tiers(); ++tier) {
+      if (set >> tier & 1) stall_s_[set] += cadences_[tier].wait_s;
+    }
   }
   for (int kind = 0; kind < kPauses; ++kind) {
     const TrainingPause& pause = kind == 0 ? table.pauses.evaluation : table.pauses.logging;
@@ -86,28 +91,51 @@ Cadence Pace::cadence_of(const IterationTable& table, int tier) const {
   cadence.complete_s = timing.complete_s;
   cadence.restore_s = timing.restore_s;
   cadence.rule = timing.tier.own.get();
-  if (timing.tier.every_iterations > 0 || timing.tier.every_overhead > 0) {
-    // The shortest iteration that takes it, then plain ones: complete in any case.
-    double own_stall_s = std::numeric_limits<double>::infinity();
-    for (int set = 0; set < sets(); ++set) {
-      if (set >> tier & 1) own_stall_s = std::min(own_stall_s, stall_s_[set]);
-    }
-    const std::int64_t needed = whole_turns(timing.complete_s - own_stall_s, iteration_s_);
-    std::int64_t period = timing.tier.every_iterations;
-    if (timing.tier.every_overhead > 0) {
-      // As often as costs at most that share, and as copies complete (CheckFreq, Mohan et al., FAST
-      // 2021, section 4.2).
-      const double stall_s = stall_s_[std::size_t{1} << tier];
-      period =
-          std::max(needed, whole_turns(stall_s, timing.tier.every_overhead * table.iteration_s[0]));
-    }
-    cadence.turns = (needed + period - 1) / period;
-    cadence.every_iterations = period * cadence.turns;
-  } else if (timing.tier.every_s > 0) {
-    cadence.turns = whole_turns(timing.complete_s, timing.tier.every_s);
-    cadence.every_s = timing.tier.every_s * static_cast<double>(cadence.turns);
+  // The shortest iteration that takes it, then plain ones: complete in any case.
+  double own_stall_s = std::numeric_limits<double>::infinity();
+  for (int set = 0; set < sets(); ++set) {
+    if (set >> tier & 1) own_stall_s = std::min(own_stall_s, stall_s_[set]);
   }
+  cadence.every_iterations = timing.tier.every_iterations;
+  cadence.every_s = timing.tier.every_s;
+  if (timing.tier.every_overhead > 0) {
+    // As often as costs at most that share, and as copies complete (CheckFreq, Mohan et al., FAST
+    // 2021, section 4.2).
+    const double stall_s = stall_s_[std::size_t{1} << tier];
+    cadence.every_iterations =
+        std::max(whole_turns(timing.complete_s - own_stall_s, iteration_s_),
+                 whole_turns(stall_s, timing.tier.every_overhead * table.iteration_s[0]));
+  }
+  if (cadence.is_running()) give_way(timing.tier.when_busy, own_stall_s, cadence);
   return cadence;
+}
+
+// Of a rule, which says no less than a copy takes, nothing does.
+void Pace::give_way(WhenBusy when_busy, double own_stall_s, Cadence& cadence) const {
+  if (cadence.rule != nullptr) return;
+  if (when_busy == WhenBusy::skip) {
+    cadence.turns = cadence.is_timed()
+                        ? whole_turns(cadence.complete_s, cadence.every_s)
+                        : (whole_turns(cadence.complete_s - own_stall_s, iteration_s_) +
+                           cadence.every_iterations - 1) /
+                              cadence.every_iterations;
+    cadence.every_iterations *= cadence.turns;
+    cadence.every_s *= static_cast<double>(cadence.turns);
+    return;
+  }
+  // What stalls training is the copy to host memory, which the next one can overlap in a queue.
+  const bool queues = when_busy == WhenBusy::queue;
+  const double busy_s = cadence.complete_s - (queues ? own_stall_s : 0);
+  const double period_s = own_stall_s + cadence.training_s(iteration_s_, own_stall_s);
+  const double wait_s = busy_s - period_s;
+  // A copy may seem to end an ulp after the period that it fills exactly.
+  constexpr double kRounding = 1e-9;
+  if (wait_s <= kRounding * busy_s) return;
+  cadence.wait_s = wait_s;
+  if (cadence.is_timed()) cadence.every_s = busy_s * (1 - kRounding);
+  if (!queues) return;
+  cadence.queued = 1;
+  cadence.complete_s = 2 * busy_s;  // behind the one before it
 }
 
 void Pace::set_common_periods() {

@@ -30,13 +30,18 @@ struct Steps {
 // More iterations than a campaign can have.
 inline constexpr std::int64_t kManyIterations = std::int64_t{1} << 52;
 
-// The cadence of a tier. A tier whose copy takes longer than its period runs at the smallest
-// multiple of the period in which the copy completes: `turns` - 1 of `turns` are skipped.
+// The cadence of a tier. Where its copy takes longer than its period, SnapshotTier::when_busy says
+// what gives way. skip: it runs at the smallest multiple of the period in which the copy completes,
+// `turns` - 1 of `turns` are skipped. block and queue: training waits `wait_s` besides in each
+// iteration that takes it, so that the next falls due when the writer is free. (In truth it waits
+// before the next one; copies, and what failures leave, are the same.)
 struct Cadence {
   std::int64_t every_iterations = 0;  // 0: by time
   double every_s = 0;                 // 0 as well: never, or by `rule`
   const SavingRule* rule = nullptr;
   std::int64_t turns = 1;
+  double wait_s = 0;
+  int queued = 0;  // copies that wait behind the one that is written
   double complete_s = 0;
   double restore_s = 0;
   int kept = 1;  // complete copies that may be asked for
@@ -92,6 +97,7 @@ class Pace {
 
  private:
   Cadence cadence_of(const IterationTable& table, int tier) const;
+  void give_way(WhenBusy when_busy, double own_stall_s, Cadence& cadence) const;
   class Ahead;
   void set_common_periods();
   std::int64_t whole_period() const;

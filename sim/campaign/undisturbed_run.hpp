@@ -30,7 +30,7 @@ class RecentCopies {
   void clear() { size_ = 0; }
 
  private:
-  static constexpr int kRoom = kMostKeptCopies + 1;  // complete ones, and the one under way
+  static constexpr int kRoom = kMostKeptCopies + 2;  // complete, under way, and in a queue behind
   std::array<StartedCopy, kRoom> copies_;
   int next_ = 0;
   int size_ = 0;
@@ -75,9 +75,10 @@ class UndisturbedRun {
     const double complete_s = pace_->cadence(tier).complete_s;
     const RecentCopies& recent = snapshots_[tier].recent;
     for (int back = std::min(recent.size() - 1, pace_->cadence(tier).kept); back >= 0; --back) {
-      // The cadence starts none before the last is complete.
+      // The cadence starts none before the last is complete, or the one before it.
       const StartedCopy& copy = recent.newest(back);
-      if (back > 0 || copy.start_s + complete_s <= at_s) take(copy);
+      const bool through = back > pace_->cadence(tier).queued;
+      if (through || copy.start_s + complete_s <= at_s) take(copy);
     }
     if (running && (due() >> tier & 1) && now_s() + complete_s <= at_s) {
       take(StartedCopy{iteration(), now_s()});

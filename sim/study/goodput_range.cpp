@@ -19,7 +19,7 @@ IterationTable scaled(IterationTable table, double factor) {
   for (TierTiming& timing : table.tiers) {
     for (double* seconds :
          {&timing.complete_s, &timing.restore_s, &timing.rebuild_s, &timing.storage_s,
-          &timing.reshape_s, &timing.startup.alone_s, &timing.startup.storm_s}) {
+          &timing.reshape_s, &timing.convert_s, &timing.startup.alone_s, &timing.startup.storm_s}) {
       *seconds *= factor;
     }
   }

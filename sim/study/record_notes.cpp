@@ -42,6 +42,8 @@ constexpr NoteKind kNoteKinds[] = {
     {About::campaign, Depth::campaign,
      [](const On& on) { return few_failures_notes(*on.campaign); }},
     {About::campaign, Depth::campaign,
+     [](const On& on) { return busy_writer_notes(*on.campaign); }},
+    {About::campaign, Depth::campaign,
      [](const On& on) { return spoilt_copies(on.record.job, on.record.campaign->tiers); }},
     {About::campaign, Depth::campaign,
      [](const On& on) {
@@ -65,6 +67,8 @@ constexpr NoteKind kNoteKinds[] = {
      [](const On& on) { return uneven_stage_notes(on.record.job, on.prepared); }, stage_advice},
     {About::step, Depth::step,
      [](const On& on) { return unfamiliar_notes(on.record.iteration.familiarity); }},
+    {About::step, Depth::step,
+     [](const On& on) { return late_exchange_notes(on.record.job, on.record.iteration); }},
     {About::step, Depth::step,
      [](const On& on) { return learning_notes(on.record.job, on.record.iteration); }},
     {About::step, Depth::step, [](const On& on) { return invariant_notes(on.record); }}};

@@ -21,6 +21,7 @@ struct NamedWriter {
   Parameter copy_Bps;
   Parameter start_s;
   WritingRanks ranks;  // usually
+  WhenBusy when_busy;  // of the software that saves with it
 };
 std::span<const NamedWriter> snapshot_writers();
 

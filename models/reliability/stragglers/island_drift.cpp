@@ -4,6 +4,7 @@
 #include <cmath>
 #include <optional>
 #include <span>
+#include <utility>
 
 #include "models/reliability/stragglers/wait_rule.hpp"
 #include "models/reliability/stragglers/worker_factors.hpp"
@@ -37,20 +38,26 @@ class Periods {
   enum class By { steps, sums, machines };
 
   Periods(const Jitter& jitter, int units, int islands, int steps, By by)
-      : jitter_(jitter),
-        units_(units),
-        steps_(steps),
-        by_(by),
-        step_(island_step(jitter, units)),
-        random_(jitter.seed, RandomPurpose::kernel_jitter, ~std::uint64_t{0}),
-        sums_(islands) {
+      : Periods(std::vector(islands, island_step(jitter, units)), jitter.seed, steps, by) {
+    jitter_ = jitter;
+    units_ = units;
     draw_machine();
   }
+  // By sums.
+  Periods(std::vector<IslandStep> islands, std::uint64_t seed, int steps, By by = By::sums)
+      : steps_(steps),
+        by_(by),
+        islands_(std::move(islands)),
+        random_(seed, RandomPurpose::kernel_jitter, ~std::uint64_t{0}),
+        sums_(islands_.size()) {}
   // [island] valid until the next call.
   const std::vector<double>& next() {
     if (by_ == By::sums) {
-      const double deviation = std::sqrt(steps_ * step_.long_variance);
-      for (double& sum : sums_) sum = steps_ * step_.mean + deviation * random_.normal();
+      for (std::size_t island = 0; island < sums_.size(); ++island) {
+        const IslandStep& own = islands_[island];
+        const double deviation = std::sqrt(steps_ * own.long_variance);
+        sums_[island] = steps_ * own.mean + deviation * random_.normal();
+      }
       return sums_;
     }
     std::ranges::fill(sums_, 0);
@@ -70,11 +77,11 @@ class Periods {
   }
 
  private:
-  const Jitter& jitter_;
-  int units_;
+  Jitter jitter_ = {};
+  int units_ = 1;
   int steps_;
   By by_;
-  IslandStep step_;
+  std::vector<IslandStep> islands_;
   RandomStream random_;
   std::optional<WorkerFactors> factors_;
   int machine_ = 0;
@@ -181,45 +188,74 @@ IslandStep island_step(const Jitter& jitter, double units) {
   return {slowest.mean, slowest.variance, slowest.variance * longer};
 }
 
-IslandDrift sample_drift(const Jitter& jitter, int units, const std::vector<DriftLevel>& levels) {
-  int islands = 1;
-  for (const DriftLevel& level : levels) islands *= level.groups;
-  const int steps = std::max(1, static_cast<int>(std::lround(levels.front().steps)));
-  std::vector<int> every;  // [level] exchanges of the innermost
-  for (const DriftLevel& level : levels) {
-    every.push_back(std::max(1, static_cast<int>(std::lround(level.steps / steps))));
+namespace {
+
+// Exchanges of the innermost level until one of each level, and the steps of a period.
+struct Turns {
+  explicit Turns(const std::vector<DriftLevel>& levels)
+      : steps(std::max(1, static_cast<int>(std::lround(levels.front().steps)))) {
+    for (const DriftLevel& level : levels) {
+      every.push_back(std::max(1, static_cast<int>(std::lround(level.steps / steps))));
+      islands *= level.groups;
+    }
   }
-  const Sampling sampling = sampling_of(jitter, double(islands) * units, steps, every.back());
-  Periods periods(jitter, units, islands, steps, sampling.by);
-  IslandDrift drift{.step = island_step(jitter, units).mean};
-  RandomStream random(jitter.seed, RandomPurpose::wiring, 0);
-  std::vector<double> clocks(islands, 0);
+  int steps;
+  int islands = 1;
+  std::vector<int> every;  // [level]
+};
+
+IslandDrift drift_over(Periods& periods, const Sampling& sampling, double step_mean,
+                       std::uint64_t seed, const std::vector<DriftLevel>& levels) {
+  const Turns turns(levels);
+  IslandDrift drift{.step = step_mean};
+  RandomStream random(seed, RandomPurpose::wiring, 0);
+  std::vector<double> clocks(turns.islands, 0);
   std::vector<ExchangeSums> sums(levels.size());
   for (int period = 1; period <= sampling.periods; ++period) {
     const std::vector<double>& own = periods.next();
-    for (int island = 0; island < islands; ++island) clocks[island] += own[island];
+    for (int island = 0; island < turns.islands; ++island) clocks[island] += own[island];
     int below = 1;  // islands of a group of the level
     for (std::size_t l = 0; l < levels.size(); ++l) {
       below *= levels[l].groups;
-      if (period % every[l] != 0) continue;
-      for (int first = 0; first < islands; first += below) {
+      if (period % turns.every[l] != 0) continue;
+      for (int first = 0; first < turns.islands; first += below) {
         exchange(std::span(clocks).subspan(first, below), levels[l], levels[l].slack * drift.step,
                  random, sums[l]);
       }
       ++sums[l].exchanges;
     }
-    if (sampling.by == Periods::By::machines && period % every.back() == 0) {
+    if (sampling.by == Periods::By::machines && period % turns.every.back() == 0) {
       periods.draw_machine();
       std::ranges::fill(clocks, 0);
     }
   }
   for (const ExchangeSums& own : sums) {
-    const double all = double(own.exchanges) * islands;
+    const double all = double(own.exchanges) * turns.islands;
     drift.wait.push_back(own.wait / all);
     drift.late.push_back(own.late / all);
     drift.saved.push_back(own.saved / all);
   }
   return drift;
+}
+
+}  // namespace
+
+IslandDrift sample_drift(const Jitter& jitter, int units, const std::vector<DriftLevel>& levels) {
+  const Turns turns(levels);
+  const Sampling sampling =
+      sampling_of(jitter, double(turns.islands) * units, turns.steps, turns.every.back());
+  Periods periods(jitter, units, turns.islands, turns.steps, sampling.by);
+  return drift_over(periods, sampling, island_step(jitter, units).mean, jitter.seed, levels);
+}
+
+IslandDrift sample_drift(const std::vector<IslandStep>& islands, std::uint64_t seed,
+                         const std::vector<DriftLevel>& levels) {
+  const Turns turns(levels);
+  double mean = 0;
+  for (const IslandStep& own : islands) mean += own.mean / static_cast<double>(islands.size());
+  Periods periods(islands, seed, turns.steps);
+  const int most = std::max(kExchanges, kLeastExchanges * turns.every.back());
+  return drift_over(periods, {Periods::By::sums, most}, mean, seed, levels);
 }
 
 }  // namespace windtunnel

@@ -3,6 +3,7 @@
 // synchronous job pays). An exchange may go ahead without the last to come.
 #pragma once
 
+#include <cstdint>
 #include <vector>
 
 #include "models/machine/jitter.hpp"
@@ -49,5 +50,10 @@ struct IslandStep {
   double long_variance = 0;
 };
 IslandStep island_step(const Jitter& jitter, double units);
+
+// Likewise of islands whose steps are unlike without any jitter, each by normal sums; of constant
+// ones, without a variance, there is nothing to draw. The figures are in the unit of the steps.
+IslandDrift sample_drift(const std::vector<IslandStep>& islands, std::uint64_t seed,
+                         const std::vector<DriftLevel>& levels);
 
 }  // namespace windtunnel

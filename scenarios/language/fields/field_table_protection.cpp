@@ -87,6 +87,10 @@ Rows copy_rows() {
       whole_row("snapshots.*.full_every", sets<&SnapshotTier::full_every>, range(1, 1e6),
                 example("10"),
                 "every so many-th snapshot moves the whole state, the others what changed"),
+      name_row("snapshots.*.when_busy", sets<&SnapshotTier::when_busy>, Scope::campaign, optional,
+               example("queue"),
+               "when one is due and the last is not complete yet: none is taken, one waits in host "
+               "memory, or training waits; default: the writer's, else block"),
       whole_row("snapshots.*.kept", sets<&SnapshotTier::kept>, range(1, kMostKeptCopies),
                 Scope::campaign, "complete copies on storage and disks; memory keeps the newest"),
       name_row("snapshots.*.layout", sets<&SnapshotTier::any_layout>, names({"own", "any"}),

@@ -30,7 +30,7 @@ void resolve_redundancy(const Values& values, Job& job) {
     if (!values.stated(join_path(path, key)) || takes_key(own.scheme, key)) continue;
     values.fail(join_path(path, key), fmt::format("{} has no use for it", name_of(own.scheme)));
   }
-  const std::string why = why_not(own, job.layout.dp);
+  const std::string why = why_not(own, job.layout.island_dp());
   if (!why.empty()) values.fail(path, why);
   job.redundancy = std::make_shared<const Redundancy>(own);
 }

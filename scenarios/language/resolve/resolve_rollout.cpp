@@ -81,6 +81,14 @@ std::shared_ptr<const RolloutSpec> resolve_rollout(const Values& values, const J
     values.fail("rollout.prompts", fmt::format("{} prompts of {} samples are more than a million",
                                                rollout.prompts, rollout.samples));
   }
+  const int islands = job.layout.islands();
+  for (const auto& [key, count] :
+       {std::pair("rollout.prompts", rollout.prompts), std::pair("rollout.nodes", rollout.nodes)}) {
+    if (count % islands == 0) continue;
+    values.fail(key, fmt::format("{} are no multiple of the {} islands (sync), each of which has "
+                                 "engines and prompts of its own; take one",
+                                 count, islands));
+  }
   const double room = job.batch.sequence - rollout.prompt_length;
   if (room < 1) {
     values.fail("rollout.prompt_length",

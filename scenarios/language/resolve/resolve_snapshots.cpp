@@ -85,13 +85,13 @@ ErasureCode resolve_code(const Values& values, const std::string& path, const Sn
   return code;
 }
 
-SnapshotWriter resolve_writer(const Values& values, const std::string& path) {
+void resolve_writer(const Values& values, const std::string& path, SnapshotTier& tier) {
   const std::string key = path + ".writer";
-  if (!values.has(key + ".name")) return {};
-  SnapshotWriter writer =
-      usual_writer(find_named(snapshot_writers(), "writer", values.text(key + ".name")));
-  values.fill(key, writer);
-  return writer;
+  if (!values.has(key + ".name")) return;
+  const NamedWriter& named = find_named(snapshot_writers(), "writer", values.text(key + ".name"));
+  tier.writer = usual_writer(named);
+  values.fill(key, tier.writer);
+  if (!values.has(path + ".when_busy")) tier.when_busy = named.when_busy;
 }
 
 // Keys that say something about copies that the tier does not make or cannot have.
@@ -122,7 +122,7 @@ SnapshotTier resolve_tier(const Values& values, const std::string& path, int gpu
   if (!traits_of(tier).copied) return tier;
   resolve_interval(values, path, own, tier);
   tier.code = resolve_code(values, path, tier, gpus);
-  tier.writer = resolve_writer(values, path);
+  resolve_writer(values, path, tier);
   if (tier.changed_share < 1 && tier.full_every == 1) {
     values.fail(
         path + ".changed",

@@ -183,16 +183,16 @@ void check_waiting(const Values& values, const Job& job, int level, int entry) {
         key_of(entry, ".wait_for"),
         "all-but-K and dynamic go with one level of exchanges; take all, or list one level");
   }
-  if (own.chooses_missing && !job.cluster.jitter.active()) {
+  const bool unlike = !job.cluster.slow_nodes.empty();
+  if (own.chooses_missing && !unlike && !job.lengths && !job.cluster.jitter.active()) {
     values.fail(key_of(entry, ".wait_for"),
-                "is dynamic, and no island comes later than others; state cluster.jitter");
+                "is dynamic, and no island comes later than others; state cluster.jitter, or "
+                "cluster.slow_nodes");
   }
-  const bool all_wait = own.missing_islands == 0 && !own.chooses_missing &&
-                        own.pattern != SyncPattern::none && own.events == SyncEvents::scheduled;
-  if (!all_wait && !job.cluster.slow_nodes.empty()) {
+  if (unlike && !waits_for_all(own) && job.cluster.jitter.active()) {
     values.fail("cluster.slow_nodes",
-                "islands of unlike speed are modelled where all wait for each other: at "
-                "exchanges on schedule, with wait_for: all; leave them out");
+                "with cluster.jitter islands of unlike speed are modelled where all wait for each "
+                "other: at exchanges on schedule, with wait_for: all; leave one of them out");
   }
 }
 
@@ -300,21 +300,6 @@ void resolve_paths(const Values& values, Job& job, int entry) {
   if (job.network) values.fail(key, "goes with a transformer, whose layers are alike");
 }
 
-// In a campaign what a failed island has lost comes back from any other, which must have it.
-void check_own_parts(const Values& values, const Job& job, int level, int entry) {
-  if (job.campaign.length_s == 0) return;
-  if (job.sync[level].parameters == SyncParameters::dense) {
-    values.fail(key_of(entry, ".parameters"),
-                "dense beside a campaign is not modelled: no other island has the experts of one "
-                "that fails; take all, or leave campaign.length out");
-  }
-  if (level == 0 && !job.layout.path_modules.empty()) {
-    values.fail(key_of(entry, ".paths"),
-                "beside a campaign is not modelled: a failed island holds up those that have one "
-                "of its modules, and gets them from these alone; leave it or campaign.length out");
-  }
-}
-
 void check_shrinking(const Values& values, const Job& job) {
   const std::string key = "recovery.when_no_spare";
   if (!values.has(key)) return;
@@ -400,7 +385,6 @@ void resolve_sync(const Values& values, NamedFiles& files, const OwnCompressors&
   for (int level = 0; level < std::ssize(job.sync); ++level) {
     check_level(values, job, level, skipped + level);
     check_places(values, job, level, skipped + level);
-    check_own_parts(values, job, level, skipped + level);
   }
   check_shrinking(values, job);
 }

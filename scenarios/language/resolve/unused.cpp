@@ -84,6 +84,72 @@ void add_idle_software(const Values& values, const Job& job, std::vector<Note>& 
   }
 }
 
+// How many ranks an axis sends among: of dp the most that hold one gradient, of an island.
+int ranks_of(const Job& job, Category axis) {
+  const Layout& layout = job.layout;
+  switch (axis) {
+    case Category::tp:
+      return layout.tp;
+    case Category::cp:
+      return job.lengths ? layout.cp * layout.dp : layout.cp;
+    case Category::ep:
+      return layout.ep;
+    case Category::pp:
+      return layout.pp;
+    default: {
+      const bool experts = job.model.moe_layers() > 0;
+      return std::max(layout.island_replicas(),
+                      experts ? replica_groups(layout, ReplicaAxis::expert_shard).count : 1);
+    }
+  }
+}
+
+// What is said of an axis of one rank, which sends nothing.
+void add_idle_axes(const Values& values, const Job& job, std::vector<Note>& notes) {
+  const auto add = [&](Category axis, Keys keys) {
+    keys = stated_of(values, keys);
+    if (keys.empty()) return;
+    const bool gradients = axis == Category::dp;
+    notes.push_back(
+        {fmt::format("{}", fmt::join(keys, ", ")),
+         fmt::format("nothing takes it: {}",
+                     gradients ? "one rank holds each gradient, and none travels (layout.dp and cp "
+                                 "are 1, or that of an island)"
+                               : fmt::format("layout.{} is 1", to_string(axis)))});
+  };
+  for (const CompressedAxis& each : kCompressedAxes) {
+    if (ranks_of(job, each.axis) > 1) continue;
+    for (int i = 0; i < values.length("compress"); ++i) {
+      const std::string place = fmt::format("compress.{}", i);
+      if (values.text(place + ".axis") == to_string(each.axis)) add(each.axis, {place});
+    }
+    const std::string collectives =
+        fmt::format("communication.collectives.{}", to_string(each.axis));
+    add(each.axis, {collectives + ".algorithm", collectives + ".protocol"});
+  }
+  const Communication& own = job.communication;
+  const bool layers = std::ranges::any_of(
+      job.sync, [](const SyncLevel& level) { return level.start == SyncStart::layers; });
+  if (ranks_of(job, Category::dp) == 1) {
+    Keys keys = {"communication.robust", "communication.servers"};
+    if (compresses(own.compressors.dp)) keys.emplace_back("communication.compressor");
+    if (own.aggregation != Aggregation::all_reduce) {
+      keys.emplace_back("communication.aggregation");
+    }
+    if (own.embeddings != EmbeddingExchange::dense) keys.emplace_back("communication.embeddings");
+    if (!layers && own.overlap != GradientOverlap::none) {
+      keys.emplace_back("communication.overlap");
+    }
+    add(Category::dp, keys);
+  } else if (own.overlap != GradientOverlap::priority) {
+    const Keys keys = stated_of(values, {"communication.partition", "communication.credit"});
+    if (!keys.empty()) {
+      notes.push_back({fmt::format("{}", fmt::join(keys, ", ")),
+                       "nothing takes it: it is of communication.overlap: priority"});
+    }
+  }
+}
+
 // Keys of something that the scenario has not.
 void add_idle(const Values& values, const Job& job, std::vector<Note>& notes) {
   const auto add = [&](const Keys& keys, const char* why) {
@@ -112,6 +178,7 @@ void add_idle(const Values& values, const Job& job, std::vector<Note>& notes) {
         "gradients, and no shard has a copy unless layout.shard_ranks or "
         "layout.expert_shard_ranks is less than the ranks there are");
   }
+  add_idle_axes(values, job, notes);
   add_idle_modules(job, notes);
   add_idle_software(values, job, notes);
   const Transport transport = job.cluster.fabric.transport;

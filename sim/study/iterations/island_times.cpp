@@ -1,6 +1,7 @@
 #include "sim/study/iterations/island_times.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <numeric>
 
@@ -74,20 +75,27 @@ IslandTable island_table(const Job& job, const PreparedIteration& prepared,
     constexpr double kNever_steps = 1e15;
     const bool never = of_level.pattern == SyncPattern::none;
     const bool together = of_level.events != SyncEvents::poisson;
+    // A slow island is not waited for anyway, and counts among those.
+    const auto always_late = job.cluster.slow_nodes.empty()
+                                 ? 0
+                                 : static_cast<int>(std::lround(seconds[level].late * members));
     table.levels.push_back(
         {.members = members / merged,
          .cycle_steps = never ? kNever_steps : of_level.cycle_steps(),
-         .delay_steps = of_level.hiding_steps(),
+         .delay_steps = together ? of_level.hiding_steps() : 0,
          .exchange_s = seconds[level].exchange_s,
-         .missing = together ? seconds[level].left_out / merged : members / merged - 1,
+         .missing = together ? std::max(0, seconds[level].left_out - always_late) / merged
+                             : members / merged - 1,
          .stream_s = stream_s(job, prepared, level),
          .together = together});
     if (table.levels.size() == 1) table.fragments = of_level.fragments;
+    table.own_parts |= of_level.parameters == SyncParameters::dense;
   }
   const bool whole = table.count > 1 && job.layout.islands() % table.count == 0 &&
                      !table.levels.empty() && table.levels.back().members == table.count &&
                      table.levels.front().missing < table.levels.front().members;
-  if (!whole) return {};
+  if (!job.layout.path_modules.empty()) table.far_modules = job.layout.path_modules.back();
+  if (!whole || (table.far_modules > 0 && merged > 1)) return {};
   table.of_node = std::move(of_node);
   return table;
 }

@@ -15,6 +15,7 @@
 #include "models/cost/snapshot/snapshot_cost.hpp"
 #include "models/plan/state_shares.hpp"
 #include "models/reliability/snapshot_place.hpp"
+#include "models/reliability/waiting_theory.hpp"
 #include "models/results/iteration_report.hpp"
 #include "policies/iteration.hpp"
 #include "policies/lowering/for_each_index.hpp"
@@ -29,6 +30,14 @@
 namespace windtunnel {
 namespace {
 
+// [nodes out - 1] What a job goes on as, as far as it can.
+struct SmallerStep {
+  double iteration_s = 0;
+  RelaidLayout layout = {};
+
+  double rate() const { return layout.progress / iteration_s; }
+};
+
 // With one node out, two, ...: a replica that loses a node lends the others of its nodes to those
 // that lose one after it, so that as many replicas train as nodes are left for.
 class ShrunkIterations {
@@ -38,7 +47,10 @@ class ShrunkIterations {
                    Simulations& simulations)
       : job_(job), prepared_(prepared) {
     const RecoveryPolicy& recovery = job.recovery;
-    if (recovery.when_no_spare != WhenNoSpare::shrink || recovery.elastic.groups > 0) return;
+    // Any other layout may be the own one with fewer replicas.
+    const bool any = recovery.when_no_spare == WhenNoSpare::relayout && recovery.relayouts.empty();
+    if (recovery.when_no_spare != WhenNoSpare::shrink && !any) return;
+    if (recovery.elastic.groups > 0) return;
     if (!job.sync.empty()) return;  // whole islands drop out
     sizes_ = smaller_sizes(job, prepared);
     if (others == OtherIterations::closed) return;
@@ -52,23 +64,33 @@ class ShrunkIterations {
     }
   }
 
-  void fill(const Simulations& simulations, int threads, IterationTable& table) const {
-    if (sizes_.empty()) return;
+  std::vector<SmallerStep> steps(const Simulations& simulations, int threads,
+                                 IterationTable& table) const {
+    std::vector<SmallerStep> steps;
+    if (sizes_.empty()) return steps;
     std::map<int, double> simulated_s = {{0, table.iteration_s.front()}};
     for (const auto& [missing, place] : place_) {
       simulated_s[missing] = simulations.ends(place).iteration_s;
     }
     const auto [seconds, gap] = smaller_iterations(job_, prepared_, sizes_, simulated_s, threads);
     table.shrunk_gap = gap;
-    const double replicas_per_node =
-        double(job_.cluster.node.gpus) * job_.layout.dp / job_.layout.ranks();
+    const Layout& layout = job_.layout;
+    const double replicas_per_node = double(job_.cluster.node.gpus) * layout.dp / layout.ranks();
     for (int out = 1; out < job_.cluster.nodes; ++out) {
       const int missing = static_cast<int>(std::ceil(out * replicas_per_node - 1e-9));
       const auto size = std::ranges::lower_bound(sizes_, missing);
-      if (size == sizes_.end()) return;
-      table.shrunk_iteration_s.push_back(seconds[size - sizes_.begin()]);
-      table.shrunk_progress.push_back(double(job_.layout.dp - *size) / job_.layout.dp);
+      if (size == sizes_.end()) break;
+      const int left = layout.dp - *size;
+      const double step_s = seconds[size - sizes_.begin()];
+      steps.push_back({step_s,
+                       {.nodes = job_.cluster.nodes - out,
+                        .tp = layout.tp,
+                        .pp = layout.pp,
+                        .dp = left,
+                        .step_s = step_s,
+                        .progress = double(left) / layout.dp}});
     }
+    return steps;
   }
 
  private:
@@ -94,20 +116,20 @@ class RelaidIterations {
     }
   }
 
-  void fill(const Simulations& simulations, IterationTable& table) const {
+  std::vector<SmallerStep> steps(const Simulations& simulations) const {
+    std::vector<SmallerStep> steps;
     for (int left = nodes_ - 1; left > 0; --left) {
-      RelaidLayout best{.step_s = kInfinity};
+      SmallerStep best{.iteration_s = kInfinity};
       for (const Size& size : sizes_) {
         const double step_s = simulations.ends(size.place).iteration_s;
-        if (size.layout.nodes > left || step_s >= best.step_s) continue;
-        best = size.layout;
-        best.step_s = step_s;
+        if (size.layout.nodes > left || step_s >= best.iteration_s) continue;
+        best = {step_s, size.layout};
+        best.layout.step_s = step_s;
       }
-      if (best.step_s == kInfinity) return;
-      table.shrunk_iteration_s.push_back(best.step_s);
-      table.shrunk_progress.push_back(1);
-      if (table.relaid.empty() || table.relaid.back() != best) table.relaid.push_back(best);
+      if (best.iteration_s == kInfinity) break;
+      steps.push_back(best);
     }
+    return steps;
   }
 
  private:
@@ -118,6 +140,50 @@ class RelaidIterations {
   int nodes_;
   std::vector<Size> sizes_;
 };
+
+// How long a job stays as small as a lost node leaves it: until it is repaired, or another is lost.
+double mean_stay_s(const Job& job) {
+  double per_s = 0;
+  double away = 0;
+  for (const FailureClass& one : job.failures) {
+    if (one.kind != FailureKind::node) continue;
+    const double rate = mean_rate_per_s(one, job.cluster.nodes, job.campaign.length_s);
+    per_s += rate;
+    away += rate * mean_repair_s(one.repair, job.campaign.length_s);
+  }
+  return per_s > 0 ? std::min(1 / per_s, away / per_s) : 0;
+}
+
+// Another layout pays where it makes up for two conversions of a copy, to it and back.
+bool is_worth(const Job& job, const SmallerStep& other, const SmallerStep& own,
+              const IterationTable& table) {
+  double dearer_s = 0;
+  for (const TierTiming& timing : table.tiers) {
+    dearer_s = std::max(dearer_s, 2 * (timing.convert_s - timing.reshape_s));
+  }
+  const double gained_s =
+      (other.rate() - own.rate()) * table.iteration_s.front() * mean_stay_s(job);
+  return gained_s > dearer_s;
+}
+
+// With each number of nodes out the own layout with fewer replicas or another one, whichever gets
+// on faster.
+void add_smaller(const Job& job, const std::vector<SmallerStep>& own,
+                 const std::vector<SmallerStep>& others, IterationTable& table) {
+  const bool told = job.recovery.when_no_spare == WhenNoSpare::relayout;
+  for (std::size_t out = 0; out < std::max(own.size(), others.size()); ++out) {
+    const bool other =
+        out >= own.size() || (out < others.size() && is_worth(job, others[out], own[out], table));
+    const SmallerStep& step = other ? others[out] : own[out];
+    table.shrunk_iteration_s.push_back(step.iteration_s);
+    table.shrunk_progress.push_back(step.layout.progress);
+    if (!told) continue;
+    if (table.relaid.empty() || table.relaid.back() != step.layout) {
+      table.relaid.push_back(step.layout);
+    }
+    table.shrunk_layout.push_back(other ? static_cast<int>(table.relaid.size()) : 0);
+  }
+}
 
 // With `out` nodes out, spread over the stages, the other replicas' ranks of the stage that lost
 // most run its micro-batches besides their own; what fits into their idle time costs nothing
@@ -293,6 +359,7 @@ void set_restores(const Job& job, const PreparedIteration& prepared, IterationTa
     timing.restore_s = times.restore_s;
     timing.rebuild_s = times.rebuild_s;
     timing.reshape_s = times.reshape_s;
+    timing.convert_s = times.convert_s;
     timing.startup = startup(&timing.tier);
   }
   table.anew = startup(nullptr);
@@ -361,8 +428,8 @@ CampaignIterations campaign_iterations(const Job& job, const PreparedIteration& 
   } else {
     snapshots.fill(simulations, table);
   }
-  shrunk_job.fill(simulations, threads, table);
-  relaid_job.fill(simulations, table);
+  add_smaller(job, shrunk_job.steps(simulations, threads, table), relaid_job.steps(simulations),
+              table);
   if (job.recovery.elastic.groups > 0) {
     add_groups_out(job, table);
   } else if (job.recovery.when_no_spare == WhenNoSpare::reroute) {

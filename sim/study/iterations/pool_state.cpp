@@ -50,13 +50,13 @@ RestoreTimes restore_times(const Job& job, const SnapshotTier& tier,
     const Job own = on_pool(job, held.pool);
     return seconds(tier, held.state, own.layout, own.cluster, own.calibration);
   };
-  const auto& convert = job.recovery.when_no_spare == WhenNoSpare::relayout ? convert_s : reshape_s;
   const bool alone = traits_of(tier).copied;
   for (const PoolState& own : by_pool) {
     times.restore_s = std::max(times.restore_s, at(alone ? own : of_all, restore_s));
     times.rebuild_s =
         std::max(times.rebuild_s, at(alone && !over_nodes(tier.code) ? own : of_all, rebuild_s));
-    times.reshape_s = std::max(times.reshape_s, at(own, convert));
+    times.reshape_s = std::max(times.reshape_s, at(own, reshape_s));
+    times.convert_s = std::max(times.convert_s, at(own, convert_s));
   }
   return times;
 }

@@ -32,6 +32,7 @@ struct RestoreTimes {
   double restore_s = 0;
   double rebuild_s = 0;
   double reshape_s = 0;
+  double convert_s = 0;
 };
 RestoreTimes restore_times(const Job& job, const SnapshotTier& tier,
                            const std::vector<PoolState>& by_pool, const PoolState& of_all);

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
 #include <limits>
 #include <optional>
 #include <utility>
@@ -16,12 +17,16 @@
 namespace windtunnel {
 namespace {
 
-// The number times powers of two, up to `most`, as far as they are whole.
-std::vector<int> by_twos(int number, int most) {
+// Up to `most`, what divides `whole`, and the number times powers of two.
+std::vector<int> choices(int whole, int number, int most) {
   std::vector<int> result;
-  int least = number;
-  while (least % 2 == 0) least /= 2;
-  for (int each = least; each <= most; each *= 2) result.push_back(each);
+  while (number % 2 == 0) number /= 2;
+  for (int each = 1; each <= most; ++each) {
+    const auto times = static_cast<unsigned>(each / number);
+    if (whole % each == 0 || (each % number == 0 && std::has_single_bit(times))) {
+      result.push_back(each);
+    }
+  }
   return result;
 }
 
@@ -69,9 +74,11 @@ std::vector<RelaidJob> all_that_can_be(const Job& job, std::string& why) {
   std::vector<RelaidJob> jobs;
   int refused_nodes = 0;
   why = "it has no layout of fewer nodes";
-  for (const int tp : by_twos(job.layout.tp, job.cluster.node.gpus)) {
-    for (const int pp : by_twos(job.layout.pp, ranks / tp)) {
-      for (const int dp : by_twos(job.layout.dp, ranks / tp / pp)) {
+  const auto samples = static_cast<int>(job.batch.global / job.batch.micro);
+  const int gpus = job.cluster.node.gpus;
+  for (const int tp : choices(gpus, job.layout.tp, gpus)) {
+    for (const int pp : choices(job.model.layers, job.layout.pp, ranks / tp)) {
+      for (const int dp : choices(samples, samples, ranks / tp / pp)) {
         if (nodes_of(job, {tp, pp, dp}) >= job.cluster.nodes) continue;
         try {
           jobs.push_back(prepared(job, {tp, pp, dp}));

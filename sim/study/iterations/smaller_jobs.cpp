@@ -196,9 +196,9 @@ Job shrunk(const Job& job, int missing) {
 
 std::string why_no_stand_ins(const Job& job) {
   std::string why;
-  if (job.redundancy) why = why_not(*job.redundancy, job.layout.dp);
+  if (job.redundancy) why = why_not(*job.redundancy, job.layout.island_dp());
   if (why.empty() && job.communication.robust) {
-    why = why_not(*job.communication.robust, job.layout.island_replicas() / job.layout.cp);
+    why = why_not(*job.communication.robust, job.layout.island_dp());
   }
   return why;
 }

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 #include <map>
+#include <numeric>
 
 #include "models/plan/sync_graph.hpp"
 #include "models/reliability/stragglers/island_drift.hpp"
@@ -84,13 +85,31 @@ BusySeconds busiest_work(const Plan& plan) {
 
 std::vector<std::vector<WorkerUnit>> workers_of(const Job& job, const std::vector<double>& shares) {
   if (!job.redundancy) {
-    return {units_of(job, shares, 0, job.layout.island_replicas() / job.layout.cp)};
+    return {units_of(job, shares, 0, job.layout.island_dp())};
   }
-  std::vector<std::vector<WorkerUnit>> workers;
-  for (int replica = 0; replica < job.layout.dp; ++replica) {
-    workers.push_back(units_of(job, shares, replica, 1));
+  // The slowest island stands for all of them.
+  std::vector<std::vector<WorkerUnit>> slowest;
+  double most = 0;
+  for (int first = 0; first < job.layout.dp; first += job.layout.island_dp()) {
+    std::vector<std::vector<WorkerUnit>> workers;
+    double slowdowns = 0;
+    for (int replica = first; replica < first + job.layout.island_dp(); ++replica) {
+      workers.push_back(units_of(job, shares, replica, 1));
+      for (const WorkerUnit& unit : workers.back()) slowdowns += unit.slowdown;
+    }
+    if (slowdowns <= most) continue;
+    most = slowdowns;
+    slowest = std::move(workers);
   }
-  return workers;
+  return slowest;
+}
+
+double variance_of(const std::vector<double>& samples) {
+  const auto count = static_cast<double>(samples.size());
+  const double mean = std::accumulate(samples.begin(), samples.end(), 0.0) / count;
+  double squares = 0;
+  for (const double sample : samples) squares += (sample - mean) * (sample - mean);
+  return squares / count;
 }
 
 // Numbers of islands to leave out that are looked at: all few, and half as many again.
@@ -123,7 +142,7 @@ bool by_straggler_rule(const Job& job) {
 }
 
 bool has_load(const Job& job) {
-  return job.redundancy && load_of(*job.redundancy, job.layout.dp) != 1;
+  return job.redundancy && load_of(*job.redundancy, job.layout.island_dp()) != 1;
 }
 
 Job with_twice_the_passes(const Job& job) {
@@ -183,6 +202,7 @@ StragglerReport StragglerRule::report(const Plan& plan, const Timeline& timeline
   for (const double length : rounds_.lengths) {
     steps_s.push_back(calm_s + report.work_s * (length - 1));
   }
+  report.variance_s2 = variance_of(steps_s);
   report.step_s = estimate(std::move(steps_s));
   report.waited_share = rounds_.waited_share;
   report.missing = rounds_.missing;
@@ -191,15 +211,48 @@ StragglerReport StragglerRule::report(const Plan& plan, const Timeline& timeline
   return report;
 }
 
-void add_drift(const Job& job, const StragglerReport& stragglers,
-               std::vector<SyncSeconds>& levels) {
-  if (levels.empty() || !job.cluster.jitter.active()) return;
-  const std::vector<double> alike(job.layout.pp, 1);
-  const int units = static_cast<int>(workers_of(job, alike).front().size());
+namespace {
+
+// Of steps that do not wait for all workers of an island: those of a machine that is drawn once for
+// the run are all the same.
+std::vector<IslandStep> redundant_steps(const Job& job, const StragglerReport& stragglers) {
+  const double run = job.cluster.jitter.per == JitterPer::run ? job.sync.front().cycle_steps() : 1;
+  const IslandStep any{stragglers.step_s.mean, stragglers.variance_s2,
+                       run * stragglers.variance_s2};
+  return std::vector(job.layout.islands(), any);
+}
+
+// [island] Its steps, in seconds of a step that takes `step_s` until all have ended it. Empty: all
+// take what that says.
+std::vector<IslandStep> unlike_steps(const Job& job, const Plan& plan, const Timeline& timeline,
+                                     double step_s) {
+  const bool lengths = job.lengths.has_value();
+  if (!lengths && (job.cluster.slow_nodes.empty() || waits_for_all(job.sync.front()))) return {};
+  const std::vector<double> ends_s = foreground_ends_s(plan, timeline, plan.iterations - 1);
+  const double last_s = *std::ranges::max_element(ends_s);
+  std::vector<IslandStep> steps;
+  for (const std::vector<int>& ranks : island_ranks(job.layout)) {
+    double end_s = 0;
+    for (const int rank : ranks) end_s = std::max(end_s, ends_s[timeline.recorded_as[rank]]);
+    steps.push_back({.mean = end_s / last_s * step_s});
+  }
+  if (!lengths) return steps;
+  const auto count = static_cast<double>(steps.size());
+  IslandStep any;
+  for (const IslandStep& own : steps) any.mean += own.mean / count;
+  for (const IslandStep& own : steps) {
+    any.variance += (own.mean - any.mean) * (own.mean - any.mean) / (count - 1);
+  }
+  any.long_variance = any.variance;  // batches do not depend on each other
+  return std::vector(steps.size(), any);
+}
+
+// Levels whose islands wait for each other: those that wait for nobody stay apart, and so do those
+// of the levels above.
+std::vector<DriftLevel> drift_levels(const Job& job) {
   std::vector<DriftLevel> drifts;
   for (int level = 0; level < std::ssize(job.sync); ++level) {
     const SyncLevel& own = job.sync[level];
-    // Islands that wait for nobody stay apart, and so do those of the levels above.
     if (own.pattern == SyncPattern::none || own.events == SyncEvents::poisson) break;
     const int groups = job.layout.sync_groups[level];
     drifts.push_back({.steps = own.cycle_steps(),
@@ -210,33 +263,71 @@ void add_drift(const Job& job, const StragglerReport& stragglers,
     drifts.back().gossip = {graph_distances(own.graph, groups), gossip_peers(own, groups),
                             own.graph == SyncGraph::random};
   }
-  if (drifts.empty()) return;
-  const auto with = [&](int left_out) {
-    drifts.front().missing = left_out;
-    const IslandDrift drift = sample_drift(job.cluster.jitter, units, drifts);
-    std::vector<SyncSeconds> own = levels;
-    own.front().left_out = left_out;
-    for (std::size_t level = 0; level < drifts.size(); ++level) {
-      own[level].wait_s = stragglers.work_s * drift.wait[level];
-      own[level].saved_s = stragglers.work_s * drift.saved[level];
-      own[level].late = drift.late[level];
-    }
-    return own;
-  };
-  if (!job.sync.front().chooses_missing) {
-    levels = with(drifts.front().missing);
-    return;
-  }
+  return drifts;
+}
+
+// Of islands that never wait: each at its own pace, whose mean is that of their steps a second.
+double mean_apart_s(const std::vector<IslandStep>& steps) {
+  double per_s = 0;
+  for (const IslandStep& own : steps) per_s += 1 / own.mean;
+  return static_cast<double>(steps.size()) / per_s;
+}
+
+// The fewest seconds for a step that is not in vain, by how many are left out.
+template <class With>
+std::vector<SyncSeconds> least_step(const Job& job, int groups, double step_s, const With& with) {
   std::vector<SyncSeconds> best;
   double best_s = std::numeric_limits<double>::infinity();
-  for (const int left_out : numbers_to_leave_out(drifts.front().groups)) {
+  for (const int left_out : numbers_to_leave_out(groups)) {
     std::vector<SyncSeconds> own = with(left_out);
-    const double own_s = mean_step(job.sync, own, stragglers.step_s.mean).all_s;
+    const double own_s = mean_step(job.sync, own, step_s).all_s;
     if (own_s >= best_s) continue;
     best_s = own_s;
     best = std::move(own);
   }
-  levels = std::move(best);
+  return best;
+}
+
+}  // namespace
+
+void add_drift(const Job& job, const Plan& plan, const Timeline& timeline, double step_s,
+               const std::optional<StragglerReport>& stragglers, std::vector<SyncSeconds>& levels) {
+  if (levels.empty()) return;
+  const bool drawn = stragglers && job.cluster.jitter.active() && !job.redundancy;
+  std::vector<IslandStep> steps;
+  if (!drawn) {
+    steps = job.redundancy ? redundant_steps(job, *stragglers)
+                           : unlike_steps(job, plan, timeline, step_s);
+    if (steps.empty()) return;
+  }
+  std::vector<DriftLevel> drifts = drift_levels(job);
+  if (drifts.empty()) {
+    if (drawn) return;
+    levels.front().saved_s = (step_s - mean_apart_s(steps)) * job.sync.front().cycle_steps();
+    return;
+  }
+  const std::vector<double> alike(job.layout.pp, 1);
+  const int units = drawn ? static_cast<int>(workers_of(job, alike).front().size()) : 0;
+  const double unit_s = drawn ? stragglers->work_s : 1;
+  const auto with = [&](int left_out) {
+    drifts.front().missing = left_out;
+    const IslandDrift drift =
+        drawn ? sample_drift(job.cluster.jitter, units, drifts)
+              : sample_drift(steps, job.lengths ? job.lengths->seed : job.cluster.jitter.seed,
+                             drifts);
+    std::vector<SyncSeconds> own = levels;
+    own.front().left_out = left_out;
+    for (std::size_t level = 0; level < drifts.size(); ++level) {
+      own[level].wait_s = unit_s * drift.wait[level];
+      own[level].saved_s = unit_s * drift.saved[level];
+      own[level].late = drift.late[level];
+    }
+    // An island's own step is shorter than that of the last one.
+    if (!drawn) own.front().saved_s += (step_s - drift.step) * job.sync.front().cycle_steps();
+    return own;
+  };
+  levels = job.sync.front().chooses_missing ? least_step(job, drifts.front().groups, step_s, with)
+                                            : with(drifts.front().missing);
 }
 
 }  // namespace windtunnel

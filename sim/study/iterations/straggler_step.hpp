@@ -5,6 +5,7 @@
 // round of workers does (models/reliability/stragglers/straggler_rounds.hpp).
 #pragma once
 
+#include <optional>
 #include <vector>
 
 #include "models/plan/job.hpp"
@@ -54,7 +55,11 @@ class StragglerRule {
 
 // What islands wait for each other at the exchanges of each level, who comes too late and, where
 // `wait_for` leaves it open, how many are not waited for: so many that a step which is not in vain
-// takes least. `stragglers`: of the steps of islands.
-void add_drift(const Job& job, const StragglerReport& stragglers, std::vector<SyncSeconds>& levels);
+// takes least. By `stragglers` (of the steps of islands) and cluster.jitter; without them by the
+// times in which the islands end the step that was simulated, which takes `step_s`: those of slow
+// nodes are always so, those of unequal lengths are others in each step and a sample of their law.
+// Slow islands that all others wait for are in `step_s` itself.
+void add_drift(const Job& job, const Plan& plan, const Timeline& timeline, double step_s,
+               const std::optional<StragglerReport>& stragglers, std::vector<SyncSeconds>& levels);
 
 }  // namespace windtunnel

@@ -53,8 +53,7 @@ std::vector<SyncSeconds> measure_sync(const Job& disturbed, const PreparedIterat
   std::vector<SyncSeconds> levels = sync_seconds(job, prepared, step_s);
   for (int level = 0; level < std::ssize(levels); ++level) {
     const SyncLevel& of_level = job.sync[level];
-    const bool waits = of_level.events == SyncEvents::scheduled && levels[level].exchange_s > 0;
-    if (!waits) continue;
+    if (levels[level].exchange_s <= 0) continue;
     if (of_level.start == SyncStart::layers) {
       const Job with = layered_step(job, level);
       const Execution run = run_plan(with, prepare_iteration(with), {});
@@ -71,10 +70,12 @@ std::vector<SyncSeconds> measure_sync(const Job& disturbed, const PreparedIterat
     // What is less than the engine's clock tells is none.
     levels[level].exposed_s = longer_s > 1e-9 * with_s ? longer_s / window.share : 0;
   }
+  fit_on_links(job.sync, levels, step_s);
   for (std::size_t level = 0; level < levels.size(); ++level) {
     levels[level].left_out = job.sync[level].missing_islands;
   }
-  if (plain.stragglers) add_drift(disturbed, *plain.stragglers, levels);
+  const auto& [plan, timeline, filling] = plain.execution;
+  add_drift(disturbed, plan, timeline, step_s, plain.stragglers, levels);
   return levels;
 }
 

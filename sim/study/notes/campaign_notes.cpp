@@ -9,6 +9,7 @@
 #include "models/base/units.hpp"
 #include "models/reliability/snapshot_place.hpp"
 #include "policies/protection/snapshot_tiers.hpp"
+#include "sim/campaign/pace.hpp"
 #include "sim/study/iterations/relaid_jobs.hpp"
 #include "sim/study/iterations/smaller_jobs.hpp"
 #include "sim/study/notes/note_makers.hpp"
@@ -48,6 +49,29 @@ std::vector<Note> few_failures_notes(const CampaignInputs& inputs) {
            "all trials together meet so few failures that the ranges of goodput, days and cost are "
            "too narrow, and intervals of snapshots can hardly be told apart",
            fmt::format("{} due in {} trial{}; {}", due, now, now == 1 ? "" : "s", enough)}};
+}
+
+std::vector<Note> busy_writer_notes(const CampaignInputs& inputs) {
+  const IterationTable& table = inputs.table;
+  const Pace pace(table, table.iteration_s[0], std::vector<int>(table.tiers.size(), 1));
+  std::vector<Note> notes;
+  for (int tier = 0; tier < pace.tiers(); ++tier) {
+    const Cadence& cadence = pace.cadence(tier);
+    if (cadence.turns == 1 && cadence.wait_s == 0) continue;
+    const std::string what =
+        cadence.turns > 1
+            ? fmt::format("{} of {} are skipped", cadence.turns - 1, cadence.turns)
+            : fmt::format("training waits {} for each", format_seconds(cadence.wait_s));
+    const TierTiming& timing = table.tiers[static_cast<std::size_t>(tier)];
+    notes.push_back(
+        {fmt::format("snapshots.{}.when_busy", tier),
+         fmt::format(
+             "is {}, and a snapshot to {} is not complete when the next one is due: {}; save "
+             "less often, or by a faster writer",
+             name_of(timing.tier.when_busy), tier_name(timing.tier), what),
+         fmt::format("complete after {}", format_seconds(timing.complete_s))});
+  }
+  return notes;
 }
 
 namespace {

@@ -39,6 +39,10 @@ std::vector<Note> uneven_stage_notes(const Job& job, const PreparedIteration& pr
 // What of a job has not been held against measured runs; nothing where all of it has.
 std::vector<Note> unfamiliar_notes(const Familiarity& familiarity);
 
+// Levels of Job::sync whose links cannot carry exchanges as often as steps alone would ask for
+// them, so that steps wait for the links, however late the result may come.
+std::vector<Note> late_exchange_notes(const Job& job, const IterationReport& report);
+
 // What a step may teach less than one over the whole batch, dense and of all replicas: its time is
 // predicted, not how many are needed. About fewer synchronisations and compressed exchanges, unless
 // the scenario says how many steps are due (job.steps, job.quality); about gradients that lack
@@ -49,6 +53,10 @@ std::vector<Note> learning_notes(const Job& job, const IterationReport& report);
 // are narrower than they should be: trials of which few met one are far from normal. (Of 40 seeds
 // of a job with one failure in 75 trials of 100, 17 intervals held the mean of 5,000 trials.)
 std::vector<Note> few_failures_notes(const CampaignInputs& inputs);
+
+// Tiers whose writer is not through with a snapshot when the next one is due: what gives way
+// (SnapshotTier::when_busy).
+std::vector<Note> busy_writer_notes(const CampaignInputs& inputs);
 
 // Loss spikes that reach further back than the copies that are kept: all of them are spoilt, and
 // the job begins again from nothing, unless more are kept or they are taken less often. A note for

@@ -117,6 +117,25 @@ std::vector<Note> unfamiliar_notes(const Familiarity& familiarity) {
                        100 * familiarity.deviation)}};
 }
 
+std::vector<Note> late_exchange_notes(const Job& job, const IterationReport& report) {
+  std::vector<Note> notes;
+  for (std::size_t i = 0; i < report.sync.size(); ++i) {
+    const SyncLevel& level = job.sync[i];
+    const double exchange_s = report.sync[i].seconds.exchange_s;
+    const double between_s = level.cycle_steps() * report.inner_step_s;
+    if (exchange_s <= between_s) continue;
+    const double steps = std::ceil(exchange_s / report.inner_step_s) * level.fragments;
+    notes.push_back(
+        {"sync",
+         fmt::format("links carry the exchanges of {} no faster than one in {}, and steps alone "
+                     "would ask for one every {}: they wait for the links; every: {:.0f} steps or "
+                     "more, a compressor or faster links carry them in time",
+                     level.over, format_seconds(exchange_s), format_seconds(between_s), steps),
+         fmt::format("{} a step", format_seconds(mean_exposed_s(level, report.sync[i].seconds)))});
+  }
+  return notes;
+}
+
 namespace {
 
 std::string count_of_steps(double steps) {

@@ -5,6 +5,7 @@
 #include "models/cost/chunk/step_work.hpp"
 #include "models/cost/memory/memory.hpp"
 #include "policies/iteration.hpp"
+#include "sim/study/iterations/island_times.hpp"
 
 namespace windtunnel {
 namespace {
@@ -53,6 +54,26 @@ double seconds_of(const std::vector<CostPart>& parts) {
   return seconds;
 }
 
+// Engines and learner of one island: each has its own, which write with its weights.
+RolloutReport rollout_of_islands(const Job& job, const RolloutSpec& spec, const LearnerPace& pace,
+                                 const EngineSpeed& speed, double availability) {
+  const int islands = job.layout.islands();
+  Job island = one_island(job, islands);
+  RolloutSpec own = spec;
+  own.prompts /= islands;
+  own.nodes /= islands;
+  // Its engines stand on its own site.
+  std::vector<SiteSpec>& sites = island.cluster.fabric.sites;
+  if (!sites.empty()) sites.front().nodes += own.nodes;
+  RolloutReport report = simulate_rollout(island, own, pace, speed, availability);
+  report.spec = spec;
+  for (int* count : {&report.engines, &report.actor_gpus, &report.gpus}) *count *= islands;
+  for (double* rate : {&report.returned, &report.samples_per_s, &report.tokens_per_s}) {
+    *rate *= islands;
+  }
+  return report;
+}
+
 }  // namespace
 
 LearnerPace learner_pace(const IterationReport& iteration) {
@@ -88,6 +109,7 @@ EngineSpeed rollout_speed(const Job& job, const RolloutSpec& spec, const Learner
 
 RolloutReport simulate_rollout(const Job& job, const RolloutSpec& spec, const LearnerPace& pace,
                                const EngineSpeed& speed, double availability) {
+  if (!job.sync.empty()) return rollout_of_islands(job, spec, pace, speed, availability);
   const RolloutMachine machine = rollout_machine(job, spec);
   RolloutReport report;
   report.spec = spec;

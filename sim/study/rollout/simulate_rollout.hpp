@@ -27,7 +27,8 @@ LearnerPace estimated_pace(const Job& job, const PreparedIteration& prepared);
 EngineSpeed rollout_speed(const Job& job, const RolloutSpec& spec, const LearnerPace& pace);
 
 // `speed`: rollout_speed(). `availability` of the learner: useful share of its campaign's time.
-// Throws Error about the keys at fault.
+// Throws Error about the keys at fault. Each island of replicas (Job::sync) has its part of the
+// engines and of the prompts, and the step has what exchanges between islands add to it.
 RolloutReport simulate_rollout(const Job& job, const RolloutSpec& spec, const LearnerPace& pace,
                                const EngineSpeed& speed, double availability = 1);
 // Beside a learner whose iteration and campaign were simulated; nullptr: none was.

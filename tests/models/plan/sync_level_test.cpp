@@ -51,12 +51,29 @@ TEST(SyncLevel, NeighboursAreThoseOfTheGraph) {
   EXPECT_EQ(outer_state_bytes_per_parameter({.pattern = SyncPattern::none}), 0);
 }
 
-TEST(SyncLevel, NobodyWaitsForExchangesAtRandomTimes) {
+// Nobody waits for an exchange at random times, but the queue of those that links cannot carry in
+// the steps between two of them.
+TEST(SyncLevel, ExchangesAtRandomTimesAreNotFreeOfTheirLinks) {
   SyncLevel level{.every_steps = 10, .delay_steps = 2};
   EXPECT_EQ(exposed_seconds(level, 5, 1), 3);
   EXPECT_EQ(exposed_seconds(level, 1, 1), 0);
   level.events = SyncEvents::poisson;
-  EXPECT_EQ(exposed_seconds(level, 5, 1), 0);
+  EXPECT_EQ(exposed_seconds(level, 10, 1), 0);
+  EXPECT_EQ(exposed_seconds(level, 46, 1), 36);
+  level.delay_steps = 0;
+  EXPECT_EQ(exposed_seconds(level, 10, 1), 0);
+}
+
+// Each level alone is hidden, but both take 0.8 of the time of the one stream that they go on.
+TEST(SyncLevel, LevelsShareTheirLinks) {
+  const std::vector<SyncLevel> levels = {{.over = "node", .every_steps = 10, .delay_steps = 10},
+                                         {.over = "site", .every_steps = 100, .delay_steps = 100}};
+  std::vector<SyncSeconds> seconds = {{.exchange_s = 8}, {.exchange_s = 80}};
+  fit_on_links(levels, seconds, 1);
+  EXPECT_DOUBLE_EQ(mean_step(levels, seconds, 1).all_s, 1.6);
+  seconds = {{.exchange_s = 4}, {.exchange_s = 40}};
+  fit_on_links(levels, seconds, 1);
+  EXPECT_DOUBLE_EQ(mean_step(levels, seconds, 1).all_s, 1);
 }
 
 }  // namespace

@@ -3,10 +3,14 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "models/base/error.hpp"
+#include "models/base/random.hpp"
+#include "models/base/units.hpp"
 #include "tests/sim/campaign/by_hand.hpp"
+#include "tests/sim/campaign/random_campaign.hpp"
 
 namespace windtunnel {
 namespace {
@@ -282,12 +286,73 @@ TEST_P(Modes, TimedTiersCountFromTheirLastStartAndFromARestart) {
 
 TEST_P(Modes, ATierSlowerThanItsPeriodSkipsTurns) {
   CampaignInputs inputs = two_tiers();
+  inputs.table.tiers[0].tier.when_busy = WhenBusy::skip;
   inputs.table.tiers[0].complete_s = 35;  // 11 + 10 + 10 < 35 <= 11 + 10 + 10 + 10: every 4
   inputs.campaign.length_s = 10 * 20 + 4 * 4;
   const TrialResult result = run_trial(inputs, 0, GetParam());
   EXPECT_EQ(result.iterations, 20);
   EXPECT_EQ(result.snapshots, (std::vector<std::int64_t>{4, 4}));
   EXPECT_EQ(result.skipped_snapshots, (std::vector<std::int64_t>{4, 0}));
+}
+
+// Every second iteration one is due, which stalls for 1 s and is complete after 35 s: training
+// waits 14 s for each. They start at 20, 55 and 90 s; the failure at 96 s goes back to iteration 4.
+// From 102 s on: one starts at 122 s, with iteration 6.
+TEST_P(Modes, TrainingWaitsForATierSlowerThanItsPeriod) {
+  CampaignInputs inputs;
+  inputs.table.iteration_s = {10, 11};
+  inputs.table.tiers = {{{.mode = SnapshotMode::async, .every_iterations = 2}, 35, 3}};
+  inputs.recovery = {.detect_s = 1, .restart_s = 2};
+  inputs.failures = {traced(FailureKind::process, {96})};
+  inputs.campaign.length_s = 157;
+  const TrialResult result = run_trial(inputs, 0, GetParam());
+  expect_account(result, {8, 157, 45, 26, 1, 5, 0, 0});
+  EXPECT_EQ(result.skipped_snapshots, (std::vector<std::int64_t>{0}));
+  // In a queue 34 s for each, from 20 s on, and complete another 34 s after the next one starts:
+  // the failure meets none.
+  inputs.table.tiers[0].tier.when_busy = WhenBusy::queue;
+  inputs.failures = {traced(FailureKind::process, {87})};
+  inputs.campaign.length_s = 93 + 20;
+  const TrialResult queued = run_trial(inputs, 0, GetParam());
+  EXPECT_EQ(queued.iterations, 2);
+  EXPECT_EQ(queued.restored_from, (std::vector<std::int64_t>{0, 1, 0}));
+  // At 88 s that of iteration 2 is complete.
+  inputs.failures = {traced(FailureKind::process, {88.5})};
+  EXPECT_EQ(run_trial(inputs, 0, GetParam()).restored_from, (std::vector<std::int64_t>{1, 0, 0}));
+}
+
+// Other things equal, and however often failures come: each trial by itself, as with a slower
+// writer no copy is there earlier and no iteration ends earlier.
+TEST(Campaign, ASlowerWriterNeverGivesBetterGoodput) {
+  int slower = 0;
+  for (std::uint64_t index = 0; index < 400; ++index) {
+    CampaignInputs inputs = random_plain_campaign(index);
+    if (inputs.table.tiers.empty()) continue;
+    RandomStream random(5, RandomPurpose::test, index);
+    inputs.table.tiers.resize(1);
+    TierTiming& timing = inputs.table.tiers[0];
+    timing.tier = {.mode = SnapshotMode::async,
+                   .when_busy = random.below(2) == 0 ? WhenBusy::block : WhenBusy::queue,
+                   .every_iterations = 1 + static_cast<int>(random.below(8))};
+    inputs.table.iteration_s.resize(2);
+    const double stall_s = inputs.table.iteration_s[1] - inputs.table.iteration_s[0];
+    timing.complete_s = stall_s * 1.01;
+    timing.restore_s = 0;  // what has no copy loads none
+    inputs.recovery.when_no_spare = WhenNoSpare::wait;
+    std::erase_if(inputs.failures, [](const FailureClass& failure_class) {
+      return failure_class.kind == FailureKind::planned;
+    });
+    double useful_s = kInfinity;
+    for (int times = 0; times < 6; ++times) {
+      timing.complete_s *= 1 + 3 * random.uniform();
+      const TrialResult result = run_trial(inputs, 0, CampaignMode::fast_forward);
+      // The end cuts an iteration, by which they may differ.
+      EXPECT_LE(result.useful_s, useful_s + inputs.table.iteration_s[0]) << index;
+      slower += result.useful_s < 0.9 * useful_s ? 1 : 0;
+      useful_s = std::min(useful_s, result.useful_s);
+    }
+  }
+  EXPECT_GT(slower, 200);
 }
 
 TEST_P(Modes, NoFailureLeavesPlainAndStall) {

@@ -84,6 +84,54 @@ TEST(IslandTrial, OwnCopyIsTakenWhereItIsNewer) {
   EXPECT_EQ(result.restored_from, (std::vector<std::int64_t>{1, 0, 0}));
 }
 
+// What no other island has (dense) comes from its own copy of step 9, however old: it begins at
+// 148 s, does 3 steps again and comes to the exchange 58 s late. Without a copy it begins with
+// step 0 at 145 s.
+TEST(IslandTrial, PartsOfItsOwnComeFromItsOwnCopy) {
+  CampaignInputs inputs = islands_of(2, 258 + 100);
+  inputs.failures = {traced(FailureKind::process, {125}, {1})};
+  inputs.table.islands.own_parts = true;
+  const SnapshotTier host{
+      .place = SnapshotPlace::host_memory, .every_iterations = 9, .keeper_process = true};
+  inputs.table.tiers = {{host, 4, 3}};
+  inputs.table.iteration_s = {10, 10};
+  TrialResult result = as_islands(inputs);
+  EXPECT_DOUBLE_EQ(lost_s(result, Loss::restart), (15 + 3) / 2.0);
+  EXPECT_DOUBLE_EQ(lost_s(result, Loss::redo), (30 + 5) / 2.0);
+  EXPECT_DOUBLE_EQ(lost_s(result, Loss::sync), 58 / 2.0);
+  EXPECT_DOUBLE_EQ(result.useful_s, 300);
+  EXPECT_EQ(result.restored_from, (std::vector<std::int64_t>{1, 0, 0}));
+  inputs.table.tiers.clear();
+  inputs.table.iteration_s = {10};
+  inputs.campaign.length_s = 345 + 100;
+  result = as_islands(inputs);
+  EXPECT_DOUBLE_EQ(lost_s(result, Loss::restart), 15 / 2.0);
+  EXPECT_DOUBLE_EQ(lost_s(result, Loss::redo), (120 + 5) / 2.0);
+  EXPECT_DOUBLE_EQ(lost_s(result, Loss::sync), 145 / 2.0);
+  EXPECT_DOUBLE_EQ(result.useful_s, 300);
+  EXPECT_EQ(result.restored_from, (std::vector<std::int64_t>{1, 0}));
+}
+
+// Four islands with two modules of either half: those of island 1 are with islands 0 and 3. While
+// both train, a failure costs what it does where all have the same ones; with one of them down at
+// the same time it begins from its own copy, and there is none.
+TEST(IslandTrial, ModulesComeFromIslandsThatHaveThem) {
+  CampaignInputs inputs = islands_of(4, 252 + 100);
+  inputs.failures = {traced(FailureKind::process, {125}, {1})};
+  const TrialResult alike = as_islands(inputs);
+  inputs.table.islands.far_modules = 2;
+  EXPECT_EQ(as_islands(inputs), alike);
+  EXPECT_EQ(alike.restored_from, (std::vector<std::int64_t>{0, 1}));
+  inputs.failures = {traced(FailureKind::process, {124, 125}, {3, 1})};
+  inputs.failures[0].detect_s = 5;
+  TrialResult result = as_islands(inputs);
+  // Island 3 has 2 to ask, but 1, its other one, is down: both begin anew.
+  EXPECT_EQ(result.restored_from, (std::vector<std::int64_t>{1, 1}))
+      << "the second one gets its modules from the first, which trains again";
+  inputs.table.islands.far_modules = 0;
+  EXPECT_EQ(as_islands(inputs).restored_from, (std::vector<std::int64_t>{0, 2}));
+}
+
 // Island 1 is told at 125 s that its node leaves: it gives up half a step, saves for 8 s, restarts
 // and loads. It is back at 151 s with step 12 and comes to the exchange 31 s late. With 5 s it
 // trains on until 130 s and begins again with the exchange at 100 s.

@@ -70,5 +70,49 @@ TEST(Pace, TrainsForAnIterationAtLeastBetweenSnapshots) {
   EXPECT_FALSE(Cadence{}.is_running());
 }
 
+// A snapshot every 2 iterations of 10 s stalls for 1 s and is complete after 35 s: every 21 s one
+// is due. Skipped is every other one; or the next one waits 14 s; or, in a queue, the writer is
+// always busy: 34 s for each, and one is complete when the two before the next are.
+TEST(Pace, ASlowWriterMakesTrainingGiveWay) {
+  IterationTable table;
+  table.iteration_s = {10, 11};
+  table.tiers = {{{.mode = SnapshotMode::async, .every_iterations = 2}, 35}};
+  const auto with = [&](WhenBusy when_busy) {
+    table.tiers[0].tier.when_busy = when_busy;
+    return Pace(table, 10, {1});
+  };
+  const Pace skips = with(WhenBusy::skip);
+  EXPECT_EQ(skips.cadence(0).turns, 2);
+  EXPECT_EQ(skips.cadence(0).every_iterations, 4);
+  EXPECT_EQ(skips.stall_s(1), 1);
+  const Pace blocks = with(WhenBusy::block);
+  EXPECT_EQ(blocks.cadence(0).every_iterations, 2);
+  EXPECT_EQ(blocks.cadence(0).turns, 1);
+  EXPECT_DOUBLE_EQ(blocks.stall_s(1), 1 + 14);
+  EXPECT_EQ(blocks.cadence(0).complete_s, 35);
+  const Pace queues = with(WhenBusy::queue);
+  EXPECT_DOUBLE_EQ(queues.stall_s(1), 1 + 13);
+  EXPECT_DOUBLE_EQ(queues.cadence(0).complete_s, 68);
+  EXPECT_EQ(queues.cadence(0).queued, 1);
+  // A writer that is through in time makes no difference.
+  table.tiers[0].complete_s = 21;
+  for (const WhenBusy when_busy : {WhenBusy::skip, WhenBusy::queue, WhenBusy::block}) {
+    const Pace in_time = with(when_busy);
+    EXPECT_EQ(in_time.cadence(0).every_iterations, 2);
+    EXPECT_EQ(in_time.stall_s(1), 1);
+    EXPECT_EQ(in_time.cadence(0).complete_s, 21);
+  }
+}
+
+// By time likewise: every 18 s is after two iterations.
+TEST(Pace, ASlowWriterOfATierByTimeIsWaitedFor) {
+  IterationTable table;
+  table.iteration_s = {10, 11};
+  table.tiers = {{{.mode = SnapshotMode::async, .every_s = 18}, 35}};
+  const Pace pace(table, 10, {1});
+  EXPECT_DOUBLE_EQ(pace.stall_s(1), 1 + 14);
+  EXPECT_DOUBLE_EQ(pace.cadence(0).training_s(10, pace.stall_s(1)), 20);
+}
+
 }  // namespace
 }  // namespace windtunnel

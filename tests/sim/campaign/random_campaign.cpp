@@ -74,6 +74,10 @@ IterationTable random_table(RandomStream& random, std::uint64_t index, int most_
     table.shrunk_iteration_s.push_back(plain_s * (0.9 + 0.2 * random.uniform()));
     table.shrunk_progress.push_back(1 - missing / 8.0);
   }
+  RandomStream of_writers(4, RandomPurpose::test, index);
+  for (TierTiming& timing : table.tiers) {
+    timing.tier.when_busy = static_cast<WhenBusy>(of_writers.below(3));
+  }
   RandomStream of_pauses(3, RandomPurpose::test, index);
   if (one_in(of_pauses, 3)) {
     table.pauses.evaluation = {.every_iterations = 1 + static_cast<int>(of_pauses.below(40)),

@@ -81,6 +81,16 @@ constexpr std::string_view kTurns[] = {
     "schedule: zb-h1\n",
 };
 
+// Beside another turn, of later jobs.
+constexpr std::uint64_t kFirstWithTwoTurns = 500;
+constexpr std::string_view kIslands[] = {
+    "sync: [{islands: 2, every: 10 steps}]\n",
+    "sync: [{islands: 2, every: 1 step, pattern: gossip, events: poisson}]\n",
+    "sync: [{islands: 2, every: 20 steps, parameters: dense}]\n",
+    "sync: [{islands: 2, every: 20 steps, wait_for: all-but-1}]\n",
+    "sync: [{islands: 4, every: 20 steps, paths: [2, 2]}]\n",
+};
+
 constexpr std::string_view kRest =
     "snapshots:\n"
     "  - {tier: storage, every: 30 min}\n"
@@ -113,6 +123,10 @@ class KeyDraw {
     }
     const std::string_view turn = one_of(kTurns);
     job.text += turn;
+    RandomStream beside(20261129, RandomPurpose::test, number);
+    if (number >= kFirstWithTwoTurns && !turn.starts_with("sync") && beside.uniform() < 0.15) {
+      job.text += kIslands[beside.below(std::size(kIslands))];
+    }
     if (!turn.starts_with("software")) {
       job.text += fmt::format("communication: {{overlap: {}}}\n", one_of(kOverlaps));
     }

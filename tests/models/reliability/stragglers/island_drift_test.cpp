@@ -157,5 +157,28 @@ TEST(IslandDrift, WithoutStragglersThereIsNone) {
   EXPECT_EQ(drift.saved[0], 0);
 }
 
+// Steps that are always so: three islands of 1 s and one of 2 s. All wait for it, or it is always
+// late, stops when the others are through, and what it did is in vain.
+TEST(IslandDrift, ASlowIslandIsWaitedForOrAlwaysLate) {
+  const std::vector<IslandStep> islands = {{1}, {2}, {1}, {1}};
+  IslandDrift drift = sample_drift(islands, 0, {{.steps = 10, .groups = 4}});
+  EXPECT_DOUBLE_EQ(drift.step, 1.25);
+  EXPECT_DOUBLE_EQ(drift.wait[0], 3 * 10 / 4.0);
+  EXPECT_EQ(drift.late[0], 0);
+  drift = sample_drift(islands, 0, {{.steps = 10, .groups = 4, .missing = 1}});
+  EXPECT_EQ(drift.wait[0], 0);
+  EXPECT_DOUBLE_EQ(drift.late[0], 0.25);
+  EXPECT_DOUBLE_EQ(drift.saved[0], 10 / 4.0);
+}
+
+// Steps of a mean and a variance: the largest of normal sums.
+TEST(IslandDrift, UnlikeStepsAreNormalSums) {
+  const std::vector<IslandStep> islands(8, {3, 0.25, 0.25});
+  const IslandDrift drift = sample_drift(islands, 1, {{.steps = 100, .groups = 8}});
+  EXPECT_DOUBLE_EQ(drift.step, 3);
+  const double expected = std::sqrt(100 * 0.25) * expected_normal_order(8, 8);
+  EXPECT_NEAR(drift.wait[0], expected, 0.03 * expected);
+}
+
 }  // namespace
 }  // namespace windtunnel

@@ -166,22 +166,6 @@ TEST(ResolveSync, PathsHaveModules) {
   EXPECT_EQ(job.layout.path_modules, (std::vector{4, 2}));
 }
 
-// Others have neither the experts nor the pair of modules of an island that fails.
-TEST(ResolveSync, WhatOthersDoNotHaveGoesWithoutCampaigns) {
-  const std::string campaign = "campaign: {length: 5 d}";
-  const Overrides experts = {{"model.moe", "{experts: 8, per_token: 2, ffn: 4096}"}};
-  for (const char* own : {"paths: [4, 2]", "parameters: dense"}) {
-    const std::string sync = fmt::format("[{{over: replica, every: 10 steps, {}}}]", own);
-    EXPECT_EQ(fault_of(sync, "tp: 8, dp: 8", "", experts), "no error") << own;
-    EXPECT_THAT(fault_of(sync, "tp: 8, dp: 8", campaign, experts),
-                AllOf(HasSubstr("a.yaml:6:"), HasSubstr("beside a campaign is not modelled")))
-        << own;
-  }
-  EXPECT_EQ(fault_of("[{over: replica, every: 10 steps, parameters: all}]", "tp: 8, dp: 8",
-                     campaign, experts),
-            "no error");
-}
-
 TEST(ResolveSync, KeysGoWithTheirPattern) {
   const auto fault = [](const char* sync, const char* what) {
     EXPECT_THAT(fault_of(sync), HasSubstr(what)) << sync;

@@ -24,6 +24,36 @@ TEST(Unused, WhatOnlyACampaignUses) {
   EXPECT_EQ(keys_of(""), "");
 }
 
+// An axis of one rank sends nothing.
+TEST(Unused, WhatNobodySends) {
+  const auto keys = [](const std::string& layout, const std::string& more) {
+    const std::string text =
+        "name: a\nmodel: llama3-8b\ncluster: {nodes: 1, node: dgx-h100}\n"
+        "layout: {" +
+        layout + "}\nbatch: {global: 64}\n" + more;
+    std::string all;
+    for (const Note& note : parse_case(text, "a.yaml").notes) all += note.key + " ";
+    return all;
+  };
+  const std::string axes = "compress: [{axis: dp, name: powersgd}, {axis: tp, name: int8}]\n";
+  EXPECT_EQ(keys("tp: 8", axes), "compress.0 ");
+  EXPECT_EQ(keys("tp: 1", axes), "compress.1 ");
+  EXPECT_EQ(keys("tp: 2", axes), "");
+  EXPECT_EQ(keys("tp: 8", "communication: {compressor: powersgd, overlap: bucketed}\n"),
+            "communication.compressor, communication.overlap ");
+  EXPECT_EQ(keys("tp: 4", "communication: {compressor: powersgd, overlap: bucketed}\n"), "");
+  EXPECT_EQ(keys("tp: 8", "communication: {overlap: none}\n"), "") << "what goes without saying";
+  EXPECT_EQ(keys("tp: 8", "communication: {collectives: {cp: {algorithm: ring}}}\n"),
+            "communication.collectives.cp.algorithm ");
+  EXPECT_EQ(keys("tp: 4", "communication: {overlap: bucketed, credit: 4 MB}\n"),
+            "communication.credit ");
+  // An island of one replica reduces no gradients.
+  EXPECT_EQ(keys("tp: 2",
+                 "sync: [{over: replica, every: 9 steps}]\ncommunication: {overlap: "
+                 "bucketed}\n"),
+            "communication.overlap ");
+}
+
 TEST(Unused, APriceOfNothing) {
   EXPECT_EQ(keys_of("job: {price: 2 USD per gpu-hour}\n"), "job.price ");
   EXPECT_EQ(keys_of("job: {price: 2 USD per gpu-hour, tokens: 1 T}\n"), "");

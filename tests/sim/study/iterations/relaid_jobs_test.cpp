@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <set>
 #include <string>
 
 #include "models/cost/snapshot/restore_cost.hpp"
@@ -101,7 +102,7 @@ TEST(RelaidJobs, ConversionReadsAndWritesTheStateOnce) {
   // Weights in bf16, and in fp32 once more with both moments: 14 bytes a parameter.
   EXPECT_NEAR(all.state.all_bytes / (14 * 6.738e9), 1, 0.01);
   job.calibration.storage_efficiency.value = 1;
-  const auto convert = [&] { return restore_times(job, job.snapshots[0], {all}, all).reshape_s; };
+  const auto convert = [&] { return restore_times(job, job.snapshots[0], {all}, all).convert_s; };
   EXPECT_NEAR(convert(), all.state.all_bytes / 50e9 + all.state.all_bytes / 20e9, 1e-9);
   job.snapshots[0].any_layout = true;
   EXPECT_EQ(convert(), 0);
@@ -152,6 +153,43 @@ TEST(RelaidJobs, CampaignGoesOnInAnotherLayout) {
   EXPECT_LT(goes_on.lost_s[static_cast<int>(Loss::wait)].mean,
             waits.lost_s[static_cast<int>(Loss::wait)].mean);
   EXPECT_GT(goes_on.goodput.mean, waits.goodput.mean);
+}
+
+// Not only powers of two: with 9 of 12 nodes 72 replicas of the same batch.
+TEST(RelaidJobs, AnyHasEveryNumberOfReplicasThatDividesTheBatch) {
+  const Job job = parse_case(scenario("llama2-7b", "nodes: 12, node: dgx-h100",
+                                      "tp: 1, dp: 96, sharding: zero3",
+                                      "global: 288, micro: 1, sequence: 2048", "any"),
+                             "a.yaml")
+                      .job;
+  std::set<int> replicas;
+  for (const RelaidJob& each : relaid_jobs(job)) replicas.insert(each.job.layout.dp);
+  EXPECT_TRUE(replicas.contains(72));
+}
+
+// It may do what `shrink` does, and so never loses to it, with the same failures in each trial.
+TEST(RelaidJobs, AnyNeverLosesToShrink) {
+  struct Asked {
+    const char* cluster;
+    const char* layout;
+    const char* batch;
+  };
+  for (const auto& [cluster, layout, batch] :
+       {Asked{"nodes: 6, node: dgx-h100", "tp: 1, dp: 48, sharding: zero3",
+              "global: 240, micro: 1, sequence: 2048"},
+        Asked{"nodes: 5, node: {base: dgx-h100, gpus: 4}", "tp: 4, dp: 5, sharding: zero1",
+              "global: 60, micro: 1, sequence: 2048"},
+        Asked{"nodes: 7, node: {base: dgx-h100, gpus: 2}", "tp: 2, dp: 7, sharding: zero1",
+              "global: 49, micro: 1, sequence: 2048"},
+        Asked{kLlama, "tp: 2, pp: 2, dp: 2, sharding: zero1",
+              "global: 64, micro: 1, sequence: 2048"}}) {
+    const auto goodput = [&](const char* then) {
+      const Overrides set = {{"recovery.when_no_spare", then}, {"campaign.length", "10 d"}};
+      const std::string text = scenario("llama2-7b", cluster, layout, batch, "any");
+      return simulate(parse_case(text, "a.yaml", set), {.allow_oom = true}).campaign->goodput.mean;
+    };
+    EXPECT_GE(goodput("relayout"), goodput("shrink") - 0.003) << cluster;
+  }
 }
 
 }  // namespace

@@ -1,0 +1,147 @@
+// Islands of replicas beside what was built for jobs that are one: each figure by a closed form, or
+// by that of a job without islands which must be the same.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <string>
+
+#include "models/results/rollout_report.hpp"
+#include "scenarios/language/case.hpp"
+#include "sim/study/record_invariants.hpp"
+#include "sim/study/simulate.hpp"
+
+namespace windtunnel {
+namespace {
+
+Record run(const std::string& text, const Overrides& set = {}) {
+  const Record record =
+      simulate(parse_case(text, "islands.yaml", set), {.threads = 1, .allow_oom = true});
+  EXPECT_EQ(broken_invariants(record), std::vector<std::string>{}) << text;
+  return record;
+}
+
+// A replica a node.
+std::string job_of(int nodes, const std::string& sync, const std::string& more = {},
+                   const std::string& cluster = {}) {
+  return "name: islands\n"
+         "model: {layers: 8, hidden: 1024, heads: 16, vocabulary: 32000, sequence: 1024}\n"
+         "cluster: {nodes: " +
+         std::to_string(nodes) + ", node: dgx-h100" + cluster +
+         ", storage: {write: 10 GB/s, read: 10 GB/s}}\n"
+         "layout: {tp: 8}\n"
+         "batch: {global: " +
+         std::to_string(16 * nodes) + ", micro: 2}\n" +
+         (sync.empty() ? "" : "sync: [{over: node, " + sync + "}]\n") + more;
+}
+
+// What islands exchange does not depend on the lengths. Between exchanges an island takes what its
+// own sequences take, not what the longest of all do.
+TEST(IslandJobs, UnequalLengthsDriftApart) {
+  const std::string every = "every: 100 steps";
+  const Record equal = run(job_of(4, every));
+  const Record record = run(job_of(4, every), {{"batch.lengths", "{median: 300, sigma: 0.8}"}});
+  EXPECT_DOUBLE_EQ(record.iteration.sync[0].sent_bytes, equal.iteration.sync[0].sent_bytes);
+  EXPECT_NEAR(record.iteration.sync[0].seconds.exchange_s,
+              equal.iteration.sync[0].seconds.exchange_s,
+              1e-6 * equal.iteration.sync[0].seconds.exchange_s);
+  std::vector<double> ends_s = foreground_ends_s(record.plan, record.timeline, 0);
+  const auto [least, most] = std::ranges::minmax(ends_s);
+  EXPECT_GT(record.iteration.inner_step_s, least);
+  EXPECT_LT(record.iteration.inner_step_s, most);
+  // What is waited for grows by the root of the steps between exchanges.
+  EXPECT_GT(record.iteration.sync[0].seconds.wait_s, 0);
+  const Record longer =
+      run(job_of(4, "every: 400 steps"), {{"batch.lengths", "{median: 300, sigma: 0.8}"}});
+  EXPECT_NEAR(longer.iteration.sync[0].seconds.wait_s / record.iteration.sync[0].seconds.wait_s, 2,
+              0.05);
+}
+
+// Its steps are in vain, and those of the others are as if it were as fast as they: of 4 islands 3
+// learn. Where all wait, they are all as slow. Those that never wait are each at their own pace.
+TEST(IslandJobs, ASlowIslandIsLeftOutOrWaitedFor) {
+  const std::string slow = ", slow_nodes: [{node: 2, slowdown: 1.5}]";
+  const auto step_s = [&](const std::string& sync, const std::string& cluster) {
+    return run(job_of(4, sync, "", cluster)).iteration.time_s;
+  };
+  const double calm_s = step_s("every: 10 steps", "");
+  const double waited_s = step_s("every: 10 steps", slow);
+  const double left_out_s = step_s("every: 10 steps, wait_for: all-but-1", slow);
+  EXPECT_GT(waited_s, 1.2 * calm_s);
+  EXPECT_NEAR(left_out_s, calm_s * 4 / 3, 1e-4 * calm_s);
+  const double chosen_s = step_s("every: 10 steps, wait_for: dynamic", slow);
+  EXPECT_NEAR(chosen_s, std::min(waited_s, left_out_s), 1e-9 * chosen_s);
+  const double never_s = step_s("pattern: none", "");
+  const double slow_s = step_s("every: 1000000 steps", slow);
+  EXPECT_NEAR(step_s("pattern: none", slow), 4 / (3 / never_s + 1 / slow_s), 1e-3 * never_s);
+}
+
+constexpr const char* kCampaign =
+    "snapshots: [{tier: host-memory, every: 20 iterations, mode: async, keeper: process}, {tier: "
+    "storage, every: 10 min, mode: async}]\n"
+    "failures: [{class: node, rate: 4000 per 1000 node-days, repair: 1 h}]\n"
+    "recovery: {spares: 4, detect: 30 s, restart: 60 s}\n"
+    "campaign: {length: 2 d, replicas: 4}\n";
+
+// What no other island has comes from copies, and costs what has been learnt since.
+TEST(IslandJobs, ExpertsOfAnIslandComeFromItsCopies) {
+  const std::string experts = "{experts: 8, per_token: 2, ffn: 2048}";
+  const auto report = [&](const std::string& parameters) {
+    return *run(job_of(4, "every: 100 steps, parameters: " + parameters, kCampaign),
+                {{"model.moe", experts}})
+                .campaign;
+  };
+  const CampaignReport all = report("all");
+  const CampaignReport dense = report("dense");
+  EXPECT_GT(all.survival.at("other islands").mean, 0);
+  EXPECT_EQ(dense.survival.at("other islands").mean, 0);
+  EXPECT_LT(dense.goodput.mean, all.goodput.mean);
+  EXPECT_GT(dense.goodput.mean, 0.3);
+}
+
+// With four islands of two modules of either half, one that fails has both on others.
+TEST(IslandJobs, ModulesOfPathsComeFromOtherIslands) {
+  const CampaignReport report =
+      *run(job_of(4, "every: 100 steps, paths: [2, 2]", kCampaign)).campaign;
+  EXPECT_GT(report.survival.at("other islands").mean, 0);
+  EXPECT_GT(report.goodput.mean, 0.3);
+}
+
+// Islands that never exchange are jobs of their own.
+TEST(IslandJobs, RedundancyIsThatOfEachIsland) {
+  const std::string redundancy = "redundancy: {scheme: drop-slowest, stragglers: 1}\n";
+  const std::string jitter = ", jitter: {exponential: 0.2}";
+  const Record alone = run(job_of(2, "", redundancy, jitter));
+  const Record islands =
+      run(job_of(4, "", redundancy + "sync: [{islands: 2, pattern: none}]\n", jitter));
+  EXPECT_NEAR(islands.iteration.time_s, alone.iteration.time_s, 1e-3 * alone.iteration.time_s);
+  EXPECT_DOUBLE_EQ(islands.iteration.stragglers->missing, alone.iteration.stragglers->missing);
+  EXPECT_DOUBLE_EQ(islands.iteration.stragglers->gradient_share,
+                   alone.iteration.stragglers->gradient_share);
+  // Between exchanges they drift apart.
+  const Record exchanging =
+      run(job_of(4, "", redundancy + "sync: [{islands: 2, every: 100 steps}]\n", jitter));
+  EXPECT_GT(exchanging.iteration.sync[0].seconds.wait_s, 0);
+  EXPECT_GT(exchanging.iteration.time_s, islands.iteration.time_s);
+}
+
+// Each island has its part of the engines and the prompts: a loop as that of one alone.
+TEST(IslandJobs, RolloutsAreThoseOfEachIsland) {
+  const auto loop = [](int nodes, int prompts, const std::string& rest) {
+    const Record record = run(job_of(
+        nodes, "",
+        "rollout: {prompts: " + std::to_string(prompts) + ", samples: 4, prompt_length: 256, " +
+            "engine: {tp: 2}, iterations: 3, nodes: " + std::to_string(nodes) +
+            ", output: {median: 500, sigma: 0, longest: 700}}\n" + rest));
+    return *record.studies.find<RolloutReport>();
+  };
+  const RolloutReport alone = loop(1, 32, "");
+  const RolloutReport islands = loop(2, 64, "sync: [{over: node, pattern: none}]\n");
+  EXPECT_EQ(islands.engines, 2 * alone.engines);
+  EXPECT_EQ(islands.gpus, 2 * alone.gpus);
+  EXPECT_NEAR(islands.generation_s, alone.generation_s, 1e-9 * alone.generation_s);
+  EXPECT_NEAR(islands.period_s, alone.period_s, 1e-3 * alone.period_s);
+  EXPECT_NEAR(islands.samples_per_s, 2 * alone.samples_per_s, 1e-3 * islands.samples_per_s);
+}
+
+}  // namespace
+}  // namespace windtunnel
