@@ -34,8 +34,14 @@ enum class ReplicaAxis {
   region_peers,    // likewise in the regions
   path_near,       // of island_peers those with the same module of the first block of layers
   path_far,        // and of the second block (Layout::path_modules)
+  dense_replicas,   // dense_shard times dense_across: all of an island with the same parameters
+  expert_replicas,  // likewise of the experts
 };
-inline constexpr int kReplicaAxes = 15;
+inline constexpr int kReplicaAxes = 17;
+inline bool is_of_experts(ReplicaAxis axis) {
+  return axis == ReplicaAxis::expert_shard || axis == ReplicaAxis::expert_across ||
+         axis == ReplicaAxis::expert_replicas;
+}
 
 // Members first + block * stride * count + lane + i * stride, i < count: one group per block and
 // lane < lanes.
@@ -59,6 +65,11 @@ StridedGroups replica_groups(const Layout& layout, ReplicaAxis axis, int gpus_pe
 int gpus_per_place(const Job& job);
 // Whether a job compresses its gradients across places, or across copies of their shards, only.
 bool compresses_across(const Job& job);
+// Shards have copies (layout.shard_ranks).
+bool has_shard_copies(const Layout& layout);
+// Whether what a job exchanges of gradients is no sum that can be scattered over shards, or of
+// whole matrices: a compressor's, or a robust rule's.
+bool is_unscattered(const Job& job);
 
 // Each rank of a stage on pipeline rank `low` with its equal on `high`; they start where `low`
 // does.

@@ -4,6 +4,7 @@
 #include <iterator>
 
 #include "models/base/error.hpp"
+#include "models/compression/compressors.hpp"
 #include "models/compression/recipe.hpp"
 #include "models/cost/memory/memory.hpp"
 #include "models/cost/op/op_cost.hpp"
@@ -77,15 +78,16 @@ std::vector<OuterExchange::Part> OuterExchange::parts(int level, int pp) const {
       part.copies_axis = expert ? ReplicaAxis::expert_across : ReplicaAxis::dense_across;
       const ReplicaAxis shard = expert ? ReplicaAxis::expert_shard : ReplicaAxis::dense_shard;
       part.copies = network_.groups(part.copies_axis).count;
-      const double share =
-          (1.0 + of_level.optimizer_states) /
-          (double(part.copies) * network_.groups(shard).count * of_level.fragments);
+      const double members =
+          double(part.copies) * network_.groups(shard).count * of_level.fragments;
       for (const StageTensor& tensor : tensors_[pp][block]) {
         if (tensor.expert != expert) continue;
         part.shapes.push_back(tensor.shape);
-        part.shapes.back().count *= share;
-        part.elements += part.shapes.back().elements();
+        part.shapes.back().count *= 1 + of_level.optimizer_states;
       }
+      part.shapes = divided(std::move(part.shapes), members,
+                            compressor_kind(of_level.compressor).whole_tensors);
+      for (const TensorShape& shape : part.shapes) part.elements += shape.elements();
       if (part.elements > 0) parts.push_back(std::move(part));
     }
   }

@@ -5,6 +5,7 @@
 #include <optional>
 #include <span>
 
+#include "models/reliability/stragglers/straggler_rounds.hpp"
 #include "models/reliability/stragglers/wait_rule.hpp"
 #include "models/reliability/stragglers/worker_factors.hpp"
 
@@ -36,14 +37,15 @@ class Periods {
  public:
   enum class By { steps, sums, machines };
 
-  Periods(const Jitter& jitter, int units, int islands, int steps, By by)
+  Periods(const Jitter& jitter, const IslandWorkers& island, int islands, int steps, By by)
       : jitter_(jitter),
-        units_(units),
+        island_(island),
         steps_(steps),
         by_(by),
-        step_(island_step(jitter, units)),
+        step_(island_step(jitter, island)),
         random_(jitter.seed, RandomPurpose::kernel_jitter, ~std::uint64_t{0}),
         sums_(islands) {
+    for (int i = 0; i < islands; ++i) ends_.emplace_back(island_.within, jitter_, island_.workers);
     draw_machine();
   }
   // [island] valid until the next call.
@@ -59,25 +61,29 @@ class Periods {
     for (int draw = 0; draw < draws; ++draw) {
       const std::span<const double> own = factors_->next_round();
       for (std::size_t island = 0; island < sums_.size(); ++island) {
-        sums_[island] += own[island] * steps_ / draws;
+        const std::span<const double> times =
+            own.subspan(island * island_.workers, island_.workers);
+        sums_[island] += ends_[island].end_of(times) * steps_ / draws;
       }
     }
     return sums_;
   }
   void draw_machine() {
     if (by_ == By::sums) return;
-    factors_.emplace(jitter_, alike_workers(static_cast<int>(sums_.size()), units_), machine_++);
+    const int workers = static_cast<int>(sums_.size()) * island_.workers;
+    factors_.emplace(jitter_, alike_workers(workers, island_.units), machine_++);
   }
 
  private:
   const Jitter& jitter_;
-  int units_;
+  const IslandWorkers& island_;
   int steps_;
   By by_;
   IslandStep step_;
   RandomStream random_;
   std::optional<WorkerFactors> factors_;
   int machine_ = 0;
+  std::vector<RoundEnds> ends_;  // [island]
   std::vector<double> sums_;
 };
 
@@ -181,7 +187,23 @@ IslandStep island_step(const Jitter& jitter, double units) {
   return {slowest.mean, slowest.variance, slowest.variance * longer};
 }
 
-IslandDrift sample_drift(const Jitter& jitter, int units, const std::vector<DriftLevel>& levels) {
+IslandStep island_step(const Jitter& jitter, const IslandWorkers& island) {
+  const double units = double(island.units) * island.workers;
+  if (island.within.scheme == RedundancyScheme::none) return island_step(jitter, units);
+  constexpr int kRounds = 4096;
+  const StragglerRounds rounds = sample_rounds(
+      island.within, jitter, alike_workers(island.workers, island.units), kRounds);
+  // Of means of many rounds, which vary as independent numbers do.
+  double variance = 0;
+  for (const double length : rounds.lengths) {
+    variance += std::pow(length - rounds.length, 2) / (kRoundParts - 1);
+  }
+  variance *= double(kRounds) / kRoundParts;
+  return {rounds.length, variance, variance};
+}
+
+IslandDrift sample_drift(const Jitter& jitter, const IslandWorkers& island,
+                         const std::vector<DriftLevel>& levels) {
   int islands = 1;
   for (const DriftLevel& level : levels) islands *= level.groups;
   const int steps = std::max(1, static_cast<int>(std::lround(levels.front().steps)));
@@ -189,9 +211,10 @@ IslandDrift sample_drift(const Jitter& jitter, int units, const std::vector<Drif
   for (const DriftLevel& level : levels) {
     every.push_back(std::max(1, static_cast<int>(std::lround(level.steps / steps))));
   }
-  const Sampling sampling = sampling_of(jitter, double(islands) * units, steps, every.back());
-  Periods periods(jitter, units, islands, steps, sampling.by);
-  IslandDrift drift{.step = island_step(jitter, units).mean};
+  const double units = double(islands) * island.workers * island.units;
+  const Sampling sampling = sampling_of(jitter, units, steps, every.back());
+  Periods periods(jitter, island, islands, steps, sampling.by);
+  IslandDrift drift{.step = island_step(jitter, island).mean};
   RandomStream random(jitter.seed, RandomPurpose::wiring, 0);
   std::vector<double> clocks(islands, 0);
   std::vector<ExchangeSums> sums(levels.size());

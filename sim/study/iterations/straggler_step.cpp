@@ -5,6 +5,7 @@
 #include <limits>
 #include <map>
 
+#include "models/plan/step_workers.hpp"
 #include "models/plan/sync_graph.hpp"
 #include "models/reliability/stragglers/island_drift.hpp"
 
@@ -26,7 +27,10 @@ std::vector<WorkerUnit> units_of(const Job& job, const std::vector<double>& shar
     const RankCoordinates at = coordinates_of(job.layout, rank);
     if (at.dp < first_replica || at.dp >= first_replica + replicas) continue;
     const int unit = cluster.jitter.of == JitterOf::node ? cluster.node_of(rank) : rank;
-    const double slow = shares[at.pp] * (job.redundancy ? cluster.slowdown_of(rank) : 1);
+    // Workers of unlike nodes compute unlike times.
+    const int of = job.redundancy ? at.dp : 0;
+    const double share = shares[std::size_t(of) * job.layout.pp + at.pp];
+    const double slow = share * (job.redundancy ? cluster.slowdown_of(rank) : 1);
     const auto [place, fresh] = seen.try_emplace(unit, units.size());
     if (fresh) units.push_back({unit, slow});
     units[place->second].slowdown = std::max(units[place->second].slowdown, slow);
@@ -82,15 +86,35 @@ BusySeconds busiest_work(const Plan& plan) {
   return most;
 }
 
-std::vector<std::vector<WorkerUnit>> workers_of(const Job& job, const std::vector<double>& shares) {
-  if (!job.redundancy) {
-    return {units_of(job, shares, 0, job.layout.island_replicas() / job.layout.cp)};
-  }
+// Of one island.
+std::vector<std::vector<WorkerUnit>> workers_of(const Job& job, const std::vector<double>& shares,
+                                                int island = 0) {
+  const int replicas = job.layout.island_replicas() / job.layout.cp;
+  const int first = island * replicas;
+  if (!job.redundancy) return {units_of(job, shares, first, replicas)};
+  const int each = replicas / step_workers(job.layout);
   std::vector<std::vector<WorkerUnit>> workers;
-  for (int replica = 0; replica < job.layout.dp; ++replica) {
-    workers.push_back(units_of(job, shares, replica, 1));
+  for (int replica = 0; replica < replicas; replica += each) {
+    workers.push_back(units_of(job, shares, first + replica, each));
   }
   return workers;
+}
+
+// Of the island whose steps are longest: where all nodes are alike, of any.
+StragglerRounds longest_rounds(const Job& job, const std::vector<double>& shares,
+                               const Redundancy& redundancy) {
+  const bool alike = job.cluster.pools.empty() && job.cluster.slow_nodes.empty();
+  const int islands = alike || !job.redundancy ? 1 : job.layout.islands();
+  StragglerRounds longest;
+  for (int island = 0; island < islands; ++island) {
+    const std::vector<std::vector<WorkerUnit>> workers = workers_of(job, shares, island);
+    double units = 0;
+    for (const std::vector<WorkerUnit>& own : workers) units += double(own.size());
+    StragglerRounds rounds =
+        sample_rounds(redundancy, job.cluster.jitter, workers, rounds_for(units));
+    if (island == 0 || rounds.length > longest.length) longest = std::move(rounds);
+  }
+  return longest;
 }
 
 // Numbers of islands to leave out that are looked at: all few, and half as many again.
@@ -123,7 +147,7 @@ bool by_straggler_rule(const Job& job) {
 }
 
 bool has_load(const Job& job) {
-  return job.redundancy && load_of(*job.redundancy, job.layout.dp) != 1;
+  return job.redundancy && load_of(*job.redundancy, step_workers(job.layout)) != 1;
 }
 
 Job with_twice_the_passes(const Job& job) {
@@ -143,10 +167,15 @@ Job without_stragglers(const Job& job) {
 std::vector<double> work_shares(const Job& job, const Plan& plan) {
   const std::vector<ClassMember> classes = class_of_rank(plan);
   const double most = busiest_work(plan).passes;
+  std::vector<double> of_class;
+  for (const RankClass& own : plan.classes) {
+    of_class.push_back(most > 0 ? work_of(plan, own).passes / most : 1);
+  }
   std::vector<double> shares;
-  for (int pp = 0; pp < job.layout.pp; ++pp) {
-    const RankClass& own = plan.classes[classes[rank_of(job.layout, {.pp = pp})].rank_class];
-    shares.push_back(most > 0 ? work_of(plan, own).passes / most : 1);
+  for (int dp = 0; dp < job.layout.dp; ++dp) {
+    for (int pp = 0; pp < job.layout.pp; ++pp) {
+      shares.push_back(of_class[classes[rank_of(job.layout, {.dp = dp, .pp = pp})].rank_class]);
+    }
   }
   return shares;
 }
@@ -154,18 +183,15 @@ std::vector<double> work_shares(const Job& job, const Plan& plan) {
 StragglerRule::StragglerRule(const Job& job, const std::vector<double>& shares, double passes_s)
     : passes_s_(passes_s) {
   const Jitter& jitter = job.cluster.jitter;
-  const std::vector<std::vector<WorkerUnit>> workers = workers_of(job, shares);
-  std::size_t units = 0;
-  for (const std::vector<WorkerUnit>& own : workers) units += own.size();
   const Redundancy redundancy = job.redundancy ? *job.redundancy : Redundancy{};
-  const int count = static_cast<int>(workers.size());
-  load_ = load_of(redundancy, count);
+  load_ = load_of(redundancy, step_workers(job.layout));
   results_ = results_of(redundancy);
   delay_ = delay_of(redundancy);
-  rounds_ = sample_rounds(redundancy, jitter, workers, rounds_for(static_cast<double>(units)));
+  rounds_ = longest_rounds(job, shares, redundancy);
   slowest_ = rounds_.slowest;
   if (!job.redundancy) {
-    slowest_ = slowest_moments(jitter, static_cast<double>(units) * job.layout.islands()).mean;
+    const double units = double(workers_of(job, shares).front().size());
+    slowest_ = slowest_moments(jitter, units * job.layout.islands()).mean;
   }
 }
 
@@ -194,8 +220,11 @@ StragglerReport StragglerRule::report(const Plan& plan, const Timeline& timeline
 void add_drift(const Job& job, const StragglerReport& stragglers,
                std::vector<SyncSeconds>& levels) {
   if (levels.empty() || !job.cluster.jitter.active()) return;
-  const std::vector<double> alike(job.layout.pp, 1);
-  const int units = static_cast<int>(workers_of(job, alike).front().size());
+  const std::vector<double> alike(std::size_t(job.layout.dp) * job.layout.pp, 1);
+  const std::vector<std::vector<WorkerUnit>> workers = workers_of(job, alike);
+  const IslandWorkers island{.units = static_cast<int>(workers.front().size()),
+                             .workers = static_cast<int>(workers.size()),
+                             .within = job.redundancy ? *job.redundancy : Redundancy{}};
   std::vector<DriftLevel> drifts;
   for (int level = 0; level < std::ssize(job.sync); ++level) {
     const SyncLevel& own = job.sync[level];
@@ -213,7 +242,7 @@ void add_drift(const Job& job, const StragglerReport& stragglers,
   if (drifts.empty()) return;
   const auto with = [&](int left_out) {
     drifts.front().missing = left_out;
-    const IslandDrift drift = sample_drift(job.cluster.jitter, units, drifts);
+    const IslandDrift drift = sample_drift(job.cluster.jitter, island, drifts);
     std::vector<SyncSeconds> own = levels;
     own.front().left_out = left_out;
     for (std::size_t level = 0; level < drifts.size(); ++level) {
