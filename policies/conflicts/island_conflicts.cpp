@@ -13,7 +13,6 @@ constexpr Conflict kIslandRows[] = {
      "take communication.overlap: bucketed or none"},
     {kIslands, kTaskJitter, ": needs factors of whole steps",
      "take cluster.jitter.per: step or run"},
-    {kIslands, kServed, ": does not go with communication.aggregation: parameter-server", ""},
     {kIslands, kStepsApart,
      ": goes with schedules that end each step together, which this one does not", ""},
 };

@@ -363,9 +363,9 @@ bool GradientExchange::is_halved(const Transfer& first) const {
 
 void GradientExchange::append_scatter(const std::vector<StageTensor>& tensors,
                                       const GradientBucket& bucket, int pp,
-                                      std::vector<Transfer>& to, StageAction action) const {
+                                      std::vector<Transfer>& to) const {
   bool halved = false;
-  for (Transfer& whole : row(tensors, bucket, pp, 1, action)) {
+  for (Transfer& whole : row(tensors, bucket, pp, 1)) {
     if (whole.starts_row) halved = is_halved(whole);
     if (halved && whole.bytes <= 0) continue;
     if (!halved) {

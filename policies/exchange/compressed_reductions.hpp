@@ -60,8 +60,7 @@ class GradientExchange {
   // DeAR's halves (Zhang et al. 2023, arXiv 2302.12445); what is scattered over shards, and rows of
   // embeddings, have none but the first.
   void append_scatter(const std::vector<StageTensor>& tensors, const GradientBucket& bucket, int pp,
-                      std::vector<Transfer>& to,
-                      StageAction action = StageAction::last_backward) const;
+                      std::vector<Transfer>& to) const;
   void append_gather(const std::vector<StageTensor>& tensors, const GradientBucket& bucket, int pp,
                      std::vector<Transfer>& to) const;
 

@@ -321,17 +321,17 @@ void DataParallel::add_buckets(int stage, const Tensors& tensors, const Cuts& cu
     const std::size_t place = cuts.size() - 1 - i;
     earlier[i].share = segments[i].share = cuts[i].share;
     forward[place].share = cuts[i].forward_share;
-    if (overlap == GradientOverlap::priority) continue;
     for (const GradientBucket& bucket : cuts[i].buckets) {
+      exchange_.append(tensors, bucket, pp, earlier[i].reductions, 1, StageAction::backward);
+      if (overlap == GradientOverlap::priority) continue;
       if (overlap == GradientOverlap::dear) {
         exchange_.append_scatter(tensors, bucket, pp, segments[i].reductions);
-        exchange_.append_scatter(tensors, bucket, pp, earlier[i].reductions, StageAction::backward);
         exchange_.append_gather(tensors, bucket, pp, forward[place].gathers);
       } else {
         exchange_.append(tensors, bucket, pp, segments[i].reductions);
-        exchange_.append(tensors, bucket, pp, earlier[i].reductions, 1, StageAction::backward);
       }
     }
+    if (overlap == GradientOverlap::priority) continue;
     if (crosses_) {
       add_update(pp, cuts[i], forward[place].gathers);
     } else {

@@ -137,8 +137,7 @@ void OuterExchange::append(const Part& part, int level, int pp, std::vector<Tran
     // Weights less those of the last exchange.
     kernels({{.name = "delta", .bytes = part.elements * (2 * kFp32Bytes + sent)}});
     const bool gossips = of_level.pattern == SyncPattern::gossip;
-    const Recipe recipe =
-        make_recipe(of_level.compressor, part.shapes, group_of(part, level), sent);
+    const Recipe recipe = recipe_of(part, level);
     for (const RecipeStep& step : recipe.steps) {
       kernels(step.kernels);
       // Hops inside a node are of methods that know one; here all members are alike.
@@ -166,6 +165,19 @@ ReducingGroup OuterExchange::group_of(const Part& part, int level) const {
   return {.ranks = groups, .nodes = groups};
 }
 
+Recipe OuterExchange::recipe_of(const Part& part, int level) const {
+  const SyncLevel& of_level = job_.sync[level];
+  return make_recipe(of_level.compressor, part.shapes, group_of(part, level),
+                     of_level.element_bytes);
+}
+
+double OuterExchange::state_bytes(int level, int pp) const {
+  if (job_.sync[level].pattern == SyncPattern::leader) return 0;
+  double bytes = 0;
+  for (const Part& part : parts(level, pp)) bytes += recipe_of(part, level).state_bytes;
+  return bytes * job_.sync[level].fragments;
+}
+
 std::vector<Transfer> OuterExchange::row(int level, int pp) const {
   std::vector<Transfer> row;
   for (const Part& part : parts(level, pp)) append(part, level, pp, row);
@@ -187,9 +199,7 @@ double OuterExchange::sent_bytes(int level, int pp) const {
       bytes += part.elements * of_level.element_bytes;
       continue;
     }
-    const ReducingGroup group = group_of(part, level);
-    const double of_part = wire_bytes(
-        make_recipe(of_level.compressor, part.shapes, group, of_level.element_bytes), group);
+    const double of_part = wire_bytes(recipe_of(part, level), group_of(part, level));
     const bool gossips = of_level.pattern == SyncPattern::gossip;
     bytes += of_part * (gossips ? gossip_peers(of_level, network_.groups(part.axis).count) : 1);
   }

@@ -83,7 +83,7 @@ void expect_bytes(Bytes own, Bytes expected) {
   }
 }
 
-// torch.distributed.optim.ZeroRedundancyOptimizer behind a communication hook of DDP: the hook's
+// ZeroRedundancyOptimizer behind a communication hook of DDP (PyTorch, ddp_zero_hook.py): the hook's
 // exchange, the update of a shard, and the weights to all.
 TEST(ShardedExchanges, WhatIsNoSumGoesWholeAndTheWeightsAreGathered) {
   for (const char* name : {"powersgd", "acp-sgd", "topk", "dgc", "mstopk", "onebit-sgd",
@@ -254,6 +254,21 @@ TEST(ShardedExchanges, ServersOnTheHostsReturnNothing) {
   expect_bytes(bytes_of(job), {{all_to_all, 2 * gradient_bytes(job) / 4},
                                {reduce_scatter, gradient_bytes(job)},
                                {all_gather, weight_bytes(job)}});
+}
+
+// An island's gradients go to servers of its own nodes, and no further.
+TEST(ShardedExchanges, IslandsHaveServersOfTheirOwn) {
+  Job job = job_of("none");
+  job.communication.aggregation = Aggregation::parameter_server;
+  job.layout.sync_groups = {2};
+  job.sync.push_back({.over = "islands", .pattern = SyncPattern::none});
+  expect_bytes(bytes_of(job), {{all_to_all, 2 * gradient_bytes(job)}});
+  const auto inner_s = [&](double nic_Bps) {
+    job.cluster.node.nic_Bps = spec(nic_Bps);
+    const Plan plan = iteration_plan(job, prepare_iteration(job));
+    return iteration_s(job, plan, evaluate_plan(plan, job.cluster));
+  };
+  EXPECT_EQ(inner_s(1e6), inner_s(1e12)) << "an island is a node";
 }
 
 // EmbRace: whoever has a table's columns updates them, and lookups take the place of the gather.

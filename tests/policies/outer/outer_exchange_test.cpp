@@ -182,6 +182,12 @@ TEST(OuterExchange, LowRankDeltasSendTheirFactors) {
     sent += 4 * shape.count * numbers;
   }
   EXPECT_NEAR(Exchanged(job).sent_bytes(), 2.0 * 7 / 8 * sent, 1e-6 * sent);
+  // Errors of the matrices in fp32, and the factor that the next exchange starts from.
+  Job dense = job;
+  dense.sync[0].compressor = {};
+  const double kept = prepared.memory.front().optimizer -
+                      prepare_iteration(dense).memory.front().optimizer;
+  EXPECT_NEAR(kept, 4 * job.model.parameters(), 0.01 * kept);
   // Whole matrices do not divide: the rank that has most has a quarter of them or more.
   Job wide = island_job({2});
   wide.sync[0].compressor.name = "powersgd";

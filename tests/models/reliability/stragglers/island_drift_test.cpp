@@ -150,7 +150,7 @@ TEST(IslandDrift, LevelsStandAboveOneAnother) {
 }
 
 TEST(IslandDrift, WithoutStragglersThereIsNone) {
-  const IslandDrift drift = sample_drift({}, 4, {{.steps = 50, .groups = 8, .missing = 2}});
+  const IslandDrift drift = sample_drift({}, {.units = 4}, {{.steps = 50, .groups = 8, .missing = 2}});
   EXPECT_EQ(drift.step, 1);
   EXPECT_EQ(drift.wait[0], 0);
   EXPECT_EQ(drift.late[0], 0);
