@@ -38,7 +38,8 @@ constexpr Conflict kExchangeRows[] = {
      ": {compressor} compresses Adam's moments, which software.optimizer has not",
      "set software.optimizer: adam, or take onebit-sgd"},
     {kWholeMomentum, kScatteredMicrobatches,
-     ": {compressor} takes the gradients of a step into a momentum, and layout.sharding: {sharding} "
+     ": {compressor} takes the gradients of a step into a momentum, and layout.sharding: "
+     "{sharding} "
      "gives those of each micro-batch away",
      "take layout.sharding: zero1"},
     {kCompressed, kServed,

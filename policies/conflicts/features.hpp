@@ -99,12 +99,11 @@ inline constexpr Feature kZero2 = {"zero2 or zero3", "layout.sharding", [](const
 inline constexpr Feature kZero3 = {"zero3", "layout.sharding", [](const Asked& of) {
                                      return of.job.layout.sharding == Sharding::zero3;
                                    }};
-inline constexpr Feature kShardedState = {
-    "zero1 or zero2", "layout.sharding",
-    [](const Asked& of) { return kSharded.in(of) && !kZero3.in(of); }};
+inline constexpr Feature kShardedState = {"zero1 or zero2", "layout.sharding", [](const Asked& of) {
+                                            return kSharded.in(of) && !kZero3.in(of);
+                                          }};
 inline constexpr Feature kOneWorker = {
-    "replicas that all wait for each other in passes", "layout.sharding",
-    [](const Asked& of) {
+    "replicas that all wait for each other in passes", "layout.sharding", [](const Asked& of) {
       const Layout& layout = of.job.layout;
       return layout.island_replicas() > layout.cp && step_workers(layout) == 1;
     }};
@@ -243,10 +242,10 @@ inline constexpr Feature kCompressedMessages = {
 inline constexpr Feature kRobust = {
     "robust aggregation", "communication.robust",
     [](const Asked& of) { return of.job.communication.robust != nullptr; }};
-inline constexpr Feature kMonna = {
-    "the rule monna", "communication.robust", [](const Asked& of) {
-      return kRobust.in(of) && of.job.communication.robust->rule == RobustRule::monna;
-    }};
+inline constexpr Feature kMonna = {"the rule monna", "communication.robust", [](const Asked& of) {
+                                     return kRobust.in(of) &&
+                                            of.job.communication.robust->rule == RobustRule::monna;
+                                   }};
 
 inline constexpr std::string_view kCompressor = "communication.compressor";
 inline constexpr Feature kCompressed = {

@@ -145,8 +145,7 @@ std::vector<Transfer> GradientExchange::compressed_across(const std::vector<Tens
 
 std::vector<TensorShape> GradientExchange::parts_of(const std::vector<TensorShape>& shapes,
                                                     int members) const {
-  return divided(shapes, members,
-                 compressor_kind(job_.communication.compressors.dp).whole_tensors);
+  return divided(shapes, members, compressor_kind(job_.communication.compressors.dp).whole_tensors);
 }
 
 CompressorMemory GradientExchange::memory(const std::vector<StageTensor>& tensors, int pp) const {

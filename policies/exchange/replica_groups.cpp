@@ -188,8 +188,8 @@ bool compresses_across(const Job& job) {
   const Communication& communication = job.communication;
   const bool whole = communication.overlap == GradientOverlap::dear ||
                      communication.overlap == GradientOverlap::priority ||
-                     communication.aggregation == Aggregation::parameter_server ||
-                     sharded || job.model.moe_layers() > 0;
+                     communication.aggregation == Aggregation::parameter_server || sharded ||
+                     job.model.moe_layers() > 0;
   return !whole && nodes_per_site(job.cluster.fabric) > 0;
 }
 

@@ -191,8 +191,8 @@ IslandStep island_step(const Jitter& jitter, const IslandWorkers& island) {
   const double units = double(island.units) * island.workers;
   if (island.within.scheme == RedundancyScheme::none) return island_step(jitter, units);
   constexpr int kRounds = 4096;
-  const StragglerRounds rounds = sample_rounds(
-      island.within, jitter, alike_workers(island.workers, island.units), kRounds);
+  const StragglerRounds rounds =
+      sample_rounds(island.within, jitter, alike_workers(island.workers, island.units), kRounds);
   // Of means of many rounds, which vary as independent numbers do.
   double variance = 0;
   for (const double length : rounds.lengths) {

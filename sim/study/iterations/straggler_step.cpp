@@ -18,8 +18,8 @@ constexpr double kLeastRounds = 128;
 
 // GPUs or nodes of some replicas, each once, with the share of the busiest pipeline rank's work
 // that theirs has: what is slow where there is less to do holds up less.
-std::vector<WorkerUnit> units_of(const Job& job, const std::vector<double>& shares,
-                                 int first_replica, int replicas) {
+std::vector<WorkerUnit> units_of(const Job& job, const WorkShares& shares, int first_replica,
+                                 int replicas) {
   const Cluster& cluster = job.cluster;
   std::map<int, std::size_t> seen;
   std::vector<WorkerUnit> units;
@@ -28,8 +28,7 @@ std::vector<WorkerUnit> units_of(const Job& job, const std::vector<double>& shar
     if (at.dp < first_replica || at.dp >= first_replica + replicas) continue;
     const int unit = cluster.jitter.of == JitterOf::node ? cluster.node_of(rank) : rank;
     // Workers of unlike nodes compute unlike times.
-    const int of = job.redundancy ? at.dp : 0;
-    const double share = shares[std::size_t(of) * job.layout.pp + at.pp];
+    const double share = shares.of({.dp = job.redundancy ? at.dp : 0, .pp = at.pp});
     const double slow = share * (job.redundancy ? cluster.slowdown_of(rank) : 1);
     const auto [place, fresh] = seen.try_emplace(unit, units.size());
     if (fresh) units.push_back({unit, slow});
@@ -87,7 +86,7 @@ BusySeconds busiest_work(const Plan& plan) {
 }
 
 // Of one island.
-std::vector<std::vector<WorkerUnit>> workers_of(const Job& job, const std::vector<double>& shares,
+std::vector<std::vector<WorkerUnit>> workers_of(const Job& job, const WorkShares& shares,
                                                 int island = 0) {
   const int replicas = job.layout.island_replicas() / job.layout.cp;
   const int first = island * replicas;
@@ -101,7 +100,7 @@ std::vector<std::vector<WorkerUnit>> workers_of(const Job& job, const std::vecto
 }
 
 // Of the island whose steps are longest: where all nodes are alike, of any.
-StragglerRounds longest_rounds(const Job& job, const std::vector<double>& shares,
+StragglerRounds longest_rounds(const Job& job, const WorkShares& shares,
                                const Redundancy& redundancy) {
   const bool alike = job.cluster.pools.empty() && job.cluster.slow_nodes.empty();
   const int islands = alike || !job.redundancy ? 1 : job.layout.islands();
@@ -164,23 +163,24 @@ Job without_stragglers(const Job& job) {
   return calm;
 }
 
-std::vector<double> work_shares(const Job& job, const Plan& plan) {
+WorkShares work_shares(const Job& job, const Plan& plan) {
   const std::vector<ClassMember> classes = class_of_rank(plan);
   const double most = busiest_work(plan).passes;
   std::vector<double> of_class;
   for (const RankClass& own : plan.classes) {
     of_class.push_back(most > 0 ? work_of(plan, own).passes / most : 1);
   }
-  std::vector<double> shares;
+  WorkShares shares{job.layout.pp, {}};
   for (int dp = 0; dp < job.layout.dp; ++dp) {
     for (int pp = 0; pp < job.layout.pp; ++pp) {
-      shares.push_back(of_class[classes[rank_of(job.layout, {.dp = dp, .pp = pp})].rank_class]);
+      shares.shares.push_back(
+          of_class[classes[rank_of(job.layout, {.dp = dp, .pp = pp})].rank_class]);
     }
   }
   return shares;
 }
 
-StragglerRule::StragglerRule(const Job& job, const std::vector<double>& shares, double passes_s)
+StragglerRule::StragglerRule(const Job& job, const WorkShares& shares, double passes_s)
     : passes_s_(passes_s) {
   const Jitter& jitter = job.cluster.jitter;
   const Redundancy redundancy = job.redundancy ? *job.redundancy : Redundancy{};
@@ -220,7 +220,7 @@ StragglerReport StragglerRule::report(const Plan& plan, const Timeline& timeline
 void add_drift(const Job& job, const StragglerReport& stragglers,
                std::vector<SyncSeconds>& levels) {
   if (levels.empty() || !job.cluster.jitter.active()) return;
-  const std::vector<double> alike(std::size_t(job.layout.dp) * job.layout.pp, 1);
+  const WorkShares alike{.shares = {1}};
   const std::vector<std::vector<WorkerUnit>> workers = workers_of(job, alike);
   const IslandWorkers island{.units = static_cast<int>(workers.front().size()),
                              .workers = static_cast<int>(workers.size()),

@@ -83,8 +83,8 @@ void expect_bytes(Bytes own, Bytes expected) {
   }
 }
 
-// ZeroRedundancyOptimizer behind a communication hook of DDP (PyTorch, ddp_zero_hook.py): the hook's
-// exchange, the update of a shard, and the weights to all.
+// ZeroRedundancyOptimizer behind a communication hook of DDP (PyTorch, ddp_zero_hook.py): the
+// hook's exchange, the update of a shard, and the weights to all.
 TEST(ShardedExchanges, WhatIsNoSumGoesWholeAndTheWeightsAreGathered) {
   for (const char* name : {"powersgd", "acp-sgd", "topk", "dgc", "mstopk", "onebit-sgd",
                            "onebit-adam", "onebit-lamb", "demo", "lgreco"}) {

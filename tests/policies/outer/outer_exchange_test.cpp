@@ -185,8 +185,8 @@ TEST(OuterExchange, LowRankDeltasSendTheirFactors) {
   // Errors of the matrices in fp32, and the factor that the next exchange starts from.
   Job dense = job;
   dense.sync[0].compressor = {};
-  const double kept = prepared.memory.front().optimizer -
-                      prepare_iteration(dense).memory.front().optimizer;
+  const double kept =
+      prepared.memory.front().optimizer - prepare_iteration(dense).memory.front().optimizer;
   EXPECT_NEAR(kept, 4 * job.model.parameters(), 0.01 * kept);
   // Whole matrices do not divide: the rank that has most has a quarter of them or more.
   Job wide = island_job({2});
