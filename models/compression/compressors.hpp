@@ -28,6 +28,8 @@ struct CompressorKind {
   double element_bits = 0;
   // Freezes Adam's second moments and sends the first.
   bool of_moments = false;
+  // What it sends is taken from a momentum of all gradients that each rank keeps, sharded or not.
+  bool whole_momentum = false;
   std::function<Recipe(const CompressorChoice& choice, std::span<const TensorShape> tensors,
                        const ReducingGroup& group, double element_bytes)>
       recipe = {};

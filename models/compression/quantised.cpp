@@ -22,6 +22,7 @@ Recipe two_hops(ErrorFeedback feedback, double n, double packed, double starts,
   kernels.push_back(block_pass(b * n + packed, starts, measured.quantise));
   add_two_hops(std::move(kernels), {requantise_pass(packed, group.ranks)}, packed, recipe);
   recipe.steps.push_back(last_step({block_pass(packed + b * n, starts, measured.dequantise)}));
+  recipe.steps.back().by_part = true;
   recipe.buffer_bytes = 2 * packed;
   return recipe;
 }

@@ -57,6 +57,21 @@ double kernel_bytes(const Recipe& recipe) {
   return sum_over_kernels(recipe, &Op::bytes);
 }
 
+std::vector<TensorShape> divided(std::vector<TensorShape> shapes, double members, bool whole) {
+  double share = 1 / members;
+  if (whole) {
+    double all = 0;
+    double largest = 0;
+    for (const TensorShape& shape : shapes) {
+      all += shape.elements();
+      largest = std::max(largest, shape.elements() / shape.count);
+    }
+    if (all > 0) share = std::max(share, std::min(1.0, largest / all));
+  }
+  for (TensorShape& shape : shapes) shape.count *= share;
+  return shapes;
+}
+
 Recipe dense_recipe(const CompressorChoice& /*choice*/, std::span<const TensorShape> tensors,
                     const ReducingGroup& /*group*/, double b) {
   Recipe recipe;

@@ -52,6 +52,11 @@ struct RecipeStep {
   CollectiveAlgorithm algorithm = CollectiveAlgorithm::automatic;
   double bytes = 0;
   double every = 1;  // it runs once in so many steps, with so many times `bytes` then
+  // Its collective hands out the parts that each member has reduced: where each needs its own part
+  // alone (sharded gradients), nothing travels.
+  bool gathers_parts = false;
+  // Its kernels do as well for a part of the elements alone.
+  bool by_part = false;
 };
 
 struct Recipe {
@@ -65,6 +70,10 @@ struct Recipe {
 double wire_bytes(const Recipe& recipe, const ReducingGroup& group);
 double kernel_flops(const Recipe& recipe);
 double kernel_bytes(const Recipe& recipe);  // of HBM
+
+// Of tensors that `members` divide among themselves: what the one has that has most. Of `whole`
+// tensors, which are not cut, at best as much as others, or the largest one.
+std::vector<TensorShape> divided(std::vector<TensorShape> shapes, double members, bool whole);
 
 // A buffer of `tensors` whose gradients have `element_bytes` each. Averages over the steps of a
 // method whose steps differ (ACP-SGD, `every`); warm-up left out: run_wire_bytes(). A buffer may

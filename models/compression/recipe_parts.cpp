@@ -71,6 +71,7 @@ void add_two_hops(std::vector<Op> first, std::vector<Op> between, double bytes, 
       {.kernels = std::move(first), .kind = CollectiveKind::all_to_all, .bytes = bytes});
   recipe.steps.push_back(
       {.kernels = std::move(between), .kind = CollectiveKind::all_gather, .bytes = bytes});
+  recipe.steps.back().gathers_parts = true;
 }
 
 RecipeStep last_step(std::vector<Op> kernels) {

@@ -44,7 +44,8 @@ Op requantise_pass(double packed, double ranks);
 RecipeStep all_reduce_step(std::vector<Op> kernels, double bytes);
 // `bytes` of every member, P times as many of all.
 RecipeStep all_gather_step(std::vector<Op> kernels, double bytes, const ReducingGroup& group);
-// Both halves of an all-reduce of `bytes` that is no sum: each member reduces its part.
+// Both halves of an all-reduce of `bytes` that is no sum: each member reduces its part, and gathers
+// those of the others.
 void add_two_hops(std::vector<Op> first, std::vector<Op> between, double bytes, Recipe& recipe);
 RecipeStep last_step(std::vector<Op> kernels);
 // Of what is sent as it is; none where there is nothing.

@@ -115,6 +115,7 @@ Recipe robust_recipe(const RobustAggregation& own, double elements, const Reduci
   last.push_back(combined(own, n, part, element_bytes));
   recipe.steps.push_back(
       {.kernels = std::move(last), .kind = CollectiveKind::all_gather, .bytes = bytes});
+  recipe.steps.back().gathers_parts = true;
   return recipe;
 }
 

@@ -23,6 +23,7 @@ Recipe voted(ErrorFeedback feedback, double n, const ReducingGroup& group, doubl
   }
   add_two_hops(std::move(kernels), {pass("vote", bits + bits / group.ranks)}, bits, recipe);
   recipe.steps.push_back(last_step({pass("sign unpack", bits + b * n)}));
+  recipe.steps.back().by_part = true;
   recipe.buffer_bytes = 2 * bits;
   return recipe;
 }
@@ -75,7 +76,10 @@ Recipe one_bit_adam_recipe(const CompressorChoice& choice, std::span<const Tenso
   add_two_hops({pass("sign error", 5 * kStateBytes * n + bits, 1 / every)},
                {pass("vote", bits + 3 * kStateBytes * part + part / 8, 1 / every)}, bits, recipe);
   recipe.steps.push_back(last_step({pass("sign unpack", bits + kStateBytes * n, 1 / every)}));
-  for (RecipeStep& step : recipe.steps) step.every = every;
+  for (RecipeStep& step : recipe.steps) {
+    step.every = every;
+    step.gathers_parts = false;  // the next step's momentum needs the whole of this one's
+  }
   recipe.state_bytes = kStateBytes * (all + all / group.ranks);
   recipe.buffer_bytes = 2 * all / 8;
   return recipe;

@@ -74,6 +74,7 @@ Recipe one_byte_recipe(const CompressorChoice& /*choice*/, std::span<const Tenso
   Recipe recipe;
   recipe.steps.push_back(all_gather_step({}, 1, group));
   recipe.steps.push_back(last_step({pass("draw", 2 * b * elements_of(tensors))}));
+  recipe.steps.back().by_part = true;
   return recipe;
 }
 

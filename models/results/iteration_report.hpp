@@ -49,7 +49,6 @@ struct SyncReport {
 // How stragglers of a step are made up for (Job::redundancy).
 struct StragglerReport {
   Estimate step_s;         // with them
-  double variance_s2 = 0;  // of one step
   double waiting_s = 0;   // what a step would take if all waited for the slowest, without more work
   double load = 1;        // what a worker computes, over its part of the batch
   double passes_s = 0;    // what the load makes a step longer by

@@ -1,36 +1,12 @@
 #include <fmt/args.h>
 #include <fmt/format.h>
 
-#include <cmath>
-
-#include "models/base/units.hpp"
-#include "models/compression/compressors.hpp"
-#include "models/cost/memory/memory.hpp"
 #include "policies/conflicts/conflict.hpp"
 #include "policies/exchange/replica_groups.hpp"
 #include "policies/schedules/schedules.hpp"
 
 namespace windtunnel {
 namespace {
-
-// What a GPU would have to hold without sharding, where that is more than it has; else nothing.
-// Experts are divided otherwise, and tables of layers have parameters of their own.
-std::string room_without_sharding(const Job& job) {
-  if (job.network || job.model.moe_layers() > 0) return "";
-  Job whole = job;
-  whole.layout.sharding = Sharding::none;
-  const double parameters = job.model.parameters() / job.layout.tp / job.layout.pp;
-  const double bytes = parameters * state_share_on_gpu(whole) *
-                       (weight_bytes_per_parameter(whole) + gradient_bytes_per_parameter(whole) +
-                        optimizer_bytes_per_parameter(whole));
-  const double usable = usable_bytes(job.cluster.node.gpu);
-  if (bytes <= usable) return "";
-  const double divided = std::ceil(bytes / usable * job.layout.tp * job.layout.pp);
-  return fmt::format(
-      " (for which there is no room: weights, gradients and optimizer state alone are {} of a "
-      "GPU's {} then, and less than that where tp x pp is {:.0f} or more)",
-      format_memory(bytes), format_memory(usable), divided);
-}
 
 // A name that texts may have in braces.
 struct NamedValue {
@@ -40,11 +16,6 @@ struct NamedValue {
 constexpr NamedValue kValues[] = {
     {"compressor", [](const Asked& of) { return of.job.communication.compressors.dp.name; }},
     {"context", [](const Asked& of) { return std::string(name_of(of.job.layout.context)); }},
-    {"copies",
-     [](const Asked& of) {
-       return std::to_string(replica_groups(of.job.layout, ReplicaAxis::expert_shard).count);
-     }},
-    {"ep", [](const Asked& of) { return std::to_string(of.job.layout.ep); }},
     {"frames", [](const Asked& of) { return std::to_string(of.job.model.frames); }},
     {"model", [](const Asked& of) { return of.job.model.name; }},
     {"overlap", [](const Asked& of) { return std::string(name_of(of.job.communication.overlap)); }},
@@ -59,7 +30,6 @@ constexpr NamedValue kValues[] = {
      }},
     {"pp", [](const Asked& of) { return std::to_string(of.job.layout.pp); }},
     {"ranks", [](const Asked& of) { return std::to_string(of.job.layout.ranks()); }},
-    {"room", [](const Asked& of) { return room_without_sharding(of.job); }},
     {"schedule",
      [](const Asked& of) {
        return of.schedule != nullptr ? of.schedule->name : of.job.schedule.name;

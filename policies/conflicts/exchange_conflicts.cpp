@@ -6,13 +6,6 @@ namespace features {
 namespace {
 
 constexpr Conflict kExchangeRows[] = {
-    {kCrossing, kSharded,
-     ": {overlap} does not go with layout.sharding: {sharding}: it reduces whole gradients",
-     "bucketed scatters them under the backward pass and gathers weights under the next forward "
-     "pass"},
-    {kServed, kSharded,
-     ": parameter-server does not go with layout.sharding: {sharding}: servers return whole sums",
-     ""},
     {kDear, kServed,
      ": dear splits an all-reduce into its halves, and communication.aggregation: "
      "parameter-server has none",
@@ -21,18 +14,6 @@ constexpr Conflict kExchangeRows[] = {
      "does not go with layout.sharding: {sharding}: FSDP's units are the layers",
      "take none or bucketed"},
     {kEmbeddingRows, kLayerTable, ": model '{model}' has none", "leave it at dense"},
-    {kEmbeddingRows, kSharded,
-     "does not go with layout.sharding: {sharding}: rows of embeddings are no sum that can be "
-     "cut in parts",
-     ""},
-    {kEmbeddingRows, kServed,
-     "does not go with communication.aggregation: parameter-server: rows of embeddings are no "
-     "sum that can be cut in parts",
-     ""},
-    {kEmbeddingRows, kDear,
-     "does not go with communication.overlap: dear: rows of embeddings are no sum that can be "
-     "cut in parts",
-     ""},
     {kEmbeddingRows, kTied,
      ": with model.tied_embeddings the loss head fills all rows of the gradient",
      "leave it at dense"},
@@ -41,9 +22,10 @@ constexpr Conflict kExchangeRows[] = {
      "leave out communication.compressor and compress with axis: dp"},
     {kRobust, kServed, "needs communication.aggregation: all-reduce, because servers sum gradients",
      ""},
-    {kRobust, kSharded,
-     "is no sum that can be reduce-scattered, and layout.sharding: {sharding} scatters gradients",
-     "take layout.sharding: none"},
+    {kMonna, kSharded,
+     "leaves each replica with weights of its own, and layout.sharding: {sharding} divides the "
+     "state of one model among them",
+     "take layout.sharding: none, or another rule"},
     {kRobust, kEmbeddingRows, "takes dense gradients", "leave out communication.embeddings"},
     {kRobust, kCrossing,
      "is more than one all-reduce, which communication.overlap: {overlap} takes",
@@ -55,30 +37,22 @@ constexpr Conflict kExchangeRows[] = {
     {kMoments, kNotAdam,
      ": {compressor} compresses Adam's moments, which software.optimizer has not",
      "set software.optimizer: adam, or take onebit-sgd"},
+    {kWholeMomentum, kScatteredMicrobatches,
+     ": {compressor} takes the gradients of a step into a momentum, and layout.sharding: "
+     "{sharding} "
+     "gives those of each micro-batch away",
+     "take layout.sharding: zero1"},
     {kCompressed, kServed,
      ": {compressor} needs communication.aggregation: all-reduce, because servers sum dense "
      "gradients",
      ""},
-    {kNoSum, kSharded,
-     ": {compressor} cannot be reduce-scattered, because what it sends is no sum, and "
-     "layout.sharding: {sharding} scatters gradients",
-     "take layout.sharding: none{room}, or layout.shard_ranks with communication.compressor.hop: "
-     "across, which compresses between the copies of shards"},
-    {kWholeTensors, kSharded,
-     ": {compressor} needs whole matrices on every rank, and layout.sharding: {sharding} leaves "
-     "each a part of them",
-     "take layout.sharding: none{room}"},
     {kCompressed, kGradientBits,
      ": {compressor} is one way of exchanging gradients and layout.gradient_bits another",
      "leave one of them out"},
     {kCompressed, kGradientRanks,
      ": {compressor} is one way of exchanging gradients and layout.gradient_ranks another",
      "leave one of them out"},
-    {kUncut, kExpertCopies,
-     ": {compressor} cannot be reduce-scattered, and layout.ep: {ep} leaves {copies} copies of "
-     "an expert among the ranks that hold one copy of the other weights",
-     ""},
-    {kHops, kUnshardedExperts,
+    {kHops, kExperts,
      ": {compressor} reduces inside the nodes first, and replicas of experts have no groups for "
      "that",
      ""},

@@ -4,7 +4,9 @@
 #include <algorithm>
 
 #include "models/compression/compressors.hpp"
+#include "models/compression/robust.hpp"
 #include "models/cost/parallel/tensor_ops.hpp"
+#include "models/plan/step_workers.hpp"
 #include "models/workload/training.hpp"
 #include "policies/conflicts/conflict.hpp"
 #include "policies/exchange/compressed_reductions.hpp"
@@ -41,13 +43,6 @@ inline constexpr Feature kUntied = {"an embedding and a head of their own", "mod
                                     [](const Asked& of) { return !of.job.model.tied_embeddings; }};
 inline constexpr Feature kExperts = {"experts", "model.moe",
                                      [](const Asked& of) { return of.job.model.moe_layers() > 0; }};
-inline constexpr Feature kUnshardedExperts = {
-    "experts whose gradients are not sharded", "model.moe",
-    [](const Asked& of) { return kExperts.in(of) && of.job.layout.sharding == Sharding::none; }};
-inline constexpr Feature kExpertCopies = {
-    "several copies of an expert", "layout.ep", [](const Asked& of) {
-      return kExperts.in(of) && replica_groups(of.job.layout, ReplicaAxis::expert_shard).count > 1;
-    }};
 inline constexpr Feature kPattern = {"a pattern of layers", "model.pattern",
                                      [](const Asked& of) { return !of.job.model.pattern.empty(); }};
 inline constexpr Feature kNoCausalFlash = {
@@ -74,8 +69,6 @@ inline constexpr Feature kTensorRanks = {"tensor parallelism", "layout.tp",
                                          [](const Asked& of) { return of.job.layout.tp > 1; }};
 inline constexpr Feature kContextRanks = {"context parallelism", "layout.cp",
                                           [](const Asked& of) { return of.job.layout.cp > 1; }};
-inline constexpr Feature kExpertRanks = {"expert parallelism", "layout.ep",
-                                         [](const Asked& of) { return of.job.layout.ep > 1; }};
 inline constexpr Feature kPipeline = {"a pipeline", "layout.pp",
                                       [](const Asked& of) { return of.job.layout.pp > 1; }};
 inline constexpr Feature kStages = {"several stages", "layout.pp",
@@ -100,6 +93,14 @@ inline constexpr Feature kZero2 = {"zero2 or zero3", "layout.sharding", [](const
 inline constexpr Feature kZero3 = {"zero3", "layout.sharding", [](const Asked& of) {
                                      return of.job.layout.sharding == Sharding::zero3;
                                    }};
+inline constexpr Feature kShardedState = {"zero1 or zero2", "layout.sharding", [](const Asked& of) {
+                                            return kSharded.in(of) && !kZero3.in(of);
+                                          }};
+inline constexpr Feature kOneWorker = {
+    "replicas that all wait for each other in passes", "layout.sharding", [](const Asked& of) {
+      const Layout& layout = of.job.layout;
+      return layout.island_replicas() > layout.cp && step_workers(layout) == 1;
+    }};
 inline constexpr Feature kWeightRanks = {
     "levels of weights", "layout.weight_ranks",
     [](const Asked& of) { return kZero3.in(of) && of.job.layout.weight_ranks > 0; }};
@@ -158,6 +159,9 @@ inline constexpr Feature kUnevenBatch = {
 inline constexpr Feature kAccumulation = {
     "several micro-batches", "batch.micro",
     [](const Asked& of) { return microbatches(of.job.layout, of.job.batch) > 1; }};
+inline constexpr Feature kScatteredMicrobatches = {
+    "several micro-batches under zero2 or zero3", "layout.sharding",
+    [](const Asked& of) { return kZero2.in(of) && kAccumulation.in(of); }};
 inline constexpr Feature kSequenceSlices = {
     "slices of sequences", "schedule.slices",
     [](const Asked& of) { return of.job.schedule.slices > 1; }};
@@ -229,6 +233,10 @@ inline constexpr Feature kCompressedMessages = {
 inline constexpr Feature kRobust = {
     "robust aggregation", "communication.robust",
     [](const Asked& of) { return of.job.communication.robust != nullptr; }};
+inline constexpr Feature kMonna = {"the rule monna", "communication.robust", [](const Asked& of) {
+                                     return kRobust.in(of) &&
+                                            of.job.communication.robust->rule == RobustRule::monna;
+                                   }};
 
 inline constexpr std::string_view kCompressor = "communication.compressor";
 inline constexpr Feature kCompressed = {
@@ -237,24 +245,12 @@ inline constexpr Feature kCompressed = {
 inline constexpr Feature kMoments = {
     "a compressor of moments", kCompressor,
     [](const Asked& of) { return kCompressed.in(of) && kind_of(of).of_moments; }, "compress"};
-// Shards have copies, between which alone gradients are compressed.
-inline constexpr Feature kNoSum = {"a compressor whose result is no sum", kCompressor,
-                                   [](const Asked& of) {
-                                     if (!kCompressed.in(of) || kind_of(of).summable) return false;
-                                     return !compresses_across(of.job) ||
-                                            shard_ranks(of.job.layout).optimizer ==
-                                                of.job.layout.island_replicas();
-                                   },
-                                   "compress"};
+inline constexpr Feature kWholeMomentum = {
+    "a compressor of a rank's momentum", kCompressor,
+    [](const Asked& of) { return kCompressed.in(of) && kind_of(of).whole_momentum; }, "compress"};
 inline constexpr Feature kWholeTensors = {
     "a compressor of whole matrices", kCompressor,
     [](const Asked& of) { return kCompressed.in(of) && kind_of(of).whole_tensors; }, "compress"};
-inline constexpr Feature kUncut = {
-    "a compressor whose result is no sum, or of whole matrices", kCompressor,
-    [](const Asked& of) {
-      return kCompressed.in(of) && (!kind_of(of).summable || kind_of(of).whole_tensors);
-    },
-    "compress"};
 inline constexpr Feature kSeveralCollectives = {
     "a compressor of several collectives", kCompressor,
     [](const Asked& of) { return kCompressed.in(of) && !kind_of(of).fusible; }, "compress"};
@@ -265,8 +261,8 @@ inline constexpr Feature kHops = {
     "a compressor that reduces inside nodes first", kCompressor,
     [](const Asked& of) {
       // A recipe costs more to make than all else that is asked here.
-      if (!kCompressed.in(of) || !kUnshardedExperts.in(of)) return false;
-      if (compresses_across(of.job)) return true;
+      if (!kCompressed.in(of) || !kExperts.in(of)) return false;
+      if (compresses_across(of.job)) return !kSharded.in(of);
       const TensorShape matrix{.rows = 4096, .columns = 4096};
       const Recipe recipe = make_recipe(of.job.communication.compressors.dp, {&matrix, 1},
                                         {.ranks = 4, .nodes = 2}, 4);

@@ -16,19 +16,16 @@ constexpr Conflict kIslandRows[] = {
      "take communication.overlap: bucketed or none"},
     {kIslands, kTaskJitter, ": needs factors of whole steps",
      "take cluster.jitter.per: step or run"},
-    {kIslands, kServed, ": does not go with communication.aggregation: parameter-server", ""},
     {kIslands, kStepsApart,
      ": goes with schedules that end each step together, which this one does not", ""},
 };
 
 constexpr Conflict kRedundancyRows[] = {
-    {kRedundancy, kExpertRanks,
-     ": replicas that share experts (layout.ep) wait for each other in passes", ""},
-    {kRedundancy, kZero3,
-     ": with layout.sharding: zero3 replicas gather weights from each other in every pass",
-     "take layout.sharding: zero2 or less"},
+    {kRedundancy, kOneWorker,
+     ": replicas that share weights (layout.sharding: zero3) or experts (layout.ep) wait for each "
+     "other in passes, and here all of them do",
+     "take layout.shard_ranks or a smaller layout.ep, by which they form several groups"},
     {kRedundancy, kLengths, ": with batch.lengths is not modelled", "leave one of them out"},
-    {kRedundancy, kPools, ": of unlike nodes (cluster.pools) is not modelled", ""},
     {kRedundancy, kTaskFactors, ": needs factors of whole steps", "take cluster.jitter.per: step"},
     {kRedundancy, kCrossing,
      ": does not go with communication.overlap: dear or priority, whose gradients arrive in the "

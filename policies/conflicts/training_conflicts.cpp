@@ -26,10 +26,9 @@ constexpr Conflict kTrainingRows[] = {
 };
 
 constexpr Conflict kZerothOrderRows[] = {
-    {kSharded, kZerothOrder,
-     ": train.method: zeroth-order has no gradients and no optimizer state to shard, and moves "
-     "whole weights",
-     "take none"},
+    {kShardedState, kZerothOrder,
+     ": train.method: zeroth-order has no gradients and no optimizer state to shard",
+     "take none, or zero3, which divides weights"},
     {kServed, kZerothOrder, ": train.method: zeroth-order has no gradients that servers could sum",
      ""},
     {kRobust, kZerothOrder, ": train.method: zeroth-order exchanges numbers, not gradients", ""},

@@ -32,12 +32,17 @@ struct GradientExchange::Axes {
   ReplicaAxis outer_axis = ReplicaAxis::node_peers;
   int inner = 1;  // members of a place
 
+  // Where all goes whole: ranks that divide what comes out, and whether their parts are those that
+  // they have reduced.
+  int kept = 1;
+  bool own_parts = false;
+
   ReplicaAxis whole() const { return shards > 1 ? shard : across; }
   // The peers of a part. Methods with hops inside nodes have none among them, though copies of
   // small shards may share a node.
   Axes across_only() const {
     const int places = group.ranks / inner;
-    return {outer_axis, outer_axis, 1, {.ranks = places, .nodes = places}, {}, {}, 1};
+    return {outer_axis, outer_axis, 1, {.ranks = places, .nodes = places}};
   }
 };
 
@@ -46,32 +51,39 @@ GradientExchange::GradientExchange(const Job& job, const ReplicaNetwork& network
       network_(network),
       compresses_(has_recipe(job)),
       across_(compresses_across(job)),
+      whole_(is_unscattered(job) && !across_),
       copies_(job.software.bucket_copies &&
               job.communication.overlap == GradientOverlap::bucketed &&
               job.layout.sharding == Sharding::none),
       element_bytes_(reduce_bytes_per_parameter(job)) {}
 
-GradientExchange::Axes GradientExchange::axes(int pp, bool expert) const {
+GradientExchange::Axes GradientExchange::axes(int pp, bool expert, bool whole) const {
   Axes axes{expert ? ReplicaAxis::expert_shard : ReplicaAxis::dense_shard,
             expert ? ReplicaAxis::expert_across : ReplicaAxis::dense_across,
             1,
             {}};
   axes.shards = network_.groups(axes.shard).count;
-  if (axes.shards > 1) {
+  const int others = network_.groups(axes.across).count;
+  axes.group.ranks = axes.shards * others;
+  axes.group.nodes = axes.group.ranks;
+  if (whole && axes.shards > 1) {
+    const ReplicaAxis all = expert ? ReplicaAxis::expert_replicas : ReplicaAxis::dense_replicas;
+    axes.own_parts = others == 1;
+    axes.kept = axes.shards;
+    axes.across = axes.own_parts ? axes.shard : all;
+    axes.shards = 1;
+  } else if (axes.shards > 1 && others > 1) {
     axes.inner_axis = axes.shard;
     axes.outer_axis = axes.across;
     axes.inner = axes.shards;
   } else if (!expert) {
     axes.inner = network_.groups(ReplicaAxis::node_part).count;
   } else {
-    axes.outer_axis = axes.across;
+    axes.outer_axis = axes.whole();
   }
-  const int others = network_.groups(axes.across).count;
-  axes.group.ranks = axes.shards * others;
-  axes.group.nodes = axes.group.ranks;
   if (!expert) {
     axes.group.nodes = axes.group.ranks / network_.groups(ReplicaAxis::node_part).count;
-  } else if (others > 1 && axes.shards == 1) {
+  } else if (axes.group.ranks > 1 && axes.shards == 1) {
     const GroupShape& shape = network_.shape(pp, axes.across);
     if (shape.regular()) axes.group.nodes = shape.nodes;
   }
@@ -99,7 +111,7 @@ Recipe GradientExchange::recipe_of(const std::vector<TensorShape>& shapes,
 
 std::vector<Transfer> GradientExchange::compressed(const std::vector<TensorShape>& shapes, int pp,
                                                    bool expert, StageAction action) const {
-  const Axes axes = this->axes(pp, expert);
+  const Axes axes = this->axes(pp, expert, whole_);
   if (axes.group.ranks == 1 || shapes.empty()) return {};
   if (across_) return compressed_across(shapes, axes, pp, expert, action);
   return of_recipe(recipe_of(shapes, axes.group), axes, pp, expert);
@@ -117,7 +129,8 @@ std::vector<Transfer> GradientExchange::compressed_across(const std::vector<Tens
   const bool inside = axes.inner > 1;
   std::vector<Transfer> row;
   if (inside) row.push_back(transfer(pp, axes.inner_axis, CollectiveKind::reduce_scatter, bytes));
-  const bool joins = axes.shards == 1 || sums_copies(job_.layout, action);
+  const bool of_copies = axes.inner_axis == axes.shard;
+  const bool joins = !of_copies || sums_copies(job_.layout, action);
   if (outer.group.ranks > 1 && joins) {
     const std::vector<TensorShape> parts = parts_of(shapes, axes.inner);
     const std::vector<Transfer> exchanged =
@@ -130,21 +143,9 @@ std::vector<Transfer> GradientExchange::compressed_across(const std::vector<Tens
   return row;
 }
 
-// Whole matrices cannot be divided: at best a member has as much as others, or the largest one.
-std::vector<TensorShape> GradientExchange::parts_of(std::vector<TensorShape> shapes,
+std::vector<TensorShape> GradientExchange::parts_of(const std::vector<TensorShape>& shapes,
                                                     int members) const {
-  double share = 1.0 / members;
-  if (compressor_kind(job_.communication.compressors.dp).whole_tensors) {
-    double all = 0;
-    double largest = 0;
-    for (const TensorShape& shape : shapes) {
-      all += shape.elements();
-      largest = std::max(largest, shape.elements() / shape.count);
-    }
-    share = std::max(share, largest / all);
-  }
-  for (TensorShape& shape : shapes) shape.count *= share;
-  return shapes;
+  return divided(shapes, members, compressor_kind(job_.communication.compressors.dp).whole_tensors);
 }
 
 CompressorMemory GradientExchange::memory(const std::vector<StageTensor>& tensors, int pp) const {
@@ -155,15 +156,39 @@ CompressorMemory GradientExchange::memory(const std::vector<StageTensor>& tensor
     for (const StageTensor& tensor : tensors) {
       if (tensor.expert == expert && !goes_as_rows(tensor)) shapes.push_back(tensor.shape);
     }
-    const Axes axes = this->axes(pp, expert);
+    const Axes axes = this->axes(pp, expert, whole_);
     if (axes.group.ranks == 1 || shapes.empty()) continue;
-    const Recipe recipe = across_
-                              ? recipe_of(parts_of(shapes, axes.inner), axes.across_only().group)
-                              : recipe_of(shapes, axes.group);
-    memory.state += recipe.state_bytes;
+    if (across_) shapes = parts_of(shapes, axes.inner);
+    const Recipe recipe = recipe_of(shapes, across_ ? axes.across_only().group : axes.group);
+    memory.state += recipe.state_bytes + momentum_bytes(shapes, axes);
     memory.buffers += recipe.buffer_bytes;
   }
   return memory;
+}
+
+// Of a momentum that each rank keeps of all that it compresses, beside its shard of the moments.
+double GradientExchange::momentum_bytes(const std::vector<TensorShape>& shapes,
+                                        const Axes& axes) const {
+  const bool keeps = !job_.communication.robust &&
+                     compressor_kind(job_.communication.compressors.dp).whole_momentum &&
+                     moments(job_.software.optimizer) > 0;
+  if (!keeps || axes.kept == 1) return 0;
+  double elements = 0;
+  for (const TensorShape& shape : shapes) elements += shape.elements();
+  return moment_bytes_per_parameter(job_) * elements * (1 - 1.0 / axes.kept);
+}
+
+double GradientExchange::gathered_parameters(const StageTensor& tensor) const {
+  const bool looked_up = job_.communication.embeddings == EmbeddingExchange::all_to_all &&
+                         job_.layout.sharding != Sharding::none;
+  return looked_up && goes_as_rows(tensor) ? 0 : tensor.parameters + tensor.frozen;
+}
+
+double GradientExchange::gathered_parameters(const std::vector<StageTensor>& tensors,
+                                             const std::vector<int>& of_them) const {
+  double parameters = 0;
+  for (const int tensor : of_them) parameters += gathered_parameters(tensors[tensor]);
+  return parameters;
 }
 
 bool GradientExchange::goes_as_rows(const StageTensor& tensor) const {
@@ -179,6 +204,7 @@ std::vector<GradientExchange::Hop> GradientExchange::hops_of(const RecipeStep& s
     return {{axes.shard, CollectiveKind::reduce_scatter, step.bytes},
             {axes.across, CollectiveKind::all_reduce, step.bytes / axes.shards}};
   }
+  if (axes.own_parts && step.gathers_parts) return {};
   const bool nodes = axes.group.nodes > 1;
   const bool members = axes.group.per_node() > 1;
   if (step.hop == ReduceHop::all) return {{axes.across, step.kind, step.bytes}};
@@ -202,6 +228,9 @@ std::vector<Transfer> GradientExchange::of_recipe(const Recipe& recipe, const Ax
   std::vector<Transfer> row;
   for (const RecipeStep& step : recipe.steps) {
     std::vector<CostPart> kernels = kernel_costs(job_, step.kernels, Category::compression);
+    if (step.by_part) {
+      for (CostPart& part : kernels) part.seconds /= axes.kept;
+    }
     for (const auto& [axis, kind, bytes] : hops_of(step, axes, expert)) {
       if (bytes <= 0 || network_.groups(axis).count == 1) continue;
       row.push_back(transfer(pp, axis, kind, bytes, step.algorithm));
@@ -220,27 +249,48 @@ std::vector<Transfer> GradientExchange::of_recipe(const Recipe& recipe, const Ax
   return row;
 }
 
-std::vector<Transfer> GradientExchange::served(double parameters, int pp, bool expert) const {
-  const Axes axes = this->axes(pp, expert);
-  if (network_.groups(axes.across).count == 1) return {};
+// Pushed to servers and pulled back.
+void GradientExchange::append_served(int pp, ReplicaAxis axis, double bytes, int times,
+                                     std::vector<Transfer>& row) const {
+  const double members = network_.groups(axis).count;
+  const int servers = job_.communication.servers;
+  if (servers == 0 || network_.shape(pp, axis).nodes == 1) {
+    row.insert(row.end(), times, transfer(pp, axis, CollectiveKind::all_to_all, bytes));
+    return;
+  }
+  // A NIC pulls while it pushes. An exchange leaves a member's own part out. The nodes of all
+  // stages share the servers.
+  const double crowd = std::max(1.0, double(job_.cluster.nodes) / servers);
+  const double each = bytes * members / (members - 1) * crowd;
+  row.push_back(transfer(pp, axis, CollectiveKind::all_to_all, each));
+}
+
+std::vector<Transfer> GradientExchange::served(double parameters, int pp, bool expert,
+                                               StageAction action) const {
+  const Axes axes = this->axes(pp, expert, false);
+  const bool scattered = axes.shards > 1 && job_.layout.sharding != Sharding::none;
+  const ReplicaAxis all = scattered ? axes.whole() : axes.across;
+  if (network_.groups(all).count == 1) return {};
   const double bytes = parameters * element_bytes_;
+  if (scattered && network_.groups(axes.across).count > 1) {
+    // A shard's ranks scatter what its copies sum by way of servers.
+    std::vector<Transfer> row = {transfer(pp, axes.shard, CollectiveKind::reduce_scatter, bytes)};
+    const double part = bytes / axes.shards;
+    if (sums_copies(job_.layout, action)) append_served(pp, axes.across, part, 2, row);
+    return row;
+  }
   const int part = expert ? 1 : network_.groups(ReplicaAxis::node_part).count;
   const int nodes = axes.group.nodes;
-  const ReplicaAxis across = part > 1 && nodes > 1 ? ReplicaAxis::node_peers : axes.across;
-  const double sent = across == axes.across ? bytes : bytes / part;
+  const bool by_node = part > 1 && nodes > 1;
+  const ReplicaAxis across = by_node ? ReplicaAxis::node_peers : all;
+  const double sent = by_node ? bytes / part : bytes;
   std::vector<Transfer> row;
-  if (const int servers = job_.communication.servers; servers > 0 && nodes > 1) {
-    // An exchange leaves a member's own part out. The nodes of all stages share the servers.
-    const double members = network_.groups(across).count;
-    const double crowd = std::max(1.0, double(job_.cluster.nodes) / servers);
-    const double each = sent * members / (members - 1) * crowd;
-    row = {transfer(pp, across, CollectiveKind::all_to_all, each)};
-  } else {
-    row.assign(2, transfer(pp, across, CollectiveKind::all_to_all, sent));
-  }
-  if (across == axes.across) return row;
+  // A host that serves the shards of its own GPUs has nothing to send back.
+  append_served(pp, across, sent, scattered ? 1 : 2, row);
+  if (!by_node) return row;
   const NodeSpec& node = job_.cluster.node;
   for (const auto kind : {CollectiveKind::reduce_scatter, CollectiveKind::all_gather}) {
+    if (kind == CollectiveKind::all_gather && scattered) continue;
     row.push_back(transfer(pp, ReplicaAxis::node_part, kind, bytes));
     row.back().second_channel = true;
     if (node.gpu_path == GpuPath::pcie || node.nvlink_Bps.value <= node.pcie_Bps.value) {
@@ -279,14 +329,14 @@ std::vector<Transfer> GradientExchange::row(const std::vector<StageTensor>& tens
   if (compresses_) {
     row = compressed(shapes, pp, bucket.expert, action);
   } else if (job_.communication.aggregation == Aggregation::parameter_server) {
-    row = served(parameters, pp, bucket.expert);
+    row = served(parameters, pp, bucket.expert, action);
   } else {
     const Amount amount{bucket.expert ? 0 : parameters, bucket.expert ? parameters : 0};
     append_reductions(job_, network_, pp, amount, row, action);
   }
   if (!row.empty() && copies_) add_copies(parameters, row);
   if (!row.empty()) row.front().starts_row = true;
-  const Axes axes = this->axes(pp, bucket.expert);
+  const Axes axes = this->axes(pp, bucket.expert, true);
   for (const TensorShape& table : tables) {
     if (axes.group.ranks == 1) break;
     std::vector<Transfer> own = of_recipe(
@@ -305,11 +355,22 @@ void GradientExchange::append(const std::vector<StageTensor>& tensors, const Gra
   to.insert(to.end(), own.begin(), own.end());
 }
 
+bool GradientExchange::is_halved(const Transfer& first) const {
+  const bool sharded = job_.layout.sharding != Sharding::none && !whole_;
+  return first.kind == CollectiveKind::all_reduce && !sharded;
+}
+
 void GradientExchange::append_scatter(const std::vector<StageTensor>& tensors,
                                       const GradientBucket& bucket, int pp,
                                       std::vector<Transfer>& to) const {
-  for (const Transfer& whole : row(tensors, bucket, pp, 1)) {
-    if (whole.bytes <= 0) return;
+  bool halved = false;
+  for (Transfer& whole : row(tensors, bucket, pp, 1)) {
+    if (whole.starts_row) halved = is_halved(whole);
+    if (halved && whole.bytes <= 0) continue;
+    if (!halved) {
+      to.push_back(std::move(whole));
+      continue;
+    }
     to.push_back(transfer(pp, whole.axis, CollectiveKind::reduce_scatter, whole.bytes));
     to.back().kernels = whole.kernels;
     to.back().starts_row = whole.starts_row;
@@ -320,7 +381,10 @@ void GradientExchange::append_gather(const std::vector<StageTensor>& tensors,
                                      const GradientBucket& bucket, int pp,
                                      std::vector<Transfer>& to) const {
   bool first = true;
-  for (Transfer whole : row(tensors, bucket, pp, 1)) {
+  bool halved = false;
+  for (Transfer& whole : row(tensors, bucket, pp, 1)) {
+    if (whole.starts_row) halved = is_halved(whole);
+    if (!halved) continue;
     if (whole.bytes > 0) {
       to.push_back(transfer(pp, whole.axis, CollectiveKind::all_gather, whole.bytes));
     } else {
@@ -341,7 +405,7 @@ std::vector<double> GradientExchange::sizes(const std::vector<StageTensor>& tens
       continue;
     }
     if (!fused) continue;
-    const Axes axes = this->axes(pp, tensor.expert);
+    const Axes axes = this->axes(pp, tensor.expert, whole_);
     if (axes.group.ranks == 1) continue;
     sizes.back() = 0;
     const Recipe recipe = make_recipe(job_.communication.compressors.dp, {&tensor.shape, 1},

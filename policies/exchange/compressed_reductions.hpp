@@ -2,7 +2,8 @@
 // that reduces the bucket as it is, compressed (models/compression/recipe.hpp), or by way of
 // parameter servers (Li et al., OSDI 2014; BytePS, Jiang et al., OSDI 2020). Each step of a recipe
 // is a transfer whose kernels wait for the transfer before; kernels take the compute stream and
-// neither slow collectives down nor are slowed down by them.
+// neither slow collectives down nor are slowed down by them. Sums are scattered where the training
+// state is sharded; what is no sum goes among all replicas, and each takes its shard.
 //
 // What servers send, and which overlaps, compressors and shardings go together: docs/gradients.md.
 #pragma once
@@ -44,6 +45,11 @@ class GradientExchange {
   ReductionLaw law(int pp, bool expert) const;
   // An embedding of which few rows are touched (models/cost/chunk/embedding_exchange.hpp).
   bool goes_as_rows(const StageTensor& tensor) const;
+  // Of these tensors the parameters whose weights are gathered where the training state is sharded;
+  // a table whose columns are looked up at their owners (EmbRace) is not.
+  double gathered_parameters(const std::vector<StageTensor>& tensors,
+                             const std::vector<int>& of_them) const;
+  double gathered_parameters(const StageTensor& tensor) const;
 
   CompressorMemory memory(const std::vector<StageTensor>& tensors, int pp) const;
 
@@ -51,7 +57,8 @@ class GradientExchange {
   void append(const std::vector<StageTensor>& tensors, const GradientBucket& bucket, int pp,
               std::vector<Transfer>& to, double share = 1,
               StageAction action = StageAction::last_backward) const;
-  // DeAR's halves (Zhang et al. 2023, arXiv 2302.12445).
+  // DeAR's halves (Zhang et al. 2023, arXiv 2302.12445); what is scattered over shards, and rows of
+  // embeddings, have none but the first.
   void append_scatter(const std::vector<StageTensor>& tensors, const GradientBucket& bucket, int pp,
                       std::vector<Transfer>& to) const;
   void append_gather(const std::vector<StageTensor>& tensors, const GradientBucket& bucket, int pp,
@@ -59,15 +66,16 @@ class GradientExchange {
 
  private:
   struct Axes;
-  Axes axes(int pp, bool expert) const;
+  // `whole`: nothing is scattered over shards.
+  Axes axes(int pp, bool expert, bool whole) const;
+  bool is_halved(const Transfer& first) const;  // a row that begins with it, by DeAR
   std::vector<Transfer> row(const std::vector<StageTensor>& tensors, const GradientBucket& bucket,
                             int pp, double share,
                             StageAction action = StageAction::last_backward) const;
   Recipe recipe_of(const std::vector<TensorShape>& shapes, const ReducingGroup& group) const;
   std::vector<Transfer> compressed(const std::vector<TensorShape>& shapes, int pp, bool expert,
                                    StageAction action) const;
-  // Of tensors that `members` divide among themselves: of the member that has most.
-  std::vector<TensorShape> parts_of(std::vector<TensorShape> shapes, int members) const;
+  std::vector<TensorShape> parts_of(const std::vector<TensorShape>& shapes, int members) const;
   std::vector<Transfer> compressed_across(const std::vector<TensorShape>& shapes, const Axes& axes,
                                           int pp, bool expert, StageAction action) const;
   struct Hop {
@@ -78,7 +86,11 @@ class GradientExchange {
   std::vector<Hop> hops_of(const RecipeStep& step, const Axes& axes, bool expert) const;
   std::vector<Transfer> of_recipe(const Recipe& recipe, const Axes& axes, int pp,
                                   bool expert) const;
-  std::vector<Transfer> served(double parameters, int pp, bool expert) const;
+  std::vector<Transfer> served(double parameters, int pp, bool expert,
+                               StageAction action = StageAction::last_backward) const;
+  void append_served(int pp, ReplicaAxis axis, double bytes, int times,
+                     std::vector<Transfer>& row) const;
+  double momentum_bytes(const std::vector<TensorShape>& shapes, const Axes& axes) const;
   Transfer transfer(int pp, ReplicaAxis axis, CollectiveKind kind, double bytes,
                     CollectiveAlgorithm algorithm = CollectiveAlgorithm::automatic) const;
   void add_copies(double parameters, std::vector<Transfer>& row) const;
@@ -87,6 +99,7 @@ class GradientExchange {
   const ReplicaNetwork& network_;
   const bool compresses_;
   const bool across_;  // between places only
+  const bool whole_;   // what is compressed is not scattered
   const bool copies_;  // into buckets and back
   const double element_bytes_;
 };

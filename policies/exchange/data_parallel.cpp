@@ -163,17 +163,28 @@ StageTraffic DataParallel::make(int stage, int first_layer, int layers) const {
   return traffic;
 }
 
-StageTraffic DataParallel::exchanges(int stage, const Tensors& tensors) const {
+Amount DataParallel::gathered_amount(int stage, const Tensors& tensors) const {
   const ChunkCost& held = chunk(stage);
+  const bool frozen = job_.layout.sharding == Sharding::zero3;
+  const double experts = held.expert_parameters + (frozen ? held.frozen_experts : 0);
+  double all = held.parameters + (frozen ? held.frozen_parameters : 0);
+  for (const StageTensor& tensor : tensors) {
+    all -= tensor.parameters + tensor.frozen - exchange_.gathered_parameters(tensor);
+  }
+  return {all - experts, experts};
+}
+
+StageTraffic DataParallel::exchanges(int stage, const Tensors& tensors) const {
   StageTraffic traffic;
   for (Segments* segments : traffic.all()) segments->resize(1);
   if (!active() || tensors.empty()) return traffic;  // nothing is trained, nor sharded
   if (is_zeroth_order(job_.training.get())) {
+    if (job_.layout.sharding == Sharding::zero3) {
+      add_units(stage, tensors, cut_by_layer(tensors), traffic);
+    }
     add_at_end(stage, tensors, traffic.at_end);
   } else if (by_schedule_) {
-    const double experts = held.expert_parameters + held.frozen_experts;
-    add_gathers(rank_of_[stage], {held.parameters + held.frozen_parameters - experts, experts},
-                traffic.unshard);
+    add_gathers(rank_of_[stage], gathered_amount(stage, tensors), traffic.unshard);
     add_at_end(stage, tensors, reduces_[stage] ? traffic.reduce_grad : traffic.at_end);
   } else if (job_.layout.sharding == Sharding::zero3) {
     add_units(stage, tensors, cut_by_layer(tensors), traffic);
@@ -221,6 +232,8 @@ DataParallel::Cuts DataParallel::cut_by_bucket(int stage, const Tensors& tensors
     }
     Cut& cut = cuts.back();
     (bucket.expert ? cut.amount.experts : cut.amount.dense) += bucket.parameters;
+    (bucket.expert ? cut.gathered.experts : cut.gathered.dense) +=
+        exchange_.gathered_parameters(tensors, bucket.tensors);
     for (const int tensor : bucket.tensors) cut.forward_share += tensors[tensor].forward_work;
     const auto same = std::ranges::find(cut.buckets, bucket.expert, &GradientBucket::expert);
     if (joins && same != cut.buckets.end()) {
@@ -251,8 +264,8 @@ DataParallel::Cuts DataParallel::cut_by_layer(const Tensors& tensors) const {
     Cut& cut = cuts.back();
     cut.share += tensor.work;
     left -= tensor.work;
-    Amount& amount = tensor.layer < 0 ? cut.root : cut.amount;
-    (tensor.expert ? amount.experts : amount.dense) += tensor.parameters + tensor.frozen;
+    Amount& amount = tensor.layer < 0 ? cut.root : cut.gathered;
+    (tensor.expert ? amount.experts : amount.dense) += exchange_.gathered_parameters(tensor);
     if (tensor.parameters <= 0) continue;
     GradientBucket& bucket = tensor.layer < 0 ? cut.root_bucket : cut.buckets[tensor.expert];
     bucket.parameters += tensor.parameters;
@@ -285,8 +298,7 @@ void DataParallel::add_at_end(int stage, const Tensors& tensors, std::vector<Tra
 
 // zero1 and zero2 without overlap.
 void DataParallel::add_whole(int stage, const Tensors& tensors, StageTraffic& traffic) const {
-  const double experts = chunk(stage).expert_parameters;
-  add_gathers(rank_of_[stage], {chunk(stage).parameters - experts, experts},
+  add_gathers(rank_of_[stage], gathered_amount(stage, tensors),
               traffic.first_forward.front().gathers);
   if (job_.layout.sharding != Sharding::zero2) {
     add_at_end(stage, tensors, traffic.at_end);
@@ -309,20 +321,21 @@ void DataParallel::add_buckets(int stage, const Tensors& tensors, const Cuts& cu
     const std::size_t place = cuts.size() - 1 - i;
     earlier[i].share = segments[i].share = cuts[i].share;
     forward[place].share = cuts[i].forward_share;
-    if (overlap == GradientOverlap::priority) continue;
     for (const GradientBucket& bucket : cuts[i].buckets) {
+      exchange_.append(tensors, bucket, pp, earlier[i].reductions, 1, StageAction::backward);
+      if (overlap == GradientOverlap::priority) continue;
       if (overlap == GradientOverlap::dear) {
         exchange_.append_scatter(tensors, bucket, pp, segments[i].reductions);
         exchange_.append_gather(tensors, bucket, pp, forward[place].gathers);
       } else {
         exchange_.append(tensors, bucket, pp, segments[i].reductions);
-        exchange_.append(tensors, bucket, pp, earlier[i].reductions, 1, StageAction::backward);
       }
     }
+    if (overlap == GradientOverlap::priority) continue;
     if (crosses_) {
-      add_update(cuts[i], forward[place].gathers);
+      add_update(pp, cuts[i], forward[place].gathers);
     } else {
-      add_gathers(pp, cuts[i].amount, forward[place].gathers);
+      add_gathers(pp, cuts[i].gathered, forward[place].gathers);
     }
   }
   if (overlap == GradientOverlap::priority) add_partitions(stage, tensors, cuts, segments, forward);
@@ -346,12 +359,21 @@ void DataParallel::add_buckets(int stage, const Tensors& tensors, const Cuts& cu
   if (job_.layout.sharding != Sharding::none || crosses_) traffic.first_forward = forward;
 }
 
-// Behind the gradients' arrival, before the segment of the forward pass.
-void DataParallel::add_update(const Cut& cut, std::vector<Transfer>& to) const {
-  const double parameters = cut.amount.dense + cut.amount.experts;
+// Behind the gradients' arrival, before the segment of the forward pass: of a rank's shard, if it
+// has one, behind which the weights are gathered.
+void DataParallel::add_update(int pp, const Cut& cut, std::vector<Transfer>& to) const {
+  const bool sharded = job_.layout.sharding != Sharding::none;
+  const auto shards = [&](ReplicaAxis axis) { return sharded ? network_.groups(axis).count : 1; };
+  const double parameters = cut.amount.dense / shards(ReplicaAxis::dense_shard) +
+                            cut.amount.experts / shards(ReplicaAxis::expert_shard);
   if (parameters <= 0) return;
   Transfer update{.kernels = update_cost(parameters, job_)};
   to.push_back(std::move(update));
+  if (!sharded) return;
+  std::vector<Transfer> gathers;
+  add_gathers(pp, cut.gathered, gathers);
+  for (Transfer& gather : gathers) gather.starts_row = false;
+  std::ranges::move(gathers, std::back_inserter(to));
 }
 
 // Priority: what goes under the backward pass, in an order of its own, and what is left.
@@ -404,7 +426,7 @@ void DataParallel::add_partitions(int stage, const Tensors& tensors, const Cuts&
     to.insert(to.end(), part.row.begin(), part.row.end());
   }
   for (std::size_t c = 0; c < cuts.size(); ++c) {
-    add_update(cuts[c], forward[cuts.size() - 1 - c].gathers);
+    add_update(rank_of_[stage], cuts[c], forward[cuts.size() - 1 - c].gathers);
   }
 }
 
@@ -412,6 +434,11 @@ void DataParallel::add_units(int stage, const Tensors& tensors, const Cuts& cuts
                              StageTraffic& traffic) const {
   const int pp = rank_of_[stage];
   const bool by_tensor = job_.software.tensor_gathers;
+  // Of a step without a backward pass both forward passes gather, and nothing is reduced.
+  const bool back = !is_zeroth_order(job_.training.get());
+  const auto gather = [&](const Amount& amount, std::vector<Transfer>& to, StageAction action) {
+    for (int pass = back ? 1 : 0; pass < 2; ++pass) add_gathers(pp, amount, to, action);
+  };
   Amount root;
   GradientBucket root_bucket;
   for (const Cut& cut : cuts) {
@@ -424,7 +451,7 @@ void DataParallel::add_units(int stage, const Tensors& tensors, const Cuts& cuts
     Segments segments(cuts.size());
     for (std::size_t i = 0; i < cuts.size(); ++i) {
       segments[i].share = cuts[i].share;
-      add_gathers(pp, cuts[i].amount, segments[i].gathers, action);
+      gather(cuts[i].gathered, segments[i].gathers, action);
       if (!by_tensor) continue;
       split_transfers(job_, network_, pp, tensor_shares(tensors, cuts[i].buckets),
                       segments[i].gathers);
@@ -435,7 +462,7 @@ void DataParallel::add_units(int stage, const Tensors& tensors, const Cuts& cuts
     Segments segments = gathered(action);
     std::ranges::reverse(segments);
     std::vector<Transfer> first;
-    add_gathers(pp, root, first, action);
+    gather(root, first, action);
     auto& gathers = segments.front().gathers;
     gathers.insert(gathers.begin(), first.begin(), first.end());
     return segments;
@@ -455,14 +482,16 @@ void DataParallel::add_units(int stage, const Tensors& tensors, const Cuts& cuts
     }
     return segments;
   };
-  const Segments gathers = gathered(StageAction::backward);
   traffic.first_forward = forward(StageAction::first_forward);
   traffic.forward = forward(StageAction::forward);
-  traffic.backward = reduced(gathers, StageAction::backward);
-  traffic.backward_input = gathers;
-  traffic.backward_weight = reduced(Segments(cuts.size()), StageAction::backward);
-  traffic.last_backward = reduced(gathers, StageAction::last_backward);
-  traffic.last_backward_weight = reduced(Segments(cuts.size()), StageAction::last_backward);
+  if (back) {
+    const Segments gathers = gathered(StageAction::backward);
+    traffic.backward = reduced(gathers, StageAction::backward);
+    traffic.backward_input = gathers;
+    traffic.backward_weight = reduced(Segments(cuts.size()), StageAction::backward);
+    traffic.last_backward = reduced(gathers, StageAction::last_backward);
+    traffic.last_backward_weight = reduced(Segments(cuts.size()), StageAction::last_backward);
+  }
   if (!overlaps_) return;
   const Seconds& own = seconds(stage);
   const double backward_s = own.backward_input_s + own.backward_weight_s;

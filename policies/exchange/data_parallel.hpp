@@ -78,8 +78,9 @@ class DataParallel {
     double share = 0;
     double forward_share = 0;
     Amount amount;                        // of all that becomes ready with it
+    Amount gathered;                      // of weights, where they are sharded
     std::vector<GradientBucket> buckets;  // each reduced on its own
-    Amount root;                          // embedding and head, under zero3
+    Amount root;                          // gathered of embedding and head, under zero3
     GradientBucket root_bucket;
   };
   using Tensors = std::vector<StageTensor>;
@@ -90,6 +91,8 @@ class DataParallel {
   }
   StageTraffic make(int stage, int first_layer, int layers) const;
   StageTraffic exchanges(int stage, const Tensors& tensors) const;
+  // Of all weights of a stage those that are gathered.
+  Amount gathered_amount(int stage, const Tensors& tensors) const;
   std::vector<GradientBucket> buckets_of(int stage, const Tensors& tensors) const;
   Cuts cut_by_bucket(int stage, const Tensors& tensors) const;
   Cuts cut_by_layer(const Tensors& tensors) const;
@@ -100,7 +103,7 @@ class DataParallel {
                    StageTraffic& traffic) const;
   void add_partitions(int stage, const Tensors& tensors, const Cuts& cuts, Segments& backward,
                       Segments& forward) const;
-  void add_update(const Cut& cut, std::vector<Transfer>& to) const;
+  void add_update(int pp, const Cut& cut, std::vector<Transfer>& to) const;
   void add_units(int stage, const Tensors& tensors, const Cuts& cuts, StageTraffic& traffic) const;
   void stretch_first_forwards();
   void look_for_kernels();

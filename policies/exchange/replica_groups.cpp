@@ -143,6 +143,10 @@ StridedGroups replica_groups(const Layout& layout, ReplicaAxis axis, int gpus_pe
       return level(1);
     case ReplicaAxis::path_near:
       return strided(members, island, layout.path_modules.empty() ? 1 : layout.path_modules[1]);
+    case ReplicaAxis::dense_replicas:
+      return part(replicas);
+    case ReplicaAxis::expert_replicas:
+      return strided(members, layout.ep, island / layout.ep);
     case ReplicaAxis::path_far:
       if (layout.path_modules.empty()) return strided(members, island, 1);
       return strided(members, island * layout.path_modules[1], layout.path_modules[0]);
@@ -163,15 +167,29 @@ int nodes_per_site(const FabricSpec& fabric) {
 
 }  // namespace
 
+bool has_shard_copies(const Layout& layout) {
+  return shard_ranks(layout).optimizer < layout.island_replicas();
+}
+
+bool is_unscattered(const Job& job) {
+  const CompressorChoice& choice = job.communication.compressors.dp;
+  if (job.communication.robust) return true;
+  if (!compresses(choice)) return false;
+  const CompressorKind& kind = compressor_kind(choice);
+  return !kind.summable || kind.whole_tensors;
+}
+
 bool compresses_across(const Job& job) {
   const CompressorChoice& choice = job.communication.compressors.dp;
   if (!compresses(choice) || choice.hop == CompressedHop::all) return false;
   if (choice.hop == CompressedHop::across) return true;
+  const bool sharded = job.layout.sharding != Sharding::none;
+  if (sharded && is_unscattered(job) && has_shard_copies(job.layout)) return true;
   const Communication& communication = job.communication;
   const bool whole = communication.overlap == GradientOverlap::dear ||
                      communication.overlap == GradientOverlap::priority ||
-                     communication.aggregation == Aggregation::parameter_server ||
-                     job.layout.sharding != Sharding::none || job.model.moe_layers() > 0;
+                     communication.aggregation == Aggregation::parameter_server || sharded ||
+                     job.model.moe_layers() > 0;
   return !whole && nodes_per_site(job.cluster.fabric) > 0;
 }
 

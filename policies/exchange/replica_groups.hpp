@@ -19,23 +19,29 @@
 namespace windtunnel {
 
 enum class ReplicaAxis {
-  dense_shard,     // consecutive ranks among which a copy of the dense parameters is divided
-  dense_across,    // ranks with equal shards of them; without sharding all replicas
-  expert_shard,    // likewise of the experts
-  expert_across,   // likewise
-  node_part,       // of the group that reduces dense gradients first: its members in one node
-  node_peers,      // and those of equal place in their nodes
-  weight_part,     // of a shard: ranks that together hold a copy of the weights
-  weight_peers,    // and those of equal place in their parts
-  gradient_part,   // likewise of the gradients
-  gradient_peers,  // likewise
-  secondary_part,  // likewise of the second copy of the weights
-  island_peers,    // ranks of equal place in the islands of a region (Layout::sync_groups)
-  region_peers,    // likewise in the regions
-  path_near,       // of island_peers those with the same module of the first block of layers
-  path_far,        // and of the second block (Layout::path_modules)
+  dense_shard,      // consecutive ranks among which a copy of the dense parameters is divided
+  dense_across,     // ranks with equal shards of them; without sharding all replicas
+  expert_shard,     // likewise of the experts
+  expert_across,    // likewise
+  node_part,        // of the group that reduces dense gradients first: its members in one node
+  node_peers,       // and those of equal place in their nodes
+  weight_part,      // of a shard: ranks that together hold a copy of the weights
+  weight_peers,     // and those of equal place in their parts
+  gradient_part,    // likewise of the gradients
+  gradient_peers,   // likewise
+  secondary_part,   // likewise of the second copy of the weights
+  island_peers,     // ranks of equal place in the islands of a region (Layout::sync_groups)
+  region_peers,     // likewise in the regions
+  path_near,        // of island_peers those with the same module of the first block of layers
+  path_far,         // and of the second block (Layout::path_modules)
+  dense_replicas,   // dense_shard times dense_across: all of an island with the same parameters
+  expert_replicas,  // likewise of the experts
 };
-inline constexpr int kReplicaAxes = 15;
+inline constexpr int kReplicaAxes = 17;
+inline bool is_of_experts(ReplicaAxis axis) {
+  return axis == ReplicaAxis::expert_shard || axis == ReplicaAxis::expert_across ||
+         axis == ReplicaAxis::expert_replicas;
+}
 
 // Members first + block * stride * count + lane + i * stride, i < count: one group per block and
 // lane < lanes.
@@ -59,6 +65,11 @@ StridedGroups replica_groups(const Layout& layout, ReplicaAxis axis, int gpus_pe
 int gpus_per_place(const Job& job);
 // Whether a job compresses its gradients across places, or across copies of their shards, only.
 bool compresses_across(const Job& job);
+// Shards have copies (layout.shard_ranks).
+bool has_shard_copies(const Layout& layout);
+// Whether what a job exchanges of gradients is no sum that can be scattered over shards, or of
+// whole matrices: a compressor's, or a robust rule's.
+bool is_unscattered(const Job& job);
 
 // Each rank of a stage on pipeline rank `low` with its equal on `high`; they start where `low`
 // does.

@@ -180,11 +180,15 @@ ReplicaNetwork::ReplicaNetwork(const Job& job)
 
 ReplicaNetwork::ReplicaNetwork(const Job& job, const LinkTable& links) : traffic_(traffic_of(job)) {
   const int members = job.layout.ranks() / job.layout.pp;
+  Layout whole = job.layout;
+  whole.shard_ranks = 0;
   for (int a = 0; a < kReplicaAxes; ++a) {
     const auto axis = static_cast<ReplicaAxis>(a);
-    const bool experts = axis == ReplicaAxis::expert_shard || axis == ReplicaAxis::expert_across;
+    const bool experts = is_of_experts(axis);
     if (experts && !traffic_.experts) continue;
-    groups_[a] = replica_groups(job.layout, axis, traffic_.gpus_per_place);
+    const bool of_nodes = axis == ReplicaAxis::node_part || axis == ReplicaAxis::node_peers;
+    const Layout& layout = of_nodes && traffic_.unscattered ? whole : job.layout;
+    groups_[a] = replica_groups(layout, axis, traffic_.gpus_per_place);
     if (groups_[a].count == 1) continue;
     active_ |= axis <= ReplicaAxis::expert_across;
   }
@@ -206,8 +210,15 @@ ReplicaNetwork::ReplicaNetwork(const Job& job, const LinkTable& links) : traffic
 ReplicaNetwork::Traffic ReplicaNetwork::traffic_of(const Job& job) {
   const Communication& communication = job.communication;
   const bool served = communication.aggregation == Aggregation::parameter_server;
-  return {job.model.moe_layers() > 0, has_recipe(job) || served, gpus_per_place(job),
-          weight_bytes_per_parameter(job), reduce_bytes_per_parameter(job)};
+  const bool rows = communication.embeddings != EmbeddingExchange::dense;
+  const bool unscattered = is_unscattered(job) && !compresses_across(job);
+  return {job.model.moe_layers() > 0,
+          has_recipe(job) || served,
+          unscattered,
+          unscattered || rows,
+          gpus_per_place(job),
+          weight_bytes_per_parameter(job),
+          reduce_bytes_per_parameter(job)};
 }
 
 void ReplicaNetwork::mark_used(const Job& job) {
@@ -229,6 +240,13 @@ void ReplicaNetwork::mark_used(const Job& job) {
     for (const ReplicaAxis axis : {ReplicaAxis::dense_across, ReplicaAxis::expert_across}) {
       uses_[int(axis)] |= groups(axis).count > 1;
     }
+  }
+  using enum ReplicaAxis;
+  for (const auto [shard, across, both] :
+       {std::array{dense_shard, dense_across, dense_replicas},
+        std::array{expert_shard, expert_across, expert_replicas}}) {
+    const bool copies = groups(shard).count > 1 && groups(across).count > 1;
+    uses_[int(both)] = traffic_.whole && copies;
   }
   if (!traffic_.in_nodes) return;
   for (const ReplicaAxis axis : {ReplicaAxis::node_part, ReplicaAxis::node_peers}) {

@@ -82,7 +82,9 @@ class ReplicaNetwork {
   // What of a job, beside its layout, decides which axes are used.
   struct Traffic {
     bool experts = false;
-    bool in_nodes = false;  // reduced in nodes first
+    bool in_nodes = false;     // reduced in nodes first
+    bool unscattered = false;  // all of it goes among all replicas, whatever is sharded
+    bool whole = false;        // some of it does
     int gpus_per_place = 1;
     double weight_bytes = 0;
     double gradient_bytes = 0;

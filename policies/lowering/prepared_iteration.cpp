@@ -27,6 +27,7 @@
 #include "policies/lowering/job_schedule.hpp"
 #include "policies/lowering/kind_cost.hpp"
 #include "policies/lowering/unit_cost.hpp"
+#include "policies/outer/outer_exchange.hpp"
 #include "policies/shares/stage_balance.hpp"
 
 namespace windtunnel {
@@ -111,6 +112,20 @@ void add_compressor(const Job& job, const PreparedIteration& prepared,
     const double under_way = 2 * bucket_bytes(job) / std::max(1.0, gradient_bytes);
     memory[rank].gradients += sum.state;
     memory[rank].buffers += sum.buffers * (at_once ? 1 : std::min(1.0, under_way));
+  }
+}
+
+// What compressors of outer exchanges keep, beside the weights of the last one.
+void add_outer_compressors(const Job& job, const PreparedIteration& prepared,
+                           std::vector<GpuMemory>& memory) {
+  const auto compressed = [](const SyncLevel& level) { return compresses(level.compressor); };
+  if (std::ranges::none_of(job.sync, compressed)) return;
+  const SharedGeometry geometry = geometry_of(job, prepared.geometry);
+  const OuterExchange exchange(job, prepared.schedule, prepared.chunks, geometry->network());
+  for (std::size_t rank = 0; rank < memory.size(); ++rank) {
+    for (int level = 0; level < std::ssize(job.sync); ++level) {
+      memory[rank].optimizer += exchange.state_bytes(level, static_cast<int>(rank));
+    }
   }
 }
 
@@ -337,6 +352,7 @@ std::vector<GpuMemory> iteration_memory(const Job& job, const PreparedIteration&
       job, memory_chunks(prepared.chunks, prepared.units), prepared.peak_activation_bytes,
       held_stages(schedule), schedule.weight_copies, whole_parameters(schedule, prepared.chunks));
   add_compressor(job, prepared, memory);
+  add_outer_compressors(job, prepared, memory);
   if (offload_of(job).activations != MemoryTier::gpu) {
     add_offloaded_activations(job, offloaded_peaks(prepared), memory);
   }

@@ -4,6 +4,7 @@
 #include <iterator>
 
 #include "models/base/error.hpp"
+#include "models/compression/compressors.hpp"
 #include "models/compression/recipe.hpp"
 #include "models/cost/memory/memory.hpp"
 #include "models/cost/op/op_cost.hpp"
@@ -77,15 +78,16 @@ std::vector<OuterExchange::Part> OuterExchange::parts(int level, int pp) const {
       part.copies_axis = expert ? ReplicaAxis::expert_across : ReplicaAxis::dense_across;
       const ReplicaAxis shard = expert ? ReplicaAxis::expert_shard : ReplicaAxis::dense_shard;
       part.copies = network_.groups(part.copies_axis).count;
-      const double share =
-          (1.0 + of_level.optimizer_states) /
-          (double(part.copies) * network_.groups(shard).count * of_level.fragments);
+      const double members =
+          double(part.copies) * network_.groups(shard).count * of_level.fragments;
       for (const StageTensor& tensor : tensors_[pp][block]) {
         if (tensor.expert != expert) continue;
         part.shapes.push_back(tensor.shape);
-        part.shapes.back().count *= share;
-        part.elements += part.shapes.back().elements();
+        part.shapes.back().count *= 1 + of_level.optimizer_states;
       }
+      part.shapes = divided(std::move(part.shapes), members,
+                            compressor_kind(of_level.compressor).whole_tensors);
+      for (const TensorShape& shape : part.shapes) part.elements += shape.elements();
       if (part.elements > 0) parts.push_back(std::move(part));
     }
   }
@@ -135,8 +137,7 @@ void OuterExchange::append(const Part& part, int level, int pp, std::vector<Tran
     // Weights less those of the last exchange.
     kernels({{.name = "delta", .bytes = part.elements * (2 * kFp32Bytes + sent)}});
     const bool gossips = of_level.pattern == SyncPattern::gossip;
-    const Recipe recipe =
-        make_recipe(of_level.compressor, part.shapes, group_of(part, level), sent);
+    const Recipe recipe = recipe_of(part, level);
     for (const RecipeStep& step : recipe.steps) {
       kernels(step.kernels);
       // Hops inside a node are of methods that know one; here all members are alike.
@@ -164,6 +165,19 @@ ReducingGroup OuterExchange::group_of(const Part& part, int level) const {
   return {.ranks = groups, .nodes = groups};
 }
 
+Recipe OuterExchange::recipe_of(const Part& part, int level) const {
+  const SyncLevel& of_level = job_.sync[level];
+  return make_recipe(of_level.compressor, part.shapes, group_of(part, level),
+                     of_level.element_bytes);
+}
+
+double OuterExchange::state_bytes(int level, int pp) const {
+  if (job_.sync[level].pattern == SyncPattern::leader) return 0;
+  double bytes = 0;
+  for (const Part& part : parts(level, pp)) bytes += recipe_of(part, level).state_bytes;
+  return bytes * job_.sync[level].fragments;
+}
+
 std::vector<Transfer> OuterExchange::row(int level, int pp) const {
   std::vector<Transfer> row;
   for (const Part& part : parts(level, pp)) append(part, level, pp, row);
@@ -185,9 +199,7 @@ double OuterExchange::sent_bytes(int level, int pp) const {
       bytes += part.elements * of_level.element_bytes;
       continue;
     }
-    const ReducingGroup group = group_of(part, level);
-    const double of_part = wire_bytes(
-        make_recipe(of_level.compressor, part.shapes, group, of_level.element_bytes), group);
+    const double of_part = wire_bytes(recipe_of(part, level), group_of(part, level));
     const bool gossips = of_level.pattern == SyncPattern::gossip;
     bytes += of_part * (gossips ? gossip_peers(of_level, network_.groups(part.axis).count) : 1);
   }

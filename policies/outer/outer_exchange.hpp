@@ -32,12 +32,15 @@ class OuterExchange {
   // Bytes that a rank sends to others for a whole exchange of all fragments, by the count of
   // wire_bytes(); between islands only.
   double sent_bytes(int level, int pp) const;
+  // What a rank keeps from exchange to exchange for its compressor: errors, factors.
+  double state_bytes(int level, int pp) const;
   Origin origin(int level, int pp) const;  // of the times of its collectives
 
  private:
   struct Part;
   std::vector<Part> parts(int level, int pp) const;
   ReducingGroup group_of(const Part& part, int level) const;
+  Recipe recipe_of(const Part& part, int level) const;
   void append(const Part& part, int level, int pp, std::vector<Transfer>& row) const;
   Transfer collective(int pp, ReplicaAxis axis, CollectiveKind kind, double bytes,
                       CollectiveAlgorithm algorithm = CollectiveAlgorithm::automatic) const;

@@ -215,9 +215,8 @@ TaskIndex RankTasks::transfers(const std::vector<Transfer>& transfers, const cha
     if (ready.empty()) {
       std::ranges::copy_if(after, std::back_inserter(ready), [](TaskIndex t) { return t >= 0; });
     }
-    const bool experts =
-        transfer.axis == ReplicaAxis::expert_shard || transfer.axis == ReplicaAxis::expert_across;
-    const std::string what = fmt::format("{}{}", experts ? "experts " : "", where);
+    const std::string what =
+        fmt::format("{}{}", is_of_experts(transfer.axis) ? "experts " : "", where);
     if (!transfer.kernels.empty()) {
       last = kernels(transfer, what, stage, std::move(ready));
       ready = {last};

@@ -13,6 +13,7 @@
 #include "models/compression/compressors.hpp"
 #include "models/cost/chunk/step_work.hpp"
 #include "models/cost/offload/offload.hpp"
+#include "models/plan/step_workers.hpp"
 #include "models/reliability/stragglers/redundancy.hpp"
 #include "models/workload/axes.hpp"
 #include "report/figures/model_range.hpp"
@@ -88,7 +89,7 @@ std::string redundancy_text(const Redundancy& redundancy, const Record& record) 
       "{}: each computes {:.3g} times its part, a step leaves out {:.3g} "
       "of {} replicas",
       to_string(redundancy), record.iteration.stragglers->load,
-      record.iteration.stragglers->missing, record.job.layout.dp);
+      record.iteration.stragglers->missing, step_workers(record.job.layout));
   if (redundancy.tolerance > 0) {
     line += fmt::format(" and in {} waits longer", text("iteration.stragglers.waited_share"));
   }

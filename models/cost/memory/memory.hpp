@@ -21,6 +21,7 @@ namespace windtunnel {
 double weight_bytes_per_parameter(const Job& job);
 double gradient_bytes_per_parameter(const Job& job);
 double optimizer_bytes_per_parameter(const Job& job);
+double moment_bytes_per_parameter(const Job& job);  // of one of the optimizer's moments
 // Of a gradient on its way: over the network, to a server or to the host.
 double reduce_bytes_per_parameter(const Job& job);
 // Of the gradients that are reduced together, by Communication::bucket_elements or bucket_bytes.

@@ -66,11 +66,13 @@ double gradient_bytes_per_parameter(const Job& job) {
 
 double optimizer_bytes_per_parameter(const Job& job) {
   if (is_zeroth_order(job.training.get())) return 0;
-  if (job.software.pure_16_bit && is_mixed(job.precision)) {
-    return 2.0 * moments(job.software.optimizer);
-  }
-  if (!is_mixed(job.precision)) return 4 * moments(job.software.optimizer);
-  return 4 + job.software.moment_bytes * moments(job.software.optimizer);
+  const double copy = has_fp32_copy(job) ? 4 : 0;
+  return copy + moment_bytes_per_parameter(job) * moments(job.software.optimizer);
+}
+
+double moment_bytes_per_parameter(const Job& job) {
+  if (!is_mixed(job.precision)) return 4;
+  return job.software.pure_16_bit ? 2 : job.software.moment_bytes;
 }
 
 double reduce_bytes_per_parameter(const Job& job) {
@@ -78,6 +80,7 @@ double reduce_bytes_per_parameter(const Job& job) {
 }
 
 double whole_gradient_bytes_per_parameter(const Job& job) {
+  if (is_zeroth_order(job.training.get())) return 0;
   const double reduced = reduce_bytes_per_parameter(job);
   const double kept = job.software.gradient_bytes;
   const bool copied = is_mixed(job.precision) && 0 < kept && kept < reduced;

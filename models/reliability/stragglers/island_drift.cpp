@@ -6,6 +6,7 @@
 #include <span>
 #include <utility>
 
+#include "models/reliability/stragglers/straggler_rounds.hpp"
 #include "models/reliability/stragglers/wait_rule.hpp"
 #include "models/reliability/stragglers/worker_factors.hpp"
 
@@ -37,10 +38,12 @@ class Periods {
  public:
   enum class By { steps, sums, machines };
 
-  Periods(const Jitter& jitter, int units, int islands, int steps, By by)
-      : Periods(std::vector(islands, island_step(jitter, units)), jitter.seed, steps, by) {
+  Periods(const Jitter& jitter, const IslandWorkers& island, const IslandStep& step, int islands,
+          int steps, By by)
+      : Periods(std::vector(islands, step), jitter.seed, steps, by) {
     jitter_ = jitter;
-    units_ = units;
+    island_ = island;
+    for (int i = 0; i < islands; ++i) ends_.emplace_back(island_.within, jitter_, island_.workers);
     draw_machine();
   }
   // By sums.
@@ -66,25 +69,29 @@ class Periods {
     for (int draw = 0; draw < draws; ++draw) {
       const std::span<const double> own = factors_->next_round();
       for (std::size_t island = 0; island < sums_.size(); ++island) {
-        sums_[island] += own[island] * steps_ / draws;
+        const std::span<const double> times =
+            own.subspan(island * island_.workers, island_.workers);
+        sums_[island] += ends_[island].end_of(times) * steps_ / draws;
       }
     }
     return sums_;
   }
   void draw_machine() {
     if (by_ == By::sums) return;
-    factors_.emplace(jitter_, alike_workers(static_cast<int>(sums_.size()), units_), machine_++);
+    const int workers = static_cast<int>(sums_.size()) * island_.workers;
+    factors_.emplace(jitter_, alike_workers(workers, island_.units), machine_++);
   }
 
  private:
   Jitter jitter_ = {};
-  int units_ = 1;
+  IslandWorkers island_ = {};
   int steps_;
   By by_;
   std::vector<IslandStep> islands_;
   RandomStream random_;
   std::optional<WorkerFactors> factors_;
   int machine_ = 0;
+  std::vector<RoundEnds> ends_;  // [island]
   std::vector<double> sums_;
 };
 
@@ -188,6 +195,21 @@ IslandStep island_step(const Jitter& jitter, double units) {
   return {slowest.mean, slowest.variance, slowest.variance * longer};
 }
 
+IslandStep island_step(const Jitter& jitter, const IslandWorkers& island) {
+  const double units = double(island.units) * island.workers;
+  if (island.within.scheme == RedundancyScheme::none) return island_step(jitter, units);
+  constexpr int kRounds = 4096;
+  const StragglerRounds rounds =
+      sample_rounds(island.within, jitter, alike_workers(island.workers, island.units), kRounds);
+  // Of means of many rounds, which vary as independent numbers do.
+  double variance = 0;
+  for (const double length : rounds.lengths) {
+    variance += std::pow(length - rounds.length, 2) / (kRoundParts - 1);
+  }
+  variance *= double(kRounds) / kRoundParts;
+  return {rounds.length, variance, variance};
+}
+
 namespace {
 
 // Exchanges of the innermost level until one of each level, and the steps of a period.
@@ -240,12 +262,14 @@ IslandDrift drift_over(Periods& periods, const Sampling& sampling, double step_m
 
 }  // namespace
 
-IslandDrift sample_drift(const Jitter& jitter, int units, const std::vector<DriftLevel>& levels) {
+IslandDrift sample_drift(const Jitter& jitter, const IslandWorkers& island,
+                         const std::vector<DriftLevel>& levels) {
   const Turns turns(levels);
-  const Sampling sampling =
-      sampling_of(jitter, double(turns.islands) * units, turns.steps, turns.every.back());
-  Periods periods(jitter, units, turns.islands, turns.steps, sampling.by);
-  return drift_over(periods, sampling, island_step(jitter, units).mean, jitter.seed, levels);
+  const double units = double(turns.islands) * island.workers * island.units;
+  const Sampling sampling = sampling_of(jitter, units, turns.steps, turns.every.back());
+  const IslandStep step = island_step(jitter, island);
+  Periods periods(jitter, island, step, turns.islands, turns.steps, sampling.by);
+  return drift_over(periods, sampling, step.mean, jitter.seed, levels);
 }
 
 IslandDrift sample_drift(const std::vector<IslandStep>& islands, std::uint64_t seed,

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "models/machine/jitter.hpp"
+#include "models/reliability/stragglers/redundancy.hpp"
 
 namespace windtunnel {
 
@@ -38,9 +39,15 @@ struct IslandDrift {
 
 // Sampled, step by step; where that is too many numbers by normal sums of the periods, if the law
 // has a variance: that of a step times the steps times (1 + r) / (1 - r) of their correlation. Of
-// factors that hold for a run many machines are drawn. `units`: GPUs or nodes of an island, whose
-// slowest each of its steps waits for.
-IslandDrift sample_drift(const Jitter& jitter, int units, const std::vector<DriftLevel>& levels);
+// factors that hold for a run many machines are drawn. A step of an island ends when `within` says
+// so of its workers, of which each waits for the slowest of its GPUs or nodes.
+struct IslandWorkers {
+  int units = 1;    // GPUs or nodes of a worker
+  int workers = 1;  // of an island
+  Redundancy within = {};
+};
+IslandDrift sample_drift(const Jitter& jitter, const IslandWorkers& island,
+                         const std::vector<DriftLevel>& levels);
 
 // The slowest of an island in a step: mean, variance, and that of a sum of many steps over their
 // number.
@@ -50,6 +57,8 @@ struct IslandStep {
   double long_variance = 0;
 };
 IslandStep island_step(const Jitter& jitter, double units);
+// Of workers of which a step leaves some out: sampled.
+IslandStep island_step(const Jitter& jitter, const IslandWorkers& island);
 
 // Likewise of islands whose steps are unlike without any jitter, each by normal sums; of constant
 // ones, without a variance, there is nothing to draw. The figures are in the unit of the steps.

@@ -1,87 +1,67 @@
 #include "models/reliability/stragglers/straggler_rounds.hpp"
 
 #include <algorithm>
-#include <optional>
-#include <span>
 
-#include "models/reliability/stragglers/best_count.hpp"
-#include "models/reliability/stragglers/selective_repeat.hpp"
-#include "models/reliability/stragglers/straggler_window.hpp"
 #include "models/reliability/stragglers/wait_rule.hpp"
 
 namespace windtunnel {
-namespace {
 
-// The end of each round in turn.
-class Master {
- public:
-  Master(const Redundancy& redundancy, const Jitter& jitter, int workers)
-      : own_(redundancy), window_(workers, redundancy), counts_(jitter, workers, redundancy.noise) {
-    if (own_.scheme == RedundancyScheme::sr_sgc) repeat_.emplace(workers, redundancy);
-  }
+RoundEnds::RoundEnds(const Redundancy& redundancy, const Jitter& jitter, int workers)
+    : own_(redundancy), window_(workers, redundancy), counts_(jitter, workers, redundancy.noise) {
+  if (own_.scheme == RedundancyScheme::sr_sgc) repeat_.emplace(workers, redundancy);
+}
 
-  double end_of(std::span<const double> times) {
-    const auto [fastest, slowest] = std::ranges::minmax(times);
-    const double tolerated = (1 + own_.tolerance) * fastest;
-    switch (own_.scheme) {
-      case RedundancyScheme::none:
-        return slowest;
-      case RedundancyScheme::replicated:
-        arrivals_.assign(times.begin(), times.end());
-        return of_copies(arrivals_);
-      case RedundancyScheme::sr_sgc:
-        return waited(std::min(slowest, repeat_->close(times, tolerated)), tolerated);
-      case RedundancyScheme::m_sgc:
-        return waited(std::min(slowest, window_.close(times, tolerated)), tolerated);
-      case RedundancyScheme::gradient_coding:
-      case RedundancyScheme::drop_slowest:
-      case RedundancyScheme::backup_workers:
-        return waited(of_all_but(own_.stragglers, times, tolerated), tolerated);
-      case RedundancyScheme::dynamic_backup: {
-        const double end = of_all_but(int(times.size()) - counts_.after(bad_), times, tolerated);
-        bad_ = static_cast<int>(std::ranges::count_if(times, [](double t) { return t > 1; }));
-        return end;
-      }
+double RoundEnds::end_of(std::span<const double> times) {
+  const auto [fastest, slowest] = std::ranges::minmax(times);
+  const double tolerated = (1 + own_.tolerance) * fastest;
+  switch (own_.scheme) {
+    case RedundancyScheme::none:
+      return slowest;
+    case RedundancyScheme::replicated:
+      arrivals_.assign(times.begin(), times.end());
+      return of_copies(arrivals_);
+    case RedundancyScheme::sr_sgc:
+      return waited(std::min(slowest, repeat_->close(times, tolerated)), tolerated);
+    case RedundancyScheme::m_sgc:
+      return waited(std::min(slowest, window_.close(times, tolerated)), tolerated);
+    case RedundancyScheme::gradient_coding:
+    case RedundancyScheme::drop_slowest:
+    case RedundancyScheme::backup_workers:
+      return waited(of_all_but(own_.stragglers, times, tolerated), tolerated);
+    case RedundancyScheme::dynamic_backup: {
+      const double end = of_all_but(int(times.size()) - counts_.after(bad_), times, tolerated);
+      bad_ = static_cast<int>(std::ranges::count_if(times, [](double t) { return t > 1; }));
+      return end;
     }
-    return slowest;
   }
-  int waited_rounds() const { return waited_; }
+  return slowest;
+}
 
- private:
-  double waited(double end, double tolerated) {
-    if (own_.tolerance > 0 && end > tolerated) ++waited_;
-    return end;
-  }
-  // The first of those that compute the same, of every part of the batch.
-  double of_copies(std::span<double> times) const {
-    double last = 0;
-    for (std::size_t first = 0; first < times.size(); first += own_.copies) {
-      const WaitRule one{.missing = own_.copies - 1};
-      last = std::max(last, end_of_wait(one, times.subspan(first, own_.copies)));
-    }
-    return last;
-  }
-  double of_all_but(int missing, std::span<const double> times, double tolerated) {
-    arrivals_.assign(times.begin(), times.end());
-    return end_of_wait({.missing = missing, .earliest = tolerated}, arrivals_);
-  }
+double RoundEnds::waited(double end, double tolerated) {
+  if (own_.tolerance > 0 && end > tolerated) ++waited_;
+  return end;
+}
 
-  const Redundancy& own_;
-  StragglerWindow window_;
-  std::optional<SelectiveRepeat> repeat_;
-  BestCounts counts_;
-  std::vector<double> arrivals_;  // scratch
-  int waited_ = 0;
-  int bad_ = 0;  // in the last round
-};
+// The first of those that compute the same, of every part of the batch.
+double RoundEnds::of_copies(std::span<double> times) const {
+  double last = 0;
+  for (std::size_t first = 0; first < times.size(); first += own_.copies) {
+    const WaitRule one{.missing = own_.copies - 1};
+    last = std::max(last, end_of_wait(one, times.subspan(first, own_.copies)));
+  }
+  return last;
+}
 
-}  // namespace
+double RoundEnds::of_all_but(int missing, std::span<const double> times, double tolerated) {
+  arrivals_.assign(times.begin(), times.end());
+  return end_of_wait({.missing = missing, .earliest = tolerated}, arrivals_);
+}
 
 StragglerRounds sample_rounds(const Redundancy& redundancy, const Jitter& jitter,
                               const std::vector<std::vector<WorkerUnit>>& workers, int rounds) {
   const int part = (rounds + kRoundParts - 1) / kRoundParts;
   WorkerFactors factors(jitter, workers);
-  Master master(redundancy, jitter, factors.workers());
+  RoundEnds master(redundancy, jitter, factors.workers());
   StragglerRounds result;
   double missing = 0;
   for (int i = 0; i < kRoundParts; ++i) {

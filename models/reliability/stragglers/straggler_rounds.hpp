@@ -3,12 +3,39 @@
 // with the others.
 #pragma once
 
+#include <optional>
+#include <span>
 #include <vector>
 
+#include "models/reliability/stragglers/best_count.hpp"
 #include "models/reliability/stragglers/redundancy.hpp"
+#include "models/reliability/stragglers/selective_repeat.hpp"
+#include "models/reliability/stragglers/straggler_window.hpp"
 #include "models/reliability/stragglers/worker_factors.hpp"
 
 namespace windtunnel {
+
+// The end of each round in turn, of as many workers. Keeps references.
+class RoundEnds {
+ public:
+  RoundEnds(const Redundancy& redundancy, const Jitter& jitter, int workers);
+
+  double end_of(std::span<const double> times);  // [worker]
+  int waited_rounds() const { return waited_; }
+
+ private:
+  double waited(double end, double tolerated);
+  double of_copies(std::span<double> times) const;
+  double of_all_but(int missing, std::span<const double> times, double tolerated);
+
+  const Redundancy& own_;
+  StragglerWindow window_;
+  std::optional<SelectiveRepeat> repeat_;
+  BestCounts counts_;
+  std::vector<double> arrivals_;  // scratch
+  int waited_ = 0;
+  int bad_ = 0;  // in the last round
+};
 
 struct StragglerRounds {
   // All over what a round takes an undisturbed worker. Means of equal parts of the rounds, each far

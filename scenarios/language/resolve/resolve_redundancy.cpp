@@ -2,6 +2,7 @@
 // policies/conflicts/island_conflicts.cpp.
 #include <fmt/format.h>
 
+#include "models/plan/step_workers.hpp"
 #include "models/reliability/stragglers/redundancy.hpp"
 #include "scenarios/language/resolve/resolve.hpp"
 
@@ -30,9 +31,12 @@ void resolve_redundancy(const Values& values, Job& job) {
     if (!values.stated(join_path(path, key)) || takes_key(own.scheme, key)) continue;
     values.fail(join_path(path, key), fmt::format("{} has no use for it", name_of(own.scheme)));
   }
-  const std::string why = why_not(own, job.layout.island_dp());
-  if (!why.empty()) values.fail(path, why);
   job.redundancy = std::make_shared<const Redundancy>(own);
+  // Replicas that are all one worker are a matter of what joins them.
+  const int workers = step_workers(job.layout);
+  const bool joined = workers == 1 && job.layout.island_replicas() > job.layout.cp;
+  const std::string why = joined ? "" : why_not(own, workers);
+  if (!why.empty()) values.fail(path, why);
 }
 
 }  // namespace windtunnel

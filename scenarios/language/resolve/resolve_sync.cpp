@@ -267,12 +267,6 @@ void check_level(const Values& values, const Job& job, int level, int entry) {
   if (own.parameters == SyncParameters::dense && job.model.moe.experts == 0) {
     values.fail(key_of(entry, ".parameters"), "the model has no experts; leave it out");
   }
-  if (compresses(own.compressor) && compressor_kind(own.compressor).whole_tensors) {
-    values.fail(key_of(entry, ".compressor"),
-                fmt::format("{} takes whole matrices, and the ranks of an island divide them; take "
-                            "one that quantises or drops elements",
-                            own.compressor.name));
-  }
 }
 
 // Layout::path_modules; `entry`: of the first level above the steps.
@@ -336,7 +330,8 @@ void resolve_sync(const Values& values, NamedFiles& files, const OwnCompressors&
     check_pattern(values, own, level);
     resolve_period(values, files, level, own);
     const bool between = own.pattern == SyncPattern::gossip || own.pattern == SyncPattern::none;
-    if (own.every_steps > 1 || between) {
+    // One that steps go on beside is no all-reduce of their gradients.
+    if (own.every_steps > 1 || between || own.delay_steps > 0) {
       job.sync.push_back(own);
       islands.push_back(count);
       continue;
@@ -347,7 +342,8 @@ void resolve_sync(const Values& values, NamedFiles& files, const OwnCompressors&
       if (!values.stated(place + key)) continue;
       values.fail(place + key,
                   "what synchronises in every step exchanges gradients, which "
-                  "communication says all of; leave it out");
+                  "communication says all of; leave it out, or state delay: 1 step, beside which "
+                  "the next step goes on");
     }
     if (!job.sync.empty()) {
       values.fail(place + ".every",

@@ -112,7 +112,7 @@ DrawnIteration Simulations::run(int threads) {
   const bool by_rule = by_straggler_rule(asked_.front().job);
   if (by_rule) {
     const Job& plain_job = asked_.front().job;
-    const std::vector<double> shares = work_shares(plain_job, iteration_plan(plain_job, prepared_));
+    const WorkShares shares = work_shares(plain_job, iteration_plan(plain_job, prepared_));
     for (const Asked& each : asked_) rules_.push_back(rule_of(each.job, shares));
     for (Asked& each : asked_) each.job = without_stragglers(each.job);
   }
@@ -145,7 +145,7 @@ DrawnIteration Simulations::run(int threads) {
 
 // That of the plain job is that of all that differ from it in neither workers nor slow nodes.
 std::shared_ptr<const StragglerRule> Simulations::rule_of(const Job& job,
-                                                          const std::vector<double>& shares) const {
+                                                          const WorkShares& shares) const {
   const Job& plain = asked_.front().job;
   const bool same = job.layout == plain.layout &&
                     std::ranges::equal(job.cluster.slow_nodes, plain.cluster.slow_nodes);

@@ -16,6 +16,7 @@
 namespace windtunnel {
 
 class StragglerRule;
+struct WorkShares;
 
 struct Execution {
   Plan plan;
@@ -71,8 +72,7 @@ class Simulations {
     std::shared_ptr<const PreparedIteration> own;
   };
 
-  std::shared_ptr<const StragglerRule> rule_of(const Job& job,
-                                               const std::vector<double>& shares) const;
+  std::shared_ptr<const StragglerRule> rule_of(const Job& job, const WorkShares& shares) const;
 
   const PreparedIteration& prepared_;
   std::vector<Asked> asked_;

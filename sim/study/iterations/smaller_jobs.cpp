@@ -11,6 +11,7 @@
 #include "models/compression/robust.hpp"
 #include "models/cost/chunk/step_work.hpp"
 #include "models/cost/memory/memory.hpp"
+#include "models/plan/step_workers.hpp"
 #include "models/reliability/stragglers/redundancy.hpp"
 #include "policies/iteration.hpp"
 #include "policies/lowering/for_each_index.hpp"
@@ -196,7 +197,7 @@ Job shrunk(const Job& job, int missing) {
 
 std::string why_no_stand_ins(const Job& job) {
   std::string why;
-  if (job.redundancy) why = why_not(*job.redundancy, job.layout.island_dp());
+  if (job.redundancy) why = why_not(*job.redundancy, step_workers(job.layout));
   if (why.empty() && job.communication.robust) {
     why = why_not(*job.communication.robust, job.layout.island_dp());
   }

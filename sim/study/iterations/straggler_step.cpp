@@ -4,8 +4,8 @@
 #include <cmath>
 #include <limits>
 #include <map>
-#include <numeric>
 
+#include "models/plan/step_workers.hpp"
 #include "models/plan/sync_graph.hpp"
 #include "models/reliability/stragglers/island_drift.hpp"
 
@@ -18,8 +18,8 @@ constexpr double kLeastRounds = 128;
 
 // GPUs or nodes of some replicas, each once, with the share of the busiest pipeline rank's work
 // that theirs has: what is slow where there is less to do holds up less.
-std::vector<WorkerUnit> units_of(const Job& job, const std::vector<double>& shares,
-                                 int first_replica, int replicas) {
+std::vector<WorkerUnit> units_of(const Job& job, const WorkShares& shares, int first_replica,
+                                 int replicas) {
   const Cluster& cluster = job.cluster;
   std::map<int, std::size_t> seen;
   std::vector<WorkerUnit> units;
@@ -27,7 +27,9 @@ std::vector<WorkerUnit> units_of(const Job& job, const std::vector<double>& shar
     const RankCoordinates at = coordinates_of(job.layout, rank);
     if (at.dp < first_replica || at.dp >= first_replica + replicas) continue;
     const int unit = cluster.jitter.of == JitterOf::node ? cluster.node_of(rank) : rank;
-    const double slow = shares[at.pp] * (job.redundancy ? cluster.slowdown_of(rank) : 1);
+    // Workers of unlike nodes compute unlike times.
+    const double share = shares.of({.dp = job.redundancy ? at.dp : 0, .pp = at.pp});
+    const double slow = share * (job.redundancy ? cluster.slowdown_of(rank) : 1);
     const auto [place, fresh] = seen.try_emplace(unit, units.size());
     if (fresh) units.push_back({unit, slow});
     units[place->second].slowdown = std::max(units[place->second].slowdown, slow);
@@ -83,33 +85,35 @@ BusySeconds busiest_work(const Plan& plan) {
   return most;
 }
 
-std::vector<std::vector<WorkerUnit>> workers_of(const Job& job, const std::vector<double>& shares) {
-  if (!job.redundancy) {
-    return {units_of(job, shares, 0, job.layout.island_dp())};
+// Of one island.
+std::vector<std::vector<WorkerUnit>> workers_of(const Job& job, const WorkShares& shares,
+                                                int island = 0) {
+  const int replicas = job.layout.island_dp();
+  const int first = island * replicas;
+  if (!job.redundancy) return {units_of(job, shares, first, replicas)};
+  const int each = replicas / step_workers(job.layout);
+  std::vector<std::vector<WorkerUnit>> workers;
+  for (int replica = 0; replica < replicas; replica += each) {
+    workers.push_back(units_of(job, shares, first + replica, each));
   }
-  // The slowest island stands for all of them.
-  std::vector<std::vector<WorkerUnit>> slowest;
-  double most = 0;
-  for (int first = 0; first < job.layout.dp; first += job.layout.island_dp()) {
-    std::vector<std::vector<WorkerUnit>> workers;
-    double slowdowns = 0;
-    for (int replica = first; replica < first + job.layout.island_dp(); ++replica) {
-      workers.push_back(units_of(job, shares, replica, 1));
-      for (const WorkerUnit& unit : workers.back()) slowdowns += unit.slowdown;
-    }
-    if (slowdowns <= most) continue;
-    most = slowdowns;
-    slowest = std::move(workers);
-  }
-  return slowest;
+  return workers;
 }
 
-double variance_of(const std::vector<double>& samples) {
-  const auto count = static_cast<double>(samples.size());
-  const double mean = std::accumulate(samples.begin(), samples.end(), 0.0) / count;
-  double squares = 0;
-  for (const double sample : samples) squares += (sample - mean) * (sample - mean);
-  return squares / count;
+// Of the island whose steps are longest: where all nodes are alike, of any.
+StragglerRounds longest_rounds(const Job& job, const WorkShares& shares,
+                               const Redundancy& redundancy) {
+  const bool alike = job.cluster.pools.empty() && job.cluster.slow_nodes.empty();
+  const int islands = alike || !job.redundancy ? 1 : job.layout.islands();
+  StragglerRounds longest;
+  for (int island = 0; island < islands; ++island) {
+    const std::vector<std::vector<WorkerUnit>> workers = workers_of(job, shares, island);
+    double units = 0;
+    for (const std::vector<WorkerUnit>& own : workers) units += double(own.size());
+    StragglerRounds rounds =
+        sample_rounds(redundancy, job.cluster.jitter, workers, rounds_for(units));
+    if (island == 0 || rounds.length > longest.length) longest = std::move(rounds);
+  }
+  return longest;
 }
 
 // Numbers of islands to leave out that are looked at: all few, and half as many again.
@@ -142,7 +146,7 @@ bool by_straggler_rule(const Job& job) {
 }
 
 bool has_load(const Job& job) {
-  return job.redundancy && load_of(*job.redundancy, job.layout.island_dp()) != 1;
+  return job.redundancy && load_of(*job.redundancy, step_workers(job.layout)) != 1;
 }
 
 Job with_twice_the_passes(const Job& job) {
@@ -159,32 +163,35 @@ Job without_stragglers(const Job& job) {
   return calm;
 }
 
-std::vector<double> work_shares(const Job& job, const Plan& plan) {
+WorkShares work_shares(const Job& job, const Plan& plan) {
   const std::vector<ClassMember> classes = class_of_rank(plan);
   const double most = busiest_work(plan).passes;
-  std::vector<double> shares;
-  for (int pp = 0; pp < job.layout.pp; ++pp) {
-    const RankClass& own = plan.classes[classes[rank_of(job.layout, {.pp = pp})].rank_class];
-    shares.push_back(most > 0 ? work_of(plan, own).passes / most : 1);
+  std::vector<double> of_class;
+  for (const RankClass& own : plan.classes) {
+    of_class.push_back(most > 0 ? work_of(plan, own).passes / most : 1);
+  }
+  WorkShares shares{job.layout.pp, {}};
+  for (int dp = 0; dp < job.layout.dp; ++dp) {
+    for (int pp = 0; pp < job.layout.pp; ++pp) {
+      shares.shares.push_back(
+          of_class[classes[rank_of(job.layout, {.dp = dp, .pp = pp})].rank_class]);
+    }
   }
   return shares;
 }
 
-StragglerRule::StragglerRule(const Job& job, const std::vector<double>& shares, double passes_s)
+StragglerRule::StragglerRule(const Job& job, const WorkShares& shares, double passes_s)
     : passes_s_(passes_s) {
   const Jitter& jitter = job.cluster.jitter;
-  const std::vector<std::vector<WorkerUnit>> workers = workers_of(job, shares);
-  std::size_t units = 0;
-  for (const std::vector<WorkerUnit>& own : workers) units += own.size();
   const Redundancy redundancy = job.redundancy ? *job.redundancy : Redundancy{};
-  const int count = static_cast<int>(workers.size());
-  load_ = load_of(redundancy, count);
+  load_ = load_of(redundancy, step_workers(job.layout));
   results_ = results_of(redundancy);
   delay_ = delay_of(redundancy);
-  rounds_ = sample_rounds(redundancy, jitter, workers, rounds_for(static_cast<double>(units)));
+  rounds_ = longest_rounds(job, shares, redundancy);
   slowest_ = rounds_.slowest;
   if (!job.redundancy) {
-    slowest_ = slowest_moments(jitter, static_cast<double>(units) * job.layout.islands()).mean;
+    const double units = double(workers_of(job, shares).front().size());
+    slowest_ = slowest_moments(jitter, units * job.layout.islands()).mean;
   }
 }
 
@@ -202,7 +209,6 @@ StragglerReport StragglerRule::report(const Plan& plan, const Timeline& timeline
   for (const double length : rounds_.lengths) {
     steps_s.push_back(calm_s + report.work_s * (length - 1));
   }
-  report.variance_s2 = variance_of(steps_s);
   report.step_s = estimate(std::move(steps_s));
   report.waited_share = rounds_.waited_share;
   report.missing = rounds_.missing;
@@ -212,15 +218,6 @@ StragglerReport StragglerRule::report(const Plan& plan, const Timeline& timeline
 }
 
 namespace {
-
-// Of steps that do not wait for all workers of an island: those of a machine that is drawn once for
-// the run are all the same.
-std::vector<IslandStep> redundant_steps(const Job& job, const StragglerReport& stragglers) {
-  const double run = job.cluster.jitter.per == JitterPer::run ? job.sync.front().cycle_steps() : 1;
-  const IslandStep any{stragglers.step_s.mean, stragglers.variance_s2,
-                       run * stragglers.variance_s2};
-  return std::vector(job.layout.islands(), any);
-}
 
 // [island] Its steps, in seconds of a step that takes `step_s` until all have ended it. Empty: all
 // take what that says.
@@ -293,11 +290,11 @@ std::vector<SyncSeconds> least_step(const Job& job, int groups, double step_s, c
 void add_drift(const Job& job, const Plan& plan, const Timeline& timeline, double step_s,
                const std::optional<StragglerReport>& stragglers, std::vector<SyncSeconds>& levels) {
   if (levels.empty()) return;
-  const bool drawn = stragglers && job.cluster.jitter.active() && !job.redundancy;
+  const bool drawn = stragglers && job.cluster.jitter.active();
   std::vector<IslandStep> steps;
   if (!drawn) {
-    steps = job.redundancy ? redundant_steps(job, *stragglers)
-                           : unlike_steps(job, plan, timeline, step_s);
+    if (job.redundancy) return;  // without jitter all islands take the same
+    steps = unlike_steps(job, plan, timeline, step_s);
     if (steps.empty()) return;
   }
   std::vector<DriftLevel> drifts = drift_levels(job);
@@ -306,13 +303,16 @@ void add_drift(const Job& job, const Plan& plan, const Timeline& timeline, doubl
     levels.front().saved_s = (step_s - mean_apart_s(steps)) * job.sync.front().cycle_steps();
     return;
   }
-  const std::vector<double> alike(job.layout.pp, 1);
-  const int units = drawn ? static_cast<int>(workers_of(job, alike).front().size()) : 0;
+  const WorkShares alike{.shares = {1}};
+  const std::vector<std::vector<WorkerUnit>> workers = workers_of(job, alike);
+  const IslandWorkers island{.units = static_cast<int>(workers.front().size()),
+                             .workers = static_cast<int>(workers.size()),
+                             .within = job.redundancy ? *job.redundancy : Redundancy{}};
   const double unit_s = drawn ? stragglers->work_s : 1;
   const auto with = [&](int left_out) {
     drifts.front().missing = left_out;
     const IslandDrift drift =
-        drawn ? sample_drift(job.cluster.jitter, units, drifts)
+        drawn ? sample_drift(job.cluster.jitter, island, drifts)
               : sample_drift(steps, job.lengths ? job.lengths->seed : job.cluster.jitter.seed,
                              drifts);
     std::vector<SyncSeconds> own = levels;

@@ -5,6 +5,7 @@
 // round of workers does (models/reliability/stragglers/straggler_rounds.hpp).
 #pragma once
 
+#include <algorithm>
 #include <optional>
 #include <vector>
 
@@ -32,14 +33,24 @@ Job without_stragglers(const Job& job);  // as it is simulated
 bool has_load(const Job& job);
 Job with_twice_the_passes(const Job& job);
 
-// [pipeline rank] What its ranks compute over what those of the busiest one do.
-std::vector<double> work_shares(const Job& job, const Plan& plan);
+// What ranks compute over what the busiest ones do. Asked about a job of another layout: as the
+// nearest rank.
+struct WorkShares {
+  int pipeline_ranks = 1;
+  std::vector<double> shares;  // [replica][pipeline rank]
+
+  double of(const RankCoordinates& at) const {
+    const int pp = std::min(at.pp, pipeline_ranks - 1);
+    return shares[std::min(std::size_t(at.dp) * pipeline_ranks + pp, shares.size() - 1)];
+  }
+};
+WorkShares work_shares(const Job& job, const Plan& plan);
 
 class StragglerRule {
  public:
   // Of a job with by_straggler_rule(); samples its rounds. `passes_s`: what a step takes longer for
   // as many micro-batches again, where has_load().
-  StragglerRule(const Job& job, const std::vector<double>& shares, double passes_s = 0);
+  StragglerRule(const Job& job, const WorkShares& shares, double passes_s = 0);
 
   // Of a step that takes `step_s` undisturbed, in the Plan that was simulated.
   StragglerReport report(const Plan& plan, const Timeline& timeline, double step_s) const;

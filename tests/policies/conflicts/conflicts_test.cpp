@@ -114,10 +114,11 @@ TEST(Conflicts, MoreShardsThanReplicasAreNoMatterOfCompressors) {
   job.communication.compressors.dp.name = "topk";
   job.communication.compressors.dp.hop = CompressedHop::across;
   ASSERT_FALSE(compressor_kind("topk").summable);
-  ASSERT_TRUE(compresses_across(job));
-  EXPECT_FALSE(features::kNoSum.in(job));
-  job.layout.shard_ranks = 4;  // one shard for all replicas: nobody is left to compress between
-  EXPECT_TRUE(features::kNoSum.in(job));
+  for (const CompressedHop hop :
+       {CompressedHop::across, CompressedHop::automatic, CompressedHop::all}) {
+    job.communication.compressors.dp.hop = hop;
+    EXPECT_FALSE(first_refusal(exchange_conflicts(), job));
+  }
 }
 
 // Keys of a scenario that are read later count, too.

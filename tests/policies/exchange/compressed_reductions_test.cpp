@@ -88,7 +88,7 @@ TEST(GradientExchange, EveryCombinationRunsOrIsRefusedWithTheReason) {
     }
   }
   fmt::print("{} ran, {} refused\n", ran, refused);
-  EXPECT_GT(ran, 400);
+  EXPECT_GT(ran, 1400);
 }
 
 double busy_s(const Plan& plan, Category category) {
@@ -410,14 +410,12 @@ TEST(GradientExchange, ShardsAreCompressedBetweenTheirCopies) {
   Job job = job_of(GradientOverlap::bucketed, "int8");
   job.layout.sharding = Sharding::zero2;
   job.layout.shard_ranks = 4;
-  job.communication.compressors.dp.hop = CompressedHop::all;
-  EXPECT_NE(run(job).refused.find("hop: across"), std::string::npos) << run(job).refused;
   job.communication.compressors.dp.hop = CompressedHop::across;
   const Outcome across = run(job);
   ASSERT_EQ(across.refused, "");
   EXPECT_GT(bytes_by_kind(across.plan)[CollectiveKind::all_to_all], 0);
-  job.layout.shard_ranks = 0;  // no copies
-  EXPECT_NE(run(job).refused, "");
+  job.communication.compressors.dp.hop = CompressedHop::automatic;
+  EXPECT_EQ(run(job).seconds, across.seconds) << "by itself";
 }
 
 // As many elements as the bytes hold are the same buckets; more for each replica are fewer buckets.

@@ -79,12 +79,10 @@ std::string refusal(const Job& job) {
 
 TEST(EmbeddingRows, WhatDoesNotGoWithThemIsRefused) {
   Job job = language_model(EmbeddingExchange::all_to_all, GradientOverlap::dear);
-  EXPECT_TRUE(refusal(job).starts_with("communication.embeddings does not go with"));
-  job.communication.overlap = GradientOverlap::bucketed;
-  EXPECT_EQ(refusal(job), "no error");
-  job.layout.sharding = Sharding::zero1;
-  EXPECT_TRUE(refusal(job).starts_with("communication.embeddings does not go with layout.shard"));
-  job.layout.sharding = Sharding::none;
+  for (const Sharding sharding : {Sharding::none, Sharding::zero1}) {
+    job.layout.sharding = sharding;
+    EXPECT_EQ(refusal(job), "no error");
+  }
   job.model.tied_embeddings = true;
   EXPECT_TRUE(refusal(job).starts_with("communication.embeddings: with model.tied_embeddings"));
 }

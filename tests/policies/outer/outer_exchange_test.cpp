@@ -169,6 +169,52 @@ TEST(OuterExchange, PathsExchangeEachModuleAmongItsUsers) {
   EXPECT_TRUE(axes.contains(ReplicaAxis::path_far));
 }
 
+// Two all-reduces of factors of rank 4: 4 (rows + columns) of each matrix, vectors as they are.
+TEST(OuterExchange, LowRankDeltasSendTheirFactors) {
+  Job job = island_job({8});
+  job.sync[0].compressor.name = "powersgd";
+  const PreparedIteration prepared = prepare_iteration(job);
+  double sent = 0;
+  for (const StageTensor& tensor :
+       stage_tensors(job, 0, 0, job.model.layers, prepared.chunks.front())) {
+    const TensorShape& shape = tensor.shape;
+    const double numbers = shape.matrix() ? 4 * (shape.rows + shape.columns) : shape.columns;
+    sent += 4 * shape.count * numbers;
+  }
+  EXPECT_NEAR(Exchanged(job).sent_bytes(), 2.0 * 7 / 8 * sent, 1e-6 * sent);
+  // Errors of the matrices in fp32, and the factor that the next exchange starts from.
+  Job dense = job;
+  dense.sync[0].compressor = {};
+  const double kept =
+      prepared.memory.front().optimizer - prepare_iteration(dense).memory.front().optimizer;
+  EXPECT_NEAR(kept, 4 * job.model.parameters(), 0.01 * kept);
+  // Whole matrices do not divide: the rank that has most has a quarter of them or more.
+  Job wide = island_job({2});
+  wide.sync[0].compressor.name = "powersgd";
+  const double whole = Exchanged(job).sent_bytes() / (2.0 * 7 / 8);
+  EXPECT_GE(Exchanged(wide).sent_bytes(), whole / 4 * (1 - 1e-9));
+  EXPECT_LT(Exchanged(wide).sent_bytes(), whole / 2);
+  wide.sync[0].fragments = 1000;
+  EXPECT_GT(Exchanged(wide).sent_bytes(), whole) << "a fragment has a matrix at least";
+}
+
+// One step late in every step: a step takes as long as its exchange, or hides it.
+TEST(OuterExchange, OneStepLateInEveryStep) {
+  for (const double nic_Bps : {0.1e9, 1e15}) {
+    Job job = island_job({8});
+    job.cluster.node.nic_Bps = spec(nic_Bps);
+    job.sync[0].every_steps = 1;
+    job.sync[0].delay_steps = 1;
+    Job alone = job;
+    alone.sync[0].pattern = SyncPattern::none;
+    const double step_s = iteration_step_s(alone, prepare_iteration(alone));
+    const PreparedIteration prepared = prepare_iteration(job);
+    const double exchange_s = sync_seconds(job, prepared, step_s).front().exchange_s;
+    EXPECT_NEAR(iteration_step_s(job, prepared), std::max(step_s, exchange_s), 1e-9 * exchange_s);
+    EXPECT_EQ(exchange_s > step_s, nic_Bps < 1e9);
+  }
+}
+
 TEST(OuterExchange, StatesOfTheOptimizerTravelAlong) {
   Job job = island_job({4});
   const double weights = Exchanged(job).sent_bytes();

@@ -132,6 +132,36 @@ TEST(ComposedCases, NobodyWaitsForLessThanNothing) {
   EXPECT_EQ(broken_invariants(run(text)), std::vector<std::string>{});
 }
 
+// Half of the replicas stand on slower nodes: a step that leaves all of them out takes what the
+// others take, and one that leaves out one fewer waits as long as without redundancy.
+TEST(ComposedCases, WorkersOnSlowerNodesAreLeftOut) {
+  const auto with = [](const std::string& cluster, const std::string& rest) {
+    return run("name: pools\n"
+               "model: {layers: 8, hidden: 2048, heads: 16, vocabulary: 32000, sequence: 1024}\n"
+               "cluster: {" +
+               cluster + "}\nlayout: {tp: 1}\nbatch: {global: 128, micro: 2}\n" + rest)
+        .iteration;
+  };
+  const std::string pools =
+      "pools: [{name: a, nodes: 1, node: dgx-h100}, {name: b, nodes: 1, node: dgx-a100}]";
+  const double all_s = with(pools, "").time_s;
+  const auto leaving = [&](int stragglers) {
+    return with(pools, "redundancy: {scheme: drop-slowest, stragglers: " +
+                           std::to_string(stragglers) + "}\n");
+  };
+  EXPECT_NEAR(leaving(7).time_s, all_s, 1e-9 * all_s);
+  const auto passes_s = [&](const std::string& node) {
+    const IterationReport alone = with("nodes: 2, node: " + node, "");
+    return alone.critical_path_s[int(Category::forward)] +
+           alone.critical_path_s[int(Category::backward)];
+  };
+  const double faster = passes_s("dgx-h100") / passes_s("dgx-a100");
+  const IterationReport fast = leaving(8);
+  EXPECT_LT(faster, 0.7);
+  EXPECT_EQ(fast.stragglers->gradient_share, 0.5);
+  EXPECT_NEAR(all_s - fast.time_s, fast.stragglers->work_s * (1 - faster), 0.02 * all_s);
+}
+
 // Trials last unequally long, by a pause or a restart at their end: mean seconds over the mean wall
 // time add up to 1.002 here.
 TEST(ComposedCases, LostSharesAndGoodputAddUp) {

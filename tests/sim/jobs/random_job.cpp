@@ -100,6 +100,40 @@ constexpr std::string_view kRest =
     "  - {class: process, rate: 20 per 1000 node-days}\n"
     "recovery: {spares: 1, detect: 30 s, restart: 5 min}\n";
 
+// Features of which three are drawn together.
+struct StatedPart {
+  std::string_view key;
+  std::string_view value;
+};
+constexpr StatedPart kExchanges[] = {
+    {"layout.sharding", "zero1"},
+    {"layout.sharding", "zero1"},
+    {"layout.sharding", "zero2"},
+    {"layout.sharding", "zero3"},
+    {"layout.shard_ranks", "4"},
+    {"communication.compressor", "powersgd"},
+    {"communication.compressor", "acp-sgd"},
+    {"communication.compressor", "topk"},
+    {"communication.compressor", "int8"},
+    {"communication.compressor", "onebit-adam"},
+    {"communication.compressor", "onebit-lamb"},
+    {"communication.compressor", "demo"},
+    {"communication.compressor", "distributed-lion"},
+    {"communication.robust", "{rule: median, form: sliced}"},
+    {"communication.robust", "{rule: krum, faulty: 1}"},
+    {"communication.aggregation", "parameter-server"},
+    {"communication.embeddings", "all-to-all"},
+    {"communication.embeddings", "all-gather"},
+    {"communication.overlap", "dear"},
+    {"communication.overlap", "priority"},
+    {"sync", "[{islands: 2, every: 20 steps, compressor: powersgd}]"},
+    {"sync", "[{islands: 2, every: 1 step, delay: 1 step}]"},
+    {"redundancy", "drop-slowest"},
+    {"redundancy", "{scheme: backup-workers, stragglers: 1}"},
+    {"redundancy", "{scheme: gradient-coding, stragglers: 1}"},
+    {"train", "{method: zeroth-order}"},
+};
+
 // Long names of the library would be simulated for minutes; what they are made of is drawn.
 constexpr std::string_view kLeftOut[] = {
     "model", "name", "cluster.nodes", "campaign.replicas", "campaign.length", "model.layers"};
@@ -135,6 +169,10 @@ class KeyDraw {
         fmt::format("campaign: {{length: 2 d, replicas: 2{}}}\n",
                     chance(0.2) ? ", evaluation: {every: 100 iterations, takes: 10 s}" : "");
     for (std::size_t keys = below(5); keys > 0; --keys) add_key(job);
+    for (int parts = chance(0.4) ? 3 : 0; parts > 0; --parts) {
+      const StatedPart& part = kExchanges[below(std::size(kExchanges))];
+      job.set.emplace_back(part.key, part.value);
+    }
     return job;
   }
 

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <ctime>
 #include <exception>
@@ -12,6 +13,7 @@
 #include <string>
 
 #include "models/base/error.hpp"
+#include "policies/evaluation/plan_evaluation.hpp"
 #include "policies/iteration.hpp"
 #include "scenarios/language/case.hpp"
 #include "sim/study/optimise.hpp"
@@ -95,6 +97,56 @@ TEST(RandomJobPlans, KernelsOfARankStandOnOneStream) {
     }
   }
   EXPECT_GT(classes, 50);
+}
+
+// The least time of a collective: half of its bytes into a member by the fastest link of a GPU, and
+// what of them other nodes have by all NICs of a node.
+double least_seconds(const Task& task, const Group& group, const Cluster& cluster) {
+  std::set<int> nodes;
+  for (const RankId rank : group.members) nodes.insert(cluster.node_of(rank));
+  double in_node_Bps = 0;
+  double nics_Bps = 0;
+  for (int pool = cluster.pools.empty() ? -1 : 0; pool < std::ssize(cluster.pools); ++pool) {
+    const NodeSpec& node = cluster.node_of_pool(pool);
+    in_node_Bps = std::max({in_node_Bps, node.nvlink_Bps.value, node.pcie_Bps.value});
+    nics_Bps = std::max(nics_Bps, node.nic_Bps.value * node.nics);
+  }
+  const double others = double(nodes.size() - 1) / double(nodes.size());
+  if (nodes.size() > 1) return task.bytes * others / nics_Bps;
+  return task.bytes / 2 / in_node_Bps;
+}
+
+// Whatever a job's features make of its exchanges: none is over before its bytes could be.
+TEST(RandomJobPlans, NoCollectiveBeatsItsBytes) {
+  int collectives = 0;
+  std::set<CollectiveKind> kinds;
+  for (std::uint64_t number = 0; number < 300; ++number) {
+    const std::string file = fmt::format("keys-{}.yaml", number);
+    try {
+      const RandomJob job = accepted(random_job_of_keys(number), file);
+      Job own = parse_case(job.text, file, job.set).job;
+      own.communication.fidelity = Fidelity::closed;
+      const Plan plan = iteration_plan(own, prepare_iteration(own));
+      const Timeline timeline = evaluate_plan(plan, own.cluster);
+      for (const RankTimeline& rank : timeline.ranks) {
+        const RankClass& owner = plan.classes[rank.rank_class];
+        for (std::size_t t = 0; t < owner.tasks.size(); ++t) {
+          const Task& task = owner.tasks[t];
+          if (task.kind != TaskKind::collective || task.bytes <= 0) continue;
+          const Group& group = plan.groups[owner.groups[task.group_slot].front()];
+          if (group.axis != Category::dp || group.members.size() < 2) continue;
+          ++collectives;
+          kinds.insert(task.collective);
+          EXPECT_GE(rank.spans[t].end_s - rank.spans[t].start_s,
+                    least_seconds(task, group, own.cluster) * (1 - 1e-9))
+              << task.name << " of " << job.to_string();
+        }
+      }
+    } catch (const Error&) {  // refused
+    }
+  }
+  EXPECT_GT(collectives, 5000);
+  EXPECT_GE(kinds.size(), 4u);
 }
 
 class RandomJobs : public testing::TestWithParam<int> {};

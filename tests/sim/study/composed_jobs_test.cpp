@@ -66,7 +66,7 @@ std::string random_sync(Draw& draw) {
   return fmt::format("sync: [{}]\n", levels);
 }
 
-// What a step of workers that all synchronise does about the slow ones.
+// What a step does about the slow ones of its workers.
 std::string random_redundancy(Draw& draw) {
   if (draw.chance(0.7)) return "";
   return fmt::format("redundancy: {{scheme: {}}}\n",
@@ -91,11 +91,13 @@ std::string random_job(std::uint64_t number) {
   text += "batch: {global: 64, micro: 1}\n";
   text += fmt::format("schedule: {}\n", draw.one_of({"1f1b", "gpipe", "zb-h1", "1f1b"}));
   text += fmt::format("communication: {{overlap: {}, compressor: {}{}}}\n",
-                      draw.one_of({"none", "bucketed", "bucketed", "bucketed", "priority"}),
-                      draw.one_of({"none", "none", "none", "fp8", "powersgd", "qsgd"}),
-                      draw.chance(0.05) ? ", robust: {rule: median}" : "");
+                      draw.one_of({"none", "bucketed", "bucketed", "dear", "priority"}),
+                      draw.one_of({"none", "none", "none", "fp8", "powersgd", "qsgd", "onebit-adam",
+                                   "demo", "topk"}),
+                      draw.one_of({"", "", "", "", ", robust: {rule: median}",
+                                   ", aggregation: parameter-server", ", embeddings: all-to-all"}));
   const std::string sync = random_sync(draw);
-  text += sync.empty() ? random_redundancy(draw) : sync;
+  text += sync + random_redundancy(draw);
   text += fmt::format("snapshots:\n  - {{tier: {}, every: {}, mode: {}}}\n",
                       draw.one_of({"storage", "storage", "local-disk"}),
                       draw.one_of({"30 min", "100 iterations"}),

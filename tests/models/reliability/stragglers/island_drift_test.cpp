@@ -27,7 +27,7 @@ double normal_wait(const Jitter& jitter, double units, const DriftLevel& level) 
 // One step is the largest of all: what one synchronous job pays in every step.
 TEST(IslandDrift, OfOneStepIsThatOfDataParallelism) {
   for (const Jitter& jitter : kLaws) {
-    const IslandDrift drift = sample_drift(jitter, 4, {{.steps = 1, .groups = 8}});
+    const IslandDrift drift = sample_drift(jitter, {.units = 4}, {{.steps = 1, .groups = 8}});
     EXPECT_NEAR(drift.step, expected_factor(jitter, 4, 4), 1e-9);
     const double all = expected_factor(jitter, 32, 32);
     EXPECT_NEAR(drift.step + drift.wait.at(0), all, 0.03 * all);
@@ -38,7 +38,7 @@ TEST(IslandDrift, OfManyStepsIsThatOfNormalSums) {
   for (const Jitter& jitter : kLaws) {
     for (const int missing : {0, 2}) {
       const DriftLevel level{.steps = 1600, .groups = 8, .missing = missing};
-      const IslandDrift sampled = sample_drift(jitter, 1, {level});
+      const IslandDrift sampled = sample_drift(jitter, {.units = 1}, {level});
       const double expected = normal_wait(jitter, 1, level);
       EXPECT_NEAR(sampled.wait[0] - sampled.saved[0], expected, 0.1 * expected) << missing;
       // Sums of two states may be equal, and then nobody is late.
@@ -51,7 +51,7 @@ TEST(IslandDrift, OfManyStepsIsThatOfNormalSums) {
 TEST(IslandDrift, SumsOfManyStepsAreDrawnAsOne) {
   const DriftLevel level{.steps = 1e5, .groups = 8};
   const Jitter jitter{.sigma = 0.2};
-  const IslandDrift sampled = sample_drift(jitter, 64, {level});
+  const IslandDrift sampled = sample_drift(jitter, {.units = 64}, {level});
   const double expected = normal_wait(jitter, 64, level);
   EXPECT_NEAR(sampled.wait[0], expected, 0.05 * expected);
 }
@@ -61,7 +61,7 @@ TEST(IslandDrift, SumsOfManyStepsAreDrawnAsOne) {
 TEST(IslandDrift, GossipWaitsForNeighbours) {
   const Jitter jitter{.sigma = 0.2};
   const auto wait = [&](GossipSenders gossip) {
-    return sample_drift(jitter, 1, {{.steps = 10, .groups = 16, .gossip = std::move(gossip)}})
+    return sample_drift(jitter, {.units = 1}, {{.steps = 10, .groups = 16, .gossip = std::move(gossip)}})
         .wait[0];
   };
   const double all = wait({});
@@ -84,7 +84,7 @@ TEST(IslandDrift, OfMachinesThatStayAsTheyAreGrowsWithTheSteps) {
   const Jitter jitter{.sigma = 0.1, .per = JitterPer::run};
   const double apart = expected_factor(jitter, 8, 8) - 1;
   for (const double steps : {1.0, 100.0, 5000.0}) {
-    const IslandDrift drift = sample_drift(jitter, 1, {{.steps = steps, .groups = 8}});
+    const IslandDrift drift = sample_drift(jitter, {.units = 1}, {{.steps = steps, .groups = 8}});
     EXPECT_NEAR(drift.wait[0] / steps, apart, 0.05 * apart) << steps;
   }
 }
@@ -94,7 +94,7 @@ TEST(IslandDrift, OfMachinesThatStayAsTheyAreGrowsWithTheSteps) {
 TEST(IslandDrift, SumsWithoutAVarianceAreDrawn) {
   const Jitter jitter{.pareto = 1.5};
   const double steps = 20000;
-  const IslandDrift drift = sample_drift(jitter, 1, {{.steps = steps, .groups = 4}});
+  const IslandDrift drift = sample_drift(jitter, {.units = 1}, {{.steps = steps, .groups = 4}});
   const double jump = expected_pareto_order(4 * steps, 4 * steps, 1.5) / steps;
   EXPECT_GT(drift.wait[0] / steps, 0.3 * jump);
   EXPECT_LT(drift.wait[0] / steps, 1.5 * jump);
@@ -104,7 +104,7 @@ TEST(IslandDrift, SumsWithoutAVarianceAreDrawn) {
 TEST(IslandDrift, LateOnesStop) {
   const Jitter jitter{.share = 0.001, .slowdown = 500};
   const IslandDrift drift =
-      sample_drift(jitter, 1, {{.steps = 20, .groups = 4, .missing = 1, .slack = 2}});
+      sample_drift(jitter, {.units = 1}, {{.steps = 20, .groups = 4, .missing = 1, .slack = 2}});
   const double slow = 1 - std::pow(0.999, 20);  // of an island, in a period
   EXPECT_NEAR(drift.late[0], slow, 0.15 * slow);
   EXPECT_NEAR(drift.saved[0], drift.late[0] * 499, 0.05 * drift.late[0] * 499);
@@ -118,7 +118,7 @@ TEST(IslandDrift, IsLessThanTheSumOfMaxima) {
     const double per_step = expected_factor(jitter, 8, 8) - expected_factor(jitter, 1, 1);
     double last = per_step;
     for (const double steps : {10.0, 100.0, 500.0}) {
-      const IslandDrift drift = sample_drift(jitter, 1, {{.steps = steps, .groups = 8}});
+      const IslandDrift drift = sample_drift(jitter, {.units = 1}, {{.steps = steps, .groups = 8}});
       EXPECT_LT(drift.wait[0] / steps, last);
       last = drift.wait[0] / steps;
     }
@@ -130,7 +130,7 @@ TEST(IslandDrift, SlackHidesIt) {
   double last = 1e9;
   for (const double slack : {0.0, 1.0, 4.0, 16.0}) {
     const IslandDrift drift =
-        sample_drift(jitter, 1, {{.steps = 100, .groups = 8, .slack = slack}});
+        sample_drift(jitter, {.units = 1}, {{.steps = 100, .groups = 8, .slack = slack}});
     EXPECT_LT(drift.wait[0], last) << slack;
     last = drift.wait[0];
   }
@@ -140,17 +140,17 @@ TEST(IslandDrift, SlackHidesIt) {
 TEST(IslandDrift, LevelsStandAboveOneAnother) {
   const Jitter jitter{.sigma = 0.2};
   const IslandDrift nested =
-      sample_drift(jitter, 1, {{.steps = 20, .groups = 4}, {.steps = 200, .groups = 4}});
-  const IslandDrift inner = sample_drift(jitter, 1, {{.steps = 20, .groups = 4}});
+      sample_drift(jitter, {.units = 1}, {{.steps = 20, .groups = 4}, {.steps = 200, .groups = 4}});
+  const IslandDrift inner = sample_drift(jitter, {.units = 1}, {{.steps = 20, .groups = 4}});
   EXPECT_NEAR(nested.wait[0], inner.wait[0], 0.05 * inner.wait[0]);
   EXPECT_GT(nested.wait[1], 0);
-  const IslandDrift flat = sample_drift(jitter, 1, {{.steps = 200, .groups = 16}});
+  const IslandDrift flat = sample_drift(jitter, {.units = 1}, {{.steps = 200, .groups = 16}});
   // Every so often the region has waited already: less is left than for 16 islands on their own.
   EXPECT_LT(nested.wait[1], flat.wait[0]);
 }
 
 TEST(IslandDrift, WithoutStragglersThereIsNone) {
-  const IslandDrift drift = sample_drift({}, 4, {{.steps = 50, .groups = 8, .missing = 2}});
+  const IslandDrift drift = sample_drift({}, {.units = 4}, {{.steps = 50, .groups = 8, .missing = 2}});
   EXPECT_EQ(drift.step, 1);
   EXPECT_EQ(drift.wait[0], 0);
   EXPECT_EQ(drift.late[0], 0);

@@ -155,18 +155,19 @@ TEST(ResolveParallel, RefusalsNameTheirPlace) {
   EXPECT_TRUE(refusal("model: mixtral-8x7b\nlayout:\n  ep: 8\n  tp: 2\n"
                       "  sequence_parallel: true\n  ep_tokens: dropped\n")
                   .starts_with("a.yaml:9:14: layout.ep_tokens: under layout.sequence_parallel"));
-  EXPECT_TRUE(refusal("model: llama3-8b\nlayout: {sharding: zero1}\n"
-                      "communication:\n  embeddings: all-to-all\n")
-                  .starts_with("a.yaml:7:15: communication.embeddings does not go with layout"));
+  EXPECT_TRUE(
+      refusal("model: {base: llama3-8b, tied_embeddings: true}\n"
+              "communication:\n  embeddings: all-to-all\n")
+          .starts_with("a.yaml:6:15: communication.embeddings: with model.tied_embeddings"));
   EXPECT_EQ(refusal("model: resnet-50\ncommunication:\n  embeddings: all-to-all\n"),
             "a.yaml:6:15: communication.embeddings: model 'resnet-50' has none; leave it at dense");
   // Each by its own key, once.
   EXPECT_TRUE(refusal("model: llama3-8b\ncommunication:\n  embeddings: all-to-all\n"
                       "  overlap: priority\n  compressor: topk\n")
                   .starts_with("a.yaml:8:3: communication.compressor: topk is more than one"));
-  EXPECT_TRUE(refusal("model: llama3-8b\nlayout: {sharding: zero1}\n"
-                      "communication:\n  aggregation: parameter-server\n")
-                  .starts_with("a.yaml:7:16: communication.aggregation: parameter-server does"));
+  EXPECT_TRUE(refusal("model: llama3-8b\ncommunication:\n  overlap: dear\n"
+                      "  aggregation: parameter-server\n")
+                  .starts_with("a.yaml:6:12: communication.overlap: dear splits"));
 }
 
 }  // namespace

@@ -83,10 +83,13 @@ TEST(ResolveRedundancy, WhatCannotBeIsRefusedByName) {
               HasSubstr("does not divide"));
   EXPECT_THAT(redundancy_fault("drop-slowest", "tp: 8, pp: 8, dp: 1"), HasSubstr("one replica"));
   EXPECT_THAT(redundancy_fault("drop-slowest", "tp: 8, dp: 8, sharding: zero3"),
-              HasSubstr("zero3"));
+              HasSubstr("here all of them do"));
+  EXPECT_THAT(redundancy_fault("{scheme: drop-slowest, stragglers: 4}",
+                               "tp: 8, dp: 8, sharding: zero3, shard_ranks: 2"),
+              HasSubstr("4 stragglers of 4 workers leave none"));
   EXPECT_THAT(
       redundancy_fault("drop-slowest", "tp: 8, dp: 8", "sync: [{over: node, every: 10 steps}]"),
-      HasSubstr("wait_for"));
+      HasSubstr("one replica alone"));
   EXPECT_THAT(redundancy_fault("drop-slowest", "tp: 8, dp: 8", "communication: {overlap: dear}"),
               HasSubstr("dear"));
   EXPECT_THAT(redundancy_fault("drop-slowest", "tp: 8, dp: 8",

@@ -75,7 +75,7 @@ TEST(ResolveSync, MistakesStandAtTheirLevel) {
   const std::string first = "\n  - {over: node, every: 1 step";
   const std::string second = "}\n  - {over: site, every: 10 steps";
   EXPECT_THAT(fault_of(first + second + ", fragments: 20}"), HasSubstr("a.yaml:8:"));
-  EXPECT_THAT(fault_of(first + second + ", compressor: powersgd}"), HasSubstr("a.yaml:8:"));
+  EXPECT_THAT(fault_of(first + second + ", compressor: powersdg}"), HasSubstr("a.yaml:8:"));
   EXPECT_THAT(fault_of(first + ", compressor: int4" + second + "}"),
               HasSubstr("sync.0.compressor: what synchronises in every step"));
 }
@@ -96,7 +96,8 @@ TEST(ResolveSync, MistakesHaveTheirPlace) {
         "list levels from inside to outside");
   fault("[{over: node, every: 10 steps}, {over: site, every: 5 steps}]", "from inside to outside");
   fault("[{over: node, every: 10 steps}, {over: site, every: 1 step}]", "from inside to outside");
-  fault("[{over: site, every: 10 steps, compressor: powersgd}]", "whole matrices");
+  fault("[{over: site, every: 1 step, delay: 2 steps}]", "the next exchange begins");
+  fault("[{over: site, every: 1 step, optimizer: average}]", "state delay: 1 step");
   fault("[{over: site, every: 10 steps, pattern: leader, compressor: int8}]", "as they are");
   fault("[{over: site, every: 10 steps, pattern: leader, optimizer: average}]", "as they are");
   fault("[{over: site, every: 10 steps, delay: 2.5 steps}]", "a whole number of steps");

@@ -112,6 +112,58 @@ TEST(StragglerStep, FurtherGradientsTakeMemory) {
       prepare_iteration(job_with({.scheme = gradient_coding})).memory.front().gradients, one);
 }
 
+// What steps take longer for their stragglers, over what all compute in one.
+double longer(Job job) {
+  const DrawnIteration drawn = drawn_of(job);
+  job.cluster.jitter = {};
+  return (drawn.step_s.mean - drawn_of(job).step_s.mean) / drawn.stragglers->work_s;
+}
+
+// Replicas that gather weights from each other, or share experts, wait for each other in passes:
+// they are one worker, as the ranks of a replica are.
+TEST(StragglerStep, ReplicasThatWaitForEachOtherAreOneWorker) {
+  const Redundancy without_one{.scheme = drop_slowest, .stragglers = 1};
+  Job replicas = job_with(without_one, 8);
+  replicas.layout.tp = 2;
+  replicas.cluster = small_cluster(4, 4);
+  replicas.cluster.jitter = {.exponential = 0.2};
+  const double expected = longer(replicas);
+  Job shards = job_with(without_one, 16);
+  shards.cluster.jitter = replicas.cluster.jitter;
+  const double alone = longer(shards);
+  shards.layout.sharding = Sharding::zero3;
+  shards.layout.shard_ranks = 2;
+  EXPECT_NEAR(longer(shards), expected, 1e-9);
+  EXPECT_LT(alone, expected) << "workers of one GPU wait for fewer";
+  Job experts = job_with(without_one, 16);
+  experts.cluster.jitter = replicas.cluster.jitter;
+  experts.model.moe = {.experts = 8, .per_token = 1, .ffn = 4096};
+  experts.layout.ep = 2;
+  EXPECT_NEAR(longer(experts), expected, 1e-9);
+  experts.layout.ep = 8;  // two workers, of which one is left
+  EXPECT_EQ(drawn_of(experts).stragglers->gradient_share, 0.5);
+}
+
+// A coded step of an island is that of a job as large as the island, and islands drift apart by
+// less than those that wait for all.
+TEST(StragglerStep, IslandsMakeUpForStragglersOfTheirOwn) {
+  const Redundancy without_two{.scheme = drop_slowest, .stragglers = 2};
+  Job one = job_with(without_two, 8);
+  one.cluster.jitter = {.exponential = 0.2};
+  Job islands = job_with(without_two, 16);
+  islands.cluster.jitter = one.cluster.jitter;
+  islands.layout.sync_groups = {2};
+  islands.sync.push_back({.over = "islands", .every_steps = 32});
+  EXPECT_NEAR(longer(islands), longer(one), 1e-9);
+  const auto drift_s = [](const Job& job) {
+    return measure_sync(job, prepare_iteration(job), drawn_of(job)).front().wait_s;
+  };
+  const double coded_s = drift_s(islands);
+  islands.redundancy = std::make_shared<const Redundancy>();
+  EXPECT_GT(coded_s, 0);
+  EXPECT_LT(coded_s, drift_s(islands));
+}
+
 // Islands wait at exchanges for sums; in each step an island is as its own slowest GPU.
 TEST(StragglerStep, IslandsDriftApart) {
   Job job = small_job(1, 1, 16);

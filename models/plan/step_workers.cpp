@@ -1,0 +1,23 @@
+#include "models/plan/step_workers.hpp"
+
+#include <algorithm>
+#include <numeric>
+
+namespace windtunnel {
+
+int replicas_of_worker(const Layout& layout) {
+  const int ranks = layout.tp * layout.cp;  // of a replica, on a stage
+  int together = std::lcm(layout.ep, ranks);
+  if (layout.sharding == Sharding::zero3) {
+    together = std::lcm(together, layout.tp * std::lcm(shard_ranks(layout).optimizer, layout.cp));
+    together = std::lcm(together, layout.ep * std::max(1, layout.expert_shard_ranks));
+  }
+  return together / ranks;
+}
+
+int step_workers(const Layout& layout) {
+  const int replicas = layout.island_replicas() / layout.cp;
+  return std::max(1, replicas / replicas_of_worker(layout));
+}
+
+}  // namespace windtunnel
