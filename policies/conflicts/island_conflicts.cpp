@@ -27,7 +27,9 @@ constexpr Conflict kRedundancyRows[] = {
      ": with layout.sharding: zero3 replicas gather weights from each other in every pass",
      "take layout.sharding: zero2 or less"},
     {kRedundancy, kLengths, ": with batch.lengths is not modelled", "leave one of them out"},
-    {kRedundancy, kPools, ": of unlike nodes (cluster.pools) is not modelled", ""},
+    {kRedundancy, kUnevenBatch,
+     ": codes and copies are of parts of one size, and batch.shares gives replicas unlike ones",
+     "take batch.shares: even"},
     {kRedundancy, kTaskFactors, ": needs factors of whole steps", "take cluster.jitter.per: step"},
     {kRedundancy, kCrossing,
      ": does not go with communication.overlap: dear or priority, whose gradients arrive in the "

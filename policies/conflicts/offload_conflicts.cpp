@@ -6,13 +6,11 @@ namespace features {
 namespace {
 
 constexpr Conflict kOffloadRows[] = {
-    {kOffload, kPools, ": of unlike nodes (cluster.pools) is not modelled", ""},
-    {kOffload, kCrossing,
-     ": does not go with communication.overlap: dear or priority, whose gradients arrive in the "
-     "next step",
+    {kOffloadChunks, kCrossing,
+     ": chunks (offload.placement) give the place of weights to their gradients, which "
+     "communication.overlap: dear and priority hold until the next step's forward pass needs the "
+     "weights",
      "take communication.overlap: bucketed or none"},
-    {kOffload, kPostValidation, ": does not go with software.post_validation, which steps twice",
-     "leave one of them out"},
     {kOffloadChunks, kLayerTable, ": chunks (offload.placement) hold the weights of a transformer",
      "take offload.placement: shares"},
     {kOffloadChunks, kStages,
@@ -29,7 +27,9 @@ constexpr Conflict kOffloadRows[] = {
     {kOffloadChunks, kLengths,
      ": chunks (offload.placement) are not planned for unequal lengths (batch.lengths)", ""},
     {kOffloadChunks, kSequenceSlices,
-     ": chunks (offload.placement) are not planned for slices (schedule.slices)", ""},
+     ": chunks (offload.placement) give the place of weights to their gradients, which the next "
+     "slice's backward pass would need",
+     "leave schedule.slices out"},
     {kOffloadChunks, kAccumulation,
      ": chunks (offload.placement) give the place of weights to their gradients, which the next "
      "micro-batch would need",
@@ -53,8 +53,6 @@ constexpr Conflict kOffloadRows[] = {
      "take layout.sharding: zero3"},
     {kActivationsAway, kLengths,
      ": activations of sequences of unequal length (batch.lengths) stay", ""},
-    {kActivationsAway, kSequenceSlices, ": activations of slices (schedule.slices) stay on the GPU",
-     ""},
     {kActivationsUnfound, kLayerTable,
      ": of a table of layers a search says which activations move",
      "set offload.activations: auto"},

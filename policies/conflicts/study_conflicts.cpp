@@ -26,7 +26,6 @@ constexpr Conflict kStudyRows[] = {
     {kRollout, kLayerTable, ": engines write tokens, and the model is a table of layers", ""},
     {kRollout, kNoCausalSoftmax,
      ": engines are modelled for causal transformers with softmax attention", ""},
-    {kRollout, kPools, ": engines beside a job on cluster.pools are not modelled", ""},
     {kRollout, kIslands, ": islands of replicas (sync) have no one version of the weights", ""},
     {kVolunteers, kLayerTable, ": goes with transformers, not with tables of layers", ""},
     {kVolunteers, kLengths, ": with batch.lengths is not modelled", "leave one out"},

@@ -87,6 +87,7 @@ class DataParallel {
     append_gathers(job_, network_, pp, amount, to, action);
   }
   StageTraffic make(int stage, int first_layer, int layers) const;
+  ChunkCost average_slice(int stage) const;
   StageTraffic exchanges(int stage, const Tensors& tensors) const;
   std::vector<GradientBucket> buckets_of(int stage, const Tensors& tensors) const;
   Cuts cut_by_bucket(int stage, const Tensors& tensors) const;
@@ -98,7 +99,7 @@ class DataParallel {
                    StageTraffic& traffic) const;
   void add_partitions(int stage, const Tensors& tensors, const Cuts& cuts, Segments& backward,
                       Segments& forward) const;
-  void add_update(const Cut& cut, std::vector<Transfer>& to) const;
+  void add_update(const Cut& cut, Segment& to) const;
   void add_units(int stage, const Tensors& tensors, const Cuts& cuts, StageTraffic& traffic) const;
   void stretch_first_forwards();
   void look_for_kernels();

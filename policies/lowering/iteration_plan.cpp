@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "models/base/error.hpp"
+#include "models/cost/offload/offload.hpp"
 #include "models/cost/parallel/expert_parallel.hpp"
 #include "models/network/groups/parallel_groups.hpp"
 #include "policies/evaluation/dispatch.hpp"
@@ -62,10 +63,14 @@ struct ReplicaContexts {
   ReplicaContexts(const Job& job, const PreparedIteration& prepared,
                   const IterationPlanOptions& options, const DataParallel& data_parallel) {
     const int width = job.layout.tp * job.layout.cp;
+    // A kind that stands for all has all replicas.
+    const bool only = prepared.kinds.size() == 1;
     for (const ReplicaCosts& own : prepared.kinds) {
       const ReplicaKind& kind = own.kind;
-      contexts.emplace_back(job, own.schedule, own.chunks, own.units, options, data_parallel,
-                            MemberRange{kind.first * width, kind.replicas * width});
+      const MemberRange range = only ? whole_pipeline_rank(job.layout)
+                                     : MemberRange{kind.first * width, kind.replicas * width};
+      contexts.emplace_back(job, own.schedule, own.chunks, own.units, options,
+                            exchanges_of(job, own, prepared.geometry, data_parallel), range);
       contexts.back().pools = kind.pools;
       rounds.push_back(unit_rounds(job, kind, own.schedule));
     }
@@ -99,6 +104,18 @@ struct ReplicaContexts {
 
   bool gang() const { return contexts.front().gang; }
 
+  // What the kind's replicas exchange, the same collectives as all others: beside their own copies
+  // to and from the host, where there are any.
+  const DataParallel& exchanges_of(const Job& job, const ReplicaCosts& kind,
+                                   const SharedGeometry& geometry, const DataParallel& of_all) {
+    if (!offload_of(job).any()) return of_all;
+    const Job& own = jobs.emplace_back(job_of_kind(job, kind.kind, -1));
+    return exchanges.emplace_back(own, kind.schedule, kind.units, overlapped_slowdown(job),
+                                  geometry);
+  }
+
+  std::deque<Job> jobs;                   // of `exchanges`
+  std::deque<DataParallel> exchanges;     // of kinds with copies of their own
   std::deque<IterationContext> contexts;  // which cannot be moved
   std::deque<std::vector<ChunkRounds>> rounds;
   InnerTasks inner;

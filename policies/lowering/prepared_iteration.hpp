@@ -24,6 +24,7 @@ struct ReplicaCosts {
   Schedule schedule;
   std::vector<ChunkCost> chunks;  // as PreparedIteration has them
   std::vector<ChunkCost> units;
+  std::vector<GpuMemory> memory = {};  // [pipeline rank]
 };
 
 // The schedule of a job, what each pass of it costs and what each pipeline rank holds. Of sequences
@@ -39,7 +40,8 @@ struct PreparedIteration {
   std::shared_ptr<const BalancedBatch> balanced = {};  // where lengths are unequal
   SharedGeometry geometry = {};                        // of the job that was prepared
   // Where there are pools: `schedule`, `chunks` and `units` are those of the kind that takes
-  // longest, `memory` of each pipeline rank that of the kind with the least room.
+  // longest, `memory` of each pipeline rank that of the kind with the least room, with what the
+  // kind with the most there has in its host's memory and on its drives.
   std::vector<ReplicaCosts> kinds = {};
 };
 

@@ -15,8 +15,8 @@ constexpr double kMostNumbers = 1 << 21;  // that are drawn
 constexpr double kMostRounds = 16384;
 constexpr double kLeastRounds = 128;
 
-// GPUs or nodes of some replicas, each once, with the share of the busiest pipeline rank's work
-// that theirs has: what is slow where there is less to do holds up less.
+// GPUs or nodes of some replicas, each once, with the share of the busiest rank's work that theirs
+// has: what is slow where there is less to do holds up less. `shares`: [rank].
 std::vector<WorkerUnit> units_of(const Job& job, const std::vector<double>& shares,
                                  int first_replica, int replicas) {
   const Cluster& cluster = job.cluster;
@@ -26,7 +26,7 @@ std::vector<WorkerUnit> units_of(const Job& job, const std::vector<double>& shar
     const RankCoordinates at = coordinates_of(job.layout, rank);
     if (at.dp < first_replica || at.dp >= first_replica + replicas) continue;
     const int unit = cluster.jitter.of == JitterOf::node ? cluster.node_of(rank) : rank;
-    const double slow = shares[at.pp] * (job.redundancy ? cluster.slowdown_of(rank) : 1);
+    const double slow = shares[rank] * (job.redundancy ? cluster.slowdown_of(rank) : 1);
     const auto [place, fresh] = seen.try_emplace(unit, units.size());
     if (fresh) units.push_back({unit, slow});
     units[place->second].slowdown = std::max(units[place->second].slowdown, slow);
@@ -143,10 +143,13 @@ Job without_stragglers(const Job& job) {
 std::vector<double> work_shares(const Job& job, const Plan& plan) {
   const std::vector<ClassMember> classes = class_of_rank(plan);
   const double most = busiest_work(plan).passes;
+  std::vector<double> of_class;
+  for (const RankClass& own : plan.classes) {
+    of_class.push_back(most > 0 ? work_of(plan, own).passes / most : 1);
+  }
   std::vector<double> shares;
-  for (int pp = 0; pp < job.layout.pp; ++pp) {
-    const RankClass& own = plan.classes[classes[rank_of(job.layout, {.pp = pp})].rank_class];
-    shares.push_back(most > 0 ? work_of(plan, own).passes / most : 1);
+  for (int rank = 0; rank < job.layout.ranks(); ++rank) {
+    shares.push_back(of_class[classes[rank].rank_class]);
   }
   return shares;
 }
@@ -194,7 +197,7 @@ StragglerReport StragglerRule::report(const Plan& plan, const Timeline& timeline
 void add_drift(const Job& job, const StragglerReport& stragglers,
                std::vector<SyncSeconds>& levels) {
   if (levels.empty() || !job.cluster.jitter.active()) return;
-  const std::vector<double> alike(job.layout.pp, 1);
+  const std::vector<double> alike(job.layout.ranks(), 1);
   const int units = static_cast<int>(workers_of(job, alike).front().size());
   std::vector<DriftLevel> drifts;
   for (int level = 0; level < std::ssize(job.sync); ++level) {

@@ -31,7 +31,7 @@ Job without_stragglers(const Job& job);  // as it is simulated
 bool has_load(const Job& job);
 Job with_twice_the_passes(const Job& job);
 
-// [pipeline rank] What its ranks compute over what those of the busiest one do.
+// [rank] What it computes over what the busiest one does.
 std::vector<double> work_shares(const Job& job, const Plan& plan);
 
 class StragglerRule {
