@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "models/compression/compressors.hpp"
+#include "models/cost/memory/memory.hpp"
 #include "models/cost/parallel/tensor_ops.hpp"
 #include "models/workload/training.hpp"
 #include "policies/conflicts/conflict.hpp"
@@ -41,6 +42,11 @@ inline constexpr Feature kUntied = {"an embedding and a head of their own", "mod
                                     [](const Asked& of) { return !of.job.model.tied_embeddings; }};
 inline constexpr Feature kExperts = {"experts", "model.moe",
                                      [](const Asked& of) { return of.job.model.moe_layers() > 0; }};
+inline constexpr Feature kExpertsApart = {
+    "experts that fewer ranks share than other weights", "layout.ep", [](const Asked& of) {
+      return kExperts.in(of) &&
+             state_shards(of.job, true).weights != state_shards(of.job, false).weights;
+    }};
 inline constexpr Feature kUnshardedExperts = {
     "experts whose gradients are not sharded", "model.moe",
     [](const Asked& of) { return kExperts.in(of) && of.job.layout.sharding == Sharding::none; }};

@@ -14,11 +14,14 @@ constexpr Conflict kOffloadRows[] = {
     {kOffloadChunks, kLayerTable, ": chunks (offload.placement) hold the weights of a transformer",
      "take offload.placement: shares"},
     {kOffloadChunks, kStages,
-     ": chunks (offload.placement) are of a model that is not cut into stages",
+     ": chunks (offload.placement) leave a step one micro-batch, with which the ranks of a "
+     "pipeline "
+     "work one after another",
      "take layout.pp: 1"},
-    {kOffloadChunks, kExperts,
-     ": chunks (offload.placement) are shared by all ranks, which experts are not",
-     "take offload.placement: shares"},
+    {kOffloadChunks, kExpertsApart,
+     ": chunks (offload.placement) hold weights that the same ranks share, and layout.ep: {ep} has "
+     "experts shared by fewer",
+     "take layout.ep: 1, or offload.placement: shares"},
     {kOffloadChunks, kNotMixed,
      ": chunks (offload.placement) hold 16-bit weights, whose place their gradients take",
      "take precision: bf16"},

@@ -294,10 +294,10 @@ Job with_replicas(const Job& job, const std::vector<int>& kept) {
   }
   smaller.cluster = with_nodes(job, nodes);
   if (has_fixed_nodes(job.cluster.fabric)) return smaller;
-  const double kept = double(smaller.layout.dp) / job.layout.dp;
+  const double share = double(smaller.layout.dp) / job.layout.dp;
   int& nodes_per_pod = smaller.cluster.fabric.nodes_per_pod;
   if (nodes_per_pod > 0 && nodes_per_pod < job.cluster.nodes) {
-    nodes_per_pod = std::max(1, static_cast<int>(std::lround(nodes_per_pod * kept)));
+    nodes_per_pod = std::max(1, static_cast<int>(std::lround(nodes_per_pod * share)));
   }
   return smaller;
 }
