@@ -199,9 +199,6 @@ inline constexpr Feature kSegments = {
     [](const Asked& of) { return tensor_slices(of.job) > 1 || tensor_columns(of.job) > 1; }};
 inline constexpr Feature kTiles = {"tiles of MLPs", "software.mlp_tiles",
                                    [](const Asked& of) { return of.job.software.mlp_tiles > 1; }};
-inline constexpr Feature kOpenRecompute = {
-    "a search of what to recompute", "recompute",
-    [](const Asked& of) { return of.job.recompute == Recompute::automatic; }};
 inline constexpr Feature kNoRecompute = {"no recomputation", "recompute", [](const Asked& of) {
                                            return of.job.recompute == Recompute::none;
                                          }};

@@ -357,6 +357,12 @@ void resolve_state_shares(const Values& values, Job& job) {
   if (job.layout.state == StateShares::even) return;
   if (const std::string why = why_even_state(job); !why.empty()) values.fail(key, why);
   if (job.layout.state == StateShares::automatic) {
+    if (leaves_memory_open(job)) {
+      values.fail(
+          key,
+          "auto weighs what ranks hold, which recompute: auto and offload: auto leave open; "
+          "state one of them");
+    }
     shares = balanced_state(job);
     return;
   }
