@@ -140,7 +140,10 @@ ScheduleSource of_scenario(const ScheduleSourceOptions& options) {
   source.the_case = the_case;
   source.schedule = the_case->prepared->schedule;
   source.request.costs = stage_costs(units);
-  if (job.layout.pp > 1) source.message_s = boundary_s(job, 0, units.front().boundary_bytes);
+  if (job.layout.pp > 1) {
+    source.message_s = boundary_s(job, 0, units.front().boundary_bytes);
+    source.request.port_s = source.message_s - boundary_latency_s(job, 0);
+  }
   source.title =
       fmt::format("{} of {}", title_of(source.schedule.name, source.schedule), the_case->scenario);
   source.in_seconds = true;

@@ -14,10 +14,16 @@ class Matrices {
     if (model_.latent.kv_rank > 0) {
       latent();
     } else {
+      const double q = model_.q_width() / tp;
       const double kv = model_.kv_width() / tp;
-      if (adapter_.queries) add({LinearSite::query_key_value, h, model_.q_width() / tp});
-      if (adapter_.keys) add({LinearSite::query_key_value, h, kv});
-      if (adapter_.values) add({LinearSite::query_key_value, h, kv});
+      const LinearSite site = LinearSite::query_key_value;
+      if (adapter_.joins(site)) {
+        add({site, h, q + 2 * kv});
+      } else {
+        if (adapter_.queries) add({site, h, q});
+        if (adapter_.keys) add({site, h, kv});
+        if (adapter_.values) add({site, h, kv});
+      }
     }
     if (adapter_.projection) add({LinearSite::projection, model_.context_width() / tp, h});
   }
@@ -47,7 +53,9 @@ class Matrices {
     down.site = LinearSite::down;
     std::swap(down.in, down.out);
     const int inputs = model_.activation == Activation::swiglu ? 2 : 1;
-    for (int i = 0; adapter_.up && i < inputs; ++i) add(up);
+    const bool joined = adapter_.joins(LinearSite::up);
+    if (joined) up.out *= inputs;
+    for (int i = 0; adapter_.up && i < (joined ? 1 : inputs); ++i) add(up);
     if (adapter_.down) add(down);
   }
 

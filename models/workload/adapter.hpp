@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "models/workload/layout.hpp"
+#include "models/workload/software.hpp"
 #include "models/workload/training.hpp"
 #include "models/workload/transformer.hpp"
 
@@ -22,6 +23,12 @@ struct AdaptedMatrix {
   double first_parameters(int rank) const { return count * in * rank; }
   double second_parameters(int rank) const { return count * rank * out; }
 };
+// Adapter::per_product of a job: products that the software keeps apart have a pair each.
+inline bool pairs_per_product(const TransformerSpec& model, const Software& software) {
+  const bool apart = model.separate_projections && software.fusion != Fusion::partial;
+  return software.adapter_per_product && !apart;
+}
+
 // In the order of the forward pass.
 std::vector<AdaptedMatrix> adapted_matrices(const TransformerSpec& model, const Layout& layout,
                                             const Adapter& adapter, Block block);

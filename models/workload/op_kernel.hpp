@@ -53,6 +53,7 @@ struct Op {
   double bytes = 0;                         // HBM bytes read and written
   std::optional<Precision> precision = {};  // of a GEMM where it is not the job's
   double launches = 1;                      // by the host
+  bool further = false;                     // by the module of the op before it, with that
   bool routed = false;                      // the router decides its size: no CUDA graph holds it
   bool portable = false;                    // attention: see Software::portable_attention
   double speed = 1;                         // attention: Software::attention_speed

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 
 #include "models/base/choice.hpp"
 #include "models/workload/sequence_lengths.hpp"
@@ -44,6 +45,7 @@ struct RolloutSpec {
   RolloutMode mode = RolloutMode::synchronous;
   bool colocated = false;     // on the learner's GPUs, in turn with it
   int nodes = 0;              // of the engines, beside the learner's; 0: colocated
+  std::string pool;           // of unlike nodes: whose nodes those of the engines are like
   int staleness = 1;          // asynchronous: versions that a sample may be old at most
   bool keeps_cache = false;   // asynchronous: keys and values of old weights stay in use
   int prompts = 1;            // per iteration of the loop

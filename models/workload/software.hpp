@@ -156,6 +156,12 @@ struct Software {
   // Products with weights in 4 bits keep their inputs, though nothing reads them (bitsandbytes'
   // MatMul4Bit before 0.44).
   bool quantised_inputs = false;
+  // Adapters: matrices that one product multiplies have one pair together (NeMo and
+  // Megatron-Bridge, whose LoRA is on linear_qkv and linear_fc1).
+  bool adapter_per_product = true;
+  // An adapter's last product adds onto what the base's has written, in one kernel (Transformer
+  // Engine's fused operations, Unsloth); otherwise a kernel of its own adds the two.
+  bool fused_adapters = false;
   bool pure_16_bit = false;   // no fp32 copy of the weights, moments in 16 bit
   bool whole_start = false;   // ZeRO-3 shards what every GPU has loaded whole: both are there then
   bool scaled_copies = true;  // fp8, nvfp4: weights and GEMM inputs are kept in that precision

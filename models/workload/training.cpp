@@ -32,6 +32,11 @@ bool Adapter::on(LinearSite site) const {
   return false;
 }
 
+bool Adapter::joins(LinearSite site) const {
+  if (!per_product) return false;
+  return site == LinearSite::query_key_value ? queries && keys && values : site == LinearSite::up;
+}
+
 int first_trained_part(const Training* training, int layers) {
   if (training == nullptr) return kEmbeddingPart;
   int part = kEmbeddingPart;

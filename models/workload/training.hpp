@@ -41,8 +41,10 @@ inline constexpr double kNf4Bytes = (4 + 8.0 / 64 + 32.0 / (64 * 256)) / 8;
 // Which product of a layer a matrix belongs to.
 enum class LinearSite : unsigned char { none, query_key_value, projection, up, down };
 
-// Each matrix that an adapter is on has a pair of its own, whether or not products are fused:
-// `first` (A) of its inputs x rank, `second` (B) of rank x its outputs.
+// Each matrix that an adapter is on has a pair of its own: `first` (A) of its inputs x rank,
+// `second` (B) of rank x its outputs. Where `per_product` holds, matrices that one product
+// multiplies (queries, keys and values; gate and up) have one pair together, if all of them are
+// adapted (Software::adapter_per_product).
 struct Adapter {
   AdapterKind kind = AdapterKind::none;
   int rank = 0;
@@ -50,9 +52,12 @@ struct Adapter {
   bool projection = true, up = true, down = true;
   bool dropout =
       false;  // on what each matrix's first factor reads, which is then a copy of its own
+  bool per_product = false;
 
   bool trains_first() const { return kind != AdapterKind::lora_fa; }
   bool on(LinearSite site) const;
+  // Whether the matrices of the product at `site` have one pair together.
+  bool joins(LinearSite site) const;
   bool operator==(const Adapter&) const = default;
 };
 

@@ -5,6 +5,7 @@
 
 #include "models/compression/compressors.hpp"
 #include "models/compression/robust.hpp"
+#include "models/cost/memory/memory.hpp"
 #include "models/cost/parallel/tensor_ops.hpp"
 #include "models/plan/step_workers.hpp"
 #include "models/workload/training.hpp"
@@ -45,6 +46,11 @@ inline constexpr Feature kExperts = {"experts", "model.moe",
                                      [](const Asked& of) { return of.job.model.moe_layers() > 0; }};
 inline constexpr Feature kPattern = {"a pattern of layers", "model.pattern",
                                      [](const Asked& of) { return !of.job.model.pattern.empty(); }};
+inline constexpr Feature kExpertsApart = {
+    "experts that fewer ranks share than other weights", "layout.ep", [](const Asked& of) {
+      return kExperts.in(of) &&
+             state_shards(of.job, true).weights != state_shards(of.job, false).weights;
+    }};
 inline constexpr Feature kNoCausalFlash = {
     "attention other than causal flash", "model.attention", [](const Asked& of) {
       return of.job.model.attention != AttentionKernel::flash || !of.job.model.masked();
@@ -188,9 +194,6 @@ inline constexpr Feature kSegments = {
     [](const Asked& of) { return tensor_slices(of.job) > 1 || tensor_columns(of.job) > 1; }};
 inline constexpr Feature kTiles = {"tiles of MLPs", "software.mlp_tiles",
                                    [](const Asked& of) { return of.job.software.mlp_tiles > 1; }};
-inline constexpr Feature kOpenRecompute = {
-    "a search of what to recompute", "recompute",
-    [](const Asked& of) { return of.job.recompute == Recompute::automatic; }};
 inline constexpr Feature kNoRecompute = {"no recomputation", "recompute", [](const Asked& of) {
                                            return of.job.recompute == Recompute::none;
                                          }};
@@ -210,6 +213,9 @@ inline constexpr Feature kPriority = {
 inline constexpr Feature kCrossing = {
     "overlap dear or priority", "communication.overlap",
     [](const Asked& of) { return crosses_iterations(of.job.communication.overlap); }};
+inline constexpr Feature kCrossingShards = {
+    "sharded state with overlap dear or priority", "communication.overlap",
+    [](const Asked& of) { return kCrossing.in(of) && kSharded.in(of); }};
 inline constexpr Feature kBeyondBuckets = {
     "an overlap other than none and bucketed", "communication.overlap", [](const Asked& of) {
       return of.job.communication.overlap != GradientOverlap::none &&
@@ -311,6 +317,9 @@ inline constexpr Feature kPassesAway = {
 inline constexpr Feature kOptimizerStays = {
     "an optimizer on the GPU", "offload.optimizer",
     [](const Asked& of) { return !of.offload.updates_on_host(); }};
+inline constexpr Feature kOptimizerAway = {
+    "an optimizer beside the GPU", "offload.optimizer",
+    [](const Asked& of) { return of.offload.updates_on_host(); }};
 inline constexpr Feature kSummedOnce = {
     "replicas without zero2 or zero3", "layout.sharding",
     [](const Asked& of) { return of.job.layout.island_replicas() > 1 && !kZero2.in(of); }};

@@ -26,6 +26,9 @@ constexpr Conflict kRedundancyRows[] = {
      "other in passes, and here all of them do",
      "take layout.shard_ranks or a smaller layout.ep, by which they form several groups"},
     {kRedundancy, kLengths, ": with batch.lengths is not modelled", "leave one of them out"},
+    {kRedundancy, kUnevenBatch,
+     ": codes and copies are of parts of one size, and batch.shares gives replicas unlike ones",
+     "take batch.shares: even"},
     {kRedundancy, kTaskFactors, ": needs factors of whole steps", "take cluster.jitter.per: step"},
     {kRedundancy, kCrossing,
      ": does not go with communication.overlap: dear or priority, whose gradients arrive in the "

@@ -6,21 +6,22 @@ namespace features {
 namespace {
 
 constexpr Conflict kOffloadRows[] = {
-    {kOffload, kPools, ": of unlike nodes (cluster.pools) is not modelled", ""},
-    {kOffload, kCrossing,
-     ": does not go with communication.overlap: dear or priority, whose gradients arrive in the "
-     "next step",
+    {kOffloadChunks, kCrossing,
+     ": chunks (offload.placement) give the place of weights to their gradients, which "
+     "communication.overlap: dear and priority hold until the next step's forward pass needs the "
+     "weights",
      "take communication.overlap: bucketed or none"},
-    {kOffload, kPostValidation, ": does not go with software.post_validation, which steps twice",
-     "leave one of them out"},
     {kOffloadChunks, kLayerTable, ": chunks (offload.placement) hold the weights of a transformer",
      "take offload.placement: shares"},
     {kOffloadChunks, kStages,
-     ": chunks (offload.placement) are of a model that is not cut into stages",
+     ": chunks (offload.placement) leave a step one micro-batch, with which the ranks of a "
+     "pipeline "
+     "work one after another",
      "take layout.pp: 1"},
-    {kOffloadChunks, kExperts,
-     ": chunks (offload.placement) are shared by all ranks, which experts are not",
-     "take offload.placement: shares"},
+    {kOffloadChunks, kExpertsApart,
+     ": chunks (offload.placement) hold weights that the same ranks share, and layout.ep: {ep} has "
+     "experts shared by fewer",
+     "take layout.ep: 1, or offload.placement: shares"},
     {kOffloadChunks, kNotMixed,
      ": chunks (offload.placement) hold 16-bit weights, whose place their gradients take",
      "take precision: bf16"},
@@ -29,7 +30,9 @@ constexpr Conflict kOffloadRows[] = {
     {kOffloadChunks, kLengths,
      ": chunks (offload.placement) are not planned for unequal lengths (batch.lengths)", ""},
     {kOffloadChunks, kSequenceSlices,
-     ": chunks (offload.placement) are not planned for slices (schedule.slices)", ""},
+     ": chunks (offload.placement) give the place of weights to their gradients, which the next "
+     "slice's backward pass would need",
+     "leave schedule.slices out"},
     {kOffloadChunks, kAccumulation,
      ": chunks (offload.placement) give the place of weights to their gradients, which the next "
      "micro-batch would need",
@@ -43,6 +46,10 @@ constexpr Conflict kOffloadRows[] = {
     {kPassesAway, kOptimizerStays,
      ": gradients and weights lie beside the GPU only with the optimizer that needs them there",
      "set offload.optimizer: host or disk"},
+    {kOptimizerAway, kCrossingShards,
+     ": a shard that the host updates would be gathered behind that update, in the next step, which "
+     "is not modelled",
+     "take communication.overlap: bucketed or none"},
     {kGradientsInChunks, kSummedOnce,
      ": gradients that are summed once per step stay on the GPU until then",
      "take layout.sharding: zero3, or offload.placement: shares"},

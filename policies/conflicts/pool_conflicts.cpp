@@ -6,8 +6,6 @@ namespace features {
 namespace {
 
 constexpr Conflict kPoolRows[] = {
-    {kOpenRecompute, kPools, ": auto is of nodes of one kind, not of cluster.pools",
-     "state what you want"},
     {kUnevenBatch, kAlike, ": all nodes are alike; it shares out among cluster.pools", ""},
     {kLengths, kPools, ": sequences of unequal length on cluster.pools are not modelled", ""},
     {kServed, kPools, ": servers beside cluster.pools are not modelled", ""},

@@ -23,7 +23,6 @@ constexpr Conflict kStudyRows[] = {
     {kRollout, kLayerTable, ": engines write tokens, and the model is a table of layers", ""},
     {kRollout, kNoCausalSoftmax,
      ": engines are modelled for causal transformers with softmax attention", ""},
-    {kRollout, kPools, ": engines beside a job on cluster.pools are not modelled", ""},
     {kVolunteers, kLayerTable, ": goes with transformers, not with tables of layers", ""},
     {kVolunteers, kLengths, ": with batch.lengths is not modelled", "leave one out"},
     {kFusedJobs, kSeveralRanks, ": is of jobs of one GPU, and this one has {ranks}", ""},

@@ -157,10 +157,24 @@ StageTraffic DataParallel::make(int stage, int first_layer, int layers) const {
   }
   StageTraffic traffic = exchanges(stage, tensors);
   if (!offloads || tensors.empty()) return traffic;
-  const std::vector<StagePiece> pieces = stage_pieces(job_, tensors, held, first_layer, layers);
+  const std::vector<StagePiece> pieces =
+      stage_pieces(job_, tensors, average_slice(stage), first_layer, layers);
   traffic.evicted_at_end =
-      add_host_copies(job_, pieces, !traffic.at_end.empty() || by_schedule_, traffic);
+      add_host_copies(job_, pieces, {!traffic.at_end.empty() || by_schedule_, crosses_}, traffic);
   return traffic;
+}
+
+// The stage's unit, with what leaves the GPU of an average slice.
+ChunkCost DataParallel::average_slice(int stage) const {
+  ChunkCost average = chunk(stage);
+  std::vector<double>& moved = average.offloaded_of_layers;
+  const std::size_t first = std::size_t(schedule_.model_stage(stage)) * schedule_.slices;
+  for (int slice = 1; slice < schedule_.slices; ++slice) {
+    const std::vector<double>& own = units_[first + slice].offloaded_of_layers;
+    for (std::size_t i = 0; i < moved.size(); ++i) moved[i] += own[i];
+  }
+  for (double& bytes : moved) bytes /= schedule_.slices;
+  return average;
 }
 
 Amount DataParallel::gathered_amount(int stage, const Tensors& tensors) const {
@@ -333,7 +347,7 @@ void DataParallel::add_buckets(int stage, const Tensors& tensors, const Cuts& cu
     }
     if (overlap == GradientOverlap::priority) continue;
     if (crosses_) {
-      add_update(pp, cuts[i], forward[place].gathers);
+      add_update(pp, cuts[i], forward[place]);
     } else {
       add_gathers(pp, cuts[i].gathered, forward[place].gathers);
     }
@@ -361,19 +375,23 @@ void DataParallel::add_buckets(int stage, const Tensors& tensors, const Cuts& cu
 
 // Behind the gradients' arrival, before the segment of the forward pass: of a rank's shard, if it
 // has one, behind which the weights are gathered.
-void DataParallel::add_update(int pp, const Cut& cut, std::vector<Transfer>& to) const {
+void DataParallel::add_update(int pp, const Cut& cut, Segment& to) const {
   const bool sharded = job_.layout.sharding != Sharding::none;
   const auto shards = [&](ReplicaAxis axis) { return sharded ? network_.groups(axis).count : 1; };
   const double parameters = cut.amount.dense / shards(ReplicaAxis::dense_shard) +
                             cut.amount.experts / shards(ReplicaAxis::expert_shard);
   if (parameters <= 0) return;
-  Transfer update{.kernels = update_cost(parameters, job_)};
-  to.push_back(std::move(update));
+  const Offload& offload = offload_of(job_);
+  to.host_update = offload.updates_on_host() ? offload.optimizer_share * parameters : 0;
+  if (const double here = parameters - to.host_update; here > 0) {
+    Transfer update{.kernels = update_cost(here, job_)};
+    to.gathers.push_back(std::move(update));
+  }
   if (!sharded) return;
   std::vector<Transfer> gathers;
   add_gathers(pp, cut.gathered, gathers);
   for (Transfer& gather : gathers) gather.starts_row = false;
-  std::ranges::move(gathers, std::back_inserter(to));
+  std::ranges::move(gathers, std::back_inserter(to.gathers));
 }
 
 // Priority: what goes under the backward pass, in an order of its own, and what is left.
@@ -426,7 +444,7 @@ void DataParallel::add_partitions(int stage, const Tensors& tensors, const Cuts&
     to.insert(to.end(), part.row.begin(), part.row.end());
   }
   for (std::size_t c = 0; c < cuts.size(); ++c) {
-    add_update(rank_of_[stage], cuts[c], forward[cuts.size() - 1 - c].gathers);
+    add_update(rank_of_[stage], cuts[c], forward[cuts.size() - 1 - c]);
   }
 }
 

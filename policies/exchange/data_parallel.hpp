@@ -90,6 +90,7 @@ class DataParallel {
     append_gathers(job_, network_, pp, amount, to, action);
   }
   StageTraffic make(int stage, int first_layer, int layers) const;
+  ChunkCost average_slice(int stage) const;
   StageTraffic exchanges(int stage, const Tensors& tensors) const;
   // Of all weights of a stage those that are gathered.
   Amount gathered_amount(int stage, const Tensors& tensors) const;
@@ -103,7 +104,7 @@ class DataParallel {
                    StageTraffic& traffic) const;
   void add_partitions(int stage, const Tensors& tensors, const Cuts& cuts, Segments& backward,
                       Segments& forward) const;
-  void add_update(int pp, const Cut& cut, std::vector<Transfer>& to) const;
+  void add_update(int pp, const Cut& cut, Segment& to) const;
   void add_units(int stage, const Tensors& tensors, const Cuts& cuts, StageTraffic& traffic) const;
   void stretch_first_forwards();
   void look_for_kernels();

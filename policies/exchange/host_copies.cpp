@@ -183,11 +183,14 @@ std::vector<StagePiece> stage_pieces(const Job& job, const std::vector<StageTens
   return pieces;
 }
 
-HostCopies add_host_copies(const Job& job, const std::vector<StagePiece>& pieces, bool at_end,
-                           ByAction<Segments>& traffic) {
+HostCopies add_host_copies(const Job& job, const std::vector<StagePiece>& pieces,
+                           GradientArrival arrival, ByAction<Segments>& traffic) {
   const bool in_chunks = offload_of(job).in_chunks() && offload_of(job).chunks.count > 0;
-  const std::vector<PieceCopies> copies =
+  std::vector<PieceCopies> copies =
       in_chunks ? chunk_copies(job, pieces) : shared_copies(job, pieces);
+  if (arrival.in_next_step) {
+    for (PieceCopies& piece : copies) piece.gradients = piece.summed = 0;
+  }
   std::vector<double> begins = {0};  // [piece] in the backward pass, and the end
   for (const StagePiece& piece : pieces) begins.push_back(begins.back() + piece.share);
   std::vector<double> inner(begins.begin() + 1, begins.end() - 1);
@@ -213,7 +216,7 @@ HostCopies add_host_copies(const Job& job, const std::vector<StagePiece>& pieces
         fetched.activations += pieces[i].activation_bytes;
         placed.that_ends(begins[i + 1]).evicted.weights += copies[i].backward_out;
       }
-      if (!gradients || (last && at_end)) continue;
+      if (!gradients || (last && arrival.at_end)) continue;
       placed.that_reduces(begins[i + 1]).evicted.gradients +=
           last ? copies[i].gradients : copies[i].summed;
     }
@@ -225,7 +228,7 @@ HostCopies add_host_copies(const Job& job, const std::vector<StagePiece>& pieces
   add_backward(traffic.last_backward_weight, false, true, true);
   HostCopies end;
   for (const PieceCopies& piece : copies) {
-    if (at_end) end.gradients += piece.gradients;
+    if (arrival.at_end) end.gradients += piece.gradients;
   }
   return end;
 }

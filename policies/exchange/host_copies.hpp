@@ -29,9 +29,12 @@ struct StagePiece {
 std::vector<StagePiece> stage_pieces(const Job& job, const std::vector<StageTensor>& tensors,
                                      const ChunkCost& chunk, int first_layer, int layers);
 
-// Adds them to all actions. `at_end`: gradients are summed behind all of them, and leave then:
-// what that is, is returned.
-HostCopies add_host_copies(const Job& job, const std::vector<StagePiece>& pieces, bool at_end,
-                           ByAction<Segments>& traffic);
+struct GradientArrival {
+  bool at_end = false;        // they are summed behind all actions, and leave then
+  bool in_next_step = false;  // they leave behind the gathers of the next one: Segment::host_update
+};
+// Adds them to all actions. Returns what leaves at the end.
+HostCopies add_host_copies(const Job& job, const std::vector<StagePiece>& pieces,
+                           GradientArrival arrival, ByAction<Segments>& traffic);
 
 }  // namespace windtunnel

@@ -6,9 +6,21 @@
 
 namespace windtunnel {
 
-double boundary_s(const Job& job, int from, double bytes) {
+namespace {
+
+MessageWay way_from(const Job& job, int from) {
   const LinkTable links = LinkTable::keeping_reference(job.cluster);
-  return boundary_s(job, message_way(job.layout, links, from, (from + 1) % job.layout.pp), bytes);
+  return message_way(job.layout, links, from, (from + 1) % job.layout.pp);
+}
+
+}  // namespace
+
+double boundary_s(const Job& job, int from, double bytes) {
+  return boundary_s(job, way_from(job, from), bytes);
+}
+
+double boundary_latency_s(const Job& job, int from) {
+  return boundary_latency_s(job, way_from(job, from));
 }
 
 double boundary_latency_s(const Job& job, const MessageWay& way) {

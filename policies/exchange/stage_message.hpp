@@ -12,5 +12,6 @@ double boundary_s(const Job& job, const MessageWay& way, double bytes);
 double boundary_latency_s(const Job& job, const MessageWay& way);
 // From pipeline rank `from` to the next one, the last one to 0.
 double boundary_s(const Job& job, int from, double bytes);
+double boundary_latency_s(const Job& job, int from);
 
 }  // namespace windtunnel

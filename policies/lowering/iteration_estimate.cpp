@@ -438,7 +438,8 @@ PreparedIteration alone(const ReplicaCosts& kind, const PreparedIteration& prepa
           .chunks = kind.chunks,
           .units = kind.units,
           .memory = prepared.memory,
-          .geometry = prepared.geometry};
+          .geometry = prepared.geometry,
+          .kinds = {kind}};
 }
 
 IterationEstimate undisturbed(const Job& job, const PreparedIteration& prepared) {

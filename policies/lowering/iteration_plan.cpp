@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "models/base/error.hpp"
+#include "models/cost/offload/offload.hpp"
 #include "models/cost/parallel/expert_parallel.hpp"
 #include "models/network/groups/parallel_groups.hpp"
 #include "policies/evaluation/dispatch.hpp"
@@ -62,8 +63,9 @@ struct ReplicaContexts {
   ReplicaContexts(const Job& job, const PreparedIteration& prepared,
                   const IterationPlanOptions& options, const DataParallel& data_parallel) {
     for (const ReplicaCosts& own : prepared.kinds) {
-      IterationContext& context = contexts.emplace_back(job, own.schedule, own.chunks, own.units,
-                                                        options, data_parallel, own.members);
+      IterationContext& context = contexts.emplace_back(
+          job, own.schedule, own.chunks, own.units, options,
+          exchanges_of(job, own, prepared.geometry, data_parallel), own.members);
       context.name = own.name;
       context.pools = own.kind.pools;
       if (context.input) context.input->of_unit = own.samples;
@@ -114,6 +116,18 @@ struct ReplicaContexts {
 
   bool gang() const { return contexts.front().gang; }
 
+  // What the kind's replicas exchange, the same collectives as all others: beside their own copies
+  // to and from the host, where there are any.
+  const DataParallel& exchanges_of(const Job& job, const ReplicaCosts& kind,
+                                   const SharedGeometry& geometry, const DataParallel& of_all) {
+    if (!offload_of(job).any() || !kind.meets.empty()) return of_all;
+    const Job& own = jobs.emplace_back(job_of_kind(job, kind.kind, -1));
+    return exchanges.emplace_back(own, kind.schedule, kind.units, overlapped_slowdown(job),
+                                  geometry);
+  }
+
+  std::deque<Job> jobs;                   // of `exchanges`
+  std::deque<DataParallel> exchanges;     // of kinds with copies of their own
   std::deque<IterationContext> contexts;  // which cannot be moved
   std::deque<std::vector<ChunkRounds>> rounds;
   InnerTasks inner;

@@ -37,15 +37,15 @@ class Builder {
   Builder(const IterationContext& context, int rank, PipelineRankGroups groups, GroupsAlone& alone)
       : ctx_(context),
         job_(context.job),
+        own_(own_job(context, rank)),
         rank_(rank),
         tasks_(job_, rank, context.members, std::move(groups), alone),
         messages_(context.schedule, rank, context.costs.passes_gradient(), tasks_),
-        offload_(job_, tasks_),
+        offload_(own(), tasks_),
         samples_(job_, context.schedule, context.input, rank, context.options.input_alone, tasks_) {
     for (int s = 0; s < ctx_.schedule.stages(); ++s) {
       if (ctx_.schedule.rank_of_stage[s] == rank) stages_.push_back(s);
     }
-    if (!ctx_.pools.empty()) own_ = std::make_unique<const Job>(on_pool(job_, ctx_.pools[rank]));
     if (ctx_.data_parallel.has_kernels()) tasks_.put_kernels_first();
     if (ctx_.data_parallel.has_second_channel()) tasks_.add_second_channel();
     if (!ctx_.rendezvous.empty() || ctx_.gang) tasks_.add_rendezvous();
@@ -60,6 +60,12 @@ class Builder {
   }
 
  private:
+  // As the rank's own nodes see it; nullptr: all are alike.
+  static std::unique_ptr<const Job> own_job(const IterationContext& context, int rank) {
+    if (context.pools.empty()) return nullptr;
+    return std::make_unique<const Job>(on_pool(context.job, context.pools[rank]));
+  }
+
   // ---- iterations ----
 
   int iterations() const { return ctx_.schedule.iterations; }
@@ -100,7 +106,7 @@ class Builder {
     copies_.clear();
     pending_ = nullptr;
     before_last_compute_ = last_compute_ = optimizer_;
-    offload_.begin_iteration(ctx_.data_parallel.updated_parameters(rank_), optimizer_);
+    offload_.begin_iteration(updated_at_end(), optimizer_);
     if (ctx_.data_parallel.gathers_early()) gather_parameters();
     samples_.begin(round_ * iterations() + iteration, optimizer_);
     const int due = iterations() > 1 ? steady_window(ctx_.schedule).last : 0;
@@ -138,8 +144,12 @@ class Builder {
       for (std::size_t i = 0; i < segments.size(); ++i) {
         const std::string where =
             segments.size() > 1 ? fmt::format("{}/{}", stage, i) : fmt::format("{}", stage);
-        gathered_[stage].push_back(
-            tasks_.transfers(segments[i].gathers, "gather", where, stage, {optimizer_}));
+        const TaskIndex gathered =
+            tasks_.transfers(segments[i].gathers, "gather", where, stage, {optimizer_});
+        const TaskIndex arrived = gathered >= 0 ? gathered : optimizer_;
+        std::vector<TaskIndex>& awaited = gathered_[stage].emplace_back(
+            offload_.update_arrived(segments[i].host_update, where, stage, arrived));
+        if (gathered >= 0) awaited.push_back(gathered);
       }
     }
   }
@@ -167,10 +177,7 @@ class Builder {
     if (tasks_.has_world()) ready = {tasks_.norm(std::move(ready))};
     ready.insert(ready.end(), copies_.begin(), copies_.end());
     const bool last_of_all = round_ + 1 == ctx_.options.iterations && iteration + 1 == iterations();
-    // Where gradients arrive in the next iteration, so do the updates; this is where all join.
-    const DataParallel& data = ctx_.data_parallel;
-    const double updated = data.crosses() ? 0 : data.updated_parameters(rank_) * state_share();
-    optimizer_ = offload_.step(updated, own(), std::move(ready));
+    optimizer_ = offload_.step(updated_at_end(), std::move(ready));
     if (outer_ >= 0 && last_of_all) {
       Task take_in;
       take_in.name = "take in exchange";
@@ -189,6 +196,12 @@ class Builder {
     const bool awaited = outer_ >= 0 && ctx_.options.iterations == 1;
     const TaskIndex ended = awaited ? outer_ : optimizer_;
     if (ahead_s + between_s > 0) optimizer_ = tasks_.dispatch(ahead_s, between_s, ended);
+  }
+
+  // Parameters. Where gradients arrive in the next iteration, so do the updates: none.
+  double updated_at_end() const {
+    const DataParallel& data = ctx_.data_parallel;
+    return data.crosses() ? 0 : data.updated_parameters(rank_) * state_share();
   }
 
   // Training state of this rank divided by the mean over ranks.
@@ -338,12 +351,13 @@ class Builder {
       const auto gather = [&](TaskIndex after) {
         const TaskIndex shards = in.weights > 0 ? fetched : -1;
         return early ? early_gather(whole, i)
-                     : tasks_.transfers(segments[i].gathers, "gather", segment.name, whole.stage,
-                                        {after, shards});
+                     : behind({}, tasks_.transfers(segments[i].gathers, "gather", segment.name,
+                                                   whole.stage, {after, shards}));
       };
       if (ctx_.data_parallel.overlaps()) {
-        const TaskIndex gathered = gather(before_last_compute_);
-        if (gathered >= 0) segment.after.push_back(gathered);
+        for (const TaskIndex gathered : gather(before_last_compute_)) {
+          segment.after.push_back(gathered);
+        }
         reduce_pending();
       } else {
         reduce_pending();
@@ -393,11 +407,11 @@ class Builder {
     last_compute_ = tasks_.append(std::move(join));
   }
 
-  // The gather that a segment of a stage's first forward waits for; -1: none.
-  TaskIndex early_gather(const Task& whole, std::size_t segment) {
+  // What a segment of a stage's first forward waits for.
+  std::vector<TaskIndex> early_gather(const Task& whole, std::size_t segment) {
     auto& gathered = gathered_[whole.stage];
-    if (whole.category != Category::forward || segment >= gathered.size()) return -1;
-    const TaskIndex gather = gathered[segment];
+    if (whole.category != Category::forward || segment >= gathered.size()) return {};
+    std::vector<TaskIndex> gather = std::move(gathered[segment]);
     if (segment + 1 == gathered.size()) gathered.clear();
     return gather;
   }
@@ -460,7 +474,7 @@ class Builder {
 
   const IterationContext& ctx_;
   const Job& job_;
-  std::unique_ptr<const Job> own_;  // null: job_
+  const std::unique_ptr<const Job> own_;  // null: job_
   const int rank_;
   RankTasks tasks_;
   StageMessages messages_;
@@ -477,11 +491,12 @@ class Builder {
   const Segment* pending_ = nullptr;  // whose reductions and gradients' copies are to come
   int pending_stage_ = -1;
   std::string pending_where_;
-  std::vector<std::vector<TaskIndex>> gathered_;  // [stage][segment] that its first forward awaits
-  std::vector<TaskIndex> unsharded_;              // [stage] its last gather; empty: none yet
-  std::vector<TaskIndex> copies_;                 // that the optimizer waits for
-  TaskIndex outer_ = -1;                          // last task of options.outer
-  std::vector<TaskIndex> before_compute_;         // that the next compute task waits for
+  // [stage][segment] that its first forward awaits
+  std::vector<std::vector<std::vector<TaskIndex>>> gathered_;
+  std::vector<TaskIndex> unsharded_;       // [stage] its last gather; empty: none yet
+  std::vector<TaskIndex> copies_;          // that the optimizer waits for
+  TaskIndex outer_ = -1;                   // last task of options.outer
+  std::vector<TaskIndex> before_compute_;  // that the next compute task waits for
 
   // [cell, kind, cell of the second action of a pair or -1]
   std::map<std::tuple<int, ActionKind, int>, SteppedAction> known_steps_;

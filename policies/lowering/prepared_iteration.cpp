@@ -208,7 +208,13 @@ void keep_tightest(const Job& job, const std::vector<GpuMemory>& own,
                    std::vector<GpuMemory>& memory) {
   if (memory.empty()) memory = own;
   for (std::size_t rank = 0; rank < own.size(); ++rank) {
-    if (room_bytes(job, own[rank]) < room_bytes(job, memory[rank])) memory[rank] = own[rank];
+    GpuMemory kept = memory[rank];
+    if (room_bytes(job, own[rank]) < room_bytes(job, kept)) kept = own[rank];
+    for (TierMemory GpuMemory::*tier : {&GpuMemory::host, &GpuMemory::disk}) {
+      const bool fuller = (own[rank].*tier).total() > (memory[rank].*tier).total();
+      kept.*tier = (fuller ? own : memory)[rank].*tier;
+    }
+    memory[rank] = kept;
   }
 }
 
@@ -263,14 +269,16 @@ void prepare_kinds(const Job& job, PreparedIteration& prepared) {
     PreparedIteration own = prepare_kind(job, kind, prepared.geometry);
     const ScheduleEvaluation alone = evaluated(own);
     own.peak_activation_bytes = alone.peak_activation;
-    keep_tightest(job, memory_of_kind(job, kind, own), prepared.memory);
+    std::vector<GpuMemory> memory = memory_of_kind(job, kind, own);
+    keep_tightest(job, memory, prepared.memory);
     check_order(job, own);
     prepared.kinds.push_back({.name = name_of_replicas(kind),
                               .kind = kind,
                               .schedule = own.schedule,
                               .chunks = own.chunks,
                               .units = own.units,
-                              .members = members_of(job, kind)});
+                              .members = members_of(job, kind),
+                              .memory = std::move(memory)});
     if (alone.makespan_s <= longest_s) continue;
     longest_s = alone.makespan_s;
     prepared.schedule = std::move(own.schedule);

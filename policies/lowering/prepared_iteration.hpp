@@ -39,6 +39,7 @@ struct ReplicaCosts {
   // Of packs, [unit]: with whom a GPU begins its passes, and samples that it loads for it.
   std::vector<std::vector<MeetingGpus>> meets = {};
   std::vector<double> samples = {};
+  std::vector<GpuMemory> memory = {};  // [pipeline rank]
 };
 
 // The schedule of a job, what each pass of it costs and what each pipeline rank holds. Of sequences
@@ -55,7 +56,8 @@ struct PreparedIteration {
   SharedGeometry geometry = {};                        // of the job that was prepared
   // Empty: all ranks of a pipeline rank run alike. Where there are pools, `schedule`, `chunks` and
   // `units` are those of the kind that takes longest, `memory` of each pipeline rank that of the
-  // kind with the least room.
+  // kind with the least room, with what the kind with the most there has in its host's memory and
+  // on its drives.
   std::vector<ReplicaCosts> kinds = {};
 };
 

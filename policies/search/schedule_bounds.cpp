@@ -169,6 +169,17 @@ double undeferred_s(const RankLoad& load, const std::vector<StageCost>& costs, i
   return std::max(0.0, all_s - deferred_s);
 }
 
+// That a rank sends for each micro-batch.
+double messages_of(const std::vector<int>& rank_of_stage, int rank) {
+  int messages = 0;
+  for (std::size_t stage = 1; stage < rank_of_stage.size(); ++stage) {
+    const int from = rank_of_stage[stage - 1];
+    const int to = rank_of_stage[stage];
+    if (from != to) messages += (from == rank) + (to == rank);  // activations; gradients
+  }
+  return messages;
+}
+
 }  // namespace
 
 ScheduleBound schedule_bound(const ScheduleRequest& request,
@@ -226,6 +237,12 @@ ScheduleBound schedule_bound(const ScheduleRequest& request,
   for (int q = 0; q < request.ranks; ++q) {
     raise(bound.makespan_s, bound.makespan_because, chain_s(0, ranks[q]),
           fmt::format("way through rank {} and back", q));
+    // The first of its messages leaves behind a forward, and behind the last another rank works.
+    const int first = ranks[q].load.first_stage;
+    raise(bound.makespan_s, bound.makespan_because,
+          ways.forward_s[first] + costs[first].forward_s +
+              units * messages_of(rank_of_stage, q) * request.port_s,
+          fmt::format("messages of rank {} through its port", q));
   }
   return bound;
 }

@@ -85,8 +85,15 @@ class Search {
     return result_.value_s > 0 && result_.value_s <= result_.bound_s * (1 + kSlack);
   }
 
+  ScheduleEvaluation evaluated(const Schedule& schedule) const {
+    const double message_s = request_.message_s;
+    if (request_.port_s == 0) return evaluate_schedule(schedule, costs(), message_s);
+    const MessageTimes times{{message_s}, {message_s}, message_s - request_.port_s};
+    return evaluate_schedule(schedule, costs(), SideStreams{.messages = {times}});
+  }
+
   SearchCandidate candidate_of(const std::string& name, const Schedule& schedule) const {
-    SearchCandidate candidate{name, evaluate_schedule(schedule, costs(), request_.message_s)};
+    SearchCandidate candidate{name, evaluated(schedule)};
     candidate.peak_activation = *std::ranges::max_element(candidate.evaluation.peak_activation);
     candidate.fits = request_.memory_limit == 0 ||
                      candidate.peak_activation <= request_.memory_limit * (1 + kSlack);
@@ -264,7 +271,7 @@ class Search {
           too_little ? "one micro-batch alone keeps" : "the least found is",
           too_little ? one : least_peak_));
     }
-    result_.evaluation = evaluate_schedule(schedule_, costs(), request_.message_s);
+    result_.evaluation = evaluated(schedule_);
     result_.schedule = std::move(schedule_);
     const auto standing = [&](const SearchCandidate& at) {
       return std::pair(!at.fits, objective_s(at.evaluation, options_.objective));

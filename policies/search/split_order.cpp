@@ -56,8 +56,14 @@ void WeightFiller::run_weight(const SplitRank& order, Rank& rank, std::vector<Ac
 }
 
 void WeightFiller::deliver(std::int64_t made, int maker, int consumer, double made_s) {
-  there_s_[made] = made_s + (consumer >= 0 && consumer != maker ? request_.message_s : 0);
-  if (consumer >= 0 && consumer != maker && ranks_[consumer].waits_for == made) {
+  const bool sent = consumer >= 0 && consumer != maker;
+  there_s_[made] = made_s;
+  if (sent) {
+    double& port_s = ranks_[maker].port_s;  // when it is free
+    port_s = std::max(port_s, made_s) + request_.port_s;
+    there_s_[made] = port_s + request_.message_s - request_.port_s;
+  }
+  if (sent && ranks_[consumer].waits_for == made) {
     ranks_[consumer].waits_for = -1;
     ready_.push_back(consumer);
   }

@@ -64,6 +64,7 @@ class WeightFiller {
     std::int64_t waits_for = -1;
     double first_start_s = -1;
     double now_s = 0;
+    double port_s = 0;  // when the last of its messages has left
     double activation = 0;
   };
 

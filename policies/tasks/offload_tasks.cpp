@@ -119,15 +119,29 @@ void OffloadTasks::evict_gradients(const HostCopies& copies, const std::string& 
 void OffloadTasks::begin_iteration(double parameters, TaskIndex after) {
   const Offload& offload = offload_of(job_);
   std::ranges::fill(used_, after);
-  if (offload.updates_on_host() && offload.delayed) update(parameters, {after});
+  if (offload.delayed) update(on_host(parameters), {after});
 }
 
-TaskIndex OffloadTasks::step(double parameters, const Job& own, std::vector<TaskIndex> ready) {
+double OffloadTasks::on_host(double parameters) const {
   const Offload& offload = offload_of(job_);
-  const double here = parameters * (offload.updates_on_host() ? 1 - offload.optimizer_share : 1);
-  if (offload.updates_on_host() && !offload.delayed) update(parameters, ready);
+  return offload.updates_on_host() ? offload.optimizer_share * parameters : 0;
+}
+
+std::vector<TaskIndex> OffloadTasks::update_arrived(double parameters, const std::string& where,
+                                                    int stage, TaskIndex arrived) {
+  if (parameters <= 0) return {};
+  evict_gradients({.gradients = parameters * reduce_bytes_per_parameter(job_)}, where, stage,
+                  arrived);
+  std::vector<TaskIndex> updated = update(parameters, {});
+  return offload_of(job_).delayed ? std::vector<TaskIndex>{} : updated;
+}
+
+TaskIndex OffloadTasks::step(double parameters, std::vector<TaskIndex> ready) {
+  const double moved = on_host(parameters);
+  if (!offload_of(job_).delayed) update(moved, ready);
   // The step is appended even where it has no parameters: GPUs wait for the host between steps.
-  const TaskIndex stepped = tasks_.optimizer(optimizer_cost(here, own), std::move(ready));
+  const TaskIndex stepped =
+      tasks_.optimizer(optimizer_cost(parameters - moved, job_), std::move(ready));
   if (updates_.empty()) return stepped;
   Task join;
   join.name = "updated";
@@ -138,19 +152,19 @@ TaskIndex OffloadTasks::step(double parameters, const Job& own, std::vector<Task
   return tasks_.append(std::move(join));
 }
 
-void OffloadTasks::update(double parameters, const std::vector<TaskIndex>& after) {
+std::vector<TaskIndex> OffloadTasks::update(double moved, const std::vector<TaskIndex>& after) {
+  if (moved <= 0) return {};
   const Offload& offload = offload_of(job_);
   const double arriving = reduce_bytes_per_parameter(job_);
   const double state = optimizer_bytes_per_parameter(job_);
   const double weights = weight_bytes_per_parameter(job_);
-  const double moved = offload.optimizer_share * parameters;
-  if (moved <= 0) return;
   const bool disk = offload.optimizer == MemoryTier::disk;
   const bool back = offload.weights == MemoryTier::gpu;
   const int tiles = tiles_of(weights * moved);
   const double tile = moved / tiles;
   std::vector<TaskIndex> ready = after;
   ready.push_back(std::exchange(last_gradients_, -1));
+  std::vector<TaskIndex> users_wait;
   for (int i = 0; i < tiles; ++i) {
     const std::string name = tiles > 1 ? fmt::format(" {}", i) : "";
     std::vector<TaskIndex> first = ready;
@@ -165,13 +179,12 @@ void OffloadTasks::update(double parameters, const std::vector<TaskIndex>& after
       updates_.push_back(append("state out", TaskKind::store, "write state" + name, -1,
                                 drive_work(job_, tile * state), tile * state, {updated}));
     }
-    if (back) {
-      updates_.push_back(
-          copy(CopyWay::from_host, "new weights" + name, -1, tile * weights, 0, false, {updated}));
-    } else {
-      updates_.push_back(updated);
-    }
+    users_wait.push_back(back ? copy(CopyWay::from_host, "new weights" + name, -1, tile * weights,
+                                     0, false, {updated})
+                              : updated);
   }
+  updates_.insert(updates_.end(), users_wait.begin(), users_wait.end());
+  return users_wait;
 }
 
 }  // namespace windtunnel

@@ -20,7 +20,7 @@ namespace windtunnel {
 
 class OffloadTasks {
  public:
-  // Keeps references.
+  // Keeps references. `job`: as the rank's own nodes see it.
   OffloadTasks(const Job& job, RankTasks& tasks)
       : job_(job), tasks_(tasks), used_(offload_of(job).sections, -1) {}
 
@@ -45,18 +45,24 @@ class OffloadTasks {
   // An iteration begins behind `after`, -1 for the first; with the step of the one before it where
   // that is delayed.
   void begin_iteration(double parameters, TaskIndex after);
-  // The optimizer's step of so many parameters behind `ready`, on the GPU as `own`, the rank's job,
-  // has it and on the host; ends when the new weights are where they are used.
-  TaskIndex step(double parameters, const Job& own, std::vector<TaskIndex> ready);
+  // The host's step of so many parameters of a segment whose gradients arrive in the iteration that
+  // uses the new weights, behind `arrived`: gradients leave, weights come back. Returns what the
+  // segment waits for: nothing where the step is delayed.
+  std::vector<TaskIndex> update_arrived(double parameters, const std::string& where, int stage,
+                                        TaskIndex arrived);
+  // The optimizer's step of so many parameters behind `ready`, on the GPU and on the host; ends
+  // when the new weights are where they are used.
+  TaskIndex step(double parameters, std::vector<TaskIndex> ready);
 
  private:
+  double on_host(double parameters) const;  // of those, that the host updates
   TaskIndex append(const char* stream, TaskKind kind, std::string name, int stage,
                    const HostWork& work, double bytes, std::vector<TaskIndex> after);
   TaskIndex copy(CopyWay way, std::string name, int stage, double bytes, double host_bytes,
                  bool disk, std::vector<TaskIndex> after);
   // On the host, behind these tasks and all gradients that left: in tiles, of which one comes back
-  // to the GPU while the next is computed.
-  void update(double parameters, const std::vector<TaskIndex>& after);
+  // to the GPU while the next is computed. Returns what whoever uses the weights waits for.
+  std::vector<TaskIndex> update(double moved, const std::vector<TaskIndex>& after);
 
   const Job& job_;
   RankTasks& tasks_;

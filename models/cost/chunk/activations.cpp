@@ -381,11 +381,13 @@ LayerActivations layer_activations(const Job& job, Block block, const SequenceSl
       through + 2 * gathered +
       std::max(at.workspace, at.mlp.up + at.mlp.product + at.experts.inputs + at.experts.outputs);
   CHECK(!job.recompute.searched, "what is recomputed is not chosen yet");
+  if (slice.share() < 1 && has_attention(block)) {
+    bytes.read_by_slices = key_value_bytes(job, rows.full);
+  }
   if (job.recompute.has(RecomputeModule::layer)) {
     const bool together = job.recompute.method == RecomputeMethod::uniform;
     const double layers = together ? job.recompute.layers : 1;
-    bytes.kept = at.input / layers +
-                 (slice.share() < 1 && has_attention(block) ? key_value_bytes(job, rows.full) : 0);
+    bytes.kept = at.input / layers + bytes.read_by_slices;
     bytes.transient += layers * everything;
   } else {
     bytes.kept = job.recompute.has(RecomputeModule::matmuls)

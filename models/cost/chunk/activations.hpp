@@ -14,9 +14,10 @@ namespace windtunnel {
 // each token of the GPU, and keep each row on its way in and out.
 struct LayerActivations {
   double kept = 0;
-  double for_weights = 0;  // from I to W: inputs and output gradients of the four GEMMs
-  double transient = 0;    // while the layer runs: gathered input, gradients, recomputed tensors
-  double recomputed = 0;   // the latter alone
+  double for_weights = 0;     // from I to W: inputs and output gradients of the four GEMMs
+  double transient = 0;       // while the layer runs: gathered input, gradients, recomputed tensors
+  double recomputed = 0;      // the latter alone
+  double read_by_slices = 0;  // of `kept`: keys and values that the slices behind it read
 };
 // Of a slice; the keys and values of a layer that is recomputed stay for the slices behind it.
 LayerActivations layer_activations(const Job& job, Block block = Block::layer,

@@ -267,7 +267,8 @@ const LayerForm& form_of(const Job& job, const std::vector<SharedKind>& kinds, i
   return kinds[kind_of(job, kinds, layer)].keeping;
 }
 
-// [layer of a stage] What it keeps: of each kind the first ones recompute.
+// [layer of a stage] What it keeps until its backward pass and nothing else reads: of each kind the
+// first ones recompute.
 std::vector<double> kept_by_layer(const Job& job, const std::vector<SharedKind>& kinds,
                                   const StageLayers& of, double recompute_share) {
   std::vector<double> kept;
@@ -277,7 +278,7 @@ std::vector<double> kept_by_layer(const Job& job, const std::vector<SharedKind>&
     const bool recomputes =
         met[kind]++ < layer_counts(job, kinds[kind], of, recompute_share).recomputing;
     const LayerForm& form = recomputes ? kinds[kind].recomputing : kinds[kind].keeping;
-    kept.push_back(form.activations.kept);
+    kept.push_back(std::max(0.0, form.activations.kept - form.activations.read_by_slices));
   }
   return kept;
 }

@@ -1,11 +1,15 @@
 #include "models/cost/inference/weight_transfer.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <numeric>
 #include <set>
+#include <string>
 
 #include "models/base/error.hpp"
 #include "models/cost/inference/engine_speed.hpp"
+#include "models/cost/op/op_cost.hpp"
 #include "models/network/collectives/collective_edges.hpp"
 #include "models/workload/stage_parameters.hpp"
 
@@ -171,6 +175,54 @@ void check_engines(const Job& learner, const RolloutSpec& rollout) {
       tp, gpus, nodes);
 }
 
+// Of engines on the learner's own nodes.
+void find_pools(const Job& learner, int tp, RolloutMachine& machine) {
+  const Cluster& cluster = learner.cluster;
+  const auto flops = [&](int pool) {
+    return peak_flops(cluster.pools[pool].node.gpu, learner.precision);
+  };
+  for (int engine = 0; engine < machine.engines && !cluster.pools.empty(); ++engine) {
+    int slowest = cluster.pool_of(engine * tp);
+    for (int gpu = engine * tp; gpu < (engine + 1) * tp; gpu += cluster.node.gpus) {
+      const int own = cluster.pool_of(gpu);
+      if (flops(own) < flops(slowest)) slowest = own;
+    }
+    machine.pools.push_back(slowest);
+  }
+}
+
+// Engines on nodes of their own, which are as those of one of the learner's pools.
+void add_engine_pool(const RolloutSpec& rollout, RolloutMachine& machine) {
+  Cluster& both = machine.cluster;
+  const auto like = std::ranges::find(both.pools, rollout.pool, &Pool::name);
+  if (like == both.pools.end()) {
+    std::string names;
+    for (const Pool& pool : both.pools) names += (names.empty() ? "" : ", ") + pool.name;
+    throw Error::about(
+        {"rollout.pool", "rollout"},
+        "rollout.pool: {}; nodes of engines are as those of one of cluster.pools: {}",
+        rollout.pool.empty() ? "is to say on which nodes the engines stand"
+                             : fmt::format("there is no '{}'", rollout.pool),
+        names);
+  }
+  const int of_engines = static_cast<int>(like - both.pools.begin());
+  int first = 0;
+  for (const Pool& pool : both.pools) first += pool.nodes;
+  machine.first_gpu = both.gpus();
+  machine.engines = rollout.nodes * both.node.gpus / rollout.engine.tp;
+  machine.pools.assign(machine.engines, of_engines);
+  if (both.places.empty()) {
+    both.places.resize(both.nodes);
+    std::iota(both.places.begin(), both.places.end(), 0);
+  }
+  for (int node = 0; node < rollout.nodes; ++node) both.places.push_back(first + node);
+  Pool engines = *like;
+  engines.nodes = rollout.nodes;
+  both.pools.push_back(engines);
+  both.machine_nodes = first + rollout.nodes;
+  both.nodes += rollout.nodes;
+}
+
 }  // namespace
 
 RolloutMachine rollout_machine(const Job& learner, const RolloutSpec& rollout) {
@@ -180,6 +232,11 @@ RolloutMachine rollout_machine(const Job& learner, const RolloutSpec& rollout) {
   Cluster& both = machine.cluster;
   if (rollout.colocated) {
     machine.engines = both.gpus() / rollout.engine.tp;
+    find_pools(learner, rollout.engine.tp, machine);
+    return machine;
+  }
+  if (!both.pools.empty()) {
+    add_engine_pool(rollout, machine);
     return machine;
   }
   const int nodes = both.nodes + rollout.nodes;

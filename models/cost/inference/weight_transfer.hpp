@@ -23,6 +23,9 @@ struct RolloutMachine {
   Cluster cluster;    // of both
   int first_gpu = 0;  // of the engines
   int engines = 1;
+  // [engine] index into the learner's pools of the nodes that it stands on, of unlike ones that of
+  // the slowest; empty: all nodes are alike.
+  std::vector<int> pools = {};
 };
 // Throws Error about the keys at fault.
 RolloutMachine rollout_machine(const Job& learner, const RolloutSpec& rollout);

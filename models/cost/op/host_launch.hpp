@@ -20,8 +20,10 @@ struct Launched {
 };
 
 // CPU time of an operation of so many kernels: the first with all that the module does, each other
-// one by itself. Of a part of an operation (below 1) a part.
-double host_launch_s(const Calibration& calibration, const Software& software, double launches);
+// one by itself, and so all of them where they are `further` kernels of a module that has launched
+// others. Of a part of an operation (below 1) a part.
+double host_launch_s(const Calibration& calibration, const Software& software, double launches,
+                     bool further = false);
 
 // By how much kernels last longer than their launches, all together.
 double host_spare_s(std::span<const Launched> kernels);

@@ -77,7 +77,7 @@ void mark_routed(const Job& job, const Shard& s, std::size_t first, std::vector<
   for (std::size_t i = first; i < ops.size(); ++i) {
     ops[i].routed = true;
     const bool grouped = ops[i].kind == OpKind::gemm || ops[i].role == OpRole::quantise;
-    if (grouped && !job.software.fused_experts) ops[i].launches = s.local_experts;
+    if (grouped && !job.software.fused_experts) ops[i].launches *= s.local_experts;
   }
 }
 

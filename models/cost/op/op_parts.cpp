@@ -65,9 +65,12 @@ void set_training(const Job& job, Shard& s) {
   s.dequantise = quantised ? kNf4Bytes + s.operand : 0;  // into what the product reads
 }
 
-// Outputs of the matrices of a product that adapters are on.
+// [pair of an adapter] its outputs, of those beside a product.
 std::vector<double> adapted_outputs(const Linear& linear, const Shard& s) {
   if (s.adapter == nullptr || !s.adapter->on(linear.site)) return {};
+  if (linear.role == OpRole::query_key_value || linear.site == LinearSite::up) {
+    if (s.adapter->joins(linear.site)) return {linear.out};
+  }
   if (linear.site == LinearSite::up && s.gated) return {linear.out / 2, linear.out / 2};
   if (linear.role != OpRole::query_key_value) return {linear.out};
   const double share = linear.out / (s.q + s.k + s.v);
@@ -78,8 +81,10 @@ std::vector<double> adapted_outputs(const Linear& linear, const Shard& s) {
   return outputs;
 }
 
-// The factors A and B of one matrix, in 16 bit. Backward both sum into what the base's product has
-// written. DoRA's norms of W + A B are constants of the backward pass (section 4.3).
+// The factors A and B of one pair, in 16 bit. Backward both sum into what the base's product has
+// written: in a kernel of its own, in the compiled kernel that reads the result next, or in that of
+// the second product (Software::fused_adapters). DoRA's norms of W + A B are constants of the
+// backward pass (section 4.3).
 void append_adapter(const Linear& linear, double out, Pass pass, const Shard& s,
                     std::vector<Op>& ops) {
   const double rank = s.adapter->rank;
@@ -87,6 +92,10 @@ void append_adapter(const Linear& linear, double out, Pass pass, const Shard& s,
     Linear factor{name, OpRole::other, linear.rows, in, outputs};
     factor.batch = linear.batch;
     return factor;
+  };
+  const auto append = [&](Op op) {
+    op.further = true;  // the module of the product launches it
+    ops.push_back(op);
   };
   const auto gemm = [&](const Linear& factor) {
     Op op = gemm_op(factor, pass, s.e, s.e, s.gradient);
@@ -101,27 +110,40 @@ void append_adapter(const Linear& linear, double out, Pass pass, const Shard& s,
   const Op dropout = memory_op("adapter dropout", (2 * s.e + 1) * rows * linear.in);
   Linear weights_of_both{"adapter product", OpRole::other, linear.in, rank, out};
   weights_of_both.batch = linear.batch;
+  // The last factor's product, of so many columns, and its sum with what the base's has written. A
+  // mask between the two keeps them apart.
+  const auto append_sum = [&](const Linear& last, double columns, bool masked) {
+    const bool fused = s.fused_adapters && !masked;
+    Op product = gemm(last);
+    if (fused) product.bytes += s.e * rows * columns;
+    append(product);
+    if (masked) append(dropout);
+    if (fused) return;
+    const bool compiled = s.fusion == Fusion::compiled;
+    Op sum = memory_op("adapter sum", (compiled ? 1 : 3) * s.e * rows * columns);
+    if (compiled) sum.launches = 0;
+    append(sum);
+  };
   switch (pass) {
     case Pass::forward:
-      if (s.adapter->dropout) ops.push_back(dropout);
-      ops.insert(ops.end(),
-                 {gemm(first), gemm(second), memory_op("adapter sum", 3 * s.e * rows * out)});
+      if (s.adapter->dropout) append(dropout);
+      append(gemm(first));
+      append_sum(second, out, false);
       if (!dora) return;
       // A B, its sum with W, and the norms of that; the outputs by their magnitudes.
-      ops.push_back(gemm(weights_of_both));
-      ops.push_back(memory_op("weight norms", 4 * s.e * weights));
-      ops.push_back(memory_op("magnitudes", 2 * s.e * rows * out));
+      append(gemm(weights_of_both));
+      append(memory_op("weight norms", 4 * s.e * weights));
+      append(memory_op("magnitudes", 2 * s.e * rows * out));
       return;
     case Pass::backward_input:
-      if (dora) ops.push_back(memory_op("magnitudes", 2 * s.e * rows * out));
-      ops.insert(ops.end(), {gemm(second), gemm(first)});
-      if (s.adapter->dropout) ops.push_back(dropout);
-      ops.push_back(memory_op("adapter sum", 3 * s.e * rows * linear.in));
+      if (dora) append(memory_op("magnitudes", 2 * s.e * rows * out));
+      append(gemm(second));
+      append_sum(first, linear.in, s.adapter->dropout);
       return;
     case Pass::backward_weight:
-      if (dora) ops.push_back(memory_op("magnitudes", 2 * s.e * rows * out));
-      ops.push_back(gemm(second));
-      if (s.adapter->trains_first()) ops.push_back(gemm(first));
+      if (dora) append(memory_op("magnitudes", 2 * s.e * rows * out));
+      append(gemm(second));
+      if (s.adapter->trains_first()) append(gemm(first));
       return;
   }
 }
@@ -175,6 +197,7 @@ Shard shard_of(const Job& job, const SequenceSlice& slice) {
   s.local_experts = static_cast<double>(model.moe.experts) / layout.ep;
   s.gated = model.activation == Activation::swiglu;
   s.fusion = job.software.fusion;
+  s.fused_adapters = job.software.fused_adapters;
   s.separate = model.separate_projections && s.fusion != Fusion::partial;
   s.sums_joined = s.fusion == Fusion::compiled && layout.tp == 1;
   s.fused_norms = s.fusion == Fusion::partial || job.software.fused_norms;

@@ -41,6 +41,7 @@ struct Shard {
   double routed, expert_rows, local_experts;
   bool trains;             // gradients of its own weights are computed
   const Adapter* adapter;  // beside them; null: none
+  bool fused_adapters;     // Software::fused_adapters
   double dequantise;       // HBM bytes per weight of a quantised base, read and written; 0: none
   bool gated;              // the up projection of an MLP is two matrices
   Fusion fusion;           // whose kernels run between products

@@ -95,6 +95,14 @@ Rows kernel_rows() {
       flag_row("software.quantised_inputs", sets<&Software::quantised_inputs>, example("true"),
                "train.adapter.kind: qlora: products with weights in 4 bits keep their inputs, "
                "though nothing reads them (bitsandbytes before 0.44)"),
+      flag_row(
+          "software.adapter_per_product", sets<&Software::adapter_per_product>,
+          "train.adapter: matrices that one product multiplies (queries, keys and values; gate "
+          "and up) have one pair together where all are adapted; default: true, as NeMo and "
+          "Megatron-Bridge have it"),
+      flag_row("software.fused_adapters", sets<&Software::fused_adapters>, example("true"),
+               "train.adapter: a pair's last product adds onto what the base's has written, in one "
+               "kernel (Transformer Engine's fused operations, Unsloth)"),
       flag_row("software.whole_start", sets<&Software::whole_start>, example("true"),
                "layout.sharding: zero3: every GPU loads the whole model before it is sharded, so "
                "that memory holds both at the start"),

@@ -399,8 +399,10 @@ void resolve_relayouts(const Values& values, Job& job) {
   }
   if (job.recovery.when_no_spare != WhenNoSpare::relayout) return;
   const auto fail = [&](const char* why) { values.fail("recovery.when_no_spare", why); };
-  if (!job.cluster.pools.empty()) fail("relayout goes with nodes that are all alike; take wait");
-  if (!job.cluster.in_order()) fail("relayout goes with ranks in order; take shrink or wait");
+  const bool unlike = !job.cluster.pools.empty();
+  if (unlike ? !job.cluster.places.empty() : !job.cluster.in_order()) {
+    fail("relayout goes with ranks in order; take shrink or wait");
+  }
   if (job.lengths) fail("relayout goes with sequences of one length; take shrink or wait");
   for (const SnapshotTier& tier : job.snapshots) {
     if (traits_of(tier).copied) continue;

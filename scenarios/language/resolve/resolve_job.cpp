@@ -321,15 +321,11 @@ void check_unlike_nodes(const Values& values, Job& job) {
                 fmt::format("lists {} shares for {} pools", job.batch.share_of_pool.size(),
                             job.cluster.pools.size()));
   }
-  const std::string_view without = values.stated("recovery.when_no_spare")
-                                       ? values.text("recovery.when_no_spare")
-                                       : std::string_view("wait");
-  if (without != "wait") {
-    values.fail(
-        "recovery.when_no_spare",
-        fmt::format("what is left when nodes of cluster.pools are out differs by pool, which "
-                    "{} does not know; take wait",
-                    without));
+  if (values.stated("recovery.when_no_spare") &&
+      values.text("recovery.when_no_spare") == "reroute") {
+    values.fail("recovery.when_no_spare",
+                "reroute gives the passes of a lost node to nodes that hold the same stage, and on "
+                "cluster.pools those have paces of their own; take shrink, relayout or wait");
   }
   check_prices(values, job);
 }
@@ -361,6 +357,12 @@ void resolve_state_shares(const Values& values, Job& job) {
   if (job.layout.state == StateShares::even) return;
   if (const std::string why = why_even_state(job); !why.empty()) values.fail(key, why);
   if (job.layout.state == StateShares::automatic) {
+    if (leaves_memory_open(job)) {
+      values.fail(
+          key,
+          "auto weighs what ranks hold, which recompute: auto and offload: auto leave open; "
+          "state one of them");
+    }
     shares = balanced_state(job);
     return;
   }

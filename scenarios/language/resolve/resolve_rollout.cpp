@@ -44,7 +44,7 @@ LengthDistribution resolve_output(const Values& values, double room) {
   return output;
 }
 
-void check_mode(const Values& values, const RolloutSpec& rollout) {
+void check_mode(const Values& values, const Job& job, const RolloutSpec& rollout) {
   if (rollout.colocated == (rollout.nodes > 0)) {
     values.fail("rollout",
                 rollout.colocated
@@ -59,6 +59,11 @@ void check_mode(const Values& values, const RolloutSpec& rollout) {
   }
   for (const char* key : {"rollout.staleness", "rollout.keep_cache"}) {
     if (values.stated(key) && !asynchronous) values.fail(key, "is of mode: asynchronous");
+  }
+  if (values.stated("rollout.pool")) {
+    if (job.cluster.pools.empty()) values.fail("rollout.pool", "there are no cluster.pools");
+    if (rollout.colocated)
+      values.fail("rollout.pool", "colocated engines stand on the job's nodes");
   }
   for (const char* key : {"rollout.offload", "rollout.weights"}) {
     const bool of_colocated = std::string_view(key) == "rollout.offload";
@@ -75,7 +80,7 @@ std::shared_ptr<const RolloutSpec> resolve_rollout(const Values& values, const J
   RolloutSpec rollout;
   values.fill("rollout", rollout);
   values.fill("rollout.engine", rollout.engine);
-  check_mode(values, rollout);
+  check_mode(values, job, rollout);
   const double samples = static_cast<double>(rollout.prompts) * rollout.samples;
   if (samples > 1e6) {
     values.fail("rollout.prompts", fmt::format("{} prompts of {} samples are more than a million",

@@ -8,6 +8,7 @@
 #include <optional>
 
 #include "models/compression/compressors.hpp"
+#include "models/workload/adapter.hpp"
 #include "models/workload/layer_table.hpp"
 #include "models/workload/training.hpp"
 #include "policies/conflicts/conflict.hpp"
@@ -116,6 +117,7 @@ void resolve_adapter(const Values& values, const Job& job, Adapter& adapter) {
                                            job.model.hidden, job.model.name));
   }
   resolve_sites(values, job, adapter);
+  adapter.per_product = pairs_per_product(job.model, job.software);
 }
 
 void resolve_method(const Values& values, Job& job, Training& training) {

@@ -101,7 +101,9 @@ IslandTable island_table(const Job& job, const PreparedIteration& prepared,
 }
 
 Job one_island(const Job& job, int islands) {
-  Job island = shrunk(job, job.layout.dp - job.layout.dp / islands);
+  std::vector<int> first(job.layout.dp / islands);
+  std::iota(first.begin(), first.end(), 0);
+  Job island = with_replicas(job, first);
   island.layout.sync_groups.clear();
   island.sync.clear();
   island.cluster.nodes = std::max(1, job.cluster.nodes / islands);

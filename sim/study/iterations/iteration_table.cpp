@@ -56,8 +56,9 @@ class ShrunkIterations {
     if (others == OtherIterations::closed) return;
     for (const int missing : sizes_to_simulate(job, sizes_)) {
       Job smaller = shrunk(job, missing);
-      // With fewer replicas groups of experts may lie otherwise on nodes, and take longer.
-      const bool own = smaller.layout.ep > 1;
+      // With fewer replicas groups of experts may lie otherwise on nodes, and take longer; unlike
+      // replicas share the batch anew.
+      const bool own = smaller.layout.ep > 1 || !prepared.kinds.empty();
       const auto prepared_own =
           own ? std::make_shared<const PreparedIteration>(prepare_checked(smaller)) : nullptr;
       place_[missing] = simulations.add(std::move(smaller), {}, prepared_own);

@@ -20,7 +20,7 @@ std::vector<std::pair<std::string, double>> uses_of(const Job& job,
     if (bytes > 0) by_use.emplace_back(tier_name(snapshot), bytes);
   }
   if (offload_of(job).any()) {
-    const double bytes = tier_of_node(job, prepared.memory, tier).total();
+    const double bytes = offload_node_bytes(job, prepared, tier, own.pool);
     if (bytes > 0) by_use.emplace_back(kOffloadUse, bytes);
   }
   return by_use;

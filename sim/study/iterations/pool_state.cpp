@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "models/cost/memory/memory.hpp"
+#include "models/cost/memory/tiers.hpp"
 #include "models/cost/snapshot/snapshot_cost.hpp"
 #include "models/plan/state_shares.hpp"
 #include "models/reliability/snapshot_place.hpp"
@@ -41,6 +42,24 @@ double snapshot_node_bytes(const Job& job, const SnapshotTier& tier, MemoryTier 
   const auto& bytes = where == MemoryTier::disk ? snapshot_disk_bytes : snapshot_host_bytes;
   return bytes(tier, held.state.fullest_bytes, weight_share(job)) *
          job.cluster.node_of_pool(of_pool.pool).gpus;
+}
+
+double offload_node_bytes(const Job& job, const PreparedIteration& prepared, MemoryTier tier,
+                          int pool) {
+  if (prepared.kinds.empty()) return tier_of_node(job, prepared.memory, tier).total();
+  const Cluster& cluster = job.cluster;
+  std::vector<const ReplicaCosts*> kind_of;  // [replica]
+  for (const ReplicaCosts& own : prepared.kinds) {
+    kind_of.insert(kind_of.end(), own.kind.replicas, &own);
+  }
+  const auto part = tier == MemoryTier::disk ? &GpuMemory::disk : &GpuMemory::host;
+  std::vector<double> of_node(cluster.nodes, 0);
+  for (int rank = 0; rank < job.layout.ranks(); ++rank) {
+    if (cluster.pool_of(rank) != pool) continue;
+    const RankCoordinates at = coordinates_of(job.layout, rank);
+    of_node[cluster.node_of(rank)] += (kind_of[at.dp]->memory[at.pp].*part).total();
+  }
+  return std::ranges::max(of_node);
 }
 
 RestoreTimes restore_times(const Job& job, const SnapshotTier& tier,

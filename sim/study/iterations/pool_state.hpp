@@ -26,6 +26,10 @@ PoolState state_of_all(const Job& job, const PreparedIteration& prepared);
 double snapshot_node_bytes(const Job& job, const SnapshotTier& tier, MemoryTier where,
                            const PoolState& of_pool, const PoolState& of_all);
 
+// What Job::offload lays into a tier of the fullest node, of those of the pool; -1: all are alike.
+double offload_node_bytes(const Job& job, const PreparedIteration& prepared, MemoryTier tier,
+                          int pool);
+
 // TierTiming's; each pool reads its own, and where nodes of several must give what others lost,
 // they are as the worst of all in every respect.
 struct RestoreTimes {

@@ -109,7 +109,7 @@ Job relaid(const Job& job, const RelayoutSize& size) {
   other.layout.pp = size.pp;
   other.layout.dp = size.dp;
   keep_shards_whole(job.layout, other.layout);
-  other.cluster = with_nodes(job.cluster, nodes_of(job, size));
+  other.cluster = with_nodes(job, nodes_of(job, size));
   return other;
 }
 

@@ -4,6 +4,8 @@
 #include <cmath>
 #include <cstdint>
 #include <iterator>
+#include <limits>
+#include <numeric>
 #include <set>
 #include <utility>
 
@@ -11,10 +13,12 @@
 #include "models/compression/robust.hpp"
 #include "models/cost/chunk/step_work.hpp"
 #include "models/cost/memory/memory.hpp"
+#include "models/cost/op/op_cost.hpp"
 #include "models/plan/step_workers.hpp"
 #include "models/reliability/stragglers/redundancy.hpp"
 #include "policies/iteration.hpp"
 #include "policies/lowering/for_each_index.hpp"
+#include "policies/shares/replica_kind.hpp"
 #include "sim/study/iterations/memory_excess.hpp"
 
 namespace windtunnel {
@@ -65,29 +69,122 @@ void keep_within(int nodes, Cluster& cluster) {
   }
 }
 
-// Places of the replicas that go on, which stay where they are. Of nodes that are slow or have a
-// degraded NIC, those that would go take the places of others, from the last one on.
-std::vector<int> places_left(const Job& job, const Job& smaller, int nodes) {
+// Nodes that are slow or have a degraded NIC.
+std::set<int> marked_nodes(const Cluster& cluster) {
+  std::set<int> marked;
+  for (const SlowNode& slow : cluster.slow_nodes) marked.insert(slow.node);
+  for (const DegradedNic& degraded : cluster.degraded_nics) marked.insert(degraded.node);
+  return marked;
+}
+
+// Places of the replicas `kept`, which stay where they are. Of nodes that are slow or have a
+// degraded NIC, those that would go take the places of others of their pool, from the last one on.
+std::vector<int> places_left(const Job& job, const Job& smaller, const std::vector<int>& kept,
+                             int nodes) {
   const Cluster& cluster = job.cluster;
   std::vector<int> places;
   std::set<int> left;
   for (int rank = 0; rank < smaller.layout.ranks(); ++rank) {
-    const int before = rank_of(job.layout, coordinates_of(smaller.layout, rank));
+    RankCoordinates at = coordinates_of(smaller.layout, rank);
+    at.dp = kept[at.dp];
+    const int before = rank_of(job.layout, at);
     const int place = cluster.place_of(cluster.node_of(before));
     if (std::ssize(places) < nodes && left.insert(place).second) places.push_back(place);
   }
-  std::set<int> marked;
-  for (const SlowNode& slow : cluster.slow_nodes) marked.insert(slow.node);
-  for (const DegradedNic& degraded : cluster.degraded_nics) marked.insert(degraded.node);
-  auto last = places.rbegin();
+  const std::set<int> marked = marked_nodes(cluster);
   for (int node = 0; node < cluster.nodes; ++node) {
     const int place = cluster.place_of(node);
     if (!marked.contains(place) || left.contains(place)) continue;
-    while (last != places.rend() && marked.contains(*last)) ++last;
-    if (last == places.rend()) break;
-    *last++ = place;
+    const auto last = std::find_if(places.rbegin(), places.rend(), [&](int other) {
+      return !marked.contains(other) &&
+             cluster.pool_of_place(other) == cluster.pool_of_place(place);
+    });
+    if (last != places.rend()) *last = place;
   }
   return places;
+}
+
+// Of `count` that stay, how many of each of these amounts, each its share: rounded up but for the
+// last one's, which has the rest.
+std::vector<int> in_proportion(const std::vector<int>& amounts, int count) {
+  const int all = std::accumulate(amounts.begin(), amounts.end(), 0);
+  std::vector<int> stay;
+  int rest = count;
+  for (std::size_t i = 0; i < amounts.size(); ++i) {
+    const std::int64_t share = (std::int64_t{count} * amounts[i] + all - 1) / all;
+    const bool last = i + 1 == amounts.size();
+    stay.push_back(last ? rest : std::min(rest, static_cast<int>(share)));
+    rest -= stay.back();
+  }
+  return stay;
+}
+
+// Pools of a machine, the slowest first.
+std::vector<int> slowest_first(const Job& job) {
+  std::vector<int> pools(job.cluster.pools.size());
+  std::iota(pools.begin(), pools.end(), 0);
+  std::ranges::stable_sort(pools,
+                           [&](int a, int b) { return a != b && slower_pool(job, b, a) == a; });
+  return pools;
+}
+
+// The replicas that are left when `missing` are not. Which ones fail is not known: of unlike nodes
+// each kind keeps its share, rounded in favour of the slower ones.
+std::vector<int> kept_replicas(const Job& job, int missing) {
+  const int count = job.layout.dp - missing;
+  std::vector<int> kept(count);
+  std::iota(kept.begin(), kept.end(), 0);
+  const std::vector<ReplicaKind> kinds = replica_kinds(job);
+  if (kinds.size() == 1) return kept;
+  // Replicas that share a node go together.
+  const int width = job.layout.tp * job.layout.cp;
+  const int unit = std::max(1, job.cluster.node.gpus / width);
+  std::vector<std::size_t> order(kinds.size());
+  std::iota(order.begin(), order.end(), 0);
+  const auto flops = [&](std::size_t kind) {
+    double least = std::numeric_limits<double>::infinity();
+    for (const int pool : kinds[kind].pools) {
+      least = std::min(least, peak_flops(job.cluster.pools[pool].node.gpu, job.precision));
+    }
+    return least;
+  };
+  std::ranges::stable_sort(order, {}, flops);
+  std::vector<int> amounts;
+  for (const std::size_t kind : order) amounts.push_back(kinds[kind].replicas / unit);
+  if (std::accumulate(amounts.begin(), amounts.end(), 0) * unit != job.layout.dp) return kept;
+  const std::vector<int> stay = in_proportion(amounts, (count + unit - 1) / unit);
+  kept.clear();
+  for (std::size_t kind = 0; kind < kinds.size(); ++kind) {
+    const auto place = std::ranges::find(order, kind) - order.begin();
+    for (int i = 0; i < stay[place] * unit; ++i) kept.push_back(kinds[kind].first + i);
+  }
+  kept.resize(count);
+  return kept;
+}
+
+// Of the machine's nodes that the job has, those that are left of each pool: as kept_replicas().
+std::vector<int> kept_places(const Job& job, int nodes) {
+  const Cluster& cluster = job.cluster;
+  const std::set<int> marked = marked_nodes(cluster);
+  const std::vector<int> pools = slowest_first(job);
+  std::vector<std::vector<int>> of_pool(pools.size());
+  for (const bool slow : {true, false}) {
+    for (int node = 0; node < cluster.nodes; ++node) {
+      const int place = cluster.place_of(node);
+      if (marked.contains(place) != slow) continue;
+      const auto pool = std::ranges::find(pools, cluster.pool_of_place(place)) - pools.begin();
+      of_pool[pool].push_back(place);
+    }
+  }
+  std::vector<int> amounts;
+  for (const std::vector<int>& own : of_pool) amounts.push_back(static_cast<int>(own.size()));
+  const std::vector<int> stay = in_proportion(amounts, nodes);
+  std::vector<int> kept;
+  for (std::size_t i = 0; i < pools.size(); ++i) {
+    kept.insert(kept.end(), of_pool[i].begin(), of_pool[i].begin() + stay[i]);
+  }
+  std::ranges::sort(kept);
+  return kept;
 }
 
 // Whether whole groups of experts and whole copies of shards stand on the ranks of a stage.
@@ -166,31 +263,42 @@ void keep_shards_whole(const Layout& layout, Layout& smaller) {
   }
 }
 
-Cluster with_nodes(Cluster cluster, int nodes) {
+Cluster with_nodes(const Job& job, int nodes) {
+  Cluster cluster = job.cluster;
+  if (!cluster.pools.empty()) {
+    cluster.places = kept_places(job, nodes);
+    cluster.machine_nodes = cluster.fabric_nodes();
+    cluster.nodes = nodes;
+    return cluster;
+  }
   keep_within(nodes, cluster);
   if (!has_fixed_nodes(cluster.fabric)) cluster.nodes = nodes;
   return cluster;
 }
 
 Job shrunk(const Job& job, int missing) {
+  return with_replicas(job, kept_replicas(job, missing));
+}
+
+Job with_replicas(const Job& job, const std::vector<int>& kept) {
   Job smaller = job;
-  smaller.layout.dp -= missing;
+  smaller.layout.dp = static_cast<int>(kept.size());
   keep_shards_whole(job.layout, smaller.layout);
   smaller.batch.global = job.batch.global / job.layout.dp * smaller.layout.dp;
   const int gpus = smaller.layout.ranks();
   const int nodes = (gpus + job.cluster.node.gpus - 1) / job.cluster.node.gpus;
   if (!job.cluster.in_order()) {
-    smaller.cluster.places = places_left(job, smaller, nodes);
+    smaller.cluster.places = places_left(job, smaller, kept, nodes);
     smaller.cluster.machine_nodes = job.cluster.fabric_nodes();
     smaller.cluster.nodes = nodes;
     return smaller;
   }
-  smaller.cluster = with_nodes(job.cluster, nodes);
+  smaller.cluster = with_nodes(job, nodes);
   if (has_fixed_nodes(job.cluster.fabric)) return smaller;
-  const double kept = double(smaller.layout.dp) / job.layout.dp;
+  const double share = double(smaller.layout.dp) / job.layout.dp;
   int& nodes_per_pod = smaller.cluster.fabric.nodes_per_pod;
   if (nodes_per_pod > 0 && nodes_per_pod < job.cluster.nodes) {
-    nodes_per_pod = std::max(1, static_cast<int>(std::lround(nodes_per_pod * kept)));
+    nodes_per_pod = std::max(1, static_cast<int>(std::lround(nodes_per_pod * share)));
   }
   return smaller;
 }
@@ -206,10 +314,28 @@ std::string why_no_stand_ins(const Job& job) {
 
 namespace {
 
-// Of a job with fewer replicas than the one that was prepared.
-std::string excess_of(const Job& smaller, PreparedIteration prepared) {
-  prepared.memory = iteration_memory(smaller, prepared);
-  return memory_excess(smaller, prepared);
+// Of a job with fewer replicas than the one that was prepared. On unlike nodes they share its
+// layers and its batch anew: an Error says that they cannot.
+PreparedIteration prepared_smaller(const Job& smaller, const PreparedIteration& prepared) {
+  if (!prepared.kinds.empty()) return prepare_checked(smaller);
+  PreparedIteration own = prepared;
+  own.memory = iteration_memory(smaller, own);
+  return own;
+}
+
+std::string excess_of(const Job& smaller, const PreparedIteration& prepared) {
+  return memory_excess(smaller, prepared_smaller(smaller, prepared));
+}
+
+// Why unlike replicas cannot share the batch out; empty: they can.
+std::string why_no_shares(const Job& smaller) {
+  if (smaller.batch.shares == BatchShares::even) return {};
+  try {
+    prepare_checked(smaller);
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return {};
 }
 
 }  // namespace
@@ -218,7 +344,8 @@ std::vector<int> smaller_sizes(const Job& job, const PreparedIteration& prepared
   std::vector<int> sizes;
   for (int missing = 1; missing < job.layout.dp; ++missing) {
     const Job smaller = shrunk(job, missing);
-    if (groups_are_whole(smaller.layout) && why_no_stand_ins(smaller).empty()) {
+    if (groups_are_whole(smaller.layout) && why_no_stand_ins(smaller).empty() &&
+        why_no_shares(smaller).empty()) {
       sizes.push_back(missing);
     }
   }
@@ -241,6 +368,7 @@ std::string why_no_smaller(const Job& job, const PreparedIteration& prepared) {
     if (!groups_are_whole(smaller.layout)) continue;
     const std::string why = why_no_stand_ins(smaller);
     if (!why.empty()) return why;
+    if (const std::string shares = why_no_shares(smaller); !shares.empty()) return shares;
     const std::string excess = excess_of(smaller, prepared);
     if (!excess.empty()) return excess;
     return "the longest sequence does not fit into what is left";
@@ -277,7 +405,10 @@ SmallerIterations smaller_iterations(const Job& job, const PreparedIteration& pr
   if (known_s.size() < looked_at.size()) {
     std::vector<double> closed_s(looked_at.size());
     for_each_index(looked_at.size(), threads, [&](size_t i) {
-      closed_s[i] = estimate_iteration(shrunk(job, looked_at[i]), prepared).step_s;
+      const Job smaller = shrunk(job, looked_at[i]);
+      const bool unlike = !prepared.kinds.empty() && looked_at[i] > 0;
+      closed_s[i] =
+          estimate_iteration(smaller, unlike ? prepare_checked(smaller) : prepared).step_s;
     });
     std::vector<Correction> known;
     for (size_t i = 0; i < looked_at.size(); ++i) {

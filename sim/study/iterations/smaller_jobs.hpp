@@ -14,16 +14,20 @@ namespace windtunnel {
 // The job with `missing` data-parallel replicas fewer; each of the others keeps its share of work.
 // Lost replicas leave holes in the pods and the others stay where they are: so pods shrink in
 // proportion, and what shared a pod still does. Of a job with places on the machine the pods stay
-// as they are, and the others keep their places.
+// as they are, and the others keep their places. On unlike nodes each kind of replicas keeps its
+// share, rounded in favour of the slower ones.
 Job shrunk(const Job& job, int missing);
+// The job with these replicas of its own, ascending.
+Job with_replicas(const Job& job, const std::vector<int>& kept);
 
 // Shards over all replicas are so however many there are: in `smaller`, of which `layout` was the
 // whole, too.
 void keep_shards_whole(const Layout& layout, Layout& smaller);
 
 // The machine, with ranks in order, of a job that needs so many of its nodes. One whose cables,
-// sites or faults name nodes stays whole.
-Cluster with_nodes(Cluster cluster, int nodes);
+// sites or faults name nodes stays whole. Of unlike nodes each pool keeps its share, rounded in
+// favour of the slower ones.
+Cluster with_nodes(const Job& job, int nodes);
 
 // What the job does about slow and faulty replicas (redundancy, communication.robust) cannot be
 // done with as many as it has; empty: it can.

@@ -93,14 +93,14 @@ class Splitter {
     spec.engine.tp = size;
     try {
       const LearnerPace pace = estimated_pace(given_.job, *given_.prepared);
-      speeds_.emplace(size, rollout_speed(given_.job, spec, pace));
+      speeds_.emplace(size, rollout_engines(given_.job, spec, pace));
     } catch (const Error& error) {
       too_small_ = error.what();
     }
   }
 
-  void try_engine(const Case& learner, const LearnerPace& pace, int size, const EngineSpeed& speed,
-                  const Overrides& set, Tried& tried) const {
+  void try_engine(const Case& learner, const LearnerPace& pace, int size,
+                  const std::vector<EngineGroup>& speed, const Overrides& set, Tried& tried) const {
     RankedSplit split;
     split.set = set;
     split.set.back().second = std::to_string(size);
@@ -120,8 +120,8 @@ class Splitter {
   const ScenarioText& scenario_;
   const Case& given_;
   const RolloutSpec& engines_;
-  int nodes_;                          // of both
-  std::map<int, EngineSpeed> speeds_;  // by GPUs of an engine
+  int nodes_;                                       // of both
+  std::map<int, std::vector<EngineGroup>> speeds_;  // by GPUs of an engine
   std::string too_small_;
 };
 

@@ -14,10 +14,28 @@ constexpr double kReserve = 0.01;
 
 }  // namespace
 
-EnginePool::EnginePool(EngineSpeed speed, int engines)
-    : speed_(std::move(speed)), engines_(engines) {
-  CHECK(engines > 0 && speed_.most_sequences() > 0, "{} engines of {} sequences", engines,
-        speed_.most_sequences());
+int engines_of(const std::vector<EngineGroup>& groups) {
+  int engines = 0;
+  for (const EngineGroup& group : groups) engines += group.engines;
+  return engines;
+}
+
+double least_capacity(const std::vector<EngineGroup>& groups) {
+  double least = kNever_s;
+  for (const EngineGroup& group : groups) least = std::min(least, group.speed.capacity);
+  return least;
+}
+
+EnginePool::EnginePool(std::vector<EngineGroup> groups) : groups_(std::move(groups)) {
+  for (std::size_t i = 0; i < groups_.size(); ++i) {
+    const auto& [speed, engines] = groups_[i];
+    CHECK(engines > 0 && speed.most_sequences() > 0, "{} engines of {} sequences", engines,
+          speed.most_sequences());
+    Engine own;
+    own.group = i;
+    engines_.insert(engines_.end(), engines, own);
+  }
+  CHECK(!engines_.empty(), "no engines");
 }
 
 double EnginePool::written_of(const Engine& engine, const Running& running) const {
@@ -35,7 +53,7 @@ double EnginePool::steps_to_event(const Engine& engine) const {
   for (const Running& each : engine.running) end = std::min(end, each.end);
   double steps = end - engine.steps;
   if (engine.count() > 1) {
-    const double room = std::max(0.0, speed_.capacity - engine.context);
+    const double room = std::max(0.0, speed_of(engine).capacity - engine.context);
     steps = std::min(steps, std::floor(room / engine.count()));
   }
   return steps;
@@ -45,8 +63,8 @@ void EnginePool::foresee(Engine& engine) const {
   engine.event_s = kNever_s;
   if (engine.away) engine.event_s = engine.now_s;
   if (engine.running.empty()) return;
-  engine.event_s =
-      engine.now_s + speed_.decode_s(steps_to_event(engine), engine.count(), engine.context);
+  engine.event_s = engine.now_s + speed_of(engine).decode_s(steps_to_event(engine), engine.count(),
+                                                            engine.context);
 }
 
 void EnginePool::spend(Engine& engine, double seconds) {
@@ -58,7 +76,7 @@ void EnginePool::spend(Engine& engine, double seconds) {
 void EnginePool::advance(Engine& engine, double steps) {
   if (steps <= 0) return;
   const int count = engine.count();
-  spend(engine, speed_.decode_s(steps, count, engine.context));
+  spend(engine, speed_of(engine).decode_s(steps, count, engine.context));
   engine.steps += steps;
   engine.context += steps * count;
   totals_.written += steps * count;
@@ -73,8 +91,8 @@ void EnginePool::advance_to(Engine& engine, double now_s) {
   const double left_s = now_s - engine.now_s;
   if (left_s <= 0) return;
   // steps * (first + grows * (steps - 1) / 2) >= left
-  const double first_s = speed_.decode_s(1, engine.count(), engine.context);
-  const double grows_s = speed_.context_s * engine.count();
+  const double first_s = speed_of(engine).decode_s(1, engine.count(), engine.context);
+  const double grows_s = speed_of(engine).context_s * engine.count();
   const double b = first_s - grows_s / 2;
   const double steps = 2 * left_s / (b + std::sqrt(b * b + 2 * grows_s * left_s));
   advance(engine, std::min(std::ceil(steps * (1 - 1e-12)), steps_to_event(engine)));
@@ -83,9 +101,9 @@ void EnginePool::advance_to(Engine& engine, double now_s) {
 bool EnginePool::has_room(const Engine& engine) const {
   if (engine.away) return false;
   if (engine.running.empty()) return true;
-  if (engine.full || engine.count() >= speed_.most_sequences()) return false;
+  if (engine.full || engine.count() >= speed_of(engine).most_sequences()) return false;
   const double needed = engine.context + tokens_of(queue_.front()) + engine.count() + 1;
-  return needed <= (1 - kReserve) * speed_.capacity;
+  return needed <= (1 - kReserve) * speed_of(engine).capacity;
 }
 
 // Gives the engine the next sample of the queue.
@@ -95,7 +113,7 @@ void EnginePool::take(Engine& engine) {
   const double tokens = tokens_of(next);
   const double left = samples_[next.sample].output - next.written - 1;
   engine.running.push_back({next.sample, engine.steps + left});
-  spend(engine, speed_.prompt_s(tokens));
+  spend(engine, speed_of(engine).prompt_s(tokens));
   engine.context += tokens + 1;
   totals_.written += 1;
 }
@@ -173,8 +191,8 @@ void EnginePool::handle_all(double at_s) {
 
 void EnginePool::submit(double now_s, const std::vector<RolloutSample>& samples) {
   for (const RolloutSample& each : samples) {
-    CHECK(each.output >= 1 && each.prompt + each.output <= speed_.capacity,
-          "a sample of {} and {} tokens in {}", each.prompt, each.output, speed_.capacity);
+    CHECK(each.output >= 1 && each.prompt + each.output <= least_capacity(groups_),
+          "a sample of {} and {} tokens in {}", each.prompt, each.output, least_capacity(groups_));
     queue_.push_back({static_cast<int>(samples_.size()), 0});
     samples_.push_back(each);
   }
@@ -199,7 +217,8 @@ void EnginePool::pause(double now_s, double for_s, bool computes_again) {
     each.now_s += for_s;
     if (computes_again) {
       for (const Running& running : each.running) {
-        spend(each, speed_.prompt_s(samples_[running.sample].prompt + written_of(each, running)));
+        spend(each,
+              speed_of(each).prompt_s(samples_[running.sample].prompt + written_of(each, running)));
       }
     }
     foresee(each);

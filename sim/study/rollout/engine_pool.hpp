@@ -13,6 +13,7 @@
 #include <deque>
 #include <limits>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "models/cost/inference/engine_speed.hpp"
@@ -32,9 +33,20 @@ struct EndedSample {
   double at_s = 0;
 };
 
+// Engines of one speed: those on nodes of one kind.
+struct EngineGroup {
+  EngineSpeed speed;
+  int engines = 1;
+};
+int engines_of(const std::vector<EngineGroup>& groups);
+// Tokens that the keys and values of the smallest of them hold.
+double least_capacity(const std::vector<EngineGroup>& groups);
+
 class EnginePool {
  public:
-  EnginePool(EngineSpeed speed, int engines);
+  explicit EnginePool(std::vector<EngineGroup> groups);
+  EnginePool(EngineSpeed speed, int engines)
+      : EnginePool(std::vector<EngineGroup>{{std::move(speed), engines}}) {}
 
   void submit(double now_s, const std::vector<RolloutSample>& samples);
   // The next sample that ends, if not later than that.
@@ -66,6 +78,7 @@ class EnginePool {
     double end = 0;  // steps of its engine when it is through
   };
   struct Engine {
+    std::size_t group = 0;  // of groups_
     double now_s = 0;
     double steps = 0;
     double context = 0;            // tokens of all running
@@ -91,7 +104,9 @@ class EnginePool {
   bool handle(Engine& engine);
   void handle_all(double at_s);
 
-  EngineSpeed speed_;
+  const EngineSpeed& speed_of(const Engine& engine) const { return groups_[engine.group].speed; }
+
+  std::vector<EngineGroup> groups_;
   std::vector<Engine> engines_;
   std::vector<RolloutSample> samples_;
   std::deque<Waiting> queue_;

@@ -32,7 +32,7 @@ struct Generation {
 };
 
 Generation generation(const LoopInputs& inputs, const std::vector<RolloutSample>& samples) {
-  EnginePool pool(inputs.speed, inputs.engines);
+  EnginePool pool(inputs.engines);
   pool.submit(0, samples);
   Generation result;
   while (const auto ended = pool.next()) result.seconds = std::max(result.seconds, ended->at_s);
@@ -54,7 +54,7 @@ void take_means(int iterations, const EnginePool::Totals& totals, LoopTimes& tim
 
 void set_idle(const LoopInputs& inputs, double busy_s, LoopTimes& times) {
   const double waits_s = inputs.transfer_s + inputs.switch_s;
-  const double engine_s = busy_s / inputs.engines;  // of an iteration
+  const double engine_s = busy_s / engines_of(inputs.engines);  // of an iteration
   if (inputs.spec.colocated) {
     times.actors_idle = times.learner_idle = (times.generation_s - engine_s) / times.period_s;
     return;
@@ -99,7 +99,7 @@ LoopTimes run_batches(const LoopInputs& inputs) {
 class AsynchronousLoop {
  public:
   explicit AsynchronousLoop(const LoopInputs& inputs)
-      : inputs_(inputs), spec_(inputs.spec), pool_(inputs.speed, inputs.engines) {}
+      : inputs_(inputs), spec_(inputs.spec), pool_(inputs.engines) {}
 
   LoopTimes run() {
     const int warm_up = std::max(4, 2 * spec_.staleness + 2);
@@ -115,7 +115,7 @@ class AsynchronousLoop {
     totals.written -= before.written;
     totals.returned -= before.returned;
     times_.period_s = now_s_ - from_s;
-    times_.generation_s = totals.busy_s / inputs_.engines;
+    times_.generation_s = totals.busy_s / engines_of(inputs_.engines);
     take_means(spec_.iterations, totals, times_);
     times_.staleness /= static_cast<double>(spec_.iterations) * spec_.batch();
     set_idle(inputs_, totals.busy_s / spec_.iterations, times_);

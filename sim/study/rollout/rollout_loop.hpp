@@ -18,8 +18,7 @@ namespace windtunnel {
 
 struct LoopInputs {
   RolloutSpec spec;
-  EngineSpeed speed;
-  int engines = 1;
+  std::vector<EngineGroup> engines;
   double token_s = 0;     // of the learner, per token of a batch: updates and passes
   double transfer_s = 0;  // both wait for it
   double switch_s = 0;    // colocated

@@ -1,6 +1,7 @@
 #include "sim/study/rollout/simulate_rollout.hpp"
 
 #include <algorithm>
+#include <map>
 
 #include "models/cost/chunk/step_work.hpp"
 #include "models/cost/memory/memory.hpp"
@@ -23,6 +24,23 @@ double switch_s(const Job& job, const RolloutSpec& spec, const LearnerPace& pace
   if (!spec.colocated || !spec.offloads) return 0;
   const double rate = job.cluster.node.pcie_one_way_Bps() * job.calibration.pcie_efficiency.value;
   return 2 * pace.saved_bytes / rate;
+}
+
+double price_usd_per_s(const Job& job, const Cluster& of_both) {
+  if (job.cluster.pools.empty()) {
+    return windtunnel::price_usd_per_s(job) * of_both.gpus() / job.cluster.gpus();
+  }
+  Job both = job;
+  both.cluster = of_both;
+  return windtunnel::price_usd_per_s(both);
+}
+
+// As engines on nodes of one pool see it.
+Job on_pool_alone(const Job& job, int pool) {
+  Job own = on_pool(job, pool);
+  own.cluster.pools.clear();
+  own.cluster.places.clear();
+  return own;
 }
 
 // Failures of a node that stop what runs on it, per second.
@@ -56,7 +74,7 @@ double seconds_of(const std::vector<CostPart>& parts) {
 
 // Engines and learner of one island: each has its own, which write with its weights.
 RolloutReport rollout_of_islands(const Job& job, const RolloutSpec& spec, const LearnerPace& pace,
-                                 const EngineSpeed& speed, double availability) {
+                                 double availability) {
   const int islands = job.layout.islands();
   Job island = one_island(job, islands);
   RolloutSpec own = spec;
@@ -65,7 +83,7 @@ RolloutReport rollout_of_islands(const Job& job, const RolloutSpec& spec, const 
   // Its engines stand on its own site.
   std::vector<SiteSpec>& sites = island.cluster.fabric.sites;
   if (!sites.empty()) sites.front().nodes += own.nodes;
-  RolloutReport report = simulate_rollout(island, own, pace, speed, availability);
+  RolloutReport report = simulate_rollout(island, own, pace, rollout_engines(island, own, pace), availability);
   report.spec = spec;
   for (int* count : {&report.engines, &report.actor_gpus, &report.gpus}) *count *= islands;
   for (double* rate : {&report.returned, &report.samples_per_s, &report.tokens_per_s}) {
@@ -102,14 +120,24 @@ LearnerPace estimated_pace(const Job& job, const PreparedIteration& prepared) {
   return pace;
 }
 
-EngineSpeed rollout_speed(const Job& job, const RolloutSpec& spec, const LearnerPace& pace) {
+std::vector<EngineGroup> rollout_engines(const Job& job, const RolloutSpec& spec,
+                                         const LearnerPace& pace) {
+  const RolloutMachine machine = rollout_machine(job, spec);
   const double held = spec.colocated && !spec.offloads ? pace.held_bytes : 0;
-  return engine_speed(job, spec.engine, longest_sequence(spec), held);
+  std::map<int, int> of_pool;  // engines
+  if (machine.pools.empty()) of_pool = {{-1, machine.engines}};
+  for (const int pool : machine.pools) ++of_pool[pool];
+  std::vector<EngineGroup> engines;
+  for (const auto& [pool, count] : of_pool) {
+    engines.push_back(
+        {engine_speed(on_pool_alone(job, pool), spec.engine, longest_sequence(spec), held), count});
+  }
+  return engines;
 }
 
 RolloutReport simulate_rollout(const Job& job, const RolloutSpec& spec, const LearnerPace& pace,
-                               const EngineSpeed& speed, double availability) {
-  if (!job.sync.empty()) return rollout_of_islands(job, spec, pace, speed, availability);
+                               const std::vector<EngineGroup>& engines, double availability) {
+  if (!job.sync.empty()) return rollout_of_islands(job, spec, pace, availability);
   const RolloutMachine machine = rollout_machine(job, spec);
   RolloutReport report;
   report.spec = spec;
@@ -118,8 +146,7 @@ RolloutReport simulate_rollout(const Job& job, const RolloutSpec& spec, const Le
   report.gpus = machine.cluster.gpus();
   report.transfer = weight_transfer(job, spec, machine);
   const LoopInputs inputs = {.spec = spec,
-                             .speed = speed,
-                             .engines = machine.engines,
+                             .engines = engines,
                              .token_s = pace.step_s / tokens_per_step(job) *
                                         (spec.epochs + spec.passes * pace.forward_share),
                              .transfer_s = report.transfer.seconds,
@@ -141,13 +168,14 @@ RolloutReport simulate_rollout(const Job& job, const RolloutSpec& spec, const Le
   report.learner_idle = times.learner_idle;
   report.running = times.running;
   report.output_tokens = times.output_tokens;
-  report.slots = std::min<double>(spec.engine.most_sequences,
-                                  speed.capacity / (spec.prompt_length + times.output_tokens));
+  report.slots =
+      std::min<double>(spec.engine.most_sequences,
+                       least_capacity(engines) / (spec.prompt_length + times.output_tokens));
   report.staleness = times.staleness;
   report.returned = times.returned;
   report.samples_per_s = spec.batch() / report.period_s * availability;
   report.tokens_per_s = report.samples_per_s * (spec.prompt_length + times.output_tokens);
-  const double usd_per_s = price_usd_per_s(job) * report.gpus / job.cluster.gpus();
+  const double usd_per_s = price_usd_per_s(job, machine.cluster);
   report.usd_per_sample = usd_per_s / report.samples_per_s;
   return report;
 }
@@ -155,7 +183,7 @@ RolloutReport simulate_rollout(const Job& job, const RolloutSpec& spec, const Le
 RolloutReport simulate_rollout(const Job& job, const RolloutSpec& spec,
                                const IterationReport& iteration, const CampaignReport* campaign) {
   const LearnerPace pace = learner_pace(iteration);
-  return simulate_rollout(job, spec, pace, rollout_speed(job, spec, pace),
+  return simulate_rollout(job, spec, pace, rollout_engines(job, spec, pace),
                           campaign != nullptr ? campaign->goodput.mean : 1);
 }
 

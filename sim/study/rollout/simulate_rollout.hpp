@@ -1,6 +1,8 @@
 // The loop of a scenario with `rollout`, from its learner's iteration.
 #pragma once
 
+#include <vector>
+
 #include "models/plan/job.hpp"
 #include "models/results/campaign_report.hpp"
 #include "models/results/iteration_report.hpp"
@@ -23,14 +25,16 @@ LearnerPace learner_pace(const IterationReport& iteration);
 // The same in closed form, of an iteration that nobody simulated.
 LearnerPace estimated_pace(const Job& job, const PreparedIteration& prepared);
 
-// Of an engine beside this learner. Throws Error as engine_speed().
-EngineSpeed rollout_speed(const Job& job, const RolloutSpec& spec, const LearnerPace& pace);
+// The engines beside this learner, those on each kind of nodes. Throws Error as engine_speed() and
+// rollout_machine().
+std::vector<EngineGroup> rollout_engines(const Job& job, const RolloutSpec& spec,
+                                         const LearnerPace& pace);
 
-// `speed`: rollout_speed(). `availability` of the learner: useful share of its campaign's time.
+// `engines`: rollout_engines(). `availability` of the learner: useful share of its campaign's time.
 // Throws Error about the keys at fault. Each island of replicas (Job::sync) has its part of the
 // engines and of the prompts, and the step has what exchanges between islands add to it.
 RolloutReport simulate_rollout(const Job& job, const RolloutSpec& spec, const LearnerPace& pace,
-                               const EngineSpeed& speed, double availability = 1);
+                               const std::vector<EngineGroup>& engines, double availability = 1);
 // Beside a learner whose iteration and campaign were simulated; nullptr: none was.
 RolloutReport simulate_rollout(const Job& job, const RolloutSpec& spec,
                                const IterationReport& iteration, const CampaignReport* campaign);

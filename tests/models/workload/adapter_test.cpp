@@ -73,5 +73,24 @@ TEST(Adapter, AQuantisedBaseCountsByItsBytes) {
   EXPECT_NEAR(plain.frozen - small.frozen, matrices * (1 - kNf4Bytes / 2), 1e-3);
 }
 
+// Matrices that one product multiplies have one pair together: of Llama 3 8B four pairs in place of
+// seven. Only if all of them are adapted.
+TEST(Adapter, AProductHasOnePair) {
+  const double h = 4096, kv = 1024, ffn = 14336;
+  Adapter adapter = lora(16);
+  adapter.per_product = true;
+  EXPECT_EQ(adapted_matrices(llama3_8b(), {}, adapter, Block::layer).size(), 4U);
+  EXPECT_EQ(adapter_parameters(llama3_8b(), {}, adapter, Block::layer).trained,
+            16 * ((h + h + 2 * kv) + (h + h) + (h + 2 * ffn) + (ffn + h)));
+  adapter.keys = false;
+  EXPECT_EQ(adapted_matrices(llama3_8b(), {}, adapter, Block::layer).size(), 5U);
+  // Products that the software keeps apart have a pair each.
+  TransformerSpec model = llama3_8b();
+  EXPECT_TRUE(pairs_per_product(model, {}));
+  model.separate_projections = true;
+  EXPECT_FALSE(pairs_per_product(model, {.fusion = Fusion::none}));
+  EXPECT_FALSE(pairs_per_product(llama3_8b(), {.adapter_per_product = false}));
+}
+
 }  // namespace
 }  // namespace windtunnel

@@ -49,14 +49,26 @@ TEST(OffloadConflicts, WeightsGoWithTheOptimizer) {
 
 TEST(OffloadConflicts, WhatIsNotModelledIsNamed) {
   Job job = small_job(1, 1, 1);
-  job.software.post_validation = true;
-  EXPECT_THAT(why_not(all_on_host(), job), HasSubstr("software.post_validation"));
+  job.batch.global = job.batch.micro;
+  Offload offload = all_on_host();
+  offload.placement = OffloadPlacement::chunks;
+  job.schedule.slices = 2;
+  EXPECT_THAT(why_not(offload, job), HasSubstr("schedule.slices"));
   job = small_job(1, 1, 4);
   job.communication.overlap = GradientOverlap::dear;
-  EXPECT_THAT(why_not(all_on_host(), job), HasSubstr("communication.overlap"));
-  job = small_job(1, 1, 1);
+  EXPECT_THAT(why_not(offload, job), HasSubstr("communication.overlap"));
+}
+
+TEST(OffloadConflicts, WhatWasRefusedOnceGoesTogether) {
+  Job job = small_job(1, 1, 1);
+  job.software.post_validation = true;
   job.schedule.slices = 2;
-  EXPECT_THAT(why_not(all_on_host(), job), HasSubstr("schedule.slices"));
+  EXPECT_EQ(why_not(all_on_host(), job), "");
+  job = small_job(1, 1, 4);
+  job.communication.overlap = GradientOverlap::dear;
+  Offload offload;
+  offload.optimizer = offload.activations = MemoryTier::host;
+  EXPECT_EQ(why_not(offload, job), "");
 }
 
 TEST(OffloadConflicts, ChunksAreOfOneMicroBatchOfAWholeModel) {

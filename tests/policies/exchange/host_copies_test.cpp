@@ -31,7 +31,7 @@ class CopiesOfAStage : public ::testing::Test {
     const auto tensors = stage_tensors(job_, 0, 0, job_.model.layers, chunk_);
     pieces_ = stage_pieces(job_, tensors, chunk_, 0, job_.model.layers);
     for (Segments* segments : traffic_.all()) segments->assign(1, Segment{});
-    end_ = add_host_copies(job_, pieces_, at_end, traffic_);
+    end_ = add_host_copies(job_, pieces_, {.at_end = at_end}, traffic_);
   }
 
   Job job_ = small_job(1, 1, 1);
@@ -124,7 +124,7 @@ TEST(HostCopies, GradientsLeaveBehindTheirReduction) {
   ByAction<Segments> traffic;
   for (Segments* segments : traffic.all()) segments->assign(1, Segment{});
   traffic.last_backward.front().reductions.resize(1);
-  add_host_copies(job, stage_pieces(job, tensors, chunk, 0, job.model.layers), false, traffic);
+  add_host_copies(job, stage_pieces(job, tensors, chunk, 0, job.model.layers), {}, traffic);
   EXPECT_GT(traffic.last_backward.back().evicted.gradients, 0);
   for (std::size_t i = 0; i + 1 < traffic.last_backward.size(); ++i) {
     EXPECT_EQ(traffic.last_backward[i].evicted.gradients, 0);

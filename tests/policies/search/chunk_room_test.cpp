@@ -60,36 +60,47 @@ TEST(ChunkRoom, OfALargeGpuHoldsAllAndNothingMoves) {
 
 // All weights and gradients cross once, and what has no room at the turn from the forward to the
 // backward pass once more each way.
-TEST(ChunkRoom, WhatMovesFollowsFromTheRoom) {
-  for (const int dp : {1, 4}) {
-    double before_bytes = 0;
-    double before_s = 0;
-    for (const double memory_bytes : {40e9, 20e9, 8e9, 6e9, 5e9, 4.5e9, 4e9}) {
-      const Job job = with_chunks_found(chunked_job(memory_bytes, dp));
-      const Offload::Chunks& chunks = offload_of(job).chunks;
-      const PreparedIteration prepared = prepare_iteration(job);
-      const GpuMemory& at = prepared.memory.front();
-      const double state_bytes = chunks.count * (chunks.bytes + optimizer_chunk_bytes(job));
-      EXPECT_NEAR(at.weights + at.optimizer + at.host.weights + at.host.optimizer, state_bytes, 1);
-      EXPECT_EQ(at.gradients + at.host.gradients, 0);
-      if (!gpu_memory_excess(prepared.memory, job).empty()) break;
-      std::map<std::string, double> bytes = copied_bytes(job);
-      const double moving = (chunks.count - chunks.with_optimizer) * chunks.bytes;
-      const double fetched = bytes["fetch weights"];
-      EXPECT_NEAR(bytes["evict gradients"], moving, 1);
-      EXPECT_NEAR(fetched - moving, bytes["evict weights"], 1);
-      // Of two neighbours' chunks, that are in use, one may have left that Belady would have kept.
-      if (chunks.with_optimizer == 0) {
-        const double away = chunks.count - std::floor(chunks.room_bytes / chunks.bytes);
-        EXPECT_NEAR(bytes["evict weights"] / chunks.bytes, std::max(0.0, away), chunks.at_once);
-      }
-      const double step_s = iteration_step_s(job, prepared);
-      EXPECT_GE(fetched, before_bytes) << memory_bytes;
-      EXPECT_GE(step_s, before_s * (1 - 1e-9)) << memory_bytes;
-      before_bytes = fetched;
-      before_s = step_s;
+void expect_moves_by_room(int dp, const MixtureOfExperts& experts) {
+  double before_bytes = 0;
+  double before_s = 0;
+  for (const double memory_bytes : {40e9, 20e9, 8e9, 6e9, 5e9, 4.5e9, 4e9}) {
+    Job open = chunked_job(memory_bytes, dp);
+    open.model.moe = experts;
+    const Job job = with_chunks_found(open);
+    const Offload::Chunks& chunks = offload_of(job).chunks;
+    const PreparedIteration prepared = prepare_iteration(job);
+    const GpuMemory& at = prepared.memory.front();
+    const double state_bytes = chunks.count * (chunks.bytes + optimizer_chunk_bytes(job));
+    EXPECT_NEAR(at.weights + at.optimizer + at.host.weights + at.host.optimizer, state_bytes, 1);
+    EXPECT_EQ(at.gradients + at.host.gradients, 0);
+    if (!gpu_memory_excess(prepared.memory, job).empty()) break;
+    std::map<std::string, double> bytes = copied_bytes(job);
+    const double moving = (chunks.count - chunks.with_optimizer) * chunks.bytes;
+    const double fetched = bytes["fetch weights"];
+    EXPECT_NEAR(bytes["evict gradients"], moving, 1);
+    EXPECT_NEAR(fetched - moving, bytes["evict weights"], 1);
+    // Of two neighbours' chunks, that are in use, one may have left that Belady would have kept.
+    if (chunks.with_optimizer == 0) {
+      const double away = chunks.count - std::floor(chunks.room_bytes / chunks.bytes);
+      EXPECT_NEAR(bytes["evict weights"] / chunks.bytes, std::max(0.0, away), chunks.at_once);
     }
-    EXPECT_GT(before_bytes, 0);
+    const double step_s = iteration_step_s(job, prepared);
+    EXPECT_GE(fetched, before_bytes) << memory_bytes;
+    EXPECT_GE(step_s, before_s * (1 - 1e-9)) << memory_bytes;
+    before_bytes = fetched;
+    before_s = step_s;
+  }
+  EXPECT_GT(before_bytes, 0);
+}
+
+TEST(ChunkRoom, WhatMovesFollowsFromTheRoom) {
+  for (const int dp : {1, 4}) expect_moves_by_room(dp, {});
+}
+
+// Experts that all ranks share are weights as any others.
+TEST(ChunkRoom, ExpertsMoveAsOtherWeightsDo) {
+  for (const int dp : {1, 4}) {
+    expect_moves_by_room(dp, {.experts = 2, .per_token = 1, .ffn_hidden = 4096});
   }
 }
 

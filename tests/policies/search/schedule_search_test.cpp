@@ -196,5 +196,25 @@ TEST(ScheduleSearch, ALimitBelowOneMicrobatchSaysWhatThatKeeps) {
   }
 }
 
+// No message is free of its port: two ranks that send 16 messages of a second each way take longer
+// than 16 s, whatever the order, and the bound knows. As delays they would overlap.
+TEST(ScheduleSearch, MessagesTakeTheirPort) {
+  ScheduleRequest request{.ranks = 2, .microbatches = 16, .chunks = 1};
+  request.costs.assign(2, {0.1, 0.1, 0.1, 1, 0.5});
+  request.message_s = 1;
+  const SearchOptions options{.objective = SearchObjective::makespan, .effort = 1e4};
+  const SearchResult delays = search_schedule(request, options);
+  EXPECT_LT(delays.value_s, 12);
+  request.port_s = 1;
+  const SearchResult ports = search_schedule(request, options);
+  EXPECT_GE(ports.bound_s, 16);
+  EXPECT_GE(ports.value_s, ports.bound_s * (1 - 1e-9));
+  EXPECT_LT(ports.value_s, 19);
+  const MessageTimes times{{1}, {1}, 0};
+  EXPECT_NEAR(
+      evaluate_schedule(ports.schedule, request.costs, SideStreams{.messages = {times}}).makespan_s,
+      ports.value_s, 1e-9);
+}
+
 }  // namespace
 }  // namespace windtunnel

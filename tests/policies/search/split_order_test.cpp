@@ -28,6 +28,15 @@ TEST(SplitOrder, FilledOrderEvaluatesAlike) {
         evaluate_schedule(schedule, profile.request.costs, profile.request.message_s);
     EXPECT_NEAR(filled.longest_stage_s, evaluation.longest_stage_s, 1e-12);
     EXPECT_NEAR(filled.makespan_s, evaluation.makespan_s, 1e-12);
+    ScheduleRequest through_ports = profile.request;
+    through_ports.message_s = 0.3;
+    through_ports.port_s = 0.2;
+    const FilledResult sent = WeightFiller(through_ports).fill(each.order, &schedule);
+    const MessageTimes times{{0.3}, {0.3}, 0.1};
+    EXPECT_NEAR(sent.makespan_s,
+                evaluate_schedule(schedule, profile.request.costs, SideStreams{.messages = {times}})
+                    .makespan_s,
+                1e-12);
     EXPECT_LE(std::ranges::max(evaluation.peak_activation), 12 * (1 + 1e-9));
   }
   EXPECT_GT(possible, 10);

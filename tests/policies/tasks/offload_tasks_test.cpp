@@ -81,7 +81,7 @@ TEST_F(OneRank, TheStepIsTiledSoThatWeightsReturnBeside) {
   share();
   const double parameters = 1e9;
   const Timeline timeline =
-      executed([&](RankTasks&, OffloadTasks& offload) { offload.step(parameters, job_, {}); });
+      executed([&](RankTasks&, OffloadTasks& offload) { offload.step(parameters, {}); });
   const double update_s = 30 * parameters / 200e9;
   const double back_s = 2 * parameters / 20e9;
   EXPECT_NEAR(end_s(timeline, "update 7"), update_s, 0.15 * update_s);  // copies take some of it
@@ -96,7 +96,7 @@ TEST_F(OneRank, TheHostsTimeBetweenStepsStays) {
     offload_.optimizer_share = on_host;
     share();
     const Timeline timeline =
-        executed([&](RankTasks&, OffloadTasks& offload) { offload.step(1e9, job_, {}); });
+        executed([&](RankTasks&, OffloadTasks& offload) { offload.step(1e9, {}); });
     const double here_s = (1 - on_host) * 30e9 / 2e12;
     EXPECT_NEAR(timeline.makespan_s, 30 + here_s, 1e-6) << on_host;
   }
@@ -112,7 +112,7 @@ TEST_F(OneRank, ADelayedStepRunsBesideTheNextIteration) {
     pass.cost = {{Category::forward, Origin::spec, 10}};
     offload.begin_iteration(1e9, -1);
     const TaskIndex computed = tasks.append(pass);
-    offload.step(1e9, job_, {computed});
+    offload.step(1e9, {computed});
   });
   EXPECT_NEAR(timeline.makespan_s, 10, 1e-6);
 }
@@ -124,7 +124,7 @@ TEST_F(OneRank, DrivesAreReadAndWritten) {
   share();
   const double parameters = 1e9;
   const Timeline timeline =
-      executed([&](RankTasks&, OffloadTasks& offload) { offload.step(parameters, job_, {}); });
+      executed([&](RankTasks&, OffloadTasks& offload) { offload.step(parameters, {}); });
   EXPECT_NEAR(timeline.makespan_s, 2 * 12 * parameters / 2e9, 0.05 * 12);
 }
 

@@ -342,5 +342,41 @@ TEST(Engine, AFlowWithoutBandwidthIsTheUsersError) {
             "the plan sends data over 'storage-write', which has no bandwidth");
 }
 
+// docs/schedules.md, "A faster kernel, a longer step": two kernels, a message behind each, and a
+// last kernel of 6 s that waits for the message of the kernel of 2 s. Nobody waits for the other
+// message. Both have 20 bytes, and the NIC sends 10 a second.
+Plan five_tasks(double kernel_s, bool awaited_first) {
+  Plan plan;
+  plan.ranks = 3;
+  // Tasks of rank 0: its own kernel and message, and the other's.
+  std::vector<Task> tasks = {compute("kernel", 0, kernel_s), compute("other kernel", 1, 2),
+                             send("awaited", 3, 0, 2, 20, {1})};
+  tasks.push_back(send("message", 2, 0, 1, 20,
+                       awaited_first ? std::vector<TaskIndex>{0, 2} : std::vector<TaskIndex>{0}));
+  plan.classes.push_back({"sender", {0}, streams(4), std::move(tasks), {}, {{2}}});
+  plan.classes.push_back({"idle", {1}, streams(1), {compute("nothing", 0, 0)}, {}, {}});
+  plan.classes.push_back(
+      {"receiver",
+       {2},
+       streams(1, 1),
+       {recv("message", 1, 0, 1, 20), recv("awaited", 1, 0, 2, 20), compute("last", 0, 6, {1})},
+       {},
+       {{0}}});
+  return plan;
+}
+
+// Graham (1969): a task that takes less may make all of them take longer. Here two messages meet at
+// a port and share it; in the order of who waits for them they do not.
+TEST(Engine, AFasterKernelMayLengthenAStep) {
+  Cluster cluster = small_cluster(2);
+  const auto makespan_s = [&](double kernel_s, bool awaited_first) {
+    return run(five_tasks(kernel_s, awaited_first), cluster).makespan_s;
+  };
+  EXPECT_NEAR(makespan_s(4, false), 2 + 2 + 6, 1e-6);
+  EXPECT_NEAR(makespan_s(2, false), 2 + 4 + 6, 1e-6);
+  EXPECT_NEAR(makespan_s(4, true), 10, 1e-6);
+  EXPECT_NEAR(makespan_s(2, true), 10, 1e-6);
+}
+
 }  // namespace
 }  // namespace windtunnel

@@ -5,19 +5,23 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <memory>
 
 #include "models/base/random.hpp"
 #include "models/cost/memory/tiers.hpp"
+#include "models/cost/offload/host_work.hpp"
 #include "models/cost/offload/offload.hpp"
 #include "models/results/iteration_report.hpp"
 #include "models/results/memory_timeline.hpp"
 #include "models/workload/training.hpp"
 #include "policies/conflicts/conflict.hpp"
+#include "policies/exchange/compressed_reductions.hpp"
 #include "policies/iteration.hpp"
 #include "policies/search/memory_search.hpp"
 #include "sim/engine/engine.hpp"
 #include "sim/study/iterations/memory_excess.hpp"
+#include "tests/support/pool_job.hpp"
 #include "tests/support/small_job.hpp"
 
 namespace windtunnel {
@@ -37,7 +41,10 @@ Job random_job(RandomStream& random) {
   job.layout.sharding =
       pick(random, {Sharding::zero1, Sharding::zero2, Sharding::zero3, Sharding::zero3});
   job.recompute = pick(random, {Recompute::none, Recompute::selective, Recompute::full});
-  job.communication.overlap = pick(random, {GradientOverlap::none, GradientOverlap::bucketed});
+  job.communication.overlap = pick(random, {GradientOverlap::none, GradientOverlap::bucketed,
+                                            GradientOverlap::dear, GradientOverlap::priority});
+  if (crosses_iterations(job.communication.overlap)) job.layout.sharding = Sharding::none;
+  job.software.post_validation = random.below(4) == 0;
   job.schedule.name = pick(random, {"1f1b", "gpipe", "zb-h1"});
   job.cluster.node.pcie_Bps = spec(pick(random, {5e9, 20e9, 60e9, 400e9}));
   job.batch.global = job.layout.dp * (1 + static_cast<int>(random.below(6)));
@@ -338,6 +345,143 @@ TEST(HiddenJobs, FollowsTheLink) {
   const double share = share_of(hidden(job));
   job.cluster.node.pcie_Bps.value /= 2;
   EXPECT_NEAR(share_of(hidden(job)), share / 2, 0.04);
+}
+
+// Bytes of the tasks of a class whose names begin so, in an iteration.
+double bytes_of_tasks(const Plan& plan, int rank_class, std::string_view begin) {
+  double bytes = 0;
+  for (const Task& task : plan.classes[rank_class].tasks) {
+    if (task.name.starts_with(begin)) bytes += task.bytes;
+  }
+  return bytes / plan.iterations;
+}
+
+// Gradients that arrive in the next step leave then, layer by layer, and the new weights come back
+// before the layer that uses them: as many bytes as where they leave behind the backward pass.
+TEST(OffloadJobs, GradientsThatArriveInTheNextStepLeaveThen) {
+  for (const GradientOverlap overlap : {GradientOverlap::dear, GradientOverlap::priority}) {
+    Job job = small_job(1, 1, 4);
+    job.layout.sharding = Sharding::none;
+    Offload offload;
+    offload.optimizer = MemoryTier::host;
+    job.offload = shared(offload);
+    const double parameters = prepare_iteration(job).chunks.front().parameters;
+    job.communication.overlap = overlap;
+    const Stepped crossing = engine(job, prepare_iteration(job));
+    EXPECT_NEAR(bytes_of_tasks(crossing.plan, 0, "evict gradients"),
+                parameters * job.software.reduce_bytes, 1);
+    EXPECT_NEAR(bytes_of_tasks(crossing.plan, 0, "new weights"), 2 * parameters, 1);
+    // A layer's forward pass waits for its weights, and these for its gradients.
+    const std::vector<Task>& tasks = crossing.plan.classes.front().tasks;
+    const auto spans = crossing.timeline.ranks.front().spans;
+    int waited = 0;
+    for (std::size_t t = 0; t < tasks.size(); ++t) {
+      if (tasks[t].category != Category::forward) continue;
+      for (const TaskIndex before : tasks[t].after) {
+        if (!tasks[before].name.starts_with("new weights")) continue;
+        EXPECT_LE(spans[before].end_s, spans[t].start_s * (1 + 1e-12));
+        ++waited;
+      }
+    }
+    EXPECT_GT(waited, 4);
+    // Only what the GPU keeps of the optimizer is updated there.
+    offload.optimizer_share = 0.25;
+    job.offload = shared(offload);
+    const Stepped quarter = engine(job, prepare_iteration(job));
+    EXPECT_NEAR(bytes_of_tasks(quarter.plan, 0, "new weights"), 2 * parameters / 4, 1);
+    EXPECT_LT(quarter.step_s, crossing.step_s);
+  }
+}
+
+// Each rank steps when its own gradients are there: nothing more moves, and nobody waits longer.
+TEST(OffloadJobs, StepsThatAreValidatedAfterwardsMoveAsMuch) {
+  Job job = small_job(1, 4, 2);
+  job.schedule.name = "zb-h1";
+  job.layout.sharding = Sharding::zero1;
+  Offload offload;
+  offload.optimizer = MemoryTier::host;
+  job.offload = shared(offload);
+  const Stepped flushed = engine(job, prepare_iteration(job));
+  job.software.post_validation = true;
+  const Stepped after = engine(job, prepare_iteration(job));
+  for (int rank = 0; rank < 4; ++rank) {
+    for (const char* name : {"evict gradients", "new weights"}) {
+      EXPECT_NEAR(bytes_of_tasks(after.plan, rank, name), bytes_of_tasks(flushed.plan, rank, name),
+                  1)
+          << rank << name;
+    }
+  }
+  EXPECT_LE(after.step_s, flushed.step_s * (1 + 1e-9));
+}
+
+// Of slices all leaves but the keys and values that the slices behind them read.
+TEST(OffloadJobs, SlicesLeaveButForKeysAndValues) {
+  Job job = small_job(1, 2, 1);
+  Offload offload;
+  offload.activations = MemoryTier::host;
+  job.offload = shared(offload);
+  job.batch.global = 4 * job.batch.micro;
+  const Stepped whole = engine(job, prepare_iteration(job));
+  job.schedule.name = "seq1f1b";
+  job.schedule.slices = 4;
+  const Stepped slices = engine(job, prepare_iteration(job));
+  const int layers = job.model.layers / 2;
+  const double keys_and_values =
+      4.0 * layers * 2 * 2 * job.batch.micro * job.batch.sequence * job.model.kv_width();
+  for (int rank = 0; rank < 2; ++rank) {
+    const double left = bytes_of_tasks(slices.plan, rank, "evict activations");
+    EXPECT_NEAR(left, bytes_of_tasks(whole.plan, rank, "evict activations") - keys_and_values,
+                1e-6 * left);
+    EXPECT_NEAR(bytes_of_tasks(slices.plan, rank, "fetch activations"), left, 1e-6 * left);
+  }
+}
+
+// Two pools of one node are a machine of one kind; on unlike ones a copy takes the time of its own
+// node's link.
+TEST(OffloadJobs, EachPoolCopiesOverItsOwnLinks) {
+  Offload offload;
+  offload.optimizer = MemoryTier::host;
+  Job job = pool_job(PoolAxis::dp);
+  job.layout.sharding = Sharding::zero1;
+  job.communication.fidelity = Fidelity::closed;
+  job.offload = shared(offload);
+  const PreparedIteration unlike = prepare_iteration(job);
+  const Plan plan = iteration_plan(job, unlike);
+  ASSERT_EQ(plan.classes.size(), 4U);
+  std::array<double, 2> of_pool{};  // seconds of all copies
+  for (const int pool : {0, 1}) {
+    for (const Task& task : plan.classes[pool].tasks) {
+      if (!task.name.starts_with("evict gradients")) continue;
+      const HostWork work = copy_work(on_pool(job, pool), CopyWay::to_host, task.bytes, 0, false);
+      EXPECT_DOUBLE_EQ(total_seconds(task.cost), work.seconds);
+      of_pool[pool] += work.seconds;
+    }
+  }
+  EXPECT_GT(of_pool[1], 1.3 * of_pool[0]);
+  EXPECT_NEAR(engine(job, unlike).step_s, iteration_step_s(job, unlike),
+              0.02 * iteration_step_s(job, unlike));
+  for (Pool& pool : job.cluster.pools) pool.node = job.cluster.pools[0].node;
+  job.cluster.node = job.cluster.shared = shared_node(job.cluster.pools);
+  Job one = job;
+  one.cluster.pools.clear();
+  one.pool_calibrations.clear();
+  const PreparedIteration of_pools = prepare_iteration(job);
+  const PreparedIteration of_one = prepare_iteration(one);
+  EXPECT_DOUBLE_EQ(iteration_step_s(job, of_pools), iteration_step_s(one, of_one));
+  EXPECT_DOUBLE_EQ(engine(job, of_pools).step_s, engine(one, of_one).step_s);
+  EXPECT_EQ(of_pools.memory.front().host.total(), of_one.memory.front().host.total());
+}
+
+// A host that is too small for what is laid there is named with its pool.
+TEST(OffloadJobs, EachPoolHasRoomOfItsOwn) {
+  Offload offload;
+  offload.optimizer = offload.gradients = MemoryTier::host;
+  Job job = pool_job(PoolAxis::dp);
+  job.layout.sharding = Sharding::zero2;
+  job.offload = shared(offload);
+  EXPECT_EQ(memory_excess(job, prepare_iteration(job)), "");
+  job.cluster.pools[1].node.host_memory_bytes = spec(1e6);
+  EXPECT_THAT(memory_excess(job, prepare_iteration(job)), testing::HasSubstr("pool 'old'"));
 }
 
 }  // namespace

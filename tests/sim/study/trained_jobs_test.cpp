@@ -271,5 +271,37 @@ TEST(TrainedJobs, TheClosedFormIsNearTheEngine) {
   }
 }
 
+// Adapters beside every matrix of a layer: their kernels are small, and the base has no gradients
+// of weights, so that a step takes less than training all, recomputed or not, unless the host's
+// launches decide. A pair for each matrix takes longer than one for each product, and a sum of its
+// own longer than one in the product.
+TEST(TrainedJobs, AdaptersOnAllMatricesTakeLessThanTrainingAll) {
+  constexpr const char* kAll = "train: {adapter: {kind: lora, rank: 16}}\n";
+  for (const char* model : {"llama3-8b", "llama3-70b"}) {
+    for (const char* recompute : {"none", "selective", "full"}) {
+      for (const int tp : {1, 4}) {
+        const auto step_s = [&](const std::string& train, const std::string& software) {
+          const std::string text = fmt::format(
+              "name: all\nmodel: {}\ncluster: {{nodes: 4, node: dgx-h100}}\nlayout: {{tp: {}, "
+              "sharding: zero1}}\nbatch: {{global: 64, micro: 1, sequence: 4096}}\nrecompute: "
+              "{}\nsoftware: {{{}}}\n{}",
+              model, tp, recompute, software, train);
+          const Job job = parse_case(text, "all.yaml").job;
+          return iteration_step_s(job, prepare_iteration(job));
+        };
+        SCOPED_TRACE(fmt::format("{} {} tp {}", model, recompute, tp));
+        const double pairs_s = step_s(kAll, "cuda_graphs: true");
+        EXPECT_LT(pairs_s, step_s("", "cuda_graphs: true"));
+        EXPECT_GT(step_s(kAll, "cuda_graphs: true, adapter_per_product: false"), pairs_s);
+        EXPECT_LT(step_s(kAll, "cuda_graphs: true, fused_adapters: true"), pairs_s);
+        if (tp == 1) {
+          EXPECT_LT(step_s(kAll, "adapter_per_product: true"),
+                    step_s("", "adapter_per_product: true"));
+        }
+      }
+    }
+  }
+}
+
 }  // namespace
 }  // namespace windtunnel

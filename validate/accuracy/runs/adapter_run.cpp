@@ -88,6 +88,7 @@ void train_adapters(const TrainingRun& run, const UsualAdapter& usual, Job& job,
     }
   }
   training.adapter.kind = kind_of(run);
+  training.adapter.per_product = pairs_per_product(job.model, job.software);
   job.training = std::make_shared<const Training>(training);
 }
 

@@ -238,5 +238,54 @@ TEST(TrainedChunks, ChunkedCrossEntropy) {
   EXPECT_NEAR(flops(trained(training)), flops(job), 1);
 }
 
+// Pairs of whole products are fewer and wider: one A for q, k and v, one for gate and up. In the
+// product's own kernel their sum reads what the base has written, and no kernel adds them.
+TEST(TrainedChunks, PairsOfProductsAndFusedSums) {
+  const auto job_of = [](bool per_product, bool fused) {
+    Training training = adapter(AdapterKind::lora);
+    training.adapter.per_product = per_product;
+    Job job = at_layer(training);
+    job.software.fused_adapters = fused;
+    return job;
+  };
+  const auto ops_named = [](const Job& job, Pass pass, std::string_view name) {
+    double bytes = 0;
+    int count = 0;
+    for (const Op& op : block_ops(job, Block::layer, pass)) {
+      if (op.name != name) continue;
+      ++count;
+      bytes += op.bytes;
+    }
+    return std::pair(count, bytes);
+  };
+  for (const Pass pass : {Pass::forward, Pass::backward_input}) {
+    EXPECT_EQ(ops_named(job_of(false, false), pass, "adapter A").first, 7);
+    EXPECT_EQ(ops_named(job_of(true, false), pass, "adapter A").first, 4);
+    EXPECT_EQ(ops_named(job_of(true, true), pass, "adapter sum").first, 0);
+  }
+  const double out = 3 * kHidden + 2 * kKeys + 2 * kFfn;
+  EXPECT_EQ(ops_named(job_of(true, false), Pass::forward, "adapter sum").second,
+            3 * 2 * kRows * out);
+  EXPECT_EQ(ops_named(job_of(true, true), Pass::forward, "adapter B").second -
+                ops_named(job_of(true, false), Pass::forward, "adapter B").second,
+            2 * kRows * out);
+}
+
+// The module of a product launches its adapter's kernels with it; compiled, the sum is part of the
+// kernel that reads it.
+TEST(TrainedChunks, AModuleLaunchesItsAdapters) {
+  Job job = at_layer(adapter(AdapterKind::lora));
+  const auto launches = [&](Pass pass) {
+    double further = 0;
+    for (const Op& op : block_ops(job, Block::layer, pass)) further += op.further ? op.launches : 0;
+    return further;
+  };
+  EXPECT_EQ(launches(Pass::forward), 3 * kPairs);
+  EXPECT_EQ(launches(Pass::backward_input), 3 * kPairs);
+  EXPECT_EQ(launches(Pass::backward_weight), 2 * kPairs);
+  job.software.fusion = Fusion::compiled;
+  EXPECT_EQ(launches(Pass::forward), 2 * kPairs);
+}
+
 }  // namespace
 }  // namespace windtunnel

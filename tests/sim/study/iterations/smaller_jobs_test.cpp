@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 
 #include "policies/iteration.hpp"
+#include "sim/study/iterations/relaid_jobs.hpp"
+#include "tests/support/pool_job.hpp"
 #include "tests/support/small_job.hpp"
 
 namespace windtunnel {
@@ -66,6 +68,49 @@ TEST(SmallerJobs, SimulatedJobsCorrectTheClosedForm) {
   EXPECT_DOUBLE_EQ(seconds[1], 1.5 * closed_s(20));
   EXPECT_NEAR(gap, 1 - 1.2 / 1.5, 1e-12);
   EXPECT_TRUE(smaller_iterations(job, prepared, {}, {{0, 1}}, 1).seconds.empty());
+}
+
+// Two stages of two fast and two slow replicas, half a node each. Pools keep their share of what
+// is left, in favour of the slower: without one node's replicas one fast and two slow ones.
+TEST(SmallerJobs, PoolsKeepTheirShare) {
+  const Job job = pool_job(PoolAxis::dp);
+  const auto pools_left = [&](const Job& smaller) {
+    std::vector<int> pools;
+    for (int node = 0; node < smaller.cluster.nodes; ++node) {
+      pools.push_back(smaller.cluster.pool_of_place(smaller.cluster.place_of(node)));
+    }
+    return pools;
+  };
+  EXPECT_EQ(pools_left(job), (std::vector<int>{0, 1, 0, 1}));
+  const Job half = shrunk(job, 2);
+  EXPECT_EQ(half.layout.dp, 2);
+  EXPECT_EQ(pools_left(half), (std::vector<int>{1, 1}));
+  EXPECT_EQ(pools_left(relaid(job, {.tp = 2, .pp = 1, .dp = 4})), (std::vector<int>{0, 1}));
+  EXPECT_EQ(pools_left(relaid(job, {.tp = 2, .pp = 1, .dp = 6})), (std::vector<int>{0, 1, 1}));
+}
+
+// Of two pools of one node what is left does not depend on which nodes are.
+TEST(SmallerJobs, PoolsThatAreAlikeShrinkAsOneKind) {
+  Job pools = pool_job(PoolAxis::dp);
+  for (Pool& pool : pools.cluster.pools) pool.node = pools.cluster.pools[0].node;
+  pools.cluster.node = pools.cluster.shared = shared_node(pools.cluster.pools);
+  Job one = pools;
+  one.cluster.pools.clear();
+  one.pool_calibrations.clear();
+  const PreparedIteration of_pools = prepare_iteration(pools);
+  const PreparedIteration of_one = prepare_iteration(one);
+  const std::vector<int> sizes = smaller_sizes(pools, of_pools);
+  EXPECT_EQ(sizes, smaller_sizes(one, of_one));
+  const auto times = [](const Job& job, const PreparedIteration& prepared,
+                        const std::vector<int>& missing) {
+    const double own_s = iteration_step_s(job, prepared);
+    return smaller_iterations(job, prepared, missing, {{0, own_s}}, 1).seconds;
+  };
+  const std::vector<double> of_alike = times(pools, of_pools, sizes);
+  const std::vector<double> plain = times(one, of_one, sizes);
+  ASSERT_EQ(of_alike.size(), plain.size());
+  for (std::size_t i = 0; i < plain.size(); ++i)
+    EXPECT_NEAR(of_alike[i], plain[i], 1e-9 * plain[i]);
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 #include "policies/iteration.hpp"
 #include "sim/study/iterations/iteration_table.hpp"
 #include "sim/study/iterations/sync_window.hpp"
+#include "tests/support/pool_job.hpp"
 #include "tests/support/small_job.hpp"
 
 namespace windtunnel {
@@ -219,6 +220,32 @@ TEST(StragglerStep, ADynamicNumberIsTheOneThatPays) {
   };
   EXPECT_EQ(left_out({.sigma = 0.05}), 0);
   EXPECT_GE(left_out({.share = 0.001, .slowdown = 500}), 1);
+}
+
+// Without the replicas on slow nodes a step takes what it takes on fast ones; with them each round
+// is as long as theirs.
+TEST(StragglerStep, ReplicasOnSlowPoolsAreLeftOut) {
+  Job job = pool_job(PoolAxis::dp);
+  job.communication.fidelity = Fidelity::closed;
+  Cluster& cluster = job.cluster;
+  const GpuSpec slow = cluster.pools[1].node.gpu;
+  cluster.pools[1].node = cluster.pools[0].node;
+  cluster.pools[1].node.gpu = slow;  // behind the same links
+  cluster.node = cluster.shared = shared_node(cluster.pools);
+  const double slow_s = drawn_of(job).step_s.mean;
+  Job fast = job;
+  fast.cluster.pools[1].node = fast.cluster.pools[0].node;
+  const double fast_s = drawn_of(fast).step_s.mean;
+  ASSERT_GT(slow_s, 1.7 * fast_s);
+  job.redundancy =
+      std::make_shared<const Redundancy>(Redundancy{.scheme = drop_slowest, .stragglers = 2});
+  const DrawnIteration left_out = drawn_of(job);
+  EXPECT_NEAR(left_out.step_s.mean, fast_s, 0.01 * fast_s);
+  EXPECT_NEAR(left_out.stragglers->waiting_s, slow_s, 1e-9 * slow_s);
+  EXPECT_EQ(left_out.stragglers->missing, 2);
+  job.redundancy =
+      std::make_shared<const Redundancy>(Redundancy{.scheme = drop_slowest, .stragglers = 1});
+  EXPECT_NEAR(drawn_of(job).step_s.mean, slow_s, 1e-9 * slow_s);
 }
 
 }  // namespace

@@ -173,5 +173,27 @@ TEST(EnginePool, AFailedEnginesSamplesAreWrittenByOthers) {
   }
 }
 
+// Engines of unlike speeds take from one queue: of many equal samples each writes as many as it is
+// fast, and two groups of one speed are one.
+TEST(EnginePool, UnlikeEnginesShareOneQueue) {
+  EngineSpeed fast = pool_speed(4, 1e9, 0);
+  EngineSpeed slow = fast;
+  for (double& seconds : slow.base_s) seconds *= 2;
+  fast.prompt_token_s = slow.prompt_token_s = fast.prompt_square_s = slow.prompt_square_s = 0;
+  const std::vector<RolloutSample> samples(600, RolloutSample{100, 101});
+  const auto last_s = [&](const std::vector<EngineGroup>& groups) {
+    EnginePool pool(groups);
+    pool.submit(0, samples);
+    double end_s = 0;
+    while (const auto ended = pool.next()) end_s = ended->at_s;
+    return end_s;
+  };
+  const double of_fast = last_s({{fast, 3}});
+  EXPECT_NEAR(last_s({{fast, 1}, {fast, 2}}), of_fast, 1e-9 * of_fast);
+  // Two and half of two, so as three.
+  EXPECT_NEAR(last_s({{fast, 2}, {slow, 2}}), of_fast, 0.03 * of_fast);
+  EXPECT_NEAR(last_s({{slow, 3}}), 2 * of_fast, 1e-9 * of_fast);
+}
+
 }  // namespace
 }  // namespace windtunnel

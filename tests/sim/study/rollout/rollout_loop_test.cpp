@@ -29,8 +29,7 @@ LoopInputs inputs_of(RolloutMode mode, double sigma, double token_s = 2e-5) {
   inputs.spec.prompt_length = 200;
   inputs.spec.output = {.median = 1000, .sigma = sigma, .longest = 8000};
   inputs.spec.iterations = 6;
-  inputs.speed = speed_of(64);
-  inputs.engines = 8;
+  inputs.engines = {{speed_of(64), 8}};
   inputs.token_s = token_s;
   inputs.transfer_s = 0.7;
   return inputs;
@@ -45,10 +44,11 @@ TEST(RolloutLoop, ThePeriodIsTheClosedForm) {
   for (int seed = 0; seed < 60; ++seed) {
     RandomStream random(seed, RandomPurpose::test, 31);
     LoopInputs inputs = inputs_of(RolloutMode::synchronous, 0, random.uniform() * 2e-4);
-    inputs.engines = 1 + static_cast<int>(random.below(12));
+    inputs.engines.front().engines = 1 + static_cast<int>(random.below(12));
     inputs.transfer_s = random.uniform();
     inputs.spec.reward_s = random.uniform();
-    const double generation = equal_generation_s(inputs.speed, inputs.engines, {200, 1000}, 128);
+    const double generation = equal_generation_s(inputs.engines.front().speed,
+                                                 engines_of(inputs.engines), {200, 1000}, 128);
     const double training = 128 * 1200 * inputs.token_s + inputs.spec.reward_s;
     const LoopTimes sync = run_loop(inputs);
     const double sum = generation + training + inputs.transfer_s;
@@ -130,7 +130,7 @@ TEST(RolloutLoop, MoreStalenessIsNoSlower) {
 TEST(RolloutLoop, KeysAndValuesThatAreKeptAreNotComputedAgain) {
   LoopInputs inputs = inputs_of(RolloutMode::asynchronous, 1, 1e-6);
   inputs.spec.staleness = 4;
-  inputs.speed.prompt_token_s = 1e-3;
+  inputs.engines.front().speed.prompt_token_s = 1e-3;
   const double again = run_loop(inputs).period_s;
   inputs.spec.keeps_cache = true;
   EXPECT_LT(run_loop(inputs).period_s, again);

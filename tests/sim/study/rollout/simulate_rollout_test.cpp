@@ -8,6 +8,7 @@
 #include "scenarios/language/case.hpp"
 #include "sim/study/simulate.hpp"
 #include "tests/sim/study/rollout/equal_generation.hpp"
+#include "tests/support/error_of.hpp"
 
 namespace windtunnel {
 namespace {
@@ -44,7 +45,8 @@ TEST(SimulateRollout, TheParts) {
   const RolloutSpec& spec = report.spec;
   const LearnerPace pace = learner_pace(record.iteration);
   EXPECT_NEAR(report.generation_s,
-              equal_generation_s(rollout_speed(record.job, spec, pace), 8, {256, 1000}, 128),
+              equal_generation_s(rollout_engines(record.job, spec, pace).front().speed, 8,
+                                 {256, 1000}, 128),
               1e-9 * report.generation_s);
   EXPECT_NEAR(report.period_s, report.generation_s + report.training_s + report.transfer.seconds,
               1e-6 * report.period_s);
@@ -114,6 +116,57 @@ TEST(SimulateRollout, TheEstimateIsNearTheSimulation) {
   EXPECT_NEAR(estimated.step_s, simulated.step_s, 0.1 * simulated.step_s);
   EXPECT_NEAR(estimated.forward_share, simulated.forward_share, 0.05);
   EXPECT_EQ(estimated.saved_bytes, simulated.saved_bytes);
+}
+
+std::string on_pools(const char* old_node, const std::string& rollout) {
+  return fmt::format(
+      "name: pools\nmodel: llama3-8b\ncluster: {{pools: [{{name: new, nodes: 1, node: dgx-h100, "
+      "price: 2 USD per gpu-hour}}, {{name: old, nodes: 1, node: {}, price: 1 USD per "
+      "gpu-hour}}], storage: {{write: 10 GB/s, read: 10 GB/s}}}}\nlayout: {{tp: 2, sharding: "
+      "zero1}}\nbatch: {{global: 32, micro: 1, sequence: 4096}}\nrecompute: selective\nrollout: "
+      "{{prompts: 32, samples: 4, prompt_length: 256, engine: {{tp: 2}}, iterations: 3, {}}}\n",
+      old_node, rollout);
+}
+
+RolloutReport loop_on_pools(const char* old_node, const std::string& rollout) {
+  const Record record =
+      simulate(parse_case(on_pools(old_node, rollout), "pools.yaml"), {.threads = 2});
+  return *record.studies.find<RolloutReport>();
+}
+
+// Engines are as fast as the nodes that they stand on; two pools of one node are one machine.
+TEST(SimulateRollout, EnginesStandOnOneOfThePools) {
+  const std::string output = "output: {median: 1000, sigma: 0, longest: 2000}";
+  const RolloutReport on_new = loop_on_pools("dgx-a100", "nodes: 2, pool: new, " + output);
+  const RolloutReport on_old = loop_on_pools("dgx-a100", "nodes: 2, pool: old, " + output);
+  EXPECT_EQ(on_old.engines, 8);
+  EXPECT_GT(on_old.generation_s, 1.3 * on_new.generation_s);
+  EXPECT_NEAR(on_old.training_s, on_new.training_s, 1e-9 * on_new.training_s);
+  // 16 GPUs of the learner at 1.5 USD on average, 16 of engines at one or two.
+  EXPECT_NEAR(on_old.usd_per_sample * on_old.samples_per_s * 3600, 16 * 1.5 + 16 * 1, 1e-6);
+  EXPECT_NEAR(on_new.usd_per_sample * on_new.samples_per_s * 3600, 16 * 1.5 + 16 * 2, 1e-6);
+  const RolloutReport alike = loop_on_pools("dgx-h100", "nodes: 2, pool: old, " + output);
+  const RolloutReport one = loop_of("nodes: 2, " + output);
+  EXPECT_NEAR(alike.generation_s, one.generation_s, 1e-9 * one.generation_s);
+  EXPECT_NEAR(alike.transfer.seconds, one.transfer.seconds, 1e-6 * one.transfer.seconds);
+}
+
+TEST(SimulateRollout, ColocatedEnginesHaveTheSpeedOfTheirNodes) {
+  const std::string rollout = "colocated: true, output: {median: 1000, sigma: 0, longest: 2000}";
+  const double mixed_s = loop_on_pools("dgx-a100", rollout).generation_s;
+  const double fast_s = loop_on_pools("dgx-h100", rollout).generation_s;
+  EXPECT_GT(mixed_s, fast_s);
+  EXPECT_LT(mixed_s, 2.2 * fast_s);
+}
+
+TEST(SimulateRollout, ThePoolOfEnginesIsNamed) {
+  const auto fault = [](const std::string& rollout) {
+    return error_of([&] { parse_case(on_pools("dgx-a100", rollout), "pools.yaml"); });
+  };
+  const std::string output = ", output: {median: 1000, sigma: 0, longest: 2000}";
+  EXPECT_THAT(fault("nodes: 2" + output), testing::HasSubstr("on which nodes the engines stand"));
+  EXPECT_THAT(fault("nodes: 2, pool: newer" + output), testing::HasSubstr("there is no 'newer'"));
+  EXPECT_THAT(fault("colocated: true, pool: old" + output), testing::HasSubstr("rollout.pool"));
 }
 
 }  // namespace
