@@ -20,14 +20,19 @@ std::string value_text(const DocumentNode& node) {
   return node.kind == DocumentNode::Kind::scalar ? node.text : flow_text(node);
 }
 
+Overrides read_keys(const DocumentNode& map) {
+  Overrides keys;
+  for (const DocumentEntry& key : map.entries) {
+    if (key.value.kind == DocumentNode::Kind::null) continue;
+    keys.emplace_back(key.key, value_text(key.value));
+  }
+  return keys;
+}
+
 JobFeature read_feature(const DocumentEntry& entry) {
-  JobFeature feature{.name = entry.key, .keys = {}, .no = {}};
+  JobFeature feature{.name = entry.key, .keys = read_keys(entry.value), .no = {}};
   for (const DocumentEntry& key : entry.value.entries) {
-    if (key.value.kind == DocumentNode::Kind::null) {
-      feature.no.push_back(key.key);
-    } else {
-      feature.keys.emplace_back(key.key, value_text(key.value));
-    }
+    if (key.value.kind == DocumentNode::Kind::null) feature.no.push_back(key.key);
   }
   return feature;
 }
@@ -36,11 +41,14 @@ FeatureList read_features() {
   const std::string path = std::string(WINDTUNNEL_SOURCE_DIR) + "/" + kFile;
   const DocumentNode document = parse_document(read_text_file(path), kFile);
   FeatureList list;
-  for (const DocumentEntry& key : document.value_of("job")->entries) {
-    list.job.emplace_back(key.key, value_text(key.value));
-  }
+  list.job = read_keys(*document.value_of("job"));
   for (const DocumentEntry& entry : document.value_of("features")->entries) {
     list.features.push_back(read_feature(entry));
+  }
+  for (const DocumentNode& pair : document.value_of("sizes")->items) {
+    list.sizes.push_back(
+        {{list.index_of(pair.items.at(0).text), list.index_of(pair.items.at(1).text)},
+         read_keys(pair.items.at(2))});
   }
   for (const DocumentNode& pairs : document.value_of("wanted")->items) {
     for (const DocumentNode& first : pairs.items.at(0).items) {
@@ -60,6 +68,11 @@ bool overlap(const std::string& a, const std::string& b) {
   return within(a, b) || within(b, a);
 }
 
+// A key that one of them sets and another takes out.
+bool takes_out(const JobFeature& feature, const std::string& key) {
+  return std::ranges::count(feature.no, key) > 0;
+}
+
 // Keys that the job takes from no feature.
 Overrides rest_of_job(std::span<const std::size_t> features) {
   Overrides rest;
@@ -68,7 +81,7 @@ Overrides rest_of_job(std::span<const std::size_t> features) {
       const JobFeature& own = job_features().features[i];
       return std::ranges::any_of(own.keys,
                                  [&](const auto& key) { return overlap(key.first, each.first); }) ||
-             std::ranges::count(own.no, each.first) > 0;
+             takes_out(own, each.first);
     });
     if (!replaced) rest.push_back(each);
   }
@@ -77,10 +90,13 @@ Overrides rest_of_job(std::span<const std::size_t> features) {
 
 std::set<std::string> said_twice(std::span<const std::size_t> features) {
   std::set<std::string> keys;
-  for (std::size_t i = 0; i < features.size(); ++i) {
-    for (std::size_t j = 0; j < i; ++j) {
-      for (const auto& [key, value] : job_features().features[features[i]].keys) {
-        for (const auto& [other, others] : job_features().features[features[j]].keys) {
+  for (const std::size_t i : features) {
+    for (const std::size_t j : features) {
+      if (i == j) continue;
+      const JobFeature& another = job_features().features[j];
+      for (const auto& [key, value] : job_features().features[i].keys) {
+        if (takes_out(another, key)) keys.insert(key);
+        for (const auto& [other, others] : another.keys) {
           if (!overlap(key, other) || (key == other && value == others)) continue;
           keys.insert(key.size() < other.size() ? key : other);
         }
@@ -140,6 +156,11 @@ RandomJob job_with(std::span<const std::size_t> features) {
     for (const auto& each : job_features().features[i].keys) {
       if (std::ranges::count(job.set, each) == 0) job.set.push_back(each);
     }
+  }
+  for (const PairSizes& pair : job_features().sizes) {
+    const bool both = std::ranges::all_of(
+        pair.of, [&](std::size_t i) { return std::ranges::count(features, i) > 0; });
+    if (both) job.set.insert(job.set.end(), pair.keys.begin(), pair.keys.end());
   }
   return job;
 }
