@@ -32,9 +32,9 @@ const std::string& name_of(std::size_t feature) {
   return job_features().features[feature].name;
 }
 
+// Its name in the table of gradients.md, which has the reason.
 std::string reason_of(const Conflict& row) {
-  return fmt::format("{} with {}: {}", row.is.name, row.with.name,
-                     row.why.substr(row.why.find_first_not_of(": ")));
+  return fmt::format("{} with {}", row.is.name, row.with.name);
 }
 std::string reason_of(const Combination& pair) {
   return pair.row == nullptr ? pair.why : reason_of(*pair.row);
