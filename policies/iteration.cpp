@@ -55,6 +55,7 @@ PreparedIteration prepare_checked(const Job& job, const SharedGeometry& geometry
 }
 
 void check_layers(const Job& job) {
+  check_conflicts(layout_conflicts(), job);
   if (job.network) check_network(job);
   check_layout(job.model, job.layout, job.batch, job.cluster.gpus(), job.cluster.node.gpus);
   check_pattern_layout(job.model, job.layout);

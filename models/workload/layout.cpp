@@ -122,18 +122,6 @@ void check_signatures(const TransformerSpec& model, const Layout& layout) {
   }
 }
 
-bool takes(ContextForm form, AttentionKernel kernel) {
-  switch (kernel) {
-    case AttentionKernel::linear:
-      return form == ContextForm::lasp || form == ContextForm::ulysses;
-    case AttentionKernel::unfused:
-      return form != ContextForm::lasp;
-    case AttentionKernel::flash:
-      break;
-  }
-  return form != ContextForm::lasp && form != ContextForm::rsa;
-}
-
 void check_ulysses(const Layout& layout) {
   if (layout.context != ContextForm::usp) {
     if (layout.ulysses == 0) return;
@@ -159,10 +147,6 @@ void check_frames(const TransformerSpec& model, const Layout& layout, const Batc
                         model.name);
   }
   check_divides({"model.frames", "batch.sequence"}, model.frames, "batch.sequence", batch.sequence);
-  if (model.attention == AttentionKernel::linear) {
-    throw Error::of_key("model.frames",
-                        ": linear attention has no length to divide; take flash or unfused");
-  }
   if (model.layers % 2 != 0) {
     throw Error::of_key("model.frames",
                         ": layers attend within and over frames in turn, but {} "
@@ -186,15 +170,6 @@ void check_frames(const TransformerSpec& model, const Layout& layout, const Batc
 void check_context(const TransformerSpec& model, const Layout& layout, const Batch& batch) {
   check_ulysses(layout);
   if (layout.cp == 1) return;
-  if (!takes(layout.context, model.attention)) {
-    const std::string_view hint =
-        model.attention == AttentionKernel::linear ? "linear attention takes lasp or ulysses"
-        : layout.context == ContextForm::lasp
-            ? "it passes on the state of a linear attention: model.attention: linear"
-            : "it keeps the scores: model.attention: unfused";
-    throw Error::of_key("layout.context", "{} does not go with the attention of model '{}'; {}",
-                        name_of(layout.context), model.name, hint);
-  }
   const int ulysses = layout.ulysses_ranks();
   if (ulysses > 1) {
     const bool mesh = layout.mesh_side() > 1;

@@ -48,6 +48,7 @@ struct Conflict {
 };
 
 // By subject, in the order in which their rows are looked at.
+std::span<const Conflict> layout_conflicts();  // asked before a layout is known to be possible
 std::span<const Conflict> island_conflicts();
 std::span<const Conflict> redundancy_conflicts();
 std::span<const Conflict> offload_conflicts();
@@ -57,6 +58,8 @@ std::span<const Conflict> pool_conflicts();
 std::span<const Conflict> length_conflicts();
 std::span<const Conflict> exchange_conflicts();
 std::span<const Conflict> study_conflicts();
+// Asked where shares turn out unlike.
+std::span<const Conflict> share_conflicts();
 // Asked once the schedule is made.
 std::span<const Conflict> schedule_conflicts();
 
@@ -64,7 +67,8 @@ struct ConflictSubject {
   std::string_view title;
   std::span<const Conflict> (*rows)();
 };
-// schedule_conflicts() are asked only where there is a schedule.
+// schedule_conflicts() are asked only where there is a schedule, share_conflicts() where it is
+// known that shares are unlike.
 std::span<const ConflictSubject> conflict_table();
 
 struct Refusal {

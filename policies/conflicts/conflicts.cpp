@@ -16,6 +16,8 @@ struct NamedValue {
 constexpr NamedValue kValues[] = {
     {"compressor", [](const Asked& of) { return of.job.communication.compressors.dp.name; }},
     {"context", [](const Asked& of) { return std::string(name_of(of.job.layout.context)); }},
+    {"cp", [](const Asked& of) { return std::to_string(of.job.layout.cp); }},
+    {"ep", [](const Asked& of) { return std::to_string(of.job.layout.ep); }},
     {"frames", [](const Asked& of) { return std::to_string(of.job.model.frames); }},
     {"model", [](const Asked& of) { return of.job.model.name; }},
     {"overlap", [](const Asked& of) { return std::string(name_of(of.job.communication.overlap)); }},
@@ -40,6 +42,7 @@ constexpr NamedValue kValues[] = {
      [](const Asked& of) { return std::to_string(stage_beside_its_neighbour(*of.schedule)); }},
     {"stage_before",
      [](const Asked& of) { return std::to_string(stage_beside_its_neighbour(*of.schedule) - 1); }},
+    {"tp", [](const Asked& of) { return std::to_string(of.job.layout.tp); }},
 };
 
 // Some cost more to tell than a row to ask: only those that the text has.
@@ -64,6 +67,7 @@ int stage_beside_its_neighbour(const Schedule& schedule) {
 
 std::span<const ConflictSubject> conflict_table() {
   static constexpr ConflictSubject kSubjects[] = {
+      {"Models and layouts", layout_conflicts},
       {"Islands of replicas", island_conflicts},
       {"Redundancy against stragglers", redundancy_conflicts},
       {"Offload", offload_conflicts},
@@ -73,6 +77,7 @@ std::span<const ConflictSubject> conflict_table() {
       {"Sequences of unequal length", length_conflicts},
       {"Exchange of gradients", exchange_conflicts},
       {"What stands beside a step", study_conflicts},
+      {"Unlike numbers of micro-batches", share_conflicts},
       {"Schedules", schedule_conflicts},
   };
   return kSubjects;
@@ -102,6 +107,7 @@ void check_conflicts(std::span<const Conflict> rows, const Asked& asked) {
 void check_conflicts(const Asked& asked) {
   for (const ConflictSubject& subject : conflict_table()) {
     if (subject.rows == schedule_conflicts && asked.schedule == nullptr) continue;
+    if (subject.rows == share_conflicts) continue;
     check_conflicts(subject.rows(), asked);
   }
 }

@@ -60,6 +60,24 @@ inline constexpr Feature kNoCausalSoftmax = {
       const TransformerSpec& model = of.job.model;
       return !model.masked() || model.encoder || model.attention == AttentionKernel::linear;
     }};
+inline constexpr Feature kBidirectional = {
+    "layers without a mask", "model.bidirectional",
+    [](const Asked& of) { return of.job.model.bidirectional; }};
+inline constexpr Feature kLinearAttention = {
+    "linear attention", "model.attention",
+    [](const Asked& of) { return of.job.model.attention == AttentionKernel::linear; }};
+inline constexpr Feature kSoftmaxAttention = {
+    "attention with softmax", "model.attention",
+    [](const Asked& of) { return !kLinearAttention.in(of); }};
+inline constexpr Feature kFlashAttention = {
+    "attention in one kernel", "model.attention",
+    [](const Asked& of) { return of.job.model.attention == AttentionKernel::flash; }};
+inline constexpr Feature kPattern = {
+    "a pattern of layers", "model.hybrid_override_pattern",
+    [](const Asked& of) { return !of.job.network && !of.job.model.pattern.empty(); }};
+inline constexpr Feature kScans = {
+    "scans", "model.mamba",
+    [](const Asked& of) { return kPattern.in(of) && of.job.model.layers_with(has_mamba) > 0; }};
 inline constexpr Feature kFrames = {"layers over frames", "model.frames",
                                     [](const Asked& of) { return of.job.model.frames > 0; }};
 inline constexpr Feature kUnmasked = {
@@ -75,8 +93,30 @@ inline constexpr Feature kTensorRanks = {"tensor parallelism", "layout.tp",
                                          [](const Asked& of) { return of.job.layout.tp > 1; }};
 inline constexpr Feature kContextRanks = {"context parallelism", "layout.cp",
                                           [](const Asked& of) { return of.job.layout.cp > 1; }};
+inline constexpr Feature kFormOfSoftmax = {
+    "a form of cp other than lasp and ulysses", "layout.context", [](const Asked& of) {
+      const ContextForm form = of.job.layout.context;
+      return kContextRanks.in(of) && form != ContextForm::lasp && form != ContextForm::ulysses;
+    }};
+inline constexpr Feature kLasp = {
+    "cp by the state of linear attention", "layout.context", [](const Asked& of) {
+      return kContextRanks.in(of) && of.job.layout.context == ContextForm::lasp;
+    }};
+inline constexpr Feature kRsa = {"cp by rings of scores", "layout.context", [](const Asked& of) {
+                                   return kContextRanks.in(of) &&
+                                          of.job.layout.context == ContextForm::rsa;
+                                 }};
+inline constexpr Feature kFormBesideScans = {
+    "a form of cp other than ring and ulysses", "layout.context", [](const Asked& of) {
+      const ContextForm form = of.job.layout.context;
+      return kContextRanks.in(of) && form != ContextForm::ring && form != ContextForm::ulysses;
+    }};
+inline constexpr Feature kExpertRanks = {"expert parallelism", "layout.ep",
+                                         [](const Asked& of) { return of.job.layout.ep > 1; }};
 inline constexpr Feature kPipeline = {"a pipeline", "layout.pp",
                                       [](const Asked& of) { return of.job.layout.pp > 1; }};
+inline constexpr Feature kOnePipelineRank = {"one pipeline rank", "layout.pp",
+                                             [](const Asked& of) { return of.job.layout.pp == 1; }};
 inline constexpr Feature kStages = {"several stages", "layout.pp",
                                     [](const Asked& of) { return of.job.layout.stages() > 1; }};
 inline constexpr Feature kDividedReplicas = {
@@ -189,11 +229,31 @@ inline constexpr Feature kDispatch = {"programs that a controller starts", "soft
                                         return of.job.software.dispatch_latency_s > 0 ||
                                                of.job.software.dispatch_gang != DispatchGang::none;
                                       }};
+inline constexpr Feature kGangs = {"gangs", "software.dispatch.gang", [](const Asked& of) {
+                                     return of.job.software.dispatch_gang != DispatchGang::none;
+                                   }};
+inline constexpr Feature kAsynchronous = {
+    "a schedule without a flush", "schedule",
+    [](const Asked& of) { return schedule_kind(of.job.schedule).asynchronous; }};
+inline constexpr Feature kTensorOverlap = {
+    "overlap inside layers", "software.tp_overlap", [](const Asked& of) {
+      return kTensorRanks.in(of) && of.job.software.tp_overlap != TensorOverlap::none;
+    }};
+inline constexpr Feature kHalfLayers = {
+    "overlap of halves of layers", "software.tp_overlap", [](const Asked& of) {
+      return kTensorOverlap.in(of) && of.job.software.tp_overlap != TensorOverlap::pipelined;
+    }};
 inline constexpr Feature kSegments = {
     "micro-batches in segments", "software.tp_overlap",
     [](const Asked& of) { return tensor_slices(of.job) > 1 || tensor_columns(of.job) > 1; }};
 inline constexpr Feature kTiles = {"tiles of MLPs", "software.mlp_tiles",
                                    [](const Asked& of) { return of.job.software.mlp_tiles > 1; }};
+inline constexpr Feature kRecomputedModules = {
+    "recomputation of modules", "recompute",
+    [](const Asked& of) { return of.job.recompute.modules != 0; }};
+inline constexpr Feature kOpenRecompute = {
+    "a search of what to recompute", "recompute",
+    [](const Asked& of) { return of.job.recompute == Recompute::automatic; }};
 inline constexpr Feature kNoRecompute = {"no recomputation", "recompute", [](const Asked& of) {
                                            return of.job.recompute == Recompute::none;
                                          }};
@@ -216,6 +276,9 @@ inline constexpr Feature kCrossing = {
 inline constexpr Feature kCrossingShards = {
     "sharded state with overlap dear or priority", "communication.overlap",
     [](const Asked& of) { return kCrossing.in(of) && kSharded.in(of); }};
+inline constexpr Feature kLateGradients = {
+    "gradients that arrive in the next step", "communication.overlap",
+    [](const Asked& of) { return kCrossing.in(of) && of.job.layout.dp * of.job.layout.cp > 1; }};
 inline constexpr Feature kBeyondBuckets = {
     "an overlap other than none and bucketed", "communication.overlap", [](const Asked& of) {
       return of.job.communication.overlap != GradientOverlap::none &&

@@ -30,23 +30,6 @@ std::vector<bool> splitting_stages(const Schedule& schedule) {
 
 }  // namespace
 
-void check_dispatch(const Job& job, const std::string& ends_with) {
-  const Software& software = job.software;
-  const bool gang = software.dispatch_gang != DispatchGang::none;
-  if (software.dispatch_latency_s == 0 && !gang) return;
-  if (!ends_with.empty()) {
-    throw Error::about({"software.dispatch", "communication.overlap", "software.post_validation"},
-                       "a step's programs are dispatched behind the step before, but here steps "
-                       "run into each other; set {}",
-                       ends_with);
-  }
-  if (gang && !job.cluster.pools.empty()) {
-    throw Error::about({"software.dispatch.gang"},
-                       "replicas on cluster.pools are not gangs: each has passes of its own pace; "
-                       "take software.dispatch.gang: none");
-  }
-}
-
 double dispatch_ahead_s(const Job& job, const Schedule& schedule, int rank) {
   const double latency_s = job.software.dispatch_latency_s;
   if (dispatches(job, DispatchMode::asynchronous, DispatchProgram::step)) return latency_s;

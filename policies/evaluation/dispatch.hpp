@@ -11,7 +11,6 @@
 #pragma once
 
 #include <cstdint>
-#include <string>
 #include <vector>
 
 #include "models/cost/chunk/chunk_cost.hpp"
@@ -19,10 +18,6 @@
 #include "models/plan/schedule.hpp"
 
 namespace windtunnel {
-
-// Throws Error that names the key where dispatch does not go with the job. `ends_with`: the changes
-// with which a step ends before the next one begins ("schedule: 1f1b and ..."); empty: it does.
-void check_dispatch(const Job& job, const std::string& ends_with);
 
 // Of a rank's programs in an iteration, dispatched one after another beside what runs.
 double dispatch_ahead_s(const Job& job, const Schedule& schedule, int rank);

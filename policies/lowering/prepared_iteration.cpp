@@ -17,6 +17,7 @@
 #include "models/cost/parallel/tensor_ops.hpp"
 #include "models/cost/parallel/tensor_rules.hpp"
 #include "models/workload/training.hpp"
+#include "policies/conflicts/conflict.hpp"
 #include "policies/evaluation/dispatch.hpp"
 #include "policies/evaluation/schedule_evaluator.hpp"
 #include "policies/evaluation/stage_cost.hpp"
@@ -156,15 +157,6 @@ bool without_flush(const Job& job) {
   return job.software.post_validation || overlaps_next_step(job);
 }
 
-// With which a step ends before the next one begins; empty: it does.
-std::string ending_changes(const Job& job, const Schedule& schedule) {
-  std::vector<std::string_view> changes;
-  if (schedule.iterations > 1) changes.emplace_back("schedule: 1f1b");
-  if (job.software.post_validation) changes.emplace_back("software.post_validation: false");
-  if (overlaps_next_step(job)) changes.emplace_back("communication.overlap: bucketed");
-  return fmt::format("{}", fmt::join(changes, " and "));
-}
-
 std::vector<ChunkCost> pass_costs(const Job& job, const Schedule& schedule,
                                   const std::vector<ChunkCost>& chunks) {
   std::vector<ChunkCost> units = unit_costs(job, schedule, chunks);
@@ -173,7 +165,6 @@ std::vector<ChunkCost> pass_costs(const Job& job, const Schedule& schedule,
 }
 
 void check_order(const Job& job, PreparedIteration& prepared) {
-  check_dispatch(job, ending_changes(job, prepared.schedule));
   if (without_flush(job) && prepared.schedule.iterations == 1 && job.layout.pp > 1) {
     prepared.schedule = in_a_row(std::move(prepared.schedule));
   }
@@ -257,13 +248,7 @@ void prepare_kinds(const Job& job, PreparedIteration& prepared) {
   const bool uneven = std::ranges::any_of(kinds, [&](const ReplicaKind& kind) {
     return kind.microbatches != kinds.front().microbatches;
   });
-  if (uneven && without_flush(job)) {
-    throw Error::about({"batch.shares"},
-                       "replicas with unlike numbers of micro-batches meet at the end of every "
-                       "iteration, which communication.overlap: {} and software.post_validation do "
-                       "without; take batch.shares: even",
-                       name_of(job.communication.overlap));
-  }
+  if (uneven) check_conflicts(share_conflicts(), job);
   double longest_s = -1;
   for (const ReplicaKind& kind : kinds) {
     PreparedIteration own = prepare_kind(job, kind, prepared.geometry);

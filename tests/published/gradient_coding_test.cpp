@@ -1,9 +1,10 @@
 // Sequential gradient coding on 256 workers (Krishnan, Ebrahimi, Khisti, ICLR 2023, arXiv
-// 2211.13802), whose run time is published, but neither the law of its stragglers nor by how much
-// a worker takes longer under more load. Both are assumed here, and the result is theirs; what
-// follows from others is printed.
+// 2211.13802). How much longer a worker takes under more load follows from what their repository
+// (github.com/mamaj/Sequential-Gradient-Coding-2) prints; the law of its stragglers is assumed.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
+
+#include <cmath>
 
 #include "models/reliability/stragglers/straggler_rounds.hpp"
 
@@ -18,13 +19,15 @@ constexpr Redundancy kSelective{
 constexpr Redundancy kMultiplexed{
     .scheme = RedundancyScheme::m_sgc, .burst = 1, .window = 2, .distinct = 27, .tolerance = 1};
 
-// Two states: so large a share of the rounds is slow, for so many in a row. By the published codes,
-// each the best of its kind over 80 rounds of a measured profile: at most 15 of 256 in a round and
-// 27 in two are what the largest of 80 binomial numbers of a share of 3 % is; and bursts are of one
-// round (B = 1). They are 2.4 times as slow: then the uncoded run takes 1.125 times GC's, as in the
-// authors' replay (see below).
-Jitter stragglers(double share, double rounds) {
-  return {.bursts = {.good = rounds * (1 - share) / share, .bad = rounds, .slowdown = 2.4}};
+// Two states: 3 % of the rounds of a worker are slow, 1.05 in a row, by 2.5. By the published
+// codes, each the best of its kind over 80 rounds of a measured profile: at most 15 of 256 in a
+// round and 27 in two are what the largest of 80 binomial numbers of a share of 3 % is. In a row
+// and slowdown are those of the authors' replay of that profile (see below): M-SGC's gain, and the
+// uncoded run. Their runs are then predicted.
+constexpr double kInARow = 1.05;
+Jitter stragglers(double rounds = kInARow) {
+  constexpr double kShare = 0.03;
+  return {.bursts = {.good = rounds * (1 - kShare) / kShare, .bad = rounds, .slowdown = 2.5}};
 }
 
 // Of a round, if a worker that computes the whole batch takes `slope` times longer than for
@@ -34,33 +37,70 @@ double round_s(const Redundancy& own, const Jitter& jitter, double slope) {
   return rounds.length * (1 + slope * load_of(own, kWorkers) / kWorkers);
 }
 
+// The shortest round of their runs under two loads, 2_find_runtimes/results.ipynb: M-SGC's and
+// GC's. Nobody straggles in it, so that the line through both is that of a worker's time: 1.15 s
+// for nothing and 3.68 s more for the whole batch.
+constexpr double kShortRound_s[] = {1.1778676, 1.3799380};
+constexpr double kLoads[] = {0.007543, 0.0625};
+
+double slope_of_runs() {
+  const double more_s = (kShortRound_s[1] - kShortRound_s[0]) / (kLoads[1] - kLoads[0]);
+  return more_s / (kShortRound_s[0] - more_s * kLoads[0]);
+}
+
+// Seconds of a run of 480 gradients, mean and standard deviation of ten: as above.
+struct Runs {
+  double mean_s, deviation_s;
+};
+constexpr Runs kPlainRuns = {1095.14, 50.66};
+constexpr Runs kMultiplexedRuns = {916.37, 63.14};
+
 TEST(GradientCoding, AMultiplexedCodeTakesASixthLessThanAPlainOne) {
-  // A worker takes 4.7 times as long for the whole batch as for none of it: assumed; from 2.5 to
-  // 4.6 times more keep within the bound.
-  constexpr double kSlope = 3.7;
-  const Jitter jitter = stragglers(0.03, 1);
-  const double plain = round_s(kGradientCode, jitter, kSlope);
-  const double multiplexed = round_s(kMultiplexed, jitter, kSlope);
-  const double selective = round_s(kSelective, jitter, kSlope);
-  EXPECT_NEAR(1 - multiplexed / plain, 0.16, 0.04);
+  const double slope = slope_of_runs();
+  const Jitter jitter = stragglers();
+  const double plain = round_s(kGradientCode, jitter, slope);
+  const double multiplexed = round_s(kMultiplexed, jitter, slope);
+  const double selective = round_s(kSelective, jitter, slope);
+  const double ratio = kMultiplexedRuns.mean_s / kPlainRuns.mean_s;
+  const double deviation =
+      ratio * std::hypot(kMultiplexedRuns.deviation_s / kMultiplexedRuns.mean_s,
+                         kPlainRuns.deviation_s / kPlainRuns.mean_s);
+  fmt::print("slope {:.2f}: M-SGC {:.3f}, SR-SGC {:.3f} of GC; {:.3f} +- {:.3f} published\n", slope,
+             multiplexed / plain, selective / plain, ratio, deviation);
+  EXPECT_NEAR(slope, 3.2, 0.02);
+  EXPECT_NEAR(multiplexed / plain, ratio, deviation);
   // The order of the codes is the published one.
   EXPECT_LT(multiplexed, selective);
   EXPECT_LT(selective, plain);
 }
 
-TEST(GradientCoding, TheUncodedRunIsThatOfTheReplay) {
-  const Jitter jitter = stragglers(0.03, 1);
-  EXPECT_NEAR(round_s({}, jitter, 1.2) / round_s(kGradientCode, jitter, 1.2), 122.627 / 109.019,
-              0.02);
+// The authors' replay of the profile that they chose the codes by: delays measured without load,
+// and 2.2013 s for the whole batch on top (the regression of the same notebook). 80 gradients take
+// 109.36 s by GC and 103.73 s by M-SGC, in one round more: 5.1 % less. By GC a round without load
+// takes 1.23 s, so that its slope is 1.8. With no slow round behind another M-SGC would gain 9 % by
+// that; in the profile some follow each other.
+TEST(GradientCoding, TheReplayHasSlowRoundsInARow) {
+  constexpr double kMore_s = 2.2013;
+  const double slope = kMore_s / (109.359 / 80 - kMore_s * kLoads[1]);
+  EXPECT_NEAR(slope, 1.79, 0.01);
+  const double plain = round_s(kGradientCode, stragglers(), slope);
+  EXPECT_NEAR(round_s({}, stragglers(), slope) / plain, 122.638 / 109.359, 0.02);
+  const auto gain = [&](double rounds) {
+    const Jitter jitter = stragglers(rounds);
+    return 1 - round_s(kMultiplexed, jitter, slope) / round_s(kGradientCode, jitter, slope);
+  };
+  constexpr double kReplayed = 1 - 103.727 / 109.359;
+  fmt::print(
+      "slope {:.2f}: M-SGC takes {:.1f}, {:.1f}, {:.1f} % less with 1, 1.02, 1.05 in a row\n",
+      slope, 100 * gain(1), 100 * gain(1.02), 100 * gain(1.05));
+  EXPECT_GT(gain(1), kReplayed + 0.02);
+  EXPECT_NEAR(gain(kInARow), kReplayed, 0.01);
 }
 
-// The authors' own replay of the profile that they chose the codes by, whose worker's time is
-// linear in the load: 103.69 s of M-SGC against 109.02 s of GC for 80 gradients (their repository,
-// "good results.txt"), 4.9 % less.
 TEST(GradientCoding, AsMuchAsTheLoadIsWorth) {
   for (const double rounds : {1.0, 1.02, 1.05, 1.2, 1.5}) {
-    for (const double slope : {0.0, 1.2, 3.7, 8.0}) {
-      const Jitter jitter = stragglers(0.03, rounds);
+    for (const double slope : {0.0, 1.2, 3.2, 8.0}) {
+      const Jitter jitter = stragglers(rounds);
       const double gain =
           1 - round_s(kMultiplexed, jitter, slope) / round_s(kGradientCode, jitter, slope);
       fmt::print("bursts of {:.2f} rounds, slope {:.1f}: M-SGC takes {:+.1f} %\n", rounds, slope,

@@ -500,20 +500,6 @@ void check_boundary(const Job& job) {
   const double rank = job.communication.boundary_rank;
   if (rank == 0) return;
   constexpr const char* kKey = "communication.boundary_rank";
-  if (compresses(job.communication.compressors.pp)) {
-    throw Error::about({kKey, "compress"},
-                       "{} and compress with axis: pp both say how activations cross a pipeline "
-                       "cut; leave one of them out",
-                       kKey);
-  }
-  if (job.layout.pp == 1) {
-    throw Error::of_key(kKey, ": layout.pp is 1, so that no activations are sent on; leave it out");
-  }
-  if (job.layout.mesh_side() > 1) {
-    throw Error::of_key(kKey,
-                        ": with layout.tp_form 2d no rank has whole rows to multiply; take "
-                        "layout.tp_form: 1d");
-  }
   if (rank > job.model.hidden) {
     throw Error::of_key(kKey, ": {:g} is above the width {} of the activations of model '{}'", rank,
                         job.model.hidden, job.model.name);

@@ -10,7 +10,6 @@
 #include "models/cost/offload/offload.hpp"
 #include "models/cost/op/block_cost.hpp"
 #include "models/cost/op/host_launch.hpp"
-#include "models/workload/axes.hpp"
 #include "models/workload/layer_table.hpp"
 #include "models/workload/training.hpp"
 
@@ -107,14 +106,6 @@ TransformerSpec network_model(const LayerTable& network) {
 void check_network(const Job& job) {
   const Layout& layout = job.layout;
   const std::string& name = job.network->name;
-  for (const Axis& axis : kAxes) {
-    const int size = layout.*axis.size;
-    if (size == 1 || axis.size == &Layout::dp) continue;
-    throw Error::of_key(axis.key,
-                        "is {}, but model '{}' is a table of layers, which runs data "
-                        "parallel only; set it to 1",
-                        size, name);
-  }
   if (layout.sequence_parallel) {
     throw Error::of_key("layout.sequence_parallel", ": model '{}' has no sequences", name);
   }
@@ -127,12 +118,6 @@ void check_network(const Job& job) {
                         "is {}, but model '{}' has samples, not sequences; "
                         "leave it out",
                         job.batch.sequence, name);
-  }
-  if (job.recompute.modules != 0) {
-    throw Error::of_key("recompute",
-                        ": model '{}' is a table of layers, of which a search says which are "
-                        "computed again; set recompute: auto, or none",
-                        name);
   }
 }
 

@@ -108,10 +108,6 @@ std::vector<Op> tensor_parallel_recomputed(const Job& job, Block block,
 void check_tensor_overlap(const Job& job) {
   const Software& software = job.software;
   if (job.layout.tp == 1 || software.tp_overlap == TensorOverlap::none) return;
-  if (job.layout.mesh_side() > 1) {
-    throw Error::of_key("software.tp_overlap",
-                        ": with layout.tp_form 2d every GEMM waits for its blocks; take none");
-  }
   if (software.tp_overlap == TensorOverlap::pipelined && !job.layout.sequence_parallel) {
     throw Error::of_key("software.tp_overlap",
                         ": pipelined cuts up the gathers and scatters of sequence parallelism, "
@@ -121,13 +117,6 @@ void check_tensor_overlap(const Job& job) {
     throw Error::about({"software.tp_overlap", "layout.signatures"},
                        "software.tp_overlap: hides the collectives of Megatron-LM's layout; leave "
                        "layout.signatures out, or take none");
-  }
-  const bool halves = software.tp_overlap != TensorOverlap::pipelined;
-  if (halves && !job.model.pattern.empty()) {
-    throw Error::of_key("software.tp_overlap",
-                        ": hides collectives of one half of a layer behind the other, and layers "
-                        "of model '{}' have one; take pipelined or none",
-                        job.model.name);
   }
   const bool kraken = software.tp_overlap == TensorOverlap::kraken;
   if (kraken && job.model.moe.experts > 0) {

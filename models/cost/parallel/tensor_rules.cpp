@@ -179,12 +179,6 @@ void check_mamba_divides(std::initializer_list<std::string_view> keys, int ranks
 
 void check_pattern_layout(const TransformerSpec& model, const Layout& layout) {
   if (model.pattern.empty()) return;
-  if (layout.mesh_side() > 1) {
-    throw Error::of_key("layout.tp_form",
-                        "2d divides layers of attention and an MLP; model '{}' has a pattern; "
-                        "take 1d",
-                        model.name);
-  }
   if (layout.signatures != ProductSignatures{}) {
     throw Error::of_key("layout.signatures",
                         ": model '{}' has a pattern of layers, which are divided as in "
@@ -197,14 +191,6 @@ void check_pattern_layout(const TransformerSpec& model, const Layout& layout) {
   check_mamba_divides({"layout.tp", "model.mamba.num_groups"}, layout.tp, "groups",
                       model.mamba.groups);
   if (layout.cp == 1) return;
-  const bool exchanged =
-      layout.context == ContextForm::ring || layout.context == ContextForm::ulysses;
-  if (!exchanged) {
-    throw Error::of_key("layout.context",
-                        "{}: Mamba layers exchange whole heads among cp ranks (Megatron-LM), "
-                        "beside attention on a ring or by ulysses; take ring or ulysses",
-                        name_of(layout.context));
-  }
   check_mamba_divides({"layout.cp", "layout.tp", "model.mamba.num_heads"}, layout.tp * layout.cp,
                       "heads", model.mamba.heads);
   const int groups = model.mamba.groups / layout.tp;

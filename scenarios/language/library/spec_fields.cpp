@@ -100,9 +100,6 @@ void check_model(const TransformerSpec& model) {
   if (model.window > 0 && model.frames > 0) {
     throw Error("model.window: with model.frames layers see whole frames; keep one of them");
   }
-  if (model.bidirectional && model.attention == AttentionKernel::linear) {
-    throw Error("model.bidirectional: linear attention is causal; take flash or unfused");
-  }
 }
 
 }  // namespace windtunnel

@@ -277,7 +277,7 @@ void check_batch(const Values& values, const Job& job) {
 void check_tiles(const Values& values, const Job& job) {
   constexpr const char* kKey = "software.mlp_tiles";
   const int tiles = job.software.mlp_tiles;
-  if (tiles == 1) return;
+  if (tiles == 1 || job.network) return;
   const double tokens = double(job.batch.micro) * job.batch.sequence / job.layout.cp;
   if (tiles > tokens) {
     values.fail(kKey,

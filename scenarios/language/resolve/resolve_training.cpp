@@ -108,9 +108,7 @@ void resolve_adapter(const Values& values, const Job& job, Adapter& adapter) {
     }
     return;
   }
-  if (job.network) {
-    values.fail(key, "a table of layers has no products of a transformer to put one beside");
-  }
+  if (job.network) return;  // a row of policies/conflicts
   if (adapter.rank == 0) adapter.rank = kUsualRank;
   if (adapter.rank > job.model.hidden) {
     values.fail(key + ".rank", fmt::format("{} is above the width {} of model '{}'", adapter.rank,

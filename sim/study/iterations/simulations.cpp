@@ -18,7 +18,7 @@ namespace {
 // What as many micro-batches again take.
 double passes_s(const Job& job) {
   const auto step_s = [](const Job& each) {
-    const Execution run = run_iteration(each, prepare_iteration(each), {}, 0);
+    const Execution run = run_iteration(each, prepare_checked(each), {}, 0);
     return iteration_s(each, run.plan, run.timeline);
   };
   const Job calm = without_stragglers(job);

@@ -9,6 +9,7 @@
 #include "models/cost/chunk/chunk_cost.hpp"
 #include "models/cost/chunk/layer_table_cost.hpp"
 #include "models/workload/layer_table.hpp"
+#include "policies/conflicts/conflict.hpp"
 #include "policies/exchange/compressed_reductions.hpp"
 #include "policies/exchange/gradient_tensors.hpp"
 #include "validate/harness/exchange/exchange.hpp"
@@ -40,6 +41,7 @@ std::vector<MlpLayer> layers_of(const Job& job) {
 }
 
 void check_runs(const Job& job) {
+  check_conflicts(layout_conflicts(), job);
   check_network(job);
   if (job.layout.sharding != Sharding::none) refuse(job, "set layout.sharding: none");
   if (job.precision != Precision::fp32) refuse(job, "set precision: fp32");

@@ -92,20 +92,9 @@ TEST(LayerTableCost, KeepsItsActivations) {
 TEST(LayerTableCost, RunsDataParallelOnly) {
   EXPECT_EQ(fault_of(network_job(4)), "no error");
   Job job = network_job(4);
-  job.layout.tp = 2;
-  EXPECT_EQ(
-      fault_of(job),
-      "layout.tp is 2, but model 'small' is a table of layers, which runs data parallel only; "
-      "set it to 1");
-  job = network_job(4);
   job.batch.sequence = 128;
   EXPECT_EQ(fault_of(job),
             "batch.sequence is 128, but model 'small' has samples, not sequences; leave it out");
-  job = network_job(4);
-  job.recompute = Recompute::selective;
-  EXPECT_EQ(fault_of(job),
-            "recompute: model 'small' is a table of layers, of which a search says which are "
-            "computed again; set recompute: auto, or none");
   job = network_job(4);
   job.layout.sequence_parallel = true;
   EXPECT_EQ(fault_of(job), "layout.sequence_parallel: model 'small' has no sequences");

@@ -326,13 +326,8 @@ TEST(ContextParallel, FormsThatDoNotFitAreRefused) {
   job.layout.context = ContextForm::ring;
   EXPECT_EQ(context_refusal(job),
             "layout.ulysses is 8 but layout.context is ring; only usp joins Ulysses with a ring");
-  EXPECT_TRUE(context_refusal(context_job(ContextForm::lasp, 8))
-                  .starts_with("layout.context lasp does not go with the attention of model"));
-  EXPECT_TRUE(
-      context_refusal(context_job(ContextForm::rsa, 8)).ends_with("model.attention: unfused"));
   job = context_job(ContextForm::ring, 8);
   job.model.attention = AttentionKernel::linear;
-  EXPECT_TRUE(context_refusal(job).ends_with("linear attention takes lasp or ulysses"));
   job.layout.context = ContextForm::lasp;
   EXPECT_EQ(context_refusal(job), "no error");
   EXPECT_EQ(context_refusal(context_job(ContextForm::ulysses, 8, 8191)),

@@ -344,10 +344,6 @@ TEST(TensorOverlapRefusals, NameTheKey) {
   EXPECT_NE(refusal(job_of(TensorOverlap::pipelined)).find("sequence_parallel: true"),
             std::string::npos);
   EXPECT_EQ(refusal(job_of(TensorOverlap::pipelined, true)), "no error");
-  job = job_of(TensorOverlap::ladder);
-  job.layout.tp = 4;
-  job.layout.tensor = TensorForm::two_d;
-  EXPECT_NE(refusal(job).find("tp_form 2d"), std::string::npos);
   EXPECT_NE(refusal(job_of(TensorOverlap::kraken, true)).find("residual streams of their own"),
             std::string::npos);
 }

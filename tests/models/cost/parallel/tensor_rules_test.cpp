@@ -94,11 +94,9 @@ TEST(PatternLayout, ContextParallelismCopiesGroups) {
   EXPECT_FALSE(goes({.tp = 2, .cp = 16}));  // 16 heads on 32 ranks
   EXPECT_FALSE(goes({.cp = 3}));
   EXPECT_TRUE(goes({.cp = 4, .context = ContextForm::ulysses}));
-  EXPECT_FALSE(goes({.cp = 4, .context = ContextForm::usp}));
 }
 
-TEST(PatternLayout, NoMeshAndNoSignaturesOfItsOwn) {
-  EXPECT_FALSE(goes({.tp = 4, .tensor = TensorForm::two_d}));
+TEST(PatternLayout, NoSignaturesOfItsOwn) {
   Layout own;
   own.signatures.up = MatrixSplit::rows;
   EXPECT_FALSE(goes(own));

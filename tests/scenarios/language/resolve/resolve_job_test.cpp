@@ -110,9 +110,10 @@ TEST(BadSoftware, DispatchesThatAreNone) {
   EXPECT_EQ(dispatch("latency: 1 ms, gang: all"),
             "layouts.yaml:6:44: software.dispatch.gang: all ranks begin a step together, behind "
             "its gradient norm; set program: pass, or leave it out");
-  EXPECT_EQ(dispatch("latency: 1 ms", ", post_validation: true"),
-            "layouts.yaml:6:12: a step's programs are dispatched behind the step before, but here "
-            "steps run into each other; set software.post_validation: false");
+  EXPECT_EQ(
+      dispatch("latency: 1 ms", ", post_validation: true"),
+      "layouts.yaml:6:12: software.dispatch: a step's programs are dispatched behind the step "
+      "before, but here steps run into each other; set software.post_validation: false");
 }
 
 TEST(BadLayouts, PackagesThatAreNone) {

@@ -1,0 +1,83 @@
+// Models and how they are divided. Asked of layouts of which it is not known yet whether they can
+// be.
+#include "policies/conflicts/features.hpp"
+
+namespace windtunnel {
+namespace features {
+namespace {
+
+constexpr std::string_view kForeignAttention =
+    "{context} does not go with the attention of model '{model}'";
+constexpr std::string_view kStepsMeet =
+    ": a step's programs are dispatched behind the step before, but here steps run into each other";
+
+constexpr Conflict kLayoutRows[] = {
+    {kTensorRanks, kLayerTable,
+     "is {tp}, but model '{model}' is a table of layers, which runs data parallel only",
+     "set it to 1"},
+    {kContextRanks, kLayerTable,
+     "is {cp}, but model '{model}' is a table of layers, which runs data parallel only",
+     "set it to 1"},
+    {kPipeline, kLayerTable,
+     "is {pp}, but model '{model}' is a table of layers, which runs data parallel only",
+     "set it to 1"},
+    {kRecomputedModules, kLayerTable,
+     ": model '{model}' is a table of layers, of which a search says which are computed again",
+     "set recompute: auto, or none"},
+    {kAdapter, kLayerTable,
+     ": a table of layers has no products of a transformer to put one beside", ""},
+    {kBidirectional, kLinearAttention, ": linear attention is causal", "take flash or unfused"},
+    {kFrames, kLinearAttention, ": linear attention has no length to divide",
+     "take flash or unfused"},
+    {kFormOfSoftmax, kLinearAttention, kForeignAttention, "linear attention takes lasp or ulysses"},
+    {kLasp, kSoftmaxAttention, kForeignAttention,
+     "it passes on the state of a linear attention: model.attention: linear"},
+    {kRsa, kFlashAttention, kForeignAttention, "it keeps the scores: model.attention: unfused"},
+    {kFormBesideScans, kScans,
+     "{context}: Mamba layers exchange whole heads among cp ranks (Megatron-LM), beside attention "
+     "on a ring or by ulysses",
+     "take ring or ulysses"},
+    {kMesh, kPattern,
+     "2d divides layers of attention and an MLP, and model '{model}' has a pattern", "take 1d"},
+    {kHalfLayers, kPattern,
+     ": hides collectives of one half of a layer behind the other, and layers of model '{model}' "
+     "have one",
+     "take pipelined or none"},
+    {kTensorOverlap, kMesh, ": with layout.tp_form 2d every GEMM waits for its blocks",
+     "take none"},
+    {kBoundaryRank, kCompressedMessages,
+     " and compress with axis: pp both say how activations cross a pipeline cut",
+     "leave one of them out"},
+    {kBoundaryRank, kOnePipelineRank, ": layout.pp is 1, so that no activations are sent on",
+     "leave it out"},
+    {kBoundaryRank, kMesh, ": with layout.tp_form 2d no rank has whole rows to multiply",
+     "take layout.tp_form: 1d"},
+    {kDispatch, kLateGradients, kStepsMeet, "set communication.overlap: bucketed"},
+    {kDispatch, kPostValidation, kStepsMeet, "set software.post_validation: false"},
+    {kDispatch, kAsynchronous, kStepsMeet, "set schedule: 1f1b"},
+    {kGangs, kPools,
+     ": replicas on cluster.pools are not gangs, as each has passes of its own pace",
+     "take software.dispatch.gang: none"},
+};
+
+constexpr std::string_view kUnequalEnds =
+    ": replicas with unlike numbers of micro-batches meet at the end of every iteration, which "
+    "steps without a flush do without";
+
+constexpr Conflict kShareRows[] = {
+    {kUnevenBatch, kLateGradients, kUnequalEnds, "take batch.shares: even"},
+    {kUnevenBatch, kPostValidation, kUnequalEnds, "take batch.shares: even"},
+};
+
+}  // namespace
+}  // namespace features
+
+std::span<const Conflict> layout_conflicts() {
+  return features::kLayoutRows;
+}
+
+std::span<const Conflict> share_conflicts() {
+  return features::kShareRows;
+}
+
+}  // namespace windtunnel

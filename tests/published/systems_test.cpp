@@ -1,0 +1,217 @@
+// What published systems report, held against what the program predicts: a row of systems.yaml each
+// (its head says the form), which docs/systems.md prints. A figure outside its published bound
+// needs a reason and where that is from; one inside it needs none. WINDTUNNEL_UPDATE_GOLDEN=1
+// writes the page's table.
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cctype>
+#include <cmath>
+#include <filesystem>
+#include <limits>
+#include <string>
+#include <vector>
+
+#include "report/figures/figures.hpp"
+#include "scenarios/language/case.hpp"
+#include "scenarios/language/text/document.hpp"
+#include "sim/study/iterations/memory_excess.hpp"
+#include "sim/study/simulate.hpp"
+#include "tests/scenarios/golden.hpp"
+
+namespace windtunnel {
+namespace {
+
+constexpr const char* kRows = "tests/published/systems.yaml";
+constexpr const char* kPage = "docs/systems.md";
+constexpr std::string_view kBegin =
+    "<!-- rows of tests/published/systems.yaml, by systems_test -->\n";
+constexpr std::string_view kEnd = "<!-- end of rows -->\n";
+
+std::string word(const DocumentNode& node, std::string_view key) {
+  const DocumentNode* value = node.value_of(key);
+  return value == nullptr ? "" : value->text;
+}
+
+// "reached: 0.1" with all that stands in flow style below a key.
+Overrides overrides_of(const DocumentNode& node) {
+  Overrides set;
+  for (const DocumentEntry& entry : node.entries) {
+    const bool scalar = entry.value.kind == DocumentNode::Kind::scalar;
+    set.emplace_back(entry.key, scalar ? entry.value.text : flow_text(entry.value));
+  }
+  return set;
+}
+
+ScenarioText scenario_of(const DocumentNode& row) {
+  if (const std::string file = word(row, "scenario"); !file.empty()) {
+    return read_scenario(source_path("scenarios/" + file + ".yaml"));
+  }
+  std::string text = "name: system\n";
+  for (const DocumentEntry& entry : row.value_of("job")->entries) {
+    const bool scalar = entry.value.kind == DocumentNode::Kind::scalar;
+    text += fmt::format("{}: {}\n", entry.key, scalar ? entry.value.text : flow_text(entry.value));
+  }
+  return {.file = kRows, .text = text};
+}
+
+double figure_of(const ScenarioText& scenario, const Overrides& set, const Figure& figure) {
+  const Case the_case = resolve_case(scenario, set);
+  const StudyDepth depth =
+      figure.key.starts_with("iteration.") ? StudyDepth::step : StudyDepth::campaign;
+  return number_of(
+      figure.of(simulate(the_case, {.threads = 1, .allow_oom = true, .depth = depth})));
+}
+
+// The largest number that, set for each of these keys, is accepted and fits in memory.
+double largest_of(const ScenarioText& scenario, Overrides set, const DocumentNode& keys) {
+  const std::size_t own = set.size();
+  for (const DocumentNode& key : keys.items) set.emplace_back(key.text, "");
+  const auto fits = [&](int number) {
+    for (std::size_t i = own; i < set.size(); ++i) set[i].second = std::to_string(number);
+    const Case the_case = resolve_case(scenario, set);
+    return memory_excess(the_case.job, *the_case.prepared).empty();
+  };
+  if (!fits(1)) return 0;
+  int low = 1;
+  int high = 2;
+  for (; fits(high); high *= 2) low = high;
+  while (high - low > 1) {
+    const int middle = low + (high - low) / 2;
+    (fits(middle) ? low : high) = middle;
+  }
+  return low;
+}
+
+struct Measured {
+  std::string of;
+  double value = 0;
+};
+
+double measured(const DocumentNode& row, const DocumentNode& entry) {
+  const ScenarioText scenario = scenario_of(row);
+  const DocumentNode* largest = row.value_of("largest");
+  const std::string key = word(row, "figure");
+  const Figure& shown = figure(key.empty() ? "iteration.time_s" : key);
+  const bool less_is_better = largest == nullptr && shown.better == Better::lower;
+  const auto value = [&](const Overrides& set) {
+    return largest ? largest_of(scenario, set, *largest) : figure_of(scenario, set, shown);
+  };
+  const DocumentNode* ours = entry.value_of("ours");
+  const double own = value(ours ? overrides_of(*ours) : Overrides{});
+  const DocumentNode* against = entry.value_of("against");
+  if (against == nullptr) return own;
+  double best = std::numeric_limits<double>::quiet_NaN();
+  for (const DocumentNode& other : against->items) {
+    const double each = value(overrides_of(other));
+    if (!(less_is_better ? each > best : each < best)) best = each;
+  }
+  return less_is_better ? best / own : own / best;
+}
+
+std::string number_text(double value) {
+  const double size = std::abs(value);
+  return size < 10 ? fmt::format("{:.2f}", value)
+                   : fmt::format("{:.{}f}", value, size < 100 ? 1 : 0);
+}
+
+std::vector<DocumentNode> system_rows() {
+  return parse_document(read_text_file(source_path(kRows)), kRows).items;
+}
+
+// The numbers of a row, and its line of the page.
+struct JudgedRow {
+  std::vector<Measured> measured;
+  bool missed = false;
+  std::string line;
+};
+
+JudgedRow judged(const DocumentNode& row) {
+  JudgedRow result;
+  std::string here = word(row, "text");
+  if (const DocumentNode* entries = row.value_of("here")) {
+    for (const DocumentNode& entry : entries->items) {
+      result.measured.push_back({word(entry, "case"), measured(row, entry)});
+    }
+  }
+  double low = -std::numeric_limits<double>::infinity();
+  double high = std::numeric_limits<double>::infinity();
+  const DocumentNode* bound = row.value_of("bound");
+  if (bound != nullptr) {
+    low = std::stod(bound->items.at(0).text);
+    high = std::stod(bound->items.at(1).text);
+  }
+  for (const Measured& each : result.measured) {
+    const bool inside = low <= each.value && each.value <= high;
+    result.missed = result.missed || !inside;
+    const std::string number = number_text(each.value);
+    here += fmt::format("{}{}{}", here.empty() ? "" : "; ", inside ? number : "**" + number + "**",
+                        each.of.empty() ? "" : " " + each.of);
+  }
+  result.missed = result.missed || (bound == nullptr && word(row, "text").empty());
+  const std::string held = word(row, "held_by");
+  if (!held.empty()) here += fmt::format(" (`{}`)", held);
+  std::string reason = word(row, "reason");
+  if (const std::string source = word(row, "source"); !source.empty()) {
+    reason += fmt::format(" ({})", source);
+  }
+  result.line = fmt::format("| {}, {} | `{}` | {} | {} | {} | {} |\n", word(row, "system"),
+                            word(row, "address"), word(row, "key"), word(row, "what"),
+                            word(row, "published"), here, reason);
+  return result;
+}
+
+class Systems : public testing::TestWithParam<int> {};
+
+std::string printed_lines(std::string_view page) {
+  const std::size_t begin = page.find(kBegin);
+  const std::size_t end = page.find(kEnd);
+  if (begin == std::string::npos || end == std::string::npos) return "";
+  return std::string(page.substr(begin + kBegin.size(), end - begin - kBegin.size()));
+}
+
+TEST_P(Systems, ArePredictedWithinWhatIsPublishedOrWithAReason) {
+  const std::vector<DocumentNode> rows = system_rows();
+  if (GetParam() >= std::ssize(rows)) GTEST_SKIP() << "no such row";
+  const DocumentNode& row = rows[GetParam()];
+  SCOPED_TRACE(word(row, "system") + ", " + word(row, "what"));
+  const JudgedRow own = judged(row);
+  for (const Measured& each : own.measured) EXPECT_TRUE(std::isfinite(each.value)) << each.of;
+  if (own.missed) {
+    EXPECT_FALSE(word(row, "reason").empty()) << "a miss needs a reason";
+    EXPECT_FALSE(word(row, "source").empty()) << "a reason has a source";
+  }
+  const std::string held = word(row, "held_by");
+  EXPECT_EQ(held.empty(), word(row, "text").empty()) << "a figure that stands here as text is held";
+  if (!held.empty()) {
+    EXPECT_TRUE(std::filesystem::exists(source_path(held))) << held;
+  }
+  fmt::print("{}", own.line);
+  if (std::getenv("WINDTUNNEL_UPDATE_GOLDEN") != nullptr) return;  // the page is written as a whole
+  EXPECT_NE(printed_lines(read_text_file(source_path(kPage))).find(own.line), std::string::npos)
+      << "not in " << kPage << ":\n"
+      << own.line;
+}
+
+// More than there are, so that a row needs no word here.
+INSTANTIATE_TEST_SUITE_P(Rows, Systems, testing::Range(0, 60));
+
+TEST(SystemsPage, PrintsAllRows) {
+  const std::vector<DocumentNode> rows = system_rows();
+  ASSERT_LT(rows.size(), 60u) << "raise the number of tests";
+  const std::string page = read_text_file(source_path(kPage));
+  if (std::getenv("WINDTUNNEL_UPDATE_GOLDEN") == nullptr) {
+    const std::string lines = printed_lines(page);
+    EXPECT_EQ(std::ranges::count(lines, '\n'), std::ssize(rows) + 4);
+    return;
+  }
+  std::string table =
+      "\n| system | key | set-up | published | here | reason |\n|---|---|---|---|---|---|\n";
+  for (const DocumentNode& row : rows) table += judged(row).line;
+  const std::size_t first = page.find(kBegin) + kBegin.size();
+  expect_file(kPage, page.substr(0, first) + table + "\n" + page.substr(page.find(kEnd)));
+}
+
+}  // namespace
+}  // namespace windtunnel

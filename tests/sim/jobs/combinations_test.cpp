@@ -1,0 +1,224 @@
+// Features of a job put together, by two (docs/combinations.md has all pairs;
+// WINDTUNNEL_UPDATE_GOLDEN=1 writes it) and at random by three: each runs and breaks no invariant,
+// or is refused by a row of policies/conflicts, or is no job.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <gtest/gtest.h>
+
+#include <array>
+#include <cstdlib>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "models/base/random.hpp"
+#include "scenarios/language/text/document.hpp"
+#include "tests/scenarios/golden.hpp"
+#include "tests/sim/jobs/features.hpp"
+
+namespace windtunnel {
+namespace {
+
+constexpr const char* kPage = "docs/combinations.md";
+constexpr std::string_view kBegin =
+    "<!-- pairs of tests/sim/jobs/features.yaml, by combinations_test -->\n";
+constexpr std::string_view kEnd = "<!-- end of pairs -->\n";
+constexpr std::size_t kMostFeatures = 150;  // of which a test each looks for the line
+
+std::size_t count_of_features() {
+  return job_features().features.size();
+}
+const std::string& name_of(std::size_t feature) {
+  return job_features().features[feature].name;
+}
+
+// Its name in the table of gradients.md, which has the reason.
+std::string reason_of(const Conflict& row) {
+  return fmt::format("{} with {}", row.is.name, row.with.name);
+}
+std::string reason_of(const Combination& pair) {
+  return pair.row == nullptr ? pair.why : reason_of(*pair.row);
+}
+
+// A feature's line: what it is refused with, and which keys say what others say differently.
+std::string line_of(std::size_t feature, const std::vector<Combination>& with) {
+  std::vector<std::string> keys;
+  for (const auto& [key, value] : job_features().features[feature].keys) {
+    keys.push_back(fmt::format("`{}: {}`", key, value));
+  }
+  std::map<std::string, std::vector<std::string>> refused;
+  std::map<std::string, int> other_values;
+  int works = 0;
+  for (std::size_t other = 0; other < with.size(); ++other) {
+    if (other == feature) continue;
+    const Combination& pair = with[other];
+    works += pair.together == Together::works ? 1 : 0;
+    if (pair.together == Together::refused) refused[reason_of(pair)].push_back(name_of(other));
+    if (pair.together == Together::no_job)
+      ++other_values[fmt::format("`{}`", fmt::join(pair.keys, "`, `"))];
+  }
+  std::vector<std::string> refusals;
+  for (const auto& [reason, names] : refused) {
+    refusals.push_back(fmt::format("**{}**: {}", fmt::join(names, ", "), reason));
+  }
+  std::vector<std::string> values;
+  for (const auto& [both, count] : other_values)
+    values.push_back(fmt::format("{} ({})", both, count));
+  return fmt::format("| {} | {} | {} | {} | {} |\n", name_of(feature), fmt::join(keys, ", "), works,
+                     fmt::join(refusals, "<br>"), fmt::join(values, ", "));
+}
+
+std::string line_of(std::size_t feature) {
+  std::vector<Combination> with(count_of_features());
+  for (std::size_t other = 0; other < with.size(); ++other) {
+    if (other == feature) continue;
+    // In the order of the list, so that both lines have the same message.
+    const std::array<std::size_t, 2> pair = {std::min(feature, other), std::max(feature, other)};
+    with[other] = combine(pair);
+    for (const std::string& broken : with[other].broken) {
+      ADD_FAILURE() << name_of(feature) << " with " << name_of(other) << ": " << broken;
+    }
+  }
+  return line_of(feature, with);
+}
+
+std::string printed_pairs(const std::string& page) {
+  const std::size_t begin = page.find(kBegin);
+  const std::size_t end = page.find(kEnd);
+  if (begin == std::string::npos || end == std::string::npos) return "";
+  return page.substr(begin + kBegin.size(), end - begin - kBegin.size());
+}
+
+bool writes_page() {
+  return std::getenv("WINDTUNNEL_UPDATE_GOLDEN") != nullptr;
+}
+
+TEST(Features, EachRunsByItself) {
+  for (std::size_t i = 0; i < count_of_features(); ++i) {
+    const Combination one = combine({&i, 1});
+    EXPECT_NE(one.together, Together::refused) << name_of(i) << ": " << one.why;
+    EXPECT_EQ(one.broken, std::vector<std::string>{}) << name_of(i);
+  }
+}
+
+// A row that no pair meets is about a feature that is missing there, or says what another check
+// does.
+TEST(PairsPage, ShowsEveryRowOfTheTable) {
+  const std::string printed = printed_pairs(read_text_file(source_path(kPage)));
+  for (const ConflictSubject& subject : conflict_table()) {
+    for (const Conflict& row : subject.rows()) {
+      EXPECT_NE(printed.find(reason_of(row)), std::string::npos)
+          << "no pair meets: " << reason_of(row);
+    }
+  }
+}
+
+class Pairs : public testing::TestWithParam<int> {};
+
+TEST_P(Pairs, AreAsThePageSays) {
+  const std::size_t feature = GetParam();
+  if (feature >= count_of_features() || writes_page()) GTEST_SKIP();
+  const std::string line = line_of(feature);
+  const std::string page = read_text_file(source_path(kPage));
+  EXPECT_NE(printed_pairs(page).find(line), std::string::npos) << "not in " << kPage << ":\n"
+                                                               << line;
+}
+INSTANTIATE_TEST_SUITE_P(ManyBlocks, Pairs, testing::Range(0, int(kMostFeatures)));
+
+// All pairs, as the page has them.
+TEST(PairsPage, PrintsAllPairs) {
+  ASSERT_LE(count_of_features(), kMostFeatures);
+  const std::string page = read_text_file(source_path(kPage));
+  if (!writes_page()) {
+    EXPECT_EQ(std::ranges::count(printed_pairs(page), '\n'),
+              std::ptrdiff_t(count_of_features()) + 6);
+    return;
+  }
+  const std::size_t count = count_of_features();
+  std::vector<std::vector<Combination>> pairs(count, std::vector<Combination>(count));
+  std::array<int, 3> number{};
+  for (std::size_t i = 0; i < count; ++i) {
+    for (std::size_t j = i + 1; j < count; ++j) {
+      const std::array<std::size_t, 2> pair = {i, j};
+      pairs[i][j] = pairs[j][i] = combine(pair);
+      ++number[static_cast<int>(pairs[i][j].together)];
+      for (const std::string& broken : pairs[i][j].broken) {
+        ADD_FAILURE() << name_of(i) << " with " << name_of(j) << ": " << broken;
+      }
+    }
+  }
+  int wanted = 0;
+  for (const auto& [i, j] : job_features().wanted) {
+    const bool works = pairs[i][j].together == Together::works;
+    wanted += works ? 1 : 0;
+    if (!works) fmt::print("wanted: {} with {}: {}\n", name_of(i), name_of(j), pairs[i][j].why);
+  }
+  std::string text = fmt::format(
+      "{} pairs of {} features: {} work, {} are refused, {} are no jobs. Pairs that are asked for "
+      "most: {} of "
+      "{} work.\n\n| feature | keys | works with | refused with | one value each "
+      "|\n|---|---|--:|---|---|\n",
+      count * (count - 1) / 2, count, number[0], number[1], number[2], wanted,
+      job_features().wanted.size());
+  for (std::size_t i = 0; i < count; ++i) text += line_of(i, pairs[i]);
+  const std::size_t first = page.find(kBegin) + kBegin.size();
+  expect_file(kPage, page.substr(0, first) + "\n" + text + "\n" + page.substr(page.find(kEnd)));
+}
+
+TEST(PairsPage, NineTenthsOfThoseAskedForWork) {
+  int works = 0;
+  for (const auto& pair : job_features().wanted) {
+    works += combine(pair).together == Together::works ? 1 : 0;
+  }
+  EXPECT_GE(works, 0.9 * job_features().wanted.size())
+      << works << " of " << job_features().wanted.size();
+}
+
+// Those that run by themselves.
+const std::vector<std::size_t>& running_features() {
+  static const std::vector<std::size_t> running = [] {
+    std::vector<std::size_t> all;
+    for (std::size_t i = 0; i < count_of_features(); ++i) {
+      if (combine({&i, 1}).together == Together::works) all.push_back(i);
+    }
+    return all;
+  }();
+  return running;
+}
+
+constexpr int kTriples = 3000;
+constexpr int kInBlock = 50;
+
+class Triples : public testing::TestWithParam<int> {};
+
+// No number of a job that runs is not one: an invariant of records.
+TEST_P(Triples, RunOrAreRefusedByARow) {
+  int ran = 0;
+  for (int i = 0; i < kInBlock; ++i) {
+    RandomStream random(20261129, RandomPurpose::test, std::uint64_t(GetParam()) * kInBlock + i);
+    std::vector<std::size_t> features;
+    Combination drawn;
+    // Those that are no job are drawn again.
+    do {
+      features.clear();
+      while (features.size() < 3) {
+        const std::size_t next = running_features()[random.below(running_features().size())];
+        if (std::ranges::count(features, next) == 0) features.push_back(next);
+      }
+      std::ranges::sort(features);
+      drawn = combine(features);
+    } while (drawn.together == Together::no_job);
+    SCOPED_TRACE(fmt::format("{} with {} and {}\n{}", name_of(features[0]), name_of(features[1]),
+                             name_of(features[2]), job_with(features).to_string()));
+    EXPECT_EQ(drawn.broken, std::vector<std::string>{});
+    EXPECT_FALSE(drawn.together == Together::refused && drawn.row == nullptr) << drawn.why;
+    ran += drawn.together == Together::works ? 1 : 0;
+  }
+  EXPECT_GT(ran, kInBlock / 4) << "nearly all are refused";
+  RecordProperty("ran", ran);
+}
+INSTANTIATE_TEST_SUITE_P(Blocks, Triples, testing::Range(0, 4));
+INSTANTIATE_TEST_SUITE_P(ManyBlocks, Triples, testing::Range(4, kTriples / kInBlock));
+
+}  // namespace
+}  // namespace windtunnel
