@@ -44,8 +44,6 @@ inline constexpr Feature kUntied = {"an embedding and a head of their own", "mod
                                     [](const Asked& of) { return !of.job.model.tied_embeddings; }};
 inline constexpr Feature kExperts = {"experts", "model.moe",
                                      [](const Asked& of) { return of.job.model.moe_layers() > 0; }};
-inline constexpr Feature kPattern = {"a pattern of layers", "model.pattern",
-                                     [](const Asked& of) { return !of.job.model.pattern.empty(); }};
 inline constexpr Feature kExpertsApart = {
     "experts that fewer ranks share than other weights", "layout.ep", [](const Asked& of) {
       return kExperts.in(of) &&
@@ -111,8 +109,6 @@ inline constexpr Feature kFormBesideScans = {
       const ContextForm form = of.job.layout.context;
       return kContextRanks.in(of) && form != ContextForm::ring && form != ContextForm::ulysses;
     }};
-inline constexpr Feature kExpertRanks = {"expert parallelism", "layout.ep",
-                                         [](const Asked& of) { return of.job.layout.ep > 1; }};
 inline constexpr Feature kPipeline = {"a pipeline", "layout.pp",
                                       [](const Asked& of) { return of.job.layout.pp > 1; }};
 inline constexpr Feature kOnePipelineRank = {"one pipeline rank", "layout.pp",
@@ -128,6 +124,8 @@ inline constexpr Feature kSeveralRanks = {
 inline constexpr Feature kTwoD = {
     "tensors in two dimensions", "layout.tp_form",
     [](const Asked& of) { return of.job.layout.tensor != TensorForm::one_d; }};
+inline constexpr Feature kMesh = {"tensors on a mesh", "layout.tp_form",
+                                  [](const Asked& of) { return of.job.layout.mesh_side() > 1; }};
 inline constexpr Feature kSharded = {"sharded gradients", "layout.sharding", [](const Asked& of) {
                                        return of.job.layout.sharding != Sharding::none;
                                      }};
@@ -251,9 +249,6 @@ inline constexpr Feature kTiles = {"tiles of MLPs", "software.mlp_tiles",
 inline constexpr Feature kRecomputedModules = {
     "recomputation of modules", "recompute",
     [](const Asked& of) { return of.job.recompute.modules != 0; }};
-inline constexpr Feature kOpenRecompute = {
-    "a search of what to recompute", "recompute",
-    [](const Asked& of) { return of.job.recompute == Recompute::automatic; }};
 inline constexpr Feature kNoRecompute = {"no recomputation", "recompute", [](const Asked& of) {
                                            return of.job.recompute == Recompute::none;
                                          }};
@@ -411,6 +406,10 @@ inline constexpr Feature kTraining = {
     }};
 inline constexpr Feature kTrainedParts = {
     "training of parts", "train", [](const Asked& of) { return of.job.training != nullptr; }};
+inline constexpr Feature kAdapter = {"adapters", "train.adapter", [](const Asked& of) {
+                                       return of.job.training != nullptr &&
+                                              of.job.training->adapter.kind != AdapterKind::none;
+                                     }};
 inline constexpr Feature kZerothOrder = {
     "steps without a backward pass", "train.method",
     [](const Asked& of) { return is_zeroth_order(of.job.training.get()); }};
