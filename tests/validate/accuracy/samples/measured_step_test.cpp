@@ -11,6 +11,7 @@
 #include "scenarios/language/library/library.hpp"
 #include "sim/study/simulate.hpp"
 #include "tests/support/straight_laws.hpp"
+#include "validate/accuracy/samples/sample_accuracy.hpp"
 
 namespace windtunnel {
 namespace {
