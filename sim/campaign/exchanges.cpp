@@ -101,7 +101,10 @@ Exchanges::Position Exchanges::position(int island, double at_s) const {
     position.step =
         1 + pace_.iterations_by(at_s, offset_s, none, 1, std::max<std::int64_t>(0, most - 1));
   }
-  position.ended_s = begun_s(island, position.step);
+  // The first step begins later than as if it had taken its snapshot.
+  const std::int64_t first = islands_[island].first;
+  position.ended_s =
+      begun_s(island, position.step) + (position.step == first ? spared_s(first) : 0);
   position.stands = position.step == most;
   return position;
 }
