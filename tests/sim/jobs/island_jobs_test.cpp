@@ -108,6 +108,25 @@ TEST(IslandJobs, ModulesOfPathsComeFromOtherIslands) {
   EXPECT_GT(report.goodput.mean, 0.3);
 }
 
+// Islands of two nodes: one that lacks a node goes on with the other, where it would have waited.
+TEST(IslandJobs, AnIslandGoesOnInAnotherLayout) {
+  const auto report = [](const std::string& then) {
+    const std::string text = job_of(4, "", kCampaign);
+    return *run(text, {{"layout.tp", "1"},
+                       {"sync", "[{islands: 2, every: 20 steps}]"},
+                       {"recovery.spares", "0"},
+                       {"recovery.when_no_spare", then},
+                       {"failures.0.rate", "1000 per 1000 node-days"}})
+                .campaign;
+  };
+  const CampaignReport waits = report("wait");
+  const CampaignReport goes_on = report("relayout");
+  EXPECT_GT(goes_on.lost_s[static_cast<int>(Loss::degraded)].mean, 0);
+  EXPECT_LT(goes_on.lost_s[static_cast<int>(Loss::wait)].mean,
+            waits.lost_s[static_cast<int>(Loss::wait)].mean);
+  EXPECT_GT(goes_on.goodput.mean, waits.goodput.mean);
+}
+
 // Islands that never exchange are jobs of their own.
 TEST(IslandJobs, RedundancyIsThatOfEachIsland) {
   const std::string redundancy = "redundancy: {scheme: drop-slowest, stragglers: 1}\n";

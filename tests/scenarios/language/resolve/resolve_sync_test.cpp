@@ -106,7 +106,13 @@ TEST(ResolveSync, MistakesHaveTheirPlace) {
       HasSubstr("overlap: dear"));
   EXPECT_THAT(fault_of("[{over: site, every: 10 steps}]", "tp: 8, dp: 8",
                        "recovery: {when_no_spare: reroute}"),
-              HasSubstr("recovery.when_no_spare: what islands of unlike size do"));
+              HasSubstr("recovery.when_no_spare: the other islands do not take the work"));
+  EXPECT_THAT(fault_of("[{over: site, every: 10 steps}]", "tp: 8, dp: 8",
+                       "recovery: {when_no_spare: relayout, relayout: [{dp: 2}]}"),
+              HasSubstr("recovery.relayout: lists layouts of a job that is one"));
+  EXPECT_EQ(fault_of("[{over: site, every: 10 steps}]", "tp: 8, dp: 8",
+                     "recovery: {when_no_spare: relayout}"),
+            "no error");
   EXPECT_THAT(fault_of("[{over: node, every: 10 steps}, {over: site, every: 100 steps}]",
                        "tp: 8, dp: 8", "recovery: {when_no_spare: shrink}"),
               HasSubstr("recovery.when_no_spare: shrink, under which an island that lacks a node"));
