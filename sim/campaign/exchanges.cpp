@@ -48,8 +48,9 @@ void Exchanges::set_offset(int island, double offset_s) {
   }
 }
 
-void Exchanges::begin(int island, std::int64_t step, double at_s) {
-  set_offset(island, at_s - elapsed_s(step) - spared_s(step));
+void Exchanges::begin(int island, std::int64_t step, double at_s, double pace) {
+  islands_[island].pace = pace;
+  set_offset(island, at_s - pace * elapsed_s(step) - pace * spared_s(step));
   islands_[island].first = step;
   mark(island, true, islands_[island].awaited);
 }
@@ -90,6 +91,8 @@ std::int64_t Exchanges::limit(int island, int from_level) const {
 
 Exchanges::Position Exchanges::position(int island, double at_s) const {
   const double offset_s = islands_[island].offset_s;
+  const double pace = islands_[island].pace;
+  if (pace != 1) at_s = offset_s + (at_s - offset_s) / pace;
   const std::int64_t most = limit(island);
   Position position;
   Steps none;
@@ -101,9 +104,22 @@ Exchanges::Position Exchanges::position(int island, double at_s) const {
     position.step =
         1 + pace_.iterations_by(at_s, offset_s, none, 1, std::max<std::int64_t>(0, most - 1));
   }
-  position.ended_s = begun_s(island, position.step);
+  // The first step begins later than as if it had taken its snapshot.
+  const std::int64_t first = islands_[island].first;
+  position.ended_s =
+      begun_s(island, position.step) + (position.step == first ? pace * spared_s(first) : 0);
   position.stands = position.step == most;
   return position;
+}
+
+std::int64_t Exchanges::held_step(const Group& group) const {
+  const IslandLevel& level = level_of(group);
+  return level.step_of(group.through + 1) + level.delay_steps;
+}
+
+double Exchanges::whole_offset_s(const Group& group, int island) const {
+  const auto& [trains, awaited, offset_s, pace, first] = islands_[island];
+  return pace == 1 ? offset_s : offset_s + (pace - 1) * elapsed_s(held_step(group));
 }
 
 // An exchange waits for all but `missing` members; for those too as long as that holds up nobody.
@@ -113,6 +129,7 @@ void Exchanges::look_at(Group& group) {
   group.known = true;
   const IslandLevel& level = level_of(group);
   const double slack = slack_s(level);
+  bool alike = true;
   const bool any = group.dropped + group.lacking == level.members;
   double least_s = kInfinity;
   double most_s = -kInfinity;
@@ -120,7 +137,8 @@ void Exchanges::look_at(Group& group) {
   arrivals_.assign(group.lacking, kInfinity);
   for (int island = group.first; island < group.first + level.members; ++island) {
     if (!islands_[island].trains) continue;
-    const double offset_s = islands_[island].offset_s;
+    const double offset_s = whole_offset_s(group, island);
+    alike = alike && islands_[island].pace == 1;
     least_s = std::min(least_s, offset_s);
     most_s = std::max(most_s, offset_s);
     if (!any && !islands_[island].awaited) continue;
@@ -133,9 +151,9 @@ void Exchanges::look_at(Group& group) {
     const int missing = static_cast<int>(std::ssize(arrivals_)) - needed;
     group.last_offset_s = end_of_wait({.missing = missing, .grace = slack}, arrivals_);
   }
-  group.at_rest =
-      !level.together || (most_s <= group.last_offset_s && least_s >= group.last_offset_s - slack &&
-                          group.dropped == group.down - group.lacking);
+  group.at_rest = !level.together || (alike && most_s <= group.last_offset_s &&
+                                      least_s >= group.last_offset_s - slack &&
+                                      group.dropped == group.down - group.lacking);
 }
 
 // Exchanges that change nothing, of all groups but one.
@@ -185,11 +203,17 @@ void Exchanges::complete(Group& group, double at_s, const Told& told) {
   const IslandLevel& level = level_of(group);
   const double last_s = group.last_offset_s;
   const double lifted_s = last_s - slack_s(level);
-  const std::int64_t shared = level.step_of(group.through++);
-  const std::int64_t step = level.step_of(group.through) + level.delay_steps;
+  const std::int64_t shared = level.step_of(group.through);
+  const std::int64_t step = held_step(group);
+  std::vector<double> offsets_s;  // before anything moves
+  for (int island = group.first; island < group.first + level.members; ++island) {
+    offsets_s.push_back(whole_offset_s(group, island));
+  }
+  ++group.through;
+  group.known = false;  // of islands at a pace of their own the next exchange is another one
   for (int island = group.first; island < group.first + level.members; ++island) {
     if (!islands_[island].trains) continue;
-    const bool late = islands_[island].offset_s > last_s;
+    const bool late = offsets_s[island - group.first] > last_s;
     mark(island, true, true);
     if (late) {
       told.missed(island, at_s, shared, step);
@@ -197,7 +221,9 @@ void Exchanges::complete(Group& group, double at_s, const Told& told) {
     }
     // Where it has not begun with its first step yet.
     const std::int64_t first = islands_[island].first;
-    const double offset_s = first == step ? lifted_s - spared_s(first) : lifted_s;
+    const double pace = islands_[island].pace;
+    double offset_s = first == step ? lifted_s - pace * spared_s(first) : lifted_s;
+    if (pace != 1) offset_s -= (pace - 1) * elapsed_s(step);
     if (islands_[island].offset_s >= offset_s) continue;
     told.waited(island, offset_s - islands_[island].offset_s);
     set_offset(island, offset_s);

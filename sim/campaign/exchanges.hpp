@@ -3,7 +3,8 @@
 // still so far is all in its offset. Where all wait for the last one at an exchange, its result is
 // taken in behind the delay, and offsets are lifted to that of the last island less the slack that
 // the delay leaves; where they are no further apart it changes nothing.
-// Hence rounds in which nothing happens cost nothing to simulate.
+// Hence rounds in which nothing happens cost nothing to simulate. An island at a pace of its own
+// ends step s at `offset + pace T(s)`, and its exchanges are looked at one by one.
 #pragma once
 
 #include <cstdint>
@@ -21,8 +22,9 @@ class Exchanges {
   // Keeps references. All islands begin with step 0 at time 0.
   Exchanges(const IslandTable& table, const Pace& pace);
 
-  // From now on the island trains, beginning with this step; or it does not.
-  void begin(int island, std::int64_t step, double at_s);
+  // From now on the island trains, beginning with this step; or it does not. A step takes it `pace`
+  // times as long as a whole island.
+  void begin(int island, std::int64_t step, double at_s, double pace = 1);
   void stop(int island);
   bool trains(int island) const { return islands_[island].trains; }
   // Nobody waits for the island until it has taken part in an exchange, or taken in the result of
@@ -48,7 +50,7 @@ class Exchanges {
   };
   Position position(int island, double at_s) const;
   double begun_s(int island, std::int64_t step) const {
-    return islands_[island].offset_s + elapsed_s(step);
+    return islands_[island].offset_s + islands_[island].pace * elapsed_s(step);
   }
 
   // The newest weights of an exchange that others hold which train, and the level that they are
@@ -72,6 +74,7 @@ class Exchanges {
     bool trains = true;
     bool awaited = true;
     double offset_s = 0;
+    double pace = 1;
     std::int64_t first = 0;  // step that it began with, which takes no snapshot
   };
   struct Group {
@@ -96,6 +99,10 @@ class Exchanges {
   double elapsed_s(std::int64_t step) const;
   double spared_s(std::int64_t first) const;
   double slack_s(const IslandLevel& level) const;
+  // The step that the group's next exchange holds up, and the offset of a whole island that comes
+  // to it when this one does.
+  std::int64_t held_step(const Group& group) const;
+  double whole_offset_s(const Group& group, int island) const;
   void look_at(Group& group);
   bool is_stuck(const Group& group) const {
     return group.lacking > level_of(group).missing || group.down == level_of(group).members;

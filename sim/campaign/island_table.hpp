@@ -35,6 +35,9 @@ struct IslandTable {
   int count = 1;
   int fragments = 1;  // of the innermost level: parts of the model that are exchanged in turn
   std::vector<IslandLevel> levels;
+  // [nodes out - 1] A step of an island that goes on in another layout with so many nodes fewer,
+  // over that of a whole one. More out, or none: it waits.
+  std::vector<double> smaller_pace;
   bool own_parts = false;  // each has parameters that no other one has (sync.*.parameters: dense)
   // (sync.*.paths) Modules of the second half of the layers. Island i has module i / far of the
   // first half and i % far of the second. 0: all islands have the same ones.

@@ -46,8 +46,9 @@ TrialResult IslandTrial::run() {
     const FailureStreams::Next failure = streams_.next();
     const double end_s = next_end_s();
     // As a job that is one, it looks who is back when it waits, and else between its phases.
-    const bool waits = std::ranges::any_of(
-        down_, [&](int island) { return islands_[island].phase == Phase::waiting; });
+    const bool waits = std::ranges::any_of(islands_, [](const Island& island) {
+      return island.phase == Phase::waiting || island.layout_out > 0;
+    });
     const double back_s = waits ? pool_.next_back_s() : kInfinity;
     const double at_s = std::min({failure.at_s, end_s, back_s, length_s});
     exchanges_.settle(at_s, told_);
@@ -204,6 +205,7 @@ void IslandTrial::halt(int index, bool at_end) {
     pace_.add_iterations(done, island.step + 1, step);
   }
   account_.execute(0, done);
+  account_.spend(Loss::degraded, (pace_of(island) - 1) * pace_.elapsed_s(done));
   const double rest_s = now_s_ - std::max(position.ended_s, island.since_s);
   if (position.stands) {
     account_.spend(Loss::sync, rest_s);
@@ -248,6 +250,10 @@ void IslandTrial::finish_repairs() {
     streams_.stands(back->slot, back->node, true, now_s_);
     Island& island = islands_[table_.of_node[back->slot]];
     --island.empty_slots;
+    if (island.phase == Phase::training && island.layout_out > 0) {
+      grow(table_.of_node[back->slot]);
+      continue;
+    }
     if (island.phase != Phase::waiting) continue;
     book(island);
     wait_or_restart(table_.of_node[back->slot]);
@@ -313,9 +319,25 @@ void IslandTrial::go_on(int index) {
   }
 }
 
+double IslandTrial::pace_of(const Island& island) const {
+  return island.layout_out == 0 ? 1 : table_.smaller_pace[island.layout_out - 1];
+}
+
+// A node is back: the island restarts with it, and saves before if a tier outlives that.
+void IslandTrial::grow(int index) {
+  if (plan_.saver != kNoTier) return stop_as_planned(index, plan_.saver, 0);
+  halt(index);
+  islands_[index].detect_s = 0;
+  enter(islands_[index], Phase::detecting, 0);
+}
+
 void IslandTrial::wait_or_restart(int index) {
   Island& island = islands_[index];
-  if (island.empty_slots > 0) {
+  const bool fits = island.empty_slots <= std::ssize(table_.smaller_pace);
+  const int layout_out = fits ? island.empty_slots : 0;
+  island.converts = layout_out != island.layout_out;
+  island.layout_out = layout_out;
+  if (!fits) {
     if (inputs_.recovery.when_no_spare == WhenNoSpare::shrink) {
       exchanges_.drop(index);
     }
@@ -368,6 +390,7 @@ void IslandTrial::load(int index) {
   const StartupReads& startup =
       copied ? inputs_.table.tiers[source.own.tier].startup : inputs_.table.anew;
   double load_s = source.peers ? table_.levels[source.peers->level].stream_s : source.own.load_s;
+  if (copied && island.converts) load_s += inputs_.table.tiers[source.own.tier].convert_s;
   if (island.reads_all) {
     load_s += startup.alone_s + (streams_.meets_storm() ? startup.storm_s : 0);
   }
@@ -397,6 +420,7 @@ void IslandTrial::end_load(int index) {
     event->nodes = {index};
     event->iteration = island.step;
   }
+  if (island.empty_slots < island.layout_out) grow(index);  // meanwhile a node came back
 }
 
 // What it did since its last exchanges goes: of several fragments, that of each since its own.
@@ -423,7 +447,7 @@ void IslandTrial::begin(int index, std::int64_t step) {
   island.fresh = std::min(island.fresh, step);
   std::erase_if(island.missed, [&](const auto& missed) { return missed.first >= step; });
   for (auto& [first, last] : island.missed) last = std::min(last, step);
-  exchanges_.begin(index, step, now_s_);
+  exchanges_.begin(index, step, now_s_, pace_of(island));
   island.phase = Phase::training;
   island.since_s = now_s_;
   island.step = step;
@@ -437,7 +461,9 @@ void IslandTrial::miss(int index, double at_s, std::int64_t shared, std::int64_t
   shared = std::max(shared, island.shared);
   halt(index);
   std::erase(down_, index);
-  exchanges_.begin(index, step, at_s);
+  // One with parts of its own may have been behind by more than this exchange.
+  shared = std::min(shared, island.step);
+  exchanges_.begin(index, step, at_s, pace_of(island));
   island.missed.emplace_back(shared, step);
   island.fresh = island.shared = island.step = step;
   island.since_s = at_s;

@@ -52,6 +52,8 @@ class IslandTrial {
     bool reads_all = true;  // of a restart, once: what nodes read besides
     bool fails = false;     // it is down because of a failure
     int saver = kNoTier;    // (saving) to this tier
+    int layout_out = 0;     // nodes out of the layout that it trains in
+    bool converts = false;  // the copy that it loads is of another layout
   };
 
   double next_end_s() const;  // of a phase of an island that is down
@@ -69,6 +71,8 @@ class IslandTrial {
   void go_on(int island);  // its phase is over
   void enter(Island& island, Phase phase, double duration_s);
   void wait_or_restart(int island);
+  double pace_of(const Island& island) const;
+  void grow(int island);
   // What to begin again with.
   struct Source {
     std::optional<Exchanges::Peers> peers{};  // nothing: its own copy

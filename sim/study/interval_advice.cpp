@@ -81,6 +81,8 @@ struct Subject {
     return static_cast<int>(std::clamp(std::round(work_s / iteration_s), 1.0, kMost));
   }
   double possible_s(double work_s) const { return std::clamp(work_s, least_s, most_s); }
+  // What a snapshot costs: where it is not complete when the next one is due, training waits.
+  double cost_s(double work_s) const { return stall_s + std::max(0.0, lag_s - work_s); }
 };
 
 // The least multiple of `unit_s` that takes `time_s`; one at least.
@@ -89,7 +91,7 @@ double whole_s(double time_s, double unit_s) {
 }
 
 // What the tier's interval comes to in a campaign: a copy that takes longer than its period runs at
-// a multiple.
+// a multiple, where it skips.
 double configured_s(const IterationTable& table, const Subject& subject) {
   const Pace pace(table, subject.iteration_s, std::vector<int>(table.tiers.size(), 1));
   const Cadence& cadence = pace.cadence(static_cast<int>(subject.tier));
@@ -136,8 +138,9 @@ std::optional<std::size_t> costliest(const std::vector<Subject>& tiers, double f
   for (std::size_t i = 0; i < tiers.size(); ++i) {
     const Subject& one = tiers[i];
     const double lost_s = one.configured_s / 2 + one.lag_s;
+    const double cost_s = one.cost_s(one.configured_s);
     const double share =
-        one.stall_s / (one.configured_s + one.stall_s) + one.restored * failures_per_s * lost_s;
+        cost_s / (one.configured_s + cost_s) + one.restored * failures_per_s * lost_s;
     if (one.restored <= 0 || share < best_share) continue;
     best_share = share;
     best = i;
@@ -176,15 +179,16 @@ Expected set_formulas(IntervalReport& advice, const CampaignInputs& inputs, cons
   advice.young_s = subject.possible_s(young_interval_s(advice.cost_s, advice.mtbf_s));
   advice.daly_s = subject.possible_s(daly_interval_s(advice.cost_s, advice.mtbf_s));
   advice.exact_s = subject.possible_s(exact_interval_s(advice.cost_s, advice.mtbf_s));
-  Expected expected = [subject, cost_s = advice.cost_s, mtbf_s = advice.mtbf_s,
+  Expected expected = [subject, mtbf_s = advice.mtbf_s,
                        restart_s = advice.restart_s + subject.lag_s](double work_s) {
     return subject.training *
-           expected_goodput(work_s / subject.training, cost_s, mtbf_s, restart_s);
+           expected_goodput(work_s / subject.training, subject.cost_s(work_s), mtbf_s, restart_s);
   };
   advice.formula_goodput = expected(advice.configured_s);
   advice.rsc_ettr =
       subject.training * rsc_ettr(inputs.nodes, 1 / advice.mtbf_s / inputs.nodes, advice.restart_s,
-                                  advice.configured_s / subject.training, advice.cost_s);
+                                  advice.configured_s / subject.training,
+                                  subject.cost_s(advice.configured_s));
   return expected;
 }
 

@@ -228,11 +228,12 @@ class Search {
     }
   }
 
-  // Below it snapshots would be skipped, as the last copy is not complete yet, or take more of the
-  // storage than their share.
+  // Below it snapshots would be skipped or waited for, as the last copy is not complete yet, or
+  // take more of the storage than their share.
   double shortest_s(size_t at) const {
     IterationTable table = inputs_.table;
     save_every_iterations(table.tiers[tiers_[at]].tier, 1);
+    table.tiers[tiers_[at]].tier.when_busy = WhenBusy::skip;
     const Pace pace(table, iteration_s(), std::vector<int>(table.tiers.size(), 1));
     return std::max(pace.cadence(tiers_[at]).training_s(iteration_s(), 0), storage_allows_s(at));
   }

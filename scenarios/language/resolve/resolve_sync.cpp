@@ -298,12 +298,16 @@ void check_shrinking(const Values& values, const Job& job) {
   const std::string key = "recovery.when_no_spare";
   if (!values.has(key)) return;
   const std::string policy = values.text(key);
-  if (policy == "reroute" || policy == "relayout") {
-    values.fail(key,
-                fmt::format("what islands of unlike size do is not modelled, and {} makes such; "
-                            "take wait, or shrink, under which an island that lacks a node drops "
-                            "out",
-                            policy));
+  if (policy == "reroute") {
+    values.fail(
+        key,
+        "the other islands do not take the work of one that lacks a node; take wait, shrink, "
+        "under which it drops out, or relayout, under which it goes on in another layout");
+  }
+  if (policy == "relayout" && values.length("recovery.relayout") > 0) {
+    values.fail("recovery.relayout",
+                "lists layouts of a job that is one; an island that lacks a node takes the fastest "
+                "of its own: any");
   }
   if (policy == "shrink" && job.sync.size() > 1) {
     values.fail(key,

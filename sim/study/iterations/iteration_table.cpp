@@ -410,17 +410,20 @@ CampaignIterations campaign_iterations(const Job& job, const PreparedIteration& 
   Simulations simulations(job, prepared);
   const SnapshotIterations snapshots(job, others, simulations);
   const ShrunkIterations shrunk_job(job, prepared, others, simulations);
-  const RelaidIterations relaid_job(job, simulations);
+  // Of islands each goes on by itself.
+  const RelaidIterations relaid_job(job.sync.empty() ? job : one_island(job, job.layout.islands()),
+                                    simulations);
   const SlowIterations slow(job, simulations);
   plain = simulations.run(threads);
   sync = measure_sync(job, prepared, plain);
   table.iteration_s.push_back(mean_step(job.sync, sync, plain.step_s.mean).all_s);
   table.islands = island_table(job, prepared, sync);
   if (!job.sync.empty() && !table.islands.has_islands() &&
-      job.recovery.when_no_spare == WhenNoSpare::shrink) {
+      (job.recovery.when_no_spare == WhenNoSpare::shrink ||
+       job.recovery.when_no_spare == WhenNoSpare::relayout)) {
     throw Error::of_key("recovery.when_no_spare",
-                        "shrink lets an island drop out that lacks a node, but here no island has "
-                        "nodes of its own; take wait");
+                        "says what an island does that lacks a node, but here no island has nodes "
+                        "of its own; take wait");
   }
   set_restores(table.islands.has_islands() ? one_island(job, table.islands.count) : job, prepared,
                table);
@@ -429,8 +432,16 @@ CampaignIterations campaign_iterations(const Job& job, const PreparedIteration& 
   } else {
     snapshots.fill(simulations, table);
   }
-  add_smaller(job, shrunk_job.steps(simulations, threads, table), relaid_job.steps(simulations),
-              table);
+  if (table.islands.has_islands()) {
+    const double plain_s = simulations.ends(0).iteration_s;
+    for (const SmallerStep& smaller : relaid_job.steps(simulations)) {
+      const double longer_s = std::max(0.0, smaller.iteration_s - plain_s);
+      table.islands.smaller_pace.push_back(1 + longer_s / table.iteration_s.front());
+    }
+  } else {
+    add_smaller(job, shrunk_job.steps(simulations, threads, table), relaid_job.steps(simulations),
+                table);
+  }
   if (job.recovery.elastic.groups > 0) {
     add_groups_out(job, table);
   } else if (job.recovery.when_no_spare == WhenNoSpare::reroute) {

@@ -235,7 +235,7 @@ std::vector<IslandStep> unlike_steps(const Job& job, const Plan& plan, const Tim
   }
   if (!lengths) return steps;
   const auto count = static_cast<double>(steps.size());
-  IslandStep any;
+  IslandStep any{.mean = 0};
   for (const IslandStep& own : steps) any.mean += own.mean / count;
   for (const IslandStep& own : steps) {
     any.variance += (own.mean - any.mean) * (own.mean - any.mean) / (count - 1);

@@ -112,6 +112,35 @@ TEST(IslandTrial, PartsOfItsOwnComeFromItsOwnCopy) {
   EXPECT_EQ(result.restored_from, (std::vector<std::int64_t>{1, 0}));
 }
 
+// Islands of two nodes, of which one goes on with one node, at 15 s a step. It fails at 125 s,
+// begins again with step 10 at 152 s, and comes to the exchanges at 302 and 452 s, for which the
+// other has waited since 200 and 402 s.
+TEST(IslandTrial, AnIslandGoesOnInAnotherLayout) {
+  CampaignInputs inputs = islands_of(2, 452);
+  inputs.nodes = 4;
+  inputs.table.islands.of_node = {0, 0, 1, 1};
+  inputs.table.islands.smaller_pace = {1.5};
+  inputs.recovery.when_no_spare = WhenNoSpare::relayout;
+  inputs.failures = {traced(FailureKind::node, {125}, {2})};
+  inputs.failures[0].repair.fixed_s = 1e6;
+  TrialResult result = as_islands(inputs);
+  EXPECT_DOUBLE_EQ(result.useful_s, 300);
+  EXPECT_DOUBLE_EQ(lost_s(result, Loss::degraded), 20 * 5 / 2.0);
+  EXPECT_DOUBLE_EQ(lost_s(result, Loss::redo), (20 + 5) / 2.0);
+  EXPECT_DOUBLE_EQ(lost_s(result, Loss::restart), (15 + 7) / 2.0);
+  EXPECT_DOUBLE_EQ(lost_s(result, Loss::sync), (102 + 50) / 2.0);
+  EXPECT_DOUBLE_EQ(lost_s(result, Loss::wait), 0);
+  // The node is back at 330 s: a step of 15 s and 13 s of the next are lost, and it begins with
+  // step 20 at 352 s, with all of its nodes.
+  inputs.failures[0].repair.fixed_s = 205;
+  result = as_islands(inputs);
+  EXPECT_DOUBLE_EQ(result.useful_s, 300);
+  EXPECT_DOUBLE_EQ(lost_s(result, Loss::degraded), 11 * 5 / 2.0);
+  EXPECT_DOUBLE_EQ(lost_s(result, Loss::redo), (20 + 5 + 10 + 13) / 2.0);
+  EXPECT_DOUBLE_EQ(lost_s(result, Loss::restart), 2 * (15 + 7) / 2.0);
+  EXPECT_DOUBLE_EQ(lost_s(result, Loss::sync), (102 + 50) / 2.0);
+}
+
 // Four islands with two modules of either half: those of island 1 are with islands 0 and 3. While
 // both train, a failure costs what it does where all have the same ones; with one of them down at
 // the same time it begins from its own copy, and there is none.
@@ -388,6 +417,12 @@ CampaignInputs random_islands(std::uint64_t index) {
     islands.levels[0].missing = static_cast<int>(random.below(members));
     if (random.below(2) == 0) inputs.recovery.when_no_spare = WhenNoSpare::shrink;
   }
+  RandomStream of_layouts(index, RandomPurpose::test, 78);
+  if (inputs.recovery.when_no_spare == WhenNoSpare::wait && of_layouts.below(2) == 0) {
+    inputs.recovery.when_no_spare = WhenNoSpare::relayout;
+    islands.smaller_pace = {1 + of_layouts.uniform(), 2 + of_layouts.uniform()};
+  }
+  islands.own_parts = of_layouts.below(4) == 0;
   return inputs;
 }
 

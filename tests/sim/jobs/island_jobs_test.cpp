@@ -24,7 +24,8 @@ Record run(const std::string& text, const Overrides& set = {}) {
 std::string job_of(int nodes, const std::string& sync, const std::string& more = {},
                    const std::string& cluster = {}) {
   return "name: islands\n"
-         "model: {layers: 8, hidden: 1024, heads: 16, vocabulary: 32000, sequence: 1024}\n"
+         "model: {layers: 4, hidden: 4096, heads: 32, vocabulary: 32000, sequence: 4096}\n"
+         "software: {cuda_graphs: true}\n"
          "cluster: {nodes: " +
          std::to_string(nodes) + ", node: dgx-h100" + cluster +
          ", storage: {write: 10 GB/s, read: 10 GB/s}}\n"
@@ -39,7 +40,7 @@ std::string job_of(int nodes, const std::string& sync, const std::string& more =
 TEST(IslandJobs, UnequalLengthsDriftApart) {
   const std::string every = "every: 100 steps";
   const Record equal = run(job_of(4, every));
-  const Record record = run(job_of(4, every), {{"batch.lengths", "{median: 300, sigma: 0.8}"}});
+  const Record record = run(job_of(4, every), {{"batch.lengths", "{median: 1000, sigma: 0.8}"}});
   EXPECT_DOUBLE_EQ(record.iteration.sync[0].sent_bytes, equal.iteration.sync[0].sent_bytes);
   EXPECT_NEAR(record.iteration.sync[0].seconds.exchange_s,
               equal.iteration.sync[0].seconds.exchange_s,
@@ -51,7 +52,7 @@ TEST(IslandJobs, UnequalLengthsDriftApart) {
   // What is waited for grows by the root of the steps between exchanges.
   EXPECT_GT(record.iteration.sync[0].seconds.wait_s, 0);
   const Record longer =
-      run(job_of(4, "every: 400 steps"), {{"batch.lengths", "{median: 300, sigma: 0.8}"}});
+      run(job_of(4, "every: 400 steps"), {{"batch.lengths", "{median: 1000, sigma: 0.8}"}});
   EXPECT_NEAR(longer.iteration.sync[0].seconds.wait_s / record.iteration.sync[0].seconds.wait_s, 2,
               0.05);
 }
@@ -67,7 +68,8 @@ TEST(IslandJobs, ASlowIslandIsLeftOutOrWaitedFor) {
   const double waited_s = step_s("every: 10 steps", slow);
   const double left_out_s = step_s("every: 10 steps, wait_for: all-but-1", slow);
   EXPECT_GT(waited_s, 1.2 * calm_s);
-  EXPECT_NEAR(left_out_s, calm_s * 4 / 3, 1e-4 * calm_s);
+  // The kernels of an exchange are those of the slow node.
+  EXPECT_NEAR(left_out_s, calm_s * 4 / 3, 1e-3 * calm_s);
   const double chosen_s = step_s("every: 10 steps, wait_for: dynamic", slow);
   EXPECT_NEAR(chosen_s, std::min(waited_s, left_out_s), 1e-9 * chosen_s);
   const double never_s = step_s("pattern: none", "");
@@ -84,7 +86,7 @@ constexpr const char* kCampaign =
 
 // What no other island has comes from copies, and costs what has been learnt since.
 TEST(IslandJobs, ExpertsOfAnIslandComeFromItsCopies) {
-  const std::string experts = "{experts: 8, per_token: 2, ffn: 2048}";
+  const std::string experts = "{experts: 8, per_token: 2, ffn: 4096}";
   const auto report = [&](const std::string& parameters) {
     return *run(job_of(4, "every: 100 steps, parameters: " + parameters, kCampaign),
                 {{"model.moe", experts}})
@@ -104,6 +106,25 @@ TEST(IslandJobs, ModulesOfPathsComeFromOtherIslands) {
       *run(job_of(4, "every: 100 steps, paths: [2, 2]", kCampaign)).campaign;
   EXPECT_GT(report.survival.at("other islands").mean, 0);
   EXPECT_GT(report.goodput.mean, 0.3);
+}
+
+// Islands of two nodes: one that lacks a node goes on with the other, where it would have waited.
+TEST(IslandJobs, AnIslandGoesOnInAnotherLayout) {
+  const auto report = [](const std::string& then) {
+    const std::string text = job_of(4, "", kCampaign);
+    return *run(text, {{"layout.tp", "1"},
+                       {"sync", "[{islands: 2, every: 20 steps}]"},
+                       {"recovery.spares", "0"},
+                       {"recovery.when_no_spare", then},
+                       {"failures.0.rate", "1000 per 1000 node-days"}})
+                .campaign;
+  };
+  const CampaignReport waits = report("wait");
+  const CampaignReport goes_on = report("relayout");
+  EXPECT_GT(goes_on.lost_s[static_cast<int>(Loss::degraded)].mean, 0);
+  EXPECT_LT(goes_on.lost_s[static_cast<int>(Loss::wait)].mean,
+            waits.lost_s[static_cast<int>(Loss::wait)].mean);
+  EXPECT_GT(goes_on.goodput.mean, waits.goodput.mean);
 }
 
 // Islands that never exchange are jobs of their own.

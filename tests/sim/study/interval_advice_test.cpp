@@ -139,6 +139,8 @@ TEST(IntervalAdvice, ConfiguredInterval) {
   const auto configured_s = [&] { return interval_advice(inputs, report)->configured_s; };
   inputs.table.tiers[0].complete_s = 60;  // 30 after the stall: 6 iterations, so each second time
   tier.every_iterations = 4;
+  EXPECT_EQ(configured_s(), 20) << "training waits";
+  tier.when_busy = WhenBusy::skip;
   EXPECT_EQ(configured_s(), 40);
   tier.every_iterations = 0;
   tier.every_s = 1000;  // with the stall: 194 iterations

@@ -33,7 +33,8 @@ FailureClass node_failures(double per_node_day) {
 }
 
 Job with_campaign(Job job) {
-  job.snapshots = {{SnapshotPlace::storage, SnapshotMode::async, 50, 0, false}};
+  job.snapshots = {
+      {.place = SnapshotPlace::storage, .mode = SnapshotMode::async, .every_iterations = 50}};
   job.failures = {node_failures(0.05)};
   job.recovery.detect_s = 30;
   job.recovery.restart_s = 60;
@@ -282,8 +283,12 @@ TEST(Simulate, WhatDoesNotFitIsRefusedUnlessAllowed) {
 
 TEST(Simulate, HostMemoryHoldsTwoCopiesOfEachHostTierAndOneOnTheWayToStorage) {
   Job job = small_job(1, 2, 2);
-  job.snapshots = {{SnapshotPlace::host_memory, SnapshotMode::async, 10, 0, true},
-                   {SnapshotPlace::storage, SnapshotMode::sync, 100, 0, false}};
+  job.snapshots = {
+      {.place = SnapshotPlace::host_memory,
+       .mode = SnapshotMode::async,
+       .every_iterations = 10,
+       .keeper_process = true},
+      {.place = SnapshotPlace::storage, .mode = SnapshotMode::sync, .every_iterations = 100}};
   const double copy = [&] {
     const auto chunks = chunk_costs(job);
     const auto bytes = snapshot_bytes_per_gpu(job, chunks);

@@ -67,8 +67,9 @@ Job random_traced_job(RandomStream& random) {
   job.communication.fidelity = random.below(2) == 0 ? Fidelity::flows : Fidelity::automatic;
   job.calibration.nic_latency_s.value = 1e-6 * random.uniform();
   job.calibration.gemm_efficiency.value = 0.5 + 0.5 * random.uniform();
-  job.snapshots = {{SnapshotPlace::storage, SnapshotMode::async, 10, 0, false},
-                   {SnapshotPlace::host_memory, SnapshotMode::sync, 1, 0, false}};
+  job.snapshots = {
+      {.place = SnapshotPlace::storage, .mode = SnapshotMode::async, .every_iterations = 10},
+      {.place = SnapshotPlace::host_memory, .mode = SnapshotMode::sync, .every_iterations = 1}};
   if (random.below(3) == 0) job.cluster.slow_nodes = {{0, 1.25}};
   return job;
 }

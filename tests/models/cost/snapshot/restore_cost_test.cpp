@@ -9,7 +9,10 @@ namespace {
 
 TEST(RestoreCost, HostMemoryReadsOverPcieAllGpusAtOnce) {
   Job job = small_job(1, 2, 4);
-  const SnapshotTier tier{SnapshotPlace::host_memory, SnapshotMode::async, 1, 0, true};
+  const SnapshotTier tier{.place = SnapshotPlace::host_memory,
+                          .mode = SnapshotMode::async,
+                          .every_iterations = 1,
+                          .keeper_process = true};
   // 10 GB on the fuller rank over 20 GB/s.
   EXPECT_DOUBLE_EQ(restore_s(tier, saved_state({6e9, 10e9}, job.layout), job.layout, job.cluster,
                              job.calibration),

@@ -123,7 +123,7 @@ TEST(ResolveRollout, MistakesHaveTheirPlaceAndTheirRemedy) {
 TEST(ResolveRollout, WhatEnginesAreNotModelledFor) {
   const std::string rollout = fmt::format("nodes: 2, {}", kUsual);
   EXPECT_THAT(rollout_fault(rollout, "sync: [{over: replica, every: 10 steps}]"),
-              HasSubstr("islands of replicas (sync)"));
+              HasSubstr("no multiple of the 4 islands (sync)"));
   EXPECT_THAT(error_of([&] {
                 parse_case(fmt::format("name: a\nmodel: resnet-50\ncluster: {{nodes: 4, node: "
                                        "dgx-h100}}\nbatch: {{global: 32}}\nrollout: {{{}}}\n",

@@ -107,7 +107,13 @@ TEST(ResolveSync, MistakesHaveTheirPlace) {
       HasSubstr("overlap: dear"));
   EXPECT_THAT(fault_of("[{over: site, every: 10 steps}]", "tp: 8, dp: 8",
                        "recovery: {when_no_spare: reroute}"),
-              HasSubstr("recovery.when_no_spare: what islands of unlike size do"));
+              HasSubstr("recovery.when_no_spare: the other islands do not take the work"));
+  EXPECT_THAT(fault_of("[{over: site, every: 10 steps}]", "tp: 8, dp: 8",
+                       "recovery: {when_no_spare: relayout, relayout: [{dp: 2}]}"),
+              HasSubstr("recovery.relayout: lists layouts of a job that is one"));
+  EXPECT_EQ(fault_of("[{over: site, every: 10 steps}]", "tp: 8, dp: 8",
+                     "recovery: {when_no_spare: relayout}"),
+            "no error");
   EXPECT_THAT(fault_of("[{over: node, every: 10 steps}, {over: site, every: 100 steps}]",
                        "tp: 8, dp: 8", "recovery: {when_no_spare: shrink}"),
               HasSubstr("recovery.when_no_spare: shrink, under which an island that lacks a node"));
@@ -130,17 +136,19 @@ TEST(ResolveSync, MistakesOfWaitingHaveTheirPlace) {
               HasSubstr("sync.0.wait_for: by gossip an island waits for its neighbours alone"));
 }
 
-// An island of a slow node is waited for, or its speed would be another one than that of all.
-TEST(ResolveSync, SlowNodesGoWithIslandsThatWait) {
-  const auto fault = [](const std::string& sync) {
+// What one island is by a slow node and others are by chance is told apart where all wait.
+TEST(ResolveSync, SlowNodesGoWithIslandsThatDoNotWaitUnlessThereIsJitter) {
+  const auto fault = [](const std::string& sync, const std::string& jitter) {
     std::string text = text_of(sync);
-    text.replace(text.find("node: dgx-h100"), 0, "slow_nodes: [{node: 1, slowdown: 2}], ");
+    text.replace(text.find("node: dgx-h100"), 0, jitter + "slow_nodes: [{node: 1, slowdown: 2}], ");
     return error_of([&] { parse_case(text, "a.yaml"); });
   };
-  EXPECT_EQ(fault("[{over: site, every: 10 steps}]"), "no error");
+  const std::string jitter = "jitter: {sigma: 0.1}, ";
+  EXPECT_EQ(fault("[{over: site, every: 10 steps}]", jitter), "no error");
   for (const char* rest : {"wait_for: all-but-1", "pattern: gossip, events: poisson"}) {
-    EXPECT_THAT(fault(fmt::format("[{{over: site, every: 10 steps, {}}}]", rest)),
-                HasSubstr("cluster.slow_nodes: islands of unlike speed"));
+    const std::string sync = fmt::format("[{{over: site, every: 10 steps, {}}}]", rest);
+    EXPECT_EQ(fault(sync, ""), "no error");
+    EXPECT_THAT(fault(sync, jitter), HasSubstr("with cluster.jitter islands of unlike speed"));
   }
 }
 

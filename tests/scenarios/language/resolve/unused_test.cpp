@@ -43,7 +43,7 @@ TEST(Unused, WhatNobodySends) {
             "communication.compressor, communication.overlap ");
   EXPECT_EQ(keys("tp: 4", "communication: {compressor: powersgd, overlap: bucketed}\n"), "");
   EXPECT_EQ(keys("tp: 8", "communication: {overlap: none}\n"), "") << "what goes without saying";
-  EXPECT_EQ(keys("tp: 8", "communication: {collectives: {cp: {algorithm: ring}}}\n"),
+  EXPECT_EQ(keys("tp: 8", "communication: {collectives: {cp: {algorithm: pairwise}}}\n"),
             "communication.collectives.cp.algorithm ");
   EXPECT_EQ(keys("tp: 4", "communication: {overlap: bucketed, credit: 4 MB}\n"),
             "communication.credit ");
