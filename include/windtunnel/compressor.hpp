@@ -85,7 +85,7 @@ struct Compressor {
   // {{"rank", 4}}.
   std::map<std::string, double> numbers = {};
   std::string feedback = {};  // likewise of communication.compressor.feedback; empty: it has none
-  // All that is sent is sums of what was compressed, among all: it goes with sharded gradients.
+  // All that is sent is sums of what was compressed, among all: sharded gradients scatter them.
   bool summable = false;
   bool fusible = false;        // one all-reduce: buckets may be fused by compressed bytes
   bool whole_tensors = false;  // works on whole matrices

@@ -16,12 +16,12 @@ struct CompressorKind {
   std::string help;             // one line for people
   std::string source;           // paper
   CompressorChoice usual = {};  // its numbers where a scenario says none; 0: has no use for it
-  // Its collectives sum what was compressed: a buffer of it can be reduce-scattered, so it goes
-  // with sharded gradients.
+  // Its collectives sum what was compressed: where gradients are sharded, a buffer of it is
+  // reduce-scattered.
   bool summable = false;
   // All its collectives are one all-reduce of one buffer: buckets can be fused by compressed bytes.
   bool fusible = false;
-  // Reads and writes whole matrices: partitions of tensors and shards do not do.
+  // Reads and writes whole matrices: partitions of tensors do not do.
   bool whole_tensors = false;
   // Quantises every element for itself, to so many bits where CompressorChoice::bits says nothing:
   // so it goes with activations, too. 0: it does not.

@@ -71,8 +71,8 @@ double wire_bytes(const Recipe& recipe, const ReducingGroup& group);
 double kernel_flops(const Recipe& recipe);
 double kernel_bytes(const Recipe& recipe);  // of HBM
 
-// Of tensors that `members` divide among themselves: what the one has that has most. Of `whole`
-// tensors, which are not cut, at best as much as others, or the largest one.
+// What that member has which has most, where `members` divide tensors among themselves: `whole`
+// tensors, which are not cut, leave it as much as others have at best, or the largest one.
 std::vector<TensorShape> divided(std::vector<TensorShape> shapes, double members, bool whole);
 
 // A buffer of `tensors` whose gradients have `element_bytes` each. Averages over the steps of a

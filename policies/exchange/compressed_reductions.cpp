@@ -166,7 +166,7 @@ CompressorMemory GradientExchange::memory(const std::vector<StageTensor>& tensor
   return memory;
 }
 
-// Of a momentum that each rank keeps of all that it compresses, beside its shard of the moments.
+// Each rank keeps a momentum of all that it compresses, beside its shard of the moments.
 double GradientExchange::momentum_bytes(const std::vector<TensorShape>& shapes,
                                         const Axes& axes) const {
   const bool keeps = !job_.communication.robust &&
@@ -249,7 +249,7 @@ std::vector<Transfer> GradientExchange::of_recipe(const Recipe& recipe, const Ax
   return row;
 }
 
-// Pushed to servers and pulled back.
+// What is pushed to servers and pulled back crosses the network twice.
 void GradientExchange::append_served(int pp, ReplicaAxis axis, double bytes, int times,
                                      std::vector<Transfer>& row) const {
   const double members = network_.groups(axis).count;

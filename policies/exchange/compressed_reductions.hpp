@@ -45,7 +45,7 @@ class GradientExchange {
   ReductionLaw law(int pp, bool expert) const;
   // An embedding of which few rows are touched (models/cost/chunk/embedding_exchange.hpp).
   bool goes_as_rows(const StageTensor& tensor) const;
-  // Of these tensors the parameters whose weights are gathered where the training state is sharded;
+  // The parameters of these tensors whose weights are gathered where the training state is sharded;
   // a table whose columns are looked up at their owners (EmbRace) is not.
   double gathered_parameters(const std::vector<StageTensor>& tensors,
                              const std::vector<int>& of_them) const;

@@ -452,7 +452,7 @@ void DataParallel::add_units(int stage, const Tensors& tensors, const Cuts& cuts
                              StageTraffic& traffic) const {
   const int pp = rank_of_[stage];
   const bool by_tensor = job_.software.tensor_gathers;
-  // Of a step without a backward pass both forward passes gather, and nothing is reduced.
+  // Without a backward pass both forward passes gather, and nothing is reduced.
   const bool back = !is_zeroth_order(job_.training.get());
   const auto gather = [&](const Amount& amount, std::vector<Transfer>& to, StageAction action) {
     for (int pass = back ? 1 : 0; pass < 2; ++pass) add_gathers(pp, amount, to, action);
@@ -510,8 +510,10 @@ void DataParallel::add_units(int stage, const Tensors& tensors, const Cuts& cuts
     traffic.last_backward = reduced(gathers, StageAction::last_backward);
     traffic.last_backward_weight = reduced(Segments(cuts.size()), StageAction::last_backward);
   }
-  if (!overlaps_) return;
-  const Seconds& own = seconds(stage);
+  if (overlaps_) slow_down_passes(seconds(stage), traffic);
+}
+
+void DataParallel::slow_down_passes(const Seconds& own, StageTraffic& traffic) const {
   const double backward_s = own.backward_input_s + own.backward_weight_s;
   slow_down_units(traffic.first_forward, own.forward_s, slowdown_);
   slow_down_units(traffic.forward, own.forward_s, slowdown_);

@@ -92,7 +92,7 @@ class DataParallel {
   StageTraffic make(int stage, int first_layer, int layers) const;
   ChunkCost average_slice(int stage) const;
   StageTraffic exchanges(int stage, const Tensors& tensors) const;
-  // Of all weights of a stage those that are gathered.
+  // Those weights of a stage that are gathered.
   Amount gathered_amount(int stage, const Tensors& tensors) const;
   std::vector<GradientBucket> buckets_of(int stage, const Tensors& tensors) const;
   Cuts cut_by_bucket(int stage, const Tensors& tensors) const;
@@ -119,6 +119,7 @@ class DataParallel {
     return units_[std::size_t(schedule_.model_stage(stage)) * schedule_.slices];
   }
   const Seconds& seconds(int stage) const { return seconds_[schedule_.model_stage(stage)]; }
+  void slow_down_passes(const Seconds& own, StageTraffic& traffic) const;
   void read_schedule();
   bool equal(int stage, int other, const std::vector<int>& layers) const;
 

@@ -120,7 +120,7 @@ class Case:
         ``numbers``, such as ``{"rank": 4}``, and ``feedback`` (``"none"``, ``"ef"``, ``"ef21"`` or
         ``"econtrol"``) are keys that the scenario may then state below ``communication.compressor``,
         as they are where it does not; the request says what they became. ``summable``: all that is
-        sent is all-reduces of sums, so that it goes with sharded gradients; ``fusible``: and a
+        sent is all-reduces of sums, which sharded gradients scatter; ``fusible``: and a
         buffer takes one; ``whole_tensors``: it needs whole matrices.
         """
         core = self._core.with_compressor(

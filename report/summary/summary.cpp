@@ -85,11 +85,13 @@ std::string sync_text(const SyncLevel& level, const SyncReport& report) {
 // "m-sgc, burst 1, window 2, lambda 27: each computes 1.93 times its part, ..."
 std::string redundancy_text(const Redundancy& redundancy, const Record& record) {
   const auto text = [&](std::string_view key) { return text_of(record, key); };
+  const int together = replicas_of_worker(record.job.layout);
   std::string line = fmt::format(
       "{}: each computes {:.3g} times its part, a step leaves out {:.3g} "
-      "of {} replicas",
+      "of {} {}",
       to_string(redundancy), record.iteration.stragglers->load,
-      record.iteration.stragglers->missing, step_workers(record.job.layout));
+      record.iteration.stragglers->missing, step_workers(record.job.layout),
+      together == 1 ? "replicas" : fmt::format("groups of {} replicas", together));
   if (redundancy.tolerance > 0) {
     line += fmt::format(" and in {} waits longer", text("iteration.stragglers.waited_share"));
   }

@@ -201,7 +201,7 @@ IslandStep island_step(const Jitter& jitter, const IslandWorkers& island) {
   constexpr int kRounds = 4096;
   const StragglerRounds rounds =
       sample_rounds(island.within, jitter, alike_workers(island.workers, island.units), kRounds);
-  // Of means of many rounds, which vary as independent numbers do.
+  // Means of many rounds vary as independent numbers do.
   double variance = 0;
   for (const double length : rounds.lengths) {
     variance += std::pow(length - rounds.length, 2) / (kRoundParts - 1);

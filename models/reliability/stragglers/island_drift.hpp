@@ -57,7 +57,7 @@ struct IslandStep {
   double long_variance = 0;
 };
 IslandStep island_step(const Jitter& jitter, double units);
-// Of workers of which a step leaves some out: sampled.
+// It is sampled where a step leaves some workers out.
 IslandStep island_step(const Jitter& jitter, const IslandWorkers& island);
 
 // Likewise of islands whose steps are unlike without any jitter, each by normal sums; of constant

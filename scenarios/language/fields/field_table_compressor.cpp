@@ -29,9 +29,10 @@ Rows choice_rows(const PathsBelow& path, bool named) {
                "windtunnel list compressors tells what each is and takes"),
       name_row(path(".hop"), sets<&CompressorChoice::hop>, example("across"),
                "among whom compressed gradients travel: all replicas; or across nodes only (on a "
-               "fabric of sites: across sites; of sharded gradients: across their copies), after a "
-               "dense reduce-scatter inside; auto: across on a fabric of sites. Of tp, cp and ep: "
-               "in all groups, or only in those that leave a node"),
+               "fabric of sites: across sites; of shards with copies: across these), after a dense "
+               "reduce-scatter inside; auto: across on a fabric of sites, and of shards with "
+               "copies what is no sum. Of tp, cp and ep: in all groups, or only in those that "
+               "leave a node"),
       whole_row(path(".rank"), sets<&CompressorChoice::rank>, range(1, 1e6), optional, example("4"),
                 "of the low-rank factors"),
       choice_row(path(".density"), sets<&CompressorChoice::density>, above(0, 1), optional,

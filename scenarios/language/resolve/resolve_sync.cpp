@@ -359,8 +359,7 @@ void resolve_sync(const Values& values, NamedFiles& files, const OwnCompressors&
   if (job.sync.empty()) return;
   if (job.sync.size() > 2) {
     values.fail(key_of(skipped + 2, ""),
-                "there are two levels above the steps already; more are "
-                "not modelled");
+                "there are two levels above the steps already; more are not modelled");
   }
   for (std::size_t level = 0; level < islands.size(); ++level) {
     const int above = level + 1 < islands.size() ? islands[level + 1] : 1;

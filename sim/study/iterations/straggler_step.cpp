@@ -85,7 +85,7 @@ BusySeconds busiest_work(const Plan& plan) {
   return most;
 }
 
-// Of one island.
+// The workers of one island.
 std::vector<std::vector<WorkerUnit>> workers_of(const Job& job, const WorkShares& shares,
                                                 int island = 0) {
   const int replicas = job.layout.island_dp();
@@ -99,7 +99,7 @@ std::vector<std::vector<WorkerUnit>> workers_of(const Job& job, const WorkShares
   return workers;
 }
 
-// Of the island whose steps are longest: where all nodes are alike, of any.
+// The rounds of the island whose steps are longest: where all nodes are alike, it is any.
 StragglerRounds longest_rounds(const Job& job, const WorkShares& shares,
                                const Redundancy& redundancy) {
   const bool alike = job.cluster.pools.empty() && job.cluster.slow_nodes.empty();

@@ -147,20 +147,9 @@ class Planner {
     return layouts;
   }
 
-  // Compressors work on whole gradients, which each replica has only where none is sharded.
   Allowed allowed() const {
     const Framework& framework = report_.basis.framework;
-    Allowed allowed = {framework.schedules, framework.sharding, framework.sharding_in_pipelines};
-    const bool compressed = std::ranges::any_of(request().set, [](const auto& at) {
-      const bool compressor =
-          at.first.starts_with("communication.compressor") || at.first.starts_with("compress");
-      return compressor && at.second != "none";
-    });
-    if (compressed) {
-      allowed.sharding.push_back(Sharding::none);
-      allowed.sharding_in_pipelines.push_back(Sharding::none);
-    }
-    return allowed;
+    return {framework.schedules, framework.sharding, framework.sharding_in_pipelines};
   }
 
   // As long as the training, in whole days.

@@ -52,8 +52,8 @@ double gradient_bytes(const Job& job) {
   return job.model.parameters() * reduce_bytes_per_parameter(job);
 }
 
-// Of one iteration, all pipeline ranks together: a closed estimate that says the same, and of every
-// collective no less than its bytes take on the links that it crosses.
+// The bytes of one iteration, all pipeline ranks together. The closed estimate says the same as the
+// Plan, and no collective takes less than its bytes do on the links that it crosses.
 Bytes bytes_of(const Job& job) {
   const PreparedIteration prepared = prepare_iteration(job);
   const Plan plan = iteration_plan(job, prepared);
@@ -68,7 +68,7 @@ Bytes bytes_of(const Job& job) {
     for (std::size_t t = 0; t < tasks.size(); ++t) {
       if (tasks[t].kind != TaskKind::collective || tasks[t].bytes <= 8) continue;
       bytes[tasks[t].collective] += tasks[t].bytes / iterations;
-      // Of two members or more each sends half of it at least, by NVLink at best.
+      // Each of two members or more sends half of it at least, by NVLink at best.
       EXPECT_GE(rank.spans[t].end_s - rank.spans[t].start_s,
                 tasks[t].bytes / 2 / job.cluster.node.nvlink_Bps.value * (1 - 1e-9))
           << tasks[t].name;
@@ -173,7 +173,7 @@ TEST(ShardedExchanges, ShardsWithCopiesCompressBetweenThem) {
   expect_bytes(bytes_of(job), expected);
 }
 
-// Whose shards have no copies compresses between nodes: dense inside, nothing gathered behind.
+// Shards without copies are compressed between nodes: dense inside, nothing gathered behind.
 TEST(ShardedExchanges, WithoutCopiesThePlaceIsTheNode) {
   Job job = job_of("int8");
   const Bytes whole = bytes_of(job);
@@ -324,7 +324,7 @@ TEST(ShardedExchanges, AMomentumThatIsSentStaysWhole) {
   }
 }
 
-// Of a step's gradients, which zero2 and zero3 give away in every micro-batch.
+// It takes in a step's gradients, which zero2 and zero3 give away in every micro-batch.
 TEST(ShardedExchanges, AMomentumNeedsTheGradientsOfAStep) {
   Job job = sharded(job_of("demo"), Sharding::zero2);
   EXPECT_TRUE(fails([&] { prepare_iteration(job); }, "gives those of each micro-batch away"));

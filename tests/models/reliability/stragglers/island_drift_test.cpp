@@ -61,7 +61,8 @@ TEST(IslandDrift, SumsOfManyStepsAreDrawnAsOne) {
 TEST(IslandDrift, GossipWaitsForNeighbours) {
   const Jitter jitter{.sigma = 0.2};
   const auto wait = [&](GossipSenders gossip) {
-    return sample_drift(jitter, {.units = 1}, {{.steps = 10, .groups = 16, .gossip = std::move(gossip)}})
+    return sample_drift(jitter, {.units = 1},
+                        {{.steps = 10, .groups = 16, .gossip = std::move(gossip)}})
         .wait[0];
   };
   const double all = wait({});
@@ -150,7 +151,8 @@ TEST(IslandDrift, LevelsStandAboveOneAnother) {
 }
 
 TEST(IslandDrift, WithoutStragglersThereIsNone) {
-  const IslandDrift drift = sample_drift({}, {.units = 4}, {{.steps = 50, .groups = 8, .missing = 2}});
+  const IslandDrift drift =
+      sample_drift({}, {.units = 4}, {{.steps = 50, .groups = 8, .missing = 2}});
   EXPECT_EQ(drift.step, 1);
   EXPECT_EQ(drift.wait[0], 0);
   EXPECT_EQ(drift.late[0], 0);
