@@ -57,7 +57,9 @@ std::vector<NamedOrder> rounds_orders(const ScheduleRequest& request) {
     if (request.memory_limit == 0 || cost.activation <= 0) continue;
     most = std::min(most, std::floor(request.memory_limit / cost.activation * (1 + kSlack)));
   }
-  for (int round = static_cast<int>(most); round > request.ranks; round /= 2) {
+  for (int rounds = static_cast<int>(std::ceil(units / std::max(1.0, most)));; rounds *= 2) {
+    const int round = (units + rounds - 1) / rounds;
+    if (round <= request.ranks) break;
     SplitOrder order{empty_schedule("", request).rank_of_stage, {}};
     for (int rank = 0; rank < request.ranks; ++rank) {
       SplitRank& at = order.ranks.emplace_back();

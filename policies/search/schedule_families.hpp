@@ -18,8 +18,8 @@ struct NamedOrder {
 std::vector<NamedOrder> warm_up_orders(const ScheduleRequest& request);
 
 // One chunk per rank, where messages take their sender's port: the passes of some micro-batches one
-// way, then the other way, so that messages of both directions hardly meet; as many micro-batches
-// at once as memory allows, and halves of that. Empty where messages are delays.
+// way, then the other way, so that messages of both directions hardly meet; in the fewest equal
+// rounds that memory allows, twice as many, and so on. Empty where messages are delays.
 std::vector<NamedOrder> rounds_orders(const ScheduleRequest& request);
 
 // The same rule on orders that exist: forwards a few places earlier on every rank as far as memory
