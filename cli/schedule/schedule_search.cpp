@@ -7,6 +7,9 @@
 #include <algorithm>
 #include <array>
 #include <limits>
+#include <map>
+#include <memory>
+#include <string>
 
 #include "cli/program/answer_output.hpp"
 #include "cli/program/interruption.hpp"
@@ -19,6 +22,7 @@
 #include "report/json/json.hpp"
 #include "report/text/table.hpp"
 #include "scenarios/language/case.hpp"
+#include "sim/study/simulate.hpp"
 #include "traces/torch/torch_schedule.hpp"
 
 namespace windtunnel {
@@ -95,10 +99,49 @@ SearchOptions search_options(const ScheduleSearchOptions& options) {
   return search;
 }
 
+// Infinite where ranks would wait for each other forever, as the scenario sends messages.
+double played_step_s(const Case& the_case, const Schedule& order) {
+  Case played = the_case;
+  played.job.schedule = {};
+  played.job.schedule.imported = std::make_shared<const Schedule>(order);
+  played.job.campaign.length_s = 0;
+  try {
+    played.prepared = std::make_shared<const PreparedIteration>(prepare_iteration(played.job));
+    return measure_iteration(played, {.allow_oom = true}).report.time_s;
+  } catch (const Error&) {
+    return std::numeric_limits<double>::infinity();
+  }
+}
+
+// [name] Steps of the orders found, simulated on the scenario's network; the fastest becomes the
+// best. Orders that are this much slower even alone are left out.
+std::map<std::string, double> play_orders(const ScheduleSource& source, SearchResult& result) {
+  constexpr std::size_t kMost = 24;
+  constexpr double kNotWorthIt = 1.5;  // times as long as the best
+  std::map<std::string, double> steps_s;
+  double fastest_s = std::numeric_limits<double>::infinity();
+  for (const FoundOrder& order : result.orders) {
+    if (order.value_s > kNotWorthIt * result.value_s || steps_s.size() == kMost) break;
+    if (steps_s.contains(order.name) || Interruption::asked()) continue;
+    const double step_s = played_step_s(*source.the_case, order.schedule);
+    if (step_s == std::numeric_limits<double>::infinity()) continue;
+    steps_s[order.name] = step_s;
+    if (step_s >= fastest_s) continue;
+    fastest_s = step_s;
+    result.schedule = order.schedule;
+    result.found_by = order.name;
+    result.value_s = order.value_s;
+  }
+  const auto found = std::ranges::find(result.candidates, result.found_by, &SearchCandidate::name);
+  if (!steps_s.empty()) result.evaluation = found->evaluation;
+  return steps_s;
+}
+
 class Printer {
  public:
-  Printer(const ScheduleSource& source, const SearchResult& result)
-      : source_(source), result_(result) {}
+  Printer(const ScheduleSource& source, const SearchResult& result,
+          const std::map<std::string, double>& played_s)
+      : source_(source), result_(result), played_s_(played_s) {}
 
   SummarySection section(SearchObjective objective) const {
     return {"What was found, and what cannot be beaten", rows(objective), table()};
@@ -118,6 +161,9 @@ class Printer {
     for (const SearchCandidate& candidate : result_.candidates) {
       Json row = {{"name", candidate.name}, {"fits", candidate.fits}};
       row.update(figures(candidate.evaluation));
+      if (const auto played = played_s_.find(candidate.name); played != played_s_.end()) {
+        row["simulated_step_s"] = played->second;
+      }
       document["candidates"].push_back(row);
     }
     document["searched"] = kSearched;
@@ -152,6 +198,9 @@ class Printer {
         {objective == SearchObjective::makespan ? "no makespan below" : "no longest stage below",
          fmt::format("{}  ({})", time(result_.bound_s), result_.bound_because)},
         {"gap", fmt::format("{:.3g} %", 100 * std::max(0.0, result_.gap()))}};
+    if (const auto played = played_s_.find(result_.found_by); played != played_s_.end()) {
+      rows.insert(rows.begin() + 2, {"simulated step", time(played->second)});
+    }
     if (const LeftOutOrder* faster = faster_left_out(objective)) {
       rows.push_back(
           {"faster, not searched",
@@ -185,11 +234,19 @@ class Printer {
                             at.fits ? "yes" : "no"});
     };
     for (const SearchCandidate& at : result_.candidates) add(at);
+    if (!played_s_.empty()) {
+      table.columns.push_back({"simulated step", Align::right});
+      for (auto& row : table.rows) {
+        const auto played = played_s_.find(row.front());
+        row.push_back(played == played_s_.end() ? "-" : time(played->second));
+      }
+    }
     if (result_.left_out.empty()) return table;
     for (auto& row : table.rows) row.push_back("yes");
     table.columns.push_back({"searched"});
     for (const LeftOutOrder& at : result_.left_out) {
       add(at.order);
+      if (!played_s_.empty()) table.rows.back().push_back("-");
       table.rows.back().push_back(fmt::format("no: {}", at.why));
     }
     return table;
@@ -204,6 +261,7 @@ class Printer {
 
   const ScheduleSource& source_;
   const SearchResult& result_;
+  const std::map<std::string, double>& played_s_;  // empty: none was simulated
 };
 
 // On its page the best order is analysed as `schedule show` does.
@@ -253,7 +311,8 @@ ExitCode search(const ScheduleSearchOptions& options) {
     }
   }
   if (!best) throw Error(fault);
-  const Printer printer(*best_source, *best);
+  const std::map<std::string, double> played_s = play_orders(*best_source, *best);
+  const Printer printer(*best_source, *best, played_s);
   if (!options.out.empty()) write_file(options.out, torch_schedule_text(best->schedule));
   const ScheduleRequest& request = best_source->request;
   ScheduleReport report = analysed(*best_source, best->schedule);

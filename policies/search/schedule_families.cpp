@@ -48,6 +48,33 @@ std::vector<NamedOrder> warm_up_orders(const ScheduleRequest& request) {
   return orders;
 }
 
+std::vector<NamedOrder> rounds_orders(const ScheduleRequest& request) {
+  std::vector<NamedOrder> orders;
+  if (request.chunks != 1 || request.port_s == 0) return orders;
+  const int units = request.microbatches;
+  double most = units;
+  for (const StageCost& cost : costs_of(request)) {
+    if (request.memory_limit == 0 || cost.activation <= 0) continue;
+    most = std::min(most, std::floor(request.memory_limit / cost.activation * (1 + kSlack)));
+  }
+  for (int rounds = static_cast<int>(std::ceil(units / std::max(1.0, most)));; rounds *= 2) {
+    const int round = (units + rounds - 1) / rounds;
+    if (round <= request.ranks) break;
+    SplitOrder order{empty_schedule("", request).rank_of_stage, {}};
+    for (int rank = 0; rank < request.ranks; ++rank) {
+      SplitRank& at = order.ranks.emplace_back();
+      at.patience = 0;
+      for (int unit = 0; unit < units; ++unit) {
+        at.forwards.push_back({rank, unit});
+        at.backwards.push_back({rank, unit});
+        at.ahead.push_back(std::min(units, (unit / round + 1) * round));
+      }
+    }
+    orders.push_back({fmt::format("rounds of {}", round), std::move(order)});
+  }
+  return orders;
+}
+
 SplitOrder with_forwards_earlier(SplitOrder order, int places) {
   for (SplitRank& rank : order.ranks) {
     const auto forwards = static_cast<int>(rank.forwards.size());

@@ -55,6 +55,7 @@ class Search {
       add(each.name, std::move(each.schedule));
       try_fillings(each.name, std::move(order));
     }
+    for (NamedOrder& each : rounds_orders(request_)) add_order(each.name, each.order);
     keep_best_starts();
     if (!done()) climb_from_starts();
     return finish();
@@ -104,6 +105,7 @@ class Search {
   void add(const std::string& name, Schedule schedule) {
     SearchCandidate candidate = candidate_of(name, schedule);
     const double value_s = objective_s(candidate.evaluation, options_.objective);
+    if (candidate.fits && request_.port_s > 0) result_.orders.push_back({name, schedule, value_s});
     if (candidate.fits && (schedule_.actions.empty() || value_s < result_.value_s)) {
       schedule.name = name;
       schedule_ = std::move(schedule);
@@ -273,6 +275,7 @@ class Search {
     }
     result_.evaluation = evaluated(schedule_);
     result_.schedule = std::move(schedule_);
+    std::ranges::stable_sort(result_.orders, {}, &FoundOrder::value_s);
     const auto standing = [&](const SearchCandidate& at) {
       return std::pair(!at.fits, objective_s(at.evaluation, options_.objective));
     };

@@ -39,6 +39,12 @@ struct SearchCandidate {
   bool fits = true;            // in the memory limit
 };
 
+struct FoundOrder {
+  std::string name;
+  Schedule schedule;
+  double value_s = 0;  // of the objective
+};
+
 // An order by name that the search and its bound leave out.
 struct LeftOutOrder {
   SearchCandidate order;
@@ -56,6 +62,9 @@ struct SearchResult {
   std::vector<SearchCandidate> candidates;
   // Best first; those that do not fit behind. The bound is not of them.
   std::vector<LeftOutOrder> left_out;
+  // That fit, best first, where messages take ports (ScheduleRequest::port_s): on a network they
+  // share these with those of other ranks, too, so that another order may be the best there.
+  std::vector<FoundOrder> orders;
   double timed_orders = 0;  // by families and local search
   bool stopped = false;     // by time or by the caller
 

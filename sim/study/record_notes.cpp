@@ -63,6 +63,10 @@ constexpr NoteKind kNoteKinds[] = {
     {About::step, Depth::step,
      [](const On& on) { return host_bound_notes(on.record.job, on.record.iteration); },
      host_advice},
+    {About::step, Depth::advice,
+     [](const On& on) {
+       return message_order_notes(on.record.job, on.prepared, on.record.iteration);
+     }},
     {About::step, Depth::step,
      [](const On& on) { return uneven_stage_notes(on.record.job, on.prepared); }, stage_advice},
     {About::step, Depth::step,

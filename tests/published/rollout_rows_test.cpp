@@ -55,7 +55,7 @@ TEST(RolloutRows, OneStepOffIsTheLongerOfTheTwo) {
     LoopInputs inputs;
     inputs.spec.mode = RolloutMode::one_step_off;
     inputs.spec.output = {.median = 1001, .sigma = 0, .longest = 1001};
-    inputs.speed = {.base_s = {0, *row.generation_s / 1000}, .capacity = 1e6};
+    inputs.engines = {{{.base_s = {0, *row.generation_s / 1000}, .capacity = 1e6}, 1}};
     inputs.token_s = *row.training_s / 1002;
     inputs.transfer_s = 0.3;  // "under 300ms" at most of the time
     const double ours = run_loop(inputs).period_s;

@@ -51,6 +51,9 @@ std::string llama_65b() {
   return llama(80, 8192, 64, 22016);
 }
 
+// Each matrix has a pair of its own.
+constexpr const char* kAsPeft = "software: {adapter_per_product: false}";
+
 std::string one_a100(const std::string& model, int sequence, int global, int micro,
                      const std::string& rest) {
   return fmt::format(
@@ -126,9 +129,10 @@ TEST(WhatIsTrained, QwenFineTuning) {
 // are the difference.
 TEST(WhatIsTrained, QloraFits) {
   const auto allocated_GB = [](const std::string& model, const char* train) {
-    const Job job =
-        job_of(one_a100(model, 512, 16, 1,
-                        fmt::format("recompute: full\nsoftware: {{gradients: bf16}}\n{}", train)));
+    const Job job = job_of(one_a100(model, 512, 16, 1,
+                                    fmt::format("recompute: full\nsoftware: {{gradients: bf16, "
+                                                "adapter_per_product: false}}\n{}",
+                                                train)));
     const GpuMemory memory = prepare_iteration(job).memory.front();
     return std::pair((memory.allocated() - memory.optimizer) / 1e9, memory.allocated() / 1e9);
   };
@@ -211,7 +215,8 @@ TEST(WhatIsTrained, LoraFaTakesLess) {
     const auto with = [&](const char* kind) {
       return job_of(
           one_a100(llama_7b(), 1024, 8 * micro, micro,
-                   fmt::format("train: {{adapter: {{kind: {}, rank: 8, dropout: true}}}}", kind)));
+                   fmt::format("train: {{adapter: {{kind: {}, rank: 8, dropout: true}}}}\n{}", kind,
+                               kAsPeft)));
     };
     const double lora = memory_GiB(with("lora"));
     if (lora > 79) break;
@@ -223,9 +228,9 @@ TEST(WhatIsTrained, LoraFaTakesLess) {
 // Section 1: inputs of all LoRA layers of 65B, 4 sequences of 2,048, are more than 50 GB.
 TEST(WhatIsTrained, InputsOfLoraLayers) {
   const auto activations = [](const char* kind) {
-    return chunk_costs(
-               job_of(one_a100(llama_65b(), 2048, 4, 4,
-                               fmt::format("train: {{adapter: {{kind: {}, rank: 8}}}}", kind))))
+    return chunk_costs(job_of(one_a100(llama_65b(), 2048, 4, 4,
+                                       fmt::format("train: {{adapter: {{kind: {}, rank: 8}}}}\n{}",
+                                                   kind, kAsPeft))))
         .front()
         .activation_bytes;
   };

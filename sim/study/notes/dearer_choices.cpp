@@ -15,20 +15,13 @@ namespace {
 
 constexpr double kNoteworthy = 1.001;  // times the plainer choice's figure
 
-// Of a step that waits for stages less, the order of messages is not worth a second estimate.
-constexpr double kWaitingShare = 0.1;
-constexpr double kMessagesMatter = 1.03;  // times as long
-
 struct Figures {
   double step_s = 0;
   double bytes = 0;
-  double waiting_share = 0;  // of the step, for other stages
 };
 
 Figures figures_of(const Job& job, const PreparedIteration& prepared) {
-  const IterationEstimate estimate = estimate_iteration(job, prepared);
-  const double waiting_s = estimate.seconds[static_cast<int>(Category::pp)];
-  return {estimate.step_s, fullest_bytes(prepared.memory), waiting_s / estimate.step_s};
+  return {estimate_iteration(job, prepared).step_s, fullest_bytes(prepared.memory)};
 }
 
 // None where the job cannot be so.
@@ -82,20 +75,6 @@ std::vector<Note> dearer_choices(const Job& job, const PreparedIteration& prepar
     return fmt::format("{} instead of {} a step, as estimated", format_seconds(own.step_s),
                        format_seconds(other.step_s));
   };
-  if (job.layout.pp > 1 && job.software.sends == Sends::asynchronous &&
-      own.waiting_share > kWaitingShare) {
-    plainer = job;
-    plainer.software.sends = Sends::synchronous;
-    const auto other = costs_more(plainer, &Figures::step_s);
-    if (other && own.step_s > kMessagesMatter * other->step_s) {
-      notes.push_back({"software.sends",
-                       "messages leave a stage's port in the order in which they are ready, and "
-                       "those that nobody waits for yet hold up the others; one at a time "
-                       "(synchronous) a step takes less, and `windtunnel schedule search "
-                       "--scenario FILE` looks for an order of passes that keeps them apart",
-                       steps(*other)});
-    }
-  }
   if (job.communication.overlap == GradientOverlap::bucketed) {
     plainer = job;
     plainer.communication.overlap = GradientOverlap::none;

@@ -18,8 +18,7 @@ struct Framework;  // scenarios/language/library/facts/training_software.hpp
 
 // Choices that cost this job more than the plainer one that they were made instead of, which is not
 // what their names promise: zero3 that needs more memory than zero2, bucketed reductions that are
-// slower than none beside the backward pass, mxfp8 that is slower than fp8, messages that leave
-// when they are ready and hold up others that are awaited. Both figures, by
+// slower than none beside the backward pass, mxfp8 that is slower than fp8. Both figures, by
 // estimate_iteration(), and why. A plainer choice that `software` (null: none is named) refuses is
 // left out. `prepared`: prepare_iteration() of the job.
 std::vector<Note> dearer_choices(const Job& job, const PreparedIteration& prepared,
@@ -31,6 +30,11 @@ std::vector<Note> timeline_notes(const Timeline& timeline);
 // Where the critical path waits a tenth of the step or more for the host that launches kernels, or
 // would if the host were as slow as it may be.
 std::vector<Note> host_bound_notes(const Job& job, const IterationReport& iteration);
+
+// Where a pipeline waits for messages that share ports with those of the other direction, and takes
+// less with one at a time: simulated again so.
+std::vector<Note> message_order_notes(const Job& job, const PreparedIteration& prepared,
+                                      const IterationReport& iteration);
 
 // A pipeline in which one rank computes much longer per micro-batch than the others, so that these
 // idle beside it: what a bubble, which is counted beyond the busiest rank, does not show. One, of

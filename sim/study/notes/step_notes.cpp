@@ -4,11 +4,15 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <optional>
 #include <set>
 #include <string>
 
+#include "models/base/error.hpp"
 #include "models/base/units.hpp"
+#include "policies/iteration.hpp"
 #include "sim/engine/timeline_replay.hpp"
+#include "sim/study/iterations/simulations.hpp"
 #include "sim/study/notes/note_makers.hpp"
 
 namespace windtunnel {
@@ -64,6 +68,40 @@ std::vector<Note> host_bound_notes(const Job& job, const IterationReport& iterat
            fmt::format("{:.0f} % of the step; {} to {} a step by the ranges of host.launch "
                        "and host.kernel",
                        100 * share, format_seconds(faster_s), format_seconds(slower_s))}};
+}
+
+namespace {
+
+constexpr double kMessagesMatter = 1.03;  // times as long
+
+// None where ranks would wait for each other forever.
+std::optional<double> one_at_a_time_s(Job job) {
+  job.software.sends = Sends::synchronous;
+  try {
+    return run_draws(job, prepare_iteration(job)).step_s.mean;
+  } catch (const Error&) {
+    return std::nullopt;
+  }
+}
+
+}  // namespace
+
+std::vector<Note> message_order_notes(const Job& job, const PreparedIteration& prepared,
+                                      const IterationReport& iteration) {
+  const double waiting_s = iteration.critical_path_s[static_cast<int>(Category::pp)];
+  const bool asks = job.layout.pp > 1 && job.software.sends == Sends::asynchronous &&
+                    waiting_s > kNoteworthyShare * iteration.time_s;
+  // The closed form has a rank's messages leave one after the other, and meet nowhere else.
+  if (!asks || iteration.time_s < kMessagesMatter * iteration_step_s(job, prepared)) return {};
+  const std::optional<double> other_s = one_at_a_time_s(job);
+  if (!other_s || iteration.time_s < kMessagesMatter * *other_s) return {};
+  return {{"software.sends",
+           "messages of both directions meet at the ports of stages and share them, so that those "
+           "that are awaited come later, and a faster GPU may make the step longer; one at a time "
+           "(synchronous) they do not meet, nor in an order of passes that `windtunnel schedule "
+           "search --scenario FILE` looks for (docs/schedules.md)",
+           fmt::format("{} instead of {} a step with synchronous, simulated",
+                       format_seconds(iteration.time_s), format_seconds(*other_s))}};
 }
 
 namespace {

@@ -89,8 +89,20 @@ TEST(ComposedCases, OpenMemoryOfUnlikeNodesIsRefusedBeforeItIsPriced) {
       "batch: {global: 64, micro: 1}\n"
       "recompute: auto\n";
   const std::string why = refusal(text);
-  EXPECT_TRUE(why.starts_with("composed.yaml:6:")) << why;
-  EXPECT_NE(why.find("auto is of nodes of one kind"), std::string::npos) << why;
+  EXPECT_TRUE(why.starts_with("composed.yaml:4:")) << why;
+  EXPECT_NE(why.find("auto weighs what ranks hold"), std::string::npos) << why;
+}
+
+// What the tightest pool needs is what all recompute.
+TEST(ComposedCases, OpenMemoryOfUnlikeNodesIsFoundForAll) {
+  const std::string text =
+      "name: pools\n"
+      "model: {layers: 8, hidden: 1024, heads: 16, vocabulary: 32000, sequence: 1024}\n"
+      "cluster: {pools: [{name: a, nodes: 1, node: dgx-h100}, {name: b, nodes: 1, node: "
+      "{base: dgx-a100, gpu: {base: a100-80, memory: 4 GB}}}]}\n"
+      "layout: {tp: 1, sharding: zero3}\n"
+      "batch: {global: 64, micro: 4}\n";
+  EXPECT_NE(run(text + "recompute: auto\n").job.recompute, Recompute::none);
 }
 
 // Chunks that are short against the state need fewer operations than the convention counts.

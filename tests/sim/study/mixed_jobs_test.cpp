@@ -43,17 +43,21 @@ std::string mixed_job(std::uint64_t number) {
               ? "model: resnet-50\n"
               : "model: {layers: 8, hidden: 1024, heads: 16, vocabulary: 32000, sequence: 1024}\n";
   text += fmt::format(
-      "cluster: {{nodes: 2, node: dgx-a100, storage: {{write: 10 GB/s, read: 10 GB/s}}{}}}\n",
+      "cluster: {{{}, storage: {{write: 10 GB/s, read: 10 GB/s}}{}}}\n",
+      draw.one_of({"nodes: 2, node: dgx-a100", "nodes: 2, node: dgx-a100",
+                   "pools: [{name: a, nodes: 1, node: dgx-h100}, {name: b, nodes: 1, node: "
+                   "dgx-a100}]"}),
       draw.maybe(0.3, {", power: {usd_per_kwh: 0.1}"}));
   text += fmt::format("layout: {{tp: {}, pp: {}, sharding: {}}}\n",
                       table ? "1" : draw.one_of({"1", "2", "8"}),
                       table ? "1" : draw.one_of({"1", "1", "2", "4"}),
                       draw.one_of({"none", "zero1", "zero2", "zero3", "zero3"}));
   text += fmt::format("batch: {{global: 64, micro: {}}}\n", draw.one_of({"1", "2", "4"}));
-  text += fmt::format("schedule: {}\n",
-                      draw.one_of({"1f1b", "gpipe", "zb-h1", "1f1b", "interleaved-1f1b"}));
+  text += fmt::format(
+      "schedule: {}\n",
+      draw.one_of({"1f1b", "gpipe", "zb-h1", "{name: seq1f1b, slices: 2}", "interleaved-1f1b"}));
   text += fmt::format("communication: {{overlap: {}}}\n",
-                      draw.one_of({"none", "bucketed", "bucketed", "priority"}));
+                      draw.one_of({"none", "bucketed", "dear", "priority"}));
   text +=
       fmt::format("recompute: {}\n", draw.one_of({"none", "none", "selective", "full", "auto"}));
   text += draw.maybe(
@@ -78,6 +82,7 @@ std::string mixed_job(std::uint64_t number) {
       "snapshots:\n  - {tier: storage, every: 1 h, mode: async}\n"
       "failures:\n  - {class: node, rate: 20 per 1000 node-days, repair: 12 h}\n"
       "recovery: {spares: 1, detect: 30 s, restart: 5 min}\n";
+  text += draw.maybe(0.3, {"redundancy: drop-slowest\n"});
   text += fmt::format("campaign: {{length: 10 d, replicas: 2{}}}\n",
                       draw.maybe(0.3, {", evaluation: {every: 1 h, takes: 60 s}",
                                        ", logging: {every: 10 min, takes: 2 s}"}));

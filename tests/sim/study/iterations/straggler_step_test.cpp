@@ -228,6 +228,9 @@ TEST(StragglerStep, ADynamicNumberIsTheOneThatPays) {
 // is as long as theirs.
 TEST(StragglerStep, ReplicasOnSlowPoolsAreLeftOut) {
   Job job = pool_job(PoolAxis::dp);
+  job.layout.pp = 1;
+  job.layout.dp = 8;
+  job.batch.global = 8 * job.batch.micro;
   job.communication.fidelity = Fidelity::closed;
   Cluster& cluster = job.cluster;
   const GpuSpec slow = cluster.pools[1].node.gpu;
@@ -240,13 +243,13 @@ TEST(StragglerStep, ReplicasOnSlowPoolsAreLeftOut) {
   const double fast_s = drawn_of(fast).step_s.mean;
   ASSERT_GT(slow_s, 1.7 * fast_s);
   job.redundancy =
-      std::make_shared<const Redundancy>(Redundancy{.scheme = drop_slowest, .stragglers = 2});
+      std::make_shared<const Redundancy>(Redundancy{.scheme = drop_slowest, .stragglers = 4});
   const DrawnIteration left_out = drawn_of(job);
   EXPECT_NEAR(left_out.step_s.mean, fast_s, 0.01 * fast_s);
   EXPECT_NEAR(left_out.stragglers->waiting_s, slow_s, 1e-9 * slow_s);
-  EXPECT_EQ(left_out.stragglers->missing, 2);
+  EXPECT_EQ(left_out.stragglers->missing, 4);
   job.redundancy =
-      std::make_shared<const Redundancy>(Redundancy{.scheme = drop_slowest, .stragglers = 1});
+      std::make_shared<const Redundancy>(Redundancy{.scheme = drop_slowest, .stragglers = 3});
   EXPECT_NEAR(drawn_of(job).step_s.mean, slow_s, 1e-9 * slow_s);
 }
 
