@@ -12,6 +12,7 @@
 #include "models/cost/memory/tiers.hpp"
 #include "models/cost/offload/offload.hpp"
 #include "models/plan/pipeline_stages.hpp"
+#include "models/workload/training.hpp"
 
 namespace windtunnel {
 namespace {

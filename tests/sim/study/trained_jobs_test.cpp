@@ -15,6 +15,7 @@
 #include "models/workload/training.hpp"
 #include "policies/iteration.hpp"
 #include "policies/lowering/iteration_estimate.hpp"
+#include "scenarios/language/case.hpp"
 #include "sim/study/simulate.hpp"
 #include "tests/sim/study/record_bounds.hpp"
 
