@@ -73,7 +73,7 @@ struct NodeSpec {
   // GPU's own link: a port that GPUs share, each with its part. 0: no limit.
   Parameter root_port_Bps;
 
-  // Of a GPU's PCIe link, per direction: while nothing comes the other way, and while as much does.
+  // A GPU's PCIe link per direction: what it gives while nothing comes back, or as much does.
   double pcie_one_way_Bps() const {
     return root_port_Bps.value > 0 ? std::min(pcie_Bps.value, root_port_Bps.value) : pcie_Bps.value;
   }

@@ -71,7 +71,7 @@ class TreeParts {
     const Unit in_pod = units(lane_ends, ups, lanes);
     add(parts, in_pod.parts, pods);
     if (!above) return parts;
-    // Of one rail, or of all together.
+    // One rail has so many, or all of them together.
     const double tops = joined ? in_pod.tops : std::max(1.0, in_pod.tops / lanes);
     const double tops_ups = joined ? lanes * ups : ups;
     const double below = whole(pods) * tops;
@@ -104,7 +104,7 @@ class TreeParts {
   double k_;
 };
 
-// A cable from each node to the next in every dimension, and around.
+// A cable leads from each node to the next in every dimension, and around.
 NetworkParts torus_parts(const FabricSpec& fabric, double nodes) {
   NetworkParts parts;
   for (const int length : fabric.dimensions) {

@@ -27,8 +27,8 @@ struct NetworkParts {
   double cables = 0;
 };
 
-// Of `nodes` nodes of the cluster; one node alone needs no network. Of sites without the
-// wide-area network between them.
+// Counts what `nodes` nodes of the cluster need; one node alone needs no network. The wide-area
+// network between sites is left out.
 NetworkParts network_parts(const Cluster& cluster, const NetworkKit& kit, double nodes);
 
 double network_watts(const NetworkParts& parts, const NetworkKit& kit);

@@ -294,7 +294,8 @@ std::vector<Transfer> GradientExchange::served(double parameters, int pp, bool e
     row.push_back(transfer(pp, ReplicaAxis::node_part, kind, bytes));
     row.back().second_channel = true;
     if (node.gpu_path == GpuPath::pcie || node.nvlink_Bps.value <= node.pcie_Bps.value) {
-      row.back().longer_s = sent / (node.pcie_both_ways_Bps() * job_.calibration.pcie_efficiency.value);
+      row.back().longer_s =
+          sent / (node.pcie_both_ways_Bps() * job_.calibration.pcie_efficiency.value);
     }
   }
   return row;

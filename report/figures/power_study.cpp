@@ -259,7 +259,15 @@ std::string power_text(const Figure& figure, const Record& record) {
 std::vector<SummarySection> power_sections(const Record& record) {
   SummarySection section{"Power and energy", {}};
   add_figures(record, "power", section, power_text);
-  const auto& row = record.studies.find<PowerReport>()->row;
+  const PowerReport& report = *record.studies.find<PowerReport>();
+  if (report.network.cables > 0) {
+    const NetworkKit& kit = report.spec.kit;
+    section.rows.push_back(
+        {"built of",
+         fmt::format("{:.0f} switches of {} ports ({}), {:.0f} cables", report.network.switches,
+                     kit.ports, kit.name, report.network.cables)});
+  }
+  const auto& row = report.row;
   if (row && !row->holds) {
     section.rows.push_back({"does not hold", "no clock is low enough for so many nodes in a row"});
   }

@@ -12,6 +12,7 @@
 #include "models/cost/memory/memory.hpp"
 #include "models/cost/op/op_cost.hpp"
 #include "models/workload/stage_parameters.hpp"
+#include "models/workload/training.hpp"
 
 namespace windtunnel {
 namespace {

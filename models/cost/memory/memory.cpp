@@ -12,6 +12,7 @@
 #include "models/cost/memory/tiers.hpp"
 #include "models/cost/offload/offload.hpp"
 #include "models/plan/pipeline_stages.hpp"
+#include "models/workload/training.hpp"
 
 namespace windtunnel {
 namespace {
@@ -72,9 +73,10 @@ double whole_bytes(const Job& job, const WholeParameters& whole) {
 
 // Beside 16-bit weights, Transformer Engine keeps those of the GEMMs' precision for all
 // micro-batches, once as they are and once transposed. Only in fp8 can the second be made of the
-// first: the others scale rows and columns apart.
+// first: the others scale rows and columns apart. A base in 4 bits is made them in each pass.
 double scaled_weight_bytes(const Job& job) {
-  if (!job.software.scaled_copies) return 0;
+  const bool in_4_bits = job.training && job.training->adapter.kind == AdapterKind::qlora;
+  if (!job.software.scaled_copies || in_4_bits) return 0;
   switch (job.precision) {
     case Precision::fp8:
       return job.software.weight_transposes ? 2 : 1;

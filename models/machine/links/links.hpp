@@ -94,7 +94,7 @@ class LinkTable {
   // Links come in blocks by kind, each numbered from its first id by GPU, NIC, node or uplink.
   // clang-format off
   enum class Kind : std::uint8_t {
-    sm, hbm, pcie_out, pcie_in, nvlink_out, nvlink_in, package_out, package_in, root_port,  // by GPU
+    sm, hbm, pcie_out, pcie_in, nvlink_out, nvlink_in, package_out, package_in, root_port,  // GPU
     nic_out, nic_in,                                    // by NIC
     host_memory, cpu, storage_out, storage_in, local_disk, host_bridge,  // by node of the job
     common_out, common_in,                              // likewise, where networks differ

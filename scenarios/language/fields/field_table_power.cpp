@@ -66,9 +66,10 @@ Rows power_rows() {
             "cluster.power.more_nodes", sets<&PowerSpec::more_nodes>, range(0, 10), optional,
             example("0.3"),
             "more nodes in a row than its supply was planned for, each at its limit, as a share"),
-        flag_row("cluster.power.row_apart", sets<&PowerSpec::row_apart>, optional, example("true"),
-                 "with more_nodes: nodes of the row are each in a phase of their own, as servers or "
-                 "jobs of one node are, and not in step as those of one job")},
+        flag_row(
+            "cluster.power.row_apart", sets<&PowerSpec::row_apart>, optional, example("true"),
+            "with more_nodes: nodes of the row are each in a phase of their own, as servers or "
+            "jobs of one node are, and not in step as those of one job")},
        price_rows()});
   // The cap and the law behind it decide how long kernels take.
   return of_campaign(

@@ -26,7 +26,7 @@ NetworkParts parts_of(const Cluster& cluster, int ports) {
   return network_parts(cluster, kit_of(ports), cluster.nodes);
 }
 
-// t tiers of full bisection: (2 t - 1) n / k switches, t n cables.
+// In t tiers of full bisection there are (2 t - 1) n / k switches and t n cables.
 TEST(NetworkParts, FullBisectionByTiers) {
   for (const auto& [nodes, switches, cables] :
        {std::tuple{8, 1, 64}, std::tuple{256, 3 * 2048 / 64, 2 * 2048},

@@ -18,8 +18,8 @@ struct GpuWatts {
 std::optional<GpuWatts> watts_of_gpu(const std::string& gpu);
 // Of a node besides its GPUs: its own, or so many watts for each of its GPUs.
 Parameter rest_watts_of(const NodeSpec& node);
-// The switch of the fabric's transport whose ports are the narrowest that a NIC of the cluster fits,
-// or the widest that there is.
+// The switch of the fabric's transport whose ports are the narrowest that take a NIC of the
+// cluster, or the widest that there is.
 NetworkKit network_kit_of(const Cluster& cluster);
 // The measured rows by which the watts of a node were fitted.
 std::vector<FittedOn> watts_fitted_on();

@@ -194,7 +194,7 @@ TEST(WeightTransfer, OfAdaptersNothingElseIsSent) {
   for (int layer = 0; layer < 12; ++layer) training.frozen_layers[layer] = true;
   drawn.job.training = std::make_shared<const Training>(training);
   const WeightTransfer sent = weight_transfer(drawn.job, drawn.rollout, machine);
-  // Rank x (inputs + outputs) of six matrices in four layers, in 16 bit.
+  // These are rank x (inputs + outputs) of six matrices in four layers, in 16 bit.
   const double h = 2048;
   EXPECT_EQ(sent.model_bytes, 2 * 4 * 8 * (4 * 2 * h + 2 * (h + 4 * h)));
   EXPECT_NEAR(sent.sent_bytes / sent.model_bytes, whole / engine_weight_bytes(drawn.job), 1e-9);

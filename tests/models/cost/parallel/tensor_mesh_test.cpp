@@ -153,7 +153,7 @@ struct MeshBytes {
   double column = 0;
 };
 
-// Payloads of the broadcasts and reductions that a pass has in rows and columns of the mesh.
+// Sums the payloads that a pass has in rows and columns of the mesh.
 MeshBytes mesh_bytes(const std::vector<InnerRound>& rounds) {
   MeshBytes sum;
   for (const InnerRound& round : rounds) {
@@ -179,7 +179,7 @@ TEST(TensorMesh, AdaptersAreProductsOfBlocks) {
   const Job lora = with_adapters(plain);
   const double h = plain.model.hidden;
   const double rows = 8 * 512;
-  // In and out of q, k, v, the projection and the two products of the MLP.
+  // These are widths of q, k, v, the projection and the two products of the MLP.
   const double in = 3 * h + h + h + 4 * h;
   const double out = 3 * h + h + 4 * h + h;
   const MeshBytes with = forward_bytes(lora);

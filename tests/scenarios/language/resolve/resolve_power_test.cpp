@@ -96,7 +96,7 @@ TEST(ResolvePower, TheKitFitsTheNic) {
   };
   EXPECT_EQ(kit("dgx-h100", "full-bisection"), "ndr");
   EXPECT_EQ(kit("dgx-a100", "full-bisection"), "hdr");
-  EXPECT_EQ(kit("dgx-v100", "full-bisection"), "edr");
+  EXPECT_EQ(kit("{base: dgx-h100, nic: 100 Gb/s}", "full-bisection"), "edr");
   EXPECT_EQ(kit("dgx-h100", "llama3-24k"), "ethernet-400");
   EXPECT_EQ(kit("{base: dgx-h100, nic: 25 Gb/s}", "llama3-24k"), "ethernet-25");
   EXPECT_EQ(kit("{base: dgx-h100, nic: 1600 Gb/s}", "full-bisection"), "xdr");
