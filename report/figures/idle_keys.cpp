@@ -14,7 +14,7 @@
 namespace windtunnel {
 namespace {
 
-// Of a list of maps what its items state, of another the list.
+// A list of maps states what its items do, another list is one key.
 void add_stated(const DocumentNode& node, const std::string& path, std::set<std::string>& keys) {
   const auto below = [&](const std::string& name) {
     return path.empty() ? name : path + "." + name;

@@ -11,13 +11,14 @@
 
 namespace windtunnel {
 
-// Figures of a record, bit by bit, and the memory of each pipeline rank.
+// All figures of a record, bit by bit, with the memory that each pipeline rank has allocated: two
+// records of which these are equal say the same.
 std::vector<std::string> exact_figures(const Record& record);
 
 // Whether a note is about this key, one above it or one below it.
 bool tells_of(const std::vector<Note>& notes, const std::string& key);
 
-// One note for all of them. `run` simulates a case. Keys that state what holds without them are not
+// They share one note. `run` simulates a case. Keys that state what holds without them are not
 // idle, nor are those without which there is no job.
 std::vector<Note> idle_keys(const Case& the_case,
                             const std::function<Record(const Case& the_case)>& run);
