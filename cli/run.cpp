@@ -1,7 +1,9 @@
 // windtunnel run: one scenario from file to report.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <filesystem>
+#include <iterator>
 #include <memory>
 #include <sstream>
 
@@ -11,6 +13,7 @@
 #include "cli/program/output.hpp"
 #include "cli/program/override_options.hpp"
 #include "report/console/console.hpp"
+#include "report/figures/idle_keys.hpp"
 #include "report/json/company_json.hpp"
 #include "report/json/json.hpp"
 #include "report/page/company_page.hpp"
@@ -32,6 +35,7 @@ struct RunOptions {
   bool timing = false;
   bool explain = false;
   bool allow_oom = false;
+  bool unused = false;
   int threads = 0;
 };
 
@@ -69,6 +73,15 @@ Record simulate_with_progress(const Case& the_case, const RunOptions& options, b
   simulate_options.depth = StudyDepth::advice;
   simulate_options.progress = [&](const std::string& step) { progress.show(step); };
   return simulate(the_case, simulate_options);
+}
+
+std::vector<Note> idle_keys_of(const Case& the_case, const RunOptions& options) {
+  Progress progress;
+  progress.show("leaving out each key");
+  return idle_keys(the_case, [&](const Case& each) {
+    return simulate(each,
+                    {.threads = options.threads, .allow_oom = true, .depth = StudyDepth::campaign});
+  });
 }
 
 // Each job has a folder of its own below `folder`, which holds it alone.
@@ -117,8 +130,10 @@ ExitCode run(const RunOptions& options) {
     print_human(explain_text(the_case.values, human_style(options.output.json)),
                 options.output.json);
   }
-  const Record record =
+  Record record =
       simulate_with_progress(the_case, options, options.allow_oom || scenario.allow_oom);
+  if (options.unused)
+    std::ranges::move(idle_keys_of(the_case, options), std::back_inserter(record.notes));
   std::string written;
   if (!options.out.empty()) written = write_folder(record, options.out);
   Answer answer = summarise(record);
@@ -142,6 +157,8 @@ Handler define_run(const CommandLine& app) {
   app.add_flag("--timing", options->timing, "also state how long the simulation itself took");
   app.add_flag("--explain", options->explain,
                "print every value with its origin: first what the scenario gives");
+  app.add_flag("--unused", options->unused,
+               "also leave out each key in turn, and tell those that change no figure");
   app.add_flag("--allow-oom", options->allow_oom, "simulate even if it does not fit in memory");
   app.add_threads(options->threads, "threads of the campaign (default: all cores)");
   add_example(app, "scenarios/llama3-405b.yaml --set layout.vpp=2 --out out");

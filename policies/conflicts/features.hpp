@@ -70,12 +70,13 @@ inline constexpr Feature kSoftmaxAttention = {
 inline constexpr Feature kFlashAttention = {
     "attention in one kernel", "model.attention",
     [](const Asked& of) { return of.job.model.attention == AttentionKernel::flash; }};
-inline constexpr Feature kPattern = {
+inline constexpr Feature kLayerPattern = {
     "a pattern of layers", "model.hybrid_override_pattern",
     [](const Asked& of) { return !of.job.network && !of.job.model.pattern.empty(); }};
-inline constexpr Feature kScans = {
-    "scans", "model.mamba",
-    [](const Asked& of) { return kPattern.in(of) && of.job.model.layers_with(has_mamba) > 0; }};
+inline constexpr Feature kScans = {"scans", "model.mamba", [](const Asked& of) {
+                                     return kLayerPattern.in(of) &&
+                                            of.job.model.layers_with(has_mamba) > 0;
+                                   }};
 inline constexpr Feature kFrames = {"layers over frames", "model.frames",
                                     [](const Asked& of) { return of.job.model.frames > 0; }};
 inline constexpr Feature kUnmasked = {

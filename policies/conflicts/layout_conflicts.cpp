@@ -37,9 +37,9 @@ constexpr Conflict kLayoutRows[] = {
      "{context}: Mamba layers exchange whole heads among cp ranks (Megatron-LM), beside attention "
      "on a ring or by ulysses",
      "take ring or ulysses"},
-    {kMesh, kPattern,
+    {kMesh, kLayerPattern,
      "2d divides layers of attention and an MLP, and model '{model}' has a pattern", "take 1d"},
-    {kHalfLayers, kPattern,
+    {kHalfLayers, kLayerPattern,
      ": hides collectives of one half of a layer behind the other, and layers of model '{model}' "
      "have one",
      "take pipelined or none"},

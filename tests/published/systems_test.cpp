@@ -34,7 +34,7 @@ std::string word(const DocumentNode& node, std::string_view key) {
   return value == nullptr ? "" : value->text;
 }
 
-// "reached: 0.1" with all that stands in flow style below a key.
+// Each key is set to what stands below it, in flow style.
 Overrides overrides_of(const DocumentNode& node) {
   Overrides set;
   for (const DocumentEntry& entry : node.entries) {

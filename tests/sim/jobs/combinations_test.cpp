@@ -14,7 +14,7 @@
 #include "models/base/random.hpp"
 #include "scenarios/language/text/document.hpp"
 #include "tests/scenarios/golden.hpp"
-#include "tests/sim/jobs/features.hpp"
+#include "tests/sim/jobs/job_features.hpp"
 
 namespace windtunnel {
 namespace {

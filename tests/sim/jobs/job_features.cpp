@@ -1,4 +1,4 @@
-#include "tests/sim/jobs/features.hpp"
+#include "tests/sim/jobs/job_features.hpp"
 
 #include <fmt/format.h>
 #include <re2/re2.h>

@@ -1,0 +1,26 @@
+// Keys that a scenario states and of which no figure comes: each is left out in turn, and whatever
+// then stays as it was is told. What the notes of a record say anyway is not said again.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "models/results/record.hpp"
+#include "scenarios/language/case.hpp"
+
+namespace windtunnel {
+
+// All figures of a record, bit by bit, with the memory that each pipeline rank has allocated: two
+// records of which these are equal say the same.
+std::vector<std::string> exact_figures(const Record& record);
+
+// Whether a note is about this key, one above it or one below it.
+bool tells_of(const std::vector<Note>& notes, const std::string& key);
+
+// They share one note. `run` simulates a case. Keys that state what holds without them are not
+// idle, nor are those without which there is no job.
+std::vector<Note> idle_keys(const Case& the_case,
+                            const std::function<Record(const Case& the_case)>& run);
+
+}  // namespace windtunnel
