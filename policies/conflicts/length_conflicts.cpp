@@ -7,7 +7,7 @@ namespace {
 
 constexpr Conflict kLengthRows[] = {
     {kLengths, kLayerTable, ": model '{model}' has samples, not sequences", "leave it out"},
-    {kLengths, kPattern, ": unequal packs of a pattern's layers are not modelled", ""},
+    {kLengths, kLayerPattern, ": unequal packs of a pattern's layers are not modelled", ""},
     {kLengths, kNoCausalFlash,
      ": sequences stand behind each other in a pack, which needs the causal attention of "
      "model.attention: flash",
