@@ -21,6 +21,10 @@ constexpr Conflict kLengthRows[] = {
      "take auto or folded"},
     {kDispatch, kLengths,
      "does not go with batch.lengths, whose packs are no programs of all ranks", ""},
+    {kUnevenBatch, kLengths,
+     ": shares out micro-batches of one length; of batch.lengths layout.length_policy says who "
+     "computes what",
+     "leave it out"},
     {kTwoD, kLengths, "2d does not go with batch.lengths", "take 1d"},
     {kSegments, kLengths, "cuts micro-batches into segments, batch.lengths has packs",
      "take pipelined, fused or ladder"},

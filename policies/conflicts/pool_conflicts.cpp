@@ -7,7 +7,6 @@ namespace {
 
 constexpr Conflict kPoolRows[] = {
     {kUnevenBatch, kAlike, ": all nodes are alike; it shares out among cluster.pools", ""},
-    {kLengths, kPools, ": sequences of unequal length on cluster.pools are not modelled", ""},
     {kServed, kPools, ": servers beside cluster.pools are not modelled", ""},
     {kUnevenState, kAlike, ": all nodes are alike; it shares out among cluster.pools", ""},
     {kUnevenState, kUnsharded, ": layout.sharding is none, so every rank holds all",

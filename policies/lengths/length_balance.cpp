@@ -187,7 +187,8 @@ void place(const LengthCosts& costs, const OpenPack& more, Mesh& mesh) {
   double end_s = std::numeric_limits<double>::infinity();
   int at = 0;
   for (int first = 0; first + ranks <= costs.gpus(); first += ranks) {
-    const double with_s = mesh.busy_s[first] + added_s(costs, more, mesh.packs[first]);
+    const double with_s =
+        mesh.busy_s[first] + costs.pace(first, ranks) * added_s(costs, more, mesh.packs[first]);
     if (with_s >= end_s) continue;
     end_s = with_s;
     at = first;

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <array>
+#include <utility>
 #include <vector>
 
 #include "models/cost/chunk/chunk_cost.hpp"
@@ -73,6 +74,12 @@ class LengthCosts {
 
   int gpus() const { return gpus_; }  // ranks of tp together count as one
   const std::vector<DegreeCost>& degrees() const { return degrees_; }
+  // Where nodes are unlike, [GPU] its time over what is said here.
+  void set_paces(std::vector<double> paces) { paces_ = std::move(paces); }
+  double pace(int first, int ranks) const {
+    if (paces_.empty()) return 1;
+    return *std::max_element(paces_.begin() + first, paces_.begin() + first + ranks);
+  }
   // Of each sequence.
   std::vector<AttentionSeconds> attention(std::size_t degree,
                                           const std::vector<int>& lengths) const;
@@ -124,6 +131,7 @@ class LengthCosts {
 
   Job job_;
   int gpus_ = 1;
+  std::vector<double> paces_;  // empty: all 1
   std::vector<DegreeCost> degrees_;
   std::vector<Parts> parts_;  // [degree]
 };

@@ -6,6 +6,8 @@
 #include <cmath>
 #include <compare>
 #include <map>
+#include <memory>
+#include <set>
 #include <utility>
 
 #include "models/base/error.hpp"
@@ -13,6 +15,7 @@
 #include "models/cost/chunk/step_work.hpp"
 #include "models/cost/memory/memory.hpp"
 #include "models/cost/op/block_cost.hpp"
+#include "models/plan/pipeline_stages.hpp"
 #include "models/results/iteration_report.hpp"
 #include "policies/conflicts/conflict.hpp"
 #include "policies/evaluation/schedule_evaluator.hpp"
@@ -20,6 +23,7 @@
 #include "policies/exchange/data_parallel.hpp"
 #include "policies/filling/fill_plan.hpp"
 #include "policies/lowering/iteration_plan.hpp"
+#include "policies/lowering/kind_cost.hpp"
 #include "policies/schedules/schedules.hpp"
 
 namespace windtunnel {
@@ -96,10 +100,23 @@ std::vector<int> degrees_of(const Job& job) {
   return degrees;
 }
 
+// GPUs whose passes exchange tokens with each other's experts.
+int expert_gpus(const Job& job) {
+  return job.model.moe_layers() > 0 ? std::max(1, job.layout.ep / job.layout.tp) : 1;
+}
+
+// Whether all GPUs must make as many passes.
+bool in_step(const Job& job) {
+  return job.layout.sharding >= Sharding::zero2 || expert_gpus(job) > 1 || job.layout.vpp > 1;
+}
+
 // ---- assignments of the batch ----
 
+// By pool of nodes; -1: all are alike.
+using PoolCosts = std::map<int, LengthCosts>;
+
 struct Assignment {
-  LengthCosts costs;
+  std::shared_ptr<const PoolCosts> costs;
   LengthPlan plan;
 
   // About what it takes on a pipeline, which fills with its longest pack.
@@ -112,10 +129,66 @@ struct Assignment {
   }
 };
 
+std::set<int> pools_in_use(const Job& job) {
+  std::set<int> pools;
+  for (int gpu = 0; gpu < job.layout.ranks(); ++gpu) pools.insert(job.cluster.pool_of(gpu));
+  return pools;
+}
+
+int slowest_pool(const Job& job) {
+  int slowest = -1;
+  for (const int pool : pools_in_use(job)) slowest = slower_pool(job, slowest, pool);
+  return slowest;
+}
+
+ReplicaKind kind_on(const Job& job, std::vector<int> pools) {
+  return {.first = 0,
+          .replicas = job.layout.dp,
+          .pools = std::move(pools),
+          .microbatches = microbatches(job.layout, job.batch),
+          .micro = job.batch.micro};
+}
+
+// As the GPUs of a pool see it.
+Job seen_from(const Job& job, int pool) {
+  if (pool < 0) return job;
+  return job_of_kind(job, kind_on(job, std::vector<int>(job.layout.pp, pool)), pool);
+}
+
+// As LengthCosts takes them.
+std::shared_ptr<const PoolCosts> pool_costs(const Job& job, const std::vector<int>& degrees,
+                                            double tokens_per_gpu, double measured_per_gpu = 0) {
+  auto costs = std::make_shared<PoolCosts>();
+  for (const int pool : pools_in_use(job)) {
+    costs->emplace(pool,
+                   LengthCosts(seen_from(job, pool), degrees, tokens_per_gpu, measured_per_gpu));
+  }
+  return costs;
+}
+
+// Those of the slowest pool, by which sequences are shared out, with the paces of the others.
+LengthCosts shared_costs(const Job& job, const PoolCosts& all) {
+  const int slowest = slowest_pool(job);
+  LengthCosts costs = all.at(slowest);
+  if (slowest < 0) return costs;
+  const auto pack_s = [&](int pool) {
+    const DegreeCost& cost = all.at(pool).degrees().front();
+    return cost.pack_s(cost.capacity, all.at(pool).attention(0, {int(cost.capacity)}).front());
+  };
+  std::vector<double> paces(pool_of(job), 0);
+  for (int gpu = 0; gpu < pool_of(job); ++gpu) {
+    for (const int pool : pools_of_block(job, gpu * job.layout.tp, job.layout.tp)) {
+      paces[gpu] = std::max(paces[gpu], pack_s(pool) / pack_s(slowest));
+    }
+  }
+  costs.set_paces(std::move(paces));
+  return costs;
+}
+
 Assignment fixed_assignment(const Job& job, const std::vector<int>& lengths) {
-  LengthCosts costs(job, {job.layout.cp}, fixed_tokens_per_gpu(job));
-  LengthPlan plan = balance_lengths(LengthPolicy::fixed, lengths, job.batch.sequence, costs);
-  return {std::move(costs), std::move(plan)};
+  const auto costs = pool_costs(job, {job.layout.cp}, fixed_tokens_per_gpu(job));
+  return {costs, balance_lengths(LengthPolicy::fixed, lengths, job.batch.sequence,
+                                 shared_costs(job, *costs))};
 }
 
 // Those of a policy that chooses, the most promising first: packs as large as memory has room for,
@@ -123,24 +196,26 @@ Assignment fixed_assignment(const Job& job, const std::vector<int>& lengths) {
 // The last one is the fixed assignment, if there is room for it.
 std::vector<Assignment> assignments(const Job& job, const std::vector<int>& lengths) {
   constexpr int kHalvings = 6;
-  constexpr std::size_t kTried = 3;
   const LengthPolicy policy = job.lengths->policy;
   const double room = tokens_per_gpu(job);
   const double fixed_tokens = fixed_tokens_per_gpu(job);
   const std::vector<int> degrees = degrees_of(job);
   // Where both hold, a pack of the fixed assignment costs the same under either.
-  const LengthCosts costs(job, degrees, room, std::min(room, fixed_tokens));
+  const auto by_pool = pool_costs(job, degrees, room, std::min(room, fixed_tokens));
+  const LengthCosts costs = shared_costs(job, *by_pool);
   const bool halves = policy == LengthPolicy::hdp || job.layout.pp > 1;
   std::vector<Assignment> all;
   double tokens = room;
   for (int i = 0; i <= (halves ? kHalvings : 0); ++i, tokens /= 2) {
     const LengthCosts own = costs.with_room(tokens);
     for (LengthPlan& plan : length_plans(policy, lengths, job.batch.sequence, own)) {
-      all.push_back({own, std::move(plan)});
+      all.push_back({by_pool, std::move(plan)});
     }
   }
   std::ranges::stable_sort(all, {}, [&](const Assignment& each) { return each.about_s(job); });
-  if (all.size() > kTried) all.erase(all.begin() + kTried, all.end());
+  // Beside one GPU's packs alone, a pipeline's fill and the gathers of every pass decide.
+  const std::size_t tried = job.layout.pp > 1 || in_step(job) ? 3 : 1;
+  if (all.size() > tried) all.erase(all.begin() + std::ptrdiff_t(tried), all.end());
   if (fixed_tokens <= room) all.push_back(fixed_assignment(job, lengths));
   return all;
 }
@@ -157,11 +232,6 @@ struct PackPass {
   auto operator<=>(const PackPass&) const = default;
 };
 using PackPasses = std::vector<PackPass>;
-
-// GPUs whose passes exchange tokens with each other's experts.
-int expert_gpus(const Job& job) {
-  return job.model.moe_layers() > 0 ? std::max(1, job.layout.ep / job.layout.tp) : 1;
-}
 
 // [GPU of the pool] in their order.
 std::vector<PackPasses> packs_of(const LengthPlan& plan, int gpus) {
@@ -235,9 +305,7 @@ void add_meetings(const Job& job, const LengthPlan& plan, std::vector<PackPasses
 
 std::vector<PackPasses> passes_of(const Job& job, const LengthPlan& plan) {
   std::vector<PackPasses> passes = packs_of(plan, pool_of(job));
-  if (job.layout.sharding >= Sharding::zero2 || expert_gpus(job) > 1 || job.layout.vpp > 1) {
-    put_in_step(job, plan, passes);
-  }
+  if (in_step(job)) put_in_step(job, plan, passes);
   for (PackPasses& own : passes) {
     if (own.empty()) own.emplace_back();
   }
@@ -281,12 +349,13 @@ class PackCosts {
   PackCosts(const Job& job, const LengthCosts& costs, const LengthPlan& plan,
             const std::vector<int>& lengths)
       : costs_(costs), plan_(plan), slices_(job.schedule.slices) {
+    const bool apart = slices_ > 1 || !job.cluster.pools.empty();
     std::map<std::size_t, std::vector<AttentionSeconds>> attention;  // [degree]
     for (const std::vector<LengthPack>& round : plan.rounds) {
       std::vector<std::vector<ChunkCost>>& of_round = packs_.emplace_back();
       for (const LengthPack& pack : round) {
         std::vector<AttentionSeconds>& of_degree = attention[pack.degree];
-        if (slices_ > 1 && of_degree.empty()) of_degree = costs.attention(pack.degree, lengths);
+        if (apart && of_degree.empty()) of_degree = costs.attention(pack.degree, lengths);
         of_round.push_back(of_pack(pack, lengths, of_degree));
       }
     }
@@ -323,7 +392,7 @@ class PackCosts {
  private:
   std::vector<ChunkCost> of_pack(const LengthPack& pack, const std::vector<int>& lengths,
                                  const std::vector<AttentionSeconds>& attention) const {
-    if (slices_ == 1) {
+    if (attention.empty()) {
       double squares = 0;
       for (const int sequence : pack.sequences)
         squares += double(lengths[sequence]) * lengths[sequence];
@@ -383,12 +452,45 @@ class PackCosts {
 
 // ---- the iteration ----
 
-// What GPUs with these passes run. Every slice of every pack is a unit with costs of its own.
-ReplicaCosts replica_costs(const Job& job, const PackCosts& costs, const LengthPlan& plan,
-                           const PackPasses& passes, const std::vector<int>& gpus) {
+// GPUs run the same that have the same passes on nodes of the same pools.
+struct GpuClass {
+  PackPasses passes;
+  std::vector<int> pools;  // [pipeline rank]; empty: all nodes are alike
+
+  auto operator<=>(const GpuClass&) const = default;
+};
+
+std::vector<int> pools_of(const Job& job, int gpu, int gpus) {
+  if (job.cluster.pools.empty()) return {};
+  return pools_of_block(job, gpu * job.layout.tp, gpus * job.layout.tp);
+}
+
+// [stage * slices + slice] A pass on the slowest of its GPUs, which the others wait for in every
+// layer.
+std::vector<ChunkCost> pass_units(const Job& job, const std::map<int, PackCosts>& costs,
+                                  const LengthPlan& plan, const PackPass& pass,
+                                  const GpuClass& own) {
+  std::vector<int> pools = own.pools;
+  if (pass.pack >= 0) {
+    const LengthPack& pack = plan.rounds[pass.round][pass.pack];
+    pools = pools_of(job, pack.first, pack.ranks);
+  }
+  if (pools.empty()) return costs.begin()->second.of(pass);
+  const std::vector<int> ranks = looped_ranks(job.layout);
+  std::vector<int> of_stages;
+  for (const int rank : ranks) of_stages.push_back(pools[rank]);
+  return costs_by_stage(of_stages, [&](int pool) { return costs.at(pool).of(pass); });
+}
+
+// What GPUs of a class run. Every slice of every pack is a unit with costs of its own.
+ReplicaCosts replica_costs(const Job& job, const std::map<int, PackCosts>& costs,
+                           const LengthPlan& plan, const GpuClass& of,
+                           const std::vector<int>& gpus) {
   const int slices = job.schedule.slices;
   const int tp = job.layout.tp;
+  const PackPasses& passes = of.passes;
   ReplicaCosts own;
+  own.kind = kind_on(job, of.pools);
   own.name = gpus.size() == 1 ? fmt::format("cp x dp {}", gpus.front())
                               : fmt::format("cp x dp {} to {}", gpus.front(), gpus.back());
   own.schedule = schedule_of(job, static_cast<int>(passes.size()), slices);
@@ -396,7 +498,7 @@ ReplicaCosts replica_costs(const Job& job, const PackCosts& costs, const LengthP
   own.units.resize(std::size_t(own.schedule.model_stages()) * own.schedule.slices);
   for (std::size_t i = 0; i < passes.size(); ++i) {
     const PackPass& pass = passes[i];
-    std::vector<ChunkCost> units = costs.of(pass);
+    std::vector<ChunkCost> units = pass_units(job, costs, plan, pass, of);
     for (std::size_t u = 0; u < units.size(); ++u) {
       own.units[u / slices * own.schedule.slices + i * slices + u % slices] = std::move(units[u]);
     }
@@ -418,24 +520,27 @@ ReplicaCosts replica_costs(const Job& job, const PackCosts& costs, const LengthP
 
 PreparedIteration prepared_as(const Job& job, const std::vector<int>& lengths,
                               const Assignment& assignment) {
-  const PackCosts costs(job, assignment.costs, assignment.plan, lengths);
+  std::map<int, PackCosts> costs;
+  for (const auto& [pool, of_pool] : *assignment.costs) {
+    costs.emplace(pool, PackCosts(job, of_pool, assignment.plan, lengths));
+  }
   const std::vector<PackPasses> passes = passes_of(job, assignment.plan);
   PreparedIteration prepared;
   prepared.balanced =
       std::make_shared<const BalancedBatch>(BalancedBatch{pool_of(job), assignment.plan});
-  prepared.chunks = prepared.units = costs.mean();
-  std::map<PackPasses, std::vector<int>> gpus_of;
-  std::vector<const PackPasses*> order;
+  prepared.chunks = prepared.units = costs.at(slowest_pool(job)).mean();
+  std::map<GpuClass, std::vector<int>> gpus_of;
+  std::vector<const GpuClass*> order;
   for (int gpu = 0; gpu < std::ssize(passes); ++gpu) {
-    const auto [known, is_new] = gpus_of.try_emplace(passes[gpu]);
+    const auto [known, is_new] = gpus_of.try_emplace(GpuClass{passes[gpu], pools_of(job, gpu, 1)});
     if (is_new) order.push_back(&known->first);
     known->second.push_back(gpu);
   }
   std::size_t most = 1;
-  for (const PackPasses* own : order) {
+  for (const GpuClass* own : order) {
     prepared.kinds.push_back(replica_costs(job, costs, assignment.plan, *own, gpus_of.at(*own)));
     prepared.kinds.back().chunks = prepared.chunks;
-    most = std::max(most, own->size());
+    most = std::max(most, own->passes.size());
   }
   prepared.schedule = schedule_of(job, job.layout.pp == 1 ? 1 : static_cast<int>(most), 1);
   prepared.peak_activation_bytes.assign(job.layout.pp, 0);
@@ -446,7 +551,12 @@ PreparedIteration prepared_as(const Job& job, const std::vector<int>& lengths,
       bytes = std::max(bytes, peak[rank]);
     }
   }
-  prepared.memory = iteration_memory(job, prepared);
+  if (job.cluster.pools.empty()) prepared.memory = iteration_memory(job, prepared);
+  std::set<std::vector<int>> known;
+  for (const ReplicaCosts& own : prepared.kinds) {
+    if (own.kind.pools.empty() || !known.insert(own.kind.pools).second) continue;
+    keep_tightest(job, memory_of_kind(job, own.kind, prepared), prepared.memory);
+  }
   return prepared;
 }
 
@@ -528,35 +638,18 @@ void check_distribution(const Job& job) {
   }
 }
 
-// What groups of different degrees ask for.
-void check_groups(const Job& job) {
-  const double room = tokens_per_gpu(job);
-  if (room < 1) {
-    const double state = least_lengths(job).memory.front().total();
-    fail("layout.sharding",
-         fmt::format(": without a token the training state, its buffers and the framework are {} "
-                     "of a GPU's {}, which leaves no room for tokens",
-                     format_memory(state), format_memory(usable_bytes(job.cluster.node.gpu))));
+// Without a token.
+std::vector<GpuMemory> state_memory(const Job& job) {
+  std::vector<ChunkCost> state;
+  for (const ChunkCost& chunk : chunk_costs(job)) {
+    ChunkCost& held = state.emplace_back();
+    held.parameters = chunk.parameters;
+    held.expert_parameters = chunk.expert_parameters;
   }
-  const int widest = degrees_of(job).back();
-  if (job.batch.sequence > room * widest) {
-    fail("batch.sequence",
-         fmt::format(": one of {} tokens takes {:.0f} GPUs with room for {:.0f} "
-                     "tokens each; a group has {} at most here (the cp x dp ranks that divide the "
-                     "heads, a power of two)",
-                     job.batch.sequence, std::ceil(job.batch.sequence / room), room, widest));
-  }
+  return prepared_of(job, std::move(state)).memory;
 }
 
-}  // namespace
-
-void check_lengths(const Job& job) {
-  check_conflicts(length_conflicts(), job);
-  check_distribution(job);
-  if (job.lengths->policy != LengthPolicy::fixed) check_groups(job);
-}
-
-double tokens_per_gpu(const Job& job) {
+double tokens_on_pool(const Job& job) {
   const double usable = usable_bytes(job.cluster.node.gpu);
   const int widest = degrees_of(job).back();
   const auto free_bytes = [&](double tokens) {
@@ -582,6 +675,47 @@ double tokens_per_gpu(const Job& job) {
   return tokens;
 }
 
+// What groups of different degrees ask for.
+void check_groups(const Job& job) {
+  const double room = tokens_per_gpu(job);
+  if (room < 1) {
+    double state = 0;
+    for (const int pool : pools_in_use(job)) {
+      for (const GpuMemory& rank : state_memory(seen_from(job, pool))) {
+        state = std::max(state, rank.total());
+      }
+    }
+    fail("layout.sharding",
+         fmt::format(": without a token the training state, its buffers and the framework are {} "
+                     "of a GPU's {}, which leaves no room for tokens",
+                     format_memory(state), format_memory(usable_bytes(job.cluster.node.gpu))));
+  }
+  const int widest = degrees_of(job).back();
+  if (job.batch.sequence > room * widest) {
+    fail("batch.sequence",
+         fmt::format(": one of {} tokens takes {:.0f} GPUs with room for {:.0f} "
+                     "tokens each; a group has {} at most here (the cp x dp ranks that divide the "
+                     "heads, a power of two)",
+                     job.batch.sequence, std::ceil(job.batch.sequence / room), room, widest));
+  }
+}
+
+}  // namespace
+
+void check_lengths(const Job& job) {
+  check_conflicts(length_conflicts(), job);
+  check_distribution(job);
+  if (job.lengths->policy != LengthPolicy::fixed) check_groups(job);
+}
+
+double tokens_per_gpu(const Job& job) {
+  double least = kInfinity;
+  for (const int pool : pools_in_use(job)) {
+    least = std::min(least, tokens_on_pool(seen_from(job, pool)));
+  }
+  return least;
+}
+
 bool is_of_pool(const Job& job, const PreparedIteration& prepared) {
   return prepared.balanced->gpus == pool_of(job);
 }
@@ -594,6 +728,9 @@ PreparedIteration prepare_lengths(const Job& job) {
   PreparedIteration best;
   double least_s = kInfinity;
   for (const Assignment& assignment : assignments(job, lengths)) {
+    // No GPU ends before its packs, but on faster nodes, and what experts do may go to others.
+    const bool is_least = expert_gpus(job) == 1 && job.cluster.pools.empty();
+    if (is_least && assignment.plan.seconds >= least_s) continue;
     PreparedIteration prepared = prepared_as(job, lengths, assignment);
     const double step_s = lengths_step_s(job, prepared);
     if (step_s >= least_s) continue;
@@ -604,13 +741,8 @@ PreparedIteration prepare_lengths(const Job& job) {
 }
 
 LeastIteration least_lengths(const Job& job) {
-  std::vector<ChunkCost> state;
-  for (const ChunkCost& chunk : chunk_costs(job)) {
-    ChunkCost& held = state.emplace_back();
-    held.parameters = chunk.parameters;
-    held.expert_parameters = chunk.expert_parameters;
-  }
-  return {0, prepared_of(job, std::move(state)).memory};
+  if (!job.cluster.pools.empty()) return {};  // how they share the work is not known
+  return {0, state_memory(job)};
 }
 
 double lengths_step_s(const Job& job, const PreparedIteration& prepared) {

@@ -185,30 +185,6 @@ double slowest_stage_s(const Job& job, const ReplicaKind& kind) {
   return slowest_s;
 }
 
-// Memory of each pipeline rank on the GPUs of its pool.
-std::vector<GpuMemory> memory_of_kind(const Job& job, const ReplicaKind& kind,
-                                      const PreparedIteration& own) {
-  return costs_by_stage(kind.pools, [&](int pool) {
-    std::vector<GpuMemory> memory = iteration_memory(job_of_kind(job, kind, pool), own);
-    for (GpuMemory& rank : memory) rank.pool = pool;
-    return memory;
-  });
-}
-
-void keep_tightest(const Job& job, const std::vector<GpuMemory>& own,
-                   std::vector<GpuMemory>& memory) {
-  if (memory.empty()) memory = own;
-  for (std::size_t rank = 0; rank < own.size(); ++rank) {
-    GpuMemory kept = memory[rank];
-    if (room_bytes(job, own[rank]) < room_bytes(job, kept)) kept = own[rank];
-    for (TierMemory GpuMemory::*tier : {&GpuMemory::host, &GpuMemory::disk}) {
-      const bool fuller = (own[rank].*tier).total() > (memory[rank].*tier).total();
-      kept.*tier = (fuller ? own : memory)[rank].*tier;
-    }
-    memory[rank] = kept;
-  }
-}
-
 PreparedIteration prepare_kind(const Job& job, const ReplicaKind& kind,
                                const SharedGeometry& geometry) {
   PreparedIteration own;
@@ -274,6 +250,29 @@ void prepare_kinds(const Job& job, PreparedIteration& prepared) {
 }
 
 }  // namespace
+
+std::vector<GpuMemory> memory_of_kind(const Job& job, const ReplicaKind& kind,
+                                      const PreparedIteration& own) {
+  return costs_by_stage(kind.pools, [&](int pool) {
+    std::vector<GpuMemory> memory = iteration_memory(job_of_kind(job, kind, pool), own);
+    for (GpuMemory& rank : memory) rank.pool = pool;
+    return memory;
+  });
+}
+
+void keep_tightest(const Job& job, const std::vector<GpuMemory>& own,
+                   std::vector<GpuMemory>& memory) {
+  if (memory.empty()) memory = own;
+  for (std::size_t rank = 0; rank < own.size(); ++rank) {
+    GpuMemory kept = memory[rank];
+    if (room_bytes(job, own[rank]) < room_bytes(job, kept)) kept = own[rank];
+    for (TierMemory GpuMemory::*tier : {&GpuMemory::host, &GpuMemory::disk}) {
+      const bool fuller = (own[rank].*tier).total() > (memory[rank].*tier).total();
+      kept.*tier = (fuller ? own : memory)[rank].*tier;
+    }
+    memory[rank] = kept;
+  }
+}
 
 LeastIteration least_microbatches(const Job& job) {
   if (!job.cluster.pools.empty()) return {};  // how they share the work is not known

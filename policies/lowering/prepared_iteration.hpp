@@ -31,7 +31,7 @@ struct MeetingGpus {
 // same packs of unequal sequences.
 struct ReplicaCosts {
   std::string name;  // "replicas 0 to 3"
-  ReplicaKind kind;  // packs: nothing of it is read
+  ReplicaKind kind;  // packs: nothing but its pools is read
   Schedule schedule;
   std::vector<ChunkCost> chunks;  // as PreparedIteration has them
   std::vector<ChunkCost> units;
@@ -86,6 +86,12 @@ struct LeastIteration {
 // Kernels of the passes, spread evenly over the ranks; one micro-batch of each chunk beside the
 // training state. Of a job as prepare_microbatches() takes it.
 LeastIteration least_microbatches(const Job& job);
+
+// Of each pipeline rank on the GPUs of its pool; and of two the tighter one into `memory`.
+std::vector<GpuMemory> memory_of_kind(const Job& job, const ReplicaKind& kind,
+                                      const PreparedIteration& own);
+void keep_tightest(const Job& job, const std::vector<GpuMemory>& own,
+                   std::vector<GpuMemory>& memory);
 
 // PreparedIteration::memory, of another job under the same schedule: with fewer replicas.
 // `prepared` has all but that.

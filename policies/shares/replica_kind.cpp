@@ -13,21 +13,6 @@
 namespace windtunnel {
 namespace {
 
-// [pipeline rank] of the replicas that share the block of ranks in step.
-std::vector<int> pools_of_block(const Job& job, int first_member, int ranks) {
-  const Layout& layout = job.layout;
-  const int members = layout.ranks() / layout.pp;
-  std::vector<int> pools(layout.pp, -1);
-  for (int pp = 0; pp < layout.pp; ++pp) {
-    const int first = pp * members + first_member;
-    for (int rank = first; rank < first + ranks;) {
-      pools[pp] = slower_pool(job, pools[pp], job.cluster.pool_of(rank));
-      rank += job.cluster.node.gpus - rank % job.cluster.node.gpus;  // on to the next node
-    }
-  }
-  return pools;
-}
-
 // Kinds of the same pools take the same share.
 struct Equals {
   std::vector<int> of_kind;   // [kind] -> index
@@ -127,6 +112,20 @@ class Balancer {
 };
 
 }  // namespace
+
+std::vector<int> pools_of_block(const Job& job, int first_member, int ranks) {
+  const Layout& layout = job.layout;
+  const int members = layout.ranks() / layout.pp;
+  std::vector<int> pools(layout.pp, -1);
+  for (int pp = 0; pp < layout.pp; ++pp) {
+    const int first = pp * members + first_member;
+    for (int rank = first; rank < first + ranks;) {
+      pools[pp] = slower_pool(job, pools[pp], job.cluster.pool_of(rank));
+      rank += job.cluster.node.gpus - rank % job.cluster.node.gpus;  // on to the next node
+    }
+  }
+  return pools;
+}
 
 int slower_pool(const Job& job, int a, int b) {
   if (a < 0 || a == b) return b;

@@ -19,6 +19,7 @@
 #include "policies/iteration.hpp"
 #include "policies/lengths/length_plan.hpp"
 #include "sim/engine/engine.hpp"
+#include "tests/support/pool_job.hpp"
 #include "tests/support/small_job.hpp"
 
 namespace windtunnel {
@@ -318,6 +319,75 @@ TEST(PackedUnits, ActivationsLeaveWithTheirSlice) {
   EXPECT_NEAR(offloaded_bytes(sliced, false), bytes, 1e-6 * bytes);
   EXPECT_LT(prepare_iteration(sliced).memory[0].activations,
             prepare_iteration(without_lengths(equal_job(2))).memory[0].activations);
+}
+
+Job packed_on_pools(PoolAxis axis, LengthPolicy policy) {
+  Job job = pool_job(axis);
+  job.communication.fidelity = Fidelity::closed;
+  job.batch.sequence = 4096;
+  job.batch.global *= 8;
+  job.lengths = {{.median = 400, .sigma = 1.2, .longest = 4096}, policy, 7};
+  return job;
+}
+
+// The same on nodes that are all those of a pool.
+Job with_nodes_of(Job job, std::size_t pool) {
+  for (Pool& each : job.cluster.pools) each.node = job.cluster.pools[pool].node;
+  const Calibration calibration = job.pool_calibrations[pool];
+  for (Calibration& each : job.pool_calibrations) each = calibration;
+  job.cluster.node = job.cluster.shared = shared_node(job.cluster.pools);
+  return job;
+}
+
+double estimated_s(const Job& job) {
+  return iteration_step_s(job, prepare_iteration(job));
+}
+
+TEST(PackedUnits, PoolsThatAreAlikeAreNodesOfOneKind) {
+  for (const LengthPolicy policy : kAllPolicies) {
+    for (const PoolAxis axis : {PoolAxis::pp, PoolAxis::dp}) {
+      const Job pools = with_nodes_of(packed_on_pools(axis, policy), 0);
+      Job one = pools;
+      one.cluster.pools.clear();
+      one.pool_calibrations.clear();
+      const double one_s = estimated_s(one);
+      EXPECT_NEAR(estimated_s(pools), one_s, 1e-9 * one_s);
+      EXPECT_NEAR(engine_s(pools), one_s, 1e-6 * one_s);
+      const PreparedIteration of_pools = prepare_iteration(pools);
+      const PreparedIteration of_one = prepare_iteration(one);
+      for (std::size_t rank = 0; rank < of_one.memory.size(); ++rank) {
+        EXPECT_NEAR(of_pools.memory[rank].total(), of_one.memory[rank].total(), 1);
+      }
+    }
+  }
+}
+
+// Half slow nodes are no faster than none and no slower than all of them; hdp gives them less.
+TEST(PackedUnits, UnlikeNodesLieBetweenThoseOfEachKind) {
+  for (const PoolAxis axis : {PoolAxis::pp, PoolAxis::dp}) {
+    const double fixed_s = estimated_s(packed_on_pools(axis, LengthPolicy::fixed));
+    for (const LengthPolicy policy : kAllPolicies) {
+      SCOPED_TRACE(fmt::format("policy {} axis {}", int(policy), int(axis)));
+      const Job job = packed_on_pools(axis, policy);
+      const double mixed_s = estimated_s(job);
+      EXPECT_NEAR(engine_s(job), mixed_s, 1e-6 * mixed_s);
+      EXPECT_GE(mixed_s, estimated_s(with_nodes_of(job, 0)) * (1 - 1e-9));
+      EXPECT_LE(mixed_s, estimated_s(with_nodes_of(job, 1)) * (1 + 1e-9));
+      EXPECT_LE(mixed_s, fixed_s * (1 + 1e-9));
+    }
+  }
+  const Job job = packed_on_pools(PoolAxis::dp, LengthPolicy::hdp);
+  const PreparedIteration prepared = prepare_iteration(job);
+  std::map<int, double> tokens;  // [pool]
+  for (const auto& round : prepared.balanced->plan.rounds) {
+    for (const LengthPack& pack : round) {
+      for (int gpu = pack.first; gpu < pack.first + pack.ranks; ++gpu) {
+        tokens[job.cluster.pool_of(gpu * job.layout.tp)] += pack.tokens / pack.ranks;
+      }
+    }
+  }
+  ASSERT_EQ(tokens.size(), 2U);
+  EXPECT_GT(tokens[0], 1.2 * tokens[1]);
 }
 
 // Values that context parallelism sends in 8 bits are a half of the bytes, and their kernels count.

@@ -152,8 +152,10 @@ class KeyDraw {
                             one_of(kClusters));
     job.text += one_of(table ? layouts.first(kLayoutsOfTables) : layouts);
     job.text += fmt::format("batch: {{global: 64, micro: {}}}\n", 1 << below(2));
-    if (!table && chance(0.05)) {
+    if (!table && chance(0.1)) {
+      static constexpr std::string_view kPolicies[] = {"fixed", "flexsp", "hdp"};
       job.text.insert(job.text.rfind('}'), ", lengths: {median: 300, sigma: 0.8}");
+      job.set.emplace_back("layout.length_policy", one_of(kPolicies));
     }
     const std::string_view turn = one_of(kTurns);
     job.text += turn;

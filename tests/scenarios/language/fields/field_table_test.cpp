@@ -188,7 +188,7 @@ TEST(BadValues, EveryKeyOfTheTableIsCovered) {
     if (field.path == "volunteers.trace" || field.path == "fuse") continue;
     // A file of its own: resolve_campaign_test.cpp.
     if (field.path == "failures.*.arrivals.capacity") continue;
-    // Unequal sequences go neither through pipelines nor to experts: length_plan_test.cpp.
+    // Unequal sequences go with orders that ask nothing of costs alone: length_plan_test.cpp.
     if (field.path.starts_with("batch.lengths")) continue;
     // Its layers have one half, of which nothing hides in another: megatron_arguments_test.cpp.
     if (field.path == "model.hybrid_override_pattern") continue;
