@@ -51,8 +51,9 @@ struct IslandStep {
 };
 IslandStep island_step(const Jitter& jitter, double units);
 
-// Likewise of islands whose steps are unlike without any jitter, each by normal sums; of constant
-// ones, without a variance, there is nothing to draw. The figures are in the unit of the steps.
+// The same is sampled for islands whose steps are unlike without any jitter, by normal sums of
+// each; constant ones, without a variance, leave nothing to draw. Figures are in the unit of the
+// steps.
 IslandDrift sample_drift(const std::vector<IslandStep>& islands, std::uint64_t seed,
                          const std::vector<DriftLevel>& levels);
 

@@ -213,8 +213,8 @@ StragglerReport StragglerRule::report(const Plan& plan, const Timeline& timeline
 
 namespace {
 
-// Of steps that do not wait for all workers of an island: those of a machine that is drawn once for
-// the run are all the same.
+// [island] Steps that do not wait for all workers of an island. A machine that is drawn once for
+// the run has the same factor in all of them.
 std::vector<IslandStep> redundant_steps(const Job& job, const StragglerReport& stragglers) {
   const double run = job.cluster.jitter.per == JitterPer::run ? job.sync.front().cycle_steps() : 1;
   const IslandStep any{stragglers.step_s.mean, stragglers.variance_s2,
@@ -266,7 +266,7 @@ std::vector<DriftLevel> drift_levels(const Job& job) {
   return drifts;
 }
 
-// Of islands that never wait: each at its own pace, whose mean is that of their steps a second.
+// Islands that never wait are each at their own pace: the mean is that of their steps a second.
 double mean_apart_s(const std::vector<IslandStep>& steps) {
   double per_s = 0;
   for (const IslandStep& own : steps) per_s += 1 / own.mean;
