@@ -110,7 +110,7 @@ Cadence Pace::cadence_of(const IterationTable& table, int tier) const {
   return cadence;
 }
 
-// Of a rule, which says no less than a copy takes, nothing does.
+// A rule says no less than a copy takes, so that nothing has to.
 void Pace::give_way(WhenBusy when_busy, double own_stall_s, Cadence& cadence) const {
   if (cadence.rule != nullptr) return;
   if (when_busy == WhenBusy::skip) {

@@ -60,8 +60,9 @@ IslandStep island_step(const Jitter& jitter, double units);
 // It is sampled where a step leaves some workers out.
 IslandStep island_step(const Jitter& jitter, const IslandWorkers& island);
 
-// Likewise of islands whose steps are unlike without any jitter, each by normal sums; of constant
-// ones, without a variance, there is nothing to draw. The figures are in the unit of the steps.
+// The same is sampled for islands whose steps are unlike without any jitter, by normal sums of
+// each; constant ones, without a variance, leave nothing to draw. Figures are in the unit of the
+// steps.
 IslandDrift sample_drift(const std::vector<IslandStep>& islands, std::uint64_t seed,
                          const std::vector<DriftLevel>& levels);
 

@@ -410,7 +410,7 @@ CampaignIterations campaign_iterations(const Job& job, const PreparedIteration& 
   Simulations simulations(job, prepared);
   const SnapshotIterations snapshots(job, others, simulations);
   const ShrunkIterations shrunk_job(job, prepared, others, simulations);
-  // Of islands each goes on by itself.
+  // Each island goes on by itself.
   const RelaidIterations relaid_job(job.sync.empty() ? job : one_island(job, job.layout.islands()),
                                     simulations);
   const SlowIterations slow(job, simulations);

@@ -21,10 +21,10 @@ struct RelaidJob {
   double closed_s = 0;  // iteration, in closed form
 };
 
-// By nodes, ascending: those of RecoveryPolicy::relayouts. Any: those that can be, fit in memory, and
-// are faster in closed form than any of as many nodes or fewer; tp divides a node's GPUs and pp the
-// layers, or is the job's times a power of two, and dp divides the batch. Throws Error about the key
-// of a listed one that cannot be.
+// By nodes, ascending: those of RecoveryPolicy::relayouts. Any: those that can be, fit in memory,
+// and are faster in closed form than any of as many nodes or fewer; tp divides a node's GPUs and pp
+// the layers, or is the job's times a power of two, and dp divides the batch. Throws Error about
+// the key of a listed one that cannot be.
 // `why`: where none can be of any, why not that of most nodes.
 std::vector<RelaidJob> relaid_jobs(const Job& job, std::string* why = nullptr);
 

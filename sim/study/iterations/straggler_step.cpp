@@ -263,7 +263,7 @@ std::vector<DriftLevel> drift_levels(const Job& job) {
   return drifts;
 }
 
-// Of islands that never wait: each at its own pace, whose mean is that of their steps a second.
+// Islands that never wait are each at their own pace: the mean is that of their steps a second.
 double mean_apart_s(const std::vector<IslandStep>& steps) {
   double per_s = 0;
   for (const IslandStep& own : steps) per_s += 1 / own.mean;

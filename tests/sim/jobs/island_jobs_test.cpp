@@ -58,7 +58,7 @@ TEST(IslandJobs, UnequalLengthsDriftApart) {
 }
 
 // Its steps are in vain, and those of the others are as if it were as fast as they: of 4 islands 3
-// learn. Where all wait, they are all as slow. Those that never wait are each at their own pace.
+// learn. Where all wait, they are all as slow. Islands that never wait are each at their own pace.
 TEST(IslandJobs, ASlowIslandIsLeftOutOrWaitedFor) {
   const std::string slow = ", slow_nodes: [{node: 2, slowdown: 1.5}]";
   const auto step_s = [&](const std::string& sync, const std::string& cluster) {

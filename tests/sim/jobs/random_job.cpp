@@ -81,7 +81,7 @@ constexpr std::string_view kTurns[] = {
     "schedule: zb-h1\n",
 };
 
-// Beside another turn, of later jobs.
+// Later jobs have one of these beside another turn.
 constexpr std::uint64_t kFirstWithTwoTurns = 500;
 constexpr std::string_view kIslands[] = {
     "sync: [{islands: 2, every: 10 steps}]\n",

@@ -155,7 +155,7 @@ TEST(RelaidJobs, CampaignGoesOnInAnotherLayout) {
   EXPECT_GT(goes_on.goodput.mean, waits.goodput.mean);
 }
 
-// Not only powers of two: with 9 of 12 nodes 72 replicas of the same batch.
+// 72 replicas, which are no power of two times the job's, have the same batch on 9 of 12 nodes.
 TEST(RelaidJobs, AnyHasEveryNumberOfReplicasThatDividesTheBatch) {
   const Job job = parse_case(scenario("llama2-7b", "nodes: 12, node: dgx-h100",
                                       "tp: 1, dp: 96, sharding: zero3",
