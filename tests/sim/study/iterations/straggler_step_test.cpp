@@ -191,7 +191,8 @@ TEST(StragglerStep, ReplicasOnSlowPoolsAreLeftOut) {
   job.redundancy =
       std::make_shared<const Redundancy>(Redundancy{.scheme = drop_slowest, .stragglers = 4});
   const DrawnIteration left_out = drawn_of(job);
-  EXPECT_NEAR(left_out.step_s.mean, fast_s, 0.01 * fast_s);
+  // The optimizer's step counts as fast as the passes, of which it is a few hundredths.
+  EXPECT_NEAR(left_out.step_s.mean, fast_s, 0.02 * fast_s);
   EXPECT_NEAR(left_out.stragglers->waiting_s, slow_s, 1e-9 * slow_s);
   EXPECT_EQ(left_out.stragglers->missing, 4);
   job.redundancy =
