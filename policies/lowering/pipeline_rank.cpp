@@ -491,7 +491,7 @@ class Builder {
   const Segment* pending_ = nullptr;  // whose reductions and gradients' copies are to come
   int pending_stage_ = -1;
   std::string pending_where_;
-  // [stage][segment] that its first forward awaits
+  // [stage][segment] What each segment of a stage's first forward waits for.
   std::vector<std::vector<std::vector<TaskIndex>>> gathered_;
   std::vector<TaskIndex> unsharded_;       // [stage] its last gather; empty: none yet
   std::vector<TaskIndex> copies_;          // that the optimizer waits for

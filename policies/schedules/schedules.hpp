@@ -23,7 +23,7 @@ struct ScheduleRequest {
   // of 1/v, half of which wait for W.
   std::vector<StageCost> costs = {};
   double message_s = 0;
-  // Of that, how long the sender's next message waits. A search counts it, so that no message is
+  // How much of that the sender's next message waits for. A search counts it, so that no message is
   // free of its port; generators take messages as delays. 0: they are delays.
   double port_s = 0;
   // Activations of a rank, in the unit of the costs; 0: the schedule's own bound.

@@ -175,7 +175,7 @@ void check_engines(const Job& learner, const RolloutSpec& rollout) {
       tp, gpus, nodes);
 }
 
-// Of engines on the learner's own nodes.
+// Says on which pools engines stand that share the learner's nodes.
 void find_pools(const Job& learner, int tp, RolloutMachine& machine) {
   const Cluster& cluster = learner.cluster;
   const auto flops = [&](int pool) {

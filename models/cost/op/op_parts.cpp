@@ -65,7 +65,7 @@ void set_training(const Job& job, Shard& s) {
   s.dequantise = quantised ? kNf4Bytes + s.operand : 0;  // into what the product reads
 }
 
-// [pair of an adapter] its outputs, of those beside a product.
+// [pair of an adapter] How many outputs each pair beside the product has.
 std::vector<double> adapted_outputs(const Linear& linear, const Shard& s) {
   if (s.adapter == nullptr || !s.adapter->on(linear.site)) return {};
   if (linear.role == OpRole::query_key_value || linear.site == LinearSite::up) {

@@ -69,7 +69,7 @@ void keep_within(int nodes, Cluster& cluster) {
   }
 }
 
-// Nodes that are slow or have a degraded NIC.
+// Returns the nodes that are slow or have a degraded NIC.
 std::set<int> marked_nodes(const Cluster& cluster) {
   std::set<int> marked;
   for (const SlowNode& slow : cluster.slow_nodes) marked.insert(slow.node);
@@ -77,8 +77,8 @@ std::set<int> marked_nodes(const Cluster& cluster) {
   return marked;
 }
 
-// Places of the replicas `kept`, which stay where they are. Of nodes that are slow or have a
-// degraded NIC, those that would go take the places of others of their pool, from the last one on.
+// The replicas `kept` stay where they are. A node that is slow or has a degraded NIC and would go
+// takes the place of another one of its pool, from the last one on.
 std::vector<int> places_left(const Job& job, const Job& smaller, const std::vector<int>& kept,
                              int nodes) {
   const Cluster& cluster = job.cluster;
@@ -104,8 +104,8 @@ std::vector<int> places_left(const Job& job, const Job& smaller, const std::vect
   return places;
 }
 
-// Of `count` that stay, how many of each of these amounts, each its share: rounded up but for the
-// last one's, which has the rest.
+// Divides `count` among these amounts in proportion. Shares are rounded up, and the last amount
+// gets what is left.
 std::vector<int> in_proportion(const std::vector<int>& amounts, int count) {
   const int all = std::accumulate(amounts.begin(), amounts.end(), 0);
   std::vector<int> stay;
@@ -119,7 +119,7 @@ std::vector<int> in_proportion(const std::vector<int>& amounts, int count) {
   return stay;
 }
 
-// Pools of a machine, the slowest first.
+// Returns the pools of a machine, the slowest first.
 std::vector<int> slowest_first(const Job& job) {
   std::vector<int> pools(job.cluster.pools.size());
   std::iota(pools.begin(), pools.end(), 0);
@@ -162,7 +162,7 @@ std::vector<int> kept_replicas(const Job& job, int missing) {
   return kept;
 }
 
-// Of the machine's nodes that the job has, those that are left of each pool: as kept_replicas().
+// Each pool keeps its share of the job's nodes, rounded as kept_replicas() does.
 std::vector<int> kept_places(const Job& job, int nodes) {
   const Cluster& cluster = job.cluster;
   const std::set<int> marked = marked_nodes(cluster);
@@ -314,8 +314,8 @@ std::string why_no_stand_ins(const Job& job) {
 
 namespace {
 
-// Of a job with fewer replicas than the one that was prepared. On unlike nodes they share its
-// layers and its batch anew: an Error says that they cannot.
+// Prepares a job with fewer replicas than the one that was prepared. On unlike nodes they share its
+// layers and its batch anew; throws Error where they cannot.
 PreparedIteration prepared_smaller(const Job& smaller, const PreparedIteration& prepared) {
   if (!prepared.kinds.empty()) return prepare_checked(smaller);
   PreparedIteration own = prepared;

@@ -17,7 +17,7 @@ namespace windtunnel {
 // as they are, and the others keep their places. On unlike nodes each kind of replicas keeps its
 // share, rounded in favour of the slower ones.
 Job shrunk(const Job& job, int missing);
-// The job with these replicas of its own, ascending.
+// Leaves the job these replicas of its own, which are ascending.
 Job with_replicas(const Job& job, const std::vector<int>& kept);
 
 // Shards over all replicas are so however many there are: in `smaller`, of which `layout` was the

@@ -348,7 +348,7 @@ TEST(Engine, AFlowWithoutBandwidthIsTheUsersError) {
 Plan five_tasks(double kernel_s, bool awaited_first) {
   Plan plan;
   plan.ranks = 3;
-  // Tasks of rank 0: its own kernel and message, and the other's.
+  // Both kernels run on rank 0, which sends both messages.
   std::vector<Task> tasks = {compute("kernel", 0, kernel_s), compute("other kernel", 1, 2),
                              send("awaited", 3, 0, 2, 20, {1})};
   tasks.push_back(send("message", 2, 0, 1, 20,

@@ -43,11 +43,11 @@ std::string mixed_job(std::uint64_t number) {
               ? "model: resnet-50\n"
               : "model: {layers: 8, hidden: 1024, heads: 16, vocabulary: 32000, sequence: 1024}\n";
   text += fmt::format(
-      "cluster: {{{}, storage: {{write: 10 GB/s, read: 10 GB/s}}{}}}\n",
-      draw.one_of({"nodes: 2, node: dgx-a100", "nodes: 2, node: dgx-a100",
+      "cluster: {{{}, storage: {{write: 10 GB/s, read: 10 GB/s}}}}\n",
+      draw.one_of({"nodes: 2, node: dgx-a100",
+                   "nodes: 2, node: dgx-a100, power: {usd_per_kwh: 0.1}",
                    "pools: [{name: a, nodes: 1, node: dgx-h100}, {name: b, nodes: 1, node: "
-                   "dgx-a100}]"}),
-      draw.maybe(0.3, {", power: {usd_per_kwh: 0.1}"}));
+                   "dgx-a100}]"}));
   text += fmt::format("layout: {{tp: {}, pp: {}, sharding: {}}}\n",
                       table ? "1" : draw.one_of({"1", "2", "8"}),
                       table ? "1" : draw.one_of({"1", "1", "2", "4"}),

@@ -414,7 +414,7 @@ TEST(OffloadJobs, StepsThatAreValidatedAfterwardsMoveAsMuch) {
   EXPECT_LE(after.step_s, flushed.step_s * (1 + 1e-9));
 }
 
-// Of slices all leaves but the keys and values that the slices behind them read.
+// Slices keep the keys and values that the slices behind them read; all else leaves.
 TEST(OffloadJobs, SlicesLeaveButForKeysAndValues) {
   Job job = small_job(1, 2, 1);
   Offload offload;

@@ -52,7 +52,7 @@ TEST(ResolveTraining, PartsAreNamed) {
 TEST(ResolveTraining, AnAdapterHasItsMatrices) {
   const auto adapter_of = [](const char* text) { return case_of(text).job.training->adapter; };
   const Adapter all = adapter_of("{adapter: lora}");
-  EXPECT_EQ(all, (Adapter{.kind = AdapterKind::lora, .rank = 16}));
+  EXPECT_EQ(all, (Adapter{.kind = AdapterKind::lora, .rank = 16, .per_product = true}));
   const Adapter some = adapter_of("{adapter: {kind: dora, rank: 4, on: [q, v, down]}}");
   EXPECT_EQ(some.rank, 4);
   EXPECT_TRUE(some.queries && some.values && some.down);

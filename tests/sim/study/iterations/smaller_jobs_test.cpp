@@ -89,7 +89,7 @@ TEST(SmallerJobs, PoolsKeepTheirShare) {
   EXPECT_EQ(pools_left(relaid(job, {.tp = 2, .pp = 1, .dp = 6})), (std::vector<int>{0, 1, 1}));
 }
 
-// Of two pools of one node what is left does not depend on which nodes are.
+// Where two pools have the same nodes, what is left does not depend on which nodes are.
 TEST(SmallerJobs, PoolsThatAreAlikeShrinkAsOneKind) {
   Job pools = pool_job(PoolAxis::dp);
   for (Pool& pool : pools.cluster.pools) pool.node = pools.cluster.pools[0].node;

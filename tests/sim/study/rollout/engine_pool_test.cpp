@@ -190,7 +190,7 @@ TEST(EnginePool, UnlikeEnginesShareOneQueue) {
   };
   const double of_fast = last_s({{fast, 3}});
   EXPECT_NEAR(last_s({{fast, 1}, {fast, 2}}), of_fast, 1e-9 * of_fast);
-  // Two and half of two, so as three.
+  // Two engines and two of half the speed do what three do.
   EXPECT_NEAR(last_s({{fast, 2}, {slow, 2}}), of_fast, 0.03 * of_fast);
   EXPECT_NEAR(last_s({{slow, 3}}), 2 * of_fast, 1e-9 * of_fast);
 }

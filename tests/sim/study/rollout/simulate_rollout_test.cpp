@@ -142,7 +142,7 @@ TEST(SimulateRollout, EnginesStandOnOneOfThePools) {
   EXPECT_EQ(on_old.engines, 8);
   EXPECT_GT(on_old.generation_s, 1.3 * on_new.generation_s);
   EXPECT_NEAR(on_old.training_s, on_new.training_s, 1e-9 * on_new.training_s);
-  // 16 GPUs of the learner at 1.5 USD on average, 16 of engines at one or two.
+  // The learner's 16 GPUs cost 1.5 USD on average, the 16 of the engines one or two.
   EXPECT_NEAR(on_old.usd_per_sample * on_old.samples_per_s * 3600, 16 * 1.5 + 16 * 1, 1e-6);
   EXPECT_NEAR(on_new.usd_per_sample * on_new.samples_per_s * 3600, 16 * 1.5 + 16 * 2, 1e-6);
   const RolloutReport alike = loop_on_pools("dgx-h100", "nodes: 2, pool: old, " + output);

@@ -120,9 +120,11 @@ TEST(RowScenario, StatesAllThatIsTrained) {
   EXPECT_EQ(stated(frozen), frozen);
   Training adapters;
   adapters.adapter = {.kind = AdapterKind::dora, .rank = 8, .keys = false, .up = false};
-  adapters.adapter.dropout = true;
+  adapters.adapter.dropout = adapters.adapter.per_product =
+      true;  // as the software of the row has it
   EXPECT_EQ(stated(adapters), adapters);
-  adapters.adapter = {.kind = AdapterKind::lora_fa, .rank = 4, .projection = false};
+  adapters.adapter = {
+      .kind = AdapterKind::lora_fa, .rank = 4, .projection = false, .per_product = true};
   EXPECT_EQ(stated(adapters), adapters);
   Training contrastive;
   contrastive.loss = {
