@@ -120,7 +120,7 @@ std::vector<DocumentNode> system_rows() {
   return parse_document(read_text_file(source_path(kRows)), kRows).items;
 }
 
-// The numbers of a row, and its line of the page.
+// A row is judged by its numbers, and printed as a line of the page.
 struct JudgedRow {
   std::vector<Measured> measured;
   bool missed = false;
