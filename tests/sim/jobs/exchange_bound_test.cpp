@@ -25,7 +25,7 @@ class SyncDraw {
   explicit SyncDraw(std::uint64_t number) : random_(55, RandomPurpose::test, number) {}
 
   std::string text() {
-    const std::string_view nic = pick({"1 Gb/s", "10 Gb/s", "400 Gb/s"});
+    const std::string_view nic = pick({"100 Mb/s", "1 Gb/s", "10 Gb/s", "400 Gb/s"});
     std::string text = fmt::format(
         "name: bound\n"
         "model: {{layers: 4, hidden: 512, heads: 8, vocabulary: 8192, sequence: 512}}\n"
@@ -79,9 +79,15 @@ bool is_bound(const Job& job) {
   double links_s = 0;
   for (int level = 0; level < std::ssize(job.sync); ++level) {
     const double cycle = job.sync[level].cycle_steps();
-    const Plan plan = iteration_plan(job, prepared, {.outer = OuterWindow{.level = level}});
-    const double bytes_s = plan_bound(plan, job.cluster, CountedTransfers::all).link_s;
-    // One step's own bytes and those of the exchange.
+    const auto link_s = [&](const IterationPlanOptions& options) {
+      return plan_bound(iteration_plan(job, prepared, options), job.cluster, CountedTransfers::all)
+          .link_s;
+    };
+    // One step's own bytes and those of the exchange; by formula (fidelity: closed) collectives do
+    // not know of each other, and the exchange has its own.
+    const bool closed = job.communication.fidelity == Fidelity::closed;
+    const double bytes_s =
+        link_s({.outer = OuterWindow{.level = level}}) - (closed ? link_s({}) : 0);
     EXPECT_GE(step_s * cycle, bytes_s * (1 - 1e-9)) << level;
     links_s += seconds[level].exchange_s / cycle;
     bound = bound || seconds[level].exchange_s > cycle * plain.step_s.mean;
@@ -111,7 +117,7 @@ TEST_P(ExchangeBound, NoCycleBeatsTheBytesOfItsExchange) {
     }
   }
   EXPECT_GT(ran, kInBlock / 2);
-  EXPECT_GT(bound, kInBlock / 20);
+  EXPECT_GT(bound, kInBlock / 50);
 }
 
 INSTANTIATE_TEST_SUITE_P(Blocks, ExchangeBound, testing::Range(0, kBlocks / 10));
