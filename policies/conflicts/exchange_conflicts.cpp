@@ -48,10 +48,10 @@ constexpr Conflict kExchangeRows[] = {
      ""},
     {kCompressed, kGradientBits,
      ": {compressor} is one way of exchanging gradients and layout.gradient_bits another",
-     "leave one of them out"},
+     "leave out layout.gradient_bits"},
     {kCompressed, kGradientRanks,
      ": {compressor} is one way of exchanging gradients and layout.gradient_ranks another",
-     "leave one of them out"},
+     "leave out layout.gradient_ranks"},
     {kHops, kExperts,
      ": {compressor} reduces inside the nodes first, and replicas of experts have no groups for "
      "that",

@@ -45,7 +45,8 @@ enum class Breaks {
   // The tuner picks each collective's algorithm as if it were alone: others get another share.
   by_share,
   // NCCL's tuner picks algorithm and wire format by its own model of the links, not by the time
-  // that they take: held with one of each for all sizes.
+  // that they take: held with one of each for all sizes. So do MG-WFBP and ASC with the buckets
+  // that they merge, by the law of a dense reduction: held without merging.
   by_tuner,
   // Other times move the snapshots and failures of a trial to other moments: another sample.
   by_chance,
@@ -359,6 +360,10 @@ double worse_by(Figure figure, const Figures& base, const Figures& other) {
 }
 
 void choose_once(Job& job) {
+  GradientOverlap& overlap = job.communication.overlap;
+  if (overlap == GradientOverlap::mg_wfbp || overlap == GradientOverlap::asc) {
+    overlap = GradientOverlap::wfbp;
+  }
   job.communication.collectives.clear();
   for (const CollectiveKind kind :
        {CollectiveKind::all_reduce, CollectiveKind::all_gather, CollectiveKind::reduce_scatter}) {
