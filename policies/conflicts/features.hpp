@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "models/compression/compressors.hpp"
+#include "models/compression/robust.hpp"
 #include "models/cost/parallel/tensor_ops.hpp"
 #include "models/workload/training.hpp"
 #include "policies/conflicts/conflict.hpp"
@@ -297,6 +298,18 @@ inline constexpr Feature kCompressedMessages = {
 inline constexpr Feature kRobust = {
     "robust aggregation", "communication.robust",
     [](const Asked& of) { return of.job.communication.robust != nullptr; }};
+
+// Empty: there are enough of them.
+inline std::string why_few_replicas(const Job& job) {
+  if (!job.communication.robust) return "";
+  return why_not(*job.communication.robust, job.layout.island_replicas() / job.layout.cp);
+}
+inline constexpr Feature kFewReplicas = {
+    "fewer replicas than a rule bears", "layout.dp",
+    [](const Asked& of) { return !why_few_replicas(of.job).empty(); }};
+inline constexpr Feature kRelayout = {
+    "another layout on fewer nodes", "recovery.when_no_spare",
+    [](const Asked& of) { return of.job.recovery.when_no_spare == WhenNoSpare::relayout; }};
 
 inline constexpr std::string_view kCompressor = "communication.compressor";
 inline constexpr Feature kCompressed = {
