@@ -58,6 +58,7 @@ std::span<const Conflict> pool_conflicts();
 std::span<const Conflict> length_conflicts();
 std::span<const Conflict> exchange_conflicts();
 std::span<const Conflict> study_conflicts();
+std::span<const Conflict> campaign_conflicts();  // asked again once the campaign is read
 // Asked where shares turn out unlike.
 std::span<const Conflict> share_conflicts();
 // Asked once the schedule is made.

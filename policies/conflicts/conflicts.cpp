@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include "policies/conflicts/conflict.hpp"
+#include "policies/conflicts/features.hpp"
 #include "policies/exchange/replica_groups.hpp"
 #include "policies/schedules/schedules.hpp"
 
@@ -14,6 +15,7 @@ struct NamedValue {
   std::string (*value)(const Asked& asked);
 };
 constexpr NamedValue kValues[] = {
+    {"bears", [](const Asked& of) { return features::why_few_replicas(of.job); }},
     {"compressor", [](const Asked& of) { return of.job.communication.compressors.dp.name; }},
     {"context", [](const Asked& of) { return std::string(name_of(of.job.layout.context)); }},
     {"cp", [](const Asked& of) { return std::to_string(of.job.layout.cp); }},
@@ -77,6 +79,7 @@ std::span<const ConflictSubject> conflict_table() {
       {"Sequences of unequal length", length_conflicts},
       {"Exchange of gradients", exchange_conflicts},
       {"What stands beside a step", study_conflicts},
+      {"Months of failures", campaign_conflicts},
       {"Unlike numbers of micro-batches", share_conflicts},
       {"Schedules", schedule_conflicts},
   };

@@ -303,6 +303,18 @@ inline constexpr Feature kMonna = {"the rule monna", "communication.robust", [](
                                             of.job.communication.robust->rule == RobustRule::monna;
                                    }};
 
+// Empty: there are enough of them.
+inline std::string why_few_replicas(const Job& job) {
+  if (!job.communication.robust) return "";
+  return why_not(*job.communication.robust, job.layout.island_dp());
+}
+inline constexpr Feature kFewReplicas = {
+    "fewer replicas than a rule bears", "layout.dp",
+    [](const Asked& of) { return !why_few_replicas(of.job).empty(); }};
+inline constexpr Feature kRelayout = {
+    "another layout on fewer nodes", "recovery.when_no_spare",
+    [](const Asked& of) { return of.job.recovery.when_no_spare == WhenNoSpare::relayout; }};
+
 inline constexpr std::string_view kCompressor = "communication.compressor";
 inline constexpr Feature kCompressed = {
     "compressed gradients", kCompressor,

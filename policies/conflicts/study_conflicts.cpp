@@ -31,8 +31,16 @@ constexpr Conflict kStudyRows[] = {
      "leave it out, or cluster.slow_nodes and cluster.jitter"},
 };
 
+constexpr Conflict kCampaignRows[] = {
+    {kRelayout, kLengths, ": relayout goes with sequences of one length", "take shrink or wait"},
+};
+
 }  // namespace
 }  // namespace features
+
+std::span<const Conflict> campaign_conflicts() {
+  return features::kCampaignRows;
+}
 
 std::span<const Conflict> study_conflicts() {
   return features::kStudyRows;

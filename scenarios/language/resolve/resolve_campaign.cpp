@@ -10,6 +10,7 @@
 #include "models/reliability/detection.hpp"
 #include "models/reliability/saving_interval.hpp"
 #include "models/reliability/snapshot_place.hpp"
+#include "policies/conflicts/conflict.hpp"
 #include "policies/exchange/replica_groups.hpp"
 #include "policies/protection/snapshot_tiers.hpp"
 #include "scenarios/language/library/facts/planning.hpp"
@@ -403,7 +404,7 @@ void resolve_relayouts(const Values& values, Job& job) {
   if (unlike ? !job.cluster.places.empty() : !job.cluster.in_order()) {
     fail("relayout goes with ranks in order; take shrink or wait");
   }
-  if (job.lengths) fail("relayout goes with sequences of one length; take shrink or wait");
+  check_conflicts(campaign_conflicts(), job);
   for (const SnapshotTier& tier : job.snapshots) {
     if (traits_of(tier).copied) continue;
     fail(

@@ -21,8 +21,6 @@ void resolve_robust(const Values& values, Job& job) {
   if (values.stated(path + ".iterations") && !takes_key(own.rule, "iterations")) {
     values.fail(path + ".iterations", fmt::format("{} has none", name_of(own.rule)));
   }
-  const std::string why = why_not(own, job.layout.island_dp());
-  if (!why.empty()) values.fail(path, why);
   job.communication.robust = std::make_shared<const RobustAggregation>(own);
 }
 

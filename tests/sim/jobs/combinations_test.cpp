@@ -174,7 +174,7 @@ TEST(PairsPage, NineTenthsOfThoseAskedForWork) {
       << works << " of " << job_features().wanted.size();
 }
 
-// Those that run by themselves.
+// Features that are refused by themselves say nothing beside others.
 const std::vector<std::size_t>& running_features() {
   static const std::vector<std::size_t> running = [] {
     std::vector<std::size_t> all;
@@ -198,7 +198,7 @@ TEST_P(Triples, RunOrAreRefusedByARow) {
     RandomStream random(20261129, RandomPurpose::test, std::uint64_t(GetParam()) * kInBlock + i);
     std::vector<std::size_t> features;
     Combination drawn;
-    // Those that are no job are drawn again.
+    // What is no job is drawn again.
     do {
       features.clear();
       while (features.size() < 3) {

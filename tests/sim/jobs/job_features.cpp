@@ -106,7 +106,7 @@ std::set<std::string> said_twice(std::span<const std::size_t> features) {
   return keys;
 }
 
-// Of a row: what its messages have in common, whatever stands in its braces.
+// A row's messages have this in common, whatever stands in its braces.
 std::unique_ptr<RE2> pattern_of(const Conflict& row) {
   std::string_view why = row.why;
   why.remove_prefix(std::min(why.find_first_not_of(": "), why.size()));

@@ -28,7 +28,7 @@ struct IdleKey {
   bool told = false;
 };
 
-// Of the last of the job's keys.
+// It looks at the last of the job's keys.
 std::optional<IdleKey> idle_last_key(std::uint64_t number) {
   RandomJob job = accepted(random_job_of_keys(number), "unused.yaml");
   if (job.set.empty()) return std::nullopt;
