@@ -22,8 +22,9 @@ Precision engine_precision(const Job& job) {
   return is_scaled(job.precision) ? Precision::bf16 : job.precision;
 }
 
-bool has_adapters(const Job& job) {
-  return job.training != nullptr && job.training->adapter.kind != AdapterKind::none;
+bool serves_adapters(const Job& job) {
+  return job.training != nullptr && job.training->adapter.kind != AdapterKind::none &&
+         !merges_adapters(job);
 }
 
 // One engine as a job that fills the node, or the nodes, that it stands on: its forward pass is
@@ -44,7 +45,7 @@ Job engine_job(const Job& learner, const EngineSpec& engine) {
   job.layout.tp = engine.tp;
   job.layout.dp = std::max(1, gpus / engine.tp);
   if (job.model.moe.experts > 0) job.layout.ep = engine.tp;
-  if (has_adapters(learner)) job.training = learner.training;
+  if (serves_adapters(learner)) job.training = learner.training;
   return job;
 }
 
@@ -135,7 +136,12 @@ double engine_weight_bytes(const Job& job) {
   return bytes_of(engine_precision(job)) * job.model.parameters();
 }
 
+bool merges_adapters(const Job& job) {
+  return job.training != nullptr && job.training->adapter.kind == AdapterKind::dora;
+}
+
 double changed_weight_bytes(const Job& job) {
+  if (merges_adapters(job)) return engine_weight_bytes(job);
   const ParameterCounts counts = parameter_counts(job.model, job.training.get());
   return bytes_of(engine_precision(job)) * counts.trained;
 }

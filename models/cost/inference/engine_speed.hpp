@@ -5,7 +5,9 @@
 // however many sequences there are, until products are bound by compute.
 //
 // Adapters stay beside the base that they were trained on, as vLLM serves them (docs.vllm.ai, LoRA
-// adapters), so that engines run their products and get no more than them from the learner.
+// adapters), so that engines run their products and get no more than them from the learner. DoRA's,
+// which it does not serve (github.com/vllm-project/vllm issue 10849), are merged into
+// the weights.
 //
 // Experts: those that b tokens are expected to visit are read, 1 - (1 - k / E)^b of them. Latent
 // attention keeps the latent vector of a token, on every GPU, and reads it as DeepSeek-V2 (arXiv
@@ -51,6 +53,7 @@ double cache_bytes_per_token(const TransformerSpec& model, int tp, double elemen
 double state_bytes_per_sequence(const TransformerSpec& model, int tp, double element_bytes);
 // Of the whole model, as engines hold it.
 double engine_weight_bytes(const Job& job);
+bool merges_adapters(const Job& job);
 // What of it a step of the learner changes: all, the parts that are trained, or adapters alone.
 double changed_weight_bytes(const Job& job);
 

@@ -21,7 +21,9 @@ constexpr int kMostReplicas = 512;
 
 // By stage, what a step changes on one GPU of it.
 std::vector<double> changed_parameters(const Job& job) {
-  if (job.training == nullptr) return stage_parameters(job.model, job.layout);
+  if (job.training == nullptr || merges_adapters(job)) {
+    return stage_parameters(job.model, job.layout);
+  }
   std::vector<double> changed;
   for (const TrainedParameters& of :
        trained_parameters(job.model, job.layout, *job.training, bytes_of(job.precision))) {

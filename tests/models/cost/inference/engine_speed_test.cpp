@@ -196,6 +196,8 @@ TEST(EngineSpeed, AdaptersStandBesideTheirBase) {
   EXPECT_NEAR(merged.capacity - lora.capacity, 2 * counts.trained / of_token, 1);
   const double matrices =
       job.model.layers * (job.model.attention_parameters() + job.model.mlp_parameters());
+  EXPECT_EQ(with(AdapterKind::dora).base_s[1], merged.base_s[1]);  // merged
+  EXPECT_EQ(changed_weight_bytes(job), engine_weight_bytes(job));
   EXPECT_NEAR(with(AdapterKind::qlora).capacity - lora.capacity,
               (2 - kNf4Bytes) * matrices / of_token, 1);
 }
