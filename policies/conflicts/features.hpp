@@ -48,7 +48,7 @@ inline constexpr Feature kExpertCopies = {
     "several copies of an expert", "layout.ep", [](const Asked& of) {
       return kExperts.in(of) && replica_groups(of.job.layout, ReplicaAxis::expert_shard).count > 1;
     }};
-inline constexpr Feature kPattern = {"a pattern of layers", "model.pattern",
+inline constexpr Feature kPattern = {"a pattern of layers", "model.hybrid_override_pattern",
                                      [](const Asked& of) { return !of.job.model.pattern.empty(); }};
 inline constexpr Feature kNoCausalFlash = {
     "attention other than causal flash", "model.attention", [](const Asked& of) {

@@ -56,7 +56,7 @@ TEST(OffloadConflicts, WhatIsNotModelledIsNamed) {
   EXPECT_THAT(why_not(all_on_host(), job), HasSubstr("communication.overlap"));
   job = small_job(1, 1, 1);
   job.schedule.slices = 2;
-  EXPECT_THAT(why_not(all_on_host(), job), HasSubstr("schedule.slices"));
+  EXPECT_EQ(why_not(all_on_host(), job), "");
 }
 
 TEST(OffloadConflicts, ChunksAreOfOneMicroBatchOfAWholeModel) {
