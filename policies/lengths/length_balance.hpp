@@ -29,11 +29,11 @@ struct LengthPlan {
   double seconds = 0;
 };
 
-// Those worth a closer look, [0] or another the fastest by LengthPlan::seconds. `longest`: that may
-// come, for fixed. Throws Error when a sequence does not fit all GPUs.
+// Assignments that are worth a closer look. `longest`: that may come, for fixed. Throws Error when
+// a sequence does not fit all GPUs.
 std::vector<LengthPlan> length_plans(LengthPolicy policy, const std::vector<int>& lengths,
                                      double longest, const LengthCosts& costs);
-// The fastest of them by LengthPlan::seconds.
+// It is the one of length_plans() whose LengthPlan::seconds are fewest.
 LengthPlan balance_lengths(LengthPolicy policy, const std::vector<int>& lengths, double longest,
                            const LengthCosts& costs);
 

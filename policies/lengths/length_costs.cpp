@@ -162,7 +162,7 @@ void LengthCosts::measure_routed(const Job& whole, std::size_t first_layer, std:
   add(tensor_parallel_recomputed(whole, Block::moe_layer, {}), Category::recompute, 3);
 }
 
-// `attention`: of the stage in the half and in the whole pack.
+// `attention` is what the stage takes in the half and in the whole pack.
 void LengthCosts::measure_stage(const ChunkCost& half, double half_tokens,
                                 const std::array<AttentionSeconds, 2>& attention, DegreeCost& cost,
                                 const Parts& parts, StageParts& stage) const {

@@ -22,7 +22,8 @@ struct Line {
   double at(double x) const { return fixed + slope * x; }
 };
 
-// Of all layers and one direction each, on every GPU of a group; of a pipeline, of all its ranks.
+// What attention takes in all layers, in one direction each, on every GPU of a group; in a pipeline
+// on all its ranks together.
 struct AttentionSeconds {
   double forward_s = 0;
   double backward_s = 0;
@@ -60,7 +61,7 @@ struct DegreeCost {
   double attention_runs = 1;
   double context_runs = 1;
 
-  // On a pipeline rank, on average.
+  // What it takes on a pipeline rank, on average.
   double pack_s(double tokens, const AttentionSeconds& attention) const;
 };
 
@@ -80,7 +81,7 @@ class LengthCosts {
     if (paces_.empty()) return 1;
     return *std::max_element(paces_.begin() + first, paces_.begin() + first + ranks);
   }
-  // Of each sequence.
+  // What each sequence takes.
   std::vector<AttentionSeconds> attention(std::size_t degree,
                                           const std::vector<int>& lengths) const;
   // Index of the smallest degree whose packs hold such a sequence. Throws Error if none does.

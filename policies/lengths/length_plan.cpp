@@ -45,7 +45,7 @@ int whole_groups(const Job& job, int packs) {
   return (packs + group - 1) / group * group;
 }
 
-// The schedule of so many packs, each in so many slices.
+// Packs stand in it as micro-batches, each in so many slices.
 Schedule schedule_of(const Job& job, int packs, int slices) {
   ScheduleRequest request;
   request.ranks = job.layout.pp;
@@ -64,7 +64,7 @@ void add_memory(const Job& job, PreparedIteration& prepared) {
   prepared.memory = iteration_memory(job, prepared);
 }
 
-// As many equal packs as are under way at once.
+// It has as many equal packs as are under way at once.
 PreparedIteration prepared_of(const Job& job, std::vector<ChunkCost> chunks) {
   PreparedIteration prepared;
   const int under_way = job.layout.pp == 1 ? 1 : 2 * job.layout.stages();
@@ -166,7 +166,7 @@ std::shared_ptr<const PoolCosts> pool_costs(const Job& job, const std::vector<in
   return costs;
 }
 
-// Those of the slowest pool, by which sequences are shared out, with the paces of the others.
+// Sequences are shared out by the costs of the slowest pool and the paces of the others.
 LengthCosts shared_costs(const Job& job, const PoolCosts& all) {
   const int slowest = slowest_pool(job);
   LengthCosts costs = all.at(slowest);
@@ -191,9 +191,9 @@ Assignment fixed_assignment(const Job& job, const std::vector<int>& lengths) {
                                  shared_costs(job, *costs))};
 }
 
-// Those of a policy that chooses, the most promising first: packs as large as memory has room for,
-// and where more of them balance the GPUs or fill a pipeline, halves of that, quarters and so on.
-// The last one is the fixed assignment, if there is room for it.
+// What a policy that chooses tries, the most promising first: packs as large as memory has room
+// for, and where more of them balance the GPUs or fill a pipeline, halves of that, quarters and so
+// on. The last one is the fixed assignment, if there is room for it.
 std::vector<Assignment> assignments(const Job& job, const std::vector<int>& lengths) {
   constexpr int kHalvings = 6;
   const LengthPolicy policy = job.lengths->policy;
@@ -213,7 +213,7 @@ std::vector<Assignment> assignments(const Job& job, const std::vector<int>& leng
     }
   }
   std::ranges::stable_sort(all, {}, [&](const Assignment& each) { return each.about_s(job); });
-  // Beside one GPU's packs alone, a pipeline's fill and the gathers of every pass decide.
+  // Seconds of packs do not say how a pipeline fills, nor what every pass gathers.
   const std::size_t tried = job.layout.pp > 1 || in_step(job) ? 3 : 1;
   if (all.size() > tried) all.erase(all.begin() + std::ptrdiff_t(tried), all.end());
   if (fixed_tokens <= room) all.push_back(fixed_assignment(job, lengths));
@@ -343,7 +343,7 @@ std::vector<PackSlice> slices_of(const LengthPack& pack, const std::vector<int>&
   return all;
 }
 
-// Of the packs of an assignment, [stage of the model * slices + slice].
+// What passes over the packs of an assignment cost, [stage of the model * slices + slice].
 class PackCosts {
  public:
   PackCosts(const Job& job, const LengthCosts& costs, const LengthPlan& plan,
@@ -705,7 +705,8 @@ void check_groups(const Job& job) {
 void check_lengths(const Job& job) {
   check_conflicts(length_conflicts(), job);
   check_distribution(job);
-  if (job.lengths->policy != LengthPolicy::fixed) check_groups(job);
+  // What a search of recomputation leaves room for is asked about each that it tries.
+  if (job.lengths->policy != LengthPolicy::fixed && !job.recompute.searched) check_groups(job);
 }
 
 double tokens_per_gpu(const Job& job) {

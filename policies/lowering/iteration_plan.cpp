@@ -204,7 +204,7 @@ class MeetingGroups {
   }
 
  private:
-  // One for each rank of tp.
+  // There is one for each rank of tp.
   std::int32_t first_of(int pp, const MeetingGpus& gpus) {
     const auto [known, is_new] =
         known_.try_emplace({pp, gpus.first, gpus.count}, std::int32_t(plan_.groups.size()));

@@ -87,7 +87,7 @@ struct LeastIteration {
 // training state. Of a job as prepare_microbatches() takes it.
 LeastIteration least_microbatches(const Job& job);
 
-// Of each pipeline rank on the GPUs of its pool; and of two the tighter one into `memory`.
+// Memory on the pools that a kind stands on; keep_tightest() puts the tighter of two into `memory`.
 std::vector<GpuMemory> memory_of_kind(const Job& job, const ReplicaKind& kind,
                                       const PreparedIteration& own);
 void keep_tightest(const Job& job, const std::vector<GpuMemory>& own,

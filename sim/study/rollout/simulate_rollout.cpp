@@ -145,8 +145,11 @@ RolloutReport simulate_rollout(const Job& job, const RolloutSpec& spec, const Le
   report.actor_gpus = machine.engines * spec.engine.tp;
   report.gpus = machine.cluster.gpus();
   report.transfer = weight_transfer(job, spec, machine);
+  // Engines of one speed are as many as this learner leaves room for.
+  std::vector<EngineGroup> beside = engines;
+  if (beside.size() == 1) beside.front().engines = machine.engines;
   const LoopInputs inputs = {.spec = spec,
-                             .engines = engines,
+                             .engines = beside,
                              .token_s = pace.step_s / tokens_per_step(job) *
                                         (spec.epochs + spec.passes * pace.forward_share),
                              .transfer_s = report.transfer.seconds,

@@ -38,7 +38,7 @@ Job packed_job(int pp, int gpus, LengthPolicy policy, int vpp = 1) {
   return job;
 }
 
-// Every sequence as long as the window.
+// Every sequence is as long as the window.
 Job equal_job(int pp, int vpp = 1) {
   Job job = packed_job(pp, 8, LengthPolicy::fixed, vpp);
   job.lengths->distribution = {.median = 4096, .sigma = 0, .longest = 4096};
