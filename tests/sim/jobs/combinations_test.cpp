@@ -101,18 +101,6 @@ TEST(Features, EachRunsByItself) {
   }
 }
 
-// A row that no pair meets is about a feature that is missing there, or says what another check
-// does.
-TEST(PairsPage, ShowsEveryRowOfTheTable) {
-  const std::string printed = printed_pairs(read_text_file(source_path(kPage)));
-  for (const ConflictSubject& subject : conflict_table()) {
-    for (const Conflict& row : subject.rows()) {
-      EXPECT_NE(printed.find(reason_of(row)), std::string::npos)
-          << "no pair meets: " << reason_of(row);
-    }
-  }
-}
-
 class Pairs : public testing::TestWithParam<int> {};
 
 TEST_P(Pairs, AreAsThePageSays) {

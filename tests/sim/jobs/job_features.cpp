@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <exception>
+#include <functional>
 #include <memory>
 
 #include "scenarios/language/text/document.hpp"
@@ -106,19 +107,28 @@ std::set<std::string> said_twice(std::span<const std::size_t> features) {
   return keys;
 }
 
-// A row's messages have this in common, whatever stands in its braces.
-std::unique_ptr<RE2> pattern_of(const Conflict& row) {
+// What the messages of a row have in common, whatever stands in its braces.
+struct RowPattern {
+  const Conflict* row;
+  std::size_t letters = 0;  // of the row's own words
+  std::unique_ptr<RE2> pattern;
+};
+
+RowPattern pattern_of(const Conflict& row) {
   std::string_view why = row.why;
   why.remove_prefix(std::min(why.find_first_not_of(": "), why.size()));
+  RowPattern result{.row = &row, .letters = 0, .pattern = nullptr};
   std::string pattern;
   while (!why.empty()) {
-    const std::size_t brace = why.find('{');
+    const std::size_t brace = std::min(why.find('{'), why.size());
     pattern += RE2::QuoteMeta(std::string(why.substr(0, brace)));
-    if (brace == std::string_view::npos) break;
+    result.letters += brace;
+    if (brace == why.size()) break;
     pattern += ".*";
     why.remove_prefix(why.find('}') + 1);
   }
-  return std::make_unique<RE2>(pattern);
+  result.pattern = std::make_unique<RE2>(pattern);
+  return result;
 }
 
 }  // namespace
@@ -136,16 +146,18 @@ const FeatureList& job_features() {
 
 const Conflict* row_of(const Error& error) {
   static const auto patterns = [] {
-    std::vector<std::pair<const Conflict*, std::unique_ptr<RE2>>> all;
+    std::vector<RowPattern> all;
     for (const ConflictSubject& subject : conflict_table()) {
-      for (const Conflict& row : subject.rows()) all.emplace_back(&row, pattern_of(row));
+      for (const Conflict& row : subject.rows()) all.push_back(pattern_of(row));
     }
+    // Rows of few words of their own match the messages of others, too.
+    std::ranges::stable_sort(all, std::ranges::greater(), &RowPattern::letters);
     return all;
   }();
   const std::string text(error.text());
-  for (const auto& [row, pattern] : patterns) {
-    const bool names = text.find(row->is.key) != std::string::npos;
-    if (names && RE2::PartialMatch(text, *pattern)) return row;
+  for (const RowPattern& each : patterns) {
+    const bool names = text.find(each.row->is.key) != std::string::npos;
+    if (names && RE2::PartialMatch(text, *each.pattern)) return each.row;
   }
   return nullptr;
 }
