@@ -17,8 +17,8 @@
 namespace windtunnel {
 namespace {
 
-constexpr int kJobs = 2000;
-constexpr int kBlocks = 20;
+constexpr int kBoundJobs = 2000;
+constexpr int kBoundBlocks = 20;
 
 class SyncDraw {
  public:
@@ -103,7 +103,7 @@ bool is_bound(const Job& job) {
 class ExchangeBound : public testing::TestWithParam<int> {};
 
 TEST_P(ExchangeBound, NoCycleBeatsTheBytesOfItsExchange) {
-  constexpr int kInBlock = kJobs / kBlocks;
+  constexpr int kInBlock = kBoundJobs / kBoundBlocks;
   int bound = 0;
   int ran = 0;
   for (int i = 0; i < kInBlock; ++i) {
@@ -120,8 +120,8 @@ TEST_P(ExchangeBound, NoCycleBeatsTheBytesOfItsExchange) {
   EXPECT_GT(bound, kInBlock / 50);
 }
 
-INSTANTIATE_TEST_SUITE_P(Blocks, ExchangeBound, testing::Range(0, kBlocks / 10));
-INSTANTIATE_TEST_SUITE_P(ManyBlocks, ExchangeBound, testing::Range(kBlocks / 10, kBlocks));
+INSTANTIATE_TEST_SUITE_P(Blocks, ExchangeBound, testing::Range(0, kBoundBlocks / 10));
+INSTANTIATE_TEST_SUITE_P(ManyBlocks, ExchangeBound, testing::Range(kBoundBlocks / 10, kBoundBlocks));
 
 }  // namespace
 }  // namespace windtunnel
