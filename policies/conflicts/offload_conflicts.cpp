@@ -47,7 +47,8 @@ constexpr Conflict kOffloadRows[] = {
      ": gradients and weights lie beside the GPU only with the optimizer that needs them there",
      "set offload.optimizer: host or disk"},
     {kOptimizerAway, kCrossingShards,
-     ": a shard that the host updates would be gathered behind that update, in the next step, which "
+     ": a shard that the host updates would be gathered behind that update, in the next step, "
+     "which "
      "is not modelled",
      "take communication.overlap: bucketed or none"},
     {kGradientsInChunks, kSummedOnce,

@@ -164,6 +164,15 @@ StageTraffic DataParallel::make(int stage, int first_layer, int layers) const {
   return traffic;
 }
 
+double DataParallel::offloaded_bytes(int stage) const {
+  const std::size_t first = std::size_t(schedule_.model_stage(stage)) * schedule_.slices;
+  double bytes = 0;
+  for (int slice = 0; slice < schedule_.slices; ++slice) {
+    bytes += units_[first + slice].offloaded_bytes / schedule_.slices;
+  }
+  return bytes;
+}
+
 // The stage's unit, with what leaves the GPU of an average slice.
 ChunkCost DataParallel::average_slice(int stage) const {
   ChunkCost average = chunk(stage);

@@ -67,8 +67,8 @@ class DataParallel {
   const ReplicaNetwork& network() const { return network_; }
   // Parameters of a pipeline rank that one GPU updates, on average.
   double updated_parameters(int pp) const;
-  // ChunkCost::offloaded_bytes of the unit whose copies the segments of the stage have.
-  double offloaded_bytes(int stage) const { return chunk(stage).offloaded_bytes; }
+  // ChunkCost::offloaded_bytes of an average slice, whose copies the segments of the stage have.
+  double offloaded_bytes(int stage) const;
   // The schedule says when stages are gathered and reduced.
   bool by_schedule() const { return by_schedule_; }
 

@@ -62,10 +62,12 @@ struct ReplicaContexts {
   // Keeps references.
   ReplicaContexts(const Job& job, const PreparedIteration& prepared,
                   const IterationPlanOptions& options, const DataParallel& data_parallel) {
+    const bool only = prepared.kinds.size() == 1;  // it stands for all replicas
     for (const ReplicaCosts& own : prepared.kinds) {
-      IterationContext& context = contexts.emplace_back(
-          job, own.schedule, own.chunks, own.units, options,
-          exchanges_of(job, own, prepared.geometry, data_parallel), own.members);
+      IterationContext& context =
+          contexts.emplace_back(job, own.schedule, own.chunks, own.units, options,
+                                exchanges_of(job, own, prepared.geometry, data_parallel),
+                                only ? whole_pipeline_rank(job.layout) : own.members);
       context.name = own.name;
       context.pools = own.kind.pools;
       if (context.input) context.input->of_unit = own.samples;

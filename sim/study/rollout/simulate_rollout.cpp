@@ -83,7 +83,8 @@ RolloutReport rollout_of_islands(const Job& job, const RolloutSpec& spec, const 
   // Its engines stand on its own site.
   std::vector<SiteSpec>& sites = island.cluster.fabric.sites;
   if (!sites.empty()) sites.front().nodes += own.nodes;
-  RolloutReport report = simulate_rollout(island, own, pace, rollout_engines(island, own, pace), availability);
+  RolloutReport report =
+      simulate_rollout(island, own, pace, rollout_engines(island, own, pace), availability);
   report.spec = spec;
   for (int* count : {&report.engines, &report.actor_gpus, &report.gpus}) *count *= islands;
   for (double* rate : {&report.returned, &report.samples_per_s, &report.tokens_per_s}) {
