@@ -11,8 +11,11 @@
 
 #include "cli/program/output.hpp"
 #include "cli/program/override_options.hpp"
+#include "models/base/units.hpp"
 #include "models/base/version.hpp"
 #include "report/page/page.hpp"
+#include "scenarios/language/imports/import.hpp"
+#include "scenarios/language/library/library.hpp"
 
 namespace windtunnel {
 namespace {
@@ -126,6 +129,22 @@ void say_differences(const std::string& path, const MadeRecord& made, const Scen
   }
 }
 
+// What --set says of the machine and the model, the import need not find in the file.
+ScenarioText imported_text(const std::string& path, const Overrides& set) {
+  ImportRequest request;
+  request.files = {path};
+  for (const auto& [key, value] : set) {
+    if (key == "cluster.node") request.node = find_node(value).name;
+    if (key == "cluster.nodes") {
+      request.nodes = static_cast<int>(parse_quantity(value, Dimension::number));
+    }
+    if (key == "model") request.model = value;
+  }
+  const ImportedScenario imported = import_scenario(request);
+  say(path, import_note(imported) + "; all of it: windtunnel import " + shell_word(path));
+  return {.file = path, .text = imported.text};
+}
+
 }  // namespace
 
 Case LoadedScenario::at(const Overrides& point) const {
@@ -145,6 +164,8 @@ LoadedScenario load_scenario(const std::string& path, const Overrides& set) {
                .files = made.source.files},
               made.source.allow_oom};
     say_differences(path, made, loaded.text);
+  } else if (is_configuration(loaded.text.text, path)) {
+    loaded.text = imported_text(path, set);
   }
   loaded.text.set.insert(loaded.text.set.end(), set.begin(), set.end());
   return loaded;

@@ -1,0 +1,92 @@
+#include "scenarios/language/configs/setting.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
+
+#include "scenarios/language/text/document.hpp"
+
+namespace windtunnel {
+namespace {
+
+bool is_list_of_scalars(const DocumentNode& node) {
+  return std::ranges::all_of(node.items, [](const DocumentNode& item) {
+    return item.kind == DocumentNode::Kind::scalar || item.kind == DocumentNode::Kind::null;
+  });
+}
+
+void flatten(const DocumentNode& node, const std::string& name, std::vector<Setting>& into) {
+  switch (node.kind) {
+    case DocumentNode::Kind::null:
+      into.push_back({name, "null", node.where});
+      return;
+    case DocumentNode::Kind::scalar:
+      into.push_back({name, node.text, node.where});
+      return;
+    case DocumentNode::Kind::list:
+      if (is_list_of_scalars(node)) {
+        into.push_back({name, flow_text(node), node.where});
+        return;
+      }
+      for (std::size_t i = 0; i < node.items.size(); ++i) {
+        flatten(node.items[i], fmt::format("{}.{}", name, i), into);
+      }
+      return;
+    case DocumentNode::Kind::map:
+      for (const DocumentEntry& entry : node.entries) {
+        const std::string key = setting_name(entry.key);
+        flatten(entry.value, name.empty() ? key : fmt::format("{}.{}", name, key), into);
+      }
+      return;
+  }
+}
+
+ConfigurationForm form_of(const std::string& text, const std::string& path) {
+  const auto ends = [&](std::string_view suffix) { return path.ends_with(suffix); };
+  if (ends(".toml")) return ConfigurationForm::toml;
+  if (ends(".json") || ends(".yaml") || ends(".yml")) return ConfigurationForm::yaml;
+  if (ends(".sh") || ends(".bash") || ends(".sbatch") || ends(".slurm") || ends(".args")) {
+    return ConfigurationForm::script;
+  }
+  const std::size_t begin = text.find_first_not_of(" \t\r\n");
+  const bool json = begin != std::string::npos && text[begin] == '{';
+  return json ? ConfigurationForm::yaml : ConfigurationForm::script;
+}
+
+}  // namespace
+
+std::string setting_name(std::string_view written) {
+  written.remove_prefix(std::min(written.find_first_not_of("-+~"), written.size()));
+  std::string name(written);
+  for (char& c : name) {
+    c = c == '-' ? '_' : static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  }
+  return name;
+}
+
+std::vector<Setting> settings_of_document(const std::string& text, const std::string& path) {
+  const DocumentNode document = parse_document(text, path);
+  if (document.kind != DocumentNode::Kind::map) {
+    throw Error(document.where.file.empty() ? Location{path, 1, 1} : document.where,
+                "holds no names with values");
+  }
+  std::vector<Setting> settings;
+  flatten(document, "", settings);
+  return settings;
+}
+
+Configuration read_configuration(const std::string& text, const std::string& path) {
+  const ConfigurationForm form = form_of(text, path);
+  switch (form) {
+    case ConfigurationForm::toml:
+      return {path, form, settings_of_toml(text, path)};
+    case ConfigurationForm::script:
+      return {path, form, settings_of_script(text, path)};
+    case ConfigurationForm::yaml:
+      break;
+  }
+  return {path, form, settings_of_document(text, path)};
+}
+
+}  // namespace windtunnel

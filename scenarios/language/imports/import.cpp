@@ -1,0 +1,592 @@
+#include "scenarios/language/imports/import.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cctype>
+#include <cmath>
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <set>
+
+#include "models/base/units.hpp"
+#include "scenarios/language/case.hpp"
+#include "scenarios/language/configs/megatron_arguments.hpp"
+#include "scenarios/language/library/facts/gpu_names.hpp"
+#include "scenarios/language/library/facts/model_names.hpp"
+#include "scenarios/language/library/library.hpp"
+#include "scenarios/language/text/fields.hpp"
+#include "scenarios/language/text/scenario_text.hpp"
+#include "scenarios/language/text/values.hpp"
+
+namespace windtunnel {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string in_lower_case(std::string text) {
+  for (char& c : text) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  return text;
+}
+
+// "auto" and null leave a value to the program.
+bool is_left_open(const Setting& setting) {
+  const std::string value = in_lower_case(setting.value);
+  return value.empty() || value == "auto" || value == "null" || value == "~";
+}
+
+class ScenarioImport {
+ public:
+  explicit ScenarioImport(const ImportRequest& request) : request_(request) {}
+
+  ImportedScenario result() {
+    for (const std::string& path : request_.files) read_file(path, 0);
+    for (const AssumedSetting& each : assumed_by_tables_) {
+      if (!keys_.contains(each.key)) assume(each.key, each.value, each.why);
+    }
+    set_precision();
+    set_machine();
+    set_model();
+    set_layout();
+    set_batch();
+    if (!made_.software.empty()) set("software", made_.software);
+    write();
+    return std::move(made_);
+  }
+
+ private:
+  static constexpr int kDeepest = 4;  // files named by files
+
+  // --- What the files say ---
+
+  void read_file(const std::string& path, int depth) {
+    const Configuration file = read_configuration(read_text_file(path), path);
+    const ConfigurationTable& table = table_for(file);
+    made_.kinds.emplace_back(path, table.name);
+    if (made_.software.empty()) made_.software = table.software;
+    for (const AssumedSetting& each : table.assumes) assumed_by_tables_.push_back(each);
+    if (table.model != StatedModel::keys && model_file_.path.empty()) {
+      model_file_ = file;
+      model_is_ = table.model;
+    }
+    for (const Setting& setting : file.settings) read_setting(table, setting, depth);
+  }
+
+  const ConfigurationTable& table_for(const Configuration& file) const {
+    if (!request_.kind.empty()) return find_table(request_.kind);
+    if (const ConfigurationTable* table = table_of(file)) return *table;
+    std::vector<std::string> known;
+    for (const ConfigurationTable& table : configuration_tables()) known.push_back(table.name);
+    throw Error(Location{file.path, 1, 1},
+                fmt::format("is the configuration of no program that is known by its settings; say "
+                            "with --kind which one it is: {}",
+                            fmt::join(known, ", ")));
+  }
+
+  void read_setting(const ConfigurationTable& table, const Setting& setting, int depth) {
+    if (is_left_open(setting)) return;
+    const MeantSetting* row = row_of(table, setting);
+    if (row == nullptr) {
+      leave_out(table, setting);
+      return;
+    }
+    for (const auto& [key, value] : meaning_of(*row, setting)) {
+      if (key == ".file") {
+        read_named_file(setting, depth);
+      } else {
+        state(key, value.empty() ? setting.value : value, setting);
+      }
+    }
+  }
+
+  static const std::vector<MeantKey>& meaning_of(const MeantSetting& row, const Setting& setting) {
+    const std::string value = in_lower_case(setting.value);
+    std::vector<std::string> known;
+    for (const auto& [name, meant] : row.cases) {
+      if (name == value || name == "any") return meant;
+      known.push_back(name);
+    }
+    throw Error(setting.where, fmt::format("{}: '{}' is none of {}", setting.name, setting.value,
+                                           fmt::join(known, ", ")));
+  }
+
+  static bool names(const std::vector<std::string>& names, const Setting& setting) {
+    return std::ranges::any_of(
+        names, [&](const std::string& name) { return ends_with_name(setting.name, name); });
+  }
+
+  void leave_out(const ConfigurationTable& table, const Setting& setting) {
+    const std::string value = in_lower_case(setting.value);
+    const bool off = value == "false" || value == "0" || value == "none" || value == "[]";
+    const auto unmodelled = std::ranges::find_if(table.not_modelled, [&](const auto& entry) {
+      return ends_with_name(setting.name, entry.first);
+    });
+    if (names(table.model_from, setting)) {
+      made_.read.push_back({"model", setting.value, setting});
+    } else if (off ||
+               (unmodelled == table.not_modelled.end() && names(table.without_effect, setting))) {
+      made_.without_effect.push_back(setting);
+    } else {
+      const bool known = unmodelled != table.not_modelled.end();
+      made_.left_out.push_back({setting, known ? unmodelled->second : "not known here"});
+    }
+  }
+
+  // The later file, and the later place in a file, decides.
+  void state(const std::string& key, const std::string& value, const Setting& from) {
+    const bool variable = value.find('$') != std::string::npos;
+    if (variable && (key.starts_with(".") || key.starts_with("--"))) {
+      made_.left_out.push_back({from, "a variable that the script does not set"});
+      return;
+    }
+    if (variable) {
+      throw Error(
+          from.where,
+          fmt::format("{}: '{}' is a variable that the script does not set; write its value",
+                      from.name, value));
+    }
+    if (!keys_.contains(key)) order_.push_back(key);
+    keys_[key] = {key, value, from};
+  }
+
+  void read_named_file(const Setting& setting, int depth) {
+    const fs::path beside = fs::path(setting.where.file).parent_path() / setting.value;
+    std::error_code ignored;
+    for (const fs::path& path : {beside, fs::path(setting.value)}) {
+      if (depth >= kDeepest || !fs::is_regular_file(path, ignored)) continue;
+      const bool given = std::ranges::any_of(request_.files, [&](const std::string& file) {
+        return fs::equivalent(file, path, ignored);
+      });
+      if (!given) read_file(path.string(), depth + 1);
+      return;
+    }
+    const std::string name = fs::path(setting.value).filename();
+    const bool given = std::ranges::any_of(
+        request_.files, [&](const std::string& file) { return fs::path(file).filename() == name; });
+    if (!given) {
+      made_.left_out.push_back({setting, "names a file that is not there; give it besides"});
+    }
+  }
+
+  // --- Numbers ---
+
+  std::optional<double> number(const std::string& key) const {
+    const auto found = keys_.find(key);
+    if (found == keys_.end()) return {};
+    const ReadKey& read = found->second;
+    try {
+      return parse_quantity(read.value, Dimension::number);
+    } catch (const Error&) {
+      throw Error(read.from.where,
+                  fmt::format("{}: '{}' is not a number", read.from.name, read.value));
+    }
+  }
+  // One of at least 1; another one (-1, 0) leaves it open.
+  std::optional<double> count(const std::string& key) const {
+    const std::optional<double> value = number(key);
+    if (!value || *value < 1) return {};
+    if (*value != std::floor(*value)) {
+      throw Error(keys_.at(key).from.where,
+                  fmt::format("{}: '{}' is not a whole number", keys_.at(key).from.name,
+                              keys_.at(key).value));
+    }
+    return value;
+  }
+  double count_or_1(const std::string& key) const { return count(key).value_or(1); }
+  std::string text(const std::string& key) const {
+    const auto found = keys_.find(key);
+    return found == keys_.end() ? "" : found->second.value;
+  }
+  Location place(const std::string& key) const {
+    const auto found = keys_.find(key);
+    return found == keys_.end() ? Location{request_.files.front()} : found->second.from.where;
+  }
+
+  void set(const std::string& key, const std::string& value) {
+    if (!keys_.contains(key)) order_.push_back(key);
+    ReadKey& read = keys_[key];
+    read.key = key;
+    read.value = value;
+  }
+  void set(const std::string& key, double value) {
+    set(key, fmt::format("{}", static_cast<std::int64_t>(value)));
+  }
+  void assume(const std::string& key, const std::string& value, const std::string& why) {
+    set(key, value);
+    if (!key.starts_with(".")) made_.assumed.push_back({key, value, why});
+  }
+  void drop(const std::string& key) {
+    keys_.erase(key);
+    std::erase(order_, key);
+  }
+
+  // Products in fewer bits go before the type of all else.
+  void set_precision() {
+    if (!keys_.contains(".low")) return;
+    const bool blocks = text(".low") == "fp8" && keys_.contains(".low_recipe");
+    const ReadKey& read = keys_.at(blocks ? ".low_recipe" : ".low");
+    state("precision", read.value, read.from);
+  }
+
+  // --- The machine ---
+
+  void set_machine() {
+    std::string node = request_.node;
+    if (node.empty() && keys_.contains(".gpu")) {
+      try {
+        node = gpu_named(text(".gpu"), false).node;
+      } catch (const Error& error) {
+        throw Error(place(".gpu"), std::string(error.text()));
+      }
+      assume("cluster.node", node,
+             fmt::format("the usual node of {}; another one: --cluster", text(".gpu")));
+    }
+    if (node.empty()) {
+      throw Error(Location{request_.files.front()},
+                  "does not say on which machine it runs; give it as --cluster, say --cluster "
+                  "'16 x dgx-h100' (`windtunnel list nodes`)");
+    }
+    const double per_node = count(".gpus_per_node").value_or(find_node(node).gpus);
+    std::optional<double> nodes = count(".nodes");
+    const double ranks =
+        count_or_1("layout.tp") * count_or_1("layout.pp") * count_or_1("layout.cp");
+    if (!nodes && count(".gpus")) nodes = std::ceil(*count(".gpus") / per_node);
+    if (!nodes && count("layout.dp")) nodes = std::ceil(*count("layout.dp") * ranks / per_node);
+    if (request_.nodes > 0) nodes = request_.nodes;
+    if (!nodes) {
+      throw Error(Location{request_.files.front()},
+                  fmt::format("does not say how many nodes it takes; give them, say --cluster "
+                              "'{:.0f} x {}'",
+                              std::ceil(ranks / per_node), node));
+    }
+    gpus_ = *nodes * per_node;
+    set("cluster.nodes", *nodes);
+    set("cluster.node", node);
+    if (per_node == find_node(node).gpus) return;
+    drop("cluster.node");
+    set("cluster.node.base", node);
+    set("cluster.node.gpus", per_node);
+  }
+
+  // --- The model ---
+
+  void set_model() {
+    if (!request_.model.empty()) {
+      for (const std::string& key : std::vector(order_)) {
+        if (key.starts_with("model.") && key != "model.sequence") drop(key);
+      }
+      set("model", request_.model);
+      return;
+    }
+    if (keys_.contains(".model")) {
+      set_named_model();
+    } else if (model_is_ == StatedModel::hugging_face) {
+      set("model", fmt::format("'{}'", model_file_.path));
+    } else if (model_is_ == StatedModel::megatron) {
+      set_megatron_model();
+    }
+    const bool stated = keys_.contains("model") || keys_.contains("model.layers");
+    if (!stated) {
+      throw Error(Location{request_.files.front()},
+                  "does not say which model it trains; give it as --model, a name of `windtunnel "
+                  "list models` or a config.json");
+    }
+  }
+
+  void set_named_model() {
+    const Setting& from = keys_.at(".model").from;
+    std::string name = text(".model");
+    std::error_code ignored;
+    const fs::path folder = fs::path(from.where.file).parent_path();
+    for (const fs::path& path : {fs::path(name), fs::path(name) / "config.json", folder / name,
+                                 folder / name / "config.json"}) {
+      if (path.extension() == ".json" && fs::is_regular_file(path, ignored)) {
+        return set("model", fmt::format("'{}'", path.string()));
+      }
+    }
+    if (keys_.contains(".model_size")) name += " " + text(".model_size");
+    try {
+      const TransformerSpec& model = model_named(name);
+      check_size(model, name, from);
+      set("model", model.name);
+    } catch (const Error& error) {
+      if (!error.where().file.empty()) throw;
+      throw Error(from.where, fmt::format("{}; give it as --model, a name of `windtunnel list "
+                                          "models` or its config.json",
+                                          error.text()));
+    }
+  }
+
+  // A name that says "16B" is not of a model with 671 B parameters.
+  static void check_size(const TransformerSpec& model, const std::string& name,
+                         const Setting& from) {
+    constexpr double kAlike = 0.3;  // names round, and some leave embeddings out
+    const std::string plain = in_lower_case(name);
+    bool stated = false;
+    for (std::size_t b = plain.find('b'); b != std::string::npos; b = plain.find('b', b + 1)) {
+      if (b + 1 < plain.size() && std::isalnum(static_cast<unsigned char>(plain[b + 1])) != 0) {
+        continue;
+      }
+      std::size_t begin = b;
+      while (begin > 0 && (std::isdigit(static_cast<unsigned char>(plain[begin - 1])) != 0 ||
+                           plain[begin - 1] == '.')) {
+        --begin;
+      }
+      if (begin == b || (begin > 0 && plain[begin - 1] == 'a')) continue;  // "A3B": active ones
+      stated = true;
+      const double said = std::stod(plain.substr(begin, b - begin)) * 1e9;
+      if (std::abs(model.parameters() / said - 1) < kAlike) return;
+    }
+    if (!stated) return;
+    throw Error(from.where,
+                fmt::format("'{}': the nearest model of the library, {}, has {:.3g} B parameters; "
+                            "give it as --model, a name of `windtunnel list models` or its "
+                            "config.json",
+                            name, model.name, model.parameters() / 1e9));
+  }
+
+  // The dimensions as keys of the scenario, so that it stands without the script.
+  void set_megatron_model() {
+    std::vector<Setting> settings = model_file_.settings;
+    for (const auto& [key, read] : keys_) {
+      if (key.starts_with("--"))
+        settings.push_back({setting_name(key), read.value, read.from.where});
+    }
+    if (!has_setting(settings, "vocab_size")) {
+      const char* usual = "128256";
+      settings.push_back({"vocab_size", usual, Location{model_file_.path}});
+      made_.assumed.push_back({"model.vocabulary", usual,
+                               "the tokenizer decides, which no file says; another one: --set "
+                               "model.vocabulary=N"});
+    }
+    const TransformerSpec model = model_of_megatron_settings(settings, model_file_.path);
+    const TransformerSpec usual;
+    for (const BoundRow& row : bound_rows<TransformerSpec>("model")) {
+      const std::string key = join_path("model", row.key);
+      const std::optional<Value> value = value_in(model, *row.field, key);
+      const std::optional<Value> otherwise = value_in(usual, *row.field, key);
+      if (!value || (otherwise && text_of(*otherwise) == text_of(*value))) continue;
+      set(key, text_of(*value));
+    }
+  }
+
+  static bool has_setting(const std::vector<Setting>& settings, std::string_view name) {
+    return std::ranges::any_of(
+        settings, [&](const Setting& setting) { return ends_with_name(setting.name, name); });
+  }
+
+  // Layers of the model; 0: it stands in a file of its own.
+  double layers() const {
+    if (const std::optional<double> stated = count("model.layers")) return *stated;
+    const std::string model = text("model");
+    if (model.empty() || model.starts_with("'")) return 0;
+    return find_model(model).layers;
+  }
+
+  // --- Layout and batch ---
+
+  void set_layout() {
+    const double pp = count_or_1("layout.pp");
+    const double others = count_or_1("layout.tp") * pp * count_or_1("layout.cp");
+    dp_ = gpus_ / others;
+    if (dp_ != std::floor(dp_)) {
+      throw Error(
+          place("layout.tp"),
+          fmt::format("{:.0f} GPUs are no multiple of tp x pp x cp = {:.0f}", gpus_, others));
+    }
+    if (const std::optional<double> chunk = count(".layers_per_chunk"); chunk && pp > 1) {
+      const double chunks = layers() / pp / *chunk;
+      if (chunks < 1 || chunks != std::floor(chunks)) {
+        throw Error(
+            place(".layers_per_chunk"),
+            fmt::format("{}: {:.0f} layers on {:.0f} stages are not cut into chunks of {:.0f}",
+                        keys_.at(".layers_per_chunk").from.name, layers(), pp, *chunk));
+      }
+      set("layout.vpp", chunks);
+    }
+    if (pp > 1 && !keys_.contains("schedule")) {
+      set("schedule", count_or_1("layout.vpp") > 1 ? "interleaved-1f1b" : "1f1b");
+    }
+    // HSDP: copies of the shards.
+    const std::optional<double> copies = count(".copies");
+    std::optional<double> sharded = count(".shard_ranks");
+    if (!sharded && copies) sharded = dp_ / *copies;
+    if (sharded && *sharded * count_or_1("layout.cp") < dp_ * count_or_1("layout.cp")) {
+      set("layout.shard_ranks", *sharded * count_or_1("layout.cp"));
+    }
+  }
+
+  void set_batch() {
+    const double steps = count_or_1(".accumulation");
+    std::optional<double> global = count("batch.global");
+    std::optional<double> micro = count("batch.micro");
+    if (const auto tokens = count(".tokens"); !global && tokens && count("batch.sequence")) {
+      global = *tokens / *count("batch.sequence");
+    }
+    if (const auto each = count(".device_batch")) {
+      if (!global) global = *each * gpus_ * steps;
+      if (!micro) micro = *each * gpus_ / dp_;
+    }
+    if (const auto each = count(".replica_batch")) {
+      if (!micro) micro = count_or_1("layout.pp") > 1 ? count_or_1(".pipeline_micro") : *each;
+      if (!global) global = *each * steps * dp_;
+    }
+    if (!global && micro && (count(".accumulation") || count_or_1("layout.pp") == 1)) {
+      global = *micro * steps * dp_;
+    }
+    if (!global) {
+      throw Error(Location{request_.files.front()},
+                  "does not say how many sequences a step has; give them, say --set "
+                  "batch.global=1024");
+    }
+    set("batch.global", *global);
+    if (micro) set("batch.micro", *micro);
+  }
+
+  // --- The text ---
+
+  static void insert(DocumentNode& tree, const std::string& key, const std::string& value,
+                     const Location& where) {
+    const std::vector<std::string> path = split_path(key);
+    DocumentNode* node = &tree;
+    for (std::size_t i = 0; i < path.size(); ++i) {
+      const bool last = i + 1 == path.size();
+      DocumentEntry* entry = node->find(path[i]);
+      if (entry == nullptr) {
+        node->entries.push_back(
+            {path[i], where, document_node(DocumentNode::Kind::map, "", where)});
+        entry = &node->entries.back();
+      }
+      if (last) entry->value = parse_document(value, where.file, false);
+      node = &entry->value;
+    }
+  }
+
+  void write() {
+    DocumentNode tree = document_node(DocumentNode::Kind::map, "", {});
+    const std::string name = fs::path(request_.files.front()).stem();
+    insert(tree, "name", name, {});
+    for (const char* part : {"model", "cluster", "software", "layout", "schedule", "batch"}) {
+      for (const std::string& key : order_) {
+        if (key == part || key.starts_with(std::string(part) + ".")) write_key(tree, key);
+      }
+    }
+    for (const std::string& key : order_) write_key(tree, key);
+    made_.text = scenario_text_of(tree, comments());
+  }
+
+  // "recompute: full" beside "recompute.method" is "recompute: {modules: full, method: ...}".
+  std::string whole_key(const std::string& key) const {
+    const Field* field = find_field(key);
+    if (field == nullptr || field->shorthand.empty()) return key;
+    const bool more = std::ranges::any_of(
+        order_, [&](const std::string& other) { return other.starts_with(key + "."); });
+    return more ? join_path(key, field->shorthand) : key;
+  }
+
+  void write_key(DocumentNode& tree, const std::string& key) {
+    if (key.starts_with(".") || key.starts_with("--") || written_.contains(key)) return;
+    const ReadKey& read = keys_.at(key);
+    insert(tree, whole_key(key), read.value, read.from.where);
+    written_.insert(key);
+    if (!read.from.name.empty()) made_.read.push_back(read);
+  }
+
+  // Above each part the places that its keys come from.
+  PartComments comments() const {
+    std::map<std::string, std::vector<std::string>> places;
+    for (const ReadKey& read : made_.read) {
+      const std::vector<std::string> path = split_path(read.key);
+      places[path.front()].push_back(fmt::format("{} {}:{}", path.back(),
+                                                 fs::path(read.from.where.file).filename().string(),
+                                                 read.from.where.line));
+    }
+    PartComments comments;
+    for (const auto& [part, from] : places)
+      comments[part] = fmt::format("{}", fmt::join(from, ", "));
+    for (const AssumedSetting& assumed : made_.assumed) {
+      std::string& comment = comments[split_path(assumed.key).front()];
+      comment +=
+          fmt::format("{}{} is assumed: {}", comment.empty() ? "" : "; ", assumed.key, assumed.why);
+    }
+    return comments;
+  }
+
+  const ImportRequest& request_;
+  ImportedScenario made_;
+  std::map<std::string, ReadKey> keys_;
+  std::vector<std::string> order_;
+  std::set<std::string> written_;
+  std::vector<AssumedSetting> assumed_by_tables_;
+  Configuration model_file_;
+  StatedModel model_is_ = StatedModel::keys;
+  double gpus_ = 0;
+  double dp_ = 0;
+};
+
+}  // namespace
+
+ImportedScenario import_scenario(const ImportRequest& request) {
+  return ScenarioImport(request).result();
+}
+
+namespace {
+
+// The key that stands at a place of the text; empty: none does.
+std::string key_at(const DocumentNode& node, const Location& where, const std::string& path) {
+  if (node.where.line == where.line && node.where.column == where.column) return path;
+  for (const DocumentEntry& entry : node.entries) {
+    const std::string key = join_path(path, entry.key);
+    if (entry.where.line == where.line && entry.where.column == where.column) return key;
+    std::string below = key_at(entry.value, where, key);
+    if (!below.empty()) return below;
+  }
+  return "";
+}
+
+}  // namespace
+
+void check_imported(const ImportedScenario& imported) {
+  const std::string& file = imported.kinds.front().first;
+  try {
+    resolve_case({.file = file, .text = imported.text});
+  } catch (const Error& error) {
+    if (error.where().file != file) throw;
+    const std::string key = key_at(parse_document(imported.text, file), error.where(), "");
+    for (const ReadKey& read : imported.read) {
+      if (read.key != key) continue;
+      throw Error(read.from.where, fmt::format("{}: {}", read.from.name, error.text()),
+                  error.code());
+    }
+    throw Error(Location{file}, std::string(error.text()), error.code());
+  }
+}
+
+std::string import_note(const ImportedScenario& imported) {
+  std::vector<std::string> left_out;
+  for (const LeftOut& left : imported.left_out) left_out.push_back(left.setting.name);
+  return fmt::format("read as a configuration of {}: {} settings, {} assumed{}",
+                     imported.kinds.front().second, imported.read.size(), imported.assumed.size(),
+                     left_out.empty() ? "" : fmt::format("; left out: {}", fmt::join(left_out, ", ")));
+}
+
+std::string configuration_kinds_text() {
+  std::vector<std::string> names;
+  for (const ConfigurationTable& table : configuration_tables()) names.push_back(table.name);
+  return fmt::format("{}", fmt::join(names, ", "));
+}
+
+bool is_configuration(const std::string& text, const std::string& path) {
+  const bool scenario_form = path.ends_with(".yaml") || path.ends_with(".yml");
+  try {
+    return table_of(read_configuration(text, path)) != nullptr;
+  } catch (const Error&) {
+    // Whoever reads it as a scenario says what is wrong with it.
+    if (scenario_form) return false;
+    throw;
+  }
+}
+
+}  // namespace windtunnel
