@@ -3,7 +3,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <iterator>
 #include <memory>
+#include <string>
 
 #include "cli/plan/plan_arguments.hpp"
 #include "cli/program/answer_output.hpp"
@@ -22,20 +25,20 @@ struct ImportCommand {
   std::string model;
   std::string kind;
   std::string out;
+  std::vector<std::string> set;
   AnswerOutput output;
 };
 
 // "16 x dgx-h100", or a node alone, whose number the files say.
-void set_cluster(const std::string& text, ImportRequest& request) {
+void set_cluster(const std::string& text, Overrides& set) {
   if (text.empty()) return;
-  const bool counted = text.find_first_of("0123456789") == 0;
-  if (!counted) {
-    request.node = find_node(text).name;
+  if (text.find_first_of("0123456789") != 0) {
+    set.emplace_back("cluster.node", find_node(text).name);
     return;
   }
   const ClusterArgument cluster = parse_cluster(text);
-  request.node = cluster.node;
-  request.nodes = cluster.nodes;
+  set.emplace_back("cluster.node", cluster.node);
+  set.emplace_back("cluster.nodes", std::to_string(cluster.nodes));
 }
 
 ExitCode run(const ImportCommand& command) {
@@ -44,8 +47,9 @@ ExitCode run(const ImportCommand& command) {
   ImportRequest request;
   request.files = command.files;
   request.kind = command.kind;
-  set_cluster(command.cluster, request);
-  if (!command.model.empty()) request.model = model_value(command.model);
+  set_cluster(command.cluster, request.set);
+  if (!command.model.empty()) request.set.emplace_back("model", model_value(command.model));
+  std::ranges::move(parse_overrides(command.set), std::back_inserter(request.set));
   const ImportedScenario imported = import_scenario(request);
   check_imported(imported);
   AnswerOutput output = command.output;
@@ -74,6 +78,7 @@ Handler define_import(CLI::App& app) {
                   "NAME");
   line.add_option("--kind", command->kind,
                   "of the files, where they do not tell it: " + configuration_kinds_text(), "NAME");
+  line.add_set(command->set);
   line.add_option("--out", command->out, "write the scenario, for windtunnel run", "FILE");
   add_answer_output(line, command->output);
   add_example(line, "examples/configurations/llama3-70b.sh --cluster dgx-h100 --out job.yaml");

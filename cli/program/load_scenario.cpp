@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <iterator>
 #include <memory>
 #include <optional>
 #include <string_view>
@@ -11,11 +12,10 @@
 
 #include "cli/program/output.hpp"
 #include "cli/program/override_options.hpp"
-#include "models/base/units.hpp"
 #include "models/base/version.hpp"
 #include "report/page/page.hpp"
 #include "scenarios/language/imports/import.hpp"
-#include "scenarios/language/library/library.hpp"
+#include "scenarios/language/text/fields.hpp"
 
 namespace windtunnel {
 namespace {
@@ -129,17 +129,12 @@ void say_differences(const std::string& path, const MadeRecord& made, const Scen
   }
 }
 
-// What --set says of the machine and the model, the import need not find in the file.
+// What --set says, such as the machine and the model, the file need not.
 ScenarioText imported_text(const std::string& path, const Overrides& set) {
-  ImportRequest request;
-  request.files = {path};
-  for (const auto& [key, value] : set) {
-    if (key == "cluster.node") request.node = find_node(value).name;
-    if (key == "cluster.nodes") {
-      request.nodes = static_cast<int>(parse_quantity(value, Dimension::number));
-    }
-    if (key == "model") request.model = value;
-  }
+  ImportRequest request{.files = {path}, .kind = "", .set = {}};
+  // Items of lists are set on top of the scenario, as in any.
+  std::ranges::copy_if(set, std::back_inserter(request.set),
+                       [](const auto& each) { return find_field(each.first) != nullptr; });
   const ImportedScenario imported = import_scenario(request);
   say(path, import_note(imported) + "; all of it: windtunnel import " + shell_word(path));
   return {.file = path, .text = imported.text};

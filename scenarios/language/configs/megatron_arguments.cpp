@@ -127,6 +127,7 @@ int dense_layers(const Arguments& arguments, int layers) {
 
 void read_experts(const Arguments& arguments, TransformerSpec& model) {
   model.moe.experts = arguments.whole_or("--num-experts", 0);
+  if (model.moe.experts == 1) model.moe.experts = 0;  // as Megatron-DeepSpeed says of a dense model
   if (model.moe.experts == 0) return;
   model.moe.per_token = arguments.whole_or("--moe-router-topk", 2);
   model.moe.ffn_hidden = arguments.whole_or("--moe-ffn-hidden-size", model.ffn_hidden);
@@ -191,12 +192,12 @@ int usual_ffn(const Arguments& arguments, int hidden) {
 void read_forms(const Arguments& arguments, TransformerSpec& model) {
   model.activation = arguments.flag("--swiglu") ? Activation::swiglu : Activation::gelu;
   const Setting* norm = arguments.find("--normalization");
-  if (norm != nullptr && norm->value != "RMSNorm" && norm->value != "LayerNorm") {
+  const std::string kind = norm == nullptr ? "layernorm" : setting_name(norm->value);
+  if (kind != "rmsnorm" && kind != "layernorm" && kind != "layernorm1p") {
     throw Error(norm->where,
                 fmt::format("--normalization: '{}' is neither LayerNorm nor RMSNorm", norm->value));
   }
-  model.normalisation = norm != nullptr && norm->value == "RMSNorm" ? Normalisation::rms_norm
-                                                                    : Normalisation::layer_norm;
+  model.normalisation = kind == "rmsnorm" ? Normalisation::rms_norm : Normalisation::layer_norm;
   const Setting* position = arguments.find("--position-embedding-type");
   const bool learned = position == nullptr ? !arguments.flag("--use-rotary-position-embeddings")
                                            : position->value == "learned_absolute";

@@ -1,7 +1,8 @@
 // Launch scripts for sh and bash, as far as they state what is launched: words of commands,
-// variables and arrays with their values in the place of "$NAME", products of whole numbers.
-// Nothing runs; what only a run can tell ("$(hostname)", loops, which branch of an `if`) stays as
-// written.
+// variables and arrays with their values in the place of "$NAME", products of whole numbers, and
+// branches of an `if` or `case` that compares what the script itself sets. Nothing runs; what only
+// a run can tell ("$(hostname)", loops) stays as written, and of an `if` that asks for such a thing
+// all branches count.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -10,6 +11,7 @@
 #include <map>
 #include <optional>
 #include <span>
+#include <utility>
 
 #include "scenarios/language/configs/setting.hpp"
 
@@ -24,6 +26,37 @@ struct ScriptWord {
 
 bool is_name_character(char c) {
   return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_';
+}
+
+// A condition in brackets by its words: "[", "8", "-gt", "1", "]". Nothing: only a run can tell.
+std::optional<bool> value_of_condition(std::span<const ScriptWord> words) {
+  const auto unknown = [](const ScriptWord& word) { return word.text.find('$') != word.text.npos; };
+  if (words.size() < 3 || (words[0].text != "[" && words[0].text != "[[")) return {};
+  if (!words.back().text.starts_with(']') || std::ranges::any_of(words, unknown)) return {};
+  words = words.subspan(1, words.size() - 2);
+  const std::string& first = words[0].text;
+  if (first == "-z" || first == "-n") {
+    if (words.size() > 2) return {};
+    return (words.size() == 1 || words[1].text.empty()) == (first == "-z");
+  }
+  if (words.size() != 3) return {};
+  const std::string& by = words[1].text;
+  const std::string& second = words[2].text;
+  if (by == "=" || by == "==" || by == "-eq") return first == second;
+  if (by == "!=" || by == "-ne") return first != second;
+  const auto number = [](const std::string& text) -> std::optional<int> {
+    const bool digits = text.find_first_not_of("0123456789") == text.npos;
+    if (text.empty() || text.size() > 8 || !digits) return {};
+    return std::stoi(text);
+  };
+  const std::optional<int> left = number(first);
+  const std::optional<int> right = number(second);
+  if (!left || !right) return {};
+  if (by == "-gt") return *left > *right;
+  if (by == "-ge") return *left >= *right;
+  if (by == "-lt") return *left < *right;
+  if (by == "-le") return *left <= *right;
+  return {};
 }
 
 // Nothing: `word` assigns to no variable.
@@ -122,9 +155,33 @@ class ScriptReader {
 
  private:
   struct ShellVariable {
-    std::vector<ScriptWord> words;  // of an array, or of a text with arguments
-    std::string text;
+    std::vector<ScriptWord> words;    // of an array, or of a text with arguments
+    std::optional<std::string> text;  // none: an array
     bool used = false;
+  };
+  // What counts of an `if`, up to its `fi`, and of a `case`, up to its `esac`.
+  struct ShellBranch {
+    bool asks = true;           // a condition, or a pattern, is not yet at its end
+    std::optional<bool> holds;  // the condition of the branch
+    bool taken = false;         // one before this branch surely counts
+    bool counts() const { return asks || (!taken && holds.value_or(true)); }
+
+    std::optional<std::string> subject = {};  // of a `case`
+    std::optional<bool> matches = false;      // one of the patterns "a|b)" so far
+
+    void read_pattern(const std::string& pattern, bool last) {
+      std::optional<bool> match = *subject == pattern;
+      if (pattern == "*")
+        match = true;
+      else if (subject->find('$') != subject->npos || pattern.find_first_of("*?[$") != pattern.npos)
+        match.reset();
+      if (matches != true && match != false) matches = match;
+      if (!last) return;
+      taken = taken || holds == true;
+      holds = matches;
+      matches = false;
+      asks = false;
+    }
   };
   static constexpr int kDeepest = 20;  // variables inside variables
   static constexpr std::size_t kMostWords = 100'000;
@@ -154,6 +211,21 @@ class ScriptReader {
   static bool is_declaration(const ScriptWord& word) {
     return word.text == "export" || word.text == "local" || word.text == "declare";
   }
+  static bool opens_branch(const ScriptWord& word) {
+    return !word.quoted && (word.text == "then" || word.text == "else" || word.text == "do");
+  }
+  // Commands of the shell whose words are no settings.
+  static bool launches_nothing(const ScriptWord& word) {
+    constexpr std::string_view kCommands[] = {"echo", "printf", "mkdir", "set",  "unset", "cd",
+                                              "rm",   "cp",     "[",     "[[",   "while", "for",
+                                              "case", "source", "test",  "read", "exit",  "git"};
+    return std::ranges::find(kCommands, word.text) != std::end(kCommands);
+  }
+  bool in_case() const { return !branches_.empty() && branches_.back().subject.has_value(); }
+  static bool opens_case(const std::vector<ScriptWord>& words) {
+    return words.size() >= 3 && words[0].text == "case" && !words[0].quoted;
+  }
+  bool skips() const { return !std::ranges::all_of(branches_, &ShellBranch::counts); }
   static bool holds_arguments(const std::vector<ScriptWord>& words) {
     return std::ranges::any_of(words, is_argument);
   }
@@ -177,7 +249,7 @@ class ScriptReader {
     for (std::size_t i = first; i < settings_.size(); ++i) {
       Setting& setting = settings_[i];
       setting.name = "sbatch." + setting.name;
-      const bool nodes = setting.name == "sbatch.nodes" || setting.name == "sbatch.n";
+      const bool nodes = setting.name == "sbatch.nodes" || setting.name == "sbatch.N";
       for (const char* name : {"SLURM_NNODES", "SLURM_JOB_NUM_NODES", "SLURM_NODES"}) {
         if (nodes) variables_[name].text = setting.value;
       }
@@ -190,6 +262,8 @@ class ScriptReader {
       if (is_blank(peek())) {
         take();
       } else if (ends_command(peek())) {
+        const bool ends_case = in_case() && peek() == ';' && peek(1) == ';';
+        if (ends_case) branches_.back().asks = true;
         take();
         return;
       } else if (peek() == '#') {
@@ -198,6 +272,7 @@ class ScriptReader {
         throw Error(here(), "a command of more words than any that is launched");
       } else {
         read_word(words);
+        if (ends_pattern_ || (words.size() == 1 && opens_branch(words[0]))) return;
       }
     }
   }
@@ -206,7 +281,93 @@ class ScriptReader {
     std::vector<ScriptWord> words;
     read_words(words);
     std::erase_if(words, is_declaration);
-    if (!words.empty() && words[0].text != "echo") add_arguments(words);
+    if (words.empty()) ends_pattern_ = false;
+    if (words.empty() || is_of_branches(words)) return;
+    if (words[0].text == "cat") return skip_text_of(words);
+    if (skips() || launches_nothing(words[0])) return;
+    words = without_redirections(split_commands(words));
+    const bool named = std::ranges::any_of(words, [](const ScriptWord& word) {
+      return word.text.starts_with("--") || (!is_argument(word) && is_stated_by_name(word.text));
+    });
+    if (named) add_arguments(words);
+  }
+
+  // True: the command says which branch of an `if` counts, and nothing else.
+  bool is_of_branches(const std::vector<ScriptWord>& words) {
+    const std::string& first = words[0].text;
+    const bool ends_pattern = std::exchange(ends_pattern_, false);
+    if (words[0].quoted && !in_case()) return false;
+    if (first == "if") {
+      branches_.push_back({.holds = value_of_condition(std::span(words).subspan(1))});
+      return true;
+    }
+    if (opens_case(words)) {
+      branches_.push_back({.holds = false, .subject = words[1].text});
+      if (ends_pattern) branches_.back().read_pattern(words.back().text, true);
+      return true;
+    }
+    if (branches_.empty()) return false;
+    ShellBranch& branch = branches_.back();
+    if (first == "fi" || first == "esac") {
+      branches_.pop_back();
+    } else if (branch.subject) {
+      if (branch.asks) branch.read_pattern(words.back().text, ends_pattern);
+      return ends_pattern || branch.asks;
+    } else if (first == "elif" || first == "else") {
+      branch.taken = branch.taken || branch.holds == true;
+      branch.asks = first == "elif";
+      branch.holds = branch.asks ? value_of_condition(std::span(words).subspan(1)) : std::nullopt;
+    } else if (first == "then") {
+      branch.asks = false;
+    } else if (branch.asks) {
+      branch.holds.reset();  // "[ a ] || [ b ]"
+    } else {
+      return false;
+    }
+    return true;
+  }
+
+  // "cat <<EOT > file": the lines up to EOT are the file's.
+  void skip_text_of(const std::vector<ScriptWord>& words) {
+    const auto begin = std::ranges::find_if(
+        words, [](const ScriptWord& word) { return word.text.starts_with("<<"); });
+    if (begin == words.end()) return;
+    std::string end = begin->text.substr(2);
+    if (end.starts_with('-')) end.erase(0, 1);
+    if (end.empty() || text_.find("\n" + end, next_) == std::string_view::npos) return;
+    for (std::string line; !ended() && line != end;) {
+      line.clear();
+      while (!ended() && peek() != '\n') line += take();
+      if (!ended()) take();
+    }
+  }
+
+  // The words of a text that another shell runs: bash -c "...".
+  static std::vector<ScriptWord> split_commands(const std::vector<ScriptWord>& words) {
+    std::vector<ScriptWord> all;
+    for (std::size_t i = 0; i < words.size(); ++i) {
+      if (i == 0 || words[i - 1].text != "-c") {
+        all.push_back(words[i]);
+        continue;
+      }
+      const std::vector<ScriptWord> inside = split(words[i].text, words[i].where);
+      all.insert(all.end(), inside.begin(), inside.end());
+    }
+    return all;
+  }
+
+  // "2>&1", "> log".
+  static std::vector<ScriptWord> without_redirections(const std::vector<ScriptWord>& words) {
+    std::vector<ScriptWord> rest;
+    for (std::size_t i = 0; i < words.size(); ++i) {
+      const std::string& text = words[i].text;
+      const std::size_t arrow = text.find_first_not_of("0123456789&");
+      const bool redirects = !words[i].quoted && arrow != std::string::npos &&
+                             (text[arrow] == '>' || text[arrow] == '<');
+      if (!redirects) rest.push_back(words[i]);
+      if (redirects && text.find_first_not_of("<>", arrow) == std::string::npos) ++i;
+    }
+    return rest;
   }
 
   // One word, or those that a variable with arguments stands for. In an array nothing is assigned.
@@ -228,9 +389,10 @@ class ScriptReader {
         word.quoted = true;
         take();
       } else if (c == '$' && quote != '\'') {
-        if (expand(word, words)) return;
+        if (expand(word, words, quote == '"')) return;
       } else if (quote == 0 && !in_array && (c == '(' || c == ')')) {
         if (c == '(' && end_of_assigned(word.text) == word.text.size() - 1) return read_array(word);
+        ends_pattern_ = c == ')' && (in_case() ? branches_.back().asks : opens_case(words));
         take();
         break;
       } else {
@@ -251,11 +413,12 @@ class ScriptReader {
   }
 
   void assign(const ScriptWord& word, std::size_t end) {
+    if (skips()) return;
     const bool adds = word.text[end - 1] == '+';
     ShellVariable& variable = variables_[word.text.substr(0, adds ? end - 1 : end)];
     const std::string value = word.text.substr(end + 1);
     // "A=${A:-8}" is read with its value in place; a word without blanks is no list of arguments.
-    variable.text = adds ? variable.text + value : value;
+    variable.text = adds ? variable.text.value_or("") + value : value;
     std::vector<ScriptWord> parts = split(value, word.where);
     if (!adds) variable.words.clear();
     if (parts.size() > 1 || holds_arguments(parts)) {
@@ -267,10 +430,15 @@ class ScriptReader {
   static std::vector<ScriptWord> split(const std::string& text, Location where) {
     std::vector<ScriptWord> parts;
     bool inside = false;
+    char quote = 0;
     for (const char c : text) {
-      const bool blank = is_blank(c) || c == '\n';
+      const bool blank = quote == 0 && (is_blank(c) || c == '\n');
       if (!blank && !inside) parts.push_back({{}, where});
-      if (!blank) parts.back().text += c;
+      if (c == quote || (quote == 0 && (c == '\'' || c == '"'))) {
+        quote = quote == 0 ? c : 0;
+      } else if (!blank) {
+        parts.back().text += c;
+      }
       inside = !blank;
       if (c == '\n') where = {where.file, where.line + 1, 1};
     }
@@ -291,6 +459,7 @@ class ScriptReader {
     }
     if (ended()) throw Error(word.where, "the parenthesis ( does not end");
     take();
+    if (skips()) return;
     const bool adds = word.text.ends_with("+=");
     ShellVariable& variable = variables_[word.text.substr(0, word.text.size() - (adds ? 2 : 1))];
     if (!adds) variable.words.clear();
@@ -321,21 +490,30 @@ class ScriptReader {
 
   // Adds what '$...' stands for to the word. True: it stands for several words, which are added to
   // `words`, and the word ends with it.
-  bool expand(ScriptWord& word, std::vector<ScriptWord>& words) {
+  bool expand(ScriptWord& word, std::vector<ScriptWord>& words, bool quoted) {
     const std::string written = dollar();
-    const std::string name = variable_name(written);
-    const auto found = variables_.find(name);
-    if (found != variables_.end() && !found->second.words.empty() && word.text.empty()) {
-      found->second.used = true;
-      words.insert(words.end(), found->second.words.begin(), found->second.words.end());
+    const auto found = variables_.find(variable_name(written));
+    const bool whole = !quoted || written.find("[@]") != std::string::npos ||
+                       written.find("[*]") != std::string::npos;
+    if (found == variables_.end() || found->second.words.empty() || !word.text.empty() || !whole) {
+      word.text += value_of_dollar(written, 0);
+      return false;
+    }
+    found->second.used = true;
+    for (const ScriptWord& each : found->second.words) {
       if (words.size() > kMostWords) {
         throw Error(word.where, "a command of more words than any that is launched");
       }
-      if (peek() == '"') take();  // "${ARRAY[@]}"
-      return true;
+      if (quoted || each.text.find(' ') == std::string::npos) {
+        words.push_back(each);
+        continue;
+      }
+      // An item "--fp8-format hybrid" is two words where the array stands without quotes.
+      const std::vector<ScriptWord> parts = split(each.text, each.where);
+      words.insert(words.end(), parts.begin(), parts.end());
     }
-    word.text += value_of_dollar(written, 0);
-    return false;
+    if (quoted && peek() == '"') take();
+    return true;
   }
 
   static std::string variable_name(std::string_view written) {
@@ -354,19 +532,24 @@ class ScriptReader {
       return value ? std::to_string(*value) : written;
     }
     const std::string name = variable_name(written);
+    const bool braces = written.starts_with("${");
+    std::string_view rest =
+        std::string_view(written).substr(std::min(written.size(), name.size() + (braces ? 2 : 1)));
+    if (braces && rest.ends_with('}')) rest.remove_suffix(1);
+    const bool or_empty = rest.starts_with(':');
+    if (or_empty) rest.remove_prefix(1);
+    const bool otherwise = rest.starts_with('-') || rest.starts_with('=');
+    if (!rest.empty() && !otherwise) return written;  // "${X%.*}"
     const auto found = variables_.find(name);
-    const bool set = found != variables_.end() && !found->second.text.empty();
-    if (set) {
+    if (found != variables_.end() && found->second.text &&
+        !(or_empty && found->second.text->empty())) {
       found->second.used = true;
-      return found->second.text;
+      return *found->second.text;
     }
-    const std::size_t otherwise = written.find(":-");
-    const std::size_t old_form = otherwise == std::string::npos ? written.find('-') : otherwise;
-    if (written.starts_with("${") && old_form == 2 + name.size()) {
-      const std::size_t begin = old_form + (otherwise == std::string::npos ? 1 : 2);
-      return expanded(written.substr(begin, written.size() - 1 - begin), depth + 1);
-    }
-    return written;
+    if (!otherwise) return written;
+    std::string value = expanded(std::string(rest.substr(1)), depth + 1);
+    std::erase_if(value, [](char c) { return c == '"' || c == '\''; });
+    return value;
   }
 
   // A text with the values of its variables.
@@ -397,7 +580,7 @@ class ScriptReader {
       while (i < with_values.size() && is_name_character(with_values[i])) ++i;
       const std::string name = with_values.substr(begin, i - begin);
       const auto found = variables_.find(name);
-      result += found == variables_.end() ? name : found->second.text;
+      result += found == variables_.end() ? name : found->second.text.value_or(name);
     }
     return result;
   }
@@ -406,18 +589,27 @@ class ScriptReader {
   void add_arguments(const std::vector<ScriptWord>& words) {
     for (std::size_t i = 0; i < words.size(); ++i) {
       const ScriptWord& word = words[i];
-      const std::size_t equals = word.text.find('=');
-      const std::string name = word.text.substr(0, equals);
-      if (equals != std::string::npos && (is_argument(word) || is_path_of_names(name))) {
+      if (is_stated_by_name(word.text)) {
+        const std::size_t equals = word.text.find('=');
         const Location value{word.where.file, word.where.line,
                              word.where.column + static_cast<int>(equals) + 1};
-        settings_.push_back({setting_name(name), word.text.substr(equals + 1), value});
+        settings_.push_back(
+            {setting_name(word.text.substr(0, equals)), word.text.substr(equals + 1), value});
+      } else if (is_argument(word)) {
+        const std::size_t first = i + 1;
+        while (i + 1 < words.size() && !is_argument(words[i + 1]) &&
+               !is_stated_by_name(words[i + 1].text)) {
+          ++i;
+        }
+        add_argument(word, std::span(words).subspan(first, i + 1 - first));
       }
-      if (equals != std::string::npos || !is_argument(word)) continue;
-      const std::size_t first = i + 1;
-      while (i + 1 < words.size() && !is_argument(words[i + 1])) ++i;
-      add_argument(word, std::span(words).subspan(first, i + 1 - first));
     }
+  }
+
+  // "name=value", "--name=value".
+  static bool is_stated_by_name(std::string_view word) {
+    const std::size_t equals = word.find('=');
+    return equals != std::string_view::npos && is_path_of_names(word.substr(0, equals));
   }
 
   static bool is_path_of_names(std::string_view name) {
@@ -438,8 +630,14 @@ class ScriptReader {
       return value.text.ends_with(".py") || value.text.find('/') != std::string::npos ||
              value.text == "python" || value.text == "python3";
     });
-    for (const ScriptWord& value : values) list += (list.empty() ? "" : ", ") + value.text;
-    const bool one = program || values.size() == 1;
+    int listed = 0;
+    for (const ScriptWord& value : values) {
+      // One that the script does not set may as well be nothing: "--bf16 $MORE".
+      if (listed > 0 && value.text.starts_with('$')) continue;
+      list += (list.empty() ? "" : ", ") + value.text;
+      ++listed;
+    }
+    const bool one = program || listed == 1;
     settings_.push_back(
         {setting_name(name.text), one ? values[0].text : "[" + list + "]", values[0].where});
   }
@@ -448,6 +646,8 @@ class ScriptReader {
   std::size_t next_ = 0;
   Location at_;
   std::map<std::string, ShellVariable> variables_;
+  std::vector<ShellBranch> branches_;
+  bool ends_pattern_ = false;  // the word read last is a pattern of a `case`
   std::vector<Setting> settings_;
 };
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cctype>
 
+#include "scenarios/language/configs/interpolation.hpp"
 #include "scenarios/language/text/document.hpp"
 
 namespace windtunnel {
@@ -16,13 +17,20 @@ bool is_list_of_scalars(const DocumentNode& node) {
   });
 }
 
+// "500_000" of YAML is 500000.
+std::string plain_number(std::string text) {
+  const bool number = text.find_first_not_of("0123456789_") == std::string::npos;
+  if (number && !text.starts_with('_')) std::erase(text, '_');
+  return text;
+}
+
 void flatten(const DocumentNode& node, const std::string& name, std::vector<Setting>& into) {
   switch (node.kind) {
     case DocumentNode::Kind::null:
       into.push_back({name, "null", node.where});
       return;
     case DocumentNode::Kind::scalar:
-      into.push_back({name, node.text, node.where});
+      into.push_back({name, plain_number(node.text), node.where});
       return;
     case DocumentNode::Kind::list:
       if (is_list_of_scalars(node)) {
@@ -59,8 +67,11 @@ ConfigurationForm form_of(const std::string& text, const std::string& path) {
 std::string setting_name(std::string_view written) {
   written.remove_prefix(std::min(written.find_first_not_of("-+~"), written.size()));
   std::string name(written);
-  for (char& c : name) {
-    c = c == '-' ? '_' : static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  for (std::size_t i = 0; i < name.size(); ++i) {
+    const bool begins = i == 0 || name[i - 1] == '.';
+    const bool alone = begins && (i + 1 == name.size() || name[i + 1] == '.');
+    if (name[i] == '-') name[i] = '_';
+    if (!alone) name[i] = static_cast<char>(std::tolower(static_cast<unsigned char>(name[i])));
   }
   return name;
 }
@@ -73,7 +84,7 @@ std::vector<Setting> settings_of_document(const std::string& text, const std::st
   }
   std::vector<Setting> settings;
   flatten(document, "", settings);
-  return settings;
+  return with_interpolations(std::move(settings));
 }
 
 Configuration read_configuration(const std::string& text, const std::string& path) {

@@ -31,7 +31,7 @@ struct Configuration {
 // not end.
 Configuration read_configuration(const std::string& text, const std::string& path);
 
-// "--Micro-Batch-Size" -> "micro_batch_size".
+// "--Micro-Batch-Size" -> "micro_batch_size". A letter alone stays: "-N" and "-n" differ.
 std::string setting_name(std::string_view written);
 
 // Each reads one form, and throws likewise.

@@ -53,8 +53,9 @@ std::vector<MeantKey> read_meant(const DocumentNode& node) {
   std::vector<MeantKey> meant;
   for (const DocumentEntry& entry : node.entries) {
     check_meant_key(entry.key, entry.where);
-    meant.emplace_back(
-        entry.key, entry.value.kind == Kind::scalar ? entry.value.text : flow_text(entry.value));
+    const bool itself = entry.value.kind == Kind::null;  // the setting's value
+    const bool scalar = entry.value.kind == Kind::scalar;
+    meant.emplace_back(entry.key, itself ? "" : scalar ? entry.value.text : flow_text(entry.value));
   }
   return meant;
 }

@@ -12,7 +12,6 @@
 #include <set>
 
 #include "models/base/units.hpp"
-#include "scenarios/language/case.hpp"
 #include "scenarios/language/configs/megatron_arguments.hpp"
 #include "scenarios/language/library/facts/gpu_names.hpp"
 #include "scenarios/language/library/facts/model_names.hpp"
@@ -43,6 +42,7 @@ class ScenarioImport {
 
   ImportedScenario result() {
     for (const std::string& path : request_.files) read_file(path, 0);
+    for (const auto& [key, value] : request_.set) set_by_request(key, value);
     for (const AssumedSetting& each : assumed_by_tables_) {
       if (!keys_.contains(each.key)) assume(each.key, each.value, each.why);
     }
@@ -74,9 +74,11 @@ class ScenarioImport {
     for (const Setting& setting : file.settings) read_setting(table, setting, depth);
   }
 
+  // One that does not tell, and comes after one that does, is of the same kind.
   const ConfigurationTable& table_for(const Configuration& file) const {
     if (!request_.kind.empty()) return find_table(request_.kind);
     if (const ConfigurationTable* table = table_of(file)) return *table;
+    if (!made_.kinds.empty()) return find_table(made_.kinds.front().second);
     std::vector<std::string> known;
     for (const ConfigurationTable& table : configuration_tables()) known.push_back(table.name);
     throw Error(Location{file.path, 1, 1},
@@ -92,7 +94,13 @@ class ScenarioImport {
       leave_out(table, setting);
       return;
     }
-    for (const auto& [key, value] : meaning_of(*row, setting)) {
+    const std::vector<MeantKey>* meaning = meaning_of(*row, setting);
+    if (meaning == nullptr) {
+      if (reason_of(table, setting) == nullptr) throw unknown_value(*row, setting);
+      leave_out(table, setting);
+      return;
+    }
+    for (const auto& [key, value] : *meaning) {
       if (key == ".file") {
         read_named_file(setting, depth);
       } else {
@@ -101,15 +109,46 @@ class ScenarioImport {
     }
   }
 
-  static const std::vector<MeantKey>& meaning_of(const MeantSetting& row, const Setting& setting) {
+  // By the whole value; by one of its words, "[float8, mx]" or "full_shard auto_wrap"; for 0 and 1
+  // as for "false" and "true". Null: the row has no such case.
+  static const std::vector<MeantKey>* meaning_of(const MeantSetting& row, const Setting& setting) {
     const std::string value = in_lower_case(setting.value);
-    std::vector<std::string> known;
-    for (const auto& [name, meant] : row.cases) {
-      if (name == value || name == "any") return meant;
-      known.push_back(name);
+    const auto find = [&](std::string_view wanted) -> const std::vector<MeantKey>* {
+      const auto found =
+          std::ranges::find(row.cases, wanted, [](const auto& each) { return each.first; });
+      return found == row.cases.end() ? nullptr : &found->second;
+    };
+    if (const auto* meant = find(value)) return meant;
+    constexpr std::string_view kBetween = "[], ";
+    for (std::size_t begin = 0; begin < value.size();) {
+      const std::size_t end = std::min(value.find_first_of(kBetween, begin), value.size());
+      const auto* meant = end > begin ? find(value.substr(begin, end - begin)) : nullptr;
+      if (meant != nullptr) return meant;
+      begin = end + 1;
     }
-    throw Error(setting.where, fmt::format("{}: '{}' is none of {}", setting.name, setting.value,
-                                           fmt::join(known, ", ")));
+    const auto* as_flag = value == "1" ? find("true") : value == "0" ? find("false") : nullptr;
+    return as_flag != nullptr ? as_flag : find("any");
+  }
+
+  static Error unknown_value(const MeantSetting& row, const Setting& setting) {
+    if (setting.value.find('$') != std::string::npos) return unset_variable(setting);
+    std::vector<std::string> known;
+    for (const auto& [name, meant] : row.cases) known.push_back(name);
+    return {setting.where, fmt::format("{}: '{}' is none of {}", setting.name, setting.value,
+                                       fmt::join(known, ", "))};
+  }
+  static Error unset_variable(const Setting& setting) {
+    return {setting.where, fmt::format("{}: '{}' is a variable that the file does not set; write "
+                                       "its value",
+                                       setting.name, setting.value)};
+  }
+
+  // Why a setting that is left out may matter. Null: the table does not say.
+  static const std::string* reason_of(const ConfigurationTable& table, const Setting& setting) {
+    const auto found = std::ranges::find_if(table.not_modelled, [&](const auto& entry) {
+      return ends_with_name(setting.name, entry.first);
+    });
+    return found == table.not_modelled.end() ? nullptr : &found->second;
   }
 
   static bool names(const std::vector<std::string>& names, const Setting& setting) {
@@ -120,35 +159,31 @@ class ScenarioImport {
   void leave_out(const ConfigurationTable& table, const Setting& setting) {
     const std::string value = in_lower_case(setting.value);
     const bool off = value == "false" || value == "0" || value == "none" || value == "[]";
-    const auto unmodelled = std::ranges::find_if(table.not_modelled, [&](const auto& entry) {
-      return ends_with_name(setting.name, entry.first);
-    });
-    if (names(table.model_from, setting)) {
+    const std::string* reason = reason_of(table, setting);
+    if (table.model == StatedModel::megatron && names(table.model_from, setting)) {
       made_.read.push_back({"model", setting.value, setting});
-    } else if (off ||
-               (unmodelled == table.not_modelled.end() && names(table.without_effect, setting))) {
+    } else if (off || (reason == nullptr && names(table.without_effect, setting))) {
       made_.without_effect.push_back(setting);
     } else {
-      const bool known = unmodelled != table.not_modelled.end();
-      made_.left_out.push_back({setting, known ? unmodelled->second : "not known here"});
+      made_.left_out.push_back({setting, reason != nullptr ? *reason : "not known here"});
     }
   }
 
-  // The later file, and the later place in a file, decides.
+  // The later file, and the later place in a file, decides; but of two settings of a file that
+  // shard the training state, the one that shards more.
   void state(const std::string& key, const std::string& value, const Setting& from) {
     const bool variable = value.find('$') != std::string::npos;
     if (variable && (key.starts_with(".") || key.starts_with("--"))) {
-      made_.left_out.push_back({from, "a variable that the script does not set"});
+      made_.left_out.push_back({from, "a variable that the file does not set"});
       return;
     }
-    if (variable) {
-      throw Error(
-          from.where,
-          fmt::format("{}: '{}' is a variable that the script does not set; write its value",
-                      from.name, value));
-    }
-    if (!keys_.contains(key)) order_.push_back(key);
-    keys_[key] = {key, value, from};
+    if (variable) throw unset_variable(from);
+    const auto stated = keys_.find(key);
+    if (stated == keys_.end()) order_.push_back(key);
+    const bool shards_less = key == "layout.sharding" && stated != keys_.end() &&
+                             stated->second.from.where.file == from.where.file &&
+                             value < stated->second.value;  // none < zero1 < zero2 < zero3
+    if (!shards_less) keys_[key] = {key, value, from};
   }
 
   void read_named_file(const Setting& setting, int depth) {
@@ -165,9 +200,15 @@ class ScenarioImport {
     const std::string name = fs::path(setting.value).filename();
     const bool given = std::ranges::any_of(
         request_.files, [&](const std::string& file) { return fs::path(file).filename() == name; });
-    if (!given) {
-      made_.left_out.push_back({setting, "names a file that is not there; give it besides"});
+    if (given) return;
+    if (setting.value.find('$') != std::string::npos) {
+      made_.left_out.push_back({setting, "names a file by a variable; give the file besides"});
+      return;
     }
+    throw Error(setting.where,
+                fmt::format("{}: there is no file '{}'; give it besides, as a further file of "
+                            "windtunnel import",
+                            setting.name, setting.value));
   }
 
   // --- Numbers ---
@@ -204,14 +245,28 @@ class ScenarioImport {
     return found == keys_.end() ? Location{request_.files.front()} : found->second.from.where;
   }
 
-  void set(const std::string& key, const std::string& value) {
+  // What follows from the key `by`, if that is stated.
+  void set(const std::string& key, const std::string& value, const std::string& by = "") {
+    if (requested(key)) return;
     if (!keys_.contains(key)) order_.push_back(key);
     ReadKey& read = keys_[key];
     read.key = key;
     read.value = value;
+    if (const auto from = keys_.find(by); from != keys_.end()) read.from = from->second.from;
   }
-  void set(const std::string& key, double value) {
-    set(key, fmt::format("{}", static_cast<std::int64_t>(value)));
+  void set(const std::string& key, double value, const std::string& by = "") {
+    set(key, fmt::format("{}", static_cast<std::int64_t>(value)), by);
+  }
+  bool requested(const std::string& key) const {
+    return std::ranges::any_of(request_.set, [&](const auto& each) { return each.first == key; });
+  }
+  void set_by_request(const std::string& key, const std::string& value) {
+    if (find_field(key) == nullptr) {
+      throw Error(
+          fmt::format("--set {}: is no key of a scenario (windtunnel schema has all)", key));
+    }
+    if (!keys_.contains(key)) order_.push_back(key);
+    keys_[key] = {key, value, {}};
   }
   void assume(const std::string& key, const std::string& value, const std::string& why) {
     set(key, value);
@@ -233,7 +288,7 @@ class ScenarioImport {
   // --- The machine ---
 
   void set_machine() {
-    std::string node = request_.node;
+    std::string node = text("cluster.node");
     if (node.empty() && keys_.contains(".gpu")) {
       try {
         node = gpu_named(text(".gpu"), false).node;
@@ -252,9 +307,14 @@ class ScenarioImport {
     std::optional<double> nodes = count(".nodes");
     const double ranks =
         count_or_1("layout.tp") * count_or_1("layout.pp") * count_or_1("layout.cp");
-    if (!nodes && count(".gpus")) nodes = std::ceil(*count(".gpus") / per_node);
-    if (!nodes && count("layout.dp")) nodes = std::ceil(*count("layout.dp") * ranks / per_node);
-    if (request_.nodes > 0) nodes = request_.nodes;
+    std::string by = ".nodes";
+    const std::pair<std::string, double> others[] = {{".gpus", 1}, {"layout.dp", ranks}};
+    for (const auto& [key, each] : others) {
+      if (nodes || !count(key)) continue;
+      nodes = std::ceil(*count(key) * each / per_node);
+      by = key;
+    }
+    if (requested("cluster.nodes")) nodes = count("cluster.nodes");
     if (!nodes) {
       throw Error(Location{request_.files.front()},
                   fmt::format("does not say how many nodes it takes; give them, say --cluster "
@@ -262,22 +322,20 @@ class ScenarioImport {
                               std::ceil(ranks / per_node), node));
     }
     gpus_ = *nodes * per_node;
-    set("cluster.nodes", *nodes);
-    set("cluster.node", node);
-    if (per_node == find_node(node).gpus) return;
+    set("cluster.nodes", *nodes, by);
+    if (per_node == find_node(node).gpus) return set("cluster.node", node);
     drop("cluster.node");
     set("cluster.node.base", node);
-    set("cluster.node.gpus", per_node);
+    set("cluster.node.gpus", per_node, ".gpus_per_node");
   }
 
   // --- The model ---
 
   void set_model() {
-    if (!request_.model.empty()) {
+    if (requested("model")) {
       for (const std::string& key : std::vector(order_)) {
-        if (key.starts_with("model.") && key != "model.sequence") drop(key);
+        if (key.starts_with("model.") && !requested(key)) drop(key);
       }
-      set("model", request_.model);
       return;
     }
     if (keys_.contains(".model")) {
@@ -334,7 +392,9 @@ class ScenarioImport {
                            plain[begin - 1] == '.')) {
         --begin;
       }
-      if (begin == b || (begin > 0 && plain[begin - 1] == 'a')) continue;  // "A3B": active ones
+      // "A3B": active ones; "8x7B": of an expert.
+      if (begin == b || (begin > 0 && (plain[begin - 1] == 'a' || plain[begin - 1] == 'x')))
+        continue;
       stated = true;
       const double said = std::stod(plain.substr(begin, b - begin)) * 1e9;
       if (std::abs(model.parameters() / said - 1) < kAlike) return;
@@ -349,11 +409,14 @@ class ScenarioImport {
 
   // The dimensions as keys of the scenario, so that it stands without the script.
   void set_megatron_model() {
-    std::vector<Setting> settings = model_file_.settings;
+    std::vector<Setting> settings;
     for (const auto& [key, read] : keys_) {
       if (key.starts_with("--"))
         settings.push_back({setting_name(key), read.value, read.from.where});
     }
+    // What the file itself says goes before what another of its settings means.
+    std::ranges::copy_if(model_file_.settings, std::back_inserter(settings),
+                         [](const Setting& setting) { return !is_left_open(setting); });
     if (!has_setting(settings, "vocab_size")) {
       const char* usual = "128256";
       settings.push_back({"vocab_size", usual, Location{model_file_.path}});
@@ -363,9 +426,18 @@ class ScenarioImport {
     }
     const TransformerSpec model = model_of_megatron_settings(settings, model_file_.path);
     const TransformerSpec usual;
-    for (const BoundRow& row : bound_rows<TransformerSpec>("model")) {
-      const std::string key = join_path("model", row.key);
-      const std::optional<Value> value = value_in(model, *row.field, key);
+    set_part("model", model, usual);
+    if (model.moe.experts > 0) set_part("model.moe", model.moe, usual.moe);
+    if (model.latent.kv_rank > 0) set_part("model.latent", model.latent, usual.latent);
+    if (model.mamba.state > 0) set_part("model.mamba", model.mamba, usual.mamba);
+  }
+
+  // What differs from the usual.
+  template <class Part>
+  void set_part(const std::string& path, const Part& part, const Part& usual) {
+    for (const BoundRow& row : bound_rows<Part>(path)) {
+      const std::string key = join_path(path, row.key);
+      const std::optional<Value> value = value_in(part, *row.field, key);
       const std::optional<Value> otherwise = value_in(usual, *row.field, key);
       if (!value || (otherwise && text_of(*otherwise) == text_of(*value))) continue;
       set(key, text_of(*value));
@@ -422,14 +494,22 @@ class ScenarioImport {
     const double steps = count_or_1(".accumulation");
     std::optional<double> global = count("batch.global");
     std::optional<double> micro = count("batch.micro");
+    std::string by = ".tokens";
     if (const auto tokens = count(".tokens"); !global && tokens && count("batch.sequence")) {
       global = *tokens / *count("batch.sequence");
     }
     if (const auto each = count(".device_batch")) {
+      by = ".device_batch";
       if (!global) global = *each * gpus_ * steps;
       if (!micro) micro = *each * gpus_ / dp_;
     }
+    if (!count("batch.sequence")) {
+      throw Error(Location{request_.files.front()},
+                  "does not say how many tokens a sequence has; give them, say --set "
+                  "batch.sequence=4096");
+    }
     if (const auto each = count(".replica_batch")) {
+      by = ".replica_batch";
       if (!micro) micro = count_or_1("layout.pp") > 1 ? count_or_1(".pipeline_micro") : *each;
       if (!global) global = *each * steps * dp_;
     }
@@ -441,8 +521,9 @@ class ScenarioImport {
                   "does not say how many sequences a step has; give them, say --set "
                   "batch.global=1024");
     }
-    set("batch.global", *global);
-    if (micro) set("batch.micro", *micro);
+    if (!micro && std::fmod(*global, dp_ * steps) == 0) micro = *global / (dp_ * steps);
+    if (!keys_.contains("batch.global")) set("batch.global", *global, by);
+    if (micro && !keys_.contains("batch.micro")) set("batch.micro", *micro, by);
   }
 
   // --- The text ---
@@ -489,7 +570,9 @@ class ScenarioImport {
   void write_key(DocumentNode& tree, const std::string& key) {
     if (key.starts_with(".") || key.starts_with("--") || written_.contains(key)) return;
     const ReadKey& read = keys_.at(key);
-    insert(tree, whole_key(key), read.value, read.from.where);
+    const std::string whole = whole_key(key);
+    if (whole != key && keys_.contains(whole)) return;  // modules that are listed
+    insert(tree, whole, read.value, read.from.where);
     written_.insert(key);
     if (!read.from.name.empty()) made_.read.push_back(read);
   }
@@ -567,9 +650,10 @@ void check_imported(const ImportedScenario& imported) {
 std::string import_note(const ImportedScenario& imported) {
   std::vector<std::string> left_out;
   for (const LeftOut& left : imported.left_out) left_out.push_back(left.setting.name);
-  return fmt::format("read as a configuration of {}: {} settings, {} assumed{}",
-                     imported.kinds.front().second, imported.read.size(), imported.assumed.size(),
-                     left_out.empty() ? "" : fmt::format("; left out: {}", fmt::join(left_out, ", ")));
+  return fmt::format(
+      "read as a configuration of {}: {} settings, {} assumed{}", imported.kinds.front().second,
+      imported.read.size(), imported.assumed.size(),
+      left_out.empty() ? "" : fmt::format("; left out: {}", fmt::join(left_out, ", ")));
 }
 
 std::string configuration_kinds_text() {

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "scenarios/language/case.hpp"
 #include "scenarios/language/configs/setting.hpp"
 #include "scenarios/language/imports/configuration_table.hpp"
 
@@ -15,10 +16,10 @@ struct ImportRequest {
   // As they are named on the command line. Files that these name, such as the JSON that
   // --deepspeed gives, are read too where they are there.
   std::vector<std::string> files;
-  std::string kind;   // of the files, where they do not tell; empty: each tells
-  std::string node;   // of the library; empty: by the GPU that a file names
-  int nodes = 0;      // 0: as the files say
-  std::string model;  // a value of the key `model`; empty: as the files say
+  std::string kind;  // of the files, where they do not tell; empty: each tells
+  // Keys of the scenario, which go before what the files say: the machine (cluster.node and
+  // cluster.nodes), where they do not say it, the model, and any other.
+  Overrides set;
 };
 
 // A key of the scenario with the setting that says it.
