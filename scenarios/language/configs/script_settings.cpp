@@ -225,6 +225,7 @@ class ScriptReader {
   static bool opens_case(const std::vector<ScriptWord>& words) {
     return words.size() >= 3 && words[0].text == "case" && !words[0].quoted;
   }
+  void use(ShellVariable& variable) const { variable.used = variable.used || !skips(); }
   bool skips() const { return !std::ranges::all_of(branches_, &ShellBranch::counts); }
   static bool holds_arguments(const std::vector<ScriptWord>& words) {
     return std::ranges::any_of(words, is_argument);
@@ -419,6 +420,7 @@ class ScriptReader {
     const std::string value = word.text.substr(end + 1);
     // "A=${A:-8}" is read with its value in place; a word without blanks is no list of arguments.
     variable.text = adds ? variable.text.value_or("") + value : value;
+    variable.used = false;
     std::vector<ScriptWord> parts = split(value, word.where);
     if (!adds) variable.words.clear();
     if (parts.size() > 1 || holds_arguments(parts)) {
@@ -464,6 +466,7 @@ class ScriptReader {
     ShellVariable& variable = variables_[word.text.substr(0, word.text.size() - (adds ? 2 : 1))];
     if (!adds) variable.words.clear();
     variable.words.insert(variable.words.end(), items.begin(), items.end());
+    variable.used = false;
   }
 
   // The text behind '$', up to where its name or its parentheses end.
@@ -499,7 +502,7 @@ class ScriptReader {
       word.text += value_of_dollar(written, 0);
       return false;
     }
-    found->second.used = true;
+    use(found->second);
     for (const ScriptWord& each : found->second.words) {
       if (words.size() > kMostWords) {
         throw Error(word.where, "a command of more words than any that is launched");
@@ -543,7 +546,7 @@ class ScriptReader {
     const auto found = variables_.find(name);
     if (found != variables_.end() && found->second.text &&
         !(or_empty && found->second.text->empty())) {
-      found->second.used = true;
+      use(found->second);
       return *found->second.text;
     }
     if (!otherwise) return written;

@@ -39,7 +39,8 @@ Enum word_in(const NamedWord<Enum> (&words)[Count], const DocumentNode& node,
 }
 
 void check_meant_key(const std::string& key, const Location& where) {
-  if (key.starts_with(".") || key.starts_with("--") || find_field(key) != nullptr) return;
+  const std::string_view plain = std::string_view(key).substr(key.starts_with("!") ? 1 : 0);
+  if (key.starts_with(".") || key.starts_with("--") || find_field(plain) != nullptr) return;
   throw Error(where, fmt::format("'{}' is no key of a scenario", key));
 }
 

@@ -14,8 +14,8 @@
 namespace windtunnel {
 
 // A key of a scenario ("layout.tp"), a quantity from which keys follow (".gpus", see
-// job_quantities.hpp), or an argument that says what the model is ("--num-layers"); and what it
-// becomes. An empty value: what the setting says.
+// configurations.yaml), or an argument that says what the model is ("--num-layers"); and what it
+// becomes. An empty value: what the setting says. With '!' before it, whatever else the files say.
 using MeantKey = std::pair<std::string, std::string>;
 
 // What one setting means.

@@ -41,7 +41,9 @@ class ScenarioImport {
   explicit ScenarioImport(const ImportRequest& request) : request_(request) {}
 
   ImportedScenario result() {
-    for (const std::string& path : request_.files) read_file(path, 0);
+    for (const std::string& path : request_.files) {
+      if (!files_read_.contains(path)) read_file(path, 0);
+    }
     for (const auto& [key, value] : request_.set) set_by_request(key, value);
     for (const AssumedSetting& each : assumed_by_tables_) {
       if (!keys_.contains(each.key)) assume(each.key, each.value, each.why);
@@ -51,7 +53,8 @@ class ScenarioImport {
     set_model();
     set_layout();
     set_batch();
-    if (!made_.software.empty()) set("software", made_.software);
+    if (!made_.software.empty() && !keys_.contains("software")) set("software", made_.software);
+    made_.software = text("software");
     write();
     return std::move(made_);
   }
@@ -62,6 +65,7 @@ class ScenarioImport {
   // --- What the files say ---
 
   void read_file(const std::string& path, int depth) {
+    files_read_.insert(path);
     const Configuration file = read_configuration(read_text_file(path), path);
     const ConfigurationTable& table = table_for(file);
     made_.kinds.emplace_back(path, table.name);
@@ -71,7 +75,22 @@ class ScenarioImport {
       model_file_ = file;
       model_is_ = table.model;
     }
-    for (const Setting& setting : file.settings) read_setting(table, setting, depth);
+    // What a file names goes before what it says itself.
+    const auto is_file = [&](const Setting& setting) {
+      const MeantSetting* row = row_of(table, setting);
+      const std::vector<MeantKey>* meaning = row == nullptr ? nullptr : meaning_of(*row, setting);
+      return meaning != nullptr && !meaning->empty() && meaning->front().first == ".file";
+    };
+    for (const bool named : {true, false}) {
+      for (const Setting& setting : file.settings) {
+        if (is_file(setting) != named || is_left_open(setting)) continue;
+        if (named) {
+          read_named_file(setting, depth);
+        } else {
+          read_setting(table, setting);
+        }
+      }
+    }
   }
 
   // One that does not tell, and comes after one that does, is of the same kind.
@@ -87,8 +106,7 @@ class ScenarioImport {
                             fmt::join(known, ", ")));
   }
 
-  void read_setting(const ConfigurationTable& table, const Setting& setting, int depth) {
-    if (is_left_open(setting)) return;
+  void read_setting(const ConfigurationTable& table, const Setting& setting) {
     const MeantSetting* row = row_of(table, setting);
     if (row == nullptr) {
       leave_out(table, setting);
@@ -101,11 +119,7 @@ class ScenarioImport {
       return;
     }
     for (const auto& [key, value] : *meaning) {
-      if (key == ".file") {
-        read_named_file(setting, depth);
-      } else {
-        state(key, value.empty() ? setting.value : value, setting);
-      }
+      state(key, value.empty() ? setting.value : value, setting);
     }
   }
 
@@ -178,6 +192,15 @@ class ScenarioImport {
       return;
     }
     if (variable) throw unset_variable(from);
+    if (key.starts_with('!')) {
+      firm_.insert(key.substr(1));
+      state_key(key.substr(1), value, from);
+    } else if (!firm_.contains(key)) {
+      state_key(key, value, from);
+    }
+  }
+
+  void state_key(const std::string& key, const std::string& value, const Setting& from) {
     const auto stated = keys_.find(key);
     if (stated == keys_.end()) order_.push_back(key);
     const bool shards_less = key == "layout.sharding" && stated != keys_.end() &&
@@ -186,21 +209,20 @@ class ScenarioImport {
     if (!shards_less) keys_[key] = {key, value, from};
   }
 
+  // A further file of the request of that name, or one that lies there.
   void read_named_file(const Setting& setting, int depth) {
-    const fs::path beside = fs::path(setting.where.file).parent_path() / setting.value;
+    std::vector<fs::path> paths;
+    for (const std::string& file : request_.files) {
+      if (fs::path(file).filename() == fs::path(setting.value).filename()) paths.emplace_back(file);
+    }
+    paths.push_back(fs::path(setting.where.file).parent_path() / setting.value);
+    paths.emplace_back(setting.value);
     std::error_code ignored;
-    for (const fs::path& path : {beside, fs::path(setting.value)}) {
+    for (const fs::path& path : paths) {
       if (depth >= kDeepest || !fs::is_regular_file(path, ignored)) continue;
-      const bool given = std::ranges::any_of(request_.files, [&](const std::string& file) {
-        return fs::equivalent(file, path, ignored);
-      });
-      if (!given) read_file(path.string(), depth + 1);
+      if (!files_read_.contains(path.string())) read_file(path.string(), depth + 1);
       return;
     }
-    const std::string name = fs::path(setting.value).filename();
-    const bool given = std::ranges::any_of(
-        request_.files, [&](const std::string& file) { return fs::path(file).filename() == name; });
-    if (given) return;
     if (setting.value.find('$') != std::string::npos) {
       made_.left_out.push_back({setting, "names a file by a variable; give the file besides"});
       return;
@@ -303,16 +325,23 @@ class ScenarioImport {
                   "does not say on which machine it runs; give it as --cluster, say --cluster "
                   "'16 x dgx-h100' (`windtunnel list nodes`)");
     }
-    const double per_node = count(".gpus_per_node").value_or(find_node(node).gpus);
-    std::optional<double> nodes = count(".nodes");
     const double ranks =
         count_or_1("layout.tp") * count_or_1("layout.pp") * count_or_1("layout.cp");
-    std::string by = ".nodes";
-    const std::pair<std::string, double> others[] = {{".gpus", 1}, {"layout.dp", ranks}};
-    for (const auto& [key, each] : others) {
-      if (nodes || !count(key)) continue;
-      nodes = std::ceil(*count(key) * each / per_node);
-      by = key;
+    std::optional<double> gpus = count(".gpus");
+    std::string by = ".gpus";
+    if (!gpus && count("layout.dp")) {
+      gpus = *count("layout.dp") * ranks;
+      by = "layout.dp";
+    }
+    std::optional<double> nodes = count(".nodes");
+    double per_node = find_node(node).gpus;
+    if (const auto stated = count(".gpus_per_node")) per_node = *stated;
+    if (gpus) per_node = std::min(per_node, std::ceil(*gpus / nodes.value_or(1)));
+    if (requested("cluster.node.gpus")) per_node = count_or_1("cluster.node.gpus");
+    if (nodes) {
+      by = ".nodes";
+    } else if (gpus) {
+      nodes = std::ceil(*gpus / per_node);
     }
     if (requested("cluster.nodes")) nodes = count("cluster.nodes");
     if (!nodes) {
@@ -326,7 +355,7 @@ class ScenarioImport {
     if (per_node == find_node(node).gpus) return set("cluster.node", node);
     drop("cluster.node");
     set("cluster.node.base", node);
-    set("cluster.node.gpus", per_node, ".gpus_per_node");
+    set("cluster.node.gpus", per_node, keys_.contains(".gpus_per_node") ? ".gpus_per_node" : by);
   }
 
   // --- The model ---
@@ -485,6 +514,7 @@ class ScenarioImport {
     const std::optional<double> copies = count(".copies");
     std::optional<double> sharded = count(".shard_ranks");
     if (!sharded && copies) sharded = dp_ / *copies;
+    if (sharded) *sharded *= count_or_1(".shards_between");
     if (sharded && *sharded * count_or_1("layout.cp") < dp_ * count_or_1("layout.cp")) {
       set("layout.shard_ranks", *sharded * count_or_1("layout.cp"));
     }
@@ -558,7 +588,7 @@ class ScenarioImport {
     made_.text = scenario_text_of(tree, comments());
   }
 
-  // "recompute: full" beside "recompute.method" is "recompute: {modules: full, method: ...}".
+  // "software: torchtitan" beside "software.fusion" is "software: {base: torchtitan, fusion: ...}".
   std::string whole_key(const std::string& key) const {
     const Field* field = find_field(key);
     if (field == nullptr || field->shorthand.empty()) return key;
@@ -570,9 +600,7 @@ class ScenarioImport {
   void write_key(DocumentNode& tree, const std::string& key) {
     if (key.starts_with(".") || key.starts_with("--") || written_.contains(key)) return;
     const ReadKey& read = keys_.at(key);
-    const std::string whole = whole_key(key);
-    if (whole != key && keys_.contains(whole)) return;  // modules that are listed
-    insert(tree, whole, read.value, read.from.where);
+    insert(tree, whole_key(key), read.value, read.from.where);
     written_.insert(key);
     if (!read.from.name.empty()) made_.read.push_back(read);
   }
@@ -602,6 +630,8 @@ class ScenarioImport {
   std::map<std::string, ReadKey> keys_;
   std::vector<std::string> order_;
   std::set<std::string> written_;
+  std::set<std::string> files_read_;
+  std::set<std::string> firm_;  // keys that are stated with '!'
   std::vector<AssumedSetting> assumed_by_tables_;
   Configuration model_file_;
   StatedModel model_is_ = StatedModel::keys;
