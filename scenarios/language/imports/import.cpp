@@ -370,7 +370,7 @@ class ScenarioImport {
     if (keys_.contains(".model")) {
       set_named_model();
     } else if (model_is_ == StatedModel::hugging_face) {
-      set("model", fmt::format("'{}'", model_file_.path));
+      set("model", quoted_path(model_file_.path));
     } else if (model_is_ == StatedModel::megatron) {
       set_megatron_model();
     }
@@ -382,6 +382,11 @@ class ScenarioImport {
     }
   }
 
+  // Wherever the scenario is written.
+  static std::string quoted_path(const fs::path& path) {
+    return fmt::format("'{}'", fs::absolute(path).lexically_normal().string());
+  }
+
   void set_named_model() {
     const Setting& from = keys_.at(".model").from;
     std::string name = text(".model");
@@ -390,14 +395,14 @@ class ScenarioImport {
     for (const fs::path& path : {fs::path(name), fs::path(name) / "config.json", folder / name,
                                  folder / name / "config.json"}) {
       if (path.extension() == ".json" && fs::is_regular_file(path, ignored)) {
-        return set("model", fmt::format("'{}'", path.string()));
+        return set("model", quoted_path(path), ".model");
       }
     }
     if (keys_.contains(".model_size")) name += " " + text(".model_size");
     try {
       const TransformerSpec& model = model_named(name);
       check_size(model, name, from);
-      set("model", model.name);
+      set("model", model.name, ".model");
     } catch (const Error& error) {
       if (!error.where().file.empty()) throw;
       throw Error(from.where, fmt::format("{}; give it as --model, a name of `windtunnel list "
