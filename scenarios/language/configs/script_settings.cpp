@@ -352,6 +352,7 @@ class ScriptReader {
         continue;
       }
       const std::vector<ScriptWord> inside = split(words[i].text, words[i].where);
+      if (inside.size() > 1) all.pop_back();
       all.insert(all.end(), inside.begin(), inside.end());
     }
     return all;

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <nlohmann/json.hpp>
 
 #include "scenarios/language/configs/interpolation.hpp"
 #include "scenarios/language/text/document.hpp"
@@ -50,6 +51,22 @@ void flatten(const DocumentNode& node, const std::string& name, std::vector<Sett
   }
 }
 
+// YAML takes text that is no JSON, such as a name that lacks a quote.
+void check_json(const std::string& text, const std::string& path) {
+  using Json = nlohmann::json;
+  const auto discard = [](int, Json::parse_event_t, Json&) { return false; };
+  try {
+    [[maybe_unused]] const Json nothing = Json::parse(text, discard, true, true);
+  } catch (const Json::parse_error& error) {
+    const std::size_t end = std::min(error.byte == 0 ? 0 : error.byte - 1, text.size());
+    const std::string_view before = std::string_view(text).substr(0, end);
+    const auto line = std::ranges::count(before, '\n');
+    const std::size_t start = before.rfind('\n') == before.npos ? 0 : before.rfind('\n') + 1;
+    throw Error({path, static_cast<int>(line) + 1, static_cast<int>(end - start) + 1},
+                "not valid JSON: a quote, a comma or a bracket is missing at or before it");
+  }
+}
+
 ConfigurationForm form_of(const std::string& text, const std::string& path) {
   const auto ends = [&](std::string_view suffix) { return path.ends_with(suffix); };
   if (ends(".toml")) return ConfigurationForm::toml;
@@ -77,6 +94,7 @@ std::string setting_name(std::string_view written) {
 }
 
 std::vector<Setting> settings_of_document(const std::string& text, const std::string& path) {
+  if (path.ends_with(".json")) check_json(text, path);
   const DocumentNode document = parse_document(text, path);
   if (document.kind != DocumentNode::Kind::map) {
     throw Error(document.where.file.empty() ? Location{path, 1, 1} : document.where,

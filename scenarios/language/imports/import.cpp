@@ -498,8 +498,11 @@ class ScenarioImport {
     const double others = count_or_1("layout.tp") * pp * count_or_1("layout.cp");
     dp_ = gpus_ / others;
     if (dp_ != std::floor(dp_)) {
+      const std::string divides = count_or_1("layout.tp") > 1 ? "layout.tp"
+                                  : pp > 1                    ? "layout.pp"
+                                                              : "layout.cp";
       throw Error(
-          place("layout.tp"),
+          place(divides),
           fmt::format("{:.0f} GPUs are no multiple of tp x pp x cp = {:.0f}", gpus_, others));
     }
     if (const std::optional<double> chunk = count(".layers_per_chunk"); chunk && pp > 1) {
@@ -538,11 +541,6 @@ class ScenarioImport {
       if (!global) global = *each * gpus_ * steps;
       if (!micro) micro = *each * gpus_ / dp_;
     }
-    if (!count("batch.sequence")) {
-      throw Error(Location{request_.files.front()},
-                  "does not say how many tokens a sequence has; give them, say --set "
-                  "batch.sequence=4096");
-    }
     if (const auto each = count(".replica_batch")) {
       by = ".replica_batch";
       if (!micro) micro = count_or_1("layout.pp") > 1 ? count_or_1(".pipeline_micro") : *each;
@@ -555,6 +553,11 @@ class ScenarioImport {
       throw Error(Location{request_.files.front()},
                   "does not say how many sequences a step has; give them, say --set "
                   "batch.global=1024");
+    }
+    if (!count("batch.sequence")) {
+      throw Error(Location{request_.files.front()},
+                  "does not say how many tokens a sequence has; give them, say --set "
+                  "batch.sequence=4096");
     }
     if (!micro && std::fmod(*global, dp_ * steps) == 0) micro = *global / (dp_ * steps);
     if (!keys_.contains("batch.global")) set("batch.global", *global, by);
@@ -612,16 +615,21 @@ class ScenarioImport {
 
   // Above each part the places that its keys come from.
   PartComments comments() const {
-    std::map<std::string, std::vector<std::string>> places;
+    PartComments comments;
+    std::map<std::string, std::string> last;  // of each part
     for (const ReadKey& read : made_.read) {
       const std::vector<std::string> path = split_path(read.key);
-      places[path.front()].push_back(fmt::format("{} {}:{}", path.back(),
-                                                 fs::path(read.from.where.file).filename().string(),
-                                                 read.from.where.line));
+      const std::string file = fs::path(read.from.where.file).filename();
+      const std::string of = fmt::format("{} {}:", path.back(), file);
+      const std::string at = fmt::format("{}{}", of, read.from.where.line);
+      std::string& comment = comments[path.front()];
+      std::string& before = last[path.front()];
+      if (at == before) continue;
+      const bool goes_on = before.starts_with(of);
+      comment += goes_on ? fmt::format(", {}", read.from.where.line)
+                         : fmt::format("{}{}", comment.empty() ? "" : ", ", at);
+      before = at;
     }
-    PartComments comments;
-    for (const auto& [part, from] : places)
-      comments[part] = fmt::format("{}", fmt::join(from, ", "));
     for (const AssumedSetting& assumed : made_.assumed) {
       std::string& comment = comments[split_path(assumed.key).front()];
       comment +=

@@ -34,7 +34,8 @@ TEST(ScriptSettings, ArgumentsAndFlags) {
             "nnodes=2; on=[q_proj, v_proj]; min=-1");
   EXPECT_EQ(of_script("train --a 1 > log 2>&1 | tee -a out.txt"), "a=1");
   EXPECT_EQ(of_script("mkdir -p out; echo --not-this; cd --nor-this"), "");
-  EXPECT_EQ(of_script("python -m x.train base.yml steps=5 tp=8"), "m=x.train; steps=5; tp=8");
+  EXPECT_EQ(of_script("python -m x.train base.yml steps=5 tp=8"),
+            "m=[x.train, base.yml]; steps=5; tp=8");
 }
 
 TEST(ScriptSettings, LinesThatGoOnAndComments) {
