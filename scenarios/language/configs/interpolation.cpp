@@ -1,5 +1,3 @@
-#include "scenarios/language/configs/interpolation.hpp"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -9,6 +7,7 @@
 
 #include "models/base/error.hpp"
 #include "models/base/units.hpp"
+#include "scenarios/language/configs/setting.hpp"
 
 namespace windtunnel {
 namespace {
@@ -21,7 +20,7 @@ std::string without_blanks(std::string_view text) {
   return std::string(end == text.npos ? "" : text.substr(begin, end + 1 - begin));
 }
 
-// Of two whole numbers, "4, 12288".
+// The arguments are two numbers: "4, 12288".
 Text computed(std::string_view function, std::string_view arguments) {
   const std::size_t comma = arguments.find(',');
   if (comma == arguments.npos) return {};
@@ -49,7 +48,7 @@ class Interpolations {
     for (const Setting& setting : settings) values_[setting.name] = setting.value;
   }
 
-  // From inside to outside. Nothing: something in it refers to nothing.
+  // Returns the text with the innermost values first. Nothing: something in it refers to nothing.
   Text resolved(std::string text, const std::string& name, int depth) {
     for (int i = 0; i < kMost; ++i) {
       const std::size_t end = find_end(text);
@@ -94,7 +93,7 @@ class Interpolations {
     return std::string(arguments);
   }
 
-  // Of a path that begins with dots, from the setting that names it; of another one from the top,
+  // A path that begins with dots goes from the setting that names it, another one from the top,
   // where the file may be a part of a larger one ("training.model.seq_length").
   Text value_at(const std::string& path, const std::string& name, int depth) {
     std::string plain =

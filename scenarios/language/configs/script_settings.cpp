@@ -59,7 +59,7 @@ std::optional<bool> value_of_condition(std::span<const ScriptWord> words) {
   return {};
 }
 
-// Nothing: `word` assigns to no variable.
+// Returns where the name ends. Nothing: `word` assigns to no variable.
 std::optional<std::size_t> end_of_assigned(std::string_view word) {
   std::size_t end = 0;
   while (end < word.size() && is_name_character(word[end])) ++end;
@@ -556,7 +556,7 @@ class ScriptReader {
     return value;
   }
 
-  // A text with the values of its variables.
+  // Puts the values of variables in their places.
   std::string expanded(const std::string& text, int depth) {
     if (text.find('$') == std::string::npos) return text;
     ScriptReader inside(text, at_.file);

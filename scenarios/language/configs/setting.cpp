@@ -6,7 +6,6 @@
 #include <cctype>
 #include <nlohmann/json.hpp>
 
-#include "scenarios/language/configs/interpolation.hpp"
 #include "scenarios/language/text/document.hpp"
 
 namespace windtunnel {
@@ -105,7 +104,7 @@ std::vector<Setting> settings_of_document(const std::string& text, const std::st
   return with_interpolations(std::move(settings));
 }
 
-Configuration read_configuration(const std::string& text, const std::string& path) {
+ConfigurationFile read_configuration(const std::string& text, const std::string& path) {
   const ConfigurationForm form = form_of(text, path);
   switch (form) {
     case ConfigurationForm::toml:

@@ -20,7 +20,7 @@ struct Setting {
 
 enum class ConfigurationForm { yaml, toml, script };  // JSON is YAML
 
-struct Configuration {
+struct ConfigurationFile {
   std::string path;
   ConfigurationForm form = ConfigurationForm::yaml;
   std::vector<Setting> settings;  // in the order of the text; of a name that comes again both
@@ -29,7 +29,7 @@ struct Configuration {
 // Reads the text of a file. What it is written in is told by the path's suffix, and where that says
 // nothing, by the text. Throws Error with location: text that is not of its form, quotes that do
 // not end.
-Configuration read_configuration(const std::string& text, const std::string& path);
+ConfigurationFile read_configuration(const std::string& text, const std::string& path);
 
 // "--Micro-Batch-Size" -> "micro_batch_size". A letter alone stays: "-N" and "-n" differ.
 std::string setting_name(std::string_view written);
@@ -38,5 +38,11 @@ std::string setting_name(std::string_view written);
 std::vector<Setting> settings_of_document(const std::string& text, const std::string& path);
 std::vector<Setting> settings_of_toml(const std::string& text, const std::string& path);
 std::vector<Setting> settings_of_script(const std::string& text, const std::string& path);
+
+// Values that refer to others, as OmegaConf has them: "${.hidden_size}",
+// "${model.tensor_model_parallel_size}", "${multiply:4, ${.hidden_size}}", "${oc.env:NAME,8}", and
+// "${NAME:8}" for a variable of the environment, which is what stands behind its ':'. What refers
+// to no setting, or to one in a circle, stays as written.
+std::vector<Setting> with_interpolations(std::vector<Setting> settings);
 
 }  // namespace windtunnel

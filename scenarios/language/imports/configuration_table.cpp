@@ -169,7 +169,7 @@ const MeantSetting* row_of(const ConfigurationTable& table, const Setting& setti
   return found;
 }
 
-bool told(const ConfigurationTable& table, const Configuration& file) {
+bool told(const ConfigurationTable& table, const ConfigurationFile& file) {
   const bool form =
       table.forms.empty() || std::ranges::find(table.forms, file.form) != table.forms.end();
   const auto is_there = [&](const std::string& names) {
@@ -188,7 +188,7 @@ bool told(const ConfigurationTable& table, const Configuration& file) {
   return form && std::ranges::all_of(table.told_by, is_there);
 }
 
-const ConfigurationTable* table_of(const Configuration& file) {
+const ConfigurationTable* table_of(const ConfigurationFile& file) {
   const ConfigurationTable* found = nullptr;
   for (const ConfigurationTable& table : configuration_tables()) {
     const bool more = found == nullptr || table.told_by.size() > found->told_by.size();

@@ -60,10 +60,10 @@ bool ends_with_name(std::string_view path, std::string_view name);
 const MeantSetting* row_of(const ConfigurationTable& table, const Setting& setting);
 
 // Whether the file is one of the table's.
-bool told(const ConfigurationTable& table, const Configuration& file);
+bool told(const ConfigurationTable& table, const ConfigurationFile& file);
 
-// Of the tables that are told by the file the one by most settings; null: none is.
-const ConfigurationTable* table_of(const Configuration& file);
+// Returns the table that most settings of the file tell; null: none is told.
+const ConfigurationTable* table_of(const ConfigurationFile& file);
 
 // Throws Error with the nearest name.
 const ConfigurationTable& find_table(std::string_view name);

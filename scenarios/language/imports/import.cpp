@@ -13,6 +13,7 @@
 
 #include "models/base/units.hpp"
 #include "scenarios/language/configs/megatron_arguments.hpp"
+#include "scenarios/language/imports/configuration_table.hpp"
 #include "scenarios/language/library/facts/gpu_names.hpp"
 #include "scenarios/language/library/facts/model_names.hpp"
 #include "scenarios/language/library/library.hpp"
@@ -66,7 +67,7 @@ class ScenarioImport {
 
   void read_file(const std::string& path, int depth) {
     files_read_.insert(path);
-    const Configuration file = read_configuration(read_text_file(path), path);
+    const ConfigurationFile file = read_configuration(read_text_file(path), path);
     const ConfigurationTable& table = table_for(file);
     made_.kinds.emplace_back(path, table.name);
     if (made_.software.empty()) made_.software = table.software;
@@ -94,7 +95,7 @@ class ScenarioImport {
   }
 
   // One that does not tell, and comes after one that does, is of the same kind.
-  const ConfigurationTable& table_for(const Configuration& file) const {
+  const ConfigurationTable& table_for(const ConfigurationFile& file) const {
     if (!request_.kind.empty()) return find_table(request_.kind);
     if (const ConfigurationTable* table = table_of(file)) return *table;
     if (!made_.kinds.empty()) return find_table(made_.kinds.front().second);
@@ -426,7 +427,7 @@ class ScenarioImport {
                            plain[begin - 1] == '.')) {
         --begin;
       }
-      // "A3B": active ones; "8x7B": of an expert.
+      // "A3B" counts active ones, "8x7B" those of an expert.
       if (begin == b || (begin > 0 && (plain[begin - 1] == 'a' || plain[begin - 1] == 'x')))
         continue;
       stated = true;
@@ -646,7 +647,7 @@ class ScenarioImport {
   std::set<std::string> files_read_;
   std::set<std::string> firm_;  // keys that are stated with '!'
   std::vector<AssumedSetting> assumed_by_tables_;
-  Configuration model_file_;
+  ConfigurationFile model_file_;
   StatedModel model_is_ = StatedModel::keys;
   double gpus_ = 0;
   double dp_ = 0;
@@ -710,7 +711,7 @@ bool is_configuration(const std::string& text, const std::string& path) {
   try {
     return table_of(read_configuration(text, path)) != nullptr;
   } catch (const Error&) {
-    // Whoever reads it as a scenario says what is wrong with it.
+    // The reader of scenarios says what is wrong with it.
     if (scenario_form) return false;
     throw;
   }

@@ -46,7 +46,7 @@ std::string text_at(const DocumentNode& row, const std::string& key) {
   return node == nullptr ? "" : node->text;
 }
 
-// "16 x dgx-h100", or the node alone.
+// The text is "16 x dgx-h100", or names the node alone.
 Overrides machine_of(const std::string& cluster) {
   if (cluster.empty()) return {};
   const std::size_t times = cluster.find(" x ");
@@ -261,7 +261,7 @@ TEST_F(ImportFolder, NamesThePlaceOfDamage) {
   EXPECT_THAT(refusal("run.yaml", "- 1\n- 2\n"), testing::StartsWith("run.yaml:1:1: "));
 }
 
-// --- Damage to each file, by rules ---
+// --- Damage ---
 
 // The first value of a setting that every program needs, in a script behind its dashes.
 std::regex first_number(bool script) {

@@ -1,4 +1,4 @@
-// windtunnel import: the configuration of a training program as a scenario.
+// windtunnel import makes a scenario of the configuration of a training program.
 #include "scenarios/language/imports/import.hpp"
 
 #include <fmt/format.h>
