@@ -302,7 +302,7 @@ class ScenarioImport {
 
   // Products in fewer bits go before the type of all else.
   void set_precision() {
-    if (!keys_.contains(".low")) return;
+    if (!keys_.contains(".low") || requested("precision")) return;
     const bool blocks = text(".low") == "fp8" && keys_.contains(".low_recipe");
     const ReadKey& read = keys_.at(blocks ? ".low_recipe" : ".low");
     state("precision", read.value, read.from);
@@ -337,7 +337,9 @@ class ScenarioImport {
     std::optional<double> nodes = count(".nodes");
     double per_node = find_node(node).gpus;
     if (const auto stated = count(".gpus_per_node")) per_node = *stated;
-    if (gpus) per_node = std::min(per_node, std::ceil(*gpus / nodes.value_or(1)));
+    if (gpus && !requested("cluster.nodes")) {
+      per_node = std::min(per_node, std::ceil(*gpus / nodes.value_or(1)));
+    }
     if (requested("cluster.node.gpus")) per_node = count_or_1("cluster.node.gpus");
     if (nodes) {
       by = ".nodes";
