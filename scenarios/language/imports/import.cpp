@@ -354,6 +354,7 @@ class ScenarioImport {
                               std::ceil(ranks / per_node), node));
     }
     gpus_ = *nodes * per_node;
+    gpus_of_node_ = per_node;
     set("cluster.nodes", *nodes, by);
     if (per_node == find_node(node).gpus) return set("cluster.node", node);
     drop("cluster.node");
@@ -525,6 +526,9 @@ class ScenarioImport {
     const std::optional<double> copies = count(".copies");
     std::optional<double> sharded = count(".shard_ranks");
     if (!sharded && copies) sharded = dp_ / *copies;
+    if (keys_.contains(".shards_in_node")) {
+      sharded = std::max(1.0, std::floor(gpus_of_node_ / others));
+    }
     if (sharded) *sharded *= count_or_1(".shards_between");
     if (sharded && *sharded * count_or_1("layout.cp") < dp_ * count_or_1("layout.cp")) {
       set("layout.shard_ranks", *sharded * count_or_1("layout.cp"));
@@ -652,6 +656,7 @@ class ScenarioImport {
   ConfigurationFile model_file_;
   StatedModel model_is_ = StatedModel::keys;
   double gpus_ = 0;
+  double gpus_of_node_ = 0;
   double dp_ = 0;
 };
 

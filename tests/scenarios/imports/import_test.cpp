@@ -238,6 +238,23 @@ TEST_F(ImportFolder, NamesThePlaceOfWhatCannotBe) {
                                   "'configs/zero3.json'; give it besides"));
 }
 
+TEST_F(ImportFolder, TakesWhatIsSetBeforeWhatFilesSay) {
+  write("run.yaml",
+        "model_name_or_path: Llama-3.1-8B\nper_device_train_batch_size: 1\nmax_length: 2048\n"
+        "fsdp: hybrid_shard auto_wrap\nbf16: true\n");
+  Overrides set = {{"cluster.node", "dgx-h100"}, {"cluster.nodes", "2"}};
+  const auto text = [&] {
+    return import_scenario({.files = {path("run.yaml")}, .kind = "", .set = set}).text;
+  };
+  EXPECT_THAT(text(), testing::HasSubstr("shard_ranks: 8"));  // the GPUs of a node
+  EXPECT_THAT(text(), testing::HasSubstr("global: 16"));
+  EXPECT_THAT(text(), testing::HasSubstr("precision: bf16"));
+  set.insert(set.end(), {{"precision", "fp16"}, {"batch.global", "64"}, {"model", "llama2-7b"}});
+  EXPECT_THAT(text(), testing::HasSubstr("precision: fp16"));
+  EXPECT_THAT(text(), testing::HasSubstr("global: 64"));
+  EXPECT_THAT(text(), testing::HasSubstr("model: llama2-7b"));
+}
+
 TEST_F(ImportFolder, NamesTheKindsThatItKnows) {
   EXPECT_THAT(
       refusal("run.yaml", "colour: blue\n"),
