@@ -9,6 +9,7 @@ std::vector<Command> commands() {
   std::vector<Command> all = {
       {"plan", "from a machine, a model and a number of tokens to a training to start",
        define_plan},
+      {"import", "the configuration of a training program as a scenario", define_import},
       {"init", "write an annotated scenario to start from", define_init},
       {"run", "simulate a scenario: step time, memory, goodput, report", define_run},
       {"compare", "simulate it at every combination of varied values", define_compare},

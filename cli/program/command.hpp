@@ -28,6 +28,7 @@ Handler define_run(const CommandLine& app);
 Handler define_compare(const CommandLine& app);
 Handler define_sweep(const CommandLine& app);
 Handler define_optimise(const CommandLine& app);
+Handler define_import(CLI::App& app);
 Handler define_init(CLI::App& app);
 Handler define_plan(CLI::App& app);
 Handler define_serve(const CommandLine& app);

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <iterator>
 #include <memory>
 #include <optional>
 #include <string_view>
@@ -14,6 +15,8 @@
 #include "cli/program/shell_line.hpp"
 #include "models/base/version.hpp"
 #include "report/page/page.hpp"
+#include "scenarios/language/imports/import.hpp"
+#include "scenarios/language/text/fields.hpp"
 
 namespace windtunnel {
 namespace {
@@ -127,6 +130,17 @@ void say_differences(const std::string& path, const MadeRecord& made, const Scen
   }
 }
 
+// What --set says, such as the machine and the model, the file need not.
+ScenarioText imported_text(const std::string& path, const Overrides& set) {
+  ImportRequest request{.files = {path}, .kind = "", .set = {}};
+  // Items of lists are set on top of the scenario, as in any.
+  std::ranges::copy_if(set, std::back_inserter(request.set),
+                       [](const auto& each) { return find_field(each.first) != nullptr; });
+  const ImportedScenario imported = import_scenario(request);
+  say(path, import_note(imported) + "; all of it: windtunnel import " + shell_word(path));
+  return {.file = path, .text = imported.text};
+}
+
 }  // namespace
 
 Case LoadedScenario::at(const Overrides& point) const {
@@ -146,6 +160,8 @@ LoadedScenario load_scenario(const std::string& path, const Overrides& set) {
                .files = made.source.files},
               made.source.allow_oom};
     say_differences(path, made, loaded.text);
+  } else if (is_configuration(loaded.text.text, path)) {
+    loaded.text = imported_text(path, set);
   }
   loaded.text.set.insert(loaded.text.set.end(), set.begin(), set.end());
   return loaded;

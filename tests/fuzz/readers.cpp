@@ -25,6 +25,7 @@
 #include "scenarios/language/case.hpp"
 #include "scenarios/language/configs/hugging_face.hpp"
 #include "scenarios/language/configs/megatron_arguments.hpp"
+#include "scenarios/language/imports/import.hpp"
 #include "scenarios/language/library/kernel_laws.hpp"
 #include "scenarios/language/library/layer_table_reader.hpp"
 #include "scenarios/language/library/library_reader.hpp"
@@ -152,6 +153,25 @@ void read_hugging_face(const std::string& bytes) {
 
 void read_megatron_arguments(const std::string& bytes) {
   model_of_megatron_arguments(bytes, "model.args");
+}
+
+// As `windtunnel import` reads a file of that name.
+void read_configuration_of(const std::string& name, const std::string& bytes,
+                           const Overrides& set = {{"cluster.node", "dgx-h100"}}) {
+  const ScratchFile file(name, bytes);
+  check_imported(import_scenario({.files = {file.path()}, .kind = "", .set = set}));
+}
+
+void read_configuration_script(const std::string& bytes) {
+  read_configuration_of("run.sh", bytes);
+}
+
+void read_configuration_toml(const std::string& bytes) {
+  read_configuration_of("run.toml", bytes, {{"cluster.node", "dgx-h100"}, {"cluster.nodes", "32"}});
+}
+
+void read_configuration_yaml(const std::string& bytes) {
+  read_configuration_of("run.yaml", bytes);
 }
 
 void read_arrivals(const std::string& bytes) {
@@ -383,6 +403,20 @@ const std::vector<Reader>& readers() {
       {"edges", read_edges_file},
       {"hugging-face", read_hugging_face},
       {"megatron-arguments", read_megatron_arguments},
+      {"configuration-script",
+       read_configuration_script,
+       {"tests/scenarios/imports/files/megatron-lm/llama3-8b-fp8.sh",
+        "tests/scenarios/imports/files/megatron-deepspeed/bloom-176b.slurm",
+        "tests/scenarios/imports/files/megatron-bridge/llama3-70b-h100.sh"}},
+      {"configuration-toml",
+       read_configuration_toml,
+       {"tests/scenarios/imports/files/torchtitan/llama3-70b-2d.toml",
+        "tests/scenarios/imports/files/torchtitan/llama3-405b.toml"}},
+      {"configuration-yaml",
+       read_configuration_yaml,
+       {"tests/scenarios/imports/files/nemo/gpt3-175b.yaml",
+        "tests/scenarios/imports/files/nemo/mixtral-8x7b.yaml",
+        "tests/scenarios/imports/files/nanotron/tiny-llama.yaml"}},
       {"layer-errors", read_layer_errors},
       {"quality", read_quality},
       {"given",

@@ -75,6 +75,7 @@ constexpr std::array kRooms = std::to_array<std::string_view>({
     "scenarios/language/configs",
     "scenarios/language/resolve",
     "scenarios/language",
+    "scenarios/language/imports",
     "scenarios/language/fields",
     "sim/campaign",
     "sim/engine",

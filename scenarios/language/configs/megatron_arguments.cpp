@@ -17,105 +17,66 @@
 namespace windtunnel {
 namespace {
 
-struct MegatronWord {
-  std::string text;
-  Location where;
-};
-
-// Quotes keep the blanks between them.
-std::vector<MegatronWord> words_of(std::string_view text, const std::string& path) {
-  std::vector<MegatronWord> words;
-  Location at{path, 1, 0};
-  bool inside = false;
-  bool comment = false;
-  char quote = 0;
-  for (const char c : text) {
-    ++at.column;
-    if (c == '\n') {
-      at = {path, at.line + 1, 0};
-      inside = comment = false;
-      quote = 0;
-      continue;
-    }
-    if (comment) continue;
-    if (quote != 0 ? c == quote : c == '"' || c == '\'') {
-      quote = quote == 0 ? c : 0;
-      continue;
-    }
-    const bool blank = c == ' ' || c == '\t' || c == '\r' || c == '\\';
-    if (quote == 0 && (blank || (c == '=' && inside && words.back().text.starts_with("--")))) {
-      inside = false;
-      continue;
-    }
-    if (quote == 0 && !inside && c == '#') {
-      comment = true;
-      continue;
-    }
-    if (!inside) words.push_back({{}, at});
-    inside = true;
-    words.back().text += c;
-  }
-  return words;
-}
-
-bool is_argument(const MegatronWord& word) {
-  return word.text.starts_with("--");
-}
-
+// The settings that name an argument, wherever they are nested ("model.num_layers").
 class MegatronArguments {
  public:
-  MegatronArguments(std::string_view text, const std::string& path)
-      : words_(words_of(text, path)), path_(path) {}
+  MegatronArguments(const std::vector<Setting>& settings, const std::string& path)
+      : settings_(settings), path_(path) {}
 
-  // The value of the last of them, as argparse has it; null: it is not there.
-  const MegatronWord* find(std::string_view name) const {
-    const MegatronWord* found = nullptr;
-    for (std::size_t i = 0; i < words_.size(); ++i) {
-      if (words_[i].text != name) continue;
-      if (i + 1 == words_.size() || is_argument(words_[i + 1])) {
-        throw Error(words_[i].where, fmt::format("{}: a value is due behind it", name));
-      }
-      found = &words_[i + 1];
+  // The last of them, as argparse has it; null: it is not there, or says "false" or "null".
+  const Setting* find(std::string_view name) const {
+    const Setting* found = stated(name);
+    if (found != nullptr && found->value == "true") {
+      throw Error(found->where, fmt::format("{}: a value is due behind it", name));
     }
     return found;
   }
-  bool flag(std::string_view name) const {
-    return std::ranges::find(words_, name, &MegatronWord::text) != words_.end();
-  }
+  bool flag(std::string_view name) const { return stated(name) != nullptr; }
   int whole(std::string_view name) const {
-    const MegatronWord* word = find(name);
-    if (word == nullptr) throw Error({path_, 1, 1}, fmt::format("{} is missing", name));
-    const double value = number(*word, name);
+    const Setting* setting = find(name);
+    if (setting == nullptr) throw Error({path_, 1, 1}, fmt::format("{} is missing", name));
+    const double value = number(*setting, name);
     if (value == std::floor(value) && value >= 0 && value <= 1e8) return static_cast<int>(value);
-    throw Error(word->where, fmt::format("{}: '{}' is not a whole number", name, word->text));
+    throw Error(setting->where,
+                fmt::format("{}: '{}' is not a whole number", name, setting->value));
   }
   int whole_or(std::string_view name, int otherwise) const {
     return find(name) == nullptr ? otherwise : whole(name);
   }
   double number_or(std::string_view name, double otherwise) const {
-    const MegatronWord* word = find(name);
-    return word == nullptr ? otherwise : number(*word, name);
+    const Setting* setting = find(name);
+    return setting == nullptr ? otherwise : number(*setting, name);
   }
   Location where(std::string_view name) const {
-    const MegatronWord* word = find(name);
-    return word == nullptr ? Location{path_, 1, 1} : word->where;
+    const Setting* setting = find(name);
+    return setting == nullptr ? Location{path_, 1, 1} : setting->where;
   }
 
  private:
-  static double number(const MegatronWord& word, std::string_view name) {
-    if (word.text.starts_with("$")) {
-      throw Error(word.where, fmt::format("{}: '{}' is a variable of the shell; write its value",
-                                          name, word.text));
+  const Setting* stated(std::string_view name) const {
+    const std::string plain = setting_name(name);
+    const Setting* found = nullptr;
+    for (const Setting& setting : settings_) {
+      const std::string_view last(setting.name);
+      if (last.substr(last.rfind('.') + 1) == plain) found = &setting;
+    }
+    const bool none = found != nullptr && (found->value == "false" || found->value == "null");
+    return none ? nullptr : found;
+  }
+  static double number(const Setting& setting, std::string_view name) {
+    if (setting.value.starts_with("$")) {
+      throw Error(setting.where, fmt::format("{}: '{}' is a variable of the shell; write its value",
+                                             name, setting.value));
     }
     try {
-      return parse_quantity(word.text, Dimension::number);
+      return parse_quantity(setting.value, Dimension::number);
     } catch (const Error&) {
-      throw Error(word.where, fmt::format("{}: '{}' is not a number", name, word.text));
+      throw Error(setting.where, fmt::format("{}: '{}' is not a number", name, setting.value));
     }
   }
 
-  std::vector<MegatronWord> words_;
-  std::string path_;
+  const std::vector<Setting>& settings_;
+  const std::string& path_;
 };
 
 using Arguments = MegatronArguments;
@@ -147,25 +108,26 @@ std::optional<std::array<double, 2>> listed(std::string_view text) {
 
 // Layers with a dense MLP: N means that one in N has experts, "([0]*3+[1]*58)" lists them.
 int dense_layers(const Arguments& arguments, int layers) {
-  const MegatronWord* word = arguments.find("--moe-layer-freq");
+  const Setting* word = arguments.find("--moe-layer-freq");
   if (word == nullptr) return 0;
-  if (word->text.find_first_not_of("0123456789") == std::string::npos) {
+  if (word->value.find_first_not_of("0123456789") == std::string::npos) {
     const int every = std::max(1, arguments.whole("--moe-layer-freq"));
     return layers - (layers + every - 1) / every;
   }
-  std::string list = word->text;
+  std::string list = word->value;
   std::erase_if(list, [](char c) { return c == '(' || c == ')' || c == ' '; });
   const auto counts = listed(list);
   if (!counts || (*counts)[0] + (*counts)[1] != layers) {
     throw Error(word->where, fmt::format("--moe-layer-freq: '{}' is neither a number nor a list of "
                                          "{} zeros and ones such as ([0]*3+[1]*58)",
-                                         word->text, layers));
+                                         word->value, layers));
   }
   return static_cast<int>((*counts)[0]);
 }
 
 void read_experts(const Arguments& arguments, TransformerSpec& model) {
   model.moe.experts = arguments.whole_or("--num-experts", 0);
+  if (model.moe.experts == 1) model.moe.experts = 0;  // as Megatron-DeepSpeed says of a dense model
   if (model.moe.experts == 0) return;
   model.moe.per_token = arguments.whole_or("--moe-router-topk", 2);
   model.moe.ffn_hidden = arguments.whole_or("--moe-ffn-hidden-size", model.ffn_hidden);
@@ -180,12 +142,12 @@ void read_attention(const Arguments& arguments, TransformerSpec& model) {
     model.kv_heads = arguments.whole_or("--num-query-groups", 1);
   }
   model.head_width = arguments.whole_or("--kv-channels", 0);
-  if (const MegatronWord* window = arguments.find("--window-size")) {
-    const std::string before = window->text.substr(0, window->text.find(','));
+  if (const Setting* window = arguments.find("--window-size")) {
+    const std::string before = window->value.substr(0, window->value.find(','));
     if (before.empty() || before.find_first_not_of("0123456789") != before.npos ||
         before.size() > 8) {
       throw Error(window->where, fmt::format("--window-size: '{}' is not two numbers such as 128,0",
-                                             window->text));
+                                             window->value));
     }
     model.window = std::stoi(before) + 1;  // the keys before it, and its own
   }
@@ -201,10 +163,10 @@ void read_attention(const Arguments& arguments, TransformerSpec& model) {
 // Of a hybrid model: letters, "|" where stages of a pipeline end, and behind "/" what predicts
 // further tokens, which is left out.
 void read_pattern(const Arguments& arguments, TransformerSpec& model) {
-  const MegatronWord* word = arguments.find("--hybrid-layer-pattern");
+  const Setting* word = arguments.find("--hybrid-layer-pattern");
   if (word == nullptr) word = arguments.find("--hybrid-override-pattern");
   if (word == nullptr) return;
-  model.pattern = word->text.substr(0, word->text.find('/'));
+  model.pattern = word->value.substr(0, word->value.find('/'));
   std::erase(model.pattern, '|');
   const int listed = static_cast<int>(model.pattern.size());
   model.layers = arguments.whole_or("--num-layers", listed);
@@ -229,21 +191,21 @@ int usual_ffn(const Arguments& arguments, int hidden) {
 
 void read_forms(const Arguments& arguments, TransformerSpec& model) {
   model.activation = arguments.flag("--swiglu") ? Activation::swiglu : Activation::gelu;
-  const MegatronWord* norm = arguments.find("--normalization");
-  if (norm != nullptr && norm->text != "RMSNorm" && norm->text != "LayerNorm") {
+  const Setting* norm = arguments.find("--normalization");
+  const std::string kind = norm == nullptr ? "layernorm" : setting_name(norm->value);
+  if (kind != "rmsnorm" && kind != "layernorm" && kind != "layernorm1p") {
     throw Error(norm->where,
-                fmt::format("--normalization: '{}' is neither LayerNorm nor RMSNorm", norm->text));
+                fmt::format("--normalization: '{}' is neither LayerNorm nor RMSNorm", norm->value));
   }
-  model.normalisation = norm != nullptr && norm->text == "RMSNorm" ? Normalisation::rms_norm
-                                                                   : Normalisation::layer_norm;
-  const MegatronWord* position = arguments.find("--position-embedding-type");
+  model.normalisation = kind == "rmsnorm" ? Normalisation::rms_norm : Normalisation::layer_norm;
+  const Setting* position = arguments.find("--position-embedding-type");
   const bool learned = position == nullptr ? !arguments.flag("--use-rotary-position-embeddings")
-                                           : position->text == "learned_absolute";
-  model.position = learned                     ? PositionEncoding::learned
-                   : position == nullptr       ? PositionEncoding::rotary
-                   : position->text == "alibi" ? PositionEncoding::alibi
-                   : position->text == "none"  ? PositionEncoding::none
-                                               : PositionEncoding::rotary;
+                                           : position->value == "learned_absolute";
+  model.position = learned                      ? PositionEncoding::learned
+                   : position == nullptr        ? PositionEncoding::rotary
+                   : position->value == "alibi" ? PositionEncoding::alibi
+                   : position->value == "none"  ? PositionEncoding::none
+                                                : PositionEncoding::rotary;
   model.biases = !arguments.flag("--disable-bias-linear");
   model.tied_embeddings = !arguments.flag("--untie-embeddings-and-output-weights");
   model.dropout = arguments.number_or("--hidden-dropout", 0.1) > 0;
@@ -251,8 +213,9 @@ void read_forms(const Arguments& arguments, TransformerSpec& model) {
 
 }  // namespace
 
-TransformerSpec model_of_megatron_arguments(const std::string& text, const std::string& path) {
-  const Arguments arguments(text, path);
+TransformerSpec model_of_megatron_settings(const std::vector<Setting>& settings,
+                                           const std::string& path) {
+  const Arguments arguments(settings, path);
   TransformerSpec model;
   model.name = path;
   model.source = fmt::format("{}, arguments of Megatron-LM", path);
@@ -270,6 +233,10 @@ TransformerSpec model_of_megatron_arguments(const std::string& text, const std::
   read_pattern(arguments, model);
   check_limits(model, arguments.where("--num-layers"));
   return model;
+}
+
+TransformerSpec model_of_megatron_arguments(const std::string& text, const std::string& path) {
+  return model_of_megatron_settings(settings_of_script(text, path), path);
 }
 
 }  // namespace windtunnel

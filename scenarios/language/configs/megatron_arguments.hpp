@@ -5,14 +5,19 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "models/workload/transformer.hpp"
+#include "scenarios/language/configs/setting.hpp"
 
 namespace windtunnel {
 
-// `path` is what errors and the model are called. Blanks, line ends, "\" at them and quotes
-// separate arguments; "--key=value" is "--key value", '#' begins a comment. Throws Error with
-// location: an argument that is missing, a value that is none or a shell's variable.
+// `path` is what errors and the model are called. Throws Error with location: an argument that is
+// missing, a value that is none or a shell's variable, and what settings_of_script() throws.
 TransformerSpec model_of_megatron_arguments(const std::string& text, const std::string& path);
+
+// The same of settings, each named as the argument is, also inside a map of a YAML file.
+TransformerSpec model_of_megatron_settings(const std::vector<Setting>& settings,
+                                           const std::string& path);
 
 }  // namespace windtunnel

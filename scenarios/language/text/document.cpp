@@ -17,8 +17,8 @@ constexpr int kMaxNodes = 200'000;
 
 class TreeBuilder {
  public:
-  TreeBuilder(const std::string& file, bool line_numbers)
-      : file_(file), line_numbers_(line_numbers) {}
+  TreeBuilder(const std::string& text, const std::string& file, bool line_numbers)
+      : text_(text), file_(file), line_numbers_(line_numbers) {}
 
   // `fallback` locates a node without a mark of its own: a key that is followed by nothing.
   DocumentNode build(const YAML::Node& source, const Location& fallback, int depth) {
@@ -35,6 +35,7 @@ class TreeBuilder {
       case YAML::NodeType::Scalar:
         node.kind = DocumentNode::Kind::scalar;
         node.text = source.Scalar();
+        check_quote(source.Mark().pos, node.where);
         break;
       case YAML::NodeType::Sequence:
         node.kind = DocumentNode::Kind::list;
@@ -50,6 +51,22 @@ class TreeBuilder {
   }
 
  private:
+  // yaml-cpp takes the rest of the text for a scalar whose quote does not end.
+  void check_quote(int begin, const Location& where) {
+    if (begin <= checked_to_ || begin >= static_cast<int>(text_.size())) return;
+    checked_to_ = begin;  // what an alias repeats stands before
+    const char quote = text_[begin];
+    if (quote != '"' && quote != '\'') return;
+    for (std::size_t i = begin + 1; i < text_.size(); ++i) {
+      if (text_[i] == '\\' && quote == '"') {
+        ++i;
+      } else if (text_[i] == quote) {
+        return;
+      }
+    }
+    throw Error(where, fmt::format("the quote {} does not end", quote));
+  }
+
   void build_map(const YAML::Node& source, DocumentNode& node, int depth) {
     node.kind = DocumentNode::Kind::map;
     for (const auto& pair : source) {
@@ -75,7 +92,9 @@ class TreeBuilder {
     return {file_, mark.line + 1, mark.column + 1};
   }
 
+  const std::string& text_;
   const std::string& file_;
+  int checked_to_ = -1;
   bool line_numbers_;
   int nodes_ = 0;
 };
@@ -153,7 +172,7 @@ DocumentNode parse_document(const std::string& text, const std::string& file, bo
     throw Error(start, "more than one YAML document in one text, or a comma before it");
   }
   if (documents == 0) return document_node(DocumentNode::Kind::null, "", start);
-  return TreeBuilder(file, line_numbers).build(document, start, 0);
+  return TreeBuilder(text, file, line_numbers).build(document, start, 0);
 }
 
 namespace {

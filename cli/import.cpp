@@ -1,0 +1,88 @@
+// windtunnel import makes a scenario of the configuration of a training program.
+#include "scenarios/language/imports/import.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <iterator>
+#include <memory>
+#include <string>
+
+#include "cli/plan/plan_arguments.hpp"
+#include "cli/program/answer_output.hpp"
+#include "cli/program/command.hpp"
+#include "cli/program/output.hpp"
+#include "cli/program/override_options.hpp"
+#include "report/answer/import_answer.hpp"
+#include "scenarios/language/library/library.hpp"
+
+namespace windtunnel {
+namespace {
+
+struct ImportCommand {
+  std::vector<std::string> files;
+  std::string cluster;
+  std::string model;
+  std::string kind;
+  std::string out;
+  std::vector<std::string> set;
+  AnswerOutput output;
+};
+
+// "16 x dgx-h100", or a node alone, whose number the files say.
+void set_cluster(const std::string& text, Overrides& set) {
+  if (text.empty()) return;
+  if (text.find_first_of("0123456789") != 0) {
+    set.emplace_back("cluster.node", find_node(text).name);
+    return;
+  }
+  const ClusterArgument cluster = parse_cluster(text);
+  set.emplace_back("cluster.node", cluster.node);
+  set.emplace_back("cluster.nodes", std::to_string(cluster.nodes));
+}
+
+ExitCode run(const ImportCommand& command) {
+  check_folder_of(command.out);
+  check_folders(command.output);
+  ImportRequest request;
+  request.files = command.files;
+  request.kind = command.kind;
+  set_cluster(command.cluster, request.set);
+  if (!command.model.empty()) request.set.emplace_back("model", model_value(command.model));
+  std::ranges::move(parse_overrides(command.set), std::back_inserter(request.set));
+  const ImportedScenario imported = import_scenario(request);
+  check_imported(imported);
+  AnswerOutput output = command.output;
+  if (!command.out.empty()) output.beside = {{command.out, imported.text}};
+  const std::string next = command.out.empty() ? "\n" + imported.text
+                                               : fmt::format("Next: windtunnel run {} --out out\n",
+                                                             shell_word(command.out));
+  hand_out(import_answer(imported), output, next);
+  return ExitCode::ok;
+}
+
+}  // namespace
+
+Handler define_import(CLI::App& app) {
+  auto command = std::make_shared<ImportCommand>();
+  const CommandLine line(app);
+  line.add_option("FILES", command->files,
+                  "the configuration of a run: launch script, YAML, TOML or JSON; of several, what "
+                  "a later one says goes before")
+      .required();
+  line.add_option("--cluster", command->cluster,
+                  "the machine: '16 x dgx-h100', or dgx-h100 where the files say how many", "TEXT");
+  line.add_option("--model", command->model,
+                  "the model, where the files do not say it: a name of `windtunnel list models` or "
+                  "a config.json",
+                  "NAME");
+  line.add_option("--kind", command->kind,
+                  "of the files, where they do not tell it: " + configuration_kinds_text(), "NAME");
+  line.add_set(command->set);
+  line.add_option("--out", command->out, "write the scenario, for windtunnel run", "FILE");
+  add_answer_output(line, command->output);
+  add_example(line, "examples/configurations/llama3-70b.sh --cluster dgx-h100 --out job.yaml");
+  return [command] { return run(*command); };
+}
+
+}  // namespace windtunnel

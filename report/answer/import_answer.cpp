@@ -1,0 +1,99 @@
+#include "report/answer/import_answer.hpp"
+
+#include <fmt/format.h>
+
+#include <filesystem>
+#include <nlohmann/json.hpp>
+
+namespace windtunnel {
+namespace {
+
+std::string place_text(const Location& where) {
+  const std::string file = std::filesystem::path(where.file).filename();
+  return where.line == 0 ? file : fmt::format("{}:{}", file, where.line);
+}
+
+SummarySection read_section(const ImportedScenario& imported) {
+  SummarySection section{.title = "Read", .rows = {}};
+  section.with_figures = true;
+  section.table.columns = {{"key"}, {"value", Align::left, "", 40}, {"setting"}, {"from"}};
+  for (const ReadKey& read : imported.read) {
+    section.table.rows.push_back(
+        {read.key, read.value, read.from.name, place_text(read.from.where)});
+  }
+  return section;
+}
+
+SummarySection assumed_section(const ImportedScenario& imported) {
+  SummarySection section{.title = "Assumed, as no setting says it", .rows = {}};
+  section.table.columns = {{"key"}, {"value"}, {"why"}};
+  for (const AssumedSetting& assumed : imported.assumed) {
+    section.table.rows.push_back({assumed.key, assumed.value, assumed.why});
+  }
+  return section;
+}
+
+SummarySection left_out_section(const ImportedScenario& imported) {
+  SummarySection section{.title = "Left out, and may matter", .rows = {}};
+  section.table.columns = {{"setting"}, {"value", Align::left, "", 24}, {"from"}, {"why"}};
+  for (const LeftOut& left : imported.left_out) {
+    section.table.rows.push_back(
+        {left.setting.name, left.setting.value, place_text(left.setting.where), left.why});
+  }
+  return section;
+}
+
+Json setting_json(const Setting& setting) {
+  return {{"name", setting.name},
+          {"value", setting.value},
+          {"file", setting.where.file},
+          {"line", setting.where.line}};
+}
+
+Json import_document(const ImportedScenario& imported) {
+  Json document = {{"files", Json::array()},    {"software", imported.software},
+                   {"read", Json::array()},     {"assumed", Json::array()},
+                   {"left_out", Json::array()}, {"without_effect", Json::array()},
+                   {"scenario", imported.text}};
+  for (const auto& [path, kind] : imported.kinds) {
+    document["files"].push_back({{"file", path}, {"kind", kind}});
+  }
+  for (const ReadKey& read : imported.read) {
+    document["read"].push_back(
+        {{"key", read.key}, {"value", read.value}, {"setting", setting_json(read.from)}});
+  }
+  for (const AssumedSetting& assumed : imported.assumed) {
+    document["assumed"].push_back(
+        {{"key", assumed.key}, {"value", assumed.value}, {"why", assumed.why}});
+  }
+  for (const LeftOut& left : imported.left_out) {
+    document["left_out"].push_back({{"setting", setting_json(left.setting)}, {"why", left.why}});
+  }
+  for (const Setting& setting : imported.without_effect) {
+    document["without_effect"].push_back(setting_json(setting));
+  }
+  return document;
+}
+
+}  // namespace
+
+Answer import_answer(const ImportedScenario& imported) {
+  Answer answer;
+  answer.kind = "import";
+  answer.title = "Imported";
+  for (const auto& [path, kind] : imported.kinds) {
+    answer.figures.push_back({"file", path, kind});
+  }
+  answer.figures.push_back(
+      {"software", imported.software.empty() ? "not said" : imported.software});
+  answer.figures.push_back({"settings read", fmt::to_string(imported.read.size())});
+  answer.figures.push_back(
+      {"without effect", fmt::to_string(imported.without_effect.size()), "on time and memory"});
+  answer.sections.push_back(read_section(imported));
+  if (!imported.assumed.empty()) answer.sections.push_back(assumed_section(imported));
+  if (!imported.left_out.empty()) answer.sections.push_back(left_out_section(imported));
+  answer.document = [&imported] { return import_document(imported); };
+  return answer;
+}
+
+}  // namespace windtunnel

@@ -1,0 +1,727 @@
+#include "scenarios/language/imports/import.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cctype>
+#include <cmath>
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <set>
+
+#include "models/base/units.hpp"
+#include "scenarios/language/configs/megatron_arguments.hpp"
+#include "scenarios/language/imports/configuration_table.hpp"
+#include "scenarios/language/library/facts/gpu_names.hpp"
+#include "scenarios/language/library/facts/model_names.hpp"
+#include "scenarios/language/library/library.hpp"
+#include "scenarios/language/text/fields.hpp"
+#include "scenarios/language/text/scenario_text.hpp"
+#include "scenarios/language/text/values.hpp"
+
+namespace windtunnel {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string in_lower_case(std::string text) {
+  for (char& c : text) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  return text;
+}
+
+// "auto" and null leave a value to the program.
+bool is_left_open(const Setting& setting) {
+  const std::string value = in_lower_case(setting.value);
+  return value.empty() || value == "auto" || value == "null" || value == "~";
+}
+
+class ScenarioImport {
+ public:
+  explicit ScenarioImport(const ImportRequest& request) : request_(request) {}
+
+  ImportedScenario result() {
+    for (const std::string& path : request_.files) {
+      if (!files_read_.contains(path)) read_file(path, 0);
+    }
+    for (const auto& [key, value] : request_.set) set_by_request(key, value);
+    for (const AssumedSetting& each : assumed_by_tables_) {
+      if (!keys_.contains(each.key)) assume(each.key, each.value, each.why);
+    }
+    set_precision();
+    set_machine();
+    set_model();
+    set_layout();
+    set_batch();
+    if (!made_.software.empty() && !keys_.contains("software")) set("software", made_.software);
+    made_.software = text("software");
+    write();
+    return std::move(made_);
+  }
+
+ private:
+  static constexpr int kDeepest = 4;  // files named by files
+
+  // --- What the files say ---
+
+  void read_file(const std::string& path, int depth) {
+    files_read_.insert(path);
+    const ConfigurationFile file = read_configuration(read_text_file(path), path);
+    const ConfigurationTable& table = table_for(file);
+    made_.kinds.emplace_back(path, table.name);
+    if (made_.software.empty()) made_.software = table.software;
+    for (const AssumedSetting& each : table.assumes) assumed_by_tables_.push_back(each);
+    if (table.model != StatedModel::keys && model_file_.path.empty()) {
+      model_file_ = file;
+      model_is_ = table.model;
+    }
+    // What a file names goes before what it says itself.
+    const auto is_file = [&](const Setting& setting) {
+      const MeantSetting* row = row_of(table, setting);
+      const std::vector<MeantKey>* meaning = row == nullptr ? nullptr : meaning_of(*row, setting);
+      return meaning != nullptr && !meaning->empty() && meaning->front().first == ".file";
+    };
+    for (const bool named : {true, false}) {
+      for (const Setting& setting : file.settings) {
+        if (is_file(setting) != named || is_left_open(setting)) continue;
+        if (named) {
+          read_named_file(setting, depth);
+        } else {
+          read_setting(table, setting);
+        }
+      }
+    }
+  }
+
+  // One that does not tell, and comes after one that does, is of the same kind.
+  const ConfigurationTable& table_for(const ConfigurationFile& file) const {
+    if (!request_.kind.empty()) return find_table(request_.kind);
+    if (const ConfigurationTable* table = table_of(file)) return *table;
+    if (!made_.kinds.empty()) return find_table(made_.kinds.front().second);
+    std::vector<std::string> known;
+    for (const ConfigurationTable& table : configuration_tables()) known.push_back(table.name);
+    throw Error(Location{file.path, 1, 1},
+                fmt::format("is the configuration of no program that is known by its settings; say "
+                            "with --kind which one it is: {}",
+                            fmt::join(known, ", ")));
+  }
+
+  void read_setting(const ConfigurationTable& table, const Setting& setting) {
+    const MeantSetting* row = row_of(table, setting);
+    if (row == nullptr) {
+      leave_out(table, setting);
+      return;
+    }
+    const std::vector<MeantKey>* meaning = meaning_of(*row, setting);
+    if (meaning == nullptr) {
+      if (reason_of(table, setting) == nullptr) throw unknown_value(*row, setting);
+      leave_out(table, setting);
+      return;
+    }
+    for (const auto& [key, value] : *meaning) {
+      state(key, value.empty() ? setting.value : value, setting);
+    }
+  }
+
+  // By the whole value; by one of its words, "[float8, mx]" or "full_shard auto_wrap"; for 0 and 1
+  // as for "false" and "true". Null: the row has no such case.
+  static const std::vector<MeantKey>* meaning_of(const MeantSetting& row, const Setting& setting) {
+    const std::string value = in_lower_case(setting.value);
+    const auto find = [&](std::string_view wanted) -> const std::vector<MeantKey>* {
+      const auto found =
+          std::ranges::find(row.cases, wanted, [](const auto& each) { return each.first; });
+      return found == row.cases.end() ? nullptr : &found->second;
+    };
+    if (const auto* meant = find(value)) return meant;
+    constexpr std::string_view kBetween = "[], ";
+    for (std::size_t begin = 0; begin < value.size();) {
+      const std::size_t end = std::min(value.find_first_of(kBetween, begin), value.size());
+      const auto* meant = end > begin ? find(value.substr(begin, end - begin)) : nullptr;
+      if (meant != nullptr) return meant;
+      begin = end + 1;
+    }
+    const auto* as_flag = value == "1" ? find("true") : value == "0" ? find("false") : nullptr;
+    return as_flag != nullptr ? as_flag : find("any");
+  }
+
+  static Error unknown_value(const MeantSetting& row, const Setting& setting) {
+    if (setting.value.find('$') != std::string::npos) return unset_variable(setting);
+    std::vector<std::string> known;
+    for (const auto& [name, meant] : row.cases) known.push_back(name);
+    return {setting.where, fmt::format("{}: '{}' is none of {}", setting.name, setting.value,
+                                       fmt::join(known, ", "))};
+  }
+  static Error unset_variable(const Setting& setting) {
+    return {setting.where, fmt::format("{}: '{}' is a variable that the file does not set; write "
+                                       "its value",
+                                       setting.name, setting.value)};
+  }
+
+  // Why a setting that is left out may matter. Null: the table does not say.
+  static const std::string* reason_of(const ConfigurationTable& table, const Setting& setting) {
+    const auto found = std::ranges::find_if(table.not_modelled, [&](const auto& entry) {
+      return ends_with_name(setting.name, entry.first);
+    });
+    return found == table.not_modelled.end() ? nullptr : &found->second;
+  }
+
+  static bool names(const std::vector<std::string>& names, const Setting& setting) {
+    return std::ranges::any_of(
+        names, [&](const std::string& name) { return ends_with_name(setting.name, name); });
+  }
+
+  void leave_out(const ConfigurationTable& table, const Setting& setting) {
+    const std::string value = in_lower_case(setting.value);
+    const bool off = value == "false" || value == "0" || value == "none" || value == "[]";
+    const std::string* reason = reason_of(table, setting);
+    if (table.model == StatedModel::megatron && names(table.model_from, setting)) {
+      made_.read.push_back({"model", setting.value, setting});
+    } else if (off || (reason == nullptr && names(table.without_effect, setting))) {
+      made_.without_effect.push_back(setting);
+    } else {
+      made_.left_out.push_back({setting, reason != nullptr ? *reason : "not known here"});
+    }
+  }
+
+  // The later file, and the later place in a file, decides; but of two settings of a file that
+  // shard the training state, the one that shards more.
+  void state(const std::string& key, const std::string& value, const Setting& from) {
+    const bool variable = value.find('$') != std::string::npos;
+    if (variable && (key.starts_with(".") || key.starts_with("--"))) {
+      made_.left_out.push_back({from, "a variable that the file does not set"});
+      return;
+    }
+    if (variable) throw unset_variable(from);
+    if (key.starts_with('!')) {
+      firm_.insert(key.substr(1));
+      state_key(key.substr(1), value, from);
+    } else if (!firm_.contains(key)) {
+      state_key(key, value, from);
+    }
+  }
+
+  void state_key(const std::string& key, const std::string& value, const Setting& from) {
+    const auto stated = keys_.find(key);
+    if (stated == keys_.end()) order_.push_back(key);
+    const bool shards_less = key == "layout.sharding" && stated != keys_.end() &&
+                             stated->second.from.where.file == from.where.file &&
+                             value < stated->second.value;  // none < zero1 < zero2 < zero3
+    if (!shards_less) keys_[key] = {key, value, from};
+  }
+
+  // A further file of the request of that name, or one that lies there.
+  void read_named_file(const Setting& setting, int depth) {
+    std::vector<fs::path> paths;
+    for (const std::string& file : request_.files) {
+      if (fs::path(file).filename() == fs::path(setting.value).filename()) paths.emplace_back(file);
+    }
+    paths.push_back(fs::path(setting.where.file).parent_path() / setting.value);
+    paths.emplace_back(setting.value);
+    std::error_code ignored;
+    for (const fs::path& path : paths) {
+      if (depth >= kDeepest || !fs::is_regular_file(path, ignored)) continue;
+      if (!files_read_.contains(path.string())) read_file(path.string(), depth + 1);
+      return;
+    }
+    if (setting.value.find('$') != std::string::npos) {
+      made_.left_out.push_back({setting, "names a file by a variable; give the file besides"});
+      return;
+    }
+    throw Error(setting.where,
+                fmt::format("{}: there is no file '{}'; give it besides, as a further file of "
+                            "windtunnel import",
+                            setting.name, setting.value));
+  }
+
+  // --- Numbers ---
+
+  std::optional<double> number(const std::string& key) const {
+    const auto found = keys_.find(key);
+    if (found == keys_.end()) return {};
+    const ReadKey& read = found->second;
+    try {
+      return parse_quantity(read.value, Dimension::number);
+    } catch (const Error&) {
+      throw Error(read.from.where,
+                  fmt::format("{}: '{}' is not a number", read.from.name, read.value));
+    }
+  }
+  // One of at least 1; another one (-1, 0) leaves it open.
+  std::optional<double> count(const std::string& key) const {
+    const std::optional<double> value = number(key);
+    if (!value || *value < 1) return {};
+    if (*value != std::floor(*value)) {
+      throw Error(keys_.at(key).from.where,
+                  fmt::format("{}: '{}' is not a whole number", keys_.at(key).from.name,
+                              keys_.at(key).value));
+    }
+    return value;
+  }
+  double count_or_1(const std::string& key) const { return count(key).value_or(1); }
+  std::string text(const std::string& key) const {
+    const auto found = keys_.find(key);
+    return found == keys_.end() ? "" : found->second.value;
+  }
+  Location place(const std::string& key) const {
+    const auto found = keys_.find(key);
+    return found == keys_.end() ? Location{request_.files.front()} : found->second.from.where;
+  }
+
+  // What follows from the key `by`, if that is stated.
+  void set(const std::string& key, const std::string& value, const std::string& by = "") {
+    if (requested(key)) return;
+    if (!keys_.contains(key)) order_.push_back(key);
+    ReadKey& read = keys_[key];
+    read.key = key;
+    read.value = value;
+    if (const auto from = keys_.find(by); from != keys_.end()) read.from = from->second.from;
+  }
+  void set(const std::string& key, double value, const std::string& by = "") {
+    set(key, fmt::format("{}", static_cast<std::int64_t>(value)), by);
+  }
+  bool requested(const std::string& key) const {
+    return std::ranges::any_of(request_.set, [&](const auto& each) { return each.first == key; });
+  }
+  void set_by_request(const std::string& key, const std::string& value) {
+    if (find_field(key) == nullptr) {
+      throw Error(
+          fmt::format("--set {}: is no key of a scenario (windtunnel schema has all)", key));
+    }
+    if (!keys_.contains(key)) order_.push_back(key);
+    keys_[key] = {key, value, {}};
+  }
+  void assume(const std::string& key, const std::string& value, const std::string& why) {
+    set(key, value);
+    if (!key.starts_with(".")) made_.assumed.push_back({key, value, why});
+  }
+  void drop(const std::string& key) {
+    keys_.erase(key);
+    std::erase(order_, key);
+  }
+
+  // Products in fewer bits go before the type of all else.
+  void set_precision() {
+    if (!keys_.contains(".low") || requested("precision")) return;
+    const bool blocks = text(".low") == "fp8" && keys_.contains(".low_recipe");
+    const ReadKey& read = keys_.at(blocks ? ".low_recipe" : ".low");
+    state("precision", read.value, read.from);
+  }
+
+  // --- The machine ---
+
+  void set_machine() {
+    std::string node = text("cluster.node");
+    if (node.empty() && keys_.contains(".gpu")) {
+      try {
+        node = gpu_named(text(".gpu"), false).node;
+      } catch (const Error& error) {
+        throw Error(place(".gpu"), std::string(error.text()));
+      }
+      assume("cluster.node", node,
+             fmt::format("the usual node of {}; another one: --cluster", text(".gpu")));
+    }
+    if (node.empty()) {
+      throw Error(Location{request_.files.front()},
+                  "does not say on which machine it runs; give it as --cluster, say --cluster "
+                  "'16 x dgx-h100' (`windtunnel list nodes`)");
+    }
+    const double ranks =
+        count_or_1("layout.tp") * count_or_1("layout.pp") * count_or_1("layout.cp");
+    std::optional<double> gpus = count(".gpus");
+    std::string by = ".gpus";
+    if (!gpus && count("layout.dp")) {
+      gpus = *count("layout.dp") * ranks;
+      by = "layout.dp";
+    }
+    std::optional<double> nodes = count(".nodes");
+    double per_node = find_node(node).gpus;
+    if (const auto stated = count(".gpus_per_node")) per_node = *stated;
+    if (gpus && !requested("cluster.nodes")) {
+      per_node = std::min(per_node, std::ceil(*gpus / nodes.value_or(1)));
+    }
+    if (requested("cluster.node.gpus")) per_node = count_or_1("cluster.node.gpus");
+    if (nodes) {
+      by = ".nodes";
+    } else if (gpus) {
+      nodes = std::ceil(*gpus / per_node);
+    }
+    if (requested("cluster.nodes")) nodes = count("cluster.nodes");
+    if (!nodes) {
+      throw Error(Location{request_.files.front()},
+                  fmt::format("does not say how many nodes it takes; give them, say --cluster "
+                              "'{:.0f} x {}'",
+                              std::ceil(ranks / per_node), node));
+    }
+    gpus_ = *nodes * per_node;
+    gpus_of_node_ = per_node;
+    set("cluster.nodes", *nodes, by);
+    if (per_node == find_node(node).gpus) return set("cluster.node", node);
+    drop("cluster.node");
+    set("cluster.node.base", node);
+    set("cluster.node.gpus", per_node, keys_.contains(".gpus_per_node") ? ".gpus_per_node" : by);
+  }
+
+  // --- The model ---
+
+  void set_model() {
+    if (requested("model")) {
+      for (const std::string& key : std::vector(order_)) {
+        if (key.starts_with("model.") && !requested(key)) drop(key);
+      }
+      return;
+    }
+    if (keys_.contains(".model")) {
+      set_named_model();
+    } else if (model_is_ == StatedModel::hugging_face) {
+      set("model", quoted_path(model_file_.path));
+    } else if (model_is_ == StatedModel::megatron) {
+      set_megatron_model();
+    }
+    const bool stated = keys_.contains("model") || keys_.contains("model.layers");
+    if (!stated) {
+      throw Error(Location{request_.files.front()},
+                  "does not say which model it trains; give it as --model, a name of `windtunnel "
+                  "list models` or a config.json");
+    }
+  }
+
+  // Wherever the scenario is written.
+  static std::string quoted_path(const fs::path& path) {
+    return fmt::format("'{}'", fs::absolute(path).lexically_normal().string());
+  }
+
+  void set_named_model() {
+    const Setting& from = keys_.at(".model").from;
+    std::string name = text(".model");
+    std::error_code ignored;
+    const fs::path folder = fs::path(from.where.file).parent_path();
+    for (const fs::path& path : {fs::path(name), fs::path(name) / "config.json", folder / name,
+                                 folder / name / "config.json"}) {
+      if (path.extension() == ".json" && fs::is_regular_file(path, ignored)) {
+        return set("model", quoted_path(path), ".model");
+      }
+    }
+    if (keys_.contains(".model_size")) name += " " + text(".model_size");
+    try {
+      const TransformerSpec& model = model_named(name);
+      check_size(model, name, from);
+      set("model", model.name, ".model");
+    } catch (const Error& error) {
+      if (!error.where().file.empty()) throw;
+      throw Error(from.where, fmt::format("{}; give it as --model, a name of `windtunnel list "
+                                          "models` or its config.json",
+                                          error.text()));
+    }
+  }
+
+  // A name that says "16B" is not of a model with 671 B parameters.
+  static void check_size(const TransformerSpec& model, const std::string& name,
+                         const Setting& from) {
+    constexpr double kAlike = 0.3;  // names round, and some leave embeddings out
+    const std::string plain = in_lower_case(name);
+    bool stated = false;
+    for (std::size_t b = plain.find('b'); b != std::string::npos; b = plain.find('b', b + 1)) {
+      if (b + 1 < plain.size() && std::isalnum(static_cast<unsigned char>(plain[b + 1])) != 0) {
+        continue;
+      }
+      std::size_t begin = b;
+      while (begin > 0 && (std::isdigit(static_cast<unsigned char>(plain[begin - 1])) != 0 ||
+                           plain[begin - 1] == '.')) {
+        --begin;
+      }
+      // "A3B" counts active ones, "8x7B" those of an expert.
+      if (begin == b || (begin > 0 && (plain[begin - 1] == 'a' || plain[begin - 1] == 'x')))
+        continue;
+      stated = true;
+      const double said = std::stod(plain.substr(begin, b - begin)) * 1e9;
+      if (std::abs(model.parameters() / said - 1) < kAlike) return;
+    }
+    if (!stated) return;
+    throw Error(from.where,
+                fmt::format("'{}': the nearest model of the library, {}, has {:.3g} B parameters; "
+                            "give it as --model, a name of `windtunnel list models` or its "
+                            "config.json",
+                            name, model.name, model.parameters() / 1e9));
+  }
+
+  // The dimensions as keys of the scenario, so that it stands without the script.
+  void set_megatron_model() {
+    std::vector<Setting> settings;
+    for (const auto& [key, read] : keys_) {
+      if (key.starts_with("--"))
+        settings.push_back({setting_name(key), read.value, read.from.where});
+    }
+    // What the file itself says goes before what another of its settings means.
+    std::ranges::copy_if(model_file_.settings, std::back_inserter(settings),
+                         [](const Setting& setting) { return !is_left_open(setting); });
+    if (!has_setting(settings, "vocab_size")) {
+      const char* usual = "128256";
+      settings.push_back({"vocab_size", usual, Location{model_file_.path}});
+      made_.assumed.push_back({"model.vocabulary", usual,
+                               "the tokenizer decides, which no file says; another one: --set "
+                               "model.vocabulary=N"});
+    }
+    const TransformerSpec model = model_of_megatron_settings(settings, model_file_.path);
+    const TransformerSpec usual;
+    set_part("model", model, usual);
+    if (model.moe.experts > 0) set_part("model.moe", model.moe, usual.moe);
+    if (model.latent.kv_rank > 0) set_part("model.latent", model.latent, usual.latent);
+    if (model.mamba.state > 0) set_part("model.mamba", model.mamba, usual.mamba);
+  }
+
+  // What differs from the usual.
+  template <class Part>
+  void set_part(const std::string& path, const Part& part, const Part& usual) {
+    for (const BoundRow& row : bound_rows<Part>(path)) {
+      const std::string key = join_path(path, row.key);
+      const std::optional<Value> value = value_in(part, *row.field, key);
+      const std::optional<Value> otherwise = value_in(usual, *row.field, key);
+      if (!value || (otherwise && text_of(*otherwise) == text_of(*value))) continue;
+      set(key, text_of(*value));
+    }
+  }
+
+  static bool has_setting(const std::vector<Setting>& settings, std::string_view name) {
+    return std::ranges::any_of(
+        settings, [&](const Setting& setting) { return ends_with_name(setting.name, name); });
+  }
+
+  // Layers of the model; 0: it stands in a file of its own.
+  double layers() const {
+    if (const std::optional<double> stated = count("model.layers")) return *stated;
+    const std::string model = text("model");
+    if (model.empty() || model.starts_with("'")) return 0;
+    return find_model(model).layers;
+  }
+
+  // --- Layout and batch ---
+
+  void set_layout() {
+    const double pp = count_or_1("layout.pp");
+    const double others = count_or_1("layout.tp") * pp * count_or_1("layout.cp");
+    dp_ = gpus_ / others;
+    if (dp_ != std::floor(dp_)) {
+      const std::string divides = count_or_1("layout.tp") > 1 ? "layout.tp"
+                                  : pp > 1                    ? "layout.pp"
+                                                              : "layout.cp";
+      throw Error(
+          place(divides),
+          fmt::format("{:.0f} GPUs are no multiple of tp x pp x cp = {:.0f}", gpus_, others));
+    }
+    if (const std::optional<double> chunk = count(".layers_per_chunk"); chunk && pp > 1) {
+      const double chunks = layers() / pp / *chunk;
+      if (chunks < 1 || chunks != std::floor(chunks)) {
+        throw Error(
+            place(".layers_per_chunk"),
+            fmt::format("{}: {:.0f} layers on {:.0f} stages are not cut into chunks of {:.0f}",
+                        keys_.at(".layers_per_chunk").from.name, layers(), pp, *chunk));
+      }
+      set("layout.vpp", chunks);
+    }
+    if (pp > 1 && !keys_.contains("schedule")) {
+      set("schedule", count_or_1("layout.vpp") > 1 ? "interleaved-1f1b" : "1f1b");
+    }
+    // HSDP: copies of the shards.
+    const std::optional<double> copies = count(".copies");
+    std::optional<double> sharded = count(".shard_ranks");
+    if (!sharded && copies) sharded = dp_ / *copies;
+    if (keys_.contains(".shards_in_node")) {
+      sharded = std::max(1.0, std::floor(gpus_of_node_ / others));
+    }
+    if (sharded) *sharded *= count_or_1(".shards_between");
+    if (sharded && *sharded * count_or_1("layout.cp") < dp_ * count_or_1("layout.cp")) {
+      set("layout.shard_ranks", *sharded * count_or_1("layout.cp"));
+    }
+  }
+
+  void set_batch() {
+    const double steps = count_or_1(".accumulation");
+    std::optional<double> global = count("batch.global");
+    std::optional<double> micro = count("batch.micro");
+    std::string by = ".tokens";
+    if (const auto tokens = count(".tokens"); !global && tokens && count("batch.sequence")) {
+      global = *tokens / *count("batch.sequence");
+    }
+    if (const auto each = count(".device_batch")) {
+      by = ".device_batch";
+      if (!global) global = *each * gpus_ * steps;
+      if (!micro) micro = *each * gpus_ / dp_;
+    }
+    if (const auto each = count(".replica_batch")) {
+      by = ".replica_batch";
+      if (!micro) micro = count_or_1("layout.pp") > 1 ? count_or_1(".pipeline_micro") : *each;
+      if (!global) global = *each * steps * dp_;
+    }
+    if (!global && micro && (count(".accumulation") || count_or_1("layout.pp") == 1)) {
+      global = *micro * steps * dp_;
+    }
+    if (!global) {
+      throw Error(Location{request_.files.front()},
+                  "does not say how many sequences a step has; give them, say --set "
+                  "batch.global=1024");
+    }
+    if (!count("batch.sequence")) {
+      throw Error(Location{request_.files.front()},
+                  "does not say how many tokens a sequence has; give them, say --set "
+                  "batch.sequence=4096");
+    }
+    if (!micro && std::fmod(*global, dp_ * steps) == 0) micro = *global / (dp_ * steps);
+    if (!keys_.contains("batch.global")) set("batch.global", *global, by);
+    if (micro && !keys_.contains("batch.micro")) set("batch.micro", *micro, by);
+  }
+
+  // --- The text ---
+
+  static void insert(DocumentNode& tree, const std::string& key, const std::string& value,
+                     const Location& where) {
+    const std::vector<std::string> path = split_path(key);
+    DocumentNode* node = &tree;
+    for (std::size_t i = 0; i < path.size(); ++i) {
+      const bool last = i + 1 == path.size();
+      DocumentEntry* entry = node->find(path[i]);
+      if (entry == nullptr) {
+        node->entries.push_back(
+            {path[i], where, document_node(DocumentNode::Kind::map, "", where)});
+        entry = &node->entries.back();
+      }
+      if (last) entry->value = parse_document(value, where.file, false);
+      node = &entry->value;
+    }
+  }
+
+  void write() {
+    DocumentNode tree = document_node(DocumentNode::Kind::map, "", {});
+    const std::string name = fs::path(request_.files.front()).stem();
+    insert(tree, "name", name, {});
+    for (const char* part : {"model", "cluster", "software", "layout", "schedule", "batch"}) {
+      for (const std::string& key : order_) {
+        if (key == part || key.starts_with(std::string(part) + ".")) write_key(tree, key);
+      }
+    }
+    for (const std::string& key : order_) write_key(tree, key);
+    made_.text = scenario_text_of(tree, comments());
+  }
+
+  // "software: torchtitan" beside "software.fusion" is "software: {base: torchtitan, fusion: ...}".
+  std::string whole_key(const std::string& key) const {
+    const Field* field = find_field(key);
+    if (field == nullptr || field->shorthand.empty()) return key;
+    const bool more = std::ranges::any_of(
+        order_, [&](const std::string& other) { return other.starts_with(key + "."); });
+    return more ? join_path(key, field->shorthand) : key;
+  }
+
+  void write_key(DocumentNode& tree, const std::string& key) {
+    if (key.starts_with(".") || key.starts_with("--") || written_.contains(key)) return;
+    const ReadKey& read = keys_.at(key);
+    insert(tree, whole_key(key), read.value, read.from.where);
+    written_.insert(key);
+    if (!read.from.name.empty()) made_.read.push_back(read);
+  }
+
+  // Above each part the places that its keys come from.
+  PartComments comments() const {
+    PartComments comments;
+    std::map<std::string, std::string> last;  // of each part
+    for (const ReadKey& read : made_.read) {
+      const std::vector<std::string> path = split_path(read.key);
+      const std::string file = fs::path(read.from.where.file).filename();
+      const std::string of = fmt::format("{} {}:", path.back(), file);
+      const std::string at = fmt::format("{}{}", of, read.from.where.line);
+      std::string& comment = comments[path.front()];
+      std::string& before = last[path.front()];
+      if (at == before) continue;
+      const bool goes_on = before.starts_with(of);
+      comment += goes_on ? fmt::format(", {}", read.from.where.line)
+                         : fmt::format("{}{}", comment.empty() ? "" : ", ", at);
+      before = at;
+    }
+    for (const AssumedSetting& assumed : made_.assumed) {
+      std::string& comment = comments[split_path(assumed.key).front()];
+      comment +=
+          fmt::format("{}{} is assumed: {}", comment.empty() ? "" : "; ", assumed.key, assumed.why);
+    }
+    return comments;
+  }
+
+  const ImportRequest& request_;
+  ImportedScenario made_;
+  std::map<std::string, ReadKey> keys_;
+  std::vector<std::string> order_;
+  std::set<std::string> written_;
+  std::set<std::string> files_read_;
+  std::set<std::string> firm_;  // keys that are stated with '!'
+  std::vector<AssumedSetting> assumed_by_tables_;
+  ConfigurationFile model_file_;
+  StatedModel model_is_ = StatedModel::keys;
+  double gpus_ = 0;
+  double gpus_of_node_ = 0;
+  double dp_ = 0;
+};
+
+}  // namespace
+
+ImportedScenario import_scenario(const ImportRequest& request) {
+  return ScenarioImport(request).result();
+}
+
+namespace {
+
+// The key that stands at a place of the text; empty: none does.
+std::string key_at(const DocumentNode& node, const Location& where, const std::string& path) {
+  if (node.where.line == where.line && node.where.column == where.column) return path;
+  for (const DocumentEntry& entry : node.entries) {
+    const std::string key = join_path(path, entry.key);
+    if (entry.where.line == where.line && entry.where.column == where.column) return key;
+    std::string below = key_at(entry.value, where, key);
+    if (!below.empty()) return below;
+  }
+  return "";
+}
+
+}  // namespace
+
+void check_imported(const ImportedScenario& imported) {
+  const std::string& file = imported.kinds.front().first;
+  try {
+    resolve_case({.file = file, .text = imported.text});
+  } catch (const Error& error) {
+    if (error.where().file != file) throw;
+    const std::string key = key_at(parse_document(imported.text, file), error.where(), "");
+    for (const ReadKey& read : imported.read) {
+      if (read.key != key) continue;
+      throw Error(read.from.where, fmt::format("{}: {}", read.from.name, error.text()),
+                  error.code());
+    }
+    throw Error(Location{file}, std::string(error.text()), error.code());
+  }
+}
+
+std::string import_note(const ImportedScenario& imported) {
+  std::vector<std::string> left_out;
+  for (const LeftOut& left : imported.left_out) left_out.push_back(left.setting.name);
+  return fmt::format(
+      "read as a configuration of {}: {} settings, {} assumed{}", imported.kinds.front().second,
+      imported.read.size(), imported.assumed.size(),
+      left_out.empty() ? "" : fmt::format("; left out: {}", fmt::join(left_out, ", ")));
+}
+
+std::string configuration_kinds_text() {
+  std::vector<std::string> names;
+  for (const ConfigurationTable& table : configuration_tables()) names.push_back(table.name);
+  return fmt::format("{}", fmt::join(names, ", "));
+}
+
+bool is_configuration(const std::string& text, const std::string& path) {
+  const bool scenario_form = path.ends_with(".yaml") || path.ends_with(".yml");
+  try {
+    return table_of(read_configuration(text, path)) != nullptr;
+  } catch (const Error&) {
+    // The reader of scenarios says what is wrong with it.
+    if (scenario_form) return false;
+    throw;
+  }
+}
+
+}  // namespace windtunnel

@@ -1,0 +1,9 @@
+python3 -m maxtext.trainers.pre_train.train base.yml run_name=big \
+    hardware=gpu \
+    model_name=llama3.1-405b \
+    remat_policy=full \
+    logits_dot_in_fp32=False \
+    per_device_batch_size=1.0 \
+    max_target_length=8192 \
+    dcn_fsdp_parallelism=128 \
+    ici_fsdp_parallelism=8

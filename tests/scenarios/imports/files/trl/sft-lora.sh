@@ -1,0 +1,11 @@
+accelerate launch --config_file zero3.yaml trl/scripts/sft.py \
+    --model_name_or_path Qwen/Qwen2-0.5B \
+    --dataset_name trl-lib/Capybara \
+    --learning_rate 2.0e-4 \
+    --packing \
+    --per_device_train_batch_size 2 \
+    --gradient_accumulation_steps 8 \
+    --eos_token '<|im_end|>' \
+    --use_peft \
+    --lora_r 32 \
+    --lora_alpha 16

@@ -1,0 +1,343 @@
+// What the configurations of training programs become: each file of files/ by the row of
+// expected.yaml, refusals with their places, and damaged files.
+#include "scenarios/language/imports/import.hpp"
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <regex>
+#include <set>
+
+#include "models/base/error.hpp"
+#include "scenarios/language/text/document.hpp"
+#include "tests/support/error_of.hpp"
+
+namespace windtunnel {
+namespace {
+
+namespace fs = std::filesystem;
+
+const std::string kHere = WINDTUNNEL_SOURCE_DIR "/tests/scenarios/imports/";
+
+struct ImportRow {
+  std::string name;
+  std::vector<std::string> files;  // below files/
+  Overrides set;
+  std::map<std::string, std::string> keys;  // "": the scenario does not state it
+  std::vector<std::string> assumed, left_out;
+};
+
+std::vector<std::string> names_at(const DocumentNode& row, const std::string& key) {
+  std::vector<std::string> names;
+  if (const DocumentNode* list = row.value_of(key)) {
+    for (const DocumentNode& item : list->items) names.push_back(item.text);
+  }
+  return names;
+}
+
+std::string text_at(const DocumentNode& row, const std::string& key) {
+  const DocumentNode* node = row.value_of(key);
+  return node == nullptr ? "" : node->text;
+}
+
+// The text is "16 x dgx-h100", or names the node alone.
+Overrides machine_of(const std::string& cluster) {
+  if (cluster.empty()) return {};
+  const std::size_t times = cluster.find(" x ");
+  if (times == std::string::npos) return {{"cluster.node", cluster}};
+  return {{"cluster.node", cluster.substr(times + 3)}, {"cluster.nodes", cluster.substr(0, times)}};
+}
+
+std::vector<ImportRow> rows() {
+  const std::string path = kHere + "expected.yaml";
+  std::vector<ImportRow> rows;
+  for (const DocumentNode& node : parse_document(read_text_file(path), path).items) {
+    ImportRow row{.name = text_at(node, "name"),
+                  .files = names_at(node, "files"),
+                  .set = machine_of(text_at(node, "cluster")),
+                  .keys = {},
+                  .assumed = names_at(node, "assumed"),
+                  .left_out = names_at(node, "left_out")};
+    if (const std::string model = text_at(node, "model"); !model.empty()) {
+      row.set.emplace_back("model", model);
+    }
+    if (const DocumentNode* set = node.value_of("set")) {
+      for (const DocumentEntry& entry : set->entries)
+        row.set.emplace_back(entry.key, entry.value.text);
+    }
+    for (const DocumentEntry& entry : node.value_of("keys")->entries) {
+      row.keys[entry.key] = entry.value.text;
+    }
+    rows.push_back(std::move(row));
+  }
+  return rows;
+}
+
+ImportRequest request_of(const ImportRow& row, const std::string& folder = kHere + "files/") {
+  ImportRequest request{.files = {}, .kind = "", .set = row.set};
+  for (const std::string& file : row.files) request.files.push_back(folder + file);
+  return request;
+}
+
+// NOLINTNEXTLINE(readability-identifier-naming): the name that GoogleTest looks for
+void PrintTo(const ImportRow& row, std::ostream* out) {
+  *out << row.name;
+}
+
+class ImportedFile : public testing::TestWithParam<ImportRow> {};
+
+TEST_P(ImportedFile, BecomesTheScenarioThatItsProgramRuns) {
+  const ImportedScenario imported = import_scenario(request_of(GetParam()));
+  std::map<std::string, std::string> found;
+  for (const Setting& setting : settings_of_document(imported.text, "scenario.yaml")) {
+    found[setting.name] = setting.value;
+  }
+  for (const auto& [key, value] : GetParam().keys) {
+    EXPECT_EQ(found.contains(key) ? found.at(key) : "", value) << key << " in\n" << imported.text;
+  }
+  EXPECT_NO_THROW(check_imported(imported));
+}
+
+TEST_P(ImportedFile, SaysOfEachSettingWhatBecameOfIt) {
+  const ImportedScenario imported = import_scenario(request_of(GetParam()));
+  for (const ReadKey& read : imported.read) {
+    EXPECT_TRUE(fs::exists(read.from.where.file) && read.from.where.line > 0) << read.key;
+  }
+  for (const std::string& key : GetParam().assumed) {
+    EXPECT_TRUE(std::ranges::count(imported.assumed, key, &AssumedSetting::key)) << key;
+  }
+  std::set<std::string> left_out;
+  for (const LeftOut& left : imported.left_out) {
+    EXPECT_NE(left.why, "not known here") << left.setting.name;
+    left_out.insert(left.setting.name);
+  }
+  for (const std::string& name : GetParam().left_out) EXPECT_TRUE(left_out.contains(name)) << name;
+}
+
+INSTANTIATE_TEST_SUITE_P(Import, ImportedFile, testing::ValuesIn(rows()),
+                         [](const auto& row) { return row.param.name; });
+
+TEST(Import, ARowReadsEachFile) {
+  std::set<std::string> read;
+  for (const ImportRow& row : rows()) read.insert(row.files.begin(), row.files.end());
+  for (const auto& entry : fs::recursive_directory_iterator(kHere + "files")) {
+    const std::string path = fs::relative(entry.path(), kHere + "files");
+    const bool named = path == "trl/zero3.yaml";  // by the script beside it
+    EXPECT_TRUE(!entry.is_regular_file() || named || read.contains(path)) << path;
+  }
+}
+
+// --- Refusals ---
+
+class ImportFolder : public testing::Test {
+ protected:
+  ImportFolder() : folder_(fs::path(testing::TempDir()) / test_folder()) {
+    fs::remove_all(folder_);
+    fs::create_directories(folder_);
+  }
+  ~ImportFolder() override {
+    std::error_code ignored;
+    fs::remove_all(folder_, ignored);
+  }
+  ImportFolder(const ImportFolder&) = delete;
+  ImportFolder& operator=(const ImportFolder&) = delete;
+
+  static std::string test_folder() {
+    return fmt::format("windtunnel-{}-{}", getpid(),
+                       testing::UnitTest::GetInstance()->current_test_info()->name());
+  }
+  std::string path(const std::string& name) const { return (folder_ / name).string(); }
+  void write(const std::string& name, const std::string& text) const {
+    fs::create_directories((folder_ / name).parent_path());
+    std::ofstream(path(name)) << text;
+  }
+  // The text of the refusal, with the file's folder cut off.
+  std::string refusal(const std::string& name, const std::string& text,
+                      const Overrides& set = {{"cluster.node", "dgx-h100"}},
+                      const std::string& kind = "") const {
+    write(name, text);
+    const ImportRequest request{.files = {path(name)}, .kind = kind, .set = set};
+    std::string told = error_of([&] { check_imported(import_scenario(request)); });
+    const std::string folder = folder_.string() + "/";
+    for (std::size_t at = 0; (at = told.find(folder)) != told.npos;) told.erase(at, folder.size());
+    return told;
+  }
+
+ private:
+  fs::path folder_;
+};
+
+const std::string kScript =
+    "torchrun --nnodes 2 train.py --num-layers 32 --hidden-size 4096 --num-attention-heads 32 \\\n"
+    "  --seq-length 4096 --micro-batch-size 1 --global-batch-size 64 --bf16";
+
+TEST_F(ImportFolder, NamesWhatNoFileSays) {
+  EXPECT_THAT(refusal("run.sh", kScript, {}),
+              testing::StartsWith("run.sh: does not say on which machine it runs; give it as "
+                                  "--cluster"));
+  std::string alone = kScript;
+  alone.replace(alone.find("--nnodes 2 "), 11, "");
+  EXPECT_EQ(refusal("run.sh", alone),
+            "run.sh: does not say how many nodes it takes; give them, say --cluster '1 x "
+            "dgx-h100'");
+  const std::string deepspeed = R"({"train_batch_size": 64, "zero_optimization": {"stage": 3}})";
+  const Overrides machine = {{"cluster.node", "dgx-h100"}, {"cluster.nodes", "2"}};
+  EXPECT_THAT(
+      refusal("ds.json", deepspeed, machine),
+      testing::StartsWith("ds.json: does not say which model it trains; give it as --model"));
+  Overrides of_model = machine;
+  of_model.emplace_back("model", "llama3-8b");
+  EXPECT_THAT(refusal("ds.json", deepspeed, of_model),
+              testing::StartsWith("ds.json: does not say how many tokens a sequence has"));
+  EXPECT_THAT(
+      refusal("run.yaml", "distributed_type: FSDP\nnum_processes: 16\n", of_model),
+      testing::StartsWith("run.yaml: does not say how many sequences a step has; give them, "
+                          "say --set batch.global"));
+}
+
+TEST_F(ImportFolder, NamesThePlaceOfWhatCannotBe) {
+  const auto with = [](const std::string& more) { return kScript + " \\\n  " + more + "\n"; };
+  EXPECT_EQ(refusal("run.sh", with("--tensor-model-parallel-size many")),
+            "run.sh:3:32: tensor_model_parallel_size: 'many' is not a number");
+  EXPECT_EQ(refusal("run.sh", with("--tensor-model-parallel-size $TP")),
+            "run.sh:3:32: tensor_model_parallel_size: '$TP' is a variable that the file does not "
+            "set; write its value");
+  EXPECT_EQ(refusal("run.sh", with("--pipeline-model-parallel-size 3")),
+            "run.sh:3:34: 16 GPUs are no multiple of tp x pp x cp = 3");
+  EXPECT_EQ(refusal("run.sh", with("--pipeline-model-parallel-size 4 "
+                                   "--num-layers-per-virtual-pipeline-stage 3")),
+            "run.sh:3:76: num_layers_per_virtual_pipeline_stage: 32 layers on 4 stages are not cut "
+            "into chunks of 3");
+  EXPECT_EQ(refusal("run.sh", with("--recompute-granularity most")),
+            "run.sh:3:27: recompute_granularity: 'most' is none of full, selective");
+  EXPECT_EQ(refusal("run.sh", with("--global-batch-size 63")),
+            "run.sh:3:23: global_batch_size: batch.global 63 does not divide by batch.micro 1 x dp "
+            "16 = 16");
+  EXPECT_EQ(refusal("run.sh", with("--tensor-model-parallel-size 1.5")),
+            "run.sh:3:32: tensor_model_parallel_size: '1.5' is not a whole number");
+  EXPECT_THAT(refusal("run.yaml",
+                      "base_model: someone/none-of-these\nsequence_len: 512\nmicro_batch_size: 1\n",
+                      {{"cluster.node", "dgx-h100"}, {"cluster.nodes", "1"}}),
+              testing::StartsWith("run.yaml:1:13: no model of the library is called "
+                                  "'someone/none-of-these'; give it as --model"));
+  EXPECT_THAT(
+      refusal("run.yaml", "base_model: a/Qwen3-16B\nsequence_len: 512\nmicro_batch_size: 1\n",
+              {{"cluster.node", "dgx-h100"}, {"cluster.nodes", "1"}}),
+      testing::StartsWith("run.yaml:1:13: "));
+  EXPECT_THAT(refusal("run.yaml",
+                      "base_model: Llama-3.1-8B\nsequence_len: 512\nmicro_batch_size: 1\n"
+                      "deepspeed: configs/zero3.json\n",
+                      {{"cluster.node", "dgx-h100"}, {"cluster.nodes", "1"}}),
+              testing::StartsWith("run.yaml:4:12: deepspeed: there is no file "
+                                  "'configs/zero3.json'; give it besides"));
+}
+
+TEST_F(ImportFolder, TakesWhatIsSetBeforeWhatFilesSay) {
+  write("run.yaml",
+        "model_name_or_path: Llama-3.1-8B\nper_device_train_batch_size: 1\nmax_length: 2048\n"
+        "fsdp: hybrid_shard auto_wrap\nbf16: true\n");
+  Overrides set = {{"cluster.node", "dgx-h100"}, {"cluster.nodes", "2"}};
+  const auto text = [&] {
+    return import_scenario({.files = {path("run.yaml")}, .kind = "", .set = set}).text;
+  };
+  EXPECT_THAT(text(), testing::HasSubstr("shard_ranks: 8"));  // the GPUs of a node
+  EXPECT_THAT(text(), testing::HasSubstr("global: 16"));
+  EXPECT_THAT(text(), testing::HasSubstr("precision: bf16"));
+  set.insert(set.end(), {{"precision", "fp16"}, {"batch.global", "64"}, {"model", "llama2-7b"}});
+  EXPECT_THAT(text(), testing::HasSubstr("precision: fp16"));
+  EXPECT_THAT(text(), testing::HasSubstr("global: 64"));
+  EXPECT_THAT(text(), testing::HasSubstr("model: llama2-7b"));
+}
+
+TEST_F(ImportFolder, NamesTheKindsThatItKnows) {
+  EXPECT_THAT(
+      refusal("run.yaml", "colour: blue\n"),
+      testing::StartsWith("run.yaml:1:1: is the configuration of no program that is known by "
+                          "its settings; say with --kind which one it is: launcher, "
+                          "megatron-lm, "));
+  EXPECT_THAT(refusal("run.sh", kScript, {{"cluster.node", "dgx-h100"}}, "megatron-ml"),
+              testing::HasSubstr("did you mean 'megatron-lm'"));
+  EXPECT_THAT(refusal("run.sh", kScript, {{"layout.tq", "8"}}),
+              testing::StartsWith("--set layout.tq: is no key of a scenario"));
+}
+
+TEST_F(ImportFolder, NamesThePlaceOfDamage) {
+  EXPECT_THAT(refusal("run.toml", "[model]\nname = \"llama3\nflavor = \"8B\"\n"),
+              testing::StartsWith("run.toml:2:15: "));
+  EXPECT_THAT(refusal("run.json", "{\"a\": 1,\n \"b\": [1, 2\n"),
+              testing::StartsWith("run.json:3:1"));
+  EXPECT_THAT(refusal("run.yaml", "a: 1\nb: \"c\nd: 2\n"), testing::StartsWith("run.yaml:"));
+  EXPECT_EQ(refusal("run.sh", "A=1\nB=\"2\nC=3\n"), "run.sh:2:1: the quote \" does not end");
+  EXPECT_EQ(refusal("run.sh", "A=1\nB=(--c 2\n"), "run.sh:2:1: the parenthesis ( does not end");
+  EXPECT_THAT(refusal("run.yaml", "- 1\n- 2\n"), testing::StartsWith("run.yaml:1:1: "));
+}
+
+// --- Damage ---
+
+// The first value of a setting that every program needs, in a script behind its dashes.
+std::regex first_number(bool script) {
+  const std::string names =
+      "(?:tensor[-_](?:model[-_])?parallel[-_](?:size|degree)|micro[-_]batch[-_]size|tp_size|"
+      "per_device_(?:train_)?batch_size|train_micro_batch_size_per_gpu|num_gpus|"
+      "ici_fsdp_parallelism|num_processes|local_batch_size|batch_size|ng|dp)";
+  if (script) return std::regex(R"((\s-{0,2}(?:training\.)?)" + names + R"([= ])[$\w{}]+)");
+  return std::regex(R"(([^\w.])" + names + R"("?\s*[:=]\s*)[$\w{}]+)");
+}
+
+// `alone`: no other file says what this one does.
+std::vector<std::string> damaged(const std::string& name, const std::string& text, bool alone) {
+  std::vector<std::string> texts;
+  const bool json = name.ends_with(".json");
+  const bool toml = name.ends_with(".toml");
+  const bool yaml = name.ends_with(".yaml") || name.ends_with(".yml");
+  const std::string wrong = json ? "\"nonsense\"" : toml ? "\"nonsense\"" : "nonsense";
+  const std::regex number = first_number(!json && !toml && !yaml);
+  if (alone && std::regex_search(text, number)) {
+    texts.push_back(
+        std::regex_replace(text, number, "$1" + wrong, std::regex_constants::format_first_only));
+  }
+  if (json) {
+    texts.push_back(text.substr(0, text.rfind('}')));  // a bracket is missing
+    std::string open = text;
+    open.erase(open.find('"'), 1);
+    texts.push_back(open);
+  } else {
+    const std::string name_and_equals = toml ? "broken = " : yaml ? "broken: " : "BROKEN=";
+    texts.push_back(text + "\n" + name_and_equals + "\"does not end\n");
+    texts.push_back(text + "\n" + name_and_equals + (yaml || toml ? "[1, 2\n" : "(1 2\n"));
+  }
+  return texts;
+}
+
+TEST_F(ImportFolder, RefusesWhatIsDamagedByItsPlace) {
+  int refused = 0;
+  for (const ImportRow& row : rows()) {
+    for (const std::string& file : row.files) {
+      for (const std::string& other : row.files) {
+        write(other, read_text_file(kHere + "files/" + other));
+      }
+      for (const std::string& text :
+           damaged(file, read_text_file(kHere + "files/" + file), row.files.size() == 1)) {
+        write(file, text);
+        try {
+          check_imported(import_scenario(request_of(row, path(""))));
+          ADD_FAILURE() << row.name << ": takes " << file << " with\n" << text;
+        } catch (const Error& error) {
+          EXPECT_TRUE(error.where().file.ends_with(file) && error.where().line > 0)
+              << row.name << ": " << error.what();
+          ++refused;
+        }
+      }
+    }
+  }
+  EXPECT_GE(refused, 100);
+}
+
+}  // namespace
+}  // namespace windtunnel
