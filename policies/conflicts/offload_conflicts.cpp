@@ -15,8 +15,7 @@ constexpr Conflict kOffloadRows[] = {
      "take offload.placement: shares"},
     {kOffloadChunks, kStages,
      ": chunks (offload.placement) leave a step one micro-batch, with which the ranks of a "
-     "pipeline "
-     "work one after another",
+     "pipeline work one after another",
      "take layout.pp: 1"},
     {kOffloadChunks, kExpertsApart,
      ": chunks (offload.placement) hold weights that the same ranks share, and layout.ep: {ep} has "
@@ -48,8 +47,7 @@ constexpr Conflict kOffloadRows[] = {
      "set offload.optimizer: host or disk"},
     {kOptimizerAway, kCrossingShards,
      ": a shard that the host updates would be gathered behind that update, in the next step, "
-     "which "
-     "is not modelled",
+     "which is not modelled",
      "take communication.overlap: bucketed or none"},
     {kGradientsInChunks, kSummedOnce,
      ": gradients that are summed once per step stay on the GPU until then",

@@ -20,7 +20,8 @@ needs_bare_roots
 
 # Debian's packages to compile for another architecture; docs/platforms.md says how.
 native="crossbuild-essential-arm64 cmake ninja-build ccache pkg-config git nodejs npm gzip file \
-  protobuf-compiler librandom123-dev libcli11-dev nlohmann-json3-dev libeigen3-dev pybind11-dev \
+  protobuf-compiler librandom123-dev libcli11-dev libtomlplusplus-dev nlohmann-json3-dev \
+  libeigen3-dev pybind11-dev \
   qemu-user-static"
 foreign="libsimgrid-dev libboost-dev libboost-context-dev libfmt-dev libxxhash-dev libisal-dev \
   libsqlite3-dev zlib1g-dev libyaml-cpp-dev libprotobuf-dev coinor-libclp-dev libre2-dev \
