@@ -13,6 +13,7 @@
 #include "cli/program/command.hpp"
 #include "cli/program/output.hpp"
 #include "cli/program/override_options.hpp"
+#include "cli/program/shell_line.hpp"
 #include "report/answer/import_answer.hpp"
 #include "scenarios/language/library/library.hpp"
 
