@@ -80,12 +80,6 @@ void check_mesh(const TransformerSpec& model, const Layout& layout, const Batch&
                         ": with layout.tp_form 2d no activation is whole on a rank; leave "
                         "it false");
   }
-  if (model.moe_layers() > 0) {
-    throw Error::of_key("layout.tp_form",
-                        "2d leaves a rank a part of the width of each token, and the router of "
-                        "model '{}' sends whole tokens to whole experts; take 1d",
-                        model.name);
-  }
   if (batch.micro % q != 0) {
     throw Error::about(
         {"batch.micro", "layout.tp", "layout.tp_form"},

@@ -141,6 +141,11 @@ inline constexpr Feature kZero3 = {"zero3", "layout.sharding", [](const Asked& o
 inline constexpr Feature kShardedState = {"zero1 or zero2", "layout.sharding", [](const Asked& of) {
                                             return kSharded.in(of) && !kZero3.in(of);
                                           }};
+inline constexpr Feature kLoneReplica = {"one replica alone", "layout.dp", [](const Asked& of) {
+                                           return of.job.layout.island_replicas() <=
+                                                      of.job.layout.cp &&
+                                                  step_workers(of.job.layout) == 1;
+                                         }};
 inline constexpr Feature kOneWorker = {
     "replicas that all wait for each other in passes", "layout.sharding", [](const Asked& of) {
       const Layout& layout = of.job.layout;

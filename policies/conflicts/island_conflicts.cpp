@@ -21,6 +21,9 @@ constexpr Conflict kIslandRows[] = {
 };
 
 constexpr Conflict kRedundancyRows[] = {
+    {kRedundancy, kLoneReplica,
+     ": there is one replica alone (layout.dp, of each island), which nobody can stand in for",
+     "leave it out"},
     {kRedundancy, kOneWorker,
      ": replicas that share weights (layout.sharding: zero3) or experts (layout.ep) wait for each "
      "other in passes, and here all of them do",

@@ -39,6 +39,10 @@ constexpr Conflict kLayoutRows[] = {
      "take ring or ulysses"},
     {kMesh, kLayerPattern,
      "2d divides layers of attention and an MLP, and model '{model}' has a pattern", "take 1d"},
+    {kMesh, kExperts,
+     "2d leaves a rank a part of the width of each token, and the router of model '{model}' sends "
+     "whole tokens to whole experts",
+     "take 1d"},
     {kHalfLayers, kLayerPattern,
      ": hides collectives of one half of a layer behind the other, and layers of model '{model}' "
      "have one",

@@ -32,10 +32,9 @@ void resolve_redundancy(const Values& values, Job& job) {
     values.fail(join_path(path, key), fmt::format("{} has no use for it", name_of(own.scheme)));
   }
   job.redundancy = std::make_shared<const Redundancy>(own);
-  // Replicas that are all one worker are a matter of what joins them.
+  // A row of policies/conflicts refuses one worker, with what makes it one.
   const int workers = step_workers(job.layout);
-  const bool joined = workers == 1 && job.layout.island_replicas() > job.layout.cp;
-  const std::string why = joined ? "" : why_not(own, workers);
+  const std::string why = workers == 1 ? "" : why_not(own, workers);
   if (!why.empty()) values.fail(path, why);
 }
 
