@@ -316,6 +316,11 @@ inline std::string why_few_replicas(const Job& job) {
 inline constexpr Feature kFewReplicas = {
     "fewer replicas than a rule bears", "layout.dp",
     [](const Asked& of) { return !why_few_replicas(of.job).empty(); }};
+inline constexpr Feature kOutOfOrder = {"ranks out of order", "layout.order", [](const Asked& of) {
+                                          const Cluster& cluster = of.job.cluster;
+                                          return cluster.pools.empty() ? !cluster.in_order()
+                                                                       : !cluster.places.empty();
+                                        }};
 inline constexpr Feature kRelayout = {
     "another layout on fewer nodes", "recovery.when_no_spare",
     [](const Asked& of) { return of.job.recovery.when_no_spare == WhenNoSpare::relayout; }};

@@ -81,7 +81,7 @@ TEST(ResolveRedundancy, WhatCannotBeIsRefusedByName) {
   EXPECT_THAT(redundancy_fault("{scheme: m-sgc, lambda: 3}"), HasSubstr("tolerance"));
   EXPECT_THAT(redundancy_fault("{scheme: sr-sgc, burst: 2, window: 4, tolerance: 1}"),
               HasSubstr("does not divide"));
-  EXPECT_THAT(redundancy_fault("drop-slowest", "tp: 8, pp: 8, dp: 1"), HasSubstr("one replica"));
+  EXPECT_THAT(redundancy_fault("drop-slowest", "tp: 8, cp: 8, dp: 1"), HasSubstr("one replica"));
   EXPECT_THAT(redundancy_fault("drop-slowest", "tp: 8, dp: 8, sharding: zero3"),
               HasSubstr("here all of them do"));
   EXPECT_THAT(redundancy_fault("{scheme: drop-slowest, stragglers: 4}",
