@@ -400,10 +400,6 @@ void resolve_relayouts(const Values& values, Job& job) {
   }
   if (job.recovery.when_no_spare != WhenNoSpare::relayout) return;
   const auto fail = [&](const char* why) { values.fail("recovery.when_no_spare", why); };
-  const bool unlike = !job.cluster.pools.empty();
-  if (unlike ? !job.cluster.places.empty() : !job.cluster.in_order()) {
-    fail("relayout goes with ranks in order; take shrink or wait");
-  }
   check_conflicts(campaign_conflicts(), job);
   for (const SnapshotTier& tier : job.snapshots) {
     if (traits_of(tier).copied) continue;

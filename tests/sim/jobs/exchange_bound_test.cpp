@@ -121,7 +121,8 @@ TEST_P(ExchangeBound, NoCycleBeatsTheBytesOfItsExchange) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Blocks, ExchangeBound, testing::Range(0, kBoundBlocks / 10));
-INSTANTIATE_TEST_SUITE_P(ManyBlocks, ExchangeBound, testing::Range(kBoundBlocks / 10, kBoundBlocks));
+INSTANTIATE_TEST_SUITE_P(ManyBlocks, ExchangeBound,
+                         testing::Range(kBoundBlocks / 10, kBoundBlocks));
 
 }  // namespace
 }  // namespace windtunnel
