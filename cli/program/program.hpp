@@ -9,7 +9,7 @@
 
 namespace windtunnel {
 
-// Of every program's footer; without a stop, as a program may have further codes.
+// Every program's footer says it; it ends without a stop, as a program may have further codes.
 inline constexpr const char* kExitCodes =
     "Exit codes: 0 ok, 1 the run or validation failed, 2 usage or scenario error";
 

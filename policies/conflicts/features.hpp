@@ -319,8 +319,8 @@ inline bool stand_in_order(const Cluster& cluster) {
   }
   return true;
 }
-inline constexpr Feature kPlacedRanks = {
-    "ranks that do not stand in order", "layout.order",
+inline constexpr Feature kOutOfOrder = {
+    "ranks that are not in the order of the nodes", "layout.place",
     [](const Asked& of) { return !stand_in_order(of.job.cluster); }};
 inline constexpr Feature kRelayout = {
     "another layout on fewer nodes", "recovery.when_no_spare",

@@ -35,7 +35,7 @@ constexpr Conflict kStudyRows[] = {
 };
 
 constexpr Conflict kCampaignRows[] = {
-    {kRelayout, kPlacedRanks, ": relayout goes with ranks in order", "take shrink or wait"},
+    {kRelayout, kOutOfOrder, ": relayout goes with ranks in order", "take shrink or wait"},
     {kRelayout, kLengths, ": relayout goes with sequences of one length", "take shrink or wait"},
 };
 

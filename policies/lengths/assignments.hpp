@@ -1,4 +1,4 @@
-// Who computes which sequences of the batch: the assignments that are lowered and evaluated.
+// Assignments say who computes which sequences of the batch; these are lowered and evaluated.
 #pragma once
 
 #include <map>

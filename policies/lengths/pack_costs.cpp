@@ -8,15 +8,14 @@
 namespace windtunnel {
 namespace {
 
-// A part of a pack's tokens.
 struct PackSlice {
   double tokens = 0;
   double squares = 0;
   AttentionSeconds attention = {};
 };
 
-// So many parts with equally many tokens. Under the causal mask the tokens from a to b of a
-// sequence of n take the share (b^2 - a^2) / n^2 of its attention.
+// The slices have equally many tokens. Under the causal mask the tokens from a to b of a sequence
+// of n take the share (b^2 - a^2) / n^2 of its attention.
 std::vector<PackSlice> slices_of(const LengthPack& pack, const std::vector<int>& lengths,
                                  const std::vector<AttentionSeconds>& attention, int slices) {
   std::vector<PackSlice> all(slices);

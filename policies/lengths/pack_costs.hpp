@@ -20,7 +20,8 @@ class PackCosts {
 
   // [stage of the model * slices + slice]
   std::vector<ChunkCost> of(const PackPass& pass) const;
-  // [stage of the model] What stands for all packs: their mean time, the memory of the fullest.
+  // [stage of the model] It stands for all packs: it takes their mean time and the fullest's
+  // memory.
   const std::vector<ChunkCost>& mean() const { return means_; }
 
  private:

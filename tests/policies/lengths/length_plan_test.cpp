@@ -10,14 +10,12 @@
 #include <numeric>
 #include <set>
 #include <string>
-#include <tuple>
 #include <vector>
 
 #include "models/base/random.hpp"
 #include "models/cost/chunk/step_work.hpp"
 #include "models/results/iteration_report.hpp"
 #include "policies/iteration.hpp"
-#include "policies/lengths/assignments.hpp"
 #include "scenarios/language/case.hpp"
 #include "sim/engine/engine.hpp"
 #include "tests/support/error_of.hpp"
@@ -59,40 +57,6 @@ double lengths_step_s(const Job& job) {
   EXPECT_NEAR(std::accumulate(estimate.seconds.begin(), estimate.seconds.end(), 0.0),
               estimate.step_s, 1e-9 * estimate.step_s);
   return estimate.step_s;
-}
-
-// [round][pack] its first GPU, how many GPUs, and its sequences.
-using Packs = std::vector<std::vector<std::tuple<int, int, std::vector<int>>>>;
-
-Packs packs_of_plan(const LengthPlan& plan) {
-  Packs packs;
-  for (const auto& round : plan.rounds) {
-    auto& own = packs.emplace_back();
-    for (const LengthPack& pack : round) own.emplace_back(pack.first, pack.ranks, pack.sequences);
-  }
-  return packs;
-}
-
-// Where memory has room for all sequences at once, half of the room is room enough, too: that is no
-// further assignment, and others are tried in its place.
-TEST(UnequalLengths, AssignmentsThatAreTriedAreUnlike) {
-  for (const LengthPolicy policy : {LengthPolicy::flexsp, LengthPolicy::hdp}) {
-    for (const int cp : {1, 2}) {
-      for (const double memory : {1e12, 80e9, 8e9}) {
-        Job job = unequal_job(1, cp, 8 / cp, policy);
-        job.layout.pp = 2;
-        job.cluster.nodes *= 2;
-        job.cluster.node.gpu.memory_bytes = spec(memory);
-        const std::vector<Assignment> tried = assignments(job, step_lengths(job));
-        std::set<Packs> own;  // the last may be the fixed assignment, whatever the others are
-        for (std::size_t i = 0; i + 1 < tried.size(); ++i) {
-          EXPECT_TRUE(own.insert(packs_of_plan(tried[i].plan)).second) << i;
-        }
-        // With little memory each half of the room is another assignment.
-        EXPECT_GE(own.size(), memory < 10e9 ? 3U : 1U) << int(policy) << " " << cp;
-      }
-    }
-  }
 }
 
 // On pools, classes of GPUs have the costs of the nodes that they stand on.

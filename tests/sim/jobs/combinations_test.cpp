@@ -134,7 +134,7 @@ std::string summary_of(const std::array<int, 3>& number, int wanted) {
       job_features().wanted.size());
 }
 
-// Those of FeatureList::wanted that do not work, each with the reason.
+// Pairs of FeatureList::wanted that do not work, each with the reason.
 std::vector<std::string> wanted_that_are_refused() {
   std::vector<std::string> refused;
   for (const auto& pair : job_features().wanted) {
