@@ -18,10 +18,10 @@ class PackCosts {
   PackCosts(const Job& job, const LengthCosts& costs, const LengthPlan& plan,
             const std::vector<int>& lengths);
 
-  // [stage of the model * slices + slice]
+  // Its elements are [stage of the model * slices + slice].
   std::vector<ChunkCost> of(const PackPass& pass) const;
-  // [stage of the model] It stands for all packs: it takes their mean time and the fullest's
-  // memory.
+  // [stage of the model] It stands for all packs: it takes their mean time and holds what the
+  // fullest one does.
   const std::vector<ChunkCost>& mean() const { return means_; }
 
  private:

@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "models/workload/sequence_lengths.hpp"
+#include "models/cost/chunk/step_work.hpp"
 #include "tests/support/small_job.hpp"
 
 namespace windtunnel {

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "models/workload/sequence_lengths.hpp"
+#include "models/cost/chunk/step_work.hpp"
 #include "policies/lengths/assignments.hpp"
 #include "policies/lengths/length_pool.hpp"
 #include "tests/support/small_job.hpp"
