@@ -319,9 +319,9 @@ inline bool stand_in_order(const Cluster& cluster) {
   }
   return true;
 }
-inline constexpr Feature kOutOfOrder = {
-    "ranks that are not in the order of the nodes", "layout.place",
-    [](const Asked& of) { return !stand_in_order(of.job.cluster); }};
+inline constexpr Feature kOutOfOrder = {"ranks out of order", "layout.order", [](const Asked& of) {
+                                          return !stand_in_order(of.job.cluster);
+                                        }};
 inline constexpr Feature kRelayout = {
     "another layout on fewer nodes", "recovery.when_no_spare",
     [](const Asked& of) { return of.job.recovery.when_no_spare == WhenNoSpare::relayout; }};

@@ -188,7 +188,7 @@ void expect_page(const std::string& page) {
   EXPECT_NE(printed.find(summary_of({works, refused, no_jobs}, wanted_that_work())),
             std::string::npos)
       << printed.substr(0, 200);
-  for (const char* name : {"unequal lengths", "activations on the host", "pipeline inside nodes"}) {
+  for (const char* name : {"unequal lengths", "activations on the host"}) {
     const std::string line = line_of(job_features().index_of(name));
     EXPECT_NE(printed.find(line), std::string::npos) << "not in " << kPage << ":\n" << line;
   }
